@@ -38,7 +38,7 @@ static char *absolute(const char *name)
     return path;
 }
 
-static FILE *open_in(const struct host *h, const char *name, const char *mode)
+static FILE *open_in(const struct oneshot_host *h, const char *name, const char *mode)
 {
     char path[300];
     snprintf(path, sizeof path, "%s/%s", h->folder, name);
@@ -48,7 +48,7 @@ static FILE *open_in(const struct host *h, const char *name, const char *mode)
     return f;
 }
 
-static void make_folder(struct host *h)
+static void make_folder(struct oneshot_host *h)
 {
     const char *const tmp = getenv("TMPDIR");
     snprintf(h->folder, sizeof h->folder, "%s/turncast-bench.XXXXXX", tmp ? tmp : "/tmp");
@@ -64,7 +64,7 @@ static int remove_one(const char *path, const struct stat *st, int what, struct 
     return remove(path);
 }
 
-static void map_meter(struct host *h)
+static void map_meter(struct oneshot_host *h)
 {
     FILE *const f = open_in(h, "meter", "w+");
     if (ftruncate(fileno(f), sizeof *h->meter) < 0)
@@ -76,7 +76,7 @@ static void map_meter(struct host *h)
 }
 
 /* A copy: the same file again would be the same module. */
-static void copy_connector(const struct host *h, unsigned number)
+static void copy_connector(const struct oneshot_host *h, unsigned number)
 {
     char *const from = absolute("bench/meter.so"), name[40], bytes[4096];
     snprintf(name, sizeof name, "meter%u.so", number);
@@ -91,7 +91,7 @@ static void copy_connector(const struct host *h, unsigned number)
     free(from);
 }
 
-static void write_connectors(const struct host *h, const struct host_spec *spec, FILE *f)
+static void write_connectors(const struct oneshot_host *h, const struct host_spec *spec, FILE *f)
 {
     fputs("plugins : { instances : {\n", f);
     for (unsigned i = 0; i < spec->connectors; i++) {
@@ -104,7 +104,7 @@ static void write_connectors(const struct host *h, const struct host_spec *spec,
     fputs("}; };\n", f);
 }
 
-static void write_conf(const struct host *h, const struct host_spec *spec)
+static void write_conf(const struct oneshot_host *h, const struct host_spec *spec)
 {
     char *const ticker = absolute("bench/ticker");
     FILE *const f = open_in(h, "turncast.conf", "w");
@@ -123,7 +123,7 @@ static void write_conf(const struct host *h, const struct host_spec *spec)
 
 /* ---- its process ---- */
 
-static void become_host(const struct host *h)
+static void become_host(const struct oneshot_host *h)
 {
     char *const program = absolute("turncast");
     char conf[300], log[300];
@@ -136,7 +136,7 @@ static void become_host(const struct host *h)
     _exit(127);
 }
 
-static unsigned read_port(const struct host *h)
+static unsigned read_port(const struct oneshot_host *h)
 {
     char line[1000];
     unsigned port = 0;
@@ -150,7 +150,7 @@ static unsigned read_port(const struct host *h)
     return port;
 }
 
-static void await_port(struct host *h)
+static void await_port(struct oneshot_host *h)
 {
     for (int ms = 0; !(h->port = read_port(h)); ms += 20) {
         if (ms > START_MS || waitpid(h->pid, NULL, WNOHANG) != 0)
@@ -159,14 +159,14 @@ static void await_port(struct host *h)
     }
 }
 
-void host_prepare(struct host *h, const struct host_spec *spec)
+void host_prepare(struct oneshot_host *h, const struct host_spec *spec)
 {
     make_folder(h);
     map_meter(h);
     write_conf(h, spec);
 }
 
-void host_start(struct host *h, const struct host_spec *spec)
+void oneshot_host_start(struct oneshot_host *h, const struct host_spec *spec)
 {
     host_prepare(h, spec);
     fclose(open_in(h, "log", "w"));
@@ -178,13 +178,13 @@ void host_start(struct host *h, const struct host_spec *spec)
     await_port(h);
 }
 
-void host_forget(struct host *h)
+void host_forget(struct oneshot_host *h)
 {
     munmap(h->meter, sizeof *h->meter);
     nftw(h->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-int host_end(struct host *h)
+int oneshot_host_stop(struct oneshot_host *h)
 {
     int status = -1;
     kill(h->pid, SIGTERM);
@@ -196,7 +196,7 @@ int host_end(struct host *h)
 
 /* ---- what it uses ---- */
 
-static FILE *open_proc(const struct host *h, const char *name)
+static FILE *open_proc(const struct oneshot_host *h, const char *name)
 {
     char path[400];
     snprintf(path, sizeof path, "/proc/%d/%s", (int)h->pid, name);
@@ -208,7 +208,7 @@ struct thread_use {
     double runs, waits;
 };
 
-static struct thread_use look_at_thread(const struct host *h, const char *tid)
+static struct thread_use look_at_thread(const struct oneshot_host *h, const char *tid)
 {
     char name[300];
     struct thread_use use = {0};
@@ -221,7 +221,7 @@ static struct thread_use look_at_thread(const struct host *h, const char *tid)
     return use;
 }
 
-static void look_at_threads(const struct host *h, struct host_use *use)
+static void look_at_threads(const struct oneshot_host *h, struct host_use *use)
 {
     char path[100];
     snprintf(path, sizeof path, "/proc/%d/task", (int)h->pid);
@@ -238,7 +238,7 @@ static void look_at_threads(const struct host *h, struct host_use *use)
         closedir(tasks);
 }
 
-static void look_at_memory(const struct host *h, struct host_use *use)
+static void look_at_memory(const struct oneshot_host *h, struct host_use *use)
 {
     char line[300];
     FILE *const f = open_proc(h, "status");
@@ -253,7 +253,7 @@ static void look_at_memory(const struct host *h, struct host_use *use)
 }
 
 /* Of the children it has waited for: fields 16 and 17 of stat, of which 3 is behind the name. */
-static void look_at_agents(const struct host *h, struct host_use *use)
+static void look_at_agents(const struct oneshot_host *h, struct host_use *use)
 {
     char line[2000];
     FILE *const f = open_proc(h, "stat");
@@ -270,14 +270,14 @@ static void look_at_agents(const struct host *h, struct host_use *use)
 }
 
 /* Of the children that are connectors, which have one thread each. */
-static double look_at_connectors(const struct host *h)
+static double look_at_connectors(const struct oneshot_host *h)
 {
     char name[100], line[100] = "";
     double ns = 0;
     snprintf(name, sizeof name, "task/%d/children", (int)h->pid);
     FILE *const children = open_proc(h, name);
     for (int pid; children && fscanf(children, "%d", &pid) == 1;) {
-        const struct host child = {.pid = pid};
+        const struct oneshot_host child = {.pid = pid};
         FILE *const f = open_proc(&child, "cmdline");
         const size_t n = f ? fread(line, 1, sizeof line - 1, f) : 0;
         if (n && memmem(line, n, CONNECTOR_PROGRAM, strlen(CONNECTOR_PROGRAM)))
@@ -290,7 +290,7 @@ static double look_at_connectors(const struct host *h)
     return ns / 1e9;
 }
 
-struct host_use host_look(const struct host *h)
+struct host_use host_look(const struct oneshot_host *h)
 {
     struct host_use use = {0};
     look_at_threads(h, &use);

@@ -14,7 +14,7 @@ struct host_spec {
     const char *isolation; /* of the connectors: "thread" or "process" */
 };
 
-struct host {
+struct oneshot_host {
     pid_t pid;
     unsigned port;
     struct meter *meter;
@@ -30,12 +30,12 @@ struct host_use {
 };
 
 /* What it works in, its configuration turncast.conf among it, without the host. */
-void host_prepare(struct host *h, const struct host_spec *spec);
-void host_forget(struct host *h);
+void host_prepare(struct oneshot_host *h, const struct host_spec *spec);
+void host_forget(struct oneshot_host *h);
 /* Ends the program when it cannot be started. */
-void host_start(struct host *h, const struct host_spec *spec);
-struct host_use host_look(const struct host *h);
+void oneshot_host_start(struct oneshot_host *h, const struct host_spec *spec);
+struct host_use host_look(const struct oneshot_host *h);
 /* Asks it to end; 0 when it did so well. */
-int host_end(struct host *h);
+int oneshot_host_stop(struct oneshot_host *h);
 
 #endif

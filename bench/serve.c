@@ -67,18 +67,18 @@ static void open_clients(struct crowd *c, const char *turn, unsigned clients)
         crowd_step(c, 1000);
 }
 
-static bool is_over(const struct host *h, const struct crowd *c, unsigned turns)
+static bool is_over(const struct oneshot_host *h, const struct crowd *c, unsigned turns)
 {
     const struct crowd_count *const n = crowd_look(c);
     return h->meter->complete + h->meter->failed >= turns && n->final + n->error >= turns;
 }
 
-static struct mark mark(const struct host *h)
+static struct mark mark(const struct oneshot_host *h)
 {
     return (struct mark){host_look(h), h->meter->lines};
 }
 
-static void note_running(const struct host *h, struct times *t, double at)
+static void note_running(const struct oneshot_host *h, struct times *t, double at)
 {
     t->all_running = at;
     t->settled = t->ending = mark(h);
@@ -86,7 +86,7 @@ static void note_running(const struct host *h, struct times *t, double at)
         t->starting[i] = h->meter->times[i];
 }
 
-static void run_turns(const struct host *h, struct crowd *c, const struct host_spec *spec,
+static void run_turns(const struct oneshot_host *h, struct crowd *c, const struct host_spec *spec,
                       struct times *t)
 {
     const double began = now(), first_end = spec->seconds - STEP_MS / 1e3;
@@ -210,10 +210,10 @@ static int judge(const struct meter *m, const struct crowd_count *n, const struc
 
 static int run(const struct host_spec *spec, unsigned clients)
 {
-    struct host host;
+    struct oneshot_host host;
     struct host_use use[3];
     char quiet[37];
-    host_start(&host, spec);
+    oneshot_host_start(&host, spec);
     struct crowd *const c = crowd_new(host.port);
     begin_quiet_turn(c, quiet);
     use[0] = host_look(&host);
@@ -228,7 +228,7 @@ static int run(const struct host_spec *spec, unsigned clients)
     end_quiet_turn(c, quiet, clients);
     bad |= check("clients that were told the end", crowd_look(c)->gone, clients);
     crowd_free(c);
-    bad |= check("exit status of the host", (uint64_t)-host_end(&host), 0);
+    bad |= check("exit status of the host", (uint64_t)-oneshot_host_stop(&host), 0);
     return bad ? 1 : 0;
 }
 
@@ -242,9 +242,9 @@ static void settle(struct crowd *c)
 
 static int run_quiet(const struct host_spec *spec)
 {
-    struct host host;
+    struct oneshot_host host;
     char quiet[37];
-    host_start(&host, spec);
+    oneshot_host_start(&host, spec);
     struct crowd *const c = crowd_new(host.port);
     begin_quiet_turn(c, quiet);
     crowd_add_watcher(c);
@@ -261,7 +261,7 @@ static int run_quiet(const struct host_spec *spec)
     print_row("rss-idle", (double)before.rss, "KiB, of the host");
     print_row("rss-turn", (double)(after.rss - before.rss) / spec->turns, "KiB each");
     crowd_free(c);
-    bad |= check("exit status of the host", (uint64_t)-host_end(&host), 0);
+    bad |= check("exit status of the host", (uint64_t)-oneshot_host_stop(&host), 0);
     return bad ? 1 : 0;
 }
 

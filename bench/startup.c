@@ -43,7 +43,7 @@ static void become_replay(const char *conf, const char *stream)
     _exit(127);
 }
 
-static void replay(const struct host *h)
+static void replay(const struct oneshot_host *h)
 {
     char conf[300], stream[300];
     int status;
@@ -64,7 +64,7 @@ int main(int argc, char **argv)
         errx(2, "startup CONNECTORS thread|process");
     const struct host_spec spec = {
         .turns = 1, .connectors = (unsigned)connectors, .isolation = argv[2]};
-    struct host h;
+    struct oneshot_host h;
     uint64_t times[METER_BUCKETS];
     host_prepare(&h, &spec);
     replay(&h);

@@ -41,7 +41,8 @@ static double cpu_now(void)
 static void to_nobody(void *ctx, struct event *ev)
 {
     struct work *const w = ctx;
-    w->events += visibility_view(&w->visibility, ev) != VIEW_HIDE && visibility_audience(NULL, ev);
+    w->events +=
+        visibility_decide(&w->visibility, ev) != VIEW_HIDE && visibility_matches_audience(NULL, ev);
 }
 
 static void to_guard(void *ctx, struct event *ev)
@@ -59,9 +60,9 @@ static void refuse_one(void *ctx, uint64_t bytes)
 static void each_line(const struct buf *text,
                       void (*fn)(void *ctx, const char *p, size_t n, bool complete), void *ctx)
 {
-    struct lines lines = {.line = fn, .dropped = refuse_one, .ctx = ctx};
-    lines_feed(&lines, text->p, text->len);
-    lines_end(&lines);
+    struct line_splitter lines = {.line = fn, .dropped = refuse_one, .ctx = ctx};
+    line_splitter_feed(&lines, text->p, text->len);
+    line_splitter_finish(&lines);
 }
 
 static void read_one(void *ctx, const char *p, size_t n, bool complete)
@@ -69,9 +70,9 @@ static void read_one(void *ctx, const char *p, size_t n, bool complete)
     struct work *const w = ctx;
     struct json j;
     (void)complete;
-    json_start(&j, p, n);
-    json_skip(&j, NULL);
-    w->refused += json_finish(&j) < 0;
+    json_init(&j, p, n);
+    json_reader_skip(&j, NULL);
+    w->refused += json_reader_finish(&j) < 0;
 }
 
 static void parse_one(void *ctx, const char *p, size_t n, bool complete)
@@ -85,7 +86,7 @@ static void parse_one(void *ctx, const char *p, size_t n, bool complete)
 
 /* As the host reads: what was read at once came in at one time. */
 struct reading {
-    struct translate translate;
+    struct translator translate;
     struct guard guard;
     const char *read_to;
 };
@@ -94,10 +95,10 @@ static void translate_one(void *ctx, const char *p, size_t n, bool complete)
 {
     struct reading *const r = ctx;
     if (p >= r->read_to) {
-        guard_hold_time(&r->guard);
+        guard_freeze_clock(&r->guard);
         r->read_to = p + CHUNK_SIZE;
     }
-    translate_line(&r->translate, p, n, complete);
+    translator_feed_line(&r->translate, p, n, complete);
 }
 
 static void run_split(struct work *w)
@@ -125,11 +126,11 @@ static void run_translate(struct work *w)
     struct stream_end_info end = {.how = STREAM_EOF};
     w->events = 0;
     guard_init(&r.guard, w->dialect->name, "bench", to_nobody, w);
-    translate_init(&r.translate, w->dialect, to_guard, &r.guard);
+    translator_init(&r.translate, w->dialect, to_guard, &r.guard);
     each_line(&w->text, translate_one, &r);
-    translate_end(&r.translate, &end);
+    translator_end(&r.translate, &end);
     guard_end(&r.guard, &end);
-    translate_fini(&r.translate);
+    translator_fini(&r.translate);
     guard_fini(&r.guard);
 }
 

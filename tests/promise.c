@@ -80,24 +80,24 @@ static void closes(struct promise *p, struct thing *t, size_t *count)
     --*count;
 }
 
-static void check_json(struct promise *p, const struct field *f, struct str text)
+static void check_json(struct promise *p, const struct event_field *f, struct str text)
 {
     struct json j;
-    json_start(&j, text.p, text.len);
-    if (f->type == FIELD_OBJECT && json_peek(&j) != JSON_AT_OBJECT)
+    json_init(&j, text.p, text.len);
+    if (f->type == FIELD_OBJECT && json_reader_peek(&j) != JSON_AT_OBJECT)
         broken(p, "%s is no object", f->key);
-    json_skip(&j, NULL);
-    if (json_finish(&j) < 0)
+    json_reader_skip(&j, NULL);
+    if (json_reader_finish(&j) < 0)
         broken(p, "%s is no JSON", f->key);
 }
 
 /* Text is valid UTF-8 and NUL-terminated at its length; JSON is JSON. */
-static void check_texts(struct promise *p, const struct field *f, const void *base)
+static void check_texts(struct promise *p, const struct event_field *f, const void *base)
 {
     for (; f->key; f++) {
         if (!field_is_text(f))
             continue;
-        const struct str text = field_text(f, base);
+        const struct str text = field_get_text(f, base);
         if (!text.p)
             continue;
         if (strlen(text.p) != text.len)

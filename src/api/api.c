@@ -14,54 +14,54 @@
 #include "api/turns/request_api.h"
 #include "base/alloc.h"
 
-struct api *api_new(const struct conf *conf, struct server *server)
+struct api_context *api_new(const struct conf *conf, struct host *server)
 {
-    const struct server_parts host = server_parts(server);
+    const struct host_parts host = host_get_parts(server);
     if (!host.httpd)
         return NULL;
-    struct api *const a = xcalloc(1, sizeof *a);
+    struct api_context *const a = xcalloc(1, sizeof *a);
     a->conf = conf;
     a->server = server;
     a->host = host;
     a->auth = auth_new(&conf->http);
     a->health = health_new(a);
-    a->past = past_new(a);
-    a->abandoned = abandoned_new(a);
-    turns_route(a);
-    asked_route(a);
-    ag_ui_route(a);
-    chat_route(a);
-    models_route(a);
-    page_route(a);
+    a->past = past_turns_new(a);
+    a->abandoned = abandoned_turns_new(a);
+    turn_api_add_routes(a);
+    request_api_add_routes(a);
+    ag_ui_endpoint_add_routes(a);
+    chat_completion_add_routes(a);
+    models_add_routes(a);
+    page_add_routes(a);
     a->metrics = metrics_new(a);
     return a;
 }
 
-void api_set_conf(struct api *a, const struct conf *conf)
+void api_set_conf(struct api_context *a, const struct conf *conf)
 {
     a->conf = conf;
     auth_set_keys(a->auth, &conf->http);
-    feed_check_keys(a);
+    event_stream_end_revoked(a);
 }
 
-void api_drain(struct api *a)
+void api_drain(struct api_context *a)
 {
-    feed_drain(a);
+    event_stream_drain(a);
 }
 
-void api_free(struct api *a)
+void api_free(struct api_context *a)
 {
     if (!a)
         return;
-    abandoned_free(a->abandoned);
+    abandoned_turns_free(a->abandoned);
     a->abandoned = NULL;
-    feed_end_all(a);
+    event_stream_end_all(a);
     metrics_free(a->metrics);
     health_free(a->health);
-    past_free(a->past);
+    past_turns_free(a->past);
     auth_free(a->auth);
     page_free(a->page);
-    chat_seen_free(a->chats);
-    ag_ui_legs_free(a->legs);
+    chat_dedup_free(a->chats);
+    ag_ui_runs_free(a->legs);
     free(a);
 }

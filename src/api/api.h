@@ -7,16 +7,16 @@
 #include "conf/conf.h"
 #include "core/host/host.h"
 
-struct api;
+struct api_context;
 
 /* Registers its routes; borrows all. NULL: the server has no HTTP server. */
-struct api *api_new(const struct conf *conf, struct server *server);
+struct api_context *api_new(const struct conf *conf, struct host *server);
 /* Another configuration from now on: keys that are gone or changed open nothing any more, and what
  * was opened with them is closed. */
-void api_set_conf(struct api *a, const struct conf *conf);
+void api_set_conf(struct api_context *a, const struct conf *conf);
 /* The host ends and no turn runs: streams whose turn waits are told so, and end. */
-void api_drain(struct api *a);
+void api_drain(struct api_context *a);
 /* Ends what is being answered. Before the server is freed; NULL is fine. */
-void api_free(struct api *a);
+void api_free(struct api_context *a);
 
 #endif

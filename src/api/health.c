@@ -15,9 +15,9 @@
 #define KEY "health"
 
 struct health {
-    const struct api *api;
+    const struct api_context *api;
     int64_t checked_ms; /* monotonic; 0: never */
-    enum record_status last;
+    enum journal_status last;
     unsigned asking; /* of the ledger */
     bool gone;       /* and waits for the answers to be freed */
 };
@@ -27,28 +27,28 @@ struct health_check {
     struct httpd_request *request;
 };
 
-static void answer_health(struct httpd_request *r, enum record_status status)
+static void answer_health(struct httpd_request *r, enum journal_status status)
 {
-    if (status == RECORD_DONE || status == RECORD_UNCHANGED)
+    if (status == JOURNAL_DONE || status == JOURNAL_NO_CHANGE)
         httpd_answer(r, 200, REPLY_JSON, STR("{\"status\":\"ok\"}\n"));
-    else if (status == RECORD_DISK_FULL)
-        reply_error_with(r, 503, "disk_full",
-                         "The disk of the state directory is full; no message is accepted.",
-                         "\"status\":\"disk_full\"");
+    else if (status == JOURNAL_DISK_FULL)
+        api_http_error_with(r, 503, "disk_full",
+                            "The disk of the state directory is full; no message is accepted.",
+                            "\"status\":\"disk_full\"");
     else
-        reply_error_with(r, 503, "state_not_writable",
-                         "The state directory cannot be written; no message is accepted.",
-                         "\"status\":\"state_not_writable\"");
+        api_http_error_with(r, 503, "state_not_writable",
+                            "The state directory cannot be written; no message is accepted.",
+                            "\"status\":\"state_not_writable\"");
 }
 
 static void answer_draining(struct httpd_request *r)
 {
-    reply_error_with(r, 503, "draining",
-                     "The host is shutting down; running turns are being finished.",
-                     "\"status\":\"draining\"");
+    api_http_error_with(r, 503, "draining",
+                        "The host is shutting down; running turns are being finished.",
+                        "\"status\":\"draining\"");
 }
 
-static void on_checked(void *ctx, enum record_status status, const char *text)
+static void on_checked(void *ctx, enum journal_status status, const char *text)
 {
     struct health_check *const check = ctx;
     struct health *const h = check->health;
@@ -70,7 +70,7 @@ static bool is_fresh(const struct health *h)
 static void on_health(void *arg, struct httpd_request *r)
 {
     struct health *const h = arg;
-    if (server_is_ending(h->api->server)) {
+    if (host_is_stopping(h->api->server)) {
         answer_draining(r);
         return;
     }
@@ -81,7 +81,7 @@ static void on_health(void *arg, struct httpd_request *r)
     struct health_check *const check = xmalloc(sizeof *check);
     *check = (struct health_check){h, r};
     h->asking++;
-    ledger_put(h->api->host.ledger, KEY, "1", on_checked, check);
+    journal_async_kv_put(h->api->host.ledger, KEY, "1", on_checked, check);
 }
 
 static void on_live(void *arg, struct httpd_request *r)
@@ -90,11 +90,11 @@ static void on_live(void *arg, struct httpd_request *r)
     httpd_answer(r, 200, REPLY_JSON, STR("{\"status\":\"ok\"}\n"));
 }
 
-struct health *health_new(struct api *a)
+struct health *health_new(struct api_context *a)
 {
     struct health *const h = xcalloc(1, sizeof *h);
     h->api = a;
-    h->last = RECORD_DONE;
+    h->last = JOURNAL_DONE;
     httpd_route(a->host.httpd, "/healthz", HTTPD_GET, on_health, h);
     httpd_route(a->host.httpd, "/livez", HTTPD_GET, on_live, h);
     return h;

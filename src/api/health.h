@@ -4,11 +4,11 @@
 #ifndef API_HEALTH_H
 #define API_HEALTH_H
 
-struct api;
+struct api_context;
 struct health;
 
 /* Registers the routes. Borrows the api until health_free. */
-struct health *health_new(struct api *a);
+struct health *health_new(struct api_context *a);
 /* Before the server is freed. NULL is fine. */
 void health_free(struct health *h);
 

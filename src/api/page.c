@@ -84,7 +84,7 @@ static void add_file(struct page *page, int dir, const char *name)
     f->name = xstrdup(name);
     f->type = type_of(name);
     if (!read_file(dir, name, &f->text))
-        log_line(LOG_WARN, "http", "the page's %s cannot be read", name);
+        log_write(LOG_WARN, "http", "the page's %s cannot be read", name);
     make_etag(f);
     f->next = page->files;
     page->files = f;
@@ -94,7 +94,7 @@ static struct page *read_page(const char *path)
 {
     DIR *const dir = opendir(path);
     if (!dir) {
-        log_line(LOG_WARN, "http", "there is no live page: %s: %s", path, strerror(errno));
+        log_write(LOG_WARN, "http", "there is no live page: %s: %s", path, strerror(errno));
         return NULL;
     }
     struct page *const page = xcalloc(1, sizeof *page);
@@ -117,8 +117,8 @@ static void answer_file(const struct page_file *f, struct httpd_request *r)
         {"Cross-Origin-Opener-Policy", "same-origin"},
         {"Cross-Origin-Resource-Policy", "same-origin"},
     };
-    const char *const known = httpd_header(r, "If-None-Match");
-    httpd_answer_with(r, &(struct httpd_answer){
+    const char *const known = httpd_find_header(r, "If-None-Match");
+    httpd_answer_full(r, &(struct httpd_answer){
                              .status = known && strcmp(known, f->etag) == 0 ? 304 : 200,
                              .content_type = f->type,
                              .headers = headers,
@@ -135,31 +135,31 @@ static void answer_name(const struct page *page, struct httpd_request *r, const 
     if (f)
         answer_file(f, r);
     else
-        reply_error(r, 404, "not_found", "there is nothing there");
+        api_http_error(r, 404, "not_found", "there is nothing there");
 }
 
 static void on_root(void *arg, struct httpd_request *r)
 {
-    const struct api *const a = arg;
+    const struct api_context *const a = arg;
     answer_name(a->page, r, "index.html");
 }
 
 static void on_file(void *arg, struct httpd_request *r)
 {
-    const struct api *const a = arg;
+    const struct api_context *const a = arg;
     answer_name(a->page, r, r->path + strlen("/page/"));
 }
 
 static void on_login(void *arg, struct httpd_request *r)
 {
-    const struct api *const a = arg;
-    auth_login(a->auth, r);
+    const struct api_context *const a = arg;
+    auth_handle_login(a->auth, r);
 }
 
 static void on_logout(void *arg, struct httpd_request *r)
 {
-    const struct api *const a = arg;
-    auth_logout(a->auth, r);
+    const struct api_context *const a = arg;
+    auth_handle_logout(a->auth, r);
 }
 
 /* An own place for one that is being worked on. */
@@ -169,7 +169,7 @@ static const char *page_dir(void)
     return own ? own : TURNCAST_PAGE_DIR;
 }
 
-void page_route(struct api *a)
+void page_add_routes(struct api_context *a)
 {
     a->page = read_page(page_dir());
     httpd_route(a->host.httpd, "/login", HTTPD_POST, on_login, a);

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #define ALIGN_WORD ((size_t)8)        /* bytes; numbers and pointers lie on its multiples */
-#define ALIGN_LINE ((size_t)64)       /* bytes; what comes from memory at once */
+#define ALIGN_CACHE_LINE ((size_t)64) /* bytes; what comes from memory at once */
 #define ALIGN_PAGE ((size_t)64 << 10) /* bytes: whole pages on any machine */
 
 /* From n on, the first multiple of `to`, a power of two. */

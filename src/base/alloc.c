@@ -9,12 +9,12 @@
 #include <unistd.h>
 
 /* Without stdio, which may want memory, and without what atexit would run. */
-void alloc_die(const char *what)
+void alloc_exit_exhausted(const char *what)
 {
     char text[256];
     const int n = snprintf(text, sizeof text, "turncast: %s is not to be had\n", what);
     (void)!write(STDERR_FILENO, text, n < (int)sizeof text ? (size_t)n : sizeof text - 1);
-    _exit(ALLOC_STATUS);
+    _exit(ALLOC_EXIT_STATUS);
 }
 
 void *alloc_check(void *p, size_t n)
@@ -23,7 +23,7 @@ void *alloc_check(void *p, size_t n)
     if (p)
         return p;
     snprintf(what, sizeof what, "memory (%zu bytes)", n);
-    alloc_die(what);
+    alloc_exit_exhausted(what);
 }
 
 /* A request of nothing gets a byte: NULL always means failure then. */
@@ -71,7 +71,7 @@ char *xasprintf(const char *fmt, ...)
     return alloc_check(n < 0 ? NULL : text, strlen(fmt));
 }
 
-void alloc_clear(void *p, size_t n)
+void alloc_zero(void *p, size_t n)
 {
     memset(p, 0, n);
 }

@@ -7,9 +7,9 @@
 #include <stddef.h>
 
 /* The exit status of a process that the system does not give what it cannot do without. */
-enum { ALLOC_STATUS = 4 };
+enum { ALLOC_EXIT_STATUS = 4 };
 /* "turncast: WHAT is not to be had" to stderr, and the end. Any thread. */
-void alloc_die(const char *what) __attribute__((__noreturn__));
+void alloc_exit_exhausted(const char *what) __attribute__((__noreturn__));
 
 /* All return owned memory for free(); NULL only where NULL is copied. */
 void *xmalloc(size_t n);
@@ -23,6 +23,6 @@ char *xasprintf(const char *fmt, ...) __attribute__((__format__(__printf__, 1, 2
 
 /* Clears n bytes: by a call, which for some hundred of them is done before what compilers put in
  * its place has begun. */
-void alloc_clear(void *p, size_t n);
+void alloc_zero(void *p, size_t n);
 
 #endif

@@ -55,12 +55,12 @@ void arena_reset(struct arena *a)
     a->used = 0;
     if (!a->head)
         return;
-    if (!SEES_FREED && !a->head->older && a->head->cap <= BLOCK_KEEP) {
+    if (!ASAN_ENABLED && !a->head->older && a->head->cap <= BLOCK_KEEP) {
         a->head->fill = 0;
         return;
     }
     /* Where it is looked for, what is used after a reset is to be found. */
-    struct arena_block *const keeper = SEES_FREED ? NULL : take_keeper(&a->head);
+    struct arena_block *const keeper = ASAN_ENABLED ? NULL : take_keeper(&a->head);
     free_chain(a->head);
     a->head = keeper;
     if (!keeper)
@@ -102,7 +102,7 @@ void *arena_alloc(struct arena *a, size_t n)
     return memset(bump(a, n, _Alignof(max_align_t)), 0, n);
 }
 
-char *arena_bytes(struct arena *a, size_t n)
+char *arena_alloc_bytes(struct arena *a, size_t n)
 {
     return bump(a, n, 1);
 }
@@ -115,16 +115,16 @@ char *arena_strdup(struct arena *a, const char *s)
 char *arena_strndup(struct arena *a, const char *s, size_t n)
 {
     const size_t len = n ? strnlen(s, n) : 0;
-    char *const copy = arena_bytes(a, len + 1);
+    char *const copy = arena_alloc_bytes(a, len + 1);
     if (len)
         memcpy(copy, s, len);
     copy[len] = '\0';
     return copy;
 }
 
-char *arena_copy(struct arena *a, const char *p, size_t n)
+char *arena_memdup(struct arena *a, const char *p, size_t n)
 {
-    char *const copy = arena_bytes(a, n + 1);
+    char *const copy = arena_alloc_bytes(a, n + 1);
     if (n)
         memcpy(copy, p, n);
     copy[n] = '\0';
@@ -138,7 +138,7 @@ char *arena_vsprintf(struct arena *a, const char *fmt, va_list ap)
     va_copy(again, ap);
     const int n = vsnprintf(first, sizeof first, fmt, ap);
     const size_t len = n > 0 ? (size_t)n : 0;
-    char *const text = arena_bytes(a, len + 1);
+    char *const text = arena_alloc_bytes(a, len + 1);
     if (len < sizeof first)
         memcpy(text, first, len);
     else

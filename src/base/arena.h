@@ -23,12 +23,12 @@ void arena_reset(struct arena *a);
 /* Zeroed bytes, aligned for any type. */
 void *arena_alloc(struct arena *a, size_t n);
 /* Uninitialised bytes, unaligned: for text. */
-char *arena_bytes(struct arena *a, size_t n);
+char *arena_alloc_bytes(struct arena *a, size_t n);
 /* NUL-terminated copies. */
 char *arena_strdup(struct arena *a, const char *s); /* NULL of NULL */
 char *arena_strndup(struct arena *a, const char *s, size_t n);
 /* All n bytes, NUL ones too, and a NUL behind them; p NULL with n 0 is fine. */
-char *arena_copy(struct arena *a, const char *p, size_t n);
+char *arena_memdup(struct arena *a, const char *p, size_t n);
 char *arena_sprintf(struct arena *a, const char *fmt, ...)
     __attribute__((__format__(__printf__, 2, 3)));
 char *arena_vsprintf(struct arena *a, const char *fmt, va_list ap)

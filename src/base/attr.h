@@ -16,14 +16,14 @@
 /* The address sanitizer is in: it finds what is used after free(), so what is given up has to be
  * freed, not kept for reuse. */
 #if defined(__SANITIZE_ADDRESS__)
-#define SEES_FREED 1
+#define ASAN_ENABLED 1
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer)
-#define SEES_FREED 1
+#define ASAN_ENABLED 1
 #endif
 #endif
-#ifndef SEES_FREED
-#define SEES_FREED 0
+#ifndef ASAN_ENABLED
+#define ASAN_ENABLED 0
 #endif
 
 #endif

@@ -16,33 +16,33 @@
  * taken off that: so what is made needs not be counted there one by one. */
 #define FILLING (SIZE_MAX / 2)
 
-struct slab_chunk {
+struct pool_chunk {
     atomic_size_t alive;
     _Alignas(max_align_t) char bytes[];
 };
 
-static struct slab_chunk *make_chunk(size_t cap, size_t alive)
+static struct pool_chunk *make_chunk(size_t cap, size_t alive)
 {
-    struct slab_chunk *const chunk = xmalloc(sizeof *chunk + cap);
+    struct pool_chunk *const chunk = xmalloc(sizeof *chunk + cap);
     atomic_init(&chunk->alive, alive);
     return chunk;
 }
 
-static void let_go(struct slab_chunk *chunk, size_t n)
+static void let_go(struct pool_chunk *chunk, size_t n)
 {
     if (atomic_load_explicit(&chunk->alive, memory_order_acquire) == n ||
         atomic_fetch_sub_explicit(&chunk->alive, n, memory_order_acq_rel) == n)
         free(chunk);
 }
 
-static void leave_chunk(struct slab *s)
+static void leave_chunk(struct chunk_pool *s)
 {
     if (s->chunk)
         let_go(s->chunk, FILLING - s->made);
-    *s = (struct slab){.taken = s->taken};
+    *s = (struct chunk_pool){.taken = s->taken};
 }
 
-static void begin_chunk(struct slab *s, size_t cap)
+static void begin_chunk(struct chunk_pool *s, size_t cap)
 {
     leave_chunk(s);
     s->chunk = make_chunk(cap, FILLING);
@@ -51,14 +51,14 @@ static void begin_chunk(struct slab *s, size_t cap)
 }
 
 /* Where it is looked for, what is used after its release is to be found. */
-static size_t chunk_bytes(const struct slab *s)
+static size_t chunk_bytes(const struct chunk_pool *s)
 {
-    if (SEES_FREED)
+    if (ASAN_ENABLED)
         return 0;
     return s->taken < SLAB_CHUNK_MAX ? s->taken : SLAB_CHUNK_MAX;
 }
 
-void *slab_take(struct slab *s, size_t n, struct slab_chunk **chunk)
+void *chunk_pool_alloc(struct chunk_pool *s, size_t n, struct pool_chunk **chunk)
 {
     if (n > SIZE_MAX / 4)
         abort();
@@ -80,13 +80,13 @@ void *slab_take(struct slab *s, size_t n, struct slab_chunk **chunk)
     return place;
 }
 
-void slab_end(struct slab *s)
+void chunk_pool_finish(struct chunk_pool *s)
 {
     leave_chunk(s);
     s->taken = 0;
 }
 
-void slab_release(struct slab_chunk *chunk)
+void chunk_pool_release(struct pool_chunk *chunk)
 {
     let_go(chunk, 1);
 }

@@ -11,11 +11,11 @@
 
 #define SLAB_CHUNK_MAX ((size_t)4 << 10) /* of things that are much smaller than that */
 
-struct slab_chunk;
+struct pool_chunk;
 
 /* The side that makes; an all-zero one is valid and holds nothing. */
-struct slab {
-    struct slab_chunk *chunk; /* the one being filled, or NULL */
+struct chunk_pool {
+    struct pool_chunk *chunk; /* the one being filled, or NULL */
     char *at;                 /* its room, and how many bytes of it are left */
     size_t room;
     size_t made;  /* in it */
@@ -23,10 +23,10 @@ struct slab {
 };
 
 /* Uninitialised bytes, aligned for any type; *chunk: what they are in. */
-void *slab_take(struct slab *s, size_t n, struct slab_chunk **chunk);
+void *chunk_pool_alloc(struct chunk_pool *s, size_t n, struct pool_chunk **chunk);
 /* The row is over: nothing more is held for what comes next. */
-void slab_end(struct slab *s);
+void chunk_pool_finish(struct chunk_pool *s);
 /* One thing in it is gone. Any thread. */
-void slab_release(struct slab_chunk *chunk);
+void chunk_pool_release(struct pool_chunk *chunk);
 
 #endif

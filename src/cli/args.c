@@ -18,7 +18,7 @@
 #define ROW_BASE 256
 #define OPT_HELP (ROW_BASE + ROWS_MAX)
 
-int args_fail(const struct command *c, const char *fmt, ...)
+int args_usage_error(const struct cli_command *c, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -48,14 +48,14 @@ static void print_row(FILE *out, char letter, const char *name, const char *valu
     }
 }
 
-void args_help(FILE *out, const struct command *c)
+void args_print_help(FILE *out, const struct cli_command *c)
 {
     fprintf(out, "Usage: turncast %s [OPTION]...%s%s\n%s.\n", c->name, *c->operands ? " " : "",
             c->operands, c->summary);
     if (c->about)
         fprintf(out, "\n%s\n", c->about);
     fputs("\nOptions:\n", out);
-    for (const struct arg *a = c->args; a->name; a++)
+    for (const struct args_option *a = c->args; a->name; a++)
         print_row(out, a->letter, a->name, a->value, a->help);
     print_row(out, 'h', "help", NULL, "show this and exit");
 }
@@ -66,11 +66,11 @@ struct getopt_rows {
     char shorts[2 * ROWS_MAX + 4];
 };
 
-static void make_rows(struct getopt_rows *g, const struct command *c)
+static void make_rows(struct getopt_rows *g, const struct cli_command *c)
 {
     size_t n = 0, s = 0;
     g->shorts[s++] = ':'; /* tell a missing value from an unknown option */
-    for (const struct arg *a = c->args; a->name && n < ROWS_MAX; a++, n++) {
+    for (const struct args_option *a = c->args; a->name && n < ROWS_MAX; a++, n++) {
         g->longs[n] = (struct option){a->name, a->value ? required_argument : no_argument, NULL,
                                       ROW_BASE + (int)n};
         if (!a->letter)
@@ -86,9 +86,9 @@ static void make_rows(struct getopt_rows *g, const struct command *c)
 }
 
 /* The row of getopt's answer, which is one of those it was given. */
-static const struct arg *find_arg(const struct command *c, int got)
+static const struct args_option *find_arg(const struct cli_command *c, int got)
 {
-    const struct arg *a = c->args;
+    const struct args_option *a = c->args;
     if (got >= ROW_BASE)
         return a + (got - ROW_BASE);
     while (a->letter != got)
@@ -96,12 +96,13 @@ static const struct arg *find_arg(const struct command *c, int got)
     return a;
 }
 
-static int take_factor(const struct command *c, const struct arg *a, double *to)
+static int take_factor(const struct cli_command *c, const struct args_option *a, double *to)
 {
     char *end;
     *to = strtod(optarg, &end);
     if (end == optarg || *end || !(*to >= 0.001 && *to <= 1e6))
-        return args_fail(c, "--%s: \"%s\" is not a number from 0.001 to 1000000", a->name, optarg);
+        return args_usage_error(c, "--%s: \"%s\" is not a number from 0.001 to 1000000", a->name,
+                                optarg);
     return 0;
 }
 
@@ -117,7 +118,7 @@ static void take_plugin(struct args *args, char *word)
 }
 
 /* 0, or the status to end with. */
-static int take(struct args *args, const struct command *c, const struct arg *a)
+static int take(struct args *args, const struct cli_command *c, const struct args_option *a)
 {
     void *const member = (char *)args + a->offset;
     switch (a->type) {
@@ -140,37 +141,38 @@ static int take(struct args *args, const struct command *c, const struct arg *a)
     return 0;
 }
 
-static int fail_option(const struct command *c, int got, const char *word)
+static int fail_option(const struct cli_command *c, int got, const char *word)
 {
     const char *names[ROWS_MAX + 1] = {"help"};
     size_t n = 1;
-    for (const struct arg *a = c->args; a->name; a++)
+    for (const struct args_option *a = c->args; a->name; a++)
         names[n++] = a->name;
     if (got == ':')
-        return args_fail(c, "%s needs a value", word);
+        return args_usage_error(c, "%s needs a value", word);
     if (strncmp(word, "--", 2) != 0)
-        return args_fail(c, "unknown option -%c", optopt);
+        return args_usage_error(c, "unknown option -%c", optopt);
     if (optopt)
-        return args_fail(c, "%s takes no value", word);
+        return args_usage_error(c, "%s takes no value", word);
     char bare[64];
     snprintf(bare, sizeof bare, "%.*s", (int)strcspn(word + 2, "="), word + 2);
     const char *near = nearest_word_find(bare, names, n);
-    return near ? args_fail(c, "unknown option %s: did you mean --%s?", word, near)
-                : args_fail(c, "unknown option %s", word);
+    return near ? args_usage_error(c, "unknown option %s: did you mean --%s?", word, near)
+                : args_usage_error(c, "unknown option %s", word);
 }
 
-static int take_operands(struct args *args, const struct command *c, int argc, char **argv)
+static int take_operands(struct args *args, const struct cli_command *c, int argc, char **argv)
 {
     args->operands = argv + optind;
     args->n_operands = argc - optind;
     if (args->n_operands < c->min)
-        return args_fail(c, "%s is missing", c->operands);
+        return args_usage_error(c, "%s is missing", c->operands);
     if (args->n_operands > c->max)
-        return args_fail(c, "too many arguments: \"%s\"", argv[optind + c->max]);
+        return args_usage_error(c, "too many arguments: \"%s\"", argv[optind + c->max]);
     return 0;
 }
 
-static int read_all(struct args *args, const struct command *c, int argc, char **argv, bool *help)
+static int read_all(struct args *args, const struct cli_command *c, int argc, char **argv,
+                    bool *help)
 {
     struct getopt_rows rows;
     make_rows(&rows, c);
@@ -190,7 +192,7 @@ static int read_all(struct args *args, const struct command *c, int argc, char *
     return take_operands(args, c, argc, argv);
 }
 
-int args_parse(struct args *args, const struct command *c, int argc, char **argv, int *status)
+int args_parse(struct args *args, const struct cli_command *c, int argc, char **argv, int *status)
 {
     bool help = false;
     *args = (struct args){0};
@@ -198,7 +200,7 @@ int args_parse(struct args *args, const struct command *c, int argc, char **argv
     if (*status == 0 && !help)
         return 0;
     if (help)
-        args_help(stdout, c);
+        args_print_help(stdout, c);
     args_fini(args);
     return -1;
 }

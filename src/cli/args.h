@@ -25,23 +25,23 @@ struct args {
     int n_operands;
 };
 
-enum arg_type { ARG_TEXT, ARG_FLAG, ARG_PLUGINS, ARG_ANSWERS, ARG_FACTOR };
+enum args_type { ARG_TEXT, ARG_FLAG, ARG_PLUGINS, ARG_ANSWERS, ARG_FACTOR };
 
-struct arg {
+struct args_option {
     char letter; /* 0: none */
-    enum arg_type type;
+    enum args_type type;
     const char *name;  /* NULL ends a table */
     const char *value; /* what --help calls the value; NULL: it has none */
     size_t offset;     /* of the member in struct args */
     const char *help;
 };
 
-struct command {
+struct cli_command {
     const char *name;     /* NULL ends a table */
     const char *operands; /* as --help shows them */
     const char *summary;  /* one line */
     const char *about;    /* more, or NULL */
-    const struct arg *args;
+    const struct args_option *args;
     int min, max; /* operands */
     int (*run)(const struct args *args);
 };
@@ -52,12 +52,12 @@ enum { EXIT_TURN_ERROR = 1, EXIT_USAGE = 2, EXIT_SPAWN = 3, EXIT_CANCELLED = 130
 
 /* Reads argv (argv[0] is the command). -1: the program ends with *status, all is said. Else the
  * caller calls args_fini. */
-int args_parse(struct args *args, const struct command *c, int argc, char **argv,
+int args_parse(struct args *args, const struct cli_command *c, int argc, char **argv,
                int *status) MUST_CHECK;
 void args_fini(struct args *args);
-void args_help(FILE *out, const struct command *c);
+void args_print_help(FILE *out, const struct cli_command *c);
 /* "turncast NAME: …" to stderr, with a hint at --help. Returns EXIT_USAGE. */
-int args_fail(const struct command *c, const char *fmt, ...)
+int args_usage_error(const struct cli_command *c, const char *fmt, ...)
     __attribute__((__format__(__printf__, 2, 3)));
 
 #endif

@@ -14,7 +14,7 @@
 #include "base/nearest_word.h"
 #include "base/sys/crash_point.h"
 
-static const struct command *const commands[] = {
+static const struct cli_command *const commands[] = {
     &cmd_run,    &cmd_serve,   &cmd_status,    &cmd_reload, &cmd_restart,
     &cmd_replay, &cmd_plugins, &cmd_check,     &cmd_doctor, &cmd_visibility,
     &cmd_audit,  &cmd_dead,    &cmd_approvals, &cmd_answer};
@@ -48,7 +48,7 @@ static int print_version(void)
     return 0;
 }
 
-static const struct command *find_command(const char *name)
+static const struct cli_command *find_command(const char *name)
 {
     for (size_t i = 0; i < N_COMMANDS; i++)
         if (strcmp(commands[i]->name, name) == 0)
@@ -69,7 +69,7 @@ static int fail_unknown(const char *word)
 
 static int run_command(int argc, char **argv)
 {
-    const struct command *c = find_command(argv[0]);
+    const struct cli_command *c = find_command(argv[0]);
     struct args args;
     int status;
     if (!c)
@@ -107,7 +107,7 @@ static int close_stdout(int status)
     return status ? status : EXIT_TURN_ERROR;
 }
 
-int cli_main(int argc, char **argv)
+int command_table_run(int argc, char **argv)
 {
     /* what would kill the host becomes an error of the write that met it */
     signal(SIGPIPE, SIG_IGN);

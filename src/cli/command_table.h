@@ -6,22 +6,22 @@
 #include "cli/args.h"
 
 /* The whole program but for main's name; returns its exit status. */
-int cli_main(int argc, char **argv);
+int command_table_run(int argc, char **argv);
 
-extern const struct command cmd_run;
-extern const struct command cmd_serve;
-extern const struct command cmd_replay;
-extern const struct command cmd_status;
-extern const struct command cmd_reload;
-extern const struct command cmd_restart;
-extern const struct command cmd_plugins;
-extern const struct command cmd_check;
-extern const struct command cmd_doctor;
-extern const struct command cmd_visibility;
-extern const struct command cmd_audit;
-extern const struct command cmd_dead;
-extern const struct command cmd_approvals;
-extern const struct command cmd_answer;
+extern const struct cli_command cmd_run;
+extern const struct cli_command cmd_serve;
+extern const struct cli_command cmd_replay;
+extern const struct cli_command cmd_status;
+extern const struct cli_command cmd_reload;
+extern const struct cli_command cmd_restart;
+extern const struct cli_command cmd_plugins;
+extern const struct cli_command cmd_check;
+extern const struct cli_command cmd_doctor;
+extern const struct cli_command cmd_visibility;
+extern const struct cli_command cmd_audit;
+extern const struct cli_command cmd_dead;
+extern const struct cli_command cmd_approvals;
+extern const struct cli_command cmd_answer;
 
 /* Rows that several commands have. */
 #define ARG_CONFIG                                                                                 \

@@ -77,19 +77,19 @@ static int status_of(const struct buf *answer)
                : 0;
 }
 
-static int ask(struct call *c, const struct conf *conf, const struct buf *request,
+static int ask(struct control_response *c, const struct conf *conf, const struct buf *request,
                struct tc_err *err)
 {
-    CLEANUP_FREE char *socket_path = control_path(conf->state_dir);
+    CLEANUP_FREE char *socket_path = control_socket_path(conf->state_dir);
     CLEANUP_FD const int fd = dial(socket_path);
     CLEANUP_BUF struct buf answer = {0};
-    *c = (struct call){0};
+    *c = (struct control_response){0};
     if (fd < 0 && (errno == ENOENT || errno == ECONNREFUSED || errno == ENOTDIR))
         return 0;
     if (fd < 0)
-        return err_sys(err, errno, socket_path, "the host cannot be asked");
+        return err_set_errno(err, errno, socket_path, "the host cannot be asked");
     if (send_all(fd, request) < 0 || read_all(fd, &answer) < 0)
-        return err_sys(err, errno, socket_path, "the host does not answer");
+        return err_set_errno(err, errno, socket_path, "the host does not answer");
     c->status = status_of(&answer);
     const char *const body = answer.p ? strstr(answer.p, "\r\n\r\n") : NULL;
     c->body = body ? json_loads(body, 0, NULL) : NULL;
@@ -104,16 +104,16 @@ static void add_head(struct buf *request, const char *method, const char *path, 
                method, path, len);
 }
 
-int call_host(struct call *c, const struct conf *conf, const char *method, const char *path,
-              struct tc_err *err)
+int control_client_request(struct control_response *c, const struct conf *conf, const char *method,
+                           const char *path, struct tc_err *err)
 {
     CLEANUP_BUF struct buf request = {0};
     add_head(&request, method, path, 0);
     return ask(c, conf, &request, err);
 }
 
-int call_post(struct call *c, const struct conf *conf, const char *path, const json_t *body,
-              struct tc_err *err)
+int control_client_post(struct control_response *c, const struct conf *conf, const char *path,
+                        const json_t *body, struct tc_err *err)
 {
     CLEANUP_BUF struct buf request = {0};
     CLEANUP_FREE char *text = json_dumps(body, JSON_COMPACT);
@@ -122,20 +122,20 @@ int call_post(struct call *c, const struct conf *conf, const char *path, const j
     return ask(c, conf, &request, err);
 }
 
-void call_fini(struct call *c)
+void control_client_fini(struct control_response *c)
 {
     json_decref(c->body);
-    *c = (struct call){0};
+    *c = (struct control_response){0};
 }
 
-const char *call_error(const struct call *c)
+const char *control_client_error_text(const struct control_response *c)
 {
     const char *const text =
         json_string_value(json_object_get(json_object_get(c->body, "error"), "message"));
     return text ? text : "the host refuses it";
 }
 
-void call_tell_nobody(const struct conf *conf)
+void control_client_print_no_host(const struct conf *conf)
 {
     fprintf(stderr, "turncast: no host runs in %s (turncast serve)\n", conf->state_dir);
 }

@@ -10,21 +10,21 @@
 #include "conf/conf.h"
 
 /* What came back. */
-struct call {
+struct control_response {
     int status;   /* of HTTP; 0: no host runs there */
     json_t *body; /* an object, or NULL */
 };
 
 /* Waits for the answer. -1 with err: there is a host, and it did not answer. */
-int call_host(struct call *c, const struct conf *conf, const char *method, const char *path,
-              struct tc_err *err) MUST_CHECK;
+int control_client_request(struct control_response *c, const struct conf *conf, const char *method,
+                           const char *path, struct tc_err *err) MUST_CHECK;
 /* The same with a body, as a POST. */
-int call_post(struct call *c, const struct conf *conf, const char *path, const json_t *body,
-              struct tc_err *err) MUST_CHECK;
-void call_fini(struct call *c);
+int control_client_post(struct control_response *c, const struct conf *conf, const char *path,
+                        const json_t *body, struct tc_err *err) MUST_CHECK;
+void control_client_fini(struct control_response *c);
 /* The text of an error that was answered. Borrowed. */
-const char *call_error(const struct call *c);
+const char *control_client_error_text(const struct control_response *c);
 /* Tells on stderr that there is no host, and where. */
-void call_tell_nobody(const struct conf *conf);
+void control_client_print_no_host(const struct conf *conf);
 
 #endif

@@ -4,5 +4,5 @@
 
 int main(int argc, char **argv)
 {
-    return cli_main(argc, argv);
+    return command_table_run(argc, argv);
 }

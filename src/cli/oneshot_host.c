@@ -20,65 +20,66 @@
 
 #define END_MS 500 /* what one that is not done in time still gets to end */
 
-void host_tell(const struct tc_err *err)
+void command_conf_print_error(const struct tc_err *err)
 {
-    fprintf(stderr, "turncast: %s\n", err_str(err));
+    fprintf(stderr, "turncast: %s\n", err_format(err));
 }
 
-struct conf *host_load_conf(const struct args *args)
+struct conf *command_conf_load(const struct args *args)
 {
     struct tc_err err = {0};
     CLEANUP_FREE char *found = args->config ? NULL : conf_default_path();
     struct conf *conf = conf_load(args->config ? args->config : found, &err);
     if (!conf) {
-        host_tell(&err);
+        command_conf_print_error(&err);
         return NULL;
     }
     log_setup(conf->log_format, args->verbose ? LOG_DEBUG : conf->log_level, STDERR_FILENO);
     return conf;
 }
 
-int host_apply_plugins(struct conf *conf, const struct args *args, const struct command *c)
+int oneshot_host_apply_plugins(struct conf *conf, const struct args *args,
+                               const struct cli_command *c)
 {
     struct tc_err err = {0};
     if (args->n_plugins)
-        conf_drop_instances(conf);
+        conf_remove_instances(conf);
     for (size_t i = 0; i < args->n_plugins; i++)
         if (conf_add_plugin(conf, args->plugins[i], &err) < 0) {
-            args_fail(c, "%s", err_str(&err));
+            args_usage_error(c, "%s", err_format(&err));
             return -1;
         }
     return 0;
 }
 
 /* Never two hosts on one state directory: who finds another there does without. */
-static struct ledger *open_ledger(struct loop *loop, const struct conf *conf)
+static struct journal_async *open_ledger(struct loop *loop, const struct conf *conf)
 {
     struct tc_err err = {0};
     bool in_use = false;
-    struct ledger *const l = ledger_open(loop, conf->state_dir, &in_use, &err);
+    struct journal_async *const l = journal_async_open(loop, conf->state_dir, &in_use, &err);
     if (!l)
-        log_line(in_use ? LOG_INFO : LOG_WARN, "host", "this turn is not kept on disk: %s",
-                 err_str(&err));
+        log_write(in_use ? LOG_INFO : LOG_WARN, "host", "this turn is not kept on disk: %s",
+                  err_format(&err));
     return l;
 }
 
-static void take_over(const struct host *h)
+static void take_over(const struct oneshot_host *h)
 {
     struct tc_err err = {0};
-    if (h->ledger && restart_take_over(h->ledger, h->dispatch, NULL, NULL, &err) < 0)
-        log_line(LOG_ERR, "host", "%s", err_str(&err));
+    if (h->ledger && host_recovery_run(h->ledger, h->dispatch, NULL, NULL, &err) < 0)
+        log_write(LOG_ERR, "host", "%s", err_format(&err));
 }
 
 /* There is one turn, and it takes no messages: of people only what it waits for is heard. */
-static void on_ask(void *ctx, struct ask *a)
+static void on_ask(void *ctx, struct host_call *a)
 {
-    struct host *const h = ctx;
+    struct oneshot_host *const h = ctx;
     const struct conf_instance *const inst = conf_instance_find(h->conf, a->instance);
-    if (inst && h->requests && (a->kind == ASK_TICKET || a->kind == ASK_ANSWER))
-        requests_ask(h->requests, &h->permit, inst, a);
+    if (inst && h->requests && (a->kind == HOST_CALL_TICKET || a->kind == HOST_CALL_ANSWER))
+        inbound_request_handle(h->requests, &h->permit, inst, a);
     else
-        ask_answer(a, TC_DENIED, NULL, NULL);
+        host_call_complete(a, TC_DENIED, NULL, NULL);
 }
 
 /* To show what is asked, and to read what is answered. */
@@ -100,25 +101,27 @@ static bool is_attended(const struct conf *conf)
     return false;
 }
 
-static void start_requests(struct host *h)
+static void start_requests(struct oneshot_host *h)
 {
     h->approvals = approvals_new(h->ledger);
-    h->requests = requests_new(&(struct requests_spec){.loop = h->loop,
-                                                       .ledger = h->ledger,
-                                                       .approvals = h->approvals,
-                                                       .unattended = !is_attended(h->conf)});
+    h->requests =
+        request_registry_new(&(struct request_registry_spec){.loop = h->loop,
+                                                             .ledger = h->ledger,
+                                                             .approvals = h->approvals,
+                                                             .unattended = !is_attended(h->conf)});
 }
 
-int host_start(struct host *h, const struct conf *conf, const struct args *args, bool keeps)
+int oneshot_host_start(struct oneshot_host *h, const struct conf *conf, const struct args *args,
+                       bool keeps)
 {
     unsigned failed = 0;
     h->conf = conf;
     h->loop = loop_new();
-    h->httpc = outbound_new_http(h->loop, conf);
+    h->httpc = network_clients_new_http(h->loop, conf);
     h->ledger = keeps ? open_ledger(h->loop, conf) : NULL;
     if (keeps)
         start_requests(h);
-    const struct services services = {
+    const struct connector_services services = {
         .loop = h->loop,
         .httpc = h->httpc,
         .ledger = h->ledger,
@@ -130,10 +133,10 @@ int host_start(struct host *h, const struct conf *conf, const struct args *args,
     h->dispatch = dispatch_new(conf, &services, &failed);
     if (failed == 0 || args->n_plugins == 0) {
         take_over(h);
-        dispatch_resume(h->dispatch);
+        dispatch_resume_deliveries(h->dispatch);
         return 0;
     }
-    host_end(h);
+    oneshot_host_stop(h);
     return -1;
 }
 
@@ -145,7 +148,7 @@ static void add_failures(void *ctx, const struct dispatch_instance *i)
     *(uint64_t *)ctx += i->health.failed;
 }
 
-uint64_t host_settle(struct host *h)
+uint64_t oneshot_host_settle(struct oneshot_host *h)
 {
     uint64_t failures = 0;
     dispatch_drain(h->dispatch, HOST_GRACE_MS);
@@ -153,24 +156,24 @@ uint64_t host_settle(struct host *h)
     return failures;
 }
 
-void host_end(struct host *h)
+void oneshot_host_stop(struct oneshot_host *h)
 {
     const int64_t deadline_ms = clock_mono_ms() + HOST_GRACE_MS;
     dispatch_drain(h->dispatch, HOST_GRACE_MS);
     const int64_t left = deadline_ms - clock_mono_ms();
     dispatch_free(h->dispatch, left > END_MS ? left : END_MS);
-    ledger_close(h->ledger);
-    requests_free(h->requests);
+    journal_async_close(h->ledger);
+    request_registry_free(h->requests);
     approvals_free(h->approvals);
     httpc_free(h->httpc);
     loop_free(h->loop);
 }
 
-struct visibility host_visibility(struct sticky *sticky, const char *agent)
+struct visibility oneshot_host_load_visibility(struct visibility_store *sticky, const char *agent)
 {
     struct tc_err err = {0};
     struct visibility v;
-    if (sticky_load(sticky, agent, &v, &err) < 0)
-        log_line(LOG_WARN, "host", "%s; the configured visibility is used", err_str(&err));
+    if (visibility_store_load(sticky, agent, &v, &err) < 0)
+        log_write(LOG_WARN, "host", "%s; the configured visibility is used", err_format(&err));
     return v;
 }

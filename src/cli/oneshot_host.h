@@ -19,35 +19,35 @@
 
 /* The configuration that --config or the default places name, log set up by it. NULL: it has
  * been told on stderr. */
-struct conf *host_load_conf(const struct args *args);
+struct conf *command_conf_load(const struct args *args);
 /* Puts --plugin's instances in the place of the configuration's. -1: told on stderr. */
-int host_apply_plugins(struct conf *conf, const struct args *args,
-                       const struct command *c) MUST_CHECK;
+int oneshot_host_apply_plugins(struct conf *conf, const struct args *args,
+                               const struct cli_command *c) MUST_CHECK;
 /* The loop, the instances, the HTTP client of those that speak to a service, and the journal. */
-struct host {
+struct oneshot_host {
     struct loop *loop;
     struct httpc *httpc;
-    struct ledger *ledger; /* NULL: there is none */
+    struct journal_async *ledger; /* NULL: there is none */
     struct dispatch *dispatch;
     const struct conf *conf;
-    struct requests *requests; /* NULL: of replay */
+    struct request_registry *requests; /* NULL: of replay */
     struct approvals *approvals;
-    struct permit permit;
+    struct access_control permit;
 };
 /* Starts the instances. With `keeps` it is the host of the state directory, unless that has one or
  * cannot be used, which is logged: then what an earlier host left is settled first. -1: an instance
  * that --plugin asked for did not start; that was logged. */
-int host_start(struct host *h, const struct conf *conf, const struct args *args,
-               bool keeps) MUST_CHECK;
+int oneshot_host_start(struct oneshot_host *h, const struct conf *conf, const struct args *args,
+                       bool keeps) MUST_CHECK;
 /* Waits until the instances have done what they were told, within HOST_GRACE_MS. Returns how many
  * of their callbacks have failed, and tells on stderr of whom. */
-uint64_t host_settle(struct host *h);
+uint64_t oneshot_host_settle(struct oneshot_host *h);
 /* Lets the instances end what they do, within HOST_GRACE_MS all together. */
-void host_end(struct host *h);
+void oneshot_host_stop(struct oneshot_host *h);
 /* The stored switches of the agent (NULL: of none), else the configuration's. A damaged store is
  * logged. */
-struct visibility host_visibility(struct sticky *sticky, const char *agent);
+struct visibility oneshot_host_load_visibility(struct visibility_store *sticky, const char *agent);
 /* Tells err on stderr as "turncast: …". */
-void host_tell(const struct tc_err *err);
+void command_conf_print_error(const struct tc_err *err);
 
 #endif

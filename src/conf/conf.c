@@ -14,28 +14,28 @@ struct conf_box {
     struct conf conf; /* first member */
     struct arena arena;
     bool named_instances; /* the file has plugins.instances, be it empty */
-    const struct node *default_agent;
+    const struct conf_node *default_agent;
 };
 
 #define CONF(member) offsetof(struct conf_box, conf.member)
 
-static int read_agents(const struct reader *r, const struct node *n, const struct row *row,
-                       void *target);
-static int read_instances(const struct reader *r, const struct node *n, const struct row *row,
-                          void *target);
-static int read_show(const struct reader *r, const struct node *n, const struct row *row,
-                     void *target);
-static int read_default_agent(const struct reader *r, const struct node *n, const struct row *row,
-                              void *target);
+static int read_agents(const struct conf_row_ctx *r, const struct conf_node *n,
+                       const struct conf_row *row, void *target);
+static int read_instances(const struct conf_row_ctx *r, const struct conf_node *n,
+                          const struct conf_row *row, void *target);
+static int read_show(const struct conf_row_ctx *r, const struct conf_node *n,
+                     const struct conf_row *row, void *target);
+static int read_default_agent(const struct conf_row_ctx *r, const struct conf_node *n,
+                              const struct conf_row *row, void *target);
 
-static const struct row plugin_rows[] = {
-    {"directory", read_paths, CONF(plugin_dirs), 1, 100, NULL},
-    {"autoload", read_bool, CONF(autoload), 0, 0, NULL},
+static const struct conf_row plugin_rows[] = {
+    {"directory", conf_row_paths, CONF(plugin_dirs), 1, 100, NULL},
+    {"autoload", conf_row_bool, CONF(autoload), 0, 0, NULL},
     {"instances", read_instances, 0, 0, 0, NULL},
     {NULL, NULL, 0, 0, 0, NULL},
 };
 
-static const struct row show_rows[] = {
+static const struct conf_row show_rows[] = {
     {"show_thinking", read_show, CONF(show[0]), 0, 0, NULL},
     {"show_tools", read_show, CONF(show[1]), 0, 0, NULL},
     {"show_text", read_show, CONF(show[2]), 0, 0, NULL},
@@ -44,74 +44,74 @@ static const struct row show_rows[] = {
     {NULL, NULL, 0, 0, 0, NULL},
 };
 
-static const struct choice levels[] = {
+static const struct conf_choice levels[] = {
     {"error", LOG_ERR}, {"warn", LOG_WARN}, {"info", LOG_INFO}, {"debug", LOG_DEBUG}, {NULL, 0}};
-static const struct choice formats[] = {{"text", LOG_TEXT}, {"json", LOG_JSON}, {NULL, 0}};
+static const struct conf_choice formats[] = {{"text", LOG_TEXT}, {"json", LOG_JSON}, {NULL, 0}};
 
-static const struct row log_rows[] = {
-    {"level", read_choice, CONF(log_level), 0, 0, levels},
-    {"format", read_choice, CONF(log_format), 0, 0, formats},
+static const struct conf_row log_rows[] = {
+    {"level", conf_row_choice, CONF(log_level), 0, 0, levels},
+    {"format", conf_row_choice, CONF(log_format), 0, 0, formats},
     {NULL, NULL, 0, 0, 0, NULL},
 };
 
-static const struct row rows[] = {
+static const struct conf_row rows[] = {
     {"agents", read_agents, 0, 0, 0, NULL},
     {"default_agent", read_default_agent, CONF(default_agent), 0, 0, NULL},
-    {"plugins", read_group, 0, 0, 0, plugin_rows},
-    {"visibility", read_group, 0, 0, 0, show_rows},
-    {"state_directory", read_path, CONF(state_dir), 0, 0, NULL},
+    {"plugins", conf_row_group, 0, 0, 0, plugin_rows},
+    {"visibility", conf_row_group, 0, 0, 0, show_rows},
+    {"state_directory", conf_row_path, CONF(state_dir), 0, 0, NULL},
     {"conversations", serve_read_conversations, CONF(conversations), 0, 0, NULL},
     {"http", serve_read_http, CONF(http), 0, 0, NULL},
-    {"store", store_read, CONF(store), 0, 0, NULL},
+    {"store", conf_store_parse, CONF(store), 0, 0, NULL},
     {"proxy", proxy_read, CONF(proxy), 0, 0, NULL},
-    {"log", read_group, 0, 0, 0, log_rows},
+    {"log", conf_row_group, 0, 0, 0, log_rows},
     {NULL, NULL, 0, 0, 0, NULL},
 };
 
-static int read_agents(const struct reader *r, const struct node *n, const struct row *row,
-                       void *target)
+static int read_agents(const struct conf_row_ctx *r, const struct conf_node *n,
+                       const struct conf_row *row, void *target)
 {
     struct conf *c = &((struct conf_box *)target)->conf;
     (void)row;
-    if (read_expect(r, n, NODE_GROUP) < 0)
+    if (conf_row_check_type(r, n, NODE_GROUP) < 0)
         return -1;
     c->agents = arena_alloc(r->arena, n->n * sizeof *c->agents);
     for (; c->n_agents < n->n; c->n_agents++)
-        if (agent_read(r, &n->items[c->n_agents], &c->agents[c->n_agents]) < 0)
+        if (conf_agent_parse(r, &n->items[c->n_agents], &c->agents[c->n_agents]) < 0)
             return -1;
     return 0;
 }
 
-static int read_instances(const struct reader *r, const struct node *n, const struct row *row,
-                          void *target)
+static int read_instances(const struct conf_row_ctx *r, const struct conf_node *n,
+                          const struct conf_row *row, void *target)
 {
     struct conf_box *box = target;
     struct conf *c = &box->conf;
     (void)row;
-    if (read_expect(r, n, NODE_GROUP) < 0)
+    if (conf_row_check_type(r, n, NODE_GROUP) < 0)
         return -1;
     box->named_instances = true;
     c->instances = arena_alloc(r->arena, n->n * sizeof *c->instances);
     for (; c->n_instances < n->n; c->n_instances++)
-        if (instance_read(r, &n->items[c->n_instances], &c->instances[c->n_instances]) < 0)
+        if (conf_instance_parse(r, &n->items[c->n_instances], &c->instances[c->n_instances]) < 0)
             return -1;
     return 0;
 }
 
-static int read_show(const struct reader *r, const struct node *n, const struct row *row,
-                     void *target)
+static int read_show(const struct conf_row_ctx *r, const struct conf_node *n,
+                     const struct conf_row *row, void *target)
 {
-    if (read_expect(r, n, NODE_BOOL) < 0)
+    if (conf_row_check_type(r, n, NODE_BOOL) < 0)
         return -1;
     ((signed char *)target)[row->offset] = n->value.boolean;
     return 0;
 }
 
-static int read_default_agent(const struct reader *r, const struct node *n, const struct row *row,
-                              void *target)
+static int read_default_agent(const struct conf_row_ctx *r, const struct conf_node *n,
+                              const struct conf_row *row, void *target)
 {
     ((struct conf_box *)target)->default_agent = n;
-    return read_string(r, n, row, target);
+    return conf_row_string(r, n, row, target);
 }
 
 /* Services on this machine are reached directly unless the file says otherwise. */
@@ -167,37 +167,39 @@ static void add_instance(struct conf_box *box, const struct conf_instance *inst)
 static void add_cli(struct conf_box *box)
 {
     struct arena *a = &box->arena;
-    struct conf_instance cli = instance_default(arena_strdup(a, "cli"), arena_strdup(a, "cli"));
+    struct conf_instance cli =
+        conf_instance_make_default(arena_strdup(a, "cli"), arena_strdup(a, "cli"));
     cli.options = arena_alloc(a, sizeof *cli.options);
-    instance_settle(a, &cli);
+    conf_instance_apply_plugin(a, &cli);
     add_instance(box, &cli);
 }
 
 static void fill_defaults(struct conf_box *box)
 {
     if (!box->conf.state_dir)
-        box->conf.state_dir = paths_state_dir(&box->arena);
+        box->conf.state_dir = default_paths_state_dir(&box->arena);
     if (!box->conf.plugin_dirs)
-        box->conf.plugin_dirs = paths_plugin_dirs(&box->arena);
+        box->conf.plugin_dirs = default_paths_plugin_dirs(&box->arena);
     if (!box->named_instances)
         add_cli(box);
 }
 
-static int check_default_agent(const struct reader *r, const struct conf_box *box)
+static int check_default_agent(const struct conf_row_ctx *r, const struct conf_box *box)
 {
     if (!box->default_agent || conf_agent_find(&box->conf, box->conf.default_agent))
         return 0;
-    return read_fail(r, box->default_agent, "there is no agent \"%s\"", box->conf.default_agent);
+    return conf_row_error(r, box->default_agent, "there is no agent \"%s\"",
+                          box->conf.default_agent);
 }
 
-static int check_agent_of(const struct reader *r, const struct conf *c,
+static int check_agent_of(const struct conf_row_ctx *r, const struct conf *c,
                           const struct conf_instance *inst)
 {
-    const struct node at = {.line = inst->line};
+    const struct conf_node at = {.line = inst->line};
     if (!inst->agent || conf_agent_find(c, inst->agent))
         return 0;
-    return read_fail(r, &at, "plugins.instances.%s.agent: there is no agent \"%s\"", inst->name,
-                     inst->agent);
+    return conf_row_error(r, &at, "plugins.instances.%s.agent: there is no agent \"%s\"",
+                          inst->name, inst->agent);
 }
 
 /* Whoever is asked has to be there; cli is when the file names no instance. */
@@ -207,18 +209,18 @@ static bool is_instance(const struct conf_box *box, const char *name)
            (!box->named_instances && strcmp(name, "cli") == 0);
 }
 
-static int check_rule(const struct reader *r, const struct conf_box *box, const char *agent,
+static int check_rule(const struct conf_row_ctx *r, const struct conf_box *box, const char *agent,
                       const struct conf_rule *rule)
 {
-    const struct node at = {.line = rule->line};
+    const struct conf_node at = {.line = rule->line};
     for (const struct conf_place *to = rule->to; to && to->instance; to++)
         if (strcmp(to->instance, CONF_PLACE_HTTP) != 0 && !is_instance(box, to->instance))
-            return read_fail(r, &at, "agents.%s.approvals: to: there is no instance \"%s\"", agent,
-                             to->instance);
+            return conf_row_error(r, &at, "agents.%s.approvals: to: there is no instance \"%s\"",
+                                  agent, to->instance);
     return 0;
 }
 
-static int check_rules(const struct reader *r, const struct conf_box *box)
+static int check_rules(const struct conf_row_ctx *r, const struct conf_box *box)
 {
     for (size_t i = 0; i < box->conf.n_agents; i++) {
         const struct conf_agent *const agent = &box->conf.agents[i];
@@ -229,7 +231,7 @@ static int check_rules(const struct reader *r, const struct conf_box *box)
     return 0;
 }
 
-static int check_agents(const struct reader *r, const struct conf_box *box)
+static int check_agents(const struct conf_row_ctx *r, const struct conf_box *box)
 {
     for (size_t i = 0; i < box->conf.n_instances; i++)
         if (check_agent_of(r, &box->conf, &box->conf.instances[i]) < 0)
@@ -239,9 +241,10 @@ static int check_agents(const struct reader *r, const struct conf_box *box)
 
 static int read_file(struct conf_box *box, const char *path, struct tc_err *err)
 {
-    const struct reader r = {&box->arena, path, paths_dirname(&box->arena, path), err};
-    const struct node *root = node_read_file(&box->arena, path, err);
-    if (!root || read_rows(&r, root, rows, box) < 0)
+    const struct conf_row_ctx r = {&box->arena, path, default_paths_dirname(&box->arena, path),
+                                   err};
+    const struct conf_node *root = conf_node_parse_file(&box->arena, path, err);
+    if (!root || conf_row_parse_group(&r, root, rows, box) < 0)
         return -1;
     return check_agents(&r, box);
 }
@@ -260,7 +263,7 @@ struct conf *conf_load(const char *path, struct tc_err *err)
 int conf_resolve_keys(struct conf *c, struct tc_err *err)
 {
     struct conf_box *const box = (struct conf_box *)c;
-    return key_resolve_all(&c->http, c->file, &box->arena, err);
+    return conf_http_key_resolve_all(&c->http, c->file, &box->arena, err);
 }
 
 const struct conf *conf_ref(const struct conf *c)
@@ -302,9 +305,9 @@ const struct conf_instance *conf_instance_find(const struct conf *c, const char 
 int conf_add_plugin(struct conf *c, const char *spec, struct tc_err *err)
 {
     struct conf_box *box = (struct conf_box *)c;
-    const struct reader r = {&box->arena, "--plugin", NULL, err};
+    const struct conf_row_ctx r = {&box->arena, "--plugin", NULL, err};
     struct conf_instance inst;
-    if (instance_read_spec(&r, spec, &inst) < 0 || check_agent_of(&r, c, &inst) < 0)
+    if (conf_instance_parse_spec(&r, spec, &inst) < 0 || check_agent_of(&r, c, &inst) < 0)
         return -1;
     char *name = inst.name;
     for (unsigned n = 2; conf_instance_find(c, name); n++)
@@ -314,7 +317,7 @@ int conf_add_plugin(struct conf *c, const char *spec, struct tc_err *err)
     return 0;
 }
 
-void conf_drop_instances(struct conf *c)
+void conf_remove_instances(struct conf *c)
 {
     c->instances = NULL;
     c->n_instances = 0;

@@ -16,7 +16,7 @@
 /* All strings and lists live as long as their struct conf. */
 
 /* One "key = value" of an instance that belongs to its plugin, still text. */
-struct conf_pair {
+struct conf_option {
     char *key, *value;
     int line;
     bool resolved; /* of a secret: the value is the secret itself */
@@ -39,7 +39,7 @@ struct conf_user {
 };
 
 /* What becomes of a call that an agent asks leave for. */
-enum conf_leave { CONF_ASK, CONF_ALLOW, CONF_DENY };
+enum conf_action { CONF_ASK, CONF_ALLOW, CONF_DENY };
 
 #define CONF_PLACE_HTTP "http" /* no instance can be called that */
 
@@ -52,7 +52,7 @@ struct conf_place {
 
 /* One rule of an agent's approvals; the first that fits decides. */
 struct conf_rule {
-    enum conf_leave action;
+    enum conf_action action;
     const char *tool; /* its name, or a glob */
     const char
         *argument; /* the name of the one that is looked at; NULL: the main one of the tool */
@@ -136,16 +136,16 @@ struct conf_instance {
     bool wants_state, wants_raw; /* wants = ["state", "raw"] */
     int64_t queue_events, queue_bytes;
     int64_t init_ms, callback_ms; /* deadlines of init and of one callback; 0: the defaults */
-    enum conf_isolation { CONF_BY_PLUGIN, CONF_PROCESS, CONF_THREAD } isolation;
+    enum conf_isolation { CONF_ISOLATION_DEFAULT, CONF_PROCESS, CONF_THREAD } isolation;
     /* Of one with a process of its own: */
-    int64_t *ports;            /* TCP ports it may connect to; ends with 0; NULL: none */
-    char **paths;              /* folders it may write to; or NULL */
-    int64_t memory_mb;         /* with more it starts anew */
-    int64_t cpu_percent;       /* of one processor, over half a minute; beyond it is slowed down */
-    int64_t threads;           /* with more it is killed, as with the next */
-    int64_t disk_mb;           /* in its folder in the state directory */
-    struct conf_pair *options; /* ends with a NULL key */
-    struct conf_chaos *chaos;  /* or NULL */
+    int64_t *ports;      /* TCP ports it may connect to; ends with 0; NULL: none */
+    char **paths;        /* folders it may write to; or NULL */
+    int64_t memory_mb;   /* with more it starts anew */
+    int64_t cpu_percent; /* of one processor, over half a minute; beyond it is slowed down */
+    int64_t threads;     /* with more it is killed, as with the next */
+    int64_t disk_mb;     /* in its folder in the state directory */
+    struct conf_option *options; /* ends with a NULL key */
+    struct conf_chaos *chaos;    /* or NULL */
     int line;
 };
 
@@ -161,7 +161,7 @@ struct conf_conversations {
 };
 
 /* Who may use the HTTP server. */
-struct conf_key {
+struct conf_http_key {
     char *name;         /* of the principal */
     char *source;       /* where the secret comes from, as secret_resolve takes it */
     const char *secret; /* NULL before conf_resolve_keys */
@@ -176,7 +176,7 @@ struct conf_http {
     bool remote;       /* and is */
     char **hosts;      /* names it answers to beside its address, without port; "*": any */
     char **origins;    /* web pages that may ask, "https://example.org" */
-    struct conf_key *keys;
+    struct conf_http_key *keys;
     size_t n_keys; /* 0: whoever reaches it may do everything */
     bool sees_all; /* visibility = "all" | "agent": of a turn's events */
     bool
@@ -239,24 +239,24 @@ void conf_unref(const struct conf *c);
 int conf_resolve_keys(struct conf *c, struct tc_err *err) MUST_CHECK;
 /* -1 with err ("file:line"): the agent is to run as somebody whom only root can become, and this
  * process is not root. */
-int conf_check_user(const struct conf *c, const struct conf_agent *a,
-                    struct tc_err *err) MUST_CHECK;
+int conf_check_agent_user(const struct conf *c, const struct conf_agent *a,
+                          struct tc_err *err) MUST_CHECK;
 /* What is executed for it. */
 const char *conf_agent_program(const struct conf_agent *a);
 /* Where the placeholder of an argument begins: at its front or behind its first =; NULL: it has
  * none. */
-const char *conf_placeholder(const char *arg);
+const char *conf_find_placeholder(const char *arg);
 /* NULL: no such agent (name NULL: the default one). Borrowed. */
 const struct conf_agent *conf_agent_find(const struct conf *c, const char *name);
 /* NULL: no such instance. Borrowed. */
 const struct conf_instance *conf_instance_find(const struct conf *c, const char *name);
 /* The host's own key i of every instance, beside the plugin's options; NULL behind the last. */
-const char *conf_instance_key(size_t i);
+const char *conf_instance_key_at(size_t i);
 /* All keys are the same that an instance is started with; others (agent, grants, allow,
  * allow_chats, approvers) are looked up when they are needed. */
-bool conf_instance_same(const struct conf_instance *a, const struct conf_instance *b);
+bool conf_instance_equal(const struct conf_instance *a, const struct conf_instance *b);
 /* Forgets the file's instances: --plugin stands in their place. */
-void conf_drop_instances(struct conf *c);
+void conf_remove_instances(struct conf *c);
 /* "NAME|FILE.so[,key=value…]" of --plugin, as an instance appended to c; a comma in a value is
  * written as \, and the second instance of a plugin is called NAME-2. */
 int conf_add_plugin(struct conf *c, const char *spec, struct tc_err *err) MUST_CHECK;

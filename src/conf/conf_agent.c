@@ -8,53 +8,53 @@
 
 #define AGENT(member) offsetof(struct conf_agent, member)
 
-static int read_command(const struct reader *r, const struct node *n, const struct row *row,
-                        void *target);
-static int read_env(const struct reader *r, const struct node *n, const struct row *row,
-                    void *target);
+static int read_command(const struct conf_row_ctx *r, const struct conf_node *n,
+                        const struct conf_row *row, void *target);
+static int read_env(const struct conf_row_ctx *r, const struct conf_node *n,
+                    const struct conf_row *row, void *target);
 
-static const struct choice backgrounds[] = {
+static const struct conf_choice backgrounds[] = {
     {"wait", CONF_WAIT}, {"follow", CONF_FOLLOW}, {NULL, 0}};
 
-static const struct choice runnings[] = {
+static const struct conf_choice runnings[] = {
     {"queue", CONF_QUEUE}, {"steer", CONF_STEER}, {"interrupt", CONF_INTERRUPT}, {NULL, 0}};
 
-static const struct row limit_rows[] = {
-    {"memory_mb", read_int, AGENT(limits.memory_mb), 1, 1 << 30, NULL},
-    {"processes", read_int, AGENT(limits.processes), 1, 1 << 22, NULL},
-    {"files", read_int, AGENT(limits.files), 16, 1 << 20, NULL},
-    {"cpu_s", read_int, AGENT(limits.cpu_s), 1, 30 * DAY_S, NULL},
+static const struct conf_row limit_rows[] = {
+    {"memory_mb", conf_row_int, AGENT(limits.memory_mb), 1, 1 << 30, NULL},
+    {"processes", conf_row_int, AGENT(limits.processes), 1, 1 << 22, NULL},
+    {"files", conf_row_int, AGENT(limits.files), 16, 1 << 20, NULL},
+    {"cpu_s", conf_row_int, AGENT(limits.cpu_s), 1, 30 * DAY_S, NULL},
     {NULL, NULL, 0, 0, 0, NULL},
 };
 
-static const struct row rows[] = {
+static const struct conf_row rows[] = {
     {"prefix", read_command, AGENT(prefix), 1, 1000, NULL},
     {"command", read_command, AGENT(command), 1, 1000, NULL},
     {"resume", read_command, AGENT(resume), 0, 1000, NULL},
-    {"dialect", read_string, AGENT(dialect), 0, 0, NULL},
-    {"mode", read_string, AGENT(mode), 0, 0, NULL},
-    {"cwd", read_path, AGENT(cwd), 0, 0, NULL},
+    {"dialect", conf_row_string, AGENT(dialect), 0, 0, NULL},
+    {"mode", conf_row_string, AGENT(mode), 0, 0, NULL},
+    {"cwd", conf_row_path, AGENT(cwd), 0, 0, NULL},
     {"env_pass", read_env, AGENT(env_pass), 0, 1000, ""},
     {"env_set", read_env, AGENT(env_set), 0, 1000, "="},
-    {"user", user_read, AGENT(user), 0, 0, NULL},
-    {"limits", read_group, 0, 0, 0, limit_rows},
-    {"turn_timeout_s", read_ms, AGENT(turn_timeout_ms), 0, 30 * DAY_S, NULL},
-    {"idle_timeout_s", read_ms, AGENT(idle_timeout_ms), 0, 30 * DAY_S, NULL},
-    {"background_timeout_s", read_ms, AGENT(background_timeout_ms), 0, 30 * DAY_S, NULL},
-    {"background", read_choice, AGENT(background), 0, 0, backgrounds},
-    {"while_running", read_choice, AGENT(while_running), 0, 0, runnings},
-    {"keep_alive_s", read_ms, AGENT(keep_alive_ms), 0, DAY_S, NULL},
-    {"exit_grace_s", read_ms, AGENT(exit_grace_ms), 0, 3600, NULL},
-    {"term_grace_s", read_ms, AGENT(term_grace_ms), 0, 3600, NULL},
-    {"max_line_bytes", read_int, AGENT(max_line), 4096, 1 << 30, NULL},
-    {"attempts", read_int, AGENT(attempts), 1, 10, NULL},
-    {"four_eyes", read_bool, AGENT(four_eyes), 0, 0, NULL},
-    {"ask_timeout_s", read_ms, AGENT(ask_timeout_ms), 0, 30 * DAY_S, NULL},
-    {"approvals", rule_read_all, 0, 0, 0, NULL},
+    {"user", conf_user_parse, AGENT(user), 0, 0, NULL},
+    {"limits", conf_row_group, 0, 0, 0, limit_rows},
+    {"turn_timeout_s", conf_row_ms, AGENT(turn_timeout_ms), 0, 30 * DAY_S, NULL},
+    {"idle_timeout_s", conf_row_ms, AGENT(idle_timeout_ms), 0, 30 * DAY_S, NULL},
+    {"background_timeout_s", conf_row_ms, AGENT(background_timeout_ms), 0, 30 * DAY_S, NULL},
+    {"background", conf_row_choice, AGENT(background), 0, 0, backgrounds},
+    {"while_running", conf_row_choice, AGENT(while_running), 0, 0, runnings},
+    {"keep_alive_s", conf_row_ms, AGENT(keep_alive_ms), 0, DAY_S, NULL},
+    {"exit_grace_s", conf_row_ms, AGENT(exit_grace_ms), 0, 3600, NULL},
+    {"term_grace_s", conf_row_ms, AGENT(term_grace_ms), 0, 3600, NULL},
+    {"max_line_bytes", conf_row_int, AGENT(max_line), 4096, 1 << 30, NULL},
+    {"attempts", conf_row_int, AGENT(attempts), 1, 10, NULL},
+    {"four_eyes", conf_row_bool, AGENT(four_eyes), 0, 0, NULL},
+    {"ask_timeout_s", conf_row_ms, AGENT(ask_timeout_ms), 0, 30 * DAY_S, NULL},
+    {"approvals", conf_rule_parse_all, 0, 0, 0, NULL},
     {NULL, NULL, 0, 0, 0, NULL},
 };
 
-const char *conf_placeholder(const char *arg)
+const char *conf_find_placeholder(const char *arg)
 {
     const char *const equals = strchr(arg, '=');
     const char *const word = *arg == '{' ? arg : equals ? equals + 1 : "";
@@ -63,42 +63,42 @@ const char *conf_placeholder(const char *arg)
     return braced && !strpbrk(word, "\": ") ? word : NULL;
 }
 
-static int check_placeholder(const struct reader *r, const struct node *n)
+static int check_placeholder(const struct conf_row_ctx *r, const struct conf_node *n)
 {
-    const char *const word = conf_placeholder(n->value.string);
+    const char *const word = conf_find_placeholder(n->value.string);
     if (!word)
         return 0;
     if (strcmp(word, "{session_id}") == 0 || strcmp(word, "{conversation}") == 0)
         return 0;
-    return read_fail(r, n, "unknown placeholder %s: there are {session_id} and {conversation}",
-                     word);
+    return conf_row_error(r, n, "unknown placeholder %s: there are {session_id} and {conversation}",
+                          word);
 }
 
-static int read_command(const struct reader *r, const struct node *n, const struct row *row,
-                        void *target)
+static int read_command(const struct conf_row_ctx *r, const struct conf_node *n,
+                        const struct conf_row *row, void *target)
 {
-    if (read_strings(r, n, row, target) < 0)
+    if (conf_row_strings(r, n, row, target) < 0)
         return -1;
     for (size_t i = 0; i < n->n; i++)
         if (check_placeholder(r, &n->items[i]) < 0)
             return -1;
     if (row->min > 0 && !*n->items[0].value.string)
-        return read_fail(r, &n->items[0], "may not be empty");
+        return conf_row_error(r, &n->items[0], "may not be empty");
     return 0;
 }
 
 /* Names alone, or "NAME=value", as the row's extra says. */
-static int read_env(const struct reader *r, const struct node *n, const struct row *row,
-                    void *target)
+static int read_env(const struct conf_row_ctx *r, const struct conf_node *n,
+                    const struct conf_row *row, void *target)
 {
     const bool with_value = *(const char *)row->extra == '=';
-    if (read_strings(r, n, row, target) < 0)
+    if (conf_row_strings(r, n, row, target) < 0)
         return -1;
     for (size_t i = 0; i < n->n; i++) {
         const char *text = n->items[i].value.string, *eq = strchr(text, '=');
         if (with_value ? !eq || eq == text : eq || !*text)
-            return read_fail(r, &n->items[i], "\"%s\" is not %s", text,
-                             with_value ? "NAME=value" : "the name of a variable");
+            return conf_row_error(r, &n->items[i], "\"%s\" is not %s", text,
+                                  with_value ? "NAME=value" : "the name of a variable");
     }
     return 0;
 }
@@ -108,19 +108,20 @@ const char *conf_agent_program(const struct conf_agent *a)
     return a->prefix[0] ? a->prefix[0] : a->command[0];
 }
 
-int part_check_name(const struct reader *r, const struct node *n)
+int conf_check_name(const struct conf_row_ctx *r, const struct conf_node *n)
 {
     if (strchr(n->name, '*') || strlen(n->name) > 100)
-        return read_fail(r, n, "not a name: letters, digits, - and _, at most 100");
+        return conf_row_error(r, n, "not a name: letters, digits, - and _, at most 100");
     return 0;
 }
 
-static char **no_strings(const struct reader *r)
+static char **no_strings(const struct conf_row_ctx *r)
 {
     return arena_alloc(r->arena, sizeof(char *));
 }
 
-int agent_read(const struct reader *r, const struct node *n, struct conf_agent *agent)
+int conf_agent_parse(const struct conf_row_ctx *r, const struct conf_node *n,
+                     struct conf_agent *agent)
 {
     *agent = (struct conf_agent){
         .name = arena_strdup(r->arena, n->name),
@@ -140,12 +141,12 @@ int agent_read(const struct reader *r, const struct node *n, struct conf_agent *
         .ask_timeout_ms = 300 * 1000,
         .line = n->line,
     };
-    if (part_check_name(r, n) < 0 || read_rows(r, n, rows, agent) < 0)
+    if (conf_check_name(r, n) < 0 || conf_row_parse_group(r, n, rows, agent) < 0)
         return -1;
     if (!agent->command[0])
-        return read_fail(r, n, "command is missing");
+        return conf_row_error(r, n, "command is missing");
     /* A message that comes too late for a turn is the next one of the same process. */
     if (agent->while_running == CONF_STEER && !agent->keep_alive_ms)
-        return read_fail(r, n, "while_running = \"steer\" needs keep_alive_s");
+        return conf_row_error(r, n, "while_running = \"steer\" needs keep_alive_s");
     return 0;
 }

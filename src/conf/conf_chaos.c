@@ -9,12 +9,12 @@
 
 #define RULE(member) offsetof(struct conf_chaos, member)
 
-static int read_rate(const struct reader *r, const struct node *n, const struct row *row,
-                     void *target);
-static int read_callback(const struct reader *r, const struct node *n, const struct row *row,
-                         void *target);
+static int read_rate(const struct conf_row_ctx *r, const struct conf_node *n,
+                     const struct conf_row *row, void *target);
+static int read_callback(const struct conf_row_ctx *r, const struct conf_node *n,
+                         const struct conf_row *row, void *target);
 
-static const struct choice acts[] = {
+static const struct conf_choice acts[] = {
     {"error", CHAOS_ERROR},     {"delay", CHAOS_DELAY},
     {"hang", CHAOS_HANG},       {"crash", CHAOS_CRASH},
     {"abort", CHAOS_ABORT},     {"exit", CHAOS_EXIT},
@@ -22,21 +22,21 @@ static const struct choice acts[] = {
     {"garbage", CHAOS_GARBAGE}, {NULL, 0},
 };
 
-static const struct row rows[] = {
-    {"what", read_choice, RULE(what), 0, 0, acts},
-    {"every", read_int, RULE(every), 1, 1000000000, NULL},
+static const struct conf_row rows[] = {
+    {"what", conf_row_choice, RULE(what), 0, 0, acts},
+    {"every", conf_row_int, RULE(every), 1, 1000000000, NULL},
     {"rate", read_rate, RULE(rate), 0, 1, NULL},
-    {"seed", read_int, RULE(seed), 0, INT64_MAX, NULL},
+    {"seed", conf_row_int, RULE(seed), 0, INT64_MAX, NULL},
     {"callback", read_callback, RULE(callback), 0, 0, NULL},
-    {"text", read_string, RULE(text), 0, 0, NULL},
-    {"trigger", read_path, RULE(trigger), 0, 0, NULL},
-    {"delay_ms", read_int, RULE(delay_ms), 1, 600000, NULL},
-    {"bytes", read_int, RULE(bytes), 1, 1 << 30, NULL},
+    {"text", conf_row_string, RULE(text), 0, 0, NULL},
+    {"trigger", conf_row_path, RULE(trigger), 0, 0, NULL},
+    {"delay_ms", conf_row_int, RULE(delay_ms), 1, 600000, NULL},
+    {"bytes", conf_row_int, RULE(bytes), 1, 1 << 30, NULL},
     {NULL, NULL, 0, 0, 0, NULL},
 };
 
 #define CALLBACK(lower, UPPER, gate, pressure, terminal) {"on_" #lower, 0},
-static const struct choice callbacks[] = {
+static const struct conf_choice callbacks[] = {
     EVENT_KINDS(CALLBACK){"on_event", 0},
     {"on_reply", 0},
     {"on_hit", 0},
@@ -48,52 +48,54 @@ static const struct choice callbacks[] = {
     {NULL, 0},
 };
 
-static int read_rate(const struct reader *r, const struct node *n, const struct row *row,
-                     void *target)
+static int read_rate(const struct conf_row_ctx *r, const struct conf_node *n,
+                     const struct conf_row *row, void *target)
 {
     if (n->type != NODE_INT && n->type != NODE_REAL)
-        return read_fail(r, n, "a number is expected, not %s", node_type_name(n->type));
+        return conf_row_error(r, n, "a number is expected, not %s", conf_node_type_name(n->type));
     const double rate = n->type == NODE_INT ? (double)n->value.integer : n->value.real;
     if (!(rate >= (double)row->min && rate <= (double)row->max))
-        return read_fail(r, n, "%g is not from 0 to 1", rate);
+        return conf_row_error(r, n, "%g is not from 0 to 1", rate);
     ((struct conf_chaos *)target)->rate = rate;
     return 0;
 }
 
-static int read_callback(const struct reader *r, const struct node *n, const struct row *row,
-                         void *target)
+static int read_callback(const struct conf_row_ctx *r, const struct conf_node *n,
+                         const struct conf_row *row, void *target)
 {
     int ignored;
-    if (read_expect(r, n, NODE_STRING) < 0 ||
-        read_name(r, n, n->value.string, callbacks, &ignored) < 0)
+    if (conf_row_check_type(r, n, NODE_STRING) < 0 ||
+        conf_row_parse_choice_name(r, n, n->value.string, callbacks, &ignored) < 0)
         return -1;
-    return read_string(r, n, row, target);
+    return conf_row_string(r, n, row, target);
 }
 
-static int read_rule(const struct reader *r, const struct node *n, struct conf_chaos *rule)
+static int read_rule(const struct conf_row_ctx *r, const struct conf_node *n,
+                     struct conf_chaos *rule)
 {
     *rule = (struct conf_chaos){
         .what = CHAOS_NOTHING, .rate = -1, .seed = 1, .delay_ms = 1000, .bytes = 1 << 20};
-    if (read_rows(r, n, rows, rule) < 0)
+    if (conf_row_parse_group(r, n, rows, rule) < 0)
         return -1;
     if (rule->what == CHAOS_NOTHING)
-        return read_fail(r, n, "what is missing");
+        return conf_row_error(r, n, "what is missing");
     if (rule->every && rule->rate >= 0)
-        return read_fail(r, n, "either every or rate is expected, not both");
+        return conf_row_error(r, n, "either every or rate is expected, not both");
     return 0;
 }
 
-int chaos_read(const struct reader *r, const struct node *n, const struct row *row, void *target)
+int conf_chaos_parse(const struct conf_row_ctx *r, const struct conf_node *n,
+                     const struct conf_row *row, void *target)
 {
     struct conf_instance *const inst = target;
     const bool is_one = n->type == NODE_GROUP;
     const size_t count = is_one ? 1 : n->n;
     (void)row;
     if (!is_one && n->type != NODE_LIST)
-        return read_fail(r, n, "a group or a list of groups is expected, not %s",
-                         node_type_name(n->type));
+        return conf_row_error(r, n, "a group or a list of groups is expected, not %s",
+                              conf_node_type_name(n->type));
     if (count > RULES_MAX)
-        return read_fail(r, n, "at most %d rules are possible", RULES_MAX);
+        return conf_row_error(r, n, "at most %d rules are possible", RULES_MAX);
     inst->chaos = arena_alloc(r->arena, (count + 1) * sizeof *inst->chaos);
     for (size_t i = 0; i < count; i++)
         if (read_rule(r, is_one ? n : &n->items[i], &inst->chaos[i]) < 0)
@@ -115,7 +117,7 @@ static bool same_rule(const struct conf_chaos *a, const struct conf_chaos *b)
            a->delay_ms == b->delay_ms && a->bytes == b->bytes;
 }
 
-bool chaos_same(const struct conf_chaos *a, const struct conf_chaos *b)
+bool conf_chaos_equal(const struct conf_chaos *a, const struct conf_chaos *b)
 {
     if (!a || !b)
         return a == b;

@@ -7,53 +7,57 @@
 
 #define SECRET_MIN 16 /* characters: what cannot be guessed over a network */
 
-#define KEY(member) offsetof(struct conf_key, member)
+#define KEY(member) offsetof(struct conf_http_key, member)
 
-static int read_secret(const struct reader *r, const struct node *n, const struct row *row,
-                       void *target);
+static int read_secret(const struct conf_row_ctx *r, const struct conf_node *n,
+                       const struct conf_row *row, void *target);
 
-static const struct choice grants[] = {{"submit", CONF_SUBMIT},
-                                       {"cancel", CONF_CANCEL},
-                                       {"watch", CONF_WATCH},
-                                       {"answer", CONF_ANSWER},
-                                       {NULL, 0}};
+static const struct conf_choice grants[] = {{"submit", CONF_SUBMIT},
+                                            {"cancel", CONF_CANCEL},
+                                            {"watch", CONF_WATCH},
+                                            {"answer", CONF_ANSWER},
+                                            {NULL, 0}};
 
-static const struct row rows[] = {
+static const struct conf_row rows[] = {
     {"secret", read_secret, KEY(source), 0, 0, NULL},
     {"secret_file", read_secret, KEY(source), 0, 0, "file:"},
-    {"grants", read_flags, KEY(grants), 0, 0, grants},
+    {"grants", conf_row_flags, KEY(grants), 0, 0, grants},
     {NULL, NULL, 0, 0, 0, NULL},
 };
 
 /* The text, or with the row's extra where it stands. A path that begins with ${...} is whole. */
-static int read_secret(const struct reader *r, const struct node *n, const struct row *row,
-                       void *target)
+static int read_secret(const struct conf_row_ctx *r, const struct conf_node *n,
+                       const struct conf_row *row, void *target)
 {
-    struct conf_key *const key = target;
+    struct conf_http_key *const key = target;
     if (key->source)
-        return read_fail(r, n, "either secret or secret_file is expected, not both");
-    if (read_string(r, n, row, target) < 0 || !row->extra)
+        return conf_row_error(r, n, "either secret or secret_file is expected, not both");
+    if (conf_row_string(r, n, row, target) < 0 || !row->extra)
         return key->source ? 0 : -1;
-    const char *const path = *key->source == '$' ? key->source : read_resolve(r, key->source);
+    const char *const path =
+        *key->source == '$' ? key->source : conf_row_resolve_path(r, key->source);
     key->source = arena_sprintf(r->arena, "%s%s", (const char *)row->extra, path);
     return 0;
 }
 
-static int read_key(const struct reader *r, const struct node *n, struct conf_key *key)
+static int read_key(const struct conf_row_ctx *r, const struct conf_node *n,
+                    struct conf_http_key *key)
 {
-    *key = (struct conf_key){.name = arena_strdup(r->arena, n->name), .line = n->line};
-    if (part_check_name(r, n) < 0 || read_rows(r, n, rows, key) < 0)
+    *key = (struct conf_http_key){.name = arena_strdup(r->arena, n->name), .line = n->line};
+    if (conf_check_name(r, n) < 0 || conf_row_parse_group(r, n, rows, key) < 0)
         return -1;
     if (!key->source)
-        return read_fail(r, n, "secret_file is missing");
-    return key->grants ? 0 : read_fail(r, n, "grants is missing: submit, cancel, watch, answer");
+        return conf_row_error(r, n, "secret_file is missing");
+    return key->grants ? 0
+                       : conf_row_error(r, n, "grants is missing: submit, cancel, watch, answer");
 }
 
-int key_read_all(const struct reader *r, const struct node *n, const struct row *row, void *target)
+int conf_http_key_parse_all(const struct conf_row_ctx *r, const struct conf_node *n,
+                            const struct conf_row *row, void *target)
 {
     struct conf_http *const http = target;
     (void)row;
-    if (read_expect(r, n, NODE_GROUP) < 0)
+    if (conf_row_check_type(r, n, NODE_GROUP) < 0)
         return -1;
     http->keys = arena_alloc(r->arena, n->n * sizeof *http->keys);
     for (; http->n_keys < n->n; http->n_keys++)
@@ -64,27 +68,28 @@ int key_read_all(const struct reader *r, const struct node *n, const struct row 
 
 /* ---- secrets ---- */
 
-static int resolve(const struct conf_http *http, size_t i, const struct reader *r)
+static int resolve(const struct conf_http *http, size_t i, const struct conf_row_ctx *r)
 {
-    struct conf_key *const key = &http->keys[i];
-    const struct node at = {.line = key->line};
+    struct conf_http_key *const key = &http->keys[i];
+    const struct conf_node at = {.line = key->line};
     struct tc_err why = {0};
     key->secret = secret_resolve(key->source, r->arena, &why);
     if (!key->secret)
-        return read_fail(r, &at, "http.keys.%s: %s", key->name, why.text);
+        return conf_row_error(r, &at, "http.keys.%s: %s", key->name, why.text);
     if (strlen(key->secret) < SECRET_MIN)
-        return read_fail(r, &at, "http.keys.%s: the secret is shorter than %d characters",
-                         key->name, SECRET_MIN);
+        return conf_row_error(r, &at, "http.keys.%s: the secret is shorter than %d characters",
+                              key->name, SECRET_MIN);
     for (size_t k = 0; k < i; k++)
         if (strcmp(http->keys[k].secret, key->secret) == 0)
-            return read_fail(r, &at, "http.keys.%s: the secret is that of %s, too", key->name,
-                             http->keys[k].name);
+            return conf_row_error(r, &at, "http.keys.%s: the secret is that of %s, too", key->name,
+                                  http->keys[k].name);
     return 0;
 }
 
-int key_resolve_all(struct conf_http *http, const char *file, struct arena *a, struct tc_err *err)
+int conf_http_key_resolve_all(struct conf_http *http, const char *file, struct arena *a,
+                              struct tc_err *err)
 {
-    const struct reader r = {.arena = a, .file = file, .err = err};
+    const struct conf_row_ctx r = {.arena = a, .file = file, .err = err};
     for (size_t i = 0; i < http->n_keys; i++)
         if (resolve(http, i, &r) < 0)
             return -1;

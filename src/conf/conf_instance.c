@@ -10,53 +10,53 @@
 
 #define INSTANCE(member) offsetof(struct conf_instance, member)
 
-static int read_plugin(const struct reader *r, const struct node *n, const struct row *row,
-                       void *target);
-static int read_sees(const struct reader *r, const struct node *n, const struct row *row,
-                     void *target);
-static int read_audience(const struct reader *r, const struct node *n, const struct row *row,
-                         void *target);
-static int read_wants(const struct reader *r, const struct node *n, const struct row *row,
-                      void *target);
-static int read_ids(const struct reader *r, const struct node *n, const struct row *row,
-                    void *target);
-static int read_ports(const struct reader *r, const struct node *n, const struct row *row,
-                      void *target);
+static int read_plugin(const struct conf_row_ctx *r, const struct conf_node *n,
+                       const struct conf_row *row, void *target);
+static int read_sees(const struct conf_row_ctx *r, const struct conf_node *n,
+                     const struct conf_row *row, void *target);
+static int read_audience(const struct conf_row_ctx *r, const struct conf_node *n,
+                         const struct conf_row *row, void *target);
+static int read_wants(const struct conf_row_ctx *r, const struct conf_node *n,
+                      const struct conf_row *row, void *target);
+static int read_ids(const struct conf_row_ctx *r, const struct conf_node *n,
+                    const struct conf_row *row, void *target);
+static int read_ports(const struct conf_row_ctx *r, const struct conf_node *n,
+                      const struct conf_row *row, void *target);
 
 #define UNSAID (~0u) /* grants that the file does not mention */
 
-static const struct choice isolations[] = {
+static const struct conf_choice isolations[] = {
     {"process", CONF_PROCESS}, {"thread", CONF_THREAD}, {NULL, 0}};
-static const struct choice grants[] = {
+static const struct conf_choice grants[] = {
     {"submit", CONF_SUBMIT}, {"cancel", CONF_CANCEL}, {"answer", CONF_ANSWER}, {NULL, 0}};
 
-static const struct row rows[] = {
+static const struct conf_row rows[] = {
     {"plugin", read_plugin, INSTANCE(plugin), 0, 0, NULL},
-    {"enabled", read_bool, INSTANCE(enabled), 0, 0, NULL},
+    {"enabled", conf_row_bool, INSTANCE(enabled), 0, 0, NULL},
     {"visibility", read_sees, 0, 0, 0, NULL},
     {"audience", read_audience, INSTANCE(audience), 0, 0, NULL},
     {"wants", read_wants, 0, 0, 0, NULL},
-    {"queue_events", read_int, INSTANCE(queue_events), 16, 1000000, NULL},
-    {"queue_bytes", read_int, INSTANCE(queue_bytes), 64 << 10, 1 << 30, NULL},
-    {"init_ms", read_int, INSTANCE(init_ms), 1, 600000, NULL},
-    {"callback_ms", read_int, INSTANCE(callback_ms), 1, 600000, NULL},
-    {"isolation", read_choice, INSTANCE(isolation), 0, 0, isolations},
+    {"queue_events", conf_row_int, INSTANCE(queue_events), 16, 1000000, NULL},
+    {"queue_bytes", conf_row_int, INSTANCE(queue_bytes), 64 << 10, 1 << 30, NULL},
+    {"init_ms", conf_row_int, INSTANCE(init_ms), 1, 600000, NULL},
+    {"callback_ms", conf_row_int, INSTANCE(callback_ms), 1, 600000, NULL},
+    {"isolation", conf_row_choice, INSTANCE(isolation), 0, 0, isolations},
     {"ports", read_ports, INSTANCE(ports), 0, 100, NULL},
-    {"paths", read_paths, INSTANCE(paths), 0, 100, NULL},
-    {"memory_mb", read_int, INSTANCE(memory_mb), 16, 1 << 20, NULL},
-    {"cpu_percent", read_int, INSTANCE(cpu_percent), 1, 100000, NULL},
-    {"threads", read_int, INSTANCE(threads), 1, 100000, NULL},
-    {"disk_mb", read_int, INSTANCE(disk_mb), 1, 1 << 30, NULL},
-    {"agent", read_string, INSTANCE(agent), 0, 0, NULL},
-    {"grants", read_flags, INSTANCE(grants), 0, 0, grants},
+    {"paths", conf_row_paths, INSTANCE(paths), 0, 100, NULL},
+    {"memory_mb", conf_row_int, INSTANCE(memory_mb), 16, 1 << 20, NULL},
+    {"cpu_percent", conf_row_int, INSTANCE(cpu_percent), 1, 100000, NULL},
+    {"threads", conf_row_int, INSTANCE(threads), 1, 100000, NULL},
+    {"disk_mb", conf_row_int, INSTANCE(disk_mb), 1, 1 << 30, NULL},
+    {"agent", conf_row_string, INSTANCE(agent), 0, 0, NULL},
+    {"grants", conf_row_flags, INSTANCE(grants), 0, 0, grants},
     {"allow", read_ids, INSTANCE(allow), 0, 10000, NULL},
     {"allow_chats", read_ids, INSTANCE(allow_chats), 0, 10000, NULL},
     {"approvers", read_ids, INSTANCE(approvers), 0, 10000, NULL},
-    {"chaos", chaos_read, 0, 0, 0, NULL},
+    {"chaos", conf_chaos_parse, 0, 0, 0, NULL},
     {NULL, NULL, 0, 0, 0, NULL},
 };
 
-const char *conf_instance_key(size_t i)
+const char *conf_instance_key_at(size_t i)
 {
     return i < sizeof rows / sizeof *rows ? rows[i].key : NULL;
 }
@@ -73,59 +73,63 @@ static bool is_plugin_path(const char *plugin)
     return strchr(plugin, '/') || ends_so(plugin);
 }
 
-static int read_plugin(const struct reader *r, const struct node *n, const struct row *row,
-                       void *target)
+static int read_plugin(const struct conf_row_ctx *r, const struct conf_node *n,
+                       const struct conf_row *row, void *target)
 {
-    if (read_expect(r, n, NODE_STRING) < 0)
+    if (conf_row_check_type(r, n, NODE_STRING) < 0)
         return -1;
-    return is_plugin_path(n->value.string) ? read_path(r, n, row, target)
-                                           : read_string(r, n, row, target);
+    return is_plugin_path(n->value.string) ? conf_row_path(r, n, row, target)
+                                           : conf_row_string(r, n, row, target);
 }
 
-static int read_sees(const struct reader *r, const struct node *n, const struct row *row,
-                     void *target)
+static int read_sees(const struct conf_row_ctx *r, const struct conf_node *n,
+                     const struct conf_row *row, void *target)
 {
-    static const struct choice choices[] = {{"agent", 0}, {"all", 1}, {NULL, 0}};
+    static const struct conf_choice choices[] = {{"agent", 0}, {"all", 1}, {NULL, 0}};
     struct conf_instance *inst = target;
     int all;
     (void)row;
-    if (read_expect(r, n, NODE_STRING) < 0 || read_name(r, n, n->value.string, choices, &all) < 0)
+    if (conf_row_check_type(r, n, NODE_STRING) < 0 ||
+        conf_row_parse_choice_name(r, n, n->value.string, choices, &all) < 0)
         return -1;
     inst->sees_all = all;
     inst->sees_all_set = true;
     return 0;
 }
 
-static int read_audience(const struct reader *r, const struct node *n, const struct row *row,
-                         void *target)
+static int read_audience(const struct conf_row_ctx *r, const struct conf_node *n,
+                         const struct conf_row *row, void *target)
 {
-    static const struct choice choices[] = {
+    static const struct conf_choice choices[] = {
         {"user", 0}, {"internal", 0}, {"dashboard", 0}, {"operator", 0}, {NULL, 0}};
     int ignored;
-    if (read_expect(r, n, NODE_STRING) < 0 ||
-        read_name(r, n, n->value.string, choices, &ignored) < 0)
+    if (conf_row_check_type(r, n, NODE_STRING) < 0 ||
+        conf_row_parse_choice_name(r, n, n->value.string, choices, &ignored) < 0)
         return -1;
-    return read_string(r, n, row, target);
+    return conf_row_string(r, n, row, target);
 }
 
-static int take_wanted(const struct reader *r, const struct node *n, struct conf_instance *inst)
+static int take_wanted(const struct conf_row_ctx *r, const struct conf_node *n,
+                       struct conf_instance *inst)
 {
-    static const struct choice choices[] = {{"state", 0}, {"raw", 1}, {NULL, 0}};
+    static const struct conf_choice choices[] = {{"state", 0}, {"raw", 1}, {NULL, 0}};
     int raw;
-    if (read_expect(r, n, NODE_STRING) < 0 || read_name(r, n, n->value.string, choices, &raw) < 0)
+    if (conf_row_check_type(r, n, NODE_STRING) < 0 ||
+        conf_row_parse_choice_name(r, n, n->value.string, choices, &raw) < 0)
         return -1;
     *(raw ? &inst->wants_raw : &inst->wants_state) = true;
     return 0;
 }
 
-static int read_wants(const struct reader *r, const struct node *n, const struct row *row,
-                      void *target)
+static int read_wants(const struct conf_row_ctx *r, const struct conf_node *n,
+                      const struct conf_row *row, void *target)
 {
     (void)row;
     if (n->type == NODE_STRING)
         return take_wanted(r, n, target);
     if (n->type != NODE_LIST)
-        return read_fail(r, n, "a list of strings is expected, not %s", node_type_name(n->type));
+        return conf_row_error(r, n, "a list of strings is expected, not %s",
+                              conf_node_type_name(n->type));
     for (size_t i = 0; i < n->n; i++)
         if (take_wanted(r, &n->items[i], target) < 0)
             return -1;
@@ -133,23 +137,24 @@ static int read_wants(const struct reader *r, const struct node *n, const struct
 }
 
 /* Some services number people and chats, others name them. */
-static char *id_text(const struct reader *r, const struct node *n)
+static char *id_text(const struct conf_row_ctx *r, const struct conf_node *n)
 {
     if (n->type == NODE_INT)
         return arena_sprintf(r->arena, "%" PRId64, n->value.integer);
     if (n->type == NODE_STRING && *n->value.string)
         return arena_strdup(r->arena, n->value.string);
-    read_fail(r, n, "an id is expected: a whole number or a string");
+    conf_row_error(r, n, "an id is expected: a whole number or a string");
     return NULL;
 }
 
-static int read_ids(const struct reader *r, const struct node *n, const struct row *row,
-                    void *target)
+static int read_ids(const struct conf_row_ctx *r, const struct conf_node *n,
+                    const struct conf_row *row, void *target)
 {
     if (n->type != NODE_LIST)
-        return read_fail(r, n, "a list of ids is expected, not %s", node_type_name(n->type));
+        return conf_row_error(r, n, "a list of ids is expected, not %s",
+                              conf_node_type_name(n->type));
     if ((int64_t)n->n > row->max)
-        return read_fail(r, n, "at most %lld ids are possible", (long long)row->max);
+        return conf_row_error(r, n, "at most %lld ids are possible", (long long)row->max);
     char **const ids = arena_alloc(r->arena, (n->n + 1) * sizeof *ids);
     for (size_t i = 0; i < n->n; i++)
         if (!(ids[i] = id_text(r, &n->items[i])))
@@ -158,18 +163,19 @@ static int read_ids(const struct reader *r, const struct node *n, const struct r
     return 0;
 }
 
-static int read_ports(const struct reader *r, const struct node *n, const struct row *row,
-                      void *target)
+static int read_ports(const struct conf_row_ctx *r, const struct conf_node *n,
+                      const struct conf_row *row, void *target)
 {
     if (n->type != NODE_LIST)
-        return read_fail(r, n, "a list of ports is expected, not %s", node_type_name(n->type));
+        return conf_row_error(r, n, "a list of ports is expected, not %s",
+                              conf_node_type_name(n->type));
     if ((int64_t)n->n > row->max)
-        return read_fail(r, n, "at most %lld ports are possible", (long long)row->max);
+        return conf_row_error(r, n, "at most %lld ports are possible", (long long)row->max);
     int64_t *const ports = arena_alloc(r->arena, (n->n + 1) * sizeof *ports);
     for (size_t i = 0; i < n->n; i++) {
-        const struct node *const item = &n->items[i];
+        const struct conf_node *const item = &n->items[i];
         if (item->type != NODE_INT || item->value.integer < 1 || item->value.integer > 65535)
-            return read_fail(r, item, "a port is expected: a number from 1 to 65535");
+            return conf_row_error(r, item, "a port is expected: a number from 1 to 65535");
         ports[i] = item->value.integer;
     }
     memcpy((char *)target + row->offset, &ports, sizeof ports);
@@ -188,7 +194,7 @@ static char *real_text(struct arena *a, double v)
     return arena_strdup(a, text);
 }
 
-static char *option_text(const struct reader *r, const struct node *n)
+static char *option_text(const struct conf_row_ctx *r, const struct conf_node *n)
 {
     switch (n->type) {
     case NODE_STRING:
@@ -203,14 +209,15 @@ static char *option_text(const struct reader *r, const struct node *n)
     case NODE_GROUP:
         break;
     }
-    read_fail(r, n, "a string, a number, true or false is expected, not %s",
-              node_type_name(n->type));
+    conf_row_error(r, n, "a string, a number, true or false is expected, not %s",
+                   conf_node_type_name(n->type));
     return NULL;
 }
 
-static int read_option(const struct reader *r, const struct node *n, struct conf_pair *to)
+static int read_option(const struct conf_row_ctx *r, const struct conf_node *n,
+                       struct conf_option *to)
 {
-    *to = (struct conf_pair){
+    *to = (struct conf_option){
         .key = arena_strdup(r->arena, n->name), .value = option_text(r, n), .line = n->line};
     return to->value ? 0 : -1;
 }
@@ -220,7 +227,7 @@ static bool same_text(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-static const struct conf_pair *find_pair(const struct conf_pair *pairs, const char *key)
+static const struct conf_option *find_pair(const struct conf_option *pairs, const char *key)
 {
     for (; pairs && pairs->key; pairs++)
         if (strcmp(pairs->key, key) == 0)
@@ -229,10 +236,10 @@ static const struct conf_pair *find_pair(const struct conf_pair *pairs, const ch
 }
 
 /* All of a's are b's. */
-static bool has_pairs(const struct conf_pair *a, const struct conf_pair *b)
+static bool has_pairs(const struct conf_option *a, const struct conf_option *b)
 {
     for (; a && a->key; a++) {
-        const struct conf_pair *const other = find_pair(b, a->key);
+        const struct conf_option *const other = find_pair(b, a->key);
         if (!other || strcmp(other->value, a->value) != 0)
             return false;
     }
@@ -263,7 +270,7 @@ static bool same_paths(char *const *a, char *const *b)
     return !*a && !*b;
 }
 
-bool conf_instance_same(const struct conf_instance *a, const struct conf_instance *b)
+bool conf_instance_equal(const struct conf_instance *a, const struct conf_instance *b)
 {
     return same_text(a->name, b->name) && same_text(a->plugin, b->plugin) &&
            a->enabled == b->enabled && a->sees_all == b->sees_all &&
@@ -274,11 +281,11 @@ bool conf_instance_same(const struct conf_instance *a, const struct conf_instanc
            a->isolation == b->isolation && a->memory_mb == b->memory_mb &&
            a->cpu_percent == b->cpu_percent && a->threads == b->threads &&
            a->disk_mb == b->disk_mb && same_ports(a->ports, b->ports) &&
-           same_paths(a->paths, b->paths) && chaos_same(a->chaos, b->chaos) &&
+           same_paths(a->paths, b->paths) && conf_chaos_equal(a->chaos, b->chaos) &&
            has_pairs(a->options, b->options) && has_pairs(b->options, a->options);
 }
 
-struct conf_instance instance_default(char *name, char *plugin)
+struct conf_instance conf_instance_make_default(char *name, char *plugin)
 {
     return (struct conf_instance){
         .name = name,
@@ -294,7 +301,7 @@ struct conf_instance instance_default(char *name, char *plugin)
     };
 }
 
-void instance_settle(struct arena *a, struct conf_instance *inst)
+void conf_instance_apply_plugin(struct arena *a, struct conf_instance *inst)
 {
     if (inst->grants != UNSAID)
         return;
@@ -308,13 +315,14 @@ void instance_settle(struct arena *a, struct conf_instance *inst)
 }
 
 /* Reads what stands in the group; options in their order. */
-static int read_keys(const struct reader *r, const struct node *group, struct conf_instance *inst)
+static int read_keys(const struct conf_row_ctx *r, const struct conf_node *group,
+                     struct conf_instance *inst)
 {
     size_t options = 0;
     inst->options = arena_alloc(r->arena, (group->n + 1) * sizeof *inst->options);
     for (size_t i = 0; i < group->n; i++) {
-        const struct node *n = &group->items[i];
-        const struct row *row = read_find_row(rows, n->name);
+        const struct conf_node *n = &group->items[i];
+        const struct conf_row *row = conf_row_find(rows, n->name);
         if ((row ? row->read(r, n, row, inst) : read_option(r, n, &inst->options[options++])) < 0)
             return -1;
     }
@@ -322,42 +330,43 @@ static int read_keys(const struct reader *r, const struct node *group, struct co
 }
 
 /* Sources of conversations that are no instances have names among theirs. */
-static int check_name(const struct reader *r, const struct node *n, const char *name)
+static int check_name(const struct conf_row_ctx *r, const struct conf_node *n, const char *name)
 {
     static const char *const taken[] = {"http", "openai", "ag-ui"};
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
         if (strcmp(name, taken[i]) == 0)
-            return read_fail(r, n, "no instance can be called %s: the host itself is", name);
+            return conf_row_error(r, n, "no instance can be called %s: the host itself is", name);
     return 0;
 }
 
-int instance_read(const struct reader *r, const struct node *n, struct conf_instance *inst)
+int conf_instance_parse(const struct conf_row_ctx *r, const struct conf_node *n,
+                        struct conf_instance *inst)
 {
-    *inst = instance_default(arena_strdup(r->arena, n->name), NULL);
+    *inst = conf_instance_make_default(arena_strdup(r->arena, n->name), NULL);
     inst->line = n->line;
-    if (part_check_name(r, n) < 0 || check_name(r, n, n->name) < 0 ||
-        read_expect(r, n, NODE_GROUP) < 0 || read_keys(r, n, inst) < 0)
+    if (conf_check_name(r, n) < 0 || check_name(r, n, n->name) < 0 ||
+        conf_row_check_type(r, n, NODE_GROUP) < 0 || read_keys(r, n, inst) < 0)
         return -1;
     if (!inst->plugin) /* an instance may be called as its plugin is */
         inst->plugin = inst->name;
-    instance_settle(r->arena, inst);
+    conf_instance_apply_plugin(r->arena, inst);
     return 0;
 }
 
 /* A value of the command line in the type that the host's row wants; the plugin's stay text. */
-static void spec_value(struct node *n, char *text)
+static void spec_value(struct conf_node *n, char *text)
 {
-    const struct row *row = read_find_row(rows, n->name);
+    const struct conf_row *row = conf_row_find(rows, n->name);
     char *end;
     n->type = NODE_STRING;
     n->value.string = text;
     if (!row)
         return;
     const long long number = strtoll(text, &end, 10);
-    if (row->read == read_int && *text && !*end) {
+    if (row->read == conf_row_int && *text && !*end) {
         n->type = NODE_INT;
         n->value.integer = number;
-    } else if (row->read == read_bool &&
+    } else if (row->read == conf_row_bool &&
                (strcmp(text, "true") == 0 || strcmp(text, "false") == 0)) {
         n->type = NODE_BOOL;
         n->value.boolean = *text == 't';
@@ -387,36 +396,37 @@ static size_t count_char(const char *s, char c)
 }
 
 /* dir/NAME.so and NAME are called NAME. */
-static char *spec_name(const struct reader *r, const char *plugin)
+static char *spec_name(const struct conf_row_ctx *r, const char *plugin)
 {
     const char *slash = strrchr(plugin, '/');
     const char *base = slash ? slash + 1 : plugin;
     return arena_strndup(r->arena, base, strlen(base) - (ends_so(base) ? 3 : 0));
 }
 
-int instance_read_spec(const struct reader *r, const char *spec, struct conf_instance *inst)
+int conf_instance_parse_spec(const struct conf_row_ctx *r, const char *spec,
+                             struct conf_instance *inst)
 {
     char *rest = arena_strdup(r->arena, spec);
-    struct node group = {.type = NODE_GROUP};
+    struct conf_node group = {.type = NODE_GROUP};
     group.items = arena_alloc(r->arena, (count_char(spec, ',') + 1) * sizeof *group.items);
     char *const plugin = next_piece(&rest);
     if (!*plugin)
-        return read_fail(r, &group, "a plugin's name or the path of its .so is missing");
+        return conf_row_error(r, &group, "a plugin's name or the path of its .so is missing");
     while (rest) {
-        struct node *n = &group.items[group.n];
+        struct conf_node *n = &group.items[group.n];
         char *const pair = next_piece(&rest), *const eq = strchr(pair, '=');
         if (!eq || eq == pair)
-            return read_fail(r, &group, "\"%s\" is not key=value", pair);
+            return conf_row_error(r, &group, "\"%s\" is not key=value", pair);
         *eq = 0;
-        *n = (struct node){.parent = &group, .name = pair};
+        *n = (struct conf_node){.parent = &group, .name = pair};
         spec_value(n, eq + 1);
         group.n++;
     }
-    *inst =
-        instance_default(spec_name(r, plugin),
-                         is_plugin_path(plugin) ? paths_make_absolute(r->arena, plugin) : plugin);
+    *inst = conf_instance_make_default(
+        spec_name(r, plugin),
+        is_plugin_path(plugin) ? default_paths_make_absolute(r->arena, plugin) : plugin);
     if (check_name(r, &group, inst->name) < 0 || read_keys(r, &group, inst) < 0)
         return -1;
-    instance_settle(r->arena, inst);
+    conf_instance_apply_plugin(r->arena, inst);
     return 0;
 }

@@ -8,45 +8,46 @@
 #include "conf/parse/conf_row.h"
 
 /* Fills *agent from its group, defaults first. */
-int agent_read(const struct reader *r, const struct node *n, struct conf_agent *agent) MUST_CHECK;
+int conf_agent_parse(const struct conf_row_ctx *r, const struct conf_node *n,
+                     struct conf_agent *agent) MUST_CHECK;
 /* The rules of an agent's approvals, into the struct conf_agent that target is. */
-int rule_read_all(const struct reader *r, const struct node *n, const struct row *row,
-                  void *target) MUST_CHECK;
+int conf_rule_parse_all(const struct conf_row_ctx *r, const struct conf_node *n,
+                        const struct conf_row *row, void *target) MUST_CHECK;
 /* Fills *inst from its group, defaults first; keys that are not the host's become options. */
-int instance_read(const struct reader *r, const struct node *n,
-                  struct conf_instance *inst) MUST_CHECK;
+int conf_instance_parse(const struct conf_row_ctx *r, const struct conf_node *n,
+                        struct conf_instance *inst) MUST_CHECK;
 /* The same from "PLUGIN[,key=value…]"; the name is the plugin's. */
-int instance_read_spec(const struct reader *r, const char *spec,
-                       struct conf_instance *inst) MUST_CHECK;
+int conf_instance_parse_spec(const struct conf_row_ctx *r, const char *spec,
+                             struct conf_instance *inst) MUST_CHECK;
 /* The rules of chaos, into the struct conf_instance that target is. */
-int chaos_read(const struct reader *r, const struct node *n, const struct row *row,
-               void *target) MUST_CHECK;
-bool chaos_same(const struct conf_chaos *a, const struct conf_chaos *b);
+int conf_chaos_parse(const struct conf_row_ctx *r, const struct conf_node *n,
+                     const struct conf_row *row, void *target) MUST_CHECK;
+bool conf_chaos_equal(const struct conf_chaos *a, const struct conf_chaos *b);
 /* An instance of that name and plugin with nothing but defaults. Strings are borrowed. */
-struct conf_instance instance_default(char *name, char *plugin);
+struct conf_instance conf_instance_make_default(char *name, char *plugin);
 /* Once its plugin is known: who sits at the terminal runs the host, so there nobody has to be named
  * to answer. */
-void instance_settle(struct arena *a, struct conf_instance *inst);
+void conf_instance_apply_plugin(struct arena *a, struct conf_instance *inst);
 /* The groups `conversations` and `http`, filled at the row's offset. */
-int serve_read_conversations(const struct reader *r, const struct node *n, const struct row *row,
-                             void *target) MUST_CHECK;
-int serve_read_http(const struct reader *r, const struct node *n, const struct row *row,
-                    void *target) MUST_CHECK;
+int serve_read_conversations(const struct conf_row_ctx *r, const struct conf_node *n,
+                             const struct conf_row *row, void *target) MUST_CHECK;
+int serve_read_http(const struct conf_row_ctx *r, const struct conf_node *n,
+                    const struct conf_row *row, void *target) MUST_CHECK;
 /* The group `http.keys`, of which target is the struct conf_http. */
-int key_read_all(const struct reader *r, const struct node *n, const struct row *row,
-                 void *target) MUST_CHECK;
-int key_resolve_all(struct conf_http *http, const char *file, struct arena *a,
-                    struct tc_err *err) MUST_CHECK;
+int conf_http_key_parse_all(const struct conf_row_ctx *r, const struct conf_node *n,
+                            const struct conf_row *row, void *target) MUST_CHECK;
+int conf_http_key_resolve_all(struct conf_http *http, const char *file, struct arena *a,
+                              struct tc_err *err) MUST_CHECK;
 /* The group `store`. */
-int store_read(const struct reader *r, const struct node *n, const struct row *row,
-               void *target) MUST_CHECK;
+int conf_store_parse(const struct conf_row_ctx *r, const struct conf_node *n,
+                     const struct conf_row *row, void *target) MUST_CHECK;
 /* The group `proxy`. */
-int proxy_read(const struct reader *r, const struct node *n, const struct row *row,
+int proxy_read(const struct conf_row_ctx *r, const struct conf_node *n, const struct conf_row *row,
                void *target) MUST_CHECK;
 /* An agent's user, by name: a struct conf_user *. */
-int user_read(const struct reader *r, const struct node *n, const struct row *row,
-              void *target) MUST_CHECK;
+int conf_user_parse(const struct conf_row_ctx *r, const struct conf_node *n,
+                    const struct conf_row *row, void *target) MUST_CHECK;
 /* Names of agents, instances and keys: letters, digits, - and _. */
-int part_check_name(const struct reader *r, const struct node *n) MUST_CHECK;
+int conf_check_name(const struct conf_row_ctx *r, const struct conf_node *n) MUST_CHECK;
 
 #endif

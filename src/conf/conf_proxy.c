@@ -39,61 +39,63 @@ static bool is_proxy(const char *url)
     return false;
 }
 
-static int read_url(const struct reader *r, const struct node *n, const struct row *row,
-                    void *target)
+static int read_url(const struct conf_row_ctx *r, const struct conf_node *n,
+                    const struct conf_row *row, void *target)
 {
-    if (read_expect(r, n, NODE_STRING) < 0)
+    if (conf_row_check_type(r, n, NODE_STRING) < 0)
         return -1;
     if (!is_proxy(n->value.string)) /* which may have a password in it */
-        return read_fail(r, n,
-                         "not SCHEME://HOST:PORT with http, https, socks5 or socks5h as the "
-                         "scheme; a user and password belong in proxy.credentials");
-    return read_string(r, n, row, target);
+        return conf_row_error(r, n,
+                              "not SCHEME://HOST:PORT with http, https, socks5 or socks5h as the "
+                              "scheme; a user and password belong in proxy.credentials");
+    return conf_row_string(r, n, row, target);
 }
 
-static int read_credentials(const struct reader *r, const struct node *n, const struct row *row,
-                            void *target)
+static int read_credentials(const struct conf_row_ctx *r, const struct conf_node *n,
+                            const struct conf_row *row, void *target)
 {
     struct tc_err why = {0};
-    if (read_expect(r, n, NODE_STRING) < 0)
+    if (conf_row_check_type(r, n, NODE_STRING) < 0)
         return -1;
     const char *const secret = secret_resolve(n->value.string, r->arena, &why);
     if (!secret)
-        return read_fail(r, n, "%s", why.text);
+        return conf_row_error(r, n, "%s", why.text);
     if (!strchr(secret, ':') || *secret == ':')
-        return read_fail(r, n, "not USER:PASSWORD");
+        return conf_row_error(r, n, "not USER:PASSWORD");
     memcpy((char *)target + row->offset, &secret, sizeof secret);
     return 0;
 }
 
 /* They are joined with commas. */
-static int read_exempt(const struct reader *r, const struct node *n, const struct row *row,
-                       void *target)
+static int read_exempt(const struct conf_row_ctx *r, const struct conf_node *n,
+                       const struct conf_row *row, void *target)
 {
-    if (read_strings(r, n, row, target) < 0)
+    if (conf_row_strings(r, n, row, target) < 0)
         return -1;
     for (size_t i = 0; i < n->n; i++)
         if (!*n->items[i].value.string || strpbrk(n->items[i].value.string, ", /:@"))
-            return read_fail(r, &n->items[i],
-                             "\"%s\" is not the name of a host or a domain, as example.org, nor an "
-                             "address without port",
-                             n->items[i].value.string);
+            return conf_row_error(
+                r, &n->items[i],
+                "\"%s\" is not the name of a host or a domain, as example.org, nor an "
+                "address without port",
+                n->items[i].value.string);
     return 0;
 }
 
-static const struct row rows[] = {
+static const struct conf_row rows[] = {
     {"url", read_url, PROXY(url), 0, 0, NULL},
     {"credentials", read_credentials, PROXY(credentials), 0, 0, NULL},
     {"no_proxy", read_exempt, PROXY(no_proxy), 0, 100, NULL},
     {NULL, NULL, 0, 0, 0, NULL},
 };
 
-int proxy_read(const struct reader *r, const struct node *n, const struct row *row, void *target)
+int proxy_read(const struct conf_row_ctx *r, const struct conf_node *n, const struct conf_row *row,
+               void *target)
 {
     struct conf_proxy *const proxy = (struct conf_proxy *)(void *)((char *)target + row->offset);
-    if (read_rows(r, n, rows, proxy) < 0)
+    if (conf_row_parse_group(r, n, rows, proxy) < 0)
         return -1;
     if (!proxy->url)
-        return read_fail(r, n, "there is no url, as http://proxy.example.org:3128");
+        return conf_row_error(r, n, "there is no url, as http://proxy.example.org:3128");
     return 0;
 }

@@ -10,77 +10,79 @@
 
 #define RULE(member) offsetof(struct conf_rule, member)
 
-static int read_action(const struct reader *r, const struct node *n, const struct row *row,
-                       void *target);
-static int read_pattern(const struct reader *r, const struct node *n, const struct row *row,
-                        void *target);
-static int read_places(const struct reader *r, const struct node *n, const struct row *row,
-                       void *target);
+static int read_action(const struct conf_row_ctx *r, const struct conf_node *n,
+                       const struct conf_row *row, void *target);
+static int read_pattern(const struct conf_row_ctx *r, const struct conf_node *n,
+                        const struct conf_row *row, void *target);
+static int read_places(const struct conf_row_ctx *r, const struct conf_node *n,
+                       const struct conf_row *row, void *target);
 
-static const struct choice actions[] = {
+static const struct conf_choice actions[] = {
     {"ask", CONF_ASK}, {"allow", CONF_ALLOW}, {"deny", CONF_DENY}, {NULL, 0}};
 
-static const struct row rows[] = {
+static const struct conf_row rows[] = {
     {"action", read_action, RULE(action), 0, 0, actions},
-    {"tool", read_string, RULE(tool), 0, 0, NULL},
-    {"argument", read_string, RULE(argument), 0, 0, NULL},
+    {"tool", conf_row_string, RULE(tool), 0, 0, NULL},
+    {"argument", conf_row_string, RULE(argument), 0, 0, NULL},
     {"exact", read_pattern, RULE(pattern), CONF_EXACT, 0, NULL},
     {"prefix", read_pattern, RULE(pattern), CONF_PREFIX, 0, NULL},
     {"glob", read_pattern, RULE(pattern), CONF_GLOB, 0, NULL},
     {"to", read_places, RULE(to), 1, PLACES_MAX, NULL},
-    {"four_eyes", read_bool, RULE(four_eyes), 0, 0, NULL},
+    {"four_eyes", conf_row_bool, RULE(four_eyes), 0, 0, NULL},
     {NULL, NULL, 0, 0, 0, NULL},
 };
 
 /* A rule while it is read: whether its action was named. */
-struct draft {
+struct conf_rule_draft {
     struct conf_rule rule; /* first member: the rows' target */
     bool acts;
 };
 
-static int read_action(const struct reader *r, const struct node *n, const struct row *row,
-                       void *target)
+static int read_action(const struct conf_row_ctx *r, const struct conf_node *n,
+                       const struct conf_row *row, void *target)
 {
-    ((struct draft *)target)->acts = true;
-    return read_choice(r, n, row, target);
+    ((struct conf_rule_draft *)target)->acts = true;
+    return conf_row_choice(r, n, row, target);
 }
 
-static int read_pattern(const struct reader *r, const struct node *n, const struct row *row,
-                        void *target)
+static int read_pattern(const struct conf_row_ctx *r, const struct conf_node *n,
+                        const struct conf_row *row, void *target)
 {
     struct conf_rule *const rule = target;
     if (rule->match != CONF_ANY)
-        return read_fail(r, n, "only one of exact, prefix and glob is possible");
-    if (read_string(r, n, row, target) < 0)
+        return conf_row_error(r, n, "only one of exact, prefix and glob is possible");
+    if (conf_row_string(r, n, row, target) < 0)
         return -1;
     if (strlen(rule->pattern) > TEXT_MAX)
-        return read_fail(r, n, "at most %d bytes are possible", TEXT_MAX);
+        return conf_row_error(r, n, "at most %d bytes are possible", TEXT_MAX);
     rule->match = (enum conf_match)row->min;
     return 0;
 }
 
 /* "instance", "instance:chat" or "instance:chat:thread". */
-static int read_place(const struct reader *r, const struct node *n, struct conf_place *place)
+static int read_place(const struct conf_row_ctx *r, const struct conf_node *n,
+                      struct conf_place *place)
 {
-    if (read_expect(r, n, NODE_STRING) < 0)
+    if (conf_row_check_type(r, n, NODE_STRING) < 0)
         return -1;
     char *rest = arena_strdup(r->arena, n->value.string);
     place->instance = strsep(&rest, ":");
     place->chat = strsep(&rest, ":");
     place->thread = rest;
     if (!*place->instance || (place->chat && !*place->chat) || (place->thread && !*place->thread))
-        return read_fail(r, n, "\"%s\" is not INSTANCE, INSTANCE:CHAT or INSTANCE:CHAT:THREAD",
-                         n->value.string);
+        return conf_row_error(r, n, "\"%s\" is not INSTANCE, INSTANCE:CHAT or INSTANCE:CHAT:THREAD",
+                              n->value.string);
     return 0;
 }
 
-static int read_places(const struct reader *r, const struct node *n, const struct row *row,
-                       void *target)
+static int read_places(const struct conf_row_ctx *r, const struct conf_node *n,
+                       const struct conf_row *row, void *target)
 {
     if (n->type != NODE_LIST)
-        return read_fail(r, n, "a list of strings is expected, not %s", node_type_name(n->type));
+        return conf_row_error(r, n, "a list of strings is expected, not %s",
+                              conf_node_type_name(n->type));
     if ((int64_t)n->n < row->min || (int64_t)n->n > row->max)
-        return read_fail(r, n, "1 to %d places are possible", PLACES_MAX);
+        return conf_row_error(r, n, "1 to %d places are possible", PLACES_MAX);
     struct conf_place *const places = arena_alloc(r->arena, (n->n + 1) * sizeof *places);
     for (size_t i = 0; i < n->n; i++)
         if (read_place(r, &n->items[i], &places[i]) < 0)
@@ -105,60 +107,66 @@ static const char *address_of(const char *pattern)
     return slashes && slashes > pattern ? slashes + 3 : NULL;
 }
 
-static int check_address(const struct reader *r, const struct node *n, const char *address)
+static int check_address(const struct conf_row_ctx *r, const struct conf_node *n,
+                         const char *address)
 {
     const size_t len = strcspn(address, "/");
     if (!len)
-        return read_fail(r, n, "a URL has to have its host: https://example.org");
-    return memchr(address, '@', len) ? read_fail(r, n, "a host has no @") : 0;
+        return conf_row_error(r, n, "a URL has to have its host: https://example.org");
+    return memchr(address, '@', len) ? conf_row_error(r, n, "a host has no @") : 0;
 }
 
 /* What an allow rule may be about holds no operator of a shell. */
-static int check_allow(const struct reader *r, const struct node *n, const struct conf_rule *rule)
+static int check_allow(const struct conf_row_ctx *r, const struct conf_node *n,
+                       const struct conf_rule *rule)
 {
     if (rule->match != CONF_PREFIX && rule->match != CONF_GLOB)
         return 0;
     if (*rule->pattern == ' ')
-        return read_fail(r, n, "the pattern begins with a blank: no argument that is allowed does");
+        return conf_row_error(r, n,
+                              "the pattern begins with a blank: no argument that is allowed does");
     if (!is_ascii_text(rule->pattern) || strpbrk(rule->pattern, "\\`$;&|<>\"'"))
-        return read_fail(r, n,
-                         "no argument that is allowed by prefix or glob has an operator of a "
-                         "shell, a quote, or other characters than ASCII: use exact");
+        return conf_row_error(r, n,
+                              "no argument that is allowed by prefix or glob has an operator of a "
+                              "shell, a quote, or other characters than ASCII: use exact");
     const char *const address = address_of(rule->pattern);
     return address ? check_address(r, n, address) : 0;
 }
 
-static int check_rule(const struct reader *r, const struct node *n, const struct draft *draft)
+static int check_rule(const struct conf_row_ctx *r, const struct conf_node *n,
+                      const struct conf_rule_draft *draft)
 {
     const struct conf_rule *const rule = &draft->rule;
     if (!draft->acts)
-        return read_fail(r, n, "action is missing: allow, deny or ask");
+        return conf_row_error(r, n, "action is missing: allow, deny or ask");
     if (!rule->tool)
-        return read_fail(r, n, "tool is missing");
+        return conf_row_error(r, n, "tool is missing");
     if (strlen(rule->tool) > TEXT_MAX)
-        return read_fail(r, n, "tool: at most %d bytes are possible", TEXT_MAX);
+        return conf_row_error(r, n, "tool: at most %d bytes are possible", TEXT_MAX);
     if (rule->argument && rule->match == CONF_ANY)
-        return read_fail(r, n, "argument is given, but none of exact, prefix and glob");
+        return conf_row_error(r, n, "argument is given, but none of exact, prefix and glob");
     if (rule->to && rule->action != CONF_ASK)
-        return read_fail(r, n, "to is only of use where the action is ask");
+        return conf_row_error(r, n, "to is only of use where the action is ask");
     if (rule->four_eyes && rule->action != CONF_ASK)
-        return read_fail(r, n, "four_eyes is only of use where the action is ask");
+        return conf_row_error(r, n, "four_eyes is only of use where the action is ask");
     return rule->action == CONF_ALLOW ? check_allow(r, n, rule) : 0;
 }
 
-int rule_read_all(const struct reader *r, const struct node *n, const struct row *row, void *target)
+int conf_rule_parse_all(const struct conf_row_ctx *r, const struct conf_node *n,
+                        const struct conf_row *row, void *target)
 {
     struct conf_agent *const agent = target;
     (void)row;
     if (n->type != NODE_LIST)
-        return read_fail(r, n, "a list of groups is expected, not %s", node_type_name(n->type));
+        return conf_row_error(r, n, "a list of groups is expected, not %s",
+                              conf_node_type_name(n->type));
     if (n->n > RULES_MAX)
-        return read_fail(r, n, "at most %d rules are possible", RULES_MAX);
+        return conf_row_error(r, n, "at most %d rules are possible", RULES_MAX);
     struct conf_rule *const rules = arena_alloc(r->arena, n->n * sizeof *rules);
     for (size_t i = 0; i < n->n; i++) {
-        const struct node *const item = &n->items[i];
-        struct draft draft = {.rule = {.line = item->line}};
-        if (read_rows(r, item, rows, &draft) < 0 || check_rule(r, item, &draft) < 0)
+        const struct conf_node *const item = &n->items[i];
+        struct conf_rule_draft draft = {.rule = {.line = item->line}};
+        if (conf_row_parse_group(r, item, rows, &draft) < 0 || check_rule(r, item, &draft) < 0)
             return -1;
         rules[i] = draft.rule;
     }

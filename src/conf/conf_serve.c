@@ -9,47 +9,47 @@
 #define CONVERSATIONS(member) offsetof(struct conf_conversations, member)
 #define HTTP(member) offsetof(struct conf_http, member)
 
-static const struct row conversation_rows[] = {
-    {"queue", read_int, CONVERSATIONS(queue), 1, 1000, NULL},
-    {"debounce_ms", read_int, CONVERSATIONS(debounce_ms), 0, 60000, NULL},
-    {"max_warm", read_int, CONVERSATIONS(max_warm), 0, 1000, NULL},
-    {"max_warm_mb", read_int, CONVERSATIONS(max_warm_mb), 0, 1 << 20, NULL},
-    {"max_turns", read_int, CONVERSATIONS(max_turns), 1, 10000, NULL},
-    {"per_user", read_int, CONVERSATIONS(per_user), 1, 10000, NULL},
-    {"drain_s", read_ms, CONVERSATIONS(drain_ms), 0, 3600, NULL},
+static const struct conf_row conversation_rows[] = {
+    {"queue", conf_row_int, CONVERSATIONS(queue), 1, 1000, NULL},
+    {"debounce_ms", conf_row_int, CONVERSATIONS(debounce_ms), 0, 60000, NULL},
+    {"max_warm", conf_row_int, CONVERSATIONS(max_warm), 0, 1000, NULL},
+    {"max_warm_mb", conf_row_int, CONVERSATIONS(max_warm_mb), 0, 1 << 20, NULL},
+    {"max_turns", conf_row_int, CONVERSATIONS(max_turns), 1, 10000, NULL},
+    {"per_user", conf_row_int, CONVERSATIONS(per_user), 1, 10000, NULL},
+    {"drain_s", conf_row_ms, CONVERSATIONS(drain_ms), 0, 3600, NULL},
     {NULL, NULL, 0, 0, 0, NULL},
 };
 
-int serve_read_conversations(const struct reader *r, const struct node *n, const struct row *row,
-                             void *target)
+int serve_read_conversations(const struct conf_row_ctx *r, const struct conf_node *n,
+                             const struct conf_row *row, void *target)
 {
-    return read_rows(r, n, conversation_rows, (char *)target + row->offset);
+    return conf_row_parse_group(r, n, conversation_rows, (char *)target + row->offset);
 }
 
-static int read_listen(const struct reader *r, const struct node *n, const struct row *row,
-                       void *target);
-static int read_hosts(const struct reader *r, const struct node *n, const struct row *row,
-                      void *target);
-static int read_origins(const struct reader *r, const struct node *n, const struct row *row,
-                        void *target);
-static int read_either(const struct reader *r, const struct node *n, const struct row *row,
-                       void *target);
+static int read_listen(const struct conf_row_ctx *r, const struct conf_node *n,
+                       const struct conf_row *row, void *target);
+static int read_hosts(const struct conf_row_ctx *r, const struct conf_node *n,
+                      const struct conf_row *row, void *target);
+static int read_origins(const struct conf_row_ctx *r, const struct conf_node *n,
+                        const struct conf_row *row, void *target);
+static int read_either(const struct conf_row_ctx *r, const struct conf_node *n,
+                       const struct conf_row *row, void *target);
 
 /* The words for false and true. */
 static const char *const sees[] = {"agent", "all"}, *const leaves[] = {"cancel", "continue"},
                          *const tells[] = {"once", "repeated"};
 
-static const struct row http_rows[] = {
+static const struct conf_row http_rows[] = {
     {"listen", read_listen, HTTP(listen), 0, 0, NULL},
-    {"allow_remote", read_bool, HTTP(allow_remote), 0, 0, NULL},
+    {"allow_remote", conf_row_bool, HTTP(allow_remote), 0, 0, NULL},
     {"hosts", read_hosts, HTTP(hosts), 0, 100, NULL},
     {"origins", read_origins, HTTP(origins), 0, 100, NULL},
-    {"keys", key_read_all, 0, 0, 0, NULL},
+    {"keys", conf_http_key_parse_all, 0, 0, 0, NULL},
     {"visibility", read_either, HTTP(sees_all), 0, 0, sees},
     {"on_disconnect", read_either, HTTP(continue_disconnected), 0, 0, leaves},
     {"final_text", read_either, HTTP(repeats_final), 0, 0, tells},
-    {"disconnect_grace_s", read_ms, HTTP(disconnect_grace_ms), 0, 3600, NULL},
-    {"max_body", read_int, HTTP(max_body), 64 << 10, 64 << 20, NULL},
+    {"disconnect_grace_s", conf_row_ms, HTTP(disconnect_grace_ms), 0, 3600, NULL},
+    {"max_body", conf_row_int, HTTP(max_body), 64 << 10, 64 << 20, NULL},
     {NULL, NULL, 0, 0, 0, NULL},
 };
 
@@ -74,18 +74,18 @@ static bool take_address(const char *text, char *host, size_t size, bool *loopba
     return true;
 }
 
-static int read_listen(const struct reader *r, const struct node *n, const struct row *row,
-                       void *target)
+static int read_listen(const struct conf_row_ctx *r, const struct conf_node *n,
+                       const struct conf_row *row, void *target)
 {
     char host[64];
     bool loopback;
-    if (read_expect(r, n, NODE_STRING) < 0)
+    if (conf_row_check_type(r, n, NODE_STRING) < 0)
         return -1;
     if (!take_address(n->value.string, host, sizeof host, &loopback))
-        return read_fail(r, n, "\"%s\" is not ADDRESS:PORT, as 127.0.0.1:8089 or [::1]:8089",
-                         n->value.string);
+        return conf_row_error(r, n, "\"%s\" is not ADDRESS:PORT, as 127.0.0.1:8089 or [::1]:8089",
+                              n->value.string);
     ((struct conf_http *)target)->remote = !loopback;
-    return read_string(r, n, row, target);
+    return conf_row_string(r, n, row, target);
 }
 
 #define NAME_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-"
@@ -100,16 +100,17 @@ static bool is_host(const char *text)
     return len && strspn(text, NAME_CHARS) == len;
 }
 
-static int read_hosts(const struct reader *r, const struct node *n, const struct row *row,
-                      void *target)
+static int read_hosts(const struct conf_row_ctx *r, const struct conf_node *n,
+                      const struct conf_row *row, void *target)
 {
-    if (read_strings(r, n, row, target) < 0)
+    if (conf_row_strings(r, n, row, target) < 0)
         return -1;
     for (size_t i = 0; i < n->n; i++)
         if (!is_host(n->items[i].value.string) && strcmp(n->items[i].value.string, "*") != 0)
-            return read_fail(r, &n->items[i],
-                             "\"%s\" is not the name of a host, as bot.example.org, without port",
-                             n->items[i].value.string);
+            return conf_row_error(
+                r, &n->items[i],
+                "\"%s\" is not the name of a host, as bot.example.org, without port",
+                n->items[i].value.string);
     return 0;
 }
 
@@ -122,41 +123,42 @@ static bool is_origin(const char *text)
     return *host && host[strcspn(host, "/?#@*\\ ABCDEFGHIJKLMNOPQRSTUVWXYZ")] == 0;
 }
 
-static int read_origins(const struct reader *r, const struct node *n, const struct row *row,
-                        void *target)
+static int read_origins(const struct conf_row_ctx *r, const struct conf_node *n,
+                        const struct conf_row *row, void *target)
 {
-    if (read_strings(r, n, row, target) < 0)
+    if (conf_row_strings(r, n, row, target) < 0)
         return -1;
     for (size_t i = 0; i < n->n; i++)
         if (!is_origin(n->items[i].value.string))
-            return read_fail(r, &n->items[i], "\"%s\" is not an origin, as https://bot.example.org",
-                             n->items[i].value.string);
+            return conf_row_error(r, &n->items[i],
+                                  "\"%s\" is not an origin, as https://bot.example.org",
+                                  n->items[i].value.string);
     return 0;
 }
 
 /* A bool that has words in the file. */
-static int read_either(const struct reader *r, const struct node *n, const struct row *row,
-                       void *target)
+static int read_either(const struct conf_row_ctx *r, const struct conf_node *n,
+                       const struct conf_row *row, void *target)
 {
     const char *const *const words = row->extra;
-    const struct choice choices[] = {{words[0], false}, {words[1], true}, {NULL, 0}};
+    const struct conf_choice choices[] = {{words[0], false}, {words[1], true}, {NULL, 0}};
     int value;
-    if (read_choice(r, n, &(struct row){.extra = choices}, &value) < 0)
+    if (conf_row_choice(r, n, &(struct conf_row){.extra = choices}, &value) < 0)
         return -1;
     ((char *)target)[row->offset] = (char)value;
     return 0;
 }
 
-int serve_read_http(const struct reader *r, const struct node *n, const struct row *row,
-                    void *target)
+int serve_read_http(const struct conf_row_ctx *r, const struct conf_node *n,
+                    const struct conf_row *row, void *target)
 {
     struct conf_http *const http = (struct conf_http *)(void *)((char *)target + row->offset);
-    if (read_rows(r, n, http_rows, http) < 0)
+    if (conf_row_parse_group(r, n, http_rows, http) < 0)
         return -1;
     if (http->remote && !http->allow_remote)
-        return read_fail(r, n, "others could reach %s: say allow_remote = true if they shall",
-                         http->listen);
+        return conf_row_error(r, n, "others could reach %s: say allow_remote = true if they shall",
+                              http->listen);
     if (http->remote && !http->n_keys)
-        return read_fail(r, n, "others reach %s: say in keys who may use it", http->listen);
+        return conf_row_error(r, n, "others reach %s: say in keys who may use it", http->listen);
     return 0;
 }

@@ -8,10 +8,11 @@
 
 #define STORE(member) offsetof(struct conf_store, member)
 
-static const struct choice kinds[] = {{"sqlite", CONF_SQLITE}, {"redis", CONF_REDIS}, {NULL, 0}};
+static const struct conf_choice kinds[] = {
+    {"sqlite", CONF_SQLITE}, {"redis", CONF_REDIS}, {NULL, 0}};
 
 /* "HOST:PORT", "[::1]:PORT", or the path of a socket. */
-static bool take_address(const struct reader *r, const char *text, struct conf_store *s)
+static bool take_address(const struct conf_row_ctx *r, const char *text, struct conf_store *s)
 {
     if (*text == '/') {
         s->host = NULL;
@@ -33,86 +34,89 @@ static bool take_address(const struct reader *r, const char *text, struct conf_s
     return true;
 }
 
-static int read_address(const struct reader *r, const struct node *n, const struct row *row,
-                        void *target)
+static int read_address(const struct conf_row_ctx *r, const struct conf_node *n,
+                        const struct conf_row *row, void *target)
 {
     (void)row;
-    if (read_expect(r, n, NODE_STRING) < 0)
+    if (conf_row_check_type(r, n, NODE_STRING) < 0)
         return -1;
     if (take_address(r, n->value.string, target))
         return 0;
-    return read_fail(r, n, "\"%s\" is not HOST:PORT, as 127.0.0.1:6379, nor the path of a socket",
-                     n->value.string);
+    return conf_row_error(r, n,
+                          "\"%s\" is not HOST:PORT, as 127.0.0.1:6379, nor the path of a socket",
+                          n->value.string);
 }
 
 /* What stands in front of every key: printable, and no blank that a typing error would hide. */
-static int read_prefix(const struct reader *r, const struct node *n, const struct row *row,
-                       void *target)
+static int read_prefix(const struct conf_row_ctx *r, const struct conf_node *n,
+                       const struct conf_row *row, void *target)
 {
-    if (read_string(r, n, row, target) < 0)
+    if (conf_row_string(r, n, row, target) < 0)
         return -1;
     for (const char *p = n->value.string; *p; p++)
         if (*p <= ' ' || *p > '~')
-            return read_fail(r, n, "only visible ASCII characters are possible");
+            return conf_row_error(r, n, "only visible ASCII characters are possible");
     return 0;
 }
 
 /* What is read, and where its password comes from: only who uses it has to find it there. */
-struct draft {
+struct conf_store_draft {
     struct conf_store store; /* first: rows fill it */
-    const struct node *password;
+    const struct conf_node *password;
     const char *source;
 };
 
 /* The text, or with the row's extra where it stands. A path that begins with ${...} is whole. */
-static int read_password(const struct reader *r, const struct node *n, const struct row *row,
-                         void *target)
+static int read_password(const struct conf_row_ctx *r, const struct conf_node *n,
+                         const struct conf_row *row, void *target)
 {
-    struct draft *const d = target;
+    struct conf_store_draft *const d = target;
     if (d->password)
-        return read_fail(r, n, "either password or password_file is expected, not both");
-    if (read_expect(r, n, NODE_STRING) < 0)
+        return conf_row_error(r, n, "either password or password_file is expected, not both");
+    if (conf_row_check_type(r, n, NODE_STRING) < 0)
         return -1;
     if (!*n->value.string)
-        return read_fail(r, n, "may not be empty");
+        return conf_row_error(r, n, "may not be empty");
     d->password = n;
     d->source = n->value.string;
     if (row->extra)
         d->source = arena_sprintf(r->arena, "%s%s", (const char *)row->extra,
-                                  *d->source == '$' ? d->source : read_resolve(r, n->value.string));
+                                  *d->source == '$' ? d->source
+                                                    : conf_row_resolve_path(r, n->value.string));
     return 0;
 }
 
-static const struct row redis_rows[] = {
+static const struct conf_row redis_rows[] = {
     {"address", read_address, 0, 0, 0, NULL},
     {"prefix", read_prefix, STORE(prefix), 0, 0, NULL},
     {"password", read_password, 0, 0, 0, NULL},
     {"password_file", read_password, 0, 0, 0, "file:"},
-    {"database", read_int, STORE(database), 0, 65535, NULL},
-    {"session_ttl_s", read_int, STORE(session_ttl_s), 0, 10LL * 366 * 86400, NULL},
+    {"database", conf_row_int, STORE(database), 0, 65535, NULL},
+    {"session_ttl_s", conf_row_int, STORE(session_ttl_s), 0, 10LL * 366 * 86400, NULL},
     {NULL, NULL, 0, 0, 0, NULL},
 };
 
-static const struct row store_rows[] = {
-    {"kind", read_choice, STORE(kind), 0, 0, kinds},
-    {"redis", read_group, 0, 0, 0, redis_rows},
+static const struct conf_row store_rows[] = {
+    {"kind", conf_row_choice, STORE(kind), 0, 0, kinds},
+    {"redis", conf_row_group, 0, 0, 0, redis_rows},
     {NULL, NULL, 0, 0, 0, NULL},
 };
 
-static int resolve(const struct reader *r, struct draft *d)
+static int resolve(const struct conf_row_ctx *r, struct conf_store_draft *d)
 {
     struct tc_err why = {0};
     if (d->store.kind != CONF_REDIS || !d->password)
         return 0;
     d->store.password = secret_resolve(d->source, r->arena, &why);
-    return d->store.password ? 0 : read_fail(r, d->password, "%s", why.text);
+    return d->store.password ? 0 : conf_row_error(r, d->password, "%s", why.text);
 }
 
-int store_read(const struct reader *r, const struct node *n, const struct row *row, void *target)
+int conf_store_parse(const struct conf_row_ctx *r, const struct conf_node *n,
+                     const struct conf_row *row, void *target)
 {
     struct conf_store *const store = (struct conf_store *)(void *)((char *)target + row->offset);
-    struct draft draft = {.store = *store};
-    if (read_rows(r, n, store_rows, &draft) < 0 || resolve(r, &draft) < 0)
+    struct conf_store_draft draft = {.store = *store};
+    if (conf_row_parse_group(r, n, store_rows, &draft) < 0 || resolve(r, &draft) < 0)
         return -1;
     *store = draft.store;
     return 0;

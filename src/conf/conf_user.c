@@ -27,13 +27,14 @@ static void read_groups(struct arena *a, struct conf_user *u)
     free(found);
 }
 
-int user_read(const struct reader *r, const struct node *n, const struct row *row, void *target)
+int conf_user_parse(const struct conf_row_ctx *r, const struct conf_node *n,
+                    const struct conf_row *row, void *target)
 {
-    if (read_expect(r, n, NODE_STRING) < 0)
+    if (conf_row_check_type(r, n, NODE_STRING) < 0)
         return -1;
     const struct passwd *const pw = getpwnam(n->value.string);
     if (!pw)
-        return read_fail(r, n, "there is no user \"%s\"", n->value.string);
+        return conf_row_error(r, n, "there is no user \"%s\"", n->value.string);
     struct conf_user *const u = arena_alloc(r->arena, sizeof *u);
     *u = (struct conf_user){
         .name = arena_strdup(r->arena, pw->pw_name),
@@ -48,7 +49,7 @@ int user_read(const struct reader *r, const struct node *n, const struct row *ro
     return 0;
 }
 
-int conf_check_user(const struct conf *c, const struct conf_agent *a, struct tc_err *err)
+int conf_check_agent_user(const struct conf *c, const struct conf_agent *a, struct tc_err *err)
 {
     if (!a->user || geteuid() == 0 || geteuid() == a->user->uid)
         return 0;

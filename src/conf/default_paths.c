@@ -26,7 +26,7 @@ static const char *home_dir(void)
     return pw ? pw->pw_dir : "/";
 }
 
-char *paths_state_dir(struct arena *a)
+char *default_paths_state_dir(struct arena *a)
 {
     const char *state = env_dir("XDG_STATE_HOME");
     if (state)
@@ -36,7 +36,7 @@ char *paths_state_dir(struct arena *a)
     return arena_sprintf(a, "%s/.local/state/turncast", home_dir());
 }
 
-char *paths_make_absolute(struct arena *a, const char *path)
+char *default_paths_make_absolute(struct arena *a, const char *path)
 {
     char *const here = *path == '/' ? NULL : getcwd(NULL, 0);
     while (here && path[0] == '.' && path[1] == '/' && path[2] != '/')
@@ -56,19 +56,19 @@ static char **split(struct arena *a, const char *list)
     char **to = dirs;
     for (char *save, *dir = strtok_r(arena_strdup(a, list), ":", &save); dir;
          dir = strtok_r(NULL, ":", &save))
-        *to++ = paths_make_absolute(a, dir);
+        *to++ = default_paths_make_absolute(a, dir);
     return dirs;
 }
 
-char **paths_plugin_dirs(struct arena *a)
+char **default_paths_plugin_dirs(struct arena *a)
 {
     const char *path = getenv("TURNCAST_PLUGIN_PATH");
     return split(a, path && *path ? path : TURNCAST_PLUGINDIR);
 }
 
-char *paths_dirname(struct arena *a, const char *file)
+char *default_paths_dirname(struct arena *a, const char *file)
 {
-    char *const whole = paths_make_absolute(a, file);
+    char *const whole = default_paths_make_absolute(a, file);
     char *const slash = strrchr(whole, '/');
     if (!slash)
         return arena_strdup(a, ".");

@@ -67,7 +67,7 @@ static int parse_real(const struct cell *c, const char *text)
     return 0;
 }
 
-static const struct type {
+static const struct plugin_option_type {
     const char *wanted;
     size_t size;
     int (*parse)(const struct cell *c, const char *text);
@@ -125,7 +125,7 @@ static int check_row(const struct tc_option *rows, size_t i, size_t conf_size, s
     return 0;
 }
 
-int options_check(const struct tc_option *rows, size_t conf_size, struct tc_err *err)
+int plugin_options_check_table(const struct tc_option *rows, size_t conf_size, struct tc_err *err)
 {
     for (size_t i = 0; rows && rows[i].key; i++) {
         if (i == OPTIONS_MAX)
@@ -176,13 +176,13 @@ static const struct tc_option *find_row(const struct tc_option *rows, const char
 }
 
 /* The nearest may be a key that the host reads: it came here because it was misspelt. */
-static int fail_unknown(const struct fill *f, const struct conf_pair *pair)
+static int fail_unknown(const struct fill *f, const struct conf_option *pair)
 {
     const char *names[OPTIONS_MAX + HOST_KEYS_MAX], *key;
     size_t n = 0;
     for (; f->rows && f->rows[n].key && n < OPTIONS_MAX; n++)
         names[n] = f->rows[n].key;
-    for (size_t i = 0; i < HOST_KEYS_MAX && (key = conf_instance_key(i)); i++)
+    for (size_t i = 0; i < HOST_KEYS_MAX && (key = conf_instance_key_at(i)); i++)
         names[n++] = key;
     const char *const near = nearest_word_find(pair->key, names, n);
     if (near)
@@ -191,7 +191,8 @@ static int fail_unknown(const struct fill *f, const struct conf_pair *pair)
 }
 
 /* The value of a secret is never part of a message. */
-static int store_secret(const struct fill *f, const struct cell *cell, const struct conf_pair *pair)
+static int store_secret(const struct fill *f, const struct cell *cell,
+                        const struct conf_option *pair)
 {
     const char *const text =
         pair->resolved ? pair->value : secret_resolve(pair->value, f->arena, f->err);
@@ -207,9 +208,9 @@ static int store_secret(const struct fill *f, const struct cell *cell, const str
     return 0;
 }
 
-static int store_pair(const struct fill *f, const struct conf_pair *pairs, size_t i)
+static int store_pair(const struct fill *f, const struct conf_option *pairs, size_t i)
 {
-    const struct conf_pair *const pair = &pairs[i];
+    const struct conf_option *const pair = &pairs[i];
     const struct tc_option *const row = find_row(f->rows, pair->key);
     if (!row)
         return fail_unknown(f, pair);
@@ -225,7 +226,7 @@ static int store_pair(const struct fill *f, const struct conf_pair *pairs, size_
     return 0;
 }
 
-static bool is_given(const struct conf_pair *pairs, const char *key)
+static bool is_given(const struct conf_option *pairs, const char *key)
 {
     for (; pairs && pairs->key; pairs++)
         if (strcmp(pairs->key, key) == 0)
@@ -233,8 +234,8 @@ static bool is_given(const struct conf_pair *pairs, const char *key)
     return false;
 }
 
-int options_fill(void *out, const struct tc_option *rows, const struct conf_pair *pairs,
-                 const char *file, int line, struct arena *arena, struct tc_err *err)
+int plugin_options_parse(void *out, const struct tc_option *rows, const struct conf_option *pairs,
+                         const char *file, int line, struct arena *arena, struct tc_err *err)
 {
     const struct fill f = {out, rows, file, arena, err};
     for (size_t i = 0; pairs && pairs[i].key; i++)
@@ -253,10 +254,11 @@ int options_fill(void *out, const struct tc_option *rows, const struct conf_pair
     return 0;
 }
 
-int options_fill_instance(void *out, const struct tc_option *rows, const struct conf_instance *inst,
-                          const char *file, struct arena *arena, struct tc_err *err)
+int plugin_options_fill_instance(void *out, const struct tc_option *rows,
+                                 const struct conf_instance *inst, const char *file,
+                                 struct arena *arena, struct tc_err *err)
 {
-    if (options_fill(out, rows, inst->options, file, inst->line, arena, err) == 0)
+    if (plugin_options_parse(out, rows, inst->options, file, inst->line, arena, err) == 0)
         return 0;
     if (err && inst->line <= 0) {
         const struct tc_err why = *err;

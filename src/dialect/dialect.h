@@ -12,7 +12,7 @@
 #include "event/event.h"
 
 /* Where drafts go, and what a dialect may use while it handles one line. */
-struct dialect_out {
+struct dialect_sink {
     /* Takes a draft at once (it copies what it keeps): the next stage of the pipeline. The
      * dialect sets kind, payload, and of meta what its source knows: ts (negative: arrival),
      * session_id, id, agent, parent_id, audience, x. The rest is the host's. */
@@ -24,7 +24,7 @@ struct dialect_out {
     bool follows;            /* an answer is told although work is open behind it: turns follow */
 };
 
-static inline void dialect_emit(const struct dialect_out *out, struct event *ev)
+static inline void dialect_emit_draft(const struct dialect_sink *out, struct event *ev)
 {
     if (ev->meta.ts < 0 && out->ts > 0)
         ev->meta.ts = out->ts;
@@ -140,23 +140,24 @@ enum dialect_begin {
     DIALECT_AGENTS_TURN /* a turn that no user has asked for */
 };
 
-#define DIALECT_SURE 100
-#define DIALECT_LIKELY 90 /* taken at once, unless another one is surer of the same line */
+#define DIALECT_SCORE_CERTAIN 100
+#define DIALECT_SCORE_LIKELY 90 /* taken at once, unless another one is surer of the same line */
 
 struct dialect {
     const char *name;
     const char *summary;
     bool counts_session; /* usage of a turn counts the agent's session from its beginning */
     size_t state_size;   /* allocated zeroed per stream by translate */
-    /* How surely a line is of this dialect: 0 not at all, DIALECT_SURE no other one writes such a
-     * line. `event` is the name of the frame it came in, or NULL. May be NULL: never guessed. */
+    /* How surely a line is of this dialect: 0 not at all, DIALECT_SCORE_CERTAIN no other one writes
+     * such a line. `event` is the name of the frame it came in, or NULL. May be NULL: never
+     * guessed. */
     int (*sniff)(struct str line, const char *event);
     /* One line without its newline. 0, or -1: not valid in this dialect and without effect; the
      * caller then mends the line and tries once more. Unknown but valid lines are `raw`. */
-    int (*line)(void *state, const struct dialect_out *out, const char *line, size_t len);
+    int (*line)(void *state, const struct dialect_sink *out, const char *line, size_t len);
     /* The stream is over: emit what is pending. Outcomes that the stream did not give are the
      * guard's, not the dialect's. May be NULL. */
-    void (*end)(void *state, const struct dialect_out *out, const struct stream_end_info *end);
+    void (*end)(void *state, const struct dialect_sink *out, const struct stream_end_info *end);
     void (*close)(void *state); /* frees what state owns; may be NULL */
     /* Behind `end`, when the stream goes on: another turn begins. What was of the one before is
      * forgotten, what holds for the stream (its session, running totals, open work) is not.
@@ -164,20 +165,20 @@ struct dialect {
     void (*next)(void *state, bool by_agent);
     /* A line between two turns, where nothing is told. True: with it the agent begins a turn by
      * itself. NULL: none does. */
-    bool (*between)(void *state, const struct dialect_out *out, const char *line, size_t len);
+    bool (*between)(void *state, const struct dialect_sink *out, const char *line, size_t len);
     /* A stream that is read as several turns: whether the line, which is read next and may be
      * invalid, begins another turn than the one that `state` has read. NULL: none does. */
     enum dialect_begin (*begins)(const void *state, struct str line);
     /* An answer is held while work is open. Both are there, or neither (NULL). */
     enum dialect_work (*work)(void *state);
     /* It is waited for no longer: tells the outcome that is held, and what was still open. */
-    void (*settle)(void *state, const struct dialect_out *out);
+    void (*settle)(void *state, const struct dialect_sink *out);
     const struct dialect_input *input; /* NULL: plain text, then end of file */
 };
 
 /* The table (dialect_table.c). NULL: unknown name. */
 const struct dialect *dialect_find(const char *name);
 /* Every dialect in turn, i from 0; NULL behind the last. */
-const struct dialect *dialect_at(size_t i);
+const struct dialect *dialect_get(size_t i);
 
 #endif

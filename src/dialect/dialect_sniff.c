@@ -6,7 +6,7 @@
 #define LINES_MAX 16
 #define BYTES_MAX ((size_t)256 << 10)
 
-static void hold(struct sniff *s, const char *line, size_t len, const char *event)
+static void hold(struct dialect_sniff *s, const char *line, size_t len, const char *event)
 {
     buf_add(&s->held, event ? event : "", (event ? strlen(event) : 0) + 1);
     buf_add(&s->held, &len, sizeof len);
@@ -14,10 +14,10 @@ static void hold(struct sniff *s, const char *line, size_t len, const char *even
     s->lines++;
 }
 
-void sniff_look(struct sniff *s, const char *line, size_t len, const char *event)
+void dialect_sniff_score(struct dialect_sniff *s, const char *line, size_t len, const char *event)
 {
     const struct dialect *d;
-    for (size_t i = 0; (d = dialect_at(i)); i++) {
+    for (size_t i = 0; (d = dialect_get(i)); i++) {
         const int score = d->sniff ? d->sniff((struct str){line, len}, event) : 0;
         if (score > s->score) {
             s->score = score;
@@ -26,23 +26,24 @@ void sniff_look(struct sniff *s, const char *line, size_t len, const char *event
     }
 }
 
-const struct dialect *sniff_line(struct sniff *s, const char *line, size_t len, const char *event)
+const struct dialect *dialect_sniff_feed(struct dialect_sniff *s, const char *line, size_t len,
+                                         const char *event)
 {
     hold(s, line, len, event);
-    sniff_look(s, line, len, event);
-    if (s->score >= DIALECT_LIKELY || s->lines >= LINES_MAX || s->held.len >= BYTES_MAX)
-        return sniff_end(s);
+    dialect_sniff_score(s, line, len, event);
+    if (s->score >= DIALECT_SCORE_LIKELY || s->lines >= LINES_MAX || s->held.len >= BYTES_MAX)
+        return dialect_sniff_guess(s);
     return NULL;
 }
 
-const struct dialect *sniff_end(const struct sniff *s)
+const struct dialect *dialect_sniff_guess(const struct dialect_sniff *s)
 {
-    return s->best ? s->best : dialect_at(0);
+    return s->best ? s->best : dialect_get(0);
 }
 
-void sniff_replay(const struct sniff *s,
-                  void (*line)(void *ctx, const char *line, size_t len, const char *event),
-                  void *ctx)
+void dialect_sniff_replay(const struct dialect_sniff *s,
+                          void (*line)(void *ctx, const char *line, size_t len, const char *event),
+                          void *ctx)
 {
     const char *p = s->held.p;
     for (size_t i = 0; i < s->lines; i++) {
@@ -56,8 +57,8 @@ void sniff_replay(const struct sniff *s,
     }
 }
 
-void sniff_fini(struct sniff *s)
+void dialect_sniff_fini(struct dialect_sniff *s)
 {
     buf_fini(&s->held);
-    *s = (struct sniff){0};
+    *s = (struct dialect_sniff){0};
 }

@@ -6,7 +6,7 @@
 #include "dialect/dialect.h"
 
 /* All zero is ready. */
-struct sniff {
+struct dialect_sniff {
     struct buf held; /* per line: frame event, NUL, length, bytes */
     size_t lines;
     const struct dialect *best;
@@ -14,15 +14,16 @@ struct sniff {
 };
 
 /* Keeps the line. The dialect once it is sure, or when enough was seen; NULL: go on. */
-const struct dialect *sniff_line(struct sniff *s, const char *line, size_t len, const char *event);
+const struct dialect *dialect_sniff_feed(struct dialect_sniff *s, const char *line, size_t len,
+                                         const char *event);
 /* Looks at a line without keeping it: the last one, which may be cut off. */
-void sniff_look(struct sniff *s, const char *line, size_t len, const char *event);
+void dialect_sniff_score(struct dialect_sniff *s, const char *line, size_t len, const char *event);
 /* The stream ended: the likeliest one so far, the table's first when there is none. */
-const struct dialect *sniff_end(const struct sniff *s);
+const struct dialect *dialect_sniff_guess(const struct dialect_sniff *s);
 /* Gives every line that was kept, in order. */
-void sniff_replay(const struct sniff *s,
-                  void (*line)(void *ctx, const char *line, size_t len, const char *event),
-                  void *ctx);
-void sniff_fini(struct sniff *s);
+void dialect_sniff_replay(const struct dialect_sniff *s,
+                          void (*line)(void *ctx, const char *line, size_t len, const char *event),
+                          void *ctx);
+void dialect_sniff_fini(struct dialect_sniff *s);
 
 #endif

@@ -33,15 +33,15 @@ static const struct dialect *const dialects[] = {
 };
 /* clang-format on */
 
-const struct dialect *dialect_at(size_t i)
+const struct dialect *dialect_get(size_t i)
 {
     return i < sizeof(dialects) / sizeof(*dialects) ? dialects[i] : NULL;
 }
 
 const struct dialect *dialect_find(const char *name)
 {
-    for (size_t i = 0; dialect_at(i); i++)
-        if (strcmp(dialect_at(i)->name, name) == 0)
-            return dialect_at(i);
+    for (size_t i = 0; dialect_get(i); i++)
+        if (strcmp(dialect_get(i)->name, name) == 0)
+            return dialect_get(i);
     return NULL;
 }

@@ -27,9 +27,9 @@ static void put_bool(struct buf *out, struct str lead, bool v)
     put(out, v ? STR("true") : STR("false"));
 }
 
-static void put_text(struct buf *out, const struct field *f, const void *base)
+static void put_text(struct buf *out, const struct event_field *f, const void *base)
 {
-    const struct str text = field_text(f, base);
+    const struct str text = field_get_text(f, base);
     if (!text.p)
         return;
     put(out, f->lead);
@@ -39,7 +39,7 @@ static void put_text(struct buf *out, const struct field *f, const void *base)
         put(out, text);
 }
 
-static void put_field(struct buf *out, const struct field *f, const void *base)
+static void put_field(struct buf *out, const struct event_field *f, const void *base)
 {
     const void *const at = member(base, f->offset);
     switch (f->type) {
@@ -74,9 +74,9 @@ static void put_field(struct buf *out, const struct field *f, const void *base)
 void codec_encode_payload(struct buf *out, const struct event *ev)
 {
     const size_t begin = out->len;
-    for (const struct field *f = event_fields(ev->kind); f->key; f++)
+    for (const struct event_field *f = event_fields(ev->kind); f->key; f++)
         put_field(out, f, &ev->u);
-    for (const struct field *f = event_meta_fields(); f->key; f++)
+    for (const struct event_field *f = event_meta_fields(); f->key; f++)
         put_field(out, f, &ev->meta);
     /* Every member brought a comma; the first one's place is the brace's. */
     if (out->len == begin)
@@ -138,7 +138,7 @@ void codec_encode(struct buf *out, const struct event *ev)
 
 /* Reading. */
 
-struct decoder {
+struct codec_decoder {
     struct event *ev;
     struct arena *arena;
     struct buf strangers; /* ,"key":value of what has no member */
@@ -148,39 +148,39 @@ struct decoder {
 };
 
 /* The envelope as slices of the line. */
-struct envelope {
+struct codec_envelope {
     struct str type, payload, correlation_id, session_id, src;
     double ts;
     int64_t seq;
 };
 
-static int read_envelope(struct envelope *e, const char *line, size_t len)
+static int read_envelope(struct codec_envelope *e, const char *line, size_t len)
 {
     struct json j;
     struct str key;
-    *e = (struct envelope){.ts = -1};
-    json_start(&j, line, len);
-    if (!json_enter_object(&j))
+    *e = (struct codec_envelope){.ts = -1};
+    json_init(&j, line, len);
+    if (!json_reader_enter_object(&j))
         return -1;
-    while (json_next_key(&j, &key)) {
-        if (json_string_is(key, "type"))
-            json_read_string(&j, &e->type);
-        else if (json_string_is(key, "payload"))
-            json_skip(&j, &e->payload);
-        else if (json_string_is(key, "ts"))
-            json_read_real(&j, &e->ts);
-        else if (json_string_is(key, "correlation_id"))
-            json_read_string(&j, &e->correlation_id);
-        else if (json_string_is(key, "session_id"))
-            json_read_string(&j, &e->session_id);
-        else if (json_string_is(key, "seq"))
-            json_read_int(&j, &e->seq);
-        else if (json_string_is(key, "src"))
-            json_read_string(&j, &e->src);
+    while (json_reader_next_key(&j, &key)) {
+        if (json_reader_string_is(key, "type"))
+            json_reader_read_string(&j, &e->type);
+        else if (json_reader_string_is(key, "payload"))
+            json_reader_skip(&j, &e->payload);
+        else if (json_reader_string_is(key, "ts"))
+            json_reader_read_real(&j, &e->ts);
+        else if (json_reader_string_is(key, "correlation_id"))
+            json_reader_read_string(&j, &e->correlation_id);
+        else if (json_reader_string_is(key, "session_id"))
+            json_reader_read_string(&j, &e->session_id);
+        else if (json_reader_string_is(key, "seq"))
+            json_reader_read_int(&j, &e->seq);
+        else if (json_reader_string_is(key, "src"))
+            json_reader_read_string(&j, &e->src);
         else
-            json_skip(&j, NULL);
+            json_reader_skip(&j, NULL);
     }
-    return json_finish(&j);
+    return json_reader_finish(&j);
 }
 
 static bool takes(enum field_type type, enum json_type given)
@@ -202,41 +202,43 @@ static bool takes(enum field_type type, enum json_type given)
     return false;
 }
 
-static void set_text(struct decoder *d, const struct field *f, void *base, struct str value)
+static void set_text(struct codec_decoder *d, const struct event_field *f, void *base,
+                     struct str value)
 {
     size_t len;
     char *const at = base;
     const char *const text =
         f->type == FIELD_STR
-            ? json_unescape(d->arena, (struct str){value.p + 1, value.len - 2}, &len)
-            : json_compact_dup(d->arena, value, &len);
+            ? json_reader_unescape(d->arena, (struct str){value.p + 1, value.len - 2}, &len)
+            : json_reader_compact_dup(d->arena, value, &len);
     *(const char **)(void *)(at + f->offset) = text;
     if (f->len_offset)
         *(size_t *)(void *)(at + f->len_offset) = len;
 }
 
-static bool set_number(const struct field *f, void *at, struct json *value)
+static bool set_number(const struct event_field *f, void *at, struct json *value)
 {
     if (f->type == FIELD_REAL) {
         double v;
-        if (!json_read_real(value, &v) || v < 0)
+        if (!json_reader_read_real(value, &v) || v < 0)
             return false;
         *(double *)at = v + 0.0; /* -0 is 0 */
         return true;
     }
     int64_t v;
-    if (!json_read_int(value, &v) || v < 0)
+    if (!json_reader_read_int(value, &v) || v < 0)
         return false;
     *(int64_t *)at = v;
     return true;
 }
 
 /* False: the value is of a type the member does not take, and nothing was set. */
-static bool set_field(struct decoder *d, const struct field *f, void *base, struct str value)
+static bool set_field(struct codec_decoder *d, const struct event_field *f, void *base,
+                      struct str value)
 {
     struct json j;
-    json_start(&j, value.p, value.len);
-    const enum json_type given = json_peek(&j);
+    json_init(&j, value.p, value.len);
+    const enum json_type given = json_reader_peek(&j);
     if (!takes(f->type, given))
         return false;
     void *const at = (char *)base + f->offset;
@@ -251,25 +253,25 @@ static bool set_field(struct decoder *d, const struct field *f, void *base, stru
     return true;
 }
 
-static const struct field *find_field(const struct field *f, struct str key)
+static const struct event_field *find_field(const struct event_field *f, struct str key)
 {
-    while (f->key && !json_string_is(key, f->key))
+    while (f->key && !json_reader_string_is(key, f->key))
         f++;
     return f->key ? f : NULL;
 }
 
-static void keep_stranger(struct decoder *d, struct str key, struct str value)
+static void keep_stranger(struct codec_decoder *d, struct str key, struct str value)
 {
     buf_add_char(&d->strangers, ',');
-    json_compact(&d->strangers, (struct str){key.p - 1, key.len + 2}); /* with its quotes */
+    json_reader_compact(&d->strangers, (struct str){key.p - 1, key.len + 2}); /* with its quotes */
     buf_add_char(&d->strangers, ':');
-    json_compact(&d->strangers, value);
+    json_reader_compact(&d->strangers, value);
 }
 
-static void read_member(struct decoder *d, struct str key, struct str value)
+static void read_member(struct codec_decoder *d, struct str key, struct str value)
 {
-    const struct field *const rows = event_fields(d->ev->kind);
-    const struct field *f = find_field(rows, key);
+    const struct event_field *const rows = event_fields(d->ev->kind);
+    const struct event_field *f = find_field(rows, key);
     const bool null = value.len == 4 && memcmp(value.p, "null", 4) == 0;
     if (f) {
         if (null && !(f->type == FIELD_JSON && f->required))
@@ -292,10 +294,10 @@ static void read_member(struct decoder *d, struct str key, struct str value)
 }
 
 /* meta.x from the payload's own x and from what was kept. */
-static void join_x(struct decoder *d)
+static void join_x(struct codec_decoder *d)
 {
     struct tc_meta *const meta = &d->ev->meta;
-    meta->x = json_compact_dup(d->arena, d->x, NULL);
+    meta->x = json_reader_compact_dup(d->arena, d->x, NULL);
     if (d->strangers.len == 0)
         return;
     const size_t inner = meta->x ? strlen(meta->x) - 2 : 0;
@@ -304,29 +306,29 @@ static void join_x(struct decoder *d)
 
     /* They moved one level down: the line must still be readable. */
     struct json j;
-    json_start(&j, meta->x, strlen(meta->x));
+    json_init(&j, meta->x, strlen(meta->x));
     j.depth = PAYLOAD_DEPTH;
-    json_skip(&j, NULL);
+    json_reader_skip(&j, NULL);
     if (j.error)
         d->why = "payload: too deep";
 }
 
-static void check_required(struct decoder *d)
+static void check_required(struct codec_decoder *d)
 {
-    const struct field *const rows = event_fields(d->ev->kind);
-    for (const struct field *f = rows; f->key && !d->why; f++)
+    const struct event_field *const rows = event_fields(d->ev->kind);
+    for (const struct event_field *f = rows; f->key && !d->why; f++)
         if (f->required && f->type != FIELD_FLAG && !(d->seen >> (f - rows) & 1))
             d->why = arena_sprintf(d->arena, "%s.%s: missing", kind_name(d->ev->kind), f->key);
 }
 
-static void read_payload(struct decoder *d, struct str payload)
+static void read_payload(struct codec_decoder *d, struct str payload)
 {
     struct json j;
     struct str key, value = {0};
-    json_start(&j, payload.p, payload.len);
-    json_enter_object(&j);
-    while (!d->why && json_next_key(&j, &key)) {
-        json_skip(&j, &value);
+    json_init(&j, payload.p, payload.len);
+    json_reader_enter_object(&j);
+    while (!d->why && json_reader_next_key(&j, &key)) {
+        json_reader_skip(&j, &value);
         read_member(d, key, value);
     }
     if (!d->why)
@@ -338,20 +340,20 @@ static void read_payload(struct decoder *d, struct str payload)
 
 static const char *name_or_empty(struct arena *a, struct str raw)
 {
-    return raw.p ? json_unescape(a, raw, NULL) : "";
+    return raw.p ? json_reader_unescape(a, raw, NULL) : "";
 }
 
 /* What makes it no canonical event, or NULL. */
 static const char *decode(struct event *ev, struct arena *a, const char *line, size_t len)
 {
-    struct envelope e;
+    struct codec_envelope e;
     if (read_envelope(&e, line, len) < 0)
         return "not a JSON object";
     if (!e.type.p)
         return "type: missing";
     size_t type_len;
-    const char *const type = json_unescape(a, e.type, &type_len);
-    const int kind = kind_find(type, type_len);
+    const char *const type = json_reader_unescape(a, e.type, &type_len);
+    const int kind = kind_from_name(type, type_len);
     if (kind < 0)
         return "type: not a kind of event";
     if (!e.payload.p || *e.payload.p != '{')
@@ -363,7 +365,7 @@ static const char *decode(struct event *ev, struct arena *a, const char *line, s
     ev->meta.correlation_id = name_or_empty(a, e.correlation_id);
     ev->meta.session_id = name_or_empty(a, e.session_id);
     ev->meta.src = name_or_empty(a, e.src);
-    struct decoder d = {.ev = ev, .arena = a};
+    struct codec_decoder d = {.ev = ev, .arena = a};
     read_payload(&d, e.payload);
     return d.why;
 }

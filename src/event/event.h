@@ -47,9 +47,9 @@ void event_init_notice(struct event *ev, const char *level, const char *code, co
 
 const char *kind_name(enum tc_kind kind);
 /* The kind of that name, or -1. */
-int kind_find(const char *name, size_t len);
-enum kind_gate kind_gate(enum tc_kind kind);
-enum kind_pressure kind_pressure(enum tc_kind kind);
+int kind_from_name(const char *name, size_t len);
+enum visibility_class kind_visibility(enum tc_kind kind);
+enum overflow_class kind_overflow(enum tc_kind kind);
 bool kind_is_terminal(enum tc_kind kind);
 
 /* How one payload member travels as JSON. */
@@ -63,7 +63,7 @@ enum field_type {
     FIELD_TRI,    /* int: 1, 0, absent when negative */
 };
 
-struct field {
+struct event_field {
     const char *key;
     struct str lead; /* ,"key": as it is written */
     enum field_type type;
@@ -74,60 +74,60 @@ struct field {
 };
 
 /* The member is a pointer to text: FIELD_STR, FIELD_JSON, FIELD_OBJECT. */
-static inline bool field_is_text(const struct field *f)
+static inline bool field_is_text(const struct event_field *f)
 {
     return f->type <= FIELD_OBJECT;
 }
 /* That text: its default for a required member that is NULL, p NULL for an absent one. `base` is
  * the payload or the meta struct. */
-struct str field_text(const struct field *f, const void *base);
+struct str field_get_text(const struct event_field *f, const void *base);
 
 /* Rows end with a NULL key, in the order in which the keys are written. */
-const struct field *event_fields(enum tc_kind kind);
+const struct event_field *event_fields(enum tc_kind kind);
 /* Optional members of any payload: id, agent, parent_id, audience, x (in struct tc_meta). */
-const struct field *event_meta_fields(void);
+const struct event_field *event_meta_fields(void);
 
 /* An immutable copy of an event, shared by reference between threads. */
-struct event_box;
+struct shared_event;
 /* What it begins with. */
-struct event_box_front {
+struct shared_event_header {
     struct event event;
     size_t bytes; /* it occupies, strings included */
 };
 
 /* Copies the draft and all its strings in one allocation; the caller owns one reference. */
-struct event_box *event_box_new(const struct event *ev);
-struct slab;
+struct shared_event *shared_event_new(const struct event *ev);
+struct chunk_pool;
 /* The same with memory of a slab; for events that come in a row and go about together. */
-struct event_box *event_box_make(struct slab *slab, const struct event *ev);
-struct event_box *event_box_ref(struct event_box *box);
+struct shared_event *shared_event_new_in_pool(struct chunk_pool *slab, const struct event *ev);
+struct shared_event *shared_event_ref(struct shared_event *box);
 /* `n` references at once: one write to memory that many threads share. */
-struct event_box *event_box_ref_many(struct event_box *box, unsigned n);
-void event_box_unref(struct event_box *box); /* NULL is fine */
+struct shared_event *shared_event_ref_many(struct shared_event *box, unsigned n);
+void shared_event_unref(struct shared_event *box); /* NULL is fine */
 /* Borrows; valid while a reference is held. */
-static inline const struct event *event_box_get(const struct event_box *box)
+static inline const struct event *shared_event_get(const struct shared_event *box)
 {
-    return &((const struct event_box_front *)(const void *)box)->event;
+    return &((const struct shared_event_header *)(const void *)box)->event;
 }
 /* Bytes it occupies, strings included. */
-static inline size_t event_box_size(const struct event_box *box)
+static inline size_t shared_event_size(const struct shared_event *box)
 {
-    return ((const struct event_box_front *)(const void *)box)->bytes;
+    return ((const struct shared_event_header *)(const void *)box)->bytes;
 }
 /* Its canonical JSON line without newline, NUL-terminated; encoded once, at first use, whoever
  * asks first. Borrowed, valid while a reference is held. Any thread. */
-const char *event_box_line(struct event_box *box, size_t *len);
+const char *shared_event_json_line(struct shared_event *box, size_t *len);
 /* Flat, a box can cross to another process of the same build: it takes so many bytes; `line`: its
  * canonical one, when that is wanted there, too. */
-size_t event_box_flat_size(const struct event_box *box, struct str line);
-/* `to` begins on a multiple of ALIGN_WORD, as does what event_box_raise is given. */
-void event_box_flatten(char *to, const struct event_box *box, struct str line);
+size_t shared_event_serialized_size(const struct shared_event *box, struct str line);
+/* `to` begins on a multiple of ALIGN_WORD, as does what shared_event_attach is given. */
+void shared_event_serialize(char *to, const struct shared_event *box, struct str line);
 struct buf;
 /* Makes a box again, in `place`; its texts stay where they are. Both stay as they are until the
  * last reference, of which the caller has one, is gone. The bytes are believed nothing. NULL: they
  * are no box. */
-struct event_box *event_box_raise(struct buf *place, const char *flat, size_t len);
+struct shared_event *shared_event_attach(struct buf *place, const char *flat, size_t len);
 /* Makes the line for later. False: another thread is at it. Any thread. */
-bool event_box_make_line(struct event_box *box);
+bool shared_event_encode_line(struct shared_event *box);
 
 #endif

@@ -32,20 +32,20 @@
 #define O_ROW_TRI(S, m) ROW(S, m, FIELD_TRI, false, NULL, 0)
 
 #define K(lower, UPPER, gate, pressure, terminal)                                                  \
-    static const struct field rows_##lower[] = {FIELDS_##lower(R_ROW, O_ROW){.key = NULL}};
+    static const struct event_field rows_##lower[] = {FIELDS_##lower(R_ROW, O_ROW){.key = NULL}};
 EVENT_KINDS(K)
 #undef K
-static const struct field rows_meta[] = {FIELDS_meta(R_ROW, O_ROW){.key = NULL}};
+static const struct event_field rows_meta[] = {FIELDS_meta(R_ROW, O_ROW){.key = NULL}};
 
-const struct field *event_fields(enum tc_kind kind)
+const struct event_field *event_fields(enum tc_kind kind)
 {
 #define K(lower, UPPER, gate, pressure, terminal) [TC_##UPPER] = rows_##lower,
-    static const struct field *const tables[] = {EVENT_KINDS(K)};
+    static const struct event_field *const tables[] = {EVENT_KINDS(K)};
 #undef K
     return tables[kind];
 }
 
-const struct field *event_meta_fields(void)
+const struct event_field *event_meta_fields(void)
 {
     return rows_meta;
 }
@@ -117,7 +117,7 @@ void event_init_notice(struct event *ev, const char *level, const char *code, co
     ev->u.notice.text = text;
 }
 
-struct str field_text(const struct field *f, const void *base)
+struct str field_get_text(const struct event_field *f, const void *base)
 {
     const char *const at = base;
     const char *const text = *(const char *const *)(const void *)(at + f->offset);

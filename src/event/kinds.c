@@ -6,8 +6,8 @@
 
 struct kind_row {
     struct str name;
-    enum kind_gate gate;
-    enum kind_pressure pressure;
+    enum visibility_class gate;
+    enum overflow_class pressure;
     bool terminal;
 };
 
@@ -25,7 +25,7 @@ const char *kind_name(enum tc_kind kind)
     return kinds[kind].name.p;
 }
 
-int kind_find(const char *name, size_t len)
+int kind_from_name(const char *name, size_t len)
 {
     for (int i = 0; i < TC_KINDS; i++)
         if (str_equal(kinds[i].name, (struct str){name, len}))
@@ -33,12 +33,12 @@ int kind_find(const char *name, size_t len)
     return -1;
 }
 
-enum kind_gate kind_gate(enum tc_kind kind)
+enum visibility_class kind_visibility(enum tc_kind kind)
 {
     return kinds[kind].gate;
 }
 
-enum kind_pressure kind_pressure(enum tc_kind kind)
+enum overflow_class kind_overflow(enum tc_kind kind)
 {
     return kinds[kind].pressure;
 }

@@ -14,16 +14,16 @@
 #include "event/codec.h"
 #include "event/fields.h"
 
-struct event_box {
-    struct event_box_front front; /* immutable, and first: see event_box_get */
+struct shared_event {
+    struct shared_event_header front; /* immutable, and first: see shared_event_get */
     atomic_uint refs;
     bool line_placed;                /* the line's memory is somebody else's */
     _Atomic(struct box_line *) line; /* owned; NULL until somebody asks */
-    struct slab_chunk *chunk;        /* whose memory it is; NULL: somebody else's */
+    struct pool_chunk *chunk;        /* whose memory it is; NULL: somebody else's */
     char text[];                     /* immutable */
 };
 
-_Static_assert(offsetof(struct event_box, front.event) == 0, "a box begins with its event");
+_Static_assert(offsetof(struct shared_event, front.event) == 0, "a box begins with its event");
 
 struct box_line {
     size_t len;
@@ -126,7 +126,7 @@ static void find_texts(struct box_texts *all, const struct event *ev)
     all->bytes = bytes;
 }
 
-static void copy_texts(struct event_box *box, const struct box_texts *all)
+static void copy_texts(struct shared_event *box, const struct box_texts *all)
 {
     char *const base = (char *)&box->front.event, *at = box->text;
     for (size_t i = 0; i < all->count; i++) {
@@ -144,13 +144,13 @@ static void copy_texts(struct event_box *box, const struct box_texts *all)
 
 /* ---- its life ---- */
 
-struct event_box *event_box_make(struct slab *slab, const struct event *ev)
+struct shared_event *shared_event_new_in_pool(struct chunk_pool *slab, const struct event *ev)
 {
     struct box_texts texts;
     find_texts(&texts, ev);
 
-    struct slab_chunk *chunk;
-    struct event_box *const box = slab_take(slab, sizeof *box + texts.bytes, &chunk);
+    struct pool_chunk *chunk;
+    struct shared_event *const box = chunk_pool_alloc(slab, sizeof *box + texts.bytes, &chunk);
     atomic_init(&box->refs, 1);
     atomic_init(&box->line, NULL);
     box->chunk = chunk;
@@ -162,32 +162,32 @@ struct event_box *event_box_make(struct slab *slab, const struct event *ev)
     return box;
 }
 
-struct event_box *event_box_new(const struct event *ev)
+struct shared_event *shared_event_new(const struct event *ev)
 {
-    struct slab alone = {0};
-    return event_box_make(&alone, ev);
+    struct chunk_pool alone = {0};
+    return shared_event_new_in_pool(&alone, ev);
 }
 
-struct event_box *event_box_ref_many(struct event_box *box, unsigned n)
+struct shared_event *shared_event_ref_many(struct shared_event *box, unsigned n)
 {
     if (n)
         atomic_fetch_add_explicit(&box->refs, n, memory_order_relaxed);
     return box;
 }
 
-struct event_box *event_box_ref(struct event_box *box)
+struct shared_event *shared_event_ref(struct shared_event *box)
 {
-    return event_box_ref_many(box, 1);
+    return shared_event_ref_many(box, 1);
 }
 
 /* Who holds the only reference need not write that nobody does. */
-static bool is_last(struct event_box *box)
+static bool is_last(struct shared_event *box)
 {
     return atomic_load_explicit(&box->refs, memory_order_acquire) == 1 ||
            atomic_fetch_sub_explicit(&box->refs, 1, memory_order_acq_rel) == 1;
 }
 
-void event_box_unref(struct event_box *box)
+void shared_event_unref(struct shared_event *box)
 {
     if (!box || !is_last(box))
         return;
@@ -195,15 +195,15 @@ void event_box_unref(struct event_box *box)
     if (line && !box->line_placed)
         free(line);
     if (box->chunk)
-        slab_release(box->chunk);
+        chunk_pool_release(box->chunk);
 }
 
-static size_t text_bytes(const struct event_box *box)
+static size_t text_bytes(const struct shared_event *box)
 {
     return box->front.bytes - sizeof *box;
 }
 
-static struct box_line *make_line(const struct event_box *box)
+static struct box_line *make_line(const struct shared_event *box)
 {
     const size_t head = offsetof(struct box_line, text);
     struct buf b = {0};
@@ -222,7 +222,7 @@ static const struct box_line busy;
 #define BUSY ((struct box_line *)(uintptr_t)&busy)
 
 /* The line if it is there; else what stands in its place, after an attempt to be who makes it. */
-static struct box_line *claim_line(struct event_box *box)
+static struct box_line *claim_line(struct shared_event *box)
 {
     struct box_line *line = atomic_load_explicit(&box->line, memory_order_acquire);
     if (line || !atomic_compare_exchange_strong_explicit(
@@ -233,12 +233,12 @@ static struct box_line *claim_line(struct event_box *box)
     return line;
 }
 
-bool event_box_make_line(struct event_box *box)
+bool shared_event_encode_line(struct shared_event *box)
 {
     return claim_line(box) != BUSY;
 }
 
-const char *event_box_line(struct event_box *box, size_t *len)
+const char *shared_event_json_line(struct shared_event *box, size_t *len)
 {
     struct box_line *line;
     while ((line = claim_line(box)) == BUSY)
@@ -261,7 +261,7 @@ static size_t used_bytes(enum tc_kind kind)
 }
 
 /* In place of a pointer stands where in the text it points, from 1 on; 0: to none. */
-static inline void flatten_pointer(char *to, const struct event_box *box, size_t at)
+static inline void flatten_pointer(char *to, const struct shared_event *box, size_t at)
 {
     const char *const text = pointer_at(&box->front.event, at);
     const uintptr_t place = text ? (uintptr_t)(text - box->text) + 1 : 0;
@@ -273,7 +273,7 @@ static inline void flatten_pointer(char *to, const struct event_box *box, size_t
 #define FLAG_AT(at)
 #define TRI_AT(at)
 #define K(lower, UPPER, gate, pressure, terminal)                                                  \
-    static void flatten_##lower(char *to, const struct event_box *box)                             \
+    static void flatten_##lower(char *to, const struct shared_event *box)                          \
     {                                                                                              \
         static const char *const none;                                                             \
         memcpy(to, &box->front.event, offsetof(struct event, u) + sizeof(struct tc_##lower));      \
@@ -286,18 +286,18 @@ EVENT_KINDS(K)
 #undef FLAG_AT
 #undef TRI_AT
 
-static void flatten_event(char *to, const struct event_box *box)
+static void flatten_event(char *to, const struct shared_event *box)
 {
 #define K(lower, UPPER, gate, pressure, terminal) [TC_##UPPER] = flatten_##lower,
     static void (*const flatten[TC_KINDS])(char *to,
-                                           const struct event_box *box) = {EVENT_KINDS(K)};
+                                           const struct shared_event *box) = {EVENT_KINDS(K)};
 #undef K
     flatten[box->front.event.kind](to, box);
 }
 
 /* It begins so; then what of the event its kind uses, the texts, and, on a multiple of 8, the line.
  */
-struct flat {
+struct shared_line {
     size_t text_bytes;
     size_t line_bytes; /* 0: there is no line */
 };
@@ -309,7 +309,7 @@ static size_t line_bytes(struct str line)
 
 static size_t texts_at(enum tc_kind kind)
 {
-    return sizeof(struct flat) + used_bytes(kind);
+    return sizeof(struct shared_line) + used_bytes(kind);
 }
 
 static size_t line_at(enum tc_kind kind, size_t text_bytes)
@@ -317,7 +317,7 @@ static size_t line_at(enum tc_kind kind, size_t text_bytes)
     return align_up(texts_at(kind) + text_bytes, ALIGN_WORD);
 }
 
-size_t event_box_flat_size(const struct event_box *box, struct str line)
+size_t shared_event_serialized_size(const struct shared_event *box, struct str line)
 {
     return line_at(box->front.event.kind, text_bytes(box)) + line_bytes(line);
 }
@@ -330,27 +330,27 @@ static void flatten_line(char *to, struct str line)
     flat->text[line.len] = '\0';
 }
 
-void event_box_flatten(char *to, const struct event_box *box, struct str line)
+void shared_event_serialize(char *to, const struct shared_event *box, struct str line)
 {
     const enum tc_kind kind = box->front.event.kind;
     const size_t texts = texts_at(kind), lines = line_at(kind, text_bytes(box));
     memset(to + lines - ALIGN_WORD, 0, ALIGN_WORD); /* behind the texts */
-    *(struct flat *)(void *)to = (struct flat){text_bytes(box), line_bytes(line)};
-    flatten_event(to + sizeof(struct flat), box);
+    *(struct shared_line *)(void *)to = (struct shared_line){text_bytes(box), line_bytes(line)};
+    flatten_event(to + sizeof(struct shared_line), box);
     memcpy(to + texts, box->text, text_bytes(box));
     if (line.p)
         flatten_line(to + lines, line);
 }
 
 /* What can be in memory, but in no member of that type, is none. */
-static inline bool is_flag(const struct event_box *box, size_t at)
+static inline bool is_flag(const struct shared_event *box, size_t at)
 {
     unsigned char flag;
     memcpy(&flag, (const char *)&box->front.event + at, sizeof flag);
     return flag <= 1;
 }
 
-static inline bool is_tri(const struct event_box *box, size_t at)
+static inline bool is_tri(const struct shared_event *box, size_t at)
 {
     int tri;
     memcpy(&tri, (const char *)&box->front.event + at, sizeof tri);
@@ -358,8 +358,8 @@ static inline bool is_tri(const struct event_box *box, size_t at)
 }
 
 /* Those with a length end there; any other, at the latest, at the last NUL (find_texts_of). */
-static inline bool raise_pointer(struct event_box *box, struct str texts, size_t at, size_t len_at,
-                                 const char *dflt)
+static inline bool raise_pointer(struct shared_event *box, struct str texts, size_t at,
+                                 size_t len_at, const char *dflt)
 {
     char *const base = (char *)&box->front.event;
     const char **const text = (const char **)(void *)(base + at);
@@ -378,7 +378,7 @@ static inline bool raise_pointer(struct event_box *box, struct str texts, size_t
 #define FLAG_AT(at) &&is_flag(box, at)
 #define TRI_AT(at) &&is_tri(box, at)
 #define K(lower, UPPER, gate, pressure, terminal)                                                  \
-    static bool raise_##lower(struct event_box *box, const struct event *ev, struct str texts)     \
+    static bool raise_##lower(struct shared_event *box, const struct event *ev, struct str texts)  \
     {                                                                                              \
         memcpy(&box->front.event, ev, offsetof(struct event, u) + sizeof(struct tc_##lower));      \
         box->front.event.u.meta = &box->front.event.meta;                                          \
@@ -390,10 +390,10 @@ EVENT_KINDS(K)
 #undef FLAG_AT
 #undef TRI_AT
 
-static bool raise_event(struct event_box *box, const struct event *ev, struct str texts)
+static bool raise_event(struct shared_event *box, const struct event *ev, struct str texts)
 {
 #define K(lower, UPPER, gate, pressure, terminal) [TC_##UPPER] = raise_##lower,
-    static bool (*const raise[TC_KINDS])(struct event_box * box, const struct event *ev,
+    static bool (*const raise[TC_KINDS])(struct shared_event * box, const struct event *ev,
                                          struct str texts) = {EVENT_KINDS(K)};
 #undef K
     return raise[ev->kind](box, ev, texts);
@@ -405,17 +405,17 @@ static bool has_sane_head(const char *flat, size_t len)
     unsigned kind;
     unsigned char hidden;
     _Static_assert(sizeof kind == sizeof(enum tc_kind), "a kind is a number");
-    if (len < sizeof(struct flat) + offsetof(struct event, u))
+    if (len < sizeof(struct shared_line) + offsetof(struct event, u))
         return false;
-    memcpy(&kind, flat + sizeof(struct flat) + offsetof(struct event, kind), sizeof kind);
-    memcpy(&hidden, flat + sizeof(struct flat) + offsetof(struct event, meta.hidden), 1);
+    memcpy(&kind, flat + sizeof(struct shared_line) + offsetof(struct event, kind), sizeof kind);
+    memcpy(&hidden, flat + sizeof(struct shared_line) + offsetof(struct event, meta.hidden), 1);
     return kind < TC_KINDS && hidden <= 1;
 }
 
 /* Its texts end within it, and its line, if there is one, with it. NULL: they do not. */
 static const char *find_texts_of(const char *flat, size_t len, enum tc_kind kind)
 {
-    const struct flat *const head = (const struct flat *)(const void *)flat;
+    const struct shared_line *const head = (const struct shared_line *)(const void *)flat;
     const size_t texts = texts_at(kind), bytes = head->text_bytes, line = line_at(kind, bytes);
     if (bytes > len || line > len || (bytes && flat[texts + bytes - 1]))
         return NULL;
@@ -430,11 +430,11 @@ static bool is_line(const char *at, size_t bytes)
            line->len == bytes - offsetof(struct box_line, text) - 1 && !line->text[line->len];
 }
 
-struct event_box *event_box_raise(struct buf *place, const char *flat, size_t len)
+struct shared_event *shared_event_attach(struct buf *place, const char *flat, size_t len)
 {
     if (!has_sane_head(flat, len))
         return NULL;
-    const struct flat *const head = (const struct flat *)(const void *)flat;
+    const struct shared_line *const head = (const struct shared_line *)(const void *)flat;
     const struct event *const ev = (const struct event *)(const void *)(flat + sizeof *head);
     const char *const texts = find_texts_of(flat, len, ev->kind);
     if (!texts)
@@ -443,7 +443,7 @@ struct event_box *event_box_raise(struct buf *place, const char *flat, size_t le
     if (head->line_bytes && !is_line(line, head->line_bytes))
         return NULL;
     buf_reset(place);
-    struct event_box *const box = (struct event_box *)(void *)buf_reserve(place, sizeof *box);
+    struct shared_event *const box = (struct shared_event *)(void *)buf_reserve(place, sizeof *box);
     box->chunk = NULL;
     box->front.bytes = sizeof *box + head->text_bytes;
     box->line_placed = head->line_bytes != 0;

@@ -25,16 +25,16 @@ struct channel_turn {
 
 /* What an instance asks of the host. Called on the loop's thread, batches from within join too;
  * all may be NULL: such services are refused then. */
-struct channel_host {
+struct channel_callbacks {
     struct loop *loop;
     void *ctx;
     /* What a process of its own prints on its standard output goes to that of the host, else to the
      * log. */
     bool prints;
     /* Takes over. */
-    void (*batch)(void *ctx, struct batch *b);
-    /* Answers with ask_answer, now or later. */
-    void (*ask)(void *ctx, struct ask *a);
+    void (*batch)(void *ctx, struct callback_batch *b);
+    /* Answers with host_call_complete, now or later. */
+    void (*ask)(void *ctx, struct host_call *a);
     /* False: the server is off. Any thread. */
     bool has_server;
     void (*route)(void *ctx, const char *path);
@@ -46,7 +46,7 @@ struct channel_host {
      * that the owner calls, but for `stop` and `kill`. */
     void (*changed)(void *ctx);
     /* An event that the instance has died of so many times: it is given up. */
-    void (*bury)(void *ctx, const char *turn, struct event_box *box, unsigned deaths);
+    void (*bury)(void *ctx, const char *turn, struct shared_event *box, unsigned deaths);
 };
 
 /* A request to a route on its way to on_hit; from xcalloc. The channel calls `answered` on the
@@ -62,7 +62,7 @@ struct channel_hit {
 struct channel_health {
     uint64_t delivered, failed; /* callbacks that returned 0 / -1 */
     uint64_t dropped;           /* events: the instance did not keep up */
-    struct gauge_times times;
+    struct callback_histogram times;
     bool hung;   /* inside one callback longer than its deadline */
     double fill; /* of its queue */
     bool own_process;
@@ -134,17 +134,17 @@ struct channel_ops {
     void *(*open)(struct channel *c, const struct channel_turn *turn);
     /* Casts one event; takes over one reference. Never blocks. The turn's handle ends with its
      * done event (over: it is never sent to), or with the last reply, whichever is later. */
-    void (*send)(struct channel *c, void *turn, struct event_box *box);
+    void (*send)(struct channel *c, void *turn, struct shared_event *box);
     /* While it is on, events that are sent may be told to the instance some at a time: for who
      * sends many in a row. */
     void (*gather)(struct channel *c, bool on);
     /* What came of a letter of this turn (NULL: the lobby); takes over. Answered by one batch with
      * BATCH_LETTER, when the instance is not gone. */
-    void (*reply)(struct channel *c, void *turn, struct letter_reply *r);
+    void (*reply)(struct channel *c, void *turn, struct outbound_reply *r);
     /* Take over. */
     void (*hit)(struct channel *c, struct channel_hit *h);
     void (*frame)(struct channel *c, const struct tc_frame *frame); /* copied */
-    /* Waits for room, see queue_wait_room. */
+    /* Waits for room, see event_queue_wait_for_room. */
     bool (*wait_room)(struct channel *c, int timeout_ms);
     /* Also reports, once, a callback that is over its deadline. */
     struct channel_health (*health)(struct channel *c);
@@ -165,14 +165,15 @@ struct channel_ops {
  * NULL with err: its options do not fit. Takes over loaded either way. `host` is copied; NULL:
  * casting only, without `changed`. */
 struct channel *channel_thread_new(const struct conf *conf, const struct conf_instance *inst,
-                                   struct loaded *loaded, const struct channel_host *host,
-                                   struct tc_err *err);
+                                   struct loaded_plugin *loaded,
+                                   const struct channel_callbacks *host, struct tc_err *err);
 
 /* The same in a process of its own, for one that is described only. `dir`: where it may write,
  * absolute; or NULL. `host` has to have a loop. When it dies, it starts again, and is told again
  * what it had not done: its turns as resumed, and then what is left of them. */
 struct channel *channel_process_new(const struct conf *conf, const struct conf_instance *inst,
-                                    struct loaded *loaded, const struct channel_host *host,
-                                    const char *dir, struct tc_err *err);
+                                    struct loaded_plugin *loaded,
+                                    const struct channel_callbacks *host, const char *dir,
+                                    struct tc_err *err);
 
 #endif

@@ -34,8 +34,8 @@ struct limits {
     int64_t measured_ms;
 };
 
-struct limits *limits_new(struct loop *loop, const struct conf_instance *spec, const char *label,
-                          const char *dir)
+struct limits *connector_limits_new(struct loop *loop, const struct conf_instance *spec,
+                                    const char *label, const char *dir)
 {
     struct limits *const l = xcalloc(1, sizeof *l);
     *l = (struct limits){
@@ -44,20 +44,20 @@ struct limits *limits_new(struct loop *loop, const struct conf_instance *spec, c
         .threads = spec->threads,
         .disk = spec->disk_mb * MIB,
         .use.disk = -1,
-        .folder = dir && spec->disk_mb ? usage_folder_new(loop, dir) : NULL,
+        .folder = dir && spec->disk_mb ? resource_usage_folder_new(loop, dir) : NULL,
     };
     return l;
 }
 
-void limits_free(struct limits *l)
+void connector_limits_free(struct limits *l)
 {
     if (!l)
         return;
-    usage_folder_free(l->folder);
+    resource_usage_folder_free(l->folder);
     free(l);
 }
 
-void limits_begin(struct limits *l, pid_t pid)
+void connector_limits_begin(struct limits *l, pid_t pid)
 {
     const int64_t disk = l->use.disk;
     l->pid = pid;
@@ -72,22 +72,22 @@ void limits_begin(struct limits *l, pid_t pid)
         l->use.exceeded = "disk_mb";
 }
 
-bool limits_is_full(const struct limits *l)
+bool connector_limits_is_full(const struct limits *l)
 {
     return l->full;
 }
 
-bool limits_has_room_again(const struct limits *l)
+bool connector_limits_has_room_again(const struct limits *l)
 {
     return l->read_only && !l->full;
 }
 
-const char *limits_death(const struct limits *l)
+const char *connector_limits_death(const struct limits *l)
 {
     return l->death;
 }
 
-struct limits_use limits_use(const struct limits *l)
+struct limits_use connector_limits_use(const struct limits *l)
 {
     return l->use;
 }
@@ -100,11 +100,11 @@ static void slow_down(struct limits *l, int64_t percent)
     l->slowed = true;
     l->use.exceeded = "cpu_percent";
     const bool done = setpriority(PRIO_PGRP, (id_t)l->pid, LOWEST_PRIORITY) == 0;
-    log_line(LOG_WARN, l->label,
-             "uses %" PRId64 " %% of a processor (cpu_percent = %" PRId64 "): %s", percent,
-             l->cpu_percent,
-             done ? "it gets the lowest priority until it is started again"
-                  : "its priority cannot be lowered");
+    log_write(LOG_WARN, l->label,
+              "uses %" PRId64 " %% of a processor (cpu_percent = %" PRId64 "): %s", percent,
+              l->cpu_percent,
+              done ? "it gets the lowest priority until it is started again"
+                   : "its priority cannot be lowered");
 }
 
 /* The limit is spent before the window ends when several processors are used. */
@@ -134,22 +134,22 @@ static void judge_threads(struct limits *l)
 {
     if (!l->threads || l->use.threads <= l->threads || l->death)
         return;
-    log_line(LOG_ERR, l->label,
-             "has %" PRId64 " threads (threads = %" PRId64 "): its process is killed",
-             l->use.threads, l->threads);
+    log_write(LOG_ERR, l->label,
+              "has %" PRId64 " threads (threads = %" PRId64 "): its process is killed",
+              l->use.threads, l->threads);
     kill_for(l, "threads", "had too many threads");
 }
 
 static void judge_disk(struct limits *l)
 {
-    if (usage_folder_take(l->folder, &l->use.disk))
+    if (resource_usage_folder_take(l->folder, &l->use.disk))
         l->full = l->use.disk > l->disk;
     if (!l->full || l->read_only || l->death)
         return;
-    log_line(LOG_ERR, l->label,
-             "has %" PRId64 " MiB in %s (disk_mb = %" PRId64
-             "): its process is killed, and cannot write there before there is less",
-             l->use.disk / MIB, usage_folder_path(l->folder), l->disk / MIB);
+    log_write(LOG_ERR, l->label,
+              "has %" PRId64 " MiB in %s (disk_mb = %" PRId64
+              "): its process is killed, and cannot write there before there is less",
+              l->use.disk / MIB, resource_usage_folder_path(l->folder), l->disk / MIB);
     kill_for(l, "disk_mb", "had too much in its folder");
 }
 
@@ -159,13 +159,13 @@ static void measure_folder(struct limits *l)
     if (l->measured_ms && now_ms - l->measured_ms < MEASURE_MS)
         return;
     l->measured_ms = now_ms;
-    usage_folder_measure(l->folder, l->disk);
+    resource_usage_folder_measure(l->folder, l->disk);
 }
 
-void limits_look(struct limits *l)
+void connector_limits_look(struct limits *l)
 {
     struct usage_process now;
-    if (usage_of_process(l->pid, &now) == 0) {
+    if (resource_usage_of_process(l->pid, &now) == 0) {
         l->use.cpu_ms = now.cpu_ms;
         l->use.threads = now.threads;
         judge_cpu(l);

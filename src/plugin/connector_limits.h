@@ -31,20 +31,21 @@ struct limits_use {
 };
 
 /* `label` is borrowed, `dir` copied; NULL: it has no folder. */
-struct limits *limits_new(struct loop *loop, const struct conf_instance *spec, const char *label,
-                          const char *dir);
-void limits_free(struct limits *l); /* NULL is fine */
+struct limits *connector_limits_new(struct loop *loop, const struct conf_instance *spec,
+                                    const char *label, const char *dir);
+void connector_limits_free(struct limits *l); /* NULL is fine */
 /* A life begins. */
-void limits_begin(struct limits *l, pid_t pid);
+void connector_limits_begin(struct limits *l, pid_t pid);
 /* Of the life that begins: its folder is too full for it to write there. */
-bool limits_is_full(const struct limits *l);
-/* Looks at the process, and acts; what it does is logged. What it died of is told by limits_death.
+bool connector_limits_is_full(const struct limits *l);
+/* Looks at the process, and acts; what it does is logged. What it died of is told by
+ * connector_limits_death.
  */
-void limits_look(struct limits *l);
+void connector_limits_look(struct limits *l);
 /* It could write again, and this life cannot. */
-bool limits_has_room_again(const struct limits *l);
+bool connector_limits_has_room_again(const struct limits *l);
 /* Why it was killed, as what follows "was killed because it"; NULL: it was not. */
-const char *limits_death(const struct limits *l);
-struct limits_use limits_use(const struct limits *l);
+const char *connector_limits_death(const struct limits *l);
+struct limits_use connector_limits_use(const struct limits *l);
 
 #endif

@@ -10,9 +10,9 @@
 
 #define SIDES 2 /* who waits and who answers */
 
-static struct ask *make(enum ask_kind kind, const char *instance)
+static struct host_call *make(enum host_call_kind kind, const char *instance)
 {
-    struct ask *const a = xcalloc(1, sizeof *a);
+    struct host_call *const a = xcalloc(1, sizeof *a);
     a->kind = kind;
     a->instance = arena_strdup(&a->arena, instance);
     atomic_init(&a->refs, SIDES);
@@ -35,9 +35,9 @@ static const char *const *copy_list(struct arena *arena, const char *const *from
     return to;
 }
 
-struct ask *ask_new_submit(const char *instance, const struct tc_inbound *in)
+struct host_call *host_call_new_submit(const char *instance, const struct tc_inbound *in)
 {
-    struct ask *const a = make(ASK_SUBMIT, instance);
+    struct host_call *const a = make(HOST_CALL_SUBMIT, instance);
     struct arena *const arena = &a->arena;
     struct tc_inbound *const to = arena_alloc(arena, sizeof *to);
     *to = (struct tc_inbound){
@@ -59,41 +59,41 @@ struct ask *ask_new_submit(const char *instance, const struct tc_inbound *in)
     return a;
 }
 
-struct ask *ask_new_cancel(const char *instance, const char *turn, const char *user)
+struct host_call *host_call_new_cancel(const char *instance, const char *turn, const char *user)
 {
-    struct ask *const a = make(ASK_CANCEL, instance);
+    struct host_call *const a = make(HOST_CALL_CANCEL, instance);
     a->turn = arena_strdup(&a->arena, turn);
     a->user = arena_strdup(&a->arena, user);
     return a;
 }
 
-struct ask *ask_new_may(const char *instance, const char *user, const char *chat)
+struct host_call *host_call_new_may(const char *instance, const char *user, const char *chat)
 {
-    struct ask *const a = make(ASK_MAY, instance);
+    struct host_call *const a = make(HOST_CALL_MAY, instance);
     a->user = arena_strdup(&a->arena, user);
     a->chat = arena_strdup(&a->arena, chat);
     return a;
 }
 
-struct ask *ask_new_knows(const char *instance, const char *chat, const char *thread)
+struct host_call *host_call_new_knows(const char *instance, const char *chat, const char *thread)
 {
-    struct ask *const a = make(ASK_KNOWS, instance);
+    struct host_call *const a = make(HOST_CALL_KNOWS, instance);
     a->chat = arena_strdup(&a->arena, chat);
     a->thread = arena_strdup(&a->arena, thread);
     return a;
 }
 
-struct ask *ask_new_ticket(const char *instance, const char *turn, const char *request)
+struct host_call *host_call_new_ticket(const char *instance, const char *turn, const char *request)
 {
-    struct ask *const a = make(ASK_TICKET, instance);
+    struct host_call *const a = make(HOST_CALL_TICKET, instance);
     a->turn = arena_strdup(&a->arena, turn);
     a->request = arena_strdup(&a->arena, request);
     return a;
 }
 
-struct ask *ask_new_answer(const char *instance, const struct tc_decision *d)
+struct host_call *host_call_new_answer(const char *instance, const struct tc_decision *d)
 {
-    struct ask *const a = make(ASK_ANSWER, instance);
+    struct host_call *const a = make(HOST_CALL_ANSWER, instance);
     struct arena *const arena = &a->arena;
     struct tc_decision *const to = arena_alloc(arena, sizeof *to);
     *to = (struct tc_decision){
@@ -111,13 +111,13 @@ struct ask *ask_new_answer(const char *instance, const struct tc_decision *d)
     return a;
 }
 
-struct ask *ask_ref(struct ask *a)
+struct host_call *host_call_ref(struct host_call *a)
 {
     atomic_fetch_add(&a->refs, 1);
     return a;
 }
 
-void ask_unref(struct ask *a)
+void host_call_unref(struct host_call *a)
 {
     if (!a || atomic_fetch_sub(&a->refs, 1) > 1)
         return;
@@ -130,7 +130,8 @@ void ask_unref(struct ask *a)
 }
 
 /* The first answer counts. */
-static void settle(struct ask *a, enum tc_accepted accepted, const char *turn, const char *answer)
+static void settle(struct host_call *a, enum tc_accepted accepted, const char *turn,
+                   const char *answer)
 {
     pthread_mutex_lock(&a->lock);
     if (!a->answered) {
@@ -143,37 +144,39 @@ static void settle(struct ask *a, enum tc_accepted accepted, const char *turn, c
     pthread_mutex_unlock(&a->lock);
 }
 
-void ask_answer(struct ask *a, enum tc_accepted accepted, const char *turn, const char *answer)
+void host_call_complete(struct host_call *a, enum tc_accepted accepted, const char *turn,
+                        const char *answer)
 {
     if (a->told)
         a->told(a->ctx, accepted, turn, answer);
     else
         settle(a, accepted, turn, answer);
-    ask_unref(a);
+    host_call_unref(a);
 }
 
-void ask_tell(struct ask *a,
-              void (*told)(void *ctx, enum tc_accepted accepted, const char *turn,
-                           const char *answer),
-              void *ctx)
+void host_call_set_callback(struct host_call *a,
+                            void (*told)(void *ctx, enum tc_accepted accepted, const char *turn,
+                                         const char *answer),
+                            void *ctx)
 {
     a->told = told;
     a->ctx = ctx;
-    ask_unref(a); /* of who would wait */
+    host_call_unref(a); /* of who would wait */
 }
 
-void ask_drop(struct ask *a)
+void host_call_discard(struct host_call *a)
 {
-    ask_unref(a);
-    ask_unref(a);
+    host_call_unref(a);
+    host_call_unref(a);
 }
 
-void ask_give_up(struct ask *a)
+void host_call_abandon(struct host_call *a)
 {
     settle(a, TC_NOT_KEPT, NULL, NULL);
 }
 
-enum tc_accepted ask_wait(struct ask *a, int64_t ms, struct arena *into, struct tc_receipt *receipt)
+enum tc_accepted host_call_wait(struct host_call *a, int64_t ms, struct arena *into,
+                                struct tc_receipt *receipt)
 {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
@@ -189,6 +192,6 @@ enum tc_accepted ask_wait(struct ask *a, int64_t ms, struct arena *into, struct 
     const enum tc_accepted accepted = answered ? a->accepted : TC_NOT_KEPT;
     *receipt =
         (struct tc_receipt){arena_strdup(into, a->answer_turn), arena_strdup(into, a->answer_text)};
-    ask_unref(a);
+    host_call_unref(a);
     return accepted;
 }

@@ -13,20 +13,27 @@
 
 #include "base/arena.h"
 
-enum ask_kind { ASK_SUBMIT, ASK_CANCEL, ASK_MAY, ASK_TICKET, ASK_ANSWER, ASK_KNOWS };
+enum host_call_kind {
+    HOST_CALL_SUBMIT,
+    HOST_CALL_CANCEL,
+    HOST_CALL_MAY,
+    HOST_CALL_TICKET,
+    HOST_CALL_ANSWER,
+    HOST_CALL_KNOWS
+};
 
 /* Made by the instance's thread, read on the loop until it is answered. */
-struct ask {
-    enum ask_kind kind;
+struct host_call {
+    enum host_call_kind kind;
     const char *instance; /* its name */
     const struct tc_inbound
-        *inbound; /* ASK_SUBMIT; checked: sizes, UTF-8, no NULL where not allowed */
-    const struct tc_decision *decision; /* ASK_ANSWER; checked */
-    const char *turn;                   /* ASK_CANCEL, ASK_TICKET */
-    const char *request;                /* ASK_TICKET: answered with TC_ACCEPTED and the ticket */
-    const char *user;                   /* ASK_CANCEL, ASK_MAY */
-    const char *chat;   /* ASK_MAY, ASK_KNOWS: answered with TC_ACCEPTED or TC_DENIED */
-    const char *thread; /* ASK_KNOWS; or NULL */
+        *inbound; /* HOST_CALL_SUBMIT; checked: sizes, UTF-8, no NULL where not allowed */
+    const struct tc_decision *decision; /* HOST_CALL_ANSWER; checked */
+    const char *turn;                   /* HOST_CALL_CANCEL, HOST_CALL_TICKET */
+    const char *request; /* HOST_CALL_TICKET: answered with TC_ACCEPTED and the ticket */
+    const char *user;    /* HOST_CALL_CANCEL, HOST_CALL_MAY */
+    const char *chat;   /* HOST_CALL_MAY, HOST_CALL_KNOWS: answered with TC_ACCEPTED or TC_DENIED */
+    const char *thread; /* HOST_CALL_KNOWS; or NULL */
 
     /* Of ask.c alone. */
     void (*told)(void *ctx, enum tc_accepted accepted, const char *turn, const char *answer);
@@ -42,30 +49,31 @@ struct ask {
 
 /* Loop thread, once per ask, at once or later: wakes the instance. The texts (or NULL) are copied.
  * After it the ask is gone. */
-void ask_answer(struct ask *a, enum tc_accepted accepted, const char *turn, const char *answer);
+void host_call_complete(struct host_call *a, enum tc_accepted accepted, const char *turn,
+                        const char *answer);
 
-/* Copies, for ask_wait and ask_answer, each of which has to be called once. */
-struct ask *ask_new_submit(const char *instance, const struct tc_inbound *inbound);
-struct ask *ask_new_cancel(const char *instance, const char *turn, const char *user);
-struct ask *ask_new_may(const char *instance, const char *user, const char *chat);
-struct ask *ask_new_knows(const char *instance, const char *chat, const char *thread);
-struct ask *ask_new_ticket(const char *instance, const char *turn, const char *request);
-struct ask *ask_new_answer(const char *instance, const struct tc_decision *decision);
+/* Copies, for host_call_wait and host_call_complete, each of which has to be called once. */
+struct host_call *host_call_new_submit(const char *instance, const struct tc_inbound *inbound);
+struct host_call *host_call_new_cancel(const char *instance, const char *turn, const char *user);
+struct host_call *host_call_new_may(const char *instance, const char *user, const char *chat);
+struct host_call *host_call_new_knows(const char *instance, const char *chat, const char *thread);
+struct host_call *host_call_new_ticket(const char *instance, const char *turn, const char *request);
+struct host_call *host_call_new_answer(const char *instance, const struct tc_decision *decision);
 /* Instance's thread: until it is answered; TC_NOT_KEPT when that takes longer than ms of real
  * time. The texts go to `into`. */
-enum tc_accepted ask_wait(struct ask *a, int64_t ms, struct arena *into,
-                          struct tc_receipt *receipt);
-/* Loop thread, instead of ask_wait: nobody waits, `told` (texts borrowed) is called by
- * ask_answer. */
-void ask_tell(struct ask *a,
-              void (*told)(void *ctx, enum tc_accepted accepted, const char *turn,
-                           const char *answer),
-              void *ctx);
+enum tc_accepted host_call_wait(struct host_call *a, int64_t ms, struct arena *into,
+                                struct tc_receipt *receipt);
+/* Loop thread, instead of host_call_wait: nobody waits, `told` (texts borrowed) is called by
+ * host_call_complete. */
+void host_call_set_callback(struct host_call *a,
+                            void (*told)(void *ctx, enum tc_accepted accepted, const char *turn,
+                                         const char *answer),
+                            void *ctx);
 /* Instead of both: it was not asked. */
-void ask_drop(struct ask *a);
+void host_call_discard(struct host_call *a);
 /* Any thread that holds a reference: the wait ends now, with TC_NOT_KEPT. */
-void ask_give_up(struct ask *a);
-struct ask *ask_ref(struct ask *a);
-void ask_unref(struct ask *a); /* NULL is fine */
+void host_call_abandon(struct host_call *a);
+struct host_call *host_call_ref(struct host_call *a);
+void host_call_unref(struct host_call *a); /* NULL is fine */
 
 #endif

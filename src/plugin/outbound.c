@@ -63,10 +63,10 @@ static const char *check_headers(const struct tc_http *http)
         const struct tc_header *const h = &http->headers[i];
         if (!h->name || !h->value)
             return "a header has no name or no value";
-        if (!claim_is_text(h->name, left))
+        if (!validate_is_text(h->name, left))
             return "the headers are too long or not UTF-8";
         left -= strlen(h->name);
-        if (!claim_is_text(h->value, left))
+        if (!validate_is_text(h->value, left))
             return "the headers are too long or not UTF-8";
         left -= strlen(h->value);
     }
@@ -78,9 +78,9 @@ static const char *check(struct tc_http *http)
     if (!http->url)
         return "there is no URL";
     for (size_t i = 0; i < TEXT_COUNT; i++)
-        if (*text_of(http, i) && !claim_is_text(*text_of(http, i), texts[i].max))
+        if (*text_of(http, i) && !validate_is_text(*text_of(http, i), texts[i].max))
             return texts[i].wrong;
-    if (http->body_len > (http->flags & TC_DURABLE ? LETTER_MAX_DURABLE : MAX_BODY))
+    if (http->body_len > (http->flags & TC_DURABLE ? OUTBOUND_MAX_DURABLE : MAX_BODY))
         return "the body is too big";
     if ((unsigned)http->priority > TC_P_LIVE)
         return "there is no such priority";
@@ -98,30 +98,30 @@ static struct tc_header *copy_headers(struct arena *a, const struct tc_http *htt
     return to;
 }
 
-struct letter *letter_new(uint64_t id, const char *turn, const struct tc_http *http,
-                          const char **why)
+struct outbound_request *outbound_request_new(uint64_t id, const char *turn,
+                                              const struct tc_http *http, const char **why)
 {
     struct tc_http from = complete(http);
     *why = check(&from);
     if (*why)
         return NULL;
-    struct letter *const l = xcalloc(1, sizeof *l);
-    *l = (struct letter){.id = id, .http = from, .refs = 1};
+    struct outbound_request *const l = xcalloc(1, sizeof *l);
+    *l = (struct outbound_request){.id = id, .http = from, .refs = 1};
     l->turn = arena_strdup(&l->arena, turn);
     for (size_t i = 0; i < TEXT_COUNT; i++)
         *text_of(&l->http, i) = arena_strdup(&l->arena, *text_of(&from, i));
     l->http.headers = copy_headers(&l->arena, &from);
-    l->http.body = from.body ? arena_copy(&l->arena, from.body, from.body_len) : NULL;
+    l->http.body = from.body ? arena_memdup(&l->arena, from.body, from.body_len) : NULL;
     return l;
 }
 
-struct letter *letter_share(struct letter *l)
+struct outbound_request *outbound_request_ref(struct outbound_request *l)
 {
     atomic_fetch_add(&l->refs, 1);
     return l;
 }
 
-void letter_free(struct letter *l)
+void outbound_request_unref(struct outbound_request *l)
 {
     if (!l || atomic_fetch_sub(&l->refs, 1) > 1)
         return;
@@ -129,21 +129,21 @@ void letter_free(struct letter *l)
     free(l);
 }
 
-void letter_reply_free(struct letter_reply *r)
+void outbound_reply_free(struct outbound_reply *r)
 {
     if (!r)
         return;
-    letter_free(r->about);
+    outbound_request_unref(r->about);
     arena_fini(&r->arena);
     free(r);
 }
 
-void batch_free(struct batch *b)
+void callback_batch_free(struct callback_batch *b)
 {
     if (!b)
         return;
     for (size_t i = 0; i < b->count; i++)
-        letter_free(b->letters[i]);
+        outbound_request_unref(b->letters[i]);
     free(b->letters);
     free(b->turn);
     free(b->memory);

@@ -14,7 +14,7 @@
 #include "base/bytes/buf.h"
 
 /* A request of a plugin. */
-struct letter {
+struct outbound_request {
     uint64_t id; /* of its instance: odd when the plugin made it in this run, even when it was
                     on disk */
     char *turn;  /* correlation id; "" of the lobby */
@@ -25,46 +25,47 @@ struct letter {
 };
 
 /* A copy; NULL: not valid (no URL, sizes beyond the caps), with why. */
-struct letter *letter_new(uint64_t id, const char *turn, const struct tc_http *http,
-                          const char **why);
+struct outbound_request *outbound_request_new(uint64_t id, const char *turn,
+                                              const struct tc_http *http, const char **why);
 /* One more who frees it. Any thread; a letter is never changed. */
-struct letter *letter_share(struct letter *l);
-void letter_free(struct letter *l); /* NULL is fine */
+struct outbound_request *outbound_request_ref(struct outbound_request *l);
+void outbound_request_unref(struct outbound_request *l); /* NULL is fine */
 
 /* A durable body: what a row of the ledger holds, with room for the rest of the letter. */
-#define LETTER_MAX_DURABLE ((size_t)15 << 20)
+#define OUTBOUND_MAX_DURABLE ((size_t)15 << 20)
 
 /* As it is kept on disk, and back: all but id and turn. NULL: it is not one, with why. */
-void letter_pack(struct buf *out, const struct letter *l);
-struct letter *letter_unpack(uint64_t id, const char *turn, struct str record, const char **why);
+void outbound_request_pack(struct buf *out, const struct outbound_request *l);
+struct outbound_request *outbound_unpack(uint64_t id, const char *turn, struct str record,
+                                         const char **why);
 
 /* What came of a letter, on its way to on_reply. */
-struct letter_reply {
+struct outbound_reply {
     uint64_t letter;
-    bool last;                 /* `verdict` cannot be AGAIN: the letter is gone after it */
-    struct tc_reply reply;     /* strings in the arena, or of the letter, as http is */
-    struct letter *about;      /* shared */
-    struct tc_verdict verdict; /* as the host would decide */
+    bool last;                      /* `verdict` cannot be AGAIN: the letter is gone after it */
+    struct tc_reply reply;          /* strings in the arena, or of the letter, as http is */
+    struct outbound_request *about; /* shared */
+    struct tc_verdict verdict;      /* as the host would decide */
     struct arena arena;
 };
 
-void letter_reply_free(struct letter_reply *r); /* NULL is fine */
+void outbound_reply_free(struct outbound_reply *r); /* NULL is fine */
 
-enum batch_settles {
+enum batch_settlement {
     BATCH_NOTHING,
     BATCH_OUTCOME, /* the outcome row of `turn` for this instance: on_final or on_error returned */
     BATCH_LETTER,  /* `letter`: on_reply returned; each letter_reply is answered by one batch */
 };
 
 /* All that one callback sent: committed together. */
-struct batch {
-    enum batch_settles settles;
+struct callback_batch {
+    enum batch_settlement settles;
     bool failed; /* the callback returned -1: an outcome becomes a dead letter; of a reply the
                     verdict counts as it was */
     char *turn;
     uint64_t letter;
-    struct tc_verdict verdict; /* BATCH_LETTER; reason owned */
-    struct letter **letters;   /* in the order they were sent */
+    struct tc_verdict verdict;         /* BATCH_LETTER; reason owned */
+    struct outbound_request **letters; /* in the order they were sent */
     size_t count;
     char *memory; /* tc_remember of `turn`; NULL: unchanged; "": none any more */
     bool over;    /* the last of `turn`: on_done has returned (or no events were to come), and
@@ -72,6 +73,6 @@ struct batch {
                      there is nothing else in it */
 };
 
-void batch_free(struct batch *b); /* NULL is fine; the letters too */
+void callback_batch_free(struct callback_batch *b); /* NULL is fine; the letters too */
 
 #endif

@@ -24,7 +24,7 @@ static void pack_headers(struct buf *out, const struct tc_http *http)
     buf_add_char(out, ']');
 }
 
-void letter_pack(struct buf *out, const struct letter *l)
+void outbound_request_pack(struct buf *out, const struct outbound_request *l)
 {
     const struct tc_http *const http = &l->http;
     buf_add_char(out, '{');
@@ -50,7 +50,7 @@ void letter_pack(struct buf *out, const struct letter *l)
 }
 
 /* The line as it is read. */
-struct packed {
+struct packed_request {
     struct tc_http http;
     struct tc_header headers[64];
     int64_t version, priority, rates, flags, body;
@@ -60,30 +60,30 @@ struct packed {
 static const char *read_text(struct json *j, struct arena *a)
 {
     struct str raw = {0};
-    return json_read_string(j, &raw) ? json_unescape(a, raw, NULL) : NULL;
+    return json_reader_read_string(j, &raw) ? json_reader_unescape(a, raw, NULL) : NULL;
 }
 
-static void read_headers(struct json *j, struct packed *p)
+static void read_headers(struct json *j, struct packed_request *p)
 {
-    if (!json_enter_array(j))
+    if (!json_reader_enter_array(j))
         return;
-    while (json_next_element(j)) {
+    while (json_reader_next_element(j)) {
         const char *pair[2] = {NULL, NULL};
         size_t n = 0;
-        if (!json_enter_array(j))
+        if (!json_reader_enter_array(j))
             continue;
-        for (; json_next_element(j); n++)
+        for (; json_reader_next_element(j); n++)
             if (n < 2)
                 pair[n] = read_text(j, &p->arena);
             else
-                json_skip(j, NULL);
+                json_reader_skip(j, NULL);
         if (p->http.header_count < sizeof p->headers / sizeof *p->headers)
             p->headers[p->http.header_count] = (struct tc_header){pair[0], pair[1]};
-        p->http.header_count++; /* beyond the room: letter_new refuses it */
+        p->http.header_count++; /* beyond the room: outbound_request_new refuses it */
     }
 }
 
-static bool read_number(struct json *j, struct str key, struct packed *p)
+static bool read_number(struct json *j, struct str key, struct packed_request *p)
 {
     const struct {
         const char *key;
@@ -100,13 +100,13 @@ static bool read_number(struct json *j, struct str key, struct packed *p)
     };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (str_is(key, numbers[i].key)) {
-            json_read_int(j, numbers[i].to);
+            json_reader_read_int(j, numbers[i].to);
             return true;
         }
     return false;
 }
 
-static bool read_member(struct json *j, struct str key, struct packed *p)
+static bool read_member(struct json *j, struct str key, struct packed_request *p)
 {
     const struct {
         const char *key;
@@ -124,24 +124,24 @@ static bool read_member(struct json *j, struct str key, struct packed *p)
     return false;
 }
 
-static int read_line(struct packed *p, struct str line)
+static int read_line(struct packed_request *p, struct str line)
 {
     struct json j;
     struct str key;
-    json_start(&j, line.p, line.len);
-    if (!json_enter_object(&j))
+    json_init(&j, line.p, line.len);
+    if (!json_reader_enter_object(&j))
         return -1;
-    while (json_next_key(&j, &key)) {
+    while (json_reader_next_key(&j, &key)) {
         if (str_is(key, "headers"))
             read_headers(&j, p);
         else if (!read_number(&j, key, p) && !read_member(&j, key, p))
-            json_skip(&j, NULL);
+            json_reader_skip(&j, NULL);
     }
-    return json_finish(&j);
+    return json_reader_finish(&j);
 }
 
 /* Puts the parts together; a static text of what is wrong, or NULL. */
-static const char *assemble(struct packed *p, struct str body)
+static const char *assemble(struct packed_request *p, struct str body)
 {
     if (p->version != FORM_VERSION)
         return "the record is of another version";
@@ -161,16 +161,17 @@ static const char *assemble(struct packed *p, struct str body)
     return NULL;
 }
 
-struct letter *letter_unpack(uint64_t id, const char *turn, struct str record, const char **why)
+struct outbound_request *outbound_unpack(uint64_t id, const char *turn, struct str record,
+                                         const char **why)
 {
-    struct packed p = {.body = -1};
-    struct letter *l = NULL;
+    struct packed_request p = {.body = -1};
+    struct outbound_request *l = NULL;
     const char *const line_end = record.len ? memchr(record.p, '\n', record.len) : NULL;
     *why = "the record is not one";
     if (line_end && read_line(&p, (struct str){record.p, (size_t)(line_end - record.p)}) == 0) {
         const size_t head = (size_t)(line_end - record.p) + 1;
         *why = assemble(&p, (struct str){record.p + head, record.len - head});
-        l = *why ? NULL : letter_new(id, turn, &p.http, why);
+        l = *why ? NULL : outbound_request_new(id, turn, &p.http, why);
     }
     arena_fini(&p.arena);
     return l;

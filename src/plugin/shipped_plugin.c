@@ -13,7 +13,7 @@
 #include "io/process/libexec.h"
 #include "plugin/abi/connector_program.h"
 
-static bool is_same_file(const struct loaded *l, const char *folder, const char *name)
+static bool is_same_file(const struct loaded_plugin *l, const char *folder, const char *name)
 {
     CLEANUP_FREE char *path = xasprintf("%s/%s", folder, name);
     struct stat st;
@@ -21,7 +21,7 @@ static bool is_same_file(const struct loaded *l, const char *folder, const char 
            st.st_ino == l->file.ino;
 }
 
-static bool is_beside_connector(const struct loaded *l, const char *name)
+static bool is_beside_connector(const struct loaded_plugin *l, const char *name)
 {
     static const char *const folders[] = {"plugins/.libs", "../../lib/turncast"};
     struct tc_err err;
@@ -38,7 +38,7 @@ static bool is_beside_connector(const struct loaded *l, const char *name)
     return false;
 }
 
-bool shipped_is_local_plugin(const struct loaded *l)
+bool shipped_plugin_is_local_plugin(const struct loaded_plugin *l)
 {
     static const char *const names[] = {"cli.so", "jsonl.so", "null.so", "audit.so"};
     const char *const slash = strrchr(l->path, '/');

@@ -27,7 +27,7 @@ static const char *const names[GAUGE_CALLBACKS] = {
     [GAUGE_TEARDOWN] = "teardown",
 };
 
-const char *gauge_callback_name(int callback)
+const char *callback_name(int callback)
 {
     return callback >= 0 && callback < GAUGE_CALLBACKS ? names[callback] : "a callback";
 }
@@ -42,7 +42,7 @@ static size_t bucket_of(int64_t took_us)
     return i;
 }
 
-void gauge_begin_measure(struct gauge *g)
+void status_page_begin_measure(struct status_page *g)
 {
     g->measured_us = clock_mono_us();
     g->returned = 0;
@@ -55,13 +55,13 @@ static unsigned next_together(int64_t took_us, unsigned returned)
     return n < 1 ? 1 : n < TOGETHER_MAX ? (unsigned)n : TOGETHER_MAX;
 }
 
-void gauge_measure(struct gauge *g)
+void status_page_account_time(struct status_page *g)
 {
     const int64_t before_us = g->measured_us;
     const unsigned n = g->returned;
     if (!n)
         return;
-    gauge_begin_measure(g);
+    status_page_begin_measure(g);
     const int64_t took = g->measured_us > before_us ? g->measured_us - before_us : 0;
     gauge_add(&g->took[bucket_of(took)], 1);
     gauge_add(&g->took[0], n - 1);
@@ -69,22 +69,22 @@ void gauge_measure(struct gauge *g)
     g->together = next_together(took, n);
 }
 
-void gauge_begin_run(struct gauge *g)
+void status_page_begin_series(struct status_page *g)
 {
     g->run = true;
     g->together = 1;
-    gauge_begin_measure(g);
+    status_page_begin_measure(g);
     g->left_ms = clock_mono_coarse_ms();
 }
 
-void gauge_end_run(struct gauge *g)
+void status_page_end_series(struct status_page *g)
 {
-    gauge_measure(g);
+    status_page_account_time(g);
     g->run = false;
     g->named = NULL;
 }
 
-void gauge_name_turn(struct gauge *g, const char *turn)
+void status_page_set_turn(struct status_page *g, const char *turn)
 {
     const size_t len = strnlen(turn, sizeof g->turn - 1);
     memcpy(g->turn, turn, len);
@@ -92,45 +92,46 @@ void gauge_name_turn(struct gauge *g, const char *turn)
     g->named = g->run ? turn : NULL;
 }
 
-void gauge_forget_turn(struct gauge *g)
+void status_page_forget_turn(struct status_page *g)
 {
     g->named = NULL;
 }
 
-void gauge_restart(struct gauge *g)
+void status_page_reset_timer(struct status_page *g)
 {
     atomic_store_explicit(&g->since_ms, clock_mono_ms(), memory_order_relaxed);
 }
 
 /* ---- who looks ---- */
 
-const char *gauge_running(const struct gauge *g, int64_t *since_ms)
+const char *status_page_running_callback(const struct status_page *g, int64_t *since_ms)
 {
     const int running = atomic_load_explicit(&g->running, memory_order_acquire);
     const int64_t since = atomic_load_explicit(&g->since_ms, memory_order_relaxed);
     *since_ms = since > 0 ? since : 0;
-    return running ? gauge_callback_name(running > 0 ? running - 1 : -1) : NULL;
+    return running ? callback_name(running > 0 ? running - 1 : -1) : NULL;
 }
 
-uint64_t gauge_delivered(const struct gauge *g)
+uint64_t status_page_delivered(const struct status_page *g)
 {
     return atomic_load_explicit(&g->delivered, memory_order_relaxed);
 }
 
-uint64_t gauge_failed(const struct gauge *g)
+uint64_t status_page_failed(const struct status_page *g)
 {
     return atomic_load_explicit(&g->failed, memory_order_relaxed);
 }
 
-struct gauge_times gauge_times(const struct gauge *g)
+struct callback_histogram status_page_histogram(const struct status_page *g)
 {
-    struct gauge_times times = {.sum_us = atomic_load_explicit(&g->took_us, memory_order_relaxed)};
+    struct callback_histogram times = {.sum_us =
+                                           atomic_load_explicit(&g->took_us, memory_order_relaxed)};
     for (size_t i = 0; i < GAUGE_BUCKETS; i++)
         times.counts[i] = atomic_load_explicit(&g->took[i], memory_order_relaxed);
     return times;
 }
 
-void gauge_copy_turn(const struct gauge *g, char out[80])
+void status_page_copy_turn(const struct status_page *g, char out[80])
 {
     size_t i = 0;
     for (; i < sizeof g->turn - 1 && g->turn[i] > ' ' && g->turn[i] < 0x7f; i++)
@@ -140,33 +141,34 @@ void gauge_copy_turn(const struct gauge *g, char out[80])
 
 /* ---- the page ---- */
 
-struct gauge *gauge_map(int fd, struct tc_err *err)
+struct status_page *status_page_map(int fd, struct tc_err *err)
 {
-    void *const page = mmap(NULL, sizeof(struct gauge), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    void *const page =
+        mmap(NULL, sizeof(struct status_page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (page != MAP_FAILED)
         return page;
-    err_sys(err, errno, NULL, "no page to share with an instance");
+    err_set_errno(err, errno, NULL, "no page to share with an instance");
     return NULL;
 }
 
-struct gauge *gauge_new_shared(size_t more, int *fd, struct tc_err *err)
+struct status_page *status_page_new_shared(size_t more, int *fd, struct tc_err *err)
 {
     *fd = memfd_create("turncast-gauge", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     /* Sealed: who made it smaller would end the other by a SIGBUS. */
     if (*fd < 0 || ftruncate(*fd, (off_t)(GAUGE_SHARED + more)) < 0 ||
         fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {
-        err_sys(err, errno, NULL, "no page to share with an instance");
+        err_set_errno(err, errno, NULL, "no page to share with an instance");
         if (*fd >= 0)
             close(*fd);
         return NULL;
     }
-    struct gauge *const g = gauge_map(*fd, err);
+    struct status_page *const g = status_page_map(*fd, err);
     if (!g)
         close(*fd);
     return g;
 }
 
-void gauge_unmap(struct gauge *g)
+void status_page_unmap(struct status_page *g)
 {
     if (g)
         munmap(g, sizeof *g);

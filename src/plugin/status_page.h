@@ -31,12 +31,12 @@ enum { GAUGE_BUCKETS = 7 };
 /* Callbacks that took up to so many microseconds, more than those before; the last: any time. */
 extern const int64_t gauge_buckets_us[GAUGE_BUCKETS];
 
-struct gauge_times {
+struct callback_histogram {
     uint64_t counts[GAUGE_BUCKETS];
     uint64_t sum_us;
 };
 
-struct gauge {
+struct status_page {
     _Atomic int32_t running; /* a callback, from 1; 0: none */
     _Atomic int64_t since_ms;
     /* The instance's thread only. From here on all that have returned are measured together. */
@@ -60,57 +60,57 @@ static inline void gauge_add(_Atomic uint64_t *to, uint64_t n)
     const uint64_t before = atomic_load_explicit(to, memory_order_relaxed);
     atomic_store_explicit(to, before + n, memory_order_relaxed);
 }
-void gauge_begin_measure(struct gauge *g);
-void gauge_measure(struct gauge *g); /* what has returned since the last time */
-void gauge_name_turn(struct gauge *g, const char *turn);
-static inline void gauge_enter(struct gauge *g, int callback, const char *turn)
+void status_page_begin_measure(struct status_page *g);
+void status_page_account_time(struct status_page *g); /* what has returned since the last time */
+void status_page_set_turn(struct status_page *g, const char *turn);
+static inline void status_page_enter_callback(struct status_page *g, int callback, const char *turn)
 {
     if (turn != g->named)
-        gauge_name_turn(g, turn);
+        status_page_set_turn(g, turn);
     if (!g->run)
-        gauge_begin_measure(g);
+        status_page_begin_measure(g);
     const int64_t since_ms = g->run ? g->left_ms : g->measured_us / 1000;
     atomic_store_explicit(&g->since_ms, since_ms, memory_order_relaxed);
     atomic_store_explicit(&g->running, callback + 1, memory_order_release);
 }
 /* A run is also looked at when time has visibly passed. */
-static inline void gauge_leave(struct gauge *g)
+static inline void status_page_leave_callback(struct status_page *g)
 {
     g->returned++;
     const int64_t now_ms = g->run ? clock_mono_coarse_ms() : 0;
     if (!g->run || g->returned >= g->together || now_ms != g->left_ms)
-        gauge_measure(g);
+        status_page_account_time(g);
     g->left_ms = now_ms;
     atomic_store_explicit(&g->running, 0, memory_order_release);
 }
 /* A turn's name is gone, and another one may stand in its place. */
-void gauge_forget_turn(struct gauge *g);
+void status_page_forget_turn(struct status_page *g);
 /* Between these, callbacks follow one upon the other. Looking at the clock costs more than many of
  * them do, so quick ones are measured several at a time; when that takes longer than quick ones
  * can, one of them is taken for the slow one. The sum is exact. */
-void gauge_begin_run(struct gauge *g);
-void gauge_end_run(struct gauge *g);
+void status_page_begin_series(struct status_page *g);
+void status_page_end_series(struct status_page *g);
 /* A wait that is the host's fault is over. */
-void gauge_restart(struct gauge *g);
-static inline void gauge_count(struct gauge *g, bool failed)
+void status_page_reset_timer(struct status_page *g);
+static inline void status_page_count_result(struct status_page *g, bool failed)
 {
     gauge_add(failed ? &g->failed : &g->delivered, 1);
 }
 
 /* Any thread: the name of the callback that runs, and since when (clock_mono_ms); NULL: none. */
-const char *gauge_running(const struct gauge *g, int64_t *since_ms);
-const char *gauge_callback_name(int callback);
-uint64_t gauge_delivered(const struct gauge *g);
-uint64_t gauge_failed(const struct gauge *g);
-struct gauge_times gauge_times(const struct gauge *g);
+const char *status_page_running_callback(const struct status_page *g, int64_t *since_ms);
+const char *callback_name(int callback);
+uint64_t status_page_delivered(const struct status_page *g);
+uint64_t status_page_failed(const struct status_page *g);
+struct callback_histogram status_page_histogram(const struct status_page *g);
 
 /* A page for two processes: *fd (close-on-exec, the caller's) is handed to the other, which maps
  * it. From GAUGE_SHARED on the file has `more` bytes, zero, for others to map. NULL with err. */
 #define GAUGE_SHARED ALIGN_PAGE
-struct gauge *gauge_new_shared(size_t more, int *fd, struct tc_err *err);
-struct gauge *gauge_map(int fd, struct tc_err *err);
-void gauge_unmap(struct gauge *g); /* NULL is fine */
+struct status_page *status_page_new_shared(size_t more, int *fd, struct tc_err *err);
+struct status_page *status_page_map(int fd, struct tc_err *err);
+void status_page_unmap(struct status_page *g); /* NULL is fine */
 /* The turn of the callback that runs or ran last, as far as it is plain text. */
-void gauge_copy_turn(const struct gauge *g, char out[80]);
+void status_page_copy_turn(const struct status_page *g, char out[80]);
 
 #endif

@@ -15,26 +15,26 @@
 #define FILES_MAX ((size_t)32)
 #define ROUTE_PATH_MAX ((size_t)256)
 #define URL_MAX ((size_t)8 << 10)
-#define FRAME_TEXT_MAX ((size_t)1 << 20)
+#define IPC_TEXT_MAX ((size_t)1 << 20)
 
-bool claim_is_text(const char *text, size_t max)
+bool validate_is_text(const char *text, size_t max)
 {
     const size_t len = text ? strnlen(text, max + 1) : 0;
     return len <= max && utf8_is_valid(text, len);
 }
 
-bool claim_is_id(const char *text)
+bool validate_id(const char *text)
 {
-    return text && claim_is_text(text, ID_MAX);
+    return text && validate_is_text(text, ID_MAX);
 }
 
-bool claim_is_frame(struct str text)
+bool validate_socket_text(struct str text)
 {
-    return text.p && text.len <= FRAME_TEXT_MAX && utf8_is_valid(text.p, text.len);
+    return text.p && text.len <= IPC_TEXT_MAX && utf8_is_valid(text.p, text.len);
 }
 
 /* Segments of plain characters: nothing that is decoded, normalised or searched. */
-bool claim_is_path(const char *path)
+bool validate_path(const char *path)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_/";
     const size_t len = path ? strnlen(path, ROUTE_PATH_MAX + 1) : 0;
@@ -42,22 +42,22 @@ bool claim_is_path(const char *path)
            !strstr(path, "//");
 }
 
-const char *claim_socket(const struct tc_socket *s)
+const char *validate_socket(const struct tc_socket *s)
 {
-    if (!s->url || !claim_is_text(s->url, URL_MAX))
+    if (!s->url || !validate_is_text(s->url, URL_MAX))
         return "the URL is missing, too long or not UTF-8";
     if (strncmp(s->url, "wss://", 6) != 0 && strncmp(s->url, "ws://", 5) != 0)
         return "the URL is neither wss: nor ws:";
     return s->ping_ms < 0 || s->silent_ms < 0 ? "a time is negative" : NULL;
 }
 
-const char *claim_answer(const struct tc_answer *a)
+const char *validate_answer(const struct tc_answer *a)
 {
     if (a->status < 200 || a->status > 599)
         return "a status that is none";
     if (a->content_type && strpbrk(a->content_type, "\r\n"))
         return "a content type of several lines";
-    if (a->body_len > CLAIM_ANSWER_MAX)
+    if (a->body_len > VALIDATE_ANSWER_MAX)
         return "a body that is too big";
     return NULL;
 }
@@ -67,9 +67,9 @@ const char *claim_answer(const struct tc_answer *a)
 static bool is_json(const char *text)
 {
     struct json j;
-    json_start(&j, text, strlen(text));
-    json_skip(&j, NULL);
-    return json_finish(&j) == 0;
+    json_init(&j, text, strlen(text));
+    json_reader_skip(&j, NULL);
+    return json_reader_finish(&j) == 0;
 }
 
 static const char *check_files(const struct tc_inbound *in)
@@ -79,35 +79,35 @@ static const char *check_files(const struct tc_inbound *in)
     if (in->file_count && !in->files)
         return "the list of files is NULL";
     for (size_t i = 0; i < in->file_count; i++) {
-        if (!in->files[i] || !claim_is_text(in->files[i], PATH_MAX_LEN))
+        if (!in->files[i] || !validate_is_text(in->files[i], PATH_MAX_LEN))
             return "a file has no path, or one that is too long or not UTF-8";
-        if (in->file_names && !claim_is_text(in->file_names[i], PATH_MAX_LEN))
+        if (in->file_names && !validate_is_text(in->file_names[i], PATH_MAX_LEN))
             return "the name of a file is too long or not UTF-8";
     }
     return NULL;
 }
 
-struct claim_row {
+struct validate_rule {
     const char *text;
     size_t max;
     bool needed;
     const char *wrong;
 };
 
-static const char *check_texts(const struct claim_row *texts, size_t n)
+static const char *check_texts(const struct validate_rule *texts, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (texts[i].needed && (!texts[i].text || !*texts[i].text))
             return texts[i].wrong;
-        if (!claim_is_text(texts[i].text, texts[i].max))
+        if (!validate_is_text(texts[i].text, texts[i].max))
             return texts[i].wrong;
     }
     return NULL;
 }
 
-const char *claim_decision(const struct tc_decision *d)
+const char *validate_decision(const struct tc_decision *d)
 {
-    const struct claim_row texts[] = {
+    const struct validate_rule texts[] = {
         {d->ticket, ID_MAX, true, "the ticket is missing, too long or not UTF-8"},
         {d->choice, ID_MAX, true, "the choice is missing, too long or not UTF-8"},
         {d->text, QUOTE_MAX, false, "the text is too long or not UTF-8"},
@@ -123,9 +123,9 @@ const char *claim_decision(const struct tc_decision *d)
     return d->answers && !is_json(d->answers) ? "the answers are no JSON" : NULL;
 }
 
-const char *claim_inbound(const struct tc_inbound *in)
+const char *validate_inbound(const struct tc_inbound *in)
 {
-    const struct claim_row texts[] = {
+    const struct validate_rule texts[] = {
         {in->id, ID_MAX, true, "the id is missing, too long or not UTF-8"},
         {in->also, ID_MAX, false, "the other id is too long or not UTF-8"},
         {in->chat, ID_MAX, true, "the chat is missing, too long or not UTF-8"},

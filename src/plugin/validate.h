@@ -10,22 +10,22 @@
 
 #include "base/str.h"
 
-#define CLAIM_ANSWER_MAX ((size_t)1 << 20)
-#define CLAIM_MEMORY_MAX ((size_t)4 << 10) /* of what a turn remembers */
-#define CLAIM_REASON_MAX ((size_t)512)     /* of a verdict */
+#define VALIDATE_ANSWER_MAX ((size_t)1 << 20)
+#define VALIDATE_MEMORY_MAX ((size_t)4 << 10) /* of what a turn remembers */
+#define VALIDATE_REASON_MAX ((size_t)512)     /* of a verdict */
 
 /* Not longer than max, and UTF-8. NULL is none. */
-bool claim_is_text(const char *text, size_t max);
+bool validate_is_text(const char *text, size_t max);
 /* The same of what names a person, a chat, a turn: it has to be there. */
-bool claim_is_id(const char *text);
+bool validate_id(const char *text);
 /* The path of a route. */
-bool claim_is_path(const char *path);
+bool validate_path(const char *path);
 /* A text for a socket. */
-bool claim_is_frame(struct str text);
+bool validate_socket_text(struct str text);
 /* Each: what is wrong with it, or NULL. */
-const char *claim_inbound(const struct tc_inbound *in);
-const char *claim_decision(const struct tc_decision *d);
-const char *claim_socket(const struct tc_socket *s);
-const char *claim_answer(const struct tc_answer *a);
+const char *validate_inbound(const struct tc_inbound *in);
+const char *validate_decision(const struct tc_decision *d);
+const char *validate_socket(const struct tc_socket *s);
+const char *validate_answer(const struct tc_answer *a);
 
 #endif

@@ -35,7 +35,7 @@ static bool fits_byte(struct str pattern, size_t i, char c, int sep)
     return i < pattern.len && (pattern.p[i] == '?' ? !is_sep(c, sep) : pattern.p[i] == c);
 }
 
-bool glob_fits(struct str pattern, struct str text, int sep)
+bool glob_match(struct str pattern, struct str text, int sep)
 {
     struct star one = {0}, many = {0};
     size_t p = 0, t = 0;

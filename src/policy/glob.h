@@ -11,6 +11,6 @@
 #define GLOB_NO_SEP (-1)
 
 /* The whole text fits the pattern. */
-bool glob_fits(struct str pattern, struct str text, int sep);
+bool glob_match(struct str pattern, struct str text, int sep);
 
 #endif

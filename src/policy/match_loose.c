@@ -35,7 +35,7 @@ static bool fits(const struct conf_rule *rule, struct str text)
     case CONF_PREFIX:
         return str_has_prefix(text, pattern);
     case CONF_GLOB:
-        return glob_fits(pattern, text, GLOB_NO_SEP);
+        return glob_match(pattern, text, GLOB_NO_SEP);
     }
     return true;
 }
@@ -45,7 +45,7 @@ static bool fits(const struct conf_rule *rule, struct str text)
 /* Without quotes and backslashes, blanks as one. */
 static struct str unquote(struct arena *a, struct str text)
 {
-    char *const to = arena_bytes(a, text.len + 1);
+    char *const to = arena_alloc_bytes(a, text.len + 1);
     size_t len = 0;
     for (size_t i = 0; i < text.len; i++) {
         const char c = is_blank(text.p[i]) ? ' ' : text.p[i];
@@ -104,7 +104,7 @@ static bool fits_simple(struct arena *a, const struct conf_rule *rule, struct st
 /* A backslash at the end of a line goes on with the next. */
 static struct str join_lines(struct arena *a, struct str text)
 {
-    char *const to = arena_bytes(a, text.len + 1);
+    char *const to = arena_alloc_bytes(a, text.len + 1);
     size_t len = 0;
     for (size_t i = 0; i < text.len; i++)
         if (text.p[i] == '\\' && i + 1 < text.len && text.p[i + 1] == '\n')
@@ -136,7 +136,7 @@ static bool fits_command(struct arena *a, const struct conf_rule *rule, struct s
 static struct str straighten(struct arena *a, struct str path, bool *above)
 {
     const bool rooted = path.len && *path.p == '/';
-    char *const to = arena_bytes(a, path.len + 2);
+    char *const to = arena_alloc_bytes(a, path.len + 2);
     size_t len = 0;
     for (size_t at = 0; at <= path.len;) {
         const char *const from = path.p + at, *const slash = memchr(from, '/', path.len - at);
@@ -159,14 +159,14 @@ static struct str straighten(struct arena *a, struct str path, bool *above)
     return (struct str){to, len};
 }
 
-static enum match match_path(struct arena *a, const struct conf_rule *rule, struct str text)
+static enum match_result match_path(struct arena *a, const struct conf_rule *rule, struct str text)
 {
     bool above = false;
     const struct str straight = straighten(a, text, &above);
     const struct str folder = {arena_sprintf(a, "%s/", straight.p), straight.len + 1};
     if (fits(rule, straight) || fits(rule, folder))
         return MATCH_YES;
-    return above || (text.len && *text.p == '~') ? MATCH_PERHAPS : MATCH_NO;
+    return above || (text.len && *text.p == '~') ? MATCH_UNCERTAIN : MATCH_NO;
 }
 
 /* ---- URLs ---- */
@@ -175,7 +175,7 @@ static enum match match_path(struct arena *a, const struct conf_rule *rule, stru
  * lower case. */
 static struct str straighten_url(struct arena *a, struct str url)
 {
-    char *const to = arena_bytes(a, url.len + 1);
+    char *const to = arena_alloc_bytes(a, url.len + 1);
     size_t len = 0;
     for (size_t i = 0; i < url.len; i++)
         if (!is_blank(url.p[i]))
@@ -202,8 +202,8 @@ static bool fits_url(struct arena *a, const struct conf_rule *rule, struct str t
     return fits(&lower, straighten_url(a, text));
 }
 
-enum match match_loose(struct arena *a, const struct conf_rule *rule, enum argument_kind kind,
-                       struct str text)
+enum match_result match_loose_argument(struct arena *a, const struct conf_rule *rule,
+                                       enum tool_argument_kind kind, struct str text)
 {
     const struct str trimmed = trim(text);
     if (text.len >= LONGEST || fits(rule, trimmed))

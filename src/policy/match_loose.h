@@ -8,11 +8,11 @@
 #include "conf/conf.h"
 #include "policy/tool_argument.h"
 
-enum match { MATCH_NO, MATCH_YES, MATCH_PERHAPS };
+enum match_result { MATCH_NO, MATCH_YES, MATCH_UNCERTAIN };
 
 /* Whether the rule, which has a pattern, may be about this text. What is longer than anything that
  * can be run or opened is taken for it. */
-enum match match_loose(struct arena *a, const struct conf_rule *rule, enum argument_kind kind,
-                       struct str text);
+enum match_result match_loose_argument(struct arena *a, const struct conf_rule *rule,
+                                       enum tool_argument_kind kind, struct str text);
 
 #endif

@@ -151,8 +151,8 @@ static bool covers_url(const struct conf_rule *rule, struct str pattern, struct 
     if (!split_url(pattern, "/", &wanted) || !is_plain_url(text, &url))
         return false;
     if (rule->match == CONF_GLOB)
-        return glob_fits(wanted.origin, url.origin, GLOB_NO_SEP) &&
-               glob_fits(wanted.rest, url.rest, '/');
+        return glob_match(wanted.origin, url.origin, GLOB_NO_SEP) &&
+               glob_match(wanted.rest, url.rest, '/');
     return str_equal(wanted.origin, url.origin) &&
            (!wanted.rest.len || has_parts(url.rest, wanted.rest, "/?#"));
 }
@@ -171,7 +171,7 @@ static bool climbs(struct str text)
 static bool covers(const struct conf_rule *rule, struct str pattern, struct str text, char sep)
 {
     const char ends[] = {sep, 0};
-    return rule->match == CONF_GLOB ? !climbs(text) && glob_fits(pattern, text, sep)
+    return rule->match == CONF_GLOB ? !climbs(text) && glob_match(pattern, text, sep)
                                     : has_parts(text, pattern, ends);
 }
 
@@ -182,7 +182,7 @@ static bool covers_path(const struct conf_rule *rule, struct str pattern, struct
 
 static bool covers_command(const struct conf_rule *rule, struct str pattern, struct str command)
 {
-    const struct str script = argument_script(command);
+    const struct str script = tool_argument_shell_script(command);
     const struct str text = script.p ? script : command;
     return is_plain_command(text) && covers(rule, pattern, text, ' ');
 }
@@ -197,12 +197,13 @@ static bool covers_any(const struct conf_rule *rule, struct str pattern, struct 
     return *pattern.p == '/' ? covers_path(rule, pattern, text) : covers(rule, pattern, text, ' ');
 }
 
-bool match_strict(const struct conf_rule *rule, enum argument_kind kind, struct str text)
+bool match_strict_argument(const struct conf_rule *rule, enum tool_argument_kind kind,
+                           struct str text)
 {
     const struct str pattern = {rule->pattern, strlen(rule->pattern)};
     if (rule->match == CONF_EXACT)
         return str_equal(pattern, text) ||
-               (kind == ARGUMENT_COMMAND && str_equal(pattern, argument_script(text)));
+               (kind == ARGUMENT_COMMAND && str_equal(pattern, tool_argument_shell_script(text)));
     if (text.len > PLAIN_MAX)
         return false;
     switch (kind) {
@@ -220,12 +221,12 @@ bool match_strict(const struct conf_rule *rule, enum argument_kind kind, struct 
     return covers_any(rule, pattern, text);
 }
 
-bool match_tool(const char *pattern, const char *tool, bool strict)
+bool match_strict_tool(const char *pattern, const char *tool, bool strict)
 {
     const struct str name = {tool, strlen(tool)};
     if (strcmp(pattern, tool) == 0)
         return *tool;
     if (strict && (name.len > PLAIN_MAX || !is_made_of(name, NAME_CHARS)))
         return false;
-    return glob_fits((struct str){pattern, strlen(pattern)}, name, GLOB_NO_SEP);
+    return glob_match((struct str){pattern, strlen(pattern)}, name, GLOB_NO_SEP);
 }

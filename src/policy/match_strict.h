@@ -8,8 +8,9 @@
 #include "policy/tool_argument.h"
 
 /* Whether the rule, which has a pattern, is about this text. */
-bool match_strict(const struct conf_rule *rule, enum argument_kind kind, struct str text);
+bool match_strict_argument(const struct conf_rule *rule, enum tool_argument_kind kind,
+                           struct str text);
 /* Whether the tool is one of the rule's; `strict`: nothing but a plain name fits a glob. */
-bool match_tool(const char *pattern, const char *tool, bool strict);
+bool match_strict_tool(const char *pattern, const char *tool, bool strict);
 
 #endif

@@ -9,23 +9,23 @@
 #include "policy/tool_argument.h"
 
 /* A call as it is judged; memory for the time of it. */
-struct call {
+struct policy_call {
     struct arena *arena;
     const char *tool; /* never NULL */
-    struct argument_call args;
+    struct tool_argument_set args;
 };
 
 enum fit { FITS_NOT, FITS, FITS_PERHAPS };
 
-static enum fit fit_deny(const struct call *c, const struct conf_rule *rule,
-                         const struct argument *arg)
+static enum fit fit_deny(const struct policy_call *c, const struct conf_rule *rule,
+                         const struct tool_argument *arg)
 {
     enum fit fit = arg->unread ? FITS_PERHAPS : FITS_NOT;
     for (size_t i = 0; i < arg->n; i++)
-        switch (match_loose(c->arena, rule, arg->kind, arg->texts[i])) {
+        switch (match_loose_argument(c->arena, rule, arg->kind, arg->texts[i])) {
         case MATCH_YES:
             return FITS;
-        case MATCH_PERHAPS:
+        case MATCH_UNCERTAIN:
             fit = FITS_PERHAPS;
             break;
         case MATCH_NO:
@@ -34,20 +34,21 @@ static enum fit fit_deny(const struct call *c, const struct conf_rule *rule,
     return fit;
 }
 
-static enum fit fit_rule(const struct call *c, const struct conf_rule *rule)
+static enum fit fit_rule(const struct policy_call *c, const struct conf_rule *rule)
 {
     const bool allows = rule->action == CONF_ALLOW;
-    if (!match_tool(rule->tool, c->tool, allows))
+    if (!match_strict_tool(rule->tool, c->tool, allows))
         return FITS_NOT;
     if (rule->match == CONF_ANY)
         return FITS;
-    const struct argument arg = argument_find(c->arena, &c->args, c->tool, rule->argument);
+    const struct tool_argument arg =
+        tool_argument_find(c->arena, &c->args, c->tool, rule->argument);
     if (!allows)
         return fit_deny(c, rule, &arg);
-    return arg.clear && match_strict(rule, arg.kind, arg.text) ? FITS : FITS_NOT;
+    return arg.clear && match_strict_argument(rule, arg.kind, arg.text) ? FITS : FITS_NOT;
 }
 
-static struct policy_verdict judge(const struct conf_agent *agent, const struct call *c)
+static struct policy_decision judge(const struct conf_agent *agent, const struct policy_call *c)
 {
     const struct conf_rule *doubt = NULL;
     for (size_t i = 0; i < agent->n_rules; i++) {
@@ -59,28 +60,29 @@ static struct policy_verdict judge(const struct conf_agent *agent, const struct 
             continue;
         if (rule->action == CONF_ALLOW && doubt)
             break;
-        return (struct policy_verdict){(enum policy_action)rule->action, rule};
+        return (struct policy_decision){(enum policy_action)rule->action, rule};
     }
-    return (struct policy_verdict){POLICY_ASK, doubt};
+    return (struct policy_decision){POLICY_ASK, doubt};
 }
 
-struct policy_verdict policy_judge(const struct conf_agent *agent, const char *tool,
-                                   const char *args, size_t len)
+struct policy_decision policy_evaluate(const struct conf_agent *agent, const char *tool,
+                                       const char *args, size_t len)
 {
     struct arena arena = {0};
-    const struct call c = {&arena, tool ? tool : "", argument_read(&arena, args, len)};
-    const struct policy_verdict verdict = judge(agent, &c);
+    const struct policy_call c = {&arena, tool ? tool : "",
+                                  tool_argument_parse_call(&arena, args, len)};
+    const struct policy_decision verdict = judge(agent, &c);
     arena_fini(&arena);
     return verdict;
 }
 
-char *policy_argument(struct arena *a, const char *tool, const char *args, size_t len)
+char *policy_approval_key(struct arena *a, const char *tool, const char *args, size_t len)
 {
-    const struct argument_call call = argument_read(a, args, len);
-    const struct argument main = argument_find(a, &call, tool, NULL);
+    const struct tool_argument_set call = tool_argument_parse_call(a, args, len);
+    const struct tool_argument main = tool_argument_find(a, &call, tool, NULL);
     if (!call.valid || !call.n)
         return NULL;
     if (main.alone && *main.text.p != '{')
         return arena_strndup(a, main.text.p, main.text.len);
-    return json_compact_dup(a, (struct str){args, len}, NULL);
+    return json_reader_compact_dup(a, (struct str){args, len}, NULL);
 }

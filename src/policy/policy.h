@@ -11,7 +11,7 @@
 
 enum policy_action { POLICY_ASK = CONF_ASK, POLICY_ALLOW = CONF_ALLOW, POLICY_DENY = CONF_DENY };
 
-struct policy_verdict {
+struct policy_decision {
     enum policy_action action;
     /* The rule that led to it, or NULL: none. Where the action is to ask, it may be one that
      * denies: it could not be told whether it fits, so nothing behind it may allow. */
@@ -19,11 +19,11 @@ struct policy_verdict {
 };
 
 /* `tool` may be NULL. `args` is the text of a JSON object, or NULL. */
-struct policy_verdict policy_judge(const struct conf_agent *agent, const char *tool,
-                                   const char *args, size_t len);
+struct policy_decision policy_evaluate(const struct conf_agent *agent, const char *tool,
+                                       const char *args, size_t len);
 /* What a call is remembered by: its main argument where that is clear and says what will be done,
  * else all its arguments as compact JSON (which begins with a brace, as no main argument does).
  * NULL: there are none, so it cannot be remembered. In the arena. */
-char *policy_argument(struct arena *a, const char *tool, const char *args, size_t len);
+char *policy_approval_key(struct arena *a, const char *tool, const char *args, size_t len);
 
 #endif

@@ -29,7 +29,7 @@ static const char *const idle[] = {"description",       "timeout",       "timeou
  * that has two of them is not clear. */
 static const struct tool {
     const char *name;
-    enum argument_kind kind;
+    enum tool_argument_kind kind;
     const char *keys[KEYS_MAX]; /* ends with NULL */
     const char *const *beside;
 } tools[] = {
@@ -92,25 +92,25 @@ static bool is_ascii(struct str text)
     return true;
 }
 
-struct argument_call argument_read(struct arena *a, const char *args, size_t len)
+struct tool_argument_set tool_argument_parse_call(struct arena *a, const char *args, size_t len)
 {
-    struct argument_call call = {.ascii = true};
+    struct tool_argument_set call = {.ascii = true};
     struct json j;
     struct str key;
-    json_start(&j, args ? args : "", args ? len : 0);
-    if (!args || !json_enter_object(&j))
+    json_init(&j, args ? args : "", args ? len : 0);
+    if (!args || !json_reader_enter_object(&j))
         return call;
     call.members = arena_alloc(a, MEMBERS_MAX * sizeof *call.members);
-    while (json_next_key(&j, &key)) {
-        struct argument_member m = {0};
-        m.key.p = json_unescape(a, key, &m.key.len);
-        json_skip(&j, &m.value);
+    while (json_reader_next_key(&j, &key)) {
+        struct tool_argument_member m = {0};
+        m.key.p = json_reader_unescape(a, key, &m.key.len);
+        json_reader_skip(&j, &m.value);
         call.ascii &= is_ascii(m.key);
         if (call.n < MEMBERS_MAX)
             call.members[call.n] = m;
         call.n++;
     }
-    call.valid = json_finish(&j) == 0 && call.n <= MEMBERS_MAX;
+    call.valid = json_reader_finish(&j) == 0 && call.n <= MEMBERS_MAX;
     if (!call.valid)
         call.n = 0;
     return call;
@@ -130,10 +130,10 @@ static bool read_text(struct arena *a, struct str value, struct str *text)
 {
     struct json j;
     struct str raw;
-    json_start(&j, value.p, value.len);
-    if (!json_read_string(&j, &raw))
+    json_init(&j, value.p, value.len);
+    if (!json_reader_read_string(&j, &raw))
         return false;
-    text->p = json_unescape(a, raw, &text->len);
+    text->p = json_reader_unescape(a, raw, &text->len);
     return true;
 }
 
@@ -173,12 +173,12 @@ static bool read_argv(struct arena *a, struct str value, struct str *text, bool 
     struct json j;
     size_t n = 0;
     *clear = true;
-    json_start(&j, value.p, value.len);
-    if (!json_enter_array(&j))
+    json_init(&j, value.p, value.len);
+    if (!json_reader_enter_array(&j))
         return false;
-    for (; json_next_element(&j); n++) {
+    for (; json_reader_next_element(&j); n++) {
         struct str element, word;
-        json_skip(&j, &element);
+        json_reader_skip(&j, &element);
         if (!read_text(a, element, &word))
             return false;
         *clear &= is_word(word);
@@ -188,7 +188,7 @@ static bool read_argv(struct arena *a, struct str value, struct str *text, bool 
             buf_add_char(&joined, ' ');
         buf_add(&joined, word.p, word.len);
     }
-    *text = (struct str){arena_copy(a, joined.p, joined.len), joined.len};
+    *text = (struct str){arena_memdup(a, joined.p, joined.len), joined.len};
     if (n == 3 && is_shell(words[0]) && is_script_option(words[1]) && words[2].len) {
         *text = words[2];
         *clear = true;
@@ -206,7 +206,7 @@ static struct str take_word(struct str *rest)
     return word;
 }
 
-struct str argument_script(struct str command)
+struct str tool_argument_shell_script(struct str command)
 {
     struct str rest = command;
     if (!is_shell(take_word(&rest)) || !is_script_option(take_word(&rest)))
@@ -227,7 +227,7 @@ static bool has_replacement(struct str text)
     return memmem(text.p, text.len, "\xef\xbf\xbd", 3) != NULL;
 }
 
-static void take_value(struct arena *a, struct argument *to, struct str value)
+static void take_value(struct arena *a, struct tool_argument *to, struct str value)
 {
     struct str text = value;
     bool clear = true;
@@ -250,21 +250,21 @@ static void take_value(struct arena *a, struct argument *to, struct str value)
     to->texts[to->n++] = text;
 }
 
-struct argument argument_find(struct arena *a, const struct argument_call *call, const char *tool,
-                              const char *name)
+struct tool_argument tool_argument_find(struct arena *a, const struct tool_argument_set *call,
+                                        const char *tool, const char *name)
 {
     const struct tool *const known = find_tool(tool);
     const bool is_main = known && (!name || is_listed(known->keys, name));
     const char *const named[] = {name, NULL};
     const char *const *const keys = name ? named : known ? known->keys : named;
     const char *const *const beside = is_main ? known->beside : NULL;
-    struct argument found = {.kind = is_main ? known->kind : ARGUMENT_ANY,
-                             .clear = true,
-                             .alone = true,
-                             .unread = !call->valid || !call->ascii,
-                             .texts = arena_alloc(a, (call->n + 1) * sizeof *found.texts)};
+    struct tool_argument found = {.kind = is_main ? known->kind : ARGUMENT_ANY,
+                                  .clear = true,
+                                  .alone = true,
+                                  .unread = !call->valid || !call->ascii,
+                                  .texts = arena_alloc(a, (call->n + 1) * sizeof *found.texts)};
     for (size_t i = 0; i < call->n; i++) {
-        const struct argument_member *const m = &call->members[i];
+        const struct tool_argument_member *const m = &call->members[i];
         if (is_folded(keys, m->key.p)) {
             take_value(a, &found, m->value);
             found.clear &= is_listed(keys, m->key.p);

@@ -10,7 +10,7 @@
 #include "base/arena.h"
 
 /* What reads it in the end. ANY: a tool or an argument that is not in the table. */
-enum argument_kind {
+enum tool_argument_kind {
     ARGUMENT_ANY,
     ARGUMENT_COMMAND,
     ARGUMENT_PATH,
@@ -19,20 +19,20 @@ enum argument_kind {
 };
 
 /* A member of the arguments: its key unescaped, its value raw. */
-struct argument_member {
+struct tool_argument_member {
     struct str key, value;
 };
 
 /* The arguments of a call, read once for all rules. */
-struct argument_call {
-    struct argument_member *members;
+struct tool_argument_set {
+    struct tool_argument_member *members;
     size_t n;
     bool valid; /* they are an object, with no more members than are kept */
     bool ascii; /* and so are its keys */
 };
 
-struct argument {
-    enum argument_kind kind;
+struct tool_argument {
+    enum tool_argument_kind kind;
     bool clear;  /* no reader can take it for anything but `text`, and nothing beside it matters */
     bool unread; /* it may hold what `texts` does not */
     bool alone;  /* clear, a string, and of a command also the only thing that says what is run */
@@ -42,11 +42,11 @@ struct argument {
 };
 
 /* Borrows `args` (may be NULL). */
-struct argument_call argument_read(struct arena *a, const char *args, size_t len);
+struct tool_argument_set tool_argument_parse_call(struct arena *a, const char *args, size_t len);
 /* The argument of that name; NULL: the main one of the tool. */
-struct argument argument_find(struct arena *a, const struct argument_call *call, const char *tool,
-                              const char *name);
+struct tool_argument tool_argument_find(struct arena *a, const struct tool_argument_set *call,
+                                        const char *tool, const char *name);
 /* The script of "sh -c 'SCRIPT'", when nothing in it is quoted in another way; else absent. */
-struct str argument_script(struct str command);
+struct str tool_argument_shell_script(struct str command);
 
 #endif

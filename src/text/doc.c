@@ -2,7 +2,7 @@
  * Owns the walk over a range of a formatted text. */
 #include "text/doc.h"
 
-struct walk {
+struct doc_walk_state {
     const struct doc *doc;
     const struct doc_visitor *visitor;
     void *arg;
@@ -25,43 +25,44 @@ static size_t started_before(const struct doc *d, size_t at)
     return low;
 }
 
-const struct doc_span *doc_parent(const struct doc *d, const struct doc_span *s)
+const struct doc_span *doc_get_parent(const struct doc *d, const struct doc_span *s)
 {
     return s->parent == DOC_NONE ? NULL : &d->spans[s->parent];
 }
 
 /* Spans nest, so whatever is open holds the one that started last, or is it. */
-const struct doc_span *doc_inside(const struct doc *d, size_t at)
+const struct doc_span *doc_find_innermost(const struct doc *d, size_t at)
 {
     const size_t started = started_before(d, at);
     const struct doc_span *s = started ? &d->spans[started - 1] : NULL;
     while (s && s->end <= at)
-        s = doc_parent(d, s);
+        s = doc_get_parent(d, s);
     return s;
 }
 
-static void enter(struct walk *w, const struct doc_span *s)
+static void enter(struct doc_walk_state *w, const struct doc_span *s)
 {
     w->open[w->depth++] = s;
     w->visitor->open(w->arg, s);
 }
 
-static void leave(struct walk *w)
+static void leave(struct doc_walk_state *w)
 {
     w->visitor->close(w->arg, w->open[--w->depth]);
 }
 
-static void enter_around(struct walk *w)
+static void enter_around(struct doc_walk_state *w)
 {
     const struct doc_span *chain[DOC_DEPTH];
     unsigned n = 0;
-    for (const struct doc_span *s = doc_inside(w->doc, w->at); s; s = doc_parent(w->doc, s))
+    for (const struct doc_span *s = doc_find_innermost(w->doc, w->at); s;
+         s = doc_get_parent(w->doc, s))
         chain[n++] = s;
     while (n > 0)
         enter(w, chain[--n]);
 }
 
-static void text_until(struct walk *w, size_t end)
+static void text_until(struct doc_walk_state *w, size_t end)
 {
     if (end > w->at)
         w->visitor->text(w->arg, (struct str){w->doc->text.p + w->at, end - w->at});
@@ -69,7 +70,7 @@ static void text_until(struct walk *w, size_t end)
 }
 
 /* Text and ends up to `limit`, the ends at `limit` included. */
-static void run_until(struct walk *w, size_t limit)
+static void run_until(struct doc_walk_state *w, size_t limit)
 {
     while (w->depth > 0 && w->open[w->depth - 1]->end <= limit) {
         text_until(w, w->open[w->depth - 1]->end);
@@ -80,7 +81,7 @@ static void run_until(struct walk *w, size_t limit)
 
 void doc_walk(const struct doc *d, struct doc_range r, const struct doc_visitor *v, void *arg)
 {
-    struct walk w = {.doc = d, .visitor = v, .arg = arg, .at = r.from};
+    struct doc_walk_state w = {.doc = d, .visitor = v, .arg = arg, .at = r.from};
     enter_around(&w);
     for (size_t i = started_before(d, r.from); i < d->count && d->spans[i].start < r.to; i++) {
         run_until(&w, d->spans[i].start);
@@ -91,7 +92,7 @@ void doc_walk(const struct doc *d, struct doc_range r, const struct doc_visitor 
         leave(&w);
 }
 
-struct str doc_clip(const struct doc *d, const struct doc_span *s, struct doc_range r)
+struct str doc_span_text(const struct doc *d, const struct doc_span *s, struct doc_range r)
 {
     const size_t from = s->start > r.from ? s->start : r.from;
     const size_t to = s->end < r.to ? s->end : r.to;

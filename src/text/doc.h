@@ -61,9 +61,9 @@ struct doc_visitor {
 
 void doc_walk(const struct doc *d, struct doc_range r, const struct doc_visitor *v, void *arg);
 /* The innermost span with start < at < end, or NULL; d->spans[s->parent] leads outward. */
-const struct doc_span *doc_inside(const struct doc *d, size_t at);
-const struct doc_span *doc_parent(const struct doc *d, const struct doc_span *s);
+const struct doc_span *doc_find_innermost(const struct doc *d, size_t at);
+const struct doc_span *doc_get_parent(const struct doc *d, const struct doc_span *s);
 /* The text of the span, as far as it is in the range. */
-struct str doc_clip(const struct doc *d, const struct doc_span *s, struct doc_range r);
+struct str doc_span_text(const struct doc *d, const struct doc_span *s, struct doc_range r);
 
 #endif

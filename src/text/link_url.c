@@ -11,7 +11,7 @@ static bool is_unsafe(unsigned char c)
     return c <= 0x20 || c == 0x7f || strchr("\"<>\\^`{|}", c) != NULL;
 }
 
-void url_clean(struct buf *out, struct str raw)
+void link_url_append_clean(struct buf *out, struct str raw)
 {
     for (size_t i = 0; i < raw.len; i++) {
         const unsigned char c = (unsigned char)raw.p[i];
@@ -78,7 +78,7 @@ static bool has_public_host(const char *rest)
     return n > 0 && n < 256 && (*rest == '[' ? is_bracketed(rest, n) : is_dotted(rest, n));
 }
 
-bool url_fits_telegram(const char *url)
+bool link_url_is_telegram_safe(const char *url)
 {
     const char *rest = after_web(url);
     if (rest)
@@ -89,7 +89,7 @@ bool url_fits_telegram(const char *url)
     return after(url, "ton://") || after(url, "tonsite://");
 }
 
-bool url_fits_slack(const char *url)
+bool link_url_slack_safe(const char *url)
 {
     const char *rest = after_web(url);
     return (rest && *rest) || after(url, "mailto:");
@@ -100,7 +100,7 @@ static bool is_text(const char *s, struct str label)
     return s && strlen(s) == label.len && memcmp(s, label.p, label.len) == 0;
 }
 
-bool url_is_label(const char *url, struct str label)
+bool link_url_equals_label(const char *url, struct str label)
 {
     return is_text(url, label) || is_text(after_web(url), label) ||
            is_text(after(url, "mailto:"), label);

@@ -11,13 +11,13 @@
 #define URL_MAX 2048 /* a longer one is no link */
 
 /* Appends the address with blanks, controls, quotes and brackets that delimit percent-encoded. */
-void url_clean(struct buf *out, struct str raw);
+void link_url_append_clean(struct buf *out, struct str raw);
 /* http and https with a host that has a dot or is a bracketed address; tg, ton, tonsite; never a
  * user, whom it would mention. A server of Telegram refuses a whole message for one other link. */
-bool url_fits_telegram(const char *url);
+bool link_url_is_telegram_safe(const char *url);
 /* http, https, mailto. */
-bool url_fits_slack(const char *url);
+bool link_url_slack_safe(const char *url);
 /* The label says where the link goes: the address itself, or without its scheme. */
-bool url_is_label(const char *url, struct str label);
+bool link_url_equals_label(const char *url, struct str label);
 
 #endif

@@ -19,7 +19,7 @@ static bool is_control(uint32_t cp)
     return cp < 0x20 || (cp >= 0x7f && cp < 0xa0);
 }
 
-void clean_char(struct buf *out, uint32_t cp)
+void text_clean_append_char(struct buf *out, uint32_t cp)
 {
     char bytes[4];
     if (is_left_out(cp))
@@ -73,7 +73,7 @@ static size_t clean_ascii(struct buf *out, const char *p, size_t n)
     if (*p == '\n' || *p == '\t')
         buf_add_char(out, *p);
     else
-        clean_char(out, (unsigned char)*p);
+        text_clean_append_char(out, (unsigned char)*p);
     return 1;
 }
 
@@ -84,12 +84,12 @@ static void clean_valid(struct buf *out, const char *p, size_t n)
         if ((unsigned char)p[at] < 0x80)
             len = clean_ascii(out, p + at, n - at);
         else
-            clean_char(out, utf8_decode(p + at, n - at, &len));
+            text_clean_append_char(out, utf8_decode(p + at, n - at, &len));
         at += len;
     }
 }
 
-void clean_text(struct buf *out, const char *p, size_t n)
+void text_clean_append(struct buf *out, const char *p, size_t n)
 {
     if (utf8_is_valid(p, n)) {
         clean_valid(out, p, n);

@@ -9,8 +9,8 @@
 
 /* Appends p: what is ill-formed as U+FFFD, terminal sequences left out, CR LF and CR as LF, control
  * characters but tab and LF as blanks, line separators and direction overrides left out. */
-void clean_text(struct buf *out, const char *p, size_t n);
+void text_clean_append(struct buf *out, const char *p, size_t n);
 /* The same for one character, wherever it came from; LF becomes a blank too. */
-void clean_char(struct buf *out, uint32_t cp);
+void text_clean_append_char(struct buf *out, uint32_t cp);
 
 #endif

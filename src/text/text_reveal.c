@@ -28,7 +28,7 @@ static const struct range hidden[] = {
     {0x1d159, 0x1d159}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
 };
 
-bool reveal_is_hidden(uint32_t cp)
+bool text_reveal_is_hidden(uint32_t cp)
 {
     size_t i = 0;
     while (i < sizeof hidden / sizeof *hidden && cp > hidden[i].last)
@@ -62,7 +62,7 @@ static uint32_t peek(const char *p, const char *end)
 /* Scripts from Arabic to Tibetan, in which U+200C and U+200D between letters change their shape. */
 static bool is_shaped(uint32_t cp)
 {
-    return cp >= 0x600 && cp <= 0xfff && !reveal_is_hidden(cp);
+    return cp >= 0x600 && cp <= 0xfff && !text_reveal_is_hidden(cp);
 }
 
 /* It belongs to its neighbours, which are visible: "heart, U+FE0F", "man, U+200D, laptop", Persian
@@ -91,7 +91,7 @@ static void add_character(struct reading *r)
     size_t len;
     const uint32_t cp = utf8_decode(r->p, (size_t)(r->end - r->p), &len);
     const bool layout = !r->line && (cp == '\n' || cp == '\t');
-    if (!layout && reveal_is_hidden(cp) && !is_ordinary(r, cp, len))
+    if (!layout && text_reveal_is_hidden(cp) && !is_ordinary(r, cp, len))
         buf_printf(r->out, "<U+%04X>", (unsigned)cp);
     else
         buf_add(r->out, r->p, len);
@@ -189,17 +189,17 @@ static void reveal(struct buf *out, const char *p, size_t n, bool line)
     reveal_valid(out, repaired.p ? repaired.p : "", repaired.len, line);
 }
 
-void reveal_text(struct buf *out, const char *p, size_t n)
+void text_reveal_text(struct buf *out, const char *p, size_t n)
 {
     reveal(out, p, n, false);
 }
 
-void reveal_line(struct buf *out, const char *p, size_t n)
+void text_reveal_line(struct buf *out, const char *p, size_t n)
 {
     reveal(out, p, n, true);
 }
 
-size_t reveal_lines(const char *p, size_t n)
+size_t text_reveal_lines(const char *p, size_t n)
 {
     size_t lines = 0;
     for (size_t i = 0; i < n; i++)
@@ -207,10 +207,10 @@ size_t reveal_lines(const char *p, size_t n)
     return lines + (n > 0 && p[n - 1] != '\n');
 }
 
-void reveal_counted(struct buf *out, const char *p, size_t n)
+void text_reveal_counted(struct buf *out, const char *p, size_t n)
 {
-    const size_t lines = reveal_lines(p, n);
+    const size_t lines = text_reveal_lines(p, n);
     if (lines > 1)
         buf_printf(out, "[%zu lines]\n", lines);
-    reveal_text(out, p, n);
+    text_reveal_text(out, p, n);
 }

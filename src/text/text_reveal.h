@@ -17,14 +17,14 @@
 
 /* Appends p. CR LF becomes LF; LF and tab stay; bytes that are not UTF-8 become U+FFFD. Applied to
  * its own output it changes nothing. */
-void reveal_text(struct buf *out, const char *p, size_t n);
+void text_reveal_text(struct buf *out, const char *p, size_t n);
 /* The same on one line: LF and tab are spelled out, too. For names and labels. */
-void reveal_line(struct buf *out, const char *p, size_t n);
-/* As reveal_text; text of more than one line begins with "[62 lines]" on a line of its own. */
-void reveal_counted(struct buf *out, const char *p, size_t n);
+void text_reveal_line(struct buf *out, const char *p, size_t n);
+/* As text_reveal_text; text of more than one line begins with "[62 lines]" on a line of its own. */
+void text_reveal_counted(struct buf *out, const char *p, size_t n);
 /* Lines of the text; an LF at the end begins none. */
-size_t reveal_lines(const char *p, size_t n);
+size_t text_reveal_lines(const char *p, size_t n);
 /* Whether the character is spelled out wherever it stands. */
-bool reveal_is_hidden(uint32_t cp);
+bool text_reveal_is_hidden(uint32_t cp);
 
 #endif

@@ -8,39 +8,40 @@
 #include "dialect/dialect.h"
 
 /* All zero is one with nobody. */
-struct dialog {
+struct agent_input {
     const struct dialect_input *input; /* NULL: plain text, then end of file */
     void *state;
 };
 
 /* Ends the one before. Borrows the dialect (NULL: none). */
-void dialog_begin(struct dialog *d, const struct dialect *dialect,
-                  const struct dialect_prompt *prompt, struct buf *out);
-void dialog_end(struct dialog *d);
+void agent_input_begin(struct agent_input *d, const struct dialect *dialect,
+                       const struct dialect_prompt *prompt, struct buf *out);
+void agent_input_end(struct agent_input *d);
 /* Whether it can take another message now, behind the end of a turn; which is then appended. */
-bool dialog_goes_on(const struct dialog *d);
-void dialog_next(struct dialog *d, const struct dialect_prompt *prompt, struct buf *out);
+bool agent_input_goes_on(const struct agent_input *d);
+void agent_input_next(struct agent_input *d, const struct dialect_prompt *prompt, struct buf *out);
 /* A message for the turn that runs. */
-enum dialect_steer dialog_steer(struct dialog *d, struct buf *out, const char *id, struct str text);
+enum dialect_steer agent_input_steer(struct agent_input *d, struct buf *out, const char *id,
+                                     struct str text);
 /* The next of these that is settled; DIALECT_UNSETTLED: none. */
-enum dialect_settled dialog_settled(struct dialog *d, char id[DIALECT_STEER_ID]);
+enum dialect_settled agent_input_settled(struct agent_input *d, char id[DIALECT_STEER_ID]);
 /* Asks the agent to drop one of them. False: it cannot be asked, or does not have it. */
-bool dialog_withdraw(struct dialog *d, struct buf *out, const char *id);
+bool agent_input_withdraw(struct agent_input *d, struct buf *out, const char *id);
 /* A line of the agent, before it is translated. */
-void dialog_line(struct dialog *d, struct buf *out, const char *line, size_t len);
+void agent_input_handle_line(struct agent_input *d, struct buf *out, const char *line, size_t len);
 /* Whether requests of this dialect can be answered at all. */
-bool dialog_answers(const struct dialect *dialect);
+bool agent_input_can_answer(const struct dialect *dialect);
 /* -1: the agent does not wait for it. */
-int dialog_answer(struct dialog *d, struct buf *out,
-                  const struct dialect_answer *answer) MUST_CHECK;
+int agent_input_answer(struct agent_input *d, struct buf *out,
+                       const struct dialect_answer *answer) MUST_CHECK;
 /* Whether the agent waits for an answer to that request. */
-bool dialog_waits(const struct dialog *d, const char *request_id);
+bool agent_input_waits(const struct agent_input *d, const char *request_id);
 /* Nothing is appended: a signal has to do. */
-void dialog_interrupt(struct dialog *d, struct buf *out);
+void agent_input_interrupt(struct agent_input *d, struct buf *out);
 /* The outcome has been read. */
-void dialog_leave(struct dialog *d, struct buf *out);
+void agent_input_finish(struct agent_input *d, struct buf *out);
 /* Whether stdin stays open behind the message; behind an interrupt. */
-bool dialog_keeps_open(const struct dialog *d);
-bool dialog_waits_for_end(const struct dialog *d);
+bool agent_input_keeps_stdin(const struct agent_input *d);
+bool agent_input_waits_for_eof(const struct agent_input *d);
 
 #endif

@@ -15,20 +15,20 @@ void guard_init(struct guard *g, const char *src, const char *correlation_id,
                         .ctx = ctx,
                         .src = src,
                         .correlation_id = correlation_id,
-                        .now = clock_wall,
+                        .now = clock_wall_s,
                         .read_at = -1,
                         .steps.forgets = true};
 }
 
 void guard_fini(struct guard *g)
 {
-    book_fini(&g->tools);
-    book_fini(&g->steps);
-    book_fini(&g->requests);
-    kept_fini(&g->kept);
-    event_box_unref(g->held_done);
-    event_box_unref(g->held_usage);
-    event_box_unref(g->held_final);
+    open_items_fini(&g->tools);
+    open_items_fini(&g->steps);
+    open_items_fini(&g->requests);
+    kept_text_fini(&g->kept);
+    shared_event_unref(g->held_done);
+    shared_event_unref(g->held_usage);
+    shared_event_unref(g->held_final);
     free(g->session_id);
     *g = (struct guard){.done = true};
 }
@@ -38,17 +38,17 @@ bool guard_has_outcome(const struct guard *g)
     return g->outcome != GUARD_OPEN || g->held_done;
 }
 
-void guard_hold_time(struct guard *g)
+void guard_freeze_clock(struct guard *g)
 {
     g->read_at = g->now();
 }
 
-void guard_release_time(struct guard *g)
+void guard_thaw_clock(struct guard *g)
 {
     g->read_at = -1;
 }
 
-bool guard_is_asking(const struct guard *g)
+bool guard_has_open_request(const struct guard *g)
 {
     return g->requests.open.oldest;
 }
@@ -58,7 +58,7 @@ static const char *session_of(const struct guard *g)
     return g->session_id ? g->session_id : "";
 }
 
-void guard_tell(struct guard *g, struct event *ev)
+void guard_emit(struct guard *g, struct event *ev)
 {
     struct tc_meta *const meta = &ev->meta;
     meta->seq = ++g->seq;
@@ -73,10 +73,10 @@ void guard_tell(struct guard *g, struct event *ev)
     g->emit(g->ctx, ev);
 }
 
-void guard_tell_invented(struct guard *g, struct event *ev)
+void guard_emit_synthetic(struct guard *g, struct event *ev)
 {
     g->stats.invented++;
-    guard_tell(g, ev);
+    guard_emit(g, ev);
 }
 
 /* Told by a sub-agent, not by the agent of the turn. */
@@ -110,7 +110,7 @@ static void invent_start(struct guard *g)
     struct event ev;
     event_init(&ev, TC_START);
     g->started = true;
-    guard_tell_invented(g, &ev);
+    guard_emit_synthetic(g, &ev);
 }
 
 /* Tells a notice in place of ev. */
@@ -120,7 +120,7 @@ static void tell_as_notice(struct guard *g, const struct event *ev, const char *
     struct event notice;
     event_init_notice(&notice, level, code, text);
     notice.meta = ev->meta;
-    guard_tell(g, &notice);
+    guard_emit(g, &notice);
 }
 
 static void tell_as_message(struct guard *g, const struct event *final)
@@ -131,15 +131,15 @@ static void tell_as_message(struct guard *g, const struct event *final)
     message.u.message.text = final->u.final.text;
     message.u.message.text_len = final->u.final.text_len;
     message.u.message.message_id = final->u.final.message_id;
-    guard_tell(g, &message);
+    guard_emit(g, &message);
 }
 
-static void hold(struct guard *g, struct event_box **held, const struct event *ev)
+static void hold(struct guard *g, struct shared_event **held, const struct event *ev)
 {
     if (*held)
         g->stats.duplicates++;
     else
-        *held = event_box_new(ev);
+        *held = shared_event_new(ev);
 }
 
 static void hold_done(struct guard *g, const struct event *ev)
@@ -157,7 +157,7 @@ static bool is_reason(const struct event *done, const char *reason)
 
 static bool says_suspended(const struct guard *g)
 {
-    return g->held_done && is_reason(event_box_get(g->held_done), "suspended");
+    return g->held_done && is_reason(shared_event_get(g->held_done), "suspended");
 }
 
 void guard_may_resume(struct guard *g)
@@ -170,23 +170,23 @@ bool guard_is_suspended(const struct guard *g)
     return g->resumes && g->outcome == GUARD_OPEN && says_suspended(g);
 }
 
-static void drop(struct event_box **held)
+static void drop(struct shared_event **held)
 {
-    event_box_unref(*held);
+    shared_event_unref(*held);
     *held = NULL;
 }
 
 static void tell_outcome(struct guard *g, struct event *ev, enum guard_outcome outcome)
 {
     const bool suspended = outcome == GUARD_FINAL && says_suspended(g);
-    guard_close(g, !suspended);
+    guard_close_items(g, !suspended);
     g->outcome = outcome;
-    guard_tell(g, ev);
+    guard_emit(g, ev);
     if (!g->held_usage)
         return;
-    struct event usage = *event_box_get(g->held_usage);
+    struct event usage = *shared_event_get(g->held_usage);
     g->usage_told = true;
-    guard_tell(g, &usage);
+    guard_emit(g, &usage);
     drop(&g->held_usage);
 }
 
@@ -194,7 +194,7 @@ static void feed_start(struct guard *g, struct event *ev)
 {
     if (!g->started) {
         g->started = true;
-        guard_tell(g, ev);
+        guard_emit(g, ev);
         return;
     }
     CLEANUP_BUF struct buf said = {0};
@@ -213,13 +213,13 @@ static void feed_start(struct guard *g, struct event *ev)
 static void feed_narration(struct guard *g, struct event *ev)
 {
     if (ev->u.narration.text_len > 0)
-        guard_tell(g, ev);
+        guard_emit(g, ev);
 }
 
 static void feed_thinking(struct guard *g, struct event *ev)
 {
     if (ev->u.thinking.text_len > 0 || ev->u.thinking.encrypted)
-        guard_tell(g, ev);
+        guard_emit(g, ev);
 }
 
 static void feed_final(struct guard *g, struct event *ev)
@@ -247,21 +247,31 @@ static void feed_usage(struct guard *g, struct event *ev)
         return;
     }
     ev->u.usage.scope = "call";
-    guard_tell(g, ev);
+    guard_emit(g, ev);
 }
 
 /* What passes while the turn has no outcome. */
 static void feed_open(struct guard *g, struct event *ev)
 {
     static void (*const feed[TC_KINDS])(struct guard *, struct event *) = {
-        [TC_NARRATION] = feed_narration, [TC_THINKING] = feed_thinking, [TC_MESSAGE] = guard_tell,
-        [TC_FINAL] = feed_final,         [TC_TOOL_CALL] = guard_pair,   [TC_PROGRESS] = guard_pair,
-        [TC_TOOL_RESULT] = guard_pair,   [TC_REQUEST] = guard_pair,     [TC_START] = feed_start,
-        [TC_STEP] = guard_pair,          [TC_ERROR] = feed_error,       [TC_USAGE] = feed_usage,
-        [TC_NOTICE] = guard_tell,        [TC_STATE] = guard_tell,       [TC_RAW] = guard_tell,
+        [TC_NARRATION] = feed_narration,
+        [TC_THINKING] = feed_thinking,
+        [TC_MESSAGE] = guard_emit,
+        [TC_FINAL] = feed_final,
+        [TC_TOOL_CALL] = guard_feed_paired,
+        [TC_PROGRESS] = guard_feed_paired,
+        [TC_TOOL_RESULT] = guard_feed_paired,
+        [TC_REQUEST] = guard_feed_paired,
+        [TC_START] = feed_start,
+        [TC_STEP] = guard_feed_paired,
+        [TC_ERROR] = feed_error,
+        [TC_USAGE] = feed_usage,
+        [TC_NOTICE] = guard_emit,
+        [TC_STATE] = guard_emit,
+        [TC_RAW] = guard_emit,
     };
     if (!is_child(ev))
-        kept_see(&g->kept, ev);
+        kept_text_see(&g->kept, ev);
     if (ev->kind == TC_DONE)
         hold_done(g, ev);
     else
@@ -278,7 +288,7 @@ static void feed_late_usage(struct guard *g, struct event *ev)
         return;
     }
     g->usage_told = true;
-    guard_tell(g, ev);
+    guard_emit(g, ev);
 }
 
 static void feed_second_outcome(struct guard *g, struct event *ev)
@@ -299,13 +309,13 @@ static void feed_second_outcome(struct guard *g, struct event *ev)
     struct event notice;
     event_init_notice(&notice, "warn", "duplicate_result",
                       "The agent ended the turn more than once; the first end counts.");
-    guard_tell_invented(g, &notice);
+    guard_emit_synthetic(g, &notice);
 }
 
 static void feed_late(struct guard *g, struct event *ev)
 {
     if (ev->kind == TC_NOTICE)
-        guard_tell(g, ev);
+        guard_emit(g, ev);
     else if (ev->kind == TC_USAGE)
         feed_late_usage(g, ev);
     else if (ev->kind == TC_DONE)
@@ -332,11 +342,11 @@ void guard_feed(struct guard *g, struct event *ev)
 }
 
 /* How a turn ends when nobody says so: done.reason, and the error (code NULL: a final). */
-struct ending {
+struct guard_default_end {
     const char *reason, *code, *message;
 };
 
-static const struct ending endings[] = {
+static const struct guard_default_end endings[] = {
     [STREAM_EOF] = {"lost", "agent_no_result", "The agent's stream ended without a result."},
     [STREAM_EXIT] = {"lost", "agent_exit", "The agent exited with an error and without a result."},
     [STREAM_SIGNAL] = {"lost", "agent_signal", "The agent was killed before it gave a result."},
@@ -347,12 +357,12 @@ static const struct ending endings[] = {
     [STREAM_SPAWN] = {"error", "agent_spawn", "The agent could not be started."},
 };
 
-static const struct ending truncated = {
+static const struct guard_default_end truncated = {
     "lost", "agent_truncated", "The agent's stream broke off within a line, without a result."};
 
-static struct ending ending_of(const struct stream_end_info *end)
+static struct guard_default_end ending_of(const struct stream_end_info *end)
 {
-    struct ending e = endings[end->how];
+    struct guard_default_end e = endings[end->how];
     if (end->how == STREAM_EOF && end->truncated)
         e = truncated;
     if (!e.code)
@@ -397,7 +407,7 @@ static void tell_cancelled_final(struct guard *g)
     struct event ev;
     event_init(&ev, TC_FINAL);
     ev.meta.x = "{\"reason\":\"cancelled\"}";
-    kept_fill(&g->kept, &ev.u.final);
+    kept_text_fill(&g->kept, &ev.u.final);
     tell_invented_final(g, &ev);
 }
 
@@ -442,7 +452,7 @@ static void give_outcome(struct guard *g, struct event *done, const struct strea
         return;
     }
     /* A failure that follows our own cancelling is the cancelling. */
-    const struct ending e = ending_of(end);
+    const struct guard_default_end e = ending_of(end);
     if (e.code)
         tell_missing_error(g, e.code, e.message);
     else
@@ -471,7 +481,7 @@ static void tell_late_count(struct guard *g)
     struct event notice;
     event_init_notice(&notice, "info", "late_event", text.p);
     notice.meta.x = x.p;
-    guard_tell_invented(g, &notice);
+    guard_emit_synthetic(g, &notice);
 }
 
 void guard_end(struct guard *g, const struct stream_end_info *end)
@@ -483,11 +493,11 @@ void guard_end(struct guard *g, const struct stream_end_info *end)
         invent_start(g);
     struct event done;
     if (g->held_done)
-        done = *event_box_get(g->held_done);
+        done = *shared_event_get(g->held_done);
     else
         event_init(&done, TC_DONE);
     if (g->held_final && g->outcome == GUARD_OPEN) {
-        struct event final = *event_box_get(g->held_final);
+        struct event final = *shared_event_get(g->held_final);
         tell_outcome(g, &final, GUARD_FINAL);
     }
     if (g->outcome == GUARD_OPEN)
@@ -495,5 +505,5 @@ void guard_end(struct guard *g, const struct stream_end_info *end)
     done.u.done.reason = reason_of(g, &done);
     tell_late_count(g);
     g->done = true;
-    guard_tell(g, &done);
+    guard_emit(g, &done);
 }

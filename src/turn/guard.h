@@ -30,12 +30,12 @@ struct guard {
     uint64_t nameless; /* ids made for calls and requests that came without one */
     enum guard_outcome { GUARD_OPEN, GUARD_FINAL, GUARD_ERROR } outcome;
     bool started, usage_told, done;
-    bool error_noted, duplicate_noted;  /* told once each, after the outcome */
-    struct book tools, steps, requests; /* what is open, and what was */
-    struct kept kept;                   /* what a turn that is stopped has for an answer */
-    bool resumes;                       /* see guard_may_resume */
+    bool error_noted, duplicate_noted;        /* told once each, after the outcome */
+    struct open_items tools, steps, requests; /* what is open, and what was */
+    struct kept kept;                         /* what a turn that is stopped has for an answer */
+    bool resumes;                             /* see guard_may_resume */
     /* Until their time has come, or NULL; held_final: of a suspended run that may be resumed. */
-    struct event_box *held_done, *held_usage, *held_final;
+    struct shared_event *held_done, *held_usage, *held_final;
     struct guard_stats stats;
 };
 
@@ -59,8 +59,8 @@ void guard_fini(struct guard *g);
  * requests without an id get one. After the outcome only notices and usage{turn} pass. */
 void guard_feed(struct guard *g, struct event *ev);
 /* What is fed until the release came in at once, now: a clock is not asked for each event. */
-void guard_hold_time(struct guard *g);
-void guard_release_time(struct guard *g);
+void guard_freeze_clock(struct guard *g);
+void guard_thaw_clock(struct guard *g);
 /* The stream is over (end may be NULL: STREAM_EOF): gives the outcome that is missing, then
  * usage, notices and done. Idempotent. */
 void guard_end(struct guard *g, const struct stream_end_info *end);
@@ -72,6 +72,6 @@ void guard_may_resume(struct guard *g);
 /* The run is suspended, and may be resumed. */
 bool guard_is_suspended(const struct guard *g);
 /* A request is open: the agent waits for a person. */
-bool guard_is_asking(const struct guard *g);
+bool guard_has_open_request(const struct guard *g);
 
 #endif

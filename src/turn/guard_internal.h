@@ -6,13 +6,13 @@
 #include "turn/guard.h"
 
 /* Fills in what the host knows, numbers the draft and hands it on. */
-void guard_tell(struct guard *g, struct event *ev);
+void guard_emit(struct guard *g, struct event *ev);
 /* The same for what no source told. */
-void guard_tell_invented(struct guard *g, struct event *ev);
+void guard_emit_synthetic(struct guard *g, struct event *ev);
 
 /* Calls, progress, results, requests and steps: what pairs comes in pairs (guard_pairing.c). */
-void guard_pair(struct guard *g, struct event *ev);
+void guard_feed_paired(struct guard *g, struct event *ev);
 /* Ends every call and step that is open and, with `requests`, takes back open requests. */
-void guard_close(struct guard *g, bool requests);
+void guard_close_items(struct guard *g, bool requests);
 
 #endif

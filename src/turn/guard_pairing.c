@@ -22,41 +22,41 @@ static bool said(const char *s)
 }
 
 /* The one that waits longest among those whose source gives no ids. */
-static struct book_entry *oldest_nameless(const struct book *b)
+static struct open_items_entry *oldest_nameless(const struct open_items *b)
 {
-    struct book_entry *e = b->open.oldest;
+    struct open_items_entry *e = b->open.oldest;
     while (e && !e->nameless)
         e = e->next;
     return e;
 }
 
 /* A draft about what the entry stands for. */
-static void init_about(struct event *ev, enum tc_kind kind, const struct book_entry *e)
+static void init_about(struct event *ev, enum tc_kind kind, const struct open_items_entry *e)
 {
     event_init(ev, kind);
     ev->meta.agent = e->agent;
     ev->meta.parent_id = e->parent_id;
 }
 
-static void cancel_call(struct guard *g, struct book_entry *e)
+static void cancel_call(struct guard *g, struct open_items_entry *e)
 {
     struct event ev;
     init_about(&ev, TC_PROGRESS, e);
     ev.u.progress.tool_use_id = e->id;
     ev.u.progress.name = e->name;
     ev.u.progress.phase = "cancelled";
-    guard_tell_invented(g, &ev);
+    guard_emit_synthetic(g, &ev);
 
     init_about(&ev, TC_TOOL_RESULT, e);
     ev.u.tool_result.tool_use_id = e->id;
     ev.u.tool_result.name = e->name;
     ev.u.tool_result.outcome = "cancelled";
     ev.u.tool_result.is_error = true;
-    guard_tell_invented(g, &ev);
-    book_close(&g->tools, e);
+    guard_emit_synthetic(g, &ev);
+    open_items_close(&g->tools, e);
 }
 
-static void end_step(struct guard *g, struct book_entry *e)
+static void end_step(struct guard *g, struct open_items_entry *e)
 {
     struct event ev;
     init_about(&ev, TC_STEP, e);
@@ -65,11 +65,11 @@ static void end_step(struct guard *g, struct book_entry *e)
     ev.u.step.name = e->name;
     ev.u.step.step_id = e->step_id;
     ev.u.step.index = e->index;
-    guard_tell_invented(g, &ev);
-    book_close(&g->steps, e);
+    guard_emit_synthetic(g, &ev);
+    open_items_close(&g->steps, e);
 }
 
-static void cancel_request(struct guard *g, struct book_entry *e)
+static void cancel_request(struct guard *g, struct open_items_entry *e)
 {
     struct event ev;
     init_about(&ev, TC_REQUEST, e);
@@ -78,11 +78,11 @@ static void cancel_request(struct guard *g, struct book_entry *e)
     ev.u.request.state = "resolved";
     ev.u.request.decision = "cancelled";
     ev.u.request.by = "host";
-    guard_tell_invented(g, &ev);
-    book_close(&g->requests, e);
+    guard_emit_synthetic(g, &ev);
+    open_items_close(&g->requests, e);
 }
 
-void guard_close(struct guard *g, bool requests)
+void guard_close_items(struct guard *g, bool requests)
 {
     while (g->tools.open.oldest)
         cancel_call(g, g->tools.open.oldest);
@@ -92,13 +92,13 @@ void guard_close(struct guard *g, bool requests)
         cancel_request(g, g->requests.open.oldest);
 }
 
-static struct book_entry *open_call(struct guard *g, const struct event *ev, bool nameless)
+static struct open_items_entry *open_call(struct guard *g, const struct event *ev, bool nameless)
 {
-    while (book_is_full(&g->tools))
+    while (open_items_is_full(&g->tools))
         cancel_call(g, g->tools.open.oldest);
-    const struct book_note note = {
+    const struct open_item_info note = {
         .name = ev->u.tool_call.name, .index = -1, .nameless = nameless, .meta = &ev->meta};
-    return book_open(&g->tools, ev->u.tool_call.tool_use_id, &note);
+    return open_items_open(&g->tools, ev->u.tool_call.tool_use_id, &note);
 }
 
 /* A call that is known already: its arguments were refreshed, or the source repeats itself. */
@@ -118,7 +118,7 @@ static void tell_repeated_call(struct guard *g, const struct event *call)
     ev.u.progress.tool_use_id = call->u.tool_call.tool_use_id;
     ev.u.progress.name = call->u.tool_call.name;
     ev.u.progress.phase = "running";
-    guard_tell(g, &ev);
+    guard_emit(g, &ev);
 }
 
 static void feed_call(struct guard *g, struct event *ev)
@@ -128,7 +128,7 @@ static void feed_call(struct guard *g, struct event *ev)
     const bool nameless = !said(call->tool_use_id);
     if (nameless)
         call->tool_use_id = make_id(g, &made);
-    const struct book_entry *const known = book_find(&g->tools, call->tool_use_id);
+    const struct open_items_entry *const known = open_items_find(&g->tools, call->tool_use_id);
     if (known) {
         g->stats.duplicates++;
         if (known->open)
@@ -136,21 +136,22 @@ static void feed_call(struct guard *g, struct event *ev)
         return;
     }
     open_call(g, ev, nameless);
-    guard_tell(g, ev);
+    guard_emit(g, ev);
 }
 
 static void feed_progress(struct guard *g, struct event *ev)
 {
     const char *const id = said(ev->u.progress.tool_use_id) ? ev->u.progress.tool_use_id : NULL;
-    const struct book_entry *const known = id ? book_find(&g->tools, id) : NULL;
+    const struct open_items_entry *const known = id ? open_items_find(&g->tools, id) : NULL;
     ev->u.progress.tool_use_id = id;
     if (known && !known->open)
         g->stats.unmatched++;
     else
-        guard_tell(g, ev);
+        guard_emit(g, ev);
 }
 
-static struct book_entry *invent_call(struct guard *g, const struct event *result, bool nameless)
+static struct open_items_entry *invent_call(struct guard *g, const struct event *result,
+                                            bool nameless)
 {
     struct event ev;
     event_init(&ev, TC_TOOL_CALL);
@@ -158,8 +159,8 @@ static struct book_entry *invent_call(struct guard *g, const struct event *resul
     ev.meta.x = ev.meta.id = NULL;
     ev.u.tool_call.name = said(result->u.tool_result.name) ? result->u.tool_result.name : "tool";
     ev.u.tool_call.tool_use_id = result->u.tool_result.tool_use_id;
-    struct book_entry *const e = open_call(g, &ev, nameless);
-    guard_tell_invented(g, &ev);
+    struct open_items_entry *const e = open_call(g, &ev, nameless);
+    guard_emit_synthetic(g, &ev);
     return e;
 }
 
@@ -168,8 +169,8 @@ static void feed_result(struct guard *g, struct event *ev)
     struct tc_tool_result *const result = &ev->u.tool_result;
     struct made_id made;
     const bool nameless = !said(result->tool_use_id);
-    struct book_entry *e =
-        nameless ? oldest_nameless(&g->tools) : book_find(&g->tools, result->tool_use_id);
+    struct open_items_entry *e =
+        nameless ? oldest_nameless(&g->tools) : open_items_find(&g->tools, result->tool_use_id);
     if (e && !e->open) {
         g->stats.duplicates++;
         return;
@@ -180,17 +181,17 @@ static void feed_result(struct guard *g, struct event *ev)
         e = invent_call(g, ev, nameless);
     if (!said(result->name))
         result->name = e->name;
-    guard_tell(g, ev);
-    book_close(&g->tools, e);
+    guard_emit(g, ev);
+    open_items_close(&g->tools, e);
 }
 
-static struct book_entry *open_request(struct guard *g, const struct event *ev, bool nameless)
+static struct open_items_entry *open_request(struct guard *g, const struct event *ev, bool nameless)
 {
-    while (book_is_full(&g->requests))
+    while (open_items_is_full(&g->requests))
         cancel_request(g, g->requests.open.oldest);
-    const struct book_note note = {
+    const struct open_item_info note = {
         .kind = ev->u.request.kind, .index = -1, .nameless = nameless, .meta = &ev->meta};
-    return book_open(&g->requests, ev->u.request.request_id, &note);
+    return open_items_open(&g->requests, ev->u.request.request_id, &note);
 }
 
 static void feed_open_request(struct guard *g, struct event *ev)
@@ -200,20 +201,20 @@ static void feed_open_request(struct guard *g, struct event *ev)
     const bool nameless = !said(request->request_id);
     if (nameless)
         request->request_id = make_id(g, &made);
-    if (book_find(&g->requests, request->request_id)) {
+    if (open_items_find(&g->requests, request->request_id)) {
         g->stats.duplicates++;
         return;
     }
     open_request(g, ev, nameless);
-    guard_tell(g, ev);
+    guard_emit(g, ev);
 }
 
 static void feed_resolved_request(struct guard *g, struct event *ev)
 {
     struct tc_request *const request = &ev->u.request;
     const bool nameless = !said(request->request_id);
-    struct book_entry *e =
-        nameless ? oldest_nameless(&g->requests) : book_find(&g->requests, request->request_id);
+    struct open_items_entry *e = nameless ? oldest_nameless(&g->requests)
+                                          : open_items_find(&g->requests, request->request_id);
     if (nameless && !e) {
         g->stats.unmatched++;
         return;
@@ -227,8 +228,8 @@ static void feed_resolved_request(struct guard *g, struct event *ev)
     request->request_id = e->id;
     if (!said(request->kind) && e->kind)
         request->kind = e->kind;
-    guard_tell(g, ev);
-    book_close(&g->requests, e);
+    guard_emit(g, ev);
+    open_items_close(&g->requests, e);
 }
 
 static void feed_request(struct guard *g, struct event *ev)
@@ -266,20 +267,20 @@ static void feed_step_start(struct guard *g, struct event *ev)
 {
     CLEANUP_BUF struct buf id = {0};
     add_step_id(&id, ev);
-    if (book_find(&g->steps, id.p)) {
+    if (open_items_find(&g->steps, id.p)) {
         g->stats.duplicates++;
         return;
     }
-    while (book_is_full(&g->steps))
+    while (open_items_is_full(&g->steps))
         end_step(g, g->steps.open.newest);
     const struct tc_step *const step = &ev->u.step;
-    const struct book_note note = {.name = step->name,
-                                   .kind = step->kind,
-                                   .step_id = step->step_id,
-                                   .index = step->index,
-                                   .meta = &ev->meta};
-    book_open(&g->steps, id.p, &note);
-    guard_tell(g, ev);
+    const struct open_item_info note = {.name = step->name,
+                                        .kind = step->kind,
+                                        .step_id = step->step_id,
+                                        .index = step->index,
+                                        .meta = &ev->meta};
+    open_items_open(&g->steps, id.p, &note);
+    guard_emit(g, ev);
 }
 
 static bool agrees(const char *a, const char *b)
@@ -288,7 +289,7 @@ static bool agrees(const char *a, const char *b)
 }
 
 /* Nothing the end says of itself contradicts what the start said. */
-static bool may_end(const struct event *ev, const struct book_entry *e)
+static bool may_end(const struct event *ev, const struct open_items_entry *e)
 {
     const struct tc_step *const step = &ev->u.step;
     if (is_agent_step(step->kind) != is_agent_step(e->kind))
@@ -302,7 +303,7 @@ static bool may_end(const struct event *ev, const struct book_entry *e)
 
 static void feed_step_end(struct guard *g, struct event *ev)
 {
-    struct book_entry *e = g->steps.open.newest;
+    struct open_items_entry *e = g->steps.open.newest;
     while (e && !may_end(ev, e))
         e = e->prev;
     if (!e) {
@@ -316,8 +317,8 @@ static void feed_step_end(struct guard *g, struct event *ev)
     step->step_id = e->step_id;
     step->index = e->index;
     ev->meta.agent = e->agent;
-    guard_tell(g, ev);
-    book_close(&g->steps, e);
+    guard_emit(g, ev);
+    open_items_close(&g->steps, e);
 }
 
 static void feed_step(struct guard *g, struct event *ev)
@@ -327,10 +328,10 @@ static void feed_step(struct guard *g, struct event *ev)
     else if (strcmp(ev->u.step.state, "end") == 0)
         feed_step_end(g, ev);
     else
-        guard_tell(g, ev);
+        guard_emit(g, ev);
 }
 
-void guard_pair(struct guard *g, struct event *ev)
+void guard_feed_paired(struct guard *g, struct event *ev)
 {
     static void (*const feed[TC_KINDS])(struct guard *, struct event *) = {
         [TC_TOOL_CALL] = feed_call,  [TC_PROGRESS] = feed_progress, [TC_TOOL_RESULT] = feed_result,

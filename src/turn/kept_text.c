@@ -12,7 +12,7 @@ static void forget(struct kept *k)
     buf_reset(&k->message_id);
 }
 
-void kept_fini(struct kept *k)
+void kept_text_fini(struct kept *k)
 {
     buf_fini(&k->text);
     buf_fini(&k->message_id);
@@ -31,7 +31,8 @@ static void see_narration(struct kept *k, const struct tc_narration *narration)
         buf_add_str(&k->message_id, id ? id : "");
     }
     const size_t room = KEPT_MAX - k->text.len;
-    buf_add(&k->text, narration->text, utf8_cut(narration->text, narration->text_len, room));
+    buf_add(&k->text, narration->text,
+            utf8_truncated_len(narration->text, narration->text_len, room));
 }
 
 /* The agent's own messages have been told as narration. A person's ends what was before it. */
@@ -48,7 +49,7 @@ static void see_notice(struct kept *k, const struct tc_notice *notice)
         forget(k);
 }
 
-void kept_see(struct kept *k, const struct event *ev)
+void kept_text_see(struct kept *k, const struct event *ev)
 {
     if (ev->kind == TC_NARRATION)
         see_narration(k, &ev->u.narration);
@@ -60,7 +61,7 @@ void kept_see(struct kept *k, const struct event *ev)
         see_notice(k, &ev->u.notice);
 }
 
-void kept_fill(const struct kept *k, struct tc_final *final)
+void kept_text_fill(const struct kept *k, struct tc_final *final)
 {
     if (!k->text.len)
         return;

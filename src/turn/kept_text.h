@@ -14,10 +14,10 @@ struct kept {
     struct buf message_id; /* of that text; empty: the stream names none */
 };
 
-void kept_fini(struct kept *k);
+void kept_text_fini(struct kept *k);
 /* Takes an event that is not a sub-agent's. */
-void kept_see(struct kept *k, const struct event *ev);
+void kept_text_see(struct kept *k, const struct event *ev);
 /* Fills in a final; borrows from k. Leaves the event alone when there is no text. */
-void kept_fill(const struct kept *k, struct tc_final *final);
+void kept_text_fill(const struct kept *k, struct tc_final *final);
 
 #endif

@@ -17,7 +17,7 @@ static uint32_t hash_id(const char *id)
     return h;
 }
 
-static void list_append(struct book_list *list, struct book_entry *e)
+static void list_append(struct open_item_list *list, struct open_items_entry *e)
 {
     e->prev = list->newest;
     e->next = NULL;
@@ -29,7 +29,7 @@ static void list_append(struct book_list *list, struct book_entry *e)
     list->count++;
 }
 
-static void list_remove(struct book_list *list, struct book_entry *e)
+static void list_remove(struct open_item_list *list, struct open_items_entry *e)
 {
     if (e->prev)
         e->prev->next = e->next;
@@ -42,32 +42,32 @@ static void list_remove(struct book_list *list, struct book_entry *e)
     list->count--;
 }
 
-static struct book_entry **bucket_of(const struct book *b, uint32_t hash)
+static struct open_items_entry **bucket_of(const struct open_items *b, uint32_t hash)
 {
     return &b->buckets[hash & (b->bucket_count - 1)];
 }
 
-static void chain_list(struct book *b, const struct book_list *list)
+static void chain_list(struct open_items *b, const struct open_item_list *list)
 {
-    for (struct book_entry *e = list->oldest; e; e = e->next) {
-        struct book_entry **const bucket = bucket_of(b, e->hash);
+    for (struct open_items_entry *e = list->oldest; e; e = e->next) {
+        struct open_items_entry **const bucket = bucket_of(b, e->hash);
         e->chain = *bucket;
         *bucket = e;
     }
 }
 
-static void grow(struct book *b)
+static void grow(struct open_items *b)
 {
     free(b->buckets);
     b->bucket_count = b->bucket_count ? b->bucket_count * 2 : BUCKETS_MIN;
-    b->buckets = xcalloc(b->bucket_count, sizeof(struct book_entry *));
+    b->buckets = xcalloc(b->bucket_count, sizeof(struct open_items_entry *));
     chain_list(b, &b->open);
     chain_list(b, &b->closed);
 }
 
-static void forget(struct book *b, struct book_entry *e)
+static void forget(struct open_items *b, struct open_items_entry *e)
 {
-    struct book_entry **link = bucket_of(b, e->hash);
+    struct open_items_entry **link = bucket_of(b, e->hash);
     while (*link != e)
         link = &(*link)->chain;
     *link = e->chain;
@@ -76,29 +76,29 @@ static void forget(struct book *b, struct book_entry *e)
     free(e);
 }
 
-static void free_list(const struct book_list *list)
+static void free_list(const struct open_item_list *list)
 {
-    for (struct book_entry *e = list->oldest; e;) {
-        struct book_entry *const next = e->next;
+    for (struct open_items_entry *e = list->oldest; e;) {
+        struct open_items_entry *const next = e->next;
         free(e);
         e = next;
     }
 }
 
-void book_fini(struct book *b)
+void open_items_fini(struct open_items *b)
 {
     free_list(&b->open);
     free_list(&b->closed);
     free(b->buckets);
-    *b = (struct book){.forgets = b->forgets};
+    *b = (struct open_items){.forgets = b->forgets};
 }
 
-struct book_entry *book_find(const struct book *b, const char *id)
+struct open_items_entry *open_items_find(const struct open_items *b, const char *id)
 {
     if (b->bucket_count == 0)
         return NULL;
     const uint32_t hash = hash_id(id);
-    for (struct book_entry *e = *bucket_of(b, hash); e; e = e->chain)
+    for (struct open_items_entry *e = *bucket_of(b, hash); e; e = e->chain)
         if (e->hash == hash && strcmp(e->id, id) == 0)
             return e;
     return NULL;
@@ -119,15 +119,15 @@ static const char *copy(char **at, const char *s)
     return here;
 }
 
-static struct book_entry *entry_new(const char *id, const struct book_note *note)
+static struct open_items_entry *entry_new(const char *id, const struct open_item_info *note)
 {
     const char *const agent = note->meta->agent, *const parent_id = note->meta->parent_id;
-    const size_t bytes = sizeof(struct book_entry) + text_size(id) + text_size(note->name) +
+    const size_t bytes = sizeof(struct open_items_entry) + text_size(id) + text_size(note->name) +
                          text_size(note->kind) + text_size(note->step_id) + text_size(agent) +
                          text_size(parent_id);
-    struct book_entry *const e = xmalloc(bytes);
+    struct open_items_entry *const e = xmalloc(bytes);
     char *at = (char *)(e + 1);
-    *e = (struct book_entry){
+    *e = (struct open_items_entry){
         .hash = hash_id(id),
         .open = true,
         .nameless = note->nameless,
@@ -143,18 +143,19 @@ static struct book_entry *entry_new(const char *id, const struct book_note *note
     return e;
 }
 
-static void trim(struct book *b)
+static void trim(struct open_items *b)
 {
     while (b->closed.count > BOOK_MAX || (b->closed.count > 0 && b->bytes > BOOK_MAX_BYTES))
         forget(b, b->closed.oldest);
 }
 
-struct book_entry *book_open(struct book *b, const char *id, const struct book_note *note)
+struct open_items_entry *open_items_open(struct open_items *b, const char *id,
+                                         const struct open_item_info *note)
 {
     if (b->open.count + b->closed.count >= b->bucket_count)
         grow(b);
-    struct book_entry *const e = entry_new(id, note);
-    struct book_entry **const bucket = bucket_of(b, e->hash);
+    struct open_items_entry *const e = entry_new(id, note);
+    struct open_items_entry **const bucket = bucket_of(b, e->hash);
     e->chain = *bucket;
     *bucket = e;
     list_append(&b->open, e);
@@ -163,7 +164,7 @@ struct book_entry *book_open(struct book *b, const char *id, const struct book_n
     return e;
 }
 
-void book_close(struct book *b, struct book_entry *e)
+void open_items_close(struct open_items *b, struct open_items_entry *e)
 {
     if (b->forgets) {
         forget(b, e);
@@ -175,7 +176,7 @@ void book_close(struct book *b, struct book_entry *e)
     trim(b);
 }
 
-bool book_is_full(const struct book *b)
+bool open_items_is_full(const struct open_items *b)
 {
     return b->open.count >= BOOK_MAX ||
            (b->open.count > 0 && b->closed.count == 0 && b->bytes >= BOOK_MAX_BYTES);

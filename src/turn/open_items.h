@@ -13,9 +13,9 @@
 #define BOOK_MAX 4096                    /* entries of each list */
 #define BOOK_MAX_BYTES ((size_t)1 << 20) /* of all entries, unless one alone is larger */
 
-struct book_entry {
-    struct book_entry *chain;       /* next in the bucket */
-    struct book_entry *prev, *next; /* in its list, oldest first */
+struct open_items_entry {
+    struct open_items_entry *chain;       /* next in the bucket */
+    struct open_items_entry *prev, *next; /* in its list, oldest first */
     uint32_t hash;
     bool open;
     bool nameless; /* its id was made by the guard */
@@ -26,36 +26,37 @@ struct book_entry {
     const char *step_id, *agent, *parent_id; /* each or NULL */
 };
 
-struct book_list {
-    struct book_entry *oldest, *newest;
+struct open_item_list {
+    struct open_items_entry *oldest, *newest;
     size_t count;
 };
 
 /* All zero is empty; `forgets` is set by the owner. */
-struct book {
-    struct book_entry **buckets; /* owned; a power of two */
+struct open_items {
+    struct open_items_entry **buckets; /* owned; a power of two */
     size_t bucket_count, bytes;
-    struct book_list open, closed;
+    struct open_item_list open, closed;
     bool forgets; /* closing removes: the id may open again */
 };
 
 /* What to remember of a thing besides its id; strings are borrowed and copied. */
-struct book_note {
+struct open_item_info {
     const char *name, *kind, *step_id;
     int64_t index;
     bool nameless;
     const struct tc_meta *meta; /* agent and parent_id */
 };
 
-void book_fini(struct book *b);
+void open_items_fini(struct open_items *b);
 /* NULL: never seen, or forgotten. */
-struct book_entry *book_find(const struct book *b, const char *id);
+struct open_items_entry *open_items_find(const struct open_items *b, const char *id);
 /* Adds an open entry; the id is not in the book. Closed ones may be forgotten for it, open
- * ones never: see book_is_full. */
-struct book_entry *book_open(struct book *b, const char *id, const struct book_note *note);
+ * ones never: see open_items_is_full. */
+struct open_items_entry *open_items_open(struct open_items *b, const char *id,
+                                         const struct open_item_info *note);
 /* The entry may be forgotten at any later call. */
-void book_close(struct book *b, struct book_entry *e);
+void open_items_close(struct open_items *b, struct open_items_entry *e);
 /* What is open takes all the room there is: close the oldest before opening more. */
-bool book_is_full(const struct book *b);
+bool open_items_is_full(const struct open_items *b);
 
 #endif

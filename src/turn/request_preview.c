@@ -32,31 +32,31 @@ static bool is_repeated(const struct tc_request *r, const char *value)
 static void add_argument(struct arena *a, struct buf *out, const struct tc_request *r,
                          struct str key, struct str value)
 {
-    const char *const name = json_unescape(a, key, NULL);
+    const char *const name = json_reader_unescape(a, key, NULL);
     const char *const text = value_text(a, value, NULL);
     const char *const shown = text ? text : value_json(a, value, NULL);
     if (!name || !shown || (text && is_repeated(r, text)))
         return;
     if (out->len)
         buf_add_char(out, '\n');
-    reveal_line(out, name, strlen(name));
+    text_reveal_line(out, name, strlen(name));
     buf_add_str(out, ": ");
-    reveal_counted(out, shown, strlen(shown));
+    text_reveal_counted(out, shown, strlen(shown));
 }
 
 static void add_arguments(struct arena *a, struct buf *out, const struct tc_request *r)
 {
     struct json j;
     struct str key;
-    json_start(&j, r->args, strlen(r->args));
-    if (json_peek(&j) != JSON_AT_OBJECT) {
+    json_init(&j, r->args, strlen(r->args));
+    if (json_reader_peek(&j) != JSON_AT_OBJECT) {
         buf_add_str(out, out->len ? "\n" : "");
-        reveal_counted(out, r->args, strlen(r->args));
+        text_reveal_counted(out, r->args, strlen(r->args));
         return;
     }
-    for (bool object = json_enter_object(&j); object && json_next_key(&j, &key);) {
+    for (bool object = json_reader_enter_object(&j); object && json_reader_next_key(&j, &key);) {
         struct str value = {0};
-        json_skip(&j, &value);
+        json_reader_skip(&j, &value);
         add_argument(a, out, r, key, value);
     }
 }
@@ -66,7 +66,7 @@ static void limit(struct buf *out)
 {
     if (out->len <= SHOW_BYTES)
         return;
-    const size_t cut = utf8_cut(out->p, out->len, SHOW_BYTES);
+    const size_t cut = utf8_truncated_len(out->p, out->len, SHOW_BYTES);
     const size_t left = utf8_count(out->p + cut, out->len - cut);
     out->len = cut;
     buf_printf(out, "\n[%zu more characters are not shown here; see the arguments]", left);
@@ -76,7 +76,7 @@ static const char *make_preview(struct arena *a, const struct tc_request *r)
 {
     CLEANUP_BUF struct buf out = {0};
     if (r->subject)
-        reveal_counted(&out, r->subject, strlen(r->subject));
+        text_reveal_counted(&out, r->subject, strlen(r->subject));
     if (r->args && !r->questions)
         add_arguments(a, &out, r);
     limit(&out);
@@ -89,9 +89,9 @@ static const char *make_preview(struct arena *a, const struct tc_request *r)
 static void add_string(struct arena *a, struct buf *out, struct str raw)
 {
     size_t len;
-    const char *const text = json_unescape(a, raw, &len);
+    const char *const text = json_reader_unescape(a, raw, &len);
     CLEANUP_BUF struct buf shown = {0};
-    reveal_text(&shown, text, len);
+    text_reveal_text(&shown, text, len);
     jsonw_string(out, shown.p ? shown.p : "", shown.len);
 }
 
@@ -100,7 +100,7 @@ static void reveal_json(struct arena *a, struct buf *out, const char *p, const c
 {
     bool id = false;
     while (p < end) {
-        const char *const close = *p == '"' ? json_string_end(p + 1, end) : NULL;
+        const char *const close = *p == '"' ? json_reader_string_end(p + 1, end) : NULL;
         if (!close) {
             buf_add_char(out, *p++);
             continue;
@@ -111,7 +111,7 @@ static void reveal_json(struct arena *a, struct buf *out, const char *p, const c
             buf_add(out, p, (size_t)(close + 1 - p));
         else
             add_string(a, out, raw);
-        id = key && json_string_is(raw, "id");
+        id = key && json_reader_string_is(raw, "id");
         p = close + 1;
     }
 }
@@ -121,19 +121,19 @@ static const char *reveal_questions(struct arena *a, const char *questions)
     CLEANUP_BUF struct buf compact = {0}, out = {0};
     if (!questions)
         return NULL;
-    json_compact(&compact, (struct str){questions, strlen(questions)});
+    json_reader_compact(&compact, (struct str){questions, strlen(questions)});
     reveal_json(a, &out, compact.p, compact.p + compact.len);
     return arena_strndup(a, out.p, out.len);
 }
 
-void show_request(struct arena *a, struct tc_request *r)
+void request_preview_request(struct arena *a, struct tc_request *r)
 {
     if (r->preview || strcmp(r->state, "open") != 0)
         return;
     r->preview = make_preview(a, r);
-    r->tool = reveal_with(a, r->tool, reveal_line);
-    r->subject = reveal_with(a, r->subject, reveal_counted);
-    r->message = reveal_with(a, r->message, reveal_text);
-    r->reason = reveal_with(a, r->reason, reveal_text);
+    r->tool = reveal_with(a, r->tool, text_reveal_line);
+    r->subject = reveal_with(a, r->subject, text_reveal_counted);
+    r->message = reveal_with(a, r->message, text_reveal_text);
+    r->reason = reveal_with(a, r->reason, text_reveal_text);
     r->questions = reveal_questions(a, r->questions);
 }

@@ -14,6 +14,6 @@
 /* Sets `preview` of an open request, and reveals its tool, subject, message, reason and questions
  * in place (ids of questions stay). `args` and `schema` stay as the agent sent them. Strings are
  * the arena's. Does nothing to a request that is resolved, or has a preview. */
-void show_request(struct arena *a, struct tc_request *r);
+void request_preview_request(struct arena *a, struct tc_request *r);
 
 #endif

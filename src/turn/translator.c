@@ -10,16 +10,16 @@
 #include "dialect/reader/value.h"
 #include "event/json/json_reader.h"
 
-#define FRAME_MAX ((size_t)64 << 20) /* lines have a cap of their own; so has what they make up */
+#define IPC_MAX ((size_t)64 << 20) /* lines have a cap of their own; so has what they make up */
 #define NOISY_MAX 8     /* notices about single lines; the rest is summed up at the end */
 #define NOISE_SHOWN 200 /* bytes of such a line that are shown */
 
-static void tell(struct translate *t, struct event *ev)
+static void tell(struct translator *t, struct event *ev)
 {
     t->emit(t->ctx, ev);
 }
 
-static void tell_noise(struct translate *t, const char *code, const char *text, const char *detail)
+static void tell_noise(struct translator *t, const char *code, const char *text, const char *detail)
 {
     struct event ev;
     event_init_notice(&ev, "warn", code, text);
@@ -28,7 +28,7 @@ static void tell_noise(struct translate *t, const char *code, const char *text, 
 }
 
 /* Details of the lines before the first event, each with a NUL behind it. */
-static void release_early(struct translate *t)
+static void release_early(struct translator *t)
 {
     t->spoken = true;
     for (size_t at = 0; at < t->early.len; at += strlen(t->early.p + at) + 1)
@@ -39,36 +39,37 @@ static void release_early(struct translate *t)
 /* The first event of a stream is the dialect's, as it may be the start of the turn. */
 static void forward(void *ctx, struct event *ev)
 {
-    struct translate *const t = ctx;
+    struct translator *const t = ctx;
     tell(t, ev);
     if (!t->spoken)
         release_early(t);
 }
 
-static void open_dialect(struct translate *t, const struct dialect *dialect)
+static void open_dialect(struct translator *t, const struct dialect *dialect)
 {
     t->dialect = dialect;
     t->state = xcalloc(1, dialect->state_size ? dialect->state_size : 1);
 }
 
-static void take_frame(void *ctx, const struct sse_frame *frame);
+static void take_frame(void *ctx, const struct sse_event *frame);
 
 static void drop_frame(void *ctx, uint64_t bytes)
 {
-    translate_dropped(ctx, bytes);
+    translator_skip_line(ctx, bytes);
 }
 
-void translate_init(struct translate *t, const struct dialect *dialect,
-                    void (*emit)(void *ctx, struct event *ev), void *ctx)
+void translator_init(struct translator *t, const struct dialect *dialect,
+                     void (*emit)(void *ctx, struct event *ev), void *ctx)
 {
-    *t = (struct translate){.emit = emit, .ctx = ctx};
-    t->out = (struct dialect_out){.emit = forward, .ctx = t, .scratch = &t->scratch};
-    t->sse = (struct sse){.frame = take_frame, .dropped = drop_frame, .ctx = t, .cap = FRAME_MAX};
+    *t = (struct translator){.emit = emit, .ctx = ctx};
+    t->out = (struct dialect_sink){.emit = forward, .ctx = t, .scratch = &t->scratch};
+    t->sse =
+        (struct sse_parser){.frame = take_frame, .dropped = drop_frame, .ctx = t, .cap = IPC_MAX};
     if (dialect)
         open_dialect(t, dialect);
 }
 
-void translate_fini(struct translate *t)
+void translator_fini(struct translator *t)
 {
     if (t->dialect && t->dialect->close)
         t->dialect->close(t->state);
@@ -76,12 +77,12 @@ void translate_fini(struct translate *t)
     arena_fini(&t->scratch);
     buf_fini(&t->mended);
     buf_fini(&t->early);
-    sniff_fini(&t->sniff);
+    dialect_sniff_fini(&t->sniff);
     sse_fini(&t->sse);
 }
 
 /* A dialect that knows nothing of a whole stream reads the next turn in a fresh state. */
-static void renew(struct translate *t, bool by_agent)
+static void renew(struct translator *t, bool by_agent)
 {
     const struct dialect *const d = t->dialect;
     t->spoken = t->last_bad = t->cut_off = false;
@@ -96,20 +97,20 @@ static void renew(struct translate *t, bool by_agent)
     open_dialect(t, d);
 }
 
-void translate_next(struct translate *t, bool by_agent)
+void translator_next(struct translator *t, bool by_agent)
 {
     t->ending = false;
     renew(t, by_agent);
 }
 
-bool translate_between(struct translate *t, const char *line, size_t len)
+bool translator_between(struct translator *t, const char *line, size_t len)
 {
     arena_reset(&t->scratch);
     return t->dialect->between && t->dialect->between(t->state, &t->out, line, len);
 }
 
 /* What a person may see of a line that is no JSON: printable, on one line. */
-static const char *show(struct translate *t, const char *line, size_t len)
+static const char *show(struct translator *t, const char *line, size_t len)
 {
     CLEANUP_BUF struct buf text = {0}, shown = {0};
     utf8_repair(&text, line, len < NOISE_SHOWN ? len : NOISE_SHOWN);
@@ -123,7 +124,7 @@ static const char *show(struct translate *t, const char *line, size_t len)
     return arena_strndup(&t->scratch, shown.p ? shown.p : "", shown.len);
 }
 
-static void note_unparsable(struct translate *t, const char *line, size_t len)
+static void note_unparsable(struct translator *t, const char *line, size_t len)
 {
     t->stats.unparsable++;
     if (t->noisy++ >= NOISY_MAX)
@@ -136,7 +137,7 @@ static void note_unparsable(struct translate *t, const char *line, size_t len)
 }
 
 /* Emits what is pending of the turn that ends. */
-static void end_turn(struct translate *t, const struct stream_end_info *end)
+static void end_turn(struct translator *t, const struct stream_end_info *end)
 {
     arena_reset(&t->scratch);
     if (t->dialect->end)
@@ -151,20 +152,21 @@ static void end_turn(struct translate *t, const struct stream_end_info *end)
     t->noisy = 0;
 }
 
-void translate_split(struct translate *t, void (*split)(void *ctx))
+void translator_split(struct translator *t, void (*split)(void *ctx))
 {
     t->split = split;
 }
 
-static enum dialect_begin what_begins(const struct translate *t, const char *p, size_t len)
+static enum dialect_begin what_begins(const struct translator *t, const char *p, size_t len)
 {
     const struct dialect *const d = t->dialect;
     const enum dialect_begin begin =
         t->split && d->begins ? d->begins(t->state, (struct str){p, len}) : DIALECT_GOES_ON;
-    return begin != DIALECT_GOES_ON && value_line(p, len, NULL, 0) < 0 ? DIALECT_GOES_ON : begin;
+    return begin != DIALECT_GOES_ON && value_parse_line(p, len, NULL, 0) < 0 ? DIALECT_GOES_ON
+                                                                             : begin;
 }
 
-static int read_text(struct translate *t, const char *p, size_t len)
+static int read_text(struct translator *t, const char *p, size_t len)
 {
     static const struct stream_end_info end = {.how = STREAM_EOF};
     const enum dialect_begin begin = what_begins(t, p, len);
@@ -176,10 +178,10 @@ static int read_text(struct translate *t, const char *p, size_t len)
     return t->dialect->line(t->state, &t->out, p, len);
 }
 
-static int read_mended(struct translate *t, const char *line, size_t len)
+static int read_mended(struct translator *t, const char *line, size_t len)
 {
     buf_reset(&t->mended);
-    if (json_repair(&t->mended, line, len) == 0)
+    if (json_reader_repair(&t->mended, line, len) == 0)
         return -1;
     if (read_text(t, t->mended.p, t->mended.len) < 0)
         return -1;
@@ -188,7 +190,7 @@ static int read_mended(struct translate *t, const char *line, size_t len)
 }
 
 /* One message: a line, or the data of a frame. */
-static void read_message(struct translate *t, const char *p, size_t len, bool complete)
+static void read_message(struct translator *t, const char *p, size_t len, bool complete)
 {
     arena_reset(&t->scratch);
     t->stats.lines++;
@@ -200,57 +202,57 @@ static void read_message(struct translate *t, const char *p, size_t len, bool co
 
 static void read_held(void *ctx, const char *line, size_t len, const char *event)
 {
-    struct translate *const t = ctx;
+    struct translator *const t = ctx;
     t->out.frame_event = event;
     read_message(t, line, len, true);
 }
 
 /* The dialect is known now: it reads what was kept for it. */
-static void settle(struct translate *t, const struct dialect *dialect)
+static void settle(struct translator *t, const struct dialect *dialect)
 {
     t->unmatched = !t->sniff.best;
     open_dialect(t, dialect);
-    sniff_replay(&t->sniff, read_held, t);
-    sniff_fini(&t->sniff);
+    dialect_sniff_replay(&t->sniff, read_held, t);
+    dialect_sniff_fini(&t->sniff);
 }
 
-static void take_message(struct translate *t, const char *p, size_t len, const char *event,
+static void take_message(struct translator *t, const char *p, size_t len, const char *event,
                          bool complete)
 {
     if (!t->dialect && complete) {
-        const struct dialect *const found = sniff_line(&t->sniff, p, len, event);
+        const struct dialect *const found = dialect_sniff_feed(&t->sniff, p, len, event);
         if (found)
             settle(t, found);
         return;
     }
     if (!t->dialect) {
-        sniff_look(&t->sniff, p, len, event);
-        settle(t, sniff_end(&t->sniff));
+        dialect_sniff_score(&t->sniff, p, len, event);
+        settle(t, dialect_sniff_guess(&t->sniff));
     }
     t->out.frame_event = event;
     read_message(t, p, len, complete);
 }
 
 /* Chat-completion streams end with a frame that is no JSON. */
-static void take_frame(void *ctx, const struct sse_frame *frame)
+static void take_frame(void *ctx, const struct sse_event *frame)
 {
-    struct translate *const t = ctx;
+    struct translator *const t = ctx;
     if (strcmp(frame->data, "[DONE]") != 0)
         take_message(t, frame->data, frame->len, frame->event, !t->ending);
 }
 
-void translate_line(struct translate *t, const char *line, size_t len, bool complete)
+void translator_feed_line(struct translator *t, const char *line, size_t len, bool complete)
 {
     const bool blank = str_is_blank((struct str){line, len});
     if (t->framing == TRANSLATE_UNKNOWN && !blank)
-        t->framing = sse_sniff(line, len) ? TRANSLATE_FRAMES : TRANSLATE_LINES;
+        t->framing = sse_is_first_line(line, len) ? TRANSLATE_FRAMES : TRANSLATE_LINES;
     if (t->framing == TRANSLATE_FRAMES)
-        sse_line(&t->sse, line, len);
+        sse_feed_line(&t->sse, line, len);
     else if (!blank)
         take_message(t, line, len, NULL, complete);
 }
 
-void translate_dropped(struct translate *t, uint64_t bytes)
+void translator_skip_line(struct translator *t, uint64_t bytes)
 {
     arena_reset(&t->scratch);
     t->stats.dropped++;
@@ -259,24 +261,24 @@ void translate_dropped(struct translate *t, uint64_t bytes)
     tell_noise(t, "line_dropped", text, NULL);
 }
 
-void translate_end(struct translate *t, struct stream_end_info *end)
+void translator_end(struct translator *t, struct stream_end_info *end)
 {
     t->ending = true;
     if (t->framing == TRANSLATE_FRAMES)
-        sse_end(&t->sse);
+        sse_flush(&t->sse);
     if (!t->dialect)
-        settle(t, sniff_end(&t->sniff));
+        settle(t, dialect_sniff_guess(&t->sniff));
     end->truncated |=
-        t->cut_off && !translate_is_unmatched(t); /* what is no stream is not cut off */
+        t->cut_off && !translator_is_unmatched(t); /* what is no stream is not cut off */
     end_turn(t, end);
 }
 
-enum dialect_work translate_work(const struct translate *t)
+enum dialect_work translator_work(const struct translator *t)
 {
     return t->dialect && t->dialect->work ? t->dialect->work(t->state) : DIALECT_NO_WORK;
 }
 
-void translate_settle(struct translate *t)
+void translator_settle(struct translator *t)
 {
     if (!t->dialect || !t->dialect->settle)
         return;
@@ -284,7 +286,7 @@ void translate_settle(struct translate *t)
     t->dialect->settle(t->state, &t->out);
 }
 
-bool translate_is_unmatched(const struct translate *t)
+bool translator_is_unmatched(const struct translator *t)
 {
     return t->dialect ? t->unmatched : !t->sniff.best;
 }

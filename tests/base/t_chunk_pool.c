@@ -16,15 +16,15 @@
 #define THING ((size_t)320)
 
 struct thing {
-    struct slab_chunk *chunk;
+    struct pool_chunk *chunk;
     size_t size;
     char bytes[];
 };
 
-static struct thing *take(struct slab *s, size_t size)
+static struct thing *take(struct chunk_pool *s, size_t size)
 {
-    struct slab_chunk *chunk;
-    struct thing *const t = slab_take(s, sizeof *t + size, &chunk);
+    struct pool_chunk *chunk;
+    struct thing *const t = chunk_pool_alloc(s, sizeof *t + size, &chunk);
     *t = (struct thing){chunk, size};
     memset(t->bytes, (int)(size % 251), size);
     return t;
@@ -42,7 +42,7 @@ static void test_row_shares_chunks(void)
 {
     enum { ROW = 1000 };
     static struct thing *row[ROW];
-    struct slab s = {0};
+    struct chunk_pool s = {0};
     size_t chunks = 0;
     bool aligned = true, whole = true;
     for (size_t i = 0; i < ROW; i++) {
@@ -50,9 +50,9 @@ static void test_row_shares_chunks(void)
         chunks += i == 0 || row[i]->chunk != row[i - 1]->chunk;
         aligned = aligned && (uintptr_t)row[i] % _Alignof(max_align_t) == 0;
     }
-    slab_end(&s);
+    chunk_pool_finish(&s);
     ok(aligned, "each is aligned for any type");
-    if (SEES_FREED)
+    if (ASAN_ENABLED)
         is_int((long long)chunks, ROW,
                "each is alone where the use of what was freed is looked for");
     else
@@ -61,48 +61,48 @@ static void test_row_shares_chunks(void)
         whole = whole && is_whole(row[i]);
     ok(whole, "none touches another");
     for (size_t i = 0; i < ROW; i++)
-        slab_release(row[i]->chunk);
+        chunk_pool_release(row[i]->chunk);
 }
 
 /* No more is held than twice what there is, however short the row. */
 static void test_short_rows(void)
 {
-    struct slab s = {0};
+    struct chunk_pool s = {0};
     const struct thing *const first = take(&s, THING), *const second = take(&s, THING);
     ok(first->chunk != second->chunk && !s.chunk, "the first of a row are alone");
-    slab_release(first->chunk);
-    slab_release(second->chunk);
+    chunk_pool_release(first->chunk);
+    chunk_pool_release(second->chunk);
 
-    struct slab_chunk *chunks[64];
+    struct pool_chunk *chunks[64];
     bool small = true;
     for (size_t i = 0; i < 64; i++) {
         chunks[i] = take(&s, THING)->chunk;
         small = small && s.room <= s.taken && s.room <= SLAB_CHUNK_MAX;
     }
     ok(small, "room for what comes is never more than what has come");
-    slab_end(&s);
+    chunk_pool_finish(&s);
     ok(!s.chunk && s.room == 0 && s.taken == 0, "the end of a row holds nothing");
     for (size_t i = 0; i < 64; i++)
-        slab_release(chunks[i]);
+        chunk_pool_release(chunks[i]);
 }
 
 static void test_big_things(void)
 {
-    struct slab s = {0};
+    struct chunk_pool s = {0};
     struct thing *row[64];
     for (size_t i = 0; i < 32; i++)
         row[i] = take(&s, THING);
-    const struct slab_chunk *const filled = s.chunk;
+    const struct pool_chunk *const filled = s.chunk;
     struct thing *const big = take(&s, 1 << 20);
     ok(big->chunk != filled && s.chunk == filled, "a big thing is alone, and ends no chunk");
     for (size_t i = 32; i < 64; i++)
         row[i] = take(&s, THING);
     bool whole = is_whole(big);
-    slab_release(big->chunk);
-    slab_end(&s);
+    chunk_pool_release(big->chunk);
+    chunk_pool_finish(&s);
     for (size_t i = 0; i < 64; i++) {
         whole = whole && is_whole(row[i]);
-        slab_release(row[i]->chunk);
+        chunk_pool_release(row[i]->chunk);
     }
     ok(whole, "and all are as they were made");
 }
@@ -117,26 +117,26 @@ static void test_kept_things(void)
 {
     enum { ROW = 20000, KEPT = ROW / 50 };
     static struct thing *kept[KEPT];
-    struct slab s = {0};
+    struct chunk_pool s = {0};
     const size_t before = allocated();
     for (size_t i = 0; i < ROW; i++) {
         struct thing *const t = take(&s, THING);
         if (i % 50)
-            slab_release(t->chunk);
+            chunk_pool_release(t->chunk);
         else
             kept[i / 50] = t;
     }
-    slab_end(&s);
+    chunk_pool_finish(&s);
     bool whole = true;
     const size_t held = allocated() - before;
-    if (SEES_FREED || before == 0)
+    if (ASAN_ENABLED || before == 0)
         skip(1, "the allocator does not tell");
     else
         ok(held <= KEPT * (SLAB_CHUNK_MAX + 64), "%d kept things hold their chunks, %zu bytes",
            (int)KEPT, held);
     for (size_t i = 0; i < KEPT; i++) {
         whole = whole && is_whole(kept[i]);
-        slab_release(kept[i]->chunk);
+        chunk_pool_release(kept[i]->chunk);
     }
     ok(whole, "and are as they were made");
 }
@@ -167,7 +167,7 @@ static void *let_go(void *arg)
         while (m->crowd->there <= i)
             sched_yield();
         whole = whole && is_whole(m->crowd->things[i]);
-        slab_release(m->crowd->things[i]->chunk);
+        chunk_pool_release(m->crowd->things[i]->chunk);
     }
     m->crowd->whole[m->number] = whole;
     return NULL;
@@ -177,7 +177,7 @@ static void test_threads(void)
 {
     static struct crowd crowd;
     struct member members[THREADS];
-    struct slab s = {0};
+    struct chunk_pool s = {0};
     for (size_t i = 0; i < THREADS; i++) {
         members[i] = (struct member){.crowd = &crowd, .number = i};
         if (pthread_create(&members[i].thread, NULL, let_go, &members[i]) != 0)
@@ -187,9 +187,9 @@ static void test_threads(void)
         crowd.things[i] = take(&s, i % 97 ? i % 300 : 5000);
         crowd.there = i + 1;
         if (i % 200 == 199)
-            slab_end(&s);
+            chunk_pool_finish(&s);
     }
-    slab_end(&s);
+    chunk_pool_finish(&s);
     bool whole = true;
     for (size_t i = 0; i < THREADS; i++) {
         pthread_join(members[i].thread, NULL);

@@ -19,7 +19,7 @@ static struct conf *load(const char *text)
     tap_spew(file, text, strlen(text));
     chmod(file, 0600);
     struct conf *c = conf_load(file, &err);
-    return c ? c : (bail("%s", err_str(&err)), NULL);
+    return c ? c : (bail("%s", err_format(&err)), NULL);
 }
 
 static const char *below(const char *name)
@@ -80,7 +80,7 @@ static void test_agent_defaults(void)
     ok(!a->cwd, "cwd");
     is_str(joined(a->prefix), "", "prefix");
     is_str(conf_agent_program(a), "claude", "so it is itself executed");
-    ok(!a->user && conf_check_user(c, a, NULL) == 0, "user");
+    ok(!a->user && conf_check_agent_user(c, a, NULL) == 0, "user");
     ok(!a->limits.memory_mb && !a->limits.processes && !a->limits.files && !a->limits.cpu_s,
        "limits: none");
     is_int(a->turn_timeout_ms, 3600000, "turn_timeout_s: an hour");
@@ -104,11 +104,11 @@ static void test_user(const struct conf *c, const struct conf_agent *a)
     ok(a->user->n_groups > 0 && a->user->home[0] == '/', "with its groups and its home");
     const bool is_root = geteuid() == 0;
     if (is_root) {
-        is_int(conf_check_user(c, a, &err), 0, "root may");
+        is_int(conf_check_agent_user(c, a, &err), 0, "root may");
         if (seteuid(65534) < 0)
             bail("no other user");
     }
-    is_int(conf_check_user(c, a, &err), -1, "somebody else may not");
+    is_int(conf_check_agent_user(c, a, &err), -1, "somebody else may not");
     is_str(err.text, "agents.b.user: only root can run it as root", "and is told so");
     has_str(err.place, ":3", "and where");
     if (is_root && seteuid(0) < 0)
@@ -176,7 +176,7 @@ static void test_agent(void)
 
 static const char *option(const struct conf_instance *inst, const char *key)
 {
-    for (const struct conf_pair *p = inst->options; p->key; p++)
+    for (const struct conf_option *p = inst->options; p->key; p++)
         if (strcmp(p->key, key) == 0)
             return p->value;
     return NULL;
@@ -459,7 +459,7 @@ static void test_plugin_option(void)
 {
     struct tc_err err = {0};
     struct conf *c = conf_load(NULL, &err);
-    conf_drop_instances(c);
+    conf_remove_instances(c);
     is_int(c->n_instances, 0, "dropped");
     is_int(conf_add_plugin(c, "jsonl", &err), 0, "a plugin");
     is_int(conf_add_plugin(c, "jsonl,file=/tmp/x\\,y,n=007,visibility=agent,queue_events=99", &err),
@@ -508,7 +508,7 @@ static void test_plugin_errors(void)
     struct conf *c = conf_load(NULL, &err);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         is_int(conf_add_plugin(c, rows[i].spec, &err), -1, "\"%s\"", rows[i].spec);
-        is_str(err_str(&err), rows[i].message, "says why");
+        is_str(err_format(&err), rows[i].message, "says why");
     }
     is_int(c->n_instances, 1, "and nothing was added");
     conf_unref(c);

@@ -375,7 +375,7 @@ static const char *refused(const char *text, size_t len, mode_t mode)
     chmod(file, mode);
     struct conf *c = conf_load(file, &err);
     conf_unref(c);
-    return c ? "(accepted)" : err_str(&err);
+    return c ? "(accepted)" : err_format(&err);
 }
 
 static void test_rows(void)
@@ -406,7 +406,7 @@ static void test_file(void)
     char path[600];
     snprintf(path, sizeof path, "%s/none", tap_tmpdir());
     ok(!conf_load(path, &err), "a file that is not there");
-    is_str(err_str(&err), want, "says so");
+    is_str(err_format(&err), want, "says so");
     ok(!conf_load(path, NULL), "nobody has to ask why");
 }
 

@@ -32,7 +32,7 @@ static struct conf *load(const char *keys)
     chmod(file, 0600);
     struct conf *const c = conf_load(file, &err);
     if (!c)
-        bail("%s", err_str(&err));
+        bail("%s", err_format(&err));
     return c;
 }
 
@@ -45,7 +45,7 @@ static const char *resolved(const char *keys)
     if (conf_resolve_keys(c, &err) == 0)
         snprintf(out, sizeof out, "%s", c->http.keys[c->http.n_keys - 1].secret);
     else
-        snprintf(out, sizeof out, "%s", err_str(&err) + strlen(file) + 1);
+        snprintf(out, sizeof out, "%s", err_format(&err) + strlen(file) + 1);
     conf_unref(c);
     return out;
 }

@@ -32,15 +32,15 @@ static const struct tc_option rows[] = {
 static struct arena arena;
 static struct tc_err err;
 
-static int fill(struct sample *out, const struct conf_pair *pairs)
+static int fill(struct sample *out, const struct conf_option *pairs)
 {
     *out = (struct sample){0};
     err = (struct tc_err){0};
-    return options_fill(out, rows, pairs, "my.conf", 7, &arena, &err);
+    return plugin_options_parse(out, rows, pairs, "my.conf", 7, &arena, &err);
 }
 
-#define PAIRS(...) ((const struct conf_pair[]){__VA_ARGS__, {0}})
-#define PAIR(k, v) ((struct conf_pair){(char *)(uintptr_t)(k), (char *)(uintptr_t)(v), 12, false})
+#define PAIRS(...) ((const struct conf_option[]){__VA_ARGS__, {0}})
+#define PAIR(k, v) ((struct conf_option){(char *)(uintptr_t)(k), (char *)(uintptr_t)(v), 12, false})
 
 static void test_values(void)
 {
@@ -63,7 +63,7 @@ static void refused(const char *key, const char *value, const char *wanted)
     struct sample s;
     is_int(fill(&s, PAIRS(PAIR("url", "u"), PAIR(key, value))), -1, "%s = %s is refused", key,
            value);
-    is_str(err_str(&err), wanted, "  and says why");
+    is_str(err_format(&err), wanted, "  and says why");
 }
 
 static void test_refusals(void)
@@ -80,10 +80,11 @@ static void test_refusals(void)
     refused("url", "v", "my.conf:12: option \"url\" is given twice");
     struct sample s;
     is_int(fill(&s, NULL), -1, "a required one is missing");
-    is_str(err_str(&err), "my.conf:7: option \"url\" is required: where to send", "  says which");
-    is_int(options_fill(NULL, NULL, PAIRS(PAIR("a", "b")), "f", 0, &arena, &err), -1,
+    is_str(err_format(&err), "my.conf:7: option \"url\" is required: where to send",
+           "  says which");
+    is_int(plugin_options_parse(NULL, NULL, PAIRS(PAIR("a", "b")), "f", 0, &arena, &err), -1,
            "no options at all");
-    is_str(err_str(&err), "f:12: unknown option \"a\"", "  says so");
+    is_str(err_format(&err), "f:12: unknown option \"a\"", "  says so");
 }
 
 static void secret_refused(const char *value, const char *wanted)
@@ -91,8 +92,8 @@ static void secret_refused(const char *value, const char *wanted)
     struct sample s;
     is_int(fill(&s, PAIRS(PAIR("url", "u"), PAIR("token", value))), -1, "secret %s is refused",
            value);
-    has_str(err_str(&err), wanted, "  says why");
-    has_str(err_str(&err), "my.conf:12: ", "  says where");
+    has_str(err_format(&err), wanted, "  says why");
+    has_str(err_format(&err), "my.conf:12: ", "  says where");
 }
 
 static void test_secrets(void)
@@ -140,14 +141,15 @@ static void bad_row(struct tc_option row, const char *wanted)
 {
     const struct tc_option table[] = {TC_OPTION(struct sample, url, NULL, 0, ""), row, {0}};
     err = (struct tc_err){0};
-    is_int(options_check(table, sizeof(struct sample), &err), -1, "bad row: %s", wanted);
-    has_str(err_str(&err), wanted, "  says so");
+    is_int(plugin_options_check_table(table, sizeof(struct sample), &err), -1, "bad row: %s",
+           wanted);
+    has_str(err_format(&err), wanted, "  says so");
 }
 
 static void test_rows(void)
 {
-    is_int(options_check(rows, sizeof(struct sample), &err), 0, "good rows");
-    is_int(options_check(NULL, 0, &err), 0, "no rows");
+    is_int(plugin_options_check_table(rows, sizeof(struct sample), &err), 0, "good rows");
+    is_int(plugin_options_check_table(NULL, 0, &err), 0, "no rows");
     bad_row((struct tc_option){.key = "Url"}, "option 2 has a bad key");
     bad_row((struct tc_option){.key = ""}, "option 2 has a bad key");
     bad_row((struct tc_option){.key = "url"}, "option \"url\" is declared twice");

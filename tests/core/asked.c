@@ -76,7 +76,7 @@ size_t asked_timers(void)
 
 /* ---- the turn ---- */
 
-void turn_resolve(struct turn *t, const struct tc_request *r)
+void turn_resolve_request(struct turn *t, const struct tc_request *r)
 {
     (void)t;
     buf_printf(&asked.told, "%s:%s by %s%s%s;", r->request_id, r->decision, r->by,
@@ -96,7 +96,7 @@ static int take(void *state, struct buf *out, const struct dialect_answer *answe
 static const struct dialect_input input = {.answer = take};
 const struct dialect asked_dialect = {.name = "asked", .input = &input};
 
-int asked_answer(void *ctx, const struct dialect_answer *a)
+int request_api_handle_answer(void *ctx, const struct dialect_answer *a)
 {
     static const char *const words[] = {
         [DIALECT_ALLOW] = "allow", [DIALECT_DENY] = "deny", [DIALECT_ANSWERED] = "answered"};
@@ -117,8 +117,8 @@ int asked_answer(void *ctx, const struct dialect_answer *a)
 
 /* ---- the memory ---- */
 
-bool approvals_has(struct approvals *a, const char *agent, const char *conversation,
-                   const char *turn, const char *tool, const char *argument)
+bool approvals_match(struct approvals *a, const char *agent, const char *conversation,
+                     const char *turn, const char *tool, const char *argument)
 {
     (void)a;
     (void)agent;
@@ -128,9 +128,9 @@ bool approvals_has(struct approvals *a, const char *agent, const char *conversat
     return asked.remembered && strcmp(asked.remembered, argument) == 0;
 }
 
-void approvals_keep(struct approvals *a, enum approvals_scope scope, const char *agent,
-                    const char *conversation, const char *turn, const char *tool,
-                    const char *argument, const char *by)
+void approvals_remember(struct approvals *a, enum approvals_scope scope, const char *agent,
+                        const char *conversation, const char *turn, const char *tool,
+                        const char *argument, const char *by)
 {
     (void)a;
     (void)agent;
@@ -139,13 +139,13 @@ void approvals_keep(struct approvals *a, enum approvals_scope scope, const char 
     buf_printf(&asked.kept, "%d %s %s by %s;", (int)scope, tool, argument, by);
 }
 
-void approvals_show(struct buf *out, const char *argument)
+void approvals_append_summary(struct buf *out, const char *argument)
 {
     buf_add_str(out, argument);
 }
 
-void ledger_note_question(struct ledger *l, const struct record_question *q, ledger_done *done,
-                          void *ctx)
+void journal_async_put_question(struct journal_async *l, const struct journal_question *q,
+                                journal_done_fn *done, void *ctx)
 {
     (void)l;
     (void)done;

@@ -25,7 +25,7 @@ void asked_pass(int64_t ms);
 /* Timers that are armed. */
 size_t asked_timers(void);
 /* For requests_turn_spec.answer. */
-int asked_answer(void *ctx, const struct dialect_answer *answer);
+int request_api_handle_answer(void *ctx, const struct dialect_answer *answer);
 /* A dialect whose requests can be answered. */
 extern const struct dialect asked_dialect;
 

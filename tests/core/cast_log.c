@@ -62,7 +62,7 @@ static void put_event(struct dispatch *d, const struct event *ev)
     }
 }
 
-struct dispatch_turn *dispatch_open(struct dispatch *d, const struct dispatch_spec *spec)
+struct dispatch_turn *dispatch_open_turn(struct dispatch *d, const struct dispatch_turn_spec *spec)
 {
     (void)spec;
     struct dispatch_turn *const t = xmalloc(sizeof *t);
@@ -71,15 +71,15 @@ struct dispatch_turn *dispatch_open(struct dispatch *d, const struct dispatch_sp
     return t;
 }
 
-void dispatch_cast(struct dispatch_turn *t, struct event *ev)
+void dispatch_event(struct dispatch_turn *t, struct event *ev)
 {
     struct dispatch *const d = t->d;
     d->disorder |= ev->meta.seq <= d->last_seq;
     d->last_seq = ev->meta.seq;
     if (ev->kind == TC_FINAL || ev->kind == TC_ERROR)
-        d->final_s = clock_wall();
+        d->final_s = clock_wall_s();
     if (ev->kind == TC_DONE)
-        d->done_s = clock_wall();
+        d->done_s = clock_wall_s();
     const size_t before = d->text.len;
     put_event(d, ev);
     if (ev->kind == TC_FINAL || ev->kind == TC_ERROR || ev->kind == TC_DONE)
@@ -88,13 +88,13 @@ void dispatch_cast(struct dispatch_turn *t, struct event *ev)
         d->watch(d->watch_ctx, ev);
 }
 
-void dispatch_gather(struct dispatch_turn *t, bool on)
+void dispatch_set_batching(struct dispatch_turn *t, bool on)
 {
     (void)t;
     (void)on;
 }
 
-void dispatch_close(struct dispatch_turn *t)
+void dispatch_close_turn(struct dispatch_turn *t)
 {
     t->d->turns_open--;
     free(t);
@@ -108,8 +108,9 @@ void dispatch_each_name(const struct dispatch *d, void (*each)(void *ctx, const 
     each(ctx, "log");
 }
 
-void dispatch_each_target(struct dispatch_turn *t, const struct event *ev,
-                          void (*each)(void *ctx, const char *instance, struct str line), void *ctx)
+void dispatch_each_recipient(struct dispatch_turn *t, const struct event *ev,
+                             void (*each)(void *ctx, const char *instance, struct str line),
+                             void *ctx)
 {
     (void)t;
     each(ctx, "tg", str_is((struct str){kind_name(ev->kind), 5}, "final") ? STR("F") : STR("E"));

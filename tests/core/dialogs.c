@@ -18,7 +18,7 @@
 #define COMMAND_MAX (DIALOG_WORDS + 16)
 #define DEADLINE_MS 60000
 
-static struct requests *registry;
+static struct request_registry *registry;
 
 /* What a run has seen. */
 struct seen {
@@ -65,11 +65,11 @@ static void on_event(void *ctx, struct event *ev)
 static enum tc_accepted decide(struct seen *s, unsigned i)
 {
     CLEANUP_BUF struct buf text = {0};
-    struct requests_decision d = s->row->decisions[i];
+    struct request_decision d = s->row->decisions[i];
     d.turn = turn_id(s->stage.turn);
     d.request = s->ids[i];
     d.by = "Ann (test)";
-    return requests_answer(s->stage.requests, &d, &text);
+    return request_answer(s->stage.requests, &d, &text);
 }
 
 /* What has opened, in the order of the row. */
@@ -102,7 +102,7 @@ static void play(struct seen *s)
         decide_new(s);
         cancel(s);
         if (!s->stage.ended)
-            loop_once(stage_loop(), 1000);
+            loop_run_once(stage_loop(), 1000);
     }
 }
 
@@ -269,9 +269,9 @@ static void count_recordings(const struct dialog_set *set)
 
 void dialogs_play(const struct dialog_set *set)
 {
-    registry = requests_new(&(struct requests_spec){.loop = stage_loop()});
+    registry = request_registry_new(&(struct request_registry_spec){.loop = stage_loop()});
     for (size_t i = 0; i < set->count; i++)
         run(set, &set->rows[i]);
     count_recordings(set);
-    requests_free(registry);
+    request_registry_free(registry);
 }

@@ -15,7 +15,7 @@ struct dialog_row {
     const char *name;
     const char *outcome;  /* as the cast log has it */
     const char *requests; /* "?Tool" opened, "=decision" resolved; NULL: none */
-    struct requests_decision decisions[DIALOG_ASKS]; /* of the first ones */
+    struct request_decision decisions[DIALOG_ASKS]; /* of the first ones */
     const char *words[DIALOG_WORDS];
     const char *message;    /* NULL: that of the set */
     const char *mode;       /* or NULL */

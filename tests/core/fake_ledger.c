@@ -9,9 +9,9 @@
 #include "base/alloc.h"
 
 struct answer {
-    ledger_done *done;
+    journal_done_fn *done;
     void *ctx;
-    enum record_status status;
+    enum journal_status status;
     char *text;
 };
 
@@ -23,8 +23,8 @@ static void tell(void *arg)
     free(a);
 }
 
-static void answer(struct ledger *l, ledger_done *done, void *ctx, enum record_status status,
-                   const char *text)
+static void answer(struct journal_async *l, journal_done_fn *done, void *ctx,
+                   enum journal_status status, const char *text)
 {
     if (!done)
         return;
@@ -33,7 +33,7 @@ static void answer(struct ledger *l, ledger_done *done, void *ctx, enum record_s
     loop_post(l->loop, tell, a);
 }
 
-static struct fake_turn *find(struct ledger *l, const char *id)
+static struct fake_turn *find(struct journal_async *l, const char *id)
 {
     for (size_t i = 0; i < l->n; i++)
         if (strcmp(l->turns[i].id, id) == 0)
@@ -41,7 +41,8 @@ static struct fake_turn *find(struct ledger *l, const char *id)
     return NULL;
 }
 
-static const struct fake_turn *find_message(const struct ledger *l, const struct record_turn *t)
+static const struct fake_turn *find_message(const struct journal_async *l,
+                                            const struct journal_turn *t)
 {
     for (size_t i = 0; i < l->n; i++) {
         const struct fake_turn *const f = &l->turns[i];
@@ -55,11 +56,12 @@ static const struct fake_turn *find_message(const struct ledger *l, const struct
 
 #define COPY(to, from) snprintf(to, sizeof(to), "%s", (from) ? (from) : "")
 
-void ledger_admit(struct ledger *l, const struct record_turn *t, ledger_done *done, void *ctx)
+void journal_async_admit_turn(struct journal_async *l, const struct journal_turn *t,
+                              journal_done_fn *done, void *ctx)
 {
     const struct fake_turn *const known = find_message(l, t);
-    if (known || l->admits != RECORD_DONE) {
-        answer(l, done, ctx, known ? RECORD_UNCHANGED : l->admits, known ? known->id : NULL);
+    if (known || l->admits != JOURNAL_DONE) {
+        answer(l, done, ctx, known ? JOURNAL_NO_CHANGE : l->admits, known ? known->id : NULL);
         return;
     }
     struct fake_turn *const f = &l->turns[l->n++];
@@ -71,67 +73,72 @@ void ledger_admit(struct ledger *l, const struct record_turn *t, ledger_done *do
     COPY(f->state, t->waiting ? "waiting" : "running");
     f->prompt = xstrdup(t->prompt);
     f->route = xstrdup(t->route);
-    answer(l, done, ctx, RECORD_DONE, NULL);
+    answer(l, done, ctx, JOURNAL_DONE, NULL);
 }
 
-static enum record_status change(struct ledger *l, const char *id, const char *from, const char *to)
+static enum journal_status change(struct journal_async *l, const char *id, const char *from,
+                                  const char *to)
 {
     struct fake_turn *const f = find(l, id);
     if (!f || strcmp(f->state, from) != 0)
-        return RECORD_UNCHANGED;
+        return JOURNAL_NO_CHANGE;
     COPY(f->state, to);
-    return RECORD_DONE;
+    return JOURNAL_DONE;
 }
 
-void ledger_begin(struct ledger *l, const char *turn, const char *seen, const char *const *merged,
-                  size_t n, ledger_done *done, void *ctx)
+void journal_async_begin(struct journal_async *l, const char *turn, const char *seen,
+                         const char *const *merged, size_t n, journal_done_fn *done, void *ctx)
 {
-    const enum record_status status = change(l, turn, "waiting", "running");
-    if (status == RECORD_DONE)
+    const enum journal_status status = change(l, turn, "waiting", "running");
+    if (status == JOURNAL_DONE)
         COPY(find(l, turn)->seen, seen);
     for (size_t i = 0; i < n; i++)
         change(l, merged[i], "waiting", "merged");
     answer(l, done, ctx, status, NULL);
 }
 
-void ledger_merge(struct ledger *l, const char *turn, const char *into, ledger_done *done,
-                  void *ctx)
+void journal_async_merge(struct journal_async *l, const char *turn, const char *into,
+                         journal_done_fn *done, void *ctx)
 {
     (void)into;
     answer(l, done, ctx, change(l, turn, "waiting", "merged"), NULL);
 }
 
-void ledger_cancel(struct ledger *l, const char *turn, ledger_done *done, void *ctx)
+void journal_async_cancel(struct journal_async *l, const char *turn, journal_done_fn *done,
+                          void *ctx)
 {
     answer(l, done, ctx, change(l, turn, "waiting", "cancelled"), NULL);
 }
 
-void ledger_forget_turn(struct ledger *l, const char *turn, ledger_done *done, void *ctx)
+void journal_async_forget_turn(struct journal_async *l, const char *turn, journal_done_fn *done,
+                               void *ctx)
 {
     answer(l, done, ctx, change(l, turn, "waiting", "forgotten"), NULL);
 }
 
-void ledger_note_result(struct ledger *l, const char *turn, struct str result, ledger_done *done,
-                        void *ctx)
+void journal_async_note_result(struct journal_async *l, const char *turn, struct str result,
+                               journal_done_fn *done, void *ctx)
 {
     (void)result;
-    answer(l, done, ctx, find(l, turn) ? RECORD_DONE : RECORD_UNCHANGED, NULL);
+    answer(l, done, ctx, find(l, turn) ? JOURNAL_DONE : JOURNAL_NO_CHANGE, NULL);
 }
 
-void ledger_note_agent(struct ledger *l, const struct record_turn *t, ledger_done *done, void *ctx)
+void journal_async_note_agent(struct journal_async *l, const struct journal_turn *t,
+                              journal_done_fn *done, void *ctx)
 {
     struct fake_turn *const f = find(l, t->id);
     if (f) {
         f->pid = t->agent_pid;
         f->start = t->agent_start;
     }
-    answer(l, done, ctx, f ? RECORD_DONE : RECORD_UNCHANGED, NULL);
+    answer(l, done, ctx, f ? JOURNAL_DONE : JOURNAL_NO_CHANGE, NULL);
 }
 
-void ledger_end_turn(struct ledger *l, const struct record_outcome *o, ledger_done *done, void *ctx)
+void journal_async_end_turn(struct journal_async *l, const struct journal_outcome *o,
+                            journal_done_fn *done, void *ctx)
 {
-    enum record_status status = l->ends;
-    if (status == RECORD_DONE)
+    enum journal_status status = l->ends;
+    if (status == JOURNAL_DONE)
         status = change(l, o->turn, "running", "ended");
     struct fake_turn *const f = find(l, o->turn);
     if (f) {
@@ -146,71 +153,73 @@ void ledger_end_turn(struct ledger *l, const struct record_outcome *o, ledger_do
     l->held_ctx = ctx;
 }
 
-void fake_ledger_release(struct ledger *l)
+void fake_ledger_release(struct journal_async *l)
 {
     l->holds = false;
-    answer(l, l->held, l->held_ctx, RECORD_DONE, NULL);
+    answer(l, l->held, l->held_ctx, JOURNAL_DONE, NULL);
     l->held = NULL;
 }
 
-void ledger_put(struct ledger *l, const char *key, const char *value, ledger_done *done, void *ctx)
+void journal_async_kv_put(struct journal_async *l, const char *key, const char *value,
+                          journal_done_fn *done, void *ctx)
 {
     if (strncmp(key, "process:", 8) == 0) {
         l->waiting += value ? 1 : -1;
-        answer(l, done, ctx, RECORD_DONE, NULL);
+        answer(l, done, ctx, JOURNAL_DONE, NULL);
         return;
     }
     COPY(l->key, value ? key : "");
     COPY(l->value, value);
-    answer(l, done, ctx, RECORD_DONE, NULL);
+    answer(l, done, ctx, JOURNAL_DONE, NULL);
 }
 
-void ledger_get(struct ledger *l, const char *key, ledger_done *done, void *ctx)
+void journal_async_kv_get(struct journal_async *l, const char *key, journal_done_fn *done,
+                          void *ctx)
 {
     const bool known = strcmp(l->key, key) == 0;
-    answer(l, done, ctx, known ? RECORD_DONE : RECORD_UNCHANGED, known ? l->value : NULL);
+    answer(l, done, ctx, known ? JOURNAL_DONE : JOURNAL_NO_CHANGE, known ? l->value : NULL);
 }
 
-enum record_status ledger_each_value(struct ledger *l, const char *prefix,
-                                     void (*each)(void *ctx, const char *key, const char *value),
-                                     void *ctx)
+enum journal_status
+journal_async_kv_each(struct journal_async *l, const char *prefix,
+                      void (*each)(void *ctx, const char *key, const char *value), void *ctx)
 {
     (void)l, (void)prefix, (void)each, (void)ctx;
-    return RECORD_DONE;
+    return JOURNAL_DONE;
 }
 
-enum record_status ledger_approvals(struct ledger *l,
-                                    void (*each)(void *ctx, const struct record_approval *a),
-                                    void *ctx)
+enum journal_status journal_async_list_open_list_approvals(
+    struct journal_async *l, void (*each)(void *ctx, const struct journal_approval *a), void *ctx)
 {
     (void)l;
     (void)each;
     (void)ctx;
-    return RECORD_DONE;
+    return JOURNAL_DONE;
 }
 
-void ledger_keep_approval(struct ledger *l, const struct record_approval *a, ledger_done *done,
-                          void *ctx)
+void journal_async_put_approval(struct journal_async *l, const struct journal_approval *a,
+                                journal_done_fn *done, void *ctx)
 {
     (void)a;
-    answer(l, done, ctx, RECORD_DONE, NULL);
+    answer(l, done, ctx, JOURNAL_DONE, NULL);
 }
 
-void ledger_note_question(struct ledger *l, const struct record_question *q, ledger_done *done,
-                          void *ctx)
+void journal_async_put_question(struct journal_async *l, const struct journal_question *q,
+                                journal_done_fn *done, void *ctx)
 {
     (void)q;
-    answer(l, done, ctx, RECORD_DONE, NULL);
+    answer(l, done, ctx, JOURNAL_DONE, NULL);
 }
 
-void ledger_forget_approvals(struct ledger *l, const struct record_approvals *which,
-                             ledger_done *done, void *ctx)
+void journal_async_delete_approvals(struct journal_async *l,
+                                    const struct journal_approval_filter *which,
+                                    journal_done_fn *done, void *ctx)
 {
     (void)which;
-    answer(l, done, ctx, RECORD_DONE, NULL);
+    answer(l, done, ctx, JOURNAL_DONE, NULL);
 }
 
-void fake_ledger_fini(struct ledger *l)
+void fake_ledger_fini(struct journal_async *l)
 {
     for (size_t i = 0; i < l->n; i++) {
         free(l->turns[i].prompt);
@@ -219,7 +228,7 @@ void fake_ledger_fini(struct ledger *l)
     l->n = 0;
 }
 
-const char *fake_ledger_states(const struct ledger *l)
+const char *fake_ledger_states(const struct journal_async *l)
 {
     static char out[FAKE_TURNS * 12];
     size_t len = 0;

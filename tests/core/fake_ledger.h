@@ -18,22 +18,22 @@ struct fake_turn {
     unsigned targets; /* rows laid with its outcome */
 };
 
-struct ledger {
+struct journal_async {
     struct loop *loop;
     struct fake_turn turns[FAKE_TURNS];
     size_t n;
-    char key[100], value[100];       /* the one pair it keeps */
-    int waiting;                     /* processes that are noted as waiting */
-    enum record_status admits, ends; /* RECORD_DONE: as it should be */
-    bool holds;                      /* end_turn answers when it is let go */
-    ledger_done *held;
+    char key[100], value[100];        /* the one pair it keeps */
+    int waiting;                      /* processes that are noted as waiting */
+    enum journal_status admits, ends; /* JOURNAL_DONE: as it should be */
+    bool holds;                       /* end_turn answers when it is let go */
+    journal_done_fn *held;
     void *held_ctx;
 };
 
-void fake_ledger_fini(struct ledger *l);
+void fake_ledger_fini(struct journal_async *l);
 /* Lets the outcome go that is held. */
-void fake_ledger_release(struct ledger *l);
+void fake_ledger_release(struct journal_async *l);
 /* The states of all turns in their order, a blank between them; static. */
-const char *fake_ledger_states(const struct ledger *l);
+const char *fake_ledger_states(const struct journal_async *l);
 
 #endif

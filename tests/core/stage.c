@@ -84,27 +84,27 @@ static void on_request(void *ctx, struct tc_request *request)
 {
     const struct stage *const s = ctx;
     if (s->asks)
-        requests_see(s->asks, request);
+        request_turn_add(s->asks, request);
 }
 
 static void on_unasked(void *ctx)
 {
     const struct stage *const s = ctx;
     if (s->asks)
-        requests_unask(s->asks);
+        request_turn_cancel_open(s->asks);
 }
 
 static void begin_requests(struct stage *s, const struct dialect *dialect)
 {
-    s->asks = requests_begin(s->requests, &(struct requests_turn_spec){
-                                              .id = turn_id(s->turn),
-                                              .agent = &s->agent,
-                                              .dialect = dialect,
-                                              .answer = answer_agent,
-                                              .waits = agent_waits,
-                                              .ctx = s,
-                                          });
-    requests_set_turn(s->asks, s->turn);
+    s->asks = request_turn_begin(s->requests, &(struct request_turn_spec){
+                                                  .id = turn_id(s->turn),
+                                                  .agent = &s->agent,
+                                                  .dialect = dialect,
+                                                  .answer = answer_agent,
+                                                  .waits = agent_waits,
+                                                  .ctx = s,
+                                              });
+    request_turn_attach(s->asks, s->turn);
 }
 
 void stage_begin(struct stage *s)
@@ -135,7 +135,7 @@ bool stage_wait(struct stage *s, const char *text)
 {
     const int64_t until = clock_mono_ms() + DEADLINE_MS;
     while (!s->ended && !strstr(cast_log_text(&s->log), text) && clock_mono_ms() < until)
-        loop_once(loop, 1000);
+        loop_run_once(loop, 1000);
     return strstr(cast_log_text(&s->log), text);
 }
 
@@ -153,13 +153,13 @@ void stage_end(struct stage *s, const char *wanted, const char *what)
 {
     const int64_t until = clock_mono_ms() + DEADLINE_MS;
     while (!s->ended && clock_mono_ms() < until)
-        loop_once(loop, 1000);
+        loop_run_once(loop, 1000);
     ok(s->ended, "%s: ends", what);
     check_outcome(s, wanted, what);
     is_int(children_marked(s->mark), 0, "%s: no process is left", what);
     executor_free(s->executor);
     turn_free(s->turn);
-    requests_end(s->asks);
+    request_turn_end(s->asks);
     ok(!s->log.disorder && !s->log.turns_open, "%s: in order, and closed", what);
     is_int(children_open_fds(), s->fds, "%s: no descriptor is left", what);
     diag("%s: %lld ms", what, (long long)s->took_ms);

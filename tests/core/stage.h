@@ -34,12 +34,12 @@ struct stage {
     const char *message;           /* NULL: "do it" */
     size_t message_len;
     const char *session_id, *conversation;
-    struct requests *requests; /* what it asks is kept there; or NULL */
+    struct request_registry *requests; /* what it asks is kept there; or NULL */
     /* what came of it */
     struct dispatch log;
     struct turn *turn;
     struct executor *executor;
-    struct requests_turn *asks; /* NULL without requests */
+    struct request_turn *asks; /* NULL without requests */
     bool ended, spawn_failed;
     int64_t took_ms;
     /* its own */

@@ -92,7 +92,7 @@ static void test_ends(void)
     set(&s, WORDS(SAY_INIT, SAY_TASKS(COUNT), SAY_ANSWER("first"), "sleep"));
     stage_begin(&s);
     stage_wait(&s, "notice(background_work)");
-    executor_shutdown(s.executor);
+    executor_cancel_for_exit(s.executor);
     stage_end(&s, "final(first) done(*", "so does the end of the host");
 }
 

@@ -185,7 +185,7 @@ static void test_clear_unsettled(void)
     clear_queue("1 message was dropped.");
     talk_await_states("ended cancelled", "an agent that does not answer to that");
     talk_await_quiet();
-    is_int((int64_t)conversations_warm(talk.all), 0, "does not wait for the next message");
+    is_int((int64_t)turn_scheduler_warm(talk.all), 0, "does not wait for the next message");
     talk_end_quiet("/queue clear without an answer");
 }
 
@@ -218,7 +218,7 @@ static void test_clear_retry(void)
 static bool waits(const void *arg)
 {
     (void)arg;
-    return conversations_warm(talk.all) == 1;
+    return turn_scheduler_warm(talk.all) == 1;
 }
 
 /* The turn is over but for its end on disk: the process has the message and would answer it. */
@@ -230,7 +230,7 @@ static void test_stop_behind(void)
     say_two(TC_GIVEN, GIVEN);
     talk_spin(waits, NULL);
     talk_is(talk_say("/stop"), TC_COMMAND, "Stopping. 1 message that waited was dropped.", "/stop");
-    is_int((int64_t)conversations_warm(talk.all), 0, "a process that has a dropped message ends");
+    is_int((int64_t)turn_scheduler_warm(talk.all), 0, "a process that has a dropped message ends");
     fake_ledger_release(&talk.disk);
     talk_await_states("ended cancelled", "and is not asked");
     talk_end_quiet("stop behind the answer");
@@ -244,7 +244,7 @@ static void test_cancel_given(void)
                                 ENDS("three", "0", ""), "eof", NULL});
     say_two(TC_GIVEN, GIVEN);
     talk_is(talk_say("three"), TC_GIVEN, GIVEN, "three");
-    ok(conversations_cancel_turn(talk.all, talk.disk.turns[1].id), "one of two is cancelled");
+    ok(turn_scheduler_cancel_turn(talk.all, talk.disk.turns[1].id), "one of two is cancelled");
     talk_await_states("ended cancelled ended", "that one and no other");
     talk_end_quiet("the end of a turn that the agent was given");
 }

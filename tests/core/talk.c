@@ -74,14 +74,14 @@ void talk_begin(const char *const *others)
         .conversations =
             {.queue = 3, .max_turns = 32, .per_user = 32, .max_warm = 4, .drain_ms = 20000},
     };
-    talk.disk = (struct ledger){.loop = talk.loop};
-    talk.shelf = shelf_new(talk.loop, &talk.conf);
-    talk.switches = switches_new(talk.shelf, &talk.conf);
-    talk.sessions = sessions_new(&talk.disk, talk.shelf);
+    talk.disk = (struct journal_async){.loop = talk.loop};
+    talk.shelf = settings_worker_new(talk.loop, &talk.conf);
+    talk.switches = visibility_cache_new(talk.shelf, &talk.conf);
+    talk.sessions = session_store_new(&talk.disk, talk.shelf);
     talk.approvals = approvals_new(&talk.disk);
-    talk.requests =
-        requests_new(&(struct requests_spec){.loop = talk.loop, .approvals = talk.approvals});
-    talk.all = conversations_new(&(struct conversations_spec){
+    talk.requests = request_registry_new(
+        &(struct request_registry_spec){.loop = talk.loop, .approvals = talk.approvals});
+    talk.all = turn_scheduler_new(&(struct turn_scheduler_spec){
         .conf = &talk.conf,
         .loop = talk.loop,
         .ledger = &talk.disk,
@@ -90,20 +90,20 @@ void talk_begin(const char *const *others)
         .dispatch = &talk.log,
         .requests = talk.requests,
     });
-    talk.reception = reception_new(&talk.conf, talk.all, talk.switches, talk.sessions,
-                                   talk.requests, talk.approvals);
+    talk.reception = inbound_new(&talk.conf, talk.all, talk.switches, talk.sessions, talk.requests,
+                                 talk.approvals);
 }
 
 void talk_end(const char *what)
 {
-    is_int(conversations_running(talk.all), 0, "%s: nothing runs", what);
-    shelf_free(talk.shelf);
-    reception_free(talk.reception);
-    conversations_free(talk.all);
-    requests_free(talk.requests);
+    is_int(turn_scheduler_count_running(talk.all), 0, "%s: nothing runs", what);
+    settings_worker_free(talk.shelf);
+    inbound_free(talk.reception);
+    turn_scheduler_free(talk.all);
+    request_registry_free(talk.requests);
     approvals_free(talk.approvals);
-    sessions_free(talk.sessions);
-    switches_free(talk.switches);
+    session_store_free(talk.sessions);
+    visibility_cache_free(talk.switches);
     is_int(children_marked(mark), 0, "%s: no process is left", what);
     fake_ledger_fini(&talk.disk);
     cast_log_fini(&talk.log);
@@ -111,7 +111,8 @@ void talk_end(const char *what)
 
 /* ---- the person's side ---- */
 
-void ask_answer(struct ask *a, enum tc_accepted accepted, const char *turn, const char *answer)
+void host_call_complete(struct host_call *a, enum tc_accepted accepted, const char *turn,
+                        const char *answer)
 {
     struct said *const s = (struct said *)(void *)a;
     s->answered = true;
@@ -124,7 +125,7 @@ void talk_spin(bool (*there)(const void *arg), const void *arg)
 {
     const int64_t until = clock_mono_ms() + DEADLINE_MS;
     while (!there(arg) && clock_mono_ms() < until)
-        loop_once(talk.loop, 100);
+        loop_run_once(talk.loop, 100);
 }
 
 bool talk_is_answered(const void *arg)
@@ -138,8 +139,8 @@ struct said talk_as(const char *instance, const char *user, const char *chat, co
     snprintf(s.id, sizeof s.id, "m%u", ++messages);
     s.in.id = s.id;
     s.in.route = "{\"r\":1}";
-    s.ask = (struct ask){.kind = ASK_SUBMIT, .instance = instance, .inbound = &s.in};
-    reception_ask(talk.reception, &s.ask);
+    s.ask = (struct host_call){.kind = HOST_CALL_SUBMIT, .instance = instance, .inbound = &s.in};
+    inbound_handle(talk.reception, &s.ask);
     talk_spin(talk_is_answered, &s);
     s.in.id = NULL; /* it points into another copy */
     return s;
@@ -182,7 +183,7 @@ void talk_await_states(const char *states, const char *what)
 static bool is_quiet(const void *arg)
 {
     (void)arg;
-    return conversations_running(talk.all) == 0 &&
+    return turn_scheduler_count_running(talk.all) == 0 &&
            !strstr(fake_ledger_states(&talk.disk), "waiting");
 }
 

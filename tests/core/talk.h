@@ -11,15 +11,15 @@
 
 extern struct talk {
     struct loop *loop;
-    struct ledger disk;
+    struct journal_async disk;
     struct dispatch log;
-    struct conversations *all;
-    struct shelf *shelf;
-    struct switches *switches;
-    struct sessions *sessions;
-    struct requests *requests;
+    struct turn_scheduler *all;
+    struct settings_worker *shelf;
+    struct visibility_cache *switches;
+    struct session_store *sessions;
+    struct request_registry *requests;
     struct approvals *approvals;
-    struct reception *reception;
+    struct inbound *reception;
     struct conf conf;
     struct conf_agent *agent;          /* after talk_begin it may be changed */
     struct conf_store store;           /* of the configuration; set before talk_begin */
@@ -28,7 +28,7 @@ extern struct talk {
 
 /* What came of one thing that the person said. */
 struct said {
-    struct ask ask; /* first */
+    struct host_call ask; /* first */
     struct tc_inbound in;
     char id[20];
     bool answered;

@@ -38,7 +38,7 @@ void cast_init(struct cast *c, const struct dialect *dialect, bool keep)
     *c = (struct cast){.keep = keep};
     guard_init(&c->guard, dialect->name, "turn", see, c);
     c->guard.now = no_time;
-    translate_init(&c->translate, dialect, to_guard, c);
+    translator_init(&c->translate, dialect, to_guard, c);
     buf_add_str(&c->told, "");
 }
 
@@ -66,12 +66,12 @@ static void next_turn(void *ctx)
 void cast_split(struct cast *c)
 {
     guard_may_resume(&c->guard);
-    translate_split(&c->translate, next_turn);
+    translator_split(&c->translate, next_turn);
 }
 
 void cast_fini(struct cast *c)
 {
-    translate_fini(&c->translate);
+    translator_fini(&c->translate);
     guard_fini(&c->guard);
     promise_fini(&c->promise);
     buf_fini(&c->line);
@@ -89,10 +89,10 @@ void cast_feed(struct cast *c, const char *p, size_t n)
         }
         if (c->line.len) {
             buf_add(&c->line, p, (size_t)(newline - p));
-            translate_line(&c->translate, c->line.p, c->line.len, true);
+            translator_feed_line(&c->translate, c->line.p, c->line.len, true);
             buf_reset(&c->line);
         } else {
-            translate_line(&c->translate, p, (size_t)(newline - p), true);
+            translator_feed_line(&c->translate, p, (size_t)(newline - p), true);
         }
         p = newline + 1;
     }
@@ -102,8 +102,8 @@ const char *cast_end(struct cast *c)
 {
     struct stream_end_info end = {.how = STREAM_EOF};
     if (c->line.len)
-        translate_line(&c->translate, c->line.p, c->line.len, false);
-    translate_end(&c->translate, &end);
+        translator_feed_line(&c->translate, c->line.p, c->line.len, false);
+    translator_end(&c->translate, &end);
     end_turn(c, &end);
     return c->broken[0] ? c->broken : NULL;
 }

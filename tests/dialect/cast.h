@@ -9,7 +9,7 @@
 #include "turn/translator.h"
 
 struct cast {
-    struct translate translate;
+    struct translator translate;
     struct guard guard;
     struct promise promise;
     struct buf line; /* bytes behind the last newline */

@@ -27,13 +27,13 @@ void reading_init(struct reading *r, const char *dialect)
     const struct dialect *const found = dialect_find(dialect);
     if (!found)
         bail("no dialect %s", dialect);
-    translate_init(&r->t, found, see, r);
+    translator_init(&r->t, found, see, r);
     buf_add_str(&r->told, "");
 }
 
 void reading_fini(struct reading *r)
 {
-    translate_fini(&r->t);
+    translator_fini(&r->t);
     buf_fini(&r->told);
 }
 
@@ -43,7 +43,7 @@ void reading_feed_raw(struct reading *r, const char *lines, size_t len)
     for (const char *p = lines; p < end;) {
         const char *const newline = memchr(p, '\n', (size_t)(end - p));
         const char *const stop = newline ? newline : end;
-        translate_line(&r->t, p, (size_t)(stop - p), newline != NULL);
+        translator_feed_line(&r->t, p, (size_t)(stop - p), newline != NULL);
         p = stop + 1;
     }
 }
@@ -60,7 +60,7 @@ void reading_feed(struct reading *r, const char *lines)
 
 void reading_end(struct reading *r)
 {
-    translate_end(&r->t, &r->end);
+    translator_end(&r->t, &r->end);
 }
 
 const char *reading_of(struct reading *r, const char *dialect, const char *lines)

@@ -7,7 +7,7 @@
 #include "turn/translator.h"
 
 struct reading {
-    struct translate t;
+    struct translator t;
     struct buf told; /* one line per event: its kind, a space, its payload as JSON */
     size_t counts[TC_KINDS];
     struct stream_end_info end;

@@ -12,7 +12,7 @@
 #include "turn/translator.h"
 
 struct sink {
-    struct writing writing;
+    struct writer_stream writing;
     struct promise promise;
     struct buf out;
 };
@@ -21,9 +21,9 @@ static void see(void *ctx, struct event *ev)
 {
     struct sink *const s = ctx;
     promise_see(&s->promise, ev);
-    struct event_box *const box = event_box_new(ev); /* as a connector gets it */
-    writing_event(&s->writing, &s->out, event_box_get(box));
-    event_box_unref(box);
+    struct shared_event *const box = shared_event_new(ev); /* as a connector gets it */
+    writer_stream_write(&s->writing, &s->out, shared_event_get(box));
+    shared_event_unref(box);
 }
 
 static void to_guard(void *ctx, struct event *ev)
@@ -36,13 +36,13 @@ static double no_time(void)
     return 0;
 }
 
-static void feed(struct translate *t, const char *p, size_t len)
+static void feed(struct translator *t, const char *p, size_t len)
 {
     const char *const end = p + len;
     while (p < end) {
         const char *const newline = memchr(p, '\n', (size_t)(end - p));
         const char *const stop = newline ? newline : end;
-        translate_line(t, p, (size_t)(stop - p), newline != NULL);
+        translator_feed_line(t, p, (size_t)(stop - p), newline != NULL);
         p = stop + 1;
     }
 }
@@ -55,21 +55,21 @@ char *rewrite(const struct rewrite *r, const char *stream, size_t len)
         bail("no dialect %s or no writer %s", r->dialect, r->writer);
     struct sink s = {0};
     struct guard guard;
-    struct translate t;
+    struct translator t;
     struct stream_end_info end = {.how = STREAM_EOF};
-    writing_init(&s.writing, writer, &r->conf);
+    writer_stream_init(&s.writing, writer, &r->conf);
     guard_init(&guard, r->dialect, r->turn ? r->turn : "turn", see, &s);
     guard.now = r->now ? r->now : no_time;
-    translate_init(&t, dialect, to_guard, &guard);
+    translator_init(&t, dialect, to_guard, &guard);
     feed(&t, stream, len);
-    translate_end(&t, &end);
+    translator_end(&t, &end);
     guard_end(&guard, &end);
     const char *const broken = promise_end(&s.promise);
     char *const got = broken ? xasprintf("broken promise: %s", broken) : buf_steal(&s.out);
-    translate_fini(&t);
+    translator_fini(&t);
     guard_fini(&guard);
     promise_fini(&s.promise);
-    writing_fini(&s.writing);
+    writer_stream_fini(&s.writing);
     buf_fini(&s.out);
     return got;
 }

@@ -149,7 +149,7 @@ static void test_answer(void)
 static void lays_out(const char *json, const char *wanted)
 {
     CLEANUP_BUF struct buf b = {0};
-    pretty_json(&b, json, strlen(json));
+    json_pretty_append(&b, json, strlen(json));
     is_str(b.p, wanted, "%s laid out", json);
 }
 
@@ -162,7 +162,7 @@ static void test_pretty(void)
              "  \"c\": {}\n}");
     lays_out("\"\\u00fc\\u0007<\\\"\"", "\"\xc3\xbc\\u0007<\\\"\"");
     CLEANUP_BUF struct buf b = {0};
-    pretty_json_line(&b, "{\"a\":[1,\"\xc3\xbc\"],\"b\":null}", 23);
+    json_pretty_append_line(&b, "{\"a\":[1,\"\xc3\xbc\"],\"b\":null}", 23);
     is_str(b.p, "{\"a\": [1, \"\xc3\xbc\"], \"b\": null}", "on one line");
 }
 

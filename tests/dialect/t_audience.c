@@ -123,7 +123,7 @@ static void check_retraction(struct class *c, const struct event *ev, bool shown
 }
 
 /* As the class gets it. */
-static void class_get(struct class *c, const struct event *ev, enum view view)
+static void class_get(struct class *c, const struct event *ev, enum visibility_decision view)
 {
     CLEANUP_BUF struct buf text = {0};
     struct event draft = *ev;
@@ -147,7 +147,7 @@ static void class_get(struct class *c, const struct event *ev, enum view view)
 
 static void class_see(struct class *c, const struct event *ev)
 {
-    const enum view view = showing_view(&c->showing, &c->v, c->audience, ev);
+    const enum visibility_decision view = view_pairing_view(&c->showing, &c->v, c->audience, ev);
     c->hides_final |= view == VIEW_HIDE && ev->kind == TC_FINAL;
     check_retraction(c, ev, view != VIEW_HIDE);
     if (view != VIEW_HIDE)
@@ -179,13 +179,13 @@ static double no_time(void)
     return 0;
 }
 
-static void feed(struct translate *t, const char *p, size_t len)
+static void feed(struct translator *t, const char *p, size_t len)
 {
     const char *const end = p + len;
     while (p < end) {
         const char *const newline = memchr(p, '\n', (size_t)(end - p));
         const char *const stop = newline ? newline : end;
-        translate_line(t, p, (size_t)(stop - p), newline != NULL);
+        translator_feed_line(t, p, (size_t)(stop - p), newline != NULL);
         p = stop + 1;
     }
 }
@@ -210,7 +210,7 @@ static void end_classes(struct audience_run *r, char why[300])
             snprintf(why, 300, "set %u, audience %s: %.240s", i % SETS,
                      c->audience ? c->audience : "user", broken);
         promise_fini(&c->promise);
-        showing_fini(&c->showing);
+        view_pairing_fini(&c->showing);
         ids_fini(&c->texts);
     }
 }
@@ -220,22 +220,22 @@ static void test_stream(const char *name, const struct dialect *dialect, const c
 {
     struct audience_run *const r = calloc(1, sizeof *r);
     struct stream_end_info end = {.how = STREAM_EOF};
-    struct translate t;
+    struct translator t;
     char why[300] = "";
     r->strews = strews;
     r->random = SEED;
     begin_classes(r);
     guard_init(&r->guard, dialect->name, "turn", see, r);
     r->guard.now = no_time;
-    translate_init(&t, dialect, to_guard, r);
+    translator_init(&t, dialect, to_guard, r);
     feed(&t, stream, len);
-    translate_end(&t, &end);
+    translator_end(&t, &end);
     guard_end(&r->guard, &end);
     end_classes(r, why);
     ok(!*why, "%s%s", name, strews ? ", audiences at random" : "");
     if (*why)
         diag("%s", why);
-    translate_fini(&t);
+    translator_fini(&t);
     guard_fini(&r->guard);
     free(r);
 }

@@ -7,7 +7,7 @@
 
 struct seen {
     struct buf names;
-    const struct translate *t;
+    const struct translator *t;
 };
 
 static void see(void *ctx, struct event *ev)
@@ -16,25 +16,25 @@ static void see(void *ctx, struct event *ev)
     buf_printf(&s->names, "%s ", kind_name(ev->kind));
 }
 
-static void feed(struct translate *t, const char *stream)
+static void feed(struct translator *t, const char *stream)
 {
     for (const char *nl; (nl = strchr(stream, '\n')); stream = nl + 1)
-        translate_line(t, stream, (size_t)(nl - stream), true);
+        translator_feed_line(t, stream, (size_t)(nl - stream), true);
     if (*stream)
-        translate_line(t, stream, strlen(stream), false);
+        translator_feed_line(t, stream, strlen(stream), false);
 }
 
 static void check(const char *what, const char *stream, const char *dialect, const char *names)
 {
     struct seen s = {0};
-    struct translate t;
+    struct translator t;
     struct stream_end_info end = {.how = STREAM_EOF};
-    translate_init(&t, NULL, see, &s);
+    translator_init(&t, NULL, see, &s);
     feed(&t, stream);
-    translate_end(&t, &end);
+    translator_end(&t, &end);
     is_str(t.dialect->name, dialect, "%s: the dialect", what);
     is_str(s.names.p ? s.names.p : "", names, "%s: the events", what);
-    translate_fini(&t);
+    translator_fini(&t);
     buf_fini(&s.names);
 }
 
@@ -85,26 +85,26 @@ static void test_late(void)
 /* The guess is made at a bound, and what was kept till then is read. */
 static void test_bound(void)
 {
-    struct sniff s = {0};
+    struct dialect_sniff s = {0};
     const struct dialect *found = NULL;
     int lines = 0;
     while (!found && lines < 1000) {
-        found = sniff_line(&s, "{}", 2, NULL);
+        found = dialect_sniff_feed(&s, "{}", 2, NULL);
         lines++;
     }
-    ok(found == dialect_at(0), "lines that say nothing are the first dialect's");
+    ok(found == dialect_get(0), "lines that say nothing are the first dialect's");
     ok(lines > 1 && lines <= 64, "after a bounded number of lines");
-    sniff_fini(&s);
+    dialect_sniff_fini(&s);
 }
 
 /* Nothing is kept back of a stream that is known by its first line. */
 static void test_at_once(void)
 {
     static const char init[] = "{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s\"}";
-    struct sniff s = {0};
-    const struct dialect *const found = sniff_line(&s, init, sizeof init - 1, NULL);
+    struct dialect_sniff s = {0};
+    const struct dialect *const found = dialect_sniff_feed(&s, init, sizeof init - 1, NULL);
     is_str(found ? found->name : "", "claude", "the first line of Claude Code is enough");
-    sniff_fini(&s);
+    dialect_sniff_fini(&s);
 }
 
 int main(void)

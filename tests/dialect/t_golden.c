@@ -70,14 +70,14 @@ static void ignore(void *ctx, struct event *ev)
 /* The stream alone tells its dialect. */
 static void test_found(const struct golden *g)
 {
-    struct translate t;
+    struct translator t;
     struct stream_end_info end = {.how = STREAM_EOF};
-    translate_init(&t, NULL, ignore, NULL);
+    translator_init(&t, NULL, ignore, NULL);
     for (const char *p = g->stream; p < g->stream + g->len; p += strcspn(p, "\n") + 1)
-        translate_line(&t, p, strcspn(p, "\n"), true);
-    translate_end(&t, &end);
+        translator_feed_line(&t, p, strcspn(p, "\n"), true);
+    translator_end(&t, &end);
     ok(t.dialect == g->dialect, "%s: found by its lines", g->name);
-    translate_fini(&t);
+    translator_fini(&t);
 }
 
 static void test_pieces(const struct golden *g)
@@ -271,8 +271,8 @@ int main(void)
 {
     plan_lazy();
     int cases = 0;
-    for (size_t i = 0; dialect_at(i); i++)
-        cases += test_dialect(dialect_at(i), "dialects") + test_dialect(dialect_at(i), "turns");
+    for (size_t i = 0; dialect_get(i); i++)
+        cases += test_dialect(dialect_get(i), "dialects") + test_dialect(dialect_get(i), "turns");
     ok(cases > 60, "%d recorded streams", cases);
     return 0;
 }

@@ -8,7 +8,7 @@
 #include "turn/translator.h"
 
 struct copy {
-    struct writing writing;
+    struct writer_stream writing;
     struct buf out;
     uint64_t seq;
 };
@@ -19,27 +19,28 @@ static void see(void *ctx, struct event *ev)
     struct copy *const c = ctx;
     ev->meta.seq = ++c->seq;
     ev->meta.correlation_id = "c";
-    writing_event(&c->writing, &c->out, ev);
+    writer_stream_write(&c->writing, &c->out, ev);
 }
 
-static void feed(struct translate *t, const char *stream)
+static void feed(struct translator *t, const char *stream)
 {
     for (const char *nl; (nl = strchr(stream, '\n')); stream = nl + 1)
-        translate_line(t, stream, (size_t)(nl - stream), true);
+        translator_feed_line(t, stream, (size_t)(nl - stream), true);
 }
 
-static char *copy_stream(const char *stream, enum framing framing)
+static char *copy_stream(const char *stream, enum writer_framing framing)
 {
     struct copy c = {0};
-    struct translate t;
+    struct translator t;
     struct stream_end_info end = {.how = STREAM_EOF};
-    writing_init(&c.writing, writer_find("turncast"), &(struct writer_conf){.framing = framing});
-    translate_init(&t, NULL, see, &c);
+    writer_stream_init(&c.writing, writer_find("turncast"),
+                       &(struct writer_conf){.framing = framing});
+    translator_init(&t, NULL, see, &c);
     feed(&t, stream);
-    translate_end(&t, &end);
+    translator_end(&t, &end);
     is_str(t.dialect->name, "turncast", "the dialect is found");
-    translate_fini(&t);
-    writing_fini(&c.writing);
+    translator_fini(&t);
+    writer_stream_fini(&c.writing);
     return buf_steal(&c.out);
 }
 

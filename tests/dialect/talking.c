@@ -28,7 +28,7 @@ const char *talking_begin(struct talking *t, const char *dialect,
                           const struct dialect_prompt *prompt)
 {
     buf_reset(&t->said);
-    dialog_begin(&t->dialog, dialect_find(dialect), prompt, &t->said);
+    agent_input_begin(&t->dialog, dialect_find(dialect), prompt, &t->said);
     return show(t);
 }
 
@@ -38,28 +38,28 @@ const char *talking_hear(struct talking *t, const char *line)
     buf_add_str(&text, line);
     exchange(text.p, '\'', '"');
     buf_reset(&t->said);
-    dialog_line(&t->dialog, &t->said, text.p, text.len);
+    agent_input_handle_line(&t->dialog, &t->said, text.p, text.len);
     return show(t);
 }
 
 const char *talking_interrupt(struct talking *t)
 {
     buf_reset(&t->said);
-    dialog_interrupt(&t->dialog, &t->said);
+    agent_input_interrupt(&t->dialog, &t->said);
     return show(t);
 }
 
 const char *talking_answer(struct talking *t, const struct dialect_answer *answer)
 {
     buf_reset(&t->said);
-    if (dialog_answer(&t->dialog, &t->said, answer) < 0)
+    if (agent_input_answer(&t->dialog, &t->said, answer) < 0)
         return t->said.len ? "refused, and something was said" : "refused";
     return show(t);
 }
 
 void talking_fini(struct talking *t)
 {
-    dialog_end(&t->dialog);
+    agent_input_end(&t->dialog);
     buf_fini(&t->said);
 }
 
@@ -71,11 +71,11 @@ bool talking_is_json(const struct talking *t)
         struct json j;
         if (!end)
             return false;
-        json_start(&j, line, (size_t)(end - line));
-        if (json_peek(&j) != JSON_AT_OBJECT)
+        json_init(&j, line, (size_t)(end - line));
+        if (json_reader_peek(&j) != JSON_AT_OBJECT)
             return false;
-        json_skip(&j, NULL);
-        if (json_finish(&j) < 0)
+        json_reader_skip(&j, NULL);
+        if (json_reader_finish(&j) < 0)
             return false;
         at += (size_t)(end - line) + 1;
     }
@@ -122,7 +122,7 @@ static void decide(struct talking *t)
                                           .answers = draw(2) ? "{\"q\":[\"a\"]}" : NULL,
                                           .remember = draw(2),
                                           .interrupt = draw(4) == 0};
-    if (dialog_answer(&t->dialog, &t->said, &answer) < 0)
+    if (agent_input_answer(&t->dialog, &t->said, &answer) < 0)
         return;
 }
 
@@ -142,11 +142,11 @@ unsigned talking_spoil(const char *dialect, const char *const *lines, unsigned r
         for (unsigned k = draw(3); k; k--)
             spoil(&line, lines[draw(n)]);
         buf_reset(&t.said);
-        dialog_line(&t.dialog, &t.said, line.p ? line.p : "", line.len);
+        agent_input_handle_line(&t.dialog, &t.said, line.p ? line.p : "", line.len);
         if (draw(3) == 0)
             decide(&t);
         if (draw(50) == 0)
-            dialog_interrupt(&t.dialog, &t.said);
+            agent_input_interrupt(&t.dialog, &t.said);
         broken += !talking_is_json(&t);
         if (i % n == n - 1 && draw(2))
             talking_begin(&t, dialect, &prompt);

@@ -7,7 +7,7 @@
 #include "turn/agent_input.h"
 
 struct talking {
-    struct dialog dialog;
+    struct agent_input dialog;
     struct buf said; /* by the host, to what it heard last */
 };
 

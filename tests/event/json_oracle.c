@@ -36,10 +36,10 @@ static void claim_written(struct reading *r, const char *text, size_t len)
     struct json j;
     struct str raw = {0};
     size_t back_len = 0;
-    json_start(&j, written.p, written.len);
-    json_read_string(&j, &raw);
-    claim(r, json_finish(&j) == 0, "a written string is not valid");
-    const char *const back = json_unescape(&r->arena, raw, &back_len);
+    json_init(&j, written.p, written.len);
+    json_reader_read_string(&j, &raw);
+    claim(r, json_reader_finish(&j) == 0, "a written string is not valid");
+    const char *const back = json_reader_unescape(&r->arena, raw, &back_len);
     claim(r, back && back_len == len && memcmp(back, text, len) == 0,
           "a written string reads back as another");
 }
@@ -54,10 +54,11 @@ static bool is_ascii(const char *text)
 static const char *unescape(struct reading *r, struct str raw, size_t *len)
 {
     claim_inside(r, raw);
-    const char *const text = json_unescape(&r->arena, raw, len);
+    const char *const text = json_reader_unescape(&r->arena, raw, len);
     claim(r, utf8_is_valid(text, *len), "unescaped text is not UTF-8");
     claim(r, strlen(text) == *len, "unescaped text has a NUL");
-    claim(r, !is_ascii(text) || json_string_is(raw, text), "a string is not what it unescapes to");
+    claim(r, !is_ascii(text) || json_reader_string_is(raw, text),
+          "a string is not what it unescapes to");
     claim_written(r, text, *len);
     return text;
 }
@@ -76,8 +77,8 @@ static json_t *build_real(struct reading *r, double v)
     double back = 0;
     jsonw_real(&written, v);
     struct json j;
-    json_start(&j, written.p, written.len);
-    claim(r, json_read_real(&j, &back) && back == v && json_finish(&j) == 0,
+    json_init(&j, written.p, written.len);
+    claim(r, json_reader_read_real(&j, &back) && back == v && json_reader_finish(&j) == 0,
           "a written real reads back as another");
     return json_real(v);
 }
@@ -86,25 +87,25 @@ static json_t *build_real(struct reading *r, double v)
 static json_t *build_number(struct reading *r)
 {
     struct str slice = {0};
-    json_skip(&r->j, &slice);
+    json_reader_skip(&r->j, &slice);
     if (!slice.p)
         return NULL;
     claim_inside(r, slice);
     struct json as_int, as_real;
     int64_t n;
     double v;
-    json_start(&as_int, slice.p, slice.len);
-    json_start(&as_real, slice.p, slice.len);
-    if (json_read_int(&as_int, &n) && !has_fraction(slice))
+    json_init(&as_int, slice.p, slice.len);
+    json_init(&as_real, slice.p, slice.len);
+    if (json_reader_read_int(&as_int, &n) && !has_fraction(slice))
         return json_integer(n);
-    return json_read_real(&as_real, &v) ? build_real(r, v) : json_null();
+    return json_reader_read_real(&as_real, &v) ? build_real(r, v) : json_null();
 }
 
 static json_t *build_string(struct reading *r)
 {
     struct str raw;
     size_t len;
-    if (!json_read_string(&r->j, &raw))
+    if (!json_reader_read_string(&r->j, &raw))
         return NULL;
     const char *const text = unescape(r, raw, &len);
     return json_stringn(text, len);
@@ -115,8 +116,8 @@ static json_t *build(struct reading *r);
 static json_t *build_array(struct reading *r)
 {
     json_t *const array = json_array();
-    if (json_enter_array(&r->j))
-        while (json_next_element(&r->j))
+    if (json_reader_enter_array(&r->j))
+        while (json_reader_next_element(&r->j))
             json_array_append_new(array, build(r));
     return array;
 }
@@ -126,8 +127,8 @@ static json_t *build_object(struct reading *r)
     json_t *const object = json_object();
     struct str key;
     size_t len;
-    if (json_enter_object(&r->j))
-        while (json_next_key(&r->j, &key)) {
+    if (json_reader_enter_object(&r->j))
+        while (json_reader_next_key(&r->j, &key)) {
             const char *const name = unescape(r, key, &len);
             json_object_set_new(object, name, build(r));
         }
@@ -136,7 +137,7 @@ static json_t *build_object(struct reading *r)
 
 static json_t *build(struct reading *r)
 {
-    const enum json_type type = json_peek(&r->j);
+    const enum json_type type = json_reader_peek(&r->j);
     if (type == JSON_AT_OBJECT)
         return build_object(r);
     if (type == JSON_AT_ARRAY)
@@ -145,7 +146,7 @@ static json_t *build(struct reading *r)
         return build_string(r);
     if (type == JSON_AT_NUMBER)
         return build_number(r);
-    json_skip(&r->j, NULL);
+    json_reader_skip(&r->j, NULL);
     return type == JSON_AT_NULL ? json_null() : json_boolean(type == JSON_AT_TRUE);
 }
 
@@ -166,16 +167,16 @@ static json_t *judge(const char *text, size_t len, json_error_t *error)
 static bool is_accepted(const char *text, size_t len, struct str *slice)
 {
     struct json j;
-    json_start(&j, text, len);
-    json_skip(&j, slice);
-    return json_finish(&j) == 0;
+    json_init(&j, text, len);
+    json_reader_skip(&j, slice);
+    return json_reader_finish(&j) == 0;
 }
 
 static void claim_compact(struct reading *r, struct str value, const json_t *built)
 {
     CLEANUP_BUF struct buf compact = {0}, again = {0};
-    json_compact(&compact, value);
-    json_compact(&again, (struct str){compact.p, compact.len});
+    json_reader_compact(&compact, value);
+    json_reader_compact(&again, (struct str){compact.p, compact.len});
     claim(r, is_accepted(compact.p, compact.len, NULL), "compacted JSON is not valid");
     claim(r, str_equal((struct str){compact.p, compact.len}, (struct str){again.p, again.len}),
           "compacted JSON can be compacted further");
@@ -206,7 +207,7 @@ static void claim_pointers(struct reading *r, struct str value)
 {
     static const char *const pointers[] = {"", "/0", "/1", "/a", "/a/0", "/", "/a/b/c", "x"};
     for (size_t i = 0; i < sizeof pointers / sizeof pointers[0]; i++) {
-        const struct str found = json_pointer(value, pointers[i]);
+        const struct str found = json_reader_pointer(value, pointers[i]);
         claim(r, !found.p || is_accepted(found.p, found.len, NULL), "a pointer finds no value");
         if (found.p)
             claim_inside(r, found);
@@ -217,7 +218,7 @@ static void claim_repair(struct reading *r, bool accepted)
 {
     CLEANUP_BUF struct buf out = {0};
     buf_add_str(&out, "kept");
-    const size_t repairs = json_repair(&out, r->text, (size_t)(r->end - r->text));
+    const size_t repairs = json_reader_repair(&out, r->text, (size_t)(r->end - r->text));
     claim(r, !accepted || !repairs, "a valid line was repaired");
     claim(r, memcmp(out.p, "kept", 4) == 0, "a repair does not append");
     claim(r, repairs || out.len == 4, "nothing was repaired, yet something is written");
@@ -229,10 +230,11 @@ const char *json_oracle_check(const char *text, size_t len)
     struct reading r = {.text = text, .end = text + len};
     struct str value = {0};
     const bool accepted = is_accepted(text, len, &value);
-    json_start(&r.j, text, len);
+    json_init(&r.j, text, len);
     json_t *const built = build(&r);
-    claim(&r, (json_finish(&r.j) == 0) == accepted, "skipped and entered, the verdict differs");
-    claim(&r, json_offset(&r.j) <= len, "the place of the error lies outside of the line");
+    claim(&r, (json_reader_finish(&r.j) == 0) == accepted,
+          "skipped and entered, the verdict differs");
+    claim(&r, json_reader_offset(&r.j) <= len, "the place of the error lies outside of the line");
     claim_verdict(&r, accepted);
     claim_repair(&r, accepted);
     if (accepted) {

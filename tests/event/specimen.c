@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-static void set_text(const struct field *f, void *base, const char *text, size_t len)
+static void set_text(const struct event_field *f, void *base, const char *text, size_t len)
 {
     char *const at = base;
     *(const char **)(void *)(at + f->offset) = text;
@@ -12,7 +12,7 @@ static void set_text(const struct field *f, void *base, const char *text, size_t
         *(size_t *)(void *)(at + f->len_offset) = len;
 }
 
-static void fill_field(const struct field *f, void *base, struct arena *a, int n)
+static void fill_field(const struct event_field *f, void *base, struct arena *a, int n)
 {
     void *const at = (char *)base + f->offset;
     switch (f->type) {
@@ -56,13 +56,13 @@ void specimen_fill(struct event *ev, enum tc_kind kind, struct arena *a)
 {
     specimen_bare(ev, kind);
     int n = 0;
-    for (const struct field *f = event_fields(kind); f->key; f++)
+    for (const struct event_field *f = event_fields(kind); f->key; f++)
         fill_field(f, &ev->u, a, ++n);
-    for (const struct field *f = event_meta_fields(); f->key; f++)
+    for (const struct event_field *f = event_meta_fields(); f->key; f++)
         fill_field(f, &ev->meta, a, ++n);
 }
 
-static bool same_field(const struct field *f, const void *a, const void *b)
+static bool same_field(const struct event_field *f, const void *a, const void *b)
 {
     const void *const at_a = (const char *)a + f->offset;
     const void *const at_b = (const char *)b + f->offset;
@@ -70,7 +70,7 @@ static bool same_field(const struct field *f, const void *a, const void *b)
     case FIELD_STR:
     case FIELD_JSON:
     case FIELD_OBJECT: {
-        const struct str text_a = field_text(f, a), text_b = field_text(f, b);
+        const struct str text_a = field_get_text(f, a), text_b = field_get_text(f, b);
         return !text_a.p == !text_b.p && str_equal(text_a, text_b);
     }
     case FIELD_INT:
@@ -85,7 +85,7 @@ static bool same_field(const struct field *f, const void *a, const void *b)
     return false;
 }
 
-static const char *first_different(const struct field *f, const void *a, const void *b)
+static const char *first_different(const struct event_field *f, const void *a, const void *b)
 {
     while (f->key && same_field(f, a, b))
         f++;

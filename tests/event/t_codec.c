@@ -28,11 +28,11 @@ static bool jansson_agrees(const struct event *ev, const struct buf *line)
                                   "session_id", &session, "seq", &seq, "src", &src);
     bool same = !wrong && strcmp(type, kind_name(ev->kind)) == 0 && json_is_object(payload) &&
                 (uint64_t)seq == ev->meta.seq && strcmp(src, ev->meta.src) == 0;
-    for (const struct field *f = event_fields(ev->kind); same && f->key; f++) {
+    for (const struct event_field *f = event_fields(ev->kind); same && f->key; f++) {
         const json_t *const got = json_object_get(payload, f->key);
-        if (f->type == FIELD_STR && field_text(f, &ev->u).p)
+        if (f->type == FIELD_STR && field_get_text(f, &ev->u).p)
             same = json_is_string(got) &&
-                   str_equal(field_text(f, &ev->u),
+                   str_equal(field_get_text(f, &ev->u),
                              (struct str){json_string_value(got), json_string_length(got)});
         else if (f->type == FIELD_FLAG || f->type == FIELD_TRI)
             same = !got || json_is_boolean(got);

@@ -19,15 +19,15 @@ static void test_kinds(void)
     for (int k = 0; k < TC_KINDS; k++) {
         const char *const name = kind_name((enum tc_kind)k);
         names = names && name && *name;
-        found = found && kind_find(name, strlen(name)) == k;
+        found = found && kind_from_name(name, strlen(name)) == k;
     }
     ok(names, "every kind has a name");
     ok(found, "kind_find finds every name");
-    is_int(kind_find("narrations", 10), -1, "kind_find refuses a longer name");
-    is_int(kind_find("narratio", 8), -1, "kind_find refuses a prefix");
-    is_int(kind_find("", 0), -1, "kind_find refuses nothing");
-    is_int(kind_gate(TC_PROGRESS), GATE_PROGRESS, "kind_gate");
-    is_int(kind_pressure(TC_TOOL_RESULT), PRESSURE_SHRINK, "kind_pressure");
+    is_int(kind_from_name("narrations", 10), -1, "kind_find refuses a longer name");
+    is_int(kind_from_name("narratio", 8), -1, "kind_find refuses a prefix");
+    is_int(kind_from_name("", 0), -1, "kind_find refuses nothing");
+    is_int(kind_visibility(TC_PROGRESS), VISIBILITY_PROGRESS, "kind_gate");
+    is_int(kind_overflow(TC_TOOL_RESULT), OVERFLOW_TRUNCATE, "kind_pressure");
     ok(kind_is_terminal(TC_FINAL) && kind_is_terminal(TC_ERROR) && kind_is_terminal(TC_DONE),
        "final, error and done are terminal");
     ok(!kind_is_terminal(TC_USAGE) && !kind_is_terminal(TC_NARRATION), "others are not");
@@ -84,7 +84,7 @@ static void test_rows_cover_the_structs(void)
     for (int k = 0; k < TC_KINDS; k++) {
         bool covered[sizeof(union event_payload)] = {false};
         cover(covered, 0, sizeof(struct tc_meta *));
-        for (const struct field *f = event_fields((enum tc_kind)k); f->key; f++) {
+        for (const struct event_field *f = event_fields((enum tc_kind)k); f->key; f++) {
             cover(covered, f->offset, widths[f->type]);
             if (f->len_offset)
                 cover(covered, f->len_offset, sizeof(size_t));
@@ -103,16 +103,16 @@ static void test_box_copies(void)
         struct arena a = {0};
         struct event ev, same;
         specimen_fill(&ev, (enum tc_kind)k, &a);
-        struct event_box *const box = event_box_new(&ev);
+        struct shared_event *const box = shared_event_new(&ev);
         arena_fini(&a); /* what the draft borrowed is gone */
         specimen_fill(&same, (enum tc_kind)k, &a);
-        const struct event *const got = event_box_get(box);
+        const struct event *const got = shared_event_get(box);
         const char *const differs = specimen_differ(got, &same);
         ok(!differs, "%s: the box holds every field%s%s", kind_name((enum tc_kind)k),
            differs ? ", but not " : "", differs ? differs : "");
         ok(got->u.meta == &got->meta, "%s: its payload points to its meta",
            kind_name((enum tc_kind)k));
-        event_box_unref(box);
+        shared_event_unref(box);
         arena_fini(&a);
     }
 }
@@ -123,47 +123,49 @@ static void test_box_text(void)
     event_init(&ev, TC_NARRATION);
     ev.u.narration.text = "abcdef";
     ev.u.narration.text_len = 3;
-    struct event_box *box = event_box_new(&ev);
-    is_str(event_box_get(box)->u.narration.text, "abc", "text is cut at its length and terminated");
-    ok(!event_box_get(box)->u.narration.message_id, "an absent string stays NULL");
-    ok(event_box_size(box) >= sizeof(struct event) + 4, "the size counts the text");
-    event_box_unref(event_box_ref(box));
-    is_int((long long)event_box_get(box)->u.narration.text_len, 3, "lives as long as a reference");
-    event_box_unref(box);
-    event_box_unref(NULL);
+    struct shared_event *box = shared_event_new(&ev);
+    is_str(shared_event_get(box)->u.narration.text, "abc",
+           "text is cut at its length and terminated");
+    ok(!shared_event_get(box)->u.narration.message_id, "an absent string stays NULL");
+    ok(shared_event_size(box) >= sizeof(struct event) + 4, "the size counts the text");
+    shared_event_unref(shared_event_ref(box));
+    is_int((long long)shared_event_get(box)->u.narration.text_len, 3,
+           "lives as long as a reference");
+    shared_event_unref(box);
+    shared_event_unref(NULL);
 
     event_init(&ev, TC_TOOL_CALL);
     ev.u.tool_call.name = NULL;
     ev.u.tool_call.args = NULL;
     ev.meta.src = NULL;
-    box = event_box_new(&ev);
-    is_str(event_box_get(box)->u.tool_call.name, "", "a required string is never NULL in a box");
-    is_str(event_box_get(box)->u.tool_call.args, "{}", "nor are required arguments");
-    is_int((long long)event_box_get(box)->u.tool_call.args_len, 2, "and their length is right");
-    event_box_unref(box);
+    box = shared_event_new(&ev);
+    is_str(shared_event_get(box)->u.tool_call.name, "", "a required string is never NULL in a box");
+    is_str(shared_event_get(box)->u.tool_call.args, "{}", "nor are required arguments");
+    is_int((long long)shared_event_get(box)->u.tool_call.args_len, 2, "and their length is right");
+    shared_event_unref(box);
 }
 
 /* ---- boxes in a row ---- */
 
-static struct event_box *box_specimen(struct slab *row, size_t i)
+static struct shared_event *box_specimen(struct chunk_pool *row, size_t i)
 {
     struct arena a = {0};
     struct event ev;
     specimen_fill(&ev, (enum tc_kind)(i % TC_KINDS), &a);
     ev.meta.seq = i;
-    struct event_box *const box = event_box_make(row, &ev);
+    struct shared_event *const box = shared_event_new_in_pool(row, &ev);
     arena_fini(&a);
     return box;
 }
 
 /* The first difference, or NULL. */
-static const char *differs_from_specimen(const struct event_box *box, size_t i)
+static const char *differs_from_specimen(const struct shared_event *box, size_t i)
 {
     struct arena a = {0};
     struct event same;
     specimen_fill(&same, (enum tc_kind)(i % TC_KINDS), &a);
     same.meta.seq = i;
-    const char *const differs = specimen_differ(event_box_get(box), &same);
+    const char *const differs = specimen_differ(shared_event_get(box), &same);
     arena_fini(&a);
     return differs;
 }
@@ -171,21 +173,21 @@ static const char *differs_from_specimen(const struct event_box *box, size_t i)
 static void test_row_of_boxes(void)
 {
     enum { ROW = 100 * TC_KINDS };
-    static struct event_box *row[ROW];
-    struct slab slab = {0};
+    static struct shared_event *row[ROW];
+    struct chunk_pool slab = {0};
     for (size_t i = 0; i < ROW; i++)
         row[i] = box_specimen(&slab, i);
-    slab_end(&slab);
+    chunk_pool_finish(&slab);
     const char *differs = NULL;
     for (size_t i = 0; i < ROW; i++)
         if (i % 50)
-            event_box_unref(row[i]);
+            shared_event_unref(row[i]);
     for (size_t i = 0; i < ROW && !differs; i += 50)
         differs = differs_from_specimen(row[i], i);
     ok(!differs, "a box stays whole when those beside it are gone: %s",
        differs ? differs : "no difference");
     for (size_t i = 0; i < ROW; i += 50)
-        event_box_unref(row[i]);
+        shared_event_unref(row[i]);
 }
 
 static void test_row_of_narration(void)
@@ -195,23 +197,23 @@ static void test_row_of_narration(void)
     ev.meta.src = "claude";
     ev.u.narration.text = "a few words";
     ev.u.narration.text_len = 11;
-    struct slab slab = {0};
-    struct event_box *row[256];
-    const struct slab_chunk *seen = NULL;
+    struct chunk_pool slab = {0};
+    struct shared_event *row[256];
+    const struct pool_chunk *seen = NULL;
     size_t chunks = 0, placed = 0;
     for (size_t i = 0; i < 256; i++) {
-        row[i] = event_box_make(&slab, &ev);
+        row[i] = shared_event_new_in_pool(&slab, &ev);
         chunks += slab.chunk != seen;
         placed += slab.chunk != NULL;
         seen = slab.chunk;
     }
-    if (SEES_FREED)
+    if (ASAN_ENABLED)
         ok(placed == 0, "each box is alone where the use of what was freed is looked for");
     else
         ok(placed > 240 && chunks < 40, "%zu of 256 boxes are in %zu chunks", placed, chunks);
-    slab_end(&slab);
+    chunk_pool_finish(&slab);
     for (size_t i = 0; i < 256; i++)
-        event_box_unref(row[i]);
+        shared_event_unref(row[i]);
 }
 
 #define READERS 3
@@ -219,7 +221,7 @@ static void test_row_of_narration(void)
 
 /* Boxes that several threads have a reference of each. */
 struct stream {
-    struct event_box *boxes[READ];
+    struct shared_event *boxes[READ];
     _Atomic size_t there;
 };
 
@@ -230,13 +232,13 @@ static void *read_stream(void *arg)
     for (size_t i = 0; i < READ; i++) {
         while (stream->there <= i)
             sched_yield();
-        const struct event *const ev = event_box_get(stream->boxes[i]);
+        const struct event *const ev = shared_event_get(stream->boxes[i]);
         whole = whole && ev->meta.seq == i && ev->kind == (enum tc_kind)(i % TC_KINDS) &&
-                strcmp(ev->meta.src, event_box_get(stream->boxes[0])->meta.src) == 0;
+                strcmp(ev->meta.src, shared_event_get(stream->boxes[0])->meta.src) == 0;
         if (i)
-            event_box_unref(stream->boxes[i]);
+            shared_event_unref(stream->boxes[i]);
     }
-    event_box_unref(stream->boxes[0]);
+    shared_event_unref(stream->boxes[0]);
     return whole ? arg : NULL;
 }
 
@@ -244,18 +246,18 @@ static void *read_stream(void *arg)
 static void test_boxes_across_threads(void)
 {
     static struct stream stream;
-    struct slab slab = {0};
+    struct chunk_pool slab = {0};
     pthread_t threads[READERS];
     for (int i = 0; i < READERS; i++)
         if (pthread_create(&threads[i], NULL, read_stream, &stream) != 0)
             bail("no threads");
     for (size_t i = 0; i < READ; i++) {
-        stream.boxes[i] = event_box_ref_many(box_specimen(&slab, i), READERS - 1);
+        stream.boxes[i] = shared_event_ref_many(box_specimen(&slab, i), READERS - 1);
         stream.there = i + 1;
         if (i % 100 == 99)
-            slab_end(&slab);
+            chunk_pool_finish(&slab);
     }
-    slab_end(&slab);
+    chunk_pool_finish(&slab);
     bool whole = true;
     for (int i = 0; i < READERS; i++) {
         void *read;
@@ -267,7 +269,7 @@ static void test_boxes_across_threads(void)
 
 /* All ask at once for a line that nobody has made yet. */
 struct race {
-    struct event_box *box;
+    struct shared_event *box;
     pthread_barrier_t start;
 };
 
@@ -275,8 +277,8 @@ static void *ask_for_line(void *arg)
 {
     struct race *const race = arg;
     pthread_barrier_wait(&race->start);
-    const char *const line = event_box_line(race->box, NULL);
-    event_box_unref(race->box);
+    const char *const line = shared_event_json_line(race->box, NULL);
+    shared_event_unref(race->box);
     return (void *)(uintptr_t)line;
 }
 
@@ -284,11 +286,11 @@ static void *ask_for_line(void *arg)
 
 static bool race_for_line(const struct event *ev)
 {
-    struct race race = {.box = event_box_new(ev)};
+    struct race race = {.box = shared_event_new(ev)};
     pthread_barrier_init(&race.start, NULL, RACERS);
     pthread_t threads[RACERS];
     for (int i = 0; i < RACERS; i++) {
-        event_box_ref(race.box);
+        shared_event_ref(race.box);
         if (pthread_create(&threads[i], NULL, ask_for_line, &race) != 0)
             bail("no threads");
     }
@@ -296,10 +298,10 @@ static bool race_for_line(const struct event *ev)
     for (int i = 0; i < RACERS; i++) {
         void *line;
         pthread_join(threads[i], &line);
-        same = same && line == event_box_line(race.box, NULL);
+        same = same && line == shared_event_json_line(race.box, NULL);
     }
     pthread_barrier_destroy(&race.start);
-    event_box_unref(race.box);
+    shared_event_unref(race.box);
     return same;
 }
 
@@ -309,16 +311,16 @@ static void test_box_line(void)
     event_init(&ev, TC_ERROR);
     ev.u.error.message = "no\n";
     ev.meta.ts = 1;
-    struct event_box *const box = event_box_new(&ev);
+    struct shared_event *const box = shared_event_new(&ev);
     size_t len;
-    const char *const line = event_box_line(box, &len);
+    const char *const line = shared_event_json_line(box, &len);
     is_str(line,
            "{\"type\":\"error\",\"payload\":{\"message\":\"no\\n\"},\"ts\":1,"
            "\"correlation_id\":\"\",\"session_id\":\"\",\"seq\":0,\"src\":\"\"}",
            "the canonical line");
     is_int((long long)len, (long long)strlen(line), "and its length");
-    ok(event_box_line(box, NULL) == line, "made once");
-    event_box_unref(box);
+    ok(shared_event_json_line(box, NULL) == line, "made once");
+    shared_event_unref(box);
 
     bool same = true;
     for (int i = 0; i < 200 && same; i++)
@@ -340,12 +342,12 @@ static void flatten_error(struct flat_error *flat)
     struct event ev;
     event_init(&ev, TC_ERROR);
     ev.u.error.message = "no";
-    struct event_box *const box = event_box_new(&ev);
+    struct shared_event *const box = shared_event_new(&ev);
     memset(flat, 0, sizeof *flat);
-    flat->len = event_box_flat_size(box, (struct str){0});
+    flat->len = shared_event_serialized_size(box, (struct str){0});
     flat->texts = 2 * sizeof(size_t) + offsetof(struct event, u) + sizeof(struct tc_error);
-    event_box_flatten(flat->bytes, box, (struct str){0});
-    event_box_unref(box);
+    shared_event_serialize(flat->bytes, box, (struct str){0});
+    shared_event_unref(box);
 }
 
 /* Overwrites the header: the sizes of the texts and of the line. */
@@ -365,8 +367,8 @@ static void set_line(struct flat_error *flat, size_t at, size_t bytes)
 static bool is_accepted(const struct flat_error *flat)
 {
     struct buf place = {0};
-    struct event_box *const box = event_box_raise(&place, flat->bytes, flat->len);
-    event_box_unref(box);
+    struct shared_event *const box = shared_event_attach(&place, flat->bytes, flat->len);
+    shared_event_unref(box);
     buf_fini(&place);
     return box;
 }

@@ -285,7 +285,7 @@ unsigned httpd_requests(struct httpd *h)
     return n;
 }
 
-unsigned httpd_connections(struct httpd *h)
+unsigned httpd_count_connections(struct httpd *h)
 {
     pthread_mutex_lock(&h->mu);
     const unsigned n = h->connections;

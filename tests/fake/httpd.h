@@ -30,7 +30,7 @@ struct httpd *httpd_start(const struct httpd_step *steps, size_t count);
 int httpd_port(const struct httpd *h);
 /* So far; any time. */
 unsigned httpd_requests(struct httpd *h);
-unsigned httpd_connections(struct httpd *h);
+unsigned httpd_count_connections(struct httpd *h);
 /* Head and body of request i as they came; "" when there was none. Valid until httpd_stop. */
 const char *httpd_request(struct httpd *h, unsigned i);
 /* What was wrong; "" when nothing was. Valid until httpd_stop. */

@@ -16,12 +16,12 @@
 static int lay(struct journal *j, char **words)
 {
     const int64_t seq = journal_last_seq(j) + 1;
-    const struct record_request r = {
+    const struct journal_request r = {
         .turn = words[1], .lane = "c1", .body = {words[3], strlen(words[3])}};
-    const struct record_settlement failed = {.verdict = RECORD_FAIL, .reason = words[2]};
-    return journal_add(j, words[0], &r, 1, seq) == RECORD_DONE &&
-                   journal_start(j, seq) == RECORD_DONE &&
-                   journal_settle(j, seq, &failed, seq + 1) == RECORD_DONE
+    const struct journal_settlement failed = {.verdict = JOURNAL_FAIL, .reason = words[2]};
+    return journal_add_requests(j, words[0], &r, 1, seq) == JOURNAL_DONE &&
+                   journal_start_attempt(j, seq) == JOURNAL_DONE &&
+                   journal_settle_row(j, seq, &failed, seq + 1) == JOURNAL_DONE
                ? 0
                : 1;
 }
@@ -33,22 +33,22 @@ static int bury(struct journal *j, char **words)
                                    .turn = words[1],
                                    .reason = words[2],
                                    .body = {words[3], strlen(words[3])}};
-    return journal_dead_add(j, &d) == RECORD_DONE ? 0 : 1;
+    return journal_dead_add(j, &d) == JOURNAL_DONE ? 0 : 1;
 }
 
 static int allow(struct journal *j, char **words)
 {
-    const struct record_approval a = {.id = strtoll(words[0], NULL, 10),
-                                      .agent = words[1],
-                                      .conv = words[2],
-                                      .key = words[0],
-                                      .tool = words[3],
-                                      .shown = words[4],
-                                      .by = words[5]};
-    return journal_approval_keep(j, &a) == RECORD_DONE ? 0 : 1;
+    const struct journal_approval a = {.id = strtoll(words[0], NULL, 10),
+                                       .agent = words[1],
+                                       .conv = words[2],
+                                       .key = words[0],
+                                       .tool = words[3],
+                                       .shown = words[4],
+                                       .by = words[5]};
+    return journal_approval_put(j, &a) == JOURNAL_DONE ? 0 : 1;
 }
 
-static void print_row(void *ctx, const struct record_row *row)
+static void print_row(void *ctx, const struct journal_row *row)
 {
     (void)ctx;
     printf("%.*s%s\n", (int)row->body.len, row->body.p, row->in_doubt ? "?" : "");
@@ -71,7 +71,7 @@ int main(int argc, char **argv)
         return 99;
     struct journal *const j = journal_open(&(struct journal_spec){.dir = argv[2]}, &err);
     if (!j) {
-        fprintf(stderr, "%s\n", err_str(&err));
+        fprintf(stderr, "%s\n", err_format(&err));
         return 99;
     }
     int status = 99;
@@ -82,7 +82,7 @@ int main(int argc, char **argv)
     else if (argc == 9 && strcmp(argv[1], "allow") == 0)
         status = allow(j, argv + 3);
     else if (argc == 4 && strcmp(argv[1], "rows") == 0)
-        status = journal_load(j, argv[3], print_row, NULL) == RECORD_DONE ? 0 : 1;
+        status = journal_list_rows(j, argv[3], print_row, NULL) == JOURNAL_DONE ? 0 : 1;
     else if (argc == 3 && strcmp(argv[1], "hold") == 0)
         status = hold();
     journal_close(j);

@@ -32,7 +32,7 @@ struct wish {
     int fail, hang, gated, flood, behind, silent;
 };
 
-#define GATE_S 600 /* nothing waits for ever, whatever became of the test */
+#define VISIBILITY_S 600 /* nothing waits for ever, whatever became of the test */
 #define LOOK_MS 20
 #define WAITING_MAX 16
 
@@ -217,7 +217,7 @@ static void pass_gate(const struct wish *w, long place)
 {
     char gate[4096];
     snprintf(gate, sizeof gate, "%s/%s", gates, w->id);
-    for (long ms = 0; !is_open(gate, place) && ms < GATE_S * 1000; ms += LOOK_MS) {
+    for (long ms = 0; !is_open(gate, place) && ms < VISIBILITY_S * 1000; ms += LOOK_MS) {
         struct pollfd out = {.fd = STDOUT_FILENO}; /* tells only that nobody reads it any more */
         if (poll(&out, 1, 0) > 0)
             exit(1);

@@ -25,12 +25,12 @@ static void check_name(const char *name)
         check(!iscntrl((unsigned char)*p));
 }
 
-static void check_ask(const struct chat_ask *ask)
+static void check_ask(const struct chat_request *ask)
 {
     CLEANUP_BUF struct buf flat = {0};
     const struct buf *const last = &ask->said.last;
     check(last->len && strlen(last->p) == last->len);
-    messages_flatten(&ask->said, &flat, (struct str){last->p, last->len});
+    chat_messages_append_prompt(&ask->said, &flat, (struct str){last->p, last->len});
     check(strlen(flat.p) == flat.len && flat.len >= last->len);
     check(memcmp(flat.p + flat.len - last->len, last->p, last->len) == 0);
     check_name(ask->conversation);
@@ -48,10 +48,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     json_t *const body = json_loadb(end ? end + 1 : text, end ? size - line - 1 : size,
                                     JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
     if (body && json_is_object(body)) {
-        struct chat_ask ask;
-        if (!chat_ask_read(&ask, &r, body))
+        struct chat_request ask;
+        if (!chat_request_parse(&ask, &r, body))
             check_ask(&ask);
-        chat_ask_fini(&ask);
+        chat_request_fini(&ask);
     }
     json_decref(body);
     return 0;

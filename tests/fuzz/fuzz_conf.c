@@ -51,7 +51,7 @@ static void check(const struct conf *c)
     for (size_t i = 0; i < c->n_instances; i++) {
         const struct conf_instance *const inst = &c->instances[i];
         if (!inst->name || !inst->plugin || inst->queue_events < 1 || inst->queue_bytes < 1 ||
-            !conf_instance_same(inst, inst))
+            !conf_instance_equal(inst, inst))
             abort();
         for (const int64_t *port = inst->ports; port && *port; port++)
             if (*port < 1 || *port > 65535)
@@ -70,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (!again || again->n_instances != c->n_instances || again->n_agents != c->n_agents)
             abort();
         for (size_t i = 0; i < c->n_instances; i++)
-            if (!conf_instance_same(&c->instances[i], &again->instances[i]))
+            if (!conf_instance_equal(&c->instances[i], &again->instances[i]))
                 abort();
         conf_unref(again);
         conf_unref(c);

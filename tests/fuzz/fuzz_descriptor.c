@@ -15,7 +15,7 @@ static void fill(const struct tc_plugin *p)
     struct arena arena = {0};
     struct tc_err err;
     void *const conf = calloc(1, p->conf_size + 1);
-    if (options_fill(conf, p->options, NULL, "f", 1, &arena, &err) < 0 && !err.text[0])
+    if (plugin_options_parse(conf, p->options, NULL, "f", 1, &arena, &err) < 0 && !err.text[0])
         abort();
     free(conf);
     arena_fini(&arena);
@@ -32,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     CLEANUP_BUF struct buf record = {0};
     descriptor_pack(&record, &d.plugin, d.has);
-    if (descriptor_check(&d.plugin, &err) < 0 ||
+    if (descriptor_validate(&d.plugin, &err) < 0 ||
         !str_equal((struct str){record.p, record.len}, (struct str){(const char *)data, size}) ||
         descriptor_unpack(&again, (struct str){record.p, record.len}, &err) < 0)
         abort();

@@ -15,9 +15,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static const struct dialect *pick_by_byte(uint8_t byte)
 {
     size_t n = 0;
-    while (dialect_at(n))
+    while (dialect_get(n))
         n++;
-    return dialect_at(byte % n);
+    return dialect_get(byte % n);
 }
 
 /* Moves *p behind what named it. */

@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define ASKED_MAX 4096
 
 struct run {
-    struct dialog dialog;
+    struct agent_input dialog;
     struct arena arena;
     struct buf out;
     size_t checked;               /* bytes of out that were looked at */
@@ -46,7 +46,7 @@ static int read_message(struct message *m, const char *p, size_t n)
                                       {"id", &m->id},
                                       {"request_id", &m->request_id},
                                       {"response", &m->response}};
-    return value_line(p, n, VALUE_ROWS(wants));
+    return value_parse_line(p, n, VALUE_ROWS(wants));
 }
 
 /* ---- what the agent asks ---- */
@@ -54,7 +54,7 @@ static int read_message(struct message *m, const char *p, size_t n)
 static void note_id(struct run *r, struct str id)
 {
     if (id.p && r->n_asked < ASKED_MAX)
-        r->asked[r->n_asked++] = value_show(&r->arena, id, NULL);
+        r->asked[r->n_asked++] = value_text_or_json(&r->arena, id, NULL);
 }
 
 static void note_asked(struct run *r, const char *p, size_t n)
@@ -62,10 +62,10 @@ static void note_asked(struct run *r, const char *p, size_t n)
     struct message m;
     CLEANUP_BUF struct buf mended = {0};
     if (read_message(&m, p, n) < 0) {
-        if (!json_repair(&mended, p, n) || read_message(&m, mended.p, mended.len) < 0)
+        if (!json_reader_repair(&mended, p, n) || read_message(&m, mended.p, mended.len) < 0)
             return;
     }
-    if (value_is(m.type, "control_request"))
+    if (value_equals(m.type, "control_request"))
         note_id(r, m.request_id);
     if (m.method.p) /* of the other protocol; a line may look like both */
         note_id(r, m.id);
@@ -76,11 +76,11 @@ static void note_asked(struct run *r, const char *p, size_t n)
 static void check_answer(struct run *r, const struct message *m, const char *line)
 {
     struct str id = m->method.p ? (struct str){0} : m->id;
-    if (value_is(m->type, "control_response"))
-        id = value_member(m->response, "request_id");
+    if (value_equals(m->type, "control_response"))
+        id = value_get_last(m->response, "request_id");
     if (!id.p)
         return;
-    const char *const text = value_show(&r->arena, id, NULL);
+    const char *const text = value_text_or_json(&r->arena, id, NULL);
     for (size_t i = 0; i < r->n_asked; i++)
         if (r->asked[i] && strcmp(r->asked[i], text) == 0) {
             r->asked[i] = NULL;
@@ -116,7 +116,7 @@ static void decide(struct run *r, char what, const char *id, const char *text)
     answer.reason = answer.decision == DIALECT_DENY ? text : NULL;
     answer.answers = what == 'q' ? text : NULL;
     const size_t before = r->out.len;
-    const int done = dialog_answer(&r->dialog, &r->out, &answer);
+    const int done = agent_input_answer(&r->dialog, &r->out, &answer);
     demand((done == 0) == (r->out.len > before), "a decision is written, or refused", id);
 }
 
@@ -124,9 +124,9 @@ static void act(struct run *r, const char *line, size_t len)
 {
     const char what = len > 1 ? line[1] : 'l';
     if (what == 'i')
-        dialog_interrupt(&r->dialog, &r->out);
+        agent_input_interrupt(&r->dialog, &r->out);
     if (what == 'l')
-        dialog_leave(&r->dialog, &r->out);
+        agent_input_finish(&r->dialog, &r->out);
     if (len < 3 || !strchr("arcdsq", what))
         return;
     char *const id = arena_strndup(&r->arena, line + 3, len - 3);
@@ -142,7 +142,7 @@ static const struct dialect *choose(uint8_t byte)
 {
     const struct dialect *able[64], *d;
     size_t n = 0;
-    for (size_t i = 0; (d = dialect_at(i)) && n < 64; i++)
+    for (size_t i = 0; (d = dialect_get(i)) && n < 64; i++)
         if (d->input)
             able[n++] = d;
     return able[byte % n];
@@ -154,7 +154,7 @@ static void take(struct run *r, const char *line, size_t len)
         act(r, line, len);
     } else {
         note_asked(r, line, len);
-        dialog_line(&r->dialog, &r->out, line, len);
+        agent_input_handle_line(&r->dialog, &r->out, line, len);
     }
     check_out(r);
 }
@@ -166,7 +166,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct run *const r = calloc(1, sizeof *r);
     const struct dialect_prompt prompt = {
         .text = "do \xff it", .len = 7, .cwd = "/srv", .mode = size % 2 ? "plan" : NULL};
-    dialog_begin(&r->dialog, choose(data[0]), &prompt, &r->out);
+    agent_input_begin(&r->dialog, choose(data[0]), &prompt, &r->out);
     check_out(r);
     for (const char *p = (const char *)data + 1, *const end = (const char *)data + size; p < end;) {
         const char *const newline = memchr(p, '\n', (size_t)(end - p));
@@ -174,7 +174,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         take(r, p, len);
         p += len + 1;
     }
-    dialog_end(&r->dialog);
+    agent_input_end(&r->dialog);
     arena_fini(&r->arena);
     buf_fini(&r->out);
     free(r);

@@ -31,50 +31,50 @@ static void must(bool good)
 /* ---- a process that is none */
 
 static int far_end = -1;
-static struct gauge *page;
+static struct status_page *page;
 
-int spawn_start(struct spawn *s, const char *name, int gauge_fd, int plugin_fd, bool prints,
-                struct tc_err *err)
+int connector_spawn_start(struct connector_child *s, const char *name, int gauge_fd, int plugin_fd,
+                          bool prints, struct tc_err *err)
 {
     int sockets[2], ends[2];
     (void)name;
     (void)plugin_fd;
     (void)prints;
-    page = gauge_map(gauge_fd, err);
+    page = status_page_map(gauge_fd, err);
     must(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, sockets) == 0 &&
          pipe2(ends, O_NONBLOCK) == 0);
     close(ends[1]);
-    *s = (struct spawn){.pid = 1, .socket = sockets[0], .output = ends[0], .printed = -1};
+    *s = (struct connector_child){.pid = 1, .socket = sockets[0], .output = ends[0], .printed = -1};
     far_end = sockets[1];
     return 0;
 }
 
-void spawn_kill(struct spawn *s)
+void connector_spawn_kill(struct connector_child *s)
 {
     close(s->socket);
     close(s->output);
 }
 
-bool spawn_reap(struct spawn *s, struct spawn_end *end)
+bool connector_spawn_reap(struct connector_child *s, struct connector_exit_info *end)
 {
     (void)s;
-    *end = (struct spawn_end){0};
+    *end = (struct connector_exit_info){0};
     return true;
 }
 
-bool spawn_has_ended(const struct spawn *s)
+bool connector_spawn_has_exited(const struct connector_child *s)
 {
     (void)s;
     return false;
 }
 
-int64_t spawn_rss(const struct spawn *s)
+int64_t connector_spawn_rss_bytes(const struct connector_child *s)
 {
     (void)s;
     return 0;
 }
 
-int64_t spawn_peak(const struct spawn *s)
+int64_t connector_spawn_peak(const struct connector_child *s)
 {
     (void)s;
     return 0;
@@ -82,7 +82,7 @@ int64_t spawn_peak(const struct spawn *s)
 
 /* ---- the host, which believes that all it is told has been checked */
 
-static struct ask *asked;
+static struct host_call *asked;
 static uint64_t last_letter;
 
 static bool is_known(const char *turn)
@@ -90,7 +90,7 @@ static bool is_known(const char *turn)
     return !*turn || strcmp(turn, "t1") == 0 || strcmp(turn, "t2") == 0;
 }
 
-static void on_batch(void *ctx, struct batch *b)
+static void on_batch(void *ctx, struct callback_batch *b)
 {
     (void)ctx;
     must(is_known(b->turn));
@@ -100,10 +100,10 @@ static void on_batch(void *ctx, struct batch *b)
         must(is_known(b->letters[i]->turn));
         last_letter = b->letters[i]->id;
     }
-    batch_free(b);
+    callback_batch_free(b);
 }
 
-static void on_ask(void *ctx, struct ask *a)
+static void on_ask(void *ctx, struct host_call *a)
 {
     (void)ctx;
     must(!asked);
@@ -148,9 +148,9 @@ static void tell(const void *p, size_t len)
 static void tell_started(void)
 {
     CLEANUP_BUF struct buf out = {0};
-    const size_t begun = frame_begin(&out, FRAME_STARTED);
-    pack_text(&out, NULL);
-    frame_end(&out, begun);
+    const size_t begun = ipc_frame_begin(&out, IPC_STARTED);
+    pack_string(&out, NULL);
+    ipc_frame_end(&out, begun);
     tell(out.p, out.len);
 }
 
@@ -169,8 +169,8 @@ static void give_work(struct channel *c)
     cast(c, t1, TC_START);
     cast(c, t2, TC_FINAL);
     cast(c, t2, TC_DONE);
-    struct letter_reply *const r = xcalloc(1, sizeof *r);
-    r->about = letter_new(8, "t2", TC_HTTP(.url = "https://a/"), &why);
+    struct outbound_reply *const r = xcalloc(1, sizeof *r);
+    r->about = outbound_request_new(8, "t2", TC_HTTP(.url = "https://a/"), &why);
     r->letter = 8;
     r->last = true;
     r->reply = (struct tc_reply){.tag = "", .body = "", .error = "", .http = &r->about->http};
@@ -181,9 +181,9 @@ static void give_work(struct channel *c)
     c->ops->hit(c, h);
 }
 
-static struct loaded *make_loaded(void)
+static struct loaded_plugin *make_loaded(void)
 {
-    struct loaded *const l = xcalloc(1, sizeof *l);
+    struct loaded_plugin *const l = xcalloc(1, sizeof *l);
     l->path = xstrdup("/p.so");
     l->plugin = (struct tc_plugin){.name = "p", .version = "1", .flags = TC_DELIVERS};
     return l;
@@ -191,18 +191,18 @@ static struct loaded *make_loaded(void)
 
 static void fuzz_host(struct loop *loop, const char *p, size_t n)
 {
-    static struct conf_pair none[1];
+    static struct conf_option none[1];
     const struct conf conf = {.file = (char[]){"f"}};
     const struct conf_instance spec = {
         .name = (char[]){"one"}, .queue_events = 100, .queue_bytes = 1 << 20, .options = none};
-    const struct channel_host host = {.loop = loop,
-                                      .batch = on_batch,
-                                      .ask = on_ask,
-                                      .has_server = true,
-                                      .route = on_route,
-                                      .socket_open = on_open,
-                                      .socket_send = on_send,
-                                      .socket_close = on_close};
+    const struct channel_callbacks host = {.loop = loop,
+                                           .batch = on_batch,
+                                           .ask = on_ask,
+                                           .has_server = true,
+                                           .route = on_route,
+                                           .socket_open = on_open,
+                                           .socket_send = on_send,
+                                           .socket_close = on_close};
     struct tc_err err = {0};
     char drained[65536];
     last_letter = 0;
@@ -212,7 +212,7 @@ static void fuzz_host(struct loop *loop, const char *p, size_t n)
     tell_started();
     must(c->ops->await(c, &err) == 0);
     give_work(c);
-    loop_once(loop, 0);
+    loop_run_once(loop, 0);
     while (recv(far_end, drained, sizeof drained, 0) > 0)
         ;
     if (n && p[0] & 1 && n > sizeof *page) {
@@ -222,23 +222,23 @@ static void fuzz_host(struct loop *loop, const char *p, size_t n)
     }
     const size_t half = n && p[0] & 2 ? n / 2 : n;
     tell(p, half);
-    loop_once(loop, 0);
+    loop_run_once(loop, 0);
     tell(p + half, n - half);
-    loop_once(loop, 0);
-    loop_once(loop, 0);
+    loop_run_once(loop, 0);
+    loop_run_once(loop, 0);
     if (asked)
-        ask_answer(asked, TC_ACCEPTED, "t3", NULL);
+        host_call_complete(asked, TC_ACCEPTED, "t3", NULL);
     asked = NULL;
     if (n && p[n - 1] & 1)
         close(far_end);
-    loop_once(loop, 0);
+    loop_run_once(loop, 0);
     c->ops->join(c, 0);
     if (!(n && p[n - 1] & 1))
         close(far_end);
     if (asked)
-        ask_answer(asked, TC_ACCEPTED, "t3", NULL);
+        host_call_complete(asked, TC_ACCEPTED, "t3", NULL);
     asked = NULL;
-    gauge_unmap(page);
+    status_page_unmap(page);
 }
 
 /* ---- what the process reads */
@@ -252,65 +252,65 @@ static void fuzz_readers(const char *p, size_t n)
 {
     CLEANUP_BUF struct buf again = {0};
     struct arena arena = {0};
-    struct unpack u;
+    struct unpacker u;
     CLEANUP_BUF struct buf place = {0};
-    struct event_box *box;
-    struct frame_setup setup;
+    struct shared_event *box;
+    struct ipc_setup setup;
     struct channel_turn turn;
-    struct letter_reply *reply;
+    struct outbound_reply *reply;
     struct tc_hit hit = {0};
     struct tc_frame frame;
-    struct frame_asked asked_;
+    struct ipc_call_result asked_;
     if (!n)
         return;
-    unpack_start(&u, (struct str){p + 1, n - 1});
+    unpack_init(&u, (struct str){p + 1, n - 1});
     switch ((unsigned char)p[0] % 6) {
     case 0:
         buf_add(&again, u.p, n - 1); /* aligned */
-        box = event_box_raise(&place, again.p, n - 1);
+        box = shared_event_attach(&place, again.p, n - 1);
         if (box) {
-            event_box_unref(event_box_new(event_box_get(box)));
-            event_box_line(box, NULL);
+            shared_event_unref(shared_event_new(shared_event_get(box)));
+            shared_event_json_line(box, NULL);
         }
-        event_box_unref(box);
+        shared_event_unref(box);
         again.len = 0;
         break;
     case 1:
-        frame_unpack_setup(&u, &arena, &setup);
+        ipc_frame_unpack_setup(&u, &arena, &setup);
         if (unpack_finish(&u) == 0)
-            frame_pack_setup(&again, &setup);
+            ipc_frame_pack_setup(&again, &setup);
         break;
     case 2:
-        frame_unpack_turn(&u, &turn);
+        ipc_frame_unpack_turn(&u, &turn);
         if (unpack_finish(&u) == 0)
-            frame_pack_turn(&again, &turn);
+            ipc_frame_pack_turn(&again, &turn);
         break;
     case 3:
-        reply = frame_unpack_reply(&u);
+        reply = ipc_frame_unpack_reply(&u);
         if (reply && unpack_finish(&u) == 0)
-            frame_pack_reply(&again, reply);
+            ipc_frame_pack_reply(&again, reply);
         again.len = 0; /* a letter may say the same in several ways */
-        letter_reply_free(reply);
+        outbound_reply_free(reply);
         break;
     case 4:
-        frame_unpack_hit(&u, &arena, &hit);
+        ipc_frame_unpack_hit(&u, &arena, &hit);
         if (unpack_finish(&u) == 0)
-            frame_pack_hit(&again, &hit);
+            ipc_frame_pack_hit(&again, &hit);
         if (hit.body_len == 0)
             again.len = 0; /* no body is an empty one */
         break;
     case 5:
-        frame_unpack_socket(&u, &frame);
+        ipc_frame_unpack_socket(&u, &frame);
         if (frame.len == 0)
             u.bad = true; /* the same */
         if (unpack_finish(&u) == 0) {
-            frame_pack_socket(&again, &frame);
+            ipc_frame_pack_socket_text(&again, &frame);
             break;
         }
-        unpack_start(&u, (struct str){p + 1, n - 1});
-        frame_unpack_asked(&u, &asked_);
+        unpack_init(&u, (struct str){p + 1, n - 1});
+        ipc_frame_unpack_asked(&u, &asked_);
         if (unpack_finish(&u) == 0)
-            frame_pack_asked(&again, &asked_);
+            ipc_frame_pack_call_result(&again, &asked_);
         break;
     }
     if (again.len)

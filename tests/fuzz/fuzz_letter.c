@@ -10,20 +10,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *why = NULL;
-    struct letter *const l = letter_unpack(2, "t", (struct str){(const char *)data, size}, &why);
+    struct outbound_request *const l =
+        outbound_unpack(2, "t", (struct str){(const char *)data, size}, &why);
     if (!l && !why)
         abort();
     if (!l)
         return 0;
     CLEANUP_BUF struct buf once = {0}, twice = {0};
-    letter_pack(&once, l);
-    struct letter *const again = letter_unpack(2, "t", (struct str){once.p, once.len}, &why);
+    outbound_request_pack(&once, l);
+    struct outbound_request *const again =
+        outbound_unpack(2, "t", (struct str){once.p, once.len}, &why);
     if (!again)
         abort();
-    letter_pack(&twice, again);
+    outbound_request_pack(&twice, again);
     if (!str_equal((struct str){once.p, once.len}, (struct str){twice.p, twice.len}))
         abort();
-    letter_free(again);
-    letter_free(l);
+    outbound_request_unref(again);
+    outbound_request_unref(l);
     return 0;
 }

@@ -10,11 +10,11 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define LINE_CAP 64
-#define FRAME_CAP 96
+#define IPC_CAP 96
 
 struct reader {
-    struct lines lines;
-    struct sse sse;
+    struct line_splitter lines;
+    struct sse_parser sse;
     struct buf told; /* every line and frame, with its length */
 };
 
@@ -24,10 +24,10 @@ static void require(bool holds)
         abort();
 }
 
-static void take_frame(void *ctx, const struct sse_frame *frame)
+static void take_frame(void *ctx, const struct sse_event *frame)
 {
     struct reader *const r = ctx;
-    require(frame->len <= FRAME_CAP && frame->data[frame->len] == '\0');
+    require(frame->len <= IPC_CAP && frame->data[frame->len] == '\0');
     buf_printf(&r->told, "frame %zu %d %d ", frame->len, frame->event != NULL, frame->id != NULL);
     buf_add(&r->told, frame->data, frame->len);
 }
@@ -45,8 +45,8 @@ static void take_line(void *ctx, const char *p, size_t len, bool complete)
     require(len <= LINE_CAP && !memchr(p, '\n', len));
     buf_printf(&r->told, "line %zu %d ", len, complete);
     buf_add(&r->told, p, len);
-    sse_sniff(p, len);
-    sse_line(&r->sse, p, len);
+    sse_is_first_line(p, len);
+    sse_feed_line(&r->sse, p, len);
 }
 
 static void drop_line(void *ctx, uint64_t bytes)
@@ -60,15 +60,17 @@ static void drop_line(void *ctx, uint64_t bytes)
 static struct buf read_in(const char *p, size_t n, size_t step)
 {
     struct reader r = {0};
-    r.lines = (struct lines){.line = take_line, .dropped = drop_line, .ctx = &r, .cap = LINE_CAP};
-    r.sse = (struct sse){.frame = take_frame, .dropped = drop_frame, .ctx = &r, .cap = FRAME_CAP};
+    r.lines =
+        (struct line_splitter){.line = take_line, .dropped = drop_line, .ctx = &r, .cap = LINE_CAP};
+    r.sse =
+        (struct sse_parser){.frame = take_frame, .dropped = drop_frame, .ctx = &r, .cap = IPC_CAP};
     for (size_t i = 0, piece; i < n; i += piece) {
         piece = step && step < n - i ? step : n - i;
-        lines_feed(&r.lines, p + i, piece);
+        line_splitter_feed(&r.lines, p + i, piece);
     }
-    lines_end(&r.lines);
-    sse_end(&r.sse);
-    lines_fini(&r.lines);
+    line_splitter_finish(&r.lines);
+    sse_flush(&r.sse);
+    line_splitter_fini(&r.lines);
     sse_fini(&r.sse);
     return r.told;
 }

@@ -138,9 +138,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         buf_add(&args, rest, size - 1);
     }
     const char *const text = args.p ? args.p : "";
-    if (policy_judge(&agent, tools[which], text, args.len).action == POLICY_ALLOW)
+    if (policy_evaluate(&agent, tools[which], text, args.len).action == POLICY_ALLOW)
         check_allowed(which, keys[which], text, args.len);
-    policy_argument(&arena, tools[which], text, args.len);
+    policy_approval_key(&arena, tools[which], text, args.len);
     arena_fini(&arena);
     buf_fini(&args);
     return 0;

@@ -94,19 +94,19 @@ static bool was_set_aside(void)
 
 static struct image whole, half, rest; /* all in the file; a part of it, and the log of the rest */
 
-static void must(enum record_status status)
+static void must(enum journal_status status)
 {
-    if (status != RECORD_DONE)
+    if (status != JOURNAL_DONE)
         BROKEN();
 }
 
 static void must_end(struct journal *j, const char *turn, const char *error)
 {
-    struct record_target to[2];
+    struct journal_target to[2];
     for (size_t c = 0; c < 2; c++)
-        to[c] = (struct record_target){conns[c], "c", STR("{\"type\":\"final\"}")};
+        to[c] = (struct journal_target){conns[c], "c", STR("{\"type\":\"final\"}")};
     must(journal_end_turn(
-        j, &(struct record_outcome){.turn = turn, .error = error, .targets = to, .n = 2},
+        j, &(struct journal_outcome){.turn = turn, .error = error, .targets = to, .n = 2},
         journal_last_seq(j) + 1));
 }
 
@@ -122,28 +122,29 @@ static void work(struct journal *j, int from)
         char id[8], msg[8];
         snprintf(id, sizeof id, "t%d", i);
         snprintf(msg, sizeof msg, "m%d", i);
-        must(journal_admit(j,
-                           &(struct record_turn){.id = id,
-                                                 .agent = "a",
-                                                 .conv = "c",
-                                                 .source = "tg",
-                                                 .msg_id = msg,
-                                                 .waiting = i % 3 == 2,
-                                                 .prompt = "hello",
-                                                 .route = "{}",
-                                                 .seen = "tg\nlog"},
-                           NULL));
+        must(journal_admit_turn(j,
+                                &(struct journal_turn){.id = id,
+                                                       .agent = "a",
+                                                       .conv = "c",
+                                                       .source = "tg",
+                                                       .msg_id = msg,
+                                                       .waiting = i % 3 == 2,
+                                                       .prompt = "hello",
+                                                       .route = "{}",
+                                                       .seen = "tg\nlog"},
+                                NULL));
         if (i % 3 == 1)
             must_end(j, id, i % 2 ? NULL : "timeout");
-        must(journal_remember(j, "tg", id, "where it is shown"));
+        must(journal_memory_put(j, "tg", id, "where it is shown"));
     }
-    const struct record_request r = {.turn = "t1", .lane = "c", .body = STR("a request")};
+    const struct journal_request r = {.turn = "t1", .lane = "c", .body = STR("a request")};
     const int64_t seq = journal_last_seq(j) + 1;
     for (int i = 0; i < 3; i++)
-        must(journal_add(j, "tg", &r, 1, seq + i));
-    must(journal_start(j, seq));
-    must(journal_settle(j, seq + 1, &(struct record_settlement){.verdict = RECORD_FAIL}, seq + 3));
-    must(journal_put(j, "session:a:c", STR("s-1")));
+        must(journal_add_requests(j, "tg", &r, 1, seq + i));
+    must(journal_start_attempt(j, seq));
+    must(journal_settle_row(j, seq + 1, &(struct journal_settlement){.verdict = JOURNAL_FAIL},
+                            seq + 3));
+    must(journal_kv_put(j, "session:a:c", STR("s-1")));
 }
 
 static void make_journal(void)
@@ -157,7 +158,7 @@ static void make_journal(void)
     clock_fake(1000, 1800000000);
     struct journal *j = open_journal(NULL);
     work(j, 0);
-    journal_tidy(j);
+    journal_checkpoint(j);
     work(j, TURNS / 2);
     half = slurp("state.db");
     rest = slurp("state.db-wal");
@@ -246,12 +247,12 @@ static bool is_refused(const struct tc_err *err)
 }
 
 struct list {
-    char ids[64][RECORD_MAX_KEY + 1];
+    char ids[64][JOURNAL_MAX_KEY + 1];
     bool waiting[64];
     size_t n;
 };
 
-static void add_turn(void *ctx, const struct record_turn *t)
+static void add_turn(void *ctx, const struct journal_turn *t)
 {
     struct list *const l = ctx;
     if (l->n == 64 || !t->id)
@@ -260,7 +261,7 @@ static void add_turn(void *ctx, const struct record_turn *t)
     l->waiting[l->n++] = t->waiting;
 }
 
-static void touch_row(void *ctx, const struct record_row *row)
+static void touch_row(void *ctx, const struct journal_row *row)
 {
     size_t *const bytes = ctx;
     *bytes +=
@@ -280,28 +281,28 @@ static bool settle(struct journal *j)
     struct list *const open = xcalloc(1, sizeof *open);
     size_t bytes = 0;
     const int64_t seq = journal_last_seq(j) + 1;
-    const bool readable = journal_open_turns(j, add_turn, open) == RECORD_DONE;
+    const bool readable = journal_list_open_turns(j, add_turn, open) == JOURNAL_DONE;
     if (!readable)
         open->n = 0;
     for (size_t i = 0; i < open->n; i++) {
-        const struct record_target to = {"tg", "c", STR("x")};
-        const struct record_outcome o = {
+        const struct journal_target to = {"tg", "c", STR("x")};
+        const struct journal_outcome o = {
             .turn = open->ids[i], .error = "host_restart", .targets = &to, .n = 1};
-        if (open->waiting[i] && journal_cancel(j, o.turn) == RECORD_FAILED)
+        if (open->waiting[i] && journal_cancel_turn(j, o.turn) == JOURNAL_FAILED)
             continue;
-        const enum record_status first = journal_end_turn(j, &o, seq + (int64_t)i),
-                                 again = journal_end_turn(j, &o, seq + 100 + (int64_t)i);
-        if (first == RECORD_DONE && again == RECORD_DONE)
+        const enum journal_status first = journal_end_turn(j, &o, seq + (int64_t)i),
+                                  again = journal_end_turn(j, &o, seq + 100 + (int64_t)i);
+        if (first == JOURNAL_DONE && again == JOURNAL_DONE)
             BROKEN();
     }
     for (size_t c = 0; c < 2; c++)
-        if (journal_load(j, conns[c], touch_row, &bytes) == RECORD_FAILED)
+        if (journal_list_rows(j, conns[c], touch_row, &bytes) == JOURNAL_FAILED)
             break;
     struct journal_stats stats;
-    if (journal_dead_list(j, NULL, touch_dead, &bytes) == RECORD_DONE &&
-        journal_prune(j) == RECORD_DONE)
-        bytes += journal_stats(j, &stats) == RECORD_DONE;
-    journal_tidy(j);
+    if (journal_dead_list(j, NULL, touch_dead, &bytes) == JOURNAL_DONE &&
+        journal_prune(j) == JOURNAL_DONE)
+        bytes += journal_read_stats(j, &stats) == JOURNAL_DONE;
+    journal_checkpoint(j);
     free(open);
     return readable;
 }
@@ -309,7 +310,7 @@ static bool settle(struct journal *j)
 static int64_t number(struct sql *db, const char *text)
 {
     int64_t n = -1;
-    return sql_number(db, text, &n) < 0 ? -1 : n;
+    return sql_select_int(db, text, &n) < 0 ? -1 : n;
 }
 
 static void check_sound(void)
@@ -319,7 +320,7 @@ static void check_sound(void)
     if (!db)
         BROKEN();
     struct sql_rows rows = sql_select(db, "pragma integrity_check");
-    if (!sql_next(&rows) || !str_is(sql_column_text(&rows, 0), "ok") || sql_end(&rows) < 0)
+    if (!sql_next(&rows) || !str_is(sql_column_text(&rows, 0), "ok") || sql_finish(&rows) < 0)
         BROKEN();
     if (number(db, "select count(*) from turn where ended_at is null and"
                    " state in('waiting','running')") != 0 ||
@@ -335,7 +336,7 @@ static bool live(void)
     struct tc_err err = {0};
     struct journal *const j = open_journal(&err);
     if (!j && !is_refused(&err)) {
-        fprintf(stderr, "%s\n", err_str(&err));
+        fprintf(stderr, "%s\n", err_format(&err));
         BROKEN();
     }
     if (!j)

@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     snprintf(name, sizeof(name), "%.*s", (int)(newline - text), text);
     const struct dialect *const dialect = dialect_find(name);
     const size_t head = (size_t)(newline + 1 - text);
-    for (size_t i = 0; dialect && writer_at(i); i++)
-        stream_try(dialect->name, writer_at(i)->name, newline + 1, size - head);
+    for (size_t i = 0; dialect && writer_get(i); i++)
+        stream_try(dialect->name, writer_get(i)->name, newline + 1, size - head);
     return 0;
 }

@@ -12,9 +12,9 @@
 static void is_json(const char *line, size_t len, const char *writer)
 {
     struct json j;
-    json_start(&j, line, len);
-    json_skip(&j, NULL);
-    if (json_finish(&j) == 0)
+    json_init(&j, line, len);
+    json_reader_skip(&j, NULL);
+    if (json_reader_finish(&j) == 0)
         return;
     fprintf(stderr, "%s: %.*s\n", writer, (int)len, line);
     abort();

@@ -54,7 +54,7 @@ void client_send(struct client *c, const char *bytes, size_t n)
             return;
         sent += put > 0 ? (size_t)put : 0;
         if (put < 0)
-            loop_once(c->loop, 10);
+            loop_run_once(c->loop, 10);
     }
 }
 
@@ -70,7 +70,7 @@ unsigned client_answers(const struct client *c)
 void client_await(struct client *c, unsigned answers)
 {
     for (int rounds = 0; rounds < 2000 && !c->closed; rounds++) {
-        loop_once(c->loop, 5);
+        loop_run_once(c->loop, 5);
         client_read(c);
         if (client_answers(c) >= answers && c->in.p[c->in.len - 1] == '\n')
             return;
@@ -80,7 +80,7 @@ void client_await(struct client *c, unsigned answers)
 void client_await_end(struct client *c)
 {
     for (int rounds = 0; rounds < 2000 && !c->closed; rounds++) {
-        loop_once(c->loop, 5);
+        loop_run_once(c->loop, 5);
         client_read(c);
     }
 }
@@ -90,5 +90,5 @@ void client_hang_up(struct client *c)
     close(c->fd);
     buf_fini(&c->in);
     for (int i = 0; i < 3; i++)
-        loop_once(c->loop, 0);
+        loop_run_once(c->loop, 0);
 }

@@ -18,7 +18,7 @@ struct journal *kit_reopen(const struct journal_limits *limits)
     struct journal *const j =
         journal_open(&(struct journal_spec){.dir = kit_dir, .limits = limits}, &err);
     if (!j)
-        bail("%s", err_str(&err));
+        bail("%s", err_format(&err));
     return j;
 }
 
@@ -35,24 +35,24 @@ struct journal *kit_fresh(void)
     return kit_fresh_with(NULL);
 }
 
-static struct record_turn plain_turn(const char *id)
+static struct journal_turn plain_turn(const char *id)
 {
-    return (struct record_turn){.id = id, .agent = "a", .conv = "c", .source = "telegram"};
+    return (struct journal_turn){.id = id, .agent = "a", .conv = "c", .source = "telegram"};
 }
 
-enum record_status kit_admit(struct journal *j, const char *id, const char *msg)
+enum journal_status kit_admit(struct journal *j, const char *id, const char *msg)
 {
-    struct record_turn t = plain_turn(id);
+    struct journal_turn t = plain_turn(id);
     t.msg_id = msg;
-    return journal_admit(j, &t, NULL);
+    return journal_admit_turn(j, &t, NULL);
 }
 
-enum record_status kit_wait(struct journal *j, const char *id)
+enum journal_status kit_wait(struct journal *j, const char *id)
 {
-    struct record_turn t = plain_turn(id);
+    struct journal_turn t = plain_turn(id);
     t.waiting = true;
     t.prompt = "hello";
-    return journal_admit(j, &t, NULL);
+    return journal_admit_turn(j, &t, NULL);
 }
 
 static int64_t next_seq(struct journal *j)
@@ -60,25 +60,26 @@ static int64_t next_seq(struct journal *j)
     return journal_last_seq(j) + 1;
 }
 
-enum record_status kit_end(struct journal *j, const char *turn, const char *error, const char *lane)
+enum journal_status kit_end(struct journal *j, const char *turn, const char *error,
+                            const char *lane)
 {
-    const struct record_target to[] = {{"tg", lane, {turn, strlen(turn)}},
-                                       {"slack", lane, {turn, strlen(turn)}}};
+    const struct journal_target to[] = {{"tg", lane, {turn, strlen(turn)}},
+                                        {"slack", lane, {turn, strlen(turn)}}};
     return journal_end_turn(
-        j, &(struct record_outcome){.turn = turn, .error = error, .targets = to, .n = 2},
+        j, &(struct journal_outcome){.turn = turn, .error = error, .targets = to, .n = 2},
         next_seq(j));
 }
 
 void kit_ended(struct journal *j, const char *turn, const char *lane)
 {
-    if (kit_admit(j, turn, turn) != RECORD_DONE || kit_end(j, turn, NULL, lane) != RECORD_DONE)
+    if (kit_admit(j, turn, turn) != JOURNAL_DONE || kit_end(j, turn, NULL, lane) != JOURNAL_DONE)
         bail("no turn %s", turn);
 }
 
 /* The requests that the words of a text are. */
 struct words {
     char *text;
-    struct record_request requests[8];
+    struct journal_request requests[8];
     size_t n;
 };
 
@@ -87,24 +88,24 @@ static struct words split(const char *bodies)
     struct words w = {.text = xstrdup(bodies)};
     for (char *rest = w.text, *word; (word = strsep(&rest, " "));)
         if (*word)
-            w.requests[w.n++] = (struct record_request){
+            w.requests[w.n++] = (struct journal_request){
                 .turn = "t", .lane = "c", .priority = 1, .body = {word, strlen(word)}};
     return w;
 }
 
-enum record_status kit_add(struct journal *j, const char *bodies)
+enum journal_status kit_add(struct journal *j, const char *bodies)
 {
     struct words w = split(bodies);
-    const enum record_status status = journal_add(j, "tg", w.requests, w.n, next_seq(j));
+    const enum journal_status status = journal_add_requests(j, "tg", w.requests, w.n, next_seq(j));
     free(w.text);
     return status;
 }
 
-enum record_status kit_expand(struct journal *j, const char *turn, const char *bodies)
+enum journal_status kit_expand(struct journal *j, const char *turn, const char *bodies)
 {
     struct words w = split(bodies);
-    const struct record_settlement s = {.verdict = RECORD_SENT, .requests = w.requests, .n = w.n};
-    const enum record_status status = journal_settle_outcome(j, "tg", turn, &s, next_seq(j));
+    const struct journal_settlement s = {.verdict = JOURNAL_SENT, .requests = w.requests, .n = w.n};
+    const enum journal_status status = journal_settle_outcome(j, "tg", turn, &s, next_seq(j));
     free(w.text);
     return status;
 }
@@ -114,7 +115,7 @@ struct search {
     int64_t seq;
 };
 
-static void compare(void *ctx, const struct record_row *row)
+static void compare(void *ctx, const struct journal_row *row)
 {
     struct search *const s = ctx;
     if (str_is(row->body, s->body))
@@ -124,28 +125,28 @@ static void compare(void *ctx, const struct record_row *row)
 int64_t kit_seq(struct journal *j, const char *body)
 {
     struct search s = {.body = body};
-    if (journal_load(j, "tg", compare, &s) != RECORD_DONE)
+    if (journal_list_rows(j, "tg", compare, &s) != JOURNAL_DONE)
         bail("no rows");
     return s.seq;
 }
 
-enum record_status kit_start(struct journal *j, const char *body)
+enum journal_status kit_start(struct journal *j, const char *body)
 {
-    return journal_start(j, kit_seq(j, body));
+    return journal_start_attempt(j, kit_seq(j, body));
 }
 
-enum record_status kit_settle(struct journal *j, const char *body, enum record_verdict v,
-                              const char *bodies)
+enum journal_status kit_settle(struct journal *j, const char *body, enum journal_result v,
+                               const char *bodies)
 {
     struct words w = split(bodies);
-    const struct record_settlement s = {
+    const struct journal_settlement s = {
         .verdict = v, .reason = "400", .requests = w.requests, .n = w.n};
-    const enum record_status status = journal_settle(j, kit_seq(j, body), &s, next_seq(j));
+    const enum journal_status status = journal_settle_row(j, kit_seq(j, body), &s, next_seq(j));
     free(w.text);
     return status;
 }
 
-static void add_row(void *ctx, const struct record_row *row)
+static void add_row(void *ctx, const struct journal_row *row)
 {
     struct buf *const out = ctx;
     buf_printf(out, "%s%.*s", out->len ? " " : "", (int)row->body.len, row->body.p);
@@ -159,7 +160,7 @@ const char *kit_rows_of(struct journal *j, const char *conn)
 {
     static struct buf list;
     buf_reset(&list);
-    if (journal_load(j, conn, add_row, &list) != RECORD_DONE)
+    if (journal_list_rows(j, conn, add_row, &list) != JOURNAL_DONE)
         return "failed";
     return list.len ? list.p : "";
 }
@@ -172,7 +173,7 @@ const char *kit_rows(struct journal *j)
 struct journal_stats kit_stats(struct journal *j)
 {
     struct journal_stats s;
-    if (journal_stats(j, &s) != RECORD_DONE)
+    if (journal_read_stats(j, &s) != JOURNAL_DONE)
         bail("no numbers");
     return s;
 }
@@ -187,13 +188,13 @@ const char *kit_dead_of(struct journal *j, const char *conn)
 {
     static struct buf list;
     buf_reset(&list);
-    if (journal_dead_list(j, conn, kit_on_dead, &list) != RECORD_DONE)
+    if (journal_dead_list(j, conn, kit_on_dead, &list) != JOURNAL_DONE)
         return "failed";
     return list.len ? list.p : "";
 }
 
 void kit_prune(struct journal *j)
 {
-    if (journal_prune(j) != RECORD_DONE)
+    if (journal_prune(j) != JOURNAL_DONE)
         bail("cannot prune");
 }

@@ -17,24 +17,24 @@ struct journal *kit_fresh_with(const struct journal_limits *limits);
 struct journal *kit_reopen(const struct journal_limits *limits);
 
 /* A turn that runs, of the message msg or NULL. */
-enum record_status kit_admit(struct journal *j, const char *id, const char *msg);
+enum journal_status kit_admit(struct journal *j, const char *id, const char *msg);
 /* One that waits. */
-enum record_status kit_wait(struct journal *j, const char *id);
+enum journal_status kit_wait(struct journal *j, const char *id);
 /* Ends a turn for tg and slack in the lane. */
-enum record_status kit_end(struct journal *j, const char *turn, const char *error,
-                           const char *lane);
+enum journal_status kit_end(struct journal *j, const char *turn, const char *error,
+                            const char *lane);
 /* A turn that began and ended. */
 void kit_ended(struct journal *j, const char *turn, const char *lane);
 
 /* Requests of turn t, lane c, by their bodies: "one two" are two. The rest of the words: */
-enum record_status kit_add(struct journal *j, const char *bodies);
-enum record_status kit_expand(struct journal *j, const char *turn, const char *bodies);
+enum journal_status kit_add(struct journal *j, const char *bodies);
+enum journal_status kit_expand(struct journal *j, const char *turn, const char *bodies);
 /* seq of the row of tg with that body; 0: none. */
 int64_t kit_seq(struct journal *j, const char *body);
 /* Of that row. */
-enum record_status kit_start(struct journal *j, const char *body);
-enum record_status kit_settle(struct journal *j, const char *body, enum record_verdict v,
-                              const char *bodies);
+enum journal_status kit_start(struct journal *j, const char *body);
+enum journal_status kit_settle(struct journal *j, const char *body, enum journal_result v,
+                               const char *bodies);
 
 /* "body body…" in their order, each with its attempts when there were any, and "?" when it is in
  * doubt. */

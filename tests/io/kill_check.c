@@ -73,8 +73,8 @@ const struct question kill_counts[] = {
 int64_t kill_ask(struct sql *db, const char *text)
 {
     int64_t n = -1;
-    if (sql_number(db, text, &n) < 0)
-        bail("%s: %s", text, sql_message(db));
+    if (sql_select_int(db, text, &n) < 0)
+        bail("%s: %s", text, sql_error_text(db));
     return n;
 }
 
@@ -90,7 +90,7 @@ static void load_told(struct sql *db, const char *path)
                     " values(?1,?2,?3,?4,?5,?6,?7)",
                     sql_text(conn), sql_text(turn), sql_text(slot), sql_int(piece),
                     sql_int(fallback), sql_int(in_doubt), sql_int(lost)) < 0)
-            bail("%s", sql_message(db));
+            bail("%s", sql_error_text(db));
     if (f)
         fclose(f);
 }
@@ -101,7 +101,7 @@ static void load_acks(struct sql *db, const char *path)
     int message;
     while (f && fscanf(f, "%d", &message) == 1)
         if (sql_run(db, "insert into acked values(?1)", sql_int(message)) < 0)
-            bail("%s", sql_message(db));
+            bail("%s", sql_error_text(db));
     if (f)
         fclose(f);
 }
@@ -124,7 +124,7 @@ struct sql *kill_load(const char *dir, const char *service, const char *acks, in
     load_acks(db, acks);
     if (sql_run(db, "insert into lives values(?1)", sql_int(kills)) < 0 ||
         sql_script(db, "commit") < 0)
-        bail("%s", sql_message(db));
+        bail("%s", sql_error_text(db));
     return db;
 }
 
@@ -132,5 +132,5 @@ bool kill_is_sound(struct sql *db)
 {
     struct sql_rows rows = sql_select(db, "pragma integrity_check");
     const bool sound = sql_next(&rows) && str_is(sql_column_text(&rows, 0), "ok");
-    return sql_end(&rows) == 0 && sound;
+    return sql_finish(&rows) == 0 && sound;
 }

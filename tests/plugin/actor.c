@@ -37,13 +37,13 @@ const char *actor_logged(void)
 
 /* ---- the host ---- */
 
-struct batch *actor_batches[ACTOR_BATCHES];
+struct callback_batch *actor_batches[ACTOR_BATCHES];
 size_t actor_n_batches;
 struct buf actor_told;
 bool actor_answers = true;
 enum tc_accepted actor_accepts = TC_QUEUED;
 
-static void take_batch(void *ctx, struct batch *b)
+static void take_batch(void *ctx, struct callback_batch *b)
 {
     (void)ctx;
     if (actor_n_batches == ACTOR_BATCHES)
@@ -54,22 +54,22 @@ static void take_batch(void *ctx, struct batch *b)
 void actor_forget_batches(void)
 {
     while (actor_n_batches)
-        batch_free(actor_batches[--actor_n_batches]);
+        callback_batch_free(actor_batches[--actor_n_batches]);
 }
 
-static void take_ask(void *ctx, struct ask *a)
+static void take_ask(void *ctx, struct host_call *a)
 {
     (void)ctx;
     const struct tc_inbound *const in = a->inbound;
-    if (a->kind == ASK_SUBMIT)
+    if (a->kind == HOST_CALL_SUBMIT)
         buf_printf(&actor_told, "submit:%s:%s:%s:%s:%zu;", a->instance, in->id, in->chat, in->text,
                    in->file_count);
     else
         buf_printf(&actor_told, "cancel:%s:%s;", a->turn, a->user);
     if (actor_answers)
-        ask_answer(a, actor_accepts, "t9", "wait a bit");
+        host_call_complete(a, actor_accepts, "t9", "wait a bit");
     else
-        ask_answer(a, TC_KNOWN, NULL, NULL);
+        host_call_complete(a, TC_KNOWN, NULL, NULL);
 }
 
 static void take_route(void *ctx, const char *path)
@@ -96,7 +96,7 @@ static void take_close(void *ctx, int64_t socket)
     buf_printf(&actor_told, "close:%d;", (int)socket);
 }
 
-const struct channel_host actor_host = {
+const struct channel_callbacks actor_host = {
     .batch = take_batch,
     .ask = take_ask,
     .has_server = true,
@@ -186,13 +186,13 @@ static const struct tc_option options[] = {
     {0},
 };
 
-struct loaded actor_loaded;
+struct loaded_plugin actor_loaded;
 static const struct conf conf = {.file = (char[]){"my.conf"}};
-static struct conf_pair no_options[1];
+static struct conf_option no_options[1];
 
-struct instance *actor_make(const struct channel_host *h)
+struct instance *actor_make(const struct channel_callbacks *h)
 {
-    actor_loaded = (struct loaded){
+    actor_loaded = (struct loaded_plugin){
         .plugin = {.name = "sample",
                    .flags = TC_DELIVERS,
                    .options = options,
@@ -216,7 +216,7 @@ struct instance *actor_make(const struct channel_host *h)
     buf_reset(&actor_woken);
     struct instance *const in = instance_new(&conf, &spec, &actor_loaded, h, NULL, &err);
     if (!in)
-        bail("%s", err_str(&err));
+        bail("%s", err_format(&err));
     instance_init(in);
     actor_forget_batches();
     return in;
@@ -231,15 +231,15 @@ void actor_deliver(struct instance *in, struct instance_turn *t, enum tc_kind ki
                    void (*fn)(struct tc_turn *))
 {
     actor_inside = fn;
-    struct event_box *const box = box_of(kind, 1);
-    instance_deliver(in, t, box);
-    event_box_unref(box);
+    struct shared_event *const box = box_of(kind, 1);
+    instance_deliver_event(in, t, box);
+    shared_event_unref(box);
     actor_inside = NULL;
 }
 
-struct letter_reply *actor_reply(uint64_t letter, enum tc_outcome outcome, bool last)
+struct outbound_reply *actor_reply(uint64_t letter, enum tc_outcome outcome, bool last)
 {
-    struct letter_reply *const r = xcalloc(1, sizeof *r);
+    struct outbound_reply *const r = xcalloc(1, sizeof *r);
     r->letter = letter;
     r->last = last;
     r->reply = (struct tc_reply){.tag = "", .outcome = outcome, .body = "", .error = ""};

@@ -15,19 +15,19 @@
 
 struct loop *kit_loop;
 struct buf kit_told;
-struct batch *kit_batches[KIT_BATCHES];
+struct callback_batch *kit_batches[KIT_BATCHES];
 size_t kit_n_batches;
-struct ask *kit_ask;
+struct host_call *kit_ask;
 bool kit_holds_asks;
-struct channel_host kit_host;
+struct channel_callbacks kit_host;
 
 /* ---- the host */
 
-static void take_batch(void *ctx, struct batch *b)
+static void take_batch(void *ctx, struct callback_batch *b)
 {
     (void)ctx;
     if (kit_n_batches == KIT_BATCHES)
-        batch_free(kit_batches[--kit_n_batches]);
+        callback_batch_free(kit_batches[--kit_n_batches]);
     kit_batches[kit_n_batches++] = b;
 }
 
@@ -36,7 +36,7 @@ static const char *or_none(const char *text)
     return text ? text : "-";
 }
 
-static void tell_submit(const struct ask *a)
+static void tell_submit(const struct host_call *a)
 {
     const struct tc_inbound *const in = a->inbound;
     buf_printf(&kit_told, "submit:%s:%s:%s:%s:%s:%s:%s:%s:%s:%s", a->instance, in->id,
@@ -47,18 +47,19 @@ static void tell_submit(const struct ask *a)
     buf_add_str(&kit_told, ";");
 }
 
-static void take_ask(void *ctx, struct ask *a)
+static void take_ask(void *ctx, struct host_call *a)
 {
     (void)ctx;
-    if (a->kind == ASK_SUBMIT)
+    if (a->kind == HOST_CALL_SUBMIT)
         tell_submit(a);
     else
-        buf_printf(&kit_told, "%s:%s:%s:%s;", a->kind == ASK_CANCEL ? "cancel" : "may",
+        buf_printf(&kit_told, "%s:%s:%s:%s;", a->kind == HOST_CALL_CANCEL ? "cancel" : "may",
                    or_none(a->turn), or_none(a->user), or_none(a->chat));
     if (kit_holds_asks)
         kit_ask = a;
     else
-        ask_answer(a, a->kind == ASK_SUBMIT ? TC_QUEUED : TC_COMMAND, "t9", "wait a bit");
+        host_call_complete(a, a->kind == HOST_CALL_SUBMIT ? TC_QUEUED : TC_COMMAND, "t9",
+                           "wait a bit");
 }
 
 static void take_route(void *ctx, const char *path)
@@ -86,11 +87,11 @@ static void take_close(void *ctx, int64_t socket)
     buf_printf(&kit_told, "close:%d;", (int)socket);
 }
 
-static void take_dead(void *ctx, const char *turn, struct event_box *box, unsigned deaths)
+static void take_dead(void *ctx, const char *turn, struct shared_event *box, unsigned deaths)
 {
     size_t len;
     (void)ctx;
-    buf_printf(&kit_told, "bury:%u:%s:%s;", deaths, turn, event_box_line(box, &len));
+    buf_printf(&kit_told, "bury:%u:%s:%s;", deaths, turn, shared_event_json_line(box, &len));
 }
 
 /* ---- the log */
@@ -123,7 +124,7 @@ static bool is_logged(void *text)
 
 void kit_round(int ms)
 {
-    loop_once(kit_loop, ms);
+    loop_run_once(kit_loop, ms);
 }
 
 bool kit_wait(bool (*cond)(void *arg), void *arg)
@@ -163,19 +164,19 @@ bool kit_wait_batches(size_t n)
 
 static const struct conf conf = {.file = (char[]){"my.conf"}};
 
-struct loaded *kit_describe(const char *name)
+struct loaded_plugin *kit_describe(const char *name)
 {
     char path[512];
     struct tc_err err = {0};
     const char *const build = getenv("TURNCAST_BUILDDIR");
     snprintf(path, sizeof path, "%s/tests/fault/%s.so", build ? build : ".", name);
-    struct loaded *const l = loader_describe(path, &err);
+    struct loaded_plugin *const l = loader_probe_file(path, &err);
     if (!l)
-        bail("%s", err_str(&err));
+        bail("%s", err_format(&err));
     return l;
 }
 
-struct conf_instance kit_spec(const char *name, struct conf_pair *options)
+struct conf_instance kit_spec(const char *name, struct conf_option *options)
 {
     return (struct conf_instance){
         .name = (char *)(uintptr_t)name,
@@ -189,7 +190,7 @@ struct conf_instance kit_spec(const char *name, struct conf_pair *options)
 }
 
 struct channel *kit_try(const struct conf_instance *spec, const char *module,
-                        const struct channel_host *host, struct tc_err *err)
+                        const struct channel_callbacks *host, struct tc_err *err)
 {
     *err = (struct tc_err){0};
     struct channel *const c =
@@ -198,12 +199,12 @@ struct channel *kit_try(const struct conf_instance *spec, const char *module,
 }
 
 struct channel *kit_start(const struct conf_instance *spec, const char *module,
-                          const struct channel_host *host)
+                          const struct channel_callbacks *host)
 {
     struct tc_err err;
     struct channel *const c = kit_try(spec, module, host, &err);
     if (!c)
-        bail("%s", err_str(&err));
+        bail("%s", err_format(&err));
     return c;
 }
 
@@ -258,7 +259,7 @@ void kit_forget(void)
 {
     buf_reset(&kit_told);
     while (kit_n_batches)
-        batch_free(kit_batches[--kit_n_batches]);
+        callback_batch_free(kit_batches[--kit_n_batches]);
 }
 
 void kit_begin(void)
@@ -268,7 +269,7 @@ void kit_begin(void)
     log_setup(LOG_TEXT, LOG_INFO, dup(fileno(f)));
     fclose(f);
     kit_loop = loop_new();
-    kit_host = (struct channel_host){
+    kit_host = (struct channel_callbacks){
         .loop = kit_loop,
         .batch = take_batch,
         .ask = take_ask,

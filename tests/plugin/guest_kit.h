@@ -12,11 +12,11 @@
 
 extern struct loop *kit_loop;
 extern struct buf kit_told; /* routes, sockets, asks, answers to hits, what was buried */
-extern struct batch *kit_batches[KIT_BATCHES];
+extern struct callback_batch *kit_batches[KIT_BATCHES];
 extern size_t kit_n_batches;
-extern struct ask *kit_ask; /* the newest that was not answered; kit_holds_asks */
-extern bool kit_holds_asks; /* else they are answered at once */
-extern struct channel_host kit_host;
+extern struct host_call *kit_ask; /* the newest that was not answered; kit_holds_asks */
+extern bool kit_holds_asks;       /* else they are answered at once */
+extern struct channel_callbacks kit_host;
 
 /* Once, first; kit_end last. */
 void kit_begin(void);
@@ -33,16 +33,16 @@ bool kit_wait_batches(size_t n);
 void kit_round(int ms);
 
 /* A module of tests/fault, described. */
-struct loaded *kit_describe(const char *name);
+struct loaded_plugin *kit_describe(const char *name);
 /* As the configuration would say; options: pairs, the last with a NULL key. The path "out" of the
  * test's directory is where such plugins write. */
-struct conf_instance kit_spec(const char *name, struct conf_pair *options);
+struct conf_instance kit_spec(const char *name, struct conf_option *options);
 /* Fails the test's program when it cannot be started. */
 struct channel *kit_start(const struct conf_instance *spec, const char *module,
-                          const struct channel_host *host);
+                          const struct channel_callbacks *host);
 /* NULL with err. */
 struct channel *kit_try(const struct conf_instance *spec, const char *module,
-                        const struct channel_host *host, struct tc_err *err);
+                        const struct channel_callbacks *host, struct tc_err *err);
 /* Stops and joins. */
 int kit_stop(struct channel *c, int ms);
 

@@ -20,8 +20,8 @@
 #define PLENTY 5000
 
 static struct buf out;
-static struct gauge *gauge;
-static struct ring ring;
+static struct status_page *gauge;
+static struct shm_ring ring;
 static uint64_t next_id = 1;
 
 static void flush(void)
@@ -43,34 +43,34 @@ static void head(uint32_t type, uint32_t len)
 
 static void number(enum frame_type type, int64_t n)
 {
-    const size_t begun = frame_begin(&out, type);
-    pack_number(&out, n);
-    frame_end(&out, begun);
+    const size_t begun = ipc_frame_begin(&out, type);
+    pack_int64(&out, n);
+    ipc_frame_end(&out, begun);
 }
 
 static void text(enum frame_type type, const char *s)
 {
-    const size_t begun = frame_begin(&out, type);
-    pack_text(&out, s);
-    frame_end(&out, begun);
+    const size_t begun = ipc_frame_begin(&out, type);
+    pack_string(&out, s);
+    ipc_frame_end(&out, begun);
 }
 
 static void bytes(enum frame_type type, const char *p, size_t len)
 {
-    const size_t begun = frame_begin(&out, type);
+    const size_t begun = ipc_frame_begin(&out, type);
     buf_add(&out, p, len);
-    frame_end(&out, begun);
+    ipc_frame_end(&out, begun);
 }
 
 static void letter_of(uint64_t id, const char *turn, const char *body, size_t len)
 {
     const char *why;
-    struct letter *const l =
-        letter_new(id, turn, TC_HTTP(.url = "https://a/", .body = body, .body_len = len), &why);
-    const size_t begun = frame_begin(&out, FRAME_LETTER);
-    frame_pack_letter(&out, l);
-    frame_end(&out, begun);
-    letter_free(l);
+    struct outbound_request *const l = outbound_request_new(
+        id, turn, TC_HTTP(.url = "https://a/", .body = body, .body_len = len), &why);
+    const size_t begun = ipc_frame_begin(&out, IPC_REQUEST);
+    ipc_frame_pack_letter(&out, l);
+    ipc_frame_end(&out, begun);
+    outbound_request_unref(l);
 }
 
 static void letter(uint64_t id, const char *turn)
@@ -78,50 +78,50 @@ static void letter(uint64_t id, const char *turn)
     letter_of(id, turn, NULL, 0);
 }
 
-static void batch(const struct batch *b)
+static void batch(const struct callback_batch *b)
 {
-    const size_t begun = frame_begin(&out, FRAME_BATCH);
-    frame_pack_batch(&out, b);
-    frame_end(&out, begun);
+    const size_t begun = ipc_frame_begin(&out, IPC_BATCH);
+    ipc_frame_pack_batch(&out, b);
+    ipc_frame_end(&out, begun);
 }
 
-static void settle(enum batch_settles what, const char *turn)
+static void settle(enum batch_settlement what, const char *turn)
 {
-    batch(&(struct batch){.settles = what, .turn = (char *)(uintptr_t)turn, .letter = 7});
+    batch(&(struct callback_batch){.settles = what, .turn = (char *)(uintptr_t)turn, .letter = 7});
 }
 
 static void ask(int64_t n, const char *user)
 {
-    struct ask *const a = ask_new_cancel("x", "t1", user);
-    const size_t begun = frame_begin(&out, FRAME_ASK);
-    pack_number(&out, n);
-    frame_pack_ask(&out, a);
-    frame_end(&out, begun);
-    ask_drop(a);
+    struct host_call *const a = host_call_new_cancel("x", "t1", user);
+    const size_t begun = ipc_frame_begin(&out, IPC_CALL);
+    pack_int64(&out, n);
+    ipc_frame_pack_ask(&out, a);
+    ipc_frame_end(&out, begun);
+    host_call_discard(a);
 }
 
 static void open_socket(int64_t n, const char *url)
 {
-    const size_t begun = frame_begin(&out, FRAME_SOCKET_OPEN);
-    pack_number(&out, n);
-    frame_pack_socket_spec(&out, TC_SOCKET(.url = url));
-    frame_end(&out, begun);
+    const size_t begun = ipc_frame_begin(&out, IPC_SOCKET_OPEN);
+    pack_int64(&out, n);
+    ipc_frame_pack_socket_spec(&out, TC_SOCKET(.url = url));
+    ipc_frame_end(&out, begun);
 }
 
 static void send_socket(int64_t n, const char *p, size_t len)
 {
-    const size_t begun = frame_begin(&out, FRAME_SOCKET_SEND);
-    pack_number(&out, n);
+    const size_t begun = ipc_frame_begin(&out, IPC_SOCKET_SEND);
+    pack_int64(&out, n);
     pack_bytes(&out, (struct str){p, len});
-    frame_end(&out, begun);
+    ipc_frame_end(&out, begun);
 }
 
 static void answer(int status)
 {
-    const size_t begun = frame_begin(&out, FRAME_ANSWER);
-    pack_number(&out, 1);
-    frame_pack_answer(&out, &(struct tc_answer){status, NULL, "x", 1});
-    frame_end(&out, begun);
+    const size_t begun = ipc_frame_begin(&out, IPC_ANSWER);
+    pack_int64(&out, 1);
+    ipc_frame_pack_answer(&out, &(struct tc_answer){status, NULL, "x", 1});
+    ipc_frame_end(&out, begun);
 }
 
 /* ---- the lies */
@@ -136,7 +136,7 @@ static void type_99(void)
 }
 static void length(void)
 {
-    head(FRAME_ROOM, FRAME_MAX + 1);
+    head(IPC_ROOM, IPC_MAX + 1);
 }
 static void noise(void)
 {
@@ -147,19 +147,19 @@ static void noise(void)
 }
 static void hosts_event(void)
 {
-    number(FRAME_EVENT, 1);
+    number(IPC_EVENT, 1);
 }
 static void hosts_setup(void)
 {
-    number(FRAME_SETUP, 1);
+    number(IPC_SETUP, 1);
 }
 static void letter_noise(void)
 {
-    bytes(FRAME_LETTER, "noise that is none", 18);
+    bytes(IPC_REQUEST, "noise that is none", 18);
 }
 static void letter_empty(void)
 {
-    bytes(FRAME_LETTER, "", 0);
+    bytes(IPC_REQUEST, "", 0);
 }
 static void letter_tail(void)
 {
@@ -209,7 +209,7 @@ static void letters_huge(void)
 }
 static void batch_noise(void)
 {
-    bytes(FRAME_BATCH, "\377\377\377\377\377\377\377\377\1", 9);
+    bytes(IPC_BATCH, "\377\377\377\377\377\377\377\377\1", 9);
 }
 static void batch_stray(void)
 {
@@ -229,22 +229,22 @@ static void batch_reply(void)
 }
 static void batch_reason(void)
 {
-    batch(&(struct batch){.turn = (char[]){"t1"}, .verdict.reason = "\377"});
+    batch(&(struct callback_batch){.turn = (char[]){"t1"}, .verdict.reason = "\377"});
 }
 static void batch_memory(void)
 {
     char memory[5000];
     memset(memory, 'x', sizeof memory - 1);
     memory[sizeof memory - 1] = '\0';
-    batch(&(struct batch){.turn = (char[]){"t1"}, .memory = memory});
+    batch(&(struct callback_batch){.turn = (char[]){"t1"}, .memory = memory});
 }
 static void batch_over(void)
 {
-    batch(&(struct batch){.turn = (char[]){"t1"}, .over = true});
+    batch(&(struct callback_batch){.turn = (char[]){"t1"}, .over = true});
 }
 static void batch_over_lobby(void)
 {
-    batch(&(struct batch){.turn = (char[]){""}, .over = true});
+    batch(&(struct callback_batch){.turn = (char[]){""}, .over = true});
 }
 static void batch_over_letters(void)
 {
@@ -263,19 +263,20 @@ static void batch_behind(void)
 static void batch_failed(void)
 {
     letter(next_id, "t1");
-    batch(&(struct batch){.settles = BATCH_OUTCOME, .turn = (char[]){"t1"}, .failed = true});
+    batch(
+        &(struct callback_batch){.settles = BATCH_OUTCOME, .turn = (char[]){"t1"}, .failed = true});
 }
 static void over(void)
 {
-    number(FRAME_OVER, 1);
+    number(IPC_TURN_OVER, 1);
 }
 static void over_stray(void)
 {
-    number(FRAME_OVER, 77);
+    number(IPC_TURN_OVER, 77);
 }
 static void ask_noise(void)
 {
-    bytes(FRAME_ASK, "\1\0\0\0\0\0\0\0\2", 9);
+    bytes(IPC_CALL, "\1\0\0\0\0\0\0\0\2", 9);
 }
 static void ask_nobody(void)
 {
@@ -287,22 +288,22 @@ static void ask_twice(void)
 }
 static void route_up(void)
 {
-    text(FRAME_ROUTE, "/a/../b");
+    text(IPC_ROUTE, "/a/../b");
 }
 static void route_query(void)
 {
-    text(FRAME_ROUTE, "/a?b");
+    text(IPC_ROUTE, "/a?b");
 }
 static void route_none(void)
 {
-    text(FRAME_ROUTE, NULL);
+    text(IPC_ROUTE, NULL);
 }
 static void routes(void)
 {
     char path[32];
     for (int i = 0; i < PLENTY; i++) {
         snprintf(path, sizeof path, "/r%d", i);
-        text(FRAME_ROUTE, path);
+        text(IPC_ROUTE, path);
     }
 }
 static void socket_future(void)
@@ -332,7 +333,7 @@ static void send_noise(void)
 }
 static void close_none(void)
 {
-    number(FRAME_SOCKET_CLOSE, 1);
+    number(IPC_SOCKET_CLOSE, 1);
 }
 static void answer_unasked(void)
 {
@@ -344,23 +345,23 @@ static void answer_status(void)
 }
 static void room_more(void)
 {
-    number(FRAME_ROOM, 1000);
+    number(IPC_ROOM, 1000);
 }
 static void room_none(void)
 {
-    number(FRAME_ROOM, 0);
+    number(IPC_ROOM, 0);
 }
 static void room_negative(void)
 {
-    number(FRAME_ROOM, -1);
+    number(IPC_ROOM, -1);
 }
 static void start_again(void)
 {
-    text(FRAME_STARTED, NULL);
+    text(IPC_STARTED, NULL);
 }
 static void refusal(void)
 {
-    text(FRAME_REFUSED, "no");
+    text(IPC_REFUSED, "no");
 }
 
 static void gauge_noise(void)
@@ -369,7 +370,7 @@ static void gauge_noise(void)
 }
 static void gauge_back(void)
 {
-    number(FRAME_ROOM, 1);
+    number(IPC_ROOM, 1);
     flush();
     gauge->handled = 0;
 }
@@ -397,7 +398,7 @@ static void nothing(void)
 }
 static void half(void)
 {
-    head(FRAME_ROOM, 100);
+    head(IPC_ROOM, 100);
     flush();
     _exit(0);
 }
@@ -493,14 +494,14 @@ const size_t n_lies = sizeof lies / sizeof *lies;
 /* Reads until so many events have come. */
 static void wait_events(unsigned events)
 {
-    struct frame f;
+    struct ipc_frame f;
     char bells[64];
     while (events) {
-        const int64_t n = frame_next(ring_read(&ring), &f);
+        const int64_t n = ipc_frame_decode_next(shm_ring_peek(&ring), &f);
         if (n > 0) {
             ring_consume(&ring, (size_t)n);
-            events -= f.type == FRAME_EVENT;
-        } else if (ring_rest(&ring) && recv(CHILD_SOCKET, bells, sizeof bells, 0) <= 0) {
+            events -= f.type == IPC_EVENT;
+        } else if (shm_ring_begin_sleep(&ring) && recv(CHILD_SOCKET, bells, sizeof bells, 0) <= 0) {
             _exit(0);
         }
     }
@@ -510,13 +511,13 @@ void liar_main(const char *name)
 {
     struct tc_err err;
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* what a test leaves that is broken off is not to stay */
-    gauge = gauge_map(CHILD_GAUGE, &err);
-    if (!gauge || ring_map(&ring, CHILD_GAUGE, GAUGE_SHARED, &err) < 0)
+    gauge = status_page_map(CHILD_STATUS_PAGE, &err);
+    if (!gauge || shm_ring_map(&ring, CHILD_STATUS_PAGE, GAUGE_SHARED, &err) < 0)
         _exit(1);
     if (strcmp(name, "early") == 0)
-        number(FRAME_ROOM, 1);
+        number(IPC_ROOM, 1);
     else
-        text(FRAME_STARTED, NULL);
+        text(IPC_STARTED, NULL);
     flush();
     for (size_t i = 0; i < n_lies; i++)
         if (strcmp(lies[i].name, name) == 0) {

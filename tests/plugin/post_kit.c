@@ -19,7 +19,7 @@ static struct kit *kit_of(struct channel *c)
     return (struct kit *)(void *)((char *)c - offsetof(struct kit, channel));
 }
 
-static void note(struct kit *k, const struct letter_reply *r)
+static void note(struct kit *k, const struct outbound_reply *r)
 {
     static const char *const outcomes[] = {
         [TC_OK] = "ok",
@@ -38,35 +38,35 @@ static void note(struct kit *k, const struct letter_reply *r)
 /* A reply on its way through the instance's queue. */
 struct delivery {
     struct kit *kit;
-    struct post *post; /* that it came from */
-    struct letter_reply *reply;
+    struct outbox *post; /* that it came from */
+    struct outbound_reply *reply;
 };
 
 static void answer(void *arg)
 {
     struct delivery *const d = arg;
     struct kit *const k = d->kit;
-    struct batch *const b = xcalloc(1, sizeof *b);
-    *b = (struct batch){.settles = BATCH_LETTER,
-                        .turn = xstrdup(d->reply->about->turn),
-                        .letter = d->reply->letter};
+    struct callback_batch *const b = xcalloc(1, sizeof *b);
+    *b = (struct callback_batch){.settles = BATCH_LETTER,
+                                 .turn = xstrdup(d->reply->about->turn),
+                                 .letter = d->reply->letter};
     struct kit_call call = {.reply = d->reply, .verdict = d->reply->verdict, .batch = b};
     note(k, d->reply);
     if (k->on_reply)
         k->on_reply(&call);
     b->verdict = call.verdict;
     b->verdict.reason = xstrdup(call.verdict.reason);
-    letter_reply_free(d->reply);
+    outbound_reply_free(d->reply);
     if (call.is_held)
         k->held = b;
     else if (d->post == k->post)
-        post_batch(k->post, b);
+        outbox_commit_batch(k->post, b);
     else
-        batch_free(b);
+        callback_batch_free(b);
     free(d);
 }
 
-static void on_reply(struct channel *c, void *turn, struct letter_reply *r)
+static void on_reply(struct channel *c, void *turn, struct outbound_reply *r)
 {
     struct kit *const k = kit_of(c);
     k->handle = turn;
@@ -99,36 +99,36 @@ static void *open_turn(void *ctx, const struct channel_turn *turn)
 
 static void start_post(struct kit *k)
 {
-    k->post = post_new(&(struct post_spec){.instance = "kit",
-                                           .loop = k->loop,
-                                           .http = k->http,
-                                           .ledger = k->ledger,
-                                           .rates = k->rates,
-                                           .files = k->files,
-                                           .option = option,
-                                           .open = open_turn,
-                                           .ctx = k});
-    post_start(k->post, &k->channel);
-    post_open_turn(k->post, "t", k);
+    k->post = outbox_new(&(struct outbox_spec){.instance = "kit",
+                                               .loop = k->loop,
+                                               .http = k->http,
+                                               .ledger = k->ledger,
+                                               .rates = k->rates,
+                                               .files = k->files,
+                                               .option = option,
+                                               .open = open_turn,
+                                               .ctx = k});
+    outbox_start(k->post, &k->channel);
+    outbox_open_turn(k->post, "t", k);
 }
 
 static void start(struct kit *k)
 {
     struct tc_err err = {0};
     if (k->dir) {
-        k->ledger = ledger_open(k->loop, k->dir, NULL, &err);
+        k->ledger = journal_async_open(k->loop, k->dir, NULL, &err);
         if (!k->ledger)
-            bail("%s", err_str(&err));
+            bail("%s", err_format(&err));
     }
     start_post(k);
 }
 
 void kit_restart(struct kit *k)
 {
-    post_free(k->post);
+    outbox_free(k->post);
     k->post = NULL;
-    loop_once(k->loop, 0); /* what was on its way to the plugin meets nobody */
-    ledger_take_over(k->ledger, "kit", NULL, NULL);
+    loop_run_once(k->loop, 0); /* what was on its way to the plugin meets nobody */
+    journal_async_take_over(k->ledger, "kit", NULL, NULL);
     start_post(k);
 }
 
@@ -146,14 +146,14 @@ void kit_begin(struct kit *k, const struct httpd_step *steps, size_t count)
 
 static void stop(struct kit *k)
 {
-    struct post *const p = k->post;
+    struct outbox *const p = k->post;
     k->post = NULL;
-    post_free(p);
-    ledger_close(k->ledger);
+    outbox_free(p);
+    journal_async_close(k->ledger);
     k->ledger = NULL;
-    batch_free(k->held);
+    callback_batch_free(k->held);
     k->held = NULL;
-    loop_once(k->loop, 0); /* what was on its way to the plugin meets nobody */
+    loop_run_once(k->loop, 0); /* what was on its way to the plugin meets nobody */
     is_str(httpd_faults(k->server), "", "clean requests");
     httpd_stop(k->server);
     k->server = NULL;
@@ -184,32 +184,32 @@ static uint64_t draw_id(void)
     return last += 2;
 }
 
-void kit_add(struct batch *b, const char *turn, const struct tc_http *http)
+void kit_add(struct callback_batch *b, const char *turn, const struct tc_http *http)
 {
     const char *why = NULL;
-    struct letter *const l = letter_new(draw_id(), turn, http, &why);
+    struct outbound_request *const l = outbound_request_new(draw_id(), turn, http, &why);
     if (!l)
         bail("%s", why);
-    b->letters = xrealloc(b->letters, (b->count + 1) * sizeof(struct letter *));
+    b->letters = xrealloc(b->letters, (b->count + 1) * sizeof(struct outbound_request *));
     b->letters[b->count++] = l;
 }
 
-void kit_batch(struct kit *k, struct batch *b)
+void kit_batch(struct kit *k, struct callback_batch *b)
 {
-    post_batch(k->post, b);
+    outbox_commit_batch(k->post, b);
 }
 
-void kit_send_of(struct kit *k, const char *turn, enum batch_settles settles,
+void kit_send_of(struct kit *k, const char *turn, enum batch_settlement settles,
                  const struct tc_http *const *http, size_t count)
 {
-    struct batch *const b = xcalloc(1, sizeof *b);
-    *b = (struct batch){.settles = settles, .turn = xstrdup(turn)};
+    struct callback_batch *const b = xcalloc(1, sizeof *b);
+    *b = (struct callback_batch){.settles = settles, .turn = xstrdup(turn)};
     for (size_t i = 0; i < count; i++)
         kit_add(b, turn, http[i]);
-    post_batch(k->post, b);
+    outbox_commit_batch(k->post, b);
 }
 
-void kit_send(struct kit *k, enum batch_settles settles, const struct tc_http *const *http,
+void kit_send(struct kit *k, enum batch_settlement settles, const struct tc_http *const *http,
               size_t count)
 {
     kit_send_of(k, "t", settles, http, count);
@@ -222,9 +222,9 @@ void kit_reply_send(struct kit_call *call, const struct tc_http *http)
 
 void kit_release(struct kit *k)
 {
-    struct batch *const b = k->held;
+    struct callback_batch *const b = k->held;
     k->held = NULL;
-    post_batch(k->post, b);
+    outbox_commit_batch(k->post, b);
 }
 
 void kit_run_replies(struct kit *k, unsigned replies)
@@ -232,7 +232,7 @@ void kit_run_replies(struct kit *k, unsigned replies)
     for (int i = 0; k->replies < replies; i++) {
         if (i == ROUNDS)
             bail("%u of %u replies came: %s", k->replies, replies, k->told.len ? k->told.p : "");
-        loop_once(k->loop, 20);
+        loop_run_once(k->loop, 20);
     }
 }
 
@@ -241,16 +241,16 @@ void kit_run_requests(struct kit *k, unsigned requests)
     for (int i = 0; httpd_requests(k->server) < requests; i++) {
         if (i == ROUNDS)
             bail("%u of %u requests came", httpd_requests(k->server), requests);
-        loop_once(k->loop, 10);
+        loop_run_once(k->loop, 10);
     }
 }
 
 void kit_run_idle(struct kit *k)
 {
-    for (int i = 0; post_busy(k->post); i++) {
+    for (int i = 0; outbox_count_pending(k->post); i++) {
         if (i == ROUNDS)
             bail("busy for ever: %s", k->told.len ? k->told.p : "");
-        loop_once(k->loop, 20);
+        loop_run_once(k->loop, 20);
     }
 }
 
@@ -281,8 +281,8 @@ static void list(struct sql *db, const char *select, struct buf *out)
         buf_add(out, line.p, line.len);
         buf_add_char(out, '\n');
     }
-    if (sql_end(&rows) < 0)
-        bail("%s", sql_message(db));
+    if (sql_finish(&rows) < 0)
+        bail("%s", sql_error_text(db));
 }
 
 void kit_list(const struct kit *k, struct buf *out)
@@ -293,7 +293,7 @@ void kit_list(const struct kit *k, struct buf *out)
     snprintf(path, sizeof path, "%s/state.db", k->dir);
     struct sql *const db = sql_open(path, &failure, &err);
     if (!db)
-        bail("%s", err_str(&err));
+        bail("%s", err_format(&err));
     buf_reset(out);
     list(db,
          "select kind||' '||turn||' '||lane||' '||state||' '||attempts||' '||in_doubt"

@@ -13,9 +13,9 @@
 /* on_reply as the test plays it: what it sends with kit_reply_send, and the verdict, which is as
  * the host would decide. */
 struct kit_call {
-    const struct letter_reply *reply;
+    const struct outbound_reply *reply;
     struct tc_verdict verdict;
-    struct batch *batch;
+    struct callback_batch *batch;
     bool is_held; /* the answer is kept for kit_release */
 };
 
@@ -23,8 +23,8 @@ struct kit {
     struct loop *loop;
     struct httpc *http;
     struct httpd *server;
-    struct ledger *ledger; /* or NULL */
-    struct post *post;
+    struct journal_async *ledger; /* or NULL */
+    struct outbox *post;
     struct channel channel; /* its ops are the kit's */
     const char *dir;
     char base[64]; /* the option base */
@@ -34,7 +34,7 @@ struct kit {
     struct buf told;                         /* a line per reply: tag outcome status attempts… */
     struct buf opened;                       /* a line per turn that the post opened */
     bool refuses_turns;
-    struct batch *held; /* one at most */
+    struct callback_batch *held; /* one at most */
     unsigned replies;
     void *handle;               /* of the last reply */
     char error[512], path[512]; /* of the last reply; of the test */
@@ -49,15 +49,15 @@ void kit_restart(struct kit *k);
 void kit_end(struct kit *k);
 
 /* One batch of the turn "t", or of another. */
-void kit_send(struct kit *k, enum batch_settles settles, const struct tc_http *const *http,
+void kit_send(struct kit *k, enum batch_settlement settles, const struct tc_http *const *http,
               size_t count);
-void kit_send_of(struct kit *k, const char *turn, enum batch_settles settles,
+void kit_send_of(struct kit *k, const char *turn, enum batch_settlement settles,
                  const struct tc_http *const *http, size_t count);
 #define KIT_SEND(k, settles, ...)                                                                  \
     kit_send((k), (settles), (const struct tc_http *[]){__VA_ARGS__},                              \
              sizeof((const struct tc_http *[]){__VA_ARGS__}) / sizeof(struct tc_http *))
-void kit_batch(struct kit *k, struct batch *b); /* any other */
-void kit_add(struct batch *b, const char *turn, const struct tc_http *http);
+void kit_batch(struct kit *k, struct callback_batch *b); /* any other */
+void kit_add(struct callback_batch *b, const char *turn, const struct tc_http *http);
 void kit_reply_send(struct kit_call *call, const struct tc_http *http);
 void kit_release(struct kit *k);
 

@@ -12,11 +12,11 @@
 
 char puppet_path[512];
 
-static struct conf_pair options[5];
+static struct conf_option options[5];
 
 void puppet_set_option(size_t i, const char *key, const char *value)
 {
-    options[i] = (struct conf_pair){(char *)(uintptr_t)key, (char *)(uintptr_t)value, 9, false};
+    options[i] = (struct conf_option){(char *)(uintptr_t)key, (char *)(uintptr_t)value, 9, false};
 }
 
 struct conf_instance puppet_spec_of(const char *name)
@@ -80,10 +80,11 @@ bool puppet_wait_written(const char *text)
     return kit_wait(puppet_has_written, (void *)(uintptr_t)text);
 }
 
-struct letter_reply *puppet_reply_to(const struct letter *l, const char *body, bool last)
+struct outbound_reply *puppet_reply_to(const struct outbound_request *l, const char *body,
+                                       bool last)
 {
-    struct letter_reply *const r = xcalloc(1, sizeof *r);
-    r->about = letter_share((struct letter *)(uintptr_t)l);
+    struct outbound_reply *const r = xcalloc(1, sizeof *r);
+    r->about = outbound_request_ref((struct outbound_request *)(uintptr_t)l);
     r->letter = l->id;
     r->last = last;
     r->verdict.next = TC_NEXT_DONE;
@@ -102,7 +103,7 @@ struct letter_reply *puppet_reply_to(const struct letter *l, const char *body, b
     return r;
 }
 
-const struct letter *puppet_newest_letter(void)
+const struct outbound_request *puppet_newest_letter(void)
 {
     for (size_t i = kit_n_batches; i-- > 0;)
         if (kit_batches[i]->count)
@@ -110,7 +111,7 @@ const struct letter *puppet_newest_letter(void)
     bail("no letter");
 }
 
-const struct batch *puppet_newest_batch(void)
+const struct callback_batch *puppet_newest_batch(void)
 {
     return kit_batches[kit_n_batches - 1];
 }

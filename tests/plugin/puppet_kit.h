@@ -20,8 +20,9 @@ const char *puppet_written(void);
 size_t puppet_count(const char *all, const char *text);
 bool puppet_has_written(void *text);
 bool puppet_wait_written(const char *text);
-struct letter_reply *puppet_reply_to(const struct letter *l, const char *body, bool last);
-const struct letter *puppet_newest_letter(void);
-const struct batch *puppet_newest_batch(void);
+struct outbound_reply *puppet_reply_to(const struct outbound_request *l, const char *body,
+                                       bool last);
+const struct outbound_request *puppet_newest_letter(void);
+const struct callback_batch *puppet_newest_batch(void);
 
 #endif

@@ -19,7 +19,7 @@
 #define DEADLINE_MS 20000
 
 static const struct conf conf = {.file = (char[]){"my.conf"}};
-static struct conf_pair no_options[1];
+static struct conf_option no_options[1];
 static char log_path[512];
 
 static void begin_log(void)
@@ -121,14 +121,14 @@ static int on_idle(struct tc_instance *inst)
     return 0;
 }
 
-static struct loaded *load(void)
+static struct loaded_plugin *load(void)
 {
-    static const struct loaded model = {
+    static const struct loaded_plugin model = {
         .linked = true,
         .plugin = {.name = "counter", .turn_size = 64, .init = init, .teardown = teardown},
         .sink = {.on_event = on_event, .on_idle = on_idle},
     };
-    struct loaded *const l = xmalloc(sizeof *l);
+    struct loaded_plugin *const l = xmalloc(sizeof *l);
     *l = model;
     return l;
 }
@@ -158,7 +158,7 @@ static struct channel *start(const char *name)
     const struct conf_instance spec = spec_of(name);
     struct channel *const c = begin(&spec, &err);
     if (!c)
-        bail("%s", err_str(&err));
+        bail("%s", err_format(&err));
     return c;
 }
 
@@ -177,7 +177,7 @@ static void *open_turn(struct channel *c)
     return c->ops->open(c, &(struct channel_turn){.id = "t1", .agent = "claude"});
 }
 
-static void send(struct channel *c, void *turn, struct event_box *box)
+static void send(struct channel *c, void *turn, struct shared_event *box)
 {
     c->ops->send(c, turn, box);
 }
@@ -245,34 +245,34 @@ static void test_init_faults(void)
     struct conf_instance spec = spec_of("a");
     counts[0].fail_init = true;
     ok(!begin(&spec, &err), "init that fails");
-    is_str(err_str(&err), "my.conf:3: instance a is disabled: its init failed", "  says so");
+    is_str(err_format(&err), "my.conf:3: instance a is disabled: its init failed", "  says so");
     counts[0].fail_init = false;
     is_int(counts[0].teardowns, 0, "  there is no teardown");
 
     spec.init_ms = 20;
     counts[0].gate_init = true;
     ok(!begin(&spec, &err), "init that hangs");
-    is_str(err_str(&err), "my.conf:3: instance a is disabled: its init did not return within 20 ms",
-           "  says so");
+    is_str(err_format(&err),
+           "my.conf:3: instance a is disabled: its init did not return within 20 ms", "  says so");
     counts[0].gate_init = false;
 
-    spec.options = (struct conf_pair[]){{(char[]){"k"}, (char[]){"v"}, 8, false}, {0}};
+    spec.options = (struct conf_option[]){{(char[]){"k"}, (char[]){"v"}, 8, false}, {0}};
     ok(!begin(&spec, &err), "a wrong option");
-    is_str(err_str(&err), "my.conf:8: unknown option \"k\"", "  says so");
+    is_str(err_format(&err), "my.conf:8: unknown option \"k\"", "  says so");
 }
 
 static unsigned batches;
 
-static void count_batch(void *ctx, struct batch *b)
+static void count_batch(void *ctx, struct callback_batch *b)
 {
     (void)ctx;
     batches++;
-    batch_free(b);
+    callback_batch_free(b);
 }
 
 static bool has_batch(void *loop)
 {
-    loop_once(loop, 10);
+    loop_run_once(loop, 10);
     return batches > 0;
 }
 
@@ -287,7 +287,7 @@ static void test_batches_of_init(void)
 {
     forget_counts();
     struct loop *const loop = loop_new();
-    const struct channel_host host = {.loop = loop, .batch = count_batch};
+    const struct channel_callbacks host = {.loop = loop, .batch = count_batch};
     const struct conf_instance spec = spec_of("a");
     struct tc_err err;
     counts[0].send_init = true;

@@ -73,7 +73,7 @@ static void test_settled(void)
     struct event ev = draft(TC_FINAL, 2);
     ev.u.final.text = "send the outcome";
     ev.u.final.text_len = strlen(ev.u.final.text);
-    c->ops->send(c, turn, event_box_new(&ev));
+    c->ops->send(c, turn, shared_event_new(&ev));
     ok(kit_wait_batches(1), "its outcome is settled");
     puppet_say(c, turn, "crash-once");
     ok(puppet_wait_written("resumed"), "it dies and lives");
@@ -96,7 +96,7 @@ static void test_poison(void)
     puppet_cast(c, turn, TC_START);
     puppet_say(c, turn, "crash");
     puppet_say(c, turn, "the rest");
-    c->ops->send(c, turn, event_box_new(&ev));
+    c->ops->send(c, turn, shared_event_new(&ev));
     is_int(kit_stop(c, KIT_DEADLINE_MS), 0, "at the end no life waits for the next");
     has_str(puppet_written(), "the rest", "after three deaths the poison is given up");
     const char *const log = kit_logged();
@@ -120,7 +120,7 @@ static void test_poisoned_outcome(void)
     ev.u.final.text = "crash";
     ev.u.final.text_len = 5;
     c->ops->stop(c);
-    c->ops->send(c, turn, event_box_new(&ev));
+    c->ops->send(c, turn, shared_event_new(&ev));
     c->ops->reply(c, turn, puppet_reply_to(puppet_newest_letter(), "crash", true));
     puppet_cast(c, turn, TC_DONE);
     is_int(c->ops->join(c, clock_mono_ms() + KIT_DEADLINE_MS), 0, "it ends");
@@ -215,16 +215,16 @@ static void test_init_faults(void)
     struct conf_instance spec = puppet_spec_of("init");
     puppet_set_option(1, "at_start", "fail");
     ok(!kit_try(&spec, "puppet", &kit_host, &err), "init that fails");
-    is_str(err_str(&err), "my.conf:3: instance init is disabled: its init failed", "  says so");
+    is_str(err_format(&err), "my.conf:3: instance init is disabled: its init failed", "  says so");
     spec.init_ms = 300;
     puppet_set_option(1, "at_start", "hang");
     ok(!kit_try(&spec, "puppet", &kit_host, &err), "init that hangs");
-    is_str(err_str(&err),
+    is_str(err_format(&err),
            "my.conf:3: instance init is disabled: its init did not return within 300 ms",
            "  says so");
     puppet_set_option(1, "nonsense", "x");
     ok(!kit_try(&spec, "puppet", &kit_host, &err), "a wrong option");
-    has_str(err_str(&err), "my.conf:9: unknown option \"nonsense\"", "  says so");
+    has_str(err_format(&err), "my.conf:9: unknown option \"nonsense\"", "  says so");
 }
 
 /* ---- memory */

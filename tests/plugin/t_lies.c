@@ -17,18 +17,18 @@
 #define HANGS_MS 100 /* of those that are to be found hanging */
 #define QUEUE_BYTES (1 << 20)
 
-static void drop_batch(void *ctx, struct batch *b)
+static void drop_batch(void *ctx, struct callback_batch *b)
 {
     (void)ctx;
-    batch_free(b);
+    callback_batch_free(b);
 }
 
 static struct channel *start_liar(const char *name, bool hangs, struct tc_err *err)
 {
-    static struct conf_pair options[2];
-    struct channel_host host = kit_host;
+    static struct conf_option options[2];
+    struct channel_callbacks host = kit_host;
     host.batch = drop_batch;
-    options[0] = (struct conf_pair){(char[]){"path"}, (char[]){"/dev/null"}, 1, false};
+    options[0] = (struct conf_option){(char[]){"path"}, (char[]){"/dev/null"}, 1, false};
     struct conf_instance spec = kit_spec(name, options);
     spec.queue_bytes = QUEUE_BYTES;
     spec.callback_ms = hangs ? HANGS_MS : KIT_DEADLINE_MS;
@@ -52,7 +52,7 @@ static void test_lie(const struct lie *lie)
     kit_logged();
     kit_holds_asks = true;
     struct channel *const c = start_liar(lie->name, strstr(lie->obituary, "hung"), &err);
-    if (!ok(c != NULL, "%s: %s", lie->name, c ? "starts" : err_str(&err)))
+    if (!ok(c != NULL, "%s: %s", lie->name, c ? "starts" : err_format(&err)))
         return;
     void *const turn = puppet_open_turn(c, "t1");
     puppet_cast(c, turn, TC_START);
@@ -66,7 +66,7 @@ static void test_lie(const struct lie *lie)
     is_int((long long)puppet_count(log, "its process "), 1, "  in one obituary");
     c->ops->join(c, clock_mono_ms());
     if (kit_ask)
-        ask_answer(kit_ask, TC_ACCEPTED, "t", NULL);
+        host_call_complete(kit_ask, TC_ACCEPTED, "t", NULL);
     kit_ask = NULL;
     kit_holds_asks = false;
 }
@@ -119,7 +119,7 @@ __attribute__((__noreturn__)) static void be_connector(int argc, char **argv)
 {
     const pid_t host = (pid_t)strtol(argv[2], NULL, 10);
     if (strcmp(argv[1], CONNECTOR_PROBE) == 0)
-        probe_main(host, argc - CONNECTOR_WORDS);
+        probe_process_main(host, argc - CONNECTOR_FIXED_ARGS);
     if (strcmp(argv[1], "honest") == 0)
         child_main(argv[1], host);
     liar_main(argv[1]);
@@ -127,7 +127,7 @@ __attribute__((__noreturn__)) static void be_connector(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    if (argc >= CONNECTOR_WORDS)
+    if (argc >= CONNECTOR_FIXED_ARGS)
         be_connector(argc, argv);
     setenv(CONNECTOR_VARIABLE, "/proc/self/exe", 1);
     plan_lazy();

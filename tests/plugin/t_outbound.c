@@ -11,17 +11,18 @@
 
 static const char *why;
 
-static struct letter *make(const struct tc_http *http)
+static struct outbound_request *make(const struct tc_http *http)
 {
-    return letter_new(7, "t1", http, &why);
+    return outbound_request_new(7, "t1", http, &why);
 }
 
 static void test_copy(void)
 {
     char url[] = "https://example.org/{option:token}/x", name[] = "X-A", value[] = "b";
     const struct tc_header headers[] = {{name, value}};
-    struct letter *const l = make(TC_HTTP(.url = url, .headers = headers, .header_count = 1,
-                                          .body = "{\"a\":1}", .lane = "c", .tag = "first"));
+    struct outbound_request *const l =
+        make(TC_HTTP(.url = url, .headers = headers, .header_count = 1, .body = "{\"a\":1}",
+                     .lane = "c", .tag = "first"));
     memset(url, '#', sizeof url - 1);
     memset(name, '#', sizeof name - 1);
     memset(value, '#', sizeof value - 1);
@@ -32,11 +33,11 @@ static void test_copy(void)
     is_str(l->http.method, "POST", "POST unless said otherwise");
     is_int((long long)l->http.body_len, 7, "a body without a length ends at its NUL");
     ok(!l->http.key && !l->http.content_type, "what was not given is not there");
-    letter_free(l);
-    struct letter *const bare = make(TC_HTTP(.url = "https://example.org/"));
+    outbound_request_unref(l);
+    struct outbound_request *const bare = make(TC_HTTP(.url = "https://example.org/"));
     ok(!bare->http.body && bare->http.body_len == 0, "a letter without a body");
     is_str(bare->http.tag, "", "or a tag");
-    letter_free(bare);
+    outbound_request_unref(bare);
 }
 
 /* Its header ended before the members that came later. */
@@ -45,9 +46,9 @@ static void test_older_plugin(void)
     struct tc_http http = {.size = offsetof(struct tc_http, timeout_ms),
                            .url = "https://example.org/",
                            .tag = "not known then"};
-    struct letter *const l = make(&http);
+    struct outbound_request *const l = make(&http);
     is_str(l->http.tag, "", "what an older plugin cannot mean is not read");
-    letter_free(l);
+    outbound_request_unref(l);
 }
 
 static char *filled(size_t len)
@@ -60,10 +61,10 @@ static char *filled(size_t len)
 
 static void refuses(const struct tc_http *http, const char *wanted)
 {
-    struct letter *const l = make(http);
+    struct outbound_request *const l = make(http);
     ok(!l, "refused: %s", wanted);
     has_str(why ? why : "", wanted, "with the reason");
-    letter_free(l);
+    outbound_request_unref(l);
 }
 
 static void test_caps(void)
@@ -71,7 +72,7 @@ static void test_caps(void)
 #define URL "https://example.org/"
     char *const k8 = filled(8193), *const b512 = filled(513), *const k64 = filled(65537),
                 *const k256 = filled((256 << 10) + 1);
-    char *const m15 = filled(LETTER_MAX_DURABLE + 1);
+    char *const m15 = filled(OUTBOUND_MAX_DURABLE + 1);
     const struct tc_header long_header[] = {{"A", k64}}, no_value[] = {{"A", NULL}};
     struct tc_header many[65];
     for (size_t i = 0; i < 65; i++)
@@ -91,9 +92,9 @@ static void test_caps(void)
     refuses(TC_HTTP(.url = URL, .delay_ms = -1), "negative");
     refuses(TC_HTTP(.url = URL, .body = "x", .body_len = ((size_t)64 << 20) + 1), "the body");
     refuses(TC_HTTP(.url = URL, .body = m15, .flags = TC_DURABLE), "the body");
-    struct letter *const big = make(TC_HTTP(.url = URL, .body = m15));
+    struct outbound_request *const big = make(TC_HTTP(.url = URL, .body = m15));
     ok(big != NULL, "more when it need not go to the disk");
-    letter_free(big);
+    outbound_request_unref(big);
     free(k8);
     free(b512);
     free(k64);
@@ -101,7 +102,7 @@ static void test_caps(void)
     free(m15);
 }
 
-static struct letter *full(void)
+static struct outbound_request *full(void)
 {
     static const struct tc_header headers[] = {{"Authorization", "Bearer {option:token}"},
                                                {"X-\"Q\"", "a\\b\tc"}};
@@ -116,9 +117,10 @@ static struct letter *full(void)
 static void test_round_trip(void)
 {
     CLEANUP_BUF struct buf record = {0}, again = {0};
-    struct letter *const l = full();
-    letter_pack(&record, l);
-    struct letter *const back = letter_unpack(12, "t1", (struct str){record.p, record.len}, &why);
+    struct outbound_request *const l = full();
+    outbound_request_pack(&record, l);
+    struct outbound_request *const back =
+        outbound_unpack(12, "t1", (struct str){record.p, record.len}, &why);
     if (!ok(back != NULL, "it comes back"))
         bail("%s", why);
     is_int((long long)back->id, 12, "with the number it is given");
@@ -126,30 +128,30 @@ static void test_round_trip(void)
     is_mem(back->http.body, back->http.body_len, "line\nnext\0zero \xff", 16, "the same bytes");
     is_str(back->http.headers[1].value, "a\\b\tc", "the same headers");
     is_int(back->http.rates, 0x80000001u, "the same rates");
-    letter_pack(&again, back);
+    outbound_request_pack(&again, back);
     is_mem(again.p, again.len, record.p, record.len,
            "nothing else is lost: packed again it is"
            " the same");
     has_str(record.p, "{option:token}", "a secret is named");
-    letter_free(back);
-    letter_free(l);
+    outbound_request_unref(back);
+    outbound_request_unref(l);
 
-    struct letter *const bare = make(TC_HTTP(.url = URL)), *bare_back;
+    struct outbound_request *const bare = make(TC_HTTP(.url = URL)), *bare_back;
     buf_reset(&record);
-    letter_pack(&record, bare);
-    bare_back = letter_unpack(2, "", (struct str){record.p, record.len}, &why);
+    outbound_request_pack(&record, bare);
+    bare_back = outbound_unpack(2, "", (struct str){record.p, record.len}, &why);
     ok(bare_back && !bare_back->http.body && !bare_back->http.lane && !bare_back->http.key,
        "what was not given is not there afterwards");
-    letter_free(bare);
-    letter_free(bare_back);
+    outbound_request_unref(bare);
+    outbound_request_unref(bare_back);
 }
 
 static bool is_refused(const char *p, size_t len)
 {
     why = NULL;
-    struct letter *const l = letter_unpack(2, "t", (struct str){p, len}, &why);
+    struct outbound_request *const l = outbound_unpack(2, "t", (struct str){p, len}, &why);
     const bool refused = !l && why;
-    letter_free(l);
+    outbound_request_unref(l);
     return refused;
 }
 
@@ -183,10 +185,10 @@ static void test_broken(void)
 static void test_damage(void)
 {
     CLEANUP_BUF struct buf record = {0};
-    struct letter *const l = full();
+    struct outbound_request *const l = full();
     unsigned taken = 0;
-    letter_pack(&record, l);
-    letter_free(l);
+    outbound_request_pack(&record, l);
+    outbound_request_unref(l);
     for (size_t len = 0; len < record.len; len++) {
         char *const cut = memcpy(xmalloc(len + 1), record.p, len); /* for the address checker */
         taken += !is_refused(cut, len);
@@ -204,17 +206,17 @@ static void test_damage(void)
 
 static void test_batch(void)
 {
-    struct batch *const b = xcalloc(1, sizeof *b);
-    b->letters = xcalloc(2, sizeof(struct letter *));
+    struct callback_batch *const b = xcalloc(1, sizeof *b);
+    b->letters = xcalloc(2, sizeof(struct outbound_request *));
     b->letters[b->count++] = full();
     b->letters[b->count++] = make(TC_HTTP(.url = URL));
     b->turn = xstrdup("t");
     b->memory = xstrdup("m");
     b->verdict.reason = xstrdup("r");
-    batch_free(b);
-    batch_free(NULL);
-    letter_free(NULL);
-    letter_reply_free(NULL);
+    callback_batch_free(b);
+    callback_batch_free(NULL);
+    outbound_request_unref(NULL);
+    outbound_reply_free(NULL);
     ok(true, "a batch frees what it owns");
 }
 

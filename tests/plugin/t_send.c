@@ -36,7 +36,7 @@ static void test_batch(void)
     is_int((long long)actor_n_batches, 0, "a callback that sends nothing hands nothing over");
     actor_deliver(in, t, TC_START, send_two);
     is_int((long long)actor_n_batches, 1, "what one callback sends is one batch");
-    const struct batch *const b = actor_batches[0];
+    const struct callback_batch *const b = actor_batches[0];
     is_str(b->turn, "t1", "  of the turn");
     ok(b->settles == BATCH_NOTHING && !b->failed && !b->memory && !b->over, "  it settles nothing");
     is_int((long long)b->count, 2, "  with both requests");
@@ -159,7 +159,7 @@ static void test_reply(void)
     actor_deliver(in, t, TC_DONE, NULL);
     ok(!instance_turn_is_over(t), "a turn waits for its replies");
     actor_forget_batches();
-    is_int(instance_reply(in, t, actor_reply(1, TC_NOT_SENT, false)), 0, "a reply");
+    is_int(instance_call_on_reply(in, t, actor_reply(1, TC_NOT_SENT, false)), 0, "a reply");
     ok(actor_n_batches == 1 && actor_batches[0]->settles == BATCH_LETTER &&
            actor_batches[0]->letter == 1,
        "is answered by a batch, sent something or not");
@@ -168,7 +168,7 @@ static void test_reply(void)
     ok(!instance_turn_is_over(t), "  another attempt: the turn waits on");
     actor_wish = (struct tc_verdict){.next = TC_NEXT_FAIL, .hold_ms = 3, .reason = "no such chat"};
     actor_inside = send_one;
-    instance_reply(in, t, actor_reply(1, TC_REJECTED, false));
+    instance_call_on_reply(in, t, actor_reply(1, TC_REJECTED, false));
     ok(actor_batches[1]->verdict.next == TC_NEXT_FAIL && actor_batches[1]->verdict.hold_ms == 3,
        "or with the plugin's");
     is_str(actor_batches[1]->verdict.reason, "no such chat", "  and its reason");
@@ -176,7 +176,7 @@ static void test_reply(void)
        "  what it sends keeps the turn");
     actor_inside = NULL;
     actor_wish = (struct tc_verdict){.next = TC_NEXT_AGAIN, .reason = "again!"};
-    instance_reply(in, t, actor_reply(3, TC_DROPPED, true));
+    instance_call_on_reply(in, t, actor_reply(3, TC_DROPPED, true));
     ok(actor_batches[2]->verdict.next == TC_NEXT_DONE,
        "the last reply has no other attempt behind it");
     ok(instance_turn_is_over(t) && actor_batches[2]->over,
@@ -193,14 +193,15 @@ static void test_reply_fails(void)
     actor_verdict = -1;
     actor_wish = (struct tc_verdict){.next = TC_NEXT_FAIL, .reason = "never heard"};
     actor_inside = send_one;
-    is_int(instance_reply(in, t, actor_reply(2, TC_OK, false)), -1, "an on_reply that fails");
+    is_int(instance_call_on_reply(in, t, actor_reply(2, TC_OK, false)), -1,
+           "an on_reply that fails");
     ok(actor_batches[0]->failed && actor_batches[0]->count == 0 &&
            actor_batches[0]->verdict.next == TC_NEXT_DONE && !actor_batches[0]->verdict.reason,
        "is no verdict: nothing goes out, the host's counts");
     ok(!instance_turn_is_over(t), "a turn of an earlier run waits for as many replies as it had");
     actor_verdict = 0;
     actor_loaded.sink.on_reply = NULL;
-    instance_reply(in, t, actor_reply(4, TC_OK, false));
+    instance_call_on_reply(in, t, actor_reply(4, TC_OK, false));
     ok(actor_batches[1]->settles == BATCH_LETTER && actor_batches[1]->over &&
            instance_turn_is_over(t),
        "  and ends without events; a plugin without on_reply answers too");
@@ -307,7 +308,7 @@ static void test_lobby(void)
     instance_init(in);
     ok(actor_n_batches == 1 && !*actor_batches[0]->turn && actor_batches[0]->count == 1,
        "init may send in the lobby");
-    instance_reply(in, NULL, actor_reply(actor_batches[0]->letters[0]->id, TC_OK, true));
+    instance_call_on_reply(in, NULL, actor_reply(actor_batches[0]->letters[0]->id, TC_OK, true));
     ok(actor_n_batches == 2 && actor_batches[1]->settles == BATCH_LETTER &&
            actor_batches[1]->count == 1,
        "on_reply polls again");
@@ -335,7 +336,7 @@ static void test_wake(void)
 {
     clock_fake(1000, 0);
     struct instance *const in = actor_make(&actor_host);
-    ok(instance_due(in) == INT64_MAX && !instance_wake(in), "no time is set");
+    ok(instance_next_wake_ms(in) == INT64_MAX && !instance_call_on_wake(in), "no time is set");
     struct instance_turn *turns[3];
     static const char *const ids[] = {"a", "b", "c"};
     static const int64_t at[] = {30, 10, 20};
@@ -344,34 +345,34 @@ static void test_wake(void)
         wake_ms = at[i];
         actor_deliver(in, turns[i], TC_START, set_wake);
     }
-    is_int(instance_due(in), 1010, "the next one is due");
+    is_int(instance_next_wake_ms(in), 1010, "the next one is due");
     clock_fake_advance(9);
-    ok(!instance_wake(in), "not before its time");
+    ok(!instance_call_on_wake(in), "not before its time");
     clock_fake_advance(1);
-    ok(instance_wake(in), "at its time");
+    ok(instance_call_on_wake(in), "at its time");
     is_str(actor_woken.p, "b;", "  it is woken");
     clock_fake_advance(100);
-    instance_wake(in);
+    instance_call_on_wake(in);
     is_str(actor_woken.p, "b;c;a;", "the others in the order of their times, once");
     wake_ms = -1;
     actor_deliver(in, turns[0], TC_START, set_wake);
-    ok(instance_due(in) == INT64_MAX, "a negative time is none");
+    ok(instance_next_wake_ms(in) == INT64_MAX, "a negative time is none");
     wake_ms = INT64_MAX;
     actor_deliver(in, turns[0], TC_START, set_wake);
-    ok(instance_due(in) < INT64_MAX, "the longest time is a time");
+    ok(instance_next_wake_ms(in) < INT64_MAX, "the longest time is a time");
     buf_reset(&actor_woken);
     wake_ms = 5;
     actor_deliver(in, turns[1], TC_START, set_wake);
     instance_turn_free(turns[1]);
     clock_fake_advance(100);
-    ok(!instance_wake(in), "a turn that is over is not woken");
+    ok(!instance_call_on_wake(in), "a turn that is over is not woken");
     actor_inside = again_at_once;
     actor_deliver(in, turns[2], TC_START, again_at_once);
     actor_inside = again_at_once;
     clock_fake_advance(1);
-    instance_wake(in);
+    instance_call_on_wake(in);
     is_str(actor_woken.p, "c;", "who wants it again at once waits a round");
-    clock_unfake();
+    clock_fake_end();
     instance_free(in);
 }
 
@@ -391,17 +392,17 @@ static void test_many_wakes(void)
     int64_t last = 0;
     bool rises = true;
     int n = 0;
-    while (instance_due(in) != INT64_MAX) {
-        rises = rises && instance_due(in) >= last;
-        last = instance_due(in);
+    while (instance_next_wake_ms(in) != INT64_MAX) {
+        rises = rises && instance_next_wake_ms(in) >= last;
+        last = instance_next_wake_ms(in);
         clock_fake(last, 0);
         buf_reset(&actor_woken);
-        instance_wake(in);
+        instance_call_on_wake(in);
         n += (int)actor_woken.len / 2;
     }
     ok(rises, "400 times in order");
     is_int(n, 400, "  each once");
-    clock_unfake();
+    clock_fake_end();
     instance_free(in);
 }
 

@@ -5,19 +5,19 @@
 #include "base/sys/clock.h"
 #include "tap/tap.h"
 
-static struct gauge g;
+static struct status_page g;
 
 static void call(int64_t ms)
 {
-    gauge_enter(&g, TC_NARRATION, "t1");
+    status_page_enter_callback(&g, TC_NARRATION, "t1");
     clock_fake_advance(ms);
-    gauge_leave(&g);
-    gauge_count(&g, false);
+    status_page_leave_callback(&g);
+    status_page_count_result(&g, false);
 }
 
 static void counts_are(uint64_t quick, uint64_t ten_ms, uint64_t second, const char *what)
 {
-    const struct gauge_times times = gauge_times(&g);
+    const struct callback_histogram times = status_page_histogram(&g);
     is_int((long long)times.counts[0], (long long)quick, "%s: quick ones", what);
     is_int((long long)times.counts[2], (long long)ten_ms, "  up to 10 ms");
     is_int((long long)times.counts[4], (long long)second, "  up to a second");
@@ -29,12 +29,12 @@ static void test_single(void)
     call(7);
     call(500);
     counts_are(1, 1, 1, "each alone");
-    is_int((long long)gauge_times(&g).sum_us, 507000, "  their sum");
+    is_int((long long)status_page_histogram(&g).sum_us, 507000, "  their sum");
 }
 
 static void test_run(void)
 {
-    gauge_begin_run(&g);
+    status_page_begin_series(&g);
     for (int i = 0; i < 200; i++)
         call(0);
     call(600);
@@ -43,10 +43,10 @@ static void test_run(void)
     call(9);
     call(8);
     call(0);
-    gauge_end_run(&g);
+    status_page_end_series(&g);
     counts_are(232, 3, 2, "a run");
-    is_int((long long)gauge_times(&g).sum_us, 507000 + 617000, "  their sum");
-    is_int((long long)gauge_delivered(&g), 3 + 234, "  each is counted");
+    is_int((long long)status_page_histogram(&g).sum_us, 507000 + 617000, "  their sum");
+    is_int((long long)status_page_delivered(&g), 3 + 234, "  each is counted");
     clock_fake_advance(5000);
     call(0);
     counts_are(233, 3, 2, "what lies between is no callback's");
@@ -56,26 +56,26 @@ static void test_run(void)
 static void test_since(void)
 {
     int64_t since;
-    gauge_begin_run(&g);
+    status_page_begin_series(&g);
     call(0);
     call(3000);
     call(0);
     const int64_t now = clock_mono_ms();
-    gauge_enter(&g, TC_TOOL_CALL, "t2");
+    status_page_enter_callback(&g, TC_TOOL_CALL, "t2");
     clock_fake_advance(4000);
-    is_str(gauge_running(&g, &since), "on_tool_call", "what runs");
+    is_str(status_page_running_callback(&g, &since), "on_tool_call", "what runs");
     is_int(since, now, "  and since when");
-    gauge_leave(&g);
-    gauge_end_run(&g);
-    ok(!gauge_running(&g, &since), "then nothing does");
+    status_page_leave_callback(&g);
+    status_page_end_series(&g);
+    ok(!status_page_running_callback(&g, &since), "then nothing does");
 }
 
 static void turn_is(const char *turn, const char *wanted, const char *what)
 {
     char copy[80];
-    gauge_enter(&g, TC_NARRATION, turn);
-    gauge_copy_turn(&g, copy);
-    gauge_leave(&g);
+    status_page_enter_callback(&g, TC_NARRATION, turn);
+    status_page_copy_turn(&g, copy);
+    status_page_leave_callback(&g);
     is_str(copy, wanted, "%s", what);
 }
 
@@ -86,14 +86,14 @@ static void test_turn(void)
     turn_is(name, "t1", "the turn of a callback");
     name[1] = '2';
     turn_is(name, "t2", "  alone it is copied each time");
-    gauge_begin_run(&g);
+    status_page_begin_series(&g);
     turn_is(name, "t2", "  in a run");
     turn_is("t3", "t3", "  another one");
     turn_is(name, "t2", "  and back");
-    gauge_forget_turn(&g);
+    status_page_forget_turn(&g);
     name[1] = '4';
     turn_is(name, "t4", "  also where one stands in the place of another");
-    gauge_end_run(&g);
+    status_page_end_series(&g);
     name[1] = '5';
     turn_is(name, "t5", "  and behind the run");
 }

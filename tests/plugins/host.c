@@ -18,7 +18,7 @@
 
 #define PAIRS_MAX 16
 
-struct host {
+struct plugin_host {
     struct tc_instance inst; /* first: services find the host by it */
     const struct tc_plugin *plugin;
     void *module;
@@ -33,9 +33,9 @@ struct host {
     bool hidden;
 };
 
-static struct host *host_of(struct tc_instance *inst)
+static struct plugin_host *host_of(struct tc_instance *inst)
 {
-    return (struct host *)(void *)inst;
+    return (struct plugin_host *)(void *)inst;
 }
 
 static void TC_PRINTF(3, 4)
@@ -59,7 +59,7 @@ static size_t service_redact(struct tc_instance *inst, const char *json, size_t 
 {
     (void)inst;
     CLEANUP_BUF struct buf masked = {0};
-    redact_json(&masked, (struct str){json, len});
+    json_redact(&masked, (struct str){json, len});
     if (cap > 0) {
         const size_t n = masked.len < cap ? masked.len : cap - 1;
         memcpy(out, masked.p ? masked.p : "", n);
@@ -75,9 +75,9 @@ static const struct tc_host services = {.size = sizeof services,
                                         .alloc = service_alloc,
                                         .redact = service_redact};
 
-static void fill_options(struct host *h, const char *const *options)
+static void fill_options(struct plugin_host *h, const char *const *options)
 {
-    struct conf_pair pairs[PAIRS_MAX + 1] = {{0}};
+    struct conf_option pairs[PAIRS_MAX + 1] = {{0}};
     struct tc_err err;
     if (!h->plugin->options)
         return;
@@ -85,16 +85,16 @@ static void fill_options(struct host *h, const char *const *options)
         pairs[i].key = arena_strdup(&h->config, options[2 * i]);
         pairs[i].value = arena_strdup(&h->config, options[2 * i + 1]);
     }
-    if (options_fill(h->conf, h->plugin->options, pairs, "test", 1, &h->config, &err))
-        bail("%s", err_str(&err));
+    if (plugin_options_parse(h->conf, h->plugin->options, pairs, "test", 1, &h->config, &err))
+        bail("%s", err_format(&err));
 }
 
-struct host *host_new(const char *plugin, const char *const *options)
+struct plugin_host *plugin_host_new(const char *plugin, const char *const *options)
 {
     char path[4096];
     const char *folder = getenv("TURNCAST_PLUGIN_PATH");
     snprintf(path, sizeof path, "%s/%s.so", folder ? folder : "plugins/.libs", plugin);
-    struct host *h = xcalloc(1, sizeof *h);
+    struct plugin_host *h = xcalloc(1, sizeof *h);
     h->module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!h->module)
         bail("%s", dlerror());
@@ -111,12 +111,12 @@ struct host *host_new(const char *plugin, const char *const *options)
     return h;
 }
 
-int host_init(struct host *h)
+int plugin_host_init(struct plugin_host *h)
 {
     return h->plugin->init ? h->plugin->init(&h->inst) : 0;
 }
 
-static void begin(struct host *h)
+static void begin(struct plugin_host *h)
 {
     h->turn = (struct tc_turn){.inst = &h->inst,
                                .state = xcalloc(1, h->plugin->turn_size + 1),
@@ -125,7 +125,7 @@ static void begin(struct host *h)
     h->running = true;
 }
 
-static void end(struct host *h)
+static void end(struct plugin_host *h)
 {
     free(h->turn.state);
     arena_reset(&h->turn_arena);
@@ -144,20 +144,20 @@ static int call(const struct tc_sink *s, struct tc_turn *turn, const struct even
     return -1;
 }
 
-static int deliver(struct host *h, struct event_box *box)
+static int deliver(struct plugin_host *h, struct shared_event *box)
 {
-    const struct event *ev = event_box_get(box);
+    const struct event *ev = shared_event_get(box);
     const struct tc_sink *s = h->plugin->sink;
     struct tc_event any = {
         .meta = &ev->meta, .kind = ev->kind, .name = kind_name(ev->kind), .payload = &ev->u};
-    any.line = event_box_line(box, &any.line_len);
+    any.line = shared_event_json_line(box, &any.line_len);
     int rc = ev->kind == TC_THINKING && ev->u.thinking.text_len == 0 ? 0 : call(s, &h->turn, ev);
     if (s->on_event)
         rc |= s->on_event(&h->turn, &any);
     return rc;
 }
 
-int host_send(struct host *h, const char *kind, const char *payload)
+int plugin_host_send(struct plugin_host *h, const char *kind, const char *payload)
 {
     CLEANUP_BUF struct buf line = {0};
     struct arena a = {0};
@@ -173,37 +173,37 @@ int host_send(struct host *h, const char *kind, const char *payload)
     ev.meta.hidden = h->hidden;
     if (!h->running)
         begin(h);
-    struct event_box *box = event_box_new(&ev);
+    struct shared_event *box = shared_event_new(&ev);
     const int rc = deliver(h, box);
-    event_box_unref(box);
+    shared_event_unref(box);
     arena_fini(&a);
     if (ev.kind == TC_DONE)
         end(h);
     return rc;
 }
 
-void host_set_time(struct host *h, double ts)
+void plugin_host_set_time(struct plugin_host *h, double ts)
 {
     h->ts = ts;
 }
 
-void host_set_meta(struct host *h, const char *parent_id, int hidden)
+void plugin_host_set_meta(struct plugin_host *h, const char *parent_id, int hidden)
 {
     h->parent_id = parent_id;
     h->hidden = hidden != 0;
 }
 
-int host_idle(struct host *h)
+int plugin_host_idle(struct plugin_host *h)
 {
     return h->plugin->sink->on_idle ? h->plugin->sink->on_idle(&h->inst) : 0;
 }
 
-const char *host_log(const struct host *h)
+const char *plugin_host_log(const struct plugin_host *h)
 {
     return h->log.p ? h->log.p : "";
 }
 
-void host_free(struct host *h)
+void plugin_host_free(struct plugin_host *h)
 {
     if (h->plugin->teardown)
         h->plugin->teardown(&h->inst);

@@ -5,24 +5,24 @@
 
 #include <stddef.h>
 
-struct host;
+struct plugin_host;
 
 /* Loads the module from the build tree and fills its options from "key", "value", …, NULL; bails
  * when that fails. */
-struct host *host_new(const char *plugin, const char *const *options);
+struct plugin_host *plugin_host_new(const char *plugin, const char *const *options);
 /* The plugin's init. */
-int host_init(struct host *h);
+int plugin_host_init(struct plugin_host *h);
 /* Delivers a canonical event, "narration" with payload {"text":"…"}…: the typed callback, then
  * on_event; returns what they returned, or'ed. A turn begins by itself and ends with done. */
-int host_send(struct host *h, const char *kind, const char *payload);
+int plugin_host_send(struct plugin_host *h, const char *kind, const char *payload);
 /* The same with the time, in unix seconds, that later events carry too. */
-void host_set_time(struct host *h, double ts);
+void plugin_host_set_time(struct plugin_host *h, double ts);
 /* Other members of meta that later events carry. */
-void host_set_meta(struct host *h, const char *parent_id, int hidden);
-int host_idle(struct host *h);
+void plugin_host_set_meta(struct plugin_host *h, const char *parent_id, int hidden);
+int plugin_host_idle(struct plugin_host *h);
 /* What the plugin logged so far, a line each. */
-const char *host_log(const struct host *h);
+const char *plugin_host_log(const struct plugin_host *h);
 /* Teardown, and frees all. */
-void host_free(struct host *h);
+void plugin_host_free(struct plugin_host *h);
 
 #endif

@@ -155,13 +155,13 @@ static int call(const struct tc_sink *sink, struct tc_turn *turn, const struct e
     return -1;
 }
 
-static int deliver(struct stage *s, struct stage_turn *t, struct event_box *box)
+static int deliver(struct stage *s, struct stage_turn *t, struct shared_event *box)
 {
-    const struct event *ev = event_box_get(box);
+    const struct event *ev = shared_event_get(box);
     const struct tc_sink *const sink = s->plugin->sink;
     struct tc_event any = {
         .meta = &ev->meta, .kind = ev->kind, .name = kind_name(ev->kind), .payload = &ev->u};
-    any.line = event_box_line(box, &any.line_len);
+    any.line = shared_event_json_line(box, &any.line_len);
     stage_enter(s);
     int rc = ev->kind == TC_THINKING && ev->u.thinking.text_len == 0 ? 0 : call(sink, &t->turn, ev);
     if (sink->on_event)
@@ -186,12 +186,12 @@ void stage_event(struct stage *s, struct stage_turn *t, const char *kind, const 
         arena_fini(&a);
         return;
     }
-    struct event_box *const box = event_box_new(&ev);
+    struct shared_event *const box = shared_event_new(&ev);
     const enum tc_kind is = ev.kind;
     arena_fini(&a);
     if (deliver(s, t, box))
         stage_fault(s, "on_%s returned -1", kind);
-    event_box_unref(box);
+    shared_event_unref(box);
     t->done |= is == TC_DONE;
     if (is == TC_DONE)
         t->wake_at = 0;
@@ -269,15 +269,15 @@ void stage_frame(struct stage *s, int64_t socket, enum tc_socket_event event, co
 
 static void fill_options(struct stage *s, const char *const *options)
 {
-    struct conf_pair pairs[STAGE_OPTIONS_MAX + 1] = {{0}};
+    struct conf_option pairs[STAGE_OPTIONS_MAX + 1] = {{0}};
     struct tc_err err;
     for (size_t i = 0; options[2 * i] && i < STAGE_OPTIONS_MAX; i++) {
         pairs[i].key = arena_strdup(&s->config, options[2 * i]);
         pairs[i].value = arena_strdup(&s->config, options[2 * i + 1]);
     }
     if (s->plugin->options &&
-        options_fill(s->conf, s->plugin->options, pairs, "script", 1, &s->config, &err))
-        stage_fault(s, "%s", err_str(&err));
+        plugin_options_parse(s->conf, s->plugin->options, pairs, "script", 1, &s->config, &err))
+        stage_fault(s, "%s", err_format(&err));
 }
 
 struct stage *stage_new(const char *module, const char *const *options)

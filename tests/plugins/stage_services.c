@@ -101,16 +101,16 @@ static char *service_json_get(struct tc_turn *turn, const char *json, const char
     struct stage *const s = stage_of(turn->inst);
     if (!turn_of(turn, "tc_json_get") || !json)
         return NULL;
-    const struct str value = json_pointer((struct str){json, strlen(json)}, pointer);
+    const struct str value = json_reader_pointer((struct str){json, strlen(json)}, pointer);
     if (!value.p)
         return NULL;
     struct arena a = {0};
     struct json j;
     struct str raw;
-    json_start(&j, value.p, value.len);
-    char *const kept =
-        stage_scope_text(s, json_read_string(&j, &raw) ? json_unescape(&a, raw, NULL)
-                                                       : json_compact_dup(&a, value, NULL));
+    json_init(&j, value.p, value.len);
+    char *const kept = stage_scope_text(s, json_reader_read_string(&j, &raw)
+                                               ? json_reader_unescape(&a, raw, NULL)
+                                               : json_reader_compact_dup(&a, value, NULL));
     arena_fini(&a);
     return kept;
 }
@@ -120,7 +120,7 @@ static size_t service_redact(struct tc_instance *inst, const char *json, size_t 
 {
     (void)inst;
     CLEANUP_BUF struct buf masked = {0};
-    redact_json(&masked, (struct str){json, len});
+    json_redact(&masked, (struct str){json, len});
     if (cap > 0)
         snprintf(out, cap, "%s", masked.p ? masked.p : "");
     return masked.len;
@@ -220,7 +220,7 @@ static int service_remember(struct tc_turn *turn, const char *text)
     return 0;
 }
 
-static char *entities_json(struct stage *s, const struct rendered *r)
+static char *entities_json(struct stage *s, const struct render_output *r)
 {
     json_t *const list = json_array();
     for (size_t i = 0; i < r->count; i++) {
@@ -244,7 +244,7 @@ static struct doc parse(struct arena *a, const struct tc_text *text)
 {
     const struct str source = {text->markdown, text->len};
     if (text->flags & TC_VERBATIM)
-        return markdown_verbatim(a, source);
+        return markdown_make_plain(a, source);
     return text->flags & TC_FOLDED ? markdown_parse_folded(a, source) : markdown_parse(a, source);
 }
 
@@ -261,7 +261,7 @@ static const struct tc_piece *service_pieces(struct tc_turn *turn, const struct 
                                          {text->units, text->bytes, text->entities}};
     const struct split split = split_doc(&a, &doc, &target);
     struct tc_piece *const pieces = stage_scope(s, (split.count + 1) * sizeof *pieces);
-    struct rendered out = {0};
+    struct render_output out = {0};
     for (size_t i = 0; i < split.count; i++) {
         render_doc(&out, &doc, split.pieces[i], &target);
         if (out.text.len == 0)
@@ -278,7 +278,7 @@ static const struct tc_piece *service_pieces(struct tc_turn *turn, const struct 
 
 static size_t service_settled(struct tc_turn *turn, const char *text, size_t len)
 {
-    return turn_of(turn, "tc_settled") ? markdown_settled((struct str){text, len}) : 0;
+    return turn_of(turn, "tc_settled") ? markdown_stable_length((struct str){text, len}) : 0;
 }
 
 static void add_text(json_t *o, const char *key, const char *text)

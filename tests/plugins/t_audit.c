@@ -24,31 +24,31 @@ static char *path_of(const char *name)
     return xasprintf("%s/%s", tap_tmpdir(), name);
 }
 
-static struct host *start(const char *path, const char *key, const char *value)
+static struct plugin_host *start(const char *path, const char *key, const char *value)
 {
     const char *const options[] = {"path", path, key, value, NULL};
-    struct host *h = host_new("audit", options);
-    if (host_init(h))
-        bail("audit does not start: %s", host_log(h));
+    struct plugin_host *h = plugin_host_new("audit", options);
+    if (plugin_host_init(h))
+        bail("audit does not start: %s", plugin_host_log(h));
     return h;
 }
 
 /* A turn of ten events. */
-static void play(struct host *h)
+static void play(struct plugin_host *h)
 {
-    host_send(h, "start", "{\"task\":\"Summarise README.md\"}");
-    host_send(h, "step", "{\"state\":\"start\",\"index\":0,\"max\":10}");
-    host_send(h, "narration", "{\"text\":\"Reading \\u00e9\\u4e2d.\"}");
-    host_send(h, "tool_call",
-              "{\"name\":\"file_read\",\"args\":{\"path\":\"a\"},\"tool_use_id\":\"t1\"}");
-    host_send(h, "progress", "{\"percent\":50,\"message\":\"half way\"}");
-    host_send(
+    plugin_host_send(h, "start", "{\"task\":\"Summarise README.md\"}");
+    plugin_host_send(h, "step", "{\"state\":\"start\",\"index\":0,\"max\":10}");
+    plugin_host_send(h, "narration", "{\"text\":\"Reading \\u00e9\\u4e2d.\"}");
+    plugin_host_send(h, "tool_call",
+                     "{\"name\":\"file_read\",\"args\":{\"path\":\"a\"},\"tool_use_id\":\"t1\"}");
+    plugin_host_send(h, "progress", "{\"percent\":50,\"message\":\"half way\"}");
+    plugin_host_send(
         h, "tool_result",
         "{\"tool_use_id\":\"t1\",\"content\":\"x\",\"is_error\":false,\"name\":\"file_read\"}");
-    host_send(h, "final", "{\"text\":\"Done.\"}");
-    host_send(h, "usage", "{\"scope\":\"turn\",\"input_tokens\":1,\"output_tokens\":2}");
-    host_send(h, "notice", "{\"level\":\"info\",\"text\":\"n\"}");
-    host_send(h, "done", "{\"reason\":\"completed\",\"turns\":2}");
+    plugin_host_send(h, "final", "{\"text\":\"Done.\"}");
+    plugin_host_send(h, "usage", "{\"scope\":\"turn\",\"input_tokens\":1,\"output_tokens\":2}");
+    plugin_host_send(h, "notice", "{\"level\":\"info\",\"text\":\"n\"}");
+    plugin_host_send(h, "done", "{\"reason\":\"completed\",\"turns\":2}");
 }
 
 /* Lines of a file, for free of both. */
@@ -74,10 +74,10 @@ static const char *member(const json_t *j, const char *key)
     return json_string_value(json_object_get(j, key));
 }
 
-static int verify(const char *path, struct audit_report *r, struct tc_err *err)
+static int verify(const char *path, struct audit_verify_report *r, struct tc_err *err)
 {
-    *r = (struct audit_report){0};
-    return audit_verify(path, r, err);
+    *r = (struct audit_verify_report){0};
+    return audit_verify_file(path, r, err);
 }
 
 static void check_record(const char *line, const char *type, const char *detail)
@@ -105,13 +105,13 @@ static void check_record(const char *line, const char *type, const char *detail)
 static void test_records(void)
 {
     char *path = path_of("records.jsonl"), *text, *line[32];
-    struct host *h = start(path, "sync", "always");
+    struct plugin_host *h = start(path, "sync", "always");
     play(h);
-    host_set_meta(h, NULL, 1);
-    host_send(h, "thinking", "{\"text\":\"hm\"}");
-    host_send(h, "error", "{\"message\":\"Provider timeout\"}");
-    host_send(h, "done", "{\"reason\":\"error\"}");
-    host_free(h);
+    plugin_host_set_meta(h, NULL, 1);
+    plugin_host_send(h, "thinking", "{\"text\":\"hm\"}");
+    plugin_host_send(h, "error", "{\"message\":\"Provider timeout\"}");
+    plugin_host_send(h, "done", "{\"reason\":\"error\"}");
+    plugin_host_free(h);
     is_int((long long)lines_of(path, &text, line, 32), 14,
            "R30: an opening record and one per event");
     check_record(line[1], "agent.progress.start", "{\"task\":\"Summarise README.md\"}");
@@ -151,11 +151,11 @@ static void test_records(void)
 static void test_chain(void)
 {
     char *path = path_of("chain.jsonl");
-    struct audit_report r;
+    struct audit_verify_report r;
     struct tc_err err;
-    struct host *h = start(path, "keep", "5");
+    struct plugin_host *h = start(path, "keep", "5");
     play(h);
-    host_free(h);
+    plugin_host_free(h);
     ok(verify(path, &r, &err) == 0, "R30: a log as it was written holds");
     is_int((long long)r.records, 11, "records");
     is_int((long long)r.last_seq, 11, "seq");
@@ -167,8 +167,8 @@ static void test_chain(void)
     if (p)
         pclose(p);
     h = start(path, "keep", "5");
-    host_send(h, "done", "{\"reason\":\"completed\"}");
-    host_free(h);
+    plugin_host_send(h, "done", "{\"reason\":\"completed\"}");
+    plugin_host_free(h);
     ok(verify(path, &r, &err) == 0, "a second run goes on with the chain");
     is_int((long long)r.last_seq, 13, "and its numbers");
     const int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
@@ -177,9 +177,9 @@ static void test_chain(void)
     ok(verify(path, &r, &err) && r.bad, "which is seen");
     is_int((long long)r.bad_seq, 14, "as the record that is not there");
     h = start(path, "keep", "5");
-    has_str(host_log(h), "torn last line", "the next start says that it cuts it off");
+    has_str(plugin_host_log(h), "torn last line", "the next start says that it cuts it off");
     play(h);
-    host_free(h);
+    plugin_host_free(h);
     ok(verify(path, &r, &err) == 0, "and goes on");
     is_int((long long)r.last_seq, 24, "with the next number");
     free(command);
@@ -189,26 +189,26 @@ static void test_chain(void)
 static void test_two_writers(void)
 {
     char *path = path_of("two.jsonl");
-    struct audit_report r;
+    struct audit_verify_report r;
     struct tc_err err = {0};
-    struct host *a = start(path, "max_bytes", "6000"), *b = start(path, "max_bytes", "6000");
+    struct plugin_host *a = start(path, "max_bytes", "6000"), *b = start(path, "max_bytes", "6000");
     for (int i = 0; i < 40; i++) {
-        host_send(a, "narration", "{\"text\":\"from a\"}");
-        host_send(b, "narration", "{\"text\":\"from b\"}");
+        plugin_host_send(a, "narration", "{\"text\":\"from a\"}");
+        plugin_host_send(b, "narration", "{\"text\":\"from b\"}");
         if (i % 10 == 9)
-            host_send(b, "narration", "{\"text\":\"from b again\"}");
+            plugin_host_send(b, "narration", "{\"text\":\"from b again\"}");
     }
-    host_free(a);
-    host_free(b);
-    r = (struct audit_report){0};
+    plugin_host_free(a);
+    plugin_host_free(b);
+    r = (struct audit_verify_report){0};
     int rc = 0;
     for (int i = 5; i >= 0 && !rc; i--) {
         char *name = i ? xasprintf("%s.%d", path, i) : xstrdup(path);
         if (access(name, F_OK) == 0)
-            rc = audit_verify(name, &r, &err);
+            rc = audit_verify_file(name, &r, &err);
         free(name);
     }
-    ok(rc == 0, "two writers of one log, over rotations, make one chain: %s", err_str(&err));
+    ok(rc == 0, "two writers of one log, over rotations, make one chain: %s", err_format(&err));
     ok(r.files == 6 && r.first_seq > 1, "of which the oldest files are gone");
     ok(r.last_seq > 84, "and no record missing at the end");
     free(path);
@@ -217,12 +217,12 @@ static void test_two_writers(void)
 static void test_rotation(void)
 {
     char *path = path_of("rot.jsonl");
-    struct audit_report r = {0};
+    struct audit_verify_report r = {0};
     struct tc_err err = {0};
-    struct host *h = start(path, "max_bytes", "4000");
+    struct plugin_host *h = start(path, "max_bytes", "4000");
     for (int i = 0; i < 4; i++)
         play(h);
-    host_free(h);
+    plugin_host_free(h);
     char *old = xasprintf("%s.1", path), *older = xasprintf("%s.2", path), *text, *line[64];
     struct stat st;
     ok(stat(old, &st) == 0 && st.st_size <= 4000, "R30: no file is larger than it may be");
@@ -231,22 +231,22 @@ static void test_rotation(void)
     is_str(member(json_object_get(j, "detail"), "why"), "rotate", "a new file says why it begins");
     ok(member(j, "prev") && strlen(member(j, "prev")) == 64, "and carries the chain on");
     json_decref(j);
-    ok(audit_verify(older, &r, &err) == 0 && audit_verify(old, &r, &err) == 0 &&
-           audit_verify(path, &r, &err) == 0,
-       "three files in their order are one chain: %s", err_str(&err));
+    ok(audit_verify_file(older, &r, &err) == 0 && audit_verify_file(old, &r, &err) == 0 &&
+           audit_verify_file(path, &r, &err) == 0,
+       "three files in their order are one chain: %s", err_format(&err));
     is_int((long long)r.files, 3, "files");
-    r = (struct audit_report){0};
-    ok(audit_verify(older, &r, &err) == 0 && audit_verify(path, &r, &err) != 0 && r.bad,
+    r = (struct audit_verify_report){0};
+    ok(audit_verify_file(older, &r, &err) == 0 && audit_verify_file(path, &r, &err) != 0 && r.bad,
        "a file left out is missed");
     /* logrotate moves the file away under a running host. */
     h = start(path, "max_bytes", "0");
     char *moved = xasprintf("%s.moved", path);
     ok(rename(path, moved) == 0, "the file is moved away");
     play(h);
-    host_free(h);
-    r = (struct audit_report){0};
-    ok(audit_verify(moved, &r, &err) == 0 && audit_verify(path, &r, &err) == 0,
-       "what follows is in a new file and in the same chain: %s", err_str(&err));
+    plugin_host_free(h);
+    r = (struct audit_verify_report){0};
+    ok(audit_verify_file(moved, &r, &err) == 0 && audit_verify_file(path, &r, &err) == 0,
+       "what follows is in a new file and in the same chain: %s", err_format(&err));
     free(text);
     free(old);
     free(older);
@@ -258,9 +258,9 @@ static void test_rotation(void)
 static void test_shrunk(void)
 {
     char *path = path_of("shrunk.jsonl"), *text, *line[32];
-    struct audit_report r;
+    struct audit_verify_report r;
     struct tc_err err = {0};
-    struct host *h = start(path, "sync", "never");
+    struct plugin_host *h = start(path, "sync", "never");
     play(h);
     size_t len;
     text = tap_slurp(path, &len);
@@ -268,17 +268,17 @@ static void test_shrunk(void)
     for (int i = 0; i < 5; i++)
         fifth = strchr(fifth, '\n') + 1;
     ok(truncate(path, fifth - text) == 0, "the end of the log is cut off");
-    host_send(h, "done", "{\"reason\":\"completed\"}");
-    ok(verify(path, &r, &err) && r.bad_seq == 6, "what follows shows it: %s", err_str(&err));
+    plugin_host_send(h, "done", "{\"reason\":\"completed\"}");
+    ok(verify(path, &r, &err) && r.bad_seq == 6, "what follows shows it: %s", err_format(&err));
     free(text);
     ok(truncate(path, 0) == 0, "the log is emptied in place, as logrotate's copytruncate does");
-    host_send(h, "done", "{\"reason\":\"completed\"}");
+    plugin_host_send(h, "done", "{\"reason\":\"completed\"}");
     ok(verify(path, &r, &err) == 0 && r.first_seq == 14, "it begins with the next number");
     lines_of(path, &text, line, 32);
     json_t *j = parse(line[0]);
     is_str(member(json_object_get(j, "detail"), "why"), "shrunk", "and says why");
     json_decref(j);
-    host_free(h);
+    plugin_host_free(h);
     free(text);
     free(path);
 }
@@ -287,13 +287,13 @@ static void test_keep_none(void)
 {
     char *path = path_of("none.jsonl"), *old = xasprintf("%s.1", path);
     const char *const options[] = {"path", path, "max_bytes", "3000", "keep", "0", NULL};
-    struct audit_report r;
+    struct audit_verify_report r;
     struct tc_err err = {0};
-    struct host *h = host_new("audit", options);
-    is_int(host_init(h), 0, "keep = 0");
+    struct plugin_host *h = plugin_host_new("audit", options);
+    is_int(plugin_host_init(h), 0, "keep = 0");
     for (int i = 0; i < 3; i++)
         play(h);
-    host_free(h);
+    plugin_host_free(h);
     ok(access(old, F_OK) != 0, "keeps no old file");
     ok(verify(path, &r, &err) == 0 && r.first_seq > 1, "and the chain of the one there is");
     free(old);
@@ -315,11 +315,11 @@ static void rewrite(const struct sample *s, const char *p, size_t n)
 
 static void expect_bad(const struct sample *s, uint64_t seq, const char *what)
 {
-    struct audit_report r;
+    struct audit_verify_report r;
     struct tc_err err = {0};
     const int rc = verify(s->path, &r, &err);
     ok(rc != 0 && r.bad, "%s: seen", what);
-    is_int((long long)r.bad_seq, (long long)seq, "%s: named (%s)", what, err_str(&err));
+    is_int((long long)r.bad_seq, (long long)seq, "%s: named (%s)", what, err_format(&err));
 }
 
 static void test_flips(const struct sample *s)
@@ -333,7 +333,7 @@ static void test_flips(const struct sample *s)
         memcpy(copy, s->text, s->len);
         copy[i] = copy[i] == 'a' ? 'b' : 'a';
         rewrite(s, copy, s->len);
-        struct audit_report r;
+        struct audit_verify_report r;
         missed += verify(s->path, &r, NULL) == 0;
         misnamed += r.bad_seq != record;
     }
@@ -361,7 +361,7 @@ static void test_order(const struct sample *s)
     expect_bad(s, 5, "two records swapped");
     arrange(s, (const unsigned[]){1, 2, 3, 4, 5, 3, 6, 7, 8, 9, 10, 11, 0});
     expect_bad(s, 6, "a record copied in");
-    struct audit_report r;
+    struct audit_verify_report r;
     arrange(s, (const unsigned[]){1, 2, 3, 4, 5, 6, 7, 8, 9, 0});
     ok(verify(s->path, &r, NULL) == 0 && r.last_seq == 9,
        "records cut off at the end: not seen without an anchor, but the last seq tells");
@@ -375,9 +375,9 @@ static void test_order(const struct sample *s)
 static void test_forgery(const struct sample *s)
 {
     char *other = path_of("forger.jsonl");
-    struct host *h = start(other, "keep", "5");
+    struct plugin_host *h = start(other, "keep", "5");
     play(h);
-    host_free(h);
+    plugin_host_free(h);
     size_t len;
     char *text = tap_slurp(other, &len), *p = text;
     for (int i = 1; i < 5; i++)
@@ -387,7 +387,7 @@ static void test_forgery(const struct sample *s)
     buf_add(&b, p, (size_t)(strchr(p, '\n') + 1 - p));
     buf_add(&b, s->text + s->at[5], s->len - s->at[5]);
     rewrite(s, b.p, b.len);
-    struct audit_report r;
+    struct audit_verify_report r;
     ok(verify(s->path, &r, NULL) && r.bad, "a record of another log in its place: seen");
     ok(r.bad_seq == 4 || r.bad_seq == 5, "and found where the two chains touch");
     rewrite(s, "{\"seq\":1}\n", 10);
@@ -401,9 +401,9 @@ static void test_forgery(const struct sample *s)
 static void test_tampering(void)
 {
     struct sample s = {.path = path_of("tamper.jsonl")};
-    struct host *h = start(s.path, "keep", "5");
+    struct plugin_host *h = start(s.path, "keep", "5");
     play(h);
-    host_free(h);
+    plugin_host_free(h);
     s.text = tap_slurp(s.path, &s.len);
     for (size_t i = 0, n = 1; i < s.len; i++)
         if (s.text[i] == '\n')
@@ -427,24 +427,26 @@ static void set_file_limit(rlim_t bytes)
 static void test_full_disk(void)
 {
     char *path = path_of("full.jsonl");
-    struct audit_report r;
+    struct audit_verify_report r;
     struct tc_err err = {0};
     signal(SIGXFSZ, SIG_IGN);
-    struct host *h = start(path, "max_bytes", "0");
+    struct plugin_host *h = start(path, "max_bytes", "0");
     play(h);
     struct stat st;
     stat(path, &st);
     set_file_limit((rlim_t)st.st_size + 100);
-    is_int(host_send(h, "narration", "{\"text\":\"lost\"}"), -1, "R30: a full disk is reported");
-    is_int(host_send(h, "narration", "{\"text\":\"lost\"}"), -1, "each time to the host");
+    is_int(plugin_host_send(h, "narration", "{\"text\":\"lost\"}"), -1,
+           "R30: a full disk is reported");
+    is_int(plugin_host_send(h, "narration", "{\"text\":\"lost\"}"), -1, "each time to the host");
     ok(verify(path, &r, &err) == 0, "what was begun is taken back: the chain holds");
-    const char *first = strstr(host_log(h), "cannot write");
+    const char *first = strstr(plugin_host_log(h), "cannot write");
     ok(first && !strstr(first + 1, "cannot write"), "and once to the operator");
     set_file_limit(RLIM_INFINITY);
-    is_int(host_send(h, "narration", "{\"text\":\"kept\"}"), 0, "it goes on when there is room");
-    has_str(host_log(h), "2 records were lost", "and says what is missing");
-    host_free(h);
-    ok(verify(path, &r, &err) == 0, "the chain holds: %s", err_str(&err));
+    is_int(plugin_host_send(h, "narration", "{\"text\":\"kept\"}"), 0,
+           "it goes on when there is room");
+    has_str(plugin_host_log(h), "2 records were lost", "and says what is missing");
+    plugin_host_free(h);
+    ok(verify(path, &r, &err) == 0, "the chain holds: %s", err_format(&err));
     is_int((long long)r.lost, 2, "and the log itself tells how many are missing");
     free(path);
 }
@@ -453,15 +455,15 @@ static void test_caps_and_secrets(void)
 {
     char *path = path_of("caps.jsonl"), *text, *line[8];
     log_add_secret("hunter2hunter2\"x");
-    struct host *h = start(path, "max_event", "1000");
+    struct plugin_host *h = start(path, "max_event", "1000");
     CLEANUP_BUF struct buf payload = {0};
     buf_add_str(&payload, "{\"text\":\"");
     for (int i = 0; i < 3000; i++)
         buf_add_str(&payload, "é");
     buf_add_str(&payload, "\"}");
-    host_send(h, "narration", payload.p);
-    host_send(h, "error", "{\"message\":\"key hunter2hunter2\\\"x refused\"}");
-    host_free(h);
+    plugin_host_send(h, "narration", payload.p);
+    plugin_host_send(h, "error", "{\"message\":\"key hunter2hunter2\\\"x refused\"}");
+    plugin_host_free(h);
     lines_of(path, &text, line, 8);
     json_t *j = parse(line[1]);
     ok(json_is_null(json_object_get(j, "event")) && json_is_true(json_object_get(j, "truncated")),
@@ -482,10 +484,10 @@ static void test_caps_and_secrets(void)
 static int refuse(const char *key, const char *value, const char *path, char *why, size_t size)
 {
     const char *const options[] = {"path", path, key, value, NULL};
-    struct host *h = host_new("audit", options);
-    const int rc = host_init(h);
-    snprintf(why, size, "%s", host_log(h));
-    host_free(h);
+    struct plugin_host *h = plugin_host_new("audit", options);
+    const int rc = plugin_host_init(h);
+    snprintf(why, size, "%s", plugin_host_log(h));
+    plugin_host_free(h);
     return rc;
 }
 

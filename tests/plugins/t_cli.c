@@ -16,17 +16,17 @@
 
 /* stderr goes to a file while an instance runs. */
 struct stage {
-    struct host *h;
+    struct plugin_host *h;
     int saved, fd;
 };
 
 static struct stage stage_on(int fd, const char *mode, const char *color)
 {
     const char *const options[] = {"mode", mode, "color", color, NULL};
-    struct stage s = {.h = host_new("cli", options), .saved = dup(2), .fd = fd};
+    struct stage s = {.h = plugin_host_new("cli", options), .saved = dup(2), .fd = fd};
     dup2(fd, 2);
-    if (host_init(s.h))
-        bail("cli does not start: %s", host_log(s.h));
+    if (plugin_host_init(s.h))
+        bail("cli does not start: %s", plugin_host_log(s.h));
     return s;
 }
 
@@ -39,7 +39,7 @@ static struct stage stage_new(const char *mode, const char *color)
 
 static void stage_end(struct stage *s)
 {
-    host_free(s->h);
+    plugin_host_free(s->h);
     dup2(s->saved, 2);
     close(s->saved);
 }
@@ -56,26 +56,28 @@ static const char *stage_text(struct stage *s)
 }
 
 /* The seed's own example, and the other lines of its reporter. */
-static void play_lines(struct host *h)
+static void play_lines(struct plugin_host *h)
 {
-    host_send(h, "start", "{\"task\":\"Summarize the README file\"}");
-    host_send(h, "step", "{\"state\":\"start\",\"index\":0,\"max\":10}");
-    host_send(h, "narration", "{\"text\":\"Let me look.\"}");
-    host_send(h, "tool_call", "{\"name\":\"file_read\",\"args\":{},\"tool_use_id\":\"t1\"}");
-    host_send(h, "progress", "{\"percent\":50,\"message\":\"reading — half way\"}");
-    host_send(h, "progress", "{\"percent\":0.5,\"message\":\"even\"}");
-    host_send(h, "progress", "{\"percent\":1.5,\"message\":\"even\"}");
-    host_send(h, "progress", "{\"percent\":99.5,\"message\":\"even\"}");
-    host_send(h, "tool_result", "{\"tool_use_id\":\"t1\",\"content\":\"\",\"is_error\":false}");
-    host_send(h, "step", "{\"state\":\"end\",\"index\":0}");
-    host_send(h, "tool_call", "{\"name\":\"mcp__a__b\",\"args\":{},\"tool_use_id\":\"t2\"}");
-    host_send(h, "tool_result", "{\"tool_use_id\":\"t2\",\"content\":\"\",\"is_error\":true}");
-    host_send(h, "step", "{\"state\":\"start\",\"index\":1,\"max\":10}");
-    host_send(h, "final", "{\"text\":\"It is short.\"}");
-    host_send(h, "done", "{\"reason\":\"completed\",\"turns\":2}");
-    host_send(h, "start", "{\"task\":\"Deploy\"}");
-    host_send(h, "error", "{\"message\":\"Provider timeout after 30s\"}");
-    host_send(h, "done", "{\"reason\":\"error\"}");
+    plugin_host_send(h, "start", "{\"task\":\"Summarize the README file\"}");
+    plugin_host_send(h, "step", "{\"state\":\"start\",\"index\":0,\"max\":10}");
+    plugin_host_send(h, "narration", "{\"text\":\"Let me look.\"}");
+    plugin_host_send(h, "tool_call", "{\"name\":\"file_read\",\"args\":{},\"tool_use_id\":\"t1\"}");
+    plugin_host_send(h, "progress", "{\"percent\":50,\"message\":\"reading — half way\"}");
+    plugin_host_send(h, "progress", "{\"percent\":0.5,\"message\":\"even\"}");
+    plugin_host_send(h, "progress", "{\"percent\":1.5,\"message\":\"even\"}");
+    plugin_host_send(h, "progress", "{\"percent\":99.5,\"message\":\"even\"}");
+    plugin_host_send(h, "tool_result",
+                     "{\"tool_use_id\":\"t1\",\"content\":\"\",\"is_error\":false}");
+    plugin_host_send(h, "step", "{\"state\":\"end\",\"index\":0}");
+    plugin_host_send(h, "tool_call", "{\"name\":\"mcp__a__b\",\"args\":{},\"tool_use_id\":\"t2\"}");
+    plugin_host_send(h, "tool_result",
+                     "{\"tool_use_id\":\"t2\",\"content\":\"\",\"is_error\":true}");
+    plugin_host_send(h, "step", "{\"state\":\"start\",\"index\":1,\"max\":10}");
+    plugin_host_send(h, "final", "{\"text\":\"It is short.\"}");
+    plugin_host_send(h, "done", "{\"reason\":\"completed\",\"turns\":2}");
+    plugin_host_send(h, "start", "{\"task\":\"Deploy\"}");
+    plugin_host_send(h, "error", "{\"message\":\"Provider timeout after 30s\"}");
+    plugin_host_send(h, "done", "{\"reason\":\"error\"}");
 }
 
 static void test_lines(void)
@@ -99,27 +101,29 @@ static void test_lines(void)
            "  [progress] Error: Provider timeout after 30s\n",
            "in a log: the reporter's lines, nothing else");
     s = stage_new("lines", "auto");
-    host_send(s.h, "step", "{\"state\":\"start\",\"index\":1}");
+    plugin_host_send(s.h, "step", "{\"state\":\"start\",\"index\":1}");
     is_str(stage_text(&s), "  [progress] Iteration 2\n",
            "in a log: an iteration of no known number");
 }
 
 /* What the policy decides is nobody's to look at. */
-static void play_requests(struct host *h)
+static void play_requests(struct plugin_host *h)
 {
-    host_send(h, "request",
-              "{\"request_id\":\"r\",\"kind\":\"approval\",\"state\":\"open\",\"tool\":\"Bash\","
-              "\"subject\":\"make\\ncheck\",\"blocking\":true,\"choices\":[{\"id\":\"allow\","
-              "\"label\":\"Allow\"}]}");
-    host_send(h, "request",
-              "{\"request_id\":\"r\",\"kind\":\"approval\",\"state\":\"resolved\","
-              "\"blocking\":true,\"decision\":\"allow\",\"by\":\"Ann (telegram)\"}");
-    host_send(h, "request",
-              "{\"request_id\":\"q\",\"kind\":\"approval\",\"state\":\"open\",\"tool\":\"Bash\","
-              "\"subject\":\"ls\",\"blocking\":false}");
-    host_send(h, "request",
-              "{\"request_id\":\"q\",\"kind\":\"approval\",\"state\":\"resolved\","
-              "\"blocking\":false,\"decision\":\"allow\",\"by\":\"policy\"}");
+    plugin_host_send(
+        h, "request",
+        "{\"request_id\":\"r\",\"kind\":\"approval\",\"state\":\"open\",\"tool\":\"Bash\","
+        "\"subject\":\"make\\ncheck\",\"blocking\":true,\"choices\":[{\"id\":\"allow\","
+        "\"label\":\"Allow\"}]}");
+    plugin_host_send(h, "request",
+                     "{\"request_id\":\"r\",\"kind\":\"approval\",\"state\":\"resolved\","
+                     "\"blocking\":true,\"decision\":\"allow\",\"by\":\"Ann (telegram)\"}");
+    plugin_host_send(
+        h, "request",
+        "{\"request_id\":\"q\",\"kind\":\"approval\",\"state\":\"open\",\"tool\":\"Bash\","
+        "\"subject\":\"ls\",\"blocking\":false}");
+    plugin_host_send(h, "request",
+                     "{\"request_id\":\"q\",\"kind\":\"approval\",\"state\":\"resolved\","
+                     "\"blocking\":false,\"decision\":\"allow\",\"by\":\"policy\"}");
 }
 
 static void test_requests(void)
@@ -137,43 +141,47 @@ static void test_requests(void)
 }
 
 /* A turn as an agent's: text, two parallel tools, a sub-agent, an answer. */
-static void play_turn(struct host *h)
+static void play_turn(struct plugin_host *h)
 {
-    host_send(h, "start", "{\"model\":\"m\"}");
-    host_send(h, "thinking", "{\"text\":\"Need\"}");
-    host_send(h, "thinking", "{\"text\":\" figures.\"}");
-    host_send(h, "narration", "{\"text\":\"Checking \",\"message_id\":\"m1\"}");
-    host_send(h, "narration", "{\"text\":\"disks.\",\"message_id\":\"m1\"}");
-    host_set_time(h, 100);
-    host_send(h, "tool_call",
-              "{\"name\":\"Bash\",\"args\":{\"command\":\"df -h\"},\"tool_use_id\":\"t1\"}");
-    host_set_time(h, 101.2);
-    host_send(h, "tool_result", "{\"tool_use_id\":\"t1\",\"content\":\"ok\",\"is_error\":false}");
-    host_send(h, "tool_call",
-              "{\"name\":\"mcp__disk__usage\",\"args\":{\"n\":1},\"tool_use_id\":\"t2\"}");
-    host_send(h, "tool_call",
-              "{\"name\":\"Read\",\"args\":{\"file_path\":\"/x\"},\"tool_use_id\":\"t3\"}");
-    host_send(h, "tool_result",
-              "{\"tool_use_id\":\"t2\",\"content\":\"\\n no such disk\\nmore\",\"is_error\":true,"
-              "\"duration_ms\":850}");
-    host_send(h, "tool_result", "{\"tool_use_id\":\"t3\",\"content\":\"ok\",\"is_error\":false}");
-    host_send(h, "tool_result", "{\"tool_use_id\":\"t9\",\"content\":\"ok\",\"is_error\":false}");
-    host_set_meta(h, "t1", 0);
-    host_send(h, "narration", "{\"text\":\"sub\\nagent\"}");
-    host_set_meta(h, NULL, 0);
-    host_send(h, "narration", "{\"text\":\"\\nAll \",\"message_id\":\"m2\"}");
-    host_send(h, "narration", "{\"text\":\"fine.\\n\",\"message_id\":\"m2\"}");
+    plugin_host_send(h, "start", "{\"model\":\"m\"}");
+    plugin_host_send(h, "thinking", "{\"text\":\"Need\"}");
+    plugin_host_send(h, "thinking", "{\"text\":\" figures.\"}");
+    plugin_host_send(h, "narration", "{\"text\":\"Checking \",\"message_id\":\"m1\"}");
+    plugin_host_send(h, "narration", "{\"text\":\"disks.\",\"message_id\":\"m1\"}");
+    plugin_host_set_time(h, 100);
+    plugin_host_send(h, "tool_call",
+                     "{\"name\":\"Bash\",\"args\":{\"command\":\"df -h\"},\"tool_use_id\":\"t1\"}");
+    plugin_host_set_time(h, 101.2);
+    plugin_host_send(h, "tool_result",
+                     "{\"tool_use_id\":\"t1\",\"content\":\"ok\",\"is_error\":false}");
+    plugin_host_send(h, "tool_call",
+                     "{\"name\":\"mcp__disk__usage\",\"args\":{\"n\":1},\"tool_use_id\":\"t2\"}");
+    plugin_host_send(h, "tool_call",
+                     "{\"name\":\"Read\",\"args\":{\"file_path\":\"/x\"},\"tool_use_id\":\"t3\"}");
+    plugin_host_send(
+        h, "tool_result",
+        "{\"tool_use_id\":\"t2\",\"content\":\"\\n no such disk\\nmore\",\"is_error\":true,"
+        "\"duration_ms\":850}");
+    plugin_host_send(h, "tool_result",
+                     "{\"tool_use_id\":\"t3\",\"content\":\"ok\",\"is_error\":false}");
+    plugin_host_send(h, "tool_result",
+                     "{\"tool_use_id\":\"t9\",\"content\":\"ok\",\"is_error\":false}");
+    plugin_host_set_meta(h, "t1", 0);
+    plugin_host_send(h, "narration", "{\"text\":\"sub\\nagent\"}");
+    plugin_host_set_meta(h, NULL, 0);
+    plugin_host_send(h, "narration", "{\"text\":\"\\nAll \",\"message_id\":\"m2\"}");
+    plugin_host_send(h, "narration", "{\"text\":\"fine.\\n\",\"message_id\":\"m2\"}");
 }
 
-static void finish_turn(struct host *h, const char *final)
+static void finish_turn(struct plugin_host *h, const char *final)
 {
-    host_send(h, "final", final);
-    host_send(h, "usage", "{\"scope\":\"call\",\"input_tokens\":5,\"output_tokens\":6}");
-    host_send(
+    plugin_host_send(h, "final", final);
+    plugin_host_send(h, "usage", "{\"scope\":\"call\",\"input_tokens\":5,\"output_tokens\":6}");
+    plugin_host_send(
         h, "usage",
         "{\"scope\":\"turn\",\"input_tokens\":812,\"output_tokens\":12345,\"cost_usd\":0.0142,"
         "\"cache_read_tokens\":7,\"duration_ms\":6120}");
-    host_send(h, "done", "{\"reason\":\"completed\",\"turns\":2}");
+    plugin_host_send(h, "done", "{\"reason\":\"completed\",\"turns\":2}");
 }
 
 #define TURN                                                                                       \
@@ -206,31 +214,32 @@ static void test_rich(void)
     finish_turn(s.h, "{\"text\":\"All is fine.\"}");
     is_str(stage_text(&s), TURN "All is fine.\n" TURN_END, "rich: another answer is");
     s = stage_new("rich", "never");
-    host_send(s.h, "final", "{\"text\":\"Hi.\"}");
-    host_send(s.h, "done", "{\"reason\":\"stopped\"}");
+    plugin_host_send(s.h, "final", "{\"text\":\"Hi.\"}");
+    plugin_host_send(s.h, "done", "{\"reason\":\"stopped\"}");
     is_str(stage_text(&s), "Hi.\n  [progress] Complete: stopped\n",
            "rich: an answer without narration, and an end that is not success");
     s = stage_new("rich", "never");
-    host_send(s.h, "request",
-              "{\"request_id\":\"r\",\"kind\":\"approval\",\"state\":\"open\",\"tool\":\"Bash\","
-              "\"reason\":\"writes\",\"blocking\":true}");
-    host_send(
+    plugin_host_send(
+        s.h, "request",
+        "{\"request_id\":\"r\",\"kind\":\"approval\",\"state\":\"open\",\"tool\":\"Bash\","
+        "\"reason\":\"writes\",\"blocking\":true}");
+    plugin_host_send(
         s.h, "request",
         "{\"request_id\":\"r\",\"kind\":\"approval\",\"state\":\"resolved\",\"blocking\":true,"
         "\"decision\":\"deny\"}");
-    host_send(s.h, "notice", "{\"level\":\"warn\",\"text\":\"slow\"}");
-    host_send(s.h, "notice", "{\"level\":\"info\",\"text\":\"retry\"}");
-    host_send(s.h, "progress", "{\"message\":\"compacting\"}");
-    host_send(s.h, "step", "{\"state\":\"start\",\"kind\":\"agent\",\"name\":\"explorer\"}");
-    host_send(s.h, "step", "{\"state\":\"start\",\"index\":0}");
-    host_send(s.h, "step", "{\"state\":\"start\",\"index\":1,\"max\":3}");
-    host_send(s.h, "error", "{\"message\":\"gone\"}");
+    plugin_host_send(s.h, "notice", "{\"level\":\"warn\",\"text\":\"slow\"}");
+    plugin_host_send(s.h, "notice", "{\"level\":\"info\",\"text\":\"retry\"}");
+    plugin_host_send(s.h, "progress", "{\"message\":\"compacting\"}");
+    plugin_host_send(s.h, "step", "{\"state\":\"start\",\"kind\":\"agent\",\"name\":\"explorer\"}");
+    plugin_host_send(s.h, "step", "{\"state\":\"start\",\"index\":0}");
+    plugin_host_send(s.h, "step", "{\"state\":\"start\",\"index\":1,\"max\":3}");
+    plugin_host_send(s.h, "error", "{\"message\":\"gone\"}");
     is_str(stage_text(&s),
            "? waiting for approval: Bash: writes\n? deny\n! slow\n- retry\n- compacting\n"
            "- agent explorer\n  [progress] Iteration 2/3\n  [progress] Error: gone\n",
            "rich: what else a person should see; an iteration only where it is said of how many");
     s = stage_new("rich", "always");
-    host_send(s.h, "thinking", "{\"text\":\"hm\"}");
+    plugin_host_send(s.h, "thinking", "{\"text\":\"hm\"}");
     is_str(stage_text(&s), "\033[2m┊ hm\033[0m\n", "colours when they are asked for");
 }
 
@@ -242,11 +251,13 @@ static void test_many_calls(void)
     for (int i = 0; i < 70; i++) {
         snprintf(payload, sizeof payload,
                  "{\"name\":\"Bash\",\"args\":{\"command\":\"%d\"},\"tool_use_id\":\"t%d\"}", i, i);
-        host_send(s.h, "tool_call", payload);
+        plugin_host_send(s.h, "tool_call", payload);
     }
-    host_send(s.h, "tool_result", "{\"tool_use_id\":\"t69\",\"content\":\"\",\"is_error\":false}");
-    host_send(s.h, "tool_result",
-              "{\"tool_use_id\":\"t0\",\"content\":\"\",\"is_error\":false,\"name\":\"Bash\"}");
+    plugin_host_send(s.h, "tool_result",
+                     "{\"tool_use_id\":\"t69\",\"content\":\"\",\"is_error\":false}");
+    plugin_host_send(
+        s.h, "tool_result",
+        "{\"tool_use_id\":\"t0\",\"content\":\"\",\"is_error\":false,\"name\":\"Bash\"}");
     const char *text = stage_text(&s);
     has_str(text, "✓ Bash: 69 (0ms)\n", "the newest of 70 open calls is known");
     has_str(text, "✓ Bash (?)\n", "the oldest has its name at least");
@@ -266,7 +277,7 @@ static void add_text(struct buf *b, const char *raw)
 }
 
 /* A payload with the text wherever a text may stand; "%" stands for it. */
-static void send_with(struct host *h, const char *kind, const char *shape, const char *raw)
+static void send_with(struct plugin_host *h, const char *kind, const char *shape, const char *raw)
 {
     CLEANUP_BUF struct buf payload = {0};
     for (; *shape; shape++)
@@ -274,10 +285,10 @@ static void send_with(struct host *h, const char *kind, const char *shape, const
             add_text(&payload, raw);
         else
             buf_add_char(&payload, *shape);
-    host_send(h, kind, payload.p);
+    plugin_host_send(h, kind, payload.p);
 }
 
-static void send_everywhere(struct host *h, const char *raw)
+static void send_everywhere(struct plugin_host *h, const char *raw)
 {
     send_with(h, "start", "{\"task\":%,\"model\":%}", raw);
     send_with(h, "narration", "{\"text\":%,\"message_id\":%}", raw);
@@ -335,9 +346,9 @@ static void test_sequences(const char *mode)
 static void test_split_escape(void)
 {
     struct stage s = stage_new("rich", "never");
-    host_send(s.h, "narration", "{\"text\":\"a\\u001b\"}");
-    host_idle(s.h);
-    host_send(s.h, "narration", "{\"text\":\"[31mb\"}");
+    plugin_host_send(s.h, "narration", "{\"text\":\"a\\u001b\"}");
+    plugin_host_idle(s.h);
+    plugin_host_send(s.h, "narration", "{\"text\":\"[31mb\"}");
     is_str(stage_text(&s), "a^[[31mb\n", "an escape in two deltas");
 }
 
@@ -365,31 +376,32 @@ static void test_terminal(void)
     if (openpty(&master, &slave, NULL, NULL, &size))
         bail("no pseudo terminal");
     struct stage s = stage_on(slave, "auto", "never");
-    host_set_time(s.h, 100);
-    host_send(s.h, "tool_call",
-              "{\"name\":\"Bash\",\"args\":{\"command\":\"cat 0123456789 0123456789\"},"
-              "\"tool_use_id\":\"t1\"}");
-    host_set_time(s.h, 101.2);
-    host_send(s.h, "tool_result", "{\"tool_use_id\":\"t1\",\"content\":\"\",\"is_error\":false}");
-    host_send(s.h, "narration", "{\"text\":\"So.\"}");
+    plugin_host_set_time(s.h, 100);
+    plugin_host_send(s.h, "tool_call",
+                     "{\"name\":\"Bash\",\"args\":{\"command\":\"cat 0123456789 0123456789\"},"
+                     "\"tool_use_id\":\"t1\"}");
+    plugin_host_set_time(s.h, 101.2);
+    plugin_host_send(s.h, "tool_result",
+                     "{\"tool_use_id\":\"t1\",\"content\":\"\",\"is_error\":false}");
+    plugin_host_send(s.h, "narration", "{\"text\":\"So.\"}");
     is_str(pty_text(master, &s),
            "▶ Bash: cat 0123456789 01234…\r\033[K✓ Bash: cat 012345678… (1.2s)\r\nSo.\r\n",
            "on a terminal a chip is replaced in its line, which never wraps");
     openpty(&master, &slave, NULL, NULL, &size);
     s = stage_on(slave, "auto", "auto");
-    host_send(s.h, "thinking", "{\"text\":\"hm\"}");
+    plugin_host_send(s.h, "thinking", "{\"text\":\"hm\"}");
     is_str(pty_text(master, &s), "\033[2m┊ hm\033[0m\r\n", "with colours");
     setenv("NO_COLOR", "1", 1);
     openpty(&master, &slave, NULL, NULL, &size);
     s = stage_on(slave, "auto", "auto");
-    host_send(s.h, "thinking", "{\"text\":\"hm\"}");
+    plugin_host_send(s.h, "thinking", "{\"text\":\"hm\"}");
     is_str(pty_text(master, &s), "┊ hm\r\n", "but not against NO_COLOR");
     unsetenv("NO_COLOR");
     setenv("LC_ALL", "de_DE.ISO-8859-1", 1);
     openpty(&master, &slave, NULL, NULL, &size);
     s = stage_on(slave, "auto", "never");
-    host_send(s.h, "narration", "{\"text\":\"Grüße\"}");
-    host_send(s.h, "tool_call", "{\"name\":\"Bash\",\"args\":{},\"tool_use_id\":\"t1\"}");
+    plugin_host_send(s.h, "narration", "{\"text\":\"Grüße\"}");
+    plugin_host_send(s.h, "tool_call", "{\"name\":\"Bash\",\"args\":{},\"tool_use_id\":\"t1\"}");
     is_str(pty_text(master, &s), "Gr??e\r\n> Bash\r\n", "and ASCII where nothing else is shown");
     setenv("LC_ALL", "C.UTF-8", 1);
 }
@@ -402,11 +414,11 @@ static void test_broken_output(void)
         return;
     }
     struct stage s = stage_on(full, "rich", "never");
-    host_send(s.h, "narration", "{\"text\":\"x\"}");
-    const int rc = host_idle(s.h);
-    host_send(s.h, "narration", "{\"text\":\"x\"}");
-    host_idle(s.h);
-    char *log = strdup(host_log(s.h));
+    plugin_host_send(s.h, "narration", "{\"text\":\"x\"}");
+    const int rc = plugin_host_idle(s.h);
+    plugin_host_send(s.h, "narration", "{\"text\":\"x\"}");
+    plugin_host_idle(s.h);
+    char *log = strdup(plugin_host_log(s.h));
     stage_end(&s);
     close(full);
     is_int(rc, -1, "a write that fails is reported to the host");

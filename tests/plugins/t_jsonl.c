@@ -14,23 +14,23 @@
 #include "plugins/host.h"
 #include "tap/tap.h"
 
-static struct host *start(const char *path)
+static struct plugin_host *start(const char *path)
 {
     const char *const options[] = {"path", path, NULL};
-    struct host *h = host_new("jsonl", options);
-    if (host_init(h))
-        bail("jsonl does not start: %s", host_log(h));
+    struct plugin_host *h = plugin_host_new("jsonl", options);
+    if (plugin_host_init(h))
+        bail("jsonl does not start: %s", plugin_host_log(h));
     return h;
 }
 
-static void send_text(struct host *h, size_t n, int *rc)
+static void send_text(struct plugin_host *h, size_t n, int *rc)
 {
     CLEANUP_BUF struct buf payload = {0};
     buf_add_str(&payload, "{\"text\":\"");
     memset(buf_reserve(&payload, n), 'x', n);
     payload.len += n;
     buf_add_str(&payload, "\"}");
-    *rc = host_send(h, "narration", payload.p);
+    *rc = plugin_host_send(h, "narration", payload.p);
 }
 
 static long size_of(const char *path)
@@ -61,20 +61,20 @@ static void test_lines(void)
 {
     char *path = xasprintf("%s/out.jsonl", tap_tmpdir());
     int rc;
-    struct host *h = start(path);
+    struct plugin_host *h = start(path);
     send_text(h, 1, &rc);
     is_int(size_of(path), 0, "lines are held while more come");
-    is_int(host_idle(h), 0, "and written");
+    is_int(plugin_host_idle(h), 0, "and written");
     ok(size_of(path) > 0, "when the queue runs empty");
     send_text(h, 70000, &rc);
     send_text(h, 65000, &rc);
     send_text(h, 200, &rc);
-    host_send(h, "done", "{\"reason\":\"completed\"}");
+    plugin_host_send(h, "done", "{\"reason\":\"completed\"}");
     is_int(count_events(path), 5, "short and long lines, all there at done");
-    host_free(h);
+    plugin_host_free(h);
     h = start(path);
     send_text(h, 1, &rc);
-    host_free(h);
+    plugin_host_free(h);
     is_int(count_events(path), 6, "a file is appended to; what is held is written at the end");
     struct stat st;
     ok(stat(path, &st) == 0 && (st.st_mode & 07777) == 0600, "mode 0600");
@@ -94,22 +94,22 @@ static void test_full_disk(void)
     char *path = xasprintf("%s/full.jsonl", tap_tmpdir());
     int rc;
     signal(SIGXFSZ, SIG_IGN);
-    struct host *h = start(path);
+    struct plugin_host *h = start(path);
     send_text(h, 10, &rc);
-    host_idle(h);
+    plugin_host_idle(h);
     set_file_limit((rlim_t)size_of(path) + 50);
     send_text(h, 10, &rc);
     send_text(h, 10, &rc);
-    is_int(host_idle(h), -1, "a short write is reported");
+    is_int(plugin_host_idle(h), -1, "a short write is reported");
     send_text(h, 100000, &rc);
     is_int(rc, -1, "also of a long line");
-    const char *first = strstr(host_log(h), "cannot write");
+    const char *first = strstr(plugin_host_log(h), "cannot write");
     ok(first && !strstr(first + 1, "cannot write"), "to the operator once");
     set_file_limit(RLIM_INFINITY);
     send_text(h, 10, &rc);
-    is_int(host_idle(h), 0, "there is room again");
-    has_str(host_log(h), "3 events were lost", "what is missing is told");
-    host_free(h);
+    is_int(plugin_host_idle(h), 0, "there is room again");
+    has_str(plugin_host_log(h), "3 events were lost", "what is missing is told");
+    plugin_host_free(h);
     size_t len;
     char *text = tap_slurp(path, &len), *last = text + len - 2;
     while (last > text && last[-1] != '\n')
@@ -132,14 +132,14 @@ static void test_reader_gone(void)
     dup2(ends[1], 1);
     close(ends[1]);
     close(ends[0]);
-    struct host *h = host_new("jsonl", options);
-    host_init(h);
+    struct plugin_host *h = plugin_host_new("jsonl", options);
+    plugin_host_init(h);
     send_text(h, 1, &rc);
-    rc = host_idle(h);
+    rc = plugin_host_idle(h);
     send_text(h, 1, &rc);
-    rc |= host_idle(h);
-    char *log = xstrdup(host_log(h));
-    host_free(h);
+    rc |= plugin_host_idle(h);
+    char *log = xstrdup(plugin_host_log(h));
+    plugin_host_free(h);
     dup2(saved, 1);
     close(saved);
     is_int(rc, 0, "a reader of stdout who has gone is no failure");
@@ -150,10 +150,10 @@ static void test_reader_gone(void)
 static void test_refusal(void)
 {
     const char *const options[] = {"path", "/nonexistent/x", NULL};
-    struct host *h = host_new("jsonl", options);
-    is_int(host_init(h), -1, "a path that cannot be opened");
-    has_str(host_log(h), "/nonexistent/x", "is named");
-    host_free(h);
+    struct plugin_host *h = plugin_host_new("jsonl", options);
+    is_int(plugin_host_init(h), -1, "a path that cannot be opened");
+    has_str(plugin_host_log(h), "/nonexistent/x", "is named");
+    plugin_host_free(h);
 }
 
 int main(void)

@@ -117,8 +117,8 @@ static void check_rows(const struct row *rows, size_t n)
     for (size_t i = 0; i < n; i++) {
         const struct row *const r = &rows[i];
         const struct conf_agent agent = agent_of(r->set);
-        const struct policy_verdict v =
-            policy_judge(&agent, r->tool, r->args, r->args ? strlen(r->args) : 0);
+        const struct policy_decision v =
+            policy_evaluate(&agent, r->tool, r->args, r->args ? strlen(r->args) : 0);
         is_str(action_name(v.action), action_name(r->want), "%s: %s", action_name(r->want),
                r->name);
     }
@@ -494,7 +494,7 @@ static enum policy_action judge_long(enum set set, const char *text, size_t len)
     while (args.len < len)
         buf_add_char(&args, 'a');
     buf_add_str(&args, "\"}");
-    const struct policy_verdict v = policy_judge(&agent, "Bash", args.p, args.len);
+    const struct policy_decision v = policy_evaluate(&agent, "Bash", args.p, args.len);
     buf_fini(&args);
     return v.action;
 }
@@ -518,7 +518,8 @@ static void test_long_argument(void)
     while (args.len < 1 << 20)
         buf_add_str(&args, "aaaaaaaa");
     buf_add_str(&args, "\"}");
-    is_str(policy_argument(&a, "Bash", args.p, args.len), args.p, "a mebibyte is remembered whole");
+    is_str(policy_approval_key(&a, "Bash", args.p, args.len), args.p,
+           "a mebibyte is remembered whole");
     arena_fini(&a);
     buf_fini(&args);
 }
@@ -531,7 +532,7 @@ static void test_many(void)
     for (int i = 0; i < 100000; i++)
         buf_printf(&args, ",\"k%d\":1", i);
     buf_add_char(&args, '}');
-    is_int(policy_judge(&agent, "Bash", args.p, args.len).action, ASK, "100,000 members");
+    is_int(policy_evaluate(&agent, "Bash", args.p, args.len).action, ASK, "100,000 members");
     buf_fini(&args);
 }
 
@@ -559,7 +560,7 @@ static void test_argument(void)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct arena a = {0};
         const char *const args = rows[i].args;
-        is_str(policy_argument(&a, rows[i].tool, args, args ? strlen(args) : 0), rows[i].want,
+        is_str(policy_approval_key(&a, rows[i].tool, args, args ? strlen(args) : 0), rows[i].want,
                "remembered by: %s", rows[i].name);
         arena_fini(&a);
     }
@@ -569,12 +570,12 @@ static void test_rule(void)
 {
     const struct conf_agent agent = agent_of(ORDER), none = {0}, denying = agent_of(REFUSED);
     const char args[] = "{\"command\":\"git push\"}", odd[] = "{\"command\":1}";
-    ok(policy_judge(&agent, "Bash", args, strlen(args)).rule == &agent.rules[2],
+    ok(policy_evaluate(&agent, "Bash", args, strlen(args)).rule == &agent.rules[2],
        "the rule that fits is told");
-    ok(!policy_judge(&agent, "Read", args, strlen(args)).rule, "none is NULL");
-    const struct policy_verdict v = policy_judge(&denying, "Bash", odd, strlen(odd));
+    ok(!policy_evaluate(&agent, "Read", args, strlen(args)).rule, "none is NULL");
+    const struct policy_decision v = policy_evaluate(&denying, "Bash", odd, strlen(odd));
     ok(v.action == ASK && v.rule == &denying.rules[0], "the rule in doubt is told");
-    const struct policy_verdict w = policy_judge(&none, "Bash", args, strlen(args));
+    const struct policy_decision w = policy_evaluate(&none, "Bash", args, strlen(args));
     ok(w.action == ASK && !w.rule, "without rules somebody is asked");
 }
 

@@ -41,7 +41,7 @@ static const struct {
 static void check_clean(const char *raw, const char *wanted)
 {
     CLEANUP_BUF struct buf out = {0};
-    url_clean(&out, (struct str){raw, strlen(raw)});
+    link_url_append_clean(&out, (struct str){raw, strlen(raw)});
     is_str(out.p, wanted, "clean: %s", wanted);
 }
 
@@ -49,15 +49,16 @@ int main(void)
 {
     plan_lazy();
     for (size_t i = 0; i < sizeof urls / sizeof urls[0]; i++) {
-        is_int(url_fits_telegram(urls[i].url), urls[i].telegram, "telegram: %s", urls[i].url);
-        is_int(url_fits_slack(urls[i].url), urls[i].slack, "slack: %s", urls[i].url);
+        is_int(link_url_is_telegram_safe(urls[i].url), urls[i].telegram, "telegram: %s",
+               urls[i].url);
+        is_int(link_url_slack_safe(urls[i].url), urls[i].slack, "slack: %s", urls[i].url);
     }
     check_clean("http://a.b/c(d)?e=%20&f#g", "http://a.b/c(d)?e=%20&f#g");
     check_clean("http://a.b/ c|d<e>\"f\n", "http://a.b/%20c%7Cd%3Ce%3E%22f%0A");
-    ok(url_is_label("https://a.b/c", STR("https://a.b/c")), "the address is its label");
-    ok(url_is_label("https://a.b/c", STR("a.b/c")), "or without its scheme");
-    ok(url_is_label("mailto:a@b.c", STR("a@b.c")), "or without mailto");
-    ok(!url_is_label("https://evil.example", STR("a.b")), "another address is not");
-    ok(!url_is_label("https://a.b/c", STR("")), "nothing is not");
+    ok(link_url_equals_label("https://a.b/c", STR("https://a.b/c")), "the address is its label");
+    ok(link_url_equals_label("https://a.b/c", STR("a.b/c")), "or without its scheme");
+    ok(link_url_equals_label("mailto:a@b.c", STR("a@b.c")), "or without mailto");
+    ok(!link_url_equals_label("https://evil.example", STR("a.b")), "another address is not");
+    ok(!link_url_equals_label("https://a.b/c", STR("")), "nothing is not");
     return 0;
 }

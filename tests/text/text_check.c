@@ -22,7 +22,7 @@ const char *text_check_doc(const struct doc *d)
     REQUIRE(utf8_is_valid(d->text.p, d->text.len), "text is not UTF-8");
     for (size_t i = 0; i < d->count; i++) {
         const struct doc_span *s = &d->spans[i];
-        const struct doc_span *outer = doc_parent(d, s);
+        const struct doc_span *outer = doc_get_parent(d, s);
         REQUIRE(s->start < s->end && s->end <= d->text.len, "span empty or out of the text");
         REQUIRE(i == 0 || s[-1].start <= s->start, "spans out of order");
         REQUIRE(!outer || (outer < s && outer->start <= s->start && s->end <= outer->end),
@@ -35,7 +35,7 @@ const char *text_check_doc(const struct doc *d)
 }
 
 /* Is there a character that begins at this UTF-16 unit, or the end? */
-static bool is_unit_start(const struct rendered *r, size_t unit)
+static bool is_unit_start(const struct render_output *r, size_t unit)
 {
     size_t at = 0, units = 0, len;
     for (; at < r->text.len && units < unit; at += len)
@@ -68,9 +68,9 @@ static const char *check_pair(const struct render_entity *a, const struct render
     return NULL;
 }
 
-static const char *check_entities(const struct rendered *r)
+static const char *check_entities(const struct render_output *r)
 {
-    const size_t units = render_units(r->text.p, r->text.len);
+    const size_t units = render_count_utf16(r->text.p, r->text.len);
     for (size_t i = 0; i < r->count; i++) {
         const struct render_entity *e = &r->entities[i];
         REQUIRE(e->length > 0 && e->offset + e->length <= units, "entity out of the text");
@@ -93,7 +93,7 @@ static bool has_links(const struct doc *d)
 }
 
 /* What Slack would read as more than an address or a label. */
-static const char *check_slack(const struct rendered *r)
+static const char *check_slack(const struct render_output *r)
 {
     for (size_t i = 0; i + 1 < r->text.len; i++)
         REQUIRE(r->text.p[i] != '<' || !strchr("!@#", r->text.p[i + 1]), "a mention");
@@ -101,10 +101,11 @@ static const char *check_slack(const struct rendered *r)
 }
 
 static const char *check_rendered(const struct doc *d, struct doc_range r,
-                                  const struct render_target *target, const struct rendered *out)
+                                  const struct render_target *target,
+                                  const struct render_output *out)
 {
     REQUIRE(utf8_is_valid(out->text.p, out->text.len), "rendered text is not UTF-8");
-    REQUIRE(render_fits(out, &target->budget), "over the budget");
+    REQUIRE(render_fits_budget(out, &target->budget), "over the budget");
     if (target->form == RENDER_MRKDWN || target->form == RENDER_MARKDOWN)
         return check_slack(out);
     REQUIRE(out->text.len >= r.to - r.from, "text is missing");
@@ -126,13 +127,14 @@ static bool cuts_grapheme(const struct doc *d, struct doc_range r)
 {
     const char *p = d->text.p + r.from;
     const size_t n = d->text.len - r.from;
-    return utf8_cut(p, n, r.to - r.from) != r.to - r.from && !is_blank(d->text.p + r.to, 1);
+    return utf8_truncated_len(p, n, r.to - r.from) != r.to - r.from &&
+           !is_blank(d->text.p + r.to, 1);
 }
 
 const char *text_check_split(const struct doc *d, const struct render_target *target)
 {
     struct arena a = {0};
-    struct rendered out = {0};
+    struct render_output out = {0};
     const struct split s = split_doc(&a, d, target);
     const char *why = NULL;
     size_t at = 0;
@@ -175,7 +177,7 @@ static const char *check_all_targets(const struct doc *d)
 const char *text_check_source(struct str source)
 {
     struct doc (*const readers[])(struct arena *, struct str) = {
-        markdown_parse, markdown_parse_folded, markdown_verbatim};
+        markdown_parse, markdown_parse_folded, markdown_make_plain};
     const char *why = NULL;
     for (size_t i = 0; i < sizeof readers / sizeof readers[0] && !why; i++) {
         struct arena a = {0};
@@ -183,7 +185,7 @@ const char *text_check_source(struct str source)
         why = check_all_targets(&d);
         arena_fini(&a);
     }
-    const size_t settled = markdown_settled(source);
+    const size_t settled = markdown_stable_length(source);
     if (!why && settled > 0 && (settled > source.len || source.p[settled - 1] != '\n'))
         why = "settled within a line";
     return why;

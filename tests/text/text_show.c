@@ -41,7 +41,7 @@ void text_show_doc(struct buf *out, const struct doc *d)
     doc_walk(d, (struct doc_range){0, d->text.len}, &visitor, out);
 }
 
-void text_show_rendered(struct buf *out, const struct rendered *r)
+void text_show_rendered(struct buf *out, const struct render_output *r)
 {
     show_text(out, (struct str){r->text.p, r->text.len});
     for (size_t i = 0; i < r->count; i++) {

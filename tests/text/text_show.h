@@ -8,6 +8,6 @@
 /* The doc with its spans: "{bold:x} {link=http://a.b:y}"; a newline as "⏎". */
 void text_show_doc(struct buf *out, const struct doc *d);
 /* The text, then " kind@offset+length=value" for each entity. */
-void text_show_rendered(struct buf *out, const struct rendered *r);
+void text_show_rendered(struct buf *out, const struct render_output *r);
 
 #endif

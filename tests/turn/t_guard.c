@@ -222,11 +222,11 @@ static void test_kept_bound(void)
     ev.u.narration.text = text;
     ev.u.narration.text_len = sizeof text;
     for (int i = 0; i < 1000; i++)
-        kept_see(&kept, &ev);
+        kept_text_see(&kept, &ev);
     struct tc_final final = {0};
-    kept_fill(&kept, &final);
+    kept_text_fill(&kept, &final);
     is_int((long long) final.text_len, (long long)KEPT_MAX, "no more than that is kept");
-    kept_fini(&kept);
+    kept_text_fini(&kept);
 }
 
 static void test_done_fits_the_outcome(void)

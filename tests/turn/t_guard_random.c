@@ -17,7 +17,7 @@ static double fixed_time(void)
 
 /* What the guard told of one turn. */
 struct told {
-    struct event_box **box;
+    struct shared_event **box;
     size_t count, cap;
 };
 
@@ -26,15 +26,15 @@ static void keep(void *ctx, struct event *ev)
     struct told *const told = ctx;
     if (told->count == told->cap) {
         told->cap = told->cap ? told->cap * 2 : 64;
-        told->box = xrealloc(told->box, told->cap * sizeof(struct event_box *));
+        told->box = xrealloc(told->box, told->cap * sizeof(struct shared_event *));
     }
-    told->box[told->count++] = event_box_new(ev);
+    told->box[told->count++] = shared_event_new(ev);
 }
 
 static void forget(struct told *told)
 {
     for (size_t i = 0; i < told->count; i++)
-        event_box_unref(told->box[i]);
+        shared_event_unref(told->box[i]);
     told->count = 0;
 }
 
@@ -66,11 +66,11 @@ static void tell_random(struct told *told, uint64_t *random)
 }
 
 /* The broken promise of the events in this order, or "": numbered anew if asked for. */
-static void judge(struct event_box *const *box, size_t count, bool renumber, char out[256])
+static void judge(struct shared_event *const *box, size_t count, bool renumber, char out[256])
 {
     struct promise p = {0};
     for (size_t i = 0; i < count; i++) {
-        struct event ev = *event_box_get(box[i]);
+        struct event ev = *shared_event_get(box[i]);
         ev.u.meta = &ev.meta;
         if (renumber)
             ev.meta.seq = i + 1;
@@ -83,13 +83,13 @@ static void judge(struct event_box *const *box, size_t count, bool renumber, cha
 
 static enum tc_kind kind_at(const struct told *told, size_t i)
 {
-    return event_box_get(told->box[i])->kind;
+    return shared_event_get(told->box[i])->kind;
 }
 
 /* Without its number nobody would miss it: what is told for its own sake. */
 static bool is_structure(const struct told *told, size_t i)
 {
-    const struct event *const ev = event_box_get(told->box[i]);
+    const struct event *const ev = shared_event_get(told->box[i]);
     switch ((int)ev->kind) {
     case TC_START:
     case TC_TOOL_CALL:
@@ -107,7 +107,7 @@ static bool is_structure(const struct told *told, size_t i)
 
 static bool once_only(const struct told *told, size_t i)
 {
-    const struct event *const ev = event_box_get(told->box[i]);
+    const struct event *const ev = shared_event_get(told->box[i]);
     return is_structure(told, i) || ev->kind == TC_REQUEST ||
            (ev->kind == TC_USAGE && strcmp(ev->u.usage.scope, "turn") == 0);
 }
@@ -116,7 +116,7 @@ struct mutations {
     uint64_t made, missed;
 };
 
-static void try_mutation(struct mutations *m, struct event_box *const *box, size_t count,
+static void try_mutation(struct mutations *m, struct shared_event *const *box, size_t count,
                          bool renumber, const char *what)
 {
     char broken[256];
@@ -131,9 +131,9 @@ static void try_mutation(struct mutations *m, struct event_box *const *box, size
 /* Drops, doubles and swaps the event at i; each change must be noticed. */
 static void mutate(struct mutations *m, const struct told *told, size_t i)
 {
-    struct event_box **const box = xcalloc(told->count + 1, sizeof(struct event_box *));
+    struct shared_event **const box = xcalloc(told->count + 1, sizeof(struct shared_event *));
     const size_t n = told->count;
-    const size_t size = sizeof(struct event_box *);
+    const size_t size = sizeof(struct shared_event *);
 
     memcpy(box, told->box, i * size);
     memcpy(box + i, told->box + i + 1, (n - i - 1) * size);

@@ -9,38 +9,38 @@
 
 static const struct tc_meta nobody;
 
-static struct book_entry *open_plain(struct book *l, const char *id)
+static struct open_items_entry *open_plain(struct open_items *l, const char *id)
 {
-    return book_open(l, id, &(struct book_note){.index = -1, .meta = &nobody});
+    return open_items_open(l, id, &(struct open_item_info){.index = -1, .meta = &nobody});
 }
 
 static void test_open_and_close(void)
 {
-    struct book l = {0};
-    ok(!book_find(&l, "a"), "an empty book knows nothing");
-    struct book_entry *const a = open_plain(&l, "a");
-    struct book_entry *const b = open_plain(&l, "b");
-    ok(book_find(&l, "a") == a && book_find(&l, "b") == b, "what was opened is found");
-    ok(!book_find(&l, "ab") && !book_find(&l, ""), "and nothing else");
+    struct open_items l = {0};
+    ok(!open_items_find(&l, "a"), "an empty book knows nothing");
+    struct open_items_entry *const a = open_plain(&l, "a");
+    struct open_items_entry *const b = open_plain(&l, "b");
+    ok(open_items_find(&l, "a") == a && open_items_find(&l, "b") == b, "what was opened is found");
+    ok(!open_items_find(&l, "ab") && !open_items_find(&l, ""), "and nothing else");
     ok(l.open.oldest == a && l.open.newest == b, "in order");
     open_plain(&l, "costarring");
-    ok(!book_find(&l, "liquid"), "also where the hashes are the same");
-    book_close(&l, l.open.newest);
-    book_close(&l, a);
-    ok(book_find(&l, "a") == a && !a->open, "what was closed is remembered");
+    ok(!open_items_find(&l, "liquid"), "also where the hashes are the same");
+    open_items_close(&l, l.open.newest);
+    open_items_close(&l, a);
+    ok(open_items_find(&l, "a") == a && !a->open, "what was closed is remembered");
     ok(l.open.oldest == b && l.open.count == 1 && l.closed.count == 2, "apart from what is open");
-    book_fini(&l);
-    ok(!book_find(&l, "b") && l.bytes == 0, "fini forgets everything");
+    open_items_fini(&l);
+    ok(!open_items_find(&l, "b") && l.bytes == 0, "fini forgets everything");
 }
 
 static void test_note(void)
 {
-    struct book l = {0};
+    struct open_items l = {0};
     char agent[] = "sub", id[] = "s";
     const struct tc_meta meta = {.agent = agent, .parent_id = "t0"};
-    const struct book_note note = {
+    const struct open_item_info note = {
         .name = "n", .kind = "agent", .step_id = "i", .index = 3, .nameless = true, .meta = &meta};
-    const struct book_entry *const e = book_open(&l, id, &note);
+    const struct open_items_entry *const e = open_items_open(&l, id, &note);
     agent[0] = id[0] = '!';
     is_str(e->id, "s", "the id is a copy");
     is_str(e->agent, "sub", "the agent is a copy");
@@ -49,62 +49,62 @@ static void test_note(void)
     is_str(e->kind, "agent", "kind");
     is_str(e->step_id, "i", "step_id");
     ok(e->index == 3 && e->nameless && e->open, "index and flags");
-    book_fini(&l);
+    open_items_fini(&l);
 }
 
 static void test_forgetting_book(void)
 {
-    struct book l = {.forgets = true};
-    book_close(&l, open_plain(&l, "a"));
-    ok(!book_find(&l, "a"), "a book that forgets does");
-    ok(open_plain(&l, "a") == book_find(&l, "a"), "so the id may open again");
-    book_fini(&l);
+    struct open_items l = {.forgets = true};
+    open_items_close(&l, open_plain(&l, "a"));
+    ok(!open_items_find(&l, "a"), "a book that forgets does");
+    ok(open_plain(&l, "a") == open_items_find(&l, "a"), "so the id may open again");
+    open_items_fini(&l);
     ok(l.forgets, "fini keeps that it forgets");
 }
 
 static void test_bounds(void)
 {
-    struct book l = {0};
+    struct open_items l = {0};
     char id[32];
     bool found = true;
     for (int i = 0; i < 3 * BOOK_MAX; i++) {
         snprintf(id, sizeof(id), "id-%d", i);
-        book_close(&l, open_plain(&l, id));
-        found = found && book_find(&l, id);
+        open_items_close(&l, open_plain(&l, id));
+        found = found && open_items_find(&l, id);
     }
     ok(found, "the newest is always remembered");
     is_int((long long)l.closed.count, BOOK_MAX, "the oldest are forgotten");
-    ok(!book_find(&l, "id-0"), "such as the first");
-    ok(!book_is_full(&l), "what is closed takes no room");
-    for (int i = 0; !book_is_full(&l) && i < 3 * BOOK_MAX; i++) {
+    ok(!open_items_find(&l, "id-0"), "such as the first");
+    ok(!open_items_is_full(&l), "what is closed takes no room");
+    for (int i = 0; !open_items_is_full(&l) && i < 3 * BOOK_MAX; i++) {
         snprintf(id, sizeof(id), "open-%d", i);
         open_plain(&l, id);
     }
     is_int((long long)l.open.count, BOOK_MAX, "what is open does");
-    book_close(&l, l.open.oldest);
-    ok(!book_is_full(&l), "until one is closed");
-    book_fini(&l);
+    open_items_close(&l, l.open.oldest);
+    ok(!open_items_is_full(&l), "until one is closed");
+    open_items_fini(&l);
 }
 
 static void test_bytes(void)
 {
     static char big[BOOK_MAX_BYTES / 2];
-    struct book l = {0};
+    struct open_items l = {0};
     memset(big, 'x', sizeof(big) - 1);
     for (int i = 0; i < 10; i++) {
         big[0] = (char)('a' + i);
-        book_close(&l, open_plain(&l, big));
+        open_items_close(&l, open_plain(&l, big));
     }
     ok(l.bytes <= BOOK_MAX_BYTES, "closed entries stay within the bytes");
     is_int((long long)l.closed.count, 1, "few huge ones");
     open_plain(&l, "a");
-    ok(!book_is_full(&l), "and make room for open ones");
+    ok(!open_items_is_full(&l), "and make room for open ones");
     big[0] = 'y';
     open_plain(&l, big);
     big[0] = 'z';
     open_plain(&l, big);
-    ok(book_is_full(&l), "huge open ones fill it");
-    book_fini(&l);
+    ok(open_items_is_full(&l), "huge open ones fill it");
+    open_items_fini(&l);
 }
 
 int main(void)

@@ -17,7 +17,7 @@ static struct arena arena;
 static struct tc_request shown(struct tc_request r)
 {
     r.state = r.state ? r.state : "open";
-    show_request(&arena, &r);
+    request_preview_request(&arena, &r);
     return r;
 }
 #define SHOWN(...) shown((struct tc_request){__VA_ARGS__})

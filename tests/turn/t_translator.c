@@ -18,30 +18,30 @@ static void see(void *ctx, struct event *ev)
                ev->u.notice.detail ? ev->u.notice.detail : "");
 }
 
-static int fake_line(void *state, const struct dialect_out *out, const char *line, size_t len)
+static int fake_line(void *state, const struct dialect_sink *out, const char *line, size_t len)
 {
     struct json j;
-    json_start(&j, line, len);
-    if (!json_enter_object(&j))
+    json_init(&j, line, len);
+    if (!json_reader_enter_object(&j))
         return -1;
-    for (struct str key; json_next_key(&j, &key);)
-        json_skip(&j, NULL);
-    if (json_finish(&j) < 0)
+    for (struct str key; json_reader_next_key(&j, &key);)
+        json_reader_skip(&j, NULL);
+    if (json_reader_finish(&j) < 0)
         return -1;
     ++*(int *)state;
     struct event ev;
     event_init_notice(&ev, "info", "told", arena_strndup(out->scratch, line, len));
-    dialect_emit(out, &ev);
+    dialect_emit_draft(out, &ev);
     return 0;
 }
 
-static void fake_end(void *state, const struct dialect_out *out, const struct stream_end_info *end)
+static void fake_end(void *state, const struct dialect_sink *out, const struct stream_end_info *end)
 {
     struct event ev;
     event_init_notice(
         &ev, "info", "end",
         arena_sprintf(out->scratch, "%d, truncated %d", *(int *)state, end->truncated));
-    dialect_emit(out, &ev);
+    dialect_emit_draft(out, &ev);
 }
 
 static int closed;
@@ -59,24 +59,24 @@ static const struct dialect fake = {
     .close = fake_close,
 };
 
-static void feed(struct translate *t, const char *line)
+static void feed(struct translator *t, const char *line)
 {
-    translate_line(t, line, strlen(line), true);
+    translator_feed_line(t, line, strlen(line), true);
 }
 
 static void test_lines(void)
 {
     struct seen s = {0};
-    struct translate t;
-    translate_init(&t, &fake, see, &s);
+    struct translator t;
+    translator_init(&t, &fake, see, &s);
     feed(&t, "{\"a\":1}");
     feed(&t, "");
     feed(&t, " \t\r");
     feed(&t, "{\"a\":NaN,\"b\":\"\t\"}");
     feed(&t, "no\x01\xff json");
-    translate_line(&t, "{\"z\":2}", 7, false);
+    translator_feed_line(&t, "{\"z\":2}", 7, false);
     struct stream_end_info end = {0};
-    translate_end(&t, &end);
+    translator_end(&t, &end);
     is_str(s.all.p,
            "told {\"a\":1}|\n"
            "told {\"a\":null,\"b\":\"\\t\"}|\n"
@@ -87,7 +87,7 @@ static void test_lines(void)
     is_int((long long)t.stats.lines, 4, "lines");
     is_int((long long)t.stats.repaired, 1, "repaired");
     is_int((long long)t.stats.unparsable, 1, "unparsable");
-    translate_fini(&t);
+    translator_fini(&t);
     is_int(closed, 3, "the dialect is closed");
     buf_fini(&s.all);
 }
@@ -95,23 +95,23 @@ static void test_lines(void)
 static void test_truncated(void)
 {
     struct seen s = {0};
-    struct translate t;
-    translate_init(&t, &fake, see, &s);
+    struct translator t;
+    translator_init(&t, &fake, see, &s);
     feed(&t, "{}");
-    translate_line(&t, "{\"cut", 5, false);
+    translator_feed_line(&t, "{\"cut", 5, false);
     struct stream_end_info end = {0};
-    translate_end(&t, &end);
+    translator_end(&t, &end);
     ok(end.truncated, "a last line without newline that is not valid: truncated");
     is_str(s.all.p, "told {}|\nend 1, truncated 1|\n", "no notice about it");
-    translate_fini(&t);
+    translator_fini(&t);
     buf_fini(&s.all);
 }
 
 static void test_noise(void)
 {
     struct seen s = {0};
-    struct translate t;
-    translate_init(&t, &fake, see, &s);
+    struct translator t;
+    translator_init(&t, &fake, see, &s);
     feed(&t, "early");
     ok(!s.all.p, "noise before the first event waits");
     feed(&t, "{}");
@@ -120,7 +120,7 @@ static void test_noise(void)
     char longer[1000];
     memset(longer, 'x', sizeof(longer));
     buf_reset(&s.all);
-    translate_line(&t, longer, sizeof(longer), true);
+    translator_feed_line(&t, longer, sizeof(longer), true);
     is_int((long long)s.all.len,
            200 + (long long)strlen("unparsable_line a line of the stream "
                                    "is not valid|\n"),
@@ -129,27 +129,27 @@ static void test_noise(void)
         feed(&t, "x");
     buf_reset(&s.all);
     struct stream_end_info end = {0};
-    translate_end(&t, &end);
+    translator_end(&t, &end);
     is_str(s.all.p, "end 1, truncated 0|\nunparsable_line 994 more lines were not valid|\n",
            "many are summed up");
-    translate_fini(&t);
+    translator_fini(&t);
     buf_fini(&s.all);
 }
 
 static void test_only_noise(void)
 {
     struct seen s = {0};
-    struct translate t;
+    struct translator t;
     static const struct dialect quiet = {.name = "quiet", .line = fake_line, .state_size = 4};
-    translate_init(&t, &quiet, see, &s);
+    translator_init(&t, &quiet, see, &s);
     feed(&t, "usage: claude");
     struct stream_end_info end = {0};
-    translate_end(&t, &end);
+    translator_end(&t, &end);
     has_str(s.all.p, "|usage: claude\n", "noise alone is told at the end");
-    translate_dropped(&t, 99);
+    translator_skip_line(&t, 99);
     has_str(s.all.p, "line_dropped a line of 99 bytes was too long and left out|", "dropped lines");
     is_int((long long)t.stats.dropped, 1, "are counted");
-    translate_fini(&t);
+    translator_fini(&t);
     buf_fini(&s.all);
 }
 

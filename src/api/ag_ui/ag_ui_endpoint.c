@@ -26,31 +26,31 @@
 #define SOURCE CONVERSATIONS_AG_UI
 #define GATHER_MS 100 /* what an agent asks at the same time is one interrupt */
 
-struct run {
-    struct api *api;
+struct ag_ui_endpoint_run {
+    struct api_context *api;
     struct httpd_request *request; /* until it is answered */
     json_t *body;                  /* what `in` borrows from */
-    struct ag_ui_input in;
+    struct ag_ui_run_input in;
     char *principal, *conversation, *key;
     const struct conf *conf; /* of the agent: it is kept */
     const struct conf_agent *agent;
     struct buf prompt, first;
     char turn[37];
-    struct writing writing;
+    struct writer_stream writing;
     bool done; /* its end is written */
 
     bool may_answer; /* then it is interrupted by what the turn asks */
     char *scope;     /* the turn's first run; NULL: this one */
     uint64_t after, until, told;
-    struct tool_set open; /* that were told, and have choices */
+    struct open_calls open; /* that were told, and have choices */
     struct loop_timer *gather;
-    struct feed *feed;
+    struct event_stream *feed;
 };
 
-static void free_run(struct run *run)
+static void free_run(struct ag_ui_endpoint_run *run)
 {
-    writing_fini(&run->writing);
-    ag_ui_input_fini(&run->in);
+    writer_stream_fini(&run->writing);
+    ag_ui_run_input_fini(&run->in);
     json_decref(run->body);
     buf_fini(&run->prompt);
     buf_fini(&run->first);
@@ -58,7 +58,7 @@ static void free_run(struct run *run)
     free(run->conversation);
     free(run->key);
     conf_unref(run->conf);
-    tool_set_fini(&run->open);
+    open_calls_fini(&run->open);
     free(run->scope);
     loop_timer_free(run->gather);
     free(run);
@@ -66,13 +66,13 @@ static void free_run(struct run *run)
 
 /* ---- what is written ---- */
 
-static void write_event(struct run *run, struct buf *out, const struct event *ev)
+static void write_event(struct ag_ui_endpoint_run *run, struct buf *out, const struct event *ev)
 {
     run->done |= ev->kind == TC_DONE;
-    writing_event(&run->writing, out, ev);
+    writer_stream_write(&run->writing, out, ev);
 }
 
-static void write_done(struct run *run, struct buf *out, const char *reason)
+static void write_done(struct ag_ui_endpoint_run *run, struct buf *out, const char *reason)
 {
     struct event ev;
     event_init(&ev, TC_DONE);
@@ -80,7 +80,8 @@ static void write_done(struct run *run, struct buf *out, const char *reason)
     write_event(run, out, &ev);
 }
 
-static void write_error(struct run *run, struct buf *out, const char *code, const char *message)
+static void write_error(struct ag_ui_endpoint_run *run, struct buf *out, const char *code,
+                        const char *message)
 {
     struct event ev;
     event_init(&ev, TC_ERROR);
@@ -92,13 +93,14 @@ static void write_error(struct run *run, struct buf *out, const char *code, cons
 
 /* What its client may not answer is none of its interrupts: it is asked elsewhere, or of somebody
  * else, and the run goes on. */
-static bool is_barred(const struct run *run, const struct event *ev, struct event *told)
+static bool is_barred(const struct ag_ui_endpoint_run *run, const struct event *ev,
+                      struct event *told)
 {
-    const struct principal p = {run->principal, run->may_answer ? CONF_ANSWER : 0};
-    return asked_tell(run->api->host.requests, &p, run->turn, ev, told);
+    const struct auth_principal p = {run->principal, run->may_answer ? CONF_ANSWER : 0};
+    return request_api_tell(run->api->host.requests, &p, run->turn, ev, told);
 }
 
-static void write_told(struct run *run, struct buf *out, const struct event *ev)
+static void write_told(struct ag_ui_endpoint_run *run, struct buf *out, const struct event *ev)
 {
     struct event told;
     if (!is_barred(run, ev, &told)) {
@@ -111,63 +113,63 @@ static void write_told(struct run *run, struct buf *out, const struct event *ev)
 }
 
 /* Nothing but this: no request. */
-static void write_suspended(struct run *run, struct buf *out)
+static void write_suspended(struct ag_ui_endpoint_run *run, struct buf *out)
 {
     struct event ev;
     event_init(&ev, TC_DONE);
     ev.u.done.reason = "suspended";
-    writing_event(&run->writing, out, &ev);
+    writer_stream_write(&run->writing, out, &ev);
 }
 
 /* ---- what the turn asks ---- */
 
-static void note_request(struct run *run, const struct event *ev)
+static void note_request(struct ag_ui_endpoint_run *run, const struct event *ev)
 {
     const struct tc_request *const r = &ev->u.request;
     struct event told;
-    tool_set_take(&run->open, r->request_id);
+    open_calls_remove(&run->open, r->request_id);
     if (strcmp(r->state, "open") == 0 && r->choices && !is_barred(run, ev, &told))
-        tool_set_add(&run->open, r->request_id, NULL);
+        open_calls_add(&run->open, r->request_id, NULL);
 }
 
 /* That somebody else may have answered by now. */
-static bool is_asked(const struct run *run)
+static bool is_asked(const struct ag_ui_endpoint_run *run)
 {
-    struct requests_view v;
+    struct request_view v;
     for (size_t i = 0; i < run->open.n; i++)
-        if (asked_find(run->api->host.requests, run->turn, run->open.ids[i], &v))
+        if (request_api_find(run->api->host.requests, run->turn, run->open.ids[i], &v))
             return true;
     return false;
 }
 
-static struct ag_ui_leg *leg_of(const struct run *run)
+static struct ag_ui_leg *leg_of(const struct ag_ui_endpoint_run *run)
 {
     struct ag_ui_legs *const legs = run->api->legs;
-    struct ag_ui_leg *const known = ag_ui_legs_find(legs, run->conversation, run->in.run);
+    struct ag_ui_leg *const known = ag_ui_runs_find(legs, run->conversation, run->in.run);
     return known ? known
-                 : ag_ui_legs_add(legs, run->conversation, run->in.run, run->turn, run->in.run, 0);
+                 : ag_ui_runs_add(legs, run->conversation, run->in.run, run->turn, run->in.run, 0);
 }
 
 static void on_gathered(void *arg)
 {
-    struct run *const run = arg;
+    struct ag_ui_endpoint_run *const run = arg;
     if (!is_asked(run))
         return;
-    if (!feed_is_even(run->feed)) {
+    if (!event_stream_is_drained(run->feed)) {
         loop_timer_set(run->gather, GATHER_MS);
         return;
     }
     struct ag_ui_leg *const leg = leg_of(run);
     if (!leg->until)
-        ag_ui_leg_interrupt(leg, run->told, &run->open);
+        ag_ui_run_interrupt(leg, run->told, &run->open);
     run->until = run->told;
-    feed_finish(run->feed);
+    event_stream_finish(run->feed);
 }
 
 static void add_event(void *ctx, struct buf *out, const struct turnlog_item *item)
 {
-    struct run *const run = ctx;
-    const struct event *const ev = event_box_get(item->box);
+    struct ag_ui_endpoint_run *const run = ctx;
+    const struct event *const ev = shared_event_get(item->box);
     run->told = item->seq;
     write_told(run, out, ev);
     if (ev->kind != TC_REQUEST)
@@ -188,13 +190,13 @@ static void add_gap(void *ctx, struct buf *out, const struct turnlog_item *item)
 /* A turn that was taken back, or forgotten, said nothing of its end. */
 static void add_end(void *ctx, struct buf *out)
 {
-    struct run *const run = ctx;
-    const struct turnlog_turn *const t = turnlog_find(run->api->host.turnlog, run->turn);
+    struct ag_ui_endpoint_run *const run = ctx;
+    const struct turnlog_turn *const t = turnlog_find_turn(run->api->host.turnlog, run->turn);
     if (run->done)
         return;
     if (run->until)
         write_suspended(run, out);
-    else if (turns_is_dismissed(run->api, t))
+    else if (turn_api_is_dismissed(run->api, t))
         write_error(run, out, "host_shutdown", TURNS_DISMISSED);
     else if (t && t->state == TURNLOG_CANCELLED)
         write_done(run, out, "cancelled");
@@ -208,30 +210,31 @@ static void on_closed(void *ctx, bool left)
     free_run(ctx);
 }
 
-static const struct feed_ops ops = {
+static const struct event_stream_ops ops = {
     .event = add_event, .gap = add_gap, .over = add_end, .closed = on_closed};
 
 /* All that such a run says. */
-static void answer_whole(struct run *run, const struct buf *out)
+static void answer_whole(struct ag_ui_endpoint_run *run, const struct buf *out)
 {
-    struct httpd_stream *const stream = reply_stream(run->request, NULL, 0);
+    struct httpd_stream *const stream = api_http_stream(run->request, NULL, 0);
     httpd_stream_write(stream, (struct str){out->p, out->len});
     httpd_stream_end(stream);
     free_run(run);
 }
 
-static void answer_error(struct run *run, const char *code, const char *message)
+static void answer_error(struct ag_ui_endpoint_run *run, const char *code, const char *message)
 {
     CLEANUP_BUF struct buf out = {0};
     write_error(run, &out, code, message);
     answer_whole(run, &out);
 }
 
-static void answer_switches(struct run *run, const struct toggle *t)
+static void answer_switches(struct ag_ui_endpoint_run *run,
+                            const struct visibility_command_result *t)
 {
     CLEANUP_BUF struct buf text = {0}, out = {0};
     struct event ev;
-    visibility_json(&text, t->visibility);
+    visibility_append_json(&text, t->visibility);
     event_init(&ev, TC_FINAL);
     ev.u.final.text = text.p;
     ev.u.final.text_len = text.len;
@@ -248,34 +251,34 @@ static void ignore(void *ctx)
 }
 
 /* To the writer alone: what the runs before this one were told, with their ends. */
-static void retell(struct run *run)
+static void retell(struct ag_ui_endpoint_run *run)
 {
-    struct api *const a = run->api;
+    struct api_context *const a = run->api;
     CLEANUP_BUF struct buf unread = {0};
     struct turnlog_item item;
-    enum turnlog_step step;
+    enum turnlog_next_result step;
     struct turnlog_follower *const f =
-        turnlog_follow(a->host.turnlog, run->turn, 0, a->conf->http.sees_all, ignore, NULL);
-    uint64_t cut = ag_ui_legs_next_cut(a->legs, run->turn, 0);
+        turnlog_follower_new(a->host.turnlog, run->turn, 0, a->conf->http.sees_all, ignore, NULL);
+    uint64_t cut = ag_ui_runs_next_interrupt(a->legs, run->turn, 0);
     do {
-        step = turnlog_next(f, &item);
+        step = turnlog_follower_next(f, &item);
         const uint64_t at = step == TURNLOG_EVENT ? item.seq : step == TURNLOG_GAP ? item.to : 0;
         for (; cut && cut <= run->after && (!at || at > cut);
-             cut = ag_ui_legs_next_cut(a->legs, run->turn, cut))
+             cut = ag_ui_runs_next_interrupt(a->legs, run->turn, cut))
             write_suspended(run, &unread);
         if (at > run->after)
             break;
         if (step == TURNLOG_EVENT)
-            write_told(run, &unread, event_box_get(item.box));
+            write_told(run, &unread, shared_event_get(item.box));
         buf_reset(&unread);
     } while (step == TURNLOG_EVENT || step == TURNLOG_GAP);
-    turnlog_unfollow(f);
+    turnlog_follower_free(f);
 }
 
-static void follow(struct run *run)
+static void follow(struct ag_ui_endpoint_run *run)
 {
-    struct api *const a = run->api;
-    const struct feed_spec spec = {
+    struct api_context *const a = run->api;
+    const struct event_stream_spec spec = {
         .ops = &ops,
         .ctx = run,
         .turn = run->turn,
@@ -287,11 +290,11 @@ static void follow(struct run *run)
     };
     run->told = run->after;
     run->gather = loop_timer_new(a->host.loop, on_gathered, run);
-    run->feed = feed_start(a, &spec, reply_stream(run->request, NULL, 0));
+    run->feed = event_stream_start(a, &spec, api_http_stream(run->request, NULL, 0));
 }
 
 /* The run of a leg, which may have been told before. */
-static void follow_leg(struct run *run, const struct ag_ui_leg *leg)
+static void follow_leg(struct ag_ui_endpoint_run *run, const struct ag_ui_leg *leg)
 {
     CLEANUP_BUF struct buf out = {0};
     struct event ev;
@@ -308,17 +311,17 @@ static void follow_leg(struct run *run, const struct ag_ui_leg *leg)
     event_init(&ev, TC_START);
     write_event(run, &out, &ev);
     follow(run);
-    feed_write(run->feed, (struct str){out.p, out.len});
+    event_stream_write(run->feed, (struct str){out.p, out.len});
 }
 
-static void resume(struct run *run, const struct principal *p)
+static void resume(struct ag_ui_endpoint_run *run, const struct auth_principal *p)
 {
     struct ag_ui_legs *const legs = run->api->legs;
-    struct ag_ui_resume_refusal why = {0};
+    struct ag_ui_resume_error why = {0};
     const struct ag_ui_leg *const leg =
-        ag_ui_resume(run->api, legs, p, run->conversation, run->in.resume, &why);
+        ag_ui_resume_apply(run->api, legs, p, run->conversation, run->in.resume, &why);
     if (leg)
-        follow_leg(run, ag_ui_legs_add(legs, run->conversation, run->in.run, leg->turn, leg->scope,
+        follow_leg(run, ag_ui_runs_add(legs, run->conversation, run->in.run, leg->turn, leg->scope,
                                        leg->until));
     else
         answer_error(run, why.code, why.message.p);
@@ -328,7 +331,7 @@ static void resume(struct run *run, const struct principal *p)
 /* ---- the turn ---- */
 
 struct past_run {
-    struct run *run;
+    struct ag_ui_endpoint_run *run;
     struct buf out;
 };
 
@@ -339,15 +342,15 @@ static void add_past(void *ctx, const struct event *ev)
 }
 
 /* The same run again, whose turn is over and not in the turn log any more. */
-static void on_known(void *ctx, const struct record_turn *turn)
+static void on_known(void *ctx, const struct journal_turn *turn)
 {
     struct past_run p = {.run = ctx};
     if (!turn) {
-        turns_refuse(p.run->request, &(struct conversations_result){.accepted = TC_KNOWN});
+        turn_api_send_refusal(p.run->request, &(struct conversations_result){.accepted = TC_KNOWN});
         free_run(p.run);
         return;
     }
-    past_tell(turn, add_past, &p);
+    past_turns_tell(turn, add_past, &p);
     answer_whole(p.run, &p.out);
     buf_fini(&p.out);
 }
@@ -355,15 +358,15 @@ static void on_known(void *ctx, const struct record_turn *turn)
 static void on_submitted(void *ctx, const struct conversations_result *answer)
 {
     const char *const turn = answer->turn;
-    struct run *const run = ctx;
-    struct api *const a = run->api;
-    const struct turnlog_turn *const t = turn ? turnlog_find(a->host.turnlog, turn) : NULL;
+    struct ag_ui_endpoint_run *const run = ctx;
+    struct api_context *const a = run->api;
+    const struct turnlog_turn *const t = turn ? turnlog_find_turn(a->host.turnlog, turn) : NULL;
     if (!t && answer->accepted == TC_KNOWN && turn) {
-        past_find(a->past, turn, &(struct principal){run->principal, 0}, on_known, run);
+        past_turns_find(a->past, turn, &(struct auth_principal){run->principal, 0}, on_known, run);
         return;
     }
     if (!t) {
-        turns_refuse(run->request, answer);
+        turn_api_send_refusal(run->request, answer);
         free_run(run);
         return;
     }
@@ -371,23 +374,23 @@ static void on_submitted(void *ctx, const struct conversations_result *answer)
     follow(run);
 }
 
-static void add_context(const struct run *run, struct buf *prompt)
+static void add_context(const struct ag_ui_endpoint_run *run, struct buf *prompt)
 {
     if (run->in.context.len)
-        prompt_join(prompt, (struct str){run->in.context.p, run->in.context.len});
+        prompt_append_prompt(prompt, (struct str){run->in.context.p, run->in.context.len});
 }
 
 /* Of one agent as long as something waits or runs in it. */
-static bool is_of_another(const struct run *run)
+static bool is_of_another(const struct ag_ui_endpoint_run *run)
 {
     const struct conversation *const c =
-        conversations_find(run->api->host.conversations, run->conversation);
+        turn_scheduler_find(run->api->host.conversations, run->conversation);
     return c && strcmp(c->agent->name, run->agent->name) != 0;
 }
 
-static void on_toggled(void *ctx, const struct toggle *t)
+static void on_toggled(void *ctx, const struct visibility_command_result *t)
 {
-    struct run *const run = ctx;
+    struct ag_ui_endpoint_run *const run = ctx;
     if (t->why) {
         answer_error(run, "visibility_not_stored", t->why);
         return;
@@ -397,15 +400,16 @@ static void on_toggled(void *ctx, const struct toggle *t)
         return;
     }
     if (is_of_another(run)) {
-        reply_error(run->request, 409, "thread_busy", "another agent answers in this thread now");
+        api_http_error(run->request, 409, "thread_busy",
+                       "another agent answers in this thread now");
         free_run(run);
         return;
     }
     buf_add(&run->prompt, t->rest.p, t->rest.len);
-    messages_flatten(&run->in.said, &run->first, t->rest);
+    chat_messages_append_prompt(&run->in.said, &run->first, t->rest);
     add_context(run, &run->prompt);
     add_context(run, &run->first);
-    const struct conversations_message m = {
+    const struct turn_scheduler_message m = {
         .key = run->conversation,
         .source = SOURCE,
         .agent = run->agent,
@@ -418,28 +422,28 @@ static void on_toggled(void *ctx, const struct toggle *t)
         .alone = true,
         .follows = run->in.follows,
     };
-    conversations_submit(run->api->host.conversations, &m, on_submitted, run);
+    turn_scheduler_submit(run->api->host.conversations, &m, on_submitted, run);
 }
 
 /* Its body is the run's from now on, refused or not. */
-static struct run *new_run(struct api *a, struct httpd_request *r, const struct principal *p,
-                           json_t *body)
+static struct ag_ui_endpoint_run *new_run(struct api_context *a, struct httpd_request *r,
+                                          const struct auth_principal *p, json_t *body)
 {
-    struct run *const run = xcalloc(1, sizeof *run);
-    struct ag_ui_refusal why;
+    struct ag_ui_endpoint_run *const run = xcalloc(1, sizeof *run);
+    struct ag_ui_error why;
     uuid_make(run->turn);
     run->api = a;
     run->request = r;
     run->body = body;
-    const bool good = ag_ui_input_read(&run->in, body, &why);
-    writing_init(&run->writing, writer_find("ag-ui"),
-                 &(struct writer_conf){.framing = FRAMING_SSE,
-                                       .protocol = run->in.protocol,
-                                       .thread = run->in.thread,
-                                       .run = run->in.run,
-                                       .parent_run = run->in.parent});
+    const bool good = ag_ui_run_input_parse(&run->in, body, &why);
+    writer_stream_init(&run->writing, writer_find("ag-ui"),
+                       &(struct writer_conf){.framing = FRAMING_SSE,
+                                             .protocol = run->in.protocol,
+                                             .thread = run->in.thread,
+                                             .run = run->in.run,
+                                             .parent_run = run->in.parent});
     if (!good) {
-        reply_error(r, why.status, why.code, why.message);
+        api_http_error(r, why.status, why.code, why.message);
         free_run(run);
         return NULL;
     }
@@ -451,41 +455,41 @@ static struct run *new_run(struct api *a, struct httpd_request *r, const struct 
 }
 
 /* The path's agent before the one that the client passes on, before the default one. */
-static const struct conf_agent *find_agent(const struct run *run)
+static const struct conf_agent *find_agent(const struct ag_ui_endpoint_run *run)
 {
     const char *const path = run->request->path;
     const char *const name = strlen(path) > sizeof PATH ? path + sizeof PATH : NULL;
     return conf_agent_find(run->api->conf, name ? name : run->in.agent);
 }
 
-static void begin_turn(struct run *run)
+static void begin_turn(struct ag_ui_endpoint_run *run)
 {
-    const struct messages *const said = &run->in.said;
+    const struct chat_messages *const said = &run->in.said;
     run->conf = conf_ref(run->api->conf);
     run->agent = find_agent(run);
     if (run->agent) {
-        toggle_apply(run->api->host.switches, run->agent->name,
-                     (struct str){said->last.p, said->last.len}, on_toggled, run);
+        visibility_command_apply(run->api->host.switches, run->agent->name,
+                                 (struct str){said->last.p, said->last.len}, on_toggled, run);
         return;
     }
-    reply_error(run->request, 404, "no_such_agent", "there is no such agent");
+    api_http_error(run->request, 404, "no_such_agent", "there is no such agent");
     free_run(run);
 }
 
 /* A run that is known is told again; a thread that waits for answers takes nothing else. */
-static void begin(struct run *run, const struct principal *p)
+static void begin(struct ag_ui_endpoint_run *run, const struct auth_principal *p)
 {
-    struct api *const a = run->api;
-    const struct ag_ui_leg *const known = ag_ui_legs_find(a->legs, run->conversation, run->in.run);
-    const struct ag_ui_leg *const last = ag_ui_legs_last(a->legs, run->conversation);
+    struct api_context *const a = run->api;
+    const struct ag_ui_leg *const known = ag_ui_runs_find(a->legs, run->conversation, run->in.run);
+    const struct ag_ui_leg *const last = ag_ui_runs_find_newest(a->legs, run->conversation);
     if (known) {
         follow_leg(run, known);
     } else if (run->in.resume && !run->may_answer) {
-        reply_error(run->request, 403, "not_granted", "this key is not granted that");
+        api_http_error(run->request, 403, "not_granted", "this key is not granted that");
         free_run(run);
     } else if (run->in.resume) {
         resume(run, p);
-    } else if (last && ag_ui_leg_waits(last, a->host.requests)) {
+    } else if (last && ag_ui_run_is_waiting(last, a->host.requests)) {
         answer_error(run, "interrupted", "this thread waits for answers: say them in resume");
     } else {
         begin_turn(run);
@@ -497,30 +501,30 @@ static void begin(struct run *run, const struct principal *p)
 /* No header takes everything. */
 static bool takes_events(const struct httpd_request *r)
 {
-    const char *const accept = httpd_header(r, "Accept");
+    const char *const accept = httpd_find_header(r, "Accept");
     return !accept || strcasestr(accept, "text/event-stream") || strstr(accept, "*/*") ||
            strcasestr(accept, "text/*");
 }
 
 static void on_run(void *arg, struct httpd_request *r)
 {
-    struct api *const a = arg;
-    const struct principal *const p = auth_demand(a->auth, r, CONF_SUBMIT);
+    struct api_context *const a = arg;
+    const struct auth_principal *const p = auth_require_grant(a->auth, r, CONF_SUBMIT);
     if (!p)
         return;
     if (!takes_events(r)) {
-        reply_error(r, 406, "not_acceptable", "the answer is text/event-stream");
+        api_http_error(r, 406, "not_acceptable", "the answer is text/event-stream");
         return;
     }
-    json_t *const body = reply_take_body(r);
-    struct run *const run = body ? new_run(a, r, p, body) : NULL;
+    json_t *const body = api_http_parse_body(r);
+    struct ag_ui_endpoint_run *const run = body ? new_run(a, r, p, body) : NULL;
     if (run)
         begin(run, p);
 }
 
-void ag_ui_route(struct api *a)
+void ag_ui_endpoint_add_routes(struct api_context *a)
 {
-    a->legs = ag_ui_legs_new(a->host.turnlog);
+    a->legs = ag_ui_runs_new(a->host.turnlog);
     httpd_route(a->host.httpd, PATH, HTTPD_POST, on_run, a);
     httpd_route(a->host.httpd, PATH "/", HTTPD_POST, on_run, a);
 }

@@ -15,16 +15,16 @@ struct entry {
     const char *id, *request; /* request: as its turn knows it */
     bool cancelled;
     json_t *body; /* what the decision borrows from */
-    struct asked_decision decision;
+    struct request_api_decision decision;
 };
 
 struct resume {
-    const struct api *api;
-    const struct principal *principal;
+    const struct api_context *api;
+    const struct auth_principal *principal;
     const struct ag_ui_leg *leg;
     struct entry *entries;
     size_t n;
-    struct ag_ui_resume_refusal *why;
+    struct ag_ui_resume_error *why;
 };
 
 static bool refuse(struct resume *r, const char *code, const char *id, const char *message)
@@ -69,7 +69,7 @@ static json_t *read_payload(const json_t *payload)
 }
 
 /* "approved" and a choice may both be there; they have to say the same. */
-static bool contradicts(const json_t *payload, const struct asked_decision *d)
+static bool contradicts(const json_t *payload, const struct request_api_decision *d)
 {
     const json_t *const approved = json_object_get(payload, "approved");
     const bool allows = strncmp(d->choice, "allow", 5) == 0;
@@ -82,7 +82,7 @@ static bool read_decision(struct resume *r, struct entry *e, const json_t *paylo
     if (!e->body)
         return refuse(r, "invalid_payload", e->id,
                       "the payload has to be an object, true or false");
-    const char *const wrong = asked_read(&e->decision, e->body);
+    const char *const wrong = request_api_parse_decision(&e->decision, e->body);
     if (wrong)
         return refuse(r, "invalid_payload", e->id, wrong);
     if (contradicts(payload, &e->decision))
@@ -109,12 +109,12 @@ static bool check(struct resume *r, const struct entry *e)
                                         [ASKED_UNKNOWN] = "unknown_interrupt",
                                         [ASKED_WRONG] = "invalid_payload",
                                         [ASKED_BARRED] = "not_allowed"};
-    struct asked_outcome out;
-    asked_check(r->api, r->principal, r->leg->turn, e->request, &e->decision, &out);
+    struct request_api_result out;
+    request_api_check(r->api, r->principal, r->leg->turn, e->request, &e->decision, &out);
     const bool fine = out.came == ASKED_DONE || (e->cancelled && out.came == ASKED_LATE);
     if (!fine)
         refuse(r, codes[out.came], e->id, out.text.p);
-    asked_outcome_fini(&out);
+    request_api_outcome_fini(&out);
     return fine;
 }
 
@@ -128,7 +128,7 @@ static bool read_entry(struct resume *r, const json_t *entry)
                       "interruptId has to be a text, and status resolved or cancelled");
     if (is_again(r, id))
         return refuse(r, "invalid_resume", id, "it is answered twice");
-    e.request = ag_ui_leg_request(r->leg, id);
+    e.request = ag_ui_run_get_request(r->leg, id);
     if (!e.request)
         return refuse(r, "unknown_interrupt", id, "it is not one of this run");
     struct entry *const kept = &r->entries[r->n++];
@@ -147,11 +147,11 @@ static bool is_answered(const struct resume *r, const char *request)
 /* A client answers all that its run asked, or nothing. */
 static bool check_rest(struct resume *r)
 {
-    struct requests_view view;
+    struct request_view view;
     for (size_t i = 0; i < r->leg->asked.n; i++) {
         const char *const request = r->leg->asked.ids[i];
         if (!is_answered(r, request) &&
-            asked_find(r->api->host.requests, r->leg->turn, request, &view))
+            request_api_find(r->api->host.requests, r->leg->turn, request, &view))
             return refuse(r, "interrupt_unanswered", request, "it has to be answered, too");
     }
     return true;
@@ -170,30 +170,30 @@ static void decide(const struct resume *r)
 {
     for (size_t i = 0; i < r->n; i++) {
         const struct entry *const e = &r->entries[i];
-        struct asked_outcome out = {0};
-        asked_decide(r->api, r->principal, r->leg->turn, e->request, &e->decision, &out);
-        asked_outcome_fini(&out);
+        struct request_api_result out = {0};
+        request_api_decide(r->api, r->principal, r->leg->turn, e->request, &e->decision, &out);
+        request_api_outcome_fini(&out);
     }
 }
 
 static void fini(struct resume *r)
 {
     for (size_t i = 0; i < r->n; i++) {
-        asked_decision_fini(&r->entries[i].decision);
+        request_api_decision_fini(&r->entries[i].decision);
         json_decref(r->entries[i].body);
     }
     free(r->entries);
 }
 
-const struct ag_ui_leg *ag_ui_resume(const struct api *a, struct ag_ui_legs *legs,
-                                     const struct principal *p, const char *thread,
-                                     const json_t *entries, struct ag_ui_resume_refusal *why)
+const struct ag_ui_leg *ag_ui_resume_apply(const struct api_context *a, struct ag_ui_legs *legs,
+                                           const struct auth_principal *p, const char *thread,
+                                           const json_t *entries, struct ag_ui_resume_error *why)
 {
     const size_t n = json_array_size(entries);
     const char *const first =
         json_string_value(json_object_get(json_array_get(entries, 0), "interruptId"));
     struct resume r = {.api = a, .principal = p, .why = why};
-    r.leg = first ? ag_ui_legs_asked(legs, thread, first) : NULL;
+    r.leg = first ? ag_ui_runs_find_interrupted(legs, thread, first) : NULL;
     if (!r.leg || n > ENTRIES_MAX) {
         refuse(&r, "unknown_interrupt", first ? first : "?", "this thread waits for no such thing");
         return NULL;

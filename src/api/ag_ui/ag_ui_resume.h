@@ -7,14 +7,14 @@
 #include "api/ag_ui/ag_ui_runs.h"
 #include "api/turns/request_api.h"
 
-struct ag_ui_resume_refusal {
+struct ag_ui_resume_error {
     const char *code;
     struct buf message;
 };
 
 /* Answers them: a list of ResumeEntry. NULL with why: the leg whose turn goes on otherwise. */
-const struct ag_ui_leg *ag_ui_resume(const struct api *a, struct ag_ui_legs *legs,
-                                     const struct principal *p, const char *thread,
-                                     const json_t *entries, struct ag_ui_resume_refusal *why);
+const struct ag_ui_leg *ag_ui_resume_apply(const struct api_context *a, struct ag_ui_legs *legs,
+                                           const struct auth_principal *p, const char *thread,
+                                           const json_t *entries, struct ag_ui_resume_error *why);
 
 #endif

@@ -18,9 +18,9 @@ static bool is_id(const char *text)
     return true;
 }
 
-static bool refuse(struct ag_ui_refusal *why, int status, const char *code, const char *message)
+static bool refuse(struct ag_ui_error *why, int status, const char *code, const char *message)
 {
-    *why = (struct ag_ui_refusal){status, code, message};
+    *why = (struct ag_ui_error){status, code, message};
     return false;
 }
 
@@ -41,21 +41,21 @@ static void read_context(struct buf *out, const json_t *list)
 
 static bool read_follows(const json_t *props, bool *bad)
 {
-    const char *const word = reply_text(props, "background", bad);
+    const char *const word = api_http_get_string(props, "background", bad);
     const bool follows = word && strcmp(word, "follow") == 0;
     *bad |= word && !follows && strcmp(word, "wait") != 0;
     return follows;
 }
 
-static bool read_names(struct ag_ui_input *in, const json_t *body, struct ag_ui_refusal *why)
+static bool read_names(struct ag_ui_run_input *in, const json_t *body, struct ag_ui_error *why)
 {
     bool bad = false;
-    in->thread = reply_text(body, "threadId", &bad);
-    in->run = reply_text(body, "runId", &bad);
-    in->parent = reply_text(body, "parentRunId", &bad);
-    in->protocol = reply_text(body, "protocolVersion", &bad);
+    in->thread = api_http_get_string(body, "threadId", &bad);
+    in->run = api_http_get_string(body, "runId", &bad);
+    in->parent = api_http_get_string(body, "parentRunId", &bad);
+    in->protocol = api_http_get_string(body, "protocolVersion", &bad);
     const json_t *const props = json_object_get(body, "forwardedProps");
-    in->agent = reply_text(props, "agent", &bad);
+    in->agent = api_http_get_string(props, "agent", &bad);
     in->follows = read_follows(props, &bad);
     if (bad || !is_id(in->thread) || !is_id(in->run))
         return refuse(why, 400, "invalid_value",
@@ -65,9 +65,9 @@ static bool read_names(struct ag_ui_input *in, const json_t *body, struct ag_ui_
     return true;
 }
 
-bool ag_ui_input_read(struct ag_ui_input *in, const json_t *body, struct ag_ui_refusal *why)
+bool ag_ui_run_input_parse(struct ag_ui_run_input *in, const json_t *body, struct ag_ui_error *why)
 {
-    *in = (struct ag_ui_input){0};
+    *in = (struct ag_ui_run_input){0};
     if (!read_names(in, body, why))
         return false;
     read_context(&in->context, json_object_get(body, "context"));
@@ -77,14 +77,14 @@ bool ag_ui_input_read(struct ag_ui_input *in, const json_t *body, struct ag_ui_r
         return refuse(why, 400, "invalid_value", "resume has to be a list");
     if (in->resume)
         return true;
-    const char *const wrong = messages_read(&in->said, json_object_get(body, "messages"));
+    const char *const wrong = chat_messages_parse(&in->said, json_object_get(body, "messages"));
     if (wrong)
         return refuse(why, 400, "invalid_messages", wrong);
     return true;
 }
 
-void ag_ui_input_fini(struct ag_ui_input *in)
+void ag_ui_run_input_fini(struct ag_ui_run_input *in)
 {
-    messages_fini(&in->said);
+    chat_messages_fini(&in->said);
     buf_fini(&in->context);
 }

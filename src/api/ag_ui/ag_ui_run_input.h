@@ -7,22 +7,22 @@
 #include "api/shared/chat_messages.h"
 
 /* Borrowed from the body, but for `said` and `context`. */
-struct ag_ui_input {
+struct ag_ui_run_input {
     const char *thread, *run;
     const char *parent, *protocol, *agent; /* each or NULL */
     const json_t *resume; /* answers to interrupts, one at least: then nothing is said; or NULL */
-    struct messages said;
+    struct chat_messages said;
     bool follows;       /* what the agent does behind its answer may be turns of their own */
     struct buf context; /* "[context] description: value" lines, or nothing */
 };
 
-struct ag_ui_refusal {
+struct ag_ui_error {
     int status;
     const char *code, *message;
 };
 
 /* False with why. To be freed either way; the body has to outlive it. */
-bool ag_ui_input_read(struct ag_ui_input *in, const json_t *body, struct ag_ui_refusal *why);
-void ag_ui_input_fini(struct ag_ui_input *in);
+bool ag_ui_run_input_parse(struct ag_ui_run_input *in, const json_t *body, struct ag_ui_error *why);
+void ag_ui_run_input_fini(struct ag_ui_run_input *in);
 
 #endif

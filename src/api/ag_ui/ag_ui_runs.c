@@ -13,7 +13,7 @@ struct ag_ui_legs {
     struct ag_ui_leg *first;
 };
 
-struct ag_ui_legs *ag_ui_legs_new(const struct turnlog *log)
+struct ag_ui_legs *ag_ui_runs_new(const struct turnlog *log)
 {
     struct ag_ui_legs *const legs = xcalloc(1, sizeof *legs);
     legs->log = log;
@@ -22,14 +22,14 @@ struct ag_ui_legs *ag_ui_legs_new(const struct turnlog *log)
 
 static void free_leg(struct ag_ui_leg *leg)
 {
-    tool_set_fini(&leg->asked);
+    open_calls_fini(&leg->asked);
     free(leg->thread);
     free(leg->run);
     free(leg->scope);
     free(leg);
 }
 
-void ag_ui_legs_free(struct ag_ui_legs *legs)
+void ag_ui_runs_free(struct ag_ui_legs *legs)
 {
     while (legs && legs->first) {
         struct ag_ui_leg *const leg = legs->first;
@@ -44,7 +44,7 @@ static struct ag_ui_leg *first_known(struct ag_ui_legs *legs)
 {
     for (struct ag_ui_leg **at = &legs->first; *at;) {
         struct ag_ui_leg *const leg = *at;
-        if (turnlog_find(legs->log, leg->turn)) {
+        if (turnlog_find_turn(legs->log, leg->turn)) {
             at = &leg->next;
             continue;
         }
@@ -54,7 +54,7 @@ static struct ag_ui_leg *first_known(struct ag_ui_legs *legs)
     return legs->first;
 }
 
-struct ag_ui_leg *ag_ui_legs_find(struct ag_ui_legs *legs, const char *thread, const char *run)
+struct ag_ui_leg *ag_ui_runs_find(struct ag_ui_legs *legs, const char *thread, const char *run)
 {
     struct ag_ui_leg *leg = first_known(legs);
     while (leg && (strcmp(leg->thread, thread) != 0 || strcmp(leg->run, run) != 0))
@@ -62,7 +62,7 @@ struct ag_ui_leg *ag_ui_legs_find(struct ag_ui_legs *legs, const char *thread, c
     return leg;
 }
 
-struct ag_ui_leg *ag_ui_legs_last(struct ag_ui_legs *legs, const char *thread)
+struct ag_ui_leg *ag_ui_runs_find_newest(struct ag_ui_legs *legs, const char *thread)
 {
     struct ag_ui_leg *last = NULL;
     for (struct ag_ui_leg *leg = first_known(legs); leg; leg = leg->next)
@@ -72,26 +72,27 @@ struct ag_ui_leg *ag_ui_legs_last(struct ag_ui_legs *legs, const char *thread)
 }
 
 /* "SCOPE:REQUEST" */
-const char *ag_ui_leg_request(const struct ag_ui_leg *leg, const char *id)
+const char *ag_ui_run_get_request(const struct ag_ui_leg *leg, const char *id)
 {
     const size_t len = strlen(leg->scope);
     return strncmp(id, leg->scope, len) == 0 && id[len] == ':' ? id + len + 1 : NULL;
 }
 
-struct ag_ui_leg *ag_ui_legs_asked(struct ag_ui_legs *legs, const char *thread, const char *id)
+struct ag_ui_leg *ag_ui_runs_find_interrupted(struct ag_ui_legs *legs, const char *thread,
+                                              const char *id)
 {
     struct ag_ui_leg *last = NULL, *by = NULL;
     for (struct ag_ui_leg *leg = first_known(legs); leg; leg = leg->next) {
-        const char *const request = ag_ui_leg_request(leg, id);
+        const char *const request = ag_ui_run_get_request(leg, id);
         if (!request || !leg->until || strcmp(leg->thread, thread) != 0)
             continue;
         last = leg;
-        by = tool_set_has(&leg->asked, request) ? leg : by;
+        by = open_calls_contains(&leg->asked, request) ? leg : by;
     }
     return by ? by : last;
 }
 
-struct ag_ui_leg *ag_ui_legs_add(struct ag_ui_legs *legs, const char *thread, const char *run,
+struct ag_ui_leg *ag_ui_runs_add(struct ag_ui_legs *legs, const char *thread, const char *run,
                                  const char *turn, const char *scope, uint64_t after)
 {
     struct ag_ui_leg *const leg = xcalloc(1, sizeof *leg);
@@ -106,23 +107,23 @@ struct ag_ui_leg *ag_ui_legs_add(struct ag_ui_legs *legs, const char *thread, co
     return *at = leg;
 }
 
-void ag_ui_leg_interrupt(struct ag_ui_leg *leg, uint64_t until, const struct tool_set *asked)
+void ag_ui_run_interrupt(struct ag_ui_leg *leg, uint64_t until, const struct open_calls *asked)
 {
     leg->until = until;
     for (size_t i = 0; i < asked->n; i++)
-        tool_set_add(&leg->asked, asked->ids[i], NULL);
+        open_calls_add(&leg->asked, asked->ids[i], NULL);
 }
 
-bool ag_ui_leg_waits(const struct ag_ui_leg *leg, const struct requests *requests)
+bool ag_ui_run_is_waiting(const struct ag_ui_leg *leg, const struct request_registry *requests)
 {
-    struct requests_view v;
+    struct request_view v;
     for (size_t i = 0; i < leg->asked.n; i++)
-        if (asked_find(requests, leg->turn, leg->asked.ids[i], &v))
+        if (request_api_find(requests, leg->turn, leg->asked.ids[i], &v))
             return true;
     return false;
 }
 
-uint64_t ag_ui_legs_next_cut(struct ag_ui_legs *legs, const char *turn, uint64_t after)
+uint64_t ag_ui_runs_next_interrupt(struct ag_ui_legs *legs, const char *turn, uint64_t after)
 {
     uint64_t cut = 0;
     for (const struct ag_ui_leg *leg = legs->first; leg; leg = leg->next)

@@ -13,34 +13,35 @@
 struct ag_ui_leg {
     struct ag_ui_leg *next;
     char turn[37];
-    char *thread, *run;    /* thread: the conversation's key */
-    char *scope;           /* the turn's first run */
-    uint64_t after, until; /* until 0: it has not been interrupted */
-    struct tool_set asked; /* the requests it was interrupted by */
+    char *thread, *run;      /* thread: the conversation's key */
+    char *scope;             /* the turn's first run */
+    uint64_t after, until;   /* until 0: it has not been interrupted */
+    struct open_calls asked; /* the requests it was interrupted by */
 };
 
 struct ag_ui_legs;
 
-struct ag_ui_legs *ag_ui_legs_new(const struct turnlog *log);
-void ag_ui_legs_free(struct ag_ui_legs *legs); /* NULL is fine */
+struct ag_ui_legs *ag_ui_runs_new(const struct turnlog *log);
+void ag_ui_runs_free(struct ag_ui_legs *legs); /* NULL is fine */
 
 /* NULL: there is none. Borrowed until the loop goes on. */
-struct ag_ui_leg *ag_ui_legs_find(struct ag_ui_legs *legs, const char *thread, const char *run);
+struct ag_ui_leg *ag_ui_runs_find(struct ag_ui_legs *legs, const char *thread, const char *run);
 /* The thread's newest. */
-struct ag_ui_leg *ag_ui_legs_last(struct ag_ui_legs *legs, const char *thread);
+struct ag_ui_leg *ag_ui_runs_find_newest(struct ag_ui_legs *legs, const char *thread);
 /* The newest that was interrupted, of the turn that asked what a client knows by that id; by that
  * very request, if it is still known. */
-struct ag_ui_leg *ag_ui_legs_asked(struct ag_ui_legs *legs, const char *thread, const char *id);
+struct ag_ui_leg *ag_ui_runs_find_interrupted(struct ag_ui_legs *legs, const char *thread,
+                                              const char *id);
 /* The request as its turn knows it; NULL: the id is that of another turn. */
-const char *ag_ui_leg_request(const struct ag_ui_leg *leg, const char *id);
+const char *ag_ui_run_get_request(const struct ag_ui_leg *leg, const char *id);
 /* Another run of a turn. */
-struct ag_ui_leg *ag_ui_legs_add(struct ag_ui_legs *legs, const char *thread, const char *run,
+struct ag_ui_leg *ag_ui_runs_add(struct ag_ui_legs *legs, const char *thread, const char *run,
                                  const char *turn, const char *scope, uint64_t after);
 /* It ends behind that event, and waits for these requests. */
-void ag_ui_leg_interrupt(struct ag_ui_leg *leg, uint64_t until, const struct tool_set *asked);
+void ag_ui_run_interrupt(struct ag_ui_leg *leg, uint64_t until, const struct open_calls *asked);
 /* Something it was interrupted by is still open. */
-bool ag_ui_leg_waits(const struct ag_ui_leg *leg, const struct requests *requests);
+bool ag_ui_run_is_waiting(const struct ag_ui_leg *leg, const struct request_registry *requests);
 /* Where a run of the turn was first interrupted behind `after`; 0: nowhere. */
-uint64_t ag_ui_legs_next_cut(struct ag_ui_legs *legs, const char *turn, uint64_t after);
+uint64_t ag_ui_runs_next_interrupt(struct ag_ui_legs *legs, const char *turn, uint64_t after);
 
 #endif

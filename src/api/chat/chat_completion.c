@@ -16,10 +16,10 @@
 #define PATH "/v1/chat/completions"
 #define SOURCE CONVERSATIONS_CHAT
 
-void chat_free(struct chat *c)
+void chat_completion_free(struct chat_completion *c)
 {
-    writing_fini(&c->writing);
-    chat_ask_fini(&c->ask);
+    writer_stream_fini(&c->writing);
+    chat_request_fini(&c->ask);
     json_decref(c->body);
     free(c->principal);
     free(c->agent);
@@ -31,83 +31,84 @@ void chat_free(struct chat *c)
     free(c);
 }
 
-static void refuse(struct chat *c, int status, const char *code, const char *message)
+static void refuse(struct chat_completion *c, int status, const char *code, const char *message)
 {
-    reply_error(c->request, status, code, message);
-    chat_free(c);
+    api_http_error(c->request, status, code, message);
+    chat_completion_free(c);
 }
 
-void chat_closed(void *ctx, bool left)
+void chat_completion_on_closed(void *ctx, bool left)
 {
-    struct chat *const c = ctx;
+    struct chat_completion *const c = ctx;
     (void)left;
     if (c->request)
-        reply_error(c->request, 503, "ended", "the answer has been ended");
-    chat_free(c);
+        api_http_error(c->request, 503, "ended", "the answer has been ended");
+    chat_completion_free(c);
 }
 
 /* ---- the turn ---- */
 
-static void answer(struct chat *c)
+static void answer(struct chat_completion *c)
 {
     if (c->ask.streams)
-        chat_stream(c);
+        chat_stream_start(c);
     else
-        chat_whole(c);
+        chat_response_start(c);
 }
 
 /* The turn of the same request, which is over and not in the turn log any more. */
-static void on_known(void *ctx, const struct record_turn *turn)
+static void on_known(void *ctx, const struct journal_turn *turn)
 {
-    struct chat *const c = ctx;
+    struct chat_completion *const c = ctx;
     if (!turn) {
-        turns_refuse(c->request, &(struct conversations_result){.accepted = TC_KNOWN});
-        chat_free(c);
+        turn_api_send_refusal(c->request, &(struct conversations_result){.accepted = TC_KNOWN});
+        chat_completion_free(c);
     } else if (c->ask.streams) {
-        chat_stream_past(c, turn);
+        chat_completion_stream_past(c, turn);
     } else {
-        chat_whole_past(c, turn);
+        chat_completion_whole_past(c, turn);
     }
 }
 
 static void on_submitted(void *ctx, const struct conversations_result *result)
 {
     const char *const turn = result->turn;
-    struct chat *const c = ctx;
-    const struct turnlog_turn *const t = turn ? turnlog_find(c->api->host.turnlog, turn) : NULL;
+    struct chat_completion *const c = ctx;
+    const struct turnlog_turn *const t =
+        turn ? turnlog_find_turn(c->api->host.turnlog, turn) : NULL;
     if (!t && result->accepted == TC_KNOWN && turn) {
         snprintf(c->turn, sizeof c->turn, "%s", turn);
-        past_find(c->api->past, turn, &(struct principal){c->principal, 0}, on_known, c);
+        past_turns_find(c->api->past, turn, &(struct auth_principal){c->principal, 0}, on_known, c);
         return;
     }
     if (!t) {
-        turns_refuse(c->request, result);
-        chat_free(c);
+        turn_api_send_refusal(c->request, result);
+        chat_completion_free(c);
         return;
     }
     snprintf(c->turn, sizeof c->turn, "%s", t->spec.id);
-    chat_seen_add(c->api->chats, &c->print, c->turn);
+    chat_dedup_add(c->api->chats, &c->print, c->turn);
     answer(c);
 }
 
 /* The name by which the ledger knows the message again, also after a restart; another one when the
  * turn before was ended with its client. */
-static char *message_id(const struct chat *c)
+static char *message_id(const struct chat_completion *c)
 {
     struct buf id = {0};
     for (size_t i = 0; i < sizeof c->print.bytes; i++)
         buf_printf(&id, "%02x", c->print.bytes[i]);
-    buf_printf(&id, "-%u", chat_seen_forgotten(c->api->chats, &c->print));
+    buf_printf(&id, "-%u", chat_dedup_forgotten(c->api->chats, &c->print));
     return buf_steal(&id);
 }
 
-static void submit(struct chat *c, const struct conf_agent *agent, struct str rest)
+static void submit(struct chat_completion *c, const struct conf_agent *agent, struct str rest)
 {
     CLEANUP_BUF struct buf first = {0};
     CLEANUP_FREE char *id = c->ask.id ? message_id(c) : NULL;
     CLEANUP_FREE char *own = xasprintf(SOURCE ":%s:%s", c->principal, c->turn);
-    messages_flatten(&c->ask.said, &first, rest);
-    const struct conversations_message m = {
+    chat_messages_append_prompt(&c->ask.said, &first, rest);
+    const struct turn_scheduler_message m = {
         .key = c->conversation ? c->conversation : own,
         .source = SOURCE,
         .agent = agent,
@@ -120,12 +121,12 @@ static void submit(struct chat *c, const struct conf_agent *agent, struct str re
         .alone = true,
         .throwaway = !c->conversation,
     };
-    conversations_submit(c->api->host.conversations, &m, on_submitted, c);
+    turn_scheduler_submit(c->api->host.conversations, &m, on_submitted, c);
 }
 
-static void on_toggled(void *ctx, const struct toggle *t)
+static void on_toggled(void *ctx, const struct visibility_command_result *t)
 {
-    struct chat *const c = ctx;
+    struct chat_completion *const c = ctx;
     const struct conf_agent *const agent = conf_agent_find(c->api->conf, c->agent);
     if (t->why)
         refuse(c, 500, "visibility_not_stored", t->why);
@@ -134,9 +135,9 @@ static void on_toggled(void *ctx, const struct toggle *t)
     else if (!t->empty)
         submit(c, agent, t->rest);
     else if (c->ask.streams)
-        chat_stream_switches(c, t->visibility);
+        chat_stream_send_visibility(c, t->visibility);
     else
-        chat_whole_switches(c, t->visibility);
+        chat_response_send_visibility(c, t->visibility);
 }
 
 /* ---- the same request again ---- */
@@ -146,24 +147,24 @@ static struct str str_of(const char *text)
     return (struct str){text ? text : "", text ? strlen(text) : 0};
 }
 
-static struct chat_print print_of(const struct chat *c)
+static struct chat_dedup_fingerprint print_of(const struct chat_completion *c)
 {
     const struct str parts[] = {str_of(c->principal), str_of(c->conversation), str_of(c->user),
                                 str_of(c->ask.id), c->request->body};
-    return chat_print_of(parts, sizeof parts / sizeof *parts);
+    return chat_dedup_make_fingerprint(parts, sizeof parts / sizeof *parts);
 }
 
 /* It says so by a name, or as OpenAI's own clients count. */
-static bool is_again(const struct chat *c)
+static bool is_again(const struct chat_completion *c)
 {
-    const char *const count = httpd_header(c->request, "X-Stainless-Retry-Count");
+    const char *const count = httpd_find_header(c->request, "X-Stainless-Retry-Count");
     return c->ask.id || (count && strtol(count, NULL, 10) > 0);
 }
 
-static bool attach(struct chat *c)
+static bool attach(struct chat_completion *c)
 {
-    const char *const turn = is_again(c) ? chat_seen_find(c->api->chats, &c->print) : NULL;
-    if (!turn || !turnlog_find(c->api->host.turnlog, turn))
+    const char *const turn = is_again(c) ? chat_dedup_find(c->api->chats, &c->print) : NULL;
+    if (!turn || !turnlog_find_turn(c->api->host.turnlog, turn))
         return false;
     memcpy(c->turn, turn, sizeof c->turn);
     answer(c);
@@ -196,7 +197,7 @@ static void add_part(struct buf *key, const char *part)
 }
 
 /* Of the principal: nobody gets into another one's. Of the agent, as a session is. */
-static char *conversation_key(const struct chat *c)
+static char *conversation_key(const struct chat_completion *c)
 {
     struct buf key = {0};
     buf_add_str(&key, SOURCE);
@@ -207,9 +208,9 @@ static char *conversation_key(const struct chat *c)
     return buf_steal(&key);
 }
 
-static void begin(struct chat *c)
+static void begin(struct chat_completion *c)
 {
-    const struct messages *const said = &c->ask.said;
+    const struct chat_messages *const said = &c->ask.said;
     const struct conf_agent *const agent = find_agent(c->api->conf, c->ask.model);
     if (!agent) {
         refuse(c, 404, "model_not_found", "the model has to be an agent: GET /v1/models");
@@ -220,32 +221,32 @@ static void begin(struct chat *c)
     c->user = c->ask.user ? xasprintf("%s:%s", c->principal, c->ask.user) : xstrdup(c->principal);
     c->print = print_of(c);
     if (!attach(c))
-        toggle_apply(c->api->host.switches, c->agent, (struct str){said->last.p, said->last.len},
-                     on_toggled, c);
+        visibility_command_apply(c->api->host.switches, c->agent,
+                                 (struct str){said->last.p, said->last.len}, on_toggled, c);
 }
 
 static void on_chat(void *arg, struct httpd_request *r)
 {
-    struct api *const a = arg;
-    const struct principal *const p = auth_demand(a->auth, r, CONF_SUBMIT);
-    json_t *const body = p ? reply_take_body(r) : NULL;
+    struct api_context *const a = arg;
+    const struct auth_principal *const p = auth_require_grant(a->auth, r, CONF_SUBMIT);
+    json_t *const body = p ? api_http_parse_body(r) : NULL;
     if (!body)
         return;
-    struct chat *const c = xcalloc(1, sizeof *c);
+    struct chat_completion *const c = xcalloc(1, sizeof *c);
     c->api = a;
     c->request = r;
     c->body = body;
     c->principal = xstrdup(p->name);
     uuid_make(c->turn);
-    const char *const why = chat_ask_read(&c->ask, r, body);
+    const char *const why = chat_request_parse(&c->ask, r, body);
     if (why)
         refuse(c, 400, "invalid_value", why);
     else
         begin(c);
 }
 
-void chat_route(struct api *a)
+void chat_completion_add_routes(struct api_context *a)
 {
-    a->chats = chat_seen_new();
-    httpd_route(a->host.httpd, PATH, HTTPD_POST | HTTPD_PATIENT, on_chat, a);
+    a->chats = chat_dedup_new();
+    httpd_route(a->host.httpd, PATH, HTTPD_POST | HTTPD_NO_DEADLINE, on_chat, a);
 }

@@ -13,39 +13,39 @@
 #define CHAT_CANCELLED "the turn was cancelled"
 #define CHAT_LOST "the turn's end is not known"
 
-struct chat {
-    struct api *api;
+struct chat_completion {
+    struct api_context *api;
     struct httpd_request *request; /* until it is answered, or its stream begins */
     json_t *body;
-    struct chat_ask ask; /* what it borrows is the body's and the request's */
+    struct chat_request ask; /* what it borrows is the body's and the request's */
     char *principal, *agent;
     char *user;         /* of the limits: the principal, or whom it speaks for */
     char *conversation; /* or NULL: one of its own */
-    struct chat_print print;
+    struct chat_dedup_fingerprint print;
     char turn[37];
-    struct writing writing; /* of a stream */
-    bool done;              /* its end is written */
-    struct {                /* of an answer as a whole */
+    struct writer_stream writing; /* of a stream */
+    bool done;                    /* its end is written */
+    struct {                      /* of an answer as a whole */
         struct buf text, code, message;
         int64_t input, output;
         bool failed;
     } whole;
 };
 
-void chat_free(struct chat *c);
+void chat_completion_free(struct chat_completion *c);
 /* Answers with what the turn says, as it was asked for: frees it in the end. The turn is known to
  * the turn log. */
-void chat_stream(struct chat *c);
-void chat_whole(struct chat *c);
+void chat_stream_start(struct chat_completion *c);
+void chat_response_start(struct chat_completion *c);
 /* Answers with the error of a turn that has failed. */
-void chat_whole_failure(struct chat *c);
+void chat_response_send_error(struct chat_completion *c);
 /* The same for a turn of which only its end is known. */
-void chat_stream_past(struct chat *c, const struct record_turn *t);
-void chat_whole_past(struct chat *c, const struct record_turn *t);
+void chat_completion_stream_past(struct chat_completion *c, const struct journal_turn *t);
+void chat_completion_whole_past(struct chat_completion *c, const struct journal_turn *t);
 /* The same with the switches as all that is said. */
-void chat_stream_switches(struct chat *c, struct visibility v);
-void chat_whole_switches(struct chat *c, struct visibility v);
+void chat_stream_send_visibility(struct chat_completion *c, struct visibility v);
+void chat_response_send_visibility(struct chat_completion *c, struct visibility v);
 /* Of feed_ops, for both. */
-void chat_closed(void *ctx, bool left);
+void chat_completion_on_closed(void *ctx, bool left);
 
 #endif

@@ -18,7 +18,7 @@ static const char *first_header(const struct httpd_request *r, const char *const
 {
     const char *value = NULL;
     for (; *names && !value; names++)
-        value = httpd_header(r, *names);
+        value = httpd_find_header(r, *names);
     return value;
 }
 
@@ -71,7 +71,7 @@ static const char *find_user(const struct httpd_request *r, const json_t *body)
     return header ? header : member(body, "user");
 }
 
-static const char *read_names(struct chat_ask *ask, const struct httpd_request *r,
+static const char *read_names(struct chat_request *ask, const struct httpd_request *r,
                               const json_t *body)
 {
     static const char *const ids[] = {"Idempotency-Key", "X-Request-Id", NULL};
@@ -94,7 +94,7 @@ static bool read_switch(const json_t *object, const char *key, bool *on)
     return !value || json_is_null(value) || json_is_boolean(value);
 }
 
-static const char *read_form(struct chat_ask *ask, const json_t *body)
+static const char *read_form(struct chat_request *ask, const json_t *body)
 {
     const json_t *const model = json_object_get(body, "model"), *const n =
                                                                     json_object_get(body, "n");
@@ -109,20 +109,21 @@ static const char *read_form(struct chat_ask *ask, const json_t *body)
     return NULL;
 }
 
-const char *chat_ask_read(struct chat_ask *ask, const struct httpd_request *r, const json_t *body)
+const char *chat_request_parse(struct chat_request *ask, const struct httpd_request *r,
+                               const json_t *body)
 {
-    *ask = (struct chat_ask){0};
+    *ask = (struct chat_request){0};
     if (!json_object_get(body, "messages"))
         return "messages is required";
-    const char *why = messages_read(&ask->said, json_object_get(body, "messages"));
+    const char *why = chat_messages_parse(&ask->said, json_object_get(body, "messages"));
     if (!why)
         why = read_form(ask, body);
     return why ? why : read_names(ask, r, body);
 }
 
-void chat_ask_fini(struct chat_ask *ask)
+void chat_request_fini(struct chat_request *ask)
 {
-    messages_fini(&ask->said);
+    chat_messages_fini(&ask->said);
     free(ask->user);
     free(ask->conversation);
 }

@@ -7,18 +7,19 @@
 #include "api/shared/chat_messages.h"
 #include "io/http/server/httpd.h"
 
-struct chat_ask {
+struct chat_request {
     const char *model; /* the body's, or NULL */
     bool streams;
     bool wants_usage; /* stream_options.include_usage */
-    struct messages said;
+    struct chat_messages said;
     char *user;         /* who it is for as the client says, or NULL */
     char *conversation; /* as the client calls it, or NULL: one of its own */
     const char *id;     /* by which the same request is known again, or NULL; the request's */
 };
 
 /* NULL, or why it is refused. To be freed either way. */
-const char *chat_ask_read(struct chat_ask *ask, const struct httpd_request *r, const json_t *body);
-void chat_ask_fini(struct chat_ask *ask);
+const char *chat_request_parse(struct chat_request *ask, const struct httpd_request *r,
+                               const json_t *body);
+void chat_request_fini(struct chat_request *ask);
 
 #endif

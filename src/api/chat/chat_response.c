@@ -15,14 +15,14 @@ static void keep_text(struct buf *to, const char *text, size_t len)
     buf_add(to, text, len);
 }
 
-static void keep_error(struct chat *c, const char *code, const char *message)
+static void keep_error(struct chat_completion *c, const char *code, const char *message)
 {
     c->whole.failed = true;
     keep_text(&c->whole.code, code, strlen(code));
     keep_text(&c->whole.message, message, strlen(message));
 }
 
-static void keep_usage(struct chat *c, const struct tc_usage *u)
+static void keep_usage(struct chat_completion *c, const struct tc_usage *u)
 {
     if (strcmp(u->scope, "turn") != 0)
         return;
@@ -30,7 +30,7 @@ static void keep_usage(struct chat *c, const struct tc_usage *u)
     c->whole.output = u->output_tokens > 0 ? u->output_tokens : 0;
 }
 
-static void keep(struct chat *c, const struct event *ev)
+static void keep(struct chat_completion *c, const struct event *ev)
 {
     if (ev->meta.agent || ev->meta.parent_id)
         return;
@@ -50,15 +50,15 @@ static void keep(struct chat *c, const struct event *ev)
 static void keep_event(void *ctx, struct buf *out, const struct turnlog_item *item)
 {
     (void)out;
-    keep(ctx, event_box_get(item->box));
+    keep(ctx, shared_event_get(item->box));
 }
 
 /* ---- the answer ---- */
 
-static void send(struct chat *c, const struct buf *body)
+static void send(struct chat_completion *c, const struct buf *body)
 {
     const struct httpd_header id = {"x-request-id", c->ask.id ? c->ask.id : c->turn};
-    httpd_answer_with(c->request, &(struct httpd_answer){
+    httpd_answer_full(c->request, &(struct httpd_answer){
                                       .status = 200,
                                       .content_type = REPLY_JSON,
                                       .headers = &id,
@@ -78,14 +78,14 @@ static void add_usage(struct buf *out, int64_t input, int64_t output)
     buf_add_char(out, '}');
 }
 
-static void answer(struct chat *c)
+static void answer(struct chat_completion *c)
 {
     CLEANUP_BUF struct buf out = {0}, id = {0};
     buf_printf(&id, "chatcmpl-%s", c->turn);
     buf_add_char(&out, '{');
     jsonw_member_str(&out, "id", id.p);
     jsonw_member_str(&out, "object", "chat.completion");
-    jsonw_member_int(&out, "created", (int64_t)clock_wall());
+    jsonw_member_int(&out, "created", (int64_t)clock_wall_s());
     jsonw_member_str(&out, "model", c->ask.model && *c->ask.model ? c->ask.model : c->agent);
     buf_add_str(&out, ",\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\"");
     jsonw_key(&out, "content");
@@ -96,20 +96,20 @@ static void answer(struct chat *c)
     send(c, &out);
 }
 
-static void answer_failure(struct chat *c)
+static void answer_failure(struct chat_completion *c)
 {
-    const struct turnlog_turn *const t = turnlog_find(c->api->host.turnlog, c->turn);
-    if (turns_is_dismissed(c->api, t))
-        reply_error(c->request, 503, "shutting_down", TURNS_DISMISSED);
+    const struct turnlog_turn *const t = turnlog_find_turn(c->api->host.turnlog, c->turn);
+    if (turn_api_is_dismissed(c->api, t))
+        api_http_error(c->request, 503, "shutting_down", TURNS_DISMISSED);
     else
-        reply_error(c->request, 500, c->whole.code.p, c->whole.message.p);
+        api_http_error(c->request, 500, c->whole.code.p, c->whole.message.p);
     c->request = NULL;
 }
 
 /* A turn that was taken back, or forgotten, said nothing of its end. */
-static void look_at_end(struct chat *c)
+static void look_at_end(struct chat_completion *c)
 {
-    const struct turnlog_turn *const t = turnlog_find(c->api->host.turnlog, c->turn);
+    const struct turnlog_turn *const t = turnlog_find_turn(c->api->host.turnlog, c->turn);
     if (c->done)
         return;
     if (t && t->state == TURNLOG_CANCELLED)
@@ -118,7 +118,7 @@ static void look_at_end(struct chat *c)
         keep_error(c, "lost", CHAT_LOST);
 }
 
-static void answer_either(struct chat *c)
+static void answer_either(struct chat_completion *c)
 {
     if (c->whole.failed)
         answer_failure(c);
@@ -138,36 +138,36 @@ static void keep_past(void *ctx, const struct event *ev)
     keep(ctx, ev);
 }
 
-void chat_whole_past(struct chat *c, const struct record_turn *t)
+void chat_completion_whole_past(struct chat_completion *c, const struct journal_turn *t)
 {
-    past_tell(t, keep_past, c);
+    past_turns_tell(t, keep_past, c);
     answer_either(c);
-    chat_free(c);
+    chat_completion_free(c);
 }
 
-void chat_whole(struct chat *c)
+void chat_response_start(struct chat_completion *c)
 {
-    static const struct feed_ops ops = {
-        .event = keep_event, .over = on_over, .closed = chat_closed};
-    const struct feed_spec spec = {.ops = &ops,
-                                   .ctx = c,
-                                   .turn = c->turn,
-                                   .principal = c->principal,
-                                   .sees_all = true,
-                                   .awaits = true};
-    feed_start_unanswered(c->api, &spec, c->request);
+    static const struct event_stream_ops ops = {
+        .event = keep_event, .over = on_over, .closed = chat_completion_on_closed};
+    const struct event_stream_spec spec = {.ops = &ops,
+                                           .ctx = c,
+                                           .turn = c->turn,
+                                           .principal = c->principal,
+                                           .sees_all = true,
+                                           .awaits = true};
+    event_stream_start_deferred(c->api, &spec, c->request);
 }
 
-void chat_whole_failure(struct chat *c)
+void chat_response_send_error(struct chat_completion *c)
 {
     struct turnlog_item item;
-    enum turnlog_step step;
+    enum turnlog_next_result step;
     struct turnlog_follower *const f =
-        turnlog_follow(c->api->host.turnlog, c->turn, 0, true, NULL, NULL);
-    while (f && (step = turnlog_next(f, &item)) <= TURNLOG_GAP)
+        turnlog_follower_new(c->api->host.turnlog, c->turn, 0, true, NULL, NULL);
+    while (f && (step = turnlog_follower_next(f, &item)) <= TURNLOG_GAP)
         if (step == TURNLOG_EVENT)
-            keep(c, event_box_get(item.box));
-    turnlog_unfollow(f);
+            keep(c, shared_event_get(item.box));
+    turnlog_follower_free(f);
     if (!c->whole.failed)
         look_at_end(c);
     if (!c->whole.failed)
@@ -175,9 +175,9 @@ void chat_whole_failure(struct chat *c)
     answer_failure(c);
 }
 
-void chat_whole_switches(struct chat *c, struct visibility v)
+void chat_response_send_visibility(struct chat_completion *c, struct visibility v)
 {
-    visibility_json(&c->whole.text, v);
+    visibility_append_json(&c->whole.text, v);
     answer(c);
-    chat_free(c);
+    chat_completion_free(c);
 }

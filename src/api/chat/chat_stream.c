@@ -6,77 +6,78 @@
 #include "api/turns/turn_api.h"
 #include "base/sys/clock.h"
 
-static void start_writing(struct chat *c)
+static void start_writing(struct chat_completion *c)
 {
     const char *const model = c->ask.model && *c->ask.model ? c->ask.model : c->agent;
-    writing_init(&c->writing, writer_find("agenticore-openai"),
-                 &(struct writer_conf){.framing = FRAMING_SSE,
-                                       .model = model,
-                                       .is_answer = true,
-                                       .repeats_final = c->api->conf->http.repeats_final,
-                                       .usage_apart = c->ask.wants_usage});
+    writer_stream_init(&c->writing, writer_find("agenticore-openai"),
+                       &(struct writer_conf){.framing = FRAMING_SSE,
+                                             .model = model,
+                                             .is_answer = true,
+                                             .repeats_final = c->api->conf->http.repeats_final,
+                                             .usage_apart = c->ask.wants_usage});
 }
 
-static struct httpd_stream *start_stream(struct chat *c)
+static struct httpd_stream *start_stream(struct chat_completion *c)
 {
     const struct httpd_header id = {"x-request-id", c->ask.id ? c->ask.id : c->turn};
-    struct httpd_stream *const stream = reply_stream(c->request, &id, 1);
+    struct httpd_stream *const stream = api_http_stream(c->request, &id, 1);
     c->request = NULL;
     return stream;
 }
 
 /* ---- events of the host ---- */
 
-static void init_event(const struct chat *c, struct event *ev, enum tc_kind kind)
+static void init_event(const struct chat_completion *c, struct event *ev, enum tc_kind kind)
 {
     event_init(ev, kind);
-    ev->meta.ts = clock_wall();
+    ev->meta.ts = clock_wall_s();
     ev->meta.correlation_id = c->turn;
 }
 
-static void write_done(struct chat *c, struct buf *out)
+static void write_done(struct chat_completion *c, struct buf *out)
 {
     struct event ev;
     init_event(c, &ev, TC_DONE);
-    writing_event(&c->writing, out, &ev);
+    writer_stream_write(&c->writing, out, &ev);
     c->done = true;
 }
 
-static void write_error(struct chat *c, struct buf *out, const char *code, const char *message)
+static void write_error(struct chat_completion *c, struct buf *out, const char *code,
+                        const char *message)
 {
     struct event ev;
     init_event(c, &ev, TC_ERROR);
     ev.u.error.code = code;
     ev.u.error.message = message;
-    writing_event(&c->writing, out, &ev);
+    writer_stream_write(&c->writing, out, &ev);
     write_done(c, out);
 }
 
 /* ---- events of the turn ---- */
 
-static void write_event(struct chat *c, struct buf *out, const struct event *ev)
+static void write_event(struct chat_completion *c, struct buf *out, const struct event *ev)
 {
     if (ev->kind == TC_DONE && strcmp(ev->u.done.reason, "cancelled") == 0) {
         write_error(c, out, "cancelled", CHAT_CANCELLED);
         return;
     }
     c->done |= ev->kind == TC_DONE;
-    writing_event(&c->writing, out, ev);
+    writer_stream_write(&c->writing, out, ev);
 }
 
 static void add_event(void *ctx, struct buf *out, const struct turnlog_item *item)
 {
-    write_event(ctx, out, event_box_get(item->box));
+    write_event(ctx, out, shared_event_get(item->box));
 }
 
 /* A turn that was taken back, or forgotten, said nothing of its end. */
 static void add_end(void *ctx, struct buf *out)
 {
-    struct chat *const c = ctx;
-    const struct turnlog_turn *const t = turnlog_find(c->api->host.turnlog, c->turn);
+    struct chat_completion *const c = ctx;
+    const struct turnlog_turn *const t = turnlog_find_turn(c->api->host.turnlog, c->turn);
     if (c->done)
         return;
-    if (turns_is_dismissed(c->api, t))
+    if (turn_api_is_dismissed(c->api, t))
         write_error(c, out, "host_shutdown", TURNS_DISMISSED);
     else if (t && t->state == TURNLOG_CANCELLED)
         write_error(c, out, "cancelled", CHAT_CANCELLED);
@@ -86,33 +87,33 @@ static void add_end(void *ctx, struct buf *out)
 
 /* ---- how it begins ---- */
 
-static bool has_failed(const struct chat *c)
+static bool has_failed(const struct chat_completion *c)
 {
-    const struct turnlog_turn *const t = turnlog_find(c->api->host.turnlog, c->turn);
+    const struct turnlog_turn *const t = turnlog_find_turn(c->api->host.turnlog, c->turn);
     return !t || t->state == TURNLOG_ERROR || t->state == TURNLOG_CANCELLED;
 }
 
 static struct httpd_stream *begin(void *ctx)
 {
-    struct chat *const c = ctx;
+    struct chat_completion *const c = ctx;
     if (!has_failed(c))
         return start_stream(c);
-    chat_whole_failure(c);
+    chat_response_send_error(c);
     return NULL;
 }
 
-void chat_stream(struct chat *c)
+void chat_stream_start(struct chat_completion *c)
 {
-    static const struct feed_ops ops = {
-        .event = add_event, .begin = begin, .over = add_end, .closed = chat_closed};
-    const struct feed_spec spec = {
+    static const struct event_stream_ops ops = {
+        .event = add_event, .begin = begin, .over = add_end, .closed = chat_completion_on_closed};
+    const struct event_stream_spec spec = {
         .ops = &ops, .ctx = c, .turn = c->turn, .principal = c->principal, .awaits = true};
     start_writing(c);
-    feed_start_unanswered(c->api, &spec, c->request);
+    event_stream_start_deferred(c->api, &spec, c->request);
 }
 
 struct past_stream {
-    struct chat *chat;
+    struct chat_completion *chat;
     struct buf out;
 };
 
@@ -122,31 +123,31 @@ static void add_past(void *ctx, const struct event *ev)
     write_event(p->chat, &p->out, ev);
 }
 
-void chat_stream_past(struct chat *c, const struct record_turn *t)
+void chat_completion_stream_past(struct chat_completion *c, const struct journal_turn *t)
 {
     struct past_stream p = {.chat = c};
     start_writing(c);
-    past_tell(t, add_past, &p);
+    past_turns_tell(t, add_past, &p);
     struct httpd_stream *const stream = start_stream(c);
     httpd_stream_write(stream, (struct str){p.out.p, p.out.len});
     httpd_stream_end(stream);
     buf_fini(&p.out);
-    chat_free(c);
+    chat_completion_free(c);
 }
 
-void chat_stream_switches(struct chat *c, struct visibility v)
+void chat_stream_send_visibility(struct chat_completion *c, struct visibility v)
 {
     CLEANUP_BUF struct buf text = {0}, out = {0};
     struct event ev;
-    visibility_json(&text, v);
+    visibility_append_json(&text, v);
     start_writing(c);
     init_event(c, &ev, TC_START);
-    writing_event(&c->writing, &out, &ev);
+    writer_stream_write(&c->writing, &out, &ev);
     event_init_notice(&ev, "info", "stream_config", text.p);
-    writing_event(&c->writing, &out, &ev);
+    writer_stream_write(&c->writing, &out, &ev);
     write_done(c, &out);
     struct httpd_stream *const stream = start_stream(c);
     httpd_stream_write(stream, (struct str){out.p, out.len});
     httpd_stream_end(stream);
-    chat_free(c);
+    chat_completion_free(c);
 }

@@ -20,9 +20,9 @@ static void add_model(struct buf *out, const struct conf_agent *agent)
 
 static void on_models(void *arg, struct httpd_request *r)
 {
-    const struct api *const a = arg;
+    const struct api_context *const a = arg;
     CLEANUP_BUF struct buf body = {0};
-    if (!auth_demand(a->auth, r, 0))
+    if (!auth_require_grant(a->auth, r, 0))
         return;
     buf_add_str(&body, "{\"object\":\"list\",\"data\":[");
     for (size_t i = 0; i < a->conf->n_agents; i++) {
@@ -31,27 +31,27 @@ static void on_models(void *arg, struct httpd_request *r)
         add_model(&body, &a->conf->agents[i]);
     }
     buf_add_str(&body, "]}\n");
-    reply_json(r, 200, &body);
+    api_http_send_json(r, 200, &body);
 }
 
 static void on_model(void *arg, struct httpd_request *r)
 {
-    const struct api *const a = arg;
+    const struct api_context *const a = arg;
     CLEANUP_BUF struct buf body = {0};
-    if (!auth_demand(a->auth, r, 0))
+    if (!auth_require_grant(a->auth, r, 0))
         return;
     const char *const name = r->path + strlen(PATH "/");
     const struct conf_agent *const agent = *name ? conf_agent_find(a->conf, name) : NULL;
     if (!agent) {
-        reply_error(r, 404, "model_not_found", "there is no such agent");
+        api_http_error(r, 404, "model_not_found", "there is no such agent");
         return;
     }
     add_model(&body, agent);
     buf_add_char(&body, '\n');
-    reply_json(r, 200, &body);
+    api_http_send_json(r, 200, &body);
 }
 
-void models_route(struct api *a)
+void models_add_routes(struct api_context *a)
 {
     httpd_route(a->host.httpd, PATH, HTTPD_GET, on_models, a);
     httpd_route(a->host.httpd, PATH "/", HTTPD_GET, on_model, a);

@@ -19,7 +19,7 @@
 #define INSTANCES "/instances/"
 #define RESTART "/restart"
 
-char *control_path(const char *state_dir)
+char *control_socket_path(const char *state_dir)
 {
     return xasprintf("%s/control", state_dir);
 }
@@ -44,7 +44,7 @@ static void answer_change(const struct changing *ch, const char *report, const s
 {
     CLEANUP_BUF struct buf body = {0};
     if (err) {
-        reply_error(ch->request, 422, "refused", err_str(err));
+        api_http_error(ch->request, 422, "refused", err_format(err));
         return;
     }
     if (ch->instance)
@@ -52,7 +52,7 @@ static void answer_change(const struct changing *ch, const char *report, const s
     else
         buf_add_str(&body, report);
     buf_add_str(&body, "\n");
-    reply_json(ch->request, 200, &body);
+    api_http_send_json(ch->request, 200, &body);
 }
 
 static void on_changed(void *ctx, const char *report, const struct tc_err *err)
@@ -62,7 +62,7 @@ static void on_changed(void *ctx, const char *report, const struct tc_err *err)
         answer_change(ch, report, err);
     else
         httpd_answer(ch->request, 503, NULL, STR("")); /* frees it: its client has gone */
-    control_answered(ch->control);
+    control_on_reply_sent(ch->control);
     free(ch->instance);
     free(ch);
 }
@@ -79,7 +79,7 @@ static struct changing *new_changing(struct control *c, struct httpd_request *r,
 static void on_reload(void *arg, struct httpd_request *r)
 {
     struct control *const c = arg;
-    server_reload(c->server, on_changed, new_changing(c, r, NULL));
+    host_reload(c->server, on_changed, new_changing(c, r, NULL));
 }
 
 /* ---- an instance anew ---- */
@@ -90,7 +90,7 @@ static char *instance_of(const char *path)
     const struct str name = {path + strlen(INSTANCES), strlen(path) - strlen(INSTANCES)};
     if (name.len <= strlen(RESTART) || strcmp(name.p + name.len - strlen(RESTART), RESTART) != 0)
         return NULL;
-    return reply_decode(name.p, name.len - strlen(RESTART));
+    return api_http_decode_segment(name.p, name.len - strlen(RESTART));
 }
 
 static void on_instance(void *arg, struct httpd_request *r)
@@ -99,12 +99,12 @@ static void on_instance(void *arg, struct httpd_request *r)
     struct tc_err err = {0};
     char *const name = instance_of(r->path);
     if (!name) {
-        reply_error(r, 404, "no_such_page", "there is nothing here");
-    } else if (!dispatch_wants(server_parts(c->server).dispatch, name, &err)) {
-        reply_error(r, 404, "no_such_instance", err_str(&err));
+        api_http_error(r, 404, "no_such_page", "there is nothing here");
+    } else if (!dispatch_find_configured(host_get_parts(c->server).dispatch, name, &err)) {
+        api_http_error(r, 404, "no_such_instance", err_format(&err));
         free(name);
     } else {
-        server_restart(c->server, name, on_changed, new_changing(c, r, name));
+        host_restart_instance(c->server, name, on_changed, new_changing(c, r, name));
     }
 }
 
@@ -118,25 +118,25 @@ struct retrying {
 
 static void tell_retried(const struct retrying *t, const char *instance)
 {
-    struct server *const server = t->control->server;
+    struct host *const server = t->control->server;
     CLEANUP_BUF struct buf body = {0};
-    const bool now = dispatch_take_row(server_parts(server).dispatch, instance, t->seq);
+    const bool now = dispatch_deliver_row(host_get_parts(server).dispatch, instance, t->seq);
     buf_printf(&body, "{\"sent\":\"%s\"}\n", now ? "now" : "with its instance");
-    reply_json(t->request, 202, &body);
+    api_http_send_json(t->request, 202, &body);
 }
 
-static void on_retried(void *ctx, enum record_status status, const char *instance)
+static void on_retried(void *ctx, enum journal_status status, const char *instance)
 {
     struct retrying *const t = ctx;
-    if (status == RECORD_DONE && !t->control->gone)
+    if (status == JOURNAL_DONE && !t->control->gone)
         tell_retried(t, instance);
-    else if (status == RECORD_UNCHANGED)
-        reply_error(t->request, 404, "no_such_letter", "there is no such dead letter");
-    else if (status == RECORD_REFUSED)
-        reply_error(t->request, 409, "an_event", "an event cannot be sent again");
+    else if (status == JOURNAL_NO_CHANGE)
+        api_http_error(t->request, 404, "no_such_letter", "there is no such dead letter");
+    else if (status == JOURNAL_REFUSED)
+        api_http_error(t->request, 409, "an_event", "an event cannot be sent again");
     else
-        reply_error(t->request, 503, "not_kept", "the dead letters cannot be read or changed");
-    control_answered(t->control);
+        api_http_error(t->request, 503, "not_kept", "the dead letters cannot be read or changed");
+    control_on_reply_sent(t->control);
     free(t);
 }
 
@@ -153,36 +153,36 @@ static void on_dead(void *arg, struct httpd_request *r)
     struct control *const c = arg;
     const int64_t id = letter_of(r->path);
     if (!id) {
-        reply_error(r, 404, "no_such_page", "there is nothing here");
+        api_http_error(r, 404, "no_such_page", "there is nothing here");
         return;
     }
     struct retrying *const t = xmalloc(sizeof *t);
     *t = (struct retrying){.control = c, .request = r};
     c->asking++;
-    t->seq = ledger_retry_dead(server_parts(c->server).ledger, id, on_retried, t);
+    t->seq = journal_async_retry_dead(host_get_parts(c->server).ledger, id, on_retried, t);
 }
 
 /* ---- its life ---- */
 
-struct control *control_new(struct server *server, struct tc_err *err)
+struct control *control_new(struct host *server, struct tc_err *err)
 {
-    CLEANUP_FREE char *path = control_path(server_conf(server)->state_dir);
+    CLEANUP_FREE char *path = control_socket_path(host_conf(server)->state_dir);
     const struct httpd_options options = {.unix_path = path, .max_connections = 16};
-    struct httpd *const httpd = httpd_new(server_loop(server), &options, err);
+    struct httpd *const httpd = httpd_new(host_loop(server), &options, err);
     if (!httpd)
         return NULL;
     struct control *const c = xcalloc(1, sizeof *c);
     *c = (struct control){.server = server, .httpd = httpd, .began_ms = clock_mono_ms()};
-    httpd_route(httpd, "/status", HTTPD_GET, control_tell_status, c);
-    httpd_route(httpd, "/requests", HTTPD_GET | HTTPD_POST, control_requests, c);
-    httpd_route(httpd, "/reload", HTTPD_POST | HTTPD_PATIENT, on_reload, c);
-    httpd_route(httpd, INSTANCES, HTTPD_POST | HTTPD_PATIENT, on_instance, c);
-    httpd_route(httpd, CONTROL_APPROVALS, HTTPD_POST, control_forget_approvals, c);
+    httpd_route(httpd, "/status", HTTPD_GET, control_handle_status, c);
+    httpd_route(httpd, "/requests", HTTPD_GET | HTTPD_POST, control_handle_requests, c);
+    httpd_route(httpd, "/reload", HTTPD_POST | HTTPD_NO_DEADLINE, on_reload, c);
+    httpd_route(httpd, INSTANCES, HTTPD_POST | HTTPD_NO_DEADLINE, on_instance, c);
+    httpd_route(httpd, CONTROL_APPROVALS, HTTPD_POST, control_handle_approvals, c);
     httpd_route(httpd, DEAD, HTTPD_POST, on_dead, c);
     return c;
 }
 
-void control_answered(struct control *c)
+void control_on_reply_sent(struct control *c)
 {
     c->asking--;
     if (c->gone && !c->asking)

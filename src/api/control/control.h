@@ -22,9 +22,9 @@
 struct control;
 
 /* Where it is in that state directory. Owned. */
-char *control_path(const char *state_dir);
+char *control_socket_path(const char *state_dir);
 /* Borrows the server. NULL with err: the host can do without. */
-struct control *control_new(struct server *server, struct tc_err *err);
+struct control *control_new(struct host *server, struct tc_err *err);
 /* Before the server is freed. NULL is fine. */
 void control_free(struct control *c);
 

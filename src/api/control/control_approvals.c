@@ -30,7 +30,7 @@ static bool read_agent(const char *query, const char **agent)
 struct forgetting {
     struct control *control;
     struct httpd_request *request;
-    struct record_approvals which; /* agent: not read any more */
+    struct journal_approval_filter which; /* agent: not read any more */
     size_t n;
 };
 
@@ -38,34 +38,34 @@ static void tell_forgotten(const struct forgetting *f)
 {
     CLEANUP_BUF struct buf body = {0};
     buf_printf(&body, "{\"forgotten\":%zu}\n", f->n);
-    reply_json(f->request, 200, &body);
+    api_http_send_json(f->request, 200, &body);
 }
 
-static void on_forgotten(void *ctx, enum record_status status, const char *text)
+static void on_forgotten(void *ctx, enum journal_status status, const char *text)
 {
     struct forgetting *const f = ctx;
     (void)text;
-    if (status != RECORD_DONE && status != RECORD_UNCHANGED)
-        reply_error(f->request, 503, "not_kept", "the approvals cannot be changed on disk");
-    else if (f->which.id && status == RECORD_UNCHANGED && !f->n)
-        reply_error(f->request, 404, "no_such_approval", "there is no such approval");
+    if (status != JOURNAL_DONE && status != JOURNAL_NO_CHANGE)
+        api_http_error(f->request, 503, "not_kept", "the approvals cannot be changed on disk");
+    else if (f->which.id && status == JOURNAL_NO_CHANGE && !f->n)
+        api_http_error(f->request, 404, "no_such_approval", "there is no such approval");
     else
         tell_forgotten(f);
-    control_answered(f->control);
+    control_on_reply_sent(f->control);
     free(f);
 }
 
-void control_forget_approvals(void *control, struct httpd_request *r)
+void control_handle_approvals(void *control, struct httpd_request *r)
 {
     struct control *const c = control;
     const bool all = strcmp(r->path, CONTROL_APPROVALS FORGET) == 0;
-    struct record_approvals which = {.id = all ? 0 : approval_of(r->path)};
+    struct journal_approval_filter which = {.id = all ? 0 : approval_of(r->path)};
     if ((!all && !which.id) || !read_agent(r->query, &which.agent)) {
-        reply_error(r, 404, "no_such_page", "there is nothing here");
+        api_http_error(r, 404, "no_such_page", "there is nothing here");
         return;
     }
     struct forgetting *const f = xmalloc(sizeof *f);
     *f = (struct forgetting){.control = c, .request = r, .which = which};
     c->asking++;
-    f->n = approvals_forget(server_parts(c->server).approvals, &which, on_forgotten, f);
+    f->n = approvals_revoke(host_get_parts(c->server).approvals, &which, on_forgotten, f);
 }

@@ -9,7 +9,7 @@
 #define CONTROL_APPROVALS "/approvals/"
 
 struct control {
-    struct server *server;
+    struct host *server;
     struct httpd *httpd;
     int64_t began_ms;
     unsigned asking; /* of the ledger, and for changes */
@@ -17,15 +17,15 @@ struct control {
 };
 
 /* One of those has been answered. */
-void control_answered(struct control *c);
+void control_on_reply_sent(struct control *c);
 
 /* control_status.c: GET /status */
-void control_tell_status(void *control, struct httpd_request *r);
+void control_handle_status(void *control, struct httpd_request *r);
 /* control_approvals.c: what people allowed for longer is forgotten */
-void control_forget_approvals(void *control, struct httpd_request *r);
+void control_handle_approvals(void *control, struct httpd_request *r);
 
-/* control_requests.c: GET and POST /requests */
-void control_requests(void *control, struct httpd_request *r);
+/* control_handle_requests.c: GET and POST /requests */
+void control_handle_requests(void *control, struct httpd_request *r);
 /* How many are open. */
 int64_t control_count_requests(const struct control *c);
 

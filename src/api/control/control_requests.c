@@ -9,21 +9,21 @@
 #include "core/request/request_registry.h"
 #include "event/json/json_writer.h"
 
-static void add_request(void *ctx, const struct requests_view *v)
+static void add_request(void *ctx, const struct request_view *v)
 {
     struct buf *const out = ctx;
     if (out->p[out->len - 1] != '[')
         buf_add_char(out, ',');
-    asked_add_one(out, v, v->choices);
+    request_api_append_json(out, v, v->choices);
 }
 
-static void list(const struct requests *requests, struct httpd_request *r)
+static void list(const struct request_registry *requests, struct httpd_request *r)
 {
     CLEANUP_BUF struct buf body = {0};
     buf_add_str(&body, "{\"requests\":[");
-    requests_each(requests, add_request, &body);
+    request_each_open(requests, add_request, &body);
     buf_add_str(&body, "]}\n");
-    reply_json(r, 200, &body);
+    api_http_send_json(r, 200, &body);
 }
 
 /* ---- a decision ---- */
@@ -32,59 +32,59 @@ static void answer(struct httpd_request *r, enum tc_accepted accepted, const str
 {
     CLEANUP_BUF struct buf body = {0};
     if (accepted == TC_KNOWN) {
-        reply_error(r, 409, "too_late", text->p);
+        api_http_error(r, 409, "too_late", text->p);
     } else if (accepted != TC_COMMAND) {
-        reply_error(r, 422, "refused", text->p);
+        api_http_error(r, 422, "refused", text->p);
     } else {
         buf_add_str(&body, "{");
         jsonw_member_str(&body, "text", text->p);
         buf_add_str(&body, "}\n");
-        reply_json(r, 200, &body);
+        api_http_send_json(r, 200, &body);
     }
 }
 
-static void decide(struct requests *requests, struct httpd_request *r, const char *user,
-                   struct requests_decision *d)
+static void decide(struct request_registry *requests, struct httpd_request *r, const char *user,
+                   struct request_decision *d)
 {
     CLEANUP_BUF struct buf by = {0}, text = {0};
     buf_printf(&by, "operator (%s)", user);
     d->by = by.p;
-    answer(r, requests_answer(requests, d, &text), &text);
+    answer(r, request_answer(requests, d, &text), &text);
 }
 
-/* {"id", "turn", "user"} and what asked_read takes. */
-static void take(struct requests *requests, struct httpd_request *r, const json_t *body)
+/* {"id", "turn", "user"} and what request_api_parse_decision takes. */
+static void take(struct request_registry *requests, struct httpd_request *r, const json_t *body)
 {
     bool bad = false;
-    struct asked_decision asked;
-    const char *const why = asked_read(&asked, body);
-    const char *const user = reply_text(body, "user", &bad);
-    struct requests_decision d = {
-        .turn = reply_text(body, "turn", &bad),
-        .request = reply_text(body, "id", &bad),
+    struct request_api_decision asked;
+    const char *const why = request_api_parse_decision(&asked, body);
+    const char *const user = api_http_get_string(body, "user", &bad);
+    struct request_decision d = {
+        .turn = api_http_get_string(body, "turn", &bad),
+        .request = api_http_get_string(body, "id", &bad),
         .choice = asked.choice,
         .text = asked.text,
         .answers = asked.answers,
         .args = asked.args,
     };
     if (why)
-        reply_error(r, 400, "invalid_value", why);
+        api_http_error(r, 400, "invalid_value", why);
     else if (bad || !d.turn || !d.request || !user)
-        reply_error(r, 400, "invalid_value", "id, turn and user have to be texts");
+        api_http_error(r, 400, "invalid_value", "id, turn and user have to be texts");
     else
         decide(requests, r, user, &d);
-    asked_decision_fini(&asked);
+    request_api_decision_fini(&asked);
 }
 
-void control_requests(void *control, struct httpd_request *r)
+void control_handle_requests(void *control, struct httpd_request *r)
 {
     const struct control *const c = control;
-    struct requests *const requests = server_parts(c->server).requests;
+    struct request_registry *const requests = host_get_parts(c->server).requests;
     if (strcmp(r->method, "POST") != 0) {
         list(requests, r);
         return;
     }
-    json_t *const body = reply_take_body(r);
+    json_t *const body = api_http_parse_body(r);
     if (body)
         take(requests, r, body);
     json_decref(body);
@@ -92,7 +92,7 @@ void control_requests(void *control, struct httpd_request *r)
 
 /* ---- how many ---- */
 
-static void count(void *ctx, const struct requests_view *v)
+static void count(void *ctx, const struct request_view *v)
 {
     (void)v;
     ++*(int64_t *)ctx;
@@ -101,6 +101,6 @@ static void count(void *ctx, const struct requests_view *v)
 int64_t control_count_requests(const struct control *c)
 {
     int64_t n = 0;
-    requests_each(server_parts(c->server).requests, count, &n);
+    request_each_open(host_get_parts(c->server).requests, count, &n);
     return n;
 }

@@ -15,7 +15,7 @@
 #include "io/journal/journal_async.h"
 
 /* An answer that waits for the ledger. */
-struct asked {
+struct control_status_query {
     struct control *control;
     struct httpd_request *request;
 };
@@ -32,7 +32,7 @@ static void begin_item(struct buf *out)
 static bool add_turn(void *ctx, const struct turnlog_turn *t)
 {
     struct buf *const out = ctx;
-    if (turnlog_is_over(t))
+    if (turnlog_turn_is_finished(t))
         return true;
     const int64_t since = t->started_ms ? t->started_ms : t->created_ms;
     begin_item(out);
@@ -41,7 +41,7 @@ static bool add_turn(void *ctx, const struct turnlog_turn *t)
     jsonw_member_str(out, "conversation", t->spec.conversation);
     jsonw_member_str(out, "source", t->spec.source);
     jsonw_member_str(out, "state", turnlog_state_name(t->state));
-    jsonw_member_int(out, "elapsed_ms", (int64_t)(clock_wall() * 1000) - since);
+    jsonw_member_int(out, "elapsed_ms", (int64_t)(clock_wall_s() * 1000) - since);
     jsonw_member_int(out, "tools", t->tools);
     buf_add_str(out, "}");
     return true;
@@ -135,30 +135,30 @@ static void add_outbox(struct buf *out, const struct journal_stats *s)
 
 static void add_host(struct buf *out, const struct control *c)
 {
-    const struct conf *const conf = server_conf(c->server);
+    const struct conf *const conf = host_conf(c->server);
     jsonw_member_str(out, "version", PACKAGE_VERSION);
     jsonw_member_int(out, "pid", getpid());
     jsonw_member_int(out, "uptime_ms", clock_mono_ms() - c->began_ms);
     jsonw_member_str(out, "config", conf->file);
     jsonw_member_str(out, "state_directory", conf->state_dir);
-    jsonw_member_int(out, "port", (int64_t)server_port(c->server));
-    jsonw_member_bool(out, "ending", server_is_ending(c->server));
+    jsonw_member_int(out, "port", (int64_t)host_port(c->server));
+    jsonw_member_bool(out, "ending", host_is_stopping(c->server));
 }
 
 /* ---- the whole ---- */
 
-static void tell(const struct asked *a, enum record_status status,
+static void tell(const struct control_status_query *a, enum journal_status status,
                  const struct journal_stats *stats)
 {
-    const struct server_parts host = server_parts(a->control->server);
+    const struct host_parts host = host_get_parts(a->control->server);
     CLEANUP_BUF struct buf out = {0};
     buf_add_str(&out, "{");
     add_host(&out, a->control);
     jsonw_key(&out, "turns");
     buf_add_str(&out, "[");
-    turnlog_each(host.turnlog, add_turn, &out);
+    turnlog_each_turn(host.turnlog, add_turn, &out);
     buf_add_str(&out, "]");
-    jsonw_member_int(&out, "waiting_agents", (int64_t)conversations_warm(host.conversations));
+    jsonw_member_int(&out, "waiting_agents", (int64_t)turn_scheduler_warm(host.conversations));
     jsonw_member_int(&out, "open_requests", control_count_requests(a->control));
     jsonw_key(&out, "instances");
     buf_add_str(&out, "[");
@@ -166,30 +166,30 @@ static void tell(const struct asked *a, enum record_status status,
     buf_add_str(&out, "]");
     jsonw_key(&out, "disabled");
     buf_add_str(&out, "[");
-    add_disabled(&out, server_conf(a->control->server), host.dispatch);
+    add_disabled(&out, host_conf(a->control->server), host.dispatch);
     buf_add_str(&out, "]");
-    if (status == RECORD_DONE)
+    if (status == JOURNAL_DONE)
         add_outbox(&out, stats);
     buf_add_str(&out, "}\n");
-    reply_json(a->request, 200, &out);
+    api_http_send_json(a->request, 200, &out);
 }
 
-static void on_stats(void *ctx, enum record_status status, const struct journal_stats *stats)
+static void on_stats(void *ctx, enum journal_status status, const struct journal_stats *stats)
 {
-    struct asked *const a = ctx;
+    struct control_status_query *const a = ctx;
     if (a->control->gone)
-        reply_error(a->request, 503, "ending", "the host ends");
+        api_http_error(a->request, 503, "ending", "the host ends");
     else
         tell(a, status, stats);
-    control_answered(a->control);
+    control_on_reply_sent(a->control);
     free(a);
 }
 
-void control_tell_status(void *control, struct httpd_request *r)
+void control_handle_status(void *control, struct httpd_request *r)
 {
     struct control *const c = control;
-    struct asked *const a = xmalloc(sizeof *a);
-    *a = (struct asked){c, r};
+    struct control_status_query *const a = xmalloc(sizeof *a);
+    *a = (struct control_status_query){c, r};
     c->asking++;
-    ledger_stats(server_parts(c->server).ledger, on_stats, a);
+    journal_async_stats(host_get_parts(c->server).ledger, on_stats, a);
 }

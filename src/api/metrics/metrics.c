@@ -16,13 +16,13 @@
 #define LABELS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 struct metrics {
-    struct api *api; /* NULL: it is gone */
-    struct turn_count *turns;
+    struct api_context *api; /* NULL: it is gone */
+    struct turn_counters *turns;
     size_t asking; /* answers that wait for the ledger */
 };
 
 /* An answer that waits for the ledger. */
-struct asked {
+struct metrics_query {
     struct metrics *metrics;
     struct httpd_request *request;
 };
@@ -34,8 +34,9 @@ static const struct prometheus_family turns_ended = {"turncast_turns_total", "co
 
 static void add_ended(void *ctx, const char *agent, enum turnlog_state outcome, uint64_t n)
 {
-    prometheus_add(ctx, &turns_ended, "",
-                   LABELS("agent", agent, "outcome", turnlog_state_name(outcome)), (double)n);
+    prometheus_append_sample(ctx, &turns_ended, "",
+                             LABELS("agent", agent, "outcome", turnlog_state_name(outcome)),
+                             (double)n);
 }
 
 struct now {
@@ -58,15 +59,16 @@ static void add_turns(struct buf *out, const struct metrics *m)
     static const struct prometheus_family events = {"turncast_events_total", "counter",
                                                     "Events of turns, by kind."};
     struct now now = {0};
-    turnlog_each(m->api->host.turnlog, count_state, &now);
-    prometheus_begin(out, &turns_ended);
-    turn_count_each(m->turns, add_ended, out);
-    prometheus_add_one(out, &running, now.states[TURNLOG_RUNNING]);
-    prometheus_add_one(out, &waiting, now.states[TURNLOG_WAITING]);
-    prometheus_begin(out, &events);
+    turnlog_each_turn(m->api->host.turnlog, count_state, &now);
+    prometheus_append_header(out, &turns_ended);
+    turn_counters_each(m->turns, add_ended, out);
+    prometheus_append_single(out, &running, now.states[TURNLOG_RUNNING]);
+    prometheus_append_single(out, &waiting, now.states[TURNLOG_WAITING]);
+    prometheus_append_header(out, &events);
     for (unsigned i = 0; i < TC_KINDS; i++)
-        prometheus_add(out, &events, "", LABELS("kind", kind_name((enum tc_kind)i)),
-                       (double)turnlog_count_events(m->api->host.turnlog, (enum tc_kind)i));
+        prometheus_append_sample(
+            out, &events, "", LABELS("kind", kind_name((enum tc_kind)i)),
+            (double)turnlog_count_events(m->api->host.turnlog, (enum tc_kind)i));
 }
 
 /* ---- instances ---- */
@@ -159,11 +161,12 @@ static void add_times(struct buf *out, const struct prometheus_family *f,
     uint64_t n = 0;
     for (size_t b = 0; b < GAUGE_BUCKETS; b++) {
         n += i->health.times.counts[b];
-        prometheus_add(out, f, "_bucket", LABELS("instance", i->name, "le", bounds[b]), (double)n);
+        prometheus_append_sample(out, f, "_bucket", LABELS("instance", i->name, "le", bounds[b]),
+                                 (double)n);
     }
-    prometheus_add(out, f, "_sum", LABELS("instance", i->name),
-                   (double)i->health.times.sum_us / 1e6);
-    prometheus_add(out, f, "_count", LABELS("instance", i->name), (double)n);
+    prometheus_append_sample(out, f, "_sum", LABELS("instance", i->name),
+                             (double)i->health.times.sum_us / 1e6);
+    prometheus_append_sample(out, f, "_count", LABELS("instance", i->name), (double)n);
 }
 
 static void add_deliveries(struct buf *out, const struct prometheus_family *f,
@@ -174,9 +177,10 @@ static void add_deliveries(struct buf *out, const struct prometheus_family *f,
                                           [HTTPC_NOT_SENT] = "not_sent",
                                           [HTTPC_AMBIGUOUS] = "ambiguous"};
     for (size_t c = 0; c < sizeof classes / sizeof *classes; c++)
-        prometheus_add(out, f, "", LABELS("instance", i->name, "class", classes[c]),
-                       (double)i->post.attempts[c]);
-    prometheus_add(out, f, "", LABELS("instance", i->name, "class", "dead"), (double)i->post.dead);
+        prometheus_append_sample(out, f, "", LABELS("instance", i->name, "class", classes[c]),
+                                 (double)i->post.attempts[c]);
+    prometheus_append_sample(out, f, "", LABELS("instance", i->name, "class", "dead"),
+                             (double)i->post.dead);
 }
 
 static void add_instances(struct buf *out, const struct metrics *m)
@@ -189,15 +193,16 @@ static void add_instances(struct buf *out, const struct metrics *m)
     struct instances all = {0};
     dispatch_each_instance(m->api->host.dispatch, take_instance, &all);
     for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
-        prometheus_begin(out, &numbers[k].family);
+        prometheus_append_header(out, &numbers[k].family);
         for (size_t i = 0; i < all.n; i++)
-            prometheus_add(out, &numbers[k].family, "", LABELS("instance", all.list[i].name),
-                           numbers[k].value(&all.list[i]));
+            prometheus_append_sample(out, &numbers[k].family, "",
+                                     LABELS("instance", all.list[i].name),
+                                     numbers[k].value(&all.list[i]));
     }
-    prometheus_begin(out, &times);
+    prometheus_append_header(out, &times);
     for (size_t i = 0; i < all.n; i++)
         add_times(out, &times, &all.list[i]);
-    prometheus_begin(out, &deliveries);
+    prometheus_append_header(out, &deliveries);
     for (size_t i = 0; i < all.n; i++)
         add_deliveries(out, &deliveries, &all.list[i]);
     free(all.list);
@@ -215,15 +220,15 @@ static void add_outbox(struct buf *out, const struct journal_stats *s)
                                                  "Age of the oldest of these rows."};
     static const struct prometheus_family dead = {"turncast_dead_letters", "gauge",
                                                   "Requests that were given up and are kept."};
-    prometheus_begin(out, &rows);
-    prometheus_add(out, &rows, "", LABELS("state", "queued"), (double)s->queued);
-    prometheus_add(out, &rows, "", LABELS("state", "in_flight"), (double)s->in_flight);
-    prometheus_add_one(out, &bytes, (double)s->bytes);
-    prometheus_add_one(out, &age, (double)s->oldest_ms / 1000);
-    prometheus_add_one(out, &dead, (double)s->dead);
+    prometheus_append_header(out, &rows);
+    prometheus_append_sample(out, &rows, "", LABELS("state", "queued"), (double)s->queued);
+    prometheus_append_sample(out, &rows, "", LABELS("state", "in_flight"), (double)s->in_flight);
+    prometheus_append_single(out, &bytes, (double)s->bytes);
+    prometheus_append_single(out, &age, (double)s->oldest_ms / 1000);
+    prometheus_append_single(out, &dead, (double)s->dead);
 }
 
-static void add_http(struct buf *out, const struct api *a)
+static void add_http(struct buf *out, const struct api_context *a)
 {
     static const struct prometheus_family requests = {"turncast_http_requests_total", "counter",
                                                       "Requests that were answered, by status."};
@@ -231,16 +236,16 @@ static void add_http(struct buf *out, const struct api *a)
                                                          "Connections to the HTTP server."};
     static const struct prometheus_family feeds = {"turncast_http_streams", "gauge",
                                                    "Clients that are being written events."};
-    prometheus_begin(out, &requests);
+    prometheus_append_header(out, &requests);
     for (int status = HTTPD_STATUS_BEGIN; status < HTTPD_STATUS_END; status++) {
         char text[16];
-        const uint64_t n = httpd_answers(a->host.httpd, status);
+        const uint64_t n = httpd_count_answers(a->host.httpd, status);
         snprintf(text, sizeof text, "%d", status);
         if (n)
-            prometheus_add(out, &requests, "", LABELS("status", text), (double)n);
+            prometheus_append_sample(out, &requests, "", LABELS("status", text), (double)n);
     }
-    prometheus_add_one(out, &connections, httpd_connections(a->host.httpd));
-    prometheus_add_one(out, &feeds, (double)feed_count(a));
+    prometheus_append_single(out, &connections, httpd_count_connections(a->host.httpd));
+    prometheus_append_single(out, &feeds, (double)event_stream_count(a));
 }
 
 static void add_process(struct buf *out)
@@ -252,38 +257,38 @@ static void add_process(struct buf *out)
                                                  "Time of the host on CPUs."};
     static const struct prometheus_family files = {"turncast_process_open_files", "gauge",
                                                    "Descriptors of the host."};
-    const struct process_usage usage = process_usage_now();
-    prometheus_begin(out, &build);
-    prometheus_add(out, &build, "", LABELS("version", PACKAGE_VERSION), 1);
-    prometheus_add_one(out, &rss, usage.resident_bytes);
-    prometheus_add_one(out, &cpu, usage.cpu_s);
-    prometheus_add_one(out, &files, usage.open_files);
+    const struct process_usage usage = process_usage_read();
+    prometheus_append_header(out, &build);
+    prometheus_append_sample(out, &build, "", LABELS("version", PACKAGE_VERSION), 1);
+    prometheus_append_single(out, &rss, usage.resident_bytes);
+    prometheus_append_single(out, &cpu, usage.cpu_s);
+    prometheus_append_single(out, &files, usage.open_files);
 }
 
 /* ---- the whole ---- */
 
-static void answer(const struct asked *asked, enum record_status status,
+static void answer(const struct metrics_query *asked, enum journal_status status,
                    const struct journal_stats *stats)
 {
     const struct metrics *const m = asked->metrics;
     CLEANUP_BUF struct buf out = {0};
     add_turns(&out, m);
     add_instances(&out, m);
-    if (status == RECORD_DONE)
+    if (status == JOURNAL_DONE)
         add_outbox(&out, stats);
     add_http(&out, m->api);
     add_process(&out);
     httpd_answer(asked->request, 200, PROMETHEUS_TYPE, (struct str){out.p, out.len});
 }
 
-static void on_stats(void *ctx, enum record_status status, const struct journal_stats *stats)
+static void on_stats(void *ctx, enum journal_status status, const struct journal_stats *stats)
 {
-    struct asked *const asked = ctx;
+    struct metrics_query *const asked = ctx;
     struct metrics *const m = asked->metrics;
     if (m->api)
         answer(asked, status, stats);
     else
-        reply_error(asked->request, 503, "ending", "the host ends");
+        api_http_error(asked->request, 503, "ending", "the host ends");
     free(asked);
     if (--m->asking == 0 && !m->api)
         free(m);
@@ -292,19 +297,19 @@ static void on_stats(void *ctx, enum record_status status, const struct journal_
 static void on_metrics(void *arg, struct httpd_request *r)
 {
     struct metrics *const m = arg;
-    if (!auth_demand(m->api->auth, r, CONF_WATCH))
+    if (!auth_require_grant(m->api->auth, r, CONF_WATCH))
         return;
-    struct asked *const asked = xmalloc(sizeof *asked);
-    *asked = (struct asked){m, r};
+    struct metrics_query *const asked = xmalloc(sizeof *asked);
+    *asked = (struct metrics_query){m, r};
     m->asking++;
-    ledger_stats(m->api->host.ledger, on_stats, asked);
+    journal_async_stats(m->api->host.ledger, on_stats, asked);
 }
 
-struct metrics *metrics_new(struct api *a)
+struct metrics *metrics_new(struct api_context *a)
 {
     struct metrics *const m = xcalloc(1, sizeof *m);
     m->api = a;
-    m->turns = turn_count_new(a->host.turnlog);
+    m->turns = turn_counters_new(a->host.turnlog);
     httpd_route(a->host.httpd, "/metrics", HTTPD_GET, on_metrics, m);
     return m;
 }
@@ -312,7 +317,7 @@ struct metrics *metrics_new(struct api *a)
 void metrics_free(struct metrics *m)
 {
     httpd_unroute(m->api->host.httpd, "/metrics");
-    turn_count_free(m->turns);
+    turn_counters_free(m->turns);
     m->turns = NULL;
     m->api = NULL;
     if (!m->asking)

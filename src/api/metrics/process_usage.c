@@ -40,7 +40,7 @@ static double open_files(void)
     return n;
 }
 
-struct process_usage process_usage_now(void)
+struct process_usage process_usage_read(void)
 {
     return (struct process_usage){cpu_s(), resident_bytes(), open_files()};
 }

@@ -9,6 +9,6 @@ struct process_usage {
     double open_files;
 };
 
-struct process_usage process_usage_now(void);
+struct process_usage process_usage_read(void);
 
 #endif

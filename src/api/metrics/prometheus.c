@@ -4,7 +4,7 @@
 
 #include "event/json/json_writer.h"
 
-void prometheus_begin(struct buf *out, const struct prometheus_family *f)
+void prometheus_append_header(struct buf *out, const struct prometheus_family *f)
 {
     buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", f->name, f->help, f->name, f->type);
 }
@@ -33,8 +33,8 @@ static void add_labels(struct buf *out, const char *const *labels)
         buf_add_char(out, '}');
 }
 
-void prometheus_add(struct buf *out, const struct prometheus_family *f, const char *suffix,
-                    const char *const *labels, double value)
+void prometheus_append_sample(struct buf *out, const struct prometheus_family *f,
+                              const char *suffix, const char *const *labels, double value)
 {
     if (value < 0)
         return;
@@ -45,9 +45,9 @@ void prometheus_add(struct buf *out, const struct prometheus_family *f, const ch
     buf_add_char(out, '\n');
 }
 
-void prometheus_add_one(struct buf *out, const struct prometheus_family *f, double value)
+void prometheus_append_single(struct buf *out, const struct prometheus_family *f, double value)
 {
     static const char *const none[] = {NULL};
-    prometheus_begin(out, f);
-    prometheus_add(out, f, "", none, value);
+    prometheus_append_header(out, f);
+    prometheus_append_sample(out, f, "", none, value);
 }

@@ -12,12 +12,12 @@ struct prometheus_family {
 };
 
 /* Its head; its samples follow at once. */
-void prometheus_begin(struct buf *out, const struct prometheus_family *f);
+void prometheus_append_header(struct buf *out, const struct prometheus_family *f);
 /* suffix: "" or of the type's own ("_bucket"); labels: names and values in turn, NULL behind the
  * last. A negative value is one that is not known: nothing is written. */
-void prometheus_add(struct buf *out, const struct prometheus_family *f, const char *suffix,
-                    const char *const *labels, double value);
+void prometheus_append_sample(struct buf *out, const struct prometheus_family *f,
+                              const char *suffix, const char *const *labels, double value);
 /* A family of one sample without labels. */
-void prometheus_add_one(struct buf *out, const struct prometheus_family *f, double value);
+void prometheus_append_single(struct buf *out, const struct prometheus_family *f, double value);
 
 #endif

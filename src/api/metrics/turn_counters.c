@@ -13,12 +13,12 @@ struct agent {
     uint64_t ended[TURNLOG_CANCELLED + 1];
 };
 
-struct turn_count {
+struct turn_counters {
     struct turnlog_watcher *watcher;
     struct agent *agents; /* as many as the configurations had */
 };
 
-static struct agent *find_or_make(struct turn_count *c, const char *name)
+static struct agent *find_or_make(struct turn_counters *c, const char *name)
 {
     struct agent *a = c->agents;
     while (a && strcmp(a->name, name) != 0)
@@ -37,18 +37,18 @@ static void on_ended(void *ctx, const struct turnlog_turn *t)
     find_or_make(ctx, t->spec.agent ? t->spec.agent : "")->ended[t->state]++;
 }
 
-struct turn_count *turn_count_new(struct turnlog *log)
+struct turn_counters *turn_counters_new(struct turnlog *log)
 {
-    struct turn_count *const c = xcalloc(1, sizeof *c);
-    c->watcher = turnlog_watch_ends(log, on_ended, c);
+    struct turn_counters *const c = xcalloc(1, sizeof *c);
+    c->watcher = turnlog_watch_finished(log, on_ended, c);
     return c;
 }
 
-void turn_count_free(struct turn_count *c)
+void turn_counters_free(struct turn_counters *c)
 {
     if (!c)
         return;
-    turnlog_unwatch(c->watcher);
+    turnlog_watcher_free(c->watcher);
     while (c->agents) {
         struct agent *const a = c->agents;
         c->agents = a->next;
@@ -58,10 +58,10 @@ void turn_count_free(struct turn_count *c)
     free(c);
 }
 
-void turn_count_each(const struct turn_count *c,
-                     void (*each)(void *ctx, const char *agent, enum turnlog_state outcome,
-                                  uint64_t n),
-                     void *ctx)
+void turn_counters_each(const struct turn_counters *c,
+                        void (*each)(void *ctx, const char *agent, enum turnlog_state outcome,
+                                     uint64_t n),
+                        void *ctx)
 {
     for (const struct agent *a = c->agents; a; a = a->next)
         for (unsigned i = TURNLOG_FINAL; i <= TURNLOG_CANCELLED; i++)

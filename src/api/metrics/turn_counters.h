@@ -5,15 +5,15 @@
 
 #include "core/turnlog/turnlog.h"
 
-struct turn_count;
+struct turn_counters;
 
-struct turn_count *turn_count_new(struct turnlog *log);
+struct turn_counters *turn_counters_new(struct turnlog *log);
 /* Before the log. NULL is fine. */
-void turn_count_free(struct turn_count *c);
+void turn_counters_free(struct turn_counters *c);
 /* Calls `each` for every agent and outcome that there was. */
-void turn_count_each(const struct turn_count *c,
-                     void (*each)(void *ctx, const char *agent, enum turnlog_state outcome,
-                                  uint64_t n),
-                     void *ctx);
+void turn_counters_each(const struct turn_counters *c,
+                        void (*each)(void *ctx, const char *agent, enum turnlog_state outcome,
+                                     uint64_t n),
+                        void *ctx);
 
 #endif

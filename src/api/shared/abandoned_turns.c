@@ -18,11 +18,11 @@ struct abandoned_turn {
 };
 
 struct abandoned {
-    struct api *api;
+    struct api_context *api;
     struct abandoned_turn *first;
 };
 
-struct abandoned *abandoned_new(struct api *a)
+struct abandoned *abandoned_turns_new(struct api_context *a)
 {
     struct abandoned *const list = xcalloc(1, sizeof *list);
     list->api = a;
@@ -39,7 +39,7 @@ static void remove_turn(struct abandoned_turn *t)
     free(t);
 }
 
-void abandoned_free(struct abandoned *list)
+void abandoned_turns_free(struct abandoned *list)
 {
     while (list && list->first)
         remove_turn(list->first);
@@ -47,12 +47,12 @@ void abandoned_free(struct abandoned *list)
 }
 
 /* Whoever sends the request of a cancelled turn again gets a turn of its own. */
-static void cancel_turn(const struct api *a, const char *turn)
+static void cancel_turn(const struct api_context *a, const char *turn)
 {
-    if (a->conf->http.continue_disconnected || feed_is_awaited(a, turn))
+    if (a->conf->http.continue_disconnected || event_stream_has_waiter(a, turn))
         return;
-    if (conversations_cancel_turn(a->host.conversations, turn))
-        chat_seen_forget(a->chats, turn);
+    if (turn_scheduler_cancel_turn(a->host.conversations, turn))
+        chat_dedup_forget(a->chats, turn);
 }
 
 static void on_grace_over(void *arg)
@@ -81,7 +81,7 @@ static struct abandoned_turn *add_turn(struct abandoned *list, const char *turn)
     return t;
 }
 
-void abandoned_note(struct abandoned *list, const char *turn)
+void abandoned_turns_note(struct abandoned *list, const char *turn)
 {
     const int64_t grace = list->api->conf->http.disconnect_grace_ms;
     if (!grace) {

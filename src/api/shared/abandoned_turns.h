@@ -5,13 +5,13 @@
 #ifndef API_SHARED_ABANDONED_TURNS_H
 #define API_SHARED_ABANDONED_TURNS_H
 
-struct api;
+struct api_context;
 struct abandoned;
 
-struct abandoned *abandoned_new(struct api *a);
+struct abandoned *abandoned_turns_new(struct api_context *a);
 /* Turns that are in their time of grace are left alone. NULL is fine. */
-void abandoned_free(struct abandoned *list);
+void abandoned_turns_free(struct abandoned *list);
 /* The last client that awaits the turn may have left just now. */
-void abandoned_note(struct abandoned *list, const char *turn);
+void abandoned_turns_note(struct abandoned *list, const char *turn);
 
 #endif

@@ -12,22 +12,22 @@
 #include "base/cleanup.h"
 #include "io/http/server/httpd_error.h"
 
-void reply_json(struct httpd_request *r, int status, const struct buf *body)
+void api_http_send_json(struct httpd_request *r, int status, const struct buf *body)
 {
     httpd_answer(r, status, REPLY_JSON, (struct str){body->p, body->len});
 }
 
-struct httpd_stream *reply_stream(struct httpd_request *r, const struct httpd_header *more,
-                                  size_t n)
+struct httpd_stream *api_http_stream(struct httpd_request *r, const struct httpd_header *more,
+                                     size_t n)
 {
     struct httpd_header headers[REPLY_STREAM_HEADERS + 1] = {{"X-Accel-Buffering", "no"}};
     assert(n <= REPLY_STREAM_HEADERS);
     for (size_t i = 0; i < n; i++)
         headers[i + 1] = more[i];
-    return httpd_stream(r, 200, REPLY_SSE, headers, n + 1);
+    return httpd_stream_begin(r, 200, REPLY_SSE, headers, n + 1);
 }
 
-void reply_error(struct httpd_request *r, int status, const char *code, const char *message)
+void api_http_error(struct httpd_request *r, int status, const char *code, const char *message)
 {
     static const struct httpd_header who = {"WWW-Authenticate", "Bearer"};
     httpd_answer_error(r, &(struct httpd_error){.status = status,
@@ -36,15 +36,15 @@ void reply_error(struct httpd_request *r, int status, const char *code, const ch
                                                 .header = status == 401 ? &who : NULL});
 }
 
-void reply_error_with(struct httpd_request *r, int status, const char *code, const char *message,
-                      const char *members)
+void api_http_error_with(struct httpd_request *r, int status, const char *code, const char *message,
+                         const char *members)
 {
     httpd_answer_error(r,
                        &(struct httpd_error){
                            .status = status, .code = code, .message = message, .members = members});
 }
 
-void reply_wrong_method(struct httpd_request *r, const char *allow)
+void api_http_send_405(struct httpd_request *r, const char *allow)
 {
     CLEANUP_BUF struct buf message = {0};
     buf_printf(&message, "The method %s is not allowed here; allowed: %s.", r->method, allow);
@@ -62,10 +62,10 @@ static bool is_json(const char *type)
     return type && strncasecmp(type, json, n) == 0 && (!type[n] || strchr("; \t", type[n]));
 }
 
-json_t *reply_take_body(struct httpd_request *r)
+json_t *api_http_parse_body(struct httpd_request *r)
 {
-    if (!is_json(httpd_header(r, "Content-Type"))) {
-        reply_error(r, 415, "unsupported_media_type", "Content-Type has to be application/json");
+    if (!is_json(httpd_find_header(r, "Content-Type"))) {
+        api_http_error(r, 415, "unsupported_media_type", "Content-Type has to be application/json");
         return NULL;
     }
     json_error_t why;
@@ -79,11 +79,11 @@ json_t *reply_take_body(struct httpd_request *r)
         buf_add_str(&message, "the body is not a JSON object");
     else
         buf_printf(&message, "the body is not JSON: line %d: %s", why.line, why.text);
-    reply_error(r, 400, "invalid_json", message.p);
+    api_http_error(r, 400, "invalid_json", message.p);
     return NULL;
 }
 
-const char *reply_text(const json_t *body, const char *key, bool *bad)
+const char *api_http_get_string(const json_t *body, const char *key, bool *bad)
 {
     const json_t *const value = json_object_get(body, key);
     if (!value || json_is_null(value))
@@ -95,7 +95,7 @@ const char *reply_text(const json_t *body, const char *key, bool *bad)
     return NULL;
 }
 
-const char *reply_member(const json_t *body, const char *key, struct buf *why)
+const char *api_http_member(const json_t *body, const char *key, struct buf *why)
 {
     const json_t *const value = json_object_get(body, key);
     if (!value || json_is_null(value))
@@ -113,7 +113,7 @@ const char *reply_member(const json_t *body, const char *key, struct buf *why)
     return NULL;
 }
 
-char *reply_decode(const char *text, size_t len)
+char *api_http_decode_segment(const char *text, size_t len)
 {
     char *const out = xstrndup(text, len);
     char *to = out;

@@ -12,27 +12,27 @@
 #define REPLY_JSON "application/json; charset=utf-8"
 #define REPLY_SSE "text/event-stream; charset=utf-8"
 
-void reply_json(struct httpd_request *r, int status, const struct buf *body);
+void api_http_send_json(struct httpd_request *r, int status, const struct buf *body);
 /* Begins an answer of server-sent events, which proxies are asked not to buffer. `more`: other
  * headers, at most REPLY_STREAM_HEADERS. */
 enum { REPLY_STREAM_HEADERS = 4 };
-struct httpd_stream *reply_stream(struct httpd_request *r, const struct httpd_header *more,
-                                  size_t n);
+struct httpd_stream *api_http_stream(struct httpd_request *r, const struct httpd_header *more,
+                                     size_t n);
 /* As httpd_answer_error. */
-void reply_error(struct httpd_request *r, int status, const char *code, const char *message);
+void api_http_error(struct httpd_request *r, int status, const char *code, const char *message);
 /* With members of the body beside the error: "\"by\":\"ann\"". */
-void reply_error_with(struct httpd_request *r, int status, const char *code, const char *message,
-                      const char *members);
+void api_http_error_with(struct httpd_request *r, int status, const char *code, const char *message,
+                         const char *members);
 /* 405: what is there takes the methods that `allow` says, "GET, HEAD". */
-void reply_wrong_method(struct httpd_request *r, const char *allow);
+void api_http_send_405(struct httpd_request *r, const char *allow);
 /* The body as a JSON object, owned; NULL: it was none, and that was answered. */
-json_t *reply_take_body(struct httpd_request *r);
+json_t *api_http_parse_body(struct httpd_request *r);
 /* The first `len` bytes of a path's part, percent-decoded; owned. */
-char *reply_decode(const char *text, size_t len);
+char *api_http_decode_segment(const char *text, size_t len);
 /* The same, and what is wrong with it for people, appended to `why`: it is not a string, it is
  * empty or blank, or it has a NUL. */
-const char *reply_member(const json_t *body, const char *key, struct buf *why);
+const char *api_http_member(const json_t *body, const char *key, struct buf *why);
 /* A member that is a text; NULL: it is not there, or null. *bad: it is something else, or empty. */
-const char *reply_text(const json_t *body, const char *key, bool *bad);
+const char *api_http_get_string(const json_t *body, const char *key, bool *bad);
 
 #endif

@@ -12,15 +12,15 @@
 #include "core/turnlog/turnlog.h"
 #include "io/http/server/httpd.h"
 
-struct api {
+struct api_context {
     const struct conf *conf;
-    const struct server *server;
-    struct server_parts host;
+    const struct host *server;
+    struct host_parts host;
     struct auth *auth;
-    struct feed *feeds; /* all that are being written */
+    struct event_stream *feeds; /* all that are being written */
     struct page *page;
-    struct chat_seen *chats; /* that were asked for lately */
-    struct ag_ui_legs *legs; /* of turns that asked AG-UI clients */
+    struct chat_dedup *chats; /* that were asked for lately */
+    struct ag_ui_legs *legs;  /* of turns that asked AG-UI clients */
     struct metrics *metrics;
     struct health *health;
     struct past *past;
@@ -28,15 +28,15 @@ struct api {
 };
 
 /* Each registers its routes. */
-void turns_route(struct api *a);
-void ag_ui_route(struct api *a);
-void chat_route(struct api *a);
-void models_route(struct api *a);
-void page_route(struct api *a);
+void turn_api_add_routes(struct api_context *a);
+void ag_ui_endpoint_add_routes(struct api_context *a);
+void chat_completion_add_routes(struct api_context *a);
+void models_add_routes(struct api_context *a);
+void page_add_routes(struct api_context *a);
 
 /* GET /turns/ID/events, GET /turns/events */
-void events_answer(struct api *a, struct httpd_request *r);
-void events_answer_list(struct api *a, struct httpd_request *r);
+void turn_events_handle_turn(struct api_context *a, struct httpd_request *r);
+void turn_events_handle_list(struct api_context *a, struct httpd_request *r);
 
 /* What is served as files; NULL: it is not installed. */
 void page_free(struct page *p);

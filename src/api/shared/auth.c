@@ -21,22 +21,22 @@
 #define TOKEN_BYTES 32
 #define LOG_PER_MINUTE 10 /* failures that are logged */
 
-struct digest {
+struct auth_digest {
     uint8_t bytes[SHA256_DIGEST_SIZE];
 };
 
-struct key {
-    struct principal principal; /* its name is the configuration's */
-    struct digest digest;
+struct auth_key {
+    struct auth_principal principal; /* its name is the configuration's */
+    struct auth_digest digest;
 };
 
 struct cookie {
-    struct digest token, key; /* key: that it was given for */
+    struct auth_digest token, key; /* key: that it was given for */
     int64_t until_ms;
 };
 
 struct auth {
-    struct key *keys;
+    struct auth_key *keys;
     size_t n_keys;
     struct cookie cookies[COOKIES_MAX]; /* a ring */
     size_t n_cookies;                   /* given so far */
@@ -44,35 +44,35 @@ struct auth {
     unsigned logged, failures;
 };
 
-static const struct principal local = {"local",
-                                       CONF_SUBMIT | CONF_CANCEL | CONF_WATCH | CONF_ANSWER};
+static const struct auth_principal local = {"local",
+                                            CONF_SUBMIT | CONF_CANCEL | CONF_WATCH | CONF_ANSWER};
 
-static struct digest digest_of(const char *text, size_t len)
+static struct auth_digest digest_of(const char *text, size_t len)
 {
     struct sha256_ctx ctx;
-    struct digest d;
+    struct auth_digest d;
     sha256_init(&ctx);
     sha256_update(&ctx, len, (const uint8_t *)text);
     sha256_digest(&ctx, sizeof d.bytes, d.bytes);
     return d;
 }
 
-static bool is_same(const struct digest *a, const struct digest *b)
+static bool is_same(const struct auth_digest *a, const struct auth_digest *b)
 {
     return memeql_sec(a->bytes, b->bytes, sizeof a->bytes);
 }
 
 /* Every key is compared, whichever fits. */
-static const struct key *find_key(const struct auth *a, const struct digest *d)
+static const struct auth_key *find_key(const struct auth *a, const struct auth_digest *d)
 {
-    const struct key *found = NULL;
+    const struct auth_key *found = NULL;
     for (size_t i = 0; i < a->n_keys; i++)
         if (is_same(&a->keys[i].digest, d))
             found = &a->keys[i];
     return found;
 }
 
-static struct cookie *find_cookie(struct auth *a, const struct digest *token)
+static struct cookie *find_cookie(struct auth *a, const struct auth_digest *token)
 {
     struct cookie *found = NULL;
     for (size_t i = 0; i < COOKIES_MAX; i++)
@@ -123,7 +123,7 @@ static enum shown look_at(const struct httpd_request *r, struct str *text)
     return shown;
 }
 
-static const struct principal *find_principal(struct auth *a, const struct httpd_request *r)
+static const struct auth_principal *find_principal(struct auth *a, const struct httpd_request *r)
 {
     struct str text = {"", 0};
     const enum shown shown = look_at(r, &text);
@@ -131,11 +131,11 @@ static const struct principal *find_principal(struct auth *a, const struct httpd
         return &local;
     if (shown != SHOWN_KEY && shown != SHOWN_COOKIE)
         return NULL;
-    const struct digest d = digest_of(text.p, text.len);
+    const struct auth_digest d = digest_of(text.p, text.len);
     const struct cookie *const cookie = shown == SHOWN_COOKIE ? find_cookie(a, &d) : NULL;
     if (shown == SHOWN_COOKIE && !cookie)
         return NULL;
-    const struct key *const key = find_key(a, cookie ? &cookie->key : &d);
+    const struct auth_key *const key = find_key(a, cookie ? &cookie->key : &d);
     return key ? &key->principal : NULL;
 }
 
@@ -150,26 +150,27 @@ static void log_failure(struct auth *a, const struct httpd_request *r)
         a->logged = 0;
     }
     if (a->logged++ < LOG_PER_MINUTE)
-        log_line(LOG_WARN, "http", "%s %s from %s: no valid key (%u so far)", r->method, r->path,
-                 r->peer, a->failures);
+        log_write(LOG_WARN, "http", "%s %s from %s: no valid key (%u so far)", r->method, r->path,
+                  r->peer, a->failures);
 }
 
-const struct principal *auth_demand(struct auth *a, struct httpd_request *r, unsigned grant)
+const struct auth_principal *auth_require_grant(struct auth *a, struct httpd_request *r,
+                                                unsigned grant)
 {
-    const struct principal *const p = find_principal(a, r);
+    const struct auth_principal *const p = find_principal(a, r);
     if (!p) {
         log_failure(a, r);
-        reply_error(r, 401, "invalid_api_key", "a valid key is needed");
+        api_http_error(r, 401, "invalid_api_key", "a valid key is needed");
         return NULL;
     }
     if ((p->grants & grant) != grant) {
-        reply_error(r, 403, "not_granted", "this key is not granted that");
+        api_http_error(r, 403, "not_granted", "this key is not granted that");
         return NULL;
     }
     return p;
 }
 
-uint64_t auth_version(const struct auth *a, const char *principal)
+uint64_t auth_get_key_version(const struct auth *a, const char *principal)
 {
     uint64_t version = a->n_keys == 0;
     for (size_t i = 0; i < a->n_keys; i++)
@@ -188,16 +189,16 @@ static void answer_cookie(struct httpd_request *r, const char *value, int64_t ag
     buf_printf(&cookie, COOKIE "=%s; Path=/; Max-Age=%lld; HttpOnly; SameSite=Strict", value,
                (long long)age_s);
     const struct httpd_header header = {"Set-Cookie", cookie.p};
-    httpd_answer_with(r,
+    httpd_answer_full(r,
                       &(struct httpd_answer){.status = 204, .headers = &header, .header_count = 1});
 }
 
-static void give_cookie(struct auth *a, struct httpd_request *r, const struct digest *key)
+static void give_cookie(struct auth *a, struct httpd_request *r, const struct auth_digest *key)
 {
     uint8_t random[TOKEN_BYTES];
     char token[2 * TOKEN_BYTES + 1];
     if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random) {
-        reply_error(r, 503, "no_random", "try again");
+        api_http_error(r, 503, "no_random", "try again");
         return;
     }
     for (size_t i = 0; i < sizeof random; i++)
@@ -207,29 +208,29 @@ static void give_cookie(struct auth *a, struct httpd_request *r, const struct di
     answer_cookie(r, token, COOKIE_S);
 }
 
-void auth_login(struct auth *a, struct httpd_request *r)
+void auth_handle_login(struct auth *a, struct httpd_request *r)
 {
-    json_t *const body = reply_take_body(r);
+    json_t *const body = api_http_parse_body(r);
     if (!body)
         return;
     bool bad = false;
-    const char *const text = reply_text(body, "key", &bad);
-    const struct digest d = digest_of(text ? text : "", text ? strlen(text) : 0);
-    const struct key *const key = text ? find_key(a, &d) : NULL;
+    const char *const text = api_http_get_string(body, "key", &bad);
+    const struct auth_digest d = digest_of(text ? text : "", text ? strlen(text) : 0);
+    const struct auth_key *const key = text ? find_key(a, &d) : NULL;
     json_decref(body);
     if (key) {
         give_cookie(a, r, &d);
         return;
     }
     log_failure(a, r);
-    reply_error(r, 401, "invalid_api_key", "this key is not valid");
+    api_http_error(r, 401, "invalid_api_key", "this key is not valid");
 }
 
-void auth_logout(struct auth *a, struct httpd_request *r)
+void auth_handle_logout(struct auth *a, struct httpd_request *r)
 {
     struct str text = {"", 0};
     if (look_at(r, &text) == SHOWN_COOKIE) {
-        const struct digest d = digest_of(text.p, text.len);
+        const struct auth_digest d = digest_of(text.p, text.len);
         struct cookie *const cookie = find_cookie(a, &d);
         if (cookie)
             *cookie = (struct cookie){0};
@@ -241,10 +242,10 @@ void auth_logout(struct auth *a, struct httpd_request *r)
 
 void auth_set_keys(struct auth *a, const struct conf_http *http)
 {
-    struct key *const keys = xcalloc(http->n_keys + 1, sizeof *keys);
+    struct auth_key *const keys = xcalloc(http->n_keys + 1, sizeof *keys);
     for (size_t i = 0; i < http->n_keys; i++) {
-        const struct conf_key *const k = &http->keys[i];
-        keys[i].principal = (struct principal){k->name, k->grants};
+        const struct conf_http_key *const k = &http->keys[i];
+        keys[i].principal = (struct auth_principal){k->name, k->grants};
         keys[i].digest = digest_of(k->secret, strlen(k->secret));
     }
     free(a->keys);

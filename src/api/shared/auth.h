@@ -9,7 +9,7 @@
 #include "conf/conf.h"
 #include "io/http/server/httpd.h"
 
-struct principal {
+struct auth_principal {
     const char *name;
     unsigned grants; /* CONF_… */
 };
@@ -24,13 +24,14 @@ void auth_set_keys(struct auth *a, const struct conf_http *http);
 
 /* Borrowed, until auth_set_keys. NULL: nobody, and that was answered (401, or 403 when that grant
  * is missing; grant 0: none is asked for). */
-const struct principal *auth_demand(struct auth *a, struct httpd_request *r, unsigned grant);
+const struct auth_principal *auth_require_grant(struct auth *a, struct httpd_request *r,
+                                                unsigned grant);
 /* The same number as before: one of that name still has the key with which it was let in. What goes
  * on for long asks. */
-uint64_t auth_version(const struct auth *a, const char *principal);
+uint64_t auth_get_key_version(const struct auth *a, const char *principal);
 
 /* POST with {"key"}: a cookie for it. */
-void auth_login(struct auth *a, struct httpd_request *r);
-void auth_logout(struct auth *a, struct httpd_request *r);
+void auth_handle_login(struct auth *a, struct httpd_request *r);
+void auth_handle_logout(struct auth *a, struct httpd_request *r);
 
 #endif

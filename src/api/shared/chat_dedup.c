@@ -13,22 +13,22 @@
 #define SEEN_MAX 1024 /* above: the oldest is forgotten */
 #define SEEN_MS ((int64_t)15 * 60 * 1000)
 
-struct seen {
-    struct chat_print print;
+struct recently_logged {
+    struct chat_dedup_fingerprint print;
     char turn[37];
     int64_t until_ms;
     bool forgotten;
 };
 
-struct chat_seen {
-    struct seen list[SEEN_MAX]; /* a ring */
-    size_t n;                   /* added so far */
+struct chat_dedup {
+    struct recently_logged list[SEEN_MAX]; /* a ring */
+    size_t n;                              /* added so far */
 };
 
-struct chat_print chat_print_of(const struct str *parts, size_t n)
+struct chat_dedup_fingerprint chat_dedup_make_fingerprint(const struct str *parts, size_t n)
 {
     struct sha256_ctx ctx;
-    struct chat_print print;
+    struct chat_dedup_fingerprint print;
     sha256_init(&ctx);
     for (size_t i = 0; i < n; i++) {
         sha256_update(&ctx, sizeof parts[i].len, (const uint8_t *)&parts[i].len);
@@ -38,45 +38,47 @@ struct chat_print chat_print_of(const struct str *parts, size_t n)
     return print;
 }
 
-struct chat_seen *chat_seen_new(void)
+struct chat_dedup *chat_dedup_new(void)
 {
-    return xcalloc(1, sizeof(struct chat_seen));
+    return xcalloc(1, sizeof(struct chat_dedup));
 }
 
-void chat_seen_free(struct chat_seen *s)
+void chat_dedup_free(struct chat_dedup *s)
 {
     free(s);
 }
 
-void chat_seen_add(struct chat_seen *s, const struct chat_print *print, const char *turn)
+void chat_dedup_add(struct chat_dedup *s, const struct chat_dedup_fingerprint *print,
+                    const char *turn)
 {
-    struct seen *const seen = &s->list[s->n++ % SEEN_MAX];
-    *seen = (struct seen){.print = *print, .until_ms = clock_mono_ms() + SEEN_MS};
+    struct recently_logged *const seen = &s->list[s->n++ % SEEN_MAX];
+    *seen = (struct recently_logged){.print = *print, .until_ms = clock_mono_ms() + SEEN_MS};
     snprintf(seen->turn, sizeof seen->turn, "%s", turn);
 }
 
-static bool is_of(const struct seen *seen, const struct chat_print *print)
+static bool is_of(const struct recently_logged *seen, const struct chat_dedup_fingerprint *print)
 {
     return seen->until_ms > clock_mono_ms() && memcmp(&seen->print, print, sizeof *print) == 0;
 }
 
-const char *chat_seen_find(const struct chat_seen *s, const struct chat_print *print)
+const char *chat_dedup_find(const struct chat_dedup *s, const struct chat_dedup_fingerprint *print)
 {
     for (size_t i = s->n, left = SEEN_MAX; i > 0 && left > 0; i--, left--) {
-        const struct seen *const seen = &s->list[(i - 1) % SEEN_MAX];
+        const struct recently_logged *const seen = &s->list[(i - 1) % SEEN_MAX];
         if (is_of(seen, print))
             return seen->forgotten ? NULL : seen->turn;
     }
     return NULL;
 }
 
-void chat_seen_forget(struct chat_seen *s, const char *turn)
+void chat_dedup_forget(struct chat_dedup *s, const char *turn)
 {
     for (size_t i = 0; i < SEEN_MAX; i++)
         s->list[i].forgotten |= strcmp(s->list[i].turn, turn) == 0;
 }
 
-unsigned chat_seen_forgotten(const struct chat_seen *s, const struct chat_print *print)
+unsigned chat_dedup_forgotten(const struct chat_dedup *s,
+                              const struct chat_dedup_fingerprint *print)
 {
     unsigned n = 0;
     for (size_t i = 0; i < SEEN_MAX; i++)

@@ -9,24 +9,26 @@
 
 #include "base/str.h"
 
-struct chat_seen;
+struct chat_dedup;
 
 /* What makes a request the same as another. */
-struct chat_print {
+struct chat_dedup_fingerprint {
     uint8_t bytes[32];
 };
 
-struct chat_print chat_print_of(const struct str *parts, size_t n);
+struct chat_dedup_fingerprint chat_dedup_make_fingerprint(const struct str *parts, size_t n);
 
-struct chat_seen *chat_seen_new(void);
-void chat_seen_free(struct chat_seen *s); /* NULL is fine */
+struct chat_dedup *chat_dedup_new(void);
+void chat_dedup_free(struct chat_dedup *s); /* NULL is fine */
 /* turn: 36 characters. The newest of the same print counts. */
-void chat_seen_add(struct chat_seen *s, const struct chat_print *print, const char *turn);
+void chat_dedup_add(struct chat_dedup *s, const struct chat_dedup_fingerprint *print,
+                    const char *turn);
 /* NULL: not asked for, or too long ago. Borrowed, until the next is added. */
-const char *chat_seen_find(const struct chat_seen *s, const struct chat_print *print);
+const char *chat_dedup_find(const struct chat_dedup *s, const struct chat_dedup_fingerprint *print);
 /* Whoever asks for it again gets another turn. */
-void chat_seen_forget(struct chat_seen *s, const char *turn);
+void chat_dedup_forget(struct chat_dedup *s, const char *turn);
 /* How often that has been so. */
-unsigned chat_seen_forgotten(const struct chat_seen *s, const struct chat_print *print);
+unsigned chat_dedup_forgotten(const struct chat_dedup *s,
+                              const struct chat_dedup_fingerprint *print);
 
 #endif

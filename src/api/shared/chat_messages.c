@@ -77,9 +77,9 @@ static bool is_text(const struct buf *b)
     return !b->len || strlen(b->p) == b->len;
 }
 
-const char *messages_read(struct messages *m, const json_t *list)
+const char *chat_messages_parse(struct chat_messages *m, const json_t *list)
 {
-    *m = (struct messages){0};
+    *m = (struct chat_messages){0};
     const size_t last = find_last(list);
     if (last == json_array_size(list))
         return "messages has to be a list with at least one message of the role user";
@@ -96,13 +96,13 @@ const char *messages_read(struct messages *m, const json_t *list)
     return NULL;
 }
 
-void messages_fini(struct messages *m)
+void chat_messages_fini(struct chat_messages *m)
 {
     buf_fini(&m->earlier);
     buf_fini(&m->last);
 }
 
-void messages_flatten(const struct messages *m, struct buf *out, struct str last)
+void chat_messages_append_prompt(const struct chat_messages *m, struct buf *out, struct str last)
 {
     if (!m->earlier.len) {
         buf_add(out, last.p, last.len);

@@ -9,17 +9,17 @@
 #include "base/bytes/buf.h"
 #include "base/str.h"
 
-struct messages {
+struct chat_messages {
     struct buf earlier; /* "[role] content" lines of all before the last of a person */
     struct buf last;    /* that one's text */
 };
 
 /* NULL, or why the list is refused: it is none, nobody says anything, what is said last is not
  * text. To be freed either way. */
-const char *messages_read(struct messages *m, const json_t *list);
-void messages_fini(struct messages *m);
+const char *chat_messages_parse(struct chat_messages *m, const json_t *list);
+void chat_messages_fini(struct chat_messages *m);
 /* Appends the whole, for an agent that knows nothing of it yet: a message that stands alone as it
  * is. `last` stands for the last one. */
-void messages_flatten(const struct messages *m, struct buf *out, struct str last);
+void chat_messages_append_prompt(const struct chat_messages *m, struct buf *out, struct str last);
 
 #endif

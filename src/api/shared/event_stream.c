@@ -12,10 +12,10 @@
 
 #define ROUND_BYTES ((size_t)256 << 10) /* are written before the client has to have read some */
 
-struct feed {
-    struct feed *next, **at;
-    struct api *api;
-    const struct feed_ops *ops;
+struct event_stream {
+    struct event_stream *next, **at;
+    struct api_context *api;
+    const struct event_stream_ops *ops;
     void *ctx;
     char *principal;
     char *turn;       /* that it follows, or NULL */
@@ -29,27 +29,27 @@ struct feed {
     struct loop_timer *alive;
 };
 
-bool feed_is_awaited(const struct api *a, const char *turn)
+bool event_stream_has_waiter(const struct api_context *a, const char *turn)
 {
-    for (const struct feed *f = a->feeds; f; f = f->next)
+    for (const struct event_stream *f = a->feeds; f; f = f->next)
         if (f->awaits && strcmp(f->turn, turn) == 0)
             return true;
     return false;
 }
 
-static void close_feed(struct feed *f, bool left)
+static void close_feed(struct event_stream *f, bool left)
 {
     *f->at = f->next;
     if (f->next)
         f->next->at = f->at;
-    turnlog_unfollow(f->follower);
+    turnlog_follower_free(f->follower);
     loop_timer_free(f->alive);
     if (f->stream)
         httpd_stream_end(f->stream);
     if (f->ops->closed)
         f->ops->closed(f->ctx, left);
     if (left && f->awaits && f->api->abandoned)
-        abandoned_note(f->api->abandoned, f->turn);
+        abandoned_turns_note(f->api->abandoned, f->turn);
     free(f->turn);
     free(f->principal);
     free(f);
@@ -60,21 +60,21 @@ static void on_gone(void *arg)
     close_feed(arg, true);
 }
 
-void feed_write(struct feed *f, struct str bytes)
+void event_stream_write(struct event_stream *f, struct str bytes)
 {
     httpd_stream_write(f->stream, bytes);
     loop_timer_set(f->alive, FEED_KEEP_ALIVE_MS);
 }
 
-static void set_stream(struct feed *f, struct httpd_stream *stream)
+static void set_stream(struct event_stream *f, struct httpd_stream *stream)
 {
     f->stream = stream;
-    httpd_stream_on_gone(stream, on_gone, f);
+    httpd_stream_set_on_gone(stream, on_gone, f);
     loop_timer_set(f->alive, FEED_KEEP_ALIVE_MS);
 }
 
 /* False: the feed has ended with it. */
-static bool begin_held(struct feed *f)
+static bool begin_held(struct event_stream *f)
 {
     struct httpd_stream *const stream = f->ops->begin(f->ctx);
     f->held = false;
@@ -87,13 +87,13 @@ static bool begin_held(struct feed *f)
 }
 
 /* That a turn has begun says nothing yet of how to answer. */
-static bool is_to_begin(const struct feed *f)
+static bool is_to_begin(const struct event_stream *f)
 {
-    const struct turnlog_turn *const t = turnlog_find(f->api->host.turnlog, f->turn);
-    return !t || t->last_seq > 1 || turnlog_is_over(t);
+    const struct turnlog_turn *const t = turnlog_find_turn(f->api->host.turnlog, f->turn);
+    return !t || t->last_seq > 1 || turnlog_turn_is_finished(t);
 }
 
-static void write_item(struct feed *f, struct buf *out, enum turnlog_step step,
+static void write_item(struct event_stream *f, struct buf *out, enum turnlog_next_result step,
                        const struct turnlog_item *item)
 {
     f->told = step == TURNLOG_GAP ? item->to : item->seq;
@@ -103,27 +103,28 @@ static void write_item(struct feed *f, struct buf *out, enum turnlog_step step,
         f->ops->gap(f->ctx, out, item);
 }
 
-static enum turnlog_step take(const struct feed *f, struct turnlog_item *item)
+static enum turnlog_next_result take(const struct event_stream *f, struct turnlog_item *item)
 {
-    return f->until && f->told >= f->until ? TURNLOG_OVER : turnlog_next(f->follower, item);
+    return f->until && f->told >= f->until ? TURNLOG_OVER
+                                           : turnlog_follower_next(f->follower, item);
 }
 
 /* Behind what is in `out`. */
-static void finish(struct feed *f, struct buf *out)
+static void finish(struct event_stream *f, struct buf *out)
 {
     if (f->ops->over)
         f->ops->over(f->ctx, out);
     if (out->len)
-        feed_write(f, (struct str){out->p, out->len});
+        event_stream_write(f, (struct str){out->p, out->len});
     close_feed(f, false);
 }
 
-bool feed_is_even(const struct feed *f)
+bool event_stream_is_drained(const struct event_stream *f)
 {
     return f->even;
 }
 
-void feed_finish(struct feed *f)
+void event_stream_finish(struct event_stream *f)
 {
     CLEANUP_BUF struct buf out = {0};
     finish(f, &out);
@@ -132,40 +133,40 @@ void feed_finish(struct feed *f)
 /* As much as there is, or as the client can take: then it goes on when there is room. */
 static void pump(void *arg)
 {
-    struct feed *const f = arg;
+    struct event_stream *const f = arg;
     if (f->held && (!is_to_begin(f) || !begin_held(f)))
         return;
     CLEANUP_BUF struct buf out = {0};
     struct turnlog_item item = {0};
-    enum turnlog_step step = TURNLOG_EVENT;
-    const size_t unread = f->stream ? httpd_stream_unread(f->stream) : 0;
+    enum turnlog_next_result step = TURNLOG_EVENT;
+    const size_t unread = f->stream ? httpd_stream_pending_bytes(f->stream) : 0;
     while (unread + out.len < ROUND_BYTES) {
         step = take(f, &item);
-        if (step == TURNLOG_LATER || step == TURNLOG_OVER)
+        if (step == TURNLOG_WAIT || step == TURNLOG_OVER)
             break;
         write_item(f, &out, step, &item);
     }
-    f->even = step == TURNLOG_LATER;
+    f->even = step == TURNLOG_WAIT;
     if (step != TURNLOG_OVER && out.len)
-        feed_write(f, (struct str){out.p, out.len});
+        event_stream_write(f, (struct str){out.p, out.len});
     if (step == TURNLOG_OVER)
         finish(f, &out);
-    else if (step != TURNLOG_LATER)
-        httpd_stream_on_room(f->stream, pump, f);
+    else if (step != TURNLOG_WAIT)
+        httpd_set_on_room(f->stream, pump, f);
 }
 
 /* The answer that has not begun begins now. */
-static void begin_late(struct feed *f)
+static void begin_late(struct event_stream *f)
 {
     if (!begin_held(f))
         return;
-    feed_write(f, STR(": keep-alive\n\n"));
+    event_stream_write(f, STR(": keep-alive\n\n"));
     pump(f);
 }
 
 static void on_alive(void *arg)
 {
-    struct feed *const f = arg;
+    struct event_stream *const f = arg;
     if (f->held) {
         begin_late(f);
         return;
@@ -174,14 +175,14 @@ static void on_alive(void *arg)
     loop_timer_set(f->alive, FEED_KEEP_ALIVE_MS);
 }
 
-static struct feed *new_feed(struct api *a, const struct feed_spec *spec)
+static struct event_stream *new_feed(struct api_context *a, const struct event_stream_spec *spec)
 {
-    struct feed *const f = xcalloc(1, sizeof *f);
+    struct event_stream *const f = xcalloc(1, sizeof *f);
     f->api = a;
     f->ops = spec->ops;
     f->ctx = spec->ctx;
     f->principal = xstrdup(spec->principal);
-    f->version = auth_version(a->auth, spec->principal);
+    f->version = auth_get_key_version(a->auth, spec->principal);
     f->alive = loop_timer_new(a->host.loop, on_alive, f);
     f->told = spec->after;
     f->until = spec->until;
@@ -189,7 +190,7 @@ static struct feed *new_feed(struct api *a, const struct feed_spec *spec)
     f->awaits = spec->awaits;
     if (spec->turn)
         f->follower =
-            turnlog_follow(a->host.turnlog, spec->turn, spec->after, spec->sees_all, pump, f);
+            turnlog_follower_new(a->host.turnlog, spec->turn, spec->after, spec->sees_all, pump, f);
     f->next = a->feeds;
     f->at = &a->feeds;
     if (f->next)
@@ -198,72 +199,74 @@ static struct feed *new_feed(struct api *a, const struct feed_spec *spec)
     return f;
 }
 
-struct feed *feed_start(struct api *a, const struct feed_spec *spec, struct httpd_stream *stream)
+struct event_stream *event_stream_start(struct api_context *a, const struct event_stream_spec *spec,
+                                        struct httpd_stream *stream)
 {
-    struct feed *const f = new_feed(a, spec);
+    struct event_stream *const f = new_feed(a, spec);
     set_stream(f, stream);
     return f;
 }
 
-struct feed *feed_start_unanswered(struct api *a, const struct feed_spec *spec,
-                                   struct httpd_request *request)
+struct event_stream *event_stream_start_deferred(struct api_context *a,
+                                                 const struct event_stream_spec *spec,
+                                                 struct httpd_request *request)
 {
-    struct feed *const f = new_feed(a, spec);
-    httpd_on_gone(request, on_gone, f);
+    struct event_stream *const f = new_feed(a, spec);
+    httpd_set_on_gone(request, on_gone, f);
     f->held = spec->ops->begin;
     if (f->held)
         loop_timer_set(f->alive, FEED_HOLD_MS);
     return f;
 }
 
-void feed_check_keys(struct api *a)
+void event_stream_end_revoked(struct api_context *a)
 {
-    for (struct feed *f = a->feeds, *next; f; f = next) {
+    for (struct event_stream *f = a->feeds, *next; f; f = next) {
         next = f->next;
-        if (auth_version(a->auth, f->principal) != f->version)
+        if (auth_get_key_version(a->auth, f->principal) != f->version)
             close_feed(f, true);
     }
 }
 
 /* A turn that was merged is told by the one that took it. */
-static bool is_turn_over(const struct feed *f)
+static bool is_turn_over(const struct event_stream *f)
 {
     const struct turnlog *const log = f->api->host.turnlog;
-    const struct turnlog_turn *t = f->turn ? turnlog_find(log, f->turn) : NULL;
+    const struct turnlog_turn *t = f->turn ? turnlog_find_turn(log, f->turn) : NULL;
     if (t && t->into)
-        t = turnlog_find(log, t->into);
-    return f->turn && (!t || turnlog_is_over(t));
+        t = turnlog_find_turn(log, t->into);
+    return f->turn && (!t || turnlog_turn_is_finished(t));
 }
 
-static void drain_one(struct feed *f)
+static void drain_one(struct event_stream *f)
 {
     CLEANUP_BUF struct buf out = {0};
     if (f->ops->drain)
         f->ops->drain(f->ctx, &out);
     if (out.len)
-        feed_write(f, (struct str){out.p, out.len});
+        event_stream_write(f, (struct str){out.p, out.len});
     close_feed(f, false);
 }
 
-void feed_drain(struct api *a)
+void event_stream_drain(struct api_context *a)
 {
-    for (struct feed *f = a->feeds, *next; f; f = next) {
+    for (struct event_stream *f = a->feeds, *next; f; f = next) {
         next = f->next;
         if (f->stream && !is_turn_over(f))
             drain_one(f);
     }
 }
 
-void feed_end_all(struct api *a)
+void event_stream_end_all(struct api_context *a)
 {
     while (a->feeds)
         close_feed(a->feeds, true);
 }
 
-size_t feed_count(const struct api *a)
+size_t event_stream_count(const struct api_context *a)
 {
     size_t n = 0;
-    for (const struct feed *f = a->feeds; f; f = f->next)
+    for (const struct event_stream *f = a->feeds; f; f = f->next)
         n++;
     return n;
 }

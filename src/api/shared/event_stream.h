@@ -12,15 +12,15 @@
 #define FEED_KEEP_ALIVE_MS 15000
 #define FEED_HOLD_MS 1000 /* what has not begun by then begins without an event */
 
-struct api;
-struct feed;
+struct api_context;
+struct event_stream;
 
 /* How it is written; any may be NULL. Each appends to `out`, which goes to the client. */
-struct feed_ops {
+struct event_stream_ops {
     void (*event)(void *ctx, struct buf *out, const struct turnlog_item *item);
     void (*gap)(void *ctx, struct buf *out, const struct turnlog_item *item);
-    /* Of feed_start_unanswered: the stream of its request, or NULL when it was answered as a whole.
-     * Without this the answer is one, which `over` gives. */
+    /* Of event_stream_start_deferred: the stream of its request, or NULL when it was answered as a
+     * whole. Without this the answer is one, which `over` gives. */
     struct httpd_stream *(*begin)(void *ctx);
     /* The host ends before the turn has, or before its owner had said all; the stream ends behind
      * what is written. NULL: nothing is written. */
@@ -31,8 +31,8 @@ struct feed_ops {
     void (*closed)(void *ctx, bool left);
 };
 
-struct feed_spec {
-    const struct feed_ops *ops;
+struct event_stream_spec {
+    const struct event_stream_ops *ops;
     void *ctx;
     const char *turn;      /* NULL: none is followed, its owner writes */
     const char *principal; /* the feed ends when its key does */
@@ -42,26 +42,28 @@ struct feed_spec {
     bool awaits; /* asked for the turn: it may end with the last of those (on_disconnect) */
 };
 
-/* Takes over the stream. The turn has been found by turnlog_find since the loop last went on.
+/* Takes over the stream. The turn has been found by turnlog_find_turn since the loop last went on.
  * Nothing is called before it does. */
-struct feed *feed_start(struct api *a, const struct feed_spec *spec, struct httpd_stream *stream);
+struct event_stream *event_stream_start(struct api_context *a, const struct event_stream_spec *spec,
+                                        struct httpd_stream *stream);
 /* The same before it is known how the request is answered. It stays ctx's: `closed` answers it when
  * nothing else did. `awaits` is set. */
-struct feed *feed_start_unanswered(struct api *a, const struct feed_spec *spec,
-                                   struct httpd_request *request);
+struct event_stream *event_stream_start_deferred(struct api_context *a,
+                                                 const struct event_stream_spec *spec,
+                                                 struct httpd_request *request);
 /* Some client awaits the end of that turn. */
-bool feed_is_awaited(const struct api *a, const char *turn);
-void feed_write(struct feed *f, struct str bytes);
+bool event_stream_has_waiter(const struct api_context *a, const char *turn);
+void event_stream_write(struct event_stream *f, struct str bytes);
 /* Its client has been told all there is. */
-bool feed_is_even(const struct feed *f);
+bool event_stream_is_drained(const struct event_stream *f);
 /* No more is told; `over` has the last word. */
-void feed_finish(struct feed *f);
+void event_stream_finish(struct event_stream *f);
 /* Ends those whose key is gone or another. */
-void feed_check_keys(struct api *a);
+void event_stream_end_revoked(struct api_context *a);
 /* The host ends: `drain` of each whose turn is not over, and of each without a turn. */
-void feed_drain(struct api *a);
+void event_stream_drain(struct api_context *a);
 /* Ends all, as if the clients had left. */
-void feed_end_all(struct api *a);
-size_t feed_count(const struct api *a);
+void event_stream_end_all(struct api_context *a);
+size_t event_stream_count(const struct api_context *a);
 
 #endif

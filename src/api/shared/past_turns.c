@@ -15,7 +15,7 @@
 #define CANCELLED "{\"cancelled\":true," /* how the result of a turn begins that was stopped */
 
 struct past {
-    const struct api *api;
+    const struct api_context *api;
     unsigned asking; /* of the ledger */
     bool gone;       /* and waits for the answers to be freed */
 };
@@ -28,14 +28,14 @@ struct past_lookup {
     void *ctx;
 };
 
-struct past *past_new(struct api *a)
+struct past *past_turns_new(struct api_context *a)
 {
     struct past *const p = xcalloc(1, sizeof *p);
     p->api = a;
     return p;
 }
 
-void past_free(struct past *p)
+void past_turns_free(struct past *p)
 {
     if (!p)
         return;
@@ -46,17 +46,17 @@ void past_free(struct past *p)
 
 /* ---- looking up ---- */
 
-static bool may_see(const struct past_lookup *l, const struct record_turn *t)
+static bool may_see(const struct past_lookup *l, const struct journal_turn *t)
 {
-    const char *const owner = conversations_owner(t);
+    const char *const owner = turn_scheduler_owner(t);
     return l->sees_all || (owner && strcmp(owner, l->principal) == 0);
 }
 
-static void on_found(void *ctx, enum record_status status, const struct record_turn *t)
+static void on_found(void *ctx, enum journal_status status, const struct journal_turn *t)
 {
     struct past_lookup *const l = ctx;
     struct past *const p = l->past;
-    const bool shown = status == RECORD_DONE && !p->gone && t->ended_ms && may_see(l, t);
+    const bool shown = status == JOURNAL_DONE && !p->gone && t->ended_ms && may_see(l, t);
     l->found(l->ctx, shown ? t : NULL);
     free(l->principal);
     free(l);
@@ -65,8 +65,8 @@ static void on_found(void *ctx, enum record_status status, const struct record_t
         free(p);
 }
 
-void past_find(struct past *p, const char *turn, const struct principal *who, past_found *found,
-               void *ctx)
+void past_turns_find(struct past *p, const char *turn, const struct auth_principal *who,
+                     past_found *found, void *ctx)
 {
     struct past_lookup *const l = xmalloc(sizeof *l);
     *l = (struct past_lookup){.past = p,
@@ -75,7 +75,7 @@ void past_find(struct past *p, const char *turn, const struct principal *who, pa
                               .found = found,
                               .ctx = ctx};
     p->asking++;
-    ledger_look_up(p->api->host.ledger, turn, on_found, l);
+    journal_async_look_up(p->api->host.ledger, turn, on_found, l);
 }
 
 /* ---- as JSON ---- */
@@ -87,13 +87,13 @@ static void add_time(struct buf *out, const char *key, int64_t ms)
 }
 
 /* The journal ends a turn that was stopped as final; its result says so first. */
-static bool was_cancelled(const struct record_turn *t)
+static bool was_cancelled(const struct journal_turn *t)
 {
     return str_has_prefix(t->result, STR(CANCELLED));
 }
 
 /* The journal's code of a merged turn is the turn that took it. */
-void past_add(struct buf *out, const struct record_turn *t)
+void past_turns_add(struct buf *out, const struct journal_turn *t)
 {
     const bool merged = strcmp(t->state, "merged") == 0;
     const size_t skipped = was_cancelled(t) ? strlen(CANCELLED) : 1;
@@ -117,7 +117,7 @@ void past_add(struct buf *out, const struct record_turn *t)
 /* ---- as events ---- */
 
 struct telling {
-    const struct record_turn *turn;
+    const struct journal_turn *turn;
     json_t *result; /* or NULL */
     void (*tell)(void *ctx, const struct event *ev);
     void *ctx;
@@ -168,8 +168,8 @@ static void tell_outcome(const struct telling *t)
     t->tell(t->ctx, &ev);
 }
 
-void past_tell(const struct record_turn *turn, void (*tell)(void *ctx, const struct event *ev),
-               void *ctx)
+void past_turns_tell(const struct journal_turn *turn,
+                     void (*tell)(void *ctx, const struct event *ev), void *ctx)
 {
     struct event ev;
     const struct telling t = {

@@ -9,26 +9,26 @@
 #include "event/event.h"
 #include "io/journal/journal_types.h"
 
-struct api;
+struct api_context;
 struct past;
 
-/* Borrows the api until past_free. */
-struct past *past_new(struct api *a);
+/* Borrows the api until past_turns_free. */
+struct past *past_turns_new(struct api_context *a);
 /* Before the server is freed; lookups that are under way find nothing. NULL is fine. */
-void past_free(struct past *p);
+void past_turns_free(struct past *p);
 
-/* Called once, from the loop, never within past_find. `turn` is valid for the call; NULL: there is
- * no such turn, `who` may not see it, or it has not ended. */
-typedef void past_found(void *ctx, const struct record_turn *turn);
-void past_find(struct past *p, const char *turn, const struct principal *who, past_found *found,
-               void *ctx);
+/* Called once, from the loop, never within past_turns_find. `turn` is valid for the call; NULL:
+ * there is no such turn, `who` may not see it, or it has not ended. */
+typedef void past_found(void *ctx, const struct journal_turn *turn);
+void past_turns_find(struct past *p, const char *turn, const struct auth_principal *who,
+                     past_found *found, void *ctx);
 
-/* Appends the turn as turns_add does, with its answer or error, and its usage. */
-void past_add(struct buf *out, const struct record_turn *t);
+/* Appends the turn as turn_api_append_json does, with its answer or error, and its usage. */
+void past_turns_add(struct buf *out, const struct journal_turn *t);
 
 /* Tells the turn as the events that it consists of for a client that only wants to know how it
  * ended: start{resumed}, usage, then final or error, and done. */
-void past_tell(const struct record_turn *t, void (*tell)(void *ctx, const struct event *ev),
-               void *ctx);
+void past_turns_tell(const struct journal_turn *t, void (*tell)(void *ctx, const struct event *ev),
+                     void *ctx);
 
 #endif

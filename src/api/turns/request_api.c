@@ -16,17 +16,17 @@
 
 struct listing {
     struct buf *out;
-    const char *turn;                  /* of that alone; NULL: of all that may be seen */
-    const struct turnlog *log;         /* to look whether it may be */
-    const struct principal *principal; /* who looks */
-    const struct requests *requests;
+    const char *turn;                       /* of that alone; NULL: of all that may be seen */
+    const struct turnlog *log;              /* to look whether it may be */
+    const struct auth_principal *principal; /* who looks */
+    const struct request_registry *requests;
     size_t n;
 };
 
-static struct requests_decision person_of(const struct principal *p, const char *turn,
-                                          const char *request)
+static struct request_decision person_of(const struct auth_principal *p, const char *turn,
+                                         const char *request)
 {
-    return (struct requests_decision){
+    return (struct request_decision){
         .turn = turn,
         .request = request,
         .by = p->name,
@@ -36,13 +36,13 @@ static struct requests_decision person_of(const struct principal *p, const char 
     };
 }
 
-const char *asked_choices(const struct requests *r, const struct principal *p, const char *turn,
-                          const char *request, const char *choices)
+const char *request_api_choices(const struct request_registry *r, const struct auth_principal *p,
+                                const char *turn, const char *request, const char *choices)
 {
-    const struct requests_decision who = person_of(p, turn, request);
+    const struct request_decision who = person_of(p, turn, request);
     if (!choices || !(p->grants & CONF_ANSWER))
         return NULL;
-    switch (requests_bar(r, &who)) {
+    switch (request_registry_bar(r, &who)) {
     case REQUESTS_ELSEWHERE:
         return NULL;
     case REQUESTS_FOUR_EYES:
@@ -53,13 +53,13 @@ const char *asked_choices(const struct requests *r, const struct principal *p, c
     return choices;
 }
 
-bool asked_tell(const struct requests *r, const struct principal *p, const char *turn,
-                const struct event *ev, struct event *told)
+bool request_api_tell(const struct request_registry *r, const struct auth_principal *p,
+                      const char *turn, const struct event *ev, struct event *told)
 {
     const struct tc_request *const q = &ev->u.request;
     if (ev->kind != TC_REQUEST || !q->choices)
         return false;
-    const char *const choices = asked_choices(r, p, turn, q->request_id, q->choices);
+    const char *const choices = request_api_choices(r, p, turn, q->request_id, q->choices);
     if (choices == q->choices)
         return false;
     *told = *ev;
@@ -68,7 +68,7 @@ bool asked_tell(const struct requests *r, const struct principal *p, const char 
     return true;
 }
 
-void asked_add_one(struct buf *out, const struct requests_view *v, const char *choices)
+void request_api_append_json(struct buf *out, const struct request_view *v, const char *choices)
 {
     buf_add_char(out, '{');
     jsonw_member_str(out, "id", v->request);
@@ -91,15 +91,15 @@ void asked_add_one(struct buf *out, const struct requests_view *v, const char *c
     buf_add_char(out, '}');
 }
 
-static bool is_listed(const struct listing *l, const struct requests_view *v)
+static bool is_listed(const struct listing *l, const struct request_view *v)
 {
     if (l->turn)
         return strcmp(l->turn, v->turn) == 0;
-    const struct turnlog_turn *const t = turnlog_find(l->log, v->turn);
-    return t && turns_may_see(l->principal, t);
+    const struct turnlog_turn *const t = turnlog_find_turn(l->log, v->turn);
+    return t && turn_api_can_see(l->principal, t);
 }
 
-static void add_to_list(void *ctx, const struct requests_view *v)
+static void add_to_list(void *ctx, const struct request_view *v)
 {
     struct listing *const l = ctx;
     if (!is_listed(l, v))
@@ -108,39 +108,39 @@ static void add_to_list(void *ctx, const struct requests_view *v)
         buf_add_char(l->out, ',');
     else if (l->turn)
         buf_add_str(l->out, ",\"requests\":[");
-    asked_add_one(l->out, v,
-                  asked_choices(l->requests, l->principal, v->turn, v->request, v->choices));
+    request_api_append_json(
+        l->out, v, request_api_choices(l->requests, l->principal, v->turn, v->request, v->choices));
 }
 
-void asked_add(struct buf *out, const struct requests *r, const char *turn,
-               const struct principal *p)
+void request_api_append_turn(struct buf *out, const struct request_registry *r, const char *turn,
+                             const struct auth_principal *p)
 {
     struct listing l = {.out = out, .turn = turn, .principal = p, .requests = r};
-    requests_each(r, add_to_list, &l);
+    request_each_open(r, add_to_list, &l);
     if (l.n)
         buf_add_char(out, ']');
 }
 
-struct search {
+struct request_api_listing {
     const char *turn, *request;
-    struct requests_view *found;
+    struct request_view *found;
     bool is;
 };
 
-static void compare(void *ctx, const struct requests_view *v)
+static void compare(void *ctx, const struct request_view *v)
 {
-    struct search *const s = ctx;
+    struct request_api_listing *const s = ctx;
     if (s->is || strcmp(v->turn, s->turn) != 0 || strcmp(v->request, s->request) != 0)
         return;
     *s->found = *v;
     s->is = true;
 }
 
-bool asked_find(const struct requests *r, const char *turn, const char *request,
-                struct requests_view *found)
+bool request_api_find(const struct request_registry *r, const char *turn, const char *request,
+                      struct request_view *found)
 {
-    struct search s = {.turn = turn, .request = request, .found = found};
-    requests_each(r, compare, &s);
+    struct request_api_listing s = {.turn = turn, .request = request, .found = found};
+    request_each_open(r, compare, &s);
     return s.is;
 }
 
@@ -158,7 +158,7 @@ static const char *read_object(char **to, const json_t *body, const char *key)
 }
 
 /* One answer without a name is that to the only question. */
-static const char *read_answers(struct asked_decision *d, const json_t *body)
+static const char *read_answers(struct request_api_decision *d, const json_t *body)
 {
     const char *const alone = json_string_value(json_object_get(body, "answers"));
     if (!alone)
@@ -167,14 +167,14 @@ static const char *read_answers(struct asked_decision *d, const json_t *body)
     return NULL;
 }
 
-const char *asked_read(struct asked_decision *d, const json_t *body)
+const char *request_api_parse_decision(struct request_api_decision *d, const json_t *body)
 {
     bool bad = false;
-    const char *const choice = reply_text(body, "choice", &bad);
-    const char *const decision = reply_text(body, "decision", &bad);
+    const char *const choice = api_http_get_string(body, "choice", &bad);
+    const char *const decision = api_http_get_string(body, "decision", &bad);
     const json_t *const reason = json_object_get(body, "reason");
-    *d = (struct asked_decision){.choice = choice ? choice : decision,
-                                 .text = json_string_value(reason)};
+    *d = (struct request_api_decision){.choice = choice ? choice : decision,
+                                       .text = json_string_value(reason)};
     const char *why = read_answers(d, body);
     if (!d->choice && (d->answers || json_object_get(body, "answers")))
         d->choice = "answer";
@@ -187,7 +187,7 @@ const char *asked_read(struct asked_decision *d, const json_t *body)
     return why || d->choice ? why : "choice is missing";
 }
 
-void asked_decision_fini(struct asked_decision *d)
+void request_api_decision_fini(struct request_api_decision *d)
 {
     free(d->answers);
     free(d->args);
@@ -226,15 +226,15 @@ static void ignore(void *ctx)
 
 static void look_back(struct turnlog *log, const char *turn, struct past *past)
 {
-    struct turnlog_follower *const f = turnlog_follow(log, turn, 0, true, ignore, NULL);
+    struct turnlog_follower *const f = turnlog_follower_new(log, turn, 0, true, ignore, NULL);
     struct turnlog_item item;
-    for (enum turnlog_step step = TURNLOG_GAP;
-         f && step != TURNLOG_LATER && step != TURNLOG_OVER;) {
-        step = turnlog_next(f, &item);
+    for (enum turnlog_next_result step = TURNLOG_GAP;
+         f && step != TURNLOG_WAIT && step != TURNLOG_OVER;) {
+        step = turnlog_follower_next(f, &item);
         if (step == TURNLOG_EVENT)
-            see(past, event_box_get(item.box));
+            see(past, shared_event_get(item.box));
     }
-    turnlog_unfollow(f);
+    turnlog_follower_free(f);
 }
 
 static const char *word_for(const char *choice)
@@ -245,7 +245,7 @@ static const char *word_for(const char *choice)
 }
 
 /* A text alone is the only member. */
-static bool has_same_answers(const struct past *past, const struct asked_decision *d)
+static bool has_same_answers(const struct past *past, const struct request_api_decision *d)
 {
     json_t *const told = json_loads(past->answers.len ? past->answers.p : "null", 0, NULL);
     json_t *const given = d->answers ? json_loads(d->answers, 0, NULL) : NULL;
@@ -258,8 +258,8 @@ static bool has_same_answers(const struct past *past, const struct asked_decisio
     return same;
 }
 
-static bool is_same(const struct past *past, const struct principal *p,
-                    const struct asked_decision *d)
+static bool is_same(const struct past *past, const struct auth_principal *p,
+                    const struct request_api_decision *d)
 {
     if (!past->over || strcmp(past->by.p, p->name) != 0 ||
         strcmp(past->decision.p, word_for(d->choice)) != 0)
@@ -267,14 +267,15 @@ static bool is_same(const struct past *past, const struct principal *p,
     return strcmp(past->decision.p, "answered") != 0 || has_same_answers(past, d);
 }
 
-void asked_look(const struct api *a, const struct principal *p, const char *turn,
-                const char *request, const struct asked_decision *d, struct asked_outcome *out)
+void request_api_find_decision(const struct api_context *a, const struct auth_principal *p,
+                               const char *turn, const char *request,
+                               const struct request_api_decision *d, struct request_api_result *out)
 {
     struct past past = {.request = request};
     look_back(a->host.turnlog, turn, &past);
-    *out = (struct asked_outcome){.came = !past.known                 ? ASKED_UNKNOWN
-                                          : d && is_same(&past, p, d) ? ASKED_DONE
-                                                                      : ASKED_LATE};
+    *out = (struct request_api_result){.came = !past.known                 ? ASKED_UNKNOWN
+                                               : d && is_same(&past, p, d) ? ASKED_DONE
+                                                                           : ASKED_LATE};
     if (out->came == ASKED_UNKNOWN)
         buf_add_str(&out->text, "there is no such request");
     else if (past.over)
@@ -292,7 +293,7 @@ void asked_look(const struct api *a, const struct principal *p, const char *turn
     buf_fini(&past.answers);
 }
 
-void asked_outcome_fini(struct asked_outcome *out)
+void request_api_outcome_fini(struct request_api_result *out)
 {
     buf_fini(&out->decision);
     buf_fini(&out->by);
@@ -301,10 +302,11 @@ void asked_outcome_fini(struct asked_outcome *out)
 
 /* ---- deciding ---- */
 
-static struct requests_decision decision_of(const struct principal *p, const char *turn,
-                                            const char *request, const struct asked_decision *d)
+static struct request_decision decision_of(const struct auth_principal *p, const char *turn,
+                                           const char *request,
+                                           const struct request_api_decision *d)
 {
-    struct requests_decision decision = person_of(p, turn, request);
+    struct request_decision decision = person_of(p, turn, request);
     decision.choice = d->choice;
     decision.text = d->text;
     decision.answers = d->answers;
@@ -313,14 +315,15 @@ static struct requests_decision decision_of(const struct principal *p, const cha
 }
 
 /* What the registry made of it. */
-static void come(const struct api *a, const struct principal *p, const struct requests_decision *rd,
-                 const struct asked_decision *d, enum tc_accepted accepted,
-                 struct asked_outcome *out)
+static void come(const struct api_context *a, const struct auth_principal *p,
+                 const struct request_decision *rd, const struct request_api_decision *d,
+                 enum tc_accepted accepted, struct request_api_result *out)
 {
-    out->came = requests_bar(a->host.requests, rd) == REQUESTS_FREE ? ASKED_WRONG : ASKED_BARRED;
+    out->came =
+        request_registry_bar(a->host.requests, rd) == REQUESTS_FREE ? ASKED_WRONG : ASKED_BARRED;
     if (accepted == TC_KNOWN) {
-        asked_outcome_fini(out);
-        asked_look(a, p, rd->turn, rd->request, d, out);
+        request_api_outcome_fini(out);
+        request_api_find_decision(a, p, rd->turn, rd->request, d, out);
     } else if (accepted == TC_COMMAND) {
         out->came = ASKED_DONE;
         set(&out->decision, word_for(d->choice));
@@ -328,25 +331,27 @@ static void come(const struct api *a, const struct principal *p, const struct re
     }
 }
 
-void asked_decide(const struct api *a, const struct principal *p, const char *turn,
-                  const char *request, const struct asked_decision *d, struct asked_outcome *out)
+void request_api_decide(const struct api_context *a, const struct auth_principal *p,
+                        const char *turn, const char *request, const struct request_api_decision *d,
+                        struct request_api_result *out)
 {
-    const struct requests_decision decision = decision_of(p, turn, request, d);
-    *out = (struct asked_outcome){0};
-    come(a, p, &decision, d, requests_answer(a->host.requests, &decision, &out->text), out);
+    const struct request_decision decision = decision_of(p, turn, request, d);
+    *out = (struct request_api_result){0};
+    come(a, p, &decision, d, request_answer(a->host.requests, &decision, &out->text), out);
 }
 
-void asked_check(const struct api *a, const struct principal *p, const char *turn,
-                 const char *request, const struct asked_decision *d, struct asked_outcome *out)
+void request_api_check(const struct api_context *a, const struct auth_principal *p,
+                       const char *turn, const char *request, const struct request_api_decision *d,
+                       struct request_api_result *out)
 {
-    const struct requests_decision decision = decision_of(p, turn, request, d);
-    *out = (struct asked_outcome){0};
-    come(a, p, &decision, d, requests_check(a->host.requests, &decision, &out->text), out);
+    const struct request_decision decision = decision_of(p, turn, request, d);
+    *out = (struct request_api_result){0};
+    come(a, p, &decision, d, request_check_answer(a->host.requests, &decision, &out->text), out);
 }
 
 /* ---- what is asked for ---- */
 
-static void add_decision(struct buf *to, const struct asked_outcome *out)
+static void add_decision(struct buf *to, const struct request_api_result *out)
 {
     buf_add_char(to, '{');
     jsonw_member_str(to, "decision", out->decision.p);
@@ -354,47 +359,47 @@ static void add_decision(struct buf *to, const struct asked_outcome *out)
         jsonw_member_str(to, "by", out->by.p);
 }
 
-static void answer(struct httpd_request *r, const struct asked_outcome *out)
+static void answer(struct httpd_request *r, const struct request_api_result *out)
 {
     CLEANUP_BUF struct buf body = {0};
     add_decision(&body, out);
     if (out->came == ASKED_DONE) {
         buf_add_str(&body, "}\n");
-        reply_json(r, 200, &body);
+        api_http_send_json(r, 200, &body);
     } else if (out->came == ASKED_LATE) {
-        reply_error_with(r, 409, "decided", out->text.p, body.len > 1 ? body.p + 1 : NULL);
+        api_http_error_with(r, 409, "decided", out->text.p, body.len > 1 ? body.p + 1 : NULL);
     } else if (out->came == ASKED_UNKNOWN) {
-        reply_error(r, 404, "no_such_request", out->text.p);
+        api_http_error(r, 404, "no_such_request", out->text.p);
     } else if (out->came == ASKED_BARRED) {
-        reply_error(r, 403, "not_allowed", out->text.p);
+        api_http_error(r, 403, "not_allowed", out->text.p);
     } else {
-        reply_error(r, 400, "invalid_value", out->text.p);
+        api_http_error(r, 400, "invalid_value", out->text.p);
     }
 }
 
-static void decide(const struct api *a, struct httpd_request *r, const struct principal *p,
-                   const char *turn, const json_t *body)
+static void decide(const struct api_context *a, struct httpd_request *r,
+                   const struct auth_principal *p, const char *turn, const json_t *body)
 {
     const char *const tail = strchr(r->path + strlen("/turns/"), '/') + strlen("/requests/");
-    CLEANUP_FREE char *request = reply_decode(tail, strlen(tail));
-    struct asked_decision d;
-    struct asked_outcome out = {0};
-    const char *const why = asked_read(&d, body);
+    CLEANUP_FREE char *request = api_http_decode_segment(tail, strlen(tail));
+    struct request_api_decision d;
+    struct request_api_result out = {0};
+    const char *const why = request_api_parse_decision(&d, body);
     if (why) {
-        reply_error(r, 400, "invalid_value", why);
+        api_http_error(r, 400, "invalid_value", why);
     } else {
-        asked_decide(a, p, turn, request, &d, &out);
+        request_api_decide(a, p, turn, request, &d, &out);
         answer(r, &out);
     }
-    asked_outcome_fini(&out);
-    asked_decision_fini(&d);
+    request_api_outcome_fini(&out);
+    request_api_decision_fini(&d);
 }
 
-void asked_answer(struct api *a, struct httpd_request *r)
+void request_api_handle_answer(struct api_context *a, struct httpd_request *r)
 {
-    const struct principal *const p = auth_demand(a->auth, r, CONF_ANSWER);
-    const struct turnlog_turn *const t = p ? turns_take(a->host.turnlog, r, p) : NULL;
-    json_t *const body = t ? reply_take_body(r) : NULL;
+    const struct auth_principal *const p = auth_require_grant(a->auth, r, CONF_ANSWER);
+    const struct turnlog_turn *const t = p ? turn_api_find_turn(a->host.turnlog, r, p) : NULL;
+    json_t *const body = t ? api_http_parse_body(r) : NULL;
     if (body)
         decide(a, r, p, t->spec.id, body);
     json_decref(body);
@@ -402,20 +407,20 @@ void asked_answer(struct api *a, struct httpd_request *r)
 
 static void on_list(void *arg, struct httpd_request *r)
 {
-    const struct api *const a = arg;
-    const struct principal *const p = auth_demand(a->auth, r, 0);
+    const struct api_context *const a = arg;
+    const struct auth_principal *const p = auth_require_grant(a->auth, r, 0);
     if (!p)
         return;
     CLEANUP_BUF struct buf body = {0};
     struct listing l = {
         .out = &body, .log = a->host.turnlog, .principal = p, .requests = a->host.requests};
     buf_add_str(&body, "{\"requests\":[");
-    requests_each(a->host.requests, add_to_list, &l);
+    request_each_open(a->host.requests, add_to_list, &l);
     buf_add_str(&body, "]}\n");
-    reply_json(r, 200, &body);
+    api_http_send_json(r, 200, &body);
 }
 
-void asked_route(struct api *a)
+void request_api_add_routes(struct api_context *a)
 {
     httpd_route(a->host.httpd, "/requests", HTTPD_GET, on_list, a);
 }

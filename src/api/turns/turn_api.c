@@ -31,8 +31,8 @@ static void add_time(struct buf *out, const char *key, int64_t ms)
         jsonw_member_int(out, key, ms);
 }
 
-void turns_add(struct buf *out, const struct turnlog_turn *t, const struct requests *requests,
-               const struct principal *p)
+void turn_api_append_json(struct buf *out, const struct turnlog_turn *t,
+                          const struct request_registry *requests, const struct auth_principal *p)
 {
     const struct turnlog_spec *const s = &t->spec;
     const char *const task = s->task ? s->task : "";
@@ -45,7 +45,7 @@ void turns_add(struct buf *out, const struct turnlog_turn *t, const struct reque
     jsonw_member_str(out, "code", t->code);
     jsonw_member_str(out, "into", t->into);
     jsonw_key(out, "task");
-    jsonw_string(out, task, utf8_cut(task, strlen(task), TASK_BYTES));
+    jsonw_string(out, task, utf8_truncated_len(task, strlen(task), TASK_BYTES));
     add_time(out, "created_ms", t->created_ms);
     add_time(out, "started_ms", t->started_ms);
     add_time(out, "ended_ms", t->ended_ms);
@@ -55,11 +55,11 @@ void turns_add(struct buf *out, const struct turnlog_turn *t, const struct reque
     jsonw_member_int(out, "tools", t->tools);
     if (t->works)
         jsonw_member_bool(out, "background", true);
-    asked_add(out, requests, s->id, p);
+    request_api_append_turn(out, requests, s->id, p);
     buf_add_char(out, '}');
 }
 
-bool turns_may_see(const struct principal *p, const struct turnlog_turn *t)
+bool turn_api_can_see(const struct auth_principal *p, const struct turnlog_turn *t)
 {
     return (p->grants & CONF_WATCH) || (t->spec.owner && strcmp(t->spec.owner, p->name) == 0);
 }
@@ -71,7 +71,7 @@ static void answer_object(struct httpd_request *r, int status, const char *id, s
     buf_add_char(body, '\n');
     buf_printf(&where, "/turns/%s", id);
     const struct httpd_header location = {"Location", where.p};
-    httpd_answer_with(r, &(struct httpd_answer){
+    httpd_answer_full(r, &(struct httpd_answer){
                              .status = status,
                              .content_type = REPLY_JSON,
                              .headers = &location,
@@ -83,24 +83,24 @@ static void answer_object(struct httpd_request *r, int status, const char *id, s
 /* Its answer or error, and its usage, as its events have them, whatever is shown of the agent. */
 static void add_outcome(struct buf *out, struct turnlog *log, const char *id)
 {
-    struct result result = {0};
+    struct turn_result result = {0};
     struct turnlog_item item;
-    enum turnlog_step step;
-    struct turnlog_follower *const f = turnlog_follow(log, id, 0, true, NULL, NULL);
-    while (f && (step = turnlog_next(f, &item)) <= TURNLOG_GAP)
+    enum turnlog_next_result step;
+    struct turnlog_follower *const f = turnlog_follower_new(log, id, 0, true, NULL, NULL);
+    while (f && (step = turnlog_follower_next(f, &item)) <= TURNLOG_GAP)
         if (step == TURNLOG_EVENT)
-            result_feed(&result, event_box_get(item.box));
-    turnlog_unfollow(f);
-    result_outcome(out, &result);
-    result_fini(&result);
+            turn_result_feed(&result, shared_event_get(item.box));
+    turnlog_follower_free(f);
+    turn_result_outcome(out, &result);
+    turn_result_fini(&result);
 }
 
-static void answer_turn(const struct api *a, struct httpd_request *r, int status,
-                        const struct turnlog_turn *t, const struct principal *p)
+static void answer_turn(const struct api_context *a, struct httpd_request *r, int status,
+                        const struct turnlog_turn *t, const struct auth_principal *p)
 {
     CLEANUP_BUF struct buf body = {0};
-    turns_add(&body, t, a->host.requests, p);
-    if (turnlog_is_over(t) && !t->into) {
+    turn_api_append_json(&body, t, a->host.requests, p);
+    if (turnlog_turn_is_finished(t) && !t->into) {
         body.len--; /* of the bracket that closes the object */
         add_outcome(&body, a->host.turnlog, t->spec.id);
         buf_add_char(&body, '}');
@@ -116,34 +116,34 @@ static char *id_of(const struct httpd_request *r)
     return xstrndup(from, strcspn(from, "/"));
 }
 
-const struct turnlog_turn *turns_take(const struct turnlog *log, struct httpd_request *r,
-                                      const struct principal *p)
+const struct turnlog_turn *turn_api_find_turn(const struct turnlog *log, struct httpd_request *r,
+                                              const struct auth_principal *p)
 {
     CLEANUP_FREE char *id = id_of(r);
-    const struct turnlog_turn *const t = turnlog_find(log, id);
-    if (t && turns_may_see(p, t))
+    const struct turnlog_turn *const t = turnlog_find_turn(log, id);
+    if (t && turn_api_can_see(p, t))
         return t;
-    reply_error(r, 404, "no_such_turn", NO_SUCH_TURN);
+    api_http_error(r, 404, "no_such_turn", NO_SUCH_TURN);
     return NULL;
 }
 
 /* ---- the list ---- */
 
-struct list {
-    const struct principal *principal;
-    const struct requests *requests;
+struct turn_api_list {
+    const struct auth_principal *principal;
+    const struct request_registry *requests;
     struct buf body;
     size_t left;
 };
 
 static bool add_to_list(void *ctx, const struct turnlog_turn *t)
 {
-    struct list *const l = ctx;
-    if (!turns_may_see(l->principal, t))
+    struct turn_api_list *const l = ctx;
+    if (!turn_api_can_see(l->principal, t))
         return true;
     if (l->body.p[l->body.len - 1] == '}')
         buf_add_char(&l->body, ',');
-    turns_add(&l->body, t, l->requests, l->principal);
+    turn_api_append_json(&l->body, t, l->requests, l->principal);
     return --l->left > 0;
 }
 
@@ -165,7 +165,7 @@ static void add_name(struct buf *out, const char *name)
 }
 
 /* Who asked, and what that one may: what a page need not offer. */
-static void add_me(struct buf *out, const struct principal *p)
+static void add_me(struct buf *out, const struct auth_principal *p)
 {
     static const struct {
         const char *name;
@@ -196,26 +196,27 @@ static void add_agents(struct buf *out, const struct conf *conf)
     buf_add_char(out, ']');
 }
 
-static void list(const struct api *a, struct httpd_request *r)
+static void list(const struct api_context *a, struct httpd_request *r)
 {
-    const struct principal *const p = auth_demand(a->auth, r, 0);
+    const struct auth_principal *const p = auth_require_grant(a->auth, r, 0);
     if (!p)
         return;
-    struct list l = {.principal = p, .requests = a->host.requests, .left = limit_of(r->query)};
+    struct turn_api_list l = {
+        .principal = p, .requests = a->host.requests, .left = limit_of(r->query)};
     buf_add_str(&l.body, "{\"turns\":[");
-    turnlog_each(a->host.turnlog, add_to_list, &l);
+    turnlog_each_turn(a->host.turnlog, add_to_list, &l);
     buf_add_char(&l.body, ']');
     add_me(&l.body, p);
     add_agents(&l.body, a->conf);
     buf_add_str(&l.body, "}\n");
-    reply_json(r, 200, &l.body);
+    api_http_send_json(r, 200, &l.body);
     buf_fini(&l.body);
 }
 
 /* ---- beginning one ---- */
 
 struct wanted {
-    struct api *api;
+    struct api_context *api;
     struct httpd_request *request;
     char *principal, *conversation, *key; /* conversation, key: or NULL */
     const struct conf *conf;              /* of the agent: it is kept */
@@ -233,51 +234,51 @@ static void free_wanted(struct wanted *w)
     free(w);
 }
 
-bool turns_is_dismissed(const struct api *a, const struct turnlog_turn *t)
+bool turn_api_is_dismissed(const struct api_context *a, const struct turnlog_turn *t)
 {
-    return t && t->state == TURNLOG_CANCELLED && !t->started_ms && server_is_ending(a->server);
+    return t && t->state == TURNLOG_CANCELLED && !t->started_ms && host_is_stopping(a->server);
 }
 
-void turns_refuse(struct httpd_request *r, const struct conversations_result *why)
+void turn_api_send_refusal(struct httpd_request *r, const struct conversations_result *why)
 {
     switch (why->refusal) {
     case CONVERSATIONS_NOT_REFUSED:
-        reply_error(r, 409, "known", "The turn of this key is over, and is no longer kept.");
+        api_http_error(r, 409, "known", "The turn of this key is over, and is no longer kept.");
         return;
     case CONVERSATIONS_QUEUE_FULL:
-        reply_error(r, 429, "queue_full", why->text);
+        api_http_error(r, 429, "queue_full", why->text);
         return;
     case CONVERSATIONS_TOO_LONG:
-        reply_error(r, 413, "message_too_long",
-                    "The message for the agent is longer than the limit of 1048576 bytes.");
+        api_http_error(r, 413, "message_too_long",
+                       "The message for the agent is longer than the limit of 1048576 bytes.");
         return;
     case CONVERSATIONS_DISK_FULL:
-        reply_error(r, 503, "disk_full", why->text);
+        api_http_error(r, 503, "disk_full", why->text);
         return;
     case CONVERSATIONS_NOT_KEPT:
-        reply_error(r, 503, "not_kept",
-                    "The message cannot be stored now; the log of the host says why.");
+        api_http_error(r, 503, "not_kept",
+                       "The message cannot be stored now; the log of the host says why.");
         return;
     case CONVERSATIONS_NO_AGENT:
-        reply_error(r, 404, "no_such_agent",
-                    "The agent was removed from the configuration just now.");
+        api_http_error(r, 404, "no_such_agent",
+                       "The agent was removed from the configuration just now.");
         return;
     case CONVERSATIONS_ENDING:
-        reply_error(r, 503, "shutting_down", TURNS_DISMISSED);
+        api_http_error(r, 503, "shutting_down", TURNS_DISMISSED);
         return;
     }
 }
 
 /* The turn of the same key, which is over and not in the turn log any more. */
-static void on_known(void *ctx, const struct record_turn *turn)
+static void on_known(void *ctx, const struct journal_turn *turn)
 {
     struct wanted *const w = ctx;
     CLEANUP_BUF struct buf body = {0};
     if (turn) {
-        past_add(&body, turn);
+        past_turns_add(&body, turn);
         answer_object(w->request, 202, turn->id, &body);
     } else {
-        turns_refuse(w->request, &(struct conversations_result){.accepted = TC_KNOWN});
+        turn_api_send_refusal(w->request, &(struct conversations_result){.accepted = TC_KNOWN});
     }
     free_wanted(w);
 }
@@ -286,15 +287,16 @@ static void on_submitted(void *ctx, const struct conversations_result *answer)
 {
     struct wanted *const w = ctx;
     const char *const turn = answer->turn;
-    const struct turnlog_turn *const t = turn ? turnlog_find(w->api->host.turnlog, turn) : NULL;
+    const struct turnlog_turn *const t =
+        turn ? turnlog_find_turn(w->api->host.turnlog, turn) : NULL;
     if (!t && answer->accepted == TC_KNOWN && turn) {
-        past_find(w->api->past, turn, &(struct principal){w->principal, 0}, on_known, w);
+        past_turns_find(w->api->past, turn, &(struct auth_principal){w->principal, 0}, on_known, w);
         return;
     }
     if (t)
-        answer_turn(w->api, w->request, 202, t, &(struct principal){.name = w->principal});
+        answer_turn(w->api, w->request, 202, t, &(struct auth_principal){.name = w->principal});
     else
-        turns_refuse(w->request, answer);
+        turn_api_send_refusal(w->request, answer);
     free_wanted(w);
 }
 
@@ -302,16 +304,16 @@ static void answer_switches(struct httpd_request *r, struct visibility v)
 {
     CLEANUP_BUF struct buf body = {0};
     buf_add_str(&body, "{\"visibility\":");
-    visibility_json(&body, v);
+    visibility_append_json(&body, v);
     buf_add_str(&body, "}\n");
-    reply_json(r, 200, &body);
+    api_http_send_json(r, 200, &body);
 }
 
-static void on_toggled(void *ctx, const struct toggle *t)
+static void on_toggled(void *ctx, const struct visibility_command_result *t)
 {
     struct wanted *const w = ctx;
     if (t->why) {
-        reply_error(w->request, 500, "visibility_not_stored", t->why);
+        api_http_error(w->request, 500, "visibility_not_stored", t->why);
         free_wanted(w);
         return;
     }
@@ -320,9 +322,9 @@ static void on_toggled(void *ctx, const struct toggle *t)
         free_wanted(w);
         return;
     }
-    const struct conversations_message m = {
+    const struct turn_scheduler_message m = {
         .key = w->conversation,
-        .source = CONVERSATIONS_DETACHED,
+        .source = TURN_SCHEDULER_DETACHED,
         .agent = w->agent,
         .user = w->principal,
         .owner = w->principal,
@@ -334,15 +336,16 @@ static void on_toggled(void *ctx, const struct toggle *t)
         .throwaway = strstr(w->conversation, w->turn),
         .follows = w->follows,
     };
-    conversations_submit(w->api->host.conversations, &m, on_submitted, w);
+    turn_scheduler_submit(w->api->host.conversations, &m, on_submitted, w);
 }
 
 /* Without a name the conversation is one of its own, named after its turn; those of other agents
  * are others. */
-static struct wanted *new_wanted(struct api *a, struct httpd_request *r, const struct principal *p,
-                                 const struct conf_agent *agent, const char *conversation)
+static struct wanted *new_wanted(struct api_context *a, struct httpd_request *r,
+                                 const struct auth_principal *p, const struct conf_agent *agent,
+                                 const char *conversation)
 {
-    const char *const key = httpd_header(r, "Idempotency-Key");
+    const char *const key = httpd_find_header(r, "Idempotency-Key");
     struct wanted *const w = xcalloc(1, sizeof *w);
     uuid_make(w->turn);
     w->api = a;
@@ -350,7 +353,7 @@ static struct wanted *new_wanted(struct api *a, struct httpd_request *r, const s
     w->principal = xstrdup(p->name);
     w->conf = conf_ref(a->conf);
     w->agent = agent;
-    w->conversation = xasprintf(CONVERSATIONS_DETACHED ":%s:%s:%s", p->name, agent->name,
+    w->conversation = xasprintf(TURN_SCHEDULER_DETACHED ":%s:%s:%s", p->name, agent->name,
                                 conversation ? conversation : w->turn);
     w->key = key ? xasprintf("%s:%s", p->name, key) : NULL;
     return w;
@@ -371,7 +374,7 @@ static void check_length(const char *what, const char *name, struct buf *why)
 /* Whether what the agent does behind its answer may be turns of their own. */
 static bool read_background(const json_t *body, struct buf *why)
 {
-    const char *const word = reply_member(body, "background", why);
+    const char *const word = api_http_member(body, "background", why);
     const bool follows = word && strcmp(word, "follow") == 0;
     if (word && !follows && strcmp(word, "wait") != 0)
         buf_add_str(why, "background has to be \"wait\" or \"follow\"");
@@ -382,46 +385,46 @@ static bool read_background(const json_t *body, struct buf *why)
 static bool read_wish(struct wish *w, const struct httpd_request *r, const json_t *body,
                       struct buf *why)
 {
-    w->prompt = reply_member(body, "prompt", why);
+    w->prompt = api_http_member(body, "prompt", why);
     if (!w->prompt && !why->len)
         buf_add_str(why, "prompt is missing: the message for the agent");
     if (!why->len)
-        w->agent = reply_member(body, "agent", why);
+        w->agent = api_http_member(body, "agent", why);
     if (!why->len)
-        w->conversation = reply_member(body, "conversation", why);
+        w->conversation = api_http_member(body, "conversation", why);
     if (!why->len)
         w->follows = read_background(body, why);
     if (!why->len)
         check_length("conversation", w->conversation, why);
     if (!why->len)
-        check_length("Idempotency-Key", httpd_header(r, "Idempotency-Key"), why);
+        check_length("Idempotency-Key", httpd_find_header(r, "Idempotency-Key"), why);
     return !why->len;
 }
 
-static void begin_with(struct api *a, struct httpd_request *r, const struct principal *p,
-                       const json_t *body)
+static void begin_with(struct api_context *a, struct httpd_request *r,
+                       const struct auth_principal *p, const json_t *body)
 {
     struct wish wish = {0};
     CLEANUP_BUF struct buf why = {0};
     if (!read_wish(&wish, r, body, &why)) {
-        reply_error(r, 400, "invalid_value", why.p);
+        api_http_error(r, 400, "invalid_value", why.p);
         return;
     }
     const struct conf_agent *const agent = conf_agent_find(a->conf, wish.agent);
     if (!agent) {
-        reply_error(r, 404, "no_such_agent", "there is no such agent");
+        api_http_error(r, 404, "no_such_agent", "there is no such agent");
         return;
     }
     struct wanted *const w = new_wanted(a, r, p, agent, wish.conversation);
     w->follows = wish.follows;
-    toggle_apply(a->host.switches, agent->name, (struct str){wish.prompt, strlen(wish.prompt)},
-                 on_toggled, w);
+    visibility_command_apply(a->host.switches, agent->name,
+                             (struct str){wish.prompt, strlen(wish.prompt)}, on_toggled, w);
 }
 
-static void begin(struct api *a, struct httpd_request *r)
+static void begin(struct api_context *a, struct httpd_request *r)
 {
-    const struct principal *const p = auth_demand(a->auth, r, CONF_SUBMIT);
-    json_t *const body = p ? reply_take_body(r) : NULL;
+    const struct auth_principal *const p = auth_require_grant(a->auth, r, CONF_SUBMIT);
+    json_t *const body = p ? api_http_parse_body(r) : NULL;
     if (body)
         begin_with(a, r, p, body);
     json_decref(body);
@@ -429,43 +432,44 @@ static void begin(struct api *a, struct httpd_request *r)
 
 /* ---- one ---- */
 
-static void cancel(struct api *a, struct httpd_request *r)
+static void cancel(struct api_context *a, struct httpd_request *r)
 {
-    const struct principal *const p = auth_demand(a->auth, r, CONF_CANCEL);
-    const struct turnlog_turn *const t = p ? turns_take(a->host.turnlog, r, p) : NULL;
+    const struct auth_principal *const p = auth_require_grant(a->auth, r, CONF_CANCEL);
+    const struct turnlog_turn *const t = p ? turn_api_find_turn(a->host.turnlog, r, p) : NULL;
     if (!t)
         return;
-    struct conversations *const all = a->host.conversations;
-    const bool ended = turnlog_is_over(t) ? conversations_stop_background(all, t->spec.conversation)
-                                          : conversations_cancel_turn(all, t->spec.id);
+    struct turn_scheduler *const all = a->host.conversations;
+    const bool ended = turnlog_turn_is_finished(t)
+                           ? turn_scheduler_stop_background(all, t->spec.conversation)
+                           : turn_scheduler_cancel_turn(all, t->spec.id);
     if (!ended)
-        reply_error(r, 409, "over", "this turn does not run and does not wait");
+        api_http_error(r, 409, "over", "this turn does not run and does not wait");
     else
         answer_turn(a, r, 202, t, p);
 }
 
-static void on_past(void *ctx, const struct record_turn *turn)
+static void on_past(void *ctx, const struct journal_turn *turn)
 {
     struct httpd_request *const r = ctx;
     CLEANUP_BUF struct buf body = {0};
     if (!turn) {
-        reply_error(r, 404, "no_such_turn", "There is no such turn, or it is no longer kept.");
+        api_http_error(r, 404, "no_such_turn", "There is no such turn, or it is no longer kept.");
         return;
     }
-    past_add(&body, turn);
+    past_turns_add(&body, turn);
     answer_object(r, 200, turn->id, &body);
 }
 
-static void show(struct api *a, struct httpd_request *r)
+static void show(struct api_context *a, struct httpd_request *r)
 {
-    const struct principal *const p = auth_demand(a->auth, r, 0);
+    const struct auth_principal *const p = auth_require_grant(a->auth, r, 0);
     if (!p)
         return;
     CLEANUP_FREE char *id = id_of(r);
-    const struct turnlog_turn *const t = turnlog_find(a->host.turnlog, id);
+    const struct turnlog_turn *const t = turnlog_find_turn(a->host.turnlog, id);
     if (!t)
-        past_find(a->past, id, p, on_past, r);
-    else if (turns_may_see(p, t))
+        past_turns_find(a->past, id, p, on_past, r);
+    else if (turn_api_can_see(p, t))
         answer_turn(a, r, 200, t, p);
     else
         on_past(r, NULL);
@@ -485,11 +489,11 @@ static const struct part {
     const char
         *name; /* behind "/turns/", or behind a turn's id; with a slash at its end: and more */
     bool posts;
-    void (*fn)(struct api *a, struct httpd_request *r);
+    void (*fn)(struct api_context *a, struct httpd_request *r);
 } parts[] = {
-    {"events", false, events_answer_list}, {"", false, show},
-    {"/events", false, events_answer},     {"/cancel", true, cancel},
-    {"/requests/", true, asked_answer},
+    {"events", false, turn_events_handle_list},      {"", false, show},
+    {"/events", false, turn_events_handle_turn},     {"/cancel", true, cancel},
+    {"/requests/", true, request_api_handle_answer},
 };
 
 static bool fits(const char *name, const char *text)
@@ -512,14 +516,14 @@ static void on_turn(void *arg, struct httpd_request *r)
 {
     const struct part *const part = find_part(r->path + strlen("/turns/"));
     if (!part)
-        reply_error(r, 404, "not_found", "there is nothing there");
+        api_http_error(r, 404, "not_found", "there is nothing there");
     else if (part->posts != (strcmp(r->method, "POST") == 0))
-        reply_wrong_method(r, part->posts ? "POST" : "GET, HEAD");
+        api_http_send_405(r, part->posts ? "POST" : "GET, HEAD");
     else
         part->fn(arg, r);
 }
 
-void turns_route(struct api *a)
+void turn_api_add_routes(struct api_context *a)
 {
     httpd_route(a->host.httpd, "/turns", HTTPD_GET | HTTPD_POST, on_turns, a);
     httpd_route(a->host.httpd, "/turns/", HTTPD_GET | HTTPD_POST, on_turn, a);

@@ -14,15 +14,15 @@
 /* ---- one turn ---- */
 
 struct following {
-    struct principal principal; /* its name is `name` */
+    struct auth_principal principal; /* its name is `name` */
     char *name, *turn;
-    const struct requests *requests;
+    const struct request_registry *requests;
 };
 
-static void add_line(struct buf *out, uint64_t seq, struct event_box *box)
+static void add_line(struct buf *out, uint64_t seq, struct shared_event *box)
 {
     size_t len;
-    const char *const line = event_box_line(box, &len);
+    const char *const line = shared_event_json_line(box, &len);
     buf_printf(out, "id: %" PRIu64 "\ndata: ", seq);
     buf_add(out, line, len);
     buf_add_str(out, "\n\n");
@@ -32,13 +32,14 @@ static void add_event(void *ctx, struct buf *out, const struct turnlog_item *ite
 {
     const struct following *const f = ctx;
     struct event told;
-    if (!asked_tell(f->requests, &f->principal, f->turn, event_box_get(item->box), &told)) {
+    if (!request_api_tell(f->requests, &f->principal, f->turn, shared_event_get(item->box),
+                          &told)) {
         add_line(out, item->seq, item->box);
         return;
     }
-    struct event_box *const box = event_box_new(&told);
+    struct shared_event *const box = shared_event_new(&told);
     add_line(out, item->seq, box);
-    event_box_unref(box);
+    shared_event_unref(box);
 }
 
 static void on_unfollowed(void *ctx, bool left)
@@ -66,30 +67,30 @@ static void add_shutdown(void *ctx, struct buf *out)
                      "shutting down; connect again when it has restarted.\"}\n\n");
 }
 
-static const struct feed_ops ops = {
+static const struct event_stream_ops ops = {
     .event = add_event, .gap = add_gap, .drain = add_shutdown, .closed = on_unfollowed};
 
 /* What the client has: 0 for none, and for what is no number. */
 static uint64_t last_id(const struct httpd_request *r)
 {
-    const char *const text = httpd_header(r, "Last-Event-ID");
+    const char *const text = httpd_find_header(r, "Last-Event-ID");
     char *end;
     const uint64_t id = text ? strtoull(text, &end, 10) : 0;
     return text && *text != '-' && !*end ? id : 0;
 }
 
-void events_answer(struct api *a, struct httpd_request *r)
+void turn_events_handle_turn(struct api_context *a, struct httpd_request *r)
 {
-    const struct principal *const p = auth_demand(a->auth, r, 0);
-    const struct turnlog_turn *const t = p ? turns_take(a->host.turnlog, r, p) : NULL;
+    const struct auth_principal *const p = auth_require_grant(a->auth, r, 0);
+    const struct turnlog_turn *const t = p ? turn_api_find_turn(a->host.turnlog, r, p) : NULL;
     if (!t)
         return;
     struct following *const f = xcalloc(1, sizeof *f);
     f->name = xstrdup(p->name);
     f->turn = xstrdup(t->spec.id);
-    f->principal = (struct principal){f->name, p->grants};
+    f->principal = (struct auth_principal){f->name, p->grants};
     f->requests = a->host.requests;
-    const struct feed_spec spec = {
+    const struct event_stream_spec spec = {
         .ops = &ops,
         .ctx = f,
         .turn = t->spec.id,
@@ -97,29 +98,29 @@ void events_answer(struct api *a, struct httpd_request *r)
         .after = last_id(r),
         .sees_all = a->conf->http.sees_all,
     };
-    feed_start(a, &spec, reply_stream(r, NULL, 0));
+    event_stream_start(a, &spec, api_http_stream(r, NULL, 0));
 }
 
 /* ---- the list ---- */
 
 struct watching {
-    struct principal principal; /* its name is `name` */
+    struct auth_principal principal; /* its name is `name` */
     char *name;
-    const struct requests *requests;
-    struct feed *feed;
+    const struct request_registry *requests;
+    struct event_stream *feed;
     struct turnlog_watcher *watcher;
 };
 
 static void tell_turn(void *ctx, const struct turnlog_turn *t)
 {
     const struct watching *const w = ctx;
-    if (!turns_may_see(&w->principal, t))
+    if (!turn_api_can_see(&w->principal, t))
         return;
     CLEANUP_BUF struct buf out = {0};
     buf_add_str(&out, "data: ");
-    turns_add(&out, t, w->requests, &w->principal);
+    turn_api_append_json(&out, t, w->requests, &w->principal);
     buf_add_str(&out, "\n\n");
-    feed_write(w->feed, (struct str){out.p, out.len});
+    event_stream_write(w->feed, (struct str){out.p, out.len});
 }
 
 static bool tell_one(void *ctx, const struct turnlog_turn *t)
@@ -132,24 +133,24 @@ static void on_closed(void *ctx, bool left)
 {
     struct watching *const w = ctx;
     (void)left;
-    turnlog_unwatch(w->watcher);
+    turnlog_watcher_free(w->watcher);
     free(w->name);
     free(w);
 }
 
-static const struct feed_ops list_ops = {.drain = add_shutdown, .closed = on_closed};
+static const struct event_stream_ops list_ops = {.drain = add_shutdown, .closed = on_closed};
 
-void events_answer_list(struct api *a, struct httpd_request *r)
+void turn_events_handle_list(struct api_context *a, struct httpd_request *r)
 {
-    const struct principal *const p = auth_demand(a->auth, r, 0);
+    const struct auth_principal *const p = auth_require_grant(a->auth, r, 0);
     if (!p)
         return;
     struct watching *const w = xcalloc(1, sizeof *w);
-    const struct feed_spec spec = {.ops = &list_ops, .ctx = w, .principal = p->name};
+    const struct event_stream_spec spec = {.ops = &list_ops, .ctx = w, .principal = p->name};
     w->name = xstrdup(p->name);
     w->requests = a->host.requests;
-    w->principal = (struct principal){w->name, p->grants};
-    w->feed = feed_start(a, &spec, reply_stream(r, NULL, 0));
+    w->principal = (struct auth_principal){w->name, p->grants};
+    w->feed = event_stream_start(a, &spec, api_http_stream(r, NULL, 0));
     w->watcher = turnlog_watch(a->host.turnlog, tell_turn, w);
-    turnlog_each(a->host.turnlog, tell_one, w);
+    turnlog_each_turn(a->host.turnlog, tell_one, w);
 }

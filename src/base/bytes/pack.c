@@ -4,7 +4,7 @@
 
 #define ABSENT (-1)
 
-void pack_number(struct buf *out, int64_t number)
+void pack_int64(struct buf *out, int64_t number)
 {
     char *const to = buf_reserve(out, sizeof number);
     memcpy(to, &number, sizeof number);
@@ -12,19 +12,19 @@ void pack_number(struct buf *out, int64_t number)
     out->len += sizeof number;
 }
 
-void pack_real(struct buf *out, double number)
+void pack_double(struct buf *out, double number)
 {
     buf_add(out, &number, sizeof number);
 }
 
-void pack_flag(struct buf *out, bool flag)
+void pack_bool(struct buf *out, bool flag)
 {
     buf_add_char(out, flag ? 1 : 0);
 }
 
 void pack_bytes(struct buf *out, struct str bytes)
 {
-    pack_number(out, bytes.p ? (int64_t)bytes.len : ABSENT);
+    pack_int64(out, bytes.p ? (int64_t)bytes.len : ABSENT);
     if (!bytes.p)
         return;
     char *const to = buf_reserve(out, bytes.len + 1);
@@ -33,41 +33,41 @@ void pack_bytes(struct buf *out, struct str bytes)
     out->len += bytes.len + 1;
 }
 
-void pack_text(struct buf *out, const char *text)
+void pack_string(struct buf *out, const char *text)
 {
     pack_bytes(out, (struct str){text, text ? strlen(text) : 0});
 }
 
-double unpack_real(struct unpack *u)
+double unpack_real(struct unpacker *u)
 {
     double number = 0;
-    const char *const from = unpack_take(u, sizeof number);
+    const char *const from = unpack_raw(u, sizeof number);
     if (from)
         memcpy(&number, from, sizeof number);
     return number;
 }
 
-bool unpack_flag(struct unpack *u)
+bool unpack_flag(struct unpacker *u)
 {
-    const char *const from = unpack_take(u, 1);
+    const char *const from = unpack_raw(u, 1);
     u->bad = u->bad || (unsigned char)*from > 1;
     return !u->bad && *from;
 }
 
-size_t unpack_count(struct unpack *u, size_t max)
+size_t unpack_count(struct unpacker *u, size_t max)
 {
     const int64_t number = unpack_number(u);
     u->bad = u->bad || number < 0 || (uint64_t)number > max;
     return u->bad ? 0 : (size_t)number;
 }
 
-struct str unpack_bytes(struct unpack *u)
+struct str unpack_bytes(struct unpacker *u)
 {
     const int64_t len = unpack_number(u);
     if (u->bad || len == ABSENT)
         return (struct str){0};
     const char *const from =
-        len >= 0 && len < u->end - u->p ? unpack_take(u, (size_t)len + 1) : NULL;
+        len >= 0 && len < u->end - u->p ? unpack_raw(u, (size_t)len + 1) : NULL;
     if (!from || from[len]) {
         u->bad = true;
         return (struct str){0};
@@ -75,21 +75,21 @@ struct str unpack_bytes(struct unpack *u)
     return (struct str){from, (size_t)len};
 }
 
-const char *unpack_text(struct unpack *u)
+const char *unpack_text(struct unpacker *u)
 {
     const struct str bytes = unpack_bytes(u);
     u->bad = u->bad || (bytes.p && strlen(bytes.p) != bytes.len);
     return u->bad ? NULL : bytes.p;
 }
 
-const char *unpack_required(struct unpack *u)
+const char *unpack_required_string(struct unpacker *u)
 {
     const char *const text = unpack_text(u);
     u->bad = u->bad || !text;
     return text ? text : "";
 }
 
-int unpack_finish(const struct unpack *u)
+int unpack_finish(const struct unpacker *u)
 {
     return u->bad || u->p != u->end ? -1 : 0;
 }

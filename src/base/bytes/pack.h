@@ -10,25 +10,25 @@
 #include "base/attr.h"
 #include "base/bytes/buf.h"
 
-void pack_number(struct buf *out, int64_t number);
-void pack_real(struct buf *out, double number);
-void pack_flag(struct buf *out, bool flag);
+void pack_int64(struct buf *out, int64_t number);
+void pack_double(struct buf *out, double number);
+void pack_bool(struct buf *out, bool flag);
 /* Any bytes, p NULL: absent. */
 void pack_bytes(struct buf *out, struct str bytes);
 /* NULL: absent. */
-void pack_text(struct buf *out, const char *text);
+void pack_string(struct buf *out, const char *text);
 
-struct unpack {
+struct unpacker {
     const char *p, *end;
     bool bad;
 };
 
-static inline void unpack_start(struct unpack *u, struct str record)
+static inline void unpack_init(struct unpacker *u, struct str record)
 {
-    *u = (struct unpack){record.p, record.p + record.len, false};
+    *u = (struct unpacker){record.p, record.p + record.len, false};
 }
 /* The next n bytes; NULL: there are not so many. */
-static inline const char *unpack_take(struct unpack *u, size_t n)
+static inline const char *unpack_raw(struct unpacker *u, size_t n)
 {
     if (u->bad || (size_t)(u->end - u->p) < n) {
         u->bad = true;
@@ -37,26 +37,26 @@ static inline const char *unpack_take(struct unpack *u, size_t n)
     u->p += n;
     return u->p - n;
 }
-static inline int64_t unpack_number(struct unpack *u)
+static inline int64_t unpack_number(struct unpacker *u)
 {
     int64_t number = 0;
-    const char *const from = unpack_take(u, sizeof number);
+    const char *const from = unpack_raw(u, sizeof number);
     if (from)
         memcpy(&number, from, sizeof number);
     return number;
 }
-double unpack_real(struct unpack *u);
+double unpack_real(struct unpacker *u);
 /* Of what is neither 0 nor 1 the record is bad. */
-bool unpack_flag(struct unpack *u);
+bool unpack_flag(struct unpacker *u);
 /* A number of at most `max` and not negative: counts, lengths, kinds. */
-size_t unpack_count(struct unpack *u, size_t max);
+size_t unpack_count(struct unpacker *u, size_t max);
 /* Point into the record, as what follows; there is a NUL behind the bytes. p NULL: absent. */
-struct str unpack_bytes(struct unpack *u);
+struct str unpack_bytes(struct unpacker *u);
 /* Bytes with a NUL among them are bad. NULL: absent. */
-const char *unpack_text(struct unpack *u);
+const char *unpack_text(struct unpacker *u);
 /* The same, but one that is absent is bad; then "". */
-const char *unpack_required(struct unpack *u);
+const char *unpack_required_string(struct unpacker *u);
 /* 0: all has been read, and nothing was wrong. */
-int unpack_finish(const struct unpack *u) MUST_CHECK;
+int unpack_finish(const struct unpacker *u) MUST_CHECK;
 
 #endif

@@ -19,12 +19,12 @@ static size_t ascii_prefix(const char *p, size_t n)
 }
 
 /* What may follow a lead byte: Unicode 15, table 3-7. */
-struct lead {
+struct utf8_lead {
     unsigned char len;
     unsigned char low, high; /* of the second byte; those behind it are 80..BF */
 };
 
-static const struct lead leads[256] = {
+static const struct utf8_lead leads[256] = {
     [0xc2 ... 0xdf] = {2, 0x80, 0xbf}, [0xe0] = {3, 0xa0, 0xbf},
     [0xe1 ... 0xec] = {3, 0x80, 0xbf}, [0xed] = {3, 0x80, 0x9f},
     [0xee ... 0xef] = {3, 0x80, 0xbf}, [0xf0] = {4, 0x90, 0xbf},
@@ -36,7 +36,7 @@ static const struct lead leads[256] = {
 static size_t multibyte(const char *p, size_t n, size_t *bad)
 {
     const unsigned char *const s = (const unsigned char *)p;
-    const struct lead *const lead = &leads[s[0]];
+    const struct utf8_lead *const lead = &leads[s[0]];
     *bad = 1;
     if (!lead->len || n < 2 || s[1] < lead->low || s[1] > lead->high)
         return 0;

@@ -130,7 +130,7 @@ static bool splits_grapheme(const char *p, size_t n, size_t at)
     return before == ZWJ || continues(next) || (is_regional(next) && splits_flag(p, at));
 }
 
-size_t utf8_cut(const char *p, size_t n, size_t max)
+size_t utf8_truncated_len(const char *p, size_t n, size_t max)
 {
     if (n <= max)
         return n;
@@ -141,9 +141,9 @@ size_t utf8_cut(const char *p, size_t n, size_t max)
     return at ? at : between_chars;
 }
 
-void utf8_copy(char *to, size_t size, const char *text)
+void utf8_copy_truncated(char *to, size_t size, const char *text)
 {
-    const size_t n = text ? utf8_cut(text, strlen(text), size - 1) : 0;
+    const size_t n = text ? utf8_truncated_len(text, strlen(text), size - 1) : 0;
     if (n)
         memcpy(to, text, n);
     to[n] = '\0';

@@ -35,7 +35,7 @@ int64_t clock_mono_ms(void)
     return clock_mono_us() / 1000;
 }
 
-double clock_wall(void)
+double clock_wall_s(void)
 {
     if (atomic_load(&faked))
         return (double)atomic_load(&fake_wall_us) / 1e6;
@@ -44,7 +44,7 @@ double clock_wall(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-void clock_format(double wall, char out[32])
+void clock_format_rfc3339(double wall, char out[32])
 {
     const double first = -30610224000.0; /* 1000-01-01T00:00:00Z: four digits of year */
     const double last = 253402300799.999;
@@ -76,7 +76,7 @@ void clock_fake_advance(int64_t ms)
     atomic_fetch_add(&fake_wall_us, ms * 1000);
 }
 
-void clock_unfake(void)
+void clock_fake_end(void)
 {
     atomic_store(&faked, false);
 }

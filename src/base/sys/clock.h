@@ -13,13 +13,13 @@ int64_t clock_mono_us(void);
  * who asks very often. */
 int64_t clock_mono_coarse_ms(void);
 /* Unix seconds. Any thread. */
-double clock_wall(void);
+double clock_wall_s(void);
 /* RFC 3339, UTC, milliseconds, e.g. 2026-11-21T07:30:00.123Z (25 bytes with the NUL). */
-void clock_format(double wall, char out[32]);
+void clock_format_rfc3339(double wall, char out[32]);
 
-/* Tests only: freezes both clocks at these values until clock_unfake. */
+/* Tests only: freezes both clocks at these values until clock_fake_end. */
 void clock_fake(int64_t mono_ms, double wall);
 void clock_fake_advance(int64_t ms);
-void clock_unfake(void);
+void clock_fake_end(void);
 
 #endif

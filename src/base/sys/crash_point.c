@@ -43,7 +43,7 @@ static bool is_wanted(const char *name, long *nth)
     return wanted[len] == ':' || !wanted[len];
 }
 
-void crash_point_reach(const char *name)
+void crash_point_hit(const char *name)
 {
     static atomic_long times;
     long nth;
@@ -53,7 +53,7 @@ void crash_point_reach(const char *name)
     raise(SIGKILL);
 }
 
-bool crash_point_tears(const char *name)
+bool crash_point_is_torn(const char *name)
 {
     const char *const torn = getenv("TURNCAST_CRASH_TEAR");
     return torn && strcmp(torn, name) == 0;

@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
-int dir_make(const char *path, struct tc_err *err)
+int dir_create_all(const char *path, struct tc_err *err)
 {
     CLEANUP_FREE char *part = xstrdup(path);
     for (char *p = part; *p; p++) {
@@ -16,10 +16,10 @@ int dir_make(const char *path, struct tc_err *err)
             continue;
         *p = 0;
         if (mkdir(part, 0700) < 0 && errno != EEXIST)
-            return err_sys(err, errno, part, "cannot be made");
+            return err_set_errno(err, errno, part, "cannot be made");
         *p = '/';
     }
     if (mkdir(part, 0700) < 0 && errno != EEXIST)
-        return err_sys(err, errno, part, "cannot be made");
+        return err_set_errno(err, errno, part, "cannot be made");
     return 0;
 }

@@ -7,6 +7,6 @@
 #include "base/sys/err.h"
 
 /* The folder and those above it, 0700 where they are missing. */
-int dir_make(const char *path, struct tc_err *err) MUST_CHECK;
+int dir_create_all(const char *path, struct tc_err *err) MUST_CHECK;
 
 #endif

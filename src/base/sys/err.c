@@ -33,7 +33,7 @@ static void append_reason(struct tc_err *e, int no)
     snprintf(e->text + at, sizeof e->text - at, ": %s", reason);
 }
 
-int err_sys(struct tc_err *e, int no, const char *place, const char *fmt, ...)
+int err_set_errno(struct tc_err *e, int no, const char *place, const char *fmt, ...)
 {
     if (!e)
         return -1;
@@ -46,7 +46,7 @@ int err_sys(struct tc_err *e, int no, const char *place, const char *fmt, ...)
     return -1;
 }
 
-const char *err_str(const struct tc_err *e)
+const char *err_format(const struct tc_err *e)
 {
     static _Thread_local char both[sizeof e->place + sizeof e->text + 2];
     snprintf(both, sizeof both, "%s%s%s", e->place, e->place[0] ? ": " : "", e->text);

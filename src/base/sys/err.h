@@ -13,9 +13,9 @@ struct tc_err {
 int err_set(struct tc_err *e, const char *place, const char *fmt, ...)
     __attribute__((__format__(__printf__, 3, 4)));
 /* As err_set, with ": " and the text of errno `no` behind it. */
-int err_sys(struct tc_err *e, int no, const char *place, const char *fmt, ...)
+int err_set_errno(struct tc_err *e, int no, const char *place, const char *fmt, ...)
     __attribute__((__format__(__printf__, 4, 5)));
 /* "place: text", or "text"; in a static buffer of the thread. */
-const char *err_str(const struct tc_err *e);
+const char *err_format(const struct tc_err *e);
 
 #endif

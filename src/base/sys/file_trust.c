@@ -12,11 +12,11 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
-int trust_check_file(int fd, const char *path, struct tc_err *err)
+int file_trust_check(int fd, const char *path, struct tc_err *err)
 {
     struct stat st;
     if (fstat(fd, &st) < 0)
-        return err_sys(err, errno, path, "cannot be examined");
+        return err_set_errno(err, errno, path, "cannot be examined");
     if (!S_ISREG(st.st_mode))
         return err_set(err, path, "is not a regular file");
     if (st.st_uid != 0 && st.st_uid != geteuid())
@@ -31,14 +31,14 @@ static int check_dir(const char *dir, const char *path, struct tc_err *err)
 {
     struct stat st;
     if (stat(dir, &st) < 0)
-        return err_sys(err, errno, dir, "cannot be examined");
+        return err_set_errno(err, errno, dir, "cannot be examined");
     if (st.st_mode & (S_IWGRP | S_IWOTH) && !(st.st_mode & S_ISVTX))
         return err_set(err, path, "others may write to the folder %s; run: chmod go-w %s", dir,
                        dir);
     return 0;
 }
 
-int trust_check_dirs(const char *path, struct tc_err *err)
+int file_trust_check_parents(const char *path, struct tc_err *err)
 {
     CLEANUP_FREE char *dir = xstrdup(path);
     for (char *slash; (slash = strrchr(dir, '/'));) {
@@ -51,18 +51,18 @@ int trust_check_dirs(const char *path, struct tc_err *err)
     return 0;
 }
 
-int trust_open(const char *path, struct tc_err *err)
+int file_trust_open(const char *path, struct tc_err *err)
 {
     CLEANUP_FREE char *real = realpath(path, NULL);
     if (!real)
-        return err_sys(err, errno, path, "cannot be opened");
-    if (trust_check_dirs(real, err) < 0)
+        return err_set_errno(err, errno, path, "cannot be opened");
+    if (file_trust_check_parents(real, err) < 0)
         return -1;
     /* O_NONBLOCK: a FIFO in its place must not hang the start */
     const int fd = open(real, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
-        return err_sys(err, errno, path, "cannot be opened");
-    if (trust_check_file(fd, path, err) < 0) {
+        return err_set_errno(err, errno, path, "cannot be opened");
+    if (file_trust_check(fd, path, err) < 0) {
         close(fd);
         return -1;
     }

@@ -9,12 +9,12 @@
 
 /* The open file is regular, owned by root or by this user, and neither group nor others may
  * write to it. `path` is for the message, which says what to do. */
-int trust_check_file(int fd, const char *path, struct tc_err *err) MUST_CHECK;
+int file_trust_check(int fd, const char *path, struct tc_err *err) MUST_CHECK;
 /* No directory above the absolute path may be written to by group or others, unless it is
  * sticky (as /tmp): there nobody can replace what is not theirs. */
-int trust_check_dirs(const char *path, struct tc_err *err) MUST_CHECK;
+int file_trust_check_parents(const char *path, struct tc_err *err) MUST_CHECK;
 /* Follows symbolic links, checks file and directories, and opens for reading: a descriptor owned
  * by the caller, or -1. */
-int trust_open(const char *path, struct tc_err *err) MUST_CHECK;
+int file_trust_open(const char *path, struct tc_err *err) MUST_CHECK;
 
 #endif

@@ -33,7 +33,7 @@ bool log_enabled(enum log_level level)
     return level <= setup.max;
 }
 
-uint64_t log_lost(void)
+uint64_t log_lost_count(void)
 {
     return atomic_load(&lost);
 }
@@ -78,7 +78,7 @@ static void add_escaped(struct buf *line, struct str text, bool json)
 {
     CLEANUP_BUF struct buf valid = {0};
     utf8_repair(&valid, text.p, text.len);
-    const size_t end = utf8_cut(valid.p, valid.len, TEXT_MAX);
+    const size_t end = utf8_truncated_len(valid.p, valid.len, TEXT_MAX);
     for (size_t i = 0, len; i < end; i += len) {
         const uint32_t cp = utf8_decode(valid.p + i, end - i, &len);
         add_char(line, valid.p + i, len, cp, json);
@@ -98,7 +98,7 @@ static void compose(struct buf *line, enum log_level level, const char *name, st
 {
     const bool json = setup.format == LOG_JSON;
     char now[32];
-    clock_format(clock_wall(), now);
+    clock_format_rfc3339(clock_wall_s(), now);
     buf_printf(line, json ? "{\"ts\":\"%s\",\"level\":\"%s\",\"name\":\"" : "%s %s ", now,
                level_name(level));
     add_redacted(line, (struct str){name, strlen(name)}, json);
@@ -118,7 +118,7 @@ static void emit(const struct buf *line)
         atomic_fetch_add(&lost, 1);
 }
 
-void log_line(enum log_level level, const char *name, const char *fmt, ...)
+void log_write(enum log_level level, const char *name, const char *fmt, ...)
 {
     if (!log_enabled(level))
         return;

@@ -19,10 +19,10 @@ bool log_enabled(enum log_level level);
 /* One line: `name` says who speaks ("host", "instance cli"…). Control characters, C1, bidi
  * controls and U+2028/9 of the text are escaped; secrets are masked. A failed write is counted
  * and never reported otherwise. */
-void log_line(enum log_level level, const char *name, const char *fmt, ...)
+void log_write(enum log_level level, const char *name, const char *fmt, ...)
     __attribute__((__format__(__printf__, 3, 4)));
 /* Lines that could not be written since start. */
-uint64_t log_lost(void);
+uint64_t log_lost_count(void);
 
 /* Registers a secret of 8 bytes or more (shorter ones would mask ordinary text): from then on
  * its exact text, its percent-encoded and its base64 form are masked everywhere. */

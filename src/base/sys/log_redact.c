@@ -130,12 +130,12 @@ static size_t span(struct str s, size_t from, const char *set)
 }
 
 /* A byte range of the text, from its current place. */
-struct match {
+struct redact_match {
     size_t skip, len; /* len 0: none */
 };
 
 /* Strings that start like a service's tokens do. '?' stands for one letter. */
-static struct match match_prefixed(struct str s)
+static struct redact_match match_prefixed(struct str s)
 {
     static const struct {
         const char *prefix;
@@ -148,21 +148,21 @@ static struct match match_prefixed(struct str s)
             n++;
         const size_t rest = prefix[n] ? 0 : span(s, n, LETTERS DIGITS "-_");
         if (rest >= tokens[i].least)
-            return (struct match){0, n + rest};
+            return (struct redact_match){0, n + rest};
     }
-    return (struct match){0};
+    return (struct redact_match){0};
 }
 
 /* bot<digits>:<secret>, as in the URLs of Telegram. */
-static struct match match_bot(struct str s)
+static struct redact_match match_bot(struct str s)
 {
     if (!str_has_prefix(s, STR("bot")))
-        return (struct match){0};
+        return (struct redact_match){0};
     const size_t colon = 3 + span(s, 3, DIGITS);
     if (colon == 3 || colon == s.len || s.p[colon] != ':')
-        return (struct match){0};
+        return (struct redact_match){0};
     const size_t rest = span(s, colon + 1, LETTERS DIGITS "-_");
-    return (struct match){0, rest ? colon + 1 + rest : 0};
+    return (struct redact_match){0, rest ? colon + 1 + rest : 0};
 }
 
 static bool has_word(struct str s, struct str word)
@@ -171,31 +171,31 @@ static bool has_word(struct str s, struct str word)
 }
 
 /* "Bearer <token>": the token, if it is long enough to be one. */
-static struct match match_bearer(struct str s)
+static struct redact_match match_bearer(struct str s)
 {
     const struct str word = STR("bearer ");
     if (!has_word(s, word))
-        return (struct match){0};
+        return (struct redact_match){0};
     const size_t start = word.len + span(s, word.len, " ");
     const size_t len = span(s, start, LETTERS DIGITS "-._~+/=");
-    return (struct match){start, len >= SECRET_MIN ? len : 0};
+    return (struct redact_match){start, len >= SECRET_MIN ? len : 0};
 }
 
 /* "Authorization: <all of it>", to the end of the line or of the quoted string. */
-static struct match match_authorization(struct str s)
+static struct redact_match match_authorization(struct str s)
 {
     const struct str word = STR("authorization");
     if (!has_word(s, word))
-        return (struct match){0};
+        return (struct redact_match){0};
     size_t start = word.len + span(s, word.len, "\"' ");
     if (start == s.len || (s.p[start] != ':' && s.p[start] != '='))
-        return (struct match){0};
+        return (struct redact_match){0};
     start++;
     start += span(s, start, "\"' ");
     size_t end = start;
     while (end < s.len && !is_among(s.p[end], "\r\n\"'"))
         end++;
-    return (struct match){start, end - start};
+    return (struct redact_match){start, end - start};
 }
 
 static bool is_inside_word(struct str text, size_t at)
@@ -205,11 +205,11 @@ static bool is_inside_word(struct str text, size_t at)
     return (lower >= 'a' && lower <= 'z') || (before >= '0' && before <= '9') || before == '_';
 }
 
-static struct match match_token(struct str text, size_t at)
+static struct redact_match match_token(struct str text, size_t at)
 {
-    static struct match (*const matchers[])(struct str) = {match_prefixed, match_bot, match_bearer,
-                                                           match_authorization};
-    struct match m = {0};
+    static struct redact_match (*const matchers[])(struct str) = {
+        match_prefixed, match_bot, match_bearer, match_authorization};
+    struct redact_match m = {0};
     if (is_inside_word(text, at))
         return m;
     const struct str rest = {text.p + at, text.len - at};
@@ -240,24 +240,24 @@ static const bool token_starts[256] = {
 };
 
 /* Most bytes start nothing: two looks at a table. Lock: read. */
-static struct match match_at(struct str text, size_t at)
+static struct redact_match match_at(struct str text, size_t at)
 {
     const unsigned char first = (unsigned char)text.p[at];
     const struct str rest = {text.p + at, text.len - at};
     const size_t len = secrets.starts[first] ? match_secret(rest) : 0;
     if (len)
-        return (struct match){0, len};
-    return token_starts[first] ? match_token(text, at) : (struct match){0};
+        return (struct redact_match){0, len};
+    return token_starts[first] ? match_token(text, at) : (struct redact_match){0};
 }
 
 /* What is to be masked, and how much of the text is out. */
-struct masking {
+struct redact_state {
     struct buf *out;
     struct str text;
     size_t from, to, done; /* to > done: from..to waits */
 };
 
-static void flush_mask(struct masking *m)
+static void flush_mask(struct redact_state *m)
 {
     if (m->to <= m->done)
         return;
@@ -267,7 +267,7 @@ static void flush_mask(struct masking *m)
 }
 
 /* Ranges that overlap or touch become one. */
-static void mask_range(struct masking *m, size_t from, size_t to)
+static void mask_range(struct redact_state *m, size_t from, size_t to)
 {
     if (from > m->to) {
         flush_mask(m);
@@ -281,10 +281,10 @@ static void mask_range(struct masking *m, size_t from, size_t to)
 
 void log_redact(struct buf *out, struct str text)
 {
-    struct masking m = {.out = out, .text = text};
+    struct redact_state m = {.out = out, .text = text};
     pthread_rwlock_rdlock(&secrets.lock);
     for (size_t at = 0; at < text.len; at++) {
-        const struct match found = match_at(text, at);
+        const struct redact_match found = match_at(text, at);
         if (found.len)
             mask_range(&m, at + found.skip, at + found.skip + found.len);
     }

@@ -15,7 +15,7 @@
 #include "cli/oneshot_host.h"
 #include "text/text_reveal.h"
 
-static const struct arg rows[] = {
+static const struct args_option rows[] = {
     {0, ARG_FLAG, "list", NULL, offsetof(struct args, list), "list what is open"},
     {'s', ARG_FLAG, "show", NULL, offsetof(struct args, show),
      "show one request whole, with every line of it"},
@@ -44,7 +44,7 @@ static const char *text_of(const json_t *o, const char *key)
 static void print_quoted(const char *text)
 {
     CLEANUP_BUF struct buf shown = {0};
-    reveal_line(&shown, text ? text : "", text ? strlen(text) : 0);
+    text_reveal_line(&shown, text ? text : "", text ? strlen(text) : 0);
     printf("\"%s\"", shown.p ? shown.p : "");
 }
 
@@ -52,7 +52,7 @@ static void print_quoted(const char *text)
 static void print_block(const char *text, size_t most, const char *id)
 {
     CLEANUP_BUF struct buf shown = {0};
-    reveal_text(&shown, text, strlen(text));
+    text_reveal_text(&shown, text, strlen(text));
     const char *at = shown.p ? shown.p : "";
     for (size_t n = 0; *at && (!most || n < most); n++) {
         const size_t len = strcspn(at, "\n");
@@ -61,9 +61,9 @@ static void print_block(const char *text, size_t most, const char *id)
     }
     if (!*at)
         return;
-    const size_t left = reveal_lines(at, strlen(at));
+    const size_t left = text_reveal_lines(at, strlen(at));
     printf("\n  [%zu more line%s; see turncast answer --show ", left, left == 1 ? "" : "s");
-    table_print(id, 0);
+    print_table_cell(id, 0);
     putchar(']');
 }
 
@@ -79,7 +79,7 @@ static void print_question(const json_t *q)
     size_t i;
     const json_t *option;
     printf("    ");
-    table_print_text(q, "id", 0);
+    print_table_string(q, "id", 0);
     printf(": ");
     print_quoted(text_of(q, "prompt"));
     json_array_foreach(json_object_get(q, "options"), i, option)
@@ -93,23 +93,23 @@ static void print_question(const json_t *q)
 /* most: lines of each text, 0: all. */
 static void print_request(const json_t *r, int64_t now_ms, size_t most)
 {
-    const int64_t expires_ms = table_number(r, "expires_ms");
+    const int64_t expires_ms = print_table_get_int(r, "expires_ms");
     const char *const tool = text_of(r, "tool");
     size_t i;
     const json_t *q;
-    table_print_text(r, "id", 0);
+    print_table_string(r, "id", 0);
     printf("\n  turn ");
-    table_print_text(r, "turn", 0);
+    print_table_string(r, "turn", 0);
     printf(" of ");
-    table_print_text(r, "agent", 0);
+    print_table_string(r, "agent", 0);
     printf(", for ");
-    table_print_time(now_ms - table_number(r, "opened_ms"), 0);
+    print_table_duration(now_ms - print_table_get_int(r, "opened_ms"), 0);
     if (expires_ms) {
         printf(", expires in ");
-        table_print_time(expires_ms > now_ms ? expires_ms - now_ms : 0, 0);
+        print_table_duration(expires_ms > now_ms ? expires_ms - now_ms : 0, 0);
     }
     printf("\n  ");
-    table_print(tool ? tool : text_of(r, "kind"), 0);
+    print_table_cell(tool ? tool : text_of(r, "kind"), 0);
     putchar(':');
     print_text(r, "preview", most);
     print_text(r, "message", most);
@@ -124,7 +124,7 @@ static void print_request(const json_t *r, int64_t now_ms, size_t most)
 static int list(const json_t *whole, bool json)
 {
     const json_t *const all = json_object_get(whole, "requests");
-    const int64_t now_ms = (int64_t)(clock_wall() * 1000);
+    const int64_t now_ms = (int64_t)(clock_wall_s() * 1000);
     size_t i;
     const json_t *r;
     if (json) {
@@ -191,7 +191,7 @@ static int show(const json_t *whole, const char *id, const char *turn)
     const json_t *const r = pick(json_object_get(whole, "requests"), id, turn);
     if (!r)
         return EXIT_TURN_ERROR;
-    print_request(r, (int64_t)(clock_wall() * 1000), 0);
+    print_request(r, (int64_t)(clock_wall_s() * 1000), 0);
     return 0;
 }
 
@@ -231,11 +231,12 @@ static int read_words(const struct args *args, struct meant *m)
         m->id = last;
     }
     if (!m->choice && n == 2)
-        return args_fail(&cmd_answer,
-                         "\"%s\" is not allow, allow-turn, allow-session, allow-always, "
-                         "allow-agent, deny, deny-stop or answer",
-                         last);
-    return m->choice ? 0 : args_fail(&cmd_answer, "allow, deny or another choice is missing");
+        return args_usage_error(&cmd_answer,
+                                "\"%s\" is not allow, allow-turn, allow-session, allow-always, "
+                                "allow-agent, deny, deny-stop or answer",
+                                last);
+    return m->choice ? 0
+                     : args_usage_error(&cmd_answer, "allow, deny or another choice is missing");
 }
 
 /* The question that "QUESTION=TEXT" names by its id or header, or the only one; *text is the text.
@@ -266,10 +267,11 @@ static int add_answer(json_t *answers, const json_t *questions, const char *word
     const char *const id = q ? text_of(q, "id") : NULL;
     json_t *many = id ? json_object_get(answers, id) : NULL;
     if (!id)
-        return args_fail(&cmd_answer, "--answer \"%s\": which question?", word);
+        return args_usage_error(&cmd_answer, "--answer \"%s\": which question?", word);
     if (!json_is_true(json_object_get(q, "multi"))) {
         if (many)
-            return args_fail(&cmd_answer, "--answer \"%s\": this question has one answer", word);
+            return args_usage_error(&cmd_answer, "--answer \"%s\": this question has one answer",
+                                    word);
         json_object_set_new(answers, id, json_string(text));
         return 0;
     }
@@ -284,7 +286,7 @@ static int add_answers(json_t *body, const json_t *request, const struct args *a
     const json_t *const questions = json_object_get(request, "questions");
     if (!json_array_size(questions)) { /* it takes a text */
         if (args->n_answers > 1)
-            return args_fail(&cmd_answer, "this request takes one --answer");
+            return args_usage_error(&cmd_answer, "this request takes one --answer");
         json_object_set_new(body, "reason", json_string(args->answers[0]));
         return 0;
     }
@@ -304,7 +306,7 @@ static int add_input(json_t *body, const char *choice, const char *text)
     json_t *const input = json_loads(text, JSON_REJECT_DUPLICATES, &why);
     if (!json_is_object(input)) {
         json_decref(input);
-        return args_fail(&cmd_answer, "--input is not a JSON object");
+        return args_usage_error(&cmd_answer, "--input is not a JSON object");
     }
     json_object_set_new(body, strcmp(choice, "answer") == 0 ? "answers" : "input", input);
     return 0;
@@ -334,31 +336,31 @@ static int fill(json_t *body, const json_t *request, const char *choice, const s
 /* ---- the host ---- */
 
 /* 0, or the status to end with: all is said. */
-static int check_call(const struct call *c, const struct conf *conf)
+static int check_call(const struct control_response *c, const struct conf *conf)
 {
     if (c->status == 200 && c->body)
         return 0;
     if (c->status)
-        fprintf(stderr, "turncast: %s\n", call_error(c));
+        fprintf(stderr, "turncast: %s\n", control_client_error_text(c));
     else
-        call_tell_nobody(conf);
+        control_client_print_no_host(conf);
     return EXIT_TURN_ERROR;
 }
 
 static int send_answer(const struct conf *conf, const json_t *body)
 {
     struct tc_err err = {0};
-    struct call c;
-    if (call_post(&c, conf, "/requests", body, &err) < 0) {
-        host_tell(&err);
+    struct control_response c;
+    if (control_client_post(&c, conf, "/requests", body, &err) < 0) {
+        command_conf_print_error(&err);
         return EXIT_TURN_ERROR;
     }
     const int status = check_call(&c, conf);
     if (!status) {
-        table_print_text(c.body, "text", 0);
+        print_table_string(c.body, "text", 0);
         putchar('\n');
     }
-    call_fini(&c);
+    control_client_fini(&c);
     return status;
 }
 
@@ -380,9 +382,9 @@ static int answer(const struct conf *conf, const json_t *whole, const struct arg
 static int ask_host(const struct conf *conf, const struct args *args, const struct meant *m)
 {
     struct tc_err err = {0};
-    struct call c;
-    if (call_host(&c, conf, "GET", "/requests", &err) < 0) {
-        host_tell(&err);
+    struct control_response c;
+    if (control_client_request(&c, conf, "GET", "/requests", &err) < 0) {
+        command_conf_print_error(&err);
         return EXIT_TURN_ERROR;
     }
     int status = check_call(&c, conf);
@@ -390,7 +392,7 @@ static int ask_host(const struct conf *conf, const struct args *args, const stru
         status = m            ? answer(conf, c.body, args, m)
                  : args->show ? show(c.body, args->operands[0], args->turn)
                               : list(c.body, args->json);
-    call_fini(&c);
+    control_client_fini(&c);
     return status;
 }
 
@@ -403,7 +405,7 @@ static int check_texts(const struct args *args)
         valid = valid && (!texts[i] || utf8_is_valid(texts[i], strlen(texts[i])));
     for (size_t i = 0; i < args->n_answers; i++)
         valid = valid && utf8_is_valid(args->answers[i], strlen(args->answers[i]));
-    return valid ? 0 : args_fail(&cmd_answer, "a text is not UTF-8");
+    return valid ? 0 : args_usage_error(&cmd_answer, "a text is not UTF-8");
 }
 
 static int run(const struct args *args)
@@ -412,10 +414,10 @@ static int run(const struct args *args)
     const bool lists = args->list || args->json || (!args->n_operands && !args->n_answers);
     int status = check_texts(args);
     if (!status && args->show && args->n_operands > 1)
-        status = args_fail(&cmd_answer, "--show takes one request, and no choice");
+        status = args_usage_error(&cmd_answer, "--show takes one request, and no choice");
     else if (!status && !lists && !args->show)
         status = read_words(args, &m);
-    struct conf *const conf = status ? NULL : host_load_conf(args);
+    struct conf *const conf = status ? NULL : command_conf_load(args);
     if (!conf)
         return EXIT_USAGE;
     status = ask_host(conf, args, lists || args->show ? NULL : &m);
@@ -423,7 +425,7 @@ static int run(const struct args *args)
     return status;
 }
 
-const struct command cmd_answer = {
+const struct cli_command cmd_answer = {
     .name = "answer",
     .operands = "[REQUEST] [CHOICE]",
     .summary = "Answers what an agent of the running host waits for",

@@ -17,7 +17,7 @@
 #include "io/journal/journal.h"
 #include "text/text_clean.h"
 
-static const struct arg rows[] = {
+static const struct args_option rows[] = {
     ARG_CONFIG,
     ARG_AGENT("only those of this agent"),
     {0, ARG_FLAG, "all", NULL, offsetof(struct args, all), "forgets all of them"},
@@ -37,7 +37,7 @@ struct approvals_call {
 static void print_word(const char *word)
 {
     CLEANUP_BUF struct buf clean = {0};
-    clean_text(&clean, word, strlen(word));
+    text_clean_append(&clean, word, strlen(word));
     for (size_t i = 0; i < clean.len; i++)
         if (clean.p[i] == '\n')
             fputs("\\n", stdout);
@@ -45,11 +45,11 @@ static void print_word(const char *word)
             putchar(clean.p[i] == '\t' ? ' ' : clean.p[i]);
 }
 
-static void print_row(void *ctx, const struct record_approval *a)
+static void print_row(void *ctx, const struct journal_approval *a)
 {
     char when[32];
     (void)ctx;
-    clock_format((double)a->at / 1000, when);
+    clock_format_rfc3339((double)a->at / 1000, when);
     printf("%" PRId64 "  %.19sZ  ", a->id, when);
     print_word(a->agent);
     fputs("  ", stdout);
@@ -64,7 +64,7 @@ static void print_row(void *ctx, const struct record_approval *a)
     putchar('\n');
 }
 
-static void add_row(void *ctx, const struct record_approval *a)
+static void add_row(void *ctx, const struct journal_approval *a)
 {
     struct buf *const out = ctx;
     buf_add_str(out, out->p[out->len - 1] == '[' ? "{" : ",{");
@@ -87,14 +87,14 @@ static int tell_failure(void)
 
 static int list(const struct approvals_call *c)
 {
-    const struct record_approvals which = {.agent = c->args->agent};
+    const struct journal_approval_filter which = {.agent = c->args->agent};
     CLEANUP_BUF struct buf out = {0};
-    enum record_status status = RECORD_DONE;
+    enum journal_status status = JOURNAL_DONE;
     buf_add_str(&out, "{\"approvals\":[");
     if (c->journal)
         status = journal_approval_list(c->journal, &which, c->args->json ? add_row : print_row,
                                        c->args->json ? &out : NULL);
-    if (status != RECORD_DONE)
+    if (status != JOURNAL_DONE)
         return tell_failure();
     buf_add_str(&out, "]}");
     if (c->args->json)
@@ -107,11 +107,11 @@ static int list(const struct approvals_call *c)
 static void print_time(int64_t at_ms)
 {
     char when[32];
-    clock_format((double)at_ms / 1000, when);
+    clock_format_rfc3339((double)at_ms / 1000, when);
     printf("%.19sZ  ", when);
 }
 
-static void print_question(void *ctx, const struct record_question *q)
+static void print_question(void *ctx, const struct journal_question *q)
 {
     (void)ctx;
     print_time(q->asked_at);
@@ -129,7 +129,7 @@ static void print_question(void *ctx, const struct record_question *q)
     putchar('\n');
 }
 
-static void add_question(void *ctx, const struct record_question *q)
+static void add_question(void *ctx, const struct journal_question *q)
 {
     struct buf *const out = ctx;
     buf_add_str(out, out->p[out->len - 1] == '[' ? "{" : ",{");
@@ -153,7 +153,7 @@ static int history(const struct approvals_call *c)
     buf_add_str(&out, "{\"questions\":[");
     if (c->journal &&
         journal_list_questions(c->journal, c->args->json ? add_question : print_question,
-                               c->args->json ? &out : NULL) != RECORD_DONE)
+                               c->args->json ? &out : NULL) != JOURNAL_DONE)
         return tell_failure();
     buf_add_str(&out, "]}");
     if (c->args->json)
@@ -177,15 +177,15 @@ static int tell_answer(int answered, const char *id)
     return answered == 200 ? 0 : tell_failure();
 }
 
-static int forget_kept(const struct approvals_call *c, const struct record_approvals *which,
+static int forget_kept(const struct approvals_call *c, const struct journal_approval_filter *which,
                        const char *id)
 {
     if (!c->journal)
         return id ? tell_missing(id) : 0;
-    const enum record_status status = journal_approval_drop(c->journal, which);
-    if (status == RECORD_UNCHANGED && id)
+    const enum journal_status status = journal_approval_delete(c->journal, which);
+    if (status == JOURNAL_NO_CHANGE && id)
         return tell_missing(id);
-    return status == RECORD_DONE || status == RECORD_UNCHANGED ? 0 : tell_failure();
+    return status == JOURNAL_DONE || status == JOURNAL_NO_CHANGE ? 0 : tell_failure();
 }
 
 /* By the host that runs, which has them in memory, else in its state. `id` NULL: all. */
@@ -193,24 +193,24 @@ static int forget(const struct approvals_call *c, const char *id)
 {
     CLEANUP_BUF struct buf path = {0};
     struct tc_err err = {0};
-    struct call call;
+    struct control_response call;
     buf_add_str(&path, "/approvals/");
     if (id)
         buf_printf(&path, "%s/", id);
     buf_add_str(&path, "forget");
     if (!id && c->args->agent)
         buf_printf(&path, "?agent=%s", c->args->agent);
-    if (call_host(&call, c->conf, "POST", path.p, &err) < 0) {
-        host_tell(&err);
+    if (control_client_request(&call, c->conf, "POST", path.p, &err) < 0) {
+        command_conf_print_error(&err);
         return EXIT_TURN_ERROR;
     }
     const int answered = call.status;
-    call_fini(&call);
+    control_client_fini(&call);
     if (answered)
         return tell_answer(answered, id);
     return forget_kept(c,
-                       &(struct record_approvals){.id = id ? strtoll(id, NULL, 10) : 0,
-                                                  .agent = id ? NULL : c->args->agent},
+                       &(struct journal_approval_filter){.id = id ? strtoll(id, NULL, 10) : 0,
+                                                         .agent = id ? NULL : c->args->agent},
                        id);
 }
 
@@ -245,22 +245,23 @@ static bool is_name(const char *word)
 /* 0, or an exit status. */
 static int check_list(const struct args *args)
 {
-    return args->n_operands > 1 || args->all ? args_fail(&cmd_approvals, "list takes no number")
-                                             : 0;
+    return args->n_operands > 1 || args->all
+               ? args_usage_error(&cmd_approvals, "list takes no number")
+               : 0;
 }
 
 static int check_forget(const struct args *args)
 {
     if (args->json)
-        return args_fail(&cmd_approvals, "--json is for list");
+        return args_usage_error(&cmd_approvals, "--json is for list");
     if (args->all == (args->n_operands > 1))
-        return args_fail(&cmd_approvals, "forget takes the numbers of approvals, or --all");
+        return args_usage_error(&cmd_approvals, "forget takes the numbers of approvals, or --all");
     if (args->agent && !args->all)
-        return args_fail(&cmd_approvals, "--agent is for list and --all");
+        return args_usage_error(&cmd_approvals, "--agent is for list and --all");
     for (int i = 1; i < args->n_operands; i++)
         if (!is_id(args->operands[i]))
-            return args_fail(&cmd_approvals, "\"%s\" is not the number of an approval",
-                             args->operands[i]);
+            return args_usage_error(&cmd_approvals, "\"%s\" is not the number of an approval",
+                                    args->operands[i]);
     return 0;
 }
 
@@ -274,7 +275,7 @@ static int act(const struct args *args, const struct conf *conf,
         return action(&c); /* what was never made has none; nothing is made to say so */
     c.journal = journal_open(&(struct journal_spec){.dir = conf->state_dir, .beside = true}, &err);
     if (!c.journal) {
-        host_tell(&err);
+        command_conf_print_error(&err);
         return EXIT_USAGE;
     }
     const int status = action(&c);
@@ -285,7 +286,7 @@ static int act(const struct args *args, const struct conf *conf,
 static int check_history(const struct args *args)
 {
     return args->n_operands > 1 || args->all || args->agent
-               ? args_fail(&cmd_approvals, "history takes nothing but --json")
+               ? args_usage_error(&cmd_approvals, "history takes nothing but --json")
                : 0;
 }
 
@@ -311,14 +312,15 @@ static int run(const struct args *args)
 {
     const struct verb *const verb = find_verb(args->operands[0]);
     if (!verb)
-        return args_fail(&cmd_approvals, "\"%s\" is not list, forget or history",
-                         args->operands[0]);
+        return args_usage_error(&cmd_approvals, "\"%s\" is not list, forget or history",
+                                args->operands[0]);
     int status = verb->check(args);
     if (!status && args->agent && !is_name(args->agent))
-        status = args_fail(&cmd_approvals, "\"%s\" is not the name of an agent", args->agent);
+        status =
+            args_usage_error(&cmd_approvals, "\"%s\" is not the name of an agent", args->agent);
     if (status)
         return status;
-    struct conf *const conf = host_load_conf(args);
+    struct conf *const conf = command_conf_load(args);
     if (!conf)
         return EXIT_USAGE;
     status = act(args, conf, verb->act);
@@ -326,7 +328,7 @@ static int run(const struct args *args)
     return status;
 }
 
-const struct command cmd_approvals = {
+const struct cli_command cmd_approvals = {
     .name = "approvals",
     .operands = "list | forget ID... | forget --all | history",
     .summary = "Lists what agents were allowed for longer than once, or forgets it",

@@ -21,25 +21,25 @@
 #include "plugin/abi/loader.h"
 #include "text/text_clean.h"
 
-static const struct arg rows[] = {ARG_CONFIG, {0}};
+static const struct args_option rows[] = {ARG_CONFIG, {0}};
 
 /* ---- text of services and models on a terminal: without secrets, without control sequences */
 
 static bool is_json(struct str s)
 {
     struct json j;
-    json_start(&j, s.p, s.len);
-    json_skip(&j, NULL);
-    return json_finish(&j) == 0;
+    json_init(&j, s.p, s.len);
+    json_reader_skip(&j, NULL);
+    return json_reader_finish(&j) == 0;
 }
 
 static void print_text(struct str text)
 {
     CLEANUP_BUF struct buf clean = {0};
     CLEANUP_BUF struct buf masked = {0};
-    clean_text(&clean, text.p, text.len);
+    text_clean_append(&clean, text.p, text.len);
     const struct str s = {clean.p ? clean.p : "", clean.len};
-    (is_json(s) ? redact_json : log_redact)(&masked, s);
+    (is_json(s) ? json_redact : log_redact)(&masked, s);
     fwrite(masked.p ? masked.p : "", 1, masked.len, stdout);
 }
 
@@ -66,7 +66,7 @@ static void print_body(struct str body)
 /* The plugin cannot say which of its options are secret: each may be. */
 static void mask_all_options(const struct conf_instance *inst, struct arena *arena)
 {
-    for (const struct conf_pair *o = inst->options; o && o->key; o++) {
+    for (const struct conf_option *o = inst->options; o && o->key; o++) {
         struct tc_err err = {0};
         if (o->resolved)
             log_add_secret(o->value);
@@ -81,11 +81,11 @@ static void mask_secrets(const struct conf *conf)
     for (size_t i = 0; i < conf->n_instances; i++) {
         const struct conf_instance *const inst = &conf->instances[i];
         struct tc_err err = {0};
-        struct loaded *const l =
-            loader_find(inst->plugin, (const char *const *)conf->plugin_dirs, &err);
-        if (!l || loader_try_options(l, inst, conf->file, &err) < 0)
+        struct loaded_plugin *const l =
+            loader_probe_by_name(inst->plugin, (const char *const *)conf->plugin_dirs, &err);
+        if (!l || loader_check_options(l, inst, conf->file, &err) < 0)
             mask_all_options(inst, &arena);
-        loader_free(l);
+        loader_unref_plugin(l);
     }
     arena_fini(&arena);
 }
@@ -115,7 +115,7 @@ static void print_row(void *ctx, const struct journal_dead *d)
 {
     char when[32];
     (void)ctx;
-    clock_format((double)d->at / 1000, when);
+    clock_format_rfc3339((double)d->at / 1000, when);
     printf("%" PRId64 "  %.19sZ  ", d->id, when);
     print_word(d->conn);
     printf("  %s of turn ", d->kind);
@@ -130,7 +130,7 @@ static void print_row(void *ctx, const struct journal_dead *d)
 
 static int list(struct journal *j, char *const *words, int n)
 {
-    return journal_dead_list(j, n ? words[0] : NULL, print_row, NULL) == RECORD_DONE
+    return journal_dead_list(j, n ? words[0] : NULL, print_row, NULL) == JOURNAL_DONE
                ? 0
                : tell_failure();
 }
@@ -141,29 +141,29 @@ static void print_all(void *ctx, const struct journal_dead *d)
     print_body(d->body);
 }
 
-static enum record_status show_one(struct journal *j, int64_t id)
+static enum journal_status show_one(struct journal *j, int64_t id)
 {
-    return journal_dead_show(j, id, print_all, NULL);
+    return journal_dead_get(j, id, print_all, NULL);
 }
 
-static enum record_status retry_one(struct journal *j, int64_t id)
+static enum journal_status retry_one(struct journal *j, int64_t id)
 {
     const int64_t last = journal_last_seq(j);
-    return last < 0 ? RECORD_FAILED : journal_dead_retry(j, id, last + 1);
+    return last < 0 ? JOURNAL_FAILED : journal_dead_retry(j, id, last + 1);
 }
 
 /* Does it with each; one that is not there does not keep it from the others. */
 static int with_each(struct journal *j, char *const *ids, int n,
-                     enum record_status (*act)(struct journal *j, int64_t id))
+                     enum journal_status (*act)(struct journal *j, int64_t id))
 {
     int exit_status = 0;
     for (int i = 0; i < n; i++) {
-        const enum record_status status = act(j, strtoll(ids[i], NULL, 10));
-        if (status == RECORD_UNCHANGED)
+        const enum journal_status status = act(j, strtoll(ids[i], NULL, 10));
+        if (status == JOURNAL_NO_CHANGE)
             exit_status = tell_missing(ids[i]);
-        else if (status == RECORD_REFUSED)
+        else if (status == JOURNAL_REFUSED)
             exit_status = tell_event(ids[i]);
-        else if (status != RECORD_DONE)
+        else if (status != JOURNAL_DONE)
             return tell_failure();
     }
     return exit_status;
@@ -171,7 +171,7 @@ static int with_each(struct journal *j, char *const *ids, int n,
 
 static const struct action {
     const char *name;
-    enum record_status (*act)(struct journal *j, int64_t id); /* NULL: list */
+    enum journal_status (*act)(struct journal *j, int64_t id); /* NULL: list */
 } actions[] = {
     {"list", NULL},
     {"show", show_one},
@@ -197,12 +197,13 @@ static bool is_id(const char *word)
 static int check_words(const struct action *a, char *const *words, int n)
 {
     if (!a->act)
-        return n < 2 ? 0 : args_fail(&cmd_dead, "list takes one instance");
+        return n < 2 ? 0 : args_usage_error(&cmd_dead, "list takes one instance");
     if (n == 0)
-        return args_fail(&cmd_dead, "%s takes the number of a dead letter", a->name);
+        return args_usage_error(&cmd_dead, "%s takes the number of a dead letter", a->name);
     for (int i = 0; i < n; i++)
         if (!is_id(words[i]))
-            return args_fail(&cmd_dead, "\"%s\" is not the number of a dead letter", words[i]);
+            return args_usage_error(&cmd_dead, "\"%s\" is not the number of a dead letter",
+                                    words[i]);
     return 0;
 }
 
@@ -220,13 +221,13 @@ static int retry_by_host(const struct conf *conf, char *const *ids, int n)
     for (int i = 0; i < n; i++) {
         CLEANUP_FREE char *path = xasprintf("/dead/%s/retry", ids[i]);
         struct tc_err err = {0};
-        struct call c;
-        if (call_host(&c, conf, "POST", path, &err) < 0) {
-            host_tell(&err);
+        struct control_response c;
+        if (control_client_request(&c, conf, "POST", path, &err) < 0) {
+            command_conf_print_error(&err);
             return EXIT_TURN_ERROR;
         }
         const int answered = c.status;
-        call_fini(&c);
+        control_client_fini(&c);
         if (!answered)
             return -1;
         if (answered == 404)
@@ -252,7 +253,7 @@ static int act(const struct conf *conf, const struct action *a, char *const *wor
     struct journal *const j =
         journal_open(&(struct journal_spec){.dir = conf->state_dir, .beside = beside}, &err);
     if (!j) {
-        host_tell(&err);
+        command_conf_print_error(&err);
         return EXIT_USAGE;
     }
     const int status = a->act ? with_each(j, words, n, a->act) : list(j, words, n);
@@ -266,11 +267,12 @@ static int run(const struct args *args)
     char *const *const words = args->operands + 1;
     const int n = args->n_operands - 1;
     if (!a)
-        return args_fail(&cmd_dead, "\"%s\" is not list, show, retry or drop", args->operands[0]);
+        return args_usage_error(&cmd_dead, "\"%s\" is not list, show, retry or drop",
+                                args->operands[0]);
     int status = check_words(a, words, n);
     if (status)
         return status;
-    struct conf *conf = host_load_conf(args);
+    struct conf *conf = command_conf_load(args);
     if (!conf)
         return EXIT_USAGE;
     if (!a->act || a->act == show_one)
@@ -280,7 +282,7 @@ static int run(const struct args *args)
     return status;
 }
 
-const struct command cmd_dead = {
+const struct cli_command cmd_dead = {
     .name = "dead",
     .operands = "list [INSTANCE] | show ID... | retry ID... | drop ID...",
     .summary = "Lists what could not be delivered, sends it again or drops it",

@@ -6,7 +6,7 @@
 #include "cli/control_client.h"
 #include "cli/oneshot_host.h"
 
-static const struct arg rows[] = {ARG_CONFIG, {0}};
+static const struct args_option rows[] = {ARG_CONFIG, {0}};
 
 /* "started: a, b", when there are some. */
 static void print_names(const json_t *report, const char *key, const char *label)
@@ -32,25 +32,25 @@ static void print_report(const json_t *report)
 static int reload(const struct conf *conf)
 {
     struct tc_err err = {0};
-    struct call c;
-    if (call_host(&c, conf, "POST", "/reload", &err) < 0) {
-        host_tell(&err);
+    struct control_response c;
+    if (control_client_request(&c, conf, "POST", "/reload", &err) < 0) {
+        command_conf_print_error(&err);
         return EXIT_TURN_ERROR;
     }
     if (c.status == 200)
         print_report(c.body);
     else if (c.status)
-        fprintf(stderr, "turncast: all stays as it was: %s\n", call_error(&c));
+        fprintf(stderr, "turncast: all stays as it was: %s\n", control_client_error_text(&c));
     else
-        call_tell_nobody(conf);
+        control_client_print_no_host(conf);
     const int status = c.status == 200 ? 0 : EXIT_TURN_ERROR;
-    call_fini(&c);
+    control_client_fini(&c);
     return status;
 }
 
 static int run(const struct args *args)
 {
-    struct conf *const conf = host_load_conf(args);
+    struct conf *const conf = command_conf_load(args);
     if (!conf)
         return EXIT_TURN_ERROR; /* the host would say the same */
     const int status = reload(conf);
@@ -58,7 +58,7 @@ static int run(const struct args *args)
     return status;
 }
 
-const struct command cmd_reload = {
+const struct cli_command cmd_reload = {
     .name = "reload",
     .operands = "",
     .summary = "Makes the running host read its configuration again",

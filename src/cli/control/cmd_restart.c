@@ -9,7 +9,7 @@
 #include "cli/control_client.h"
 #include "cli/oneshot_host.h"
 
-static const struct arg rows[] = {ARG_CONFIG, {0}};
+static const struct args_option rows[] = {ARG_CONFIG, {0}};
 
 /* A name may come from a file's, which may have any. */
 static void add_encoded(struct buf *path, const char *name)
@@ -23,30 +23,31 @@ static int restart(const struct conf *conf, const char *name)
 {
     CLEANUP_BUF struct buf path = {0};
     struct tc_err err = {0};
-    struct call c;
+    struct control_response c;
     buf_add_str(&path, "/instances/");
     add_encoded(&path, name);
     buf_add_str(&path, "/restart");
-    if (call_host(&c, conf, "POST", path.p, &err) < 0) {
-        host_tell(&err);
+    if (control_client_request(&c, conf, "POST", path.p, &err) < 0) {
+        command_conf_print_error(&err);
         return EXIT_TURN_ERROR;
     }
     if (c.status == 200)
         printf("%s was restarted\n", name);
     else if (c.status == 404)
-        fprintf(stderr, "turncast: %s\n", call_error(&c));
+        fprintf(stderr, "turncast: %s\n", control_client_error_text(&c));
     else if (c.status)
-        fprintf(stderr, "turncast: %s was not restarted: %s\n", name, call_error(&c));
+        fprintf(stderr, "turncast: %s was not restarted: %s\n", name,
+                control_client_error_text(&c));
     else
-        call_tell_nobody(conf);
+        control_client_print_no_host(conf);
     const int status = c.status == 200 ? 0 : EXIT_TURN_ERROR;
-    call_fini(&c);
+    control_client_fini(&c);
     return status;
 }
 
 static int run(const struct args *args)
 {
-    struct conf *const conf = host_load_conf(args);
+    struct conf *const conf = command_conf_load(args);
     if (!conf)
         return EXIT_USAGE;
     const int status = restart(conf, args->operands[0]);
@@ -54,7 +55,7 @@ static int run(const struct args *args)
     return status;
 }
 
-const struct command cmd_restart = {
+const struct cli_command cmd_restart = {
     .name = "restart",
     .operands = "INSTANCE",
     .summary = "Ends an instance of the running host and starts it again",

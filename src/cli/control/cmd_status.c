@@ -10,7 +10,7 @@
 #include "cli/control_client.h"
 #include "cli/oneshot_host.h"
 
-static const struct arg rows[] = {
+static const struct args_option rows[] = {
     ARG_CONFIG,
     {0, ARG_FLAG, "json", NULL, offsetof(struct args, json), "as the host says it, in JSON"},
     {0},
@@ -21,17 +21,17 @@ static const struct arg rows[] = {
 static void print_host(const json_t *s)
 {
     printf("turncast ");
-    table_print_text(s, "version", 0);
+    print_table_string(s, "version", 0);
     printf("%s, process %" PRId64 ", for ",
            json_is_true(json_object_get(s, "ending")) ? ", about to end" : "",
-           table_number(s, "pid"));
-    table_print_time(table_number(s, "uptime_ms"), 0);
+           print_table_get_int(s, "pid"));
+    print_table_duration(print_table_get_int(s, "uptime_ms"), 0);
     printf("\n  configuration  ");
-    table_print_text(s, "config", 0);
+    print_table_string(s, "config", 0);
     printf("\n  state          ");
-    table_print_text(s, "state_directory", 0);
-    if (table_number(s, "port"))
-        printf("\n  HTTP           port %" PRId64, table_number(s, "port"));
+    print_table_string(s, "state_directory", 0);
+    if (print_table_get_int(s, "port"))
+        printf("\n  HTTP           port %" PRId64, print_table_get_int(s, "port"));
     putchar('\n');
 }
 
@@ -46,12 +46,12 @@ static void print_turns(const json_t *turns)
     puts("\nTURN                                  STATE    FOR          AGENT        TOOLS  IN");
     json_array_foreach(turns, i, t)
     {
-        table_print_text(t, "id", 38);
-        table_print_text(t, "state", 9);
-        table_print_time(table_number(t, "elapsed_ms"), 13);
-        table_print_text(t, "agent", 13);
-        printf("%5" PRId64 "  ", table_number(t, "tools"));
-        table_print_text(t, "conversation", 0);
+        print_table_string(t, "id", 38);
+        print_table_string(t, "state", 9);
+        print_table_duration(print_table_get_int(t, "elapsed_ms"), 13);
+        print_table_string(t, "agent", 13);
+        printf("%5" PRId64 "  ", print_table_get_int(t, "tools"));
+        print_table_string(t, "conversation", 0);
         putchar('\n');
     }
 }
@@ -76,14 +76,14 @@ static void print_service(const json_t *in)
 {
     if (json_object_get(in, "trouble")) {
         printf("  ");
-        table_print_text(in, "trouble", 0);
+        print_table_string(in, "trouble", 0);
         printf(", for ");
-        table_print_time(table_number(in, "trouble_ms"), 0);
+        print_table_duration(print_table_get_int(in, "trouble_ms"), 0);
         putchar('\n');
     }
     if (json_is_true(json_object_get(in, "unreachable"))) {
         printf("  service unreachable for ");
-        table_print_time(table_number(in, "unreachable_ms"), 0);
+        print_table_duration(print_table_get_int(in, "unreachable_ms"), 0);
         putchar('\n');
     }
 }
@@ -96,30 +96,30 @@ static void print_excess(const json_t *in)
         return;
     printf("  exceeds %s: ", key);
     if (strcmp(key, "threads") == 0)
-        printf("%" PRId64 " threads\n", table_number(in, "threads"));
+        printf("%" PRId64 " threads\n", print_table_get_int(in, "threads"));
     else if (strcmp(key, "disk_mb") == 0)
         printf("%" PRId64 " MiB in its folder, where it may only remove files\n",
-               table_number(in, "disk") >> 20);
+               print_table_get_int(in, "disk") >> 20);
     else
         printf("%" PRId64 " %% of a processor, its priority is the lowest\n",
-               table_number(in, "cpu_percent"));
+               print_table_get_int(in, "cpu_percent"));
 }
 
 /* What is wrong with it, in a line of its own. */
 static void print_trouble(const json_t *in)
 {
-    const int64_t deaths = table_number(in, "deaths");
+    const int64_t deaths = print_table_get_int(in, "deaths");
     if (!json_is_true(json_object_get(in, "down"))) {
         if (deaths)
             printf("  its process has died %" PRId64 " time%s\n", deaths, deaths > 1 ? "s" : "");
         return;
     }
     printf("  down for ");
-    table_print_time(table_number(in, "down_ms"), 0);
+    print_table_duration(print_table_get_int(in, "down_ms"), 0);
     printf(", died %" PRId64 " time%s, is started again ", deaths, deaths > 1 ? "s" : "");
-    if (table_number(in, "next_ms")) {
+    if (print_table_get_int(in, "next_ms")) {
         printf("in ");
-        table_print_time(table_number(in, "next_ms"), 0);
+        print_table_duration(print_table_get_int(in, "next_ms"), 0);
     } else {
         printf("now");
     }
@@ -142,11 +142,11 @@ static const char *state_of(const json_t *in)
 static void print_where(const json_t *in)
 {
     char text[96] = "";
-    const int64_t pid = table_number(in, "pid");
+    const int64_t pid = print_table_get_int(in, "pid");
     if (pid)
         snprintf(text, sizeof text, " %" PRId64 ", %" PRId64 " MiB, %" PRId64 " %% CPU", pid,
-                 table_number(in, "rss") >> 20, table_number(in, "cpu_percent"));
-    table_print_text(in, "isolation", 0);
+                 print_table_get_int(in, "rss") >> 20, print_table_get_int(in, "cpu_percent"));
+    print_table_string(in, "isolation", 0);
     puts(text);
 }
 
@@ -159,13 +159,14 @@ static void print_instances(const json_t *instances)
     json_array_foreach(instances, i, in)
     {
         char requests[64];
-        table_print_text(in, "name", 17);
-        table_print_text(in, "plugin", 17);
+        print_table_string(in, "name", 17);
+        print_table_string(in, "plugin", 17);
         printf("%-6s %10" PRId64 " %7" PRId64 " %4.0f %%  ", state_of(in),
-               table_number(in, "delivered"), table_number(in, "failed"),
+               print_table_get_int(in, "delivered"), print_table_get_int(in, "failed"),
                100 * json_number_value(json_object_get(in, "queue_fill")));
         snprintf(requests, sizeof requests, "%" PRId64 " wait, %" PRId64 " under way",
-                 table_number(in, "requests_waiting"), table_number(in, "requests_in_flight"));
+                 print_table_get_int(in, "requests_waiting"),
+                 print_table_get_int(in, "requests_in_flight"));
         printf("%-24s", requests);
         print_where(in);
         print_service(in);
@@ -182,10 +183,10 @@ static void print_disabled(const json_t *instances)
         puts("\nDISABLED         WHERE AND WHY");
     json_array_foreach(instances, i, in)
     {
-        table_print_text(in, "name", 17);
-        table_print_text(in, "place", 0);
+        print_table_string(in, "name", 17);
+        print_table_string(in, "place", 0);
         printf(": ");
-        table_print_text(in, "reason", 0);
+        print_table_string(in, "reason", 0);
         putchar('\n');
     }
 }
@@ -194,14 +195,15 @@ static void print_outbox(const json_t *o)
 {
     if (!o)
         return;
-    const int64_t rows_kept = table_number(o, "queued") + table_number(o, "in_flight");
+    const int64_t rows_kept =
+        print_table_get_int(o, "queued") + print_table_get_int(o, "in_flight");
     printf("\noutbox: %" PRId64 " to be delivered", rows_kept);
     if (rows_kept) {
         printf(", the oldest for ");
-        table_print_time(table_number(o, "oldest_ms"), 0);
+        print_table_duration(print_table_get_int(o, "oldest_ms"), 0);
     }
-    printf("; dead letters: %" PRId64 "%s\n", table_number(o, "dead"),
-           table_number(o, "dead") ? " (turncast dead list)" : "");
+    printf("; dead letters: %" PRId64 "%s\n", print_table_get_int(o, "dead"),
+           print_table_get_int(o, "dead") ? " (turncast dead list)" : "");
 }
 
 static void print_json(const json_t *s)
@@ -214,8 +216,8 @@ static void print_table(const json_t *s)
 {
     print_host(s);
     print_turns(json_object_get(s, "turns"));
-    print_agents(table_number(s, "waiting_agents"));
-    print_requests(table_number(s, "open_requests"));
+    print_agents(print_table_get_int(s, "waiting_agents"));
+    print_requests(print_table_get_int(s, "open_requests"));
     print_instances(json_object_get(s, "instances"));
     print_disabled(json_object_get(s, "disabled"));
     print_outbox(json_object_get(s, "outbox"));
@@ -224,25 +226,25 @@ static void print_table(const json_t *s)
 static int status(const struct conf *conf, bool json)
 {
     struct tc_err err = {0};
-    struct call c;
-    if (call_host(&c, conf, "GET", "/status", &err) < 0) {
-        host_tell(&err);
+    struct control_response c;
+    if (control_client_request(&c, conf, "GET", "/status", &err) < 0) {
+        command_conf_print_error(&err);
         return EXIT_TURN_ERROR;
     }
     const bool well = c.status == 200 && c.body;
     if (well)
         (json ? print_json : print_table)(c.body);
     else if (c.status)
-        fprintf(stderr, "turncast: %s\n", call_error(&c));
+        fprintf(stderr, "turncast: %s\n", control_client_error_text(&c));
     else
-        call_tell_nobody(conf);
-    call_fini(&c);
+        control_client_print_no_host(conf);
+    control_client_fini(&c);
     return well ? 0 : EXIT_TURN_ERROR;
 }
 
 static int run(const struct args *args)
 {
-    struct conf *const conf = host_load_conf(args);
+    struct conf *const conf = command_conf_load(args);
     if (!conf)
         return EXIT_USAGE;
     const int exit_status = status(conf, args->json);
@@ -250,7 +252,7 @@ static int run(const struct args *args)
     return exit_status;
 }
 
-const struct command cmd_status = {
+const struct cli_command cmd_status = {
     .name = "status",
     .operands = "",
     .summary = "Shows what the running host is doing",

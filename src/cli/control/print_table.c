@@ -10,24 +10,24 @@
 #include "base/cleanup.h"
 #include "text/text_clean.h"
 
-int64_t table_number(const json_t *o, const char *key)
+int64_t print_table_get_int(const json_t *o, const char *key)
 {
     return (int64_t)json_number_value(json_object_get(o, key));
 }
 
-void table_print(const char *text, int width)
+void print_table_cell(const char *text, int width)
 {
     CLEANUP_BUF struct buf clean = {0};
-    clean_text(&clean, text ? text : "-", text ? strlen(text) : 1);
+    text_clean_append(&clean, text ? text : "-", text ? strlen(text) : 1);
     printf("%-*.*s", width, width > 0 ? width - 1 : 200, clean.p ? clean.p : "");
 }
 
-void table_print_text(const json_t *o, const char *key, int width)
+void print_table_string(const json_t *o, const char *key, int width)
 {
-    table_print(json_string_value(json_object_get(o, key)), width);
+    print_table_cell(json_string_value(json_object_get(o, key)), width);
 }
 
-void table_print_time(int64_t ms, int width)
+void print_table_duration(int64_t ms, int width)
 {
     static const struct {
         int64_t s;

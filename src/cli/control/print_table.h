@@ -6,11 +6,11 @@
 #include <jansson.h>
 #include <stdint.h>
 
-int64_t table_number(const json_t *o, const char *key);
+int64_t print_table_get_int(const json_t *o, const char *key);
 /* As wide as said, 0: as it is; nothing in it acts on a terminal. text NULL: "-". */
-void table_print(const char *text, int width);
-void table_print_text(const json_t *o, const char *key, int width);
+void print_table_cell(const char *text, int width);
+void print_table_string(const json_t *o, const char *key, int width);
 /* "3 d 4 h", "5 min 20 s" */
-void table_print_time(int64_t ms, int width);
+void print_table_duration(int64_t ms, int width);
 
 #endif

@@ -31,7 +31,7 @@ static bool is_program(const char *file)
     return stat(file, &st) == 0 && S_ISREG(st.st_mode) && access(file, X_OK) == 0;
 }
 
-char *program_find(const char *name)
+char *agent_program_find(const char *name)
 {
     if (strchr(name, '/'))
         return is_program(name) ? xstrdup(name) : NULL;
@@ -82,7 +82,7 @@ static void read_line(int in, struct buf *line)
     }
 }
 
-char *program_version(const char *file)
+char *agent_program_read_version(const char *file)
 {
     int ends[2];
     CLEANUP_BUF struct buf line = {0};
@@ -102,6 +102,6 @@ char *program_version(const char *file)
     const size_t len = line.len ? strcspn(line.p, "\r\n") : 0;
     if (!len)
         return NULL;
-    clean_text(&clean, line.p, len);
+    text_clean_append(&clean, line.p, len);
     return buf_steal(&clean);
 }

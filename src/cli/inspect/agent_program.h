@@ -5,9 +5,9 @@
 
 /* The file that would be run: itself when it has a slash, else the first in $PATH. Owned; NULL:
  * there is none that can be. */
-char *program_find(const char *name);
+char *agent_program_find(const char *name);
 /* The first line that it prints for --version, without control characters. Owned; NULL: it prints
  * none within 10 s. */
-char *program_version(const char *file);
+char *agent_program_read_version(const char *file);
 
 #endif

@@ -18,9 +18,9 @@ static bool has_argument(char *const *args, const char *begin)
     return false;
 }
 
-bool answerers_agent_asks(const struct conf_agent *agent)
+bool answerer_check_agent_asks(const struct conf_agent *agent)
 {
-    if (!dialog_answers(dialect_find(agent->dialect)))
+    if (!agent_input_can_answer(dialect_find(agent->dialect)))
         return false;
     return strcmp(agent->dialect, "claude") != 0 || has_argument(agent->command, CLAUDE_ASKS);
 }
@@ -47,7 +47,7 @@ static bool is_key_granted(const struct conf_http *http)
     return http->n_keys == 0;
 }
 
-bool answerers_exist(const struct conf *conf)
+bool answerer_check_exist(const struct conf *conf)
 {
     const bool served = is_served(conf);
     for (size_t i = 0; i < conf->n_instances; i++) {
@@ -58,7 +58,7 @@ bool answerers_exist(const struct conf *conf)
     return conf->http.listen && is_key_granted(&conf->http);
 }
 
-const char *answerers_missing(const struct conf *conf, const struct conf_rule *rule)
+const char *answerer_check_missing(const struct conf *conf, const struct conf_rule *rule)
 {
     for (const struct conf_place *to = rule->to; to && to->instance; to++) {
         const struct conf_instance *const inst = conf_instance_find(conf, to->instance);

@@ -7,10 +7,10 @@
 #include "conf/conf.h"
 
 /* Whether the agent can ask for approval, or put questions, that the host can answer. */
-bool answerers_agent_asks(const struct conf_agent *agent);
+bool answerer_check_agent_asks(const struct conf_agent *agent);
 /* Whether an instance or a key of the HTTP server may answer. */
-bool answerers_exist(const struct conf *conf);
+bool answerer_check_exist(const struct conf *conf);
 /* Of a rule: the first instance in its `to` that is not granted to answer; NULL: there is none. */
-const char *answerers_missing(const struct conf *conf, const struct conf_rule *rule);
+const char *answerer_check_missing(const struct conf *conf, const struct conf_rule *rule);
 
 #endif

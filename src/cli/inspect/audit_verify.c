@@ -38,22 +38,22 @@ static void hash_hex(struct str text, char hex[65])
 static void read_member(struct json *j, struct str key, struct record *r)
 {
     if (str_is(key, "seq"))
-        json_read_int(j, &r->seq);
+        json_reader_read_int(j, &r->seq);
     else if (str_is(key, "prev"))
-        json_read_string(j, &r->prev);
+        json_reader_read_string(j, &r->prev);
     else if (str_is(key, "event_type"))
-        json_read_string(j, &r->type);
+        json_reader_read_string(j, &r->type);
     else
-        json_skip(j, NULL);
+        json_reader_skip(j, NULL);
 }
 
 static int64_t read_lost(struct str line)
 {
-    const struct str count = json_pointer(line, "/detail/count");
+    const struct str count = json_reader_pointer(line, "/detail/count");
     struct json j;
     int64_t lost = 0;
-    json_start(&j, count.p ? count.p : "0", count.p ? count.len : 1);
-    return json_read_int(&j, &lost) && lost > 0 ? lost : 0;
+    json_init(&j, count.p ? count.p : "0", count.p ? count.len : 1);
+    return json_reader_read_int(&j, &lost) && lost > 0 ? lost : 0;
 }
 
 /* false: not a record at all. */
@@ -62,12 +62,12 @@ static bool read_record(struct str line, struct record *r)
     struct json j;
     struct str key;
     *r = (struct record){.seq = -1};
-    json_start(&j, line.p, line.len);
-    if (!json_enter_object(&j))
+    json_init(&j, line.p, line.len);
+    if (!json_reader_enter_object(&j))
         return false;
-    while (json_next_key(&j, &key))
+    while (json_reader_next_key(&j, &key))
         read_member(&j, key, r);
-    if (json_finish(&j) || r->seq < 1)
+    if (json_reader_finish(&j) || r->seq < 1)
         return false;
     if (str_is(r->type, "turncast.audit.lost"))
         r->lost = read_lost(line);
@@ -86,14 +86,14 @@ static bool own_hash_holds(struct str line)
     return memcmp(seal + sizeof hash_key - 1, own, 64) == 0;
 }
 
-struct walk {
-    struct audit_report *report;
+struct audit_verify_state {
+    struct audit_verify_report *report;
     const char *path;
     struct tc_err *err;
     uint64_t line;
 };
 
-static int broken(const struct walk *w, uint64_t seq, const char *what)
+static int broken(const struct audit_verify_state *w, uint64_t seq, const char *what)
 {
     char place[256];
     w->report->bad = true;
@@ -103,7 +103,7 @@ static int broken(const struct walk *w, uint64_t seq, const char *what)
     return err_set(w->err, place, "record %" PRIu64 " %s", seq, what);
 }
 
-static int misplaced(const struct walk *w, uint64_t wanted, uint64_t seen)
+static int misplaced(const struct audit_verify_state *w, uint64_t wanted, uint64_t seen)
 {
     char what[128];
     snprintf(what, sizeof what, "%s: record %" PRIu64 " stands here",
@@ -112,9 +112,9 @@ static int misplaced(const struct walk *w, uint64_t wanted, uint64_t seen)
 }
 
 /* Checks one line against itself, then against the one before. */
-static int check_line(struct walk *w, struct str line)
+static int check_line(struct audit_verify_state *w, struct str line)
 {
-    struct audit_report *r = w->report;
+    struct audit_verify_report *r = w->report;
     const bool first = r->records == 0;
     struct record rec;
     const bool readable = read_record(line, &rec);
@@ -139,7 +139,7 @@ static int check_line(struct walk *w, struct str line)
 }
 
 /* The lines of the buffer; what is left of it is the begin of one. */
-static int check_lines(struct walk *w, struct buf *text)
+static int check_lines(struct audit_verify_state *w, struct buf *text)
 {
     size_t from = 0;
     while (from < text->len) {
@@ -159,7 +159,7 @@ static int check_lines(struct walk *w, struct buf *text)
     return broken(w, w->report->last_seq + 1, "is too long for an audit record");
 }
 
-static int check_file(struct walk *w, FILE *file)
+static int check_file(struct audit_verify_state *w, FILE *file)
 {
     enum { CHUNK = 64 * 1024 };
     CLEANUP_BUF struct buf text = {0};
@@ -170,19 +170,19 @@ static int check_file(struct walk *w, FILE *file)
             return -1;
     }
     if (ferror(file))
-        return err_sys(w->err, errno, w->path, "cannot read");
+        return err_set_errno(w->err, errno, w->path, "cannot read");
     w->line++;
     return text.len > 0 ? broken(w, w->report->last_seq + 1, "is cut off in the middle") : 0;
 }
 
-int audit_verify(const char *path, struct audit_report *report, struct tc_err *err)
+int audit_verify_file(const char *path, struct audit_verify_report *report, struct tc_err *err)
 {
     if (report->bad)
         return err_set(err, path, "not read: the chain is broken before it");
     CLEANUP_FILE FILE *file = fopen(path, "re");
     if (!file)
-        return err_sys(err, errno, path, "cannot open");
-    struct walk w = {.report = report, .path = path, .err = err};
+        return err_set_errno(err, errno, path, "cannot open");
+    struct audit_verify_state w = {.report = report, .path = path, .err = err};
     report->files++;
     return check_file(&w, file);
 }

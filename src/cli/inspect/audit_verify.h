@@ -20,7 +20,7 @@
 
 /* What was seen so far. Start with all zero; pass the same one for the files of a rotated set,
  * oldest first, and the chain is followed across them. */
-struct audit_report {
+struct audit_verify_report {
     uint64_t files, records;
     uint64_t first_seq, last_seq;
     uint64_t lost; /* events that the log itself says it could not write */
@@ -32,6 +32,7 @@ struct audit_report {
 
 /* Reads one file. 0: the chain holds. -1 with err (place file:line): it is broken (report->bad)
  * or the file cannot be read (not bad). Nothing is read once a report is bad. */
-int audit_verify(const char *path, struct audit_report *report, struct tc_err *err) MUST_CHECK;
+int audit_verify_file(const char *path, struct audit_verify_report *report,
+                      struct tc_err *err) MUST_CHECK;
 
 #endif

@@ -9,18 +9,18 @@
 #include "cli/inspect/audit_verify.h"
 #include "cli/oneshot_host.h"
 
-static const struct arg rows[] = {
+static const struct args_option rows[] = {
     {0, ARG_TEXT, "from", "SEQ", offsetof(struct args, from),
      "the first record is SEQ, not 1: older files were rotated away"},
     {0},
 };
 
-static bool is_complete(const struct audit_report *r, uint64_t from)
+static bool is_complete(const struct audit_verify_report *r, uint64_t from)
 {
     return r->records == 0 || r->first_seq == from;
 }
 
-static void print_report(const struct audit_report *r, uint64_t from)
+static void print_report(const struct audit_verify_report *r, uint64_t from)
 {
     printf("%s: %" PRIu64 " records in %" PRIu64 " files, seq %" PRIu64 " to %" PRIu64 "\n",
            is_complete(r, from) ? "good" : "incomplete", r->records, r->files, r->first_seq,
@@ -47,26 +47,26 @@ static uint64_t read_seq(const char *text)
 
 static int run(const struct args *args)
 {
-    struct audit_report report = {0};
+    struct audit_verify_report report = {0};
     struct tc_err err = {0};
     const uint64_t from = args->from ? read_seq(args->from) : 1;
     if (!from)
-        return args_fail(&cmd_audit, "--from: \"%s\" is not a sequence number", args->from);
+        return args_usage_error(&cmd_audit, "--from: \"%s\" is not a sequence number", args->from);
     if (strcmp(args->operands[0], "verify") != 0)
-        return args_fail(&cmd_audit, "\"%s\" is not verify", args->operands[0]);
+        return args_usage_error(&cmd_audit, "\"%s\" is not verify", args->operands[0]);
     for (int i = 1; i < args->n_operands; i++)
-        if (audit_verify(args->operands[i], &report, &err) < 0) {
+        if (audit_verify_file(args->operands[i], &report, &err) < 0) {
             if (report.bad)
-                printf("broken at seq %" PRIu64 ": %s\n", report.bad_seq, err_str(&err));
+                printf("broken at seq %" PRIu64 ": %s\n", report.bad_seq, err_format(&err));
             else
-                host_tell(&err);
+                command_conf_print_error(&err);
             return report.bad ? EXIT_TURN_ERROR : EXIT_USAGE;
         }
     print_report(&report, from);
     return is_complete(&report, from) ? 0 : EXIT_TURN_ERROR;
 }
 
-const struct command cmd_audit = {
+const struct cli_command cmd_audit = {
     .name = "audit",
     .operands = "verify FILE...",
     .summary = "Verifies the hash chain of an audit log",

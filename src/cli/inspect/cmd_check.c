@@ -14,14 +14,14 @@
 #include "cli/oneshot_host.h"
 #include "dialect/dialect.h"
 
-static const struct arg rows[] = {{0}};
+static const struct args_option rows[] = {{0}};
 
 /* Each check prints its problems as "file:line: …" and returns how many there are. */
 
 static unsigned check_agent(const struct conf *conf, const struct conf_agent *a)
 {
     unsigned problems = 0;
-    CLEANUP_FREE char *program = program_find(conf_agent_program(a));
+    CLEANUP_FREE char *program = agent_program_find(conf_agent_program(a));
     if (!dialect_find(a->dialect)) {
         printf("%s:%d: agents.%s.dialect: there is no dialect \"%s\"\n", conf->file, a->line,
                a->name, a->dialect);
@@ -33,8 +33,8 @@ static unsigned check_agent(const struct conf *conf, const struct conf_agent *a)
         problems++;
     }
     struct tc_err err = {0};
-    if (conf_check_user(conf, a, &err) < 0) {
-        printf("%s\n", err_str(&err));
+    if (conf_check_agent_user(conf, a, &err) < 0) {
+        printf("%s\n", err_format(&err));
         problems++;
     }
     return problems;
@@ -59,15 +59,15 @@ static void warn_people(const struct conf *conf, const struct conf_instance *ins
 /* What an agent asks, and nobody is there to answer, is denied after ask_timeout_s. */
 static void warn_asking(const struct conf *conf, const struct conf_agent *a)
 {
-    if (!answerers_agent_asks(a))
+    if (!answerer_check_agent_asks(a))
         return;
-    if (!answerers_exist(conf))
+    if (!answerer_check_exist(conf))
         printf(
             "%s:%d: warning: agents.%s: it can ask for approval, and no instance and no HTTP key "
             "may answer: add \"answer\" to the grants of one\n",
             conf->file, a->line, a->name);
     for (size_t i = 0; i < a->n_rules; i++) {
-        const char *const missing = answerers_missing(conf, &a->rules[i]);
+        const char *const missing = answerer_check_missing(conf, &a->rules[i]);
         if (missing)
             printf("%s:%d: warning: agents.%s.approvals: to names instance %s, where nobody may "
                    "answer: add \"answer\" to its grants\n",
@@ -87,16 +87,17 @@ static unsigned check_agent_of(const struct conf *conf, const struct conf_instan
 static unsigned check_instance(const struct conf *conf, const struct conf_instance *inst)
 {
     struct tc_err err = {0};
-    struct loaded *l = loader_find(inst->plugin, (const char *const *)conf->plugin_dirs, &err);
+    struct loaded_plugin *l =
+        loader_probe_by_name(inst->plugin, (const char *const *)conf->plugin_dirs, &err);
     if (!l) {
         printf("%s:%d: plugins.instances.%s: %s\n", conf->file, inst->line, inst->name,
-               err_str(&err));
+               err_format(&err));
         return 1;
     }
-    const int rc = loader_try_options(l, inst, conf->file, &err);
+    const int rc = loader_check_options(l, inst, conf->file, &err);
     if (rc < 0)
-        printf("%s\n", err_str(&err));
-    loader_free(l);
+        printf("%s\n", err_format(&err));
+    loader_unref_plugin(l);
     warn_people(conf, inst);
     return (rc < 0) + check_agent_of(conf, inst);
 }
@@ -106,7 +107,7 @@ static unsigned check_keys(struct conf *conf)
     struct tc_err err = {0};
     if (conf_resolve_keys(conf, &err) == 0)
         return 0;
-    printf("%s\n", err_str(&err));
+    printf("%s\n", err_format(&err));
     return 1;
 }
 
@@ -115,7 +116,7 @@ static int check_conf(const char *path)
     struct tc_err err = {0};
     struct conf *conf = conf_load(path, &err);
     if (!conf) {
-        printf("%s\n", err_str(&err));
+        printf("%s\n", err_format(&err));
         return EXIT_USAGE;
     }
     unsigned problems = check_keys(conf);
@@ -135,13 +136,13 @@ static int check_conf(const char *path)
 static int check_plugin(const char *path)
 {
     struct tc_err err = {0};
-    struct loaded *l = loader_describe(path, &err);
+    struct loaded_plugin *l = loader_probe_file(path, &err);
     if (!l) {
-        printf("%s\n", err_str(&err));
+        printf("%s\n", err_format(&err));
         return EXIT_USAGE;
     }
-    describe_plugin(stdout, l);
-    loader_free(l);
+    plugin_describe_print(stdout, l);
+    loader_unref_plugin(l);
     return 0;
 }
 
@@ -155,7 +156,7 @@ static int run(const struct args *args)
     return check_conf(file ? file : found);
 }
 
-const struct command cmd_check = {
+const struct cli_command cmd_check = {
     .name = "check",
     .operands = "[CONFIG|FILE.so]",
     .summary = "Says whether a configuration or a plugin would work",

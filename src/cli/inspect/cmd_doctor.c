@@ -10,7 +10,7 @@
 #include "cli/command_table.h"
 #include "cli/inspect/doctor.h"
 
-static const struct arg rows[] = {ARG_CONFIG, {0}};
+static const struct args_option rows[] = {ARG_CONFIG, {0}};
 
 __attribute__((__format__(__printf__, 1, 0))) static void print(const char *fmt, va_list ap)
 {
@@ -22,7 +22,8 @@ __attribute__((__format__(__printf__, 1, 0))) static void print(const char *fmt,
     fflush(stdout); /* a line is seen while the next thing is looked at, and no child repeats it */
 }
 
-void doctor_tell(struct doctor *d, enum doctor_grade grade, const char *name, const char *fmt, ...)
+void doctor_report(struct doctor *d, enum doctor_grade grade, const char *name, const char *fmt,
+                   ...)
 {
     static const char *const words[] = {"ok  ", "warn", "FAIL"};
     va_list ap;
@@ -33,7 +34,7 @@ void doctor_tell(struct doctor *d, enum doctor_grade grade, const char *name, co
     va_end(ap);
 }
 
-void doctor_advise(const char *fmt, ...)
+void doctor_suggest(const char *fmt, ...)
 {
     va_list ap;
     fputs("      -> ", stdout);
@@ -60,7 +61,7 @@ static int run(const struct args *args)
     return d.found[DOCTOR_FAIL] ? EXIT_TURN_ERROR : 0;
 }
 
-const struct command cmd_doctor = {
+const struct cli_command cmd_doctor = {
     .name = "doctor",
     .operands = "",
     .summary = "Looks at a set-up and says what to do",

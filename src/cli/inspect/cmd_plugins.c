@@ -9,9 +9,9 @@
 #include "cli/inspect/plugin_describe.h"
 #include "cli/oneshot_host.h"
 
-static const struct arg rows[] = {ARG_CONFIG, {0}};
+static const struct args_option rows[] = {ARG_CONFIG, {0}};
 
-struct listing {
+struct cmd_plugins_state {
     const struct conf *conf;
     unsigned files, broken;
 };
@@ -22,7 +22,7 @@ static void add_uses(struct buf *out, const struct conf *conf, const char *path)
     for (size_t i = 0; i < conf->n_instances; i++) {
         const struct conf_instance *const inst = &conf->instances[i];
         CLEANUP_FREE char *means =
-            loader_locate(inst->plugin, (const char *const *)conf->plugin_dirs, NULL);
+            loader_find_path(inst->plugin, (const char *const *)conf->plugin_dirs, NULL);
         if (inst->enabled && means && strcmp(means, path) == 0)
             buf_printf(out, "%s%s", out->len ? ", " : "enabled as ", inst->name);
     }
@@ -30,27 +30,27 @@ static void add_uses(struct buf *out, const struct conf *conf, const char *path)
 
 static void print_row(void *ctx, const char *path)
 {
-    struct listing *list = ctx;
+    struct cmd_plugins_state *list = ctx;
     struct tc_err err = {0};
     CLEANUP_BUF struct buf uses = {0};
-    struct loaded *l = loader_describe(path, &err);
+    struct loaded_plugin *l = loader_probe_file(path, &err);
     list->files++;
     if (!l) {
         list->broken++;
-        printf("%-12s cannot be loaded: %s\n", strrchr(path, '/') + 1, err_str(&err));
+        printf("%-12s cannot be loaded: %s\n", strrchr(path, '/') + 1, err_format(&err));
         return;
     }
     add_uses(&uses, list->conf, l->path);
     const struct tc_plugin *p = &l->plugin;
     printf("%-12s %-8s ABI %u.%u  %s%s%s%s\n", p->name, *p->version ? p->version : "-", p->major,
            p->minor, p->summary, uses.len ? " (" : "", uses.len ? uses.p : "", uses.len ? ")" : "");
-    loader_free(l);
+    loader_unref_plugin(l);
 }
 
 static int print_all(const struct conf *conf)
 {
-    struct listing list = {.conf = conf};
-    loader_scan((const char *const *)conf->plugin_dirs, print_row, &list);
+    struct cmd_plugins_state list = {.conf = conf};
+    loader_list_files((const char *const *)conf->plugin_dirs, print_row, &list);
     if (list.files == 0)
         for (char **dir = conf->plugin_dirs; *dir; dir++)
             fprintf(stderr, "turncast: no plugin in %s\n", *dir);
@@ -60,22 +60,23 @@ static int print_all(const struct conf *conf)
 static int print_one(const struct conf *conf, const char *name)
 {
     struct tc_err err = {0};
-    struct loaded *l = loader_find(name, (const char *const *)conf->plugin_dirs, &err);
+    struct loaded_plugin *l =
+        loader_probe_by_name(name, (const char *const *)conf->plugin_dirs, &err);
     if (!l) {
-        host_tell(&err);
+        command_conf_print_error(&err);
         return EXIT_USAGE;
     }
     CLEANUP_BUF struct buf uses = {0};
-    describe_plugin(stdout, l);
+    plugin_describe_print(stdout, l);
     add_uses(&uses, conf, l->path);
     printf("  %s\n", uses.len ? uses.p : "not enabled");
-    loader_free(l);
+    loader_unref_plugin(l);
     return 0;
 }
 
 static int run(const struct args *args)
 {
-    struct conf *conf = host_load_conf(args);
+    struct conf *conf = command_conf_load(args);
     if (!conf)
         return EXIT_USAGE;
     const int status = args->n_operands ? print_one(conf, args->operands[0]) : print_all(conf);
@@ -83,7 +84,7 @@ static int run(const struct args *args)
     return status;
 }
 
-const struct command cmd_plugins = {
+const struct cli_command cmd_plugins = {
     .name = "plugins",
     .operands = "[NAME|FILE.so]",
     .summary = "Lists the known plugins, or says all about one",

@@ -18,10 +18,10 @@ struct doctor {
 };
 
 /* "ok    NAME: TEXT" */
-void doctor_tell(struct doctor *d, enum doctor_grade grade, const char *name, const char *fmt, ...)
-    __attribute__((__format__(__printf__, 4, 5)));
+void doctor_report(struct doctor *d, enum doctor_grade grade, const char *name, const char *fmt,
+                   ...) __attribute__((__format__(__printf__, 4, 5)));
 /* What to do about the line before. */
-void doctor_advise(const char *fmt, ...) __attribute__((__format__(__printf__, 1, 2)));
+void doctor_suggest(const char *fmt, ...) __attribute__((__format__(__printf__, 1, 2)));
 
 /* doctor_conf.c: the configuration, its agents, its instances. False: it cannot be read. */
 bool doctor_read_conf(struct doctor *d, const char *path);

@@ -33,20 +33,20 @@
 void doctor_look_at_host(struct doctor *d)
 {
     struct tc_err err = {0};
-    struct call c = {0};
-    if (call_host(&c, d->conf, "GET", "/status", &err) < 0) {
-        doctor_tell(d, DOCTOR_FAIL, "host", "%s", err_str(&err));
-        doctor_advise("a host that does not answer hangs or belongs to another user");
+    struct control_response c = {0};
+    if (control_client_request(&c, d->conf, "GET", "/status", &err) < 0) {
+        doctor_report(d, DOCTOR_FAIL, "host", "%s", err_format(&err));
+        doctor_suggest("a host that does not answer hangs or belongs to another user");
         return;
     }
     d->host_runs = c.status == 200;
     d->host_port = (int)json_integer_value(json_object_get(c.body, "port"));
     if (d->host_runs)
-        doctor_tell(d, DOCTOR_OK, "host", "process %" JSON_INTEGER_FORMAT " serves",
-                    json_integer_value(json_object_get(c.body, "pid")));
+        doctor_report(d, DOCTOR_OK, "host", "process %" JSON_INTEGER_FORMAT " serves",
+                      json_integer_value(json_object_get(c.body, "pid")));
     else
-        doctor_tell(d, DOCTOR_OK, "host", "none runs");
-    call_fini(&c);
+        doctor_report(d, DOCTOR_OK, "host", "none runs");
+    control_client_fini(&c);
 }
 
 /* ---- the state ---- */
@@ -58,17 +58,17 @@ static void look_at_letters(struct doctor *d)
     struct journal *const j =
         journal_open(&(struct journal_spec){.dir = d->conf->state_dir, .beside = true}, &err);
     if (!j) {
-        doctor_tell(d, DOCTOR_FAIL, "store", "%s", err_str(&err));
+        doctor_report(d, DOCTOR_FAIL, "store", "%s", err_format(&err));
         return;
     }
-    if (journal_stats(j, &s) != RECORD_DONE) {
-        doctor_tell(d, DOCTOR_FAIL, "store", "it cannot be read");
+    if (journal_read_stats(j, &s) != JOURNAL_DONE) {
+        doctor_report(d, DOCTOR_FAIL, "store", "it cannot be read");
     } else if (s.dead) {
-        doctor_tell(d, DOCTOR_WARN, "store", "%" PRId64 " dead letters", s.dead);
-        doctor_advise("turncast dead list says why; retry or drop them");
+        doctor_report(d, DOCTOR_WARN, "store", "%" PRId64 " dead letters", s.dead);
+        doctor_suggest("turncast dead list says why; retry or drop them");
     } else {
-        doctor_tell(d, DOCTOR_OK, "store", "%" PRId64 " rows to be delivered",
-                    s.queued + s.in_flight);
+        doctor_report(d, DOCTOR_OK, "store", "%" PRId64 " rows to be delivered",
+                      s.queued + s.in_flight);
     }
     journal_close(j);
 }
@@ -79,15 +79,15 @@ static void look_at_lock(struct doctor *d)
     struct tc_err err = {0};
     struct store_dir dir;
     if (d->host_runs) {
-        doctor_tell(d, DOCTOR_OK, "state", "%s is the host's", d->conf->state_dir);
+        doctor_report(d, DOCTOR_OK, "state", "%s is the host's", d->conf->state_dir);
         return;
     }
     if (store_dir_init(&dir, d->conf->state_dir, &err) < 0) {
-        doctor_tell(d, DOCTOR_FAIL, "state", "%s", err_str(&err));
-        doctor_advise("state_directory has to be a folder of this user's own on a local disk");
+        doctor_report(d, DOCTOR_FAIL, "state", "%s", err_format(&err));
+        doctor_suggest("state_directory has to be a folder of this user's own on a local disk");
         return;
     }
-    doctor_tell(d, DOCTOR_OK, "state", "%s can be written", d->conf->state_dir);
+    doctor_report(d, DOCTOR_OK, "state", "%s can be written", d->conf->state_dir);
     store_dir_fini(&dir, !dir.unclean);
 }
 
@@ -113,9 +113,9 @@ static void look_at_disk(struct doctor *d, const char *at)
     const enum doctor_grade grade = left < DISK_FAIL   ? DOCTOR_FAIL
                                     : left < DISK_WARN ? DOCTOR_WARN
                                                        : DOCTOR_OK;
-    doctor_tell(d, grade, "disk", "%" PRIu64 " MiB are free at %s", left >> 20, at);
+    doctor_report(d, grade, "disk", "%" PRIu64 " MiB are free at %s", left >> 20, at);
     if (grade != DOCTOR_OK)
-        doctor_advise("make room: what cannot be kept is not accepted");
+        doctor_suggest("make room: what cannot be kept is not accepted");
 }
 
 void doctor_look_at_state(struct doctor *d)
@@ -126,10 +126,10 @@ void doctor_look_at_state(struct doctor *d)
     if (access(dir, F_OK) == 0) {
         look_at_lock(d);
     } else if (access(at, W_OK) == 0) {
-        doctor_tell(d, DOCTOR_OK, "state", "%s will be made", dir);
+        doctor_report(d, DOCTOR_OK, "state", "%s will be made", dir);
     } else {
-        doctor_tell(d, DOCTOR_FAIL, "state", "%s cannot be made: %s", dir, strerror(errno));
-        doctor_advise("make it for this user, or say state_directory = \"...\"");
+        doctor_report(d, DOCTOR_FAIL, "state", "%s cannot be made: %s", dir, strerror(errno));
+        doctor_suggest("make it for this user, or say state_directory = \"...\"");
     }
     if (access(file, F_OK) == 0)
         look_at_letters(d);
@@ -159,12 +159,12 @@ static void look_at_port(struct doctor *d, const char *listen)
 {
     const int port = (int)strtol(strrchr(listen, ':') + 1, NULL, 10);
     if (d->host_runs && d->host_port && (d->host_port == port || !port))
-        doctor_tell(d, DOCTOR_OK, "http", "the host listens at port %d", d->host_port);
+        doctor_report(d, DOCTOR_OK, "http", "the host listens at port %d", d->host_port);
     else if (is_free(listen))
-        doctor_tell(d, DOCTOR_OK, "http", "%s is free", listen);
+        doctor_report(d, DOCTOR_OK, "http", "%s is free", listen);
     else {
-        doctor_tell(d, DOCTOR_FAIL, "http", "%s: %s", listen, strerror(errno));
-        doctor_advise("ss -ltnp shows who has it; or choose another http.listen");
+        doctor_report(d, DOCTOR_FAIL, "http", "%s: %s", listen, strerror(errno));
+        doctor_suggest("ss -ltnp shows who has it; or choose another http.listen");
     }
 }
 
@@ -172,17 +172,17 @@ void doctor_look_at_http(struct doctor *d)
 {
     const struct conf_http *const http = &d->conf->http;
     if (!http->listen) {
-        doctor_tell(d, DOCTOR_OK, "http", "no server is configured");
+        doctor_report(d, DOCTOR_OK, "http", "no server is configured");
         return;
     }
     look_at_port(d, http->listen);
     if (!http->n_keys) {
-        doctor_tell(d, DOCTOR_WARN, "http", "every user of this machine may do everything");
-        doctor_advise("name who may in http.keys");
+        doctor_report(d, DOCTOR_WARN, "http", "every user of this machine may do everything");
+        doctor_suggest("name who may in http.keys");
     }
     if (http->remote) {
-        doctor_tell(d, DOCTOR_WARN, "http", "others reach %s, and there is no TLS", http->listen);
-        doctor_advise("put a proxy with TLS in front, and listen on a loopback address");
+        doctor_report(d, DOCTOR_WARN, "http", "others reach %s, and there is no TLS", http->listen);
+        doctor_suggest("put a proxy with TLS in front, and listen on a loopback address");
     }
 }
 
@@ -193,29 +193,29 @@ static void look_at_clock(struct doctor *d)
     struct timex t = {0};
     const int state = adjtimex(&t);
     if (time(NULL) < BUILT_AFTER) {
-        doctor_tell(d, DOCTOR_FAIL, "clock", "it is in the past");
-        doctor_advise("set it: TLS and signatures of services depend on it");
+        doctor_report(d, DOCTOR_FAIL, "clock", "it is in the past");
+        doctor_suggest("set it: TLS and signatures of services depend on it");
     } else if (state == TIME_ERROR || (t.status & STA_UNSYNC)) {
-        doctor_tell(d, DOCTOR_WARN, "clock", "nothing keeps it right");
-        doctor_advise("timedatectl set-ntp true");
+        doctor_report(d, DOCTOR_WARN, "clock", "nothing keeps it right");
+        doctor_suggest("timedatectl set-ntp true");
     } else {
-        doctor_tell(d, DOCTOR_OK, "clock", "it is kept right");
+        doctor_report(d, DOCTOR_OK, "clock", "it is kept right");
     }
 }
 
 static void look_at_libraries(struct doctor *d)
 {
     struct tc_err err = {0};
-    const bool http = httpc_check(&err) == 0;
-    doctor_tell(d, http ? DOCTOR_OK : DOCTOR_FAIL, "libcurl", "%s",
-                http ? "requests to services" : err_str(&err));
+    const bool http = httpc_check_available(&err) == 0;
+    doctor_report(d, http ? DOCTOR_OK : DOCTOR_FAIL, "libcurl", "%s",
+                  http ? "requests to services" : err_format(&err));
     if (!http)
-        doctor_advise("apt-get install libcurl4");
-    const bool ws = websocket_check(&err) == 0;
-    doctor_tell(d, ws ? DOCTOR_OK : DOCTOR_WARN, "libwebsockets", "%s",
-                ws ? "Slack's Socket Mode" : err_str(&err));
+        doctor_suggest("apt-get install libcurl4");
+    const bool ws = websocket_check_available(&err) == 0;
+    doctor_report(d, ws ? DOCTOR_OK : DOCTOR_WARN, "libwebsockets", "%s",
+                  ws ? "Slack's Socket Mode" : err_format(&err));
     if (!ws)
-        doctor_advise("apt-get install libwebsockets17, for Slack's Socket Mode");
+        doctor_suggest("apt-get install libwebsockets17, for Slack's Socket Mode");
 }
 
 static void look_at_limits(struct doctor *d)
@@ -224,38 +224,38 @@ static void look_at_limits(struct doctor *d)
     if (getrlimit(RLIMIT_NOFILE, &files) < 0)
         return;
     const bool few = files.rlim_max != RLIM_INFINITY && files.rlim_max < FILES_WANTED;
-    doctor_tell(d, few ? DOCTOR_WARN : DOCTOR_OK, "open files", "%" PRIu64 " are possible",
-                (uint64_t)files.rlim_max);
+    doctor_report(d, few ? DOCTOR_WARN : DOCTOR_OK, "open files", "%" PRIu64 " are possible",
+                  (uint64_t)files.rlim_max);
     if (few)
-        doctor_advise("ulimit -Hn, or LimitNOFILE= of the unit: a turn takes about ten");
+        doctor_suggest("ulimit -Hn, or LimitNOFILE= of the unit: a turn takes about ten");
 }
 
 static void look_at_build(struct doctor *d)
 {
     if (!*crash_point_names)
         return;
-    doctor_tell(d, DOCTOR_WARN, "program", "it was built for tests, with places to die at");
-    doctor_advise("configure without --enable-crash-points for what is to serve people");
+    doctor_report(d, DOCTOR_WARN, "program", "it was built for tests, with places to die at");
+    doctor_suggest("configure without --enable-crash-points for what is to serve people");
 }
 
 static void look_at_isolation(struct doctor *d)
 {
-    const struct sandbox_kernel kernel = sandbox_kernel_look();
+    const struct sandbox_features kernel = sandbox_probe_kernel();
     CLEANUP_FREE char *landlock = sandbox_tell_landlock_gaps(&kernel, true);
     const char *const seccomp = sandbox_tell_seccomp_gaps(&kernel);
     if (landlock) {
-        doctor_tell(d, DOCTOR_WARN, "isolation", "%s", landlock);
-        doctor_advise(kernel.landlock
-                          ? "Linux 6.7 or later, whose Landlock limits ports, too"
-                          : "Linux 6.7 or later, with landlock among lsm= of its command line");
+        doctor_report(d, DOCTOR_WARN, "isolation", "%s", landlock);
+        doctor_suggest(kernel.landlock
+                           ? "Linux 6.7 or later, whose Landlock limits ports, too"
+                           : "Linux 6.7 or later, with landlock among lsm= of its command line");
     }
     if (seccomp) {
-        doctor_tell(d, DOCTOR_WARN, "isolation", "%s", seccomp);
-        doctor_advise("a kernel with CONFIG_SECCOMP_FILTER, as distributions have it");
+        doctor_report(d, DOCTOR_WARN, "isolation", "%s", seccomp);
+        doctor_suggest("a kernel with CONFIG_SECCOMP_FILTER, as distributions have it");
     }
     if (!landlock && !seccomp)
-        doctor_tell(d, DOCTOR_OK, "isolation", "Landlock (version %d) and seccomp",
-                    kernel.landlock);
+        doctor_report(d, DOCTOR_OK, "isolation", "Landlock (version %d) and seccomp",
+                      kernel.landlock);
 }
 
 void doctor_look_at_system(struct doctor *d)

@@ -4,11 +4,11 @@
 
 #include "base/bytes/buf.h"
 
-static void describe_callbacks(FILE *out, const struct loaded *l)
+static void describe_callbacks(FILE *out, const struct loaded_plugin *l)
 {
     CLEANUP_BUF struct buf names = {0};
     for (unsigned i = 0; i < DESCRIPTOR_FUNCTIONS; i++)
-        if (loader_has(l, i))
+        if (loader_has_callback(l, i))
             buf_printf(&names, " %s", descriptor_function_name(i));
     fprintf(out, "  callbacks:%s\n", names.len ? names.p : " none");
 }
@@ -29,7 +29,7 @@ static void describe_option(FILE *out, const struct tc_option *o)
     fprintf(out, ")%s%s\n", o->help ? ": " : "", o->help ? o->help : "");
 }
 
-void describe_plugin(FILE *out, const struct loaded *l)
+void plugin_describe_print(FILE *out, const struct loaded_plugin *l)
 {
     const struct tc_plugin *p = &l->plugin;
     fprintf(out, "%s %s: %s\n", p->name, *p->version ? p->version : "(no version)",

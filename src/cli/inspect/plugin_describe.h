@@ -8,6 +8,6 @@
 #include "plugin/abi/loader.h"
 
 /* Everything: version, ABI, callbacks, options with their defaults. */
-void describe_plugin(FILE *out, const struct loaded *l);
+void plugin_describe_print(FILE *out, const struct loaded_plugin *l);
 
 #endif

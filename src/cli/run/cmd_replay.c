@@ -28,7 +28,7 @@
 #define PAUSE_MS 200      /* silence behind an outcome: the turn is over, its stream may go on */
 #define SETTLE_MS 2000    /* silence behind an answer that is held: no background work reports */
 
-static const struct arg rows[] = {
+static const struct args_option rows[] = {
     ARG_PLUGIN,
     {'d', ARG_TEXT, "dialect", "NAME", offsetof(struct args, dialect),
      "what the recording is written in; else it is found\nfrom its first lines"},
@@ -51,10 +51,10 @@ struct replay {
     struct visibility visibility;
     int fd;
     off_t start; /* of the recording in the file; -1: it cannot be read twice */
-    struct stop stop;
-    struct host host;
+    struct stop_signal stop;
+    struct oneshot_host host;
     struct turn *turn;
-    struct pace pace;
+    struct replay_clock pace;
     int64_t began_ms;
     bool stopped;
     uint64_t wanted;  /* the turn to cast; 0: all */
@@ -76,8 +76,8 @@ static int read_selection(struct replay *r)
     errno = 0;
     const unsigned long long n = strtoull(text, &end, 10);
     if (*text < '0' || *text > '9' || *end || errno || n == 0)
-        return args_fail(&cmd_replay, "--turn: \"%s\" is not a number from 1, \"all\" or \"last\"",
-                         text);
+        return args_usage_error(&cmd_replay,
+                                "--turn: \"%s\" is not a number from 1, \"all\" or \"last\"", text);
     r->wanted = n;
     return 0;
 }
@@ -89,9 +89,9 @@ static int find_dialect(struct replay *r)
     if (!name || (r->dialect = dialect_find(name)))
         return 0;
     const struct dialect *d;
-    for (size_t i = 0; (d = dialect_at(i)); i++)
+    for (size_t i = 0; (d = dialect_get(i)); i++)
         buf_printf(&known, "%s%s", i ? ", " : "", d->name);
-    return args_fail(&cmd_replay, "there is no dialect \"%s\", but: %s", name, known.p);
+    return args_usage_error(&cmd_replay, "there is no dialect \"%s\", but: %s", name, known.p);
 }
 
 static int open_input(struct replay *r)
@@ -101,7 +101,7 @@ static int open_input(struct replay *r)
     struct stat st;
     r->fd = strcmp(file, "-") == 0 ? dup(STDIN_FILENO) : open(file, O_RDONLY | O_CLOEXEC);
     if (r->fd < 0 || fstat(r->fd, &st) < 0)
-        err_sys(&err, errno, file, "cannot be opened");
+        err_set_errno(&err, errno, file, "cannot be opened");
     else if (S_ISDIR(st.st_mode))
         err_set(&err, file, "is a folder");
     else {
@@ -110,7 +110,7 @@ static int open_input(struct replay *r)
             fcntl(r->fd, F_SETPIPE_SZ, PIPE_SIZE); /* refused: then it is an ordinary pipe */
         return 0;
     }
-    host_tell(&err);
+    command_conf_print_error(&err);
     return EXIT_USAGE;
 }
 
@@ -118,12 +118,12 @@ static int open_input(struct replay *r)
 static void on_line(void *ctx, const char *p, size_t len, bool complete)
 {
     struct replay *r = ctx;
-    const int64_t due_ms = r->began_ms + pace_next(&r->pace, p, len);
+    const int64_t due_ms = r->began_ms + replay_clock_next_ms(&r->pace, p, len);
     if (due_ms - clock_mono_ms() >= PAUSE_MS)
         turn_pause(r->turn);
     for (int64_t left; !r->stopped && (left = due_ms - clock_mono_ms()) > 0;) {
-        r->stopped = stop_wait(&r->stop, -1, left < SLICE_MS ? left : SLICE_MS);
-        loop_once(r->host.loop, 0);
+        r->stopped = stop_signal_wait(&r->stop, -1, left < SLICE_MS ? left : SLICE_MS);
+        loop_run_once(r->host.loop, 0);
     }
     if (r->stopped)
         return;
@@ -136,14 +136,14 @@ static void on_dropped(void *ctx, uint64_t bytes)
 {
     CLEANUP_FREE char *text =
         xasprintf("a line of %llu bytes was skipped", (unsigned long long)bytes);
-    turn_notice(((struct replay *)ctx)->turn, "warn", "line_dropped", text);
+    turn_emit_notice(((struct replay *)ctx)->turn, "warn", "line_dropped", text);
 }
 
 /* Gives the chunk on: whole, or line by line at its pace. lines NULL: whole. */
-static void give(struct replay *r, struct lines *lines, const char *p, size_t n)
+static void give(struct replay *r, struct line_splitter *lines, const char *p, size_t n)
 {
     if (lines)
-        lines_feed(lines, p, n);
+        line_splitter_feed(lines, p, n);
     else
         turn_feed(r->turn, p, n);
 }
@@ -162,15 +162,15 @@ static void await_input(struct replay *r)
             turn_settle(r->turn);
         if (silent_ms > 0)
             turn_pause(r->turn);
-        loop_once(r->host.loop, 0);
-        r->stopped = stop_wait(&r->stop, r->fd, PAUSE_MS);
+        loop_run_once(r->host.loop, 0);
+        r->stopped = stop_signal_wait(&r->stop, r->fd, PAUSE_MS);
         if (is_readable(r->fd))
             return;
     }
 }
 
 /* Reads to the end, or until a signal; -1: a read failed. */
-static int pump(struct replay *r, struct lines *lines)
+static int pump(struct replay *r, struct line_splitter *lines)
 {
     CLEANUP_FREE char *chunk = xmalloc(CHUNK);
     for (;;) {
@@ -190,15 +190,15 @@ static int play(struct replay *r, int64_t max_line)
 {
     if (r->args->speed <= 0)
         return pump(r, NULL);
-    struct lines lines = {
+    struct line_splitter lines = {
         .line = on_line, .dropped = on_dropped, .ctx = r, .cap = (size_t)max_line};
-    pace_init(&r->pace, r->args->speed, r->args->operands[0]);
+    replay_clock_init(&r->pace, r->args->speed, r->args->operands[0]);
     r->began_ms = clock_mono_ms();
     const int rc = pump(r, &lines);
     if (rc == 0 && !r->stopped)
-        lines_end(&lines);
-    lines_fini(&lines);
-    pace_fini(&r->pace);
+        line_splitter_finish(&lines);
+    line_splitter_fini(&lines);
+    replay_clock_fini(&r->pace);
     return rc;
 }
 
@@ -219,7 +219,7 @@ static void end_turn(struct replay *r, int failed)
 
 static void note_result(struct replay *r)
 {
-    r->has_error |= r->told && r->turn && turn_result(r->turn)->has_error;
+    r->has_error |= r->told && r->turn && turn_get_result(r->turn)->has_error;
 }
 
 static bool on_turn(void *ctx, uint64_t number)
@@ -242,7 +242,7 @@ static void open_turn(struct replay *r)
         .ctx = r,
     };
     r->turn = turn_new(r->host.dispatch, &spec);
-    turn_release(r->turn); /* a recording is never tried again */
+    turn_flush_held(r->turn); /* a recording is never tried again */
 }
 
 static void close_turn(struct replay *r, int failed)
@@ -260,7 +260,7 @@ static int spool(struct replay *r)
     FILE *const f = tmpfile();
     const int fd = f ? fcntl(fileno(f), F_DUPFD_CLOEXEC, 0) : -1;
     ssize_t n = fd < 0 ? -1 : 1;
-    while (n > 0 && !(r->stopped = stop_wait(&r->stop, r->fd, -1))) {
+    while (n > 0 && !(r->stopped = stop_signal_wait(&r->stop, r->fd, -1))) {
         n = read(r->fd, chunk, CHUNK);
         if (n < 0 && errno == EINTR)
             n = 1;
@@ -295,7 +295,7 @@ static void tell_read_error(const struct replay *r)
 
 static int cast(struct replay *r)
 {
-    dispatch_set_patience(r->host.dispatch, PATIENCE_MS);
+    dispatch_set_backpressure(r->host.dispatch, PATIENCE_MS);
     if (r->last && find_last(r) < 0) {
         tell_read_error(r);
         return EXIT_TURN_ERROR;
@@ -321,38 +321,38 @@ static int prepare(struct replay *r)
         status = read_selection(r);
     if (status == 0)
         status = open_input(r);
-    if (status == 0 && host_apply_plugins(r->conf, r->args, &cmd_replay) < 0)
+    if (status == 0 && oneshot_host_apply_plugins(r->conf, r->args, &cmd_replay) < 0)
         status = EXIT_USAGE;
     if (status)
         return status;
-    struct sticky *const sticky = sticky_new(r->conf);
-    r->visibility = host_visibility(sticky, r->args->agent);
-    sticky_free(sticky);
-    return tokens_apply(&cmd_replay, r->args->operands + 1, r->args->n_operands - 1,
-                        &r->visibility);
+    struct visibility_store *const sticky = visibility_store_new(r->conf);
+    r->visibility = oneshot_host_load_visibility(sticky, r->args->agent);
+    visibility_store_free(sticky);
+    return visibility_args_apply(&cmd_replay, r->args->operands + 1, r->args->n_operands - 1,
+                                 &r->visibility);
 }
 
 static int start_and_cast(struct replay *r)
 {
     int status = EXIT_USAGE;
-    stop_init(&r->stop);
-    const bool started = host_start(&r->host, r->conf, r->args, false) == 0;
+    stop_signal_init(&r->stop);
+    const bool started = oneshot_host_start(&r->host, r->conf, r->args, false) == 0;
     if (started)
         status = cast(r);
-    stop_fini(&r->stop);
+    stop_signal_fini(&r->stop);
     if (!started)
         return status;
     /* What was asked for is what an instance writes. */
-    if (host_settle(&r->host) && status == 0)
+    if (oneshot_host_settle(&r->host) && status == 0)
         status = EXIT_TURN_ERROR;
-    host_end(&r->host);
+    oneshot_host_stop(&r->host);
     return status;
 }
 
 static int run(const struct args *args)
 {
     struct replay r = {.args = args, .fd = -1};
-    if (!(r.conf = host_load_conf(args)))
+    if (!(r.conf = command_conf_load(args)))
         return EXIT_USAGE;
     int status = prepare(&r);
     if (status == 0)
@@ -363,7 +363,7 @@ static int run(const struct args *args)
     return status;
 }
 
-const struct command cmd_replay = {
+const struct cli_command cmd_replay = {
     .name = "replay",
     .operands = "FILE|- [/show-X|/hide-X]...",
     .summary = "Casts a recorded stream of an agent",

@@ -20,7 +20,7 @@
 
 #define MESSAGE_MAX ((size_t)16 << 20)
 
-static const struct arg rows[] = {
+static const struct args_option rows[] = {
     ARG_AGENT("which agent of the configuration; without it the default one"),
     {'C', ARG_TEXT, "conversation", "NAME", offsetof(struct args, conversation),
      "the conversation this turn belongs to; its session is resumed"},
@@ -32,19 +32,19 @@ static const struct arg rows[] = {
     {0},
 };
 
-struct run {
+struct cmd_run_state {
     const struct args *args;
     struct conf *conf;
     const struct conf_agent *agent;
     const struct dialect *dialect;
     struct visibility visibility;
     struct buf message; /* as it goes to the agent */
-    struct host host;
-    struct shelf *shelf;       /* NULL: the session is not looked up, nor kept */
-    struct sessions *sessions; /* the same */
-    struct buf session;        /* that is resumed; empty: a new one */
+    struct oneshot_host host;
+    struct settings_worker *shelf;  /* NULL: the session is not looked up, nor kept */
+    struct session_store *sessions; /* the same */
+    struct buf session;             /* that is resumed; empty: a new one */
     struct turn *turn;
-    struct requests_turn *requests;
+    struct request_turn *requests;
     struct executor *executor; /* NULL: it has not begun */
     int early;                 /* a signal that came before that; or 0 */
     bool kept;                 /* the turn is in the journal */
@@ -56,10 +56,10 @@ static int read_stdin(struct buf *message)
     for (ssize_t n = 1; n > 0;) {
         n = read(STDIN_FILENO, buf_reserve(message, 65536), 65536);
         if (n < 0)
-            return args_fail(&cmd_run, "standard input cannot be read");
+            return args_usage_error(&cmd_run, "standard input cannot be read");
         message->len += (size_t)n;
         if (message->len > MESSAGE_MAX)
-            return args_fail(&cmd_run, "the message is longer than %zu bytes", MESSAGE_MAX);
+            return args_usage_error(&cmd_run, "the message is longer than %zu bytes", MESSAGE_MAX);
     }
     return 0;
 }
@@ -73,34 +73,34 @@ static int take_message(const struct args *args, struct buf *message)
     else if (read_stdin(message) != 0)
         return EXIT_USAGE;
     if (!utf8_is_valid(message->p ? message->p : "", message->len))
-        return args_fail(&cmd_run, "the message is not UTF-8");
-    return message->len ? 0 : args_fail(&cmd_run, "the message is empty");
+        return args_usage_error(&cmd_run, "the message is not UTF-8");
+    return message->len ? 0 : args_usage_error(&cmd_run, "the message is empty");
 }
 
-static int fail_agent(const struct run *r)
+static int fail_agent(const struct cmd_run_state *r)
 {
     CLEANUP_BUF struct buf known = {0};
     for (size_t i = 0; i < r->conf->n_agents; i++)
         buf_printf(&known, "%s%s", i ? ", " : "", r->conf->agents[i].name);
     if (!known.len)
-        return args_fail(&cmd_run,
-                         "%s: no agent is configured: agents : { NAME : { command = […]; }; };",
-                         r->conf->file);
+        return args_usage_error(
+            &cmd_run, "%s: no agent is configured: agents : { NAME : { command = […]; }; };",
+            r->conf->file);
     if (!r->args->agent)
-        return args_fail(&cmd_run, "%s: default_agent is missing; name one of: %s (--agent)",
-                         r->conf->file, known.p);
-    return args_fail(&cmd_run, "%s: there is no agent \"%s\", but: %s", r->conf->file,
-                     r->args->agent, known.p);
+        return args_usage_error(&cmd_run, "%s: default_agent is missing; name one of: %s (--agent)",
+                                r->conf->file, known.p);
+    return args_usage_error(&cmd_run, "%s: there is no agent \"%s\", but: %s", r->conf->file,
+                            r->args->agent, known.p);
 }
 
-static int find_agent(struct run *r)
+static int find_agent(struct cmd_run_state *r)
 {
     r->agent = conf_agent_find(r->conf, r->args->agent);
     if (!r->agent)
         return fail_agent(r);
     struct tc_err err = {0};
-    if (conf_check_user(r->conf, r->agent, &err) < 0) {
-        fprintf(stderr, "turncast: %s\n", err_str(&err));
+    if (conf_check_agent_user(r->conf, r->agent, &err) < 0) {
+        fprintf(stderr, "turncast: %s\n", err_format(&err));
         return EXIT_USAGE;
     }
     r->dialect = dialect_find(r->agent->dialect);
@@ -111,95 +111,95 @@ static int find_agent(struct run *r)
     return EXIT_USAGE;
 }
 
-static const char *conversation_of(const struct run *r)
+static const char *conversation_of(const struct cmd_run_state *r)
 {
     return r->args->conversation ? r->args->conversation : "";
 }
 
 /* ---- the journal: the turn is on disk before it begins, its outcome before it is told ---- */
 
-static void look_for_end(const struct run *r)
+static void look_for_end(const struct cmd_run_state *r)
 {
-    if (r->ended && turn_is_told(r->turn))
+    if (r->ended && turn_is_flushed(r->turn))
         loop_stop(r->host.loop);
 }
 
-static void on_committed(void *ctx, enum record_status status, const char *text)
+static void on_committed(void *ctx, enum journal_status status, const char *text)
 {
-    const struct run *const r = ctx;
+    const struct cmd_run_state *const r = ctx;
     (void)text;
-    if (status != RECORD_DONE)
-        log_line(LOG_ERR, "host", "the outcome is not on disk; it is told all the same");
-    turn_committed(r->turn);
+    if (status != JOURNAL_DONE)
+        log_write(LOG_ERR, "host", "the outcome is not on disk; it is told all the same");
+    turn_confirm_outcome(r->turn);
     look_for_end(r);
 }
 
 static void commit(void *ctx, const struct event *outcome)
 {
-    struct run *const r = ctx;
+    struct cmd_run_state *const r = ctx;
     if (!r->kept) {
-        turn_committed(r->turn);
+        turn_confirm_outcome(r->turn);
         return;
     }
-    keep_outcome(&(struct keep_end){.ledger = r->host.ledger,
-                                    .cast = turn_cast(r->turn),
-                                    .turn = turn_id(r->turn),
-                                    .lane = conversation_of(r),
-                                    .outcome = outcome},
-                 on_committed, r);
+    turn_record_outcome(&(struct turn_record_end){.ledger = r->host.ledger,
+                                                  .cast = turn_get_dispatch(r->turn),
+                                                  .turn = turn_id(r->turn),
+                                                  .lane = conversation_of(r),
+                                                  .outcome = outcome},
+                        on_committed, r);
 }
 
 static void on_spawned(void *ctx, pid_t pid)
 {
-    const struct run *const r = ctx;
+    const struct cmd_run_state *const r = ctx;
     if (r->kept)
-        keep_agent(r->host.ledger, turn_id(r->turn), pid);
+        turn_record_set_agent_pid(r->host.ledger, turn_id(r->turn), pid);
 }
 
 /* ---- the session of the conversation ---- */
 
 /* A turn without a conversation, or without a state directory, has no session to go on with. */
-static void open_sessions(struct run *r)
+static void open_sessions(struct cmd_run_state *r)
 {
     if (!r->args->conversation || !r->host.ledger)
         return;
-    r->shelf = shelf_new(r->host.loop, r->conf);
-    r->sessions = sessions_new(r->host.ledger, r->shelf);
+    r->shelf = settings_worker_new(r->host.loop, r->conf);
+    r->sessions = session_store_new(r->host.ledger, r->shelf);
 }
 
-static void keep_session(struct run *r)
+static void keep_session(struct cmd_run_state *r)
 {
     const char *const id = turn_session_id(r->turn);
     const bool same = r->session.len && strcmp(id, r->session.p) == 0;
     if (r->sessions && turn_spent(r->turn))
-        sessions_keep_spent(r->sessions, r->agent->name, r->args->conversation,
-                            turn_spent(r->turn));
-    if (r->sessions && launch_is_session(id))
-        sessions_keep(r->sessions, r->agent->name, r->args->conversation, id, !same);
+        session_store_keep_spent(r->sessions, r->agent->name, r->args->conversation,
+                                 turn_spent(r->turn));
+    if (r->sessions && launch_is_session_id(id))
+        session_store_save(r->sessions, r->agent->name, r->args->conversation, id, !same);
 }
 
 /* ---- the agent ---- */
 
 static void on_ended(void *ctx, bool spawn_failed)
 {
-    struct run *const r = ctx;
+    struct cmd_run_state *const r = ctx;
     r->spawn_failed = spawn_failed;
     r->ended = true;
     keep_session(r);
     look_for_end(r);
 }
 
-static void interrupt(const struct run *r, int signo)
+static void interrupt(const struct cmd_run_state *r, int signo)
 {
     if (signo == SIGINT)
         executor_cancel(r->executor);
     else
-        executor_shutdown(r->executor);
+        executor_cancel_for_exit(r->executor);
 }
 
 static void on_signal(void *arg, int signo)
 {
-    struct run *const r = arg;
+    struct cmd_run_state *const r = arg;
     if (r->executor)
         interrupt(r, signo);
     else
@@ -208,27 +208,27 @@ static void on_signal(void *arg, int signo)
 
 static int answer_agent(void *ctx, const struct dialect_answer *answer)
 {
-    const struct run *const r = ctx;
+    const struct cmd_run_state *const r = ctx;
     return r->executor ? executor_answer(r->executor, answer) : -1;
 }
 
 static bool agent_waits(void *ctx, const char *request_id)
 {
-    const struct run *const r = ctx;
+    const struct cmd_run_state *const r = ctx;
     return !r->executor || executor_waits(r->executor, request_id);
 }
 
 static void on_request(void *ctx, struct tc_request *request)
 {
-    requests_see(((struct run *)ctx)->requests, request);
+    request_turn_add(((struct cmd_run_state *)ctx)->requests, request);
 }
 
 static void on_unasked(void *ctx)
 {
-    requests_unask(((struct run *)ctx)->requests);
+    request_turn_cancel_open(((struct cmd_run_state *)ctx)->requests);
 }
 
-static void begin(struct run *r)
+static void begin(struct cmd_run_state *r)
 {
     const struct executor_spec spec = {
         .agent = r->agent,
@@ -244,28 +244,28 @@ static void begin(struct run *r)
         interrupt(r, r->early);
 }
 
-static void on_admitted(void *ctx, enum record_status status, const char *text)
+static void on_admitted(void *ctx, enum journal_status status, const char *text)
 {
-    struct run *const r = ctx;
+    struct cmd_run_state *const r = ctx;
     (void)text;
-    r->kept = status == RECORD_DONE;
+    r->kept = status == JOURNAL_DONE;
     if (!r->kept)
-        log_line(LOG_WARN, "host", "this turn is not kept on disk; it runs all the same");
+        log_write(LOG_WARN, "host", "this turn is not kept on disk; it runs all the same");
     begin(r);
 }
 
-static void admit(struct run *r)
+static void admit(struct cmd_run_state *r)
 {
-    const struct record_turn t = {
+    const struct journal_turn t = {
         .id = turn_id(r->turn),
         .agent = r->agent->name,
         .conv = conversation_of(r),
         .source = "run",
     };
-    keep_turn(r->host.ledger, r->host.dispatch, &t, on_admitted, r);
+    turn_record_begin(r->host.ledger, r->host.dispatch, &t, on_admitted, r);
 }
 
-static void admit_or_begin(struct run *r)
+static void admit_or_begin(struct cmd_run_state *r)
 {
     if (r->host.ledger)
         admit(r);
@@ -275,39 +275,39 @@ static void admit_or_begin(struct run *r)
 
 static void on_session(void *ctx, const char *id)
 {
-    struct run *const r = ctx;
+    struct cmd_run_state *const r = ctx;
     if (id)
         buf_add_str(&r->session, id);
     admit_or_begin(r);
 }
 
-static void on_spent(void *ctx, enum record_status status, const char *text)
+static void on_spent(void *ctx, enum journal_status status, const char *text)
 {
-    struct run *const r = ctx;
-    if (status == RECORD_DONE)
+    struct cmd_run_state *const r = ctx;
+    if (status == JOURNAL_DONE)
         turn_set_spent(r->turn, text);
 }
 
 /* The option --session wins over what the conversation remembers. */
-static void find_session(struct run *r)
+static void find_session(struct cmd_run_state *r)
 {
     if (r->sessions && r->dialect && r->dialect->counts_session)
-        sessions_find_spent(r->sessions, r->agent->name, r->args->conversation, on_spent, r);
+        session_store_find_spent(r->sessions, r->agent->name, r->args->conversation, on_spent, r);
     if (r->args->session)
         on_session(r, r->args->session);
     else if (r->sessions)
-        sessions_find(r->sessions, r->agent->name, r->args->conversation, on_session, r);
+        session_store_find(r->sessions, r->agent->name, r->args->conversation, on_session, r);
     else
         on_session(r, NULL);
 }
 
 /* Runs the loop until the executor has ended. */
-static void run_loop(struct run *r)
+static void run_loop(struct cmd_run_state *r)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     struct loop_signal *watched[sizeof signals / sizeof *signals] = {NULL};
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        if (stop_is_wanted(signals[i]))
+        if (stop_signal_is_enabled(signals[i]))
             watched[i] = loop_signal_new(r->host.loop, signals[i], on_signal, r);
     find_session(r);
     loop_run(r->host.loop);
@@ -316,16 +316,16 @@ static void run_loop(struct run *r)
     executor_free(r->executor);
 }
 
-static int status_of(const struct run *r)
+static int status_of(const struct cmd_run_state *r)
 {
-    const struct result *const result = turn_result(r->turn);
-    return r->spawn_failed           ? EXIT_SPAWN
-           : result_is_error(result) ? EXIT_TURN_ERROR
-           : result->cancelled       ? EXIT_CANCELLED
-                                     : 0;
+    const struct turn_result *const result = turn_get_result(r->turn);
+    return r->spawn_failed                ? EXIT_SPAWN
+           : turn_result_is_error(result) ? EXIT_TURN_ERROR
+           : result->cancelled            ? EXIT_CANCELLED
+                                          : 0;
 }
 
-static int run_turn(struct run *r, struct buf *result)
+static int run_turn(struct cmd_run_state *r, struct buf *result)
 {
     const struct turn_spec spec = {
         .dialect = r->dialect,
@@ -340,62 +340,62 @@ static int run_turn(struct run *r, struct buf *result)
     };
     r->turn = turn_new(r->host.dispatch, &spec);
     static const char *const askers[] = {"terminal"}; /* as the cli connector names its person */
-    r->requests = requests_begin(r->host.requests, &(struct requests_turn_spec){
-                                                       .id = turn_id(r->turn),
-                                                       .conversation = r->args->conversation,
-                                                       .agent = r->agent,
-                                                       .dialect = r->dialect,
-                                                       .askers = askers,
-                                                       .n_askers = 1,
-                                                       .answer = answer_agent,
-                                                       .waits = agent_waits,
-                                                       .ctx = r,
-                                                   });
-    requests_set_turn(r->requests, r->turn);
+    r->requests = request_turn_begin(r->host.requests, &(struct request_turn_spec){
+                                                           .id = turn_id(r->turn),
+                                                           .conversation = r->args->conversation,
+                                                           .agent = r->agent,
+                                                           .dialect = r->dialect,
+                                                           .askers = askers,
+                                                           .n_askers = 1,
+                                                           .answer = answer_agent,
+                                                           .waits = agent_waits,
+                                                           .ctx = r,
+                                                       });
+    request_turn_attach(r->requests, r->turn);
     run_loop(r);
-    result_json(result, turn_result(r->turn), turn_elapsed_ms(r->turn));
+    turn_result_append_json(result, turn_get_result(r->turn), turn_elapsed_ms(r->turn));
     const int status = status_of(r);
     turn_free(r->turn);
-    requests_end(r->requests);
+    request_turn_end(r->requests);
     return status;
 }
 
-static int start_and_run(struct run *r)
+static int start_and_run(struct cmd_run_state *r)
 {
     CLEANUP_BUF struct buf result = {0};
-    if (host_apply_plugins(r->conf, r->args, &cmd_run) < 0)
+    if (oneshot_host_apply_plugins(r->conf, r->args, &cmd_run) < 0)
         return EXIT_USAGE;
-    if (host_start(&r->host, r->conf, r->args, true) < 0)
+    if (oneshot_host_start(&r->host, r->conf, r->args, true) < 0)
         return EXIT_USAGE;
     open_sessions(r);
     const int status = run_turn(r, &result);
     if (r->shelf)
-        shelf_free(r->shelf);
-    host_end(&r->host);
-    sessions_free(r->sessions);
+        settings_worker_free(r->shelf);
+    oneshot_host_stop(&r->host);
+    session_store_free(r->sessions);
     buf_fini(&r->session);
     puts(result.p);
     return status;
 }
 
 /* Takes the tokens out of the message. True: nothing is left for the agent. */
-static bool apply_tokens(struct run *r)
+static bool apply_tokens(struct cmd_run_state *r)
 {
     CLEANUP_BUF struct buf text = {0};
-    struct sticky *const sticky = sticky_new(r->conf);
-    const struct visibility before = host_visibility(sticky, r->agent->name);
+    struct visibility_store *const sticky = visibility_store_new(r->conf);
+    const struct visibility before = oneshot_host_load_visibility(sticky, r->agent->name);
     r->visibility = before;
-    const struct slash_result found =
-        slash_parse(r->message.p, r->message.len, &r->visibility, &text);
+    const struct slash_tokens_result found =
+        slash_tokens_parse(r->message.p, r->message.len, &r->visibility, &text);
     if (found.toggled)
-        tokens_keep(sticky, r->agent->name, &before, &r->visibility);
-    sticky_free(sticky);
+        visibility_args_save(sticky, r->agent->name, &before, &r->visibility);
+    visibility_store_free(sticky);
     buf_reset(&r->message);
     buf_add(&r->message, text.p ? text.p : "", text.len);
     return found.empty;
 }
 
-static int prepare_and_run(struct run *r)
+static int prepare_and_run(struct cmd_run_state *r)
 {
     int status = find_agent(r);
     if (status == 0)
@@ -404,16 +404,16 @@ static int prepare_and_run(struct run *r)
         return status;
     if (!apply_tokens(r))
         return start_and_run(r);
-    tokens_print(r->visibility);
+    visibility_args_print(r->visibility);
     return 0;
 }
 
 static int run(const struct args *args)
 {
-    struct run r = {.args = args};
+    struct cmd_run_state r = {.args = args};
     /* Its memory holds secrets, and its agent may be of the same user. */
     prctl(PR_SET_DUMPABLE, 0);
-    if (!(r.conf = host_load_conf(args)))
+    if (!(r.conf = command_conf_load(args)))
         return EXIT_USAGE;
     const int status = prepare_and_run(&r);
     buf_fini(&r.message);
@@ -421,7 +421,7 @@ static int run(const struct args *args)
     return status;
 }
 
-const struct command cmd_run = {
+const struct cli_command cmd_run = {
     .name = "run",
     .operands = "MESSAGE|-",
     .summary = "Runs one turn of an agent",

@@ -4,7 +4,7 @@
 #include "cli/oneshot_host.h"
 #include "cli/run/visibility_args.h"
 
-static const struct arg rows[] = {
+static const struct args_option rows[] = {
     ARG_AGENT("whose switches; without it the default agent's"),
     ARG_CONFIG,
     {0},
@@ -17,39 +17,39 @@ static const char *agent_name(const struct args *args, const struct conf *conf)
     if (agent)
         return agent->name;
     if (conf->n_agents && args->agent) {
-        args_fail(&cmd_visibility, "%s: there is no agent \"%s\"", conf->file, args->agent);
+        args_usage_error(&cmd_visibility, "%s: there is no agent \"%s\"", conf->file, args->agent);
         return NULL;
     }
     return args->agent ? args->agent : "default";
 }
 
-static int change(const struct args *args, struct sticky *sticky, const char *agent)
+static int change(const struct args *args, struct visibility_store *sticky, const char *agent)
 {
-    const struct visibility before = host_visibility(sticky, agent);
+    const struct visibility before = oneshot_host_load_visibility(sticky, agent);
     struct visibility v = before;
-    const int status = tokens_apply(&cmd_visibility, args->operands, args->n_operands, &v);
+    const int status = visibility_args_apply(&cmd_visibility, args->operands, args->n_operands, &v);
     if (status)
         return status;
-    if (tokens_keep(sticky, agent, &before, &v) == STICKY_FAILED)
+    if (visibility_args_save(sticky, agent, &before, &v) == STICKY_FAILED)
         return EXIT_USAGE;
-    tokens_print(v);
+    visibility_args_print(v);
     return 0;
 }
 
 static int run(const struct args *args)
 {
-    struct conf *conf = host_load_conf(args);
+    struct conf *conf = command_conf_load(args);
     if (!conf)
         return EXIT_USAGE;
-    struct sticky *const sticky = sticky_new(conf);
+    struct visibility_store *const sticky = visibility_store_new(conf);
     const char *const agent = agent_name(args, conf);
     const int status = agent ? change(args, sticky, agent) : EXIT_USAGE;
-    sticky_free(sticky);
+    visibility_store_free(sticky);
     conf_unref(conf);
     return status;
 }
 
-const struct command cmd_visibility = {
+const struct cli_command cmd_visibility = {
     .name = "visibility",
     .operands = "[/show-X|/hide-X]...",
     .summary = "Shows or changes what people see of an agent's turns",

@@ -24,36 +24,36 @@ static char *meta_path(const char *recording)
     return xasprintf("%.*s.meta.json", (int)(has_tail ? len - n : len), recording);
 }
 
-static void take_recorded(struct pace *p, struct json *j)
+static void take_recorded(struct replay_clock *p, struct json *j)
 {
     double ms;
-    if (!json_enter_array(j))
+    if (!json_reader_enter_array(j))
         return;
-    while (json_next_element(j))
-        if (json_read_real(j, &ms)) {
+    while (json_reader_next_element(j))
+        if (json_reader_read_real(j, &ms)) {
             p->recorded = xrealloc(p->recorded, (p->n_recorded + 1) * sizeof ms);
             p->recorded[p->n_recorded++] = ms;
         }
 }
 
-static void read_meta(struct pace *p, const char *text, size_t len)
+static void read_meta(struct replay_clock *p, const char *text, size_t len)
 {
     struct json j;
     struct str key;
-    json_start(&j, text, len);
-    if (!json_enter_object(&j))
+    json_init(&j, text, len);
+    if (!json_reader_enter_object(&j))
         return;
-    while (json_next_key(&j, &key)) {
+    while (json_reader_next_key(&j, &key)) {
         if (str_is(key, "line_ms"))
             take_recorded(p, &j);
         else
-            json_skip(&j, NULL);
+            json_reader_skip(&j, NULL);
     }
-    if (json_finish(&j) < 0)
+    if (json_reader_finish(&j) < 0)
         p->n_recorded = 0;
 }
 
-static void load_meta(struct pace *p, const char *path)
+static void load_meta(struct replay_clock *p, const char *path)
 {
     CLEANUP_BUF struct buf text = {0};
     CLEANUP_FILE FILE *f = fopen(path, "re");
@@ -65,16 +65,16 @@ static void load_meta(struct pace *p, const char *path)
         read_meta(p, text.p, text.len);
 }
 
-void pace_init(struct pace *p, double factor, const char *recording)
+void replay_clock_init(struct replay_clock *p, double factor, const char *recording)
 {
-    *p = (struct pace){.factor = factor, .offset = -1};
+    *p = (struct replay_clock){.factor = factor, .offset = -1};
     CLEANUP_FREE char *path = meta_path(recording);
     load_meta(p, path);
     for (size_t i = p->n_recorded; i-- > 0;)
         p->recorded[i] -= p->recorded[0]; /* the first goes last */
 }
 
-void pace_fini(struct pace *p)
+void replay_clock_fini(struct replay_clock *p)
 {
     free(p->recorded);
     p->recorded = NULL;
@@ -101,9 +101,9 @@ static void read_time(struct json *j, double *ms)
 {
     struct str text;
     double number;
-    if (json_peek(j) == JSON_AT_STRING && json_read_string(j, &text))
+    if (json_reader_peek(j) == JSON_AT_STRING && json_reader_read_string(j, &text))
         *ms = parse_date(text);
-    else if (json_read_real(j, &number))
+    else if (json_reader_read_real(j, &number))
         *ms = number > MS_SINCE ? number : number * 1000;
 }
 
@@ -113,19 +113,19 @@ static double line_time(const char *line, size_t len)
     struct json j;
     struct str key;
     double ms = -1;
-    json_start(&j, line, len);
-    if (!json_enter_object(&j))
+    json_init(&j, line, len);
+    if (!json_reader_enter_object(&j))
         return -1;
-    while (json_next_key(&j, &key)) {
+    while (json_reader_next_key(&j, &key)) {
         if (str_is(key, "ts") || str_is(key, "timestamp"))
             read_time(&j, &ms);
         else
-            json_skip(&j, NULL);
+            json_reader_skip(&j, NULL);
     }
-    return json_finish(&j) == 0 ? ms : -1;
+    return json_reader_finish(&j) == 0 ? ms : -1;
 }
 
-static double due_by_line(struct pace *p, const char *line, size_t len)
+static double due_by_line(struct replay_clock *p, const char *line, size_t len)
 {
     const double ms = line_time(line, len);
     if (ms < 0)
@@ -135,7 +135,7 @@ static double due_by_line(struct pace *p, const char *line, size_t len)
     return ms - p->offset;
 }
 
-int64_t pace_next(struct pace *p, const char *line, size_t len)
+int64_t replay_clock_next_ms(struct replay_clock *p, const char *line, size_t len)
 {
     const double due = p->line < p->n_recorded ? p->recorded[p->line]
                        : p->n_recorded         ? p->due

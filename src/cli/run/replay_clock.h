@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct pace {
+struct replay_clock {
     double factor;    /* 2: twice as fast */
     double *recorded; /* owned: milliseconds of each line, from the first; NULL: not known */
     size_t n_recorded;
@@ -18,9 +18,9 @@ struct pace {
 };
 
 /* A missing or unusable .meta.json is none. */
-void pace_init(struct pace *p, double factor, const char *recording);
-void pace_fini(struct pace *p);
+void replay_clock_init(struct replay_clock *p, double factor, const char *recording);
+void replay_clock_fini(struct replay_clock *p);
 /* Milliseconds from the first line to this one, scaled; never less than for the line before. */
-int64_t pace_next(struct pace *p, const char *line, size_t len);
+int64_t replay_clock_next_ms(struct replay_clock *p, const char *line, size_t len);
 
 #endif

@@ -9,7 +9,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-bool stop_is_wanted(int signo)
+bool stop_signal_is_enabled(int signo)
 {
     struct sigaction now;
     return signo != SIGHUP || sigaction(signo, NULL, &now) < 0 || now.sa_handler != SIG_IGN;
@@ -21,19 +21,19 @@ static sigset_t stop_signals(void)
     sigset_t set;
     sigemptyset(&set);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        if (stop_is_wanted(signals[i]))
+        if (stop_signal_is_enabled(signals[i]))
             sigaddset(&set, signals[i]);
     return set;
 }
 
-void stop_init(struct stop *s)
+void stop_signal_init(struct stop_signal *s)
 {
     const sigset_t set = stop_signals();
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     s->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-void stop_fini(struct stop *s)
+void stop_signal_fini(struct stop_signal *s)
 {
     struct signalfd_siginfo taken;
     const sigset_t set = stop_signals();
@@ -45,7 +45,7 @@ void stop_fini(struct stop *s)
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
-bool stop_wait(const struct stop *s, int fd, int64_t wait_ms)
+bool stop_signal_wait(const struct stop_signal *s, int fd, int64_t wait_ms)
 {
     struct pollfd fds[] = {{.fd = s->fd, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
     const int ms = wait_ms > INT_MAX ? INT_MAX : (int)wait_ms;

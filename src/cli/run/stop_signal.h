@@ -6,19 +6,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct stop {
+struct stop_signal {
     int fd;
 };
 
 /* Whether the signal ends what is running: not SIGHUP when it was ignored at the start (nohup). */
-bool stop_is_wanted(int signo);
+bool stop_signal_is_enabled(int signo);
 
 /* Blocks the signals: call before threads start, which inherit that. */
-void stop_init(struct stop *s);
+void stop_signal_init(struct stop_signal *s);
 /* The signals do again what they do by default: the next one ends the process. */
-void stop_fini(struct stop *s);
+void stop_signal_fini(struct stop_signal *s);
 /* Waits until a signal came (true), or `fd` can be read, or wait_ms passed (-1: no limit). fd may
  * be -1. */
-bool stop_wait(const struct stop *s, int fd, int64_t wait_ms);
+bool stop_signal_wait(const struct stop_signal *s, int fd, int64_t wait_ms);
 
 #endif

@@ -6,37 +6,41 @@
 
 #include "base/sys/log.h"
 
-int tokens_apply(const struct command *c, char *const *words, int n, struct visibility *v)
+int visibility_args_apply(const struct cli_command *c, char *const *words, int n,
+                          struct visibility *v)
 {
     for (int i = 0; i < n; i++) {
         CLEANUP_BUF struct buf rest = {0};
-        if (!slash_parse(words[i], strlen(words[i]), v, &rest).empty)
-            return args_fail(c,
-                             "\"%s\" is not /show-X or /hide-X with X thinking, tools, narration, "
-                             "final or all",
-                             words[i]);
+        if (!slash_tokens_parse(words[i], strlen(words[i]), v, &rest).empty)
+            return args_usage_error(
+                c,
+                "\"%s\" is not /show-X or /hide-X with X thinking, tools, narration, "
+                "final or all",
+                words[i]);
     }
     return 0;
 }
 
-enum sticky_saved tokens_keep(struct sticky *sticky, const char *agent,
-                              const struct visibility *before, const struct visibility *after)
+enum visibility_store_result visibility_args_save(struct visibility_store *sticky,
+                                                  const char *agent,
+                                                  const struct visibility *before,
+                                                  const struct visibility *after)
 {
     struct tc_err err = {0};
     if (visibility_equal(before, after))
         return STICKY_SAVED;
-    const enum sticky_saved saved = sticky_save(sticky, agent, *after, &err);
+    const enum visibility_store_result saved = visibility_store_save(sticky, agent, *after, &err);
     if (saved == STICKY_FAILED)
-        log_line(LOG_WARN, "host", "visibility is not stored: %s", err_str(&err));
-    if (saved == STICKY_KEPT)
-        log_line(LOG_WARN, "host", "visibility is kept here, and not in Redis yet: %s",
-                 err_str(&err));
+        log_write(LOG_WARN, "host", "visibility is not stored: %s", err_format(&err));
+    if (saved == VISIBILITY_STORE_SAVED_LOCALLY)
+        log_write(LOG_WARN, "host", "visibility is kept here, and not in Redis yet: %s",
+                  err_format(&err));
     return saved;
 }
 
-void tokens_print(struct visibility v)
+void visibility_args_print(struct visibility v)
 {
     CLEANUP_BUF struct buf json = {0};
-    visibility_json(&json, v);
+    visibility_append_json(&json, v);
     puts(json.p);
 }

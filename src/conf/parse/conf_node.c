@@ -17,7 +17,7 @@
 
 #define FILE_MAX ((size_t)1 << 20)
 
-const char *node_type_name(enum node_type type)
+const char *conf_node_type_name(enum conf_node_type type)
 {
     static const char *const names[] = {
         [NODE_STRING] = "a string",    [NODE_INT] = "a whole number", [NODE_REAL] = "a real number",
@@ -127,7 +127,7 @@ static int check_bytes(const char *path, const char *text, size_t len, struct tc
     return fail_line(err, path, line, first_is_nul ? "a NUL byte" : "a byte that is no UTF-8");
 }
 
-static enum node_type type_of(const config_setting_t *s)
+static enum conf_node_type type_of(const config_setting_t *s)
 {
     switch (config_setting_type(s)) {
     case CONFIG_TYPE_INT:
@@ -147,7 +147,7 @@ static enum node_type type_of(const config_setting_t *s)
     }
 }
 
-static void copy_value(struct arena *a, struct node *to, const config_setting_t *from)
+static void copy_value(struct arena *a, struct conf_node *to, const config_setting_t *from)
 {
     if (to->type == NODE_STRING)
         to->value.string = arena_strdup(a, config_setting_get_string(from));
@@ -162,7 +162,7 @@ static void copy_value(struct arena *a, struct node *to, const config_setting_t 
 }
 
 /* The parser bounds the depth of what comes here. */
-static void copy_tree(struct arena *a, struct node *to, const config_setting_t *from)
+static void copy_tree(struct arena *a, struct conf_node *to, const config_setting_t *from)
 {
     const char *name = config_setting_name(from);
     to->name = arena_strdup(a, name);
@@ -189,8 +189,8 @@ static int fail_parse(const config_t *c, const char *path, struct tc_err *err)
                      syntax ? "syntax error here or just before" : config_error_text(c));
 }
 
-struct node *node_read_text(struct arena *a, const char *path, const char *text, size_t len,
-                            struct tc_err *err)
+struct conf_node *conf_node_parse_text(struct arena *a, const char *path, const char *text,
+                                       size_t len, struct tc_err *err)
 {
     CLEANUP_BUF struct buf wide = {0};
     struct scan s = {path, text, text + len, 1, &wide, err};
@@ -201,7 +201,7 @@ struct node *node_read_text(struct arena *a, const char *path, const char *text,
             return NULL;
     config_t c;
     config_init(&c);
-    struct node *root = NULL;
+    struct conf_node *root = NULL;
     if (config_read_string(&c, wide.p ? wide.p : "")) {
         root = arena_alloc(a, sizeof *root);
         copy_tree(a, root, config_root_setting(&c));
@@ -219,7 +219,7 @@ static int read_all(int fd, const char *path, struct buf *text, struct tc_err *e
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return err_sys(err, errno, path, "cannot be read");
+            return err_set_errno(err, errno, path, "cannot be read");
         if (n == 0)
             return 0;
         text->len += (size_t)n;
@@ -228,12 +228,12 @@ static int read_all(int fd, const char *path, struct buf *text, struct tc_err *e
     }
 }
 
-struct node *node_read_file(struct arena *a, const char *path, struct tc_err *err)
+struct conf_node *conf_node_parse_file(struct arena *a, const char *path, struct tc_err *err)
 {
-    CLEANUP_FD int fd = trust_open(path, err);
+    CLEANUP_FD int fd = file_trust_open(path, err);
     CLEANUP_BUF struct buf text = {0};
     if (fd < 0 || read_all(fd, path, &text, err) < 0)
         return NULL;
     buf_add(&text, "", 0); /* the NUL */
-    return node_read_text(a, path, text.p, text.len, err);
+    return conf_node_parse_text(a, path, text.p, text.len, err);
 }

@@ -11,12 +11,12 @@
 #include "base/arena.h"
 #include "base/sys/err.h"
 
-enum node_type { NODE_STRING, NODE_INT, NODE_REAL, NODE_BOOL, NODE_LIST, NODE_GROUP };
+enum conf_node_type { NODE_STRING, NODE_INT, NODE_REAL, NODE_BOOL, NODE_LIST, NODE_GROUP };
 
-struct node {
-    const struct node *parent; /* NULL: the root */
-    const char *name;          /* NULL in a list */
-    enum node_type type;
+struct conf_node {
+    const struct conf_node *parent; /* NULL: the root */
+    const char *name;               /* NULL in a list */
+    enum conf_node_type type;
     int line; /* 0: it stands in no file */
     union {
         const char *string;
@@ -24,16 +24,16 @@ struct node {
         double real;
         bool boolean;
     } value;
-    struct node *items; /* of a list or a group */
+    struct conf_node *items; /* of a list or a group */
     size_t n;
 };
 
 /* "a string", "a whole number"…, for messages. */
-const char *node_type_name(enum node_type type);
+const char *conf_node_type_name(enum conf_node_type type);
 /* Reads a libconfig file that nobody else may change. NULL with err, its place file:line. */
-struct node *node_read_file(struct arena *a, const char *path, struct tc_err *err);
+struct conf_node *conf_node_parse_file(struct arena *a, const char *path, struct tc_err *err);
 /* The same from text, NUL-terminated at len; `path` is for messages. */
-struct node *node_read_text(struct arena *a, const char *path, const char *text, size_t len,
-                            struct tc_err *err);
+struct conf_node *conf_node_parse_text(struct arena *a, const char *path, const char *text,
+                                       size_t len, struct tc_err *err);
 
 #endif

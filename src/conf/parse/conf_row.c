@@ -13,7 +13,7 @@
 #define ROWS_MAX 32 /* keys of one group, for the nearest one */
 
 /* a.b.c, or a.b[2] */
-static void add_name(struct buf *out, const struct node *n)
+static void add_name(struct buf *out, const struct conf_node *n)
 {
     if (!n->parent)
         return;
@@ -24,7 +24,7 @@ static void add_name(struct buf *out, const struct node *n)
         buf_printf(out, "[%zu]", (size_t)(n - n->parent->items));
 }
 
-static void set_place(const struct reader *r, int line)
+static void set_place(const struct conf_row_ctx *r, int line)
 {
     if (r->err && line > 0)
         snprintf(r->err->place, sizeof r->err->place, "%.200s:%d", r->file, line);
@@ -32,7 +32,7 @@ static void set_place(const struct reader *r, int line)
         snprintf(r->err->place, sizeof r->err->place, "%.200s", r->file);
 }
 
-int read_fail(const struct reader *r, const struct node *n, const char *fmt, ...)
+int conf_row_error(const struct conf_row_ctx *r, const struct conf_node *n, const char *fmt, ...)
 {
     CLEANUP_BUF struct buf text = {0};
     char why[512];
@@ -46,7 +46,7 @@ int read_fail(const struct reader *r, const struct node *n, const char *fmt, ...
     return -1;
 }
 
-const struct row *read_find_row(const struct row *rows, const char *key)
+const struct conf_row *conf_row_find(const struct conf_row *rows, const char *key)
 {
     for (; rows->key; rows++)
         if (strcmp(rows->key, key) == 0)
@@ -54,7 +54,8 @@ const struct row *read_find_row(const struct row *rows, const char *key)
     return NULL;
 }
 
-static int fail_unknown(const struct reader *r, const struct node *n, const struct row *rows)
+static int fail_unknown(const struct conf_row_ctx *r, const struct conf_node *n,
+                        const struct conf_row *rows)
 {
     const char *names[ROWS_MAX] = {NULL};
     size_t count = 0;
@@ -62,21 +63,21 @@ static int fail_unknown(const struct reader *r, const struct node *n, const stru
         names[count] = rows[count].key;
     const char *near = nearest_word_find(n->name, names, count);
     if (near)
-        return read_fail(r, n, "unknown key: did you mean \"%s\"?", near);
+        return conf_row_error(r, n, "unknown key: did you mean \"%s\"?", near);
     CLEANUP_BUF struct buf all = {0};
     for (size_t i = 0; i < count; i++)
         buf_printf(&all, "%s%s", i ? ", " : "", names[i]);
-    return read_fail(r, n, "unknown key: here are possible: %s", all.p);
+    return conf_row_error(r, n, "unknown key: here are possible: %s", all.p);
 }
 
-int read_rows(const struct reader *r, const struct node *group, const struct row *rows,
-              void *target)
+int conf_row_parse_group(const struct conf_row_ctx *r, const struct conf_node *group,
+                         const struct conf_row *rows, void *target)
 {
-    if (read_expect(r, group, NODE_GROUP) < 0)
+    if (conf_row_check_type(r, group, NODE_GROUP) < 0)
         return -1;
     for (size_t i = 0; i < group->n; i++) {
-        const struct node *n = &group->items[i];
-        const struct row *row = read_find_row(rows, n->name);
+        const struct conf_node *n = &group->items[i];
+        const struct conf_row *row = conf_row_find(rows, n->name);
         if (!row)
             return fail_unknown(r, n, rows);
         if (row->read(r, n, row, target) < 0)
@@ -85,27 +86,30 @@ int read_rows(const struct reader *r, const struct node *group, const struct row
     return 0;
 }
 
-int read_expect(const struct reader *r, const struct node *n, enum node_type type)
+int conf_row_check_type(const struct conf_row_ctx *r, const struct conf_node *n,
+                        enum conf_node_type type)
 {
     if (n->type == type)
         return 0;
-    return read_fail(r, n, "%s is expected, not %s", node_type_name(type), node_type_name(n->type));
+    return conf_row_error(r, n, "%s is expected, not %s", conf_node_type_name(type),
+                          conf_node_type_name(n->type));
 }
 
 /* The member of the row, as memory: its type is what the row's read is for. */
-static void store(void *target, const struct row *row, const void *value, size_t size)
+static void store(void *target, const struct conf_row *row, const void *value, size_t size)
 {
     memcpy((char *)target + row->offset, value, size);
 }
 
-static int check_text(const struct reader *r, const struct node *n)
+static int check_text(const struct conf_row_ctx *r, const struct conf_node *n)
 {
-    if (read_expect(r, n, NODE_STRING) < 0)
+    if (conf_row_check_type(r, n, NODE_STRING) < 0)
         return -1;
-    return *n->value.string ? 0 : read_fail(r, n, "may not be empty");
+    return *n->value.string ? 0 : conf_row_error(r, n, "may not be empty");
 }
 
-int read_string(const struct reader *r, const struct node *n, const struct row *row, void *target)
+int conf_row_string(const struct conf_row_ctx *r, const struct conf_node *n,
+                    const struct conf_row *row, void *target)
 {
     if (check_text(r, n) < 0)
         return -1;
@@ -114,34 +118,35 @@ int read_string(const struct reader *r, const struct node *n, const struct row *
     return 0;
 }
 
-char *read_resolve(const struct reader *r, const char *path)
+char *conf_row_resolve_path(const struct conf_row_ctx *r, const char *path)
 {
     if (*path == '/' || !r->dir)
         return arena_strdup(r->arena, path);
     return arena_sprintf(r->arena, "%s/%s", r->dir, path);
 }
 
-int read_path(const struct reader *r, const struct node *n, const struct row *row, void *target)
+int conf_row_path(const struct conf_row_ctx *r, const struct conf_node *n,
+                  const struct conf_row *row, void *target)
 {
     if (check_text(r, n) < 0)
         return -1;
-    char *const path = read_resolve(r, n->value.string);
+    char *const path = conf_row_resolve_path(r, n->value.string);
     store(target, row, &path, sizeof path);
     return 0;
 }
 
-static char *same_text(const struct reader *r, const char *text)
+static char *same_text(const struct conf_row_ctx *r, const char *text)
 {
     return arena_strdup(r->arena, text);
 }
 
-static int store_strings(const struct reader *r, const struct node *items, size_t count,
-                         const struct row *row, void *target,
-                         char *(*make)(const struct reader *, const char *))
+static int store_strings(const struct conf_row_ctx *r, const struct conf_node *items, size_t count,
+                         const struct conf_row *row, void *target,
+                         char *(*make)(const struct conf_row_ctx *, const char *))
 {
     char **const list = arena_alloc(r->arena, (count + 1) * sizeof *list);
     for (size_t i = 0; i < count; i++) {
-        if (read_expect(r, &items[i], NODE_STRING) < 0)
+        if (conf_row_check_type(r, &items[i], NODE_STRING) < 0)
             return -1;
         list[i] = make(r, items[i].value.string);
     }
@@ -149,98 +154,109 @@ static int store_strings(const struct reader *r, const struct node *items, size_
     return 0;
 }
 
-static int check_list(const struct reader *r, const struct node *n, const struct row *row)
+static int check_list(const struct conf_row_ctx *r, const struct conf_node *n,
+                      const struct conf_row *row)
 {
     if (n->type != NODE_LIST)
-        return read_fail(r, n, "a list of strings is expected, not %s", node_type_name(n->type));
+        return conf_row_error(r, n, "a list of strings is expected, not %s",
+                              conf_node_type_name(n->type));
     if ((int64_t)n->n < row->min)
-        return read_fail(r, n, "may not be empty");
+        return conf_row_error(r, n, "may not be empty");
     if ((int64_t)n->n > row->max)
-        return read_fail(r, n, "at most %lld strings are possible", (long long)row->max);
+        return conf_row_error(r, n, "at most %lld strings are possible", (long long)row->max);
     return 0;
 }
 
-int read_strings(const struct reader *r, const struct node *n, const struct row *row, void *target)
+int conf_row_strings(const struct conf_row_ctx *r, const struct conf_node *n,
+                     const struct conf_row *row, void *target)
 {
     if (check_list(r, n, row) < 0)
         return -1;
     return store_strings(r, n->items, n->n, row, target, same_text);
 }
 
-int read_paths(const struct reader *r, const struct node *n, const struct row *row, void *target)
+int conf_row_paths(const struct conf_row_ctx *r, const struct conf_node *n,
+                   const struct conf_row *row, void *target)
 {
     if (n->type == NODE_STRING)
-        return store_strings(r, n, 1, row, target, read_resolve);
+        return store_strings(r, n, 1, row, target, conf_row_resolve_path);
     if (check_list(r, n, row) < 0)
         return -1;
-    return store_strings(r, n->items, n->n, row, target, read_resolve);
+    return store_strings(r, n->items, n->n, row, target, conf_row_resolve_path);
 }
 
-int read_bool(const struct reader *r, const struct node *n, const struct row *row, void *target)
+int conf_row_bool(const struct conf_row_ctx *r, const struct conf_node *n,
+                  const struct conf_row *row, void *target)
 {
-    if (read_expect(r, n, NODE_BOOL) < 0)
+    if (conf_row_check_type(r, n, NODE_BOOL) < 0)
         return -1;
     store(target, row, &n->value.boolean, sizeof n->value.boolean);
     return 0;
 }
 
-int read_int(const struct reader *r, const struct node *n, const struct row *row, void *target)
+int conf_row_int(const struct conf_row_ctx *r, const struct conf_node *n,
+                 const struct conf_row *row, void *target)
 {
-    if (read_expect(r, n, NODE_INT) < 0)
+    if (conf_row_check_type(r, n, NODE_INT) < 0)
         return -1;
     if (n->value.integer < row->min || n->value.integer > row->max)
-        return read_fail(r, n, "%lld is not from %lld to %lld", (long long)n->value.integer,
-                         (long long)row->min, (long long)row->max);
+        return conf_row_error(r, n, "%lld is not from %lld to %lld", (long long)n->value.integer,
+                              (long long)row->min, (long long)row->max);
     store(target, row, &n->value.integer, sizeof n->value.integer);
     return 0;
 }
 
 /* Seconds in the file, milliseconds in the struct. */
-int read_ms(const struct reader *r, const struct node *n, const struct row *row, void *target)
+int conf_row_ms(const struct conf_row_ctx *r, const struct conf_node *n, const struct conf_row *row,
+                void *target)
 {
     if (n->type != NODE_INT && n->type != NODE_REAL)
-        return read_fail(r, n, "a number of seconds is expected, not %s", node_type_name(n->type));
+        return conf_row_error(r, n, "a number of seconds is expected, not %s",
+                              conf_node_type_name(n->type));
     const double s = n->type == NODE_INT ? (double)n->value.integer : n->value.real;
     if (!(s >= (double)row->min && s <= (double)row->max))
-        return read_fail(r, n, "%g is not from %lld to %lld", s, (long long)row->min,
-                         (long long)row->max);
+        return conf_row_error(r, n, "%g is not from %lld to %lld", s, (long long)row->min,
+                              (long long)row->max);
     const int64_t ms = llround(s * 1000);
     store(target, row, &ms, sizeof ms);
     return 0;
 }
 
-int read_name(const struct reader *r, const struct node *n, const char *word,
-              const struct choice *choices, int *value)
+int conf_row_parse_choice_name(const struct conf_row_ctx *r, const struct conf_node *n,
+                               const char *word, const struct conf_choice *choices, int *value)
 {
     CLEANUP_BUF struct buf all = {0};
-    for (const struct choice *c = choices; c->name; c++) {
+    for (const struct conf_choice *c = choices; c->name; c++) {
         if (strcmp(c->name, word) == 0) {
             *value = c->value;
             return 0;
         }
         buf_printf(&all, "%s%s", c == choices ? "" : ", ", c->name);
     }
-    return read_fail(r, n, "\"%s\" is none of %s", word, all.p);
+    return conf_row_error(r, n, "\"%s\" is none of %s", word, all.p);
 }
 
-int read_choice(const struct reader *r, const struct node *n, const struct row *row, void *target)
+int conf_row_choice(const struct conf_row_ctx *r, const struct conf_node *n,
+                    const struct conf_row *row, void *target)
 {
     int value = 0;
-    if (read_expect(r, n, NODE_STRING) < 0 ||
-        read_name(r, n, n->value.string, row->extra, &value) < 0)
+    if (conf_row_check_type(r, n, NODE_STRING) < 0 ||
+        conf_row_parse_choice_name(r, n, n->value.string, row->extra, &value) < 0)
         return -1;
     store(target, row, &value, sizeof value);
     return 0;
 }
 
-int read_flags(const struct reader *r, const struct node *n, const struct row *row, void *target)
+int conf_row_flags(const struct conf_row_ctx *r, const struct conf_node *n,
+                   const struct conf_row *row, void *target)
 {
     unsigned flags = 0;
     if (n->type != NODE_LIST)
-        return read_fail(r, n, "a list of strings is expected, not %s", node_type_name(n->type));
+        return conf_row_error(r, n, "a list of strings is expected, not %s",
+                              conf_node_type_name(n->type));
     for (size_t i = 0; i < n->n; i++) {
         int flag;
-        if (read_choice(r, &n->items[i], &(struct row){.extra = row->extra}, &flag) < 0)
+        if (conf_row_choice(r, &n->items[i], &(struct conf_row){.extra = row->extra}, &flag) < 0)
             return -1;
         flags |= (unsigned)flag;
     }
@@ -248,7 +264,8 @@ int read_flags(const struct reader *r, const struct node *n, const struct row *r
     return 0;
 }
 
-int read_group(const struct reader *r, const struct node *n, const struct row *row, void *target)
+int conf_row_group(const struct conf_row_ctx *r, const struct conf_node *n,
+                   const struct conf_row *row, void *target)
 {
-    return read_rows(r, n, row->extra, target);
+    return conf_row_parse_group(r, n, row->extra, target);
 }

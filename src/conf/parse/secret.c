@@ -24,7 +24,7 @@ static int check_file(int fd, const char *path, bool credential, struct tc_err *
     const mode_t closed = credential ? 037 : 077;
     struct stat st;
     if (fstat(fd, &st) < 0)
-        return err_sys(err, errno, NULL, "cannot look at secret file %s", path);
+        return err_set_errno(err, errno, NULL, "cannot look at secret file %s", path);
     if (!S_ISREG(st.st_mode))
         return err_set(err, NULL, "secret file %s is not a regular file", path);
     if (st.st_uid != 0 && st.st_uid != geteuid())
@@ -79,15 +79,15 @@ static const char *read_file(const char *given, struct arena *arena, struct tc_e
         return NULL;
     CLEANUP_FD const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0) {
-        err_sys(err, errno, NULL, "cannot open secret file %s", path);
+        err_set_errno(err, errno, NULL, "cannot open secret file %s", path);
         return NULL;
     }
     if (check_file(fd, path, name != NULL, err) < 0)
         return NULL;
-    char *const text = arena_bytes(arena, SECRET_MAX + 1);
+    char *const text = arena_alloc_bytes(arena, SECRET_MAX + 1);
     const ssize_t n = read_all(fd, text, SECRET_MAX + 1);
     if (n < 0) {
-        err_sys(err, errno, NULL, "cannot read secret file %s", path);
+        err_set_errno(err, errno, NULL, "cannot read secret file %s", path);
         return NULL;
     }
     if ((size_t)n > SECRET_MAX) {

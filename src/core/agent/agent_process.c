@@ -16,7 +16,7 @@
 #define KILL_ROUNDS 100 /* then what cannot be killed is reported and left */
 
 /* How far down the ladder it is. */
-enum rung {
+enum executor_phase {
     RUNG_RUN,   /* it works, or waits for a message */
     RUNG_LEAVE, /* it may leave by itself */
     RUNG_ASK,   /* it was interrupted */
@@ -31,11 +31,11 @@ struct agent_process {
     void *ctx;
     char *log_name, *turn;
     struct process *process;
-    struct dialog dialog;
+    struct agent_input dialog;
     struct stream *stream; /* or NULL */
-    struct tail tail;
+    struct stderr_tail tail;
     struct loop_timer *step;
-    enum rung rung;
+    enum executor_phase rung;
     unsigned kills; /* rounds of RUNG_KILL */
     bool exited;
     int status;
@@ -43,7 +43,7 @@ struct agent_process {
 
 /* ---- the rungs ---- */
 
-static void stand(struct agent_process *p, enum rung rung, int64_t for_ms)
+static void stand(struct agent_process *p, enum executor_phase rung, int64_t for_ms)
 {
     p->rung = rung;
     loop_timer_set(p->step, for_ms);
@@ -51,13 +51,13 @@ static void stand(struct agent_process *p, enum rung rung, int64_t for_ms)
 
 static void finish(struct agent_process *p)
 {
-    const unsigned strays = process_strays(p->process);
+    const unsigned strays = process_count_killed(p->process);
     if (strays)
-        log_line(LOG_INFO, p->log_name, "killed %u processes it had left running", strays);
+        log_write(LOG_INFO, p->log_name, "killed %u processes it had left running", strays);
     loop_timer_set(p->step, -1);
     process_free(p->process);
     p->process = NULL;
-    dialog_end(&p->dialog);
+    agent_input_end(&p->dialog);
     p->events->over(p->ctx);
 }
 
@@ -73,7 +73,7 @@ static void kill_tree(struct agent_process *p)
         stand(p, RUNG_KILL, KILL_EVERY_MS);
         return;
     }
-    log_line(LOG_ERR, p->log_name, "%u of its processes cannot be killed", left);
+    log_write(LOG_ERR, p->log_name, "%u of its processes cannot be killed", left);
     p->events->stuck(p->ctx, left);
     finish(p);
 }
@@ -86,7 +86,7 @@ static void on_step(void *arg)
         p->events->mute(p->ctx);
         break;
     case RUNG_LEAVE:
-        log_line(LOG_INFO, p->log_name, "stays after its result: ending it");
+        log_write(LOG_INFO, p->log_name, "stays after its result: ending it");
         agent_process_terminate(p);
         break;
     case RUNG_ASK:
@@ -106,7 +106,7 @@ static void write_bytes(struct agent_process *p, const struct buf *bytes)
 }
 
 /* Lets `say` append what goes to stdin. False: there was nothing. */
-static bool speak(struct agent_process *p, void (*say)(struct dialog *d, struct buf *out))
+static bool speak(struct agent_process *p, void (*say)(struct agent_input *d, struct buf *out))
 {
     CLEANUP_BUF struct buf bytes = {0};
     say(&p->dialog, &bytes);
@@ -118,7 +118,7 @@ void agent_process_leave(struct agent_process *p)
 {
     if (!p->process)
         return;
-    speak(p, dialog_leave);
+    speak(p, agent_input_finish);
     process_close_stdin(p->process);
     if (p->rung == RUNG_RUN)
         stand(p, RUNG_LEAVE, p->agent->exit_grace_ms);
@@ -130,9 +130,9 @@ void agent_process_interrupt(struct agent_process *p)
 {
     if (!p->process || p->rung != RUNG_RUN)
         return;
-    if (!speak(p, dialog_interrupt))
+    if (!speak(p, agent_input_interrupt))
         process_signal(p->process, SIGINT);
-    else if (!dialog_waits_for_end(&p->dialog))
+    else if (!agent_input_waits_for_eof(&p->dialog))
         process_close_stdin(p->process);
     stand(p, RUNG_ASK, p->agent->exit_grace_ms);
 }
@@ -169,7 +169,7 @@ static void on_out(void *ctx, const char *bytes, size_t n)
 
 static void on_err(void *ctx, const char *bytes, size_t n)
 {
-    tail_add(&((struct agent_process *)ctx)->tail, bytes, n);
+    stderr_tail_append(&((struct agent_process *)ctx)->tail, bytes, n);
 }
 
 static void on_out_end(void *ctx)
@@ -194,16 +194,16 @@ void agent_process_begin(struct agent_process *p, const struct dialect *dialect,
                          const struct dialect_prompt *prompt)
 {
     CLEANUP_BUF struct buf bytes = {0};
-    dialog_begin(&p->dialog, dialect, prompt, &bytes);
+    agent_input_begin(&p->dialog, dialect, prompt, &bytes);
     process_write(p->process, bytes.p, bytes.len);
-    if (!dialog_keeps_open(&p->dialog))
+    if (!agent_input_keeps_stdin(&p->dialog))
         process_close_stdin(p->process);
 }
 
 void agent_process_next(struct agent_process *p, const struct dialect_prompt *prompt)
 {
     CLEANUP_BUF struct buf bytes = {0};
-    dialog_next(&p->dialog, prompt, &bytes);
+    agent_input_next(&p->dialog, prompt, &bytes);
     write_bytes(p, &bytes);
 }
 
@@ -212,7 +212,7 @@ enum dialect_steer agent_process_steer(struct agent_process *p, const char *id, 
     CLEANUP_BUF struct buf bytes = {0};
     if (!agent_process_runs(p))
         return DIALECT_REFUSED;
-    const enum dialect_steer how = dialog_steer(&p->dialog, &bytes, id, text);
+    const enum dialect_steer how = agent_input_steer(&p->dialog, &bytes, id, text);
     write_bytes(p, &bytes);
     return how;
 }
@@ -220,7 +220,7 @@ enum dialect_steer agent_process_steer(struct agent_process *p, const char *id, 
 bool agent_process_withdraw(struct agent_process *p, const char *id)
 {
     CLEANUP_BUF struct buf bytes = {0};
-    const bool asked = agent_process_runs(p) && dialog_withdraw(&p->dialog, &bytes, id);
+    const bool asked = agent_process_runs(p) && agent_input_withdraw(&p->dialog, &bytes, id);
     write_bytes(p, &bytes);
     return asked;
 }
@@ -228,14 +228,14 @@ bool agent_process_withdraw(struct agent_process *p, const char *id)
 void agent_process_line(struct agent_process *p, const char *line, size_t len)
 {
     CLEANUP_BUF struct buf bytes = {0};
-    dialog_line(&p->dialog, &bytes, line, len);
+    agent_input_handle_line(&p->dialog, &bytes, line, len);
     write_bytes(p, &bytes);
 }
 
 int agent_process_answer(struct agent_process *p, const struct dialect_answer *answer)
 {
     CLEANUP_BUF struct buf bytes = {0};
-    if (!p->process || dialog_answer(&p->dialog, &bytes, answer) < 0)
+    if (!p->process || agent_input_answer(&p->dialog, &bytes, answer) < 0)
         return -1;
     process_write(p->process, bytes.p, bytes.len);
     return 0;
@@ -247,11 +247,11 @@ static struct process *spawn(struct agent_process *p, const struct agent_process
                              struct tc_err *err)
 {
     static const struct process_events events = {on_failed, on_out, on_err, on_out_end, on_gone};
-    char **const argv = launch_argv(p->agent, spec->session_id, spec->conversation, err);
+    char **const argv = launch_build_argv(p->agent, spec->session_id, spec->conversation, err);
     if (!argv)
         return NULL;
-    char **const env = launch_env(p->agent, environ, spec->turn);
-    CLEANUP_FREE char *mark = launch_mark(spec->turn);
+    char **const env = launch_build_env(p->agent, environ, spec->turn);
+    CLEANUP_FREE char *mark = launch_turn_variable(spec->turn);
     const struct process_spec what = {
         .argv = (const char *const *)argv,
         .env = (const char *const *)env,
@@ -299,15 +299,15 @@ void agent_process_free(struct agent_process *p)
         return;
     loop_timer_free(p->step);
     process_free(p->process);
-    dialog_end(&p->dialog);
-    stream_free(p->stream);
-    tail_fini(&p->tail);
+    agent_input_end(&p->dialog);
+    agent_stream_free(p->stream);
+    stderr_tail_fini(&p->tail);
     free(p->log_name);
     free(p->turn);
     free(p);
 }
 
-struct dialog *agent_process_dialog(struct agent_process *p)
+struct agent_input *agent_process_dialog(struct agent_process *p)
 {
     return &p->dialog;
 }
@@ -332,7 +332,7 @@ int agent_process_status(const struct agent_process *p)
     return p->status;
 }
 
-struct tail *agent_process_tail(struct agent_process *p)
+struct stderr_tail *agent_process_tail(struct agent_process *p)
 {
     return &p->tail;
 }
@@ -356,6 +356,6 @@ struct stream *agent_process_take_stream(struct agent_process *p)
 
 void agent_process_give_stream(struct agent_process *p, struct stream *s)
 {
-    stream_free(p->stream);
+    agent_stream_free(p->stream);
     p->stream = s;
 }

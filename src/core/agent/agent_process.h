@@ -60,7 +60,7 @@ void agent_process_free(struct agent_process *p);
 /* The first message of the process. Closes stdin behind it where the dialect wants that. */
 void agent_process_begin(struct agent_process *p, const struct dialect *dialect,
                          const struct dialect_prompt *prompt);
-/* The next one, where dialog_goes_on. */
+/* The next one, where agent_input_goes_on. */
 void agent_process_next(struct agent_process *p, const struct dialect_prompt *prompt);
 /* A message for the turn that runs. */
 enum dialect_steer agent_process_steer(struct agent_process *p, const char *id, struct str text);
@@ -70,7 +70,7 @@ bool agent_process_withdraw(struct agent_process *p, const char *id);
 void agent_process_line(struct agent_process *p, const char *line, size_t len);
 /* -1: it does not wait for an answer to that. */
 int agent_process_answer(struct agent_process *p, const struct dialect_answer *answer);
-struct dialog *agent_process_dialog(struct agent_process *p);
+struct agent_input *agent_process_dialog(struct agent_process *p);
 
 /* Each of these does nothing on a rung that is further down. */
 void agent_process_leave(struct agent_process *p);
@@ -82,7 +82,7 @@ pid_t agent_process_pid(const struct agent_process *p);        /* of its shim */
 const char *agent_process_turn(const struct agent_process *p); /* for which it was started */
 bool agent_process_runs(const struct agent_process *p);        /* nobody has begun to end it */
 int agent_process_status(const struct agent_process *p);       /* of waitid, once it has exited */
-struct tail *agent_process_tail(struct agent_process *p);
+struct stderr_tail *agent_process_tail(struct agent_process *p);
 const struct conf_agent *agent_process_agent(const struct agent_process *p);
 
 /* Its output, while no turn reads it; or NULL. Owned by the process, unless it is taken. */

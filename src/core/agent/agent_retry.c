@@ -256,7 +256,7 @@ static enum retry_class classify_error(const char *code, const char *text)
     return class;
 }
 
-const char *retry_find_cause(const char *code, const char *text)
+const char *agent_retry_find_cause(const char *code, const char *text)
 {
     switch (classify_error(code, text)) {
     case RETRY_RATE_LIMIT:
@@ -272,7 +272,7 @@ const char *retry_find_cause(const char *code, const char *text)
     return NULL;
 }
 
-bool retry_is_session_lost(const char *text)
+bool agent_retry_is_session_lost(const char *text)
 {
     for (size_t i = 0; text && i < sizeof lost_sessions / sizeof *lost_sessions; i++)
         if (strcasestr(text, lost_sessions[i]))
@@ -280,7 +280,7 @@ bool retry_is_session_lost(const char *text)
     return false;
 }
 
-int64_t retry_delay_ms(unsigned attempt)
+int64_t agent_retry_delay_ms(unsigned attempt)
 {
     const unsigned doublings = attempt - 1 < 4 ? attempt - 1 : 4;
     const int64_t seconds = (int64_t)1 << doublings;

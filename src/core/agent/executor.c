@@ -24,9 +24,9 @@ static void on_over(void *ctx);
 /* Behind its answer the agent would take another message. */
 static bool can_stay(const struct executor *x)
 {
-    return x->why == WHY_NONE && turn_result(x->turn)->has_final && x->may_stay &&
-           agent_process_runs(x->process) && dialog_goes_on(agent_process_dialog(x->process)) &&
-           x->may_stay(x->ctx);
+    return x->why == WHY_NONE && turn_get_result(x->turn)->has_final && x->may_stay &&
+           agent_process_runs(x->process) &&
+           agent_input_goes_on(agent_process_dialog(x->process)) && x->may_stay(x->ctx);
 }
 
 /* The turn is over, the process is not: it goes to whoever keeps it. */
@@ -35,20 +35,20 @@ static void part(struct executor *x, const char *bytes, size_t n)
     struct agent_process *const p = x->process;
     x->process = NULL;
     x->parted = true;
-    turn_on_line(x->turn, NULL, NULL);
+    turn_set_line_cb(x->turn, NULL, NULL);
     agent_process_give_stream(p, turn_leave_stream(x->turn));
     x->stay(x->ctx, p, bytes, n);
-    ladder_pause(x, 0); /* not from within a call of the process */
+    executor_schedule_retry(x, 0); /* not from within a call of the process */
 }
 
 /* An error is told at once when nothing is tried after it. */
 static void on_outcome(struct executor *x)
 {
     x->outcome = true;
-    const struct retry retry = end_retry(x);
+    const struct executor_retry retry = executor_decide_retry(x);
     if (x->why == WHY_NONE && !retry.again) {
         end_annotate_error(x, &retry);
-        turn_release(x->turn);
+        turn_flush_held(x->turn);
     }
 }
 
@@ -58,7 +58,7 @@ void executor_look(struct executor *x, const char *rest, size_t n)
         ladder_background(x);
     } else if (!x->outcome) {
         on_outcome(x);
-        ladder_outcome(x);
+        executor_on_outcome(x);
         if (can_stay(x)) {
             part(x, rest, n);
             return;
@@ -73,7 +73,7 @@ static void on_out(void *ctx, const char *p, size_t n)
 {
     struct executor *const x = ctx;
     x->heard = true;
-    ladder_output(x);
+    executor_on_output(x);
     const size_t taken = turn_feed(x->turn, p, n);
     executor_look(x, p + taken, n - taken);
 }
@@ -83,19 +83,19 @@ static void on_failed(void *ctx, const struct tc_err *err)
     struct executor *const x = ctx;
     x->spawn_error = *err;
     x->spawn_failed = true;
-    ladder_failed(x);
+    executor_on_spawn_failed(x);
 }
 
 static void on_mute(void *ctx)
 {
-    ladder_end(ctx, WHY_MUTE);
+    executor_stop(ctx, WHY_MUTE);
 }
 
 static void on_exited(void *ctx)
 {
     struct executor *const x = ctx;
-    turn_feed_end(x->turn);
-    ladder_exited(x);
+    turn_feed_eof(x->turn);
+    executor_on_exited(x);
 }
 
 /* Whoever watches is not told that it is over while it is not. */
@@ -103,8 +103,8 @@ static void on_stuck(void *ctx, unsigned left)
 {
     struct executor *const x = ctx;
     (void)left;
-    turn_notice(x->turn, "warn", "processes_left",
-                "Processes of the agent are left that cannot be killed.");
+    turn_emit_notice(x->turn, "warn", "processes_left",
+                     "Processes of the agent are left that cannot be killed.");
 }
 
 /* --- an attempt ------------------------------------------------------------------------------- */
@@ -115,7 +115,7 @@ static void on_line(void *ctx, const char *line, size_t len)
     char id[DIALECT_STEER_ID];
     enum dialect_settled how;
     agent_process_line(x->process, line, len);
-    while ((how = dialog_settled(agent_process_dialog(x->process), id)) != DIALECT_UNSETTLED)
+    while ((how = agent_input_settled(agent_process_dialog(x->process), id)) != DIALECT_UNSETTLED)
         if (x->settled)
             x->settled(x->ctx, id, how);
 }
@@ -138,12 +138,12 @@ static void send_message(struct executor *x)
 
 int executor_answer(struct executor *x, const struct dialect_answer *answer)
 {
-    CLEANUP_FREE char *id = turn_agents_id(x->turn, answer->request_id);
+    CLEANUP_FREE char *id = turn_agent_request_id(x->turn, answer->request_id);
     struct dialect_answer named = *answer;
     named.request_id = id;
     if (!id || !x->process || x->outcome || agent_process_answer(x->process, &named) < 0)
         return -1;
-    ladder_output(x); /* its silence counts from here */
+    executor_on_output(x); /* its silence counts from here */
     return 0;
 }
 
@@ -162,8 +162,8 @@ bool executor_withdraw(struct executor *x, const char *id)
 
 bool executor_waits(const struct executor *x, const char *request_id)
 {
-    CLEANUP_FREE char *id = turn_agents_id(x->turn, request_id);
-    return id && x->process && dialog_waits(agent_process_dialog(x->process), id);
+    CLEANUP_FREE char *id = turn_agent_request_id(x->turn, request_id);
+    return id && x->process && agent_input_waits(agent_process_dialog(x->process), id);
 }
 
 static const struct agent_process_events events = {on_failed, on_out,   on_mute,
@@ -171,7 +171,7 @@ static const struct agent_process_events events = {on_failed, on_out,   on_mute,
 
 static void listen_to(struct executor *x)
 {
-    ladder_begin(x);
+    executor_on_spawned(x);
     if (x->may_stay)
         turn_stop_at_outcome(x->turn);
     if (x->spawned)
@@ -187,7 +187,7 @@ static void start_process(struct executor *x)
     x->process = agent_process_spawn(x->loop, &spec, &events, x, &x->spawn_error);
     if (!x->process) {
         x->spawn_failed = true;
-        ladder_failed(x);
+        executor_on_spawn_failed(x);
         return;
     }
     if (x->lost)
@@ -215,10 +215,10 @@ static void fail_ended(struct executor *x)
 {
     err_set(&x->spawn_error, x->agent->name, "it ended by itself");
     x->spawn_failed = true;
-    ladder_failed(x);
+    executor_on_spawn_failed(x);
 }
 
-void executor_next_attempt(struct executor *x)
+void executor_start_attempt(struct executor *x)
 {
     x->attempt++;
     x->heard = x->warm = false;
@@ -235,16 +235,16 @@ static void set_session(struct executor *x, const char *id)
 }
 
 /* The session that the stream named is resumed, unless its loss is what is being repaired. */
-static void prepare_retry(struct executor *x, const struct retry *retry)
+static void prepare_retry(struct executor *x, const struct executor_retry *retry)
 {
     const char *const id = turn_session_id(x->turn);
     if (retry->without_session)
         set_session(x, NULL);
-    else if (launch_is_session(id))
+    else if (launch_is_session_id(id))
         set_session(x, id);
 }
 
-static void try_again(struct executor *x, const struct retry *retry)
+static void try_again(struct executor *x, const struct executor_retry *retry)
 {
     CLEANUP_BUF struct buf text = {0};
     buf_printf(&text, "%s: attempt %u", retry->reason, x->attempt + 1);
@@ -257,13 +257,13 @@ static void try_again(struct executor *x, const struct retry *retry)
                    (long long)retry->delay_ms / 1000);
     if (retry->continues)
         buf_add_str(&text, ", continuing the session");
-    log_line(LOG_WARN, x->log_name, "%s", text.p);
+    log_write(LOG_WARN, x->log_name, "%s", text.p);
     x->continues = retry->continues;
     struct stream_end_info end = {.how = STREAM_EOF};
     turn_end_attempt(x->turn, &end, text.p);
     x->outcome = false;
     prepare_retry(x, retry);
-    ladder_pause(x, retry->delay_ms);
+    executor_schedule_retry(x, retry->delay_ms);
 }
 
 static void on_over(void *ctx)
@@ -271,26 +271,26 @@ static void on_over(void *ctx)
     struct executor *const x = ctx;
     if (x->unasked)
         x->unasked(x->ctx);
-    const struct retry retry = end_retry(x);
+    const struct executor_retry retry = executor_decide_retry(x);
     if (retry.again)
         try_again(x, &retry);
     else
         executor_finish(x, &retry);
 }
 
-void executor_finish(struct executor *x, const struct retry *retry)
+void executor_finish(struct executor *x, const struct executor_retry *retry)
 {
     x->phase = PHASE_OVER;
     struct stream_end_info end = {.how = STREAM_EOF};
     CLEANUP_BUF struct buf text = {0};
     if (!x->parted) {
-        end_explain(x, retry, &end, &text);
+        executor_describe_end(x, retry, &end, &text);
         turn_end_attempt(x->turn, &end, NULL);
         end_log(x, &end);
     } else if (x->unasked) {
         x->unasked(x->ctx);
     }
-    ladder_fini(x);
+    executor_timers_fini(x);
     x->ended(x->ctx, x->spawn_failed);
 }
 
@@ -315,8 +315,8 @@ struct executor *executor_start(struct loop *l, struct turn *t, const struct exe
     buf_add(&x->message, spec->message, spec->message_len);
     x->conversation = xstrdup(spec->conversation);
     set_session(x, spec->session_id);
-    turn_on_line(t, on_line, x);
-    ladder_init(x);
+    turn_set_line_cb(t, on_line, x);
+    executor_timers_init(x);
     x->attempt = 1;
     if (spec->process)
         continue_process(x, spec);
@@ -330,22 +330,22 @@ struct executor *executor_start(struct loop *l, struct turn *t, const struct exe
 void executor_cancel(struct executor *x)
 {
     x->cancels++;
-    ladder_end(x, WHY_CANCEL);
+    executor_stop(x, WHY_CANCEL);
 }
 
-void executor_shutdown(struct executor *x)
+void executor_cancel_for_exit(struct executor *x)
 {
     x->cancels++;
     ladder_settle(x); /* the answer is not lost with what went on behind it */
-    ladder_end(x, WHY_SHUTDOWN);
+    executor_stop(x, WHY_SHUTDOWN);
 }
 
 void executor_free(struct executor *x)
 {
     if (!x)
         return;
-    ladder_fini(x);
-    turn_on_line(x->turn, NULL, NULL);
+    executor_timers_fini(x);
+    turn_set_line_cb(x->turn, NULL, NULL);
     agent_process_free(x->process);
     buf_fini(&x->message);
     free(x->log_name);

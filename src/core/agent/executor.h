@@ -62,7 +62,7 @@ bool executor_waits(const struct executor *x, const char *request_id);
 /* Asks for an end: the first call interrupts, the second kills. */
 void executor_cancel(struct executor *x);
 /* The host goes down: as a cancel that is told as host_shutdown. */
-void executor_shutdown(struct executor *x);
+void executor_cancel_for_exit(struct executor *x);
 /* May be called by `ended`. Before that it kills, and the turn is not told. */
 void executor_free(struct executor *x);
 

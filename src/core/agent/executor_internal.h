@@ -15,7 +15,7 @@ enum phase {
 };
 
 /* Why the host ended it, if it did. */
-enum why { WHY_NONE, WHY_IDLE, WHY_TOTAL, WHY_MUTE, WHY_CANCEL, WHY_SHUTDOWN };
+enum executor_stop_reason { WHY_NONE, WHY_IDLE, WHY_TOTAL, WHY_MUTE, WHY_CANCEL, WHY_SHUTDOWN };
 
 struct executor {
     struct loop *loop;
@@ -38,7 +38,7 @@ struct executor {
     unsigned attempt;    /* from 1 */
     bool continues;      /* the next attempt gets CONTINUE_MESSAGE instead of the user's */
     unsigned cancels;
-    enum why why;
+    enum executor_stop_reason why;
     /* the attempt */
     enum phase phase;
     char *session_id;              /* that it resumes, or NULL */
@@ -46,7 +46,7 @@ struct executor {
     struct loop_timer *idle, *pause, *background;
     int64_t last_out_ms;
     int64_t background_until_ms; /* when background work is given up; 0: there was none yet */
-    bool still_told;             /* "still working" since the last output */
+    bool notice_sent;            /* "still working" since the last output */
     bool outcome;                /* has been read */
     bool spawn_failed;
     bool warm;   /* the process served an earlier turn */
@@ -57,30 +57,30 @@ struct executor {
 };
 
 /* executor.c: the pause before the next attempt is over. */
-void executor_next_attempt(struct executor *x);
+void executor_start_attempt(struct executor *x);
 /* executor.c: after the turn was fed: there may be an outcome now, or background work. `rest` has
  * not been read of what the agent has printed. */
 void executor_look(struct executor *x, const char *rest, size_t n);
-struct retry;
+struct executor_retry;
 /* executor.c: ends the turn now; no process is at work for it. `retry` (or NULL) says why there is
  * no further attempt. */
-void executor_finish(struct executor *x, const struct retry *retry);
+void executor_finish(struct executor *x, const struct executor_retry *retry);
 
 /* executor_stop.c: clocks, and why an attempt is ended */
-void ladder_init(struct executor *x);
-void ladder_fini(struct executor *x);
-void ladder_begin(struct executor *x);      /* an attempt runs */
-void ladder_failed(struct executor *x);     /* it does not: there is no process */
-void ladder_output(struct executor *x);     /* it printed something, or need not have */
-void ladder_outcome(struct executor *x);    /* it has an outcome: the clocks stop */
-void ladder_background(struct executor *x); /* it may work on in the background */
-void ladder_settle(struct executor *x);     /* that is waited for no longer */
-void ladder_exited(struct executor *x);     /* it is gone, its tree perhaps not */
-void ladder_end(struct executor *x, enum why why);
-void ladder_pause(struct executor *x, int64_t ms); /* then executor_next_attempt */
+void executor_timers_init(struct executor *x);
+void executor_timers_fini(struct executor *x);
+void executor_on_spawned(struct executor *x);      /* an attempt runs */
+void executor_on_spawn_failed(struct executor *x); /* it does not: there is no process */
+void executor_on_output(struct executor *x);       /* it printed something, or need not have */
+void executor_on_outcome(struct executor *x);      /* it has an outcome: the clocks stop */
+void ladder_background(struct executor *x);        /* it may work on in the background */
+void ladder_settle(struct executor *x);            /* that is waited for no longer */
+void executor_on_exited(struct executor *x);       /* it is gone, its tree perhaps not */
+void executor_stop(struct executor *x, enum executor_stop_reason why);
+void executor_schedule_retry(struct executor *x, int64_t ms); /* then executor_start_attempt */
 
 /* executor_outcome.c */
-struct retry {
+struct executor_retry {
     bool again;
     bool without_session;
     bool anew;          /* the process that had waited is gone: another one gets the message */
@@ -90,14 +90,14 @@ struct retry {
     int64_t delay_ms;
 };
 /* Whether the attempt is worth another one, by what is known of its error. */
-struct retry end_retry(const struct executor *x);
-/* The error that the agent reported states the same as that of end_explain: attempts, and why there
- * is no further one. Before turn_release. */
-void end_annotate_error(struct executor *x, const struct retry *retry);
+struct executor_retry executor_decide_retry(const struct executor *x);
+/* The error that the agent reported states the same as that of executor_describe_end: attempts, and
+ * why there is no further one. Before turn_flush_held. */
+void end_annotate_error(struct executor *x, const struct executor_retry *retry);
 /* Fills `end` with how the attempt ended; the texts it points to live in `text`. The error states
  * how many attempts there were, and after `retry` why there is no further one. */
-void end_explain(struct executor *x, const struct retry *retry, struct stream_end_info *end,
-                 struct buf *text);
+void executor_describe_end(struct executor *x, const struct executor_retry *retry,
+                           struct stream_end_info *end, struct buf *text);
 /* After turn_end_attempt: logs `end` as an error, with the end of stderr, if the turn ended with
  * it. Some dialects report the answer only at the end of the stream; then nothing is logged. */
 void end_log(const struct executor *x, const struct stream_end_info *end);

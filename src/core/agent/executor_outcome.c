@@ -27,7 +27,7 @@ static void error_text(const struct executor *x, struct buf *out)
         buf_add_char(out, '\n');
     }
     if (x->process)
-        tail_copy(out, agent_process_tail(x->process), STDERR_SEARCHED);
+        stderr_tail_copy(out, agent_process_tail(x->process), STDERR_SEARCHED);
     for (char *nul = out->p; nul && (nul = memchr(nul, '\0', (size_t)(out->p + out->len - nul)));)
         *nul = ' ';
 }
@@ -36,7 +36,7 @@ static bool is_session_lost(const struct executor *x)
 {
     CLEANUP_BUF struct buf error = {0};
     error_text(x, &error);
-    return retry_is_session_lost(error.p);
+    return agent_retry_is_session_lost(error.p);
 }
 
 static const char *find_cause(const struct executor *x)
@@ -44,7 +44,7 @@ static const char *find_cause(const struct executor *x)
     const struct tc_error *const held = turn_held_error(x->turn);
     CLEANUP_BUF struct buf error = {0};
     error_text(x, &error);
-    return retry_find_cause(held ? held->code : NULL, error.p);
+    return agent_retry_find_cause(held ? held->code : NULL, error.p);
 }
 
 /* The agent has named a session that the next attempt can resume. */
@@ -53,24 +53,26 @@ static bool can_continue(const struct executor *x)
     const struct dialect *const dialect = turn_dialect(x->turn);
     const struct dialect_input *const input = dialect ? dialect->input : NULL;
     return (x->agent->resume[0] || (input && input->loads_session)) &&
-           launch_is_session(turn_session_id(x->turn));
+           launch_is_session_id(turn_session_id(x->turn));
 }
 
-struct retry end_retry(const struct executor *x)
+struct executor_retry executor_decide_retry(const struct executor *x)
 {
-    const struct retry no = {.again = false};
+    const struct executor_retry no = {.again = false};
     if (x->why != WHY_NONE || x->spawn_failed)
         return no;
     if (x->warm && !x->heard && x->message.len)
-        return (struct retry){
+        return (struct executor_retry){
             .again = true, .anew = true, .reason = "the process that waited has ended"};
     if (turn_has_outcome(x->turn) && !turn_held_error(x->turn))
         return no; /* a final, or an error that was told */
     if (is_session_lost(x) && x->continues)
         return no; /* a new session knows nothing of what was done */
     if (is_session_lost(x) && x->session_id)
-        return (struct retry){.again = true, .without_session = true, .reason = "session lost"};
-    struct retry retry = {.reason = find_cause(x), .delay_ms = retry_delay_ms(x->attempt)};
+        return (struct executor_retry){
+            .again = true, .without_session = true, .reason = "session lost"};
+    struct executor_retry retry = {.reason = find_cause(x),
+                                   .delay_ms = agent_retry_delay_ms(x->attempt)};
     if (!retry.reason || (int64_t)x->attempt >= x->agent->attempts)
         return no;
     const bool acted = turn_acting_tool(x->turn);
@@ -84,7 +86,7 @@ struct retry end_retry(const struct executor *x)
 
 void end_log(const struct executor *x, const struct stream_end_info *end)
 {
-    const struct result *const result = turn_result(x->turn);
+    const struct turn_result *const result = turn_get_result(x->turn);
     const bool failed = result->has_error && end->code && result->error_code.len &&
                         strcmp(result->error_code.p, end->code) == 0;
     if (!failed || x->spawn_failed || x->why == WHY_SHUTDOWN)
@@ -92,20 +94,20 @@ void end_log(const struct executor *x, const struct stream_end_info *end)
     const int len = (int)(x->reason_len ? x->reason_len : strlen(end->message));
     CLEANUP_BUF struct buf tail = {0}, safe = {0};
     if (x->process)
-        tail_copy(&tail, agent_process_tail(x->process), STDERR_LOGGED);
+        stderr_tail_copy(&tail, agent_process_tail(x->process), STDERR_LOGGED);
     log_redact(&safe, (struct str){tail.p ? tail.p : "", tail.len});
     if (safe.len)
-        log_line(LOG_ERR, x->log_name, "%.*s; the end of its stderr: %s", len, end->message,
-                 safe.p);
+        log_write(LOG_ERR, x->log_name, "%.*s; the end of its stderr: %s", len, end->message,
+                  safe.p);
     else
-        log_line(LOG_ERR, x->log_name, "%.*s", len, end->message);
+        log_write(LOG_ERR, x->log_name, "%.*s", len, end->message);
 }
 
 /* The short form for people: one line of stderr, secrets masked. */
 static void add_stderr_line(const struct executor *x, struct buf *text)
 {
     CLEANUP_BUF struct buf line = {0}, safe = {0};
-    tail_copy_line(&line, agent_process_tail(x->process), STDERR_TOLD);
+    stderr_tail_copy_last_line(&line, agent_process_tail(x->process), STDERR_TOLD);
     log_redact(&safe, (struct str){line.p ? line.p : "", line.len});
     if (safe.len)
         buf_printf(text, ": %s", safe.p);
@@ -114,18 +116,18 @@ static void add_stderr_line(const struct executor *x, struct buf *text)
 static void explain_spawn(struct executor *x, struct stream_end_info *end, struct buf *text)
 {
     *end = (struct stream_end_info){.how = STREAM_SPAWN, .code = "agent_spawn"};
-    buf_printf(text, "cannot start agent \"%s\": %s", x->agent->name, err_str(&x->spawn_error));
-    log_line(LOG_ERR, x->log_name, "%s", text->p);
+    buf_printf(text, "cannot start agent \"%s\": %s", x->agent->name, err_format(&x->spawn_error));
+    log_write(LOG_ERR, x->log_name, "%s", text->p);
 }
 
 /* Why it took so long, if the agent said so: it kept asking its model again. */
 static void add_retries(const struct executor *x, struct buf *text)
 {
-    const struct result *const r = turn_result(x->turn);
+    const struct turn_result *const r = turn_get_result(x->turn);
     char notice[RETRY_TOLD];
     if (!r->n_retries)
         return;
-    utf8_copy(notice, sizeof notice, r->retry.p);
+    utf8_copy_truncated(notice, sizeof notice, r->retry.p);
     buf_printf(text, " The agent had asked its model again %u time%s; its last notice: %s",
                r->n_retries, r->n_retries > 1 ? "s" : "", notice);
 }
@@ -202,7 +204,8 @@ static void explain(struct executor *x, struct stream_end_info *end, struct buf 
 }
 
 /* Appends how many attempts there were, and after `retry` (or NULL) why there is no further one. */
-static void explain_attempts(const struct executor *x, const struct retry *retry, struct buf *text)
+static void explain_attempts(const struct executor *x, const struct executor_retry *retry,
+                             struct buf *text)
 {
     if (retry && retry->would_repeat)
         buf_printf(text, " (%s; not tried again, because the agent had already called %s)",
@@ -211,7 +214,7 @@ static void explain_attempts(const struct executor *x, const struct retry *retry
         buf_printf(text, " (attempt %u of %lld)", x->attempt, (long long)x->agent->attempts);
 }
 
-void end_annotate_error(struct executor *x, const struct retry *retry)
+void end_annotate_error(struct executor *x, const struct executor_retry *retry)
 {
     CLEANUP_BUF struct buf note = {0};
     explain_attempts(x, retry, &note);
@@ -219,8 +222,8 @@ void end_annotate_error(struct executor *x, const struct retry *retry)
         turn_annotate_error(x->turn, note.p);
 }
 
-void end_explain(struct executor *x, const struct retry *retry, struct stream_end_info *end,
-                 struct buf *text)
+void executor_describe_end(struct executor *x, const struct executor_retry *retry,
+                           struct stream_end_info *end, struct buf *text)
 {
     explain(x, end, text);
     if (end->code)

@@ -13,7 +13,7 @@ static void on_idle(void *arg);
 static void on_pause(void *arg);
 static void on_background(void *arg);
 
-void ladder_init(struct executor *x)
+void executor_timers_init(struct executor *x)
 {
     x->total = loop_timer_new(x->loop, on_total, x);
     x->idle = loop_timer_new(x->loop, on_idle, x);
@@ -23,7 +23,7 @@ void ladder_init(struct executor *x)
         x->deadline_ms = clock_mono_ms() + x->agent->turn_timeout_ms;
 }
 
-void ladder_fini(struct executor *x)
+void executor_timers_fini(struct executor *x)
 {
     loop_timer_free(x->total);
     loop_timer_free(x->idle);
@@ -40,7 +40,7 @@ static void on_pause(void *arg)
     if (x->parted || x->why != WHY_NONE || x->spawn_failed)
         executor_finish(x, NULL);
     else
-        executor_next_attempt(x);
+        executor_start_attempt(x);
 }
 
 static void stop_clocks(struct executor *x)
@@ -52,7 +52,7 @@ static void stop_clocks(struct executor *x)
 
 /* Of two reasons the first counts, and none changes an outcome that has been told. A second
  * request by a person goes straight to the end. */
-void ladder_end(struct executor *x, enum why why)
+void executor_stop(struct executor *x, enum executor_stop_reason why)
 {
     if (x->phase == PHASE_OVER)
         return;
@@ -61,7 +61,7 @@ void ladder_end(struct executor *x, enum why why)
     if (x->why == WHY_NONE && !settled) {
         x->why = why;
         if (why != WHY_CANCEL) /* a person who cancels may keep what there is */
-            turn_abandon(x->turn);
+            turn_ignore_outcome(x->turn);
     }
     if (x->phase == PHASE_PAUSE)
         loop_timer_set(x->pause, 0);
@@ -80,7 +80,7 @@ static void start_total(struct executor *x)
         loop_timer_set(x->total, left > 0 ? left : 0);
 }
 
-void ladder_pause(struct executor *x, int64_t ms)
+void executor_schedule_retry(struct executor *x, int64_t ms)
 {
     start_total(x);
     x->phase = PHASE_PAUSE;
@@ -89,35 +89,35 @@ void ladder_pause(struct executor *x, int64_t ms)
 
 /* --- what the agent does -------------------------------------------------------------------- */
 
-void ladder_begin(struct executor *x)
+void executor_on_spawned(struct executor *x)
 {
     x->phase = PHASE_ATTEMPT;
     x->background_until_ms = 0;
-    x->still_told = false;
+    x->notice_sent = false;
     x->last_out_ms = clock_mono_ms();
     start_total(x);
     if (x->agent->idle_timeout_ms > 0)
         loop_timer_set(x->idle, x->agent->idle_timeout_ms / 2);
 }
 
-void ladder_failed(struct executor *x)
+void executor_on_spawn_failed(struct executor *x)
 {
     loop_timer_set(x->idle, -1);
-    ladder_pause(x, 0);
+    executor_schedule_retry(x, 0);
 }
 
-void ladder_output(struct executor *x)
+void executor_on_output(struct executor *x)
 {
     x->last_out_ms = clock_mono_ms();
-    x->still_told = false;
+    x->notice_sent = false;
 }
 
-void ladder_outcome(struct executor *x)
+void executor_on_outcome(struct executor *x)
 {
     stop_clocks(x);
 }
 
-void ladder_exited(struct executor *x)
+void executor_on_exited(struct executor *x)
 {
     loop_timer_set(x->idle, -1);
     loop_timer_set(x->background, -1);
@@ -173,15 +173,15 @@ static void on_total(void *arg)
     struct executor *const x = arg;
     ladder_settle(x);
     if (!x->outcome)
-        ladder_end(x, WHY_TOTAL);
+        executor_stop(x, WHY_TOTAL);
 }
 
 static void tell_still_working(struct executor *x, int64_t silent_ms)
 {
     CLEANUP_BUF struct buf text = {0};
     buf_printf(&text, "still working: no output for %lld s", (long long)silent_ms / 1000);
-    turn_notice(x->turn, "info", "still_working", text.p);
-    x->still_told = true;
+    turn_emit_notice(x->turn, "info", "still_working", text.p);
+    x->notice_sent = true;
 }
 
 /* The timer is not moved at every output: when it fires it looks how long the silence is. While the
@@ -189,15 +189,15 @@ static void tell_still_working(struct executor *x, int64_t silent_ms)
 static void on_idle(void *arg)
 {
     struct executor *const x = arg;
-    if (turn_is_asking(x->turn) || turn_work(x->turn) == DIALECT_WORKS)
+    if (turn_has_open_request(x->turn) || turn_work(x->turn) == DIALECT_WORKS)
         x->last_out_ms = clock_mono_ms();
     const int64_t limit = x->agent->idle_timeout_ms;
     const int64_t silent = clock_mono_ms() - x->last_out_ms;
     if (silent >= limit) {
-        ladder_end(x, WHY_IDLE);
+        executor_stop(x, WHY_IDLE);
         return;
     }
-    if (silent >= limit / 2 && !x->still_told)
+    if (silent >= limit / 2 && !x->notice_sent)
         tell_still_working(x, silent);
-    loop_timer_set(x->idle, (x->still_told ? limit : limit / 2) - silent);
+    loop_timer_set(x->idle, (x->notice_sent ? limit : limit / 2) - silent);
 }

@@ -35,7 +35,7 @@ void launch_free(char **words)
 
 /* --- arguments ---------------------------------------------------------------------------- */
 
-bool launch_is_session(const char *id)
+bool launch_is_session_id(const char *id)
 {
     const size_t len = strlen(id);
     if (!len || len > ID_MAX || id[0] == '-')
@@ -62,7 +62,7 @@ struct values {
 static int add_arg(struct words *w, const char *arg, const struct values *v,
                    const struct conf_agent *agent, struct tc_err *err)
 {
-    const char *const word = conf_placeholder(arg), *value = NULL;
+    const char *const word = conf_find_placeholder(arg), *value = NULL;
     if (word && strcmp(word, "{session_id}") == 0) {
         value = v->session_id;
     } else if (word && strcmp(word, "{conversation}") == 0) {
@@ -86,7 +86,7 @@ static int add_args(struct words *w, char *const *args, const struct values *v,
 static int check_values(const struct conf_agent *agent, const char *session_id,
                         const char *conversation, struct tc_err *err)
 {
-    if (session_id && !launch_is_session(session_id))
+    if (session_id && !launch_is_session_id(session_id))
         return err_set(err, agent->name,
                        "not a session id: letters, digits, '-' and '_', at most %d", ID_MAX);
     if (conversation && !is_conversation(conversation))
@@ -97,8 +97,8 @@ static int check_values(const struct conf_agent *agent, const char *session_id,
     return 0;
 }
 
-char **launch_argv(const struct conf_agent *agent, const char *session_id, const char *conversation,
-                   struct tc_err *err)
+char **launch_build_argv(const struct conf_agent *agent, const char *session_id,
+                         const char *conversation, struct tc_err *err)
 {
     if (check_values(agent, session_id, conversation, err) < 0)
         return NULL;
@@ -191,12 +191,12 @@ static void set_user(struct words *w, const struct conf_user *u)
     }
 }
 
-char *launch_mark(const char *turn)
+char *launch_turn_variable(const char *turn)
 {
     return xasprintf("TURNCAST_TURN=%s", turn);
 }
 
-char **launch_env(const struct conf_agent *agent, char *const *host, const char *turn)
+char **launch_build_env(const struct conf_agent *agent, char *const *host, const char *turn)
 {
     struct words w = {0};
     set(&w, "TERM=dumb");
@@ -208,7 +208,7 @@ char **launch_env(const struct conf_agent *agent, char *const *host, const char 
     for (char *const *var = agent->env_set; *var; var++)
         set(&w, *var);
     if (turn) {
-        CLEANUP_FREE char *mark = launch_mark(turn);
+        CLEANUP_FREE char *mark = launch_turn_variable(turn);
         set(&w, mark);
     }
     return w.v;

@@ -10,14 +10,14 @@
 #include "conf/conf.h"
 
 /* [A-Za-z0-9_-]{1,128}, not beginning with '-': it becomes an argument. */
-bool launch_is_session(const char *id);
+bool launch_is_session_id(const char *id);
 
 /* The configured prefix and command, then, when a session is resumed, the `resume` arguments; an
  * argument that is {session_id} or {conversation}, or ends with one behind a =, replaced. Without a
  * session {session_id} is a new random UUID. NULL with err when a value is missing or could be
  * taken for an option. Returns owned, for launch_free. */
-char **launch_argv(const struct conf_agent *agent, const char *session_id, const char *conversation,
-                   struct tc_err *err);
+char **launch_build_argv(const struct conf_agent *agent, const char *session_id,
+                         const char *conversation, struct tc_err *err);
 
 /* Built from nothing: of `host` (an environ) the basic names PATH, HOME, LANG, LC_*, TZ, USER,
  * LOGNAME, SHELL, TMPDIR and those env_pass adds (a name, or a prefix and '*'); TERM=dumb; of
@@ -26,9 +26,9 @@ char **launch_argv(const struct conf_agent *agent, const char *session_id, const
  * session) come in by env_set only; the one exception is the credential CLAUDE_CODE_OAUTH_TOKEN
  * where env_pass names it. API keys: by env_pass. At last TURNCAST_TURN, by which a later host
  * finds what an agent left (turn NULL: without). Returns owned, for launch_free. */
-char **launch_env(const struct conf_agent *agent, char *const *host, const char *turn);
+char **launch_build_env(const struct conf_agent *agent, char *const *host, const char *turn);
 /* "NAME=value" of that variable. Owned. */
-char *launch_mark(const char *turn);
+char *launch_turn_variable(const char *turn);
 
 void launch_free(char **words); /* NULL is fine */
 

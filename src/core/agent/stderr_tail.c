@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 
-void tail_add(struct tail *t, const char *p, size_t n)
+void stderr_tail_append(struct stderr_tail *t, const char *p, size_t n)
 {
     if (!n)
         return;
@@ -24,7 +24,7 @@ void tail_add(struct tail *t, const char *p, size_t n)
     t->total += n;
 }
 
-static void copy_last(struct buf *out, const struct tail *t, size_t n)
+static void copy_last(struct buf *out, const struct stderr_tail *t, size_t n)
 {
     const size_t at = (t->total - n) % TAIL_CAP;
     const size_t first = n < TAIL_CAP - at ? n : TAIL_CAP - at;
@@ -32,7 +32,7 @@ static void copy_last(struct buf *out, const struct tail *t, size_t n)
     buf_add(out, t->ring, n - first);
 }
 
-void tail_copy(struct buf *out, const struct tail *t, size_t n)
+void stderr_tail_copy(struct buf *out, const struct stderr_tail *t, size_t n)
 {
     const uint64_t kept = t->total < TAIL_CAP ? t->total : TAIL_CAP;
     if (!kept)
@@ -53,10 +53,10 @@ static bool is_blank(char c)
     return c == '\n' || c == '\r' || c == ' ' || c == '\t';
 }
 
-void tail_copy_line(struct buf *out, const struct tail *t, size_t n)
+void stderr_tail_copy_last_line(struct buf *out, const struct stderr_tail *t, size_t n)
 {
     CLEANUP_BUF struct buf text = {0};
-    tail_copy(&text, t, TAIL_CAP);
+    stderr_tail_copy(&text, t, TAIL_CAP);
     size_t end = text.len;
     while (end && is_blank(text.p[end - 1]))
         end--;
@@ -67,13 +67,13 @@ void tail_copy_line(struct buf *out, const struct tail *t, size_t n)
         buf_add(out, text.p + begin, end - begin < n ? end - begin : n);
 }
 
-void tail_reset(struct tail *t)
+void stderr_tail_reset(struct stderr_tail *t)
 {
     t->total = 0;
 }
 
-void tail_fini(struct tail *t)
+void stderr_tail_fini(struct stderr_tail *t)
 {
     free(t->ring);
-    *t = (struct tail){0};
+    *t = (struct stderr_tail){0};
 }

@@ -40,7 +40,7 @@ struct entry {
 
 struct warm {
     struct loop *loop;
-    struct ledger *ledger;
+    struct journal_async *ledger;
     const struct conf *conf;
     const struct warm_events *events;
     void *ctx;
@@ -69,10 +69,10 @@ static bool is_taken(const struct warm *w, const char *conversation, const char 
 static bool works(const struct entry *e)
 {
     const struct stream *const s = agent_process_stream(e->process);
-    return e->begins || (s && translate_work(&s->translate) == DIALECT_WORKS);
+    return e->begins || (s && translator_work(&s->translate) == DIALECT_WORKS);
 }
 
-bool warm_works(const struct warm *w, const char *conversation)
+bool warm_pool_works(const struct warm *w, const char *conversation)
 {
     for (const struct entry *e = w->list; e; e = e->next)
         if (!e->leaves && strcmp(e->conversation, conversation) == 0 && works(e))
@@ -80,12 +80,12 @@ bool warm_works(const struct warm *w, const char *conversation)
     return false;
 }
 
-bool warm_is_empty(const struct warm *w)
+bool warm_pool_is_empty(const struct warm *w)
 {
     return !w->list;
 }
 
-size_t warm_count(const struct warm *w)
+size_t warm_pool_count(const struct warm *w)
 {
     size_t n = 0;
     for (const struct entry *e = w->list; e; e = e->next)
@@ -154,7 +154,8 @@ static void leave(struct entry *e, const char *why)
         return;
     e->leaves = true;
     tell_works(e, false);
-    log_line(LOG_INFO, e->log_name, "the process that waits for %s ends: %s", e->conversation, why);
+    log_write(LOG_INFO, e->log_name, "the process that waits for %s ends: %s", e->conversation,
+              why);
     loop_timer_set(e->keep, -1);
     agent_process_leave(e->process);
 }
@@ -203,7 +204,7 @@ static void on_line(void *ctx, const char *line, size_t len, bool complete)
         keep_line(e, line, len);
         return;
     }
-    if (e->leaves || !translate_between(&s->translate, line, len)) {
+    if (e->leaves || !translator_between(&s->translate, line, len)) {
         agent_process_line(e->process, line, len);
         return;
     }
@@ -212,7 +213,7 @@ static void on_line(void *ctx, const char *line, size_t len, bool complete)
     tell_begin(e);
 }
 
-void warm_tell_again(struct warm *w, const char *conversation)
+void warm_pool_tell_again(struct warm *w, const char *conversation)
 {
     for (struct entry *e = w->list; e; e = e->next)
         if (e->begins && !e->leaves && strcmp(e->conversation, conversation) == 0) {
@@ -224,15 +225,15 @@ void warm_tell_again(struct warm *w, const char *conversation)
 static void on_dropped(void *ctx, uint64_t bytes)
 {
     const struct entry *const e = ctx;
-    log_line(LOG_WARN, e->log_name, "a line of %llu bytes was too long and left out",
-             (unsigned long long)bytes);
+    log_write(LOG_WARN, e->log_name, "a line of %llu bytes was too long and left out",
+              (unsigned long long)bytes);
 }
 
 /* What it works at may have changed. */
 static void listen_to(struct entry *e, const char *bytes, size_t n)
 {
     const bool worked = works(e);
-    lines_feed(&agent_process_stream(e->process)->lines, bytes, n);
+    line_splitter_feed(&agent_process_stream(e->process)->lines, bytes, n);
     if (e->leaves)
         return;
     if (works(e) != worked)
@@ -260,9 +261,10 @@ static void on_exited(void *ctx)
     struct entry *const e = ctx;
     const int status = agent_process_status(e->process);
     if (!e->leaves && !(WIFEXITED(status) && WEXITSTATUS(status) == 0))
-        log_line(LOG_WARN, e->log_name, "it died while it waited (%s %d); the next message resumes",
-                 WIFSIGNALED(status) ? "signal" : "status",
-                 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+        log_write(LOG_WARN, e->log_name,
+                  "it died while it waited (%s %d); the next message resumes",
+                  WIFSIGNALED(status) ? "signal" : "status",
+                  WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     e->leaves = true;
     tell_works(e, false);
 }
@@ -276,7 +278,7 @@ static void on_over(void *ctx)
 {
     struct entry *const e = ctx;
     struct warm *const w = e->all;
-    keep_not_waiting(w->ledger, agent_process_turn(e->process));
+    turn_record_not_waiting(w->ledger, agent_process_turn(e->process));
     unlink_entry(e);
     agent_process_free(e->process);
     free_entry(e);
@@ -309,12 +311,12 @@ static uint64_t resident_of_all(const struct warm *w)
 static bool uses_too_much(const struct warm *w)
 {
     const uint64_t limit = (uint64_t)w->conf->conversations.max_warm_mb << 20;
-    return limit && warm_count(w) > 1 && resident_of_all(w) > limit;
+    return limit && warm_pool_count(w) > 1 && resident_of_all(w) > limit;
 }
 
 static void make_room(struct warm *w)
 {
-    while (warm_count(w) > (size_t)w->conf->conversations.max_warm)
+    while (warm_pool_count(w) > (size_t)w->conf->conversations.max_warm)
         leave(find_oldest(w), "there are more than max_warm");
     while (uses_too_much(w))
         leave(find_oldest(w), "together they use more memory than max_warm_mb");
@@ -345,15 +347,15 @@ static void attach(struct entry *e)
 {
     static const struct agent_process_events events = {on_failed, on_out,   on_mute,
                                                        on_exited, on_stuck, on_over};
-    struct lines *const lines = &agent_process_stream(e->process)->lines;
+    struct line_splitter *const lines = &agent_process_stream(e->process)->lines;
     lines->line = on_line;
     lines->dropped = on_dropped;
     lines->ctx = e;
     agent_process_hand_over(e->process, &events, e);
 }
 
-void warm_keep(struct warm *w, const struct warm_place *place, struct agent_process *p,
-               const char *bytes, size_t n)
+void warm_pool_keep(struct warm *w, const struct warm_place *place, struct agent_process *p,
+                    const char *bytes, size_t n)
 {
     struct entry *const e = xcalloc(1, sizeof *e);
     *e = (struct entry){
@@ -372,7 +374,7 @@ void warm_keep(struct warm *w, const struct warm_place *place, struct agent_proc
     };
     w->list = e;
     attach(e);
-    keep_waiting(w->ledger, agent_process_turn(p), agent_process_pid(p));
+    turn_record_waiting(w->ledger, agent_process_turn(p), agent_process_pid(p));
     if (w->closing || place->conf != w->conf) {
         leave(e, w->closing ? "the host ends" : "the configuration has changed");
         return;
@@ -395,9 +397,9 @@ static struct entry *find(const struct warm *w, const struct conf_agent *agent,
     return NULL;
 }
 
-struct agent_process *warm_take(struct warm *w, const struct conf_agent *agent,
-                                const char *conversation, const char *session_id,
-                                struct buf *unread)
+struct agent_process *warm_pool_take(struct warm *w, const struct conf_agent *agent,
+                                     const char *conversation, const char *session_id,
+                                     struct buf *unread)
 {
     struct entry *const e = find(w, agent, conversation, session_id);
     if (!e)
@@ -405,23 +407,23 @@ struct agent_process *warm_take(struct warm *w, const struct conf_agent *agent,
     struct agent_process *const p = e->process;
     if (e->unread.len)
         buf_add(unread, e->unread.p, e->unread.len);
-    lines_give_back(&agent_process_stream(p)->lines, unread);
+    line_splitter_give_back(&agent_process_stream(p)->lines, unread);
     tell_works(e, false);
-    keep_not_waiting(w->ledger, agent_process_turn(p));
+    turn_record_not_waiting(w->ledger, agent_process_turn(p));
     unlink_entry(e);
     free_entry(e);
     return p;
 }
 
-void warm_end(struct warm *w, const char *conversation, const char *why)
+void warm_pool_end(struct warm *w, const char *conversation, const char *why)
 {
     for (struct entry *e = w->list; e; e = e->next)
         if (is_of(e, conversation, NULL))
             leave(e, why);
 }
 
-bool warm_clear(struct warm *w, const char *conversation, const char *session_id,
-                void (*gone)(void *ctx), void *ctx)
+bool warm_pool_clear(struct warm *w, const char *conversation, const char *session_id,
+                     void (*gone)(void *ctx), void *ctx)
 {
     for (struct entry *e = w->list; e; e = e->next)
         if (is_of(e, conversation, session_id))
@@ -438,7 +440,7 @@ bool warm_clear(struct warm *w, const char *conversation, const char *session_id
     return true;
 }
 
-void warm_forget_waiter(struct warm *w, const void *ctx)
+void warm_pool_forget_waiter(struct warm *w, const void *ctx)
 {
     for (struct waiter **at = &w->waiters, *waiter; (waiter = *at);)
         if (waiter->ctx == ctx) {
@@ -451,8 +453,8 @@ void warm_forget_waiter(struct warm *w, const void *ctx)
 
 /* ---- its life ---- */
 
-struct warm *warm_new(struct loop *l, struct ledger *ledger, const struct conf *conf,
-                      const struct warm_events *events, void *ctx)
+struct warm *warm_pool_new(struct loop *l, struct journal_async *ledger, const struct conf *conf,
+                           const struct warm_events *events, void *ctx)
 {
     struct warm *const w = xcalloc(1, sizeof *w);
     *w = (struct warm){.loop = l, .ledger = ledger, .conf = conf, .events = events, .ctx = ctx};
@@ -460,14 +462,14 @@ struct warm *warm_new(struct loop *l, struct ledger *ledger, const struct conf *
     return w;
 }
 
-void warm_reconfigure(struct warm *w, const struct conf *conf)
+void warm_pool_reconfigure(struct warm *w, const struct conf *conf)
 {
     w->conf = conf;
     for (struct entry *e = w->list; e; e = e->next)
         leave(e, "the configuration has changed");
 }
 
-void warm_close(struct warm *w)
+void warm_pool_close(struct warm *w)
 {
     for (struct entry *e = w->list; e; e = e->next)
         if (w->closing)
@@ -477,7 +479,7 @@ void warm_close(struct warm *w)
     w->closing = true;
 }
 
-void warm_free(struct warm *w)
+void warm_pool_free(struct warm *w)
 {
     if (!w)
         return;

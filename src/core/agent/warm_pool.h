@@ -28,7 +28,7 @@ struct warm_place {
 };
 
 struct warm_events {
-    /* The agent has begun a turn by itself. Its output is kept for warm_take until then. */
+    /* The agent has begun a turn by itself. Its output is kept for warm_pool_take until then. */
     void (*begins)(void *ctx, const struct warm_place *place, const struct conf_agent *agent);
     /* Whether the agent works in the background behind that turn has changed. At first it does not.
      */
@@ -37,39 +37,39 @@ struct warm_events {
 };
 
 /* The ledger notes which processes wait. */
-struct warm *warm_new(struct loop *l, struct ledger *ledger, const struct conf *conf,
-                      const struct warm_events *events, void *ctx);
+struct warm *warm_pool_new(struct loop *l, struct journal_async *ledger, const struct conf *conf,
+                           const struct warm_events *events, void *ctx);
 /* Kills what there is. NULL is fine. */
-void warm_free(struct warm *w);
+void warm_pool_free(struct warm *w);
 
 /* Takes the process, which has a stream, and `n` bytes that were not read of it. */
-void warm_keep(struct warm *w, const struct warm_place *place, struct agent_process *p,
-               const char *bytes, size_t n);
+void warm_pool_keep(struct warm *w, const struct warm_place *place, struct agent_process *p,
+                    const char *bytes, size_t n);
 /* The one of that conversation, agent and session; NULL: there is none. What it has printed since
  * is appended to `unread`. session_id NULL: the one that has begun a turn by itself. */
-struct agent_process *warm_take(struct warm *w, const struct conf_agent *agent,
-                                const char *conversation, const char *session_id,
-                                struct buf *unread);
+struct agent_process *warm_pool_take(struct warm *w, const struct conf_agent *agent,
+                                     const char *conversation, const char *session_id,
+                                     struct buf *unread);
 /* Ends what is there of that conversation; `why`, for the log. */
-void warm_end(struct warm *w, const char *conversation, const char *why);
+void warm_pool_end(struct warm *w, const char *conversation, const char *why);
 /* Ends what is there of that conversation and of that session (or NULL), for another process. True:
  * `gone` is called, once, when none of it runs any more; false: none does. */
-bool warm_clear(struct warm *w, const char *conversation, const char *session_id,
-                void (*gone)(void *ctx), void *ctx);
+bool warm_pool_clear(struct warm *w, const char *conversation, const char *session_id,
+                     void (*gone)(void *ctx), void *ctx);
 /* `gone` is not called any more for that ctx. */
-void warm_forget_waiter(struct warm *w, const void *ctx);
+void warm_pool_forget_waiter(struct warm *w, const void *ctx);
 
 /* Tells again that the agent of that conversation has begun a turn by itself, if it has. */
-void warm_tell_again(struct warm *w, const char *conversation);
+void warm_pool_tell_again(struct warm *w, const char *conversation);
 /* Something of that conversation runs in the background. */
-bool warm_works(const struct warm *w, const char *conversation);
+bool warm_pool_works(const struct warm *w, const char *conversation);
 /* Nothing is left, nor is anything being ended. */
-bool warm_is_empty(const struct warm *w);
+bool warm_pool_is_empty(const struct warm *w);
 /* What waits for a message, or works in the background. */
-size_t warm_count(const struct warm *w);
+size_t warm_pool_count(const struct warm *w);
 /* Whatever waits ends; so does, at its next turn's end, what is in use of an earlier one. */
-void warm_reconfigure(struct warm *w, const struct conf *conf);
+void warm_pool_reconfigure(struct warm *w, const struct conf *conf);
 /* The host ends: all end, and nothing is kept any more. Again: they are ended by force. */
-void warm_close(struct warm *w);
+void warm_pool_close(struct warm *w);
 
 #endif

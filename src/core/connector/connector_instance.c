@@ -14,8 +14,8 @@
 
 /* ---- options, for {option:NAME} ---- */
 
-static const char *text_of(struct runner *r, const struct tc_option *row,
-                           const struct conf_pair *pairs)
+static const char *text_of(struct connector_instance *r, const struct tc_option *row,
+                           const struct conf_option *pairs)
 {
     const char *text = row->dflt;
     for (; pairs && pairs->key; pairs++)
@@ -26,8 +26,8 @@ static const char *text_of(struct runner *r, const struct tc_option *row,
     return secret_resolve(text, &r->arena, NULL); /* an error is told by who starts the instance */
 }
 
-static void copy_options(struct runner *r, const struct tc_option *rows,
-                         const struct conf_pair *pairs)
+static void copy_options(struct connector_instance *r, const struct tc_option *rows,
+                         const struct conf_option *pairs)
 {
     size_t n = 0;
     while (rows && rows[n].key)
@@ -40,21 +40,21 @@ static void copy_options(struct runner *r, const struct tc_option *rows,
     }
 }
 
-const char *runner_option(void *runner, const char *name)
+const char *connector_find_option(void *runner, const char *name)
 {
-    const struct runner *const r = runner;
-    for (const struct conf_pair *o = r->options; o->key; o++)
+    const struct connector_instance *const r = runner;
+    for (const struct conf_option *o = r->options; o->key; o++)
         if (strcmp(o->key, name) == 0)
             return o->value;
     return NULL;
 }
 
-bool runner_has_options(struct runner *r, const struct conf_pair *pairs)
+bool connector_options_equal(struct connector_instance *r, const struct conf_option *pairs)
 {
     struct arena arena = {0};
     bool same = true;
     for (; same && pairs && pairs->key; pairs++) {
-        const char *const value = runner_option(r, pairs->key);
+        const char *const value = connector_find_option(r, pairs->key);
         const char *now = pairs->value;
         if (value && strcmp(value, now) != 0)
             now = secret_resolve(now, &arena, NULL);
@@ -67,77 +67,77 @@ bool runner_has_options(struct runner *r, const struct conf_pair *pairs)
 /* ---- the post ---- */
 
 /* Who does not deliver has dealt with the outcome when it has seen the turn to its end. */
-static void settle_outcome(struct runner *r, const char *turn)
+static void settle_outcome(struct connector_instance *r, const char *turn)
 {
     if (!r->delivers && r->services.ledger)
-        ledger_expand(r->services.ledger, r->name, turn, NULL, 0, NULL, NULL);
+        journal_async_expand(r->services.ledger, r->name, turn, NULL, 0, NULL, NULL);
 }
 
-static void on_batch(void *ctx, struct batch *b)
+static void on_batch(void *ctx, struct callback_batch *b)
 {
-    struct runner *const r = ctx;
+    struct connector_instance *const r = ctx;
     r->turns -= b->over && r->turns;
     if (b->over)
         settle_outcome(r, b->turn);
     if (r->post)
-        post_batch(r->post, b);
+        outbox_commit_batch(r->post, b);
     else
-        batch_free(b);
+        callback_batch_free(b);
 }
 
-static void on_ask(void *ctx, struct ask *a)
+static void on_ask(void *ctx, struct host_call *a)
 {
-    const struct runner *const r = ctx;
+    const struct connector_instance *const r = ctx;
     if (r->services.ask)
         r->services.ask(r->services.ctx, a);
     else
-        ask_answer(a, TC_DENIED, NULL, NULL);
+        host_call_complete(a, TC_DENIED, NULL, NULL);
 }
 
-static void on_bury(void *ctx, const char *turn, struct event_box *box, unsigned deaths)
+static void on_bury(void *ctx, const char *turn, struct shared_event *box, unsigned deaths)
 {
-    const struct runner *const r = ctx;
+    const struct connector_instance *const r = ctx;
     size_t len;
-    const char *const line = event_box_line(box, &len);
+    const char *const line = shared_event_json_line(box, &len);
     if (r->services.ledger)
-        ledger_bury_event(r->services.ledger, r->name, turn, (struct str){line, len}, deaths, NULL,
-                          NULL);
+        journal_async_add_dead_event(r->services.ledger, r->name, turn, (struct str){line, len},
+                                     deaths, NULL, NULL);
 }
 
 static void on_change(void *ctx)
 {
-    const struct runner *const r = ctx;
+    const struct connector_instance *const r = ctx;
     if (r->changed)
         r->changed(r->changed_ctx);
 }
 
 /* NULL: there is no place for it. */
-static char *make_dir(const struct runner *r)
+static char *make_dir(const struct connector_instance *r)
 {
     struct tc_err err = {0};
     if (!r->services.instances)
         return NULL;
     char *const dir = xasprintf("%s/%s", r->services.instances, r->name);
-    if (dir_make(dir, &err) == 0)
+    if (dir_create_all(dir, &err) == 0)
         return dir;
-    log_line(LOG_ERR, "host", "instance %s has no folder: %s", r->name, err_str(&err));
+    log_write(LOG_ERR, "host", "instance %s has no folder: %s", r->name, err_format(&err));
     free(dir);
     return NULL;
 }
 
-static struct post *make_post(struct runner *r, const struct tc_rate *rates)
+static struct outbox *make_post(struct connector_instance *r, const struct tc_rate *rates)
 {
-    const struct services *const s = &r->services;
+    const struct connector_services *const s = &r->services;
     CLEANUP_FREE char *files = r->dir ? xasprintf("%s/files", r->dir) : NULL;
-    return s->loop && s->httpc ? post_new(&(struct post_spec){
+    return s->loop && s->httpc ? outbox_new(&(struct outbox_spec){
                                      .instance = r->name,
                                      .loop = s->loop,
                                      .http = s->httpc,
                                      .ledger = s->ledger,
                                      .rates = rates,
                                      .files = files,
-                                     .option = runner_option,
-                                     .open = recast_open,
+                                     .option = connector_find_option,
+                                     .open = redelivery_open_turn,
                                      .ctx = r,
                                  })
                                : NULL;
@@ -145,33 +145,33 @@ static struct post *make_post(struct runner *r, const struct tc_rate *rates)
 
 /* ---- its life ---- */
 
-static bool has_process(const struct conf_instance *spec, const struct loaded *loaded)
+static bool has_process(const struct conf_instance *spec, const struct loaded_plugin *loaded)
 {
-    return spec->isolation == CONF_BY_PLUGIN ? !shipped_is_local_plugin(loaded)
-                                             : spec->isolation == CONF_PROCESS;
+    return spec->isolation == CONF_ISOLATION_DEFAULT ? !shipped_plugin_is_local_plugin(loaded)
+                                                     : spec->isolation == CONF_PROCESS;
 }
 
-static bool prints(const struct runner *r, const struct loaded *loaded)
+static bool prints(const struct connector_instance *r, const struct loaded_plugin *loaded)
 {
     return r->services.prints == PRINTS_ALL ||
-           (r->services.prints == PRINTS_OURS && shipped_is_local_plugin(loaded));
+           (r->services.prints == PRINTS_OURS && shipped_plugin_is_local_plugin(loaded));
 }
 
-static struct channel *make_channel(struct runner *r, const struct conf *conf,
-                                    const struct conf_instance *spec, struct loaded *loaded,
+static struct channel *make_channel(struct connector_instance *r, const struct conf *conf,
+                                    const struct conf_instance *spec, struct loaded_plugin *loaded,
                                     struct tc_err *err)
 {
-    const struct channel_host host = {
+    const struct channel_callbacks host = {
         .loop = r->services.loop,
         .ctx = r,
         .prints = prints(r, loaded),
         .batch = on_batch,
         .ask = on_ask,
         .has_server = r->services.httpd != NULL,
-        .route = web_route,
-        .socket_open = socket_open,
-        .socket_send = socket_send,
-        .socket_close = socket_close,
+        .route = connector_route_add,
+        .socket_open = connector_socket_open,
+        .socket_send = connector_socket_send,
+        .socket_close = connector_socket_close,
         .changed = on_change,
         .bury = on_bury,
     };
@@ -180,7 +180,7 @@ static struct channel *make_channel(struct runner *r, const struct conf *conf,
     return channel_thread_new(conf, spec, loaded, host.loop ? &host : NULL, err);
 }
 
-static void forget_early(struct runner *r)
+static void forget_early(struct connector_instance *r)
 {
     for (struct runner_early *e = r->early, *next; e; e = next) {
         next = e->next;
@@ -189,24 +189,26 @@ static void forget_early(struct runner *r)
     r->early = NULL;
 }
 
-static void release(struct runner *r)
+static void release(struct connector_instance *r)
 {
     forget_early(r);
-    web_fini(r);
-    socket_fini(r);
-    recast_fini(r);
-    post_free(r->post);
+    connector_routes_fini(r);
+    connector_sockets_fini(r);
+    redelivery_fini(r);
+    outbox_free(r->post);
     arena_fini(&r->arena);
     free(r->dir);
     free(r->name);
     free(r);
 }
 
-struct runner *runner_new(const struct conf *conf, const struct conf_instance *spec,
-                          struct loaded *loaded, const struct services *services,
-                          struct tc_err *err)
+struct connector_instance *connector_start(const struct conf *conf,
+                                           const struct conf_instance *spec,
+                                           struct loaded_plugin *loaded,
+                                           const struct connector_services *services,
+                                           struct tc_err *err)
 {
-    struct runner *const r = xcalloc(1, sizeof *r);
+    struct connector_instance *const r = xcalloc(1, sizeof *r);
     r->name = xstrdup(spec->name);
     r->delivers = (loaded->plugin.flags & TC_DELIVERS) != 0;
     if (services)
@@ -221,7 +223,7 @@ struct runner *runner_new(const struct conf *conf, const struct conf_instance *s
     return NULL;
 }
 
-int runner_await(struct runner *r, struct tc_err *err)
+int connector_await_start(struct connector_instance *r, struct tc_err *err)
 {
     const struct channel_ops *const ops = r->channel->ops;
     if (!ops->await || ops->await(r->channel, err) == 0)
@@ -230,14 +232,15 @@ int runner_await(struct runner *r, struct tc_err *err)
     return -1;
 }
 
-void runner_on_change(struct runner *r, void (*changed)(void *ctx), void *ctx)
+void connector_instance_on_change(struct connector_instance *r, void (*changed)(void *ctx),
+                                  void *ctx)
 {
     r->changed = changed;
     r->changed_ctx = ctx;
 }
 
 /* Only now has an earlier one of that name said the last it remembers. */
-void runner_launch(struct runner *r)
+void connector_instance_launch(struct connector_instance *r)
 {
     for (struct runner_early *e = r->early; e; e = e->next) {
         CLEANUP_BUF struct buf memory = {0};
@@ -248,32 +251,32 @@ void runner_launch(struct runner *r)
     r->channel->ops->launch(r->channel);
 }
 
-enum channel_state runner_state(struct runner *r, struct tc_err *err)
+enum channel_state connector_instance_state(struct connector_instance *r, struct tc_err *err)
 {
     return r->channel->ops->state(r->channel, err);
 }
 
-bool runner_is_down(struct runner *r)
+bool connector_is_down(struct connector_instance *r)
 {
     return r->channel->ops->health(r->channel).down;
 }
 
-int runner_revive(struct runner *r, struct tc_err *err)
+int connector_restart_now(struct connector_instance *r, struct tc_err *err)
 {
     return r->channel->ops->revive(r->channel, err);
 }
 
-const char *runner_name(const struct runner *r)
+const char *connector_instance_name(const struct connector_instance *r)
 {
     return r->name;
 }
 
-struct channel *runner_channel(struct runner *r)
+struct channel *connector_instance_channel(struct connector_instance *r)
 {
     return r->channel;
 }
 
-static void note_early(struct runner *r, const char *id, void *handle)
+static void note_early(struct connector_instance *r, const char *id, void *handle)
 {
     struct runner_early *const e = xmalloc(sizeof *e + strlen(id) + 1);
     *e = (struct runner_early){.next = r->early, .handle = handle};
@@ -281,7 +284,7 @@ static void note_early(struct runner *r, const char *id, void *handle)
     r->early = e;
 }
 
-bool runner_is_early(const struct runner *r, const char *turn)
+bool runner_is_early(const struct connector_instance *r, const char *turn)
 {
     const struct runner_early *e = r->early;
     while (e && strcmp(e->id, turn) != 0)
@@ -289,7 +292,7 @@ bool runner_is_early(const struct runner *r, const char *turn)
     return e != NULL;
 }
 
-void *runner_open(struct runner *r, const struct channel_turn *turn)
+void *connector_open_turn(struct connector_instance *r, const struct channel_turn *turn)
 {
     void *const handle = r->channel->ops->open(r->channel, turn);
     if (!handle)
@@ -298,56 +301,57 @@ void *runner_open(struct runner *r, const struct channel_turn *turn)
     if (!r->resumed)
         note_early(r, turn->id, handle);
     if (r->post)
-        post_open_turn(r->post, turn->id, handle);
+        outbox_open_turn(r->post, turn->id, handle);
     return handle;
 }
 
-void runner_resume(struct runner *r)
+void connector_resume_deliveries(struct connector_instance *r)
 {
     r->resumed = true;
     if (r->services.ledger) {
         /* A restart or reload may have ended its previous process during a request. */
-        ledger_take_over(r->services.ledger, r->name, NULL, NULL);
-        recast_load(r, 0);
+        journal_async_take_over(r->services.ledger, r->name, NULL, NULL);
+        redelivery_load(r, 0);
     }
     forget_early(r);
     if (r->post)
-        post_start(r->post, r->channel);
+        outbox_start(r->post, r->channel);
     r->channel->ops->release(r->channel);
-    recast_begin(r);
+    redelivery_start(r);
 }
 
-void runner_take_row(struct runner *r, int64_t seq)
+void connector_deliver_row(struct connector_instance *r, int64_t seq)
 {
     if (!r->resumed)
         return; /* it is found when it runs */
-    recast_load(r, seq);
+    redelivery_load(r, seq);
     if (r->post)
-        post_take_row(r->post, seq);
-    recast_begin(r);
+        outbox_adopt_row(r->post, seq);
+    redelivery_start(r);
 }
 
-struct post_stats runner_post_stats(const struct runner *r)
+struct outbox_stats connector_outbox_stats(const struct connector_instance *r)
 {
-    return r->post ? post_stats(r->post) : (struct post_stats){0};
+    return r->post ? outbox_read_stats(r->post) : (struct outbox_stats){0};
 }
 
-bool runner_is_busy(const struct runner *r)
+bool connector_instance_is_busy(const struct connector_instance *r)
 {
-    return r->services.loop && (r->turns || r->recasts || (r->post && post_busy(r->post)));
+    return r->services.loop &&
+           (r->turns || r->recasts || (r->post && outbox_count_pending(r->post)));
 }
 
-void runner_stop(struct runner *r)
+void connector_instance_stop(struct connector_instance *r)
 {
     r->channel->ops->stop(r->channel);
 }
 
-bool runner_kill(struct runner *r)
+bool connector_instance_kill(struct connector_instance *r)
 {
     return r->channel->ops->kill(r->channel);
 }
 
-bool runner_free(struct runner *r, int64_t deadline_ms)
+bool connector_instance_free(struct connector_instance *r, int64_t deadline_ms)
 {
     const bool ended = r->channel->ops->join(r->channel, deadline_ms) == 0;
     release(r);

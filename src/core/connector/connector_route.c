@@ -7,8 +7,8 @@
 #include "core/connector/connector_internal.h"
 #include "io/http/server/httpd_error.h"
 
-struct route {
-    struct route *next;
+struct connector_route {
+    struct connector_route *next;
     char *path; /* whole */
 };
 
@@ -42,14 +42,14 @@ static const struct tc_header *copy_headers(struct arena *a, const struct httpd_
     return all;
 }
 
-static size_t prefix_len(const struct runner *r)
+static size_t prefix_len(const struct connector_instance *r)
 {
     return strlen("/hooks/") + strlen(r->name);
 }
 
 static void on_request(void *arg, struct httpd_request *request)
 {
-    struct runner *const r = arg;
+    struct connector_instance *const r = arg;
     struct channel_hit *const h = xcalloc(1, sizeof *h);
     h->hit = (struct tc_hit){
         .method = arena_strdup(&h->arena, request->method),
@@ -57,7 +57,7 @@ static void on_request(void *arg, struct httpd_request *request)
         .query = arena_strdup(&h->arena, request->query),
         .headers = copy_headers(&h->arena, request),
         .header_count = request->header_count,
-        .body = arena_copy(&h->arena, request->body.p, request->body.len),
+        .body = arena_memdup(&h->arena, request->body.p, request->body.len),
         .body_len = request->body.len,
     };
     h->answered = on_answered;
@@ -65,33 +65,33 @@ static void on_request(void *arg, struct httpd_request *request)
     r->channel->ops->hit(r->channel, h);
 }
 
-static bool has_route(const struct runner *r, const char *whole)
+static bool has_route(const struct connector_instance *r, const char *whole)
 {
-    const struct route *route = r->routes;
+    const struct connector_route *route = r->routes;
     while (route && strcmp(route->path, whole) != 0)
         route = route->next;
     return route;
 }
 
 /* An instance that begins again asks for it again. */
-void web_route(void *runner, const char *path)
+void connector_route_add(void *runner, const char *path)
 {
-    struct runner *const r = runner;
+    struct connector_instance *const r = runner;
     char *const whole = xasprintf("/hooks/%s%s", r->name, path);
     if (has_route(r, whole)) {
         free(whole);
         return;
     }
-    struct route *const route = xmalloc(sizeof *route);
-    *route = (struct route){r->routes, whole};
+    struct connector_route *const route = xmalloc(sizeof *route);
+    *route = (struct connector_route){r->routes, whole};
     r->routes = route;
     httpd_route(r->services.httpd, route->path, HTTPD_ANY, on_request, r);
 }
 
-void web_fini(struct runner *r)
+void connector_routes_fini(struct connector_instance *r)
 {
     while (r->routes) {
-        struct route *const route = r->routes;
+        struct connector_route *const route = r->routes;
         r->routes = route->next;
         httpd_unroute(r->services.httpd, route->path);
         free(route->path);

@@ -9,24 +9,25 @@
 #include "core/connector/connector_internal.h"
 #include "io/websocket/websocket.h"
 
-struct socket {
-    struct socket *next;
-    struct runner *runner; /* NULL: it has ended */
+struct connector_socket {
+    struct connector_socket *next;
+    struct connector_instance *runner; /* NULL: it has ended */
     int64_t number;
     struct websocket_conn *conn;
 };
 
-static struct socket *find_socket(const struct runner *r, int64_t number)
+static struct connector_socket *find_socket(const struct connector_instance *r, int64_t number)
 {
-    struct socket *s = r->sockets;
+    struct connector_socket *s = r->sockets;
     while (s && s->number != number)
         s = s->next;
     return s;
 }
 
-static void forget_socket(struct socket *s)
+static void forget_socket(struct connector_socket *s)
 {
-    for (struct socket **at = s->runner ? &s->runner->sockets : NULL; at && *at; at = &(*at)->next)
+    for (struct connector_socket **at = s->runner ? &s->runner->sockets : NULL; at && *at;
+         at = &(*at)->next)
         if (*at == s) {
             *at = s->next;
             break;
@@ -34,7 +35,8 @@ static void forget_socket(struct socket *s)
     free(s);
 }
 
-static void tell(struct runner *r, int64_t number, enum tc_socket_event event, struct str text)
+static void tell(struct connector_instance *r, int64_t number, enum tc_socket_event event,
+                 struct str text)
 {
     const struct tc_frame frame = {
         .socket = number, .event = event, .text = text.p ? text.p : "", .len = text.len};
@@ -48,7 +50,7 @@ static void on_event(void *arg, enum websocket_event event, struct str text)
         [WEBSOCKET_TEXT] = TC_SOCKET_TEXT,
         [WEBSOCKET_CLOSED] = TC_SOCKET_CLOSED,
     };
-    struct socket *const s = arg;
+    struct connector_socket *const s = arg;
     if (s->runner)
         tell(s->runner, s->number, events[event], text);
     if (event == WEBSOCKET_CLOSED)
@@ -56,7 +58,7 @@ static void on_event(void *arg, enum websocket_event event, struct str text)
 }
 
 /* Puts the options in. */
-static char *fill_url(struct runner *r, const char *url)
+static char *fill_url(struct connector_instance *r, const char *url)
 {
     static const char lead[] = "{option:";
     struct buf out = {0};
@@ -65,7 +67,7 @@ static char *fill_url(struct runner *r, const char *url)
         if (!end)
             break;
         CLEANUP_FREE char *key = xstrndup(name, (size_t)(end - name));
-        const char *const value = runner_option(r, key);
+        const char *const value = connector_find_option(r, key);
         buf_add(&out, url, (size_t)(at - url));
         buf_add_str(&out, value ? value : "");
         url = end + 1;
@@ -74,13 +76,13 @@ static char *fill_url(struct runner *r, const char *url)
     return buf_steal(&out);
 }
 
-void socket_open(void *runner, int64_t number, const struct tc_socket *spec)
+void connector_socket_open(void *runner, int64_t number, const struct tc_socket *spec)
 {
-    struct runner *const r = runner;
+    struct connector_instance *const r = runner;
     struct tc_err err = {0};
     CLEANUP_FREE char *url = fill_url(r, spec->url);
-    struct socket *const s = xmalloc(sizeof *s);
-    *s = (struct socket){r->sockets, r, number, NULL};
+    struct connector_socket *const s = xmalloc(sizeof *s);
+    *s = (struct connector_socket){r->sockets, r, number, NULL};
     r->sockets = s;
     const struct websocket_spec wanted = {url, spec->ping_ms, spec->silent_ms};
     if (r->services.websocket)
@@ -89,29 +91,29 @@ void socket_open(void *runner, int64_t number, const struct tc_socket *spec)
         err_set(&err, NULL, "there are no websockets here");
     if (s->conn)
         return;
-    log_line(LOG_ERR, "host", "instance %s: a websocket cannot be opened: %s", r->name, err.text);
+    log_write(LOG_ERR, "host", "instance %s: a websocket cannot be opened: %s", r->name, err.text);
     forget_socket(s);
     tell(r, number, TC_SOCKET_CLOSED, (struct str){err.text, strlen(err.text)});
 }
 
-void socket_send(void *runner, int64_t number, struct str text)
+void connector_socket_send(void *runner, int64_t number, struct str text)
 {
-    const struct runner *const r = runner;
-    const struct socket *const s = find_socket(r, number);
+    const struct connector_instance *const r = runner;
+    const struct connector_socket *const s = find_socket(r, number);
     if (s && websocket_send(s->conn, text) < 0)
-        log_line(LOG_WARN, "host", "instance %s: a frame could not be sent", r->name);
+        log_write(LOG_WARN, "host", "instance %s: a frame could not be sent", r->name);
 }
 
-void socket_close(void *runner, int64_t number)
+void connector_socket_close(void *runner, int64_t number)
 {
-    const struct socket *const s = find_socket(runner, number);
+    const struct connector_socket *const s = find_socket(runner, number);
     if (s)
         websocket_close(s->conn);
 }
 
-void socket_fini(struct runner *r)
+void connector_sockets_fini(struct connector_instance *r)
 {
-    for (struct socket *s = r->sockets, *next; s; s = next) {
+    for (struct connector_socket *s = r->sockets, *next; s; s = next) {
         next = s->next;
         s->runner = NULL; /* it is freed with its last event */
         websocket_close(s->conn);

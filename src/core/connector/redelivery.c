@@ -10,9 +10,9 @@
 #include "event/codec.h"
 #include "io/journal/journal_async.h"
 
-struct recast {
-    struct recast *next;
-    struct runner *runner; /* NULL: it has ended */
+struct redelivery {
+    struct redelivery *next;
+    struct connector_instance *runner; /* NULL: it has ended */
     int64_t seq;
     char *turn;
     struct buf line; /* the outcome */
@@ -22,40 +22,42 @@ struct recast {
 
 /* ---- what there is ---- */
 
-struct loading {
-    struct runner *runner;
+struct redelivery_scan {
+    struct connector_instance *runner;
     int64_t only; /* this row; 0: all */
 };
 
-static void add_row(void *ctx, const struct record_row *row)
+static void add_row(void *ctx, const struct journal_row *row)
 {
-    const struct loading *const l = ctx;
-    struct runner *const r = l->runner;
-    if (row->kind != RECORD_OUTCOME || (l->only && row->seq != l->only) ||
+    const struct redelivery_scan *const l = ctx;
+    struct connector_instance *const r = l->runner;
+    if (row->kind != JOURNAL_OUTCOME || (l->only && row->seq != l->only) ||
         runner_is_early(r, row->turn))
         return;
-    struct recast *const o = xcalloc(1, sizeof *o);
+    struct redelivery *const o = xcalloc(1, sizeof *o);
     o->runner = r;
     o->seq = row->seq;
     o->turn = xstrdup(row->turn);
     buf_add(&o->line, row->body.p, row->body.len);
-    struct recast **at = &r->recasts;
+    struct redelivery **at = &r->recasts;
     while (*at)
         at = &(*at)->next;
     *at = o;
 }
 
-void recast_load(struct runner *r, int64_t only)
+void redelivery_load(struct connector_instance *r, int64_t only)
 {
-    struct loading l = {r, only};
-    if (ledger_load(r->services.ledger, r->name, add_row, &l) == RECORD_FAILED)
-        log_line(LOG_ERR, "host", "instance %s: what it has still to be told cannot be read",
-                 r->name);
+    struct redelivery_scan l = {r, only};
+    if (journal_async_list_open_list_rows(r->services.ledger, r->name, add_row, &l) ==
+        JOURNAL_FAILED)
+        log_write(LOG_ERR, "host", "instance %s: what it has still to be told cannot be read",
+                  r->name);
 }
 
-static void free_recast(struct recast *o)
+static void free_recast(struct redelivery *o)
 {
-    for (struct recast **at = o->runner ? &o->runner->recasts : NULL; at && *at; at = &(*at)->next)
+    for (struct redelivery **at = o->runner ? &o->runner->recasts : NULL; at && *at;
+         at = &(*at)->next)
         if (*at == o) {
             *at = o->next;
             break;
@@ -65,24 +67,24 @@ static void free_recast(struct recast *o)
     free(o);
 }
 
-void recast_fini(struct runner *r)
+void redelivery_fini(struct connector_instance *r)
 {
-    for (struct recast *o = r->recasts; o; o = o->next)
+    for (struct redelivery *o = r->recasts; o; o = o->next)
         o->runner = NULL; /* it is freed when the ledger has answered */
     r->recasts = NULL;
 }
 
 /* ---- turns of an earlier host ---- */
 
-struct known {
+struct redelivery_turn {
     struct arena arena;
     const char *instance;
     struct channel_turn turn;
 };
 
-static void read_turn(void *ctx, const struct record_turn *t)
+static void read_turn(void *ctx, const struct journal_turn *t)
 {
-    struct known *const k = ctx;
+    struct redelivery_turn *const k = ctx;
     k->turn.agent = arena_strdup(&k->arena, t->agent);
     if (*t->conv)
         k->turn.conversation = arena_strdup(&k->arena, t->conv);
@@ -90,30 +92,31 @@ static void read_turn(void *ctx, const struct record_turn *t)
         k->turn.route = arena_strdup(&k->arena, t->route);
 }
 
-static struct recast *find(const struct runner *r, const char *turn)
+static struct redelivery *find(const struct connector_instance *r, const char *turn)
 {
-    struct recast *o = r->recasts;
+    struct redelivery *o = r->recasts;
     while (o && strcmp(o->turn, turn) != 0)
         o = o->next;
     return o;
 }
 
-void recast_recall(const struct runner *r, const char *turn, struct buf *memory)
+void recast_recall(const struct connector_instance *r, const char *turn, struct buf *memory)
 {
     if (r->services.ledger &&
-        ledger_recall(r->services.ledger, r->name, turn, memory) == RECORD_FAILED)
-        log_line(LOG_ERR, "host", "what instance %s remembers of turn %s cannot be read", r->name,
-                 turn);
+        journal_async_get(r->services.ledger, r->name, turn, memory) == JOURNAL_FAILED)
+        log_write(LOG_ERR, "host", "what instance %s remembers of turn %s cannot be read", r->name,
+                  turn);
 }
 
-static void *open_known(struct runner *r, const struct channel_turn *turn)
+static void *open_known(struct connector_instance *r, const struct channel_turn *turn)
 {
-    struct known k = {.instance = r->name, .turn = *turn};
+    struct redelivery_turn k = {.instance = r->name, .turn = *turn};
     CLEANUP_BUF struct buf memory = {0};
     if (r->services.ledger) {
-        if (ledger_find_turn(r->services.ledger, turn->id, read_turn, &k) == RECORD_FAILED ||
-            ledger_recall(r->services.ledger, r->name, turn->id, &memory) == RECORD_FAILED)
-            log_line(LOG_ERR, "host", "what is known of turn %s cannot be read", turn->id);
+        if (journal_async_list_open_find_turn(r->services.ledger, turn->id, read_turn, &k) ==
+                JOURNAL_FAILED ||
+            journal_async_get(r->services.ledger, r->name, turn->id, &memory) == JOURNAL_FAILED)
+            log_write(LOG_ERR, "host", "what is known of turn %s cannot be read", turn->id);
         if (memory.len)
             k.turn.memory = memory.p;
     }
@@ -126,10 +129,10 @@ static void *open_known(struct runner *r, const struct channel_turn *turn)
 }
 
 /* One that has an outcome, too, is opened once. */
-void *recast_open(void *runner, const struct channel_turn *turn)
+void *redelivery_open_turn(void *runner, const struct channel_turn *turn)
 {
-    struct runner *const r = runner;
-    struct recast *const o = find(r, turn->id);
+    struct connector_instance *const r = runner;
+    struct redelivery *const o = find(r, turn->id);
     struct channel_turn opened = *turn;
     opened.over = !o;
     void *const handle = open_known(r, &opened);
@@ -140,9 +143,9 @@ void *recast_open(void *runner, const struct channel_turn *turn)
 
 /* ---- casting ---- */
 
-static void send(const struct runner *r, void *handle, const struct event *ev)
+static void send(const struct connector_instance *r, void *handle, const struct event *ev)
 {
-    r->channel->ops->send(r->channel, handle, event_box_new(ev));
+    r->channel->ops->send(r->channel, handle, shared_event_new(ev));
 }
 
 /* What is told around an outcome comes from where that does. */
@@ -152,25 +155,25 @@ static void take_origin(struct event *ev, const struct event *outcome)
     ev->meta.session_id = outcome ? outcome->meta.session_id : "";
 }
 
-static void send_start(const struct runner *r, void *handle, const char *turn,
+static void send_start(const struct connector_instance *r, void *handle, const char *turn,
                        const struct event *outcome)
 {
     struct event start;
-    event_init_resumed(&start, turn, clock_wall());
+    event_init_resumed(&start, turn, clock_wall_s());
     take_origin(&start, outcome);
     send(r, handle, &start);
 }
 
-void *runner_reopen(struct runner *r, const struct channel_turn *turn)
+void *connector_reopen_turn(struct connector_instance *r, const struct channel_turn *turn)
 {
-    void *const handle = runner_open(r, turn);
+    void *const handle = connector_open_turn(r, turn);
     if (handle)
         send_start(r, handle, turn->id, NULL);
     return handle;
 }
 
 /* outcome NULL: the ledger has given it up. */
-static void cast(const struct recast *o, struct event *outcome)
+static void cast(const struct redelivery *o, struct event *outcome)
 {
     send_start(o->runner, o->handle, o->turn, outcome);
     if (outcome) {
@@ -180,24 +183,24 @@ static void cast(const struct recast *o, struct event *outcome)
     struct event done;
     event_init(&done, TC_DONE);
     take_origin(&done, outcome);
-    done.meta.ts = clock_wall();
+    done.meta.ts = clock_wall_s();
     done.meta.correlation_id = o->turn;
     done.meta.seq = outcome ? outcome->meta.seq + 1 : 2;
     done.u.done.reason = !outcome ? "lost" : outcome->kind == TC_FINAL ? "completed" : "error";
     send(o->runner, o->handle, &done);
 }
 
-static void give_up(const struct recast *o, const char *why)
+static void give_up(const struct redelivery *o, const char *why)
 {
-    const struct record_settlement failed = {.verdict = RECORD_FAIL, .reason = "damaged"};
-    log_line(LOG_ERR, "host", "the outcome of turn %s is damaged: %s", o->turn, why);
-    ledger_settle(o->runner->services.ledger, o->seq, &failed, NULL, NULL);
+    const struct journal_settlement failed = {.verdict = JOURNAL_FAIL, .reason = "damaged"};
+    log_write(LOG_ERR, "host", "the outcome of turn %s is damaged: %s", o->turn, why);
+    journal_async_settle_row(o->runner->services.ledger, o->seq, &failed, NULL, NULL);
     cast(o, NULL);
 }
 
-static void on_started(void *ctx, enum record_status status, const char *text)
+static void on_started(void *ctx, enum journal_status status, const char *text)
 {
-    struct recast *const o = ctx;
+    struct redelivery *const o = ctx;
     struct arena arena = {0};
     struct event ev;
     const char *why = "";
@@ -206,7 +209,7 @@ static void on_started(void *ctx, enum record_status status, const char *text)
         free_recast(o);
         return;
     }
-    if (status != RECORD_DONE)
+    if (status != JOURNAL_DONE)
         cast(o, NULL);
     else if (codec_decode(&ev, &arena, o->line.p ? o->line.p : "", o->line.len, &why) == 0)
         cast(o, &ev);
@@ -216,16 +219,16 @@ static void on_started(void *ctx, enum record_status status, const char *text)
     free_recast(o);
 }
 
-void recast_begin(struct runner *r)
+void redelivery_start(struct connector_instance *r)
 {
-    for (struct recast *o = r->recasts, *next; o; o = next) {
+    for (struct redelivery *o = r->recasts, *next; o; o = next) {
         next = o->next;
         if (o->begun)
             continue;
         o->begun = true;
         if (!o->handle && (o->handle = open_known(r, &(struct channel_turn){.id = o->turn})) &&
             r->post)
-            post_open_turn(r->post, o->turn, o->handle);
-        ledger_start(r->services.ledger, o->seq, on_started, o);
+            outbox_open_turn(r->post, o->turn, o->handle);
+        journal_async_start_attempt(r->services.ledger, o->seq, on_started, o);
     }
 }

@@ -52,7 +52,7 @@ static void settle(struct taking_back *t)
     free(t);
 }
 
-static void free_message(struct message *m)
+static void free_message(struct conversation_message *m)
 {
     if (m->back)
         settle(m->back);
@@ -63,9 +63,9 @@ static void free_message(struct message *m)
     free(m);
 }
 
-static struct message *take_first(struct conversation *c)
+static struct conversation_message *take_first(struct conversation *c)
 {
-    struct message *const m = c->first;
+    struct conversation_message *const m = c->first;
     c->first = m->next;
     if (!c->first)
         c->last = NULL;
@@ -76,13 +76,13 @@ static struct message *take_first(struct conversation *c)
 void conversation_free(struct conversation *c)
 {
     while (c->first) {
-        struct message *const m = take_first(c);
+        struct conversation_message *const m = take_first(c);
         if (m->back)
             m->back->done = NULL;
         free_message(m);
     }
     loop_timer_free(c->burst);
-    job_free(c->job);
+    turn_job_free(c->job);
     conf_unref(c->conf);
     free(c->user);
     free(c->chat);
@@ -106,12 +106,12 @@ bool conversation_is_idle(const struct conversation *c)
     return !c->job && !c->n_waiting && !c->n_admitting;
 }
 
-struct message *conversation_add(struct conversation *c, const struct record_turn *t,
-                                 const char *user)
+struct conversation_message *conversation_enqueue(struct conversation *c,
+                                                  const struct journal_turn *t, const char *user)
 {
     const char *const prompt = t->prompt ? t->prompt : "";
-    struct message *const m = xcalloc(1, sizeof *m);
-    *m = (struct message){
+    struct conversation_message *const m = xcalloc(1, sizeof *m);
+    *m = (struct conversation_message){
         .id = xstrdup(t->id),
         .user = xstrdup(user),
         .route = xstrdup(t->route),
@@ -127,7 +127,7 @@ struct message *conversation_add(struct conversation *c, const struct record_tur
     return m;
 }
 
-void conversation_await_calm(struct conversation *c, int64_t debounce_ms)
+void conversation_debounce(struct conversation *c, int64_t debounce_ms)
 {
     const int64_t now = clock_mono_ms();
     if (!c->bursts)
@@ -137,11 +137,11 @@ void conversation_await_calm(struct conversation *c, int64_t debounce_ms)
     loop_timer_set(c->burst, left < debounce_ms ? (left > 0 ? left : 0) : debounce_ms);
 }
 
-static void withdraw(const struct conversation *c, struct message *m)
+static void withdraw(const struct conversation *c, struct conversation_message *m)
 {
-    ledger_cancel(c->ledger, m->id, NULL, NULL);
+    journal_async_cancel(c->ledger, m->id, NULL, NULL);
     if (c->turnlog)
-        turnlog_cancel(c->turnlog, m->id);
+        turnlog_mark_cancelled(c->turnlog, m->id);
     if (m->back)
         m->back->counts.dropped++;
     free_message(m);
@@ -154,7 +154,7 @@ static void await_nothing(struct conversation *c)
     c->ready = 0;
 }
 
-size_t conversation_clear(struct conversation *c, bool *held)
+size_t conversation_drop_waiting(struct conversation *c, bool *held)
 {
     const size_t n = c->n_waiting;
     while (c->first) {
@@ -168,28 +168,28 @@ size_t conversation_clear(struct conversation *c, bool *held)
 void conversation_dismiss(struct conversation *c)
 {
     while (c->first) {
-        struct message *const m = take_first(c);
-        ledger_forget_turn(c->ledger, m->id, NULL, NULL);
+        struct conversation_message *const m = take_first(c);
+        journal_async_forget_turn(c->ledger, m->id, NULL, NULL);
         if (c->turnlog)
-            turnlog_cancel(c->turnlog, m->id);
+            turnlog_mark_cancelled(c->turnlog, m->id);
         free_message(m);
     }
     await_nothing(c);
 }
 
-struct message *conversation_find(const struct conversation *c, const char *id)
+struct conversation_message *conversation_find(const struct conversation *c, const char *id)
 {
-    struct message *m = c->first;
+    struct conversation_message *m = c->first;
     while (m && strcmp(m->id, id) != 0)
         m = m->next;
     return m;
 }
 
 /* Out of those that wait, of which it is one. */
-static struct message *take(struct conversation *c, struct message *m)
+static struct conversation_message *take(struct conversation *c, struct conversation_message *m)
 {
-    struct message *before = NULL;
-    for (struct message *at = c->first; at != m; at = at->next)
+    struct conversation_message *before = NULL;
+    for (struct conversation_message *at = c->first; at != m; at = at->next)
         before = at;
     *(before ? &before->next : &c->first) = m->next;
     if (c->last == m)
@@ -205,13 +205,13 @@ bool conversation_take_back(struct conversation *c, const char *id, conversation
     struct taking_back *const t = xcalloc(1, sizeof *t);
     *t = (struct taking_back){.awaited = 1, .done = done, .ctx = ctx};
     bool held = false;
-    for (struct message *m = c->first, *next; m; m = next) {
+    for (struct conversation_message *m = c->first, *next; m; m = next) {
         next = m->next;
         if (m->back || (id && strcmp(m->id, id) != 0))
             continue;
         m->back = t;
         t->awaited++;
-        if (m->given && job_withdraw(c->job, m->id))
+        if (m->given && turn_job_withdraw(c->job, m->id))
             continue;
         held |= m->given;
         withdraw(c, take(c, m));
@@ -221,11 +221,11 @@ bool conversation_take_back(struct conversation *c, const char *id, conversation
 }
 
 /* It is part of the turn that runs, and has no outcome of its own. */
-static void merge(struct conversation *c, struct message *m)
+static void merge(struct conversation *c, struct conversation_message *m)
 {
-    ledger_merge(c->ledger, m->id, job_id(c->job), NULL, NULL);
+    journal_async_merge(c->ledger, m->id, turn_job_id(c->job), NULL, NULL);
     if (c->turnlog)
-        turnlog_merge(c->turnlog, m->id, job_id(c->job));
+        turnlog_mark_merged(c->turnlog, m->id, turn_job_id(c->job));
     if (m->back)
         m->back->counts.too_late++;
     free_message(m);
@@ -235,7 +235,7 @@ static void merge(struct conversation *c, struct message *m)
 static bool on_settled(void *ctx, const char *id, enum dialect_settled how)
 {
     struct conversation *const c = ctx;
-    struct message *const m = conversation_find(c, id);
+    struct conversation_message *const m = conversation_find(c, id);
     if (!m)
         return false;
     if (how == DIALECT_TAKEN)
@@ -251,7 +251,7 @@ static bool on_settled(void *ctx, const char *id, enum dialect_settled how)
 static bool drop_unsettled(struct conversation *c)
 {
     bool dropped = false;
-    for (struct message *m = c->first, *next; m; m = next) {
+    for (struct conversation_message *m = c->first, *next; m; m = next) {
         next = m->next;
         if (m->back) {
             withdraw(c, take(c, m));
@@ -266,17 +266,17 @@ static void on_lost(void *ctx)
 {
     struct conversation *const c = ctx;
     drop_unsettled(c);
-    for (struct message *m = c->first; m; m = m->next)
+    for (struct conversation_message *m = c->first; m; m = m->next)
         m->given = false;
 }
 
 /* Messages that were given to the agent stay in their order: none goes ahead of one that waits. */
-bool conversation_steer(struct conversation *c, struct message *newest)
+bool conversation_steer(struct conversation *c, struct conversation_message *newest)
 {
     if (!c->job || newest->alone || (c->first != newest && !c->first->given))
         return false;
-    const enum dialect_steer how = job_steer(c->job, newest->id, newest->user,
-                                             (struct str){newest->prompt, newest->prompt_len});
+    const enum dialect_steer how = turn_job_steer(c->job, newest->id, newest->user,
+                                                  (struct str){newest->prompt, newest->prompt_len});
     newest->given = how == DIALECT_WRITTEN;
     return how != DIALECT_REFUSED;
 }
@@ -289,8 +289,8 @@ static size_t join(struct conversation *c, bool given, struct buf *prompt, char 
     size_t n = 0;
     while (c->first && !c->first->alone && c->first->given == given &&
            prompt->len + c->first->prompt_len <= PROMPT_MAX) {
-        struct message *const m = take_first(c);
-        prompt_join(prompt, (struct str){m->prompt, m->prompt_len});
+        struct conversation_message *const m = take_first(c);
+        prompt_append_prompt(prompt, (struct str){m->prompt, m->prompt_len});
         askers[n] = m->user;
         merged[n++] = m->id;
         m->id = m->user = NULL;
@@ -299,7 +299,8 @@ static size_t join(struct conversation *c, bool given, struct buf *prompt, char 
     return n;
 }
 
-static void start(struct conversation *c, struct job_spec *spec, void (*over)(void *conversation))
+static void start(struct conversation *c, struct turn_job_spec *spec,
+                  void (*over)(void *conversation))
 {
     c->ready = 0;
     spec->conf = c->conf;
@@ -307,21 +308,21 @@ static void start(struct conversation *c, struct job_spec *spec, void (*over)(vo
     spec->conversation = c->key;
     spec->submitter = c->source;
     spec->owner = c->owner;
-    spec->keeps_result = conversations_is_api(c->source);
+    spec->keeps_result = turn_scheduler_is_api(c->source);
     spec->settled = on_settled;
     spec->lost = on_lost;
-    c->job = job_start(spec, over, c);
+    c->job = turn_job_start(spec, over, c);
 }
 
-void conversation_begin(struct conversation *c, const struct job_spec *spec,
-                        void (*over)(void *conversation))
+void conversation_start_turn(struct conversation *c, const struct turn_job_spec *spec,
+                             void (*over)(void *conversation))
 {
-    struct message *const head = take_first(c);
+    struct conversation_message *const head = take_first(c);
     CLEANUP_BUF struct buf prompt = {0};
-    prompt_join(&prompt, (struct str){head->prompt, head->prompt_len});
+    prompt_append_prompt(&prompt, (struct str){head->prompt, head->prompt_len});
     char **const merged = xcalloc(c->n_waiting + 1, sizeof *merged);
     char **const askers = xcalloc(c->n_waiting + 1, sizeof *askers);
-    struct job_spec full = *spec;
+    struct turn_job_spec full = *spec;
     askers[0] = head->user;
     full.n_merged = head->alone ? 0 : join(c, head->given, &prompt, merged, askers + 1);
     full.merged = (const char *const *)merged;
@@ -336,10 +337,10 @@ void conversation_begin(struct conversation *c, const struct job_spec *spec,
     head->user = NULL;
     start(c, &full, over);
     if (c->throwaway)
-        job_forget_session(c->job);
+        turn_job_discard_session(c->job);
     for (size_t i = 0; i < full.n_merged; i++) {
         if (c->turnlog)
-            turnlog_merge(c->turnlog, merged[i], head->id);
+            turnlog_mark_merged(c->turnlog, merged[i], head->id);
         free(merged[i]);
         free(askers[i + 1]);
     }
@@ -348,11 +349,11 @@ void conversation_begin(struct conversation *c, const struct job_spec *spec,
     free_message(head);
 }
 
-void conversation_begin_by_agent(struct conversation *c, const struct job_spec *spec,
+void conversation_begin_by_agent(struct conversation *c, const struct turn_job_spec *spec,
                                  void (*over)(void *conversation))
 {
     static const char *const nobody[] = {NULL};
-    struct job_spec full = *spec;
+    struct turn_job_spec full = *spec;
     full.askers = nobody;
     full.n_askers = 1;
     full.prompt = STR("");
@@ -361,10 +362,10 @@ void conversation_begin_by_agent(struct conversation *c, const struct job_spec *
     start(c, &full, over);
 }
 
-bool conversation_end(struct conversation *c)
+bool conversation_finish_turn(struct conversation *c)
 {
     const bool unsettled = drop_unsettled(c);
-    job_free(c->job);
+    turn_job_free(c->job);
     c->job = NULL;
     free(c->user);
     c->user = NULL;

@@ -9,8 +9,8 @@
 #include "core/turnlog/turnlog.h"
 
 /* A message that is on disk and waits. */
-struct message {
-    struct message *next;
+struct conversation_message {
+    struct conversation_message *next;
     char *id;    /* of its turn, unless it goes into that of an earlier one */
     char *user;  /* or NULL: not known any more */
     char *route; /* or NULL */
@@ -40,12 +40,12 @@ struct conversation {
     char *key;
     char *chat;  /* or NULL: not known any more */
     char *owner; /* the API client, or NULL */
-    struct message *first, *last;
+    struct conversation_message *first, *last;
     size_t n_waiting, n_admitting;
     uint64_t ready; /* when it may begin: its number in the order; 0: not now */
-    struct job *job;
+    struct turn_job *job;
     char *user; /* who began it, or NULL */
-    struct ledger *ledger;
+    struct journal_async *ledger;
     struct turnlog *turnlog; /* or NULL */
     bool throwaway;          /* its session is not kept */
     struct loop_timer *burst;
@@ -67,15 +67,15 @@ void conversation_set_agent(struct conversation *c, const struct conf *conf,
 bool conversation_is_idle(const struct conversation *c);
 
 /* Appends a copy; the record's id, route and prompt count. */
-struct message *conversation_add(struct conversation *c, const struct record_turn *t,
-                                 const char *user);
+struct conversation_message *conversation_enqueue(struct conversation *c,
+                                                  const struct journal_turn *t, const char *user);
 /* A burst goes on: it is over after so long a silence, or ten times that. 0: it is over. */
-void conversation_await_calm(struct conversation *c, int64_t debounce_ms);
+void conversation_debounce(struct conversation *c, int64_t debounce_ms);
 /* NULL: no message of that id waits. */
-struct message *conversation_find(const struct conversation *c, const char *id);
+struct conversation_message *conversation_find(const struct conversation *c, const char *id);
 /* Takes back all that waits; returns how many those were. *held is set if the agent was given one
  * of them. */
-size_t conversation_clear(struct conversation *c, bool *held);
+size_t conversation_drop_waiting(struct conversation *c, bool *held);
 /* Takes back the message of that id, or all (NULL). Those that the agent was given it is asked to
  * drop; `done` is called once, when it has said so of all, or its turn has ended. True: the agent
  * cannot be asked for one that it was given. */
@@ -84,15 +84,15 @@ bool conversation_take_back(struct conversation *c, const char *id, conversation
 /* Removes all that waits as if it had never been accepted: whoever sent it may send it again. */
 void conversation_dismiss(struct conversation *c);
 /* Offers the newest message to the agent for the turn that runs; false: it waits for its end. */
-bool conversation_steer(struct conversation *c, struct message *newest);
+bool conversation_steer(struct conversation *c, struct conversation_message *newest);
 /* Starts a turn of what waits, which is not nothing: c->job. Where it runs is taken from `spec`. */
-void conversation_begin(struct conversation *c, const struct job_spec *spec,
-                        void (*over)(void *conversation));
+void conversation_start_turn(struct conversation *c, const struct turn_job_spec *spec,
+                             void (*over)(void *conversation));
 /* Starts a turn that the agent has begun by itself; while there is none. */
-void conversation_begin_by_agent(struct conversation *c, const struct job_spec *spec,
+void conversation_begin_by_agent(struct conversation *c, const struct turn_job_spec *spec,
                                  void (*over)(void *conversation));
 /* Frees the turn that is over. True: the agent has not said what became of a message that was to be
  * taken back, which is dropped now. */
-bool conversation_end(struct conversation *c);
+bool conversation_finish_turn(struct conversation *c);
 
 #endif

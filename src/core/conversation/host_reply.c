@@ -13,7 +13,7 @@ static void add_count(struct buf *out, size_t n)
     buf_printf(out, "%zu message%s", n, n == 1 ? "" : "s");
 }
 
-void answer_queued(struct buf *out, const struct conversation *c, bool restarts)
+void host_reply_queued(struct buf *out, const struct conversation *c, bool restarts)
 {
     if (restarts) {
         buf_add_str(out, "Kept: turncast is being restarted.");
@@ -25,14 +25,14 @@ void answer_queued(struct buf *out, const struct conversation *c, bool restarts)
                c->job ? "for the running turn" : "for other turns");
 }
 
-void answer_full(struct buf *out, const struct conversation *c)
+void host_reply_full(struct buf *out, const struct conversation *c)
 {
     add_count(out, c->n_waiting);
     buf_add_str(out, " wait already: this one was not taken. \"stop\" ends the running turn and "
                      "drops them.");
 }
 
-void answer_stopped(struct buf *out, bool ran, bool worked, size_t dropped)
+void host_reply_stopped(struct buf *out, bool ran, bool worked, size_t dropped)
 {
     buf_add_str(out, ran       ? "Stopping."
                      : worked  ? "Stopping the work in the background."
@@ -45,7 +45,7 @@ void answer_stopped(struct buf *out, bool ran, bool worked, size_t dropped)
     buf_printf(out, " that waited %s dropped.", dropped == 1 ? "was" : "were");
 }
 
-void answer_cleared(struct buf *out, const struct taken_back *t)
+void host_reply_cleared(struct buf *out, const struct taken_back *t)
 {
     if (!t->dropped && !t->too_late) {
         buf_add_str(out, "Nothing waits.");
@@ -64,15 +64,15 @@ void answer_cleared(struct buf *out, const struct taken_back *t)
                t->too_late == 1 ? "was" : "were", t->too_late == 1 ? "it" : "them");
 }
 
-static void add_line(struct buf *out, size_t number, const struct message *m)
+static void add_line(struct buf *out, size_t number, const struct conversation_message *m)
 {
     const size_t line = strcspn(m->prompt, "\n");
-    const size_t len = line <= LINE_MAX ? line : utf8_cut(m->prompt, line, LINE_MAX);
+    const size_t len = line <= LINE_MAX ? line : utf8_truncated_len(m->prompt, line, LINE_MAX);
     buf_printf(out, "\n%zu. %.*s%s", number, (int)len, m->prompt,
                len < m->prompt_len ? "\xe2\x80\xa6" : "");
 }
 
-void answer_queue(struct buf *out, const struct conversation *c, char prefix)
+void host_reply_queue(struct buf *out, const struct conversation *c, char prefix)
 {
     if (!c || !c->n_waiting) {
         buf_add_str(out, "Nothing waits.");
@@ -81,14 +81,14 @@ void answer_queue(struct buf *out, const struct conversation *c, char prefix)
     add_count(out, c->n_waiting);
     buf_add_str(out, c->n_waiting == 1 ? " waits:" : " wait:");
     size_t n = 0;
-    for (const struct message *m = c->first; m && n < LINES_MAX; m = m->next)
+    for (const struct conversation_message *m = c->first; m && n < LINES_MAX; m = m->next)
         add_line(out, ++n, m);
     if (n < c->n_waiting)
         buf_printf(out, "\nand %zu more", c->n_waiting - n);
     buf_printf(out, "\n%cqueue clear drops them.", prefix);
 }
 
-void answer_help(struct buf *out, char prefix)
+void host_reply_help(struct buf *out, char prefix)
 {
     static const struct {
         const char *words, *what;
@@ -119,18 +119,18 @@ static void add_time(struct buf *out, int64_t ms)
         buf_printf(out, "%lld s", s);
 }
 
-static void add_job(struct buf *out, const struct job *j)
+static void add_job(struct buf *out, const struct turn_job *j)
 {
     const char *last;
-    const unsigned tools = job_tools(j, &last);
+    const unsigned tools = turn_job_tool_count(j, &last);
     buf_add_str(out, "Running for ");
-    add_time(out, job_elapsed_ms(j));
+    add_time(out, turn_job_elapsed_ms(j));
     if (tools)
         buf_printf(out, ", %u tool call%s, the last of %s", tools, tools == 1 ? "" : "s", last);
     buf_add_str(out, ".\n");
 }
 
-void answer_running(struct buf *out, const struct conversation *c)
+void host_reply_running(struct buf *out, const struct conversation *c)
 {
     if (c && c->job)
         add_job(out, c->job);
@@ -142,7 +142,7 @@ void answer_running(struct buf *out, const struct conversation *c)
     buf_add_str(out, c->n_waiting == 1 ? " waits.\n" : " wait.\n");
 }
 
-void answer_session(struct buf *out, const char *session)
+void host_reply_session(struct buf *out, const char *session)
 {
     if (session)
         buf_printf(out, "Session %s.\n", session);
@@ -151,11 +151,11 @@ void answer_session(struct buf *out, const char *session)
 }
 
 static void add_shown(struct buf *out, const char *lead, const struct visibility *v,
-                      enum show which)
+                      enum visibility_switch which)
 {
     const struct {
         const char *name;
-        enum show show;
+        enum visibility_switch show;
     } rows[] = {{"answers", v->final},
                 {"narration", v->narration},
                 {"tools", v->tools},
@@ -168,7 +168,7 @@ static void add_shown(struct buf *out, const char *lead, const struct visibility
         buf_add_char(out, '.');
 }
 
-void answer_visibility(struct buf *out, struct visibility v)
+void host_reply_visibility(struct buf *out, struct visibility v)
 {
     add_shown(out, "Shown: ", &v, SHOW_ON);
     add_shown(out,
@@ -179,8 +179,8 @@ void answer_visibility(struct buf *out, struct visibility v)
               &v, SHOW_OFF);
 }
 
-void answer_saved(struct buf *out, enum sticky_saved saved)
+void host_reply_saved(struct buf *out, enum visibility_store_result saved)
 {
-    if (saved == STICKY_KEPT)
+    if (saved == VISIBILITY_STORE_SAVED_LOCALLY)
         buf_add_str(out, " Not saved in Redis yet: kept here until it answers.");
 }

@@ -8,19 +8,19 @@
 #include "core/settings/visibility_store.h"
 
 /* The conversation may be NULL: nothing waits or runs in it. */
-void answer_queued(struct buf *out, const struct conversation *c, bool restarts);
-void answer_full(struct buf *out, const struct conversation *c);
-void answer_stopped(struct buf *out, bool ran, bool worked, size_t dropped);
-void answer_cleared(struct buf *out, const struct taken_back *t);
+void host_reply_queued(struct buf *out, const struct conversation *c, bool restarts);
+void host_reply_full(struct buf *out, const struct conversation *c);
+void host_reply_stopped(struct buf *out, bool ran, bool worked, size_t dropped);
+void host_reply_cleared(struct buf *out, const struct taken_back *t);
 /* `prefix` is what the person writes in front of commands. */
-void answer_queue(struct buf *out, const struct conversation *c, char prefix);
+void host_reply_queue(struct buf *out, const struct conversation *c, char prefix);
 /* What can be written here. */
-void answer_help(struct buf *out, char prefix);
+void host_reply_help(struct buf *out, char prefix);
 /* The lines of /status. */
-void answer_running(struct buf *out, const struct conversation *c);
-void answer_session(struct buf *out, const char *session);
-void answer_visibility(struct buf *out, struct visibility v);
+void host_reply_running(struct buf *out, const struct conversation *c);
+void host_reply_session(struct buf *out, const char *session);
+void host_reply_visibility(struct buf *out, struct visibility v);
 /* Nothing when it was. */
-void answer_saved(struct buf *out, enum sticky_saved saved);
+void host_reply_saved(struct buf *out, enum visibility_store_result saved);
 
 #endif

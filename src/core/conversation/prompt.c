@@ -37,12 +37,12 @@ static void add_file(struct buf *out, const char *path, const char *name)
     buf_add_str(out, "]\n");
 }
 
-void prompt_add(struct buf *out, const struct tc_inbound *in, struct str text)
+void prompt_append_message(struct buf *out, const struct tc_inbound *in, struct str text)
 {
     if (in->quote && *in->quote)
         add_quote(out, in->quote);
     if (text.len)
-        prompt_join(out, text);
+        prompt_append_prompt(out, text);
     if (in->file_count)
         separate(out);
     for (size_t i = 0; i < in->file_count; i++)
@@ -51,7 +51,7 @@ void prompt_add(struct buf *out, const struct tc_inbound *in, struct str text)
         out->p[--out->len] = '\0'; /* its last newline */
 }
 
-void prompt_join(struct buf *out, struct str prompt)
+void prompt_append_prompt(struct buf *out, struct str prompt)
 {
     separate(out);
     buf_add(out, prompt.p, prompt.len);

@@ -16,8 +16,8 @@
 #include "base/bytes/buf.h"
 
 /* Appends a message whose text is `text` (what is left of the inbound's own). */
-void prompt_add(struct buf *out, const struct tc_inbound *in, struct str text);
+void prompt_append_message(struct buf *out, const struct tc_inbound *in, struct str text);
 /* Appends a prompt behind those that are there. */
-void prompt_join(struct buf *out, struct str prompt);
+void prompt_append_prompt(struct buf *out, struct str prompt);
 
 #endif

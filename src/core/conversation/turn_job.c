@@ -12,8 +12,8 @@
 #include "core/agent/launch.h"
 #include "core/turn/turn_record.h"
 
-struct job {
-    struct job_spec spec; /* its strings are the arena's */
+struct turn_job {
+    struct turn_job_spec spec; /* its strings are the arena's */
     struct arena arena;
     void (*over)(void *ctx);
     void *ctx;
@@ -23,7 +23,7 @@ struct job {
     struct buf spent;             /* what that had spent before; or empty */
     struct turn *turn;            /* NULL: it has not begun */
     struct executor *executor;
-    struct requests_turn *requests;
+    struct request_turn *requests;
     unsigned cancels, shutdowns;   /* asked for before it ran */
     struct agent_process *process; /* that has waited for it, until it runs; or NULL */
     struct buf unread;             /* what that has printed */
@@ -36,35 +36,35 @@ struct job {
 /* --- the end ---------------------------------------------------------------------------------- */
 
 /* What came behind the outcome, as the usage of some agents does, was not kept with it. */
-static void keep_result(const struct job *j)
+static void keep_result(const struct turn_job *j)
 {
-    const struct result *const r = j->turn ? turn_result(j->turn) : NULL;
+    const struct turn_result *const r = j->turn ? turn_get_result(j->turn) : NULL;
     if (j->spec.keeps_result && r && r->usage.len != j->usage_kept)
-        keep_result_again(j->spec.ledger, j->spec.id, r, j->spec.prompt.p, j->cancelled);
+        turn_record_result_again(j->spec.ledger, j->spec.id, r, j->spec.prompt.p, j->cancelled);
 }
 
-static void look_for_end(struct job *j)
+static void look_for_end(struct turn_job *j)
 {
-    if (!j->gone || (j->turn && !turn_is_told(j->turn)))
+    if (!j->gone || (j->turn && !turn_is_flushed(j->turn)))
         return;
     keep_result(j);
     j->over(j->ctx);
 }
 
-static void keep_session(struct job *j)
+static void keep_session(struct turn_job *j)
 {
     const char *const id = turn_session_id(j->turn);
     const bool same = j->session.len && strcmp(id, j->session.p) == 0;
     if (!j->forget && turn_spent(j->turn))
-        sessions_keep_spent(j->spec.sessions, j->spec.agent->name, j->spec.conversation,
-                            turn_spent(j->turn));
-    if (!j->forget && launch_is_session(id))
-        sessions_keep(j->spec.sessions, j->spec.agent->name, j->spec.conversation, id, !same);
+        session_store_keep_spent(j->spec.sessions, j->spec.agent->name, j->spec.conversation,
+                                 turn_spent(j->turn));
+    if (!j->forget && launch_is_session_id(id))
+        session_store_save(j->spec.sessions, j->spec.agent->name, j->spec.conversation, id, !same);
 }
 
 static void on_ended(void *ctx, bool spawn_failed)
 {
-    struct job *const j = ctx;
+    struct turn_job *const j = ctx;
     (void)spawn_failed; /* it has been told as the turn's error */
     executor_free(j->executor);
     j->executor = NULL;
@@ -75,97 +75,97 @@ static void on_ended(void *ctx, bool spawn_failed)
 
 /* --- the outcome ------------------------------------------------------------------------------ */
 
-static void on_committed(void *ctx, enum record_status status, const char *text)
+static void on_committed(void *ctx, enum journal_status status, const char *text)
 {
-    struct job *const j = ctx;
+    struct turn_job *const j = ctx;
     (void)text;
-    if (status != RECORD_DONE)
-        log_line(LOG_ERR, "host", "the outcome of turn %s is not on disk; it is told all the same",
-                 j->spec.id);
-    turn_committed(j->turn);
+    if (status != JOURNAL_DONE)
+        log_write(LOG_ERR, "host", "the outcome of turn %s is not on disk; it is told all the same",
+                  j->spec.id);
+    turn_confirm_outcome(j->turn);
     look_for_end(j);
 }
 
 static void commit(void *ctx, const struct event *outcome)
 {
-    struct job *const j = ctx;
-    const struct job_spec *const s = &j->spec;
-    const struct result *const result = turn_result(j->turn);
+    struct turn_job *const j = ctx;
+    const struct turn_job_spec *const s = &j->spec;
+    const struct turn_result *const result = turn_get_result(j->turn);
     j->usage_kept = result->usage.len;
-    keep_outcome(&(struct keep_end){.ledger = s->ledger,
-                                    .cast = turn_cast(j->turn),
-                                    .turn = s->id,
-                                    .lane = s->conversation,
-                                    .outcome = outcome,
-                                    .result = s->keeps_result ? result : NULL,
-                                    .task = s->prompt.p,
-                                    .cancelled = j->cancelled},
-                 on_committed, j);
+    turn_record_outcome(&(struct turn_record_end){.ledger = s->ledger,
+                                                  .cast = turn_get_dispatch(j->turn),
+                                                  .turn = s->id,
+                                                  .lane = s->conversation,
+                                                  .outcome = outcome,
+                                                  .result = s->keeps_result ? result : NULL,
+                                                  .task = s->prompt.p,
+                                                  .cancelled = j->cancelled},
+                        on_committed, j);
 }
 
 /* --- the run ---------------------------------------------------------------------------------- */
 
 static void on_spawned(void *ctx, pid_t pid)
 {
-    const struct job *const j = ctx;
-    keep_agent(j->spec.ledger, j->spec.id, pid);
+    const struct turn_job *const j = ctx;
+    turn_record_set_agent_pid(j->spec.ledger, j->spec.id, pid);
     CRASH_POINT("after-spawn");
 }
 
 static int answer_agent(void *ctx, const struct dialect_answer *answer)
 {
-    const struct job *const j = ctx;
+    const struct turn_job *const j = ctx;
     return j->executor ? executor_answer(j->executor, answer) : -1;
 }
 
 static bool agent_waits(void *ctx, const char *request_id)
 {
-    const struct job *const j = ctx;
+    const struct turn_job *const j = ctx;
     return !j->executor || executor_waits(j->executor, request_id);
 }
 
 static void on_request(void *ctx, struct tc_request *request)
 {
-    requests_see(((struct job *)ctx)->requests, request);
+    request_turn_add(((struct turn_job *)ctx)->requests, request);
 }
 
 static void on_unasked(void *ctx)
 {
-    requests_unask(((struct job *)ctx)->requests);
+    request_turn_cancel_open(((struct turn_job *)ctx)->requests);
 }
 
 /* Whoever is no instance has come over HTTP. */
-static const char *source_of(const struct job_spec *s)
+static const char *source_of(const struct turn_job_spec *s)
 {
     return conf_instance_find(s->conf, s->submitter) ? s->submitter : CONF_PLACE_HTTP;
 }
 
 static void on_lost(void *ctx)
 {
-    const struct job *const j = ctx;
+    const struct turn_job *const j = ctx;
     j->spec.lost(j->ctx);
 }
 
 static void on_settled(void *ctx, const char *id, enum dialect_settled how)
 {
-    const struct job *const j = ctx;
+    const struct turn_job *const j = ctx;
     if (j->spec.settled(j->ctx, id, how))
-        turn_notice(j->turn, "info", "steered",
-                    "The agent has taken another message into this turn.");
+        turn_emit_notice(j->turn, "info", "steered",
+                         "The agent has taken another message into this turn.");
 }
 
 /* Behind an answer that may have work open behind it. */
 static bool may_stay(void *ctx)
 {
-    const struct job *const j = ctx;
-    return !j->forget && !j->cancelled && launch_is_session(turn_session_id(j->turn)) &&
+    const struct turn_job *const j = ctx;
+    return !j->forget && !j->cancelled && launch_is_session_id(turn_session_id(j->turn)) &&
            (j->spec.agent->keep_alive_ms || turn_leaves_work(j->turn));
 }
 
 static void stay(void *ctx, struct agent_process *p, const char *bytes, size_t n)
 {
-    const struct job *const j = ctx;
-    const struct job_spec *const s = &j->spec;
+    const struct turn_job *const j = ctx;
+    const struct turn_job_spec *const s = &j->spec;
     const struct warm_place place = {.conf = s->conf,
                                      .turn = s->id,
                                      .conversation = s->conversation,
@@ -173,36 +173,36 @@ static void stay(void *ctx, struct agent_process *p, const char *bytes, size_t n
                                      .source = s->submitter,
                                      .route = s->route,
                                      .owner = s->owner};
-    warm_keep(s->warm, &place, p, bytes, n);
+    warm_pool_keep(s->warm, &place, p, bytes, n);
 }
 
-static bool follows(const struct job_spec *s)
+static bool follows(const struct turn_job_spec *s)
 {
     return s->follows && s->agent->background == CONF_FOLLOW;
 }
 
-static bool can_keep(const struct job_spec *s)
+static bool can_keep(const struct turn_job_spec *s)
 {
     const struct dialect *const dialect = dialect_find(s->agent->dialect);
     return dialect && dialect->next && (s->agent->keep_alive_ms || follows(s));
 }
 
-static void run(struct job *j)
+static void run(struct turn_job *j)
 {
-    const struct job_spec *const s = &j->spec;
+    const struct turn_job_spec *const s = &j->spec;
     const struct dialect *const dialect = dialect_find(s->agent->dialect);
-    j->requests = requests_begin(s->requests, &(struct requests_turn_spec){
-                                                  .id = s->id,
-                                                  .conversation = s->conversation,
-                                                  .agent = s->agent,
-                                                  .dialect = dialect,
-                                                  .source = source_of(s),
-                                                  .askers = s->askers,
-                                                  .n_askers = s->n_askers,
-                                                  .answer = answer_agent,
-                                                  .waits = agent_waits,
-                                                  .ctx = j,
-                                              });
+    j->requests = request_turn_begin(s->requests, &(struct request_turn_spec){
+                                                      .id = s->id,
+                                                      .conversation = s->conversation,
+                                                      .agent = s->agent,
+                                                      .dialect = dialect,
+                                                      .source = source_of(s),
+                                                      .askers = s->askers,
+                                                      .n_askers = s->n_askers,
+                                                      .answer = answer_agent,
+                                                      .waits = agent_waits,
+                                                      .ctx = j,
+                                                  });
     j->turn = turn_new(s->dispatch, &(struct turn_spec){
                                         .dialect = dialect,
                                         .agent = s->agent->name,
@@ -219,7 +219,7 @@ static void run(struct job *j)
                                         .ctx = j,
                                     });
     turn_set_spent(j->turn, j->spent.len ? j->spent.p : NULL);
-    requests_set_turn(j->requests, j->turn);
+    request_turn_attach(j->requests, j->turn);
     const struct executor_spec spec = {
         .agent = s->agent,
         .message = s->prompt.p,
@@ -242,7 +242,7 @@ static void run(struct job *j)
     for (; j->cancels; j->cancels--)
         executor_cancel(j->executor);
     for (; j->shutdowns; j->shutdowns--)
-        executor_shutdown(j->executor);
+        executor_cancel_for_exit(j->executor);
 }
 
 static void on_clear(void *ctx)
@@ -252,73 +252,74 @@ static void on_clear(void *ctx)
 
 /* With the process that waits for the conversation, or else, when none of it and of its session is
  * left, with a new one. */
-static void answered(struct job *j)
+static void answered(struct turn_job *j)
 {
-    const struct job_spec *const s = &j->spec;
+    const struct turn_job_spec *const s = &j->spec;
     const char *const session = j->session.len ? j->session.p : NULL;
     if (--j->awaited)
         return;
     if (session || s->by_agent)
-        j->process = warm_take(s->warm, s->agent, s->conversation, session, &j->unread);
-    if (s->by_agent || j->process || !warm_clear(s->warm, s->conversation, session, on_clear, j))
+        j->process = warm_pool_take(s->warm, s->agent, s->conversation, session, &j->unread);
+    if (s->by_agent || j->process ||
+        !warm_pool_clear(s->warm, s->conversation, session, on_clear, j))
         run(j);
 }
 
 static void on_session(void *ctx, const char *id)
 {
-    struct job *const j = ctx;
-    if (id && launch_is_session(id))
+    struct turn_job *const j = ctx;
+    if (id && launch_is_session_id(id))
         buf_add_str(&j->session, id);
     answered(j);
 }
 
-static void on_spent(void *ctx, enum record_status status, const char *text)
+static void on_spent(void *ctx, enum journal_status status, const char *text)
 {
-    struct job *const j = ctx;
-    if (status == RECORD_DONE)
+    struct turn_job *const j = ctx;
+    if (status == JOURNAL_DONE)
         buf_add_str(&j->spent, text);
     answered(j);
 }
 
-static void find_spent(struct job *j)
+static void find_spent(struct turn_job *j)
 {
-    const struct job_spec *const s = &j->spec;
+    const struct turn_job_spec *const s = &j->spec;
     const struct dialect *const dialect = dialect_find(s->agent->dialect);
     if (!dialect || !dialect->counts_session)
         return;
     j->awaited++;
-    sessions_find_spent(s->sessions, s->agent->name, s->conversation, on_spent, j);
+    session_store_find_spent(s->sessions, s->agent->name, s->conversation, on_spent, j);
 }
 
 static void on_visibility(void *ctx, struct visibility v)
 {
-    struct job *const j = ctx;
+    struct turn_job *const j = ctx;
     j->visibility = v;
     answered(j);
 }
 
 /* What could not be noted as begun is run all the same: its message was accepted. */
-static void on_begun(void *ctx, enum record_status status, const char *text)
+static void on_begun(void *ctx, enum journal_status status, const char *text)
 {
-    struct job *const j = ctx;
+    struct turn_job *const j = ctx;
     (void)text;
-    if (status != RECORD_DONE)
-        log_line(LOG_ERR, "host", "that turn %s begins is not on disk; it runs all the same",
-                 j->spec.id);
+    if (status != JOURNAL_DONE)
+        log_write(LOG_ERR, "host", "that turn %s begins is not on disk; it runs all the same",
+                  j->spec.id);
     CRASH_POINT("after-begin");
     answered(j);
 }
 
-static struct job_spec copy_spec(struct arena *a, const struct job_spec *s)
+static struct turn_job_spec copy_spec(struct arena *a, const struct turn_job_spec *s)
 {
-    struct job_spec copy = *s;
+    struct turn_job_spec copy = *s;
     copy.conf = conf_ref(s->conf);
     copy.id = arena_strdup(a, s->id);
     copy.conversation = arena_strdup(a, s->conversation);
     copy.submitter = arena_strdup(a, s->submitter);
     copy.route = arena_strdup(a, s->route);
     copy.owner = arena_strdup(a, s->owner);
-    copy.prompt.p = arena_copy(a, s->prompt.p, s->prompt.len);
+    copy.prompt.p = arena_memdup(a, s->prompt.p, s->prompt.len);
     const char **const askers = arena_alloc(a, (s->n_askers + 1) * sizeof *askers);
     for (size_t i = 0; i < s->n_askers; i++)
         askers[i] = arena_strdup(a, s->askers[i]);
@@ -329,25 +330,26 @@ static struct job_spec copy_spec(struct arena *a, const struct job_spec *s)
 }
 
 /* The agent is at work already, in the session that its process has. */
-static void begin_of_agent(struct job *j)
+static void begin_of_agent(struct turn_job *j)
 {
-    const struct job_spec *const s = &j->spec;
+    const struct turn_job_spec *const s = &j->spec;
     j->awaited = 2;
-    switches_get(s->switches, s->agent->name, on_visibility, j);
-    keep_turn(s->ledger, s->dispatch,
-              &(struct record_turn){.id = s->id,
-                                    .agent = s->agent->name,
-                                    .conv = s->conversation,
-                                    .source = s->submitter,
-                                    .route = s->route,
-                                    .owner = s->owner,
-                                    .prompt = ""},
-              on_begun, j);
+    visibility_cache_get(s->switches, s->agent->name, on_visibility, j);
+    turn_record_begin(s->ledger, s->dispatch,
+                      &(struct journal_turn){.id = s->id,
+                                             .agent = s->agent->name,
+                                             .conv = s->conversation,
+                                             .source = s->submitter,
+                                             .route = s->route,
+                                             .owner = s->owner,
+                                             .prompt = ""},
+                      on_begun, j);
 }
 
-struct job *job_start(const struct job_spec *spec, void (*over)(void *ctx), void *ctx)
+struct turn_job *turn_job_start(const struct turn_job_spec *spec, void (*over)(void *ctx),
+                                void *ctx)
 {
-    struct job *const j = xcalloc(1, sizeof *j);
+    struct turn_job *const j = xcalloc(1, sizeof *j);
     j->spec = copy_spec(&j->arena, spec);
     j->over = over;
     j->ctx = ctx;
@@ -357,28 +359,29 @@ struct job *job_start(const struct job_spec *spec, void (*over)(void *ctx), void
     }
     j->awaited = 3;
     find_spent(j);
-    switches_get(spec->switches, spec->agent->name, on_visibility, j);
-    sessions_find(spec->sessions, spec->agent->name, spec->conversation, on_session, j);
-    CLEANUP_FREE char *seen = keep_seen(spec->dispatch);
-    ledger_begin(spec->ledger, spec->id, seen, spec->merged, spec->n_merged, on_begun, j);
+    visibility_cache_get(spec->switches, spec->agent->name, on_visibility, j);
+    session_store_find(spec->sessions, spec->agent->name, spec->conversation, on_session, j);
+    CLEANUP_FREE char *seen = turn_record_format_recipients(spec->dispatch);
+    journal_async_begin(spec->ledger, spec->id, seen, spec->merged, spec->n_merged, on_begun, j);
     return j;
 }
 
-enum dialect_steer job_steer(struct job *j, const char *id, const char *user, struct str text)
+enum dialect_steer turn_job_steer(struct turn_job *j, const char *id, const char *user,
+                                  struct str text)
 {
     const enum dialect_steer how =
         j->executor && !j->cancelled ? executor_steer(j->executor, id, text) : DIALECT_REFUSED;
     if (how != DIALECT_REFUSED)
-        requests_add_asker(j->requests, user);
+        request_registry_add_asker(j->requests, user);
     return how;
 }
 
-bool job_withdraw(struct job *j, const char *id)
+bool turn_job_withdraw(struct turn_job *j, const char *id)
 {
     return j && j->executor && !j->cancelled && executor_withdraw(j->executor, id);
 }
 
-void job_cancel(struct job *j)
+void turn_job_cancel(struct turn_job *j)
 {
     j->cancelled = true;
     if (j->executor)
@@ -387,58 +390,58 @@ void job_cancel(struct job *j)
         j->cancels++;
 }
 
-void job_shutdown(struct job *j)
+void turn_job_cancel_for_exit(struct turn_job *j)
 {
     if (j->executor)
-        executor_shutdown(j->executor);
+        executor_cancel_for_exit(j->executor);
     else if (!j->turn)
         j->shutdowns++;
 }
 
-void job_forget_session(struct job *j)
+void turn_job_discard_session(struct turn_job *j)
 {
     j->forget = true;
 }
 
-const char *job_id(const struct job *j)
+const char *turn_job_id(const struct turn_job *j)
 {
     return j->spec.id;
 }
 
-int64_t job_elapsed_ms(const struct job *j)
+int64_t turn_job_elapsed_ms(const struct turn_job *j)
 {
     return j->turn ? turn_elapsed_ms(j->turn) : 0;
 }
 
-unsigned job_tools(const struct job *j, const char **last)
+unsigned turn_job_tool_count(const struct turn_job *j, const char **last)
 {
-    const struct result *const r = j->turn ? turn_result(j->turn) : NULL;
+    const struct turn_result *const r = j->turn ? turn_get_result(j->turn) : NULL;
     *last = r && r->last_tool.len ? r->last_tool.p : NULL;
     return r ? r->n_tool_uses + r->n_omitted : 0;
 }
 
-bool job_has_outcome(const struct job *j)
+bool turn_job_has_outcome(const struct turn_job *j)
 {
-    const struct result *const r = j->turn ? turn_result(j->turn) : NULL;
+    const struct turn_result *const r = j->turn ? turn_get_result(j->turn) : NULL;
     return r && (r->has_final || r->has_error);
 }
 
-const char *job_session(const struct job *j)
+const char *turn_job_session(const struct turn_job *j)
 {
     const char *const id = j->turn ? turn_session_id(j->turn) : "";
     return *id || !j->session.len ? id : j->session.p;
 }
 
-void job_free(struct job *j)
+void turn_job_free(struct turn_job *j)
 {
     if (!j)
         return;
-    warm_forget_waiter(j->spec.warm, j);
+    warm_pool_forget_waiter(j->spec.warm, j);
     agent_process_free(j->process);
     buf_fini(&j->unread);
     executor_free(j->executor);
     turn_free(j->turn);
-    requests_end(j->requests);
+    request_turn_end(j->requests);
     buf_fini(&j->session);
     buf_fini(&j->spent);
     conf_unref(j->spec.conf);

@@ -12,18 +12,18 @@
 #include "core/settings/session_store.h"
 #include "core/settings/visibility_cache.h"
 
-struct job;
+struct turn_job;
 
-/* All borrowed for job_start, but for what it runs in. */
-struct job_spec {
+/* All borrowed for turn_job_start, but for what it runs in. */
+struct turn_job_spec {
     struct loop *loop;
-    struct ledger *ledger;
+    struct journal_async *ledger;
     struct dispatch *dispatch;
     const struct conf *conf; /* of the agent: it is kept */
     const struct conf_agent *agent;
-    struct switches *switches;
-    struct sessions *sessions;
-    struct requests *requests;
+    struct visibility_cache *switches;
+    struct session_store *sessions;
+    struct request_registry *requests;
     struct warm *warm;
     const char *id, *conversation;
     const char *submitter;
@@ -35,8 +35,8 @@ struct job_spec {
     bool by_agent;     /* the agent has begun it by itself: no message, no session to find */
     bool keeps_result; /* an API client may ask for it later */
     bool has_message;  /* the process that waits has been given the prompt already */
-    /* With the ctx of `over`: what has become of a message of job_steer. True: it is part of the
-     * turn, and had waited for that. */
+    /* With the ctx of `over`: what has become of a message of turn_job_steer. True: it is part of
+     * the turn, and had waited for that. */
     bool (*settled)(void *ctx, const char *id, enum dialect_settled how);
     /* The same: no process has the messages any more that were given to one. */
     void (*lost)(void *ctx);
@@ -45,29 +45,31 @@ struct job_spec {
 };
 
 /* `over` is called once, from the loop, never from within this call: nothing of it runs any more,
- * and all has been told. Then job_free. */
-struct job *job_start(const struct job_spec *spec, void (*over)(void *ctx), void *ctx);
+ * and all has been told. Then turn_job_free. */
+struct turn_job *turn_job_start(const struct turn_job_spec *spec, void (*over)(void *ctx),
+                                void *ctx);
 /* Offers the agent a message for the turn that runs: its id, and who wrote it (or NULL). */
-enum dialect_steer job_steer(struct job *j, const char *id, const char *user, struct str text);
+enum dialect_steer turn_job_steer(struct turn_job *j, const char *id, const char *user,
+                                  struct str text);
 /* Asks the agent to drop such a message; `settled` tells whether it did. False: it cannot be asked,
  * which is so of j NULL. */
-bool job_withdraw(struct job *j, const char *id);
+bool turn_job_withdraw(struct turn_job *j, const char *id);
 /* Asks for its end: the first call interrupts the agent, the second kills it. */
-void job_cancel(struct job *j);
+void turn_job_cancel(struct turn_job *j);
 /* The host goes down: the same, told as host_shutdown. */
-void job_shutdown(struct job *j);
+void turn_job_cancel_for_exit(struct turn_job *j);
 /* Its session is not kept. */
-void job_forget_session(struct job *j);
-const char *job_id(const struct job *j);
+void turn_job_discard_session(struct turn_job *j);
+const char *turn_job_id(const struct turn_job *j);
 /* Since it began. */
-int64_t job_elapsed_ms(const struct job *j);
+int64_t turn_job_elapsed_ms(const struct turn_job *j);
 /* Calls of tools so far; *last: the name of the newest, or NULL. Borrowed. */
-unsigned job_tools(const struct job *j, const char **last);
+unsigned turn_job_tool_count(const struct turn_job *j, const char **last);
 /* It has answered, or failed; only its end is awaited. */
-bool job_has_outcome(const struct job *j);
+bool turn_job_has_outcome(const struct turn_job *j);
 /* Of the agent; "" while it is not known. Borrowed. */
-const char *job_session(const struct job *j);
+const char *turn_job_session(const struct turn_job *j);
 /* Not before `over`, unless the ledger has been closed. */
-void job_free(struct job *j);
+void turn_job_free(struct turn_job *j);
 
 #endif

@@ -22,7 +22,7 @@ static int compare_keys(const void *a, const void *b)
     return strcmp(((const struct conversation *)a)->key, ((const struct conversation *)b)->key);
 }
 
-struct conversation *conversations_find(const struct conversations *cs, const char *key)
+struct conversation *turn_scheduler_find(const struct turn_scheduler *cs, const char *key)
 {
     char *const text = (char *)(uintptr_t)key;
     const struct conversation wanted = {.key = text};
@@ -30,23 +30,23 @@ struct conversation *conversations_find(const struct conversations *cs, const ch
     return found ? *found : NULL;
 }
 
-bool conversations_is_attached(const char *source)
+bool turn_scheduler_is_attached(const char *source)
 {
     return strcmp(source, CONVERSATIONS_CHAT) == 0 || strcmp(source, CONVERSATIONS_AG_UI) == 0;
 }
 
-bool conversations_is_api(const char *source)
+bool turn_scheduler_is_api(const char *source)
 {
-    return conversations_is_attached(source) || strcmp(source, CONVERSATIONS_DETACHED) == 0;
+    return turn_scheduler_is_attached(source) || strcmp(source, TURN_SCHEDULER_DETACHED) == 0;
 }
 
 static bool is_of(const struct conversation *c, const char *turn)
 {
-    return (c->job && strcmp(job_id(c->job), turn) == 0) ||
+    return (c->job && strcmp(turn_job_id(c->job), turn) == 0) ||
            (c->first && strcmp(c->first->id, turn) == 0);
 }
 
-struct conversation *conversations_find_turn(const struct conversations *cs, const char *turn)
+struct conversation *turn_scheduler_find_turn(const struct turn_scheduler *cs, const char *turn)
 {
     struct conversation *c = cs->list;
     while (c && !is_of(c, turn))
@@ -56,10 +56,10 @@ struct conversation *conversations_find_turn(const struct conversations *cs, con
 
 static void on_calm(void *ctx, struct conversation *c);
 
-struct conversation *conversations_find_or_make(struct conversations *cs,
-                                                const struct conversations_message *m)
+struct conversation *conversations_find_or_make(struct turn_scheduler *cs,
+                                                const struct turn_scheduler_message *m)
 {
-    struct conversation *c = conversations_find(cs, m->key);
+    struct conversation *c = turn_scheduler_find(cs, m->key);
     if (!c) {
         c = conversation_new(cs->spec.loop, m->source, m->key, m->chat, on_calm, cs);
         c->ledger = cs->spec.ledger;
@@ -76,7 +76,7 @@ struct conversation *conversations_find_or_make(struct conversations *cs,
     return c;
 }
 
-static void unlist(struct conversations *cs, struct conversation **at)
+static void unlist(struct turn_scheduler *cs, struct conversation **at)
 {
     struct conversation *const c = *at;
     *at = c->next_ready;
@@ -86,7 +86,7 @@ static void unlist(struct conversations *cs, struct conversation **at)
 }
 
 /* Out of those that were ready, if it is among them. */
-static void forget_ready(struct conversations *cs, const struct conversation *c)
+static void forget_ready(struct turn_scheduler *cs, const struct conversation *c)
 {
     for (struct conversation **at = &cs->ready_first; c->listed && *at; at = &(*at)->next_ready)
         if (*at == c) {
@@ -95,7 +95,7 @@ static void forget_ready(struct conversations *cs, const struct conversation *c)
         }
 }
 
-void conversations_drop_if_idle(struct conversations *cs, struct conversation *c)
+void conversations_drop_if_idle(struct turn_scheduler *cs, struct conversation *c)
 {
     if (!conversation_is_idle(c))
         return;
@@ -109,18 +109,19 @@ void conversations_drop_if_idle(struct conversations *cs, struct conversation *c
 
 /* ---- limits ---- */
 
-static bool is_full(const struct conversations *cs)
+static bool is_full(const struct turn_scheduler *cs)
 {
     return cs->holds || cs->draining || cs->running >= (size_t)cs->limits->max_turns;
 }
 
-static bool has_room(const struct conversations *cs, const char *source, const char *user)
+static bool has_room(const struct turn_scheduler *cs, const char *source, const char *user)
 {
-    return !is_full(cs) && people_turns(cs->people, source, user) < (size_t)cs->limits->per_user;
+    return !is_full(cs) &&
+           user_limits_count(cs->people, source, user) < (size_t)cs->limits->per_user;
 }
 
 /* Takes whichever has waited longest of those that may begin. */
-static struct conversation *take_next(struct conversations *cs)
+static struct conversation *take_next(struct turn_scheduler *cs)
 {
     for (struct conversation **at = &cs->ready_first, *c; !is_full(cs) && (c = *at);)
         if (!c->ready) {
@@ -136,27 +137,27 @@ static struct conversation *take_next(struct conversations *cs)
 
 /* ---- turns ---- */
 
-void conversations_look_for_drained(struct conversations *cs)
+void conversations_look_for_drained(struct turn_scheduler *cs)
 {
-    if (!cs->drained || cs->running || cs->admitting || !warm_is_empty(cs->warm))
+    if (!cs->drained || cs->running || cs->admitting || !warm_pool_is_empty(cs->warm))
         return;
     void (*const tell)(void *) = cs->drained;
     cs->drained = NULL;
     tell(cs->ctx);
 }
 
-static void pump(struct conversations *cs);
-static void make_ready(struct conversations *cs, struct conversation *c);
+static void pump(struct turn_scheduler *cs);
+static void make_ready(struct turn_scheduler *cs, struct conversation *c);
 
 void conversations_turn_over(void *ctx)
 {
     struct conversation *const c = ctx;
-    struct conversations *const cs = c->ctx;
-    people_leave(cs->people, c->source, c->user);
-    if (conversation_end(c))
-        warm_end(cs->warm, c->key, "it has not said what became of a message");
+    struct turn_scheduler *const cs = c->ctx;
+    user_limits_release(cs->people, c->source, c->user);
+    if (conversation_finish_turn(c))
+        warm_pool_end(cs->warm, c->key, "it has not said what became of a message");
     cs->running--;
-    warm_tell_again(cs->warm, c->key); /* what began while the turn ended */
+    warm_pool_tell_again(cs->warm, c->key); /* what began while the turn ended */
     if (c->n_waiting && !c->bursts)
         make_ready(cs, c);
     conversations_drop_if_idle(cs, c);
@@ -164,9 +165,9 @@ void conversations_turn_over(void *ctx)
     conversations_look_for_drained(cs);
 }
 
-struct job_spec conversations_place(const struct conversations *cs)
+struct turn_job_spec conversations_place(const struct turn_scheduler *cs)
 {
-    return (struct job_spec){
+    return (struct turn_job_spec){
         .loop = cs->spec.loop,
         .ledger = cs->spec.ledger,
         .dispatch = cs->spec.dispatch,
@@ -177,21 +178,21 @@ struct job_spec conversations_place(const struct conversations *cs)
     };
 }
 
-static void begin(struct conversations *cs, struct conversation *c)
+static void begin(struct turn_scheduler *cs, struct conversation *c)
 {
-    const struct job_spec where = conversations_place(cs);
+    const struct turn_job_spec where = conversations_place(cs);
     cs->running++;
-    conversation_begin(c, &where, conversations_turn_over);
-    people_enter(cs->people, c->source, c->user);
+    conversation_start_turn(c, &where, conversations_turn_over);
+    user_limits_acquire(cs->people, c->source, c->user);
 }
 
-static void pump(struct conversations *cs)
+static void pump(struct turn_scheduler *cs)
 {
     for (struct conversation *c; (c = take_next(cs));)
         begin(cs, c);
 }
 
-static void make_ready(struct conversations *cs, struct conversation *c)
+static void make_ready(struct turn_scheduler *cs, struct conversation *c)
 {
     if (c->job || c->ready || !c->n_waiting)
         return;
@@ -203,7 +204,7 @@ static void make_ready(struct conversations *cs, struct conversation *c)
     cs->ready_end = &c->next_ready;
 }
 
-void conversations_begin_now(struct conversations *cs, struct conversation *c)
+void conversations_begin_now(struct turn_scheduler *cs, struct conversation *c)
 {
     make_ready(cs, c);
     pump(cs);
@@ -217,31 +218,31 @@ static void on_calm(void *ctx, struct conversation *c)
 /* ---- messages ---- */
 
 /* A message on its way to the disk. Its strings are the arena's. */
-struct admission {
+struct turn_scheduler_admission {
     struct arena arena;
-    struct conversations *all;
-    struct conversations_message message;
+    struct turn_scheduler *all;
+    struct turn_scheduler_message message;
     struct conversation *conversation;
     const char *id;
     conversations_done *done;
     void *ctx;
 };
 
-void conversations_note_waiting(const struct conversations *cs, const struct turnlog_spec *spec)
+void conversations_note_waiting(const struct turn_scheduler *cs, const struct turnlog_spec *spec)
 {
     if (cs->spec.turnlog)
-        turnlog_wait(cs->spec.turnlog, spec);
+        turnlog_add_waiting(cs->spec.turnlog, spec);
 }
 
 /* For the moment between an answer and the end of its turn nobody has to be told to wait. */
 static bool is_busy(const struct conversation *c)
 {
-    return c->job && (!job_has_outcome(c->job) || c->n_waiting > 1);
+    return c->job && (!turn_job_has_outcome(c->job) || c->n_waiting > 1);
 }
 
 /* What a message waits for, and what the person is told of that. */
-static enum tc_accepted find_place(struct conversations *cs, struct conversation *c,
-                                   struct message *m, struct buf *text)
+static enum tc_accepted find_place(struct turn_scheduler *cs, struct conversation *c,
+                                   struct conversation_message *m, struct buf *text)
 {
     const enum conf_running how = cs->draining ? CONF_QUEUE : c->agent->while_running;
     if (c->job && how == CONF_STEER && conversation_steer(c, m)) {
@@ -250,21 +251,21 @@ static enum tc_accepted find_place(struct conversations *cs, struct conversation
     }
     if (is_busy(c) && how == CONF_INTERRUPT && c->n_waiting == 1 && !m->alone) {
         buf_add_str(text, "The running turn is stopped for this.");
-        job_cancel(c->job); /* what waits already has done that, too */
+        turn_job_cancel(c->job); /* what waits already has done that, too */
         return TC_INTERRUPT;
     }
     if (!is_busy(c) && has_room(cs, c->source, c->first->user))
         return TC_ACCEPTED;
-    answer_queued(text, c, cs->draining);
+    host_reply_queued(text, c, cs->draining);
     return TC_QUEUED;
 }
 
-static void queue_message(struct conversations *cs, const struct admission *a)
+static void queue_message(struct turn_scheduler *cs, const struct turn_scheduler_admission *a)
 {
-    const struct conversations_message *const m = &a->message;
+    const struct turn_scheduler_message *const m = &a->message;
     struct conversation *const c = a->conversation;
-    struct message *const kept = conversation_add(
-        c, &(struct record_turn){.id = a->id, .prompt = m->prompt.p, .route = m->route}, m->user);
+    struct conversation_message *const kept = conversation_enqueue(
+        c, &(struct journal_turn){.id = a->id, .prompt = m->prompt.p, .route = m->route}, m->user);
     kept->alone = m->alone;
     kept->follows = m->follows && !m->throwaway;
     conversations_note_waiting(cs, &(struct turnlog_spec){.id = a->id,
@@ -278,7 +279,7 @@ static void queue_message(struct conversations *cs, const struct admission *a)
     a->done(a->ctx, &(struct conversations_result){
                         .accepted = how, .turn = m->alone ? a->id : c->first->id, .text = text.p});
     if (!c->ready)
-        conversation_await_calm(c, m->alone ? 0 : cs->limits->debounce_ms);
+        conversation_debounce(c, m->alone ? 0 : cs->limits->debounce_ms);
 }
 
 static const struct conversations_result ending = {.accepted = TC_NOT_KEPT,
@@ -286,17 +287,18 @@ static const struct conversations_result ending = {.accepted = TC_NOT_KEPT,
 
 /* Of a message that was not put on disk. `turn`: of one that is known. When the disk is full the
  * person is told, and what comes behind the message goes on. */
-static void answer_unkept(const struct admission *a, enum record_status status, const char *turn)
+static void answer_unkept(const struct turn_scheduler_admission *a, enum journal_status status,
+                          const char *turn)
 {
     struct conversations_result answer = {.accepted = TC_NOT_KEPT,
                                           .refusal = CONVERSATIONS_NOT_KEPT};
-    if (status == RECORD_UNCHANGED)
+    if (status == JOURNAL_NO_CHANGE)
         answer = (struct conversations_result){.accepted = TC_KNOWN, .turn = turn};
-    else if (status == RECORD_TOO_BIG)
+    else if (status == JOURNAL_TOO_BIG)
         answer = (struct conversations_result){.accepted = TC_FULL,
                                                .refusal = CONVERSATIONS_TOO_LONG,
                                                .text = "This message is too long."};
-    else if (status == RECORD_DISK_FULL)
+    else if (status == JOURNAL_DISK_FULL)
         answer = (struct conversations_result){
             .accepted = TC_FULL,
             .refusal = CONVERSATIONS_DISK_FULL,
@@ -304,16 +306,16 @@ static void answer_unkept(const struct admission *a, enum record_status status, 
     a->done(a->ctx, &answer);
 }
 
-static void on_admitted(void *ctx, enum record_status status, const char *text)
+static void on_admitted(void *ctx, enum journal_status status, const char *text)
 {
-    struct admission *const a = ctx;
-    struct conversations *const cs = a->all;
+    struct turn_scheduler_admission *const a = ctx;
+    struct turn_scheduler *const cs = a->all;
     a->conversation->n_admitting--;
     cs->admitting--;
-    if (status == RECORD_DONE && cs->draining && conversations_is_attached(a->message.source)) {
-        ledger_forget_turn(cs->spec.ledger, a->id, NULL, NULL);
+    if (status == JOURNAL_DONE && cs->draining && turn_scheduler_is_attached(a->message.source)) {
+        journal_async_forget_turn(cs->spec.ledger, a->id, NULL, NULL);
         a->done(a->ctx, &ending);
-    } else if (status == RECORD_DONE) {
+    } else if (status == JOURNAL_DONE) {
         queue_message(cs, a);
     } else {
         answer_unkept(a, status, text);
@@ -324,10 +326,10 @@ static void on_admitted(void *ctx, enum record_status status, const char *text)
     conversations_look_for_drained(cs);
 }
 
-static void admit(struct admission *a)
+static void admit(struct turn_scheduler_admission *a)
 {
-    const struct conversations_message *const m = &a->message;
-    const struct record_turn t = {
+    const struct turn_scheduler_message *const m = &a->message;
+    const struct journal_turn t = {
         .id = a->id,
         .agent = m->agent->name,
         .conv = m->key,
@@ -339,19 +341,20 @@ static void admit(struct admission *a)
         .prompt = m->prompt.p,
         .route = m->route,
     };
-    ledger_admit(a->all->spec.ledger, &t, on_admitted, a);
+    journal_async_admit_turn(a->all->spec.ledger, &t, on_admitted, a);
 }
 
 static void copy_text(struct arena *arena, struct str *text)
 {
     if (text->p)
-        text->p = arena_copy(arena, text->p, text->len);
+        text->p = arena_memdup(arena, text->p, text->len);
 }
 
-static struct admission *admission_new(struct conversations *cs, struct conversation *c,
-                                       const struct conversations_message *m)
+static struct turn_scheduler_admission *admission_new(struct turn_scheduler *cs,
+                                                      struct conversation *c,
+                                                      const struct turn_scheduler_message *m)
 {
-    struct admission *const a = xcalloc(1, sizeof *a);
+    struct turn_scheduler_admission *const a = xcalloc(1, sizeof *a);
     char id[37];
     uuid_make(id);
     a->all = cs;
@@ -370,16 +373,16 @@ static struct admission *admission_new(struct conversations *cs, struct conversa
 
 static void on_session(void *ctx, const char *session)
 {
-    struct admission *const a = ctx;
+    struct turn_scheduler_admission *const a = ctx;
     if (!session)
         a->message.prompt = a->message.first;
     admit(a);
 }
 
 /* Behind another message there will be a session. */
-static void choose_prompt(struct admission *a, bool follows)
+static void choose_prompt(struct turn_scheduler_admission *a, bool follows)
 {
-    const struct conversations_message *const m = &a->message;
+    const struct turn_scheduler_message *const m = &a->message;
     if (!m->first.p || follows) {
         admit(a);
         return;
@@ -388,15 +391,15 @@ static void choose_prompt(struct admission *a, bool follows)
         on_session(a, NULL);
         return;
     }
-    sessions_find(a->all->spec.sessions, m->agent->name, m->key, on_session, a);
+    session_store_find(a->all->spec.sessions, m->agent->name, m->key, on_session, a);
 }
 
-void conversations_submit(struct conversations *cs, const struct conversations_message *m,
-                          conversations_done *done, void *ctx)
+void turn_scheduler_submit(struct turn_scheduler *cs, const struct turn_scheduler_message *m,
+                           conversations_done *done, void *ctx)
 {
-    struct conversations_message now = *m;
+    struct turn_scheduler_message now = *m;
     now.agent = conf_agent_find(cs->spec.conf, m->agent->name);
-    if (cs->draining && conversations_is_attached(m->source)) {
+    if (cs->draining && turn_scheduler_is_attached(m->source)) {
         done(ctx, &ending);
         return;
     }
@@ -410,12 +413,12 @@ void conversations_submit(struct conversations *cs, const struct conversations_m
     const size_t ahead = c->n_waiting + c->n_admitting;
     if (ahead >= (size_t)cs->limits->queue) {
         CLEANUP_BUF struct buf full = {0};
-        answer_full(&full, c);
+        host_reply_full(&full, c);
         done(ctx, &(struct conversations_result){
                       .accepted = TC_FULL, .refusal = CONVERSATIONS_QUEUE_FULL, .text = full.p});
         return;
     }
-    struct admission *const a = admission_new(cs, c, m);
+    struct turn_scheduler_admission *const a = admission_new(cs, c, m);
     a->done = done;
     a->ctx = ctx;
     c->n_admitting++;
@@ -425,44 +428,44 @@ void conversations_submit(struct conversations *cs, const struct conversations_m
 
 /* ---- begin and end ---- */
 
-struct conversations *conversations_new(const struct conversations_spec *spec)
+struct turn_scheduler *turn_scheduler_new(const struct turn_scheduler_spec *spec)
 {
-    struct conversations *const cs = xcalloc(1, sizeof *cs);
+    struct turn_scheduler *const cs = xcalloc(1, sizeof *cs);
     cs->spec = *spec;
     cs->limits = &spec->conf->conversations;
-    cs->people = people_new();
+    cs->people = user_limits_new();
     conversations_open_warm(cs);
     cs->ready_end = &cs->ready_first;
     return cs;
 }
 
 /* The instance's agent may be another by now. NULL: nobody answers there any more. */
-static const struct conf_agent *find_agent(const struct conf *conf, const struct record_turn *t)
+static const struct conf_agent *find_agent(const struct conf *conf, const struct journal_turn *t)
 {
-    if (strcmp(t->source, CONVERSATIONS_DETACHED) == 0)
+    if (strcmp(t->source, TURN_SCHEDULER_DETACHED) == 0)
         return conf_agent_find(conf, t->agent);
     const struct conf_instance *const inst = conf_instance_find(conf, t->source);
     return inst ? conf_agent_find(conf, inst->agent) : NULL;
 }
 
 /* A journal of schema 4 has the owner of a detached turn as its route only. */
-const char *conversations_owner(const struct record_turn *t)
+const char *turn_scheduler_owner(const struct journal_turn *t)
 {
-    const bool detached = strcmp(t->source, CONVERSATIONS_DETACHED) == 0;
+    const bool detached = strcmp(t->source, TURN_SCHEDULER_DETACHED) == 0;
     return t->owner ? t->owner : detached ? t->route : NULL;
 }
 
-bool conversations_restore(struct conversations *cs, const struct record_turn *t)
+bool turn_scheduler_restore(struct turn_scheduler *cs, const struct journal_turn *t)
 {
     const struct conf_agent *const agent = find_agent(cs->spec.conf, t);
     if (!agent)
         return false;
-    const char *const owner = conversations_owner(t);
+    const char *const owner = turn_scheduler_owner(t);
     struct conversation *const c = conversations_find_or_make(
-        cs, &(struct conversations_message){
+        cs, &(struct turn_scheduler_message){
                 .key = t->conv, .source = t->source, .owner = owner, .agent = agent});
-    const bool detached = strcmp(t->source, CONVERSATIONS_DETACHED) == 0;
-    struct message *const m = conversation_add(c, t, detached ? t->route : NULL);
+    const bool detached = strcmp(t->source, TURN_SCHEDULER_DETACHED) == 0;
+    struct conversation_message *const m = conversation_enqueue(c, t, detached ? t->route : NULL);
     m->alone = detached;
     m->follows = !detached; /* what its client wanted is not on disk: one answer is safe */
     conversations_note_waiting(cs, &(struct turnlog_spec){.id = t->id,
@@ -486,12 +489,12 @@ static const struct conf_agent *agent_now(const struct conversation *c, const st
     return conf_instance_find(before, c->source) ? NULL : conf_agent_find(conf, c->agent->name);
 }
 
-void conversations_reconfigure(struct conversations *cs, const struct conf *conf)
+void turn_scheduler_set_conf(struct turn_scheduler *cs, const struct conf *conf)
 {
     const struct conf *const before = cs->spec.conf;
     cs->spec.conf = conf;
     cs->limits = &conf->conversations;
-    warm_reconfigure(cs->warm, conf);
+    warm_pool_reconfigure(cs->warm, conf);
     for (struct conversation *c = cs->list, *next; c; c = next) {
         next = c->next;
         const struct conf_agent *const agent = agent_now(c, before, conf);
@@ -500,19 +503,19 @@ void conversations_reconfigure(struct conversations *cs, const struct conf *conf
             continue;
         }
         if (c->n_waiting)
-            log_line(LOG_WARN, "host", "%zu messages to %s are dropped: who served it is gone",
-                     c->n_waiting, c->key);
-        conversations_clear(cs, c);
+            log_write(LOG_WARN, "host", "%zu messages to %s are dropped: who served it is gone",
+                      c->n_waiting, c->key);
+        turn_scheduler_drop_waiting(cs, c);
     }
     pump(cs);
 }
 
-void conversations_hold(struct conversations *cs)
+void turn_scheduler_hold(struct turn_scheduler *cs)
 {
     cs->holds = true;
 }
 
-void conversations_begin(struct conversations *cs)
+void turn_scheduler_start_restored(struct turn_scheduler *cs)
 {
     cs->holds = false;
     pump(cs);
@@ -520,17 +523,17 @@ void conversations_begin(struct conversations *cs)
 
 static void end_all(void *arg)
 {
-    const struct conversations *const cs = arg;
+    const struct turn_scheduler *const cs = arg;
     for (struct conversation *c = cs->list; c; c = c->next)
         if (c->job)
-            job_shutdown(c->job);
+            turn_job_cancel_for_exit(c->job);
 }
 
-static void dismiss_attached(struct conversations *cs)
+static void dismiss_attached(struct turn_scheduler *cs)
 {
     for (struct conversation *c = cs->list, *next; c; c = next) {
         next = c->next;
-        if (!conversations_is_attached(c->source))
+        if (!turn_scheduler_is_attached(c->source))
             continue;
         conversation_dismiss(c);
         conversations_drop_if_idle(cs, c);
@@ -542,9 +545,9 @@ static void look_later(void *arg)
     conversations_look_for_drained(arg);
 }
 
-void conversations_drain(struct conversations *cs, void (*drained)(void *ctx), void *ctx)
+void turn_scheduler_drain(struct turn_scheduler *cs, void (*drained)(void *ctx), void *ctx)
 {
-    warm_close(cs->warm);
+    warm_pool_close(cs->warm);
     if (cs->draining) {
         end_all(cs);
         return;
@@ -558,12 +561,12 @@ void conversations_drain(struct conversations *cs, void (*drained)(void *ctx), v
     loop_post(cs->spec.loop, look_later, cs);
 }
 
-size_t conversations_running(const struct conversations *cs)
+size_t turn_scheduler_count_running(const struct turn_scheduler *cs)
 {
     return cs->running;
 }
 
-void conversations_free(struct conversations *cs)
+void turn_scheduler_free(struct turn_scheduler *cs)
 {
     if (!cs)
         return;
@@ -575,7 +578,7 @@ void conversations_free(struct conversations *cs)
     }
     if (cs->drain)
         loop_timer_free(cs->drain);
-    people_free(cs->people);
-    warm_free(cs->warm);
+    user_limits_free(cs->people);
+    warm_pool_free(cs->warm);
     free(cs);
 }

@@ -12,25 +12,25 @@
 #include "core/turnlog/turnlog.h"
 #include "io/journal/journal_async.h"
 
-struct conversations;
+struct turn_scheduler;
 
-struct conversations_spec {
+struct turn_scheduler_spec {
     const struct conf *conf;
     struct loop *loop;
-    struct ledger *ledger;
-    struct switches *switches;
-    struct sessions *sessions;
+    struct journal_async *ledger;
+    struct visibility_cache *switches;
+    struct session_store *sessions;
     struct dispatch *dispatch;
     struct turnlog *turnlog; /* or NULL */
-    struct requests *requests;
+    struct request_registry *requests;
 };
 
-struct conversations *conversations_new(const struct conversations_spec *spec);
+struct turn_scheduler *turn_scheduler_new(const struct turn_scheduler_spec *spec);
 /* When they are drained, or the shelf is freed and the ledger closed. NULL is fine. */
-void conversations_free(struct conversations *cs);
+void turn_scheduler_free(struct turn_scheduler *cs);
 
 /* A message of somebody who may. Borrowed for the call; what may be NULL is said. */
-struct conversations_message {
+struct turn_scheduler_message {
     const char *key;    /* of its conversation */
     const char *source; /* where it comes from: an instance, or CONVERSATIONS_HTTP… */
     const struct conf_agent *agent;
@@ -48,11 +48,11 @@ struct conversations_message {
 /* Sources that are no instance. What waits of DETACHED is run by the next host. The clients of the
  * others stay connected for the answer and are gone with the host: what waits of them is removed
  * when the host begins to end, and may be sent again to the next one. */
-#define CONVERSATIONS_DETACHED "http"
+#define TURN_SCHEDULER_DETACHED "http"
 #define CONVERSATIONS_CHAT "openai"
 #define CONVERSATIONS_AG_UI "ag-ui"
-bool conversations_is_attached(const char *source);
-bool conversations_is_api(const char *source); /* one of these */
+bool turn_scheduler_is_attached(const char *source);
+bool turn_scheduler_is_api(const char *source); /* one of these */
 
 /* Why a message was not taken. */
 enum conversations_refusal {
@@ -74,50 +74,50 @@ struct conversations_result {
 };
 /* Once, at once or later. */
 typedef void conversations_done(void *ctx, const struct conversations_result *answer);
-void conversations_submit(struct conversations *cs, const struct conversations_message *m,
-                          conversations_done *done, void *ctx);
+void turn_scheduler_submit(struct turn_scheduler *cs, const struct turn_scheduler_message *m,
+                           conversations_done *done, void *ctx);
 
 /* NULL: nothing waits or runs in it. */
-struct conversation *conversations_find(const struct conversations *cs, const char *key);
+struct conversation *turn_scheduler_find(const struct turn_scheduler *cs, const char *key);
 /* The one in which this turn runs, or waits first. */
-struct conversation *conversations_find_turn(const struct conversations *cs, const char *turn);
+struct conversation *turn_scheduler_find_turn(const struct turn_scheduler *cs, const char *turn);
 /* Takes back what waits, for a turn that ends; returns how many messages. The conversation may be
  * gone then. */
-size_t conversations_clear(struct conversations *cs, struct conversation *c);
+size_t turn_scheduler_drop_waiting(struct turn_scheduler *cs, struct conversation *c);
 /* Takes back what waits while the turn goes on; the agent may have taken some of it already. `done`
  * is called once, at once or later. The conversation may be gone then. */
-void conversations_take_back(struct conversations *cs, struct conversation *c,
-                             conversation_taken_back *done, void *ctx);
+void turn_scheduler_take_back(struct turn_scheduler *cs, struct conversation *c,
+                              conversation_taken_back *done, void *ctx);
 /* The turn of this id, and no other, is ended if it runs, and taken back if it waits; false:
  * neither. One that the agent was given is cancelled when the agent has dropped it; if that has
  * taken it, it is merged into the turn that runs. */
-bool conversations_cancel_turn(struct conversations *cs, const char *turn);
+bool turn_scheduler_cancel_turn(struct turn_scheduler *cs, const char *turn);
 
 /* A message that waited when an earlier host ended. False: who sent it is not there any more. */
-bool conversations_restore(struct conversations *cs, const struct record_turn *t);
+bool turn_scheduler_restore(struct turn_scheduler *cs, const struct journal_turn *t);
 /* The API client that a turn of an earlier host belongs to, or NULL. */
-const char *conversations_owner(const struct record_turn *t);
+const char *turn_scheduler_owner(const struct journal_turn *t);
 /* The configuration of what begins from now on, which lives as long as it is the one. Messages that
  * wait for an instance or an agent that is gone are dropped. Before the old one is given back. */
-void conversations_reconfigure(struct conversations *cs, const struct conf *conf);
-/* Until conversations_begin, no turn begins; messages are admitted and wait. */
-void conversations_hold(struct conversations *cs);
+void turn_scheduler_set_conf(struct turn_scheduler *cs, const struct conf *conf);
+/* Until turn_scheduler_start_restored, no turn begins; messages are admitted and wait. */
+void turn_scheduler_hold(struct turn_scheduler *cs);
 /* Begins what was restored, and what has waited. */
-void conversations_begin(struct conversations *cs);
+void turn_scheduler_start_restored(struct turn_scheduler *cs);
 
 /* No turn begins any more: what comes or waits stays on disk for the next host, unless its source
  * is attached; then it is removed, and what comes is refused (CONVERSATIONS_ENDING). `drained` is
  * called, from the loop, when no turn runs; those that still do after the configured time are
  * ended. Again: they are ended now, and once more: killed. */
-void conversations_drain(struct conversations *cs, void (*drained)(void *ctx), void *ctx);
+void turn_scheduler_drain(struct turn_scheduler *cs, void (*drained)(void *ctx), void *ctx);
 
 /* Ends what works in the background of a conversation; false: nothing did. */
-bool conversations_stop_background(struct conversations *cs, const char *key);
+bool turn_scheduler_stop_background(struct turn_scheduler *cs, const char *key);
 /* The next message begins another session: the process that waits for one ends. */
-void conversations_forget_process(struct conversations *cs, const char *key);
+void turn_scheduler_forget_process(struct turn_scheduler *cs, const char *key);
 /* Agents that wait for a message, or work in the background. */
-size_t conversations_warm(const struct conversations *cs);
+size_t turn_scheduler_warm(const struct turn_scheduler *cs);
 /* Turns that run. */
-size_t conversations_running(const struct conversations *cs);
+size_t turn_scheduler_count_running(const struct turn_scheduler *cs);
 
 #endif

@@ -8,15 +8,15 @@
 #include "core/agent/warm_pool.h"
 #include "core/conversation/turn_scheduler.h"
 
-struct conversations {
-    struct conversations_spec spec;
+struct turn_scheduler {
+    struct turn_scheduler_spec spec;
     const struct conf_conversations *limits;
     struct conversation *list;
     void *by_key; /* a tree of search.h: all of them */
     struct conversation *ready_first,
-        **ready_end;       /* who became ready first; some are not any more */
-    struct people *people; /* whose turns run */
-    struct warm *warm;     /* agents without a turn */
+        **ready_end;            /* who became ready first; some are not any more */
+    struct user_limits *people; /* whose turns run */
+    struct warm *warm;          /* agents without a turn */
     size_t running;
     uint64_t ready; /* numbers given so far */
     size_t admitting;
@@ -28,21 +28,21 @@ struct conversations {
 };
 
 /* turn_scheduler.c */
-struct conversation *conversations_find_or_make(struct conversations *cs,
-                                                const struct conversations_message *m);
+struct conversation *conversations_find_or_make(struct turn_scheduler *cs,
+                                                const struct turn_scheduler_message *m);
 /* Where a turn runs: the parts of the host. */
-struct job_spec conversations_place(const struct conversations *cs);
+struct turn_job_spec conversations_place(const struct turn_scheduler *cs);
 /* For clients, a turn is there although it does not run yet. */
-void conversations_note_waiting(const struct conversations *cs, const struct turnlog_spec *spec);
+void conversations_note_waiting(const struct turn_scheduler *cs, const struct turnlog_spec *spec);
 /* The `over` of a conversation's job. */
 void conversations_turn_over(void *conversation);
 /* What waits in the conversation begins as soon as there is room. */
-void conversations_begin_now(struct conversations *cs, struct conversation *c);
-void conversations_look_for_drained(struct conversations *cs);
+void conversations_begin_now(struct turn_scheduler *cs, struct conversation *c);
+void conversations_look_for_drained(struct turn_scheduler *cs);
 /* Frees it when nothing waits or runs in it. */
-void conversations_drop_if_idle(struct conversations *cs, struct conversation *c);
+void conversations_drop_if_idle(struct turn_scheduler *cs, struct conversation *c);
 
 /* turn_scheduler_warm.c */
-void conversations_open_warm(struct conversations *cs);
+void conversations_open_warm(struct turn_scheduler *cs);
 
 #endif

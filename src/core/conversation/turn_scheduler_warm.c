@@ -9,12 +9,12 @@
  * the agent was given while it worked. */
 static void on_begins(void *ctx, const struct warm_place *place, const struct conf_agent *agent)
 {
-    struct conversations *const cs = ctx;
+    struct turn_scheduler *const cs = ctx;
     struct conversation *const c =
-        conversations_find_or_make(cs, &(struct conversations_message){.key = place->conversation,
-                                                                       .source = place->source,
-                                                                       .owner = place->owner,
-                                                                       .agent = agent});
+        conversations_find_or_make(cs, &(struct turn_scheduler_message){.key = place->conversation,
+                                                                        .source = place->source,
+                                                                        .owner = place->owner,
+                                                                        .agent = agent});
     if (c->job)
         return;
     if (c->first && c->first->given) {
@@ -23,7 +23,7 @@ static void on_begins(void *ctx, const struct warm_place *place, const struct co
     }
     char id[37];
     uuid_make(id);
-    struct job_spec spec = conversations_place(cs);
+    struct turn_job_spec spec = conversations_place(cs);
     spec.id = id;
     spec.route = place->route;
     conversations_note_waiting(cs, &(struct turnlog_spec){.id = id,
@@ -38,7 +38,7 @@ static void on_begins(void *ctx, const struct warm_place *place, const struct co
 
 static void on_works(void *ctx, const char *turn, bool works)
 {
-    const struct conversations *const cs = ctx;
+    const struct turn_scheduler *const cs = ctx;
     if (cs->spec.turnlog)
         turnlog_set_works(cs->spec.turnlog, turn, works);
 }
@@ -48,26 +48,26 @@ static void on_emptied(void *ctx)
     conversations_look_for_drained(ctx);
 }
 
-void conversations_open_warm(struct conversations *cs)
+void conversations_open_warm(struct turn_scheduler *cs)
 {
     static const struct warm_events events = {on_begins, on_works, on_emptied};
-    cs->warm = warm_new(cs->spec.loop, cs->spec.ledger, cs->spec.conf, &events, cs);
+    cs->warm = warm_pool_new(cs->spec.loop, cs->spec.ledger, cs->spec.conf, &events, cs);
 }
 
-bool conversations_stop_background(struct conversations *cs, const char *key)
+bool turn_scheduler_stop_background(struct turn_scheduler *cs, const char *key)
 {
-    if (!warm_works(cs->warm, key))
+    if (!warm_pool_works(cs->warm, key))
         return false;
-    warm_end(cs->warm, key, "somebody has stopped it");
+    warm_pool_end(cs->warm, key, "somebody has stopped it");
     return true;
 }
 
-void conversations_forget_process(struct conversations *cs, const char *key)
+void turn_scheduler_forget_process(struct turn_scheduler *cs, const char *key)
 {
-    warm_end(cs->warm, key, "the next message begins a session");
+    warm_pool_end(cs->warm, key, "the next message begins a session");
 }
 
-size_t conversations_warm(const struct conversations *cs)
+size_t turn_scheduler_warm(const struct turn_scheduler *cs)
 {
-    return warm_count(cs->warm);
+    return warm_pool_count(cs->warm);
 }

@@ -4,23 +4,23 @@
 #include "core/conversation/turn_scheduler_internal.h"
 
 /* A process that waits or is about to would answer what it was given all the same. */
-static void end_holder(struct conversations *cs, const char *key, bool held)
+static void end_holder(struct turn_scheduler *cs, const char *key, bool held)
 {
     if (held)
-        warm_end(cs->warm, key, "a message that it was given has been taken back");
+        warm_pool_end(cs->warm, key, "a message that it was given has been taken back");
 }
 
-size_t conversations_clear(struct conversations *cs, struct conversation *c)
+size_t turn_scheduler_drop_waiting(struct turn_scheduler *cs, struct conversation *c)
 {
     bool held = false;
-    const size_t n = conversation_clear(c, &held);
+    const size_t n = conversation_drop_waiting(c, &held);
     end_holder(cs, c->key, held);
     conversations_drop_if_idle(cs, c);
     return n;
 }
 
-void conversations_take_back(struct conversations *cs, struct conversation *c,
-                             conversation_taken_back *done, void *ctx)
+void turn_scheduler_take_back(struct turn_scheduler *cs, struct conversation *c,
+                              conversation_taken_back *done, void *ctx)
 {
     end_holder(cs, c->key, conversation_take_back(c, NULL, done, ctx));
     conversations_drop_if_idle(cs, c);
@@ -31,11 +31,11 @@ static void ignore(void *ctx, const struct taken_back *t)
     (void)ctx, (void)t; /* the turn itself tells what has become of it */
 }
 
-bool conversations_cancel_turn(struct conversations *cs, const char *turn)
+bool turn_scheduler_cancel_turn(struct turn_scheduler *cs, const char *turn)
 {
     for (struct conversation *c = cs->list; c; c = c->next) {
-        if (c->job && strcmp(job_id(c->job), turn) == 0) {
-            job_cancel(c->job);
+        if (c->job && strcmp(turn_job_id(c->job), turn) == 0) {
+            turn_job_cancel(c->job);
             return true;
         }
         if (!conversation_find(c, turn))

@@ -8,26 +8,27 @@
 
 #include "base/alloc.h"
 
-struct person {
+struct user_limits_entry {
     const char *source, *name;
     size_t turns;
 };
 
-struct people {
+struct user_limits {
     void *tree; /* of search.h */
 };
 
 static int compare(const void *a, const void *b)
 {
-    const struct person *const one = a, *const other = b;
+    const struct user_limits_entry *const one = a, *const other = b;
     const int order = strcmp(one->name, other->name);
     return order ? order : strcmp(one->source, other->source);
 }
 
-static struct person *find(const struct people *p, const char *source, const char *name)
+static struct user_limits_entry *find(const struct user_limits *p, const char *source,
+                                      const char *name)
 {
-    const struct person key = {.source = source, .name = name};
-    struct person *const *const found = name ? tfind(&key, &p->tree, compare) : NULL;
+    const struct user_limits_entry key = {.source = source, .name = name};
+    struct user_limits_entry *const *const found = name ? tfind(&key, &p->tree, compare) : NULL;
     return found ? *found : NULL;
 }
 
@@ -37,20 +38,20 @@ static void free_person(void *person)
 }
 
 /* With its strings behind it. */
-static struct person *make(const char *source, const char *name)
+static struct user_limits_entry *make(const char *source, const char *name)
 {
     const size_t of_source = strlen(source) + 1, of_name = strlen(name) + 1;
-    struct person *const person = xmalloc(sizeof *person + of_source + of_name);
+    struct user_limits_entry *const person = xmalloc(sizeof *person + of_source + of_name);
     char *const text = (char *)(person + 1);
     memcpy(text, source, of_source);
     memcpy(text + of_source, name, of_name);
-    *person = (struct person){.source = text, .name = text + of_source};
+    *person = (struct user_limits_entry){.source = text, .name = text + of_source};
     return person;
 }
 
-void people_enter(struct people *p, const char *source, const char *name)
+void user_limits_acquire(struct user_limits *p, const char *source, const char *name)
 {
-    struct person *person = find(p, source, name);
+    struct user_limits_entry *person = find(p, source, name);
     if (name && !person) {
         person = make(source, name);
         alloc_check(tsearch(person, &p->tree, compare), sizeof(void *));
@@ -59,27 +60,27 @@ void people_enter(struct people *p, const char *source, const char *name)
         person->turns++;
 }
 
-void people_leave(struct people *p, const char *source, const char *name)
+void user_limits_release(struct user_limits *p, const char *source, const char *name)
 {
-    struct person *const person = find(p, source, name);
+    struct user_limits_entry *const person = find(p, source, name);
     if (!person || --person->turns)
         return;
     tdelete(person, &p->tree, compare);
     free_person(person);
 }
 
-size_t people_turns(const struct people *p, const char *source, const char *name)
+size_t user_limits_count(const struct user_limits *p, const char *source, const char *name)
 {
-    const struct person *const person = find(p, source, name);
+    const struct user_limits_entry *const person = find(p, source, name);
     return person ? person->turns : 0;
 }
 
-struct people *people_new(void)
+struct user_limits *user_limits_new(void)
 {
-    return xcalloc(1, sizeof(struct people));
+    return xcalloc(1, sizeof(struct user_limits));
 }
 
-void people_free(struct people *p)
+void user_limits_free(struct user_limits *p)
 {
     if (p)
         tdestroy(p->tree, free_person);

@@ -5,13 +5,13 @@
 
 #include <stddef.h>
 
-struct people;
+struct user_limits;
 
-struct people *people_new(void);
-void people_free(struct people *p); /* NULL is fine */
+struct user_limits *user_limits_new(void);
+void user_limits_free(struct user_limits *p); /* NULL is fine */
 /* A person is known to a source by a name; of NULL nothing is counted. */
-void people_enter(struct people *p, const char *source, const char *name);
-void people_leave(struct people *p, const char *source, const char *name);
-size_t people_turns(const struct people *p, const char *source, const char *name);
+void user_limits_acquire(struct user_limits *p, const char *source, const char *name);
+void user_limits_release(struct user_limits *p, const char *source, const char *name);
+size_t user_limits_count(const struct user_limits *p, const char *source, const char *name);
 
 #endif

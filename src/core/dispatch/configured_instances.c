@@ -11,13 +11,13 @@
 #define AUTO_EVENTS 4096
 #define AUTO_BYTES (8 << 20)
 
-static void add(struct roster *r, const struct conf_instance *spec)
+static void add(struct configured_instances *r, const struct conf_instance *spec)
 {
     r->wanted = xrealloc(r->wanted, (r->n + 1) * sizeof *r->wanted);
     r->wanted[r->n++] = spec;
 }
 
-static bool has_name(const struct roster *r, const char *name)
+static bool has_name(const struct configured_instances *r, const char *name)
 {
     for (size_t i = 0; i < r->n; i++)
         if (strcmp(r->wanted[i]->name, name) == 0)
@@ -52,7 +52,7 @@ static bool is_log(const char *name)
 
 static void add_file(void *ctx, const char *path)
 {
-    struct roster *const r = ctx;
+    struct configured_instances *const r = ctx;
     const char *const base = strrchr(path, '/') + 1;
     char *const name = xstrndup(base, strlen(base) - strlen(".so"));
     if (is_log(name) || is_configured(r->conf, name) || has_name(r, name)) {
@@ -70,24 +70,24 @@ static void add_file(void *ctx, const char *path)
     add(r, spec);
 }
 
-struct roster *roster_new(const struct conf *conf)
+struct configured_instances *configured_instances_new(const struct conf *conf)
 {
-    struct roster *const r = xcalloc(1, sizeof *r);
+    struct configured_instances *const r = xcalloc(1, sizeof *r);
     r->conf = conf_ref(conf);
     for (size_t i = 0; i < conf->n_instances; i++)
         if (conf->instances[i].enabled)
             add(r, &conf->instances[i]);
-    r->n_named = r->n;
+    r->n_explicit = r->n;
     if (conf->autoload)
-        loader_scan((const char *const *)conf->plugin_dirs, add_file, r);
+        loader_list_files((const char *const *)conf->plugin_dirs, add_file, r);
     return r;
 }
 
-void roster_free(struct roster *r)
+void configured_instances_free(struct configured_instances *r)
 {
     if (!r)
         return;
-    for (size_t i = r->n_named; i < r->n; i++) {
+    for (size_t i = r->n_explicit; i < r->n; i++) {
         free(r->wanted[i]->name);
         free(r->wanted[i]->plugin);
         free((void *)(uintptr_t)r->wanted[i]);

@@ -6,16 +6,16 @@
 
 #include "conf/conf.h"
 
-struct roster {
+struct configured_instances {
     const struct conf *conf;
     const struct conf_instance *
         *wanted; /* those of the configuration in its order, then the others */
     size_t n;
-    size_t n_named; /* of the configuration */
+    size_t n_explicit; /* of the configuration */
 };
 
 /* Keeps the configuration. */
-struct roster *roster_new(const struct conf *conf);
-void roster_free(struct roster *r); /* NULL is fine */
+struct configured_instances *configured_instances_new(const struct conf *conf);
+void configured_instances_free(struct configured_instances *r); /* NULL is fine */
 
 #endif

@@ -15,9 +15,9 @@
 /* ---- turns ---- */
 
 /* The route is for whoever submitted the message. */
-struct channel_turn dispatch_name_turn(const struct dispatch_turn *t, const char *instance)
+struct channel_turn dispatch_describe_turn(const struct dispatch_turn *t, const char *instance)
 {
-    const struct dispatch_spec *const spec = &t->spec;
+    const struct dispatch_turn_spec *const spec = &t->spec;
     const bool own = spec->submitter && strcmp(spec->submitter, instance) == 0;
     return (struct channel_turn){
         .id = spec->id,
@@ -33,11 +33,11 @@ static void open_for_all(struct dispatch_turn *t)
     t->n = d->n;
     t->handles = xcalloc(d->n + 1, sizeof *t->handles);
     for (size_t i = 0; i < d->n; i++) {
-        struct runner *const r = d->seats[i].runner;
+        struct connector_instance *const r = d->seats[i].runner;
         if (!r)
             continue;
-        const struct channel_turn named = dispatch_name_turn(t, runner_name(r));
-        t->handles[i] = runner_open(r, &named);
+        const struct channel_turn named = dispatch_describe_turn(t, connector_instance_name(r));
+        t->handles[i] = connector_open_turn(r, &named);
     }
 }
 
@@ -49,12 +49,12 @@ static void link_turn(struct dispatch *d, struct dispatch_turn *t)
     d->turns = t;
 }
 
-struct dispatch_turn *dispatch_open(struct dispatch *d, const struct dispatch_spec *spec)
+struct dispatch_turn *dispatch_open_turn(struct dispatch *d, const struct dispatch_turn_spec *spec)
 {
     struct dispatch_turn *const t = xcalloc(1, sizeof *t);
     struct arena *const a = &t->arena;
     t->dispatch = d;
-    t->spec = (struct dispatch_spec){
+    t->spec = (struct dispatch_turn_spec){
         .id = arena_strdup(a, spec->id),
         .agent = arena_strdup(a, spec->agent),
         .conversation = arena_strdup(a, spec->conversation),
@@ -63,57 +63,57 @@ struct dispatch_turn *dispatch_open(struct dispatch *d, const struct dispatch_sp
         .visibility = spec->visibility,
     };
     if (d->services.turnlog)
-        t->entry = turnlog_begin(d->services.turnlog, &(struct turnlog_spec){
-                                                          .id = spec->id,
-                                                          .agent = spec->agent,
-                                                          .conversation = spec->conversation,
-                                                          .source = spec->submitter,
-                                                      });
+        t->entry = turnlog_start_turn(d->services.turnlog, &(struct turnlog_spec){
+                                                               .id = spec->id,
+                                                               .agent = spec->agent,
+                                                               .conversation = spec->conversation,
+                                                               .source = spec->submitter,
+                                                           });
     link_turn(d, t);
     open_for_all(t);
     return t;
 }
 
-void dispatch_close(struct dispatch_turn *t)
+void dispatch_close_turn(struct dispatch_turn *t)
 {
     if (!t)
         return;
     if (t->entry)
-        turnlog_end(t->dispatch->services.turnlog, t->entry);
+        turnlog_finish_turn(t->dispatch->services.turnlog, t->entry);
     *(t->prev ? &t->prev->next : &t->dispatch->turns) = t->next;
     if (t->next)
         t->next->prev = t->prev;
     for (size_t i = 0; i < t->n_showings; i++)
-        showing_fini(&t->showings[i]);
+        view_pairing_fini(&t->showings[i]);
     free(t->showings);
     free(t->handles);
     arena_fini(&t->arena);
     free(t);
 }
 
-static enum form form_for(const struct group *c, struct showing *s, const struct visibility *v,
-                          const struct event *ev)
+static enum dispatch_form form_for(const struct dispatch_view *c, struct showing *s,
+                                   const struct visibility *v, const struct event *ev)
 {
-    static const enum form forms[] = {[VIEW_HIDE] = FORM_NONE,
-                                      [VIEW_SHOW] = FORM_PLAIN,
-                                      [VIEW_STRIP] = FORM_STRIPPED,
-                                      [VIEW_FAILURE] = FORM_FAILURE};
+    static const enum dispatch_form forms[] = {[VIEW_HIDE] = FORM_NONE,
+                                               [VIEW_SHOW] = FORM_PLAIN,
+                                               [VIEW_STRIP] = FORM_STRIPPED,
+                                               [VIEW_FAILURE] = FORM_FAILURE};
     if ((ev->kind == TC_STATE && !c->wants_state) || (ev->kind == TC_RAW && !c->wants_raw))
         return FORM_NONE;
-    const enum view view = showing_view(s, v, c->audience, ev);
+    const enum visibility_decision view = view_pairing_view(s, v, c->audience, ev);
     if (c->sees_all)
         return view == VIEW_HIDE ? FORM_HIDDEN : FORM_PLAIN;
     return forms[view];
 }
 
 /* The boxes of a burst are made in a row, and live for about as long. */
-static struct event_box *box_draft(struct dispatch *d, const struct event *draft)
+static struct shared_event *box_draft(struct dispatch *d, const struct event *draft)
 {
-    return d->gathers ? event_box_make(&d->burst, draft) : event_box_new(draft);
+    return d->gathers ? shared_event_new_in_pool(&d->burst, draft) : shared_event_new(draft);
 }
 
-static struct event_box *make_box(const struct dispatch_turn *t, const struct event *ev,
-                                  enum form form)
+static struct shared_event *make_box(const struct dispatch_turn *t, const struct event *ev,
+                                     enum dispatch_form form)
 {
     const bool hidden = form == FORM_HIDDEN || form == FORM_MUTE_HIDDEN;
     const bool whole = form == FORM_PLAIN || form == FORM_HIDDEN;
@@ -133,7 +133,8 @@ static struct event_box *make_box(const struct dispatch_turn *t, const struct ev
 }
 
 /* Choices are offered only to instances that are granted to answer. */
-static enum form form_unless_granted(enum form form, const struct seat *s, const struct event *ev)
+static enum dispatch_form form_unless_granted(enum dispatch_form form,
+                                              const struct dispatch_slot *s, const struct event *ev)
 {
     if (ev->kind != TC_REQUEST || !ev->u.request.choices || (s->spec->grants & CONF_ANSWER))
         return form;
@@ -141,26 +142,26 @@ static enum form form_unless_granted(enum form form, const struct seat *s, const
 }
 
 /* The form in which seat i < t->n gets the event that is being cast. */
-static enum form form_of(const struct dispatch_turn *t, size_t i, const struct event *ev)
+static enum dispatch_form form_of(const struct dispatch_turn *t, size_t i, const struct event *ev)
 {
     const struct dispatch *const d = t->dispatch;
-    const struct seat *const s = &d->seats[i];
-    const enum form form = form_unless_granted(d->groups[s->group].form, s, ev);
+    const struct dispatch_slot *const s = &d->seats[i];
+    const enum dispatch_form form = form_unless_granted(d->groups[s->group].form, s, ev);
     const enum tc_kind told = form == FORM_FAILURE ? TC_NOTICE : ev->kind;
     return t->handles[i] && (s->kinds >> told & 1) ? form : FORM_NONE;
 }
 
 /* What the turn log gets beside the whole event: the form in which it is shown, when that is less.
  */
-static enum form log_shown(const struct dispatch *d)
+static enum dispatch_form log_shown(const struct dispatch *d)
 {
-    const enum form form = d->groups[d->log_shown].form;
+    const enum dispatch_form form = d->groups[d->log_shown].form;
     return form == FORM_STRIPPED || form == FORM_FAILURE ? form : FORM_NONE;
 }
 
 /* Boxes the event in every form that somebody gets, with one reference for each who does. */
 static void make_boxes(struct dispatch_turn *t, const struct event *ev,
-                       struct event_box *boxes[FORMS])
+                       struct shared_event *boxes[FORMS])
 {
     struct dispatch *const d = t->dispatch;
     unsigned wanted[FORMS] = {0};
@@ -170,9 +171,9 @@ static void make_boxes(struct dispatch_turn *t, const struct event *ev,
         wanted[d->groups[d->log_all].form]++;
         wanted[log_shown(d)]++;
     }
-    for (enum form form = FORM_PLAIN; form < FORMS; form++)
+    for (enum dispatch_form form = FORM_PLAIN; form < FORMS; form++)
         if (wanted[form])
-            boxes[form] = event_box_ref_many(make_box(t, ev, form), wanted[form] - 1);
+            boxes[form] = shared_event_ref_many(make_box(t, ev, form), wanted[form] - 1);
 }
 
 /* Groups are added, when the configuration is read again, and never removed. */
@@ -194,62 +195,63 @@ static void decide_forms(struct dispatch_turn *t, const struct event *ev)
         d->groups[i].form = form_for(&d->groups[i], &t->showings[i], &t->spec.visibility, ev);
 }
 
-void dispatch_each_target(struct dispatch_turn *t, const struct event *ev,
-                          void (*each)(void *ctx, const char *instance, struct str line), void *ctx)
+void dispatch_each_recipient(struct dispatch_turn *t, const struct event *ev,
+                             void (*each)(void *ctx, const char *instance, struct str line),
+                             void *ctx)
 {
     const struct dispatch *const d = t->dispatch;
-    struct event_box *boxes[FORMS] = {NULL};
+    struct shared_event *boxes[FORMS] = {NULL};
     decide_forms(t, ev);
     t->decided = true;
     for (size_t i = 0; i < t->n; i++) {
-        const struct runner *const r = d->seats[i].runner;
-        const enum form form = d->groups[d->seats[i].group].form;
+        const struct connector_instance *const r = d->seats[i].runner;
+        const enum dispatch_form form = d->groups[d->seats[i].group].form;
         if (form == FORM_NONE || !r)
             continue;
         if (!boxes[form])
             boxes[form] = make_box(t, ev, form);
         struct str line;
-        line.p = event_box_line(boxes[form], &line.len);
-        each(ctx, runner_name(r), line);
+        line.p = shared_event_json_line(boxes[form], &line.len);
+        each(ctx, connector_instance_name(r), line);
     }
-    for (enum form form = FORM_PLAIN; form < FORMS; form++)
-        event_box_unref(boxes[form]);
+    for (enum dispatch_form form = FORM_PLAIN; form < FORMS; form++)
+        shared_event_unref(boxes[form]);
 }
 
-static void cast_to_log(struct dispatch_turn *t, struct event_box *const boxes[FORMS])
+static void cast_to_log(struct dispatch_turn *t, struct shared_event *const boxes[FORMS])
 {
     const struct dispatch *const d = t->dispatch;
-    const enum form whole = d->groups[d->log_all].form, shown = log_shown(d);
+    const enum dispatch_form whole = d->groups[d->log_all].form, shown = log_shown(d);
     if (whole != FORM_NONE)
-        turnlog_add(d->services.turnlog, t->entry, boxes[whole], whole == FORM_HIDDEN,
-                    shown == FORM_NONE ? NULL : boxes[shown]);
+        turnlog_append_event(d->services.turnlog, t->entry, boxes[whole], whole == FORM_HIDDEN,
+                             shown == FORM_NONE ? NULL : boxes[shown]);
 }
 
-static void use_room(struct room *room, struct event_box *const boxes[FORMS])
+static void use_room(struct dispatch_budget *room, struct shared_event *const boxes[FORMS])
 {
     room->events--;
-    for (enum form form = FORM_PLAIN; form < FORMS; form++)
+    for (enum dispatch_form form = FORM_PLAIN; form < FORMS; form++)
         if (boxes[form])
-            room->bytes -= (int64_t)event_box_size(boxes[form]);
+            room->bytes -= (int64_t)shared_event_size(boxes[form]);
 }
 
-void dispatch_cast(struct dispatch_turn *t, struct event *ev)
+void dispatch_event(struct dispatch_turn *t, struct event *ev)
 {
     struct dispatch *const d = t->dispatch;
-    if (d->patience_ms > 0 && (d->room.events <= 0 || d->room.bytes <= 0))
-        dispatch_wait_room(d, d->patience_ms);
+    if (d->backpressure_ms > 0 && (d->room.events <= 0 || d->room.bytes <= 0))
+        dispatch_wait_capacity(d, d->backpressure_ms);
     decide_forms(t, ev);
-    struct event_box *boxes[FORMS] = {NULL};
+    struct shared_event *boxes[FORMS] = {NULL};
     make_boxes(t, ev, boxes);
-    if (d->patience_ms > 0)
+    if (d->backpressure_ms > 0)
         use_room(&d->room, boxes);
     if (t->entry)
         cast_to_log(t, boxes);
     for (size_t i = 0; i < t->n; i++) {
-        const struct seat *const s = &d->seats[i];
+        const struct dispatch_slot *const s = &d->seats[i];
         if (s->form == FORM_NONE)
             continue;
-        struct channel *const c = runner_channel(s->runner);
+        struct channel *const c = connector_instance_channel(s->runner);
         c->ops->send(c, t->handles[i], boxes[s->form]);
         if (ev->kind == TC_DONE)
             t->handles[i] = NULL;
@@ -261,42 +263,43 @@ void dispatch_cast(struct dispatch_turn *t, struct event *ev)
 static void gather_all(const struct dispatch *d, bool on)
 {
     for (size_t i = 0; i < d->n; i++) {
-        struct channel *const c = d->seats[i].runner ? runner_channel(d->seats[i].runner) : NULL;
+        struct channel *const c =
+            d->seats[i].runner ? connector_instance_channel(d->seats[i].runner) : NULL;
         if (c)
             c->ops->gather(c, on);
     }
 }
 
-void dispatch_gather(struct dispatch_turn *t, bool on)
+void dispatch_set_batching(struct dispatch_turn *t, bool on)
 {
     struct dispatch *const d = t->dispatch;
     d->gathers = on;
     gather_all(d, on);
     if (!on)
-        slab_end(&d->burst);
+        chunk_pool_finish(&d->burst);
 }
 
 /* ---- sources that can wait ---- */
 
-void dispatch_set_patience(struct dispatch *d, int patience_ms)
+void dispatch_set_backpressure(struct dispatch *d, int backpressure_ms)
 {
-    d->patience_ms = patience_ms;
-    d->room = (struct room){0};
+    d->backpressure_ms = backpressure_ms;
+    d->room = (struct dispatch_budget){0};
 }
 
-static bool has_room(const struct seat *s)
+static bool has_room(const struct dispatch_slot *s)
 {
-    struct channel *const c = runner_channel(s->runner);
+    struct channel *const c = connector_instance_channel(s->runner);
     return c->ops->wait_room(c, 0);
 }
 
 /* While one is waited for, the others have all that is theirs. */
-static bool wait_for(const struct dispatch *d, const struct seat *s, int patience_ms)
+static bool wait_for(const struct dispatch *d, const struct dispatch_slot *s, int backpressure_ms)
 {
-    struct channel *const c = runner_channel(s->runner);
+    struct channel *const c = connector_instance_channel(s->runner);
     if (d->gathers)
         gather_all(d, false);
-    const bool room = c->ops->wait_room(c, patience_ms);
+    const bool room = c->ops->wait_room(c, backpressure_ms);
     if (d->gathers)
         gather_all(d, true);
     return room;
@@ -310,29 +313,29 @@ static int64_t at_most(int64_t n, int64_t most)
 /* First all are looked at, so that all work while the first is waited for. */
 static void find_room(struct dispatch *d)
 {
-    d->room = (struct room){INT64_MAX, INT64_MAX};
+    d->room = (struct dispatch_budget){INT64_MAX, INT64_MAX};
     for (size_t i = 0; i < d->n; i++) {
-        struct seat *const s = &d->seats[i];
+        struct dispatch_slot *const s = &d->seats[i];
         if (!s->runner)
             continue;
         d->room.events = at_most(d->room.events, s->spec->queue_events / ROOM_PART);
         d->room.bytes = at_most(d->room.bytes, s->spec->queue_bytes / ROOM_PART);
         s->room = has_room(s);
-        s->left_behind = s->left_behind && !s->room;
+        s->stalled = s->stalled && !s->room;
     }
 }
 
-void dispatch_wait_room(struct dispatch *d, int patience_ms)
+void dispatch_wait_capacity(struct dispatch *d, int backpressure_ms)
 {
     find_room(d);
     for (size_t i = 0; i < d->n; i++) {
-        struct seat *const s = &d->seats[i];
+        struct dispatch_slot *const s = &d->seats[i];
         if (!s->runner || s->room)
             continue;
-        const bool room = !s->left_behind && wait_for(d, s, patience_ms);
-        if (!room && !s->left_behind)
-            log_line(LOG_WARN, "host", "instance %s does not move; no longer waited for",
-                     runner_name(s->runner));
-        s->left_behind = !room;
+        const bool room = !s->stalled && wait_for(d, s, backpressure_ms);
+        if (!room && !s->stalled)
+            log_write(LOG_WARN, "host", "instance %s does not move; no longer waited for",
+                      connector_instance_name(s->runner));
+        s->stalled = !room;
     }
 }

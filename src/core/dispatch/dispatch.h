@@ -18,14 +18,15 @@ struct dispatch_turn;
 /* Loads and starts every enabled instance of the config, and with autoload what lies in the
  * plugin directories beside them. An instance that cannot be started is logged and left out;
  * *failed (may be NULL) counts them. services: or NULL, casting only. */
-struct dispatch *dispatch_new(const struct conf *conf, const struct services *services,
+struct dispatch *dispatch_new(const struct conf *conf, const struct connector_services *services,
                               unsigned *failed);
 /* After dispatch_new, before the first turn, when there are services: what an earlier host left to
  * be told is told. */
-void dispatch_resume(struct dispatch *d);
+void dispatch_resume_deliveries(struct dispatch *d);
 /* For a host whose loop runs while instances start: none is there until dispatch_change_start. The
  * services have a loop. */
-struct dispatch *dispatch_new_empty(const struct conf *conf, const struct services *services);
+struct dispatch *dispatch_new_empty(const struct conf *conf,
+                                    const struct connector_services *services);
 /* Calls `each` with the name of every instance that runs or is being started; before any is seated
  * (dispatch_change_start), of every one that the configuration wants. */
 void dispatch_each_name(const struct dispatch *d, void (*each)(void *ctx, const char *name),
@@ -37,7 +38,7 @@ bool dispatch_drain(struct dispatch *d, int64_t grace_ms);
  * grace_ms for them together; returns how many had to be abandoned. */
 unsigned dispatch_free(struct dispatch *d, int64_t grace_ms);
 /* Instances that run or are being started. */
-size_t dispatch_count(const struct dispatch *d);
+size_t dispatch_count_running(const struct dispatch *d);
 
 /* Why the enabled instance of that name did not start, as an error with its place; NULL: it did, or
  * there is none. */
@@ -46,14 +47,14 @@ const struct tc_err *dispatch_why_disabled(const struct dispatch *d, const char 
 struct dispatch_instance {
     const char *name, *plugin, *path;
     struct channel_health health;
-    struct post_stats post;
+    struct outbox_stats post;
 };
 /* Calls `each` for every instance that runs. Looks at each: what hangs is logged. */
 void dispatch_each_instance(const struct dispatch *d,
                             void (*each)(void *ctx, const struct dispatch_instance *i), void *ctx);
 
 /* A row of the ledger was laid for an instance by somebody else. False: it does not run. */
-bool dispatch_take_row(struct dispatch *d, const char *instance, int64_t seq);
+bool dispatch_deliver_row(struct dispatch *d, const char *instance, int64_t seq);
 
 /* ---- a change of the instances, while turns run. Nothing of it waits: processes, threads and
  * files that are tried are heard of through the loop.
@@ -79,7 +80,7 @@ bool dispatch_take_row(struct dispatch *d, const char *instance, int64_t seq);
  * stopped; of turns that begin meanwhile it is told everything; all of that within the bounds of
  * its queue. After UNDO it is told what is cast from then on, and outcomes from the ledger. */
 
-struct dispatch_change;
+struct dispatch_reconfig;
 struct dispatch_change_spec {
     /* All files have been tried; from now on turns may begin, and are told to all instances that
      * are to run. Of dispatch_change_start only; or NULL. */
@@ -92,58 +93,64 @@ struct dispatch_change_spec {
 /* Each begins one; callbacks come through the loop. One at a time. */
 
 /* Every instance of dispatch_new_empty. What cannot be started is logged. */
-struct dispatch_change *dispatch_change_start(struct dispatch *d,
-                                              const struct dispatch_change_spec *spec);
+struct dispatch_reconfig *dispatch_change_start(struct dispatch *d,
+                                                const struct dispatch_change_spec *spec);
 /* Compares the configuration with what runs: instances of which no key and no file changed stay as
  * they are. What a predecessor of the same name left in the ledger is the instance's own. */
-struct dispatch_change *dispatch_change_conf(struct dispatch *d, const struct conf *conf,
-                                             const struct dispatch_change_spec *spec);
-/* Ends one instance that is wanted (dispatch_wants), and starts it again, as if it alone had
- * changed; one that is down, or did not start, starts at once. */
-struct dispatch_change *dispatch_change_restart(struct dispatch *d, const char *name,
-                                                const struct dispatch_change_spec *spec);
+struct dispatch_reconfig *dispatch_change_conf(struct dispatch *d, const struct conf *conf,
+                                               const struct dispatch_change_spec *spec);
+/* Ends one instance that is wanted (dispatch_find_configured), and starts it again, as if it alone
+ * had changed; one that is down, or did not start, starts at once. */
+struct dispatch_reconfig *dispatch_change_restart(struct dispatch *d, const char *name,
+                                                  const struct dispatch_change_spec *spec);
 /* In the middle it is broken off without a call of `done`, and the instances are to be ended. NULL
  * is fine. */
-void dispatch_change_free(struct dispatch_change *c);
+void dispatch_reconfig_free(struct dispatch_reconfig *c);
 
 /* What the configuration says of the instance of that name, whether it runs or not. NULL with err:
  * there is none, and which one may be meant. */
-const struct conf_instance *dispatch_wants(const struct dispatch *d, const char *name,
-                                           struct tc_err *err);
+const struct conf_instance *dispatch_find_configured(const struct dispatch *d, const char *name,
+                                                     struct tc_err *err);
 
-enum dispatch_step { DISPATCH_KEPT, DISPATCH_STARTED, DISPATCH_RESTARTED, DISPATCH_STOPPED };
+enum dispatch_reconfig_action {
+    DISPATCH_KEPT,
+    DISPATCH_STARTED,
+    DISPATCH_RESTARTED,
+    DISPATCH_STOPPED
+};
 /* What it is about, by the name of the instance; within `done`. */
-void dispatch_change_each(const struct dispatch_change *c,
-                          void (*each)(void *ctx, const char *name, enum dispatch_step step),
-                          void *ctx);
+void dispatch_reconfig_each(const struct dispatch_reconfig *c,
+                            void (*each)(void *ctx, const char *name,
+                                         enum dispatch_reconfig_action step),
+                            void *ctx);
 
 /* ---- turns */
 
-struct dispatch_spec {
+struct dispatch_turn_spec {
     const char *id, *agent, *conversation;
     const char *submitter, *route; /* or NULL: the instance whose message began it, and its JSON */
     struct visibility visibility;  /* resolved; it stays as it is for the whole turn */
 };
 /* A turn. Strings are copied. */
-struct dispatch_turn *dispatch_open(struct dispatch *d, const struct dispatch_spec *spec);
+struct dispatch_turn *dispatch_open_turn(struct dispatch *d, const struct dispatch_turn_spec *spec);
 /* Casts one draft of the guard: visibility and audience are decided here, once per class of
  * instances; boxed only if somebody gets it. */
-void dispatch_cast(struct dispatch_turn *t, struct event *ev);
+void dispatch_event(struct dispatch_turn *t, struct event *ev);
 /* While it is on, instances may be told of several casts at once. */
-void dispatch_gather(struct dispatch_turn *t, bool on);
-void dispatch_close(struct dispatch_turn *t);
+void dispatch_set_batching(struct dispatch_turn *t, bool on);
+void dispatch_close_turn(struct dispatch_turn *t);
 /* The outcome is being noted: calls `each` for every instance that would be cast this event: its
  * name, and the canonical line as it would get it. */
-void dispatch_each_target(struct dispatch_turn *t, const struct event *ev,
-                          void (*each)(void *ctx, const char *instance, struct str line),
-                          void *ctx);
+void dispatch_each_recipient(struct dispatch_turn *t, const struct event *ev,
+                             void (*each)(void *ctx, const char *instance, struct str line),
+                             void *ctx);
 
 /* For a source that can wait (replay): from now on every cast waits first until each instance
  * that still moves has room, so that none ever drops or joins events because it is slow. One
- * that does not move within patience_ms is no longer waited for, until it has room again.
+ * that does not move within backpressure_ms is no longer waited for, until it has room again.
  * 0: casts never wait. */
-void dispatch_set_patience(struct dispatch *d, int patience_ms);
+void dispatch_set_backpressure(struct dispatch *d, int backpressure_ms);
 /* The same wait, once. */
-void dispatch_wait_room(struct dispatch *d, int patience_ms);
+void dispatch_wait_capacity(struct dispatch *d, int backpressure_ms);
 
 #endif

@@ -13,7 +13,7 @@
 
 /* The forms one event is cast in. MUTE: an open request as PLAIN or HIDDEN, without choices, for
  * instances that may not answer it. */
-enum form {
+enum dispatch_form {
     FORM_NONE,
     FORM_PLAIN,
     FORM_HIDDEN,
@@ -25,28 +25,28 @@ enum form {
 };
 
 /* What of a turn some instances see alike. */
-struct group {
+struct dispatch_view {
     bool sees_all;
     bool wants_state, wants_raw;
-    char *audience; /* or NULL: user */
-    enum form form; /* of the event that is being cast */
+    char *audience;          /* or NULL: user */
+    enum dispatch_form form; /* of the event that is being cast */
 };
 
 /* The place of an instance. It stays, so that turns know it by its number; one that is left stays
  * empty. */
-struct seat {
-    struct runner *runner;            /* NULL: empty */
-    const struct conf_instance *spec; /* of the roster */
-    struct loaded *loaded;
+struct dispatch_slot {
+    struct connector_instance *runner; /* NULL: empty */
+    const struct conf_instance *spec;  /* of the roster */
+    struct loaded_plugin *loaded;
     size_t group;
-    uint32_t kinds;   /* bits: those it is cast */
-    enum form form;   /* in which it gets the event that is being cast */
-    bool room;        /* when it was last looked */
-    bool left_behind; /* did not move for as long as patience goes; not waited for */
+    uint32_t kinds;          /* bits: those it is cast */
+    enum dispatch_form form; /* in which it gets the event that is being cast */
+    bool room;               /* when it was last looked */
+    bool stalled;            /* did not move for as long as patience goes; not waited for */
 };
 
 /* What may still be cast before it is looked again who has room: a part of the smallest queue. */
-struct room {
+struct dispatch_budget {
     int64_t events, bytes;
 };
 
@@ -60,63 +60,64 @@ struct disabled {
 /* An instance that has been told to end, and has no seat any more. */
 struct leaving {
     struct leaving *next;
-    struct runner *runner;
+    struct connector_instance *runner;
     int64_t deadline_ms; /* monotonic */
 };
 
 struct dispatch {
-    struct services services;
+    struct connector_services services;
     bool empty; /* nothing has been seated yet */
     struct leaving *leaving;
-    struct roster *roster;
-    struct seat *seats;
-    struct group *groups;
+    struct configured_instances *roster;
+    struct dispatch_slot *seats;
+    struct dispatch_view *groups;
     struct dispatch_turn *turns;
     struct disabled *disabled;
     size_t n, n_groups;
     size_t log_all, log_shown; /* groups: what the turn log keeps, and what of it is shown */
-    int patience_ms;
-    struct room room; /* with patience */
+    int backpressure_ms;
+    struct dispatch_budget room; /* with patience */
     bool gathers;
-    struct slab burst; /* of its boxes; holds nothing in between */
+    struct chunk_pool burst; /* of its boxes; holds nothing in between */
 };
 
 struct dispatch_turn {
     struct dispatch *dispatch;
     struct dispatch_turn *next, *prev;
     struct arena arena;
-    struct dispatch_spec spec;   /* its strings are the arena's */
-    struct showing *showings;    /* what each group was shown */
-    size_t n_showings;           /* groups there were when an event was last cast */
-    struct turnlog_entry *entry; /* NULL: there is no turn log, or it has got done */
-    bool decided;                /* its outcome is noted, so it is told from the ledger */
-    size_t n;                    /* seats there were when it was opened: it knows no others */
-    void **handles;              /* one per seat, NULL: it is gone or has got done */
+    struct dispatch_turn_spec spec; /* its strings are the arena's */
+    struct showing *showings;       /* what each group was shown */
+    size_t n_showings;              /* groups there were when an event was last cast */
+    struct turnlog_entry *entry;    /* NULL: there is no turn log, or it has got done */
+    bool decided;                   /* its outcome is noted, so it is told from the ledger */
+    size_t n;                       /* seats there were when it was opened: it knows no others */
+    void **handles;                 /* one per seat, NULL: it is gone or has got done */
 };
 
 /* ---- dispatch.c */
 
 /* As that instance is named the turn. */
-struct channel_turn dispatch_name_turn(const struct dispatch_turn *t, const char *instance);
+struct channel_turn dispatch_describe_turn(const struct dispatch_turn *t, const char *instance);
 
 /* ---- dispatch_slot.c */
 
 /* The group that sees the same; a new one when there is none. `audience` is copied. */
-size_t dispatch_find_group(struct dispatch *d, const struct group *wanted, const char *audience);
+size_t dispatch_find_view(struct dispatch *d, const struct dispatch_view *wanted,
+                          const char *audience);
 /* The number of the seat of that instance, or d->n. */
-size_t dispatch_find_seat(const struct dispatch *d, const char *name);
+size_t dispatch_find_slot(const struct dispatch *d, const char *name);
 /* Begins to look at its plugin. NULL with err: there is none. */
-struct loader_probe *dispatch_probe(struct loader_trial *trial, const struct conf *conf,
-                                    const struct conf_instance *spec, struct tc_err *err);
+struct probe_candidate *dispatch_probe_plugin(struct probe_run *trial, const struct conf *conf,
+                                              const struct conf_instance *spec, struct tc_err *err);
 /* Makes an instance, which is not launched; takes over loaded when it does. -1 with err: it is not
  * there. */
-int dispatch_fill_seat(struct dispatch *d, struct seat *s, const struct conf *conf,
-                       const struct conf_instance *spec, struct loaded *loaded,
-                       struct tc_err *err) MUST_CHECK;
+int dispatch_start_slot(struct dispatch *d, struct dispatch_slot *s, const struct conf *conf,
+                        const struct conf_instance *spec, struct loaded_plugin *loaded,
+                        struct tc_err *err) MUST_CHECK;
 /* Without the loop: waits until it runs. -1 with err: the seat has no runner; its plugin is still
  * there. */
-int dispatch_await_seat(struct seat *s, struct tc_err *err) MUST_CHECK;
-size_t dispatch_add_seat(struct dispatch *d);
+int dispatch_await_slot(struct dispatch_slot *s, struct tc_err *err) MUST_CHECK;
+size_t dispatch_add_slot(struct dispatch *d);
 /* The seat of an instance that was not launched yet: turns that run are opened for it anew, but for
  * those whose outcome is in the ledger, which is cast again when it is resumed. */
 void dispatch_reopen_turns(struct dispatch *d, size_t seat);
@@ -133,7 +134,7 @@ void dispatch_log_switched_off(const struct conf *conf);
 
 /* Stops it, and frees it when it has ended. It is killed when it has not within DISPATCH_END_MS. */
 #define DISPATCH_END_MS 5000
-void dispatch_leave(struct dispatch *d, struct runner *r);
+void dispatch_leave(struct dispatch *d, struct connector_instance *r);
 /* Frees those that have ended, kills those whose time is over. True: none is left. */
 bool dispatch_all_left(struct dispatch *d);
 /* Waits for them, and frees them; how many had to be abandoned. */
@@ -144,22 +145,22 @@ unsigned dispatch_await_leaving(struct dispatch *d, int64_t deadline_ms);
 /* What becomes of one instance that is wanted. */
 struct plan_step {
     const struct conf_instance *spec; /* of the next roster */
-    enum dispatch_step what;
-    size_t seat;                /* of its predecessor, then its own; NO_SEAT: none */
-    struct loader_probe *probe; /* while its file is tried */
-    struct loaded *loaded;      /* until the seat has it */
-    struct seat filled;         /* the next instance, until it is in `seat` */
-    struct tc_err err;          /* why it was refused, or has failed */
-    bool refused;               /* its file or its options, and the change goes on without it */
-    bool failed;                /* to start */
+    enum dispatch_reconfig_action what;
+    size_t seat;                   /* of its predecessor, then its own; NO_SEAT: none */
+    struct probe_candidate *probe; /* while its file is tried */
+    struct loaded_plugin *loaded;  /* until the seat has it */
+    struct dispatch_slot filled;   /* the next instance, until it is in `seat` */
+    struct tc_err err;             /* why it was refused, or has failed */
+    bool refused;                  /* its file or its options, and the change goes on without it */
+    bool failed;                   /* to start */
     bool up;
 };
 #define NO_SEAT SIZE_MAX
 
 struct plan {
     struct dispatch *dispatch;
-    const struct roster *next;
-    struct loader_trial *trial;
+    const struct configured_instances *next;
+    struct probe_run *trial;
     struct plan_step *steps;
     size_t n;
     bool lenient; /* what is refused or fails is logged, and left out */
@@ -174,6 +175,6 @@ void plan_begin(struct plan *p, const struct conf_instance *only, void (*tried)(
 int plan_finish(struct plan *p, struct tc_err *err) MUST_CHECK;
 void plan_fini(struct plan *p);
 /* The instance in the seat is as the configuration wants it: keys, secrets, file. */
-bool plan_stays(const struct seat *s, const struct conf_instance *spec);
+bool plan_stays(const struct dispatch_slot *s, const struct conf_instance *spec);
 
 #endif

@@ -6,36 +6,36 @@
 #include "base/sys/clock.h"
 #include "core/dispatch/dispatch_internal.h"
 
-/* runner_free does not wait for it. */
-static bool has_ended(struct runner *r)
+/* connector_instance_free does not wait for it. */
+static bool has_ended(struct connector_instance *r)
 {
-    const enum channel_state state = runner_state(r, NULL);
+    const enum channel_state state = connector_instance_state(r, NULL);
     return state == CHANNEL_NEW || state == CHANNEL_ENDED || state == CHANNEL_FAILED;
 }
 
-void dispatch_leave(struct dispatch *d, struct runner *r)
+void dispatch_leave(struct dispatch *d, struct connector_instance *r)
 {
     if (has_ended(r)) {
-        runner_free(r, 0);
+        connector_instance_free(r, 0);
         return;
     }
     struct leaving *const l = xmalloc(sizeof *l);
     *l = (struct leaving){
         .next = d->leaving, .runner = r, .deadline_ms = clock_mono_ms() + DISPATCH_END_MS};
     d->leaving = l;
-    runner_stop(r);
+    connector_instance_stop(r);
 }
 
 bool dispatch_all_left(struct dispatch *d)
 {
     for (struct leaving **at = &d->leaving, *l; (l = *at);) {
         if (!has_ended(l->runner) &&
-            !(clock_mono_ms() >= l->deadline_ms && runner_kill(l->runner))) {
+            !(clock_mono_ms() >= l->deadline_ms && connector_instance_kill(l->runner))) {
             at = &l->next;
             continue;
         }
         *at = l->next;
-        runner_free(l->runner, 0);
+        connector_instance_free(l->runner, 0);
         free(l);
     }
     return !d->leaving;
@@ -46,7 +46,7 @@ unsigned dispatch_await_leaving(struct dispatch *d, int64_t deadline_ms)
     unsigned abandoned = 0;
     for (struct leaving *l; (l = d->leaving);) {
         d->leaving = l->next;
-        abandoned += !runner_free(l->runner, deadline_ms);
+        abandoned += !connector_instance_free(l->runner, deadline_ms);
         free(l);
     }
     return abandoned;

@@ -11,17 +11,17 @@
 #include "base/sys/log.h"
 #include "core/dispatch/dispatch_internal.h"
 
-bool plan_stays(const struct seat *s, const struct conf_instance *spec)
+bool plan_stays(const struct dispatch_slot *s, const struct conf_instance *spec)
 {
-    return conf_instance_same(s->spec, spec) && runner_has_options(s->runner, spec->options) &&
-           loader_is_current(s->loaded);
+    return conf_instance_equal(s->spec, spec) &&
+           connector_options_equal(s->runner, spec->options) && loader_is_current(s->loaded);
 }
 
 /* The linker knows a file by its inode: it would take the new text for the old module. */
 static int check_overwritten(const struct dispatch *d, const char *path, struct tc_err *err)
 {
     for (size_t i = 0; i < d->n; i++) {
-        const struct loaded *const l = d->seats[i].loaded;
+        const struct loaded_plugin *const l = d->seats[i].loaded;
         if (l && strcmp(l->path, path) == 0 && loader_is_overwritten(l))
             return err_set(err, path,
                            "was written over while it is loaded: move a new file there, or "
@@ -34,15 +34,15 @@ static void begin_probe(struct plan *p, struct plan_step *s)
 {
     const struct conf *const conf = p->next->conf;
     CLEANUP_FREE char *path =
-        loader_locate(s->spec->plugin, (const char *const *)conf->plugin_dirs, &s->err);
+        loader_find_path(s->spec->plugin, (const char *const *)conf->plugin_dirs, &s->err);
     if (path && check_overwritten(p->dispatch, path, &s->err) == 0)
-        s->probe = loader_probe_begin(p->trial, path);
+        s->probe = probe_run_add_file(p->trial, path);
 }
 
 static void add_step(struct plan *p, const struct conf_instance *spec, bool restarts)
 {
     const struct dispatch *const d = p->dispatch;
-    const size_t seat = dispatch_find_seat(d, spec->name);
+    const size_t seat = dispatch_find_slot(d, spec->name);
     struct plan_step *const s = &p->steps[p->n++];
     *s = (struct plan_step){.spec = spec, .seat = seat < d->n ? seat : NO_SEAT};
     if (s->seat != NO_SEAT && !restarts && plan_stays(&d->seats[seat], spec)) {
@@ -58,12 +58,12 @@ void plan_begin(struct plan *p, const struct conf_instance *only, void (*tried)(
                 void *ctx)
 {
     p->steps = xcalloc(p->next->n + 1, sizeof *p->steps);
-    p->trial = loader_trial_new();
+    p->trial = probe_run_new();
     p->is_one = only != NULL;
     for (size_t i = 0; i < p->next->n; i++)
         if (!only || p->next->wanted[i] == only)
             add_step(p, p->next->wanted[i], only != NULL);
-    loader_trial_run(p->trial);
+    probe_run_execute(p->trial);
     loader_trial_watch(p->trial, p->dispatch->services.loop, tried, ctx);
 }
 
@@ -75,7 +75,7 @@ static int judge_file(const struct plan *p, struct plan_step *s, struct tc_err *
     const struct conf *const conf = p->next->conf;
     char place[sizeof err->place] = "";
     if (s->probe)
-        s->loaded = loader_probe_finish(p->trial, s->probe, &s->err);
+        s->loaded = probe_run_take_result(p->trial, s->probe, &s->err);
     s->probe = NULL;
     if (s->spec->line > 0)
         snprintf(place, sizeof place, "%.200s:%d", conf->file, s->spec->line);
@@ -84,8 +84,8 @@ static int judge_file(const struct plan *p, struct plan_step *s, struct tc_err *
         return -1;
     }
     if (!s->loaded)
-        return err_set(err, place, "plugins.instances.%s: %s", s->spec->name, err_str(&s->err));
-    return loader_try_options(s->loaded, s->spec, conf->file, err);
+        return err_set(err, place, "plugins.instances.%s: %s", s->spec->name, err_format(&s->err));
+    return loader_check_options(s->loaded, s->spec, conf->file, err);
 }
 
 static bool has_twin(const struct plan *p, const struct plan_step *s)
@@ -101,7 +101,7 @@ static int make_next(const struct plan *p, struct plan_step *s, struct tc_err *e
     if (has_twin(p, s))
         return err_set(err, p->next->conf->file,
                        "instance %s is disabled: there is one of that name already", s->spec->name);
-    if (dispatch_fill_seat(p->dispatch, &s->filled, p->next->conf, s->spec, s->loaded, err) < 0)
+    if (dispatch_start_slot(p->dispatch, &s->filled, p->next->conf, s->spec, s->loaded, err) < 0)
         return -1;
     s->loaded = NULL;
     return 0;
@@ -110,7 +110,7 @@ static int make_next(const struct plan *p, struct plan_step *s, struct tc_err *e
 /* What only lies in a directory and is no plugin does not count, as at the start. */
 static bool may_fail(const struct plan *p, const struct plan_step *s)
 {
-    for (size_t i = p->next->n_named; i < p->next->n && !p->is_one; i++)
+    for (size_t i = p->next->n_explicit; i < p->next->n && !p->is_one; i++)
         if (p->next->wanted[i] == s->spec)
             return true;
     return p->lenient;
@@ -128,22 +128,22 @@ int plan_finish(struct plan *p, struct tc_err *err)
         if (p->lenient)
             dispatch_note_disabled(p->dispatch, s->spec, &why);
         else if (may_fail(p, s))
-            log_line(LOG_ERR, "host", "%s", err_str(&why));
+            log_write(LOG_ERR, "host", "%s", err_format(&why));
         else if (rc == 0) {
             *err = why;
             rc = -1;
         }
     }
-    loader_trial_free(p->trial);
+    probe_run_free(p->trial);
     p->trial = NULL;
     return rc;
 }
 
 void plan_fini(struct plan *p)
 {
-    loader_trial_free(p->trial);
+    probe_run_free(p->trial);
     for (size_t i = 0; i < p->n; i++)
-        loader_free(p->steps[i].loaded);
+        loader_unref_plugin(p->steps[i].loaded);
     free(p->steps);
     *p = (struct plan){0};
 }

@@ -20,22 +20,22 @@ enum phase { PHASE_EXAMINE, PHASE_STOP, PHASE_START, PHASE_UNDO, PHASE_RESTORE, 
 /* What a seat held before the change. */
 struct former {
     const struct conf_instance *spec; /* NULL: nothing that does not stay */
-    struct loaded *loaded;
+    struct loaded_plugin *loaded;
     bool is_replaced; /* else there is no next one in its seat */
     bool restoring;   /* it was launched again, and has neither started nor failed yet */
 };
 
-struct dispatch_change {
+struct dispatch_reconfig {
     struct dispatch *dispatch;
     struct dispatch_change_spec spec;
     enum phase phase;
     struct plan plan;
-    struct roster *next; /* NULL: the same */
+    struct configured_instances *next; /* NULL: the same */
     struct former *formers;
-    size_t n_formers;       /* seats there were */
-    struct runner *revived; /* only its next life is waited for; or NULL */
-    struct tc_err err;      /* of the failure */
-    bool is_finished;       /* `done` is being called */
+    size_t n_formers;                   /* seats there were */
+    struct connector_instance *revived; /* only its next life is waited for; or NULL */
+    struct tc_err err;                  /* of the failure */
+    bool is_finished;                   /* `done` is being called */
     struct loop_timer *timer;
 };
 
@@ -43,23 +43,24 @@ struct dispatch_change {
 
 static void on_instance_change(void *ctx)
 {
-    const struct dispatch_change *const c = ctx;
+    const struct dispatch_reconfig *const c = ctx;
     loop_timer_set(c->timer, 0);
 }
 
-static void watch_runner(struct dispatch_change *c, struct runner *r)
+static void watch_runner(struct dispatch_reconfig *c, struct connector_instance *r)
 {
-    runner_on_change(r, on_instance_change, c);
+    connector_instance_on_change(r, on_instance_change, c);
 }
 
-static void let_leave(struct dispatch_change *c, struct runner *r)
+static void let_leave(struct dispatch_reconfig *c, struct connector_instance *r)
 {
     watch_runner(c, r);
     dispatch_leave(c->dispatch, r);
 }
 
 /* The instance in the seat is stopped; what takes its place is not launched yet. */
-static void exchange_seat(struct dispatch_change *c, size_t seat, const struct seat *next)
+static void exchange_seat(struct dispatch_reconfig *c, size_t seat,
+                          const struct dispatch_slot *next)
 {
     struct dispatch *const d = c->dispatch;
     let_leave(c, d->seats[seat].runner);
@@ -68,7 +69,7 @@ static void exchange_seat(struct dispatch_change *c, size_t seat, const struct s
     dispatch_reopen_turns(d, seat);
 }
 
-static void note_formers(struct dispatch_change *c)
+static void note_formers(struct dispatch_reconfig *c)
 {
     struct dispatch *const d = c->dispatch;
     c->n_formers = d->n;
@@ -80,7 +81,7 @@ static void note_formers(struct dispatch_change *c)
         const struct plan_step *const s = &c->plan.steps[i];
         if (s->refused || s->seat == NO_SEAT)
             continue;
-        const struct seat *const seat = &d->seats[s->seat];
+        const struct dispatch_slot *const seat = &d->seats[s->seat];
         c->formers[s->seat] = s->what == DISPATCH_KEPT
                                   ? (struct former){0}
                                   : (struct former){seat->spec, seat->loaded, true, false};
@@ -89,24 +90,24 @@ static void note_formers(struct dispatch_change *c)
 
 /* An instance like the one that was in the seat before, so that turns that begin meanwhile are kept
  * for it, in case the change is undone. -1: there is none, which is logged. */
-static int make_former(struct dispatch_change *c, size_t seat, struct seat *out)
+static int make_former(struct dispatch_reconfig *c, size_t seat, struct dispatch_slot *out)
 {
     struct dispatch *const d = c->dispatch;
     const struct former *const f = &c->formers[seat];
     struct tc_err err = {0};
-    if (dispatch_fill_seat(d, out, d->roster->conf, f->spec, f->loaded, &err) == 0) {
-        loader_ref(f->loaded);
+    if (dispatch_start_slot(d, out, d->roster->conf, f->spec, f->loaded, &err) == 0) {
+        loader_ref_plugin(f->loaded);
         return 0;
     }
-    log_line(LOG_ERR, "host", "instance %s cannot be started again: %s", f->spec->name,
-             err_str(&err));
+    log_write(LOG_ERR, "host", "instance %s cannot be started again: %s", f->spec->name,
+              err_format(&err));
     return -1;
 }
 
-static void stop_formers(struct dispatch_change *c)
+static void stop_formers(struct dispatch_reconfig *c)
 {
     struct dispatch *const d = c->dispatch;
-    struct seat next;
+    struct dispatch_slot next;
     for (size_t i = 0; i < c->n_formers; i++) {
         const struct former *const f = &c->formers[i];
         if (!f->spec || f->is_replaced)
@@ -115,7 +116,7 @@ static void stop_formers(struct dispatch_change *c)
             exchange_seat(c, i, &next);
             continue;
         }
-        loader_ref(f->loaded); /* the seat gives it back */
+        loader_ref_plugin(f->loaded); /* the seat gives it back */
         let_leave(c, d->seats[i].runner);
         dispatch_leave_seat(d, i);
     }
@@ -123,7 +124,7 @@ static void stop_formers(struct dispatch_change *c)
 
 /* Of a host that starts all have a seat from the beginning. Else new ones have one when the change
  * counts: no turn is to know them before. */
-static void seat_next(struct dispatch_change *c)
+static void seat_next(struct dispatch_reconfig *c)
 {
     struct dispatch *const d = c->dispatch;
     for (size_t i = 0; i < c->plan.n; i++) {
@@ -132,26 +133,27 @@ static void seat_next(struct dispatch_change *c)
             continue;
         if (s->seat != NO_SEAT) {
             exchange_seat(c, s->seat, &s->filled);
-            s->filled = (struct seat){0};
+            s->filled = (struct dispatch_slot){0};
             continue;
         }
         watch_runner(c, s->filled.runner);
         if (!c->plan.lenient)
             continue;
-        s->seat = dispatch_add_seat(d);
+        s->seat = dispatch_add_slot(d);
         d->seats[s->seat] = s->filled;
-        s->filled = (struct seat){0};
+        s->filled = (struct dispatch_slot){0};
     }
 }
 
-static struct runner *runner_of_step(const struct dispatch_change *c, const struct plan_step *s)
+static struct connector_instance *runner_of_step(const struct dispatch_reconfig *c,
+                                                 const struct plan_step *s)
 {
     return s->filled.runner ? s->filled.runner : c->dispatch->seats[s->seat].runner;
 }
 
 /* ---- the phases ---- */
 
-static void enter_phase(struct dispatch_change *c, enum phase phase)
+static void enter_phase(struct dispatch_reconfig *c, enum phase phase)
 {
     assert(phase > c->phase);
     c->phase = phase;
@@ -166,7 +168,7 @@ static bool any_starts(const struct plan *p)
     return false;
 }
 
-static void examine(struct dispatch_change *c)
+static void examine(struct dispatch_reconfig *c)
 {
     const bool lenient = c->plan.lenient;
     int rc = plan_finish(&c->plan, &c->err);
@@ -190,16 +192,16 @@ static void on_tried(void *ctx)
     examine(ctx);
 }
 
-static void launch_next(struct dispatch_change *c)
+static void launch_next(struct dispatch_reconfig *c)
 {
     for (size_t i = 0; i < c->plan.n; i++) {
         const struct plan_step *const s = &c->plan.steps[i];
         if (!s->refused && s->what != DISPATCH_KEPT)
-            runner_launch(runner_of_step(c, s));
+            connector_instance_launch(runner_of_step(c, s));
     }
 }
 
-static void stop_phase(struct dispatch_change *c)
+static void stop_phase(struct dispatch_reconfig *c)
 {
     if (!dispatch_all_left(c->dispatch))
         return;
@@ -208,28 +210,29 @@ static void stop_phase(struct dispatch_change *c)
 }
 
 /* Whether it has started or failed. */
-static bool has_settled(struct runner *r, bool *runs, struct tc_err *err)
+static bool has_settled(struct connector_instance *r, bool *runs, struct tc_err *err)
 {
-    const enum channel_state state = runner_state(r, err);
+    const enum channel_state state = connector_instance_state(r, err);
     *runs = state == CHANNEL_RUNNING;
     if (state == CHANNEL_DOWN || state == CHANNEL_ENDED)
-        err_set(err, NULL, "instance %s died as soon as it had started", runner_name(r));
+        err_set(err, NULL, "instance %s died as soon as it had started",
+                connector_instance_name(r));
     return state != CHANNEL_NEW && state != CHANNEL_STARTING && state != CHANNEL_STOPPING;
 }
 
 /* Of a host that starts. */
-static void leave_out(struct dispatch_change *c, struct plan_step *s)
+static void leave_out(struct dispatch_reconfig *c, struct plan_step *s)
 {
-    struct runner *const r = c->dispatch->seats[s->seat].runner;
+    struct connector_instance *const r = c->dispatch->seats[s->seat].runner;
     dispatch_note_disabled(c->dispatch, s->spec, &s->err);
     dispatch_leave_seat(c->dispatch, s->seat);
     let_leave(c, r);
 }
 
 /* False: it is still to be waited for. */
-static bool look_at_step(struct dispatch_change *c, struct plan_step *s)
+static bool look_at_step(struct dispatch_reconfig *c, struct plan_step *s)
 {
-    struct runner *const r = runner_of_step(c, s);
+    struct connector_instance *const r = runner_of_step(c, s);
     bool runs;
     if (!has_settled(r, &runs, &s->err))
         return false;
@@ -240,13 +243,13 @@ static bool look_at_step(struct dispatch_change *c, struct plan_step *s)
     }
     s->up = true;
     if (runs)
-        runner_resume(r);
+        connector_resume_deliveries(r);
     else
         leave_out(c, s);
     return true;
 }
 
-static void take_roster(struct dispatch_change *c)
+static void take_roster(struct dispatch_reconfig *c)
 {
     struct dispatch *const d = c->dispatch;
     for (size_t i = 0; i < c->plan.n; i++) {
@@ -254,29 +257,29 @@ static void take_roster(struct dispatch_change *c)
         if (!s->refused)
             d->seats[s->seat].spec = s->spec;
     }
-    struct roster *const before = d->roster;
+    struct configured_instances *const before = d->roster;
     d->roster = c->next;
     c->next = before; /* names of it are still told */
 }
 
-static void drop_formers(struct dispatch_change *c)
+static void drop_formers(struct dispatch_reconfig *c)
 {
     struct dispatch *const d = c->dispatch;
     for (size_t i = 0; i < c->n_formers; i++) {
         struct former *const f = &c->formers[i];
-        struct runner *const r = d->seats[i].runner;
+        struct connector_instance *const r = d->seats[i].runner;
         if (!f->spec)
             continue;
         if (!f->is_replaced && r) {
             dispatch_leave_seat(d, i);
             let_leave(c, r); /* which has not been launched */
         }
-        loader_free(f->loaded);
+        loader_unref_plugin(f->loaded);
         f->loaded = NULL;
     }
 }
 
-static void count_it(struct dispatch_change *c)
+static void count_it(struct dispatch_reconfig *c)
 {
     struct dispatch *const d = c->dispatch;
     drop_formers(c);
@@ -285,12 +288,12 @@ static void count_it(struct dispatch_change *c)
         if (s->refused || s->what == DISPATCH_KEPT)
             continue;
         if (s->seat == NO_SEAT) {
-            s->seat = dispatch_add_seat(d);
+            s->seat = dispatch_add_slot(d);
             d->seats[s->seat] = s->filled;
-            s->filled = (struct seat){0};
+            s->filled = (struct dispatch_slot){0};
         }
         if (!c->plan.lenient) /* else it was when it started */
-            runner_resume(d->seats[s->seat].runner);
+            connector_resume_deliveries(d->seats[s->seat].runner);
     }
     if (c->next)
         take_roster(c);
@@ -299,24 +302,24 @@ static void count_it(struct dispatch_change *c)
 }
 
 /* Each next one gives way to one like the former. */
-static void undo(struct dispatch_change *c)
+static void undo(struct dispatch_reconfig *c)
 {
     struct dispatch *const d = c->dispatch;
-    struct seat again;
+    struct dispatch_slot again;
     for (size_t i = 0; i < c->plan.n; i++) {
         struct plan_step *const s = &c->plan.steps[i];
         if (s->refused || s->what == DISPATCH_KEPT)
             continue;
         if (s->seat == NO_SEAT) {
             let_leave(c, s->filled.runner);
-            loader_free(s->filled.loaded);
-            s->filled = (struct seat){0};
+            loader_unref_plugin(s->filled.loaded);
+            s->filled = (struct dispatch_slot){0};
             continue;
         }
-        struct loaded *const loaded = d->seats[s->seat].loaded;
+        struct loaded_plugin *const loaded = d->seats[s->seat].loaded;
         if (make_former(c, s->seat, &again) == 0) {
             exchange_seat(c, s->seat, &again);
-            loader_free(loaded);
+            loader_unref_plugin(loaded);
             continue;
         }
         let_leave(c, d->seats[s->seat].runner);
@@ -325,7 +328,7 @@ static void undo(struct dispatch_change *c)
     enter_phase(c, PHASE_UNDO);
 }
 
-static void start_phase(struct dispatch_change *c)
+static void start_phase(struct dispatch_reconfig *c)
 {
     bool all = true;
     for (size_t i = 0; i < c->plan.n; i++) {
@@ -344,33 +347,33 @@ static void start_phase(struct dispatch_change *c)
         count_it(c);
 }
 
-static void undo_phase(struct dispatch_change *c)
+static void undo_phase(struct dispatch_reconfig *c)
 {
     if (!dispatch_all_left(c->dispatch))
         return;
     for (size_t i = 0; i < c->n_formers; i++)
         if (c->formers[i].spec && c->dispatch->seats[i].runner) {
             c->formers[i].restoring = true;
-            runner_launch(c->dispatch->seats[i].runner);
+            connector_instance_launch(c->dispatch->seats[i].runner);
         }
     enter_phase(c, PHASE_RESTORE);
 }
 
-static void restore_seat(struct dispatch_change *c, size_t seat, bool runs,
+static void restore_seat(struct dispatch_reconfig *c, size_t seat, bool runs,
                          const struct tc_err *err)
 {
-    struct runner *const r = c->dispatch->seats[seat].runner;
+    struct connector_instance *const r = c->dispatch->seats[seat].runner;
     c->formers[seat].restoring = false;
     if (runs) {
-        runner_resume(r);
+        connector_resume_deliveries(r);
         return;
     }
-    log_line(LOG_ERR, "host", "it does not start again: %s", err_str(err));
+    log_write(LOG_ERR, "host", "it does not start again: %s", err_format(err));
     dispatch_leave_seat(c->dispatch, seat);
     let_leave(c, r);
 }
 
-static void restore_phase(struct dispatch_change *c)
+static void restore_phase(struct dispatch_reconfig *c)
 {
     bool all = true, runs;
     for (size_t i = 0; i < c->n_formers; i++) {
@@ -388,57 +391,57 @@ static void restore_phase(struct dispatch_change *c)
 
 /* ---- one that is down ---- */
 
-static void revive_phase(struct dispatch_change *c)
+static void revive_phase(struct dispatch_reconfig *c)
 {
-    const enum channel_state state = runner_state(c->revived, &c->err);
+    const enum channel_state state = connector_instance_state(c->revived, &c->err);
     if (state == CHANNEL_STARTING)
         return;
     if (state == CHANNEL_RUNNING)
         c->err = (struct tc_err){0};
     else if (!*c->err.text)
-        err_set(&c->err, NULL, "instance %s has ended", runner_name(c->revived));
+        err_set(&c->err, NULL, "instance %s has ended", connector_instance_name(c->revived));
     enter_phase(c, PHASE_DONE);
 }
 
 /* ---- its life ---- */
 
 /* Instances without a seat. */
-static void drop_filled(struct dispatch_change *c)
+static void drop_filled(struct dispatch_reconfig *c)
 {
     for (size_t i = 0; i < c->plan.n; i++) {
-        struct seat *const s = &c->plan.steps[i].filled;
+        struct dispatch_slot *const s = &c->plan.steps[i].filled;
         if (!s->runner)
             continue;
         dispatch_leave(c->dispatch, s->runner);
-        loader_free(s->loaded);
-        *s = (struct seat){0};
+        loader_unref_plugin(s->loaded);
+        *s = (struct dispatch_slot){0};
     }
 }
 
-static void unwatch_all(struct dispatch_change *c)
+static void unwatch_all(struct dispatch_reconfig *c)
 {
     const struct dispatch *const d = c->dispatch;
     for (size_t i = 0; i < d->n; i++)
         if (d->seats[i].runner)
-            runner_on_change(d->seats[i].runner, NULL, NULL);
+            connector_instance_on_change(d->seats[i].runner, NULL, NULL);
     for (const struct leaving *l = d->leaving; l; l = l->next)
-        runner_on_change(l->runner, NULL, NULL);
+        connector_instance_on_change(l->runner, NULL, NULL);
 }
 
 /* The next change may begin in `done`. */
-static void finish_change(struct dispatch_change *c)
+static void finish_change(struct dispatch_reconfig *c)
 {
     drop_filled(c);
     unwatch_all(c);
     c->is_finished = true;
     c->spec.done(c->spec.ctx, *c->err.text ? &c->err : NULL);
-    dispatch_change_free(c);
+    dispatch_reconfig_free(c);
 }
 
 static void on_timer(void *arg)
 {
-    struct dispatch_change *const c = arg;
-    static void (*const phases[])(struct dispatch_change * c) = {
+    struct dispatch_reconfig *const c = arg;
+    static void (*const phases[])(struct dispatch_reconfig * c) = {
         [PHASE_STOP] = stop_phase,       [PHASE_START] = start_phase,  [PHASE_UNDO] = undo_phase,
         [PHASE_RESTORE] = restore_phase, [PHASE_DONE] = finish_change,
     };
@@ -453,10 +456,10 @@ static void on_timer(void *arg)
         phases[c->phase](c);
 }
 
-static struct dispatch_change *new_change(struct dispatch *d,
-                                          const struct dispatch_change_spec *spec)
+static struct dispatch_reconfig *new_change(struct dispatch *d,
+                                            const struct dispatch_change_spec *spec)
 {
-    struct dispatch_change *const c = xcalloc(1, sizeof *c);
+    struct dispatch_reconfig *const c = xcalloc(1, sizeof *c);
     c->dispatch = d;
     c->spec = *spec;
     c->plan = (struct plan){.dispatch = d, .next = d->roster};
@@ -464,43 +467,43 @@ static struct dispatch_change *new_change(struct dispatch *d,
     return c;
 }
 
-struct dispatch_change *dispatch_change_start(struct dispatch *d,
-                                              const struct dispatch_change_spec *spec)
+struct dispatch_reconfig *dispatch_change_start(struct dispatch *d,
+                                                const struct dispatch_change_spec *spec)
 {
-    struct dispatch_change *const c = new_change(d, spec);
+    struct dispatch_reconfig *const c = new_change(d, spec);
     c->plan.lenient = true;
     dispatch_log_switched_off(d->roster->conf);
     plan_begin(&c->plan, NULL, on_tried, c);
     return c;
 }
 
-struct dispatch_change *dispatch_change_conf(struct dispatch *d, const struct conf *conf,
-                                             const struct dispatch_change_spec *spec)
+struct dispatch_reconfig *dispatch_change_conf(struct dispatch *d, const struct conf *conf,
+                                               const struct dispatch_change_spec *spec)
 {
-    struct dispatch_change *const c = new_change(d, spec);
-    c->plan.next = c->next = roster_new(conf);
+    struct dispatch_reconfig *const c = new_change(d, spec);
+    c->plan.next = c->next = configured_instances_new(conf);
     plan_begin(&c->plan, NULL, on_tried, c);
     return c;
 }
 
-static void revive(struct dispatch_change *c, struct runner *r)
+static void revive(struct dispatch_reconfig *c, struct connector_instance *r)
 {
-    const int rc = runner_revive(r, &c->err);
+    const int rc = connector_restart_now(r, &c->err);
     c->revived = r;
     watch_runner(c, r);
     enter_phase(c, rc < 0 ? PHASE_DONE : PHASE_START);
 }
 
-struct dispatch_change *dispatch_change_restart(struct dispatch *d, const char *name,
-                                                const struct dispatch_change_spec *spec)
+struct dispatch_reconfig *dispatch_change_restart(struct dispatch *d, const char *name,
+                                                  const struct dispatch_change_spec *spec)
 {
-    struct dispatch_change *const c = new_change(d, spec);
-    const struct conf_instance *const wanted = dispatch_wants(d, name, &c->err);
-    const size_t seat = dispatch_find_seat(d, name);
-    struct runner *const r = seat < d->n ? d->seats[seat].runner : NULL;
+    struct dispatch_reconfig *const c = new_change(d, spec);
+    const struct conf_instance *const wanted = dispatch_find_configured(d, name, &c->err);
+    const size_t seat = dispatch_find_slot(d, name);
+    struct connector_instance *const r = seat < d->n ? d->seats[seat].runner : NULL;
     if (!wanted)
         enter_phase(c, PHASE_DONE);
-    else if (r && runner_is_down(r) && plan_stays(&d->seats[seat], wanted))
+    else if (r && connector_is_down(r) && plan_stays(&d->seats[seat], wanted))
         revive(c, r);
     else
         plan_begin(&c->plan, wanted, on_tried, c);
@@ -508,15 +511,15 @@ struct dispatch_change *dispatch_change_restart(struct dispatch *d, const char *
 }
 
 /* The loaded files of a change that is broken off. */
-static void free_formers(struct dispatch_change *c)
+static void free_formers(struct dispatch_reconfig *c)
 {
     for (size_t i = 0; i < c->n_formers; i++)
         if (c->formers[i].spec)
-            loader_free(c->formers[i].loaded);
+            loader_unref_plugin(c->formers[i].loaded);
     free(c->formers);
 }
 
-void dispatch_change_free(struct dispatch_change *c)
+void dispatch_reconfig_free(struct dispatch_reconfig *c)
 {
     if (!c)
         return;
@@ -525,14 +528,15 @@ void dispatch_change_free(struct dispatch_change *c)
         unwatch_all(c);
     plan_fini(&c->plan);
     free_formers(c);
-    roster_free(c->next);
+    configured_instances_free(c->next);
     loop_timer_free(c->timer);
     free(c);
 }
 
-void dispatch_change_each(const struct dispatch_change *c,
-                          void (*each)(void *ctx, const char *name, enum dispatch_step step),
-                          void *ctx)
+void dispatch_reconfig_each(const struct dispatch_reconfig *c,
+                            void (*each)(void *ctx, const char *name,
+                                         enum dispatch_reconfig_action step),
+                            void *ctx)
 {
     for (size_t i = 0; i < c->plan.n; i++)
         if (!c->plan.steps[i].refused && !c->plan.steps[i].failed)
@@ -542,10 +546,10 @@ void dispatch_change_each(const struct dispatch_change *c,
             each(ctx, c->formers[i].spec->name, DISPATCH_STOPPED);
 }
 
-const struct conf_instance *dispatch_wants(const struct dispatch *d, const char *name,
-                                           struct tc_err *err)
+const struct conf_instance *dispatch_find_configured(const struct dispatch *d, const char *name,
+                                                     struct tc_err *err)
 {
-    const struct roster *const r = d->roster;
+    const struct configured_instances *const r = d->roster;
     CLEANUP_FREE const char **names = xcalloc(r->n + 1, sizeof *names);
     for (size_t i = 0; i < r->n; i++) {
         names[i] = r->wanted[i]->name;

@@ -18,10 +18,11 @@ static bool same_audience(const char *a, const char *b)
     return strcmp(a ? a : "user", b ? b : "user") == 0;
 }
 
-size_t dispatch_find_group(struct dispatch *d, const struct group *wanted, const char *audience)
+size_t dispatch_find_view(struct dispatch *d, const struct dispatch_view *wanted,
+                          const char *audience)
 {
     for (size_t i = 0; i < d->n_groups; i++) {
-        const struct group *const c = &d->groups[i];
+        const struct dispatch_view *const c = &d->groups[i];
         if (c->sees_all == wanted->sees_all && c->wants_state == wanted->wants_state &&
             c->wants_raw == wanted->wants_raw && same_audience(c->audience, audience))
             return i;
@@ -35,19 +36,19 @@ size_t dispatch_find_group(struct dispatch *d, const struct group *wanted, const
 static size_t group_of(struct dispatch *d, const struct conf_instance *spec,
                        const struct tc_plugin *plugin)
 {
-    const struct group wanted = {
+    const struct dispatch_view wanted = {
         .sees_all = spec->sees_all_set ? spec->sees_all : (plugin->flags & TC_SEES_ALL) != 0,
         .wants_state = spec->wants_state,
         .wants_raw = spec->wants_raw,
     };
-    return dispatch_find_group(d, &wanted, spec->audience ? spec->audience : plugin->audience);
+    return dispatch_find_view(d, &wanted, spec->audience ? spec->audience : plugin->audience);
 }
 
 static void make_log_groups(struct dispatch *d)
 {
     d->log_all =
-        dispatch_find_group(d, &(struct group){.sees_all = true, .wants_state = true}, NULL);
-    d->log_shown = dispatch_find_group(d, &(struct group){.wants_state = true}, NULL);
+        dispatch_find_view(d, &(struct dispatch_view){.sees_all = true, .wants_state = true}, NULL);
+    d->log_shown = dispatch_find_view(d, &(struct dispatch_view){.wants_state = true}, NULL);
 }
 
 /* ---- seats ---- */
@@ -59,37 +60,40 @@ static void make_log_groups(struct dispatch *d)
      KIND(TC_DONE))
 
 /* An instance that has no function for a kind is not woken for it. */
-static uint32_t kinds_of(const struct loaded *loaded)
+static uint32_t kinds_of(const struct loaded_plugin *loaded)
 {
     uint32_t kinds = KINDS_ALWAYS;
     for (unsigned kind = 0; kind < TC_KINDS; kind++)
-        if (loader_has(loaded, kind) || loader_has(loaded, DESCRIPTOR_ON_EVENT))
+        if (loader_has_callback(loaded, kind) || loader_has_callback(loaded, DESCRIPTOR_ON_EVENT))
             kinds |= KIND(kind);
     return kinds;
 }
 
-size_t dispatch_find_seat(const struct dispatch *d, const char *name)
+size_t dispatch_find_slot(const struct dispatch *d, const char *name)
 {
     size_t i = 0;
-    while (i < d->n && !(d->seats[i].runner && strcmp(runner_name(d->seats[i].runner), name) == 0))
+    while (i < d->n &&
+           !(d->seats[i].runner && strcmp(connector_instance_name(d->seats[i].runner), name) == 0))
         i++;
     return i;
 }
 
-size_t dispatch_add_seat(struct dispatch *d)
+size_t dispatch_add_slot(struct dispatch *d)
 {
     d->seats = xrealloc(d->seats, (d->n + 1) * sizeof *d->seats);
-    d->seats[d->n] = (struct seat){0};
+    d->seats[d->n] = (struct dispatch_slot){0};
     return d->n++;
 }
 
-int dispatch_fill_seat(struct dispatch *d, struct seat *s, const struct conf *conf,
-                       const struct conf_instance *spec, struct loaded *loaded, struct tc_err *err)
+int dispatch_start_slot(struct dispatch *d, struct dispatch_slot *s, const struct conf *conf,
+                        const struct conf_instance *spec, struct loaded_plugin *loaded,
+                        struct tc_err *err)
 {
-    struct runner *const runner = runner_new(conf, spec, loader_ref(loaded), &d->services, err);
+    struct connector_instance *const runner =
+        connector_start(conf, spec, loader_ref_plugin(loaded), &d->services, err);
     if (!runner)
         return -1;
-    *s = (struct seat){
+    *s = (struct dispatch_slot){
         .runner = runner,
         .spec = spec,
         .loaded = loaded,
@@ -101,12 +105,12 @@ int dispatch_fill_seat(struct dispatch *d, struct seat *s, const struct conf *co
 
 void dispatch_reopen_turns(struct dispatch *d, size_t seat)
 {
-    struct runner *const r = d->seats[seat].runner;
+    struct connector_instance *const r = d->seats[seat].runner;
     for (struct dispatch_turn *t = d->turns; t; t = t->next) {
         if (seat >= t->n || !t->handles[seat])
             continue;
-        const struct channel_turn named = dispatch_name_turn(t, runner_name(r));
-        t->handles[seat] = t->decided ? NULL : runner_reopen(r, &named);
+        const struct channel_turn named = dispatch_describe_turn(t, connector_instance_name(r));
+        t->handles[seat] = t->decided ? NULL : connector_reopen_turn(r, &named);
     }
 }
 
@@ -115,24 +119,24 @@ void dispatch_leave_seat(struct dispatch *d, size_t seat)
     for (struct dispatch_turn *t = d->turns; t; t = t->next)
         if (seat < t->n)
             t->handles[seat] = NULL;
-    loader_free(d->seats[seat].loaded);
-    d->seats[seat] = (struct seat){0};
+    loader_unref_plugin(d->seats[seat].loaded);
+    d->seats[seat] = (struct dispatch_slot){0};
 }
 
-int dispatch_await_seat(struct seat *s, struct tc_err *err)
+int dispatch_await_slot(struct dispatch_slot *s, struct tc_err *err)
 {
-    if (runner_await(s->runner, err) == 0)
+    if (connector_await_start(s->runner, err) == 0)
         return 0;
     s->runner = NULL;
     return -1;
 }
 
-struct loader_probe *dispatch_probe(struct loader_trial *trial, const struct conf *conf,
-                                    const struct conf_instance *spec, struct tc_err *err)
+struct probe_candidate *dispatch_probe_plugin(struct probe_run *trial, const struct conf *conf,
+                                              const struct conf_instance *spec, struct tc_err *err)
 {
     CLEANUP_FREE char *path =
-        loader_locate(spec->plugin, (const char *const *)conf->plugin_dirs, err);
-    return path ? loader_probe_begin(trial, path) : NULL;
+        loader_find_path(spec->plugin, (const char *const *)conf->plugin_dirs, err);
+    return path ? probe_run_add_file(trial, path) : NULL;
 }
 
 /* ---- those that did not start ---- */
@@ -179,16 +183,16 @@ void dispatch_note_disabled(struct dispatch *d, const struct conf_instance *spec
     *entry = (struct disabled){d->disabled, xstrdup(spec->name),
                                place_reason(d->roster->conf, spec, err)};
     d->disabled = entry;
-    log_line(LOG_ERR, "host", "%s: instance %s is disabled: %s", entry->why.place, spec->name,
-             entry->why.text);
+    log_write(LOG_ERR, "host", "%s: instance %s is disabled: %s", entry->why.place, spec->name,
+              entry->why.text);
 }
 
 void dispatch_log_switched_off(const struct conf *conf)
 {
     for (size_t i = 0; i < conf->n_instances; i++)
         if (!conf->instances[i].enabled)
-            log_line(LOG_INFO, "host", "%s:%d: instance %s is disabled: enabled = false",
-                     conf->file, conf->instances[i].line, conf->instances[i].name);
+            log_write(LOG_INFO, "host", "%s:%d: instance %s is disabled: enabled = false",
+                      conf->file, conf->instances[i].line, conf->instances[i].name);
 }
 
 const struct tc_err *dispatch_why_disabled(const struct dispatch *d, const char *name)
@@ -196,7 +200,7 @@ const struct tc_err *dispatch_why_disabled(const struct dispatch *d, const char 
     const struct disabled *entry = d->disabled;
     while (entry && strcmp(entry->name, name) != 0)
         entry = entry->next;
-    return entry && dispatch_find_seat(d, name) == d->n ? &entry->why : NULL;
+    return entry && dispatch_find_slot(d, name) == d->n ? &entry->why : NULL;
 }
 
 static void free_disabled(struct dispatch *d)
@@ -212,16 +216,17 @@ static void free_disabled(struct dispatch *d)
 
 /* An instance on its way. */
 struct start {
-    struct loader_probe *probe; /* NULL: there is no file */
-    struct loaded *loaded;
-    struct seat seat;
+    struct probe_candidate *probe; /* NULL: there is no file */
+    struct loaded_plugin *loaded;
+    struct dispatch_slot seat;
     struct tc_err err;
 };
 
 static bool has_begun(const struct start *starts, size_t n, const char *name)
 {
     for (size_t i = 0; i < n; i++)
-        if (starts[i].seat.runner && strcmp(runner_name(starts[i].seat.runner), name) == 0)
+        if (starts[i].seat.runner &&
+            strcmp(connector_instance_name(starts[i].seat.runner), name) == 0)
             return true;
     return false;
 }
@@ -235,21 +240,21 @@ static void begin_start(struct dispatch *d, struct start *starts, size_t i)
         return;
     if (has_begun(starts, i, spec->name)) {
         err_set(&s->err, NULL, "there is one of that name already");
-    } else if (dispatch_fill_seat(d, &s->seat, conf, spec, s->loaded, &s->err) == 0) {
+    } else if (dispatch_start_slot(d, &s->seat, conf, spec, s->loaded, &s->err) == 0) {
         return;
     }
-    loader_free(s->loaded);
+    loader_unref_plugin(s->loaded);
 }
 
 /* False: it is told why. */
 static bool finish_start(struct dispatch *d, const struct conf_instance *spec, struct start *s)
 {
-    if (s->seat.runner && dispatch_await_seat(&s->seat, &s->err) == 0) {
-        const size_t at = dispatch_add_seat(d); /* which may move the seats */
+    if (s->seat.runner && dispatch_await_slot(&s->seat, &s->err) == 0) {
+        const size_t at = dispatch_add_slot(d); /* which may move the seats */
         d->seats[at] = s->seat;
         return true;
     }
-    loader_free(s->seat.loaded);
+    loader_unref_plugin(s->seat.loaded);
     dispatch_note_disabled(d, spec, &s->err);
     return false;
 }
@@ -258,41 +263,42 @@ static bool finish_start(struct dispatch *d, const struct conf_instance *spec, s
  * slowest. How many do not. */
 static unsigned start_all(struct dispatch *d)
 {
-    const struct roster *const r = d->roster;
+    const struct configured_instances *const r = d->roster;
     CLEANUP_FREE struct start *starts = xcalloc(r->n + 1, sizeof *starts);
     unsigned refused = 0;
     dispatch_log_switched_off(r->conf);
-    struct loader_trial *const trial = loader_trial_new();
+    struct probe_run *const trial = probe_run_new();
     for (size_t i = 0; i < r->n; i++)
-        starts[i].probe = dispatch_probe(trial, r->conf, r->wanted[i], &starts[i].err);
-    loader_trial_run(trial);
+        starts[i].probe = dispatch_probe_plugin(trial, r->conf, r->wanted[i], &starts[i].err);
+    probe_run_execute(trial);
     for (size_t i = 0; i < r->n; i++)
         if (starts[i].probe)
-            starts[i].loaded = loader_probe_finish(trial, starts[i].probe, &starts[i].err);
-    loader_trial_free(trial);
+            starts[i].loaded = probe_run_take_result(trial, starts[i].probe, &starts[i].err);
+    probe_run_free(trial);
     for (size_t i = 0; i < r->n; i++)
         begin_start(d, starts, i);
     for (size_t i = 0; i < r->n; i++) /* whose threads link files that several may share */
         if (starts[i].seat.runner)
-            runner_launch(starts[i].seat.runner);
+            connector_instance_launch(starts[i].seat.runner);
     for (size_t i = 0; i < r->n; i++)
         refused += !finish_start(d, r->wanted[i], &starts[i]);
     return refused;
 }
 
-struct dispatch *dispatch_new_empty(const struct conf *conf, const struct services *services)
+struct dispatch *dispatch_new_empty(const struct conf *conf,
+                                    const struct connector_services *services)
 {
     struct dispatch *const d = xcalloc(1, sizeof *d);
     if (services)
         d->services = *services;
     if (d->services.turnlog)
         make_log_groups(d);
-    d->roster = roster_new(conf);
+    d->roster = configured_instances_new(conf);
     d->empty = true;
     return d;
 }
 
-struct dispatch *dispatch_new(const struct conf *conf, const struct services *services,
+struct dispatch *dispatch_new(const struct conf *conf, const struct connector_services *services,
                               unsigned *failed)
 {
     struct dispatch *const d = dispatch_new_empty(conf, services);
@@ -303,10 +309,10 @@ struct dispatch *dispatch_new(const struct conf *conf, const struct services *se
     return d;
 }
 
-void dispatch_resume(struct dispatch *d)
+void dispatch_resume_deliveries(struct dispatch *d)
 {
     for (size_t i = 0; i < d->n; i++)
-        runner_resume(d->seats[i].runner);
+        connector_resume_deliveries(d->seats[i].runner);
 }
 
 /* ---- looking ---- */
@@ -318,10 +324,10 @@ void dispatch_each_name(const struct dispatch *d, void (*each)(void *ctx, const 
         each(ctx, d->roster->wanted[i]->name);
     for (size_t i = 0; i < d->n; i++)
         if (d->seats[i].runner)
-            each(ctx, runner_name(d->seats[i].runner));
+            each(ctx, connector_instance_name(d->seats[i].runner));
 }
 
-size_t dispatch_count(const struct dispatch *d)
+size_t dispatch_count_running(const struct dispatch *d)
 {
     size_t n = 0;
     for (size_t i = 0; i < d->n; i++)
@@ -333,26 +339,26 @@ void dispatch_each_instance(const struct dispatch *d,
                             void (*each)(void *ctx, const struct dispatch_instance *i), void *ctx)
 {
     for (size_t i = 0; i < d->n; i++) {
-        const struct seat *const s = &d->seats[i];
+        const struct dispatch_slot *const s = &d->seats[i];
         if (!s->runner)
             continue;
-        struct channel *const c = runner_channel(s->runner);
+        struct channel *const c = connector_instance_channel(s->runner);
         each(ctx, &(struct dispatch_instance){
-                      .name = runner_name(s->runner),
+                      .name = connector_instance_name(s->runner),
                       .plugin = s->loaded->plugin.name,
                       .path = s->loaded->path,
                       .health = c->ops->health(c),
-                      .post = runner_post_stats(s->runner),
+                      .post = connector_outbox_stats(s->runner),
                   });
     }
 }
 
-bool dispatch_take_row(struct dispatch *d, const char *instance, int64_t seq)
+bool dispatch_deliver_row(struct dispatch *d, const char *instance, int64_t seq)
 {
-    const size_t i = dispatch_find_seat(d, instance);
+    const size_t i = dispatch_find_slot(d, instance);
     if (i == d->n)
         return false;
-    runner_take_row(d->seats[i].runner, seq);
+    connector_deliver_row(d->seats[i].runner, seq);
     return true;
 }
 
@@ -361,10 +367,10 @@ bool dispatch_take_row(struct dispatch *d, const char *instance, int64_t seq)
 static bool is_busy(const struct dispatch *d)
 {
     for (size_t i = 0; i < d->n; i++)
-        if (d->seats[i].runner && runner_is_busy(d->seats[i].runner))
+        if (d->seats[i].runner && connector_instance_is_busy(d->seats[i].runner))
             return true;
     for (const struct leaving *l = d->leaving; l; l = l->next)
-        if (runner_is_busy(l->runner))
+        if (connector_instance_is_busy(l->runner))
             return true;
     return false;
 }
@@ -374,7 +380,7 @@ bool dispatch_drain(struct dispatch *d, int64_t grace_ms)
     const int64_t deadline_ms = clock_mono_ms() + grace_ms;
     int64_t left = grace_ms;
     while (is_busy(d) && left > 0) {
-        loop_once(d->services.loop, left < DRAIN_STEP_MS ? (int)left : DRAIN_STEP_MS);
+        loop_run_once(d->services.loop, left < DRAIN_STEP_MS ? (int)left : DRAIN_STEP_MS);
         left = deadline_ms - clock_mono_ms();
     }
     return !is_busy(d);
@@ -387,17 +393,17 @@ unsigned dispatch_free(struct dispatch *d, int64_t grace_ms)
     const int64_t deadline_ms = clock_mono_ms() + grace_ms;
     for (size_t i = 0; i < d->n; i++)
         if (d->seats[i].runner)
-            runner_stop(d->seats[i].runner);
+            connector_instance_stop(d->seats[i].runner);
     unsigned abandoned = dispatch_await_leaving(d, deadline_ms);
     for (size_t i = 0; i < d->n; i++) {
         if (d->seats[i].runner)
-            abandoned += !runner_free(d->seats[i].runner, deadline_ms);
-        loader_free(d->seats[i].loaded);
+            abandoned += !connector_instance_free(d->seats[i].runner, deadline_ms);
+        loader_unref_plugin(d->seats[i].loaded);
     }
     for (size_t i = 0; i < d->n_groups; i++)
         free(d->groups[i].audience);
     free_disabled(d);
-    roster_free(d->roster);
+    configured_instances_free(d->roster);
     free(d->seats);
     free(d->groups);
     free(d);

@@ -24,22 +24,22 @@
 #define GRACE_MS 10000  /* and to end */
 #define WATCH_MS 10000  /* how often it is looked whether one hangs */
 
-struct server {
+struct host {
     const struct conf *conf;
     struct loop *loop;
-    struct ledger *ledger;
+    struct journal_async *ledger;
     struct httpc *httpc;
-    struct websocket *websocket;
+    struct websocket_client *websocket;
     struct httpd *httpd; /* NULL: none is configured */
     struct dispatch *dispatch;
     struct turnlog *turnlog;
-    struct conversations *conversations;
-    struct shelf *shelf;
-    struct switches *switches;
-    struct sessions *sessions;
-    struct requests *requests;
+    struct turn_scheduler *conversations;
+    struct settings_worker *shelf;
+    struct visibility_cache *switches;
+    struct session_store *sessions;
+    struct request_registry *requests;
     struct approvals *approvals;
-    struct reception *reception;
+    struct inbound *reception;
     struct loop_timer *watch; /* it keeps the loop going, too */
     char *instances;
     bool stopping;
@@ -56,15 +56,15 @@ static void look(void *ctx, const struct dispatch_instance *i)
 /* One that hangs is logged by looking. */
 static void on_watch(void *arg)
 {
-    struct server *const s = arg;
+    struct host *const s = arg;
     dispatch_each_instance(s->dispatch, look, NULL);
     loop_timer_set(s->watch, WATCH_MS);
 }
 
-static void on_ask(void *ctx, struct ask *a)
+static void on_ask(void *ctx, struct host_call *a)
 {
-    const struct server *const s = ctx;
-    reception_ask(s->reception, a);
+    const struct host *const s = ctx;
+    inbound_handle(s->reception, a);
 }
 
 /* ---- parts ---- */
@@ -92,11 +92,11 @@ static void on_unserved_hook(void *arg, struct httpd_request *request)
         .code = "not_found",
         .message = "No instance serves this path.",
     };
-    const struct server *const s = arg;
-    httpd_answer_error(request, changes_is_busy(s->changes) ? &starting : &unknown);
+    const struct host *const s = arg;
+    httpd_answer_error(request, instance_changes_is_busy(s->changes) ? &starting : &unknown);
 }
 
-static int listen_on(struct server *s, struct tc_err *err)
+static int listen_on(struct host *s, struct tc_err *err)
 {
     const struct conf_http *const http = &s->conf->http;
     if (!http->listen)
@@ -122,9 +122,9 @@ static int listen_on(struct server *s, struct tc_err *err)
     return 0;
 }
 
-static void make_dispatch(struct server *s)
+static void make_dispatch(struct host *s)
 {
-    const struct services services = {
+    const struct connector_services services = {
         .loop = s->loop,
         .httpc = s->httpc,
         .ledger = s->ledger,
@@ -138,15 +138,15 @@ static void make_dispatch(struct server *s)
     s->dispatch = dispatch_new_empty(s->conf, &services);
 }
 
-static void start_conversations(struct server *s)
+static void start_conversations(struct host *s)
 {
-    s->shelf = shelf_new(s->loop, s->conf);
-    s->switches = switches_new(s->shelf, s->conf);
-    s->sessions = sessions_new(s->ledger, s->shelf);
+    s->shelf = settings_worker_new(s->loop, s->conf);
+    s->switches = visibility_cache_new(s->shelf, s->conf);
+    s->sessions = session_store_new(s->ledger, s->shelf);
     s->approvals = approvals_new(s->ledger);
-    s->requests = requests_new(
-        &(struct requests_spec){.loop = s->loop, .ledger = s->ledger, .approvals = s->approvals});
-    s->conversations = conversations_new(&(struct conversations_spec){
+    s->requests = request_registry_new(&(struct request_registry_spec){
+        .loop = s->loop, .ledger = s->ledger, .approvals = s->approvals});
+    s->conversations = turn_scheduler_new(&(struct turn_scheduler_spec){
         .conf = s->conf,
         .loop = s->loop,
         .ledger = s->ledger,
@@ -156,36 +156,36 @@ static void start_conversations(struct server *s)
         .turnlog = s->turnlog,
         .requests = s->requests,
     });
-    s->reception = reception_new(s->conf, s->conversations, s->switches, s->sessions, s->requests,
-                                 s->approvals);
+    s->reception =
+        inbound_new(s->conf, s->conversations, s->switches, s->sessions, s->requests, s->approvals);
 }
 
 /* ---- another configuration ---- */
 
-void server_set_watch(struct server *s, const struct server_watch *watch)
+void host_set_watch(struct host *s, const struct server_watch *watch)
 {
     s->told = *watch;
 }
 
-static void configure_httpd(struct server *s)
+static void configure_httpd(struct host *s)
 {
     const struct conf_http *const http = &s->conf->http;
     if (!s->httpd)
         return;
-    httpd_set_names(s->httpd, (const char *const *)http->hosts, count_strings(http->hosts),
-                    (const char *const *)http->origins, count_strings(http->origins));
+    httpd_set_allowed_names(s->httpd, (const char *const *)http->hosts, count_strings(http->hosts),
+                            (const char *const *)http->origins, count_strings(http->origins));
     httpd_set_body_bytes(s->httpd, (size_t)http->max_body);
 }
 
 static void take_conf(void *ctx, const struct conf *next)
 {
-    struct server *const s = ctx;
+    struct host *const s = ctx;
     const struct conf *const before = s->conf;
     s->conf = next;
     configure_httpd(s);
-    shelf_configure(s->shelf, next);
-    conversations_reconfigure(s->conversations, next);
-    reception_reconfigure(s->reception, next);
+    settings_worker_set_defaults(s->shelf, next);
+    turn_scheduler_set_conf(s->conversations, next);
+    inbound_set_conf(s->reception, next);
     if (s->told.reloaded)
         s->told.reloaded(s->told.ctx, next);
     conf_unref(before);
@@ -193,19 +193,19 @@ static void take_conf(void *ctx, const struct conf *next)
 
 static void on_reloading(void *ctx, bool begins)
 {
-    const struct server *const s = ctx;
+    const struct host *const s = ctx;
     if (s->told.reloading)
         s->told.reloading(s->told.ctx, begins);
 }
 
 static const struct conf *current_conf(void *ctx)
 {
-    return ((const struct server *)ctx)->conf;
+    return ((const struct host *)ctx)->conf;
 }
 
-static void start_changes(struct server *s)
+static void start_changes(struct host *s)
 {
-    s->changes = changes_new(&(struct changes_spec){
+    s->changes = instance_changes_new(&(struct changes_spec){
         .loop = s->loop,
         .dispatch = s->dispatch,
         .conf = current_conf,
@@ -215,20 +215,20 @@ static void start_changes(struct server *s)
     });
 }
 
-void server_reload(struct server *s, changes_done *done, void *ctx)
+void host_reload(struct host *s, changes_done *done, void *ctx)
 {
-    changes_reload(s->changes, done, ctx);
+    instance_changes_reload(s->changes, done, ctx);
 }
 
-void server_reload_soon(struct server *s)
+void host_reload_soon(struct host *s)
 {
-    if (!changes_has_reload(s->changes))
-        changes_reload(s->changes, NULL, NULL);
+    if (!instance_changes_has_reload(s->changes))
+        instance_changes_reload(s->changes, NULL, NULL);
 }
 
-void server_restart(struct server *s, const char *instance, changes_done *done, void *ctx)
+void host_restart_instance(struct host *s, const char *instance, changes_done *done, void *ctx)
 {
-    changes_restart(s->changes, instance, done, ctx);
+    instance_changes_restart(s->changes, instance, done, ctx);
 }
 
 /* ---- start ---- */
@@ -236,71 +236,71 @@ void server_restart(struct server *s, const char *instance, changes_done *done, 
 /* Until then it is not known which instances see what, so no turn begins. */
 static void on_seated(void *ctx)
 {
-    const struct server *const s = ctx;
-    conversations_begin(s->conversations);
+    const struct host *const s = ctx;
+    turn_scheduler_start_restored(s->conversations);
 }
 
 static void on_started(void *ctx, const char *report, const struct tc_err *err)
 {
-    struct server *const s = ctx;
+    struct host *const s = ctx;
     struct tc_err why = {0};
     (void)report;
     if (err)
         return; /* the host ends before its instances have started */
-    const bool idle = dispatch_count(s->dispatch) == 0 && !s->httpd;
+    const bool idle = dispatch_count_running(s->dispatch) == 0 && !s->httpd;
     if (idle)
         err_set(&why, s->conf->file, "no instance runs");
     if (s->told.started)
         s->told.started(s->told.ctx, idle ? &why : NULL);
     if (idle)
-        server_stop(s);
+        host_stop(s);
 }
 
-static int begin(struct server *s, struct tc_err *err)
+static int begin(struct host *s, struct tc_err *err)
 {
-    s->ledger = ledger_open(s->loop, s->conf->state_dir, NULL, err);
-    if (!s->ledger || dir_make(s->instances, err) < 0 || listen_on(s, err) < 0)
+    s->ledger = journal_async_open(s->loop, s->conf->state_dir, NULL, err);
+    if (!s->ledger || dir_create_all(s->instances, err) < 0 || listen_on(s, err) < 0)
         return -1;
     make_dispatch(s);
     start_conversations(s);
-    conversations_hold(s->conversations);
-    if (restart_take_over(s->ledger, s->dispatch, s->conversations, s->turnlog, err) < 0)
+    turn_scheduler_hold(s->conversations);
+    if (host_recovery_run(s->ledger, s->dispatch, s->conversations, s->turnlog, err) < 0)
         return -1;
     start_changes(s);
-    changes_start(s->changes, on_seated, on_started, s);
+    instance_changes_start(s->changes, on_seated, on_started, s);
     s->watch = loop_timer_new(s->loop, on_watch, s);
     loop_timer_set(s->watch, WATCH_MS);
     return 0;
 }
 
-struct server *server_new(const struct conf *conf, struct tc_err *err)
+struct host *host_open(const struct conf *conf, struct tc_err *err)
 {
-    struct server *const s = xcalloc(1, sizeof *s);
+    struct host *const s = xcalloc(1, sizeof *s);
     s->conf = conf_ref(conf);
     s->loop = loop_new();
-    s->httpc = outbound_new_http(s->loop, conf);
-    s->websocket = outbound_new_websocket(s->loop, conf);
+    s->httpc = network_clients_new_http(s->loop, conf);
+    s->websocket = network_clients_new_websocket(s->loop, conf);
     s->turnlog = turnlog_new(s->loop, NULL);
     s->instances = xasprintf("%s/instances", conf->state_dir);
     if (begin(s, err) == 0)
         return s;
-    server_free(s);
+    host_close(s);
     return NULL;
 }
 
-unsigned server_port(const struct server *s)
+unsigned host_port(const struct host *s)
 {
     return s->httpd ? httpd_bound_port(s->httpd) : 0;
 }
 
-struct loop *server_loop(struct server *s)
+struct loop *host_loop(struct host *s)
 {
     return s->loop;
 }
 
-struct server_parts server_parts(struct server *s)
+struct host_parts host_get_parts(struct host *s)
 {
-    return (struct server_parts){
+    return (struct host_parts){
         .loop = s->loop,
         .httpd = s->httpd,
         .ledger = s->ledger,
@@ -313,12 +313,12 @@ struct server_parts server_parts(struct server *s)
     };
 }
 
-bool server_is_ending(const struct server *s)
+bool host_is_stopping(const struct host *s)
 {
     return s->stopping;
 }
 
-const struct conf *server_conf(const struct server *s)
+const struct conf *host_conf(const struct host *s)
 {
     return s->conf;
 }
@@ -327,49 +327,49 @@ const struct conf *server_conf(const struct server *s)
 
 static void on_told(void *ctx)
 {
-    loop_stop(((struct server *)ctx)->loop);
+    loop_stop(((struct host *)ctx)->loop);
 }
 
 /* Who follows a turn over HTTP still has to be told how it ended. */
 static void on_drained(void *ctx)
 {
-    struct server *const s = ctx;
+    struct host *const s = ctx;
     if (s->told.drained)
         s->told.drained(s->told.ctx);
     if (s->httpd)
-        httpd_drain(s->httpd, TELL_MS, on_told, s);
+        httpd_drain_begin(s->httpd, TELL_MS, on_told, s);
     else
         on_told(s);
 }
 
-void server_stop(struct server *s)
+void host_stop(struct host *s)
 {
     s->stopping = true;
-    changes_refuse(s->changes);
-    conversations_drain(s->conversations, on_drained, s);
+    instance_changes_refuse(s->changes);
+    turn_scheduler_drain(s->conversations, on_drained, s);
 }
 
-void server_run(struct server *s)
+void host_run(struct host *s)
 {
     loop_run(s->loop);
     if (!dispatch_drain(s->dispatch, DELIVER_MS))
-        log_line(LOG_INFO, "host", "what is not delivered stays for the next start");
+        log_write(LOG_INFO, "host", "what is not delivered stays for the next start");
 }
 
-void server_free(struct server *s)
+void host_close(struct host *s)
 {
     if (!s)
         return;
-    changes_free(s->changes);
+    instance_changes_free(s->changes);
     dispatch_free(s->dispatch, GRACE_MS);
-    shelf_free(s->shelf); /* what it still answers may go to the ledger */
-    ledger_close(s->ledger);
-    reception_free(s->reception);
-    conversations_free(s->conversations);
-    requests_free(s->requests);
+    settings_worker_free(s->shelf); /* what it still answers may go to the ledger */
+    journal_async_close(s->ledger);
+    inbound_free(s->reception);
+    turn_scheduler_free(s->conversations);
+    request_registry_free(s->requests);
     approvals_free(s->approvals);
-    sessions_free(s->sessions);
-    switches_free(s->switches);
+    session_store_free(s->sessions);
+    visibility_cache_free(s->switches);
     turnlog_free(s->turnlog);
     websocket_free(s->websocket);
     httpd_free(s->httpd);

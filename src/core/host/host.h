@@ -9,25 +9,25 @@
 #include "conf/conf.h"
 #include "core/host/instance_changes.h"
 
-struct server;
+struct host;
 
 /* What others serve people with beside it; borrowed. */
-struct server_parts {
+struct host_parts {
     struct loop *loop;
     struct httpd *httpd; /* NULL: none is configured */
-    struct ledger *ledger;
+    struct journal_async *ledger;
     struct dispatch *dispatch;
-    struct conversations *conversations;
-    struct switches *switches;
+    struct turn_scheduler *conversations;
+    struct visibility_cache *switches;
     struct turnlog *turnlog;
-    struct requests *requests;
+    struct request_registry *requests;
     struct approvals *approvals;
 };
 
 /* What its owner wants to know; each function may be NULL. */
 struct server_watch {
     /* Once: every instance runs, or has failed, which has been logged. err: the host has nothing to
-     * do, for no instance runs, and nobody can ask by HTTP; server_stop was called. */
+     * do, for no instance runs, and nobody can ask by HTTP; host_stop was called. */
     void (*started)(void *ctx, const struct tc_err *err);
     /* A reload begins, by whomever it was asked for, and has ended. */
     void (*reloading)(void *ctx, bool begins);
@@ -42,32 +42,32 @@ struct server_watch {
 /* Opens the state directory (one host at a time), listens, and takes over what an earlier host
  * left. The instances are started when the loop runs, which answers HTTP meanwhile; turns begin
  * when every plugin's file has been tried. Keeps conf. NULL with err. */
-struct server *server_new(const struct conf *conf, struct tc_err *err);
-/* Before server_run. */
-void server_set_watch(struct server *s, const struct server_watch *watch);
+struct host *host_open(const struct conf *conf, struct tc_err *err);
+/* Before host_run. */
+void host_set_watch(struct host *s, const struct server_watch *watch);
 /* Asks for a change of the instances (instance_changes.h), which are made one after the other while
  * the loop runs. `done` is called once, and never before these return, unless the host is about to
  * end. The outcome is logged. */
 /* Reads the configuration's file anew and takes it as a whole, or leaves all as it was. */
-void server_reload(struct server *s, changes_done *done, void *ctx);
+void host_reload(struct host *s, changes_done *done, void *ctx);
 /* The same without an answer; one that waits for its turn already is enough. */
-void server_reload_soon(struct server *s);
+void host_reload_soon(struct host *s);
 /* Ends that instance and starts it again. */
-void server_restart(struct server *s, const char *instance, changes_done *done, void *ctx);
-/* server_stop was called. */
-bool server_is_ending(const struct server *s);
+void host_restart_instance(struct host *s, const char *instance, changes_done *done, void *ctx);
+/* host_stop was called. */
+bool host_is_stopping(const struct host *s);
 /* As it is now. */
-const struct conf *server_conf(const struct server *s);
+const struct conf *host_conf(const struct host *s);
 /* The port that is listened on; 0: none. */
-unsigned server_port(const struct server *s);
-/* Runs until server_stop was called and all has been done. */
-void server_run(struct server *s);
+unsigned host_port(const struct host *s);
+/* Runs until host_stop was called and all has been done. */
+void host_run(struct host *s);
 /* Asks for the end: running turns get their time; again: no more of it; a third time: they are
- * killed. May be called from the loop only, and server_loop is what to watch signals with. */
-void server_stop(struct server *s);
-struct loop *server_loop(struct server *s);
-struct server_parts server_parts(struct server *s);
+ * killed. May be called from the loop only, and host_loop is what to watch signals with. */
+void host_stop(struct host *s);
+struct loop *host_loop(struct host *s);
+struct host_parts host_get_parts(struct host *s);
 /* What is not delivered stays on disk. NULL is fine. */
-void server_free(struct server *s);
+void host_close(struct host *s);
 
 #endif

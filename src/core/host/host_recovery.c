@@ -21,15 +21,15 @@
 /* The ledger may not be asked anything while it lists: so they are copied. */
 struct left {
     struct arena arena;
-    struct record_turn *turns;
+    struct journal_turn *turns;
     size_t n;
 };
 
-static void add_turn(void *ctx, const struct record_turn *t)
+static void add_turn(void *ctx, const struct journal_turn *t)
 {
     struct left *const l = ctx;
     l->turns = xrealloc(l->turns, (l->n + 1) * sizeof *l->turns);
-    l->turns[l->n++] = (struct record_turn){
+    l->turns[l->n++] = (struct journal_turn){
         .id = arena_strdup(&l->arena, t->id),
         .agent = arena_strdup(&l->arena, t->agent),
         .conv = arena_strdup(&l->arena, t->conv),
@@ -49,32 +49,32 @@ static void add_turn(void *ctx, const struct record_turn *t)
 
 /* Its shim has begun to end it when that host died, and takes less than this, unless somebody has
  * stopped it. */
-static void wait_for_shim(const struct process_lost *l)
+static void wait_for_shim(const struct orphaned_shim *l)
 {
-    if (process_tree_lives(l))
+    if (process_tree_is_shim_alive(l))
         kill(l->pid, SIGCONT);
-    for (int i = 0; i < SHIM_WAITS && process_tree_lives(l); i++)
+    for (int i = 0; i < SHIM_WAITS && process_tree_is_shim_alive(l); i++)
         poll(NULL, 0, SHIM_WAIT_MS);
 }
 
 static void kill_process(const struct keep_process *p)
 {
     char boot[64];
-    process_tree_boot(boot);
+    process_tree_boot_id(boot);
     if (p->pid <= 1 || !p->boot_id || strcmp(boot, p->boot_id) != 0)
         return;
-    CLEANUP_FREE char *mark = launch_mark(p->turn);
-    const struct process_lost l = {(pid_t)p->pid, (uint64_t)p->start, mark};
+    CLEANUP_FREE char *mark = launch_turn_variable(p->turn);
+    const struct orphaned_shim l = {(pid_t)p->pid, (uint64_t)p->start, mark};
     unsigned killed = 0;
     wait_for_shim(&l);
-    if (!process_tree_kill_lost(&l, &killed))
-        log_line(LOG_ERR, "host", "turn %s: what its agent left cannot be killed", p->turn);
+    if (!process_tree_kill_orphans(&l, &killed))
+        log_write(LOG_ERR, "host", "turn %s: what its agent left cannot be killed", p->turn);
     else if (killed)
-        log_line(LOG_WARN, "host", "turn %s: killed %u processes that its agent left", p->turn,
-                 killed);
+        log_write(LOG_WARN, "host", "turn %s: killed %u processes that its agent left", p->turn,
+                  killed);
 }
 
-static void kill_agent(const struct record_turn *t)
+static void kill_agent(const struct journal_turn *t)
 {
     kill_process(&(struct keep_process){t->id, t->boot_id, t->agent_pid, t->agent_start});
 }
@@ -97,14 +97,14 @@ static void add_process(void *ctx, const struct keep_process *p)
                                            .start = p->start};
 }
 
-static void end_waiting(struct ledger *ledger)
+static void end_waiting(struct journal_async *ledger)
 {
     struct waited w = {0};
-    if (keep_each_waiting(ledger, add_process, &w) == RECORD_FAILED)
-        log_line(LOG_ERR, "host", "the list of agents that waited cannot be read");
+    if (turn_record_each_waiting(ledger, add_process, &w) == JOURNAL_FAILED)
+        log_write(LOG_ERR, "host", "the list of agents that waited cannot be read");
     for (size_t i = 0; i < w.n; i++) {
         kill_process(&w.all[i]);
-        keep_not_waiting(ledger, w.all[i].turn);
+        turn_record_not_waiting(ledger, w.all[i].turn);
     }
     free(w.all);
     arena_fini(&w.arena);
@@ -116,22 +116,22 @@ static void log_event(struct turnlog *log, struct turnlog_entry *e, struct event
 {
     ev->meta.seq = seq;
     ev->u.meta = &ev->meta;
-    turnlog_add(log, e, event_box_new(ev), false, NULL);
+    turnlog_append_event(log, e, shared_event_new(ev), false, NULL);
 }
 
 /* The same three events as connectors are told. */
-static void log_turn(struct turnlog *log, const struct record_turn *t)
+static void log_turn(struct turnlog *log, const struct journal_turn *t)
 {
     struct turnlog_entry *const e =
-        turnlog_begin(log, &(struct turnlog_spec){.id = t->id,
-                                                  .agent = t->agent,
-                                                  .conversation = t->conv,
-                                                  .source = t->source,
-                                                  .owner = conversations_owner(t),
-                                                  .task = t->prompt,
-                                                  .created_ms = t->admitted_ms,
-                                                  .started_ms = t->began_ms});
-    struct event error = keep_restart_error(t->id), start, done;
+        turnlog_start_turn(log, &(struct turnlog_spec){.id = t->id,
+                                                       .agent = t->agent,
+                                                       .conversation = t->conv,
+                                                       .source = t->source,
+                                                       .owner = turn_scheduler_owner(t),
+                                                       .task = t->prompt,
+                                                       .created_ms = t->admitted_ms,
+                                                       .started_ms = t->began_ms});
+    struct event error = turn_record_restart_error(t->id), start, done;
     event_init(&start, TC_START);
     event_init(&done, TC_DONE);
     start.meta = done.meta = error.meta;
@@ -140,39 +140,39 @@ static void log_turn(struct turnlog *log, const struct record_turn *t)
     log_event(log, e, &start, 1);
     log_event(log, e, &error, 2);
     log_event(log, e, &done, 3);
-    turnlog_end(log, e);
+    turnlog_finish_turn(log, e);
 }
 
-int restart_take_over(struct ledger *ledger, struct dispatch *dispatch,
-                      struct conversations *conversations, struct turnlog *turnlog,
+int host_recovery_run(struct journal_async *ledger, struct dispatch *dispatch,
+                      struct turn_scheduler *conversations, struct turnlog *turnlog,
                       struct tc_err *err)
 {
     struct left l = {0};
     size_t ended = 0;
     end_waiting(ledger);
-    const bool read = ledger_open_turns(ledger, add_turn, &l) != RECORD_FAILED;
+    const bool read = journal_async_list_open_turns(ledger, add_turn, &l) != JOURNAL_FAILED;
     for (size_t i = 0; read && i < l.n; i++) {
-        const struct record_turn *const t = &l.turns[i];
-        if (t->waiting && (!conversations || conversations_restore(conversations, t)))
+        const struct journal_turn *const t = &l.turns[i];
+        if (t->waiting && (!conversations || turn_scheduler_restore(conversations, t)))
             continue;
-        if (t->waiting && conversations_is_attached(t->source)) {
-            ledger_forget_turn(ledger, t->id, NULL, NULL);
+        if (t->waiting && turn_scheduler_is_attached(t->source)) {
+            journal_async_forget_turn(ledger, t->id, NULL, NULL);
             continue;
         }
         if (t->waiting) {
-            log_line(LOG_WARN, "host", "a message to %s is dropped: that instance is gone",
-                     t->conv);
-            ledger_cancel(ledger, t->id, NULL, NULL);
+            log_write(LOG_WARN, "host", "a message to %s is dropped: that instance is gone",
+                      t->conv);
+            journal_async_cancel(ledger, t->id, NULL, NULL);
             continue;
         }
         kill_agent(t);
-        keep_restart(ledger, dispatch, t);
+        turn_record_end_interrupted(ledger, dispatch, t);
         if (turnlog)
             log_turn(turnlog, t);
         ended++;
     }
     if (ended)
-        log_line(LOG_WARN, "host", "%zu turns of an earlier host were ended", ended);
+        log_write(LOG_WARN, "host", "%zu turns of an earlier host were ended", ended);
     free(l.turns);
     arena_fini(&l.arena);
     return read ? 0 : err_set(err, NULL, "the turns of an earlier host cannot be read");

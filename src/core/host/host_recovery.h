@@ -8,11 +8,11 @@
 #include "base/sys/err.h"
 #include "core/conversation/turn_scheduler.h"
 
-/* Before dispatch_resume, which then tells what this lays. Without conversations (NULL) messages go
- * on waiting for a host that has them. In the turn log (or NULL) turns that are ended are found by
- * clients that come back. -1 with err: the ledger cannot be read. */
-int restart_take_over(struct ledger *ledger, struct dispatch *dispatch,
-                      struct conversations *conversations, struct turnlog *turnlog,
+/* Before dispatch_resume_deliveries, which then tells what this lays. Without conversations (NULL)
+ * messages go on waiting for a host that has them. In the turn log (or NULL) turns that are ended
+ * are found by clients that come back. -1 with err: the ledger cannot be read. */
+int host_recovery_run(struct journal_async *ledger, struct dispatch *dispatch,
+                      struct turn_scheduler *conversations, struct turnlog *turnlog,
                       struct tc_err *err) MUST_CHECK;
 
 #endif

@@ -24,13 +24,13 @@ static int vet_instance(const struct conf *conf, const struct conf_instance *ins
                    agent ? "its agent is of an unknown dialect" : "it has no agent");
 }
 
-int reload_vet(struct conf *conf, struct tc_err *err)
+int host_reload_check(struct conf *conf, struct tc_err *err)
 {
     for (size_t i = 0; i < conf->n_instances; i++)
         if (vet_instance(conf, &conf->instances[i], err) < 0)
             return -1;
     for (size_t i = 0; i < conf->n_agents; i++)
-        if (conf_check_user(conf, &conf->agents[i], err) < 0)
+        if (conf_check_agent_user(conf, &conf->agents[i], err) < 0)
             return -1;
     return conf_resolve_keys(conf, err);
 }
@@ -64,20 +64,20 @@ static void list_fixed(struct buf *list, const struct conf *old, const struct co
         add_name(list, "http.listen");
     if (!same_store(&old->store, &next->store))
         add_name(list, "store");
-    if (!outbound_is_same(old, next))
+    if (!network_clients_is_same(old, next))
         add_name(list, "proxy");
 }
 
 /* ---- the report ---- */
 
-struct told {
+struct host_reload_report {
     struct buf names[DISPATCH_STOPPED + 1];
     unsigned kept;
 };
 
-static void tell_step(void *ctx, const char *name, enum dispatch_step step)
+static void tell_step(void *ctx, const char *name, enum dispatch_reconfig_action step)
 {
-    struct told *const t = ctx;
+    struct host_reload_report *const t = ctx;
     t->kept += step == DISPATCH_KEPT;
     add_name(&t->names[step], name);
 }
@@ -89,12 +89,12 @@ static void add_list(struct buf *out, const char *key, struct buf *names)
     buf_fini(names);
 }
 
-void reload_tell(struct buf *out, const struct conf *old, const struct conf *next,
-                 const struct dispatch_change *change)
+void host_reload_tell(struct buf *out, const struct conf *old, const struct conf *next,
+                      const struct dispatch_reconfig *change)
 {
-    struct told t = {0};
+    struct host_reload_report t = {0};
     struct buf fixed = {0};
-    dispatch_change_each(change, tell_step, &t);
+    dispatch_reconfig_each(change, tell_step, &t);
     list_fixed(&fixed, old, next);
     buf_add_str(out, "{");
     jsonw_member_str(out, "file", next->file);
@@ -114,7 +114,7 @@ static struct conf *load_file(const struct conf *current, struct tc_err *err)
     struct conf *const next = conf_load(current->file, err);
     if (!next)
         return NULL;
-    if (reload_vet(next, err) == 0 && same_text(current->state_dir, next->state_dir))
+    if (host_reload_check(next, err) == 0 && same_text(current->state_dir, next->state_dir))
         return next;
     if (!same_text(current->state_dir, next->state_dir))
         err_set(err, next->file, "state_directory cannot change while the host runs: restart it");
@@ -122,7 +122,7 @@ static struct conf *load_file(const struct conf *current, struct tc_err *err)
     return NULL;
 }
 
-struct conf *reload_load(const struct conf *current, struct tc_err *err)
+struct conf *host_reload_load(const struct conf *current, struct tc_err *err)
 {
     if (*current->file != '(')
         return load_file(current, err);

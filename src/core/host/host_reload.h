@@ -10,14 +10,14 @@
 
 /* What a serving host wants of a configuration beside its form: whoever may submit has an agent of
  * a known dialect, and secrets of keys can be read. */
-int reload_vet(struct conf *conf, struct tc_err *err) MUST_CHECK;
+int host_reload_check(struct conf *conf, struct tc_err *err) MUST_CHECK;
 
 /* Reads the file of the current configuration anew, and checks it. NULL with err. */
-struct conf *reload_load(const struct conf *current, struct tc_err *err);
+struct conf *host_reload_load(const struct conf *current, struct tc_err *err);
 /* Appends one JSON object on what has changed: {"file","started":[…],"restarted":[…],
  * "stopped":[…],"kept":N,"needs_restart":[…]}, names of instances and of keys that count from the
  * next start on. Within `done` of the change. */
-void reload_tell(struct buf *out, const struct conf *old, const struct conf *next,
-                 const struct dispatch_change *change);
+void host_reload_tell(struct buf *out, const struct conf *old, const struct conf *next,
+                      const struct dispatch_reconfig *change);
 
 #endif

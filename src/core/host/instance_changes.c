@@ -18,10 +18,10 @@ struct change_order {
     struct change_order *next;
     struct changes *changes;
     enum change_kind kind;
-    char *instance;             /* CHANGE_RESTART */
-    struct conf *conf;          /* CHANGE_RELOAD, once it has begun: the next one */
-    void (*seated)(void *ctx);  /* CHANGE_START */
-    struct dispatch_change *on; /* while it is being made */
+    char *instance;               /* CHANGE_RESTART */
+    struct conf *conf;            /* CHANGE_RELOAD, once it has begun: the next one */
+    void (*seated)(void *ctx);    /* CHANGE_START */
+    struct dispatch_reconfig *on; /* while it is being made */
     changes_done *done;
     void *ctx;
 };
@@ -70,17 +70,17 @@ static void take_off_first(struct changes *c)
 static void log_reload(const struct buf *report, const struct tc_err *err)
 {
     if (err)
-        log_line(LOG_ERR, "host", "the configuration stays as it was: %s", err_str(err));
+        log_write(LOG_ERR, "host", "the configuration stays as it was: %s", err_format(err));
     else
-        log_line(LOG_INFO, "host", "the configuration was read again: %s", report->p);
+        log_write(LOG_INFO, "host", "the configuration was read again: %s", report->p);
 }
 
 static void log_restart(const char *instance, const struct tc_err *err)
 {
     if (err)
-        log_line(LOG_ERR, "host", "instance %s was not restarted: %s", instance, err_str(err));
+        log_write(LOG_ERR, "host", "instance %s was not restarted: %s", instance, err_format(err));
     else
-        log_line(LOG_INFO, "host", "instance %s was restarted, as was asked for", instance);
+        log_write(LOG_INFO, "host", "instance %s was restarted, as was asked for", instance);
 }
 
 static void end_reload(struct change_order *o, const struct tc_err *err)
@@ -88,7 +88,7 @@ static void end_reload(struct change_order *o, const struct tc_err *err)
     const struct changes_spec *const spec = &o->changes->spec;
     CLEANUP_BUF struct buf report = {0};
     if (!err) {
-        reload_tell(&report, spec->conf(spec->ctx), o->conf, o->on);
+        host_reload_tell(&report, spec->conf(spec->ctx), o->conf, o->on);
         spec->take(spec->ctx, o->conf);
         o->conf = NULL;
     }
@@ -130,7 +130,7 @@ static void begin_reload(struct change_order *o, const struct dispatch_change_sp
     struct changes *const c = o->changes;
     struct tc_err err = {0};
     c->spec.reloading(c->spec.ctx, true);
-    o->conf = reload_load(c->spec.conf(c->spec.ctx), &err);
+    o->conf = host_reload_load(c->spec.conf(c->spec.ctx), &err);
     if (o->conf)
         o->on = dispatch_change_conf(c->spec.dispatch, o->conf, spec);
     else
@@ -166,30 +166,32 @@ static void add_order(struct changes *c, const struct change_order *order)
         loop_timer_set(c->timer, 0);
 }
 
-void changes_start(struct changes *c, void (*seated)(void *ctx), changes_done *done, void *ctx)
+void instance_changes_start(struct changes *c, void (*seated)(void *ctx), changes_done *done,
+                            void *ctx)
 {
     add_order(c, &(struct change_order){
                      .kind = CHANGE_START, .seated = seated, .done = done, .ctx = ctx});
 }
 
-void changes_reload(struct changes *c, changes_done *done, void *ctx)
+void instance_changes_reload(struct changes *c, changes_done *done, void *ctx)
 {
     add_order(c, &(struct change_order){.kind = CHANGE_RELOAD, .done = done, .ctx = ctx});
 }
 
-void changes_restart(struct changes *c, const char *instance, changes_done *done, void *ctx)
+void instance_changes_restart(struct changes *c, const char *instance, changes_done *done,
+                              void *ctx)
 {
     add_order(c,
               &(struct change_order){
                   .kind = CHANGE_RESTART, .instance = xstrdup(instance), .done = done, .ctx = ctx});
 }
 
-bool changes_is_busy(const struct changes *c)
+bool instance_changes_is_busy(const struct changes *c)
 {
     return c->first != NULL;
 }
 
-bool changes_has_reload(const struct changes *c)
+bool instance_changes_has_reload(const struct changes *c)
 {
     for (const struct change_order *o = c->first; o; o = o->next)
         if (o->kind == CHANGE_RELOAD && !(o == c->first && c->has_begun))
@@ -199,7 +201,7 @@ bool changes_has_reload(const struct changes *c)
 
 /* ---- its life ---- */
 
-struct changes *changes_new(const struct changes_spec *spec)
+struct changes *instance_changes_new(const struct changes_spec *spec)
 {
     struct changes *const c = xcalloc(1, sizeof *c);
     c->spec = *spec;
@@ -208,7 +210,7 @@ struct changes *changes_new(const struct changes_spec *spec)
     return c;
 }
 
-void changes_refuse(struct changes *c)
+void instance_changes_refuse(struct changes *c)
 {
     struct change_order **const from = c->has_begun ? &c->first->next : &c->first;
     struct change_order *o = *from;
@@ -223,13 +225,13 @@ void changes_refuse(struct changes *c)
     }
 }
 
-void changes_free(struct changes *c)
+void instance_changes_free(struct changes *c)
 {
     if (!c)
         return;
-    changes_refuse(c);
+    instance_changes_refuse(c);
     if (c->first) {
-        dispatch_change_free(c->first->on);
+        dispatch_reconfig_free(c->first->on);
         refuse_order(c->first);
     }
     loop_timer_free(c->timer);

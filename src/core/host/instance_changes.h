@@ -5,9 +5,10 @@
  *   state   | event                            | next    | what is done
  *   --------+----------------------------------+---------+----------------------------------------
  *   WAITING | those before it are over         | RUNNING | it begins (dispatch_change_*)
- *   WAITING | changes_refuse                   | OVER    | its `done` is told so
+ *   WAITING | instance_changes_refuse                   | OVER    | its `done` is told so
  *   RUNNING | it was made, or it failed        | OVER    | its `done` is told, the next one begins
- *   RUNNING | changes_free                     | OVER    | it is broken off; `done` is told so */
+ *   RUNNING | instance_changes_free                     | OVER    | it is broken off; `done` is
+ * told so */
 #ifndef CORE_HOST_INSTANCE_CHANGES_H
 #define CORE_HOST_INSTANCE_CHANGES_H
 
@@ -29,25 +30,27 @@ struct changes_spec {
     void *ctx;
 };
 
-/* Once, from the loop or from changes_refuse and changes_free. err NULL: it was made; `report` is
- * then the JSON of a reload (reload_tell), else NULL. */
+/* Once, from the loop or from instance_changes_refuse and instance_changes_free. err NULL: it was
+ * made; `report` is then the JSON of a reload (host_reload_tell), else NULL. */
 typedef void changes_done(void *ctx, const char *report, const struct tc_err *err);
 
-struct changes *changes_new(const struct changes_spec *spec);
+struct changes *instance_changes_new(const struct changes_spec *spec);
 /* Starts all instances (dispatch_new_empty); `seated`: see dispatch_change_spec. Never fails. */
-void changes_start(struct changes *c, void (*seated)(void *ctx), changes_done *done, void *ctx);
+void instance_changes_start(struct changes *c, void (*seated)(void *ctx), changes_done *done,
+                            void *ctx);
 /* Reads the configuration's file anew, and takes it as a whole or not at all. */
-void changes_reload(struct changes *c, changes_done *done, void *ctx);
+void instance_changes_reload(struct changes *c, changes_done *done, void *ctx);
 /* dispatch_change_restart. */
-void changes_restart(struct changes *c, const char *instance, changes_done *done, void *ctx);
+void instance_changes_restart(struct changes *c, const char *instance, changes_done *done,
+                              void *ctx);
 /* A change is being made, or waits: instances may be starting. */
-bool changes_is_busy(const struct changes *c);
+bool instance_changes_is_busy(const struct changes *c);
 /* A reload waits that has not begun, and so will see the configuration as it is now. */
-bool changes_has_reload(const struct changes *c);
+bool instance_changes_has_reload(const struct changes *c);
 /* The host is about to end: what waits is refused, and so is what is asked for later. What is being
  * made goes on. */
-void changes_refuse(struct changes *c);
+void instance_changes_refuse(struct changes *c);
 /* NULL is fine. Before dispatch_free. */
-void changes_free(struct changes *c);
+void instance_changes_free(struct changes *c);
 
 #endif

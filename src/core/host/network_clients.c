@@ -14,7 +14,7 @@ static void join_exempt(struct buf *out, const struct conf_proxy *p)
         buf_printf(out, "%s%s", i ? "," : "", p->no_proxy[i]);
 }
 
-struct httpc *outbound_new_http(struct loop *l, const struct conf *conf)
+struct httpc *network_clients_new_http(struct loop *l, const struct conf *conf)
 {
     CLEANUP_BUF struct buf exempt = {0};
     join_exempt(&exempt, &conf->proxy);
@@ -23,7 +23,7 @@ struct httpc *outbound_new_http(struct loop *l, const struct conf *conf)
                                                           .no_proxy = exempt.p}});
 }
 
-struct websocket *outbound_new_websocket(struct loop *l, const struct conf *conf)
+struct websocket_client *network_clients_new_websocket(struct loop *l, const struct conf *conf)
 {
     CLEANUP_BUF struct buf exempt = {0};
     join_exempt(&exempt, &conf->proxy);
@@ -38,7 +38,7 @@ static bool is_same_text(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-bool outbound_is_same(const struct conf *a, const struct conf *b)
+bool network_clients_is_same(const struct conf *a, const struct conf *b)
 {
     CLEANUP_BUF struct buf first = {0}, second = {0};
     join_exempt(&first, &a->proxy);

@@ -8,9 +8,9 @@
 #include "io/websocket/websocket.h"
 
 /* The configuration is only borrowed for the call. */
-struct httpc *outbound_new_http(struct loop *l, const struct conf *conf);
-struct websocket *outbound_new_websocket(struct loop *l, const struct conf *conf);
+struct httpc *network_clients_new_http(struct loop *l, const struct conf *conf);
+struct websocket_client *network_clients_new_websocket(struct loop *l, const struct conf *conf);
 /* Whether both lead to the same proxy. */
-bool outbound_is_same(const struct conf *a, const struct conf *b);
+bool network_clients_is_same(const struct conf *a, const struct conf *b);
 
 #endif

@@ -38,19 +38,19 @@ static uint64_t hash(uint64_t h, const char *text)
 }
 
 /* One who is not known takes the place of the one whose time is the oldest; that of nobody is. */
-static bool was_seen(struct permit *p, uint64_t who, int64_t now)
+static bool was_seen(struct access_control *p, uint64_t who, int64_t now)
 {
-    struct permit_seen *place = p->seen;
+    struct access_control_denied *place = p->seen;
     for (size_t i = 0; i < PERMIT_SEEN && place->who != who; i++)
         if (p->seen[i].who == who || !p->seen[i].who || p->seen[i].at_ms < place->at_ms)
             place = &p->seen[i];
     if (place->who == who && now - place->at_ms < PERMIT_AGAIN_MS)
         return true;
-    *place = (struct permit_seen){who, now};
+    *place = (struct access_control_denied){who, now};
     return false;
 }
 
-static bool has_line(struct permit *p, int64_t now)
+static bool has_line(struct access_control *p, int64_t now)
 {
     if (!p->lines || now - p->lines_since_ms >= PERMIT_LINES_MS) {
         p->lines_since_ms = now;
@@ -60,20 +60,20 @@ static bool has_line(struct permit *p, int64_t now)
 }
 
 /* Counts one who was turned away, and logs it unless that was done lately. */
-static void turn_away(struct permit *p, const struct conf_instance *inst, const char *user,
+static void turn_away(struct access_control *p, const struct conf_instance *inst, const char *user,
                       const char *chat, const char *reason)
 {
     const int64_t now = clock_mono_ms();
     const uint64_t who = hash(hash(0xcbf29ce484222325, inst->name), user ? user : "");
     p->denied++;
     if (!was_seen(p, who, now) && has_line(p, now))
-        log_line(LOG_WARN, "host", "instance %s: user %s%s%s is denied: %s (%" PRIu64 " so far)",
-                 inst->name, user ? user : "?", chat ? " in chat " : "", chat ? chat : "", reason,
-                 p->denied);
+        log_write(LOG_WARN, "host", "instance %s: user %s%s%s is denied: %s (%" PRIu64 " so far)",
+                  inst->name, user ? user : "?", chat ? " in chat " : "", chat ? chat : "", reason,
+                  p->denied);
 }
 
-bool permit_allows(struct permit *p, const struct conf_instance *inst, unsigned grant,
-                   const char *user, const char *chat)
+bool access_control_allows(struct access_control *p, const struct conf_instance *inst,
+                           unsigned grant, const char *user, const char *chat)
 {
     const char *const reason = find_reason(inst, grant, user, chat);
     if (reason)
@@ -81,8 +81,8 @@ bool permit_allows(struct permit *p, const struct conf_instance *inst, unsigned 
     return !reason;
 }
 
-bool permit_answers(struct permit *p, const struct conf_instance *inst, const char *user,
-                    const char *chat)
+bool access_control_allows_answer(struct access_control *p, const struct conf_instance *inst,
+                                  const char *user, const char *chat)
 {
     const char *reason = find_reason(inst, CONF_ANSWER, user, chat);
     if (!reason && inst->approvers && !is_listed(inst->approvers, user))

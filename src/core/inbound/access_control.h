@@ -13,10 +13,10 @@
 #define PERMIT_LINES 10                        /* at most so many lines… */
 #define PERMIT_LINES_MS ((int64_t)60 * 1000)   /* …in this time */
 
-/* An all-zero struct permit is valid. */
-struct permit {
+/* An all-zero struct access_control is valid. */
+struct access_control {
     uint64_t denied;
-    struct permit_seen {
+    struct access_control_denied {
         uint64_t who; /* a hash; 0: nobody */
         int64_t at_ms;
     } seen[PERMIT_SEEN];
@@ -25,10 +25,10 @@ struct permit {
 };
 
 /* Whether this person may in that chat (NULL: it is not about one). `grant` is a CONF_… */
-bool permit_allows(struct permit *p, const struct conf_instance *inst, unsigned grant,
-                   const char *user, const char *chat);
+bool access_control_allows(struct access_control *p, const struct conf_instance *inst,
+                           unsigned grant, const char *user, const char *chat);
 /* Whether this person may answer what an agent asks: may in that chat, and is an approver. */
-bool permit_answers(struct permit *p, const struct conf_instance *inst, const char *user,
-                    const char *chat);
+bool access_control_allows_answer(struct access_control *p, const struct conf_instance *inst,
+                                  const char *user, const char *chat);
 
 #endif

@@ -25,14 +25,14 @@ struct self_answered {
     char *instance, *id, *also;
 };
 
-struct reception {
+struct inbound {
     const struct conf *conf;
-    struct conversations *conversations;
-    struct switches *switches;
-    struct sessions *sessions;
-    struct requests *requests;
+    struct turn_scheduler *conversations;
+    struct visibility_cache *switches;
+    struct session_store *sessions;
+    struct request_registry *requests;
     struct approvals *approvals;
-    struct permit permit;
+    struct access_control permit;
     struct self_answered self_answered[SELF_ANSWERED_MAX]; /* a ring */
     size_t n_self_answered;
 };
@@ -43,8 +43,7 @@ static char *make_key(const char *instance, const char *chat, const char *thread
                   : xasprintf("%s:%s", instance, chat);
 }
 
-static const struct conf_agent *agent_of(const struct reception *r,
-                                         const struct conf_instance *inst)
+static const struct conf_agent *agent_of(const struct inbound *r, const struct conf_instance *inst)
 {
     return conf_agent_find(r->conf, inst->agent);
 }
@@ -65,7 +64,7 @@ static void self_answered_fini(struct self_answered *m)
 
 /* Whether the message was here before, under either identity; it is noted if not. Messages for the
  * agent are recognised by the journal; commands and tokens never get there. */
-static bool was_self_answered(struct reception *r, const struct ask *a)
+static bool was_self_answered(struct inbound *r, const struct host_call *a)
 {
     const char *const id = a->inbound->id, *const also = a->inbound->also;
     for (size_t i = 0; i < SELF_ANSWERED_MAX; i++) {
@@ -80,53 +79,55 @@ static bool was_self_answered(struct reception *r, const struct ask *a)
     return false;
 }
 
-static void stop(struct reception *r, struct ask *a, const struct conf_instance *inst,
+static void stop(struct inbound *r, struct host_call *a, const struct conf_instance *inst,
                  const char *key, struct conversation *c)
 {
     if (!(inst->grants & CONF_CANCEL)) {
-        ask_answer(a, TC_COMMAND, NULL, "Turns cannot be stopped from here.");
+        host_call_complete(a, TC_COMMAND, NULL, "Turns cannot be stopped from here.");
         return;
     }
     CLEANUP_BUF struct buf text = {0};
     const bool runs = c && c->job;
-    const bool worked = !runs && conversations_stop_background(r->conversations, key);
-    answer_stopped(&text, runs, worked, c ? conversations_clear(r->conversations, c) : 0);
-    ask_answer(a, TC_COMMAND, runs ? job_id(c->job) : NULL, text.p);
+    const bool worked = !runs && turn_scheduler_stop_background(r->conversations, key);
+    host_reply_stopped(&text, runs, worked,
+                       c ? turn_scheduler_drop_waiting(r->conversations, c) : 0);
+    host_call_complete(a, TC_COMMAND, runs ? turn_job_id(c->job) : NULL, text.p);
     if (runs)
-        job_cancel(c->job);
+        turn_job_cancel(c->job);
 }
 
-static void forget_session(struct reception *r, struct ask *a, const char *key,
+static void forget_session(struct inbound *r, struct host_call *a, const char *key,
                            const struct conf_agent *agent, struct conversation *c)
 {
     const bool runs = c && c->job;
     if (runs)
-        job_forget_session(c->job);
-    conversations_forget_process(r->conversations, key);
-    sessions_forget(r->sessions, agent->name, key);
+        turn_job_discard_session(c->job);
+    turn_scheduler_forget_process(r->conversations, key);
+    session_store_delete(r->sessions, agent->name, key);
     approvals_end_session(r->approvals, agent->name, key);
-    ask_answer(a, TC_COMMAND, NULL,
-               runs ? "The next message begins a new session; the running turn ends in the old one."
-                    : "The next message begins a new session.");
+    host_call_complete(
+        a, TC_COMMAND, NULL,
+        runs ? "The next message begins a new session; the running turn ends in the old one."
+             : "The next message begins a new session.");
 }
 
 static void on_cleared(void *ctx, const struct taken_back *t)
 {
     CLEANUP_BUF struct buf text = {0};
-    answer_cleared(&text, t);
-    ask_answer(ctx, TC_COMMAND, NULL, text.p);
+    host_reply_cleared(&text, t);
+    host_call_complete(ctx, TC_COMMAND, NULL, text.p);
 }
 
-static void clear_queue(struct reception *r, struct ask *a, struct conversation *c)
+static void clear_queue(struct inbound *r, struct host_call *a, struct conversation *c)
 {
     if (c)
-        conversations_take_back(r->conversations, c, on_cleared, a);
+        turn_scheduler_take_back(r->conversations, c, on_cleared, a);
     else
         on_cleared(a, &(struct taken_back){0});
 }
 
 struct status_ask {
-    struct ask *ask;
+    struct host_call *ask;
     struct buf text;
     unsigned awaited;
     struct visibility visibility;
@@ -137,9 +138,9 @@ static void tell_when_known(struct status_ask *s)
 {
     if (--s->awaited)
         return;
-    answer_session(&s->text, s->session);
-    answer_visibility(&s->text, s->visibility);
-    ask_answer(s->ask, TC_COMMAND, NULL, s->text.p);
+    host_reply_session(&s->text, s->session);
+    host_reply_visibility(&s->text, s->visibility);
+    host_call_complete(s->ask, TC_COMMAND, NULL, s->text.p);
     buf_fini(&s->text);
     free(s->session);
     free(s);
@@ -159,41 +160,41 @@ static void on_visibility(void *ctx, struct visibility v)
     tell_when_known(s);
 }
 
-static void tell_status(struct reception *r, struct ask *a, const char *key,
+static void tell_status(struct inbound *r, struct host_call *a, const char *key,
                         const struct conf_agent *agent, const struct conversation *c)
 {
     struct status_ask *const s = xcalloc(1, sizeof *s);
     s->ask = a;
     s->awaited = 2;
-    answer_running(&s->text, c);
-    switches_get(r->switches, agent->name, on_visibility, s);
-    if (c && c->job && *job_session(c->job))
-        on_session(s, job_session(c->job));
+    host_reply_running(&s->text, c);
+    visibility_cache_get(r->switches, agent->name, on_visibility, s);
+    if (c && c->job && *turn_job_session(c->job))
+        on_session(s, turn_job_session(c->job));
     else
-        sessions_find(r->sessions, agent->name, key, on_session, s);
+        session_store_find(r->sessions, agent->name, key, on_session, s);
 }
 
-static void tell_queue(struct ask *a, const struct conversation *c)
+static void tell_queue(struct host_call *a, const struct conversation *c)
 {
     CLEANUP_BUF struct buf text = {0};
-    answer_queue(&text, c, command_prefix(a->inbound->text));
-    ask_answer(a, TC_COMMAND, NULL, text.p);
+    host_reply_queue(&text, c, user_command_prefix(a->inbound->text));
+    host_call_complete(a, TC_COMMAND, NULL, text.p);
 }
 
-static void tell_help(struct ask *a)
+static void tell_help(struct host_call *a)
 {
     CLEANUP_BUF struct buf text = {0};
-    answer_help(&text, command_prefix(a->inbound->text));
-    ask_answer(a, TC_COMMAND, NULL, text.p);
+    host_reply_help(&text, user_command_prefix(a->inbound->text));
+    host_call_complete(a, TC_COMMAND, NULL, text.p);
 }
 
-static void do_command(struct reception *r, enum command command, struct ask *a, const char *key,
-                       const struct conf_instance *inst)
+static void do_command(struct inbound *r, enum user_command command, struct host_call *a,
+                       const char *key, const struct conf_instance *inst)
 {
-    struct conversation *const c = conversations_find(r->conversations, key);
+    struct conversation *const c = turn_scheduler_find(r->conversations, key);
     const struct conf_agent *const agent = agent_of(r, inst);
     if (was_self_answered(r, a)) {
-        ask_answer(a, TC_KNOWN, NULL, NULL);
+        host_call_complete(a, TC_KNOWN, NULL, NULL);
         return;
     }
     switch (command) {
@@ -223,23 +224,23 @@ static void do_command(struct reception *r, enum command command, struct ask *a,
 
 static void on_submitted(void *ctx, const struct conversations_result *answer)
 {
-    ask_answer(ctx, answer->accepted, answer->turn, answer->text);
+    host_call_complete(ctx, answer->accepted, answer->turn, answer->text);
     CRASH_POINT("after-ack");
 }
 
 struct submission {
-    struct reception *reception;
+    struct inbound *reception;
     const struct conf *conf; /* of the instance: it is kept */
     const struct conf_instance *instance;
-    struct ask *ask;
+    struct host_call *ask;
 };
 
-static void tell_visibility(struct ask *a, const struct toggle *t)
+static void tell_visibility(struct host_call *a, const struct visibility_command_result *t)
 {
     CLEANUP_BUF struct buf text = {0};
-    answer_visibility(&text, t->visibility);
-    answer_saved(&text, t->saved);
-    ask_answer(a, TC_COMMAND, NULL, text.p);
+    host_reply_visibility(&text, t->visibility);
+    host_reply_saved(&text, t->saved);
+    host_call_complete(a, TC_COMMAND, NULL, text.p);
 }
 
 static void submit_text(const struct submission *s, struct str text)
@@ -249,11 +250,11 @@ static void submit_text(const struct submission *s, struct str text)
     CLEANUP_FREE char *key = make_key(s->instance->name, in->chat, in->thread);
     CLEANUP_BUF struct buf prompt = {0};
     if (!agent) { /* gone in the meantime */
-        ask_answer(s->ask, TC_DENIED, NULL, NULL);
+        host_call_complete(s->ask, TC_DENIED, NULL, NULL);
         return;
     }
-    prompt_add(&prompt, in, text);
-    const struct conversations_message m = {
+    prompt_append_message(&prompt, in, text);
+    const struct turn_scheduler_message m = {
         .key = key,
         .source = s->instance->name,
         .agent = agent,
@@ -265,14 +266,14 @@ static void submit_text(const struct submission *s, struct str text)
         .prompt = {prompt.p ? prompt.p : "", prompt.len},
         .follows = true,
     };
-    conversations_submit(s->reception->conversations, &m, on_submitted, s->ask);
+    turn_scheduler_submit(s->reception->conversations, &m, on_submitted, s->ask);
 }
 
-static void on_toggled(void *ctx, const struct toggle *t)
+static void on_toggled(void *ctx, const struct visibility_command_result *t)
 {
     struct submission *const s = ctx;
     if (t->why)
-        ask_answer(s->ask, TC_COMMAND, NULL, t->why);
+        host_call_complete(s->ask, TC_COMMAND, NULL, t->why);
     else if (t->empty && !s->ask->inbound->file_count)
         tell_visibility(s->ask, t);
     else
@@ -288,111 +289,111 @@ static void submit_tokens(struct submission *s, struct str text)
     CLEANUP_BUF struct buf rest = {0};
     struct visibility unused = visibility_default();
     if (!was_self_answered(s->reception, s->ask)) {
-        toggle_apply(s->reception->switches, agent_of(s->reception, s->instance)->name, text,
-                     on_toggled, s);
+        visibility_command_apply(s->reception->switches, agent_of(s->reception, s->instance)->name,
+                                 text, on_toggled, s);
         return;
     }
-    const struct slash_result found = slash_parse(text.p, text.len, &unused, &rest);
+    const struct slash_tokens_result found = slash_tokens_parse(text.p, text.len, &unused, &rest);
     if (found.empty && !s->ask->inbound->file_count)
-        ask_answer(s->ask, TC_KNOWN, NULL, NULL);
+        host_call_complete(s->ask, TC_KNOWN, NULL, NULL);
     else
         submit_text(s, (struct str){rest.p ? rest.p : "", rest.len});
     conf_unref(s->conf);
     free(s);
 }
 
-static void submit(struct reception *r, struct ask *a, const struct conf_instance *inst)
+static void submit(struct inbound *r, struct host_call *a, const struct conf_instance *inst)
 {
     const struct tc_inbound *const in = a->inbound;
-    const enum command command = in->file_count ? COMMAND_NONE : command_parse(in->text);
+    const enum user_command command = in->file_count ? COMMAND_NONE : user_command_parse(in->text);
     if (command != COMMAND_NONE) {
         CLEANUP_FREE char *key = make_key(inst->name, in->chat, in->thread);
         do_command(r, command, a, key, inst);
         return;
     }
     CLEANUP_BUF struct buf text = {0};
-    command_unaddress(&text, in->text);
+    user_command_strip_mention(&text, in->text);
     struct submission *const s = xmalloc(sizeof *s);
     *s = (struct submission){r, conf_ref(r->conf), inst, a};
     const struct str words = {text.p ? text.p : "", text.len};
-    if (toggle_is_wanted(words))
+    if (visibility_command_is_wanted(words))
         submit_tokens(s, words);
     else
-        on_toggled(s, &(struct toggle){.rest = words});
+        on_toggled(s, &(struct visibility_command_result){.rest = words});
 }
 
 /* ---- the end of a turn ---- */
 
-static void cancel(struct reception *r, struct ask *a, const struct conf_instance *inst)
+static void cancel(struct inbound *r, struct host_call *a, const struct conf_instance *inst)
 {
-    struct conversation *c = conversations_find_turn(r->conversations, a->turn);
+    struct conversation *c = turn_scheduler_find_turn(r->conversations, a->turn);
     if (c && strcmp(c->source, inst->name) != 0)
         c = NULL;
-    if (!permit_allows(&r->permit, inst, CONF_CANCEL, a->user, c ? c->chat : NULL)) {
-        ask_answer(a, TC_DENIED, NULL, NULL);
+    if (!access_control_allows(&r->permit, inst, CONF_CANCEL, a->user, c ? c->chat : NULL)) {
+        host_call_complete(a, TC_DENIED, NULL, NULL);
         return;
     }
     if (!c) {
-        ask_answer(a, TC_KNOWN, NULL, NULL);
+        host_call_complete(a, TC_KNOWN, NULL, NULL);
         return;
     }
-    if (!c->job || strcmp(job_id(c->job), a->turn) != 0) {
+    if (!c->job || strcmp(turn_job_id(c->job), a->turn) != 0) {
         clear_queue(r, a, c);
         return;
     }
     CLEANUP_BUF struct buf text = {0};
-    answer_stopped(&text, true, false, 0);
-    ask_answer(a, TC_COMMAND, NULL, text.p);
-    job_cancel(c->job);
+    host_reply_stopped(&text, true, false, 0);
+    host_call_complete(a, TC_COMMAND, NULL, text.p);
+    turn_job_cancel(c->job);
 }
 
 /* ---- */
 
 static void on_known(void *ctx, const char *session)
 {
-    ask_answer(ctx, session ? TC_ACCEPTED : TC_DENIED, NULL, NULL);
+    host_call_complete(ctx, session ? TC_ACCEPTED : TC_DENIED, NULL, NULL);
 }
 
 /* Whether the conversation goes on. Nobody is asked for a permission: a message is, later. */
-static void look_up(struct reception *r, struct ask *a, const struct conf_instance *inst)
+static void look_up(struct inbound *r, struct host_call *a, const struct conf_instance *inst)
 {
     CLEANUP_FREE char *key = make_key(inst->name, a->chat, a->thread);
     const struct conf_agent *const agent = agent_of(r, inst);
-    if (agent && !conversations_find(r->conversations, key))
-        sessions_find(r->sessions, agent->name, key, on_known, a);
+    if (agent && !turn_scheduler_find(r->conversations, key))
+        session_store_find(r->sessions, agent->name, key, on_known, a);
     else
-        ask_answer(a, agent ? TC_ACCEPTED : TC_DENIED, NULL, NULL);
+        host_call_complete(a, agent ? TC_ACCEPTED : TC_DENIED, NULL, NULL);
 }
 
-static bool may_submit(struct reception *r, const struct conf_instance *inst, const char *user,
+static bool may_submit(struct inbound *r, const struct conf_instance *inst, const char *user,
                        const char *chat)
 {
-    return agent_of(r, inst) && permit_allows(&r->permit, inst, CONF_SUBMIT, user, chat);
+    return agent_of(r, inst) && access_control_allows(&r->permit, inst, CONF_SUBMIT, user, chat);
 }
 
-void reception_ask(struct reception *r, struct ask *a)
+void inbound_handle(struct inbound *r, struct host_call *a)
 {
     const struct conf_instance *const inst = conf_instance_find(r->conf, a->instance);
-    if (inst && (a->kind == ASK_TICKET || a->kind == ASK_ANSWER))
-        requests_ask(r->requests, &r->permit, inst, a);
-    else if (inst && a->kind == ASK_CANCEL)
+    if (inst && (a->kind == HOST_CALL_TICKET || a->kind == HOST_CALL_ANSWER))
+        inbound_request_handle(r->requests, &r->permit, inst, a);
+    else if (inst && a->kind == HOST_CALL_CANCEL)
         cancel(r, a, inst);
-    else if (inst && a->kind == ASK_KNOWS)
+    else if (inst && a->kind == HOST_CALL_KNOWS)
         look_up(r, a, inst);
-    else if (inst && a->kind == ASK_MAY && may_submit(r, inst, a->user, a->chat))
-        ask_answer(a, TC_ACCEPTED, NULL, NULL);
-    else if (inst && a->kind == ASK_SUBMIT &&
+    else if (inst && a->kind == HOST_CALL_MAY && may_submit(r, inst, a->user, a->chat))
+        host_call_complete(a, TC_ACCEPTED, NULL, NULL);
+    else if (inst && a->kind == HOST_CALL_SUBMIT &&
              may_submit(r, inst, a->inbound->user, a->inbound->chat))
         submit(r, a, inst);
     else
-        ask_answer(a, TC_DENIED, NULL, NULL);
+        host_call_complete(a, TC_DENIED, NULL, NULL);
 }
 
-struct reception *reception_new(const struct conf *conf, struct conversations *conversations,
-                                struct switches *switches, struct sessions *sessions,
-                                struct requests *requests, struct approvals *approvals)
+struct inbound *inbound_new(const struct conf *conf, struct turn_scheduler *conversations,
+                            struct visibility_cache *switches, struct session_store *sessions,
+                            struct request_registry *requests, struct approvals *approvals)
 {
-    struct reception *const r = xcalloc(1, sizeof *r);
+    struct inbound *const r = xcalloc(1, sizeof *r);
     r->conf = conf;
     r->conversations = conversations;
     r->switches = switches;
@@ -402,12 +403,12 @@ struct reception *reception_new(const struct conf *conf, struct conversations *c
     return r;
 }
 
-void reception_reconfigure(struct reception *r, const struct conf *conf)
+void inbound_set_conf(struct inbound *r, const struct conf *conf)
 {
     r->conf = conf;
 }
 
-void reception_free(struct reception *r)
+void inbound_free(struct inbound *r)
 {
     if (!r)
         return;

@@ -9,16 +9,16 @@
 #include "core/request/request_registry.h"
 #include "plugin/host_call.h"
 
-struct reception;
+struct inbound;
 
 /* Borrows all. */
-struct reception *reception_new(const struct conf *conf, struct conversations *conversations,
-                                struct switches *switches, struct sessions *sessions,
-                                struct requests *requests, struct approvals *approvals);
+struct inbound *inbound_new(const struct conf *conf, struct turn_scheduler *conversations,
+                            struct visibility_cache *switches, struct session_store *sessions,
+                            struct request_registry *requests, struct approvals *approvals);
 /* The configuration from now on. */
-void reception_reconfigure(struct reception *r, const struct conf *conf);
-void reception_free(struct reception *r); /* NULL is fine */
+void inbound_set_conf(struct inbound *r, const struct conf *conf);
+void inbound_free(struct inbound *r); /* NULL is fine */
 /* Answers it, at once or when the message is on disk. */
-void reception_ask(struct reception *r, struct ask *a);
+void inbound_handle(struct inbound *r, struct host_call *a);
 
 #endif

@@ -11,20 +11,23 @@
 
 #define NAME_SIZE 65 /* of a person, in what everybody is told */
 
-static void give_ticket(struct requests *r, const struct conf_instance *inst, struct ask *a)
+static void give_ticket(struct request_registry *r, const struct conf_instance *inst,
+                        struct host_call *a)
 {
     const bool granted = inst->grants & CONF_ANSWER;
-    const char *const ticket = granted ? requests_ticket(r, inst->name, a->turn, a->request) : NULL;
-    ask_answer(a, ticket ? TC_ACCEPTED : TC_KNOWN, NULL, ticket);
+    const char *const ticket =
+        granted ? request_issue_ticket(r, inst->name, a->turn, a->request) : NULL;
+    host_call_complete(a, ticket ? TC_ACCEPTED : TC_KNOWN, NULL, ticket);
 }
 
 /* What a stranger presses says nothing to them, be it known or not. */
-static void take_decision(struct requests *r, const struct conf_instance *inst, struct ask *a)
+static void take_decision(struct request_registry *r, const struct conf_instance *inst,
+                          struct host_call *a)
 {
     const struct tc_decision *const d = a->decision;
     CLEANUP_BUF struct buf by = {0}, text = {0};
     char name[NAME_SIZE];
-    struct requests_decision decision = {
+    struct request_decision decision = {
         .choice = d->choice,
         .text = d->text,
         .answers = d->answers,
@@ -33,30 +36,30 @@ static void take_decision(struct requests *r, const struct conf_instance *inst, 
         .thread = d->thread,
         .user = d->user,
     };
-    if (!requests_find_ticket(r, inst->name, d->ticket, &decision.turn, &decision.request)) {
-        log_line(LOG_INFO, "host", "instance %s: user %s answers what is not open here", inst->name,
-                 d->user);
-        ask_answer(a, TC_KNOWN, NULL, "This is no longer open.");
+    if (!request_find_ticket(r, inst->name, d->ticket, &decision.turn, &decision.request)) {
+        log_write(LOG_INFO, "host", "instance %s: user %s answers what is not open here",
+                  inst->name, d->user);
+        host_call_complete(a, TC_KNOWN, NULL, "This is no longer open.");
         return;
     }
-    utf8_copy(name, sizeof name, d->name && *d->name ? d->name : d->user);
-    reveal_line(&by, name, strlen(name));
+    utf8_copy_truncated(name, sizeof name, d->name && *d->name ? d->name : d->user);
+    text_reveal_line(&by, name, strlen(name));
     buf_printf(&by, " (%s)", inst->name);
     decision.by = by.p;
-    const enum tc_accepted accepted = requests_answer(r, &decision, &text);
+    const enum tc_accepted accepted = request_answer(r, &decision, &text);
     if (accepted != TC_COMMAND)
-        log_line(LOG_INFO, "host", "instance %s: the answer of user %s does not count: %s",
-                 inst->name, d->user, text.p);
-    ask_answer(a, accepted, decision.turn, text.p);
+        log_write(LOG_INFO, "host", "instance %s: the answer of user %s does not count: %s",
+                  inst->name, d->user, text.p);
+    host_call_complete(a, accepted, decision.turn, text.p);
 }
 
-void requests_ask(struct requests *r, struct permit *p, const struct conf_instance *inst,
-                  struct ask *a)
+void inbound_request_handle(struct request_registry *r, struct access_control *p,
+                            const struct conf_instance *inst, struct host_call *a)
 {
-    if (a->kind == ASK_TICKET)
+    if (a->kind == HOST_CALL_TICKET)
         give_ticket(r, inst, a);
-    else if (permit_answers(p, inst, a->decision->user, a->decision->chat))
+    else if (access_control_allows_answer(p, inst, a->decision->user, a->decision->chat))
         take_decision(r, inst, a);
     else
-        ask_answer(a, TC_DENIED, NULL, "You may not decide this.");
+        host_call_complete(a, TC_DENIED, NULL, "You may not decide this.");
 }

@@ -7,8 +7,8 @@
 #include "core/request/request_registry.h"
 #include "plugin/host_call.h"
 
-/* ASK_TICKET and ASK_ANSWER, of a running instance; answers it at once. */
-void requests_ask(struct requests *r, struct permit *p, const struct conf_instance *inst,
-                  struct ask *a);
+/* HOST_CALL_TICKET and HOST_CALL_ANSWER, of a running instance; answers it at once. */
+void inbound_request_handle(struct request_registry *r, struct access_control *p,
+                            const struct conf_instance *inst, struct host_call *a);
 
 #endif

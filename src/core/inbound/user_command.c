@@ -6,9 +6,9 @@
 
 #define BLANKS " \t\r\n\v\f"
 
-static const struct row {
+static const struct user_command_word {
     const char *words;
-    enum command command;
+    enum user_command command;
 } rows[] = {
     {"/stop", COMMAND_STOP},
     {"stop", COMMAND_STOP},
@@ -51,17 +51,17 @@ static bool is_same(struct str text, const char *words)
     return !text.len && !*words;
 }
 
-enum command command_parse(const char *text)
+enum user_command user_command_parse(const char *text)
 {
     CLEANUP_BUF struct buf plain = {0};
-    command_unaddress(&plain, text);
+    user_command_strip_mention(&plain, text);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (is_same(trimmed(plain.p ? plain.p : ""), rows[i].words))
             return rows[i].command;
     return COMMAND_NONE;
 }
 
-char command_prefix(const char *text)
+char user_command_prefix(const char *text)
 {
     return *trimmed(text).p == '!' ? '!' : '/';
 }
@@ -71,7 +71,7 @@ static size_t name_len(const char *p)
     return strspn(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
 }
 
-void command_unaddress(struct buf *out, const char *text)
+void user_command_strip_mention(struct buf *out, const char *text)
 {
     const struct str word = trimmed(text);
     const size_t head = word.len && *word.p == '/' ? 1 + name_len(word.p + 1) : 0;

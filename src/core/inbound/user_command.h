@@ -6,7 +6,7 @@
 
 #include "base/bytes/buf.h"
 
-enum command {
+enum user_command {
     COMMAND_NONE, /* it is for the agent */
     COMMAND_STOP,
     COMMAND_NEW,
@@ -19,10 +19,10 @@ enum command {
 /* What a whole message means: white space around it and the case do not matter, and stop may be
  * said without a slash, or with a ! where the service keeps what begins with one to itself. A
  * sentence that begins like a command is none. */
-enum command command_parse(const char *text);
+enum user_command user_command_parse(const char *text);
 /* What the person writes in front of commands: '!' if this message begins with it, else '/'. */
-char command_prefix(const char *text);
+char user_command_prefix(const char *text);
 /* Appends the text; when it is a slash word alone, without the "@bot" that groups add to it. */
-void command_unaddress(struct buf *out, const char *text);
+void user_command_strip_mention(struct buf *out, const char *text);
 
 #endif

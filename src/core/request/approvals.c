@@ -17,7 +17,7 @@
 #define SHOWN_MAX 300
 
 /* A digest as text. */
-struct key {
+struct approvals_digest {
     char text[2 * SHA256_DIGEST_SIZE + 1];
 };
 
@@ -26,12 +26,12 @@ struct approval {
     enum approvals_scope scope;
     char *agent;
     char *where; /* a turn, a conversation, or "" */
-    struct key key;
+    struct approvals_digest key;
 };
 
 struct approvals {
-    struct ledger *ledger;  /* or NULL */
-    struct approval *items; /* oldest first */
+    struct journal_async *ledger; /* or NULL */
+    struct approval *items;       /* oldest first */
     size_t n, cap;
     int64_t last_id;
 };
@@ -39,12 +39,12 @@ struct approvals {
 /* ---- what is compared, and what is shown ---- */
 
 /* Each with its NUL, so that no two triples are one text. */
-static struct key make_key(const char *agent, const char *tool, const char *argument)
+static struct approvals_digest make_key(const char *agent, const char *tool, const char *argument)
 {
     const char *const parts[] = {agent, tool ? tool : "", argument};
     uint8_t digest[SHA256_DIGEST_SIZE];
     struct sha256_ctx sha;
-    struct key key;
+    struct approvals_digest key;
     sha256_init(&sha);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         sha256_update(&sha, strlen(parts[i]) + 1, (const uint8_t *)parts[i]);
@@ -56,16 +56,16 @@ static struct key make_key(const char *agent, const char *tool, const char *argu
 
 /* Cut behind the secrets, not before. Whatever begins with a brace is arguments as JSON, which are
  * masked whole or not shown at all. */
-void approvals_show(struct buf *out, const char *text)
+void approvals_append_summary(struct buf *out, const char *text)
 {
     const size_t len = strlen(text);
     if (*text != '{')
-        log_redact(out, (struct str){text, utf8_cut(text, len, LOOKED_AT_MAX)});
+        log_redact(out, (struct str){text, utf8_truncated_len(text, len, LOOKED_AT_MAX)});
     else if (len <= LOOKED_AT_MAX)
-        redact_json(out, (struct str){text, len});
+        json_redact(out, (struct str){text, len});
     if (out->len <= SHOWN_MAX)
         return;
-    out->len = utf8_cut(out->p, out->len, SHOWN_MAX);
+    out->len = utf8_truncated_len(out->p, out->len, SHOWN_MAX);
     buf_add_str(out, "\xe2\x80\xa6");
 }
 
@@ -79,21 +79,21 @@ static void remove_at(struct approvals *a, size_t i)
     memmove(a->items + i, a->items + i + 1, (a->n - i) * sizeof *a->items);
 }
 
-static void forget_kept(struct approvals *a, const struct record_approvals *which)
+static void forget_kept(struct approvals *a, const struct journal_approval_filter *which)
 {
     if (a->ledger)
-        ledger_forget_approvals(a->ledger, which, NULL, NULL);
+        journal_async_delete_approvals(a->ledger, which, NULL, NULL);
 }
 
 static void make_room(struct approvals *a)
 {
     while (a->n >= APPROVALS_MAX) {
         const struct approval *const oldest = &a->items[0];
-        log_line(LOG_WARN, "host",
-                 "approval %" PRId64 " of agent %s is forgotten: there are more than %d",
-                 oldest->id, oldest->agent, APPROVALS_MAX);
+        log_write(LOG_WARN, "host",
+                  "approval %" PRId64 " of agent %s is forgotten: there are more than %d",
+                  oldest->id, oldest->agent, APPROVALS_MAX);
         if (oldest->scope != APPROVALS_TURN)
-            forget_kept(a, &(struct record_approvals){.id = oldest->id});
+            forget_kept(a, &(struct journal_approval_filter){.id = oldest->id});
         remove_at(a, 0);
     }
 }
@@ -122,7 +122,7 @@ static bool covers(const struct approval *item, const char *conversation, const 
     return true;
 }
 
-static const struct approval *find(const struct approvals *a, const struct key *key,
+static const struct approval *find(const struct approvals *a, const struct approvals_digest *key,
                                    const char *conversation, const char *turn)
 {
     for (size_t i = 0; i < a->n; i++)
@@ -132,12 +132,12 @@ static const struct approval *find(const struct approvals *a, const struct key *
     return NULL;
 }
 
-bool approvals_has(struct approvals *a, const char *agent, const char *conversation,
-                   const char *turn, const char *tool, const char *argument)
+bool approvals_match(struct approvals *a, const char *agent, const char *conversation,
+                     const char *turn, const char *tool, const char *argument)
 {
     if (!argument)
         return false;
-    const struct key key = make_key(agent, tool, argument);
+    const struct approvals_digest key = make_key(agent, tool, argument);
     return find(a, &key, conversation, turn) != NULL;
 }
 
@@ -149,30 +149,30 @@ static void write_down(struct approvals *a, const struct approval *item, const c
     CLEANUP_BUF struct buf shown = {0}, what = {0}, who = {0};
     if (!a->ledger || item->scope == APPROVALS_TURN)
         return;
-    approvals_show(&shown, argument);
-    approvals_show(&what, tool ? tool : "");
-    approvals_show(&who, by ? by : "");
-    ledger_keep_approval(a->ledger,
-                         &(struct record_approval){.id = item->id,
-                                                   .agent = item->agent,
-                                                   .conv = item->where,
-                                                   .key = item->key.text,
-                                                   .tool = what.p ? what.p : "",
-                                                   .shown = shown.p ? shown.p : "",
-                                                   .by = who.p ? who.p : ""},
-                         NULL, NULL);
+    approvals_append_summary(&shown, argument);
+    approvals_append_summary(&what, tool ? tool : "");
+    approvals_append_summary(&who, by ? by : "");
+    journal_async_put_approval(a->ledger,
+                               &(struct journal_approval){.id = item->id,
+                                                          .agent = item->agent,
+                                                          .conv = item->where,
+                                                          .key = item->key.text,
+                                                          .tool = what.p ? what.p : "",
+                                                          .shown = shown.p ? shown.p : "",
+                                                          .by = who.p ? who.p : ""},
+                               NULL, NULL);
 }
 
-void approvals_keep(struct approvals *a, enum approvals_scope scope, const char *agent,
-                    const char *conversation, const char *turn, const char *tool,
-                    const char *argument, const char *by)
+void approvals_remember(struct approvals *a, enum approvals_scope scope, const char *agent,
+                        const char *conversation, const char *turn, const char *tool,
+                        const char *argument, const char *by)
 {
     static const char *const scopes[] = {"the turn", "the session", "good"};
     if (!argument)
         return;
     if (scope == APPROVALS_SESSION && (!conversation || !*conversation))
         scope = APPROVALS_TURN;
-    const struct key key = make_key(agent, tool, argument);
+    const struct approvals_digest key = make_key(agent, tool, argument);
     const struct approval *const known = find(a, &key, conversation, turn);
     if (known && known->scope >= scope)
         return;
@@ -187,8 +187,8 @@ void approvals_keep(struct approvals *a, enum approvals_scope scope, const char 
                                   .key = key};
     append(a, &item);
     write_down(a, &item, tool, argument, by);
-    log_line(LOG_INFO, "host", "approval %" PRId64 ": a call of %s by agent %s is allowed for %s",
-             item.id, tool ? tool : "?", agent, scopes[scope]);
+    log_write(LOG_INFO, "host", "approval %" PRId64 ": a call of %s by agent %s is allowed for %s",
+              item.id, tool ? tool : "?", agent, scopes[scope]);
 }
 
 /* ---- forgetting ---- */
@@ -208,11 +208,11 @@ void approvals_end_session(struct approvals *a, const char *agent, const char *c
             strcmp(a->items[i].where, conversation) == 0)
             remove_at(a, i);
     if (a->n < had)
-        forget_kept(a, &(struct record_approvals){.agent = agent, .conv = conversation});
+        forget_kept(a, &(struct journal_approval_filter){.agent = agent, .conv = conversation});
 }
 
-size_t approvals_forget(struct approvals *a, const struct record_approvals *which,
-                        ledger_done *done, void *ctx)
+size_t approvals_revoke(struct approvals *a, const struct journal_approval_filter *which,
+                        journal_done_fn *done, void *ctx)
 {
     const size_t had = a->n;
     for (size_t i = a->n; i-- > 0;)
@@ -220,31 +220,31 @@ size_t approvals_forget(struct approvals *a, const struct record_approvals *whic
             (!which->agent || strcmp(a->items[i].agent, which->agent) == 0))
             remove_at(a, i);
     if (a->ledger)
-        ledger_forget_approvals(a->ledger, which, done, ctx);
+        journal_async_delete_approvals(a->ledger, which, done, ctx);
     else if (done)
-        done(ctx, RECORD_DONE, NULL);
+        done(ctx, JOURNAL_DONE, NULL);
     return had - a->n;
 }
 
 /* ---- its life ---- */
 
-static void take(void *ctx, const struct record_approval *r)
+static void take(void *ctx, const struct journal_approval *r)
 {
     struct approval item = {.id = r->id,
                             .scope = *r->conv ? APPROVALS_SESSION : APPROVALS_ALWAYS,
                             .agent = xstrdup(r->agent),
                             .where = xstrdup(r->conv)};
-    utf8_copy(item.key.text, sizeof item.key.text, r->key);
+    utf8_copy_truncated(item.key.text, sizeof item.key.text, r->key);
     append(ctx, &item);
 }
 
-struct approvals *approvals_new(struct ledger *ledger)
+struct approvals *approvals_new(struct journal_async *ledger)
 {
     struct approvals *const a = xcalloc(1, sizeof *a);
     a->ledger = ledger;
-    if (ledger && ledger_approvals(ledger, take, a) != RECORD_DONE)
-        log_line(LOG_ERR, "host",
-                 "what was allowed for longer is not known: it will be asked again");
+    if (ledger && journal_async_list_open_list_approvals(ledger, take, a) != JOURNAL_DONE)
+        log_write(LOG_ERR, "host",
+                  "what was allowed for longer is not known: it will be asked again");
     return a;
 }
 

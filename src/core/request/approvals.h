@@ -15,26 +15,26 @@ struct approvals;
 enum approvals_scope { APPROVALS_TURN, APPROVALS_SESSION, APPROVALS_ALWAYS };
 
 /* Reads what is kept: waits for the disk. Borrows the ledger; NULL: none outlives the process. */
-struct approvals *approvals_new(struct ledger *ledger);
+struct approvals *approvals_new(struct journal_async *ledger);
 void approvals_free(struct approvals *a); /* NULL is fine */
 
-/* Whether the call was allowed before. `argument` is what policy_argument says; NULL: the call
+/* Whether the call was allowed before. `argument` is what policy_approval_key says; NULL: the call
  * cannot be remembered. `conversation` may be NULL or empty: there is none. */
-bool approvals_has(struct approvals *a, const char *agent, const char *conversation,
-                   const char *turn, const char *tool, const char *argument);
+bool approvals_match(struct approvals *a, const char *agent, const char *conversation,
+                     const char *turn, const char *tool, const char *argument);
 /* Remembers it; `by` is who allowed it, for people. Without a conversation that for the session is
  * for the turn. */
-void approvals_keep(struct approvals *a, enum approvals_scope scope, const char *agent,
-                    const char *conversation, const char *turn, const char *tool,
-                    const char *argument, const char *by);
+void approvals_remember(struct approvals *a, enum approvals_scope scope, const char *agent,
+                        const char *conversation, const char *turn, const char *tool,
+                        const char *argument, const char *by);
 /* The turn is over; the conversation begins a new session. */
 void approvals_end_turn(struct approvals *a, const char *turn);
 void approvals_end_session(struct approvals *a, const char *agent, const char *conversation);
 /* Appends what a call is about as people may read it: no secrets, and not all of what is long. */
-void approvals_show(struct buf *out, const char *argument);
+void approvals_append_summary(struct buf *out, const char *argument);
 /* Forgets those of that id and agent, whatever they are for, and returns how many there were.
  * `done` (or NULL) when it is so on disk, too; at once without a ledger. */
-size_t approvals_forget(struct approvals *a, const struct record_approvals *which,
-                        ledger_done *done, void *ctx);
+size_t approvals_revoke(struct approvals *a, const struct journal_approval_filter *which,
+                        journal_done_fn *done, void *ctx);
 
 #endif

@@ -9,7 +9,7 @@
 #include "event/json/json_reader.h"
 #include "event/json/json_writer.h"
 
-static const struct choice {
+static const struct request_choice {
     const char *id;
     enum choice_for { FOR_APPROVAL = 1, FOR_QUESTION = 2 } of;
     int decision; /* DIALECT_… */
@@ -26,7 +26,7 @@ static const struct choice {
     {"answer", FOR_QUESTION, DIALECT_ANSWERED, false, false, -1},
 };
 
-static const struct choice *find_choice(const struct request *q, const char *id)
+static const struct request_choice *find_choice(const struct request *q, const char *id)
 {
     const enum choice_for of = strcmp(q->kind, "approval") == 0 ? FOR_APPROVAL : FOR_QUESTION;
     for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
@@ -42,7 +42,7 @@ static const char *word_for(int decision)
 
 /* ---- where it may come from ---- */
 
-static bool is_place(const char *place, const struct requests_decision *d)
+static bool is_place(const char *place, const struct request_decision *d)
 {
     CLEANUP_BUF struct buf here = {0};
     buf_add_str(&here, d->instance);
@@ -55,17 +55,17 @@ static bool is_place(const char *place, const struct requests_decision *d)
     return d->thread && strcmp(here.p, place) == 0;
 }
 
-static bool is_asked_there(const struct request *q, const struct requests_decision *d)
+static bool is_asked_there(const struct request *q, const struct request_decision *d)
 {
     if (!q->to || !d->instance)
         return true;
     struct arena scratch = {0};
     struct json j;
     bool found = false;
-    json_start(&j, q->to, strlen(q->to));
-    for (bool list = json_enter_array(&j); list && json_next_element(&j);) {
+    json_init(&j, q->to, strlen(q->to));
+    for (bool list = json_reader_enter_array(&j); list && json_reader_next_element(&j);) {
         struct str place = {0};
-        json_skip(&j, &place);
+        json_reader_skip(&j, &place);
         found = found || is_place(value_text(&scratch, place, NULL), d);
     }
     arena_fini(&scratch);
@@ -73,7 +73,7 @@ static bool is_asked_there(const struct request *q, const struct requests_decisi
 }
 
 /* Somebody whose message it was. An end user of an HTTP client ("KEY:USER") counts as its key. */
-static bool is_asker(const struct requests_turn_spec *spec, const struct requests_decision *d)
+static bool is_asker(const struct request_turn_spec *spec, const struct request_decision *d)
 {
     const size_t len = d->user ? strlen(d->user) : 0;
     if (!d->instance || (spec->source && strcmp(spec->source, d->instance) != 0))
@@ -88,16 +88,17 @@ static bool is_asker(const struct requests_turn_spec *spec, const struct request
     return false;
 }
 
-static enum requests_bar find_bar(const struct request *q, const struct requests_decision *d)
+static enum requests_bar find_bar(const struct request *q, const struct request_decision *d)
 {
     if (!is_asked_there(q, d))
         return REQUESTS_ELSEWHERE;
     return q->four_eyes && is_asker(&q->turn->spec, d) ? REQUESTS_FOUR_EYES : REQUESTS_FREE;
 }
 
-enum requests_bar requests_bar(const struct requests *r, const struct requests_decision *who)
+enum requests_bar request_registry_bar(const struct request_registry *r,
+                                       const struct request_decision *who)
 {
-    const struct request *const q = requests_lookup(r, who->turn, who->request);
+    const struct request *const q = request_find(r, who->turn, who->request);
     return q && q->state == REQUEST_OPEN ? find_bar(q, who) : REQUESTS_FREE;
 }
 
@@ -105,12 +106,12 @@ enum requests_bar requests_bar(const struct requests *r, const struct requests_d
 
 static bool is_json_object(const char *text)
 {
-    return text && value_line(text, strlen(text), NULL, 0) == 0;
+    return text && value_parse_line(text, strlen(text), NULL, 0) == 0;
 }
 
 static bool is_multi(struct str question)
 {
-    return value_true(value_member(question, "multi"));
+    return value_is_true(value_get_last(question, "multi"));
 }
 
 static bool is_answered(struct str question, struct str answer)
@@ -118,18 +119,18 @@ static bool is_answered(struct str question, struct str answer)
     if (value_string(answer).p)
         return true;
     struct json j;
-    json_start(&j, answer.p, answer.len);
-    if (!answer.p || !is_multi(question) || !json_enter_array(&j))
+    json_init(&j, answer.p, answer.len);
+    if (!answer.p || !is_multi(question) || !json_reader_enter_array(&j))
         return false;
-    while (json_next_element(&j)) {
+    while (json_reader_next_element(&j)) {
         struct str text = {0};
-        if (!json_read_string(&j, &text))
+        if (!json_reader_read_string(&j, &text))
             return false;
     }
-    return json_finish(&j) == 0;
+    return json_reader_finish(&j) == 0;
 }
 
-struct questions {
+struct request_answer_builder {
     struct arena *arena;
     struct str answers; /* the object; p NULL: there is only `text` */
     const char *text;
@@ -139,7 +140,7 @@ struct questions {
 };
 
 /* The text alone, as the answer to that question. */
-static void make_answer(struct questions *qs, const char *id)
+static void make_answer(struct request_answer_builder *qs, const char *id)
 {
     buf_add_char(&qs->made, '{');
     jsonw_string(&qs->made, id, strlen(id));
@@ -148,14 +149,14 @@ static void make_answer(struct questions *qs, const char *id)
     buf_add_char(&qs->made, '}');
 }
 
-static void look_at(struct questions *qs, struct str question)
+static void look_at(struct request_answer_builder *qs, struct str question)
 {
-    const char *const id = value_text(qs->arena, value_member(question, "id"), NULL);
+    const char *const id = value_text(qs->arena, value_get_last(question, "id"), NULL);
     qs->n++;
     if (!id) {
         qs->all = false;
     } else if (qs->answers.p) {
-        qs->all = qs->all && is_answered(question, value_member(qs->answers, id));
+        qs->all = qs->all && is_answered(question, value_get_last(qs->answers, id));
     } else if (qs->n == 1) {
         make_answer(qs, id);
     }
@@ -163,9 +164,9 @@ static void look_at(struct questions *qs, struct str question)
 
 /* Each question has its answer; a text alone answers a single one. NULL: it is none. */
 static const char *answers_for(struct arena *a, const struct request *q,
-                               const struct requests_decision *d)
+                               const struct request_decision *d)
 {
-    struct questions qs = {.arena = a, .text = d->text, .all = true};
+    struct request_answer_builder qs = {.arena = a, .text = d->text, .all = true};
     struct json j;
     if (d->answers && !is_json_object(d->answers))
         return NULL;
@@ -173,11 +174,11 @@ static const char *answers_for(struct arena *a, const struct request *q,
         qs.answers = (struct str){d->answers, strlen(d->answers)};
     else if (!d->text || !*d->text)
         return NULL;
-    json_start(&j, q->shown.questions ? q->shown.questions : "[]",
-               q->shown.questions ? strlen(q->shown.questions) : 2);
-    for (bool list = json_enter_array(&j); list && json_next_element(&j);) {
+    json_init(&j, q->shown.questions ? q->shown.questions : "[]",
+              q->shown.questions ? strlen(q->shown.questions) : 2);
+    for (bool list = json_reader_enter_array(&j); list && json_reader_next_element(&j);) {
         struct str question = {0};
-        json_skip(&j, &question);
+        json_reader_skip(&j, &question);
         look_at(&qs, question);
     }
     if (!d->answers && qs.n == 0)
@@ -205,17 +206,17 @@ static enum tc_accepted refuse(struct buf *text, const char *why)
     return TC_DENIED;
 }
 
-static void remember(const struct request *q, const struct choice *c, const char *by)
+static void remember(const struct request *q, const struct request_choice *c, const char *by)
 {
-    const struct requests_turn *const t = q->turn;
+    const struct request_turn *const t = q->turn;
     struct approvals *const a = t->registry->spec.approvals;
     if (a && c->remember >= 0 && q->argument)
-        approvals_keep(a, (enum approvals_scope)c->remember, t->spec.agent->name, t->conversation,
-                       t->id, q->tool, q->argument, by);
+        approvals_remember(a, (enum approvals_scope)c->remember, t->spec.agent->name,
+                           t->conversation, t->id, q->tool, q->argument, by);
 }
 
-static enum tc_accepted decide(struct request *q, const struct choice *c,
-                               const struct requests_decision *d, const char *answers,
+static enum tc_accepted decide(struct request *q, const struct request_choice *c,
+                               const struct request_decision *d, const char *answers,
                                struct buf *text)
 {
     const struct dialect_answer answer = {
@@ -227,7 +228,7 @@ static enum tc_accepted decide(struct request *q, const struct choice *c,
         .remember = c->agent,
         .interrupt = c->stop,
     };
-    if (request_decide(q, &answer, word_for(c->decision), d->by) < 0) {
+    if (request_resolve(q, &answer, word_for(c->decision), d->by) < 0) {
         buf_add_str(text, "The agent no longer waits for this.");
         return TC_KNOWN;
     }
@@ -241,20 +242,21 @@ static enum tc_accepted decide(struct request *q, const struct choice *c,
 /* What it means for that request, if it is one: TC_COMMAND. */
 struct meaning {
     struct request *request;
-    const struct choice *choice;
+    const struct request_choice *choice;
     const char *answers; /* scratch's */
 };
 
-static enum tc_accepted understand(const struct requests *r, const struct requests_decision *d,
-                                   struct arena *scratch, struct meaning *m, struct buf *text)
+static enum tc_accepted understand(const struct request_registry *r,
+                                   const struct request_decision *d, struct arena *scratch,
+                                   struct meaning *m, struct buf *text)
 {
-    struct request *const q = requests_lookup(r, d->turn, d->request);
+    struct request *const q = request_find(r, d->turn, d->request);
     if (!q || q->state != REQUEST_OPEN)
         return tell_late(q, text);
     const enum requests_bar bar = find_bar(q, d);
     if (bar == REQUESTS_ELSEWHERE)
         return refuse(text, "This is not asked here.");
-    const struct choice *const c = find_choice(q, d->choice);
+    const struct request_choice *const c = find_choice(q, d->choice);
     if (!c)
         return refuse(text, "This is not one of the choices.");
     if (bar == REQUESTS_FOUR_EYES && c->decision == DIALECT_ALLOW)
@@ -267,8 +269,8 @@ static enum tc_accepted understand(const struct requests *r, const struct reques
     return answers && !m->answers ? refuse(text, "Each question needs an answer.") : TC_COMMAND;
 }
 
-enum tc_accepted requests_check(const struct requests *r, const struct requests_decision *d,
-                                struct buf *text)
+enum tc_accepted request_check_answer(const struct request_registry *r,
+                                      const struct request_decision *d, struct buf *text)
 {
     struct arena scratch = {0};
     struct meaning m;
@@ -277,8 +279,8 @@ enum tc_accepted requests_check(const struct requests *r, const struct requests_
     return result;
 }
 
-enum tc_accepted requests_answer(struct requests *r, const struct requests_decision *d,
-                                 struct buf *text)
+enum tc_accepted request_answer(struct request_registry *r, const struct request_decision *d,
+                                struct buf *text)
 {
     struct arena scratch = {0};
     struct meaning m;

@@ -13,14 +13,14 @@
 #define REQUESTS_TICKETS 4096
 
 enum request_state {
-    REQUEST_OPEN, /* somebody is asked */
-    REQUEST_SOON, /* it is decided, and told when the event that opens it has been */
-    REQUEST_OVER,
+    REQUEST_OPEN,      /* somebody is asked */
+    REQUEST_RESOLVING, /* it is decided, and told when the event that opens it has been */
+    REQUEST_RESOLVED,
 };
 
 struct request {
     struct request *next;
-    struct requests_turn *turn;
+    struct request_turn *turn;
     struct arena arena; /* of all texts */
     enum request_state state;
     const char *id, *kind;
@@ -35,11 +35,11 @@ struct request {
     const char *decision, *by; /* over; soon: by */
 };
 
-struct requests_turn {
-    struct requests_turn *next;
+struct request_turn {
+    struct request_turn *next;
     bool is_linked; /* it has asked something */
-    struct requests *registry;
-    struct requests_turn_spec spec; /* its strings are its own */
+    struct request_registry *registry;
+    struct request_turn_spec spec; /* its strings are its own */
     char *id, *conversation;
     struct arena arena; /* of source and askers in spec */
     struct turn *turn;
@@ -53,27 +53,28 @@ struct request_ticket {
     char *instance, *turn, *request;
 };
 
-struct requests {
-    struct requests_spec spec;
-    struct requests_turn *turns;                     /* that have asked something */
+struct request_registry {
+    struct request_registry_spec spec;
+    struct request_turn *turns;                      /* that have asked something */
     struct request_ticket tickets[REQUESTS_TICKETS]; /* a ring */
     uint64_t n_tickets;
 };
 
 /* request_registry.c */
-struct request *requests_lookup(const struct requests *r, const char *turn, const char *request);
+struct request *request_find(const struct request_registry *r, const char *turn,
+                             const char *request);
 /* The agent is told, then everybody; by the word it is known under. -1: the agent does not wait
  * for it any more, and it is told as cancelled. */
-int request_decide(struct request *q, const struct dialect_answer *answer, const char *decision,
-                   const char *by);
+int request_resolve(struct request *q, const struct dialect_answer *answer, const char *decision,
+                    const char *by);
 
 /* It is asked at these places alone; NULL: wherever its turn is shown. */
-void request_ask_at(struct request *q, const struct conf_place *places);
+void request_limit_places(struct request *q, const struct conf_place *places);
 
-/* request_policy.c: decides what needs nobody: state REQUEST_SOON, soon, by. */
-void request_judge(struct request *q);
+/* request_policy.c: decides what needs nobody: state REQUEST_RESOLVING, soon, by. */
+void request_apply_policy(struct request *q);
 
 /* request_ticket.c */
-void requests_forget_tickets(struct requests *r);
+void request_free_tickets(struct request_registry *r);
 
 #endif

@@ -8,7 +8,7 @@
 
 static void decide_soon(struct request *q, bool allow, const char *by, const char *reason)
 {
-    q->state = REQUEST_SOON;
+    q->state = REQUEST_RESOLVING;
     q->by = by;
     q->soon = (struct dialect_answer){
         .request_id = q->id,
@@ -19,18 +19,18 @@ static void decide_soon(struct request *q, bool allow, const char *by, const cha
 
 static bool is_remembered(const struct request *q)
 {
-    const struct requests_turn *const t = q->turn;
+    const struct request_turn *const t = q->turn;
     struct approvals *const a = t->registry->spec.approvals;
     return a && q->argument &&
-           approvals_has(a, t->spec.agent->name, t->conversation, t->id, q->tool, q->argument);
+           approvals_match(a, t->spec.agent->name, t->conversation, t->id, q->tool, q->argument);
 }
 
 /* Leave to call a tool can be given beforehand; what a person is asked for cannot. */
 static void judge_approval(struct request *q)
 {
     const size_t len = q->args ? strlen(q->args) : 0;
-    const struct policy_verdict v = policy_judge(q->turn->spec.agent, q->tool, q->args, len);
-    q->argument = q->tool ? policy_argument(&q->arena, q->tool, q->args, len) : NULL;
+    const struct policy_decision v = policy_evaluate(q->turn->spec.agent, q->tool, q->args, len);
+    q->argument = q->tool ? policy_approval_key(&q->arena, q->tool, q->args, len) : NULL;
     if (v.action == POLICY_ALLOW)
         decide_soon(q, true, "policy", NULL);
     else if (v.action == POLICY_DENY)
@@ -38,11 +38,11 @@ static void judge_approval(struct request *q)
     else if (is_remembered(q))
         decide_soon(q, true, "an earlier answer", NULL);
     else if (v.rule && v.rule->action == CONF_ASK)
-        request_ask_at(q, v.rule->to);
+        request_limit_places(q, v.rule->to);
     q->four_eyes = q->turn->spec.agent->four_eyes || (v.rule && v.rule->four_eyes);
 }
 
-void request_judge(struct request *q)
+void request_apply_policy(struct request *q)
 {
     if (strcmp(q->kind, "approval") == 0)
         judge_approval(q);

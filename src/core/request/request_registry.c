@@ -38,31 +38,31 @@ static void request_free(struct request *q)
 /* On record: what people were asked, and what they said. */
 static void note(const struct request *q)
 {
-    struct ledger *const ledger = q->turn->registry->spec.ledger;
+    struct journal_async *const ledger = q->turn->registry->spec.ledger;
     const char *const subject = q->shown.subject;
     const char *const about = subject ? subject : q->argument ? q->argument : "";
     CLEANUP_BUF struct buf shown = {0};
     if (!ledger)
         return;
-    approvals_show(&shown, about);
-    ledger_note_question(ledger,
-                         &(struct record_question){
-                             .turn = q->turn->id,
-                             .id = q->id,
-                             .agent = q->turn->spec.agent->name,
-                             .tool = q->tool ? q->tool : q->kind,
-                             .shown = shown.len ? shown.p : "",
-                             .decision = q->decision,
-                             .by = q->by,
-                         },
-                         NULL, NULL);
+    approvals_append_summary(&shown, about);
+    journal_async_put_question(ledger,
+                               &(struct journal_question){
+                                   .turn = q->turn->id,
+                                   .id = q->id,
+                                   .agent = q->turn->spec.agent->name,
+                                   .tool = q->tool ? q->tool : q->kind,
+                                   .shown = shown.len ? shown.p : "",
+                                   .decision = q->decision,
+                                   .by = q->by,
+                               },
+                               NULL, NULL);
 }
 
 static void settle(struct request *q, const char *decision, const char *by)
 {
     const bool asked = q->state == REQUEST_OPEN;
     q->turn->n_open -= asked;
-    q->state = REQUEST_OVER;
+    q->state = REQUEST_RESOLVED;
     q->decision = copy(q, decision);
     q->by = copy(q, by);
     stop_clock(q);
@@ -80,17 +80,17 @@ static void tell(const struct request *q, const char *answers, const char *reaso
         .by = q->by,
         .reason = reason,
     };
-    turn_resolve(q->turn->turn, &resolved);
+    turn_resolve_request(q->turn->turn, &resolved);
 }
 
-int request_decide(struct request *q, const struct dialect_answer *answer, const char *decision,
-                   const char *by)
+int request_resolve(struct request *q, const struct dialect_answer *answer, const char *decision,
+                    const char *by)
 {
-    const struct requests_turn_spec *const spec = &q->turn->spec;
+    const struct request_turn_spec *const spec = &q->turn->spec;
     const bool taken = spec->answer(spec->ctx, answer) == 0;
     settle(q, taken ? decision : "cancelled", by);
-    log_line(LOG_INFO, "host", "turn %s: %s %s: %s by %s", q->turn->id, q->kind,
-             q->tool ? q->tool : q->id, q->decision, q->by);
+    log_write(LOG_INFO, "host", "turn %s: %s %s: %s by %s", q->turn->id, q->kind,
+              q->tool ? q->tool : q->id, q->decision, q->by);
     tell(q, taken ? answer->answers : NULL, taken ? answer->reason : NULL);
     return taken ? 0 : -1;
 }
@@ -102,7 +102,7 @@ static void on_expired(void *arg)
                                    (long long)q->turn->spec.agent->ask_timeout_ms / 1000);
     const struct dialect_answer no = {
         .request_id = q->id, .decision = DIALECT_DENY, .reason = reason};
-    request_decide(q, &no, "timeout", "host");
+    request_resolve(q, &no, "timeout", "host");
     free(reason);
 }
 
@@ -110,8 +110,8 @@ static void on_expired(void *arg)
 static void tell_refused(struct request *q)
 {
     settle(q, "deny", "host");
-    log_line(LOG_WARN, "host", "turn %s: %s %s cannot be presented: refused", q->turn->id, q->kind,
-             q->tool ? q->tool : q->id);
+    log_write(LOG_WARN, "host", "turn %s: %s %s cannot be presented: refused", q->turn->id, q->kind,
+              q->tool ? q->tool : q->id);
     tell(q, NULL, "The request is incomplete or too large to be presented.");
 }
 
@@ -122,25 +122,25 @@ static void tell_soon(struct request *q)
         return;
     }
     const char *const decision = q->soon.decision == DIALECT_ALLOW ? "allow" : "deny";
-    request_decide(q, &q->soon, decision, q->by);
+    request_resolve(q, &q->soon, decision, q->by);
 }
 
 /* The events that open them have been told. What is told here may open others. */
 static void on_soon(void *arg)
 {
-    struct requests_turn *const t = arg;
+    struct request_turn *const t = arg;
     for (struct request *q = t->first; q; q = q->next)
-        if (q->state == REQUEST_SOON)
+        if (q->state == REQUEST_RESOLVING)
             tell_soon(q);
 }
 
 /* ---- a new one ---- */
 
 /* False: none is over yet. How many those can be is the guard's to bound. */
-static bool forget_oldest(struct requests_turn *t)
+static bool forget_oldest(struct request_turn *t)
 {
     struct request **at = &t->first;
-    while (*at && (*at)->state != REQUEST_OVER)
+    while (*at && (*at)->state != REQUEST_RESOLVED)
         at = &(*at)->next;
     struct request *const q = *at;
     if (!q)
@@ -155,7 +155,7 @@ static bool forget_oldest(struct requests_turn *t)
 }
 
 /* Most turns never ask anything: who looks for requests need not pass them. */
-static void link_turn(struct requests_turn *t)
+static void link_turn(struct request_turn *t)
 {
     if (t->is_linked)
         return;
@@ -175,10 +175,10 @@ static void copy_shown(struct request *q, const struct tc_request *r)
         .reason = copy(q, r->reason),
         .questions = copy(q, r->questions),
     };
-    show_request(&q->arena, &q->shown);
+    request_preview_request(&q->arena, &q->shown);
 }
 
-static struct request *add(struct requests_turn *t, const struct tc_request *r)
+static struct request *add(struct request_turn *t, const struct tc_request *r)
 {
     while (t->n_known >= REQUESTS_OPEN + REQUESTS_OVER && forget_oldest(t))
         ;
@@ -189,7 +189,7 @@ static struct request *add(struct requests_turn *t, const struct tc_request *r)
     q->tool = copy(q, r->tool);
     q->args = copy(q, r->args);
     copy_shown(q, r);
-    q->opened_ms = (int64_t)(clock_wall() * 1000);
+    q->opened_ms = (int64_t)(clock_wall_s() * 1000);
     if (t->last)
         t->last->next = q;
     else
@@ -213,7 +213,7 @@ static void add_place(struct buf *out, const struct conf_place *p)
     jsonw_string(out, text.p, text.len);
 }
 
-void request_ask_at(struct request *q, const struct conf_place *places)
+void request_limit_places(struct request *q, const struct conf_place *places)
 {
     CLEANUP_BUF struct buf out = {0};
     if (!places || !places->instance)
@@ -257,17 +257,17 @@ static void open_to_people(struct request *q, struct tc_request *r)
     note(q);
 }
 
-static void see_open(struct requests_turn *t, struct tc_request *r)
+static void see_open(struct request_turn *t, struct tc_request *r)
 {
     r->choices = r->to = NULL;
-    if (!r->blocking || !dialog_answers(t->spec.dialect))
+    if (!r->blocking || !agent_input_can_answer(t->spec.dialect))
         return;
     struct request *const q = add(t, r);
     q->refused = t->spec.waits && !t->spec.waits(t->spec.ctx, r->request_id);
     if (q->refused)
-        q->state = REQUEST_SOON;
+        q->state = REQUEST_RESOLVING;
     else
-        request_judge(q);
+        request_apply_policy(q);
     if (q->state == REQUEST_OPEN) {
         open_to_people(q, r);
         return;
@@ -278,14 +278,14 @@ static void see_open(struct requests_turn *t, struct tc_request *r)
 }
 
 /* The agent says so itself, unless it was decided here. */
-static void see_resolved(struct requests_turn *t, const struct tc_request *r)
+static void see_resolved(struct request_turn *t, const struct tc_request *r)
 {
-    struct request *const q = requests_lookup(t->registry, t->id, r->request_id);
-    if (q && q->state != REQUEST_OVER)
+    struct request *const q = request_find(t->registry, t->id, r->request_id);
+    if (q && q->state != REQUEST_RESOLVED)
         settle(q, r->decision ? r->decision : "cancelled", r->by ? r->by : "agent");
 }
 
-void requests_see(struct requests_turn *t, struct tc_request *request)
+void request_turn_add(struct request_turn *t, struct tc_request *request)
 {
     if (strcmp(request->state, "open") == 0)
         see_open(t, request);
@@ -295,7 +295,7 @@ void requests_see(struct requests_turn *t, struct tc_request *request)
 
 /* ---- turns ---- */
 
-static void copy_askers(struct requests_turn *t, const struct requests_turn_spec *spec)
+static void copy_askers(struct request_turn *t, const struct request_turn_spec *spec)
 {
     const char **const askers = arena_alloc(&t->arena, (spec->n_askers + 1) * sizeof *askers);
     for (size_t i = 0; i < spec->n_askers; i++)
@@ -304,7 +304,7 @@ static void copy_askers(struct requests_turn *t, const struct requests_turn_spec
     t->spec.source = arena_strdup(&t->arena, spec->source);
 }
 
-void requests_add_asker(struct requests_turn *t, const char *user)
+void request_registry_add_asker(struct request_turn *t, const char *user)
 {
     const size_t n = t->spec.n_askers;
     const char **const askers = arena_alloc(&t->arena, (n + 2) * sizeof *askers);
@@ -315,9 +315,10 @@ void requests_add_asker(struct requests_turn *t, const char *user)
     t->spec.n_askers = n + 1;
 }
 
-struct requests_turn *requests_begin(struct requests *r, const struct requests_turn_spec *spec)
+struct request_turn *request_turn_begin(struct request_registry *r,
+                                        const struct request_turn_spec *spec)
 {
-    struct requests_turn *const t = xcalloc(1, sizeof *t);
+    struct request_turn *const t = xcalloc(1, sizeof *t);
     t->registry = r;
     t->spec = *spec;
     t->id = xstrdup(spec->id);
@@ -329,23 +330,23 @@ struct requests_turn *requests_begin(struct requests *r, const struct requests_t
     return t;
 }
 
-void requests_set_turn(struct requests_turn *t, struct turn *turn)
+void request_turn_attach(struct request_turn *t, struct turn *turn)
 {
     t->turn = turn;
 }
 
-void requests_unask(struct requests_turn *t)
+void request_turn_cancel_open(struct request_turn *t)
 {
     for (struct request *q = t->first; q; q = q->next)
-        if (q->state != REQUEST_OVER) {
+        if (q->state != REQUEST_RESOLVED) {
             settle(q, "cancelled", "host");
             tell(q, NULL, NULL);
         }
 }
 
-static void unlink_turn(struct requests_turn *t)
+static void unlink_turn(struct request_turn *t)
 {
-    struct requests_turn **at = &t->registry->turns;
+    struct request_turn **at = &t->registry->turns;
     if (!t->is_linked)
         return;
     while (*at != t)
@@ -353,7 +354,7 @@ static void unlink_turn(struct requests_turn *t)
     *at = t->next;
 }
 
-void requests_end(struct requests_turn *t)
+void request_turn_end(struct request_turn *t)
 {
     if (!t)
         return;
@@ -374,24 +375,25 @@ void requests_end(struct requests_turn *t)
 
 /* ---- all of them ---- */
 
-struct requests *requests_new(const struct requests_spec *spec)
+struct request_registry *request_registry_new(const struct request_registry_spec *spec)
 {
-    struct requests *const r = xcalloc(1, sizeof *r);
+    struct request_registry *const r = xcalloc(1, sizeof *r);
     r->spec = *spec;
     return r;
 }
 
-void requests_free(struct requests *r)
+void request_registry_free(struct request_registry *r)
 {
     if (!r)
         return;
-    requests_forget_tickets(r);
+    request_free_tickets(r);
     free(r);
 }
 
-struct request *requests_lookup(const struct requests *r, const char *turn, const char *request)
+struct request *request_find(const struct request_registry *r, const char *turn,
+                             const char *request)
 {
-    for (const struct requests_turn *t = r->turns; t; t = t->next)
+    for (const struct request_turn *t = r->turns; t; t = t->next)
         if (strcmp(t->id, turn) == 0)
             for (struct request *q = t->first; q; q = q->next)
                 if (strcmp(q->id, request) == 0)
@@ -399,9 +401,9 @@ struct request *requests_lookup(const struct requests *r, const char *turn, cons
     return NULL;
 }
 
-static struct requests_view view_of(const struct request *q)
+static struct request_view view_of(const struct request *q)
 {
-    return (struct requests_view){
+    return (struct request_view){
         .turn = q->turn->id,
         .request = q->id,
         .agent = q->turn->spec.agent->name,
@@ -415,13 +417,13 @@ static struct requests_view view_of(const struct request *q)
     };
 }
 
-void requests_each(const struct requests *r, void (*each)(void *ctx, const struct requests_view *v),
-                   void *ctx)
+void request_each_open(const struct request_registry *r,
+                       void (*each)(void *ctx, const struct request_view *v), void *ctx)
 {
-    for (const struct requests_turn *t = r->turns; t; t = t->next)
+    for (const struct request_turn *t = r->turns; t; t = t->next)
         for (const struct request *q = t->first; q; q = q->next)
             if (q->state == REQUEST_OPEN) {
-                const struct requests_view v = view_of(q);
+                const struct request_view v = view_of(q);
                 each(ctx, &v);
             }
 }

@@ -18,23 +18,23 @@
 #include "io/loop/loop.h"
 
 struct approvals;
-struct ledger;
-struct requests;
-struct requests_turn;
+struct journal_async;
+struct request_registry;
+struct request_turn;
 
-struct requests_spec {
+struct request_registry_spec {
     struct loop *loop;
-    struct ledger *ledger;       /* or NULL: nothing is noted on disk */
-    struct approvals *approvals; /* or NULL: nothing is remembered */
-    bool unattended;             /* nobody can answer: what would be asked is denied at once */
+    struct journal_async *ledger; /* or NULL: nothing is noted on disk */
+    struct approvals *approvals;  /* or NULL: nothing is remembered */
+    bool unattended;              /* nobody can answer: what would be asked is denied at once */
 };
 
-struct requests *requests_new(const struct requests_spec *spec);
-void requests_free(struct requests *r); /* when no turn is left. NULL is fine */
+struct request_registry *request_registry_new(const struct request_registry_spec *spec);
+void request_registry_free(struct request_registry *r); /* when no turn is left. NULL is fine */
 
 /* ---- the side of the agent */
 
-struct requests_turn_spec {
+struct request_turn_spec {
     const char *id, *conversation; /* conversation: or NULL */
     const struct conf_agent *agent;
     const struct dialect *dialect;
@@ -50,22 +50,23 @@ struct requests_turn_spec {
     void *ctx;
 };
 /* Strings are copied, the agent is borrowed. */
-struct requests_turn *requests_begin(struct requests *r, const struct requests_turn_spec *spec);
+struct request_turn *request_turn_begin(struct request_registry *r,
+                                        const struct request_turn_spec *spec);
 /* A message of that person (NULL: not known) becomes part of the turn. */
-void requests_add_asker(struct requests_turn *t, const char *user);
+void request_registry_add_asker(struct request_turn *t, const char *user);
 /* Where decisions are told; before the first request. */
-void requests_set_turn(struct requests_turn *t, struct turn *turn);
+void request_turn_attach(struct request_turn *t, struct turn *turn);
 /* turn_spec.request. */
-void requests_see(struct requests_turn *t, struct tc_request *request);
+void request_turn_add(struct request_turn *t, struct tc_request *request);
 /* The agent waits for nothing any more: what is open is cancelled, and told so. */
-void requests_unask(struct requests_turn *t);
+void request_turn_cancel_open(struct request_turn *t);
 /* The turn is over. NULL is fine. */
-void requests_end(struct requests_turn *t);
+void request_turn_end(struct request_turn *t);
 
 /* ---- the side of people */
 
 /* What somebody who may answer decided. Strings are borrowed, those without a word may be NULL. */
-struct requests_decision {
+struct request_decision {
     const char *turn, *request; /* which one */
     const char *choice;         /* allow allow_turn allow_session allow_always allow_agent deny
                                    deny_stop answer */
@@ -86,31 +87,32 @@ enum requests_bar {
     REQUESTS_FOUR_EYES, /* they asked for the turn: they may deny, not allow */
 };
 /* Of who decides `turn`, `request`, `instance`, `chat`, `thread` and `user` count. */
-enum requests_bar requests_bar(const struct requests *r, const struct requests_decision *who);
+enum requests_bar request_registry_bar(const struct request_registry *r,
+                                       const struct request_decision *who);
 /* TC_COMMAND: it counts. TC_KNOWN: decided before, or no longer open. TC_DENIED: not asked there,
  * or no valid decision. `text` gets a sentence for the person, in each case. */
-enum tc_accepted requests_answer(struct requests *r, const struct requests_decision *d,
-                                 struct buf *text);
-/* What requests_answer would say of it; nothing is changed, and of what would count nothing is
- * said. */
-enum tc_accepted requests_check(const struct requests *r, const struct requests_decision *d,
+enum tc_accepted request_answer(struct request_registry *r, const struct request_decision *d,
                                 struct buf *text);
+/* What request_answer would say of it; nothing is changed, and of what would count nothing is
+ * said. */
+enum tc_accepted request_check_answer(const struct request_registry *r,
+                                      const struct request_decision *d, struct buf *text);
 
 /* The ticket of an open request for an instance, the same each time. NULL: it is not open. */
-const char *requests_ticket(struct requests *r, const char *instance, const char *turn,
-                            const char *request);
+const char *request_issue_ticket(struct request_registry *r, const char *instance, const char *turn,
+                                 const char *request);
 /* What a ticket of that instance stands for, open or not. False: it is none. Borrowed. */
-bool requests_find_ticket(const struct requests *r, const char *instance, const char *ticket,
-                          const char **turn, const char **request);
+bool request_find_ticket(const struct request_registry *r, const char *instance, const char *ticket,
+                         const char **turn, const char **request);
 
-struct requests_view {
+struct request_view {
     const char *turn, *request, *agent, *conversation;
     const char *kind, *choices, *to;
     const struct tc_request *shown; /* what it is about, as people read it; args: as they are */
     int64_t opened_ms, expires_ms;  /* unix milliseconds; 0: never */
 };
 /* Every open one, the oldest first. */
-void requests_each(const struct requests *r, void (*each)(void *ctx, const struct requests_view *v),
-                   void *ctx);
+void request_each_open(const struct request_registry *r,
+                       void (*each)(void *ctx, const struct request_view *v), void *ctx);
 
 #endif

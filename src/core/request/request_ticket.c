@@ -16,7 +16,7 @@ static void forget(struct request_ticket *t)
     *t = (struct request_ticket){0};
 }
 
-void requests_forget_tickets(struct requests *r)
+void request_free_tickets(struct request_registry *r)
 {
     for (size_t i = 0; i < REQUESTS_TICKETS && i < r->n_tickets; i++)
         forget(&r->tickets[i]);
@@ -34,7 +34,7 @@ static void make_text(char text[33])
     text[n] = '\0';
 }
 
-static const struct request_ticket *find(const struct requests *r, const char *instance,
+static const struct request_ticket *find(const struct request_registry *r, const char *instance,
                                          const char *turn, const char *request)
 {
     for (size_t i = 0; i < REQUESTS_TICKETS && i < r->n_tickets; i++) {
@@ -46,10 +46,10 @@ static const struct request_ticket *find(const struct requests *r, const char *i
     return NULL;
 }
 
-const char *requests_ticket(struct requests *r, const char *instance, const char *turn,
-                            const char *request)
+const char *request_issue_ticket(struct request_registry *r, const char *instance, const char *turn,
+                                 const char *request)
 {
-    const struct request *const q = requests_lookup(r, turn, request);
+    const struct request *const q = request_find(r, turn, request);
     if (!q || q->state != REQUEST_OPEN)
         return NULL;
     const struct request_ticket *const known = find(r, instance, turn, request);
@@ -64,8 +64,8 @@ const char *requests_ticket(struct requests *r, const char *instance, const char
     return t->text;
 }
 
-bool requests_find_ticket(const struct requests *r, const char *instance, const char *ticket,
-                          const char **turn, const char **request)
+bool request_find_ticket(const struct request_registry *r, const char *instance, const char *ticket,
+                         const char **turn, const char **request)
 {
     for (size_t i = 0; i < REQUESTS_TICKETS && i < r->n_tickets; i++) {
         const struct request_ticket *const t = &r->tickets[i];

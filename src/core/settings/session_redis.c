@@ -11,7 +11,7 @@
 /* As Python's isoformat() of a time in UTC. */
 static const char *now(struct arena *a)
 {
-    const double wall = clock_wall();
+    const double wall = clock_wall_s();
     const time_t s = (time_t)wall;
     struct tm tm;
     char date[32];
@@ -47,15 +47,15 @@ static bool is_active(const struct redis_reply *hash)
     return *field(hash, "claude_session_id") && (!*status || strcmp(status, "active") == 0);
 }
 
-static enum session_found read_hash(struct redis *r, const char *key, struct arena *a,
-                                    struct redis_reply *hash)
+static enum session_redis_result read_hash(struct redis_client *r, const char *key, struct arena *a,
+                                           struct redis_reply *hash)
 {
     const struct redis_command ask = {(const char *const[]){"HGETALL", key, NULL}};
-    if (redis_ask(r, &ask, 1, a, hash, NULL) < 0)
+    if (redis_call_pipeline(r, &ask, 1, a, hash, NULL) < 0)
         return SESSION_AWAY;
     if (hash->type != REDIS_LIST) {
-        log_line(LOG_WARN, "redis", "%s holds something else than a session; it is left alone",
-                 key);
+        log_write(LOG_WARN, "redis", "%s holds something else than a session; it is left alone",
+                  key);
         return SESSION_NOTHING;
     }
     if (hash->n == 0)
@@ -63,20 +63,21 @@ static enum session_found read_hash(struct redis *r, const char *key, struct are
     return is_active(hash) ? SESSION_ACTIVE : SESSION_OVER;
 }
 
-enum session_found session_redis_read(struct redis *r, const struct conf_store *store,
-                                      const char *agent, const char *conversation, struct buf *id)
+enum session_redis_result session_redis_read(struct redis_client *r, const struct conf_store *store,
+                                             const char *agent, const char *conversation,
+                                             struct buf *id)
 {
     struct arena a = {0};
     struct redis_reply hash;
     const char *const key = key_of(&a, store, external_of(&a, agent, conversation));
-    const enum session_found found = read_hash(r, key, &a, &hash);
+    const enum session_redis_result found = read_hash(r, key, &a, &hash);
     if (found == SESSION_ACTIVE)
         buf_add_str(id, field(&hash, "claude_session_id"));
     arena_fini(&a);
     return found;
 }
 
-static int write_hash(struct redis *r, const struct conf_store *store, struct arena *a,
+static int write_hash(struct redis_client *r, const struct conf_store *store, struct arena *a,
                       const char *external, const char *id, const char *created)
 {
     const char *const key = key_of(a, store, external), *const at = now(a);
@@ -106,16 +107,16 @@ static int write_hash(struct redis *r, const struct conf_store *store, struct ar
         {(const char *const[]){"EXEC", NULL}},
     };
     struct redis_reply replies[sizeof commands / sizeof *commands];
-    return redis_ask(r, commands, sizeof commands / sizeof *commands, a, replies, NULL);
+    return redis_call_pipeline(r, commands, sizeof commands / sizeof *commands, a, replies, NULL);
 }
 
-int session_redis_write(struct redis *r, const struct conf_store *store, const char *agent,
+int session_redis_write(struct redis_client *r, const struct conf_store *store, const char *agent,
                         const char *conversation, const char *id)
 {
     struct arena a = {0};
     struct redis_reply hash;
     const char *const external = external_of(&a, agent, conversation);
-    const enum session_found found = read_hash(r, key_of(&a, store, external), &a, &hash);
+    const enum session_redis_result found = read_hash(r, key_of(&a, store, external), &a, &hash);
     int rc = found == SESSION_AWAY ? -1 : 0;
     if (rc == 0 && hash.type == REDIS_LIST)
         rc = write_hash(r, store, &a, external, id, field(&hash, "created_at"));

@@ -9,7 +9,7 @@
 #include "conf/conf.h"
 #include "io/redis/redis.h"
 
-enum session_found {
+enum session_redis_result {
     SESSION_ACTIVE,
     SESSION_OVER,    /* the next one is new */
     SESSION_NOTHING, /* nothing is known of it, or what is there is not ours */
@@ -17,10 +17,11 @@ enum session_found {
 };
 
 /* Appends its id. */
-enum session_found session_redis_read(struct redis *r, const struct conf_store *store,
-                                      const char *agent, const char *conversation, struct buf *id);
+enum session_redis_result session_redis_read(struct redis_client *r, const struct conf_store *store,
+                                             const char *agent, const char *conversation,
+                                             struct buf *id);
 /* id NULL: it is over. -1: Redis is away. What is not ours stays as it is. */
-int session_redis_write(struct redis *r, const struct conf_store *store, const char *agent,
+int session_redis_write(struct redis_client *r, const struct conf_store *store, const char *agent,
                         const char *conversation, const char *id) MUST_CHECK;
 
 #endif

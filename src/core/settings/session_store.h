@@ -7,26 +7,27 @@
 #include "core/settings/settings_worker.h"
 #include "io/journal/journal_async.h"
 
-struct sessions;
+struct session_store;
 
 /* Borrows both. */
-struct sessions *sessions_new(struct ledger *ledger, struct shelf *shelf);
+struct session_store *session_store_new(struct journal_async *ledger,
+                                        struct settings_worker *shelf);
 /* After the ledger and the shelf. NULL is fine. */
-void sessions_free(struct sessions *s);
+void session_store_free(struct session_store *s);
 
 /* `done` comes from the loop, with NULL when a new one is to begin. What Redis does not say within
  * REDIS_CALL_MS the ledger does. */
-void sessions_find(struct sessions *s, const char *agent, const char *conversation,
-                   void (*done)(void *ctx, const char *id), void *ctx);
+void session_store_find(struct session_store *s, const char *agent, const char *conversation,
+                        void (*done)(void *ctx, const char *id), void *ctx);
 /* It was used; `changed`: it is another than before. */
-void sessions_keep(struct sessions *s, const char *agent, const char *conversation, const char *id,
-                   bool changed);
+void session_store_save(struct session_store *s, const char *agent, const char *conversation,
+                        const char *id, bool changed);
 /* The running totals (turn_spent) of the conversation's session: of this host only. `done` gets
- * RECORD_UNCHANGED when there are none; it is called before that of a later sessions_find. */
-void sessions_find_spent(struct sessions *s, const char *agent, const char *conversation,
-                         ledger_done *done, void *ctx);
-void sessions_keep_spent(struct sessions *s, const char *agent, const char *conversation,
-                         const char *text);
-void sessions_forget(struct sessions *s, const char *agent, const char *conversation);
+ * JOURNAL_NO_CHANGE when there are none; it is called before that of a later session_store_find. */
+void session_store_find_spent(struct session_store *s, const char *agent, const char *conversation,
+                              journal_done_fn *done, void *ctx);
+void session_store_keep_spent(struct session_store *s, const char *agent, const char *conversation,
+                              const char *text);
+void session_store_delete(struct session_store *s, const char *agent, const char *conversation);
 
 #endif

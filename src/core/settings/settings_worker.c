@@ -8,12 +8,12 @@
 #include "base/alloc.h"
 #include "io/loop/worker.h"
 
-struct shelf {
+struct settings_worker {
     struct loop *loop;
     struct worker *worker;
     /* the worker's thread */
-    struct sticky *sticky;
-    struct redis *redis; /* the same one's; or NULL */
+    struct visibility_store *sticky;
+    struct redis_client *redis; /* the same one's; or NULL */
     /* loop thread */
     struct loop_timer *retry; /* NULL: without Redis */
     bool retries;             /* the timer runs, or what it began */
@@ -23,7 +23,7 @@ struct shelf {
 };
 
 struct errand {
-    struct shelf *shelf;
+    struct settings_worker *shelf;
     void (*work)(void *arg);
     void (*late)(void *arg);
     void (*done)(void *arg);
@@ -38,8 +38,8 @@ static void work(void *arg)
 {
     struct errand *const e = arg;
     e->work(e->arg);
-    e->away = e->shelf->redis && redis_is_away(e->shelf->redis);
-    e->retry_ms = e->away ? redis_retry_ms(e->shelf->redis) : 0;
+    e->away = e->shelf->redis && redis_is_down(e->shelf->redis);
+    e->retry_ms = e->away ? redis_reconnect_delay_ms(e->shelf->redis) : 0;
 }
 
 static void on_late(void *arg)
@@ -49,7 +49,7 @@ static void on_late(void *arg)
 }
 
 /* A Redis that came back is told what it missed, even if nobody asks it anything. */
-static void look_after(struct shelf *s, const struct errand *e)
+static void look_after(struct settings_worker *s, const struct errand *e)
 {
     if (e->away && !s->retries) {
         s->retries = true;
@@ -72,20 +72,20 @@ static void finish(void *arg)
     free(e);
 }
 
-static struct errand *send(struct shelf *s, void (*work_there)(void *arg), void (*done)(void *arg),
-                           void *arg)
+static struct errand *send(struct settings_worker *s, void (*work_there)(void *arg),
+                           void (*done)(void *arg), void *arg)
 {
     struct errand *const e = xcalloc(1, sizeof *e);
     e->shelf = s;
     e->work = work_there;
     e->done = done;
     e->arg = arg;
-    worker_do(s->worker, work, finish, e);
+    worker_submit(s->worker, work, finish, e);
     return e;
 }
 
-void shelf_do(struct shelf *s, void (*work_there)(void *arg), void (*late)(void *arg),
-              void (*done)(void *arg), void *arg)
+void settings_worker_submit(struct settings_worker *s, void (*work_there)(void *arg),
+                            void (*late)(void *arg), void (*done)(void *arg), void *arg)
 {
     struct errand *const e = send(s, work_there, done, arg);
     if (!s->redis)
@@ -99,36 +99,36 @@ void shelf_do(struct shelf *s, void (*work_there)(void *arg), void (*late)(void 
 
 static void knock(void *arg)
 {
-    const struct shelf *const s = arg;
+    const struct settings_worker *const s = arg;
     struct arena a = {0};
     struct redis_reply reply;
     const struct redis_command ping = {(const char *const[]){"PING", NULL}};
-    if (redis_ask(s->redis, &ping, 1, &a, &reply, NULL) == 0)
-        sticky_merge(s->sticky);
+    if (redis_call_pipeline(s->redis, &ping, 1, &a, &reply, NULL) == 0)
+        visibility_store_sync(s->sticky);
     arena_fini(&a);
 }
 
 static void on_knocked(void *arg)
 {
-    struct shelf *const s = arg;
+    struct settings_worker *const s = arg;
     s->retries = false;
 }
 
 static void on_retry(void *arg)
 {
-    struct shelf *const s = arg;
+    struct settings_worker *const s = arg;
     send(s, knock, on_knocked, s);
 }
 
 /* ---- its life ---- */
 
-struct shelf *shelf_new(struct loop *loop, const struct conf *conf)
+struct settings_worker *settings_worker_new(struct loop *loop, const struct conf *conf)
 {
-    struct shelf *const s = xcalloc(1, sizeof *s);
+    struct settings_worker *const s = xcalloc(1, sizeof *s);
     s->loop = loop;
     s->worker = worker_new(loop);
-    s->sticky = sticky_new(conf);
-    s->redis = sticky_redis(s->sticky);
+    s->sticky = visibility_store_new(conf);
+    s->redis = visibility_store_redis(s->sticky);
     if (!s->redis)
         return s;
     s->retry = loop_timer_new(loop, on_retry, s);
@@ -138,39 +138,39 @@ struct shelf *shelf_new(struct loop *loop, const struct conf *conf)
     return s;
 }
 
-void shelf_free(struct shelf *s)
+void settings_worker_free(struct settings_worker *s)
 {
     if (!s)
         return;
     worker_free(s->worker);
     if (s->retry)
         loop_timer_free(s->retry);
-    sticky_free(s->sticky);
+    visibility_store_free(s->sticky);
     free(s);
 }
 
-void shelf_on_back(struct shelf *s, void (*fn)(void *ctx), void *ctx)
+void settings_worker_set_reconnect_cb(struct settings_worker *s, void (*fn)(void *ctx), void *ctx)
 {
     s->back = fn;
     s->ctx = ctx;
 }
 
-void shelf_configure(struct shelf *s, const struct conf *conf)
+void settings_worker_set_defaults(struct settings_worker *s, const struct conf *conf)
 {
-    sticky_configure(s->sticky, conf);
+    visibility_store_set_defaults(s->sticky, conf);
 }
 
-const struct conf_store *shelf_store(const struct shelf *s)
+const struct conf_store *settings_worker_store_conf(const struct settings_worker *s)
 {
-    return sticky_store(s->sticky);
+    return visibility_store_conf(s->sticky);
 }
 
-struct redis *shelf_redis(const struct shelf *s)
+struct redis_client *settings_worker_redis(const struct settings_worker *s)
 {
     return s->redis;
 }
 
-struct sticky *shelf_sticky(const struct shelf *s)
+struct visibility_store *settings_worker_visibility(const struct settings_worker *s)
 {
     return s->sticky;
 }

@@ -8,49 +8,49 @@
 #include "base/alloc.h"
 #include "base/sys/log.h"
 
-struct known {
-    struct known *next;
+struct visibility_cache_entry {
+    struct visibility_cache_entry *next;
     char *agent;
     struct visibility v;
     size_t changing; /* until these are done, what is read may be older */
 };
 
-struct switches {
-    struct shelf *shelf;
-    struct known *all;
+struct visibility_cache {
+    struct settings_worker *shelf;
+    struct visibility_cache_entry *all;
 };
 
-struct question {
-    struct switches *switches;
-    struct known *known;
+struct visibility_cache_lookup {
+    struct visibility_cache *switches;
+    struct visibility_cache_entry *known;
     bool told; /* it took too long */
     void (*got)(void *ctx, struct visibility v);
-    void (*set)(void *ctx, enum sticky_saved saved, const char *why);
+    void (*set)(void *ctx, enum visibility_store_result saved, const char *why);
     struct visibility before;
     void *ctx;
     /* the shelf's thread, until it is done */
     struct visibility v;
     bool failed;
-    enum sticky_saved saved;
+    enum visibility_store_result saved;
     struct tc_err err;
 };
 
-static struct known *add(struct switches *s, const char *agent)
+static struct visibility_cache_entry *add(struct visibility_cache *s, const char *agent)
 {
-    struct known *const k = xcalloc(1, sizeof *k);
+    struct visibility_cache_entry *const k = xcalloc(1, sizeof *k);
     struct tc_err err = {0};
     k->agent = xstrdup(agent);
     k->next = s->all;
     s->all = k;
-    if (sticky_load_copy(shelf_sticky(s->shelf), agent, &k->v, &err) < 0)
-        log_line(LOG_WARN, "host", "%s; the configured visibility is used", err_str(&err));
+    if (visibility_store_load_local(settings_worker_visibility(s->shelf), agent, &k->v, &err) < 0)
+        log_write(LOG_WARN, "host", "%s; the configured visibility is used", err_format(&err));
     return k;
 }
 
 /* An agent that the configuration does not have is looked up on the loop, once. */
-static struct known *find(struct switches *s, const char *agent)
+static struct visibility_cache_entry *find(struct visibility_cache *s, const char *agent)
 {
-    for (struct known *k = s->all; k; k = k->next)
+    for (struct visibility_cache_entry *k = s->all; k; k = k->next)
         if (strcmp(k->agent, agent) == 0)
             return k;
     return add(s, agent);
@@ -60,23 +60,23 @@ static struct known *find(struct switches *s, const char *agent)
 
 static void work_get(void *arg)
 {
-    struct question *const q = arg;
-    struct sticky *const sticky = shelf_sticky(q->switches->shelf);
-    q->failed = sticky_load(sticky, q->known->agent, &q->v, &q->err) < 0;
+    struct visibility_cache_lookup *const q = arg;
+    struct visibility_store *const sticky = settings_worker_visibility(q->switches->shelf);
+    q->failed = visibility_store_load(sticky, q->known->agent, &q->v, &q->err) < 0;
 }
 
 static void late_get(void *arg)
 {
-    struct question *const q = arg;
+    struct visibility_cache_lookup *const q = arg;
     q->told = true;
     q->got(q->ctx, q->known->v);
 }
 
 static void done_get(void *arg)
 {
-    struct question *const q = arg;
+    struct visibility_cache_lookup *const q = arg;
     if (q->failed)
-        log_line(LOG_WARN, "host", "%s; the configured visibility is used", err_str(&q->err));
+        log_write(LOG_WARN, "host", "%s; the configured visibility is used", err_format(&q->err));
     if (!q->known->changing)
         q->known->v = q->v;
     if (!q->told)
@@ -84,51 +84,53 @@ static void done_get(void *arg)
     free(q);
 }
 
-void switches_get(struct switches *s, const char *agent,
-                  void (*done)(void *ctx, struct visibility v), void *ctx)
+void visibility_cache_get(struct visibility_cache *s, const char *agent,
+                          void (*done)(void *ctx, struct visibility v), void *ctx)
 {
-    struct question *const q = xcalloc(1, sizeof *q);
+    struct visibility_cache_lookup *const q = xcalloc(1, sizeof *q);
     q->switches = s;
     q->known = find(s, agent);
     q->got = done;
     q->ctx = ctx;
-    shelf_do(s->shelf, work_get, late_get, done_get, q);
+    settings_worker_submit(s->shelf, work_get, late_get, done_get, q);
 }
 
 /* ---- changing ---- */
 
 static void work_set(void *arg)
 {
-    struct question *const q = arg;
-    struct sticky *const sticky = shelf_sticky(q->switches->shelf);
-    q->saved = sticky_save(sticky, q->known->agent, q->v, &q->err);
+    struct visibility_cache_lookup *const q = arg;
+    struct visibility_store *const sticky = settings_worker_visibility(q->switches->shelf);
+    q->saved = visibility_store_save(sticky, q->known->agent, q->v, &q->err);
 }
 
 /* It is not known to be stored. */
 static void late_set(void *arg)
 {
-    struct question *const q = arg;
+    struct visibility_cache_lookup *const q = arg;
     q->told = true;
-    q->set(q->ctx, STICKY_KEPT, NULL);
+    q->set(q->ctx, VISIBILITY_STORE_SAVED_LOCALLY, NULL);
 }
 
 static void done_set(void *arg)
 {
-    struct question *const q = arg;
+    struct visibility_cache_lookup *const q = arg;
     if (q->saved == STICKY_FAILED)
-        log_line(LOG_WARN, "host", "visibility is not stored: %s", err_str(&q->err));
+        log_write(LOG_WARN, "host", "visibility is not stored: %s", err_format(&q->err));
     q->known->changing--;
     if (q->saved == STICKY_FAILED && !q->known->changing)
         q->known->v = q->before;
     if (!q->told)
-        q->set(q->ctx, q->saved, q->saved == STICKY_FAILED ? err_str(&q->err) : NULL);
+        q->set(q->ctx, q->saved, q->saved == STICKY_FAILED ? err_format(&q->err) : NULL);
     free(q);
 }
 
-void switches_set(struct switches *s, const char *agent, struct visibility v,
-                  void (*done)(void *ctx, enum sticky_saved saved, const char *why), void *ctx)
+void visibility_cache_set(struct visibility_cache *s, const char *agent, struct visibility v,
+                          void (*done)(void *ctx, enum visibility_store_result saved,
+                                       const char *why),
+                          void *ctx)
 {
-    struct question *const q = xcalloc(1, sizeof *q);
+    struct visibility_cache_lookup *const q = xcalloc(1, sizeof *q);
     q->switches = s;
     q->known = find(s, agent);
     q->set = done;
@@ -137,25 +139,26 @@ void switches_set(struct switches *s, const char *agent, struct visibility v,
     q->before = q->known->v;
     q->known->v = v;
     q->known->changing++;
-    shelf_do(s->shelf, work_set, late_set, done_set, q);
+    settings_worker_submit(s->shelf, work_set, late_set, done_set, q);
 }
 
 /* ---- its life ---- */
 
-struct switches *switches_new(struct shelf *shelf, const struct conf *conf)
+struct visibility_cache *visibility_cache_new(struct settings_worker *shelf,
+                                              const struct conf *conf)
 {
-    struct switches *const s = xcalloc(1, sizeof *s);
+    struct visibility_cache *const s = xcalloc(1, sizeof *s);
     s->shelf = shelf;
     for (size_t i = 0; i < conf->n_agents; i++)
         find(s, conf->agents[i].name);
     return s;
 }
 
-void switches_free(struct switches *s)
+void visibility_cache_free(struct visibility_cache *s)
 {
     if (!s)
         return;
-    for (struct known *k; (k = s->all);) {
+    for (struct visibility_cache_entry *k; (k = s->all);) {
         s->all = k->next;
         free(k->agent);
         free(k);

@@ -6,19 +6,22 @@
 
 #include "core/settings/settings_worker.h"
 
-struct switches;
+struct visibility_cache;
 
 /* Reads the copies of the configured agents. Borrows the shelf. */
-struct switches *switches_new(struct shelf *shelf, const struct conf *conf);
+struct visibility_cache *visibility_cache_new(struct settings_worker *shelf,
+                                              const struct conf *conf);
 /* After the shelf. NULL is fine. */
-void switches_free(struct switches *s);
+void visibility_cache_free(struct visibility_cache *s);
 
 /* `done` comes from the loop, within REDIS_CALL_MS whatever Redis does. */
-void switches_get(struct switches *s, const char *agent,
-                  void (*done)(void *ctx, struct visibility v), void *ctx);
+void visibility_cache_get(struct visibility_cache *s, const char *agent,
+                          void (*done)(void *ctx, struct visibility v), void *ctx);
 /* They count from now on, unless the store refuses them: then `why` says it (else NULL), which is
  * logged too, and those before count. */
-void switches_set(struct switches *s, const char *agent, struct visibility v,
-                  void (*done)(void *ctx, enum sticky_saved saved, const char *why), void *ctx);
+void visibility_cache_set(struct visibility_cache *s, const char *agent, struct visibility v,
+                          void (*done)(void *ctx, enum visibility_store_result saved,
+                                       const char *why),
+                          void *ctx);
 
 #endif

@@ -8,12 +8,12 @@
 #include "turn/visibility/slash_tokens.h"
 
 struct change {
-    struct switches *switches;
+    struct visibility_cache *switches;
     char *agent;
     struct buf text, rest;
-    struct toggle toggle;
+    struct visibility_command_result toggle;
     struct visibility before;
-    void (*done)(void *ctx, const struct toggle *t);
+    void (*done)(void *ctx, const struct visibility_command_result *t);
     void *ctx;
 };
 
@@ -28,7 +28,7 @@ static void explain_refusal(struct change *c, struct buf *text, const char *why)
     c->toggle.why = text->p;
 }
 
-static void finish(void *ctx, enum sticky_saved saved, const char *why)
+static void finish(void *ctx, enum visibility_store_result saved, const char *why)
 {
     struct change *const c = ctx;
     CLEANUP_BUF struct buf text = {0};
@@ -45,33 +45,35 @@ static void finish(void *ctx, enum sticky_saved saved, const char *why)
 static void on_switches(void *ctx, struct visibility before)
 {
     struct change *const c = ctx;
-    struct toggle *const t = &c->toggle;
+    struct visibility_command_result *const t = &c->toggle;
     t->visibility = c->before = before;
-    const struct slash_result found = slash_parse(c->text.p, c->text.len, &t->visibility, &c->rest);
+    const struct slash_tokens_result found =
+        slash_tokens_parse(c->text.p, c->text.len, &t->visibility, &c->rest);
     t->empty = found.empty;
     t->rest = (struct str){c->rest.p ? c->rest.p : "", c->rest.len};
     if (found.toggled && !visibility_equal(&before, &t->visibility))
-        switches_set(c->switches, c->agent, t->visibility, finish, c);
+        visibility_cache_set(c->switches, c->agent, t->visibility, finish, c);
     else
         finish(c, STICKY_SAVED, NULL);
 }
 
-bool toggle_is_wanted(struct str text)
+bool visibility_command_is_wanted(struct str text)
 {
     CLEANUP_BUF struct buf rest = {0};
     struct visibility any = visibility_default();
-    return slash_parse(text.p, text.len, &any, &rest).found;
+    return slash_tokens_parse(text.p, text.len, &any, &rest).found;
 }
 
-void toggle_apply(struct switches *switches, const char *agent, struct str text,
-                  void (*done)(void *ctx, const struct toggle *t), void *ctx)
+void visibility_command_apply(struct visibility_cache *switches, const char *agent, struct str text,
+                              void (*done)(void *ctx, const struct visibility_command_result *t),
+                              void *ctx)
 {
-    if (!toggle_is_wanted(text)) {
-        done(ctx, &(struct toggle){.rest = text});
+    if (!visibility_command_is_wanted(text)) {
+        done(ctx, &(struct visibility_command_result){.rest = text});
         return;
     }
     struct change *const c = xcalloc(1, sizeof *c);
     *c = (struct change){.switches = switches, .agent = xstrdup(agent), .done = done, .ctx = ctx};
     buf_add(&c->text, text.p, text.len);
-    switches_get(switches, agent, on_switches, c);
+    visibility_cache_get(switches, agent, on_switches, c);
 }

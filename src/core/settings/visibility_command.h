@@ -7,9 +7,9 @@
 #include "base/str.h"
 #include "core/settings/visibility_cache.h"
 
-struct toggle {
-    bool empty;              /* nothing is left for the agent: the switches are the answer */
-    enum sticky_saved saved; /* if they were changed */
+struct visibility_command_result {
+    bool empty; /* nothing is left for the agent: the switches are the answer */
+    enum visibility_store_result saved; /* if they were changed */
     const char
         *why; /* STICKY_FAILED: for people, and nothing of the message may be done; else NULL */
     struct str rest;              /* the message without them; borrowed for the call */
@@ -17,9 +17,10 @@ struct toggle {
 };
 
 /* Whether there are such words in it. */
-bool toggle_is_wanted(struct str text);
+bool visibility_command_is_wanted(struct str text);
 /* `done` is called once, at once or later, from the loop. Copies what it needs. */
-void toggle_apply(struct switches *switches, const char *agent, struct str text,
-                  void (*done)(void *ctx, const struct toggle *t), void *ctx);
+void visibility_command_apply(struct visibility_cache *switches, const char *agent, struct str text,
+                              void (*done)(void *ctx, const struct visibility_command_result *t),
+                              void *ctx);
 
 #endif

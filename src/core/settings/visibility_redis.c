@@ -30,21 +30,21 @@ static bool is_switch(const char *value)
     for (size_t i = 0; i < sizeof off / sizeof *off; i++)
         if (strcasecmp(value, off[i]) == 0)
             return true;
-    return visibility_truth(value) == SHOW_ON;
+    return visibility_parse_value(value) == SHOW_ON;
 }
 
 static bool take_field(struct visibility *v, const char *name, const char *value)
 {
     for (size_t i = 0; i < VISIBILITY_KEYS; i++)
         if (strcmp(name, visibility_key(i)) == 0) {
-            *visibility_slot(v, i) = visibility_truth(value);
+            *visibility_switch_at(v, i) = visibility_parse_value(value);
             return is_switch(value);
         }
     return true; /* a field of a later agenticore, perhaps */
 }
 
 /* Switches that are not there fall back as agenticore's do: thinking and tools to off. */
-static enum sticky_found take_hash(const struct redis_reply *hash, struct visibility *v)
+static enum visibility_redis_result take_hash(const struct redis_reply *hash, struct visibility *v)
 {
     struct visibility read = {SHOW_UNSET, SHOW_UNSET, SHOW_UNSET, SHOW_UNSET, SHOW_UNSET};
     if (hash->type != REDIS_LIST || hash->n % 2)
@@ -60,7 +60,7 @@ static enum sticky_found take_hash(const struct redis_reply *hash, struct visibi
 static void write_bits(char bits[VISIBILITY_KEYS + 1], struct visibility v)
 {
     for (size_t i = 0; i < VISIBILITY_KEYS; i++)
-        bits[i] = *visibility_slot(&v, i) == SHOW_ON ? '1' : '0';
+        bits[i] = *visibility_switch_at(&v, i) == SHOW_ON ? '1' : '0';
     bits[VISIBILITY_KEYS] = 0;
 }
 
@@ -76,8 +76,9 @@ static int64_t take_saved(const struct redis_reply *saved, struct visibility v)
     return *end == ' ' && strcmp(end + 1, bits) == 0 ? ms : 0;
 }
 
-enum sticky_found sticky_redis_read(struct redis *r, const char *prefix, const char *agent,
-                                    struct sticky_row *row, struct tc_err *err)
+enum visibility_redis_result visibility_redis_read(struct redis_client *r, const char *prefix,
+                                                   const char *agent, struct visibility_row *row,
+                                                   struct tc_err *err)
 {
     struct arena a = {0};
     const struct keys keys = keys_of(&a, prefix, agent);
@@ -86,8 +87,8 @@ enum sticky_found sticky_redis_read(struct redis *r, const char *prefix, const c
         {(const char *const[]){"GET", keys.saved, NULL}},
     };
     struct redis_reply replies[2];
-    enum sticky_found found = STICKY_AWAY;
-    if (redis_ask(r, commands, 2, &a, replies, err) == 0)
+    enum visibility_redis_result found = VISIBILITY_REDIS_DOWN;
+    if (redis_call_pipeline(r, commands, 2, &a, replies, err) == 0)
         found = take_hash(&replies[0], &row->shown);
     row->saved_ms = found == STICKY_FOUND ? take_saved(&replies[1], row->shown) : 0;
     row->unsaved = false;
@@ -98,13 +99,13 @@ enum sticky_found sticky_redis_read(struct redis *r, const char *prefix, const c
 /* ---- writing ---- */
 
 /* All or nothing, also for who reads meanwhile. */
-static int write_keys(struct redis *r, struct arena *a, struct keys keys, struct visibility v,
-                      const char *saved, struct tc_err *err)
+static int write_keys(struct redis_client *r, struct arena *a, struct keys keys,
+                      struct visibility v, const char *saved, struct tc_err *err)
 {
     const char *hset[WORDS_MAX] = {"HSET", keys.switches};
     for (size_t i = 0; i < VISIBILITY_KEYS; i++) {
         hset[2 + 2 * i] = visibility_key(i);
-        hset[3 + 2 * i] = *visibility_slot(&v, i) == SHOW_ON ? "1" : "0";
+        hset[3 + 2 * i] = *visibility_switch_at(&v, i) == SHOW_ON ? "1" : "0";
     }
     const struct redis_command commands[] = {
         {(const char *const[]){"MULTI", NULL}},
@@ -114,13 +115,13 @@ static int write_keys(struct redis *r, struct arena *a, struct keys keys, struct
         {(const char *const[]){"EXEC", NULL}},
     };
     struct redis_reply replies[sizeof commands / sizeof *commands];
-    if (redis_ask(r, commands, sizeof commands / sizeof *commands, a, replies, err) < 0)
+    if (redis_call_pipeline(r, commands, sizeof commands / sizeof *commands, a, replies, err) < 0)
         return -1;
     return replies[4].type == REDIS_LIST ? 0 : err_set(err, "Redis", "EXEC was not carried out");
 }
 
-int sticky_redis_write(struct redis *r, const char *prefix, const char *agent,
-                       const struct sticky_row *row, struct tc_err *err)
+int visibility_redis_write(struct redis_client *r, const char *prefix, const char *agent,
+                           const struct visibility_row *row, struct tc_err *err)
 {
     struct arena a = {0};
     char bits[VISIBILITY_KEYS + 1];

@@ -9,18 +9,19 @@
 #include "core/settings/visibility_sqlite.h"
 #include "io/redis/redis.h"
 
-enum sticky_found {
+enum visibility_redis_result {
     STICKY_FOUND,
     STICKY_NOTHING,
-    STICKY_FOREIGN, /* something else is there: not ours to read or to write */
-    STICKY_AWAY,    /* no answer, with err */
+    STICKY_FOREIGN,        /* something else is there: not ours to read or to write */
+    VISIBILITY_REDIS_DOWN, /* no answer, with err */
 };
 
 /* row->saved_ms is 0 when it is not known, because an agenticore wrote it. */
-enum sticky_found sticky_redis_read(struct redis *r, const char *prefix, const char *agent,
-                                    struct sticky_row *row, struct tc_err *err);
+enum visibility_redis_result visibility_redis_read(struct redis_client *r, const char *prefix,
+                                                   const char *agent, struct visibility_row *row,
+                                                   struct tc_err *err);
 /* -1: it is not there, or that is not known. */
-int sticky_redis_write(struct redis *r, const char *prefix, const char *agent,
-                       const struct sticky_row *row, struct tc_err *err) MUST_CHECK;
+int visibility_redis_write(struct redis_client *r, const char *prefix, const char *agent,
+                           const struct visibility_row *row, struct tc_err *err) MUST_CHECK;
 
 #endif

@@ -24,14 +24,14 @@ static char *path_of(const char *dir)
 static int fail(const struct sql *db, const char *path, const char *what, struct tc_err *err)
 {
     return err_set(err, path, "%s%s: %s", sql_failure(db) == SQL_DAMAGED ? "damaged: " : "", what,
-                   sql_message(db));
+                   sql_error_text(db));
 }
 
 /* Its version; -1 with err. */
 static int64_t look_at_version(struct sql *db, const char *path, struct tc_err *err)
 {
     int64_t version = 0;
-    if (sql_number(db, "pragma user_version", &version) < 0)
+    if (sql_select_int(db, "pragma user_version", &version) < 0)
         return fail(db, path, "cannot be read", err);
     if (version > SCHEMA)
         return err_set(err, path, "has version %lld, this program knows %d", (long long)version,
@@ -56,16 +56,17 @@ static int open_for_reading(const char *path, struct sql **db, struct tc_err *er
     return version < 0 ? -1 : 0;
 }
 
-static void take_row(const struct sql_rows *rows, struct sticky_row *row)
+static void take_row(const struct sql_rows *rows, struct visibility_row *row)
 {
     for (int i = 0; i < VISIBILITY_KEYS; i++)
-        *visibility_slot(&row->shown, (size_t)i) = sql_column(rows, i) ? SHOW_ON : SHOW_OFF;
-    row->saved_ms = sql_column(rows, VISIBILITY_KEYS);
-    row->unsaved = sql_column(rows, VISIBILITY_KEYS + 1);
+        *visibility_switch_at(&row->shown, (size_t)i) =
+            sql_column_int(rows, i) ? SHOW_ON : SHOW_OFF;
+    row->saved_ms = sql_column_int(rows, VISIBILITY_KEYS);
+    row->unsaved = sql_column_int(rows, VISIBILITY_KEYS + 1);
 }
 
-int sticky_local_read(const char *dir, const char *agent, struct sticky_row *row,
-                      struct tc_err *err)
+int visibility_sqlite_read(const char *dir, const char *agent, struct visibility_row *row,
+                           struct tc_err *err)
 {
     CLEANUP_FREE char *path = path_of(dir);
     struct sql *db;
@@ -80,7 +81,7 @@ int sticky_local_read(const char *dir, const char *agent, struct sticky_row *row
     int found = sql_next(&rows);
     if (found)
         take_row(&rows, row);
-    if (sql_end(&rows) < 0)
+    if (sql_finish(&rows) < 0)
         found = fail(db, path, "cannot be read", err);
     sql_close(db);
     return found;
@@ -100,7 +101,7 @@ static int make_table(struct sql *db, const char *path, struct tc_err *err)
     return sql_script(db, table) < 0 ? fail(db, path, "cannot be made", err) : 0;
 }
 
-static int put_row(struct sql *db, const char *agent, const struct sticky_row *row)
+static int put_row(struct sql *db, const char *agent, const struct visibility_row *row)
 {
     const struct visibility *const v = &row->shown;
     return sql_run(db, "insert or replace into visibility values(?1,?2,?3,?4,?5,?6,?7,?8)",
@@ -110,7 +111,7 @@ static int put_row(struct sql *db, const char *agent, const struct sticky_row *r
 }
 
 static int write_row(struct sql *db, const char *path, const char *agent,
-                     const struct sticky_row *row, struct tc_err *err)
+                     const struct visibility_row *row, struct tc_err *err)
 {
     if (sql_run(db, "begin immediate") < 0)
         return fail(db, path, "cannot be written", err);
@@ -125,11 +126,11 @@ static int write_row(struct sql *db, const char *path, const char *agent,
 static int make_file(const char *path, struct tc_err *err)
 {
     CLEANUP_FD int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
-    return fd < 0 ? err_sys(err, errno, path, "cannot be opened") : 0;
+    return fd < 0 ? err_set_errno(err, errno, path, "cannot be opened") : 0;
 }
 
 /* Closing ends a transaction that was not committed. */
-static int try_write(const char *path, const char *agent, const struct sticky_row *row,
+static int try_write(const char *path, const char *agent, const struct visibility_row *row,
                      enum sql_failure *failure, struct tc_err *err)
 {
     *failure = SQL_NO_FAILURE;
@@ -144,12 +145,12 @@ static int try_write(const char *path, const char *agent, const struct sticky_ro
     return rc;
 }
 
-int sticky_local_write(const char *dir, const char *agent, const struct sticky_row *row,
-                       struct tc_err *err)
+int visibility_sqlite_write(const char *dir, const char *agent, const struct visibility_row *row,
+                            struct tc_err *err)
 {
     enum sql_failure failure;
     CLEANUP_FREE char *path = path_of(dir);
-    if (dir_make(dir, err) < 0)
+    if (dir_create_all(dir, err) < 0)
         return -1;
     if (try_write(path, agent, row, &failure, err) == 0)
         return 0;
@@ -157,12 +158,12 @@ int sticky_local_write(const char *dir, const char *agent, const struct sticky_r
         return -1;
     CLEANUP_FREE char *kept = xasprintf("%s.damaged", path);
     if (rename(path, kept) < 0)
-        return err_sys(err, errno, path, "damaged, and cannot be kept as %s", kept);
+        return err_set_errno(err, errno, path, "damaged, and cannot be kept as %s", kept);
     return try_write(path, agent, row, &failure, err);
 }
 
-int sticky_local_each_unsaved(const char *dir, void (*each)(void *ctx, const char *agent),
-                              void *ctx, struct tc_err *err)
+int visibility_sqlite_each_unsaved(const char *dir, void (*each)(void *ctx, const char *agent),
+                                   void *ctx, struct tc_err *err)
 {
     CLEANUP_FREE char *path = path_of(dir);
     struct sql *db;
@@ -172,7 +173,7 @@ int sticky_local_each_unsaved(const char *dir, void (*each)(void *ctx, const cha
     struct sql_rows rows = sql_select(db, "select agent from visibility where unsaved");
     while (sql_next(&rows))
         each(ctx, sql_column_text(&rows, 0).p);
-    const int rc = sql_end(&rows) < 0 ? fail(db, path, "cannot be read", err) : 0;
+    const int rc = sql_finish(&rows) < 0 ? fail(db, path, "cannot be read", err) : 0;
     sql_close(db);
     return rc;
 }

@@ -15,19 +15,20 @@
 
 #define AGENT_MAX 100 /* bytes of a name */
 
-struct told {
-    struct told *next;
+struct visibility_store_warned {
+    struct visibility_store_warned *next;
     char agent[];
 };
 
-struct sticky {
+struct visibility_store {
     struct arena arena;
     const char *state_dir;
     struct conf_store store; /* a copy: the configuration may go before it */
     pthread_mutex_t mu;
     struct visibility configured; /* lock: mu */
-    struct redis *redis;          /* NULL: all is in the state directory */
-    struct told *foreign;         /* agents whose key holds something else: that was logged */
+    struct redis_client *redis;   /* NULL: all is in the state directory */
+    struct visibility_store_warned
+        *foreign; /* agents whose key holds something else: that was logged */
 };
 
 static int check_agent(const char *agent, struct tc_err *err)
@@ -44,54 +45,55 @@ static int check_agent(const char *agent, struct tc_err *err)
 
 /* ---- with Redis ---- */
 
-static void tell_foreign(struct sticky *s, const char *agent)
+static void tell_foreign(struct visibility_store *s, const char *agent)
 {
-    for (const struct told *t = s->foreign; t; t = t->next)
+    for (const struct visibility_store_warned *t = s->foreign; t; t = t->next)
         if (strcmp(t->agent, agent) == 0)
             return;
     const size_t size = strlen(agent) + 1;
-    struct told *const t = xmalloc(sizeof *t + size);
+    struct visibility_store_warned *const t = xmalloc(sizeof *t + size);
     memcpy(t->agent, agent, size);
     t->next = s->foreign;
     s->foreign = t;
-    log_line(LOG_WARN, "redis",
-             "%s:stream_config:%s holds something else than five switches; it is left alone",
-             s->store.prefix, agent);
+    log_write(LOG_WARN, "redis",
+              "%s:stream_config:%s holds something else than five switches; it is left alone",
+              s->store.prefix, agent);
 }
 
-static void keep_copy(const struct sticky *s, const char *agent, const struct sticky_row *row)
+static void keep_copy(const struct visibility_store *s, const char *agent,
+                      const struct visibility_row *row)
 {
     struct tc_err err = {0};
-    if (sticky_local_write(s->state_dir, agent, row, &err) < 0)
-        log_line(LOG_WARN, "host", "no copy of the switches is kept: %s", err_str(&err));
+    if (visibility_sqlite_write(s->state_dir, agent, row, &err) < 0)
+        log_write(LOG_WARN, "host", "no copy of the switches is kept: %s", err_format(&err));
 }
 
 /* Redis may know of a later change; whose time is not known was there before we lost sight of it.
  */
-static bool is_newer(const struct sticky_row *copy, int has_copy, enum sticky_found found,
-                     const struct sticky_row *there)
+static bool is_newer(const struct visibility_row *copy, int has_copy,
+                     enum visibility_redis_result found, const struct visibility_row *there)
 {
     return has_copy > 0 && copy->unsaved &&
            (found == STICKY_NOTHING ||
             (found == STICKY_FOUND && there->saved_ms <= copy->saved_ms));
 }
 
-static void catch_up(struct sticky *s, const char *agent, struct sticky_row *copy)
+static void catch_up(struct visibility_store *s, const char *agent, struct visibility_row *copy)
 {
-    if (sticky_redis_write(s->redis, s->store.prefix, agent, copy, NULL) < 0)
+    if (visibility_redis_write(s->redis, s->store.prefix, agent, copy, NULL) < 0)
         return;
     copy->unsaved = false;
     keep_copy(s, agent, copy);
 }
 
 /* What is shown, by all that is known: 1; 0: nothing is stored; -1: the copy cannot be read. */
-static int read_both(struct sticky *s, const char *agent, struct sticky_row *row,
+static int read_both(struct visibility_store *s, const char *agent, struct visibility_row *row,
                      struct tc_err *err)
 {
-    struct sticky_row there = {0};
-    const int has_copy = sticky_local_read(s->state_dir, agent, row, err);
-    const enum sticky_found found =
-        sticky_redis_read(s->redis, s->store.prefix, agent, &there, NULL);
+    struct visibility_row there = {0};
+    const int has_copy = visibility_sqlite_read(s->state_dir, agent, row, err);
+    const enum visibility_redis_result found =
+        visibility_redis_read(s->redis, s->store.prefix, agent, &there, NULL);
     if (is_newer(row, has_copy, found, &there)) {
         catch_up(s, agent, row);
         return 1;
@@ -109,21 +111,23 @@ static int read_both(struct sticky *s, const char *agent, struct sticky_row *row
 }
 
 /* On disk before it is tried. */
-static enum sticky_saved save_both(struct sticky *s, const char *agent, struct sticky_row row,
-                                   struct tc_err *err)
+static enum visibility_store_result save_both(struct visibility_store *s, const char *agent,
+                                              struct visibility_row row, struct tc_err *err)
 {
     const char *const prefix = s->store.prefix;
-    struct sticky_row there = {0};
-    const enum sticky_found found = sticky_redis_read(s->redis, prefix, agent, &there, err);
+    struct visibility_row there = {0};
+    const enum visibility_redis_result found =
+        visibility_redis_read(s->redis, prefix, agent, &there, err);
     if (found == STICKY_FOREIGN) {
         tell_foreign(s, agent);
         err_set(err, NULL, "%s:stream_config:%s in Redis holds something else", prefix, agent);
         return STICKY_FAILED;
     }
     row.unsaved = true;
-    const bool kept = sticky_local_write(s->state_dir, agent, &row, err) == 0;
-    if (found == STICKY_AWAY || sticky_redis_write(s->redis, prefix, agent, &row, err) < 0)
-        return kept ? STICKY_KEPT : STICKY_FAILED;
+    const bool kept = visibility_sqlite_write(s->state_dir, agent, &row, err) == 0;
+    if (found == VISIBILITY_REDIS_DOWN ||
+        visibility_redis_write(s->redis, prefix, agent, &row, err) < 0)
+        return kept ? VISIBILITY_STORE_SAVED_LOCALLY : STICKY_FAILED;
     row.unsaved = false;
     keep_copy(s, agent, &row);
     return STICKY_SAVED;
@@ -131,10 +135,10 @@ static enum sticky_saved save_both(struct sticky *s, const char *agent, struct s
 
 static void merge_one(void *ctx, const char *agent)
 {
-    struct sticky_row row = {0};
+    struct visibility_row row = {0};
     struct tc_err err = {0};
     if (read_both(ctx, agent, &row, &err) < 0)
-        log_line(LOG_WARN, "host", "%s", err_str(&err));
+        log_write(LOG_WARN, "host", "%s", err_format(&err));
 }
 
 /* While the rows are read none can be written. */
@@ -151,12 +155,12 @@ static void note_name(void *ctx, const char *agent)
     names->all[names->n++] = arena_strdup(&names->arena, agent);
 }
 
-void sticky_merge(struct sticky *s)
+void visibility_store_sync(struct visibility_store *s)
 {
     struct names names = {0};
     struct tc_err err = {0};
-    if (s->redis && sticky_local_each_unsaved(s->state_dir, note_name, &names, &err) < 0)
-        log_line(LOG_WARN, "host", "%s", err_str(&err));
+    if (s->redis && visibility_sqlite_each_unsaved(s->state_dir, note_name, &names, &err) < 0)
+        log_write(LOG_WARN, "host", "%s", err_format(&err));
     for (size_t i = 0; i < names.n; i++)
         merge_one(s, names.all[i]);
     free(names.all);
@@ -165,7 +169,8 @@ void sticky_merge(struct sticky *s)
 
 /* ---- for all ---- */
 
-static int take(struct sticky *s, int found, const struct sticky_row *row, struct visibility *v)
+static int take(struct visibility_store *s, int found, const struct visibility_row *row,
+                struct visibility *v)
 {
     pthread_mutex_lock(&s->mu);
     *v = found > 0 ? row->shown : s->configured;
@@ -173,46 +178,50 @@ static int take(struct sticky *s, int found, const struct sticky_row *row, struc
     return found < 0 ? -1 : 0;
 }
 
-int sticky_load_copy(struct sticky *s, const char *agent, struct visibility *v, struct tc_err *err)
+int visibility_store_load_local(struct visibility_store *s, const char *agent, struct visibility *v,
+                                struct tc_err *err)
 {
-    struct sticky_row row = {0};
+    struct visibility_row row = {0};
     int found = 0;
     if (agent)
-        found =
-            check_agent(agent, err) < 0 ? -1 : sticky_local_read(s->state_dir, agent, &row, err);
+        found = check_agent(agent, err) < 0
+                    ? -1
+                    : visibility_sqlite_read(s->state_dir, agent, &row, err);
     return take(s, found, &row, v);
 }
 
-int sticky_load(struct sticky *s, const char *agent, struct visibility *v, struct tc_err *err)
+int visibility_store_load(struct visibility_store *s, const char *agent, struct visibility *v,
+                          struct tc_err *err)
 {
-    struct sticky_row row = {0};
+    struct visibility_row row = {0};
     if (!s->redis || !agent || check_agent(agent, NULL) < 0)
-        return sticky_load_copy(s, agent, v, err);
+        return visibility_store_load_local(s, agent, v, err);
     return take(s, read_both(s, agent, &row, err), &row, v);
 }
 
-enum sticky_saved sticky_save(struct sticky *s, const char *agent, struct visibility v,
-                              struct tc_err *err)
+enum visibility_store_result visibility_store_save(struct visibility_store *s, const char *agent,
+                                                   struct visibility v, struct tc_err *err)
 {
-    const struct sticky_row row = {
+    const struct visibility_row row = {
         .shown = visibility_resolve(v),
-        .saved_ms = (int64_t)(clock_wall() * 1000),
+        .saved_ms = (int64_t)(clock_wall_s() * 1000),
     };
     if (check_agent(agent, err) < 0)
         return STICKY_FAILED;
     if (s->redis)
         return save_both(s, agent, row, err);
-    return sticky_local_write(s->state_dir, agent, &row, err) < 0 ? STICKY_FAILED : STICKY_SAVED;
+    return visibility_sqlite_write(s->state_dir, agent, &row, err) < 0 ? STICKY_FAILED
+                                                                       : STICKY_SAVED;
 }
 
 /* ---- its life ---- */
 
-static const char *copy(struct sticky *s, const char *text)
+static const char *copy(struct visibility_store *s, const char *text)
 {
     return arena_strdup(&s->arena, text);
 }
 
-static struct redis *open_redis(const struct conf_store *c)
+static struct redis_client *open_redis(const struct conf_store *c)
 {
     return redis_new(&(struct redis_spec){
         .host = c->host,
@@ -223,9 +232,9 @@ static struct redis *open_redis(const struct conf_store *c)
     });
 }
 
-struct sticky *sticky_new(const struct conf *conf)
+struct visibility_store *visibility_store_new(const struct conf *conf)
 {
-    struct sticky *const s = xcalloc(1, sizeof *s);
+    struct visibility_store *const s = xcalloc(1, sizeof *s);
     s->state_dir = copy(s, conf->state_dir);
     s->store = conf->store;
     s->store.host = copy(s, conf->store.host);
@@ -233,37 +242,37 @@ struct sticky *sticky_new(const struct conf *conf)
     s->store.prefix = copy(s, conf->store.prefix);
     s->store.password = copy(s, conf->store.password);
     pthread_mutex_init(&s->mu, NULL);
-    sticky_configure(s, conf);
+    visibility_store_set_defaults(s, conf);
     if (s->store.kind == CONF_REDIS)
         s->redis = open_redis(&s->store);
     return s;
 }
 
-void sticky_configure(struct sticky *s, const struct conf *conf)
+void visibility_store_set_defaults(struct visibility_store *s, const struct conf *conf)
 {
     struct visibility v;
     for (size_t i = 0; i < VISIBILITY_KEYS; i++)
-        *visibility_slot(&v, i) = (enum show)conf->show[i];
+        *visibility_switch_at(&v, i) = (enum visibility_switch)conf->show[i];
     pthread_mutex_lock(&s->mu);
     s->configured = visibility_resolve(v);
     pthread_mutex_unlock(&s->mu);
 }
 
-struct redis *sticky_redis(const struct sticky *s)
+struct redis_client *visibility_store_redis(const struct visibility_store *s)
 {
     return s->redis;
 }
 
-const struct conf_store *sticky_store(const struct sticky *s)
+const struct conf_store *visibility_store_conf(const struct visibility_store *s)
 {
     return &s->store;
 }
 
-void sticky_free(struct sticky *s)
+void visibility_store_free(struct visibility_store *s)
 {
     if (!s)
         return;
-    for (struct told *t; (t = s->foreign);) {
+    for (struct visibility_store_warned *t; (t = s->foreign);) {
         s->foreign = t->next;
         free(t);
     }

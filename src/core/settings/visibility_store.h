@@ -11,32 +11,34 @@
 #include "io/redis/redis.h"
 #include "turn/visibility/visibility.h"
 
-struct sticky;
+struct visibility_store;
 
-enum sticky_saved {
+enum visibility_store_result {
     STICKY_SAVED,
-    STICKY_KEPT,   /* with err: here alone so far; it goes to Redis when that answers again */
-    STICKY_FAILED, /* with err */
+    VISIBILITY_STORE_SAVED_LOCALLY, /* with err: here alone so far; it goes to Redis when that
+                                       answers again */
+    STICKY_FAILED,                  /* with err */
 };
 
-struct sticky *sticky_new(const struct conf *conf);
-void sticky_free(struct sticky *s); /* NULL is fine */
+struct visibility_store *visibility_store_new(const struct conf *conf);
+void visibility_store_free(struct visibility_store *s); /* NULL is fine */
 /* Its connection, for what else is kept there; NULL: Redis is not the store. */
-struct redis *sticky_redis(const struct sticky *s);
-const struct conf_store *sticky_store(const struct sticky *s);
+struct redis_client *visibility_store_redis(const struct visibility_store *s);
+const struct conf_store *visibility_store_conf(const struct visibility_store *s);
 /* Other configured switches, from any thread; the store stays what it was. */
-void sticky_configure(struct sticky *s, const struct conf *conf);
+void visibility_store_set_defaults(struct visibility_store *s, const struct conf *conf);
 
 /* The configured switches, or those that are stored for the agent (NULL: of none), resolved. -1:
  * what is stored cannot be read (err), and *v is as configured. */
-int sticky_load(struct sticky *s, const char *agent, struct visibility *v,
-                struct tc_err *err) MUST_CHECK;
+int visibility_store_load(struct visibility_store *s, const char *agent, struct visibility *v,
+                          struct tc_err *err) MUST_CHECK;
 /* The same without Redis. Any thread. */
-int sticky_load_copy(struct sticky *s, const char *agent, struct visibility *v,
-                     struct tc_err *err) MUST_CHECK;
-enum sticky_saved sticky_save(struct sticky *s, const char *agent, struct visibility v,
-                              struct tc_err *err) MUST_CHECK;
+int visibility_store_load_local(struct visibility_store *s, const char *agent, struct visibility *v,
+                                struct tc_err *err) MUST_CHECK;
+enum visibility_store_result visibility_store_save(struct visibility_store *s, const char *agent,
+                                                   struct visibility v,
+                                                   struct tc_err *err) MUST_CHECK;
 /* Gives Redis what it missed. Of two changes the later one stays. */
-void sticky_merge(struct sticky *s);
+void visibility_store_sync(struct visibility_store *s);
 
 #endif

@@ -6,19 +6,19 @@
 
 #include "base/alloc.h"
 
-struct stream *stream_new(const struct dialect *dialect, int64_t max_line)
+struct stream *agent_stream_new(const struct dialect *dialect, int64_t max_line)
 {
     struct stream *const s = xcalloc(1, sizeof *s);
     s->lines.cap = (size_t)max_line;
-    translate_init(&s->translate, dialect, NULL, NULL);
+    translator_init(&s->translate, dialect, NULL, NULL);
     return s;
 }
 
-void stream_free(struct stream *s)
+void agent_stream_free(struct stream *s)
 {
     if (!s)
         return;
-    lines_fini(&s->lines);
-    translate_fini(&s->translate);
+    line_splitter_fini(&s->lines);
+    translator_fini(&s->translate);
     free(s);
 }

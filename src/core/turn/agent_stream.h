@@ -9,14 +9,14 @@
 #include "turn/translator.h"
 
 struct stream {
-    struct lines lines;
-    struct translate translate;
+    struct line_splitter lines;
+    struct translator translate;
 };
 
 /* Who reads `lines` and `translate` sets their callbacks. Borrows the dialect; NULL: it is found
  * from the first lines. */
-struct stream *stream_new(const struct dialect *dialect, int64_t max_line);
+struct stream *agent_stream_new(const struct dialect *dialect, int64_t max_line);
 /* NULL is fine. */
-void stream_free(struct stream *s);
+void agent_stream_free(struct stream *s);
 
 #endif

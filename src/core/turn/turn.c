@@ -18,8 +18,8 @@
 
 static void keep(struct turn *t, const struct event *ev)
 {
-    t->kept = xrealloc(t->kept, (t->n_kept + 1) * sizeof(struct event_box *));
-    t->kept[t->n_kept++] = event_box_new(ev);
+    t->kept = xrealloc(t->kept, (t->n_kept + 1) * sizeof(struct shared_event *));
+    t->kept[t->n_kept++] = shared_event_new(ev);
 }
 
 static void commit(struct turn *t, const struct event *outcome)
@@ -38,7 +38,7 @@ static void prepare_request(struct turn *t, struct tc_request *request)
         t->request(t->ctx, request);
         request->preview = NULL; /* no agent writes its own */
     }
-    show_request(&t->stream->translate.scratch, request);
+    request_preview_request(&t->stream->translate.scratch, request);
 }
 
 /* Nobody has asked for such a turn: without a word of what it was, its end would be a riddle. */
@@ -60,24 +60,24 @@ static void cast(void *ctx, struct event *ev)
         ev->u.start.task = t->task;
     if (ev->kind == TC_REQUEST)
         prepare_request(t, &ev->u.request);
-    result_feed(&t->result, ev);
+    turn_result_feed(&t->result, ev);
     if (t->keeps)
         keep(t, ev);
     else if (t->commit && (ev->kind == TC_FINAL || ev->kind == TC_ERROR))
         commit(t, ev);
     else if (t->cast)
-        dispatch_cast(t->cast, ev);
+        dispatch_event(t->cast, ev);
 }
 
-static void cast_box(struct turn *t, struct event_box *box)
+static void cast_box(struct turn *t, struct shared_event *box)
 {
-    struct event ev = *event_box_get(box);
+    struct event ev = *shared_event_get(box);
     ev.u.meta = &ev.meta;
-    dispatch_cast(t->cast, &ev);
-    event_box_unref(box);
+    dispatch_event(t->cast, &ev);
+    shared_event_unref(box);
 }
 
-void turn_committed(struct turn *t)
+void turn_confirm_outcome(struct turn *t)
 {
     for (size_t i = 0; i < t->n_kept; i++)
         cast_box(t, t->kept[i]);
@@ -94,8 +94,8 @@ void turn_committed(struct turn *t)
 static const struct event *find_held(const struct turn *t, enum tc_kind kind)
 {
     for (size_t i = 0; i < t->n_held; i++)
-        if (event_box_get(t->held[i])->kind == kind)
-            return event_box_get(t->held[i]);
+        if (shared_event_get(t->held[i])->kind == kind)
+            return shared_event_get(t->held[i]);
     return NULL;
 }
 
@@ -125,14 +125,14 @@ static bool is_held(const struct turn *t, const struct event *ev)
 static void forget_held(struct turn *t)
 {
     for (size_t i = 0; i < t->n_held; i++)
-        event_box_unref(t->held[i]);
+        shared_event_unref(t->held[i]);
     t->n_held = 0;
 }
 
 static void tell_held(struct turn *t)
 {
     for (size_t i = 0; i < t->n_held; i++) {
-        struct event ev = *event_box_get(t->held[i]);
+        struct event ev = *shared_event_get(t->held[i]);
         ev.u.meta = &ev.meta;
         guard_feed(&t->guard, &ev);
     }
@@ -154,8 +154,8 @@ static void forget_held_end(struct turn *t)
 {
     size_t kept = 0;
     for (size_t i = 0; i < t->n_held; i++)
-        if (is_end(event_box_get(t->held[i])))
-            event_box_unref(t->held[i]);
+        if (is_end(shared_event_get(t->held[i])))
+            shared_event_unref(t->held[i]);
         else
             t->held[kept++] = t->held[i];
     t->n_held = kept;
@@ -177,7 +177,7 @@ static void name_request(struct turn *t, struct tc_request *request)
                                             request->request_id, t->attempt);
 }
 
-char *turn_agents_id(const struct turn *t, const char *request_id)
+char *turn_agent_request_id(const struct turn *t, const char *request_id)
 {
     CLEANUP_FREE char *mark =
         t->attempt > 1 ? xasprintf(ATTEMPT_MARK "%u", t->attempt) : xstrdup("");
@@ -199,7 +199,7 @@ static void count_usage(struct turn *t, struct event *ev)
 {
     if (t->dialect && t->dialect->counts_session && !is_child(ev) &&
         strcmp(ev->u.usage.scope, "turn") == 0)
-        spent_count(&t->spent, &ev->u.usage, turn_session_id(t));
+        usage_delta_count(&t->spent, &ev->u.usage, turn_session_id(t));
 }
 
 static void gate(void *ctx, struct event *ev)
@@ -217,7 +217,7 @@ static void gate(void *ctx, struct event *ev)
         count_usage(t, ev);
     if (is_held(t, ev)) {
         if (!find_held(t, ev->kind))
-            t->held[t->n_held++] = event_box_new(ev);
+            t->held[t->n_held++] = shared_event_new(ev);
         return;
     }
     if (ev->kind == TC_FINAL)
@@ -225,7 +225,7 @@ static void gate(void *ctx, struct event *ev)
     guard_feed(&t->guard, ev);
 }
 
-void turn_release(struct turn *t)
+void turn_flush_held(struct turn *t)
 {
     t->released = true;
     tell_held(t);
@@ -238,7 +238,7 @@ static void on_line(void *ctx, const char *p, size_t len, bool complete)
     struct turn *const t = ctx;
     if (t->watch && complete)
         t->watch(t->watch_ctx, p, len);
-    translate_line(&t->stream->translate, p, len, complete);
+    translator_feed_line(&t->stream->translate, p, len, complete);
     if (t->stops && turn_has_outcome(t)) {
         t->stream->lines.stop = true;
         t->stops = false;
@@ -247,7 +247,7 @@ static void on_line(void *ctx, const char *p, size_t len, bool complete)
 
 static void on_dropped(void *ctx, uint64_t bytes)
 {
-    translate_dropped(&((struct turn *)ctx)->stream->translate, bytes);
+    translator_skip_line(&((struct turn *)ctx)->stream->translate, bytes);
 }
 
 /* While bytes are read: what they come to is one burst for all who are told. */
@@ -255,52 +255,52 @@ static void set_feeding(struct turn *t, bool on)
 {
     t->feeding = on;
     if (on)
-        guard_hold_time(&t->guard);
+        guard_freeze_clock(&t->guard);
     if (t->cast)
-        dispatch_gather(t->cast, on);
+        dispatch_set_batching(t->cast, on);
     if (!on)
-        guard_release_time(&t->guard);
+        guard_thaw_clock(&t->guard);
 }
 
 size_t turn_feed(struct turn *t, const char *p, size_t n)
 {
     set_feeding(t, true);
-    const size_t taken = lines_feed(&t->stream->lines, p, n);
+    const size_t taken = line_splitter_feed(&t->stream->lines, p, n);
     set_feeding(t, false);
     return taken;
 }
 
-void turn_feed_end(struct turn *t)
+void turn_feed_eof(struct turn *t)
 {
-    lines_end(&t->stream->lines);
-    translate_settle(&t->stream->translate);
+    line_splitter_finish(&t->stream->lines);
+    translator_settle(&t->stream->translate);
 }
 
 enum dialect_work turn_work(const struct turn *t)
 {
-    return turn_has_outcome(t) ? DIALECT_NO_WORK : translate_work(&t->stream->translate);
+    return turn_has_outcome(t) ? DIALECT_NO_WORK : translator_work(&t->stream->translate);
 }
 
 bool turn_leaves_work(const struct turn *t)
 {
-    return translate_work(&t->stream->translate) == DIALECT_WORKS;
+    return translator_work(&t->stream->translate) == DIALECT_WORKS;
 }
 
 void turn_settle(struct turn *t)
 {
-    translate_settle(&t->stream->translate);
+    translator_settle(&t->stream->translate);
 }
 
 /* --- the turns of a stream ------------------------------------------------------------------- */
 
-static void open_turn(struct turn *t, const struct dispatch_spec *spec)
+static void open_turn(struct turn *t, const struct dispatch_turn_spec *spec)
 {
     guard_init(&t->guard, t->dialect ? t->dialect->name : "", t->id, cast, t);
     if (t->several)
         guard_may_resume(&t->guard);
     t->began_ms = clock_mono_ms();
     if (!t->several || t->several(t->ctx, ++t->number))
-        t->cast = dispatch_open(t->dispatch, spec);
+        t->cast = dispatch_open_turn(t->dispatch, spec);
 }
 
 static char *make_id(void)
@@ -325,11 +325,11 @@ static void next_turn(void *ctx)
     t->id = make_id();
     free(t->acting_tool);
     t->acting_tool = NULL;
-    open_turn(t,
-              &(struct dispatch_spec){.id = t->id, .agent = t->agent, .visibility = t->visibility});
-    dispatch_close(before);
-    result_fini(&t->result);
-    t->result = (struct result){0};
+    open_turn(t, &(struct dispatch_turn_spec){
+                     .id = t->id, .agent = t->agent, .visibility = t->visibility});
+    dispatch_close_turn(before);
+    turn_result_fini(&t->result);
+    t->result = (struct turn_result){0};
     if (feeding)
         set_feeding(t, true);
 }
@@ -342,10 +342,10 @@ void turn_pause(struct turn *t)
 
 static void read_from_start(struct turn *t)
 {
-    translate_init(&t->stream->translate, t->dialect, gate, t);
+    translator_init(&t->stream->translate, t->dialect, gate, t);
     t->stream->translate.out.follows = t->follows;
     if (t->several)
-        translate_split(&t->stream->translate, next_turn);
+        translator_split(&t->stream->translate, next_turn);
 }
 
 static void read_on(struct turn *t, struct stream *s)
@@ -358,15 +358,15 @@ static void read_on(struct turn *t, struct stream *s)
     t->stream->translate.ctx = t;
     t->stream->translate.out.follows = t->follows;
     if (t->several)
-        translate_split(&t->stream->translate, next_turn);
+        translator_split(&t->stream->translate, next_turn);
 }
 
 void turn_continue_stream(struct turn *t, struct stream *s, bool by_agent)
 {
-    stream_free(t->stream);
+    agent_stream_free(t->stream);
     t->by_agent = by_agent;
     read_on(t, s);
-    translate_next(&s->translate, by_agent);
+    translator_next(&s->translate, by_agent);
 }
 
 struct turn *turn_new(struct dispatch *d, const struct turn_spec *spec)
@@ -384,13 +384,13 @@ struct turn *turn_new(struct dispatch *d, const struct turn_spec *spec)
     t->dispatch = d;
     t->visibility = spec->visibility;
     t->attempt = 1;
-    read_on(t, stream_new(spec->dialect, spec->max_line));
-    open_turn(t, &(struct dispatch_spec){.id = t->id,
-                                         .agent = spec->agent,
-                                         .conversation = spec->conversation,
-                                         .submitter = spec->submitter,
-                                         .route = spec->route,
-                                         .visibility = spec->visibility});
+    read_on(t, agent_stream_new(spec->dialect, spec->max_line));
+    open_turn(t, &(struct dispatch_turn_spec){.id = t->id,
+                                              .agent = spec->agent,
+                                              .conversation = spec->conversation,
+                                              .submitter = spec->submitter,
+                                              .route = spec->route,
+                                              .visibility = spec->visibility});
     return t;
 }
 
@@ -406,7 +406,7 @@ static void finish(struct turn *t, struct stream_end_info *end)
 {
     if (is_by_host(end))
         forget_held_end(t);
-    turn_release(t);
+    turn_flush_held(t);
     if (end->how == STREAM_EOF && end->truncated && !guard_has_outcome(&t->guard)) {
         end->code = "agent_truncated";
         end->message = "The agent's output ends in the middle of a line.";
@@ -420,8 +420,8 @@ void turn_end_attempt(struct turn *t, struct stream_end_info *end, const char *r
 {
     if (t->ended)
         return;
-    lines_end(&t->stream->lines);
-    translate_end(&t->stream->translate, end);
+    line_splitter_finish(&t->stream->lines);
+    translator_end(&t->stream->translate, end);
     if (!retry) {
         finish(t, end);
         return;
@@ -429,23 +429,23 @@ void turn_end_attempt(struct turn *t, struct stream_end_info *end, const char *r
     forget_held(t);
     free(t->acting_tool);
     t->acting_tool = NULL;
-    translate_fini(&t->stream->translate);
+    translator_fini(&t->stream->translate);
     read_from_start(t);
     t->attempt++;
-    turn_notice(t, "info", "retry", retry);
+    turn_emit_notice(t, "info", "retry", retry);
 }
 
 struct stream *turn_leave_stream(struct turn *t)
 {
     struct stream *const s = t->stream;
     struct stream_end_info end = {.how = STREAM_EOF};
-    translate_end(&s->translate, &end);
+    translator_end(&s->translate, &end);
     finish(t, &end);
     t->stream = NULL;
     return s;
 }
 
-void turn_resolve(struct turn *t, const struct tc_request *resolved)
+void turn_resolve_request(struct turn *t, const struct tc_request *resolved)
 {
     struct event ev;
     event_init(&ev, TC_REQUEST);
@@ -458,7 +458,7 @@ void turn_resolve(struct turn *t, const struct tc_request *resolved)
     guard_feed(&t->guard, &ev);
 }
 
-void turn_notice(struct turn *t, const char *level, const char *code, const char *text)
+void turn_emit_notice(struct turn *t, const char *level, const char *code, const char *text)
 {
     struct event ev;
     event_init_notice(&ev, level, code, text);
@@ -479,16 +479,16 @@ const struct tc_error *turn_held_error(const struct turn *t)
 void turn_annotate_error(struct turn *t, const char *note)
 {
     for (size_t i = 0; i < t->n_held; i++) {
-        struct event ev = *event_box_get(t->held[i]);
+        struct event ev = *shared_event_get(t->held[i]);
         if (ev.kind != TC_ERROR)
             continue;
         CLEANUP_FREE char *text =
             xasprintf("%s%s", ev.u.error.message ? ev.u.error.message : "", note);
         ev.u.error.message = text;
         ev.u.meta = &ev.meta;
-        struct event_box *const old = t->held[i];
-        t->held[i] = event_box_new(&ev);
-        event_box_unref(old);
+        struct shared_event *const old = t->held[i];
+        t->held[i] = shared_event_new(&ev);
+        shared_event_unref(old);
     }
 }
 
@@ -499,15 +499,15 @@ void turn_free(struct turn *t)
     struct stream_end_info end = {
         .how = STREAM_SHUTDOWN, .code = "host_shutdown", .message = "The host was stopped."};
     turn_end_attempt(t, &end, NULL);
-    turn_committed(t);
-    dispatch_close(t->cast);
-    stream_free(t->stream);
+    turn_confirm_outcome(t);
+    dispatch_close_turn(t->cast);
+    agent_stream_free(t->stream);
     guard_fini(&t->guard);
-    result_fini(&t->result);
+    turn_result_fini(&t->result);
     free(t->id);
     free(t->task);
     free(t->agent);
     free(t->acting_tool);
-    spent_fini(&t->spent);
+    usage_delta_fini(&t->spent);
     free(t);
 }

@@ -3,7 +3,7 @@
  * of an agent's stream (executor, replay) feeds it. Loop thread only.
  *
  * The attempt gate: an error that the stream tells, and the outcome, usage and done behind it, are
- * held back until it is known that no other attempt follows (turn_release, turn_end_attempt). A
+ * held back until it is known that no other attempt follows (turn_flush_held, turn_end_attempt). A
  * final passes at once: after it nothing is tried again. */
 #ifndef CORE_TURN_TURN_H
 #define CORE_TURN_TURN_H
@@ -27,7 +27,7 @@ struct turn_spec {
     int64_t max_line;
     bool follows; /* an answer is told although work is open behind it: turns follow */
     /* Or NULL: told the outcome (final or error) before anybody is. It and what follows are held
-     * back until turn_committed, which may be called from here. */
+     * back until turn_confirm_outcome, which may be called from here. */
     void (*commit)(void *ctx, const struct event *outcome);
     /* Or NULL: sees each request before anybody does, and may change expires_ms, choices, to and
      * blocking of an open one. It must not feed the turn. */
@@ -55,7 +55,7 @@ struct stream *turn_leave_stream(struct turn *t);
 /* No more bytes come in this attempt: a last line without newline counts now, and an answer that is
  * held behind background work. Optional before turn_end_attempt, for who must know the outcome
  * first. */
-void turn_feed_end(struct turn *t);
+void turn_feed_eof(struct turn *t);
 /* Whether the agent works on in the background behind an answer, which is held until that is over.
  */
 enum dialect_work turn_work(const struct turn *t);
@@ -67,7 +67,7 @@ bool turn_leaves_work(const struct turn *t);
  * suspended; what still comes of it is not told. */
 void turn_pause(struct turn *t);
 /* No other attempt will follow: what is held back is told, and from now on nothing is. */
-void turn_release(struct turn *t);
+void turn_flush_held(struct turn *t);
 /* The stream of this attempt is over. With `retry` (why, for people) the turn goes on: what is
  * held back is forgotten, a notice{retry} is told, and a fresh translator reads the next
  * attempt's stream. Without, the turn ends: outcome, usage, done. An error held back does not
@@ -75,19 +75,20 @@ void turn_release(struct turn *t);
 void turn_end_attempt(struct turn *t, struct stream_end_info *end, const char *retry);
 /* Each whole line is shown to `fn` before it is translated, until it is NULL: who drives the agent
  * answers it. */
-void turn_on_line(struct turn *t, void (*fn)(void *ctx, const char *line, size_t len), void *ctx);
+void turn_set_line_cb(struct turn *t, void (*fn)(void *ctx, const char *line, size_t len),
+                      void *ctx);
 /* What the agent calls a request that was told as that; it may not be unique in the turn. Owned.
  * NULL: it is of an earlier attempt. */
-char *turn_agents_id(const struct turn *t, const char *request_id);
+char *turn_agent_request_id(const struct turn *t, const char *request_id);
 /* What was decided on an open request of the turn is told (request_id, decision, answers, by; the
  * rest is known). One that is not open is not told. */
-void turn_resolve(struct turn *t, const struct tc_request *resolved);
+void turn_resolve_request(struct turn *t, const struct tc_request *resolved);
 /* Tells the host's own notice (still working…). */
-void turn_notice(struct turn *t, const char *level, const char *code, const char *text);
+void turn_emit_notice(struct turn *t, const char *level, const char *code, const char *text);
 /* The outcome of the attempt has been read (final told, or its error or done held back). */
 bool turn_has_outcome(const struct turn *t);
 /* The agent waits for a person, who can answer. */
-bool turn_is_asking(const struct turn *t);
+bool turn_has_open_request(const struct turn *t);
 /* The error held back, or NULL: what the retry rules look at. Borrowed, until the attempt ends. */
 const struct tc_error *turn_held_error(const struct turn *t);
 /* Appends a note to the message of the error held back. Without one it does nothing. */
@@ -96,14 +97,14 @@ void turn_annotate_error(struct turn *t, const char *note);
  * read-only), or NULL. Borrowed, until the next attempt. */
 const char *turn_acting_tool(const struct turn *t);
 /* The outcome is kept: it is told, and all that was held back with it. */
-void turn_committed(struct turn *t);
-/* Nothing is held back for turn_committed. */
-bool turn_is_told(const struct turn *t);
+void turn_confirm_outcome(struct turn *t);
+/* Nothing is held back for turn_confirm_outcome. */
+bool turn_is_flushed(const struct turn *t);
 /* As the instances see it. Borrowed. */
-struct dispatch_turn *turn_cast(const struct turn *t);
+struct dispatch_turn *turn_get_dispatch(const struct turn *t);
 /* The host ends the stream for a reason of its own (timeout, shutdown): whatever outcome the
  * stream still tells does not count. */
-void turn_abandon(struct turn *t);
+void turn_ignore_outcome(struct turn *t);
 /* The agent's session as the stream named it, "" while it has not. Borrowed. */
 const char *turn_session_id(const struct turn *t);
 /* Before the first turn_feed: turn_spent of the turn before in this conversation, or NULL. */
@@ -115,7 +116,7 @@ const char *turn_id(const struct turn *t);
 const struct dialect *turn_dialect(const struct turn *t);
 /* No dialect has recognised a line of the stream, and none was named. */
 bool turn_is_unmatched(const struct turn *t);
-const struct result *turn_result(const struct turn *t);
+const struct turn_result *turn_get_result(const struct turn *t);
 int64_t turn_elapsed_ms(const struct turn *t);
 /* A turn that was not ended is ended as one the host gave up (host_shutdown); what is held back is
  * told. */

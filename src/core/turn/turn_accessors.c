@@ -7,7 +7,8 @@
 #include "core/turn/turn_internal.h"
 #include "turn/agent_input.h"
 
-void turn_on_line(struct turn *t, void (*fn)(void *ctx, const char *line, size_t len), void *ctx)
+void turn_set_line_cb(struct turn *t, void (*fn)(void *ctx, const char *line, size_t len),
+                      void *ctx)
 {
     t->watch = fn;
     t->watch_ctx = ctx;
@@ -18,7 +19,7 @@ const char *turn_acting_tool(const struct turn *t)
     return t->acting_tool;
 }
 
-void turn_abandon(struct turn *t)
+void turn_ignore_outcome(struct turn *t)
 {
     t->abandoned = true;
 }
@@ -51,10 +52,10 @@ const struct dialect *turn_dialect(const struct turn *t)
 
 bool turn_is_unmatched(const struct turn *t)
 {
-    return t->stream && translate_is_unmatched(&t->stream->translate);
+    return t->stream && translator_is_unmatched(&t->stream->translate);
 }
 
-const struct result *turn_result(const struct turn *t)
+const struct turn_result *turn_get_result(const struct turn *t)
 {
     return &t->result;
 }
@@ -64,9 +65,9 @@ int64_t turn_elapsed_ms(const struct turn *t)
     return (t->ended ? t->ended_ms : clock_mono_ms()) - t->began_ms;
 }
 
-bool turn_is_asking(const struct turn *t)
+bool turn_has_open_request(const struct turn *t)
 {
-    return guard_is_asking(&t->guard) && dialog_answers(t->dialect);
+    return guard_has_open_request(&t->guard) && agent_input_can_answer(t->dialect);
 }
 
 void turn_stop_at_outcome(struct turn *t)
@@ -74,12 +75,12 @@ void turn_stop_at_outcome(struct turn *t)
     t->stops = true;
 }
 
-bool turn_is_told(const struct turn *t)
+bool turn_is_flushed(const struct turn *t)
 {
     return !t->keeps;
 }
 
-struct dispatch_turn *turn_cast(const struct turn *t)
+struct dispatch_turn *turn_get_dispatch(const struct turn *t)
 {
     return t->cast;
 }

@@ -13,9 +13,9 @@
 struct turn {
     struct stream *stream; /* NULL: the next turn has it */
     struct guard guard;
-    struct result result;
+    struct turn_result result;
     struct dispatch_turn *cast;
-    struct event_box *held[HELD_MAX]; /* in the order of the stream */
+    struct shared_event *held[HELD_MAX]; /* in the order of the stream */
     size_t n_held;
     void (*commit)(void *ctx, const struct event *outcome); /* NULL: it has been called */
     void (*request)(void *ctx, struct tc_request *request); /* or NULL */
@@ -27,7 +27,7 @@ struct turn {
     bool feeding;
     void (*watch)(void *ctx, const char *line, size_t len); /* or NULL */
     void *watch_ctx;
-    struct event_box **kept; /* from the outcome on, until it is committed */
+    struct shared_event **kept; /* from the outcome on, until it is committed */
     size_t n_kept;
     bool keeps;
     const struct dialect *dialect;

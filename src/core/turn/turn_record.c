@@ -23,33 +23,33 @@ static void add_name(void *ctx, const char *name)
     buf_printf(names, "%s%s", names->len ? "\n" : "", name);
 }
 
-char *keep_seen(const struct dispatch *d)
+char *turn_record_format_recipients(const struct dispatch *d)
 {
     struct buf names = {0};
     dispatch_each_name(d, add_name, &names);
     return names.p ? names.p : xstrdup("");
 }
 
-void keep_turn(struct ledger *l, const struct dispatch *d, const struct record_turn *t,
-               ledger_done *done, void *ctx)
+void turn_record_begin(struct journal_async *l, const struct dispatch *d,
+                       const struct journal_turn *t, journal_done_fn *done, void *ctx)
 {
-    CLEANUP_FREE char *seen = keep_seen(d);
-    struct record_turn full = *t;
+    CLEANUP_FREE char *seen = turn_record_format_recipients(d);
+    struct journal_turn full = *t;
     full.seen = seen;
-    ledger_admit(l, &full, done, ctx);
+    journal_async_admit_turn(l, &full, done, ctx);
 }
 
-void keep_agent(struct ledger *l, const char *turn, pid_t pid)
+void turn_record_set_agent_pid(struct journal_async *l, const char *turn, pid_t pid)
 {
     char boot[64];
-    process_tree_boot(boot);
-    const struct record_turn noted = {
+    process_tree_boot_id(boot);
+    const struct journal_turn noted = {
         .id = turn,
         .boot_id = boot,
         .agent_pid = pid,
-        .agent_start = (int64_t)process_tree_began(pid),
+        .agent_start = (int64_t)process_tree_start_time(pid),
     };
-    ledger_note_agent(l, &noted, NULL, NULL);
+    journal_async_note_agent(l, &noted, NULL, NULL);
 }
 
 /* ---- processes that wait: keys "process:TURN", values "BOOT PID START" ---- */
@@ -61,19 +61,20 @@ static char *waiting_key(const char *turn)
     return xasprintf(WAITING "%s", turn);
 }
 
-void keep_waiting(struct ledger *l, const char *turn, pid_t pid)
+void turn_record_waiting(struct journal_async *l, const char *turn, pid_t pid)
 {
     char boot[64];
-    process_tree_boot(boot);
+    process_tree_boot_id(boot);
     CLEANUP_FREE char *key = waiting_key(turn);
-    CLEANUP_FREE char *value = xasprintf("%s %d %" PRIu64, boot, (int)pid, process_tree_began(pid));
-    ledger_put(l, key, value, NULL, NULL);
+    CLEANUP_FREE char *value =
+        xasprintf("%s %d %" PRIu64, boot, (int)pid, process_tree_start_time(pid));
+    journal_async_kv_put(l, key, value, NULL, NULL);
 }
 
-void keep_not_waiting(struct ledger *l, const char *turn)
+void turn_record_not_waiting(struct journal_async *l, const char *turn)
 {
     CLEANUP_FREE char *key = waiting_key(turn);
-    ledger_put(l, key, NULL, NULL, NULL);
+    journal_async_kv_put(l, key, NULL, NULL, NULL);
 }
 
 struct waiting {
@@ -90,12 +91,12 @@ static void read_waiting(void *ctx, const char *key, const char *value)
         w->each(w->ctx, &p);
 }
 
-enum record_status keep_each_waiting(struct ledger *l,
-                                     void (*each)(void *ctx, const struct keep_process *p),
-                                     void *ctx)
+enum journal_status turn_record_each_waiting(struct journal_async *l,
+                                             void (*each)(void *ctx, const struct keep_process *p),
+                                             void *ctx)
 {
     struct waiting w = {each, ctx};
-    return ledger_each_value(l, WAITING, read_waiting, &w);
+    return journal_async_kv_each(l, WAITING, read_waiting, &w);
 }
 
 /* ---- an outcome ---- */
@@ -103,14 +104,14 @@ enum record_status keep_each_waiting(struct ledger *l,
 struct targets {
     struct arena arena;
     const char *lane;
-    struct record_target *all;
+    struct journal_target *all;
     size_t n;
 };
 
 static void add_target(struct targets *t, const char *instance, struct str line)
 {
     t->all = xrealloc(t->all, (t->n + 1) * sizeof *t->all);
-    t->all[t->n++] = (struct record_target){.conn = instance, .lane = t->lane, .body = line};
+    t->all[t->n++] = (struct journal_target){.conn = instance, .lane = t->lane, .body = line};
 }
 
 static void targets_fini(struct targets *t)
@@ -128,58 +129,59 @@ static void copy_target(void *ctx, const char *instance, struct str line)
 
 /* {"cancelled":true,"task","tools","cost_usd","answer"|"error","usage"}; "cancelled" is first, or
  * not there. */
-static void add_result(struct buf *out, const struct result *r, const char *task, bool cancelled)
+static void add_result(struct buf *out, const struct turn_result *r, const char *task,
+                       bool cancelled)
 {
     task = task ? task : "";
     buf_add_char(out, '{');
     if (cancelled)
         jsonw_member_bool(out, "cancelled", true);
     jsonw_key(out, "task");
-    jsonw_string(out, task, utf8_cut(task, strlen(task), KEEP_TASK_BYTES));
+    jsonw_string(out, task, utf8_truncated_len(task, strlen(task), KEEP_TASK_BYTES));
     jsonw_member_int(out, "tools", r->n_tool_uses + r->n_omitted);
     if (r->cost_usd > 0)
         jsonw_member_real(out, "cost_usd", r->cost_usd);
-    result_outcome(out, r);
+    turn_result_outcome(out, r);
     buf_add_char(out, '}');
-    if (out->len > RECORD_MAX_RESULT) /* an agent's usage has no cap of its own */
+    if (out->len > JOURNAL_MAX_RESULT) /* an agent's usage has no cap of its own */
         buf_reset(out);
 }
 
-void keep_outcome(const struct keep_end *end, ledger_done *done, void *ctx)
+void turn_record_outcome(const struct turn_record_end *end, journal_done_fn *done, void *ctx)
 {
     struct targets targets = {.lane = end->lane};
     const struct event *const ev = end->outcome;
-    dispatch_each_target(end->cast, ev, copy_target, &targets);
+    dispatch_each_recipient(end->cast, ev, copy_target, &targets);
     const char *const code = ev->kind == TC_FINAL ? NULL
                              : ev->u.error.code   ? ev->u.error.code
                                                   : "error";
     CLEANUP_BUF struct buf result = {0};
     if (end->result)
         add_result(&result, end->result, end->task, end->cancelled);
-    const struct record_outcome o = {.turn = end->turn,
-                                     .error = code,
-                                     .result = {result.p, result.len},
-                                     .targets = targets.all,
-                                     .n = targets.n};
-    ledger_end_turn(end->ledger, &o, done, ctx);
+    const struct journal_outcome o = {.turn = end->turn,
+                                      .error = code,
+                                      .result = {result.p, result.len},
+                                      .targets = targets.all,
+                                      .n = targets.n};
+    journal_async_end_turn(end->ledger, &o, done, ctx);
     targets_fini(&targets);
 }
 
-void keep_result_again(struct ledger *l, const char *turn, const struct result *r, const char *task,
-                       bool cancelled)
+void turn_record_result_again(struct journal_async *l, const char *turn,
+                              const struct turn_result *r, const char *task, bool cancelled)
 {
     CLEANUP_BUF struct buf result = {0};
     add_result(&result, r, task, cancelled);
-    ledger_note_result(l, turn, (struct str){result.p, result.len}, NULL, NULL);
+    journal_async_note_result(l, turn, (struct str){result.p, result.len}, NULL, NULL);
 }
 
 /* ---- of a host that died ---- */
 
-struct event keep_restart_error(const char *turn)
+struct event turn_record_restart_error(const char *turn)
 {
     struct event ev;
     event_init(&ev, TC_ERROR);
-    ev.meta.ts = clock_wall();
+    ev.meta.ts = clock_wall_s();
     ev.meta.src = "turncast";
     ev.meta.correlation_id = turn;
     ev.meta.session_id = "";
@@ -198,32 +200,33 @@ static void add_seen(struct targets *targets, const char *seen, struct str line)
             add_target(targets, name, line);
 }
 
-static void add_restart_result(struct buf *out, const struct record_turn *t)
+static void add_restart_result(struct buf *out, const struct journal_turn *t)
 {
     const char *const task = t->prompt ? t->prompt : "";
     buf_add_char(out, '{');
     jsonw_key(out, "task");
-    jsonw_string(out, task, utf8_cut(task, strlen(task), KEEP_TASK_BYTES));
+    jsonw_string(out, task, utf8_truncated_len(task, strlen(task), KEEP_TASK_BYTES));
     jsonw_member_str(out, "error", RESTARTED);
     buf_add_char(out, '}');
 }
 
-void keep_restart(struct ledger *l, const struct dispatch *d, const struct record_turn *t)
+void turn_record_end_interrupted(struct journal_async *l, const struct dispatch *d,
+                                 const struct journal_turn *t)
 {
     CLEANUP_BUF struct buf line = {0};
-    CLEANUP_FREE char *all = t->seen ? NULL : keep_seen(d);
+    CLEANUP_FREE char *all = t->seen ? NULL : turn_record_format_recipients(d);
     struct targets targets = {.lane = t->conv};
-    struct event ev = keep_restart_error(t->id);
+    struct event ev = turn_record_restart_error(t->id);
     ev.u.meta = &ev.meta;
     codec_encode(&line, &ev);
     add_seen(&targets, t->seen ? t->seen : all, (struct str){line.p, line.len});
     CLEANUP_BUF struct buf result = {0};
     add_restart_result(&result, t);
-    const struct record_outcome o = {.turn = t->id,
-                                     .error = "host_restart",
-                                     .result = {result.p, result.len},
-                                     .targets = targets.all,
-                                     .n = targets.n};
-    ledger_end_turn(l, &o, NULL, NULL);
+    const struct journal_outcome o = {.turn = t->id,
+                                      .error = "host_restart",
+                                      .result = {result.p, result.len},
+                                      .targets = targets.all,
+                                      .n = targets.n};
+    journal_async_end_turn(l, &o, NULL, NULL);
     targets_fini(&targets);
 }

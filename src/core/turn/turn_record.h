@@ -12,11 +12,11 @@
 #include "io/journal/journal_async.h"
 
 /* The instances that a turn which begins now is cast to, as record_turn.seen. Owned. */
-char *keep_seen(const struct dispatch *d);
+char *turn_record_format_recipients(const struct dispatch *d);
 /* A turn that runs as soon as it is there: all but `seen` is read. */
-void keep_turn(struct ledger *l, const struct dispatch *d, const struct record_turn *t,
-               ledger_done *done, void *ctx);
-void keep_agent(struct ledger *l, const char *turn, pid_t pid);
+void turn_record_begin(struct journal_async *l, const struct dispatch *d,
+                       const struct journal_turn *t, journal_done_fn *done, void *ctx);
+void turn_record_set_agent_pid(struct journal_async *l, const char *turn, pid_t pid);
 
 /* Where a process is to be found after the host's death. */
 struct keep_process {
@@ -24,35 +24,36 @@ struct keep_process {
     int64_t pid, start;
 };
 /* The process waits, and belongs to no turn; or it does so no more. */
-void keep_waiting(struct ledger *l, const char *turn, pid_t pid);
-void keep_not_waiting(struct ledger *l, const char *turn);
+void turn_record_waiting(struct journal_async *l, const char *turn, pid_t pid);
+void turn_record_not_waiting(struct journal_async *l, const char *turn);
 /* Those that waited when the host died; `each` asks nothing of the ledger. */
-enum record_status keep_each_waiting(struct ledger *l,
-                                     void (*each)(void *ctx, const struct keep_process *p),
-                                     void *ctx);
+enum journal_status turn_record_each_waiting(struct journal_async *l,
+                                             void (*each)(void *ctx, const struct keep_process *p),
+                                             void *ctx);
 
 /* What is kept of a message, and told of a turn: the first bytes. */
 #define KEEP_TASK_BYTES ((size_t)400)
 
 /* The turn ends by this event. */
-struct keep_end {
-    struct ledger *ledger;
+struct turn_record_end {
+    struct journal_async *ledger;
     struct dispatch_turn *cast;
     const char *turn, *lane;
     const struct event *outcome;
-    const struct result *result; /* of the turn so far, or NULL */
-    const char *task;            /* its message, or NULL */
-    bool cancelled;              /* somebody asked for its end */
+    const struct turn_result *result; /* of the turn so far, or NULL */
+    const char *task;                 /* its message, or NULL */
+    bool cancelled;                   /* somebody asked for its end */
 };
-void keep_outcome(const struct keep_end *end, ledger_done *done, void *ctx);
+void turn_record_outcome(const struct turn_record_end *end, journal_done_fn *done, void *ctx);
 /* Of a turn that has ended: its result as it is in the end. */
-void keep_result_again(struct ledger *l, const char *turn, const struct result *r, const char *task,
-                       bool cancelled);
+void turn_record_result_again(struct journal_async *l, const char *turn,
+                              const struct turn_result *r, const char *task, bool cancelled);
 
 /* What a turn of a host that died ends with. Its u.meta is still to be set. */
-struct event keep_restart_error(const char *turn);
+struct event turn_record_restart_error(const char *turn);
 /* A turn of a host that died, as the ledger lists it: it ends as host_restart, which everybody who
  * saw it has to be told. When that is not known, all of d. */
-void keep_restart(struct ledger *l, const struct dispatch *d, const struct record_turn *t);
+void turn_record_end_interrupted(struct journal_async *l, const struct dispatch *d,
+                                 const struct journal_turn *t);
 
 #endif

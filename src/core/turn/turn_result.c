@@ -32,10 +32,10 @@ static void set_usage(struct buf *out, const struct event *ev)
     buf_add_char(out, '{');
     struct json j;
     struct str key, value;
-    json_start(&j, payload.p, payload.len);
-    json_enter_object(&j);
-    while (json_next_key(&j, &key)) {
-        json_skip(&j, &value);
+    json_init(&j, payload.p, payload.len);
+    json_reader_enter_object(&j);
+    while (json_reader_next_key(&j, &key)) {
+        json_reader_skip(&j, &value);
         if (str_is(key, "scope"))
             continue;
         buf_printf(out, "%s\"%.*s\":", out->len > 1 ? "," : "", (int)key.len, key.p);
@@ -44,7 +44,7 @@ static void set_usage(struct buf *out, const struct event *ev)
     buf_add_char(out, '}');
 }
 
-static void feed_usage(struct result *r, const struct event *ev)
+static void feed_usage(struct turn_result *r, const struct event *ev)
 {
     if (strcmp(ev->u.usage.scope, "turn") != 0)
         return;
@@ -53,7 +53,7 @@ static void feed_usage(struct result *r, const struct event *ev)
     set_usage(&r->usage, ev);
 }
 
-static void feed_tool_call(struct result *r, const struct tc_tool_call *call)
+static void feed_tool_call(struct turn_result *r, const struct tc_tool_call *call)
 {
     set_string(&r->last_tool, call->name);
     const size_t size = strlen(call->name) + call->args_len;
@@ -69,7 +69,7 @@ static void feed_tool_call(struct result *r, const struct tc_tool_call *call)
     buf_add_char(&r->tool_uses, '}');
 }
 
-static void feed_error(struct result *r, const struct tc_error *error)
+static void feed_error(struct turn_result *r, const struct tc_error *error)
 {
     r->has_error = true;
     set_string(&r->error, error->message);
@@ -77,7 +77,7 @@ static void feed_error(struct result *r, const struct tc_error *error)
 }
 
 /* A limit of the agent, or its refusal: what it said so far is no answer to what it was asked. */
-static void feed_incomplete(struct result *r, const struct tc_done *done)
+static void feed_incomplete(struct turn_result *r, const struct tc_done *done)
 {
     const bool refused = strcmp(done->reason, "refused") == 0;
     const char *const why = done->detail ? done->detail : done->code;
@@ -90,7 +90,7 @@ static void feed_incomplete(struct result *r, const struct tc_done *done)
         buf_printf(&r->error, ": %s", why);
 }
 
-static void feed_done(struct result *r, const struct tc_done *done)
+static void feed_done(struct turn_result *r, const struct tc_done *done)
 {
     feed_incomplete(r, done);
     r->cancelled = strcmp(done->reason, "cancelled") == 0;
@@ -99,7 +99,7 @@ static void feed_done(struct result *r, const struct tc_done *done)
 }
 
 /* Notices of the agent: those of the host about its own attempts are of the level "info". */
-static void feed_notice(struct result *r, const struct tc_notice *notice)
+static void feed_notice(struct turn_result *r, const struct tc_notice *notice)
 {
     if (!notice->code || strcmp(notice->level, "warn") != 0 ||
         (strcmp(notice->code, "retry") != 0 && strcmp(notice->code, "api_retry") != 0))
@@ -108,7 +108,7 @@ static void feed_notice(struct result *r, const struct tc_notice *notice)
     set_string(&r->retry, notice->text);
 }
 
-static void forget_retries(struct result *r)
+static void forget_retries(struct turn_result *r)
 {
     r->n_retries = 0;
     buf_reset(&r->retry);
@@ -119,7 +119,7 @@ static bool is_progress(enum tc_kind kind)
     return kind == TC_NARRATION || kind == TC_THINKING || kind == TC_TOOL_CALL;
 }
 
-void result_feed(struct result *r, const struct event *ev)
+void turn_result_feed(struct turn_result *r, const struct event *ev)
 {
     const char *const session = ev->meta.session_id;
     if (session && *session && strcmp(session, text_of(&r->session_id, "")) != 0)
@@ -142,12 +142,12 @@ void result_feed(struct result *r, const struct event *ev)
     }
 }
 
-bool result_is_error(const struct result *r)
+bool turn_result_is_error(const struct turn_result *r)
 {
     return r->has_error || r->incomplete;
 }
 
-void result_json(struct buf *out, const struct result *r, int64_t duration_ms)
+void turn_result_append_json(struct buf *out, const struct turn_result *r, int64_t duration_ms)
 {
     const bool unanswered = r->has_error || (r->incomplete && !r->text.len);
     const struct buf *const text = unanswered ? &r->error : &r->text;
@@ -158,7 +158,7 @@ void result_json(struct buf *out, const struct result *r, int64_t duration_ms)
     jsonw_member_real(out, "cost_usd", r->cost_usd);
     jsonw_member_int(out, "duration_ms", duration_ms);
     jsonw_member_int(out, "num_turns", r->num_turns);
-    jsonw_member_bool(out, "is_error", result_is_error(r));
+    jsonw_member_bool(out, "is_error", turn_result_is_error(r));
     jsonw_member_json(out, "usage", text_of(&r->usage, "{}"));
     jsonw_key(out, "tool_uses");
     buf_add_char(out, '[');
@@ -166,17 +166,17 @@ void result_json(struct buf *out, const struct result *r, int64_t duration_ms)
     buf_add_char(out, ']');
     if (r->n_omitted)
         jsonw_member_int(out, "tool_uses_omitted", r->n_omitted);
-    if (result_is_error(r))
+    if (turn_result_is_error(r))
         jsonw_member_str(out, "error", text_of(&r->error, ""));
     if (r->cancelled)
         jsonw_member_bool(out, "cancelled", true);
     buf_add_char(out, '}');
 }
 
-void result_outcome(struct buf *out, const struct result *r)
+void turn_result_outcome(struct buf *out, const struct turn_result *r)
 {
     const struct buf *const text = r->has_final ? &r->text : &r->error;
-    const size_t len = utf8_cut(text_of(text, ""), text->len, RESULT_ANSWER_BYTES);
+    const size_t len = utf8_truncated_len(text_of(text, ""), text->len, RESULT_ANSWER_BYTES);
     jsonw_key(out, r->has_final ? "answer" : "error");
     jsonw_string(out, text_of(text, ""), len);
     if (len < text->len)
@@ -185,11 +185,11 @@ void result_outcome(struct buf *out, const struct result *r)
         jsonw_member_json(out, "usage", r->usage.p);
 }
 
-void result_fini(struct result *r)
+void turn_result_fini(struct turn_result *r)
 {
     struct buf *const all[] = {&r->text,  &r->session_id, &r->error,     &r->error_code,
                                &r->usage, &r->tool_uses,  &r->last_tool, &r->retry};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         buf_fini(all[i]);
-    *r = (struct result){0};
+    *r = (struct turn_result){0};
 }

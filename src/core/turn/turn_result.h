@@ -17,8 +17,8 @@
 
 #define RESULT_ANSWER_BYTES ((size_t)256 << 10)
 
-/* An all-zero struct result is valid and empty. */
-struct result {
+/* An all-zero struct turn_result is valid and empty. */
+struct turn_result {
     struct buf text;       /* of final */
     struct buf session_id; /* the newest */
     struct buf error, error_code;
@@ -37,16 +37,16 @@ struct result {
 };
 
 /* It failed, or is incomplete. */
-bool result_is_error(const struct result *r);
+bool turn_result_is_error(const struct turn_result *r);
 
-void result_feed(struct result *r, const struct event *ev);
+void turn_result_feed(struct turn_result *r, const struct event *ev);
 /* Appends the object; duration_ms is the wall time of the turn over all attempts. `result` is
  * the answer; the error's text when the turn failed, or when it is incomplete and without an
  * answer. */
-void result_json(struct buf *out, const struct result *r, int64_t duration_ms);
+void turn_result_append_json(struct buf *out, const struct turn_result *r, int64_t duration_ms);
 /* Appends, as members of an object: "answer" of a turn that has one, else "error", its text, and
  * "usage". An answer of more than RESULT_ANSWER_BYTES is cut, and "answer_cut" is true. */
-void result_outcome(struct buf *out, const struct result *r);
-void result_fini(struct result *r);
+void turn_result_outcome(struct buf *out, const struct turn_result *r);
+void turn_result_fini(struct turn_result *r);
 
 #endif

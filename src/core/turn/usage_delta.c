@@ -47,7 +47,7 @@ static void subtract(int64_t *const now[SPENT_COUNTS], const int64_t before[SPEN
             *now[i] -= before[i];
 }
 
-void spent_count(struct spent *s, struct tc_usage *u, const char *session)
+void usage_delta_count(struct spent *s, struct tc_usage *u, const char *session)
 {
     int64_t *now[SPENT_COUNTS], before[SPENT_COUNTS];
     list_counts(u, now);
@@ -58,7 +58,7 @@ void spent_count(struct spent *s, struct tc_usage *u, const char *session)
         subtract(now, before);
 }
 
-void spent_fini(struct spent *s)
+void usage_delta_fini(struct spent *s)
 {
     free(s->before);
     free(s->total);

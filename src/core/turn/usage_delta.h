@@ -14,7 +14,7 @@ struct spent {
 
 /* `u` has the totals of `session`. They become `total`; where `before` is of the same session and
  * none of its counts is greater, they are subtracted from `u`. */
-void spent_count(struct spent *s, struct tc_usage *u, const char *session);
-void spent_fini(struct spent *s);
+void usage_delta_count(struct spent *s, struct tc_usage *u, const char *session);
+void usage_delta_fini(struct spent *s);
 
 #endif

@@ -19,7 +19,7 @@ const struct turnlog_limits turnlog_default_limits = {
 
 static int64_t now_ms(void)
 {
-    return (int64_t)(clock_wall() * 1000);
+    return (int64_t)(clock_wall_s() * 1000);
 }
 
 const char *turnlog_state_name(enum turnlog_state state)
@@ -29,7 +29,7 @@ const char *turnlog_state_name(enum turnlog_state state)
     return names[state];
 }
 
-bool turnlog_is_over(const struct turnlog_turn *t)
+bool turnlog_turn_is_finished(const struct turnlog_turn *t)
 {
     return t->state >= TURNLOG_FINAL;
 }
@@ -76,14 +76,14 @@ struct turnlog_watcher *turnlog_watch(struct turnlog *log,
     return add_watcher(log, false, changed, ctx);
 }
 
-struct turnlog_watcher *turnlog_watch_ends(struct turnlog *log,
-                                           void (*ended)(void *ctx, const struct turnlog_turn *t),
-                                           void *ctx)
+struct turnlog_watcher *
+turnlog_watch_finished(struct turnlog *log, void (*ended)(void *ctx, const struct turnlog_turn *t),
+                       void *ctx)
 {
     return add_watcher(log, true, ended, ctx);
 }
 
-void turnlog_unwatch(struct turnlog_watcher *w)
+void turnlog_watcher_free(struct turnlog_watcher *w)
 {
     if (!w)
         return;
@@ -97,7 +97,8 @@ void turnlog_unwatch(struct turnlog_watcher *w)
 
 static size_t event_bytes(const struct turnlog_event *ev)
 {
-    return sizeof *ev + event_box_size(ev->box) + (ev->stripped ? event_box_size(ev->stripped) : 0);
+    return sizeof *ev + shared_event_size(ev->box) +
+           (ev->stripped ? shared_event_size(ev->stripped) : 0);
 }
 
 static void forget_event(struct turnlog *log, struct turnlog_entry *e)
@@ -107,8 +108,8 @@ static void forget_event(struct turnlog *log, struct turnlog_entry *e)
     log->bytes -= event_bytes(ev);
     log->sealed_bytes -= e->sealed ? event_bytes(ev) : 0;
     e->forgotten = ev->seq;
-    event_box_unref(ev->box);
-    event_box_unref(ev->stripped);
+    shared_event_unref(ev->box);
+    shared_event_unref(ev->stripped);
 }
 
 static void make_room(struct turnlog_entry *e)
@@ -164,7 +165,7 @@ static void free_entry(struct turnlog *log, struct turnlog_entry *e)
     unlink_entry(log, e);
     while (e->first < e->n)
         forget_event(log, e);
-    turnlog_orphan_followers(e);
+    turnlog_detach_followers(e);
     log->n_sealed -= e->sealed;
     free(e->events);
     arena_fini(&e->arena);
@@ -222,7 +223,7 @@ static void fill_spec(struct turnlog_entry *e, const struct turnlog_spec *spec)
     fill(&s->owner, &e->arena, spec->owner);
     if (!s->task && spec->task)
         s->task = arena_strndup(&e->arena, spec->task,
-                                utf8_cut(spec->task, strlen(spec->task), TASK_BYTES));
+                                utf8_truncated_len(spec->task, strlen(spec->task), TASK_BYTES));
 }
 
 static struct turnlog_entry *find_or_make(struct turnlog *log, const struct turnlog_spec *spec)
@@ -244,17 +245,17 @@ static struct turnlog_entry *find_or_make(struct turnlog *log, const struct turn
 static void enter(struct turnlog *log, struct turnlog_entry *e, enum turnlog_state state)
 {
     e->turn.state = state;
-    if (turnlog_is_over(&e->turn) && !e->turn.ended_ms)
+    if (turnlog_turn_is_finished(&e->turn) && !e->turn.ended_ms)
         e->turn.ended_ms = now_ms();
     tell(log, &e->turn, false);
 }
 
-void turnlog_wait(struct turnlog *log, const struct turnlog_spec *spec)
+void turnlog_add_waiting(struct turnlog *log, const struct turnlog_spec *spec)
 {
     enter(log, find_or_make(log, spec), TURNLOG_WAITING);
 }
 
-struct turnlog_entry *turnlog_begin(struct turnlog *log, const struct turnlog_spec *spec)
+struct turnlog_entry *turnlog_start_turn(struct turnlog *log, const struct turnlog_spec *spec)
 {
     struct turnlog_entry *const e = find_or_make(log, spec);
     e->turn.started_ms = spec->started_ms ? spec->started_ms : now_ms();
@@ -271,7 +272,7 @@ static void seal(struct turnlog *log, struct turnlog_entry *e, enum turnlog_stat
         log->sealed_bytes += e->bytes;
     }
     e->sealed = true;
-    turnlog_wake(e);
+    turnlog_notify_followers(e);
     if (e->turn.state != state)
         enter(log, e, state);
     if (ends)
@@ -279,7 +280,7 @@ static void seal(struct turnlog *log, struct turnlog_entry *e, enum turnlog_stat
     apply_limits(log);
 }
 
-void turnlog_merge(struct turnlog *log, const char *id, const char *into)
+void turnlog_mark_merged(struct turnlog *log, const char *id, const char *into)
 {
     struct turnlog_entry *const e = turnlog_entry_find(log, id);
     struct turnlog_entry *const head = turnlog_entry_find(log, into);
@@ -290,7 +291,7 @@ void turnlog_merge(struct turnlog *log, const char *id, const char *into)
     seal(log, e, TURNLOG_MERGED);
 }
 
-void turnlog_cancel(struct turnlog *log, const char *id)
+void turnlog_mark_cancelled(struct turnlog *log, const char *id)
 {
     struct turnlog_entry *const e = turnlog_entry_find(log, id);
     if (e)
@@ -319,10 +320,10 @@ static void note(struct turnlog *log, struct turnlog_entry *e, const struct even
         enter(log, e, TURNLOG_CANCELLED);
 }
 
-void turnlog_add(struct turnlog *log, struct turnlog_entry *e, struct event_box *box, bool hidden,
-                 struct event_box *stripped)
+void turnlog_append_event(struct turnlog *log, struct turnlog_entry *e, struct shared_event *box,
+                          bool hidden, struct shared_event *stripped)
 {
-    const struct event *const ev = event_box_get(box);
+    const struct event *const ev = shared_event_get(box);
     make_room(e);
     e->events[e->n++] = (struct turnlog_event){ev->meta.seq, box, stripped, hidden};
     e->turn.last_seq = ev->meta.seq;
@@ -331,7 +332,7 @@ void turnlog_add(struct turnlog *log, struct turnlog_entry *e, struct event_box 
     log->bytes += event_bytes(&e->events[e->n - 1]);
     while (e->bytes > log->limits.turn_bytes && e->n - e->first > 1)
         forget_event(log, e);
-    turnlog_wake(e);
+    turnlog_notify_followers(e);
     note(log, e, ev);
     apply_limits(log);
 }
@@ -345,14 +346,14 @@ void turnlog_set_works(struct turnlog *log, const char *id, bool works)
     tell(log, &e->turn, false);
 }
 
-void turnlog_end(struct turnlog *log, struct turnlog_entry *e)
+void turnlog_finish_turn(struct turnlog *log, struct turnlog_entry *e)
 {
-    seal(log, e, turnlog_is_over(&e->turn) ? e->turn.state : TURNLOG_ERROR);
+    seal(log, e, turnlog_turn_is_finished(&e->turn) ? e->turn.state : TURNLOG_ERROR);
 }
 
 /* ---- looking ---- */
 
-const struct turnlog_turn *turnlog_find(const struct turnlog *log, const char *id)
+const struct turnlog_turn *turnlog_find_turn(const struct turnlog *log, const char *id)
 {
     const struct turnlog_entry *const e = turnlog_entry_find(log, id);
     return e ? &e->turn : NULL;
@@ -363,8 +364,8 @@ uint64_t turnlog_count_events(const struct turnlog *log, enum tc_kind kind)
     return log->added[kind];
 }
 
-void turnlog_each(const struct turnlog *log, bool (*each)(void *ctx, const struct turnlog_turn *t),
-                  void *ctx)
+void turnlog_each_turn(const struct turnlog *log,
+                       bool (*each)(void *ctx, const struct turnlog_turn *t), void *ctx)
 {
     const struct turnlog_entry *e = log->newest;
     while (e && each(ctx, &e->turn))

@@ -15,7 +15,7 @@
  * follows are forgotten, the oldest first, down to half of the bytes; then those that run and have
  * more than their share forget. */
 struct turnlog_limits {
-    size_t turn_bytes, bytes; /* of events, as event_box_size counts them */
+    size_t turn_bytes, bytes; /* of events, as shared_event_size counts them */
     size_t turns;             /* that are over */
 };
 extern const struct turnlog_limits turnlog_default_limits;
@@ -59,31 +59,32 @@ struct turnlog *turnlog_new(struct loop *loop, const struct turnlog_limits *limi
 /* Followers have been freed. NULL is fine. */
 void turnlog_free(struct turnlog *log);
 const char *turnlog_state_name(enum turnlog_state state);
-bool turnlog_is_over(const struct turnlog_turn *t);
+bool turnlog_turn_is_finished(const struct turnlog_turn *t);
 
 /* ---- who makes turns */
 
-void turnlog_wait(struct turnlog *log, const struct turnlog_spec *spec);
-/* What is known of it already stays; the rest is copied. The handle ends with turnlog_end. */
-struct turnlog_entry *turnlog_begin(struct turnlog *log, const struct turnlog_spec *spec);
-void turnlog_merge(struct turnlog *log, const char *id, const char *into);
-void turnlog_cancel(struct turnlog *log, const char *id);
+void turnlog_add_waiting(struct turnlog *log, const struct turnlog_spec *spec);
+/* What is known of it already stays; the rest is copied. The handle ends with turnlog_finish_turn.
+ */
+struct turnlog_entry *turnlog_start_turn(struct turnlog *log, const struct turnlog_spec *spec);
+void turnlog_mark_merged(struct turnlog *log, const char *id, const char *into);
+void turnlog_mark_cancelled(struct turnlog *log, const char *id);
 /* One event, and how those see it who see what the agent's switches show: hidden from them, or
  * stripped of something (NULL: not). Takes over both references. */
-void turnlog_add(struct turnlog *log, struct turnlog_entry *e, struct event_box *box, bool hidden,
-                 struct event_box *stripped);
+void turnlog_append_event(struct turnlog *log, struct turnlog_entry *e, struct shared_event *box,
+                          bool hidden, struct shared_event *stripped);
 /* Whether the agent works on in the background behind that turn. Nothing for an unknown id. */
 void turnlog_set_works(struct turnlog *log, const char *id, bool works);
 /* No more events: one without an outcome has ended as an error. */
-void turnlog_end(struct turnlog *log, struct turnlog_entry *e);
+void turnlog_finish_turn(struct turnlog *log, struct turnlog_entry *e);
 
 /* ---- who looks */
 
 /* NULL: not known (any more). */
-const struct turnlog_turn *turnlog_find(const struct turnlog *log, const char *id);
+const struct turnlog_turn *turnlog_find_turn(const struct turnlog *log, const char *id);
 /* The newest first, until `each` returns false. */
-void turnlog_each(const struct turnlog *log, bool (*each)(void *ctx, const struct turnlog_turn *t),
-                  void *ctx);
+void turnlog_each_turn(const struct turnlog *log,
+                       bool (*each)(void *ctx, const struct turnlog_turn *t), void *ctx);
 
 /* Events of that kind so far, of all turns. */
 uint64_t turnlog_count_events(const struct turnlog *log, enum tc_kind kind);
@@ -95,22 +96,22 @@ struct turnlog_watcher *turnlog_watch(struct turnlog *log,
                                       void (*changed)(void *ctx, const struct turnlog_turn *t),
                                       void *ctx);
 /* Calls `ended` for every turn once, when its state is the last one. */
-struct turnlog_watcher *turnlog_watch_ends(struct turnlog *log,
-                                           void (*ended)(void *ctx, const struct turnlog_turn *t),
-                                           void *ctx);
-void turnlog_unwatch(struct turnlog_watcher *w); /* NULL is fine; also from `changed` */
+struct turnlog_watcher *
+turnlog_watch_finished(struct turnlog *log, void (*ended)(void *ctx, const struct turnlog_turn *t),
+                       void *ctx);
+void turnlog_watcher_free(struct turnlog_watcher *w); /* NULL is fine; also from `changed` */
 
 /* ---- who follows one turn: told that there is something, it takes what it can use */
 
 struct turnlog_follower;
-enum turnlog_step {
+enum turnlog_next_result {
     TURNLOG_EVENT,
-    TURNLOG_GAP,   /* `from`–`to` are forgotten */
-    TURNLOG_LATER, /* nothing now: `ready` will be called */
-    TURNLOG_OVER,  /* nothing any more */
+    TURNLOG_GAP,  /* `from`–`to` are forgotten */
+    TURNLOG_WAIT, /* nothing now: `ready` will be called */
+    TURNLOG_OVER, /* nothing any more */
 };
 struct turnlog_item {
-    struct event_box *box; /* borrowed until the loop goes on */
+    struct shared_event *box; /* borrowed until the loop goes on */
     uint64_t seq, from, to;
 };
 
@@ -118,10 +119,11 @@ struct turnlog_item {
  * this call, first when something is there or the turn is over already. A turn that was merged is
  * followed into the one that took it. sees_all: also what the agent's switches hide. NULL: the
  * turn is not known. */
-struct turnlog_follower *turnlog_follow(struct turnlog *log, const char *id, uint64_t after,
-                                        bool sees_all, void (*ready)(void *ctx), void *ctx);
+struct turnlog_follower *turnlog_follower_new(struct turnlog *log, const char *id, uint64_t after,
+                                              bool sees_all, void (*ready)(void *ctx), void *ctx);
 /* The next step. `ready` may be called again although there is nothing new. */
-enum turnlog_step turnlog_next(struct turnlog_follower *f, struct turnlog_item *item);
-void turnlog_unfollow(struct turnlog_follower *f); /* NULL is fine; also from `ready` */
+enum turnlog_next_result turnlog_follower_next(struct turnlog_follower *f,
+                                               struct turnlog_item *item);
+void turnlog_follower_free(struct turnlog_follower *f); /* NULL is fine; also from `ready` */
 
 #endif

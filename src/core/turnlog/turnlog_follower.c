@@ -31,7 +31,7 @@ static void post(struct turnlog_follower *f)
     loop_post(f->loop, on_posted, f);
 }
 
-void turnlog_wake(struct turnlog_entry *e)
+void turnlog_notify_followers(struct turnlog_entry *e)
 {
     for (struct turnlog_follower *f = e->followers; f; f = f->next)
         post(f);
@@ -55,7 +55,7 @@ void turnlog_move_followers(struct turnlog_entry *from, struct turnlog_entry *to
     }
 }
 
-void turnlog_orphan_followers(struct turnlog_entry *e)
+void turnlog_detach_followers(struct turnlog_entry *e)
 {
     for (struct turnlog_follower *f = e->followers; f; f = f->next) {
         f->entry = NULL;
@@ -64,8 +64,8 @@ void turnlog_orphan_followers(struct turnlog_entry *e)
     e->followers = NULL;
 }
 
-struct turnlog_follower *turnlog_follow(struct turnlog *log, const char *id, uint64_t after,
-                                        bool sees_all, void (*ready)(void *ctx), void *ctx)
+struct turnlog_follower *turnlog_follower_new(struct turnlog *log, const char *id, uint64_t after,
+                                              bool sees_all, void (*ready)(void *ctx), void *ctx)
 {
     struct turnlog_entry *e = turnlog_entry_find(log, id);
     if (e && e->turn.into)
@@ -97,7 +97,8 @@ static size_t find_behind(const struct turnlog_entry *e, uint64_t after)
     return low;
 }
 
-enum turnlog_step turnlog_next(struct turnlog_follower *f, struct turnlog_item *item)
+enum turnlog_next_result turnlog_follower_next(struct turnlog_follower *f,
+                                               struct turnlog_item *item)
 {
     const struct turnlog_entry *const e = f->entry;
     if (!e)
@@ -118,10 +119,10 @@ enum turnlog_step turnlog_next(struct turnlog_follower *f, struct turnlog_item *
         };
         return TURNLOG_EVENT;
     }
-    return e->sealed ? TURNLOG_OVER : TURNLOG_LATER;
+    return e->sealed ? TURNLOG_OVER : TURNLOG_WAIT;
 }
 
-void turnlog_unfollow(struct turnlog_follower *f)
+void turnlog_follower_free(struct turnlog_follower *f)
 {
     if (!f)
         return;
@@ -132,6 +133,6 @@ void turnlog_unfollow(struct turnlog_follower *f)
         *at = f->next;
     }
     if (f->posted)
-        loop_unpost(f->loop, on_posted, f);
+        loop_cancel_posted(f->loop, on_posted, f);
     free(f);
 }

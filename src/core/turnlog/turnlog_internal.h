@@ -8,7 +8,7 @@
 
 struct turnlog_event {
     uint64_t seq;
-    struct event_box *box, *stripped; /* stripped: or NULL */
+    struct shared_event *box, *stripped; /* stripped: or NULL */
     bool hidden;
 };
 
@@ -47,10 +47,10 @@ struct turnlog {
 
 struct turnlog_entry *turnlog_entry_find(const struct turnlog *log, const char *id);
 /* Those who follow it are told soon. */
-void turnlog_wake(struct turnlog_entry *e);
+void turnlog_notify_followers(struct turnlog_entry *e);
 /* They follow the other one from now on. */
 void turnlog_move_followers(struct turnlog_entry *from, struct turnlog_entry *to);
 /* It is forgotten: for those who follow it, it is over. */
-void turnlog_orphan_followers(struct turnlog_entry *e);
+void turnlog_detach_followers(struct turnlog_entry *e);
 
 #endif

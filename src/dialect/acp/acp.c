@@ -5,31 +5,31 @@
 #include "dialect/protocol/jsonrpc.h"
 #include "dialect/reader/dialect_emit.h"
 
-char *acp_text(const struct acp_call *call, struct str value)
+char *acp_text(const struct acp_line *call, struct str value)
 {
     return value_text(call->out->scratch, value, NULL);
 }
 
-void acp_send(const struct acp_call *call, struct event *ev)
+void acp_emit(const struct acp_line *call, struct event *ev)
 {
     if (call->a->session.len)
         ev->meta.session_id = call->a->session.p;
-    dialect_emit(call->out, ev);
+    dialect_emit_draft(call->out, ev);
 }
 
-void acp_raw(const struct acp_call *call)
+void acp_emit_raw(const struct acp_line *call)
 {
     const char *name = acp_text(call, call->kind.p ? call->kind : call->method);
     if (!name)
         name = call->result.p ? "result" : NULL;
-    tell_raw(call->out, "acp", call->self, name);
+    dialect_emit_raw(call->out, "acp", call->self, name);
 }
 
-static void take_update(const struct acp_call *call)
+static void take_update(const struct acp_line *call)
 {
     static const struct {
         const char *kind;
-        void (*take)(const struct acp_call *call);
+        void (*take)(const struct acp_line *call);
     } kinds[] = {
         {"agent_message_chunk", acp_take_message},  {"agent_thought_chunk", acp_take_thought},
         {"user_message_chunk", acp_take_user},      {"tool_call", acp_take_tool_call},
@@ -38,29 +38,29 @@ static void take_update(const struct acp_call *call)
     };
     /* What comes before the session is there is its history, told anew. */
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-        if ((call->a->ready || !call->a->greeted) && value_is(call->kind, kinds[i].kind)) {
+        if ((call->a->ready || !call->a->greeted) && value_equals(call->kind, kinds[i].kind)) {
             kinds[i].take(call);
             return;
         }
-    acp_raw(call);
+    acp_emit_raw(call);
 }
 
-static const char *model_of(const struct acp_call *call)
+static const char *model_of(const struct acp_line *call)
 {
-    return acp_text(call, value_member(value_member(call->result, "models"), "currentModelId"));
+    return acp_text(call, value_get_last(value_get_last(call->result, "models"), "currentModelId"));
 }
 
 static void take_early(void *ctx, struct str line)
 {
-    struct acp_call old = *(const struct acp_call *)ctx;
+    struct acp_line old = *(const struct acp_line *)ctx;
     old.self = line;
-    old.method = value_member(line, "method");
-    old.result = value_member(line, "result");
+    old.method = value_get_last(line, "method");
+    old.result = value_get_last(line, "result");
     old.kind = (struct str){0};
-    acp_raw(&old);
+    acp_emit_raw(&old);
 }
 
-static void tell_start(const struct acp_call *call)
+static void tell_start(const struct acp_line *call)
 {
     struct acp *const a = call->a;
     struct event ev;
@@ -69,16 +69,16 @@ static void tell_start(const struct acp_call *call)
     ev.u.start.source = a->agent.len ? a->agent.p : NULL;
     ev.u.start.model = model_of(call);
     a->started = true;
-    acp_send(call, &ev);
-    struct acp_call early = *call;
-    early_release(&a->early, take_early, &early);
+    acp_emit(call, &ev);
+    struct acp_line early = *call;
+    prestart_replay(&a->early, take_early, &early);
 }
 
-static void set_session(const struct acp_call *call)
+static void set_session(const struct acp_line *call)
 {
-    struct str id = value_member(call->params, "sessionId");
+    struct str id = value_get_last(call->params, "sessionId");
     if (!id.p)
-        id = value_member(call->result, "sessionId");
+        id = value_get_last(call->result, "sessionId");
     const char *const text = acp_text(call, id);
     if (!text)
         return;
@@ -86,18 +86,18 @@ static void set_session(const struct acp_call *call)
     buf_add_str(&call->a->session, text);
 }
 
-bool acp_speaks(struct str result)
+bool acp_supports_version(struct str result)
 {
-    return value_int(value_member(result, "protocolVersion"), -1) == 1;
+    return value_int(value_get_last(result, "protocolVersion"), -1) == 1;
 }
 
 /* The answer to initialize says who speaks. Returns whether it was one. */
-static bool greet(const struct acp_call *call)
+static bool greet(const struct acp_line *call)
 {
-    if (!value_member(call->result, "protocolVersion").p)
+    if (!value_get_last(call->result, "protocolVersion").p)
         return false;
     const char *const name =
-        acp_text(call, value_member(value_member(call->result, "agentInfo"), "name"));
+        acp_text(call, value_get_last(value_get_last(call->result, "agentInfo"), "name"));
     buf_reset(&call->a->agent);
     buf_add_str(&call->a->agent, name ? name : "");
     call->a->greeted = true;
@@ -105,64 +105,64 @@ static bool greet(const struct acp_call *call)
 }
 
 /* Why our own next step cannot follow an answer; NULL: it can. */
-static const char *find_break(const struct acp_call *call)
+static const char *find_break(const struct acp_line *call)
 {
-    if (rpc_is_ours(call->id, ACP_INITIALIZE) && !acp_speaks(call->result))
+    if (jsonrpc_is_own_id(call->id, ACP_INITIALIZE) && !acp_supports_version(call->result))
         return "the agent does not speak version 1 of the protocol";
-    if (rpc_is_ours(call->id, ACP_NEW) && !call->a->session.len)
+    if (jsonrpc_is_own_id(call->id, ACP_NEW) && !call->a->session.len)
         return "the agent did not name its session";
     return NULL;
 }
 
 /* Behind the answer to our loading a session the past may be told until the answer to what is
  * asked next: there is more to ask, as the session has a mode. */
-static bool tells_past(const struct acp_call *call)
+static bool tells_past(const struct acp_line *call)
 {
-    return rpc_is_ours(call->id, ACP_LOAD) && acp_mode_of(call->result).current.p;
+    return jsonrpc_is_own_id(call->id, ACP_LOAD) && acp_mode_parse(call->result).current.p;
 }
 
-static bool is_stop(const struct acp_call *call)
+static bool is_stop(const struct acp_line *call)
 {
-    return value_member(call->result, "stopReason").p;
+    return value_get_last(call->result, "stopReason").p;
 }
 
 /* What was said so far is no part of the answer. */
-static void begin_turn(const struct acp_call *call)
+static void begin_turn(const struct acp_line *call)
 {
-    acp_seal(call->a, call->out);
+    acp_complete_message(call->a, call->out);
     buf_reset(&call->a->answer);
     call->a->ready = true;
 }
 
-static void dispatch(const struct acp_call *call)
+static void dispatch(const struct acp_line *call)
 {
     if (call->error.p)
         acp_take_error(call);
     else if (call->result.p)
         acp_take_result(call);
-    else if (value_is(call->method, "session/update"))
+    else if (value_equals(call->method, "session/update"))
         take_update(call);
-    else if (call->id.p && value_is(call->method, "session/request_permission"))
+    else if (call->id.p && value_equals(call->method, "session/request_permission"))
         acp_take_permission(call);
-    else if (value_is(call->method, "$/cancel_request"))
+    else if (value_equals(call->method, "$/cancel_request"))
         acp_take_cancel(call);
     else
-        acp_raw(call);
+        acp_emit_raw(call);
 }
 
-static int read_line(void *state, const struct dialect_out *out, const char *line, size_t len)
+static int read_line(void *state, const struct dialect_sink *out, const char *line, size_t len)
 {
-    struct acp_call call = {.a = state, .out = out, .self = {line, len}};
+    struct acp_line call = {.a = state, .out = out, .self = {line, len}};
     const struct value_row rows[] = {{"id", &call.id},
                                      {"method", &call.method},
                                      {"params", &call.params},
                                      {"result", &call.result},
                                      {"error", &call.error}};
-    if (value_line(line, len, VALUE_ROWS(rows)) < 0)
+    if (value_parse_line(line, len, VALUE_ROWS(rows)) < 0)
         return -1;
     struct acp *const a = state;
-    call.update = value_member(call.params, "update");
-    call.kind = value_member(call.update, "sessionUpdate");
+    call.update = value_get_last(call.params, "update");
+    call.kind = value_get_last(call.update, "sessionUpdate");
     set_session(&call);
     const bool greeting = greet(&call);
     const bool answer = call.id.p && !call.method.p && !call.error.p;
@@ -172,7 +172,7 @@ static int read_line(void *state, const struct dialect_out *out, const char *lin
     const bool waits =
         greeting || (!a->session.len && !call.error.p && !call.kind.p && !is_stop(&call));
     if (!a->started && waits && !broken) {
-        early_keep(&a->early, out->scratch, call.self);
+        prestart_append(&a->early, out->scratch, call.self);
         return 0;
     }
     if (!a->started)
@@ -185,15 +185,15 @@ static int read_line(void *state, const struct dialect_out *out, const char *lin
 }
 
 /* The answer to the prompt did not come: what was said and begun has no end of its own. */
-static void end_stream(void *state, const struct dialect_out *out,
+static void end_stream(void *state, const struct dialect_sink *out,
                        const struct stream_end_info *end)
 {
-    const struct acp_call call = {.a = state, .out = out};
+    const struct acp_line call = {.a = state, .out = out};
     (void)end;
     if (!call.a->started && call.a->early.lines.len)
         tell_start(&call);
     acp_settle_tools(&call);
-    acp_seal(call.a, out);
+    acp_complete_message(call.a, out);
 }
 
 static void close_state(void *state)
@@ -205,7 +205,7 @@ static void close_state(void *state)
         buf_fini(bufs[i]);
     for (size_t i = 0; i < ACP_CALLS; i++)
         acp_tool_fini(&a->tools[i]);
-    early_fini(&a->early);
+    prestart_fini(&a->early);
 }
 
 /* The session stays, and what it has cost so far. */
@@ -234,26 +234,28 @@ static enum dialect_begin begins_turn(const void *state, struct str line)
     const struct acp *const a = state;
     if (!a->over)
         return DIALECT_GOES_ON;
-    const struct str update = value_member(value_member(line, "params"), "update");
-    const struct str kind = value_member(update, "sessionUpdate");
-    bool begins = value_member(value_member(line, "result"), "stopReason").p;
+    const struct str update = value_get_last(value_get_last(line, "params"), "update");
+    const struct str kind = value_get_last(update, "sessionUpdate");
+    bool begins = value_get_last(value_get_last(line, "result"), "stopReason").p;
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-        begins |= value_is(kind, kinds[i]);
+        begins |= value_equals(kind, kinds[i]);
     return begins ? DIALECT_USERS_TURN : DIALECT_GOES_ON;
 }
 
 static int sniff_line(struct str line, const char *event)
 {
     (void)event;
-    if (!value_is(value_member(line, "jsonrpc"), "2.0"))
+    if (!value_equals(value_get_last(line, "jsonrpc"), "2.0"))
         return 0;
-    const struct str method = value_member(line, "method");
-    if (value_is(method, "session/update") || value_is(method, "session/request_permission"))
-        return DIALECT_SURE;
-    const struct str result = value_member(line, "result");
-    if (!value_member(result, "protocolVersion").p)
+    const struct str method = value_get_last(line, "method");
+    if (value_equals(method, "session/update") ||
+        value_equals(method, "session/request_permission"))
+        return DIALECT_SCORE_CERTAIN;
+    const struct str result = value_get_last(line, "result");
+    if (!value_get_last(result, "protocolVersion").p)
         return 0;
-    return value_member(result, "agentCapabilities").p ? DIALECT_SURE : DIALECT_SURE / 2;
+    return value_get_last(result, "agentCapabilities").p ? DIALECT_SCORE_CERTAIN
+                                                         : DIALECT_SCORE_CERTAIN / 2;
 }
 
 const struct dialect dialect_acp = {

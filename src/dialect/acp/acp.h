@@ -38,7 +38,7 @@ struct acp_tool {
 struct acp {
     struct buf agent; /* as it calls itself */
     struct buf session;
-    struct early early;       /* lines from before the session */
+    struct prestart early;    /* lines from before the session */
     struct buf text, text_id; /* of the message being told */
     struct buf answer;        /* what was said since the last tool */
     struct buf trouble;       /* the newest failure that came as text */
@@ -52,52 +52,52 @@ struct acp {
 };
 
 /* A line as values. */
-struct acp_call {
+struct acp_line {
     struct acp *a;
-    const struct dialect_out *out;
+    const struct dialect_sink *out;
     struct str self, id, method, params, result, error;
     struct str update, kind; /* of session/update */
 };
 
 /* acp.c */
 /* Whether the answer to initialize is of the version this dialect is written for. */
-bool acp_speaks(struct str result);
-char *acp_text(const struct acp_call *call, struct str value);
-void acp_send(const struct acp_call *call, struct event *ev);
-void acp_raw(const struct acp_call *call);
+bool acp_supports_version(struct str result);
+char *acp_text(const struct acp_line *call, struct str value);
+void acp_emit(const struct acp_line *call, struct event *ev);
+void acp_emit_raw(const struct acp_line *call);
 
 /* acp_mode.c: what an answer that opens a session says. */
 struct acp_mode {
     struct str option;  /* the id of the option that it is, or p NULL: it is none */
     struct str current; /* p NULL: it is not said */
 };
-struct acp_mode acp_mode_of(struct str result);
+struct acp_mode acp_mode_parse(struct str result);
 
 /* acp_input.c */
 extern const struct dialect_input acp_input;
 
 /* acp_text.c */
-void acp_take_message(const struct acp_call *call);
-void acp_take_thought(const struct acp_call *call);
-void acp_take_user(const struct acp_call *call);
-void acp_take_plan(const struct acp_call *call);
+void acp_take_message(const struct acp_line *call);
+void acp_take_thought(const struct acp_line *call);
+void acp_take_user(const struct acp_line *call);
+void acp_take_plan(const struct acp_line *call);
 /* The message so far is complete. */
-void acp_seal(struct acp *a, const struct dialect_out *out);
+void acp_complete_message(struct acp *a, const struct dialect_sink *out);
 
 /* acp_tool.c */
-void acp_take_tool_call(const struct acp_call *call);
-void acp_take_tool_update(const struct acp_call *call);
-void acp_take_permission(const struct acp_call *call);
-void acp_take_cancel(const struct acp_call *call);
+void acp_take_tool_call(const struct acp_line *call);
+void acp_take_tool_update(const struct acp_line *call);
+void acp_take_permission(const struct acp_line *call);
+void acp_take_cancel(const struct acp_line *call);
 /* Tells the calls whose arguments never came. */
-void acp_settle_tools(const struct acp_call *call);
+void acp_settle_tools(const struct acp_line *call);
 void acp_tool_fini(struct acp_tool *tool);
 
 /* acp_result.c */
-void acp_take_usage(const struct acp_call *call);
-void acp_take_result(const struct acp_call *call);
-void acp_take_error(const struct acp_call *call);
+void acp_take_usage(const struct acp_line *call);
+void acp_take_result(const struct acp_line *call);
+void acp_take_error(const struct acp_line *call);
 /* With an error, whatever is still open. */
-void acp_end_turn(const struct acp_call *call, const char *text, const char *code);
+void acp_end_turn(const struct acp_line *call, const char *text, const char *code);
 
 #endif

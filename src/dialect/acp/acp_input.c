@@ -12,7 +12,7 @@
 enum { ALLOW, ALLOW_ALWAYS, DENY, DENY_ALWAYS };
 
 struct acp_input {
-    struct rpc rpc;
+    struct jsonrpc rpc;
     struct buf text, cwd, mode;
     struct buf session;  /* its id as JSON; first the one that is to be resumed, if any */
     const char *waiting; /* for the answer to this request of ours; NULL: for none */
@@ -38,7 +38,7 @@ static void add_json_text(struct buf *to, const char *text)
 static void call(struct acp_input *a, struct buf *out, const char *name, const char *method)
 {
     a->waiting = name;
-    rpc_call(&a->rpc, out, name, method);
+    jsonrpc_begin_request(&a->rpc, out, name, method);
 }
 
 static void begin(void *state, struct buf *out, const struct dialect_prompt *prompt)
@@ -55,16 +55,16 @@ static void begin(void *state, struct buf *out, const struct dialect_prompt *pro
     buf_add_str(out, "\"protocolVersion\":1,\"clientCapabilities\":{\"fs\":{\"readTextFile\":false,"
                      "\"writeTextFile\":false},\"terminal\":false},\"clientInfo\":{\"name\":"
                      "\"turncast\",\"title\":\"turncast\",\"version\":\"" PACKAGE_VERSION "\"}");
-    rpc_end(out);
+    jsonrpc_end(out);
 }
 
 /* Resuming is preferred to loading, which tells all that was said before. */
 static void open_session(struct acp_input *a, struct buf *out, struct str result)
 {
-    const struct str can = value_member(result, "agentCapabilities");
+    const struct str can = value_get_last(result, "agentCapabilities");
     const bool resumes =
-        value_member(value_member(can, "sessionCapabilities"), "resume").p && a->session.len;
-    const bool loads = value_true(value_member(can, "loadSession")) && a->session.len;
+        value_get_last(value_get_last(can, "sessionCapabilities"), "resume").p && a->session.len;
+    const bool loads = value_is_true(value_get_last(can, "loadSession")) && a->session.len;
     if (!resumes && !loads)
         buf_reset(&a->session);
     call(a, out,
@@ -78,7 +78,7 @@ static void open_session(struct acp_input *a, struct buf *out, struct str result
         jsonw_member_json(out, "sessionId", a->session.p);
     jsonw_member_json(out, "cwd", a->cwd.p);
     jsonw_member_json(out, "mcpServers", "[]");
-    rpc_end(out);
+    jsonrpc_end(out);
 }
 
 static void write_prompt(struct acp_input *a, struct buf *out)
@@ -92,7 +92,7 @@ static void write_prompt(struct acp_input *a, struct buf *out)
     buf_add_str(out, ",\"prompt\":[{\"type\":\"text\",\"text\":");
     jsonw_string(out, a->text.p ? a->text.p : "", a->text.len);
     buf_add_str(out, "}]");
-    rpc_end(out);
+    jsonrpc_end(out);
 }
 
 static bool goes_on(void *state)
@@ -119,7 +119,7 @@ static void write_mode(struct acp_input *a, struct buf *out, struct str option)
         buf_add(out, option.p, option.len);
     }
     jsonw_member_json(out, as_option ? "value" : "modeId", a->mode.p);
-    rpc_end(out);
+    jsonrpc_end(out);
 }
 
 /* An agent that loads a session may go on telling what was said before behind its answer, with no
@@ -127,8 +127,8 @@ static void write_mode(struct acp_input *a, struct buf *out, struct str option)
  * prompt comes: to set the mode it has. */
 static void session_opened(struct acp_input *a, struct buf *out, struct str result)
 {
-    const struct str id = value_member(result, "sessionId");
-    const struct acp_mode mode = acp_mode_of(result);
+    const struct str id = value_get_last(result, "sessionId");
+    const struct acp_mode mode = acp_mode_parse(result);
     if (value_string(id).p)
         set_raw(&a->session, id);
     if (!a->session.len) {
@@ -144,13 +144,13 @@ static void session_opened(struct acp_input *a, struct buf *out, struct str resu
 }
 
 /* What ends the turn is told by the translator, from the same line. */
-static void take_step(struct acp_input *a, struct buf *out, const struct rpc_line *l)
+static void take_step(struct acp_input *a, struct buf *out, const struct jsonrpc_message *l)
 {
     const char *const step = a->waiting;
     if (l->error.p) {
         a->waiting = NULL;
     } else if (strcmp(step, ACP_INITIALIZE) == 0) {
-        if (acp_speaks(l->result))
+        if (acp_supports_version(l->result))
             open_session(a, out, l->result);
         else
             a->waiting = NULL;
@@ -165,16 +165,17 @@ static void take_step(struct acp_input *a, struct buf *out, const struct rpc_lin
 
 /* ---- permission ---- */
 
-static void write_cancelled(const struct acp_input *a, struct buf *out, struct rpc_asked *asked)
+static void write_cancelled(const struct acp_input *a, struct buf *out,
+                            struct jsonrpc_pending *asked)
 {
-    rpc_reply(&a->rpc, out, asked->id);
+    jsonrpc_begin_response(&a->rpc, out, asked->id);
     buf_add_str(out, "\"outcome\":{\"outcome\":\"cancelled\"}");
-    rpc_end(out);
-    rpc_close(asked);
+    jsonrpc_end(out);
+    jsonrpc_pending_fini(asked);
 }
 
 /* Of several options of a kind the first counts: others do more than was decided. */
-static void keep_options(struct rpc_asked *asked, struct str options)
+static void keep_options(struct jsonrpc_pending *asked, struct str options)
 {
     static const struct {
         const char *kind;
@@ -184,26 +185,26 @@ static void keep_options(struct rpc_asked *asked, struct str options)
                  {"reject_once", DENY},
                  {"reject_always", DENY_ALWAYS}};
     struct json j;
-    json_start(&j, options.p, options.len);
-    if (!options.p || !json_enter_array(&j))
+    json_init(&j, options.p, options.len);
+    if (!options.p || !json_reader_enter_array(&j))
         return;
-    while (json_next_element(&j)) {
+    while (json_reader_next_element(&j)) {
         struct str option = {0};
-        json_skip(&j, &option);
-        const struct str id = value_member(option, "optionId");
-        const struct str kind = value_member(option, "kind");
+        json_reader_skip(&j, &option);
+        const struct str id = value_get_last(option, "optionId");
+        const struct str kind = value_get_last(option, "kind");
         for (size_t i = 0; value_string(id).p && i < sizeof(kinds) / sizeof(kinds[0]); i++)
-            if (value_is(kind, kinds[i].kind) && !asked->text[kinds[i].at])
+            if (value_equals(kind, kinds[i].kind) && !asked->text[kinds[i].at])
                 asked->text[kinds[i].at] = xstrndup(id.p, id.len);
     }
 }
 
-static void take_permission(struct acp_input *a, struct buf *out, const struct rpc_line *l)
+static void take_permission(struct acp_input *a, struct buf *out, const struct jsonrpc_message *l)
 {
-    struct rpc_asked *const asked = rpc_open(&a->rpc, out, l);
+    struct jsonrpc_pending *const asked = jsonrpc_add_pending(&a->rpc, out, l);
     if (!asked)
         return;
-    keep_options(asked, value_member(l->params, "options"));
+    keep_options(asked, value_get_last(l->params, "options"));
     if (a->stopped)
         write_cancelled(a, out, asked);
 }
@@ -211,16 +212,16 @@ static void take_permission(struct acp_input *a, struct buf *out, const struct r
 static void take_line(void *state, struct buf *out, const char *line, size_t len)
 {
     struct acp_input *const a = state;
-    CLEANUP_RPC_LINE struct rpc_line l;
-    if (rpc_read(&l, line, len) < 0)
+    CLEANUP_RPC_LINE struct jsonrpc_message l;
+    if (jsonrpc_parse(&l, line, len) < 0)
         return;
-    if (rpc_is_request(&l) && value_is(l.method, "session/request_permission"))
+    if (jsonrpc_is_request(&l) && value_equals(l.method, "session/request_permission"))
         take_permission(a, out, &l);
-    else if (rpc_is_request(&l))
-        rpc_refuse(&a->rpc, out, &l);
-    else if (value_is(l.method, "$/cancel_request"))
-        rpc_forget(&a->rpc, value_member(l.params, "requestId"));
-    else if (a->waiting && rpc_answers(&l, a->waiting))
+    else if (jsonrpc_is_request(&l))
+        jsonrpc_reject(&a->rpc, out, &l);
+    else if (value_equals(l.method, "$/cancel_request"))
+        jsonrpc_remove_pending(&a->rpc, value_get_last(l.params, "requestId"));
+    else if (a->waiting && jsonrpc_is_response_to(&l, a->waiting))
         take_step(a, out, &l);
 }
 
@@ -231,7 +232,7 @@ struct stop {
     struct buf *out;
 };
 
-static void cancel_asked(void *ctx, struct rpc_asked *asked)
+static void cancel_asked(void *ctx, struct jsonrpc_pending *asked)
 {
     const struct stop *const stop = ctx;
     write_cancelled(stop->a, stop->out, asked);
@@ -244,14 +245,15 @@ static void interrupt(void *state, struct buf *out)
     a->stopped = true;
     if (!a->waiting || strcmp(a->waiting, ACP_PROMPT) != 0)
         return;
-    rpc_notify(&a->rpc, out, "session/cancel");
+    jsonrpc_begin_notification(&a->rpc, out, "session/cancel");
     jsonw_member_json(out, "sessionId", a->session.p);
-    rpc_end(out);
-    rpc_each(&a->rpc, cancel_asked, &(struct stop){a, out});
+    jsonrpc_end(out);
+    jsonrpc_each_pending(&a->rpc, cancel_asked, &(struct stop){a, out});
 }
 
 /* The option that does what was decided and no more; NULL: there is none. */
-static const char *option_for(const struct rpc_asked *asked, const struct dialect_answer *answer)
+static const char *option_for(const struct jsonrpc_pending *asked,
+                              const struct dialect_answer *answer)
 {
     if (answer->decision == DIALECT_DENY)
         return asked->text[asked->text[DENY] ? DENY : DENY_ALWAYS];
@@ -262,15 +264,15 @@ static const char *option_for(const struct rpc_asked *asked, const struct dialec
 static int answer_request(void *state, struct buf *out, const struct dialect_answer *answer)
 {
     struct acp_input *const a = state;
-    struct rpc_asked *const asked = rpc_find(&a->rpc, answer->request_id);
+    struct jsonrpc_pending *const asked = jsonrpc_find_pending(&a->rpc, answer->request_id);
     if (!asked || answer->decision == DIALECT_ANSWERED || answer->args)
         return -1;
     const char *const option = option_for(asked, answer);
     if (option) {
-        rpc_reply(&a->rpc, out, asked->id);
+        jsonrpc_begin_response(&a->rpc, out, asked->id);
         buf_printf(out, "\"outcome\":{\"outcome\":\"selected\",\"optionId\":%s}", option);
-        rpc_end(out);
-        rpc_close(asked);
+        jsonrpc_end(out);
+        jsonrpc_pending_fini(asked);
     } else {
         write_cancelled(a, out, asked);
     }
@@ -285,13 +287,13 @@ static void close_state(void *state)
     struct buf *const bufs[] = {&a->text, &a->cwd, &a->mode, &a->session};
     for (size_t i = 0; i < sizeof(bufs) / sizeof(bufs[0]); i++)
         buf_fini(bufs[i]);
-    rpc_fini(&a->rpc);
+    jsonrpc_fini(&a->rpc);
 }
 
 static bool waits(void *state, const char *request_id)
 {
     struct acp_input *const input = state;
-    return rpc_find(&input->rpc, request_id) != NULL;
+    return jsonrpc_find_pending(&input->rpc, request_id) != NULL;
 }
 
 const struct dialect_input acp_input = {

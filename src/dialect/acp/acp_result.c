@@ -5,20 +5,20 @@
 #include "dialect/reader/dialect_emit.h"
 
 /* How full the context is; what it cost so far is kept for the end. */
-void acp_take_usage(const struct acp_call *call)
+void acp_take_usage(const struct acp_line *call)
 {
     static const char *const told[] = {"sessionUpdate", NULL};
     struct event ev;
-    const struct str cost = value_member(call->update, "cost");
-    const char *const currency = acp_text(call, value_member(cost, "currency"));
+    const struct str cost = value_get_last(call->update, "cost");
+    const char *const currency = acp_text(call, value_get_last(cost, "currency"));
     if (cost.p) {
-        call->a->cost = value_real(value_member(cost, "amount"), -1);
-        utf8_copy(call->a->currency, sizeof(call->a->currency), currency);
+        call->a->cost = value_real(value_get_last(cost, "amount"), -1);
+        utf8_copy_truncated(call->a->currency, sizeof(call->a->currency), currency);
     }
     event_init(&ev, TC_USAGE);
     ev.u.usage.scope = "call";
-    ev.meta.x = value_rest(call->out->scratch, call->update, told);
-    acp_send(call, &ev);
+    ev.meta.x = value_extra_except(call->out->scratch, call->update, told);
+    acp_emit(call, &ev);
 }
 
 /* Agents differ in whether input tokens hold those from a cache; their total tells. */
@@ -46,7 +46,7 @@ static void set_cost(const struct acp *a, struct tc_usage *u)
     }
 }
 
-static void tell_usage(const struct acp_call *call, bool failed)
+static void tell_usage(const struct acp_line *call, bool failed)
 {
     struct event ev;
     struct tc_usage *const u = &ev.u.usage;
@@ -54,11 +54,11 @@ static void tell_usage(const struct acp_call *call, bool failed)
     const struct value_row rows[] = {{"inputTokens", &input},         {"outputTokens", &output},
                                      {"totalTokens", &total},         {"cachedReadTokens", &read},
                                      {"cachedWriteTokens", &written}, {"thoughtTokens", &thought}};
-    const struct str quota =
-        value_member(value_member(value_member(call->result, "_meta"), "quota"), "token_count");
+    const struct str quota = value_get_last(
+        value_get_last(value_get_last(call->result, "_meta"), "quota"), "token_count");
     const struct value_row quota_rows[] = {{"input_tokens", &input}, {"output_tokens", &output}};
-    value_pick(quota, VALUE_ROWS(quota_rows));
-    value_pick(value_member(call->result, "usage"), VALUE_ROWS(rows));
+    value_get_members(quota, VALUE_ROWS(quota_rows));
+    value_get_members(value_get_last(call->result, "usage"), VALUE_ROWS(rows));
     if (!input.p && !output.p && !call->a->currency[0])
         return;
     event_init(&ev, TC_USAGE);
@@ -70,10 +70,10 @@ static void tell_usage(const struct acp_call *call, bool failed)
     u->cache_write_tokens = value_int(written, -1);
     u->reasoning_tokens = value_int(thought, -1);
     u->cache_counted = cache_counted(u);
-    u->stop_reason = acp_text(call, value_member(call->result, "stopReason"));
+    u->stop_reason = acp_text(call, value_get_last(call->result, "stopReason"));
     u->is_error = failed;
     set_cost(call->a, u);
-    acp_send(call, &ev);
+    acp_emit(call, &ev);
 }
 
 static const struct stop {
@@ -86,19 +86,19 @@ static const struct stop {
     {"cancelled", "cancelled", NULL},
 };
 
-static struct stop find_stop(const struct acp_call *call, struct str said)
+static struct stop find_stop(const struct acp_line *call, struct str said)
 {
     for (size_t i = 0; i < sizeof(stops) / sizeof(stops[0]); i++)
-        if (value_is(said, stops[i].said))
+        if (value_equals(said, stops[i].said))
             return stops[i];
     return (struct stop){NULL, "completed", acp_text(call, said)};
 }
 
-static void begin_end(const struct acp_call *call)
+static void begin_end(const struct acp_line *call)
 {
     call->a->over = true;
     acp_settle_tools(call);
-    acp_seal(call->a, call->out);
+    acp_complete_message(call->a, call->out);
 }
 
 /* OpenCode and Copilot end a turn without a word when a tool is not allowed, and say "end_turn". */
@@ -107,62 +107,62 @@ static bool ends_by_denial(const struct acp *a, const struct stop *stop)
     return a->denied && !a->answer.len && strcmp(stop->reason, "completed") == 0;
 }
 
-static void tell_denied(const struct dialect_out *out)
+static void tell_denied(const struct dialect_sink *out)
 {
     struct event ev;
     event_init(&ev, TC_DONE);
     ev.u.done.reason = "stopped";
     ev.u.done.code = "permission_denied";
     ev.u.done.detail = "The agent ended the turn because a tool was not allowed.";
-    dialect_emit(out, &ev);
+    dialect_emit_draft(out, &ev);
 }
 
 /* The turn ended well, or so it says: a failure that came as text has no usage. */
-static void take_stop(const struct acp_call *call, struct str said)
+static void take_stop(const struct acp_line *call, struct str said)
 {
     struct acp *const a = call->a;
     const struct stop stop = find_stop(call, said);
     const bool failed = a->trouble.len && strcmp(stop.reason, "completed") == 0 &&
-                        !value_member(call->result, "usage").p;
+                        !value_get_last(call->result, "usage").p;
     begin_end(call);
     if (failed)
-        tell_error(call->out, a->trouble.p, "agent_error");
+        dialect_emit_error(call->out, a->trouble.p, "agent_error");
     else
-        tell_final(call->out, a->answer.p, a->answer.len, NULL);
+        dialect_emit_final(call->out, a->answer.p, a->answer.len, NULL);
     tell_usage(call, failed);
     if (failed)
-        tell_done(call->out, "error", NULL);
+        dialect_emit_done(call->out, "error", NULL);
     else if (ends_by_denial(a, &stop))
         tell_denied(call->out);
     else
-        tell_done(call->out, stop.reason, stop.code);
+        dialect_emit_done(call->out, stop.reason, stop.code);
     a->denied = false;
     buf_reset(&a->answer);
     buf_reset(&a->trouble);
 }
 
-void acp_take_result(const struct acp_call *call)
+void acp_take_result(const struct acp_line *call)
 {
-    const struct str said = value_member(call->result, "stopReason");
+    const struct str said = value_get_last(call->result, "stopReason");
     if (said.p)
         take_stop(call, said);
     else
-        acp_raw(call);
+        acp_emit_raw(call);
 }
 
-void acp_end_turn(const struct acp_call *call, const char *text, const char *code)
+void acp_end_turn(const struct acp_line *call, const char *text, const char *code)
 {
     begin_end(call);
-    tell_error(call->out, text, code);
-    tell_done(call->out, "error", NULL);
+    dialect_emit_error(call->out, text, code);
+    dialect_emit_done(call->out, "error", NULL);
 }
 
-void acp_take_error(const struct acp_call *call)
+void acp_take_error(const struct acp_line *call)
 {
-    const struct str data = value_member(call->error, "data");
-    const char *const text = acp_text(call, value_member(call->error, "message"));
-    const char *const name = acp_text(call, value_member(data, "errorName"));
+    const struct str data = value_get_last(call->error, "data");
+    const char *const text = acp_text(call, value_get_last(call->error, "message"));
+    const char *const name = acp_text(call, value_get_last(data, "errorName"));
     const char *const number =
-        value_show(call->out->scratch, value_member(call->error, "code"), NULL);
+        value_text_or_json(call->out->scratch, value_get_last(call->error, "code"), NULL);
     acp_end_turn(call, text ? text : "the agent answered with an error", name ? name : number);
 }

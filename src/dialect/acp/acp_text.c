@@ -21,31 +21,31 @@ static const struct aside *find_aside(const struct acp *a, const char *text)
     return NULL;
 }
 
-static void tell_aside(const struct acp_call *call, const struct aside *aside, const char *text)
+static void tell_aside(const struct acp_line *call, const struct aside *aside, const char *text)
 {
     const char *const words = text + strlen(aside->prefix);
     if (strcmp(aside->level, "error") == 0) {
         buf_reset(&call->a->trouble);
         buf_add_str(&call->a->trouble, words);
     }
-    tell_notice(call->out, aside->level, aside->code, words, NULL);
+    dialect_emit_notice(call->out, aside->level, aside->code, words, NULL);
 }
 
-void acp_seal(struct acp *a, const struct dialect_out *out)
+void acp_complete_message(struct acp *a, const struct dialect_sink *out)
 {
     if (a->text.len)
-        tell_message(out, a->text.p, a->text.len, a->text_id.len ? a->text_id.p : NULL);
+        dialect_emit_message(out, a->text.p, a->text.len, a->text_id.len ? a->text_id.p : NULL);
     buf_reset(&a->text);
     buf_reset(&a->text_id);
 }
 
 /* Several messages behind the last tool are the answer together. */
-static void add_text(const struct acp_call *call, const char *text, size_t len, const char *id)
+static void add_text(const struct acp_line *call, const char *text, size_t len, const char *id)
 {
     struct acp *const a = call->a;
     const char *const now = id ? id : "";
     if (a->text.len && strcmp(a->text_id.len ? a->text_id.p : "", now) != 0)
-        acp_seal(a, call->out);
+        acp_complete_message(a, call->out);
     if (!a->text.len && a->answer.len)
         buf_add_str(&a->answer, "\n\n");
     buf_reset(&a->text_id);
@@ -55,20 +55,20 @@ static void add_text(const struct acp_call *call, const char *text, size_t len, 
 }
 
 /* A piece's text; NULL: it is something else, which is told as it is. */
-static char *piece_text(const struct acp_call *call, size_t *len)
+static char *piece_text(const struct acp_line *call, size_t *len)
 {
-    const struct str content = value_member(call->update, "content");
-    char *const text = value_text(call->out->scratch, value_member(content, "text"), len);
+    const struct str content = value_get_last(call->update, "content");
+    char *const text = value_text(call->out->scratch, value_get_last(content, "text"), len);
     if (!text)
-        acp_raw(call);
+        acp_emit_raw(call);
     return text;
 }
 
-void acp_take_message(const struct acp_call *call)
+void acp_take_message(const struct acp_line *call)
 {
     size_t len = 0;
     const char *const text = piece_text(call, &len);
-    const char *const id = acp_text(call, value_member(call->update, "messageId"));
+    const char *const id = acp_text(call, value_get_last(call->update, "messageId"));
     if (!len)
         return;
     const struct aside *const aside = find_aside(call->a, text);
@@ -78,18 +78,18 @@ void acp_take_message(const struct acp_call *call)
     }
     buf_reset(&call->a->trouble);
     add_text(call, text, len, id);
-    tell_narration(call->out, text, len, id);
+    dialect_emit_narration(call->out, text, len, id);
 }
 
-void acp_take_thought(const struct acp_call *call)
+void acp_take_thought(const struct acp_line *call)
 {
     size_t len = 0;
     const char *const text = piece_text(call, &len);
-    tell_thinking(call->out, text, text ? len : 0,
-                  acp_text(call, value_member(call->update, "messageId")));
+    dialect_emit_thinking(call->out, text, text ? len : 0,
+                          acp_text(call, value_get_last(call->update, "messageId")));
 }
 
-void acp_take_user(const struct acp_call *call)
+void acp_take_user(const struct acp_line *call)
 {
     struct event ev;
     size_t len = 0;
@@ -100,11 +100,11 @@ void acp_take_user(const struct acp_call *call)
     ev.u.message.role = "user";
     ev.u.message.text = text;
     ev.u.message.text_len = len;
-    ev.u.message.message_id = acp_text(call, value_member(call->update, "messageId"));
-    acp_send(call, &ev);
+    ev.u.message.message_id = acp_text(call, value_get_last(call->update, "messageId"));
+    acp_emit(call, &ev);
 }
 
-void acp_take_plan(const struct acp_call *call)
+void acp_take_plan(const struct acp_line *call)
 {
     struct event ev;
     event_init(&ev, TC_STATE);
@@ -112,6 +112,7 @@ void acp_take_plan(const struct acp_call *call)
     ev.u.state.op = "snapshot";
     ev.u.state.activity_type = "plan";
     ev.u.state.key = "plan";
-    ev.u.state.value = value_json(call->out->scratch, value_member(call->update, "entries"), NULL);
-    acp_send(call, &ev);
+    ev.u.state.value =
+        value_json(call->out->scratch, value_get_last(call->update, "entries"), NULL);
+    acp_emit(call, &ev);
 }

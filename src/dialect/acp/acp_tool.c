@@ -23,7 +23,7 @@ static struct facts read_facts(struct str value)
         {"toolCallId", &f.id},   {"name", &f.name},        {"title", &f.title},
         {"kind", &f.kind},       {"status", &f.status},    {"rawInput", &f.input},
         {"content", &f.content}, {"rawOutput", &f.output}, {"_meta", &f.meta}};
-    value_pick(value, VALUE_ROWS(rows));
+    value_get_members(value, VALUE_ROWS(rows));
     return f;
 }
 
@@ -59,13 +59,13 @@ static struct acp_tool *oldest_slot(struct acp *a)
 
 /* Its kind names a tool where nothing else does: the title may be the model's words, and is trusted
  * only where there is no kind and it is one word. */
-static char *name_of(const struct acp_call *call, const struct facts *f, bool *titled)
+static char *name_of(const struct acp_line *call, const struct facts *f, bool *titled)
 {
     char *const title = acp_text(call, f->title);
     *titled = false;
     if (f->name.p)
         return acp_text(call, f->name);
-    *titled = (!f->kind.p || value_is(f->kind, "other")) && title && !strpbrk(title, " \t\n");
+    *titled = (!f->kind.p || value_equals(f->kind, "other")) && title && !strpbrk(title, " \t\n");
     return *titled ? title : acp_text(call, f->kind);
 }
 
@@ -74,11 +74,11 @@ static bool is_bare(struct str input)
 {
     struct json j;
     struct str key;
-    json_start(&j, input.p, input.len);
-    if (!input.p || !json_enter_object(&j))
+    json_init(&j, input.p, input.len);
+    if (!input.p || !json_reader_enter_object(&j))
         return !input.p;
-    while (json_next_key(&j, &key)) {
-        json_skip(&j, NULL);
+    while (json_reader_next_key(&j, &key)) {
+        json_reader_skip(&j, NULL);
         if (!str_is(key, "cwd"))
             return false;
     }
@@ -86,7 +86,7 @@ static bool is_bare(struct str input)
 }
 
 /* The tool that is meant, new if it was not open. */
-static struct acp_tool *enter_tool(const struct acp_call *call, const struct facts *f)
+static struct acp_tool *enter_tool(const struct acp_line *call, const struct facts *f)
 {
     const char *const id = acp_text(call, f->id);
     bool titled;
@@ -108,7 +108,7 @@ static struct acp_tool *enter_tool(const struct acp_call *call, const struct fac
     return tool;
 }
 
-static void tell_call(const struct acp_call *call, struct acp_tool *tool, const struct facts *f)
+static void tell_call(const struct acp_line *call, struct acp_tool *tool, const struct facts *f)
 {
     static const char *const told[] = {"sessionUpdate", "toolCallId", "name",    "status",
                                        "rawInput",      "rawOutput",  "content", NULL};
@@ -116,55 +116,55 @@ static void tell_call(const struct acp_call *call, struct acp_tool *tool, const 
     event_init(&ev, TC_TOOL_CALL);
     ev.u.tool_call.tool_use_id = tool->id;
     ev.u.tool_call.name = tool->name ? tool->name : "tool";
-    tool_set_args(call->out->scratch, &ev.u.tool_call, f->input);
-    ev.meta.x = value_rest(call->out->scratch, f->self, told);
+    tool_args_parse(call->out->scratch, &ev.u.tool_call, f->input);
+    ev.meta.x = value_extra_except(call->out->scratch, f->self, told);
     tool->told = true;
-    acp_send(call, &ev);
+    acp_emit(call, &ev);
 }
 
-static void tell_preparing(const struct acp_call *call, const struct acp_tool *tool)
+static void tell_preparing(const struct acp_line *call, const struct acp_tool *tool)
 {
     struct event ev;
     event_init(&ev, TC_PROGRESS);
     ev.u.progress.tool_use_id = tool->id;
     ev.u.progress.name = tool->name;
     ev.u.progress.phase = "preparing";
-    acp_send(call, &ev);
+    acp_emit(call, &ev);
 }
 
 /* Words before a tool are narration. */
-static void end_text(const struct acp_call *call)
+static void end_text(const struct acp_line *call)
 {
-    acp_seal(call->a, call->out);
+    acp_complete_message(call->a, call->out);
     buf_reset(&call->a->answer);
 }
 
-void acp_take_tool_call(const struct acp_call *call)
+void acp_take_tool_call(const struct acp_line *call)
 {
     const struct facts f = read_facts(call->update);
     end_text(call);
     struct acp_tool *const tool = enter_tool(call, &f);
-    if (value_is(f.status, "pending") && is_bare(f.input))
+    if (value_equals(f.status, "pending") && is_bare(f.input))
         tell_preparing(call, tool);
     else
         tell_call(call, tool, &f);
-    if (value_is(f.status, "completed") || value_is(f.status, "failed"))
+    if (value_equals(f.status, "completed") || value_equals(f.status, "failed"))
         acp_take_tool_update(call);
 }
 
 /* Texts of the content parts, joined; *other: there were parts that are none. */
-static char *content_text(const struct acp_call *call, struct str content, size_t *len, bool *other)
+static char *content_text(const struct acp_line *call, struct str content, size_t *len, bool *other)
 {
     CLEANUP_BUF struct buf joined = {0};
     struct json j;
-    json_start(&j, content.p, content.len);
-    if (content.p && json_enter_array(&j))
-        while (json_next_element(&j)) {
+    json_init(&j, content.p, content.len);
+    if (content.p && json_reader_enter_array(&j))
+        while (json_reader_next_element(&j)) {
             struct str part = {0};
             size_t n = 0;
-            json_skip(&j, &part);
+            json_reader_skip(&j, &part);
             const char *const text = value_text(
-                call->out->scratch, value_member(value_member(part, "content"), "text"), &n);
+                call->out->scratch, value_get_last(value_get_last(part, "content"), "text"), &n);
             *other |= !text;
             if (joined.len && n)
                 buf_add_char(&joined, '\n');
@@ -175,13 +175,13 @@ static char *content_text(const struct acp_call *call, struct str content, size_
 }
 
 /* What this update adds to the output: content comes whole each time, a terminal's in pieces. */
-static const char *new_output(const struct acp_call *call, struct acp_tool *tool,
+static const char *new_output(const struct acp_line *call, struct acp_tool *tool,
                               const struct facts *f, size_t *len)
 {
     bool other = false;
     const char *text =
         value_text(call->out->scratch,
-                   value_member(value_member(f->meta, "terminal_output_delta"), "data"), len);
+                   value_get_last(value_get_last(f->meta, "terminal_output_delta"), "data"), len);
     if (!text) {
         text = content_text(call, f->content, len, &other);
         const size_t had = tool->output.len;
@@ -197,7 +197,7 @@ static const char *new_output(const struct acp_call *call, struct acp_tool *tool
     return text;
 }
 
-static void tell_progress(const struct acp_call *call, struct acp_tool *tool, const struct facts *f)
+static void tell_progress(const struct acp_line *call, struct acp_tool *tool, const struct facts *f)
 {
     struct event ev;
     struct tc_progress *const p = &ev.u.progress;
@@ -209,10 +209,10 @@ static void tell_progress(const struct acp_call *call, struct acp_tool *tool, co
     if (!p->output_len)
         p->output = NULL;
     p->message = p->output ? NULL : acp_text(call, f->title);
-    acp_send(call, &ev);
+    acp_emit(call, &ev);
 }
 
-static void tell_resolved(const struct acp_call *call, struct acp_tool *tool, const char *decision)
+static void tell_resolved(const struct acp_line *call, struct acp_tool *tool, const char *decision)
 {
     struct event ev;
     if (!tool->request_id)
@@ -223,7 +223,7 @@ static void tell_resolved(const struct acp_call *call, struct acp_tool *tool, co
     ev.u.request.state = "resolved";
     ev.u.request.tool_use_id = tool->id;
     ev.u.request.decision = decision;
-    acp_send(call, &ev);
+    acp_emit(call, &ev);
     free(tool->request_id);
     tool->request_id = NULL;
 }
@@ -231,13 +231,13 @@ static void tell_resolved(const struct acp_call *call, struct acp_tool *tool, co
 /* A call that failed right behind the question was refused, unless it says what else it was. */
 static bool was_denied(const struct acp_tool *tool, const struct facts *f)
 {
-    const struct str code = value_member(f->output, "code");
+    const struct str code = value_get_last(f->output, "code");
     if (code.p)
-        return value_is(code, "rejected") || value_is(code, "denied");
-    return tool->asked && !tool->output.len && !value_member(f->output, "exit_code").p;
+        return value_equals(code, "rejected") || value_equals(code, "denied");
+    return tool->asked && !tool->output.len && !value_get_last(f->output, "exit_code").p;
 }
 
-static void set_content(const struct acp_call *call, struct acp_tool *tool, const struct facts *f,
+static void set_content(const struct acp_line *call, struct acp_tool *tool, const struct facts *f,
                         struct tc_tool_result *result)
 {
     static const char *const members[] = {"content", "output", "error", "message"};
@@ -245,9 +245,9 @@ static void set_content(const struct acp_call *call, struct acp_tool *tool, cons
     result->content = content_text(call, f->content, &result->content_len, &other);
     struct str shown = value_string(f->output).p ? f->output : (struct str){0};
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]) && !shown.p; i++)
-        shown = value_member(f->output, members[i]);
+        shown = value_get_last(f->output, members[i]);
     if (!result->content_len && shown.p)
-        result->content = value_show(call->out->scratch, shown, &result->content_len);
+        result->content = value_text_or_json(call->out->scratch, shown, &result->content_len);
     if (!result->content_len && tool->output.len) {
         result->content = tool->output.p;
         result->content_len = tool->output.len;
@@ -256,7 +256,7 @@ static void set_content(const struct acp_call *call, struct acp_tool *tool, cons
         result->structured = value_json(call->out->scratch, f->output, NULL);
 }
 
-static void tell_result(const struct acp_call *call, struct acp_tool *tool, const struct facts *f)
+static void tell_result(const struct acp_line *call, struct acp_tool *tool, const struct facts *f)
 {
     static const char *const told[] = {"sessionUpdate", "toolCallId", "name",    "status", "kind",
                                        "rawInput",      "rawOutput",  "content", NULL};
@@ -268,27 +268,27 @@ static void tell_result(const struct acp_call *call, struct acp_tool *tool, cons
     size_t len, added;
     event_init(&ev, TC_TOOL_RESULT);
     content_text(call, f->content, &len, &other);
-    const bool denied = value_is(f->status, "failed") && was_denied(tool, f);
-    if (value_member(f->meta, "terminal_output_delta").p)
+    const bool denied = value_equals(f->status, "failed") && was_denied(tool, f);
+    if (value_get_last(f->meta, "terminal_output_delta").p)
         new_output(call, tool, f, &added);
     result->tool_use_id = tool->id;
     result->name = tool->name;
-    result->is_error = value_is(f->status, "failed");
+    result->is_error = value_equals(f->status, "failed");
     result->outcome = denied ? "denied" : result->is_error ? "failed" : "succeeded";
     set_content(call, tool, f, result);
-    ev.meta.x = value_rest(call->out->scratch, f->self, other ? with_content : told);
+    ev.meta.x = value_extra_except(call->out->scratch, f->self, other ? with_content : told);
     tell_resolved(call, tool, denied ? "deny" : "allow");
     call->a->denied = denied;
-    acp_send(call, &ev);
+    acp_emit(call, &ev);
     acp_tool_fini(tool);
 }
 
-void acp_take_tool_update(const struct acp_call *call)
+void acp_take_tool_update(const struct acp_line *call)
 {
     const struct facts f = read_facts(call->update);
-    const bool over = value_is(f.status, "completed") || value_is(f.status, "failed");
+    const bool over = value_equals(f.status, "completed") || value_equals(f.status, "failed");
     struct acp_tool *const tool = enter_tool(call, &f);
-    if (!tool->told && (over || !is_bare(f.input) || value_is(f.status, "in_progress")))
+    if (!tool->told && (over || !is_bare(f.input) || value_equals(f.status, "in_progress")))
         tell_call(call, tool, &f);
     else if (!over)
         tell_progress(call, tool, &f);
@@ -296,7 +296,7 @@ void acp_take_tool_update(const struct acp_call *call)
         tell_result(call, tool, &f);
         return;
     }
-    if (value_is(f.status, "in_progress")) {
+    if (value_equals(f.status, "in_progress")) {
         tool->asked = false;
         tell_resolved(call, tool, "allow");
     }
@@ -305,50 +305,50 @@ void acp_take_tool_update(const struct acp_call *call)
 /* --- what is asked about --------------------------------------------------------------------- */
 
 /* The parts of the content that are changes of files, as a list; the path of the first. */
-static size_t find_changes(const struct acp_call *call, struct str content, struct buf *list,
+static size_t find_changes(const struct acp_line *call, struct str content, struct buf *list,
                            struct str *path)
 {
     static const char *const told[] = {"path", "oldText", "newText", NULL};
     size_t n = 0;
     struct json j;
-    json_start(&j, content.p, content.len);
-    if (!content.p || !json_enter_array(&j))
+    json_init(&j, content.p, content.len);
+    if (!content.p || !json_reader_enter_array(&j))
         return 0;
-    while (json_next_element(&j)) {
+    while (json_reader_next_element(&j)) {
         struct str part = {0};
-        json_skip(&j, &part);
-        if (!value_is(value_member(part, "type"), "diff"))
+        json_reader_skip(&j, &part);
+        if (!value_equals(value_get_last(part, "type"), "diff"))
             continue;
         if (n++ == 0)
-            *path = value_member(part, "path");
+            *path = value_get_last(part, "path");
         buf_add_str(list, n > 1 ? "," : "");
-        buf_add_str(list, value_select(call->out->scratch, part, told, NULL));
+        buf_add_str(list, value_copy_members(call->out->scratch, part, told, NULL));
     }
     return n;
 }
 
 /* Its title is the command itself, where others have the model's words for it. */
-static bool has_command_as_title(const struct acp_call *call, const struct facts *f)
+static bool has_command_as_title(const struct acp_line *call, const struct facts *f)
 {
     const struct buf *const agent = &call->a->agent;
-    return agent->len && strcmp(agent->p, "gemini-cli") == 0 && value_is(f->kind, "execute") &&
+    return agent->len && strcmp(agent->p, "gemini-cli") == 0 && value_equals(f->kind, "execute") &&
            value_string(f->title).p;
 }
 
-static const char *subject_in(const struct acp_call *call, struct str input)
+static const char *subject_in(const struct acp_line *call, struct str input)
 {
     static const char *const members[] = {"command",  "path",     "filePath", "file_path",
                                           "filepath", "fileName", "url"};
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
-        const struct str value = value_member(input, members[i]);
+        const struct str value = value_get_last(input, members[i]);
         if (value.p)
-            return value_show(call->out->scratch, value, NULL);
+            return value_text_or_json(call->out->scratch, value, NULL);
     }
     return NULL;
 }
 
 /* The command or the change itself, never the model's words for it: those are the message. */
-static void set_subject(const struct acp_call *call, const struct acp_tool *tool,
+static void set_subject(const struct acp_line *call, const struct acp_tool *tool,
                         const struct facts *f, struct tc_request *r)
 {
     CLEANUP_BUF struct buf list = {0};
@@ -377,18 +377,18 @@ static void set_subject(const struct acp_call *call, const struct acp_tool *tool
     }
 }
 
-void acp_take_permission(const struct acp_call *call)
+void acp_take_permission(const struct acp_line *call)
 {
     static const char *const told[] = {"sessionId", NULL};
     struct event ev;
     struct tc_request *const r = &ev.u.request;
-    const struct facts f = read_facts(value_member(call->params, "toolCall"));
+    const struct facts f = read_facts(value_get_last(call->params, "toolCall"));
     end_text(call);
     struct acp_tool *const tool = enter_tool(call, &f);
     if (!tool->told)
         tell_call(call, tool, &f);
     event_init(&ev, TC_REQUEST);
-    const char *const id = value_show(call->out->scratch, call->id, NULL);
+    const char *const id = value_text_or_json(call->out->scratch, call->id, NULL);
     r->request_id = id ? id : "";
     r->kind = "approval";
     r->state = "open";
@@ -397,17 +397,17 @@ void acp_take_permission(const struct acp_call *call)
     set_subject(call, tool, &f, r);
     r->message = acp_text(call, f.title);
     r->blocking = true;
-    ev.meta.x = value_rest(call->out->scratch, call->params, told);
-    acp_send(call, &ev);
+    ev.meta.x = value_extra_except(call->out->scratch, call->params, told);
+    acp_emit(call, &ev);
     free(tool->request_id);
     tool->request_id = xstrdup(r->request_id);
     tool->asked = true;
 }
 
-void acp_take_cancel(const struct acp_call *call)
+void acp_take_cancel(const struct acp_line *call)
 {
     const char *const id =
-        value_show(call->out->scratch, value_member(call->params, "requestId"), NULL);
+        value_text_or_json(call->out->scratch, value_get_last(call->params, "requestId"), NULL);
     for (size_t i = 0; i < ACP_CALLS && id; i++) {
         struct acp_tool *const tool = &call->a->tools[i];
         if (tool->request_id && strcmp(tool->request_id, id) == 0) {
@@ -415,10 +415,10 @@ void acp_take_cancel(const struct acp_call *call)
             return;
         }
     }
-    acp_raw(call);
+    acp_emit_raw(call);
 }
 
-void acp_settle_tools(const struct acp_call *call)
+void acp_settle_tools(const struct acp_line *call)
 {
     const struct facts none = {0};
     for (size_t i = 0; i < ACP_CALLS; i++)

@@ -8,7 +8,7 @@
 
 struct str ag_ui_value(const struct ag_ui_event *e, const char *key)
 {
-    return value_member(e->self, key);
+    return value_get_last(e->self, key);
 }
 
 char *ag_ui_text(const struct ag_ui_event *e, const char *key)
@@ -20,11 +20,11 @@ void ag_ui_tell(const struct ag_ui_event *e, struct event *ev)
 {
     if (!ev->meta.agent)
         ev->meta.agent = value_text(e->out->scratch, e->agent, NULL);
-    dialect_emit(e->out, ev);
+    dialect_emit_draft(e->out, ev);
 }
 
-const char *ag_ui_join(const struct ag_ui_event *e, const char *key, const char *value,
-                       const char *x)
+const char *ag_ui_prepend_member(const struct ag_ui_event *e, const char *key, const char *value,
+                                 const char *x)
 {
     if (!value)
         return x;
@@ -42,25 +42,25 @@ static void tell_resolved(const struct ag_ui_event *e, const char *id, bool canc
     ev.u.request.state = "resolved";
     ev.u.request.decision = cancelled ? "cancelled" : "answered";
     ev.u.request.answers = answers;
-    dialect_emit(e->out, &ev);
-    tool_set_take(&e->a->asked, id);
+    dialect_emit_draft(e->out, &ev);
+    open_calls_remove(&e->a->asked, id);
 }
 
 /* One entry of what resumes a run: the answer to an interrupt. */
 static void take_resume(const struct ag_ui_event *e, struct str entry)
 {
-    const char *const id = value_text(e->out->scratch, value_member(entry, "interruptId"), NULL);
+    const char *const id = value_text(e->out->scratch, value_get_last(entry, "interruptId"), NULL);
     if (id)
-        tell_resolved(e, id, value_is(value_member(entry, "status"), "cancelled"),
-                      value_json(e->out->scratch, value_member(entry, "payload"), NULL));
+        tell_resolved(e, id, value_equals(value_get_last(entry, "status"), "cancelled"),
+                      value_json(e->out->scratch, value_get_last(entry, "payload"), NULL));
 }
 
 /* A run goes on when all that it waited for was answered, whether the stream repeats that or not.
  */
 static void take_answers(const struct ag_ui_event *e)
 {
-    struct tool_set *const asked = &e->a->asked;
-    ag_ui_each(e, value_member(ag_ui_value(e, "input"), "resume"), take_resume);
+    struct open_calls *const asked = &e->a->asked;
+    ag_ui_each(e, value_get_last(ag_ui_value(e, "input"), "resume"), take_resume);
     while (asked->n)
         tell_resolved(e, arena_strdup(e->out->scratch, asked->ids[0]), false, NULL);
 }
@@ -78,7 +78,7 @@ static void take_run_started(const struct ag_ui_event *e)
     ev.meta.session_id = ev.u.start.thread_id ? ev.u.start.thread_id : "";
     ev.meta.x = e->x;
     buf_reset(&e->a->answer);
-    dialect_emit(e->out, &ev);
+    dialect_emit_draft(e->out, &ev);
     if (resumes)
         take_answers(e);
 }
@@ -129,9 +129,10 @@ static void take_subagent_finished(const struct ag_ui_event *e)
     const struct str outcome = ag_ui_value(e, "outcome");
     struct event ev;
     init_agent(e, &ev, "end");
-    ev.u.step.outcome = value_text(scratch, value_member(outcome, "type"), NULL);
+    ev.u.step.outcome = value_text(scratch, value_get_last(outcome, "type"), NULL);
     ev.u.step.result = value_json(scratch, ag_ui_value(e, "result"), NULL);
-    ev.meta.x = ag_ui_join(e, "outcome", value_rest(scratch, outcome, told), e->x);
+    ev.meta.x =
+        ag_ui_prepend_member(e, "outcome", value_extra_except(scratch, outcome, told), e->x);
     ag_ui_tell(e, &ev);
 }
 
@@ -141,7 +142,7 @@ static void take_subagent_error(const struct ag_ui_event *e)
     struct event ev;
     init_agent(e, &ev, "end");
     ev.u.step.outcome = "error";
-    ev.u.step.error = value_select(e->out->scratch, e->self, parts, NULL);
+    ev.u.step.error = value_copy_members(e->out->scratch, e->self, parts, NULL);
     ag_ui_tell(e, &ev);
 }
 
@@ -203,12 +204,12 @@ static const struct type {
 static const struct type *find_type(struct str value)
 {
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-        if (value_is(value, types[i].type))
+        if (value_equals(value, types[i].type))
             return &types[i];
     return NULL;
 }
 
-static int read_line(void *state, const struct dialect_out *out, const char *line, size_t len)
+static int read_line(void *state, const struct dialect_sink *out, const char *line, size_t len)
 {
     struct ag_ui_event e = {.a = state, .out = out, .self = {line, len}};
     struct str timestamp = {0};
@@ -218,19 +219,19 @@ static int read_line(void *state, const struct dialect_out *out, const char *lin
         {"role", &e.role},          {"toolCallName", &e.name},
         {"timestamp", &timestamp},  {"subagentRunId", &e.agent},
     };
-    if (value_line(line, len, VALUE_ROWS(rows)) < 0)
+    if (value_parse_line(line, len, VALUE_ROWS(rows)) < 0)
         return -1;
     const struct type *const type = find_type(e.type);
-    struct dialect_out timed = *out;
+    struct dialect_sink timed = *out;
     timed.ts = value_time(timestamp);
     e.out = &timed;
     if (!type || !type->between)
         ag_ui_end_chunks(&e);
     if (!type || !type->take) {
-        tell_raw(&timed, "ag-ui", e.self, value_text(out->scratch, e.type, NULL));
+        dialect_emit_raw(&timed, "ag-ui", e.self, value_text(out->scratch, e.type, NULL));
         return 0;
     }
-    e.x = value_rest(out->scratch, e.self, type->known);
+    e.x = value_extra_except(out->scratch, e.self, type->known);
     type->take(&e);
     return 0;
 }
@@ -240,7 +241,7 @@ static enum dialect_begin begins_turn(const void *state, struct str line)
 {
     const struct ag_ui *const a = state;
     const bool begins =
-        a->over && !a->suspended && value_is(value_member(line, "type"), "RUN_STARTED");
+        a->over && !a->suspended && value_equals(value_get_last(line, "type"), "RUN_STARTED");
     return begins ? DIALECT_USERS_TURN : DIALECT_GOES_ON;
 }
 
@@ -248,21 +249,21 @@ static void close_state(void *state)
 {
     struct ag_ui *const a = state;
     for (size_t i = 0; i < AG_UI_OPEN_MAX; i++)
-        ag_ui_drop(&a->parts[i]);
+        ag_ui_close_part(&a->parts[i]);
     buf_fini(&a->chunk_id);
     buf_fini(&a->span);
     free(a->span_start);
     buf_fini(&a->answer);
     buf_fini(&a->answer_id);
-    tool_set_fini(&a->asked);
-    tool_set_fini(&a->called);
+    open_calls_fini(&a->asked);
+    open_calls_fini(&a->called);
 }
 
 /* The names of its events are nobody else's. */
 static int sniff_line(struct str line, const char *event)
 {
     (void)event;
-    return find_type(value_member(line, "type")) ? DIALECT_SURE : 0;
+    return find_type(value_get_last(line, "type")) ? DIALECT_SCORE_CERTAIN : 0;
 }
 
 const struct dialect dialect_ag_ui = {

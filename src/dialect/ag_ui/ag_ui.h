@@ -13,11 +13,11 @@
 #define AG_UI_TEXT_MAX ((size_t)8 << 20) /* of a message or of arguments, kept until its end */
 #define AG_UI_OPEN_MAX 256               /* parts open at once; the oldest is forgotten */
 
-enum ag_ui_sort { AG_UI_NONE, AG_UI_TEXT, AG_UI_REASONING, AG_UI_CALL };
+enum ag_ui_part_kind { AG_UI_NONE, AG_UI_TEXT, AG_UI_REASONING, AG_UI_CALL };
 
 /* A message, a reasoning message or a call that has begun and not ended. */
 struct ag_ui_part {
-    enum ag_ui_sort sort;
+    enum ag_ui_part_kind sort;
     char *id;        /* NULL: the old form of reasoning has none */
     char *name;      /* of the tool; of a message its role; or NULL */
     char *parent;    /* of a call: its message; or NULL */
@@ -32,14 +32,14 @@ struct ag_ui {
     bool has_spent;
     struct tc_usage spent; /* by the run so far, when it was suspended; no strings */
     struct ag_ui_part parts[AG_UI_OPEN_MAX];
-    uint64_t clock;          /* counts parts, for the oldest */
-    enum ag_ui_sort chunked; /* what the chunks make, and its id */
+    uint64_t clock;               /* counts parts, for the oldest */
+    enum ag_ui_part_kind chunked; /* what the chunks make, and its id */
     struct buf chunk_id;
     struct buf span; /* the reasoning span's id, when spanning */
     char *span_start;
     bool spanning, span_used;
-    struct tool_set asked;        /* what a suspended run waits for */
-    struct tool_set called;       /* calls that wait for their results */
+    struct open_calls asked;      /* what a suspended run waits for */
+    struct open_calls called;     /* calls that wait for their results */
     struct buf answer, answer_id; /* what the agent said last */
     uint64_t answer_age;          /* of its part */
     bool answered_by_tool;        /* a call came behind it */
@@ -48,7 +48,7 @@ struct ag_ui {
 /* One event. */
 struct ag_ui_event {
     struct ag_ui *a;
-    const struct dialect_out *out;
+    const struct dialect_sink *out;
     struct str self; /* the line */
     struct str type;
     struct str message_id, call_id, delta, role, name, agent; /* values */
@@ -61,13 +61,13 @@ char *ag_ui_text(const struct ag_ui_event *e, const char *key);
 /* Tells a draft as what the event's own agent did. */
 void ag_ui_tell(const struct ag_ui_event *e, struct event *ev);
 /* x with a member of its own before the others: {"key":value,…}. value NULL: x as it is. */
-const char *ag_ui_join(const struct ag_ui_event *e, const char *key, const char *value,
-                       const char *x);
+const char *ag_ui_prepend_member(const struct ag_ui_event *e, const char *key, const char *value,
+                                 const char *x);
 
 /* ag_ui_text.c: parts too, which calls have in common with messages */
-struct ag_ui_part *ag_ui_find(struct ag_ui *a, enum ag_ui_sort sort, const char *id);
-struct ag_ui_part *ag_ui_open(struct ag_ui *a, enum ag_ui_sort sort, const char *id);
-void ag_ui_drop(struct ag_ui_part *part);
+struct ag_ui_part *ag_ui_find(struct ag_ui *a, enum ag_ui_part_kind sort, const char *id);
+struct ag_ui_part *ag_ui_open(struct ag_ui *a, enum ag_ui_part_kind sort, const char *id);
+void ag_ui_close_part(struct ag_ui_part *part);
 void ag_ui_append(struct ag_ui_part *part, const char *text, size_t len);
 /* Ends what the chunks made so far. */
 void ag_ui_end_chunks(const struct ag_ui_event *e);

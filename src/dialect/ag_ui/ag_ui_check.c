@@ -7,15 +7,15 @@
 
 #define INTEGER_MAX 9007199254740991LL
 
-struct str ag_ui_raw(struct str object, const char *key)
+struct str ag_ui_get_raw(struct str object, const char *key)
 {
     struct json j;
     struct str name, value = {0};
-    json_start(&j, object.p, object.len);
-    if (!object.p || !json_enter_object(&j))
+    json_init(&j, object.p, object.len);
+    if (!object.p || !json_reader_enter_object(&j))
         return value;
-    while (json_next_key(&j, &name))
-        json_skip(&j, json_string_is(name, key) ? &value : NULL);
+    while (json_reader_next_key(&j, &name))
+        json_reader_skip(&j, json_reader_string_is(name, key) ? &value : NULL);
     return value;
 }
 
@@ -37,25 +37,25 @@ static bool is_string(struct str value)
 
 static bool has_string(struct str object, const char *key)
 {
-    return is_string(ag_ui_raw(object, key));
+    return is_string(ag_ui_get_raw(object, key));
 }
 
 /* Absent, or a string. */
 static bool may_have_string(struct str object, const char *key)
 {
-    const struct str value = ag_ui_raw(object, key);
+    const struct str value = ag_ui_get_raw(object, key);
     return !value.p || is_string(value);
 }
 
 static bool may_have_object(struct str object, const char *key)
 {
-    const struct str value = ag_ui_raw(object, key);
+    const struct str value = ag_ui_get_raw(object, key);
     return !value.p || ag_ui_is_object(value);
 }
 
 static bool is_one_of(struct str value, const char *const *names)
 {
-    while (*names && !value_is(value, *names))
+    while (*names && !value_equals(value, *names))
         names++;
     return *names;
 }
@@ -65,12 +65,12 @@ static bool is_array_of(struct str value, bool (*passes)(struct str))
 {
     struct json j;
     bool good = true;
-    json_start(&j, value.p, value.len);
-    if (!value.p || !json_enter_array(&j))
+    json_init(&j, value.p, value.len);
+    if (!value.p || !json_reader_enter_array(&j))
         return false;
-    while (json_next_element(&j)) {
+    while (json_reader_next_element(&j)) {
         struct str element = {0};
-        json_skip(&j, &element);
+        json_reader_skip(&j, &element);
         good = good && ag_ui_is_object(element) && passes(element);
     }
     return good;
@@ -78,7 +78,7 @@ static bool is_array_of(struct str value, bool (*passes)(struct str))
 
 static bool is_free_array(struct str object, const char *key, bool (*passes)(struct str))
 {
-    const struct str value = ag_ui_raw(object, key);
+    const struct str value = ag_ui_get_raw(object, key);
     return !value.p || is_array_of(value, passes);
 }
 
@@ -99,12 +99,13 @@ static bool is_operation(struct str op)
     static const char *const plain[] = {"remove", NULL}, *const valued[] = {"add", "replace",
                                                                             "test", NULL};
     static const char *const two[] = {"move", "copy", NULL};
-    const struct str kind = ag_ui_raw(op, "op");
-    if (!is_pointer(ag_ui_raw(op, "path")))
+    const struct str kind = ag_ui_get_raw(op, "op");
+    if (!is_pointer(ag_ui_get_raw(op, "path")))
         return false;
     if (is_one_of(kind, valued))
-        return ag_ui_raw(op, "value").p;
-    return is_one_of(kind, plain) || (is_one_of(kind, two) && is_pointer(ag_ui_raw(op, "from")));
+        return ag_ui_get_raw(op, "value").p;
+    return is_one_of(kind, plain) ||
+           (is_one_of(kind, two) && is_pointer(ag_ui_get_raw(op, "from")));
 }
 
 bool ag_ui_is_patch(struct str value)
@@ -115,10 +116,10 @@ bool ag_ui_is_patch(struct str value)
 static bool is_source(struct str source)
 {
     static const char *const types[] = {"url", "file", NULL};
-    const struct str type = ag_ui_raw(source, "type");
+    const struct str type = ag_ui_get_raw(source, "type");
     if (!ag_ui_is_object(source) || !has_string(source, "value"))
         return false;
-    if (value_is(type, "data"))
+    if (value_equals(type, "data"))
         return has_string(source, "mimeType");
     return is_one_of(type, types) && may_have_string(source, "mimeType") &&
            may_have_string(source, "provider");
@@ -127,11 +128,12 @@ static bool is_source(struct str source)
 static bool is_part(struct str part)
 {
     static const char *const media[] = {"image", "audio", "video", "document", NULL};
-    const struct str type = ag_ui_raw(part, "type");
-    if (!may_have_string(part, "id") || str_is(ag_ui_raw(part, "metadata"), "null"))
+    const struct str type = ag_ui_get_raw(part, "type");
+    if (!may_have_string(part, "id") || str_is(ag_ui_get_raw(part, "metadata"), "null"))
         return false;
-    return value_is(type, "text") ? has_string(part, "text")
-                                  : is_one_of(type, media) && is_source(ag_ui_raw(part, "source"));
+    return value_equals(type, "text")
+               ? has_string(part, "text")
+               : is_one_of(type, media) && is_source(ag_ui_get_raw(part, "source"));
 }
 
 bool ag_ui_is_parts(struct str value)
@@ -141,8 +143,8 @@ bool ag_ui_is_parts(struct str value)
 
 static bool is_tool_call(struct str call)
 {
-    const struct str function = ag_ui_raw(call, "function");
-    return has_string(call, "id") && value_is(ag_ui_raw(call, "type"), "function") &&
+    const struct str function = ag_ui_get_raw(call, "function");
+    return has_string(call, "id") && value_equals(ag_ui_get_raw(call, "type"), "function") &&
            ag_ui_is_object(function) && has_string(function, "name") &&
            has_string(function, "arguments") && may_have_string(call, "encryptedValue") &&
            may_have_object(call, "metadata");
@@ -152,24 +154,24 @@ static bool is_tool_call(struct str call)
 static bool is_said(struct str message, struct str role)
 {
     static const char *const plain[] = {"developer", "system", "reasoning", NULL};
-    const struct str content = ag_ui_raw(message, "content");
+    const struct str content = ag_ui_get_raw(message, "content");
     if (is_one_of(role, plain))
         return is_string(content);
-    if (value_is(role, "assistant"))
+    if (value_equals(role, "assistant"))
         return (!content.p || is_string(content)) &&
                is_free_array(message, "toolCalls", is_tool_call);
-    if (value_is(role, "user"))
+    if (value_equals(role, "user"))
         return is_string(content) || ag_ui_is_parts(content);
-    if (value_is(role, "tool"))
+    if (value_equals(role, "tool"))
         return is_string(content) && has_string(message, "toolCallId") &&
                may_have_string(message, "error");
-    return value_is(role, "activity") && ag_ui_is_object(content) &&
+    return value_equals(role, "activity") && ag_ui_is_object(content) &&
            has_string(message, "activityType");
 }
 
 static bool is_message(struct str message)
 {
-    return has_string(message, "id") && is_said(message, ag_ui_raw(message, "role")) &&
+    return has_string(message, "id") && is_said(message, ag_ui_get_raw(message, "role")) &&
            may_have_string(message, "name") && may_have_string(message, "encryptedValue") &&
            may_have_string(message, "subagentRunId") && may_have_object(message, "metadata");
 }
@@ -195,22 +197,24 @@ bool ag_ui_is_input(struct str value)
 {
     return ag_ui_is_object(value) && has_string(value, "threadId") && has_string(value, "runId") &&
            may_have_string(value, "parentRunId") && may_have_string(value, "protocolVersion") &&
-           ag_ui_is_messages(ag_ui_raw(value, "messages")) &&
-           is_array_of(ag_ui_raw(value, "tools"), is_tool) &&
-           is_array_of(ag_ui_raw(value, "context"), is_context) &&
-           ag_ui_is_object(ag_ui_raw(value, "state")) &&
-           ag_ui_is_object(ag_ui_raw(value, "forwardedProps")) && !ag_ui_raw(value, "resume").p;
+           ag_ui_is_messages(ag_ui_get_raw(value, "messages")) &&
+           is_array_of(ag_ui_get_raw(value, "tools"), is_tool) &&
+           is_array_of(ag_ui_get_raw(value, "context"), is_context) &&
+           ag_ui_is_object(ag_ui_get_raw(value, "state")) &&
+           ag_ui_is_object(ag_ui_get_raw(value, "forwardedProps")) &&
+           !ag_ui_get_raw(value, "resume").p;
 }
 
-bool ag_ui_is_free(struct str event)
+bool ag_ui_is_custom_event(struct str event)
 {
-    const struct str timestamp = ag_ui_raw(event, "timestamp");
-    const struct str type = ag_ui_raw(event, "type");
+    const struct str timestamp = ag_ui_get_raw(event, "timestamp");
+    const struct str type = ag_ui_get_raw(event, "type");
     if (!ag_ui_is_object(event) || (timestamp.p && !ag_ui_is_integer(timestamp)) ||
-        str_is(ag_ui_raw(event, "rawEvent"), "null") || !may_have_object(event, "metadata") ||
+        str_is(ag_ui_get_raw(event, "rawEvent"), "null") || !may_have_object(event, "metadata") ||
         !may_have_string(event, "subagentRunId"))
         return false;
-    if (value_is(type, "RAW"))
-        return ag_ui_raw(event, "event").p && may_have_string(event, "source");
-    return value_is(type, "CUSTOM") && has_string(event, "name") && ag_ui_raw(event, "value").p;
+    if (value_equals(type, "RAW"))
+        return ag_ui_get_raw(event, "event").p && may_have_string(event, "source");
+    return value_equals(type, "CUSTOM") && has_string(event, "name") &&
+           ag_ui_get_raw(event, "value").p;
 }

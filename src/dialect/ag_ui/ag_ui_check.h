@@ -9,7 +9,7 @@
 #include "base/str.h"
 
 /* A member as it stands there, null included; p NULL when absent. */
-struct str ag_ui_raw(struct str object, const char *key);
+struct str ag_ui_get_raw(struct str object, const char *key);
 bool ag_ui_is_object(struct str value);
 /* A whole number that a double holds exactly. */
 bool ag_ui_is_integer(struct str value);
@@ -22,6 +22,6 @@ bool ag_ui_is_parts(struct str value);
 /* The input of a run. */
 bool ag_ui_is_input(struct str value);
 /* An event RAW or CUSTOM. */
-bool ag_ui_is_free(struct str event);
+bool ag_ui_is_custom_event(struct str event);
 
 #endif

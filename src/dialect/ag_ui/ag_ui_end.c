@@ -15,7 +15,7 @@ static const char *const usage_keys[] = {
 
 static void add_count(int64_t *sum, struct str entry, const char *key)
 {
-    const int64_t n = value_int(value_member(entry, key), -1);
+    const int64_t n = value_int(value_get_last(entry, key), -1);
     if (n >= 0)
         *sum = (*sum < 0 ? 0 : *sum) + (n < INT64_MAX / 4 ? n : 0);
 }
@@ -32,8 +32,8 @@ static void agree(const struct ag_ui_event *e, const char **name, struct str val
 
 static void add_entry(const struct ag_ui_event *e, struct tc_usage *u, struct str entry, bool first)
 {
-    agree(e, &u->provider, value_member(entry, "provider"), first);
-    agree(e, &u->model, value_member(entry, "model"), first);
+    agree(e, &u->provider, value_get_last(entry, "provider"), first);
+    agree(e, &u->model, value_get_last(entry, "model"), first);
     add_count(&u->input_tokens, entry, "inputTokens");
     add_count(&u->output_tokens, entry, "outputTokens");
     add_count(&u->total_tokens, entry, "totalTokens");
@@ -55,21 +55,22 @@ static void tell_usage(const struct ag_ui_event *e, bool is_error)
     ev.u.usage.scope = "turn";
     ev.u.usage.cache_counted = 1;
     ev.u.usage.is_error = is_error;
-    json_start(&j, usage.p, usage.len);
-    const bool listed = usage.p && json_enter_array(&j);
-    for (struct str entry = {0}; listed && json_next_element(&j); count++) {
-        json_skip(&j, &entry);
+    json_init(&j, usage.p, usage.len);
+    const bool listed = usage.p && json_reader_enter_array(&j);
+    for (struct str entry = {0}; listed && json_reader_next_element(&j); count++) {
+        json_reader_skip(&j, &entry);
         add_entry(e, &ev.u.usage, entry, count == 0);
-        totals += value_member(entry, "totalTokens").p != NULL;
-        odd |= value_rest(e->out->scratch, entry, usage_keys) != NULL;
+        totals += value_get_last(entry, "totalTokens").p != NULL;
+        odd |= value_extra_except(e->out->scratch, entry, usage_keys) != NULL;
     }
     if (totals < count) /* the sum of some would be no total */
         ev.u.usage.total_tokens = -1;
     if (count > 1 || odd)
-        ev.meta.x = ag_ui_join(e, "usage", value_json(e->out->scratch, usage, NULL), NULL);
+        ev.meta.x =
+            ag_ui_prepend_member(e, "usage", value_json(e->out->scratch, usage, NULL), NULL);
     if (!count && !e->a->has_spent)
         return;
-    dialect_emit(e->out, &ev);
+    dialect_emit_draft(e->out, &ev);
     e->a->spent = ev.u.usage;
     e->a->spent.provider = e->a->spent.model = NULL;
     e->a->has_spent = true;
@@ -94,20 +95,20 @@ static void tell_interrupt(const struct ag_ui_event *e, struct str interrupt)
     struct event ev;
     event_init(&ev, TC_REQUEST);
     struct tc_request *const r = &ev.u.request;
-    const char *const id = value_text(scratch, value_member(interrupt, "id"), NULL);
-    const double expires = value_time(value_member(interrupt, "expiresAt"));
+    const char *const id = value_text(scratch, value_get_last(interrupt, "id"), NULL);
+    const double expires = value_time(value_get_last(interrupt, "expiresAt"));
     r->request_id = id ? id : "";
-    tool_set_add(&e->a->asked, r->request_id, "");
+    open_calls_add(&e->a->asked, r->request_id, "");
     r->state = "open";
-    r->reason = value_text(scratch, value_member(interrupt, "reason"), NULL);
+    r->reason = value_text(scratch, value_get_last(interrupt, "reason"), NULL);
     r->kind = is_approval(r->reason) ? "approval" : "input";
-    r->message = value_text(scratch, value_member(interrupt, "message"), NULL);
-    r->tool_use_id = value_text(scratch, value_member(interrupt, "toolCallId"), NULL);
-    r->schema = value_json(scratch, value_member(interrupt, "responseSchema"), NULL);
+    r->message = value_text(scratch, value_get_last(interrupt, "message"), NULL);
+    r->tool_use_id = value_text(scratch, value_get_last(interrupt, "toolCallId"), NULL);
+    r->schema = value_json(scratch, value_get_last(interrupt, "responseSchema"), NULL);
     r->expires_ms = expires > 0 && expires < 1e12 ? (int64_t)(expires * 1000) : -1;
     r->blocking = true;
-    ev.meta.x = value_rest(scratch, interrupt, known);
-    dialect_emit(e->out, &ev);
+    ev.meta.x = value_extra_except(scratch, interrupt, known);
+    dialect_emit_draft(e->out, &ev);
 }
 
 /* A call the front end is to make. */
@@ -120,17 +121,18 @@ static void tell_pending(const struct ag_ui_event *e, struct str id)
     ev.u.request.tool_use_id = call;
     ev.u.request.kind = "input";
     ev.u.request.state = "open";
-    dialect_emit(e->out, &ev);
+    dialect_emit_draft(e->out, &ev);
 }
 
 void ag_ui_each(const struct ag_ui_event *e, struct str array,
                 void (*tell)(const struct ag_ui_event *, struct str))
 {
     struct json j;
-    json_start(&j, array.p, array.len);
-    for (bool more = array.p && json_enter_array(&j); more && json_next_element(&j);) {
+    json_init(&j, array.p, array.len);
+    for (bool more = array.p && json_reader_enter_array(&j);
+         more && json_reader_next_element(&j);) {
         struct str element = {0};
-        json_skip(&j, &element);
+        json_reader_skip(&j, &element);
         tell(e, element);
     }
 }
@@ -140,7 +142,8 @@ static void tell_answer(const struct ag_ui_event *e)
 {
     struct ag_ui *const a = e->a;
     const struct str result = ag_ui_value(e, "result");
-    const struct str response = value_string(result).p ? result : value_member(result, "response");
+    const struct str response =
+        value_string(result).p ? result : value_get_last(result, "response");
     struct event ev;
     event_init(&ev, TC_FINAL);
     struct tc_final *const final = &ev.u.final;
@@ -153,7 +156,7 @@ static void tell_answer(const struct ag_ui_event *e)
         ev.meta.x = "{\"derived\":true}";
     }
     if (final->text_len)
-        dialect_emit(e->out, &ev);
+        dialect_emit_draft(e->out, &ev);
     buf_reset(&a->answer);
 }
 
@@ -161,15 +164,15 @@ static void tell_answer(const struct ag_ui_event *e)
 static const char *rest_of(const struct ag_ui_event *e, struct str outcome)
 {
     static const char *const known[] = {"type", "interrupts", NULL};
-    const char *const rest = value_rest(e->out->scratch, outcome, known);
-    return ag_ui_join(e, "outcome", outcome.p ? rest : "null", e->x);
+    const char *const rest = value_extra_except(e->out->scratch, outcome, known);
+    return ag_ui_prepend_member(e, "outcome", outcome.p ? rest : "null", e->x);
 }
 
 static const char *reason_of(struct str type)
 {
-    if (value_is(type, "interrupt"))
+    if (value_equals(type, "interrupt"))
         return "suspended";
-    return value_is(type, "cancelled") ? "cancelled" : "completed";
+    return value_equals(type, "cancelled") ? "cancelled" : "completed";
 }
 
 void ag_ui_take_run_finished(const struct ag_ui_event *e)
@@ -177,15 +180,16 @@ void ag_ui_take_run_finished(const struct ag_ui_event *e)
     const struct str outcome = ag_ui_value(e, "outcome");
     struct event ev;
     e->a->over = true;
-    e->a->suspended = value_is(value_member(outcome, "type"), "interrupt");
-    ag_ui_each(e, value_member(outcome, "interrupts"), tell_interrupt);
-    ag_ui_each(e, value_member(outcome, "pendingToolCallIds"), tell_pending);
+    e->a->suspended = value_equals(value_get_last(outcome, "type"), "interrupt");
+    ag_ui_each(e, value_get_last(outcome, "interrupts"), tell_interrupt);
+    ag_ui_each(e, value_get_last(outcome, "pendingToolCallIds"), tell_pending);
     tell_usage(e, false);
     event_init(&ev, TC_DONE);
-    ev.u.done.reason = reason_of(value_member(outcome, "type"));
+    ev.u.done.reason = reason_of(value_get_last(outcome, "type"));
     ev.u.done.result = value_json(e->out->scratch, ag_ui_value(e, "result"), NULL);
     ev.meta.x = rest_of(e, outcome);
-    dialect_emit(e->out, &ev); /* before a final: requests stay open when the run is suspended */
+    dialect_emit_draft(e->out,
+                       &ev); /* before a final: requests stay open when the run is suspended */
     tell_answer(e);
 }
 
@@ -202,8 +206,8 @@ void ag_ui_take_run_error(const struct ag_ui_event *e)
         ev.u.error.message = message ? message : "The run failed.";
         ev.u.error.code = code;
         ev.meta.x = e->x;
-        dialect_emit(e->out, &ev);
-        tell_done(e->out, "error", code);
+        dialect_emit_draft(e->out, &ev);
+        dialect_emit_done(e->out, "error", code);
         return;
     }
     event_init(&ev, TC_DONE);
@@ -211,6 +215,6 @@ void ag_ui_take_run_error(const struct ag_ui_event *e)
     ev.u.done.code = code;
     ev.u.done.detail = message;
     ev.meta.x = e->x;
-    dialect_emit(e->out, &ev);
+    dialect_emit_draft(e->out, &ev);
     tell_answer(e);
 }

@@ -21,7 +21,7 @@ static void tell_state(const struct ag_ui_event *e, const char *scope, const cha
         const struct str replace = ag_ui_value(e, "replace");
         ev.u.state.key = value_text(e->out->scratch, e->message_id, NULL);
         ev.u.state.activity_type = ag_ui_text(e, "activityType");
-        ev.u.state.replace = replace.p ? value_true(replace) : -1;
+        ev.u.state.replace = replace.p ? value_is_true(replace) : -1;
     }
     ev.meta.x = e->x;
     ag_ui_tell(e, &ev);
@@ -51,7 +51,7 @@ static const char *phase_of(struct str status)
 {
     static const char *const known[] = {"done", "failed", "cancelled"};
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-        if (value_is(status, known[i]))
+        if (value_equals(status, known[i]))
             return known[i];
     return "running";
 }
@@ -87,7 +87,7 @@ static void tell_progress(const struct ag_ui_event *e, const struct report *r)
 
 static bool is_progress(const struct ag_ui_event *e)
 {
-    return value_is(ag_ui_value(e, "activityType"), "tool-call-progress");
+    return value_equals(ag_ui_value(e, "activityType"), "tool-call-progress");
 }
 
 void ag_ui_take_activity_snapshot(const struct ag_ui_event *e)
@@ -101,7 +101,7 @@ void ag_ui_take_activity_snapshot(const struct ag_ui_event *e)
     tell_state(e, "activity", "content", false);
     if (!is_progress(e))
         return;
-    value_pick(ag_ui_value(e, "content"), VALUE_ROWS(rows));
+    value_get_members(ag_ui_value(e, "content"), VALUE_ROWS(rows));
     tell_progress(e, &r);
 }
 
@@ -118,17 +118,17 @@ void ag_ui_take_activity_delta(const struct ag_ui_event *e)
     struct json j;
     bool any = false;
     tell_state(e, "activity", "patch", true);
-    json_start(&j, patch.p, patch.len);
-    if (!patch.p || !is_progress(e) || !json_enter_array(&j))
+    json_init(&j, patch.p, patch.len);
+    if (!patch.p || !is_progress(e) || !json_reader_enter_array(&j))
         return;
-    while (json_next_element(&j)) {
+    while (json_reader_next_element(&j)) {
         struct str op = {0};
-        json_skip(&j, &op);
-        const struct str kind = value_member(op, "op"), path = value_member(op, "path");
-        const bool sets = value_is(kind, "add") || value_is(kind, "replace");
+        json_reader_skip(&j, &op);
+        const struct str kind = value_get_last(op, "op"), path = value_get_last(op, "path");
+        const bool sets = value_equals(kind, "add") || value_equals(kind, "replace");
         for (size_t i = 0; sets && i < sizeof(paths) / sizeof(paths[0]); i++)
-            if (value_is(path, paths[i].key)) {
-                *paths[i].value = value_member(op, "value");
+            if (value_equals(path, paths[i].key)) {
+                *paths[i].value = value_get_last(op, "value");
                 any = true;
             }
     }

@@ -14,7 +14,7 @@ static bool is_same(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-struct ag_ui_part *ag_ui_find(struct ag_ui *a, enum ag_ui_sort sort, const char *id)
+struct ag_ui_part *ag_ui_find(struct ag_ui *a, enum ag_ui_part_kind sort, const char *id)
 {
     for (size_t i = 0; i < AG_UI_OPEN_MAX; i++)
         if (a->parts[i].sort == sort && is_same(a->parts[i].id, id))
@@ -32,16 +32,16 @@ static struct ag_ui_part *find_place(struct ag_ui *a)
         if (a->parts[i].age < oldest->age)
             oldest = &a->parts[i];
     }
-    ag_ui_drop(oldest);
+    ag_ui_close_part(oldest);
     return oldest;
 }
 
 /* Opened anew, the old one is over. */
-struct ag_ui_part *ag_ui_open(struct ag_ui *a, enum ag_ui_sort sort, const char *id)
+struct ag_ui_part *ag_ui_open(struct ag_ui *a, enum ag_ui_part_kind sort, const char *id)
 {
     struct ag_ui_part *part = ag_ui_find(a, sort, id);
     if (part)
-        ag_ui_drop(part);
+        ag_ui_close_part(part);
     else
         part = find_place(a);
     *part =
@@ -49,7 +49,7 @@ struct ag_ui_part *ag_ui_open(struct ag_ui *a, enum ag_ui_sort sort, const char 
     return part;
 }
 
-void ag_ui_drop(struct ag_ui_part *part)
+void ag_ui_close_part(struct ag_ui_part *part)
 {
     free(part->id);
     free(part->name);
@@ -86,7 +86,7 @@ static const char *take_start(const struct ag_ui_event *e, struct ag_ui_part *pa
 }
 
 /* An event about a part whose start is not known; its agent is its opener's. */
-static struct ag_ui_part *find_or_open(const struct ag_ui_event *e, enum ag_ui_sort sort)
+static struct ag_ui_part *find_or_open(const struct ag_ui_event *e, enum ag_ui_part_kind sort)
 {
     const char *const id = id_of(e);
     struct ag_ui_part *part = ag_ui_find(e->a, sort, id);
@@ -146,7 +146,7 @@ static void tell_text(const struct ag_ui_event *e, struct ag_ui_part *part, cons
         return; /* nobody but the agent narrates: it is told at its end */
     event_init_text(&ev, TC_NARRATION, text, len, part->id);
     ev.meta.agent = part->agent;
-    ev.meta.x = ag_ui_join(e, "TEXT_MESSAGE_START", unusual(take_start(e, part)), x);
+    ev.meta.x = ag_ui_prepend_member(e, "TEXT_MESSAGE_START", unusual(take_start(e, part)), x);
     ag_ui_tell(e, &ev);
     remember_answer(e->a, part, text, len);
 }
@@ -165,9 +165,9 @@ static void end_text(const struct ag_ui_event *e, struct ag_ui_part *part, const
     ev.u.message.text = part->text.p ? part->text.p : "";
     ev.u.message.text_len = part->text.len;
     ev.meta.agent = part->agent;
-    ev.meta.x = ag_ui_join(e, "TEXT_MESSAGE_START", take_start(e, part), x);
+    ev.meta.x = ag_ui_prepend_member(e, "TEXT_MESSAGE_START", take_start(e, part), x);
     ag_ui_tell(e, &ev);
-    ag_ui_drop(part);
+    ag_ui_close_part(part);
 }
 
 void ag_ui_take_text_end(const struct ag_ui_event *e)
@@ -202,7 +202,7 @@ static const char *add_span(const struct ag_ui_event *e, const char *id, const c
     struct ag_ui *const a = e->a;
     const bool own = a->spanning && !a->span_used && strcmp(a->span.p, id ? id : "") == 0;
     if (a->span_start && a->spanning)
-        x = ag_ui_join(e, "REASONING_START", a->span_start, x);
+        x = ag_ui_prepend_member(e, "REASONING_START", a->span_start, x);
     free(a->span_start);
     a->span_start = NULL;
     a->span_used = true;
@@ -210,7 +210,7 @@ static const char *add_span(const struct ag_ui_event *e, const char *id, const c
         return x;
     CLEANUP_BUF struct buf name = {0};
     jsonw_string(&name, a->spanning ? a->span.p : "", a->spanning ? a->span.len : 0);
-    return ag_ui_join(e, "span", arena_strdup(e->out->scratch, name.p), x);
+    return ag_ui_prepend_member(e, "span", arena_strdup(e->out->scratch, name.p), x);
 }
 
 void ag_ui_take_reasoning_start(const struct ag_ui_event *e)
@@ -218,7 +218,7 @@ void ag_ui_take_reasoning_start(const struct ag_ui_event *e)
     static const char *const usual[] = {"type", "subagentRunId", "messageId", "role", NULL};
     struct ag_ui_part *const part = ag_ui_open(e->a, AG_UI_REASONING, id_of(e));
     part->agent = xstrdup(agent_of(e));
-    part->start = xstrdup(value_rest(e->out->scratch, e->self, usual));
+    part->start = xstrdup(value_extra_except(e->out->scratch, e->self, usual));
 }
 
 static void tell_reasoning(const struct ag_ui_event *e, struct ag_ui_part *part, const char *x)
@@ -230,7 +230,7 @@ static void tell_reasoning(const struct ag_ui_event *e, struct ag_ui_part *part,
         return;
     event_init_text(&ev, TC_THINKING, text, len, part->id);
     ev.meta.agent = part->agent;
-    x = ag_ui_join(e, "REASONING_MESSAGE_START", take_start(e, part), x);
+    x = ag_ui_prepend_member(e, "REASONING_MESSAGE_START", take_start(e, part), x);
     ev.meta.x = part->text.len ? x : add_span(e, part->id, x);
     ag_ui_append(part, text, len);
     ag_ui_tell(e, &ev);
@@ -252,7 +252,7 @@ static void end_reasoning(const struct ag_ui_event *e, struct ag_ui_part *part, 
     ev.meta.agent = part->agent;
     ev.meta.x = x;
     ag_ui_tell(e, &ev);
-    ag_ui_drop(part);
+    ag_ui_close_part(part);
 }
 
 void ag_ui_take_reasoning_end(const struct ag_ui_event *e)
@@ -281,7 +281,7 @@ void ag_ui_take_encrypted(const struct ag_ui_event *e)
 void ag_ui_end_chunks(const struct ag_ui_event *e)
 {
     struct ag_ui *const a = e->a;
-    const enum ag_ui_sort sort = a->chunked;
+    const enum ag_ui_part_kind sort = a->chunked;
     struct ag_ui_event ending = *e;
     if (sort == AG_UI_NONE)
         return;
@@ -297,7 +297,7 @@ void ag_ui_end_chunks(const struct ag_ui_event *e)
 }
 
 /* The part a chunk is of; one with a new id ends the one before. */
-static struct ag_ui_part *find_chunk(const struct ag_ui_event *e, enum ag_ui_sort sort)
+static struct ag_ui_part *find_chunk(const struct ag_ui_event *e, enum ag_ui_part_kind sort)
 {
     struct ag_ui *const a = e->a;
     const char *const id = id_of(e);
@@ -321,7 +321,7 @@ void ag_ui_take_text_chunk(const struct ag_ui_event *e)
                                         "role", "delta",         NULL};
     struct ag_ui_part *const part = find_chunk(e, AG_UI_TEXT);
     if (part)
-        tell_text(e, part, value_rest(e->out->scratch, e->self, known));
+        tell_text(e, part, value_extra_except(e->out->scratch, e->self, known));
 }
 
 void ag_ui_take_reasoning_chunk(const struct ag_ui_event *e)

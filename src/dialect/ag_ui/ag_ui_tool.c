@@ -75,12 +75,12 @@ void ag_ui_end_call(const struct ag_ui_event *e, struct ag_ui_part *part, const 
     ev.u.tool_call.name = part->name;
     ev.u.tool_call.message_id = part->parent;
     if (part->text.len)
-        tool_set_args_text(e->out->scratch, &ev.u.tool_call, part->text.p, part->text.len);
+        tool_args_parse_text(e->out->scratch, &ev.u.tool_call, part->text.p, part->text.len);
     ev.meta.agent = part->agent;
     ev.meta.x = x;
-    tool_set_add(&e->a->called, part->id, NULL);
+    open_calls_add(&e->a->called, part->id, NULL);
     ag_ui_tell(e, &ev);
-    ag_ui_drop(part);
+    ag_ui_close_part(part);
 }
 
 void ag_ui_take_call_end(const struct ag_ui_event *e)
@@ -112,12 +112,12 @@ static char *join_parts(const struct ag_ui_event *e, struct str parts, size_t *l
 {
     CLEANUP_BUF struct buf text = {0};
     struct json j;
-    json_start(&j, parts.p, parts.len);
-    for (bool more = json_enter_array(&j); more && json_next_element(&j);) {
+    json_init(&j, parts.p, parts.len);
+    for (bool more = json_reader_enter_array(&j); more && json_reader_next_element(&j);) {
         struct str part = {0};
         size_t n = 0;
-        json_skip(&j, &part);
-        const char *const said = value_text(e->out->scratch, value_member(part, "text"), &n);
+        json_reader_skip(&j, &part);
+        const char *const said = value_text(e->out->scratch, value_get_last(part, "text"), &n);
         if (n && text.len)
             buf_add_char(&text, '\n');
         buf_add(&text, said ? said : "", n);
@@ -133,7 +133,7 @@ static void set_content(const struct ag_ui_event *e, struct tc_tool_result *resu
         result->content = join_parts(e, content, &result->content_len);
         result->structured = value_json(e->out->scratch, content, NULL);
     } else if (content.p) {
-        result->content = value_show(e->out->scratch, content, &result->content_len);
+        result->content = value_text_or_json(e->out->scratch, content, &result->content_len);
     }
 }
 
@@ -144,9 +144,9 @@ static void set_outcome(const struct ag_ui_event *e, struct tc_tool_result *resu
     static const char *const outcomes[] = {"succeeded", "failed", "denied", "cancelled"};
     const struct str metadata = ag_ui_value(e, "metadata");
     for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
-        result->is_error |= value_true(value_member(metadata, flags[i]));
+        result->is_error |= value_is_true(value_get_last(metadata, flags[i]));
     for (size_t i = 0; i < sizeof(outcomes) / sizeof(outcomes[0]); i++)
-        if (value_is(value_member(metadata, "outcome"), outcomes[i]))
+        if (value_equals(value_get_last(metadata, "outcome"), outcomes[i]))
             result->outcome = outcomes[i];
 }
 
@@ -169,7 +169,7 @@ void ag_ui_take_result(const struct ag_ui_event *e)
     struct event ev;
     if (open)
         ag_ui_end_call(e, open, NULL);
-    if (!tool_set_take(&e->a->called, id))
+    if (!open_calls_remove(&e->a->called, id))
         tell_earlier_call(e, id);
     event_init(&ev, TC_TOOL_RESULT);
     struct tc_tool_result *const result = &ev.u.tool_result;
@@ -177,6 +177,6 @@ void ag_ui_take_result(const struct ag_ui_event *e)
     result->message_id = value_text(e->out->scratch, e->message_id, NULL);
     set_content(e, result);
     set_outcome(e, result);
-    ev.meta.x = e->role.p ? e->x : ag_ui_join(e, "role", "null", e->x);
+    ev.meta.x = e->role.p ? e->x : ag_ui_prepend_member(e, "role", "null", e->x);
     ag_ui_tell(e, &ev);
 }

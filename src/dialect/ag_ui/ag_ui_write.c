@@ -11,7 +11,7 @@ static struct str text_of(const char *json)
 }
 
 /* What a reader would not take is not lost. */
-static void write_as_raw(const struct ag_ui_writing *e, struct str value, const char *source)
+static void write_as_raw(const struct ag_ui_write_ctx *e, struct str value, const char *source)
 {
     struct buf *const b = ag_ui_begin(e, "RAW", NULL);
     ag_ui_add_json(b, "event", value);
@@ -19,7 +19,7 @@ static void write_as_raw(const struct ag_ui_writing *e, struct str value, const 
     ag_ui_end_plain(e, b);
 }
 
-static void write_activity(const struct ag_ui_writing *e)
+static void write_activity(const struct ag_ui_write_ctx *e)
 {
     const struct tc_state *const state = &e->ev->u.state;
     const bool delta = strcmp(state->op, "delta") == 0;
@@ -29,12 +29,12 @@ static void write_activity(const struct ag_ui_writing *e)
         return;
     }
     struct buf *const b = ag_ui_begin(e, delta ? "ACTIVITY_DELTA" : "ACTIVITY_SNAPSHOT", NULL);
-    style_member_str(b, S, "messageId", ag_ui_scoped(e, state->key ? state->key : "activity"));
-    style_member_str(b, S, "activityType",
-                     state->activity_type ? state->activity_type : "activity");
+    json_style_member_str(b, S, "messageId", ag_ui_scoped(e, state->key ? state->key : "activity"));
+    json_style_member_str(b, S, "activityType",
+                          state->activity_type ? state->activity_type : "activity");
     ag_ui_add_json(b, delta ? "patch" : "content", value);
     if (!delta && state->replace >= 0)
-        style_member_bool(b, S, "replace", state->replace);
+        json_style_member_bool(b, S, "replace", state->replace);
     ag_ui_end(e, b, ag_ui_x(e));
     e->w->activity = true;
 }
@@ -49,7 +49,7 @@ static const struct place {
     {"messages", "snapshot", "MESSAGES_SNAPSHOT", "messages", ag_ui_is_messages},
 };
 
-static void write_state(const struct ag_ui_writing *e)
+static void write_state(const struct ag_ui_write_ctx *e)
 {
     const struct tc_state *const state = &e->ev->u.state;
     const bool delta = strcmp(state->op, "delta") == 0;
@@ -69,41 +69,41 @@ static void write_state(const struct ag_ui_writing *e)
         return;
     }
     struct buf *const b = ag_ui_begin(e, "CUSTOM", NULL);
-    style_member_str(b, S, "name", state->scope);
+    json_style_member_str(b, S, "name", state->scope);
     ag_ui_add_json(b, "value", value);
     ag_ui_end_plain(e, b);
 }
 
 /* The messages that a retraction takes back, by the ids under which the reader got them: text and
  * reasoning of one message are two there, and so are the parts before and after a call. */
-static void add_retracted(const struct ag_ui_writing *e, struct buf *b, const char *message_id)
+static void add_retracted(const struct ag_ui_write_ctx *e, struct buf *b, const char *message_id)
 {
-    const struct tool_set *const used = &e->w->used;
+    const struct open_calls *const used = &e->w->used;
     bool any = false;
     for (size_t i = 0; i < used->n; i++) {
         if (!used->names[i] || strcmp(used->names[i], message_id) != 0)
             continue;
         if (!any) {
-            style_member_str(b, S, "message_id", used->ids[i]);
-            style_key(b, S, "message_ids");
+            json_style_member_str(b, S, "message_id", used->ids[i]);
+            json_style_append_key(b, S, "message_ids");
         }
         buf_add_char(b, any ? ',' : '[');
-        style_string(b, S, used->ids[i], strlen(used->ids[i]));
+        json_style_append_string(b, S, used->ids[i], strlen(used->ids[i]));
         any = true;
     }
     if (any)
         buf_add_char(b, ']');
 }
 
-static void write_notice(const struct ag_ui_writing *e)
+static void write_notice(const struct ag_ui_write_ctx *e)
 {
     const struct tc_notice *const notice = &e->ev->u.notice;
     struct buf *const b = ag_ui_begin(e, "CUSTOM", ag_ui_tag(e));
-    style_member_str(b, S, "name", "notice");
-    style_key(b, S, "value");
+    json_style_member_str(b, S, "name", "notice");
+    json_style_append_key(b, S, "value");
     buf_add_char(b, '{');
-    style_member_str(b, S, "level", notice->level);
-    style_member_str(b, S, "text", notice->text);
+    json_style_member_str(b, S, "level", notice->level);
+    json_style_member_str(b, S, "text", notice->text);
     ag_ui_add_str(b, "code", notice->code);
     ag_ui_add_str(b, "detail", notice->detail);
     if (notice->message_id)
@@ -112,21 +112,21 @@ static void write_notice(const struct ag_ui_writing *e)
     ag_ui_end_plain(e, b);
 }
 
-static void write_raw(const struct ag_ui_writing *e)
+static void write_raw(const struct ag_ui_write_ctx *e)
 {
     const struct tc_raw *const raw = &e->ev->u.raw;
     const struct str event = {raw->event, raw->event_len};
-    if (strcmp(raw->dialect, "ag-ui") != 0 || !ag_ui_is_free(event)) {
+    if (strcmp(raw->dialect, "ag-ui") != 0 || !ag_ui_is_custom_event(event)) {
         write_as_raw(e, event, raw->dialect);
         return;
     }
     ag_ui_start(e);
-    style_json(writer_begin(e->out), S, event.p, event.len);
-    writer_end(e->out);
+    json_style_append_value(writer_begin_message(e->out), S, event.p, event.len);
+    writer_begin_end_message(e->out);
 }
 
 /* Reasoning is over when something else is told; only what belongs to it may stand between. */
-static void end_reasoning(const struct ag_ui_writing *e)
+static void end_reasoning(const struct ag_ui_write_ctx *e)
 {
     static const bool closes[TC_KINDS] = {[TC_STATE] = true, [TC_RAW] = true, [TC_NOTICE] = true};
     if (closes[e->ev->kind])
@@ -135,7 +135,7 @@ static void end_reasoning(const struct ag_ui_writing *e)
 
 static void write_event(void *state, const struct writer_out *out, const struct event *ev)
 {
-    static void (*const write[TC_KINDS])(const struct ag_ui_writing *) = {
+    static void (*const write[TC_KINDS])(const struct ag_ui_write_ctx *) = {
         [TC_NARRATION] = ag_ui_write_narration,
         [TC_THINKING] = ag_ui_write_thinking,
         [TC_MESSAGE] = ag_ui_write_message,
@@ -156,19 +156,20 @@ static void write_event(void *state, const struct writer_out *out, const struct 
     struct ag_ui_writer *const w = state;
     struct arena arena = {0};
     const char *const protocol = out->conf->protocol;
-    const struct ag_ui_writing e = {.w = w,
-                                    .out = out,
-                                    .ev = ev,
-                                    .a = &arena,
-                                    .v1 = protocol && strncmp(protocol, "0", 1) != 0,
-                                    .own = strcmp(ev->meta.src ? ev->meta.src : "", "ag-ui") == 0};
+    const struct ag_ui_write_ctx e = {.w = w,
+                                      .out = out,
+                                      .ev = ev,
+                                      .a = &arena,
+                                      .v1 = protocol && strncmp(protocol, "0", 1) != 0,
+                                      .own =
+                                          strcmp(ev->meta.src ? ev->meta.src : "", "ag-ui") == 0};
     end_reasoning(&e);
     write[ev->kind](&e);
     w->activity &= ev->kind == TC_STATE;
     arena_fini(&arena);
 }
 
-static void fini_said(struct ag_ui_said *said)
+static void fini_said(struct ag_ui_open_message *said)
 {
     buf_fini(&said->source);
     buf_fini(&said->id);
@@ -180,7 +181,7 @@ static void close_state(void *state)
     struct ag_ui_writer *const w = state;
     struct buf *const bufs[] = {&w->thread_id, &w->run_id, &w->scope,      &w->usage,
                                 &w->error,     &w->said,   &w->error_code, &w->error_x};
-    struct tool_set *const sets[] = {&w->used, &w->ended, &w->waiting, &w->asked, &w->agents};
+    struct open_calls *const sets[] = {&w->used, &w->ended, &w->waiting, &w->asked, &w->agents};
     for (size_t i = 0; i < sizeof(bufs) / sizeof(bufs[0]); i++)
         buf_fini(bufs[i]);
     fini_said(&w->text);
@@ -189,7 +190,7 @@ static void close_state(void *state)
     ag_ui_fini_calls(w);
     ag_ui_fini_steps(w);
     for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
-        tool_set_fini(sets[i]);
+        open_calls_fini(sets[i]);
 }
 
 const struct writer writer_ag_ui = {

@@ -18,7 +18,7 @@
 #define S STYLE_JS
 
 /* A message that is open. */
-struct ag_ui_said {
+struct ag_ui_open_message {
     bool open;
     struct buf source; /* message_id it was told under, "" for none */
     struct buf id;     /* as it is written */
@@ -43,19 +43,19 @@ struct ag_ui_writer {
     bool started;
     bool scopes; /* ids are told with the first run's */
     struct buf thread_id, run_id, scope;
-    struct ag_ui_said text, reasoning;
-    struct ag_ui_said span; /* source is unused */
-    struct tool_set used;   /* ids of messages as written; beside each that of the source */
+    struct ag_ui_open_message text, reasoning;
+    struct ag_ui_open_message span; /* source is unused */
+    struct open_calls used;         /* ids of messages as written; beside each that of the source */
     struct ag_ui_call *calls;
     size_t n_calls, cap_calls;
-    struct tool_set ended;   /* calls whose arguments ended; beside each its tag, or NULL */
-    struct tool_set waiting; /* calls that wait for a person */
-    struct tool_set asked;   /* open requests; beside each its interrupt */
-    struct tool_set agents;  /* sub-agents that were started; beside each its call, or NULL */
+    struct open_calls ended;   /* calls whose arguments ended; beside each its tag, or NULL */
+    struct open_calls waiting; /* calls that wait for a person */
+    struct open_calls asked;   /* open requests; beside each its interrupt */
+    struct open_calls agents;  /* sub-agents that were started; beside each its call, or NULL */
     struct ag_ui_step *steps;
     size_t n_steps, cap_steps;
     struct buf usage; /* JSON array, of the turn */
-    struct tally tally;
+    struct usage_totals tally;
     bool failed;
     struct buf error, error_code, error_x;
     struct buf said; /* what was written of the agent's own text */
@@ -63,7 +63,7 @@ struct ag_ui_writer {
     uint64_t made;   /* ids made so far */
 };
 
-struct ag_ui_writing {
+struct ag_ui_write_ctx {
     struct ag_ui_writer *w;
     const struct writer_out *out;
     const struct event *ev;
@@ -73,57 +73,57 @@ struct ag_ui_writing {
 };
 
 /* ag_ui_write_message.c: RUN_STARTED, before anything else and once. */
-void ag_ui_start(const struct ag_ui_writing *e);
+void ag_ui_start(const struct ag_ui_write_ctx *e);
 /* One message; tag "" or NULL: none. */
-struct buf *ag_ui_begin(const struct ag_ui_writing *e, const char *type, const char *tag);
+struct buf *ag_ui_begin(const struct ag_ui_write_ctx *e, const char *type, const char *tag);
 /* x: members of the source's message that have no place, or absent. */
-void ag_ui_end(const struct ag_ui_writing *e, struct buf *b, struct str x);
-void ag_ui_end_plain(const struct ag_ui_writing *e, struct buf *b);
+void ag_ui_end(const struct ag_ui_write_ctx *e, struct buf *b, struct str x);
+void ag_ui_end_plain(const struct ag_ui_write_ctx *e, struct buf *b);
 void ag_ui_add_str(struct buf *b, const char *key, const char *s); /* NULL: left out */
 void ag_ui_add_json(struct buf *b, const char *key, struct str value);
 /* What the event kept of its AG-UI message; absent for others. */
-struct str ag_ui_x(const struct ag_ui_writing *e);
-struct str ag_ui_x_member(const struct ag_ui_writing *e, const char *key);
+struct str ag_ui_x(const struct ag_ui_write_ctx *e);
+struct str ag_ui_x_member(const struct ag_ui_write_ctx *e, const char *key);
 /* The sub-agent the event is of, as it is written, or NULL. */
-const char *ag_ui_tag(const struct ag_ui_writing *e);
-bool ag_ui_is_child(const struct ag_ui_writing *e);
+const char *ag_ui_tag(const struct ag_ui_write_ctx *e);
+bool ag_ui_is_child(const struct ag_ui_write_ctx *e);
 /* An id that no message has yet, for a message told under `source` (or NULL); wanted NULL: one is
  * made. */
-const char *ag_ui_new_id(const struct ag_ui_writing *e, const char *wanted, const char *source);
+const char *ag_ui_new_id(const struct ag_ui_write_ctx *e, const char *wanted, const char *source);
 /* An id as it is written: in a reader's thread those of other runs stand beside it, and sources
  * give the same ones in each. NULL for NULL. */
-const char *ag_ui_scoped(const struct ag_ui_writing *e, const char *id);
-void ag_ui_set(struct buf *to, const char *text);
+const char *ag_ui_scoped(const struct ag_ui_write_ctx *e, const char *id);
+void ag_ui_write_replace(struct buf *to, const char *text);
 
 /* ag_ui_write_text.c */
-void ag_ui_write_narration(const struct ag_ui_writing *e);
-void ag_ui_write_thinking(const struct ag_ui_writing *e);
-void ag_ui_write_message(const struct ag_ui_writing *e);
-void ag_ui_write_final(const struct ag_ui_writing *e);
-void ag_ui_close_text(const struct ag_ui_writing *e, struct str x);
-void ag_ui_close_reasoning(const struct ag_ui_writing *e);
+void ag_ui_write_narration(const struct ag_ui_write_ctx *e);
+void ag_ui_write_thinking(const struct ag_ui_write_ctx *e);
+void ag_ui_write_message(const struct ag_ui_write_ctx *e);
+void ag_ui_write_final(const struct ag_ui_write_ctx *e);
+void ag_ui_close_text(const struct ag_ui_write_ctx *e, struct str x);
+void ag_ui_close_reasoning(const struct ag_ui_write_ctx *e);
 
 /* ag_ui_write_tool.c */
-void ag_ui_write_call(const struct ag_ui_writing *e);
-void ag_ui_write_progress(const struct ag_ui_writing *e);
-void ag_ui_write_result(const struct ag_ui_writing *e);
-void ag_ui_close_calls(const struct ag_ui_writing *e);
+void ag_ui_write_call(const struct ag_ui_write_ctx *e);
+void ag_ui_write_progress(const struct ag_ui_write_ctx *e);
+void ag_ui_write_result(const struct ag_ui_write_ctx *e);
+void ag_ui_close_calls(const struct ag_ui_write_ctx *e);
 void ag_ui_fini_calls(struct ag_ui_writer *w);
 
 /* ag_ui_write_step.c */
-void ag_ui_write_step(const struct ag_ui_writing *e);
-void ag_ui_close_steps(const struct ag_ui_writing *e);
-void ag_ui_pause_steps(const struct ag_ui_writing *e);
-void ag_ui_continue_steps(const struct ag_ui_writing *e);
+void ag_ui_write_step(const struct ag_ui_write_ctx *e);
+void ag_ui_close_steps(const struct ag_ui_write_ctx *e);
+void ag_ui_pause_steps(const struct ag_ui_write_ctx *e);
+void ag_ui_continue_steps(const struct ag_ui_write_ctx *e);
 void ag_ui_fini_steps(struct ag_ui_writer *w);
 
 /* ag_ui_write_request.c: what the run waits for; its list of interrupts, one at least. */
-void ag_ui_write_request(const struct ag_ui_writing *e);
-void ag_ui_add_interrupts(const struct ag_ui_writing *e, struct buf *b);
+void ag_ui_write_request(const struct ag_ui_write_ctx *e);
+void ag_ui_add_interrupts(const struct ag_ui_write_ctx *e, struct buf *b);
 
 /* ag_ui_write_end.c */
-void ag_ui_write_usage(const struct ag_ui_writing *e);
-void ag_ui_write_error(const struct ag_ui_writing *e);
-void ag_ui_write_done(const struct ag_ui_writing *e);
+void ag_ui_write_usage(const struct ag_ui_write_ctx *e);
+void ag_ui_write_error(const struct ag_ui_write_ctx *e);
+void ag_ui_write_done(const struct ag_ui_write_ctx *e);
 
 #endif

@@ -13,7 +13,7 @@
 static void add_count(struct buf *b, const char *key, int64_t n)
 {
     if (n >= 0)
-        style_member_int(b, S, key, n < INTEGER_MAX ? n : INTEGER_MAX);
+        json_style_member_int(b, S, key, n < INTEGER_MAX ? n : INTEGER_MAX);
 }
 
 static int64_t plus(int64_t a, int64_t b)
@@ -22,7 +22,7 @@ static int64_t plus(int64_t a, int64_t b)
 }
 
 /* Input includes what was cached; who counts it apart has it added. */
-static void add_entry(const struct ag_ui_writing *e, struct buf *b, const struct tc_usage *u)
+static void add_entry(const struct ag_ui_write_ctx *e, struct buf *b, const struct tc_usage *u)
 {
     const bool apart = u->cache_counted == 0;
     const int64_t input =
@@ -47,30 +47,31 @@ static void add_entry(const struct ag_ui_writing *e, struct buf *b, const struct
 }
 
 /* An entry of the source's own list: again what a reader takes. */
-static void add_own_entry(const struct ag_ui_writing *e, struct buf *b, struct str entry)
+static void add_own_entry(const struct ag_ui_write_ctx *e, struct buf *b, struct str entry)
 {
     struct event ev;
     event_init(&ev, TC_USAGE);
     struct tc_usage *const u = &ev.u.usage;
-    u->provider = value_text(e->a, value_member(entry, "provider"), NULL);
-    u->model = value_text(e->a, value_member(entry, "model"), NULL);
-    u->input_tokens = value_int(value_member(entry, "inputTokens"), -1);
-    u->output_tokens = value_int(value_member(entry, "outputTokens"), -1);
-    u->total_tokens = value_int(value_member(entry, "totalTokens"), -1);
-    u->reasoning_tokens = value_int(value_member(entry, "reasoningTokens"), -1);
-    u->cache_read_tokens = value_int(value_member(entry, "cachedInputTokens"), -1);
-    u->cache_write_tokens = value_int(value_member(entry, "cacheWriteInputTokens"), -1);
+    u->provider = value_text(e->a, value_get_last(entry, "provider"), NULL);
+    u->model = value_text(e->a, value_get_last(entry, "model"), NULL);
+    u->input_tokens = value_int(value_get_last(entry, "inputTokens"), -1);
+    u->output_tokens = value_int(value_get_last(entry, "outputTokens"), -1);
+    u->total_tokens = value_int(value_get_last(entry, "totalTokens"), -1);
+    u->reasoning_tokens = value_int(value_get_last(entry, "reasoningTokens"), -1);
+    u->cache_read_tokens = value_int(value_get_last(entry, "cachedInputTokens"), -1);
+    u->cache_write_tokens = value_int(value_get_last(entry, "cacheWriteInputTokens"), -1);
     add_entry(e, b, u);
 }
 
-static void add_own_entries(const struct ag_ui_writing *e, struct buf *b, struct str list)
+static void add_own_entries(const struct ag_ui_write_ctx *e, struct buf *b, struct str list)
 {
     struct json j;
-    json_start(&j, list.p, list.len);
+    json_init(&j, list.p, list.len);
     bool first = true;
-    for (bool more = json_enter_array(&j); more && json_next_element(&j); first = false) {
+    for (bool more = json_reader_enter_array(&j); more && json_reader_next_element(&j);
+         first = false) {
         struct str entry = {0};
-        json_skip(&j, &entry);
+        json_reader_skip(&j, &entry);
         if (!first)
             buf_add_char(b, ',');
         add_own_entry(e, b, entry);
@@ -78,13 +79,13 @@ static void add_own_entries(const struct ag_ui_writing *e, struct buf *b, struct
 }
 
 /* A turn's usage is written with its end; without one, the sum of its calls. */
-void ag_ui_write_usage(const struct ag_ui_writing *e)
+void ag_ui_write_usage(const struct ag_ui_write_ctx *e)
 {
     const struct tc_usage *const u = &e->ev->u.usage;
     const struct str list = ag_ui_x_member(e, "usage");
     if (strcmp(u->scope, "turn") != 0) {
         if (!ag_ui_is_child(e))
-            tally_add(&e->w->tally, u);
+            usage_totals_add(&e->w->tally, u);
         return;
     }
     struct buf *const b = &e->w->usage;
@@ -98,7 +99,7 @@ void ag_ui_write_usage(const struct ag_ui_writing *e)
 }
 
 /* A run that asks is not the turn's last: what its calls took is told once, with the end. */
-static void add_usage(const struct ag_ui_writing *e, struct buf *b)
+static void add_usage(const struct ag_ui_write_ctx *e, struct buf *b)
 {
     const bool goes_on =
         e->w->scopes && e->ev->kind == TC_DONE && strcmp(e->ev->u.done.reason, "suspended") == 0;
@@ -109,28 +110,28 @@ static void add_usage(const struct ag_ui_writing *e, struct buf *b)
     }
     if (!e->w->usage.len)
         return;
-    style_key(b, S, "usage");
+    json_style_append_key(b, S, "usage");
     buf_add(b, e->w->usage.p, e->w->usage.len);
 }
 
 /* The end. */
 
-void ag_ui_write_error(const struct ag_ui_writing *e)
+void ag_ui_write_error(const struct ag_ui_write_ctx *e)
 {
     struct ag_ui_writer *const w = e->w;
     const struct str x = ag_ui_x(e);
     w->failed = true;
-    ag_ui_set(&w->error, e->ev->u.error.message);
-    ag_ui_set(&w->error_code, e->ev->u.error.code);
+    ag_ui_write_replace(&w->error, e->ev->u.error.message);
+    ag_ui_write_replace(&w->error_code, e->ev->u.error.code);
     buf_reset(&w->error_x);
     buf_add(&w->error_x, x.p ? x.p : "", x.len);
 }
 
-static void write_run_error(const struct ag_ui_writing *e, const char *message, const char *code,
+static void write_run_error(const struct ag_ui_write_ctx *e, const char *message, const char *code,
                             struct str x)
 {
     struct buf *const b = ag_ui_begin(e, "RUN_ERROR", NULL);
-    style_member_str(b, S, "message", message);
+    json_style_member_str(b, S, "message", message);
     ag_ui_add_str(b, "code", code);
     add_usage(e, b);
     ag_ui_end(e, b, x);
@@ -140,32 +141,32 @@ static bool is_text_array(struct str value)
 {
     struct json j;
     bool good = true;
-    json_start(&j, value.p, value.len);
-    if (!value.p || !json_enter_array(&j))
+    json_init(&j, value.p, value.len);
+    if (!value.p || !json_reader_enter_array(&j))
         return false;
-    while (json_next_element(&j)) {
+    while (json_reader_next_element(&j)) {
         struct str element = {0};
-        json_skip(&j, &element);
+        json_reader_skip(&j, &element);
         good = good && value_string(element).p;
     }
     return good;
 }
 
-static void add_outcome(const struct ag_ui_writing *e, struct buf *b)
+static void add_outcome(const struct ag_ui_write_ctx *e, struct buf *b)
 {
     const char *const reason = e->ev->u.done.reason;
     const struct str own = ag_ui_x_member(e, "outcome");
-    const struct str pending = ag_ui_raw(own, "pendingToolCallIds");
+    const struct str pending = ag_ui_get_raw(own, "pendingToolCallIds");
     if (str_is(own, "null"))
         return; /* the source had none */
-    style_key(b, S, "outcome");
+    json_style_append_key(b, S, "outcome");
     buf_add_char(b, '{');
     if (strcmp(reason, "suspended") == 0) {
         ag_ui_add_interrupts(e, b);
     } else if (strcmp(reason, "cancelled") == 0) {
-        style_member_str(b, S, "type", "cancelled");
+        json_style_member_str(b, S, "type", "cancelled");
     } else {
-        style_member_str(b, S, "type", "success");
+        json_style_member_str(b, S, "type", "success");
         if (e->v1 && is_text_array(pending))
             ag_ui_add_json(b, "pendingToolCallIds", pending);
     }
@@ -173,26 +174,26 @@ static void add_outcome(const struct ag_ui_writing *e, struct buf *b)
 }
 
 /* That a run was stopped or refused has no place of its own. */
-static void add_reason(const struct ag_ui_writing *e, struct buf *b)
+static void add_reason(const struct ag_ui_write_ctx *e, struct buf *b)
 {
     const struct tc_done *const done = &e->ev->u.done;
     const bool odd = strcmp(done->reason, "stopped") == 0 || strcmp(done->reason, "refused") == 0;
     if (!odd)
         return;
-    style_key(b, S, "metadata");
+    json_style_append_key(b, S, "metadata");
     buf_add_char(b, '{');
-    style_member_str(b, S, "reason", done->reason);
+    json_style_member_str(b, S, "reason", done->reason);
     ag_ui_add_str(b, "code", done->code);
     ag_ui_add_str(b, "detail", done->detail);
     buf_add_char(b, '}');
 }
 
-static void write_run_finished(const struct ag_ui_writing *e)
+static void write_run_finished(const struct ag_ui_write_ctx *e)
 {
     const struct tc_done *const done = &e->ev->u.done;
     struct buf *const b = ag_ui_begin(e, "RUN_FINISHED", NULL);
-    style_member_str(b, S, "threadId", e->w->thread_id.p);
-    style_member_str(b, S, "runId", e->w->run_id.p);
+    json_style_member_str(b, S, "threadId", e->w->thread_id.p);
+    json_style_member_str(b, S, "runId", e->w->run_id.p);
     if (done->result)
         ag_ui_add_json(b, "result", (struct str){done->result, strlen(done->result)});
     add_outcome(e, b);
@@ -201,7 +202,7 @@ static void write_run_finished(const struct ag_ui_writing *e)
     ag_ui_end(e, b, ag_ui_x(e));
 }
 
-void ag_ui_write_done(const struct ag_ui_writing *e)
+void ag_ui_write_done(const struct ag_ui_write_ctx *e)
 {
     static const char *const codes[] = {"CANCELLED", "CANCELED"};
     const struct tc_done *const done = &e->ev->u.done;

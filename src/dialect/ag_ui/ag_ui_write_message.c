@@ -10,7 +10,7 @@ static const char *first_of(const char *a, const char *b, const char *c)
 }
 
 /* Whoever reads knows what it asked for: then the source's input is that of another. */
-void ag_ui_start(const struct ag_ui_writing *e)
+void ag_ui_start(const struct ag_ui_write_ctx *e)
 {
     const struct event *const ev = e->ev;
     const struct tc_start *const start = ev->kind == TC_START ? &ev->u.start : NULL;
@@ -23,16 +23,17 @@ void ag_ui_start(const struct ag_ui_writing *e)
         return;
     w->started = true;
     w->scopes = reader->run && !e->own;
-    ag_ui_set(&w->thread_id, first_of(reader->thread, start ? start->thread_id : NULL, session));
-    ag_ui_set(&w->run_id,
-              first_of(reader->run, start ? start->run_id : NULL, meta->correlation_id));
+    ag_ui_write_replace(&w->thread_id,
+                        first_of(reader->thread, start ? start->thread_id : NULL, session));
+    ag_ui_write_replace(&w->run_id,
+                        first_of(reader->run, start ? start->run_id : NULL, meta->correlation_id));
     if (!w->scope.len)
-        ag_ui_set(&w->scope, reader->scope ? reader->scope : w->run_id.p);
+        ag_ui_write_replace(&w->scope, reader->scope ? reader->scope : w->run_id.p);
     struct buf *const b = ag_ui_begin(e, "RUN_STARTED", NULL);
-    style_member_str(b, S, "threadId", w->thread_id.p);
-    style_member_str(b, S, "runId", w->run_id.p);
+    json_style_member_str(b, S, "threadId", w->thread_id.p);
+    json_style_member_str(b, S, "runId", w->run_id.p);
     if (e->v1)
-        style_member_str(b, S, "protocolVersion", "1.0");
+        json_style_member_str(b, S, "protocolVersion", "1.0");
     if (reader->run)
         ag_ui_add_str(b, "parentRunId", reader->parent_run);
     else
@@ -46,14 +47,14 @@ void ag_ui_start(const struct ag_ui_writing *e)
     ag_ui_continue_steps(e);
 }
 
-struct buf *ag_ui_begin(const struct ag_ui_writing *e, const char *type, const char *tag)
+struct buf *ag_ui_begin(const struct ag_ui_write_ctx *e, const char *type, const char *tag)
 {
     ag_ui_start(e);
-    struct buf *const b = writer_begin(e->out);
+    struct buf *const b = writer_begin_message(e->out);
     buf_add_char(b, '{');
-    style_member_str(b, S, "type", type);
+    json_style_member_str(b, S, "type", type);
     if (tag && *tag)
-        style_member_str(b, S, "subagentRunId", tag);
+        json_style_member_str(b, S, "subagentRunId", tag);
     return b;
 }
 
@@ -78,7 +79,7 @@ static bool is_kept_back(struct str key)
                                        "toolCallId",
                                        "parentSubagentRunId"};
     for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
-        if (json_string_is(key, ours[i]))
+        if (json_reader_string_is(key, ours[i]))
             return true;
     return false;
 }
@@ -87,7 +88,7 @@ static bool is_role(struct str value)
 {
     static const char *const roles[] = {"assistant", "user", "system", "developer"};
     for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++)
-        if (value_is(value, roles[i]))
+        if (value_equals(value, roles[i]))
             return true;
     return false;
 }
@@ -100,107 +101,107 @@ static bool is_sound(struct str key, struct str value)
                                           "code",        "message",          "source"};
     if (str_is(value, "null"))
         return false;
-    if (json_string_is(key, "timestamp"))
+    if (json_reader_string_is(key, "timestamp"))
         return ag_ui_is_integer(value);
-    if (json_string_is(key, "metadata"))
+    if (json_reader_string_is(key, "metadata"))
         return ag_ui_is_object(value);
-    if (json_string_is(key, "role"))
+    if (json_reader_string_is(key, "role"))
         return is_role(value);
     for (size_t i = 0; i < sizeof(strings) / sizeof(strings[0]); i++)
-        if (json_string_is(key, strings[i]))
+        if (json_reader_string_is(key, strings[i]))
             return value_string(value).p;
     return true;
 }
 
-void ag_ui_end(const struct ag_ui_writing *e, struct buf *b, struct str x)
+void ag_ui_end(const struct ag_ui_write_ctx *e, struct buf *b, struct str x)
 {
     struct json j;
     struct str key;
-    json_start(&j, x.p, x.len);
-    for (bool more = x.p && json_enter_object(&j); more && json_next_key(&j, &key);) {
+    json_init(&j, x.p, x.len);
+    for (bool more = x.p && json_reader_enter_object(&j); more && json_reader_next_key(&j, &key);) {
         struct str value = {0};
-        json_skip(&j, &value);
+        json_reader_skip(&j, &value);
         if (is_kept_back(key) || !is_sound(key, value))
             continue;
         buf_add_char(b, ',');
-        style_json(b, S, key.p - 1, key.len + 2);
+        json_style_append_value(b, S, key.p - 1, key.len + 2);
         buf_add_char(b, ':');
-        style_json(b, S, value.p, value.len);
+        json_style_append_value(b, S, value.p, value.len);
     }
     ag_ui_end_plain(e, b);
 }
 
-void ag_ui_end_plain(const struct ag_ui_writing *e, struct buf *b)
+void ag_ui_end_plain(const struct ag_ui_write_ctx *e, struct buf *b)
 {
     buf_add_char(b, '}');
-    writer_end(e->out);
+    writer_begin_end_message(e->out);
 }
 
 void ag_ui_add_str(struct buf *b, const char *key, const char *s)
 {
     if (s)
-        style_member_str(b, S, key, s);
+        json_style_member_str(b, S, key, s);
 }
 
 void ag_ui_add_json(struct buf *b, const char *key, struct str value)
 {
-    style_key(b, S, key);
+    json_style_append_key(b, S, key);
     if (value.p)
-        style_json(b, S, value.p, value.len);
+        json_style_append_value(b, S, value.p, value.len);
     else
         buf_add_str(b, "null");
 }
 
-struct str ag_ui_x(const struct ag_ui_writing *e)
+struct str ag_ui_x(const struct ag_ui_write_ctx *e)
 {
     const char *const x = e->own ? e->ev->meta.x : NULL;
     return (struct str){x, x ? strlen(x) : 0};
 }
 
-struct str ag_ui_x_member(const struct ag_ui_writing *e, const char *key)
+struct str ag_ui_x_member(const struct ag_ui_write_ctx *e, const char *key)
 {
-    return ag_ui_raw(ag_ui_x(e), key);
+    return ag_ui_get_raw(ag_ui_x(e), key);
 }
 
-bool ag_ui_is_child(const struct ag_ui_writing *e)
+bool ag_ui_is_child(const struct ag_ui_write_ctx *e)
 {
     return e->ev->meta.agent || e->ev->meta.parent_id;
 }
 
 /* A sub-agent without an id is known by the call that spawned it. */
-const char *ag_ui_tag(const struct ag_ui_writing *e)
+const char *ag_ui_tag(const struct ag_ui_write_ctx *e)
 {
     const struct tc_meta *const meta = &e->ev->meta;
     if (!e->v1 || meta->agent)
         return e->v1 ? meta->agent : NULL;
     const char *const known =
-        meta->parent_id ? tool_set_find_name(&e->w->agents, meta->parent_id) : NULL;
+        meta->parent_id ? open_calls_find_by_name(&e->w->agents, meta->parent_id) : NULL;
     return known ? known : meta->parent_id;
 }
 
-const char *ag_ui_scoped(const struct ag_ui_writing *e, const char *id)
+const char *ag_ui_scoped(const struct ag_ui_write_ctx *e, const char *id)
 {
     ag_ui_start(e);
     return id && e->w->scopes ? arena_sprintf(e->a, "%s:%s", e->w->scope.p, id) : id;
 }
 
-static const char *make_id(const struct ag_ui_writing *e)
+static const char *make_id(const struct ag_ui_write_ctx *e)
 {
     return ag_ui_scoped(e, arena_sprintf(e->a, "msg_%llu", (unsigned long long)++e->w->made));
 }
 
-const char *ag_ui_new_id(const struct ag_ui_writing *e, const char *wanted, const char *source)
+const char *ag_ui_new_id(const struct ag_ui_write_ctx *e, const char *wanted, const char *source)
 {
     struct ag_ui_writer *const w = e->w;
     const char *const base = ag_ui_scoped(e, wanted);
     const char *id = base ? base : make_id(e);
-    for (unsigned n = 2; tool_set_has(&w->used, id); n++)
+    for (unsigned n = 2; open_calls_contains(&w->used, id); n++)
         id = base ? arena_sprintf(e->a, "%s-%u", base, n) : make_id(e);
-    tool_set_add(&w->used, id, source);
+    open_calls_add(&w->used, id, source);
     return id;
 }
 
-void ag_ui_set(struct buf *to, const char *text)
+void ag_ui_write_replace(struct buf *to, const char *text)
 {
     buf_reset(to);
     buf_add_str(to, text ? text : "");

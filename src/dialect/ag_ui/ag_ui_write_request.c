@@ -25,16 +25,16 @@ static bool is_approval(const struct tc_request *r)
 }
 
 /* The call it is about, if the reader has seen it: what is hidden from it has no name there. */
-static const char *seen_call(const struct ag_ui_writing *e)
+static const char *seen_call(const struct ag_ui_write_ctx *e)
 {
     const char *const id = e->ev->u.request.tool_use_id;
-    bool seen = id && tool_set_has(&e->w->ended, id);
+    bool seen = id && open_calls_contains(&e->w->ended, id);
     for (size_t i = 0; id && i < e->w->n_calls; i++)
         seen = seen || strcmp(e->w->calls[i].id, id) == 0;
     return seen ? id : NULL;
 }
 
-static const char *core_reason(const struct ag_ui_writing *e)
+static const char *core_reason(const struct ag_ui_write_ctx *e)
 {
     return !is_approval(&e->ev->u.request) ? "input_required"
            : seen_call(e)                  ? "tool_call"
@@ -48,7 +48,7 @@ static struct str list_of(const char *json)
 }
 
 /* What will be done comes before what the agent says of it. */
-static const char *approval_message(const struct ag_ui_writing *e)
+static const char *approval_message(const struct ag_ui_write_ctx *e)
 {
     const struct tc_request *const r = &e->ev->u.request;
     const char *const said = r->message ? r->message : r->reason;
@@ -56,7 +56,7 @@ static const char *approval_message(const struct ag_ui_writing *e)
                          r->preview, said ? "\n\n" : "", said ? said : "");
 }
 
-static const char *core_message(const struct ag_ui_writing *e)
+static const char *core_message(const struct ag_ui_write_ctx *e)
 {
     const struct tc_request *const r = &e->ev->u.request;
     struct json j;
@@ -66,65 +66,66 @@ static const char *core_message(const struct ag_ui_writing *e)
     if (r->message || r->reason)
         return r->message ? r->message : r->reason;
     const struct str list = list_of(r->questions);
-    json_start(&j, list.p, list.len);
-    if (json_enter_array(&j) && json_next_element(&j))
-        json_skip(&j, &first);
-    const char *const prompt = value_text(e->a, value_member(first, "prompt"), NULL);
+    json_init(&j, list.p, list.len);
+    if (json_reader_enter_array(&j) && json_reader_next_element(&j))
+        json_reader_skip(&j, &first);
+    const char *const prompt = value_text(e->a, value_get_last(first, "prompt"), NULL);
     return prompt ? prompt : r->subject ? r->subject : r->tool;
 }
 
 /* The values of that member of each element. */
-static void add_each(const struct ag_ui_writing *e, struct buf *b, struct str list, const char *key)
+static void add_each(const struct ag_ui_write_ctx *e, struct buf *b, struct str list,
+                     const char *key)
 {
     struct json j;
     bool first = true;
-    json_start(&j, list.p, list.len);
+    json_init(&j, list.p, list.len);
     buf_add_char(b, '[');
-    for (bool more = list.p && json_enter_array(&j); more && json_next_element(&j);) {
+    for (bool more = list.p && json_reader_enter_array(&j); more && json_reader_next_element(&j);) {
         struct str element = {0};
-        json_skip(&j, &element);
-        const char *const text = value_text(e->a, value_member(element, key), NULL);
+        json_reader_skip(&j, &element);
+        const char *const text = value_text(e->a, value_get_last(element, key), NULL);
         if (!text)
             continue;
         if (!first)
             buf_add_char(b, ',');
-        style_string(b, S, text, strlen(text));
+        json_style_append_string(b, S, text, strlen(text));
         first = false;
     }
     buf_add_char(b, ']');
 }
 
-static void add_question(const struct ag_ui_writing *e, struct buf *b, struct str question)
+static void add_question(const struct ag_ui_write_ctx *e, struct buf *b, struct str question)
 {
-    const char *const id = value_text(e->a, value_member(question, "id"), NULL);
-    const bool multi = value_true(value_member(question, "multi"));
+    const char *const id = value_text(e->a, value_get_last(question, "id"), NULL);
+    const bool multi = value_is_true(value_get_last(question, "multi"));
     if (!id)
         return;
-    style_key_text(b, S, id, strlen(id));
+    json_style_append_escaped_key(b, S, id, strlen(id));
     buf_add_char(b, '{');
-    style_member_str(b, S, "type", multi ? "array" : "string");
-    ag_ui_add_str(b, "title", value_text(e->a, value_member(question, "header"), NULL));
-    ag_ui_add_str(b, "description", value_text(e->a, value_member(question, "prompt"), NULL));
+    json_style_member_str(b, S, "type", multi ? "array" : "string");
+    ag_ui_add_str(b, "title", value_text(e->a, value_get_last(question, "header"), NULL));
+    ag_ui_add_str(b, "description", value_text(e->a, value_get_last(question, "prompt"), NULL));
     if (multi) {
-        style_key(b, S, "items");
+        json_style_append_key(b, S, "items");
         buf_add_str(b, "{\"type\":\"string\",\"examples\":");
     } else {
-        style_key(b, S, "examples");
+        json_style_append_key(b, S, "examples");
     }
-    add_each(e, b, value_member(question, "options"), "label");
+    add_each(e, b, value_get_last(question, "options"), "label");
     buf_add_str(b, multi ? "}}" : "}");
 }
 
-static void add_questions(const struct ag_ui_writing *e, struct buf *b)
+static void add_questions(const struct ag_ui_write_ctx *e, struct buf *b)
 {
     const struct str list = list_of(e->ev->u.request.questions);
     struct json j;
-    json_start(&j, list.p, list.len);
+    json_init(&j, list.p, list.len);
     buf_add_str(b, "{\"type\":\"object\",\"properties\":{\"answers\":{\"type\":\"object\",");
     buf_add_str(b, "\"properties\":{");
-    for (bool more = json_enter_array(&j); more && json_next_element(&j);) {
+    for (bool more = json_reader_enter_array(&j); more && json_reader_next_element(&j);) {
         struct str question = {0};
-        json_skip(&j, &question);
+        json_reader_skip(&j, &question);
         add_question(e, b, question);
     }
     buf_add_str(b, "},\"required\":");
@@ -132,7 +133,7 @@ static void add_questions(const struct ag_ui_writing *e, struct buf *b)
     buf_add_str(b, "}},\"required\":[\"answers\"]}");
 }
 
-static void add_approval(const struct ag_ui_writing *e, struct buf *b)
+static void add_approval(const struct ag_ui_write_ctx *e, struct buf *b)
 {
     buf_add_str(b, "{\"type\":\"object\",\"properties\":{\"approved\":{\"type\":\"boolean\"},"
                    "\"choice\":{\"type\":\"string\",\"enum\":");
@@ -142,10 +143,10 @@ static void add_approval(const struct ag_ui_writing *e, struct buf *b)
 }
 
 /* What the payload of an answer has to be. */
-static void add_core_schema(const struct ag_ui_writing *e, struct buf *b)
+static void add_core_schema(const struct ag_ui_write_ctx *e, struct buf *b)
 {
     const struct tc_request *const r = &e->ev->u.request;
-    style_key(b, S, "responseSchema");
+    json_style_append_key(b, S, "responseSchema");
     if (is_approval(r))
         add_approval(e, b);
     else if (r->questions)
@@ -160,47 +161,47 @@ static void add_core_schema(const struct ag_ui_writing *e, struct buf *b)
 /* What it has no place for. */
 static void add_metadata(struct buf *b, const struct tc_request *r)
 {
-    style_key(b, S, "metadata");
+    json_style_append_key(b, S, "metadata");
     buf_add_char(b, '{');
-    style_member_str(b, S, "kind", r->kind);
+    json_style_member_str(b, S, "kind", r->kind);
     ag_ui_add_str(b, "tool", r->tool);
     ag_ui_add_str(b, "subject", r->subject);
     ag_ui_add_str(b, "preview", r->preview);
     if (r->choices)
         ag_ui_add_str(b, "reason", r->reason);
     if (r->args)
-        style_member_json(b, S, "args", r->args);
+        json_style_member_json(b, S, "args", r->args);
     if (r->questions)
-        style_member_json(b, S, "questions", r->questions);
+        json_style_member_json(b, S, "questions", r->questions);
     if (r->choices)
-        style_member_json(b, S, "choices", r->choices);
+        json_style_member_json(b, S, "choices", r->choices);
     buf_add_char(b, '}');
 }
 
 /* Members of the source's own interrupt that have no place. */
-static void add_rest(const struct ag_ui_writing *e, struct buf *b)
+static void add_rest(const struct ag_ui_write_ctx *e, struct buf *b)
 {
     static const char *const written[] = {"expiresAt", "metadata", NULL};
-    const char *const rest = e->own ? value_rest(e->a, ag_ui_x(e), written) : NULL;
-    if (!rest || value_member((struct str){rest, strlen(rest)}, "subagentRunId").p)
+    const char *const rest = e->own ? value_extra_except(e->a, ag_ui_x(e), written) : NULL;
+    if (!rest || value_get_last((struct str){rest, strlen(rest)}, "subagentRunId").p)
         return;
     CLEANUP_BUF struct buf more = {0};
-    style_json(&more, S, rest, strlen(rest));
+    json_style_append_value(&more, S, rest, strlen(rest));
     buf_add_char(b, ',');
     buf_add(b, more.p + 1, more.len - 2);
 }
 
-static void add_interrupt(const struct ag_ui_writing *e, struct buf *b)
+static void add_interrupt(const struct ag_ui_write_ctx *e, struct buf *b)
 {
     const struct tc_request *const r = &e->ev->u.request;
-    const struct str own = ag_ui_x(e), expires = ag_ui_raw(own, "expiresAt");
+    const struct str own = ag_ui_x(e), expires = ag_ui_get_raw(own, "expiresAt");
     const struct str schema = {r->schema, r->schema ? strlen(r->schema) : 0};
-    const struct str metadata = ag_ui_raw(own, "metadata");
+    const struct str metadata = ag_ui_get_raw(own, "metadata");
     const char *const reason = r->choices ? core_reason(e) : r->reason ? r->reason : r->kind;
     const char *const call = r->choices ? seen_call(e) : r->tool_use_id;
     buf_add_char(b, '{');
-    style_member_str(b, S, "id", ag_ui_scoped(e, r->request_id));
-    style_member_str(b, S, "reason", reason);
+    json_style_member_str(b, S, "id", ag_ui_scoped(e, r->request_id));
+    json_style_member_str(b, S, "reason", reason);
     ag_ui_add_str(b, "message", r->choices ? core_message(e) : r->message);
     ag_ui_add_str(b, "toolCallId", ag_ui_scoped(e, call));
     if (ag_ui_is_object(schema))
@@ -221,31 +222,31 @@ static void add_interrupt(const struct ag_ui_writing *e, struct buf *b)
 
 /* A call the front end makes is no interrupt: a run may end well without it. Neither is what is
  * decided already, to who could be made to answer it. */
-void ag_ui_write_request(const struct ag_ui_writing *e)
+void ag_ui_write_request(const struct ag_ui_write_ctx *e)
 {
     const struct tc_request *const r = &e->ev->u.request;
     struct ag_ui_writer *const w = e->w;
     const bool open = strcmp(r->state, "open") == 0;
-    tool_set_take(&w->asked, r->request_id);
+    open_calls_remove(&w->asked, r->request_id);
     if (r->tool_use_id && !(r->by && strcmp(r->by, "host") == 0))
-        tool_set_take(&w->waiting, r->tool_use_id);
+        open_calls_remove(&w->waiting, r->tool_use_id);
     if (!open)
         return;
     if (r->tool_use_id)
-        tool_set_add(&w->waiting, r->tool_use_id, NULL);
+        open_calls_add(&w->waiting, r->tool_use_id, NULL);
     if ((e->own || e->out->conf->run) && !r->blocking)
         return;
     CLEANUP_BUF struct buf interrupt = {0};
     add_interrupt(e, &interrupt);
-    tool_set_add(&w->asked, r->request_id, interrupt.p);
+    open_calls_add(&w->asked, r->request_id, interrupt.p);
 }
 
-void ag_ui_add_interrupts(const struct ag_ui_writing *e, struct buf *b)
+void ag_ui_add_interrupts(const struct ag_ui_write_ctx *e, struct buf *b)
 {
-    const struct tool_set *const asked = &e->w->asked;
+    const struct open_calls *const asked = &e->w->asked;
     const struct tc_done *const done = &e->ev->u.done;
-    style_member_str(b, S, "type", "interrupt");
-    style_key(b, S, "interrupts");
+    json_style_member_str(b, S, "type", "interrupt");
+    json_style_append_key(b, S, "interrupts");
     buf_add_char(b, '[');
     for (size_t i = 0; i < asked->n; i++) {
         if (i)
@@ -254,8 +255,8 @@ void ag_ui_add_interrupts(const struct ag_ui_writing *e, struct buf *b)
     }
     if (!asked->n) { /* a reader asks for one at least */
         buf_add_char(b, '{');
-        style_member_str(b, S, "id", "interrupt_1");
-        style_member_str(b, S, "reason", done->code ? done->code : "suspended");
+        json_style_member_str(b, S, "id", "interrupt_1");
+        json_style_member_str(b, S, "reason", done->code ? done->code : "suspended");
         ag_ui_add_str(b, "message", done->detail);
         buf_add_char(b, '}');
     }

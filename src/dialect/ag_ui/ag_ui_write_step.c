@@ -19,7 +19,7 @@ static const char *or_empty(const char *s)
 }
 
 /* Who a step is: what the guard pairs it by. */
-static const char *key_of(const struct ag_ui_writing *e)
+static const char *key_of(const struct ag_ui_write_ctx *e)
 {
     const struct tc_step *const step = &e->ev->u.step;
     return arena_sprintf(e->a, "%d\n%s\n%s\n%s\n%" PRId64, is_agent(step),
@@ -44,7 +44,7 @@ static bool is_taken(const struct ag_ui_writer *w, const char *name)
 }
 
 /* Its name, with a number where that is taken. */
-static const char *name_of(const struct ag_ui_writing *e)
+static const char *name_of(const struct ag_ui_write_ctx *e)
 {
     const struct tc_step *const step = &e->ev->u.step;
     const char *const base = step->name       ? step->name
@@ -58,38 +58,38 @@ static const char *name_of(const struct ag_ui_writing *e)
     return name;
 }
 
-static void write_plain(const struct ag_ui_writing *e, const char *type, const char *name,
+static void write_plain(const struct ag_ui_write_ctx *e, const char *type, const char *name,
                         const char *tag)
 {
     struct buf *const b = ag_ui_begin(e, type, tag);
-    style_member_str(b, S, "stepName", name);
+    json_style_member_str(b, S, "stepName", name);
     ag_ui_end(e, b, ag_ui_x(e));
 }
 
-static void write_agent_started(const struct ag_ui_writing *e)
+static void write_agent_started(const struct ag_ui_write_ctx *e)
 {
     const struct tc_meta *const meta = &e->ev->meta;
     const char *const parent = value_text(e->a, ag_ui_x_member(e, "parentSubagentRunId"), NULL);
     struct buf *const b = ag_ui_begin(e, "SUBAGENT_STARTED", meta->agent);
-    style_member_str(b, S, "name", e->ev->u.step.name ? e->ev->u.step.name : "agent");
+    json_style_member_str(b, S, "name", e->ev->u.step.name ? e->ev->u.step.name : "agent");
     const struct str description = ag_ui_x_member(e, "description");
     if (value_string(description).p)
         ag_ui_add_json(b, "description", description);
-    if (parent && tool_set_has(&e->w->agents, parent))
-        style_member_str(b, S, "parentSubagentRunId", parent);
+    if (parent && open_calls_contains(&e->w->agents, parent))
+        json_style_member_str(b, S, "parentSubagentRunId", parent);
     ag_ui_add_str(b, "parentToolCallId", ag_ui_scoped(e, meta->parent_id));
     static const char *const written[] = {"description", NULL};
-    const char *const rest = value_rest(e->a, ag_ui_x(e), written);
+    const char *const rest = value_extra_except(e->a, ag_ui_x(e), written);
     ag_ui_end(e, b, (struct str){rest, rest ? strlen(rest) : 0});
-    tool_set_add(&e->w->agents, meta->agent, meta->parent_id);
+    open_calls_add(&e->w->agents, meta->agent, meta->parent_id);
 }
 
-static void start_step(const struct ag_ui_writing *e)
+static void start_step(const struct ag_ui_write_ctx *e)
 {
     struct ag_ui_writer *const w = e->w;
     const char *const agent = e->ev->meta.agent;
-    const bool lives =
-        e->v1 && is_agent(&e->ev->u.step) && agent && *agent && !tool_set_has(&w->agents, agent);
+    const bool lives = e->v1 && is_agent(&e->ev->u.step) && agent && *agent &&
+                       !open_calls_contains(&w->agents, agent);
     if (w->n_steps == w->cap_steps) {
         w->cap_steps = w->cap_steps ? w->cap_steps * 2 : 8;
         w->steps = xrealloc(w->steps, w->cap_steps * sizeof(*w->steps));
@@ -106,31 +106,31 @@ static void start_step(const struct ag_ui_writing *e)
     w->steps[w->n_steps++] = step;
 }
 
-static void add_outcome(const struct ag_ui_writing *e, struct buf *b)
+static void add_outcome(const struct ag_ui_write_ctx *e, struct buf *b)
 {
     const char *const outcome = e->ev->u.step.outcome;
-    const struct str ids = ag_ui_raw(ag_ui_x_member(e, "outcome"), "interruptIds");
+    const struct str ids = ag_ui_get_raw(ag_ui_x_member(e, "outcome"), "interruptIds");
     if (!outcome)
         return;
     const bool suspended = strcmp(outcome, "suspended") == 0;
-    style_key(b, S, "outcome");
+    json_style_append_key(b, S, "outcome");
     buf_add_char(b, '{');
-    style_member_str(b, S, "type", suspended ? "suspended" : "success");
+    json_style_member_str(b, S, "type", suspended ? "suspended" : "success");
     if (suspended && ids.p && *ids.p == '[')
         ag_ui_add_json(b, "interruptIds", ids);
     buf_add_char(b, '}');
 }
 
-static void write_agent_ended(const struct ag_ui_writing *e, const char *tag)
+static void write_agent_ended(const struct ag_ui_write_ctx *e, const char *tag)
 {
     const struct tc_step *const step = &e->ev->u.step;
     const struct str error = {step->error, step->error ? strlen(step->error) : 0};
-    const char *const message = value_text(e->a, value_member(error, "message"), NULL);
+    const char *const message = value_text(e->a, value_get_last(error, "message"), NULL);
     const bool failed = error.p || (step->outcome && strcmp(step->outcome, "error") == 0);
     struct buf *const b = ag_ui_begin(e, failed ? "SUBAGENT_ERROR" : "SUBAGENT_FINISHED", tag);
     if (failed) {
-        style_member_str(b, S, "message", message ? message : "The sub-agent failed.");
-        ag_ui_add_str(b, "code", value_text(e->a, value_member(error, "code"), NULL));
+        json_style_member_str(b, S, "message", message ? message : "The sub-agent failed.");
+        ag_ui_add_str(b, "code", value_text(e->a, value_get_last(error, "code"), NULL));
     } else {
         if (step->result)
             ag_ui_add_json(b, "result", (struct str){step->result, strlen(step->result)});
@@ -148,7 +148,7 @@ static void drop_step(struct ag_ui_writer *w, struct ag_ui_step *step)
     memmove(step, step + 1, (size_t)(w->steps + w->n_steps - step) * sizeof(*step));
 }
 
-static void end_step(const struct ag_ui_writing *e)
+static void end_step(const struct ag_ui_write_ctx *e)
 {
     struct ag_ui_step *const step = find_step(e->w, key_of(e));
     if (!step)
@@ -161,7 +161,7 @@ static void end_step(const struct ag_ui_writing *e)
 }
 
 /* A mark is a step that is over at once. */
-void ag_ui_write_step(const struct ag_ui_writing *e)
+void ag_ui_write_step(const struct ag_ui_write_ctx *e)
 {
     const char *const state = e->ev->u.step.state;
     if (!e->own) {
@@ -181,19 +181,20 @@ void ag_ui_write_step(const struct ag_ui_writing *e)
     }
 }
 
-static void write_closed(const struct ag_ui_writing *e, const struct ag_ui_step *step, bool pauses)
+static void write_closed(const struct ag_ui_write_ctx *e, const struct ag_ui_step *step,
+                         bool pauses)
 {
     struct buf *const b =
         ag_ui_begin(e, step->agent ? "SUBAGENT_FINISHED" : "STEP_FINISHED", step->tag);
     if (!step->agent)
-        style_member_str(b, S, "stepName", step->name);
+        json_style_member_str(b, S, "stepName", step->name);
     else if (pauses)
         ag_ui_add_json(b, "outcome", STR("{\"type\":\"suspended\"}"));
     ag_ui_end_plain(e, b);
 }
 
 /* The innermost first. */
-void ag_ui_close_steps(const struct ag_ui_writing *e)
+void ag_ui_close_steps(const struct ag_ui_write_ctx *e)
 {
     while (e->w->n_steps) {
         struct ag_ui_step *const step = &e->w->steps[e->w->n_steps - 1];
@@ -203,24 +204,24 @@ void ag_ui_close_steps(const struct ag_ui_writing *e)
 }
 
 /* They go on in the run that goes on with this one. */
-void ag_ui_pause_steps(const struct ag_ui_writing *e)
+void ag_ui_pause_steps(const struct ag_ui_write_ctx *e)
 {
     for (size_t i = e->w->n_steps; i-- > 0;)
         write_closed(e, &e->w->steps[i], true);
 }
 
-static void write_opened(const struct ag_ui_writing *e, const struct ag_ui_step *step)
+static void write_opened(const struct ag_ui_write_ctx *e, const struct ag_ui_step *step)
 {
     struct buf *const b =
         ag_ui_begin(e, step->agent ? "SUBAGENT_STARTED" : "STEP_STARTED", step->tag);
-    style_member_str(b, S, step->agent ? "name" : "stepName", step->name);
+    json_style_member_str(b, S, step->agent ? "name" : "stepName", step->name);
     if (step->agent)
         ag_ui_add_str(b, "parentToolCallId",
-                      ag_ui_scoped(e, tool_set_name(&e->w->agents, step->tag)));
+                      ag_ui_scoped(e, open_calls_get_name(&e->w->agents, step->tag)));
     ag_ui_end_plain(e, b);
 }
 
-void ag_ui_continue_steps(const struct ag_ui_writing *e)
+void ag_ui_continue_steps(const struct ag_ui_write_ctx *e)
 {
     for (size_t i = 0; i < e->w->n_steps; i++)
         write_opened(e, &e->w->steps[i]);

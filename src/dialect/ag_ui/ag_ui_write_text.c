@@ -10,50 +10,51 @@ static const char *or_empty(const char *s)
     return s ? s : "";
 }
 
-static bool is_of(const struct ag_ui_said *said, const char *source, const char *tag)
+static bool is_of(const struct ag_ui_open_message *said, const char *source, const char *tag)
 {
     return said->open && strcmp(said->source.p, or_empty(source)) == 0 &&
            strcmp(said->tag.p, or_empty(tag)) == 0;
 }
 
-static void open_said(struct ag_ui_said *said, const char *source, const char *id, const char *tag)
+static void open_said(struct ag_ui_open_message *said, const char *source, const char *id,
+                      const char *tag)
 {
     said->open = true;
-    ag_ui_set(&said->source, source);
-    ag_ui_set(&said->id, id);
-    ag_ui_set(&said->tag, tag);
+    ag_ui_write_replace(&said->source, source);
+    ag_ui_write_replace(&said->id, id);
+    ag_ui_write_replace(&said->tag, tag);
 }
 
-static struct buf *begin_of(const struct ag_ui_writing *e, const char *type,
-                            const struct ag_ui_said *said)
+static struct buf *begin_of(const struct ag_ui_write_ctx *e, const char *type,
+                            const struct ag_ui_open_message *said)
 {
     struct buf *const b = ag_ui_begin(e, type, said->tag.p);
-    style_member_str(b, S, "messageId", said->id.p);
+    json_style_member_str(b, S, "messageId", said->id.p);
     return b;
 }
 
-static void write_content(const struct ag_ui_writing *e, const char *type,
-                          const struct ag_ui_said *said, const char *text)
+static void write_content(const struct ag_ui_write_ctx *e, const char *type,
+                          const struct ag_ui_open_message *said, const char *text)
 {
     struct buf *const b = begin_of(e, type, said);
-    style_member_str(b, S, "delta", text);
+    json_style_member_str(b, S, "delta", text);
     ag_ui_end(e, b, ag_ui_x(e));
 }
 
 /* Text. */
 
-void ag_ui_close_text(const struct ag_ui_writing *e, struct str x)
+void ag_ui_close_text(const struct ag_ui_write_ctx *e, struct str x)
 {
-    struct ag_ui_said *const text = &e->w->text;
+    struct ag_ui_open_message *const text = &e->w->text;
     if (!text->open)
         return;
     text->open = false;
     ag_ui_end(e, begin_of(e, "TEXT_MESSAGE_END", text), x);
 }
 
-static void open_text(const struct ag_ui_writing *e, const char *source, const char *role)
+static void open_text(const struct ag_ui_write_ctx *e, const char *source, const char *role)
 {
-    struct ag_ui_said *const text = &e->w->text;
+    struct ag_ui_open_message *const text = &e->w->text;
     const char *const tag = ag_ui_tag(e);
     const struct str start = ag_ui_x_member(e, "TEXT_MESSAGE_START");
     if (is_of(text, source, tag))
@@ -63,7 +64,7 @@ static void open_text(const struct ag_ui_writing *e, const char *source, const c
     open_said(text, source, ag_ui_new_id(e, source, source), tag);
     struct buf *const b = begin_of(e, "TEXT_MESSAGE_START", text);
     if (!start.p)
-        style_member_str(b, S, "role", role);
+        json_style_member_str(b, S, "role", role);
     ag_ui_end(e, b, start);
 }
 
@@ -76,7 +77,7 @@ static void remember(struct ag_ui_writer *w, const char *text, size_t len)
 }
 
 /* A 0.x reader would take a sub-agent's words for the agent's: it does not get them. */
-void ag_ui_write_narration(const struct ag_ui_writing *e)
+void ag_ui_write_narration(const struct ag_ui_write_ctx *e)
 {
     const struct tc_narration *const n = &e->ev->u.narration;
     if (ag_ui_is_child(e) && !e->v1)
@@ -100,7 +101,7 @@ static struct str trim(const char *p, size_t len)
 }
 
 /* Only what has not been written as it was said. */
-void ag_ui_write_final(const struct ag_ui_writing *e)
+void ag_ui_write_final(const struct ag_ui_write_ctx *e)
 {
     const struct tc_final *const final = &e->ev->u.final;
     const struct str text = trim(final->text, final->text_len);
@@ -117,18 +118,18 @@ void ag_ui_write_final(const struct ag_ui_writing *e)
 
 /* Reasoning: a span around each message, unless the source says otherwise. */
 
-static void close_reasoning_message(const struct ag_ui_writing *e, struct str x)
+static void close_reasoning_message(const struct ag_ui_write_ctx *e, struct str x)
 {
-    struct ag_ui_said *const reasoning = &e->w->reasoning;
+    struct ag_ui_open_message *const reasoning = &e->w->reasoning;
     if (!reasoning->open)
         return;
     reasoning->open = false;
     ag_ui_end(e, begin_of(e, "REASONING_MESSAGE_END", reasoning), x);
 }
 
-void ag_ui_close_reasoning(const struct ag_ui_writing *e)
+void ag_ui_close_reasoning(const struct ag_ui_write_ctx *e)
 {
-    struct ag_ui_said *const span = &e->w->span;
+    struct ag_ui_open_message *const span = &e->w->span;
     close_reasoning_message(e, (struct str){0});
     if (!span->open)
         return;
@@ -137,9 +138,9 @@ void ag_ui_close_reasoning(const struct ag_ui_writing *e)
 }
 
 /* The span a new message goes into: its own, the source's, or (source "") none. */
-static void open_span(const struct ag_ui_writing *e, const char *id, const char *tag)
+static void open_span(const struct ag_ui_write_ctx *e, const char *id, const char *tag)
 {
-    struct ag_ui_said *const span = &e->w->span;
+    struct ag_ui_open_message *const span = &e->w->span;
     const char *const named = value_text(e->a, ag_ui_x_member(e, "span"), NULL);
     if (named && *named && is_of(span, named, tag))
         return;
@@ -150,9 +151,9 @@ static void open_span(const struct ag_ui_writing *e, const char *id, const char 
     ag_ui_end(e, begin_of(e, "REASONING_START", span), ag_ui_x_member(e, "REASONING_START"));
 }
 
-static void open_reasoning(const struct ag_ui_writing *e, const char *source)
+static void open_reasoning(const struct ag_ui_write_ctx *e, const char *source)
 {
-    struct ag_ui_said *const reasoning = &e->w->reasoning;
+    struct ag_ui_open_message *const reasoning = &e->w->reasoning;
     const char *const tag = ag_ui_tag(e);
     if (is_of(reasoning, source, tag))
         return;
@@ -165,14 +166,14 @@ static void open_reasoning(const struct ag_ui_writing *e, const char *source)
     open_span(e, id, tag);
     open_said(reasoning, source, id, tag);
     struct buf *const b = begin_of(e, "REASONING_MESSAGE_START", reasoning);
-    style_member_str(b, S, "role", "reasoning");
+    json_style_member_str(b, S, "role", "reasoning");
     ag_ui_end(e, b, ag_ui_x_member(e, "REASONING_MESSAGE_START"));
 }
 
-static void write_encrypted(const struct ag_ui_writing *e)
+static void write_encrypted(const struct ag_ui_write_ctx *e)
 {
     const struct tc_thinking *const t = &e->ev->u.thinking;
-    const struct ag_ui_said *const last = &e->w->reasoning;
+    const struct ag_ui_open_message *const last = &e->w->reasoning;
     const bool of_call = t->entity && strcmp(t->entity, "tool-call") == 0;
     const bool known =
         last->id.len && (!t->message_id || strcmp(last->source.p, t->message_id) == 0);
@@ -182,13 +183,13 @@ static void write_encrypted(const struct ag_ui_writing *e)
     if (!entity)
         return; /* nothing it could belong to */
     struct buf *const b = ag_ui_begin(e, "REASONING_ENCRYPTED_VALUE", NULL);
-    style_member_str(b, S, "subtype", of_call ? "tool-call" : "message");
-    style_member_str(b, S, "entityId", entity);
-    style_member_str(b, S, "encryptedValue", t->encrypted);
+    json_style_member_str(b, S, "subtype", of_call ? "tool-call" : "message");
+    json_style_member_str(b, S, "entityId", entity);
+    json_style_member_str(b, S, "encryptedValue", t->encrypted);
     ag_ui_end(e, b, ag_ui_x(e));
 }
 
-void ag_ui_write_thinking(const struct ag_ui_writing *e)
+void ag_ui_write_thinking(const struct ag_ui_write_ctx *e)
 {
     const struct tc_thinking *const t = &e->ev->u.thinking;
     if (ag_ui_is_child(e) && !e->v1)
@@ -212,20 +213,20 @@ static bool is_other(const struct tc_message *m)
     return false;
 }
 
-static void write_whole(const struct ag_ui_writing *e)
+static void write_whole(const struct ag_ui_write_ctx *e)
 {
     const struct tc_message *const m = &e->ev->u.message;
     ag_ui_close_text(e, (struct str){0});
     open_text(e, m->message_id, m->role);
     if (m->text_len) {
         struct buf *const b = begin_of(e, "TEXT_MESSAGE_CONTENT", &e->w->text);
-        style_member_str(b, S, "delta", m->text);
+        json_style_member_str(b, S, "delta", m->text);
         ag_ui_end_plain(e, b);
     }
     ag_ui_close_text(e, ag_ui_x(e));
 }
 
-void ag_ui_write_message(const struct ag_ui_writing *e)
+void ag_ui_write_message(const struct ag_ui_write_ctx *e)
 {
     const struct tc_message *const m = &e->ev->u.message;
     struct ag_ui_writer *const w = e->w;

@@ -33,18 +33,18 @@ static uint64_t hash_on(uint64_t hash, const char *p, size_t n)
     return hash;
 }
 
-static struct buf *begin_of(const struct ag_ui_writing *e, const char *type,
+static struct buf *begin_of(const struct ag_ui_write_ctx *e, const char *type,
                             const struct ag_ui_call *call)
 {
     struct buf *const b = ag_ui_begin(e, type, call->tag);
-    style_member_str(b, S, "toolCallId", ag_ui_scoped(e, call->id));
+    json_style_member_str(b, S, "toolCallId", ag_ui_scoped(e, call->id));
     return b;
 }
 
 /* The message a call belongs to, as it was written: none that a reader has not seen. */
-static const char *parent_of(const struct ag_ui_writing *e, const char *message_id)
+static const char *parent_of(const struct ag_ui_write_ctx *e, const char *message_id)
 {
-    const struct ag_ui_said *const text = &e->w->text;
+    const struct ag_ui_open_message *const text = &e->w->text;
     const char *const tag = ag_ui_tag(e);
     const bool known = message_id && text->id.len && strcmp(text->source.p, message_id) == 0 &&
                        strcmp(text->tag.p, tag ? tag : "") == 0;
@@ -52,32 +52,32 @@ static const char *parent_of(const struct ag_ui_writing *e, const char *message_
 }
 
 /* Of a source of our own the parent is in x, unless its owner was another one. */
-static struct ag_ui_call *start_call(const struct ag_ui_writing *e, const char *id,
+static struct ag_ui_call *start_call(const struct ag_ui_write_ctx *e, const char *id,
                                      const char *name, const char *message_id)
 {
     struct ag_ui_writer *const w = e->w;
     struct ag_ui_call *const known = find_call(w, id);
     if (known)
         return known;
-    if (tool_set_has(&w->ended, id))
+    if (open_calls_contains(&w->ended, id))
         return NULL;
     ag_ui_close_text(e, (struct str){0});
     ag_ui_close_reasoning(e);
     struct ag_ui_call *const call = add_call(w, id, ag_ui_tag(e));
     struct buf *const b = begin_of(e, "TOOL_CALL_START", call);
-    style_member_str(b, S, "toolCallName", name ? name : "tool");
+    json_style_member_str(b, S, "toolCallName", name ? name : "tool");
     const bool told = e->ev->kind == TC_PROGRESS;
     ag_ui_add_str(b, "parentMessageId", told && e->own ? NULL : parent_of(e, message_id));
     ag_ui_end(e, b, told && !e->ev->u.progress.args_delta ? ag_ui_x(e) : (struct str){0});
     return call;
 }
 
-static void write_args(const struct ag_ui_writing *e, struct ag_ui_call *call, const char *p,
+static void write_args(const struct ag_ui_write_ctx *e, struct ag_ui_call *call, const char *p,
                        size_t n, struct str x)
 {
     struct buf *const b = begin_of(e, "TOOL_CALL_ARGS", call);
-    style_key(b, S, "delta");
-    style_string(b, S, p, n);
+    json_style_append_key(b, S, "delta");
+    json_style_append_string(b, S, p, n);
     ag_ui_end(e, b, x);
     call->hash = hash_on(call->hash, p, n);
     call->sent += n;
@@ -85,20 +85,20 @@ static void write_args(const struct ag_ui_writing *e, struct ag_ui_call *call, c
 
 static void drop_call(struct ag_ui_writer *w, struct ag_ui_call *call)
 {
-    tool_set_add(&w->ended, call->id, call->tag);
+    open_calls_add(&w->ended, call->id, call->tag);
     free(call->id);
     free(call->tag);
     *call = w->calls[--w->n_calls];
 }
 
-static void end_call(const struct ag_ui_writing *e, struct ag_ui_call *call, struct str x)
+static void end_call(const struct ag_ui_write_ctx *e, struct ag_ui_call *call, struct str x)
 {
     ag_ui_end(e, begin_of(e, "TOOL_CALL_END", call), x);
     drop_call(e->w, call);
 }
 
 /* What of the arguments has not been sent piece by piece. */
-static void complete_args(const struct ag_ui_writing *e, struct ag_ui_call *call)
+static void complete_args(const struct ag_ui_write_ctx *e, struct ag_ui_call *call)
 {
     const struct tc_tool_call *const t = &e->ev->u.tool_call;
     const char *const p = t->args_raw ? t->args_raw : t->args;
@@ -110,11 +110,11 @@ static void complete_args(const struct ag_ui_writing *e, struct ag_ui_call *call
         write_args(e, call, p + call->sent, n - call->sent, (struct str){0});
 }
 
-void ag_ui_write_call(const struct ag_ui_writing *e)
+void ag_ui_write_call(const struct ag_ui_write_ctx *e)
 {
     const struct tc_tool_call *const t = &e->ev->u.tool_call;
     const struct str x = {e->ev->meta.x, e->ev->meta.x ? strlen(e->ev->meta.x) : 0};
-    if (value_true(ag_ui_raw(x, "synthesized"))) /* of an earlier run: that one wrote it */
+    if (value_is_true(ag_ui_get_raw(x, "synthesized"))) /* of an earlier run: that one wrote it */
         return;
     struct ag_ui_call *const call = start_call(e, t->tool_use_id, t->name, t->message_id);
     if (!call)
@@ -123,7 +123,7 @@ void ag_ui_write_call(const struct ag_ui_writing *e)
     end_call(e, call, ag_ui_x(e));
 }
 
-void ag_ui_close_calls(const struct ag_ui_writing *e)
+void ag_ui_close_calls(const struct ag_ui_write_ctx *e)
 {
     while (e->w->n_calls)
         end_call(e, &e->w->calls[e->w->n_calls - 1], (struct str){0});
@@ -138,35 +138,35 @@ void ag_ui_fini_calls(struct ag_ui_writer *w)
 
 /* Progress. */
 
-static void write_report(const struct ag_ui_writing *e)
+static void write_report(const struct ag_ui_write_ctx *e)
 {
     const struct tc_progress *const p = &e->ev->u.progress;
     struct buf *const b = ag_ui_begin(e, "ACTIVITY_SNAPSHOT", NULL);
     const char *const key =
         p->tool_use_id ? arena_sprintf(e->a, "tool_call:%s", p->tool_use_id) : "progress";
-    style_member_str(b, S, "messageId", ag_ui_scoped(e, key));
-    style_member_str(b, S, "activityType", p->tool_use_id ? "tool-call-progress" : "progress");
-    style_key(b, S, "content");
+    json_style_member_str(b, S, "messageId", ag_ui_scoped(e, key));
+    json_style_member_str(b, S, "activityType", p->tool_use_id ? "tool-call-progress" : "progress");
+    json_style_append_key(b, S, "content");
     buf_add_char(b, '{');
     ag_ui_add_str(b, "call_id", ag_ui_scoped(e, p->tool_use_id));
     ag_ui_add_str(b, "tool_name", p->name);
     ag_ui_add_str(b, "status", p->phase ? p->phase : "running");
     if (p->percent >= 0)
-        style_member_real(b, S, "progress", p->percent / 100);
+        json_style_member_real(b, S, "progress", p->percent / 100);
     if (p->loaded >= 0)
-        style_member_real(b, S, "loaded", p->loaded);
+        json_style_member_real(b, S, "loaded", p->loaded);
     if (p->total >= 0)
-        style_member_real(b, S, "total", p->total);
+        json_style_member_real(b, S, "total", p->total);
     ag_ui_add_str(b, "message", p->message);
     ag_ui_add_str(b, "output", p->output);
     ag_ui_add_str(b, "node_id", p->node_id);
     ag_ui_add_str(b, "parent_node_id", p->parent_node_id);
     buf_add_char(b, '}');
-    style_member_bool(b, S, "replace", true);
+    json_style_member_bool(b, S, "replace", true);
     ag_ui_end_plain(e, b);
 }
 
-static void write_composing(const struct ag_ui_writing *e)
+static void write_composing(const struct ag_ui_write_ctx *e)
 {
     const struct tc_progress *const p = &e->ev->u.progress;
     struct ag_ui_call *const call = start_call(e, p->tool_use_id, p->name, NULL);
@@ -174,7 +174,7 @@ static void write_composing(const struct ag_ui_writing *e)
         write_args(e, call, p->args_delta, p->args_delta_len, ag_ui_x(e));
 }
 
-void ag_ui_write_progress(const struct ag_ui_writing *e)
+void ag_ui_write_progress(const struct ag_ui_write_ctx *e)
 {
     const struct tc_progress *const p = &e->ev->u.progress;
     const bool composing =
@@ -185,7 +185,7 @@ void ag_ui_write_progress(const struct ag_ui_writing *e)
         write_composing(e);
         return;
     }
-    if (composing || (e->w->activity && ag_ui_raw(x, "activity_type").p))
+    if (composing || (e->w->activity && ag_ui_get_raw(x, "activity_type").p))
         return; /* nothing to say, or the activity itself was written */
     const bool cancelled = p->phase && strcmp(p->phase, "cancelled") == 0;
     if (cancelled && !p->message && p->percent < 0)
@@ -195,7 +195,7 @@ void ag_ui_write_progress(const struct ag_ui_writing *e)
 
 /* Results. */
 
-static void add_content(const struct ag_ui_writing *e, struct buf *b)
+static void add_content(const struct ag_ui_write_ctx *e, struct buf *b)
 {
     const struct tc_tool_result *const r = &e->ev->u.tool_result;
     const struct str parts = {r->structured, r->structured ? strlen(r->structured) : 0};
@@ -203,30 +203,30 @@ static void add_content(const struct ag_ui_writing *e, struct buf *b)
         ag_ui_add_json(b, "content", parts);
         return;
     }
-    style_key(b, S, "content");
-    style_string(b, S, r->content, r->content_len);
+    json_style_append_key(b, S, "content");
+    json_style_append_string(b, S, r->content, r->content_len);
 }
 
 /* There is no flag for a failure. */
-static void add_failure(const struct ag_ui_writing *e, struct buf *b)
+static void add_failure(const struct ag_ui_write_ctx *e, struct buf *b)
 {
     const struct tc_tool_result *const r = &e->ev->u.tool_result;
     if (!r->is_error || ag_ui_x_member(e, "metadata").p)
         return;
-    style_key(b, S, "metadata");
+    json_style_append_key(b, S, "metadata");
     buf_add_str(b, "{\"isError\":true");
     ag_ui_add_str(b, "outcome", r->outcome);
     buf_add_char(b, '}');
 }
 
-void ag_ui_write_result(const struct ag_ui_writing *e)
+void ag_ui_write_result(const struct ag_ui_write_ctx *e)
 {
     const struct tc_tool_result *const r = &e->ev->u.tool_result;
     struct ag_ui_writer *const w = e->w;
     const bool cancelled = r->outcome && strcmp(r->outcome, "cancelled") == 0;
     struct ag_ui_call *const open = find_call(w, r->tool_use_id);
     const bool invented = e->own && cancelled && !e->ev->meta.x && !r->message_id;
-    if (tool_set_take(&w->waiting, r->tool_use_id) && cancelled)
+    if (open_calls_remove(&w->waiting, r->tool_use_id) && cancelled)
         return;
     if (open)
         end_call(e, open, (struct str){0});
@@ -234,16 +234,16 @@ void ag_ui_write_result(const struct ag_ui_writing *e)
         return; /* the run ended without it, and so it may here */
     ag_ui_close_text(e, (struct str){0});
     ag_ui_close_reasoning(e);
-    const bool known = tool_set_has(&w->ended, r->tool_use_id);
-    const char *const tag = known ? tool_set_name(&w->ended, r->tool_use_id) : ag_ui_tag(e);
+    const bool known = open_calls_contains(&w->ended, r->tool_use_id);
+    const char *const tag = known ? open_calls_get_name(&w->ended, r->tool_use_id) : ag_ui_tag(e);
     const char *const base = arena_sprintf(e->a, "%s-result", r->tool_use_id);
     struct buf *const b = ag_ui_begin(e, "TOOL_CALL_RESULT", tag);
-    style_member_str(b, S, "messageId",
-                     ag_ui_new_id(e, r->message_id && e->own ? r->message_id : base, NULL));
-    style_member_str(b, S, "toolCallId", ag_ui_scoped(e, r->tool_use_id));
+    json_style_member_str(b, S, "messageId",
+                          ag_ui_new_id(e, r->message_id && e->own ? r->message_id : base, NULL));
+    json_style_member_str(b, S, "toolCallId", ag_ui_scoped(e, r->tool_use_id));
     add_content(e, b);
     if (!str_is(ag_ui_x_member(e, "role"), "null"))
-        style_member_str(b, S, "role", "tool");
+        json_style_member_str(b, S, "role", "tool");
     add_failure(e, b);
     ag_ui_end(e, b, ag_ui_x(e));
 }

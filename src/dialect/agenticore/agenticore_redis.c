@@ -7,15 +7,15 @@
 #include "dialect/reader/tool_args.h"
 #include "dialect/reader/value.h"
 
-struct redis {
+struct agenticore_reader {
     struct buf text; /* of the last block, when it was text */
     bool started, ended, settled;
     double ended_ts;
 };
 
 struct redis_entry {
-    struct redis *r;
-    const struct dialect_out *out;
+    struct agenticore_reader *r;
+    const struct dialect_sink *out;
     struct str self;
     const char *content;
     size_t len;
@@ -23,7 +23,7 @@ struct redis_entry {
 
 /* What every event gets from its entry. */
 struct mark {
-    const struct dialect_out *to;
+    const struct dialect_sink *to;
     const char *id, *session_id;
 };
 
@@ -41,19 +41,19 @@ static void tell_start(const struct redis_entry *e)
     static const char *const kept[] = {"correlation_id", NULL};
     struct event ev;
     event_init(&ev, TC_START);
-    ev.meta.x = value_some(e->out->scratch, e->self, kept);
+    ev.meta.x = value_extra_only(e->out->scratch, e->self, kept);
     e->r->started = true;
-    dialect_emit(e->out, &ev);
+    dialect_emit_draft(e->out, &ev);
 }
 
 static void take_thinking(const struct redis_entry *e)
 {
-    tell_thinking(e->out, e->content, e->len, NULL);
+    dialect_emit_thinking(e->out, e->content, e->len, NULL);
 }
 
 static void take_text(const struct redis_entry *e)
 {
-    tell_narration(e->out, e->content, e->len, NULL);
+    dialect_emit_narration(e->out, e->content, e->len, NULL);
     buf_reset(&e->r->text);
     buf_add(&e->r->text, e->content, e->len);
 }
@@ -69,17 +69,17 @@ static void take_tool_use(const struct redis_entry *e)
     struct tc_tool_call *const call = &ev.u.tool_call;
     call->name = "tool";
     buf_reset(&e->r->text);
-    if (value_line(e->content, e->len, VALUE_ROWS(rows)) == 0) {
+    if (value_parse_line(e->content, e->len, VALUE_ROWS(rows)) == 0) {
         const char *const said_id = value_text(scratch, id, NULL);
         const char *const said_name = value_text(scratch, name, NULL);
         call->tool_use_id = said_id ? said_id : "";
         call->name = said_name ? said_name : "tool";
-        tool_set_args(scratch, call, input);
+        tool_args_parse(scratch, call, input);
     } else {
         call->args_raw = e->content;
         call->args_raw_len = e->len;
     }
-    dialect_emit(e->out, &ev);
+    dialect_emit_draft(e->out, &ev);
 }
 
 /* Text of the output: what is no string is shown as the producer would show it. */
@@ -91,7 +91,7 @@ static void set_output(struct arena *scratch, struct tc_tool_result *result, str
     }
     CLEANUP_BUF struct buf shown = {0};
     if (output.p)
-        pretty_json_line(&shown, output.p, output.len);
+        json_pretty_append_line(&shown, output.p, output.len);
     result->content = arena_strndup(scratch, shown.p ? shown.p : "", shown.len);
     result->content_len = shown.len;
     result->structured = value_json(scratch, output, NULL);
@@ -107,14 +107,14 @@ static void take_tool_result(const struct redis_entry *e)
     struct tc_tool_result *const result = &ev.u.tool_result;
     result->content = e->content;
     result->content_len = e->len;
-    if (value_line(e->content, e->len, VALUE_ROWS(rows)) == 0) {
+    if (value_parse_line(e->content, e->len, VALUE_ROWS(rows)) == 0) {
         const char *const said_id = value_text(e->out->scratch, id, NULL);
         result->tool_use_id = said_id ? said_id : "";
-        result->is_error = value_true(is_error);
+        result->is_error = value_is_true(is_error);
         set_output(e->out->scratch, result, output);
     }
     result->outcome = result->is_error ? "failed" : "succeeded";
-    dialect_emit(e->out, &ev);
+    dialect_emit_draft(e->out, &ev);
 }
 
 static void take_done(const struct redis_entry *e)
@@ -122,23 +122,23 @@ static void take_done(const struct redis_entry *e)
     e->r->ended = true;
     e->r->ended_ts = e->out->ts;
     if (e->r->text.len)
-        tell_message(e->out, e->r->text.p, e->r->text.len, NULL);
+        dialect_emit_message(e->out, e->r->text.p, e->r->text.len, NULL);
 }
 
 /* The stream said that it is over; that the agent did well is known when it is gone, or when the
  * stream goes on with another turn. */
-static void settle(struct redis *r, const struct dialect_out *out)
+static void settle(struct agenticore_reader *r, const struct dialect_sink *out)
 {
     if (!r->ended || r->settled)
         return;
     r->settled = true;
-    struct dialect_out then = *out;
+    struct dialect_sink then = *out;
     then.ts = r->ended_ts;
-    tell_final(&then, r->text.p, r->text.len, NULL);
-    tell_done(&then, "completed", NULL);
+    dialect_emit_final(&then, r->text.p, r->text.len, NULL);
+    dialect_emit_done(&then, "completed", NULL);
 }
 
-static int read_entry(void *state, const struct dialect_out *out, const char *line, size_t len)
+static int read_entry(void *state, const struct dialect_sink *out, const char *line, size_t len)
 {
     static const struct {
         const char *type;
@@ -155,32 +155,32 @@ static int read_entry(void *state, const struct dialect_out *out, const char *li
                                      {"content", &content},
                                      {"ts", &ts},
                                      {"session_id", &session}};
-    if (value_line(line, len, VALUE_ROWS(rows)) < 0)
+    if (value_parse_line(line, len, VALUE_ROWS(rows)) < 0)
         return -1;
     settle(state, out);
     struct mark mark = {.to = out,
                         .id = value_text(out->scratch, id, NULL),
                         .session_id = value_text(out->scratch, session, NULL)};
-    struct dialect_out marked = *out;
+    struct dialect_sink marked = *out;
     marked.emit = emit_marked;
     marked.ctx = &mark;
     marked.ts = value_time(ts);
     e.out = &marked;
     if (content.p)
-        e.content = value_show(out->scratch, content, &e.len);
+        e.content = value_text_or_json(out->scratch, content, &e.len);
     if (!e.r->started)
         tell_start(&e);
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-        if (value_is(type, types[i].type)) {
+        if (value_equals(type, types[i].type)) {
             types[i].take(&e);
             return 0;
         }
     const char *const name = value_text(out->scratch, type, NULL);
-    tell_raw(&marked, "agenticore-redis", e.self, name ? name : "unknown");
+    dialect_emit_raw(&marked, "agenticore-redis", e.self, name ? name : "unknown");
     return 0;
 }
 
-static void end_stream(void *state, const struct dialect_out *out,
+static void end_stream(void *state, const struct dialect_sink *out,
                        const struct stream_end_info *end)
 {
     if (end->how == STREAM_EOF)
@@ -189,24 +189,24 @@ static void end_stream(void *state, const struct dialect_out *out,
 
 static void close_state(void *state)
 {
-    struct redis *const r = state;
+    struct agenticore_reader *const r = state;
     buf_fini(&r->text);
 }
 
 static int sniff_entry(struct str line, const char *event)
 {
     (void)event;
-    return value_string(value_member(line, "event_type")).p &&
-                   value_string(value_member(line, "content")).p &&
-                   value_member(line, "correlation_id").p
-               ? DIALECT_SURE
+    return value_string(value_get_last(line, "event_type")).p &&
+                   value_string(value_get_last(line, "content")).p &&
+                   value_get_last(line, "correlation_id").p
+               ? DIALECT_SCORE_CERTAIN
                : 0;
 }
 
 const struct dialect dialect_agenticore_redis = {
     .name = "agenticore-redis",
     .summary = "entries of an agenticore event stream",
-    .state_size = sizeof(struct redis),
+    .state_size = sizeof(struct agenticore_reader),
     .sniff = sniff_entry,
     .line = read_entry,
     .end = end_stream,

@@ -29,7 +29,7 @@ struct agenticore_writer {
     bool parted;     /* something came in between */
 };
 
-struct chunk {
+struct agenticore_write_ctx {
     struct agenticore_writer *w;
     const struct writer_out *out;
     const struct event *ev;
@@ -57,20 +57,20 @@ static const char *model_of(const char *asked)
 }
 
 /* Up to the bracket of its choices. */
-static struct buf *begin_chunk(const struct chunk *c)
+static struct buf *begin_chunk(const struct agenticore_write_ctx *c)
 {
-    struct buf *const b = writer_begin(c->out);
+    struct buf *const b = writer_begin_message(c->out);
     buf_add_char(b, '{');
-    style_member_str(b, PYTHON, "id", c->w->id.len ? c->w->id.p : "chatcmpl-");
-    style_member_str(b, PYTHON, "object", "chat.completion.chunk");
-    style_member_int(b, PYTHON, "created", c->w->created);
-    style_member_str(b, PYTHON, "model", c->w->model ? c->w->model : model_of(NULL));
+    json_style_member_str(b, PYTHON, "id", c->w->id.len ? c->w->id.p : "chatcmpl-");
+    json_style_member_str(b, PYTHON, "object", "chat.completion.chunk");
+    json_style_member_int(b, PYTHON, "created", c->w->created);
+    json_style_member_str(b, PYTHON, "model", c->w->model ? c->w->model : model_of(NULL));
     buf_add_str(b, ", \"choices\": [");
     return b;
 }
 
 /* Up to the delta's brace. */
-static struct buf *begin_choice(const struct chunk *c)
+static struct buf *begin_choice(const struct agenticore_write_ctx *c)
 {
     struct buf *const b = begin_chunk(c);
     buf_add_str(b, "{\"index\": 0, \"delta\": {");
@@ -82,30 +82,30 @@ static void add_finish(struct buf *b, const char *finish)
 {
     buf_add_char(b, '}');
     if (finish)
-        style_member_str(b, PYTHON, "finish_reason", finish);
+        json_style_member_str(b, PYTHON, "finish_reason", finish);
     else
-        style_member_null(b, PYTHON, "finish_reason");
+        json_style_member_null(b, PYTHON, "finish_reason");
 }
 
-static void end_chunk(const struct chunk *c, struct buf *b)
+static void end_chunk(const struct agenticore_write_ctx *c, struct buf *b)
 {
     buf_add_str(b, "}]}");
-    writer_end(c->out);
+    writer_begin_end_message(c->out);
 }
 
 /* A chunk whose delta is one text. */
-static struct buf *begin_text(const struct chunk *c, const char *key, const char *text, size_t len,
-                              const char *tag)
+static struct buf *begin_text(const struct agenticore_write_ctx *c, const char *key,
+                              const char *text, size_t len, const char *tag)
 {
     struct buf *const b = begin_choice(c);
-    style_key(b, PYTHON, key);
-    style_string(b, PYTHON, text, len);
+    json_style_append_key(b, PYTHON, key);
+    json_style_append_string(b, PYTHON, text, len);
     add_finish(b, NULL);
-    style_member_str(b, PYTHON, "x_agenticore_event_type", tag);
+    json_style_member_str(b, PYTHON, "x_agenticore_event_type", tag);
     return b;
 }
 
-static void write_start(const struct chunk *c)
+static void write_start(const struct agenticore_write_ctx *c)
 {
     const char *const asked = c->out->conf->model;
     const double ts = c->ev->meta.ts;
@@ -116,7 +116,7 @@ static void write_start(const struct chunk *c)
     buf_reset(&c->w->id);
     buf_printf(&c->w->id, "chatcmpl-%s", c->ev->meta.correlation_id);
     struct buf *const b = begin_choice(c);
-    style_member_str(b, PYTHON, "role", "assistant");
+    json_style_member_str(b, PYTHON, "role", "assistant");
     add_finish(b, NULL);
     end_chunk(c, b);
 }
@@ -129,12 +129,12 @@ static bool is_child(const struct event *ev)
 
 /* ---- an answer tells nothing twice ---- */
 
-static bool is_answer(const struct chunk *c)
+static bool is_answer(const struct agenticore_write_ctx *c)
 {
     return c->out->conf->is_answer;
 }
 
-static void part(const struct chunk *c)
+static void part(const struct agenticore_write_ctx *c)
 {
     if (!is_child(c->ev))
         c->w->parted = true;
@@ -172,8 +172,8 @@ static void remember(struct agenticore_writer *w, const char *text, size_t len)
 }
 
 /* A text of the agent, which is to be a paragraph of its own where it is. */
-static void write_content(const struct chunk *c, const char *text, size_t len, const char *message,
-                          const char *tag)
+static void write_content(const struct agenticore_write_ctx *c, const char *text, size_t len,
+                          const char *message, const char *tag)
 {
     CLEANUP_BUF struct buf paragraph = {0};
     if (is_answer(c) && is_apart(c->w, message))
@@ -186,21 +186,21 @@ static void write_content(const struct chunk *c, const char *text, size_t len, c
 
 /* ---- what is said ---- */
 
-static void write_narration(const struct chunk *c)
+static void write_narration(const struct agenticore_write_ctx *c)
 {
     const struct tc_narration *const n = &c->ev->u.narration;
     if (!is_child(c->ev))
         write_content(c, n->text, n->text_len, n->message_id, "narration");
 }
 
-static void write_thinking(const struct chunk *c)
+static void write_thinking(const struct agenticore_write_ctx *c)
 {
     const struct tc_thinking *const t = &c->ev->u.thinking;
     if (t->text_len && !is_child(c->ev))
         end_chunk(c, begin_text(c, "reasoning_content", t->text, t->text_len, "thinking"));
 }
 
-static void write_final(const struct chunk *c)
+static void write_final(const struct agenticore_write_ctx *c)
 {
     const struct tc_final *const f = &c->ev->u.final;
     if (!f->text_len)
@@ -216,33 +216,33 @@ static void write_final(const struct chunk *c)
     }
     struct buf *const b = begin_choice(c);
     add_finish(b, NULL);
-    style_member_str(b, PYTHON, "x_agenticore_event_type", "final");
+    json_style_member_str(b, PYTHON, "x_agenticore_event_type", "final");
     end_chunk(c, b);
 }
 
 /* The answer of the host to who asked for the switches. */
-static void write_notice(const struct chunk *c)
+static void write_notice(const struct agenticore_write_ctx *c)
 {
     const struct tc_notice *const n = &c->ev->u.notice;
     if (n->code && strcmp(n->code, "stream_config") == 0)
         end_chunk(c, begin_text(c, "content", n->text, strlen(n->text), "stream_config"));
 }
 
-static void write_call(const struct chunk *c)
+static void write_call(const struct agenticore_write_ctx *c)
 {
     const struct tc_tool_call *const call = &c->ev->u.tool_call;
     part(c);
     CLEANUP_BUF struct buf text = {0};
     buf_printf(&text, CALL_LABEL "%s\n```json\n", call->name);
-    pretty_json(&text, call->args, call->args_len);
+    json_pretty_append(&text, call->args, call->args_len);
     buf_add_str(&text, "\n```\n");
     struct buf *const b = begin_text(c, "reasoning_content", text.p, text.len, "tool_use");
-    style_member_str(b, PYTHON, "x_agenticore_tool_name", call->name);
-    style_member_str(b, PYTHON, "x_agenticore_tool_use_id", call->tool_use_id);
+    json_style_member_str(b, PYTHON, "x_agenticore_tool_name", call->name);
+    json_style_member_str(b, PYTHON, "x_agenticore_tool_use_id", call->tool_use_id);
     end_chunk(c, b);
 }
 
-static void write_result(const struct chunk *c)
+static void write_result(const struct agenticore_write_ctx *c)
 {
     const struct tc_tool_result *const result = &c->ev->u.tool_result;
     part(c);
@@ -251,8 +251,8 @@ static void write_result(const struct chunk *c)
     buf_add(&text, result->content, result->content_len);
     buf_add_str(&text, "\n```\n");
     struct buf *const b = begin_text(c, "reasoning_content", text.p, text.len, "tool_result");
-    style_member_str(b, PYTHON, "x_agenticore_tool_use_id", result->tool_use_id);
-    style_member_bool(b, PYTHON, "x_agenticore_is_error", result->is_error);
+    json_style_member_str(b, PYTHON, "x_agenticore_tool_use_id", result->tool_use_id);
+    json_style_member_bool(b, PYTHON, "x_agenticore_is_error", result->is_error);
     end_chunk(c, b);
 }
 
@@ -261,7 +261,7 @@ static int64_t at_least_zero(int64_t n)
     return n < 0 ? 0 : n;
 }
 
-static void keep_usage(const struct chunk *c)
+static void keep_usage(const struct agenticore_write_ctx *c)
 {
     const struct tc_usage *const u = &c->ev->u.usage;
     if (strcmp(u->scope, "turn") != 0)
@@ -270,7 +270,7 @@ static void keep_usage(const struct chunk *c)
     c->w->output = at_least_zero(u->output_tokens);
 }
 
-static void keep_error(const struct chunk *c)
+static void keep_error(const struct agenticore_write_ctx *c)
 {
     const struct tc_error *const e = &c->ev->u.error;
     if (is_child(c->ev))
@@ -282,7 +282,7 @@ static void keep_error(const struct chunk *c)
     buf_add_str(&c->w->code, e->code ? e->code : "error");
 }
 
-static void add_usage(const struct chunk *c, struct buf *b)
+static void add_usage(const struct agenticore_write_ctx *c, struct buf *b)
 {
     const uint64_t total = (uint64_t)c->w->input + (uint64_t)c->w->output;
     buf_printf(b,
@@ -292,34 +292,34 @@ static void add_usage(const struct chunk *c, struct buf *b)
 }
 
 /* As in a body with a status of its own. */
-static void add_error(const struct chunk *c, struct buf *b)
+static void add_error(const struct agenticore_write_ctx *c, struct buf *b)
 {
-    style_key(b, PYTHON, "error");
+    json_style_append_key(b, PYTHON, "error");
     buf_add_char(b, '{');
-    style_member_str(b, PYTHON, "message", c->w->message.p);
-    style_member_str(b, PYTHON, "type", "server_error");
-    style_member_null(b, PYTHON, "param");
-    style_member_str(b, PYTHON, "code", c->w->code.p);
+    json_style_member_str(b, PYTHON, "message", c->w->message.p);
+    json_style_member_str(b, PYTHON, "type", "server_error");
+    json_style_member_null(b, PYTHON, "param");
+    json_style_member_str(b, PYTHON, "code", c->w->code.p);
     buf_add_char(b, '}');
 }
 
-static void write_finish(const struct chunk *c)
+static void write_finish(const struct agenticore_write_ctx *c)
 {
     const bool failed = c->w->failed;
     struct buf *const b = begin_choice(c);
     add_finish(b, "stop");
     if (failed)
-        style_member_str(b, PYTHON, "x_agenticore_event_type", "error");
+        json_style_member_str(b, PYTHON, "x_agenticore_event_type", "error");
     buf_add_str(b, "}]");
     if (!c->out->conf->usage_apart)
         add_usage(c, b);
     if (failed)
         add_error(c, b);
     buf_add_char(b, '}');
-    writer_end(c->out);
+    writer_begin_end_message(c->out);
 }
 
-static void write_done(const struct chunk *c)
+static void write_done(const struct agenticore_write_ctx *c)
 {
     write_finish(c);
     if (c->out->conf->usage_apart) {
@@ -327,7 +327,7 @@ static void write_done(const struct chunk *c)
         buf_add_char(b, ']');
         add_usage(c, b);
         buf_add_char(b, '}');
-        writer_end(c->out);
+        writer_begin_end_message(c->out);
     }
     if (c->out->conf->framing == FRAMING_SSE)
         buf_add_str(c->out->buf, "data: [DONE]\n\n");
@@ -335,7 +335,7 @@ static void write_done(const struct chunk *c)
 
 static void write_event(void *state, const struct writer_out *out, const struct event *ev)
 {
-    static void (*const write[TC_KINDS])(const struct chunk *) = {
+    static void (*const write[TC_KINDS])(const struct agenticore_write_ctx *) = {
         [TC_START] = write_start,
         [TC_NARRATION] = write_narration,
         [TC_THINKING] = write_thinking,
@@ -348,7 +348,7 @@ static void write_event(void *state, const struct writer_out *out, const struct 
         [TC_NOTICE] = write_notice,
         [TC_MESSAGE] = part,
     };
-    const struct chunk c = {.w = state, .out = out, .ev = ev};
+    const struct agenticore_write_ctx c = {.w = state, .out = out, .ev = ev};
     if (write[ev->kind])
         write[ev->kind](&c);
 }

@@ -25,8 +25,8 @@ static void new_line(struct pretty *p)
 static void write_string(struct pretty *p, struct str raw)
 {
     size_t len;
-    const char *const text = json_unescape(&p->text, raw, &len);
-    style_string(p->out, STYLE_JS, text, len);
+    const char *const text = json_reader_unescape(&p->text, raw, &len);
+    json_style_append_string(p->out, STYLE_JS, text, len);
 }
 
 static void open_item(struct pretty *p, bool *first)
@@ -50,10 +50,10 @@ static void write_object(struct pretty *p, struct json *j)
 {
     struct str key;
     bool first = true;
-    json_enter_object(j);
+    json_reader_enter_object(j);
     buf_add_char(p->out, '{');
     p->level++;
-    while (json_next_key(j, &key)) {
+    while (json_reader_next_key(j, &key)) {
         open_item(p, &first);
         write_string(p, key);
         buf_add_str(p->out, ": ");
@@ -65,10 +65,10 @@ static void write_object(struct pretty *p, struct json *j)
 static void write_array(struct pretty *p, struct json *j)
 {
     bool first = true;
-    json_enter_array(j);
+    json_reader_enter_array(j);
     buf_add_char(p->out, '[');
     p->level++;
-    while (json_next_element(j)) {
+    while (json_reader_next_element(j)) {
         open_item(p, &first);
         write_value(p, j);
     }
@@ -79,17 +79,17 @@ static void write_array(struct pretty *p, struct json *j)
 static void write_value(struct pretty *p, struct json *j)
 {
     struct str raw = {0};
-    const enum json_type type = json_peek(j);
+    const enum json_type type = json_reader_peek(j);
     if (type == JSON_AT_OBJECT) {
         write_object(p, j);
     } else if (type == JSON_AT_ARRAY) {
         write_array(p, j);
     } else if (type == JSON_AT_STRING) {
-        json_read_string(j, &raw);
+        json_reader_read_string(j, &raw);
         write_string(p, raw);
     } else {
-        json_skip(j, &raw);
-        style_json(p->out, STYLE_PYTHON, raw.p, raw.len);
+        json_reader_skip(j, &raw);
+        json_style_append_value(p->out, STYLE_PYTHON, raw.p, raw.len);
     }
 }
 
@@ -97,17 +97,17 @@ static void write_json(struct buf *b, const char *json, size_t len, bool flat)
 {
     struct pretty p = {.out = b, .flat = flat};
     struct json j;
-    json_start(&j, json, len);
+    json_init(&j, json, len);
     write_value(&p, &j);
     arena_fini(&p.text);
 }
 
-void pretty_json(struct buf *b, const char *json, size_t len)
+void json_pretty_append(struct buf *b, const char *json, size_t len)
 {
     write_json(b, json, len, false);
 }
 
-void pretty_json_line(struct buf *b, const char *json, size_t len)
+void json_pretty_append_line(struct buf *b, const char *json, size_t len)
 {
     write_json(b, json, len, true);
 }

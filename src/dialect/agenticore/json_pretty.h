@@ -7,7 +7,7 @@
 #include "base/bytes/buf.h"
 
 /* Append any valid JSON value; the second one without indent, on one line. */
-void pretty_json(struct buf *b, const char *json, size_t len);
-void pretty_json_line(struct buf *b, const char *json, size_t len);
+void json_pretty_append(struct buf *b, const char *json, size_t len);
+void json_pretty_append_line(struct buf *b, const char *json, size_t len);
 
 #endif

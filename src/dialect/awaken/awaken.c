@@ -9,7 +9,7 @@
 
 struct str awaken_value(const struct awaken_event *e, const char *key)
 {
-    return value_member(e->members, key);
+    return value_get_last(e->members, key);
 }
 
 char *awaken_text(const struct awaken_event *e, const char *key)
@@ -51,7 +51,7 @@ static void tell_child(const struct awaken_event *e, const char *state, const ch
     ev.u.step.kind = "agent";
     ev.u.step.outcome = outcome;
     ev.u.step.result = value_json(e->out->scratch, awaken_value(e, "result"), NULL);
-    dialect_emit(e->out, &ev);
+    dialect_emit_draft(e->out, &ev);
 }
 
 static void take_run_start(const struct awaken_event *e)
@@ -71,11 +71,11 @@ static void take_run_start(const struct awaken_event *e)
         replace(&a->run_id, ev.u.start.run_id);
     a->running = true;
     a->over = a->resumable = false;
-    dialect_emit(e->out, &ev);
+    dialect_emit_draft(e->out, &ev);
 }
 
 /* How a run ended, as the runtime says it or as it stores it. */
-static const struct ending {
+static const struct awaken_end_kind {
     const char *type, *reason, *code;
 } endings[] = {
     {"natural_end", "completed", NULL},
@@ -93,7 +93,7 @@ struct termination {
     const char *reason, *code, *detail;
 };
 
-static const struct ending *find_ending(const char *type, size_t len)
+static const struct awaken_end_kind *find_ending(const char *type, size_t len)
 {
     for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
         if (str_is((struct str){type, len}, endings[i].type))
@@ -102,7 +102,7 @@ static const struct ending *find_ending(const char *type, size_t len)
 }
 
 /* An end of a sort that is not known is no success. */
-static struct termination make_termination(const struct ending *known, const char *type)
+static struct termination make_termination(const struct awaken_end_kind *known, const char *type)
 {
     return known ? (struct termination){.reason = known->reason, .code = known->code}
                  : (struct termination){.reason = "stopped", .code = type};
@@ -113,7 +113,7 @@ static struct termination read_status(struct arena *a, struct str value)
 {
     char *const text = value_text(a, value, NULL);
     const size_t len = strcspn(text, ":");
-    const struct ending *const known = find_ending(text, len);
+    const struct awaken_end_kind *const known = find_ending(text, len);
     struct termination t = make_termination(known, text);
     if (!known || !text[len])
         return t;
@@ -131,16 +131,17 @@ static struct termination read_termination(struct arena *a, struct str value)
     if (value_string(value).p)
         return read_status(a, value);
     size_t len = 0;
-    const char *const type = value_text(a, value_member(value, "type"), &len);
+    const char *const type = value_text(a, value_get_last(value, "type"), &len);
     struct termination t = make_termination(type ? find_ending(type, len) : NULL, type);
-    const struct str said = value_member(value, "value");
+    const struct str said = value_get_last(value, "value");
     if (strcmp(t.reason, "stopped") != 0) {
-        t.detail = value_show(a, said, NULL);
+        t.detail = value_text_or_json(a, said, NULL);
         return t;
     }
-    const char *const code = value_text(a, value_member(said, "code"), NULL);
+    const char *const code = value_text(a, value_get_last(said, "code"), NULL);
     t.code = code ? code : t.code;
-    t.detail = value_text(a, said.p && *said.p == '{' ? value_member(said, "detail") : said, NULL);
+    t.detail =
+        value_text(a, said.p && *said.p == '{' ? value_get_last(said, "detail") : said, NULL);
     return t;
 }
 
@@ -151,17 +152,17 @@ static void tell_answer(const struct awaken_event *e)
     struct event ev;
     event_init(&ev, TC_FINAL);
     struct tc_final *const final = &ev.u.final;
-    const struct str response = value_member(awaken_value(e, "result"), "response");
+    const struct str response = value_get_last(awaken_value(e, "result"), "response");
     final->message_id = or_null(&a->message_id);
     if (response.p) {
-        final->text = value_show(e->out->scratch, response, &final->text_len);
+        final->text = value_text_or_json(e->out->scratch, response, &final->text_len);
     } else if (a->text.len && !a->answered_by_tool) {
         final->text = a->text.p;
         final->text_len = a->text.len;
         ev.meta.x = "{\"derived\":true}";
     }
     if (final->text_len)
-        dialect_emit(e->out, &ev);
+        dialect_emit_draft(e->out, &ev);
 }
 
 static void tell_end(const struct awaken_event *e, const struct termination *t)
@@ -172,7 +173,7 @@ static void tell_end(const struct awaken_event *e, const struct termination *t)
     ev.u.done.code = t->code;
     ev.u.done.detail = t->detail;
     ev.u.done.result = value_json(e->out->scratch, awaken_value(e, "result"), NULL);
-    dialect_emit(e->out, &ev);
+    dialect_emit_draft(e->out, &ev);
 }
 
 static void take_run_finish(const struct awaken_event *e)
@@ -187,12 +188,12 @@ static void take_run_finish(const struct awaken_event *e)
     awaken_settle_activity(a, e->out, NULL);
     a->over = true;
     a->resumable = strcmp(t.reason, "suspended") == 0;
-    const struct tally spent = a->tally;
-    tally_tell(&a->tally, e->out, failed);
+    const struct usage_totals spent = a->tally;
+    usage_totals_emit(&a->tally, e->out, failed);
     if (a->resumable) /* the run that resumes it tells the sum */
         a->tally = spent;
     if (failed)
-        tell_error(e->out, t.detail ? t.detail : "The run failed.", NULL);
+        dialect_emit_error(e->out, t.detail ? t.detail : "The run failed.", NULL);
     tell_end(e, &t); /* before a final: requests stay open when the run is suspended */
     if (!failed)
         tell_answer(e);
@@ -212,7 +213,7 @@ static void tell_step(const struct awaken_event *e, const char *state, int64_t i
     ev.u.step.index = index;
     ev.u.step.message_id = message_id;
     ev.u.step.step_id = value_text(e->out->scratch, e->step_id, NULL);
-    dialect_emit(e->out, &ev);
+    dialect_emit_draft(e->out, &ev);
 }
 
 static void take_step_end(const struct awaken_event *e)
@@ -249,7 +250,7 @@ static void take_text(const struct awaken_event *e)
     struct awaken *const a = e->a;
     size_t len = 0;
     const char *const text = value_text(e->out->scratch, awaken_value(e, "delta"), &len);
-    tell_narration(e->out, text, len, awaken_message_id(e));
+    dialect_emit_narration(e->out, text, len, awaken_message_id(e));
     if (e->child || len > AWAKEN_TEXT_MAX - a->text.len)
         return;
     buf_add(&a->text, text ? text : "", len);
@@ -260,7 +261,7 @@ static void take_reasoning(const struct awaken_event *e)
 {
     size_t len = 0;
     const char *const text = value_text(e->out->scratch, awaken_value(e, "delta"), &len);
-    tell_thinking(e->out, text, len, awaken_message_id(e));
+    dialect_emit_thinking(e->out, text, len, awaken_message_id(e));
 }
 
 static void take_encrypted(const struct awaken_event *e)
@@ -270,7 +271,7 @@ static void take_encrypted(const struct awaken_event *e)
     ev.u.thinking.encrypted = awaken_text(e, "encrypted_value");
     ev.u.thinking.message_id = awaken_message_id(e);
     if (ev.u.thinking.encrypted)
-        dialect_emit(e->out, &ev);
+        dialect_emit_draft(e->out, &ev);
 }
 
 static void take_inference(const struct awaken_event *e)
@@ -288,23 +289,23 @@ static void take_inference(const struct awaken_event *e)
     const struct str usage = awaken_value(e, "usage");
     event_init(&ev, TC_USAGE);
     u->scope = "call";
-    u->input_tokens = value_int(value_member(usage, "prompt_tokens"), -1);
-    u->output_tokens = value_int(value_member(usage, "completion_tokens"), -1);
-    u->total_tokens = value_int(value_member(usage, "total_tokens"), -1);
-    u->cache_read_tokens = value_int(value_member(usage, "cache_read_tokens"), -1);
-    u->cache_write_tokens = value_int(value_member(usage, "cache_creation_tokens"), -1);
-    u->reasoning_tokens = value_int(value_member(usage, "thinking_tokens"), -1);
+    u->input_tokens = value_int(value_get_last(usage, "prompt_tokens"), -1);
+    u->output_tokens = value_int(value_get_last(usage, "completion_tokens"), -1);
+    u->total_tokens = value_int(value_get_last(usage, "total_tokens"), -1);
+    u->cache_read_tokens = value_int(value_get_last(usage, "cache_read_tokens"), -1);
+    u->cache_write_tokens = value_int(value_get_last(usage, "cache_creation_tokens"), -1);
+    u->reasoning_tokens = value_int(value_get_last(usage, "thinking_tokens"), -1);
     u->duration_ms = value_real(awaken_value(e, "duration_ms"), -1);
     u->model = awaken_text(e, "model");
-    ev.meta.x = value_rest(e->out->scratch, e->members, known);
-    const char *const more = value_rest(e->out->scratch, usage, counts);
+    ev.meta.x = value_extra_except(e->out->scratch, e->members, known);
+    const char *const more = value_extra_except(e->out->scratch, usage, counts);
     if (more && !ev.meta.x)
         ev.meta.x = arena_sprintf(e->out->scratch, "{\"usage\":%s}", more);
     else if (usage.p && strcmp(value_json(e->out->scratch, usage, NULL), "{}") == 0)
         ev.meta.x = "{\"usage\":{}}";
     if (!e->child)
-        tally_add(&e->a->tally, u);
-    dialect_emit(e->out, &ev);
+        usage_totals_add(&e->a->tally, u);
+    dialect_emit_draft(e->out, &ev);
 }
 
 /* State. */
@@ -320,7 +321,7 @@ static void tell_state(const struct awaken_event *e, const char *scope, const ch
         ev.u.state.patch = json;
     else
         ev.u.state.value = json;
-    dialect_emit(e->out, &ev);
+    dialect_emit_draft(e->out, &ev);
 }
 
 static void take_state_snapshot(const struct awaken_event *e)
@@ -344,7 +345,7 @@ static void take_error(const struct awaken_event *e)
 {
     const char *const message = awaken_text(e, "message"), *const code = awaken_text(e, "code");
     const char *const text = message ? message : "the run reported an error";
-    tell_notice(e->out, "error", code, text, "{\"event_type\":\"error\"}");
+    dialect_emit_notice(e->out, "error", code, text, "{\"event_type\":\"error\"}");
     if (e->child)
         return;
     replace(&e->a->relay_error, text);
@@ -387,14 +388,14 @@ static const struct type {
 static const struct type *find_type(struct str value)
 {
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-        if (value_is(value, types[i].type))
+        if (value_equals(value, types[i].type))
             return &types[i];
     return NULL;
 }
 
 /* What every event gets from its line: the id, whose run it is of, and what has no place. */
 struct mark {
-    const struct dialect_out *to;
+    const struct dialect_sink *to;
     const char *id, *agent, *x;
 };
 
@@ -418,17 +419,17 @@ static const char *child_of(const struct awaken_event *e, struct arena *arena)
     return child ? run : NULL;
 }
 
-static void take_marked(struct awaken_event *e, const struct dialect_out *out, double ts)
+static void take_marked(struct awaken_event *e, const struct dialect_sink *out, double ts)
 {
     const struct type *const type = find_type(e->type);
     const int64_t seq = value_int(e->seq, -1);
     struct mark mark = {.to = out, .agent = e->enveloped ? child_of(e, out->scratch) : NULL};
     e->child = mark.agent;
     if (type && type->known)
-        mark.x = value_rest(out->scratch, e->members, type->known);
+        mark.x = value_extra_except(out->scratch, e->members, type->known);
     if (seq >= 0)
         mark.id = arena_sprintf(out->scratch, "%" PRId64, seq);
-    struct dialect_out marked = *out;
+    struct dialect_sink marked = *out;
     marked.emit = emit_marked;
     marked.ctx = &mark;
     marked.ts = ts;
@@ -438,10 +439,10 @@ static void take_marked(struct awaken_event *e, const struct dialect_out *out, d
     if (type)
         type->take(e);
     else
-        tell_raw(&marked, e->dialect, e->self, value_text(out->scratch, e->type, NULL));
+        dialect_emit_raw(&marked, e->dialect, e->self, value_text(out->scratch, e->type, NULL));
 }
 
-static int read_tirea(void *state, const struct dialect_out *out, const char *line, size_t len)
+static int read_tirea(void *state, const struct dialect_sink *out, const char *line, size_t len)
 {
     struct awaken_event e = {
         .a = state, .dialect = "tirea", .self = {line, len}, .members = STR("{}")};
@@ -451,24 +452,24 @@ static int read_tirea(void *state, const struct dialect_out *out, const char *li
         {"seq", &e.seq},         {"data", &data},       {"timestamp_ms", &timestamp},
         {"step_id", &e.step_id},
     };
-    if (value_line(line, len, VALUE_ROWS(rows)) < 0)
+    if (value_parse_line(line, len, VALUE_ROWS(rows)) < 0)
         return -1;
     e.enveloped = true;
     if (data.p)
         e.members = data;
-    else if (value_is(e.type, "error"))
+    else if (value_equals(e.type, "error"))
         e.members = e.self; /* the flat frame of a relay that failed */
     take_marked(&e, out, value_time(timestamp));
     return 0;
 }
 
-static int read_awaken(void *state, const struct dialect_out *out, const char *line, size_t len)
+static int read_awaken(void *state, const struct dialect_sink *out, const char *line, size_t len)
 {
     struct awaken_event e = {
         .a = state, .dialect = "awaken", .self = {line, len}, .members = {line, len}};
     struct str type = {0};
     const struct value_row rows[] = {{"event_type", &e.type}, {"type", &type}};
-    if (value_line(line, len, VALUE_ROWS(rows)) < 0)
+    if (value_parse_line(line, len, VALUE_ROWS(rows)) < 0)
         return -1;
     if (!e.type.p)
         e.type = type; /* a relay's own frame */
@@ -476,16 +477,16 @@ static int read_awaken(void *state, const struct dialect_out *out, const char *l
     return 0;
 }
 
-static void end_stream(void *state, const struct dialect_out *out,
+static void end_stream(void *state, const struct dialect_sink *out,
                        const struct stream_end_info *end)
 {
     struct awaken *const a = state;
     awaken_settle_activity(a, out, NULL);
     if (end->how != STREAM_EOF || !a->relay_error.len)
         return;
-    tally_tell(&a->tally, out, true);
-    tell_error(out, a->relay_error.p, or_null(&a->relay_code));
-    tell_done(out, "lost", or_null(&a->relay_code));
+    usage_totals_emit(&a->tally, out, true);
+    dialect_emit_error(out, a->relay_error.p, or_null(&a->relay_code));
+    dialect_emit_done(out, "lost", or_null(&a->relay_code));
 }
 
 /* A run that follows a suspended one resumes it, with the same id or another: the thread takes no
@@ -495,8 +496,8 @@ static enum dialect_begin begins_turn(const void *state, struct str line)
     const struct awaken *const a = state;
     if (!a->over || a->resumable)
         return DIALECT_GOES_ON;
-    const bool begins = value_is(value_member(line, "event_type"), "run_start") ||
-                        value_is(value_member(line, "type"), "run_start");
+    const bool begins = value_equals(value_get_last(line, "event_type"), "run_start") ||
+                        value_equals(value_get_last(line, "type"), "run_start");
     return begins ? DIALECT_USERS_TURN : DIALECT_GOES_ON;
 }
 
@@ -508,8 +509,8 @@ static void close_state(void *state)
     buf_fini(&a->text);
     buf_fini(&a->relay_error);
     buf_fini(&a->relay_code);
-    tool_set_fini(&a->open);
-    tool_set_fini(&a->suspended);
+    open_calls_fini(&a->open);
+    open_calls_fini(&a->suspended);
     for (size_t i = 0; i < AWAKEN_ACTIVITIES; i++)
         awaken_activity_fini(&a->activities[i]);
 }
@@ -517,20 +518,24 @@ static void close_state(void *state)
 static int sniff_tirea(struct str line, const char *event)
 {
     (void)event;
-    const struct str type = value_member(line, "type");
-    const bool numbered = value_member(line, "seq").p && value_member(line, "timestamp_ms").p;
-    if (value_is(type, "run_start") || value_is(type, "run_finish"))
-        return value_member(line, "run_id").p || value_member(line, "thread_id").p ? DIALECT_SURE
-                                                                                   : 0;
-    return value_string(type).p && (numbered || value_member(line, "step_id").p) ? DIALECT_SURE : 0;
+    const struct str type = value_get_last(line, "type");
+    const bool numbered = value_get_last(line, "seq").p && value_get_last(line, "timestamp_ms").p;
+    if (value_equals(type, "run_start") || value_equals(type, "run_finish"))
+        return value_get_last(line, "run_id").p || value_get_last(line, "thread_id").p
+                   ? DIALECT_SCORE_CERTAIN
+                   : 0;
+    return value_string(type).p && (numbered || value_get_last(line, "step_id").p)
+               ? DIALECT_SCORE_CERTAIN
+               : 0;
 }
 
 static int sniff_awaken(struct str line, const char *event)
 {
     (void)event;
-    const bool tagged = value_string(value_member(line, "event_type")).p;
-    const bool others = value_member(line, "content").p || value_member(line, "detail").p;
-    return tagged && (!others || value_member(line, "activity_type").p) ? DIALECT_SURE : 0;
+    const bool tagged = value_string(value_get_last(line, "event_type")).p;
+    const bool others = value_get_last(line, "content").p || value_get_last(line, "detail").p;
+    return tagged && (!others || value_get_last(line, "activity_type").p) ? DIALECT_SCORE_CERTAIN
+                                                                          : 0;
 }
 
 const struct dialect dialect_tirea = {

@@ -32,9 +32,9 @@ struct awaken {
     bool over, resumable;  /* the newest run ended; suspended */
     bool answered_by_tool; /* a call came behind the text */
     int64_t steps;
-    struct tally tally;
-    struct tool_set open;      /* calls that wait for their results */
-    struct tool_set suspended; /* ids of requests, beside them the calls they are about */
+    struct usage_totals tally;
+    struct open_calls open;      /* calls that wait for their results */
+    struct open_calls suspended; /* ids of requests, beside them the calls they are about */
     struct awaken_activity activities[AWAKEN_ACTIVITIES];
     uint64_t clock; /* counts activities, for the least used */
 };
@@ -42,7 +42,7 @@ struct awaken {
 /* One event. */
 struct awaken_event {
     struct awaken *a;
-    const struct dialect_out *out; /* marks what passes with id and lineage */
+    const struct dialect_sink *out; /* marks what passes with id and lineage */
     const char *dialect;
     struct str self;                            /* the line */
     struct str members;                         /* the object that holds what the event says */
@@ -70,7 +70,7 @@ void awaken_take_call_resumed(const struct awaken_event *e);
 void awaken_take_activity_snapshot(const struct awaken_event *e);
 void awaken_take_activity_delta(const struct awaken_event *e);
 /* Tells what was kept of the progress under that key (NULL: of all). */
-void awaken_settle_activity(struct awaken *a, const struct dialect_out *out, const char *key);
+void awaken_settle_activity(struct awaken *a, const struct dialect_sink *out, const char *key);
 void awaken_activity_fini(struct awaken_activity *activity);
 
 #endif

@@ -15,7 +15,7 @@ struct report {
 };
 
 struct activity {
-    const struct dialect_out *out;
+    const struct dialect_sink *out;
     struct awaken *a;
     struct str members; /* of the event */
     const char *key;    /* message_id */
@@ -47,16 +47,16 @@ static void tell_state(const struct activity *act)
                                         "patch",      "replace",       NULL};
     struct event ev;
     event_init(&ev, TC_STATE);
-    const struct str replace = value_member(act->members, "replace");
+    const struct str replace = value_get_last(act->members, "replace");
     ev.u.state.scope = "activity";
     ev.u.state.op = act->patch.p ? "delta" : "snapshot";
     ev.u.state.key = act->key;
     ev.u.state.activity_type = act->type;
     ev.u.state.value = value_json(act->out->scratch, act->content, NULL);
     ev.u.state.patch = value_json(act->out->scratch, act->patch, NULL);
-    ev.u.state.replace = replace.p ? value_true(replace) : -1;
-    ev.meta.x = value_rest(act->out->scratch, act->members, known);
-    dialect_emit(act->out, &ev);
+    ev.u.state.replace = replace.p ? value_is_true(replace) : -1;
+    ev.meta.x = value_extra_except(act->out->scratch, act->members, known);
+    dialect_emit_draft(act->out, &ev);
 }
 
 static const char *phase_of(struct str status)
@@ -67,7 +67,7 @@ static const char *phase_of(struct str status)
                                             {"failed", "failed"},
                                             {"cancelled", "cancelled"}};
     for (size_t i = 0; i < sizeof(phases) / sizeof(phases[0]); i++)
-        if (value_is(status, phases[i][0]))
+        if (value_equals(status, phases[i][0]))
             return phases[i][1];
     return NULL;
 }
@@ -80,7 +80,7 @@ static const char *call_of(const struct activity *act, const struct report *r)
         return said;
     if (strncmp(act->key, CALL_NODE, strlen(CALL_NODE)) == 0)
         return act->key + strlen(CALL_NODE);
-    return tool_set_has(&act->a->open, act->key) ? act->key : NULL;
+    return open_calls_contains(&act->a->open, act->key) ? act->key : NULL;
 }
 
 static void tell_progress(const struct activity *act, const struct report *r, const char *x)
@@ -103,7 +103,7 @@ static void tell_progress(const struct activity *act, const struct report *r, co
     p->parent_node_id = value_text(scratch, r->parent_node_id, NULL);
     ev.meta.x = x ? arena_sprintf(scratch, "{\"activity_type\":\"%s\",%s", act->type, x + 1)
                   : arena_sprintf(scratch, "{\"activity_type\":\"%s\"}", act->type);
-    dialect_emit(act->out, &ev);
+    dialect_emit_draft(act->out, &ev);
 }
 
 static void tell_snapshot(const struct activity *act)
@@ -123,9 +123,9 @@ static void tell_snapshot(const struct activity *act)
         {"node_id", &r.node_id},
         {"parent_node_id", &r.parent_node_id},
     };
-    value_pick(act->content, VALUE_ROWS(rows));
+    value_get_members(act->content, VALUE_ROWS(rows));
     tell_state(act);
-    tell_progress(act, &r, value_rest(act->out->scratch, act->content, known));
+    tell_progress(act, &r, value_extra_except(act->out->scratch, act->content, known));
 }
 
 /* Of a patch, what sets a member of the report; all of it is in the state that was told. */
@@ -140,17 +140,17 @@ static void tell_delta(const struct activity *act)
     struct json j;
     bool any = false;
     tell_state(act);
-    json_start(&j, act->patch.p, act->patch.len);
-    if (!json_enter_array(&j))
+    json_init(&j, act->patch.p, act->patch.len);
+    if (!json_reader_enter_array(&j))
         return;
-    while (json_next_element(&j)) {
+    while (json_reader_next_element(&j)) {
         struct str op = {0};
-        json_skip(&j, &op);
-        const struct str kind = value_member(op, "op"), path = value_member(op, "path");
+        json_reader_skip(&j, &op);
+        const struct str kind = value_get_last(op, "op"), path = value_get_last(op, "path");
         for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
-            if (value_is(path, paths[i].path) &&
-                (value_is(kind, "add") || value_is(kind, "replace"))) {
-                *paths[i].value = value_member(op, "value");
+            if (value_equals(path, paths[i].path) &&
+                (value_equals(kind, "add") || value_equals(kind, "replace"))) {
+                *paths[i].value = value_get_last(op, "value");
                 any = true;
             }
     }
@@ -186,7 +186,7 @@ static bool is_complete(struct str content)
 {
     static const char *const needed[] = {"type", "schema", "node_id", "call_id", "status"};
     for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
-        if (!value_member(content, needed[i]).p)
+        if (!value_get_last(content, needed[i]).p)
             return false;
     return true;
 }
@@ -195,7 +195,7 @@ static bool is_complete(struct str content)
 static void take_piece(const struct activity *act)
 {
     struct awaken_activity *const slot = find_slot(act);
-    const int64_t updated = value_int(value_member(act->content, "updated_at_ms"), -1);
+    const int64_t updated = value_int(value_get_last(act->content, "updated_at_ms"), -1);
     if (is_complete(act->content) && updated >= 0 && updated != slot->published) {
         slot->published = updated;
         buf_reset(&slot->pending);
@@ -212,7 +212,7 @@ void awaken_take_activity_snapshot(const struct awaken_event *e)
     const struct activity act = read_activity(e);
     if (!is_progress(&act))
         tell_state(&act);
-    else if (e->enveloped && value_member(act.content, "call_id").p)
+    else if (e->enveloped && value_get_last(act.content, "call_id").p)
         take_piece(&act);
     else
         tell_snapshot(&act);
@@ -227,10 +227,10 @@ void awaken_take_activity_delta(const struct awaken_event *e)
         tell_state(&act);
 }
 
-static void settle(struct awaken *a, const struct dialect_out *out, struct awaken_activity *slot)
+static void settle(struct awaken *a, const struct dialect_sink *out, struct awaken_activity *slot)
 {
     struct awaken_event e = {.a = a, .members = {slot->pending.p, slot->pending.len}};
-    struct dialect_out then = *out;
+    struct dialect_sink then = *out;
     if (!slot->pending.len)
         return;
     then.ts = slot->pending_ts;
@@ -241,7 +241,7 @@ static void settle(struct awaken *a, const struct dialect_out *out, struct awake
 }
 
 /* The key is a call's id here, and may be the id of its node. */
-void awaken_settle_activity(struct awaken *a, const struct dialect_out *out, const char *key)
+void awaken_settle_activity(struct awaken *a, const struct dialect_sink *out, const char *key)
 {
     for (size_t i = 0; i < AWAKEN_ACTIVITIES; i++) {
         struct awaken_activity *const slot = &a->activities[i];

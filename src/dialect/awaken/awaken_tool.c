@@ -15,7 +15,7 @@ static void tell_progress(const struct awaken_event *e, const char *phase)
     p->phase = phase;
     p->args_delta = value_text(e->out->scratch, awaken_value(e, "args_delta"), &p->args_delta_len);
     p->output = value_text(e->out->scratch, awaken_value(e, "delta"), &p->output_len);
-    dialect_emit(e->out, &ev);
+    dialect_emit_draft(e->out, &ev);
 }
 
 void awaken_take_call_start(const struct awaken_event *e)
@@ -44,14 +44,15 @@ void awaken_take_call_ready(const struct awaken_event *e)
     ev.u.tool_call.tool_use_id = id ? id : "";
     ev.u.tool_call.name = name ? name : "tool";
     ev.u.tool_call.message_id = awaken_message_id(e);
-    tool_set_args(e->out->scratch, &ev.u.tool_call, args);
+    tool_args_parse(e->out->scratch, &ev.u.tool_call, args);
     /* Arguments that are no object stay what they were. */
-    ev.meta.x = value_rest(e->out->scratch, e->members, args.p && *args.p == '{' ? known : odd);
+    ev.meta.x =
+        value_extra_except(e->out->scratch, e->members, args.p && *args.p == '{' ? known : odd);
     if (!args.p)
         ev.meta.x = "{\"arguments\":null}";
     e->a->answered_by_tool |= !e->child;
-    tool_set_add(&e->a->open, ev.u.tool_call.tool_use_id, ev.u.tool_call.name);
-    dialect_emit(e->out, &ev);
+    open_calls_add(&e->a->open, ev.u.tool_call.tool_use_id, ev.u.tool_call.name);
+    dialect_emit_draft(e->out, &ev);
 }
 
 /* A tool_call_done. */
@@ -68,14 +69,14 @@ static void tell_earlier_call(const struct outcome *o)
 {
     struct event ev;
     struct arena *const scratch = o->e->out->scratch;
-    const struct str pending = value_member(value_member(o->result, "suspension"), "pending");
+    const struct str pending = value_get_last(value_get_last(o->result, "suspension"), "pending");
     event_init(&ev, TC_TOOL_CALL);
     ev.u.tool_call.tool_use_id = o->id;
     ev.u.tool_call.name = o->name ? o->name : "tool";
-    tool_set_args(scratch, &ev.u.tool_call, value_member(pending, "arguments"));
+    tool_args_parse(scratch, &ev.u.tool_call, value_get_last(pending, "arguments"));
     ev.meta.x = "{\"synthesized\":true}";
-    tool_set_add(&o->e->a->open, o->id, ev.u.tool_call.name);
-    dialect_emit(o->e->out, &ev);
+    open_calls_add(&o->e->a->open, o->id, ev.u.tool_call.name);
+    dialect_emit_draft(o->e->out, &ev);
 }
 
 /* Content for people is the data, a string as it is; of a failure without data, its message.
@@ -88,7 +89,7 @@ static void set_content(const struct outcome *o, struct tc_tool_result *result)
         result->content_len = strlen(result->content);
         return;
     }
-    result->content = value_show(scratch, o->data, &result->content_len);
+    result->content = value_text_or_json(scratch, o->data, &result->content_len);
     const bool plain = value_string(o->data).p && result->content_len > 0 &&
                        !(o->message && strcmp(o->message, result->content) == 0);
     if (!plain)
@@ -102,8 +103,8 @@ static char *result_rest(const struct outcome *o)
     static const char *const known[] = {"event_type", "id",    "message_id", "outcome",
                                         "result",     "patch", NULL};
     struct arena *const scratch = o->e->out->scratch;
-    const char *const inner = value_rest(scratch, o->result, told);
-    const char *const outer = value_rest(scratch, o->e->members, known);
+    const char *const inner = value_extra_except(scratch, o->result, told);
+    const char *const outer = value_extra_except(scratch, o->e->members, known);
     return arena_sprintf(scratch, "{\"result\":%s%s%s", inner ? inner : "{}", outer ? "," : "",
                          outer ? outer + 1 : "}");
 }
@@ -121,8 +122,8 @@ static void tell_result(const struct outcome *o)
     result->patch = value_json(o->e->out->scratch, awaken_value(o->e, "patch"), NULL);
     set_content(o, result);
     ev.meta.x = result_rest(o);
-    tool_set_take(&o->e->a->open, o->id);
-    dialect_emit(o->e->out, &ev);
+    open_calls_remove(&o->e->a->open, o->id);
+    dialect_emit_draft(o->e->out, &ev);
 }
 
 static bool is_approval(const char *action)
@@ -141,42 +142,43 @@ static void tell_request(const struct outcome *o)
     event_init(&ev, TC_REQUEST);
     struct tc_request *const request = &ev.u.request;
     struct arena *const scratch = o->e->out->scratch;
-    const struct str suspended = value_member(o->result, "suspension");
-    const struct str ticket = value_member(suspended, "suspension");
-    const char *const id = value_text(scratch, value_member(ticket, "id"), NULL);
-    const char *const message = value_text(scratch, value_member(ticket, "message"), NULL);
+    const struct str suspended = value_get_last(o->result, "suspension");
+    const struct str ticket = value_get_last(suspended, "suspension");
+    const char *const id = value_text(scratch, value_get_last(ticket, "id"), NULL);
+    const char *const message = value_text(scratch, value_get_last(ticket, "message"), NULL);
     request->request_id = id ? id : o->id;
     request->state = "open";
     request->tool_use_id = o->id;
     request->tool = o->name;
-    request->args =
-        value_json(scratch, value_member(value_member(suspended, "pending"), "arguments"), NULL);
-    request->reason = value_text(scratch, value_member(ticket, "action"), NULL);
+    request->args = value_json(
+        scratch, value_get_last(value_get_last(suspended, "pending"), "arguments"), NULL);
+    request->reason = value_text(scratch, value_get_last(ticket, "action"), NULL);
     request->kind = is_approval(request->reason) ? "approval" : "input";
     request->message = message ? message : o->message;
-    request->schema = value_json(scratch, value_member(ticket, "response_schema"), NULL);
+    request->schema = value_json(scratch, value_get_last(ticket, "response_schema"), NULL);
     request->blocking = true;
-    ev.meta.x = value_rest(scratch, o->e->members, known);
-    tool_set_add(&o->e->a->suspended, request->request_id, o->id);
-    dialect_emit(o->e->out, &ev);
+    ev.meta.x = value_extra_except(scratch, o->e->members, known);
+    open_calls_add(&o->e->a->suspended, request->request_id, o->id);
+    dialect_emit_draft(o->e->out, &ev);
 }
 
 /* Absent: what the status of the result stands for. */
 static const char *read_outcome(const struct awaken_event *e, struct str result)
 {
     static const char *const known[] = {"succeeded", "failed", "suspended"};
-    const struct str outcome = awaken_value(e, "outcome"), status = value_member(result, "status");
+    const struct str outcome = awaken_value(e, "outcome"),
+                     status = value_get_last(result, "status");
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-        if (value_is(outcome, known[i]))
+        if (value_equals(outcome, known[i]))
             return known[i];
     if (!outcome.p)
-        return value_is(status, "error")     ? "failed"
-               : value_is(status, "pending") ? "suspended"
-                                             : "succeeded";
-    tell_notice(e->out, "warn", "unknown_outcome",
-                arena_sprintf(e->out->scratch, "a tool ended in an unknown way: %s",
-                              value_show(e->out->scratch, outcome, NULL)),
-                NULL);
+        return value_equals(status, "error")     ? "failed"
+               : value_equals(status, "pending") ? "suspended"
+                                                 : "succeeded";
+    dialect_emit_notice(e->out, "warn", "unknown_outcome",
+                        arena_sprintf(e->out->scratch, "a tool ended in an unknown way: %s",
+                                      value_text_or_json(e->out->scratch, outcome, NULL)),
+                        NULL);
     return "failed";
 }
 
@@ -188,13 +190,13 @@ void awaken_take_call_done(const struct awaken_event *e)
     const char *const id = awaken_text(e, "id");
     struct outcome o = {.e = e,
                         .id = id ? id : "",
-                        .name = value_text(scratch, value_member(result, "tool_name"), NULL),
+                        .name = value_text(scratch, value_get_last(result, "tool_name"), NULL),
                         .result = result,
-                        .data = value_member(result, "data"),
-                        .message = value_text(scratch, value_member(result, "message"), NULL)};
+                        .data = value_get_last(result, "data"),
+                        .message = value_text(scratch, value_get_last(result, "message"), NULL)};
     o.outcome = read_outcome(e, result);
     awaken_settle_activity(a, e->out, o.id);
-    if (!tool_set_has(&a->open, o.id))
+    if (!open_calls_contains(&a->open, o.id))
         tell_earlier_call(&o);
     if (strcmp(o.outcome, "suspended") == 0)
         tell_request(&o);
@@ -204,13 +206,13 @@ void awaken_take_call_done(const struct awaken_event *e)
 
 static const char *read_decision(struct str result)
 {
-    const struct str approved = value_member(result, "approved");
-    const struct str action = value_member(result, "action");
-    if (value_true(approved))
+    const struct str approved = value_get_last(result, "approved");
+    const struct str action = value_get_last(result, "action");
+    if (value_is_true(approved))
         return "allow";
-    if (approved.p || value_is(action, "deny"))
+    if (approved.p || value_equals(action, "deny"))
         return "deny";
-    return value_is(action, "cancel") ? "cancelled" : "answered";
+    return value_equals(action, "cancel") ? "cancelled" : "answered";
 }
 
 void awaken_take_call_resumed(const struct awaken_event *e)
@@ -221,13 +223,13 @@ void awaken_take_call_resumed(const struct awaken_event *e)
     struct tc_request *const request = &ev.u.request;
     const struct str result = awaken_value(e, "result");
     const char *const call = awaken_text(e, "target_id");
-    const char *const known = call ? tool_set_find_name(&a->suspended, call) : NULL;
+    const char *const known = call ? open_calls_find_by_name(&a->suspended, call) : NULL;
     request->request_id = arena_strdup(e->out->scratch, known ? known : call ? call : "");
-    request->kind = value_member(result, "approved").p ? "approval" : "input";
+    request->kind = value_get_last(result, "approved").p ? "approval" : "input";
     request->state = "resolved";
     request->tool_use_id = call;
     request->decision = read_decision(result);
     request->answers = value_json(e->out->scratch, result, NULL);
-    tool_set_take(&a->suspended, request->request_id);
-    dialect_emit(e->out, &ev);
+    open_calls_remove(&a->suspended, request->request_id);
+    dialect_emit_draft(e->out, &ev);
 }

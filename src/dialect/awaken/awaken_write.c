@@ -7,36 +7,36 @@
 #include "dialect/reader/value.h"
 #include "event/json/json_reader.h"
 
-struct buf *awaken_begin(const struct awaken_writing *e, const char *type)
+struct buf *awaken_begin(const struct awaken_write_ctx *e, const char *type)
 {
-    struct buf *const b = writer_begin(e->out);
+    struct buf *const b = writer_begin_message(e->out);
     buf_add_char(b, '{');
-    style_member_str(b, SERDE, "event_type", type);
+    json_style_member_str(b, SERDE, "event_type", type);
     return b;
 }
 
-void awaken_end(const struct awaken_writing *e, struct buf *b)
+void awaken_end(const struct awaken_write_ctx *e, struct buf *b)
 {
     buf_add_char(b, '}');
-    writer_end(e->out);
+    writer_begin_end_message(e->out);
 }
 
 void awaken_add_str(struct buf *b, const char *key, const char *s)
 {
     if (s)
-        style_member_str(b, SERDE, key, s);
+        json_style_member_str(b, SERDE, key, s);
 }
 
 void awaken_add_json(struct buf *b, const char *key, const char *json)
 {
-    style_member_json(b, SERDE, key, json ? json : "null");
+    json_style_member_json(b, SERDE, key, json ? json : "null");
 }
 
 void awaken_add_slice(struct buf *b, const char *key, struct str value)
 {
-    style_key(b, SERDE, key);
+    json_style_append_key(b, SERDE, key);
     if (value.p)
-        style_json(b, SERDE, value.p, value.len);
+        json_style_append_value(b, SERDE, value.p, value.len);
     else
         buf_add_str(b, "null");
 }
@@ -44,13 +44,13 @@ void awaken_add_slice(struct buf *b, const char *key, struct str value)
 void awaken_add_count(struct buf *b, const char *key, int64_t n)
 {
     if (n >= 0)
-        style_member_int(b, SERDE, key, n);
+        json_style_member_int(b, SERDE, key, n);
 }
 
 struct str awaken_rest(const struct event *ev, const char *pointer)
 {
     const char *const x = ev->meta.x;
-    return x ? json_pointer((struct str){x, strlen(x)}, pointer) : (struct str){0};
+    return x ? json_reader_pointer((struct str){x, strlen(x)}, pointer) : (struct str){0};
 }
 
 static bool is_child(const struct event *ev)
@@ -64,7 +64,7 @@ static void replace(struct buf *to, const char *text)
     buf_add_str(to, text);
 }
 
-static void write_start(const struct awaken_writing *e)
+static void write_start(const struct awaken_write_ctx *e)
 {
     const struct tc_start *const start = &e->ev->u.start;
     const struct tc_meta *const meta = &e->ev->meta;
@@ -73,13 +73,13 @@ static void write_start(const struct awaken_writing *e)
     replace(&e->w->run_id, start->run_id ? start->run_id : meta->correlation_id);
     replace(&e->w->model, start->model ? start->model : "");
     struct buf *const b = awaken_begin(e, "run_start");
-    style_member_str(b, SERDE, "thread_id", e->w->thread_id.p);
-    style_member_str(b, SERDE, "run_id", e->w->run_id.p);
+    json_style_member_str(b, SERDE, "thread_id", e->w->thread_id.p);
+    json_style_member_str(b, SERDE, "run_id", e->w->run_id.p);
     awaken_add_str(b, "parent_run_id", start->parent_run_id);
     awaken_end(e, b);
 }
 
-static void write_step(const struct awaken_writing *e)
+static void write_step(const struct awaken_write_ctx *e)
 {
     const struct tc_step *const step = &e->ev->u.step;
     const bool begins = strcmp(step->state, "start") == 0;
@@ -87,30 +87,30 @@ static void write_step(const struct awaken_writing *e)
         return;
     struct buf *const b = awaken_begin(e, begins ? "step_start" : "step_end");
     if (begins && step->message_id) {
-        style_member_str(b, SERDE, "message_id", step->message_id);
+        json_style_member_str(b, SERDE, "message_id", step->message_id);
     } else if (begins) {
-        style_key(b, SERDE, "message_id");
+        json_style_append_key(b, SERDE, "message_id");
         buf_printf(b, "\"msg_%lld\"", (long long)++e->w->messages);
     }
     awaken_end(e, b);
 }
 
-static void write_delta(const struct awaken_writing *e, const char *type, const char *key,
+static void write_delta(const struct awaken_write_ctx *e, const char *type, const char *key,
                         const char *text)
 {
     struct buf *const b = awaken_begin(e, type);
-    style_member_str(b, SERDE, key, text);
+    json_style_member_str(b, SERDE, key, text);
     awaken_end(e, b);
 }
 
 /* A sub-agent's words are not the run's. */
-static void write_narration(const struct awaken_writing *e)
+static void write_narration(const struct awaken_write_ctx *e)
 {
     if (!is_child(e->ev))
         write_delta(e, "text_delta", "delta", e->ev->u.narration.text);
 }
 
-static void write_thinking(const struct awaken_writing *e)
+static void write_thinking(const struct awaken_write_ctx *e)
 {
     const struct tc_thinking *const thinking = &e->ev->u.thinking;
     if (is_child(e->ev))
@@ -142,7 +142,7 @@ static void add_usage(struct buf *b, const struct event *ev)
         any |= counts[i].n >= 0;
     if (!any)
         return;
-    style_key(b, SERDE, "usage");
+    json_style_append_key(b, SERDE, "usage");
     buf_add_char(b, '{');
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
         awaken_add_count(b, counts[i].key, counts[i].n);
@@ -150,38 +150,42 @@ static void add_usage(struct buf *b, const struct event *ev)
 }
 
 /* A turn's sum is written only where no call of it was. */
-static void write_usage(const struct awaken_writing *e)
+static void write_usage(const struct awaken_write_ctx *e)
 {
     const struct tc_usage *const u = &e->ev->u.usage;
     if (strcmp(u->scope, "turn") == 0 && e->w->counted)
         return;
     e->w->counted = true;
     struct buf *const b = awaken_begin(e, "inference_complete");
-    style_member_str(b, SERDE, "model", u->model ? u->model : e->w->model.p ? e->w->model.p : "");
+    json_style_member_str(b, SERDE, "model",
+                          u->model        ? u->model
+                          : e->w->model.p ? e->w->model.p
+                                          : "");
     add_usage(b, e->ev);
-    style_member_int(b, SERDE, "duration_ms",
-                     u->duration_ms < 0 ? 0 : (int64_t)fmin(round(u->duration_ms), 9e15));
+    json_style_member_int(b, SERDE, "duration_ms",
+                          u->duration_ms < 0 ? 0 : (int64_t)fmin(round(u->duration_ms), 9e15));
     awaken_end(e, b);
 }
 
-static void write_activity(const struct awaken_writing *e)
+static void write_activity(const struct awaken_write_ctx *e)
 {
     const struct tc_state *const state = &e->ev->u.state;
     const bool delta = strcmp(state->op, "delta") == 0;
     struct buf *const b = awaken_begin(e, delta ? "activity_delta" : "activity_snapshot");
-    style_member_str(b, SERDE, "message_id", state->key ? state->key : "");
-    style_member_str(b, SERDE, "activity_type", state->activity_type ? state->activity_type : "");
+    json_style_member_str(b, SERDE, "message_id", state->key ? state->key : "");
+    json_style_member_str(b, SERDE, "activity_type",
+                          state->activity_type ? state->activity_type : "");
     if (delta)
         awaken_add_json(b, "patch", state->patch);
     else
         awaken_add_json(b, "content", state->value);
     if (!delta && state->replace >= 0)
-        style_member_bool(b, SERDE, "replace", state->replace);
+        json_style_member_bool(b, SERDE, "replace", state->replace);
     awaken_end(e, b);
     e->w->activity = true;
 }
 
-static void write_state(const struct awaken_writing *e)
+static void write_state(const struct awaken_write_ctx *e)
 {
     const struct tc_state *const state = &e->ev->u.state;
     const bool delta = strcmp(state->op, "delta") == 0;
@@ -204,29 +208,29 @@ static void write_state(const struct awaken_writing *e)
     awaken_end(e, b);
 }
 
-static void write_notice(const struct awaken_writing *e)
+static void write_notice(const struct awaken_write_ctx *e)
 {
     const struct tc_notice *const notice = &e->ev->u.notice;
     if (!awaken_rest(e->ev, "/event_type").p) /* not the run's own error */
         return;
     struct buf *const b = awaken_begin(e, "error");
-    style_member_str(b, SERDE, "message", notice->text);
+    json_style_member_str(b, SERDE, "message", notice->text);
     awaken_add_str(b, "code", notice->code);
     awaken_end(e, b);
 }
 
-static void write_raw(const struct awaken_writing *e)
+static void write_raw(const struct awaken_write_ctx *e)
 {
     const struct tc_raw *const raw = &e->ev->u.raw;
     if (strcmp(raw->dialect, "awaken") != 0)
         return;
-    buf_add(writer_begin(e->out), raw->event, raw->event_len);
-    writer_end(e->out);
+    buf_add(writer_begin_message(e->out), raw->event, raw->event_len);
+    writer_begin_end_message(e->out);
 }
 
 /* The end. */
 
-static void keep_final(const struct awaken_writing *e)
+static void keep_final(const struct awaken_write_ctx *e)
 {
     const struct tc_final *const final = &e->ev->u.final;
     e->w->answered =
@@ -234,7 +238,7 @@ static void keep_final(const struct awaken_writing *e)
     replace(&e->w->response, final->text);
 }
 
-static void keep_error(const struct awaken_writing *e)
+static void keep_error(const struct awaken_write_ctx *e)
 {
     replace(&e->w->error, e->ev->u.error.message);
 }
@@ -250,15 +254,15 @@ static void add_termination(struct buf *b, const struct awaken_writer *w,
                              : strcmp(reason, "lost") == 0    ? "error"
                                                               : reason;
     const char *const why = done->detail ? done->detail : done->code ? done->code : reason;
-    style_member_str(b, SERDE, "type", type);
+    json_style_member_str(b, SERDE, "type", type);
     if (strcmp(type, "error") == 0) {
-        style_member_str(b, SERDE, "value", w->error.len ? w->error.p : why);
+        json_style_member_str(b, SERDE, "value", w->error.len ? w->error.p : why);
     } else if (strcmp(type, "blocked") == 0) {
-        style_member_str(b, SERDE, "value", why);
+        json_style_member_str(b, SERDE, "value", why);
     } else if (strcmp(type, "stopped") == 0) {
-        style_key(b, SERDE, "value");
+        json_style_append_key(b, SERDE, "value");
         buf_add_char(b, '{');
-        style_member_str(b, SERDE, "code", done->code ? done->code : "stopped");
+        json_style_member_str(b, SERDE, "code", done->code ? done->code : "stopped");
         awaken_add_str(b, "detail", done->detail);
         buf_add_char(b, '}');
     }
@@ -267,24 +271,24 @@ static void add_termination(struct buf *b, const struct awaken_writer *w,
 static void add_result(struct buf *b, const struct awaken_writer *w, const struct tc_done *done)
 {
     const struct str own = {done->result, done->result ? strlen(done->result) : 0};
-    if (value_member(own, "response").p) {
+    if (value_get_last(own, "response").p) {
         awaken_add_slice(b, "result", own);
     } else if (w->answered) {
-        style_key(b, SERDE, "result");
+        json_style_append_key(b, SERDE, "result");
         buf_add_char(b, '{');
-        style_member_str(b, SERDE, "response", w->response.p);
+        json_style_member_str(b, SERDE, "response", w->response.p);
         buf_add_char(b, '}');
     }
 }
 
-static void write_done(const struct awaken_writing *e)
+static void write_done(const struct awaken_write_ctx *e)
 {
     const struct tc_done *const done = &e->ev->u.done;
     struct buf *const b = awaken_begin(e, "run_finish");
-    style_member_str(b, SERDE, "thread_id", e->w->thread_id.p);
-    style_member_str(b, SERDE, "run_id", e->w->run_id.p);
+    json_style_member_str(b, SERDE, "thread_id", e->w->thread_id.p);
+    json_style_member_str(b, SERDE, "run_id", e->w->run_id.p);
     add_result(b, e->w, done);
-    style_key(b, SERDE, "termination");
+    json_style_append_key(b, SERDE, "termination");
     buf_add_char(b, '{');
     add_termination(b, e->w, done);
     buf_add_char(b, '}');
@@ -293,7 +297,7 @@ static void write_done(const struct awaken_writing *e)
 
 static void write_event(void *state, const struct writer_out *out, const struct event *ev)
 {
-    static void (*const write[TC_KINDS])(const struct awaken_writing *) = {
+    static void (*const write[TC_KINDS])(const struct awaken_write_ctx *) = {
         [TC_NARRATION] = write_narration,
         [TC_THINKING] = write_thinking,
         [TC_FINAL] = keep_final,
@@ -311,7 +315,7 @@ static void write_event(void *state, const struct writer_out *out, const struct 
         [TC_RAW] = write_raw,
     };
     struct awaken_writer *const w = state;
-    const struct awaken_writing e = {.w = w, .out = out, .ev = ev};
+    const struct awaken_write_ctx e = {.w = w, .out = out, .ev = ev};
     if (write[ev->kind])
         write[ev->kind](&e);
     w->activity &= ev->kind == TC_STATE;
@@ -325,8 +329,8 @@ static void close_state(void *state)
     buf_fini(&w->model);
     buf_fini(&w->response);
     buf_fini(&w->error);
-    tool_set_fini(&w->started);
-    tool_set_fini(&w->suspended);
+    open_calls_fini(&w->started);
+    open_calls_fini(&w->suspended);
 }
 
 const struct writer writer_awaken = {

@@ -13,23 +13,23 @@
 struct awaken_writer {
     struct buf thread_id, run_id, model;
     struct buf response, error;
-    struct tool_set started;   /* calls whose tool_call_start was written */
-    struct tool_set suspended; /* calls that wait for an answer: the run does not cancel them */
-    bool answered;             /* response is the run's */
-    bool counted;              /* a model call was written */
-    bool activity;             /* the event before this one was an activity */
-    int64_t messages;          /* ids made so far */
+    struct open_calls started;   /* calls whose tool_call_start was written */
+    struct open_calls suspended; /* calls that wait for an answer: the run does not cancel them */
+    bool answered;               /* response is the run's */
+    bool counted;                /* a model call was written */
+    bool activity;               /* the event before this one was an activity */
+    int64_t messages;            /* ids made so far */
 };
 
-struct awaken_writing {
+struct awaken_write_ctx {
     struct awaken_writer *w;
     const struct writer_out *out;
     const struct event *ev;
 };
 
 /* One line: begin with its event_type, add members in order, end. */
-struct buf *awaken_begin(const struct awaken_writing *e, const char *type);
-void awaken_end(const struct awaken_writing *e, struct buf *b);
+struct buf *awaken_begin(const struct awaken_write_ctx *e, const char *type);
+void awaken_end(const struct awaken_write_ctx *e, struct buf *b);
 void awaken_add_str(struct buf *b, const char *key, const char *s);      /* NULL: left out */
 void awaken_add_json(struct buf *b, const char *key, const char *json);  /* NULL: null */
 void awaken_add_slice(struct buf *b, const char *key, struct str value); /* absent: null */
@@ -38,9 +38,9 @@ void awaken_add_count(struct buf *b, const char *key, int64_t n);        /* nega
 struct str awaken_rest(const struct event *ev, const char *pointer);
 
 /* awaken_write_tool.c */
-void awaken_write_call(const struct awaken_writing *e);
-void awaken_write_progress(const struct awaken_writing *e);
-void awaken_write_result(const struct awaken_writing *e);
-void awaken_write_request(const struct awaken_writing *e);
+void awaken_write_call(const struct awaken_write_ctx *e);
+void awaken_write_progress(const struct awaken_write_ctx *e);
+void awaken_write_result(const struct awaken_write_ctx *e);
+void awaken_write_request(const struct awaken_write_ctx *e);
 
 #endif

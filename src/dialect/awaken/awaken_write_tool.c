@@ -5,18 +5,18 @@
 #include "dialect/awaken/awaken_write.h"
 #include "dialect/reader/value.h"
 
-static void write_call_start(const struct awaken_writing *e, const char *id, const char *name)
+static void write_call_start(const struct awaken_write_ctx *e, const char *id, const char *name)
 {
-    if (tool_set_has(&e->w->started, id))
+    if (open_calls_contains(&e->w->started, id))
         return;
-    tool_set_add(&e->w->started, id, name);
+    open_calls_add(&e->w->started, id, name);
     struct buf *const b = awaken_begin(e, "tool_call_start");
-    style_member_str(b, SERDE, "id", id);
-    style_member_str(b, SERDE, "name", name ? name : "tool");
+    json_style_member_str(b, SERDE, "id", id);
+    json_style_member_str(b, SERDE, "name", name ? name : "tool");
     awaken_end(e, b);
 }
 
-void awaken_write_call(const struct awaken_writing *e)
+void awaken_write_call(const struct awaken_write_ctx *e)
 {
     const struct tc_tool_call *const call = &e->ev->u.tool_call;
     const struct str args = awaken_rest(e->ev, "/arguments");
@@ -24,18 +24,19 @@ void awaken_write_call(const struct awaken_writing *e)
         return;
     write_call_start(e, call->tool_use_id, call->name);
     struct buf *const b = awaken_begin(e, "tool_call_ready");
-    style_member_str(b, SERDE, "id", call->tool_use_id);
-    style_member_str(b, SERDE, "name", call->name);
+    json_style_member_str(b, SERDE, "id", call->tool_use_id);
+    json_style_member_str(b, SERDE, "name", call->name);
     awaken_add_slice(b, "arguments", args.p ? args : (struct str){call->args, call->args_len});
     awaken_end(e, b);
 }
 
-static void write_activity_content(struct buf *b, const struct awaken_writing *e)
+static void write_activity_content(struct buf *b, const struct awaken_write_ctx *e)
 {
     const struct tc_progress *const p = &e->ev->u.progress;
     const char *const phase = p->phase && strcmp(p->phase, "preparing") == 0 ? "pending" : p->phase;
-    const char *const known = p->tool_use_id ? tool_set_name(&e->w->started, p->tool_use_id) : NULL;
-    style_key(b, SERDE, "content");
+    const char *const known =
+        p->tool_use_id ? open_calls_get_name(&e->w->started, p->tool_use_id) : NULL;
+    json_style_append_key(b, SERDE, "content");
     buf_add_char(b, '{');
     awaken_add_str(b, "call_id", p->tool_use_id);
     awaken_add_count(b, "loaded", (int64_t)fmin(p->loaded, 9e18));
@@ -43,36 +44,37 @@ static void write_activity_content(struct buf *b, const struct awaken_writing *e
     awaken_add_str(b, "node_id", p->node_id ? p->node_id : p->tool_use_id);
     awaken_add_str(b, "parent_node_id", p->parent_node_id);
     if (p->percent >= 0)
-        style_member_real(b, SERDE, "progress", p->percent / 100);
-    style_member_str(b, SERDE, "run_id", e->w->run_id.p);
-    style_member_str(b, SERDE, "schema", "tool-call-progress.v1");
-    style_member_str(b, SERDE, "status", phase && *phase ? phase : "running");
-    style_member_str(b, SERDE, "thread_id", e->w->thread_id.p);
+        json_style_member_real(b, SERDE, "progress", p->percent / 100);
+    json_style_member_str(b, SERDE, "run_id", e->w->run_id.p);
+    json_style_member_str(b, SERDE, "schema", "tool-call-progress.v1");
+    json_style_member_str(b, SERDE, "status", phase && *phase ? phase : "running");
+    json_style_member_str(b, SERDE, "thread_id", e->w->thread_id.p);
     awaken_add_str(b, "tool_name", p->name ? p->name : known);
     awaken_add_count(b, "total", (int64_t)fmin(p->total, 9e18));
     buf_add_char(b, '}');
 }
 
-static void write_report(const struct awaken_writing *e)
+static void write_report(const struct awaken_write_ctx *e)
 {
     const struct tc_progress *const p = &e->ev->u.progress;
     struct buf *const b = awaken_begin(e, "activity_snapshot");
-    style_member_str(b, SERDE, "message_id", p->tool_use_id ? p->tool_use_id : e->w->run_id.p);
-    style_member_str(b, SERDE, "activity_type", p->tool_use_id ? "tool-call-progress" : "progress");
+    json_style_member_str(b, SERDE, "message_id", p->tool_use_id ? p->tool_use_id : e->w->run_id.p);
+    json_style_member_str(b, SERDE, "activity_type",
+                          p->tool_use_id ? "tool-call-progress" : "progress");
     write_activity_content(b, e);
-    style_member_bool(b, SERDE, "replace", true);
+    json_style_member_bool(b, SERDE, "replace", true);
     awaken_end(e, b);
 }
 
-static void write_piece(const struct awaken_writing *e, const char *type, const char *key,
+static void write_piece(const struct awaken_write_ctx *e, const char *type, const char *key,
                         const char *text)
 {
     const struct tc_progress *const p = &e->ev->u.progress;
     struct buf *const b = awaken_begin(e, type);
-    style_member_str(b, SERDE, "id", p->tool_use_id);
+    json_style_member_str(b, SERDE, "id", p->tool_use_id);
     if (strcmp(key, "delta") == 0)
-        style_member_str(b, SERDE, "name", p->name ? p->name : "tool");
-    style_member_str(b, SERDE, key, text);
+        json_style_member_str(b, SERDE, "name", p->name ? p->name : "tool");
+    json_style_member_str(b, SERDE, key, text);
     awaken_end(e, b);
 }
 
@@ -87,14 +89,14 @@ static bool has_report(const struct tc_progress *p)
     return false;
 }
 
-void awaken_write_progress(const struct awaken_writing *e)
+void awaken_write_progress(const struct awaken_write_ctx *e)
 {
     const struct tc_progress *const p = &e->ev->u.progress;
     const bool composing =
         p->phase && (strcmp(p->phase, "preparing") == 0 || strcmp(p->phase, "args") == 0);
     if (e->w->activity && awaken_rest(e->ev, "/activity_type").p)
         return; /* the activity itself was written */
-    if (p->tool_use_id && tool_set_has(&e->w->suspended, p->tool_use_id))
+    if (p->tool_use_id && open_calls_contains(&e->w->suspended, p->tool_use_id))
         return;
     if (p->tool_use_id && composing)
         write_call_start(e, p->tool_use_id, p->name);
@@ -131,9 +133,9 @@ static const struct shape result_shape[] = {{"message", NULL, true},
 static void write_shape(struct buf *b, const struct shape *shape, struct str object)
 {
     for (; shape->key; shape++) {
-        const struct str value = value_member(object, shape->key);
+        const struct str value = value_get_last(object, shape->key);
         if (value.p && shape->inner) {
-            style_key(b, SERDE, shape->key);
+            json_style_append_key(b, SERDE, shape->key);
             buf_add_char(b, '{');
             write_shape(b, shape->inner, value);
             buf_add_char(b, '}');
@@ -149,29 +151,29 @@ struct call_done {
     struct str rest; /* message, suspension, metadata */
 };
 
-static struct buf *begin_call_done(const struct awaken_writing *e, const struct call_done *done)
+static struct buf *begin_call_done(const struct awaken_write_ctx *e, const struct call_done *done)
 {
     struct buf *const b = awaken_begin(e, "tool_call_done");
-    style_member_str(b, SERDE, "id", done->id);
-    style_key(b, SERDE, "message_id");
+    json_style_member_str(b, SERDE, "id", done->id);
+    json_style_append_key(b, SERDE, "message_id");
     if (done->message_id)
-        style_string(b, SERDE, done->message_id, strlen(done->message_id));
+        json_style_append_string(b, SERDE, done->message_id, strlen(done->message_id));
     else
         buf_printf(b, "\"msg_%lld\"", (long long)++e->w->messages);
-    style_key(b, SERDE, "result");
+    json_style_append_key(b, SERDE, "result");
     buf_add_char(b, '{');
-    style_member_str(b, SERDE, "tool_name", done->name ? done->name : "tool");
-    style_member_str(b, SERDE, "status", done->status);
-    style_key(b, SERDE, "data");
+    json_style_member_str(b, SERDE, "tool_name", done->name ? done->name : "tool");
+    json_style_member_str(b, SERDE, "status", done->status);
+    json_style_append_key(b, SERDE, "data");
     return b;
 }
 
-static void end_call_done(const struct awaken_writing *e, struct buf *b,
+static void end_call_done(const struct awaken_write_ctx *e, struct buf *b,
                           const struct call_done *done)
 {
     write_shape(b, result_shape, done->rest);
     buf_add_char(b, '}');
-    style_member_str(b, SERDE, "outcome", done->outcome);
+    json_style_member_str(b, SERDE, "outcome", done->outcome);
     awaken_end(e, b);
 }
 
@@ -179,13 +181,13 @@ static void end_call_done(const struct awaken_writing *e, struct buf *b,
 static void write_data(struct buf *b, const struct tc_tool_result *result, struct str said)
 {
     CLEANUP_BUF struct buf quoted = {0};
-    style_string(&quoted, SERDE, result->content, result->content_len);
+    json_style_append_string(&quoted, SERDE, result->content, result->content_len);
     struct arena scratch = {0};
-    const char *const message = value_text(&scratch, value_member(said, "message"), NULL);
+    const char *const message = value_text(&scratch, value_get_last(said, "message"), NULL);
     const bool none =
         said.p && (result->content_len == 0 || (message && strcmp(message, result->content) == 0));
     if (said.p && result->structured)
-        style_json(b, SERDE, result->structured, strlen(result->structured));
+        json_style_append_value(b, SERDE, result->structured, strlen(result->structured));
     else if (none)
         buf_add_str(b, "null");
     else
@@ -193,16 +195,16 @@ static void write_data(struct buf *b, const struct tc_tool_result *result, struc
     arena_fini(&scratch);
 }
 
-void awaken_write_result(const struct awaken_writing *e)
+void awaken_write_result(const struct awaken_write_ctx *e)
 {
     const struct tc_tool_result *const result = &e->ev->u.tool_result;
     const bool cancelled = result->outcome && strcmp(result->outcome, "cancelled") == 0;
-    const bool waits = tool_set_take(&e->w->suspended, result->tool_use_id);
+    const bool waits = open_calls_remove(&e->w->suspended, result->tool_use_id);
     if (waits && cancelled)
         return;
     struct arena scratch = {0};
     const struct str said = awaken_rest(e->ev, "/result");
-    const char *const status = value_text(&scratch, value_member(said, "status"), NULL);
+    const char *const status = value_text(&scratch, value_get_last(said, "status"), NULL);
     const struct call_done done = {.id = result->tool_use_id,
                                    .message_id = result->message_id,
                                    .name = result->name,
@@ -225,21 +227,21 @@ static void add_ticket(struct buf *b, const struct tc_request *request, const ch
     awaken_add_str(b, "message", request->message);
     buf_add_str(b, request->message ? ",\"suspension\":{\"suspension\":{"
                                     : "\"suspension\":{\"suspension\":{");
-    style_member_str(b, SERDE, "id", request->request_id);
-    style_member_str(b, SERDE, "action", request->reason ? request->reason : request->kind);
+    json_style_member_str(b, SERDE, "id", request->request_id);
+    json_style_member_str(b, SERDE, "action", request->reason ? request->reason : request->kind);
     awaken_add_str(b, "message", request->message);
     if (request->args)
         awaken_add_json(b, "parameters", request->args);
     if (request->schema)
         awaken_add_json(b, "response_schema", request->schema);
     buf_add_str(b, "},\"pending\":{");
-    style_member_str(b, SERDE, "id", call);
-    style_member_str(b, SERDE, "name", request->tool ? request->tool : "tool");
+    json_style_member_str(b, SERDE, "id", call);
+    json_style_member_str(b, SERDE, "name", request->tool ? request->tool : "tool");
     awaken_add_json(b, "arguments", request->args);
     buf_add_str(b, "},\"resume_mode\":\"replay_tool_call\"}}");
 }
 
-static void write_open_request(const struct awaken_writing *e)
+static void write_open_request(const struct awaken_write_ctx *e)
 {
     const struct tc_request *const request = &e->ev->u.request;
     const char *const call = request->tool_use_id ? request->tool_use_id : request->request_id;
@@ -252,29 +254,29 @@ static void write_open_request(const struct awaken_writing *e)
                              .status = "pending",
                              .outcome = "suspended",
                              .rest = awaken_rest(e->ev, "/result")};
-    const struct str data = value_member(done.rest, "data");
-    if (!value_member(done.rest, "suspension").p) {
+    const struct str data = value_get_last(done.rest, "data");
+    if (!value_get_last(done.rest, "suspension").p) {
         add_ticket(&ticket, request, call);
         done.rest = (struct str){ticket.p, ticket.len};
     }
-    tool_set_add(&e->w->suspended, call, NULL);
+    open_calls_add(&e->w->suspended, call, NULL);
     struct buf *const b = begin_call_done(e, &done);
     if (data.p)
-        style_json(b, SERDE, data.p, data.len);
+        json_style_append_value(b, SERDE, data.p, data.len);
     else
         buf_add_str(b, "null");
     end_call_done(e, b, &done);
     arena_fini(&scratch);
 }
 
-static void write_resolved_request(const struct awaken_writing *e)
+static void write_resolved_request(const struct awaken_write_ctx *e)
 {
     const struct tc_request *const request = &e->ev->u.request;
     const char *const call = request->tool_use_id ? request->tool_use_id : request->request_id;
     const bool allowed = request->decision && strcmp(request->decision, "allow") == 0;
-    tool_set_take(&e->w->suspended, call);
+    open_calls_remove(&e->w->suspended, call);
     struct buf *const b = awaken_begin(e, "tool_call_resumed");
-    style_member_str(b, SERDE, "target_id", call);
+    json_style_member_str(b, SERDE, "target_id", call);
     if (request->answers || !request->decision)
         awaken_add_json(b, "result", request->answers);
     else
@@ -282,7 +284,7 @@ static void write_resolved_request(const struct awaken_writing *e)
     awaken_end(e, b);
 }
 
-void awaken_write_request(const struct awaken_writing *e)
+void awaken_write_request(const struct awaken_write_ctx *e)
 {
     if (strcmp(e->ev->u.request.state, "resolved") == 0)
         write_resolved_request(e);

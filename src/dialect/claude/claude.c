@@ -21,7 +21,7 @@ void claude_emit(struct claude *c, const struct claude_lane *lane, struct event 
         ev->meta.agent = lane->agent.len ? lane->agent.p : NULL;
     }
     c->session_told |= !child;
-    dialect_emit(c->out, ev);
+    dialect_emit_draft(c->out, ev);
 }
 
 void claude_notice(struct claude *c, const char *level, const char *code, const char *text,
@@ -32,7 +32,7 @@ void claude_notice(struct claude *c, const char *level, const char *code, const 
     struct event ev;
     event_init_notice(&ev, level, code, text);
     if (line.p)
-        ev.meta.x = value_rest(c->out->scratch, line, skip);
+        ev.meta.x = value_extra_except(c->out->scratch, line, skip);
     claude_emit(c, NULL, &ev);
 }
 
@@ -42,16 +42,16 @@ void claude_raw(struct claude *c, const struct claude_lane *lane, const char *na
     struct event ev;
     event_init(&ev, TC_RAW);
     ev.u.raw.dialect = c->profile->dialect;
-    ev.u.raw.event = json_compact_dup(c->out->scratch, value, &ev.u.raw.event_len);
+    ev.u.raw.event = json_reader_compact_dup(c->out->scratch, value, &ev.u.raw.event_len);
     ev.u.raw.name = name;
     claude_emit(c, lane, &ev);
 }
 
 const char *claude_unescape(struct claude *c, struct str raw, size_t *len)
 {
-    const struct buf *const known = json_memo_text(&c->shape.memo, raw);
+    const struct buf *const known = json_reader_memo_text(&c->shape.memo, raw);
     if (!known)
-        return json_unescape(c->out->scratch, raw, len);
+        return json_reader_unescape(c->out->scratch, raw, len);
     if (len)
         *len = known->len;
     return known->p;
@@ -62,7 +62,7 @@ char *claude_text(struct claude *c, struct str value)
     return value_text(c->out->scratch, value, NULL);
 }
 
-void claude_set(struct claude *c, struct buf *to, struct str raw)
+void claude_set_unescaped(struct claude *c, struct buf *to, struct str raw)
 {
     size_t len = 0;
     const char *const text = claude_unescape(c, raw, &len);
@@ -126,7 +126,7 @@ static void set_session(struct claude *c, struct str raw)
     c->session_told = false;
     buf_reset(&c->session_raw);
     buf_add(&c->session_raw, raw.p, raw.len);
-    claude_set(c, &c->session, raw);
+    claude_set_unescaped(c, &c->session, raw);
 }
 
 static bool is_session(const struct claude *c, struct str raw)
@@ -139,11 +139,11 @@ static char *start_extra(struct claude *c, struct str line, struct str tools)
 {
     int64_t count = 0;
     struct json j;
-    json_start(&j, tools.p, tools.len);
-    if (tools.p && json_enter_array(&j))
-        for (; json_next_element(&j); count++)
-            json_skip(&j, NULL);
-    const char *const rest = value_some(c->out->scratch, line, c->profile->start_keys);
+    json_init(&j, tools.p, tools.len);
+    if (tools.p && json_reader_enter_array(&j))
+        for (; json_reader_next_element(&j); count++)
+            json_reader_skip(&j, NULL);
+    const char *const rest = value_extra_only(c->out->scratch, line, c->profile->start_keys);
     return arena_sprintf(c->out->scratch, "{\"tool_count\":%lld%s%s", (long long)count,
                          rest ? "," : "}", rest ? rest + 1 : "");
 }
@@ -152,9 +152,9 @@ static void tell_start(struct claude *c, const struct claude_line *l)
 {
     struct str model = {0}, tools = {0};
     const struct value_row wants[] = {{"model", &model}, {"tools", &tools}};
-    value_pick(l->self, VALUE_ROWS(wants));
+    value_get_members(l->self, VALUE_ROWS(wants));
     set_session(c, l->session_id);
-    claude_set(c, &c->model, value_string(model));
+    claude_set_unescaped(c, &c->model, value_string(model));
     c->has_uuids |= claude_answers_user(l->self);
     struct event ev;
     event_init(&ev, TC_START);
@@ -214,10 +214,10 @@ static struct claude_lane *lane_of(struct claude *c, const struct claude_line *l
     if (!lane) {
         lane = *lane_slot(c) = xcalloc(1, sizeof(*lane));
         buf_add(&lane->parent_raw, l->parent.p, l->parent.len);
-        claude_set(c, &lane->parent, l->parent);
+        claude_set_unescaped(c, &lane->parent, l->parent);
     }
     if (l->agent_id.len && !lane->agent.len)
-        claude_set(c, &lane->agent, l->agent_id);
+        claude_set_unescaped(c, &lane->agent, l->agent_id);
     lane->used = c->lines;
     return lane;
 }
@@ -263,9 +263,9 @@ static void handle_user(struct claude *c, const struct claude_line *l)
         return;
     }
     struct json j;
-    json_start(&j, l->body.blocks.p, l->body.blocks.len);
-    if (json_enter_array(&j))
-        while (json_next_element(&j)) {
+    json_init(&j, l->body.blocks.p, l->body.blocks.len);
+    if (json_reader_enter_array(&j))
+        while (json_reader_next_element(&j)) {
             struct claude_content content;
             claude_content_read(&j, &content);
             user_block(c, lane, &content, l);
@@ -279,7 +279,7 @@ static void handle_stream_event(struct claude *c, const struct claude_line *l)
 
 static void handle_assistant(struct claude *c, const struct claude_line *l)
 {
-    claude_assistant(c, lane_of(c, l), l);
+    claude_handle_assistant(c, lane_of(c, l), l);
 }
 
 static void handle_nothing(struct claude *c, const struct claude_line *l)
@@ -301,7 +301,7 @@ static void handle_other(struct claude *c, const struct claude_line *l)
 static void handle_lifecycle(struct claude *c, const struct claude_line *l)
 {
     claude_work_lifecycle(c, l);
-    if (c->closed && value_member(l->self, "wakeup_source").p)
+    if (c->closed && value_get_last(l->self, "wakeup_source").p)
         c->begun_by = "timer";
     handle_other(c, l);
 }
@@ -317,7 +317,7 @@ static const struct handler handlers[] = {
     {"assistant", handle_assistant, true},
     {"user", handle_user, true},
     {"result", claude_result, true},
-    {"system", claude_system, false},
+    {"system", claude_handle_system, false},
     {"tool_progress", claude_tool_progress, false},
     {"rate_limit_event", claude_rate_limit, false},
     {"control_request", claude_control_request, false},
@@ -345,7 +345,7 @@ static void release_early(struct claude *c)
         const char *const p = early.p + at;
         const char *const newline = memchr(p, '\n', early.len - at);
         struct claude_line l;
-        if (claude_line_read(&l, p, (size_t)(newline - p), NULL) == 0)
+        if (claude_line_parse(&l, p, (size_t)(newline - p), NULL) == 0)
             find_handler(&l)->handle(c, &l);
         at = (size_t)(newline - early.p) + 1;
     }
@@ -388,7 +388,8 @@ static bool before_start(struct claude *c, const struct claude_line *l,
     return init;
 }
 
-void claude_take(struct claude *c, const struct dialect_out *out, const struct claude_line *l)
+void claude_handle_line(struct claude *c, const struct dialect_sink *out,
+                        const struct claude_line *l)
 {
     c->out = out;
     c->lines++;
@@ -401,7 +402,7 @@ void claude_take(struct claude *c, const struct dialect_out *out, const struct c
         handler->handle(c, l);
 }
 
-static int claude_line(void *state, const struct dialect_out *out, const char *line, size_t len)
+static int claude_line(void *state, const struct dialect_sink *out, const char *line, size_t len)
 {
     static const char *const start_keys[] = {
         "cwd",          "mcp_servers", "permissionMode", "apiKeySource", "claude_code_version",
@@ -409,11 +410,11 @@ static int claude_line(void *state, const struct dialect_out *out, const char *l
     static const struct claude_profile profile = {"claude", "anthropic", "claude-code", start_keys,
                                                   0,        NULL,        false,         false};
     struct claude *const c = state;
-    const struct claude_line *const l = claude_shape_read(&c->shape, line, len);
+    const struct claude_line *const l = claude_line_cache_parse(&c->shape, line, len);
     if (!l)
         return -1;
     c->profile = &profile;
-    claude_take(c, out, l);
+    claude_handle_line(c, out, l);
     return 0;
 }
 
@@ -424,7 +425,7 @@ void claude_finish_subs(struct claude *c)
             claude_message_finish(c, c->subs[i]);
 }
 
-void claude_end(void *state, const struct dialect_out *out, const struct stream_end_info *end)
+void claude_end(void *state, const struct dialect_sink *out, const struct stream_end_info *end)
 {
     struct claude *const c = state;
     c->out = out;
@@ -445,7 +446,7 @@ void claude_end(void *state, const struct dialect_out *out, const struct stream_
 void claude_close(void *state)
 {
     struct claude *const c = state;
-    claude_shape_fini(&c->shape);
+    claude_line_cache_fini(&c->shape);
     claude_lane_fini(&c->main);
     for (size_t i = 0; i < CLAUDE_LANES; i++)
         if (c->subs[i])

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * State of the claude dialect (stream-json of `claude -p`), shared by its files:
- * claude.c the life of a stream, claude_stream.c and claude_assistant.c what the model says,
+ * claude.c the life of a stream, claude_stream.c and claude_handle_assistant.c what the model says,
  * claude_message.c and claude_block.c what is known of it, claude_answer.c what was committed,
  * claude_tool.c tools, claude_request.c questions, claude_notice.c everything around them,
  * claude_result.c what a result says, claude_background.c when the turn is over, claude_turns.c
@@ -95,7 +95,7 @@ struct claude_answer {
 };
 
 /* Committed pieces of finished messages: a ring. */
-struct claude_told {
+struct claude_committed {
     struct claude_piece {
         char uuid[CLAUDE_UUID];
         char *id; /* owned */
@@ -112,7 +112,7 @@ struct claude_ids {
 };
 
 /* What the CLI asked its host and has no answer to, as far as the stream tells. */
-struct claude_questions {
+struct claude_open_requests {
     struct claude_question {
         char *id, *tool_use_id; /* owned; no id: an empty slot */
         bool ask;               /* of the user, not for permission */
@@ -140,7 +140,7 @@ struct claude_work {
     bool reported;      /* a task has ended since the newest result */
     bool own;           /* a result answered the user */
     bool is_answer;     /* what is held is one */
-    struct event_box *outcome, *usage, *done; /* held; no done: nothing is */
+    struct shared_event *outcome, *usage, *done; /* held; no done: nothing is */
 };
 
 struct claude_spent {
@@ -164,7 +164,7 @@ struct claude_profile {
 
 struct claude {
     const struct claude_profile *profile;
-    const struct dialect_out *out; /* of the call that runs */
+    const struct dialect_sink *out; /* of the call that runs */
     const char *begun_by; /* why a turn began that no user asked for, as far as it is known */
     bool has_uuids;       /* messages of the user have them in this stream */
     bool asks_between;    /* the newest line between turns was a question */
@@ -179,9 +179,9 @@ struct claude {
     struct claude_lane main;
     struct claude_lane *subs[CLAUDE_LANES]; /* owned, or NULL */
     struct claude_answer answer;
-    struct claude_told told;
+    struct claude_committed told;
     struct claude_ids denied, tasks;
-    struct claude_questions questions;
+    struct claude_open_requests questions;
     struct steps steps;       /* calls of the model by the main agent */
     struct buf plan_id, plan; /* the newest plan that was handed in: its call, its text */
     struct buf early;         /* lines before the start, newline after each */
@@ -200,8 +200,9 @@ struct claude {
 
 /* claude.c: what all of them use. */
 /* The whole reading of a line that is one. */
-void claude_take(struct claude *c, const struct dialect_out *out, const struct claude_line *l);
-void claude_end(void *state, const struct dialect_out *out, const struct stream_end_info *end);
+void claude_handle_line(struct claude *c, const struct dialect_sink *out,
+                        const struct claude_line *l);
+void claude_end(void *state, const struct dialect_sink *out, const struct stream_end_info *end);
 void claude_close(void *state);
 /* What sub-agents have said is told: before the end of the turn. */
 void claude_finish_subs(struct claude *c);
@@ -212,7 +213,7 @@ void claude_notice(struct claude *c, const char *level, const char *code, const 
 void claude_raw(struct claude *c, const struct claude_lane *lane, const char *name,
                 struct str value);
 /* Copies a slice, unescaped. */
-void claude_set(struct claude *c, struct buf *to, struct str raw);
+void claude_set_unescaped(struct claude *c, struct buf *to, struct str raw);
 void claude_copy_code(char *to, size_t size, struct str raw);
 /* Its text, as long as the line is handled; *len, or NULL, its length. Absent gives NULL. */
 const char *claude_unescape(struct claude *c, struct str raw, size_t *len);
@@ -221,9 +222,10 @@ void claude_ids_add(struct claude_ids *ids, const char *id);
 bool claude_ids_take(struct claude_ids *ids, const char *id); /* forgets it, too */
 bool claude_ids_has(const struct claude_ids *ids, const char *id);
 
-/* claude_stream.c, claude_assistant.c */
+/* claude_stream.c, claude_handle_assistant.c */
 void claude_stream_event(struct claude *c, struct claude_lane *lane, const struct claude_line *l);
-void claude_assistant(struct claude *c, struct claude_lane *lane, const struct claude_line *l);
+void claude_handle_assistant(struct claude *c, struct claude_lane *lane,
+                             const struct claude_line *l);
 
 /* claude_message.c */
 void claude_message_begin(struct claude *c, struct claude_lane *lane, const struct claude_line *l);
@@ -254,14 +256,14 @@ bool claude_block_is_waiting(const struct claude_block *b);
 struct claude_block *claude_block_find(struct claude *c, struct claude_message *m,
                                        enum claude_block_kind kind, struct str id);
 /* Adds to a text or thinking block and tells it. */
-void claude_block_text(struct claude *c, const struct claude_lane *lane, struct claude_block *b,
-                       const char *text, size_t len);
+void claude_block_append(struct claude *c, const struct claude_lane *lane, struct claude_block *b,
+                         const char *text, size_t len);
 /* Adds raw text to any block, joining surrogates that were split between two pieces. */
-void claude_block_piece(struct claude *c, const struct claude_lane *lane, struct claude_block *b,
-                        struct str raw);
+void claude_block_append_raw(struct claude *c, const struct claude_lane *lane,
+                             struct claude_block *b, struct str raw);
 /* Tells signature or encrypted data of thinking, once. */
-void claude_block_seal(struct claude *c, const struct claude_lane *lane, struct claude_block *b,
-                       struct str data);
+void claude_block_set_signature(struct claude *c, const struct claude_lane *lane,
+                                struct claude_block *b, struct str data);
 /* What streamed counts as it is. */
 void claude_block_commit(struct claude *c, struct claude_lane *lane, struct claude_block *b);
 /* Tells the call of a tool_use_id whose arguments streamed, if it was not told yet. */
@@ -276,7 +278,7 @@ void claude_retract(struct claude *c, const struct claude_lane *lane, struct cla
 /* Takes back every piece that lines with these uuids committed (a JSON array of strings). */
 void claude_retract_lines(struct claude *c, struct str uuids);
 void claude_answer_fini(struct claude_answer *a);
-void claude_told_fini(struct claude_told *t);
+void claude_told_fini(struct claude_committed *t);
 
 /* claude_tool.c */
 void claude_tool_preparing(struct claude *c, const struct claude_lane *lane,
@@ -301,14 +303,14 @@ void claude_control_cancel(struct claude *c, const struct claude_line *l);
 /* The tool has a result: whoever was asked about it has answered. */
 void claude_request_settled(struct claude *c, const char *tool_use_id, const char *outcome,
                             bool is_error);
-void claude_questions_fini(struct claude_questions *q);
+void claude_questions_fini(struct claude_open_requests *q);
 /* A call was told: the plan that ExitPlanMode hands in is kept until it is asked about. */
-void claude_plan_take(struct claude *c, const struct tc_tool_call *call);
+void claude_plan_remember(struct claude *c, const struct tc_tool_call *call);
 /* What the CLI thinks of a request of the host. */
 void claude_control_response(struct claude *c, const struct claude_line *l);
 
 /* claude_notice.c */
-void claude_system(struct claude *c, const struct claude_line *l);
+void claude_handle_system(struct claude *c, const struct claude_line *l);
 void claude_tool_progress(struct claude *c, const struct claude_line *l);
 void claude_rate_limit(struct claude *c, const struct claude_line *l);
 /* An error line that something came after: it was not the end. */
@@ -317,7 +319,7 @@ void claude_api_error_passed(struct claude *c);
 /* claude_result.c */
 void claude_result(struct claude *c, const struct claude_line *l);
 /* The result was cut off: the newest text is the answer. */
-void claude_result_cut(struct claude *c);
+void claude_result_handle_truncated(struct claude *c);
 /* Somebody stopped the agent before it gave a result: its newest text is the answer, if it has one.
  */
 void claude_result_cancelled(struct claude *c);
@@ -329,7 +331,7 @@ void claude_ending_tell(struct claude *c, struct claude_ending *e);
 /* claude_turns.c: as struct dialect says. */
 enum dialect_begin claude_begins(const void *state, struct str line);
 void claude_next(void *state, bool by_agent);
-bool claude_between(void *state, const struct dialect_out *out, const char *line, size_t len);
+bool claude_between(void *state, const struct dialect_sink *out, const char *line, size_t len);
 
 /* The init lists messages of the user. */
 bool claude_answers_user(struct str init);
@@ -346,7 +348,7 @@ void claude_work_lifecycle(struct claude *c, const struct claude_line *l);
 void claude_work_scheduled(struct claude *c, struct str tool_use_result);
 enum dialect_work claude_work_now(void *state);
 /* Tells what is held, and what was not waited for. */
-void claude_work_settle(void *state, const struct dialect_out *out);
+void claude_work_settle(void *state, const struct dialect_sink *out);
 void claude_work_fini(struct claude_work *w);
 
 #endif

@@ -21,19 +21,19 @@ void claude_answer_fini(struct claude_answer *a)
     buf_fini(&a->message_id);
 }
 
-static size_t told_count(const struct claude_told *t)
+static size_t told_count(const struct claude_committed *t)
 {
     return t->next < CLAUDE_TOLD ? t->next : CLAUDE_TOLD;
 }
 
-void claude_told_fini(struct claude_told *t)
+void claude_told_fini(struct claude_committed *t)
 {
     for (size_t i = 0; i < told_count(t); i++)
         free(t->pieces[i].id);
     free(t->pieces);
 }
 
-static struct claude_piece *next_piece(struct claude_told *t)
+static struct claude_piece *next_piece(struct claude_committed *t)
 {
     if (t->next >= CLAUDE_TOLD) {
         struct claude_piece *const oldest = &t->pieces[t->next++ % CLAUDE_TOLD];
@@ -47,7 +47,7 @@ static struct claude_piece *next_piece(struct claude_told *t)
     return &t->pieces[t->next++];
 }
 
-static void remember(struct claude_told *t, const struct claude_block *b)
+static void remember(struct claude_committed *t, const struct claude_block *b)
 {
     struct claude_piece *const piece = next_piece(t);
     piece->id = xstrdup(b->id.p);
@@ -119,7 +119,7 @@ const char *claude_answer_text(struct claude *c, size_t *len)
     *len = total;
     if (a->count < 2)
         return a->count ? a->segments[0].text : NULL;
-    char *const all = arena_bytes(c->out->scratch, total + 1);
+    char *const all = arena_alloc_bytes(c->out->scratch, total + 1);
     char *end = all;
     for (size_t i = 0; i < a->count; i++)
         end = mempcpy(end, a->segments[i].text, a->segments[i].len);
@@ -183,13 +183,13 @@ static void retract_line(struct claude *c, const char *uuid)
 void claude_retract_lines(struct claude *c, struct str uuids)
 {
     struct json j;
-    json_start(&j, uuids.p, uuids.len);
-    if (!uuids.p || !json_enter_array(&j))
+    json_init(&j, uuids.p, uuids.len);
+    if (!uuids.p || !json_reader_enter_array(&j))
         return;
-    while (json_next_element(&j)) {
+    while (json_reader_next_element(&j)) {
         struct str raw = {0};
         char uuid[CLAUDE_UUID];
-        if (!json_read_string(&j, &raw) || !raw.len)
+        if (!json_reader_read_string(&j, &raw) || !raw.len)
             continue;
         claude_copy_code(uuid, sizeof(uuid), raw);
         retract_line(c, uuid);

@@ -9,7 +9,7 @@ static void reconcile(struct claude *c, const struct claude_lane *lane, struct c
     const size_t had = b->text.len;
     b->pending = 0;
     if (len >= had && (!had || memcmp(text, b->text.p, had) == 0)) {
-        claude_block_text(c, lane, b, text + had, len - had);
+        claude_block_append(c, lane, b, text + had, len - had);
         return;
     }
     if (b->told) {
@@ -18,7 +18,7 @@ static void reconcile(struct claude *c, const struct claude_lane *lane, struct c
     }
     buf_reset(&b->text);
     b->told = 0;
-    claude_block_text(c, lane, b, text, len);
+    claude_block_append(c, lane, b, text, len);
 }
 
 /* Stands where the CLI has no text; the model's own words would have streamed. */
@@ -67,13 +67,14 @@ static void whole_block(struct claude *c, struct claude_lane *lane,
         return;
     claude_copy_code(b->uuid, sizeof(b->uuid), l->uuid);
     if (kind == CLAUDE_BLOCK_TOOL) {
-        claude_set(c, &b->id, content->id);
+        claude_set_unescaped(c, &b->id, content->id);
         b->state = CLAUDE_BLOCK_COMMITTED;
         claude_tool_call(c, lane, content, b->uuid);
         return;
     }
     commit_text(c, lane, b, kind == CLAUDE_BLOCK_TEXT ? content->text : content->thinking);
-    claude_block_seal(c, lane, b, content->signature.len ? content->signature : content->data);
+    claude_block_set_signature(c, lane, b,
+                               content->signature.len ? content->signature : content->data);
 }
 
 /* A line made by the CLI itself: an error, or the output of a local command, which the result
@@ -83,7 +84,7 @@ static void synthetic_line(struct claude *c, const struct claude_line *l)
     if (!l->api_error_message && !l->error.len)
         return;
     claude_api_error_passed(c);
-    claude_set(c, &c->api_error, l->body.block.text);
+    claude_set_unescaped(c, &c->api_error, l->body.block.text);
     const struct str code = l->api_error_type.len ? l->api_error_type
                             : l->api_error.len    ? l->api_error
                                                   : l->error;
@@ -132,7 +133,8 @@ static bool enter_message(struct claude *c, struct claude_lane *lane, const stru
     return true;
 }
 
-void claude_assistant(struct claude *c, struct claude_lane *lane, const struct claude_line *l)
+void claude_handle_assistant(struct claude *c, struct claude_lane *lane,
+                             const struct claude_line *l)
 {
     struct claude_message *const m = &lane->message;
     if (str_is(l->body.model, "<synthetic>")) {
@@ -147,11 +149,11 @@ void claude_assistant(struct claude *c, struct claude_lane *lane, const struct c
     c->echoes |= lane == &c->main;
     const struct claude_content plain = {.type = STR("text"), .text = l->body.text};
     struct json j;
-    json_start(&j, l->body.blocks.p, l->body.blocks.len);
+    json_init(&j, l->body.blocks.p, l->body.blocks.len);
     if (!l->body.blocks.p)
         whole_block(c, lane, l->body.text.p ? &plain : &l->body.block, l);
-    else if (json_enter_array(&j))
-        while (json_next_element(&j)) {
+    else if (json_reader_enter_array(&j))
+        while (json_reader_next_element(&j)) {
             struct claude_content content;
             claude_content_read(&j, &content);
             whole_block(c, lane, &content, l);

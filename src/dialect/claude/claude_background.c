@@ -16,10 +16,10 @@ static bool is_open(const struct claude_work *w)
     return w->count || w->wakes;
 }
 
-static struct event_box *box(struct event_box *old, const struct event *ev)
+static struct shared_event *box(struct shared_event *old, const struct event *ev)
 {
-    event_box_unref(old);
-    return ev ? event_box_new(ev) : NULL;
+    shared_event_unref(old);
+    return ev ? shared_event_new(ev) : NULL;
 }
 
 static void hold(struct claude_work *w, const struct claude_ending *e)
@@ -32,9 +32,9 @@ static void hold(struct claude_work *w, const struct claude_ending *e)
     w->is_answer = e->is_answer;
 }
 
-static void copy_out(struct event *to, const struct event_box *from)
+static void copy_out(struct event *to, const struct shared_event *from)
 {
-    *to = *event_box_get(from);
+    *to = *shared_event_get(from);
     to->u.meta = &to->meta;
 }
 
@@ -100,26 +100,26 @@ void claude_work_reported(struct claude *c)
 
 static void add_task(struct claude *c, struct buf *out, struct str task)
 {
-    const char *const name = claude_text(c, value_member(task, "description"));
-    const char *const id = claude_text(c, value_member(task, "task_id"));
+    const char *const name = claude_text(c, value_get_last(task, "description"));
+    const char *const id = claude_text(c, value_get_last(task, "task_id"));
     const char *const known = name && *name ? name : id && *id ? id : "a task";
     buf_printf(out, "%s%.*s", out->len ? ", " : "",
-               (int)utf8_cut(known, strlen(known), CLAUDE_TASK_SHOWN), known);
+               (int)utf8_truncated_len(known, strlen(known), CLAUDE_TASK_SHOWN), known);
 }
 
 /* The line has all that run. */
 void claude_work_tasks(struct claude *c, const struct claude_line *l)
 {
     struct claude_work *const w = &c->work;
-    const struct str tasks = value_member(l->self, "tasks");
+    const struct str tasks = value_get_last(l->self, "tasks");
     struct json j;
-    json_start(&j, tasks.p, tasks.len);
-    if (!tasks.p || !json_enter_array(&j))
+    json_init(&j, tasks.p, tasks.len);
+    if (!tasks.p || !json_reader_enter_array(&j))
         return;
     buf_reset(&w->tasks);
-    for (w->count = 0; json_next_element(&j); w->count++) {
+    for (w->count = 0; json_reader_next_element(&j); w->count++) {
         struct str task = {0};
-        json_skip(&j, &task);
+        json_reader_skip(&j, &task);
         if (w->count < CLAUDE_IDS)
             add_task(c, &w->tasks, task);
     }
@@ -129,20 +129,20 @@ void claude_work_tasks(struct claude *c, const struct claude_line *l)
 
 void claude_work_state(struct claude *c, const struct claude_line *l)
 {
-    c->work.idle = value_is(value_member(l->self, "state"), "idle");
+    c->work.idle = value_equals(value_get_last(l->self, "state"), "idle");
     end_if_over(c);
 }
 
 void claude_work_lifecycle(struct claude *c, const struct claude_line *l)
 {
-    if (value_is(value_member(l->self, "state"), "started") &&
-        value_is(value_member(l->self, "wakeup_source"), "loop_wakeup"))
+    if (value_equals(value_get_last(l->self, "state"), "started") &&
+        value_equals(value_get_last(l->self, "wakeup_source"), "loop_wakeup"))
         c->work.wakes = false;
 }
 
 void claude_work_scheduled(struct claude *c, struct str tool_use_result)
 {
-    if (tool_use_result.p && value_int(value_member(tool_use_result, "scheduledFor"), -1) > 0)
+    if (tool_use_result.p && value_int(value_get_last(tool_use_result, "scheduledFor"), -1) > 0)
         c->work.wakes = true;
 }
 
@@ -155,7 +155,7 @@ enum dialect_work claude_work_now(void *state)
     return is_open(w) ? DIALECT_WORKS : DIALECT_SETTLING;
 }
 
-void claude_work_settle(void *state, const struct dialect_out *out)
+void claude_work_settle(void *state, const struct dialect_sink *out)
 {
     struct claude *const c = state;
     const struct claude_work *const w = &c->work;

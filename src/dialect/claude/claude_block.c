@@ -74,8 +74,8 @@ static void tell_text(struct claude *c, const struct claude_lane *lane,
 
 /* Adds to a text or thinking block and tells it. White space at the front waits for something
  * visible: blank blocks are never told, so nothing of them must be taken back. */
-void claude_block_text(struct claude *c, const struct claude_lane *lane, struct claude_block *b,
-                       const char *text, size_t len)
+void claude_block_append(struct claude *c, const struct claude_lane *lane, struct claude_block *b,
+                         const char *text, size_t len)
 {
     const size_t before = b->text.len;
     if (!len)
@@ -95,8 +95,8 @@ void claude_block_text(struct claude *c, const struct claude_lane *lane, struct 
     b->told = b->text.len;
 }
 
-void claude_block_seal(struct claude *c, const struct claude_lane *lane, struct claude_block *b,
-                       struct str data)
+void claude_block_set_signature(struct claude *c, const struct claude_lane *lane,
+                                struct claude_block *b, struct str data)
 {
     if (b->sealed || !data.len)
         return;
@@ -114,7 +114,7 @@ static void add_text(struct claude *c, const struct claude_lane *lane, struct cl
                      const char *text, size_t len)
 {
     if (b->kind != CLAUDE_BLOCK_TOOL) {
-        claude_block_text(c, lane, b, text, len);
+        claude_block_append(c, lane, b, text, len);
         return;
     }
     if (!len)
@@ -125,16 +125,16 @@ static void add_text(struct claude *c, const struct claude_lane *lane, struct cl
 }
 
 /* Adds raw text to a block, joining surrogates that were split between two pieces. */
-void claude_block_piece(struct claude *c, const struct claude_lane *lane, struct claude_block *b,
-                        struct str raw)
+void claude_block_append_raw(struct claude *c, const struct claude_lane *lane,
+                             struct claude_block *b, struct str raw)
 {
-    const struct buf *const known = b->pending ? NULL : json_memo_text(&c->shape.memo, raw);
+    const struct buf *const known = b->pending ? NULL : json_reader_memo_text(&c->shape.memo, raw);
     if (known) {
         add_text(c, lane, b, known->p, known->len);
         return;
     }
     size_t len = 0;
-    const char *const text = json_unescape_piece(c->out->scratch, raw, &b->pending, &len);
+    const char *const text = json_reader_unescape_piece(c->out->scratch, raw, &b->pending, &len);
     if (text)
         add_text(c, lane, b, text, len);
 }

@@ -9,19 +9,19 @@
 static void read_usage(struct json *j, struct claude_usage *u)
 {
     struct str key;
-    if (!json_enter_object(j))
+    if (!json_reader_enter_object(j))
         return;
-    while (json_next_key(j, &key)) {
+    while (json_reader_next_key(j, &key)) {
         if (str_is(key, "input_tokens"))
-            json_read_int(j, &u->input);
+            json_reader_read_int(j, &u->input);
         else if (str_is(key, "output_tokens"))
-            json_read_int(j, &u->output);
+            json_reader_read_int(j, &u->output);
         else if (str_is(key, "cache_read_input_tokens"))
-            json_read_int(j, &u->cache_read);
+            json_reader_read_int(j, &u->cache_read);
         else if (str_is(key, "cache_creation_input_tokens"))
-            json_read_int(j, &u->cache_write);
+            json_reader_read_int(j, &u->cache_write);
         else
-            json_skip(j, NULL);
+            json_reader_skip(j, NULL);
     }
 }
 
@@ -47,23 +47,23 @@ static struct str *content_string(struct claude_content *b, struct str key)
 
 void claude_content_read(struct json *j, struct claude_content *b)
 {
-    alloc_clear(b, sizeof *b);
+    alloc_zero(b, sizeof *b);
     const char *const begin = j->p;
     struct str key;
-    if (!json_enter_object(j))
+    if (!json_reader_enter_object(j))
         return;
-    while (json_next_key(j, &key)) {
+    while (json_reader_next_key(j, &key)) {
         struct str *const string = content_string(b, key);
         if (string)
-            json_read_string(j, string);
+            json_reader_read_string(j, string);
         else if (str_is(key, "input"))
-            json_skip(j, &b->input);
+            json_reader_skip(j, &b->input);
         else if (str_is(key, "content"))
-            json_skip(j, &b->content);
+            json_reader_skip(j, &b->content);
         else if (str_is(key, "is_error"))
-            json_read_bool(j, &b->is_error);
+            json_reader_read_bool(j, &b->is_error);
         else
-            json_skip(j, NULL);
+            json_reader_skip(j, NULL);
     }
     b->self = (struct str){begin, (size_t)(j->p - begin)};
 }
@@ -71,19 +71,19 @@ void claude_content_read(struct json *j, struct claude_content *b)
 /* The first block is read in passing: nearly every message of a line has exactly one. */
 static void read_message_content(struct json *j, struct claude_body *b)
 {
-    if (json_peek(j) == JSON_AT_STRING) {
-        json_read_string(j, &b->text);
+    if (json_reader_peek(j) == JSON_AT_STRING) {
+        json_reader_read_string(j, &b->text);
         return;
     }
     const char *const begin = j->p;
-    if (!json_enter_array(j))
+    if (!json_reader_enter_array(j))
         return;
     size_t count = 0;
-    while (json_next_element(j))
+    while (json_reader_next_element(j))
         if (count++ == 0)
             claude_content_read(j, &b->block);
         else
-            json_skip(j, NULL);
+            json_reader_skip(j, NULL);
     if (count > 1)
         b->blocks = (struct str){begin, (size_t)(j->p - begin)};
 }
@@ -91,52 +91,52 @@ static void read_message_content(struct json *j, struct claude_body *b)
 static void read_message(struct json *j, struct claude_body *b)
 {
     struct str key;
-    if (!json_enter_object(j))
+    if (!json_reader_enter_object(j))
         return;
-    while (json_next_key(j, &key)) {
+    while (json_reader_next_key(j, &key)) {
         if (str_is(key, "id"))
-            json_read_string(j, &b->message_id);
+            json_reader_read_string(j, &b->message_id);
         else if (str_is(key, "model"))
-            json_read_string(j, &b->model);
+            json_reader_read_string(j, &b->model);
         else if (str_is(key, "content"))
             read_message_content(j, b);
         else if (str_is(key, "stop_reason"))
-            json_read_string(j, &b->stop_reason);
+            json_reader_read_string(j, &b->stop_reason);
         else if (str_is(key, "usage"))
             read_usage(j, &b->usage);
         else
-            json_skip(j, NULL);
+            json_reader_skip(j, NULL);
     }
 }
 
 static void read_delta(struct json *j, struct claude_body *b)
 {
     struct str key;
-    if (!json_enter_object(j))
+    if (!json_reader_enter_object(j))
         return;
-    while (json_next_key(j, &key)) {
+    while (json_reader_next_key(j, &key)) {
         if (str_is(key, "type"))
-            json_read_string(j, &b->delta);
+            json_reader_read_string(j, &b->delta);
         else if (str_is(key, "text") || str_is(key, "thinking") || str_is(key, "partial_json") ||
                  str_is(key, "signature"))
-            json_read_string(j, &b->piece);
+            json_reader_read_string(j, &b->piece);
         else if (str_is(key, "stop_reason"))
-            json_read_string(j, &b->stop_reason);
+            json_reader_read_string(j, &b->stop_reason);
         else
-            json_skip(j, NULL);
+            json_reader_skip(j, NULL);
     }
 }
 
 static void read_event(struct json *j, struct claude_body *b)
 {
     struct str key;
-    if (!json_enter_object(j))
+    if (!json_reader_enter_object(j))
         return;
-    while (json_next_key(j, &key)) {
+    while (json_reader_next_key(j, &key)) {
         if (str_is(key, "type"))
-            json_read_string(j, &b->event);
+            json_reader_read_string(j, &b->event);
         else if (str_is(key, "index"))
-            json_read_int(j, &b->index);
+            json_reader_read_int(j, &b->index);
         else if (str_is(key, "delta"))
             read_delta(j, b);
         else if (str_is(key, "content_block"))
@@ -146,13 +146,13 @@ static void read_event(struct json *j, struct claude_body *b)
         else if (str_is(key, "usage"))
             read_usage(j, &b->usage);
         else
-            json_skip(j, NULL);
+            json_reader_skip(j, NULL);
     }
 }
 
-void claude_body_read(struct json *j, bool is_event, struct claude_body *b)
+void claude_body_parse(struct json *j, bool is_event, struct claude_body *b)
 {
-    alloc_clear(b, sizeof *b);
+    alloc_zero(b, sizeof *b);
     b->is_event = is_event;
     b->index = -1;
     b->usage = CLAUDE_USAGE_NONE;
@@ -167,15 +167,15 @@ void claude_body_read(struct json *j, bool is_event, struct claude_body *b)
 static void read_abandoned(struct json *j, struct claude_line *l)
 {
     struct str key;
-    if (!json_enter_object(j))
+    if (!json_reader_enter_object(j))
         return;
-    while (json_next_key(j, &key)) {
+    while (json_reader_next_key(j, &key)) {
         if (str_is(key, "from_block_index"))
-            json_read_int(j, &l->abandoned_from);
+            json_reader_read_int(j, &l->abandoned_from);
         else if (str_is(key, "api_message_id"))
-            json_read_string(j, &l->abandoned_id);
+            json_reader_read_string(j, &l->abandoned_id);
         else
-            json_skip(j, NULL);
+            json_reader_skip(j, NULL);
     }
 }
 
@@ -228,35 +228,35 @@ static void read_member(struct json *j, struct claude_line *l, struct str key,
     const bool is_event = str_is(key, "event");
     if (is_event || str_is(key, "message")) {
         j->memo = memo;
-        claude_body_read(j, is_event, &l->body);
+        claude_body_parse(j, is_event, &l->body);
         j->memo = NULL;
     } else if ((string = line_string(l, key))) {
-        json_read_string(j, string);
+        json_reader_read_string(j, string);
     } else if (str_is(key, "abandoned_blocks")) {
         read_abandoned(j, l);
     } else {
         bool *const flag = line_flag(l, key);
         if (flag)
-            json_read_bool(j, flag);
+            json_reader_read_bool(j, flag);
         else
-            json_skip(j, line_value(l, key));
+            json_reader_skip(j, line_value(l, key));
     }
 }
 
-int claude_line_read(struct claude_line *l, const char *line, size_t len, struct json_memo *memo)
+int claude_line_parse(struct claude_line *l, const char *line, size_t len, struct json_memo *memo)
 {
-    alloc_clear(l, sizeof *l);
+    alloc_zero(l, sizeof *l);
     l->self = (struct str){line, len};
     l->body.index = l->abandoned_from = -1;
     l->body.usage = CLAUDE_USAGE_NONE;
     struct json j;
     struct str key;
-    json_start(&j, line, len);
-    if (!json_enter_object(&j))
+    json_init(&j, line, len);
+    if (!json_reader_enter_object(&j))
         return -1;
-    while (json_next_key(&j, &key))
+    while (json_reader_next_key(&j, &key))
         read_member(&j, l, key, memo);
-    return json_finish(&j);
+    return json_reader_finish(&j);
 }
 
 struct claude_usage claude_usage_read(struct str value)
@@ -264,7 +264,7 @@ struct claude_usage claude_usage_read(struct str value)
     struct claude_usage usage = CLAUDE_USAGE_NONE;
     struct json j;
     if (value.p) {
-        json_start(&j, value.p, value.len);
+        json_init(&j, value.p, value.len);
         read_usage(&j, &usage);
     }
     return usage;
@@ -272,13 +272,13 @@ struct claude_usage claude_usage_read(struct str value)
 
 int claude_sniff(struct str line, const char *event)
 {
-    const struct str type = value_member(line, "type");
+    const struct str type = value_get_last(line, "type");
     (void)event;
-    if (value_is(type, "stream_event"))
-        return value_member(line, "event").p ? DIALECT_SURE : 0;
-    if (value_is(type, "assistant") || value_is(type, "user"))
-        return value_member(line, "message").p ? DIALECT_SURE - 1 : 0;
-    if (value_is(type, "system") || value_is(type, "result"))
-        return value_member(line, "subtype").p ? DIALECT_SURE - 1 : 0;
-    return value_is(type, "control_request") || value_is(type, "control_response") ? 50 : 0;
+    if (value_equals(type, "stream_event"))
+        return value_get_last(line, "event").p ? DIALECT_SCORE_CERTAIN : 0;
+    if (value_equals(type, "assistant") || value_equals(type, "user"))
+        return value_get_last(line, "message").p ? DIALECT_SCORE_CERTAIN - 1 : 0;
+    if (value_equals(type, "system") || value_equals(type, "result"))
+        return value_get_last(line, "subtype").p ? DIALECT_SCORE_CERTAIN - 1 : 0;
+    return value_equals(type, "control_request") || value_equals(type, "control_response") ? 50 : 0;
 }

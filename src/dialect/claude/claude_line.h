@@ -56,11 +56,11 @@ struct claude_line {
 
 /* 0, or -1: not a JSON object, and nothing in *l may be used. The memo, or NULL, is for a string
  * of the body. */
-int claude_line_read(struct claude_line *l, const char *line, size_t len,
-                     struct json_memo *memo) MUST_CHECK;
+int claude_line_parse(struct claude_line *l, const char *line, size_t len,
+                      struct json_memo *memo) MUST_CHECK;
 /* Reads the body that comes next: an event, or else a message. Of several in a line the last one
  * counts. */
-void claude_body_read(struct json *j, bool is_event, struct claude_body *b);
+void claude_body_parse(struct json *j, bool is_event, struct claude_body *b);
 /* How surely a line is Claude Code's, see struct dialect. */
 int claude_sniff(struct str line, const char *event);
 /* Reads one content block with a cursor that stands before it. */

@@ -24,7 +24,7 @@ static const char *from_end(const char *line, size_t len, const struct buf *copy
 
 /* From that offset to its end the line is the copy, but for the uuid. */
 static bool is_same_tail(const char *line, size_t len, const struct buf *copy, size_t from,
-                         struct claude_hole uuid)
+                         struct claude_line_gap uuid)
 {
     const char *const tail = from_end(line, len, copy, from);
     const char *const at = tail + (uuid.at - from), *const behind = at + uuid.len;
@@ -32,9 +32,9 @@ static bool is_same_tail(const char *line, size_t len, const struct buf *copy, s
            is_copy(behind, copy, uuid.at + uuid.len, copy->len) && json_scan_is_plain(at, uuid.len);
 }
 
-static struct claude_hole hole_of(struct str string, const struct buf *copy)
+static struct claude_line_gap hole_of(struct str string, const struct buf *copy)
 {
-    return (struct claude_hole){(size_t)(string.p - copy->p), string.len};
+    return (struct claude_line_gap){(size_t)(string.p - copy->p), string.len};
 }
 
 /* ---- deltas ---- */
@@ -51,7 +51,7 @@ static const struct claude_line *read_as(struct claude_delta *d, const char *lin
     const struct str raw = {piece, (size_t)(close - piece)};
     if (!is_copy(line, &d->text, 0, d->piece.at) ||
         !is_same_tail(line, len, &d->text, behind, d->uuid) ||
-        (!json_memo_take(memo, raw) && json_string_end(piece, line + len) != close))
+        (!json_memo_decode(memo, raw) && json_reader_string_end(piece, line + len) != close))
         return NULL;
     struct claude_line *const l = d->line;
     const size_t body_at = (size_t)(l->body.self.p - l->self.p);
@@ -84,7 +84,7 @@ static bool keep_line(struct claude_delta *d, struct str line)
     if (!d->line)
         d->line = xmalloc(sizeof *d->line);
     const struct claude_line *const l = d->line;
-    if (claude_line_read(d->line, d->text.p, d->text.len, NULL) < 0 || !l->body.piece.p ||
+    if (claude_line_parse(d->line, d->text.p, d->text.len, NULL) < 0 || !l->body.piece.p ||
         l->uuid.p < l->body.piece.p)
         return false;
     d->piece = hole_of(l->body.piece, &d->text);
@@ -105,7 +105,7 @@ static void keep_delta(struct claude_shape *s, const struct claude_line *read)
 /* ---- what stands around a body ---- */
 
 /* The body, where all around it is the same; absent: it is not. */
-static struct str body_within(const struct claude_around *a, const char *line, size_t len)
+static struct str body_within(const struct claude_line_frame *a, const char *line, size_t len)
 {
     if (!a->text.len || len < a->text.len || !is_copy(line, &a->text, 0, a->body_at) ||
         !is_same_tail(line, len, &a->text, a->body_at + 1, a->uuid))
@@ -118,17 +118,17 @@ static bool read_body(struct claude_body *to, struct str body, const char *line_
                       struct json_memo *memo)
 {
     struct json j;
-    json_start_inside(&j, body.p, (size_t)(line_end - body.p));
+    json_init_inside(&j, body.p, (size_t)(line_end - body.p));
     j.memo = memo;
-    claude_body_read(&j, to->is_event, to);
-    return !j.error && json_offset(&j) == body.len;
+    claude_body_parse(&j, to->is_event, to);
+    return !j.error && json_reader_offset(&j) == body.len;
 }
 
 /* NULL: around no body of those before stood the same. */
 static const struct claude_line *read_around(struct claude_shape *s, const char *line, size_t len)
 {
     struct str body = {0};
-    struct claude_around *a = s->around;
+    struct claude_line_frame *a = s->around;
     while (a < s->around + CLAUDE_AROUNDS && !(body = body_within(a, line, len)).p)
         a++;
     if (!body.p || !read_body(&a->line.body, body, line + len, &s->memo))
@@ -146,13 +146,13 @@ static void keep_around(struct claude_shape *s, const struct claude_line *l)
     const char *const body_end = l->body.self.p + l->body.self.len;
     if (l->uuid.p < body_end)
         return;
-    struct claude_around *const a = &s->around[s->oldest++ % CLAUDE_AROUNDS];
+    struct claude_line_frame *const a = &s->around[s->oldest++ % CLAUDE_AROUNDS];
     a->body_at = (size_t)(l->body.self.p - l->self.p);
     buf_reset(&a->text);
     buf_add(&a->text, l->self.p, a->body_at);
     buf_add_char(&a->text, '0');
     buf_add(&a->text, body_end, (size_t)(end - body_end));
-    if (claude_line_read(&a->line, a->text.p, a->text.len, NULL) < 0)
+    if (claude_line_parse(&a->line, a->text.p, a->text.len, NULL) < 0)
         buf_reset(&a->text);
     else
         a->uuid = hole_of(a->line.uuid, &a->text);
@@ -163,15 +163,16 @@ static void keep_around(struct claude_shape *s, const struct claude_line *l)
 /* NULL: it is not valid. */
 static const struct claude_line *read_whole(struct claude_shape *s, const char *line, size_t len)
 {
-    if (claude_line_read(&s->line, line, len, &s->memo) < 0)
+    if (claude_line_parse(&s->line, line, len, &s->memo) < 0)
         return NULL;
     keep_around(s, &s->line);
     return &s->line;
 }
 
-const struct claude_line *claude_shape_read(struct claude_shape *s, const char *line, size_t len)
+const struct claude_line *claude_line_cache_parse(struct claude_shape *s, const char *line,
+                                                  size_t len)
 {
-    json_memo_reset(&s->memo);
+    json_reader_memo_reset(&s->memo);
     const struct claude_line *l = read_delta(s, line, len);
     if (l)
         return l;
@@ -181,7 +182,7 @@ const struct claude_line *claude_shape_read(struct claude_shape *s, const char *
     return l;
 }
 
-void claude_shape_fini(struct claude_shape *s)
+void claude_line_cache_fini(struct claude_shape *s)
 {
     for (size_t i = 0; i < CLAUDE_DELTAS; i++) {
         buf_fini(&s->deltas[i].text);

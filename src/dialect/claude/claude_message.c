@@ -54,14 +54,14 @@ static void message_clear(struct claude_message *m)
 void claude_step_end(struct claude *c)
 {
     struct event ev;
-    if (steps_end(&c->steps, &ev))
+    if (step_counter_end(&c->steps, &ev))
         claude_emit(c, &c->main, &ev);
 }
 
 /* One call of the model is one message, on however many lines. */
 static bool begins_step(const struct claude *c, const struct claude_lane *lane)
 {
-    return lane == &c->main && (!c->profile->splits_calls || steps_is_due(&c->steps));
+    return lane == &c->main && (!c->profile->splits_calls || step_counter_is_due(&c->steps));
 }
 
 static void start_step(struct claude *c)
@@ -69,7 +69,7 @@ static void start_step(struct claude *c)
     struct event ev;
     if (c->closed)
         return;
-    steps_start(&c->steps, &ev, c->main.message.id.p);
+    step_counter_start(&c->steps, &ev, c->main.message.id.p);
     claude_emit(c, &c->main, &ev);
 }
 
@@ -81,9 +81,9 @@ void claude_message_begin(struct claude *c, struct claude_lane *lane, const stru
     if (begins)
         claude_step_end(c);
     m->next_index = 0;
-    claude_set(c, &m->source, l->body.message_id);
-    claude_set(c, &m->id, l->body.message_id);
-    claude_set(c, &m->model, l->body.model);
+    claude_set_unescaped(c, &m->source, l->body.message_id);
+    claude_set_unescaped(c, &m->id, l->body.message_id);
+    claude_set_unescaped(c, &m->model, l->body.model);
     if (!m->id.len)
         buf_printf(&m->id, "message-%llu", (unsigned long long)++c->unnamed);
     if (lane == &c->main)
@@ -162,7 +162,7 @@ static const char *join(struct claude *c, const struct claude_message *m,
     *len = total;
     if (found < 2)
         return only ? only->text.p : NULL;
-    char *const all = arena_bytes(c->out->scratch, total + 1);
+    char *const all = arena_alloc_bytes(c->out->scratch, total + 1);
     char *end = all;
     for (size_t i = 0; i < m->count; i++) {
         const struct claude_block *const b = &m->blocks[i];

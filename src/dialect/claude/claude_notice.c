@@ -22,10 +22,10 @@ static void on_status(struct claude *c, const struct claude_line *l)
                                       {"permissionMode", &mode},
                                       {"compact_result", &result},
                                       {"compact_error", &error}};
-    value_pick(l->self, VALUE_ROWS(wants));
+    value_get_members(l->self, VALUE_ROWS(wants));
     struct arena *const a = c->out->scratch;
-    const bool failed = result.p && !value_is(result, "success");
-    if (value_is(status, "compacting"))
+    const bool failed = result.p && !value_equals(result, "success");
+    if (value_equals(status, "compacting"))
         claude_notice(c, "info", "compacting", "compacting the conversation", l->self);
     if (result.p)
         claude_notice(
@@ -46,7 +46,7 @@ static void on_api_retry(struct claude *c, const struct claude_line *l)
                                       {"retry_delay_ms", &delay},
                                       {"error_status", &status},
                                       {"error", &error}};
-    value_pick(l->self, VALUE_ROWS(wants));
+    value_get_members(l->self, VALUE_ROWS(wants));
     claude_message_drop_open(c, &c->main);
     struct arena *const a = c->out->scratch;
     const char *const what = value_int(status, -1) >= 0
@@ -61,11 +61,11 @@ static void on_api_retry(struct claude *c, const struct claude_line *l)
 
 static void on_compact_boundary(struct claude *c, const struct claude_line *l)
 {
-    const struct str meta = value_member(l->self, "compact_metadata");
+    const struct str meta = value_get_last(l->self, "compact_metadata");
     struct str trigger = {0}, before = {0}, after = {0};
     const struct value_row wants[] = {
         {"trigger", &trigger}, {"pre_tokens", &before}, {"post_tokens", &after}};
-    value_pick(meta, VALUE_ROWS(wants));
+    value_get_members(meta, VALUE_ROWS(wants));
     struct arena *const a = c->out->scratch;
     const char *const to = value_int(after, -1) >= 0
                                ? arena_sprintf(a, " to %lld", (long long)value_int(after, -1))
@@ -79,23 +79,23 @@ static void on_compact_boundary(struct claude *c, const struct claude_line *l)
 static void on_model_fallback(struct claude *c, const struct claude_line *l)
 {
     claude_notice(c, "warn", "model_fallback",
-                  text_or(c, value_member(l->self, "content"), "switched to another model"),
+                  text_or(c, value_get_last(l->self, "content"), "switched to another model"),
                   l->self);
 }
 
 static void on_refusal_fallback(struct claude *c, const struct claude_line *l)
 {
-    claude_retract_lines(c, value_member(l->self, "retracted_message_uuids"));
+    claude_retract_lines(c, value_get_last(l->self, "retracted_message_uuids"));
     claude_notice(
         c, "warn", "model_refusal_fallback",
-        text_or(c, value_member(l->self, "content"), "the model refused; another one is asked"),
+        text_or(c, value_get_last(l->self, "content"), "the model refused; another one is asked"),
         l->self);
 }
 
 static void on_refusal(struct claude *c, const struct claude_line *l)
 {
     claude_notice(c, "warn", "model_refusal_no_fallback",
-                  text_or(c, value_member(l->self, "content"), "the model refused"), l->self);
+                  text_or(c, value_get_last(l->self, "content"), "the model refused"), l->self);
 }
 
 static const char *level_of(struct str level)
@@ -108,23 +108,23 @@ static const char *level_of(struct str level)
 
 static void on_informational(struct claude *c, const struct claude_line *l)
 {
-    claude_notice(c, level_of(value_member(l->self, "level")), "informational",
-                  text_or(c, value_member(l->self, "content"), ""), l->self);
+    claude_notice(c, level_of(value_get_last(l->self, "level")), "informational",
+                  text_or(c, value_get_last(l->self, "content"), ""), l->self);
 }
 
 static void on_notification(struct claude *c, const struct claude_line *l)
 {
-    claude_notice(c, level_of(value_member(l->self, "priority")), "notification",
-                  text_or(c, value_member(l->self, "text"), ""), l->self);
+    claude_notice(c, level_of(value_get_last(l->self, "priority")), "notification",
+                  text_or(c, value_get_last(l->self, "text"), ""), l->self);
 }
 
 static void on_permission_denied(struct claude *c, const struct claude_line *l)
 {
-    const char *const tool = claude_text(c, value_member(l->self, "tool_use_id"));
+    const char *const tool = claude_text(c, value_get_last(l->self, "tool_use_id"));
     if (tool && !claude_ids_has(&c->denied, tool))
         claude_ids_add(&c->denied, tool);
     claude_notice(c, "warn", "permission_denied",
-                  text_or(c, value_member(l->self, "message"), "permission denied"), l->self);
+                  text_or(c, value_get_last(l->self, "message"), "permission denied"), l->self);
 }
 
 static void tell_running(struct claude *c, const char *tool_use_id, const char *name,
@@ -143,37 +143,37 @@ static void tell_running(struct claude *c, const char *tool_use_id, const char *
 static void on_thinking_tokens(struct claude *c, const struct claude_line *l)
 {
     static const char *const skip[] = {"type", "subtype", "session_id", "uuid", NULL};
-    tell_running(c, NULL, NULL, "thinking", value_rest(c->out->scratch, l->self, skip));
+    tell_running(c, NULL, NULL, "thinking", value_extra_except(c->out->scratch, l->self, skip));
 }
 
 /* The facts of a task line. A task is a sub-agent or a command that runs on by itself. */
-struct task {
+struct claude_task_line {
     const char *id, *tool_use_id, *x;
     struct str text, kind, agent, status;
 };
 
-static struct task read_task(struct claude *c, const struct claude_line *l)
+static struct claude_task_line read_task(struct claude *c, const struct claude_line *l)
 {
     static const char *const skip[] = {"type",        "subtype", "session_id",  "uuid",
                                        "tool_use_id", "prompt",  "description", "summary",
                                        "status",      NULL};
-    struct task t = {0};
+    struct claude_task_line t = {0};
     struct str id = {0}, tool = {0}, summary = {0};
     const struct value_row wants[] = {
         {"task_id", &id},       {"tool_use_id", &tool},      {"description", &t.text},
         {"task_type", &t.kind}, {"subagent_type", &t.agent}, {"status", &t.status},
         {"summary", &summary},
     };
-    value_pick(l->self, VALUE_ROWS(wants));
+    value_get_members(l->self, VALUE_ROWS(wants));
     if (summary.p)
         t.text = summary;
     t.id = text_or(c, id, "");
     t.tool_use_id = claude_text(c, tool);
-    t.x = value_rest(c->out->scratch, l->self, skip);
+    t.x = value_extra_except(c->out->scratch, l->self, skip);
     return t;
 }
 
-static void tell_agent(struct claude *c, const struct task *t, const char *state)
+static void tell_agent(struct claude *c, const struct claude_task_line *t, const char *state)
 {
     struct event ev;
     event_init(&ev, TC_STEP);
@@ -190,8 +190,8 @@ static void tell_agent(struct claude *c, const struct task *t, const char *state
 
 static void on_task_started(struct claude *c, const struct claude_line *l)
 {
-    const struct task t = read_task(c, l);
-    if (!value_is(t.kind, "local_agent")) {
+    const struct claude_task_line t = read_task(c, l);
+    if (!value_equals(t.kind, "local_agent")) {
         tell_running(c, t.tool_use_id, NULL, text_or(c, t.text, NULL), t.x);
         return;
     }
@@ -201,19 +201,19 @@ static void on_task_started(struct claude *c, const struct claude_line *l)
 
 static void on_task_progress(struct claude *c, const struct claude_line *l)
 {
-    const struct task t = read_task(c, l);
+    const struct claude_task_line t = read_task(c, l);
     tell_running(c, t.tool_use_id, NULL, text_or(c, t.text, NULL), t.x);
 }
 
 static void on_task_notification(struct claude *c, const struct claude_line *l)
 {
-    const struct task t = read_task(c, l);
+    const struct claude_task_line t = read_task(c, l);
     claude_work_reported(c);
     if (claude_ids_take(&c->tasks, t.id)) {
         tell_agent(c, &t, "end");
         return;
     }
-    const bool good = value_is(t.status, "completed");
+    const bool good = value_equals(t.status, "completed");
     claude_notice(c, good ? "info" : "warn", "task_notification",
                   text_or(c, t.text, "a task ended"), l->self);
 }
@@ -233,18 +233,18 @@ static void on_background_tasks(struct claude *c, const struct claude_line *l)
 
 static void on_hook_started(struct claude *c, const struct claude_line *l)
 {
-    claude_notice(c, "info", "hook_started", text_or(c, value_member(l->self, "hook_name"), "hook"),
-                  l->self);
+    claude_notice(c, "info", "hook_started",
+                  text_or(c, value_get_last(l->self, "hook_name"), "hook"), l->self);
 }
 
 static void on_hook_response(struct claude *c, const struct claude_line *l)
 {
-    const bool good = str_is(value_string(value_member(l->self, "outcome")), "success");
+    const bool good = str_is(value_string(value_get_last(l->self, "outcome")), "success");
     claude_notice(c, good ? "info" : "warn", "hook_response",
-                  text_or(c, value_member(l->self, "hook_name"), "hook"), l->self);
+                  text_or(c, value_get_last(l->self, "hook_name"), "hook"), l->self);
 }
 
-void claude_system(struct claude *c, const struct claude_line *l)
+void claude_handle_system(struct claude *c, const struct claude_line *l)
 {
     static const struct {
         const char *subtype;
@@ -284,13 +284,13 @@ void claude_tool_progress(struct claude *c, const struct claude_line *l)
     struct str name = {0}, elapsed = {0}, own = {0};
     const struct value_row wants[] = {
         {"tool_name", &name}, {"elapsed_time_seconds", &elapsed}, {"tool_use_id", &own}};
-    value_pick(l->self, VALUE_ROWS(wants));
+    value_get_members(l->self, VALUE_ROWS(wants));
     struct arena *const a = c->out->scratch;
     const char *const message =
         elapsed.p ? arena_sprintf(a, "running for %.0f s", value_real(elapsed, 0)) : NULL;
     const char *const id =
         l->parent.len ? claude_unescape(c, l->parent, NULL) : claude_text(c, own);
-    tell_running(c, id, claude_text(c, name), message, value_rest(a, l->self, skip));
+    tell_running(c, id, claude_text(c, name), message, value_extra_except(a, l->self, skip));
 }
 
 void claude_rate_limit(struct claude *c, const struct claude_line *l)
@@ -298,7 +298,7 @@ void claude_rate_limit(struct claude *c, const struct claude_line *l)
     struct str status = {0}, kind = {0}, used = {0};
     const struct value_row wants[] = {
         {"status", &status}, {"rateLimitType", &kind}, {"utilization", &used}};
-    value_pick(value_member(l->self, "rate_limit_info"), VALUE_ROWS(wants));
+    value_get_members(value_get_last(l->self, "rate_limit_info"), VALUE_ROWS(wants));
     const struct str word = value_string(status);
     const char *const level = str_is(word, "rejected")          ? "error"
                               : str_is(word, "allowed_warning") ? "warn"

@@ -13,14 +13,14 @@
 static void add_options(struct claude *c, struct buf *out, struct str options)
 {
     struct json j;
-    json_start(&j, options.p, options.len);
+    json_init(&j, options.p, options.len);
     buf_add_str(out, ",\"options\":[");
-    if (options.p && json_enter_array(&j))
-        for (bool first = true; json_next_element(&j); first = false) {
+    if (options.p && json_reader_enter_array(&j))
+        for (bool first = true; json_reader_next_element(&j); first = false) {
             struct str option = {0}, label = {0}, description = {0};
             const struct value_row wants[] = {{"label", &label}, {"description", &description}};
-            json_skip(&j, &option);
-            value_pick(option, VALUE_ROWS(wants));
+            json_reader_skip(&j, &option);
+            value_get_members(option, VALUE_ROWS(wants));
             const char *const text = claude_text(c, label);
             buf_add_str(out, first ? "{" : ",{");
             jsonw_member_str(out, "label", text ? text : "");
@@ -35,29 +35,29 @@ static void add_question(struct claude *c, struct buf *out, struct str question,
     struct str prompt = {0}, header = {0}, options = {0}, multi = {0};
     const struct value_row wants[] = {
         {"question", &prompt}, {"header", &header}, {"options", &options}, {"multiSelect", &multi}};
-    value_pick(question, VALUE_ROWS(wants));
+    value_get_members(question, VALUE_ROWS(wants));
     const char *const text = claude_text(c, prompt);
     buf_printf(out, "%s{\"id\":\"%u\"", number ? "," : "", number);
     jsonw_member_str(out, "header", claude_text(c, header));
     jsonw_member_str(out, "prompt", text ? text : "");
     add_options(c, out, options);
-    jsonw_member_bool(out, "multi", value_true(multi));
+    jsonw_member_bool(out, "multi", value_is_true(multi));
     buf_add_char(out, '}');
 }
 
 /* The questions of AskUserQuestion in the canonical form; ids are their places, from 0. */
 static const char *read_questions(struct claude *c, struct str input)
 {
-    const struct str list = value_member(input, "questions");
+    const struct str list = value_get_last(input, "questions");
     struct json j;
-    json_start(&j, list.p, list.len);
-    if (!list.p || !json_enter_array(&j))
+    json_init(&j, list.p, list.len);
+    if (!list.p || !json_reader_enter_array(&j))
         return NULL;
     CLEANUP_BUF struct buf out = {0};
     buf_add_char(&out, '[');
-    for (unsigned i = 0; json_next_element(&j); i++) {
+    for (unsigned i = 0; json_reader_next_element(&j); i++) {
         struct str question = {0};
-        json_skip(&j, &question);
+        json_reader_skip(&j, &question);
         if (i < QUESTIONS_MAX)
             add_question(c, &out, question, i);
     }
@@ -71,7 +71,7 @@ static const char *subject_of(struct claude *c, struct str input, struct str blo
     struct str command = {0}, path = {0}, url = {0}, query = {0};
     const struct value_row wants[] = {
         {"command", &command}, {"file_path", &path}, {"url", &url}, {"query", &query}};
-    value_pick(input, VALUE_ROWS(wants));
+    value_get_members(input, VALUE_ROWS(wants));
     const struct str order[] = {command, path, url, query, blocked};
     for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++)
         if (value_string(order[i]).p)
@@ -86,13 +86,13 @@ static void question_clear(struct claude_question *q)
     *q = (struct claude_question){0};
 }
 
-void claude_questions_fini(struct claude_questions *q)
+void claude_questions_fini(struct claude_open_requests *q)
 {
     for (size_t i = 0; i < CLAUDE_IDS; i++)
         question_clear(&q->slots[i]);
 }
 
-static void remember(struct claude_questions *questions, const struct tc_request *r, bool ask)
+static void remember(struct claude_open_requests *questions, const struct tc_request *r, bool ask)
 {
     struct claude_question *const q = &questions->slots[questions->next++ % CLAUDE_IDS];
     question_clear(q);
@@ -105,12 +105,12 @@ static void remember(struct claude_questions *questions, const struct tc_request
 
 static const char plan_tool[] = "ExitPlanMode";
 
-void claude_plan_take(struct claude *c, const struct tc_tool_call *call)
+void claude_plan_remember(struct claude *c, const struct tc_tool_call *call)
 {
     if (strcmp(call->name, plan_tool) != 0)
         return;
     const struct str text =
-        value_string(value_member((struct str){call->args, call->args_len}, "plan"));
+        value_string(value_get_last((struct str){call->args, call->args_len}, "plan"));
     buf_reset(&c->plan_id);
     buf_reset(&c->plan);
     if (!text.p || text.len > PLAN_MAX)
@@ -123,14 +123,14 @@ void claude_plan_take(struct claude *c, const struct tc_tool_call *call)
 static void add_plan(struct claude *c, struct tc_request *r, struct str input)
 {
     struct arena *const a = c->out->scratch;
-    struct str text = value_string(value_member(input, "plan"));
+    struct str text = value_string(value_get_last(input, "plan"));
     if (!text.p && c->plan.len && c->plan_id.len &&
         strcmp(c->plan_id.p, r->tool_use_id ? r->tool_use_id : "") == 0) {
         text = (struct str){c->plan.p, c->plan.len};
         r->args = arena_sprintf(a, "{\"plan\":\"%s\"}", c->plan.p);
     }
     if (text.p)
-        r->message = json_unescape(a, text, NULL);
+        r->message = json_reader_unescape(a, text, NULL);
 }
 
 static void can_use_tool(struct claude *c, struct str request_id, struct str request)
@@ -141,26 +141,26 @@ static void can_use_tool(struct claude *c, struct str request_id, struct str req
     const struct value_row wants[] = {{"tool_name", &name},         {"input", &input},
                                       {"tool_use_id", &tool},       {"description", &text},
                                       {"decision_reason", &reason}, {"blocked_path", &blocked}};
-    value_pick(request, VALUE_ROWS(wants));
+    value_get_members(request, VALUE_ROWS(wants));
     struct arena *const a = c->out->scratch;
     struct event ev;
     event_init(&ev, TC_REQUEST);
     struct tc_request *const r = &ev.u.request;
-    const bool ask = value_is(name, "AskUserQuestion");
+    const bool ask = value_equals(name, "AskUserQuestion");
     r->request_id = claude_text(c, request_id);
     r->kind = ask ? "ask" : "approval";
     r->state = "open";
     r->tool_use_id = claude_text(c, tool);
     r->tool = claude_text(c, name);
-    r->args = json_compact_dup(a, input, NULL);
+    r->args = json_reader_compact_dup(a, input, NULL);
     r->questions = ask ? read_questions(c, input) : NULL;
     r->subject = ask ? NULL : subject_of(c, input, blocked);
     r->message = claude_text(c, text);
     r->reason = claude_text(c, reason);
     r->blocking = true;
-    if (value_is(name, plan_tool))
+    if (value_equals(name, plan_tool))
         add_plan(c, r, input);
-    ev.meta.x = value_rest(a, request, skip);
+    ev.meta.x = value_extra_except(a, request, skip);
     remember(&c->questions, r, ask);
     claude_emit(c, NULL, &ev);
 }
@@ -169,9 +169,9 @@ void claude_control_request(struct claude *c, const struct claude_line *l)
 {
     struct str id = {0}, request = {0};
     const struct value_row wants[] = {{"request_id", &id}, {"request", &request}};
-    value_pick(l->self, VALUE_ROWS(wants));
-    const struct str subtype = value_member(request, "subtype");
-    if (value_string(id).p && value_is(subtype, "can_use_tool")) {
+    value_get_members(l->self, VALUE_ROWS(wants));
+    const struct str subtype = value_get_last(request, "subtype");
+    if (value_string(id).p && value_equals(subtype, "can_use_tool")) {
         can_use_tool(c, id, request);
         return;
     }
@@ -195,7 +195,7 @@ static void tell_resolved(struct claude *c, struct claude_question *q, const cha
 
 void claude_control_cancel(struct claude *c, const struct claude_line *l)
 {
-    const char *const id = claude_text(c, value_member(l->self, "request_id"));
+    const char *const id = claude_text(c, value_get_last(l->self, "request_id"));
     for (size_t i = 0; id && i < CLAUDE_IDS; i++) {
         struct claude_question *const q = &c->questions.slots[i];
         if (q->id && strcmp(q->id, id) == 0)
@@ -221,8 +221,8 @@ void claude_control_response(struct claude *c, const struct claude_line *l)
     struct str subtype = {0}, id = {0}, error = {0};
     const struct value_row wants[] = {
         {"subtype", &subtype}, {"request_id", &id}, {"error", &error}};
-    value_pick(value_member(l->self, "response"), VALUE_ROWS(wants));
-    if (!value_is(subtype, "error") || !value_is(id, CLAUDE_CONTROL_MODE_ID))
+    value_get_members(value_get_last(l->self, "response"), VALUE_ROWS(wants));
+    if (!value_equals(subtype, "error") || !value_equals(id, CLAUDE_CONTROL_MODE_ID))
         return;
     const char *const text = claude_text(c, error);
     claude_notice(c, "warn", "mode_refused", text ? text : "the mode was refused", (struct str){0});

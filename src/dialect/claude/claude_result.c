@@ -36,9 +36,9 @@ static struct result read_result(const struct claude *c, struct str line)
         {"startup_failure_reason", &r.startup},
         {"model_usage_since_last_result", &r.since},
     };
-    value_pick(line, VALUE_ROWS(wants));
+    value_get_members(line, VALUE_ROWS(wants));
     const bool failed =
-        value_true(r.is_error) || str_has_prefix(value_string(r.subtype), STR("error"));
+        value_is_true(r.is_error) || str_has_prefix(value_string(r.subtype), STR("error"));
     r.failed_by_text =
         !failed && c->profile->is_failure && c->profile->is_failure(value_string(r.text));
     r.failed = failed || r.failed_by_text;
@@ -78,7 +78,8 @@ static void final_of_success(struct claude *c, struct claude_ending *e, const st
 {
     size_t len = 0, result_len = 0;
     const char *const answer = c->answer.stale ? NULL : claude_answer_text(c, &len);
-    const char *const text = json_unescape(c->out->scratch, value_string(r->text), &result_len);
+    const char *const text =
+        json_reader_unescape(c->out->scratch, value_string(r->text), &result_len);
     const bool none = is_no_answer(text);
     if (answer && (none || ends_with(answer, len, text, result_len)))
         set_final(c, e, answer, len, true, false);
@@ -107,7 +108,7 @@ static void final_of_cancel(struct claude *c, struct claude_ending *e)
 static void final_of_refusal(struct claude *c, struct claude_ending *e, const struct result *r)
 {
     size_t len = 0;
-    const char *const text = json_unescape(c->out->scratch, value_string(r->text), &len);
+    const char *const text = json_reader_unescape(c->out->scratch, value_string(r->text), &len);
     if (!is_blank(text))
         set_final(c, e, text, len, false, true);
 }
@@ -116,13 +117,13 @@ static void final_of_refusal(struct claude *c, struct claude_ending *e, const st
 static const char *join_errors(struct claude *c, struct str errors)
 {
     struct json j;
-    json_start(&j, errors.p, errors.len);
-    if (!errors.p || !json_enter_array(&j))
+    json_init(&j, errors.p, errors.len);
+    if (!errors.p || !json_reader_enter_array(&j))
         return NULL;
     CLEANUP_BUF struct buf out = {0};
-    while (json_next_element(&j)) {
+    while (json_reader_next_element(&j)) {
         struct str raw = {0};
-        if (!json_read_string(&j, &raw) || str_has_prefix(raw, STR("[ede_diagnostic]")))
+        if (!json_reader_read_string(&j, &raw) || str_has_prefix(raw, STR("[ede_diagnostic]")))
             continue;
         const char *const text = claude_unescape(c, raw, NULL);
         buf_printf(&out, "%s%s", out.len ? "\n" : "", text);
@@ -140,7 +141,7 @@ static const char *error_message(struct claude *c, const struct result *r)
     const char *const errors = join_errors(c, r->errors);
     if (errors)
         return errors;
-    const char *const error = claude_text(c, value_member(r->error, "message"));
+    const char *const error = claude_text(c, value_get_last(r->error, "message"));
     if (!is_blank(error))
         return error;
     const char *const subtype = claude_text(c, r->subtype);
@@ -160,7 +161,7 @@ static const char *error_code(struct claude *c, const struct result *r, const ch
         return c->api_code;
     if (value_string(r->startup).p)
         return claude_text(c, r->startup);
-    if (!value_is(r->subtype, "success"))
+    if (!value_equals(r->subtype, "success"))
         return claude_text(c, r->subtype);
     const char *const terminal = claude_text(c, r->terminal);
     return terminal ? terminal : "agent_error";
@@ -184,13 +185,13 @@ static double cost_before(const struct result *r, double total)
 {
     struct json j;
     struct str model = {0}, use = {0};
-    json_start(&j, r->since.p, r->since.len);
-    if (!r->since.p || !json_enter_object(&j))
+    json_init(&j, r->since.p, r->since.len);
+    if (!r->since.p || !json_reader_enter_object(&j))
         return 0;
     double spent = 0;
-    while (json_next_key(&j, &model)) {
-        json_skip(&j, &use);
-        const double cost = value_real(value_member(use, "costUSD"), 0);
+    while (json_reader_next_key(&j, &model)) {
+        json_reader_skip(&j, &use);
+        const double cost = value_real(value_get_last(use, "costUSD"), 0);
         spent += cost > 0 ? cost : 0;
     }
     return total > spent ? total - spent : 0;
@@ -279,16 +280,17 @@ static void set_done(struct claude *c, struct claude_ending *e, const struct res
     event_init(&e->done, TC_DONE);
     e->done.u.done.reason = reason;
     e->done.u.done.code = code;
-    e->done.u.done.detail = value_is(r->terminal, "completed") ? NULL : claude_text(c, r->terminal);
+    e->done.u.done.detail =
+        value_equals(r->terminal, "completed") ? NULL : claude_text(c, r->terminal);
     e->done.u.done.turns = value_int(r->turns, -1);
-    e->done.u.done.result = json_compact_dup(c->out->scratch, r->structured, NULL);
-    e->done.meta.x = value_some(c->out->scratch, line, keep);
+    e->done.u.done.result = json_reader_compact_dup(c->out->scratch, r->structured, NULL);
+    e->done.meta.x = value_extra_only(c->out->scratch, line, keep);
 }
 
 static bool was_refused(const struct claude *c, const struct result *r)
 {
     return r->failed &&
-           (value_is(r->stop_reason, "refusal") ||
+           (value_equals(r->stop_reason, "refusal") ||
             (!value_string(r->stop_reason).p && strcmp(c->stop_reason, "refusal") == 0));
 }
 
@@ -308,7 +310,7 @@ static bool was_stopped(const struct result *r)
 static void read_ending(struct claude *c, struct claude_ending *e, const struct result *r,
                         struct str line)
 {
-    const bool success = value_is(r->subtype, "success");
+    const bool success = value_equals(r->subtype, "success");
     const char *const subtype = success ? NULL : claude_text(c, r->subtype);
     const char *reason = "completed", *code = subtype;
     if (was_refused(c, r)) {
@@ -338,7 +340,8 @@ static void tell_duplicate(struct claude *c, const struct result *r)
     event_init_notice(&ev, "info", "duplicate_result", "one more result in the same stream");
     ev.u.notice.detail = claude_text(c, r->subtype);
     if (r->origin.p)
-        ev.meta.x = arena_sprintf(a, "{\"origin\":%s}", json_compact_dup(a, r->origin, NULL));
+        ev.meta.x =
+            arena_sprintf(a, "{\"origin\":%s}", json_reader_compact_dup(a, r->origin, NULL));
     claude_emit(c, NULL, &ev);
 }
 
@@ -426,7 +429,7 @@ static void end_without_result(struct claude *c, struct claude_ending *e, const 
     c->closed = true;
 }
 
-void claude_result_cut(struct claude *c)
+void claude_result_handle_truncated(struct claude *c)
 {
     struct claude_ending e = {0};
     if (!c->answer.stale)

@@ -6,13 +6,13 @@ static void start_content(struct claude *c, const struct claude_lane *lane, stru
                           const struct claude_content *content)
 {
     if (b->kind == CLAUDE_BLOCK_TEXT) {
-        claude_block_piece(c, lane, b, content->text);
+        claude_block_append_raw(c, lane, b, content->text);
     } else if (b->kind == CLAUDE_BLOCK_THINKING) {
-        claude_block_piece(c, lane, b, content->thinking);
-        claude_block_seal(c, lane, b, content->data);
+        claude_block_append_raw(c, lane, b, content->thinking);
+        claude_block_set_signature(c, lane, b, content->data);
     } else if (b->kind == CLAUDE_BLOCK_TOOL) {
-        claude_set(c, &b->id, content->id);
-        claude_set(c, &b->name, content->name);
+        claude_set_unescaped(c, &b->id, content->id);
+        claude_set_unescaped(c, &b->name, content->name);
         if (content->input.p)
             buf_add(&b->input, content->input.p, content->input.len);
         claude_tool_preparing(c, lane, b);
@@ -56,9 +56,9 @@ static void on_delta(struct claude *c, struct claude_lane *lane, const struct cl
     if (!b || b->state != CLAUDE_BLOCK_OPEN)
         return;
     if (str_is(l->body.delta, "signature_delta"))
-        claude_block_seal(c, lane, b, l->body.piece);
+        claude_block_set_signature(c, lane, b, l->body.piece);
     else
-        claude_block_piece(c, lane, b, l->body.piece);
+        claude_block_append_raw(c, lane, b, l->body.piece);
 }
 
 static void on_block_stop(struct claude *c, struct claude_lane *lane, const struct claude_line *l)
@@ -69,7 +69,7 @@ static void on_block_stop(struct claude *c, struct claude_lane *lane, const stru
     if (b->pending) {
         b->pending = 0;
         if (b->kind != CLAUDE_BLOCK_TOOL)
-            claude_block_text(c, lane, b, "\xef\xbf\xbd", 3);
+            claude_block_append(c, lane, b, "\xef\xbf\xbd", 3);
     }
     b->state = CLAUDE_BLOCK_STOPPED;
     if (b->kind == CLAUDE_BLOCK_TEXT && !b->told)

@@ -44,11 +44,11 @@ void claude_tool_args(struct claude *c, const struct claude_lane *lane,
 static bool is_object(struct str value)
 {
     struct json j;
-    json_start(&j, value.p, value.len);
-    if (json_peek(&j) != JSON_AT_OBJECT)
+    json_init(&j, value.p, value.len);
+    if (json_reader_peek(&j) != JSON_AT_OBJECT)
         return false;
-    json_skip(&j, NULL);
-    return json_finish(&j) == 0;
+    json_reader_skip(&j, NULL);
+    return json_reader_finish(&j) == 0;
 }
 
 /* Arguments that are not an object: {"_raw": text}, and the text beside it. */
@@ -67,8 +67,8 @@ static void set_raw_args(struct claude *c, struct tc_tool_call *call, const char
 /* The text that Claude Code puts into the place of arguments which were no JSON. */
 static struct str unparsed_input(struct str input)
 {
-    const struct str wrapper = value_member(input, "__unparsedToolInput");
-    return value_string(value_member(wrapper, "raw"));
+    const struct str wrapper = value_get_last(input, "__unparsedToolInput");
+    return value_string(value_get_last(wrapper, "raw"));
 }
 
 /* From a value that is valid. */
@@ -80,7 +80,7 @@ static void set_args(struct claude *c, struct tc_tool_call *call, struct str inp
         size_t len = 0;
         const struct str text = value_string(input);
         const char *const raw = text.p ? claude_unescape(c, text, &len)
-                                       : json_compact_dup(c->out->scratch, input, &len);
+                                       : json_reader_compact_dup(c->out->scratch, input, &len);
         set_raw_args(c, call, raw, len);
         return;
     }
@@ -93,7 +93,7 @@ static void set_args(struct claude *c, struct tc_tool_call *call, struct str inp
         set_raw_args(c, call, raw, len);
         return;
     }
-    call->args = json_compact_dup(c->out->scratch, input, &call->args_len);
+    call->args = json_reader_compact_dup(c->out->scratch, input, &call->args_len);
 }
 
 static void tell_call(struct claude *c, const struct claude_lane *lane, struct event *ev,
@@ -102,7 +102,7 @@ static void tell_call(struct claude *c, const struct claude_lane *lane, struct e
     ev->u.tool_call.tool_use_id = id ? id : "";
     ev->u.tool_call.name = name ? name : "";
     ev->u.tool_call.message_id = lane->message.id.p;
-    claude_plan_take(c, &ev->u.tool_call);
+    claude_plan_remember(c, &ev->u.tool_call);
     claude_emit(c, lane, ev);
 }
 
@@ -138,9 +138,9 @@ static void add_placeholder(struct claude *c, struct buf *out, const struct clau
 {
     struct str source = {0}, media = {0}, data = {0}, tool = {0};
     const struct value_row wants[] = {{"source", &source}, {"tool_name", &tool}};
-    value_pick(value, VALUE_ROWS(wants));
+    value_get_members(value, VALUE_ROWS(wants));
     const struct value_row in_source[] = {{"media_type", &media}, {"data", &data}};
-    value_pick(source, VALUE_ROWS(in_source));
+    value_get_members(source, VALUE_ROWS(in_source));
     const char *const type = claude_unescape(c, part->type, NULL);
     const char *const what = claude_text(c, media.p ? media : tool);
     buf_printf(out, "[%s", type ? type : "part");
@@ -156,10 +156,10 @@ static bool join_parts(struct claude *c, struct buf *out, struct str list)
 {
     bool other = false, first = true;
     struct json j;
-    json_start(&j, list.p, list.len);
-    if (!json_enter_array(&j))
+    json_init(&j, list.p, list.len);
+    if (!json_reader_enter_array(&j))
         return false;
-    for (; json_next_element(&j); first = false) {
+    for (; json_reader_next_element(&j); first = false) {
         struct claude_content part;
         claude_content_read(&j, &part);
         if (!first)
@@ -186,7 +186,7 @@ static void set_content(struct claude *c, struct tc_tool_result *result, struct 
     struct arena *const a = c->out->scratch;
     if (!content.len || *content.p != '[') {
         if (content.p && !str_is(content, "null"))
-            result->content = json_compact_dup(a, content, &result->content_len);
+            result->content = json_reader_compact_dup(a, content, &result->content_len);
         return;
     }
     CLEANUP_BUF struct buf joined = {0};
@@ -194,7 +194,7 @@ static void set_content(struct claude *c, struct tc_tool_result *result, struct 
     result->content = arena_strndup(a, joined.p ? joined.p : "", joined.len);
     result->content_len = joined.len;
     if (other && content.len <= CLAUDE_STRUCTURED_MAX)
-        result->structured = json_compact_dup(a, content, NULL);
+        result->structured = json_reader_compact_dup(a, content, NULL);
 }
 
 /* How results of tools that did not run begin, in releases that do not say it otherwise. */
@@ -233,7 +233,7 @@ void claude_tool_result(struct claude *c, const struct claude_lane *lane,
     set_content(c, result, content->content);
     const struct str structured = l->tool_use_result;
     if (structured.p && !str_is(structured, "null") && structured.len <= CLAUDE_STRUCTURED_MAX)
-        result->structured = json_compact_dup(c->out->scratch, structured, NULL);
+        result->structured = json_reader_compact_dup(c->out->scratch, structured, NULL);
     result->outcome = !result->is_error                            ? "succeeded"
                       : was_denied(c, result, l->tool_result_meta) ? "denied"
                                                                    : "failed";

@@ -12,16 +12,16 @@
 
 static bool is_init(struct str line)
 {
-    return value_is(value_member(line, "type"), "system") &&
-           value_is(value_member(line, "subtype"), "init");
+    return value_equals(value_get_last(line, "type"), "system") &&
+           value_equals(value_get_last(line, "subtype"), "init");
 }
 
 bool claude_answers_user(struct str init)
 {
     struct json j;
-    const struct str uuids = value_member(init, "user_message_uuids");
-    json_start(&j, uuids.p, uuids.len);
-    return uuids.p && json_enter_array(&j) && json_next_element(&j);
+    const struct str uuids = value_get_last(init, "user_message_uuids");
+    json_init(&j, uuids.p, uuids.len);
+    return uuids.p && json_reader_enter_array(&j) && json_reader_next_element(&j);
 }
 
 enum dialect_begin claude_begins(const void *state, struct str line)
@@ -72,8 +72,8 @@ void claude_next(void *state, bool by_agent)
 
 static bool is_question(const struct claude_line *l)
 {
-    const struct str request = value_member(l->self, "request");
-    return value_is(value_member(request, "subtype"), "can_use_tool");
+    const struct str request = value_get_last(l->self, "request");
+    return value_equals(value_get_last(request, "subtype"), "can_use_tool");
 }
 
 static void take_system(struct claude *c, const struct claude_line *l)
@@ -87,14 +87,14 @@ static void take_system(struct claude *c, const struct claude_line *l)
 static void take_lifecycle(struct claude *c, const struct claude_line *l)
 {
     claude_work_lifecycle(c, l);
-    if (value_member(l->self, "wakeup_source").p)
+    if (value_get_last(l->self, "wakeup_source").p)
         c->begun_by = "timer";
 }
 
-bool claude_between(void *state, const struct dialect_out *out, const char *line, size_t len)
+bool claude_between(void *state, const struct dialect_sink *out, const char *line, size_t len)
 {
     struct claude *const c = state;
-    const struct claude_line *const l = claude_shape_read(&c->shape, line, len);
+    const struct claude_line *const l = claude_line_cache_parse(&c->shape, line, len);
     if (!l)
         return false;
     c->out = out;

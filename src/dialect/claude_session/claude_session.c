@@ -14,7 +14,7 @@ char *claude_session_text(const struct claude_session_line *l, struct str value)
 
 struct str claude_session_value(const struct claude_session_line *l, const char *key)
 {
-    return value_member(l->self, key);
+    return value_get_last(l->self, key);
 }
 
 static void set(struct buf *to, const char *text)
@@ -28,7 +28,7 @@ void claude_session_emit(const struct claude_session_line *l, struct event *ev)
     ev->meta.agent = l->agent;
     if (l->c->session.len)
         ev->meta.session_id = l->c->session.p;
-    dialect_emit(l->out, ev);
+    dialect_emit_draft(l->out, ev);
 }
 
 void claude_session_notice(const struct claude_session_line *l, const char *level, const char *code,
@@ -43,8 +43,9 @@ static void tell_as_raw(const struct claude_session_line *l)
 {
     const char *const type = claude_session_text(l, l->type);
     const char *const subtype = claude_session_text(l, l->subtype);
-    tell_raw(l->out, "claude-session", l->self,
-             subtype ? arena_sprintf(l->out->scratch, "%s/%s", type ? type : "", subtype) : type);
+    dialect_emit_raw(l->out, "claude-session", l->self,
+                     subtype ? arena_sprintf(l->out->scratch, "%s/%s", type ? type : "", subtype)
+                             : type);
 }
 
 void claude_session_raw(const struct claude_session_line *l)
@@ -52,15 +53,15 @@ void claude_session_raw(const struct claude_session_line *l)
     if (l->c->started)
         tell_as_raw(l);
     else
-        early_keep(&l->c->early, l->out->scratch, l->self);
+        prestart_append(&l->c->early, l->out->scratch, l->self);
 }
 
 static void take_early(void *ctx, struct str line)
 {
     struct claude_session_line early = *(const struct claude_session_line *)ctx;
     early.self = line;
-    early.type = value_member(line, "type");
-    early.subtype = value_member(line, "subtype");
+    early.type = value_get_last(line, "type");
+    early.subtype = value_get_last(line, "subtype");
     tell_as_raw(&early);
 }
 
@@ -89,32 +90,33 @@ static struct str prompt_of(struct str content)
         return value_string(content);
     struct json j;
     struct str first = {0};
-    json_start(&j, content.p, content.len);
-    for (bool more = content.p && json_enter_array(&j); more && json_next_element(&j);) {
+    json_init(&j, content.p, content.len);
+    for (bool more = content.p && json_reader_enter_array(&j);
+         more && json_reader_next_element(&j);) {
         struct str block = {0};
-        json_skip(&j, &block);
-        if (value_is(value_member(block, "type"), "tool_result"))
+        json_reader_skip(&j, &block);
+        if (value_equals(value_get_last(block, "type"), "tool_result"))
             return (struct str){0};
         if (!first.p)
-            first = value_string(value_member(block, "text"));
+            first = value_string(value_get_last(block, "text"));
     }
     return first;
 }
 
 static enum said what_is_said(struct str line)
 {
-    const struct str text = prompt_of(value_member(value_member(line, "message"), "content"));
-    const struct str origin = value_member(line, "turnOrigin");
+    const struct str text = prompt_of(value_get_last(value_get_last(line, "message"), "content"));
+    const struct str origin = value_get_last(line, "turnOrigin");
     if (!text.p || begins_with(text, "[Request interrupted"))
         return SAID_BLOCKS;
-    if (value_is(origin, "scheduled"))
+    if (value_equals(origin, "scheduled"))
         return SAID_WAKE;
-    if (value_is(origin, "task_notification"))
+    if (value_equals(origin, "task_notification"))
         return SAID_REPORT;
-    if (value_is(value_member(value_member(line, "origin"), "kind"), "task-notification"))
+    if (value_equals(value_get_last(value_get_last(line, "origin"), "kind"), "task-notification"))
         return SAID_NOTE;
-    if (value_true(value_member(line, "isMeta")) ||
-        value_true(value_member(line, "isCompactSummary")))
+    if (value_is_true(value_get_last(line, "isMeta")) ||
+        value_is_true(value_get_last(line, "isCompactSummary")))
         return SAID_ASIDE;
     if (begins_with(text, "<command-"))
         return SAID_COMMAND;
@@ -134,19 +136,19 @@ static bool is_over(const struct claude_session *c)
 
 static bool is_side(const struct claude_session *c, struct str line)
 {
-    return !c->side && c->begun && value_true(value_member(line, "isSidechain"));
+    return !c->side && c->begun && value_is_true(value_get_last(line, "isSidechain"));
 }
 
 /* A slash command begins a turn only if the model answers it. */
 static enum dialect_begin begins_turn(const void *state, struct str line)
 {
     const struct claude_session *const c = state;
-    const struct str type = value_member(line, "type");
+    const struct str type = value_get_last(line, "type");
     if (!c->started || is_side(c, line))
         return DIALECT_GOES_ON;
-    if (value_is(type, "assistant"))
+    if (value_equals(type, "assistant"))
         return c->command.len && is_over(c) ? DIALECT_USERS_TURN : DIALECT_GOES_ON;
-    if (!value_is(type, "user"))
+    if (!value_equals(type, "user"))
         return DIALECT_GOES_ON;
     const enum said said = what_is_said(line);
     if (said == SAID_PROMPT)
@@ -176,10 +178,10 @@ static void tell_start(const struct claude_session_line *l, const char *source, 
     ev.u.start.model = c->model.len ? c->model.p : NULL;
     ev.u.start.source = source;
     ev.u.start.task = task;
-    ev.meta.x = l->self.p ? value_some(l->out->scratch, l->self, kept) : NULL;
+    ev.meta.x = l->self.p ? value_extra_only(l->out->scratch, l->self, kept) : NULL;
     claude_session_emit(l, &ev);
     struct claude_session_line early = *l;
-    early_release(&c->early, take_early, &early);
+    prestart_replay(&c->early, take_early, &early);
     const uint64_t parent = parent_turn(l);
     if (parent && parent + 1 < c->turn)
         claude_session_notice(l, "info", "branch",
@@ -232,7 +234,7 @@ static void take_user(const struct claude_session_line *l)
 {
     const enum said said = what_is_said(l->self);
     const struct str raw = prompt_of(l->content);
-    const char *const text = raw.p ? json_unescape(l->out->scratch, raw, NULL) : "";
+    const char *const text = raw.p ? json_reader_unescape(l->out->scratch, raw, NULL) : "";
     if (said == SAID_BLOCKS || l->agent) {
         claude_session_blocks(l);
         return;
@@ -270,11 +272,11 @@ static void take_system(const struct claude_session_line *l)
     const char *const content = claude_session_text(l, claude_session_value(l, "content"));
     if (!l->c->started) {
         claude_session_raw(l);
-    } else if (value_is(l->subtype, "api_error")) {
+    } else if (value_equals(l->subtype, "api_error")) {
         const struct str error = claude_session_value(l, "error");
-        const char *const text = claude_session_text(l, value_member(error, "formatted"));
+        const char *const text = claude_session_text(l, value_get_last(error, "formatted"));
         claude_session_notice(l, "warn", "api_retry", text ? text : "the API failed");
-    } else if (value_is(l->subtype, "compact_boundary")) {
+    } else if (value_equals(l->subtype, "compact_boundary")) {
         claude_session_notice(l, "info", "compact_boundary", content ? content : "");
     } else {
         claude_session_raw(l);
@@ -285,14 +287,14 @@ static void take_system(const struct claude_session_line *l)
 static void take_attachment(const struct claude_session_line *l)
 {
     const struct str attachment = claude_session_value(l, "attachment");
-    const char *const text = claude_session_text(l, value_member(attachment, "prompt"));
-    const bool queued = value_is(value_member(attachment, "type"), "queued_command");
+    const char *const text = claude_session_text(l, value_get_last(attachment, "prompt"));
+    const bool queued = value_equals(value_get_last(attachment, "type"), "queued_command");
     if (!queued || !text || l->agent || !l->c->started)
         claude_session_raw(l);
     else if (strncmp(text, "<task-notification>", 19) == 0)
         claude_session_notice(l, "info", "task_notification", summary_of(l, text));
     else
-        tell_asked(l, text, claude_session_text(l, value_member(attachment, "source_uuid")));
+        tell_asked(l, text, claude_session_text(l, value_get_last(attachment, "source_uuid")));
 }
 
 /* A running total, written when the process ends: what this turn has cost, if no other one has
@@ -321,7 +323,7 @@ static const struct {
 static void dispatch(const struct claude_session_line *l)
 {
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-        if (value_is(l->type, types[i].type)) {
+        if (value_equals(l->type, types[i].type)) {
             types[i].take(l);
             return;
         }
@@ -333,8 +335,8 @@ static bool is_foreign(const struct claude_session_line *l)
 {
     const struct claude_session *const c = l->c;
     const uint64_t parent = parent_turn(l);
-    const bool says = value_is(l->type, "assistant") ||
-                      (value_is(l->type, "user") && what_is_said(l->self) == SAID_BLOCKS);
+    const bool says = value_equals(l->type, "assistant") ||
+                      (value_equals(l->type, "user") && what_is_said(l->self) == SAID_BLOCKS);
     return says && c->started && parent && parent < c->turn;
 }
 
@@ -347,12 +349,12 @@ static void note_line(struct claude_session *c, const struct claude_session_line
         set(&c->session, session);
     if (uuid.p && !c->begun) {
         c->begun = true;
-        c->side = value_true(claude_session_value(l, "isSidechain"));
+        c->side = value_is_true(claude_session_value(l, "isSidechain"));
     }
     claude_session_link(&c->chain, uuid, is_foreign(l) ? parent : c->turn);
 }
 
-static int read_line(void *state, const struct dialect_out *out, const char *line, size_t len)
+static int read_line(void *state, const struct dialect_sink *out, const char *line, size_t len)
 {
     struct claude_session *const c = state;
     struct claude_session_line l = {.c = c, .self = {line, len}};
@@ -361,12 +363,12 @@ static int read_line(void *state, const struct dialect_out *out, const char *lin
                                      {"subtype", &l.subtype},
                                      {"message", &l.message},
                                      {"timestamp", &timestamp}};
-    if (value_line(line, len, VALUE_ROWS(rows)) < 0)
+    if (value_parse_line(line, len, VALUE_ROWS(rows)) < 0)
         return -1;
-    struct dialect_out timed = *out;
+    struct dialect_sink timed = *out;
     timed.ts = value_time(timestamp);
     l.out = &timed;
-    l.content = value_member(l.message, "content");
+    l.content = value_get_last(l.message, "content");
     c->turn += c->turn == 0;
     if (is_side(c, l.self)) {
         const char *const agent = claude_session_text(&l, claude_session_value(&l, "agentId"));
@@ -382,7 +384,7 @@ static int read_line(void *state, const struct dialect_out *out, const char *lin
 
 /* Ends. */
 
-static void tell_usage(struct claude_session *c, const struct dialect_out *out, bool failed)
+static void tell_usage(struct claude_session *c, const struct dialect_sink *out, bool failed)
 {
     struct event ev;
     if (!c->tally.counted && c->cost < 0)
@@ -394,7 +396,7 @@ static void tell_usage(struct claude_session *c, const struct dialect_out *out, 
     ev.u.usage.model = c->model.len ? c->model.p : NULL;
     ev.u.usage.cost_usd = c->cost;
     ev.u.usage.is_error = failed;
-    dialect_emit(out, &ev);
+    dialect_emit_draft(out, &ev);
 }
 
 /* How a message stopped says how the turn ended. */
@@ -409,7 +411,7 @@ static const char *reason_of(const struct claude_session *c)
                : "stopped";
 }
 
-static void end_turn(void *state, const struct dialect_out *out)
+static void end_turn(void *state, const struct dialect_sink *out)
 {
     struct claude_session *const c = state;
     if (c->ended || !c->started)
@@ -418,18 +420,18 @@ static void end_turn(void *state, const struct dialect_out *out)
     c->ended = is_over(c);
     if (c->error.len) {
         const char *const code = c->code.len ? c->code.p : NULL;
-        tell_error(out, c->error.p, code);
+        dialect_emit_error(out, c->error.p, code);
         tell_usage(c, out, true);
-        tell_done(out, "error", code);
+        dialect_emit_done(out, "error", code);
     } else if (c->ended) {
         const char *const reason = reason_of(c);
-        tell_final(out, c->answer.p, c->answer.len, c->answer_id.p);
+        dialect_emit_final(out, c->answer.p, c->answer.len, c->answer_id.p);
         tell_usage(c, out, false);
-        tell_done(out, reason, strcmp(reason, "stopped") == 0 ? c->stop.p : NULL);
+        dialect_emit_done(out, reason, strcmp(reason, "stopped") == 0 ? c->stop.p : NULL);
     }
 }
 
-static void end_stream(void *state, const struct dialect_out *out,
+static void end_stream(void *state, const struct dialect_sink *out,
                        const struct stream_end_info *end)
 {
     struct claude_session *const c = state;
@@ -453,7 +455,7 @@ static void close_state(void *state)
                                 &c->answer,  &c->answer_id, &c->error,   &c->code,       &c->stop};
     for (size_t i = 0; i < sizeof(bufs) / sizeof(bufs[0]); i++)
         buf_fini(bufs[i]);
-    early_fini(&c->early);
+    prestart_fini(&c->early);
     free(c->chain.links);
 }
 
@@ -479,15 +481,15 @@ static void next_turn(void *state, bool by_agent)
 /* Keys that no stream of the same agent has. */
 static int sniff_line(struct str line, const char *event)
 {
-    const struct str type = value_member(line, "type");
+    const struct str type = value_get_last(line, "type");
     (void)event;
     if (!value_string(type).p)
         return 0;
-    if (value_is(type, "summary") || value_is(type, "last-prompt"))
-        return value_member(line, "leafUuid").p ? DIALECT_SURE : 0;
-    if (value_is(type, "file-history-snapshot"))
-        return value_member(line, "snapshot").p ? DIALECT_SURE : 0;
-    return value_string(value_member(line, "sessionId")).p ? DIALECT_SURE : 0;
+    if (value_equals(type, "summary") || value_equals(type, "last-prompt"))
+        return value_get_last(line, "leafUuid").p ? DIALECT_SCORE_CERTAIN : 0;
+    if (value_equals(type, "file-history-snapshot"))
+        return value_get_last(line, "snapshot").p ? DIALECT_SCORE_CERTAIN : 0;
+    return value_string(value_get_last(line, "sessionId")).p ? DIALECT_SCORE_CERTAIN : 0;
 }
 
 const struct dialect dialect_claude_session = {

@@ -39,7 +39,7 @@ struct claude_session {
     double cost_seen;  /* running total at the newest cost-state */
     uint64_t uncosted; /* turns before this one that no cost-state has counted */
     /* Of the turn. */
-    struct early early;          /* lines from before the start */
+    struct prestart early;       /* lines from before the start */
     struct buf message_id, said; /* of the message that is told, and its text */
     struct buf answer;           /* text of the newest message, unless a tool came behind it */
     struct buf answer_id;        /* its id */
@@ -48,7 +48,7 @@ struct claude_session {
     struct tc_usage usage;       /* of the message */
     bool counted;                /* usage is there */
     int64_t texts;               /* of the message */
-    struct tally tally;
+    struct usage_totals tally;
     double cost; /* of the turn; negative: not told */
     bool started, interrupted, ended;
 };
@@ -56,7 +56,7 @@ struct claude_session {
 /* A line as values. */
 struct claude_session_line {
     struct claude_session *c;
-    const struct dialect_out *out;
+    const struct dialect_sink *out;
     struct str self, type, subtype, message, content;
     const char *agent; /* a sub-agent in the file of another one, or NULL */
 };
@@ -75,7 +75,7 @@ void claude_session_assistant(const struct claude_session_line *l);
 /* What the host said to the model in blocks: results of tools, notes. */
 void claude_session_blocks(const struct claude_session_line *l);
 /* The message that is told is complete. */
-void claude_session_flush(struct claude_session *c, const struct dialect_out *out);
+void claude_session_flush(struct claude_session *c, const struct dialect_sink *out);
 
 /* claude_session_chain.c */
 uint64_t claude_session_hash(struct str uuid); /* raw; never 0 */

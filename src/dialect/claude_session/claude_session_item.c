@@ -13,18 +13,18 @@ static void set(struct buf *to, const char *text)
 
 /* Messages. */
 
-void claude_session_flush(struct claude_session *c, const struct dialect_out *out)
+void claude_session_flush(struct claude_session *c, const struct dialect_sink *out)
 {
     struct event ev;
     if (c->said.len)
-        tell_message(out, c->said.p, c->said.len, c->message_id.p);
+        dialect_emit_message(out, c->said.p, c->said.len, c->message_id.p);
     if (c->counted) {
         event_init(&ev, TC_USAGE);
         ev.u.usage = c->usage;
         ev.u.usage.scope = "call";
         ev.u.usage.model = c->model.len ? c->model.p : NULL;
-        tally_add(&c->tally, &ev.u.usage);
-        dialect_emit(out, &ev);
+        usage_totals_add(&c->tally, &ev.u.usage);
+        dialect_emit_draft(out, &ev);
     }
     buf_reset(&c->said);
     buf_reset(&c->message_id);
@@ -39,10 +39,11 @@ static void read_usage(struct claude_session *c, struct str usage)
         return;
     event_init(&ev, TC_USAGE);
     c->usage = ev.u.usage;
-    c->usage.input_tokens = value_int(value_member(usage, "input_tokens"), -1);
-    c->usage.output_tokens = value_int(value_member(usage, "output_tokens"), -1);
-    c->usage.cache_read_tokens = value_int(value_member(usage, "cache_read_input_tokens"), -1);
-    c->usage.cache_write_tokens = value_int(value_member(usage, "cache_creation_input_tokens"), -1);
+    c->usage.input_tokens = value_int(value_get_last(usage, "input_tokens"), -1);
+    c->usage.output_tokens = value_int(value_get_last(usage, "output_tokens"), -1);
+    c->usage.cache_read_tokens = value_int(value_get_last(usage, "cache_read_input_tokens"), -1);
+    c->usage.cache_write_tokens =
+        value_int(value_get_last(usage, "cache_creation_input_tokens"), -1);
     c->usage.cache_counted = 0;
     c->counted = true;
 }
@@ -51,8 +52,8 @@ static void read_usage(struct claude_session *c, struct str usage)
 static void take_message(const struct claude_session_line *l)
 {
     struct claude_session *const c = l->c;
-    const char *const id = claude_session_text(l, value_member(l->message, "id"));
-    const char *const model = claude_session_text(l, value_member(l->message, "model"));
+    const char *const id = claude_session_text(l, value_get_last(l->message, "id"));
+    const char *const model = claude_session_text(l, value_get_last(l->message, "model"));
     if (!id || strcmp(id, c->message_id.len ? c->message_id.p : "") != 0) {
         claude_session_flush(c, l->out);
         set(&c->message_id, id);
@@ -61,8 +62,8 @@ static void take_message(const struct claude_session_line *l)
     }
     if (model && *model != '<')
         set(&c->model, model);
-    set(&c->stop, claude_session_text(l, value_member(l->message, "stop_reason")));
-    read_usage(c, value_member(l->message, "usage"));
+    set(&c->stop, claude_session_text(l, value_get_last(l->message, "stop_reason")));
+    read_usage(c, value_get_last(l->message, "usage"));
 }
 
 static void take_text(const struct claude_session_line *l, struct str block)
@@ -70,7 +71,7 @@ static void take_text(const struct claude_session_line *l, struct str block)
     struct claude_session *const c = l->c;
     struct event ev;
     size_t len = 0;
-    const char *const text = value_text(l->out->scratch, value_member(block, "text"), &len);
+    const char *const text = value_text(l->out->scratch, value_get_last(block, "text"), &len);
     if (!len)
         return;
     if (l->agent) { /* whole already */
@@ -95,10 +96,10 @@ static void take_thinking(const struct claude_session_line *l, struct str block)
 {
     struct event ev;
     size_t len = 0;
-    const char *const text = value_text(l->out->scratch, value_member(block, "thinking"), &len);
+    const char *const text = value_text(l->out->scratch, value_get_last(block, "thinking"), &len);
     event_init_text(&ev, TC_THINKING, text ? text : "", len,
                     l->c->message_id.len ? l->c->message_id.p : NULL);
-    ev.u.thinking.encrypted = claude_session_text(l, value_member(block, "data"));
+    ev.u.thinking.encrypted = claude_session_text(l, value_get_last(block, "data"));
     if (len || ev.u.thinking.encrypted)
         claude_session_emit(l, &ev);
 }
@@ -107,12 +108,12 @@ static void take_call(const struct claude_session_line *l, struct str block)
 {
     struct event ev;
     struct tc_tool_call *const call = &ev.u.tool_call;
-    const char *const name = claude_session_text(l, value_member(block, "name"));
+    const char *const name = claude_session_text(l, value_get_last(block, "name"));
     event_init(&ev, TC_TOOL_CALL);
-    call->tool_use_id = claude_session_text(l, value_member(block, "id"));
+    call->tool_use_id = claude_session_text(l, value_get_last(block, "id"));
     call->name = name ? name : "tool";
     call->message_id = !l->agent && l->c->message_id.len ? l->c->message_id.p : NULL;
-    tool_set_args(l->out->scratch, call, value_member(block, "input"));
+    tool_args_parse(l->out->scratch, call, value_get_last(block, "input"));
     if (!l->agent)
         buf_reset(&l->c->answer);
     claude_session_emit(l, &ev);
@@ -122,23 +123,23 @@ static void each_block(const struct claude_session_line *l,
                        void (*take)(const struct claude_session_line *, struct str))
 {
     struct json j;
-    json_start(&j, l->content.p, l->content.len);
-    if (l->content.p && json_enter_array(&j))
-        while (json_next_element(&j)) {
+    json_init(&j, l->content.p, l->content.len);
+    if (l->content.p && json_reader_enter_array(&j))
+        while (json_reader_next_element(&j)) {
             struct str block = {0};
-            json_skip(&j, &block);
+            json_reader_skip(&j, &block);
             take(l, block);
         }
 }
 
 static void take_said(const struct claude_session_line *l, struct str block)
 {
-    const struct str type = value_member(block, "type");
-    if (value_is(type, "text"))
+    const struct str type = value_get_last(block, "type");
+    if (value_equals(type, "text"))
         take_text(l, block);
-    else if (value_is(type, "thinking") || value_is(type, "redacted_thinking"))
+    else if (value_equals(type, "thinking") || value_equals(type, "redacted_thinking"))
         take_thinking(l, block);
-    else if (value_is(type, "tool_use") || value_is(type, "server_tool_use"))
+    else if (value_equals(type, "tool_use") || value_equals(type, "server_tool_use"))
         take_call(l, block);
 }
 
@@ -157,7 +158,7 @@ static void take_api_error(const struct claude_session_line *l)
 void claude_session_assistant(const struct claude_session_line *l)
 {
     struct claude_session *const c = l->c;
-    if (!l->agent && value_true(claude_session_value(l, "isApiErrorMessage"))) {
+    if (!l->agent && value_is_true(claude_session_value(l, "isApiErrorMessage"))) {
         take_api_error(l);
         return;
     }
@@ -178,14 +179,14 @@ static const char *parts_text(const struct claude_session_line *l, struct str co
 {
     CLEANUP_BUF struct buf joined = {0};
     struct json j;
-    json_start(&j, content.p, content.len);
-    if (!content.p || !json_enter_array(&j))
-        return value_show(l->out->scratch, content, len);
-    while (json_next_element(&j)) {
+    json_init(&j, content.p, content.len);
+    if (!content.p || !json_reader_enter_array(&j))
+        return value_text_or_json(l->out->scratch, content, len);
+    while (json_reader_next_element(&j)) {
         struct str part = {0};
-        json_skip(&j, &part);
-        const char *const text = claude_session_text(l, value_member(part, "text"));
-        const char *const type = claude_session_text(l, value_member(part, "type"));
+        json_reader_skip(&j, &part);
+        const char *const text = claude_session_text(l, value_get_last(part, "text"));
+        const char *const type = claude_session_text(l, value_get_last(part, "type"));
         if (joined.len)
             buf_add_char(&joined, '\n');
         if (text)
@@ -203,12 +204,12 @@ static void take_result(const struct claude_session_line *l, struct str block)
     struct tc_tool_result *const r = &ev.u.tool_result;
     const struct str structured = claude_session_value(l, "toolUseResult");
     const struct str decision =
-        value_member(claude_session_value(l, "permissionDecision"), "decision");
+        value_get_last(claude_session_value(l, "permissionDecision"), "decision");
     event_init(&ev, TC_TOOL_RESULT);
-    r->tool_use_id = claude_session_text(l, value_member(block, "tool_use_id"));
-    r->content = parts_text(l, value_member(block, "content"), &r->content_len);
-    r->is_error = value_true(value_member(block, "is_error"));
-    r->outcome = value_is(decision, "reject") ? "denied" : r->is_error ? "failed" : "succeeded";
+    r->tool_use_id = claude_session_text(l, value_get_last(block, "tool_use_id"));
+    r->content = parts_text(l, value_get_last(block, "content"), &r->content_len);
+    r->is_error = value_is_true(value_get_last(block, "is_error"));
+    r->outcome = value_equals(decision, "reject") ? "denied" : r->is_error ? "failed" : "succeeded";
     if (structured.p && *structured.p == '{' && structured.len <= CLAUDE_SESSION_STRUCTURED_MAX)
         r->structured = value_json(l->out->scratch, structured, NULL);
     claude_session_emit(l, &ev);
@@ -216,8 +217,8 @@ static void take_result(const struct claude_session_line *l, struct str block)
 
 static void take_block(const struct claude_session_line *l, struct str block)
 {
-    const struct str text = value_member(block, "text");
-    if (value_is(value_member(block, "type"), "tool_result"))
+    const struct str text = value_get_last(block, "text");
+    if (value_equals(value_get_last(block, "type"), "tool_result"))
         take_result(l, block);
     else if (!l->agent && str_has_prefix(value_string(text), STR("[Request interrupted by user")))
         l->c->interrupted = true;

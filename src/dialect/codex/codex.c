@@ -10,7 +10,7 @@
 struct codex {
     struct buf answer;     /* text of the newest message */
     struct buf message_id; /* and its item */
-    struct tool_set open;
+    struct open_calls open;
 };
 
 /* A line as values. */
@@ -21,13 +21,13 @@ struct codex_line {
 
 struct codex_call {
     struct codex *codex;
-    const struct dialect_out *out;
+    const struct dialect_sink *out;
     const struct codex_line *line;
     const char *id; /* of the item */
 };
 
 /* Items that are tools: what they are called, and which members are their arguments. */
-static const struct tool_kind {
+static const struct codex_tool_item {
     const char *type, *name;
     const char *const *args;
 } tool_kinds[] = {
@@ -46,13 +46,13 @@ static void remember_answer(struct codex *c, const char *id, const char *text, s
     buf_add_str(&c->message_id, id);
 }
 
-static void tell_start(const struct dialect_out *out, const char *thread_id)
+static void tell_start(const struct dialect_sink *out, const char *thread_id)
 {
     struct event ev;
     event_init(&ev, TC_START);
     ev.meta.session_id = thread_id ? thread_id : "";
     ev.u.start.thread_id = thread_id;
-    dialect_emit(out, &ev);
+    dialect_emit_draft(out, &ev);
 }
 
 static void take_message(const struct codex_call *call)
@@ -61,8 +61,8 @@ static void take_message(const struct codex_call *call)
     const char *const text = value_text(call->out->scratch, call->line->text, &len);
     if (!len)
         return;
-    tell_narration(call->out, text, len, call->id);
-    tell_message(call->out, text, len, call->id);
+    dialect_emit_narration(call->out, text, len, call->id);
+    dialect_emit_message(call->out, text, len, call->id);
     remember_answer(call->codex, call->id, text, len);
 }
 
@@ -70,7 +70,7 @@ static void take_reasoning(const struct codex_call *call)
 {
     size_t len = 0;
     const char *const text = value_text(call->out->scratch, call->line->text, &len);
-    tell_thinking(call->out, text, len, call->id);
+    dialect_emit_thinking(call->out, text, len, call->id);
 }
 
 static void take_plan(const struct codex_call *call)
@@ -82,8 +82,8 @@ static void take_plan(const struct codex_call *call)
     ev.u.state.activity_type = "plan";
     ev.u.state.key = call->id;
     ev.u.state.value =
-        value_json(call->out->scratch, value_member(call->line->item, "items"), NULL);
-    dialect_emit(call->out, &ev);
+        value_json(call->out->scratch, value_get_last(call->line->item, "items"), NULL);
+    dialect_emit_draft(call->out, &ev);
 }
 
 static const char *message_of(const struct codex_call *call)
@@ -92,7 +92,7 @@ static const char *message_of(const struct codex_call *call)
     return text ? text : "";
 }
 
-static const char *tool_name(const struct codex_call *call, const struct tool_kind *kind)
+static const char *tool_name(const struct codex_call *call, const struct codex_tool_item *kind)
 {
     struct arena *const a = call->out->scratch;
     const char *const tool = value_text(a, call->line->tool, NULL);
@@ -108,11 +108,11 @@ static const char *tool_name(const struct codex_call *call, const struct tool_ki
 static const char *second_id(const struct codex_call *call)
 {
     const char *const last =
-        value_text(call->out->scratch, value_member(call->line->item, "id"), NULL);
+        value_text(call->out->scratch, value_get_last(call->line->item, "id"), NULL);
     return last && strcmp(last, call->id) != 0 ? last : NULL;
 }
 
-static void tell_call(const struct codex_call *call, const struct tool_kind *kind)
+static void tell_call(const struct codex_call *call, const struct codex_tool_item *kind)
 {
     struct event ev;
     struct tc_tool_call *const tc = &ev.u.tool_call;
@@ -121,28 +121,29 @@ static void tell_call(const struct codex_call *call, const struct tool_kind *kin
     tc->tool_use_id = call->id;
     tc->name = tool_name(call, kind);
     if (kind->args)
-        tc->args = value_select(call->out->scratch, call->line->item, kind->args, &tc->args_len);
+        tc->args =
+            value_copy_members(call->out->scratch, call->line->item, kind->args, &tc->args_len);
     else
-        tool_set_args(call->out->scratch, tc, call->line->arguments);
-    tool_set_add(&call->codex->open, call->id, tc->name);
-    dialect_emit(call->out, &ev);
+        tool_args_parse(call->out->scratch, tc, call->line->arguments);
+    open_calls_add(&call->codex->open, call->id, tc->name);
+    dialect_emit_draft(call->out, &ev);
 }
 
 /* Texts of an MCP result's content parts, joined. */
 static char *result_text(struct arena *a, struct str result, size_t *len)
 {
-    const struct str content = value_member(result, "content");
+    const struct str content = value_get_last(result, "content");
     CLEANUP_BUF struct buf joined = {0};
     struct json j;
-    json_start(&j, content.p, content.len);
-    if (!content.p || !json_enter_array(&j))
-        return value_show(a, result, len);
-    while (json_next_element(&j)) {
+    json_init(&j, content.p, content.len);
+    if (!content.p || !json_reader_enter_array(&j))
+        return value_text_or_json(a, result, len);
+    while (json_reader_next_element(&j)) {
         struct str part = {0};
-        json_skip(&j, &part);
-        const struct str text = value_member(part, "text");
+        json_reader_skip(&j, &part);
+        const struct str text = value_get_last(part, "text");
         size_t n = 0;
-        const char *const shown = value_show(a, text.p ? text : part, &n);
+        const char *const shown = value_text_or_json(a, text.p ? text : part, &n);
         if (joined.len)
             buf_add_char(&joined, '\n');
         buf_add(&joined, shown, n);
@@ -156,47 +157,47 @@ static void set_content(const struct codex_call *call, struct tc_tool_result *re
     struct arena *const a = call->out->scratch;
     const struct codex_line *const l = call->line;
     if (l->output.p)
-        result->content = value_show(a, l->output, &result->content_len);
+        result->content = value_text_or_json(a, l->output, &result->content_len);
     else if (l->result.p)
         result->content = result_text(a, l->result, &result->content_len);
     else if (l->error.p)
-        result->content = value_show(a, l->error, &result->content_len);
+        result->content = value_text_or_json(a, l->error, &result->content_len);
 }
 
 /* Of a result that came as text only the text is left; what is structured stays as it was. */
 static void set_structured(const struct codex_call *call, struct tc_tool_result *result)
 {
-    const struct str structured = value_member(call->line->result, "structured_content");
+    const struct str structured = value_get_last(call->line->result, "structured_content");
     if (structured.p)
         result->structured = value_json(call->out->scratch, structured, NULL);
 }
 
-static void tell_result(const struct codex_call *call, const struct tool_kind *kind)
+static void tell_result(const struct codex_call *call, const struct codex_tool_item *kind)
 {
     static const char *const told[] = {"id",     "type", "status", "aggregated_output", "arguments",
                                        "result", "tool", "server", "command",           NULL};
     struct event ev;
     struct tc_tool_result *const result = &ev.u.tool_result;
-    if (!tool_set_take(&call->codex->open, call->id)) {
+    if (!open_calls_remove(&call->codex->open, call->id)) {
         tell_call(call, kind);
-        tool_set_take(&call->codex->open, call->id);
+        open_calls_remove(&call->codex->open, call->id);
     }
     event_init(&ev, TC_TOOL_RESULT);
     result->tool_use_id = call->id;
     result->name = tool_name(call, kind);
     result->is_error =
-        value_is(call->line->status, "failed") || value_is(call->line->status, "declined");
-    result->outcome = value_is(call->line->status, "declined") ? "denied"
-                      : result->is_error                       ? "failed"
-                                                               : "succeeded";
+        value_equals(call->line->status, "failed") || value_equals(call->line->status, "declined");
+    result->outcome = value_equals(call->line->status, "declined") ? "denied"
+                      : result->is_error                           ? "failed"
+                                                                   : "succeeded";
     set_content(call, result);
     set_structured(call, result);
     ev.meta.id = second_id(call);
-    ev.meta.x = value_rest(call->out->scratch, call->line->item, told);
-    dialect_emit(call->out, &ev);
+    ev.meta.x = value_extra_except(call->out->scratch, call->line->item, told);
+    dialect_emit_draft(call->out, &ev);
 }
 
-static void tell_progress(const struct codex_call *call, const struct tool_kind *kind)
+static void tell_progress(const struct codex_call *call, const struct codex_tool_item *kind)
 {
     static const char *const told[] = {"id",     "type",    "arguments", "tool",
                                        "server", "command", NULL};
@@ -205,19 +206,19 @@ static void tell_progress(const struct codex_call *call, const struct tool_kind 
     ev.u.progress.tool_use_id = call->id;
     ev.u.progress.name = tool_name(call, kind);
     ev.u.progress.phase = "running";
-    ev.meta.x = value_rest(call->out->scratch, call->line->item, told);
-    dialect_emit(call->out, &ev);
+    ev.meta.x = value_extra_except(call->out->scratch, call->line->item, told);
+    dialect_emit_draft(call->out, &ev);
 }
 
 /* What was said before a tool began was narration; one that ends in the background behind the
  * answer changes nothing. */
-static void take_tool(const struct codex_call *call, const struct tool_kind *kind)
+static void take_tool(const struct codex_call *call, const struct codex_tool_item *kind)
 {
     struct codex *const c = call->codex;
-    const bool open = tool_set_has(&c->open, call->id);
+    const bool open = open_calls_contains(&c->open, call->id);
     if (!open)
         buf_reset(&c->answer);
-    if (value_is(call->line->type, "item.completed"))
+    if (value_equals(call->line->type, "item.completed"))
         tell_result(call, kind);
     else if (open)
         tell_progress(call, kind);
@@ -225,10 +226,10 @@ static void take_tool(const struct codex_call *call, const struct tool_kind *kin
         tell_call(call, kind);
 }
 
-static const struct tool_kind *tool_kind_find(struct str type)
+static const struct codex_tool_item *tool_kind_find(struct str type)
 {
     for (size_t i = 0; i < sizeof(tool_kinds) / sizeof(tool_kinds[0]); i++)
-        if (value_is(type, tool_kinds[i].type))
+        if (value_equals(type, tool_kinds[i].type))
             return &tool_kinds[i];
     return NULL;
 }
@@ -236,20 +237,21 @@ static const struct tool_kind *tool_kind_find(struct str type)
 static void take_item(const struct codex_call *call)
 {
     const struct str kind = call->line->kind;
-    const bool completed = value_is(call->line->type, "item.completed");
-    const struct tool_kind *const tool = tool_kind_find(kind);
+    const bool completed = value_equals(call->line->type, "item.completed");
+    const struct codex_tool_item *const tool = tool_kind_find(kind);
     if (tool)
         take_tool(call, tool);
-    else if (value_is(kind, "todo_list"))
+    else if (value_equals(kind, "todo_list"))
         take_plan(call);
-    else if (value_is(kind, "agent_message") && completed)
+    else if (value_equals(kind, "agent_message") && completed)
         take_message(call);
-    else if (value_is(kind, "reasoning") && completed)
+    else if (value_equals(kind, "reasoning") && completed)
         take_reasoning(call);
-    else if (value_is(kind, "error"))
-        tell_notice(call->out, "warn", "warning", message_of(call), NULL);
+    else if (value_equals(kind, "error"))
+        dialect_emit_notice(call->out, "warn", "warning", message_of(call), NULL);
     else
-        tell_raw(call->out, "codex", call->line->item, value_text(call->out->scratch, kind, NULL));
+        dialect_emit_raw(call->out, "codex", call->line->item,
+                         value_text(call->out->scratch, kind, NULL));
 }
 
 static void tell_usage(const struct codex_call *call)
@@ -262,7 +264,7 @@ static void tell_usage(const struct codex_call *call)
                                      {"cached_input_tokens", &cached},
                                      {"cache_write_input_tokens", &written},
                                      {"reasoning_output_tokens", &reasoning}};
-    value_pick(call->line->usage, VALUE_ROWS(rows));
+    value_get_members(call->line->usage, VALUE_ROWS(rows));
     event_init(&ev, TC_USAGE);
     u->scope = "turn";
     u->input_tokens = value_int(input, -1);
@@ -272,24 +274,24 @@ static void tell_usage(const struct codex_call *call)
     u->reasoning_tokens = value_int(reasoning, -1);
     u->cache_counted = 1;
     u->is_error = 0;
-    dialect_emit(call->out, &ev);
+    dialect_emit_draft(call->out, &ev);
 }
 
 static void take_completed(const struct codex_call *call)
 {
     const struct codex *const c = call->codex;
-    tell_final(call->out, c->answer.p, c->answer.len, c->message_id.p);
+    dialect_emit_final(call->out, c->answer.p, c->answer.len, c->message_id.p);
     if (call->line->usage.p)
         tell_usage(call);
-    tell_done(call->out, "completed", NULL);
+    dialect_emit_done(call->out, "completed", NULL);
 }
 
 static void take_failed(const struct codex_call *call)
 {
-    const struct str message = value_member(call->line->error, "message");
-    const char *const text = value_show(call->out->scratch, message, NULL);
-    tell_error(call->out, text ? text : "the turn failed", NULL);
-    tell_done(call->out, "error", NULL);
+    const struct str message = value_get_last(call->line->error, "message");
+    const char *const text = value_text_or_json(call->out->scratch, message, NULL);
+    dialect_emit_error(call->out, text ? text : "the turn failed", NULL);
+    dialect_emit_done(call->out, "error", NULL);
 }
 
 /* A lone error announces another try; the failure itself is turn.failed. */
@@ -297,28 +299,28 @@ static void take_error(const struct codex_call *call)
 {
     const char *const text = message_of(call);
     const bool retry = strncmp(text, "Reconnecting...", 15) == 0;
-    tell_notice(call->out, "warn", retry ? "retry" : "error", text, NULL);
+    dialect_emit_notice(call->out, "warn", retry ? "retry" : "error", text, NULL);
 }
 
 static void dispatch(const struct codex_call *call, const char *line, size_t len)
 {
     const struct codex_line *const l = call->line;
-    if (value_is(l->type, "thread.started"))
+    if (value_equals(l->type, "thread.started"))
         tell_start(call->out, value_text(call->out->scratch, l->thread_id, NULL));
     else if (l->item.p && call->id)
         take_item(call);
-    else if (value_is(l->type, "turn.completed"))
+    else if (value_equals(l->type, "turn.completed"))
         take_completed(call);
-    else if (value_is(l->type, "turn.failed"))
+    else if (value_equals(l->type, "turn.failed"))
         take_failed(call);
-    else if (value_is(l->type, "error"))
+    else if (value_equals(l->type, "error"))
         take_error(call);
-    else if (!value_is(l->type, "turn.started"))
-        tell_raw(call->out, "codex", (struct str){line, len},
-                 value_text(call->out->scratch, l->type, NULL));
+    else if (!value_equals(l->type, "turn.started"))
+        dialect_emit_raw(call->out, "codex", (struct str){line, len},
+                         value_text(call->out->scratch, l->type, NULL));
 }
 
-static int read_line(void *state, const struct dialect_out *out, const char *line, size_t len)
+static int read_line(void *state, const struct dialect_sink *out, const char *line, size_t len)
 {
     struct codex_line l = {0};
     const struct value_row rows[] = {{"type", &l.type},       {"thread_id", &l.thread_id},
@@ -330,14 +332,15 @@ static int read_line(void *state, const struct dialect_out *out, const char *lin
         {"tool", &l.tool},           {"server", &l.server},
         {"arguments", &l.arguments}, {"result", &l.result},
         {"message", &l.message},     {"error", &l.error}};
-    if (value_line(line, len, VALUE_ROWS(rows)) < 0)
+    if (value_parse_line(line, len, VALUE_ROWS(rows)) < 0)
         return -1;
-    value_pick(l.item, VALUE_ROWS(item_rows));
-    dispatch(&(struct codex_call){.codex = state,
-                                  .out = out,
-                                  .line = &l,
-                                  .id = value_text(out->scratch, value_first(l.item, "id"), NULL)},
-             line, len);
+    value_get_members(l.item, VALUE_ROWS(item_rows));
+    dispatch(
+        &(struct codex_call){.codex = state,
+                             .out = out,
+                             .line = &l,
+                             .id = value_text(out->scratch, value_get_first(l.item, "id"), NULL)},
+        line, len);
     return 0;
 }
 
@@ -346,16 +349,18 @@ static void close_state(void *state)
     struct codex *const c = state;
     buf_fini(&c->answer);
     buf_fini(&c->message_id);
-    tool_set_fini(&c->open);
+    open_calls_fini(&c->open);
 }
 
 static int sniff_line(struct str line, const char *event)
 {
-    const struct str type = value_member(line, "type");
+    const struct str type = value_get_last(line, "type");
     (void)event;
-    if (value_is(type, "thread.started") || value_is(type, "turn.started"))
-        return DIALECT_SURE;
-    return value_string(value_member(value_member(line, "item"), "type")).p ? DIALECT_SURE : 0;
+    if (value_equals(type, "thread.started") || value_equals(type, "turn.started"))
+        return DIALECT_SCORE_CERTAIN;
+    return value_string(value_get_last(value_get_last(line, "item"), "type")).p
+               ? DIALECT_SCORE_CERTAIN
+               : 0;
 }
 
 const struct dialect dialect_codex = {

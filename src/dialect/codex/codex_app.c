@@ -6,45 +6,45 @@
 #include "dialect/reader/dialect_emit.h"
 #include "event/json/json_reader.h"
 
-char *codex_app_text(const struct codex_app_call *call, struct str value)
+char *codex_app_text(const struct codex_app_line *call, struct str value)
 {
     return value_text(call->out->scratch, value, NULL);
 }
 
-char *codex_app_param(const struct codex_app_call *call, const char *key)
+char *codex_app_get_param(const struct codex_app_line *call, const char *key)
 {
-    return codex_app_text(call, value_member(call->params, key));
+    return codex_app_text(call, value_get_last(call->params, key));
 }
 
-void codex_app_send(const struct codex_app_call *call, struct event *ev)
+void codex_app_emit(const struct codex_app_line *call, struct event *ev)
 {
     ev->meta.agent = call->agent;
     if (call->c->thread.len)
         ev->meta.session_id = call->c->thread.p;
-    dialect_emit(call->out, ev);
+    dialect_emit_draft(call->out, ev);
 }
 
-void codex_app_raw(const struct codex_app_call *call)
+void codex_app_raw(const struct codex_app_line *call)
 {
     const char *const method = codex_app_text(call, call->method);
-    tell_raw(call->out, "codex-app", call->self, method ? method : "result");
+    dialect_emit_raw(call->out, "codex-app", call->self, method ? method : "result");
 }
 
 static void take_early(void *ctx, struct str line)
 {
-    struct codex_app_call old = *(const struct codex_app_call *)ctx;
+    struct codex_app_line old = *(const struct codex_app_line *)ctx;
     old.self = line;
-    old.method = value_member(line, "method");
+    old.method = value_get_last(line, "method");
     codex_app_raw(&old);
 }
 
-static void tell_start(const struct codex_app_call *call, struct str thread)
+static void tell_start(const struct codex_app_line *call, struct str thread)
 {
     struct codex_app *const c = call->c;
-    const char *id = codex_app_text(call, value_member(thread, "id"));
+    const char *id = codex_app_text(call, value_get_last(thread, "id"));
     struct event ev;
     if (!id)
-        id = codex_app_param(call, "threadId");
+        id = codex_app_get_param(call, "threadId");
     if (id) {
         buf_reset(&c->thread);
         buf_add_str(&c->thread, id);
@@ -53,59 +53,59 @@ static void tell_start(const struct codex_app_call *call, struct str thread)
     }
     event_init(&ev, TC_START);
     ev.u.start.thread_id = id;
-    ev.u.start.provider = codex_app_text(call, value_member(thread, "modelProvider"));
-    ev.u.start.model = codex_app_text(call, value_member(thread, "model"));
+    ev.u.start.provider = codex_app_text(call, value_get_last(thread, "modelProvider"));
+    ev.u.start.model = codex_app_text(call, value_get_last(thread, "model"));
     ev.u.start.source = "codex";
     c->started = true;
-    codex_app_send(call, &ev);
-    struct codex_app_call early = *call;
-    early_release(&c->early, take_early, &early);
+    codex_app_emit(call, &ev);
+    struct codex_app_line early = *call;
+    prestart_replay(&c->early, take_early, &early);
 }
 
 /* The name of a codexErrorInfo: a word, or the key of an object. */
-static const char *error_code(const struct codex_app_call *call, struct str error)
+static const char *error_code(const struct codex_app_line *call, struct str error)
 {
-    const struct str info = value_member(error, "codexErrorInfo");
+    const struct str info = value_get_last(error, "codexErrorInfo");
     const char *const word = codex_app_text(call, info);
     struct json j;
     struct str key;
-    json_start(&j, info.p, info.len);
-    if (word || !info.p || !json_enter_object(&j) || !json_next_key(&j, &key))
+    json_init(&j, info.p, info.len);
+    if (word || !info.p || !json_reader_enter_object(&j) || !json_reader_next_key(&j, &key))
         return word;
-    return json_unescape(call->out->scratch, key, NULL);
+    return json_reader_unescape(call->out->scratch, key, NULL);
 }
 
-static void take_error(const struct codex_app_call *call)
+static void take_error(const struct codex_app_line *call)
 {
     static const char *const told[] = {"message", "additionalDetails", NULL};
-    const struct str error = value_member(call->params, "error");
-    const bool retry = value_true(value_member(call->params, "willRetry"));
-    const char *const text = codex_app_text(call, value_member(error, "message"));
+    const struct str error = value_get_last(call->params, "error");
+    const bool retry = value_is_true(value_get_last(call->params, "willRetry"));
+    const char *const text = codex_app_text(call, value_get_last(error, "message"));
     struct event ev;
     event_init_notice(&ev, retry ? "warn" : "error", retry ? "retry" : "stream_error",
                       text ? text : "");
-    ev.u.notice.detail = codex_app_text(call, value_member(error, "additionalDetails"));
-    ev.meta.x = value_rest(call->out->scratch, error, told);
-    codex_app_send(call, &ev);
+    ev.u.notice.detail = codex_app_text(call, value_get_last(error, "additionalDetails"));
+    ev.meta.x = value_extra_except(call->out->scratch, error, told);
+    codex_app_emit(call, &ev);
 }
 
-static void take_warning(const struct codex_app_call *call)
+static void take_warning(const struct codex_app_line *call)
 {
     static const char *const told[] = {"summary", "message", NULL};
-    const char *const summary = codex_app_param(call, "summary");
-    const char *const message = summary ? summary : codex_app_param(call, "message");
-    tell_notice(call->out, "warn", "warning", message ? message : "",
-                value_rest(call->out->scratch, call->params, told));
+    const char *const summary = codex_app_get_param(call, "summary");
+    const char *const message = summary ? summary : codex_app_get_param(call, "message");
+    dialect_emit_notice(call->out, "warn", "warning", message ? message : "",
+                        value_extra_except(call->out->scratch, call->params, told));
 }
 
 /* A resumed thread repeats the usage of its last turn before the next one begins. */
-static void take_usage(const struct codex_app_call *call)
+static void take_usage(const struct codex_app_line *call)
 {
     if (!call->agent && !call->c->runs)
         return;
     struct event ev;
     struct tc_usage *const u = &ev.u.usage;
-    const struct str usage = value_member(call->params, "tokenUsage");
+    const struct str usage = value_get_last(call->params, "tokenUsage");
     struct str input = {0}, output = {0}, total = {0}, read = {0}, written = {0}, reasoning = {0};
     const struct value_row rows[] = {{"inputTokens", &input},
                                      {"outputTokens", &output},
@@ -113,7 +113,7 @@ static void take_usage(const struct codex_app_call *call)
                                      {"cachedInputTokens", &read},
                                      {"cacheWriteInputTokens", &written},
                                      {"reasoningOutputTokens", &reasoning}};
-    value_pick(value_member(usage, "last"), VALUE_ROWS(rows));
+    value_get_members(value_get_last(usage, "last"), VALUE_ROWS(rows));
     event_init(&ev, TC_USAGE);
     u->scope = "call";
     u->input_tokens = value_int(input, -1);
@@ -124,12 +124,12 @@ static void take_usage(const struct codex_app_call *call)
     u->reasoning_tokens = value_int(reasoning, -1);
     u->cache_counted = 1;
     if (!call->agent)
-        tally_add(&call->c->tally, u);
-    ev.meta.x = value_rest(call->out->scratch, usage, (const char *const[]){"last", NULL});
-    codex_app_send(call, &ev);
+        usage_totals_add(&call->c->tally, u);
+    ev.meta.x = value_extra_except(call->out->scratch, usage, (const char *const[]){"last", NULL});
+    codex_app_emit(call, &ev);
 }
 
-static void tell_state(const struct codex_app_call *call, const char *type, const char *member)
+static void tell_state(const struct codex_app_line *call, const char *type, const char *member)
 {
     struct event ev;
     event_init(&ev, TC_STATE);
@@ -137,78 +137,78 @@ static void tell_state(const struct codex_app_call *call, const char *type, cons
     ev.u.state.op = "snapshot";
     ev.u.state.activity_type = type;
     ev.u.state.key = type;
-    ev.u.state.value = value_json(call->out->scratch, value_member(call->params, member), NULL);
-    codex_app_send(call, &ev);
+    ev.u.state.value = value_json(call->out->scratch, value_get_last(call->params, member), NULL);
+    codex_app_emit(call, &ev);
 }
 
-static void take_plan(const struct codex_app_call *call)
+static void take_plan(const struct codex_app_line *call)
 {
     tell_state(call, "plan", "plan");
 }
 
-static void take_diff(const struct codex_app_call *call)
+static void take_diff(const struct codex_app_line *call)
 {
     tell_state(call, "diff", "diff");
 }
 
-static void tell_failure(const struct codex_app_call *call, struct str error)
+static void tell_failure(const struct codex_app_line *call, struct str error)
 {
-    const char *const text = codex_app_text(call, value_member(error, "message"));
-    tell_error(call->out, text ? text : "the turn failed", error_code(call, error));
+    const char *const text = codex_app_text(call, value_get_last(error, "message"));
+    dialect_emit_error(call->out, text ? text : "the turn failed", error_code(call, error));
 }
 
-static void take_turn_completed(const struct codex_app_call *call)
+static void take_turn_completed(const struct codex_app_line *call)
 {
     struct codex_app *const c = call->c;
-    const struct str turn = value_member(call->params, "turn");
-    const struct str status = value_member(turn, "status");
-    const bool failed = value_is(status, "failed");
+    const struct str turn = value_get_last(call->params, "turn");
+    const struct str status = value_get_last(turn, "status");
+    const bool failed = value_equals(status, "failed");
     if (call->agent) {
         codex_app_raw(call);
         return;
     }
     if (failed)
-        tell_failure(call, value_member(turn, "error"));
+        tell_failure(call, value_get_last(turn, "error"));
     else
-        tell_final(call->out, c->answer.p, c->answer.len, c->answer_id.p);
-    tally_tell(&c->tally, call->out, failed);
-    tell_done(call->out,
-              failed                            ? "error"
-              : value_is(status, "interrupted") ? "cancelled"
-                                                : "completed",
-              NULL);
+        dialect_emit_final(call->out, c->answer.p, c->answer.len, c->answer_id.p);
+    usage_totals_emit(&c->tally, call->out, failed);
+    dialect_emit_done(call->out,
+                      failed                                ? "error"
+                      : value_equals(status, "interrupted") ? "cancelled"
+                                                            : "completed",
+                      NULL);
     buf_reset(&c->answer);
     buf_reset(&c->past);
-    const char *const id = codex_app_text(call, value_member(turn, "id"));
+    const char *const id = codex_app_text(call, value_get_last(turn, "id"));
     buf_add_str(&c->past, id ? id : "");
     c->ended = true;
 }
 
 /* A request of the client was refused: the client may try another way. */
-static void set_refusal(const struct codex_app_call *call)
+static void set_refusal(const struct codex_app_line *call)
 {
-    const char *const text = codex_app_text(call, value_member(call->error, "message"));
+    const char *const text = codex_app_text(call, value_get_last(call->error, "message"));
     buf_reset(&call->c->refusal);
     buf_add_str(&call->c->refusal, text ? text : "a request was refused");
 }
 
-static void take_refusal(const struct codex_app_call *call)
+static void take_refusal(const struct codex_app_line *call)
 {
     set_refusal(call);
-    tell_notice(call->out, "error", "request_refused", call->c->refusal.p, NULL);
-    if (rpc_is_ours(call->id, CODEX_APP_INTERRUPT) ||
-        rpc_is_ours(call->id, CODEX_APP_STEER)) /* the turn goes on */
+    dialect_emit_notice(call->out, "error", "request_refused", call->c->refusal.p, NULL);
+    if (jsonrpc_is_own_id(call->id, CODEX_APP_INTERRUPT) ||
+        jsonrpc_is_own_id(call->id, CODEX_APP_STEER)) /* the turn goes on */
         buf_reset(&call->c->refusal);
 }
 
-static void take_turn_started(const struct codex_app_call *call)
+static void take_turn_started(const struct codex_app_line *call)
 {
     call->c->runs |= !call->agent;
 }
 
 static const struct {
     const char *method;
-    void (*take)(const struct codex_app_call *call);
+    void (*take)(const struct codex_app_line *call);
 } methods[] = {
     {"item/agentMessage/delta", codex_app_take_text_delta},
     {"item/started", codex_app_take_item},
@@ -228,10 +228,10 @@ static const struct {
     {"warning", take_warning},
 };
 
-static void dispatch(const struct codex_app_call *call)
+static void dispatch(const struct codex_app_line *call)
 {
     for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
-        if (value_is(call->method, methods[i].method)) {
+        if (value_equals(call->method, methods[i].method)) {
             methods[i].take(call);
             return;
         }
@@ -242,82 +242,82 @@ static void dispatch(const struct codex_app_call *call)
 }
 
 /* The thread the line speaks of, as far as it opens one. */
-static struct str thread_of(const struct codex_app_call *call)
+static struct str thread_of(const struct codex_app_line *call)
 {
-    const struct str thread = value_member(call->result, "thread");
-    return thread.p ? thread : value_member(call->params, "thread");
+    const struct str thread = value_get_last(call->result, "thread");
+    return thread.p ? thread : value_get_last(call->params, "thread");
 }
 
 /* A step of our own that failed: nothing will follow it. */
-static bool is_broken(const struct codex_app_call *call)
+static bool is_broken(const struct codex_app_line *call)
 {
     static const char *const steps[] = {CODEX_APP_INITIALIZE, CODEX_APP_THREAD, CODEX_APP_TURN};
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && call->error.p; i++)
-        if (rpc_is_ours(call->id, steps[i]))
+        if (jsonrpc_is_own_id(call->id, steps[i]))
             return true;
-    return !call->error.p && rpc_is_ours(call->id, CODEX_APP_THREAD) &&
-           !value_string(value_member(thread_of(call), "id")).len;
+    return !call->error.p && jsonrpc_is_own_id(call->id, CODEX_APP_THREAD) &&
+           !value_string(value_get_last(thread_of(call), "id")).len;
 }
 
-static void take_break(const struct codex_app_call *call)
+static void take_break(const struct codex_app_line *call)
 {
     struct codex_app *const c = call->c;
-    const char *const text = codex_app_text(call, value_member(call->error, "message"));
+    const char *const text = codex_app_text(call, value_get_last(call->error, "message"));
     if (!c->started)
         tell_start(call, (struct str){0});
-    tell_error(call->out,
-               text            ? text
-               : call->error.p ? "a request was refused"
-                               : "the server did not name its thread",
-               "request_refused");
-    tell_done(call->out, "error", NULL);
+    dialect_emit_error(call->out,
+                       text            ? text
+                       : call->error.p ? "a request was refused"
+                                       : "the server did not name its thread",
+                       "request_refused");
+    dialect_emit_done(call->out, "error", NULL);
     c->ended = true;
 }
 
 /* Returns true when the line has been dealt with. */
-static bool before_start(const struct codex_app_call *call)
+static bool before_start(const struct codex_app_line *call)
 {
     const struct str thread = thread_of(call);
-    const bool begins = thread.p || value_member(call->params, "turnId").p ||
+    const bool begins = thread.p || value_get_last(call->params, "turnId").p ||
                         call->c->thread.len; /* a later turn */
     if (!begins) {
         if (call->error.p)
             set_refusal(call);
-        early_keep(&call->c->early, call->out->scratch, call->self);
+        prestart_append(&call->c->early, call->out->scratch, call->self);
         return true;
     }
     tell_start(call, thread);
     return false;
 }
 
-static const char *foreign_thread(const struct codex_app_call *call)
+static const char *foreign_thread(const struct codex_app_line *call)
 {
-    const char *const id = codex_app_param(call, "threadId");
+    const char *const id = codex_app_get_param(call, "threadId");
     const struct buf *const own = &call->c->thread;
     return id && own->len && strcmp(id, own->p) != 0 ? id : NULL;
 }
 
 /* A command may run on after its turn has ended: its later output belongs to no turn. */
-static bool is_past(const struct codex_app_call *call)
+static bool is_past(const struct codex_app_line *call)
 {
     const struct codex_app *const c = call->c;
-    const char *const turn = codex_app_param(call, "turnId");
+    const char *const turn = codex_app_get_param(call, "turnId");
     return !c->ended && c->past.len && turn && strcmp(turn, c->past.p) == 0;
 }
 
-static int read_line(void *state, const struct dialect_out *out, const char *line, size_t len)
+static int read_line(void *state, const struct dialect_sink *out, const char *line, size_t len)
 {
-    struct codex_app_call call = {.c = state, .self = {line, len}};
+    struct codex_app_line call = {.c = state, .self = {line, len}};
     struct str emitted = {0};
     const struct value_row rows[] = {{"id", &call.id},         {"method", &call.method},
                                      {"params", &call.params}, {"result", &call.result},
                                      {"error", &call.error},   {"emittedAtMs", &emitted}};
-    if (value_line(line, len, VALUE_ROWS(rows)) < 0)
+    if (value_parse_line(line, len, VALUE_ROWS(rows)) < 0)
         return -1;
-    struct dialect_out timed = *out;
+    struct dialect_sink timed = *out;
     timed.ts = value_time(emitted);
     call.out = &timed;
-    call.item = value_member(call.params, "item");
+    call.item = value_get_last(call.params, "item");
     call.agent = foreign_thread(&call);
     if (is_past(&call))
         return 0;
@@ -329,18 +329,18 @@ static int read_line(void *state, const struct dialect_out *out, const char *lin
 }
 
 /* A client whose requests were all refused had no turn. */
-static void end_stream(void *state, const struct dialect_out *out,
+static void end_stream(void *state, const struct dialect_sink *out,
                        const struct stream_end_info *end)
 {
     struct codex_app *const c = state;
-    const struct codex_app_call call = {.c = c, .out = out};
+    const struct codex_app_line call = {.c = c, .out = out};
     (void)end;
     if (!c->started && c->early.lines.len)
         tell_start(&call, (struct str){0});
     if (c->ended || !c->refusal.len)
         return;
-    tell_error(out, c->refusal.p, "request_refused");
-    tell_done(out, "error", NULL);
+    dialect_emit_error(out, c->refusal.p, "request_refused");
+    dialect_emit_done(out, "error", NULL);
 }
 
 static void close_state(void *state)
@@ -350,18 +350,19 @@ static void close_state(void *state)
                                 &c->answer, &c->answer_id, &c->refusal};
     for (size_t i = 0; i < sizeof(bufs) / sizeof(bufs[0]); i++)
         buf_fini(bufs[i]);
-    early_fini(&c->early);
-    tool_set_fini(&c->open);
-    tool_set_fini(&c->asked);
-    tool_set_fini(&c->changes);
+    prestart_fini(&c->early);
+    open_calls_fini(&c->open);
+    open_calls_fini(&c->asked);
+    open_calls_fini(&c->changes);
 }
 
 static enum dialect_begin begins_turn(const void *state, struct str line)
 {
     const struct codex_app *const c = state;
-    if (!c->ended || !value_is(value_member(line, "method"), "turn/started"))
+    if (!c->ended || !value_equals(value_get_last(line, "method"), "turn/started"))
         return DIALECT_GOES_ON;
-    const struct str thread = value_string(value_member(value_member(line, "params"), "threadId"));
+    const struct str thread =
+        value_string(value_get_last(value_get_last(line, "params"), "threadId"));
     return str_equal(thread, (struct str){c->thread.p, c->thread.len}) ? DIALECT_USERS_TURN
                                                                        : DIALECT_GOES_ON;
 }
@@ -380,11 +381,13 @@ static void next_turn(void *state, bool by_agent)
 static int sniff_line(struct str line, const char *event)
 {
     (void)event;
-    if (value_member(line, "jsonrpc").p)
+    if (value_get_last(line, "jsonrpc").p)
         return 0;
-    if (value_member(value_member(line, "result"), "codexHome").p)
-        return DIALECT_SURE;
-    return value_member(line, "method").p && value_member(line, "emittedAtMs").p ? DIALECT_SURE : 0;
+    if (value_get_last(value_get_last(line, "result"), "codexHome").p)
+        return DIALECT_SCORE_CERTAIN;
+    return value_get_last(line, "method").p && value_get_last(line, "emittedAtMs").p
+               ? DIALECT_SCORE_CERTAIN
+               : 0;
 }
 
 const struct dialect dialect_codex_app = {

@@ -8,24 +8,24 @@
 
 /* ---- questions ---- */
 
-static void add_text(const struct codex_app_call *call, struct buf *out, const char *key,
+static void add_text(const struct codex_app_line *call, struct buf *out, const char *key,
                      struct str value)
 {
     jsonw_member_str(out, key, codex_app_text(call, value));
 }
 
 /* Labels of choices, from strings or from objects that have one. */
-static void add_options(const struct codex_app_call *call, struct buf *out, struct str list)
+static void add_options(const struct codex_app_line *call, struct buf *out, struct str list)
 {
     struct json j;
-    json_start(&j, list.p, list.len);
+    json_init(&j, list.p, list.len);
     buf_add_str(out, ",\"options\":[");
-    if (list.p && json_enter_array(&j))
-        for (bool first = true; json_next_element(&j);) {
+    if (list.p && json_reader_enter_array(&j))
+        for (bool first = true; json_reader_next_element(&j);) {
             struct str option = {0};
-            json_skip(&j, &option);
-            const struct str label = value_member(option, "label");
-            const struct str constant = value_member(option, "const");
+            json_reader_skip(&j, &option);
+            const struct str label = value_get_last(option, "label");
+            const struct str constant = value_get_last(option, "const");
             const struct str shown = label.p ? label : constant.p ? constant : option;
             if (!value_string(shown).p)
                 continue;
@@ -33,33 +33,33 @@ static void add_options(const struct codex_app_call *call, struct buf *out, stru
             first = false;
             add_text(call, out, "label", shown);
             add_text(call, out, "description",
-                     value_member(option, label.p ? "description" : "title"));
+                     value_get_last(option, label.p ? "description" : "title"));
             buf_add_char(out, '}');
         }
     buf_add_char(out, ']');
 }
 
-const char *codex_app_questions(const struct codex_app_call *call)
+const char *codex_app_convert_questions(const struct codex_app_line *call)
 {
-    const struct str list = value_member(call->params, "questions");
+    const struct str list = value_get_last(call->params, "questions");
     CLEANUP_BUF struct buf out = {0};
     struct json j;
     size_t n = 0;
-    json_start(&j, list.p, list.len);
-    if (!list.p || !json_enter_array(&j))
+    json_init(&j, list.p, list.len);
+    if (!list.p || !json_reader_enter_array(&j))
         return NULL;
     buf_add_char(&out, '[');
-    while (json_next_element(&j)) {
+    while (json_reader_next_element(&j)) {
         struct str question = {0};
-        json_skip(&j, &question);
-        if (!value_string(value_member(question, "id")).p || n == QUESTIONS_MAX)
+        json_reader_skip(&j, &question);
+        if (!value_string(value_get_last(question, "id")).p || n == QUESTIONS_MAX)
             continue;
-        const char *const prompt = codex_app_text(call, value_member(question, "question"));
+        const char *const prompt = codex_app_text(call, value_get_last(question, "question"));
         buf_add_str(&out, n++ ? ",{" : "{");
-        add_text(call, &out, "id", value_member(question, "id"));
-        add_text(call, &out, "header", value_member(question, "header"));
+        add_text(call, &out, "id", value_get_last(question, "id"));
+        add_text(call, &out, "header", value_get_last(question, "header"));
         jsonw_member_str(&out, "prompt", prompt ? prompt : "");
-        add_options(call, &out, value_member(question, "options"));
+        add_options(call, &out, value_get_last(question, "options"));
         jsonw_member_bool(&out, "multi", false);
         buf_add_char(&out, '}');
     }
@@ -67,17 +67,17 @@ const char *codex_app_questions(const struct codex_app_call *call)
     return arena_strdup(call->out->scratch, out.p);
 }
 
-bool codex_app_is_secret(const struct codex_app_call *call)
+bool codex_app_is_secret(const struct codex_app_line *call)
 {
-    const struct str list = value_member(call->params, "questions");
+    const struct str list = value_get_last(call->params, "questions");
     struct json j;
     bool secret = false;
-    json_start(&j, list.p, list.len);
-    if (list.p && json_enter_array(&j))
-        while (json_next_element(&j)) {
+    json_init(&j, list.p, list.len);
+    if (list.p && json_reader_enter_array(&j))
+        while (json_reader_next_element(&j)) {
             struct str question = {0};
-            json_skip(&j, &question);
-            secret |= value_true(value_member(question, "isSecret"));
+            json_reader_skip(&j, &question);
+            secret |= value_is_true(value_get_last(question, "isSecret"));
         }
     return secret;
 }
@@ -86,50 +86,50 @@ bool codex_app_is_secret(const struct codex_app_call *call)
 static struct str choices_of(struct str property)
 {
     static const char *const members[] = {"enum", "oneOf", "anyOf"};
-    const struct str items = value_member(property, "items");
+    const struct str items = value_get_last(property, "items");
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
-        const struct str own = value_member(property, members[i]);
-        const struct str of_items = value_member(items, members[i]);
+        const struct str own = value_get_last(property, members[i]);
+        const struct str of_items = value_get_last(items, members[i]);
         if (own.p || of_items.p)
             return own.p ? own : of_items;
     }
-    return value_is(value_member(property, "type"), "boolean") ? STR("[\"true\",\"false\"]")
-                                                               : (struct str){0};
+    return value_equals(value_get_last(property, "type"), "boolean") ? STR("[\"true\",\"false\"]")
+                                                                     : (struct str){0};
 }
 
-static void add_property(const struct codex_app_call *call, struct buf *out, const char *name,
+static void add_property(const struct codex_app_line *call, struct buf *out, const char *name,
                          struct str property)
 {
-    const char *const title = codex_app_text(call, value_member(property, "title"));
-    const char *const text = codex_app_text(call, value_member(property, "description"));
+    const char *const title = codex_app_text(call, value_get_last(property, "title"));
+    const char *const text = codex_app_text(call, value_get_last(property, "description"));
     buf_add_char(out, '{');
     jsonw_member_str(out, "id", name);
     jsonw_member_str(out, "header", title);
     jsonw_member_str(out, "prompt", text ? text : title ? title : name);
     add_options(call, out, choices_of(property));
-    jsonw_member_bool(out, "multi", value_is(value_member(property, "type"), "array"));
+    jsonw_member_bool(out, "multi", value_equals(value_get_last(property, "type"), "array"));
     buf_add_char(out, '}');
 }
 
-const char *codex_app_form(const struct codex_app_call *call)
+const char *codex_app_convert_form(const struct codex_app_line *call)
 {
     const struct str properties =
-        value_member(value_member(call->params, "requestedSchema"), "properties");
+        value_get_last(value_get_last(call->params, "requestedSchema"), "properties");
     CLEANUP_BUF struct buf out = {0};
     struct json j;
     struct str key;
     size_t n = 0;
-    json_start(&j, properties.p, properties.len);
-    if (!properties.p || !json_enter_object(&j))
+    json_init(&j, properties.p, properties.len);
+    if (!properties.p || !json_reader_enter_object(&j))
         return NULL;
     buf_add_char(&out, '[');
-    while (json_next_key(&j, &key)) {
+    while (json_reader_next_key(&j, &key)) {
         struct str property = {0};
-        json_skip(&j, &property);
+        json_reader_skip(&j, &property);
         if (n == QUESTIONS_MAX)
             continue;
         buf_add_str(&out, n++ ? "," : "");
-        add_property(call, &out, json_unescape(call->out->scratch, key, NULL), property);
+        add_property(call, &out, json_reader_unescape(call->out->scratch, key, NULL), property);
     }
     buf_add_char(&out, ']');
     return n ? arena_strdup(call->out->scratch, out.p) : NULL;
@@ -142,7 +142,7 @@ static void add_list(struct buf *out, struct str answer)
 {
     const bool text = value_string(answer).p;
     buf_add_str(out, text ? "[" : "");
-    json_compact(out, answer);
+    json_reader_compact(out, answer);
     buf_add_str(out, text ? "]" : "");
 }
 
@@ -150,12 +150,12 @@ void codex_app_add_answers(struct buf *out, const char *answers)
 {
     struct json j;
     struct str key;
-    json_start(&j, answers, answers ? strlen(answers) : 0);
+    json_init(&j, answers, answers ? strlen(answers) : 0);
     buf_add_char(out, '{');
-    if (answers && json_enter_object(&j))
-        for (bool first = true; json_next_key(&j, &key); first = false) {
+    if (answers && json_reader_enter_object(&j))
+        for (bool first = true; json_reader_next_key(&j, &key); first = false) {
             struct str answer = {0};
-            json_skip(&j, &answer);
+            json_reader_skip(&j, &answer);
             buf_printf(out, "%s\"%.*s\":{\"answers\":", first ? "" : ",", (int)key.len, key.p);
             add_list(out, answer);
             buf_add_char(out, '}');
@@ -169,16 +169,17 @@ static void add_typed(struct buf *out, struct str type, struct str answer)
     const struct str text = value_string(answer);
     struct json j;
     double number;
-    json_start(&j, text.p, text.len);
-    const bool is_number = text.p && json_read_real(&j, &number) && json_finish(&j) == 0;
-    if (value_is(type, "array"))
+    json_init(&j, text.p, text.len);
+    const bool is_number =
+        text.p && json_reader_read_real(&j, &number) && json_reader_finish(&j) == 0;
+    if (value_equals(type, "array"))
         add_list(out, answer);
-    else if ((value_is(type, "number") || value_is(type, "integer")) && is_number)
+    else if ((value_equals(type, "number") || value_equals(type, "integer")) && is_number)
         buf_add(out, text.p, text.len);
-    else if (value_is(type, "boolean") && (str_is(text, "true") || str_is(text, "false")))
+    else if (value_equals(type, "boolean") && (str_is(text, "true") || str_is(text, "false")))
         buf_add(out, text.p, text.len);
     else
-        json_compact(out, answer);
+        json_reader_compact(out, answer);
 }
 
 /* The answer to the property of that (still escaped) name; p NULL: there is none. */
@@ -186,14 +187,14 @@ static struct str find_answer(struct arena *a, const char *answers, struct str n
 {
     struct str found = {0}, key;
     struct json j;
-    const char *const wanted = json_unescape(a, name, NULL);
-    json_start(&j, answers, answers ? strlen(answers) : 0);
-    if (!answers || !json_enter_object(&j))
+    const char *const wanted = json_reader_unescape(a, name, NULL);
+    json_init(&j, answers, answers ? strlen(answers) : 0);
+    if (!answers || !json_reader_enter_object(&j))
         return found;
-    while (json_next_key(&j, &key)) {
+    while (json_reader_next_key(&j, &key)) {
         struct str answer = {0};
-        json_skip(&j, &answer);
-        if (strcmp(json_unescape(a, key, NULL), wanted) == 0)
+        json_reader_skip(&j, &answer);
+        if (strcmp(json_reader_unescape(a, key, NULL), wanted) == 0)
             found = answer;
     }
     return found;
@@ -202,23 +203,23 @@ static struct str find_answer(struct arena *a, const char *answers, struct str n
 void codex_app_add_content(struct buf *out, const char *schema, const char *answers)
 {
     const struct str properties =
-        value_member((struct str){schema, schema ? strlen(schema) : 0}, "properties");
+        value_get_last((struct str){schema, schema ? strlen(schema) : 0}, "properties");
     struct arena scratch = {0};
     struct json j;
     struct str key;
     bool first = true;
-    json_start(&j, properties.p, properties.len);
+    json_init(&j, properties.p, properties.len);
     buf_add_char(out, '{');
-    if (properties.p && json_enter_object(&j))
-        while (json_next_key(&j, &key)) {
+    if (properties.p && json_reader_enter_object(&j))
+        while (json_reader_next_key(&j, &key)) {
             struct str property = {0};
-            json_skip(&j, &property);
+            json_reader_skip(&j, &property);
             const struct str answer = find_answer(&scratch, answers, key);
             if (!answer.p)
                 continue;
             buf_printf(out, "%s\"%.*s\":", first ? "" : ",", (int)key.len, key.p);
             first = false;
-            add_typed(out, value_member(property, "type"), answer);
+            add_typed(out, value_get_last(property, "type"), answer);
         }
     buf_add_char(out, '}');
     arena_fini(&scratch);

@@ -12,7 +12,7 @@
 enum { SCHEMA, PERMISSIONS };
 
 struct codex_app_input {
-    struct rpc rpc;
+    struct jsonrpc rpc;
     struct buf text;
     struct buf cwd, policy;  /* as JSON, and so are these: */
     struct buf thread, turn; /* thread: first the one that is to be resumed, if any */
@@ -42,7 +42,7 @@ static void set_raw(struct buf *to, struct str value)
 static void call(struct codex_app_input *c, struct buf *out, const char *name, const char *method)
 {
     c->waiting = name;
-    rpc_call(&c->rpc, out, name, method);
+    jsonrpc_begin_request(&c->rpc, out, name, method);
 }
 
 static void begin(void *state, struct buf *out, const struct dialect_prompt *prompt)
@@ -58,19 +58,19 @@ static void begin(void *state, struct buf *out, const struct dialect_prompt *pro
     buf_add_str(out,
                 "\"clientInfo\":{\"name\":\"turncast\",\"title\":\"turncast\",\"version\":\"" //
                 PACKAGE_VERSION "\"},\"capabilities\":null");
-    rpc_end(out);
+    jsonrpc_end(out);
 }
 
 static void open_thread(struct codex_app_input *c, struct buf *out)
 {
-    rpc_notify(&c->rpc, out, "initialized");
-    rpc_end(out);
+    jsonrpc_begin_notification(&c->rpc, out, "initialized");
+    jsonrpc_end(out);
     call(c, out, CODEX_APP_THREAD, c->thread.len ? "thread/resume" : "thread/start");
     if (c->thread.len)
         jsonw_member_json(out, "threadId", c->thread.p);
     jsonw_member_json(out, "cwd", c->cwd.p);
     jsonw_member_json(out, "approvalPolicy", c->policy.p);
-    rpc_end(out);
+    jsonrpc_end(out);
 }
 
 static void begin_turn(struct codex_app_input *c, struct buf *out)
@@ -80,7 +80,7 @@ static void begin_turn(struct codex_app_input *c, struct buf *out)
     buf_add_str(out, ",\"input\":[{\"type\":\"text\",\"text\":");
     jsonw_string(out, c->text.p ? c->text.p : "", c->text.len);
     buf_add_str(out, "}]");
-    rpc_end(out);
+    jsonrpc_end(out);
 }
 
 /* For this turn and no later one: a bare turn/start would begin the answer anew. */
@@ -88,22 +88,22 @@ static enum dialect_steer steer(void *state, struct buf *out, const char *id, st
 {
     struct codex_app_input *const c = state;
     CLEANUP_BUF struct buf safe = {0};
-    if (c->over || !c->turn.len || !steered_add(&c->steered, id))
+    if (c->over || !c->turn.len || !steered_messages_add(&c->steered, id))
         return DIALECT_REFUSED;
     utf8_repair(&safe, text.p, text.len);
-    rpc_call(&c->rpc, out, CODEX_APP_STEER, "turn/steer");
+    jsonrpc_begin_request(&c->rpc, out, CODEX_APP_STEER, "turn/steer");
     jsonw_member_json(out, "threadId", c->thread.p);
     jsonw_member_json(out, "expectedTurnId", c->turn.p);
     buf_add_str(out, ",\"input\":[{\"type\":\"text\",\"text\":");
     jsonw_string(out, safe.p ? safe.p : "", safe.len);
     buf_add_str(out, "}]");
-    rpc_end(out);
+    jsonrpc_end(out);
     return DIALECT_ASKED;
 }
 
 static enum dialect_settled settled(void *state, char id[DIALECT_STEER_ID])
 {
-    return steered_next(&((struct codex_app_input *)state)->steered, id);
+    return steered_messages_next(&((struct codex_app_input *)state)->steered, id);
 }
 
 static bool goes_on(void *state)
@@ -123,17 +123,17 @@ static void next(void *state, struct buf *out, const struct dialect_prompt *prom
 }
 
 /* What ends the turn is told by the translator, from the same line. */
-static void take_step(struct codex_app_input *c, struct buf *out, const struct rpc_line *l)
+static void take_step(struct codex_app_input *c, struct buf *out, const struct jsonrpc_message *l)
 {
     const char *const step = c->waiting;
-    const struct str thread = value_member(value_member(l->result, "thread"), "id");
+    const struct str thread = value_get_last(value_get_last(l->result, "thread"), "id");
     c->waiting = NULL;
     if (l->error.p)
         return;
     if (strcmp(step, CODEX_APP_INITIALIZE) == 0) {
         open_thread(c, out);
     } else if (strcmp(step, CODEX_APP_TURN) == 0) {
-        set_raw(&c->turn, value_member(value_member(l->result, "turn"), "id"));
+        set_raw(&c->turn, value_get_last(value_get_last(l->result, "turn"), "id"));
     } else if (value_string(thread).len) {
         set_raw(&c->thread, thread);
         begin_turn(c, out);
@@ -147,50 +147,52 @@ static char *keep(struct str value)
     return value.p ? xstrndup(value.p, value.len) : NULL;
 }
 
-static void take_request(struct codex_app_input *c, struct buf *out, const struct rpc_line *l)
+static void take_request(struct codex_app_input *c, struct buf *out,
+                         const struct jsonrpc_message *l)
 {
-    const enum codex_app_ask ask = codex_app_asks(l->method, l->params);
+    const enum codex_app_request_kind ask = codex_app_classify_request(l->method, l->params);
     if (ask == CODEX_APP_ASKS_NOTHING) {
-        rpc_refuse(&c->rpc, out, l);
+        jsonrpc_reject(&c->rpc, out, l);
         return;
     }
-    struct rpc_asked *const asked = rpc_open(&c->rpc, out, l);
+    struct jsonrpc_pending *const asked = jsonrpc_add_pending(&c->rpc, out, l);
     if (!asked)
         return;
     asked->kind = ask;
-    asked->text[SCHEMA] = keep(value_member(l->params, "requestedSchema"));
-    asked->text[PERMISSIONS] = keep(value_member(l->params, "permissions"));
+    asked->text[SCHEMA] = keep(value_get_last(l->params, "requestedSchema"));
+    asked->text[PERMISSIONS] = keep(value_get_last(l->params, "permissions"));
 }
 
-static bool is_of_thread(const struct codex_app_input *c, const struct rpc_line *l)
+static bool is_of_thread(const struct codex_app_input *c, const struct jsonrpc_message *l)
 {
-    const struct str thread = value_member(l->params, "threadId");
+    const struct str thread = value_get_last(l->params, "threadId");
     return thread.p && c->thread.len && str_is(thread, c->thread.p);
 }
 
-static void take_notice(struct codex_app_input *c, const struct rpc_line *l)
+static void take_notice(struct codex_app_input *c, const struct jsonrpc_message *l)
 {
-    if (value_is(l->method, "serverRequest/resolved"))
-        rpc_forget(&c->rpc, value_member(l->params, "requestId"));
-    else if (value_is(l->method, "turn/started") && is_of_thread(c, l))
-        set_raw(&c->turn, value_member(value_member(l->params, "turn"), "id"));
-    else if (value_is(l->method, "turn/completed") && is_of_thread(c, l))
+    if (value_equals(l->method, "serverRequest/resolved"))
+        jsonrpc_remove_pending(&c->rpc, value_get_last(l->params, "requestId"));
+    else if (value_equals(l->method, "turn/started") && is_of_thread(c, l))
+        set_raw(&c->turn, value_get_last(value_get_last(l->params, "turn"), "id"));
+    else if (value_equals(l->method, "turn/completed") && is_of_thread(c, l))
         c->over = true;
 }
 
 static void take_line(void *state, struct buf *out, const char *line, size_t len)
 {
     struct codex_app_input *const c = state;
-    CLEANUP_RPC_LINE struct rpc_line l;
-    if (rpc_read(&l, line, len) < 0)
+    CLEANUP_RPC_LINE struct jsonrpc_message l;
+    if (jsonrpc_parse(&l, line, len) < 0)
         return;
-    if (rpc_is_request(&l))
+    if (jsonrpc_is_request(&l))
         take_request(c, out, &l);
     else if (l.method.p)
         take_notice(c, &l);
-    else if (rpc_answers(&l, CODEX_APP_STEER))
-        steered_settle(&c->steered, (struct str){0}, l.error.p ? DIALECT_NOT_TAKEN : DIALECT_TAKEN);
-    else if (c->waiting && rpc_answers(&l, c->waiting))
+    else if (jsonrpc_is_response_to(&l, CODEX_APP_STEER))
+        steered_messages_settle(&c->steered, (struct str){0},
+                                l.error.p ? DIALECT_NOT_TAKEN : DIALECT_TAKEN);
+    else if (c->waiting && jsonrpc_is_response_to(&l, c->waiting))
         take_step(c, out, &l);
 }
 
@@ -201,10 +203,10 @@ static void interrupt(void *state, struct buf *out)
     struct codex_app_input *const c = state;
     if (!c->turn.len || c->over)
         return;
-    rpc_call(&c->rpc, out, CODEX_APP_INTERRUPT, "turn/interrupt");
+    jsonrpc_begin_request(&c->rpc, out, CODEX_APP_INTERRUPT, "turn/interrupt");
     jsonw_member_json(out, "threadId", c->thread.p);
     jsonw_member_json(out, "turnId", c->turn.p);
-    rpc_end(out);
+    jsonrpc_end(out);
 }
 
 static void write_decision(struct buf *out, const struct dialect_answer *answer)
@@ -215,7 +217,7 @@ static void write_decision(struct buf *out, const struct dialect_answer *answer)
 }
 
 /* What was asked for is granted as a whole, or nothing is. */
-static void write_permissions(struct buf *out, const struct rpc_asked *asked,
+static void write_permissions(struct buf *out, const struct jsonrpc_pending *asked,
                               const struct dialect_answer *answer)
 {
     const char *const wanted = asked->text[PERMISSIONS];
@@ -224,7 +226,7 @@ static void write_permissions(struct buf *out, const struct rpc_asked *asked,
     jsonw_member_str(out, "scope", allowed && answer->remember ? "session" : "turn");
 }
 
-static void write_elicited(struct buf *out, const struct rpc_asked *asked,
+static void write_elicited(struct buf *out, const struct jsonrpc_pending *asked,
                            const struct dialect_answer *answer)
 {
     if (answer->decision == DIALECT_DENY) {
@@ -243,7 +245,7 @@ static void write_answers(struct buf *out, const struct dialect_answer *answer)
 }
 
 /* Whether a request can be decided like that. */
-static bool fits(const struct rpc_asked *asked, const struct dialect_answer *answer)
+static bool fits(const struct jsonrpc_pending *asked, const struct dialect_answer *answer)
 {
     const bool question =
         asked->kind == CODEX_APP_ASKS_FORM || asked->kind == CODEX_APP_ASKS_QUESTIONS;
@@ -255,12 +257,12 @@ static bool fits(const struct rpc_asked *asked, const struct dialect_answer *ans
 static int answer_request(void *state, struct buf *out, const struct dialect_answer *answer)
 {
     struct codex_app_input *const c = state;
-    struct rpc_asked *const asked = rpc_find(&c->rpc, answer->request_id);
+    struct jsonrpc_pending *const asked = jsonrpc_find_pending(&c->rpc, answer->request_id);
     if (!asked || c->over || !fits(asked, answer))
         return -1;
     const bool decides =
         asked->kind == CODEX_APP_ASKS_COMMAND || asked->kind == CODEX_APP_ASKS_CHANGE;
-    rpc_reply(&c->rpc, out, asked->id);
+    jsonrpc_begin_response(&c->rpc, out, asked->id);
     if (decides)
         write_decision(out, answer);
     else if (asked->kind == CODEX_APP_ASKS_PERMISSIONS)
@@ -269,8 +271,8 @@ static int answer_request(void *state, struct buf *out, const struct dialect_ans
         write_answers(out, answer);
     else
         write_elicited(out, asked, answer);
-    rpc_end(out);
-    rpc_close(asked);
+    jsonrpc_end(out);
+    jsonrpc_pending_fini(asked);
     if (answer->decision == DIALECT_DENY && answer->interrupt && !decides)
         interrupt(c, out);
     return 0;
@@ -282,13 +284,13 @@ static void close_state(void *state)
     struct buf *const bufs[] = {&c->text, &c->cwd, &c->policy, &c->thread, &c->turn};
     for (size_t i = 0; i < sizeof(bufs) / sizeof(bufs[0]); i++)
         buf_fini(bufs[i]);
-    rpc_fini(&c->rpc);
+    jsonrpc_fini(&c->rpc);
 }
 
 static bool waits(void *state, const char *request_id)
 {
     struct codex_app_input *const input = state;
-    return rpc_find(&input->rpc, request_id) != NULL;
+    return jsonrpc_find_pending(&input->rpc, request_id) != NULL;
 }
 
 const struct dialect_input codex_app_input = {

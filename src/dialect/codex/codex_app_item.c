@@ -3,7 +3,7 @@
 #include "dialect/codex/codex_app.h"
 
 /* Items that are tools: what they are called, and which members are their arguments. */
-static const struct tool_kind {
+static const struct codex_app_tool_item {
     const char *type, *name;
     const char *const *args;
 } tool_kinds[] = {
@@ -15,14 +15,14 @@ static const struct tool_kind {
     {"dynamicToolCall", NULL, NULL},
 };
 
-static char *item_text(const struct codex_app_call *call, const char *key)
+static char *item_text(const struct codex_app_line *call, const char *key)
 {
-    return codex_app_text(call, value_member(call->item, key));
+    return codex_app_text(call, value_get_last(call->item, key));
 }
 
-static bool is_completed(const struct codex_app_call *call)
+static bool is_completed(const struct codex_app_line *call)
 {
-    return value_is(call->method, "item/completed");
+    return value_equals(call->method, "item/completed");
 }
 
 static void set(struct buf *to, const char *text, size_t len)
@@ -31,23 +31,23 @@ static void set(struct buf *to, const char *text, size_t len)
     buf_add(to, text, len);
 }
 
-static void send_text(const struct codex_app_call *call, enum tc_kind kind, const char *text,
+static void send_text(const struct codex_app_line *call, enum tc_kind kind, const char *text,
                       size_t len, const char *id)
 {
     struct event ev;
     if (!len)
         return;
     event_init_text(&ev, kind, text, len, id);
-    codex_app_send(call, &ev);
+    codex_app_emit(call, &ev);
 }
 
-static void take_delta(const struct codex_app_call *call, enum tc_kind kind)
+static void take_delta(const struct codex_app_line *call, enum tc_kind kind)
 {
     struct codex_app *const c = call->c;
     size_t len = 0;
     const char *const text =
-        value_text(call->out->scratch, value_member(call->params, "delta"), &len);
-    const char *const id = codex_app_param(call, "itemId");
+        value_text(call->out->scratch, value_get_last(call->params, "delta"), &len);
+    const char *const id = codex_app_get_param(call, "itemId");
     send_text(call, kind, text, len, id);
     if (!id || !len)
         return;
@@ -57,30 +57,30 @@ static void take_delta(const struct codex_app_call *call, enum tc_kind kind)
     buf_add(&c->streamed, text, len);
 }
 
-void codex_app_take_text_delta(const struct codex_app_call *call)
+void codex_app_take_text_delta(const struct codex_app_line *call)
 {
     take_delta(call, TC_NARRATION);
 }
 
-void codex_app_take_thought_delta(const struct codex_app_call *call)
+void codex_app_take_thought_delta(const struct codex_app_line *call)
 {
     take_delta(call, TC_THINKING);
 }
 
-void codex_app_take_output_delta(const struct codex_app_call *call)
+void codex_app_take_output_delta(const struct codex_app_line *call)
 {
     struct event ev;
     event_init(&ev, TC_PROGRESS);
-    ev.u.progress.tool_use_id = codex_app_param(call, "itemId");
+    ev.u.progress.tool_use_id = codex_app_get_param(call, "itemId");
     ev.u.progress.phase = "running";
-    ev.u.progress.output = value_text(call->out->scratch, value_member(call->params, "delta"),
+    ev.u.progress.output = value_text(call->out->scratch, value_get_last(call->params, "delta"),
                                       &ev.u.progress.output_len);
-    codex_app_send(call, &ev);
+    codex_app_emit(call, &ev);
 }
 
 /* What the deltas have not told; deltas that say something else than the whole stay as they are:
  * the message has the truth. */
-static void settle(const struct codex_app_call *call, enum tc_kind kind, const char *text,
+static void settle(const struct codex_app_line *call, enum tc_kind kind, const char *text,
                    size_t len, const char *id)
 {
     const struct codex_app *const c = call->c;
@@ -90,12 +90,13 @@ static void settle(const struct codex_app_call *call, enum tc_kind kind, const c
         send_text(call, kind, text + told, len - told, id);
 }
 
-static void take_message(const struct codex_app_call *call)
+static void take_message(const struct codex_app_line *call)
 {
     struct codex_app *const c = call->c;
     struct event ev;
     size_t len = 0;
-    const char *const text = value_text(call->out->scratch, value_member(call->item, "text"), &len);
+    const char *const text =
+        value_text(call->out->scratch, value_get_last(call->item, "text"), &len);
     const char *const id = item_text(call, "id");
     if (!is_completed(call) || !len)
         return;
@@ -105,29 +106,29 @@ static void take_message(const struct codex_app_call *call)
     ev.u.message.text = text;
     ev.u.message.text_len = len;
     ev.u.message.message_id = id;
-    codex_app_send(call, &ev);
+    codex_app_emit(call, &ev);
     if (call->agent)
         return;
     /* Commentary is never the answer; what says no phase is, when nothing follows it. */
-    const bool commentary = value_is(value_member(call->item, "phase"), "commentary");
+    const bool commentary = value_equals(value_get_last(call->item, "phase"), "commentary");
     set(&c->answer, text, commentary ? 0 : len);
     set(&c->answer_id, id ? id : "", id ? strlen(id) : 0);
 }
 
-static void take_reasoning(const struct codex_app_call *call)
+static void take_reasoning(const struct codex_app_line *call)
 {
     size_t len = 0;
-    struct str list = value_member(call->item, "summary");
+    struct str list = value_get_last(call->item, "summary");
     if (!is_completed(call))
         return;
     const char *text = value_join_texts(call->out->scratch, list, "\n\n", &len);
     if (!len)
-        text =
-            value_join_texts(call->out->scratch, value_member(call->item, "content"), "\n\n", &len);
+        text = value_join_texts(call->out->scratch, value_get_last(call->item, "content"), "\n\n",
+                                &len);
     settle(call, TC_THINKING, text, len, item_text(call, "id"));
 }
 
-static void take_user(const struct codex_app_call *call)
+static void take_user(const struct codex_app_line *call)
 {
     struct event ev;
     if (!is_completed(call))
@@ -135,12 +136,13 @@ static void take_user(const struct codex_app_call *call)
     event_init(&ev, TC_MESSAGE);
     ev.u.message.role = "user";
     ev.u.message.message_id = item_text(call, "id");
-    ev.u.message.text = value_join_texts(call->out->scratch, value_member(call->item, "content"),
+    ev.u.message.text = value_join_texts(call->out->scratch, value_get_last(call->item, "content"),
                                          "\n", &ev.u.message.text_len);
-    codex_app_send(call, &ev);
+    codex_app_emit(call, &ev);
 }
 
-static const char *tool_name(const struct codex_app_call *call, const struct tool_kind *kind)
+static const char *tool_name(const struct codex_app_line *call,
+                             const struct codex_app_tool_item *kind)
 {
     const char *const tool = item_text(call, "tool");
     const char *const server = item_text(call, "server");
@@ -152,36 +154,36 @@ static const char *tool_name(const struct codex_app_call *call, const struct too
 }
 
 /* For the request that may follow, which does not repeat it. */
-static void keep_change(struct tool_set *changes, const char *id, const struct tc_tool_call *tc)
+static void keep_change(struct open_calls *changes, const char *id, const struct tc_tool_call *tc)
 {
     if (tc->args_len > CODEX_APP_CHANGE_MAX)
         return;
     if (changes->n == CODEX_APP_CHANGES)
-        tool_set_take(changes, changes->ids[0]);
-    tool_set_add(changes, id, tc->args);
+        open_calls_remove(changes, changes->ids[0]);
+    open_calls_add(changes, id, tc->args);
 }
 
-static void tell_call(const struct codex_app_call *call, const struct tool_kind *kind,
+static void tell_call(const struct codex_app_line *call, const struct codex_app_tool_item *kind,
                       const char *id)
 {
     struct event ev;
     struct tc_tool_call *const tc = &ev.u.tool_call;
-    const struct str read_only = value_member(call->item, "readOnlyHint");
+    const struct str read_only = value_get_last(call->item, "readOnlyHint");
     event_init(&ev, TC_TOOL_CALL);
     tc->tool_use_id = id;
     tc->name = tool_name(call, kind);
-    tc->read_only = read_only.p ? value_true(read_only) : -1;
+    tc->read_only = read_only.p ? value_is_true(read_only) : -1;
     if (kind->args)
-        tc->args = value_select(call->out->scratch, call->item, kind->args, &tc->args_len);
+        tc->args = value_copy_members(call->out->scratch, call->item, kind->args, &tc->args_len);
     else
-        tool_set_args(call->out->scratch, tc, value_member(call->item, "arguments"));
-    tool_set_add(&call->c->open, id, tc->name);
+        tool_args_parse(call->out->scratch, tc, value_get_last(call->item, "arguments"));
+    open_calls_add(&call->c->open, id, tc->name);
     if (strcmp(kind->type, "fileChange") == 0)
         keep_change(&call->c->changes, id, tc);
-    codex_app_send(call, &ev);
+    codex_app_emit(call, &ev);
 }
 
-static void set_content(const struct codex_app_call *call, struct tc_tool_result *result)
+static void set_content(const struct codex_app_line *call, struct tc_tool_result *result)
 {
     struct arena *const a = call->out->scratch;
     struct str output = {0}, answer = {0}, error = {0}, items = {0};
@@ -189,22 +191,22 @@ static void set_content(const struct codex_app_call *call, struct tc_tool_result
                                      {"result", &answer},
                                      {"error", &error},
                                      {"contentItems", &items}};
-    value_pick(call->item, VALUE_ROWS(rows));
-    const struct str content = value_member(answer, "content");
-    const struct str structured = value_member(answer, "structuredContent");
-    const struct str message = value_member(error, "message");
+    value_get_members(call->item, VALUE_ROWS(rows));
+    const struct str content = value_get_last(answer, "content");
+    const struct str structured = value_get_last(answer, "structuredContent");
+    const struct str message = value_get_last(error, "message");
     if (output.p)
-        result->content = value_show(a, output, &result->content_len);
+        result->content = value_text_or_json(a, output, &result->content_len);
     else if (content.p || items.p)
         result->content =
             value_join_texts(a, content.p ? content : items, "\n", &result->content_len);
     else if (error.p)
-        result->content = value_show(a, message.p ? message : error, &result->content_len);
+        result->content = value_text_or_json(a, message.p ? message : error, &result->content_len);
     if (structured.p)
         result->structured = value_json(a, structured, NULL);
 }
 
-static void tell_result(const struct codex_app_call *call, const struct tool_kind *kind,
+static void tell_result(const struct codex_app_line *call, const struct codex_app_tool_item *kind,
                         const char *id)
 {
     static const char *const told[] = {
@@ -212,20 +214,20 @@ static void tell_result(const struct codex_app_call *call, const struct tool_kin
         "server", "command", "cwd",    "durationMs",       "startedAtMs", "completedAtMs", NULL};
     struct event ev;
     struct tc_tool_result *const result = &ev.u.tool_result;
-    const struct str status = value_member(call->item, "status");
-    const bool denied = value_is(status, "declined");
+    const struct str status = value_get_last(call->item, "status");
+    const bool denied = value_equals(status, "declined");
     event_init(&ev, TC_TOOL_RESULT);
     result->tool_use_id = id;
     result->name = tool_name(call, kind);
-    result->is_error = denied || value_is(status, "failed");
+    result->is_error = denied || value_equals(status, "failed");
     result->outcome = denied ? "denied" : result->is_error ? "failed" : "succeeded";
-    result->duration_ms = value_real(value_member(call->item, "durationMs"), -1);
+    result->duration_ms = value_real(value_get_last(call->item, "durationMs"), -1);
     set_content(call, result);
-    ev.meta.x = value_rest(call->out->scratch, call->item, told);
-    codex_app_send(call, &ev);
+    ev.meta.x = value_extra_except(call->out->scratch, call->item, told);
+    codex_app_emit(call, &ev);
 }
 
-static void take_tool(const struct codex_app_call *call, const struct tool_kind *kind)
+static void take_tool(const struct codex_app_line *call, const struct codex_app_tool_item *kind)
 {
     struct codex_app *const c = call->c;
     const char *const id = item_text(call, "id");
@@ -233,31 +235,31 @@ static void take_tool(const struct codex_app_call *call, const struct tool_kind 
         codex_app_raw(call);
         return;
     }
-    if (!tool_set_has(&c->open, id)) {
+    if (!open_calls_contains(&c->open, id)) {
         if (!call->agent)
             buf_reset(&c->answer); /* what was said before a tool was narration */
         tell_call(call, kind, id);
     }
     if (is_completed(call)) {
-        tool_set_take(&c->open, id);
-        tool_set_take(&c->changes, id);
+        open_calls_remove(&c->open, id);
+        open_calls_remove(&c->changes, id);
         tell_result(call, kind, id);
     }
 }
 
-void codex_app_take_item(const struct codex_app_call *call)
+void codex_app_take_item(const struct codex_app_line *call)
 {
-    const struct str type = value_member(call->item, "type");
+    const struct str type = value_get_last(call->item, "type");
     for (size_t i = 0; i < sizeof(tool_kinds) / sizeof(tool_kinds[0]); i++)
-        if (value_is(type, tool_kinds[i].type)) {
+        if (value_equals(type, tool_kinds[i].type)) {
             take_tool(call, &tool_kinds[i]);
             return;
         }
-    if (value_is(type, "agentMessage"))
+    if (value_equals(type, "agentMessage"))
         take_message(call);
-    else if (value_is(type, "reasoning"))
+    else if (value_equals(type, "reasoning"))
         take_reasoning(call);
-    else if (value_is(type, "userMessage"))
+    else if (value_equals(type, "userMessage"))
         take_user(call);
     else
         codex_app_raw(call);

@@ -23,23 +23,23 @@ static const char *or_null(const struct buf *b)
 
 static const char *payload_text(const struct codex_rollout_line *l, const char *key)
 {
-    return codex_rollout_text(l, value_member(l->payload, key));
+    return codex_rollout_text(l, value_get_last(l->payload, key));
 }
 
 void codex_rollout_raw(const struct codex_rollout_line *l)
 {
     const char *const type = codex_rollout_text(l, l->type);
     const char *const kind = codex_rollout_text(l, l->kind);
-    tell_raw(l->out, "codex-rollout", l->self,
-             kind ? arena_sprintf(l->out->scratch, "%s/%s", type, kind) : type);
+    dialect_emit_raw(l->out, "codex-rollout", l->self,
+                     kind ? arena_sprintf(l->out->scratch, "%s/%s", type, kind) : type);
 }
 
 static void take_early(void *ctx, struct str line)
 {
     struct codex_rollout_line early = *(const struct codex_rollout_line *)ctx;
     early.self = line;
-    early.type = value_member(line, "type");
-    early.kind = value_member(value_member(line, "payload"), "type");
+    early.type = value_get_last(line, "type");
+    early.kind = value_get_last(value_get_last(line, "payload"), "type");
     codex_rollout_raw(&early);
 }
 
@@ -59,9 +59,9 @@ void codex_rollout_start(const struct codex_rollout_line *l, const char *task)
     ev.u.start.source = "codex";
     ev.u.start.task = task;
     ev.meta.x = or_null(&c->context);
-    dialect_emit(l->out, &ev);
+    dialect_emit_draft(l->out, &ev);
     struct codex_rollout_line early = *l;
-    early_release(&c->early, take_early, &early);
+    prestart_replay(&c->early, take_early, &early);
 }
 
 /* Lines that say whose turn it is. */
@@ -71,7 +71,7 @@ static void keep(const struct codex_rollout_line *l)
     if (l->c->started)
         codex_rollout_raw(l);
     else
-        early_keep(&l->c->early, l->out->scratch, l->self);
+        prestart_append(&l->c->early, l->out->scratch, l->self);
 }
 
 static void take_session(const struct codex_rollout_line *l)
@@ -91,13 +91,13 @@ static void take_context(const struct codex_rollout_line *l)
     if (model)
         set(&l->c->model, model);
     if (!l->c->started)
-        set(&l->c->context, value_some(l->out->scratch, l->payload, kept));
+        set(&l->c->context, value_extra_only(l->out->scratch, l->payload, kept));
     keep(l);
 }
 
 static bool begins_task(struct str kind)
 {
-    return value_is(kind, "task_started") || value_is(kind, "turn_started");
+    return value_equals(kind, "task_started") || value_equals(kind, "turn_started");
 }
 
 static void take_begin(const struct codex_rollout_line *l)
@@ -111,12 +111,12 @@ static void take_begin(const struct codex_rollout_line *l)
 
 static void read_usage(struct tc_usage *u, struct str usage)
 {
-    u->input_tokens = value_int(value_member(usage, "input_tokens"), -1);
-    u->output_tokens = value_int(value_member(usage, "output_tokens"), -1);
-    u->total_tokens = value_int(value_member(usage, "total_tokens"), -1);
-    u->cache_read_tokens = value_int(value_member(usage, "cached_input_tokens"), -1);
-    u->cache_write_tokens = value_int(value_member(usage, "cache_write_input_tokens"), -1);
-    u->reasoning_tokens = value_int(value_member(usage, "reasoning_output_tokens"), -1);
+    u->input_tokens = value_int(value_get_last(usage, "input_tokens"), -1);
+    u->output_tokens = value_int(value_get_last(usage, "output_tokens"), -1);
+    u->total_tokens = value_int(value_get_last(usage, "total_tokens"), -1);
+    u->cache_read_tokens = value_int(value_get_last(usage, "cached_input_tokens"), -1);
+    u->cache_write_tokens = value_int(value_get_last(usage, "cache_write_input_tokens"), -1);
+    u->reasoning_tokens = value_int(value_get_last(usage, "reasoning_output_tokens"), -1);
     u->cache_counted = 1;
 }
 
@@ -130,28 +130,28 @@ static void tell_usage(const struct codex_rollout_line *l, struct str usage)
     ev.u.usage.scope = "call";
     ev.u.usage.model = or_null(&l->c->model);
     read_usage(&ev.u.usage, usage);
-    tally_add(&l->c->tally, &ev.u.usage);
-    dialect_emit(l->out, &ev);
+    usage_totals_add(&l->c->tally, &ev.u.usage);
+    dialect_emit_draft(l->out, &ev);
 }
 
 static void take_record(const struct codex_rollout_line *l)
 {
     l->c->has_records = true;
-    tell_usage(l, value_member(l->payload, "usage"));
+    tell_usage(l, value_get_last(l->payload, "usage"));
 }
 
 /* The older form, which is also written when nothing was used. */
 static void take_count(const struct codex_rollout_line *l)
 {
     struct codex_rollout *const c = l->c;
-    const struct str info = value_member(l->payload, "info");
+    const struct str info = value_get_last(l->payload, "info");
     const char *const total =
-        value_json(l->out->scratch, value_member(info, "total_token_usage"), NULL);
+        value_json(l->out->scratch, value_get_last(info, "total_token_usage"), NULL);
     const bool known = total && c->total.len && strcmp(c->total.p, total) == 0;
     if (total)
         set(&c->total, total);
     if (total && !known && !c->has_records)
-        tell_usage(l, value_member(info, "last_token_usage"));
+        tell_usage(l, value_get_last(info, "last_token_usage"));
     else
         keep(l);
 }
@@ -166,8 +166,8 @@ static void tell_turn_usage(const struct codex_rollout_line *l, bool failed)
     ev.u.usage.scope = "turn";
     ev.u.usage.model = or_null(&l->c->model);
     ev.u.usage.is_error = failed;
-    ev.u.usage.duration_ms = value_real(value_member(l->payload, "duration_ms"), -1);
-    dialect_emit(l->out, &ev);
+    ev.u.usage.duration_ms = value_real(value_get_last(l->payload, "duration_ms"), -1);
+    dialect_emit_draft(l->out, &ev);
 }
 
 /* Ends. */
@@ -177,45 +177,45 @@ static void tell_answer(const struct codex_rollout_line *l)
     const struct codex_rollout *const c = l->c;
     size_t len = 0;
     const char *const text =
-        value_text(l->out->scratch, value_member(l->payload, "last_agent_message"), &len);
+        value_text(l->out->scratch, value_get_last(l->payload, "last_agent_message"), &len);
     const bool same = len && len == c->answer.len && memcmp(text, c->answer.p, len) == 0;
     if (!len)
-        tell_final(l->out, c->answer.p, c->answer.len, or_null(&c->answer_id));
+        dialect_emit_final(l->out, c->answer.p, c->answer.len, or_null(&c->answer_id));
     else
-        tell_final(l->out, text, len, same ? or_null(&c->answer_id) : NULL);
+        dialect_emit_final(l->out, text, len, same ? or_null(&c->answer_id) : NULL);
 }
 
 /* "other", or {"http_connection_failed": {…}}: the key is the code. */
 static const char *error_code(const struct codex_rollout_line *l, struct str error)
 {
-    const struct str info = value_member(error, "codex_error_info");
+    const struct str info = value_get_last(error, "codex_error_info");
     if (!info.p || *info.p != '{')
         return codex_rollout_text(l, info);
     struct json j;
     struct str key;
-    json_start(&j, info.p, info.len);
-    if (!json_enter_object(&j) || !json_next_key(&j, &key))
+    json_init(&j, info.p, info.len);
+    if (!json_reader_enter_object(&j) || !json_reader_next_key(&j, &key))
         return NULL;
-    return json_unescape(l->out->scratch, key, NULL);
+    return json_reader_unescape(l->out->scratch, key, NULL);
 }
 
 static void take_complete(const struct codex_rollout_line *l)
 {
-    const struct str error = value_member(l->payload, "error");
+    const struct str error = value_get_last(l->payload, "error");
     codex_rollout_start(l, NULL);
     l->c->ended = true;
     if (!error.p) {
         tell_answer(l);
         tell_turn_usage(l, false);
-        tell_done(l->out, "completed", NULL);
+        dialect_emit_done(l->out, "completed", NULL);
         return;
     }
-    const struct str message = value_member(error, "message");
-    const char *const text = value_show(l->out->scratch, message.p ? message : error, NULL);
+    const struct str message = value_get_last(error, "message");
+    const char *const text = value_text_or_json(l->out->scratch, message.p ? message : error, NULL);
     const char *const code = error_code(l, error);
-    tell_error(l->out, text, code);
+    dialect_emit_error(l->out, text, code);
     tell_turn_usage(l, true);
-    tell_done(l->out, "error", code);
+    dialect_emit_done(l->out, "error", code);
 }
 
 static void take_aborted(const struct codex_rollout_line *l)
@@ -224,22 +224,22 @@ static void take_aborted(const struct codex_rollout_line *l)
     l->c->ended = true;
     tell_answer(l);
     tell_turn_usage(l, false);
-    tell_done(l->out, "cancelled", payload_text(l, "reason"));
+    dialect_emit_done(l->out, "cancelled", payload_text(l, "reason"));
 }
 
 static void take_compacted(const struct codex_rollout_line *l)
 {
     codex_rollout_start(l, NULL);
-    tell_notice(l->out, "info", "compacted", "the conversation was compacted", NULL);
+    dialect_emit_notice(l->out, "info", "compacted", "the conversation was compacted", NULL);
 }
 
 static void take_trouble(const struct codex_rollout_line *l)
 {
-    const bool error = value_is(l->kind, "error");
+    const bool error = value_equals(l->kind, "error");
     const char *const text = payload_text(l, "message");
     codex_rollout_start(l, NULL);
-    tell_notice(l->out, error ? "error" : "warn", error ? "error" : "warning", text ? text : "",
-                NULL);
+    dialect_emit_notice(l->out, error ? "error" : "warn", error ? "error" : "warning",
+                        text ? text : "", NULL);
 }
 
 /* Lines. */
@@ -260,7 +260,8 @@ static const struct row {
 static const struct row *find_row(const struct codex_rollout_line *l)
 {
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        if (value_is(l->type, rows[i].type) && (!rows[i].kind || value_is(l->kind, rows[i].kind)))
+        if (value_equals(l->type, rows[i].type) &&
+            (!rows[i].kind || value_equals(l->kind, rows[i].kind)))
             return &rows[i];
     return NULL;
 }
@@ -275,32 +276,32 @@ static bool is_of_another_turn(const struct codex_rollout_line *l)
 static void dispatch(const struct codex_rollout_line *l)
 {
     const struct row *const row = find_row(l);
-    const bool event = value_is(l->type, "event_msg");
+    const bool event = value_equals(l->type, "event_msg");
     if (is_of_another_turn(l))
         keep(l);
     else if (row)
         row->take(l);
-    else if (event && value_is(l->kind, "item_completed") && codex_rollout_take_item(l))
+    else if (event && value_equals(l->kind, "item_completed") && codex_rollout_take_item(l))
         return;
     else if (event && codex_rollout_take_event(l))
         return;
-    else if (!value_is(l->type, "response_item") || !codex_rollout_take_response(l))
+    else if (!value_equals(l->type, "response_item") || !codex_rollout_take_response(l))
         keep(l);
 }
 
-static int read_line(void *state, const struct dialect_out *out, const char *line, size_t len)
+static int read_line(void *state, const struct dialect_sink *out, const char *line, size_t len)
 {
     struct codex_rollout_line l = {.c = state, .self = {line, len}};
     struct str timestamp = {0};
     const struct value_row picked[] = {
         {"type", &l.type}, {"payload", &l.payload}, {"timestamp", &timestamp}};
-    if (value_line(line, len, VALUE_ROWS(picked)) < 0)
+    if (value_parse_line(line, len, VALUE_ROWS(picked)) < 0)
         return -1;
-    struct dialect_out timed = *out;
+    struct dialect_sink timed = *out;
     timed.ts = value_time(timestamp);
     l.out = &timed;
-    l.kind = value_member(l.payload, "type");
-    l.item = value_member(l.payload, "item");
+    l.kind = value_get_last(l.payload, "type");
+    l.item = value_get_last(l.payload, "item");
     dispatch(&l);
     return 0;
 }
@@ -310,18 +311,18 @@ static int read_line(void *state, const struct dialect_out *out, const char *lin
 static enum dialect_begin begins_turn(const void *state, struct str line)
 {
     const struct codex_rollout *const c = state;
-    if (!value_is(value_member(line, "type"), "event_msg"))
+    if (!value_equals(value_get_last(line, "type"), "event_msg"))
         return DIALECT_GOES_ON;
-    const struct str payload = value_member(line, "payload");
-    const struct str kind = value_member(payload, "type");
+    const struct str payload = value_get_last(line, "payload");
+    const struct str kind = value_get_last(payload, "type");
     const bool begun = c->id.len || c->started;
     const bool old = !c->has_turns && c->asked && c->answer.len;
-    return (begun && begins_task(kind)) || (old && value_is(kind, "user_message"))
+    return (begun && begins_task(kind)) || (old && value_equals(kind, "user_message"))
                ? DIALECT_USERS_TURN
                : DIALECT_GOES_ON;
 }
 
-static void end_stream(void *state, const struct dialect_out *out,
+static void end_stream(void *state, const struct dialect_sink *out,
                        const struct stream_end_info *end)
 {
     struct codex_rollout *const c = state;
@@ -334,7 +335,7 @@ static void end_stream(void *state, const struct dialect_out *out,
     if (!c->has_turns && c->answer.len) { /* what old releases say of an end */
         tell_answer(&l);
         tell_turn_usage(&l, false);
-        tell_done(out, "completed", NULL);
+        dialect_emit_done(out, "completed", NULL);
     } else {
         tell_turn_usage(&l, true);
     }
@@ -347,9 +348,9 @@ static void close_state(void *state)
                                 &c->context, &c->answer,   &c->answer_id, &c->total};
     for (size_t i = 0; i < sizeof(bufs) / sizeof(bufs[0]); i++)
         buf_fini(bufs[i]);
-    early_fini(&c->early);
-    tool_set_fini(&c->open);
-    tool_set_fini(&c->closed);
+    prestart_fini(&c->early);
+    open_calls_fini(&c->open);
+    open_calls_fini(&c->closed);
 }
 
 static void next_turn(void *state, bool by_agent)
@@ -373,11 +374,11 @@ static int sniff_line(struct str line, const char *event)
 {
     static const char *const types[] = {"session_meta", "event_msg", "response_item",
                                         "turn_context"};
-    const struct str type = value_member(line, "type");
+    const struct str type = value_get_last(line, "type");
     (void)event;
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-        if (value_is(type, types[i]))
-            return value_member(line, "payload").p ? DIALECT_SURE : 0;
+        if (value_equals(type, types[i]))
+            return value_get_last(line, "payload").p ? DIALECT_SCORE_CERTAIN : 0;
     return 0;
 }
 

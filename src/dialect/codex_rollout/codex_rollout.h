@@ -24,15 +24,15 @@ struct codex_rollout {
     bool has_thoughts; /* it has events of reasoning */
     bool has_records;  /* it has records of usage */
     /* Of the turn. */
-    struct buf id;          /* or empty */
-    struct buf context;     /* JSON object for the start, or empty */
-    struct buf answer;      /* the newest message, unless a tool came behind it */
-    struct buf answer_id;   /* and its id */
-    struct buf total;       /* JSON: totals as counted last */
-    struct early early;     /* lines from before the start */
-    struct tool_set open;   /* calls that wait for their results */
-    struct tool_set closed; /* calls that have one */
-    struct tally tally;
+    struct buf id;            /* or empty */
+    struct buf context;       /* JSON object for the start, or empty */
+    struct buf answer;        /* the newest message, unless a tool came behind it */
+    struct buf answer_id;     /* and its id */
+    struct buf total;         /* JSON: totals as counted last */
+    struct prestart early;    /* lines from before the start */
+    struct open_calls open;   /* calls that wait for their results */
+    struct open_calls closed; /* calls that have one */
+    struct usage_totals tally;
     bool asked; /* a message of the user was read */
     bool started, ended;
 };
@@ -40,7 +40,7 @@ struct codex_rollout {
 /* A line as values; payload is the object that says what it is about. */
 struct codex_rollout_line {
     struct codex_rollout *c;
-    const struct dialect_out *out;
+    const struct dialect_sink *out;
     struct str self, type, payload, kind; /* kind: type of the payload */
     struct str item;                      /* what an item_completed is about */
 };

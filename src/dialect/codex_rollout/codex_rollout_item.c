@@ -6,7 +6,7 @@
 
 static const char *item_text(const struct codex_rollout_line *l, const char *key)
 {
-    return codex_rollout_text(l, value_member(l->item, key));
+    return codex_rollout_text(l, value_get_last(l->item, key));
 }
 
 static void set(struct buf *to, const char *text, size_t len)
@@ -22,8 +22,8 @@ static void tell_said(const struct codex_rollout_line *l, const char *text, size
 {
     struct codex_rollout *const c = l->c;
     codex_rollout_start(l, NULL);
-    tell_narration(l->out, text, len, id);
-    tell_message(l->out, text, len, id);
+    dialect_emit_narration(l->out, text, len, id);
+    dialect_emit_message(l->out, text, len, id);
     set(&c->answer, text, len);
     set(&c->answer_id, id ? id : "", id ? strlen(id) : 0);
 }
@@ -39,14 +39,14 @@ static void tell_asked(const struct codex_rollout_line *l, const char *text, siz
     ev.u.message.text = text;
     ev.u.message.text_len = len;
     ev.u.message.message_id = id;
-    dialect_emit(l->out, &ev);
+    dialect_emit_draft(l->out, &ev);
 }
 
 static void tell_thought(const struct codex_rollout_line *l, const char *text, size_t len,
                          const char *id)
 {
     codex_rollout_start(l, NULL);
-    tell_thinking(l->out, text, len, id);
+    dialect_emit_thinking(l->out, text, len, id);
 }
 
 /* Tools. */
@@ -58,19 +58,19 @@ static void tell_call(const struct codex_rollout_line *l, const char *id, const 
     buf_reset(&l->c->answer); /* what was said before a tool was narration */
     ev->u.tool_call.tool_use_id = id;
     ev->u.tool_call.name = name ? name : "tool";
-    tool_set_add(&l->c->open, id, ev->u.tool_call.name);
-    dialect_emit(l->out, ev);
+    open_calls_add(&l->c->open, id, ev->u.tool_call.name);
+    dialect_emit_draft(l->out, ev);
 }
 
 /* The result of an open call: the first that says one counts. */
 static void tell_result(const struct codex_rollout_line *l, const char *id, struct event *ev)
 {
-    const char *const name = tool_set_name(&l->c->open, id);
+    const char *const name = open_calls_get_name(&l->c->open, id);
     ev->u.tool_result.tool_use_id = id;
     ev->u.tool_result.name = name ? arena_strdup(l->out->scratch, name) : NULL;
-    tool_set_take(&l->c->open, id);
-    tool_set_add(&l->c->closed, id, NULL);
-    dialect_emit(l->out, ev);
+    open_calls_remove(&l->c->open, id);
+    open_calls_add(&l->c->closed, id, NULL);
+    dialect_emit_draft(l->out, ev);
 }
 
 /* Items that are tools: what they are called, and which members are their arguments. */
@@ -103,57 +103,57 @@ static void call_of_item(const struct codex_rollout_line *l, const struct tool_k
     struct tc_tool_call *const call = &ev.u.tool_call;
     event_init(&ev, TC_TOOL_CALL);
     if (kind->args)
-        call->args = value_select(l->out->scratch, l->item, kind->args, &call->args_len);
+        call->args = value_copy_members(l->out->scratch, l->item, kind->args, &call->args_len);
     else
-        tool_set_args(l->out->scratch, call, value_member(l->item, "arguments"));
+        tool_args_parse(l->out->scratch, call, value_get_last(l->item, "arguments"));
     tell_call(l, id, name_of(l, kind), &ev);
 }
 
 /* {"secs":2,"nanos":5} in milliseconds; negative: not told. */
 static double duration_of(struct str value)
 {
-    const double secs = value_real(value_member(value, "secs"), -1);
-    const double nanos = value_real(value_member(value, "nanos"), 0);
+    const double secs = value_real(value_get_last(value, "secs"), -1);
+    const double nanos = value_real(value_get_last(value, "nanos"), 0);
     return secs < 0 ? value_real(value, -1) : secs * 1000 + nanos / 1e6;
 }
 
 static void set_content(const struct codex_rollout_line *l, struct tc_tool_result *r)
 {
     struct arena *const a = l->out->scratch;
-    const struct str output = value_member(l->item, "aggregated_output");
-    const struct str result = value_member(l->item, "result");
-    const struct str error = value_member(l->item, "error");
-    const struct str content = value_member(result, "content");
+    const struct str output = value_get_last(l->item, "aggregated_output");
+    const struct str result = value_get_last(l->item, "result");
+    const struct str error = value_get_last(l->item, "error");
+    const struct str content = value_get_last(result, "content");
     if (output.p)
-        r->content = value_show(a, output, &r->content_len);
+        r->content = value_text_or_json(a, output, &r->content_len);
     else if (content.p)
         r->content = value_join_texts(a, content, "\n", &r->content_len);
     else
-        r->content = value_show(a, result.p ? result : error, &r->content_len);
+        r->content = value_text_or_json(a, result.p ? result : error, &r->content_len);
 }
 
 static void result_of_item(const struct codex_rollout_line *l, const char *id)
 {
-    const struct str status = value_member(l->item, "status");
-    const bool denied = value_is(status, "declined");
+    const struct str status = value_get_last(l->item, "status");
+    const bool denied = value_equals(status, "declined");
     struct event ev;
     struct tc_tool_result *const r = &ev.u.tool_result;
     event_init(&ev, TC_TOOL_RESULT);
-    r->is_error = denied || value_is(status, "failed");
+    r->is_error = denied || value_equals(status, "failed");
     r->outcome = denied ? "denied" : r->is_error ? "failed" : "succeeded";
-    r->duration_ms = duration_of(value_member(l->item, "duration"));
+    r->duration_ms = duration_of(value_get_last(l->item, "duration"));
     set_content(l, r);
-    ev.meta.x = value_some(l->out->scratch, l->item,
-                           (const char *const[]){"exit_code", "process_id", "source", NULL});
+    ev.meta.x = value_extra_only(l->out->scratch, l->item,
+                                 (const char *const[]){"exit_code", "process_id", "source", NULL});
     tell_result(l, id, &ev);
 }
 
 static bool take_tool(const struct codex_rollout_line *l, const struct tool_kind *kind)
 {
     const char *const id = item_text(l, "id");
-    if (!id || tool_set_has(&l->c->closed, id))
+    if (!id || open_calls_contains(&l->c->closed, id))
         return false;
-    if (!tool_set_has(&l->c->open, id))
+    if (!open_calls_contains(&l->c->open, id))
         call_of_item(l, kind, id);
     result_of_item(l, id);
     return true;
@@ -162,22 +162,23 @@ static bool take_tool(const struct codex_rollout_line *l, const struct tool_kind
 bool codex_rollout_take_item(const struct codex_rollout_line *l)
 {
     struct arena *const a = l->out->scratch;
-    const struct str type = value_member(l->item, "type");
+    const struct str type = value_get_last(l->item, "type");
     const char *const id = item_text(l, "id");
     size_t len = 0;
     for (size_t i = 0; i < sizeof(tool_kinds) / sizeof(tool_kinds[0]); i++)
-        if (value_is(type, tool_kinds[i].type))
+        if (value_equals(type, tool_kinds[i].type))
             return take_tool(l, &tool_kinds[i]);
-    if (value_is(type, "AgentMessage")) {
-        const char *const text = value_join_texts(a, value_member(l->item, "content"), "", &len);
+    if (value_equals(type, "AgentMessage")) {
+        const char *const text = value_join_texts(a, value_get_last(l->item, "content"), "", &len);
         l->c->has_messages = true;
         tell_said(l, text, len, id);
-    } else if (value_is(type, "UserMessage")) {
-        const char *const text = value_join_texts(a, value_member(l->item, "content"), "\n", &len);
-        tell_asked(l, text, len, id);
-    } else if (value_is(type, "Reasoning")) {
+    } else if (value_equals(type, "UserMessage")) {
         const char *const text =
-            value_join_texts(a, value_member(l->item, "summary_text"), "\n\n", &len);
+            value_join_texts(a, value_get_last(l->item, "content"), "\n", &len);
+        tell_asked(l, text, len, id);
+    } else if (value_equals(type, "Reasoning")) {
+        const char *const text =
+            value_join_texts(a, value_get_last(l->item, "summary_text"), "\n\n", &len);
         l->c->has_thoughts = true;
         tell_thought(l, text, len, id);
     } else {
@@ -191,15 +192,15 @@ bool codex_rollout_take_event(const struct codex_rollout_line *l)
 {
     struct arena *const a = l->out->scratch;
     size_t len = 0;
-    if (value_is(l->kind, "user_message")) {
-        const char *const text = value_text(a, value_member(l->payload, "message"), &len);
+    if (value_equals(l->kind, "user_message")) {
+        const char *const text = value_text(a, value_get_last(l->payload, "message"), &len);
         tell_asked(l, text ? text : "", len, NULL);
-    } else if (value_is(l->kind, "agent_message")) {
-        const char *const text = value_text(a, value_member(l->payload, "message"), &len);
+    } else if (value_equals(l->kind, "agent_message")) {
+        const char *const text = value_text(a, value_get_last(l->payload, "message"), &len);
         l->c->has_messages = true;
         tell_said(l, text ? text : "", len, NULL);
-    } else if (value_is(l->kind, "agent_reasoning")) {
-        const char *const text = value_text(a, value_member(l->payload, "text"), &len);
+    } else if (value_equals(l->kind, "agent_reasoning")) {
+        const char *const text = value_text(a, value_get_last(l->payload, "text"), &len);
         l->c->has_thoughts = true;
         tell_thought(l, text, len, NULL);
     } else {
@@ -213,19 +214,19 @@ bool codex_rollout_take_event(const struct codex_rollout_line *l)
 static bool take_model_call(const struct codex_rollout_line *l)
 {
     struct arena *const a = l->out->scratch;
-    const char *const id = codex_rollout_text(l, value_member(l->payload, "call_id"));
+    const char *const id = codex_rollout_text(l, value_get_last(l->payload, "call_id"));
     struct event ev;
     event_init(&ev, TC_TOOL_CALL);
-    if (!id || tool_set_has(&l->c->open, id) || tool_set_has(&l->c->closed, id))
+    if (!id || open_calls_contains(&l->c->open, id) || open_calls_contains(&l->c->closed, id))
         return false;
-    if (value_is(l->kind, "custom_tool_call"))
-        ev.u.tool_call.args = value_select(a, l->payload, (const char *const[]){"input", NULL},
-                                           &ev.u.tool_call.args_len);
-    else if (value_is(l->kind, "local_shell_call"))
-        tool_set_args(a, &ev.u.tool_call, value_member(l->payload, "action"));
+    if (value_equals(l->kind, "custom_tool_call"))
+        ev.u.tool_call.args = value_copy_members(
+            a, l->payload, (const char *const[]){"input", NULL}, &ev.u.tool_call.args_len);
+    else if (value_equals(l->kind, "local_shell_call"))
+        tool_args_parse(a, &ev.u.tool_call, value_get_last(l->payload, "action"));
     else
-        tool_set_args(a, &ev.u.tool_call, value_member(l->payload, "arguments"));
-    const char *const name = codex_rollout_text(l, value_member(l->payload, "name"));
+        tool_args_parse(a, &ev.u.tool_call, value_get_last(l->payload, "arguments"));
+    const char *const name = codex_rollout_text(l, value_get_last(l->payload, "name"));
     tell_call(l, id, name ? name : "shell", &ev);
     return true;
 }
@@ -233,17 +234,17 @@ static bool take_model_call(const struct codex_rollout_line *l)
 /* A text, or an object with it. It does not say whether the tool failed. */
 static bool take_model_output(const struct codex_rollout_line *l)
 {
-    const char *const id = codex_rollout_text(l, value_member(l->payload, "call_id"));
-    const struct str output = value_member(l->payload, "output");
-    const struct str content = value_member(output, "content");
-    const struct str success = value_member(output, "success");
+    const char *const id = codex_rollout_text(l, value_get_last(l->payload, "call_id"));
+    const struct str output = value_get_last(l->payload, "output");
+    const struct str content = value_get_last(output, "content");
+    const struct str success = value_get_last(output, "success");
     struct event ev;
     event_init(&ev, TC_TOOL_RESULT);
-    if (!id || !tool_set_has(&l->c->open, id))
+    if (!id || !open_calls_contains(&l->c->open, id))
         return false;
-    ev.u.tool_result.content =
-        value_show(l->out->scratch, content.p ? content : output, &ev.u.tool_result.content_len);
-    ev.u.tool_result.is_error = success.p && !value_true(success);
+    ev.u.tool_result.content = value_text_or_json(l->out->scratch, content.p ? content : output,
+                                                  &ev.u.tool_result.content_len);
+    ev.u.tool_result.is_error = success.p && !value_is_true(success);
     tell_result(l, id, &ev);
     return true;
 }
@@ -251,11 +252,11 @@ static bool take_model_output(const struct codex_rollout_line *l)
 static bool take_model_message(const struct codex_rollout_line *l)
 {
     size_t len = 0;
-    if (l->c->has_messages || !value_is(value_member(l->payload, "role"), "assistant"))
+    if (l->c->has_messages || !value_equals(value_get_last(l->payload, "role"), "assistant"))
         return false;
     const char *const text =
-        value_join_texts(l->out->scratch, value_member(l->payload, "content"), "", &len);
-    tell_said(l, text, len, codex_rollout_text(l, value_member(l->payload, "id")));
+        value_join_texts(l->out->scratch, value_get_last(l->payload, "content"), "", &len);
+    tell_said(l, text, len, codex_rollout_text(l, value_get_last(l->payload, "id")));
     return true;
 }
 
@@ -265,9 +266,9 @@ static bool take_model_thought(const struct codex_rollout_line *l)
     if (l->c->has_thoughts)
         return false;
     const char *const text =
-        value_join_texts(l->out->scratch, value_member(l->payload, "summary"), "\n\n", &len);
+        value_join_texts(l->out->scratch, value_get_last(l->payload, "summary"), "\n\n", &len);
     if (len)
-        tell_thought(l, text, len, codex_rollout_text(l, value_member(l->payload, "id")));
+        tell_thought(l, text, len, codex_rollout_text(l, value_get_last(l->payload, "id")));
     return len > 0;
 }
 
@@ -286,7 +287,7 @@ bool codex_rollout_take_response(const struct codex_rollout_line *l)
         {"custom_tool_call_output", take_model_output},
     };
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-        if (value_is(l->kind, kinds[i].kind))
+        if (value_equals(l->kind, kinds[i].kind))
             return kinds[i].take(l);
     return false;
 }

@@ -18,7 +18,7 @@ struct copilot {
 
 struct copilot_call {
     struct copilot *c;
-    const struct dialect_out *out;
+    const struct dialect_sink *out;
     struct str self, type, data, id, session_id, exit_code, usage;
     const char *parent_id; /* call that spawned the sub-agent whose event it is, or NULL */
 };
@@ -30,7 +30,7 @@ static char *text_of(const struct copilot_call *call, struct str value)
 
 static char *data_text(const struct copilot_call *call, const char *key)
 {
-    return text_of(call, value_member(call->data, key));
+    return text_of(call, value_get_last(call->data, key));
 }
 
 static void replace(struct buf *to, const char *text, size_t len)
@@ -49,7 +49,7 @@ static void send(const struct copilot_call *call, struct event *ev)
     ev->meta.parent_id = call->parent_id;
     if (call->c->session.len)
         ev->meta.session_id = call->c->session.p;
-    dialect_emit(call->out, ev);
+    dialect_emit_draft(call->out, ev);
 }
 
 static void tell_start(const struct copilot_call *call)
@@ -64,7 +64,7 @@ static void tell_start(const struct copilot_call *call)
 
 static void take_noise(const struct copilot_call *call)
 {
-    tell_raw(call->out, "copilot", call->self, text_of(call, call->type));
+    dialect_emit_raw(call->out, "copilot", call->self, text_of(call, call->type));
 }
 
 static void send_text(const struct copilot_call *call, enum tc_kind kind, const char *text,
@@ -95,7 +95,7 @@ static void take_delta(const struct copilot_call *call)
     struct copilot *const c = call->c;
     size_t len = 0;
     const char *const text =
-        value_text(call->out->scratch, value_member(call->data, "deltaContent"), &len);
+        value_text(call->out->scratch, value_get_last(call->data, "deltaContent"), &len);
     const char *const id = data_text(call, "messageId");
     if (!call->parent_id && c->streamed_id.len && strcmp(c->streamed_id.p, id ? id : "") != 0)
         retract_streamed(call);
@@ -110,7 +110,7 @@ static void take_reasoning_delta(const struct copilot_call *call)
 {
     size_t len = 0;
     const char *const text =
-        value_text(call->out->scratch, value_member(call->data, "deltaContent"), &len);
+        value_text(call->out->scratch, value_get_last(call->data, "deltaContent"), &len);
     send_text(call, TC_THINKING, text, len, data_text(call, "reasoningId"));
     if (!call->parent_id && len)
         buf_add(&call->c->thought, text, len);
@@ -120,7 +120,7 @@ static void take_reasoning(const struct copilot_call *call)
 {
     size_t len = 0;
     const char *const text =
-        value_text(call->out->scratch, value_member(call->data, "content"), &len);
+        value_text(call->out->scratch, value_get_last(call->data, "content"), &len);
     if (!call->c->thought.len)
         send_text(call, TC_THINKING, text, len, data_text(call, "reasoningId"));
     buf_reset(&call->c->thought);
@@ -166,25 +166,25 @@ static void tell_call(const struct copilot_call *call, struct str id, struct str
     ev.u.tool_call.name = tool ? tool : "tool";
     ev.u.tool_call.tool_use_id = tool_use_id ? tool_use_id : "";
     ev.u.tool_call.message_id = message_id;
-    tool_set_args(call->out->scratch, &ev.u.tool_call, args);
+    tool_args_parse(call->out->scratch, &ev.u.tool_call, args);
     send(call, &ev);
 }
 
 /* Returns how many. A call is told here: the start of its execution may never come. */
 static size_t take_requests(const struct copilot_call *call, const char *message_id)
 {
-    const struct str list = value_member(call->data, "toolRequests");
+    const struct str list = value_get_last(call->data, "toolRequests");
     size_t count = 0;
     struct json j;
-    json_start(&j, list.p, list.len);
-    if (!list.p || !json_enter_array(&j))
+    json_init(&j, list.p, list.len);
+    if (!list.p || !json_reader_enter_array(&j))
         return 0;
-    for (; json_next_element(&j); count++) {
+    for (; json_reader_next_element(&j); count++) {
         struct str request = {0}, id = {0}, name = {0}, args = {0};
         const struct value_row rows[] = {
             {"toolCallId", &id}, {"name", &name}, {"arguments", &args}};
-        json_skip(&j, &request);
-        value_pick(request, VALUE_ROWS(rows));
+        json_reader_skip(&j, &request);
+        value_get_members(request, VALUE_ROWS(rows));
         tell_call(call, id, name, args, message_id);
     }
     return count;
@@ -194,7 +194,7 @@ static void take_message(const struct copilot_call *call)
 {
     struct copilot *const c = call->c;
     size_t len = 0;
-    const char *text = value_text(call->out->scratch, value_member(call->data, "content"), &len);
+    const char *text = value_text(call->out->scratch, value_get_last(call->data, "content"), &len);
     const char *const id = data_text(call, "messageId");
     text = text ? text : "";
     settle_text(call, text, len, id);
@@ -208,8 +208,9 @@ static void take_message(const struct copilot_call *call)
 
 static void take_tool_start(const struct copilot_call *call)
 {
-    tell_call(call, value_member(call->data, "toolCallId"), value_member(call->data, "toolName"),
-              value_member(call->data, "arguments"), NULL);
+    tell_call(call, value_get_last(call->data, "toolCallId"),
+              value_get_last(call->data, "toolName"), value_get_last(call->data, "arguments"),
+              NULL);
 }
 
 static void take_tool_complete(const struct copilot_call *call)
@@ -218,20 +219,20 @@ static void take_tool_complete(const struct copilot_call *call)
                                        "turnId",     "model",   "toolTelemetry", NULL};
     struct event ev;
     struct tc_tool_result *const result = &ev.u.tool_result;
-    const struct str error = value_member(call->data, "error");
-    const struct str code = value_member(error, "code");
+    const struct str error = value_get_last(call->data, "error");
+    const struct str code = value_get_last(error, "code");
     event_init(&ev, TC_TOOL_RESULT);
     const char *const id = data_text(call, "toolCallId");
     result->tool_use_id = id ? id : "";
-    result->is_error = !value_true(value_member(call->data, "success"));
-    const bool denied = value_is(code, "denied") || value_is(code, "rejected");
+    result->is_error = !value_is_true(value_get_last(call->data, "success"));
+    const bool denied = value_equals(code, "denied") || value_equals(code, "rejected");
     result->outcome = !result->is_error ? "succeeded" : denied ? "denied" : "failed";
-    struct str shown = value_member(value_member(call->data, "result"), "content");
+    struct str shown = value_get_last(value_get_last(call->data, "result"), "content");
     if (!shown.p)
-        shown = value_member(error, "message");
+        shown = value_get_last(error, "message");
     if (shown.p)
-        result->content = value_show(call->out->scratch, shown, &result->content_len);
-    ev.meta.x = value_rest(call->out->scratch, call->data, told);
+        result->content = value_text_or_json(call->out->scratch, shown, &result->content_len);
+    ev.meta.x = value_extra_except(call->out->scratch, call->data, told);
     send(call, &ev);
 }
 
@@ -253,13 +254,13 @@ static void send_progress(const struct copilot_call *call, const char *phase, st
 
 static void take_call_delta(const struct copilot_call *call)
 {
-    send_progress(call, "args", value_member(call->data, "inputDelta"), (struct str){0});
+    send_progress(call, "args", value_get_last(call->data, "inputDelta"), (struct str){0});
 }
 
 /* The pieces of the output; tool.execution_partial_result repeats them from the beginning. */
 static void take_shell_output(const struct copilot_call *call)
 {
-    send_progress(call, "running", (struct str){0}, value_member(call->data, "text"));
+    send_progress(call, "running", (struct str){0}, value_get_last(call->data, "text"));
 }
 
 static void take_retry(const struct copilot_call *call)
@@ -267,25 +268,25 @@ static void take_retry(const struct copilot_call *call)
     static const char *const told[] = {"reason", NULL};
     const char *const reason = data_text(call, "reason");
     retract_streamed(call);
-    tell_notice(call->out, "warn", "retry", reason ? reason : "the model is asked again",
-                value_rest(call->out->scratch, call->data, told));
+    dialect_emit_notice(call->out, "warn", "retry", reason ? reason : "the model is asked again",
+                        value_extra_except(call->out->scratch, call->data, told));
 }
 
 static void take_info(const struct copilot_call *call)
 {
     static const char *const told[] = {"message", NULL};
-    const bool retry = value_is(value_member(call->data, "infoType"), "model_retry");
+    const bool retry = value_equals(value_get_last(call->data, "infoType"), "model_retry");
     const char *const text = data_text(call, "message");
-    tell_notice(call->out, retry ? "warn" : "info", retry ? "retry" : "info", text ? text : "",
-                value_rest(call->out->scratch, call->data, told));
+    dialect_emit_notice(call->out, retry ? "warn" : "info", retry ? "retry" : "info",
+                        text ? text : "", value_extra_except(call->out->scratch, call->data, told));
 }
 
 static void take_call_failure(const struct copilot_call *call)
 {
     static const char *const told[] = {"errorMessage", "requestFingerprint", NULL};
     const char *const text = data_text(call, "errorMessage");
-    tell_notice(call->out, "warn", "api_error", text ? text : "a call of the model failed",
-                value_rest(call->out->scratch, call->data, told));
+    dialect_emit_notice(call->out, "warn", "api_error", text ? text : "a call of the model failed",
+                        value_extra_except(call->out->scratch, call->data, told));
 }
 
 static void take_error(const struct copilot_call *call)
@@ -296,8 +297,8 @@ static void take_error(const struct copilot_call *call)
     set(&c->error, message ? message : "the turn failed");
     set(&c->error_code, data_text(call, "errorType"));
     c->failed = true;
-    tell_notice(call->out, "error", "stream_error", c->error.p,
-                value_rest(call->out->scratch, call->data, told));
+    dialect_emit_notice(call->out, "error", "stream_error", c->error.p,
+                        value_extra_except(call->out->scratch, call->data, told));
 }
 
 static void take_abort(const struct copilot_call *call)
@@ -308,7 +309,7 @@ static void take_abort(const struct copilot_call *call)
 
 static void take_idle(const struct copilot_call *call)
 {
-    call->c->aborted |= value_true(value_member(call->data, "aborted"));
+    call->c->aborted |= value_is_true(value_get_last(call->data, "aborted"));
     take_noise(call);
 }
 
@@ -318,8 +319,8 @@ static void take_user(const struct copilot_call *call)
     event_init(&ev, TC_MESSAGE);
     ev.u.message.role = "user";
     ev.u.message.message_id = data_text(call, "messageId");
-    ev.u.message.text =
-        value_text(call->out->scratch, value_member(call->data, "content"), &ev.u.message.text_len);
+    ev.u.message.text = value_text(call->out->scratch, value_get_last(call->data, "content"),
+                                   &ev.u.message.text_len);
     send(call, &ev);
 }
 
@@ -329,26 +330,26 @@ static void tell_usage(const struct copilot_call *call, bool failed)
     struct event ev;
     event_init(&ev, TC_USAGE);
     ev.u.usage.scope = "turn";
-    ev.u.usage.duration_ms = value_real(value_member(call->usage, "sessionDurationMs"), -1);
+    ev.u.usage.duration_ms = value_real(value_get_last(call->usage, "sessionDurationMs"), -1);
     ev.u.usage.is_error = failed;
-    ev.meta.x = value_rest(call->out->scratch, call->usage, told);
+    ev.meta.x = value_extra_except(call->out->scratch, call->usage, told);
     send(call, &ev);
 }
 
 /* How the run ended, from what it said on the way: the exit code alone is 0 for an abort, too. */
-static void tell_end(struct copilot *c, const struct dialect_out *out,
+static void tell_end(struct copilot *c, const struct dialect_sink *out,
                      const struct copilot_call *result)
 {
     const bool failed = !c->aborted && (c->failed || (result && value_int(result->exit_code, 0)));
     const char *const code = c->error_code.len ? c->error_code.p : NULL;
     c->ended = true;
     if (failed)
-        tell_error(out, c->error.len ? c->error.p : "the agent ended with an error", code);
+        dialect_emit_error(out, c->error.len ? c->error.p : "the agent ended with an error", code);
     else
-        tell_final(out, c->answer.p, c->answer.len, c->answer_id.p);
+        dialect_emit_final(out, c->answer.p, c->answer.len, c->answer_id.p);
     if (result && result->usage.p)
         tell_usage(result, failed);
-    tell_done(out, c->aborted ? "cancelled" : failed ? "error" : "completed", NULL);
+    dialect_emit_done(out, c->aborted ? "cancelled" : failed ? "error" : "completed", NULL);
 }
 
 static void take_result(const struct copilot_call *call)
@@ -384,14 +385,14 @@ static const struct {
 static void dispatch(const struct copilot_call *call)
 {
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-        if (value_is(call->type, types[i].type)) {
+        if (value_equals(call->type, types[i].type)) {
             types[i].take(call);
             return;
         }
     take_noise(call);
 }
 
-static int read_line(void *state, const struct dialect_out *out, const char *line, size_t len)
+static int read_line(void *state, const struct dialect_sink *out, const char *line, size_t len)
 {
     struct copilot_call call = {.c = state, .self = {line, len}};
     struct str timestamp = {0};
@@ -402,9 +403,9 @@ static int read_line(void *state, const struct dialect_out *out, const char *lin
                                      {"sessionId", &call.session_id},
                                      {"exitCode", &call.exit_code},
                                      {"usage", &call.usage}};
-    if (value_line(line, len, VALUE_ROWS(rows)) < 0)
+    if (value_parse_line(line, len, VALUE_ROWS(rows)) < 0)
         return -1;
-    struct dialect_out timed = *out;
+    struct dialect_sink timed = *out;
     timed.ts = value_time(timestamp);
     call.out = &timed;
     call.parent_id = data_text(&call, "parentToolCallId");
@@ -415,7 +416,7 @@ static int read_line(void *state, const struct dialect_out *out, const char *lin
 }
 
 /* An interrupted run may end without its result: what it said before decides. */
-static void end_stream(void *state, const struct dialect_out *out,
+static void end_stream(void *state, const struct dialect_sink *out,
                        const struct stream_end_info *end)
 {
     struct copilot *const c = state;
@@ -435,12 +436,14 @@ static void close_state(void *state)
 
 static int sniff_line(struct str line, const char *event)
 {
-    const struct str type = value_member(line, "type");
+    const struct str type = value_get_last(line, "type");
     (void)event;
-    if (value_member(line, "data").p && value_member(line, "parentId").p &&
-        value_member(line, "timestamp").p)
-        return DIALECT_SURE;
-    return value_is(type, "result") && value_member(line, "exitCode").p ? DIALECT_SURE : 0;
+    if (value_get_last(line, "data").p && value_get_last(line, "parentId").p &&
+        value_get_last(line, "timestamp").p)
+        return DIALECT_SCORE_CERTAIN;
+    return value_equals(type, "result") && value_get_last(line, "exitCode").p
+               ? DIALECT_SCORE_CERTAIN
+               : 0;
 }
 
 const struct dialect dialect_copilot = {

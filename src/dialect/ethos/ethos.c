@@ -7,85 +7,87 @@
 #include "dialect/reader/dialect_emit.h"
 #include "dialect/reader/value.h"
 
-static int read_event(void *state, const struct dialect_out *out, const char *line, size_t len)
+static int read_event(void *state, const struct dialect_sink *out, const char *line, size_t len)
 {
-    if (value_line(line, len, NULL, 0) < 0)
+    if (value_parse_line(line, len, NULL, 0) < 0)
         return -1;
-    ethos_event(&(struct ethos_call){.e = state, .out = out, .dialect = "ethos"},
-                (struct str){line, len});
+    ethos_handle_event(&(struct ethos_ctx){.e = state, .out = out, .dialect = "ethos"},
+                       (struct str){line, len});
     return 0;
 }
 
-static int read_web(void *state, const struct dialect_out *out, const char *line, size_t len)
+static int read_web(void *state, const struct dialect_sink *out, const char *line, size_t len)
 {
-    if (value_line(line, len, NULL, 0) < 0)
+    if (value_parse_line(line, len, NULL, 0) < 0)
         return -1;
-    ethos_event(&(struct ethos_call){.e = state, .out = out, .dialect = "ethos-web", .web = true},
-                (struct str){line, len});
+    ethos_handle_event(
+        &(struct ethos_ctx){.e = state, .out = out, .dialect = "ethos-web", .web = true},
+        (struct str){line, len});
     return 0;
 }
 
-struct rpc {
+struct ethos_rpc_line {
     struct str self, method, params, id, result, error;
 };
 
-static void remember_request(const struct ethos_call *call, struct str id)
+static void remember_request(const struct ethos_ctx *call, struct str id)
 {
     if (id.p && id.len < sizeof(call->e->request))
         snprintf(call->e->request, sizeof(call->e->request), "%.*s", (int)id.len, id.p);
 }
 
 /* Whether the response is to the run, as far as one was seen. */
-static bool is_ours(const struct ethos_call *call, const struct rpc *rpc)
+static bool is_ours(const struct ethos_ctx *call, const struct ethos_rpc_line *rpc)
 {
     return !*call->e->request || !rpc->id.p || str_is(rpc->id, call->e->request);
 }
 
-static void take_result(const struct ethos_call *call, const struct rpc *rpc)
+static void take_result(const struct ethos_ctx *call, const struct ethos_rpc_line *rpc)
 {
     struct str text = {0}, turns = {0}, trace = {0};
     const struct value_row rows[] = {{"text", &text}, {"turnCount", &turns}, {"traceId", &trace}};
-    value_pick(rpc->result, VALUE_ROWS(rows));
+    value_get_members(rpc->result, VALUE_ROWS(rows));
     if (is_ours(call, rpc) && (text.p || turns.p))
-        ethos_done(call, text, turns, trace);
+        ethos_end_done(call, text, turns, trace);
     else
-        ethos_event(call, rpc->self); /* of no type: raw */
+        ethos_handle_event(call, rpc->self); /* of no type: raw */
 }
 
-static void take_error(const struct ethos_call *call, const struct rpc *rpc)
+static void take_error(const struct ethos_ctx *call, const struct ethos_rpc_line *rpc)
 {
-    const char *const message = ethos_copy(call, value_member(rpc->error, "message"));
-    const char *const code = value_show(call->out->scratch, value_member(rpc->error, "code"), NULL);
+    const char *const message = ethos_copy(call, value_get_last(rpc->error, "message"));
+    const char *const code =
+        value_text_or_json(call->out->scratch, value_get_last(rpc->error, "code"), NULL);
     if (!is_ours(call, rpc)) {
-        tell_notice(call->out, "warn", code, message ? message : "", NULL);
+        dialect_emit_notice(call->out, "warn", code, message ? message : "", NULL);
         return;
     }
     if (!call->e->failed)
-        ethos_error(call, message, code);
+        ethos_end_error(call, message, code);
     ethos_close_failed(call);
 }
 
-static int read_rpc(void *state, const struct dialect_out *out, const char *line, size_t len)
+static int read_rpc(void *state, const struct dialect_sink *out, const char *line, size_t len)
 {
-    struct rpc rpc = {.self = {line, len}};
+    struct ethos_rpc_line rpc = {.self = {line, len}};
     const struct value_row rows[] = {{"method", &rpc.method},
                                      {"params", &rpc.params},
                                      {"id", &rpc.id},
                                      {"result", &rpc.result},
                                      {"error", &rpc.error}};
-    const struct ethos_call call = {.e = state, .out = out, .dialect = "ethos-acp"};
-    if (value_line(line, len, VALUE_ROWS(rows)) < 0)
+    const struct ethos_ctx call = {.e = state, .out = out, .dialect = "ethos-acp"};
+    if (value_parse_line(line, len, VALUE_ROWS(rows)) < 0)
         return -1;
-    const struct str event = value_member(rpc.params, "event");
-    if (value_is(rpc.method, "$/stream") && event.p && *event.p == '{') {
-        remember_request(&call, value_member(rpc.params, "requestId"));
-        ethos_event(&call, event);
+    const struct str event = value_get_last(rpc.params, "event");
+    if (value_equals(rpc.method, "$/stream") && event.p && *event.p == '{') {
+        remember_request(&call, value_get_last(rpc.params, "requestId"));
+        ethos_handle_event(&call, event);
     } else if (rpc.result.p && !rpc.method.p) {
         take_result(&call, &rpc);
     } else if (rpc.error.p && !rpc.method.p) {
         take_error(&call, &rpc);
     } else {
-        ethos_event(&call, rpc.self);
+        ethos_handle_event(&call, rpc.self);
     }
     return 0;
 }
@@ -108,28 +110,31 @@ static const struct {
 
 static int sniff_event(struct str line, const char *event)
 {
-    const struct str type = value_member(line, "type");
+    const struct str type = value_get_last(line, "type");
     (void)event;
     for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
-        if (value_is(type, marks[i].type) && value_member(line, marks[i].member).p)
-            return DIALECT_SURE - 1;
+        if (value_equals(type, marks[i].type) && value_get_last(line, marks[i].member).p)
+            return DIALECT_SCORE_CERTAIN - 1;
     return 0;
 }
 
 /* The web stream begins by saying whose it is; what follows looks like the events. */
 static int sniff_web(struct str line, const char *event)
 {
-    const struct str type = value_member(line, "type");
+    const struct str type = value_get_last(line, "type");
     (void)event;
-    return value_is(type, "stream_meta") || value_is(type, "message_persisted") ? DIALECT_SURE : 0;
+    return value_equals(type, "stream_meta") || value_equals(type, "message_persisted")
+               ? DIALECT_SCORE_CERTAIN
+               : 0;
 }
 
 static int sniff_rpc(struct str line, const char *event)
 {
     (void)event;
-    if (value_is(value_member(line, "method"), "$/stream"))
-        return DIALECT_SURE;
-    return value_member(value_member(line, "result"), "turnCount").p ? DIALECT_SURE : 0;
+    if (value_equals(value_get_last(line, "method"), "$/stream"))
+        return DIALECT_SCORE_CERTAIN;
+    return value_get_last(value_get_last(line, "result"), "turnCount").p ? DIALECT_SCORE_CERTAIN
+                                                                         : 0;
 }
 
 const struct dialect dialect_ethos = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The events of Ethos, whatever carries them: ethos.c reads the three transports, ethos_event.c
- * what a run says, ethos_tool.c its calls and what is asked, ethos_notice.c what only informs,
- * ethos_end.c how it ends. */
+ * The events of Ethos, whatever carries them: ethos.c reads the three transports,
+ * ethos_handle_event.c what a run says, ethos_tool.c its calls and what is asked, ethos_notice.c
+ * what only informs, ethos_end.c how it ends. */
 #ifndef DIALECT_ETHOS_ETHOS_H
 #define DIALECT_ETHOS_ETHOS_H
 
@@ -14,12 +14,12 @@
 #define ETHOS_TEXT_MAX ((size_t)32 << 20) /* text a run streams */
 
 struct ethos {
-    bool started;         /* something of the run was told */
-    bool failed, ended;   /* an error was told; done was */
-    struct buf text;      /* all that was streamed */
-    struct buf early;     /* lines that only inform, until the run starts */
-    struct tool_set open; /* calls: id, name */
-    struct tally tally;
+    bool started;           /* something of the run was told */
+    bool failed, ended;     /* an error was told; done was */
+    struct buf text;        /* all that was streamed */
+    struct buf early;       /* lines that only inform, until the run starts */
+    struct open_calls open; /* calls: id, name */
+    struct usage_totals tally;
     char rule[ETHOS_CODE];    /* of the halt, or "" */
     char code[ETHOS_CODE];    /* of the error, or "" */
     char request[ETHOS_CODE]; /* JSON-RPC: id of the run's request as JSON, or "" */
@@ -32,46 +32,47 @@ struct ethos_line {
         structured, error, code, data, kind, rule, reason, approved, turns, trace;
 };
 
-struct ethos_call {
+struct ethos_ctx {
     struct ethos *e;
-    const struct dialect_out *out;
+    const struct dialect_sink *out;
     const char *dialect;
     bool web; /* the bridge calls all progress the user's */
     const struct ethos_line *l;
 };
 
-/* ethos_event.c */
-void ethos_event(const struct ethos_call *call, struct str event);
+/* ethos_handle_event.c */
+void ethos_handle_event(const struct ethos_ctx *call, struct str event);
 /* Tells what waited for the start. */
-void ethos_tell_early(const struct ethos_call *call);
-char *ethos_copy(const struct ethos_call *call, struct str value); /* or NULL */
+void ethos_tell_early(const struct ethos_ctx *call);
+char *ethos_copy(const struct ethos_ctx *call, struct str value); /* or NULL */
 /* Members of the event but those that are known. */
-char *ethos_rest(const struct ethos_call *call, const char *const *known);
+char *ethos_rest(const struct ethos_ctx *call, const char *const *known);
 
 /* ethos_tool.c */
-void ethos_tool_start(const struct ethos_call *call);
-void ethos_tool_progress(const struct ethos_call *call);
-void ethos_tool_end(const struct ethos_call *call);
-void ethos_approval(const struct ethos_call *call);
-void ethos_approval_response(const struct ethos_call *call);
-void ethos_push_approval(const struct ethos_call *call);
-void ethos_push_approval_resolved(const struct ethos_call *call);
-void ethos_clarify(const struct ethos_call *call);
-void ethos_clarify_resolved(const struct ethos_call *call);
-void ethos_credential(const struct ethos_call *call);
+void ethos_tool_start(const struct ethos_ctx *call);
+void ethos_tool_progress(const struct ethos_ctx *call);
+void ethos_tool_end(const struct ethos_ctx *call);
+void ethos_approval(const struct ethos_ctx *call);
+void ethos_approval_response(const struct ethos_ctx *call);
+void ethos_push_approval(const struct ethos_ctx *call);
+void ethos_push_approval_resolved(const struct ethos_ctx *call);
+void ethos_clarify(const struct ethos_ctx *call);
+void ethos_clarify_resolved(const struct ethos_ctx *call);
+void ethos_credential(const struct ethos_ctx *call);
 
 /* ethos_notice.c: whether the event is one of those that only inform; then it is told. */
-bool ethos_note(const struct ethos_call *call);
+bool ethos_note(const struct ethos_ctx *call);
 bool ethos_is_note(const char *type);
-void ethos_halt(const struct ethos_call *call);
+void ethos_halt(const struct ethos_ctx *call);
 
 /* ethos_end.c */
 /* The first end counts; what an end says behind it is folded into the done. */
-void ethos_done(const struct ethos_call *call, struct str text, struct str turns, struct str trace);
-void ethos_error(const struct ethos_call *call, const char *message, const char *code);
+void ethos_end_done(const struct ethos_ctx *call, struct str text, struct str turns,
+                    struct str trace);
+void ethos_end_error(const struct ethos_ctx *call, const char *message, const char *code);
 /* The run is over, and an error has said why. */
-void ethos_close_failed(const struct ethos_call *call);
-void ethos_end(void *state, const struct dialect_out *out, const struct stream_end_info *end);
+void ethos_close_failed(const struct ethos_ctx *call);
+void ethos_end(void *state, const struct dialect_sink *out, const struct stream_end_info *end);
 void ethos_close(void *state);
 
 #endif

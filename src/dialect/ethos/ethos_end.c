@@ -18,7 +18,7 @@ static const char *real_code(const char *code)
     return code;
 }
 
-static const char *code_x(const struct ethos_call *call, const char *code)
+static const char *code_x(const struct ethos_ctx *call, const char *code)
 {
     const bool other = code && real_code(code) != code;
     return other ? arena_sprintf(call->out->scratch, "{\"code\":\"%s\"}", code) : NULL;
@@ -31,24 +31,24 @@ static void init_done(struct event *ev, const char *reason, const char *code)
     ev->u.done.code = code && *code ? code : NULL;
 }
 
-static void tell_end(const struct ethos_call *call, struct event *done)
+static void tell_end(const struct ethos_ctx *call, struct event *done)
 {
     call->e->ended = true;
-    tally_tell(&call->e->tally, call->out, call->e->failed);
-    dialect_emit(call->out, done);
+    usage_totals_emit(&call->e->tally, call->out, call->e->failed);
+    dialect_emit_draft(call->out, done);
 }
 
-static void end_cancelled(const struct ethos_call *call, const char *text, const char *x)
+static void end_cancelled(const struct ethos_ctx *call, const char *text, const char *x)
 {
     struct event done;
-    tell_final(call->out, call->e->text.p, call->e->text.len, NULL);
+    dialect_emit_final(call->out, call->e->text.p, call->e->text.len, NULL);
     init_done(&done, "cancelled", NULL);
     done.u.done.detail = text;
     done.meta.x = x;
     tell_end(call, &done);
 }
 
-static void tell_failure(const struct ethos_call *call, const char *message, const char *code)
+static void tell_failure(const struct ethos_ctx *call, const char *message, const char *code)
 {
     struct ethos *const e = call->e;
     struct event ev;
@@ -57,29 +57,30 @@ static void tell_failure(const struct ethos_call *call, const char *message, con
     ev.u.error.code = real_code(code);
     ev.meta.x = code_x(call, code);
     e->failed = true;
-    utf8_copy(e->code, sizeof(e->code), ev.u.error.code);
-    dialect_emit(call->out, &ev);
-    tally_tell(&e->tally, call->out, true);
+    utf8_copy_truncated(e->code, sizeof(e->code), ev.u.error.code);
+    dialect_emit_draft(call->out, &ev);
+    usage_totals_emit(&e->tally, call->out, true);
 }
 
-void ethos_error(const struct ethos_call *call, const char *message, const char *code)
+void ethos_end_error(const struct ethos_ctx *call, const char *message, const char *code)
 {
     const struct ethos *const e = call->e;
     const char *const real = real_code(code);
     if (e->failed || e->ended)
-        tell_notice(call->out, "error", code, message ? message : "", "{\"type\":\"error\"}");
+        dialect_emit_notice(call->out, "error", code, message ? message : "",
+                            "{\"type\":\"error\"}");
     else if (real && strcmp(real, "aborted") == 0)
         end_cancelled(call, message, code_x(call, code));
     else
         tell_failure(call, message, code);
 }
 
-static void end_failed(const struct ethos_call *call, struct event *done)
+static void end_failed(const struct ethos_ctx *call, struct event *done)
 {
     init_done(done, "error", call->e->code);
 }
 
-void ethos_close_failed(const struct ethos_call *call)
+void ethos_close_failed(const struct ethos_ctx *call)
 {
     struct event done;
     if (!call->e->failed || call->e->ended)
@@ -89,21 +90,21 @@ void ethos_close_failed(const struct ethos_call *call)
 }
 
 /* Its text is the answer, also where it is not what was streamed. */
-static void end_well(const struct ethos_call *call, struct event *done, const char *text,
-                     size_t len)
+static void end_well(const struct ethos_ctx *call, struct event *done, const char *text, size_t len)
 {
     const struct ethos *const e = call->e;
     const char *const answer = len ? text : e->text.p;
     const size_t answer_len = len ? len : e->text.len;
     if (answer_len)
-        tell_message(call->out, answer, answer_len, NULL);
-    tell_final(call->out, answer, answer_len, NULL);
+        dialect_emit_message(call->out, answer, answer_len, NULL);
+    dialect_emit_final(call->out, answer, answer_len, NULL);
     init_done(done, *e->rule ? "stopped" : "completed", e->rule);
     if (!len && answer_len)
         done->meta.x = "{\"text\":\"\"}";
 }
 
-void ethos_done(const struct ethos_call *call, struct str text, struct str turns, struct str trace)
+void ethos_end_done(const struct ethos_ctx *call, struct str text, struct str turns,
+                    struct str trace)
 {
     size_t len = 0;
     const char *const told = value_text(call->out->scratch, text, &len);
@@ -122,10 +123,10 @@ void ethos_done(const struct ethos_call *call, struct str text, struct str turns
     tell_end(call, &done);
 }
 
-void ethos_end(void *state, const struct dialect_out *out, const struct stream_end_info *end)
+void ethos_end(void *state, const struct dialect_sink *out, const struct stream_end_info *end)
 {
     struct ethos *const e = state;
-    const struct ethos_call call = {.e = e, .out = out, .dialect = "ethos"};
+    const struct ethos_ctx call = {.e = e, .out = out, .dialect = "ethos"};
     ethos_tell_early(&call);
     if (e->ended)
         return;
@@ -134,7 +135,7 @@ void ethos_end(void *state, const struct dialect_out *out, const struct stream_e
     else if (end->how == STREAM_CANCELLED)
         end_cancelled(&call, NULL, NULL);
     else
-        tally_tell(&e->tally, out, true);
+        usage_totals_emit(&e->tally, out, true);
 }
 
 void ethos_close(void *state)
@@ -142,5 +143,5 @@ void ethos_close(void *state)
     struct ethos *const e = state;
     buf_fini(&e->text);
     buf_fini(&e->early);
-    tool_set_fini(&e->open);
+    open_calls_fini(&e->open);
 }

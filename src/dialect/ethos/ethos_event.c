@@ -6,58 +6,58 @@
 #include "dialect/reader/dialect_emit.h"
 #include "dialect/reader/value.h"
 
-char *ethos_copy(const struct ethos_call *call, struct str value)
+char *ethos_copy(const struct ethos_ctx *call, struct str value)
 {
     return value_text(call->out->scratch, value, NULL);
 }
 
-char *ethos_rest(const struct ethos_call *call, const char *const *known)
+char *ethos_rest(const struct ethos_ctx *call, const char *const *known)
 {
-    return value_rest(call->out->scratch, call->l->self, known);
+    return value_extra_except(call->out->scratch, call->l->self, known);
 }
 
-static void take_start(const struct ethos_call *call)
+static void take_start(const struct ethos_ctx *call)
 {
     static const char *const known[] = {"type", "provider", "model", "source", "traceId", NULL};
     struct event ev;
     struct tc_start *const s = &ev.u.start;
     event_init(&ev, TC_START);
-    s->provider = ethos_copy(call, value_member(call->l->self, "provider"));
-    s->model = ethos_copy(call, value_member(call->l->self, "model"));
-    s->source = ethos_copy(call, value_member(call->l->self, "source"));
+    s->provider = ethos_copy(call, value_get_last(call->l->self, "provider"));
+    s->model = ethos_copy(call, value_get_last(call->l->self, "model"));
+    s->source = ethos_copy(call, value_get_last(call->l->self, "source"));
     s->trace_id = ethos_copy(call, call->l->trace);
     ev.meta.x = ethos_rest(call, known);
-    dialect_emit(call->out, &ev);
+    dialect_emit_draft(call->out, &ev);
 }
 
-static void take_context(const struct ethos_call *call)
+static void take_context(const struct ethos_ctx *call)
 {
     struct event ev;
     event_init(&ev, TC_STATE);
     ev.u.state.scope = "context";
     ev.u.state.op = "snapshot";
     ev.u.state.value = value_json(call->out->scratch, call->l->data, NULL);
-    dialect_emit(call->out, &ev);
+    dialect_emit_draft(call->out, &ev);
 }
 
-static void take_text(const struct ethos_call *call)
+static void take_text(const struct ethos_ctx *call)
 {
     struct buf *const text = &call->e->text;
     size_t len = 0;
     const char *const told = value_text(call->out->scratch, call->l->text, &len);
-    tell_narration(call->out, told, len, NULL);
+    dialect_emit_narration(call->out, told, len, NULL);
     if (len && text->len + len <= ETHOS_TEXT_MAX)
         buf_add(text, told, len);
 }
 
-static void take_thinking(const struct ethos_call *call)
+static void take_thinking(const struct ethos_ctx *call)
 {
     size_t len = 0;
     const char *const told = value_text(call->out->scratch, call->l->thinking, &len);
-    tell_thinking(call->out, told, len, NULL);
+    dialect_emit_thinking(call->out, told, len, NULL);
 }
 
-static void take_usage(const struct ethos_call *call)
+static void take_usage(const struct ethos_ctx *call)
 {
     static const char *const known[] = {"type",
                                         "inputTokens",
@@ -74,7 +74,7 @@ static void take_usage(const struct ethos_call *call)
                                      {"cacheCreationTokens", &written}};
     struct event ev;
     struct tc_usage *const u = &ev.u.usage;
-    value_pick(call->l->self, VALUE_ROWS(rows));
+    value_get_members(call->l->self, VALUE_ROWS(rows));
     event_init(&ev, TC_USAGE);
     u->scope = "call";
     u->input_tokens = value_int(input, -1);
@@ -83,34 +83,34 @@ static void take_usage(const struct ethos_call *call)
     u->cache_write_tokens = value_int(written, -1);
     u->cost_usd = value_real(cost, -1);
     ev.meta.x = ethos_rest(call, known);
-    tally_add(&call->e->tally, u);
-    dialect_emit(call->out, &ev);
+    usage_totals_add(&call->e->tally, u);
+    dialect_emit_draft(call->out, &ev);
 }
 
-static void take_persisted(const struct ethos_call *call)
+static void take_persisted(const struct ethos_ctx *call)
 {
     struct event ev;
     event_init(&ev, TC_MESSAGE);
-    const char *const role = ethos_copy(call, value_member(call->l->self, "role"));
+    const char *const role = ethos_copy(call, value_get_last(call->l->self, "role"));
     ev.u.message.role = role ? role : "assistant";
-    ev.u.message.message_id = ethos_copy(call, value_member(call->l->self, "messageId"));
+    ev.u.message.message_id = ethos_copy(call, value_get_last(call->l->self, "messageId"));
     ev.u.message.persisted = true;
-    dialect_emit(call->out, &ev);
+    dialect_emit_draft(call->out, &ev);
 }
 
-static void take_error(const struct ethos_call *call)
+static void take_error(const struct ethos_ctx *call)
 {
-    ethos_error(call, ethos_copy(call, call->l->error), ethos_copy(call, call->l->code));
+    ethos_end_error(call, ethos_copy(call, call->l->error), ethos_copy(call, call->l->code));
 }
 
-static void take_done(const struct ethos_call *call)
+static void take_done(const struct ethos_ctx *call)
 {
-    ethos_done(call, call->l->text, call->l->turns, call->l->trace);
+    ethos_end_done(call, call->l->text, call->l->turns, call->l->trace);
 }
 
 static const struct type {
     const char *type;
-    void (*take)(const struct ethos_call *call);
+    void (*take)(const struct ethos_ctx *call);
 } types[] = {
     {"run_start", take_start},
     {"context_meta", take_context},
@@ -136,35 +136,35 @@ static const struct type {
 
 /* What others of the session do may come before the run's start, which says more than one that
  * is made up for them. */
-static bool is_early(const struct ethos_call *call, const struct type *type)
+static bool is_early(const struct ethos_ctx *call, const struct type *type)
 {
     const struct ethos *const e = call->e;
     const bool informs = !type || type->take == take_persisted;
     return !e->started && informs && e->early.len + call->l->self.len < ETHOS_EARLY_MAX;
 }
 
-static void keep_early(const struct ethos_call *call)
+static void keep_early(const struct ethos_ctx *call)
 {
     buf_add(&call->e->early, call->l->self.p, call->l->self.len);
     buf_add_char(&call->e->early, '\n');
 }
 
-static const struct type *type_of(const struct ethos_call *call)
+static const struct type *type_of(const struct ethos_ctx *call)
 {
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-        if (value_is(call->l->type, types[i].type))
+        if (value_equals(call->l->type, types[i].type))
             return &types[i];
     return NULL;
 }
 
 /* What is of no type is a JSON-RPC message beside the run. */
-static const char *name_of(const struct ethos_call *call)
+static const char *name_of(const struct ethos_ctx *call)
 {
     const struct str type = call->l->type;
-    return ethos_copy(call, type.p ? type : value_member(call->l->self, "method"));
+    return ethos_copy(call, type.p ? type : value_get_last(call->l->self, "method"));
 }
 
-static void dispatch(const struct ethos_call *call)
+static void dispatch(const struct ethos_ctx *call)
 {
     const struct type *const type = type_of(call);
     if (is_early(call, type)) {
@@ -175,23 +175,23 @@ static void dispatch(const struct ethos_call *call)
     if (type)
         type->take(call);
     else if (!ethos_note(call))
-        tell_raw(call->out, call->dialect, call->l->self, name_of(call));
+        dialect_emit_raw(call->out, call->dialect, call->l->self, name_of(call));
     ethos_tell_early(call);
 }
 
-void ethos_tell_early(const struct ethos_call *call)
+void ethos_tell_early(const struct ethos_ctx *call)
 {
     struct buf early = call->e->early;
     call->e->early = (struct buf){0};
     call->e->started |= early.len > 0;
     for (size_t at = 0, n; at < early.len; at += n + 1) {
         n = strcspn(early.p + at, "\n");
-        ethos_event(call, (struct str){early.p + at, n});
+        ethos_handle_event(call, (struct str){early.p + at, n});
     }
     buf_fini(&early);
 }
 
-void ethos_event(const struct ethos_call *call, struct str event)
+void ethos_handle_event(const struct ethos_ctx *call, struct str event)
 {
     struct ethos_line l = {.self = event};
     const struct value_row rows[] = {{"type", &l.type},
@@ -216,8 +216,8 @@ void ethos_event(const struct ethos_call *call, struct str event)
                                      {"approved", &l.approved},
                                      {"turnCount", &l.turns},
                                      {"traceId", &l.trace}};
-    struct ethos_call with_line = *call;
-    value_pick(event, VALUE_ROWS(rows));
+    struct ethos_ctx with_line = *call;
+    value_get_members(event, VALUE_ROWS(rows));
     with_line.l = &l;
     dispatch(&with_line);
 }

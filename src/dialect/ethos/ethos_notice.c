@@ -37,7 +37,7 @@ bool ethos_is_note(const char *type)
     return note_find(type);
 }
 
-bool ethos_note(const struct ethos_call *call)
+bool ethos_note(const struct ethos_ctx *call)
 {
     static const char *const known[] = {"type", NULL};
     const char *const type = ethos_copy(call, call->l->type);
@@ -45,18 +45,18 @@ bool ethos_note(const struct ethos_call *call)
     if (!note)
         return false;
     const char *const text =
-        note->member ? ethos_copy(call, value_member(call->l->self, note->member)) : NULL;
-    tell_notice(call->out, "info", note->type, text && *text ? text : note->text,
-                ethos_rest(call, known));
+        note->member ? ethos_copy(call, value_get_last(call->l->self, note->member)) : NULL;
+    dialect_emit_notice(call->out, "info", note->type, text && *text ? text : note->text,
+                        ethos_rest(call, known));
     return true;
 }
 
-void ethos_halt(const struct ethos_call *call)
+void ethos_halt(const struct ethos_ctx *call)
 {
     static const char *const known[] = {"type", "rule", "message", NULL};
     const char *const rule = ethos_copy(call, call->l->rule);
     const char *const text = ethos_copy(call, call->l->message);
     const char *const code = rule && *rule ? rule : "halt";
-    utf8_copy(call->e->rule, sizeof(call->e->rule), code);
-    tell_notice(call->out, "warn", code, text ? text : "", ethos_rest(call, known));
+    utf8_copy_truncated(call->e->rule, sizeof(call->e->rule), code);
+    dialect_emit_notice(call->out, "warn", code, text ? text : "", ethos_rest(call, known));
 }

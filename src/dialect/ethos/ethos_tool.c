@@ -7,14 +7,14 @@
 #include "event/json/json_reader.h"
 #include "event/json/json_writer.h"
 
-static const char *text_or_empty(const struct ethos_call *call, struct str value)
+static const char *text_or_empty(const struct ethos_ctx *call, struct str value)
 {
     const char *const text = ethos_copy(call, value);
     return text ? text : "";
 }
 
 /* Calls from inside a script are named PARENT#N. */
-static const char *parent_of(const struct ethos_call *call, const char *id)
+static const char *parent_of(const struct ethos_ctx *call, const char *id)
 {
     const char *const hash = strrchr(id, '#');
     return hash && hash != id ? arena_strndup(call->out->scratch, id, (size_t)(hash - id)) : NULL;
@@ -24,7 +24,7 @@ static const char *known_audience(struct str audience)
 {
     static const char *const known[] = {"user", "internal", "dashboard"};
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-        if (value_is(audience, known[i]))
+        if (value_equals(audience, known[i]))
             return known[i];
     return NULL;
 }
@@ -34,7 +34,7 @@ static bool is_object(struct str value)
     return value.p && *value.p == '{';
 }
 
-void ethos_tool_start(const struct ethos_call *call)
+void ethos_tool_start(const struct ethos_ctx *call)
 {
     static const char *const known[] = {"type", "toolCallId", "toolName", "audience", NULL};
     static const char *const known_args[] = {"type",     "toolCallId", "toolName",
@@ -44,18 +44,18 @@ void ethos_tool_start(const struct ethos_call *call)
     event_init(&ev, TC_TOOL_CALL);
     tc->tool_use_id = text_or_empty(call, call->l->id);
     tc->name = text_or_empty(call, call->l->name);
-    tool_set_args(call->out->scratch, tc, call->l->args);
+    tool_args_parse(call->out->scratch, tc, call->l->args);
     ev.meta.parent_id = parent_of(call, tc->tool_use_id);
     ev.meta.audience = known_audience(call->l->audience);
     ev.meta.x = ethos_rest(call, is_object(call->l->args) ? known_args : known);
-    if (!tool_set_has(&call->e->open, tc->tool_use_id))
-        tool_set_add(&call->e->open, tc->tool_use_id, tc->name);
-    dialect_emit(call->out, &ev);
+    if (!open_calls_contains(&call->e->open, tc->tool_use_id))
+        open_calls_add(&call->e->open, tc->tool_use_id, tc->name);
+    dialect_emit_draft(call->out, &ev);
 }
 
 /* The wire has only the tool's name; of several calls the oldest waits longest. Internal is what
  * nobody has said otherwise, and the web bridge says "user" of everything. */
-void ethos_tool_progress(const struct ethos_call *call)
+void ethos_tool_progress(const struct ethos_ctx *call)
 {
     static const char *const known[] = {"type", "toolName", "message", "percent", "audience", NULL};
     static const char *const known_web[] = {"type", "toolName", "message", "percent", NULL};
@@ -64,25 +64,25 @@ void ethos_tool_progress(const struct ethos_call *call)
     const char *const audience = call->web ? NULL : known_audience(call->l->audience);
     event_init(&ev, TC_PROGRESS);
     p->name = ethos_copy(call, call->l->name);
-    p->tool_use_id = p->name ? tool_set_find_name(&call->e->open, p->name) : NULL;
+    p->tool_use_id = p->name ? open_calls_find_by_name(&call->e->open, p->name) : NULL;
     p->phase = "running";
     p->message = ethos_copy(call, call->l->message);
     p->percent = value_real(call->l->percent, -1);
     ev.meta.parent_id = p->tool_use_id ? parent_of(call, p->tool_use_id) : NULL;
     ev.meta.audience = audience ? audience : "internal";
     ev.meta.x = ethos_rest(call, audience ? known : known_web);
-    dialect_emit(call->out, &ev);
+    dialect_emit_draft(call->out, &ev);
 }
 
-static void set_content(const struct ethos_call *call, struct tc_tool_result *result)
+static void set_content(const struct ethos_ctx *call, struct tc_tool_result *result)
 {
     const struct str value = call->l->result.p ? call->l->result : call->l->error;
     if (value.p)
-        result->content = value_show(call->out->scratch, value, &result->content_len);
+        result->content = value_text_or_json(call->out->scratch, value, &result->content_len);
 }
 
 /* A call that a hook rejected never started: the guard invents it. */
-void ethos_tool_end(const struct ethos_call *call)
+void ethos_tool_end(const struct ethos_ctx *call)
 {
     static const char *const known[] = {"type",     "toolCallId", "toolName",   "ok", "durationMs",
                                         "audience", "result",     "structured", NULL};
@@ -91,17 +91,17 @@ void ethos_tool_end(const struct ethos_call *call)
     event_init(&ev, TC_TOOL_RESULT);
     result->tool_use_id = text_or_empty(call, call->l->id);
     result->name = ethos_copy(call, call->l->name);
-    result->is_error = !value_true(call->l->ok);
+    result->is_error = !value_is_true(call->l->ok);
     result->duration_ms = value_real(call->l->duration, -1);
     result->structured = value_json(call->out->scratch, call->l->structured, NULL);
     set_content(call, result);
-    const bool started = tool_set_take(&call->e->open, result->tool_use_id);
+    const bool started = open_calls_remove(&call->e->open, result->tool_use_id);
     const bool rejected = !started && result->duration_ms <= 0;
     result->outcome = !result->is_error ? "succeeded" : rejected ? "denied" : "failed";
     ev.meta.parent_id = parent_of(call, result->tool_use_id);
     ev.meta.audience = known_audience(call->l->audience);
     ev.meta.x = ethos_rest(call, known);
-    dialect_emit(call->out, &ev);
+    dialect_emit_draft(call->out, &ev);
 }
 
 static struct tc_request *init_request(struct event *ev, const char *kind, bool open)
@@ -113,7 +113,7 @@ static struct tc_request *init_request(struct event *ev, const char *kind, bool 
 }
 
 /* An announcement: the call runs anyway. */
-void ethos_approval(const struct ethos_call *call)
+void ethos_approval(const struct ethos_ctx *call)
 {
     static const char *const known[] = {"type", "toolCallId", "toolName", "args", NULL};
     struct event ev;
@@ -123,35 +123,35 @@ void ethos_approval(const struct ethos_call *call)
     r->tool = ethos_copy(call, call->l->name);
     r->args = value_json(call->out->scratch, call->l->args, NULL);
     ev.meta.x = ethos_rest(call, known);
-    dialect_emit(call->out, &ev);
+    dialect_emit_draft(call->out, &ev);
 }
 
-void ethos_approval_response(const struct ethos_call *call)
+void ethos_approval_response(const struct ethos_ctx *call)
 {
     static const char *const known[] = {"type", "toolCallId", "approved", "reason", NULL};
     struct event ev;
     struct tc_request *const r = init_request(&ev, "approval", false);
     r->request_id = text_or_empty(call, call->l->id);
     r->tool_use_id = ethos_copy(call, call->l->id);
-    r->decision = value_true(call->l->approved) ? "allow" : "deny";
+    r->decision = value_is_true(call->l->approved) ? "allow" : "deny";
     r->reason = ethos_copy(call, call->l->reason);
     ev.meta.x = ethos_rest(call, known);
-    dialect_emit(call->out, &ev);
+    dialect_emit_draft(call->out, &ev);
 }
 
 /* The real gate: the run waits. */
-void ethos_push_approval(const struct ethos_call *call)
+void ethos_push_approval(const struct ethos_ctx *call)
 {
     static const char *const known[] = {"approvalId", "toolCallId", "toolName",
                                         "args",       "reason",     NULL};
-    const struct str request = value_member(call->l->self, "request");
+    const struct str request = value_get_last(call->l->self, "request");
     struct str id = {0}, tool_use_id = {0}, tool = {0}, args = {0}, reason = {0}, session = {0};
     const struct value_row rows[] = {{"approvalId", &id}, {"toolCallId", &tool_use_id},
                                      {"toolName", &tool}, {"args", &args},
                                      {"reason", &reason}, {"sessionId", &session}};
     struct event ev;
     struct tc_request *const r = init_request(&ev, "approval", true);
-    value_pick(request, VALUE_ROWS(rows));
+    value_get_members(request, VALUE_ROWS(rows));
     r->request_id = text_or_empty(call, id);
     r->tool_use_id = ethos_copy(call, tool_use_id);
     r->tool = ethos_copy(call, tool);
@@ -159,34 +159,34 @@ void ethos_push_approval(const struct ethos_call *call)
     r->reason = ethos_copy(call, reason);
     r->blocking = true;
     ev.meta.session_id = text_or_empty(call, session);
-    ev.meta.x = value_rest(call->out->scratch, request, known);
-    dialect_emit(call->out, &ev);
+    ev.meta.x = value_extra_except(call->out->scratch, request, known);
+    dialect_emit_draft(call->out, &ev);
 }
 
-void ethos_push_approval_resolved(const struct ethos_call *call)
+void ethos_push_approval_resolved(const struct ethos_ctx *call)
 {
     const struct str self = call->l->self;
     struct event ev;
     struct tc_request *const r = init_request(&ev, "approval", false);
-    r->request_id = text_or_empty(call, value_member(self, "approvalId"));
-    r->decision = value_is(value_member(self, "decision"), "allow") ? "allow" : "deny";
-    r->by = ethos_copy(call, value_member(self, "decidedBy"));
-    dialect_emit(call->out, &ev);
+    r->request_id = text_or_empty(call, value_get_last(self, "approvalId"));
+    r->decision = value_equals(value_get_last(self, "decision"), "allow") ? "allow" : "deny";
+    r->by = ethos_copy(call, value_get_last(self, "decidedBy"));
+    dialect_emit_draft(call->out, &ev);
 }
 
 /* Options are plain texts here. */
-static void add_options(struct buf *b, const struct ethos_call *call, struct str options)
+static void add_options(struct buf *b, const struct ethos_ctx *call, struct str options)
 {
     struct json j;
     bool first = true;
-    json_start(&j, options.p, options.len);
-    if (!options.p || !json_enter_array(&j))
+    json_init(&j, options.p, options.len);
+    if (!options.p || !json_reader_enter_array(&j))
         return;
-    while (json_next_element(&j)) {
+    while (json_reader_next_element(&j)) {
         struct str option = {0};
         size_t len = 0;
-        json_skip(&j, &option);
-        const char *const label = value_show(call->out->scratch, option, &len);
+        json_reader_skip(&j, &option);
+        const char *const label = value_text_or_json(call->out->scratch, option, &len);
         buf_add_str(b, first ? "{\"label\":" : ",{\"label\":");
         jsonw_string(b, label, len);
         buf_add_char(b, '}');
@@ -194,58 +194,58 @@ static void add_options(struct buf *b, const struct ethos_call *call, struct str
     }
 }
 
-static const char *question_json(const struct ethos_call *call, const char *id)
+static const char *question_json(const struct ethos_ctx *call, const char *id)
 {
     CLEANUP_BUF struct buf b = {0};
     buf_add_str(&b, "[{");
     jsonw_member_str(&b, "id", id);
-    jsonw_member_str(&b, "prompt", text_or_empty(call, value_member(call->l->self, "question")));
+    jsonw_member_str(&b, "prompt", text_or_empty(call, value_get_last(call->l->self, "question")));
     buf_add_str(&b, ",\"options\":[");
-    add_options(&b, call, value_member(call->l->self, "options"));
+    add_options(&b, call, value_get_last(call->l->self, "options"));
     buf_add_str(&b, "],\"multi\":false}]");
     return arena_strndup(call->out->scratch, b.p, b.len);
 }
 
-void ethos_clarify(const struct ethos_call *call)
+void ethos_clarify(const struct ethos_ctx *call)
 {
     static const char *const known[] = {"type",    "requestId",         "question",
                                         "options", "defaultDeadlineAt", NULL};
     struct event ev;
     struct tc_request *const r = init_request(&ev, "ask", true);
-    r->request_id = text_or_empty(call, value_member(call->l->self, "requestId"));
+    r->request_id = text_or_empty(call, value_get_last(call->l->self, "requestId"));
     r->questions = question_json(call, r->request_id);
-    r->expires_ms = value_int(value_member(call->l->self, "defaultDeadlineAt"), -1);
+    r->expires_ms = value_int(value_get_last(call->l->self, "defaultDeadlineAt"), -1);
     r->blocking = true;
     ev.meta.x = ethos_rest(call, known);
-    dialect_emit(call->out, &ev);
+    dialect_emit_draft(call->out, &ev);
 }
 
-void ethos_clarify_resolved(const struct ethos_call *call)
+void ethos_clarify_resolved(const struct ethos_ctx *call)
 {
     static const char *const known[] = {"type", "requestId", NULL};
-    const char *const source = text_or_empty(call, value_member(call->l->self, "source"));
+    const char *const source = text_or_empty(call, value_get_last(call->l->self, "source"));
     struct event ev;
     struct tc_request *const r = init_request(&ev, "ask", false);
-    r->request_id = text_or_empty(call, value_member(call->l->self, "requestId"));
+    r->request_id = text_or_empty(call, value_get_last(call->l->self, "requestId"));
     r->decision = strncmp(source, "timeout", 7) == 0 ? "timeout"
                   : strcmp(source, "cancel") == 0    ? "cancelled"
                                                      : "answered";
     ev.meta.x = ethos_rest(call, known);
-    dialect_emit(call->out, &ev);
+    dialect_emit_draft(call->out, &ev);
 }
 
 /* The run ends behind it: nothing waits. */
-void ethos_credential(const struct ethos_call *call)
+void ethos_credential(const struct ethos_ctx *call)
 {
     static const char *const known[] = {"type", "label", "description", NULL};
     const struct str self = call->l->self;
     struct event ev;
     struct tc_request *const r = init_request(&ev, "credential", true);
     r->request_id = arena_sprintf(call->out->scratch, "%s:%s",
-                                  text_or_empty(call, value_member(self, "pluginId")),
-                                  text_or_empty(call, value_member(self, "credentialKey")));
-    r->subject = ethos_copy(call, value_member(self, "label"));
-    r->message = ethos_copy(call, value_member(self, "description"));
+                                  text_or_empty(call, value_get_last(self, "pluginId")),
+                                  text_or_empty(call, value_get_last(self, "credentialKey")));
+    r->subject = ethos_copy(call, value_get_last(self, "label"));
+    r->message = ethos_copy(call, value_get_last(self, "description"));
     ev.meta.x = ethos_rest(call, known);
-    dialect_emit(call->out, &ev);
+    dialect_emit_draft(call->out, &ev);
 }

@@ -19,15 +19,15 @@
 #define COST_MIN 1e-9 /* US dollars; less is a rounding error */
 
 struct ethos_writing {
-    struct tool_set calls;  /* open: id, name */
-    struct buf said;        /* all text_delta joined */
-    struct buf error, code; /* written when the turn is done: usage comes after the error */
-    int64_t counted;        /* calls of the model whose usage was written */
-    double cost;            /* what the usage lines add up to */
+    struct open_calls calls; /* open: id, name */
+    struct buf said;         /* all text_delta joined */
+    struct buf error, code;  /* written when the turn is done: usage comes after the error */
+    int64_t counted;         /* calls of the model whose usage was written */
+    double cost;             /* what the usage lines add up to */
     bool failed, halted;
 };
 
-struct wire {
+struct ethos_write_ctx {
     struct ethos_writing *w;
     const struct writer_out *out;
     const struct event *ev;
@@ -37,35 +37,35 @@ struct wire {
 
 static const char *const nothing[] = {NULL};
 
-static struct buf *begin(const struct wire *wire, const char *type)
+static struct buf *begin(const struct ethos_write_ctx *wire, const char *type)
 {
-    struct buf *const b = writer_begin(wire->out);
+    struct buf *const b = writer_begin_message(wire->out);
     buf_add_char(b, '{');
-    style_member_str(b, JS, "type", type);
+    json_style_member_str(b, JS, "type", type);
     return b;
 }
 
-static void end(const struct wire *wire)
+static void end(const struct ethos_write_ctx *wire)
 {
     buf_add_char(wire->out->buf, '}');
-    writer_end(wire->out);
+    writer_begin_end_message(wire->out);
 }
 
-static struct str x_member(const struct wire *wire, const char *key)
+static struct str x_member(const struct ethos_write_ctx *wire, const char *key)
 {
-    return value_member(wire->x, key);
+    return value_get_last(wire->x, key);
 }
 
 /* A required text. */
 static void add_str(struct buf *b, const char *key, const char *s)
 {
-    style_member_str(b, JS, key, s ? s : "");
+    json_style_member_str(b, JS, key, s ? s : "");
 }
 
 static void add_text(struct buf *b, const char *key, const char *s, size_t len)
 {
-    style_key(b, JS, key);
-    style_string(b, JS, s ? s : "", len);
+    json_style_append_key(b, JS, key);
+    json_style_append_string(b, JS, s ? s : "", len);
 }
 
 /* The union of the format is closed; "global" is the model that no rule selected. */
@@ -78,7 +78,7 @@ static const char *source_of(const char *source)
     return "global";
 }
 
-static void write_start(const struct wire *wire)
+static void write_start(const struct ethos_write_ctx *wire)
 {
     const struct tc_start *const s = &wire->ev->u.start;
     const char *const model = s->model ? s->model : wire->out->conf->model;
@@ -88,32 +88,32 @@ static void write_start(const struct wire *wire)
     add_str(b, "provider", s->provider);
     add_str(b, "model", model);
     add_str(b, "source", source_of(s->source));
-    member_str(b, JS, "traceId", s->trace_id);
-    member_rest(b, JS, wire->x, nothing);
+    json_member_str(b, JS, "traceId", s->trace_id);
+    json_member_rest(b, JS, wire->x, nothing);
     end(wire);
 }
 
 /* Only the tools of sub-agents are on this wire, not their text. */
-static bool is_child(const struct wire *wire)
+static bool is_child(const struct ethos_write_ctx *wire)
 {
     return wire->ev->meta.agent || wire->ev->meta.parent_id;
 }
 
-static void write_delta(const struct wire *wire, const char *text, size_t len)
+static void write_delta(const struct ethos_write_ctx *wire, const char *text, size_t len)
 {
     add_text(begin(wire, "text_delta"), "text", text, len);
     end(wire);
-    said_add(&wire->w->said, text, len);
+    streamed_text_add(&wire->w->said, text, len);
 }
 
-static void write_narration(const struct wire *wire)
+static void write_narration(const struct ethos_write_ctx *wire)
 {
     const struct tc_narration *const n = &wire->ev->u.narration;
     if (n->text_len && !is_child(wire))
         write_delta(wire, n->text, n->text_len);
 }
 
-static void write_thinking(const struct wire *wire)
+static void write_thinking(const struct ethos_write_ctx *wire)
 {
     const struct tc_thinking *const t = &wire->ev->u.thinking;
     if (!t->text_len || is_child(wire))
@@ -123,11 +123,11 @@ static void write_thinking(const struct wire *wire)
 }
 
 /* The answer is streamed like all text, unless the text that was streamed ends with it. */
-static void write_final(const struct wire *wire)
+static void write_final(const struct ethos_write_ctx *wire)
 {
     const struct tc_final *const f = &wire->ev->u.final;
     const struct buf *const said = &wire->w->said;
-    if (!f->text_len || said_ends_with(said, f->text, f->text_len))
+    if (!f->text_len || streamed_text_ends_with(said, f->text, f->text_len))
         return;
     CLEANUP_BUF struct buf paragraph = {0};
     buf_add_str(&paragraph, said->len ? "\n\n" : "");
@@ -135,7 +135,7 @@ static void write_final(const struct wire *wire)
     write_delta(wire, paragraph.p, paragraph.len);
 }
 
-static void write_message(const struct wire *wire)
+static void write_message(const struct ethos_write_ctx *wire)
 {
     const struct tc_message *const m = &wire->ev->u.message;
     if (!wire->web || !m->persisted)
@@ -147,7 +147,7 @@ static void write_message(const struct wire *wire)
 }
 
 /* "dashboard" is one of Ethos' own; of the other canonical audiences it has two. */
-static const char *audience_of(const struct wire *wire)
+static const char *audience_of(const struct ethos_write_ctx *wire)
 {
     const char *const audience = wire->ev->meta.audience;
     if (audience && (wire->own || strcmp(audience, "dashboard") == 0))
@@ -155,7 +155,7 @@ static const char *audience_of(const struct wire *wire)
     return !audience || strcmp(audience, "user") == 0 ? "user" : "internal";
 }
 
-static void write_call(const struct wire *wire)
+static void write_call(const struct ethos_write_ctx *wire)
 {
     const struct tc_tool_call *const c = &wire->ev->u.tool_call;
     static const char *const written[] = {"args", NULL};
@@ -163,19 +163,19 @@ static void write_call(const struct wire *wire)
     struct buf *const b = begin(wire, "tool_start");
     add_str(b, "toolCallId", c->tool_use_id);
     add_str(b, "toolName", c->name);
-    member_value(b, JS, "args", args.p ? args : (struct str){c->args, c->args_len});
-    member_str(b, JS, "audience", wire->ev->meta.audience ? audience_of(wire) : NULL);
-    member_rest(b, JS, wire->x, written);
+    json_member_value(b, JS, "args", args.p ? args : (struct str){c->args, c->args_len});
+    json_member_str(b, JS, "audience", wire->ev->meta.audience ? audience_of(wire) : NULL);
+    json_member_rest(b, JS, wire->x, written);
     end(wire);
-    tool_set_add(&wire->w->calls, c->tool_use_id, c->name);
+    open_calls_add(&wire->w->calls, c->tool_use_id, c->name);
 }
 
-static const char *name_of(const struct wire *wire, const char *name, const char *id)
+static const char *name_of(const struct ethos_write_ctx *wire, const char *name, const char *id)
 {
-    return name || !id ? name : tool_set_name(&wire->w->calls, id);
+    return name || !id ? name : open_calls_get_name(&wire->w->calls, id);
 }
 
-static void write_progress(const struct wire *wire)
+static void write_progress(const struct ethos_write_ctx *wire)
 {
     static const char *const written[] = {"audience", NULL};
     const struct tc_progress *const p = &wire->ev->u.progress;
@@ -191,113 +191,114 @@ static void write_progress(const struct wire *wire)
     else
         add_text(b, "message", p->output, p->output_len);
     if (p->percent >= 0)
-        style_member_real(b, JS, "percent", p->percent);
+        json_style_member_real(b, JS, "percent", p->percent);
     if (wire->own && audience.p)
-        member_value(b, JS, "audience", audience);
+        json_member_value(b, JS, "audience", audience);
     else
         add_str(b, "audience", audience_of(wire));
-    member_rest(b, JS, wire->x, written);
+    json_member_rest(b, JS, wire->x, written);
     end(wire);
 }
 
-static void add_error(const struct wire *wire, struct buf *b, const struct tc_tool_result *r)
+static void add_error(const struct ethos_write_ctx *wire, struct buf *b,
+                      const struct tc_tool_result *r)
 {
     const struct str error = x_member(wire, "error");
     if (wire->own)
-        member_value(b, JS, "error", error);
+        json_member_value(b, JS, "error", error);
     else if (r->content_len)
         add_text(b, "error", r->content, r->content_len);
     else
         add_str(b, "error", r->outcome ? r->outcome : "failed");
 }
 
-static void write_result(const struct wire *wire)
+static void write_result(const struct ethos_write_ctx *wire)
 {
     static const char *const written[] = {"error", NULL};
     const struct tc_tool_result *const r = &wire->ev->u.tool_result;
     struct buf *const b = begin(wire, "tool_end");
     add_str(b, "toolCallId", r->tool_use_id);
     add_str(b, "toolName", name_of(wire, r->name, r->tool_use_id));
-    style_member_bool(b, JS, "ok", !r->is_error);
-    style_member_real(b, JS, "durationMs", r->duration_ms < 0 ? 0 : r->duration_ms);
-    member_str(b, JS, "audience", wire->ev->meta.audience ? audience_of(wire) : NULL);
-    member_text(b, JS, "result", r->content, r->content_len);
+    json_style_member_bool(b, JS, "ok", !r->is_error);
+    json_style_member_real(b, JS, "durationMs", r->duration_ms < 0 ? 0 : r->duration_ms);
+    json_member_str(b, JS, "audience", wire->ev->meta.audience ? audience_of(wire) : NULL);
+    json_member_text(b, JS, "result", r->content, r->content_len);
     if (r->structured)
-        style_member_json(b, JS, "structured", r->structured);
+        json_style_member_json(b, JS, "structured", r->structured);
     if (r->is_error)
         add_error(wire, b, r);
-    member_rest(b, JS, wire->x, written);
+    json_member_rest(b, JS, wire->x, written);
     end(wire);
-    tool_set_take(&wire->w->calls, r->tool_use_id);
+    open_calls_remove(&wire->w->calls, r->tool_use_id);
 }
 
-static void write_approval(const struct wire *wire, const struct tc_request *r)
+static void write_approval(const struct ethos_write_ctx *wire, const struct tc_request *r)
 {
     struct buf *const b = begin(wire, "tool_approval_required");
     add_str(b, "toolCallId", r->tool_use_id ? r->tool_use_id : r->request_id);
     add_str(b, "toolName", r->tool);
-    style_member_json(b, JS, "args", r->args ? r->args : "{}");
-    member_rest(b, JS, wire->x, nothing);
+    json_style_member_json(b, JS, "args", r->args ? r->args : "{}");
+    json_member_rest(b, JS, wire->x, nothing);
     end(wire);
 }
 
-static void write_push_approval(const struct wire *wire, const struct tc_request *r)
+static void write_push_approval(const struct ethos_write_ctx *wire, const struct tc_request *r)
 {
     static const char *const written[] = {"sessionId", NULL};
     struct buf *const b = begin(wire, "tool.approval_required");
-    style_key(b, JS, "request");
+    json_style_append_key(b, JS, "request");
     buf_add_char(b, '{');
     add_str(b, "approvalId", r->request_id);
-    member_value(b, JS, "sessionId", x_member(wire, "sessionId"));
+    json_member_value(b, JS, "sessionId", x_member(wire, "sessionId"));
     add_str(b, "toolCallId", r->tool_use_id);
     add_str(b, "toolName", r->tool);
-    style_member_json(b, JS, "args", r->args ? r->args : "{}");
+    json_style_member_json(b, JS, "args", r->args ? r->args : "{}");
     if (r->reason)
         add_str(b, "reason", r->reason);
     else
-        style_member_null(b, JS, "reason");
-    member_rest(b, JS, wire->x, written);
+        json_style_member_null(b, JS, "reason");
+    json_member_rest(b, JS, wire->x, written);
     buf_add_char(b, '}');
     end(wire);
 }
 
-static void write_response(const struct wire *wire, const struct tc_request *r)
+static void write_response(const struct ethos_write_ctx *wire, const struct tc_request *r)
 {
     struct buf *const b = begin(wire, "tool_approval_response");
     add_str(b, "toolCallId", r->tool_use_id ? r->tool_use_id : r->request_id);
-    style_member_bool(b, JS, "approved", strcmp(r->decision, "allow") == 0);
-    member_str(b, JS, "reason", r->reason);
-    member_rest(b, JS, wire->x, nothing);
+    json_style_member_bool(b, JS, "approved", strcmp(r->decision, "allow") == 0);
+    json_member_str(b, JS, "reason", r->reason);
+    json_member_rest(b, JS, wire->x, nothing);
     end(wire);
 }
 
-static void write_push_resolved(const struct wire *wire, const struct tc_request *r)
+static void write_push_resolved(const struct ethos_write_ctx *wire, const struct tc_request *r)
 {
     struct buf *const b = begin(wire, "approval.resolved");
     add_str(b, "approvalId", r->request_id);
     add_str(b, "decision", r->decision);
-    member_str(b, JS, "decidedBy", r->by);
+    json_member_str(b, JS, "decidedBy", r->by);
     end(wire);
 }
 
 /* The options of the first question, as plain texts; left out when there are none. */
 static void add_options(struct buf *b, struct str questions)
 {
-    const struct str options = json_pointer(questions, "/0/options");
+    const struct str options = json_reader_pointer(questions, "/0/options");
     struct json j;
     bool any = false;
-    json_start(&j, options.p, options.len);
-    if (!options.p || !json_enter_array(&j))
+    json_init(&j, options.p, options.len);
+    if (!options.p || !json_reader_enter_array(&j))
         return;
-    while (json_next_element(&j)) {
+    while (json_reader_next_element(&j)) {
         struct str option = {0};
-        json_skip(&j, &option);
-        const struct str label = value_member(option, "label");
+        json_reader_skip(&j, &option);
+        const struct str label = value_get_last(option, "label");
         if (!any)
-            style_key(b, JS, "options");
+            json_style_append_key(b, JS, "options");
         buf_add_char(b, any ? ',' : '[');
         if (label.p)
-            style_json(b, JS, label.p, label.len);
+            json_style_append_value(b, JS, label.p, label.len);
         else
             buf_add_str(b, "\"\"");
         any = true;
@@ -306,47 +307,47 @@ static void add_options(struct buf *b, struct str questions)
         buf_add_char(b, ']');
 }
 
-static void write_clarify(const struct wire *wire, const struct tc_request *r)
+static void write_clarify(const struct ethos_write_ctx *wire, const struct tc_request *r)
 {
     static const char *const written[] = {"default", "jobId", NULL};
     const struct str questions = {r->questions, r->questions ? strlen(r->questions) : 0};
     struct buf *const b = begin(wire, "clarify.request");
     add_str(b, "requestId", r->request_id);
-    member_value(b, JS, "question", json_pointer(questions, "/0/prompt"));
+    json_member_value(b, JS, "question", json_reader_pointer(questions, "/0/prompt"));
     add_options(b, questions);
-    member_value(b, JS, "default", x_member(wire, "default"));
-    member_value(b, JS, "jobId", x_member(wire, "jobId"));
+    json_member_value(b, JS, "default", x_member(wire, "default"));
+    json_member_value(b, JS, "jobId", x_member(wire, "jobId"));
     if (r->expires_ms >= 0)
-        style_member_int(b, JS, "defaultDeadlineAt", r->expires_ms);
+        json_style_member_int(b, JS, "defaultDeadlineAt", r->expires_ms);
     else
-        style_member_null(b, JS, "defaultDeadlineAt");
-    member_rest(b, JS, wire->x, written);
+        json_style_member_null(b, JS, "defaultDeadlineAt");
+    json_member_rest(b, JS, wire->x, written);
     end(wire);
 }
 
-static void write_clarified(const struct wire *wire, const struct tc_request *r)
+static void write_clarified(const struct ethos_write_ctx *wire, const struct tc_request *r)
 {
     struct buf *const b = begin(wire, "clarify.resolved");
     add_str(b, "requestId", r->request_id);
-    member_rest(b, JS, wire->x, nothing);
+    json_member_rest(b, JS, wire->x, nothing);
     end(wire);
 }
 
-static void write_credential(const struct wire *wire, const struct tc_request *r)
+static void write_credential(const struct ethos_write_ctx *wire, const struct tc_request *r)
 {
     static const char *const written[] = {"pluginId", "credentialKey", "kind", NULL};
     struct buf *const b = begin(wire, "credential_required");
-    member_value(b, JS, "pluginId", x_member(wire, "pluginId"));
-    member_value(b, JS, "credentialKey", x_member(wire, "credentialKey"));
-    member_value(b, JS, "kind", x_member(wire, "kind"));
+    json_member_value(b, JS, "pluginId", x_member(wire, "pluginId"));
+    json_member_value(b, JS, "credentialKey", x_member(wire, "credentialKey"));
+    json_member_value(b, JS, "kind", x_member(wire, "kind"));
     add_str(b, "label", r->subject);
-    member_str(b, JS, "description", r->message);
-    member_rest(b, JS, wire->x, written);
+    json_member_str(b, JS, "description", r->message);
+    json_member_rest(b, JS, wire->x, written);
     end(wire);
 }
 
 /* Who may write which request: only Ethos knows how credentials and questions are meant. */
-static void write_request(const struct wire *wire)
+static void write_request(const struct ethos_write_ctx *wire)
 {
     const struct tc_request *const r = &wire->ev->u.request;
     const bool open = strcmp(r->state, "open") == 0;
@@ -365,19 +366,19 @@ static void write_request(const struct wire *wire)
 
 /* What the turn cost beyond its calls, of which many sources give tokens only. Ethos itself says
  * what tools cost in the same way. */
-static void write_rest_of_cost(const struct wire *wire)
+static void write_rest_of_cost(const struct ethos_write_ctx *wire)
 {
     const double rest = wire->ev->u.usage.cost_usd - wire->w->cost;
     if (!(rest >= COST_MIN))
         return;
     struct buf *const b = begin(wire, "usage");
-    style_member_int(b, JS, "inputTokens", 0);
-    style_member_int(b, JS, "outputTokens", 0);
-    style_member_real(b, JS, "estimatedCostUsd", rest);
+    json_style_member_int(b, JS, "inputTokens", 0);
+    json_style_member_int(b, JS, "outputTokens", 0);
+    json_style_member_real(b, JS, "estimatedCostUsd", rest);
     end(wire);
 }
 
-static void write_usage(const struct wire *wire)
+static void write_usage(const struct ethos_write_ctx *wire)
 {
     const struct tc_usage *const u = &wire->ev->u.usage;
     struct ethos_writing *const w = wire->w;
@@ -392,34 +393,35 @@ static void write_usage(const struct wire *wire)
                                ? u->cache_read_tokens
                                : 0; /* here cached tokens stand beside the input */
     struct buf *const b = begin(wire, "usage");
-    style_member_int(b, JS, "inputTokens", input > inside ? input - inside : 0);
-    style_member_int(b, JS, "outputTokens", u->output_tokens < 0 ? 0 : u->output_tokens);
-    style_member_real(b, JS, "estimatedCostUsd", u->cost_usd < 0 ? 0 : u->cost_usd);
+    json_style_member_int(b, JS, "inputTokens", input > inside ? input - inside : 0);
+    json_style_member_int(b, JS, "outputTokens", u->output_tokens < 0 ? 0 : u->output_tokens);
+    json_style_member_real(b, JS, "estimatedCostUsd", u->cost_usd < 0 ? 0 : u->cost_usd);
     w->cost += u->cost_usd < 0 ? 0 : u->cost_usd;
     if (u->cache_read_tokens >= 0)
-        style_member_int(b, JS, "cacheReadTokens", u->cache_read_tokens);
+        json_style_member_int(b, JS, "cacheReadTokens", u->cache_read_tokens);
     if (u->cache_write_tokens >= 0)
-        style_member_int(b, JS, "cacheCreationTokens", u->cache_write_tokens);
-    member_rest(b, JS, wire->x, nothing);
+        json_style_member_int(b, JS, "cacheCreationTokens", u->cache_write_tokens);
+    json_member_rest(b, JS, wire->x, nothing);
     end(wire);
 }
 
-static void write_halt(const struct wire *wire, const char *rule, const char *message)
+static void write_halt(const struct ethos_write_ctx *wire, const char *rule, const char *message)
 {
     static const char *const written[] = {"kind", "toolName", "count", NULL};
     const struct str kind = x_member(wire, "kind");
     struct buf *const b = begin(wire, "halt");
-    member_value(b, JS, "kind", kind.p ? kind : STR("\"budget\""));
+    json_member_value(b, JS, "kind", kind.p ? kind : STR("\"budget\""));
     add_str(b, "rule", rule);
-    member_value(b, JS, "toolName", x_member(wire, "toolName"));
-    member_value(b, JS, "count", x_member(wire, "count"));
+    json_member_value(b, JS, "toolName", x_member(wire, "toolName"));
+    json_member_value(b, JS, "count", x_member(wire, "count"));
     add_str(b, "message", message);
-    member_rest(b, JS, wire->x, written);
+    json_member_rest(b, JS, wire->x, written);
     end(wire);
     wire->w->halted = true;
 }
 
-static void write_error_line(const struct wire *wire, const char *message, const char *code)
+static void write_error_line(const struct ethos_write_ctx *wire, const char *message,
+                             const char *code)
 {
     struct buf *const b = begin(wire, "error");
     add_str(b, "error", message);
@@ -428,51 +430,51 @@ static void write_error_line(const struct wire *wire, const char *message, const
 }
 
 /* The code as the source spelled it, when that is another spelling of the canonical one. */
-static const char *code_of(const struct wire *wire, struct arena *a, const char *code)
+static const char *code_of(const struct ethos_write_ctx *wire, struct arena *a, const char *code)
 {
     const char *const spelled = value_text(a, x_member(wire, "code"), NULL);
     return spelled ? spelled : code;
 }
 
-static bool is_halt(const struct wire *wire)
+static bool is_halt(const struct ethos_write_ctx *wire)
 {
     const struct str kind = x_member(wire, "kind");
-    return value_is(kind, "budget") || value_is(kind, "watcher");
+    return value_equals(kind, "budget") || value_equals(kind, "watcher");
 }
 
 /* Only notices that came from Ethos have a form here. */
-static void write_notice(const struct wire *wire)
+static void write_notice(const struct ethos_write_ctx *wire)
 {
     const struct tc_notice *const n = &wire->ev->u.notice;
     if (!wire->own || !n->code)
         return;
     if (ethos_is_note(n->code)) {
-        member_rest(begin(wire, n->code), JS, wire->x, nothing);
+        json_member_rest(begin(wire, n->code), JS, wire->x, nothing);
         end(wire);
     } else if (is_halt(wire)) {
         write_halt(wire, n->code, n->text);
     }
 }
 
-static void write_state(const struct wire *wire)
+static void write_state(const struct ethos_write_ctx *wire)
 {
     const struct tc_state *const s = &wire->ev->u.state;
     if (strcmp(s->scope, "context") != 0 || !s->value || *s->value != '{')
         return;
-    style_member_json(begin(wire, "context_meta"), JS, "data", s->value);
+    json_style_member_json(begin(wire, "context_meta"), JS, "data", s->value);
     end(wire);
 }
 
-static void write_raw(const struct wire *wire)
+static void write_raw(const struct ethos_write_ctx *wire)
 {
     const struct tc_raw *const r = &wire->ev->u.raw;
     if (!wire->own || strcmp(r->dialect, "ethos-acp") == 0)
         return;
-    style_json(writer_begin(wire->out), JS, r->event, r->event_len);
-    writer_end(wire->out);
+    json_style_append_value(writer_begin_message(wire->out), JS, r->event, r->event_len);
+    writer_begin_end_message(wire->out);
 }
 
-static void keep_error(const struct wire *wire)
+static void keep_error(const struct ethos_write_ctx *wire)
 {
     const struct tc_error *const e = &wire->ev->u.error;
     struct ethos_writing *const w = wire->w;
@@ -484,7 +486,7 @@ static void keep_error(const struct wire *wire)
     arena_fini(&scratch);
 }
 
-static void write_aborted(const struct wire *wire)
+static void write_aborted(const struct ethos_write_ctx *wire)
 {
     const char *const detail = wire->ev->u.done.detail;
     struct arena scratch = {0};
@@ -492,19 +494,19 @@ static void write_aborted(const struct wire *wire)
     arena_fini(&scratch);
 }
 
-static void write_done_line(const struct wire *wire)
+static void write_done_line(const struct ethos_write_ctx *wire)
 {
     const struct tc_done *const d = &wire->ev->u.done;
     const struct ethos_writing *const w = wire->w;
     const int64_t turns = d->turns >= 0 ? d->turns : w->counted > 0 ? w->counted : 1;
     struct buf *const b = begin(wire, "done");
     add_text(b, "text", w->said.p, w->said.len);
-    style_member_int(b, JS, "turnCount", turns);
-    member_str(b, JS, "traceId", d->trace_id);
+    json_style_member_int(b, JS, "turnCount", turns);
+    json_member_str(b, JS, "traceId", d->trace_id);
     end(wire);
 }
 
-static void write_done(const struct wire *wire)
+static void write_done(const struct ethos_write_ctx *wire)
 {
     const struct tc_done *const d = &wire->ev->u.done;
     const struct ethos_writing *const w = wire->w;
@@ -523,7 +525,7 @@ static void write_done(const struct wire *wire)
 
 static void write_event(void *state, const struct writer_out *out, const struct event *ev)
 {
-    static void (*const write[TC_KINDS])(const struct wire *wire) = {
+    static void (*const write[TC_KINDS])(const struct ethos_write_ctx *wire) = {
         [TC_NARRATION] = write_narration,
         [TC_THINKING] = write_thinking,
         [TC_MESSAGE] = write_message,
@@ -541,11 +543,11 @@ static void write_event(void *state, const struct writer_out *out, const struct 
         [TC_RAW] = write_raw,
     };
     const char *const src = ev->meta.src ? ev->meta.src : "";
-    struct wire wire = {.w = state,
-                        .out = out,
-                        .ev = ev,
-                        .own = strncmp(src, "ethos", 5) == 0,
-                        .web = strcmp(src, "ethos-web") == 0};
+    struct ethos_write_ctx wire = {.w = state,
+                                   .out = out,
+                                   .ev = ev,
+                                   .own = strncmp(src, "ethos", 5) == 0,
+                                   .web = strcmp(src, "ethos-web") == 0};
     if (wire.own && ev->meta.x)
         wire.x = (struct str){ev->meta.x, strlen(ev->meta.x)};
     if (write[ev->kind])
@@ -555,7 +557,7 @@ static void write_event(void *state, const struct writer_out *out, const struct 
 static void close_state(void *state)
 {
     struct ethos_writing *const w = state;
-    tool_set_fini(&w->calls);
+    open_calls_fini(&w->calls);
     buf_fini(&w->said);
     buf_fini(&w->error);
     buf_fini(&w->code);

@@ -22,7 +22,7 @@ struct gemini_line {
 
 struct gemini_call {
     struct gemini *g;
-    const struct dialect_out *out;
+    const struct dialect_sink *out;
     const struct gemini_line *line;
 };
 
@@ -38,24 +38,24 @@ static void take_init(const struct gemini_call *call)
     event_init(&ev, TC_START);
     ev.meta.session_id = session ? session : "";
     ev.u.start.model = text_of(call, call->line->model);
-    dialect_emit(call->out, &ev);
+    dialect_emit_draft(call->out, &ev);
 }
 
 /* The assistant's text so far is a complete message; what follows is another one. */
-static void seal_message(struct gemini *g, const struct dialect_out *out)
+static void seal_message(struct gemini *g, const struct dialect_sink *out)
 {
     if (g->text.len)
-        tell_message(out, g->text.p, g->text.len, NULL);
+        dialect_emit_message(out, g->text.p, g->text.len, NULL);
     buf_reset(&g->text);
 }
 
 /* The message being told is complete, and the step that it is of. */
-static void end_step(struct gemini *g, const struct dialect_out *out)
+static void end_step(struct gemini *g, const struct dialect_sink *out)
 {
     struct event ev;
     seal_message(g, out);
-    if (steps_end(&g->steps, &ev))
-        dialect_emit(out, &ev);
+    if (step_counter_end(&g->steps, &ev))
+        dialect_emit_draft(out, &ev);
 }
 
 /* The model says or calls something. */
@@ -63,11 +63,11 @@ static void enter_step(const struct gemini_call *call)
 {
     struct gemini *const g = call->g;
     struct event ev;
-    if (!steps_is_due(&g->steps))
+    if (!step_counter_is_due(&g->steps))
         return;
     end_step(g, call->out);
-    steps_start(&g->steps, &ev, NULL);
-    dialect_emit(call->out, &ev);
+    step_counter_start(&g->steps, &ev, NULL);
+    dialect_emit_draft(call->out, &ev);
 }
 
 static void take_message(const struct gemini_call *call)
@@ -77,9 +77,9 @@ static void take_message(const struct gemini_call *call)
     const char *const text = value_text(call->out->scratch, call->line->content, &len);
     if (!len)
         return;
-    if (value_is(call->line->role, "assistant")) {
+    if (value_equals(call->line->role, "assistant")) {
         enter_step(call);
-        tell_narration(call->out, text, len, NULL);
+        dialect_emit_narration(call->out, text, len, NULL);
         buf_add(&call->g->text, text, len);
         return;
     }
@@ -89,7 +89,7 @@ static void take_message(const struct gemini_call *call)
     ev.u.message.role = role ? role : "unknown";
     ev.u.message.text = text;
     ev.u.message.text_len = len;
-    dialect_emit(call->out, &ev);
+    dialect_emit_draft(call->out, &ev);
 }
 
 static void take_tool_use(const struct gemini_call *call)
@@ -102,8 +102,8 @@ static void take_tool_use(const struct gemini_call *call)
     const char *const id = text_of(call, call->line->tool_id);
     ev.u.tool_call.name = name ? name : "tool";
     ev.u.tool_call.tool_use_id = id ? id : "";
-    tool_set_args(call->out->scratch, &ev.u.tool_call, call->line->parameters);
-    dialect_emit(call->out, &ev);
+    tool_args_parse(call->out->scratch, &ev.u.tool_call, call->line->parameters);
+    dialect_emit_draft(call->out, &ev);
 }
 
 static void take_tool_result(const struct gemini_call *call)
@@ -115,20 +115,20 @@ static void take_tool_result(const struct gemini_call *call)
     event_init(&ev, TC_TOOL_RESULT);
     const char *const id = text_of(call, l->tool_id);
     result->tool_use_id = id ? id : "";
-    result->is_error = value_is(l->status, "error");
+    result->is_error = value_equals(l->status, "error");
     result->outcome = result->is_error ? "failed" : "succeeded";
-    const struct str shown = l->output.p ? l->output : value_member(l->error, "message");
+    const struct str shown = l->output.p ? l->output : value_get_last(l->error, "message");
     if (shown.p)
-        result->content = value_show(call->out->scratch, shown, &result->content_len);
+        result->content = value_text_or_json(call->out->scratch, shown, &result->content_len);
     if (l->error.p)
         ev.meta.x = arena_sprintf(call->out->scratch, "{\"error\":%s}",
                                   value_json(call->out->scratch, l->error, NULL));
-    dialect_emit(call->out, &ev);
+    dialect_emit_draft(call->out, &ev);
 }
 
 static void take_error(const struct gemini_call *call)
 {
-    const bool warning = value_is(call->line->severity, "warning");
+    const bool warning = value_equals(call->line->severity, "warning");
     const char *const text = text_of(call, call->line->message);
     const char *const shown = text ? text : "";
     if (!warning) {
@@ -136,8 +136,8 @@ static void take_error(const struct gemini_call *call)
         buf_add_str(&call->g->trouble, shown);
     }
     call->g->looped |= warning && strncmp(shown, "Loop detected", 13) == 0;
-    tell_notice(call->out, warning ? "warn" : "error", warning ? "warning" : "stream_error", shown,
-                NULL);
+    dialect_emit_notice(call->out, warning ? "warn" : "error", warning ? "warning" : "stream_error",
+                        shown, NULL);
 }
 
 static void tell_usage(const struct gemini_call *call, bool failed)
@@ -152,7 +152,7 @@ static void tell_usage(const struct gemini_call *call, bool failed)
                                      {"output_tokens", &output},
                                      {"cached", &cached},
                                      {"duration_ms", &duration}};
-    value_pick(call->line->stats, VALUE_ROWS(rows));
+    value_get_members(call->line->stats, VALUE_ROWS(rows));
     event_init(&ev, TC_USAGE);
     u->scope = "turn";
     u->input_tokens = value_int(input, -1);
@@ -162,14 +162,14 @@ static void tell_usage(const struct gemini_call *call, bool failed)
     u->cache_counted = 1;
     u->duration_ms = value_real(duration, -1);
     u->is_error = failed;
-    ev.meta.x = value_rest(call->out->scratch, call->line->stats, told);
-    dialect_emit(call->out, &ev);
+    ev.meta.x = value_extra_except(call->out->scratch, call->line->stats, told);
+    dialect_emit_draft(call->out, &ev);
 }
 
 /* A limit that somebody set is no failure: the run stops there. */
 static bool hit_limit(const struct gemini_call *call)
 {
-    return value_is(value_member(call->line->error, "type"), "FatalTurnLimitedError");
+    return value_equals(value_get_last(call->line->error, "type"), "FatalTurnLimitedError");
 }
 
 static void tell_end(const struct gemini_call *call, bool failed)
@@ -181,26 +181,26 @@ static void tell_end(const struct gemini_call *call, bool failed)
     if (hit_limit(call)) {
         ev.u.done.reason = "stopped";
         ev.u.done.code = "max_turns";
-        ev.u.done.detail = text_of(call, value_member(call->line->error, "message"));
+        ev.u.done.detail = text_of(call, value_get_last(call->line->error, "message"));
     } else if (call->g->looped && !failed) {
         ev.u.done.reason = "stopped";
         ev.u.done.code = "loop_detected";
     }
-    dialect_emit(call->out, &ev);
+    dialect_emit_draft(call->out, &ev);
 }
 
 static void tell_failure(const struct gemini_call *call)
 {
     const struct buf *const trouble = &call->g->trouble;
-    const char *const message = text_of(call, value_member(call->line->error, "message"));
-    const char *const code = text_of(call, value_member(call->line->error, "type"));
+    const char *const message = text_of(call, value_get_last(call->line->error, "message"));
+    const char *const code = text_of(call, value_get_last(call->line->error, "type"));
     const char *const known = trouble->len ? trouble->p : "the turn failed";
-    tell_error(call->out, message ? message : known, code);
+    dialect_emit_error(call->out, message ? message : known, code);
 }
 
 static void take_result(const struct gemini_call *call)
 {
-    const bool failed = value_is(call->line->status, "error") && !hit_limit(call);
+    const bool failed = value_equals(call->line->status, "error") && !hit_limit(call);
     const struct buf *const text = &call->g->text;
     const size_t len = text->len;
     const char *const answer = arena_strndup(call->out->scratch, len ? text->p : "", len);
@@ -208,7 +208,7 @@ static void take_result(const struct gemini_call *call)
     if (failed)
         tell_failure(call);
     else
-        tell_final(call->out, answer, len, NULL);
+        dialect_emit_final(call->out, answer, len, NULL);
     if (call->line->stats.p)
         tell_usage(call, failed);
     tell_end(call, failed);
@@ -216,10 +216,10 @@ static void take_result(const struct gemini_call *call)
 
 static void take_unknown(const struct gemini_call *call)
 {
-    tell_raw(call->out, "gemini", call->line->self, text_of(call, call->line->type));
+    dialect_emit_raw(call->out, "gemini", call->line->self, text_of(call, call->line->type));
 }
 
-static int read_line(void *state, const struct dialect_out *out, const char *line, size_t len)
+static int read_line(void *state, const struct dialect_sink *out, const char *line, size_t len)
 {
     static const struct {
         const char *type;
@@ -235,13 +235,13 @@ static int read_line(void *state, const struct dialect_out *out, const char *lin
         {"tool_name", &l.tool_name}, {"tool_id", &l.tool_id},   {"parameters", &l.parameters},
         {"status", &l.status},       {"output", &l.output},     {"error", &l.error},
         {"severity", &l.severity},   {"message", &l.message},   {"stats", &l.stats}};
-    if (value_line(line, len, VALUE_ROWS(rows)) < 0)
+    if (value_parse_line(line, len, VALUE_ROWS(rows)) < 0)
         return -1;
-    struct dialect_out timed = *out;
+    struct dialect_sink timed = *out;
     timed.ts = value_time(timestamp);
     const struct gemini_call call = {state, &timed, &l};
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-        if (value_is(l.type, types[i].type)) {
+        if (value_equals(l.type, types[i].type)) {
             types[i].take(&call);
             return 0;
         }
@@ -250,7 +250,7 @@ static int read_line(void *state, const struct dialect_out *out, const char *lin
 }
 
 /* A run that was interrupted has no result: its last words have no mark behind them. */
-static void end_stream(void *state, const struct dialect_out *out,
+static void end_stream(void *state, const struct dialect_sink *out,
                        const struct stream_end_info *end)
 {
     (void)end;
@@ -266,13 +266,15 @@ static void close_state(void *state)
 
 static int sniff_line(struct str line, const char *event)
 {
-    const struct str type = value_member(line, "type");
+    const struct str type = value_get_last(line, "type");
     (void)event;
-    if (!value_member(line, "timestamp").p || value_member(line, "data").p)
+    if (!value_get_last(line, "timestamp").p || value_get_last(line, "data").p)
         return 0;
-    if (value_is(type, "init") && value_member(line, "session_id").p)
-        return DIALECT_SURE;
-    return value_is(type, "tool_use") && value_member(line, "tool_id").p ? DIALECT_SURE : 0;
+    if (value_equals(type, "init") && value_get_last(line, "session_id").p)
+        return DIALECT_SCORE_CERTAIN;
+    return value_equals(type, "tool_use") && value_get_last(line, "tool_id").p
+               ? DIALECT_SCORE_CERTAIN
+               : 0;
 }
 
 const struct dialect dialect_gemini = {

@@ -6,19 +6,19 @@
 
 char *missy_text(const struct missy_event *e, const char *key)
 {
-    return value_text(e->out->scratch, value_member(e->detail, key), NULL);
+    return value_text(e->out->scratch, value_get_last(e->detail, key), NULL);
 }
 
-void missy_repeat(const struct missy_event *e)
+void missy_emit_duplicate(const struct missy_event *e)
 {
-    struct dialect_out plain = *e->source;
+    struct dialect_sink plain = *e->source;
     plain.ts = e->out->ts;
-    tell_raw(&plain, e->dialect, e->self, e->name);
+    dialect_emit_raw(&plain, e->dialect, e->self, e->name);
 }
 
 /* What every event gets from its record. */
 struct mark {
-    const struct dialect_out *to;
+    const struct dialect_sink *to;
     const char *session_id, *agent, *x;
 };
 
@@ -61,20 +61,20 @@ static const struct missy_row *find_row(const struct missy_row *rows, const char
 /* An agent that another one called says so. */
 static const char *child_of(const struct missy_event *e, struct arena *a)
 {
-    const bool child = value_member(e->detail, "parent_agent_id").p ||
-                       value_int(value_member(e->detail, "delegation_depth"), 0) > 0;
-    const struct str id = value_member(e->detail, "agent_id");
-    const struct str name = value_member(e->detail, "agent_name");
+    const bool child = value_get_last(e->detail, "parent_agent_id").p ||
+                       value_int(value_get_last(e->detail, "delegation_depth"), 0) > 0;
+    const struct str id = value_get_last(e->detail, "agent_id");
+    const struct str name = value_get_last(e->detail, "agent_name");
     if (!child)
         return NULL;
-    return id.p || name.p ? value_show(a, id.p ? id : name, NULL) : "agent";
+    return id.p || name.p ? value_text_or_json(a, id.p ? id : name, NULL) : "agent";
 }
 
 static void take(struct missy_event *e, const struct missy_row *rows, struct mark *mark, double ts)
 {
-    const struct dialect_out *const out = mark->to;
+    const struct dialect_sink *const out = mark->to;
     const struct missy_row *const row = find_row(rows, e->name);
-    struct dialect_out marked = *out;
+    struct dialect_sink marked = *out;
     marked.emit = emit_marked;
     marked.ctx = mark;
     marked.ts = ts;
@@ -85,17 +85,18 @@ static void take(struct missy_event *e, const struct missy_row *rows, struct mar
     if (row) {
         e->family = row->family;
         if (row->known)
-            mark->x = join(out->scratch, value_rest(out->scratch, e->detail, row->known), mark->x);
+            mark->x = join(out->scratch, value_extra_except(out->scratch, e->detail, row->known),
+                           mark->x);
     }
     e->x = mark->x;
-    missy_release(e->m, out, e);
+    missy_flush_held_result(e->m, out, e);
     if (!row)
-        missy_repeat(e);
+        missy_emit_duplicate(e);
     else if (row->take)
         row->take(e);
 }
 
-static int read_audit(void *state, const struct dialect_out *out, const char *line, size_t len)
+static int read_audit(void *state, const struct dialect_sink *out, const char *line, size_t len)
 {
     static const char *const known[] = {"timestamp", "session_id", "event_type", "detail", NULL};
     struct missy_event e = {.m = state, .dialect = "missy-audit", .self = {line, len}};
@@ -105,24 +106,24 @@ static int read_audit(void *state, const struct dialect_out *out, const char *li
                                      {"event_type", &type},
                                      {"detail", &e.detail},
                                      {"result", &e.result}};
-    if (value_line(line, len, VALUE_ROWS(rows)) < 0)
+    if (value_parse_line(line, len, VALUE_ROWS(rows)) < 0)
         return -1;
     e.name = value_text(out->scratch, type, NULL);
     struct mark mark = {.to = out,
                         .session_id = value_text(out->scratch, session, NULL),
-                        .x = value_rest(out->scratch, e.self, known)};
+                        .x = value_extra_except(out->scratch, e.self, known)};
     const double ts = value_time(timestamp);
     take(&e, missy_audit_rows, &mark, ts > 0 ? ts : 0);
     return 0;
 }
 
-static int read_json(void *state, const struct dialect_out *out, const char *line, size_t len)
+static int read_json(void *state, const struct dialect_sink *out, const char *line, size_t len)
 {
     struct missy_event e = {
         .m = state, .dialect = "missy-json", .self = {line, len}, .detail = {line, len}};
     struct str name = {0};
     const struct value_row rows[] = {{"event", &name}};
-    if (value_line(line, len, VALUE_ROWS(rows)) < 0)
+    if (value_parse_line(line, len, VALUE_ROWS(rows)) < 0)
         return -1;
     e.name = value_text(out->scratch, name, NULL);
     struct mark mark = {.to = out};
@@ -130,13 +131,13 @@ static int read_json(void *state, const struct dialect_out *out, const char *lin
     return 0;
 }
 
-static int read_run(void *state, const struct dialect_out *out, const char *line, size_t len)
+static int read_run(void *state, const struct dialect_sink *out, const char *line, size_t len)
 {
     struct missy_event e = {
         .m = state, .dialect = "missy-run", .self = {line, len}, .detail = {line, len}};
     struct str session = {0};
     const struct value_row rows[] = {{"session_id", &session}};
-    if (value_line(line, len, VALUE_ROWS(rows)) < 0)
+    if (value_parse_line(line, len, VALUE_ROWS(rows)) < 0)
         return -1;
     e.name = out->frame_event;
     struct mark mark = {.to = out, .session_id = value_text(out->scratch, session, NULL)};
@@ -145,15 +146,15 @@ static int read_run(void *state, const struct dialect_out *out, const char *line
 }
 
 /* The limit of iterations ends a run without a word: that is the guard's. */
-static void end_stream(void *state, const struct dialect_out *out,
+static void end_stream(void *state, const struct dialect_sink *out,
                        const struct stream_end_info *end)
 {
     struct missy *const m = state;
-    missy_release(m, out, NULL);
+    missy_flush_held_result(m, out, NULL);
     if (end->how != STREAM_EOF || m->ended || !m->failure.len)
         return;
-    tell_error(out, m->failure.p, NULL);
-    tell_done(out, "error", NULL);
+    dialect_emit_error(out, m->failure.p, NULL);
+    dialect_emit_done(out, "error", NULL);
 }
 
 /* Both families may tell the start of one run. A family that tells it again speaks of another: the
@@ -161,12 +162,12 @@ static void end_stream(void *state, const struct dialect_out *out,
 static enum dialect_begin begins(const struct missy *m, const struct missy_row *rows,
                                  const char *key, struct str line)
 {
-    const struct str name = value_member(line, key), detail = value_member(line, "detail");
+    const struct str name = value_get_last(line, key), detail = value_get_last(line, "detail");
     const struct missy_row *row = rows;
-    while (row->name && !(missy_is_start(row) && value_is(name, row->name)))
+    while (row->name && !(missy_is_start(row) && value_equals(name, row->name)))
         row++;
-    const bool child = value_member(detail, "parent_agent_id").p ||
-                       value_int(value_member(detail, "delegation_depth"), 0) > 0;
+    const bool child = value_get_last(detail, "parent_agent_id").p ||
+                       value_int(value_get_last(detail, "delegation_depth"), 0) > 0;
     return row->name && (m->ended || (m->starts & row->family)) && !child ? DIALECT_USERS_TURN
                                                                           : DIALECT_GOES_ON;
 }
@@ -191,19 +192,19 @@ static void close_state(void *state)
 static int sniff_audit(struct str line, const char *event)
 {
     (void)event;
-    return value_string(value_member(line, "event_type")).p && value_member(line, "detail").p &&
-                   value_string(value_member(line, "timestamp")).p
-               ? DIALECT_SURE
+    return value_string(value_get_last(line, "event_type")).p && value_get_last(line, "detail").p &&
+                   value_string(value_get_last(line, "timestamp")).p
+               ? DIALECT_SCORE_CERTAIN
                : 0;
 }
 
 static int sniff_json(struct str line, const char *event)
 {
     (void)event;
-    const struct str name = value_member(line, "event");
+    const struct str name = value_get_last(line, "event");
     for (const struct missy_row *row = missy_json_rows; row->name; row++)
-        if (value_is(name, row->name))
-            return value_member(line, "type").p ? 0 : DIALECT_SURE / 2;
+        if (value_equals(name, row->name))
+            return value_get_last(line, "type").p ? 0 : DIALECT_SCORE_CERTAIN / 2;
     return 0;
 }
 
@@ -211,7 +212,7 @@ static int sniff_run(struct str line, const char *event)
 {
     (void)line;
     const struct missy_row *const row = find_row(missy_run_rows, event);
-    return row && row->take ? DIALECT_SURE : 0;
+    return row && row->take ? DIALECT_SCORE_CERTAIN : 0;
 }
 
 const struct dialect dialect_missy_audit = {

@@ -31,15 +31,15 @@ struct missy {
     uint64_t calls_made;
     struct missy_call *calls; /* oldest first */
     size_t count, cap;
-    struct event_box *held; /* a result the other family may add to, or NULL */
-    char *held_name;        /* of its tool, owned */
-    struct buf failure;     /* of the agent, until the run says how it ends */
+    struct shared_event *held; /* a result the other family may add to, or NULL */
+    char *held_name;           /* of its tool, owned */
+    struct buf failure;        /* of the agent, until the run says how it ends */
 };
 
 struct missy_event {
     struct missy *m;
-    const struct dialect_out *out;    /* marks what passes with session, agent and x */
-    const struct dialect_out *source; /* the same without marks */
+    const struct dialect_sink *out;    /* marks what passes with session, agent and x */
+    const struct dialect_sink *source; /* the same without marks */
     const char *dialect, *name;
     struct str self;
     struct str detail; /* the object that holds what the event says */
@@ -66,13 +66,14 @@ extern const struct missy_row missy_audit_rows[], missy_json_rows[], missy_run_r
 
 char *missy_text(const struct missy_event *e, const char *key);
 /* The event says what was said before: for whoever wants everything. */
-void missy_repeat(const struct missy_event *e);
+void missy_emit_duplicate(const struct missy_event *e);
 
 /* missy_tool.c */
 void missy_take_tool_start(const struct missy_event *e);
-void missy_take_tool_done(const struct missy_event *e);
+void missy_handle_tool_done(const struct missy_event *e);
 /* Tells a result that was held back, unless this event (or NULL) may add to it. */
-void missy_release(struct missy *m, const struct dialect_out *out, const struct missy_event *next);
+void missy_flush_held_result(struct missy *m, const struct dialect_sink *out,
+                             const struct missy_event *next);
 void missy_calls_fini(struct missy *m);
 
 #endif

@@ -7,7 +7,7 @@ static void take_start(const struct missy_event *e)
     struct event ev;
     e->m->starts |= e->family;
     if (e->m->started) {
-        missy_repeat(e);
+        missy_emit_duplicate(e);
         return;
     }
     e->m->started = true;
@@ -17,7 +17,7 @@ static void take_start(const struct missy_event *e)
     if (!ev.u.start.task)
         ev.u.start.task = missy_text(e, "goal");
     ev.u.start.run_id = missy_text(e, "run_id");
-    dialect_emit(e->out, &ev);
+    dialect_emit_draft(e->out, &ev);
 }
 
 /* An agent that another one called begins, goes on or ends. */
@@ -29,7 +29,7 @@ static void tell_agent_step(const struct missy_event *e, const char *state, cons
     ev.u.step.kind = "agent";
     ev.u.step.name = missy_text(e, "agent_name");
     ev.u.step.outcome = outcome;
-    dialect_emit(e->out, &ev);
+    dialect_emit_draft(e->out, &ev);
 }
 
 static void take_any_start(const struct missy_event *e)
@@ -49,9 +49,9 @@ static void take_update(const struct missy_event *e)
 {
     struct event ev;
     event_init(&ev, TC_PROGRESS);
-    ev.u.progress.percent = value_real(value_member(e->detail, "pct"), -1);
+    ev.u.progress.percent = value_real(value_get_last(e->detail, "pct"), -1);
     ev.u.progress.message = missy_text(e, "label");
-    dialect_emit(e->out, &ev);
+    dialect_emit_draft(e->out, &ev);
 }
 
 static void tell_step(const struct missy_event *e, const char *state, int64_t index, int64_t max)
@@ -61,16 +61,16 @@ static void tell_step(const struct missy_event *e, const char *state, int64_t in
     ev.u.step.state = state;
     ev.u.step.index = index;
     ev.u.step.max = max;
-    dialect_emit(e->out, &ev);
+    dialect_emit_draft(e->out, &ev);
 }
 
 /* Ends are not told: an iteration is over when the next one begins. */
 static void take_iteration(const struct missy_event *e)
 {
     struct missy *const m = e->m;
-    const int64_t current = value_int(value_member(e->detail, "current"), -1);
-    const int64_t index = value_int(value_member(e->detail, "iteration"), current);
-    const int64_t max = value_int(value_member(e->detail, "max"), -1);
+    const int64_t current = value_int(value_get_last(e->detail, "current"), -1);
+    const int64_t index = value_int(value_get_last(e->detail, "iteration"), current);
+    const int64_t max = value_int(value_get_last(e->detail, "max"), -1);
     if (e->agent) {
         tell_step(e, "mark", index, max);
         return;
@@ -89,14 +89,14 @@ static void end_run(const struct missy_event *e, const char *reason, const char 
     ev.u.done.reason = reason;
     ev.u.done.detail = detail;
     e->m->ended = true;
-    dialect_emit(e->out, &ev);
+    dialect_emit_draft(e->out, &ev);
 }
 
 /* Which of the two records comes first decides; the other one says nothing new. */
 static bool is_over(const struct missy_event *e)
 {
     if (e->m->ended && !e->agent)
-        missy_repeat(e);
+        missy_emit_duplicate(e);
     return e->m->ended && !e->agent;
 }
 
@@ -121,7 +121,7 @@ static void take_error(const struct missy_event *e)
     event_init(&ev, TC_ERROR);
     ev.u.error.message = message ? message : "the run failed";
     ev.u.error.code = missy_text(e, "stage");
-    dialect_emit(e->out, &ev);
+    dialect_emit_draft(e->out, &ev);
     end_run(e, "error", NULL);
 }
 
@@ -129,17 +129,17 @@ static void tell_usage(const struct missy_event *e)
 {
     struct event ev;
     struct tc_usage *const u = &ev.u.usage;
-    const struct str nested = value_member(e->detail, "cost");
+    const struct str nested = value_get_last(e->detail, "cost");
     const struct str cost = nested.p && *nested.p == '{' ? nested : e->detail;
     event_init(&ev, TC_USAGE);
     u->scope = "turn";
-    u->input_tokens = value_int(value_member(cost, "total_prompt_tokens"), -1);
-    u->output_tokens = value_int(value_member(cost, "total_completion_tokens"), -1);
-    u->total_tokens = value_int(value_member(cost, "total_tokens"), -1);
-    u->cost_usd = value_real(value_member(cost, "total_cost_usd"), -1);
+    u->input_tokens = value_int(value_get_last(cost, "total_prompt_tokens"), -1);
+    u->output_tokens = value_int(value_get_last(cost, "total_completion_tokens"), -1);
+    u->total_tokens = value_int(value_get_last(cost, "total_tokens"), -1);
+    u->cost_usd = value_real(value_get_last(cost, "total_cost_usd"), -1);
     u->provider = missy_text(e, "provider");
     u->is_error = 0;
-    dialect_emit(e->out, &ev);
+    dialect_emit_draft(e->out, &ev);
 }
 
 /* The runtime's own record of the end: with what it cost, and in a run's stream the answer. */
@@ -147,14 +147,14 @@ static void take_run_complete(const struct missy_event *e)
 {
     size_t len = 0;
     const char *const response =
-        value_text(e->out->scratch, value_member(e->detail, "response"), &len);
+        value_text(e->out->scratch, value_get_last(e->detail, "response"), &len);
     tell_usage(e);
     if (e->agent) {
         tell_agent_step(e, "end", "completed");
         return;
     }
     if (!e->m->ended) {
-        tell_final(e->out, response, len, NULL);
+        dialect_emit_final(e->out, response, len, NULL);
         end_run(e, "completed", NULL);
     }
 }
@@ -166,7 +166,7 @@ static void take_agent_error(const struct missy_event *e)
     const char *const message = said ? said : "the agent failed";
     buf_reset(&e->m->failure);
     buf_add_str(&e->m->failure, message);
-    tell_notice(e->out, "error", "agent_error", message, NULL);
+    dialect_emit_notice(e->out, "error", "agent_error", message, NULL);
 }
 
 static const char *level_of(struct str result)
@@ -174,7 +174,7 @@ static const char *level_of(struct str result)
     static const char *const levels[][2] = {
         {"error", "error"}, {"warn", "warn"}, {"alert", "warn"}, {"deny", "warn"}};
     for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
-        if (value_is(result, levels[i][0]))
+        if (value_equals(result, levels[i][0]))
             return levels[i][1];
     return "info";
 }
@@ -195,7 +195,8 @@ static const char *text_of(const char *name)
 static void take_notice(const struct missy_event *e)
 {
     const char *const dot = strchr(e->name, '.');
-    tell_notice(e->out, level_of(e->result), dot ? dot + 1 : e->name, text_of(e->name), NULL);
+    dialect_emit_notice(e->out, level_of(e->result), dot ? dot + 1 : e->name, text_of(e->name),
+                        NULL);
 }
 
 #define KNOWN(...) ((const char *const[]){"event", "session_id", __VA_ARGS__, NULL})
@@ -209,11 +210,11 @@ const struct missy_row missy_audit_rows[] = {
     {"agent.progress.update", take_update, MISSY_PROGRESS, KNOWN("pct", "label")},
     {"agent.progress.iteration", take_iteration, MISSY_PROGRESS, KNOWN("iteration", "max")},
     {"agent.progress.tool_start", missy_take_tool_start, MISSY_PROGRESS, TOOL_KNOWN},
-    {"agent.progress.tool_done", missy_take_tool_done, MISSY_PROGRESS, TOOL_KNOWN},
+    {"agent.progress.tool_done", missy_handle_tool_done, MISSY_PROGRESS, TOOL_KNOWN},
     {"agent.progress.complete", take_complete, MISSY_PROGRESS, KNOWN("summary")},
     {"agent.progress.error", take_error, MISSY_PROGRESS, KNOWN("error")},
     {"agent.tool.start", missy_take_tool_start, MISSY_TOOL, TOOL_KNOWN},
-    {"agent.tool.complete", missy_take_tool_done, MISSY_TOOL, TOOL_KNOWN},
+    {"agent.tool.complete", missy_handle_tool_done, MISSY_TOOL, TOOL_KNOWN},
     {"agent.run.start", take_any_start, MISSY_TOOL, KNOWN("goal")},
     {"agent.run.complete", take_run_complete, MISSY_TOOL, RUN_KNOWN},
     {"agent.run.error", take_error, MISSY_TOOL, KNOWN("error", "stage")},
@@ -228,7 +229,7 @@ const struct missy_row missy_json_rows[] = {
     {"progress", take_update, MISSY_PROGRESS, KNOWN("pct", "label")},
     {"iteration", take_iteration, MISSY_PROGRESS, KNOWN("current", "iteration", "max")},
     {"tool_start", missy_take_tool_start, MISSY_PROGRESS, TOOL_KNOWN},
-    {"tool_done", missy_take_tool_done, MISSY_PROGRESS, TOOL_KNOWN},
+    {"tool_done", missy_handle_tool_done, MISSY_PROGRESS, TOOL_KNOWN},
     {"complete", take_complete, MISSY_PROGRESS, KNOWN("summary")},
     {"error", take_error, MISSY_PROGRESS, KNOWN("error")},
     {NULL, NULL, 0, NULL},
@@ -241,8 +242,8 @@ const struct missy_row missy_run_rows[] = {
     {"run.started", take_start, MISSY_TOOL, KNOWN("run_id")},
     {"agent.start", take_start, MISSY_TOOL, KNOWN("run_id")},
     {"tool.request", missy_take_tool_start, MISSY_TOOL, TOOL_KNOWN},
-    {"tool.result", missy_take_tool_done, MISSY_TOOL, TOOL_KNOWN},
-    {"agent.complete", missy_repeat, MISSY_TOOL, KNOWN(NULL)},
+    {"tool.result", missy_handle_tool_done, MISSY_TOOL, TOOL_KNOWN},
+    {"agent.complete", missy_emit_duplicate, MISSY_TOOL, KNOWN(NULL)},
     {"agent.error", take_agent_error, MISSY_TOOL, KNOWN("error")},
     {"run.complete", take_run_complete, MISSY_TOOL, RUN_KNOWN},
     {"run.completed", take_run_complete, MISSY_TOOL, RUN_KNOWN},

@@ -57,7 +57,7 @@ static struct missy_call *tell_call(const struct missy_event *e, const char *nam
     ev.u.tool_call.name = call->name;
     ev.u.tool_call.tool_use_id = call->id;
     call->started = e->family;
-    dialect_emit(e->out, &ev);
+    dialect_emit_draft(e->out, &ev);
     return call;
 }
 
@@ -67,12 +67,12 @@ static void tell_addition(const struct missy_event *e, const struct missy_call *
     static const char *const known[] = {"event", "tool", "session_id", "task_id", NULL};
     struct event ev;
     event_init(&ev, TC_PROGRESS);
-    ev.meta.x = value_rest(e->out->scratch, e->detail, known);
+    ev.meta.x = value_extra_except(e->out->scratch, e->detail, known);
     ev.u.progress.tool_use_id = call->id;
     ev.u.progress.name = call->name;
     ev.u.progress.phase = "running";
     if (ev.meta.x)
-        dialect_emit(e->out, &ev);
+        dialect_emit_draft(e->out, &ev);
 }
 
 void missy_take_tool_start(const struct missy_event *e)
@@ -90,21 +90,21 @@ void missy_take_tool_start(const struct missy_event *e)
 static void init_result(struct event *ev, const struct missy_event *e,
                         const struct missy_call *call)
 {
-    const struct str summary = value_member(e->detail, "summary");
+    const struct str summary = value_get_last(e->detail, "summary");
     struct tc_tool_result *const result = &ev->u.tool_result;
     event_init(ev, TC_TOOL_RESULT);
     result->tool_use_id = call->id;
     result->name = call->name;
     if (summary.p) {
-        result->content = value_show(e->out->scratch, summary, &result->content_len);
-        result->is_error = !value_is(summary, "ok");
+        result->content = value_text_or_json(e->out->scratch, summary, &result->content_len);
+        result->is_error = !value_equals(summary, "ok");
     } else {
-        result->is_error = value_true(value_member(e->detail, "is_error"));
+        result->is_error = value_is_true(value_get_last(e->detail, "is_error"));
         result->content = result->is_error ? "error" : "ok";
         result->content_len = strlen(result->content);
     }
     result->outcome = result->is_error ? "failed" : "succeeded";
-    result->duration_ms = value_real(value_member(e->detail, "duration_ms"), -1);
+    result->duration_ms = value_real(value_get_last(e->detail, "duration_ms"), -1);
 }
 
 /* The record that follows has the duration; the result waits for it, one event long. */
@@ -114,19 +114,19 @@ static void tell_result(const struct missy_event *e, const struct missy_call *ca
     init_result(&ev, e, call);
     const bool more = e->family == MISSY_PROGRESS && (call->started & MISSY_TOOL);
     if (!more) {
-        dialect_emit(e->out, &ev);
+        dialect_emit_draft(e->out, &ev);
         return;
     }
     ev.meta.x = e->x;
     ev.meta.agent = e->agent;
     ev.meta.ts = e->out->ts > 0 ? e->out->ts : -1;
-    e->m->held = event_box_new(&ev);
+    e->m->held = shared_event_new(&ev);
     e->m->held_name = xstrdup(call->name);
 }
 
 static void drop_held(struct missy *m)
 {
-    event_box_unref(m->held);
+    shared_event_unref(m->held);
     free(m->held_name);
     m->held = NULL;
     m->held_name = NULL;
@@ -135,16 +135,16 @@ static void drop_held(struct missy *m)
 static void add_to_held(const struct missy_event *e)
 {
     struct missy *const m = e->m;
-    struct event ev = *event_box_get(m->held);
+    struct event ev = *shared_event_get(m->held);
     struct tc_tool_result *const result = &ev.u.tool_result;
-    result->duration_ms = value_real(value_member(e->detail, "duration_ms"), -1);
-    result->is_error |= value_true(value_member(e->detail, "is_error"));
+    result->duration_ms = value_real(value_get_last(e->detail, "duration_ms"), -1);
+    result->is_error |= value_is_true(value_get_last(e->detail, "is_error"));
     result->outcome = result->is_error ? "failed" : "succeeded";
-    dialect_emit(e->out, &ev);
+    dialect_emit_draft(e->out, &ev);
     drop_held(m);
 }
 
-void missy_take_tool_done(const struct missy_event *e)
+void missy_handle_tool_done(const struct missy_event *e)
 {
     struct missy *const m = e->m;
     const char *const name = tool_name(e);
@@ -161,7 +161,7 @@ void missy_take_tool_done(const struct missy_event *e)
     else if (!told)
         tell_result(e, call);
     else
-        missy_repeat(e);
+        missy_emit_duplicate(e);
     if (call->ended == call->started)
         remove_call(m, call);
 }
@@ -169,16 +169,17 @@ void missy_take_tool_done(const struct missy_event *e)
 static bool may_add(const struct missy *m, const struct missy_event *e)
 {
     const char *const name = missy_text(e, "tool");
-    return e->family == MISSY_TOOL && value_member(e->detail, "is_error").p && name &&
+    return e->family == MISSY_TOOL && value_get_last(e->detail, "is_error").p && name &&
            strcmp(name, m->held_name) == 0;
 }
 
-void missy_release(struct missy *m, const struct dialect_out *out, const struct missy_event *next)
+void missy_flush_held_result(struct missy *m, const struct dialect_sink *out,
+                             const struct missy_event *next)
 {
     if (!m->held || (next && may_add(m, next)))
         return;
-    struct event ev = *event_box_get(m->held);
-    dialect_emit(out, &ev);
+    struct event ev = *shared_event_get(m->held);
+    dialect_emit_draft(out, &ev);
     drop_held(m);
 }
 

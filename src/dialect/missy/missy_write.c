@@ -47,28 +47,28 @@ struct missy_writing {
 static void add_members(struct buf *b, const struct report *r, const char *index_key)
 {
     if (r->is_update)
-        style_member_real(b, PYTHON, "pct", r->percent);
+        json_style_member_real(b, PYTHON, "pct", r->percent);
     if (r->text_key)
-        style_member_str(b, PYTHON, r->text_key, r->text ? r->text : "");
+        json_style_member_str(b, PYTHON, r->text_key, r->text ? r->text : "");
     if (r->more_key)
-        style_member_str(b, PYTHON, r->more_key, r->more);
+        json_style_member_str(b, PYTHON, r->more_key, r->more);
     if (!r->is_iteration)
         return;
-    style_member_int(b, PYTHON, index_key, r->index);
+    json_style_member_int(b, PYTHON, index_key, r->index);
     if (r->max >= 0)
-        style_member_int(b, PYTHON, "max", r->max);
+        json_style_member_int(b, PYTHON, "max", r->max);
     else
-        style_member_null(b, PYTHON, "max");
+        json_style_member_null(b, PYTHON, "max");
 }
 
 static void write_json(const struct missy_writing *e, const struct report *r)
 {
-    struct buf *const b = writer_begin(e->out);
+    struct buf *const b = writer_begin_message(e->out);
     buf_add_char(b, '{');
-    style_member_str(b, PYTHON, "event", r->json);
+    json_style_member_str(b, PYTHON, "event", r->json);
     add_members(b, r, "current");
     buf_add_char(b, '}');
-    writer_end(e->out);
+    writer_begin_end_message(e->out);
 }
 
 /* datetime.isoformat() of a time in UTC: no fraction when it is zero. */
@@ -80,7 +80,7 @@ static void add_time(struct buf *b, double ts)
     char text[32];
     gmtime_r(&seconds, &tm);
     strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
-    style_key(b, PYTHON, "timestamp");
+    json_style_append_key(b, PYTHON, "timestamp");
     buf_printf(b, "\"%s", text);
     if (micros % 1000000)
         buf_printf(b, ".%06" PRId64, micros % 1000000);
@@ -93,9 +93,9 @@ static void add_detail(struct buf *b, const struct report *r)
     buf_add_char(&detail, '{');
     add_members(&detail, r, "iteration");
     buf_add_char(&detail, '}');
-    redact_json(&masked, (struct str){detail.p, detail.len});
-    style_key(b, PYTHON, "detail");
-    style_json(b, PYTHON, masked.p, masked.len);
+    json_redact(&masked, (struct str){detail.p, detail.len});
+    json_style_append_key(b, PYTHON, "detail");
+    json_style_append_value(b, PYTHON, masked.p, masked.len);
 }
 
 static void hash_line(char hash[2 * SHA256_DIGEST_SIZE + 1], const char *line, size_t len)
@@ -112,26 +112,26 @@ static void hash_line(char hash[2 * SHA256_DIGEST_SIZE + 1], const char *line, s
 static void write_audit(const struct missy_writing *e, const struct report *r)
 {
     const struct tc_meta *const meta = &e->ev->meta;
-    struct buf *const b = writer_begin(e->out);
+    struct buf *const b = writer_begin_message(e->out);
     const size_t at = b->len;
     buf_add_char(b, '{');
     add_time(b, meta->ts);
-    style_member_str(b, PYTHON, "session_id", meta->session_id);
-    style_member_str(b, PYTHON, "task_id", meta->correlation_id);
-    style_key(b, PYTHON, "event_type");
+    json_style_member_str(b, PYTHON, "session_id", meta->session_id);
+    json_style_member_str(b, PYTHON, "task_id", meta->correlation_id);
+    json_style_append_key(b, PYTHON, "event_type");
     buf_printf(b, "\"agent.progress.%s\"", r->audit);
-    style_member_str(b, PYTHON, "category", "agent");
-    style_member_str(b, PYTHON, "result", "allow"); /* of an error, too */
+    json_style_member_str(b, PYTHON, "category", "agent");
+    json_style_member_str(b, PYTHON, "result", "allow"); /* of an error, too */
     add_detail(b, r);
-    style_member_null(b, PYTHON, "policy_rule");
+    json_style_member_null(b, PYTHON, "policy_rule");
     if (e->w->chained)
-        style_member_str(b, PYTHON, "prev_chain_hash", e->w->hash);
+        json_style_member_str(b, PYTHON, "prev_chain_hash", e->w->hash);
     else
-        style_member_null(b, PYTHON, "prev_chain_hash");
+        json_style_member_null(b, PYTHON, "prev_chain_hash");
     buf_add_char(b, '}');
     hash_line(e->w->hash, b->p + at, b->len - at);
     e->w->chained = true;
-    writer_end(e->out);
+    writer_begin_end_message(e->out);
 }
 
 static void report_start(const struct missy_writing *e)

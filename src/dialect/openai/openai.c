@@ -18,21 +18,21 @@ const char *openai_message_id(const struct openai *o)
 
 void openai_tell_text(const struct openai_choice *c, const char *text, size_t len)
 {
-    tell_narration(c->out, text, len, openai_message_id(c->o));
+    dialect_emit_narration(c->out, text, len, openai_message_id(c->o));
     if (len && len <= OPENAI_TEXT_MAX - c->o->text.len)
         buf_add(&c->o->text, text, len);
 }
 
-void openai_seal_text(const struct openai_choice *c)
+void openai_complete_text(const struct openai_choice *c)
 {
     if (c->o->text.len)
-        tell_message(c->out, c->o->text.p, c->o->text.len, openai_message_id(c->o));
+        dialect_emit_message(c->out, c->o->text.p, c->o->text.len, openai_message_id(c->o));
 }
 
 static void take_text(const struct openai_choice *c, const char *key)
 {
     size_t len = 0;
-    const char *const text = value_text(c->out->scratch, value_member(c->delta, key), &len);
+    const char *const text = value_text(c->out->scratch, value_get_last(c->delta, key), &len);
     openai_tell_text(c, text, len);
     c->o->refused |= len && strcmp(key, "refusal") == 0;
 }
@@ -42,8 +42,9 @@ static void take_reasoning(const struct openai_choice *c)
     static const char *const keys[] = {"reasoning_content", "reasoning"};
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
         size_t len = 0;
-        const char *const text = value_text(c->out->scratch, value_member(c->delta, keys[i]), &len);
-        tell_thinking(c->out, text, len, openai_message_id(c->o));
+        const char *const text =
+            value_text(c->out->scratch, value_get_last(c->delta, keys[i]), &len);
+        dialect_emit_thinking(c->out, text, len, openai_message_id(c->o));
         if (len)
             return; /* some servers say it under both names */
     }
@@ -51,7 +52,7 @@ static void take_reasoning(const struct openai_choice *c)
 
 /* The end. */
 
-static const struct ending {
+static const struct openai_finish_kind {
     const char *finish, *reason, *code;
 } endings[] = {
     {"stop", "completed", NULL},
@@ -62,59 +63,59 @@ static const struct ending {
     {"error", "error", "error"},
 };
 
-static struct ending find_ending(const char *finish)
+static struct openai_finish_kind find_ending(const char *finish)
 {
     for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
         if (strcmp(finish, endings[i].finish) == 0)
             return endings[i];
-    return (struct ending){finish, "completed", finish};
+    return (struct openai_finish_kind){finish, "completed", finish};
 }
 
 static void take_finish(const struct openai_choice *c)
 {
     struct openai *const o = c->o;
     const char *const finish =
-        value_text(c->out->scratch, value_member(c->self, "finish_reason"), NULL);
+        value_text(c->out->scratch, value_get_last(c->self, "finish_reason"), NULL);
     if (!finish || o->finished)
         return;
-    struct ending ending = find_ending(finish);
+    struct openai_finish_kind ending = find_ending(finish);
     const bool calls = openai_settle_calls(c);
     if (calls)
-        ending = (struct ending){finish, "stopped", "tool_calls"};
+        ending = (struct openai_finish_kind){finish, "stopped", "tool_calls"};
     if (o->refused && strcmp(ending.reason, "completed") == 0)
-        ending = (struct ending){finish, "refused", "refusal"};
+        ending = (struct openai_finish_kind){finish, "refused", "refusal"};
     o->finished = true;
     o->failed = strcmp(ending.reason, "error") == 0;
     if (!o->answered)
-        openai_seal_text(c);
+        openai_complete_text(c);
     if (o->failed)
-        tell_error(c->out, "The completion ended with an error.", NULL);
+        dialect_emit_error(c->out, "The completion ended with an error.", NULL);
     else if (!calls && !o->answered)
-        tell_final(c->out, o->text.p, o->text.len, openai_message_id(o));
-    tell_done(c->out, ending.reason, o->failed ? NULL : ending.code);
+        dialect_emit_final(c->out, o->text.p, o->text.len, openai_message_id(o));
+    dialect_emit_done(c->out, ending.reason, o->failed ? NULL : ending.code);
 }
 
-static void take_error(struct openai *o, const struct dialect_out *out, struct str error)
+static void take_error(struct openai *o, const struct dialect_sink *out, struct str error)
 {
     struct arena *const scratch = out->scratch;
-    const struct str message = value_member(error, "message");
-    const struct str code = value_member(error, "code"), type = value_member(error, "type");
+    const struct str message = value_get_last(error, "message");
+    const struct str code = value_get_last(error, "code"), type = value_get_last(error, "type");
     if (o->finished)
         return;
     o->finished = o->failed = true;
-    tell_error(out, value_show(scratch, message.p ? message : error, NULL),
-               value_show(scratch, code.p ? code : type, NULL));
-    tell_done(out, "error", NULL);
+    dialect_emit_error(out, value_text_or_json(scratch, message.p ? message : error, NULL),
+                       value_text_or_json(scratch, code.p ? code : type, NULL));
+    dialect_emit_done(out, "error", NULL);
 }
 
 static int64_t usage_count(struct str usage, const char *key, const char *inner)
 {
-    const struct str value = value_member(usage, key);
-    return value_int(inner ? value_member(value, inner) : value, -1);
+    const struct str value = value_get_last(usage, key);
+    return value_int(inner ? value_get_last(value, inner) : value, -1);
 }
 
 /* Servers that count as they go repeat it: only the last one is the sum. */
-static void tell_usage(const struct openai *o, const struct dialect_out *out)
+static void tell_usage(const struct openai *o, const struct dialect_sink *out)
 {
     static const char *const known[] = {"prompt_tokens", "completion_tokens", "total_tokens",
                                         "cost", NULL};
@@ -134,20 +135,21 @@ static void tell_usage(const struct openai *o, const struct dialect_out *out)
     u->cache_miss_tokens = usage_count(usage, "prompt_cache_miss_tokens", NULL);
     u->reasoning_tokens = usage_count(usage, "completion_tokens_details", "reasoning_tokens");
     u->cache_counted = 1;
-    u->cost_usd = value_real(value_member(usage, "cost"), -1);
+    u->cost_usd = value_real(value_get_last(usage, "cost"), -1);
     u->model = o->model.len ? o->model.p : NULL;
     u->is_error = o->failed;
-    ev.meta.x = value_rest(out->scratch, usage, known);
-    dialect_emit(out, &ev);
+    ev.meta.x = value_extra_except(out->scratch, usage, known);
+    dialect_emit_draft(out, &ev);
 }
 
 /* Chunks. */
 
-struct chunk {
+struct openai_chunk {
     struct str self, id, created, model, choices, usage, error;
 };
 
-static void tell_start(struct openai *o, const struct dialect_out *out, const struct chunk *chunk)
+static void tell_start(struct openai *o, const struct dialect_sink *out,
+                       const struct openai_chunk *chunk)
 {
     static const char *const known[] = {"id",      "object", "created", "model",
                                         "choices", "usage",  NULL};
@@ -156,11 +158,11 @@ static void tell_start(struct openai *o, const struct dialect_out *out, const st
     ev.u.start.run_id = value_text(out->scratch, chunk->id, NULL);
     ev.u.start.model = value_text(out->scratch, chunk->model, NULL);
     ev.meta.ts = value_real(chunk->created, -1);
-    ev.meta.x = value_rest(out->scratch, chunk->self, known);
+    ev.meta.x = value_extra_except(out->scratch, chunk->self, known);
     replace(&o->id, ev.u.start.run_id);
     replace(&o->model, ev.u.start.model);
     o->started = true;
-    dialect_emit(out, &ev);
+    dialect_emit_draft(out, &ev);
 }
 
 /* What no event has a place for. */
@@ -170,13 +172,13 @@ static bool has_strangers(const struct openai_choice *c)
     static const char *const known_delta[] = {"role",          "content",    "reasoning_content",
                                               "reasoning",     "tool_calls", "refusal",
                                               "function_call", NULL};
-    return value_rest(c->out->scratch, c->self, known) ||
-           value_rest(c->out->scratch, c->delta, known_delta);
+    return value_extra_except(c->out->scratch, c->self, known) ||
+           value_extra_except(c->out->scratch, c->delta, known_delta);
 }
 
 static void take_choice(const struct openai_choice *c)
 {
-    if (openai_take_tagged(c)) {
+    if (openai_agenticore_handle(c)) {
         take_finish(c);
         return;
     }
@@ -185,38 +187,38 @@ static void take_choice(const struct openai_choice *c)
     take_text(c, "refusal");
     openai_take_calls(c);
     if (has_strangers(c))
-        tell_raw(c->out, "openai", c->self, "choice");
+        dialect_emit_raw(c->out, "openai", c->self, "choice");
     take_finish(c);
 }
 
 /* Of several answers the first is the turn's. */
-static void take_choices(struct openai *o, const struct dialect_out *out, struct str choices)
+static void take_choices(struct openai *o, const struct dialect_sink *out, struct str choices)
 {
     struct json j;
-    json_start(&j, choices.p, choices.len);
-    if (!choices.p || !json_enter_array(&j))
+    json_init(&j, choices.p, choices.len);
+    if (!choices.p || !json_reader_enter_array(&j))
         return;
-    while (json_next_element(&j)) {
+    while (json_reader_next_element(&j)) {
         struct openai_choice c = {.o = o, .out = out};
-        json_skip(&j, &c.self);
-        c.delta = value_member(c.self, "delta");
+        json_reader_skip(&j, &c.self);
+        c.delta = value_get_last(c.self, "delta");
         if (!c.delta.p)
-            c.delta = value_member(c.self, "message");
-        if (value_int(value_member(c.self, "index"), 0) == 0)
+            c.delta = value_get_last(c.self, "message");
+        if (value_int(value_get_last(c.self, "index"), 0) == 0)
             take_choice(&c);
         else
-            tell_raw(out, "openai", c.self, "choice");
+            dialect_emit_raw(out, "openai", c.self, "choice");
     }
 }
 
-static int read_chunk(void *state, const struct dialect_out *out, const char *line, size_t len)
+static int read_chunk(void *state, const struct dialect_sink *out, const char *line, size_t len)
 {
     struct openai *const o = state;
-    struct chunk chunk = {.self = {line, len}};
+    struct openai_chunk chunk = {.self = {line, len}};
     const struct value_row rows[] = {{"id", &chunk.id},           {"created", &chunk.created},
                                      {"model", &chunk.model},     {"usage", &chunk.usage},
                                      {"choices", &chunk.choices}, {"error", &chunk.error}};
-    if (value_line(line, len, VALUE_ROWS(rows)) < 0)
+    if (value_parse_line(line, len, VALUE_ROWS(rows)) < 0)
         return -1;
     const bool known = chunk.choices.p || chunk.usage.p || chunk.error.p;
     if (!o->started && known)
@@ -229,12 +231,12 @@ static int read_chunk(void *state, const struct dialect_out *out, const char *li
     if (chunk.error.p)
         take_error(o, out, chunk.error);
     if (!known)
-        tell_raw(out, "openai", chunk.self, NULL);
+        dialect_emit_raw(out, "openai", chunk.self, NULL);
     return 0;
 }
 
 /* A stream that breaks off before its finish_reason has no outcome: the guard says so. */
-static void end_stream(void *state, const struct dialect_out *out,
+static void end_stream(void *state, const struct dialect_sink *out,
                        const struct stream_end_info *end)
 {
     (void)end;
@@ -254,10 +256,11 @@ static void close_state(void *state)
 static int sniff_chunk(struct str line, const char *event)
 {
     (void)event;
-    const struct str object = value_member(line, "object"), choices = value_member(line, "choices");
-    if (value_is(object, "chat.completion.chunk") || value_is(object, "chat.completion"))
-        return DIALECT_SURE;
-    return choices.p && *choices.p == '[' ? DIALECT_SURE / 2 : 0;
+    const struct str object = value_get_last(line, "object"),
+                     choices = value_get_last(line, "choices");
+    if (value_equals(object, "chat.completion.chunk") || value_equals(object, "chat.completion"))
+        return DIALECT_SCORE_CERTAIN;
+    return choices.p && *choices.p == '[' ? DIALECT_SCORE_CERTAIN / 2 : 0;
 }
 
 const struct dialect dialect_openai = {

@@ -31,14 +31,14 @@ struct openai {
 
 struct openai_choice {
     struct openai *o;
-    const struct dialect_out *out;
+    const struct dialect_sink *out;
     struct str self, delta; /* the choice; what it adds, or the whole message */
 };
 
 /* Text of the assistant. */
 void openai_tell_text(const struct openai_choice *c, const char *text, size_t len);
 /* The text so far is a complete message. */
-void openai_seal_text(const struct openai_choice *c);
+void openai_complete_text(const struct openai_choice *c);
 const char *openai_message_id(const struct openai *o);
 
 /* openai_tool.c */
@@ -48,6 +48,6 @@ bool openai_settle_calls(const struct openai_choice *c);
 void openai_calls_fini(struct openai *o);
 
 /* openai_agenticore.c: whether the choice is tagged, and was told. */
-bool openai_take_tagged(const struct openai_choice *c);
+bool openai_agenticore_handle(const struct openai_choice *c);
 
 #endif

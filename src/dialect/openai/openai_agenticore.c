@@ -6,7 +6,7 @@
 
 static char *tag_text(const struct openai_choice *c, const char *key)
 {
-    return value_text(c->out->scratch, value_member(c->self, key), NULL);
+    return value_text(c->out->scratch, value_get_last(c->self, key), NULL);
 }
 
 /* What stands between the first line that opens a fence and the last one that closes it. */
@@ -24,13 +24,13 @@ static struct str inside_fence(const char *text)
 
 static char *chip_text(const struct openai_choice *c)
 {
-    return value_text(c->out->scratch, value_member(c->delta, "reasoning_content"), NULL);
+    return value_text(c->out->scratch, value_get_last(c->delta, "reasoning_content"), NULL);
 }
 
 static void take_narration(const struct openai_choice *c)
 {
     size_t len = 0;
-    const char *const text = value_text(c->out->scratch, value_member(c->delta, "content"), &len);
+    const char *const text = value_text(c->out->scratch, value_get_last(c->delta, "content"), &len);
     openai_tell_text(c, text, len);
 }
 
@@ -38,19 +38,19 @@ static void take_thinking(const struct openai_choice *c)
 {
     size_t len = 0;
     const char *const text =
-        value_text(c->out->scratch, value_member(c->delta, "reasoning_content"), &len);
-    tell_thinking(c->out, text, len, openai_message_id(c->o));
+        value_text(c->out->scratch, value_get_last(c->delta, "reasoning_content"), &len);
+    dialect_emit_thinking(c->out, text, len, openai_message_id(c->o));
 }
 
 static void take_final(const struct openai_choice *c)
 {
     size_t len = 0;
-    const char *const text = value_text(c->out->scratch, value_member(c->delta, "content"), &len);
+    const char *const text = value_text(c->out->scratch, value_get_last(c->delta, "content"), &len);
     if (c->o->answered || !len)
         return;
-    openai_seal_text(c);
+    openai_complete_text(c);
     c->o->answered = true;
-    tell_final(c->out, text, len, openai_message_id(c->o));
+    dialect_emit_final(c->out, text, len, openai_message_id(c->o));
 }
 
 static void take_tool_use(const struct openai_choice *c)
@@ -62,11 +62,11 @@ static void take_tool_use(const struct openai_choice *c)
     const struct str args = inside_fence(chip_text(c));
     ev.u.tool_call.tool_use_id = id ? id : "";
     ev.u.tool_call.name = name ? name : "tool";
-    tool_set_args_text(c->out->scratch, &ev.u.tool_call, args.p, args.len);
+    tool_args_parse_text(c->out->scratch, &ev.u.tool_call, args.p, args.len);
     ev.u.tool_call.args_raw = NULL; /* laid out for people, not as the agent wrote it */
     ev.u.tool_call.args_raw_len = 0;
     buf_reset(&c->o->text);
-    dialect_emit(c->out, &ev);
+    dialect_emit_draft(c->out, &ev);
 }
 
 static void take_tool_result(const struct openai_choice *c)
@@ -80,19 +80,19 @@ static void take_tool_result(const struct openai_choice *c)
     if (content.p)
         result->content = arena_strndup(c->out->scratch, content.p, content.len);
     result->content_len = content.len;
-    result->is_error = value_true(value_member(c->self, "x_agenticore_is_error"));
+    result->is_error = value_is_true(value_get_last(c->self, "x_agenticore_is_error"));
     result->outcome = result->is_error ? "failed" : "succeeded";
-    dialect_emit(c->out, &ev);
+    dialect_emit_draft(c->out, &ev);
 }
 
 /* The answer to a status command. */
 static void take_stream_config(const struct openai_choice *c)
 {
-    const char *const text = value_text(c->out->scratch, value_member(c->delta, "content"), NULL);
-    tell_notice(c->out, "info", "stream_config", text ? text : "", NULL);
+    const char *const text = value_text(c->out->scratch, value_get_last(c->delta, "content"), NULL);
+    dialect_emit_notice(c->out, "info", "stream_config", text ? text : "", NULL);
 }
 
-bool openai_take_tagged(const struct openai_choice *c)
+bool openai_agenticore_handle(const struct openai_choice *c)
 {
     static const struct {
         const char *tag;
@@ -101,9 +101,9 @@ bool openai_take_tagged(const struct openai_choice *c)
                 {"thinking", take_thinking},          {"final", take_final},
                 {"tool_use", take_tool_use},          {"tool_result", take_tool_result},
                 {"stream_config", take_stream_config}};
-    const struct str tag = value_member(c->self, "x_agenticore_event_type");
+    const struct str tag = value_get_last(c->self, "x_agenticore_event_type");
     for (size_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++)
-        if (value_is(tag, tags[i].tag)) {
+        if (value_equals(tag, tags[i].tag)) {
             tags[i].take(c);
             return true;
         }

@@ -6,7 +6,7 @@
 #include "dialect/reader/tool_args.h"
 #include "event/json/json_reader.h"
 
-struct piece {
+struct openai_call_piece {
     struct str index, id, name, arguments;
 };
 
@@ -16,7 +16,8 @@ static bool says(struct str value)
 }
 
 /* Servers leave out the index, or the id, or repeat both. */
-static struct openai_call *find_call(struct openai *o, const struct piece *p, const char *id)
+static struct openai_call *find_call(struct openai *o, const struct openai_call_piece *p,
+                                     const char *id)
 {
     const int64_t index = value_int(p->index, -1);
     for (size_t i = 0; i < o->call_count; i++) {
@@ -38,11 +39,11 @@ static void tell_progress(const struct openai_choice *c, const struct openai_cal
     ev.u.progress.phase = piece ? "args" : "preparing";
     ev.u.progress.args_delta = piece;
     ev.u.progress.args_delta_len = len;
-    dialect_emit(c->out, &ev);
+    dialect_emit_draft(c->out, &ev);
 }
 
-static struct openai_call *add_call(const struct openai_choice *c, const struct piece *p,
-                                    const char *id)
+static struct openai_call *add_call(const struct openai_choice *c,
+                                    const struct openai_call_piece *p, const char *id)
 {
     struct openai *const o = c->o;
     if (o->call_count == OPENAI_CALLS)
@@ -59,11 +60,11 @@ static struct openai_call *add_call(const struct openai_choice *c, const struct 
     return call;
 }
 
-static void take_piece(const struct openai_choice *c, const struct piece *p)
+static void take_piece(const struct openai_choice *c, const struct openai_call_piece *p)
 {
     size_t len = 0;
     const char *const id = says(p->id) ? value_text(c->out->scratch, p->id, NULL) : NULL;
-    const char *const args = value_show(c->out->scratch, p->arguments, &len);
+    const char *const args = value_text_or_json(c->out->scratch, p->arguments, &len);
     struct openai_call *call = find_call(c->o, p, id);
     if (!call)
         call = add_call(c, p, id);
@@ -75,24 +76,25 @@ static void take_piece(const struct openai_choice *c, const struct piece *p)
 
 void openai_take_calls(const struct openai_choice *c)
 {
-    const struct str calls = value_member(c->delta, "tool_calls");
-    const struct str old = value_member(c->delta, "function_call");
+    const struct str calls = value_get_last(c->delta, "tool_calls");
+    const struct str old = value_get_last(c->delta, "function_call");
     struct json j;
     if (old.p)
-        take_piece(c, &(struct piece){.index = STR("0"),
-                                      .name = value_member(old, "name"),
-                                      .arguments = value_member(old, "arguments")});
-    json_start(&j, calls.p, calls.len);
-    if (!calls.p || !json_enter_array(&j))
+        take_piece(c, &(struct openai_call_piece){.index = STR("0"),
+                                                  .name = value_get_last(old, "name"),
+                                                  .arguments = value_get_last(old, "arguments")});
+    json_init(&j, calls.p, calls.len);
+    if (!calls.p || !json_reader_enter_array(&j))
         return;
-    while (json_next_element(&j)) {
+    while (json_reader_next_element(&j)) {
         struct str one = {0};
-        json_skip(&j, &one);
-        const struct str function = value_member(one, "function");
-        take_piece(c, &(struct piece){.index = value_member(one, "index"),
-                                      .id = value_member(one, "id"),
-                                      .name = value_member(function, "name"),
-                                      .arguments = value_member(function, "arguments")});
+        json_reader_skip(&j, &one);
+        const struct str function = value_get_last(one, "function");
+        take_piece(c,
+                   &(struct openai_call_piece){.index = value_get_last(one, "index"),
+                                               .id = value_get_last(one, "id"),
+                                               .name = value_get_last(function, "name"),
+                                               .arguments = value_get_last(function, "arguments")});
     }
 }
 
@@ -106,9 +108,9 @@ bool openai_settle_calls(const struct openai_choice *c)
         ev.u.tool_call.tool_use_id = call->id.p;
         ev.u.tool_call.name = call->name.len ? call->name.p : "tool";
         ev.u.tool_call.message_id = openai_message_id(o);
-        tool_set_args_text(c->out->scratch, &ev.u.tool_call, call->args.p, call->args.len);
+        tool_args_parse_text(c->out->scratch, &ev.u.tool_call, call->args.p, call->args.len);
         if (!call->told)
-            dialect_emit(c->out, &ev);
+            dialect_emit_draft(c->out, &ev);
         call->told = true;
     }
     return o->call_count > 0;

@@ -17,7 +17,7 @@ struct opencode {
     struct buf answer;     /* text of a step that ended the turn */
     struct buf answer_id;
     struct buf error, error_code;
-    struct tally tally; /* of the steps */
+    struct usage_totals tally; /* of the steps */
     struct steps steps;
     bool ended, failed;
     bool told; /* the outcome */
@@ -27,7 +27,7 @@ struct opencode {
 
 struct opencode_call {
     struct opencode *o;
-    const struct dialect_out *out;
+    const struct dialect_sink *out;
     struct str self, type, part, error;
 };
 
@@ -48,19 +48,19 @@ static void tell_start(const struct opencode_call *call, const char *session)
     event_init(&ev, TC_START);
     ev.meta.session_id = session ? session : "";
     call->o->started = true;
-    dialect_emit(call->out, &ev);
+    dialect_emit_draft(call->out, &ev);
 }
 
 /* outcome: as its finish says; NULL: it has none. */
 static void end_step(const struct opencode_call *call, const char *outcome)
 {
     struct event ev;
-    if (!steps_end(&call->o->steps, &ev))
+    if (!step_counter_end(&call->o->steps, &ev))
         return;
     if (outcome)
-        ev.u.step.message_id = text_of(call, value_member(call->part, "messageID"));
+        ev.u.step.message_id = text_of(call, value_get_last(call->part, "messageID"));
     ev.u.step.outcome = outcome;
-    dialect_emit(call->out, &ev);
+    dialect_emit_draft(call->out, &ev);
 }
 
 static void take_step_start(const struct opencode_call *call)
@@ -70,20 +70,21 @@ static void take_step_start(const struct opencode_call *call)
     buf_reset(&o->text);
     o->ended = false;
     end_step(call, NULL); /* of one without a finish */
-    steps_start(&o->steps, &ev, text_of(call, value_member(call->part, "messageID")));
-    dialect_emit(call->out, &ev);
+    step_counter_start(&o->steps, &ev, text_of(call, value_get_last(call->part, "messageID")));
+    dialect_emit_draft(call->out, &ev);
 }
 
 static void take_text(const struct opencode_call *call)
 {
     size_t len = 0;
-    const char *const text = value_text(call->out->scratch, value_member(call->part, "text"), &len);
-    const char *const id = text_of(call, value_member(call->part, "id"));
+    const char *const text =
+        value_text(call->out->scratch, value_get_last(call->part, "text"), &len);
+    const char *const id = text_of(call, value_get_last(call->part, "id"));
     /* What the host of the model wrote after a compaction is not the model's. */
-    if (!len || value_true(value_member(call->part, "synthetic")))
+    if (!len || value_is_true(value_get_last(call->part, "synthetic")))
         return;
-    tell_narration(call->out, text, len, id);
-    tell_message(call->out, text, len, id);
+    dialect_emit_narration(call->out, text, len, id);
+    dialect_emit_message(call->out, text, len, id);
     buf_add(&call->o->text, text, len);
     replace(&call->o->message_id, id);
 }
@@ -91,8 +92,9 @@ static void take_text(const struct opencode_call *call)
 static void take_reasoning(const struct opencode_call *call)
 {
     size_t len = 0;
-    const char *const text = value_text(call->out->scratch, value_member(call->part, "text"), &len);
-    tell_thinking(call->out, text, len, text_of(call, value_member(call->part, "id")));
+    const char *const text =
+        value_text(call->out->scratch, value_get_last(call->part, "text"), &len);
+    dialect_emit_thinking(call->out, text, len, text_of(call, value_get_last(call->part, "id")));
 }
 
 static void tell_call(const struct opencode_call *call, const char *id, const char *name,
@@ -102,16 +104,16 @@ static void tell_call(const struct opencode_call *call, const char *id, const ch
     event_init(&ev, TC_TOOL_CALL);
     ev.u.tool_call.tool_use_id = id ? id : "";
     ev.u.tool_call.name = name ? name : "tool";
-    ev.u.tool_call.message_id = text_of(call, value_member(call->part, "messageID"));
-    tool_set_args(call->out->scratch, &ev.u.tool_call, value_member(state, "input"));
-    dialect_emit(call->out, &ev);
+    ev.u.tool_call.message_id = text_of(call, value_get_last(call->part, "messageID"));
+    tool_args_parse(call->out->scratch, &ev.u.tool_call, value_get_last(state, "input"));
+    dialect_emit_draft(call->out, &ev);
 }
 
 static double duration(struct str state)
 {
-    const struct str time = value_member(state, "time");
-    const double start = value_real(value_member(time, "start"), -1);
-    const double end = value_real(value_member(time, "end"), -1);
+    const struct str time = value_get_last(state, "time");
+    const double start = value_real(value_get_last(time, "start"), -1);
+    const double end = value_real(value_get_last(time, "end"), -1);
     return start >= 0 && end >= start ? end - start : -1;
 }
 
@@ -119,64 +121,64 @@ static char *tool_extra(const struct opencode_call *call, struct str state)
 {
     static const char *const told[] = {"status",   "input", "output", "error",
                                        "metadata", "time",  NULL};
-    return value_rest(call->out->scratch, state, told);
+    return value_extra_except(call->out->scratch, state, told);
 }
 
 static void take_tool_use(const struct opencode_call *call)
 {
     struct event ev;
     struct tc_tool_result *const result = &ev.u.tool_result;
-    const struct str state = value_member(call->part, "state");
-    const char *const id = text_of(call, value_member(call->part, "callID"));
-    const char *const name = text_of(call, value_member(call->part, "tool"));
+    const struct str state = value_get_last(call->part, "state");
+    const char *const id = text_of(call, value_get_last(call->part, "callID"));
+    const char *const name = text_of(call, value_get_last(call->part, "tool"));
     tell_call(call, id, name, state);
     event_init(&ev, TC_TOOL_RESULT);
     result->tool_use_id = id ? id : "";
     result->name = name;
-    result->is_error = value_is(value_member(state, "status"), "error");
-    const struct str shown = value_member(state, result->is_error ? "error" : "output");
+    result->is_error = value_equals(value_get_last(state, "status"), "error");
+    const struct str shown = value_get_last(state, result->is_error ? "error" : "output");
     if (shown.p)
-        result->content = value_show(call->out->scratch, shown, &result->content_len);
+        result->content = value_text_or_json(call->out->scratch, shown, &result->content_len);
     const bool denied = result->is_error && strstr(result->content, "rejected permission");
     result->outcome = denied ? "denied" : result->is_error ? "failed" : "succeeded";
     result->duration_ms = duration(state);
-    const struct str metadata = value_member(state, "metadata");
-    result->truncated = value_true(value_member(metadata, "truncated"));
+    const struct str metadata = value_get_last(state, "metadata");
+    result->truncated = value_is_true(value_get_last(metadata, "truncated"));
     result->structured = value_json(call->out->scratch, metadata, NULL);
     ev.meta.x = tool_extra(call, state);
-    dialect_emit(call->out, &ev);
+    dialect_emit_draft(call->out, &ev);
 }
 
 static void take_usage(const struct opencode_call *call)
 {
     struct event ev;
     struct tc_usage *const u = &ev.u.usage;
-    const struct str tokens = value_member(call->part, "tokens");
-    const struct str cache = value_member(tokens, "cache");
+    const struct str tokens = value_get_last(call->part, "tokens");
+    const struct str cache = value_get_last(tokens, "cache");
     event_init(&ev, TC_USAGE);
     u->scope = "call";
-    u->input_tokens = value_int(value_member(tokens, "input"), 0);
-    u->output_tokens = value_int(value_member(tokens, "output"), 0);
-    u->total_tokens = value_int(value_member(tokens, "total"), -1);
-    u->reasoning_tokens = value_int(value_member(tokens, "reasoning"), -1);
-    u->cache_read_tokens = value_int(value_member(cache, "read"), -1);
-    u->cache_write_tokens = value_int(value_member(cache, "write"), -1);
+    u->input_tokens = value_int(value_get_last(tokens, "input"), 0);
+    u->output_tokens = value_int(value_get_last(tokens, "output"), 0);
+    u->total_tokens = value_int(value_get_last(tokens, "total"), -1);
+    u->reasoning_tokens = value_int(value_get_last(tokens, "reasoning"), -1);
+    u->cache_read_tokens = value_int(value_get_last(cache, "read"), -1);
+    u->cache_write_tokens = value_int(value_get_last(cache, "write"), -1);
     u->cache_counted = 0;
-    u->cost_usd = value_real(value_member(call->part, "cost"), -1);
-    tally_add(&call->o->tally, u);
-    dialect_emit(call->out, &ev);
+    u->cost_usd = value_real(value_get_last(call->part, "cost"), -1);
+    usage_totals_add(&call->o->tally, u);
+    dialect_emit_draft(call->out, &ev);
 }
 
 static void take_step_finish(const struct opencode_call *call)
 {
     struct opencode *const o = call->o;
-    const char *const reason = text_of(call, value_member(call->part, "reason"));
-    utf8_copy(o->reason, sizeof o->reason, reason);
+    const char *const reason = text_of(call, value_get_last(call->part, "reason"));
+    utf8_copy_truncated(o->reason, sizeof o->reason, reason);
     take_usage(call);
     end_step(call, reason);
     if (strcmp(o->reason, "unknown") == 0)
-        tell_notice(call->out, "warn", "retry", "the model's stream broke; it is asked again",
-                    NULL);
+        dialect_emit_notice(call->out, "warn", "retry",
+                            "the model's stream broke; it is asked again", NULL);
     /* A step that called tools is followed by another; any other one may be the last. */
     o->ended = strcmp(o->reason, "tool-calls") != 0 && strcmp(o->reason, "unknown") != 0;
     if (o->ended) {
@@ -193,21 +195,21 @@ static void take_error(const struct opencode_call *call)
 {
     static const char *const told[] = {"message", NULL};
     struct opencode *const o = call->o;
-    const struct str data = value_member(call->error, "data");
-    const char *const message = text_of(call, value_member(data, "message"));
-    const char *const name = text_of(call, value_member(call->error, "name"));
-    const int64_t status = value_int(value_member(data, "statusCode"), 0);
+    const struct str data = value_get_last(call->error, "data");
+    const char *const message = text_of(call, value_get_last(data, "message"));
+    const char *const name = text_of(call, value_get_last(call->error, "name"));
+    const int64_t status = value_int(value_get_last(data, "statusCode"), 0);
     replace(&o->error, message ? message : name);
     if (status > 0)
         buf_printf(&o->error, " (HTTP %" PRId64 ")", status);
     replace(&o->error_code, name);
     o->failed = true;
     o->ended = false;
-    tell_notice(call->out, "error", "stream_error", o->error.p,
-                value_rest(call->out->scratch, data, told));
+    dialect_emit_notice(call->out, "error", "stream_error", o->error.p,
+                        value_extra_except(call->out->scratch, data, told));
 }
 
-static int read_line(void *state, const struct dialect_out *out, const char *line, size_t len)
+static int read_line(void *state, const struct dialect_sink *out, const char *line, size_t len)
 {
     static const struct {
         const char *type;
@@ -222,42 +224,42 @@ static int read_line(void *state, const struct dialect_out *out, const char *lin
                                      {"sessionID", &session},
                                      {"part", &call.part},
                                      {"error", &call.error}};
-    if (value_line(line, len, VALUE_ROWS(rows)) < 0)
+    if (value_parse_line(line, len, VALUE_ROWS(rows)) < 0)
         return -1;
-    struct dialect_out timed = *out;
+    struct dialect_sink timed = *out;
     timed.ts = value_time(timestamp);
     call.out = &timed;
     if (!call.o->started)
         tell_start(&call, text_of(&call, session));
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-        if (value_is(call.type, types[i].type)) {
+        if (value_equals(call.type, types[i].type)) {
             types[i].take(&call);
             return 0;
         }
-    tell_raw(&timed, "opencode", call.self, text_of(&call, call.type));
+    dialect_emit_raw(&timed, "opencode", call.self, text_of(&call, call.type));
     return 0;
 }
 
-static void tell_outcome(struct opencode *o, const struct dialect_out *out)
+static void tell_outcome(struct opencode *o, const struct dialect_sink *out)
 {
     o->told = true;
     if (o->failed)
-        tell_error(out, o->error.p ? o->error.p : "the turn failed",
-                   o->error_code.len ? o->error_code.p : NULL);
+        dialect_emit_error(out, o->error.p ? o->error.p : "the turn failed",
+                           o->error_code.len ? o->error_code.p : NULL);
     else
-        tell_final(out, o->answer.p, o->ended ? o->answer.len : 0, o->answer_id.p);
-    tally_tell(&o->tally, out, o->failed);
+        dialect_emit_final(out, o->answer.p, o->ended ? o->answer.len : 0, o->answer_id.p);
+    usage_totals_emit(&o->tally, out, o->failed);
     if (o->failed)
-        tell_done(out, "error", NULL);
+        dialect_emit_done(out, "error", NULL);
     else if (o->ended)
-        tell_done(out, "completed", strcmp(o->reason, "stop") != 0 ? o->reason : NULL);
+        dialect_emit_done(out, "completed", strcmp(o->reason, "stop") != 0 ? o->reason : NULL);
     else
-        tell_done(out, "stopped", "tool_calls");
+        dialect_emit_done(out, "stopped", "tool_calls");
 }
 
 /* The agent has exited: its last step decides. It is told now, before the host decides on another
  * attempt. */
-static void settle(void *state, const struct dialect_out *out)
+static void settle(void *state, const struct dialect_sink *out)
 {
     struct opencode *const o = state;
     if (!o->told && (o->failed || o->ended))
@@ -272,7 +274,7 @@ static enum dialect_work work(void *state)
 
 /* A permission that nobody could give ends the turn behind the tool, with exit status 0. In any
  * other case without an outcome the guard says how it was lost. */
-static void end_stream(void *state, const struct dialect_out *out,
+static void end_stream(void *state, const struct dialect_sink *out,
                        const struct stream_end_info *end)
 {
     struct opencode *const o = state;
@@ -296,9 +298,10 @@ static void close_state(void *state)
 static int sniff_line(struct str line, const char *event)
 {
     (void)event;
-    if (!value_member(line, "sessionID").p || !value_member(line, "type").p)
+    if (!value_get_last(line, "sessionID").p || !value_get_last(line, "type").p)
         return 0;
-    return value_member(line, "part").p || value_member(line, "error").p ? DIALECT_SURE : 0;
+    return value_get_last(line, "part").p || value_get_last(line, "error").p ? DIALECT_SCORE_CERTAIN
+                                                                             : 0;
 }
 
 const struct dialect dialect_opencode = {

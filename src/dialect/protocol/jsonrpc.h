@@ -11,59 +11,62 @@
 
 /* Ids of our own requests are strings that begin like this, so that the translator knows what an
  * answer is an answer to. */
-#define RPC_OURS "turncast-"
+#define JSONRPC_ID_PREFIX "turncast-"
 
 #define RPC_ASKED 64 /* requests of the agent that are open at once */
 #define RPC_TEXTS 4
 
 /* A request of the agent that waits for an answer. */
-struct rpc_asked {
+struct jsonrpc_pending {
     char *name;            /* owned; as the request is told. NULL: an empty slot */
     char *id;              /* owned; its id as JSON, verbatim */
     char *text[RPC_TEXTS]; /* owned, or NULL: what the dialect needs for the answer */
     unsigned kind;         /* the dialect's */
 };
 
-struct rpc {
+struct jsonrpc {
     const char *head; /* what a line begins with: "{" and, where it is said, the version */
-    struct rpc_asked asked[RPC_ASKED];
+    struct jsonrpc_pending asked[RPC_ASKED];
 };
 
 /* A line as values; p NULL where it says nothing. */
-struct rpc_line {
+struct jsonrpc_message {
     struct str id, method, params, result, error;
     struct buf mended; /* owned: the line, if it had to be mended */
 };
 
-void rpc_fini(struct rpc *rpc);
+void jsonrpc_fini(struct jsonrpc *rpc);
 
 /* Borrows the line. -1: it is no JSON object, mended or not. */
-int rpc_read(struct rpc_line *l, const char *line, size_t len) MUST_CHECK;
-void rpc_line_fini(struct rpc_line *l);
-#define CLEANUP_RPC_LINE __attribute__((__cleanup__(rpc_line_fini)))
+int jsonrpc_parse(struct jsonrpc_message *l, const char *line, size_t len) MUST_CHECK;
+void jsonrpc_line_fini(struct jsonrpc_message *l);
+#define CLEANUP_RPC_LINE __attribute__((__cleanup__(jsonrpc_line_fini)))
 
 /* Whether an id is that of our request `name`. */
-bool rpc_is_ours(struct str id, const char *name);
-bool rpc_is_request(const struct rpc_line *l);
+bool jsonrpc_is_own_id(struct str id, const char *name);
+bool jsonrpc_is_request(const struct jsonrpc_message *l);
 /* Whether it answers our request `name`. */
-bool rpc_answers(const struct rpc_line *l, const char *name);
+bool jsonrpc_is_response_to(const struct jsonrpc_message *l, const char *name);
 
-/* A line is begun, gets its parameters or its result as members, and is ended by rpc_end. */
-void rpc_call(const struct rpc *rpc, struct buf *out, const char *name, const char *method);
-void rpc_notify(const struct rpc *rpc, struct buf *out, const char *method);
-void rpc_reply(const struct rpc *rpc, struct buf *out, const char *id);
-void rpc_end(struct buf *out);
+/* A line is begun, gets its parameters or its result as members, and is ended by jsonrpc_end. */
+void jsonrpc_begin_request(const struct jsonrpc *rpc, struct buf *out, const char *name,
+                           const char *method);
+void jsonrpc_begin_notification(const struct jsonrpc *rpc, struct buf *out, const char *method);
+void jsonrpc_begin_response(const struct jsonrpc *rpc, struct buf *out, const char *id);
+void jsonrpc_end(struct buf *out);
 /* To a request that nobody here can answer. */
-void rpc_refuse(const struct rpc *rpc, struct buf *out, const struct rpc_line *l);
+void jsonrpc_reject(const struct jsonrpc *rpc, struct buf *out, const struct jsonrpc_message *l);
 
 /* Keeps the request open. NULL: nothing is to be kept; it was refused, or is open already. */
-struct rpc_asked *rpc_open(struct rpc *rpc, struct buf *out, const struct rpc_line *l);
+struct jsonrpc_pending *jsonrpc_add_pending(struct jsonrpc *rpc, struct buf *out,
+                                            const struct jsonrpc_message *l);
 /* NULL: the agent does not wait for that. */
-struct rpc_asked *rpc_find(struct rpc *rpc, const char *name);
+struct jsonrpc_pending *jsonrpc_find_pending(struct jsonrpc *rpc, const char *name);
 /* The agent takes back the request of that id. */
-void rpc_forget(struct rpc *rpc, struct str id);
-void rpc_close(struct rpc_asked *asked);
+void jsonrpc_remove_pending(struct jsonrpc *rpc, struct str id);
+void jsonrpc_pending_fini(struct jsonrpc_pending *asked);
 /* Every one that is open, in turn; it may be closed then. */
-void rpc_each(struct rpc *rpc, void (*each)(void *ctx, struct rpc_asked *asked), void *ctx);
+void jsonrpc_each_pending(struct jsonrpc *rpc,
+                          void (*each)(void *ctx, struct jsonrpc_pending *asked), void *ctx);
 
 #endif

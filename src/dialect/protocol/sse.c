@@ -6,7 +6,7 @@
 
 #define BOM STR("\xEF\xBB\xBF")
 
-static void frame_reset(struct sse *s)
+static void frame_reset(struct sse_parser *s)
 {
     buf_reset(&s->data);
     buf_reset(&s->event);
@@ -19,13 +19,13 @@ static const char *text_or_null(const struct buf *b)
     return b->len ? b->p : NULL;
 }
 
-static void frame_end(struct sse *s)
+static void frame_end(struct sse_parser *s)
 {
     if (s->skipped) {
         s->dropped(s->ctx, s->skipped + s->data.len);
     } else if (s->has_data) {
         buf_reserve(&s->data, 0);
-        s->frame(s->ctx, &(struct sse_frame){.data = s->data.p,
+        s->frame(s->ctx, &(struct sse_event){.data = s->data.p,
                                              .len = s->data.len,
                                              .event = text_or_null(&s->event),
                                              .id = text_or_null(&s->id)});
@@ -33,7 +33,7 @@ static void frame_end(struct sse *s)
     frame_reset(s);
 }
 
-static void data_add(struct sse *s, struct str value)
+static void data_add(struct sse_parser *s, struct str value)
 {
     if (s->skipped || s->data.len + value.len + 1 > s->cap) {
         s->skipped += value.len + 1;
@@ -52,13 +52,13 @@ static void replace(struct buf *b, struct str value)
 }
 
 /* Dialects tell the name on: unlike the data, nobody else checks it. */
-static void name_take(struct sse *s, struct str value)
+static void name_take(struct sse_parser *s, struct str value)
 {
     buf_reset(&s->event);
     utf8_repair(&s->event, value.p, value.len);
 }
 
-static void field_take(struct sse *s, struct str name, struct str value)
+static void field_take(struct sse_parser *s, struct str name, struct str value)
 {
     if (str_is(name, "data"))
         data_add(s, value);
@@ -68,7 +68,7 @@ static void field_take(struct sse *s, struct str name, struct str value)
         replace(&s->id, value);
 }
 
-static void line_take(struct sse *s, struct str line)
+static void line_take(struct sse_parser *s, struct str line)
 {
     if (line.len == 0) {
         frame_end(s);
@@ -86,7 +86,7 @@ static void line_take(struct sse *s, struct str line)
     field_take(s, (struct str){line.p, name_len}, value);
 }
 
-void sse_line(struct sse *s, const char *line, size_t len)
+void sse_feed_line(struct sse_parser *s, const char *line, size_t len)
 {
     struct str rest = {line, len};
     if (!s->begun && str_has_prefix(rest, BOM))
@@ -105,19 +105,19 @@ void sse_line(struct sse *s, const char *line, size_t len)
     line_take(s, rest);
 }
 
-void sse_end(struct sse *s)
+void sse_flush(struct sse_parser *s)
 {
     frame_end(s);
 }
 
-void sse_fini(struct sse *s)
+void sse_fini(struct sse_parser *s)
 {
     buf_fini(&s->data);
     buf_fini(&s->event);
     buf_fini(&s->id);
 }
 
-bool sse_sniff(const char *line, size_t len)
+bool sse_is_first_line(const char *line, size_t len)
 {
     static const char *const starts[] = {":", "data:", "event:", "id:", "retry:"};
     struct str s = {line, len};

@@ -9,16 +9,16 @@
 
 #include "base/bytes/buf.h"
 
-struct sse_frame {
+struct sse_event {
     const char *data; /* the data lines joined by \n; NUL-terminated */
     size_t len;
     const char *event; /* its name, valid UTF-8, or NULL */
     const char *id;    /* id of this frame or the last one before it that had one, or NULL */
 };
 
-struct sse {
+struct sse_parser {
     /* A frame with data; its strings are valid during the call. */
-    void (*frame)(void *ctx, const struct sse_frame *frame);
+    void (*frame)(void *ctx, const struct sse_event *frame);
     /* A frame of `bytes` bytes was longer than the cap and has been skipped. */
     void (*dropped)(void *ctx, uint64_t bytes);
     void *ctx;
@@ -30,11 +30,11 @@ struct sse {
 
 /* One line without its \n. A \r inside ends a line too (WHATWG HTML, server-sent events, 9.2.6);
  * one at the end belongs to a \r\n. */
-void sse_line(struct sse *s, const char *line, size_t len);
+void sse_feed_line(struct sse_parser *s, const char *line, size_t len);
 /* End of the stream: an unterminated frame counts. */
-void sse_end(struct sse *s);
-void sse_fini(struct sse *s);
+void sse_flush(struct sse_parser *s);
+void sse_fini(struct sse_parser *s);
 /* Whether a stream that begins with this line is framed this way. */
-bool sse_sniff(const char *line, size_t len);
+bool sse_is_first_line(const char *line, size_t len);
 
 #endif

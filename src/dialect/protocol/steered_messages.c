@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-bool steered_add(struct steered *s, const char *id)
+bool steered_messages_add(struct steered *s, const char *id)
 {
     if (s->n == DIALECT_STEERED || strlen(id) >= DIALECT_STEER_ID)
         return false;
@@ -13,7 +13,7 @@ bool steered_add(struct steered *s, const char *id)
     return true;
 }
 
-bool steered_waits(const struct steered *s, const char *id)
+bool steered_messages_waits(const struct steered *s, const char *id)
 {
     for (size_t i = 0; i < s->n; i++)
         if (s->all[i].settled == DIALECT_UNSETTLED && strcmp(s->all[i].id, id) == 0)
@@ -21,7 +21,7 @@ bool steered_waits(const struct steered *s, const char *id)
     return false;
 }
 
-void steered_settle(struct steered *s, struct str id, enum dialect_settled how)
+void steered_messages_settle(struct steered *s, struct str id, enum dialect_settled how)
 {
     for (size_t i = 0; i < s->n; i++)
         if (s->all[i].settled == DIALECT_UNSETTLED && (!id.len || str_is(id, s->all[i].id))) {
@@ -30,7 +30,7 @@ void steered_settle(struct steered *s, struct str id, enum dialect_settled how)
         }
 }
 
-enum dialect_settled steered_next(struct steered *s, char id[DIALECT_STEER_ID])
+enum dialect_settled steered_messages_next(struct steered *s, char id[DIALECT_STEER_ID])
 {
     for (size_t i = 0; i < s->n; i++) {
         const enum dialect_settled how = s->all[i].settled;

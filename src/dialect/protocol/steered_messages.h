@@ -16,12 +16,12 @@ struct steered {
 };
 
 /* False: there are too many. */
-bool steered_add(struct steered *s, const char *id);
+bool steered_messages_add(struct steered *s, const char *id);
 /* Whether that message is there and not settled. */
-bool steered_waits(const struct steered *s, const char *id);
+bool steered_messages_waits(const struct steered *s, const char *id);
 /* The message is settled. `id` empty: the oldest one that is not. */
-void steered_settle(struct steered *s, struct str id, enum dialect_settled how);
+void steered_messages_settle(struct steered *s, struct str id, enum dialect_settled how);
 /* Removes the next one that is settled, and returns how; DIALECT_UNSETTLED: there is none. */
-enum dialect_settled steered_next(struct steered *s, char id[DIALECT_STEER_ID]);
+enum dialect_settled steered_messages_next(struct steered *s, char id[DIALECT_STEER_ID]);
 
 #endif

@@ -34,7 +34,7 @@ static void cut_failure(struct claude *c, struct str *text)
     const size_t at = find_failure(*text);
     if (at == text->len)
         return;
-    claude_set(c, &c->api_error, (struct str){text->p + at, text->len - at});
+    claude_set_unescaped(c, &c->api_error, (struct str){text->p + at, text->len - at});
     text->len = at;
 }
 
@@ -48,8 +48,8 @@ static void adjust(struct claude *c, struct claude_line *l)
     else if (str_is(l->type, "stream_event") && str_is(l->body.delta, "text_delta"))
         cut_failure(c, &l->body.piece);
     else if (str_is(l->type, "result") &&
-             value_is(value_member(value_member(l->self, "error"), "message"),
-                      "Operation cancelled."))
+             value_equals(value_get_last(value_get_last(l->self, "error"), "message"),
+                          "Operation cancelled."))
         c->interrupted = true;
 }
 
@@ -74,10 +74,10 @@ static void join_message(struct qwen *q, struct claude_line *l)
 static void take_retry(struct qwen *q, const struct claude_line *l)
 {
     struct claude *const c = &q->claude;
-    const struct str data = value_member(l->self, "data");
+    const struct str data = value_get_last(l->self, "data");
     c->steps.asked = true;
     claude_message_drop_open(c, &c->main);
-    if (q->last_text[0] && !value_true(value_member(data, "preserveText"))) {
+    if (q->last_text[0] && !value_is_true(value_get_last(data, "preserveText"))) {
         const char *const uuids = arena_sprintf(c->out->scratch, "[\"%s\"]", q->last_text);
         claude_retract_lines(c, (struct str){uuids, strlen(uuids)});
     }
@@ -94,7 +94,7 @@ static void note_text(struct qwen *q, const struct claude_line *l)
         q->last_text[0] = '\0';
 }
 
-static int read_line(void *state, const struct dialect_out *out, const char *line, size_t len)
+static int read_line(void *state, const struct dialect_sink *out, const char *line, size_t len)
 {
     static const char *const start_keys[] = {"cwd", "mcp_servers", "permission_mode",
                                              "qwen_code_version", NULL};
@@ -103,7 +103,7 @@ static int read_line(void *state, const struct dialect_out *out, const char *lin
     struct qwen *const q = state;
     struct claude *const c = &q->claude;
     struct claude_line l;
-    if (claude_line_read(&l, line, len, NULL) < 0)
+    if (claude_line_parse(&l, line, len, NULL) < 0)
         return -1;
     c->profile = &profile;
     c->out = out;
@@ -113,7 +113,7 @@ static int read_line(void *state, const struct dialect_out *out, const char *lin
         take_retry(q, &l);
         return 0;
     }
-    claude_take(c, out, &l);
+    claude_handle_line(c, out, &l);
     /* Its messages say no reason to stop where Claude's do; the last line of one has its usage. */
     if (str_is(l.type, "assistant") && !l.parent.len && l.body.usage.output > 0)
         claude_message_count(c, &c->main, &l.body.usage);
@@ -122,23 +122,23 @@ static int read_line(void *state, const struct dialect_out *out, const char *lin
 }
 
 /* It may leave before its output is drained: then its last line, the result, is cut off. */
-static void end_stream(void *state, const struct dialect_out *out,
+static void end_stream(void *state, const struct dialect_sink *out,
                        const struct stream_end_info *end)
 {
     struct qwen *const q = state;
     claude_end(&q->claude, out, end);
     if (end->how == STREAM_EOF && end->truncated)
-        claude_result_cut(&q->claude);
+        claude_result_handle_truncated(&q->claude);
 }
 
 static int sniff_line(struct str line, const char *event)
 {
     (void)event;
-    if (value_member(line, "qwen_code_version").p)
-        return DIALECT_SURE;
-    return value_is(value_member(line, "type"), "result") &&
-                   value_member(value_member(line, "error"), "message").p
-               ? DIALECT_SURE
+    if (value_get_last(line, "qwen_code_version").p)
+        return DIALECT_SCORE_CERTAIN;
+    return value_equals(value_get_last(line, "type"), "result") &&
+                   value_get_last(value_get_last(line, "error"), "message").p
+               ? DIALECT_SCORE_CERTAIN
                : 0;
 }
 

@@ -7,24 +7,24 @@
 #include "dialect/dialect.h"
 
 /* Nothing is told when the text is empty. */
-void tell_narration(const struct dialect_out *out, const char *text, size_t len,
-                    const char *message_id);
-void tell_thinking(const struct dialect_out *out, const char *text, size_t len,
-                   const char *message_id);
+void dialect_emit_narration(const struct dialect_sink *out, const char *text, size_t len,
+                            const char *message_id);
+void dialect_emit_thinking(const struct dialect_sink *out, const char *text, size_t len,
+                           const char *message_id);
 /* A message of the assistant is complete. */
-void tell_message(const struct dialect_out *out, const char *text, size_t len,
-                  const char *message_id);
+void dialect_emit_message(const struct dialect_sink *out, const char *text, size_t len,
+                          const char *message_id);
 /* The answer; nothing is told when it is empty: the guard gives what is missing. */
-void tell_final(const struct dialect_out *out, const char *text, size_t len,
-                const char *message_id);
+void dialect_emit_final(const struct dialect_sink *out, const char *text, size_t len,
+                        const char *message_id);
 /* code, x: or NULL. */
-void tell_notice(const struct dialect_out *out, const char *level, const char *code,
-                 const char *text, const char *x);
+void dialect_emit_notice(const struct dialect_sink *out, const char *level, const char *code,
+                         const char *text, const char *x);
 /* code: or NULL. A failed turn takes both, in this order. */
-void tell_error(const struct dialect_out *out, const char *message, const char *code);
-void tell_done(const struct dialect_out *out, const char *reason, const char *code);
+void dialect_emit_error(const struct dialect_sink *out, const char *message, const char *code);
+void dialect_emit_done(const struct dialect_sink *out, const char *reason, const char *code);
 /* A valid value without a canonical form; name: or NULL. */
-void tell_raw(const struct dialect_out *out, const char *dialect, struct str value,
-              const char *name);
+void dialect_emit_raw(const struct dialect_sink *out, const char *dialect, struct str value,
+                      const char *name);
 
 #endif

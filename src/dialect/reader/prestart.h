@@ -8,13 +8,13 @@
 #include "base/str.h"
 
 /* All zero is empty; bounded: what does not fit is left out. */
-struct early {
+struct prestart {
     struct buf lines; /* compact JSON, newline after each */
 };
 
-void early_keep(struct early *e, struct arena *scratch, struct str line);
+void prestart_append(struct prestart *e, struct arena *scratch, struct str line);
 /* Gives every line in order and empties it. */
-void early_release(struct early *e, void (*take)(void *ctx, struct str line), void *ctx);
-void early_fini(struct early *e);
+void prestart_replay(struct prestart *e, void (*take)(void *ctx, struct str line), void *ctx);
+void prestart_fini(struct prestart *e);
 
 #endif

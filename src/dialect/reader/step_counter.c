@@ -2,12 +2,12 @@
  * Owns the number of the step that is open. */
 #include "dialect/reader/step_counter.h"
 
-bool steps_is_due(const struct steps *s)
+bool step_counter_is_due(const struct steps *s)
 {
     return !s->open || s->asked;
 }
 
-void steps_start(struct steps *s, struct event *ev, const char *message_id)
+void step_counter_start(struct steps *s, struct event *ev, const char *message_id)
 {
     event_init(ev, TC_STEP);
     ev->u.step.state = "start";
@@ -17,7 +17,7 @@ void steps_start(struct steps *s, struct event *ev, const char *message_id)
     s->asked = false;
 }
 
-bool steps_end(struct steps *s, struct event *ev)
+bool step_counter_end(struct steps *s, struct event *ev)
 {
     if (!s->open)
         return false;

@@ -15,10 +15,10 @@ struct steps {
 };
 
 /* What the model says next is of another step than the one that is open. */
-bool steps_is_due(const struct steps *s);
+bool step_counter_is_due(const struct steps *s);
 /* Makes *ev the start of the next step; the one before has ended. message_id: borrowed, or NULL. */
-void steps_start(struct steps *s, struct event *ev, const char *message_id);
+void step_counter_start(struct steps *s, struct event *ev, const char *message_id);
 /* Makes *ev the end of the open step. False: no step is open, and *ev is not set. */
-bool steps_end(struct steps *s, struct event *ev);
+bool step_counter_end(struct steps *s, struct event *ev);
 
 #endif

@@ -15,11 +15,11 @@
 static bool is_object(struct str value)
 {
     struct json j;
-    json_start(&j, value.p, value.len);
-    if (!value.p || json_peek(&j) != JSON_AT_OBJECT)
+    json_init(&j, value.p, value.len);
+    if (!value.p || json_reader_peek(&j) != JSON_AT_OBJECT)
         return false;
-    json_skip(&j, NULL);
-    return json_finish(&j) == 0;
+    json_reader_skip(&j, NULL);
+    return json_reader_finish(&j) == 0;
 }
 
 static void set_raw(struct arena *a, struct tc_tool_call *call, const char *text, size_t len)
@@ -32,7 +32,7 @@ static void set_raw(struct arena *a, struct tc_tool_call *call, const char *text
     call->args_len = args.len;
 }
 
-void tool_set_args_text(struct arena *a, struct tc_tool_call *call, const char *text, size_t len)
+void tool_args_parse_text(struct arena *a, struct tc_tool_call *call, const char *text, size_t len)
 {
     const struct str value = {text, len};
     if (len == 0)
@@ -40,28 +40,28 @@ void tool_set_args_text(struct arena *a, struct tc_tool_call *call, const char *
     call->args_raw = text;
     call->args_raw_len = len;
     if (is_object(value))
-        call->args = json_compact_dup(a, value, &call->args_len);
+        call->args = json_reader_compact_dup(a, value, &call->args_len);
     else
         set_raw(a, call, text, len);
 }
 
-void tool_set_args(struct arena *a, struct tc_tool_call *call, struct str value)
+void tool_args_parse(struct arena *a, struct tc_tool_call *call, struct str value)
 {
     size_t len = 0;
     if (!value.p || str_is(value, "null"))
         return;
     if (is_object(value)) {
-        call->args = json_compact_dup(a, value, &call->args_len);
+        call->args = json_reader_compact_dup(a, value, &call->args_len);
         return;
     }
-    const char *const text = value_show(a, value, &len);
+    const char *const text = value_text_or_json(a, value, &len);
     if (value_string(value).p)
-        tool_set_args_text(a, call, text, len);
+        tool_args_parse_text(a, call, text, len);
     else
         set_raw(a, call, text, len);
 }
 
-static void remove_at(struct tool_set *set, size_t i)
+static void remove_at(struct open_calls *set, size_t i)
 {
     free(set->ids[i]);
     free(set->names[i]);
@@ -70,7 +70,7 @@ static void remove_at(struct tool_set *set, size_t i)
     memmove(set->names + i, set->names + i + 1, (set->n - i) * sizeof(*set->names));
 }
 
-void tool_set_add(struct tool_set *set, const char *id, const char *name)
+void open_calls_add(struct open_calls *set, const char *id, const char *name)
 {
     if (set->n == OPEN_MAX)
         remove_at(set, 0);
@@ -83,7 +83,7 @@ void tool_set_add(struct tool_set *set, const char *id, const char *name)
     set->names[set->n++] = xstrdup(name);
 }
 
-static size_t find(const struct tool_set *set, const char *id)
+static size_t find(const struct open_calls *set, const char *id)
 {
     size_t i = 0;
     while (i < set->n && strcmp(set->ids[i], id) != 0)
@@ -91,12 +91,12 @@ static size_t find(const struct tool_set *set, const char *id)
     return i;
 }
 
-bool tool_set_has(const struct tool_set *set, const char *id)
+bool open_calls_contains(const struct open_calls *set, const char *id)
 {
     return find(set, id) < set->n;
 }
 
-bool tool_set_take(struct tool_set *set, const char *id)
+bool open_calls_remove(struct open_calls *set, const char *id)
 {
     const size_t i = find(set, id);
     if (i == set->n)
@@ -105,7 +105,7 @@ bool tool_set_take(struct tool_set *set, const char *id)
     return true;
 }
 
-const char *tool_set_find_name(const struct tool_set *set, const char *name)
+const char *open_calls_find_by_name(const struct open_calls *set, const char *name)
 {
     for (size_t i = 0; i < set->n; i++)
         if (set->names[i] && strcmp(set->names[i], name) == 0)
@@ -113,17 +113,17 @@ const char *tool_set_find_name(const struct tool_set *set, const char *name)
     return NULL;
 }
 
-const char *tool_set_name(const struct tool_set *set, const char *id)
+const char *open_calls_get_name(const struct open_calls *set, const char *id)
 {
     const size_t i = find(set, id);
     return i < set->n ? set->names[i] : NULL;
 }
 
-void tool_set_fini(struct tool_set *set)
+void open_calls_fini(struct open_calls *set)
 {
     while (set->n)
         remove_at(set, set->n - 1);
     free(set->ids);
     free(set->names);
-    *set = (struct tool_set){0};
+    *set = (struct open_calls){0};
 }

@@ -21,19 +21,19 @@ static void add_real(double *sum, double v)
         *sum = *sum < 0 ? v : *sum + v;
 }
 
-static void add_cost(struct tally *t, const struct tc_usage *call)
+static void add_cost(struct usage_totals *t, const struct tc_usage *call)
 {
     const char *const currency = call->currency ? call->currency : "";
     add_real(&t->sum.cost_usd, call->cost_usd);
     if (!(call->cost >= 0))
         return;
     if (t->sum.cost < 0)
-        utf8_copy(t->currency, sizeof(t->currency), currency);
+        utf8_copy_truncated(t->currency, sizeof(t->currency), currency);
     t->mixed |= strcmp(t->currency, currency) != 0;
     add_real(&t->sum.cost, call->cost);
 }
 
-static void begin(struct tally *t)
+static void begin(struct usage_totals *t)
 {
     struct event ev;
     event_init(&ev, TC_USAGE);
@@ -41,7 +41,7 @@ static void begin(struct tally *t)
     t->counted = true;
 }
 
-void tally_add(struct tally *t, const struct tc_usage *call)
+void usage_totals_add(struct usage_totals *t, const struct tc_usage *call)
 {
     if (!t->counted)
         begin(t);
@@ -58,7 +58,7 @@ void tally_add(struct tally *t, const struct tc_usage *call)
         t->sum.cache_counted = call->cache_counted;
 }
 
-void tally_tell(struct tally *t, const struct dialect_out *out, bool is_error)
+void usage_totals_emit(struct usage_totals *t, const struct dialect_sink *out, bool is_error)
 {
     struct event ev;
     if (!t->counted)
@@ -72,6 +72,6 @@ void tally_tell(struct tally *t, const struct dialect_out *out, bool is_error)
         ev.u.usage.cost = -1;
         ev.u.usage.currency = NULL;
     }
-    dialect_emit(out, &ev);
-    *t = (struct tally){0};
+    dialect_emit_draft(out, &ev);
+    *t = (struct usage_totals){0};
 }

@@ -6,7 +6,7 @@
 #include "dialect/dialect.h"
 
 /* All zero is empty. */
-struct tally {
+struct usage_totals {
     bool counted;
     bool mixed; /* calls in different currencies: their costs are not added */
     struct tc_usage sum;
@@ -14,8 +14,8 @@ struct tally {
 };
 
 /* What a call did not say adds nothing; what none said stays unsaid. */
-void tally_add(struct tally *t, const struct tc_usage *call);
+void usage_totals_add(struct usage_totals *t, const struct tc_usage *call);
 /* Tells usage{turn} and empties the tally; nothing when no call was counted. */
-void tally_tell(struct tally *t, const struct dialect_out *out, bool is_error);
+void usage_totals_emit(struct usage_totals *t, const struct dialect_sink *out, bool is_error);
 
 #endif

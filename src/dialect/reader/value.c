@@ -15,50 +15,50 @@
 static void pick(struct json *j, const struct value_row *rows, size_t n)
 {
     struct str key;
-    while (json_next_key(j, &key)) {
-        const bool null = json_peek(j) == JSON_AT_NULL;
+    while (json_reader_next_key(j, &key)) {
+        const bool null = json_reader_peek(j) == JSON_AT_NULL;
         struct str value = {0};
-        json_skip(j, &value);
+        json_reader_skip(j, &value);
         for (size_t i = 0; i < n && !null; i++)
-            if (json_string_is(key, rows[i].key))
+            if (json_reader_string_is(key, rows[i].key))
                 *rows[i].value = value;
     }
 }
 
-int value_line(const char *line, size_t len, const struct value_row *rows, size_t n)
+int value_parse_line(const char *line, size_t len, const struct value_row *rows, size_t n)
 {
     struct json j;
-    json_start(&j, line, len);
-    if (!json_enter_object(&j))
+    json_init(&j, line, len);
+    if (!json_reader_enter_object(&j))
         return -1;
     pick(&j, rows, n);
-    return json_finish(&j);
+    return json_reader_finish(&j);
 }
 
-void value_pick(struct str object, const struct value_row *rows, size_t n)
+void value_get_members(struct str object, const struct value_row *rows, size_t n)
 {
     struct json j;
-    json_start(&j, object.p, object.len);
-    if (object.p && json_enter_object(&j))
+    json_init(&j, object.p, object.len);
+    if (object.p && json_reader_enter_object(&j))
         pick(&j, rows, n);
 }
 
-struct str value_member(struct str object, const char *key)
+struct str value_get_last(struct str object, const char *key)
 {
     struct str value = {0};
-    value_pick(object, &(struct value_row){key, &value}, 1);
+    value_get_members(object, &(struct value_row){key, &value}, 1);
     return value;
 }
 
-struct str value_first(struct str object, const char *key)
+struct str value_get_first(struct str object, const char *key)
 {
     struct json j;
     struct str name, value = {0};
-    json_start(&j, object.p, object.len);
-    if (!object.p || !json_enter_object(&j))
+    json_init(&j, object.p, object.len);
+    if (!object.p || !json_reader_enter_object(&j))
         return value;
-    while (!value.p && json_next_key(&j, &name))
-        json_skip(&j, json_string_is(name, key) ? &value : NULL);
+    while (!value.p && json_reader_next_key(&j, &name))
+        json_reader_skip(&j, json_reader_string_is(name, key) ? &value : NULL);
     return value;
 }
 
@@ -71,43 +71,43 @@ struct str value_string(struct str value)
 
 char *value_text(struct arena *a, struct str value, size_t *len)
 {
-    return json_unescape(a, value_string(value), len);
+    return json_reader_unescape(a, value_string(value), len);
 }
 
-bool value_is(struct str value, const char *lit)
+bool value_equals(struct str value, const char *lit)
 {
-    return json_string_is(value_string(value), lit);
+    return json_reader_string_is(value_string(value), lit);
 }
 
 int64_t value_int(struct str value, int64_t dflt)
 {
     struct json j;
-    json_start(&j, value.p, value.len);
+    json_init(&j, value.p, value.len);
     if (value.p)
-        json_read_int(&j, &dflt);
+        json_reader_read_int(&j, &dflt);
     return dflt;
 }
 
 double value_real(struct str value, double dflt)
 {
     struct json j;
-    json_start(&j, value.p, value.len);
+    json_init(&j, value.p, value.len);
     if (value.p)
-        json_read_real(&j, &dflt);
+        json_reader_read_real(&j, &dflt);
     return dflt;
 }
 
-bool value_true(struct str value)
+bool value_is_true(struct str value)
 {
     return str_is(value, "true");
 }
 
 char *value_json(struct arena *a, struct str value, size_t *len)
 {
-    return json_compact_dup(a, value, len);
+    return json_reader_compact_dup(a, value, len);
 }
 
-char *value_show(struct arena *a, struct str value, size_t *len)
+char *value_text_or_json(struct arena *a, struct str value, size_t *len)
 {
     return value_string(value).p ? value_text(a, value, len) : value_json(a, value, len);
 }
@@ -156,7 +156,7 @@ double value_time(struct str value)
 static bool is_listed(struct str key, const char *const *list)
 {
     for (; *list; list++)
-        if (json_string_is(key, *list))
+        if (json_reader_string_is(key, *list))
             return true;
     return false;
 }
@@ -167,25 +167,25 @@ static void add_members(struct buf *out, struct str object, const char *const *l
 {
     struct json j;
     struct str key;
-    json_start(&j, object.p, object.len);
-    if (!object.p || !json_enter_object(&j))
+    json_init(&j, object.p, object.len);
+    if (!object.p || !json_reader_enter_object(&j))
         return;
-    while (json_next_key(&j, &key)) {
-        const bool wanted = json_peek(&j) != JSON_AT_NULL && is_listed(key, list) == listed;
+    while (json_reader_next_key(&j, &key)) {
+        const bool wanted = json_reader_peek(&j) != JSON_AT_NULL && is_listed(key, list) == listed;
         struct str value = {0};
-        json_skip(&j, &value);
+        json_reader_skip(&j, &value);
         if (!wanted || value.len > value_max || key.len + value.len + out->len > max)
             continue;
         buf_add_char(out, out->len ? ',' : '{');
-        json_compact(out, (struct str){key.p - 1, key.len + 2});
+        json_reader_compact(out, (struct str){key.p - 1, key.len + 2});
         buf_add_char(out, ':');
-        json_compact(out, value);
+        json_reader_compact(out, value);
     }
     if (out->len)
         buf_add_char(out, '}');
 }
 
-char *value_select(struct arena *a, struct str object, const char *const *keys, size_t *len)
+char *value_copy_members(struct arena *a, struct str object, const char *const *keys, size_t *len)
 {
     CLEANUP_BUF struct buf out = {0};
     add_members(&out, object, keys, true, SIZE_MAX / 8, SIZE_MAX / 4);
@@ -196,14 +196,14 @@ char *value_select(struct arena *a, struct str object, const char *const *keys, 
     return arena_strndup(a, out.p, out.len);
 }
 
-char *value_rest(struct arena *a, struct str object, const char *const *known)
+char *value_extra_except(struct arena *a, struct str object, const char *const *known)
 {
     CLEANUP_BUF struct buf out = {0};
     add_members(&out, object, known, false, REST_VALUE_MAX, REST_MAX);
     return out.len ? arena_strndup(a, out.p, out.len) : NULL;
 }
 
-char *value_some(struct arena *a, struct str object, const char *const *kept)
+char *value_extra_only(struct arena *a, struct str object, const char *const *kept)
 {
     CLEANUP_BUF struct buf out = {0};
     add_members(&out, object, kept, true, REST_VALUE_MAX, REST_MAX);
@@ -214,14 +214,14 @@ char *value_join_texts(struct arena *a, struct str list, const char *between, si
 {
     CLEANUP_BUF struct buf joined = {0};
     struct json j;
-    json_start(&j, list.p, list.len);
-    if (list.p && json_enter_array(&j))
-        while (json_next_element(&j)) {
+    json_init(&j, list.p, list.len);
+    if (list.p && json_reader_enter_array(&j))
+        while (json_reader_next_element(&j)) {
             struct str part = {0};
             size_t n = 0;
-            json_skip(&j, &part);
-            const struct str text = value_string(part).p ? part : value_member(part, "text");
-            const char *const shown = value_show(a, text.p ? text : part, &n);
+            json_reader_skip(&j, &part);
+            const struct str text = value_string(part).p ? part : value_get_last(part, "text");
+            const char *const shown = value_text_or_json(a, text.p ? text : part, &n);
             buf_add_str(&joined, joined.len ? between : "");
             buf_add(&joined, shown, n);
         }

@@ -20,28 +20,29 @@ struct value_row {
 
 /* Reads a whole line, validating every byte: 0, or -1: not one JSON object, and what was picked
  * must not be used. */
-int value_line(const char *line, size_t len, const struct value_row *rows, size_t n) MUST_CHECK;
+int value_parse_line(const char *line, size_t len, const struct value_row *rows,
+                     size_t n) MUST_CHECK;
 /* The same for an object that has been validated; nothing when it is none. */
-void value_pick(struct str object, const struct value_row *rows, size_t n);
+void value_get_members(struct str object, const struct value_row *rows, size_t n);
 #define VALUE_ROWS(rows) (rows), sizeof(rows) / sizeof((rows)[0])
 
 /* One member; absent or null: p NULL. Of several with that key the last, or the first. */
-struct str value_member(struct str object, const char *key);
-struct str value_first(struct str object, const char *key);
+struct str value_get_last(struct str object, const char *key);
+struct str value_get_first(struct str object, const char *key);
 
 /* The raw text of a string (p NULL: not a string). */
 struct str value_string(struct str value);
 /* A string's text in the arena; NULL: not a string. */
 char *value_text(struct arena *a, struct str value, size_t *len);
 /* Whether it is the string lit (ASCII). */
-bool value_is(struct str value, const char *lit);
+bool value_equals(struct str value, const char *lit);
 int64_t value_int(struct str value, int64_t dflt);
 double value_real(struct str value, double dflt);
-bool value_true(struct str value);
+bool value_is_true(struct str value);
 /* Compact JSON text in the arena; NULL: absent. */
 char *value_json(struct arena *a, struct str value, size_t *len);
 /* Text of a string, compact JSON of anything else: what a person can read; NULL: absent. */
-char *value_show(struct arena *a, struct str value, size_t *len);
+char *value_text_or_json(struct arena *a, struct str value, size_t *len);
 /* The texts of a list in the arena, joined: its strings, the "text" of its objects, compact JSON of
  * what else there is. No list: "". */
 char *value_join_texts(struct arena *a, struct str list, const char *between, size_t *len);
@@ -50,11 +51,11 @@ double value_time(struct str value);
 
 /* The members of an object that are in `keys` (ends with NULL) and not null, as a JSON object;
  * "{}" when there is none. */
-char *value_select(struct arena *a, struct str object, const char *const *keys, size_t *len);
+char *value_copy_members(struct arena *a, struct str object, const char *const *keys, size_t *len);
 /* The members of an object that are not in `known` (ends with NULL) and not null, as a JSON
  * object: what goes to meta.x. Bounded: large values are left out. NULL when nothing is left. */
-char *value_rest(struct arena *a, struct str object, const char *const *known);
+char *value_extra_except(struct arena *a, struct str object, const char *const *known);
 /* The same of the members that are in `kept`. */
-char *value_some(struct arena *a, struct str object, const char *const *kept);
+char *value_extra_only(struct arena *a, struct str object, const char *const *kept);
 
 #endif

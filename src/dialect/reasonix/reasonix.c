@@ -10,30 +10,30 @@ struct line {
         covenant, outcome, attempt;
 };
 
-static char *rest(const struct reasonix_call *call, struct str object, const char *const *known)
+static char *rest(const struct reasonix_ctx *call, struct str object, const char *const *known)
 {
-    return value_rest(call->out->scratch, object, known);
+    return value_extra_except(call->out->scratch, object, known);
 }
 
-static void take_started(const struct reasonix_call *call, const struct line *l)
+static void take_started(const struct reasonix_ctx *call, const struct line *l)
 {
     static const char *const known[] = {"kind", NULL};
     if (call->r->verdict == REASONIX_REFUSED && !call->r->ended)
-        reasonix_finish(call, NULL, NULL, NULL);
+        reasonix_end_turn(call, NULL, NULL, NULL);
     reasonix_start(call, NULL, rest(call, l->self, known));
 }
 
-static void take_reasoning(const struct reasonix_call *call, const struct line *l)
+static void take_reasoning(const struct reasonix_ctx *call, const struct line *l)
 {
     reasonix_thinking(call, l->text);
 }
 
-static void take_text(const struct reasonix_call *call, const struct line *l)
+static void take_text(const struct reasonix_ctx *call, const struct line *l)
 {
     reasonix_text(call, l->text);
 }
 
-static void take_usage(const struct reasonix_call *call, const struct line *l)
+static void take_usage(const struct reasonix_ctx *call, const struct line *l)
 {
     static const char *const known[] = {"promptTokens",
                                         "completionTokens",
@@ -60,12 +60,12 @@ static void take_usage(const struct reasonix_call *call, const struct line *l)
                                      {"currency", &u.currency},
                                      {"costUsd", &u.cost_usd},
                                      {"source", &u.source}};
-    value_pick(l->usage, VALUE_ROWS(rows));
+    value_get_members(l->usage, VALUE_ROWS(rows));
     u.x = rest(call, l->usage, known);
     reasonix_usage(call, &u);
 }
 
-static void take_message(const struct reasonix_call *call, const struct line *l)
+static void take_message(const struct reasonix_ctx *call, const struct line *l)
 {
     static const char *const known[] = {"kind", "text", "reasoning", NULL};
     reasonix_message(call, l->text, l->reasoning, rest(call, l->self, known));
@@ -89,39 +89,39 @@ static struct reasonix_tool pick_tool(struct str object)
                                      {"diff", &t.diff},
                                      {"added", &t.added},
                                      {"removed", &t.removed}};
-    value_pick(object, VALUE_ROWS(rows));
+    value_get_members(object, VALUE_ROWS(rows));
     return t;
 }
 
 /* Only what belongs to the attempt that is open counts. */
-static bool is_stray(const struct reasonix_call *call, struct str tool)
+static bool is_stray(const struct reasonix_ctx *call, struct str tool)
 {
-    const char *const attempt = reasonix_copy(call, value_member(tool, "attemptId"));
+    const char *const attempt = reasonix_copy(call, value_get_last(tool, "attemptId"));
     const struct buf *const open = &call->r->message_id;
     return attempt && open->len && strcmp(attempt, open->p) != 0;
 }
 
-static void take_partial(const struct reasonix_call *call, const struct line *l)
+static void take_partial(const struct reasonix_ctx *call, const struct line *l)
 {
     static const char *const known[] = {"id",       "name",    "readOnly", "argChars",
                                         "parentId", "partial", NULL};
     struct reasonix_tool t = pick_tool(l->tool);
     if (is_stray(call, l->tool)) {
-        tell_raw(call->out, call->name, l->self, "tool_dispatch");
+        dialect_emit_raw(call->out, call->name, l->self, "tool_dispatch");
         return;
     }
     t.x = rest(call, l->tool, known);
-    if (value_true(t.read_only))
-        t.x = reasonix_with(call->out->scratch, t.x, "readOnly", "true");
+    if (value_is_true(t.read_only))
+        t.x = reasonix_prepend_member(call->out->scratch, t.x, "readOnly", "true");
     reasonix_prepare(call, &t);
 }
 
-static void take_dispatch(const struct reasonix_call *call, const struct line *l)
+static void take_dispatch(const struct reasonix_ctx *call, const struct line *l)
 {
     static const char *const known[] = {"id", "name", "args", "readOnly", "parentId", NULL};
     struct reasonix_tool t = pick_tool(l->tool);
-    reasonix_resume(call);
-    if (value_true(value_member(l->tool, "partial"))) {
+    reasonix_clear_pending_end(call);
+    if (value_is_true(value_get_last(l->tool, "partial"))) {
         take_partial(call, l);
         return;
     }
@@ -129,7 +129,7 @@ static void take_dispatch(const struct reasonix_call *call, const struct line *l
     reasonix_dispatch(call, &t);
 }
 
-static void take_result(const struct reasonix_call *call, const struct line *l)
+static void take_result(const struct reasonix_ctx *call, const struct line *l)
 {
     static const char *const known[] = {"id",       "name",      "output",     "err",
                                         "readOnly", "truncated", "durationMs", "parentId",
@@ -139,17 +139,17 @@ static void take_result(const struct reasonix_call *call, const struct line *l)
     reasonix_result(call, &t);
 }
 
-static void take_output(const struct reasonix_call *call, const struct line *l)
+static void take_output(const struct reasonix_ctx *call, const struct line *l)
 {
     static const char *const known[] = {"id", "name", "output", "readOnly", "parentId", NULL};
     struct reasonix_tool t = pick_tool(l->tool);
     t.x = rest(call, l->tool, known);
-    if (!value_is(l->kind, "tool_progress"))
-        t.x = reasonix_with(call->out->scratch, t.x, "kind", "\"tool_result_preview\"");
+    if (!value_equals(l->kind, "tool_progress"))
+        t.x = reasonix_prepend_member(call->out->scratch, t.x, "kind", "\"tool_result_preview\"");
     reasonix_output(call, &t);
 }
 
-static void take_notice(const struct reasonix_call *call, const struct line *l)
+static void take_notice(const struct reasonix_ctx *call, const struct line *l)
 {
     static const char *const known[] = {"kind", "text", "level", "detail", "code", NULL};
     const char *const level = reasonix_copy(call, l->level);
@@ -159,38 +159,38 @@ static void take_notice(const struct reasonix_call *call, const struct line *l)
                       text ? text : "");
     ev.u.notice.detail = reasonix_copy(call, l->detail);
     ev.meta.x = rest(call, l->self, known);
-    dialect_emit(call->out, &ev);
+    dialect_emit_draft(call->out, &ev);
 }
 
-static void take_phase(const struct reasonix_call *call, const struct line *l)
+static void take_phase(const struct reasonix_ctx *call, const struct line *l)
 {
     static const char *const known[] = {"kind", "text", NULL};
     const char *x = rest(call, l->self, known);
-    if (!value_is(l->kind, "phase"))
-        x = reasonix_with(call->out->scratch, x, "kind", "\"turn_phase\"");
-    reasonix_mark(call, reasonix_copy(call, l->text), x);
+    if (!value_equals(l->kind, "phase"))
+        x = reasonix_prepend_member(call->out->scratch, x, "kind", "\"turn_phase\"");
+    reasonix_emit_step(call, reasonix_copy(call, l->text), x);
 }
 
-static void take_approval(const struct reasonix_call *call, const struct line *l)
+static void take_approval(const struct reasonix_ctx *call, const struct line *l)
 {
     static const char *const known[] = {"id", "tool", "subject", "reason", NULL};
     struct reasonix_request r = {.x = rest(call, l->approval, known)};
     const struct value_row rows[] = {
         {"id", &r.id}, {"tool", &r.tool}, {"subject", &r.subject}, {"reason", &r.reason}};
-    value_pick(l->approval, VALUE_ROWS(rows));
+    value_get_members(l->approval, VALUE_ROWS(rows));
     reasonix_ask(call, "approval", &r);
 }
 
-static void take_ask(const struct reasonix_call *call, const struct line *l)
+static void take_ask(const struct reasonix_ctx *call, const struct line *l)
 {
     static const char *const known[] = {"id", "questions", NULL};
     struct reasonix_request r = {.x = rest(call, l->ask, known)};
     const struct value_row rows[] = {{"id", &r.id}, {"questions", &r.questions}};
-    value_pick(l->ask, VALUE_ROWS(rows));
+    value_get_members(l->ask, VALUE_ROWS(rows));
     reasonix_ask(call, "ask", &r);
 }
 
-static void take_aborted(const struct reasonix_call *call, const struct line *l)
+static void take_aborted(const struct reasonix_ctx *call, const struct line *l)
 {
     static const char *const known[] = {"kind", NULL};
     const char *const err = reasonix_copy(call, l->err);
@@ -200,7 +200,7 @@ static void take_aborted(const struct reasonix_call *call, const struct line *l)
 }
 
 /* ok writes a refusal as a turn_done in the middle of the turn: the second one ends it. */
-static void take_done(const struct reasonix_call *call, const struct line *l)
+static void take_done(const struct reasonix_ctx *call, const struct line *l)
 {
     static const char *const known[] = {"kind", "err", "outcome", NULL};
     const char *const err = reasonix_copy(call, l->err);
@@ -208,34 +208,34 @@ static void take_done(const struct reasonix_call *call, const struct line *l)
     if (refusal && call->r->verdict != REASONIX_REFUSED && !call->r->ended)
         take_aborted(call, l);
     else
-        reasonix_finish(call, err && *err ? err : NULL, reasonix_copy(call, l->outcome),
-                        rest(call, l->self, known));
+        reasonix_end_turn(call, err && *err ? err : NULL, reasonix_copy(call, l->outcome),
+                          rest(call, l->self, known));
 }
 
-static void take_error(const struct reasonix_call *call, const struct line *l)
+static void take_error(const struct reasonix_ctx *call, const struct line *l)
 {
     const struct str text = l->text.p ? l->text : l->err;
     reasonix_fail(call, reasonix_copy(call, text), reasonix_copy(call, l->code));
 }
 
 /* Beginning and end of an attempt that counts tell nothing new, but who relays them needs them. */
-static void take_attempt(const struct reasonix_call *call, const struct line *l)
+static void take_attempt(const struct reasonix_ctx *call, const struct line *l)
 {
     struct reasonix *const r = call->r;
-    const struct str id = value_member(l->attempt, "id"),
-                     action = value_member(l->attempt, "action");
+    const struct str id = value_get_last(l->attempt, "id"),
+                     action = value_get_last(l->attempt, "action");
     const char *const text = reasonix_copy(call, id);
     const bool open = !text || !r->message_id.len || strcmp(text, r->message_id.p) == 0;
-    if (!value_is(action, "discard")) {
-        if (value_is(action, "begin"))
+    if (!value_equals(action, "discard")) {
+        if (value_equals(action, "begin"))
             reasonix_attempt(call, id);
-        tell_raw(call->out, call->name, l->self, "stream_attempt");
+        dialect_emit_raw(call->out, call->name, l->self, "stream_attempt");
         return;
     }
-    const char *const reason = reasonix_copy(call, value_member(l->attempt, "reason"));
-    tell_notice(call->out, "info", "stream_discard",
-                reason && *reason ? reason : "the attempt broke off",
-                value_json(call->out->scratch, l->attempt, NULL));
+    const char *const reason = reasonix_copy(call, value_get_last(l->attempt, "reason"));
+    dialect_emit_notice(call->out, "info", "stream_discard",
+                        reason && *reason ? reason : "the attempt broke off",
+                        value_json(call->out->scratch, l->attempt, NULL));
     if (open)
         reasonix_discard(call);
 }
@@ -243,7 +243,7 @@ static void take_attempt(const struct reasonix_call *call, const struct line *l)
 /* Which lines begin a turn: all but the start itself, which may say more. */
 static const struct kind {
     const char *kind;
-    void (*take)(const struct reasonix_call *call, const struct line *l);
+    void (*take)(const struct reasonix_ctx *call, const struct line *l);
 } kinds[] = {
     {"turn_started", take_started},
     {"reasoning", take_reasoning},
@@ -265,10 +265,10 @@ static const struct kind {
     {"stream_attempt", take_attempt},
 };
 
-static void dispatch(const struct reasonix_call *call, const struct line *l)
+static void dispatch(const struct reasonix_ctx *call, const struct line *l)
 {
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-        if (value_is(l->kind, kinds[i].kind)) {
+        if (value_equals(l->kind, kinds[i].kind)) {
             if (kinds[i].take != take_started)
                 reasonix_start(call, NULL, NULL);
             kinds[i].take(call, l);
@@ -277,10 +277,10 @@ static void dispatch(const struct reasonix_call *call, const struct line *l)
     const char *const kind = reasonix_copy(call, l->kind);
     reasonix_start(call, NULL, NULL);
     if (!reasonix_note(call, kind ? kind : "", l->self))
-        tell_raw(call->out, call->name, l->self, kind && *kind ? kind : NULL);
+        dialect_emit_raw(call->out, call->name, l->self, kind && *kind ? kind : NULL);
 }
 
-static int read_line(void *state, const struct dialect_out *out, const char *line, size_t len)
+static int read_line(void *state, const struct dialect_sink *out, const char *line, size_t len)
 {
     struct line l = {.self = {line, len}};
     const struct value_row rows[] = {{"kind", &l.kind},
@@ -297,9 +297,9 @@ static int read_line(void *state, const struct dialect_out *out, const char *lin
                                      {"covenant", &l.covenant},
                                      {"outcome", &l.outcome},
                                      {"streamAttempt", &l.attempt}};
-    if (value_line(line, len, VALUE_ROWS(rows)) < 0)
+    if (value_parse_line(line, len, VALUE_ROWS(rows)) < 0)
         return -1;
-    dispatch(&(struct reasonix_call){.r = state, .out = out, .name = "reasonix"}, &l);
+    dispatch(&(struct reasonix_ctx){.r = state, .out = out, .name = "reasonix"}, &l);
     return 0;
 }
 
@@ -308,7 +308,7 @@ static enum dialect_begin begins_turn(const void *state, struct str line)
 {
     const struct reasonix *const r = state;
     const bool begins = (r->ended || r->verdict == REASONIX_REFUSED) &&
-                        value_is(value_member(line, "kind"), "turn_started");
+                        value_equals(value_get_last(line, "kind"), "turn_started");
     return begins ? DIALECT_USERS_TURN : DIALECT_GOES_ON;
 }
 
@@ -316,9 +316,9 @@ static enum dialect_begin begins_turn(const void *state, struct str line)
 static int sniff_line(struct str line, const char *event)
 {
     (void)event;
-    const bool named = value_string(value_member(line, "kind")).p;
-    return named && !value_member(line, "type").p && !value_member(line, "event_type").p
-               ? DIALECT_SURE
+    const bool named = value_string(value_get_last(line, "kind")).p;
+    return named && !value_get_last(line, "type").p && !value_get_last(line, "event_type").p
+               ? DIALECT_SCORE_CERTAIN
                : 0;
 }
 

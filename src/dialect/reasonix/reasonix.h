@@ -16,32 +16,32 @@
 #define REASONIX_TEXT_MAX ((size_t)32 << 20) /* streamed text without a message */
 
 /* What ends the turn if nothing more is said. */
-enum reasonix_verdict { REASONIX_NONE, REASONIX_REFUSED, REASONIX_FAILED, REASONIX_STOPPED };
+enum reasonix_pending_end { REASONIX_NONE, REASONIX_REFUSED, REASONIX_FAILED, REASONIX_STOPPED };
 
 struct reasonix {
     bool started, ended;
-    int64_t turn;            /* of the log: the number of the turn; 0: not known */
-    bool thought;            /* reasoning was told since the last message */
-    struct buf streamed;     /* text since the last message or call */
-    struct buf answer;       /* text of the last message, unless a call followed it */
-    struct buf message_id;   /* the attempt whose text is being told; empty: none */
-    struct tool_set calls;   /* open: id, name */
-    struct tool_set parents; /* of those: id, parent id */
-    struct tool_set readers; /* of those, the read-only ones */
-    struct tool_set partial; /* calls being composed: id, name */
-    struct tool_set asked;   /* open requests: id, id of the call */
-    struct tool_set asks;    /* of those, the questions */
-    struct buf task, opened; /* of the log, until the start: user's message, session (JSON) */
-    struct tally tally;
-    enum reasonix_verdict verdict;
+    int64_t turn;              /* of the log: the number of the turn; 0: not known */
+    bool thought;              /* reasoning was told since the last message */
+    struct buf streamed;       /* text since the last message or call */
+    struct buf answer;         /* text of the last message, unless a call followed it */
+    struct buf message_id;     /* the attempt whose text is being told; empty: none */
+    struct open_calls calls;   /* open: id, name */
+    struct open_calls parents; /* of those: id, parent id */
+    struct open_calls readers; /* of those, the read-only ones */
+    struct open_calls partial; /* calls being composed: id, name */
+    struct open_calls asked;   /* open requests: id, id of the call */
+    struct open_calls asks;    /* of those, the questions */
+    struct buf task, opened;   /* of the log, until the start: user's message, session (JSON) */
+    struct usage_totals tally;
+    enum reasonix_pending_end verdict;
     char code[REASONIX_CODE]; /* of the verdict, or "" */
     struct buf verdict_text;
 };
 
 /* One line being read. */
-struct reasonix_call {
+struct reasonix_ctx {
     struct reasonix *r;
-    const struct dialect_out *out;
+    const struct dialect_sink *out;
     const char *name; /* of the dialect */
 };
 
@@ -64,48 +64,48 @@ struct reasonix_request {
 };
 
 /* reasonix_text.c: the text of a turn. */
-char *reasonix_copy(const struct reasonix_call *call, struct str value); /* or NULL */
+char *reasonix_copy(const struct reasonix_ctx *call, struct str value); /* or NULL */
 /* Tells the start once, and again only when it has something to say (x). */
-void reasonix_start(const struct reasonix_call *call, const char *model, const char *x);
+void reasonix_start(const struct reasonix_ctx *call, const char *model, const char *x);
 /* The model goes on: what was kept as the end of the turn was not it. */
-void reasonix_resume(const struct reasonix_call *call);
-void reasonix_text(const struct reasonix_call *call, struct str text);
-void reasonix_thinking(const struct reasonix_call *call, struct str text);
-void reasonix_message(const struct reasonix_call *call, struct str text, struct str reasoning,
+void reasonix_clear_pending_end(const struct reasonix_ctx *call);
+void reasonix_text(const struct reasonix_ctx *call, struct str text);
+void reasonix_thinking(const struct reasonix_ctx *call, struct str text);
+void reasonix_message(const struct reasonix_ctx *call, struct str text, struct str reasoning,
                       const char *x);
-void reasonix_usage(const struct reasonix_call *call, const struct reasonix_usage *usage);
-void reasonix_mark(const struct reasonix_call *call, const char *name, const char *x);
+void reasonix_usage(const struct reasonix_ctx *call, const struct reasonix_usage *usage);
+void reasonix_emit_step(const struct reasonix_ctx *call, const char *name, const char *x);
 /* An attempt at a message begins, or what it said is void. */
-void reasonix_attempt(const struct reasonix_call *call, struct str id);
-void reasonix_discard(const struct reasonix_call *call);
+void reasonix_attempt(const struct reasonix_ctx *call, struct str id);
+void reasonix_discard(const struct reasonix_ctx *call);
 
 /* reasonix_tool.c: calls and what is asked about them. */
-void reasonix_prepare(const struct reasonix_call *call, const struct reasonix_tool *tool);
-void reasonix_dispatch(const struct reasonix_call *call, const struct reasonix_tool *tool);
-void reasonix_output(const struct reasonix_call *call, const struct reasonix_tool *tool);
-void reasonix_result(const struct reasonix_call *call, const struct reasonix_tool *tool);
-void reasonix_ask(const struct reasonix_call *call, const char *kind,
+void reasonix_prepare(const struct reasonix_ctx *call, const struct reasonix_tool *tool);
+void reasonix_dispatch(const struct reasonix_ctx *call, const struct reasonix_tool *tool);
+void reasonix_output(const struct reasonix_ctx *call, const struct reasonix_tool *tool);
+void reasonix_result(const struct reasonix_ctx *call, const struct reasonix_tool *tool);
+void reasonix_ask(const struct reasonix_ctx *call, const char *kind,
                   const struct reasonix_request *request);
 /* x with "key":json before its members; x: or NULL. */
-char *reasonix_with(struct arena *a, const char *x, const char *key, const char *json);
+char *reasonix_prepend_member(struct arena *a, const char *x, const char *key, const char *json);
 
 /* reasonix_end.c: how it ends. */
 /* The covenant a text names as violated or as the reason of a block, in the arena; or NULL. */
 char *reasonix_covenant(struct arena *a, const char *text);
 /* A covenant was violated: told as a notice, kept as the verdict. */
-void reasonix_refuse(const struct reasonix_call *call, const char *covenant, const char *text,
+void reasonix_refuse(const struct reasonix_ctx *call, const char *covenant, const char *text,
                      const char *x);
-void reasonix_fail(const struct reasonix_call *call, const char *text, const char *code);
-void reasonix_stop(const struct reasonix_call *call, const char *code, const char *text);
+void reasonix_fail(const struct reasonix_ctx *call, const char *text, const char *code);
+void reasonix_stop(const struct reasonix_ctx *call, const char *code, const char *text);
 /* The stream says the turn is over. err, outcome: or NULL; x of the done, or NULL. */
-void reasonix_finish(const struct reasonix_call *call, const char *err, const char *outcome,
-                     const char *x);
+void reasonix_end_turn(const struct reasonix_ctx *call, const char *err, const char *outcome,
+                       const char *x);
 /* The end and the close functions of both dialects. */
-void reasonix_end(void *state, const struct dialect_out *out, const struct stream_end_info *end);
+void reasonix_end(void *state, const struct dialect_sink *out, const struct stream_end_info *end);
 void reasonix_close(void *state);
 
 /* reasonix_notice.c: kinds that only newer servers write. Returns whether it is one. */
-bool reasonix_note(const struct reasonix_call *call, const char *kind, struct str line);
+bool reasonix_note(const struct reasonix_ctx *call, const char *kind, struct str line);
 bool reasonix_is_note(const char *kind);
 
 #endif

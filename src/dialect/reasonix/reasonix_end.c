@@ -28,50 +28,52 @@ char *reasonix_covenant(struct arena *a, const char *text)
     return arena_strndup(a, id, strcspn(id, " :;,"));
 }
 
-static void keep(struct reasonix *r, enum reasonix_verdict verdict, const char *code,
+static void keep(struct reasonix *r, enum reasonix_pending_end verdict, const char *code,
                  const char *text)
 {
     r->verdict = verdict;
-    utf8_copy(r->code, sizeof(r->code), code);
+    utf8_copy_truncated(r->code, sizeof(r->code), code);
     buf_reset(&r->verdict_text);
     buf_add_str(&r->verdict_text, text ? text : "");
 }
 
-void reasonix_refuse(const struct reasonix_call *call, const char *covenant, const char *text,
+void reasonix_refuse(const struct reasonix_ctx *call, const char *covenant, const char *text,
                      const char *x)
 {
-    tell_notice(call->out, "warn", "turn_aborted", text ? text : "", x);
+    dialect_emit_notice(call->out, "warn", "turn_aborted", text ? text : "", x);
     keep(call->r, REASONIX_REFUSED, covenant, text);
 }
 
-void reasonix_fail(const struct reasonix_call *call, const char *text, const char *code)
+void reasonix_fail(const struct reasonix_ctx *call, const char *text, const char *code)
 {
     keep(call->r, REASONIX_FAILED, code, text);
 }
 
-void reasonix_stop(const struct reasonix_call *call, const char *code, const char *text)
+void reasonix_stop(const struct reasonix_ctx *call, const char *code, const char *text)
 {
     keep(call->r, REASONIX_STOPPED, code, text);
 }
 
 /* An error that was not the end was a warning; refusals and limits have been told. */
-void reasonix_resume(const struct reasonix_call *call)
+void reasonix_clear_pending_end(const struct reasonix_ctx *call)
 {
     struct reasonix *const r = call->r;
     if (r->verdict == REASONIX_FAILED)
-        tell_notice(call->out, "error", *r->code ? r->code : "error", r->verdict_text.p, NULL);
+        dialect_emit_notice(call->out, "error", *r->code ? r->code : "error", r->verdict_text.p,
+                            NULL);
     r->verdict = REASONIX_NONE;
 }
 
-static void tell_end(const struct reasonix_call *call, struct event *done)
+static void tell_end(const struct reasonix_ctx *call, struct event *done)
 {
     struct reasonix *const r = call->r;
     const bool failed = strcmp(done->u.done.reason, "error") == 0;
     const struct buf *const text = r->streamed.len ? &r->streamed : &r->answer;
     if (!failed)
-        tell_final(call->out, text->p, text->len, r->message_id.len ? r->message_id.p : NULL);
-    tally_tell(&r->tally, call->out, failed);
-    dialect_emit(call->out, done);
+        dialect_emit_final(call->out, text->p, text->len,
+                           r->message_id.len ? r->message_id.p : NULL);
+    usage_totals_emit(&r->tally, call->out, failed);
+    dialect_emit_draft(call->out, done);
     r->ended = true;
 }
 
@@ -83,17 +85,17 @@ static void init_done(struct event *done, const char *reason, const char *code, 
     done->meta.x = x;
 }
 
-static void end_failed(const struct reasonix_call *call, const char *text, const char *code,
+static void end_failed(const struct reasonix_ctx *call, const char *text, const char *code,
                        const char *x)
 {
     struct event done;
     code = code && *code ? code : NULL;
-    tell_error(call->out, text && *text ? text : "the turn failed", code);
+    dialect_emit_error(call->out, text && *text ? text : "the turn failed", code);
     init_done(&done, "error", code, x);
     tell_end(call, &done);
 }
 
-static void end_refused(const struct reasonix_call *call, const char *code, const char *text,
+static void end_refused(const struct reasonix_ctx *call, const char *code, const char *text,
                         const char *x)
 {
     struct event done;
@@ -102,7 +104,7 @@ static void end_refused(const struct reasonix_call *call, const char *code, cons
     tell_end(call, &done);
 }
 
-static void end_well(const struct reasonix_call *call, const char *reason, const char *code,
+static void end_well(const struct reasonix_ctx *call, const char *reason, const char *code,
                      const char *x)
 {
     struct event done;
@@ -111,24 +113,24 @@ static void end_well(const struct reasonix_call *call, const char *reason, const
 }
 
 /* The turn_done behind a refusal may repeat it in other words: they stay in x. */
-static const char *with_err(const struct reasonix_call *call, const char *x, const char *err)
+static const char *with_err(const struct reasonix_ctx *call, const char *x, const char *err)
 {
     CLEANUP_BUF struct buf json = {0};
     if (!err)
         return x;
     jsonw_string(&json, err, strlen(err));
-    return reasonix_with(call->out->scratch, x, "err", json.p);
+    return reasonix_prepend_member(call->out->scratch, x, "err", json.p);
 }
 
-void reasonix_finish(const struct reasonix_call *call, const char *err, const char *outcome,
-                     const char *x)
+void reasonix_end_turn(const struct reasonix_ctx *call, const char *err, const char *outcome,
+                       const char *x)
 {
     struct reasonix *const r = call->r;
     const char *const covenant = reasonix_covenant(call->out->scratch, err);
     const char *const kept = r->verdict_text.p;
     if (r->ended) {
         if (err && !covenant)
-            tell_error(call->out, err, outcome);
+            dialect_emit_error(call->out, err, outcome);
     } else if (r->verdict == REASONIX_REFUSED && (!err || covenant)) {
         end_refused(call, r->code, kept, with_err(call, x, err));
     } else if (covenant) {
@@ -144,10 +146,10 @@ void reasonix_finish(const struct reasonix_call *call, const char *err, const ch
     }
 }
 
-void reasonix_end(void *state, const struct dialect_out *out, const struct stream_end_info *end)
+void reasonix_end(void *state, const struct dialect_sink *out, const struct stream_end_info *end)
 {
     struct reasonix *const r = state;
-    const struct reasonix_call call = {.r = r, .out = out};
+    const struct reasonix_ctx call = {.r = r, .out = out};
     if (r->ended)
         return;
     if (r->task.len)
@@ -155,9 +157,9 @@ void reasonix_end(void *state, const struct dialect_out *out, const struct strea
     if (end->how == STREAM_CANCELLED)
         end_well(&call, "cancelled", NULL, NULL);
     else if (r->verdict != REASONIX_NONE)
-        reasonix_finish(&call, NULL, NULL, NULL);
+        reasonix_end_turn(&call, NULL, NULL, NULL);
     else
-        tally_tell(&r->tally, out, true);
+        usage_totals_emit(&r->tally, out, true);
 }
 
 void reasonix_close(void *state)
@@ -169,10 +171,10 @@ void reasonix_close(void *state)
     buf_fini(&r->task);
     buf_fini(&r->opened);
     buf_fini(&r->verdict_text);
-    tool_set_fini(&r->calls);
-    tool_set_fini(&r->parents);
-    tool_set_fini(&r->readers);
-    tool_set_fini(&r->partial);
-    tool_set_fini(&r->asked);
-    tool_set_fini(&r->asks);
+    open_calls_fini(&r->calls);
+    open_calls_fini(&r->parents);
+    open_calls_fini(&r->readers);
+    open_calls_fini(&r->partial);
+    open_calls_fini(&r->asked);
+    open_calls_fini(&r->asks);
 }

@@ -10,65 +10,65 @@ struct log_line {
     struct str self, type, meta, body;
 };
 
-static char *rest(const struct reasonix_call *call, const struct log_line *l,
+static char *rest(const struct reasonix_ctx *call, const struct log_line *l,
                   const char *const *known)
 {
-    return value_rest(call->out->scratch, l->body, known);
+    return value_extra_except(call->out->scratch, l->body, known);
 }
 
-static char *text_of(const struct reasonix_call *call, const struct log_line *l, const char *key)
+static char *text_of(const struct reasonix_ctx *call, const struct log_line *l, const char *key)
 {
-    return reasonix_copy(call, value_member(l->body, key));
+    return reasonix_copy(call, value_get_last(l->body, key));
 }
 
 /* The message comes before the line that names the model: the start waits for it. */
-static void take_user(const struct reasonix_call *call, const struct log_line *l)
+static void take_user(const struct reasonix_ctx *call, const struct log_line *l)
 {
-    call->r->turn = value_int(value_member(l->meta, "turn"), 0);
+    call->r->turn = value_int(value_get_last(l->meta, "turn"), 0);
     const char *const text = text_of(call, l, "text");
     buf_reset(&call->r->task);
     buf_add_str(&call->r->task, text ? text : "");
 }
 
-static void take_started(const struct reasonix_call *call, const struct log_line *l)
+static void take_started(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const known[] = {"model", NULL};
     static const char *const none[] = {NULL};
     if (!call->r->started)
         reasonix_start(call, text_of(call, l, "model"), rest(call, l, known));
     else
-        reasonix_mark(call, "model.turn.started", rest(call, l, none));
+        reasonix_emit_step(call, "model.turn.started", rest(call, l, none));
 }
 
-static void take_delta(const struct reasonix_call *call, const struct log_line *l)
+static void take_delta(const struct reasonix_ctx *call, const struct log_line *l)
 {
-    const struct str text = value_member(l->body, "text"),
-                     channel = value_member(l->body, "channel");
-    const struct tool_set *const partial = &call->r->partial;
-    if (value_is(channel, "content")) {
+    const struct str text = value_get_last(l->body, "text"),
+                     channel = value_get_last(l->body, "channel");
+    const struct open_calls *const partial = &call->r->partial;
+    if (value_equals(channel, "content")) {
         reasonix_text(call, text);
-    } else if (value_is(channel, "reasoning")) {
+    } else if (value_equals(channel, "reasoning")) {
         reasonix_thinking(call, text);
-    } else if (value_is(channel, "tool_args")) {
+    } else if (value_equals(channel, "tool_args")) {
         struct event ev;
         event_init(&ev, TC_PROGRESS);
         ev.u.progress.phase = "args";
         ev.u.progress.tool_use_id = partial->n ? partial->ids[partial->n - 1] : NULL;
         ev.u.progress.args_delta =
             value_text(call->out->scratch, text, &ev.u.progress.args_delta_len);
-        dialect_emit(call->out, &ev);
+        dialect_emit_draft(call->out, &ev);
     } else {
-        tell_raw(call->out, call->name, l->self, "model.delta");
+        dialect_emit_raw(call->out, call->name, l->self, "model.delta");
     }
 }
 
-static void take_usage(const struct reasonix_call *call, const struct log_line *l)
+static void take_usage(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const known[] = {
         "prompt_tokens",           "completion_tokens",        "total_tokens",
         "prompt_cache_hit_tokens", "prompt_cache_miss_tokens", NULL};
-    const struct str usage = value_member(l->body, "usage");
-    struct reasonix_usage u = {.cost_usd = value_member(l->body, "costUsd")};
+    const struct str usage = value_get_last(l->body, "usage");
+    struct reasonix_usage u = {.cost_usd = value_get_last(l->body, "costUsd")};
     const struct value_row rows[] = {{"prompt_tokens", &u.prompt},
                                      {"completion_tokens", &u.completion},
                                      {"total_tokens", &u.total},
@@ -76,16 +76,16 @@ static void take_usage(const struct reasonix_call *call, const struct log_line *
                                      {"prompt_cache_miss_tokens", &u.miss}};
     if (!usage.p && !u.cost_usd.p)
         return;
-    value_pick(usage, VALUE_ROWS(rows));
-    u.x = value_rest(call->out->scratch, usage, known);
+    value_get_members(usage, VALUE_ROWS(rows));
+    u.x = value_extra_except(call->out->scratch, usage, known);
     reasonix_usage(call, &u);
 }
 
-static void take_final(const struct reasonix_call *call, const struct log_line *l)
+static void take_final(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const known[] = {"content", "reasoningContent", "usage", "costUsd", NULL};
-    reasonix_message(call, value_member(l->body, "content"),
-                     value_member(l->body, "reasoningContent"), rest(call, l, known));
+    reasonix_message(call, value_get_last(l->body, "content"),
+                     value_get_last(l->body, "reasoningContent"), rest(call, l, known));
     take_usage(call, l);
 }
 
@@ -101,122 +101,123 @@ static struct reasonix_tool pick_tool(struct str body)
                                      {"truncated", &t.truncated},
                                      {"durationMs", &t.duration},
                                      {"parentId", &t.parent}};
-    value_pick(body, VALUE_ROWS(rows));
+    value_get_members(body, VALUE_ROWS(rows));
     return t;
 }
 
-static void take_preparing(const struct reasonix_call *call, const struct log_line *l)
+static void take_preparing(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const known[] = {"callId", "name", NULL};
     struct reasonix_tool t = pick_tool(l->body);
     t.x = rest(call, l, known);
-    reasonix_resume(call);
+    reasonix_clear_pending_end(call);
     reasonix_prepare(call, &t);
 }
 
-static void take_intent(const struct reasonix_call *call, const struct log_line *l)
+static void take_intent(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const known[] = {"callId", "name", "args", "readOnly", "parentId", NULL};
     struct reasonix_tool t = pick_tool(l->body);
     t.x = rest(call, l, known);
-    reasonix_resume(call);
+    reasonix_clear_pending_end(call);
     reasonix_dispatch(call, &t);
 }
 
 /* ok writes every failure as a denial: only the reason tells them apart. */
-static void take_denied(const struct reasonix_call *call, const struct log_line *l)
+static void take_denied(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const known[] = {"callId", "name", "reason", NULL};
     struct reasonix_tool t = pick_tool(l->body);
-    t.err = value_member(l->body, "reason");
+    t.err = value_get_last(l->body, "reason");
     if (!value_string(t.err).len)
         t.err = STR("\"denied\"");
     t.x = rest(call, l, known);
     reasonix_result(call, &t);
 }
 
-static void take_result(const struct reasonix_call *call, const struct log_line *l)
+static void take_result(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const known[] = {"callId", "name",      "ok",         "output",
                                         "err",    "truncated", "durationMs", NULL};
     struct reasonix_tool t = pick_tool(l->body);
-    const struct str ok = value_member(l->body, "ok");
-    if (ok.p && !value_true(ok) && !value_string(t.err).len)
+    const struct str ok = value_get_last(l->body, "ok");
+    if (ok.p && !value_is_true(ok) && !value_string(t.err).len)
         t.err = STR("\"failed\"");
     t.x = rest(call, l, known);
     reasonix_result(call, &t);
 }
 
-static void take_error(const struct reasonix_call *call, const struct log_line *l)
+static void take_error(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const known[] = {"message", "code", "name", NULL};
     const char *const message = text_of(call, l, "message");
     const char *const code = text_of(call, l, "code");
     const char *const name = text_of(call, l, "name");
-    if (value_true(value_member(l->body, "recoverable")))
-        tell_notice(call->out, "warn",
-                    code   ? code
-                    : name ? name
-                           : "error",
-                    message ? message : "", rest(call, l, known));
+    if (value_is_true(value_get_last(l->body, "recoverable")))
+        dialect_emit_notice(call->out, "warn",
+                            code   ? code
+                            : name ? name
+                                   : "error",
+                            message ? message : "", rest(call, l, known));
     else
         reasonix_fail(call, message, code ? code : name);
 }
 
-static void take_notice(const struct reasonix_call *call, const struct log_line *l)
+static void take_notice(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const known[] = {"text", "level", NULL};
     const char *const text = text_of(call, l, "text");
-    const bool warn = value_int(value_member(l->body, "level"), 0) > 0;
-    tell_notice(call->out, warn ? "warn" : "info", NULL, text ? text : "", rest(call, l, known));
+    const bool warn = value_int(value_get_last(l->body, "level"), 0) > 0;
+    dialect_emit_notice(call->out, warn ? "warn" : "info", NULL, text ? text : "",
+                        rest(call, l, known));
 }
 
-static void take_phase(const struct reasonix_call *call, const struct log_line *l)
+static void take_phase(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const known[] = {"text", NULL};
-    reasonix_mark(call, text_of(call, l, "text"), rest(call, l, known));
+    reasonix_emit_step(call, text_of(call, l, "text"), rest(call, l, known));
 }
 
-static void take_approval(const struct reasonix_call *call, const struct log_line *l)
+static void take_approval(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const known[] = {"askId", "tool", "subject", NULL};
-    const struct reasonix_request r = {.id = value_member(l->body, "askId"),
-                                       .tool = value_member(l->body, "tool"),
-                                       .subject = value_member(l->body, "subject"),
+    const struct reasonix_request r = {.id = value_get_last(l->body, "askId"),
+                                       .tool = value_get_last(l->body, "tool"),
+                                       .subject = value_get_last(l->body, "subject"),
                                        .x = rest(call, l, known)};
     reasonix_ask(call, "approval", &r);
 }
 
-static void take_ask(const struct reasonix_call *call, const struct log_line *l)
+static void take_ask(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const known[] = {"askId", "questions", NULL};
-    const struct reasonix_request r = {.id = value_member(l->body, "askId"),
-                                       .questions = value_member(l->body, "questions"),
+    const struct reasonix_request r = {.id = value_get_last(l->body, "askId"),
+                                       .questions = value_get_last(l->body, "questions"),
                                        .x = rest(call, l, known)};
     reasonix_ask(call, "ask", &r);
 }
 
-static void take_aborted(const struct reasonix_call *call, const struct log_line *l)
+static void take_aborted(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const none[] = {NULL};
     reasonix_refuse(call, text_of(call, l, "covenant"), text_of(call, l, "reason"),
                     rest(call, l, none));
 }
 
-static void take_done(const struct reasonix_call *call, const struct log_line *l)
+static void take_done(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const known[] = {"text", NULL};
     size_t len = 0;
-    const char *const text = value_text(call->out->scratch, value_member(l->body, "text"), &len);
+    const char *const text = value_text(call->out->scratch, value_get_last(l->body, "text"), &len);
     if (len && !call->r->ended) {
         buf_reset(&call->r->streamed);
         buf_reset(&call->r->answer);
         buf_add(&call->r->answer, text, len);
     }
-    reasonix_finish(call, NULL, NULL, rest(call, l, known));
+    reasonix_end_turn(call, NULL, NULL, rest(call, l, known));
 }
 
-static void tell_state(const struct reasonix_call *call, const char *scope, const char *key,
+static void tell_state(const struct reasonix_ctx *call, const char *scope, const char *key,
                        const char *activity, const char *value)
 {
     struct event ev;
@@ -226,23 +227,23 @@ static void tell_state(const struct reasonix_call *call, const char *scope, cons
     ev.u.state.key = key;
     ev.u.state.activity_type = activity;
     ev.u.state.value = value;
-    dialect_emit(call->out, &ev);
+    dialect_emit_draft(call->out, &ev);
 }
 
-static void take_plan(const struct reasonix_call *call, const struct log_line *l)
+static void take_plan(const struct reasonix_ctx *call, const struct log_line *l)
 {
     tell_state(call, "activity", reasonix_copy(call, l->type), "plan",
                value_json(call->out->scratch, l->body, NULL));
 }
 
 /* The session is opened before the start, which comes first: its model is not known yet. */
-static void take_opened(const struct reasonix_call *call, const struct log_line *l)
+static void take_opened(const struct reasonix_ctx *call, const struct log_line *l)
 {
     buf_reset(&call->r->opened);
-    json_compact(&call->r->opened, l->body.p ? l->body : STR("null"));
+    json_reader_compact(&call->r->opened, l->body.p ? l->body : STR("null"));
 }
 
-static void tell_opened(const struct reasonix_call *call)
+static void tell_opened(const struct reasonix_ctx *call)
 {
     struct buf *const opened = &call->r->opened;
     if (!call->r->started || !opened->len)
@@ -251,18 +252,18 @@ static void tell_opened(const struct reasonix_call *call)
     buf_reset(opened);
 }
 
-static void take_blocked(const struct reasonix_call *call, const struct log_line *l)
+static void take_blocked(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const none[] = {NULL};
     static const char text[] = "The budget is spent.";
-    tell_notice(call->out, "warn", "budget.blocked", text, rest(call, l, none));
+    dialect_emit_notice(call->out, "warn", "budget.blocked", text, rest(call, l, none));
     reasonix_stop(call, "budget.blocked", text);
 }
 
 /* Those that may come before the start wait for it: it has more to say. */
 static const struct type {
     const char *type;
-    void (*take)(const struct reasonix_call *call, const struct log_line *l);
+    void (*take)(const struct reasonix_ctx *call, const struct log_line *l);
     bool early;
 } types[] = {
     {"user.message", take_user, true},
@@ -286,10 +287,10 @@ static const struct type {
     {"session.opened", take_opened, true},
 };
 
-static void dispatch(const struct reasonix_call *call, const struct log_line *l)
+static void dispatch(const struct reasonix_ctx *call, const struct log_line *l)
 {
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-        if (value_is(l->type, types[i].type)) {
+        if (value_equals(l->type, types[i].type)) {
             if (!types[i].early)
                 reasonix_start(call, NULL, NULL);
             tell_opened(call);
@@ -300,12 +301,12 @@ static void dispatch(const struct reasonix_call *call, const struct log_line *l)
     const char *const type = reasonix_copy(call, l->type);
     reasonix_start(call, NULL, NULL);
     if (!reasonix_note(call, type ? type : "", l->body))
-        tell_raw(call->out, call->name, l->self, type);
+        dialect_emit_raw(call->out, call->name, l->self, type);
 }
 
 /* Puts the entry's id on all that is told of it. */
 struct stamp {
-    const struct dialect_out *out;
+    const struct dialect_sink *out;
     const char *id;
 };
 
@@ -316,20 +317,20 @@ static void emit_stamped(void *ctx, struct event *ev)
     stamp->out->emit(stamp->out->ctx, ev);
 }
 
-static int read_line(void *state, const struct dialect_out *out, const char *line, size_t len)
+static int read_line(void *state, const struct dialect_sink *out, const char *line, size_t len)
 {
     struct log_line l = {.self = {line, len}};
     const struct value_row rows[] = {{"type", &l.type}, {"meta", &l.meta}, {"body", &l.body}};
-    if (value_line(line, len, VALUE_ROWS(rows)) < 0)
+    if (value_parse_line(line, len, VALUE_ROWS(rows)) < 0)
         return -1;
-    const struct str id = value_member(l.meta, "id");
+    const struct str id = value_get_last(l.meta, "id");
     struct stamp stamp = {.out = out,
                           .id = value_int(id, 0) ? value_json(out->scratch, id, NULL) : NULL};
-    struct dialect_out stamped = *out;
+    struct dialect_sink stamped = *out;
     stamped.emit = emit_stamped;
     stamped.ctx = &stamp;
-    stamped.ts = value_time(value_member(l.meta, "ts"));
-    dispatch(&(struct reasonix_call){.r = state, .out = &stamped, .name = "reasonix-log"}, &l);
+    stamped.ts = value_time(value_get_last(l.meta, "ts"));
+    dispatch(&(struct reasonix_ctx){.r = state, .out = &stamped, .name = "reasonix-log"}, &l);
     return 0;
 }
 
@@ -338,17 +339,19 @@ static int read_line(void *state, const struct dialect_out *out, const char *lin
 static enum dialect_begin begins_turn(const void *state, struct str line)
 {
     const struct reasonix *const r = state;
-    if ((!r->ended && !r->turn) || !value_is(value_member(line, "type"), "user.message"))
+    if ((!r->ended && !r->turn) || !value_equals(value_get_last(line, "type"), "user.message"))
         return DIALECT_GOES_ON;
-    const int64_t turn = value_int(value_member(value_member(line, "meta"), "turn"), 0);
+    const int64_t turn = value_int(value_get_last(value_get_last(line, "meta"), "turn"), 0);
     return r->ended || (turn && turn != r->turn) ? DIALECT_USERS_TURN : DIALECT_GOES_ON;
 }
 
 static int sniff_line(struct str line, const char *event)
 {
     (void)event;
-    const bool typed = value_string(value_member(line, "type")).p;
-    return typed && value_member(line, "meta").p && value_member(line, "body").p ? DIALECT_SURE : 0;
+    const bool typed = value_string(value_get_last(line, "type")).p;
+    return typed && value_get_last(line, "meta").p && value_get_last(line, "body").p
+               ? DIALECT_SCORE_CERTAIN
+               : 0;
 }
 
 const struct dialect dialect_reasonix_log = {

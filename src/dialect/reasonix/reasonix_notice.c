@@ -42,25 +42,27 @@ bool reasonix_is_note(const char *kind)
 static bool is_denied(const struct note *note, struct str line)
 {
     return strcmp(note->kind, "guardian_assessment") == 0 &&
-           value_is(value_member(value_member(line, "guardian"), "outcome"), "deny");
+           value_equals(value_get_last(value_get_last(line, "guardian"), "outcome"), "deny");
 }
 
-static const char *text_of(const struct reasonix_call *call, const struct note *note,
+static const char *text_of(const struct reasonix_ctx *call, const struct note *note,
                            struct str line)
 {
-    const char *text = reasonix_copy(call, value_member(line, "text"));
+    const char *text = reasonix_copy(call, value_get_last(line, "text"));
     if (!text && note->object)
-        text = reasonix_copy(call, value_member(value_member(line, note->object), note->member));
+        text =
+            reasonix_copy(call, value_get_last(value_get_last(line, note->object), note->member));
     return text && *text ? text : note->text;
 }
 
-bool reasonix_note(const struct reasonix_call *call, const char *kind, struct str line)
+bool reasonix_note(const struct reasonix_ctx *call, const char *kind, struct str line)
 {
     static const char *const known[] = {"kind", NULL};
     const struct note *const note = note_find(kind);
     if (!note)
         return false;
-    tell_notice(call->out, is_denied(note, line) ? "warn" : note->level, note->kind,
-                text_of(call, note, line), value_rest(call->out->scratch, line, known));
+    dialect_emit_notice(call->out, is_denied(note, line) ? "warn" : note->level, note->kind,
+                        text_of(call, note, line),
+                        value_extra_except(call->out->scratch, line, known));
     return true;
 }

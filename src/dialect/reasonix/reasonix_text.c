@@ -5,12 +5,12 @@
 #include "dialect/reasonix/reasonix.h"
 #include "event/json/json_writer.h"
 
-char *reasonix_copy(const struct reasonix_call *call, struct str value)
+char *reasonix_copy(const struct reasonix_ctx *call, struct str value)
 {
     return value_text(call->out->scratch, value, NULL);
 }
 
-void reasonix_start(const struct reasonix_call *call, const char *model, const char *x)
+void reasonix_start(const struct reasonix_ctx *call, const char *model, const char *x)
 {
     struct reasonix *const r = call->r;
     struct event ev;
@@ -21,7 +21,7 @@ void reasonix_start(const struct reasonix_call *call, const char *model, const c
     ev.u.start.model = model;
     ev.u.start.task = r->task.len ? r->task.p : NULL;
     ev.meta.x = x;
-    dialect_emit(call->out, &ev);
+    dialect_emit_draft(call->out, &ev);
 }
 
 static const char *message_id(const struct reasonix *r)
@@ -29,88 +29,88 @@ static const char *message_id(const struct reasonix *r)
     return r->message_id.len ? r->message_id.p : NULL;
 }
 
-void reasonix_text(const struct reasonix_call *call, struct str text)
+void reasonix_text(const struct reasonix_ctx *call, struct str text)
 {
     size_t len = 0;
     const char *const told = value_text(call->out->scratch, text, &len);
-    reasonix_resume(call);
+    reasonix_clear_pending_end(call);
     if (!len)
         return;
-    tell_narration(call->out, told, len, message_id(call->r));
+    dialect_emit_narration(call->out, told, len, message_id(call->r));
     if (call->r->streamed.len + len <= REASONIX_TEXT_MAX)
         buf_add(&call->r->streamed, told, len);
 }
 
-void reasonix_thinking(const struct reasonix_call *call, struct str text)
+void reasonix_thinking(const struct reasonix_ctx *call, struct str text)
 {
     size_t len = 0;
     const char *const told = value_text(call->out->scratch, text, &len);
-    reasonix_resume(call);
+    reasonix_clear_pending_end(call);
     call->r->thought |= len > 0;
-    tell_thinking(call->out, told, len, message_id(call->r));
+    dialect_emit_thinking(call->out, told, len, message_id(call->r));
 }
 
 /* Servers that stream nothing say it all in the message. */
-static void tell_unstreamed(const struct reasonix_call *call, const struct tc_message *m)
+static void tell_unstreamed(const struct reasonix_ctx *call, const struct tc_message *m)
 {
     if (!call->r->thought)
-        tell_thinking(call->out, m->reasoning, m->reasoning_len, m->message_id);
+        dialect_emit_thinking(call->out, m->reasoning, m->reasoning_len, m->message_id);
     if (!call->r->streamed.len)
-        tell_narration(call->out, m->text, m->text_len, m->message_id);
+        dialect_emit_narration(call->out, m->text, m->text_len, m->message_id);
 }
 
-void reasonix_message(const struct reasonix_call *call, struct str text, struct str reasoning,
+void reasonix_message(const struct reasonix_ctx *call, struct str text, struct str reasoning,
                       const char *x)
 {
     struct reasonix *const r = call->r;
     struct event ev;
     struct tc_message *const m = &ev.u.message;
-    reasonix_resume(call);
+    reasonix_clear_pending_end(call);
     event_init(&ev, TC_MESSAGE);
     ev.meta.x = x;
     m->message_id = message_id(r);
     m->text = value_text(call->out->scratch, text, &m->text_len);
     m->reasoning = value_text(call->out->scratch, reasoning, &m->reasoning_len);
     tell_unstreamed(call, m);
-    dialect_emit(call->out, &ev);
+    dialect_emit_draft(call->out, &ev);
     buf_reset(&r->answer);
     buf_add(&r->answer, m->text_len ? m->text : "", m->text_len);
     buf_reset(&r->streamed);
     r->thought = false;
 }
 
-void reasonix_mark(const struct reasonix_call *call, const char *name, const char *x)
+void reasonix_emit_step(const struct reasonix_ctx *call, const char *name, const char *x)
 {
     struct event ev;
     event_init(&ev, TC_STEP);
     ev.u.step.state = "mark";
     ev.u.step.name = name;
     ev.meta.x = x;
-    dialect_emit(call->out, &ev);
+    dialect_emit_draft(call->out, &ev);
 }
 
-void reasonix_attempt(const struct reasonix_call *call, struct str id)
+void reasonix_attempt(const struct reasonix_ctx *call, struct str id)
 {
     const char *const text = reasonix_copy(call, id);
     buf_reset(&call->r->message_id);
     buf_add_str(&call->r->message_id, text ? text : "");
 }
 
-static void cancel_partial(const struct reasonix_call *call)
+static void cancel_partial(const struct reasonix_ctx *call)
 {
-    struct tool_set *const partial = &call->r->partial;
+    struct open_calls *const partial = &call->r->partial;
     while (partial->n) {
         struct event ev;
         event_init(&ev, TC_PROGRESS);
         ev.u.progress.tool_use_id = partial->ids[0];
         ev.u.progress.name = partial->names[0];
         ev.u.progress.phase = "cancelled";
-        dialect_emit(call->out, &ev);
-        tool_set_take(partial, partial->ids[0]);
+        dialect_emit_draft(call->out, &ev);
+        open_calls_remove(partial, partial->ids[0]);
     }
 }
 
-void reasonix_discard(const struct reasonix_call *call)
+void reasonix_discard(const struct reasonix_ctx *call)
 {
     struct reasonix *const r = call->r;
     struct event ev;
@@ -119,7 +119,7 @@ void reasonix_discard(const struct reasonix_call *call)
         event_init_notice(&ev, "info", "retracted",
                           "the attempt broke off; its text is taken back");
         ev.u.notice.message_id = r->message_id.p;
-        dialect_emit(call->out, &ev);
+        dialect_emit_draft(call->out, &ev);
     }
     buf_reset(&r->streamed);
     r->thought = false;
@@ -133,7 +133,7 @@ static bool is_dollar(const char *currency)
 
 /* costUsd is in the currency shown to the user, whatever its name says: it counts as US dollars
  * only when the currency says so. */
-static void set_cost(const struct reasonix_call *call, struct tc_usage *u,
+static void set_cost(const struct reasonix_ctx *call, struct tc_usage *u,
                      const struct reasonix_usage *usage)
 {
     const double cost = value_real(usage->cost.p ? usage->cost : usage->cost_usd, -1);
@@ -143,8 +143,7 @@ static void set_cost(const struct reasonix_call *call, struct tc_usage *u,
     u->cost = cost;
 }
 
-static const char *session_json(const struct reasonix_call *call,
-                                const struct reasonix_usage *usage)
+static const char *session_json(const struct reasonix_ctx *call, const struct reasonix_usage *usage)
 {
     CLEANUP_BUF struct buf json = {0};
     if (!usage->session_hit.p && !usage->session_miss.p)
@@ -156,7 +155,7 @@ static const char *session_json(const struct reasonix_call *call,
     return arena_strndup(call->out->scratch, json.p, json.len);
 }
 
-void reasonix_usage(const struct reasonix_call *call, const struct reasonix_usage *usage)
+void reasonix_usage(const struct reasonix_ctx *call, const struct reasonix_usage *usage)
 {
     struct event ev;
     struct tc_usage *const u = &ev.u.usage;
@@ -173,6 +172,6 @@ void reasonix_usage(const struct reasonix_call *call, const struct reasonix_usag
     u->session = session_json(call, usage);
     set_cost(call, u, usage);
     ev.meta.x = usage->x;
-    tally_add(&call->r->tally, u);
-    dialect_emit(call->out, &ev);
+    usage_totals_add(&call->r->tally, u);
+    dialect_emit_draft(call->out, &ev);
 }

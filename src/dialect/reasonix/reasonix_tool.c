@@ -4,37 +4,37 @@
 #include "dialect/reasonix/reasonix.h"
 #include "event/json/json_writer.h"
 
-char *reasonix_with(struct arena *a, const char *x, const char *key, const char *json)
+char *reasonix_prepend_member(struct arena *a, const char *x, const char *key, const char *json)
 {
     if (!x)
         return arena_sprintf(a, "{\"%s\":%s}", key, json);
     return arena_sprintf(a, "{\"%s\":%s,%s", key, json, x + 1);
 }
 
-static const char *id_of(const struct reasonix_call *call, const struct reasonix_tool *tool)
+static const char *id_of(const struct reasonix_ctx *call, const struct reasonix_tool *tool)
 {
     const char *const id = reasonix_copy(call, tool->id);
     return id ? id : "";
 }
 
 /* What a result leaves out, its dispatch has said. */
-static const char *parent_of(const struct reasonix_call *call, const struct reasonix_tool *tool,
+static const char *parent_of(const struct reasonix_ctx *call, const struct reasonix_tool *tool,
                              const char *id)
 {
     const char *const told = reasonix_copy(call, tool->parent);
-    const char *const known = told ? told : tool_set_name(&call->r->parents, id);
+    const char *const known = told ? told : open_calls_get_name(&call->r->parents, id);
     return arena_strdup(call->out->scratch, known);
 }
 
-static const char *name_of(const struct reasonix_call *call, const struct reasonix_tool *tool,
+static const char *name_of(const struct reasonix_ctx *call, const struct reasonix_tool *tool,
                            const char *id)
 {
     const char *const told = reasonix_copy(call, tool->name);
-    const char *const known = told ? told : tool_set_name(&call->r->calls, id);
+    const char *const known = told ? told : open_calls_get_name(&call->r->calls, id);
     return arena_strdup(call->out->scratch, known);
 }
 
-static void init_progress(const struct reasonix_call *call, const struct reasonix_tool *tool,
+static void init_progress(const struct reasonix_ctx *call, const struct reasonix_tool *tool,
                           struct event *ev, const char *phase)
 {
     const char *const id = id_of(call, tool);
@@ -46,39 +46,39 @@ static void init_progress(const struct reasonix_call *call, const struct reasoni
     ev->meta.x = tool->x;
 }
 
-void reasonix_prepare(const struct reasonix_call *call, const struct reasonix_tool *tool)
+void reasonix_prepare(const struct reasonix_ctx *call, const struct reasonix_tool *tool)
 {
     struct event ev;
     init_progress(call, tool, &ev, "preparing");
     ev.u.progress.arg_chars = value_int(tool->arg_chars, -1);
-    dialect_emit(call->out, &ev);
+    dialect_emit_draft(call->out, &ev);
     const char *const id = ev.u.progress.tool_use_id;
-    if (id && !tool_set_has(&call->r->partial, id))
-        tool_set_add(&call->r->partial, id, ev.u.progress.name);
+    if (id && !open_calls_contains(&call->r->partial, id))
+        open_calls_add(&call->r->partial, id, ev.u.progress.name);
 }
 
-void reasonix_output(const struct reasonix_call *call, const struct reasonix_tool *tool)
+void reasonix_output(const struct reasonix_ctx *call, const struct reasonix_tool *tool)
 {
     struct event ev;
     init_progress(call, tool, &ev, "running");
     ev.u.progress.output = value_text(call->out->scratch, tool->output, &ev.u.progress.output_len);
-    dialect_emit(call->out, &ev);
+    dialect_emit_draft(call->out, &ev);
 }
 
 static void remember(struct reasonix *r, const struct event *call)
 {
     const struct tc_tool_call *const tc = &call->u.tool_call;
-    if (tool_set_has(&r->calls, tc->tool_use_id))
+    if (open_calls_contains(&r->calls, tc->tool_use_id))
         return;
-    tool_set_add(&r->calls, tc->tool_use_id, tc->name);
+    open_calls_add(&r->calls, tc->tool_use_id, tc->name);
     if (call->meta.parent_id)
-        tool_set_add(&r->parents, tc->tool_use_id, call->meta.parent_id);
+        open_calls_add(&r->parents, tc->tool_use_id, call->meta.parent_id);
     if (tc->read_only == 1)
-        tool_set_add(&r->readers, tc->tool_use_id, NULL);
+        open_calls_add(&r->readers, tc->tool_use_id, NULL);
 }
 
 /* A dispatch of a call that is open is its refreshed form: the guard makes it progress. */
-void reasonix_dispatch(const struct reasonix_call *call, const struct reasonix_tool *tool)
+void reasonix_dispatch(const struct reasonix_ctx *call, const struct reasonix_tool *tool)
 {
     struct reasonix *const r = call->r;
     struct event ev;
@@ -87,21 +87,21 @@ void reasonix_dispatch(const struct reasonix_call *call, const struct reasonix_t
     tc->tool_use_id = id_of(call, tool);
     tc->name = name_of(call, tool, tc->tool_use_id);
     tc->name = tc->name ? tc->name : "tool";
-    tc->read_only = tool->read_only.p ? value_true(tool->read_only) : -1;
-    tool_set_args(call->out->scratch, tc, tool->args);
+    tc->read_only = tool->read_only.p ? value_is_true(tool->read_only) : -1;
+    tool_args_parse(call->out->scratch, tc, tool->args);
     ev.meta.parent_id = parent_of(call, tool, tc->tool_use_id);
     ev.meta.x = tool->x;
-    tool_set_take(&r->partial, tc->tool_use_id);
+    open_calls_remove(&r->partial, tc->tool_use_id);
     if (!ev.meta.parent_id) { /* what was said before a call was narration */
         buf_reset(&r->answer);
         buf_reset(&r->streamed);
         buf_reset(&r->message_id);
     }
     remember(r, &ev);
-    dialect_emit(call->out, &ev);
+    dialect_emit_draft(call->out, &ev);
 }
 
-static void set_content(const struct reasonix_call *call, const struct reasonix_tool *tool,
+static void set_content(const struct reasonix_ctx *call, const struct reasonix_tool *tool,
                         struct tc_tool_result *result, const char *err, size_t err_len)
 {
     size_t len = 0;
@@ -115,31 +115,31 @@ static void set_content(const struct reasonix_call *call, const struct reasonix_
 }
 
 /* What the result leaves out of its dispatch, and what has no canonical home. */
-static const char *result_x(const struct reasonix_call *call, const struct reasonix_tool *tool,
+static const char *result_x(const struct reasonix_ctx *call, const struct reasonix_tool *tool,
                             const char *id, const char *err, size_t err_len)
 {
     struct arena *const a = call->out->scratch;
     const char *x = tool->x;
-    if (value_true(tool->read_only) || tool_set_has(&call->r->readers, id))
-        x = reasonix_with(a, x, "readOnly", "true");
+    if (value_is_true(tool->read_only) || open_calls_contains(&call->r->readers, id))
+        x = reasonix_prepend_member(a, x, "readOnly", "true");
     if (err_len) {
         CLEANUP_BUF struct buf json = {0};
         jsonw_string(&json, err, err_len);
-        x = reasonix_with(a, x, "err", json.p);
+        x = reasonix_prepend_member(a, x, "err", json.p);
     }
     return x;
 }
 
 /* A tool that ran was allowed to, and one that answered had its answer. */
-static void resolve_request(const struct reasonix_call *call, const struct event *result)
+static void resolve_request(const struct reasonix_ctx *call, const struct event *result)
 {
     struct reasonix *const r = call->r;
     const struct tc_tool_result *const tr = &result->u.tool_result;
-    const char *const id = tool_set_find_name(&r->asked, tr->tool_use_id);
+    const char *const id = open_calls_find_by_name(&r->asked, tr->tool_use_id);
     struct event ev;
     if (!id)
         return;
-    const bool ask = tool_set_has(&r->asks, id);
+    const bool ask = open_calls_contains(&r->asks, id);
     const bool denied = strcmp(tr->outcome, "denied") == 0;
     event_init(&ev, TC_REQUEST);
     ev.u.request.request_id = arena_strdup(call->out->scratch, id);
@@ -148,12 +148,12 @@ static void resolve_request(const struct reasonix_call *call, const struct event
     ev.u.request.tool_use_id = tr->tool_use_id;
     ev.u.request.decision =
         ask ? (tr->is_error ? "cancelled" : "answered") : (denied ? "deny" : "allow");
-    tool_set_take(&r->asks, id);
-    tool_set_take(&r->asked, id);
-    dialect_emit(call->out, &ev);
+    open_calls_remove(&r->asks, id);
+    open_calls_remove(&r->asked, id);
+    dialect_emit_draft(call->out, &ev);
 }
 
-void reasonix_result(const struct reasonix_call *call, const struct reasonix_tool *tool)
+void reasonix_result(const struct reasonix_ctx *call, const struct reasonix_tool *tool)
 {
     struct reasonix *const r = call->r;
     struct event ev;
@@ -163,7 +163,7 @@ void reasonix_result(const struct reasonix_call *call, const struct reasonix_too
     event_init(&ev, TC_TOOL_RESULT);
     result->tool_use_id = id_of(call, tool);
     result->name = name_of(call, tool, result->tool_use_id);
-    result->truncated = value_true(tool->truncated);
+    result->truncated = value_is_true(tool->truncated);
     result->duration_ms = value_real(tool->duration, -1);
     result->diff = reasonix_copy(call, tool->diff);
     result->added = value_int(tool->added, -1);
@@ -172,14 +172,14 @@ void reasonix_result(const struct reasonix_call *call, const struct reasonix_too
     ev.meta.parent_id = parent_of(call, tool, result->tool_use_id);
     ev.meta.x = result_x(call, tool, result->tool_use_id, err, err_len);
     resolve_request(call, &ev);
-    dialect_emit(call->out, &ev);
-    tool_set_take(&r->calls, result->tool_use_id);
-    tool_set_take(&r->parents, result->tool_use_id);
-    tool_set_take(&r->readers, result->tool_use_id);
+    dialect_emit_draft(call->out, &ev);
+    open_calls_remove(&r->calls, result->tool_use_id);
+    open_calls_remove(&r->parents, result->tool_use_id);
+    open_calls_remove(&r->readers, result->tool_use_id);
 }
 
 /* A request names its tool, not its call: the oldest open one of that name waits longest. */
-void reasonix_ask(const struct reasonix_call *call, const char *kind,
+void reasonix_ask(const struct reasonix_ctx *call, const char *kind,
                   const struct reasonix_request *request)
 {
     struct reasonix *const r = call->r;
@@ -196,12 +196,12 @@ void reasonix_ask(const struct reasonix_call *call, const char *kind,
     rq->reason = reasonix_copy(call, request->reason);
     rq->questions = value_json(call->out->scratch, request->questions, NULL);
     rq->blocking = true;
-    rq->tool_use_id = tool_set_find_name(&r->calls, ask ? "ask" : rq->tool ? rq->tool : "");
+    rq->tool_use_id = open_calls_find_by_name(&r->calls, ask ? "ask" : rq->tool ? rq->tool : "");
     ev.meta.x = request->x;
-    if (id && rq->tool_use_id && !tool_set_has(&r->asked, id)) {
-        tool_set_add(&r->asked, id, rq->tool_use_id);
+    if (id && rq->tool_use_id && !open_calls_contains(&r->asked, id)) {
+        open_calls_add(&r->asked, id, rq->tool_use_id);
         if (ask)
-            tool_set_add(&r->asks, id, NULL);
+            open_calls_add(&r->asks, id, NULL);
     }
-    dialect_emit(call->out, &ev);
+    dialect_emit_draft(call->out, &ev);
 }

@@ -17,16 +17,16 @@
 
 struct buf *reasonix_begin(const struct reasonix_wire *wire, const char *kind)
 {
-    struct buf *const b = writer_begin(wire->out);
+    struct buf *const b = writer_begin_message(wire->out);
     buf_add_char(b, '{');
-    style_member_str(b, GO, "kind", kind);
+    json_style_member_str(b, GO, "kind", kind);
     return b;
 }
 
 void reasonix_end_line(const struct reasonix_wire *wire)
 {
     buf_add_char(wire->out->buf, '}');
-    writer_end(wire->out);
+    writer_begin_end_message(wire->out);
 }
 
 static const char *const nothing[] = {NULL};
@@ -40,7 +40,7 @@ static void write_start(const struct reasonix_wire *wire)
 {
     struct buf *const b = reasonix_begin(wire, "turn_started");
     if (wire->own)
-        member_rest(b, GO, wire->x, nothing);
+        json_member_rest(b, GO, wire->x, nothing);
     reasonix_end_line(wire);
 }
 
@@ -49,7 +49,7 @@ static void write_text(const struct reasonix_wire *wire, const char *kind, const
 {
     if (!len || is_child(wire)) /* only the tools of sub-agents are on this wire */
         return;
-    member_text(reasonix_begin(wire, kind), GO, "text", text, len);
+    json_member_text(reasonix_begin(wire, kind), GO, "text", text, len);
     reasonix_end_line(wire);
 }
 
@@ -57,7 +57,7 @@ static void write_answer_text(const struct reasonix_wire *wire, const char *text
 {
     write_text(wire, "text", text, len);
     if (!is_child(wire))
-        said_add(&wire->w->said, text, len);
+        streamed_text_add(&wire->w->said, text, len);
 }
 
 static void write_narration(const struct reasonix_wire *wire)
@@ -83,16 +83,16 @@ static void write_message(const struct reasonix_wire *wire)
     const struct tc_message *const m = &wire->ev->u.message;
     if (is_child(wire) || m->persisted || strcmp(m->role, "assistant") != 0)
         return;
-    if (!wire->own && m->text_len && !said_ends_with(&wire->w->said, m->text, m->text_len))
+    if (!wire->own && m->text_len && !streamed_text_ends_with(&wire->w->said, m->text, m->text_len))
         write_answer_text(wire, m->text, m->text_len);
     struct buf *const b = reasonix_begin(wire, "message");
-    member_text(b, GO, "text", m->text, m->text_len);
-    member_text(b, GO, "reasoning", m->reasoning, m->reasoning_len);
+    json_member_text(b, GO, "text", m->text, m->text_len);
+    json_member_text(b, GO, "reasoning", m->reasoning, m->reasoning_len);
     if (wire->own)
-        member_rest(b, GO, wire->x, nothing);
+        json_member_rest(b, GO, wire->x, nothing);
     reasonix_end_line(wire);
     remember_message(wire->w, m->text, m->text_len);
-    wire->w->folded = wire->own && value_member(wire->x, "usage").p;
+    wire->w->folded = wire->own && value_get_last(wire->x, "usage").p;
 }
 
 /* The message has been sent, unless the answer is another text. */
@@ -104,9 +104,9 @@ static void write_final(const struct reasonix_wire *wire)
         str_equal((struct str){sent->p, sent->len}, (struct str){f->text, f->text_len});
     if (!f->text_len || f->synthesized || same)
         return;
-    if (!said_ends_with(&wire->w->said, f->text, f->text_len))
+    if (!streamed_text_ends_with(&wire->w->said, f->text, f->text_len))
         write_answer_text(wire, f->text, f->text_len);
-    member_text(reasonix_begin(wire, "message"), GO, "text", f->text, f->text_len);
+    json_member_text(reasonix_begin(wire, "message"), GO, "text", f->text, f->text_len);
     reasonix_end_line(wire);
 }
 
@@ -129,28 +129,29 @@ static void write_tool(const struct reasonix_wire *wire, const char *kind,
                                           "kind",         "args",         NULL};
     const struct str x = wire->own ? wire->x : (struct str){0};
     struct buf *const b = reasonix_begin(wire, kind);
-    style_key(b, GO, "tool");
+    json_style_append_key(b, GO, "tool");
     buf_add_char(b, '{');
-    member_str(b, GO, "id", t->id);
-    style_member_str(b, GO, "name", t->name ? t->name : "");
-    member_text(b, GO, "args", t->args.p, t->args.len);
-    member_value(b, GO, "resolvedName", value_member(x, "resolvedName"));
-    member_value(b, GO, "capabilityId", value_member(x, "capabilityId"));
-    member_text(b, GO, "output", t->output.p, t->output.len);
-    member_text(b, GO, "err", t->err.p, t->err.len);
-    style_member_bool(b, GO, "readOnly", t->read_only || value_true(value_member(x, "readOnly")));
-    member_true(b, GO, "truncated", t->truncated);
+    json_member_str(b, GO, "id", t->id);
+    json_style_member_str(b, GO, "name", t->name ? t->name : "");
+    json_member_text(b, GO, "args", t->args.p, t->args.len);
+    json_member_value(b, GO, "resolvedName", value_get_last(x, "resolvedName"));
+    json_member_value(b, GO, "capabilityId", value_get_last(x, "capabilityId"));
+    json_member_text(b, GO, "output", t->output.p, t->output.len);
+    json_member_text(b, GO, "err", t->err.p, t->err.len);
+    json_style_member_bool(b, GO, "readOnly",
+                           t->read_only || value_is_true(value_get_last(x, "readOnly")));
+    json_member_true(b, GO, "truncated", t->truncated);
     if (t->duration_ms > 0)
-        style_member_real(b, GO, "durationMs", t->duration_ms);
-    member_true(b, GO, "partial", t->partial);
-    member_count(b, GO, "argChars", t->arg_chars);
-    member_value(b, GO, "refreshed", value_member(x, "refreshed"));
-    member_str(b, GO, "parentId", wire->ev->meta.parent_id);
-    member_value(b, GO, "attemptId", value_member(x, "attemptId"));
-    member_str(b, GO, "diff", t->diff);
-    member_count(b, GO, "added", t->added);
-    member_count(b, GO, "removed", t->removed);
-    member_rest(b, GO, x, written);
+        json_style_member_real(b, GO, "durationMs", t->duration_ms);
+    json_member_true(b, GO, "partial", t->partial);
+    json_member_count(b, GO, "argChars", t->arg_chars);
+    json_member_value(b, GO, "refreshed", value_get_last(x, "refreshed"));
+    json_member_str(b, GO, "parentId", wire->ev->meta.parent_id);
+    json_member_value(b, GO, "attemptId", value_get_last(x, "attemptId"));
+    json_member_str(b, GO, "diff", t->diff);
+    json_member_count(b, GO, "added", t->added);
+    json_member_count(b, GO, "removed", t->removed);
+    json_member_rest(b, GO, x, written);
     buf_add_char(b, '}');
     reasonix_end_line(wire);
 }
@@ -164,9 +165,9 @@ static void write_call(const struct reasonix_wire *wire)
     if (!c->args_raw && !wire->own)
         t.args = (struct str){c->args, c->args_len};
     t.read_only = c->read_only == 1;
-    tool_set_add(&w->calls, c->tool_use_id, c->name);
+    open_calls_add(&w->calls, c->tool_use_id, c->name);
     if (t.read_only)
-        tool_set_add(&w->readers, c->tool_use_id, NULL);
+        open_calls_add(&w->readers, c->tool_use_id, NULL);
     write_tool(wire, "tool_dispatch", &t);
 }
 
@@ -177,7 +178,8 @@ static void write_refreshed(const struct reasonix_wire *wire, struct str args)
     const struct wire_tool t = {.id = p->tool_use_id,
                                 .name = p->name,
                                 .args = args,
-                                .read_only = tool_set_has(&wire->w->readers, p->tool_use_id)};
+                                .read_only =
+                                    open_calls_contains(&wire->w->readers, p->tool_use_id)};
     write_tool(wire, "tool_dispatch", &t);
 }
 
@@ -197,33 +199,33 @@ static void write_preparing(const struct reasonix_wire *wire)
 static void write_output(const struct reasonix_wire *wire)
 {
     const struct tc_progress *const p = &wire->ev->u.progress;
-    const struct str kind = value_member(wire->x, "kind");
+    const struct str kind = value_get_last(wire->x, "kind");
     struct wire_tool t = {
         .id = p->tool_use_id, .name = p->name, .output = {p->output, p->output_len}};
     if (!p->output)
         t.output = (struct str){p->message, strlen(p->message)};
     if (!t.name && p->tool_use_id)
-        t.name = tool_set_name(&wire->w->calls, p->tool_use_id);
-    t.read_only = p->tool_use_id && tool_set_has(&wire->w->readers, p->tool_use_id);
-    const bool preview = wire->own && value_is(kind, "tool_result_preview");
+        t.name = open_calls_get_name(&wire->w->calls, p->tool_use_id);
+    t.read_only = p->tool_use_id && open_calls_contains(&wire->w->readers, p->tool_use_id);
+    const bool preview = wire->own && value_equals(kind, "tool_result_preview");
     write_tool(wire, preview ? "tool_result_preview" : "tool_progress", &t);
 }
 
 static void write_phase(const struct reasonix_wire *wire, const char *text)
 {
     static const char *const written[] = {"kind", NULL};
-    const bool turn = wire->own && value_is(value_member(wire->x, "kind"), "turn_phase");
+    const bool turn = wire->own && value_equals(value_get_last(wire->x, "kind"), "turn_phase");
     struct buf *const b = reasonix_begin(wire, turn ? "turn_phase" : "phase");
-    member_str(b, GO, "text", text);
+    json_member_str(b, GO, "text", text);
     if (wire->own)
-        member_rest(b, GO, wire->x, written);
+        json_member_rest(b, GO, wire->x, written);
     reasonix_end_line(wire);
 }
 
 static void write_progress(const struct reasonix_wire *wire)
 {
     const struct tc_progress *const p = &wire->ev->u.progress;
-    const struct str args = value_member(wire->x, "args");
+    const struct str args = value_get_last(wire->x, "args");
     const bool tool = p->tool_use_id || p->name;
     if (tool && is_phase(p, "preparing"))
         write_preparing(wire);
@@ -242,15 +244,16 @@ static void write_result(const struct reasonix_wire *wire)
     struct arena scratch = {0};
     const struct str content = {r->content, r->content_len};
     struct wire_tool t = {.id = r->tool_use_id,
-                          .name = r->name ? r->name : tool_set_name(&w->calls, r->tool_use_id),
-                          .read_only = tool_set_has(&w->readers, r->tool_use_id),
+                          .name =
+                              r->name ? r->name : open_calls_get_name(&w->calls, r->tool_use_id),
+                          .read_only = open_calls_contains(&w->readers, r->tool_use_id),
                           .truncated = r->truncated,
                           .duration_ms = r->duration_ms,
                           .diff = r->diff,
                           .added = r->added,
                           .removed = r->removed};
     if (r->is_error && wire->own)
-        t.err.p = value_text(&scratch, value_member(wire->x, "err"), &t.err.len);
+        t.err.p = value_text(&scratch, value_get_last(wire->x, "err"), &t.err.len);
     if (r->is_error && !t.err.p)
         t.err = content.len  ? content
                 : r->outcome ? (struct str){r->outcome, strlen(r->outcome)}
@@ -258,8 +261,8 @@ static void write_result(const struct reasonix_wire *wire)
     if (!str_equal(content, t.err))
         t.output = content;
     write_tool(wire, "tool_result", &t);
-    tool_set_take(&w->calls, r->tool_use_id);
-    tool_set_take(&w->readers, r->tool_use_id);
+    open_calls_remove(&w->calls, r->tool_use_id);
+    open_calls_remove(&w->readers, r->tool_use_id);
     arena_fini(&scratch);
 }
 
@@ -268,14 +271,14 @@ static void write_approval(const struct reasonix_wire *wire)
     const struct tc_request *const r = &wire->ev->u.request;
     struct buf *const b = reasonix_begin(wire, "approval_request");
     const char *const subject = r->subject ? r->subject : r->message ? r->message : r->args;
-    style_key(b, GO, "approval");
+    json_style_append_key(b, GO, "approval");
     buf_add_char(b, '{');
-    style_member_str(b, GO, "id", r->request_id);
-    style_member_str(b, GO, "tool", r->tool ? r->tool : "");
-    style_member_str(b, GO, "subject", subject ? subject : "");
-    member_str(b, GO, "reason", r->reason);
+    json_style_member_str(b, GO, "id", r->request_id);
+    json_style_member_str(b, GO, "tool", r->tool ? r->tool : "");
+    json_style_member_str(b, GO, "subject", subject ? subject : "");
+    json_member_str(b, GO, "reason", r->reason);
     if (wire->own)
-        member_rest(b, GO, wire->x, nothing);
+        json_member_rest(b, GO, wire->x, nothing);
     buf_add_char(b, '}');
     reasonix_end_line(wire);
 }
@@ -283,10 +286,10 @@ static void write_approval(const struct reasonix_wire *wire)
 /* The members of a value in the order of the original's struct. */
 static void add_option(struct buf *b, struct str option)
 {
-    const struct str label = value_member(option, "label");
+    const struct str label = value_get_last(option, "label");
     buf_add_char(b, '{');
-    member_value(b, GO, "label", label.p ? label : STR("\"\""));
-    member_value(b, GO, "description", value_member(option, "description"));
+    json_member_value(b, GO, "label", label.p ? label : STR("\"\""));
+    json_member_value(b, GO, "description", value_get_last(option, "description"));
     buf_add_char(b, '}');
 }
 
@@ -294,12 +297,12 @@ static void add_each(struct buf *b, struct str array, void (*add)(struct buf *b,
 {
     struct json j;
     bool first = true;
-    json_start(&j, array.p, array.len);
+    json_init(&j, array.p, array.len);
     buf_add_char(b, '[');
-    if (array.p && json_enter_array(&j))
-        while (json_next_element(&j)) {
+    if (array.p && json_reader_enter_array(&j))
+        while (json_reader_next_element(&j)) {
             struct str value = {0};
-            json_skip(&j, &value);
+            json_reader_skip(&j, &value);
             if (!first)
                 buf_add_char(b, ',');
             first = false;
@@ -310,14 +313,15 @@ static void add_each(struct buf *b, struct str array, void (*add)(struct buf *b,
 
 static void add_question(struct buf *b, struct str question)
 {
-    const struct str id = value_member(question, "id"), prompt = value_member(question, "prompt");
+    const struct str id = value_get_last(question, "id"),
+                     prompt = value_get_last(question, "prompt");
     buf_add_char(b, '{');
-    member_value(b, GO, "id", id.p ? id : STR("\"\""));
-    member_value(b, GO, "header", value_member(question, "header"));
-    member_value(b, GO, "prompt", prompt.p ? prompt : STR("\"\""));
-    style_key(b, GO, "options");
-    add_each(b, value_member(question, "options"), add_option);
-    member_true(b, GO, "multi", value_true(value_member(question, "multi")));
+    json_member_value(b, GO, "id", id.p ? id : STR("\"\""));
+    json_member_value(b, GO, "header", value_get_last(question, "header"));
+    json_member_value(b, GO, "prompt", prompt.p ? prompt : STR("\"\""));
+    json_style_append_key(b, GO, "options");
+    add_each(b, value_get_last(question, "options"), add_option);
+    json_member_true(b, GO, "multi", value_is_true(value_get_last(question, "multi")));
     buf_add_char(b, '}');
 }
 
@@ -326,8 +330,8 @@ static void add_plain_question(struct buf *b, const struct tc_request *r)
 {
     const char *const prompt = r->message ? r->message : r->subject ? r->subject : r->reason;
     buf_add_str(b, "[{");
-    style_member_str(b, GO, "id", r->request_id);
-    style_member_str(b, GO, "prompt", prompt ? prompt : "");
+    json_style_member_str(b, GO, "id", r->request_id);
+    json_style_member_str(b, GO, "prompt", prompt ? prompt : "");
     buf_add_str(b, ",\"options\":[]}]");
 }
 
@@ -335,16 +339,16 @@ static void write_ask(const struct reasonix_wire *wire)
 {
     const struct tc_request *const r = &wire->ev->u.request;
     struct buf *const b = reasonix_begin(wire, "ask_request");
-    style_key(b, GO, "ask");
+    json_style_append_key(b, GO, "ask");
     buf_add_char(b, '{');
-    style_member_str(b, GO, "id", r->request_id);
-    style_key(b, GO, "questions");
+    json_style_member_str(b, GO, "id", r->request_id);
+    json_style_append_key(b, GO, "questions");
     if (r->questions)
         add_each(b, (struct str){r->questions, strlen(r->questions)}, add_question);
     else
         add_plain_question(b, r);
     if (wire->own)
-        member_rest(b, GO, wire->x, nothing);
+        json_member_rest(b, GO, wire->x, nothing);
     buf_add_char(b, '}');
     reasonix_end_line(wire);
 }
@@ -374,26 +378,26 @@ static void write_plain_notice(const struct reasonix_wire *wire)
 {
     const struct tc_notice *const n = &wire->ev->u.notice;
     struct buf *const b = reasonix_begin(wire, "notice");
-    member_str(b, GO, "text", n->text);
-    member_str(b, GO, "detail", n->detail);
-    member_str(b, GO, "code", n->code);
-    style_member_str(b, GO, "level", strcmp(n->level, "info") == 0 ? "info" : "warn");
+    json_member_str(b, GO, "text", n->text);
+    json_member_str(b, GO, "detail", n->detail);
+    json_member_str(b, GO, "code", n->code);
+    json_style_member_str(b, GO, "level", strcmp(n->level, "info") == 0 ? "info" : "warn");
     if (wire->own)
-        member_rest(b, GO, wire->x, nothing);
+        json_member_rest(b, GO, wire->x, nothing);
     reasonix_end_line(wire);
 }
 
 /* A line of that kind whose members are those of an object. */
 static void write_members(const struct reasonix_wire *wire, const char *kind, struct str members)
 {
-    member_rest(reasonix_begin(wire, kind), GO, members, nothing);
+    json_member_rest(reasonix_begin(wire, kind), GO, members, nothing);
     reasonix_end_line(wire);
 }
 
 static void write_attempt(const struct reasonix_wire *wire)
 {
     struct buf *const b = reasonix_begin(wire, "stream_attempt");
-    member_value(b, GO, "streamAttempt", wire->x);
+    json_member_value(b, GO, "streamAttempt", wire->x);
     reasonix_end_line(wire);
 }
 
@@ -401,13 +405,13 @@ static void write_attempt(const struct reasonix_wire *wire)
 static void write_own_notice(const struct reasonix_wire *wire)
 {
     const char *const code = wire->ev->u.notice.code;
-    const bool explicit = value_member(wire->x, "covenant").p;
+    const bool explicit = value_get_last(wire->x, "covenant").p;
     if (strcmp(code, "turn_aborted") == 0)
         write_members(wire, explicit ? "turn_aborted" : "turn_done", wire->x);
     else if (strcmp(code, "stream_discard") == 0)
         write_attempt(wire);
     else if (strcmp(code, "restart") == 0)
-        write_members(wire, "turn_started", value_member(wire->x, "x"));
+        write_members(wire, "turn_started", value_get_last(wire->x, "x"));
     else if (reasonix_is_note(code))
         write_members(wire, code, wire->x);
     else if (strcmp(code, "retracted") != 0) /* the discarded attempt said it */
@@ -434,8 +438,8 @@ static void write_raw(const struct reasonix_wire *wire)
     const struct tc_raw *const r = &wire->ev->u.raw;
     if (strcmp(r->dialect, "reasonix") != 0)
         return;
-    style_json(writer_begin(wire->out), GO, r->event, r->event_len);
-    writer_end(wire->out);
+    json_style_append_value(writer_begin_message(wire->out), GO, r->event, r->event_len);
+    writer_begin_end_message(wire->out);
 }
 
 static bool is_reason(const struct tc_done *d, const char *reason)
@@ -458,10 +462,10 @@ static void write_done(const struct reasonix_wire *wire)
     const struct tc_done *const d = &wire->ev->u.done;
     const bool has_outcome = is_reason(d, "stopped") || (is_reason(d, "error") && wire->own);
     struct buf *const b = reasonix_begin(wire, "turn_done");
-    member_str(b, GO, "err", err_of(wire));
-    member_str(b, GO, "outcome", has_outcome ? d->code : NULL);
+    json_member_str(b, GO, "err", err_of(wire));
+    json_member_str(b, GO, "outcome", has_outcome ? d->code : NULL);
     if (wire->own)
-        member_rest(b, GO, wire->x, nothing);
+        json_member_rest(b, GO, wire->x, nothing);
     reasonix_end_line(wire);
 }
 
@@ -497,8 +501,8 @@ static void write_event(void *state, const struct writer_out *out, const struct 
 static void close_state(void *state)
 {
     struct reasonix_writing *const w = state;
-    tool_set_fini(&w->calls);
-    tool_set_fini(&w->readers);
+    open_calls_fini(&w->calls);
+    open_calls_fini(&w->readers);
     buf_fini(&w->message);
     buf_fini(&w->said);
     buf_fini(&w->error);

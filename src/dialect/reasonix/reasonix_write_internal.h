@@ -11,14 +11,14 @@
 #define GO STYLE_GO
 
 struct reasonix_writing {
-    struct tool_set calls;   /* open: id, name */
-    struct tool_set readers; /* of those, the read-only ones */
-    struct buf message;      /* text of the newest message */
-    struct buf said;         /* text that was streamed */
-    struct buf error;        /* kept until done */
-    bool failed, counted;    /* an error was told; usage of a call was written */
-    bool folded;             /* the usage that comes next stands in the message before it */
-    double cost, cost_usd;   /* what the usage lines add up to */
+    struct open_calls calls;   /* open: id, name */
+    struct open_calls readers; /* of those, the read-only ones */
+    struct buf message;        /* text of the newest message */
+    struct buf said;           /* text that was streamed */
+    struct buf error;          /* kept until done */
+    bool failed, counted;      /* an error was told; usage of a call was written */
+    bool folded;               /* the usage that comes next stands in the message before it */
+    double cost, cost_usd;     /* what the usage lines add up to */
 };
 
 /* One event being written. */

@@ -18,28 +18,29 @@ static void add_tokens(struct buf *b, const struct tc_usage *u)
     const int64_t hit = at_least_0(u->cache_read_tokens);
     const int64_t beside = u->cache_counted == 0 ? hit + at_least_0(u->cache_write_tokens) : 0;
     const int64_t prompt = input + beside, miss = prompt > hit ? prompt - hit : 0;
-    style_member_int(b, GO, "promptTokens", prompt);
-    style_member_int(b, GO, "completionTokens", output);
-    style_member_int(b, GO, "totalTokens", u->total_tokens < 0 ? prompt + output : u->total_tokens);
-    style_member_int(b, GO, "cacheHitTokens", hit);
-    style_member_int(b, GO, "cacheMissTokens",
-                     u->cache_miss_tokens < 0 ? miss : u->cache_miss_tokens);
-    member_count(b, GO, "reasoningTokens", u->reasoning_tokens);
+    json_style_member_int(b, GO, "promptTokens", prompt);
+    json_style_member_int(b, GO, "completionTokens", output);
+    json_style_member_int(b, GO, "totalTokens",
+                          u->total_tokens < 0 ? prompt + output : u->total_tokens);
+    json_style_member_int(b, GO, "cacheHitTokens", hit);
+    json_style_member_int(b, GO, "cacheMissTokens",
+                          u->cache_miss_tokens < 0 ? miss : u->cache_miss_tokens);
+    json_member_count(b, GO, "reasoningTokens", u->reasoning_tokens);
 }
 
 static void add_cost(const struct reasonix_wire *wire, struct buf *b, const struct tc_usage *u)
 {
-    const struct str display = value_member(wire->own ? wire->x : (struct str){0}, "costUsd");
+    const struct str display = value_get_last(wire->own ? wire->x : (struct str){0}, "costUsd");
     if (u->cost < 0 && u->cost_usd >= 0) {
-        style_member_real(b, GO, "cost", u->cost_usd);
-        style_member_str(b, GO, "currency", "$");
-        style_member_real(b, GO, "costUsd", u->cost_usd);
+        json_style_member_real(b, GO, "cost", u->cost_usd);
+        json_style_member_str(b, GO, "currency", "$");
+        json_style_member_real(b, GO, "costUsd", u->cost_usd);
         return;
     }
     if (u->cost >= 0 && (u->currency || !display.p))
-        style_member_real(b, GO, "cost", u->cost);
-    member_str(b, GO, "currency", u->currency);
-    member_value(b, GO, "costUsd", display);
+        json_style_member_real(b, GO, "cost", u->cost);
+    json_member_str(b, GO, "currency", u->currency);
+    json_member_value(b, GO, "costUsd", display);
 }
 
 static void write_usage_line(const struct reasonix_wire *wire, const struct tc_usage *u, bool own)
@@ -47,18 +48,18 @@ static void write_usage_line(const struct reasonix_wire *wire, const struct tc_u
     static const char *const written[] = {"costUsd", "estimated", NULL};
     const struct str session = {u->session, u->session ? strlen(u->session) : 0};
     struct buf *const b = reasonix_begin(wire, "usage");
-    style_key(b, GO, "usage");
+    json_style_append_key(b, GO, "usage");
     buf_add_char(b, '{');
     add_tokens(b, u);
-    style_member_int(b, GO, "sessionCacheHitTokens",
-                     value_int(value_member(session, "cache_hit_tokens"), 0));
-    style_member_int(b, GO, "sessionCacheMissTokens",
-                     value_int(value_member(session, "cache_miss_tokens"), 0));
+    json_style_member_int(b, GO, "sessionCacheHitTokens",
+                          value_int(value_get_last(session, "cache_hit_tokens"), 0));
+    json_style_member_int(b, GO, "sessionCacheMissTokens",
+                          value_int(value_get_last(session, "cache_miss_tokens"), 0));
     add_cost(wire, b, u);
     if (own) {
-        member_value(b, GO, "estimated", value_member(wire->x, "estimated"));
-        member_str(b, GO, "source", u->source);
-        member_rest(b, GO, wire->x, written);
+        json_member_value(b, GO, "estimated", value_get_last(wire->x, "estimated"));
+        json_member_str(b, GO, "source", u->source);
+        json_member_rest(b, GO, wire->x, written);
     }
     buf_add_char(b, '}');
     reasonix_end_line(wire);

@@ -7,17 +7,18 @@
 static int sniff_line(struct str line, const char *event)
 {
     (void)event;
-    const struct str type = value_string(value_member(line, "type"));
-    const bool known = type.p && kind_find(type.p, type.len) >= 0;
-    return known && value_member(line, "payload").p && value_member(line, "seq").p ? DIALECT_SURE
-                                                                                   : 0;
+    const struct str type = value_string(value_get_last(line, "type"));
+    const bool known = type.p && kind_from_name(type.p, type.len) >= 0;
+    return known && value_get_last(line, "payload").p && value_get_last(line, "seq").p
+               ? DIALECT_SCORE_CERTAIN
+               : 0;
 }
 
 struct log {
     bool done; /* of the turn was read */
 };
 
-static int read_line(void *state, const struct dialect_out *out, const char *line, size_t len)
+static int read_line(void *state, const struct dialect_sink *out, const char *line, size_t len)
 {
     struct log *const log = state;
     struct event ev;
@@ -25,14 +26,14 @@ static int read_line(void *state, const struct dialect_out *out, const char *lin
     if (codec_decode(&ev, out->scratch, line, len, &why) < 0)
         return -1;
     log->done |= ev.kind == TC_DONE;
-    dialect_emit(out, &ev);
+    dialect_emit_draft(out, &ev);
     return 0;
 }
 
 static enum dialect_begin begins_turn(const void *state, struct str line)
 {
     const struct log *const log = state;
-    const bool begins = log->done && value_is(value_member(line, "type"), "start");
+    const bool begins = log->done && value_equals(value_get_last(line, "type"), "start");
     return begins ? DIALECT_USERS_TURN : DIALECT_GOES_ON;
 }
 

@@ -6,8 +6,8 @@
 static void write_event(void *state, const struct writer_out *out, const struct event *ev)
 {
     (void)state;
-    codec_encode(writer_begin(out), ev);
-    writer_end(out);
+    codec_encode(writer_begin_message(out), ev);
+    writer_begin_end_message(out);
 }
 
 const struct writer writer_turncast = {

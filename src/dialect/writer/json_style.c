@@ -10,7 +10,7 @@
 #include "event/json/json_writer.h"
 
 /* Exponents begin below low and from high on, as powers of ten of the first digit. */
-static const struct style_traits traits[] = {
+static const struct json_style_traits traits[] = {
     [STYLE_PYTHON] = {.comma = ", ",
                       .colon = ": ",
                       .ascii = true,
@@ -44,7 +44,7 @@ static const struct style_traits traits[] = {
                      .sorted = true},
 };
 
-const struct style_traits *style_traits(enum style style)
+const struct json_style_traits *style_traits(enum json_style style)
 {
     return &traits[style];
 }
@@ -54,7 +54,7 @@ static void add_unit(struct buf *b, unsigned unit)
     buf_printf(b, "\\u%04x", unit);
 }
 
-static bool must_escape(const struct style_traits *t, uint32_t cp)
+static bool must_escape(const struct json_style_traits *t, uint32_t cp)
 {
     if (cp < 0x20 || cp == '"' || cp == '\\')
         return true;
@@ -78,7 +78,7 @@ static void add_escape(struct buf *b, uint32_t cp)
     }
 }
 
-void style_text(struct buf *b, const struct style_traits *t, const char *s, size_t len)
+void style_text(struct buf *b, const struct json_style_traits *t, const char *s, size_t len)
 {
     const char *copied = s, *const end = s + len;
     for (size_t n; s < end; s += n) {
@@ -92,14 +92,14 @@ void style_text(struct buf *b, const struct style_traits *t, const char *s, size
     buf_add(b, copied, (size_t)(end - copied));
 }
 
-void style_string(struct buf *b, enum style style, const char *s, size_t len)
+void json_style_append_string(struct buf *b, enum json_style style, const char *s, size_t len)
 {
     buf_add_char(b, '"');
     style_text(b, &traits[style], s, len);
     buf_add_char(b, '"');
 }
 
-static void add_positive(struct buf *b, const struct style_traits *t, double v)
+static void add_positive(struct buf *b, const struct json_style_traits *t, double v)
 {
     const struct decimal d = decimal_shortest(v);
     const int first = d.point - 1;
@@ -112,9 +112,9 @@ static void add_positive(struct buf *b, const struct style_traits *t, double v)
         buf_add_str(b, ".0");
 }
 
-void style_real(struct buf *b, enum style style, double v)
+void json_style_append_real(struct buf *b, enum json_style style, double v)
 {
-    const struct style_traits *const t = &traits[style];
+    const struct json_style_traits *const t = &traits[style];
     if (!isfinite(v)) {
         buf_add_str(b, "null");
         return;
@@ -127,14 +127,14 @@ void style_real(struct buf *b, enum style style, double v)
         add_positive(b, t, fabs(v));
 }
 
-static void add_comma(struct buf *b, enum style style)
+static void add_comma(struct buf *b, enum json_style style)
 {
     const char last = b->len ? b->p[b->len - 1] : '{';
     if (last != '{')
         buf_add_str(b, traits[style].comma);
 }
 
-void style_key(struct buf *b, enum style style, const char *key)
+void json_style_append_key(struct buf *b, enum json_style style, const char *key)
 {
     add_comma(b, style);
     buf_add_char(b, '"');
@@ -143,45 +143,46 @@ void style_key(struct buf *b, enum style style, const char *key)
     buf_add_str(b, traits[style].colon);
 }
 
-void style_key_text(struct buf *b, enum style style, const char *key, size_t len)
+void json_style_append_escaped_key(struct buf *b, enum json_style style, const char *key,
+                                   size_t len)
 {
     add_comma(b, style);
-    style_string(b, style, key, len);
+    json_style_append_string(b, style, key, len);
     buf_add_str(b, traits[style].colon);
 }
 
-void style_member_str(struct buf *b, enum style style, const char *key, const char *s)
+void json_style_member_str(struct buf *b, enum json_style style, const char *key, const char *s)
 {
-    style_key(b, style, key);
-    style_string(b, style, s, strlen(s));
+    json_style_append_key(b, style, key);
+    json_style_append_string(b, style, s, strlen(s));
 }
 
-void style_member_int(struct buf *b, enum style style, const char *key, int64_t v)
+void json_style_member_int(struct buf *b, enum json_style style, const char *key, int64_t v)
 {
-    style_key(b, style, key);
+    json_style_append_key(b, style, key);
     jsonw_int(b, v);
 }
 
-void style_member_real(struct buf *b, enum style style, const char *key, double v)
+void json_style_member_real(struct buf *b, enum json_style style, const char *key, double v)
 {
-    style_key(b, style, key);
-    style_real(b, style, v);
+    json_style_append_key(b, style, key);
+    json_style_append_real(b, style, v);
 }
 
-void style_member_bool(struct buf *b, enum style style, const char *key, bool v)
+void json_style_member_bool(struct buf *b, enum json_style style, const char *key, bool v)
 {
-    style_key(b, style, key);
+    json_style_append_key(b, style, key);
     buf_add_str(b, v ? "true" : "false");
 }
 
-void style_member_null(struct buf *b, enum style style, const char *key)
+void json_style_member_null(struct buf *b, enum json_style style, const char *key)
 {
-    style_key(b, style, key);
+    json_style_append_key(b, style, key);
     buf_add_str(b, "null");
 }
 
-void style_member_json(struct buf *b, enum style style, const char *key, const char *json)
+void json_style_member_json(struct buf *b, enum json_style style, const char *key, const char *json)
 {
-    style_key(b, style, key);
-    style_json(b, style, json, strlen(json));
+    json_style_append_key(b, style, key);
+    json_style_append_value(b, style, json, strlen(json));
 }

@@ -9,7 +9,7 @@
 
 #include "base/bytes/buf.h"
 
-enum style {
+enum json_style {
     STYLE_PYTHON, /* json.dumps: ", " and ": ", ASCII only */
     STYLE_JS,     /* JSON.stringify */
     STYLE_GO,     /* encoding/json, HTML escapes; raw messages keep their order and numbers */
@@ -17,22 +17,24 @@ enum style {
 };
 
 /* A quoted string; text is valid UTF-8. */
-void style_string(struct buf *b, enum style style, const char *s, size_t len);
+void json_style_append_string(struct buf *b, enum json_style style, const char *s, size_t len);
 /* A double. Not finite: null. */
-void style_real(struct buf *b, enum style style, double v);
+void json_style_append_real(struct buf *b, enum json_style style, double v);
 /* Any valid JSON value, read and written again. */
-void style_json(struct buf *b, enum style style, const char *json, size_t len);
+void json_style_append_value(struct buf *b, enum json_style style, const char *json, size_t len);
 
 /* Members of an object being written: the separator where one is needed, the key, the value.
  * Keys are ASCII and need no escape. */
-void style_key(struct buf *b, enum style style, const char *key);
+void json_style_append_key(struct buf *b, enum json_style style, const char *key);
 /* The same for a key that may need escapes. */
-void style_key_text(struct buf *b, enum style style, const char *key, size_t len);
-void style_member_str(struct buf *b, enum style style, const char *key, const char *s);
-void style_member_int(struct buf *b, enum style style, const char *key, int64_t v);
-void style_member_real(struct buf *b, enum style style, const char *key, double v);
-void style_member_bool(struct buf *b, enum style style, const char *key, bool v);
-void style_member_null(struct buf *b, enum style style, const char *key);
-void style_member_json(struct buf *b, enum style style, const char *key, const char *json);
+void json_style_append_escaped_key(struct buf *b, enum json_style style, const char *key,
+                                   size_t len);
+void json_style_member_str(struct buf *b, enum json_style style, const char *key, const char *s);
+void json_style_member_int(struct buf *b, enum json_style style, const char *key, int64_t v);
+void json_style_member_real(struct buf *b, enum json_style style, const char *key, double v);
+void json_style_member_bool(struct buf *b, enum json_style style, const char *key, bool v);
+void json_style_member_null(struct buf *b, enum json_style style, const char *key);
+void json_style_member_json(struct buf *b, enum json_style style, const char *key,
+                            const char *json);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "dialect/writer/json_style.h"
 
-struct style_traits {
+struct json_style_traits {
     const char *comma, *colon;
     bool ascii;            /* everything but printable ASCII is escaped */
     bool html;             /* < > & and U+2028/9 are escaped */
@@ -18,8 +18,8 @@ struct style_traits {
     bool index_keys_first; /* array-index keys come first, ascending */
 };
 
-const struct style_traits *style_traits(enum style style);
+const struct json_style_traits *style_traits(enum json_style style);
 /* Escaped text without quotes. */
-void style_text(struct buf *b, const struct style_traits *t, const char *s, size_t len);
+void style_text(struct buf *b, const struct json_style_traits *t, const char *s, size_t len);
 
 #endif

@@ -10,8 +10,8 @@
 
 struct restyle {
     struct buf *out;
-    enum style style;
-    const struct style_traits *traits;
+    enum json_style style;
+    const struct json_style_traits *traits;
     struct arena text; /* unescaped strings and keys */
 };
 
@@ -43,8 +43,8 @@ static void string_write(struct restyle *r, struct str raw)
         buf_add_char(r->out, '"');
         return;
     }
-    const char *const text = json_unescape(&r->text, raw, &len);
-    style_string(r->out, r->style, text, len);
+    const char *const text = json_reader_unescape(&r->text, raw, &len);
+    json_style_append_string(r->out, r->style, text, len);
 }
 
 static void number_write(struct restyle *r, struct str raw)
@@ -53,17 +53,17 @@ static void number_write(struct restyle *r, struct str raw)
                           !memchr(raw.p, 'E', raw.len);
     double v;
     struct json j;
-    json_start(&j, raw.p, raw.len);
-    if (r->traits->verbatim || (integral && r->style != STYLE_JS) || !json_read_real(&j, &v))
+    json_init(&j, raw.p, raw.len);
+    if (r->traits->verbatim || (integral && r->style != STYLE_JS) || !json_reader_read_real(&j, &v))
         buf_add(r->out, raw.p, raw.len);
     else
-        style_real(r->out, r->style, v);
+        json_style_append_real(r->out, r->style, v);
 }
 
 static void array_write(struct restyle *r, struct json *j)
 {
     buf_add_char(r->out, '[');
-    for (bool first = true; json_next_element(j); first = false) {
+    for (bool first = true; json_reader_next_element(j); first = false) {
         if (!first)
             buf_add_str(r->out, r->traits->comma);
         value_write(r, j);
@@ -116,18 +116,18 @@ static size_t drop_duplicates(struct member *m, size_t n)
 static struct member member_read(struct restyle *r, struct json *j, struct str key, size_t place)
 {
     struct member m = {.place = place};
-    m.key = json_unescape(&r->text, key, &m.len);
+    m.key = json_reader_unescape(&r->text, key, &m.len);
     m.index = r->traits->index_keys_first ? array_index(m.key, m.len) : UINT64_MAX;
-    json_skip(j, &m.value);
+    json_reader_skip(j, &m.value);
     return m;
 }
 
 static void member_write(struct restyle *r, const struct member *m)
 {
     struct json j;
-    style_string(r->out, r->style, m->key, m->len);
+    json_style_append_string(r->out, r->style, m->key, m->len);
     buf_add_str(r->out, r->traits->colon);
-    json_start(&j, m->value.p, m->value.len);
+    json_init(&j, m->value.p, m->value.len);
     value_write(r, &j);
 }
 
@@ -135,7 +135,7 @@ static void object_write_ordered(struct restyle *r, struct json *j)
 {
     CLEANUP_FREE struct member *members = NULL;
     size_t n = 0, cap = 0;
-    for (struct str key; json_next_key(j, &key); n++) {
+    for (struct str key; json_reader_next_key(j, &key); n++) {
         if (n == cap) {
             cap = cap ? cap * 2 : 16;
             members = xrealloc(members, cap * sizeof(*members));
@@ -157,7 +157,7 @@ static void object_write_ordered(struct restyle *r, struct json *j)
 static void object_write_verbatim(struct restyle *r, struct json *j)
 {
     struct str key;
-    for (bool first = true; json_next_key(j, &key); first = false) {
+    for (bool first = true; json_reader_next_key(j, &key); first = false) {
         if (!first)
             buf_add_str(r->out, r->traits->comma);
         string_write(r, key);
@@ -170,9 +170,9 @@ static void object_write_verbatim(struct restyle *r, struct json *j)
 static void value_write(struct restyle *r, struct json *j)
 {
     struct str raw = {0};
-    switch (json_peek(j)) {
+    switch (json_reader_peek(j)) {
     case JSON_AT_OBJECT:
-        json_enter_object(j);
+        json_reader_enter_object(j);
         buf_add_char(r->out, '{');
         if (r->traits->verbatim)
             object_write_verbatim(r, j);
@@ -181,21 +181,21 @@ static void value_write(struct restyle *r, struct json *j)
         buf_add_char(r->out, '}');
         break;
     case JSON_AT_ARRAY:
-        json_enter_array(j);
+        json_reader_enter_array(j);
         array_write(r, j);
         break;
     case JSON_AT_STRING:
-        json_read_string(j, &raw);
+        json_reader_read_string(j, &raw);
         string_write(r, raw);
         break;
     case JSON_AT_NUMBER:
-        json_skip(j, &raw);
+        json_reader_skip(j, &raw);
         number_write(r, raw);
         break;
     case JSON_AT_NULL:
     case JSON_AT_TRUE:
     case JSON_AT_FALSE:
-        json_skip(j, &raw);
+        json_reader_skip(j, &raw);
         buf_add(r->out, raw.p, raw.len);
         break;
     case JSON_AT_END:
@@ -203,11 +203,11 @@ static void value_write(struct restyle *r, struct json *j)
     }
 }
 
-void style_json(struct buf *b, enum style style, const char *json, size_t len)
+void json_style_append_value(struct buf *b, enum json_style style, const char *json, size_t len)
 {
     struct restyle r = {.out = b, .style = style, .traits = style_traits(style)};
     struct json j;
-    json_start(&j, json, len);
+    json_init(&j, json, len);
     value_write(&r, &j);
     arena_fini(&r.text);
 }

@@ -2,7 +2,7 @@
  * Owns the comparison of told text with an answer. */
 #include "dialect/writer/streamed_text.h"
 
-void said_add(struct buf *said, const char *text, size_t len)
+void streamed_text_add(struct buf *said, const char *text, size_t len)
 {
     buf_add(said, text, len);
     if (said->len > 2 * SAID_MAX)
@@ -16,7 +16,7 @@ static size_t without_space(const char *p, size_t len)
     return len;
 }
 
-bool said_ends_with(const struct buf *said, const char *text, size_t len)
+bool streamed_text_ends_with(const struct buf *said, const char *text, size_t len)
 {
     size_t told = without_space(said->p, said->len), left = without_space(text, len);
     if (!left)

@@ -9,9 +9,9 @@
 /* Of the text that a writer keeps; beyond it, the oldest is forgotten. */
 #define SAID_MAX ((size_t)16 << 20)
 
-void said_add(struct buf *said, const char *text, size_t len);
+void streamed_text_add(struct buf *said, const char *text, size_t len);
 /* White space does not count: paragraphs are joined in different ways. False of a text without
  * anything else. */
-bool said_ends_with(const struct buf *said, const char *text, size_t len);
+bool streamed_text_ends_with(const struct buf *said, const char *text, size_t len);
 
 #endif

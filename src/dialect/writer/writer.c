@@ -6,32 +6,34 @@
 
 #include "base/alloc.h"
 
-struct buf *writer_begin(const struct writer_out *out)
+struct buf *writer_begin_message(const struct writer_out *out)
 {
     if (out->conf->framing == FRAMING_SSE)
         buf_add_str(out->buf, "data: ");
     return out->buf;
 }
 
-void writer_end(const struct writer_out *out)
+void writer_begin_end_message(const struct writer_out *out)
 {
     buf_add_str(out->buf, out->conf->framing == FRAMING_SSE ? "\n\n" : "\n");
 }
 
-void writing_init(struct writing *w, const struct writer *writer, const struct writer_conf *conf)
+void writer_stream_init(struct writer_stream *w, const struct writer *writer,
+                        const struct writer_conf *conf)
 {
-    *w = (struct writing){.writer = writer, .conf = *conf, .state = xcalloc(1, writer->state_size)};
+    *w = (struct writer_stream){
+        .writer = writer, .conf = *conf, .state = xcalloc(1, writer->state_size)};
 }
 
-void writing_event(struct writing *w, struct buf *out, const struct event *ev)
+void writer_stream_write(struct writer_stream *w, struct buf *out, const struct event *ev)
 {
     w->writer->event(w->state, &(struct writer_out){.buf = out, .conf = &w->conf}, ev);
 }
 
-void writing_fini(struct writing *w)
+void writer_stream_fini(struct writer_stream *w)
 {
     if (w->writer && w->writer->close)
         w->writer->close(w->state);
     free(w->state);
-    *w = (struct writing){0};
+    *w = (struct writer_stream){0};
 }

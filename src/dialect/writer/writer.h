@@ -9,14 +9,14 @@
 #include "base/bytes/buf.h"
 #include "event/event.h"
 
-enum framing {
+enum writer_framing {
     FRAMING_LINES, /* J\n */
     FRAMING_SSE,   /* data: J\n\n */
 };
 
 /* What a stream of one turn is written for. Strings are borrowed for its whole life. */
 struct writer_conf {
-    enum framing framing;
+    enum writer_framing framing;
     const char *protocol; /* version of the dialect, or NULL: its oldest still read everywhere */
     const char *model;    /* or NULL: what the turn says */
     /* How the reader calls conversation, turn and the turn before it; each or NULL: as the turn
@@ -35,8 +35,8 @@ struct writer_out {
 };
 
 /* One message: begin, append its text to the buffer returned, end. */
-struct buf *writer_begin(const struct writer_out *out);
-void writer_end(const struct writer_out *out);
+struct buf *writer_begin_message(const struct writer_out *out);
+void writer_begin_end_message(const struct writer_out *out);
 
 struct writer {
     const char *name;
@@ -49,19 +49,20 @@ struct writer {
 };
 
 /* One turn being written. */
-struct writing {
+struct writer_stream {
     const struct writer *writer;
     struct writer_conf conf;
     void *state;
 };
 
-void writing_init(struct writing *w, const struct writer *writer, const struct writer_conf *conf);
-void writing_event(struct writing *w, struct buf *out, const struct event *ev);
-void writing_fini(struct writing *w);
+void writer_stream_init(struct writer_stream *w, const struct writer *writer,
+                        const struct writer_conf *conf);
+void writer_stream_write(struct writer_stream *w, struct buf *out, const struct event *ev);
+void writer_stream_fini(struct writer_stream *w);
 
 /* The table (writer_table.c). NULL: unknown name. */
 const struct writer *writer_find(const char *name);
 /* Every writer in turn, i from 0; NULL behind the last. */
-const struct writer *writer_at(size_t i);
+const struct writer *writer_get(size_t i);
 
 #endif

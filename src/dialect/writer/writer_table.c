@@ -17,7 +17,7 @@ static const struct writer *const table[] = {
 };
 /* clang-format on */
 
-const struct writer *writer_at(size_t i)
+const struct writer *writer_get(size_t i)
 {
     return i < sizeof(table) / sizeof(table[0]) ? table[i] : NULL;
 }

@@ -9,8 +9,8 @@
 #define NO_LEAD (-1)
 
 /* Keeps the first error and ends the line at it. The quotes that were found ahead of the error are
- * dropped with it, because json_read_string and json_next_key take a string from them without
- * testing for the end. */
+ * dropped with it, because json_reader_read_string and json_reader_next_key take a string from them
+ * without testing for the end. */
 static const char *fail(struct json *j, const char *at, const char *error)
 {
     if (!j->error)
@@ -20,7 +20,7 @@ static const char *fail(struct json *j, const char *at, const char *error)
     return NULL;
 }
 
-void json_start(struct json *j, const char *p, size_t len)
+void json_init(struct json *j, const char *p, size_t len)
 {
     *j = (struct json){.p = p, .end = p ? p + len : p, .begin = p, .lead = NO_LEAD};
     j->block = j->end; /* nothing was looked at */
@@ -29,18 +29,18 @@ void json_start(struct json *j, const char *p, size_t len)
         fail(j, j->p, "no value");
 }
 
-void json_start_inside(struct json *j, const char *p, size_t len)
+void json_init_inside(struct json *j, const char *p, size_t len)
 {
     *j = (struct json){
         .p = p, .end = p + len, .begin = p, .block = p + len, .depth = 1, .lead = ','};
 }
 
-size_t json_offset(const struct json *j)
+size_t json_reader_offset(const struct json *j)
 {
     return (size_t)(j->p - j->begin);
 }
 
-enum json_type json_peek(struct json *j)
+enum json_type json_reader_peek(struct json *j)
 {
     static const unsigned char types[256] = {
         ['n'] = JSON_AT_NULL,   ['f'] = JSON_AT_FALSE,          ['t'] = JSON_AT_TRUE,
@@ -66,7 +66,7 @@ __attribute__((__noinline__)) static uint64_t look_short(const char *p, size_t n
     char block[JSON_BLOCK];
     memset(block, ' ', sizeof block);
     memcpy(block, p, n);
-    return json_block_stops(block);
+    return json_simd_stop_mask(block);
 }
 
 /* Looks at the bytes from p on, p < end: at 64 of them, or at those that are left. */
@@ -74,7 +74,7 @@ static inline void look(struct json *j, const char *p)
 {
     const size_t left = (size_t)(j->end - p);
     j->block = p;
-    j->stops = left >= JSON_BLOCK ? json_block_stops(p) : look_short(p, left);
+    j->stops = left >= JSON_BLOCK ? json_simd_stop_mask(p) : look_short(p, left);
 }
 
 /* Goes on at p, which may lie beyond what was looked at. */
@@ -94,7 +94,7 @@ static const char *take_stop(struct json *j, const char *p)
         p = j->block + JSON_BLOCK;
     }
     if (!stops)
-        j->block = p = json_block_find(p, j->end, &stops);
+        j->block = p = json_simd_find_stop(p, j->end, &stops);
     if (!stops && p < j->end) {
         look(j, p);
         stops = j->stops;
@@ -115,10 +115,10 @@ static const char *scan_rest(struct json *j, const char *p)
     return p < j->end ? p : fail(j, j->end, "unterminated string");
 }
 
-const char *json_string_end(const char *p, const char *end)
+const char *json_reader_string_end(const char *p, const char *end)
 {
     struct json j;
-    json_start_inside(&j, p, (size_t)(end - p));
+    json_init_inside(&j, p, (size_t)(end - p));
     if (p < end)
         look(&j, p);
     return scan_rest(&j, take_stop(&j, p));
@@ -149,7 +149,7 @@ static const char *scan_odd_string(struct json *j, const char *p)
     uint64_t stops = stops_from(j, p);
     stops &= stops - 1; /* the quote that opens it */
     const char *stop = stops ? j->block + __builtin_ctzll(stops) : NULL;
-    if (j->memo && json_block_checks() && (!stop || *stop != '"'))
+    if (j->memo && json_simd_can_unescape() && (!stop || *stop != '"'))
         return scan_to_memo(j, p + 1);
     j->stops = stops & (stops - 1);
     if (!stop)
@@ -160,18 +160,18 @@ static const char *scan_odd_string(struct json *j, const char *p)
 /* What may be the quotes of the next string: the next two stops, and those behind them. Where they
  * are is known before anybody has read up to them: whoever is at a quote only has to agree, and
  * does not wait for the one before. */
-struct quotes {
+struct json_quote_masks {
     const char *open, *close; /* open is NULL: too little is left of the block */
     uint64_t stops;
 };
 
-static inline struct quotes next_quotes(const struct json *j)
+static inline struct json_quote_masks next_quotes(const struct json *j)
 {
     const uint64_t stops = j->stops, rest = stops & (stops - 1);
     if (!rest)
-        return (struct quotes){0};
-    return (struct quotes){j->block + __builtin_ctzll(stops), j->block + __builtin_ctzll(rest),
-                           rest & (rest - 1)};
+        return (struct json_quote_masks){0};
+    return (struct json_quote_masks){j->block + __builtin_ctzll(stops),
+                                     j->block + __builtin_ctzll(rest), rest & (rest - 1)};
 }
 
 /* Where too little is left of the block for a string: looks at one that begins at p. True: now
@@ -188,7 +188,7 @@ static bool look_again(struct json *j, const char *p)
 static const char *scan_string(struct json *j, const char *p)
 {
     look_again(j, p);
-    const struct quotes q = next_quotes(j);
+    const struct json_quote_masks q = next_quotes(j);
     if (q.open != p || *q.close != '"')
         return scan_odd_string(j, p);
     j->stops = q.stops;
@@ -239,13 +239,13 @@ static inline const char *scan_key(struct json *j, const char *p, struct str *ke
 }
 
 /* The containers a skip is in: one bit each, set for an object. */
-struct nesting {
+struct json_nesting {
     uint64_t objects[JSON_MAX_DEPTH / 64];
     unsigned depth;
     bool object; /* of the innermost one */
 };
 
-static bool push(struct nesting *n, bool object)
+static bool push(struct json_nesting *n, bool object)
 {
     if (n->depth == JSON_MAX_DEPTH)
         return false;
@@ -257,7 +257,7 @@ static bool push(struct nesting *n, bool object)
     return true;
 }
 
-static void pop(struct nesting *n)
+static void pop(struct json_nesting *n)
 {
     n->depth--;
     if (n->depth == 0)
@@ -267,7 +267,7 @@ static void pop(struct nesting *n)
 }
 
 /* Enters the container at p: at its first value, or behind it when it is empty. */
-static const char *skip_open(struct json *j, const char *p, struct nesting *n)
+static const char *skip_open(struct json *j, const char *p, struct json_nesting *n)
 {
     const bool object = *p == '{';
     if (!push(n, object))
@@ -282,7 +282,8 @@ static const char *skip_open(struct json *j, const char *p, struct nesting *n)
 
 /* From behind a value to the next one, over the ends of containers, or to where depth `base` is
  * reached: behind the outermost one. */
-static const char *skip_separators(struct json *j, const char *p, struct nesting *n, unsigned base)
+static const char *skip_separators(struct json *j, const char *p, struct json_nesting *n,
+                                   unsigned base)
 {
     while (n->depth > base) {
         p = json_scan_space(p, j->end);
@@ -318,7 +319,7 @@ static inline const char *skip_scalar(struct json *j, const char *p)
 static const char *skip_container(struct json *j, const char *p)
 {
     const unsigned base = j->depth;
-    struct nesting n = {.depth = base};
+    struct json_nesting n = {.depth = base};
     do {
         const unsigned outside = n.depth;
         p = starts_container(j, p) ? skip_open(j, p, &n) : skip_scalar(j, p);
@@ -328,7 +329,7 @@ static const char *skip_container(struct json *j, const char *p)
     return p;
 }
 
-void json_skip(struct json *j, struct str *slice)
+void json_reader_skip(struct json *j, struct str *slice)
 {
     const char *const start = j->p;
     const char *const behind =
@@ -343,9 +344,9 @@ void json_skip(struct json *j, struct str *slice)
 /* True when the next value starts with one of the type; else it is skipped. */
 static bool expect(struct json *j, enum json_type type)
 {
-    if (json_peek(j) == type)
+    if (json_reader_peek(j) == type)
         return true;
-    json_skip(j, NULL);
+    json_reader_skip(j, NULL);
     return false;
 }
 
@@ -363,12 +364,12 @@ static inline bool enter(struct json *j, char open, enum json_type type)
     return true;
 }
 
-bool json_enter_object(struct json *j)
+bool json_reader_enter_object(struct json *j)
 {
     return enter(j, '{', JSON_AT_OBJECT);
 }
 
-bool json_enter_array(struct json *j)
+bool json_reader_enter_array(struct json *j)
 {
     return enter(j, '[', JSON_AT_ARRAY);
 }
@@ -407,7 +408,7 @@ __attribute__((__noinline__)) static const char *next(struct json *j, char close
 __attribute__((__noinline__)) static bool next_key(struct json *j, struct str *key)
 {
     if (j->p < j->end && *j->p == ',' && look_again(j, j->p))
-        return json_next_key(j, key);
+        return json_reader_next_key(j, key);
     const char *p = next(j, '}');
     if (p)
         p = scan_key(j, p, key);
@@ -418,9 +419,9 @@ __attribute__((__noinline__)) static bool next_key(struct json *j, struct str *k
 }
 
 /* What the rest of the function would find in nearly every key, told without a call. */
-bool json_next_key(struct json *j, struct str *key)
+bool json_reader_next_key(struct json *j, struct str *key)
 {
-    const struct quotes q = next_quotes(j);
+    const struct json_quote_masks q = next_quotes(j);
     if (q.open != j->p + 1 || (unsigned char)*j->p != j->lead || *q.open != '"' ||
         j->end - q.close < 3 || memcmp(q.close, "\":", 2) != 0 || (unsigned char)q.close[2] <= ' ')
         return next_key(j, key);
@@ -431,22 +432,22 @@ bool json_next_key(struct json *j, struct str *key)
     return true;
 }
 
-bool json_next_element(struct json *j)
+bool json_reader_next_element(struct json *j)
 {
     const char *const p = next(j, ']');
     if (!p)
         return false;
     j->p = p;
-    if (json_peek(j) != JSON_AT_END)
+    if (json_reader_peek(j) != JSON_AT_END)
         return true;
     fail(j, p, "expected a value");
     return false;
 }
 
-__attribute__((__noinline__)) static bool read_string(struct json *j, struct str *out)
+__attribute__((__noinline__)) static bool conf_row_string(struct json *j, struct str *out)
 {
     if (look_again(j, j->p))
-        return json_read_string(j, out);
+        return json_reader_read_string(j, out);
     if (!expect(j, JSON_AT_STRING))
         return false;
     const char *const open = j->p, *const close = scan_string(j, open);
@@ -457,11 +458,11 @@ __attribute__((__noinline__)) static bool read_string(struct json *j, struct str
     return true;
 }
 
-bool json_read_string(struct json *j, struct str *out)
+bool json_reader_read_string(struct json *j, struct str *out)
 {
-    const struct quotes q = next_quotes(j);
+    const struct json_quote_masks q = next_quotes(j);
     if (q.open != j->p || *q.open != '"' || *q.close != '"')
-        return read_string(j, out);
+        return conf_row_string(j, out);
     *out = (struct str){q.open + 1, (size_t)(q.close - q.open - 1)};
     j->stops = q.stops;
     j->p = q.close + 1;
@@ -473,14 +474,14 @@ static bool read_number(struct json *j, struct str *out)
     if (!expect(j, JSON_AT_NUMBER))
         return false;
     *out = (struct str){0};
-    json_skip(j, out);
+    json_reader_skip(j, out);
     return out->p != NULL;
 }
 
-bool json_read_real(struct json *j, double *out)
+bool json_reader_read_real(struct json *j, double *out)
 {
     struct str number;
-    return read_number(j, &number) && json_number_real(number, out);
+    return read_number(j, &number) && json_parse_double(number, out);
 }
 
 /* A few digits, as nearly every number is: behind them. p: it is something else. */
@@ -497,27 +498,27 @@ static const char *read_digits(const char *p, const char *end, int64_t *out)
     return p;
 }
 
-bool json_read_int(struct json *j, int64_t *out)
+bool json_reader_read_int(struct json *j, int64_t *out)
 {
     struct str number;
     const char *const behind = read_digits(j->p, j->end, out);
     if (behind == j->p)
-        return read_number(j, &number) && json_number_int(number, out);
+        return read_number(j, &number) && json_parse_int64(number, out);
     j->p = behind;
     return true;
 }
 
-bool json_read_bool(struct json *j, bool *out)
+bool json_reader_read_bool(struct json *j, bool *out)
 {
-    const enum json_type type = json_peek(j);
-    json_skip(j, NULL);
+    const enum json_type type = json_reader_peek(j);
+    json_reader_skip(j, NULL);
     if (j->error || (type != JSON_AT_TRUE && type != JSON_AT_FALSE))
         return false;
     *out = type == JSON_AT_TRUE;
     return true;
 }
 
-int json_finish(struct json *j)
+int json_reader_finish(struct json *j)
 {
     if (j->error)
         return -1;

@@ -6,18 +6,19 @@
  *
  *     struct json j;
  *     struct str key, type = {0};
- *     json_start(&j, line, len);
- *     json_enter_object(&j);
- *     while (json_next_key(&j, &key))
+ *     json_init(&j, line, len);
+ *     json_reader_enter_object(&j);
+ *     while (json_reader_next_key(&j, &key))
  *         if (str_is(key, "type"))
- *             json_read_string(&j, &type);     // a slice, still escaped
+ *             json_reader_read_string(&j, &type);     // a slice, still escaped
  *         else
- *             json_skip(&j, NULL);
- *     if (json_finish(&j) < 0)
+ *             json_reader_skip(&j, NULL);
+ *     if (json_reader_finish(&j) < 0)
  *         …not JSON: nothing read from it may be used
  *
  * Errors are sticky: after the first one every call does nothing and returns false or 0, so a
- * walk needs one check, json_finish. Act only after it: a broken line must have no effect. */
+ * walk needs one check, json_reader_finish. Act only after it: a broken line must have no effect.
+ */
 #ifndef EVENT_JSON_JSON_READER_H
 #define EVENT_JSON_JSON_READER_H
 
@@ -60,71 +61,71 @@ struct json {
 };
 
 /* Begins reading; borrows the bytes. Leading and trailing white space (CR among it) is fine. */
-void json_start(struct json *j, const char *p, size_t len);
+void json_init(struct json *j, const char *p, size_t len);
 /* Begins inside the outermost container, at a value: for who knows what stands before it. */
-void json_start_inside(struct json *j, const char *p, size_t len);
+void json_init_inside(struct json *j, const char *p, size_t len);
 /* Type of the value that comes next, without consuming it. */
-enum json_type json_peek(struct json *j);
+enum json_type json_reader_peek(struct json *j);
 
 /* Each returns false (and consumes the value, validated) when the next value is of another
  * type, so a source that changes a field's type costs that field, not the line. What was not
  * entered has no members: asking for the next key then asks for that of the object around it. */
-bool json_enter_object(struct json *j);
-bool json_enter_array(struct json *j);
+bool json_reader_enter_object(struct json *j);
+bool json_reader_enter_array(struct json *j);
 /* Next member of the entered object: *key is its raw (still escaped) slice; false at its end,
  * which is consumed. Read or skip exactly one value after each true. */
-bool json_next_key(struct json *j, struct str *key);
+bool json_reader_next_key(struct json *j, struct str *key);
 /* Next element of the entered array; false at its end, which is consumed. */
-bool json_next_element(struct json *j);
+bool json_reader_next_element(struct json *j);
 
 /* The raw slice between the quotes, escapes and all. *out is untouched on false. */
-bool json_read_string(struct json *j, struct str *out);
+bool json_reader_read_string(struct json *j, struct str *out);
 /* Numbers as double or as integer (1.0 counts as 1); false when the type cannot hold them. */
-bool json_read_real(struct json *j, double *out);
-bool json_read_int(struct json *j, int64_t *out);
+bool json_reader_read_real(struct json *j, double *out);
+bool json_reader_read_int(struct json *j, int64_t *out);
 /* true and false only. */
-bool json_read_bool(struct json *j, bool *out);
+bool json_reader_read_bool(struct json *j, bool *out);
 /* Skips any value; *slice (may be NULL) gets its bytes, to be read again by a second cursor. */
-void json_skip(struct json *j, struct str *slice);
+void json_reader_skip(struct json *j, struct str *slice);
 /* 0: the whole line was one valid value and has been consumed. */
-int json_finish(struct json *j) MUST_CHECK;
+int json_reader_finish(struct json *j) MUST_CHECK;
 /* Bytes read so far: the place of an error. */
-size_t json_offset(const struct json *j);
+size_t json_reader_offset(const struct json *j);
 
 /* The quote that closes the string whose text begins at p; NULL: there is none, or the text is not
  * valid. */
-const char *json_string_end(const char *p, const char *end);
+const char *json_reader_string_end(const char *p, const char *end);
 
 /* NUL-terminated text of a raw string slice; *len (may be NULL) is its length. Lone surrogates
  * and \u0000 become U+FFFD. A slice without backslash is copied; absent (p NULL) gives NULL. */
-char *json_unescape(struct arena *a, struct str raw, size_t *len);
+char *json_reader_unescape(struct arena *a, struct str raw, size_t *len);
 /* As above for text that comes in pieces: a high surrogate escape at the very end of a piece is
  * not emitted but kept in *pending (0: none) and joined with the next piece's low one. */
-char *json_unescape_piece(struct arena *a, struct str raw, uint16_t *pending, size_t *len);
+char *json_reader_unescape_piece(struct arena *a, struct str raw, uint16_t *pending, size_t *len);
 /* Puts what may be the slice of a string into the memo. False: it is not valid, or this machine or
  * the string takes more than one look, and nothing is in the memo. */
-bool json_memo_take(struct json_memo *m, struct str raw);
+bool json_memo_decode(struct json_memo *m, struct str raw);
 /* Its text, if that slice is what it has, else NULL. */
-const struct buf *json_memo_text(const struct json_memo *m, struct str raw);
+const struct buf *json_reader_memo_text(const struct json_memo *m, struct str raw);
 /* Before anything else may lie where the slice does. */
-void json_memo_reset(struct json_memo *m);
+void json_reader_memo_reset(struct json_memo *m);
 /* True when the slice, unescaped, equals lit (ASCII). */
-bool json_string_is(struct str raw, const char *lit);
+bool json_reader_string_is(struct str raw, const char *lit);
 
 /* Appends a valid value as compact JSON that every parser reads: white space between tokens
  * removed, lone surrogate escapes and \u0000 as \ufffd, numbers beyond a double as null,
- * integers beyond 64 bits as doubles. `value` is a slice from json_skip. */
-void json_compact(struct buf *out, struct str value);
+ * integers beyond 64 bits as doubles. `value` is a slice from json_reader_skip. */
+void json_reader_compact(struct buf *out, struct str value);
 /* The same, NUL-terminated in the arena; absent gives NULL. */
-char *json_compact_dup(struct arena *a, struct str value, size_t *len);
+char *json_reader_compact_dup(struct arena *a, struct str value, size_t *len);
 
 /* Mends what producers write and the grammar forbids: BOM, invalid UTF-8 (U+FFFD), control
  * characters in strings (escaped), NaN, Infinity and -Infinity (null), NUL bytes. Returns how
  * many repairs were made and appends the mended line; 0 when nothing could be mended: nothing
  * is appended. The result may still be invalid. */
-size_t json_repair(struct buf *out, const char *line, size_t len);
+size_t json_reader_repair(struct buf *out, const char *line, size_t len);
 
 /* The value at an RFC 6901 pointer in valid JSON, as a raw slice; p NULL when absent. */
-struct str json_pointer(struct str doc, const char *pointer);
+struct str json_reader_pointer(struct str doc, const char *pointer);
 
 #endif

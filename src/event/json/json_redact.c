@@ -12,7 +12,7 @@ static void redact_escaped(struct buf *out, struct str raw)
     struct arena scratch = {0};
     CLEANUP_BUF struct buf masked = {0};
     size_t len;
-    const char *text = json_unescape(&scratch, raw, &len);
+    const char *text = json_reader_unescape(&scratch, raw, &len);
     log_redact(&masked, (struct str){text, len});
     jsonw_string(out, masked.p ? masked.p : "", masked.len);
     arena_fini(&scratch);
@@ -45,7 +45,7 @@ static size_t string_length(const char *p, size_t n, bool *escaped)
     return i < n ? i : n;
 }
 
-void redact_json(struct buf *out, struct str json)
+void json_redact(struct buf *out, struct str json)
 {
     while (json.len > 0) {
         const char *quote = memchr(json.p, '"', json.len);

@@ -7,6 +7,6 @@
 
 /* Appends valid JSON with every string of it passed through log_redact, unescaped: a secret is
  * found however it was escaped, and what is masked never reaches over a quote. */
-void redact_json(struct buf *out, struct str json);
+void json_redact(struct buf *out, struct str json);
 
 #endif

@@ -38,7 +38,7 @@ static size_t measure_escape(const char *p, const char *end, bool *bad)
 static const char *compact_string(struct buf *out, const char *p, const char *end)
 {
     const char *from = p;
-    for (p = json_scan_valid(p + 1, end); p < end && *p == '\\'; p = json_scan_valid(p, end)) {
+    for (p = json_scan_special(p + 1, end); p < end && *p == '\\'; p = json_scan_special(p, end)) {
         bool bad;
         const char *const escape = p;
         p += measure_escape(escape, end, &bad);
@@ -79,9 +79,9 @@ static void compact_number(struct buf *out, struct str number)
     int64_t n;
     if (is_harmless(number))
         buf_add(out, number.p, number.len);
-    else if (!json_number_real(number, &v))
+    else if (!json_parse_double(number, &v))
         buf_add_str(out, "null");
-    else if (is_integer(number) && !json_number_int(number, &n))
+    else if (is_integer(number) && !json_parse_int64(number, &n))
         jsonw_real(out, v);
     else
         buf_add(out, number.p, number.len);
@@ -95,7 +95,7 @@ static const char *behind_plain(const char *p, const char *end)
     return p;
 }
 
-void json_compact(struct buf *out, struct str value)
+void json_reader_compact(struct buf *out, struct str value)
 {
     const char *const end = value.p + value.len;
     for (const char *p = value.p, *next; p < end; p = next) {
@@ -113,33 +113,33 @@ void json_compact(struct buf *out, struct str value)
     }
 }
 
-char *json_compact_dup(struct arena *a, struct str value, size_t *len)
+char *json_reader_compact_dup(struct arena *a, struct str value, size_t *len)
 {
     if (!value.p)
         return NULL;
     CLEANUP_BUF struct buf b = {0};
     buf_reserve(&b, value.len); /* nearly always that is enough */
-    json_compact(&b, value);
+    json_reader_compact(&b, value);
     if (len)
         *len = b.len;
     return arena_strndup(a, b.p ? b.p : "", b.len);
 }
 
 /* A line being mended. */
-struct mender {
+struct json_repairer {
     struct buf *out;
     const char *p, *end;
     size_t repairs;
 };
 
-static void copy_to(struct mender *m, const char *to)
+static void copy_to(struct json_repairer *m, const char *to)
 {
     buf_add(m->out, m->p, (size_t)(to - m->p));
     m->p = to;
 }
 
 /* What needs escaping, as the writer escapes it. */
-static void mend_control(struct mender *m)
+static void mend_control(struct json_repairer *m)
 {
     CLEANUP_BUF struct buf quoted = {0};
     jsonw_string(&quoted, m->p, 1);
@@ -148,7 +148,7 @@ static void mend_control(struct mender *m)
     m->repairs++;
 }
 
-static void mend_non_ascii(struct mender *m)
+static void mend_non_ascii(struct json_repairer *m)
 {
     const char *to = m->p;
     while (to < m->end && (unsigned char)*to >= 0x80)
@@ -159,7 +159,7 @@ static void mend_non_ascii(struct mender *m)
 
 /* A backslash stays with the byte it escapes, unless that one is mended for itself: then it is
  * a plain backslash. */
-static void mend_escape(struct mender *m)
+static void mend_escape(struct json_repairer *m)
 {
     const bool stands_alone = m->p + 1 < m->end && (signed char)m->p[1] < ' ';
     if (stands_alone)
@@ -167,7 +167,7 @@ static void mend_escape(struct mender *m)
     copy_to(m, m->end - m->p < 2 || stands_alone ? m->p + 1 : m->p + 2);
 }
 
-static void mend_string(struct mender *m)
+static void mend_string(struct json_repairer *m)
 {
     copy_to(m, m->p + 1);
     while (m->p < m->end) {
@@ -193,7 +193,7 @@ static bool is_word_byte(char c)
 }
 
 /* Length of the word at p when JSON has none like it but knows what is meant. */
-static size_t foreign_number(const struct mender *m)
+static size_t foreign_number(const struct json_repairer *m)
 {
     static const struct str words[] = {STR("NaN"), STR("Infinity"), STR("-Infinity")};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
@@ -206,7 +206,7 @@ static size_t foreign_number(const struct mender *m)
 }
 
 /* One step outside of strings. */
-static void mend_between(struct mender *m)
+static void mend_between(struct json_repairer *m)
 {
     const size_t foreign = foreign_number(m);
     if (foreign) {
@@ -224,10 +224,10 @@ static void mend_between(struct mender *m)
     }
 }
 
-size_t json_repair(struct buf *out, const char *line, size_t len)
+size_t json_reader_repair(struct buf *out, const char *line, size_t len)
 {
     const size_t before = out->len;
-    struct mender m = {.out = out, .p = line, .end = line + len};
+    struct json_repairer m = {.out = out, .p = line, .end = line + len};
     if (str_has_prefix((struct str){line, len}, STR("\xef\xbb\xbf"))) {
         m.p += 3;
         m.repairs++;

@@ -83,7 +83,7 @@ static double parse_double(const char *text)
     return v;
 }
 
-bool json_number_real(struct str number, double *out)
+bool json_parse_double(struct str number, double *out)
 {
     char small[64];
     CLEANUP_FREE char *large = NULL;
@@ -122,12 +122,12 @@ static bool is_digits_only(struct str number)
     return true;
 }
 
-bool json_number_int(struct str number, int64_t *out)
+bool json_parse_int64(struct str number, int64_t *out)
 {
     if (is_digits_only(number))
         return parse_int(number, out);
     double v;
-    if (!json_number_real(number, &v) || v != trunc(v) || v < -0x1p63 || v >= 0x1p63)
+    if (!json_parse_double(number, &v) || v != trunc(v) || v < -0x1p63 || v >= 0x1p63)
         return false;
     *out = (int64_t)v;
     return true;

@@ -15,7 +15,7 @@
 static inline const char *json_scan_plain(const char *p, const char *end)
 {
     for (; end - p >= JSON_PART; p += JSON_PART) {
-        const unsigned stops = json_part_stops(p);
+        const unsigned stops = json_simd16_stops(p);
         if (stops)
             return p + __builtin_ctz(stops);
     }
@@ -29,14 +29,14 @@ static inline bool json_scan_is_plain(const char *p, size_t n)
 {
     if (n < JSON_PART)
         return json_scan_plain(p, p + n) == p + n;
-    unsigned stops = json_part_stops(p + n - JSON_PART);
+    unsigned stops = json_simd16_stops(p + n - JSON_PART);
     for (size_t i = 0; i + JSON_PART < n; i += JSON_PART)
-        stops |= json_part_stops(p + i);
+        stops |= json_simd16_stops(p + i);
     return stops == 0;
 }
 
 /* In text that is valid: the first " or \\ at or behind p; `end` when there is none. */
-static inline const char *json_scan_valid(const char *p, const char *end)
+static inline const char *json_scan_special(const char *p, const char *end)
 {
     for (p = json_scan_plain(p, end); p < end && *p != '"' && *p != '\\';)
         p = json_scan_plain(p + 1, end);
@@ -54,7 +54,8 @@ static inline const char *json_scan_space(const char *p, const char *end)
 
 /* Copies the text of a string from p on, unescaped, to *out, which has room for it as it is, and
  * moves *out behind that. Returns how far: up to what is not valid in a string, such as its quote,
- * or of which more is to be known than that it is. For machines that can (json_block_checks). */
+ * or of which more is to be known than that it is. For machines that can (json_simd_can_unescape).
+ */
 const char *json_scan_text(char **out, const char *p, const char *end);
 /* What the byte behind a backslash stands for; 0: it starts no escape of two bytes. */
 extern const char json_short_escapes[256];
@@ -64,9 +65,9 @@ size_t json_scan_escape(const char *p, const char *end);
 /* Behind the number that starts at p; NULL when there is none. */
 const char *json_scan_number(const char *p, const char *end);
 /* Its value; false when a double cannot hold it. */
-bool json_number_real(struct str number, double *out);
+bool json_parse_double(struct str number, double *out);
 /* Its value if it is integral and fits. */
-bool json_number_int(struct str number, int64_t *out);
+bool json_parse_int64(struct str number, int64_t *out);
 /* The value of a hexadecimal digit, plus one; 0: it is none. */
 extern const unsigned char json_hex_digits[256];
 

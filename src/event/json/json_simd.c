@@ -8,12 +8,12 @@
 
 static uint64_t parts_equal(const char *p, char c)
 {
-    return OF_PARTS(json_part_equal, p, , c);
+    return OF_PARTS(json_simd16_equal, p, , c);
 }
 
 static uint64_t parts_above(const char *p, char c)
 {
-    return OF_PARTS(json_part_above, p, , c);
+    return OF_PARTS(json_simd16_above, p, , c);
 }
 
 static uint64_t parts_characters(const char *p)
@@ -21,7 +21,7 @@ static uint64_t parts_characters(const char *p)
     const uint64_t beyond = ~parts_above(p, -1);
 #define EQUAL(c) parts_equal(p, c)
 #define ABOVE(c) parts_above(p, c)
-    return json_look_characters(&JSON_LOOK_MARKS(beyond, EQUAL, ABOVE));
+    return json_mask_valid_utf8(&JSON_LOOK_MARKS(beyond, EQUAL, ABOVE));
 }
 
 static uint64_t parts_digits(const char *p)
@@ -33,18 +33,18 @@ static uint64_t parts_digits(const char *p)
 
 static uint64_t parts_escapes(const char *p, uint64_t backslashes)
 {
-    const uint64_t all = json_look_escaped(backslashes);
+    const uint64_t all = json_mask_escaped(backslashes);
     const uint64_t us = all & parts_equal(p, 'u');
-    const uint64_t shorts = all & OF_PARTS(json_part_shorts, p);
-    return us ? shorts | json_look_units(us, parts_digits(p)) : shorts;
+    const uint64_t shorts = all & OF_PARTS(json_simd16_shorts, p);
+    return us ? shorts | json_mask_unicode_escapes(us, parts_digits(p)) : shorts;
 }
 
 static uint64_t parts_stops(const char *p)
 {
-    uint64_t stops = OF_PARTS(json_part_stops, p);
+    uint64_t stops = OF_PARTS(json_simd16_stops, p);
     const uint64_t backslashes = parts_equal(p, '\\');
     if (backslashes)
-        stops = json_look_past(stops, parts_escapes(p, backslashes));
+        stops = json_mask_skip_escapes(stops, parts_escapes(p, backslashes));
     return parts_above(p, -1) == ~UINT64_C(0) ? stops : stops & ~parts_characters(p);
 }
 
@@ -61,16 +61,16 @@ static const char *parts_find(const char *p, const char *end, uint64_t *stops)
 #define CHOOSES 1
 #endif
 
-uint64_t json_block_stops(const char *p)
+uint64_t json_simd_stop_mask(const char *p)
 {
 #ifdef CHOOSES
     if (JSON_HAS_AVX2)
-        return json_avx2_stops(p);
+        return json_avx2_stop_mask(p);
 #endif
     return parts_stops(p);
 }
 
-const char *json_block_find(const char *p, const char *end, uint64_t *stops)
+const char *json_simd_find_stop(const char *p, const char *end, uint64_t *stops)
 {
 #ifdef CHOOSES
     if (JSON_HAS_AVX512)
@@ -81,7 +81,7 @@ const char *json_block_find(const char *p, const char *end, uint64_t *stops)
     return parts_find(p, end, stops);
 }
 
-const char *json_block_unescape(char **out, const char *p, const char *end)
+const char *json_simd_unescape(char **out, const char *p, const char *end)
 {
 #ifdef CHOOSES
     if (JSON_HAS_AVX512)
@@ -92,7 +92,7 @@ const char *json_block_unescape(char **out, const char *p, const char *end)
     return p; /* Without, it is no faster than json_text is by itself. */
 }
 
-bool json_block_checks(void)
+bool json_simd_can_unescape(void)
 {
 #ifdef CHOOSES
     return JSON_HAS_AVX512;
@@ -101,7 +101,7 @@ bool json_block_checks(void)
 #endif
 }
 
-const char *json_block_check(char **out, const char *p, const char *end)
+const char *json_simd_unescape_checked(char **out, const char *p, const char *end)
 {
 #ifdef CHOOSES
     if (JSON_HAS_AVX512)

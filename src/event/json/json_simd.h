@@ -29,108 +29,108 @@ static inline bool json_is_short_escape(char c)
 }
 
 /* Of 16 bytes at p one bit each, the first in bit 0: it is not plain; it is c; as a signed byte it
- * is above c; behind a backslash it would make a short escape. json_part_copy copies them and finds
- * the backslashes. */
+ * is above c; behind a backslash it would make a short escape. json_simd16_copy copies them and
+ * finds the backslashes. */
 #if defined(__SSE2__)
-static inline __m128i json_part_load(const char *p)
+static inline __m128i json_simd16_load(const char *p)
 {
     return _mm_loadu_si128((const __m128i *)(const void *)p);
 }
 
-static inline __m128i json_part_is(__m128i text, char c)
+static inline __m128i json_simd16_is(__m128i text, char c)
 {
     return _mm_cmpeq_epi8(text, _mm_set1_epi8(c));
 }
 
-static inline unsigned json_part_stops(const char *p)
+static inline unsigned json_simd16_stops(const char *p)
 {
-    const __m128i text = json_part_load(p);
+    const __m128i text = json_simd16_load(p);
     /* As signed bytes, non-ASCII is below space just as control characters are. */
     const __m128i others = _mm_cmplt_epi8(text, _mm_set1_epi8(' '));
-    const __m128i marks = _mm_or_si128(json_part_is(text, '"'), json_part_is(text, '\\'));
+    const __m128i marks = _mm_or_si128(json_simd16_is(text, '"'), json_simd16_is(text, '\\'));
     return (unsigned)_mm_movemask_epi8(_mm_or_si128(marks, others));
 }
 
-static inline unsigned json_part_equal(const char *p, char c)
+static inline unsigned json_simd16_equal(const char *p, char c)
 {
-    return (unsigned)_mm_movemask_epi8(json_part_is(json_part_load(p), c));
+    return (unsigned)_mm_movemask_epi8(json_simd16_is(json_simd16_load(p), c));
 }
 
-static inline unsigned json_part_above(const char *p, char c)
+static inline unsigned json_simd16_above(const char *p, char c)
 {
-    return (unsigned)_mm_movemask_epi8(_mm_cmpgt_epi8(json_part_load(p), _mm_set1_epi8(c)));
+    return (unsigned)_mm_movemask_epi8(_mm_cmpgt_epi8(json_simd16_load(p), _mm_set1_epi8(c)));
 }
 
-static inline unsigned json_part_shorts(const char *p)
+static inline unsigned json_simd16_shorts(const char *p)
 {
-    const __m128i text = json_part_load(p);
-    const __m128i br = json_part_is(_mm_andnot_si128(_mm_set1_epi8(0x10), text), 'b');
-    const __m128i fn = json_part_is(_mm_andnot_si128(_mm_set1_epi8(8), text), 'f');
-    const __m128i letters = _mm_or_si128(_mm_or_si128(br, fn), json_part_is(text, 't'));
-    const __m128i marks = _mm_or_si128(json_part_is(text, '"'), json_part_is(text, '\\'));
-    const __m128i all = _mm_or_si128(_mm_or_si128(letters, marks), json_part_is(text, '/'));
+    const __m128i text = json_simd16_load(p);
+    const __m128i br = json_simd16_is(_mm_andnot_si128(_mm_set1_epi8(0x10), text), 'b');
+    const __m128i fn = json_simd16_is(_mm_andnot_si128(_mm_set1_epi8(8), text), 'f');
+    const __m128i letters = _mm_or_si128(_mm_or_si128(br, fn), json_simd16_is(text, 't'));
+    const __m128i marks = _mm_or_si128(json_simd16_is(text, '"'), json_simd16_is(text, '\\'));
+    const __m128i all = _mm_or_si128(_mm_or_si128(letters, marks), json_simd16_is(text, '/'));
     return (unsigned)_mm_movemask_epi8(all);
 }
 
-static inline unsigned json_part_copy(char *to, const char *p)
+static inline unsigned json_simd16_copy(char *to, const char *p)
 {
-    _mm_storeu_si128((__m128i *)(void *)to, json_part_load(p));
-    return json_part_equal(p, '\\');
+    _mm_storeu_si128((__m128i *)(void *)to, json_simd16_load(p));
+    return json_simd16_equal(p, '\\');
 }
 #elif defined(__ARM_NEON) && defined(__aarch64__)
-static inline uint8x16_t json_part_load(const char *p)
+static inline uint8x16_t json_simd16_load(const char *p)
 {
     return vld1q_u8((const uint8_t *)p);
 }
 
-static inline uint8x16_t json_part_is(uint8x16_t text, char c)
+static inline uint8x16_t json_simd16_is(uint8x16_t text, char c)
 {
     return vceqq_u8(text, vdupq_n_u8((uint8_t)c));
 }
 
 /* The bits of sixteen bytes that are 0 or 0xff. */
-static inline unsigned json_part_mask(uint8x16_t is)
+static inline unsigned json_simd16_mask(uint8x16_t is)
 {
     static const uint8_t bits[16] = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
     const uint8x16_t set = vandq_u8(is, vld1q_u8(bits));
     return (unsigned)vaddv_u8(vget_low_u8(set)) | (unsigned)vaddv_u8(vget_high_u8(set)) << 8;
 }
 
-static inline unsigned json_part_stops(const char *p)
+static inline unsigned json_simd16_stops(const char *p)
 {
-    const uint8x16_t text = json_part_load(p);
+    const uint8x16_t text = json_simd16_load(p);
     const uint8x16_t others = vcltq_s8(vreinterpretq_s8_u8(text), vdupq_n_s8(' '));
-    const uint8x16_t marks = vorrq_u8(json_part_is(text, '"'), json_part_is(text, '\\'));
-    return json_part_mask(vorrq_u8(marks, others));
+    const uint8x16_t marks = vorrq_u8(json_simd16_is(text, '"'), json_simd16_is(text, '\\'));
+    return json_simd16_mask(vorrq_u8(marks, others));
 }
 
-static inline unsigned json_part_equal(const char *p, char c)
+static inline unsigned json_simd16_equal(const char *p, char c)
 {
-    return json_part_mask(json_part_is(json_part_load(p), c));
+    return json_simd16_mask(json_simd16_is(json_simd16_load(p), c));
 }
 
-static inline unsigned json_part_above(const char *p, char c)
+static inline unsigned json_simd16_above(const char *p, char c)
 {
-    return json_part_mask(vcgtq_s8(vreinterpretq_s8_u8(json_part_load(p)), vdupq_n_s8(c)));
+    return json_simd16_mask(vcgtq_s8(vreinterpretq_s8_u8(json_simd16_load(p)), vdupq_n_s8(c)));
 }
 
-static inline unsigned json_part_shorts(const char *p)
+static inline unsigned json_simd16_shorts(const char *p)
 {
-    const uint8x16_t text = json_part_load(p);
-    const uint8x16_t br = json_part_is(vbicq_u8(text, vdupq_n_u8(0x10)), 'b');
-    const uint8x16_t fn = json_part_is(vbicq_u8(text, vdupq_n_u8(8)), 'f');
-    const uint8x16_t letters = vorrq_u8(vorrq_u8(br, fn), json_part_is(text, 't'));
-    const uint8x16_t marks = vorrq_u8(json_part_is(text, '"'), json_part_is(text, '\\'));
-    return json_part_mask(vorrq_u8(vorrq_u8(letters, marks), json_part_is(text, '/')));
+    const uint8x16_t text = json_simd16_load(p);
+    const uint8x16_t br = json_simd16_is(vbicq_u8(text, vdupq_n_u8(0x10)), 'b');
+    const uint8x16_t fn = json_simd16_is(vbicq_u8(text, vdupq_n_u8(8)), 'f');
+    const uint8x16_t letters = vorrq_u8(vorrq_u8(br, fn), json_simd16_is(text, 't'));
+    const uint8x16_t marks = vorrq_u8(json_simd16_is(text, '"'), json_simd16_is(text, '\\'));
+    return json_simd16_mask(vorrq_u8(vorrq_u8(letters, marks), json_simd16_is(text, '/')));
 }
 
-static inline unsigned json_part_copy(char *to, const char *p)
+static inline unsigned json_simd16_copy(char *to, const char *p)
 {
-    vst1q_u8((uint8_t *)to, json_part_load(p));
-    return json_part_equal(p, '\\');
+    vst1q_u8((uint8_t *)to, json_simd16_load(p));
+    return json_simd16_equal(p, '\\');
 }
 #else
-static inline unsigned json_part_stops(const char *p)
+static inline unsigned json_simd16_stops(const char *p)
 {
     unsigned stops = 0;
     for (unsigned i = 0; i < JSON_PART; i++)
@@ -138,7 +138,7 @@ static inline unsigned json_part_stops(const char *p)
     return stops;
 }
 
-static inline unsigned json_part_equal(const char *p, char c)
+static inline unsigned json_simd16_equal(const char *p, char c)
 {
     unsigned equal = 0;
     for (unsigned i = 0; i < JSON_PART; i++)
@@ -146,7 +146,7 @@ static inline unsigned json_part_equal(const char *p, char c)
     return equal;
 }
 
-static inline unsigned json_part_above(const char *p, char c)
+static inline unsigned json_simd16_above(const char *p, char c)
 {
     unsigned above = 0;
     for (unsigned i = 0; i < JSON_PART; i++)
@@ -154,7 +154,7 @@ static inline unsigned json_part_above(const char *p, char c)
     return above;
 }
 
-static inline unsigned json_part_shorts(const char *p)
+static inline unsigned json_simd16_shorts(const char *p)
 {
     unsigned shorts = 0;
     for (unsigned i = 0; i < JSON_PART; i++)
@@ -162,34 +162,34 @@ static inline unsigned json_part_shorts(const char *p)
     return shorts;
 }
 
-static inline unsigned json_part_copy(char *to, const char *p)
+static inline unsigned json_simd16_copy(char *to, const char *p)
 {
     memcpy(to, p, JSON_PART);
-    return json_part_equal(p, '\\');
+    return json_simd16_equal(p, '\\');
 }
 #endif
 
 static inline uint64_t json_block_copy(char *to, const char *p)
 {
-    return (uint64_t)json_part_copy(to, p) | (uint64_t)json_part_copy(to + 16, p + 16) << 16 |
-           (uint64_t)json_part_copy(to + 32, p + 32) << 32 |
-           (uint64_t)json_part_copy(to + 48, p + 48) << 48;
+    return (uint64_t)json_simd16_copy(to, p) | (uint64_t)json_simd16_copy(to + 16, p + 16) << 16 |
+           (uint64_t)json_simd16_copy(to + 32, p + 32) << 32 |
+           (uint64_t)json_simd16_copy(to + 48, p + 48) << 48;
 }
 
 /* Bytes at which a string does not go on by itself: what is not plain, but for escapes and
  * characters that are whole. A bit for each of the 64 bytes at p, none of which is escaped from in
  * front. */
-uint64_t json_block_stops(const char *p);
+uint64_t json_simd_stop_mask(const char *p);
 /* The first of the blocks from p on that has any: its stops. 0: there is none before fewer than 64
  * bytes are left, at the place returned. */
-const char *json_block_find(const char *p, const char *end, uint64_t *stops);
+const char *json_simd_find_stop(const char *p, const char *end, uint64_t *stops);
 /* Where the machine can: copies valid text from p on, its short escapes undone, to *out, which has
  * room for it as it is, and moves it behind that. Returns how far: to the end, or up to a \u. Where
  * the machine cannot: p. */
-const char *json_block_unescape(char **out, const char *p, const char *end);
-/* As json_block_unescape, of text that may not be valid: it also stops where the text does. */
-const char *json_block_check(char **out, const char *p, const char *end);
+const char *json_simd_unescape(char **out, const char *p, const char *end);
+/* As json_simd_unescape, of text that may not be valid: it also stops where the text does. */
+const char *json_simd_unescape_checked(char **out, const char *p, const char *end);
 /* Whether the machine can. */
-bool json_block_checks(void);
+bool json_simd_can_unescape(void);
 
 #endif

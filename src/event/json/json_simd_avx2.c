@@ -56,7 +56,7 @@ AVX2 static uint64_t find_characters(const char *p)
     const uint64_t beyond = bits(low, high);
 #define EQUAL(c) equal(low, high, c)
 #define ABOVE(c) above(low, high, c)
-    return json_look_characters(&JSON_LOOK_MARKS(beyond, EQUAL, ABOVE));
+    return json_mask_valid_utf8(&JSON_LOOK_MARKS(beyond, EQUAL, ABOVE));
 }
 
 AVX2_INLINE __m256i is_digit(__m256i text)
@@ -71,19 +71,20 @@ AVX2_INLINE __m256i is_digit(__m256i text)
 
 AVX2_INLINE uint64_t find_escapes(__m256i low, __m256i high, uint64_t backslashes)
 {
-    const uint64_t all = json_look_escaped(backslashes);
+    const uint64_t all = json_mask_escaped(backslashes);
     const uint64_t us = all & equal(low, high, 'u');
     const uint64_t shorts = all & bits(is_short(low), is_short(high));
-    return us ? shorts | json_look_units(us, bits(is_digit(low), is_digit(high))) : shorts;
+    return us ? shorts | json_mask_unicode_escapes(us, bits(is_digit(low), is_digit(high)))
+              : shorts;
 }
 
-AVX2 uint64_t json_avx2_stops(const char *p)
+AVX2 uint64_t json_avx2_stop_mask(const char *p)
 {
     const __m256i low = load(p), high = load(p + 32);
     uint64_t stops = bits(is_stop(low), is_stop(high));
     const uint64_t backslashes = equal(low, high, '\\');
     if (backslashes)
-        stops = json_look_past(stops, find_escapes(low, high, backslashes));
+        stops = json_mask_skip_escapes(stops, find_escapes(low, high, backslashes));
     return bits(low, high) ? stops & ~find_characters(p) : stops;
 }
 
@@ -93,8 +94,8 @@ AVX2 const char *json_avx2_find(const char *p, const char *end, uint64_t *stops)
 {
     for (; end - p >= JSON_BLOCK; p += JSON_BLOCK) {
         const __m256i low = load(p), high = load(p + 32);
-        *stops = json_look_past(bits(is_stop(low), is_stop(high)),
-                                find_escapes(low, high, equal(low, high, '\\')));
+        *stops = json_mask_skip_escapes(bits(is_stop(low), is_stop(high)),
+                                        find_escapes(low, high, equal(low, high, '\\')));
         if (bits(low, high))
             *stops &= ~find_characters(p);
         if (*stops)

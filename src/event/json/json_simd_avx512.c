@@ -32,7 +32,7 @@ AVX512 static uint64_t find_characters(__m512i text, uint64_t beyond)
 {
 #define EQUAL(c) equal(text, c)
 #define ABOVE(c) above(text, c)
-    return json_look_characters(&JSON_LOOK_MARKS(beyond, EQUAL, ABOVE));
+    return json_mask_valid_utf8(&JSON_LOOK_MARKS(beyond, EQUAL, ABOVE));
 }
 
 AVX512_INLINE uint64_t find_digits(__m512i text)
@@ -52,11 +52,11 @@ AVX512_INLINE __m512i meanings(__m512i text)
 
 AVX512_INLINE uint64_t find_escapes(__m512i text, uint64_t beyond, uint64_t backslashes)
 {
-    const uint64_t all = json_look_escaped(backslashes);
+    const uint64_t all = json_mask_escaped(backslashes);
     const uint64_t us = all & equal(text, 'u');
     const __m512i meant = meanings(text);
     const uint64_t shorts = all & ~beyond & _mm512_test_epi8_mask(meant, meant);
-    return us ? shorts | json_look_units(us, find_digits(text)) : shorts;
+    return us ? shorts | json_mask_unicode_escapes(us, find_digits(text)) : shorts;
 }
 
 AVX512_INLINE uint64_t stops_of(__m512i text, uint64_t backslashes)
@@ -74,8 +74,8 @@ AVX512 const char *json_avx512_find(const char *p, const char *end, uint64_t *st
         const __m512i text = load(p);
         const uint64_t beyond = _mm512_movepi8_mask(text);
         const uint64_t backslashes = equal(text, '\\');
-        *stops =
-            json_look_past(stops_of(text, backslashes), find_escapes(text, beyond, backslashes));
+        *stops = json_mask_skip_escapes(stops_of(text, backslashes),
+                                        find_escapes(text, beyond, backslashes));
         if (beyond)
             *stops &= ~find_characters(text, beyond);
         if (*stops)
@@ -97,7 +97,7 @@ AVX512_INLINE uint64_t low(unsigned n)
 AVX512_INLINE unsigned measure(__m512i text, unsigned n, uint64_t *escaped, uint64_t *kept)
 {
     const uint64_t backslashes = equal(text, '\\');
-    *escaped = json_look_escaped(backslashes);
+    *escaped = json_mask_escaped(backslashes);
     const uint64_t begins = backslashes & ~*escaped, us = *escaped & equal(text, 'u');
     *kept = ~begins & low(n);
     /* Guessed, and nearly always rightly: the next block does not wait for this one. */
@@ -163,26 +163,26 @@ AVX512 static __m512i put_units(__m512i text, uint64_t units, uint64_t *stops, u
 }
 
 /* Of a block: how many bytes are valid, which of these, undone, are kept, and those. */
-struct checked {
+struct avx512_check_state {
     unsigned n;
     uint64_t kept;
     __m512i text;
 };
 
-AVX512_INLINE struct checked check(__m512i text, unsigned n)
+AVX512_INLINE struct avx512_check_state check(__m512i text, unsigned n)
 {
     const uint64_t beyond = _mm512_movepi8_mask(text), backslashes = equal(text, '\\');
-    const uint64_t escaped = json_look_escaped(backslashes);
+    const uint64_t escaped = json_mask_escaped(backslashes);
     const __m512i meant = meanings(text);
     const uint64_t shorts = escaped & ~beyond & _mm512_test_epi8_mask(meant, meant);
-    uint64_t stops = json_look_past(stops_of(text, backslashes), shorts) & low(n);
+    uint64_t stops = json_mask_skip_escapes(stops_of(text, backslashes), shorts) & low(n);
     uint64_t dropped = backslashes & ~escaped;
     if (beyond)
         stops &= ~find_characters(text, beyond);
     if (escaped & ~shorts) {
         const uint64_t us = escaped & equal(text, 'u');
-        const uint64_t units = json_look_units(us, find_digits(text));
-        stops = json_look_past(stops, units);
+        const uint64_t units = json_mask_unicode_escapes(us, find_digits(text));
+        stops = json_mask_skip_escapes(stops, units);
         text = put_units(text, units, &stops, &dropped);
     }
     /* Guessed, and nearly always rightly: the next block does not wait for this one. */
@@ -190,7 +190,7 @@ AVX512_INLINE struct checked check(__m512i text, unsigned n)
         n = (unsigned)__builtin_ctzll(stops);
     const uint64_t kept = ~dropped & low(n);
     text = _mm512_mask_mov_epi8(text, shorts, meant);
-    return (struct checked){n, kept, _mm512_maskz_compress_epi8(kept, text)};
+    return (struct avx512_check_state){n, kept, _mm512_maskz_compress_epi8(kept, text)};
 }
 
 AVX512 const char *json_avx512_check(char **out, const char *p, const char *end)
@@ -198,14 +198,15 @@ AVX512 const char *json_avx512_check(char **out, const char *p, const char *end)
     char *to = *out;
     unsigned read = JSON_BLOCK;
     for (; end - p >= JSON_BLOCK && read >= JSON_BLOCK - CUT; p += read) {
-        const struct checked c = check(load(p), JSON_BLOCK);
+        const struct avx512_check_state c = check(load(p), JSON_BLOCK);
         _mm512_storeu_si512((void *)to, c.text);
         to += _mm_popcnt_u64(c.kept);
         read = c.n;
     }
     while (p < end && read >= JSON_BLOCK - CUT && end - p < JSON_BLOCK) {
         const unsigned left = (unsigned)(end - p);
-        const struct checked c = check(_mm512_maskz_loadu_epi8(low(left), (const void *)p), left);
+        const struct avx512_check_state c =
+            check(_mm512_maskz_loadu_epi8(low(left), (const void *)p), left);
         const unsigned written = (unsigned)_mm_popcnt_u64(c.kept);
         _mm512_mask_storeu_epi8((void *)to, low(written), c.text);
         to += written;

@@ -13,7 +13,7 @@
      __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("bmi2"))
 
 /* As json_simd.h says. */
-uint64_t json_avx2_stops(const char *p);
+uint64_t json_avx2_stop_mask(const char *p);
 const char *json_avx2_find(const char *p, const char *end, uint64_t *stops);
 const char *json_avx512_find(const char *p, const char *end, uint64_t *stops);
 const char *json_avx512_unescape(char **out, const char *p, const char *end);
@@ -22,7 +22,7 @@ const char *json_avx512_check(char **out, const char *p, const char *end);
 
 /* Which of 64 bytes are escaped by a backslash in front of them: in a run of backslashes every
  * other one is. The sum carries through a run: its end tells the parity of its start. */
-static inline uint64_t json_look_escaped(uint64_t backslashes)
+static inline uint64_t json_mask_escaped(uint64_t backslashes)
 {
     const uint64_t even = UINT64_C(0x5555555555555555);
     const uint64_t behind = backslashes << 1;
@@ -33,13 +33,13 @@ static inline uint64_t json_look_escaped(uint64_t backslashes)
 
 /* Escapes need no look of their own, short ones and \u with its four digits. One that the block
  * cuts stays a stop. */
-static inline uint64_t json_look_past(uint64_t stops, uint64_t escaped)
+static inline uint64_t json_mask_skip_escapes(uint64_t stops, uint64_t escaped)
 {
     return stops & ~(escaped | escaped >> 1);
 }
 
 /* Which of those u are in front of four digits. */
-static inline uint64_t json_look_units(uint64_t us, uint64_t digits)
+static inline uint64_t json_mask_unicode_escapes(uint64_t us, uint64_t digits)
 {
     return us & digits >> 1 & digits >> 2 & digits >> 3 & digits >> 4;
 }
@@ -47,7 +47,7 @@ static inline uint64_t json_look_units(uint64_t us, uint64_t digits)
 /* What UTF-8 is told by (Unicode 15, table 3-7), a bit for each byte: 80..BF; E0 and above, F0 and
  * above; what is nowhere; the leads whose second byte is not any of 80..BF, and what those are of.
  */
-struct json_look_marks {
+struct json_utf8_masks {
     uint64_t beyond; /* ASCII */
     uint64_t tails, from_e0, from_f0, never;
     uint64_t e0, ed, f0, f4;
@@ -57,7 +57,7 @@ struct json_look_marks {
 /* Those marks of a block, by what tells which of its bytes are `equal` to one, or `above` it as
  * signed ones. */
 #define JSON_LOOK_MARKS(all, equal, above)                                                         \
-    ((struct json_look_marks){                                                                     \
+    ((struct json_utf8_masks){                                                                     \
         .beyond = all,                                                                             \
         .tails = all & ~above('\xbf'),                                                             \
         .from_e0 = all & above('\xdf'),                                                            \
@@ -73,7 +73,7 @@ struct json_look_marks {
 
 /* The bytes of characters that are whole; 0 where anything is wrong: then they are looked at one
  * by one. A character that the block cuts, and what is behind it, is not among them. */
-static inline uint64_t json_look_characters(const struct json_look_marks *m)
+static inline uint64_t json_mask_valid_utf8(const struct json_utf8_masks *m)
 {
     const uint64_t leads = m->beyond & ~m->tails;
     const uint64_t expected = leads << 1 | m->from_e0 << 2 | m->from_f0 << 3;

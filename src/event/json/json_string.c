@@ -8,24 +8,24 @@
 #define REPLACEMENT 0xfffd
 
 /* Text being unescaped; a high surrogate waits for its low one. */
-struct decoder {
+struct json_unescaper {
     char *out;
     uint16_t high; /* 0: none */
 };
 
-static void put(struct decoder *d, uint32_t cp)
+static void put(struct json_unescaper *d, uint32_t cp)
 {
     d->out += utf8_encode(d->out, cp);
 }
 
-static void give_up_high(struct decoder *d)
+static void give_up_high(struct json_unescaper *d)
 {
     if (d->high)
         put(d, REPLACEMENT);
     d->high = 0;
 }
 
-static void put_unit(struct decoder *d, uint16_t unit)
+static void put_unit(struct json_unescaper *d, uint16_t unit)
 {
     const bool low = (unit & 0xfc00) == 0xdc00;
     if (low && d->high) {
@@ -41,7 +41,7 @@ static void put_unit(struct decoder *d, uint16_t unit)
 }
 
 /* Behind the escape at p. */
-static const char *put_escape(struct decoder *d, const char *p)
+static const char *put_escape(struct json_unescaper *d, const char *p)
 {
     if (p[1] == 'u') {
         put_unit(d, json_escape_unit(p));
@@ -53,7 +53,7 @@ static const char *put_escape(struct decoder *d, const char *p)
 }
 
 /* Undoes the escape at p; returns where it ends, or p: something is to be decided about it. */
-static inline const char *put_simple(struct decoder *d, const char *p)
+static inline const char *put_simple(struct json_unescaper *d, const char *p)
 {
     if (p[1] != 'u') {
         *d->out++ = json_short_escapes[(unsigned char)p[1]];
@@ -69,7 +69,7 @@ static inline const char *put_simple(struct decoder *d, const char *p)
 /* Copies the block at p, its escapes undone. Each run of plain text is copied as if it were a
  * block: what is written too much is overwritten by what follows, and nobody waits for its length.
  * Returns where it stopped: behind the block, or at an escape that is not simple. */
-static const char *put_block(struct decoder *d, const char *p)
+static const char *put_block(struct json_unescaper *d, const char *p)
 {
     const char *const block = p, *const end = p + JSON_BLOCK;
     uint64_t backslashes = json_block_copy(d->out, p);
@@ -89,10 +89,10 @@ static const char *put_block(struct decoder *d, const char *p)
 }
 
 /* Copies up to an escape at which something is to be decided. */
-static const char *put_plain(struct decoder *d, const char *p, const char *end)
+static const char *put_plain(struct json_unescaper *d, const char *p, const char *end)
 {
     for (;;) {
-        const char *const block = p = json_block_unescape(&d->out, p, end);
+        const char *const block = p = json_simd_unescape(&d->out, p, end);
         /* A run that starts near the end of a block is copied beyond it. */
         if (end - p < 2 * JSON_BLOCK + 6)
             break;
@@ -101,7 +101,7 @@ static const char *put_plain(struct decoder *d, const char *p, const char *end)
             return p;
     }
     for (; end - p >= JSON_PART; p += JSON_PART, d->out += JSON_PART) {
-        const unsigned backslashes = json_part_copy(d->out, p);
+        const unsigned backslashes = json_simd16_copy(d->out, p);
         if (backslashes) {
             const int plain = __builtin_ctz(backslashes);
             d->out += plain;
@@ -126,9 +126,9 @@ static bool copy_short(char *out, struct str raw)
     const char *const p = raw.p;
     const size_t len = raw.len;
     if (len >= JSON_PART) {
-        unsigned backslashes = json_part_copy(out + len - JSON_PART, p + len - JSON_PART);
+        unsigned backslashes = json_simd16_copy(out + len - JSON_PART, p + len - JSON_PART);
         for (size_t i = 0; i + JSON_PART < len; i += JSON_PART)
-            backslashes |= json_part_copy(out + i, p + i);
+            backslashes |= json_simd16_copy(out + i, p + i);
         return !backslashes;
     }
     if (len >= sizeof(uint64_t)) {
@@ -149,10 +149,10 @@ static bool copy_short(char *out, struct str raw)
  * surrogate kept from before may turn into U+FFFD. Returns where the text ends. */
 static char *decode(char *out, struct str raw, uint16_t *pending)
 {
-    struct decoder d = {out, *pending};
+    struct json_unescaper d = {out, *pending};
     const char *p = raw.p, *const end = raw.p + raw.len;
     if (!d.high)
-        p = json_block_unescape(&d.out, p, end);
+        p = json_simd_unescape(&d.out, p, end);
     if (p == raw.p && raw.len <= JSON_BLOCK && !d.high && copy_short(out, raw))
         return out + raw.len;
     while (p < end) {
@@ -171,7 +171,7 @@ static char *decode(char *out, struct str raw, uint16_t *pending)
 static char *decode_whole(char *out, struct str raw)
 {
     uint16_t high = 0;
-    struct decoder d = {.out = decode(out, raw, &high)};
+    struct json_unescaper d = {.out = decode(out, raw, &high)};
     d.high = high;
     give_up_high(&d);
     return d.out;
@@ -190,19 +190,19 @@ static char *terminate(char *text, char *end, size_t *len)
     return text;
 }
 
-char *json_unescape(struct arena *a, struct str raw, size_t *len)
+char *json_reader_unescape(struct arena *a, struct str raw, size_t *len)
 {
     if (!raw.p)
         return NULL;
-    char *const text = arena_bytes(a, room_for(raw));
+    char *const text = arena_alloc_bytes(a, room_for(raw));
     return terminate(text, decode_whole(text, raw), len);
 }
 
-char *json_unescape_piece(struct arena *a, struct str raw, uint16_t *pending, size_t *len)
+char *json_reader_unescape_piece(struct arena *a, struct str raw, uint16_t *pending, size_t *len)
 {
     if (!raw.p)
         return NULL;
-    char *const text = arena_bytes(a, room_for(raw));
+    char *const text = arena_alloc_bytes(a, room_for(raw));
     return terminate(text, decode(text, raw, pending), len);
 }
 
@@ -228,7 +228,7 @@ static uint32_t character_at(const char *p, const char *end, size_t *len)
 }
 
 /* Behind the escapes at p, once they are undone; or at one that is not valid, or no character. */
-static const char *put_escapes(struct decoder *d, const char *p, const char *end)
+static const char *put_escapes(struct json_unescaper *d, const char *p, const char *end)
 {
     while (end - p >= 2 && *p == '\\') {
         const char plain = json_short_escapes[(unsigned char)p[1]];
@@ -243,7 +243,7 @@ static const char *put_escapes(struct decoder *d, const char *p, const char *end
 }
 
 /* Behind the escapes or the character at p, once they are undone; p: more is to be known. */
-static const char *put_special(struct decoder *d, const char *p, const char *end)
+static const char *put_special(struct json_unescaper *d, const char *p, const char *end)
 {
     if (*p == '\\')
         return put_escapes(d, p, end);
@@ -254,9 +254,9 @@ static const char *put_special(struct decoder *d, const char *p, const char *end
 
 const char *json_scan_text(char **out, const char *p, const char *end)
 {
-    struct decoder d = {.out = *out};
+    struct json_unescaper d = {.out = *out};
     for (const char *special = NULL; p != special && p < end;) {
-        special = json_block_check(&d.out, p, end);
+        special = json_simd_unescape_checked(&d.out, p, end);
         p = special < end ? put_special(&d, special, end) : end;
     }
     *out = d.out;
@@ -266,7 +266,7 @@ const char *json_scan_text(char **out, const char *p, const char *end)
 /* What is kept of one at most, so that one huge string does not stay for ever. */
 #define MEMO_KEEP ((size_t)256 << 10)
 
-void json_memo_reset(struct json_memo *m)
+void json_reader_memo_reset(struct json_memo *m)
 {
     m->raw = (struct str){0};
     if (m->text.cap > MEMO_KEEP)
@@ -275,10 +275,10 @@ void json_memo_reset(struct json_memo *m)
         buf_reset(&m->text);
 }
 
-bool json_memo_take(struct json_memo *m, struct str raw)
+bool json_memo_decode(struct json_memo *m, struct str raw)
 {
-    json_memo_reset(m);
-    if (!json_block_checks())
+    json_reader_memo_reset(m);
+    if (!json_simd_can_unescape())
         return false;
     char *const text = buf_reserve(&m->text, room_for(raw)), *end = text;
     const bool good = json_scan_text(&end, raw.p, raw.p + raw.len) == raw.p + raw.len;
@@ -287,12 +287,12 @@ bool json_memo_take(struct json_memo *m, struct str raw)
     return good;
 }
 
-const struct buf *json_memo_text(const struct json_memo *m, struct str raw)
+const struct buf *json_reader_memo_text(const struct json_memo *m, struct str raw)
 {
     return raw.p && raw.p == m->raw.p && raw.len == m->raw.len ? &m->text : NULL;
 }
 
-bool json_string_is(struct str raw, const char *lit)
+bool json_reader_string_is(struct str raw, const char *lit)
 {
     if (!raw.p)
         return false;
@@ -313,13 +313,13 @@ bool json_string_is(struct str raw, const char *lit)
 }
 
 /* One step of a pointer: its name, unescaped. */
-struct step {
+struct json_pointer_step {
     struct buf name;
     struct buf key; /* scratch: a key with escapes, unescaped */
 };
 
 /* Reads the step behind the slash at p; returns where the next one starts. */
-static const char *read_step(struct step *step, const char *p)
+static const char *read_step(struct json_pointer_step *step, const char *p)
 {
     buf_reset(&step->name);
     for (p++; *p && *p != '/'; p++) {
@@ -330,7 +330,7 @@ static const char *read_step(struct step *step, const char *p)
     return p;
 }
 
-static bool step_is(struct step *step, struct str key)
+static bool step_is(struct json_pointer_step *step, struct str key)
 {
     const struct str name = {step->name.p, step->name.len};
     if (!key.len || !memchr(key.p, '\\', key.len))
@@ -341,7 +341,7 @@ static bool step_is(struct step *step, struct str key)
 }
 
 /* The array index a step is; SIZE_MAX when it is none. */
-static size_t step_index(const struct step *step)
+static size_t step_index(const struct json_pointer_step *step)
 {
     const char *const digits = step->name.p ? step->name.p : "";
     if (step->name.len == 0 || step->name.len > 9 || (digits[0] == '0' && step->name.len > 1))
@@ -356,14 +356,14 @@ static size_t step_index(const struct step *step)
 }
 
 /* Of members with the same key the last one, as everywhere. */
-static struct str member(struct str doc, struct step *step)
+static struct str member(struct str doc, struct json_pointer_step *step)
 {
     struct json j;
     struct str key, found = {0};
-    json_start(&j, doc.p, doc.len);
-    if (json_enter_object(&j))
-        while (json_next_key(&j, &key))
-            json_skip(&j, step_is(step, key) ? &found : NULL);
+    json_init(&j, doc.p, doc.len);
+    if (json_reader_enter_object(&j))
+        while (json_reader_next_key(&j, &key))
+            json_reader_skip(&j, step_is(step, key) ? &found : NULL);
     return found;
 }
 
@@ -371,23 +371,23 @@ static struct str element(struct str doc, size_t index)
 {
     struct json j;
     struct str found = {0};
-    json_start(&j, doc.p, doc.len);
-    if (json_enter_array(&j))
-        for (size_t i = 0; i <= index && json_next_element(&j); i++)
-            json_skip(&j, i == index ? &found : NULL);
+    json_init(&j, doc.p, doc.len);
+    if (json_reader_enter_array(&j))
+        for (size_t i = 0; i <= index && json_reader_next_element(&j); i++)
+            json_reader_skip(&j, i == index ? &found : NULL);
     return found;
 }
 
 static enum json_type type_of(struct str doc)
 {
     struct json j;
-    json_start(&j, doc.p, doc.len);
-    return json_peek(&j);
+    json_init(&j, doc.p, doc.len);
+    return json_reader_peek(&j);
 }
 
-struct str json_pointer(struct str doc, const char *pointer)
+struct str json_reader_pointer(struct str doc, const char *pointer)
 {
-    struct step step = {0};
+    struct json_pointer_step step = {0};
     while (doc.p && *pointer == '/') {
         pointer = read_step(&step, pointer);
         doc = type_of(doc) == JSON_AT_ARRAY ? element(doc, step_index(&step)) : member(doc, &step);

@@ -84,52 +84,53 @@ static const char *const schema[] = {
     NULL,
 };
 
-int64_t journal_now(const struct journal *j)
+int64_t journal_now_ms(const struct journal *j)
 {
     return j->anchor_ms + clock_mono_ms();
 }
 
-int64_t journal_expiry(const struct journal *j, int64_t max_age_ms)
+int64_t journal_expiry_ms(const struct journal *j, int64_t max_age_ms)
 {
     const int64_t age = max_age_ms ? max_age_ms : j->limits.age;
-    const int64_t now = journal_now(j);
+    const int64_t now = journal_now_ms(j);
     return age && age < INT64_MAX - now ? now + age : INT64_MAX;
 }
 
-enum record_status journal_transact(struct journal *j, enum store_commit how,
-                                    int (*body)(struct sql *db, void *ctx), void *ctx,
-                                    const bool *changed)
+enum journal_status journal_transact(struct journal *j, enum store_commit how,
+                                     int (*body)(struct sql *db, void *ctx), void *ctx,
+                                     const bool *changed)
 {
     if (store_transact(j->store, how, body, ctx) < 0)
-        return store_failure(j->store) == SQL_DISK_FULL ? RECORD_DISK_FULL : RECORD_FAILED;
-    return *changed ? RECORD_DONE : RECORD_UNCHANGED;
+        return store_failure(j->store) == SQL_DISK_FULL ? JOURNAL_DISK_FULL : JOURNAL_FAILED;
+    return *changed ? JOURNAL_DONE : JOURNAL_NO_CHANGE;
 }
 
-enum record_status journal_read_end(struct journal *j, struct sql_rows *rows,
-                                    enum record_status status)
+enum journal_status journal_finish_read(struct journal *j, struct sql_rows *rows,
+                                        enum journal_status status)
 {
-    if (sql_end(rows) == 0)
+    if (sql_finish(rows) == 0)
         return status;
-    log_line(LOG_ERR, "store", "the state cannot be read: %s", sql_message(store_sql(j->store)));
-    return RECORD_FAILED;
+    log_write(LOG_ERR, "store", "the state cannot be read: %s",
+              sql_error_text(store_get_sql(j->store)));
+    return JOURNAL_FAILED;
 }
 
-bool journal_key_fits(const char *key)
+bool journal_is_key_valid(const char *key)
 {
-    return !key || strlen(key) <= RECORD_MAX_KEY;
+    return !key || strlen(key) <= JOURNAL_MAX_KEY;
 }
 
-/* Rows that were in flight at RECORD_MAX_CRASHES deaths are poison. */
+/* Rows that were in flight at JOURNAL_MAX_CRASHES deaths are poison. */
 static int bury_poison(struct sql *db, int64_t now)
 {
     for (;;) {
         int64_t seq = 0;
-        if (sql_number(db, "select seq from outbox where crashes>=?1 order by seq limit 1", &seq,
-                       sql_int(RECORD_MAX_CRASHES)) < 0)
+        if (sql_select_int(db, "select seq from outbox where crashes>=?1 order by seq limit 1",
+                           &seq, sql_int(JOURNAL_MAX_CRASHES)) < 0)
             return -1;
         if (!seq)
             return 0;
-        if (journal_bury(db, seq, "poison", now) < 0)
+        if (journal_move_to_dead(db, seq, "poison", now) < 0)
             return -1;
     }
 }
@@ -143,12 +144,13 @@ static int mend_times(struct sql *db, int64_t now)
 static int resume(struct sql *db, void *ctx)
 {
     struct journal *const j = ctx;
-    const int64_t now = journal_now(j);
+    const int64_t now = journal_now_ms(j);
     if (sql_run(db,
                 "update outbox set state='queued', in_doubt=1, crashes=crashes+?1"
                 " where state='sending'",
                 sql_int(store_was_unclean(j->store))) < 0 ||
-        bury_poison(db, now) < 0 || mend_times(db, now) < 0 || journal_close_questions(db, now) < 0)
+        bury_poison(db, now) < 0 || mend_times(db, now) < 0 ||
+        journal_cancel_questions(db, now) < 0)
         return -1;
     return journal_apply_limits(j, db);
 }
@@ -157,7 +159,7 @@ static struct journal *try_open(const struct journal_spec *spec, bool *doubtful,
 {
     struct journal *const j = xcalloc(1, sizeof *j);
     j->limits = spec->limits ? *spec->limits : journal_default_limits;
-    j->anchor_ms = (int64_t)(clock_wall() * 1000) - clock_mono_ms();
+    j->anchor_ms = (int64_t)(clock_wall_s() * 1000) - clock_mono_ms();
     j->store = store_open(&(struct store_spec){.dir = spec->dir,
                                                .schema = schema,
                                                .beside = spec->beside,
@@ -170,10 +172,10 @@ static struct journal *try_open(const struct journal_spec *spec, bool *doubtful,
         return NULL;
     }
     if (!spec->beside && store_transact(j->store, STORE_DURABLE, resume, j) < 0) {
-        err_set(err, spec->dir, "cannot be resumed: %s", sql_message(store_sql(j->store)));
+        err_set(err, spec->dir, "cannot be resumed: %s", sql_error_text(store_get_sql(j->store)));
         *doubtful = store_failure(j->store) != SQL_DISK_FULL;
         if (*doubtful)
-            store_distrust(j->store);
+            store_mark_suspect(j->store);
         journal_close(j);
         return NULL;
     }
@@ -197,7 +199,7 @@ void journal_close(struct journal *j)
     free(j);
 }
 
-void journal_tidy(struct journal *j)
+void journal_checkpoint(struct journal *j)
 {
-    store_tidy(j->store);
+    store_checkpoint(j->store);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * The journal: which turns were admitted, how each ended, and what has still to be told to whom.
  *
- * A turn exists once journal_admit returned; it ends once, in the transaction that also lays an
- * outcome row for everybody who has to be told. A connector makes requests of its outcome; they
+ * A turn exists once journal_admit_turn returned; it ends once, in the transaction that also lays
+ * an outcome row for everybody who has to be told. A connector makes requests of its outcome; they
  * take its place in one transaction, and so does what follows from the answer to a request. So
  * whatever kills the host, every admitted turn gets one outcome, and every destination is told all
  * of it, or what is missing is a dead letter. The decision is made exactly once; a request is
@@ -52,66 +52,68 @@ void journal_close(struct journal *j);
 
 /* Durable. UNCHANGED: one of its ids is known in its source already; its turn goes to first (or
  * NULL). Only after DONE or UNCHANGED may the message be acknowledged to its service. */
-enum record_status journal_admit(struct journal *j, const struct record_turn *t,
-                                 struct buf *first) MUST_CHECK;
+enum journal_status journal_admit_turn(struct journal *j, const struct journal_turn *t,
+                                       struct buf *first) MUST_CHECK;
 /* A waiting turn runs, cast to those in `seen` (record_turn; or NULL); others that waited end as
  * merged into it. UNCHANGED: it did not wait. */
-enum record_status journal_begin(struct journal *j, const char *turn, const char *seen,
-                                 const char *const *merged, size_t n) MUST_CHECK;
+enum journal_status journal_begin_turn(struct journal *j, const char *turn, const char *seen,
+                                       const char *const *merged, size_t n) MUST_CHECK;
 /* A waiting turn ends as merged into one that runs. UNCHANGED: it did not wait. */
-enum record_status journal_merge(struct journal *j, const char *turn, const char *into) MUST_CHECK;
+enum journal_status journal_merge(struct journal *j, const char *turn, const char *into) MUST_CHECK;
 /* A waiting turn ends without an outcome. UNCHANGED: it does not wait. */
-enum record_status journal_cancel(struct journal *j, const char *turn) MUST_CHECK;
+enum journal_status journal_cancel_turn(struct journal *j, const char *turn) MUST_CHECK;
 /* A waiting turn and the ids of its message are removed, as if it had never been admitted: the same
  * message is taken again. UNCHANGED: it does not wait. */
-enum record_status journal_forget_turn(struct journal *j, const char *turn) MUST_CHECK;
+enum journal_status journal_forget_turn(struct journal *j, const char *turn) MUST_CHECK;
 /* Notes the process: boot_id, agent_pid, agent_start, cgroup of t, by its id. */
-enum record_status journal_note_agent(struct journal *j, const struct record_turn *t) MUST_CHECK;
+enum journal_status journal_set_agent_process(struct journal *j,
+                                              const struct journal_turn *t) MUST_CHECK;
 /* Durable; spends the store's reserve on a full disk. Ends a running turn and lays one row per
  * target, numbered from seq. UNCHANGED: it does not run. */
-enum record_status journal_end_turn(struct journal *j, const struct record_outcome *o,
-                                    int64_t seq) MUST_CHECK;
+enum journal_status journal_end_turn(struct journal *j, const struct journal_outcome *o,
+                                     int64_t seq) MUST_CHECK;
 /* Of a turn that has ended and has an owner: another result in the place of record_outcome's.
  * UNCHANGED: it is none of these. */
-enum record_status journal_note_result(struct journal *j, const char *turn,
-                                       struct str result) MUST_CHECK;
+enum journal_status journal_note_result(struct journal *j, const char *turn,
+                                        struct str result) MUST_CHECK;
 /* Those that have not ended, the oldest first; here and below without the ids of their messages,
  * and `each` must not call the journal. */
-enum record_status journal_open_turns(struct journal *j,
-                                      void (*each)(void *ctx, const struct record_turn *t),
-                                      void *ctx) MUST_CHECK;
+enum journal_status journal_list_open_turns(struct journal *j,
+                                            void (*each)(void *ctx, const struct journal_turn *t),
+                                            void *ctx) MUST_CHECK;
 
 /* One, with its route for as long as it is kept. UNCHANGED: it is not known. */
-enum record_status journal_find_turn(struct journal *j, const char *id,
-                                     void (*each)(void *ctx, const struct record_turn *t),
-                                     void *ctx) MUST_CHECK;
+enum journal_status journal_find_turn(struct journal *j, const char *id,
+                                      void (*each)(void *ctx, const struct journal_turn *t),
+                                      void *ctx) MUST_CHECK;
 
 /* ---- the outbox (journal_outbox.c). Who lays rows numbers them: above every number before. */
 
 /* The highest number there ever was. */
 int64_t journal_last_seq(struct journal *j);
 /* Lays rows behind all others. */
-enum record_status journal_add(struct journal *j, const char *conn,
-                               const struct record_request *requests, size_t n,
-                               int64_t seq) MUST_CHECK;
+enum journal_status journal_add_requests(struct journal *j, const char *conn,
+                                         const struct journal_request *requests, size_t n,
+                                         int64_t seq) MUST_CHECK;
 /* An attempt is on record before it is made. UNCHANGED: no such row, or it is in flight. */
-enum record_status journal_start(struct journal *j, int64_t seq) MUST_CHECK;
+enum journal_status journal_start_attempt(struct journal *j, int64_t seq) MUST_CHECK;
 /* What came of a row, whether it was in flight or not; what is laid has numbers from `first`.
  * Durable when it makes a dead letter. UNCHANGED: no such row. */
-enum record_status journal_settle(struct journal *j, int64_t seq, const struct record_settlement *s,
-                                  int64_t first) MUST_CHECK;
+enum journal_status journal_settle_row(struct journal *j, int64_t seq,
+                                       const struct journal_settlement *s,
+                                       int64_t first) MUST_CHECK;
 /* The same for the outcome of a turn, by its names. */
-enum record_status journal_settle_outcome(struct journal *j, const char *conn, const char *turn,
-                                          const struct record_settlement *s,
-                                          int64_t first) MUST_CHECK;
+enum journal_status journal_settle_outcome(struct journal *j, const char *conn, const char *turn,
+                                           const struct journal_settlement *s,
+                                           int64_t first) MUST_CHECK;
 /* Rows of a connector that its previous process left in flight become queued and in doubt, as
  * journal_open does for all of them. Nothing may be in flight for that connector any more.
  * UNCHANGED: there was none. */
-enum record_status journal_take_over(struct journal *j, const char *conn) MUST_CHECK;
+enum journal_status journal_take_over(struct journal *j, const char *conn) MUST_CHECK;
 /* The rows of a connector in their order. */
-enum record_status journal_load(struct journal *j, const char *conn,
-                                void (*each)(void *ctx, const struct record_row *row),
-                                void *ctx) MUST_CHECK;
+enum journal_status journal_list_rows(struct journal *j, const char *conn,
+                                      void (*each)(void *ctx, const struct journal_row *row),
+                                      void *ctx) MUST_CHECK;
 
 /* ---- dead letters (journal_dead.c) */
 
@@ -122,71 +124,73 @@ struct journal_dead {
 };
 
 /* Oldest first; conn NULL: of all. */
-enum record_status journal_dead_list(struct journal *j, const char *conn,
-                                     void (*each)(void *ctx, const struct journal_dead *d),
-                                     void *ctx) MUST_CHECK;
+enum journal_status journal_dead_list(struct journal *j, const char *conn,
+                                      void (*each)(void *ctx, const struct journal_dead *d),
+                                      void *ctx) MUST_CHECK;
 /* With its body. UNCHANGED, here and below: no such dead letter. */
-enum record_status journal_dead_show(struct journal *j, int64_t id,
+enum journal_status journal_dead_get(struct journal *j, int64_t id,
                                      void (*each)(void *ctx, const struct journal_dead *d),
                                      void *ctx) MUST_CHECK;
 /* An event that its connector never survives, on record: conn, turn, attempts, reason, body count.
  */
-enum record_status journal_dead_add(struct journal *j, const struct journal_dead *d) MUST_CHECK;
+enum journal_status journal_dead_add(struct journal *j, const struct journal_dead *d) MUST_CHECK;
 /* Back into the outbox, behind all others, under the number seq. REFUSED: it was an event, which is
  * of no use outside of its turn. */
-enum record_status journal_dead_retry(struct journal *j, int64_t id, int64_t seq) MUST_CHECK;
-enum record_status journal_dead_drop(struct journal *j, int64_t id) MUST_CHECK;
+enum journal_status journal_dead_retry(struct journal *j, int64_t id, int64_t seq) MUST_CHECK;
+enum journal_status journal_dead_drop(struct journal *j, int64_t id) MUST_CHECK;
 
 /* ---- what was allowed for longer (journal_approval.c) */
 
 /* In the place of one with the same key and conversation. The id is the caller's, above all. */
-enum record_status journal_approval_keep(struct journal *j,
-                                         const struct record_approval *a) MUST_CHECK;
+enum journal_status journal_approval_put(struct journal *j,
+                                         const struct journal_approval *a) MUST_CHECK;
 /* Oldest first. */
-enum record_status journal_approval_list(struct journal *j, const struct record_approvals *which,
-                                         void (*each)(void *ctx, const struct record_approval *a),
-                                         void *ctx) MUST_CHECK;
+enum journal_status journal_approval_list(struct journal *j,
+                                          const struct journal_approval_filter *which,
+                                          void (*each)(void *ctx, const struct journal_approval *a),
+                                          void *ctx) MUST_CHECK;
 /* Durable. UNCHANGED: there are none. */
-enum record_status journal_approval_drop(struct journal *j,
-                                         const struct record_approvals *which) MUST_CHECK;
+enum journal_status journal_approval_delete(struct journal *j,
+                                            const struct journal_approval_filter *which) MUST_CHECK;
 
 /* ---- what agents asked people (journal_question.c) */
 
 /* That it was asked, or (decision) what came of it; the first decision stays. Those that are open
  * when a journal is resumed are cancelled, by "host_restart". */
-enum record_status journal_note_question(struct journal *j,
-                                         const struct record_question *q) MUST_CHECK;
+enum journal_status journal_put_question(struct journal *j,
+                                         const struct journal_question *q) MUST_CHECK;
 /* Oldest first. */
-enum record_status journal_list_questions(struct journal *j,
-                                          void (*each)(void *ctx, const struct record_question *q),
-                                          void *ctx) MUST_CHECK;
+enum journal_status
+journal_list_questions(struct journal *j, void (*each)(void *ctx, const struct journal_question *q),
+                       void *ctx) MUST_CHECK;
 
 /* ---- small texts (journal_kv.c) */
 
 /* value.p NULL removes. */
-enum record_status journal_put(struct journal *j, const char *key, struct str value) MUST_CHECK;
+enum journal_status journal_kv_put(struct journal *j, const char *key, struct str value) MUST_CHECK;
 /* Appends. UNCHANGED: no such key. */
-enum record_status journal_get(struct journal *j, const char *key, struct buf *value) MUST_CHECK;
+enum journal_status journal_kv_get(struct journal *j, const char *key,
+                                   struct buf *value) MUST_CHECK;
 
 /* Each key that begins with `prefix`, in their order, with its value. */
-enum record_status journal_each_value(struct journal *j, const char *prefix,
-                                      void (*each)(void *ctx, const char *key, const char *value),
-                                      void *ctx) MUST_CHECK;
+enum journal_status journal_kv_each(struct journal *j, const char *prefix,
+                                    void (*each)(void *ctx, const char *key, const char *value),
+                                    void *ctx) MUST_CHECK;
 
 /* What a connector wants to know of a turn after a death; NULL: nothing. It goes with the turn,
  * but that of the turn "" stays. */
-enum record_status journal_remember(struct journal *j, const char *conn, const char *turn,
-                                    const char *text) MUST_CHECK;
+enum journal_status journal_memory_put(struct journal *j, const char *conn, const char *turn,
+                                       const char *text) MUST_CHECK;
 /* Appends. UNCHANGED: nothing. */
-enum record_status journal_recall(struct journal *j, const char *conn, const char *turn,
-                                  struct buf *text) MUST_CHECK;
+enum journal_status journal_memory_get(struct journal *j, const char *conn, const char *turn,
+                                       struct buf *text) MUST_CHECK;
 
 /* ---- upkeep (journal_prune.c) */
 
 /* Applies the limits: once a minute is enough. */
-enum record_status journal_prune(struct journal *j) MUST_CHECK;
+enum journal_status journal_prune(struct journal *j) MUST_CHECK;
 /* When nothing else is to do. */
-void journal_tidy(struct journal *j);
+void journal_checkpoint(struct journal *j);
 
 struct journal_stats {
     int64_t running, waiting;  /* turns */
@@ -195,6 +199,6 @@ struct journal_stats {
     int64_t oldest_ms;         /* age of the oldest of both; 0 without one */
     int64_t dead;
 };
-enum record_status journal_stats(struct journal *j, struct journal_stats *stats) MUST_CHECK;
+enum journal_status journal_read_stats(struct journal *j, struct journal_stats *stats) MUST_CHECK;
 
 #endif

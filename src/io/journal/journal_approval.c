@@ -4,7 +4,7 @@
 
 static int keep(struct sql *db, void *ctx)
 {
-    const struct record_approval *const a = ctx;
+    const struct journal_approval *const a = ctx;
     return sql_run(db,
                    "insert or replace into approval(id, agent, conv, key, tool, shown, by, at)"
                    " values(?1,?2,?3,?4,?5,?6,?7,?8)",
@@ -12,31 +12,32 @@ static int keep(struct sql *db, void *ctx)
                    sql_text(a->tool), sql_text(a->shown), sql_text(a->by), sql_int(a->at));
 }
 
-enum record_status journal_approval_keep(struct journal *j, const struct record_approval *a)
+enum journal_status journal_approval_put(struct journal *j, const struct journal_approval *a)
 {
     const char *const texts[] = {a->agent, a->conv, a->key, a->tool, a->shown, a->by};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (!journal_key_fits(texts[i]))
-            return RECORD_TOO_BIG;
-    struct record_approval now = *a;
-    now.at = journal_now(j);
+        if (!journal_is_key_valid(texts[i]))
+            return JOURNAL_TOO_BIG;
+    struct journal_approval now = *a;
+    now.at = journal_now_ms(j);
     return journal_transact(j, STORE_NORMAL, keep, &now, &(bool){true});
 }
 
-enum record_status journal_approval_list(struct journal *j, const struct record_approvals *which,
-                                         void (*each)(void *ctx, const struct record_approval *a),
-                                         void *ctx)
+enum journal_status journal_approval_list(struct journal *j,
+                                          const struct journal_approval_filter *which,
+                                          void (*each)(void *ctx, const struct journal_approval *a),
+                                          void *ctx)
 {
     struct sql_rows rows =
-        sql_select(store_sql(j->store),
+        sql_select(store_get_sql(j->store),
                    "select id, at, agent, conv, key, tool, shown, by from approval"
                    " where (?1=0 or id=?1) and (?2 is null or agent=?2) and (?3 is null or conv=?3)"
                    " order by id",
                    sql_int(which->id), sql_text(which->agent), sql_text(which->conv));
     while (sql_next(&rows)) {
-        const struct record_approval a = {
-            .id = sql_column(&rows, 0),
-            .at = sql_column(&rows, 1),
+        const struct journal_approval a = {
+            .id = sql_column_int(&rows, 0),
+            .at = sql_column_int(&rows, 1),
             .agent = sql_column_text(&rows, 2).p,
             .conv = sql_column_text(&rows, 3).p,
             .key = sql_column_text(&rows, 4).p,
@@ -46,17 +47,17 @@ enum record_status journal_approval_list(struct journal *j, const struct record_
         };
         each(ctx, &a);
     }
-    return journal_read_end(j, &rows, RECORD_DONE);
+    return journal_finish_read(j, &rows, JOURNAL_DONE);
 }
 
-struct removal {
-    const struct record_approvals *which;
+struct approval_removal {
+    const struct journal_approval_filter *which;
     bool changed;
 };
 
 static int drop(struct sql *db, void *ctx)
 {
-    struct removal *const r = ctx;
+    struct approval_removal *const r = ctx;
     const int rc =
         sql_run(db,
                 "delete from approval"
@@ -66,8 +67,9 @@ static int drop(struct sql *db, void *ctx)
     return rc;
 }
 
-enum record_status journal_approval_drop(struct journal *j, const struct record_approvals *which)
+enum journal_status journal_approval_delete(struct journal *j,
+                                            const struct journal_approval_filter *which)
 {
-    struct removal r = {.which = which};
+    struct approval_removal r = {.which = which};
     return journal_transact(j, STORE_DURABLE, drop, &r, &r.changed);
 }

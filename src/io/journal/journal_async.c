@@ -13,46 +13,47 @@
 
 /* A turn whose outcome could not be written, and was told all the same: it is over, and what is
  * known of it has to say so when there is room again, or the next host would tell another. */
-struct unended {
-    struct unended *next;
+struct unrecorded_end {
+    struct unrecorded_end *next;
     char *turn, *error; /* error: or NULL */
 };
 
 /* What is asked for: filled on the loop's thread, carried out on the worker's, told on the loop's.
  * Each operation uses what it needs. */
-struct order {
-    struct ledger *ledger;
-    enum record_status (*run)(struct journal *j, struct order *o);
-    ledger_done *done; /* or NULL */
-    void (*told)(void *ctx, enum record_status status, const struct journal_stats *stats);
+struct journal_op {
+    struct journal_async *ledger;
+    enum journal_status (*run)(struct journal *j, struct journal_op *o);
+    journal_done_fn *done; /* or NULL */
+    void (*told)(void *ctx, enum journal_status status, const struct journal_stats *stats);
     void *ctx;
-    enum record_status status;
+    enum journal_status status;
     struct buf text;     /* the answer, if there is one */
     struct arena memory; /* of all that is below */
     const char *key, *turn, *value, *seen;
     const char *const *merged;
     const char *into;
     size_t n; /* of merged, of requests */
-    const struct record_request *requests;
+    const struct journal_request *requests;
     struct str line;
     int64_t attempts;
     int64_t seq, first; /* the row that is meant; the number of the first that is laid */
-    struct record_turn record;
-    struct record_outcome outcome;
-    struct record_settlement settlement;
+    struct journal_turn record;
+    struct journal_outcome outcome;
+    struct journal_settlement settlement;
     struct journal_stats stats;
-    struct record_approval approval;
-    struct record_approvals approvals;
-    struct record_question question;
+    struct journal_approval approval;
+    struct journal_approval_filter approvals;
+    struct journal_question question;
 };
 
 /* ---- there and back */
 
-static struct order *new_order(struct ledger *l,
-                               enum record_status (*run)(struct journal *j, struct order *o),
-                               ledger_done *done, void *ctx)
+static struct journal_op *new_order(struct journal_async *l,
+                                    enum journal_status (*run)(struct journal *j,
+                                                               struct journal_op *o),
+                                    journal_done_fn *done, void *ctx)
 {
-    struct order *const o = xcalloc(1, sizeof *o);
+    struct journal_op *const o = xcalloc(1, sizeof *o);
     o->ledger = l;
     o->run = run;
     o->done = done;
@@ -60,22 +61,22 @@ static struct order *new_order(struct ledger *l,
     return o;
 }
 
-static bool is_done(enum record_status status)
+static bool is_done(enum journal_status status)
 {
-    return status == RECORD_DONE || status == RECORD_UNCHANGED;
+    return status == JOURNAL_DONE || status == JOURNAL_NO_CHANGE;
 }
 
-static void note_unended(struct ledger *l, const struct record_outcome *what)
+static void note_unended(struct journal_async *l, const struct journal_outcome *what)
 {
-    struct unended *const u = xmalloc(sizeof *u);
-    *u = (struct unended){l->unended, xstrdup(what->turn),
-                          what->error ? xstrndup(what->error, RECORD_MAX_KEY) : NULL};
+    struct unrecorded_end *const u = xmalloc(sizeof *u);
+    *u = (struct unrecorded_end){l->unended, xstrdup(what->turn),
+                                 what->error ? xstrndup(what->error, JOURNAL_MAX_KEY) : NULL};
     l->unended = u;
 }
 
-static void free_unended(struct ledger *l)
+static void free_unended(struct journal_async *l)
 {
-    struct unended *const u = l->unended;
+    struct unrecorded_end *const u = l->unended;
     l->unended = u->next;
     free(u->turn);
     free(u->error);
@@ -85,9 +86,9 @@ static void free_unended(struct ledger *l)
 /* Everybody has been told. */
 static void end_again(void *arg)
 {
-    struct ledger *const l = arg;
+    struct journal_async *const l = arg;
     while (l->unended) {
-        const struct record_outcome o = {.turn = l->unended->turn, .error = l->unended->error};
+        const struct journal_outcome o = {.turn = l->unended->turn, .error = l->unended->error};
         if (!is_done(journal_end_turn(l->journal, &o, 0)))
             return;
         free_unended(l);
@@ -96,14 +97,14 @@ static void end_again(void *arg)
 
 static void carry_out(void *arg)
 {
-    struct order *const o = arg;
+    struct journal_op *const o = arg;
     end_again(o->ledger);
     o->status = o->run(o->ledger->journal, o);
 }
 
 static void tell(void *arg)
 {
-    struct order *const o = arg;
+    struct journal_op *const o = arg;
     if (o->done)
         o->done(o->ctx, o->status, o->text.p);
     if (o->told)
@@ -115,42 +116,42 @@ static void tell(void *arg)
 
 static void keep_up(void *arg)
 {
-    struct ledger *const l = arg;
-    if (journal_prune(l->journal) == RECORD_DONE)
-        journal_tidy(l->journal);
+    struct journal_async *const l = arg;
+    if (journal_prune(l->journal) == JOURNAL_DONE)
+        journal_checkpoint(l->journal);
 }
 
 /* Only what is used grows: so there is no timer. */
-static void post(struct order *o)
+static void post(struct journal_op *o)
 {
-    struct ledger *const l = o->ledger;
-    worker_do(l->worker, carry_out, tell, o);
+    struct journal_async *const l = o->ledger;
+    worker_submit(l->worker, carry_out, tell, o);
     const int64_t now = clock_mono_ms();
     if (now - l->pruned_ms < PRUNE_MS)
         return;
     l->pruned_ms = now;
-    worker_do(l->worker, keep_up, NULL, l);
+    worker_submit(l->worker, keep_up, NULL, l);
 }
 
 /* ---- copies */
 
-static const char *copy(struct order *o, const char *text)
+static const char *copy(struct journal_op *o, const char *text)
 {
     return arena_strdup(&o->memory, text);
 }
 
-static struct str copy_bytes(struct order *o, struct str s)
+static struct str copy_bytes(struct journal_op *o, struct str s)
 {
-    char *const bytes = arena_bytes(&o->memory, s.len);
+    char *const bytes = arena_alloc_bytes(&o->memory, s.len);
     if (s.len)
         memcpy(bytes, s.p, s.len);
     return (struct str){bytes, s.len};
 }
 
 /* Also gives them their numbers; returns the first. */
-static int64_t copy_requests(struct order *o, const struct record_request *requests, size_t n)
+static int64_t copy_requests(struct journal_op *o, const struct journal_request *requests, size_t n)
 {
-    struct record_request *const copies = arena_alloc(&o->memory, n * sizeof *copies);
+    struct journal_request *const copies = arena_alloc(&o->memory, n * sizeof *copies);
     for (size_t i = 0; i < n; i++) {
         copies[i] = requests[i];
         copies[i].turn = copy(o, requests[i].turn);
@@ -164,9 +165,9 @@ static int64_t copy_requests(struct order *o, const struct record_request *reque
     return o->first;
 }
 
-static struct record_turn copy_turn(struct order *o, const struct record_turn *t)
+static struct journal_turn copy_turn(struct journal_op *o, const struct journal_turn *t)
 {
-    return (struct record_turn){
+    return (struct journal_turn){
         .id = copy(o, t->id),
         .agent = copy(o, t->agent),
         .conv = copy(o, t->conv),
@@ -186,18 +187,18 @@ static struct record_turn copy_turn(struct order *o, const struct record_turn *t
     };
 }
 
-static struct record_outcome copy_outcome(struct order *o, const struct record_outcome *what)
+static struct journal_outcome copy_outcome(struct journal_op *o, const struct journal_outcome *what)
 {
-    struct record_target *const targets = arena_alloc(&o->memory, what->n * sizeof *targets);
+    struct journal_target *const targets = arena_alloc(&o->memory, what->n * sizeof *targets);
     for (size_t i = 0; i < what->n; i++)
-        targets[i] = (struct record_target){
+        targets[i] = (struct journal_target){
             .conn = copy(o, what->targets[i].conn),
             .lane = copy(o, what->targets[i].lane),
             .body = copy_bytes(o, what->targets[i].body),
         };
     o->first = o->ledger->next_seq;
     o->ledger->next_seq += (int64_t)what->n;
-    return (struct record_outcome){
+    return (struct journal_outcome){
         .turn = copy(o, what->turn),
         .error = copy(o, what->error),
         .result = copy_bytes(o, what->result),
@@ -208,27 +209,28 @@ static struct record_outcome copy_outcome(struct order *o, const struct record_o
 
 /* ---- turns */
 
-static enum record_status run_admit(struct journal *j, struct order *o)
+static enum journal_status run_admit(struct journal *j, struct journal_op *o)
 {
-    return journal_admit(j, &o->record, &o->text);
+    return journal_admit_turn(j, &o->record, &o->text);
 }
 
-void ledger_admit(struct ledger *l, const struct record_turn *t, ledger_done *done, void *ctx)
+void journal_async_admit_turn(struct journal_async *l, const struct journal_turn *t,
+                              journal_done_fn *done, void *ctx)
 {
-    struct order *const o = new_order(l, run_admit, done, ctx);
+    struct journal_op *const o = new_order(l, run_admit, done, ctx);
     o->record = copy_turn(o, t);
     post(o);
 }
 
-static enum record_status run_begin(struct journal *j, struct order *o)
+static enum journal_status run_begin(struct journal *j, struct journal_op *o)
 {
-    return journal_begin(j, o->turn, o->seen, o->merged, o->n);
+    return journal_begin_turn(j, o->turn, o->seen, o->merged, o->n);
 }
 
-void ledger_begin(struct ledger *l, const char *turn, const char *seen, const char *const *merged,
-                  size_t n, ledger_done *done, void *ctx)
+void journal_async_begin(struct journal_async *l, const char *turn, const char *seen,
+                         const char *const *merged, size_t n, journal_done_fn *done, void *ctx)
 {
-    struct order *const o = new_order(l, run_begin, done, ctx);
+    struct journal_op *const o = new_order(l, run_begin, done, ctx);
     const char **const copies = arena_alloc(&o->memory, n * sizeof *copies);
     for (size_t i = 0; i < n; i++)
         copies[i] = copy(o, merged[i]);
@@ -239,150 +241,158 @@ void ledger_begin(struct ledger *l, const char *turn, const char *seen, const ch
     post(o);
 }
 
-static enum record_status run_cancel(struct journal *j, struct order *o)
+static enum journal_status run_cancel(struct journal *j, struct journal_op *o)
 {
-    return journal_cancel(j, o->turn);
+    return journal_cancel_turn(j, o->turn);
 }
 
-static enum record_status run_merge(struct journal *j, struct order *o)
+static enum journal_status run_merge(struct journal *j, struct journal_op *o)
 {
     return journal_merge(j, o->turn, o->into);
 }
 
-void ledger_merge(struct ledger *l, const char *turn, const char *into, ledger_done *done,
-                  void *ctx)
+void journal_async_merge(struct journal_async *l, const char *turn, const char *into,
+                         journal_done_fn *done, void *ctx)
 {
-    struct order *const o = new_order(l, run_merge, done, ctx);
+    struct journal_op *const o = new_order(l, run_merge, done, ctx);
     o->turn = copy(o, turn);
     o->into = copy(o, into);
     post(o);
 }
 
-void ledger_cancel(struct ledger *l, const char *turn, ledger_done *done, void *ctx)
+void journal_async_cancel(struct journal_async *l, const char *turn, journal_done_fn *done,
+                          void *ctx)
 {
-    struct order *const o = new_order(l, run_cancel, done, ctx);
+    struct journal_op *const o = new_order(l, run_cancel, done, ctx);
     o->turn = copy(o, turn);
     post(o);
 }
 
-static enum record_status run_forget_turn(struct journal *j, struct order *o)
+static enum journal_status run_forget_turn(struct journal *j, struct journal_op *o)
 {
     return journal_forget_turn(j, o->turn);
 }
 
-void ledger_forget_turn(struct ledger *l, const char *turn, ledger_done *done, void *ctx)
+void journal_async_forget_turn(struct journal_async *l, const char *turn, journal_done_fn *done,
+                               void *ctx)
 {
-    struct order *const o = new_order(l, run_forget_turn, done, ctx);
+    struct journal_op *const o = new_order(l, run_forget_turn, done, ctx);
     o->turn = copy(o, turn);
     post(o);
 }
 
-static enum record_status run_note_agent(struct journal *j, struct order *o)
+static enum journal_status run_note_agent(struct journal *j, struct journal_op *o)
 {
-    return journal_note_agent(j, &o->record);
+    return journal_set_agent_process(j, &o->record);
 }
 
-void ledger_note_agent(struct ledger *l, const struct record_turn *t, ledger_done *done, void *ctx)
+void journal_async_note_agent(struct journal_async *l, const struct journal_turn *t,
+                              journal_done_fn *done, void *ctx)
 {
-    struct order *const o = new_order(l, run_note_agent, done, ctx);
+    struct journal_op *const o = new_order(l, run_note_agent, done, ctx);
     o->record = copy_turn(o, t);
     post(o);
 }
 
-static enum record_status run_end_turn(struct journal *j, struct order *o)
+static enum journal_status run_end_turn(struct journal *j, struct journal_op *o)
 {
-    const enum record_status status = journal_end_turn(j, &o->outcome, o->first);
+    const enum journal_status status = journal_end_turn(j, &o->outcome, o->first);
     if (!is_done(status))
         note_unended(o->ledger, &o->outcome);
     return status;
 }
 
-void ledger_end_turn(struct ledger *l, const struct record_outcome *what, ledger_done *done,
-                     void *ctx)
+void journal_async_end_turn(struct journal_async *l, const struct journal_outcome *what,
+                            journal_done_fn *done, void *ctx)
 {
-    struct order *const o = new_order(l, run_end_turn, done, ctx);
+    struct journal_op *const o = new_order(l, run_end_turn, done, ctx);
     o->outcome = copy_outcome(o, what);
     post(o);
 }
 
 /* ---- what has to be told */
 
-static enum record_status run_add(struct journal *j, struct order *o)
+static enum journal_status run_add(struct journal *j, struct journal_op *o)
 {
-    return journal_add(j, o->key, o->requests, o->n, o->first);
+    return journal_add_requests(j, o->key, o->requests, o->n, o->first);
 }
 
-int64_t ledger_add(struct ledger *l, const char *conn, const struct record_request *requests,
-                   size_t n, ledger_done *done, void *ctx)
+int64_t journal_async_add_requests(struct journal_async *l, const char *conn,
+                                   const struct journal_request *requests, size_t n,
+                                   journal_done_fn *done, void *ctx)
 {
-    struct order *const o = new_order(l, run_add, done, ctx);
+    struct journal_op *const o = new_order(l, run_add, done, ctx);
     o->key = copy(o, conn);
     const int64_t first = copy_requests(o, requests, n);
     post(o);
     return first;
 }
 
-static enum record_status run_settle_outcome(struct journal *j, struct order *o)
+static enum journal_status run_settle_outcome(struct journal *j, struct journal_op *o)
 {
     return journal_settle_outcome(j, o->key, o->turn, &o->settlement, o->first);
 }
 
-int64_t ledger_expand(struct ledger *l, const char *conn, const char *turn,
-                      const struct record_request *requests, size_t n, ledger_done *done, void *ctx)
+int64_t journal_async_expand(struct journal_async *l, const char *conn, const char *turn,
+                             const struct journal_request *requests, size_t n,
+                             journal_done_fn *done, void *ctx)
 {
-    struct order *const o = new_order(l, run_settle_outcome, done, ctx);
+    struct journal_op *const o = new_order(l, run_settle_outcome, done, ctx);
     const int64_t first = copy_requests(o, requests, n);
     o->key = copy(o, conn);
     o->turn = copy(o, turn);
     o->settlement =
-        (struct record_settlement){.verdict = RECORD_SENT, .requests = o->requests, .n = n};
+        (struct journal_settlement){.verdict = JOURNAL_SENT, .requests = o->requests, .n = n};
     post(o);
     return first;
 }
 
-void ledger_fail_outcome(struct ledger *l, const char *conn, const char *turn, const char *reason,
-                         ledger_done *done, void *ctx)
+void journal_async_fail_outcome(struct journal_async *l, const char *conn, const char *turn,
+                                const char *reason, journal_done_fn *done, void *ctx)
 {
-    struct order *const o = new_order(l, run_settle_outcome, done, ctx);
+    struct journal_op *const o = new_order(l, run_settle_outcome, done, ctx);
     o->key = copy(o, conn);
     o->turn = copy(o, turn);
-    o->settlement = (struct record_settlement){.verdict = RECORD_FAIL, .reason = copy(o, reason)};
+    o->settlement = (struct journal_settlement){.verdict = JOURNAL_FAIL, .reason = copy(o, reason)};
     post(o);
 }
 
-static enum record_status run_start(struct journal *j, struct order *o)
+static enum journal_status run_start(struct journal *j, struct journal_op *o)
 {
-    return journal_start(j, o->seq);
+    return journal_start_attempt(j, o->seq);
 }
 
-void ledger_start(struct ledger *l, int64_t seq, ledger_done *done, void *ctx)
+void journal_async_start_attempt(struct journal_async *l, int64_t seq, journal_done_fn *done,
+                                 void *ctx)
 {
-    struct order *const o = new_order(l, run_start, done, ctx);
+    struct journal_op *const o = new_order(l, run_start, done, ctx);
     o->seq = seq;
     post(o);
 }
 
-static enum record_status run_take_over(struct journal *j, struct order *o)
+static enum journal_status run_take_over(struct journal *j, struct journal_op *o)
 {
     return journal_take_over(j, o->key);
 }
 
-void ledger_take_over(struct ledger *l, const char *conn, ledger_done *done, void *ctx)
+void journal_async_take_over(struct journal_async *l, const char *conn, journal_done_fn *done,
+                             void *ctx)
 {
-    struct order *const o = new_order(l, run_take_over, done, ctx);
+    struct journal_op *const o = new_order(l, run_take_over, done, ctx);
     o->key = copy(o, conn);
     post(o);
 }
 
-static enum record_status run_settle(struct journal *j, struct order *o)
+static enum journal_status run_settle(struct journal *j, struct journal_op *o)
 {
-    return journal_settle(j, o->seq, &o->settlement, o->first);
+    return journal_settle_row(j, o->seq, &o->settlement, o->first);
 }
 
-int64_t ledger_settle(struct ledger *l, int64_t seq, const struct record_settlement *s,
-                      ledger_done *done, void *ctx)
+int64_t journal_async_settle_row(struct journal_async *l, int64_t seq,
+                                 const struct journal_settlement *s, journal_done_fn *done,
+                                 void *ctx)
 {
-    struct order *const o = new_order(l, run_settle, done, ctx);
+    struct journal_op *const o = new_order(l, run_settle, done, ctx);
     const int64_t first = copy_requests(o, s->requests, s->n);
     o->seq = seq;
     o->settlement = *s;
@@ -392,15 +402,15 @@ int64_t ledger_settle(struct ledger *l, int64_t seq, const struct record_settlem
     return first;
 }
 
-static enum record_status run_remember(struct journal *j, struct order *o)
+static enum journal_status run_remember(struct journal *j, struct journal_op *o)
 {
-    return journal_remember(j, o->key, o->turn, o->value);
+    return journal_memory_put(j, o->key, o->turn, o->value);
 }
 
-void ledger_remember(struct ledger *l, const char *conn, const char *turn, const char *text,
-                     ledger_done *done, void *ctx)
+void journal_async_memory_put(struct journal_async *l, const char *conn, const char *turn,
+                              const char *text, journal_done_fn *done, void *ctx)
 {
-    struct order *const o = new_order(l, run_remember, done, ctx);
+    struct journal_op *const o = new_order(l, run_remember, done, ctx);
     o->key = copy(o, conn);
     o->turn = copy(o, turn);
     o->value = copy(o, text);
@@ -409,16 +419,16 @@ void ledger_remember(struct ledger *l, const char *conn, const char *turn, const
 
 /* ---- what was allowed for longer */
 
-static enum record_status run_keep_approval(struct journal *j, struct order *o)
+static enum journal_status run_keep_approval(struct journal *j, struct journal_op *o)
 {
-    return journal_approval_keep(j, &o->approval);
+    return journal_approval_put(j, &o->approval);
 }
 
-void ledger_keep_approval(struct ledger *l, const struct record_approval *a, ledger_done *done,
-                          void *ctx)
+void journal_async_put_approval(struct journal_async *l, const struct journal_approval *a,
+                                journal_done_fn *done, void *ctx)
 {
-    struct order *const o = new_order(l, run_keep_approval, done, ctx);
-    o->approval = (struct record_approval){
+    struct journal_op *const o = new_order(l, run_keep_approval, done, ctx);
+    o->approval = (struct journal_approval){
         .id = a->id,
         .agent = copy(o, a->agent),
         .conv = copy(o, a->conv),
@@ -430,30 +440,31 @@ void ledger_keep_approval(struct ledger *l, const struct record_approval *a, led
     post(o);
 }
 
-static enum record_status run_forget_approvals(struct journal *j, struct order *o)
+static enum journal_status run_forget_approvals(struct journal *j, struct journal_op *o)
 {
-    return journal_approval_drop(j, &o->approvals);
+    return journal_approval_delete(j, &o->approvals);
 }
 
-void ledger_forget_approvals(struct ledger *l, const struct record_approvals *which,
-                             ledger_done *done, void *ctx)
+void journal_async_delete_approvals(struct journal_async *l,
+                                    const struct journal_approval_filter *which,
+                                    journal_done_fn *done, void *ctx)
 {
-    struct order *const o = new_order(l, run_forget_approvals, done, ctx);
+    struct journal_op *const o = new_order(l, run_forget_approvals, done, ctx);
     o->approvals =
-        (struct record_approvals){which->id, copy(o, which->agent), copy(o, which->conv)};
+        (struct journal_approval_filter){which->id, copy(o, which->agent), copy(o, which->conv)};
     post(o);
 }
 
-static enum record_status run_note_question(struct journal *j, struct order *o)
+static enum journal_status run_note_question(struct journal *j, struct journal_op *o)
 {
-    return journal_note_question(j, &o->question);
+    return journal_put_question(j, &o->question);
 }
 
-void ledger_note_question(struct ledger *l, const struct record_question *q, ledger_done *done,
-                          void *ctx)
+void journal_async_put_question(struct journal_async *l, const struct journal_question *q,
+                                journal_done_fn *done, void *ctx)
 {
-    struct order *const o = new_order(l, run_note_question, done, ctx);
-    o->question = (struct record_question){
+    struct journal_op *const o = new_order(l, run_note_question, done, ctx);
+    o->question = (struct journal_question){
         .turn = copy(o, q->turn),
         .id = copy(o, q->id),
         .agent = copy(o, q->agent),
@@ -467,27 +478,27 @@ void ledger_note_question(struct ledger *l, const struct record_question *q, led
 
 /* ---- for operators */
 
-static enum record_status run_stats(struct journal *j, struct order *o)
+static enum journal_status run_stats(struct journal *j, struct journal_op *o)
 {
-    return journal_stats(j, &o->stats);
+    return journal_read_stats(j, &o->stats);
 }
 
-void ledger_stats(struct ledger *l,
-                  void (*done)(void *ctx, enum record_status status,
-                               const struct journal_stats *stats),
-                  void *ctx)
+void journal_async_stats(struct journal_async *l,
+                         void (*done)(void *ctx, enum journal_status status,
+                                      const struct journal_stats *stats),
+                         void *ctx)
 {
-    struct order *const o = new_order(l, run_stats, NULL, ctx);
+    struct journal_op *const o = new_order(l, run_stats, NULL, ctx);
     o->told = done;
     post(o);
 }
 
 static void take_connector(void *ctx, const struct journal_dead *d)
 {
-    buf_add_str(&((struct order *)ctx)->text, d->conn);
+    buf_add_str(&((struct journal_op *)ctx)->text, d->conn);
 }
 
-static enum record_status run_bury_event(struct journal *j, struct order *o)
+static enum journal_status run_bury_event(struct journal *j, struct journal_op *o)
 {
     return journal_dead_add(j, &(struct journal_dead){
                                    .attempts = o->attempts,
@@ -498,62 +509,63 @@ static enum record_status run_bury_event(struct journal *j, struct order *o)
                                });
 }
 
-void ledger_bury_event(struct ledger *l, const char *conn, const char *turn, struct str line,
-                       int64_t attempts, ledger_done *done, void *ctx)
+void journal_async_add_dead_event(struct journal_async *l, const char *conn, const char *turn,
+                                  struct str line, int64_t attempts, journal_done_fn *done,
+                                  void *ctx)
 {
-    struct order *const o = new_order(l, run_bury_event, done, ctx);
+    struct journal_op *const o = new_order(l, run_bury_event, done, ctx);
     o->key = copy(o, conn);
     o->turn = copy(o, turn);
-    o->line = (struct str){arena_copy(&o->memory, line.p, line.len), line.len};
+    o->line = (struct str){arena_memdup(&o->memory, line.p, line.len), line.len};
     o->attempts = attempts;
     post(o);
 }
 
-static enum record_status run_retry_dead(struct journal *j, struct order *o)
+static enum journal_status run_retry_dead(struct journal *j, struct journal_op *o)
 {
-    const enum record_status found = journal_dead_show(j, o->seq, take_connector, o);
-    return found == RECORD_DONE ? journal_dead_retry(j, o->seq, o->first) : found;
+    const enum journal_status found = journal_dead_get(j, o->seq, take_connector, o);
+    return found == JOURNAL_DONE ? journal_dead_retry(j, o->seq, o->first) : found;
 }
 
-int64_t ledger_retry_dead(struct ledger *l, int64_t id, ledger_done *done, void *ctx)
+int64_t journal_async_retry_dead(struct journal_async *l, int64_t id, journal_done_fn *done,
+                                 void *ctx)
 {
-    struct order *const o = new_order(l, run_retry_dead, done, ctx);
+    struct journal_op *const o = new_order(l, run_retry_dead, done, ctx);
     o->seq = id;
     o->first = l->next_seq++;
     post(o);
     return o->first;
 }
 
-/* ---- keys and values */
-
-static enum record_status run_put(struct journal *j, struct order *o)
+static enum journal_status run_put(struct journal *j, struct journal_op *o)
 {
-    return journal_put(j, o->key, (struct str){o->value, o->value ? strlen(o->value) : 0});
+    return journal_kv_put(j, o->key, (struct str){o->value, o->value ? strlen(o->value) : 0});
 }
 
-void ledger_put(struct ledger *l, const char *key, const char *value, ledger_done *done, void *ctx)
+void journal_async_kv_put(struct journal_async *l, const char *key, const char *value,
+                          journal_done_fn *done, void *ctx)
 {
-    struct order *const o = new_order(l, run_put, done, ctx);
+    struct journal_op *const o = new_order(l, run_put, done, ctx);
     o->key = copy(o, key);
     o->value = copy(o, value);
     post(o);
 }
 
-static enum record_status run_get(struct journal *j, struct order *o)
+static enum journal_status run_get(struct journal *j, struct journal_op *o)
 {
-    return journal_get(j, o->key, &o->text);
+    return journal_kv_get(j, o->key, &o->text);
 }
 
-void ledger_get(struct ledger *l, const char *key, ledger_done *done, void *ctx)
+void journal_async_kv_get(struct journal_async *l, const char *key, journal_done_fn *done,
+                          void *ctx)
 {
-    struct order *const o = new_order(l, run_get, done, ctx);
+    struct journal_op *const o = new_order(l, run_get, done, ctx);
     o->key = copy(o, key);
     post(o);
 }
 
-/* ---- its life */
-
-struct ledger *ledger_open(struct loop *loop, const char *dir, bool *in_use, struct tc_err *err)
+struct journal_async *journal_async_open(struct loop *loop, const char *dir, bool *in_use,
+                                         struct tc_err *err)
 {
     struct journal *const j =
         journal_open(&(struct journal_spec){.dir = dir, .in_use = in_use}, err);
@@ -565,8 +577,8 @@ struct ledger *ledger_open(struct loop *loop, const char *dir, bool *in_use, str
         journal_close(j);
         return NULL;
     }
-    struct ledger *const l = xcalloc(1, sizeof *l);
-    *l = (struct ledger){
+    struct journal_async *const l = xcalloc(1, sizeof *l);
+    *l = (struct journal_async){
         .worker = worker_new(loop),
         .next_seq = last + 1,
         .pruned_ms = clock_mono_ms() - PRUNE_MS, /* the first order has it done */
@@ -575,11 +587,11 @@ struct ledger *ledger_open(struct loop *loop, const char *dir, bool *in_use, str
     return l;
 }
 
-void ledger_close(struct ledger *l)
+void journal_async_close(struct journal_async *l)
 {
     if (!l)
         return;
-    worker_do(l->worker, end_again, NULL, l);
+    worker_submit(l->worker, end_again, NULL, l);
     worker_free(l->worker);
     while (l->unended)
         free_unended(l);

@@ -7,14 +7,14 @@
 #include "io/journal/journal_async.h"
 #include "io/loop/worker.h"
 
-struct ledger {
+struct journal_async {
     /* loop thread */
     struct worker *worker;
     int64_t next_seq;
     int64_t pruned_ms; /* clock_mono_ms of the last upkeep */
     /* the worker's thread */
     struct journal *journal;
-    struct unended *unended;
+    struct unrecorded_end *unended;
 };
 
 #endif

@@ -9,18 +9,18 @@
 
 /* Filled on the loop's thread, carried out on the worker's, told on the loop's. */
 struct past_order {
-    struct ledger *ledger;
+    struct journal_async *ledger;
     struct arena memory; /* of all texts */
     const char *turn;
     struct str result;
-    struct record_turn record;
-    enum record_status status;
-    ledger_done *done; /* or NULL */
-    void (*found)(void *ctx, enum record_status status, const struct record_turn *turn);
+    struct journal_turn record;
+    enum journal_status status;
+    journal_done_fn *done; /* or NULL */
+    void (*found)(void *ctx, enum journal_status status, const struct journal_turn *turn);
     void *ctx;
 };
 
-static struct past_order *past_order_new(struct ledger *l, const char *turn, void *ctx)
+static struct past_order *past_order_new(struct journal_async *l, const char *turn, void *ctx)
 {
     struct past_order *const o = xcalloc(1, sizeof *o);
     o->ledger = l;
@@ -51,22 +51,22 @@ static void tell_noted(void *arg)
     past_order_free(o);
 }
 
-void ledger_note_result(struct ledger *l, const char *turn, struct str result, ledger_done *done,
-                        void *ctx)
+void journal_async_note_result(struct journal_async *l, const char *turn, struct str result,
+                               journal_done_fn *done, void *ctx)
 {
     struct past_order *const o = past_order_new(l, turn, ctx);
-    o->result = (struct str){arena_copy(&o->memory, result.p, result.len), result.len};
+    o->result = (struct str){arena_memdup(&o->memory, result.p, result.len), result.len};
     o->done = done;
-    worker_do(l->worker, note_result, tell_noted, o);
+    worker_submit(l->worker, note_result, tell_noted, o);
 }
 
 /* ---- looking it up */
 
-static void copy_record(void *ctx, const struct record_turn *t)
+static void copy_record(void *ctx, const struct journal_turn *t)
 {
     struct past_order *const o = ctx;
     struct arena *const a = &o->memory;
-    o->record = (struct record_turn){
+    o->record = (struct journal_turn){
         .id = arena_strdup(a, t->id),
         .agent = arena_strdup(a, t->agent),
         .conv = arena_strdup(a, t->conv),
@@ -78,7 +78,7 @@ static void copy_record(void *ctx, const struct record_turn *t)
         .admitted_ms = t->admitted_ms,
         .began_ms = t->began_ms,
         .ended_ms = t->ended_ms,
-        .result = {arena_copy(a, t->result.p, t->result.len), t->result.len},
+        .result = {arena_memdup(a, t->result.p, t->result.len), t->result.len},
     };
 }
 
@@ -95,12 +95,12 @@ static void tell_found(void *arg)
     past_order_free(o);
 }
 
-void ledger_look_up(struct ledger *l, const char *turn,
-                    void (*found)(void *ctx, enum record_status status,
-                                  const struct record_turn *turn),
-                    void *ctx)
+void journal_async_look_up(struct journal_async *l, const char *turn,
+                           void (*found)(void *ctx, enum journal_status status,
+                                         const struct journal_turn *turn),
+                           void *ctx)
 {
     struct past_order *const o = past_order_new(l, turn, ctx);
     o->found = found;
-    worker_do(l->worker, look_up, tell_found, o);
+    worker_submit(l->worker, look_up, tell_found, o);
 }

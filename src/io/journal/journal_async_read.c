@@ -3,13 +3,13 @@
  */
 #include "io/journal/journal_async_internal.h"
 
-struct reading {
-    struct ledger *ledger;
-    enum record_status status;
+struct journal_read_op {
+    struct journal_async *ledger;
+    enum journal_status status;
     const char *conn, *turn;
-    void (*each_turn)(void *ctx, const struct record_turn *t);
-    void (*each_row)(void *ctx, const struct record_row *row);
-    void (*each_approval)(void *ctx, const struct record_approval *a);
+    void (*each_turn)(void *ctx, const struct journal_turn *t);
+    void (*each_row)(void *ctx, const struct journal_row *row);
+    void (*each_approval)(void *ctx, const struct journal_approval *a);
     void (*each_value)(void *ctx, const char *key, const char *value);
     void *ctx;
     const char *prefix;
@@ -18,87 +18,89 @@ struct reading {
 
 static void read_turns(void *arg)
 {
-    struct reading *const r = arg;
-    r->status = journal_open_turns(r->ledger->journal, r->each_turn, r->ctx);
+    struct journal_read_op *const r = arg;
+    r->status = journal_list_open_turns(r->ledger->journal, r->each_turn, r->ctx);
 }
 
-enum record_status
-ledger_open_turns(struct ledger *l, void (*each)(void *ctx, const struct record_turn *t), void *ctx)
+enum journal_status
+journal_async_list_open_turns(struct journal_async *l,
+                              void (*each)(void *ctx, const struct journal_turn *t), void *ctx)
 {
-    struct reading r = {.ledger = l, .each_turn = each, .ctx = ctx};
-    worker_wait(l->worker, read_turns, &r);
+    struct journal_read_op r = {.ledger = l, .each_turn = each, .ctx = ctx};
+    worker_run_sync(l->worker, read_turns, &r);
     return r.status;
 }
 
 static void read_turn(void *arg)
 {
-    struct reading *const r = arg;
+    struct journal_read_op *const r = arg;
     r->status = journal_find_turn(r->ledger->journal, r->turn, r->each_turn, r->ctx);
 }
 
-enum record_status ledger_find_turn(struct ledger *l, const char *turn,
-                                    void (*each)(void *ctx, const struct record_turn *t), void *ctx)
+enum journal_status
+journal_async_list_open_find_turn(struct journal_async *l, const char *turn,
+                                  void (*each)(void *ctx, const struct journal_turn *t), void *ctx)
 {
-    struct reading r = {.ledger = l, .turn = turn, .each_turn = each, .ctx = ctx};
-    worker_wait(l->worker, read_turn, &r);
+    struct journal_read_op r = {.ledger = l, .turn = turn, .each_turn = each, .ctx = ctx};
+    worker_run_sync(l->worker, read_turn, &r);
     return r.status;
 }
 
 static void read_rows(void *arg)
 {
-    struct reading *const r = arg;
-    r->status = journal_load(r->ledger->journal, r->conn, r->each_row, r->ctx);
+    struct journal_read_op *const r = arg;
+    r->status = journal_list_rows(r->ledger->journal, r->conn, r->each_row, r->ctx);
 }
 
-enum record_status ledger_load(struct ledger *l, const char *conn,
-                               void (*each)(void *ctx, const struct record_row *row), void *ctx)
+enum journal_status
+journal_async_list_open_list_rows(struct journal_async *l, const char *conn,
+                                  void (*each)(void *ctx, const struct journal_row *row), void *ctx)
 {
-    struct reading r = {.ledger = l, .conn = conn, .each_row = each, .ctx = ctx};
-    worker_wait(l->worker, read_rows, &r);
+    struct journal_read_op r = {.ledger = l, .conn = conn, .each_row = each, .ctx = ctx};
+    worker_run_sync(l->worker, read_rows, &r);
     return r.status;
 }
 
 static void read_memory(void *arg)
 {
-    struct reading *const r = arg;
-    r->status = journal_recall(r->ledger->journal, r->conn, r->turn, r->text);
+    struct journal_read_op *const r = arg;
+    r->status = journal_memory_get(r->ledger->journal, r->conn, r->turn, r->text);
 }
 
-enum record_status ledger_recall(struct ledger *l, const char *conn, const char *turn,
-                                 struct buf *text)
+enum journal_status journal_async_get(struct journal_async *l, const char *conn, const char *turn,
+                                      struct buf *text)
 {
-    struct reading r = {.ledger = l, .conn = conn, .turn = turn, .text = text};
-    worker_wait(l->worker, read_memory, &r);
+    struct journal_read_op r = {.ledger = l, .conn = conn, .turn = turn, .text = text};
+    worker_run_sync(l->worker, read_memory, &r);
     return r.status;
 }
 
 static void read_values(void *arg)
 {
-    struct reading *const r = arg;
-    r->status = journal_each_value(r->ledger->journal, r->prefix, r->each_value, r->ctx);
+    struct journal_read_op *const r = arg;
+    r->status = journal_kv_each(r->ledger->journal, r->prefix, r->each_value, r->ctx);
 }
 
-enum record_status ledger_each_value(struct ledger *l, const char *prefix,
-                                     void (*each)(void *ctx, const char *key, const char *value),
-                                     void *ctx)
+enum journal_status
+journal_async_kv_each(struct journal_async *l, const char *prefix,
+                      void (*each)(void *ctx, const char *key, const char *value), void *ctx)
 {
-    struct reading r = {.ledger = l, .prefix = prefix, .each_value = each, .ctx = ctx};
-    worker_wait(l->worker, read_values, &r);
+    struct journal_read_op r = {.ledger = l, .prefix = prefix, .each_value = each, .ctx = ctx};
+    worker_run_sync(l->worker, read_values, &r);
     return r.status;
 }
 
 static void read_approvals(void *arg)
 {
-    struct reading *const r = arg;
-    r->status = journal_approval_list(r->ledger->journal, &(struct record_approvals){0},
+    struct journal_read_op *const r = arg;
+    r->status = journal_approval_list(r->ledger->journal, &(struct journal_approval_filter){0},
                                       r->each_approval, r->ctx);
 }
 
-enum record_status ledger_approvals(struct ledger *l,
-                                    void (*each)(void *ctx, const struct record_approval *a),
-                                    void *ctx)
+enum journal_status journal_async_list_open_list_approvals(
+    struct journal_async *l, void (*each)(void *ctx, const struct journal_approval *a), void *ctx)
 {
-    struct reading r = {.ledger = l, .each_approval = each, .ctx = ctx};
-    worker_wait(l->worker, read_approvals, &r);
+    struct journal_read_op r = {.ledger = l, .each_approval = each, .ctx = ctx};
+    worker_run_sync(l->worker, read_approvals, &r);
     return r.status;
 }

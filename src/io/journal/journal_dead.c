@@ -10,14 +10,14 @@ static int log_burial(struct sql *db, int64_t seq, const char *reason)
     struct sql_rows rows =
         sql_select(db, "select conn, turn, kind, attempts from outbox where seq=?1", sql_int(seq));
     if (sql_next(&rows))
-        log_line(LOG_ERR, sql_column_text(&rows, 0).p,
-                 "turn %s: its %s could not be delivered: %s (attempts: %" PRId64 ")",
-                 sql_column_text(&rows, 1).p, sql_column_text(&rows, 2).p, reason,
-                 sql_column(&rows, 3));
-    return sql_end(&rows);
+        log_write(LOG_ERR, sql_column_text(&rows, 0).p,
+                  "turn %s: its %s could not be delivered: %s (attempts: %" PRId64 ")",
+                  sql_column_text(&rows, 1).p, sql_column_text(&rows, 2).p, reason,
+                  sql_column_int(&rows, 3));
+    return sql_finish(&rows);
 }
 
-int journal_bury(struct sql *db, int64_t seq, const char *reason, int64_t now)
+int journal_move_to_dead(struct sql *db, int64_t seq, const char *reason, int64_t now)
 {
     if (log_burial(db, seq, reason) < 0 ||
         sql_run(db,
@@ -32,9 +32,9 @@ int journal_bury(struct sql *db, int64_t seq, const char *reason, int64_t now)
 static struct journal_dead read_dead(const struct sql_rows *rows, bool with_body)
 {
     return (struct journal_dead){
-        .id = sql_column(rows, 0),
-        .attempts = sql_column(rows, 1),
-        .at = sql_column(rows, 2),
+        .id = sql_column_int(rows, 0),
+        .attempts = sql_column_int(rows, 1),
+        .at = sql_column_int(rows, 2),
         .conn = sql_column_text(rows, 3).p,
         .lane = sql_column_text(rows, 4).p,
         .turn = sql_column_text(rows, 5).p,
@@ -44,12 +44,12 @@ static struct journal_dead read_dead(const struct sql_rows *rows, bool with_body
     };
 }
 
-enum record_status journal_dead_list(struct journal *j, const char *conn,
-                                     void (*each)(void *ctx, const struct journal_dead *d),
-                                     void *ctx)
+enum journal_status journal_dead_list(struct journal *j, const char *conn,
+                                      void (*each)(void *ctx, const struct journal_dead *d),
+                                      void *ctx)
 {
     struct sql_rows rows =
-        sql_select(store_sql(j->store),
+        sql_select(store_get_sql(j->store),
                    "select id, attempts, at, conn, lane, turn, kind, reason from dead"
                    " where ?1 is null or conn=?1 order by id",
                    sql_text(conn));
@@ -57,15 +57,15 @@ enum record_status journal_dead_list(struct journal *j, const char *conn,
         const struct journal_dead d = read_dead(&rows, false);
         each(ctx, &d);
     }
-    return journal_read_end(j, &rows, RECORD_DONE);
+    return journal_finish_read(j, &rows, JOURNAL_DONE);
 }
 
-enum record_status journal_dead_show(struct journal *j, int64_t id,
+enum journal_status journal_dead_get(struct journal *j, int64_t id,
                                      void (*each)(void *ctx, const struct journal_dead *d),
                                      void *ctx)
 {
     struct sql_rows rows =
-        sql_select(store_sql(j->store),
+        sql_select(store_get_sql(j->store),
                    "select id, attempts, at, conn, lane, turn, kind, reason, body from dead"
                    " where id=?1",
                    sql_int(id));
@@ -74,7 +74,7 @@ enum record_status journal_dead_show(struct journal *j, int64_t id,
         const struct journal_dead d = read_dead(&rows, true);
         each(ctx, &d);
     }
-    return journal_read_end(j, &rows, found ? RECORD_DONE : RECORD_UNCHANGED);
+    return journal_finish_read(j, &rows, found ? JOURNAL_DONE : JOURNAL_NO_CHANGE);
 }
 
 static int add(struct sql *db, void *ctx)
@@ -87,14 +87,14 @@ static int add(struct sql *db, void *ctx)
                    sql_int(d->at), sql_blob(d->body));
 }
 
-enum record_status journal_dead_add(struct journal *j, const struct journal_dead *d)
+enum journal_status journal_dead_add(struct journal *j, const struct journal_dead *d)
 {
     struct journal_dead now = *d;
-    now.at = journal_now(j);
+    now.at = journal_now_ms(j);
     return journal_transact(j, STORE_NORMAL, add, &now, &(bool){true});
 }
 
-struct exhumation {
+struct dead_retry {
     struct journal *j;
     int64_t id, seq;
     bool found, is_event;
@@ -102,7 +102,7 @@ struct exhumation {
 
 static int drop(struct sql *db, void *ctx)
 {
-    struct exhumation *const e = ctx;
+    struct dead_retry *const e = ctx;
     if (sql_run(db, "delete from dead where id=?1", sql_int(e->id)) < 0)
         return -1;
     e->found = sql_changes(db) > 0;
@@ -112,11 +112,11 @@ static int drop(struct sql *db, void *ctx)
 /* In doubt: nobody knows any more what an attempt before it did. */
 static int retry(struct sql *db, void *ctx)
 {
-    struct exhumation *const e = ctx;
+    struct dead_retry *const e = ctx;
     struct sql_rows rows =
         sql_select(db, "select 1 from dead where id=?1 and kind='event'", sql_int(e->id));
     e->is_event = sql_next(&rows);
-    if (sql_end(&rows) < 0)
+    if (sql_finish(&rows) < 0)
         return -1;
     if (e->is_event)
         return 0;
@@ -125,21 +125,21 @@ static int retry(struct sql *db, void *ctx)
             "insert into outbox(seq, pos, sub, conn, lane, turn, kind, priority, in_doubt, at,"
             " expires, body) select ?2, ?2, 0, conn, lane, turn, kind, priority, 1, ?3, ?4, body"
             " from dead where id=?1",
-            sql_int(e->id), sql_int(e->seq), sql_int(journal_now(e->j)),
-            sql_int(journal_expiry(e->j, 0))) < 0)
+            sql_int(e->id), sql_int(e->seq), sql_int(journal_now_ms(e->j)),
+            sql_int(journal_expiry_ms(e->j, 0))) < 0)
         return -1;
     return drop(db, ctx);
 }
 
-enum record_status journal_dead_retry(struct journal *j, int64_t id, int64_t seq)
+enum journal_status journal_dead_retry(struct journal *j, int64_t id, int64_t seq)
 {
-    struct exhumation e = {.j = j, .id = id, .seq = seq};
-    const enum record_status status = journal_transact(j, STORE_DURABLE, retry, &e, &e.found);
-    return e.is_event && status <= RECORD_UNCHANGED ? RECORD_REFUSED : status;
+    struct dead_retry e = {.j = j, .id = id, .seq = seq};
+    const enum journal_status status = journal_transact(j, STORE_DURABLE, retry, &e, &e.found);
+    return e.is_event && status <= JOURNAL_NO_CHANGE ? JOURNAL_REFUSED : status;
 }
 
-enum record_status journal_dead_drop(struct journal *j, int64_t id)
+enum journal_status journal_dead_drop(struct journal *j, int64_t id)
 {
-    struct exhumation e = {.j = j, .id = id};
+    struct dead_retry e = {.j = j, .id = id};
     return journal_transact(j, STORE_DURABLE, drop, &e, &e.found);
 }

@@ -13,25 +13,25 @@ struct journal {
 };
 
 /* Unix milliseconds that no step of the wall clock moves while the host runs: for ages. */
-int64_t journal_now(const struct journal *j);
+int64_t journal_now_ms(const struct journal *j);
 
 /* store_transact, as a status: `changed` says what DONE or UNCHANGED is, after it. */
-enum record_status journal_transact(struct journal *j, enum store_commit how,
-                                    int (*body)(struct sql *db, void *ctx), void *ctx,
-                                    const bool *changed);
+enum journal_status journal_transact(struct journal *j, enum store_commit how,
+                                     int (*body)(struct sql *db, void *ctx), void *ctx,
+                                     const bool *changed);
 /* Ends a reading outside of a transaction: `status`, or FAILED (logged). */
-enum record_status journal_read_end(struct journal *j, struct sql_rows *rows,
-                                    enum record_status status);
-bool journal_key_fits(const char *key);
+enum journal_status journal_finish_read(struct journal *j, struct sql_rows *rows,
+                                        enum journal_status status);
+bool journal_is_key_valid(const char *key);
 
 /* When a row that is laid now becomes too old; max_age_ms 0: as the limits say. */
-int64_t journal_expiry(const struct journal *j, int64_t max_age_ms);
+int64_t journal_expiry_ms(const struct journal *j, int64_t max_age_ms);
 /* Moves a row into the dead letters and logs it. */
-int journal_bury(struct sql *db, int64_t seq, const char *reason, int64_t now);
+int journal_move_to_dead(struct sql *db, int64_t seq, const char *reason, int64_t now);
 /* Applies the limits, in a transaction. */
 int journal_apply_limits(struct journal *j, struct sql *db);
 
 /* journal_question.c: those who asked are gone. */
-int journal_close_questions(struct sql *db, int64_t now);
+int journal_cancel_questions(struct sql *db, int64_t now);
 
 #endif

@@ -2,7 +2,7 @@
  * Owns the small texts: the tables kv and memory. */
 #include "io/journal/journal_internal.h"
 
-struct pair {
+struct journal_kv_pair {
     const char *conn; /* of memory */
     const char *key;  /* or the turn */
     struct str value; /* p NULL removes */
@@ -11,7 +11,7 @@ struct pair {
 
 static int put(struct sql *db, void *ctx)
 {
-    struct pair *const p = ctx;
+    struct journal_kv_pair *const p = ctx;
     const int rc = p->value.p ? sql_run(db,
                                         "insert into kv(key, value) values(?1,?2)"
                                         " on conflict do update set value=excluded.value",
@@ -21,48 +21,48 @@ static int put(struct sql *db, void *ctx)
     return rc;
 }
 
-enum record_status journal_put(struct journal *j, const char *key, struct str value)
+enum journal_status journal_kv_put(struct journal *j, const char *key, struct str value)
 {
-    if (!journal_key_fits(key) || value.len > RECORD_MAX_VALUE)
-        return RECORD_TOO_BIG;
-    struct pair p = {.key = key, .value = value};
+    if (!journal_is_key_valid(key) || value.len > JOURNAL_MAX_VALUE)
+        return JOURNAL_TOO_BIG;
+    struct journal_kv_pair p = {.key = key, .value = value};
     return journal_transact(j, STORE_NORMAL, put, &p, &p.changed);
 }
 
 /* Appends the first column of the first row. */
-static enum record_status read_text(struct journal *j, struct sql_rows rows, struct buf *text)
+static enum journal_status read_text(struct journal *j, struct sql_rows rows, struct buf *text)
 {
     const bool found = sql_next(&rows);
     if (found) {
         const struct str s = sql_column_text(&rows, 0);
         buf_add(text, s.p, s.len);
     }
-    return journal_read_end(j, &rows, found ? RECORD_DONE : RECORD_UNCHANGED);
+    return journal_finish_read(j, &rows, found ? JOURNAL_DONE : JOURNAL_NO_CHANGE);
 }
 
-enum record_status journal_get(struct journal *j, const char *key, struct buf *value)
+enum journal_status journal_kv_get(struct journal *j, const char *key, struct buf *value)
 {
     return read_text(
-        j, sql_select(store_sql(j->store), "select value from kv where key=?1", sql_text(key)),
+        j, sql_select(store_get_sql(j->store), "select value from kv where key=?1", sql_text(key)),
         value);
 }
 
-enum record_status journal_each_value(struct journal *j, const char *prefix,
-                                      void (*each)(void *ctx, const char *key, const char *value),
-                                      void *ctx)
+enum journal_status journal_kv_each(struct journal *j, const char *prefix,
+                                    void (*each)(void *ctx, const char *key, const char *value),
+                                    void *ctx)
 {
     struct sql_rows rows =
-        sql_select(store_sql(j->store),
+        sql_select(store_get_sql(j->store),
                    "select key, value from kv where substr(key, 1, length(?1)) = ?1 order by key",
                    sql_text(prefix));
     while (sql_next(&rows))
         each(ctx, sql_column_text(&rows, 0).p, sql_column_text(&rows, 1).p);
-    return journal_read_end(j, &rows, RECORD_DONE);
+    return journal_finish_read(j, &rows, JOURNAL_DONE);
 }
 
 static int remember(struct sql *db, void *ctx)
 {
-    struct pair *const p = ctx;
+    struct journal_kv_pair *const p = ctx;
     const int rc = p->value.p ? sql_run(db,
                                         "insert into memory(conn, turn, text) values(?1,?2,?3)"
                                         " on conflict do update set text=excluded.text",
@@ -73,21 +73,22 @@ static int remember(struct sql *db, void *ctx)
     return rc;
 }
 
-enum record_status journal_remember(struct journal *j, const char *conn, const char *turn,
-                                    const char *text)
+enum journal_status journal_memory_put(struct journal *j, const char *conn, const char *turn,
+                                       const char *text)
 {
     const struct str value = {text, text ? strlen(text) : 0};
-    if (!journal_key_fits(conn) || !journal_key_fits(turn) || value.len > RECORD_MAX_MEMORY)
-        return RECORD_TOO_BIG;
-    struct pair p = {.conn = conn, .key = turn, .value = value};
+    if (!journal_is_key_valid(conn) || !journal_is_key_valid(turn) ||
+        value.len > JOURNAL_MAX_MEMORY)
+        return JOURNAL_TOO_BIG;
+    struct journal_kv_pair p = {.conn = conn, .key = turn, .value = value};
     return journal_transact(j, STORE_NORMAL, remember, &p, &p.changed);
 }
 
-enum record_status journal_recall(struct journal *j, const char *conn, const char *turn,
-                                  struct buf *text)
+enum journal_status journal_memory_get(struct journal *j, const char *conn, const char *turn,
+                                       struct buf *text)
 {
     return read_text(j,
-                     sql_select(store_sql(j->store),
+                     sql_select(store_get_sql(j->store),
                                 "select text from memory where conn=?1 and turn=?2", sql_text(conn),
                                 sql_text(turn)),
                      text);

@@ -6,7 +6,7 @@
 #include "base/sys/log.h"
 #include "io/journal/journal_internal.h"
 
-struct pruning {
+struct prune_state {
     struct journal *j;
     int64_t now;  /* journal time: of outbox and dead letters */
     int64_t wall; /* of turns and messages */
@@ -18,23 +18,23 @@ static int64_t horizon(int64_t now, int64_t age)
     return age ? now - age : INT64_MIN;
 }
 
-static int bury_old(struct sql *db, const struct pruning *p)
+static int bury_old(struct sql *db, const struct prune_state *p)
 {
     for (;;) {
         int64_t seq = 0;
-        if (sql_number(db,
-                       "select seq from outbox where expires<=?1 and state='queued'"
-                       " order by expires limit 1",
-                       &seq, sql_int(p->now)) < 0)
+        if (sql_select_int(db,
+                           "select seq from outbox where expires<=?1 and state='queued'"
+                           " order by expires limit 1",
+                           &seq, sql_int(p->now)) < 0)
             return -1;
         if (!seq)
             return 0;
-        if (journal_bury(db, seq, "expired", p->now) < 0)
+        if (journal_move_to_dead(db, seq, "expired", p->now) < 0)
             return -1;
     }
 }
 
-static int drop_ended(struct sql *db, const struct pruning *p)
+static int drop_ended(struct sql *db, const struct prune_state *p)
 {
     const int64_t keep = horizon(p->wall, p->j->limits.keep_age);
     if (sql_run(db, "delete from inbox where seen_at<?1", sql_int(keep)) < 0 ||
@@ -60,18 +60,18 @@ static int find_oldest(struct sql *db, int64_t *seq, int64_t *size)
                                        " order by seq limit 1");
     *seq = 0;
     if (sql_next(&r)) {
-        *seq = sql_column(&r, 0);
-        *size = sql_column(&r, 1);
+        *seq = sql_column_int(&r, 0);
+        *size = sql_column_int(&r, 1);
     }
-    return sql_end(&r);
+    return sql_finish(&r);
 }
 
-static int make_room(struct sql *db, const struct pruning *p)
+static int make_room(struct sql *db, const struct prune_state *p)
 {
     const struct journal_limits *const limits = &p->j->limits;
     int64_t rows = 0, bytes = 0;
-    if (sql_number(db, "select count(*) from outbox", &rows) < 0 ||
-        sql_number(db, "select sum(length(body)) from outbox", &bytes) < 0)
+    if (sql_select_int(db, "select count(*) from outbox", &rows) < 0 ||
+        sql_select_int(db, "select sum(length(body)) from outbox", &bytes) < 0)
         return -1;
     while ((limits->rows && rows > limits->rows) || (limits->bytes && bytes > limits->bytes)) {
         int64_t seq = 0, size = 0;
@@ -79,7 +79,7 @@ static int make_room(struct sql *db, const struct pruning *p)
             return -1;
         if (!seq)
             return 0;
-        if (journal_bury(db, seq, "overflow", p->now) < 0)
+        if (journal_move_to_dead(db, seq, "overflow", p->now) < 0)
             return -1;
         rows--;
         bytes -= size;
@@ -96,7 +96,7 @@ static int drop_some(struct sql *db, const char *text, int64_t bound, int64_t *d
     return 0;
 }
 
-static int drop_dead(struct sql *db, const struct pruning *p)
+static int drop_dead(struct sql *db, const struct prune_state *p)
 {
     const struct journal_limits *const limits = &p->j->limits;
     int64_t dropped = 0;
@@ -116,11 +116,11 @@ static int drop_dead(struct sql *db, const struct pruning *p)
                   limits->dead_bytes, &dropped) < 0)
         return -1;
     if (dropped)
-        log_line(LOG_ERR, "store", "dead letters dropped, too old or too many: %" PRId64, dropped);
+        log_write(LOG_ERR, "store", "dead letters dropped, too old or too many: %" PRId64, dropped);
     return 0;
 }
 
-static int drop_results(struct sql *db, const struct pruning *p)
+static int drop_results(struct sql *db, const struct prune_state *p)
 {
     const int64_t max = p->j->limits.result_bytes;
     return !max ? 0
@@ -134,10 +134,10 @@ static int drop_results(struct sql *db, const struct pruning *p)
 
 int journal_apply_limits(struct journal *j, struct sql *db)
 {
-    static int (*const steps[])(struct sql * db, const struct pruning *p) = {
+    static int (*const steps[])(struct sql * db, const struct prune_state *p) = {
         bury_old, make_room, drop_ended, drop_results, drop_dead,
     };
-    const struct pruning p = {j, journal_now(j), (int64_t)(clock_wall() * 1000)};
+    const struct prune_state p = {j, journal_now_ms(j), (int64_t)(clock_wall_s() * 1000)};
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
         if (steps[i](db, &p) < 0)
             return -1;
@@ -149,13 +149,13 @@ static int prune(struct sql *db, void *ctx)
     return journal_apply_limits(ctx, db);
 }
 
-enum record_status journal_prune(struct journal *j)
+enum journal_status journal_prune(struct journal *j)
 {
     static const bool changed = true;
     return journal_transact(j, STORE_DURABLE, prune, j, &changed);
 }
 
-struct counting {
+struct prune_counters {
     struct journal_stats *stats;
     int64_t now;
     bool changed;
@@ -164,7 +164,7 @@ struct counting {
 /* In a transaction, so that the numbers are of one moment. */
 static int count(struct sql *db, void *ctx)
 {
-    const struct counting *const c = ctx;
+    const struct prune_counters *const c = ctx;
     int64_t oldest = c->now;
     const struct {
         const char *text;
@@ -181,15 +181,15 @@ static int count(struct sql *db, void *ctx)
         {"select count(*) from dead", &c->stats->dead},
     };
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        if (sql_number(db, counts[i].text, counts[i].number) < 0)
+        if (sql_select_int(db, counts[i].text, counts[i].number) < 0)
             return -1;
     c->stats->oldest_ms = c->now > oldest ? c->now - oldest : 0;
     return 0;
 }
 
-enum record_status journal_stats(struct journal *j, struct journal_stats *stats)
+enum journal_status journal_read_stats(struct journal *j, struct journal_stats *stats)
 {
     *stats = (struct journal_stats){0};
-    struct counting c = {stats, journal_now(j), true};
+    struct prune_counters c = {stats, journal_now_ms(j), true};
     return journal_transact(j, STORE_NORMAL, count, &c, &c.changed);
 }

@@ -4,7 +4,7 @@
 
 static int note(struct sql *db, void *ctx)
 {
-    const struct record_question *const q = ctx;
+    const struct journal_question *const q = ctx;
     return sql_run(
         db,
         "insert into question(turn, id, agent, tool, shown, asked_at, decision, by,"
@@ -16,18 +16,18 @@ static int note(struct sql *db, void *ctx)
         sql_text(q->shown), sql_int(q->asked_at), sql_text(q->decision), sql_text(q->by));
 }
 
-enum record_status journal_note_question(struct journal *j, const struct record_question *q)
+enum journal_status journal_put_question(struct journal *j, const struct journal_question *q)
 {
     const char *const texts[] = {q->turn, q->id, q->agent, q->tool, q->shown, q->decision, q->by};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (!journal_key_fits(texts[i]))
-            return RECORD_TOO_BIG;
-    struct record_question now = *q;
-    now.asked_at = journal_now(j);
+        if (!journal_is_key_valid(texts[i]))
+            return JOURNAL_TOO_BIG;
+    struct journal_question now = *q;
+    now.asked_at = journal_now_ms(j);
     return journal_transact(j, STORE_NORMAL, note, &now, &(bool){true});
 }
 
-int journal_close_questions(struct sql *db, int64_t now)
+int journal_cancel_questions(struct sql *db, int64_t now)
 {
     return sql_run(db,
                    "update question set decision='cancelled', by='host_restart', decided_at=?1"
@@ -35,26 +35,26 @@ int journal_close_questions(struct sql *db, int64_t now)
                    sql_int(now));
 }
 
-enum record_status journal_list_questions(struct journal *j,
-                                          void (*each)(void *ctx, const struct record_question *q),
-                                          void *ctx)
+enum journal_status
+journal_list_questions(struct journal *j, void (*each)(void *ctx, const struct journal_question *q),
+                       void *ctx)
 {
-    struct sql_rows rows = sql_select(store_sql(j->store),
+    struct sql_rows rows = sql_select(store_get_sql(j->store),
                                       "select turn, id, agent, tool, shown, asked_at, decision, by,"
                                       " decided_at from question order by asked_at, turn, id");
     while (sql_next(&rows)) {
-        const struct record_question q = {
+        const struct journal_question q = {
             .turn = sql_column_text(&rows, 0).p,
             .id = sql_column_text(&rows, 1).p,
             .agent = sql_column_text(&rows, 2).p,
             .tool = sql_column_text(&rows, 3).p,
             .shown = sql_column_text(&rows, 4).p,
-            .asked_at = sql_column(&rows, 5),
+            .asked_at = sql_column_int(&rows, 5),
             .decision = sql_column_text(&rows, 6).p,
             .by = sql_column_text(&rows, 7).p,
-            .decided_at = sql_column(&rows, 8),
+            .decided_at = sql_column_int(&rows, 8),
         };
         each(ctx, &q);
     }
-    return journal_read_end(j, &rows, RECORD_DONE);
+    return journal_finish_read(j, &rows, JOURNAL_DONE);
 }

@@ -5,17 +5,17 @@
 
 static int64_t wall_ms(void)
 {
-    return (int64_t)(clock_wall() * 1000);
+    return (int64_t)(clock_wall_s() * 1000);
 }
 
-struct admission {
-    const struct record_turn *turn;
+struct turn_admission {
+    const struct journal_turn *turn;
     struct buf *first;
     bool admitted;
 };
 
 /* Whether one of the ids is known; its turn goes to first. */
-static int find_first(struct sql *db, const struct admission *a, bool *found)
+static int find_first(struct sql *db, const struct turn_admission *a, bool *found)
 {
     if (a->first)
         buf_reset(a->first);
@@ -27,10 +27,10 @@ static int find_first(struct sql *db, const struct admission *a, bool *found)
         const struct str id = sql_column_text(&rows, 0);
         buf_add(a->first, id.p, id.len);
     }
-    return sql_end(&rows);
+    return sql_finish(&rows);
 }
 
-static int note_message(struct sql *db, const struct record_turn *t, const char *id)
+static int note_message(struct sql *db, const struct journal_turn *t, const char *id)
 {
     if (!id)
         return 0;
@@ -40,7 +40,7 @@ static int note_message(struct sql *db, const struct record_turn *t, const char 
                    sql_text(t->source), sql_text(id), sql_text(t->id), sql_int(wall_ms()));
 }
 
-static int insert_turn(struct sql *db, const struct record_turn *t)
+static int insert_turn(struct sql *db, const struct journal_turn *t)
 {
     return sql_run(db,
                    "insert into turn(id, agent, conv, source, state, boot_id, agent_pid,"
@@ -56,7 +56,7 @@ static int insert_turn(struct sql *db, const struct record_turn *t)
 
 static int admit(struct sql *db, void *ctx)
 {
-    struct admission *const a = ctx;
+    struct turn_admission *const a = ctx;
     bool found = false;
     a->admitted = false;
     if (find_first(db, a, &found) < 0)
@@ -75,29 +75,30 @@ static size_t length(const char *text)
     return text ? strlen(text) : 0;
 }
 
-static bool turn_fits(const struct record_turn *t)
+static bool turn_fits(const struct journal_turn *t)
 {
     const char *const keys[] = {t->id,   t->agent,   t->conv,   t->source, t->msg_id,
                                 t->also, t->boot_id, t->cgroup, t->owner};
     bool fits = length(t->prompt) + length(t->route) + length(t->files) + length(t->seen) <=
-                RECORD_MAX_PROMPT;
+                JOURNAL_MAX_PROMPT;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        fits &= journal_key_fits(keys[i]);
+        fits &= journal_is_key_valid(keys[i]);
     return fits;
 }
 
-enum record_status journal_admit(struct journal *j, const struct record_turn *t, struct buf *first)
+enum journal_status journal_admit_turn(struct journal *j, const struct journal_turn *t,
+                                       struct buf *first)
 {
     if (!turn_fits(t))
-        return RECORD_TOO_BIG;
-    struct admission a = {.turn = t, .first = first};
-    const enum record_status status = journal_transact(j, STORE_DURABLE, admit, &a, &a.admitted);
-    if (status == RECORD_DONE)
-        store_point(j->store, "after-admit");
+        return JOURNAL_TOO_BIG;
+    struct turn_admission a = {.turn = t, .first = first};
+    const enum journal_status status = journal_transact(j, STORE_DURABLE, admit, &a, &a.admitted);
+    if (status == JOURNAL_DONE)
+        store_pass_test_point(j->store, "after-admit");
     return status;
 }
 
-struct beginning {
+struct turn_beginning {
     const char *turn, *seen;
     const char *const *merged;
     size_t n;
@@ -116,7 +117,7 @@ static int merge(struct sql *db, const char *turn, const char *into)
 
 static int begin(struct sql *db, void *ctx)
 {
-    struct beginning *const b = ctx;
+    struct turn_beginning *const b = ctx;
     if (sql_run(db,
                 "update turn set state='running', seen=?2, began_at=?3"
                 " where id=?1 and state='waiting'",
@@ -143,24 +144,24 @@ static int merge_one(struct sql *db, void *ctx)
     return 0;
 }
 
-enum record_status journal_merge(struct journal *j, const char *turn, const char *into)
+enum journal_status journal_merge(struct journal *j, const char *turn, const char *into)
 {
     struct merging m = {.turn = turn, .into = into};
     return journal_transact(j, STORE_NORMAL, merge_one, &m, &m.merged);
 }
 
-enum record_status journal_begin(struct journal *j, const char *turn, const char *seen,
-                                 const char *const *merged, size_t n)
+enum journal_status journal_begin_turn(struct journal *j, const char *turn, const char *seen,
+                                       const char *const *merged, size_t n)
 {
-    if (length(seen) > RECORD_MAX_PROMPT)
-        return RECORD_TOO_BIG;
-    struct beginning b = {.turn = turn, .seen = seen, .merged = merged, .n = n};
+    if (length(seen) > JOURNAL_MAX_PROMPT)
+        return JOURNAL_TOO_BIG;
+    struct turn_beginning b = {.turn = turn, .seen = seen, .merged = merged, .n = n};
     return journal_transact(j, STORE_NORMAL, begin, &b, &b.began);
 }
 
 static int cancel(struct sql *db, void *ctx)
 {
-    struct beginning *const b = ctx;
+    struct turn_beginning *const b = ctx;
     if (sql_run(db,
                 "update turn set state='cancelled', code=?2, " ENDED
                 " where id=?1 and state='waiting'",
@@ -170,36 +171,36 @@ static int cancel(struct sql *db, void *ctx)
     return 0;
 }
 
-enum record_status journal_cancel(struct journal *j, const char *turn)
+enum journal_status journal_cancel_turn(struct journal *j, const char *turn)
 {
-    struct beginning b = {.turn = turn};
+    struct turn_beginning b = {.turn = turn};
     return journal_transact(j, STORE_NORMAL, cancel, &b, &b.began);
 }
 
 static int delete_waiting(struct sql *db, void *ctx)
 {
-    struct beginning *const b = ctx;
+    struct turn_beginning *const b = ctx;
     if (sql_run(db, "delete from turn where id=?1 and state='waiting'", sql_text(b->turn)) < 0)
         return -1;
     b->began = sql_changes(db) > 0;
     return b->began ? sql_run(db, "delete from inbox where turn_id=?1", sql_text(b->turn)) : 0;
 }
 
-enum record_status journal_forget_turn(struct journal *j, const char *turn)
+enum journal_status journal_forget_turn(struct journal *j, const char *turn)
 {
-    struct beginning b = {.turn = turn};
+    struct turn_beginning b = {.turn = turn};
     return journal_transact(j, STORE_NORMAL, delete_waiting, &b, &b.began);
 }
 
-struct note {
-    const struct record_turn *turn;
+struct turn_agent_update {
+    const struct journal_turn *turn;
     bool changed;
 };
 
 static int note_agent(struct sql *db, void *ctx)
 {
-    struct note *const n = ctx;
-    const struct record_turn *const t = n->turn;
+    struct turn_agent_update *const n = ctx;
+    const struct journal_turn *const t = n->turn;
     if (sql_run(db,
                 "update turn set boot_id=?2, agent_pid=?3, agent_start=?4, cgroup=?5"
                 " where id=?1 and state='running'",
@@ -210,38 +211,38 @@ static int note_agent(struct sql *db, void *ctx)
     return 0;
 }
 
-enum record_status journal_note_agent(struct journal *j, const struct record_turn *t)
+enum journal_status journal_set_agent_process(struct journal *j, const struct journal_turn *t)
 {
-    if (!journal_key_fits(t->boot_id) || !journal_key_fits(t->cgroup))
-        return RECORD_TOO_BIG;
-    struct note n = {.turn = t};
+    if (!journal_is_key_valid(t->boot_id) || !journal_is_key_valid(t->cgroup))
+        return JOURNAL_TOO_BIG;
+    struct turn_agent_update n = {.turn = t};
     return journal_transact(j, STORE_NORMAL, note_agent, &n, &n.changed);
 }
 
-struct ending {
+struct turn_ending {
     struct journal *j;
-    const struct record_outcome *outcome;
+    const struct journal_outcome *outcome;
     int64_t seq;
     bool ended;
 };
 
-static int lay_outcome(struct sql *db, const struct ending *e, size_t i)
+static int lay_outcome(struct sql *db, const struct turn_ending *e, size_t i)
 {
-    const struct record_target *const t = &e->outcome->targets[i];
+    const struct journal_target *const t = &e->outcome->targets[i];
     return sql_run(db,
                    "insert into outbox(seq, pos, sub, conn, lane, turn, kind, priority, at,"
                    " expires, body) values(?1,?1,0,?2,?3,?4,'outcome',0,?5,?6,?7)"
                    " on conflict(turn, conn) where kind='outcome' do nothing",
                    sql_int(e->seq + (int64_t)i), sql_text(t->conn), sql_text(t->lane),
-                   sql_text(e->outcome->turn), sql_int(journal_now(e->j)),
-                   sql_int(journal_expiry(e->j, 0)), sql_blob(t->body));
+                   sql_text(e->outcome->turn), sql_int(journal_now_ms(e->j)),
+                   sql_int(journal_expiry_ms(e->j, 0)), sql_blob(t->body));
 }
 
 /* The guard of the whole design: whoever finds the turn running ends it, and nobody after. */
 static int end_turn(struct sql *db, void *ctx)
 {
-    struct ending *const e = ctx;
-    const struct record_outcome *const o = e->outcome;
+    struct turn_ending *const e = ctx;
+    const struct journal_outcome *const o = e->outcome;
     e->ended = false;
     if (sql_run(db,
                 "update turn set state=?4, code=?2, " ENDED
@@ -252,7 +253,7 @@ static int end_turn(struct sql *db, void *ctx)
         return -1;
     if (sql_changes(db) == 0)
         return 0;
-    store_point(e->j->store, "in-outcome");
+    store_pass_test_point(e->j->store, "in-outcome");
     for (size_t i = 0; i < o->n; i++)
         if (lay_outcome(db, e, i) < 0)
             return -1;
@@ -260,26 +261,28 @@ static int end_turn(struct sql *db, void *ctx)
     return 0;
 }
 
-static bool outcome_fits(const struct record_outcome *o)
+static bool outcome_fits(const struct journal_outcome *o)
 {
-    bool fits = journal_key_fits(o->turn) && journal_key_fits(o->error) &&
-                o->result.len <= RECORD_MAX_RESULT;
+    bool fits = journal_is_key_valid(o->turn) && journal_is_key_valid(o->error) &&
+                o->result.len <= JOURNAL_MAX_RESULT;
     for (size_t i = 0; i < o->n; i++) {
-        const struct record_target *const t = &o->targets[i];
-        fits &= journal_key_fits(t->conn) && journal_key_fits(t->lane);
-        fits &= t->body.len <= RECORD_MAX_BODY;
+        const struct journal_target *const t = &o->targets[i];
+        fits &= journal_is_key_valid(t->conn) && journal_is_key_valid(t->lane);
+        fits &= t->body.len <= JOURNAL_MAX_BODY;
     }
     return fits;
 }
 
-enum record_status journal_end_turn(struct journal *j, const struct record_outcome *o, int64_t seq)
+enum journal_status journal_end_turn(struct journal *j, const struct journal_outcome *o,
+                                     int64_t seq)
 {
     if (!outcome_fits(o))
-        return RECORD_TOO_BIG;
-    struct ending e = {.j = j, .outcome = o, .seq = seq};
-    const enum record_status status = journal_transact(j, STORE_MUST, end_turn, &e, &e.ended);
-    if (status == RECORD_DONE)
-        store_point(j->store, "after-outcome-commit");
+        return JOURNAL_TOO_BIG;
+    struct turn_ending e = {.j = j, .outcome = o, .seq = seq};
+    const enum journal_status status =
+        journal_transact(j, STORE_DURABLE_RESERVE, end_turn, &e, &e.ended);
+    if (status == JOURNAL_DONE)
+        store_pass_test_point(j->store, "after-outcome-commit");
     return status;
 }
 
@@ -301,25 +304,25 @@ static int note_result(struct sql *db, void *ctx)
     return 0;
 }
 
-enum record_status journal_note_result(struct journal *j, const char *turn, struct str result)
+enum journal_status journal_note_result(struct journal *j, const char *turn, struct str result)
 {
-    if (result.len > RECORD_MAX_RESULT)
-        return RECORD_TOO_BIG;
+    if (result.len > JOURNAL_MAX_RESULT)
+        return JOURNAL_TOO_BIG;
     struct late_result l = {.turn = turn, .result = result};
     return journal_transact(j, STORE_NORMAL, note_result, &l, &l.changed);
 }
 
-static struct record_turn read_turn(const struct sql_rows *rows)
+static struct journal_turn read_turn(const struct sql_rows *rows)
 {
-    return (struct record_turn){
+    return (struct journal_turn){
         .id = sql_column_text(rows, 0).p,
         .agent = sql_column_text(rows, 1).p,
         .conv = sql_column_text(rows, 2).p,
         .source = sql_column_text(rows, 3).p,
         .waiting = str_is(sql_column_text(rows, 4), "waiting"),
         .boot_id = sql_column_text(rows, 5).p,
-        .agent_pid = sql_column(rows, 6),
-        .agent_start = sql_column(rows, 7),
+        .agent_pid = sql_column_int(rows, 6),
+        .agent_start = sql_column_int(rows, 7),
         .cgroup = sql_column_text(rows, 8).p,
         .route = sql_column_text(rows, 9).p,
         .files = sql_column_text(rows, 10).p,
@@ -327,9 +330,9 @@ static struct record_turn read_turn(const struct sql_rows *rows)
         .seen = sql_column_text(rows, 12).p,
         .state = sql_column_text(rows, 4).p,
         .code = sql_column_text(rows, 13).p,
-        .admitted_ms = sql_column(rows, 14),
-        .began_ms = sql_column(rows, 15),
-        .ended_ms = sql_column(rows, 16),
+        .admitted_ms = sql_column_int(rows, 14),
+        .began_ms = sql_column_int(rows, 15),
+        .ended_ms = sql_column_int(rows, 16),
         .owner = sql_column_text(rows, 17).p,
         .result = sql_column_blob(rows, 18),
     };
@@ -339,29 +342,29 @@ static struct record_turn read_turn(const struct sql_rows *rows)
     "select id, agent, conv, source, state, boot_id, agent_pid, agent_start, cgroup, route,"       \
     " files, prompt, seen, code, admitted_at, began_at, ended_at, owner, result from turn"
 
-enum record_status journal_open_turns(struct journal *j,
-                                      void (*each)(void *ctx, const struct record_turn *t),
-                                      void *ctx)
+enum journal_status journal_list_open_turns(struct journal *j,
+                                            void (*each)(void *ctx, const struct journal_turn *t),
+                                            void *ctx)
 {
     struct sql_rows rows =
-        sql_select(store_sql(j->store), TURN " where ended_at is null and state in"
-                                             "('waiting','running') order by rowid");
+        sql_select(store_get_sql(j->store), TURN " where ended_at is null and state in"
+                                                 "('waiting','running') order by rowid");
     while (sql_next(&rows)) {
-        const struct record_turn t = read_turn(&rows);
+        const struct journal_turn t = read_turn(&rows);
         each(ctx, &t);
     }
-    return journal_read_end(j, &rows, RECORD_DONE);
+    return journal_finish_read(j, &rows, JOURNAL_DONE);
 }
 
-enum record_status journal_find_turn(struct journal *j, const char *id,
-                                     void (*each)(void *ctx, const struct record_turn *t),
-                                     void *ctx)
+enum journal_status journal_find_turn(struct journal *j, const char *id,
+                                      void (*each)(void *ctx, const struct journal_turn *t),
+                                      void *ctx)
 {
-    struct sql_rows rows = sql_select(store_sql(j->store), TURN " where id=?1", sql_text(id));
+    struct sql_rows rows = sql_select(store_get_sql(j->store), TURN " where id=?1", sql_text(id));
     const bool found = sql_next(&rows);
     if (found) {
-        const struct record_turn t = read_turn(&rows);
+        const struct journal_turn t = read_turn(&rows);
         each(ctx, &t);
     }
-    return journal_read_end(j, &rows, found ? RECORD_DONE : RECORD_UNCHANGED);
+    return journal_finish_read(j, &rows, found ? JOURNAL_DONE : JOURNAL_NO_CHANGE);
 }

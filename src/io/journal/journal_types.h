@@ -10,24 +10,24 @@
 
 #include "base/str.h"
 
-#define RECORD_MAX_KEY 512                   /* bytes of an id, a connector, a lane, a reason */
-#define RECORD_MAX_PROMPT ((size_t)1 << 20)  /* of the texts that a turn needs, together */
-#define RECORD_MAX_RESULT ((size_t)2 << 20)  /* of what is kept of a turn's outcome */
-#define RECORD_MAX_BODY ((size_t)16 << 20)   /* of a row */
-#define RECORD_MAX_MEMORY ((size_t)4 << 10)  /* of what a connector remembers of a turn */
-#define RECORD_MAX_VALUE ((size_t)256 << 10) /* of a value of kv */
-#define RECORD_MAX_CRASHES 3 /* in flight at so many crashes: poison, a dead letter */
+#define JOURNAL_MAX_KEY 512                   /* bytes of an id, a connector, a lane, a reason */
+#define JOURNAL_MAX_PROMPT ((size_t)1 << 20)  /* of the texts that a turn needs, together */
+#define JOURNAL_MAX_RESULT ((size_t)2 << 20)  /* of what is kept of a turn's outcome */
+#define JOURNAL_MAX_BODY ((size_t)16 << 20)   /* of a row */
+#define JOURNAL_MAX_MEMORY ((size_t)4 << 10)  /* of what a connector remembers of a turn */
+#define JOURNAL_MAX_VALUE ((size_t)256 << 10) /* of a value of kv */
+#define JOURNAL_MAX_CRASHES 3 /* in flight at so many crashes: poison, a dead letter */
 
-enum record_status {
-    RECORD_DONE,
-    RECORD_UNCHANGED, /* a duplicate, over already, not there: see the function */
-    RECORD_REFUSED,   /* what is there is nothing that this can be done to: see the function */
-    RECORD_TOO_BIG,   /* something above its cap: nothing was written */
-    RECORD_DISK_FULL, /* nothing was written */
-    RECORD_FAILED,    /* nothing was written; logged */
+enum journal_status {
+    JOURNAL_DONE,
+    JOURNAL_NO_CHANGE, /* a duplicate, over already, not there: see the function */
+    JOURNAL_REFUSED,   /* what is there is nothing that this can be done to: see the function */
+    JOURNAL_TOO_BIG,   /* something above its cap: nothing was written */
+    JOURNAL_DISK_FULL, /* nothing was written */
+    JOURNAL_FAILED,    /* nothing was written; logged */
 };
 
-struct record_turn {
+struct journal_turn {
     const char *id, *agent, *conv, *source;
     const char *msg_id, *also; /* optional: ids of its message in `source` */
     bool waiting;              /* behind the running turn of its conversation */
@@ -46,22 +46,22 @@ struct record_turn {
 };
 
 /* One connector that has to be told how a turn ended. */
-struct record_target {
+struct journal_target {
     const char *conn;
     const char *lane; /* where: for people */
     struct str body;
 };
 
-struct record_outcome {
+struct journal_outcome {
     const char *turn;
     const char *error; /* its code; NULL: final */
-    const struct record_target *targets;
+    const struct journal_target *targets;
     size_t n;
     struct str result; /* optional; stored if the turn has an owner, for later GET requests */
 };
 
 /* What a person allowed for longer than once. */
-struct record_approval {
+struct journal_approval {
     int64_t id, at; /* at: Unix milliseconds */
     const char *agent;
     const char *conv;  /* "": in every conversation */
@@ -72,13 +72,13 @@ struct record_approval {
 };
 
 /* Which of them: 0 and NULL mean any. */
-struct record_approvals {
+struct journal_approval_filter {
     int64_t id;
     const char *agent, *conv;
 };
 
 /* What an agent asked people, and who decided. Times are Unix milliseconds. */
-struct record_question {
+struct journal_question {
     const char *turn, *id, *agent;
     const char *tool;  /* or its kind */
     const char *shown; /* what it is about, without secrets, cut */
@@ -88,7 +88,7 @@ struct record_question {
 };
 
 /* A request to be made. */
-struct record_request {
+struct journal_request {
     const char *turn, *lane;
     int priority;       /* kept for the caller */
     int64_t max_age_ms; /* 0: the journal's bound, a day */
@@ -96,12 +96,12 @@ struct record_request {
 };
 
 enum record_kind {
-    RECORD_OUTCOME, /* the connector has still to say what it wants to send */
-    RECORD_REQUEST,
+    JOURNAL_OUTCOME, /* the connector has still to say what it wants to send */
+    JOURNAL_REQUEST,
 };
 
 /* What has still to be told, as it is read. */
-struct record_row {
+struct journal_row {
     int64_t seq; /* its number: rises, and is never given again */
     enum record_kind kind;
     const char *conn, *lane, *turn;
@@ -112,17 +112,17 @@ struct record_row {
     struct str body;
 };
 
-enum record_verdict {
-    RECORD_SENT,
-    RECORD_RETRY, /* it stays; what is laid comes behind it */
-    RECORD_FAIL,  /* a dead letter, unless others take its place */
+enum journal_result {
+    JOURNAL_SENT,
+    JOURNAL_RETRY, /* it stays; what is laid comes behind it */
+    JOURNAL_FAIL,  /* a dead letter, unless others take its place */
 };
 
-struct record_settlement {
-    enum record_verdict verdict;
-    bool in_doubt;                         /* RETRY: this attempt may have been done */
-    const char *reason;                    /* FAIL: of the dead letter; or NULL */
-    const struct record_request *requests; /* in the row's place, in this order */
+struct journal_settlement {
+    enum journal_result verdict;
+    bool in_doubt;                          /* RETRY: this attempt may have been done */
+    const char *reason;                     /* FAIL: of the dead letter; or NULL */
+    const struct journal_request *requests; /* in the row's place, in this order */
     size_t n;
 };
 

@@ -15,21 +15,21 @@
 #define KEEP_IDLE ((size_t)4 << 10)
 
 #define AHEAD ((size_t)512) /* bytes; nearer ones come by themselves */
-#define AHEAD_SPAN (8 * ALIGN_LINE)
+#define AHEAD_SPAN (8 * ALIGN_CACHE_LINE)
 
-static size_t line_cap(const struct lines *s)
+static size_t line_cap(const struct line_splitter *s)
 {
     return s->cap ? s->cap : LINES_DEFAULT_CAP;
 }
 
-static void give(struct lines *s, const char *p, size_t len, bool complete)
+static void give(struct line_splitter *s, const char *p, size_t len, bool complete)
 {
     if (len && p[len - 1] == '\r')
         len--;
     s->line(s->ctx, p, len, complete);
 }
 
-static void forget_part(struct lines *s, size_t keep)
+static void forget_part(struct line_splitter *s, size_t keep)
 {
     if (s->part.cap > keep)
         buf_fini(&s->part);
@@ -37,7 +37,7 @@ static void forget_part(struct lines *s, size_t keep)
         buf_reset(&s->part);
 }
 
-static void drop(struct lines *s)
+static void drop(struct line_splitter *s)
 {
     const uint64_t bytes = s->skipping;
     s->skipping = 0;
@@ -45,7 +45,7 @@ static void drop(struct lines *s)
 }
 
 /* Bytes of a line whose end is not there yet. */
-static void keep(struct lines *s, const char *p, size_t n)
+static void keep(struct line_splitter *s, const char *p, size_t n)
 {
     if (!s->skipping && n <= line_cap(s) - s->part.len) {
         buf_add(&s->part, p, n);
@@ -56,7 +56,7 @@ static void keep(struct lines *s, const char *p, size_t n)
 }
 
 /* Bytes up to the end of a line. */
-static void finish(struct lines *s, const char *p, size_t n)
+static void finish(struct line_splitter *s, const char *p, size_t n)
 {
     if (!s->skipping && !s->part.len && n <= line_cap(s)) {
         give(s, p, n, true);
@@ -76,11 +76,11 @@ static void fetch_ahead(const char *p, const char *end)
 {
     if ((size_t)(end - p) < AHEAD + AHEAD_SPAN)
         return;
-    for (const char *at = p + AHEAD; at < p + AHEAD + AHEAD_SPAN; at += ALIGN_LINE)
+    for (const char *at = p + AHEAD; at < p + AHEAD + AHEAD_SPAN; at += ALIGN_CACHE_LINE)
         __builtin_prefetch(at);
 }
 
-size_t lines_feed(struct lines *s, const char *p, size_t n)
+size_t line_splitter_feed(struct line_splitter *s, const char *p, size_t n)
 {
     const char *const begin = p, *const end = p + n;
     s->stop = false;
@@ -100,7 +100,7 @@ size_t lines_feed(struct lines *s, const char *p, size_t n)
     return (size_t)(p - begin);
 }
 
-void lines_end(struct lines *s)
+void line_splitter_finish(struct line_splitter *s)
 {
     if (s->skipping)
         drop(s);
@@ -109,7 +109,7 @@ void lines_end(struct lines *s)
     buf_fini(&s->part);
 }
 
-void lines_give_back(struct lines *s, struct buf *rest)
+void line_splitter_give_back(struct line_splitter *s, struct buf *rest)
 {
     if (s->part.len)
         buf_add(rest, s->part.p, s->part.len);
@@ -117,7 +117,7 @@ void lines_give_back(struct lines *s, struct buf *rest)
     forget_part(s, KEEP_IDLE);
 }
 
-void lines_fini(struct lines *s)
+void line_splitter_fini(struct line_splitter *s)
 {
     buf_fini(&s->part);
 }

@@ -11,9 +11,9 @@
 
 #define LINES_DEFAULT_CAP ((size_t)16 << 20)
 
-struct lines {
+struct line_splitter {
     /* A line without its \n (nor \r before it). complete: false only for the unterminated tail
-     * given by lines_end. The bytes are valid during the call. */
+     * given by line_splitter_finish. The bytes are valid during the call. */
     void (*line)(void *ctx, const char *p, size_t len, bool complete);
     /* A line of `bytes` bytes was longer than the cap and has been skipped. */
     void (*dropped)(void *ctx, uint64_t bytes);
@@ -21,17 +21,17 @@ struct lines {
     size_t cap;        /* longest line, without its \n; 0: LINES_DEFAULT_CAP */
     struct buf part;   /* the line begun in earlier chunks */
     uint64_t skipping; /* bytes of an over-long line so far; 0: none */
-    bool stop;         /* set by `line`: lines_feed takes nothing behind it */
+    bool stop;         /* set by `line`: line_splitter_feed takes nothing behind it */
 };
 
 /* Set line, dropped, ctx and cap; the rest is zero. Returns how many bytes it has taken: n, unless
  * `stop` was set, which it resets. */
-size_t lines_feed(struct lines *s, const char *p, size_t n);
+size_t line_splitter_feed(struct line_splitter *s, const char *p, size_t n);
 /* End of stream: gives the tail that had no newline, if there is one. */
-void lines_end(struct lines *s);
+void line_splitter_finish(struct line_splitter *s);
 /* Appends what has come of the newest line to `rest`, and forgets it: with what is read next it
  * comes again, behind other bytes. The rest of a line over the cap is then a line. */
-void lines_give_back(struct lines *s, struct buf *rest);
-void lines_fini(struct lines *s);
+void line_splitter_give_back(struct line_splitter *s, struct buf *rest);
+void line_splitter_fini(struct line_splitter *s);
 
 #endif

@@ -18,8 +18,8 @@
 #include "base/sys/log.h"
 #include "io/loop/wakeup_coalescer.h"
 
-struct post {
-    struct post *next;
+struct loop_posted_call {
+    struct loop_posted_call *next;
     void (*fn)(void *arg);
     void *arg;
 };
@@ -29,19 +29,19 @@ struct post {
 
 struct loop {
     uint64_t files_before;
-    struct loop_places places;
+    struct loop_reserved_fds places;
     /* loop thread */
     struct event_base *base;
     struct event *wake;
     int wake_fd;
     unsigned waits; /* descriptors waited for and timers armed: what keeps loop_run going */
-    struct lull lull;
+    struct wakeup_coalescer lull;
     bool any_ready; /* descriptor, in this round */
     bool stopped;
-    struct post *running; /* taken out to be called, in order */
+    struct loop_posted_call *running; /* taken out to be called, in order */
     /* lock: mu */
     pthread_mutex_t mu;
-    struct post *posts, **posts_end;
+    struct loop_posted_call *posts, **posts_end;
 };
 
 struct loop_fd {
@@ -73,13 +73,13 @@ static void *need(void *p, const char *what)
 {
     if (p)
         return p;
-    alloc_die(what);
+    alloc_exit_exhausted(what);
 }
 
 /* Puts what has been posted behind what is still to be called. */
 static void take_posts(struct loop *l)
 {
-    struct post **end = &l->running;
+    struct loop_posted_call **end = &l->running;
     while (*end)
         end = &(*end)->next;
     pthread_mutex_lock(&l->mu);
@@ -105,7 +105,7 @@ static void on_wake(evutil_socket_t fd, short what, void *arg)
         ;
     struct loop *const l = arg;
     take_posts(l);
-    for (struct post *p; (p = l->running);) {
+    for (struct loop_posted_call *p; (p = l->running);) {
         l->running = p->next;
         p->fn(p->arg);
         free(p);
@@ -130,18 +130,18 @@ static int copy_above(int fd, int least)
 {
     const int copy = fcntl(fd, F_DUPFD_CLOEXEC, least);
     if (copy < 0)
-        alloc_die("F_DUPFD_CLOEXEC");
+        alloc_exit_exhausted("F_DUPFD_CLOEXEC");
     return copy;
 }
 
-static void keep_places(struct loop_places *places, int any_fd)
+static void keep_places(struct loop_reserved_fds *places, int any_fd)
 {
     places->idle = copy_above(any_fd, PLACE_MIN);
     for (int i = 0, least = PLACE_MIN; i < LOOP_PLACES; i++, least = places->at[i - 1] + 1)
         places->at[i] = copy_above(any_fd, least);
 }
 
-static void close_places(const struct loop_places *places)
+static void close_places(const struct loop_reserved_fds *places)
 {
     for (int i = 0; i < LOOP_PLACES; i++)
         close(places->at[i]);
@@ -170,12 +170,12 @@ struct loop *loop_new(void)
     return l;
 }
 
-uint64_t loop_files_before(const struct loop *l)
+uint64_t loop_original_nofile(const struct loop *l)
 {
     return l->files_before;
 }
 
-const struct loop_places *loop_places(const struct loop *l)
+const struct loop_reserved_fds *loop_get_reserved_fds(const struct loop *l)
 {
     return &l->places;
 }
@@ -185,7 +185,7 @@ void loop_free(struct loop *l)
     if (!l)
         return;
     take_posts(l);
-    for (struct post *p; (p = l->running);) {
+    for (struct loop_posted_call *p; (p = l->running);) {
         l->running = p->next;
         free(p);
     }
@@ -212,7 +212,7 @@ void loop_run(struct loop *l)
     bool ready = false;
     l->stopped = false;
     while (!l->stopped && (l->waits || has_posts(l))) {
-        const bool crowded = lull_is_worth(&l->lull, clock_mono_us());
+        const bool crowded = wakeup_coalescer_should_wait(&l->lull, clock_mono_us());
         if (crowded && !ready)
             nanosleep(&moment, NULL);
         ready = run_round(l, !crowded || !ready);
@@ -231,7 +231,7 @@ static struct timeval to_timeval(int64_t ms)
     return (struct timeval){.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
 }
 
-void loop_once(struct loop *l, int wait_ms)
+void loop_run_once(struct loop *l, int wait_ms)
 {
     if (wait_ms == 0) {
         event_base_loop(l->base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
@@ -259,8 +259,8 @@ static void on_fd(evutil_socket_t fd, short what, void *arg)
     (void)fd;
     struct loop_fd *const f = arg;
     f->loop->any_ready = true;
-    if (f->events & LOOP_CROWD)
-        lull_note(&f->loop->lull, &f->seen);
+    if (f->events & LOOP_COALESCE)
+        wakeup_coalescer_note_ready(&f->loop->lull, &f->seen);
     f->fn(f->arg, (what & EV_READ ? LOOP_READ : 0u) | (what & EV_WRITE ? LOOP_WRITE : 0u));
 }
 
@@ -369,8 +369,8 @@ void loop_signal_free(struct loop_signal *s)
 
 void loop_post(struct loop *l, void (*fn)(void *arg), void *arg)
 {
-    struct post *const p = xmalloc(sizeof *p);
-    *p = (struct post){.fn = fn, .arg = arg};
+    struct loop_posted_call *const p = xmalloc(sizeof *p);
+    *p = (struct loop_posted_call){.fn = fn, .arg = arg};
     pthread_mutex_lock(&l->mu);
     *l->posts_end = p;
     l->posts_end = &p->next;
@@ -381,10 +381,10 @@ void loop_post(struct loop *l, void (*fn)(void *arg), void *arg)
         return;
 }
 
-void loop_unpost(struct loop *l, void (*fn)(void *arg), const void *arg)
+void loop_cancel_posted(struct loop *l, void (*fn)(void *arg), const void *arg)
 {
     take_posts(l);
-    for (struct post **at = &l->running, *p; (p = *at);)
+    for (struct loop_posted_call **at = &l->running, *p; (p = *at);)
         if (p->fn == fn && p->arg == arg) {
             *at = p->next;
             free(p);

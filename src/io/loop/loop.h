@@ -12,27 +12,27 @@ struct loop_timer;
 struct loop_signal;
 
 /* The last: one of many, and where they crowd what they bring may gather (wakeup_coalescer.h). */
-enum { LOOP_READ = 1, LOOP_WRITE = 2, LOOP_CROWD = 4 };
+enum { LOOP_READ = 1, LOOP_WRITE = 2, LOOP_COALESCE = 4 };
 
 /* Ignores SIGPIPE for the whole process: a peer that went away is an errno, not a death. Raises the
  * limit of open files to what is possible. */
 struct loop *loop_new(void);
 /* What it was: what agents get. 0: not known. */
-uint64_t loop_files_before(const struct loop *l);
+uint64_t loop_original_nofile(const struct loop *l);
 /* Descriptors with low numbers, kept from the beginning: whoever takes these along to a child, put
  * in their places for that moment, copies no table of thousands. `idle` is what fills a place. */
 enum { LOOP_PLACES = 4 };
-struct loop_places {
+struct loop_reserved_fds {
     int idle, at[LOOP_PLACES]; /* rising; none is a standard one, or SHIM_CONTROL_FD */
 };
-const struct loop_places *loop_places(const struct loop *l);
+const struct loop_reserved_fds *loop_get_reserved_fds(const struct loop *l);
 /* Everything made from it must have been freed before. */
 void loop_free(struct loop *l);
 /* Runs until loop_stop or until nothing is left to wait for: no descriptor that is waited for,
  * no armed timer, no posted call. Signals alone do not keep it. */
 void loop_run(struct loop *l);
 /* Runs one round of callbacks, waiting for at most wait_ms (-1: until something happens). */
-void loop_once(struct loop *l, int wait_ms);
+void loop_run_once(struct loop *l, int wait_ms);
 void loop_stop(struct loop *l);
 
 /* Calls fn while fd is ready for `events`; does not own fd. loop_fd_free ends it. */
@@ -54,6 +54,6 @@ void loop_signal_free(struct loop_signal *s);
 /* Any thread: fn(arg) is called soon on the loop's thread. */
 void loop_post(struct loop *l, void (*fn)(void *arg), void *arg);
 /* Loop thread: such calls that were posted and have not begun are not made. */
-void loop_unpost(struct loop *l, void (*fn)(void *arg), const void *arg);
+void loop_cancel_posted(struct loop *l, void (*fn)(void *arg), const void *arg);
 
 #endif

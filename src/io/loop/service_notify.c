@@ -18,7 +18,7 @@
 
 #define PETS 3 /* in the time after which the manager takes the host for dead */
 
-struct notify {
+struct service_notify {
     struct sockaddr_un at;
     socklen_t len;
     int fd; /* -1: nobody listens */
@@ -27,25 +27,25 @@ struct notify {
     bool failed;                 /* and that was logged */
 };
 
-static void send_text(struct notify *n, const struct buf *text)
+static void send_text(struct service_notify *n, const struct buf *text)
 {
     if (n->fd < 0 || sendto(n->fd, text->p, text->len, MSG_NOSIGNAL | MSG_DONTWAIT,
                             (const struct sockaddr *)&n->at, n->len) >= 0)
         return;
     if (!n->failed)
-        log_line(LOG_WARN, "host", "the service manager cannot be told: %s", strerror(errno));
+        log_write(LOG_WARN, "host", "the service manager cannot be told: %s", strerror(errno));
     n->failed = true;
 }
 
 static void on_watchdog(void *arg)
 {
-    struct notify *const n = arg;
+    struct service_notify *const n = arg;
     send_text(n, &(struct buf){.p = (char[]){"WATCHDOG=1"}, .len = strlen("WATCHDOG=1")});
     loop_timer_set(n->watchdog, n->pet_ms);
 }
 
 /* A path, or with @ in front a name that no file has. */
-static void open_socket(struct notify *n, const char *name)
+static void open_socket(struct service_notify *n, const char *name)
 {
     const size_t len = name ? strlen(name) : 0;
     n->fd = -1;
@@ -69,9 +69,9 @@ static int64_t find_pet_ms(void)
     return n > 0 ? n / 1000 / PETS + 1 : 0;
 }
 
-struct notify *notify_new(struct loop *l)
+struct service_notify *service_notify_new(struct loop *l)
 {
-    struct notify *const n = xcalloc(1, sizeof *n);
+    struct service_notify *const n = xcalloc(1, sizeof *n);
     open_socket(n, getenv("NOTIFY_SOCKET"));
     n->pet_ms = find_pet_ms();
     if (n->fd < 0 || !n->pet_ms)
@@ -81,7 +81,7 @@ struct notify *notify_new(struct loop *l)
     return n;
 }
 
-void notify_free(struct notify *n)
+void service_notify_free(struct service_notify *n)
 {
     if (!n)
         return;
@@ -92,7 +92,7 @@ void notify_free(struct notify *n)
     free(n);
 }
 
-void notify_ready(struct notify *n, const char *status)
+void service_notify_ready(struct service_notify *n, const char *status)
 {
     CLEANUP_BUF struct buf text = {0};
     buf_printf(&text, "READY=1\nSTATUS=%s", status);
@@ -100,7 +100,7 @@ void notify_ready(struct notify *n, const char *status)
 }
 
 /* With the time, by which the manager knows that what it asked for has begun. */
-void notify_reloading(struct notify *n)
+void service_notify_reloading(struct service_notify *n)
 {
     CLEANUP_BUF struct buf text = {0};
     struct timespec now;
@@ -110,7 +110,7 @@ void notify_reloading(struct notify *n)
     send_text(n, &text);
 }
 
-void notify_stopping(struct notify *n, int64_t ms)
+void service_notify_stopping(struct service_notify *n, int64_t ms)
 {
     CLEANUP_BUF struct buf text = {0};
     buf_printf(&text, "STOPPING=1\nSTATUS=running turns end\nEXTEND_TIMEOUT_USEC=%" PRId64,

@@ -9,15 +9,15 @@
 
 #include "io/loop/loop.h"
 
-struct notify;
+struct service_notify;
 
-struct notify *notify_new(struct loop *l);
-void notify_free(struct notify *n); /* NULL is fine; before the loop */
+struct service_notify *service_notify_new(struct loop *l);
+void service_notify_free(struct service_notify *n); /* NULL is fine; before the loop */
 /* It serves; `status` is for people. */
-void notify_ready(struct notify *n, const char *status);
-/* Until notify_ready. */
-void notify_reloading(struct notify *n);
+void service_notify_ready(struct service_notify *n, const char *status);
+/* Until service_notify_ready. */
+void service_notify_reloading(struct service_notify *n);
 /* It ends, and may take that long. */
-void notify_stopping(struct notify *n, int64_t ms);
+void service_notify_stopping(struct service_notify *n, int64_t ms);
 
 #endif

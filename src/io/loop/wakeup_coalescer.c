@@ -5,7 +5,7 @@
 #define WINDOW_US 1000
 #define SHARE_US 250 /* one ready descriptor in that time is no crowd yet */
 
-void lull_note(struct lull *l, uint32_t *seen)
+void wakeup_coalescer_note_ready(struct wakeup_coalescer *l, uint32_t *seen)
 {
     if (*seen == l->window + 1)
         return;
@@ -13,7 +13,7 @@ void lull_note(struct lull *l, uint32_t *seen)
     l->ready++;
 }
 
-bool lull_is_worth(struct lull *l, int64_t now_us)
+bool wakeup_coalescer_should_wait(struct wakeup_coalescer *l, int64_t now_us)
 {
     const int64_t took_us = now_us - l->began_us;
     if (took_us < WINDOW_US)

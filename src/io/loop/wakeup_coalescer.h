@@ -14,7 +14,7 @@
 enum { LULL_US = 500 }; /* how long is worth it, and not noticed by anybody */
 
 /* All zero: nothing has been ready yet. */
-struct lull {
+struct wakeup_coalescer {
     int64_t began_us; /* the window in which is counted */
     uint32_t window;  /* how many there were before it */
     uint32_t ready;   /* descriptors in it, each once */
@@ -22,8 +22,8 @@ struct lull {
 };
 
 /* A descriptor was ready; *seen is its own, and 0 at first. */
-void lull_note(struct lull *l, uint32_t *seen);
+void wakeup_coalescer_note_ready(struct wakeup_coalescer *l, uint32_t *seen);
 /* After each round: whether so many are ready that what is next may gather. */
-bool lull_is_worth(struct lull *l, int64_t now_us);
+bool wakeup_coalescer_should_wait(struct wakeup_coalescer *l, int64_t now_us);
 
 #endif

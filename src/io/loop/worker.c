@@ -13,15 +13,15 @@
 #include "base/alloc.h"
 #include "base/sys/log.h"
 
-struct job {
-    struct job *next;
+struct worker_job {
+    struct worker_job *next;
     void (*work)(void *arg);
     void (*done)(void *arg); /* or NULL */
     void *arg;
 };
 
-struct jobs {
-    struct job *first, **end;
+struct worker_job_list {
+    struct worker_job *first, **end;
 };
 
 struct worker {
@@ -33,25 +33,25 @@ struct worker {
     /* lock: mu */
     pthread_mutex_t mu;
     pthread_cond_t asked, finished;
-    struct jobs todo, over;
+    struct worker_job_list todo, over;
     bool stop;
 };
 
-static void init_jobs(struct jobs *q)
+static void init_jobs(struct worker_job_list *q)
 {
-    *q = (struct jobs){.first = NULL, .end = &q->first};
+    *q = (struct worker_job_list){.first = NULL, .end = &q->first};
 }
 
-static void add_job(struct jobs *q, struct job *job)
+static void add_job(struct worker_job_list *q, struct worker_job *job)
 {
     job->next = NULL;
     *q->end = job;
     q->end = &job->next;
 }
 
-static struct job *take_job(struct jobs *q)
+static struct worker_job *take_job(struct worker_job_list *q)
 {
-    struct job *const job = q->first;
+    struct worker_job *const job = q->first;
     if (!job)
         return NULL;
     q->first = job->next;
@@ -61,17 +61,17 @@ static struct job *take_job(struct jobs *q)
 }
 
 /* The next one, or NULL when the worker has to stop. */
-static struct job *wait_for_job(struct worker *w)
+static struct worker_job *wait_for_job(struct worker *w)
 {
     pthread_mutex_lock(&w->mu);
     while (!w->todo.first && !w->stop)
         pthread_cond_wait(&w->asked, &w->mu);
-    struct job *const job = take_job(&w->todo);
+    struct worker_job *const job = take_job(&w->todo);
     pthread_mutex_unlock(&w->mu);
     return job;
 }
 
-static void hand_over(struct worker *w, struct job *job)
+static void hand_over(struct worker *w, struct worker_job *job)
 {
     pthread_mutex_lock(&w->mu);
     add_job(&w->over, job);
@@ -86,7 +86,7 @@ static void hand_over(struct worker *w, struct job *job)
 static void *run(void *arg)
 {
     struct worker *const w = arg;
-    for (struct job *job; (job = wait_for_job(w));) {
+    for (struct worker_job *job; (job = wait_for_job(w));) {
         job->work(job->arg);
         hand_over(w, job);
     }
@@ -98,7 +98,7 @@ static void finish(struct worker *w)
 {
     for (;;) {
         pthread_mutex_lock(&w->mu);
-        struct job *const job = take_job(&w->over);
+        struct worker_job *const job = take_job(&w->over);
         pthread_mutex_unlock(&w->mu);
         if (!job)
             return;
@@ -140,16 +140,16 @@ struct worker *worker_new(struct loop *loop)
     pthread_cond_init(&w->finished, NULL);
     w->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (w->wake_fd < 0 || start_thread(w) != 0)
-        alloc_die("a thread for the disk");
+        alloc_exit_exhausted("a thread for the disk");
     pthread_setname_np(w->thread, "tc-disk");
     w->wake = loop_fd_new(loop, w->wake_fd, 0, on_wake, w);
     return w;
 }
 
-void worker_do(struct worker *w, void (*work)(void *arg), void (*done)(void *arg), void *arg)
+void worker_submit(struct worker *w, void (*work)(void *arg), void (*done)(void *arg), void *arg)
 {
-    struct job *const job = xmalloc(sizeof *job);
-    *job = (struct job){.work = work, .done = done, .arg = arg};
+    struct worker_job *const job = xmalloc(sizeof *job);
+    *job = (struct worker_job){.work = work, .done = done, .arg = arg};
     if (w->under_way++ == 0)
         loop_fd_set(w->wake, LOOP_READ);
     pthread_mutex_lock(&w->mu);
@@ -158,7 +158,7 @@ void worker_do(struct worker *w, void (*work)(void *arg), void (*done)(void *arg
     pthread_mutex_unlock(&w->mu);
 }
 
-struct visit {
+struct worker_sync_job {
     struct worker *worker;
     void (*work)(void *arg);
     void *arg;
@@ -167,7 +167,7 @@ struct visit {
 
 static void pay_visit(void *arg)
 {
-    struct visit *const v = arg;
+    struct worker_sync_job *const v = arg;
     v->work(v->arg);
     pthread_mutex_lock(&v->worker->mu);
     v->over = true;
@@ -175,10 +175,10 @@ static void pay_visit(void *arg)
     pthread_mutex_unlock(&v->worker->mu);
 }
 
-void worker_wait(struct worker *w, void (*work)(void *arg), void *arg)
+void worker_run_sync(struct worker *w, void (*work)(void *arg), void *arg)
 {
-    struct visit v = {.worker = w, .work = work, .arg = arg};
-    worker_do(w, pay_visit, NULL, &v);
+    struct worker_sync_job v = {.worker = w, .work = work, .arg = arg};
+    worker_submit(w, pay_visit, NULL, &v);
     pthread_mutex_lock(&w->mu);
     while (!v.over)
         pthread_cond_wait(&w->finished, &w->mu);

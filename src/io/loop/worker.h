@@ -15,9 +15,9 @@ void worker_free(struct worker *w);
 
 /* work(arg) on the worker's thread, then done(arg) on the loop's (NULL: none); both in the order
  * of the calls. The loop runs as long as a job is under way. */
-void worker_do(struct worker *w, void (*work)(void *arg), void (*done)(void *arg), void *arg);
+void worker_submit(struct worker *w, void (*work)(void *arg), void (*done)(void *arg), void *arg);
 /* work(arg) on the worker's thread, after all that was asked before; returns when it is done.
  * The loop stands still meanwhile: for the start. */
-void worker_wait(struct worker *w, void (*work)(void *arg), void *arg);
+void worker_run_sync(struct worker *w, void (*work)(void *arg), void *arg);
 
 #endif

@@ -77,7 +77,7 @@ static bool is_delegated(const char *path)
                : getxattr(path, "trusted.delegate", value, 1) == 1 && value[0] == '1';
 }
 
-bool cgroup_settle(void)
+bool cgroup_enter_leaf(void)
 {
     CLEANUP_FREE char *path = own();
     CLEANUP_FREE char *base = find_directory(path);
@@ -91,7 +91,7 @@ bool cgroup_settle(void)
     return true;
 }
 
-char *cgroup_make(const char *name, int64_t max_processes)
+char *cgroup_create(const char *name, int64_t max_processes)
 {
     CLEANUP_FREE char *leaf = own();
     char *const slash = leaf ? strrchr(leaf, '/') : NULL;
@@ -113,7 +113,7 @@ char *cgroup_make(const char *name, int64_t max_processes)
     return path;
 }
 
-void cgroup_enter(const char *path)
+void cgroup_attach_self(const char *path)
 {
     put(path, "cgroup.procs", "0");
 }

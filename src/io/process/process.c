@@ -30,22 +30,22 @@
 #define CHUNK_SIZE ((size_t)1 << 16)
 
 /* The host's end of one of the child's pipes. */
-struct end {
+struct process_pipe_end {
     int fd; /* -1: closed */
     struct loop_fd *watch;
 };
 
 struct process {
-    struct process_lost shim; /* a child of this process: until it is reaped its pid is its own */
+    struct orphaned_shim shim; /* a child of this process: until it is reaped its pid is its own */
     char *mark, *command, *cwd, *cgroup; /* but for command: or NULL */
     struct process_events events;        /* borrowed ctx */
     void *ctx;
-    struct end in, out, err;
+    struct process_pipe_end in, out, err;
     struct buf pending; /* for stdin; written up to `written` */
     size_t written;
     bool closing; /* stdin ends when nothing is pending */
     /* the shim */
-    struct end control;
+    struct process_pipe_end control;
     bool hung_up; /* it says nothing any more */
     bool reaped;
     bool clean; /* it said by its status that nobody is left */
@@ -56,12 +56,12 @@ struct process {
     unsigned strays;
 };
 
-static void end_close(struct end *e)
+static void end_close(struct process_pipe_end *e)
 {
     loop_fd_free(e->watch);
     if (e->fd >= 0)
         close(e->fd);
-    *e = (struct end){.fd = -1};
+    *e = (struct process_pipe_end){.fd = -1};
 }
 
 /* --- stdin -------------------------------------------------------------------------------- */
@@ -173,7 +173,7 @@ static void hear_all(struct process *p)
 /* --- stdout and stderr -------------------------------------------------------------------- */
 
 /* Reads once; false when nothing was there or the pipe has ended (and is closed then). */
-static bool pull(struct process *p, struct end *e, size_t max)
+static bool pull(struct process *p, struct process_pipe_end *e, size_t max)
 {
     char chunk[CHUNK_SIZE];
     ssize_t n;
@@ -211,7 +211,7 @@ static void on_err(void *arg, unsigned ready)
 
 /* What was in the pipe when the child ended, and no more: a grandchild that goes on writing
  * must not hold the end back. */
-static void drain(struct process *p, struct end *e)
+static void drain(struct process *p, struct process_pipe_end *e)
 {
     int left = 0;
     if (e->fd < 0 || ioctl(e->fd, FIONREAD, &left) < 0)
@@ -233,7 +233,7 @@ static void tell_failure(struct process *p)
 {
     struct tc_err err = {0};
     close_pipes(p);
-    process_exec_explain(p->command, p->cwd, &p->failure, &err);
+    shim_launch_explain(p->command, p->cwd, &p->failure, &err);
     p->events.failed(p->ctx, &err);
 }
 
@@ -299,7 +299,7 @@ static void kill_lost(struct process *p)
 {
     if (p->cgroup)
         cgroup_kill(p->cgroup);
-    p->clean = process_tree_kill_lost(&p->shim, &p->strays);
+    p->clean = process_tree_kill_orphans(&p->shim, &p->strays);
     for (int i = 0; p->cgroup && i < LAST_WAITS && !cgroup_is_empty(p->cgroup); i++)
         poll(NULL, 0, BURST_MS / LAST_WAITS);
     if (!p->cgroup)
@@ -322,7 +322,7 @@ unsigned process_kill_tree(struct process *p)
     return !p->clean;
 }
 
-unsigned process_strays(struct process *p)
+unsigned process_count_killed(struct process *p)
 {
     hear_all(p);
     return p->strays;
@@ -345,7 +345,7 @@ void process_free(struct process *p)
 
 /* --- the beginning ------------------------------------------------------------------------ */
 
-struct pipes {
+struct process_pipes {
     int host[3], child[3];
 };
 
@@ -358,12 +358,13 @@ static void pipes_close(const int fds[3])
 
 /* Pipe i: the child reads the first and writes the others. A host without descriptors 0-2 would
  * get them as pipes, and dup2 in the child would then step on them. */
-static int pipe_open(struct pipes *ps, int i)
+static int pipe_open(struct process_pipes *ps, int i)
 {
     int fds[2];
     if (pipe2(fds, O_CLOEXEC) < 0)
         return -1;
-    const int reads = process_above_stdio(fds[0]), writes = process_above_stdio(fds[1]);
+    const int reads = shim_launch_dup_above_stdio(fds[0]),
+              writes = shim_launch_dup_above_stdio(fds[1]);
     ps->host[i] = i == 0 ? writes : reads;
     ps->child[i] = i == 0 ? reads : writes;
     if (reads < 0 || writes < 0)
@@ -371,9 +372,9 @@ static int pipe_open(struct pipes *ps, int i)
     return fcntl(ps->host[i], F_SETFL, O_NONBLOCK);
 }
 
-static int pipes_open(struct pipes *ps)
+static int pipes_open(struct process_pipes *ps)
 {
-    *ps = (struct pipes){.host = {-1, -1, -1}, .child = {-1, -1, -1}};
+    *ps = (struct process_pipes){.host = {-1, -1, -1}, .child = {-1, -1, -1}};
     for (int i = 0; i < 3; i++)
         if (pipe_open(ps, i) < 0)
             return -1;
@@ -385,13 +386,13 @@ static int pipes_open(struct pipes *ps)
 struct process *process_spawn(struct loop *l, const struct process_spec *spec,
                               const struct process_events *events, void *ctx, struct tc_err *err)
 {
-    struct pipes ps;
-    struct process_shim shim;
+    struct process_pipes ps;
+    struct shim_handle shim;
     int started = -1;
     if (pipes_open(&ps) < 0)
-        err_sys(err, errno, spec->argv[0], "no pipe");
+        err_set_errno(err, errno, spec->argv[0], "no pipe");
     else
-        started = process_exec(spec, l, ps.child, &shim, err);
+        started = shim_launch_start(spec, l, ps.child, &shim, err);
     pipes_close(ps.child);
     if (started < 0) {
         pipes_close(ps.host);
@@ -403,12 +404,14 @@ struct process *process_spawn(struct loop *l, const struct process_spec *spec,
     p->mark = xstrdup(spec->mark);
     p->command = xstrdup(spec->argv[0]);
     p->cwd = xstrdup(spec->cwd);
-    p->shim = (struct process_lost){shim.pid, process_tree_began(shim.pid), p->mark};
+    p->shim = (struct orphaned_shim){shim.pid, process_tree_start_time(shim.pid), p->mark};
     p->cgroup = shim.cgroup;
-    p->in = (struct end){ps.host[0], loop_fd_new(l, ps.host[0], 0, on_stdin, p)};
-    p->out =
-        (struct end){ps.host[1], loop_fd_new(l, ps.host[1], LOOP_READ | LOOP_CROWD, on_out, p)};
-    p->err = (struct end){ps.host[2], loop_fd_new(l, ps.host[2], LOOP_READ, on_err, p)};
-    p->control = (struct end){shim.control, loop_fd_new(l, shim.control, LOOP_READ, on_control, p)};
+    p->in = (struct process_pipe_end){ps.host[0], loop_fd_new(l, ps.host[0], 0, on_stdin, p)};
+    p->out = (struct process_pipe_end){
+        ps.host[1], loop_fd_new(l, ps.host[1], LOOP_READ | LOOP_COALESCE, on_out, p)};
+    p->err =
+        (struct process_pipe_end){ps.host[2], loop_fd_new(l, ps.host[2], LOOP_READ, on_err, p)};
+    p->control = (struct process_pipe_end){shim.control,
+                                           loop_fd_new(l, shim.control, LOOP_READ, on_control, p)};
     return p;
 }

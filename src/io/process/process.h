@@ -60,7 +60,7 @@ pid_t process_pid(const struct process *p);
  * the loop as usual. */
 unsigned process_kill_tree(struct process *p);
 /* Descendants (the child itself not counted) that process_kill_tree had to kill so far. */
-unsigned process_strays(struct process *p);
+unsigned process_count_killed(struct process *p);
 /* Ends what is left (kill_tree), closes the pipes, reaps, frees. NULL is fine. Of the callbacks
  * only `exit` and `failed` may call it. */
 void process_free(struct process *p);

@@ -45,14 +45,14 @@ static void set_add(struct pid_set *s, pid_t pid)
 }
 
 /* The members of /proc/PID/stat that matter here. */
-struct stat_line {
+struct proc_stat {
     char state;
     pid_t session;
     uint64_t began;
 };
 
 /* false: there is no such process any more. */
-static bool read_stat(pid_t pid, struct stat_line *out)
+static bool read_stat(pid_t pid, struct proc_stat *out)
 {
     char path[64], text[1024];
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
@@ -78,7 +78,7 @@ static bool read_stat(pid_t pid, struct stat_line *out)
     return true;
 }
 
-static bool is_dead(const struct stat_line *st)
+static bool is_dead(const struct proc_stat *st)
 {
     return st->state == 'Z' || st->state == 'X';
 }
@@ -131,7 +131,7 @@ static unsigned kill_set(const struct pid_set *set)
     unsigned killed = 0;
     for (size_t i = 0; i < set_count(set); i++) {
         const pid_t pid = set_at(set, i);
-        struct stat_line st;
+        struct proc_stat st;
         if (read_stat(pid, &st) && !is_dead(&st))
             killed += kill(pid, SIGKILL) == 0;
     }
@@ -140,7 +140,7 @@ static unsigned kill_set(const struct pid_set *set)
 
 /* Each is killed as soon as its children are known: what forks and exits again and again is
  * gone before a list of all would be complete. */
-void process_tree_kill_below(pid_t pid)
+void process_tree_kill_descendants(pid_t pid)
 {
     struct pid_set set = {0};
     add_children(&set, pid);
@@ -159,7 +159,7 @@ static void wait_for_end(pid_t pid, int ms)
     poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, ms);
 }
 
-void process_tree_boot(char out[64])
+void process_tree_boot_id(char out[64])
 {
     out[0] = '\0';
     CLEANUP_FD const int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
@@ -168,9 +168,9 @@ void process_tree_boot(char out[64])
     out[strcspn(out, "\n")] = '\0';
 }
 
-uint64_t process_tree_began(pid_t pid)
+uint64_t process_tree_start_time(pid_t pid)
 {
-    struct stat_line st;
+    struct proc_stat st;
     return read_stat(pid, &st) && !is_dead(&st) ? st.began : 0;
 }
 
@@ -219,14 +219,14 @@ static bool has_mark(pid_t pid, const char *mark)
     return false;
 }
 
-static void add_lost(struct pid_set *set, const struct process_lost *l, pid_t session)
+static void add_lost(struct pid_set *set, const struct orphaned_shim *l, pid_t session)
 {
     DIR *const dir = opendir("/proc");
     if (!dir)
         return;
     for (const struct dirent *e; (e = readdir(dir));) {
         const pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
-        struct stat_line st;
+        struct proc_stat st;
         if (pid <= 1 || pid == getpid() || !read_stat(pid, &st) || is_dead(&st) ||
             st.began < l->began)
             continue;
@@ -236,7 +236,7 @@ static void add_lost(struct pid_set *set, const struct process_lost *l, pid_t se
     closedir(dir);
 }
 
-static unsigned kill_found(const struct process_lost *l, pid_t session)
+static unsigned kill_found(const struct orphaned_shim *l, pid_t session)
 {
     struct pid_set set = {0};
     add_lost(&set, l, session);
@@ -248,19 +248,19 @@ static unsigned kill_found(const struct process_lost *l, pid_t session)
     return killed;
 }
 
-bool process_tree_lives(const struct process_lost *l)
+bool process_tree_is_shim_alive(const struct orphaned_shim *l)
 {
-    return l->pid > 1 && l->began && process_tree_began(l->pid) == l->began;
+    return l->pid > 1 && l->began && process_tree_start_time(l->pid) == l->began;
 }
 
 /* As long as one of a session is left its number is given to nobody else. */
-static bool is_reused(const struct process_lost *l)
+static bool is_reused(const struct orphaned_shim *l)
 {
-    const uint64_t now = process_tree_began(l->pid);
+    const uint64_t now = process_tree_start_time(l->pid);
     return l->pid <= 1 || l->pid == getsid(0) || (now && now != l->began);
 }
 
-bool process_tree_kill_lost(const struct process_lost *l, unsigned *killed)
+bool process_tree_kill_orphans(const struct orphaned_shim *l, unsigned *killed)
 {
     const pid_t session = is_reused(l) ? 0 : l->pid;
     const int64_t until = clock_mono_ms() + BURST_MS;

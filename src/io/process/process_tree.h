@@ -9,18 +9,18 @@
 #include <sys/types.h>
 
 /* Names this boot of the machine, "" when that is not known: a pid means nothing in another. */
-void process_tree_boot(char out[64]);
+void process_tree_boot_id(char out[64]);
 /* When the process began, in clock ticks since boot; 0: it is gone. */
-uint64_t process_tree_began(pid_t pid);
+uint64_t process_tree_start_time(pid_t pid);
 /* Bytes of memory in RAM (RSS) of the process and everything below it. Pages that several of them
  * share count for each. */
 uint64_t process_tree_resident(pid_t pid);
 /* SIGKILL to everything below the process that can be found now, itself not included. Whoever forks
  * meanwhile is found the next time. */
-void process_tree_kill_below(pid_t pid);
+void process_tree_kill_descendants(pid_t pid);
 
 /* A shim that nobody watches, or that is gone without having said that nobody is left. */
-struct process_lost {
+struct orphaned_shim {
     pid_t pid;      /* of the shim */
     uint64_t began; /* by which it is told from another process of that pid */
     /* "NAME=value" in the environment of all that was below it; or NULL. */
@@ -28,11 +28,11 @@ struct process_lost {
 };
 
 /* The shim still runs. */
-bool process_tree_lives(const struct process_lost *l);
+bool process_tree_is_shim_alive(const struct orphaned_shim *l);
 /* For about 100 ms kills what is in the session that it led, what has the mark, what is below
  * those, and itself. Returns whether at last nobody was found; adds to *killed how many were. A
  * process that left the session and cleared its environment is found as long as it is below one
  * that did not: that nobody else remains is certain only while the shim lives. */
-bool process_tree_kill_lost(const struct process_lost *l, unsigned *killed);
+bool process_tree_kill_orphans(const struct orphaned_shim *l, unsigned *killed);
 
 #endif

@@ -19,7 +19,7 @@
 
 /* ---- a process ---- */
 
-int usage_of_process(pid_t pid, struct usage_process *to)
+int resource_usage_of_process(pid_t pid, struct usage_process *to)
 {
     char path[64], line[1024];
     snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
@@ -52,7 +52,7 @@ struct usage_folder {
     int64_t bytes;
 };
 
-struct usage_folder *usage_folder_new(struct loop *loop, const char *path)
+struct usage_folder *resource_usage_folder_new(struct loop *loop, const char *path)
 {
     struct usage_folder *const f = xcalloc(1, sizeof *f);
     f->loop = loop;
@@ -60,7 +60,7 @@ struct usage_folder *usage_folder_new(struct loop *loop, const char *path)
     return f;
 }
 
-void usage_folder_free(struct usage_folder *f)
+void resource_usage_folder_free(struct usage_folder *f)
 {
     if (!f)
         return;
@@ -70,7 +70,7 @@ void usage_folder_free(struct usage_folder *f)
     free(f);
 }
 
-const char *usage_folder_path(const struct usage_folder *f)
+const char *resource_usage_folder_path(const struct usage_folder *f)
 {
     return f->path;
 }
@@ -111,7 +111,7 @@ static void on_measured(void *arg)
     f->measures = false;
 }
 
-void usage_folder_measure(struct usage_folder *f, int64_t enough)
+void resource_usage_folder_measure(struct usage_folder *f, int64_t enough)
 {
     if (f->measures)
         return;
@@ -119,10 +119,10 @@ void usage_folder_measure(struct usage_folder *f, int64_t enough)
         f->worker = worker_new(f->loop);
     f->enough = enough;
     f->measures = true;
-    worker_do(f->worker, measure, on_measured, f);
+    worker_submit(f->worker, measure, on_measured, f);
 }
 
-bool usage_folder_take(struct usage_folder *f, int64_t *bytes)
+bool resource_usage_folder_take(struct usage_folder *f, int64_t *bytes)
 {
     if (!f->measured)
         return false;

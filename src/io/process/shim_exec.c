@@ -170,9 +170,9 @@ static int set_limits(const char *text)
 
 static int set_user(const char *text)
 {
-    unsigned long ids[2 + SHIM_GROUPS_MAX];
-    gid_t groups[SHIM_GROUPS_MAX];
-    const int n = read_numbers(text, ids, 2 + SHIM_GROUPS_MAX);
+    unsigned long ids[2 + SHIM_MAX_GROUPS];
+    gid_t groups[SHIM_MAX_GROUPS];
+    const int n = read_numbers(text, ids, 2 + SHIM_MAX_GROUPS);
     if (n < 2)
         return -1;
     for (int i = 2; i < n; i++)
@@ -183,7 +183,7 @@ static int set_user(const char *text)
     return setresuid((uid_t)ids[0], (uid_t)ids[0], (uid_t)ids[0]);
 }
 
-__attribute__((__noreturn__)) static void become(const struct shim_agent *a, pid_t shim,
+__attribute__((__noreturn__)) static void become(const struct shim_exec_spec *a, pid_t shim,
                                                  int report_fd)
 {
     setpgid(0, 0);
@@ -192,7 +192,7 @@ __attribute__((__noreturn__)) static void become(const struct shim_agent *a, pid
     if (close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) < 0)
         mark_each();
     if (a->cgroup)
-        cgroup_enter(a->cgroup); /* without it goes, too */
+        cgroup_attach_self(a->cgroup); /* without it goes, too */
     if ((a->files && set_files(a->files) < 0) || (a->limits && set_limits(a->limits) < 0))
         fail(report_fd, SHIM_LIMITS);
     if (a->user && set_user(a->user) < 0)
@@ -206,7 +206,7 @@ __attribute__((__noreturn__)) static void become(const struct shim_agent *a, pid
     fail(report_fd, run(a->argv));
 }
 
-pid_t shim_agent_start(const struct shim_agent *a, struct shim_report *failure)
+pid_t shim_exec_agent(const struct shim_exec_spec *a, struct shim_report *failure)
 {
     int ends[2];
     *failure = (struct shim_report){SHIM_FAILED, SHIM_FORK, 0};

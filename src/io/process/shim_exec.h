@@ -8,7 +8,7 @@
 #include "base/attr.h"
 #include "io/process/shim_protocol.h"
 
-struct shim_agent {
+struct shim_exec_spec {
     char **argv;        /* argv[0] is looked up in the PATH of the environment */
     const char *cwd;    /* or NULL: the shim's */
     const char *user;   /* as shim_protocol.h has it; or NULL */
@@ -19,6 +19,6 @@ struct shim_agent {
 
 /* Returns when exec has succeeded or something before it has failed. -1: it failed as
  * *failure says, and no child is left of it. */
-pid_t shim_agent_start(const struct shim_agent *a, struct shim_report *failure) MUST_CHECK;
+pid_t shim_exec_agent(const struct shim_exec_spec *a, struct shim_report *failure) MUST_CHECK;
 
 #endif

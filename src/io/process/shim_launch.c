@@ -37,12 +37,12 @@ _Static_assert(SHIM_CONTROL_FD == LOOP_PLACES - 1, "a place for each, and its nu
 
 /* --- how it is called ------------------------------------------------------------------------- */
 
-struct call {
+struct shim_argv {
     const char **words;
     struct buf user, limits, files; /* some of them */
 };
 
-static void call_fini(struct call *c)
+static void call_fini(struct shim_argv *c)
 {
     free(c->words);
     buf_fini(&c->user);
@@ -70,7 +70,7 @@ static void add_user(struct buf *out, const struct conf_user *u)
     if (geteuid() == u->uid)
         return;
     buf_printf(out, "%u:%u", u->uid, u->gid);
-    for (size_t i = 0; i < u->n_groups && i < SHIM_GROUPS_MAX; i++)
+    for (size_t i = 0; i < u->n_groups && i < SHIM_MAX_GROUPS; i++)
         buf_printf(out, ":%u", u->groups[i]);
 }
 
@@ -83,13 +83,13 @@ static size_t add_option(const char **at, const char *name, const char *value)
     return 2;
 }
 
-static void call_init(struct call *c, const struct process_spec *spec, uint64_t files,
+static void call_init(struct shim_argv *c, const struct process_spec *spec, uint64_t files,
                       const char *cgroup)
 {
     size_t n = 0, args = 0;
     while (spec->argv[args])
         args++;
-    *c = (struct call){.words = xcalloc(WORDS_MAX + args + 1, sizeof *c->words)};
+    *c = (struct shim_argv){.words = xcalloc(WORDS_MAX + args + 1, sizeof *c->words)};
     if (spec->user)
         add_user(&c->user, spec->user);
     if (spec->limits)
@@ -109,7 +109,7 @@ static void call_init(struct call *c, const struct process_spec *spec, uint64_t 
 
 /* --- its start -------------------------------------------------------------------------------- */
 
-int process_above_stdio(int fd)
+int shim_launch_dup_above_stdio(int fd)
 {
     if (fd > 2)
         return fd;
@@ -119,7 +119,7 @@ int process_above_stdio(int fd)
 }
 
 /* What the child needs to know; the host's memory is its own until it is another program. */
-struct birth {
+struct shim_launch_state {
     const char *path;
     const char *const *argv, *const *env;
     const int *places;
@@ -131,7 +131,7 @@ struct birth {
  * sanitizer keeps is the host's. */
 UNSANITIZED static int be_born(void *arg)
 {
-    struct birth *const b = arg;
+    struct shim_launch_state *const b = arg;
     long rc = syscall(SYS_close_range, (unsigned)b->places[LOOP_PLACES - 1] + 1, UINT_MAX,
                       CLOSE_RANGE_UNSHARE);
     if (rc <
@@ -153,7 +153,7 @@ UNSANITIZED static int be_born(void *arg)
 extern __typeof__(clone) __clone;
 
 /* This thread goes on when the child is another program or gone, like with vfork. */
-static int give_birth(struct birth *b, pid_t *pid)
+static int give_birth(struct shim_launch_state *b, pid_t *pid)
 {
     _Alignas(64) char stack[STACK_SIZE];
     sigset_t all, before;
@@ -169,7 +169,7 @@ static int give_birth(struct birth *b, pid_t *pid)
 }
 
 /* Puts these into the places; without them, what fills a place. */
-static void fill_places(const struct loop_places *places, const int *fds)
+static void fill_places(const struct loop_reserved_fds *places, const int *fds)
 {
     for (int i = 0; i < LOOP_PLACES; i++)
         dup3(fds ? fds[i] : places->idle, places->at[i], O_CLOEXEC);
@@ -179,10 +179,10 @@ static void fill_places(const struct loop_places *places, const int *fds)
 static int spawn(const char *path, const struct process_spec *spec, const struct loop *l,
                  const char *cgroup, const int fds[LOOP_PLACES], pid_t *pid)
 {
-    struct call call;
-    call_init(&call, spec, loop_files_before(l), cgroup);
-    const struct loop_places *const places = loop_places(l);
-    struct birth birth = {path, call.words, spec->env, places->at, 0};
+    struct shim_argv call;
+    call_init(&call, spec, loop_original_nofile(l), cgroup);
+    const struct loop_reserved_fds *const places = loop_get_reserved_fds(l);
+    struct shim_launch_state birth = {path, call.words, spec->env, places->at, 0};
     fill_places(places, fds);
     const int error = give_birth(&birth, pid);
     fill_places(places, NULL);
@@ -191,30 +191,30 @@ static int spawn(const char *path, const struct process_spec *spec, const struct
 }
 
 static int start(const char *path, const struct process_spec *spec, const struct loop *l,
-                 const int stdio[3], struct process_shim *out, struct tc_err *err)
+                 const int stdio[3], struct shim_handle *out, struct tc_err *err)
 {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
-        return err_sys(err, errno, spec->argv[0], "no socket");
-    CLEANUP_FD int ours = process_above_stdio(ends[0]);
-    CLEANUP_FD const int theirs = process_above_stdio(ends[1]);
+        return err_set_errno(err, errno, spec->argv[0], "no socket");
+    CLEANUP_FD int ours = shim_launch_dup_above_stdio(ends[0]);
+    CLEANUP_FD const int theirs = shim_launch_dup_above_stdio(ends[1]);
     const int fds[] = {stdio[0], stdio[1], stdio[2], theirs};
     const int error = spawn(path, spec, l, out->cgroup, fds, &out->pid);
     if (error)
-        return err_sys(err, error, spec->argv[0], "its shim %s cannot be run", path);
+        return err_set_errno(err, error, spec->argv[0], "its shim %s cannot be run", path);
     out->control = ours;
     ours = -1;
     return 0;
 }
 
-int process_exec(const struct process_spec *spec, const struct loop *l, const int stdio[3],
-                 struct process_shim *out, struct tc_err *err)
+int shim_launch_start(const struct process_spec *spec, const struct loop *l, const int stdio[3],
+                      struct shim_handle *out, struct tc_err *err)
 {
     const int64_t max = spec->limits ? spec->limits->processes : 0;
     CLEANUP_FREE char *path = libexec_find(NAME, "TURNCAST_SHIM", spec->argv[0], err);
     if (!path)
         return -1;
-    *out = (struct process_shim){.cgroup = spec->name ? cgroup_make(spec->name, max) : NULL};
+    *out = (struct shim_handle){.cgroup = spec->name ? cgroup_create(spec->name, max) : NULL};
     if (start(path, spec, l, stdio, out, err) == 0)
         return 0;
     if (out->cgroup)
@@ -223,20 +223,21 @@ int process_exec(const struct process_spec *spec, const struct loop *l, const in
     return -1;
 }
 
-int process_exec_explain(const char *command, const char *cwd, const struct shim_report *r,
-                         struct tc_err *err)
+int shim_launch_explain(const char *command, const char *cwd, const struct shim_report *r,
+                        struct tc_err *err)
 {
     switch (r->step) {
     case SHIM_FORK:
-        return err_sys(err, r->value, command, "no process");
+        return err_set_errno(err, r->value, command, "no process");
     case SHIM_LIMITS:
-        return err_sys(err, r->value, command, "its limits cannot be set");
+        return err_set_errno(err, r->value, command, "its limits cannot be set");
     case SHIM_USER:
-        return err_sys(err, r->value, command, "its user cannot be taken on");
+        return err_set_errno(err, r->value, command, "its user cannot be taken on");
     case SHIM_CWD:
-        return err_sys(err, r->value, command, "its working directory %s cannot be entered", cwd);
+        return err_set_errno(err, r->value, command, "its working directory %s cannot be entered",
+                             cwd);
     case SHIM_INTERPRETER:
-        return err_sys(err, r->value, command, "the interpreter it names cannot be run");
+        return err_set_errno(err, r->value, command, "the interpreter it names cannot be run");
     case SHIM_EXEC:
         break;
     }

@@ -23,7 +23,7 @@
 #define SLOW_ROUND_MS 500
 #define ROUNDS_MAX 200 /* then what cannot be killed is tried slowly */
 
-struct shim {
+struct shim_state {
     int signals;     /* a signalfd for SIGCHLD */
     bool host;       /* is there */
     pid_t agent;     /* 0: gone */
@@ -40,7 +40,7 @@ static void tell(enum shim_kind kind, int value)
 }
 
 /* Reaps whoever has died; false: there is no child, so nobody below is left. */
-static bool reap(struct shim *s)
+static bool reap(struct shim_state *s)
 {
     for (;;) {
         int status;
@@ -56,13 +56,13 @@ static bool reap(struct shim *s)
     }
 }
 
-static void signal_agent(const struct shim *s, int signo)
+static void signal_agent(const struct shim_state *s, int signo)
 {
     if (s->agent)
         kill(-s->agent, signo);
 }
 
-static void lose_host(struct shim *s)
+static void lose_host(struct shim_state *s)
 {
     s->host = false;
     if (s->kill_ms >= 0)
@@ -71,7 +71,7 @@ static void lose_host(struct shim *s)
     s->kill_ms = clock_mono_ms() + (s->agent ? ORPHANED_MS : 0);
 }
 
-static void hear_host(struct shim *s)
+static void hear_host(struct shim_state *s)
 {
     unsigned char asked;
     ssize_t n;
@@ -85,7 +85,7 @@ static void hear_host(struct shim *s)
 }
 
 /* Kills when it is time to; returns for how long to wait then. */
-static int kill_round(struct shim *s)
+static int kill_round(struct shim_state *s)
 {
     if (s->kill_ms < 0)
         return -1;
@@ -94,11 +94,11 @@ static int kill_round(struct shim *s)
         return (int)left;
     if (s->cgroup)
         cgroup_kill(s->cgroup);
-    process_tree_kill_below(getpid());
+    process_tree_kill_descendants(getpid());
     return s->rounds++ < ROUNDS_MAX ? ROUND_MS : SLOW_ROUND_MS;
 }
 
-static void wait_for_something(struct shim *s, int ms)
+static void wait_for_something(struct shim_state *s, int ms)
 {
     struct pollfd fds[] = {
         {.fd = s->signals, .events = POLLIN},
@@ -129,7 +129,7 @@ static int prepare(void)
     return signalfd(-1, &child, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
-static int read_words(int argc, char **argv, struct shim_agent *a)
+static int read_words(int argc, char **argv, struct shim_exec_spec *a)
 {
     if (argc < 2 || strcmp(argv[1], SHIM_PROTOCOL) != 0)
         return -1;
@@ -161,15 +161,16 @@ static int read_words(int argc, char **argv, struct shim_agent *a)
 
 int main(int argc, char **argv)
 {
-    struct shim_agent agent = {0};
+    struct shim_exec_spec agent = {0};
     if (read_words(argc, argv, &agent) < 0)
         return 2;
-    struct shim s = {.signals = prepare(), .host = true, .kill_ms = -1, .cgroup = agent.cgroup};
+    struct shim_state s = {
+        .signals = prepare(), .host = true, .kill_ms = -1, .cgroup = agent.cgroup};
     struct shim_report failure;
     if (s.signals < 0)
         return 1;
     tell(SHIM_READY, 0); /* before there is an agent that could end this shim first */
-    s.agent = shim_agent_start(&agent, &failure);
+    s.agent = shim_exec_agent(&agent, &failure);
     if (s.agent < 0) {
         (void)!send(SHIM_CONTROL_FD, &failure, sizeof failure, MSG_NOSIGNAL);
         if (s.cgroup)

@@ -18,7 +18,7 @@
 
 enum { SHIM_CONTROL_FD = 3 };
 #define SHIM_PROTOCOL "2"
-enum { SHIM_GROUPS_MAX = 1024 };
+enum { SHIM_MAX_GROUPS = 1024 };
 
 /* To the shim, one byte: a signal for the agent's process group, or this: kill everything. */
 enum { SHIM_KILL = 0xff };

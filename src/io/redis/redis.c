@@ -27,7 +27,7 @@ typedef size_t items_t;
 typedef int items_t;
 #endif
 
-struct redis {
+struct redis_client {
     struct redis_spec spec;
     redisContext *link; /* NULL: not connected */
     redisReplyObjectFunctions makers;
@@ -44,14 +44,14 @@ static int fail_late(struct tc_err *err)
     return err_set(err, "Redis", "no answer within %d ms", REDIS_CALL_MS);
 }
 
-static int fail_link(const struct redis *r, struct tc_err *err)
+static int fail_link(const struct redis_client *r, struct tc_err *err)
 {
     if (r->link->err == REDIS_ERR_IO)
-        return err_sys(err, errno, "Redis", "the connection failed");
+        return err_set_errno(err, errno, "Redis", "the connection failed");
     return err_set(err, "Redis", "%.100s", r->link->errstr);
 }
 
-static int wait_for(const struct redis *r, short events, struct tc_err *err)
+static int wait_for(const struct redis_client *r, short events, struct tc_err *err)
 {
     struct pollfd p = {.fd = r->link->fd, .events = events};
     for (;;) {
@@ -62,11 +62,11 @@ static int wait_for(const struct redis *r, short events, struct tc_err *err)
         if (n > 0)
             return 0;
         if (n < 0 && errno != EINTR)
-            return err_sys(err, errno, "Redis", "cannot be waited for");
+            return err_set_errno(err, errno, "Redis", "cannot be waited for");
     }
 }
 
-static int send_all(const struct redis *r, struct tc_err *err)
+static int send_all(const struct redis_client *r, struct tc_err *err)
 {
     for (int done = 0; !done;) {
         if (wait_for(r, POLLOUT, err) < 0)
@@ -78,7 +78,8 @@ static int send_all(const struct redis *r, struct tc_err *err)
 }
 
 /* The next reply, freed by freeReplyObject. */
-static int next_reply(const struct redis *r, redisReply **reply, size_t *bytes, struct tc_err *err)
+static int next_reply(const struct redis_client *r, redisReply **reply, size_t *bytes,
+                      struct tc_err *err)
 {
     for (;;) {
         void *whole = NULL;
@@ -103,7 +104,7 @@ static int next_reply(const struct redis *r, redisReply **reply, size_t *bytes, 
 /* A server that announces two thousand million items gets no memory for them. */
 static void *make_list(const redisReadTask *task, items_t n)
 {
-    const struct redis *const r = task->privdata;
+    const struct redis_client *const r = task->privdata;
     return n > MAX_ITEMS ? NULL : r->make_list(task, n);
 }
 
@@ -136,7 +137,7 @@ static int take(const redisReply *from, struct arena *a, struct redis_reply *to,
         to->number = from->integer;
     } else if (from->type == REDIS_REPLY_STRING || from->type == REDIS_REPLY_STATUS) {
         to->type = REDIS_TEXT;
-        to->text = (struct str){arena_copy(a, from->str, from->len), from->len};
+        to->text = (struct str){arena_memdup(a, from->str, from->len), from->len};
     } else if (from->type == REDIS_REPLY_ARRAY) {
         struct redis_reply *const items = arena_alloc(a, from->elements * sizeof *items);
         to->type = REDIS_LIST;
@@ -151,7 +152,7 @@ static int take(const redisReply *from, struct arena *a, struct redis_reply *to,
 
 /* ---- the connection ---- */
 
-static void hang_up(struct redis *r)
+static void hang_up(struct redis_client *r)
 {
     if (r->link)
         redisFree(r->link);
@@ -159,18 +160,18 @@ static void hang_up(struct redis *r)
 }
 
 /* hiredis connects in its own time; this is when it has. */
-static int await_connected(const struct redis *r, struct tc_err *err)
+static int await_connected(const struct redis_client *r, struct tc_err *err)
 {
     int no = 0;
     socklen_t size = sizeof no;
     if (wait_for(r, POLLOUT, err) < 0)
         return -1;
     if (getsockopt(r->link->fd, SOL_SOCKET, SO_ERROR, &no, &size) < 0 || no)
-        return err_sys(err, no ? no : errno, "Redis", "cannot be reached");
+        return err_set_errno(err, no ? no : errno, "Redis", "cannot be reached");
     return 0;
 }
 
-static void command(struct redis *r, const char *const *words)
+static void command(struct redis_client *r, const char *const *words)
 {
     const char *all[MAX_WORDS];
     size_t sizes[MAX_WORDS];
@@ -182,7 +183,7 @@ static void command(struct redis *r, const char *const *words)
     redisAppendCommandArgv(r->link, n, all, sizes);
 }
 
-static int expect_ok(const struct redis *r, size_t n, struct tc_err *err)
+static int expect_ok(const struct redis_client *r, size_t n, struct tc_err *err)
 {
     size_t bytes = 0;
     for (redisReply *reply; n; n--) {
@@ -196,7 +197,7 @@ static int expect_ok(const struct redis *r, size_t n, struct tc_err *err)
     return 0;
 }
 
-static int introduce(struct redis *r, struct tc_err *err)
+static int introduce(struct redis_client *r, struct tc_err *err)
 {
     char database[24];
     snprintf(database, sizeof database, "%lld", (long long)r->spec.database);
@@ -212,7 +213,7 @@ static int introduce(struct redis *r, struct tc_err *err)
     return n == 0 || (send_all(r, err) == 0 && expect_ok(r, n, err) == 0) ? 0 : -1;
 }
 
-static int connect_to(struct redis *r, struct tc_err *err)
+static int connect_to(struct redis_client *r, struct tc_err *err)
 {
     const struct redis_spec *const s = &r->spec;
     r->link = s->path ? redisConnectUnixNonBlock(s->path) : redisConnectNonBlock(s->host, s->port);
@@ -231,8 +232,8 @@ static int connect_to(struct redis *r, struct tc_err *err)
 
 /* ---- calls ---- */
 
-static int ask(struct redis *r, const struct redis_command *commands, size_t n, struct arena *a,
-               struct redis_reply *replies, struct tc_err *err)
+static int ask(struct redis_client *r, const struct redis_command *commands, size_t n,
+               struct arena *a, struct redis_reply *replies, struct tc_err *err)
 {
     size_t bytes = 0;
     if (!r->link && connect_to(r, err) < 0)
@@ -253,16 +254,16 @@ static int ask(struct redis *r, const struct redis_command *commands, size_t n, 
     return 0;
 }
 
-static void tell(const struct redis *r, enum log_level level, const char *what)
+static void tell(const struct redis_client *r, enum log_level level, const char *what)
 {
     if (r->spec.path)
-        log_line(level, "redis", "%s: %s", r->spec.path, what);
+        log_write(level, "redis", "%s: %s", r->spec.path, what);
     else
-        log_line(level, "redis", "%s:%u: %s", r->spec.host, r->spec.port, what);
+        log_write(level, "redis", "%s:%u: %s", r->spec.host, r->spec.port, what);
 }
 
 /* An outage is told once. */
-static void back_off(struct redis *r, const char *why)
+static void back_off(struct redis_client *r, const char *why)
 {
     hang_up(r);
     if (!r->away)
@@ -275,18 +276,18 @@ static void back_off(struct redis *r, const char *why)
 }
 
 /* A connection that was idle may have been closed by the server: that is no failure. */
-static bool is_stale(const struct redis *r)
+static bool is_stale(const struct redis_client *r)
 {
     struct pollfd p = {.fd = r->link->fd, .events = POLLIN};
     return poll(&p, 1, 0) != 0;
 }
 
-int redis_ask(struct redis *r, const struct redis_command *commands, size_t n, struct arena *a,
-              struct redis_reply *replies, struct tc_err *err)
+int redis_call_pipeline(struct redis_client *r, const struct redis_command *commands, size_t n,
+                        struct arena *a, struct redis_reply *replies, struct tc_err *err)
 {
     struct tc_err unused = {0};
     err = err ? err : &unused;
-    if (redis_retry_ms(r) > 0)
+    if (redis_reconnect_delay_ms(r) > 0)
         return err_set(err, "Redis", "away");
     if (r->link && is_stale(r))
         hang_up(r);
@@ -301,26 +302,26 @@ int redis_ask(struct redis *r, const struct redis_command *commands, size_t n, s
     return 0;
 }
 
-int64_t redis_retry_ms(const struct redis *r)
+int64_t redis_reconnect_delay_ms(const struct redis_client *r)
 {
     const int64_t left = r->away ? r->retry_at - clock_mono_ms() : 0;
     return left > 0 ? left : 0;
 }
 
-bool redis_is_away(const struct redis *r)
+bool redis_is_down(const struct redis_client *r)
 {
     return r->away;
 }
 
-struct redis *redis_new(const struct redis_spec *spec)
+struct redis_client *redis_new(const struct redis_spec *spec)
 {
-    struct redis *const r = xcalloc(1, sizeof *r);
+    struct redis_client *const r = xcalloc(1, sizeof *r);
     signal(SIGPIPE, SIG_IGN);
     r->spec = *spec;
     return r;
 }
 
-void redis_free(struct redis *r)
+void redis_free(struct redis_client *r)
 {
     if (!r)
         return;

@@ -13,7 +13,7 @@
 
 #define REDIS_CALL_MS 200 /* of a call, connecting and all replies included */
 
-struct redis;
+struct redis_client;
 
 struct redis_spec {
     const char *host, *path; /* one of them is NULL; the path is that of a socket */
@@ -36,20 +36,21 @@ struct redis_reply {
 };
 
 /* Connects when it is first asked. Borrows the texts. Ignores SIGPIPE for the whole process. */
-struct redis *redis_new(const struct redis_spec *spec);
-void redis_free(struct redis *r); /* NULL is fine */
+struct redis_client *redis_new(const struct redis_spec *spec);
+void redis_free(struct redis_client *r); /* NULL is fine */
 
 /* Sends the commands at once, reads one reply for each into replies (all of it in the arena).
  * -1 with err: the server cannot be reached, is too slow, speaks something else, or refuses a
  * command for a reason that lies with the server (READONLY, LOADING, NOAUTH…); then the connection
  * is closed, and what was sent may have been done or not. That a key holds something else is a
- * reply. After a failure, calls fail at once until redis_retry_ms has passed. An outage is logged
- * as it begins and ends. */
-int redis_ask(struct redis *r, const struct redis_command *commands, size_t n, struct arena *a,
-              struct redis_reply *replies, struct tc_err *err) MUST_CHECK;
+ * reply. After a failure, calls fail at once until redis_reconnect_delay_ms has passed. An outage
+ * is logged as it begins and ends. */
+int redis_call_pipeline(struct redis_client *r, const struct redis_command *commands, size_t n,
+                        struct arena *a, struct redis_reply *replies,
+                        struct tc_err *err) MUST_CHECK;
 /* How long until the next call would try to connect; 0: now, or it is connected. */
-int64_t redis_retry_ms(const struct redis *r);
+int64_t redis_reconnect_delay_ms(const struct redis_client *r);
 /* The last call failed. */
-bool redis_is_away(const struct redis *r);
+bool redis_is_down(const struct redis_client *r);
 
 #endif

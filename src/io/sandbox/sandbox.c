@@ -85,46 +85,46 @@ static int lead_session(void)
     return getsid(0) == getpid() || setsid() >= 0 ? 0 : -1;
 }
 
-static int become_lonely(const struct sandbox_start *start, struct tc_err *err)
+static int become_lonely(const struct sandbox_detach_spec *start, struct tc_err *err)
 {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0 ||
         prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-        return err_sys(err, errno, NULL, "the process cannot be shut off");
+        return err_set_errno(err, errno, NULL, "the process cannot be shut off");
     if (getppid() != start->parent)
         return err_set(err, NULL, "process %ld, which has started this one, is gone",
                        (long)start->parent);
     if (getpgrp() != getpid() && lead_session() < 0)
-        return err_sys(err, errno, NULL, "no session of its own");
+        return err_set_errno(err, errno, NULL, "no session of its own");
     return 0;
 }
 
-int sandbox_prepare(const struct sandbox_start *start, struct tc_err *err)
+int sandbox_detach_process(const struct sandbox_detach_spec *start, struct tc_err *err)
 {
     const char *const dir = start->dir ? start->dir : "/";
     if (become_lonely(start, err) < 0)
         return -1;
     if (close_others(start->keep, start->n_keep) < 0 || fill_stdio() < 0)
-        return err_sys(err, errno, NULL, "descriptors cannot be closed");
+        return err_set_errno(err, errno, NULL, "descriptors cannot be closed");
     if (lower(RLIMIT_CORE, 0) < 0 || lower(RLIMIT_NOFILE, DESCRIPTORS) < 0 || limit_threads() < 0)
-        return err_sys(err, errno, NULL, "limits cannot be set");
+        return err_set_errno(err, errno, NULL, "limits cannot be set");
     if (chdir(dir) < 0)
-        return err_sys(err, errno, dir, "cannot be entered");
+        return err_set_errno(err, errno, dir, "cannot be entered");
     umask(077);
     return 0;
 }
 
 /* --- before its init ---------------------------------------------------------------------- */
 
-struct sandbox_kernel sandbox_kernel_look(void)
+struct sandbox_features sandbox_probe_kernel(void)
 {
-    return (struct sandbox_kernel){
+    return (struct sandbox_features){
         .landlock = sandbox_landlock_version(),
-        .seccomp = sandbox_seccomp_works(),
+        .seccomp = sandbox_seccomp_is_supported(),
     };
 }
 
 /* Landlock holds for the thread that enters it, and for those that it makes. */
-static void look_for_threads(sandbox_warn *warn, void *ctx)
+static void look_for_threads(sandbox_warn_fn *warn, void *ctx)
 {
     unsigned n = 0;
     DIR *const tasks = opendir("/proc/self/task");
@@ -132,7 +132,7 @@ static void look_for_threads(sandbox_warn *warn, void *ctx)
         n += d->d_name[0] != '.';
     if (tasks)
         closedir(tasks);
-    if (n > 1 && !SANDBOX_CHECKED)
+    if (n > 1 && !SANDBOX_SANITIZER_BUILD)
         warn(ctx, "the plugin has started threads as it was loaded: "
                   "Landlock does not hold them, they can open the files of this user");
 }
@@ -149,7 +149,7 @@ static const struct gap {
     {0, SANDBOX_PORTS, false, true, "connect to every port"},
 };
 
-char *sandbox_tell_landlock_gaps(const struct sandbox_kernel *kernel, bool has_ports)
+char *sandbox_tell_landlock_gaps(const struct sandbox_features *kernel, bool has_ports)
 {
     CLEANUP_BUF struct buf text = {0};
     const int version = kernel->landlock;
@@ -164,7 +164,7 @@ char *sandbox_tell_landlock_gaps(const struct sandbox_kernel *kernel, bool has_p
                    : xasprintf("this kernel has no Landlock%s", text.p);
 }
 
-const char *sandbox_tell_seccomp_gaps(const struct sandbox_kernel *kernel)
+const char *sandbox_tell_seccomp_gaps(const struct sandbox_features *kernel)
 {
     return kernel->seccomp ? NULL
                            : "this kernel does not filter system calls (seccomp): connectors can "
@@ -172,8 +172,8 @@ const char *sandbox_tell_seccomp_gaps(const struct sandbox_kernel *kernel)
                              "change the mode, the owner and the times of its files";
 }
 
-static void warn_of_lack(const struct sandbox_kernel *kernel, const struct sandbox_spec *spec,
-                         sandbox_warn *warn, void *ctx)
+static void warn_of_lack(const struct sandbox_features *kernel, const struct sandbox_spec *spec,
+                         sandbox_warn_fn *warn, void *ctx)
 {
     CLEANUP_FREE char *landlock = sandbox_tell_landlock_gaps(kernel, spec->n_ports > 0);
     const char *const seccomp = sandbox_tell_seccomp_gaps(kernel);
@@ -191,24 +191,24 @@ static int drop_capabilities(void)
     return (int)syscall(SYS_capset, &header, none);
 }
 
-static int enter(const struct sandbox_kernel *kernel, const struct sandbox_spec *spec,
+static int enter(const struct sandbox_features *kernel, const struct sandbox_spec *spec,
                  struct tc_err *err)
 {
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-        return err_sys(err, errno, spec->label, "it could get new privileges");
+        return err_set_errno(err, errno, spec->label, "it could get new privileges");
     if (kernel->landlock && sandbox_landlock_enter(kernel->landlock, spec, err) < 0)
         return -1;
     if (drop_capabilities() < 0)
-        return err_sys(err, errno, spec->label, "its capabilities cannot be dropped");
-    if (spec->memory && !SANDBOX_CHECKED && lower(RLIMIT_AS, spec->memory) < 0)
-        return err_sys(err, errno, spec->label, "its memory cannot be limited");
+        return err_set_errno(err, errno, spec->label, "its capabilities cannot be dropped");
+    if (spec->memory && !SANDBOX_SANITIZER_BUILD && lower(RLIMIT_AS, spec->memory) < 0)
+        return err_set_errno(err, errno, spec->label, "its memory cannot be limited");
     if (spec->file_size && lower(RLIMIT_FSIZE, spec->file_size) < 0)
-        return err_sys(err, errno, spec->label, "the size of its files cannot be limited");
+        return err_set_errno(err, errno, spec->label, "the size of its files cannot be limited");
     return kernel->seccomp ? sandbox_seccomp_enter(kernel->landlock, spec, err) : 0;
 }
 
-int sandbox_enter_on(const struct sandbox_kernel *kernel, const struct sandbox_spec *spec,
-                     sandbox_warn *warn, void *ctx, struct tc_err *err)
+int sandbox_enter_with(const struct sandbox_features *kernel, const struct sandbox_spec *spec,
+                       sandbox_warn_fn *warn, void *ctx, struct tc_err *err)
 {
     if (kernel->landlock)
         look_for_threads(warn, ctx);
@@ -216,9 +216,9 @@ int sandbox_enter_on(const struct sandbox_kernel *kernel, const struct sandbox_s
     return enter(kernel, spec, err);
 }
 
-int sandbox_enter(const struct sandbox_spec *spec, sandbox_warn *warn, void *ctx,
+int sandbox_enter(const struct sandbox_spec *spec, sandbox_warn_fn *warn, void *ctx,
                   struct tc_err *err)
 {
-    const struct sandbox_kernel kernel = sandbox_kernel_look();
-    return sandbox_enter_on(&kernel, spec, warn, ctx, err);
+    const struct sandbox_features kernel = sandbox_probe_kernel();
+    return sandbox_enter_with(&kernel, spec, warn, ctx, err);
 }

@@ -13,7 +13,7 @@
 #include "base/sys/err.h"
 
 /* What comes first, before any code of others is in the process. */
-struct sandbox_start {
+struct sandbox_detach_spec {
     pid_t parent;    /* the process dies with it */
     const int *keep; /* descriptors that stay open, in any order */
     size_t n_keep;
@@ -24,7 +24,7 @@ struct sandbox_start {
  * on descriptors and threads, no new privileges, umask 077. Of the descriptors those of `keep`
  * stay; 0 to 2 are /dev/null when they are not among them. -1: the parent is gone, or a limit
  * cannot be set. */
-int sandbox_prepare(const struct sandbox_start *start, struct tc_err *err) MUST_CHECK;
+int sandbox_detach_process(const struct sandbox_detach_spec *start, struct tc_err *err) MUST_CHECK;
 
 /* Lists end with NULL and may be NULL. Paths are files or folders, with all below them. */
 struct sandbox_spec {
@@ -44,25 +44,25 @@ struct sandbox_spec {
 #define SANDBOX_PORTS 4
 
 /* What the kernel can do. */
-struct sandbox_kernel {
+struct sandbox_features {
     int landlock; /* its version (ABI); 0: none */
     bool seccomp;
 };
-struct sandbox_kernel sandbox_kernel_look(void);
+struct sandbox_features sandbox_probe_kernel(void);
 /* What connectors can do because this kernel does not enforce it, as one sentence without a full
  * stop; NULL: nothing. The first is owned; has_ports: of a connector that may connect to some. */
-char *sandbox_tell_landlock_gaps(const struct sandbox_kernel *kernel, bool has_ports);
-const char *sandbox_tell_seccomp_gaps(const struct sandbox_kernel *kernel);
+char *sandbox_tell_landlock_gaps(const struct sandbox_features *kernel, bool has_ports);
+const char *sandbox_tell_seccomp_gaps(const struct sandbox_features *kernel);
 
-typedef void sandbox_warn(void *ctx, const char *text);
+typedef void sandbox_warn_fn(void *ctx, const char *text);
 
 /* From here on the process does what is left to it (turncast.conf(5), ISOLATION). What the kernel
  * cannot do is said to `warn`, a line for each facility, and is no error. -1: a path of the spec
  * cannot be opened, or the kernel refused what it said it can. */
-int sandbox_enter(const struct sandbox_spec *spec, sandbox_warn *warn, void *ctx,
+int sandbox_enter(const struct sandbox_spec *spec, sandbox_warn_fn *warn, void *ctx,
                   struct tc_err *err) MUST_CHECK;
 /* The same on a kernel that can do no more than that. */
-int sandbox_enter_on(const struct sandbox_kernel *kernel, const struct sandbox_spec *spec,
-                     sandbox_warn *warn, void *ctx, struct tc_err *err) MUST_CHECK;
+int sandbox_enter_with(const struct sandbox_features *kernel, const struct sandbox_spec *spec,
+                       sandbox_warn_fn *warn, void *ctx, struct tc_err *err) MUST_CHECK;
 
 #endif

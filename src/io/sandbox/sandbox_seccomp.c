@@ -64,7 +64,7 @@ static const int refused[] = {
     SCMP_SYS(msgget),
     SCMP_SYS(semget),
     SCMP_SYS(mq_open),
-#if !SANDBOX_CHECKED
+#if !SANDBOX_SANITIZER_BUILD
     SCMP_SYS(ptrace),
 #endif
     /* connections to it, and the one call for all of 32-bit machines */
@@ -174,15 +174,15 @@ static const int refused[] = {
 #define IOCTL_TYPE (UINT64_C(0xff) << 8)
 #define IOCTL_OF(type) ((uint64_t)(type) << 8)
 /* Refused when a bit field of one argument has a value. */
-struct with_value {
+struct seccomp_arg_rule {
     int call;
     unsigned arg;
     uint64_t mask, value;
 };
 
-static const struct with_value refused_with[] = {
+static const struct seccomp_arg_rule refused_with[] = {
     /* a process is what clone makes without CLONE_THREAD */
-    {SCMP_SYS(clone), CLONE_FLAGS_AT, SANDBOX_CHECKED ? CLONE_VM : CLONE_THREAD, 0},
+    {SCMP_SYS(clone), CLONE_FLAGS_AT, SANDBOX_SANITIZER_BUILD ? CLONE_VM : CLONE_THREAD, 0},
     {SCMP_SYS(clone), CLONE_FLAGS_AT, CLONE_NEWNS, CLONE_NEWNS},
     {SCMP_SYS(clone), CLONE_FLAGS_AT, CLONE_NEWCGROUP, CLONE_NEWCGROUP},
     {SCMP_SYS(clone), CLONE_FLAGS_AT, CLONE_NEWUTS, CLONE_NEWUTS},
@@ -217,8 +217,8 @@ static const struct with_value refused_with[] = {
     /* a new file that others could run as this user or its group */
     {SCMP_SYS(creat), 1, S_ISUID, S_ISUID},
     {SCMP_SYS(creat), 1, S_ISGID, S_ISGID},
-#if !SANDBOX_CHECKED
-    /* what sandbox_prepare has set */
+#if !SANDBOX_SANITIZER_BUILD
+    /* what sandbox_detach_process has set */
     {SCMP_SYS(prctl), 0, INT, PR_SET_PDEATHSIG},
     {SCMP_SYS(prctl), 0, INT, PR_SET_DUMPABLE},
     {SCMP_SYS(prctl), 0, INT, PR_SET_PTRACER},
@@ -283,7 +283,7 @@ static int refuse_calls(scmp_filter_ctx filter)
     for (size_t i = 0; rc == 0 && i < ARRAY_SIZE(refused); i++)
         rc = refuse(filter, refused[i]);
     for (size_t i = 0; rc == 0 && i < ARRAY_SIZE(refused_with); i++) {
-        const struct with_value *const r = &refused_with[i];
+        const struct seccomp_arg_rule *const r = &refused_with[i];
         rc = refuse_if(filter, r->call, has(r->arg, r->mask, r->value));
     }
     /* Its flags are behind a pointer: without it glibc makes threads by clone. */
@@ -376,7 +376,7 @@ static int fill(scmp_filter_ctx filter, const struct sandbox_spec *spec, int lan
     return rc;
 }
 
-bool sandbox_seccomp_works(void)
+bool sandbox_seccomp_is_supported(void)
 {
     const uint32_t action = SECCOMP_RET_KILL_PROCESS;
     return syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
@@ -396,5 +396,5 @@ int sandbox_seccomp_enter(int landlock, const struct sandbox_spec *spec, struct 
     if (rc == 0)
         rc = seccomp_load(filter);
     seccomp_release(filter);
-    return rc == 0 ? 0 : err_sys(err, -rc, spec->label, "no filter of system calls");
+    return rc == 0 ? 0 : err_set_errno(err, -rc, spec->label, "no filter of system calls");
 }

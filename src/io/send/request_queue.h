@@ -9,15 +9,15 @@
 
 #include "io/send/token_bucket.h"
 
-enum { LANE_MAX_RATES = 12 };
+enum { SEND_MAX_RATES = 12 };
 
-enum lane_priority { LANE_FINAL, LANE_REQUEST, LANE_NOTICE, LANE_LIVE };
+enum send_priority { LANE_FINAL, LANE_REQUEST, LANE_NOTICE, LANE_LIVE };
 enum { LANE_PRIORITIES = LANE_LIVE + 1 };
 
-/* Embedded in what is sent. The caller fills the first part before lane_push, and keeps all of
- * it until the item has left the lane. */
-struct lane_item {
-    enum lane_priority priority;
+/* Embedded in what is sent. The caller fills the first part before request_queue_push, and keeps
+ * all of it until the item has left the lane. */
+struct queued_request {
+    enum send_priority priority;
     uint32_t rates;        /* bit i: counts on rate i of the instance */
     const char *key;       /* live edits: the message that is edited; NULL: replaces nothing */
     int64_t deadline_ms;   /* not started after it; 0: no deadline */
@@ -25,40 +25,40 @@ struct lane_item {
     bool is_ahead;         /* goes in front of those of its priority */
     bool spares_live;      /* a final that is no turn's outcome: live edits go on behind it */
     /* the lane's */
-    struct lane *lane;
-    struct lane_item *next;
+    struct request_queue *lane;
+    struct queued_request *next;
     unsigned attempts; /* that failed */
     bool is_unsent;    /* the last one did not reach the service */
     int64_t taken_ms;
 };
 
-struct lane {
-    struct lane_item *first[LANE_PRIORITIES], **end[LANE_PRIORITIES];
-    struct lane_item *in_flight;
+struct request_queue {
+    struct queued_request *first[LANE_PRIORITIES], **end[LANE_PRIORITIES];
+    struct queued_request *in_flight;
     int64_t next_deadline_ms; /* of what waits: none is earlier; 0: none has one */
 };
 
-void lane_init(struct lane *l);
+void request_queue_init(struct request_queue *l);
 /* Behind those of its priority, or in front of them. Returns the chain of waiting live edits it
  * makes pointless: the one of the same key, whose place it takes, or all of them when it is a
  * final that does not spare them. */
-struct lane_item *lane_push(struct lane *l, struct lane_item *item);
+struct queued_request *request_queue_push(struct request_queue *l, struct queued_request *item);
 /* What goes next; NULL when nothing waits or one is in flight. */
-struct lane_item *lane_head(const struct lane *l);
+struct queued_request *request_queue_peek(const struct request_queue *l);
 /* The head leaves and is in flight. */
-struct lane_item *lane_take(struct lane *l);
+struct queued_request *request_queue_start(struct request_queue *l);
 /* The item in flight has ended. */
-void lane_land(struct lane *l);
+void request_queue_finish(struct request_queue *l);
 /* The item in flight has to go again: it is the first of its priority again. False when it is a
  * live edit that is pointless by now: then it has left the lane. */
-bool lane_return(struct lane *l);
+bool request_queue_requeue(struct request_queue *l);
 /* What did not reach the service waits no longer than until then. */
-void lane_hurry(struct lane *l, int64_t until_ms);
+void request_queue_cap_delay(struct request_queue *l, int64_t until_ms);
 /* Takes the chain of those that wait and have passed their deadline. */
-struct lane_item *lane_expire(struct lane *l, int64_t now_ms);
+struct queued_request *request_queue_expire(struct request_queue *l, int64_t now_ms);
 /* Takes the chain of all that wait. */
-struct lane_item *lane_clear(struct lane *l);
+struct queued_request *request_queue_clear(struct request_queue *l);
 /* Nothing waits, nothing is in flight. */
-bool lane_is_idle(const struct lane *l);
+bool request_queue_is_idle(const struct request_queue *l);
 
 #endif

@@ -28,14 +28,15 @@ static bool goes_again(const struct httpc_reply *reply, bool idempotent)
     return false;
 }
 
-struct verdict verdict_of(const struct httpc_reply *reply, bool idempotent)
+struct retry_decision retry_policy_decide(const struct httpc_reply *reply, bool idempotent)
 {
     const bool again = goes_again(reply, idempotent);
     const int64_t asked = reply->retry_after_ms > 0 ? reply->retry_after_ms : 0;
-    return (struct verdict){.again = again, .hold_ms = again ? asked : 0, .scope = VERDICT_LANE};
+    return (struct retry_decision){
+        .again = again, .hold_ms = again ? asked : 0, .scope = RETRY_CONVERSATION};
 }
 
-int64_t verdict_backoff_ms(unsigned attempt, uint64_t random)
+int64_t retry_policy_backoff_ms(unsigned attempt, uint64_t random)
 {
     const unsigned doublings = attempt > 1 ? attempt - 1 : 0;
     const uint64_t ceiling =

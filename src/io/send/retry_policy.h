@@ -11,19 +11,19 @@ struct httpc_reply;
 
 /* Who is held: the conversation; every conversation, on the instance's rates that the request
  * counts on; the whole instance. */
-enum verdict_scope { VERDICT_LANE, VERDICT_RATES, VERDICT_INSTANCE };
+enum retry_scope { RETRY_CONVERSATION, VERDICT_RATES, VERDICT_INSTANCE };
 
-struct verdict {
+struct retry_decision {
     bool again;
     int64_t hold_ms; /* with `again`: what the service asks for; 0: back off instead */
-    enum verdict_scope scope;
+    enum retry_scope scope;
 };
 
 /* By outcome and status alone: what was surely not done goes again, what may have been done only
  * when the request is idempotent. 429 holds the lane for the time its header names. */
-struct verdict verdict_of(const struct httpc_reply *reply, bool idempotent);
+struct retry_decision retry_policy_decide(const struct httpc_reply *reply, bool idempotent);
 /* Full jitter: between 1 ms and 1 s, 2 s, 4 s… 5 min behind failed attempt 1, 2, 3…, from 64
  * random bits. */
-int64_t verdict_backoff_ms(unsigned attempt, uint64_t random);
+int64_t retry_policy_backoff_ms(unsigned attempt, uint64_t random);
 
 #endif

@@ -11,11 +11,11 @@
 #define HIT_JITTER_MS 1000 /* nor when the service is back */
 
 /* A lane and its pace. `lane` is first: items point at it. */
-struct track {
-    struct lane lane;
-    struct track *next;
+struct send_conversation {
+    struct request_queue lane;
+    struct send_conversation *next;
     char *name; /* owned; NULL: of one item */
-    struct bucket hold, buckets[LANE_MAX_RATES];
+    struct token_bucket hold, buckets[SEND_MAX_RATES];
     uint64_t served; /* the turn at which it was served last, or made */
     /* One back-off for all items of the lane: live items expire sooner than it ends, and each that
      * follows would begin it anew. */
@@ -23,30 +23,31 @@ struct track {
     int64_t retry_ms; /* no attempt before */
 };
 
-struct lanes {
-    struct lanes_rate rates[LANE_MAX_RATES];
+struct send_scheduler {
+    struct send_rate rates[SEND_MAX_RATES];
     size_t rate_count;
-    void (*ended)(void *ctx, struct lane_item *item, enum lanes_end end);
+    void (*ended)(void *ctx, struct queued_request *item, enum send_result end);
     void *ctx;
-    struct track *tracks;
+    struct send_conversation *tracks;
     size_t count, sweep_at;
-    struct bucket hold, buckets[LANE_MAX_RATES];
+    struct token_bucket hold, buckets[SEND_MAX_RATES];
     uint64_t random, turn;
     bool is_away; /* something has not reached the service since it answered last */
 };
 
-static void init_buckets(const struct lanes *s, struct bucket *hold, struct bucket *buckets)
+static void init_buckets(const struct send_scheduler *s, struct token_bucket *hold,
+                         struct token_bucket *buckets)
 {
-    bucket_init(hold, &(struct bucket_rate){0});
+    token_bucket_init(hold, &(struct rate_limit){0});
     for (size_t i = 0; i < s->rate_count; i++)
-        bucket_init(&buckets[i], &s->rates[i].rate);
+        token_bucket_init(&buckets[i], &s->rates[i].rate);
 }
 
-struct lanes *lanes_new(const struct lanes_spec *spec)
+struct send_scheduler *send_scheduler_new(const struct send_scheduler_spec *spec)
 {
-    struct lanes *const s = xcalloc(1, sizeof *s);
-    *s = (struct lanes){
-        .rate_count = spec->rate_count < LANE_MAX_RATES ? spec->rate_count : LANE_MAX_RATES,
+    struct send_scheduler *const s = xcalloc(1, sizeof *s);
+    *s = (struct send_scheduler){
+        .rate_count = spec->rate_count < SEND_MAX_RATES ? spec->rate_count : SEND_MAX_RATES,
         .ended = spec->ended,
         .ctx = spec->ctx,
         .sweep_at = 64,
@@ -58,18 +59,18 @@ struct lanes *lanes_new(const struct lanes_spec *spec)
     return s;
 }
 
-static void free_track(struct track *t)
+static void free_track(struct send_conversation *t)
 {
     free(t->name);
     free(t);
 }
 
-void lanes_free(struct lanes *s)
+void send_scheduler_free(struct send_scheduler *s)
 {
     if (!s)
         return;
-    struct track *next;
-    for (struct track *t = s->tracks; t; t = next) {
+    struct send_conversation *next;
+    for (struct send_conversation *t = s->tracks; t; t = next) {
         next = t->next;
         free_track(t);
     }
@@ -77,7 +78,7 @@ void lanes_free(struct lanes *s)
 }
 
 /* splitmix64 */
-static uint64_t draw(struct lanes *s)
+static uint64_t draw(struct send_scheduler *s)
 {
     uint64_t z = s->random += 0x9e3779b97f4a7c15u;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
@@ -85,33 +86,35 @@ static uint64_t draw(struct lanes *s)
     return z ^ z >> 31;
 }
 
-static void end_chain(struct lanes *s, struct lane_item *chain, enum lanes_end end)
+static void end_chain(struct send_scheduler *s, struct queued_request *chain, enum send_result end)
 {
-    struct lane_item *next;
-    for (struct lane_item *item = chain; item; item = next) {
+    struct queued_request *next;
+    for (struct queued_request *item = chain; item; item = next) {
         next = item->next;
         item->next = NULL;
         s->ended(s->ctx, item, end);
     }
 }
 
-static bool is_forgettable(const struct lanes *s, const struct track *t, int64_t now_ms)
+static bool is_forgettable(const struct send_scheduler *s, const struct send_conversation *t,
+                           int64_t now_ms)
 {
     if (!t->name)
-        return lane_is_idle(&t->lane);
-    bool full = lane_is_idle(&t->lane) && bucket_is_full(&t->hold, now_ms) && t->retry_ms <= now_ms;
+        return request_queue_is_idle(&t->lane);
+    bool full = request_queue_is_idle(&t->lane) && token_bucket_is_full(&t->hold, now_ms) &&
+                t->retry_ms <= now_ms;
     for (size_t i = 0; i < s->rate_count && full; i++)
-        full = bucket_is_full(&t->buckets[i], now_ms);
+        full = token_bucket_is_full(&t->buckets[i], now_ms);
     return full;
 }
 
 /* Runs when the lanes have doubled since the last time, so it costs nothing on average. */
-static void sweep(struct lanes *s, int64_t now_ms)
+static void sweep(struct send_scheduler *s, int64_t now_ms)
 {
     if (s->count < s->sweep_at)
         return;
-    for (struct track **at = &s->tracks; *at;) {
-        struct track *const t = *at;
+    for (struct send_conversation **at = &s->tracks; *at;) {
+        struct send_conversation *const t = *at;
         if (is_forgettable(s, t, now_ms)) {
             *at = t->next;
             free_track(t);
@@ -123,34 +126,37 @@ static void sweep(struct lanes *s, int64_t now_ms)
     s->sweep_at = s->count * 2 > 64 ? s->count * 2 : 64;
 }
 
-static struct track *find_track(struct lanes *s, const char *name, int64_t now_ms)
+static struct send_conversation *find_track(struct send_scheduler *s, const char *name,
+                                            int64_t now_ms)
 {
-    for (struct track *t = s->tracks; t && name; t = t->next)
+    for (struct send_conversation *t = s->tracks; t && name; t = t->next)
         if (t->name && strcmp(t->name, name) == 0)
             return t;
     sweep(s, now_ms);
-    struct track *const t = xcalloc(1, sizeof *t);
-    *t = (struct track){.next = s->tracks, .name = xstrdup(name), .served = ++s->turn};
-    lane_init(&t->lane);
+    struct send_conversation *const t = xcalloc(1, sizeof *t);
+    *t = (struct send_conversation){.next = s->tracks, .name = xstrdup(name), .served = ++s->turn};
+    request_queue_init(&t->lane);
     init_buckets(s, &t->hold, t->buckets);
     s->tracks = t;
     s->count++;
     return t;
 }
 
-void lanes_submit(struct lanes *s, const char *lane, struct lane_item *item, int64_t now_ms)
+void send_scheduler_submit(struct send_scheduler *s, const char *lane, struct queued_request *item,
+                           int64_t now_ms)
 {
-    struct track *const t = find_track(s, lane, now_ms);
-    end_chain(s, lane_push(&t->lane, item), LANES_REPLACED);
+    struct send_conversation *const t = find_track(s, lane, now_ms);
+    end_chain(s, request_queue_push(&t->lane, item), SEND_REPLACED);
 }
 
-static struct track *track_of(const struct lane_item *item)
+static struct send_conversation *track_of(const struct queued_request *item)
 {
-    return (struct track *)item->lane;
+    return (struct send_conversation *)item->lane;
 }
 
 /* The bucket of rate i that the item counts on, or NULL. */
-static struct bucket *bucket_for(struct lanes *s, const struct lane_item *item, size_t i)
+static struct token_bucket *bucket_for(struct send_scheduler *s, const struct queued_request *item,
+                                       size_t i)
 {
     if (!(item->rates >> i & 1))
         return NULL;
@@ -163,77 +169,78 @@ static int64_t later(int64_t a, int64_t b)
 }
 
 /* How long until the head of a lane may go. */
-static int64_t item_wait_ms(struct lanes *s, const struct lane_item *item, int64_t now_ms)
+static int64_t item_wait_ms(struct send_scheduler *s, const struct queued_request *item,
+                            int64_t now_ms)
 {
-    const struct track *const t = track_of(item);
+    const struct send_conversation *const t = track_of(item);
     int64_t wait = later(item->not_before_ms - now_ms, 0);
     wait = later(wait, t->retry_ms - now_ms);
-    wait = later(wait, bucket_wait_ms(&s->hold, now_ms));
-    wait = later(wait, bucket_wait_ms(&t->hold, now_ms));
+    wait = later(wait, token_bucket_wait_ms(&s->hold, now_ms));
+    wait = later(wait, token_bucket_wait_ms(&t->hold, now_ms));
     for (size_t i = 0; i < s->rate_count; i++) {
-        const struct bucket *const b = bucket_for(s, item, i);
-        wait = b ? later(wait, bucket_wait_ms(b, now_ms)) : wait;
+        const struct token_bucket *const b = bucket_for(s, item, i);
+        wait = b ? later(wait, token_bucket_wait_ms(b, now_ms)) : wait;
     }
     return wait;
 }
 
 /* The better priority goes first; among equals the lane that has waited longest. */
-static bool is_before(const struct track *a, const struct track *b)
+static bool is_before(const struct send_conversation *a, const struct send_conversation *b)
 {
     if (!b)
         return true;
-    const enum lane_priority first = lane_head(&a->lane)->priority;
-    const enum lane_priority second = lane_head(&b->lane)->priority;
+    const enum send_priority first = request_queue_peek(&a->lane)->priority;
+    const enum send_priority second = request_queue_peek(&b->lane)->priority;
     return first != second ? first < second : a->served < b->served;
 }
 
-static struct track *choose(struct lanes *s, int64_t now_ms)
+static struct send_conversation *choose(struct send_scheduler *s, int64_t now_ms)
 {
-    struct track *best = NULL;
-    for (struct track *t = s->tracks; t; t = t->next) {
-        const struct lane_item *const head = lane_head(&t->lane);
+    struct send_conversation *best = NULL;
+    for (struct send_conversation *t = s->tracks; t; t = t->next) {
+        const struct queued_request *const head = request_queue_peek(&t->lane);
         if (head && item_wait_ms(s, head, now_ms) == 0 && is_before(t, best))
             best = t;
     }
     return best;
 }
 
-static void expire(struct lanes *s, int64_t now_ms)
+static void expire(struct send_scheduler *s, int64_t now_ms)
 {
-    struct lane_item *chain = NULL, **end = &chain;
-    for (struct track *t = s->tracks; t; t = t->next) {
-        *end = lane_expire(&t->lane, now_ms);
+    struct queued_request *chain = NULL, **end = &chain;
+    for (struct send_conversation *t = s->tracks; t; t = t->next) {
+        *end = request_queue_expire(&t->lane, now_ms);
         while (*end)
             end = &(*end)->next;
     }
-    end_chain(s, chain, LANES_EXPIRED);
+    end_chain(s, chain, SEND_EXPIRED);
 }
 
-struct lane_item *lanes_next(struct lanes *s, int64_t now_ms)
+struct queued_request *send_scheduler_next(struct send_scheduler *s, int64_t now_ms)
 {
     expire(s, now_ms);
-    struct track *const t = choose(s, now_ms);
+    struct send_conversation *const t = choose(s, now_ms);
     if (!t)
         return NULL;
-    struct lane_item *const item = lane_take(&t->lane);
+    struct queued_request *const item = request_queue_start(&t->lane);
     item->taken_ms = now_ms;
     item->is_unsent = false;
     t->served = ++s->turn;
     for (size_t i = 0; i < s->rate_count; i++) {
-        struct bucket *const b = bucket_for(s, item, i);
+        struct token_bucket *const b = bucket_for(s, item, i);
         if (b)
-            bucket_take(b, now_ms);
+            token_bucket_take(b, now_ms);
     }
     return item;
 }
 
 /* Of the lane's own pace only: there is one request of it at a time, so what was taken early can
  * be made good. */
-void lanes_depart(struct lanes *s, struct lane_item *item, int64_t now_ms)
+void send_scheduler_note_sent(struct send_scheduler *s, struct queued_request *item, int64_t now_ms)
 {
     for (size_t i = 0; i < s->rate_count; i++)
         if (item->rates >> i & 1 && s->rates[i].per_lane)
-            bucket_delay(&track_of(item)->buckets[i], now_ms - item->taken_ms);
+            token_bucket_postpone(&track_of(item)->buckets[i], now_ms - item->taken_ms);
     item->taken_ms = now_ms;
 }
 
@@ -242,11 +249,11 @@ static int64_t sooner(int64_t a, int64_t b)
     return a < 0 || (b >= 0 && b < a) ? b : a;
 }
 
-int64_t lanes_wait_ms(struct lanes *s, int64_t now_ms)
+int64_t send_scheduler_wait_ms(struct send_scheduler *s, int64_t now_ms)
 {
     int64_t wait = -1;
-    for (const struct track *t = s->tracks; t; t = t->next) {
-        const struct lane_item *const head = lane_head(&t->lane);
+    for (const struct send_conversation *t = s->tracks; t; t = t->next) {
+        const struct queued_request *const head = request_queue_peek(&t->lane);
         if (head)
             wait = sooner(wait, item_wait_ms(s, head, now_ms));
         if (t->lane.next_deadline_ms)
@@ -255,36 +262,36 @@ int64_t lanes_wait_ms(struct lanes *s, int64_t now_ms)
     return wait;
 }
 
-static void hold(struct lanes *s, const struct lane_item *item, enum verdict_scope scope,
-                 int64_t until_ms)
+static void hold(struct send_scheduler *s, const struct queued_request *item,
+                 enum retry_scope scope, int64_t until_ms)
 {
     switch (scope) {
-    case VERDICT_LANE:
-        bucket_hold(&track_of(item)->hold, until_ms);
+    case RETRY_CONVERSATION:
+        token_bucket_block_until(&track_of(item)->hold, until_ms);
         return;
     case VERDICT_INSTANCE:
-        bucket_hold(&s->hold, until_ms);
+        token_bucket_block_until(&s->hold, until_ms);
         return;
     case VERDICT_RATES:
         for (size_t i = 0; i < s->rate_count; i++)
             if (item->rates >> i & 1 && !s->rates[i].per_lane)
-                bucket_hold(&s->buckets[i], until_ms);
+                token_bucket_block_until(&s->buckets[i], until_ms);
         return;
     }
 }
 
 /* The service was not reached: the whole lane waits. */
-static void back_off_lane(struct lanes *s, struct lane_item *item, int64_t now_ms)
+static void back_off_lane(struct send_scheduler *s, struct queued_request *item, int64_t now_ms)
 {
-    struct track *const t = track_of(item);
+    struct send_conversation *const t = track_of(item);
     t->misses++;
-    t->retry_ms = now_ms + verdict_backoff_ms(t->misses, draw(s));
+    t->retry_ms = now_ms + retry_policy_backoff_ms(t->misses, draw(s));
     item->not_before_ms = t->retry_ms;
 }
 
 /* When the next attempt may start. */
-static void postpone(struct lanes *s, struct lane_item *item, const struct verdict *v,
-                     int64_t now_ms)
+static void postpone(struct send_scheduler *s, struct queued_request *item,
+                     const struct retry_decision *v, int64_t now_ms)
 {
     if (v->hold_ms > 0) {
         const int64_t jitter = (int64_t)(draw(s) % HOLD_JITTER_MS);
@@ -296,42 +303,43 @@ static void postpone(struct lanes *s, struct lane_item *item, const struct verdi
         if (item->is_unsent)
             back_off_lane(s, item, now_ms);
         else
-            item->not_before_ms = now_ms + verdict_backoff_ms(item->attempts, draw(s));
+            item->not_before_ms = now_ms + retry_policy_backoff_ms(item->attempts, draw(s));
     }
 }
 
-void lanes_decide(struct lanes *s, struct lane_item *item, const struct verdict *v, int64_t now_ms)
+void send_scheduler_settle(struct send_scheduler *s, struct queued_request *item,
+                           const struct retry_decision *v, int64_t now_ms)
 {
     if (!v->again) {
-        lane_land(item->lane);
-        s->ended(s->ctx, item, LANES_DECIDED);
+        request_queue_finish(item->lane);
+        s->ended(s->ctx, item, SEND_DECIDED);
         return;
     }
     postpone(s, item, v, now_ms);
-    if (!lane_return(item->lane))
-        s->ended(s->ctx, item, LANES_REPLACED);
+    if (!request_queue_requeue(item->lane))
+        s->ended(s->ctx, item, SEND_REPLACED);
 }
 
-void lanes_spare(struct lanes *s, const struct lane_item *item)
+void send_scheduler_refund_attempt(struct send_scheduler *s, const struct queued_request *item)
 {
     for (size_t i = 0; i < s->rate_count; i++) {
-        struct bucket *const b = bucket_for(s, item, i);
+        struct token_bucket *const b = bucket_for(s, item, i);
         if (b)
-            bucket_return(b);
+            token_bucket_refund(b);
     }
 }
 
-void lanes_miss(struct lanes *s, struct lane_item *item)
+void send_scheduler_note_unreached(struct send_scheduler *s, struct queued_request *item)
 {
     item->is_unsent = s->is_away = true;
-    lanes_spare(s, item);
+    send_scheduler_refund_attempt(s, item);
 }
 
-void lanes_hit(struct lanes *s, int64_t now_ms)
+void send_scheduler_note_reached(struct send_scheduler *s, int64_t now_ms)
 {
-    for (struct track *t = s->tracks; t && s->is_away; t = t->next) {
+    for (struct send_conversation *t = s->tracks; t && s->is_away; t = t->next) {
         const int64_t until = now_ms + (int64_t)(draw(s) % HIT_JITTER_MS);
-        lane_hurry(&t->lane, until);
+        request_queue_cap_delay(&t->lane, until);
         t->misses = 0;
         if (t->retry_ms > until)
             t->retry_ms = until;
@@ -339,18 +347,18 @@ void lanes_hit(struct lanes *s, int64_t now_ms)
     s->is_away = false;
 }
 
-void lanes_close(struct lanes *s)
+void send_scheduler_close(struct send_scheduler *s)
 {
-    struct lane_item *chain = NULL, **end = &chain;
-    for (struct track *t = s->tracks; t; t = t->next) {
-        *end = lane_clear(&t->lane);
+    struct queued_request *chain = NULL, **end = &chain;
+    for (struct send_conversation *t = s->tracks; t; t = t->next) {
+        *end = request_queue_clear(&t->lane);
         while (*end)
             end = &(*end)->next;
     }
-    end_chain(s, chain, LANES_CLOSED);
+    end_chain(s, chain, SEND_CLOSED);
 }
 
-size_t lanes_count(const struct lanes *s)
+size_t send_scheduler_count(const struct send_scheduler *s)
 {
     return s->count;
 }

@@ -8,26 +8,26 @@
 #include "base/sys/clock.h"
 
 /* `item` is first: the lanes hand it back. */
-struct parcel {
-    struct lane_item item; /* key owned */
-    struct courier *courier;
-    struct httpc_call *call;   /* while in flight */
-    struct parcel *next, **at; /* the courier's list, from its turn until it was decided */
+struct send_item {
+    struct queued_request item; /* key owned */
+    struct sender *courier;
+    struct httpc_transfer *call;  /* while in flight */
+    struct send_item *next, **at; /* the courier's list, from its turn until it was decided */
     void *arg;
     bool has_gone; /* at this turn */
 };
 
-struct courier {
+struct sender {
     struct loop *loop;
     struct httpc *http;
-    struct lanes *lanes;
+    struct send_scheduler *lanes;
     struct loop_timer *timer;
-    struct courier_owner owner;
-    struct parcel *open; /* it was their turn, and they are not decided yet */
+    struct sender_callbacks owner;
+    struct send_item *open; /* it was their turn, and they are not decided yet */
     bool is_closing;
 };
 
-static void open_parcel(struct parcel *p)
+static void open_parcel(struct send_item *p)
 {
     p->next = p->courier->open;
     p->at = &p->courier->open;
@@ -36,42 +36,42 @@ static void open_parcel(struct parcel *p)
     p->courier->open = p;
 }
 
-static void shut_parcel(struct parcel *p)
+static void shut_parcel(struct send_item *p)
 {
     *p->at = p->next;
     if (p->next)
         p->next->at = p->at;
 }
 
-static void on_ended(void *ctx, struct lane_item *item, enum lanes_end end)
+static void on_ended(void *ctx, struct queued_request *item, enum send_result end)
 {
-    const struct courier *const c = ctx;
-    struct parcel *const p = (struct parcel *)item;
+    const struct sender *const c = ctx;
+    struct send_item *const p = (struct send_item *)item;
     void *const arg = p->arg;
     free((char *)(uintptr_t)p->item.key); /* drops const: a copy of our own */
     free(p);
-    c->owner.ended(c->owner.ctx, arg, c->is_closing ? LANES_CLOSED : end);
+    c->owner.ended(c->owner.ctx, arg, c->is_closing ? SEND_CLOSED : end);
 }
 
-static void arm(struct courier *c)
+static void arm(struct sender *c)
 {
     if (!c->is_closing)
-        loop_timer_set(c->timer, lanes_wait_ms(c->lanes, clock_mono_ms()));
+        loop_timer_set(c->timer, send_scheduler_wait_ms(c->lanes, clock_mono_ms()));
 }
 
 /* Whether the service is there concerns all lanes. What a gateway says for it does not count. */
-static void note_reach(struct courier *c, struct parcel *p, const struct httpc_reply *reply)
+static void note_reach(struct sender *c, struct send_item *p, const struct httpc_reply *reply)
 {
     if (reply->outcome == HTTPC_NOT_SENT)
-        lanes_miss(c->lanes, &p->item);
+        send_scheduler_note_unreached(c->lanes, &p->item);
     else if (reply->status && reply->outcome != HTTPC_AMBIGUOUS)
-        lanes_hit(c->lanes, clock_mono_ms());
+        send_scheduler_note_reached(c->lanes, clock_mono_ms());
 }
 
 static void on_reply(void *arg, const struct httpc_reply *reply)
 {
-    struct parcel *const p = arg;
-    struct courier *const c = p->courier;
+    struct send_item *const p = arg;
+    struct sender *const c = p->courier;
     p->call = NULL;
     note_reach(c, p, reply);
     if (!c->is_closing)
@@ -81,10 +81,10 @@ static void on_reply(void *arg, const struct httpc_reply *reply)
 
 static void on_time(void *arg)
 {
-    struct courier *const c = arg;
-    struct lane_item *item;
-    while ((item = lanes_next(c->lanes, clock_mono_ms()))) {
-        struct parcel *const p = (struct parcel *)item;
+    struct sender *const c = arg;
+    struct queued_request *item;
+    while ((item = send_scheduler_next(c->lanes, clock_mono_ms()))) {
+        struct send_item *const p = (struct send_item *)item;
         open_parcel(p);
         p->has_gone = false;
         c->owner.start(c->owner.ctx, p, p->arg);
@@ -92,18 +92,18 @@ static void on_time(void *arg)
     arm(c);
 }
 
-struct courier *courier_new(struct loop *l, struct httpc *http, const struct lanes_rate *rates,
-                            size_t rate_count, uint64_t seed, const struct courier_owner *owner)
+struct sender *sender_new(struct loop *l, struct httpc *http, const struct send_rate *rates,
+                          size_t rate_count, uint64_t seed, const struct sender_callbacks *owner)
 {
-    struct courier *const c = xcalloc(1, sizeof *c);
-    *c = (struct courier){.loop = l, .http = http, .owner = *owner};
-    c->lanes = lanes_new(&(struct lanes_spec){
+    struct sender *const c = xcalloc(1, sizeof *c);
+    *c = (struct sender){.loop = l, .http = http, .owner = *owner};
+    c->lanes = send_scheduler_new(&(struct send_scheduler_spec){
         .rates = rates, .rate_count = rate_count, .seed = seed, .ended = on_ended, .ctx = c});
     c->timer = loop_timer_new(l, on_time, c);
     return c;
 }
 
-void courier_free(struct courier *c)
+void sender_free(struct sender *c)
 {
     if (!c)
         return;
@@ -111,19 +111,19 @@ void courier_free(struct courier *c)
     while (c->open) {
         if (c->open->call)
             httpc_cancel(c->open->call);
-        courier_decide(c->open, &(struct verdict){.again = false});
+        sender_settle(c->open, &(struct retry_decision){.again = false});
     }
-    lanes_close(c->lanes);
-    lanes_free(c->lanes);
+    send_scheduler_close(c->lanes);
+    send_scheduler_free(c->lanes);
     loop_timer_free(c->timer);
     free(c);
 }
 
-void courier_send(struct courier *c, const struct courier_letter *letter)
+void sender_submit(struct sender *c, const struct send_spec *letter)
 {
-    struct parcel *const p = xcalloc(1, sizeof *p);
+    struct send_item *const p = xcalloc(1, sizeof *p);
     const int64_t now = clock_mono_ms();
-    *p = (struct parcel){
+    *p = (struct send_item){
         .item = {.priority = letter->priority,
                  .rates = letter->rates,
                  .key = xstrdup(letter->key),
@@ -134,26 +134,26 @@ void courier_send(struct courier *c, const struct courier_letter *letter)
         .courier = c,
         .arg = letter->arg,
     };
-    lanes_submit(c->lanes, letter->lane, &p->item, now);
+    send_scheduler_submit(c->lanes, letter->lane, &p->item, now);
     arm(c);
 }
 
-void courier_go(struct parcel *p, const struct httpc_request *request)
+void sender_start_attempt(struct send_item *p, const struct httpc_request *request)
 {
-    struct courier *const c = p->courier;
-    lanes_depart(c->lanes, &p->item, clock_mono_ms());
+    struct sender *const c = p->courier;
+    send_scheduler_note_sent(c->lanes, &p->item, clock_mono_ms());
     p->has_gone = true;
     p->call = httpc_start(c->http, request, on_reply, p);
 }
 
-void courier_decide(struct parcel *p, const struct verdict *v)
+void sender_settle(struct send_item *p, const struct retry_decision *v)
 {
-    struct courier *const c = p->courier;
+    struct sender *const c = p->courier;
     shut_parcel(p);
     if (p->has_gone)
-        lanes_depart(c->lanes, &p->item, clock_mono_ms());
+        send_scheduler_note_sent(c->lanes, &p->item, clock_mono_ms());
     else
-        lanes_spare(c->lanes, &p->item);
-    lanes_decide(c->lanes, &p->item, v, clock_mono_ms());
+        send_scheduler_refund_attempt(c->lanes, &p->item);
+    send_scheduler_settle(c->lanes, &p->item, v, clock_mono_ms());
     arm(c);
 }

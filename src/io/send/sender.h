@@ -9,15 +9,15 @@
 #include "io/http/client/httpc.h"
 #include "io/send/send_scheduler.h"
 
-struct courier;
+struct sender;
 
 /* A letter under way. */
-struct parcel;
+struct send_item;
 
-/* Borrowed by courier_send, which copies what it needs. */
-struct courier_letter {
+/* Borrowed by sender_submit, which copies what it needs. */
+struct send_spec {
     const char *lane; /* the conversation; NULL: none */
-    enum lane_priority priority;
+    enum send_priority priority;
     const char *key;    /* live edits: the message that is edited; or NULL */
     uint32_t rates;     /* bit i: counts on rate i of the instance */
     int64_t max_age_ms; /* no attempt starts later than this; 0: for ever */
@@ -28,26 +28,26 @@ struct courier_letter {
 };
 
 /* What the owner is asked and told; all come from the loop and may call the courier, but not
- * courier_free. */
-struct courier_owner {
-    /* It is its turn. Answered once, now or later, with courier_go or courier_decide. */
-    void (*start)(void *ctx, struct parcel *p, void *arg);
-    /* What came of courier_go. Answered once, now or later, with courier_decide. */
-    void (*judge)(void *ctx, struct parcel *p, void *arg, const struct httpc_reply *reply);
-    /* Nothing more comes of it; LANES_DECIDED: as courier_decide said. */
-    void (*ended)(void *ctx, void *arg, enum lanes_end end);
+ * sender_free. */
+struct sender_callbacks {
+    /* It is its turn. Answered once, now or later, with sender_start_attempt or sender_settle. */
+    void (*start)(void *ctx, struct send_item *p, void *arg);
+    /* What came of sender_start_attempt. Answered once, now or later, with sender_settle. */
+    void (*judge)(void *ctx, struct send_item *p, void *arg, const struct httpc_reply *reply);
+    /* Nothing more comes of it; SEND_DECIDED: as sender_settle said. */
+    void (*ended)(void *ctx, void *arg, enum send_result end);
     void *ctx;
 };
 
 /* Borrows http and loop. `rates` are copied; the seed is for back-off. */
-struct courier *courier_new(struct loop *l, struct httpc *http, const struct lanes_rate *rates,
-                            size_t rate_count, uint64_t seed, const struct courier_owner *owner);
+struct sender *sender_new(struct loop *l, struct httpc *http, const struct send_rate *rates,
+                          size_t rate_count, uint64_t seed, const struct sender_callbacks *owner);
 /* Ends all letters: those in flight are cancelled. NULL is fine. */
-void courier_free(struct courier *c);
-void courier_send(struct courier *c, const struct courier_letter *letter);
+void sender_free(struct sender *c);
+void sender_submit(struct sender *c, const struct send_spec *letter);
 /* An attempt; the request is copied. */
-void courier_go(struct parcel *p, const struct httpc_request *request);
+void sender_start_attempt(struct send_item *p, const struct httpc_request *request);
 /* It ends, or waits for its next turn. One without an attempt counts on no rate. */
-void courier_decide(struct parcel *p, const struct verdict *v);
+void sender_settle(struct send_item *p, const struct retry_decision *v);
 
 #endif

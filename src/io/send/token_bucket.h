@@ -10,12 +10,12 @@
 #include <stdint.h>
 
 /* `count` requests per interval, at most `burst` (0 is 1) of them at once; count 0: no limit. */
-struct bucket_rate {
+struct rate_limit {
     uint32_t count, burst;
     int64_t interval_ms;
 };
 
-struct bucket {
+struct token_bucket {
     int64_t step_us;  /* one token */
     int64_t slack_us; /* what a full bucket lets go at once, but the first */
     int64_t full_us;
@@ -23,18 +23,18 @@ struct bucket {
 };
 
 /* Full. */
-void bucket_init(struct bucket *b, const struct bucket_rate *rate);
+void token_bucket_init(struct token_bucket *b, const struct rate_limit *rate);
 /* 0: one may go now. */
-int64_t bucket_wait_ms(const struct bucket *b, int64_t now_ms);
+int64_t token_bucket_wait_ms(const struct token_bucket *b, int64_t now_ms);
 /* One goes now. */
-void bucket_take(struct bucket *b, int64_t now_ms);
+void token_bucket_take(struct token_bucket *b, int64_t now_ms);
 /* What was taken last did not go. */
-void bucket_return(struct bucket *b);
+void token_bucket_refund(struct token_bucket *b);
 /* What was taken last left so much later than it was taken. */
-void bucket_delay(struct bucket *b, int64_t ms);
+void token_bucket_postpone(struct token_bucket *b, int64_t ms);
 /* None goes before until_ms, and then one, not a burst. A shorter hold changes nothing. */
-void bucket_hold(struct bucket *b, int64_t until_ms);
+void token_bucket_block_until(struct token_bucket *b, int64_t until_ms);
 /* As good as a new one. */
-bool bucket_is_full(const struct bucket *b, int64_t now_ms);
+bool token_bucket_is_full(const struct token_bucket *b, int64_t now_ms);
 
 #endif

@@ -11,14 +11,14 @@
 #define BUSY_MS 5000
 #define MAX_STATEMENTS 96
 
-struct statement {
+struct sql_statement {
     const char *text; /* constant: its address is the key */
     sqlite3_stmt *prepared;
 };
 
 struct sql {
     sqlite3 *handle;
-    struct statement statements[MAX_STATEMENTS];
+    struct sql_statement statements[MAX_STATEMENTS];
     size_t count;
     enum sql_failure failure;
     char message[256];
@@ -82,7 +82,7 @@ enum sql_failure sql_failure(const struct sql *db)
     return db->failure;
 }
 
-const char *sql_message(const struct sql *db)
+const char *sql_error_text(const struct sql *db)
 {
     return db->message;
 }
@@ -115,7 +115,7 @@ static sqlite3_stmt *prepared(struct sql *db, const char *text)
         fail(db);
         return NULL;
     }
-    db->statements[db->count++] = (struct statement){text, statement};
+    db->statements[db->count++] = (struct sql_statement){text, statement};
     return statement;
 }
 
@@ -157,7 +157,7 @@ bool sql_next(struct sql_rows *rows)
     return rc == SQLITE_ROW;
 }
 
-int64_t sql_column(const struct sql_rows *rows, int column)
+int64_t sql_column_int(const struct sql_rows *rows, int column)
 {
     return sqlite3_column_int64(rows->statement, column);
 }
@@ -174,7 +174,7 @@ struct str sql_column_blob(const struct sql_rows *rows, int column)
     return (struct str){p ? p : "", (size_t)sqlite3_column_bytes(rows->statement, column)};
 }
 
-int sql_end(struct sql_rows *rows)
+int sql_finish(struct sql_rows *rows)
 {
     if (rows->statement) {
         sqlite3_reset(rows->statement);
@@ -191,7 +191,7 @@ int sql_run_values(struct sql *db, const char *text, const struct sql_value *val
     struct sql_rows rows = sql_select_values(db, text, values, n);
     while (sql_next(&rows)) {
     }
-    return sql_end(&rows);
+    return sql_finish(&rows);
 }
 
 int sql_number_values(struct sql *db, const char *text, int64_t *number,
@@ -199,8 +199,8 @@ int sql_number_values(struct sql *db, const char *text, int64_t *number,
 {
     struct sql_rows rows = sql_select_values(db, text, values, n);
     if (sql_next(&rows))
-        *number = sql_column(&rows, 0);
-    return sql_end(&rows);
+        *number = sql_column_int(&rows, 0);
+    return sql_finish(&rows);
 }
 
 int64_t sql_changes(const struct sql *db)

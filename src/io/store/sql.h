@@ -62,17 +62,17 @@ void sql_close(struct sql *db);
 
 enum sql_failure sql_failure(const struct sql *db);
 /* The text of the last failure. */
-const char *sql_message(const struct sql *db);
+const char *sql_error_text(const struct sql *db);
 
 /* Runs a constant text of one or more statements, none of them kept: schema, pragmas. */
 int sql_script(struct sql *db, const char *text) MUST_CHECK;
 
 /* One statement, to its end: sql_run(db, "delete … where id=?1", sql_int(id)). */
 #define sql_run(db, text, ...) sql_run_values(db, text, SQL_VALUES(__VA_ARGS__))
-/* Its rows: while (sql_next(&rows)) …; then sql_end. The same text cannot run twice at once. */
+/* Its rows: while (sql_next(&rows)) …; then sql_finish. The same text cannot run twice at once. */
 #define sql_select(db, text, ...) sql_select_values(db, text, SQL_VALUES(__VA_ARGS__))
 /* The first column of the first row into *number, which keeps its value without a row. */
-#define sql_number(db, text, number, ...)                                                          \
+#define sql_select_int(db, text, number, ...)                                                      \
     sql_number_values(db, text, number, SQL_VALUES(__VA_ARGS__))
 
 /* The first value is a placeholder, so that none at all is a list too. */
@@ -96,11 +96,11 @@ int sql_number_values(struct sql *db, const char *text, int64_t *number,
 bool sql_next(struct sql_rows *rows);
 /* Columns of the row; text and bytes are valid until the next row; a text is NULL for null,
  * bytes are not NULL when there are none. */
-int64_t sql_column(const struct sql_rows *rows, int column);
+int64_t sql_column_int(const struct sql_rows *rows, int column);
 struct str sql_column_text(const struct sql_rows *rows, int column);
 struct str sql_column_blob(const struct sql_rows *rows, int column);
 /* 0 when all rows came, -1 when something failed. Ends the statement in either case. */
-int sql_end(struct sql_rows *rows) MUST_CHECK;
+int sql_finish(struct sql_rows *rows) MUST_CHECK;
 
 /* Rows changed by the last insert, update or delete. */
 int64_t sql_changes(const struct sql *db);

@@ -437,8 +437,8 @@ static int fill(struct salvage *s, const char *path, const char *const *schema)
     return run_script(s->to, "commit");
 }
 
-int64_t salvage_copy(const char *from, const char *to, const char *const *schema,
-                     struct buf *report, enum sql_failure *failure, struct tc_err *err)
+int64_t sqlite_salvage_copy(const char *from, const char *to, const char *const *schema,
+                            struct buf *report, enum sql_failure *failure, struct tc_err *err)
 {
     struct salvage s = {.report = report};
     const bool readable = open_damaged(&s, from) == 0;

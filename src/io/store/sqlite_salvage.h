@@ -18,7 +18,8 @@
  * Appends to `report` for each table of which rows were kept or lost:
  * "turn: 12 rows kept, 1 lost; …". Returns the number of rows kept, or -1 with `failure` and err
  * when `to` cannot be written. What cannot be read is no error. */
-int64_t salvage_copy(const char *from, const char *to, const char *const *schema,
-                     struct buf *report, enum sql_failure *failure, struct tc_err *err) MUST_CHECK;
+int64_t sqlite_salvage_copy(const char *from, const char *to, const char *const *schema,
+                            struct buf *report, enum sql_failure *failure,
+                            struct tc_err *err) MUST_CHECK;
 
 #endif

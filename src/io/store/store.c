@@ -36,13 +36,13 @@ struct store {
     enum sql_failure failure; /* of the last transaction; what was logged already */
 };
 
-void store_point(struct store *s, const char *name)
+void store_pass_test_point(struct store *s, const char *name)
 {
     if (s->spec.point)
         s->spec.point(s->spec.ctx, s->db, name);
     if (CRASH_POINT_TEARS(name) &&
         (sql_script(s->db, "commit") < 0 || sql_script(s->db, "begin immediate") < 0))
-        log_line(LOG_ERR, "store", "%s: cannot be torn: %s", name, sql_message(s->db));
+        log_write(LOG_ERR, "store", "%s: cannot be torn: %s", name, sql_error_text(s->db));
     CRASH_POINT(name);
 }
 
@@ -54,12 +54,12 @@ static int check_file(const char *file, struct tc_err *err)
     CLEANUP_FD const int fd =
         open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
     if (fd < 0)
-        return err_sys(err, errno, file, "cannot be opened");
-    if (trust_check_file(fd, file, err) < 0)
+        return err_set_errno(err, errno, file, "cannot be opened");
+    if (file_trust_check(fd, file, err) < 0)
         return -1;
     struct stat st;
     if (fstat(fd, &st) < 0)
-        return err_sys(err, errno, file, "cannot be examined");
+        return err_set_errno(err, errno, file, "cannot be examined");
     if (st.st_mode & (S_IRGRP | S_IROTH))
         return err_set(err, file, "others may read it; run: chmod 600 %s", file);
     return !made && st.st_size == 0;
@@ -73,11 +73,11 @@ static int check_database(const struct store *s, enum sql_failure *failure, stru
         err_set(err, s->file, "is damaged: %.*s", (int)found.len, found.p);
         *failure = SQL_DAMAGED;
     }
-    const int ended = sql_end(&rows);
+    const int ended = sql_finish(&rows);
     if (*failure == SQL_DAMAGED || ended == 0)
         return *failure == SQL_DAMAGED ? -1 : 0;
     *failure = sql_failure(s->db);
-    return err_set(err, s->file, "cannot be checked: %s", sql_message(s->db));
+    return err_set(err, s->file, "cannot be checked: %s", sql_error_text(s->db));
 }
 
 /* Spaces are nobody's business, nor is where things are in the file. */
@@ -91,7 +91,7 @@ static int read_schema(struct sql *db, struct buf *out)
         const struct str line = sql_column_text(&rows, 0);
         buf_printf(out, "%.*s\n", (int)line.len, line.p);
     }
-    return sql_end(&rows);
+    return sql_finish(&rows);
 }
 
 /* What the steps up to a version make. */
@@ -116,7 +116,7 @@ static int check_schema(const struct store *s, int64_t version, enum sql_failure
     CLEANUP_BUF struct buf wanted = {0};
     if (read_schema(s->db, &found) < 0) {
         *failure = sql_failure(s->db);
-        return err_set(err, s->file, "cannot be checked: %s", sql_message(s->db));
+        return err_set(err, s->file, "cannot be checked: %s", sql_error_text(s->db));
     }
     if (make_schema(s, version, &wanted) < 0)
         return err_set(err, s->file, "cannot be checked: its tables cannot be made anew");
@@ -131,27 +131,27 @@ static int backup(struct store *s, int64_t version, struct tc_err *err)
 {
     CLEANUP_FREE char *copy = xasprintf("%s.v%" PRId64, s->file, version);
     if (unlink(copy) < 0 && errno != ENOENT)
-        return err_sys(err, errno, copy, "cannot be replaced");
+        return err_set_errno(err, errno, copy, "cannot be replaced");
     /* SQLite would make it readable for others. */
     CLEANUP_FD const int fd = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
-        return err_sys(err, errno, copy, "cannot be made");
+        return err_set_errno(err, errno, copy, "cannot be made");
     if (sql_run(s->db, "vacuum into ?1", sql_text(copy)) < 0)
-        return err_set(err, copy, "no backup before the migration: %s", sql_message(s->db));
+        return err_set(err, copy, "no backup before the migration: %s", sql_error_text(s->db));
     return 0;
 }
 
-struct migration {
+struct store_migration {
     struct store *s;
     const char *step;
 };
 
 static int migrate_step(struct sql *db, void *ctx)
 {
-    const struct migration *const m = ctx;
+    const struct store_migration *const m = ctx;
     if (sql_script(db, m->step) < 0)
         return -1;
-    store_point(m->s, "mid-migration");
+    store_pass_test_point(m->s, "mid-migration");
     return 0;
 }
 
@@ -160,12 +160,12 @@ static int migrate(struct store *s, int64_t version, enum sql_failure *failure, 
     if (version > 0 && s->spec.schema[version] && backup(s, version, err) < 0)
         return -1;
     for (; s->spec.schema[version]; version++) {
-        struct migration m = {s, s->spec.schema[version]};
+        struct store_migration m = {s, s->spec.schema[version]};
         if (store_transact(s, STORE_DURABLE, migrate_step, &m) == 0)
             continue;
         *failure = store_failure(s);
         return err_set(err, s->file, "no migration from version %" PRId64 ": %s", version,
-                       sql_message(s->db));
+                       sql_error_text(s->db));
     }
     return 0;
 }
@@ -183,10 +183,10 @@ static int read_version(const struct store *s, int64_t *version, enum sql_failur
                         struct tc_err *err)
 {
     int64_t tables = 0;
-    if (sql_number(s->db, "pragma user_version", version) < 0 ||
-        sql_number(s->db, "select count(*) from sqlite_schema", &tables) < 0) {
+    if (sql_select_int(s->db, "pragma user_version", version) < 0 ||
+        sql_select_int(s->db, "select count(*) from sqlite_schema", &tables) < 0) {
         *failure = sql_failure(s->db);
-        return err_set(err, s->file, "cannot be read: %s", sql_message(s->db));
+        return err_set(err, s->file, "cannot be read: %s", sql_error_text(s->db));
     }
     if (sql_is_read_only(s->db)) {
         *failure = SQL_BROKEN;
@@ -223,7 +223,7 @@ static int open_database(struct store *s, bool check, enum sql_failure *failure,
     if (sql_script(s->db, "pragma journal_mode=wal; pragma synchronous=normal;"
                           "pragma secure_delete=fast; pragma cell_size_check=on;") < 0) {
         *failure = sql_failure(s->db);
-        return err_set(err, s->file, "cannot be read: %s", sql_message(s->db));
+        return err_set(err, s->file, "cannot be read: %s", sql_error_text(s->db));
     }
     s->full_sync = false;
     return migrate(s, version, failure, err);
@@ -232,21 +232,22 @@ static int open_database(struct store *s, bool check, enum sql_failure *failure,
 /* The damaged file keeps its log, under the names by which sqlite3 opens both together. */
 static int set_aside(const struct store *s, char **bad, struct tc_err *err)
 {
-    *bad = xasprintf("%s.bad.%" PRId64, s->file, (int64_t)clock_wall());
+    *bad = xasprintf("%s.bad.%" PRId64, s->file, (int64_t)clock_wall_s());
     CLEANUP_FREE char *bad_log = xasprintf("%s-wal", *bad);
     CLEANUP_FREE char *log = xasprintf("%s-wal", s->file);
     CLEANUP_FREE char *shm = xasprintf("%s-shm", s->file);
     if (rename(s->file, *bad) < 0)
-        return err_sys(err, errno, s->file, "is damaged and cannot be moved");
+        return err_set_errno(err, errno, s->file, "is damaged and cannot be moved");
     if ((rename(log, bad_log) < 0 || unlink(shm) < 0) && errno != ENOENT)
-        return err_sys(err, errno, log, "is damaged and cannot be moved");
+        return err_set_errno(err, errno, log, "is damaged and cannot be moved");
     return 0;
 }
 
 static int remove_file(const char *file, struct tc_err *err)
 {
-    return unlink(file) == 0 || errno == ENOENT ? 0
-                                                : err_sys(err, errno, file, "cannot be removed");
+    return unlink(file) == 0 || errno == ENOENT
+               ? 0
+               : err_set_errno(err, errno, file, "cannot be removed");
 }
 
 /* A copy that was not finished is begun anew. */
@@ -256,7 +257,7 @@ static int make_salvage_file(const char *file, struct tc_err *err)
     if (remove_file(journal, err) < 0 || remove_file(file, err) < 0)
         return -1;
     CLEANUP_FD const int fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    return fd < 0 ? err_sys(err, errno, file, "cannot be made") : 0;
+    return fd < 0 ? err_set_errno(err, errno, file, "cannot be made") : 0;
 }
 
 /* The copy is complete before the damaged file is moved, and whoever dies between the two renames
@@ -267,15 +268,15 @@ static int exchange(struct store *s, const char *copy, const char *why, int64_t 
     CLEANUP_FREE char *bad = NULL;
     if (set_aside(s, &bad, err) < 0)
         return -1;
-    store_point(s, "mid-salvage");
+    store_pass_test_point(s, "mid-salvage");
     if (rename(copy, s->file) < 0)
-        return err_sys(err, errno, copy, "cannot be renamed");
+        return err_set_errno(err, errno, copy, "cannot be renamed");
     if (kept)
-        log_line(LOG_ERR, "store", "%s; moved to %s; its readable rows are recovered: %s", why, bad,
-                 report);
+        log_write(LOG_ERR, "store", "%s; moved to %s; its readable rows are recovered: %s", why,
+                  bad, report);
     else
-        log_line(LOG_ERR, "store",
-                 "%s; moved to %s, starting empty: turns and messages in it are lost", why, bad);
+        log_write(LOG_ERR, "store",
+                  "%s; moved to %s, starting empty: turns and messages in it are lost", why, bad);
     return 0;
 }
 
@@ -292,8 +293,8 @@ static int replace_damaged(struct store *s, bool is_empty, struct tc_err *err)
     if (make_salvage_file(copy, err) < 0)
         return -1;
     const int64_t kept =
-        is_empty ? 0 : salvage_copy(s->file, copy, s->spec.schema, &report, &failure, err);
-    if (kept < 0 || exchange(s, copy, err_str(&why), kept, report.p, err) < 0)
+        is_empty ? 0 : sqlite_salvage_copy(s->file, copy, s->spec.schema, &report, &failure, err);
+    if (kept < 0 || exchange(s, copy, err_format(&why), kept, report.p, err) < 0)
         return -1;
     return open_database(s, false, &failure, err);
 }
@@ -304,7 +305,7 @@ static int finish_salvage(const struct store *s, struct tc_err *err)
     CLEANUP_FREE char *copy = xasprintf("%s" SALVAGE_SUFFIX, s->file);
     if (access(s->file, F_OK) == 0 || access(copy, F_OK) < 0)
         return 0;
-    return rename(copy, s->file) < 0 ? err_sys(err, errno, copy, "cannot be renamed") : 0;
+    return rename(copy, s->file) < 0 ? err_set_errno(err, errno, copy, "cannot be renamed") : 0;
 }
 
 static int open_or_replace(struct store *s, struct tc_err *err)
@@ -331,8 +332,8 @@ static struct store *open_beside(const struct store_spec *spec, struct tc_err *e
     int64_t version = 0;
     *s = (struct store){.spec = *spec, .file = xasprintf("%s/state.db", spec->dir)};
     s->db = sql_open(s->file, &failure, err);
-    if (s->db && sql_number(s->db, "pragma user_version", &version) < 0)
-        err_set(err, s->file, "cannot be read: %s", sql_message(s->db));
+    if (s->db && sql_select_int(s->db, "pragma user_version", &version) < 0)
+        err_set(err, s->file, "cannot be read: %s", sql_error_text(s->db));
     else if (s->db && version != newest_version(s))
         err_set(err, s->file, "has schema %" PRId64 ", this program knows %" PRId64, version,
                 newest_version(s));
@@ -358,7 +359,7 @@ struct store *store_open(const struct store_spec *spec, struct tc_err *err)
         return NULL;
     }
     s->was_unclean = s->dir.unclean;
-    s->file = store_dir_file(&s->dir, "state.db");
+    s->file = store_dir_path(&s->dir, "state.db");
     if (open_or_replace(s, err) < 0) {
         s->damaged = s->was_unclean;
         store_close(s);
@@ -378,7 +379,7 @@ void store_close(struct store *s)
     free(s);
 }
 
-struct sql *store_sql(struct store *s)
+struct sql *store_get_sql(struct store *s)
 {
     return s->db;
 }
@@ -419,8 +420,8 @@ static void tell_failure(struct store *s, enum sql_failure before)
     s->damaged |= s->failure == SQL_DAMAGED;
     if (s->failure == before)
         return;
-    log_line(LOG_ERR, "store", "%s: %s%s", s->file,
-             s->failure == SQL_DISK_FULL ? "the disk is full: " : "", sql_message(s->db));
+    log_write(LOG_ERR, "store", "%s: %s%s", s->file,
+              s->failure == SQL_DISK_FULL ? "the disk is full: " : "", sql_error_text(s->db));
 }
 
 /* A write that fails once need not mean a full disk: another process may have freed space since. */
@@ -428,22 +429,22 @@ static bool repeat_once(struct store *s, enum store_commit how,
                         int (*body)(struct sql *db, void *ctx), void *ctx)
 {
     char why[256];
-    snprintf(why, sizeof why, "%s", sql_message(s->db));
+    snprintf(why, sizeof why, "%s", sql_error_text(s->db));
     if (try_once(s, how, body, ctx) < 0)
         return false;
-    log_line(LOG_WARN, "store", "%s: a write failed (%s); the transaction was repeated and is kept",
-             s->file, why);
+    log_write(LOG_WARN, "store",
+              "%s: a write failed (%s); the transaction was repeated and is kept", s->file, why);
     return true;
 }
 
 static bool repeat_with_reserve(struct store *s, enum store_commit how,
                                 int (*body)(struct sql *db, void *ctx), void *ctx)
 {
-    if (how != STORE_MUST || !store_dir_spend_reserve(&s->dir))
+    if (how != STORE_DURABLE_RESERVE || !store_dir_spend_reserve(&s->dir))
         return false;
-    log_line(LOG_ERR, "store", "%s: the disk is full; the reserve is spent on this commit",
-             s->file);
-    store_point(s, "reserve-spent");
+    log_write(LOG_ERR, "store", "%s: the disk is full; the reserve is spent on this commit",
+              s->file);
+    store_pass_test_point(s, "reserve-spent");
     return try_once(s, how, body, ctx) == 0;
 }
 
@@ -468,19 +469,19 @@ enum sql_failure store_failure(const struct store *s)
     return s->failure;
 }
 
-void store_distrust(struct store *s)
+void store_mark_suspect(struct store *s)
 {
     s->damaged = true;
 }
 
-void store_tidy(struct store *s)
+void store_checkpoint(struct store *s)
 {
     /* In two steps, so that there is a moment in between. */
     bool ok = sql_script(s->db, "pragma wal_checkpoint(passive)") == 0;
-    store_point(s, "mid-checkpoint");
+    store_pass_test_point(s, "mid-checkpoint");
     ok = ok && sql_script(s->db, "pragma wal_checkpoint(truncate)") == 0;
     if (!ok)
-        log_line(LOG_WARN, "store", "%s: no checkpoint: %s", s->file, sql_message(s->db));
-    store_point(s, "after-checkpoint");
+        log_write(LOG_WARN, "store", "%s: no checkpoint: %s", s->file, sql_error_text(s->db));
+    store_pass_test_point(s, "after-checkpoint");
     store_dir_make_reserve(&s->dir);
 }

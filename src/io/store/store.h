@@ -23,9 +23,9 @@ struct store_spec {
 };
 
 enum store_commit {
-    STORE_NORMAL,  /* survives the death of the process, the last ones not a power loss */
-    STORE_DURABLE, /* on disk before it returns */
-    STORE_MUST,    /* durable, and spends the reserve when the disk is full */
+    STORE_NORMAL,          /* survives the death of the process, the last ones not a power loss */
+    STORE_DURABLE,         /* on disk before it returns */
+    STORE_DURABLE_RESERVE, /* durable, and spends the reserve when the disk is full */
 };
 
 /* Takes the folder's lock, checks the file after an unclean stop and before a migration, and
@@ -36,23 +36,23 @@ struct store *store_open(const struct store_spec *spec, struct tc_err *err);
 /* NULL is fine. */
 void store_close(struct store *s);
 
-struct sql *store_sql(struct store *s);
+struct sql *store_get_sql(struct store *s);
 /* The last owner of the folder stopped without closing. */
 bool store_was_unclean(const struct store *s);
 
 /* Runs body in a transaction: committed when it returns 0, else as if it had never run. When a
- * write fails for lack of space, the transaction is repeated once, and for STORE_MUST once more
- * with the reserve; so body can run three times. -1 with the reason in store_failure; repeated
- * failures of the same kind are logged once. */
+ * write fails for lack of space, the transaction is repeated once, and for STORE_DURABLE_RESERVE
+ * once more with the reserve; so body can run three times. -1 with the reason in store_failure;
+ * repeated failures of the same kind are logged once. */
 int store_transact(struct store *s, enum store_commit how, int (*body)(struct sql *db, void *ctx),
                    void *ctx) MUST_CHECK;
 /* Why the last transaction failed. */
 enum sql_failure store_failure(const struct store *s);
 /* What is in it cannot be: the next start checks it as after an unclean stop. */
-void store_distrust(struct store *s);
+void store_mark_suspect(struct store *s);
 /* When nothing else is to do: brings the log into the file, and lays a spent reserve up again. */
-void store_tidy(struct store *s);
+void store_checkpoint(struct store *s);
 /* Passes a named point. */
-void store_point(struct store *s, const char *name);
+void store_pass_test_point(struct store *s, const char *name);
 
 #endif

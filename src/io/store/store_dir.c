@@ -17,7 +17,7 @@
 #include "base/sys/file_trust.h"
 #include "base/sys/log.h"
 
-const char *store_dir_refused_fs(unsigned long magic)
+const char *store_dir_unsupported_fs(unsigned long magic)
 {
     static const struct {
         unsigned long magic;
@@ -33,7 +33,7 @@ const char *store_dir_refused_fs(unsigned long magic)
     return NULL;
 }
 
-char *store_dir_file(const struct store_dir *d, const char *name)
+char *store_dir_path(const struct store_dir *d, const char *name)
 {
     return xasprintf("%s/%s", d->path, name);
 }
@@ -42,7 +42,7 @@ static int check_owner(const char *path, struct tc_err *err)
 {
     struct stat st;
     if (stat(path, &st) < 0)
-        return err_sys(err, errno, path, "cannot be examined");
+        return err_set_errno(err, errno, path, "cannot be examined");
     if (st.st_uid != geteuid())
         return err_set(err, path, "belongs to user %u, not to user %u who runs this",
                        (unsigned)st.st_uid, (unsigned)geteuid());
@@ -56,8 +56,8 @@ static int check_fs(const char *path, struct tc_err *err)
 {
     struct statfs fs;
     if (statfs(path, &fs) < 0)
-        return err_sys(err, errno, path, "cannot be examined");
-    const char *const refused = store_dir_refused_fs((unsigned long)fs.f_type);
+        return err_set_errno(err, errno, path, "cannot be examined");
+    const char *const refused = store_dir_unsupported_fs((unsigned long)fs.f_type);
     if (refused)
         return err_set(err, path, "is on %s; state needs a local disk", refused);
     return 0;
@@ -65,19 +65,19 @@ static int check_fs(const char *path, struct tc_err *err)
 
 static int check_place(const struct store_dir *d, struct tc_err *err)
 {
-    CLEANUP_FREE char *file = store_dir_file(d, "lock");
+    CLEANUP_FREE char *file = store_dir_path(d, "lock");
     if (check_owner(d->path, err) < 0 || check_fs(d->path, err) < 0)
         return -1;
-    return trust_check_dirs(file, err);
+    return file_trust_check_parents(file, err);
 }
 
 static int take_lock(struct store_dir *d, struct tc_err *err)
 {
-    CLEANUP_FREE char *file = store_dir_file(d, "lock");
+    CLEANUP_FREE char *file = store_dir_path(d, "lock");
     d->lock = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
     if (d->lock < 0)
-        return err_sys(err, errno, file, "cannot be written");
-    if (trust_check_file(d->lock, file, err) < 0)
+        return err_set_errno(err, errno, file, "cannot be written");
+    if (file_trust_check(d->lock, file, err) < 0)
         return -1;
     char owner[24] = "";
     const bool taken = flock(d->lock, LOCK_EX | LOCK_NB) == 0;
@@ -89,7 +89,7 @@ static int take_lock(struct store_dir *d, struct tc_err *err)
         return err_set(err, d->path, "is in use by process %ld, another turncast; stop that first",
                        strtol(owner, NULL, 10));
     if (!taken)
-        return err_sys(err, no, file, "cannot be locked");
+        return err_set_errno(err, no, file, "cannot be locked");
     d->unclean = n != 0;
     return 0;
 }
@@ -99,7 +99,7 @@ static int sign_lock(const struct store_dir *d, struct tc_err *err)
     char text[24];
     const int n = snprintf(text, sizeof text, "%ld\n", (long)getpid());
     if (ftruncate(d->lock, 0) < 0 || pwrite(d->lock, text, (size_t)n, 0) != n)
-        return err_sys(err, errno, d->path, "its lock cannot be written");
+        return err_set_errno(err, errno, d->path, "its lock cannot be written");
     return 0;
 }
 
@@ -107,7 +107,7 @@ void store_dir_make_reserve(struct store_dir *d)
 {
     if (d->reserve)
         return;
-    CLEANUP_FREE char *file = store_dir_file(d, "reserve");
+    CLEANUP_FREE char *file = store_dir_path(d, "reserve");
     CLEANUP_FD const int fd =
         open(file, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
     d->reserve = fd >= 0 && posix_fallocate(fd, 0, STORE_RESERVE) == 0;
@@ -117,7 +117,7 @@ void store_dir_make_reserve(struct store_dir *d)
 
 bool store_dir_spend_reserve(struct store_dir *d)
 {
-    CLEANUP_FREE char *file = store_dir_file(d, "reserve");
+    CLEANUP_FREE char *file = store_dir_path(d, "reserve");
     const bool spent = d->reserve && unlink(file) == 0;
     d->reserve = false;
     return spent;
@@ -126,11 +126,11 @@ bool store_dir_spend_reserve(struct store_dir *d)
 int store_dir_init(struct store_dir *d, const char *path, struct tc_err *err)
 {
     *d = (struct store_dir){.lock = -1};
-    if (dir_make(path, err) < 0)
+    if (dir_create_all(path, err) < 0)
         return -1;
     d->path = realpath(path, NULL);
     if (!d->path)
-        return err_sys(err, errno, path, "cannot be opened");
+        return err_set_errno(err, errno, path, "cannot be opened");
     if (check_place(d, err) < 0 || take_lock(d, err) < 0 || sign_lock(d, err) < 0) {
         /* What the last owner left in the lock stays: this one proved nothing. */
         store_dir_fini(d, false);
@@ -138,8 +138,8 @@ int store_dir_init(struct store_dir *d, const char *path, struct tc_err *err)
     }
     store_dir_make_reserve(d);
     if (!d->reserve)
-        log_line(LOG_WARN, "store", "%s: no room for a reserve of %d bytes", d->path,
-                 STORE_RESERVE);
+        log_write(LOG_WARN, "store", "%s: no room for a reserve of %d bytes", d->path,
+                  STORE_RESERVE);
     return 0;
 }
 
@@ -147,7 +147,7 @@ void store_dir_fini(struct store_dir *d, bool clean)
 {
     if (d->lock >= 0) {
         if (clean && ftruncate(d->lock, 0) < 0)
-            log_line(LOG_WARN, "store", "%s: its lock cannot be emptied", d->path);
+            log_write(LOG_WARN, "store", "%s: its lock cannot be emptied", d->path);
         close(d->lock);
     }
     free(d->path);

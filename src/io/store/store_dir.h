@@ -25,7 +25,7 @@ int store_dir_init(struct store_dir *d, const char *path, struct tc_err *err);
 void store_dir_fini(struct store_dir *d, bool clean);
 
 /* "folder/name", for free(). */
-char *store_dir_file(const struct store_dir *d, const char *name);
+char *store_dir_path(const struct store_dir *d, const char *name);
 /* Makes the reserve if the disk has room for it. */
 void store_dir_make_reserve(struct store_dir *d);
 /* Frees the reserve; false when there is none. */
@@ -33,6 +33,6 @@ bool store_dir_spend_reserve(struct store_dir *d);
 
 /* The name of a kind of file system that cannot carry a store (locks and shared memory do not
  * reach over a network), or NULL. `magic` as statfs gives it. */
-const char *store_dir_refused_fs(unsigned long magic);
+const char *store_dir_unsupported_fs(unsigned long magic);
 
 #endif

@@ -18,46 +18,46 @@ enum {
     UNREAD_RESUME = 2 << 20,
 };
 
-struct websocket {
+struct websocket_client {
     struct loop *loop;
     char *ca_file, *proxy_url, *proxy_credentials, *no_proxy;
     int64_t connect_timeout_ms;
     struct websocket_conn *conns;
     /* from the first socket on */
     struct websocket_thread *thread;
-    struct websocket_queue reports;
+    struct websocket_msg_queue reports;
     int wake_fd;
     struct loop_fd *wake; /* waits as long as there are sockets */
 };
 
 /* ---- notes ---- */
 
-void websocket_queue_init(struct websocket_queue *q)
+void websocket_queue_init(struct websocket_msg_queue *q)
 {
     pthread_mutex_init(&q->mu, NULL);
     q->first = NULL;
     q->end = &q->first;
 }
 
-void websocket_note_free_all(struct websocket_note *first)
+void websocket_note_free_all(struct websocket_msg *first)
 {
-    for (struct websocket_note *next; first; first = next) {
+    for (struct websocket_msg *next; first; first = next) {
         next = first->next;
         free(first);
     }
 }
 
-void websocket_queue_fini(struct websocket_queue *q)
+void websocket_queue_fini(struct websocket_msg_queue *q)
 {
-    websocket_note_free_all(websocket_queue_take(q));
+    websocket_note_free_all(websocket_msg_queue_take_all(q));
     pthread_mutex_destroy(&q->mu);
 }
 
-void websocket_queue_add(struct websocket_queue *q, struct websocket_conn *c,
-                         enum websocket_note_kind kind, struct str text)
+void websocket_msg_queue_push(struct websocket_msg_queue *q, struct websocket_conn *c,
+                              enum websocket_note_kind kind, struct str text)
 {
-    struct websocket_note *const n = xmalloc(sizeof *n + text.len + 1);
-    *n = (struct websocket_note){.conn = c, .kind = kind, .len = text.len};
+    struct websocket_msg *const n = xmalloc(sizeof *n + text.len + 1);
+    *n = (struct websocket_msg){.conn = c, .kind = kind, .len = text.len};
     if (text.len)
         memcpy(n->text, text.p, text.len);
     n->text[text.len] = '\0';
@@ -67,10 +67,10 @@ void websocket_queue_add(struct websocket_queue *q, struct websocket_conn *c,
     pthread_mutex_unlock(&q->mu);
 }
 
-struct websocket_note *websocket_queue_take(struct websocket_queue *q)
+struct websocket_msg *websocket_msg_queue_take_all(struct websocket_msg_queue *q)
 {
     pthread_mutex_lock(&q->mu);
-    struct websocket_note *const first = q->first;
+    struct websocket_msg *const first = q->first;
     q->first = NULL;
     q->end = &q->first;
     pthread_mutex_unlock(&q->mu);
@@ -101,7 +101,7 @@ static void tell_text(struct websocket_conn *c, struct str text)
 {
     const size_t before = atomic_fetch_sub(&c->unread, text.len);
     if (before > UNREAD_RESUME && before - text.len <= UNREAD_RESUME)
-        websocket_thread_order(c->owner->thread, c, WEBSOCKET_DO_RESUME, STR(""));
+        websocket_thread_post(c->owner->thread, c, WEBSOCKET_CMD_RESUME, STR(""));
     if (c->state == WEBSOCKET_IS_OPEN)
         c->on_event(c->arg, WEBSOCKET_TEXT, text);
 }
@@ -115,15 +115,15 @@ static void free_conn(struct websocket_conn *c)
     free(c);
 }
 
-static void take_report(const struct websocket_note *n)
+static void take_report(const struct websocket_msg *n)
 {
     struct websocket_conn *const c = n->conn;
     const struct str text = {n->text, n->len};
-    if (n->kind == WEBSOCKET_SAYS_OPEN)
+    if (n->kind == WEBSOCKET_EVENT_OPEN)
         tell_open(c);
-    else if (n->kind == WEBSOCKET_SAYS_TEXT)
+    else if (n->kind == WEBSOCKET_EVENT_TEXT)
         tell_text(c, text);
-    if (n->kind != WEBSOCKET_SAYS_GONE)
+    if (n->kind != WEBSOCKET_EVENT_GONE)
         return;
     if (c->state != WEBSOCKET_TOLD)
         tell_closed(c, c->state == WEBSOCKET_CLOSING ? STR("closed") : text);
@@ -133,12 +133,12 @@ static void take_report(const struct websocket_note *n)
 static void on_reports(void *arg, unsigned ready)
 {
     (void)ready;
-    struct websocket *const w = arg;
+    struct websocket_client *const w = arg;
     uint64_t count;
     if (read(w->wake_fd, &count, sizeof count) < 0)
         return;
-    struct websocket_note *const first = websocket_queue_take(&w->reports);
-    for (const struct websocket_note *n = first; n; n = n->next)
+    struct websocket_msg *const first = websocket_msg_queue_take_all(&w->reports);
+    for (const struct websocket_msg *n = first; n; n = n->next)
         take_report(n);
     websocket_note_free_all(first);
     loop_fd_set(w->wake, w->conns ? LOOP_READ : 0);
@@ -148,18 +148,18 @@ static void on_time(void *arg)
 {
     struct websocket_conn *const c = arg;
     const bool was_open = c->state == WEBSOCKET_CLOSING;
-    websocket_thread_order(c->owner->thread, c, WEBSOCKET_DO_DROP, STR(""));
+    websocket_thread_post(c->owner->thread, c, WEBSOCKET_CMD_DROP, STR(""));
     tell_closed(c, was_open ? STR("closed") : STR("not open in time"));
 }
 
 /* ---- the handler's side ---- */
 
-struct websocket *websocket_new(struct loop *l, const struct websocket_options *options)
+struct websocket_client *websocket_new(struct loop *l, const struct websocket_options *options)
 {
     static const struct websocket_options none;
     const struct websocket_options *const o = options ? options : &none;
-    struct websocket *const w = xcalloc(1, sizeof *w);
-    *w = (struct websocket){
+    struct websocket_client *const w = xcalloc(1, sizeof *w);
+    *w = (struct websocket_client){
         .loop = l,
         .ca_file = xstrdup(o->ca_file),
         .proxy_url = xstrdup(o->proxy.url),
@@ -171,13 +171,13 @@ struct websocket *websocket_new(struct loop *l, const struct websocket_options *
     return w;
 }
 
-static bool has_http_proxy(const struct websocket *w)
+static bool has_http_proxy(const struct websocket_client *w)
 {
     return w->proxy_url && strncmp(w->proxy_url, "http://", strlen("http://")) == 0;
 }
 
 /* The library connects through http: proxies only. */
-static int check_proxy(const struct websocket *w, const struct websocket_url *url,
+static int check_proxy(const struct websocket_client *w, const struct websocket_url *url,
                        struct tc_err *err)
 {
     if (!w->proxy_url || has_http_proxy(w) || proxy_is_exempt(w->no_proxy, url->host))
@@ -188,7 +188,7 @@ static int check_proxy(const struct websocket *w, const struct websocket_url *ur
                    w->proxy_url);
 }
 
-static int start(struct websocket *w, struct tc_err *err)
+static int start(struct websocket_client *w, struct tc_err *err)
 {
     if (w->thread)
         return 0;
@@ -209,8 +209,8 @@ static int start(struct websocket *w, struct tc_err *err)
     return 0;
 }
 
-struct websocket_conn *websocket_open(struct websocket *w, const struct websocket_spec *spec,
-                                      websocket_fn *on_event, void *arg, struct tc_err *err)
+struct websocket_conn *websocket_open(struct websocket_client *w, const struct websocket_spec *spec,
+                                      websocket_event_fn *on_event, void *arg, struct tc_err *err)
 {
     struct websocket_url url;
     if (websocket_url_parse(&url, spec->url, err) < 0 || check_proxy(w, &url, err) < 0 ||
@@ -233,7 +233,7 @@ struct websocket_conn *websocket_open(struct websocket *w, const struct websocke
     c->timer = loop_timer_new(w->loop, on_time, c);
     loop_timer_set(c->timer, w->connect_timeout_ms);
     loop_fd_set(w->wake, LOOP_READ);
-    websocket_thread_order(w->thread, c, WEBSOCKET_DO_OPEN, STR(""));
+    websocket_thread_post(w->thread, c, WEBSOCKET_CMD_OPEN, STR(""));
     return c;
 }
 
@@ -243,7 +243,7 @@ int websocket_send(struct websocket_conn *c, struct str text)
         atomic_load(&c->queued) + text.len > WEBSOCKET_MAX_QUEUED)
         return -1;
     atomic_fetch_add(&c->queued, text.len);
-    websocket_thread_order(c->owner->thread, c, WEBSOCKET_DO_SEND, text);
+    websocket_thread_post(c->owner->thread, c, WEBSOCKET_CMD_SEND, text);
     return 0;
 }
 
@@ -253,10 +253,10 @@ void websocket_close(struct websocket_conn *c)
         return;
     c->state = WEBSOCKET_CLOSING;
     loop_timer_set(c->timer, CLOSE_MS);
-    websocket_thread_order(c->owner->thread, c, WEBSOCKET_DO_CLOSE, STR(""));
+    websocket_thread_post(c->owner->thread, c, WEBSOCKET_CMD_CLOSE, STR(""));
 }
 
-void websocket_free(struct websocket *w)
+void websocket_free(struct websocket_client *w)
 {
     if (!w)
         return;

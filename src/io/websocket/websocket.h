@@ -36,24 +36,24 @@ struct websocket_spec {
     int64_t silent_ms; /* no byte received for so long: closed; 0: 30 s */
 };
 
-struct websocket;      /* all of a host's sockets */
-struct websocket_conn; /* one of them */
+struct websocket_client; /* all of a host's sockets */
+struct websocket_conn;   /* one of them */
 
 /* `text` is that of TEXT (UTF-8, NUL-terminated), or, of CLOSED, why in one line without URL;
  * valid until it returns. */
-typedef void websocket_fn(void *arg, enum websocket_event event, struct str text);
+typedef void websocket_event_fn(void *arg, enum websocket_event event, struct str text);
 
 /* Whether libwebsockets is there. -1 with err. */
-int websocket_check(struct tc_err *err) MUST_CHECK;
+int websocket_check_available(struct tc_err *err) MUST_CHECK;
 /* Costs nothing yet: library and thread come with the first socket. `options` may be NULL. */
-struct websocket *websocket_new(struct loop *l, const struct websocket_options *options);
+struct websocket_client *websocket_new(struct loop *l, const struct websocket_options *options);
 /* Drops what is open, each with its CLOSED. NULL is fine. Not from a callback. */
-void websocket_free(struct websocket *w);
+void websocket_free(struct websocket_client *w);
 
 /* Connects. NULL with err when the URL cannot be used; else all comes from the loop, CLOSED once
  * and last. Nothing is followed: no redirect, no proxy of the environment. */
-struct websocket_conn *websocket_open(struct websocket *w, const struct websocket_spec *spec,
-                                      websocket_fn *on_event, void *arg, struct tc_err *err);
+struct websocket_conn *websocket_open(struct websocket_client *w, const struct websocket_spec *spec,
+                                      websocket_event_fn *on_event, void *arg, struct tc_err *err);
 /* A text frame. -1: it is not open, the text is too long, or too much waits. */
 int websocket_send(struct websocket_conn *c, struct str text);
 /* Says goodbye: CLOSED follows within a second, and nothing else. */

@@ -27,14 +27,14 @@ enum {
 _Static_assert(LWS_PRE <= WEBSOCKET_ROOM, "the room before a text");
 
 /* A socket as the thread has it. */
-struct link {
+struct websocket_link {
     lws_sorted_usec_list_t tick; /* first: its callback gets its address */
-    struct link *next, **at;
+    struct websocket_link *next, **at;
     struct websocket_thread *owner;
     struct websocket_conn *conn;
     struct lws *wsi; /* NULL before and after */
     struct buf in;   /* of a message that is not whole */
-    struct websocket_note *out, **out_end;
+    struct websocket_msg *out, **out_end;
     int64_t since_ping_ms;
     enum lws_close_status status; /* of the goodbye */
     bool is_open, is_ping_due, is_closing, is_paused, has_ended;
@@ -47,34 +47,34 @@ struct websocket_thread {
     struct lws_vhost *proxied; /* whose connections go through the proxy; NULL: there is none */
     char *no_proxy;            /* but not to these hosts; or NULL */
     pthread_t id;
-    struct websocket_queue orders;
-    struct websocket_queue *reports;
+    struct websocket_msg_queue orders;
+    struct websocket_msg_queue *reports;
     int wake_fd;
     /* the thread's */
-    struct link *links;
+    struct websocket_link *links;
     bool stops;
 };
 
 /* ---- reports ---- */
 
-static void report(const struct link *k, enum websocket_note_kind kind, struct str text)
+static void report(const struct websocket_link *k, enum websocket_note_kind kind, struct str text)
 {
     const struct websocket_thread *const t = k->owner;
     const uint64_t one = 1;
-    websocket_queue_add(t->reports, k->conn, kind, text);
+    websocket_msg_queue_push(t->reports, k->conn, kind, text);
     /* A full counter means that the loop has been woken already. */
     if (write(t->wake_fd, &one, sizeof one) < 0)
         return;
 }
 
 /* The first reason stays; controls of the other side's words are blanked. */
-static void set_why(struct link *k, const char *before, const char *text, size_t len)
+static void set_why(struct websocket_link *k, const char *before, const char *text, size_t len)
 {
     if (k->why[0])
         return;
     const int n = snprintf(k->why, sizeof k->why, "%s", before);
     const size_t cut =
-        utf8_is_valid(text, len) ? utf8_cut(text, len, sizeof k->why - (size_t)n - 1) : 0;
+        utf8_is_valid(text, len) ? utf8_truncated_len(text, len, sizeof k->why - (size_t)n - 1) : 0;
     memcpy(k->why + n, text, cut);
     k->why[(size_t)n + cut] = '\0';
     for (char *c = k->why; *c; c++)
@@ -82,21 +82,21 @@ static void set_why(struct link *k, const char *before, const char *text, size_t
             *c = ' ';
 }
 
-static void because(struct link *k, const char *why)
+static void because(struct websocket_link *k, const char *why)
 {
     set_why(k, why, "", 0);
 }
 
 /* ---- the end of a link ---- */
 
-static void schedule(struct link *k, int64_t ms)
+static void schedule(struct websocket_link *k, int64_t ms)
 {
     k->owner->lib.sul_schedule(k->owner->context, 0, &k->tick, k->tick.cb, ms * LWS_US_PER_MS);
 }
 
 /* Both ways are shut: the library would wait for the other side's end, which a silent one does not
  * send, for as long as it waits for anything. */
-static void drop(struct link *k)
+static void drop(struct websocket_link *k)
 {
     if (!k->wsi)
         return;
@@ -105,7 +105,7 @@ static void drop(struct link *k)
 }
 
 /* The goodbye is said when the line is free, and there is some time for the other side's. */
-static void begin_close(struct link *k, enum lws_close_status status)
+static void begin_close(struct websocket_link *k, enum lws_close_status status)
 {
     k->is_closing = true;
     k->status = status;
@@ -115,7 +115,7 @@ static void begin_close(struct link *k, enum lws_close_status status)
 
 /* For the result of on_bytes, which is always 0: when a callback of received bytes refuses them,
  * version 4.1 goes on to read behind the end of its buffer for as long as the goodbye takes. */
-static int fail(struct link *k, enum lws_close_status status, const char *why)
+static int fail(struct websocket_link *k, enum lws_close_status status, const char *why)
 {
     because(k, why);
     websocket_note_free_all(k->out);
@@ -125,7 +125,7 @@ static int fail(struct link *k, enum lws_close_status status, const char *why)
     return 0;
 }
 
-static void free_link(struct link *k)
+static void free_link(struct websocket_link *k)
 {
     *k->at = k->next;
     if (k->next)
@@ -139,12 +139,12 @@ static void free_link(struct link *k)
 /* Not in a callback of the library, which may still look at a link that has ended. */
 static void reap(struct websocket_thread *t)
 {
-    for (struct link *k = t->links, *next; k; k = next) {
+    for (struct websocket_link *k = t->links, *next; k; k = next) {
         next = k->next;
         if (!k->has_ended)
             continue;
         because(k, "the connection was lost");
-        report(k, WEBSOCKET_SAYS_GONE, (struct str){k->why, strlen(k->why)});
+        report(k, WEBSOCKET_EVENT_GONE, (struct str){k->why, strlen(k->why)});
         free_link(k);
     }
 }
@@ -152,7 +152,7 @@ static void reap(struct websocket_thread *t)
 /* ---- is it alive? ---- */
 
 /* Since the last byte of any kind came; the kernel has counted. */
-static int64_t silence_of(const struct link *k)
+static int64_t silence_of(const struct websocket_link *k)
 {
     struct tcp_info info;
     socklen_t len = sizeof info;
@@ -162,7 +162,7 @@ static int64_t silence_of(const struct link *k)
 }
 
 /* Until the next ping is due, or silence would be too long. */
-static void schedule_tick(struct link *k, int64_t silence_ms)
+static void schedule_tick(struct websocket_link *k, int64_t silence_ms)
 {
     const int64_t left = k->conn->silent_ms - silence_ms, ping = k->conn->ping_ms;
     const int64_t ms = left < ping ? left : ping;
@@ -171,7 +171,7 @@ static void schedule_tick(struct link *k, int64_t silence_ms)
 
 static void on_tick(lws_sorted_usec_list_t *tick)
 {
-    struct link *const k = (void *)tick;
+    struct websocket_link *const k = (void *)tick;
     if (!k->wsi || k->has_ended)
         return;
     if (k->is_closing) {
@@ -191,17 +191,17 @@ static void on_tick(lws_sorted_usec_list_t *tick)
 
 /* ---- callbacks of the library ---- */
 
-static int on_established(struct link *k, const void *in, size_t len)
+static int on_established(struct websocket_link *k, const void *in, size_t len)
 {
     (void)in;
     (void)len;
     k->is_open = true;
-    report(k, WEBSOCKET_SAYS_OPEN, STR(""));
+    report(k, WEBSOCKET_EVENT_OPEN, STR(""));
     schedule_tick(k, 0);
     return 0;
 }
 
-static int on_refused(struct link *k, const void *in, size_t len)
+static int on_refused(struct websocket_link *k, const void *in, size_t len)
 {
     char why[64];
     const unsigned status = k->wsi ? k->owner->lib.http_client_http_response(k->wsi) : 0;
@@ -216,7 +216,7 @@ static int on_refused(struct link *k, const void *in, size_t len)
     return 0;
 }
 
-static int on_bytes(struct link *k, const void *bytes, size_t len)
+static int on_bytes(struct websocket_link *k, const void *bytes, size_t len)
 {
     const struct libwebsockets *const lib = &k->owner->lib;
     if (k->is_closing)
@@ -231,7 +231,7 @@ static int on_bytes(struct link *k, const void *bytes, size_t len)
     if (!utf8_is_valid(k->in.p, k->in.len))
         return fail(k, LWS_CLOSE_STATUS_INVALID_PAYLOAD, "a message that is not UTF-8");
     const size_t unread = atomic_fetch_add(&k->conn->unread, k->in.len) + k->in.len;
-    report(k, WEBSOCKET_SAYS_TEXT, (struct str){k->in.p, k->in.len});
+    report(k, WEBSOCKET_EVENT_TEXT, (struct str){k->in.p, k->in.len});
     buf_fini(&k->in);
     if (unread > UNREAD_MAX && !k->is_paused) {
         k->is_paused = true;
@@ -241,7 +241,7 @@ static int on_bytes(struct link *k, const void *bytes, size_t len)
 }
 
 /* Pings first: they are what a full line still needs. */
-static int on_writable(struct link *k, const void *in, size_t len)
+static int on_writable(struct websocket_link *k, const void *in, size_t len)
 {
     (void)in;
     (void)len;
@@ -252,7 +252,7 @@ static int on_writable(struct link *k, const void *in, size_t len)
         if (lib->write(k->wsi, ping + LWS_PRE, 0, LWS_WRITE_PING) < 0)
             return -1;
     } else if (k->out) {
-        struct websocket_note *const n = k->out;
+        struct websocket_msg *const n = k->out;
         const int written = lib->write(k->wsi, (unsigned char *)n->text, n->len, LWS_WRITE_TEXT);
         atomic_fetch_sub(&k->conn->queued, n->len);
         k->out = n->next;
@@ -271,7 +271,7 @@ static int on_writable(struct link *k, const void *in, size_t len)
 }
 
 /* Two bytes of status, then words. */
-static int on_peer_close(struct link *k, const void *in, size_t len)
+static int on_peer_close(struct websocket_link *k, const void *in, size_t len)
 {
     const unsigned char *const status = in;
     char before[64] = "the service closed";
@@ -281,7 +281,7 @@ static int on_peer_close(struct link *k, const void *in, size_t len)
     return 0;
 }
 
-static int on_destroyed(struct link *k, const void *in, size_t len)
+static int on_destroyed(struct websocket_link *k, const void *in, size_t len)
 {
     (void)in;
     (void)len;
@@ -293,7 +293,7 @@ static int on_destroyed(struct link *k, const void *in, size_t len)
 
 static const struct {
     enum lws_callback_reasons reason;
-    int (*fn)(struct link *k, const void *in, size_t len);
+    int (*fn)(struct websocket_link *k, const void *in, size_t len);
 } handlers[] = {
     {LWS_CALLBACK_CLIENT_ESTABLISHED, on_established},
     {LWS_CALLBACK_CLIENT_CONNECTION_ERROR, on_refused},
@@ -307,7 +307,7 @@ static const struct {
 static int on_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
                        size_t len)
 {
-    struct link *const k = user;
+    struct websocket_link *const k = user;
     for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++) {
         if (handlers[i].reason == reason && k && (k->wsi == wsi))
             return handlers[i].fn(k, in, len);
@@ -319,8 +319,8 @@ static int on_callback(struct lws *wsi, enum lws_callback_reasons reason, void *
 
 static void do_open(struct websocket_thread *t, struct websocket_conn *c)
 {
-    struct link *const k = xcalloc(1, sizeof *k);
-    *k = (struct link){.owner = t, .conn = c, .next = t->links, .at = &t->links};
+    struct websocket_link *const k = xcalloc(1, sizeof *k);
+    *k = (struct websocket_link){.owner = t, .conn = c, .next = t->links, .at = &t->links};
     k->tick.cb = on_tick;
     k->out_end = &k->out;
     if (k->next)
@@ -342,7 +342,7 @@ static void do_open(struct websocket_thread *t, struct websocket_conn *c)
         k->has_ended = true;
 }
 
-static void do_close(struct link *k)
+static void do_close(struct websocket_link *k)
 {
     if (!k->is_open)
         drop(k);
@@ -350,14 +350,14 @@ static void do_close(struct link *k)
         begin_close(k, LWS_CLOSE_STATUS_NORMAL);
 }
 
-static void do_resume(struct link *k)
+static void do_resume(struct websocket_link *k)
 {
     k->is_paused = false;
     if (k->wsi)
         k->owner->lib.rx_flow_control(k->wsi, 1);
 }
 
-static void do_send(struct link *k, struct websocket_note *n)
+static void do_send(struct websocket_link *k, struct websocket_msg *n)
 {
     n->next = NULL;
     *k->out_end = n;
@@ -366,31 +366,32 @@ static void do_send(struct link *k, struct websocket_note *n)
         k->owner->lib.callback_on_writable(k->wsi);
 }
 
-static struct link *link_of(const struct websocket_thread *t, const struct websocket_conn *c)
+static struct websocket_link *link_of(const struct websocket_thread *t,
+                                      const struct websocket_conn *c)
 {
-    struct link *k = t->links;
+    struct websocket_link *k = t->links;
     while (k && k->conn != c)
         k = k->next;
     return k;
 }
 
 /* An order for a socket that is gone finds none. Takes the note over. */
-static void obey(struct websocket_thread *t, struct websocket_note *n)
+static void obey(struct websocket_thread *t, struct websocket_msg *n)
 {
-    struct link *const k = n->conn ? link_of(t, n->conn) : NULL;
-    if (n->kind == WEBSOCKET_DO_SEND && k) {
+    struct websocket_link *const k = n->conn ? link_of(t, n->conn) : NULL;
+    if (n->kind == WEBSOCKET_CMD_SEND && k) {
         do_send(k, n);
         return;
     }
-    if (n->kind == WEBSOCKET_DO_OPEN)
+    if (n->kind == WEBSOCKET_CMD_OPEN)
         do_open(t, n->conn);
-    else if (n->kind == WEBSOCKET_DO_STOP)
+    else if (n->kind == WEBSOCKET_CMD_STOP)
         t->stops = true;
-    else if (n->kind == WEBSOCKET_DO_CLOSE && k)
+    else if (n->kind == WEBSOCKET_CMD_CLOSE && k)
         do_close(k);
-    else if (n->kind == WEBSOCKET_DO_DROP && k)
+    else if (n->kind == WEBSOCKET_CMD_DROP && k)
         drop(k);
-    else if (n->kind == WEBSOCKET_DO_RESUME && k)
+    else if (n->kind == WEBSOCKET_CMD_RESUME && k)
         do_resume(k);
     free(n);
 }
@@ -399,8 +400,8 @@ static void *run(void *arg)
 {
     struct websocket_thread *const t = arg;
     while (!t->stops) {
-        struct websocket_note *next;
-        for (struct websocket_note *n = websocket_queue_take(&t->orders); n; n = next) {
+        struct websocket_msg *next;
+        for (struct websocket_msg *n = websocket_msg_queue_take_all(&t->orders); n; n = next) {
             next = n->next;
             obey(t, n);
         }
@@ -414,10 +415,10 @@ static void *run(void *arg)
 
 /* ---- the thread ---- */
 
-void websocket_thread_order(struct websocket_thread *t, struct websocket_conn *c,
-                            enum websocket_note_kind kind, struct str text)
+void websocket_thread_post(struct websocket_thread *t, struct websocket_conn *c,
+                           enum websocket_note_kind kind, struct str text)
 {
-    websocket_queue_add(&t->orders, c, kind, text);
+    websocket_msg_queue_push(&t->orders, c, kind, text);
     t->lib.cancel_service(t->context);
 }
 
@@ -466,7 +467,7 @@ static struct lws_context *new_context(struct websocket_thread *t, const char *c
     return t->context;
 }
 
-int websocket_check(struct tc_err *err)
+int websocket_check_available(struct tc_err *err)
 {
     struct libwebsockets lib;
     return libwebsockets_load(&lib, err);
@@ -490,7 +491,7 @@ static void free_thread(struct websocket_thread *t)
 }
 
 struct websocket_thread *websocket_thread_new(const char *ca_file, const struct proxy *proxy,
-                                              struct websocket_queue *reports, int wake_fd,
+                                              struct websocket_msg_queue *reports, int wake_fd,
                                               struct tc_err *err)
 {
     struct websocket_thread *const t = xcalloc(1, sizeof *t);
@@ -517,7 +518,7 @@ struct websocket_thread *websocket_thread_new(const char *ca_file, const struct 
 
 void websocket_thread_free(struct websocket_thread *t)
 {
-    websocket_thread_order(t, NULL, WEBSOCKET_DO_STOP, STR(""));
+    websocket_thread_post(t, NULL, WEBSOCKET_CMD_STOP, STR(""));
     pthread_join(t->id, NULL);
     t->lib.context_destroy(t->context);
     while (t->links)

@@ -45,7 +45,7 @@ static bool is_elf_file(int folder, const char *name)
            pread(fd, magic, SELFMAG, 0) == SELFMAG && memcmp(magic, ELFMAG, SELFMAG) == 0;
 }
 
-const char *const *beside_list_libraries(int plugin_fd, struct arena *a)
+const char *const *adjacent_libraries_list_libraries(int plugin_fd, struct arena *a)
 {
     char folder[PATH_MAX];
     const char **const paths = arena_alloc(a, (LIBRARIES_MAX + 1) * sizeof *paths);

@@ -10,6 +10,6 @@
 /* The absolute paths of all regular files NAME.so and NAME.so.VERSION, ELF files by their content,
  * in the folder of the file behind `plugin_fd`; ends with NULL. Links are left out, as are files
  * beyond a cap. Empty when the folder is not known or cannot be read. */
-const char *const *beside_list_libraries(int plugin_fd, struct arena *a);
+const char *const *adjacent_libraries_list_libraries(int plugin_fd, struct arena *a);
 
 #endif

@@ -9,6 +9,6 @@
 #define CONNECTOR_PROGRAM "turncast-connector"
 #define CONNECTOR_VARIABLE "TURNCAST_CONNECTOR" /* of the environment: where it is (libexec.h) */
 #define CONNECTOR_PROBE "--probe"               /* the name of no instance */
-#define CONNECTOR_WORDS 4                       /* in front of the files */
+#define CONNECTOR_FIXED_ARGS 4                  /* in front of the files */
 
 #endif

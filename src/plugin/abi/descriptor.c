@@ -47,7 +47,7 @@ const char *descriptor_function_name(size_t n)
     return n < DESCRIPTOR_FUNCTIONS ? functions[n].name : NULL;
 }
 
-uint32_t descriptor_functions(const struct tc_plugin *plugin, const struct tc_sink *sink)
+uint32_t descriptor_callback_mask(const struct tc_plugin *plugin, const struct tc_sink *sink)
 {
     uint32_t has = 0;
     for (size_t i = 0; i < DESCRIPTOR_FUNCTIONS; i++) {
@@ -95,7 +95,7 @@ static int check_text(const char *what, const char *text, bool lines, struct tc_
     CLEANUP_BUF struct buf clean = {0};
     if (n > TEXT_MAX)
         return err_set(err, NULL, "%s is longer than %zu bytes", what, TEXT_MAX);
-    clean_text(&clean, text, n);
+    text_clean_append(&clean, text, n);
     if (clean.len != n || (n && memcmp(clean.p, text, n) != 0))
         return err_set(err, NULL, "%s has characters that are no text, or is not UTF-8", what);
     if (!lines && n && memchr(text, '\n', n))
@@ -132,7 +132,7 @@ static int check_sizes(const struct tc_plugin *p, struct tc_err *err)
 /* The texts, then what the rows mean. */
 static int check_options(const struct tc_plugin *p, struct tc_err *err)
 {
-    if (options_check(p->options, p->conf_size, err) < 0)
+    if (plugin_options_check_table(p->options, p->conf_size, err) < 0)
         return -1;
     for (const struct tc_option *o = p->options; o && o->key; o++) {
         char what[128];
@@ -158,8 +158,8 @@ static const char *fault_of_rate(const struct tc_rate *r)
 static int check_rates(const struct tc_rate *rates, struct tc_err *err)
 {
     for (int i = 0; rates && rates[i].count; i++) {
-        if (i == LANE_MAX_RATES)
-            return err_set(err, NULL, "has more than %d rates", LANE_MAX_RATES);
+        if (i == SEND_MAX_RATES)
+            return err_set(err, NULL, "has more than %d rates", SEND_MAX_RATES);
         const char *const fault = fault_of_rate(&rates[i]);
         if (fault)
             return err_set(err, NULL, "rate %d %s", i, fault);
@@ -167,7 +167,7 @@ static int check_rates(const struct tc_rate *rates, struct tc_err *err)
     return 0;
 }
 
-int descriptor_check(const struct tc_plugin *p, struct tc_err *err)
+int descriptor_validate(const struct tc_plugin *p, struct tc_err *err)
 {
     if (check_version(p, err) < 0 || check_texts(p, err) < 0 || check_sizes(p, err) < 0 ||
         check_options(p, err) < 0)
@@ -182,15 +182,15 @@ static void pack_options(struct buf *out, const struct tc_option *rows)
     size_t n = 0;
     while (rows && rows[n].key)
         n++;
-    pack_flag(out, rows != NULL);
-    pack_number(out, (int64_t)n);
+    pack_bool(out, rows != NULL);
+    pack_int64(out, (int64_t)n);
     for (size_t i = 0; i < n; i++) {
-        pack_text(out, rows[i].key);
-        pack_number(out, (int64_t)rows[i].type);
-        pack_number(out, (int64_t)rows[i].offset);
-        pack_text(out, rows[i].dflt);
-        pack_number(out, rows[i].flags);
-        pack_text(out, rows[i].help);
+        pack_string(out, rows[i].key);
+        pack_int64(out, (int64_t)rows[i].type);
+        pack_int64(out, (int64_t)rows[i].offset);
+        pack_string(out, rows[i].dflt);
+        pack_int64(out, rows[i].flags);
+        pack_string(out, rows[i].help);
     }
 }
 
@@ -199,42 +199,42 @@ static void pack_rates(struct buf *out, const struct tc_rate *rates)
     size_t n = 0;
     while (rates && rates[n].count)
         n++;
-    pack_flag(out, rates != NULL);
-    pack_number(out, (int64_t)n);
+    pack_bool(out, rates != NULL);
+    pack_int64(out, (int64_t)n);
     for (size_t i = 0; i < n; i++) {
-        pack_number(out, rates[i].count);
-        pack_number(out, rates[i].burst);
-        pack_number(out, rates[i].interval_ms);
-        pack_number(out, rates[i].per_lane);
+        pack_int64(out, rates[i].count);
+        pack_int64(out, rates[i].burst);
+        pack_int64(out, rates[i].interval_ms);
+        pack_int64(out, rates[i].per_lane);
     }
 }
 
 void descriptor_pack(struct buf *out, const struct tc_plugin *p, uint32_t has)
 {
-    pack_number(out, p->size);
-    pack_number(out, p->major);
-    pack_number(out, p->minor);
-    pack_number(out, p->flags);
-    pack_text(out, p->name);
-    pack_text(out, p->version ? p->version : "");
-    pack_text(out, p->summary ? p->summary : "");
-    pack_number(out, (int64_t)p->conf_size);
-    pack_number(out, (int64_t)p->state_size);
-    pack_number(out, (int64_t)p->turn_size);
+    pack_int64(out, p->size);
+    pack_int64(out, p->major);
+    pack_int64(out, p->minor);
+    pack_int64(out, p->flags);
+    pack_string(out, p->name);
+    pack_string(out, p->version ? p->version : "");
+    pack_string(out, p->summary ? p->summary : "");
+    pack_int64(out, (int64_t)p->conf_size);
+    pack_int64(out, (int64_t)p->state_size);
+    pack_int64(out, (int64_t)p->turn_size);
     pack_options(out, p->options);
-    pack_number(out, p->pace_ms);
-    pack_text(out, p->audience);
+    pack_int64(out, p->pace_ms);
+    pack_string(out, p->audience);
     pack_rates(out, p->rates);
-    pack_number(out, has);
+    pack_int64(out, has);
 }
 
-static uint32_t take_u32(struct unpack *u)
+static uint32_t take_u32(struct unpacker *u)
 {
     return (uint32_t)unpack_count(u, UINT32_MAX);
 }
 
 /* A table as it stands in the record, its end mark allocated with it. NULL: there is none. */
-static void *take_table(struct unpack *u, struct arena *a, size_t max, size_t row, size_t *n)
+static void *take_table(struct unpacker *u, struct arena *a, size_t max, size_t row, size_t *n)
 {
     const bool there = unpack_flag(u);
     *n = unpack_count(u, max);
@@ -244,13 +244,13 @@ static void *take_table(struct unpack *u, struct arena *a, size_t max, size_t ro
     return arena_alloc(a, (*n + 1) * row);
 }
 
-static const struct tc_option *take_options(struct unpack *u, struct arena *a)
+static const struct tc_option *take_options(struct unpacker *u, struct arena *a)
 {
     size_t n;
     struct tc_option *const rows = take_table(u, a, OPTIONS_MAX, sizeof *rows, &n);
     for (size_t i = 0; rows && i < n; i++) {
         struct tc_option *const o = &rows[i];
-        o->key = unpack_required(u);
+        o->key = unpack_required_string(u);
         o->type = (enum tc_type)unpack_count(u, TC_T_REAL);
         o->offset = unpack_count(u, STATE_MAX);
         o->dflt = unpack_text(u);
@@ -261,10 +261,10 @@ static const struct tc_option *take_options(struct unpack *u, struct arena *a)
 }
 
 /* A count of 0 would be the end of the table. */
-static const struct tc_rate *take_rates(struct unpack *u, struct arena *a)
+static const struct tc_rate *take_rates(struct unpacker *u, struct arena *a)
 {
     size_t n;
-    struct tc_rate *const rates = take_table(u, a, LANE_MAX_RATES, sizeof *rates, &n);
+    struct tc_rate *const rates = take_table(u, a, SEND_MAX_RATES, sizeof *rates, &n);
     for (size_t i = 0; rates && i < n; i++) {
         rates[i].count = take_u32(u);
         rates[i].burst = take_u32(u);
@@ -275,16 +275,16 @@ static const struct tc_rate *take_rates(struct unpack *u, struct arena *a)
     return rates;
 }
 
-static void take_all(struct unpack *u, struct descriptor *d)
+static void take_all(struct unpacker *u, struct descriptor *d)
 {
     struct tc_plugin *const p = &d->plugin;
     p->size = take_u32(u);
     p->major = take_u32(u);
     p->minor = take_u32(u);
     p->flags = take_u32(u);
-    p->name = unpack_required(u);
-    p->version = unpack_required(u);
-    p->summary = unpack_required(u);
+    p->name = unpack_required_string(u);
+    p->version = unpack_required_string(u);
+    p->summary = unpack_required_string(u);
     p->conf_size = unpack_count(u, STATE_MAX);
     p->state_size = unpack_count(u, STATE_MAX);
     p->turn_size = unpack_count(u, STATE_MAX);
@@ -297,10 +297,10 @@ static void take_all(struct unpack *u, struct descriptor *d)
 
 static int take_record(struct descriptor *d, struct str record)
 {
-    struct unpack u;
+    struct unpacker u;
     if (record.len > DESCRIPTOR_MAX)
         return -1;
-    unpack_start(&u, (struct str){arena_copy(&d->arena, record.p, record.len), record.len});
+    unpack_init(&u, (struct str){arena_memdup(&d->arena, record.p, record.len), record.len});
     take_all(&u, d);
     return unpack_finish(&u);
 }
@@ -310,7 +310,7 @@ int descriptor_unpack(struct descriptor *d, struct str record, struct tc_err *er
     *d = (struct descriptor){0};
     const int rc = take_record(d, record) < 0
                        ? err_set(err, NULL, "what it says of itself is not a description")
-                       : descriptor_check(&d->plugin, err);
+                       : descriptor_validate(&d->plugin, err);
     if (rc < 0)
         descriptor_fini(d);
     return rc;

@@ -37,15 +37,15 @@ struct descriptor {
 /* As the header calls it: "on_narration". NULL: there is no such function. */
 const char *descriptor_function_name(size_t function);
 /* Which functions are there. */
-uint32_t descriptor_functions(const struct tc_plugin *plugin, const struct tc_sink *sink);
+uint32_t descriptor_callback_mask(const struct tc_plugin *plugin, const struct tc_sink *sink);
 /* All but the functions, which it does not look at: a version this host serves, a name, texts that
  * are some, sizes, options inside conf_size, rates. -1 with err, without a place. */
-int descriptor_check(const struct tc_plugin *plugin, struct tc_err *err) MUST_CHECK;
+int descriptor_validate(const struct tc_plugin *plugin, struct tc_err *err) MUST_CHECK;
 
 /* Of one that was checked. */
 void descriptor_pack(struct buf *out, const struct tc_plugin *plugin, uint32_t has);
-/* Believes nothing: what it gives passes descriptor_check. -1 with err, without a place; then there
- * is nothing to free. */
+/* Believes nothing: what it gives passes descriptor_validate. -1 with err, without a place; then
+ * there is nothing to free. */
 int descriptor_unpack(struct descriptor *d, struct str record, struct tc_err *err) MUST_CHECK;
 void descriptor_fini(struct descriptor *d);
 

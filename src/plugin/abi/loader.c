@@ -21,9 +21,9 @@
 
 /* ---- what passed ---- */
 
-static struct loader_file file_of(const struct stat *st)
+static struct file_identity file_of(const struct stat *st)
 {
-    return (struct loader_file){
+    return (struct file_identity){
         .dev = st->st_dev,
         .ino = st->st_ino,
         .size = (uint64_t)st->st_size,
@@ -31,16 +31,17 @@ static struct loader_file file_of(const struct stat *st)
     };
 }
 
-int loader_blame(struct tc_err *err, const char *path)
+int loader_set_err_path(struct tc_err *err, const char *path)
 {
     if (err)
         snprintf(err->place, sizeof err->place, "%s", path);
     return -1;
 }
 
-struct loaded *loader_new(int fd, const char *path, struct str record, struct tc_err *err)
+struct loaded_plugin *loader_new_plugin(int fd, const char *path, struct str record,
+                                        struct tc_err *err)
 {
-    struct loaded *const l = xcalloc(1, sizeof *l);
+    struct loaded_plugin *const l = xcalloc(1, sizeof *l);
     struct stat st;
     atomic_init(&l->others, 0);
     pthread_mutex_init(&l->linking, NULL);
@@ -50,8 +51,8 @@ struct loaded *loader_new(int fd, const char *path, struct str record, struct tc
     if (fstat(fd, &st) == 0)
         l->file = file_of(&st);
     if (descriptor_unpack(&l->said, record, err) < 0) {
-        loader_blame(err, path);
-        loader_free(l);
+        loader_set_err_path(err, path);
+        loader_unref_plugin(l);
         return NULL;
     }
     l->plugin = l->said.plugin;
@@ -59,13 +60,13 @@ struct loaded *loader_new(int fd, const char *path, struct str record, struct tc
     return l;
 }
 
-struct loaded *loader_ref(struct loaded *l)
+struct loaded_plugin *loader_ref_plugin(struct loaded_plugin *l)
 {
     atomic_fetch_add_explicit(&l->others, 1, memory_order_relaxed);
     return l;
 }
 
-void loader_free(struct loaded *l)
+void loader_unref_plugin(struct loaded_plugin *l)
 {
     if (!l || atomic_fetch_sub_explicit(&l->others, 1, memory_order_acq_rel) > 0)
         return;
@@ -77,15 +78,15 @@ void loader_free(struct loaded *l)
     free(l);
 }
 
-static int link_module(struct loaded *l, struct tc_err *err)
+static int link_module(struct loaded_plugin *l, struct tc_err *err)
 {
-    struct module m;
+    struct loader_module m;
     if (atomic_load(&l->linked))
         return 0;
-    const int rc = module_open(&m, l->fd, err);
+    const int rc = loader_module_open(&m, l->fd, err);
     l->owns_fd = !m.keeps_file;
     if (rc < 0)
-        return loader_blame(err, l->path);
+        return loader_set_err_path(err, l->path);
     l->plugin.init = m.plugin.init;
     l->plugin.teardown = m.plugin.teardown;
     l->sink = m.sink;
@@ -93,7 +94,7 @@ static int link_module(struct loaded *l, struct tc_err *err)
     return 0;
 }
 
-int loader_link(struct loaded *l, struct tc_err *err)
+int loader_load_code(struct loaded_plugin *l, struct tc_err *err)
 {
     pthread_mutex_lock(&l->linking);
     const int rc = link_module(l, err);
@@ -101,35 +102,36 @@ int loader_link(struct loaded *l, struct tc_err *err)
     return rc;
 }
 
-int loader_describe_here(int fd, struct buf *record, struct tc_err *err)
+int loader_describe_in_process(int fd, struct buf *record, struct tc_err *err)
 {
-    struct module m;
-    if (module_open(&m, fd, err) < 0)
+    struct loader_module m;
+    if (loader_module_open(&m, fd, err) < 0)
         return -1;
-    descriptor_pack(record, &m.plugin, descriptor_functions(&m.plugin, &m.sink));
+    descriptor_pack(record, &m.plugin, descriptor_callback_mask(&m.plugin, &m.sink));
     return 0;
 }
 
-struct loaded *loader_open(const char *path, struct tc_err *err)
+struct loaded_plugin *loader_probe_and_load(const char *path, struct tc_err *err)
 {
-    struct loaded *const l = loader_describe(path, err);
-    if (!l || loader_link(l, err) == 0)
+    struct loaded_plugin *const l = loader_probe_file(path, err);
+    if (!l || loader_load_code(l, err) == 0)
         return l;
-    loader_free(l);
+    loader_unref_plugin(l);
     return NULL;
 }
 
-struct loaded *loader_take(int fd, const char *path, struct tc_err *err)
+struct loaded_plugin *loader_load_fd(int fd, const char *path, struct tc_err *err)
 {
     CLEANUP_BUF struct buf record = {0};
-    if (loader_describe_here(fd, &record, err) < 0) {
-        loader_blame(err, path);
+    if (loader_describe_in_process(fd, &record, err) < 0) {
+        loader_set_err_path(err, path);
         return NULL;
     }
-    struct loaded *const l = loader_new(fd, path, (struct str){record.p, record.len}, err);
-    if (!l || loader_link(l, err) == 0)
+    struct loaded_plugin *const l =
+        loader_new_plugin(fd, path, (struct str){record.p, record.len}, err);
+    if (!l || loader_load_code(l, err) == 0)
         return l;
-    loader_free(l);
+    loader_unref_plugin(l);
     return NULL;
 }
 
@@ -151,7 +153,7 @@ static char *not_found(const char *name, const char *const *dirs, struct tc_err 
     return NULL;
 }
 
-char *loader_locate(const char *name, const char *const *dirs, struct tc_err *err)
+char *loader_find_path(const char *name, const char *const *dirs, struct tc_err *err)
 {
     if (strchr(name, '/') || ends_in_so(name))
         return xstrdup(name);
@@ -164,35 +166,36 @@ char *loader_locate(const char *name, const char *const *dirs, struct tc_err *er
     return not_found(name, dirs, err);
 }
 
-struct loaded *loader_find(const char *name, const char *const *dirs, struct tc_err *err)
+struct loaded_plugin *loader_probe_by_name(const char *name, const char *const *dirs,
+                                           struct tc_err *err)
 {
-    CLEANUP_FREE char *path = loader_locate(name, dirs, err);
-    return path ? loader_describe(path, err) : NULL;
+    CLEANUP_FREE char *path = loader_find_path(name, dirs, err);
+    return path ? loader_probe_file(path, err) : NULL;
 }
 
-bool loader_is_current(const struct loaded *l)
+bool loader_is_current(const struct loaded_plugin *l)
 {
     struct stat st;
     if (stat(l->path, &st) < 0)
         return false;
-    const struct loader_file now = file_of(&st);
+    const struct file_identity now = file_of(&st);
     return now.dev == l->file.dev && now.ino == l->file.ino && now.size == l->file.size &&
            now.mtime_ns == l->file.mtime_ns;
 }
 
-bool loader_is_overwritten(const struct loaded *l)
+bool loader_is_overwritten(const struct loaded_plugin *l)
 {
     struct stat st;
     return l->linked && stat(l->path, &st) == 0 && st.st_dev == l->file.dev &&
            st.st_ino == l->file.ino && !loader_is_current(l);
 }
 
-int loader_try_options(const struct loaded *l, const struct conf_instance *inst, const char *file,
-                       struct tc_err *err)
+int loader_check_options(const struct loaded_plugin *l, const struct conf_instance *inst,
+                         const char *file, struct tc_err *err)
 {
     struct arena arena = {0};
     CLEANUP_FREE void *filled = xcalloc(1, l->plugin.conf_size + 1);
-    const int rc = options_fill_instance(filled, l->plugin.options, inst, file, &arena, err);
+    const int rc = plugin_options_fill_instance(filled, l->plugin.options, inst, file, &arena, err);
     arena_fini(&arena);
     return rc;
 }
@@ -207,7 +210,7 @@ static int by_name(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-void loader_scan(const char *const *dirs, void (*fn)(void *ctx, const char *path), void *ctx)
+void loader_list_files(const char *const *dirs, void (*fn)(void *ctx, const char *path), void *ctx)
 {
     for (size_t i = 0; dirs[i]; i++) {
         struct dirent **entries;

@@ -96,7 +96,7 @@ static int check_elf(int fd, const char *path, struct tc_err *err)
 {
     struct stat st;
     if (fstat(fd, &st) < 0)
-        return err_sys(err, errno, path, "cannot be examined");
+        return err_set_errno(err, errno, path, "cannot be examined");
     const uint64_t size = (uint64_t)st.st_size;
     ElfW(Ehdr) header;
     if (size < sizeof header || pread(fd, &header, sizeof header, 0) != sizeof header)
@@ -117,7 +117,7 @@ int loader_file_open(const char *path, struct tc_err *err)
     struct stat st;
     if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
         return err_set(err, path, "is a symbolic link; name the file itself");
-    const int fd = trust_open(path, err);
+    const int fd = file_trust_open(path, err);
     if (fd >= 0 && check_elf(fd, path, err) < 0) {
         close(fd);
         return -1;

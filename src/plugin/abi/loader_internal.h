@@ -10,11 +10,12 @@
 
 /* One that passed, from the record of its descriptor; keeps fd. NULL with err: then fd is closed.
  */
-struct loaded *loader_new(int fd, const char *path, struct str record, struct tc_err *err);
+struct loaded_plugin *loader_new_plugin(int fd, const char *path, struct str record,
+                                        struct tc_err *err);
 /* Links the file in this process, and appends the record of its descriptor. -1 with err, without a
  * place. */
-int loader_describe_here(int fd, struct buf *record, struct tc_err *err) MUST_CHECK;
+int loader_describe_in_process(int fd, struct buf *record, struct tc_err *err) MUST_CHECK;
 /* Says which file the error is of; -1. */
-int loader_blame(struct tc_err *err, const char *path);
+int loader_set_err_path(struct tc_err *err, const char *path);
 
 #endif

@@ -32,14 +32,14 @@ static const char *link_error(void)
     return reason ? reason + 2 : text;
 }
 
-struct search {
+struct module_search {
     struct stat file;
     int fd; /* through which it was opened first, or -1 */
 };
 
 static int look_at_module(struct dl_phdr_info *info, size_t size, void *arg)
 {
-    struct search *const s = arg;
+    struct module_search *const s = arg;
     struct stat st;
     (void)size;
     if (strncmp(info->dlpi_name, FD_NAME, strlen(FD_NAME)) != 0)
@@ -56,13 +56,13 @@ static int look_at_module(struct dl_phdr_info *info, size_t size, void *arg)
  * the descriptor that it has. */
 static int known_as(int fd)
 {
-    struct search s = {.fd = -1};
+    struct module_search s = {.fd = -1};
     if (fstat(fd, &s.file) == 0)
         dl_iterate_phdr(look_at_module, &s);
     return s.fd >= 0 ? s.fd : fd;
 }
 
-static void *link_file(struct module *m, int fd, struct tc_err *err)
+static void *link_file(struct loader_module *m, int fd, struct tc_err *err)
 {
     char name[64];
     const int known = known_as(fd);
@@ -104,7 +104,7 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-static int copy_sink(struct module *m, struct tc_err *err)
+static int copy_sink(struct loader_module *m, struct tc_err *err)
 {
     const struct tc_sink *const sink = m->plugin.sink;
     if (!sink)
@@ -116,13 +116,13 @@ static int copy_sink(struct module *m, struct tc_err *err)
     return 0;
 }
 
-int module_open(struct module *m, int fd, struct tc_err *err)
+int loader_module_open(struct loader_module *m, int fd, struct tc_err *err)
 {
-    *m = (struct module){0};
+    *m = (struct loader_module){0};
     void *const handle = link_file(m, fd, err);
     const struct tc_plugin *const p = handle ? find_plugin(handle, err) : NULL;
     if (!p)
         return -1;
     memcpy(&m->plugin, p, least(p->size, sizeof m->plugin));
-    return descriptor_check(&m->plugin, err) < 0 ? -1 : copy_sink(m, err);
+    return descriptor_validate(&m->plugin, err) < 0 ? -1 : copy_sink(m, err);
 }

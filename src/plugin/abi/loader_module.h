@@ -12,7 +12,7 @@
 
 /* Copies of the module's structs in this host's size, members that an older plugin does not have
  * cleared; what they point to is the module's. */
-struct module {
+struct loader_module {
     struct tc_plugin plugin;
     struct tc_sink sink;
     bool keeps_file; /* its descriptor is the linker's: to stay open for ever, failed or not */
@@ -22,6 +22,6 @@ struct module {
  * what is loaded, and checks the constant it exports. Runs what the file has to run as it is
  * loaded, whatever that is. Never undone: threads that were abandoned may still run in it. -1 with
  * err, without a place. */
-int module_open(struct module *m, int fd, struct tc_err *err) MUST_CHECK;
+int loader_module_open(struct loader_module *m, int fd, struct tc_err *err) MUST_CHECK;
 
 #endif

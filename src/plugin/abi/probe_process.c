@@ -32,7 +32,7 @@ static int enter_sandbox(struct tc_err *err)
     struct arena arena = {0};
     const struct sandbox_spec spec = {
         .read_fd = PROBE_FILE,
-        .read_files = beside_list_libraries(PROBE_FILE, &arena),
+        .read_files = adjacent_libraries_list_libraries(PROBE_FILE, &arena),
         .memory = TRIAL_MEMORY,
     };
     const int rc = sandbox_enter(&spec, ignore_warning, NULL, err);
@@ -48,20 +48,20 @@ static int confine(pid_t parent, struct tc_err *err)
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         signal(faults[i], SIG_DFL);
-    const struct sandbox_start start = {
+    const struct sandbox_detach_spec start = {
         .parent = parent,
         .keep = keep,
         .n_keep = sizeof keep / sizeof *keep,
     };
-    return sandbox_prepare(&start, err) < 0 ? -1 : enter_sandbox(err);
+    return sandbox_detach_process(&start, err) < 0 ? -1 : enter_sandbox(err);
 }
 
 /* One message: its length, whether the file passed, and the record or what is wrong. */
 static void send_verdict(bool passed, struct str told)
 {
     CLEANUP_BUF struct buf message = {0};
-    pack_number(&message, (int64_t)(sizeof(int64_t) + 1 + told.len + 1));
-    pack_flag(&message, passed);
+    pack_int64(&message, (int64_t)(sizeof(int64_t) + 1 + told.len + 1));
+    pack_bool(&message, passed);
     pack_bytes(&message, told);
     for (size_t at = 0; at < message.len;) {
         const ssize_t n = write(PROBE_OUT, message.p + at, message.len - at);
@@ -78,7 +78,7 @@ __attribute__((__noreturn__)) static void try_file(int i, pid_t parent)
     if (i > 0 &&
         (dup2(PROBE_OUT + 2 * i, PROBE_OUT) < 0 || dup2(PROBE_FILE + 2 * i, PROBE_FILE) < 0))
         _exit(1);
-    if (confine(parent, &err) == 0 && loader_describe_here(PROBE_FILE, &record, &err) == 0)
+    if (confine(parent, &err) == 0 && loader_describe_in_process(PROBE_FILE, &record, &err) == 0)
         send_verdict(true, (struct str){record.p, record.len});
     else
         send_verdict(false, (struct str){err.text, strlen(err.text)});
@@ -87,13 +87,13 @@ __attribute__((__noreturn__)) static void try_file(int i, pid_t parent)
 
 /* ---- the process that forks ---- */
 
-struct nursery {
+struct probe_process {
     pid_t *pids; /* of one that is gone: 0 */
     int n;
 };
 
 /* With what it has started, as long as that is in its group. */
-static void end_tried(const struct nursery *all, int i)
+static void end_tried(const struct probe_process *all, int i)
 {
     if (!all->pids[i])
         return;
@@ -107,13 +107,13 @@ static void send_end(int i, int status)
 {
     CLEANUP_BUF struct buf message = {0};
     const int out = PROBE_OUT + 2 * i;
-    pack_number(&message, -1 - (int64_t)status);
+    pack_int64(&message, -1 - (int64_t)status);
     fcntl(out, F_SETFL, O_NONBLOCK);
     (void)!write(out, message.p, message.len);
     close(out);
 }
 
-static int number_of(const struct nursery *all, pid_t pid)
+static int number_of(const struct probe_process *all, pid_t pid)
 {
     int i = 0;
     while (i < all->n && all->pids[i] != pid)
@@ -122,7 +122,7 @@ static int number_of(const struct nursery *all, pid_t pid)
 }
 
 /* False: nobody is left. */
-static bool bury_tried(const struct nursery *all)
+static bool bury_tried(const struct probe_process *all)
 {
     siginfo_t gone;
     for (;;) {
@@ -141,7 +141,7 @@ static bool bury_tried(const struct nursery *all)
 }
 
 /* Until all have ended, or the host has heard enough. */
-static void await_tried(const struct nursery *all, const sigset_t *signals)
+static void await_tried(const struct probe_process *all, const sigset_t *signals)
 {
     while (bury_tried(all))
         if (sigwaitinfo(signals, NULL) == SIGTERM)
@@ -150,13 +150,13 @@ static void await_tried(const struct nursery *all, const sigset_t *signals)
         end_tried(all, i);
 }
 
-void probe_main(pid_t host, int n)
+void probe_process_main(pid_t host, int n)
 {
     const pid_t self = getpid();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != host)
         _exit(1);
-    const struct nursery all = {xcalloc((size_t)n, sizeof(pid_t)), n};
+    const struct probe_process all = {xcalloc((size_t)n, sizeof(pid_t)), n};
     sigset_t signals;
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);

@@ -18,6 +18,6 @@
 enum { PROBE_OUT = 3, PROBE_FILE };
 
 /* Tries n files; ends before, when the host is gone. */
-__attribute__((__noreturn__)) void probe_main(pid_t host, int n);
+__attribute__((__noreturn__)) void probe_process_main(pid_t host, int n);
 
 #endif

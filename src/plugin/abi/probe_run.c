@@ -31,23 +31,23 @@
 
 /* ---- its start ---- */
 
-struct loader_probe {
-    struct loader_probe *next; /* in the trial */
+struct probe_candidate {
+    struct probe_candidate *next; /* in the trial */
     char *path;
     int file, in;       /* the file that was checked; where the verdict comes from; -1: none */
     int out;            /* the other end, until the process runs */
     struct buf message; /* of its verdict, as far as it has come */
     bool has_length;    /* whose length has been taken off */
     size_t length;
-    struct loader_trial *trial;
+    struct probe_run *trial;
     struct loop_fd *watch; /* on `in`; NULL: the trial is not watched, or it is judged */
-    struct loaded *passed;
+    struct loaded_plugin *passed;
     struct tc_err err; /* when it did not */
     bool judged;
 };
 
-struct loader_trial {
-    struct loader_probe *first, **end;
+struct probe_run {
+    struct probe_candidate *first, **end;
     pid_t pid; /* 0: there is none */
     int64_t deadline_ms;
     /* watched */
@@ -57,9 +57,9 @@ struct loader_trial {
     int end_ms; /* until it is looked again whether the process has ended; 0: it is not to yet */
 };
 
-struct loader_trial *loader_trial_new(void)
+struct probe_run *probe_run_new(void)
 {
-    struct loader_trial *const t = xcalloc(1, sizeof *t);
+    struct probe_run *const t = xcalloc(1, sizeof *t);
     t->end = &t->first;
     return t;
 }
@@ -76,15 +76,15 @@ static int lift(int fd, int above)
     return lifted;
 }
 
-static bool is_open(const struct loader_probe *p)
+static bool is_open(const struct probe_candidate *p)
 {
     return p->out >= 0;
 }
 
-static int add_files(posix_spawn_file_actions_t *files, struct loader_trial *t, int n)
+static int add_files(posix_spawn_file_actions_t *files, struct probe_run *t, int n)
 {
     int rc = 0, i = 0;
-    for (struct loader_probe *p = t->first; p && !rc; p = p->next) {
+    for (struct probe_candidate *p = t->first; p && !rc; p = p->next) {
         if (!is_open(p))
             continue;
         p->out = lift(p->out, PROBE_OUT + 2 * n);
@@ -109,7 +109,7 @@ static int set_attributes(posix_spawnattr_t *attr)
 }
 
 /* Nothing of the host's environment, but where its libraries are. An errno, or 0. */
-static int spawn(struct loader_trial *t, const char *program, char *const *argv, int n)
+static int spawn(struct probe_run *t, const char *program, char *const *argv, int n)
 {
     const char *const libraries = getenv("LD_LIBRARY_PATH");
     CLEANUP_FREE char *where = libraries ? xasprintf("LD_LIBRARY_PATH=%s", libraries) : NULL;
@@ -126,13 +126,13 @@ static int spawn(struct loader_trial *t, const char *program, char *const *argv,
     return rc;
 }
 
-static int refuse(struct loader_probe *p, const char *why)
+static int refuse(struct probe_candidate *p, const char *why)
 {
     p->judged = true;
     return err_set(&p->err, p->path, "cannot be tried: %s", why);
 }
 
-static int open_files(struct loader_probe *p)
+static int open_files(struct probe_candidate *p)
 {
     int ends[2];
     p->file = loader_file_open(p->path, &p->err);
@@ -142,7 +142,7 @@ static int open_files(struct loader_probe *p)
     }
     if (pipe2(ends, O_CLOEXEC) < 0) {
         struct tc_err err = {0};
-        err_sys(&err, errno, NULL, "no pipe");
+        err_set_errno(&err, errno, NULL, "no pipe");
         return refuse(p, err.text);
     }
     p->in = ends[0];
@@ -150,14 +150,14 @@ static int open_files(struct loader_probe *p)
     return 0;
 }
 
-struct loader_probe *loader_probe_begin(struct loader_trial *t, const char *path)
+struct probe_candidate *probe_run_add_file(struct probe_run *t, const char *path)
 {
-    struct loader_probe *p = t->first;
+    struct probe_candidate *p = t->first;
     while (p && strcmp(p->path, path) != 0)
         p = p->next;
     if (!p) {
         p = xmalloc(sizeof *p);
-        *p = (struct loader_probe){
+        *p = (struct probe_candidate){
             .trial = t, .path = xstrdup(path), .file = -1, .in = -1, .out = -1};
         open_files(p);
         *t->end = p;
@@ -167,37 +167,37 @@ struct loader_probe *loader_probe_begin(struct loader_trial *t, const char *path
 }
 
 /* Those that can be tried: argv is for so many. */
-static void name_files(const struct loader_trial *t, char **argv)
+static void name_files(const struct probe_run *t, char **argv)
 {
-    for (const struct loader_probe *p = t->first; p; p = p->next)
+    for (const struct probe_candidate *p = t->first; p; p = p->next)
         if (is_open(p))
             *argv++ = p->path;
 }
 
-static int start(struct loader_trial *t, int n, struct tc_err *err)
+static int start(struct probe_run *t, int n, struct tc_err *err)
 {
     CLEANUP_FREE char *program = libexec_find(CONNECTOR_PROGRAM, CONNECTOR_VARIABLE, NULL, err);
-    CLEANUP_FREE char **argv = xcalloc((size_t)n + CONNECTOR_WORDS + 1, sizeof *argv);
+    CLEANUP_FREE char **argv = xcalloc((size_t)n + CONNECTOR_FIXED_ARGS + 1, sizeof *argv);
     char self[] = CONNECTOR_PROGRAM, what[] = CONNECTOR_PROBE, version[] = PACKAGE_VERSION;
     char host[32];
     if (!program)
         return -1;
     snprintf(host, sizeof host, "%ld", (long)getpid());
-    memcpy(argv, (char *const[]){self, what, host, version}, CONNECTOR_WORDS * sizeof *argv);
-    name_files(t, argv + CONNECTOR_WORDS);
+    memcpy(argv, (char *const[]){self, what, host, version}, CONNECTOR_FIXED_ARGS * sizeof *argv);
+    name_files(t, argv + CONNECTOR_FIXED_ARGS);
     const int error = spawn(t, program, argv, n);
-    return error ? err_sys(err, error, NULL, "no process") : 0;
+    return error ? err_set_errno(err, error, NULL, "no process") : 0;
 }
 
-void loader_trial_run(struct loader_trial *t)
+void probe_run_execute(struct probe_run *t)
 {
     struct tc_err err = {0};
     int n = 0;
-    for (const struct loader_probe *p = t->first; p; p = p->next)
+    for (const struct probe_candidate *p = t->first; p; p = p->next)
         n += is_open(p);
     const bool started = n == 0 || start(t, n, &err) == 0;
     t->deadline_ms = clock_mono_ms() + PROBE_MS;
-    for (struct loader_probe *p = t->first; p; p = p->next) {
+    for (struct probe_candidate *p = t->first; p; p = p->next) {
         if (!started && is_open(p))
             refuse(p, err.text);
         cleanup_fd(&p->out);
@@ -211,17 +211,18 @@ void loader_trial_run(struct loader_trial *t)
 static void set_text(struct tc_err *err, const char *path, struct str text)
 {
     CLEANUP_BUF struct buf clean = {0};
-    clean_text(&clean, text.p, text.len);
+    text_clean_append(&clean, text.p, text.len);
     for (size_t i = 0; i < clean.len; i++)
         if (clean.p[i] == '\n')
             clean.p[i] = ' ';
     err_set(err, path, "%s", clean.len ? clean.p : "cannot be loaded");
 }
 
-static struct loaded *judge(struct loader_probe *p, struct str message, struct tc_err *err)
+static struct loaded_plugin *judge(struct probe_candidate *p, struct str message,
+                                   struct tc_err *err)
 {
-    struct unpack u;
-    unpack_start(&u, message);
+    struct unpacker u;
+    unpack_init(&u, message);
     const bool passed = unpack_flag(&u);
     const struct str told = unpack_bytes(&u);
     if (unpack_finish(&u) < 0 || !told.p) {
@@ -234,10 +235,10 @@ static struct loaded *judge(struct loader_probe *p, struct str message, struct t
     }
     const int file = p->file;
     p->file = -1;
-    return loader_new(file, p->path, told, err);
+    return loader_new_plugin(file, p->path, told, err);
 }
 
-static void blame_end(const struct loader_probe *p, int status, struct tc_err *err)
+static void blame_end(const struct probe_candidate *p, int status, struct tc_err *err)
 {
     if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
         err_set(err, p->path, "is damaged: loading it ends the process by signal %d (%s)",
@@ -250,19 +251,19 @@ static void blame_end(const struct loader_probe *p, int status, struct tc_err *e
 }
 
 /* `status` says how the process ended, when there is no message. */
-static void judge_end(struct loader_probe *p, int status)
+static void judge_end(struct probe_candidate *p, int status)
 {
     p->judged = true;
     blame_end(p, status, &p->err);
 }
 
-static void judge_message(struct loader_probe *p)
+static void judge_message(struct probe_candidate *p)
 {
     p->judged = true;
     p->passed = judge(p, (struct str){p->message.p, p->message.len}, &p->err);
 }
 
-static void judge_late(struct loader_probe *p)
+static void judge_late(struct probe_candidate *p)
 {
     p->judged = true;
     err_set(&p->err, p->path,
@@ -271,7 +272,7 @@ static void judge_late(struct loader_probe *p)
 
 /* The first number is the length of a message, or how the process ended in the place of one. A
  * length that none can have: as if it were empty, which no verdict is. */
-static void take_length(struct loader_probe *p)
+static void take_length(struct probe_candidate *p)
 {
     int64_t length;
     memcpy(&length, p->message.p, sizeof length);
@@ -286,7 +287,7 @@ static void take_length(struct loader_probe *p)
 }
 
 /* Reads once, which does not wait when there is something to read. */
-static void read_verdict(struct loader_probe *p)
+static void read_verdict(struct probe_candidate *p)
 {
     const size_t wanted = p->has_length ? p->length : sizeof(int64_t);
     const size_t missing = wanted - p->message.len;
@@ -308,7 +309,7 @@ static void read_verdict(struct loader_probe *p)
 }
 
 /* What is there when the time is over counts. */
-static void await_verdict(struct loader_probe *p, int64_t deadline_ms)
+static void await_verdict(struct probe_candidate *p, int64_t deadline_ms)
 {
     while (!p->judged) {
         const int64_t left_ms = deadline_ms - clock_mono_ms();
@@ -321,12 +322,12 @@ static void await_verdict(struct loader_probe *p, int64_t deadline_ms)
     }
 }
 
-struct loaded *loader_probe_finish(const struct loader_trial *t, struct loader_probe *p,
-                                   struct tc_err *err)
+struct loaded_plugin *probe_run_take_result(const struct probe_run *t, struct probe_candidate *p,
+                                            struct tc_err *err)
 {
     await_verdict(p, t->deadline_ms);
     if (p->passed)
-        return loader_ref(p->passed);
+        return loader_ref_plugin(p->passed);
     if (err)
         *err = p->err;
     return NULL;
@@ -334,16 +335,16 @@ struct loaded *loader_probe_finish(const struct loader_trial *t, struct loader_p
 
 /* ---- without waiting ---- */
 
-static bool is_judged(const struct loader_trial *t)
+static bool is_judged(const struct probe_run *t)
 {
-    for (const struct loader_probe *p = t->first; p; p = p->next)
+    for (const struct probe_candidate *p = t->first; p; p = p->next)
         if (!p->judged)
             return false;
     return true;
 }
 
 /* False: the process is still there. */
-static bool reap_trial(struct loader_trial *t)
+static bool reap_trial(struct probe_run *t)
 {
     pid_t pid = 0;
     if (!t->pid)
@@ -357,7 +358,7 @@ static bool reap_trial(struct loader_trial *t)
 }
 
 /* Its process ends by itself; if it does not, it is not waited for longer than END_MS. */
-static void end_watched(struct loader_trial *t)
+static void end_watched(struct probe_run *t)
 {
     if (!t->end_ms) {
         t->end_ms = 1;
@@ -373,7 +374,7 @@ static void end_watched(struct loader_trial *t)
     t->done(t->ctx);
 }
 
-static void unwatch(struct loader_probe *p)
+static void unwatch(struct probe_candidate *p)
 {
     loop_fd_free(p->watch);
     p->watch = NULL;
@@ -381,7 +382,7 @@ static void unwatch(struct loader_probe *p)
 
 static void on_verdict(void *arg, unsigned ready)
 {
-    struct loader_probe *const p = arg;
+    struct probe_candidate *const p = arg;
     (void)ready;
     read_verdict(p);
     if (!p->judged)
@@ -393,8 +394,8 @@ static void on_verdict(void *arg, unsigned ready)
 
 static void on_trial_timer(void *arg)
 {
-    struct loader_trial *const t = arg;
-    for (struct loader_probe *p = t->first; p; p = p->next)
+    struct probe_run *const t = arg;
+    for (struct probe_candidate *p = t->first; p; p = p->next)
         if (!p->judged) {
             await_verdict(p, 0); /* takes what is there */
             unwatch(p);
@@ -402,13 +403,12 @@ static void on_trial_timer(void *arg)
     end_watched(t);
 }
 
-void loader_trial_watch(struct loader_trial *t, struct loop *loop, void (*done)(void *ctx),
-                        void *ctx)
+void loader_trial_watch(struct probe_run *t, struct loop *loop, void (*done)(void *ctx), void *ctx)
 {
     t->done = done;
     t->ctx = ctx;
     t->timer = loop_timer_new(loop, on_trial_timer, t);
-    for (struct loader_probe *p = t->first; p; p = p->next)
+    for (struct probe_candidate *p = t->first; p; p = p->next)
         if (!p->judged)
             p->watch = loop_fd_new(loop, p->in, LOOP_READ, on_verdict, p);
     const int64_t left_ms = t->deadline_ms - clock_mono_ms();
@@ -419,7 +419,7 @@ void loader_trial_watch(struct loader_trial *t, struct loop *loop, void (*done)(
 
 /* Its process ends at once when it is told to; in the rare case that it does not, it is left to
  * whoever inherits it. */
-static void end_process(struct loader_trial *t)
+static void end_process(struct probe_run *t)
 {
     if (t->pid)
         kill(t->pid, SIGTERM);
@@ -427,7 +427,7 @@ static void end_process(struct loader_trial *t)
         poll(NULL, 0, 1);
 }
 
-void loader_trial_free(struct loader_trial *t)
+void probe_run_free(struct probe_run *t)
 {
     if (!t)
         return;
@@ -435,25 +435,25 @@ void loader_trial_free(struct loader_trial *t)
         end_process(t);
     if (t->timer)
         loop_timer_free(t->timer);
-    for (struct loader_probe *p = t->first, *next; p; p = next) {
+    for (struct probe_candidate *p = t->first, *next; p; p = next) {
         next = p->next;
         unwatch(p);
         cleanup_fd(&p->file);
         cleanup_fd(&p->in);
         buf_fini(&p->message);
-        loader_free(p->passed);
+        loader_unref_plugin(p->passed);
         free(p->path);
         free(p);
     }
     free(t);
 }
 
-struct loaded *loader_describe(const char *path, struct tc_err *err)
+struct loaded_plugin *loader_probe_file(const char *path, struct tc_err *err)
 {
-    struct loader_trial *const t = loader_trial_new();
-    struct loader_probe *const p = loader_probe_begin(t, path);
-    loader_trial_run(t);
-    struct loaded *const l = loader_probe_finish(t, p, err);
-    loader_trial_free(t);
+    struct probe_run *const t = probe_run_new();
+    struct probe_candidate *const p = probe_run_add_file(t, path);
+    probe_run_execute(t);
+    struct loaded_plugin *const l = probe_run_take_result(t, p, err);
+    probe_run_free(t);
     return l;
 }

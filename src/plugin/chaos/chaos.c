@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 
-struct rule {
+struct chaos_rule {
     struct conf_chaos spec;
     uint64_t seen; /* callbacks that it is about */
     uint64_t random;
@@ -18,7 +18,7 @@ struct chaos {
     struct arena arena; /* strings of the rules */
     uint64_t random;    /* of what is done */
     size_t n;
-    struct rule rules[];
+    struct chaos_rule rules[];
 };
 
 static struct conf_chaos copy_rule(struct arena *a, const struct conf_chaos *rule)
@@ -41,7 +41,7 @@ struct chaos *chaos_new(const struct conf_chaos *rules)
     c->n = n;
     c->random = (uint64_t)rules->seed;
     for (size_t i = 0; i < n; i++)
-        c->rules[i] = (struct rule){
+        c->rules[i] = (struct chaos_rule){
             .spec = copy_rule(&c->arena, &rules[i]),
             .random = (uint64_t)rules[i].seed,
         };
@@ -65,7 +65,7 @@ static uint64_t next_random(uint64_t *state)
     return z ^ (z >> 31);
 }
 
-uint64_t chaos_random(struct chaos *c)
+uint64_t chaos_next_random(struct chaos *c)
 {
     return next_random(&c->random);
 }
@@ -78,7 +78,7 @@ static bool is_about(const struct conf_chaos *spec, const char *callback, struct
     return !spec->text || (line.len && memmem(line.p, line.len, spec->text, strlen(spec->text)));
 }
 
-static bool is_due(struct rule *r)
+static bool is_due(struct chaos_rule *r)
 {
     r->seen++;
     if (r->spec.every)
@@ -87,12 +87,12 @@ static bool is_due(struct rule *r)
     return r->spec.rate < 0 || (double)(next_random(&r->random) >> 11) * 0x1p-53 < r->spec.rate;
 }
 
-const struct conf_chaos *chaos_decide(struct chaos *c, const char *callback, struct str line,
-                                      bool (*is_there)(const char *path))
+const struct conf_chaos *chaos_select_fault(struct chaos *c, const char *callback, struct str line,
+                                            bool (*is_there)(const char *path))
 {
     const struct conf_chaos *decided = NULL;
     for (size_t i = 0; i < c->n; i++) {
-        struct rule *const r = &c->rules[i];
+        struct chaos_rule *const r = &c->rules[i];
         if (!is_about(&r->spec, callback, line) ||
             (r->spec.trigger && !is_there(r->spec.trigger)) || !is_due(r))
             continue;

@@ -15,7 +15,7 @@
 #define FDS_MAX 1024
 #define GARBAGE_BYTES 4096
 
-bool chaos_is_there(const char *path)
+bool chaos_file_exists(const char *path)
 {
     return access(path, F_OK) == 0;
 }
@@ -57,7 +57,7 @@ static void write_garbage(struct chaos *c)
 {
     uint64_t garbage[GARBAGE_BYTES / sizeof(uint64_t)];
     for (size_t i = 0; i < sizeof garbage / sizeof *garbage; i++)
-        garbage[i] = chaos_random(c);
+        garbage[i] = chaos_next_random(c);
     for (int fd = 0; fd < FDS_MAX; fd++) {
         struct stat st;
         if (fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode))
@@ -65,7 +65,7 @@ static void write_garbage(struct chaos *c)
     }
 }
 
-void chaos_do(struct chaos *c, const struct conf_chaos *rule)
+void chaos_inject_fault(struct chaos *c, const struct conf_chaos *rule)
 {
     switch (rule->what) {
     case CHAOS_NOTHING:

@@ -34,16 +34,16 @@ struct child_turn {
 };
 
 struct child {
-    struct ring ring; /* what it is to do */
-    bool away;        /* the next of that is to come on the socket */
+    struct shm_ring ring; /* what it is to do */
+    bool away;            /* the next of that is to come on the socket */
     struct buf in, out;
     size_t read;        /* of in: done with */
     struct buf event;   /* memory of the one that is delivered */
     struct buf aligned; /* a copy of one that came on the socket */
     struct buf held;    /* an earlier `in`, which a callback that asked may still look at */
     struct arena arena;
-    struct frame_setup setup;
-    struct gauge *gauge;
+    struct ipc_setup setup;
+    struct status_page *gauge;
     struct instance *instance;
     struct child_turn *turns[BUCKETS];
     uint64_t handled, asks;
@@ -94,9 +94,9 @@ static bool receive(struct child *c, int wait_ms)
     return n > 0;
 }
 
-static int64_t next_at(const struct child *c, size_t at, struct frame *f)
+static int64_t next_at(const struct child *c, size_t at, struct ipc_frame *f)
 {
-    const int64_t n = frame_next((struct str){c->in.p + at, c->in.len - at}, f);
+    const int64_t n = ipc_frame_decode_next((struct str){c->in.p + at, c->in.len - at}, f);
     if (n < 0)
         leave_broken();
     return n;
@@ -104,47 +104,48 @@ static int64_t next_at(const struct child *c, size_t at, struct frame *f)
 
 static void tell_number(struct child *c, enum frame_type type, uint64_t number)
 {
-    const size_t begun = frame_begin(&c->out, type);
-    pack_number(&c->out, (int64_t)number);
-    frame_end(&c->out, begun);
+    const size_t begun = ipc_frame_begin(&c->out, type);
+    pack_int64(&c->out, (int64_t)number);
+    ipc_frame_end(&c->out, begun);
 }
 
 static void tell_text(struct child *c, enum frame_type type, const char *text)
 {
-    const size_t begun = frame_begin(&c->out, type);
-    pack_text(&c->out, text);
-    frame_end(&c->out, begun);
+    const size_t begun = ipc_frame_begin(&c->out, type);
+    pack_string(&c->out, text);
+    ipc_frame_end(&c->out, begun);
 }
 
 /* ---- the host, as the instance calls it ---- */
 
-static void on_batch(void *ctx, struct batch *b)
+static void on_batch(void *ctx, struct callback_batch *b)
 {
     struct child *const c = ctx;
     for (size_t i = 0; i < b->count; i++) {
-        const size_t letter = frame_begin(&c->out, FRAME_LETTER);
-        frame_pack_letter(&c->out, b->letters[i]);
-        frame_end(&c->out, letter);
+        const size_t letter = ipc_frame_begin(&c->out, IPC_REQUEST);
+        ipc_frame_pack_letter(&c->out, b->letters[i]);
+        ipc_frame_end(&c->out, letter);
     }
-    const size_t begun = frame_begin(&c->out, FRAME_BATCH);
-    frame_pack_batch(&c->out, b);
-    frame_end(&c->out, begun);
-    batch_free(b);
+    const size_t begun = ipc_frame_begin(&c->out, IPC_BATCH);
+    ipc_frame_pack_batch(&c->out, b);
+    ipc_frame_end(&c->out, begun);
+    callback_batch_free(b);
 }
 
 /* Takes the answer out of what came, if it is there; the rest waits for its turn. */
-static bool take_asked(struct child *c, uint64_t ask, struct arena *a, struct frame_asked *asked)
+static bool take_asked(struct child *c, uint64_t ask, struct arena *a,
+                       struct ipc_call_result *asked)
 {
-    struct frame f;
+    struct ipc_frame f;
     for (size_t at = c->read; at < c->in.len;) {
         const int64_t n = next_at(c, at, &f);
         if (n == 0)
             return false;
-        if (f.type != FRAME_ASKED || (uint64_t)unpack_number(&f.in) != ask) {
+        if (f.type != IPC_CALL_RESULT || (uint64_t)unpack_number(&f.in) != ask) {
             at += (size_t)n;
             continue;
         }
-        frame_unpack_asked(&f.in, asked);
+        ipc_frame_unpack_asked(&f.in, asked);
         asked->turn = arena_strdup(a, asked->turn);
         asked->text = arena_strdup(a, asked->text);
         memmove(c->in.p + at, c->in.p + at + n, c->in.len - at - (size_t)n);
@@ -165,58 +166,58 @@ static void hold_frame(struct child *c)
     c->read = 0;
 }
 
-/* Answered before it returns, so that ask_wait does not wait. The host sees to it that this comes
- * to an end. */
-static void on_ask(void *ctx, struct ask *a)
+/* Answered before it returns, so that host_call_wait does not wait. The host sees to it that this
+ * comes to an end. */
+static void on_ask(void *ctx, struct host_call *a)
 {
     struct child *const c = ctx;
     struct arena arena = {0};
-    struct frame_asked asked = {.accepted = TC_NOT_KEPT};
+    struct ipc_call_result asked = {.accepted = TC_NOT_KEPT};
     const uint64_t number = ++c->asks;
-    const size_t begun = frame_begin(&c->out, FRAME_ASK);
-    pack_number(&c->out, (int64_t)number);
-    frame_pack_ask(&c->out, a);
-    frame_end(&c->out, begun);
+    const size_t begun = ipc_frame_begin(&c->out, IPC_CALL);
+    pack_int64(&c->out, (int64_t)number);
+    ipc_frame_pack_ask(&c->out, a);
+    ipc_frame_end(&c->out, begun);
     flush(c);
     hold_frame(c);
     while (!take_asked(c, number, &arena, &asked))
         receive(c, -1);
-    ask_answer(a, asked.accepted, asked.turn, asked.text);
+    host_call_complete(a, asked.accepted, asked.turn, asked.text);
     arena_fini(&arena);
 }
 
 static void on_route(void *ctx, const char *path)
 {
-    tell_text(ctx, FRAME_ROUTE, path);
+    tell_text(ctx, IPC_ROUTE, path);
 }
 
 static void on_socket_open(void *ctx, int64_t socket, const struct tc_socket *spec)
 {
     struct child *const c = ctx;
-    const size_t begun = frame_begin(&c->out, FRAME_SOCKET_OPEN);
-    pack_number(&c->out, socket);
-    frame_pack_socket_spec(&c->out, spec);
-    frame_end(&c->out, begun);
+    const size_t begun = ipc_frame_begin(&c->out, IPC_SOCKET_OPEN);
+    pack_int64(&c->out, socket);
+    ipc_frame_pack_socket_spec(&c->out, spec);
+    ipc_frame_end(&c->out, begun);
 }
 
 static void on_socket_send(void *ctx, int64_t socket, struct str text)
 {
     struct child *const c = ctx;
-    const size_t begun = frame_begin(&c->out, FRAME_SOCKET_SEND);
-    pack_number(&c->out, socket);
+    const size_t begun = ipc_frame_begin(&c->out, IPC_SOCKET_SEND);
+    pack_int64(&c->out, socket);
     pack_bytes(&c->out, text);
-    frame_end(&c->out, begun);
+    ipc_frame_end(&c->out, begun);
 }
 
 static void on_socket_close(void *ctx, int64_t socket)
 {
-    tell_number(ctx, FRAME_SOCKET_CLOSE, (uint64_t)socket);
+    tell_number(ctx, IPC_SOCKET_CLOSE, (uint64_t)socket);
 }
 
-static struct channel_host make_host(struct child *c)
+static struct channel_callbacks make_host(struct child *c)
 {
-    const struct frame_setup *const s = &c->setup;
-    return (struct channel_host){
+    const struct ipc_setup *const s = &c->setup;
+    return (struct channel_callbacks){
         .ctx = c,
         .batch = s->has_batch ? on_batch : NULL,
         .ask = s->has_ask ? on_ask : NULL,
@@ -238,11 +239,11 @@ static struct child_turn **find_turn(struct child *c, uint64_t number)
     return at;
 }
 
-static void open_turn(struct child *c, struct unpack *u)
+static void open_turn(struct child *c, struct unpacker *u)
 {
     struct channel_turn named;
     const uint64_t number = (uint64_t)unpack_number(u);
-    frame_unpack_turn(u, &named);
+    ipc_frame_unpack_turn(u, &named);
     struct child_turn *const t = xmalloc(sizeof *t);
     *t = (struct child_turn){NULL, number, instance_turn_new(c->instance, &named)};
     *find_turn(c, number) = t;
@@ -253,7 +254,7 @@ static void end_turn(struct child *c, struct child_turn **at)
     struct child_turn *const t = *at;
     if (!instance_turn_is_over(t->turn))
         return;
-    tell_number(c, FRAME_OVER, t->number);
+    tell_number(c, IPC_TURN_OVER, t->number);
     *at = t->next;
     instance_turn_free(t->turn);
     free(t);
@@ -262,7 +263,7 @@ static void end_turn(struct child *c, struct child_turn **at)
 /* ---- what it is told to do ---- */
 
 /* In the ring it lies where it can be raised. */
-static const char *align_event(struct child *c, const struct unpack *u)
+static const char *align_event(struct child *c, const struct unpacker *u)
 {
     const size_t len = (size_t)(u->end - u->p);
     if ((uintptr_t)u->p % ALIGN_WORD == 0)
@@ -270,91 +271,91 @@ static const char *align_event(struct child *c, const struct unpack *u)
     return memcpy(buf_reserve(&c->aligned, len), u->p, len);
 }
 
-static void do_event(struct child *c, struct unpack *u)
+static void do_event(struct child *c, struct unpacker *u)
 {
     struct child_turn **const at = find_turn(c, (uint64_t)unpack_number(u));
     const char *const flat = align_event(c, u);
-    struct event_box *const box = event_box_raise(&c->event, flat, (size_t)(u->end - u->p));
+    struct shared_event *const box = shared_event_attach(&c->event, flat, (size_t)(u->end - u->p));
     if (!*at || !box)
         leave_broken();
-    instance_deliver(c->instance, (*at)->turn, box);
-    event_box_unref(box);
+    instance_deliver_event(c->instance, (*at)->turn, box);
+    shared_event_unref(box);
     if (c->aligned.p)
         buf_fini(&c->aligned);
     end_turn(c, at);
 }
 
-static void do_reply(struct child *c, struct unpack *u)
+static void do_reply(struct child *c, struct unpacker *u)
 {
     const uint64_t number = (uint64_t)unpack_number(u);
     struct child_turn **const at = find_turn(c, number);
-    struct letter_reply *const r = frame_unpack_reply(u);
+    struct outbound_reply *const r = ipc_frame_unpack_reply(u);
     if (!r || (number && !*at))
         leave_broken();
-    instance_reply(c->instance, number ? (*at)->turn : NULL, r);
+    instance_call_on_reply(c->instance, number ? (*at)->turn : NULL, r);
     if (number)
         end_turn(c, at);
 }
 
-struct answering {
+struct child_hit_answer {
     struct child *child;
     uint64_t hit;
 };
 
 static void on_answered(void *arg, const struct tc_answer *answer)
 {
-    const struct answering *const a = arg;
+    const struct child_hit_answer *const a = arg;
     struct buf *const out = &a->child->out;
-    const size_t begun = frame_begin(out, FRAME_ANSWER);
-    pack_number(out, (int64_t)a->hit);
-    frame_pack_answer(out, answer);
-    frame_end(out, begun);
+    const size_t begun = ipc_frame_begin(out, IPC_ANSWER);
+    pack_int64(out, (int64_t)a->hit);
+    ipc_frame_pack_answer(out, answer);
+    ipc_frame_end(out, begun);
 }
 
-static void do_hit(struct child *c, struct unpack *u)
+static void do_hit(struct child *c, struct unpacker *u)
 {
     struct arena arena = {0};
     struct tc_hit hit = {0};
-    struct answering answering = {c, (uint64_t)unpack_number(u)};
-    frame_unpack_hit(u, &arena, &hit);
-    instance_hit(c->instance, &hit, on_answered, &answering);
+    struct child_hit_answer answering = {c, (uint64_t)unpack_number(u)};
+    ipc_frame_unpack_hit(u, &arena, &hit);
+    instance_call_on_hit(c->instance, &hit, on_answered, &answering);
     arena_fini(&arena);
 }
 
-static void do_socket(struct child *c, struct unpack *u)
+static void do_socket(struct child *c, struct unpacker *u)
 {
     struct tc_frame frame;
-    frame_unpack_socket(u, &frame);
-    instance_frame(c->instance, &frame);
+    ipc_frame_unpack_socket(u, &frame);
+    instance_call_on_frame(c->instance, &frame);
 }
 
-static void do_nothing(struct child *c, struct unpack *u)
+static void do_nothing(struct child *c, struct unpacker *u)
 {
     (void)c;
     (void)u;
 }
 
-static void do_stop(struct child *c, struct unpack *u)
+static void do_stop(struct child *c, struct unpacker *u)
 {
     (void)u;
     c->stopping = true;
 }
 
 static const struct {
-    void (*run)(struct child *c, struct unpack *u);
+    void (*run)(struct child *c, struct unpacker *u);
     bool counts;
-} tasks[FRAME_TYPES] = {
-    [FRAME_OPEN] = {open_turn, false},  [FRAME_EVENT] = {do_event, true},
-    [FRAME_REPLY] = {do_reply, true},   [FRAME_HIT] = {do_hit, true},
-    [FRAME_SOCKET] = {do_socket, true}, [FRAME_PING] = {do_nothing, true},
-    [FRAME_STOP] = {do_stop, false},
+} tasks[IPC_TYPES] = {
+    [IPC_OPEN] = {open_turn, false},  [IPC_EVENT] = {do_event, true},
+    [IPC_REPLY] = {do_reply, true},   [IPC_HIT] = {do_hit, true},
+    [IPC_SOCKET] = {do_socket, true}, [IPC_PING] = {do_nothing, true},
+    [IPC_STOP] = {do_stop, false},
 };
 
 static void tell_room(struct child *c)
 {
     if (!c->unsaid)
         return;
-    tell_number(c, FRAME_ROOM, c->handled);
+    tell_number(c, IPC_ROOM, c->handled);
     c->unsaid = 0;
     c->told_ms = clock_mono_ms();
     flush(c);
@@ -371,7 +372,7 @@ static void finish_task(struct child *c)
         tell_room(c);
 }
 
-static void do_frame(struct child *c, struct frame *f)
+static void do_frame(struct child *c, struct ipc_frame *f)
 {
     if (tasks[f->type].run)
         tasks[f->type].run(c, &f->in);
@@ -381,10 +382,11 @@ static void do_frame(struct child *c, struct frame *f)
 
 /* Of what came on the socket; a bell has woken it, and an answer that stands there nobody waits
  * for. As next_at. */
-static int64_t next_on_socket(struct child *c, struct frame *f)
+static int64_t next_on_socket(struct child *c, struct ipc_frame *f)
 {
     int64_t n;
-    while ((n = next_at(c, c->read, f)) > 0 && (f->type == FRAME_BELL || f->type == FRAME_ASKED))
+    while ((n = next_at(c, c->read, f)) > 0 &&
+           (f->type == IPC_WAKE_UP || f->type == IPC_CALL_RESULT))
         c->read += (size_t)n;
     return n;
 }
@@ -392,7 +394,7 @@ static int64_t next_on_socket(struct child *c, struct frame *f)
 /* False: it is not there yet. */
 static bool do_away(struct child *c, enum frame_type *type)
 {
-    struct frame f;
+    struct ipc_frame f;
     const int64_t n = next_on_socket(c, &f);
     c->away = n == 0;
     if (c->away)
@@ -406,14 +408,14 @@ static bool do_away(struct child *c, enum frame_type *type)
 /* False: nothing whole is there. */
 static bool do_next(struct child *c)
 {
-    struct frame f;
-    const int64_t n = frame_next(ring_read(&c->ring), &f);
+    struct ipc_frame f;
+    const int64_t n = ipc_frame_decode_next(shm_ring_peek(&c->ring), &f);
     if (n < 0)
         leave_broken();
     if (n == 0)
         return false;
-    ring_expect(f.in.end);
-    if (f.type != FRAME_AWAY)
+    shm_ring_prefetch(f.in.end);
+    if (f.type != IPC_ON_SOCKET)
         do_frame(c, &f);
     else if (!do_away(c, &f.type))
         return false;
@@ -427,18 +429,18 @@ static bool do_next(struct child *c)
 static bool do_all(struct child *c)
 {
     bool any = false;
-    struct frame f;
+    struct ipc_frame f;
     next_on_socket(c, &f); /* drops what is of no use */
-    gauge_begin_run(c->gauge);
+    status_page_begin_series(c->gauge);
     while (!c->stopping && do_next(c))
         any = true;
-    gauge_end_run(c->gauge);
+    status_page_end_series(c->gauge);
     return any;
 }
 
 static int rest_ms(const struct child *c)
 {
-    const int64_t due = instance_due(c->instance);
+    const int64_t due = instance_next_wake_ms(c->instance);
     const int64_t left = due == INT64_MAX ? REST_MS : due - clock_mono_ms();
     return left <= 0 ? 0 : left < REST_MS ? (int)left : REST_MS;
 }
@@ -456,11 +458,11 @@ static bool wait_for_more(struct child *c, int ms)
 {
     if (c->away)
         return receive(c, ms); /* the ring has been looked into already */
-    if (ms == 0 || !ring_rest(&c->ring))
-        return ring_read(&c->ring).len;
+    if (ms == 0 || !shm_ring_begin_sleep(&c->ring))
+        return shm_ring_peek(&c->ring).len;
     const bool came = receive(c, ms);
-    ring_rise(&c->ring);
-    return came || ring_read(&c->ring).len;
+    shm_ring_end_sleep(&c->ring);
+    return came || shm_ring_peek(&c->ring).len;
 }
 
 static void work(struct child *c)
@@ -471,7 +473,7 @@ static void work(struct child *c)
             busy = true;
             continue;
         }
-        if (instance_wake(c->instance)) {
+        if (instance_call_on_wake(c->instance)) {
             busy = true;
             flush(c);
             receive(c, 0); /* who wakes again and again hears all the same */
@@ -485,7 +487,7 @@ static void work(struct child *c)
         if (wait_for_more(c, wait_ms(c, busy)))
             continue;
         if (busy)
-            instance_idle(c->instance);
+            instance_call_on_idle(c->instance);
         busy = false;
     }
 }
@@ -504,13 +506,13 @@ static void begin(const char *name)
 
 static void read_setup(struct child *c)
 {
-    struct frame f;
+    struct ipc_frame f;
     int64_t n;
     while ((n = next_at(c, 0, &f)) == 0)
         receive(c, -1);
     /* The texts stay: what comes next has a buffer of its own. */
-    frame_unpack_setup(&f.in, &c->arena, &c->setup);
-    if (f.type != FRAME_SETUP || unpack_finish(&f.in) < 0)
+    ipc_frame_unpack_setup(&f.in, &c->arena, &c->setup);
+    if (f.type != IPC_SETUP || unpack_finish(&f.in) < 0)
         leave_broken();
     const struct buf first = c->in;
     c->in = (struct buf){0};
@@ -518,21 +520,22 @@ static void read_setup(struct child *c)
 }
 
 /* NULL with err. */
-static struct instance *make_instance(struct child *c, struct loaded *loaded, struct tc_err *err)
+static struct instance *make_instance(struct child *c, struct loaded_plugin *loaded,
+                                      struct tc_err *err)
 {
-    const struct frame_setup *const s = &c->setup;
+    const struct ipc_setup *const s = &c->setup;
     const struct conf conf = {.file = (char *)(uintptr_t)s->file};
     const struct conf_instance spec = {
         .name = (char *)(uintptr_t)s->name,
-        .options = (struct conf_pair *)(uintptr_t)s->options,
+        .options = (struct conf_option *)(uintptr_t)s->options,
         .line = (int)s->line,
         .chaos = (struct conf_chaos *)(uintptr_t)s->chaos,
     };
-    const struct channel_host host = make_host(c);
+    const struct channel_callbacks host = make_host(c);
     struct instance *const in =
         instance_new(&conf, &spec, loaded, s->has_batch ? &host : NULL, c->gauge, err);
     if (in)
-        instance_skip_letters(in, s->last_letter);
+        instance_reserve_request_ids(in, s->last_letter);
     return in;
 }
 
@@ -543,16 +546,17 @@ void child_main(const char *name, pid_t host)
     begin(name);
     read_setup(&c);
     log_setup(LOG_JSON, c.setup.debug ? LOG_DEBUG : LOG_INFO, STDERR_FILENO);
-    c.gauge = gauge_map(CHILD_GAUGE, &err);
-    const bool mapped = c.gauge && ring_map(&c.ring, CHILD_GAUGE, GAUGE_SHARED, &err) == 0;
-    struct loaded *const loaded = mapped ? child_load(&c.setup, host, &err) : NULL;
+    c.gauge = status_page_map(CHILD_STATUS_PAGE, &err);
+    const bool mapped =
+        c.gauge && shm_ring_map(&c.ring, CHILD_STATUS_PAGE, GAUGE_SHARED, &err) == 0;
+    struct loaded_plugin *const loaded = mapped ? child_load_plugin(&c.setup, host, &err) : NULL;
     c.instance = loaded ? make_instance(&c, loaded, &err) : NULL;
     if (!c.instance || instance_init(c.instance) < 0) {
-        tell_text(&c, FRAME_REFUSED, c.instance ? "" : err_str(&err));
+        tell_text(&c, IPC_REFUSED, c.instance ? "" : err_format(&err));
         flush(&c);
         _exit(1);
     }
-    tell_text(&c, FRAME_STARTED, NULL);
+    tell_text(&c, IPC_STARTED, NULL);
     work(&c);
     instance_teardown(c.instance);
     flush(&c);

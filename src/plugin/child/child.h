@@ -8,7 +8,7 @@
 
 /* Descriptors it begins with, beside standard ones: stdin is /dev/null, the host reads what comes
  * on stdout and stderr, and has checked the file of the plugin. */
-enum { CHILD_SOCKET = 3, CHILD_GAUGE, CHILD_PLUGIN, CHILD_FILES };
+enum { CHILD_SOCKET = 3, CHILD_STATUS_PAGE, CHILD_PLUGIN, CHILD_FILES };
 
 /* How it ends when it cannot go on; the host explains these. */
 enum {

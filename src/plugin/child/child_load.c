@@ -18,14 +18,14 @@
 
 static void warn(void *ctx, const char *text)
 {
-    const struct frame_setup *const s = ctx;
-    log_line(LOG_WARN, s->name, "%s", text);
+    const struct ipc_setup *const s = ctx;
+    log_write(LOG_WARN, s->name, "%s", text);
 }
 
-static int prepare(const struct frame_setup *s, pid_t parent, struct tc_err *err)
+static int prepare(const struct ipc_setup *s, pid_t parent, struct tc_err *err)
 {
-    static const int keep[] = {0, 1, 2, CHILD_SOCKET, CHILD_GAUGE, CHILD_PLUGIN};
-    const struct sandbox_start start = {
+    static const int keep[] = {0, 1, 2, CHILD_SOCKET, CHILD_STATUS_PAGE, CHILD_PLUGIN};
+    const struct sandbox_detach_spec start = {
         .parent = parent,
         .keep = keep,
         .n_keep = sizeof keep / sizeof *keep,
@@ -34,10 +34,10 @@ static int prepare(const struct frame_setup *s, pid_t parent, struct tc_err *err
     /* The host and the other instances come first. */
     errno = 0;
     if (nice(NICENESS) < 0 && errno)
-        return err_sys(err, errno, s->name, "its priority cannot be lowered");
+        return err_set_errno(err, errno, s->name, "its priority cannot be lowered");
     if (s->dir)
         setenv("TMPDIR", s->dir, 1); /* no other folder for such files is open to it */
-    return sandbox_prepare(&start, err);
+    return sandbox_detach_process(&start, err);
 }
 
 /* `more` may be NULL. */
@@ -52,7 +52,7 @@ static const char *const *add_path(struct arena *a, const char *const *paths, co
     return to;
 }
 
-static int enter(const struct frame_setup *s, struct tc_err *err)
+static int enter(const struct ipc_setup *s, struct tc_err *err)
 {
     uint16_t ports[LISTED_PORTS];
     size_t n = 0;
@@ -63,7 +63,7 @@ static int enter(const struct frame_setup *s, struct tc_err *err)
     const struct sandbox_spec spec = {
         .label = s->name,
         .read_fd = CHILD_PLUGIN,
-        .read_files = beside_list_libraries(CHILD_PLUGIN, &arena),
+        .read_files = adjacent_libraries_list_libraries(CHILD_PLUGIN, &arena),
         .write_paths = s->dir_full ? s->write_paths : add_path(&arena, s->write_paths, s->dir),
         .shrink_paths = s->dir_full ? own : NULL,
         .ports = ports,
@@ -76,9 +76,9 @@ static int enter(const struct frame_setup *s, struct tc_err *err)
     return rc;
 }
 
-struct loaded *child_load(const struct frame_setup *s, pid_t parent, struct tc_err *err)
+struct loaded_plugin *child_load_plugin(const struct ipc_setup *s, pid_t parent, struct tc_err *err)
 {
     if (prepare(s, parent, err) < 0 || enter(s, err) < 0)
         return NULL;
-    return loader_take(CHILD_PLUGIN, s->path, err);
+    return loader_load_fd(CHILD_PLUGIN, s->path, err);
 }

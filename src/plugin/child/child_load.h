@@ -11,6 +11,7 @@
 
 /* What is loaded runs as it is loaded: only when nothing is left that it must not have. The process
  * ends with `parent` (0: with none). NULL with err. */
-struct loaded *child_load(const struct frame_setup *s, pid_t parent, struct tc_err *err);
+struct loaded_plugin *child_load_plugin(const struct ipc_setup *s, pid_t parent,
+                                        struct tc_err *err);
 
 #endif

@@ -21,26 +21,28 @@ void instance_find_wanted(struct instance *in)
 }
 
 struct instance *instance_new(const struct conf *conf, const struct conf_instance *spec,
-                              const struct loaded *loaded, const struct channel_host *host,
-                              struct gauge *gauge, struct tc_err *err)
+                              const struct loaded_plugin *loaded,
+                              const struct channel_callbacks *host, struct status_page *gauge,
+                              struct tc_err *err)
 {
     const struct tc_plugin *const plugin = &loaded->plugin;
     struct instance *const in = xcalloc(1, sizeof *in);
     in->magic = INSTANCE_MAGIC;
     in->gauge = gauge ? gauge : &in->own_gauge;
     in->loaded = loaded;
-    in->host = host ? *host : (struct channel_host){0};
+    in->host = host ? *host : (struct channel_callbacks){0};
     in->name = xstrdup(spec->name);
     in->label = xasprintf("instance %s", spec->name);
     in->conf = plugin->options ? xcalloc(1, plugin->conf_size + 1) : NULL;
-    if (options_fill_instance(in->conf, plugin->options, spec, conf->file, &in->arena, err) < 0) {
+    if (plugin_options_fill_instance(in->conf, plugin->options, spec, conf->file, &in->arena, err) <
+        0) {
         instance_free(in);
         return NULL;
     }
     in->state = plugin->state_size ? xcalloc(1, plugin->state_size) : NULL;
     in->handle = (struct tc_instance){
         .host = services_table(), .name = in->name, .conf = in->conf, .state = in->state};
-    instance_lobby_init(in);
+    instance_context_init(in);
     in->chaos = chaos_new(spec->chaos);
     instance_find_wanted(in);
     return in;
@@ -56,10 +58,10 @@ void instance_free(struct instance *in)
         next = t->next;
         free(t);
     }
-    instance_lobby_fini(in);
-    batch_free(in->sending);
+    instance_context_fini(in);
+    callback_batch_free(in->sending);
     chaos_free(in->chaos);
-    wakes_fini(&in->wakes);
+    wake_heap_fini(&in->wakes);
     arena_fini(&in->scratch);
     arena_fini(&in->arena);
     free(in->conf);
@@ -76,19 +78,19 @@ struct instance *instance_check(struct tc_instance *inst)
     return in && in->magic == INSTANCE_MAGIC ? in : NULL;
 }
 
-bool instance_takes_lines(const struct instance *in)
+bool instance_has_on_event(const struct instance *in)
 {
     return in->loaded->sink.on_event != NULL;
 }
 
-void instance_begin_run(struct instance *in)
+void instance_begin_series(struct instance *in)
 {
-    gauge_begin_run(in->gauge);
+    status_page_begin_series(in->gauge);
 }
 
-void instance_end_run(struct instance *in)
+void instance_end_series(struct instance *in)
 {
-    gauge_end_run(in->gauge);
+    status_page_end_series(in->gauge);
 }
 
 const char *instance_label(const struct instance *in)
@@ -96,7 +98,7 @@ const char *instance_label(const struct instance *in)
     return in->label;
 }
 
-const struct gauge *instance_gauge(const struct instance *in)
+const struct status_page *instance_status_page(const struct instance *in)
 {
     return in->gauge;
 }

@@ -20,11 +20,12 @@ struct instance_turn;
  * spec; borrows loaded and the gauge (NULL: one of its own). The functions of `host` (copied; NULL:
  * none) are called on the instance's thread. */
 struct instance *instance_new(const struct conf *conf, const struct conf_instance *spec,
-                              const struct loaded *loaded, const struct channel_host *host,
-                              struct gauge *gauge, struct tc_err *err);
+                              const struct loaded_plugin *loaded,
+                              const struct channel_callbacks *host, struct status_page *gauge,
+                              struct tc_err *err);
 void instance_free(struct instance *in);
 /* Ids of letters up to that one are an earlier run's: those of this one come behind. */
-void instance_skip_letters(struct instance *in, uint64_t last);
+void instance_reserve_request_ids(struct instance *in, uint64_t last);
 /* The plugin's init. -1: it refused (it has logged why). Instance's thread, as all below. */
 int instance_init(struct instance *in);
 void instance_teardown(struct instance *in);
@@ -40,28 +41,28 @@ void instance_turn_free(struct instance_turn *t);
  * with turn and callback. */
 
 /* The typed callback (thinking without text: not), then on_event. */
-int instance_deliver(struct instance *in, struct instance_turn *t, struct event_box *box);
+int instance_deliver_event(struct instance *in, struct instance_turn *t, struct shared_event *box);
 /* It has an on_event. */
-bool instance_takes_lines(const struct instance *in);
+bool instance_has_on_event(const struct instance *in);
 /* on_reply; t NULL: of the lobby. Takes over. */
-int instance_reply(struct instance *in, struct instance_turn *t, struct letter_reply *r);
+int instance_call_on_reply(struct instance *in, struct instance_turn *t, struct outbound_reply *r);
 /* on_hit; `answered` is called once, with what the plugin answers (borrowed) or NULL. */
-int instance_hit(struct instance *in, const struct tc_hit *hit,
-                 void (*answered)(void *arg, const struct tc_answer *answer), void *arg);
+int instance_call_on_hit(struct instance *in, const struct tc_hit *hit,
+                         void (*answered)(void *arg, const struct tc_answer *answer), void *arg);
 /* on_frame. */
-int instance_frame(struct instance *in, const struct tc_frame *frame);
-/* Between these, callbacks follow one upon the other (gauge_begin_run). */
-void instance_begin_run(struct instance *in);
-void instance_end_run(struct instance *in);
+int instance_call_on_frame(struct instance *in, const struct tc_frame *frame);
+/* Between these, callbacks follow one upon the other (status_page_begin_series). */
+void instance_begin_series(struct instance *in);
+void instance_end_series(struct instance *in);
 /* The queue ran empty: on_idle. */
-void instance_idle(struct instance *in);
+void instance_call_on_idle(struct instance *in);
 /* When the next on_wake is due, clock_mono_ms; INT64_MAX: none. */
-int64_t instance_due(const struct instance *in);
+int64_t instance_next_wake_ms(const struct instance *in);
 /* Calls on_wake of the turns whose time is there. False: of none. */
-bool instance_wake(struct instance *in);
+bool instance_call_on_wake(struct instance *in);
 
 /* How it speaks in the log: "instance NAME". Any thread, as all below. */
 const char *instance_label(const struct instance *in);
-const struct gauge *instance_gauge(const struct instance *in);
+const struct status_page *instance_status_page(const struct instance *in);
 
 #endif

@@ -10,26 +10,27 @@
 #define CALLBACK_LETTERS ((size_t)256)
 #define TURN_LETTERS ((size_t)1024) /* under way at once */
 
-static struct batch *sending(struct instance *in)
+static struct callback_batch *sending(struct instance *in)
 {
     if (!in->sending)
         in->sending = xcalloc(1, sizeof *in->sending);
     return in->sending;
 }
 
-static void add_letter(struct batch *b, struct letter *l)
+static void add_letter(struct callback_batch *b, struct outbound_request *l)
 {
     if ((b->count & (b->count - 1)) == 0) /* full: it grows by doubling */
-        b->letters = xrealloc(b->letters, (b->count ? 2 * b->count : 1) * sizeof(struct letter *));
+        b->letters =
+            xrealloc(b->letters, (b->count ? 2 * b->count : 1) * sizeof(struct outbound_request *));
     b->letters[b->count++] = l;
 }
 
-void instance_skip_letters(struct instance *in, uint64_t last)
+void instance_reserve_request_ids(struct instance *in, uint64_t last)
 {
     in->last_letter = (last + 1) / 2;
 }
 
-int instance_send(struct instance_turn *t, const struct tc_http *http, const char **why)
+int instance_add_request(struct instance_turn *t, const struct tc_http *http, const char **why)
 {
     struct instance *const in = t->in;
     *why = "the callback has sent too many already";
@@ -38,7 +39,8 @@ int instance_send(struct instance_turn *t, const struct tc_http *http, const cha
     *why = "the turn has too many under way";
     if (t->letters >= TURN_LETTERS)
         return -1;
-    struct letter *const l = letter_new(2 * in->last_letter + 1, t->handle.id, http, why);
+    struct outbound_request *const l =
+        outbound_request_new(2 * in->last_letter + 1, t->handle.id, http, why);
     if (!l)
         return -1;
     in->last_letter++;
@@ -47,7 +49,7 @@ int instance_send(struct instance_turn *t, const struct tc_http *http, const cha
     return 0;
 }
 
-void instance_remember(struct instance_turn *t, const char *text)
+void instance_set_memory(struct instance_turn *t, const char *text)
 {
     t->in->remembering += t->memory == NULL;
     free(t->memory);
@@ -73,10 +75,10 @@ static struct instance_turn *find_turn(struct instance *in, const char *id)
 /* Of a callback that failed nothing goes out. */
 static void forget_letters(struct instance *in)
 {
-    struct batch *const b = in->sending;
+    struct callback_batch *const b = in->sending;
     for (size_t i = 0; b && i < b->count; i++)
         find_turn(in, b->letters[i]->turn)->letters--;
-    batch_free(b);
+    callback_batch_free(b);
     in->sending = NULL;
 }
 
@@ -86,7 +88,7 @@ static void hand_over_memories(struct instance *in)
     for (struct instance_turn *t = in->turns; t && in->remembering; t = t->next) {
         if (!t->memory)
             continue;
-        struct batch *const b = xcalloc(1, sizeof *b);
+        struct callback_batch *const b = xcalloc(1, sizeof *b);
         b->turn = xstrdup(t->handle.id);
         b->memory = take_memory(t);
         in->host.batch(in->host.ctx, b);
@@ -97,8 +99,9 @@ static char *copy_reason(const char *reason)
 {
     if (!reason)
         return NULL;
-    char text[CLAIM_REASON_MAX];
-    utf8_copy(text, sizeof text, utf8_is_valid(reason, strlen(reason)) ? reason : "not UTF-8");
+    char text[VALIDATE_REASON_MAX];
+    utf8_copy_truncated(text, sizeof text,
+                        utf8_is_valid(reason, strlen(reason)) ? reason : "not UTF-8");
     return xstrdup(text);
 }
 
@@ -108,7 +111,7 @@ static bool ends(const struct instance_turn *t)
     return t != &t->in->lobby && instance_turn_is_over(t);
 }
 
-void instance_hand_over(struct instance_turn *t, const struct settled *s)
+void instance_commit_batch(struct instance_turn *t, const struct callback_outcome *s)
 {
     struct instance *const in = t->in;
     in->framed = 0;
@@ -123,7 +126,7 @@ void instance_hand_over(struct instance_turn *t, const struct settled *s)
     hand_over_memories(in);
     if (s->what == BATCH_NOTHING && !in->sending && !memory && !over)
         return;
-    struct batch *const b = sending(in);
+    struct callback_batch *const b = sending(in);
     in->sending = NULL;
     b->settles = s->what;
     b->failed = s->failed;

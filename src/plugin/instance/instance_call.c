@@ -18,18 +18,18 @@ static bool suffer(struct instance *in, int callback)
 {
     struct str line = {"", 0};
     if (in->casting)
-        line.p = event_box_line(in->casting, &line.len);
+        line.p = shared_event_json_line(in->casting, &line.len);
     const struct conf_chaos *const rule =
-        chaos_decide(in->chaos, gauge_callback_name(callback), line, chaos_is_there);
+        chaos_select_fault(in->chaos, callback_name(callback), line, chaos_file_exists);
     if (rule)
-        chaos_do(in->chaos, rule);
+        chaos_inject_fault(in->chaos, rule);
     return !rule || rule->what != CHAOS_ERROR;
 }
 
 /* Whether the callback is to be called; else it has failed. */
 static bool enter(struct instance *in, int callback, const char *turn)
 {
-    gauge_enter(in->gauge, callback, turn);
+    status_page_enter_callback(in->gauge, callback, turn);
     return !in->chaos || suffer(in, callback);
 }
 
@@ -44,35 +44,36 @@ static void report_failure(struct instance *in, const char *callback, const char
     char more[64] = "";
     if (in->unsaid)
         snprintf(more, sizeof more, " (%" PRIu64 " more failed before)", in->unsaid);
-    log_line(LOG_WARN, in->label, "%s failed in turn %s%s", callback, *turn ? turn : NO_TURN, more);
+    log_write(LOG_WARN, in->label, "%s failed in turn %s%s", callback, *turn ? turn : NO_TURN,
+              more);
     in->quiet_until = now + BURST_MS;
     in->unsaid = 0;
 }
 
 static inline int account(struct instance *in, int rc, int callback, const char *turn)
 {
-    gauge_count(in->gauge, rc != 0);
+    status_page_count_result(in->gauge, rc != 0);
     if (!rc)
         return 0;
-    report_failure(in, gauge_callback_name(callback), turn);
+    report_failure(in, callback_name(callback), turn);
     return -1;
 }
 
 /* The callback has returned, and nothing of what the services gave it is used any more. */
-static void finish(struct instance_turn *t, const struct settled *s)
+static void finish(struct instance_turn *t, const struct callback_outcome *s)
 {
-    instance_hand_over(t, s);
+    instance_commit_batch(t, s);
     arena_reset(&t->in->scratch);
 }
 
 /* The same of most events, which nothing is sent about. */
-static inline void finish_event(struct instance_turn *t, enum batch_settles what, bool failed)
+static inline void finish_event(struct instance_turn *t, enum batch_settlement what, bool failed)
 {
     struct instance *const in = t->in;
     const bool quiet = what == BATCH_NOTHING && !in->sending && !in->remembering && !t->done;
     if (quiet && !in->framed && !in->scratch.used)
         return;
-    finish(t, &(struct settled){.what = what, .failed = failed});
+    finish(t, &(struct callback_outcome){.what = what, .failed = failed});
 }
 
 /* ---- events ---- */
@@ -101,26 +102,26 @@ static int deliver_typed(struct instance *in, struct instance_turn *t, const str
     const int rc = enter(in, (int)ev->kind, t->handle.id)
                        ? calls[ev->kind](&in->loaded->sink, &t->handle, ev)
                        : -1;
-    gauge_leave(in->gauge);
+    status_page_leave_callback(in->gauge);
     return account(in, rc, (int)ev->kind, t->handle.id);
 }
 
-static int deliver_any(struct instance *in, struct instance_turn *t, struct event_box *box)
+static int deliver_any(struct instance *in, struct instance_turn *t, struct shared_event *box)
 {
     if (!in->loaded->sink.on_event)
         return 0;
-    const struct event *const ev = event_box_get(box);
+    const struct event *const ev = shared_event_get(box);
     struct tc_event any = {
         .meta = &ev->meta,
         .kind = ev->kind,
         .name = kind_name(ev->kind),
         .payload = &ev->u,
     };
-    any.line = event_box_line(box, &any.line_len);
+    any.line = shared_event_json_line(box, &any.line_len);
     arena_reset(&in->scratch);
     const int rc =
         enter(in, GAUGE_EVENT, t->handle.id) ? in->loaded->sink.on_event(&t->handle, &any) : -1;
-    gauge_leave(in->gauge);
+    status_page_leave_callback(in->gauge);
     return account(in, rc, GAUGE_EVENT, t->handle.id);
 }
 
@@ -131,9 +132,9 @@ static bool is_outcome(const struct instance *in, const struct event *ev)
 }
 
 /* What both callbacks send about one event is one batch. */
-int instance_deliver(struct instance *in, struct instance_turn *t, struct event_box *box)
+int instance_deliver_event(struct instance *in, struct instance_turn *t, struct shared_event *box)
 {
-    const struct event *const ev = event_box_get(box);
+    const struct event *const ev = shared_event_get(box);
     t->delivering = ev;
     in->casting = box;
     const int typed = deliver_typed(in, t, ev);
@@ -149,14 +150,14 @@ int instance_deliver(struct instance *in, struct instance_turn *t, struct event_
 /* ---- replies ---- */
 
 /* What the plugin made of the verdict, as far as it may. */
-static struct tc_verdict final_verdict(const struct letter_reply *r, struct tc_verdict v)
+static struct tc_verdict final_verdict(const struct outbound_reply *r, struct tc_verdict v)
 {
     const bool sane =
         (unsigned)v.next <= TC_NEXT_FAIL && (unsigned)v.scope <= TC_HOLD_INSTANCE && v.hold_ms >= 0;
     return !sane || (r->last && v.next == TC_NEXT_AGAIN) ? r->verdict : v;
 }
 
-int instance_reply(struct instance *in, struct instance_turn *t, struct letter_reply *r)
+int instance_call_on_reply(struct instance *in, struct instance_turn *t, struct outbound_reply *r)
 {
     struct instance_turn *const turn = t ? t : &in->lobby;
     struct tc_verdict v = r->verdict;
@@ -165,14 +166,14 @@ int instance_reply(struct instance *in, struct instance_turn *t, struct letter_r
         rc = enter(in, GAUGE_REPLY, turn->handle.id)
                  ? in->loaded->sink.on_reply(&turn->handle, &r->reply, &v)
                  : -1;
-        gauge_leave(in->gauge);
+        status_page_leave_callback(in->gauge);
         rc = account(in, rc, GAUGE_REPLY, turn->handle.id);
     }
     v = rc ? r->verdict : final_verdict(r, v);
     if ((r->last || v.next != TC_NEXT_AGAIN) && turn->letters)
         turn->letters--;
-    finish(turn, &(struct settled){BATCH_LETTER, rc < 0, r->letter, v});
-    letter_reply_free(r);
+    finish(turn, &(struct callback_outcome){BATCH_LETTER, rc < 0, r->letter, v});
+    outbound_reply_free(r);
     return rc;
 }
 
@@ -184,26 +185,26 @@ static int call_hit(struct instance *in, const struct tc_hit *hit, struct tc_ans
         return -1;
     const int rc =
         enter(in, GAUGE_HIT, "") ? in->loaded->sink.on_hit(&in->lobby.handle, hit, answer) : -1;
-    gauge_leave(in->gauge);
+    status_page_leave_callback(in->gauge);
     if (account(in, rc, GAUGE_HIT, "") < 0)
         return -1;
     if (answer->body && !answer->body_len)
-        answer->body_len = strnlen(answer->body, CLAIM_ANSWER_MAX + 1);
+        answer->body_len = strnlen(answer->body, VALIDATE_ANSWER_MAX + 1);
     if (!answer->body)
         answer->body_len = 0;
-    const char *const fault = claim_answer(answer);
+    const char *const fault = validate_answer(answer);
     if (fault)
-        log_line(LOG_ERR, in->label, "on_hit answered with %s", fault);
+        log_write(LOG_ERR, in->label, "on_hit answered with %s", fault);
     return fault ? -1 : 0;
 }
 
 /* What it sent is handed over before the answer, which may say that it was. */
-int instance_hit(struct instance *in, const struct tc_hit *hit,
-                 void (*answered)(void *arg, const struct tc_answer *answer), void *arg)
+int instance_call_on_hit(struct instance *in, const struct tc_hit *hit,
+                         void (*answered)(void *arg, const struct tc_answer *answer), void *arg)
 {
     struct tc_answer answer = {.status = 200};
     const int rc = call_hit(in, hit, &answer);
-    instance_hand_over(&in->lobby, &(struct settled){.failed = rc < 0});
+    instance_commit_batch(&in->lobby, &(struct callback_outcome){.failed = rc < 0});
     answered(arg, rc < 0 ? NULL : &answer);
     arena_reset(&in->scratch);
     return rc;
@@ -211,7 +212,7 @@ int instance_hit(struct instance *in, const struct tc_hit *hit,
 
 /* ---- frames ---- */
 
-int instance_frame(struct instance *in, const struct tc_frame *frame)
+int instance_call_on_frame(struct instance *in, const struct tc_frame *frame)
 {
     struct instance_socket *const s = instance_socket_find(in, frame->socket);
     if (!s)
@@ -222,17 +223,17 @@ int instance_frame(struct instance *in, const struct tc_frame *frame)
     if (!in->loaded->sink.on_frame)
         return 0;
     int rc = enter(in, GAUGE_FRAME, "") ? in->loaded->sink.on_frame(&in->lobby.handle, frame) : -1;
-    gauge_leave(in->gauge);
+    status_page_leave_callback(in->gauge);
     rc = account(in, rc, GAUGE_FRAME, "");
-    finish(&in->lobby, &(struct settled){.failed = rc < 0});
+    finish(&in->lobby, &(struct callback_outcome){.failed = rc < 0});
     return rc;
 }
 
 /* ---- times ---- */
 
-int64_t instance_due(const struct instance *in)
+int64_t instance_next_wake_ms(const struct instance *in)
 {
-    return wakes_due(&in->wakes);
+    return wake_heap_next_ms(&in->wakes);
 }
 
 static void call_wake(struct instance *in, struct instance_turn *t)
@@ -240,34 +241,34 @@ static void call_wake(struct instance *in, struct instance_turn *t)
     int rc = 0;
     if (in->loaded->sink.on_wake) {
         rc = enter(in, GAUGE_WAKE, t->handle.id) ? in->loaded->sink.on_wake(&t->handle) : -1;
-        gauge_leave(in->gauge);
+        status_page_leave_callback(in->gauge);
         rc = account(in, rc, GAUGE_WAKE, t->handle.id);
     }
-    finish(t, &(struct settled){.failed = rc < 0});
+    finish(t, &(struct callback_outcome){.failed = rc < 0});
 }
 
 /* A time that is set by one of them is at least a moment away, so that the round ends. */
-bool instance_wake(struct instance *in)
+bool instance_call_on_wake(struct instance *in)
 {
-    if (wakes_due(&in->wakes) == INT64_MAX)
+    if (wake_heap_next_ms(&in->wakes) == INT64_MAX)
         return false;
     const int64_t now = clock_mono_ms();
     bool any = false;
-    for (struct wake *w; (w = wakes_take(&in->wakes, now)); any = true)
+    for (struct wake_node *w; (w = wake_heap_pop_due(&in->wakes, now)); any = true)
         call_wake(in, CONTAINER(w, struct instance_turn, wake));
     return any;
 }
 
 /* ---- what belongs to no turn ---- */
 
-void instance_idle(struct instance *in)
+void instance_call_on_idle(struct instance *in)
 {
     if (!in->loaded->sink.on_idle)
         return;
     const int rc = enter(in, GAUGE_IDLE, "") ? in->loaded->sink.on_idle(&in->handle) : -1;
-    gauge_leave(in->gauge);
+    status_page_leave_callback(in->gauge);
     account(in, rc, GAUGE_IDLE, "");
-    finish(&in->lobby, &(struct settled){.failed = rc != 0});
+    finish(&in->lobby, &(struct callback_outcome){.failed = rc != 0});
 }
 
 int instance_init(struct instance *in)
@@ -277,8 +278,8 @@ int instance_init(struct instance *in)
     if (!in->loaded->plugin.init)
         return 0;
     const int rc = enter(in, GAUGE_INIT, "") ? in->loaded->plugin.init(&in->handle) : -1;
-    gauge_leave(in->gauge);
-    finish(&in->lobby, &(struct settled){.failed = rc != 0});
+    status_page_leave_callback(in->gauge);
+    finish(&in->lobby, &(struct callback_outcome){.failed = rc != 0});
     return rc ? -1 : 0;
 }
 
@@ -288,6 +289,6 @@ void instance_teardown(struct instance *in)
         return;
     if (enter(in, GAUGE_TEARDOWN, ""))
         in->loaded->plugin.teardown(&in->handle);
-    gauge_leave(in->gauge);
-    finish(&in->lobby, &(struct settled){0});
+    status_page_leave_callback(in->gauge);
+    finish(&in->lobby, &(struct callback_outcome){0});
 }

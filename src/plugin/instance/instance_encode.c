@@ -5,7 +5,7 @@
 
 static const char *refuse_format(struct instance_turn *t, const char *name, const char *why)
 {
-    log_line(LOG_ERR, t->in->label, "tc_encode(\"%s\"): %s", name ? name : "", why);
+    log_write(LOG_ERR, t->in->label, "tc_encode(\"%s\"): %s", name ? name : "", why);
     return NULL;
 }
 
@@ -15,13 +15,15 @@ static bool open_writing(struct instance_turn *t, const struct tc_format *format
     if (!writer)
         return false;
     const char *const protocol = arena_strdup(&t->arena, format->protocol);
-    writing_init(&t->writing, writer,
-                 &(struct writer_conf){.framing = format->frames ? FRAMING_SSE : FRAMING_LINES,
-                                       .protocol = protocol});
+    writer_stream_init(
+        &t->writing, writer,
+        &(struct writer_conf){.framing = format->frames ? FRAMING_SSE : FRAMING_LINES,
+                              .protocol = protocol});
     return true;
 }
 
-const char *instance_encode(struct instance_turn *t, const struct tc_format *format, size_t *len)
+const char *instance_encode_event(struct instance_turn *t, const struct tc_format *format,
+                                  size_t *len)
 {
     *len = 0;
     if (!t->delivering)
@@ -32,7 +34,7 @@ const char *instance_encode(struct instance_turn *t, const struct tc_format *for
         return refuse_format(t, format->name, "the turn is written in another format");
     buf_reset(&t->encoded);
     buf_reserve(&t->encoded, 0);
-    writing_event(&t->writing, &t->encoded, t->delivering);
+    writer_stream_write(&t->writing, &t->encoded, t->delivering);
     *len = t->encoded.len;
     return t->encoded.p;
 }

@@ -24,12 +24,12 @@ struct instance_turn {
     struct instance_turn *next, *prev; /* live turns; next also links those that are over */
     void *state;
     struct arena arena; /* tc_alloc, tc_keep */
-    struct wake wake;
+    struct wake_node wake;
     size_t letters; /* that a reply is still to come for, or that the callback sent */
     bool done;      /* no more events */
     char *memory;   /* that the callback asked to remember; NULL: nothing. Owned */
     const struct event *delivering; /* NULL outside of its callbacks */
-    struct writing writing;         /* for tc_encode */
+    struct writer_stream writing;   /* for tc_encode */
     struct buf encoded;
 };
 
@@ -41,8 +41,8 @@ struct instance_socket {
 struct instance {
     uint32_t magic;
     struct tc_instance handle; /* what the plugin gets */
-    const struct loaded *loaded;
-    struct channel_host host;
+    const struct loaded_plugin *loaded;
+    struct channel_callbacks host;
     char *name, *label;
     void *conf, *state;
     struct arena arena; /* strings of the options */
@@ -52,54 +52,55 @@ struct instance {
     struct instance_turn *turns;
     struct instance_turn *over; /* newest first */
     size_t n_over;
-    struct arena scratch;  /* what services return; until the callback returns */
-    struct batch *sending; /* what the callback sent so far, or NULL */
-    size_t remembering;    /* turns with a memory to hand over */
+    struct arena scratch;           /* what services return; until the callback returns */
+    struct callback_batch *sending; /* what the callback sent so far, or NULL */
+    size_t remembering;             /* turns with a memory to hand over */
     uint64_t last_letter;
-    struct wakes wakes;
+    struct wake_heap wakes;
     struct instance_socket sockets[INSTANCE_SOCKETS];
     int64_t last_socket;
     size_t framed;    /* bytes that the callback sent on sockets */
     unsigned refused; /* services that were refused, bits: told once */
-    struct gauge *gauge, own_gauge;
+    struct status_page *gauge, own_gauge;
     int64_t quiet_until; /* failures before are only counted */
     uint64_t unsaid;
-    struct chaos *chaos;       /* or NULL */
-    struct event_box *casting; /* what is delivered; NULL: no event */
+    struct chaos *chaos;          /* or NULL */
+    struct shared_event *casting; /* what is delivered; NULL: no event */
 };
 
 /* instance.c: for which kinds its code, once it is linked, has a function. */
 void instance_find_wanted(struct instance *in);
 
 /* instance_turn.c */
-void instance_lobby_init(struct instance *in);
-void instance_lobby_fini(struct instance *in);
+void instance_context_init(struct instance *in);
+void instance_context_fini(struct instance *in);
 /* Handles that come back from a plugin are not believed. NULL: the handle is of a turn that is
  * over, of none, or this is not the instance's thread; it has been logged with the service and
  * the callback that runs. */
 struct instance_turn *instance_check_turn(struct tc_turn *turn, const char *service);
 /* The same of an instance's handle. */
-struct instance *instance_check_here(struct tc_instance *inst, const char *service);
+struct instance *instance_check_thread(struct tc_instance *inst, const char *service);
 /* NULL: no instance. Any thread. */
 struct instance *instance_check(struct tc_instance *inst);
 
 /* instance_batch.c: what a callback sends. */
 /* 0, or -1 and why. */
-int instance_send(struct instance_turn *t, const struct tc_http *http, const char **why);
-void instance_remember(struct instance_turn *t, const char *text);
+int instance_add_request(struct instance_turn *t, const struct tc_http *http, const char **why);
+void instance_set_memory(struct instance_turn *t, const char *text);
 /* What the callback of t settles. */
-struct settled {
-    enum batch_settles what;
+struct callback_outcome {
+    enum batch_settlement what;
     bool failed;
     uint64_t letter;
     struct tc_verdict verdict; /* borrowed */
 };
 /* The callback has returned. */
-void instance_hand_over(struct instance_turn *t, const struct settled *s);
+void instance_commit_batch(struct instance_turn *t, const struct callback_outcome *s);
 
-/* instance_encode.c: the event being delivered in another format; see tc_encode. The turn has been
- * checked. */
-const char *instance_encode(struct instance_turn *t, const struct tc_format *format, size_t *len);
+/* instance_encode_event.c: the event being delivered in another format; see tc_encode. The turn has
+ * been checked. */
+const char *instance_encode_event(struct instance_turn *t, const struct tc_format *format,
+                                  size_t *len);
 
 /* Sockets by the number the plugin knows; NULL: there is none. */
 struct instance_socket *instance_socket_find(struct instance *in, int64_t number);

@@ -12,7 +12,7 @@
 
 /* ---- the lobby ---- */
 
-void instance_lobby_init(struct instance *in)
+void instance_context_init(struct instance *in)
 {
     in->lobby = (struct instance_turn){.magic = TURN_MAGIC, .in = in};
     in->lobby.handle = (struct tc_turn){.inst = &in->handle, .id = "", .agent = ""};
@@ -21,16 +21,16 @@ void instance_lobby_init(struct instance *in)
 
 static void release(struct instance_turn *t)
 {
-    wakes_clear(&t->in->wakes, &t->wake);
+    wake_heap_remove(&t->in->wakes, &t->wake);
     t->in->remembering -= t->memory != NULL;
     free(t->memory);
-    writing_fini(&t->writing);
+    writer_stream_fini(&t->writing);
     buf_fini(&t->encoded);
     arena_fini(&t->arena);
     free(t->state);
 }
 
-void instance_lobby_fini(struct instance *in)
+void instance_context_fini(struct instance *in)
 {
     if (in->lobby.in)
         release(&in->lobby);
@@ -90,7 +90,7 @@ void instance_turn_free(struct instance_turn *t)
     *(t->prev ? &t->prev->next : &in->turns) = t->next;
     if (t->next)
         t->next->prev = t->prev;
-    gauge_forget_turn(in->gauge);
+    status_page_forget_turn(in->gauge);
     release(t);
     keep_over(in, t);
 }
@@ -100,16 +100,16 @@ void instance_turn_free(struct instance_turn *t)
 static void report_handle(struct instance *in, const char *service, const char *why)
 {
     int64_t since;
-    const char *const callback = gauge_running(in->gauge, &since);
-    log_line(LOG_ERR, in->label, "plugin %s calls %s with %s (in %s)", in->loaded->plugin.name,
-             service, why, callback ? callback : "a thread of its own");
+    const char *const callback = status_page_running_callback(in->gauge, &since);
+    log_write(LOG_ERR, in->label, "plugin %s calls %s with %s (in %s)", in->loaded->plugin.name,
+              service, why, callback ? callback : "a thread of its own");
 }
 
 struct instance_turn *instance_check_turn(struct tc_turn *turn, const char *service)
 {
     struct instance_turn *const t = turn ? CONTAINER(turn, struct instance_turn, handle) : NULL;
     if (!t || (t->magic != TURN_MAGIC && t->magic != TURN_OVER)) {
-        log_line(LOG_ERR, "host", "a plugin calls %s with a handle that is no turn", service);
+        log_write(LOG_ERR, "host", "a plugin calls %s with a handle that is no turn", service);
         return NULL;
     }
     if (t->magic == TURN_OVER) {
@@ -123,11 +123,11 @@ struct instance_turn *instance_check_turn(struct tc_turn *turn, const char *serv
     return t;
 }
 
-struct instance *instance_check_here(struct tc_instance *inst, const char *service)
+struct instance *instance_check_thread(struct tc_instance *inst, const char *service)
 {
     struct instance *const in = instance_check(inst);
     if (!in) {
-        log_line(LOG_ERR, "host", "a plugin calls %s with a handle that is no instance", service);
+        log_write(LOG_ERR, "host", "a plugin calls %s with a handle that is no instance", service);
         return NULL;
     }
     if (!pthread_equal(in->thread, pthread_self())) {

@@ -26,24 +26,24 @@ static struct arena *with_room(struct arena *arena, const struct instance *in, s
 {
     if (n <= TURN_MEMORY_MAX && arena->used <= TURN_MEMORY_MAX - n)
         return arena;
-    log_line(LOG_ERR, in->label, "%s of %zu bytes refused: the turn has taken %zu already", service,
-             n, arena->used);
+    log_write(LOG_ERR, in->label, "%s of %zu bytes refused: the turn has taken %zu already",
+              service, n, arena->used);
     return NULL;
 }
 
-struct arena *services_scratch(struct tc_turn *turn, size_t n, const char *service)
+struct arena *services_get_scratch(struct tc_turn *turn, size_t n, const char *service)
 {
     struct instance_turn *const t = instance_check_turn(turn, service);
     return t ? with_room(&t->in->scratch, t->in, n, service) : NULL;
 }
 
-struct arena *services_memory(struct tc_turn *turn, size_t n, const char *service)
+struct arena *services_get_turn_arena(struct tc_turn *turn, size_t n, const char *service)
 {
     struct instance_turn *const t = instance_check_turn(turn, service);
     return t ? with_room(&t->arena, t->in, n, service) : NULL;
 }
 
-bool services_offered(struct instance *in, const char *service, bool offered, unsigned bit)
+bool services_check_offered(struct instance *in, const char *service, bool offered, unsigned bit)
 {
     if (!offered && !(in->refused & bit)) {
         in->refused |= bit;
@@ -54,7 +54,7 @@ bool services_offered(struct instance *in, const char *service, bool offered, un
 
 int services_refuse(const struct instance *in, const char *service, const char *why)
 {
-    log_line(LOG_ERR, in->label, "%s: %s", service, why);
+    log_write(LOG_ERR, in->label, "%s: %s", service, why);
     return -1;
 }
 
@@ -70,19 +70,19 @@ static void service_log(struct tc_instance *inst, enum tc_level level, const cha
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    log_line((enum log_level)level, in ? instance_label(in) : "plugin", "%s", text);
+    log_write((enum log_level)level, in ? instance_label(in) : "plugin", "%s", text);
 }
 
 static void *service_alloc(struct tc_turn *turn, size_t n)
 {
-    struct arena *const arena = services_memory(turn, n, "tc_alloc");
+    struct arena *const arena = services_get_turn_arena(turn, n, "tc_alloc");
     return arena ? arena_alloc(arena, n) : NULL;
 }
 
 static char *service_sprint(struct tc_turn *turn, const char *fmt, ...) PRINTF_LIKE(2, 3);
 static char *service_sprint(struct tc_turn *turn, const char *fmt, ...)
 {
-    struct arena *const arena = services_scratch(turn, 0, "tc_sprint");
+    struct arena *const arena = services_get_scratch(turn, 0, "tc_sprint");
     if (!arena)
         return NULL;
     va_list ap;
@@ -95,7 +95,7 @@ static char *service_sprint(struct tc_turn *turn, const char *fmt, ...)
 /* The text goes where all does that services return; the one jansson made is freed. */
 static char *adopt_text(struct tc_turn *turn, char *text)
 {
-    struct arena *const arena = text ? services_scratch(turn, strlen(text), "tc_json") : NULL;
+    struct arena *const arena = text ? services_get_scratch(turn, strlen(text), "tc_json") : NULL;
     char *const copy = arena ? arena_strdup(arena, text) : NULL;
     free(text);
     return copy;
@@ -103,7 +103,7 @@ static char *adopt_text(struct tc_turn *turn, char *text)
 
 static char *service_json(struct tc_turn *turn, const char *fmt, ...)
 {
-    if (!services_scratch(turn, 0, "tc_json"))
+    if (!services_get_scratch(turn, 0, "tc_json"))
         return NULL;
     json_error_t error;
     va_list ap;
@@ -111,8 +111,8 @@ static char *service_json(struct tc_turn *turn, const char *fmt, ...)
     json_t *const value = json_vpack_ex(&error, 0, fmt, ap);
     va_end(ap);
     if (!value) {
-        log_line(LOG_ERR, instance_label(instance_check(turn->inst)), "tc_json(\"%s\"): %s", fmt,
-                 error.text);
+        log_write(LOG_ERR, instance_label(instance_check(turn->inst)), "tc_json(\"%s\"): %s", fmt,
+                  error.text);
         return NULL;
     }
     char *const text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
@@ -123,33 +123,33 @@ static char *service_json(struct tc_turn *turn, const char *fmt, ...)
 static bool is_valid_json(struct str doc)
 {
     struct json j;
-    json_start(&j, doc.p, doc.len);
-    json_skip(&j, NULL);
-    return json_finish(&j) == 0;
+    json_init(&j, doc.p, doc.len);
+    json_reader_skip(&j, NULL);
+    return json_reader_finish(&j) == 0;
 }
 
 static char *value_text(struct arena *arena, struct str value)
 {
     struct json j;
     struct str raw;
-    json_start(&j, value.p, value.len);
-    if (json_read_string(&j, &raw))
-        return json_unescape(arena, raw, NULL);
-    return json_compact_dup(arena, value, NULL);
+    json_init(&j, value.p, value.len);
+    if (json_reader_read_string(&j, &raw))
+        return json_reader_unescape(arena, raw, NULL);
+    return json_reader_compact_dup(arena, value, NULL);
 }
 
 static char *service_json_get(struct tc_turn *turn, const char *json, const char *pointer)
 {
     const struct str doc = {json, json ? strlen(json) : 0};
-    struct arena *const arena = services_scratch(turn, doc.len, "tc_json_get");
+    struct arena *const arena = services_get_scratch(turn, doc.len, "tc_json_get");
     if (!arena || !json || !pointer)
         return NULL;
     if (!is_valid_json(doc)) {
-        log_line(LOG_ERR, instance_label(instance_check(turn->inst)),
-                 "tc_json_get(\"%s\"): what is searched is no JSON", pointer);
+        log_write(LOG_ERR, instance_label(instance_check(turn->inst)),
+                  "tc_json_get(\"%s\"): what is searched is no JSON", pointer);
         return NULL;
     }
-    const struct str value = json_pointer(doc, pointer);
+    const struct str value = json_reader_pointer(doc, pointer);
     return value.p ? value_text(arena, value) : NULL;
 }
 
@@ -158,7 +158,7 @@ static size_t service_redact(struct tc_instance *inst, const char *json, size_t 
 {
     (void)inst;
     CLEANUP_BUF struct buf masked = {0};
-    redact_json(&masked, (struct str){json, len});
+    json_redact(&masked, (struct str){json, len});
     if (cap == 0)
         return masked.len;
     const size_t n = masked.len < cap ? masked.len : cap - 1;
@@ -178,7 +178,7 @@ static const char *service_encode(struct tc_turn *turn, const struct tc_format *
 {
     const bool sane = format && format->size >= sizeof *format && format->name && len;
     struct instance_turn *const t = sane ? instance_check_turn(turn, "tc_encode") : NULL;
-    return t ? instance_encode(t, format, len) : NULL;
+    return t ? instance_encode_event(t, format, len) : NULL;
 }
 
 const struct tc_host *services_table(void)

@@ -4,7 +4,7 @@
 #include "base/sys/clock.h"
 #include "plugin/instance/services_internal.h"
 
-#define ASK_MS 30000 /* longer than any commit takes that is worth waiting for */
+#define HOST_CALL_MS 30000 /* longer than any commit takes that is worth waiting for */
 
 /* A plugin built against an older header knows fewer members. */
 static struct tc_inbound complete(const struct tc_inbound *given)
@@ -18,13 +18,13 @@ static struct tc_inbound complete(const struct tc_inbound *given)
 
 /* Where the plugin wants no receipt there is one all the same. The wait is the host's: it does not
  * count as the callback's. */
-static enum tc_accepted put(struct instance *in, struct ask *a, struct tc_receipt *receipt)
+static enum tc_accepted put(struct instance *in, struct host_call *a, struct tc_receipt *receipt)
 {
     struct tc_receipt ignored;
     in->host.ask(in->host.ctx, a);
     const enum tc_accepted accepted =
-        ask_wait(a, ASK_MS, &in->scratch, receipt ? receipt : &ignored);
-    gauge_restart(in->gauge);
+        host_call_wait(a, HOST_CALL_MS, &in->scratch, receipt ? receipt : &ignored);
+    status_page_reset_timer(in->gauge);
     return accepted;
 }
 
@@ -40,15 +40,15 @@ enum tc_accepted service_submit(struct tc_turn *turn, const struct tc_inbound *i
 {
     clear(receipt);
     struct instance_turn *const t = instance_check_turn(turn, "tc_submit");
-    if (!t || !services_offered(t->in, "tc_submit", t->in->host.ask, OFFER_ASK))
+    if (!t || !services_check_offered(t->in, "tc_submit", t->in->host.ask, OFFER_ASK))
         return TC_NOT_KEPT;
     const struct tc_inbound in = complete(inbound);
-    const char *const fault = claim_inbound(&in);
+    const char *const fault = validate_inbound(&in);
     if (fault) {
         services_refuse(t->in, "tc_submit", fault);
         return TC_DENIED;
     }
-    const enum tc_accepted how = put(t->in, ask_new_submit(t->in->name, &in), receipt);
+    const enum tc_accepted how = put(t->in, host_call_new_submit(t->in->name, &in), receipt);
     const bool knows = t->in->loaded->plugin.minor >= 3;
     return knows || (how != TC_GIVEN && how != TC_INTERRUPT) ? how : TC_QUEUED;
 }
@@ -58,51 +58,51 @@ enum tc_accepted service_cancel(struct tc_turn *turn, const char *id, const char
 {
     clear(receipt);
     struct instance_turn *const t = instance_check_turn(turn, "tc_cancel");
-    if (!t || !services_offered(t->in, "tc_cancel", t->in->host.ask, OFFER_ASK))
+    if (!t || !services_check_offered(t->in, "tc_cancel", t->in->host.ask, OFFER_ASK))
         return TC_NOT_KEPT;
-    if (!claim_is_id(id) || !claim_is_id(user)) {
+    if (!validate_id(id) || !validate_id(user)) {
         services_refuse(t->in, "tc_cancel", "the turn or the user is missing or not valid");
         return TC_DENIED;
     }
-    return put(t->in, ask_new_cancel(t->in->name, id, user), receipt);
+    return put(t->in, host_call_new_cancel(t->in->name, id, user), receipt);
 }
 
 bool service_may_submit(struct tc_turn *turn, const char *user, const char *chat)
 {
     struct instance_turn *const t = instance_check_turn(turn, "tc_may_submit");
-    if (!t || !services_offered(t->in, "tc_may_submit", t->in->host.ask, OFFER_ASK))
+    if (!t || !services_check_offered(t->in, "tc_may_submit", t->in->host.ask, OFFER_ASK))
         return false;
-    if (!claim_is_id(user) || !claim_is_id(chat)) {
+    if (!validate_id(user) || !validate_id(chat)) {
         services_refuse(t->in, "tc_may_submit", "the user or the chat is missing or not valid");
         return false;
     }
-    return put(t->in, ask_new_may(t->in->name, user, chat), NULL) == TC_ACCEPTED;
+    return put(t->in, host_call_new_may(t->in->name, user, chat), NULL) == TC_ACCEPTED;
 }
 
 bool service_knows(struct tc_turn *turn, const char *chat, const char *thread)
 {
     struct instance_turn *const t = instance_check_turn(turn, "tc_knows");
-    if (!t || !services_offered(t->in, "tc_knows", t->in->host.ask, OFFER_ASK))
+    if (!t || !services_check_offered(t->in, "tc_knows", t->in->host.ask, OFFER_ASK))
         return false;
-    if (!claim_is_id(chat) || (thread && !claim_is_id(thread))) {
+    if (!validate_id(chat) || (thread && !validate_id(thread))) {
         services_refuse(t->in, "tc_knows", "the chat or the thread is missing or not valid");
         return false;
     }
-    return put(t->in, ask_new_knows(t->in->name, chat, thread), NULL) == TC_ACCEPTED;
+    return put(t->in, host_call_new_knows(t->in->name, chat, thread), NULL) == TC_ACCEPTED;
 }
 
 const char *service_ticket(struct tc_turn *turn, const char *request)
 {
     struct tc_receipt receipt = {0};
     struct instance_turn *const t = instance_check_turn(turn, "tc_ticket");
-    if (!t || !services_offered(t->in, "tc_ticket", t->in->host.ask, OFFER_ASK))
+    if (!t || !services_check_offered(t->in, "tc_ticket", t->in->host.ask, OFFER_ASK))
         return NULL;
-    if (!claim_is_id(turn->id) || !*turn->id || !claim_is_id(request)) {
+    if (!validate_id(turn->id) || !*turn->id || !validate_id(request)) {
         services_refuse(t->in, "tc_ticket", "there is no turn, or the request is not valid");
         return NULL;
     }
     const enum tc_accepted accepted =
-        put(t->in, ask_new_ticket(t->in->name, turn->id, request), &receipt);
+        put(t->in, host_call_new_ticket(t->in->name, turn->id, request), &receipt);
     return accepted == TC_ACCEPTED && receipt.answer ? service_keep(turn, receipt.answer) : NULL;
 }
 
@@ -112,14 +112,14 @@ enum tc_accepted service_answer(struct tc_turn *turn, const struct tc_decision *
     clear(receipt);
     struct tc_decision d = {0};
     struct instance_turn *const t = instance_check_turn(turn, "tc_answer");
-    if (!t || !services_offered(t->in, "tc_answer", t->in->host.ask, OFFER_ASK))
+    if (!t || !services_check_offered(t->in, "tc_answer", t->in->host.ask, OFFER_ASK))
         return TC_NOT_KEPT;
     if (decision)
         memcpy(&d, decision, decision->size < sizeof d ? decision->size : sizeof d);
-    const char *const fault = claim_decision(&d);
+    const char *const fault = validate_decision(&d);
     if (fault) {
         services_refuse(t->in, "tc_answer", fault);
         return TC_DENIED;
     }
-    return put(t->in, ask_new_answer(t->in->name, &d), receipt);
+    return put(t->in, host_call_new_answer(t->in->name, &d), receipt);
 }

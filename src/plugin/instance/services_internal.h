@@ -8,11 +8,11 @@
 
 /* Memory that lasts until the callback returns, when n more bytes fit; NULL: the handle is wrong or
  * it is too much, which has been logged. */
-struct arena *services_scratch(struct tc_turn *turn, size_t n, const char *service);
+struct arena *services_get_scratch(struct tc_turn *turn, size_t n, const char *service);
 /* The same of the turn, until it ends. */
-struct arena *services_memory(struct tc_turn *turn, size_t n, const char *service);
+struct arena *services_get_turn_arena(struct tc_turn *turn, size_t n, const char *service);
 /* Whether the host offers it; if not, that is logged once per instance. */
-bool services_offered(struct instance *in, const char *service, bool offered, unsigned bit);
+bool services_check_offered(struct instance *in, const char *service, bool offered, unsigned bit);
 /* Logs why the service did not do it; -1. */
 int services_refuse(const struct instance *in, const char *service, const char *why);
 

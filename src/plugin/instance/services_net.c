@@ -6,10 +6,10 @@
 
 int service_route(struct tc_instance *inst, const char *path)
 {
-    struct instance *const in = instance_check_here(inst, "tc_route");
-    if (!in || !services_offered(in, "tc_route", in->host.has_server, OFFER_ROUTE))
+    struct instance *const in = instance_check_thread(inst, "tc_route");
+    if (!in || !services_check_offered(in, "tc_route", in->host.has_server, OFFER_ROUTE))
         return -1;
-    if (!claim_is_path(path))
+    if (!validate_path(path))
         return services_refuse(in, "tc_route",
                                "the path is not /NAME, of letters, digits, - and _");
     in->host.route(in->host.ctx, path);
@@ -34,13 +34,13 @@ static struct instance_socket *find_free(struct instance *in)
 
 int64_t service_socket_open(struct tc_instance *inst, const struct tc_socket *socket)
 {
-    struct instance *const in = instance_check_here(inst, "tc_socket_open");
-    if (!in || !services_offered(in, "tc_socket_open", in->host.socket_open, OFFER_SOCKET))
+    struct instance *const in = instance_check_thread(inst, "tc_socket_open");
+    if (!in || !services_check_offered(in, "tc_socket_open", in->host.socket_open, OFFER_SOCKET))
         return -1;
     struct tc_socket spec = {0};
     if (socket)
         memcpy(&spec, socket, socket->size < sizeof spec ? socket->size : sizeof spec);
-    const char *const fault = claim_socket(&spec);
+    const char *const fault = validate_socket(&spec);
     if (fault)
         return services_refuse(in, "tc_socket_open", fault);
     struct instance_socket *const s = find_free(in);
@@ -55,11 +55,11 @@ int64_t service_socket_open(struct tc_instance *inst, const struct tc_socket *so
 /* Not logged: a socket that has just closed is no fault of the plugin. */
 int service_socket_send(struct tc_instance *inst, int64_t socket, const char *text, size_t len)
 {
-    struct instance *const in = instance_check_here(inst, "tc_socket_send");
+    struct instance *const in = instance_check_thread(inst, "tc_socket_send");
     const struct instance_socket *const s = in ? instance_socket_find(in, socket) : NULL;
     if (!s || !s->open || s->closing || !in->host.socket_send)
         return -1;
-    if (!claim_is_frame((struct str){text, len}))
+    if (!validate_socket_text((struct str){text, len}))
         return services_refuse(in, "tc_socket_send", "the text is missing, too long or not UTF-8");
     if (len > CALLBACK_FRAMES - in->framed)
         return services_refuse(in, "tc_socket_send", "the callback has sent too much already");
@@ -70,7 +70,7 @@ int service_socket_send(struct tc_instance *inst, int64_t socket, const char *te
 
 void service_socket_close(struct tc_instance *inst, int64_t socket)
 {
-    struct instance *const in = instance_check_here(inst, "tc_socket_close");
+    struct instance *const in = instance_check_thread(inst, "tc_socket_close");
     struct instance_socket *const s = in ? instance_socket_find(in, socket) : NULL;
     if (!s || s->closing || !in->host.socket_close)
         return;

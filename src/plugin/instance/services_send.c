@@ -8,19 +8,19 @@
 
 char *service_keep(struct tc_turn *turn, const char *text)
 {
-    struct arena *const arena = services_memory(turn, text ? strlen(text) : 0, "tc_keep");
+    struct arena *const arena = services_get_turn_arena(turn, text ? strlen(text) : 0, "tc_keep");
     return arena ? arena_strdup(arena, text) : NULL;
 }
 
 int service_http(struct tc_turn *turn, const struct tc_http *http)
 {
     struct instance_turn *const t = instance_check_turn(turn, "tc_http");
-    if (!t || !services_offered(t->in, "tc_http", t->in->host.batch, OFFER_HTTP))
+    if (!t || !services_check_offered(t->in, "tc_http", t->in->host.batch, OFFER_HTTP))
         return -1;
     if (!http)
         return services_refuse(t->in, "tc_http", "there is no request");
     const char *why;
-    return instance_send(t, http, &why) < 0 ? services_refuse(t->in, "tc_http", why) : 0;
+    return instance_add_request(t, http, &why) < 0 ? services_refuse(t->in, "tc_http", why) : 0;
 }
 
 void service_wake(struct tc_turn *turn, int64_t ms)
@@ -29,23 +29,23 @@ void service_wake(struct tc_turn *turn, int64_t ms)
     if (!t)
         return;
     if (ms < 0)
-        wakes_clear(&t->in->wakes, &t->wake);
+        wake_heap_remove(&t->in->wakes, &t->wake);
     else
-        wakes_set(&t->in->wakes, &t->wake,
-                  clock_mono_ms() + (ms < 1             ? 1
-                                     : ms < WAKE_MAX_MS ? ms
-                                                        : WAKE_MAX_MS));
+        wake_heap_set(&t->in->wakes, &t->wake,
+                      clock_mono_ms() + (ms < 1             ? 1
+                                         : ms < WAKE_MAX_MS ? ms
+                                                            : WAKE_MAX_MS));
 }
 
 int service_remember(struct tc_turn *turn, const char *text)
 {
     struct instance_turn *const t = instance_check_turn(turn, "tc_remember");
-    if (!t || !services_offered(t->in, "tc_remember", t->in->host.batch, OFFER_HTTP))
+    if (!t || !services_check_offered(t->in, "tc_remember", t->in->host.batch, OFFER_HTTP))
         return -1;
     if (t == &t->in->lobby)
         return services_refuse(t->in, "tc_remember", "the lobby is no turn that is given again");
-    if (!claim_is_text(text, CLAIM_MEMORY_MAX))
+    if (!validate_is_text(text, VALIDATE_MEMORY_MAX))
         return services_refuse(t->in, "tc_remember", "the text is too long or not UTF-8");
-    instance_remember(t, text);
+    instance_set_memory(t, text);
     return 0;
 }

@@ -18,7 +18,7 @@ static struct doc parse(struct arena *arena, const struct tc_text *text)
 {
     const struct str source = {text->markdown, text->len};
     if (text->flags & TC_VERBATIM)
-        return markdown_verbatim(arena, source);
+        return markdown_make_plain(arena, source);
     return text->flags & TC_FOLDED ? markdown_parse_folded(arena, source)
                                    : markdown_parse(arena, source);
 }
@@ -34,7 +34,7 @@ static void write_entity(struct buf *out, const struct render_entity *e)
     buf_add_str(out, "}");
 }
 
-static const char *entities_json(struct arena *arena, const struct rendered *r)
+static const char *entities_json(struct arena *arena, const struct render_output *r)
 {
     CLEANUP_BUF struct buf out = {0};
     buf_add_str(&out, "[");
@@ -48,7 +48,7 @@ static const char *entities_json(struct arena *arena, const struct rendered *r)
 static size_t render_pieces(struct arena *arena, const struct doc *doc, const struct split *split,
                             const struct render_target *target, struct tc_piece *pieces)
 {
-    struct rendered r = {0};
+    struct render_output r = {0};
     size_t n = 0;
     for (size_t i = 0; i < split->count; i++) {
         render_doc(&r, doc, split->pieces[i], target);
@@ -79,7 +79,7 @@ const struct tc_piece *service_pieces(struct tc_turn *turn, const struct tc_text
     size_t ignored;
     size_t *const n = count ? count : &ignored;
     *n = 0;
-    struct arena *const arena = services_scratch(turn, 0, "tc_pieces");
+    struct arena *const arena = services_get_scratch(turn, 0, "tc_pieces");
     if (!arena)
         return NULL;
     const char *const fault = fault_of(text);
@@ -100,7 +100,7 @@ const struct tc_piece *service_pieces(struct tc_turn *turn, const struct tc_text
 
 size_t service_settled(struct tc_turn *turn, const char *text, size_t len)
 {
-    if (!services_scratch(turn, 0, "tc_settled") || !text)
+    if (!services_get_scratch(turn, 0, "tc_settled") || !text)
         return 0;
-    return markdown_settled((struct str){text, len});
+    return markdown_stable_length((struct str){text, len});
 }

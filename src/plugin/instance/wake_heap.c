@@ -6,31 +6,31 @@
 
 #include "base/alloc.h"
 
-void wakes_fini(struct wakes *w)
+void wake_heap_fini(struct wake_heap *w)
 {
     free(w->heap);
-    *w = (struct wakes){0};
+    *w = (struct wake_heap){0};
 }
 
-static void put(struct wakes *w, struct wake *wake, size_t at)
+static void put(struct wake_heap *w, struct wake_node *wake, size_t at)
 {
     w->heap[at - 1] = wake;
     wake->at = at;
 }
 
-static int64_t due_at(const struct wakes *w, size_t at)
+static int64_t due_at(const struct wake_heap *w, size_t at)
 {
     return w->heap[at - 1]->due;
 }
 
-static size_t sooner_child(const struct wakes *w, size_t at)
+static size_t sooner_child(const struct wake_heap *w, size_t at)
 {
     const size_t left = 2 * at;
     return left < w->count && due_at(w, left + 1) < due_at(w, left) ? left + 1 : left;
 }
 
 /* Moves the wake from `at`, which is free, to where it belongs. */
-static void settle(struct wakes *w, struct wake *wake, size_t at)
+static void settle(struct wake_heap *w, struct wake_node *wake, size_t at)
 {
     for (; at > 1 && wake->due < due_at(w, at / 2); at /= 2)
         put(w, w->heap[at / 2 - 1], at);
@@ -43,12 +43,12 @@ static void settle(struct wakes *w, struct wake *wake, size_t at)
     put(w, wake, at);
 }
 
-void wakes_set(struct wakes *w, struct wake *wake, int64_t due)
+void wake_heap_set(struct wake_heap *w, struct wake_node *wake, int64_t due)
 {
     if (!wake->at) {
         if (w->count == w->cap) {
             w->cap = w->cap ? 2 * w->cap : 16;
-            w->heap = xrealloc(w->heap, w->cap * sizeof(struct wake *));
+            w->heap = xrealloc(w->heap, w->cap * sizeof(struct wake_node *));
         }
         put(w, wake, ++w->count);
     }
@@ -56,27 +56,27 @@ void wakes_set(struct wakes *w, struct wake *wake, int64_t due)
     settle(w, wake, wake->at);
 }
 
-void wakes_clear(struct wakes *w, struct wake *wake)
+void wake_heap_remove(struct wake_heap *w, struct wake_node *wake)
 {
     const size_t at = wake->at;
     if (!at)
         return;
-    struct wake *const last = w->heap[--w->count];
+    struct wake_node *const last = w->heap[--w->count];
     wake->at = 0;
     if (last != wake)
         settle(w, last, at);
 }
 
-int64_t wakes_due(const struct wakes *w)
+int64_t wake_heap_next_ms(const struct wake_heap *w)
 {
     return w->count ? w->heap[0]->due : INT64_MAX;
 }
 
-struct wake *wakes_take(struct wakes *w, int64_t now)
+struct wake_node *wake_heap_pop_due(struct wake_heap *w, int64_t now)
 {
-    if (wakes_due(w) > now)
+    if (wake_heap_next_ms(w) > now)
         return NULL;
-    struct wake *const wake = w->heap[0];
-    wakes_clear(w, wake);
+    struct wake_node *const wake = w->heap[0];
+    wake_heap_remove(w, wake);
     return wake;
 }

@@ -7,25 +7,25 @@
 #include <stdint.h>
 
 /* Part of what is to be woken; all-zero: no time is set. */
-struct wake {
+struct wake_node {
     int64_t due; /* monotonic ms */
     size_t at;   /* its place in the heap, from 1; 0: in none */
 };
 
 /* All-zero is empty. */
-struct wakes {
-    struct wake **heap;
+struct wake_heap {
+    struct wake_node **heap;
     size_t count, cap;
 };
 
-void wakes_fini(struct wakes *w);
+void wake_heap_fini(struct wake_heap *w);
 /* Sets or changes the time. */
-void wakes_set(struct wakes *w, struct wake *wake, int64_t due);
+void wake_heap_set(struct wake_heap *w, struct wake_node *wake, int64_t due);
 /* Fine when none is set. */
-void wakes_clear(struct wakes *w, struct wake *wake);
+void wake_heap_remove(struct wake_heap *w, struct wake_node *wake);
 /* When the next one is due; INT64_MAX: none is set. */
-int64_t wakes_due(const struct wakes *w);
+int64_t wake_heap_next_ms(const struct wake_heap *w);
 /* The next one that is due at `now`, cleared; NULL: none. */
-struct wake *wakes_take(struct wakes *w, int64_t now);
+struct wake_node *wake_heap_pop_due(struct wake_heap *w, int64_t now);
 
 #endif

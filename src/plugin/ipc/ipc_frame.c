@@ -4,14 +4,14 @@
 
 #include "base/alloc.h"
 
-size_t frame_begin(struct buf *out, enum frame_type type)
+size_t ipc_frame_begin(struct buf *out, enum frame_type type)
 {
-    const struct frame_head head = {(uint32_t)type, 0};
+    const struct ipc_frame_header head = {(uint32_t)type, 0};
     buf_add(out, &head, sizeof head);
     return out->len;
 }
 
-void frame_end(struct buf *out, size_t begun)
+void ipc_frame_end(struct buf *out, size_t begun)
 {
     const uint32_t len = (uint32_t)(out->len - begun);
     memcpy(out->p + begun - sizeof len, &len, sizeof len);
@@ -25,11 +25,11 @@ void frame_end(struct buf *out, size_t begun)
 static void pack_list(struct buf *out, const char *const *list)
 {
     for (; list && *list; list++)
-        pack_text(out, *list);
-    pack_text(out, NULL);
+        pack_string(out, *list);
+    pack_string(out, NULL);
 }
 
-static const char *const *unpack_list(struct unpack *u, struct arena *a)
+static const char *const *unpack_list(struct unpacker *u, struct arena *a)
 {
     const char *texts[LIST_MAX], *text;
     size_t n = 0;
@@ -41,30 +41,30 @@ static const char *const *unpack_list(struct unpack *u, struct arena *a)
     return list;
 }
 
-static void pack_pairs(struct buf *out, const struct conf_pair *pairs)
+static void pack_pairs(struct buf *out, const struct conf_option *pairs)
 {
     for (; pairs && pairs->key; pairs++) {
-        pack_text(out, pairs->key);
-        pack_text(out, pairs->value);
-        pack_number(out, pairs->line);
+        pack_string(out, pairs->key);
+        pack_string(out, pairs->value);
+        pack_int64(out, pairs->line);
     }
-    pack_text(out, NULL);
+    pack_string(out, NULL);
 }
 
-static const struct conf_pair *unpack_pairs(struct unpack *u, struct arena *a)
+static const struct conf_option *unpack_pairs(struct unpacker *u, struct arena *a)
 {
-    struct conf_pair pairs[LIST_MAX];
+    struct conf_option pairs[LIST_MAX];
     const char *key;
     size_t n = 0;
     while (n < LIST_MAX - 1 && (key = unpack_text(u)))
-        pairs[n++] = (struct conf_pair){
+        pairs[n++] = (struct conf_option){
             .key = arena_strdup(a, key),
-            .value = arena_strdup(a, unpack_required(u)),
+            .value = arena_strdup(a, unpack_required_string(u)),
             .line = (int)unpack_count(u, INT32_MAX),
             .resolved = true,
         };
     u->bad = u->bad || n == LIST_MAX - 1;
-    struct conf_pair *const list = arena_alloc(a, (n + 1) * sizeof *list);
+    struct conf_option *const list = arena_alloc(a, (n + 1) * sizeof *list);
     memcpy(list, pairs, n * sizeof *list);
     return list;
 }
@@ -72,11 +72,11 @@ static const struct conf_pair *unpack_pairs(struct unpack *u, struct arena *a)
 static void pack_ports(struct buf *out, const int64_t *ports)
 {
     for (; ports && *ports; ports++)
-        pack_number(out, *ports);
-    pack_number(out, 0);
+        pack_int64(out, *ports);
+    pack_int64(out, 0);
 }
 
-static const int64_t *unpack_ports(struct unpack *u, struct arena *a)
+static const int64_t *unpack_ports(struct unpacker *u, struct arena *a)
 {
     int64_t ports[LIST_MAX];
     size_t n = 0;
@@ -91,20 +91,20 @@ static const int64_t *unpack_ports(struct unpack *u, struct arena *a)
 static void pack_chaos(struct buf *out, const struct conf_chaos *rule)
 {
     for (; rule && rule->what; rule++) {
-        pack_number(out, (int64_t)rule->what);
-        pack_text(out, rule->callback);
-        pack_text(out, rule->text);
-        pack_text(out, rule->trigger);
-        pack_number(out, rule->every);
-        pack_real(out, rule->rate);
-        pack_number(out, rule->seed);
-        pack_number(out, rule->delay_ms);
-        pack_number(out, rule->bytes);
+        pack_int64(out, (int64_t)rule->what);
+        pack_string(out, rule->callback);
+        pack_string(out, rule->text);
+        pack_string(out, rule->trigger);
+        pack_int64(out, rule->every);
+        pack_double(out, rule->rate);
+        pack_int64(out, rule->seed);
+        pack_int64(out, rule->delay_ms);
+        pack_int64(out, rule->bytes);
     }
-    pack_number(out, CHAOS_NOTHING);
+    pack_int64(out, CHAOS_NOTHING);
 }
 
-static const struct conf_chaos *unpack_chaos(struct unpack *u, struct arena *a)
+static const struct conf_chaos *unpack_chaos(struct unpacker *u, struct arena *a)
 {
     struct conf_chaos rules[CHAOS_MAX];
     size_t n = 0;
@@ -128,34 +128,34 @@ static const struct conf_chaos *unpack_chaos(struct unpack *u, struct arena *a)
     return list;
 }
 
-void frame_pack_setup(struct buf *out, const struct frame_setup *s)
+void ipc_frame_pack_setup(struct buf *out, const struct ipc_setup *s)
 {
-    pack_text(out, s->file);
-    pack_number(out, s->line);
-    pack_text(out, s->path);
-    pack_text(out, s->name);
+    pack_string(out, s->file);
+    pack_int64(out, s->line);
+    pack_string(out, s->path);
+    pack_string(out, s->name);
     pack_pairs(out, s->options);
-    pack_flag(out, s->has_batch);
-    pack_flag(out, s->has_ask);
-    pack_flag(out, s->has_server);
-    pack_flag(out, s->has_sockets);
-    pack_number(out, (int64_t)s->last_letter);
-    pack_flag(out, s->debug);
-    pack_text(out, s->dir);
-    pack_flag(out, s->dir_full);
+    pack_bool(out, s->has_batch);
+    pack_bool(out, s->has_ask);
+    pack_bool(out, s->has_server);
+    pack_bool(out, s->has_sockets);
+    pack_int64(out, (int64_t)s->last_letter);
+    pack_bool(out, s->debug);
+    pack_string(out, s->dir);
+    pack_bool(out, s->dir_full);
     pack_list(out, s->write_paths);
     pack_ports(out, s->ports);
-    pack_number(out, s->memory);
-    pack_number(out, s->file_size);
+    pack_int64(out, s->memory);
+    pack_int64(out, s->file_size);
     pack_chaos(out, s->chaos);
 }
 
-void frame_unpack_setup(struct unpack *u, struct arena *a, struct frame_setup *s)
+void ipc_frame_unpack_setup(struct unpacker *u, struct arena *a, struct ipc_setup *s)
 {
-    s->file = unpack_required(u);
+    s->file = unpack_required_string(u);
     s->line = unpack_number(u);
-    s->path = unpack_required(u);
-    s->name = unpack_required(u);
+    s->path = unpack_required_string(u);
+    s->name = unpack_required_string(u);
     s->options = unpack_pairs(u, a);
     s->has_batch = unpack_flag(u);
     s->has_ask = unpack_flag(u);
@@ -174,20 +174,20 @@ void frame_unpack_setup(struct unpack *u, struct arena *a, struct frame_setup *s
 
 /* ---- turns ---- */
 
-void frame_pack_turn(struct buf *out, const struct channel_turn *t)
+void ipc_frame_pack_turn(struct buf *out, const struct channel_turn *t)
 {
-    pack_text(out, t->id);
-    pack_text(out, t->agent);
-    pack_text(out, t->conversation);
-    pack_text(out, t->route);
-    pack_text(out, t->memory);
-    pack_number(out, (int64_t)t->letters);
-    pack_flag(out, t->over);
+    pack_string(out, t->id);
+    pack_string(out, t->agent);
+    pack_string(out, t->conversation);
+    pack_string(out, t->route);
+    pack_string(out, t->memory);
+    pack_int64(out, (int64_t)t->letters);
+    pack_bool(out, t->over);
 }
 
-void frame_unpack_turn(struct unpack *u, struct channel_turn *t)
+void ipc_frame_unpack_turn(struct unpacker *u, struct channel_turn *t)
 {
-    t->id = unpack_required(u);
+    t->id = unpack_required_string(u);
     t->agent = unpack_text(u);
     t->conversation = unpack_text(u);
     t->route = unpack_text(u);

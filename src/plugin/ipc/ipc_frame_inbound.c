@@ -11,53 +11,53 @@
 
 static void pack_inbound(struct buf *out, const struct tc_inbound *in)
 {
-    pack_text(out, in->id);
-    pack_text(out, in->also);
-    pack_text(out, in->chat);
-    pack_text(out, in->thread);
-    pack_text(out, in->user);
-    pack_text(out, in->name);
-    pack_text(out, in->text);
-    pack_text(out, in->quote);
-    pack_text(out, in->route);
-    pack_number(out, (int64_t)in->file_count);
+    pack_string(out, in->id);
+    pack_string(out, in->also);
+    pack_string(out, in->chat);
+    pack_string(out, in->thread);
+    pack_string(out, in->user);
+    pack_string(out, in->name);
+    pack_string(out, in->text);
+    pack_string(out, in->quote);
+    pack_string(out, in->route);
+    pack_int64(out, (int64_t)in->file_count);
     for (size_t i = 0; i < in->file_count; i++) {
-        pack_text(out, in->files[i]);
-        pack_text(out, in->file_names ? in->file_names[i] : NULL);
+        pack_string(out, in->files[i]);
+        pack_string(out, in->file_names ? in->file_names[i] : NULL);
     }
 }
 
 static void pack_decision(struct buf *out, const struct tc_decision *d)
 {
-    pack_text(out, d->ticket);
-    pack_text(out, d->choice);
-    pack_text(out, d->text);
-    pack_text(out, d->answers);
-    pack_text(out, d->user);
-    pack_text(out, d->name);
-    pack_text(out, d->chat);
-    pack_text(out, d->thread);
+    pack_string(out, d->ticket);
+    pack_string(out, d->choice);
+    pack_string(out, d->text);
+    pack_string(out, d->answers);
+    pack_string(out, d->user);
+    pack_string(out, d->name);
+    pack_string(out, d->chat);
+    pack_string(out, d->thread);
 }
 
-void frame_pack_ask(struct buf *out, const struct ask *a)
+void ipc_frame_pack_ask(struct buf *out, const struct host_call *a)
 {
-    pack_number(out, (int64_t)a->kind);
-    if (a->kind == ASK_SUBMIT) {
+    pack_int64(out, (int64_t)a->kind);
+    if (a->kind == HOST_CALL_SUBMIT) {
         pack_inbound(out, a->inbound);
         return;
     }
-    if (a->kind == ASK_ANSWER) {
+    if (a->kind == HOST_CALL_ANSWER) {
         pack_decision(out, a->decision);
         return;
     }
-    pack_text(out, a->turn);
-    pack_text(out, a->request);
-    pack_text(out, a->user);
-    pack_text(out, a->chat);
-    pack_text(out, a->thread);
+    pack_string(out, a->turn);
+    pack_string(out, a->request);
+    pack_string(out, a->user);
+    pack_string(out, a->chat);
+    pack_string(out, a->thread);
 }
 
-static struct ask *unpack_submit(struct unpack *u, const char *instance)
+static struct host_call *unpack_submit(struct unpacker *u, const char *instance)
 {
     const char *files[FILES_MAX], *names[FILES_MAX];
     struct tc_inbound in = {.size = sizeof in, .files = files, .file_names = names};
@@ -67,7 +67,7 @@ static struct ask *unpack_submit(struct unpack *u, const char *instance)
     in.thread = unpack_text(u);
     in.user = unpack_text(u);
     in.name = unpack_text(u);
-    in.text = unpack_required(u);
+    in.text = unpack_required_string(u);
     in.quote = unpack_text(u);
     in.route = unpack_text(u);
     in.file_count = unpack_count(u, FILES_MAX);
@@ -75,10 +75,11 @@ static struct ask *unpack_submit(struct unpack *u, const char *instance)
         files[i] = unpack_text(u);
         names[i] = unpack_text(u);
     }
-    return unpack_finish(u) == 0 && !claim_inbound(&in) ? ask_new_submit(instance, &in) : NULL;
+    return unpack_finish(u) == 0 && !validate_inbound(&in) ? host_call_new_submit(instance, &in)
+                                                           : NULL;
 }
 
-static struct ask *unpack_decision(struct unpack *u, const char *instance)
+static struct host_call *unpack_decision(struct unpacker *u, const char *instance)
 {
     struct tc_decision d = {.size = sizeof d};
     d.ticket = unpack_text(u);
@@ -89,47 +90,50 @@ static struct ask *unpack_decision(struct unpack *u, const char *instance)
     d.name = unpack_text(u);
     d.chat = unpack_text(u);
     d.thread = unpack_text(u);
-    return unpack_finish(u) == 0 && !claim_decision(&d) ? ask_new_answer(instance, &d) : NULL;
+    return unpack_finish(u) == 0 && !validate_decision(&d) ? host_call_new_answer(instance, &d)
+                                                           : NULL;
 }
 
-static struct ask *unpack_names(struct unpack *u, enum ask_kind kind, const char *instance)
+static struct host_call *unpack_names(struct unpacker *u, enum host_call_kind kind,
+                                      const char *instance)
 {
     const char *const turn = unpack_text(u), *const request = unpack_text(u),
                       *const user = unpack_text(u), *const chat = unpack_text(u),
                       *const thread = unpack_text(u);
     if (unpack_finish(u) < 0)
         return NULL;
-    if (kind == ASK_TICKET)
-        return claim_is_id(turn) && claim_is_id(request) ? ask_new_ticket(instance, turn, request)
-                                                         : NULL;
-    if (kind == ASK_KNOWS)
-        return claim_is_id(chat) && (!thread || claim_is_id(thread))
-                   ? ask_new_knows(instance, chat, thread)
+    if (kind == HOST_CALL_TICKET)
+        return validate_id(turn) && validate_id(request)
+                   ? host_call_new_ticket(instance, turn, request)
                    : NULL;
-    if (!claim_is_id(user) || !claim_is_id(kind == ASK_MAY ? chat : turn))
+    if (kind == HOST_CALL_KNOWS)
+        return validate_id(chat) && (!thread || validate_id(thread))
+                   ? host_call_new_knows(instance, chat, thread)
+                   : NULL;
+    if (!validate_id(user) || !validate_id(kind == HOST_CALL_MAY ? chat : turn))
         return NULL;
-    return kind == ASK_MAY ? ask_new_may(instance, user, chat)
-                           : ask_new_cancel(instance, turn, user);
+    return kind == HOST_CALL_MAY ? host_call_new_may(instance, user, chat)
+                                 : host_call_new_cancel(instance, turn, user);
 }
 
-struct ask *frame_unpack_ask(struct unpack *u, const char *instance)
+struct host_call *ipc_frame_unpack_ask(struct unpacker *u, const char *instance)
 {
-    const enum ask_kind kind = (enum ask_kind)unpack_count(u, ASK_KNOWS);
-    if (kind == ASK_SUBMIT)
+    const enum host_call_kind kind = (enum host_call_kind)unpack_count(u, HOST_CALL_KNOWS);
+    if (kind == HOST_CALL_SUBMIT)
         return unpack_submit(u, instance);
-    if (kind == ASK_ANSWER)
+    if (kind == HOST_CALL_ANSWER)
         return unpack_decision(u, instance);
     return unpack_names(u, kind, instance);
 }
 
-void frame_pack_asked(struct buf *out, const struct frame_asked *a)
+void ipc_frame_pack_call_result(struct buf *out, const struct ipc_call_result *a)
 {
-    pack_number(out, (int64_t)a->accepted);
-    pack_text(out, a->turn);
-    pack_text(out, a->text);
+    pack_int64(out, (int64_t)a->accepted);
+    pack_string(out, a->turn);
+    pack_string(out, a->text);
 }
 
-void frame_unpack_asked(struct unpack *u, struct frame_asked *a)
+void ipc_frame_unpack_asked(struct unpacker *u, struct ipc_call_result *a)
 {
     a->accepted = (enum tc_accepted)unpack_count(u, TC_INTERRUPT);
     a->turn = unpack_text(u);
@@ -138,29 +142,29 @@ void frame_unpack_asked(struct unpack *u, struct frame_asked *a)
 
 /* ---- hits ---- */
 
-void frame_pack_hit(struct buf *out, const struct tc_hit *hit)
+void ipc_frame_pack_hit(struct buf *out, const struct tc_hit *hit)
 {
-    pack_text(out, hit->method);
-    pack_text(out, hit->path);
-    pack_text(out, hit->query);
-    pack_number(out, (int64_t)hit->header_count);
+    pack_string(out, hit->method);
+    pack_string(out, hit->path);
+    pack_string(out, hit->query);
+    pack_int64(out, (int64_t)hit->header_count);
     for (size_t i = 0; i < hit->header_count; i++) {
-        pack_text(out, hit->headers[i].name);
-        pack_text(out, hit->headers[i].value);
+        pack_string(out, hit->headers[i].name);
+        pack_string(out, hit->headers[i].value);
     }
     pack_bytes(out, (struct str){hit->body, hit->body_len});
 }
 
-void frame_unpack_hit(struct unpack *u, struct arena *a, struct tc_hit *hit)
+void ipc_frame_unpack_hit(struct unpacker *u, struct arena *a, struct tc_hit *hit)
 {
-    hit->method = unpack_required(u);
-    hit->path = unpack_required(u);
-    hit->query = unpack_required(u);
+    hit->method = unpack_required_string(u);
+    hit->path = unpack_required_string(u);
+    hit->query = unpack_required_string(u);
     hit->header_count = unpack_count(u, HEADERS_MAX);
     struct tc_header *const headers = arena_alloc(a, (hit->header_count + 1) * sizeof *headers);
     for (size_t i = 0; i < hit->header_count; i++) {
-        headers[i].name = unpack_required(u);
-        headers[i].value = unpack_required(u);
+        headers[i].name = unpack_required_string(u);
+        headers[i].value = unpack_required_string(u);
     }
     hit->headers = headers;
     const struct str body = unpack_bytes(u);
@@ -168,17 +172,17 @@ void frame_unpack_hit(struct unpack *u, struct arena *a, struct tc_hit *hit)
     hit->body_len = body.len;
 }
 
-void frame_pack_answer(struct buf *out, const struct tc_answer *answer)
+void ipc_frame_pack_answer(struct buf *out, const struct tc_answer *answer)
 {
-    pack_flag(out, answer != NULL);
+    pack_bool(out, answer != NULL);
     if (!answer)
         return;
-    pack_number(out, answer->status);
-    pack_text(out, answer->content_type);
+    pack_int64(out, answer->status);
+    pack_string(out, answer->content_type);
     pack_bytes(out, (struct str){answer->body, answer->body_len});
 }
 
-const struct tc_answer *frame_unpack_answer(struct unpack *u, struct tc_answer *into)
+const struct tc_answer *ipc_frame_unpack_answer(struct unpacker *u, struct tc_answer *into)
 {
     if (!unpack_flag(u))
         return NULL;
@@ -187,20 +191,20 @@ const struct tc_answer *frame_unpack_answer(struct unpack *u, struct tc_answer *
     const struct str body = unpack_bytes(u);
     into->body = body.p;
     into->body_len = body.len;
-    u->bad = u->bad || claim_answer(into);
+    u->bad = u->bad || validate_answer(into);
     return u->bad ? NULL : into;
 }
 
 /* ---- sockets ---- */
 
-void frame_pack_socket(struct buf *out, const struct tc_frame *f)
+void ipc_frame_pack_socket_text(struct buf *out, const struct tc_frame *f)
 {
-    pack_number(out, f->socket);
-    pack_number(out, (int64_t)f->event);
+    pack_int64(out, f->socket);
+    pack_int64(out, (int64_t)f->event);
     pack_bytes(out, (struct str){f->text, f->len});
 }
 
-void frame_unpack_socket(struct unpack *u, struct tc_frame *f)
+void ipc_frame_unpack_socket(struct unpacker *u, struct tc_frame *f)
 {
     f->socket = unpack_number(u);
     f->event = (enum tc_socket_event)unpack_count(u, TC_SOCKET_CLOSED);
@@ -209,18 +213,18 @@ void frame_unpack_socket(struct unpack *u, struct tc_frame *f)
     f->len = text.len;
 }
 
-void frame_pack_socket_spec(struct buf *out, const struct tc_socket *s)
+void ipc_frame_pack_socket_spec(struct buf *out, const struct tc_socket *s)
 {
-    pack_text(out, s->url);
-    pack_number(out, s->ping_ms);
-    pack_number(out, s->silent_ms);
+    pack_string(out, s->url);
+    pack_int64(out, s->ping_ms);
+    pack_int64(out, s->silent_ms);
 }
 
-void frame_unpack_socket_spec(struct unpack *u, struct tc_socket *s)
+void ipc_frame_unpack_socket_spec(struct unpacker *u, struct tc_socket *s)
 {
     s->size = sizeof *s;
-    s->url = unpack_required(u);
+    s->url = unpack_required_string(u);
     s->ping_ms = unpack_number(u);
     s->silent_ms = unpack_number(u);
-    u->bad = u->bad || claim_socket(s);
+    u->bad = u->bad || validate_socket(s);
 }

@@ -8,68 +8,68 @@
 
 /* ---- letters ---- */
 
-void frame_pack_letter(struct buf *out, const struct letter *l)
+void ipc_frame_pack_letter(struct buf *out, const struct outbound_request *l)
 {
     CLEANUP_BUF struct buf record = {0};
-    pack_number(out, (int64_t)l->id);
-    pack_text(out, l->turn);
-    letter_pack(&record, l);
+    pack_int64(out, (int64_t)l->id);
+    pack_string(out, l->turn);
+    outbound_request_pack(&record, l);
     pack_bytes(out, (struct str){record.p, record.len});
 }
 
-struct letter *frame_unpack_letter(struct unpack *u)
+struct outbound_request *ipc_frame_unpack_letter(struct unpacker *u)
 {
     const char *why;
     const uint64_t id = (uint64_t)unpack_number(u);
-    const char *const turn = unpack_required(u);
+    const char *const turn = unpack_required_string(u);
     const struct str record = unpack_bytes(u);
-    if (u->bad || !record.p || !claim_is_text(turn, TURN_MAX))
+    if (u->bad || !record.p || !validate_is_text(turn, TURN_MAX))
         return NULL;
-    return letter_unpack(id, turn, record, &why);
+    return outbound_unpack(id, turn, record, &why);
 }
 
 /* ---- replies ---- */
 
 static void pack_verdict(struct buf *out, const struct tc_verdict *v)
 {
-    pack_number(out, (int64_t)v->next);
-    pack_number(out, v->hold_ms);
-    pack_number(out, (int64_t)v->scope);
-    pack_text(out, v->reason);
+    pack_int64(out, (int64_t)v->next);
+    pack_int64(out, v->hold_ms);
+    pack_int64(out, (int64_t)v->scope);
+    pack_string(out, v->reason);
 }
 
-static struct tc_verdict unpack_verdict(struct unpack *u)
+static struct tc_verdict unpack_verdict(struct unpacker *u)
 {
     struct tc_verdict v;
     v.next = (enum tc_next)unpack_count(u, TC_NEXT_FAIL);
     v.hold_ms = (int64_t)unpack_count(u, INT64_MAX);
     v.scope = (enum tc_scope)unpack_count(u, TC_HOLD_INSTANCE);
     v.reason = unpack_text(u);
-    u->bad = u->bad || !claim_is_text(v.reason, CLAIM_REASON_MAX);
+    u->bad = u->bad || !validate_is_text(v.reason, VALIDATE_REASON_MAX);
     return v;
 }
 
-void frame_pack_reply(struct buf *out, const struct letter_reply *r)
+void ipc_frame_pack_reply(struct buf *out, const struct outbound_reply *r)
 {
     const struct tc_reply *const reply = &r->reply;
-    frame_pack_letter(out, r->about);
-    pack_number(out, (int64_t)r->letter);
-    pack_flag(out, r->last);
+    ipc_frame_pack_letter(out, r->about);
+    pack_int64(out, (int64_t)r->letter);
+    pack_bool(out, r->last);
     pack_verdict(out, &r->verdict);
-    pack_text(out, reply->tag);
-    pack_number(out, (int64_t)reply->outcome);
-    pack_number(out, reply->status);
+    pack_string(out, reply->tag);
+    pack_int64(out, (int64_t)reply->outcome);
+    pack_int64(out, reply->status);
     pack_bytes(out, (struct str){reply->body, reply->body_len});
-    pack_text(out, reply->path);
-    pack_text(out, reply->error);
-    pack_number(out, reply->attempts);
-    pack_flag(out, reply->in_doubt);
+    pack_string(out, reply->path);
+    pack_string(out, reply->error);
+    pack_int64(out, reply->attempts);
+    pack_bool(out, reply->in_doubt);
 }
 
-struct letter_reply *frame_unpack_reply(struct unpack *u)
+struct outbound_reply *ipc_frame_unpack_reply(struct unpacker *u)
 {
-    struct letter_reply *const r = xcalloc(1, sizeof *r);
-    r->about = frame_unpack_letter(u);
+    struct outbound_reply *const r = xcalloc(1, sizeof *r);
+    r->about = ipc_frame_unpack_letter(u);
     r->letter = (uint64_t)unpack_number(u);
     r->last = unpack_flag(u);
     r->verdict = unpack_verdict(u);
@@ -79,7 +79,7 @@ struct letter_reply *frame_unpack_reply(struct unpack *u)
     reply->outcome = (enum tc_outcome)unpack_count(u, TC_DROPPED);
     reply->status = (int)unpack_count(u, INT32_MAX);
     const struct str body = unpack_bytes(u);
-    reply->body = arena_copy(&r->arena, body.p, body.len);
+    reply->body = arena_memdup(&r->arena, body.p, body.len);
     reply->body_len = body.len;
     reply->path = arena_strdup(&r->arena, unpack_text(u));
     reply->error = arena_strdup(&r->arena, unpack_text(u));
@@ -89,29 +89,29 @@ struct letter_reply *frame_unpack_reply(struct unpack *u)
         reply->http = &r->about->http;
         return r;
     }
-    letter_reply_free(r);
+    outbound_reply_free(r);
     return NULL;
 }
 
 /* ---- batches ---- */
 
-void frame_pack_batch(struct buf *out, const struct batch *b)
+void ipc_frame_pack_batch(struct buf *out, const struct callback_batch *b)
 {
-    pack_number(out, (int64_t)b->settles);
-    pack_flag(out, b->failed);
-    pack_text(out, b->turn);
-    pack_number(out, (int64_t)b->letter);
+    pack_int64(out, (int64_t)b->settles);
+    pack_bool(out, b->failed);
+    pack_string(out, b->turn);
+    pack_int64(out, (int64_t)b->letter);
     pack_verdict(out, &b->verdict);
-    pack_text(out, b->memory);
-    pack_flag(out, b->over);
+    pack_string(out, b->memory);
+    pack_bool(out, b->over);
 }
 
-struct batch *frame_unpack_batch(struct unpack *u)
+struct callback_batch *ipc_frame_unpack_batch(struct unpacker *u)
 {
-    struct batch *const b = xcalloc(1, sizeof *b);
-    b->settles = (enum batch_settles)unpack_count(u, BATCH_LETTER);
+    struct callback_batch *const b = xcalloc(1, sizeof *b);
+    b->settles = (enum batch_settlement)unpack_count(u, BATCH_LETTER);
     b->failed = unpack_flag(u);
-    const char *const turn = unpack_required(u);
+    const char *const turn = unpack_required_string(u);
     b->letter = (uint64_t)unpack_number(u);
     b->verdict = unpack_verdict(u);
     const char *const memory = unpack_text(u);
@@ -119,9 +119,9 @@ struct batch *frame_unpack_batch(struct unpack *u)
     b->turn = xstrdup(turn);
     b->verdict.reason = xstrdup(b->verdict.reason);
     b->memory = xstrdup(memory);
-    if (unpack_finish(u) == 0 && claim_is_text(turn, TURN_MAX) &&
-        claim_is_text(memory, CLAIM_MEMORY_MAX))
+    if (unpack_finish(u) == 0 && validate_is_text(turn, TURN_MAX) &&
+        validate_is_text(memory, VALIDATE_MEMORY_MAX))
         return b;
-    batch_free(b);
+    callback_batch_free(b);
     return NULL;
 }

@@ -11,61 +11,61 @@ static bool map_at(char *to, size_t size, int fd, size_t at)
     return mmap(to, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, (off_t)at) == to;
 }
 
-int ring_map(struct ring *r, int fd, size_t at, struct tc_err *err)
+int shm_ring_map(struct shm_ring *r, int fd, size_t at, struct tc_err *err)
 {
-    *r = (struct ring){0};
+    *r = (struct shm_ring){0};
     char *const base = mmap(NULL, RING_SHARED + RING_BYTES, PROT_NONE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED)
-        return err_sys(err, errno, NULL, "no memory to share with an instance");
-    r->page = (struct ring_page *)(void *)base;
+        return err_set_errno(err, errno, NULL, "no memory to share with an instance");
+    r->page = (struct shm_ring_header *)(void *)base;
     r->bytes = base + RING_HEAD;
     if (map_at(base, RING_SHARED, fd, at) &&
         map_at(base + RING_SHARED, RING_BYTES, fd, at + RING_HEAD))
         return 0;
     const int saved = errno;
-    ring_unmap(r);
-    return err_sys(err, saved, NULL, "no memory to share with an instance");
+    shm_ring_unmap(r);
+    return err_set_errno(err, saved, NULL, "no memory to share with an instance");
 }
 
-void ring_unmap(struct ring *r)
+void shm_ring_unmap(struct shm_ring *r)
 {
     if (r->page)
         munmap(r->page, RING_SHARED + RING_BYTES);
-    *r = (struct ring){0};
+    *r = (struct shm_ring){0};
 }
 
 /* ---- the host */
 
-static uint64_t claimed(const struct ring *r)
+static uint64_t claimed(const struct shm_ring *r)
 {
     return atomic_load_explicit(&r->page->read, memory_order_acquire);
 }
 
-static bool is_possible(const struct ring *r, uint64_t read)
+static bool is_possible(const struct shm_ring *r, uint64_t read)
 {
     return read >= r->read && read <= r->written && read % ALIGN_WORD == 0;
 }
 
-bool ring_is_sane(const struct ring *r)
+bool shm_ring_is_reader_valid(const struct shm_ring *r)
 {
     return is_possible(r, claimed(r));
 }
 
-static void learn_read(struct ring *r)
+static void learn_read(struct shm_ring *r)
 {
     const uint64_t read = claimed(r);
     if (is_possible(r, read))
         r->read = read;
 }
 
-static bool is_published(const struct ring *r)
+static bool is_published(const struct shm_ring *r)
 {
     return r->published == r->written;
 }
 
 /* Before anything of a new batch is there. */
-static void begin_at_front(struct ring *r)
+static void begin_at_front(struct shm_ring *r)
 {
     if (r->first == r->written || !is_published(r))
         return;
@@ -76,12 +76,12 @@ static void begin_at_front(struct ring *r)
     atomic_store_explicit(&r->page->first, r->first, memory_order_relaxed);
 }
 
-static bool has(const struct ring *r, size_t pieces)
+static bool has(const struct shm_ring *r, size_t pieces)
 {
     return RING_BYTES - (r->written - r->read) >= pieces * RING_PIECE_MAX;
 }
 
-bool ring_has_room(struct ring *r, size_t pieces)
+bool shm_ring_has_room(struct shm_ring *r, size_t pieces)
 {
     begin_at_front(r);
     if (has(r, pieces))
@@ -91,7 +91,7 @@ bool ring_has_room(struct ring *r, size_t pieces)
 }
 
 /* Either this sees that it rests, or it sees what is there before it does. */
-bool ring_publish(struct ring *r)
+bool shm_ring_publish(struct shm_ring *r)
 {
     if (is_published(r))
         return false;
@@ -102,16 +102,16 @@ bool ring_publish(struct ring *r)
 
 /* ---- the instance */
 
-bool ring_rest(struct ring *r)
+bool shm_ring_begin_sleep(struct shm_ring *r)
 {
     atomic_store(&r->page->rests, true);
     if (atomic_load(&r->page->written) == r->read)
         return true;
-    ring_rise(r);
+    shm_ring_end_sleep(r);
     return false;
 }
 
-void ring_rise(struct ring *r)
+void shm_ring_end_sleep(struct shm_ring *r)
 {
     atomic_store_explicit(&r->page->rests, false, memory_order_relaxed);
 }

@@ -9,16 +9,16 @@
 #include "io/send/sender.h"
 #include "plugin/channel.h"
 
-struct ledger;
-struct post;
+struct journal_async;
+struct outbox;
 
-struct post_spec {
+struct outbox_spec {
     const char *instance; /* its name */
     struct loop *loop;
     struct httpc *http;
-    struct ledger *ledger;       /* or NULL: durable requests live as long as the process */
-    const struct tc_rate *rates; /* of the plugin; or NULL */
-    const char *files;           /* directory for TC_SAVE; or NULL: refused */
+    struct journal_async *ledger; /* or NULL: durable requests live as long as the process */
+    const struct tc_rate *rates;  /* of the plugin; or NULL */
+    const char *files;            /* directory for TC_SAVE; or NULL: refused */
     /* The text of an option, for {option:NAME}; NULL: there is none of that name. */
     const char *(*option)(void *ctx, const char *name);
     /* A turn with letters of an earlier run is opened before their replies come. Returns the handle
@@ -27,21 +27,21 @@ struct post_spec {
     void *ctx;
 };
 
-struct post *post_new(const struct post_spec *spec);
+struct outbox *outbox_new(const struct outbox_spec *spec);
 /* The channel that replies go to; once, before anything else. What the ledger still holds for this
- * instance is sent from now on. The caller has called ledger_take_over before. */
-void post_start(struct post *p, struct channel *c);
+ * instance is sent from now on. The caller has called journal_async_take_over before. */
+void outbox_start(struct outbox *p, struct channel *c);
 /* A row that was laid for this instance by somebody else is sent, too. */
-void post_take_row(struct post *p, int64_t seq);
+void outbox_adopt_row(struct outbox *p, int64_t seq);
 /* A turn has been opened; it ends with the batch that says so. */
-void post_open_turn(struct post *p, const char *id, void *handle);
+void outbox_open_turn(struct outbox *p, const char *id, void *handle);
 /* Takes over. */
-void post_batch(struct post *p, struct batch *b);
+void outbox_commit_batch(struct outbox *p, struct callback_batch *b);
 /* Batches being committed, and requests under way that come to an end by themselves: all but
  * TC_LONG_POLL. */
-size_t post_busy(const struct post *p);
+size_t outbox_count_pending(const struct outbox *p);
 
-struct post_stats {
+struct outbox_stats {
     size_t waiting;                         /* for their turn */
     size_t in_flight;                       /* from their turn until the verdict */
     size_t dead;                            /* durable ones given up since the start */
@@ -52,10 +52,10 @@ struct post_stats {
     bool is_away; /* the service has not been reached for so long */
     int64_t away_ms;
 };
-struct post_stats post_stats(const struct post *p);
+struct outbox_stats outbox_read_stats(const struct outbox *p);
 
 /* What is under way stays in the ledger, what is not durable is dropped. May be before
- * ledger_close and before or after the channel has ended. NULL is fine. */
-void post_free(struct post *p);
+ * journal_async_close and before or after the channel has ended. NULL is fine. */
+void outbox_free(struct outbox *p);
 
 #endif

@@ -12,28 +12,28 @@
 
 /* ---- what goes to the disk */
 
-struct rows {
-    struct record_request *requests;
+struct outbox_commit_rows {
+    struct journal_request *requests;
     struct buf *bodies;
     size_t n;
 };
 
-static bool is_durable(const struct letter *l)
+static bool is_durable(const struct outbound_request *l)
 {
     return l->http.flags & TC_DURABLE;
 }
 
-static struct rows pack_rows(const struct batch *b)
+static struct outbox_commit_rows pack_rows(const struct callback_batch *b)
 {
-    struct rows rows = {.requests = xcalloc(b->count + 1, sizeof *rows.requests),
-                        .bodies = xcalloc(b->count + 1, sizeof *rows.bodies)};
+    struct outbox_commit_rows rows = {.requests = xcalloc(b->count + 1, sizeof *rows.requests),
+                                      .bodies = xcalloc(b->count + 1, sizeof *rows.bodies)};
     for (size_t i = 0; i < b->count; i++) {
-        const struct letter *const l = b->letters[i];
+        const struct outbound_request *const l = b->letters[i];
         if (!is_durable(l))
             continue;
         struct buf *const body = &rows.bodies[rows.n];
-        letter_pack(body, l);
-        rows.requests[rows.n++] = (struct record_request){
+        outbound_request_pack(body, l);
+        rows.requests[rows.n++] = (struct journal_request){
             .turn = l->turn,
             .lane = l->http.lane ? l->http.lane : "",
             .priority = (int)l->http.priority,
@@ -44,7 +44,7 @@ static struct rows pack_rows(const struct batch *b)
     return rows;
 }
 
-static void rows_fini(struct rows *rows)
+static void rows_fini(struct outbox_commit_rows *rows)
 {
     for (size_t i = 0; i < rows->n; i++)
         buf_fini(&rows->bodies[i]);
@@ -52,48 +52,49 @@ static void rows_fini(struct rows *rows)
     free(rows->requests);
 }
 
-static void on_committed(void *ctx, enum record_status status, const char *text);
+static void on_committed(void *ctx, enum journal_status status, const char *text);
 
-static void add(struct post_commit *c, const struct rows *rows)
+static void add(struct outbox_commit *c, const struct outbox_commit_rows *rows)
 {
-    const struct post *const p = c->post;
+    const struct outbox *const p = c->post;
     c->is_pending = true;
     c->is_added = true;
-    c->first = ledger_add(p->spec.ledger, p->instance, rows->requests, rows->n, on_committed, c);
+    c->first = journal_async_add_requests(p->spec.ledger, p->instance, rows->requests, rows->n,
+                                          on_committed, c);
 }
 
-static void expand(struct post_commit *c, const struct rows *rows)
+static void expand(struct outbox_commit *c, const struct outbox_commit_rows *rows)
 {
-    const struct post *const p = c->post;
+    const struct outbox *const p = c->post;
     c->is_pending = true;
     if (c->batch->failed && !rows->n) {
-        ledger_fail_outcome(p->spec.ledger, p->instance, c->batch->turn, "the connector failed",
-                            on_committed, c);
+        journal_async_fail_outcome(p->spec.ledger, p->instance, c->batch->turn,
+                                   "the connector failed", on_committed, c);
         return;
     }
-    c->first = ledger_expand(p->spec.ledger, p->instance, c->batch->turn, rows->requests, rows->n,
-                             on_committed, c);
+    c->first = journal_async_expand(p->spec.ledger, p->instance, c->batch->turn, rows->requests,
+                                    rows->n, on_committed, c);
 }
 
 /* Of the dead letter: the plugin's words, or what came of the last attempt. */
-static void write_reason(struct buf *out, const struct post_commit *c)
+static void write_reason(struct buf *out, const struct outbox_commit *c)
 {
     const char *const said = c->batch->verdict.reason;
     const char *const text = said ? said : c->answered->error ? c->answered->error : "refused";
     log_redact(out, (struct str){text, strlen(text)});
 }
 
-static void settle(struct post_commit *c, const struct rows *rows)
+static void settle(struct outbox_commit *c, const struct outbox_commit_rows *rows)
 {
-    static const enum record_verdict verdicts[] = {
-        [TC_NEXT_DONE] = RECORD_SENT,
-        [TC_NEXT_AGAIN] = RECORD_RETRY,
-        [TC_NEXT_FAIL] = RECORD_FAIL,
+    static const enum journal_result verdicts[] = {
+        [TC_NEXT_DONE] = JOURNAL_SENT,
+        [TC_NEXT_AGAIN] = JOURNAL_RETRY,
+        [TC_NEXT_FAIL] = JOURNAL_FAIL,
     };
-    const struct post *const p = c->post;
+    const struct outbox *const p = c->post;
     CLEANUP_BUF struct buf reason = {0};
     write_reason(&reason, c);
-    const struct record_settlement settlement = {
+    const struct journal_settlement settlement = {
         .verdict = verdicts[c->batch->verdict.next],
         .in_doubt = c->answered->was_ambiguous,
         .reason = reason.p,
@@ -101,25 +102,26 @@ static void settle(struct post_commit *c, const struct rows *rows)
         .n = rows->n,
     };
     c->is_pending = true;
-    c->first = ledger_settle(p->spec.ledger, c->answered->seq, &settlement, on_committed, c);
+    c->first =
+        journal_async_settle_row(p->spec.ledger, c->answered->seq, &settlement, on_committed, c);
 }
 
 /* Before the rest: a message that is remembered, but not settled, is asked about again. */
-static void remember(const struct post_commit *c)
+static void remember(const struct outbox_commit *c)
 {
-    const struct post *const p = c->post;
-    const struct batch *const b = c->batch;
+    const struct outbox *const p = c->post;
+    const struct callback_batch *const b = c->batch;
     if (b->memory)
-        ledger_remember(p->spec.ledger, p->instance, b->turn, *b->memory ? b->memory : NULL, NULL,
-                        NULL);
+        journal_async_memory_put(p->spec.ledger, p->instance, b->turn,
+                                 *b->memory ? b->memory : NULL, NULL, NULL);
 }
 
-static void commit(struct post_commit *c)
+static void commit(struct outbox_commit *c)
 {
-    const struct batch *const b = c->batch;
+    const struct callback_batch *const b = c->batch;
     if (!c->post->spec.ledger)
         return;
-    struct rows rows = pack_rows(b);
+    struct outbox_commit_rows rows = pack_rows(b);
     remember(c);
     if (c->answered && c->answered->seq)
         settle(c, &rows);
@@ -133,12 +135,12 @@ static void commit(struct post_commit *c)
 /* ---- what comes into effect */
 
 /* The row was given up meanwhile (a bound was reached), and nothing was laid in its place. */
-static bool is_lost(const struct post_commit *c)
+static bool is_lost(const struct outbox_commit *c)
 {
-    return c->status == RECORD_UNCHANGED && c->answered && c->answered->seq;
+    return c->status == JOURNAL_NO_CHANGE && c->answered && c->answered->seq;
 }
 
-static bool takes_place(const struct post_commit *c, const struct letter *l)
+static bool takes_place(const struct outbox_commit *c, const struct outbound_request *l)
 {
     const char *const lane = c->answered ? c->answered->letter->http.lane : NULL;
     return lane && l->http.lane && strcmp(lane, l->http.lane) == 0 && is_durable(l) &&
@@ -146,45 +148,45 @@ static bool takes_place(const struct post_commit *c, const struct letter *l)
 }
 
 /* A callback may send for any turn of its instance. */
-static struct post_turn *turn_of(const struct post_commit *c, const char *id)
+static struct outbox_turn *turn_of(const struct outbox_commit *c, const char *id)
 {
     if (c->answered && strcmp(c->answered->letter->turn, id) == 0)
         return c->answered->turn;
-    return post_find_turn(c->post, id);
+    return outbox_find_turn(c->post, id);
 }
 
 /* Those that take the place of the letter answered go in front of the others, so the last of them
  * goes first into the lane. */
-static void submit_letters(struct post_commit *c)
+static void submit_letters(struct outbox_commit *c)
 {
-    struct batch *const b = c->batch;
-    struct post_item **const items = xcalloc(b->count + 1, sizeof *items);
+    struct callback_batch *const b = c->batch;
+    struct outbox_entry **const items = xcalloc(b->count + 1, sizeof *items);
     int64_t seq = c->first;
     for (size_t i = 0; i < b->count; i++) {
-        items[i] = post_add_item(c->post, turn_of(c, b->letters[i]->turn), b->letters[i]);
+        items[i] = outbox_entry_add(c->post, turn_of(c, b->letters[i]->turn), b->letters[i]);
         if (c->is_kept && is_durable(b->letters[i]))
             items[i]->seq = seq++;
     }
     for (size_t i = b->count; i-- > 0;)
         if (takes_place(c, b->letters[i]))
-            post_submit_item(items[i], true);
+            outbox_entry_submit(items[i], true);
     for (size_t i = 0; i < b->count; i++)
         if (!takes_place(c, b->letters[i]))
-            post_submit_item(items[i], false);
+            outbox_entry_submit(items[i], false);
     b->count = 0; /* they have gone over to the items */
     free(items);
 }
 
-static void drop_letters(struct post_commit *c)
+static void drop_letters(struct outbox_commit *c)
 {
-    struct batch *const b = c->batch;
+    struct callback_batch *const b = c->batch;
     for (size_t i = 0; i < b->count; i++)
-        post_drop_item(post_add_item(c->post, turn_of(c, b->letters[i]->turn), b->letters[i]),
-                       "what it was to replace is among the dead letters");
+        outbox_entry_drop(outbox_entry_add(c->post, turn_of(c, b->letters[i]->turn), b->letters[i]),
+                          "what it was to replace is among the dead letters");
     b->count = 0;
 }
 
-static bool has_durable(const struct batch *b)
+static bool has_durable(const struct callback_batch *b)
 {
     for (size_t i = 0; i < b->count; i++)
         if (is_durable(b->letters[i]))
@@ -193,9 +195,9 @@ static bool has_durable(const struct batch *b)
 }
 
 /* Who has no row has nobody else to speak of its end. */
-static void note_failure(const struct post_commit *c)
+static void note_failure(const struct outbox_commit *c)
 {
-    const struct post_item *const item = c->answered;
+    const struct outbox_entry *const item = c->answered;
     if (!item || c->batch->verdict.next != TC_NEXT_FAIL || has_durable(c->batch))
         return;
     c->post->dead += is_durable(item->letter);
@@ -205,17 +207,17 @@ static void note_failure(const struct post_commit *c)
     write_reason(&reason, c);
     const int level = is_durable(item->letter) ? LOG_ERR : LOG_INFO;
     if (*item->letter->turn)
-        log_line(level, c->post->instance, "turn %s: a request was given up: %s",
-                 item->letter->turn, reason.p);
+        log_write(level, c->post->instance, "turn %s: a request was given up: %s",
+                  item->letter->turn, reason.p);
     else
-        log_line(level, c->post->instance, "a request of no turn was given up: %s", reason.p);
+        log_write(level, c->post->instance, "a request of no turn was given up: %s", reason.p);
 }
 
-static void take_effect(struct post_commit *c)
+static void take_effect(struct outbox_commit *c)
 {
-    struct post *const p = c->post;
-    struct post_turn none = {.items = 0}, *const known = turn_of(c, c->batch->turn),
-                     *const turn = known ? known : &none;
+    struct outbox *const p = c->post;
+    struct outbox_turn none = {.items = 0}, *const known = turn_of(c, c->batch->turn),
+                       *const turn = known ? known : &none;
     turn->items++; /* it stays until the end of this function */
     turn->is_over |= c->batch->over && turn != &p->lobby;
     note_failure(c);
@@ -225,25 +227,25 @@ static void take_effect(struct post_commit *c)
         submit_letters(c);
     if (c->answered) {
         post_note_verdict(c->answered, &c->batch->verdict);
-        post_decide_item(c->answered, &c->batch->verdict);
+        outbox_entry_settle(c->answered, &c->batch->verdict);
     }
     turn->items--;
     if (known)
-        post_release_turn(p, known);
+        outbox_release_turn(p, known);
 }
 
-static void drain(struct post *p)
+static void drain(struct outbox *p)
 {
     if (p->is_draining)
         return;
     p->is_draining = true;
     while (p->first && !p->first->is_pending) {
-        struct post_commit *const c = p->first;
+        struct outbox_commit *const c = p->first;
         p->first = c->next;
         if (!p->first)
             p->end = &p->first;
         take_effect(c);
-        batch_free(c->batch);
+        callback_batch_free(c->batch);
         free(c);
     }
     p->is_draining = false;
@@ -251,29 +253,29 @@ static void drain(struct post *p)
 
 /* ---- there and back */
 
-static bool lacks_outcome(const struct post_commit *c, enum record_status status)
+static bool lacks_outcome(const struct outbox_commit *c, enum journal_status status)
 {
-    return status == RECORD_UNCHANGED && c->batch->settles == BATCH_OUTCOME && !c->is_added &&
+    return status == JOURNAL_NO_CHANGE && c->batch->settles == BATCH_OUTCOME && !c->is_added &&
            has_durable(c->batch);
 }
 
-static bool is_failure(enum record_status status)
+static bool is_failure(enum journal_status status)
 {
-    return status != RECORD_DONE && status != RECORD_UNCHANGED;
+    return status != JOURNAL_DONE && status != JOURNAL_NO_CHANGE;
 }
 
 /* No outcome was noted for this instance: what it sends is durable all the same. */
-static void add_instead(struct post_commit *c)
+static void add_instead(struct outbox_commit *c)
 {
-    struct rows rows = pack_rows(c->batch);
+    struct outbox_commit_rows rows = pack_rows(c->batch);
     add(c, &rows);
     rows_fini(&rows);
 }
 
-static void on_committed(void *ctx, enum record_status status, const char *text)
+static void on_committed(void *ctx, enum journal_status status, const char *text)
 {
     (void)text;
-    struct post_commit *const c = ctx;
+    struct outbox_commit *const c = ctx;
     c->is_pending = false;
     if (!c->post) {
         free(c);
@@ -286,23 +288,25 @@ static void on_committed(void *ctx, enum record_status status, const char *text)
     if (c->answered)
         c->answered->is_on_record = is_failure(status);
     c->status = status;
-    c->is_kept = status == RECORD_DONE;
+    c->is_kept = status == JOURNAL_DONE;
     if (is_failure(status))
-        log_line(LOG_ERR, c->post->instance,
-                 "turn %s: what it sends is not on disk: it goes out all the same", c->batch->turn);
+        log_write(LOG_ERR, c->post->instance,
+                  "turn %s: what it sends is not on disk: it goes out all the same",
+                  c->batch->turn);
     drain(c->post);
 }
 
-static struct post_item *find_asked(const struct post *p, const struct batch *b)
+static struct outbox_entry *find_asked(const struct outbox *p, const struct callback_batch *b)
 {
-    for (struct post_item *item = p->items; item && b->settles == BATCH_LETTER; item = item->next)
+    for (struct outbox_entry *item = p->items; item && b->settles == BATCH_LETTER;
+         item = item->next)
         if (item->is_asked && item->letter->id == b->letter)
             return item;
     return NULL;
 }
 
 /* What a plugin may have written there. */
-static void mend_verdict(struct tc_verdict *v, const struct post_item *item)
+static void mend_verdict(struct tc_verdict *v, const struct outbox_entry *item)
 {
     if ((unsigned)v->next > TC_NEXT_FAIL || (item->has_left && v->next == TC_NEXT_AGAIN))
         v->next = TC_NEXT_FAIL;
@@ -314,12 +318,12 @@ static void mend_verdict(struct tc_verdict *v, const struct post_item *item)
         v->hold_ms = MAX_HOLD_MS;
 }
 
-void post_batch(struct post *p, struct batch *b)
+void outbox_commit_batch(struct outbox *p, struct callback_batch *b)
 {
-    struct post_commit *const c = xcalloc(1, sizeof *c);
+    struct outbox_commit *const c = xcalloc(1, sizeof *c);
     if (!b->turn)
         b->turn = xstrdup("");
-    *c = (struct post_commit){.post = p, .batch = b, .answered = find_asked(p, b)};
+    *c = (struct outbox_commit){.post = p, .batch = b, .answered = find_asked(p, b)};
     if (c->answered) {
         c->answered->is_asked = false; /* one answer each */
         mend_verdict(&b->verdict, c->answered);

@@ -17,16 +17,16 @@
 #define LIVE_MS ((int64_t)60 * 1000)
 
 /* An attempt that is being put on record. */
-struct post_recording {
-    struct post_item *item; /* NULL: it is gone */
+struct outbox_recording {
+    struct outbox_entry *item; /* NULL: it is gone */
 };
 
-static bool is_durable(const struct post_item *item)
+static bool is_durable(const struct outbox_entry *item)
 {
     return item->letter->http.flags & TC_DURABLE;
 }
 
-static bool is_poll(const struct post_item *item)
+static bool is_poll(const struct outbox_entry *item)
 {
     return item->letter->http.flags & TC_LONG_POLL;
 }
@@ -42,10 +42,11 @@ static int64_t max_age_ms(const struct tc_http *http)
 
 /* ---- its life */
 
-struct post_item *post_add_item(struct post *p, struct post_turn *turn, struct letter *l)
+struct outbox_entry *outbox_entry_add(struct outbox *p, struct outbox_turn *turn,
+                                      struct outbound_request *l)
 {
-    struct post_item *const item = xcalloc(1, sizeof *item);
-    *item = (struct post_item){
+    struct outbox_entry *const item = xcalloc(1, sizeof *item);
+    *item = (struct outbox_entry){
         .post = p,
         .next = p->items,
         .at = &p->items,
@@ -70,9 +71,9 @@ struct post_item *post_add_item(struct post *p, struct post_turn *turn, struct l
     return item;
 }
 
-void post_free_item(struct post_item *item)
+void outbox_entry_free(struct outbox_entry *item)
 {
-    struct post *const p = item->post;
+    struct outbox *const p = item->post;
     *item->at = item->next;
     if (item->next)
         item->next->at = item->at;
@@ -86,9 +87,9 @@ void post_free_item(struct post_item *item)
         item->recording->item = NULL;
     if (item->turn) {
         item->turn->items--;
-        post_release_turn(p, item->turn);
+        outbox_release_turn(p, item->turn);
     }
-    letter_free(item->letter);
+    outbound_request_unref(item->letter);
     free(item->error);
     free(item);
 }
@@ -96,24 +97,25 @@ void post_free_item(struct post_item *item)
 /* ---- what comes of it */
 
 /* Nobody is asked: the batch that would have come. */
-static void answer_for_plugin(struct post_item *item, const struct tc_verdict *verdict)
+static void answer_for_plugin(struct outbox_entry *item, const struct tc_verdict *verdict)
 {
-    struct batch *const b = xcalloc(1, sizeof *b);
-    *b = (struct batch){.settles = BATCH_LETTER,
-                        .turn = xstrdup(item->letter->turn),
-                        .letter = item->letter->id,
-                        .verdict = *verdict};
+    struct callback_batch *const b = xcalloc(1, sizeof *b);
+    *b = (struct callback_batch){.settles = BATCH_LETTER,
+                                 .turn = xstrdup(item->letter->turn),
+                                 .letter = item->letter->id,
+                                 .verdict = *verdict};
     b->verdict.reason = NULL;
     item->is_asked = true;
-    post_batch(item->post, b);
+    outbox_commit_batch(item->post, b);
 }
 
-static struct letter_reply *new_reply(const struct post_item *item, const struct tc_reply *what)
+static struct outbound_reply *new_reply(const struct outbox_entry *item,
+                                        const struct tc_reply *what)
 {
-    struct letter_reply *const r = xcalloc(1, sizeof *r);
-    *r = (struct letter_reply){
-        .letter = item->letter->id, .about = letter_share(item->letter), .reply = *what};
-    r->reply.body = arena_copy(&r->arena, what->body, what->body_len);
+    struct outbound_reply *const r = xcalloc(1, sizeof *r);
+    *r = (struct outbound_reply){
+        .letter = item->letter->id, .about = outbound_request_ref(item->letter), .reply = *what};
+    r->reply.body = arena_memdup(&r->arena, what->body, what->body_len);
     r->reply.path = arena_strdup(&r->arena, what->path);
     r->reply.error = arena_strdup(&r->arena, what->error);
     r->reply.tag = item->letter->http.tag;
@@ -124,23 +126,23 @@ static struct letter_reply *new_reply(const struct post_item *item, const struct
 }
 
 /* Asks the plugin. `last`: there is nothing to decide any more. */
-static void tell(struct post_item *item, const struct tc_reply *what, enum tc_next next, bool last,
-                 int64_t hold_ms)
+static void tell(struct outbox_entry *item, const struct tc_reply *what, enum tc_next next,
+                 bool last, int64_t hold_ms)
 {
-    struct post *const p = item->post;
+    struct outbox *const p = item->post;
     const struct tc_verdict verdict = {.next = next, .hold_ms = hold_ms, .scope = TC_HOLD_LANE};
     free(item->error);
     item->error = *what->error ? xstrdup(what->error) : NULL;
     /* It was surely not done, and goes again: there is nothing to say. */
     const bool is_silent = what->outcome == TC_NOT_SENT && next == TC_NEXT_AGAIN;
     if (is_silent)
-        log_line(LOG_DEBUG, p->spec.instance, "attempt %u of a request is not sent: %s",
-                 item->attempts, what->error);
+        log_write(LOG_DEBUG, p->spec.instance, "attempt %u of a request is not sent: %s",
+                  item->attempts, what->error);
     if (is_silent || !item->turn || !p->channel) {
         answer_for_plugin(item, &verdict);
         return;
     }
-    struct letter_reply *const r = new_reply(item, what);
+    struct outbound_reply *const r = new_reply(item, what);
     r->last = last;
     r->verdict = verdict;
     r->verdict.reason = next == TC_NEXT_FAIL ? r->reply.error : NULL;
@@ -148,7 +150,7 @@ static void tell(struct post_item *item, const struct tc_reply *what, enum tc_ne
     p->channel->ops->reply(p->channel, item->turn->handle, r);
 }
 
-void post_drop_item(struct post_item *item, const char *why)
+void outbox_entry_drop(struct outbox_entry *item, const char *why)
 {
     const struct tc_reply reply = {.outcome = TC_DROPPED, .body = "", .error = why};
     item->has_left = true;
@@ -156,7 +158,7 @@ void post_drop_item(struct post_item *item, const char *why)
 }
 
 /* What is lost of a durable letter is asked for once more, and not a third time. */
-static void tell_answer(struct post_item *item, const struct httpc_reply *got)
+static void tell_answer(struct outbox_entry *item, const struct httpc_reply *got)
 {
     static const enum tc_outcome outcomes[] = {
         [HTTPC_OK] = TC_OK,
@@ -170,7 +172,7 @@ static void tell_answer(struct post_item *item, const struct httpc_reply *got)
     item->doubts += item->was_ambiguous;
     const bool may_repeat =
         item->letter->http.flags & TC_IDEMPOTENT || (is_durable(item) && item->doubts <= 1);
-    const struct verdict v = verdict_of(got, may_repeat);
+    const struct retry_decision v = retry_policy_decide(got, may_repeat);
     const enum tc_next next = got->outcome == HTTPC_OK ? TC_NEXT_DONE
                               : v.again                ? TC_NEXT_AGAIN
                                                        : TC_NEXT_FAIL;
@@ -185,7 +187,7 @@ static void tell_answer(struct post_item *item, const struct httpc_reply *got)
     tell(item, &reply, next, false, v.hold_ms);
 }
 
-static void tell_unsent(struct post_item *item, enum httpc_outcome outcome, const char *error)
+static void tell_unsent(struct outbox_entry *item, enum httpc_outcome outcome, const char *error)
 {
     const struct httpc_reply reply = {
         .outcome = outcome, .body = {"", 0}, .retry_after_ms = -1, .error = error};
@@ -194,40 +196,40 @@ static void tell_unsent(struct post_item *item, enum httpc_outcome outcome, cons
 
 /* ---- its attempts */
 
-static void go(struct post_item *item)
+static void go(struct outbox_entry *item)
 {
-    const struct post *const p = item->post;
-    struct filled filled;
+    const struct outbox *const p = item->post;
+    struct expanded_request filled;
     const char *const wrong =
-        letter_fill(&filled, item->letter, p->files, p->spec.option, p->spec.ctx);
+        outbox_expand_request(&filled, item->letter, p->files, p->spec.option, p->spec.ctx);
     if (wrong) {
         tell_unsent(item, HTTPC_REJECTED, wrong);
     } else {
         item->attempts++;
-        courier_go(item->parcel, &filled.http);
+        sender_start_attempt(item->parcel, &filled.http);
     }
-    filled_fini(&filled);
+    outbox_expand_fini(&filled);
 }
 
-static void on_recorded(void *ctx, enum record_status status, const char *text)
+static void on_recorded(void *ctx, enum journal_status status, const char *text)
 {
     (void)text;
-    struct post_recording *const r = ctx;
-    struct post_item *const item = r->item;
+    struct outbox_recording *const r = ctx;
+    struct outbox_entry *const item = r->item;
     free(r);
     if (!item)
         return;
     item->recording = NULL;
-    if (status == RECORD_UNCHANGED)
-        post_drop_item(item, "it is among the dead letters by now");
+    if (status == JOURNAL_NO_CHANGE)
+        outbox_entry_drop(item, "it is among the dead letters by now");
     else
         go(item);
 }
 
-void post_start_item(void *ctx, struct parcel *parcel, void *arg)
+void outbox_entry_on_start(void *ctx, struct send_item *parcel, void *arg)
 {
-    const struct post *const p = ctx;
-    struct post_item *const item = arg;
+    const struct outbox *const p = ctx;
+    struct outbox_entry *const item = arg;
     item->parcel = parcel;
     if (item->asks_first) {
         item->asks_first = false;
@@ -239,14 +241,15 @@ void post_start_item(void *ctx, struct parcel *parcel, void *arg)
         return;
     }
     item->recording = xmalloc(sizeof *item->recording);
-    *item->recording = (struct post_recording){.item = item};
-    ledger_start(p->spec.ledger, item->seq, on_recorded, item->recording);
+    *item->recording = (struct outbox_recording){.item = item};
+    journal_async_start_attempt(p->spec.ledger, item->seq, on_recorded, item->recording);
 }
 
-void post_judge_item(void *ctx, struct parcel *parcel, void *arg, const struct httpc_reply *reply)
+void outbox_entry_on_reply(void *ctx, struct send_item *parcel, void *arg,
+                           const struct httpc_reply *reply)
 {
     (void)parcel;
-    struct post_item *const item = arg;
+    struct outbox_entry *const item = arg;
     if (is_durable(item) && reply->outcome == HTTPC_OK)
         CRASH_POINT("after-send-before-record");
     post_note_reach(ctx, reply);
@@ -256,29 +259,29 @@ void post_judge_item(void *ctx, struct parcel *parcel, void *arg, const struct h
 }
 
 /* Its time limit has passed: with what the last attempt came to, if there was one. */
-static void drop_expired(struct post_item *item)
+static void drop_expired(struct outbox_entry *item)
 {
     CLEANUP_BUF struct buf why = {0};
     buf_add_str(&why, "not delivered within its time limit");
     if (item->error)
         buf_printf(&why, "; the last attempt: %s", item->error);
-    post_drop_item(item, why.p);
+    outbox_entry_drop(item, why.p);
 }
 
-void post_end_item(void *ctx, void *arg, enum lanes_end end)
+void outbox_entry_on_end(void *ctx, void *arg, enum send_result end)
 {
     (void)ctx;
-    struct post_item *const item = arg;
+    struct outbox_entry *const item = arg;
     item->parcel = NULL;
     switch (end) {
-    case LANES_DECIDED:
-    case LANES_CLOSED:
-        post_free_item(item);
+    case SEND_DECIDED:
+    case SEND_CLOSED:
+        outbox_entry_free(item);
         return;
-    case LANES_REPLACED:
-        post_drop_item(item, "a newer one or the final has taken its place");
+    case SEND_REPLACED:
+        outbox_entry_drop(item, "a newer one or the final has taken its place");
         return;
-    case LANES_EXPIRED:
+    case SEND_EXPIRED:
         drop_expired(item);
         return;
     }
@@ -286,21 +289,21 @@ void post_end_item(void *ctx, void *arg, enum lanes_end end)
 
 /* ---- its way */
 
-void post_submit_item(struct post_item *item, bool is_ahead)
+void outbox_entry_submit(struct outbox_entry *item, bool is_ahead)
 {
-    static const enum lane_priority priorities[] = {
+    static const enum send_priority priorities[] = {
         [TC_P_FINAL] = LANE_FINAL,
         [TC_P_REQUEST] = LANE_REQUEST,
         [TC_P_NOTICE] = LANE_NOTICE,
         [TC_P_LIVE] = LANE_LIVE,
     };
-    const struct post *const p = item->post;
+    const struct outbox *const p = item->post;
     const struct tc_http *const http = &item->letter->http;
     if (item->is_excess) {
-        post_drop_item(item, "too many requests are under way");
+        outbox_entry_drop(item, "too many requests are under way");
         return;
     }
-    const struct courier_letter letter = {
+    const struct send_spec letter = {
         .lane = http->lane,
         .priority = priorities[http->priority],
         .key = http->priority == TC_P_LIVE ? http->key : NULL,
@@ -311,39 +314,39 @@ void post_submit_item(struct post_item *item, bool is_ahead)
         .spares_live = !*item->letter->turn, /* of the lobby */
         .arg = item,
     };
-    courier_send(p->courier, &letter);
+    sender_submit(p->courier, &letter);
 }
 
 /* One pause is told once, however many requests are told to wait. */
-static void note_pause(struct post_item *item, int64_t hold_ms)
+static void note_pause(struct outbox_entry *item, int64_t hold_ms)
 {
-    struct post *const p = item->post;
+    struct outbox *const p = item->post;
     const int64_t now = clock_mono_ms();
     if (!item->was_limited || hold_ms <= 0 || now < p->pause_ends_ms)
         return;
     p->pause_ends_ms = now + hold_ms;
-    log_line(LOG_WARN, "host", "instance %s: its service wants a pause of %.1f s", p->spec.instance,
-             (double)hold_ms / 1000);
+    log_write(LOG_WARN, "host", "instance %s: its service wants a pause of %.1f s",
+              p->spec.instance, (double)hold_ms / 1000);
 }
 
-void post_decide_item(struct post_item *item, const struct tc_verdict *verdict)
+void outbox_entry_settle(struct outbox_entry *item, const struct tc_verdict *verdict)
 {
-    static const enum verdict_scope scopes[] = {
-        [TC_HOLD_LANE] = VERDICT_LANE,
+    static const enum retry_scope scopes[] = {
+        [TC_HOLD_LANE] = RETRY_CONVERSATION,
         [TC_HOLD_RATES] = VERDICT_RATES,
         [TC_HOLD_INSTANCE] = VERDICT_INSTANCE,
     };
     item->is_asked = false;
     if (!item->parcel) {
-        post_free_item(item);
+        outbox_entry_free(item);
         return;
     }
-    struct parcel *const parcel = item->parcel;
+    struct send_item *const parcel = item->parcel;
     item->parcel = NULL;
-    const struct verdict v = {.again = verdict->next == TC_NEXT_AGAIN,
-                              .hold_ms = verdict->hold_ms,
-                              .scope = scopes[verdict->scope]};
+    const struct retry_decision v = {.again = verdict->next == TC_NEXT_AGAIN,
+                                     .hold_ms = verdict->hold_ms,
+                                     .scope = scopes[verdict->scope]};
     if (v.again)
         note_pause(item, v.hold_ms);
-    courier_decide(parcel, &v);
+    sender_settle(parcel, &v);
 }

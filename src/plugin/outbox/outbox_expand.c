@@ -10,7 +10,7 @@
 #define MAX_OPTION ((size_t)4 << 10)
 #define JSON_TYPE "application/json; charset=utf-8"
 
-struct filling {
+struct expand_state {
     struct arena *arena;
     const char *(*option)(void *ctx, const char *name);
     void *ctx;
@@ -24,7 +24,7 @@ static size_t origin_len(const char *url)
     return host ? (size_t)(host - url) + 3 + strcspn(host + 3, "/?#") : 0;
 }
 
-static void put_option(struct filling *f, struct buf *out, const char *name, bool origin_only)
+static void put_option(struct expand_state *f, struct buf *out, const char *name, bool origin_only)
 {
     const char *const text = f->option ? f->option(f->ctx, name) : NULL;
     if (!text)
@@ -45,7 +45,7 @@ static const char *find_open(const char *text)
 }
 
 /* The text itself when nothing is to be put in. */
-static const char *fill(struct filling *f, const char *text)
+static const char *fill(struct expand_state *f, const char *text)
 {
     CLEANUP_BUF struct buf out = {0};
     const char *at = text, *open;
@@ -67,7 +67,7 @@ static const char *fill(struct filling *f, const char *text)
     return arena_strndup(f->arena, out.p, out.len);
 }
 
-static const struct httpc_header *fill_headers(struct filling *f, const struct tc_http *http)
+static const struct httpc_header *fill_headers(struct expand_state *f, const struct tc_http *http)
 {
     struct httpc_header *const to = arena_alloc(f->arena, (http->header_count + 1) * sizeof *to);
     for (size_t i = 0; i < http->header_count; i++)
@@ -84,12 +84,13 @@ static unsigned flags_of(const struct tc_http *http)
            (http->flags & TC_LONG_POLL ? HTTPC_LONG_POLL : 0u);
 }
 
-const char *letter_fill(struct filled *f, const struct letter *l, const char *save_dir,
-                        const char *(*option)(void *ctx, const char *name), void *ctx)
+const char *outbox_expand_request(struct expanded_request *f, const struct outbound_request *l,
+                                  const char *save_dir,
+                                  const char *(*option)(void *ctx, const char *name), void *ctx)
 {
     const struct tc_http *const http = &l->http;
-    *f = (struct filled){.http = {.flags = 0}};
-    struct filling filling = {.arena = &f->arena, .option = option, .ctx = ctx};
+    *f = (struct expanded_request){.http = {.flags = 0}};
+    struct expand_state filling = {.arena = &f->arena, .option = option, .ctx = ctx};
     if (http->flags & TC_SAVE && !save_dir)
         return "there is no folder for files";
     f->http = (struct httpc_request){
@@ -108,7 +109,7 @@ const char *letter_fill(struct filled *f, const struct letter *l, const char *sa
     return filling.wrong;
 }
 
-void filled_fini(struct filled *f)
+void outbox_expand_fini(struct expanded_request *f)
 {
     arena_fini(&f->arena);
 }

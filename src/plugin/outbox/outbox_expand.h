@@ -7,15 +7,16 @@
 #include "io/http/client/httpc.h"
 #include "plugin/outbound.h"
 
-struct filled {
+struct expanded_request {
     struct httpc_request http; /* its strings are the letter's or the arena's */
     struct arena arena;
 };
 
 /* NULL, or why it cannot be sent: a text of the arena, without any option's text. `option` gives
  * the text of an option, NULL when there is none of that name. */
-const char *letter_fill(struct filled *f, const struct letter *l, const char *save_dir,
-                        const char *(*option)(void *ctx, const char *name), void *ctx);
-void filled_fini(struct filled *f);
+const char *outbox_expand_request(struct expanded_request *f, const struct outbound_request *l,
+                                  const char *save_dir,
+                                  const char *(*option)(void *ctx, const char *name), void *ctx);
+void outbox_expand_fini(struct expanded_request *f);
 
 #endif

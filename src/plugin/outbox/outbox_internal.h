@@ -12,8 +12,8 @@
 #include "plugin/outbox/outbox.h"
 
 /* A turn as far as it has been named to the instance. */
-struct post_turn {
-    struct post_turn *next;
+struct outbox_turn {
+    struct outbox_turn *next;
     char *id;
     void *handle;
     size_t items;
@@ -21,20 +21,20 @@ struct post_turn {
     bool is_over;    /* gone with its last item */
 };
 
-struct post_item {
-    struct post *post;
-    struct post_item *next, **at; /* post->items */
-    struct letter *letter;
-    struct post_turn *turn;           /* NULL: not known, so nobody is asked */
-    struct parcel *parcel;            /* from its turn until it is decided */
-    struct post_recording *recording; /* its attempt is being put on record */
-    int64_t seq;                      /* of its row; 0: none */
-    int64_t since_ms;                 /* clock_mono_ms of its beginning */
-    int64_t left_ms, delay_ms;        /* from then */
-    uint32_t attempts, doubts;        /* doubts: attempts whose answer is not known */
-    bool in_doubt;                    /* one of them, or of an earlier run */
-    bool asks_first;                  /* in doubt from an earlier run: the plugin decides */
-    bool is_excess;                   /* there were too many already */
+struct outbox_entry {
+    struct outbox *post;
+    struct outbox_entry *next, **at; /* post->items */
+    struct outbound_request *letter;
+    struct outbox_turn *turn;           /* NULL: not known, so nobody is asked */
+    struct send_item *parcel;           /* from its turn until it is decided */
+    struct outbox_recording *recording; /* its attempt is being put on record */
+    int64_t seq;                        /* of its row; 0: none */
+    int64_t since_ms;                   /* clock_mono_ms of its beginning */
+    int64_t left_ms, delay_ms;          /* from then */
+    uint32_t attempts, doubts;          /* doubts: attempts whose answer is not known */
+    bool in_doubt;                      /* one of them, or of an earlier run */
+    bool asks_first;                    /* in doubt from an earlier run: the plugin decides */
+    bool is_excess;                     /* there were too many already */
     bool is_on_record;  /* its row is still in flight: what came of it could not be written */
     bool has_left;      /* its lane: there is nothing to decide any more */
     bool is_asked;      /* a reply is out; its batch will come */
@@ -45,28 +45,28 @@ struct post_item {
 };
 
 /* A batch on its way to the disk. They take effect in the order in which they came. */
-struct post_commit {
-    struct post *post; /* NULL: it is gone */
-    struct post_commit *next;
-    struct batch *batch;
-    struct post_item *answered; /* BATCH_LETTER; or NULL */
-    int64_t first;              /* number of the first row it lays */
-    enum record_status status;
+struct outbox_commit {
+    struct outbox *post; /* NULL: it is gone */
+    struct outbox_commit *next;
+    struct callback_batch *batch;
+    struct outbox_entry *answered; /* BATCH_LETTER; or NULL */
+    int64_t first;                 /* number of the first row it lays */
+    enum journal_status status;
     bool is_pending; /* the ledger has it */
     bool is_kept;    /* its durable letters are on disk */
     bool is_added;   /* there was no outcome row to take the place of */
 };
 
-struct post {
-    struct post_spec spec;
+struct outbox {
+    struct outbox_spec spec;
     char *instance, *files;
-    struct courier *courier;
+    struct sender *courier;
     struct channel *channel;
-    struct post_turn lobby, *turns;
-    struct post_item *items;
+    struct outbox_turn lobby, *turns;
+    struct outbox_entry *items;
     size_t item_count, poll_count;
-    size_t loose_count, loose_bytes;  /* of items that are not durable */
-    struct post_commit *first, **end; /* batches */
+    size_t loose_count, loose_bytes;    /* of items that are not durable */
+    struct outbox_commit *first, **end; /* batches */
     bool is_draining;
     bool is_away;          /* its service was not reached */
     int64_t away_since_ms; /* clock_mono_ms */
@@ -80,34 +80,36 @@ struct post {
 
 /* ---- outbox.c */
 
-struct post_turn *post_find_turn(struct post *p, const char *id);
+struct outbox_turn *outbox_find_turn(struct outbox *p, const char *id);
 /* When it is over and nothing of it is under way. */
-void post_release_turn(struct post *p, struct post_turn *t);
+void outbox_release_turn(struct outbox *p, struct outbox_turn *t);
 
 /* ---- outbox_trouble.c */
 
-/* Before post_decide_item. */
-void post_note_verdict(const struct post_item *item, const struct tc_verdict *v);
-void post_note_reach(struct post *p, const struct httpc_reply *reply);
-void post_add_trouble(const struct post *p, struct post_stats *stats);
-void post_free_trouble(struct post *p);
+/* Before outbox_entry_settle. */
+void post_note_verdict(const struct outbox_entry *item, const struct tc_verdict *v);
+void post_note_reach(struct outbox *p, const struct httpc_reply *reply);
+void post_add_trouble(const struct outbox *p, struct outbox_stats *stats);
+void post_free_trouble(struct outbox *p);
 
 /* ---- outbox_entry.c: takes over the letter */
 
-struct post_item *post_add_item(struct post *p, struct post_turn *turn, struct letter *l);
-void post_free_item(struct post_item *item);
+struct outbox_entry *outbox_entry_add(struct outbox *p, struct outbox_turn *turn,
+                                      struct outbound_request *l);
+void outbox_entry_free(struct outbox_entry *item);
 /* Into its lane, or (too many) back to the plugin. */
-void post_submit_item(struct post_item *item, bool is_ahead);
+void outbox_entry_submit(struct outbox_entry *item, bool is_ahead);
 /* Instead of sending it. */
-void post_drop_item(struct post_item *item, const char *why);
-void post_decide_item(struct post_item *item, const struct tc_verdict *verdict);
+void outbox_entry_drop(struct outbox_entry *item, const char *why);
+void outbox_entry_settle(struct outbox_entry *item, const struct tc_verdict *verdict);
 /* What the courier asks (sender.h). */
-void post_start_item(void *ctx, struct parcel *parcel, void *arg);
-void post_judge_item(void *ctx, struct parcel *parcel, void *arg, const struct httpc_reply *reply);
-void post_end_item(void *ctx, void *arg, enum lanes_end end);
+void outbox_entry_on_start(void *ctx, struct send_item *parcel, void *arg);
+void outbox_entry_on_reply(void *ctx, struct send_item *parcel, void *arg,
+                           const struct httpc_reply *reply);
+void outbox_entry_on_end(void *ctx, void *arg, enum send_result end);
 
 /* ---- outbox_recovery.c: what an earlier run left */
 
-void post_load(struct post *p);
+void outbox_recover(struct outbox *p);
 
 #endif

@@ -21,14 +21,14 @@ static bool is_same_path(const char *a, const char *b)
     return n == path_length(b) && strncmp(a, b, n) == 0;
 }
 
-static void clear_trouble(struct post *p)
+static void clear_trouble(struct outbox *p)
 {
     free(p->trouble);
     free(p->trouble_url);
     p->trouble = p->trouble_url = NULL;
 }
 
-static void set_trouble(struct post *p, const char *reason, const char *url)
+static void set_trouble(struct outbox *p, const char *reason, const char *url)
 {
     if (!p->trouble)
         p->trouble_since_ms = clock_mono_ms();
@@ -37,9 +37,9 @@ static void set_trouble(struct post *p, const char *reason, const char *url)
     p->trouble_url = xstrdup(url);
 }
 
-void post_note_verdict(const struct post_item *item, const struct tc_verdict *v)
+void post_note_verdict(const struct outbox_entry *item, const struct tc_verdict *v)
 {
-    struct post *const p = item->post;
+    struct outbox *const p = item->post;
     const char *const url = item->letter->http.url;
     if (v->scope == TC_HOLD_INSTANCE && v->reason && *v->reason && v->next != TC_NEXT_DONE)
         set_trouble(p, v->reason, v->next == TC_NEXT_FAIL ? url : NULL);
@@ -49,7 +49,7 @@ void post_note_verdict(const struct post_item *item, const struct tc_verdict *v)
 }
 
 /* Requests that go again unasked leave no other trace of a service that is away, or back. */
-void post_note_reach(struct post *p, const struct httpc_reply *reply)
+void post_note_reach(struct outbox *p, const struct httpc_reply *reply)
 {
     const bool is_away = reply->outcome == HTTPC_NOT_SENT;
     if (is_away == p->is_away || reply->outcome == HTTPC_AMBIGUOUS)
@@ -57,13 +57,13 @@ void post_note_reach(struct post *p, const struct httpc_reply *reply)
     p->is_away = is_away;
     p->away_since_ms = clock_mono_ms();
     if (is_away)
-        log_line(LOG_WARN, "host", "instance %s: its service is not reached: %s", p->spec.instance,
-                 reply->error);
+        log_write(LOG_WARN, "host", "instance %s: its service is not reached: %s", p->spec.instance,
+                  reply->error);
     else
-        log_line(LOG_INFO, "host", "instance %s: its service is reached again", p->spec.instance);
+        log_write(LOG_INFO, "host", "instance %s: its service is reached again", p->spec.instance);
 }
 
-void post_add_trouble(const struct post *p, struct post_stats *stats)
+void post_add_trouble(const struct outbox *p, struct outbox_stats *stats)
 {
     const int64_t now = clock_mono_ms();
     stats->trouble = p->trouble;
@@ -72,7 +72,7 @@ void post_add_trouble(const struct post *p, struct post_stats *stats)
     stats->away_ms = p->is_away ? now - p->away_since_ms : 0;
 }
 
-void post_free_trouble(struct post *p)
+void post_free_trouble(struct outbox *p)
 {
     clear_trouble(p);
 }

@@ -21,11 +21,11 @@
 
 static void *process_open(struct channel *channel, const struct channel_turn *turn)
 {
-    struct guest *const g = guest_of(channel);
-    const bool waits = g->stage != GUEST_RUNNING && g->stage != GUEST_STOPPING;
-    if (g->closing || (waits && backlog_fill(&g->backlog) >= GONE_FILL))
+    struct connector_process *const g = connector_process_of(channel);
+    const bool waits = g->stage != CONNECTOR_RUNNING && g->stage != CONNECTOR_STOPPING;
+    if (g->closing || (waits && backlog_fill_ratio(&g->backlog) >= GONE_FILL))
         return NULL;
-    struct guest_turn *const t = xcalloc(1, sizeof *t);
+    struct connector_turn *const t = xcalloc(1, sizeof *t);
     t->number = ++g->last_turn;
     t->named = (struct channel_turn){
         .id = arena_strdup(&t->arena, turn->id),
@@ -36,169 +36,170 @@ static void *process_open(struct channel *channel, const struct channel_turn *tu
     };
     t->letters = turn->letters;
     t->late = t->done = turn->over;
-    t->lane = turn->over ? NULL : backlog_open(&g->backlog, t);
-    guest_link_turn(g, t);
+    t->lane = turn->over ? NULL : backlog_open_turn(&g->backlog, t);
+    connector_process_link_turn(g, t);
     return t;
 }
 
-static void process_send(struct channel *channel, void *turn, struct event_box *box)
+static void process_send(struct channel *channel, void *turn, struct shared_event *box)
 {
-    const struct guest_turn *const t = turn;
-    traffic_put_event(guest_of(channel), t->lane, box);
+    const struct connector_turn *const t = turn;
+    connector_writer_put_event(connector_process_of(channel), t->lane, box);
 }
 
 static void process_gather(struct channel *channel, bool on)
 {
-    struct guest *const g = guest_of(channel);
+    struct connector_process *const g = connector_process_of(channel);
     g->gathers = on;
     if (!on)
-        traffic_take_casts(g);
+        connector_writer_flush_staged(g);
 }
 
-static void process_reply(struct channel *channel, void *turn, struct letter_reply *r)
+static void process_reply(struct channel *channel, void *turn, struct outbound_reply *r)
 {
-    traffic_put_mail(guest_of(channel), FRAME_REPLY, turn, mail_reply(turn, r));
+    connector_writer_put_control(connector_process_of(channel), IPC_REPLY, turn,
+                                 control_msg_new_reply(turn, r));
 }
 
-static bool is_up(const struct guest *g)
+static bool is_up(const struct connector_process *g)
 {
-    return g->stage == GUEST_STARTING || g->stage == GUEST_RUNNING;
+    return g->stage == CONNECTOR_STARTING || g->stage == CONNECTOR_RUNNING;
 }
 
 static void process_hit(struct channel *channel, struct channel_hit *h)
 {
-    struct guest *const g = guest_of(channel);
+    struct connector_process *const g = connector_process_of(channel);
     if (!is_up(g) || g->closing) {
         h->answered(h->arg, NULL);
-        mail_free_hit(h);
+        channel_hit_free(h);
         return;
     }
     struct pending_hit *const hit = xmalloc(sizeof *hit);
     *hit = (struct pending_hit){g->hits, ++g->last_hit, h->answered, h->arg};
     g->hits = hit;
-    traffic_put_mail(g, FRAME_HIT, NULL, mail_hit(hit->number, h));
+    connector_writer_put_control(g, IPC_HIT, NULL, control_msg_new_hit(hit->number, h));
 }
 
 /* Of a socket of an earlier life nobody wants to know. */
 static void process_frame(struct channel *channel, const struct tc_frame *frame)
 {
-    struct guest *const g = guest_of(channel);
+    struct connector_process *const g = connector_process_of(channel);
     if (!is_up(g) || (uint64_t)frame->socket <= g->socket_base)
         return;
     g->open_sockets -= frame->event == TC_SOCKET_CLOSED && g->open_sockets;
     struct tc_frame own = *frame;
     own.socket -= (int64_t)g->socket_base;
-    traffic_put_mail(g, FRAME_SOCKET, NULL, mail_frame(&own));
+    connector_writer_put_control(g, IPC_SOCKET, NULL, control_msg_new_socket_text(&own));
 }
 
 /* Who can wait does so before what waits for it is out of the caches. */
-static bool below(const struct guest *g, double part)
+static bool below(const struct connector_process *g, double part)
 {
     const double near = (double)(g->backlog.stats.events + g->sent.count) / NEAR_EVENTS;
-    const double fill = backlog_fill(&g->backlog);
+    const double fill = backlog_fill_ratio(&g->backlog);
     return (near > fill ? near : fill) <= part;
 }
 
 /* What has been done meanwhile is no reason to wake it before there is more for it. */
-static bool has_room(struct guest *g)
+static bool has_room(struct connector_process *g)
 {
-    return below(g, 0.5) || (is_up(g) && life_catch_up(g) && below(g, 0.5));
+    return below(g, 0.5) || (is_up(g) && connector_supervisor_sync_progress(g) && below(g, 0.5));
 }
 
 /* What it waits for is the instance: an instance that waits for the host must not wait for ever. */
 static bool process_wait_room(struct channel *channel, int timeout_ms)
 {
-    struct guest *const g = guest_of(channel);
-    traffic_take_casts(g);
+    struct connector_process *const g = connector_process_of(channel);
+    connector_writer_flush_staged(g);
     if (has_room(g))
         return true;
-    intake_release(g);
+    connector_reader_resume(g);
     if (timeout_ms <= 0 && is_up(g)) /* then it works while others are waited for */
-        life_pump(g, 0);
+        connector_supervisor_poll(g, 0);
     const int64_t deadline_ms = clock_mono_ms() + timeout_ms;
     for (int64_t left = timeout_ms; left > 0 && !below(g, 0.25) && !g->questions && is_up(g);
          left = deadline_ms - clock_mono_ms())
-        life_pump(g, left < PUMP_MS ? (int)left : PUMP_MS);
+        connector_supervisor_poll(g, left < PUMP_MS ? (int)left : PUMP_MS);
     return below(g, 0.5) || g->questions;
 }
 
 static struct channel_health process_health(struct channel *channel)
 {
-    const struct guest *const g = guest_of(channel);
+    const struct connector_process *const g = connector_process_of(channel);
     struct channel_health h = g->before;
     h.dropped += g->backlog.stats.dropped;
-    h.fill = backlog_fill(&g->backlog);
+    h.fill = backlog_fill_ratio(&g->backlog);
     h.own_process = true;
-    h.use = limits_use(g->limits);
+    h.use = connector_limits_use(g->limits);
     h.down = g->died_ms != 0;
     h.starting = !g->ever_started;
     if (h.down) {
         const int64_t now = clock_mono_ms();
         h.open = g->revival.open;
         h.down_ms = now - g->died_ms;
-        h.next_ms = g->stage == GUEST_DOWN && g->next_ms > now ? g->next_ms - now : 0;
+        h.next_ms = g->stage == CONNECTOR_DOWN && g->next_ms > now ? g->next_ms - now : 0;
     }
     if (!g->gauge)
         return h;
-    const struct gauge_times times = gauge_times(g->gauge);
-    h.delivered += gauge_delivered(g->gauge);
-    h.failed += gauge_failed(g->gauge);
+    const struct callback_histogram times = status_page_histogram(g->gauge);
+    h.delivered += status_page_delivered(g->gauge);
+    h.failed += status_page_failed(g->gauge);
     for (size_t i = 0; i < GAUGE_BUCKETS; i++)
         h.times.counts[i] += times.counts[i];
     h.times.sum_us += times.sum_us;
     h.pid = g->spawn.pid;
-    h.rss = spawn_rss(&g->spawn);
+    h.rss = connector_spawn_rss_bytes(&g->spawn);
     return h;
 }
 
 /* ---- end ---- */
 
-static void give_up_questions(struct guest *g)
+static void give_up_questions(struct connector_process *g)
 {
     while (g->questions)
-        intake_refuse(g, g->questions);
+        connector_reader_refuse_call(g, g->questions);
 }
 
-static void log_killed(const struct guest *g)
+static void log_killed(const struct connector_process *g)
 {
     int64_t since;
-    const char *const callback = g->gauge ? gauge_running(g->gauge, &since) : NULL;
-    log_line(LOG_ERR, g->label, "killed in %s: it did not end in time; %zu events are lost",
-             callback ? callback : "its queue",
-             g->backlog.stats.events + g->again.count + g->sent.count);
+    const char *const callback = g->gauge ? status_page_running_callback(g->gauge, &since) : NULL;
+    log_write(LOG_ERR, g->label, "killed in %s: it did not end in time; %zu events are lost",
+              callback ? callback : "its queue",
+              g->backlog.stats.events + g->again.count + g->sent.count);
 }
 
 static void process_stop(struct channel *channel)
 {
-    struct guest *const g = guest_of(channel);
+    struct connector_process *const g = connector_process_of(channel);
     g->closing = true;
-    traffic_take_casts(g);
-    backlog_release(&g->backlog);
+    connector_writer_flush_staged(g);
+    backlog_stop_pacing(&g->backlog);
     give_up_questions(g);
-    if (g->stage == GUEST_NEW || (g->stage == GUEST_DOWN && traffic_is_idle(g)))
-        life_kill(g);
-    else if (g->stage == GUEST_DOWN)
-        life_revive(g);
+    if (g->stage == CONNECTOR_NEW || (g->stage == CONNECTOR_DOWN && connector_writer_is_idle(g)))
+        connector_supervisor_kill(g);
+    else if (g->stage == CONNECTOR_DOWN)
+        connector_supervisor_restart(g);
     life_stop_held(g);
-    traffic_flush_soon(g);
+    connector_writer_flush_soon(g);
 }
 
 static bool process_kill(struct channel *channel)
 {
-    struct guest *const g = guest_of(channel);
+    struct connector_process *const g = connector_process_of(channel);
     if (!g->unwanted)
         log_killed(g);
-    life_kill(g);
-    return g->stage == GUEST_ENDED;
+    connector_supervisor_kill(g);
+    return g->stage == CONNECTOR_ENDED;
 }
 
-static void free_guest(struct guest *g)
+static void free_guest(struct connector_process *g)
 {
     traffic_fini(g);
     while (g->hits)
-        intake_finish_hit(g, g->hits->number, NULL);
+        connector_reader_finish_hit(g, g->hits->number, NULL);
     while (g->turns)
-        guest_free_turn(g, g->turns);
+        connector_process_free_turn(g, g->turns);
     backlog_fini(&g->backlog);
     loop_timer_free(g->flush);
     loop_timer_free(g->watch);
@@ -207,9 +208,9 @@ static void free_guest(struct guest *g)
     buf_fini(&g->out);
     buf_fini(&g->frame);
     buf_fini(&g->printed);
-    limits_free(g->limits);
+    connector_limits_free(g->limits);
     arena_fini(&g->arena);
-    loader_free(g->loaded);
+    loader_unref_plugin(g->loaded);
     free(g->refused);
     free(g->label);
     free(g->name);
@@ -218,26 +219,26 @@ static void free_guest(struct guest *g)
 
 /* The process is gone but in rare cases: one that the kernel does not let end is left to whoever
  * inherits it when the host ends. */
-static void dispose(struct guest *g)
+static void dispose(struct connector_process *g)
 {
-    life_kill(g);
-    for (int i = 0; g->stage == GUEST_DYING && i < REAP_MS; i++)
-        life_pump(g, 1);
-    if (g->stage == GUEST_DYING)
-        log_line(LOG_WARN, g->label, "its process %d was killed and has not ended",
-                 (int)g->spawn.pid);
-    intake_forget(g);
+    connector_supervisor_kill(g);
+    for (int i = 0; g->stage == CONNECTOR_DYING && i < REAP_MS; i++)
+        connector_supervisor_poll(g, 1);
+    if (g->stage == CONNECTOR_DYING)
+        log_write(LOG_WARN, g->label, "its process %d was killed and has not ended",
+                  (int)g->spawn.pid);
+    connector_reader_reset(g);
     free_guest(g);
 }
 
 static int process_join(struct channel *channel, int64_t deadline_ms)
 {
-    struct guest *const g = guest_of(channel);
+    struct connector_process *const g = connector_process_of(channel);
     intake_release_awaited(g);
-    for (int64_t left; g->stage != GUEST_ENDED && g->stage != GUEST_NEW &&
+    for (int64_t left; g->stage != CONNECTOR_ENDED && g->stage != CONNECTOR_NEW &&
                        (left = deadline_ms - clock_mono_ms()) > 0;)
-        life_pump(g, left < PUMP_MS ? (int)left : PUMP_MS);
-    const bool ended = g->stage == GUEST_ENDED || g->stage == GUEST_NEW;
+        connector_supervisor_poll(g, left < PUMP_MS ? (int)left : PUMP_MS);
+    const bool ended = g->stage == CONNECTOR_ENDED || g->stage == CONNECTOR_NEW;
     if (!ended && !g->unwanted)
         log_killed(g);
     dispose(g);
@@ -248,15 +249,15 @@ static int process_join(struct channel *channel, int64_t deadline_ms)
 
 static void process_launch(struct channel *channel)
 {
-    struct guest *const g = guest_of(channel);
+    struct connector_process *const g = connector_process_of(channel);
     struct tc_err err = {0};
-    if (life_begin(g, &err) == 0)
+    if (connector_supervisor_start(g, &err) == 0)
         return;
-    g->refused = xstrdup(err_str(&err));
-    g->stage = GUEST_ENDED;
+    g->refused = xstrdup(err_format(&err));
+    g->stage = CONNECTOR_ENDED;
 }
 
-static void tell_disabled(const struct guest *g, struct tc_err *err)
+static void tell_disabled(const struct connector_process *g, struct tc_err *err)
 {
     struct tc_err why = {0};
     life_explain(g, &why);
@@ -266,25 +267,25 @@ static void tell_disabled(const struct guest *g, struct tc_err *err)
 }
 
 /* A process that dies belongs to the state before its death until it is reaped. */
-static enum channel_state judge_stage(const struct guest *g)
+static enum channel_state judge_stage(const struct connector_process *g)
 {
-    if (g->stage == GUEST_ENDED)
+    if (g->stage == CONNECTOR_ENDED)
         return g->closing || g->ever_started ? CHANNEL_ENDED : CHANNEL_FAILED;
-    if (g->stage == GUEST_NEW)
+    if (g->stage == CONNECTOR_NEW)
         return CHANNEL_NEW;
     if (g->closing)
         return CHANNEL_STOPPING;
-    if (g->stage == GUEST_DOWN)
+    if (g->stage == CONNECTOR_DOWN)
         return CHANNEL_DOWN;
-    return g->stage == GUEST_STARTING || (g->stage == GUEST_DYING && !g->ever_started)
+    return g->stage == CONNECTOR_STARTING || (g->stage == CONNECTOR_DYING && !g->ever_started)
                ? CHANNEL_STARTING
-           : g->stage == GUEST_DYING && g->died_ms ? CHANNEL_STARTING
-                                                   : CHANNEL_RUNNING;
+           : g->stage == CONNECTOR_DYING && g->died_ms ? CHANNEL_STARTING
+                                                       : CHANNEL_RUNNING;
 }
 
 static enum channel_state process_state(struct channel *channel, struct tc_err *err)
 {
-    const struct guest *const g = guest_of(channel);
+    const struct connector_process *const g = connector_process_of(channel);
     const enum channel_state state = judge_stage(g);
     if (err && state == CHANNEL_FAILED)
         tell_disabled(g, err);
@@ -295,19 +296,19 @@ static enum channel_state process_state(struct channel *channel, struct tc_err *
 
 static void process_release(struct channel *channel)
 {
-    struct guest *const g = guest_of(channel);
-    intake_release(g);
-    traffic_flush_soon(g); /* which ends one that has said what it must not */
+    struct connector_process *const g = connector_process_of(channel);
+    connector_reader_resume(g);
+    connector_writer_flush_soon(g); /* which ends one that has said what it must not */
 }
 
 static int process_await(struct channel *channel, struct tc_err *err)
 {
-    struct guest *const g = guest_of(channel);
-    if (g->stage == GUEST_NEW)
+    struct connector_process *const g = connector_process_of(channel);
+    if (g->stage == CONNECTOR_NEW)
         process_launch(channel);
-    while (g->stage == GUEST_STARTING || g->stage == GUEST_DYING)
-        life_pump(g, PUMP_MS);
-    if (g->stage == GUEST_RUNNING) {
+    while (g->stage == CONNECTOR_STARTING || g->stage == CONNECTOR_DYING)
+        connector_supervisor_poll(g, PUMP_MS);
+    if (g->stage == CONNECTOR_RUNNING) {
         g->awaited = true;
         return 0;
     }
@@ -319,8 +320,8 @@ static int process_await(struct channel *channel, struct tc_err *err)
 /* What it died of is mended, says who asks for it. */
 static int process_revive(struct channel *channel, struct tc_err *err)
 {
-    struct guest *const g = guest_of(channel);
-    if (g->stage == GUEST_DOWN && life_begin(g, err) < 0)
+    struct connector_process *const g = connector_process_of(channel);
+    if (g->stage == CONNECTOR_DOWN && connector_supervisor_start(g, err) < 0)
         return -1;
     g->pardoned = true;
     return 0;
@@ -329,7 +330,7 @@ static int process_revive(struct channel *channel, struct tc_err *err)
 static void process_remind(struct channel *channel, void *turn, const char *memory)
 {
     (void)channel;
-    struct guest_turn *const t = turn;
+    struct connector_turn *const t = turn;
     t->named.memory = arena_strdup(&t->arena, memory);
 }
 
@@ -357,26 +358,26 @@ static const struct channel_ops process_ops = {
 
 static void on_flush(void *arg)
 {
-    struct guest *const g = arg;
+    struct connector_process *const g = arg;
     intake_release_awaited(g);
     if (g->broke && guest_has_process(g))
-        life_end(g);
+        connector_supervisor_handle_exit(g);
     else
-        traffic_flush(g);
+        connector_writer_flush(g);
 }
 
 static void on_watch(void *arg)
 {
-    life_watch(arg);
+    connector_supervisor_check(arg);
 }
 
 static void on_revive(void *arg)
 {
-    struct guest *const g = arg;
-    if (g->stage == GUEST_DYING)
+    struct connector_process *const g = arg;
+    if (g->stage == CONNECTOR_DYING)
         life_reap(g);
     else
-        life_revive(g);
+        connector_supervisor_restart(g);
 }
 
 static const struct tc_option *find_row(const struct tc_option *rows, const char *key)
@@ -387,13 +388,13 @@ static const struct tc_option *find_row(const struct tc_option *rows, const char
 }
 
 /* The process has neither the environment nor the files that a secret may stand in. */
-static int copy_options(struct guest *g, const struct conf *conf, const struct conf_pair *from,
-                        struct tc_err *err)
+static int copy_options(struct connector_process *g, const struct conf *conf,
+                        const struct conf_option *from, struct tc_err *err)
 {
     size_t n = 0;
     while (from && from[n].key)
         n++;
-    struct conf_pair *const to = arena_alloc(&g->arena, (n + 1) * sizeof *to);
+    struct conf_option *const to = arena_alloc(&g->arena, (n + 1) * sizeof *to);
     for (size_t i = 0; i < n; i++) {
         const struct tc_option *const row = find_row(g->loaded->plugin.options, from[i].key);
         const bool secret = row && (row->flags & TC_SECRET);
@@ -448,10 +449,10 @@ static const struct conf_chaos *copy_chaos(struct arena *a, const struct conf_ch
     return to;
 }
 
-static void make_setup(struct guest *g, const struct conf *conf, const struct conf_instance *spec,
-                       const char *dir)
+static void make_setup(struct connector_process *g, const struct conf *conf,
+                       const struct conf_instance *spec, const char *dir)
 {
-    struct frame_setup *const s = &g->setup;
+    struct ipc_setup *const s = &g->setup;
     s->file = arena_strdup(&g->arena, conf->file);
     s->line = spec->line;
     s->path = arena_strdup(&g->arena, g->loaded->path);
@@ -467,14 +468,15 @@ static void make_setup(struct guest *g, const struct conf *conf, const struct co
     s->memory = spec->memory_mb << 20;
     /* The kernel does not tell files of its own folder from those that others gave it. */
     s->file_size = s->write_paths[0] ? 0 : spec->disk_mb << 20;
-    g->limits = limits_new(g->host.loop, spec, g->label, dir);
+    g->limits = connector_limits_new(g->host.loop, spec, g->label, dir);
     s->chaos = copy_chaos(&g->arena, spec->chaos);
 }
 
-static struct guest *make_guest(const struct conf_instance *spec, struct loaded *loaded,
-                                const struct channel_host *host)
+static struct connector_process *make_guest(const struct conf_instance *spec,
+                                            struct loaded_plugin *loaded,
+                                            const struct channel_callbacks *host)
 {
-    struct guest *const g = xcalloc(1, sizeof *g);
+    struct connector_process *const g = xcalloc(1, sizeof *g);
     g->channel.ops = &process_ops;
     g->host = *host;
     g->loaded = loaded;
@@ -489,7 +491,7 @@ static struct guest *make_guest(const struct conf_instance *spec, struct loaded 
                                   .bytes = (size_t)spec->queue_bytes,
                                   .pace_ms = loaded->plugin.pace_ms,
                               });
-    traffic_init(g);
+    connector_writer_init(g);
     g->flush = loop_timer_new(host->loop, on_flush, g);
     g->watch = loop_timer_new(host->loop, on_watch, g);
     g->revive = loop_timer_new(host->loop, on_revive, g);
@@ -497,13 +499,14 @@ static struct guest *make_guest(const struct conf_instance *spec, struct loaded 
 }
 
 struct channel *channel_process_new(const struct conf *conf, const struct conf_instance *spec,
-                                    struct loaded *loaded, const struct channel_host *host,
-                                    const char *dir, struct tc_err *err)
+                                    struct loaded_plugin *loaded,
+                                    const struct channel_callbacks *host, const char *dir,
+                                    struct tc_err *err)
 {
-    struct guest *const g = make_guest(spec, loaded, host);
+    struct connector_process *const g = make_guest(spec, loaded, host);
     make_setup(g, conf, spec, dir);
     g->held = true;
-    if (loader_try_options(loaded, spec, conf->file, err) == 0 &&
+    if (loader_check_options(loaded, spec, conf->file, err) == 0 &&
         copy_options(g, conf, spec->options, err) == 0)
         return &g->channel;
     dispose(g);

@@ -10,13 +10,13 @@
 #include "plugin/child/child.h"
 #include "plugin/process/connector_process.h"
 
-static void death_describe_cause(const struct guest *g, char *out, size_t size)
+static void death_describe_cause(const struct connector_process *g, char *out, size_t size)
 {
-    const struct spawn_end *const e = &g->death.end;
+    const struct connector_exit_info *const e = &g->death.end;
     if (g->hung)
         snprintf(out, size, "was killed because it hung");
-    else if (limits_death(g->limits))
-        snprintf(out, size, "was killed because it %s", limits_death(g->limits));
+    else if (connector_limits_death(g->limits))
+        snprintf(out, size, "was killed because it %s", connector_limits_death(g->limits));
     else if (g->death.broke)
         snprintf(out, size, "was killed because it sent %s", g->death.broke);
     else if (g->refused)
@@ -40,16 +40,16 @@ static void death_describe_cause(const struct guest *g, char *out, size_t size)
         snprintf(out, size, "exited with status %d", e->code);
 }
 
-void death_report(const struct guest *g, const char *then)
+void death_report(const struct connector_process *g, const char *then)
 {
     const struct guest_death *const d = &g->death;
     const struct tc_plugin *const p = &g->loaded->plugin;
     char how[256];
     death_describe_cause(g, how, sizeof how);
-    log_line(LOG_ERR, g->label,
-             "its process %s in %s, turn %s (plugin %s %s, ABI %u.%u, pid %d, %" PRId64
-             " ms old, %" PRId64 " ms CPU, %" PRId64 " MiB)%s",
-             how, d->callback ? d->callback : "no callback", *d->turn ? d->turn : "(none)", p->name,
-             p->version ? p->version : "", p->major, p->minor, (int)g->spawn.pid, d->lived_ms,
-             d->end.cpu_ms, g->peak >> 20, then);
+    log_write(LOG_ERR, g->label,
+              "its process %s in %s, turn %s (plugin %s %s, ABI %u.%u, pid %d, %" PRId64
+              " ms old, %" PRId64 " ms CPU, %" PRId64 " MiB)%s",
+              how, d->callback ? d->callback : "no callback", *d->turn ? d->turn : "(none)",
+              p->name, p->version ? p->version : "", p->major, p->minor, (int)g->spawn.pid,
+              d->lived_ms, d->end.cpu_ms, g->peak >> 20, then);
 }

@@ -29,27 +29,27 @@ static const char *read_log_line(struct str line, struct arena *a, enum log_leve
     const char *text = NULL;
     struct json j;
     struct str key, raw;
-    json_start(&j, line.p, line.len);
-    if (!json_enter_object(&j))
+    json_init(&j, line.p, line.len);
+    if (!json_reader_enter_object(&j))
         return NULL;
-    while (json_next_key(&j, &key)) {
-        if (str_is(key, "level") && json_read_string(&j, &raw))
+    while (json_reader_next_key(&j, &key)) {
+        if (str_is(key, "level") && json_reader_read_string(&j, &raw))
             *level = level_of(raw);
-        else if (str_is(key, "text") && json_read_string(&j, &raw))
-            text = json_unescape(a, raw, NULL);
+        else if (str_is(key, "text") && json_reader_read_string(&j, &raw))
+            text = json_reader_unescape(a, raw, NULL);
         else
-            json_skip(&j, NULL);
+            json_reader_skip(&j, NULL);
     }
-    return json_finish(&j) == 0 ? text : NULL;
+    return json_reader_finish(&j) == 0 ? text : NULL;
 }
 
 /* False: there were too many of late. */
-static bool may_print(struct guest *g)
+static bool may_print(struct connector_process *g)
 {
     const int64_t second = clock_mono_ms() / 1000;
     if (second != g->print_second) {
         if (g->unprinted)
-            log_line(LOG_WARN, g->label, "said %u lines more than are kept", g->unprinted);
+            log_write(LOG_WARN, g->label, "said %u lines more than are kept", g->unprinted);
         g->print_second = second;
         g->printed_lines = g->unprinted = 0;
     }
@@ -61,7 +61,7 @@ static bool may_print(struct guest *g)
     return false;
 }
 
-static void tell(struct guest *g, struct str line)
+static void tell(struct connector_process *g, struct str line)
 {
     struct arena arena = {0};
     enum log_level level = LOG_INFO;
@@ -69,13 +69,13 @@ static void tell(struct guest *g, struct str line)
         return;
     const char *const text = read_log_line(line, &arena, &level);
     if (text)
-        log_line(level, g->label, "%s", text);
+        log_write(level, g->label, "%s", text);
     else
-        log_line(LOG_INFO, g->label, "says: %.*s", (int)line.len, line.p);
+        log_write(LOG_INFO, g->label, "says: %.*s", (int)line.len, line.p);
     arena_fini(&arena);
 }
 
-static void tell_lines(struct guest *g)
+static void tell_lines(struct connector_process *g)
 {
     struct buf *const b = &g->printed;
     size_t at = 0;
@@ -91,7 +91,7 @@ static void tell_lines(struct guest *g)
     }
 }
 
-void output_read(struct guest *g)
+void connector_log_pipe_read(struct connector_process *g)
 {
     for (int i = 0; i < ROUNDS; i++) {
         const ssize_t n = read(g->spawn.output, buf_reserve(&g->printed, READ_SIZE), READ_SIZE);
@@ -106,7 +106,7 @@ void output_read(struct guest *g)
     }
 }
 
-void output_flush(struct guest *g)
+void connector_log_pipe_flush(struct connector_process *g)
 {
     if (g->printed.len)
         tell(g, (struct str){g->printed.p, g->printed.len});

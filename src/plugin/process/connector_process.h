@@ -18,14 +18,14 @@
 #include "plugin/queue/backlog.h"
 #include "plugin/queue/control_msg.h"
 
-struct guest_turn {
-    struct guest_turn *next, *prev;
-    struct guest_turn *next_id; /* in their bucket of guest.ids */
+struct connector_turn {
+    struct connector_turn *next, *prev;
+    struct connector_turn *next_id; /* in their bucket of guest.ids */
     uint64_t number;
     struct arena arena;
     struct channel_turn named;
     char *memory; /* the newest; owned */
-    struct lane *lane;
+    struct turn_backlog *lane;
     size_t tasks;      /* that are not done */
     size_t letters;    /* without their last reply */
     bool opened;       /* in this life */
@@ -42,11 +42,11 @@ struct guest_turn {
 struct task {
     struct task *next;
     enum frame_type type;
-    unsigned short deaths;   /* of instances that were at it */
-    bool settled;            /* its batch is with the host */
-    struct guest_turn *turn; /* NULL: of none */
-    struct event_box *box;   /* FRAME_EVENT */
-    struct mail *mail;       /* FRAME_REPLY, FRAME_HIT, FRAME_SOCKET */
+    unsigned short deaths;       /* of instances that were at it */
+    bool settled;                /* its batch is with the host */
+    struct connector_turn *turn; /* NULL: of none */
+    struct shared_event *box;    /* IPC_EVENT */
+    struct control_msg *mail;    /* IPC_REPLY, IPC_HIT, IPC_SOCKET */
 };
 
 struct task_list {
@@ -56,27 +56,27 @@ struct task_list {
 
 /* What an instance is at, one behind the other in memory: each is looked at twice. */
 #define WINDOW_TASKS ((size_t)1024)
-struct window {
+struct connector_task {
     struct task tasks[WINDOW_TASKS];
     size_t first, count, bytes;
 };
 
 /* From the oldest on; NULL: no more. */
-static inline struct task *window_at(struct window *w, size_t i)
+static inline struct task *task_window_at(struct connector_task *w, size_t i)
 {
     return i < w->count ? &w->tasks[(w->first + i) % WINDOW_TASKS] : NULL;
 }
 
 /* Where the next one is made. */
-static inline struct task *window_place(struct window *w)
+static inline struct task *task_window_next_slot(struct connector_task *w)
 {
     return &w->tasks[(w->first + w->count) % WINDOW_TASKS];
 }
 
 /* A question that it waits for the answer of. */
-struct question {
-    struct question *next;
-    struct guest *guest; /* NULL: nobody waits any more */
+struct pending_call {
+    struct pending_call *next;
+    struct connector_process *guest; /* NULL: nobody waits any more */
     uint64_t number;
     int64_t since_ms;
 };
@@ -91,12 +91,12 @@ struct pending_hit {
 
 /* Of what it says before it has started, or is released. */
 #define HELD_MAX ((size_t)160 << 20)
-#define GUEST_IDS 1024
-#define GUEST_CASTS 64
+#define CONNECTOR_IDS 1024
+#define CONNECTOR_CASTS 64
 
-struct cast {
-    struct lane *lane;
-    struct event_box *box; /* one reference, owned */
+struct staged_event {
+    struct turn_backlog *lane;
+    struct shared_event *box; /* one reference, owned */
 };
 
 /* Where the instance's life is. Each stage but NEW, DOWN and ENDED has a process.
@@ -106,7 +106,7 @@ struct cast {
  *   NEW      | launch                                   | STARTING (no process: ENDED)
  *   NEW      | stop                                     | ENDED
  *   STARTING | it says that its init has returned       | RUNNING
- *   RUNNING  | it is sent FRAME_STOP                    | STOPPING
+ *   RUNNING  | it is sent IPC_STOP                    | STOPPING
  *   any with | it ended, closed its socket, broke the   | DYING: it is killed, what it did is
  * settled process  | protocol, hung; or it is not wanted      | DYING    | reaped, and it is to
  * live again          | DOWN DYING    | reaped, and it is not                    | ENDED DOWN     |
@@ -115,13 +115,13 @@ struct cast {
  *
  * A first life that fails is not followed by another one. */
 enum guest_stage {
-    GUEST_NEW,
-    GUEST_DOWN,
-    GUEST_STARTING,
-    GUEST_RUNNING,
-    GUEST_STOPPING,
-    GUEST_DYING,
-    GUEST_ENDED,
+    CONNECTOR_NEW,
+    CONNECTOR_DOWN,
+    CONNECTOR_STARTING,
+    CONNECTOR_RUNNING,
+    CONNECTOR_STOPPING,
+    CONNECTOR_DYING,
+    CONNECTOR_ENDED,
 };
 
 /* How a life ended, as far as that is known. */
@@ -129,19 +129,19 @@ struct guest_death {
     const char *callback; /* NULL: it was in none */
     const char *broke;    /* guest.broke */
     char turn[80];
-    struct spawn_end end; /* once it is reaped */
+    struct connector_exit_info end; /* once it is reaped */
     int64_t lived_ms;
     bool handled; /* something */
 };
 
-struct guest {
+struct connector_process {
     struct channel channel;
-    struct channel_host host;
+    struct channel_callbacks host;
     /* what it is */
     char *name, *label;
-    struct loaded *loaded;
+    struct loaded_plugin *loaded;
     struct arena arena; /* of the setup, and the options */
-    struct frame_setup setup;
+    struct ipc_setup setup;
     struct limits *limits;
     bool prints; /* what it prints is forwarded to the standard output of the host */
     int64_t init_ms, callback_ms;
@@ -149,18 +149,18 @@ struct guest {
     /* what it has to do: again (from an earlier life), then mail, then the backlog; sent is what it
      * is at */
     struct task_list again, mail;
-    struct window sent;
+    struct connector_task sent;
     struct backlog backlog;
-    struct cast casts[GUEST_CASTS]; /* of a burst: not looked at yet */
+    struct staged_event casts[CONNECTOR_CASTS]; /* of a burst: not looked at yet */
     size_t n_casts;
     bool gathers;
     bool closing; /* no more turns */
-    struct guest_turn *turns, *ids[GUEST_IDS];
+    struct connector_turn *turns, *ids[CONNECTOR_IDS];
     uint64_t last_turn;
     struct pending_hit *hits;
     uint64_t last_hit;
-    struct question *questions;
-    struct letter **letters; /* of the batch that comes */
+    struct pending_call *questions;
+    struct outbound_request **letters; /* of the batch that comes */
     size_t n_letters, letter_bytes;
     uint64_t last_letter;
     size_t under_way; /* bytes of requests without their last reply */
@@ -171,13 +171,13 @@ struct guest {
     /* its life */
     enum guest_stage stage;
     bool stop_sent;
-    struct spawn spawn;
-    struct gauge *gauge; /* of this life; NULL: none */
+    struct connector_child spawn;
+    struct status_page *gauge; /* of this life; NULL: none */
     struct loop_fd *socket, *output;
-    struct print *print; /* of its standard output; NULL: that is `output`, too */
-    struct ring ring;    /* of this life: what it is to do */
-    struct buf out;      /* to its socket: its setup, answers, bells, what is too big */
-    struct buf frame;    /* memory of one that is made */
+    struct print *print;  /* of its standard output; NULL: that is `output`, too */
+    struct shm_ring ring; /* of this life: what it is to do */
+    struct buf out;       /* to its socket: its setup, answers, bells, what is too big */
+    struct buf frame;     /* memory of one that is made */
     struct buf in, printed;
     size_t out_at;
     uint64_t handled;      /* tasks, as far as they have been taken off `sent` */
@@ -203,7 +203,7 @@ struct guest {
     size_t looked;            /* of in, for the start */
     bool gone;                /* its side of the socket is closed */
     const char *broke;        /* what it did that it must not; NULL: nothing */
-    struct revival revival;
+    struct restart_backoff revival;
     struct loop_timer *flush, *watch;
     struct loop_timer *revive; /* DOWN: the next life; DYING: the next look whether it has ended */
     bool flush_set;            /* at once */
@@ -215,110 +215,115 @@ struct guest {
     int64_t print_second;
 };
 
-static inline bool guest_has_process(const struct guest *g)
+static inline bool guest_has_process(const struct connector_process *g)
 {
-    return g->stage == GUEST_STARTING || g->stage == GUEST_RUNNING || g->stage == GUEST_STOPPING;
+    return g->stage == CONNECTOR_STARTING || g->stage == CONNECTOR_RUNNING ||
+           g->stage == CONNECTOR_STOPPING;
 }
 
 /* Its owner has not released it: nothing but its setup goes to it, nothing it says is heard but
  * that it has started. */
-static inline bool guest_is_held(const struct guest *g)
+static inline bool guest_is_held(const struct connector_process *g)
 {
     return g->held && !g->awaited;
 }
 
-static inline struct guest *guest_of(struct channel *c)
+static inline struct connector_process *connector_process_of(struct channel *c)
 {
-    return (struct guest *)(void *)c;
+    return (struct connector_process *)(void *)c;
 }
 
 /* connector_writer.c */
-void traffic_init(struct guest *g);
-void traffic_fini(struct guest *g);
-void traffic_put_mail(struct guest *g, enum frame_type type, struct guest_turn *t, struct mail *m);
+void connector_writer_init(struct connector_process *g);
+void traffic_fini(struct connector_process *g);
+void connector_writer_put_control(struct connector_process *g, enum frame_type type,
+                                  struct connector_turn *t, struct control_msg *m);
 /* Takes over one reference of the box. In a burst it is put aside, for one event after the other
  * costs less than one instance after the other. */
-void traffic_put_event(struct guest *g, struct lane *lane, struct event_box *box);
+void connector_writer_put_event(struct connector_process *g, struct turn_backlog *lane,
+                                struct shared_event *box);
 /* What has been put aside is on its way. */
-void traffic_take_casts(struct guest *g);
+void connector_writer_flush_staged(struct connector_process *g);
 /* It has done all that went out, as its gauge shows; else it says so as soon as it has. */
-bool traffic_has_caught_up(const struct guest *g);
+bool connector_writer_is_drained(const struct connector_process *g);
 /* Soon, together with what else comes until then. */
-void traffic_flush_soon(struct guest *g);
+void connector_writer_flush_soon(struct connector_process *g);
 /* As much as it can take now. */
-void traffic_flush(struct guest *g);
+void connector_writer_flush(struct connector_process *g);
 /* So many tasks of this life are done; maybe that is known already. */
-void traffic_done(struct guest *g, uint64_t handled);
+void connector_writer_confirm(struct connector_process *g, uint64_t handled);
 /* What it is at, or would be; NULL: nothing. */
-struct task *traffic_current(struct guest *g);
+struct task *connector_writer_oldest_task(struct connector_process *g);
 /* That one is given up. */
-void traffic_drop_current(struct guest *g);
+void connector_writer_drop_oldest(struct connector_process *g);
 /* Something to do that is nothing, so that it says whether it lives. */
-void traffic_ping(struct guest *g);
+void connector_writer_ping(struct connector_process *g);
 /* It is to end when it has done what it was sent. */
-void traffic_stop(struct guest *g);
+void connector_writer_stop(struct connector_process *g);
 /* What is encoded goes out as far as it can. */
-void traffic_write(struct guest *g);
+void connector_writer_write(struct connector_process *g);
 /* It has died: what it had not done has to be done again, but for what cannot be. */
-void traffic_recall(struct guest *g);
+void connector_writer_requeue(struct connector_process *g);
 /* Nothing waits, and it is at nothing. */
-bool traffic_is_idle(const struct guest *g);
+bool connector_writer_is_idle(const struct connector_process *g);
 /* NULL: there is none. Of two of that name (one that runs, one that only waits for replies) the
  * first. */
-struct guest_turn *guest_find_turn(const struct guest *g, const char *id);
-void guest_link_turn(struct guest *g, struct guest_turn *t);
-void guest_free_turn(struct guest *g, struct guest_turn *t);
+struct connector_turn *connector_process_find_turn(const struct connector_process *g,
+                                                   const char *id);
+void connector_process_link_turn(struct connector_process *g, struct connector_turn *t);
+void connector_process_free_turn(struct connector_process *g, struct connector_turn *t);
 
 /* connector_reader.c: what it says. */
 /* True: all that it had said until then. */
-bool intake_read(struct guest *g);
+bool connector_reader_read(struct connector_process *g);
 /* What was held back is said now. */
-void intake_release(struct guest *g);
+void connector_reader_resume(struct connector_process *g);
 /* The loop runs: that releases one that was awaited without it. */
-void intake_release_awaited(struct guest *g);
-void intake_forget(struct guest *g); /* a life is over */
+void intake_release_awaited(struct connector_process *g);
+void connector_reader_reset(struct connector_process *g); /* a life is over */
 /* Nobody will answer that. */
-void intake_refuse(struct guest *g, struct question *q);
+void connector_reader_refuse_call(struct connector_process *g, struct pending_call *q);
 /* Those that the host has not answered in time. */
-void intake_refuse_late(struct guest *g);
+void connector_reader_refuse_expired(struct connector_process *g);
 /* A hit that is answered, or that will not be. False: it was. */
-bool intake_finish_hit(struct guest *g, uint64_t number, const struct tc_answer *answer);
+bool connector_reader_finish_hit(struct connector_process *g, uint64_t number,
+                                 const struct tc_answer *answer);
 /* The reply that this task is will not be answered. */
-void intake_give_up_reply(struct guest *g, const struct task *t);
+void connector_reader_abandon_reply(struct connector_process *g, const struct task *t);
 
 /* connector_exit_report.c: logs why the process ended and what the host does, `then` (", …"). */
-void death_report(const struct guest *g, const char *then);
+void death_report(const struct connector_process *g, const char *then);
 
 /* connector_supervisor.c */
-int life_begin(struct guest *g, struct tc_err *err);
+int connector_supervisor_start(struct connector_process *g, struct tc_err *err);
 /* It ended, closed its socket, broke the protocol, hung: kills and buries it, and lets it live
  * again. Does not wait for its end. */
-void life_end(struct guest *g);
+void connector_supervisor_handle_exit(struct connector_process *g);
 /* While it is DYING: it may have ended. */
-void life_reap(struct guest *g);
+void life_reap(struct connector_process *g);
 /* channel_ops.state may return something else now. */
-void life_tell_change(struct guest *g);
+void life_tell_change(struct connector_process *g);
 /* It has to be ended for that; nothing more of it is read. */
-void life_break(struct guest *g, const char *why);
-void life_started(struct guest *g);
+void connector_supervisor_fail(struct connector_process *g, const char *why);
+void connector_supervisor_set_running(struct connector_process *g);
 /* One that was stopped before it was released ends at once: what waits is not its own any more. */
-void life_stop_held(struct guest *g);
+void life_stop_held(struct connector_process *g);
 /* Looks whether it hangs. */
-void life_watch(struct guest *g);
+void connector_supervisor_check(struct connector_process *g);
 /* The time for its next life is there. */
-void life_revive(struct guest *g);
+void connector_supervisor_restart(struct connector_process *g);
 /* Why the last life that began did not start. */
-void life_explain(const struct guest *g, struct tc_err *err);
+void life_explain(const struct connector_process *g, struct tc_err *err);
 /* Ends it, and that is the end: ENDED, or DYING until it is reaped. */
-void life_kill(struct guest *g);
+void connector_supervisor_kill(struct connector_process *g);
 /* Looks, without the loop, what it has done; of one that lives. False: not half of what it is at,
  * or it lies. */
-bool life_catch_up(struct guest *g);
+bool connector_supervisor_sync_progress(struct connector_process *g);
 /* One round without the loop: waits for at most ms, but not for what its gauge shows already. */
-void life_pump(struct guest *g, int ms);
+void connector_supervisor_poll(struct connector_process *g, int ms);
 
 /* connector_log_pipe.c */
-void output_read(struct guest *g);
-void output_flush(struct guest *g); /* a line without an end, too */
+void connector_log_pipe_read(struct connector_process *g);
+void connector_log_pipe_flush(struct connector_process *g); /* a line without an end, too */
 
 #endif

@@ -12,7 +12,7 @@
 #include "plugin/validate.h"
 
 #define READ_SIZE ((size_t)256 << 10)
-#define ASK_MS 30000
+#define HOST_CALL_MS 30000
 #define ROUND_BYTES ((size_t)1 << 20) /* of one instance in one round of the loop */
 /* Above what the services let a plugin do; who does more is not one that calls them. */
 #define BATCH_LETTERS ((size_t)512)
@@ -24,25 +24,25 @@
 
 /* ---- what the instance hands over ---- */
 
-static void forget_letters(struct guest *g)
+static void forget_letters(struct connector_process *g)
 {
     for (size_t i = 0; i < g->n_letters; i++)
-        letter_free(g->letters[i]);
+        outbound_request_unref(g->letters[i]);
     free(g->letters);
     g->letters = NULL;
     g->n_letters = g->letter_bytes = 0;
 }
 
 /* All of it, as it lies in memory. */
-static size_t size_of(const struct letter *l)
+static size_t size_of(const struct outbound_request *l)
 {
     return l->arena.used;
 }
 
 /* Ids of letters are this run's: odd, and each greater than those before. */
-static const char *check_letter(const struct guest *g, const struct letter *l)
+static const char *check_letter(const struct connector_process *g, const struct outbound_request *l)
 {
-    if (*l->turn && !guest_find_turn(g, l->turn))
+    if (*l->turn && !connector_process_find_turn(g, l->turn))
         return "a request of a turn there is not";
     if (l->id % 2 == 0 || l->id <= g->last_letter)
         return "a request by a number that is not the next";
@@ -53,17 +53,17 @@ static const char *check_letter(const struct guest *g, const struct letter *l)
     return NULL;
 }
 
-static const char *take_letter(struct guest *g, struct unpack *u)
+static const char *take_letter(struct connector_process *g, struct unpacker *u)
 {
-    struct letter *const l = frame_unpack_letter(u);
+    struct outbound_request *const l = ipc_frame_unpack_letter(u);
     const char *const why =
         !l || unpack_finish(u) < 0 ? "a request that is none" : check_letter(g, l);
     if (why) {
-        letter_free(l);
+        outbound_request_unref(l);
         return why;
     }
     if (g->n_letters % 16 == 0)
-        g->letters = xrealloc(g->letters, (g->n_letters + 16) * sizeof(struct letter *));
+        g->letters = xrealloc(g->letters, (g->n_letters + 16) * sizeof(struct outbound_request *));
     g->letters[g->n_letters++] = l;
     g->letter_bytes += size_of(l);
     g->last_letter = l->id;
@@ -72,7 +72,7 @@ static const char *take_letter(struct guest *g, struct unpack *u)
 
 static enum tc_kind kind_of(const struct task *t)
 {
-    return t->box ? event_box_get(t->box)->kind : TC_RAW;
+    return t->box ? shared_event_get(t->box)->kind : TC_RAW;
 }
 
 static bool is_of(const struct task *t, const char *turn)
@@ -81,33 +81,34 @@ static bool is_of(const struct task *t, const char *turn)
 }
 
 /* What it was given, and has not settled; NULL: that it was not. */
-static struct task *find_settled(struct guest *g, const struct batch *b)
+static struct task *find_settled(struct connector_process *g, const struct callback_batch *b)
 {
     struct task *t;
-    for (size_t i = 0; (t = window_at(&g->sent, i)); i++) {
+    for (size_t i = 0; (t = task_window_at(&g->sent, i)); i++) {
         const enum tc_kind kind = kind_of(t);
         if (t->settled || !is_of(t, b->turn))
             continue;
-        if (b->settles == BATCH_LETTER
-                ? t->type == FRAME_REPLY && t->mail->reply->letter == b->letter
-                : g->delivers && (kind == TC_FINAL || kind == TC_ERROR))
+        if (b->settles == BATCH_LETTER ? t->type == IPC_REPLY && t->mail->reply->letter == b->letter
+                                       : g->delivers && (kind == TC_FINAL || kind == TC_ERROR))
             break;
     }
     return t;
 }
 
 /* The last of its turn: after done, or with the last reply. */
-static struct task *find_end(struct guest *g, const char *turn)
+static struct task *find_end(struct connector_process *g, const char *turn)
 {
     struct task *t;
     size_t i = 0;
-    while ((t = window_at(&g->sent, i)) && (t->settled || !is_of(t, turn) || kind_of(t) != TC_DONE))
+    while ((t = task_window_at(&g->sent, i)) &&
+           (t->settled || !is_of(t, turn) || kind_of(t) != TC_DONE))
         i++;
     return t;
 }
 
 /* No reply will come for it. */
-static void forget_letter(struct guest *g, struct guest_turn *turn, const struct letter_reply *r)
+static void forget_letter(struct connector_process *g, struct connector_turn *turn,
+                          const struct outbound_reply *r)
 {
     size_t *const letters = turn ? &turn->letters : &g->lobby_letters;
     const size_t size = r->letter % 2 && r->about ? size_of(r->about) : 0;
@@ -115,14 +116,15 @@ static void forget_letter(struct guest *g, struct guest_turn *turn, const struct
     g->under_way -= size < g->under_way ? size : g->under_way;
 }
 
-void intake_give_up_reply(struct guest *g, const struct task *t)
+void connector_reader_abandon_reply(struct connector_process *g, const struct task *t)
 {
     forget_letter(g, t->turn, t->mail->reply);
 }
 
 /* What the batch settles is what the instance was given, and is settled once. *turn: whose it is.
  */
-static const char *settle(struct guest *g, const struct batch *b, struct guest_turn **turn)
+static const char *settle(struct connector_process *g, const struct callback_batch *b,
+                          struct connector_turn **turn)
 {
     if (b->settles == BATCH_NOTHING)
         return NULL;
@@ -139,12 +141,12 @@ static const char *settle(struct guest *g, const struct batch *b, struct guest_t
 }
 
 /* A callback may send for any turn of its instance. */
-static const char *count_letters(struct guest *g, struct guest_turn *turn)
+static const char *count_letters(struct connector_process *g, struct connector_turn *turn)
 {
     for (size_t i = 0; i < g->n_letters; i++) {
         const char *const id = g->letters[i]->turn;
-        struct guest_turn *const t =
-            turn && strcmp(turn->named.id, id) == 0 ? turn : guest_find_turn(g, id);
+        struct connector_turn *const t =
+            turn && strcmp(turn->named.id, id) == 0 ? turn : connector_process_find_turn(g, id);
         if (*id && !t)
             return "a request of a turn there is not";
         if (++*(t ? &t->letters : &g->lobby_letters) > TURN_LETTERS)
@@ -154,7 +156,8 @@ static const char *count_letters(struct guest *g, struct guest_turn *turn)
     return NULL;
 }
 
-static const char *check_over(struct guest *g, const struct batch *b, struct guest_turn *turn)
+static const char *check_over(struct connector_process *g, const struct callback_batch *b,
+                              struct connector_turn *turn)
 {
     if (!b->over)
         return NULL;
@@ -168,7 +171,7 @@ static const char *check_over(struct guest *g, const struct batch *b, struct gue
     return NULL;
 }
 
-static void remember(struct guest_turn *t, const char *memory)
+static void remember(struct connector_turn *t, const char *memory)
 {
     if (!t || !memory)
         return;
@@ -176,19 +179,19 @@ static void remember(struct guest_turn *t, const char *memory)
     t->memory = xstrdup(memory);
 }
 
-static const char *take_batch(struct guest *g, struct unpack *u)
+static const char *take_batch(struct connector_process *g, struct unpacker *u)
 {
-    struct batch *const b = frame_unpack_batch(u);
+    struct callback_batch *const b = ipc_frame_unpack_batch(u);
     if (!b)
         return "a batch that is none";
-    struct guest_turn *turn = *b->turn ? guest_find_turn(g, b->turn) : NULL;
+    struct connector_turn *turn = *b->turn ? connector_process_find_turn(g, b->turn) : NULL;
     const char *why = *b->turn && !turn ? "a batch of a turn there is not" : settle(g, b, &turn);
     if (!why && b->failed && b->settles != BATCH_NOTHING && g->n_letters)
         why = "requests of a callback that failed";
     why = why ? why : count_letters(g, turn);
     why = why ? why : check_over(g, b, turn);
     if (why) {
-        batch_free(b);
+        callback_batch_free(b);
         return why;
     }
     remember(turn, b->memory);
@@ -200,10 +203,10 @@ static const char *take_batch(struct guest *g, struct unpack *u)
     return NULL;
 }
 
-static const char *take_over(struct guest *g, struct unpack *u)
+static const char *take_over(struct connector_process *g, struct unpacker *u)
 {
     const uint64_t number = (uint64_t)unpack_number(u);
-    struct guest_turn *t = g->turns;
+    struct connector_turn *t = g->turns;
     while (t && t->number != number)
         t = t->next;
     if (unpack_finish(u) < 0 || !t || !t->done || t->letters || t->over ||
@@ -211,27 +214,27 @@ static const char *take_over(struct guest *g, struct unpack *u)
         return "the end of a turn that is not over";
     t->over = true;
     if (!t->tasks)
-        guest_free_turn(g, t);
+        connector_process_free_turn(g, t);
     return NULL;
 }
 
 /* ---- questions ---- */
 
-static void answer(struct guest *g, uint64_t number, enum tc_accepted accepted, const char *turn,
-                   const char *text)
+static void answer(struct connector_process *g, uint64_t number, enum tc_accepted accepted,
+                   const char *turn, const char *text)
 {
-    const size_t begun = frame_begin(&g->out, FRAME_ASKED);
-    pack_number(&g->out, (int64_t)number);
-    frame_pack_asked(&g->out, &(struct frame_asked){accepted, turn, text});
-    frame_end(&g->out, begun);
-    traffic_flush_soon(g);
+    const size_t begun = ipc_frame_begin(&g->out, IPC_CALL_RESULT);
+    pack_int64(&g->out, (int64_t)number);
+    ipc_frame_pack_call_result(&g->out, &(struct ipc_call_result){accepted, turn, text});
+    ipc_frame_end(&g->out, begun);
+    connector_writer_flush_soon(g);
 }
 
 static void on_answered(void *ctx, enum tc_accepted accepted, const char *turn, const char *text)
 {
-    struct question *const q = ctx;
-    struct guest *const g = q->guest;
-    for (struct question **at = g ? &g->questions : NULL; at && *at; at = &(*at)->next)
+    struct pending_call *const q = ctx;
+    struct connector_process *const g = q->guest;
+    for (struct pending_call **at = g ? &g->questions : NULL; at && *at; at = &(*at)->next)
         if (*at == q) {
             *at = q->next;
             break;
@@ -243,16 +246,16 @@ static void on_answered(void *ctx, enum tc_accepted accepted, const char *turn, 
     free(q);
 }
 
-static void drop_questions(struct guest *g)
+static void drop_questions(struct connector_process *g)
 {
-    for (struct question *q = g->questions; q; q = q->next)
+    for (struct pending_call *q = g->questions; q; q = q->next)
         q->guest = NULL; /* it is freed when the host answers */
     g->questions = NULL;
 }
 
-void intake_refuse(struct guest *g, struct question *q)
+void connector_reader_refuse_call(struct connector_process *g, struct pending_call *q)
 {
-    for (struct question **at = &g->questions; *at; at = &(*at)->next)
+    for (struct pending_call **at = &g->questions; *at; at = &(*at)->next)
         if (*at == q) {
             *at = q->next;
             break;
@@ -261,40 +264,40 @@ void intake_refuse(struct guest *g, struct question *q)
     answer(g, q->number, TC_NOT_KEPT, NULL, NULL);
 }
 
-void intake_refuse_late(struct guest *g)
+void connector_reader_refuse_expired(struct connector_process *g)
 {
-    while (g->questions && clock_mono_ms() - g->questions->since_ms > ASK_MS)
-        intake_refuse(g, g->questions);
+    while (g->questions && clock_mono_ms() - g->questions->since_ms > HOST_CALL_MS)
+        connector_reader_refuse_call(g, g->questions);
 }
 
 /* It waits for the answer: there is one at a time, unless it is lying. */
-static const char *take_ask(struct guest *g, struct unpack *u)
+static const char *take_ask(struct connector_process *g, struct unpacker *u)
 {
     const uint64_t number = (uint64_t)unpack_number(u);
     if (g->questions)
         return "a question before the answer to the last";
-    struct ask *const a = frame_unpack_ask(u, g->name);
+    struct host_call *const a = ipc_frame_unpack_ask(u, g->name);
     if (!a)
         return "a question that is none";
-    if (!g->host.ask || g->closing || g->stage != GUEST_RUNNING) {
-        ask_drop(a);
+    if (!g->host.ask || g->closing || g->stage != CONNECTOR_RUNNING) {
+        host_call_discard(a);
         answer(g, number, TC_NOT_KEPT, NULL, NULL);
         return NULL;
     }
-    struct question *const q = xmalloc(sizeof *q);
-    *q = (struct question){g->questions, g, number, clock_mono_ms()};
+    struct pending_call *const q = xmalloc(sizeof *q);
+    *q = (struct pending_call){g->questions, g, number, clock_mono_ms()};
     g->questions = q;
-    ask_tell(a, on_answered, q);
+    host_call_set_callback(a, on_answered, q);
     g->host.ask(g->host.ctx, a);
     return NULL;
 }
 
 /* ---- routes and sockets ---- */
 
-static const char *take_route(struct guest *g, struct unpack *u)
+static const char *take_route(struct connector_process *g, struct unpacker *u)
 {
-    const char *const path = unpack_required(u);
-    if (unpack_finish(u) < 0 || !claim_is_path(path) || !g->host.has_server || !g->host.route)
+    const char *const path = unpack_required_string(u);
+    if (unpack_finish(u) < 0 || !validate_path(path) || !g->host.has_server || !g->host.route)
         return "a route that is none";
     if (++g->routes > ROUTES)
         return "more routes than there can be";
@@ -303,11 +306,11 @@ static const char *take_route(struct guest *g, struct unpack *u)
 }
 
 /* The numbers that the host knows are those of all lives, one behind the other. */
-static const char *take_socket_open(struct guest *g, struct unpack *u)
+static const char *take_socket_open(struct connector_process *g, struct unpacker *u)
 {
     struct tc_socket spec;
     const uint64_t number = (uint64_t)unpack_number(u);
-    frame_unpack_socket_spec(u, &spec);
+    ipc_frame_unpack_socket_spec(u, &spec);
     if (unpack_finish(u) < 0 || !g->host.socket_open || number != g->last_socket + 1 ||
         number >= SOCKETS_PER_LIFE)
         return "a socket that is none";
@@ -318,17 +321,17 @@ static const char *take_socket_open(struct guest *g, struct unpack *u)
     return NULL;
 }
 
-static const char *take_socket_send(struct guest *g, struct unpack *u)
+static const char *take_socket_send(struct connector_process *g, struct unpacker *u)
 {
     const uint64_t number = (uint64_t)unpack_number(u);
     const struct str text = unpack_bytes(u);
-    if (unpack_finish(u) < 0 || !number || number > g->last_socket || !claim_is_frame(text))
+    if (unpack_finish(u) < 0 || !number || number > g->last_socket || !validate_socket_text(text))
         return "a frame of no socket";
     g->host.socket_send(g->host.ctx, (int64_t)(g->socket_base + number), text);
     return NULL;
 }
 
-static const char *take_socket_close(struct guest *g, struct unpack *u)
+static const char *take_socket_close(struct connector_process *g, struct unpacker *u)
 {
     const uint64_t number = (uint64_t)unpack_number(u);
     if (unpack_finish(u) < 0 || !number || number > g->last_socket)
@@ -337,7 +340,8 @@ static const char *take_socket_close(struct guest *g, struct unpack *u)
     return NULL;
 }
 
-bool intake_finish_hit(struct guest *g, uint64_t number, const struct tc_answer *answer)
+bool connector_reader_finish_hit(struct connector_process *g, uint64_t number,
+                                 const struct tc_answer *answer)
 {
     struct pending_hit **at = &g->hits;
     while (*at && (*at)->number != number)
@@ -351,109 +355,112 @@ bool intake_finish_hit(struct guest *g, uint64_t number, const struct tc_answer 
     return true;
 }
 
-static const char *take_answer(struct guest *g, struct unpack *u)
+static const char *take_answer(struct connector_process *g, struct unpacker *u)
 {
     struct tc_answer into = {0};
     const uint64_t number = (uint64_t)unpack_number(u);
-    const struct tc_answer *const answer = frame_unpack_answer(u, &into);
+    const struct tc_answer *const answer = ipc_frame_unpack_answer(u, &into);
     if (unpack_finish(u) < 0)
         return "an answer that is none";
-    return intake_finish_hit(g, number, answer) ? NULL : "an answer to what it was not asked";
+    return connector_reader_finish_hit(g, number, answer) ? NULL
+                                                          : "an answer to what it was not asked";
 }
 
 /* ---- its life ---- */
 
-static const char *take_started(struct guest *g, struct unpack *u)
+static const char *take_started(struct connector_process *g, struct unpacker *u)
 {
     if (unpack_text(u) || unpack_finish(u) < 0 || g->refused ||
-        (g->stage != GUEST_STARTING && !g->was_held))
+        (g->stage != CONNECTOR_STARTING && !g->was_held))
         return "a start in the middle";
     g->was_held = false;
-    if (g->stage == GUEST_STARTING)
-        life_started(g);
+    if (g->stage == CONNECTOR_STARTING)
+        connector_supervisor_set_running(g);
     return NULL;
 }
 
-static const char *take_refused(struct guest *g, struct unpack *u)
+static const char *take_refused(struct connector_process *g, struct unpacker *u)
 {
     const char *const why = unpack_text(u);
-    if (unpack_finish(u) < 0 || g->stage != GUEST_STARTING || g->refused ||
-        !claim_is_text(why, 1024))
+    if (unpack_finish(u) < 0 || g->stage != CONNECTOR_STARTING || g->refused ||
+        !validate_is_text(why, 1024))
         return "a refusal in the middle";
     g->refused = xstrdup(why && *why ? why : "its init failed");
     return NULL;
 }
 
-static const char *take_room(struct guest *g, struct unpack *u)
+static const char *take_room(struct connector_process *g, struct unpacker *u)
 {
     const uint64_t handled = unpack_count(u, SIZE_MAX / 2);
     if (unpack_finish(u) < 0 || !handled)
         return "a count that is none";
-    traffic_done(g, handled);
+    connector_writer_confirm(g, handled);
     return NULL;
 }
 
 /* Each returns what is wrong, or NULL. */
-static const char *(*const takers[FRAME_TYPES])(struct guest *g, struct unpack *u) = {
-    [FRAME_STARTED] = take_started,
-    [FRAME_REFUSED] = take_refused,
-    [FRAME_LETTER] = take_letter,
-    [FRAME_BATCH] = take_batch,
-    [FRAME_OVER] = take_over,
-    [FRAME_ASK] = take_ask,
-    [FRAME_ROUTE] = take_route,
-    [FRAME_SOCKET_OPEN] = take_socket_open,
-    [FRAME_SOCKET_SEND] = take_socket_send,
-    [FRAME_SOCKET_CLOSE] = take_socket_close,
-    [FRAME_ANSWER] = take_answer,
-    [FRAME_ROOM] = take_room,
+static const char *(*const takers[IPC_TYPES])(struct connector_process *g, struct unpacker *u) = {
+    [IPC_STARTED] = take_started,
+    [IPC_REFUSED] = take_refused,
+    [IPC_REQUEST] = take_letter,
+    [IPC_BATCH] = take_batch,
+    [IPC_TURN_OVER] = take_over,
+    [IPC_CALL] = take_ask,
+    [IPC_ROUTE] = take_route,
+    [IPC_SOCKET_OPEN] = take_socket_open,
+    [IPC_SOCKET_SEND] = take_socket_send,
+    [IPC_SOCKET_CLOSE] = take_socket_close,
+    [IPC_ANSWER] = take_answer,
+    [IPC_ROOM] = take_room,
 };
 
 /* Before the instance has started only its start is news, and what its init may say. */
-static bool is_expected(const struct guest *g, enum frame_type type)
+static bool is_expected(const struct connector_process *g, enum frame_type type)
 {
-    if (!takers[type] || (!g->host.batch && (type == FRAME_LETTER || type == FRAME_BATCH)))
+    if (!takers[type] || (!g->host.batch && (type == IPC_REQUEST || type == IPC_BATCH)))
         return false;
-    return g->stage != GUEST_STARTING || type != FRAME_ROOM;
+    return g->stage != CONNECTOR_STARTING || type != IPC_ROOM;
 }
 
 /* Looks for its verdict alone; all it has said stays, in its order. */
-static void look_for_start(struct guest *g)
+static void look_for_start(struct connector_process *g)
 {
-    struct frame f;
+    struct ipc_frame f;
     int64_t n;
-    for (; g->stage == GUEST_STARTING && g->looked < g->in.len; g->looked += (size_t)n) {
-        n = frame_next((struct str){g->in.p + g->looked, g->in.len - g->looked}, &f);
+    for (; g->stage == CONNECTOR_STARTING && g->looked < g->in.len; g->looked += (size_t)n) {
+        n = ipc_frame_decode_next((struct str){g->in.p + g->looked, g->in.len - g->looked}, &f);
         if (n < 0 || g->in.len > HELD_MAX) {
-            life_break(g, n < 0 ? "bytes that are no frame" : "too much before it has started");
+            connector_supervisor_fail(g, n < 0 ? "bytes that are no frame"
+                                               : "too much before it has started");
             return;
         }
         if (n == 0)
             return;
-        if (f.type == FRAME_STARTED)
-            life_started(g);
-        else if (f.type == FRAME_REFUSED)
+        if (f.type == IPC_STARTED)
+            connector_supervisor_set_running(g);
+        else if (f.type == IPC_REFUSED)
             take_refused(g, &f.in);
         else if (!is_expected(g, f.type))
-            life_break(g, "a frame that it has no right to");
+            connector_supervisor_fail(g, "a frame that it has no right to");
     }
 }
 
-static void take_frames(struct guest *g)
+static void take_frames(struct connector_process *g)
 {
-    struct frame f;
+    struct ipc_frame f;
     size_t at = 0;
     int64_t n;
     if (g->held) {
         look_for_start(g);
         return;
     }
-    while (!g->broke && (n = frame_next((struct str){g->in.p + at, g->in.len - at}, &f)) != 0) {
+    while (!g->broke &&
+           (n = ipc_frame_decode_next((struct str){g->in.p + at, g->in.len - at}, &f)) != 0) {
         const char *const why = n < 0                     ? "bytes that are no frame"
                                 : !is_expected(g, f.type) ? "a frame that it has no right to"
                                                           : takers[f.type](g, &f.in);
         if (why)
-            life_break(g, why);
+            connector_supervisor_fail(g, why);
         else
             at += (size_t)n;
     }
@@ -461,22 +468,22 @@ static void take_frames(struct guest *g)
         buf_consume(&g->in, at);
 }
 
-void intake_release(struct guest *g)
+void connector_reader_resume(struct connector_process *g)
 {
     if (!g->held)
         return;
     g->held = false;
-    g->was_held = g->stage != GUEST_STARTING;
+    g->was_held = g->stage != CONNECTOR_STARTING;
     take_frames(g);
 }
 
-void intake_release_awaited(struct guest *g)
+void intake_release_awaited(struct connector_process *g)
 {
     if (g->awaited)
-        intake_release(g);
+        connector_reader_resume(g);
 }
 
-bool intake_read(struct guest *g)
+bool connector_reader_read(struct connector_process *g)
 {
     for (size_t all = 0; all < ROUND_BYTES && !g->broke;) {
         const ssize_t n =
@@ -500,7 +507,7 @@ bool intake_read(struct guest *g)
 
 /* ---- the end of a life ---- */
 
-static void close_sockets(struct guest *g)
+static void close_sockets(struct connector_process *g)
 {
     for (uint64_t i = 1; i <= g->last_socket && g->host.socket_close; i++)
         g->host.socket_close(g->host.ctx, (int64_t)(g->socket_base + i));
@@ -508,7 +515,7 @@ static void close_sockets(struct guest *g)
     g->last_socket = 0;
 }
 
-void intake_forget(struct guest *g)
+void connector_reader_reset(struct connector_process *g)
 {
     forget_letters(g);
     drop_questions(g);

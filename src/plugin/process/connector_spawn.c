@@ -66,7 +66,8 @@ static int set_attributes(posix_spawnattr_t *attr)
 }
 
 /* An errno, or 0. */
-static int run(struct spawn *s, const char *program, const char *name, const int files[CHILD_FILES])
+static int run(struct connector_child *s, const char *program, const char *name,
+               const int files[CHILD_FILES])
 {
     char *env[ENV_MAX], self[] = CONNECTOR_PROGRAM, host[32], version[] = PACKAGE_VERSION;
     CLEANUP_FREE char *instance = xstrdup(name);
@@ -130,8 +131,8 @@ static int open_socket(struct line_ends *to)
 }
 
 /* An errno, or 0. */
-static int start(struct spawn *s, const char *program, const char *name, const int shared[2],
-                 const int theirs[3])
+static int start(struct connector_child *s, const char *program, const char *name,
+                 const int shared[2], const int theirs[3])
 {
     const int null = lift(open("/dev/null", O_RDWR | O_CLOEXEC));
     const int gauge = fcntl(shared[0], F_DUPFD_CLOEXEC, LIFTED);
@@ -145,8 +146,8 @@ static int start(struct spawn *s, const char *program, const char *name, const i
     return rc;
 }
 
-int spawn_start(struct spawn *s, const char *name, int gauge_fd, int plugin_fd, bool prints,
-                struct tc_err *err)
+int connector_spawn_start(struct connector_child *s, const char *name, int gauge_fd, int plugin_fd,
+                          bool prints, struct tc_err *err)
 {
     struct line_ends socket = {-1, -1}, output = {-1, -1}, printed = {-1, -1};
     CLEANUP_FREE char *program = libexec_find(CONNECTOR_PROGRAM, CONNECTOR_VARIABLE, NULL, err);
@@ -157,16 +158,16 @@ int spawn_start(struct spawn *s, const char *name, int gauge_fd, int plugin_fd, 
         rc = errno;
     const int theirs[] = {socket.theirs, output.theirs, printed.theirs};
     const int mine[] = {socket.mine, output.mine, printed.mine};
-    *s = (struct spawn){.socket = mine[0], .output = mine[1], .printed = mine[2]};
+    *s = (struct connector_child){.socket = mine[0], .output = mine[1], .printed = mine[2]};
     rc = rc ? rc : start(s, program, name, (const int[]){gauge_fd, plugin_fd}, theirs);
     close_all(theirs, sizeof theirs / sizeof *theirs);
     if (!rc)
         return 0;
     close_all(mine, sizeof mine / sizeof *mine);
-    return err_sys(err, rc, NULL, "no process for instance %s", name);
+    return err_set_errno(err, rc, NULL, "no process for instance %s", name);
 }
 
-bool spawn_has_ended(const struct spawn *s)
+bool connector_spawn_has_exited(const struct connector_child *s)
 {
     siginfo_t info = {0};
     return waitid(P_PID, (id_t)s->pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid;
@@ -177,7 +178,7 @@ static int64_t to_ms(struct timeval t)
     return t.tv_sec * 1000 + t.tv_usec / 1000;
 }
 
-void spawn_kill(struct spawn *s)
+void connector_spawn_kill(struct connector_child *s)
 {
     kill(-s->pid, SIGKILL); /* what it has started is not to outlive it */
     kill(s->pid, SIGKILL);
@@ -187,7 +188,7 @@ void spawn_kill(struct spawn *s)
     s->socket = s->output = -1;
 }
 
-bool spawn_reap(struct spawn *s, struct spawn_end *end)
+bool connector_spawn_reap(struct connector_child *s, struct connector_exit_info *end)
 {
     struct rusage usage = {0};
     int status = 0;
@@ -197,7 +198,7 @@ bool spawn_reap(struct spawn *s, struct spawn_end *end)
     while (pid < 0 && errno == EINTR);
     if (pid == 0)
         return false;
-    *end = (struct spawn_end){
+    *end = (struct connector_exit_info){
         .by_signal = WIFSIGNALED(status),
         .code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
         .cpu_ms = to_ms(usage.ru_utime) + to_ms(usage.ru_stime),
@@ -205,7 +206,7 @@ bool spawn_reap(struct spawn *s, struct spawn_end *end)
     return true;
 }
 
-int64_t spawn_rss(const struct spawn *s)
+int64_t connector_spawn_rss_bytes(const struct connector_child *s)
 {
     char path[64];
     long long size, pages = 0;
@@ -219,7 +220,7 @@ int64_t spawn_rss(const struct spawn *s)
     return pages * sysconf(_SC_PAGESIZE);
 }
 
-int64_t spawn_peak(const struct spawn *s)
+int64_t connector_spawn_peak(const struct connector_child *s)
 {
     char path[64], line[128];
     long long kib = 0;

@@ -12,13 +12,12 @@
 
 #define WINDOW_BYTES ((size_t)1 << 20)
 #define OUT_BYTES ((size_t)256 << 10) /* that wait for its socket */
-/* Between two times that it is woken for events: who writes one a millisecond is not held up. */
-#define GATHER_US 800
+#define GATHER_US                                                                                  \
+    800             /* between two wake-ups for events: one event a millisecond is not delayed     \
+                     */
 #define GATHER_MS 1 /* and then it is, whatever it says */
 #define BOXES_AHEAD 4
 #define TURNS_APART 16 /* events between two pieces of mail */
-
-/* ---- lists ---- */
 
 static void list_init(struct task_list *l)
 {
@@ -45,7 +44,7 @@ static struct task *list_take(struct task_list *l)
     return t;
 }
 
-static struct task make_task(enum frame_type type, struct guest_turn *turn)
+static struct task make_task(enum frame_type type, struct connector_turn *turn)
 {
     if (turn)
         turn->tasks++;
@@ -60,17 +59,17 @@ static void queue_task(struct task_list *l, const struct task *task)
 }
 
 /* What it holds; its memory is the caller's. */
-static void release_task(struct guest *g, const struct task *t)
+static void release_task(struct connector_process *g, const struct task *t)
 {
-    struct guest_turn *const turn = t->turn;
-    event_box_unref(t->box);
+    struct connector_turn *const turn = t->turn;
+    shared_event_unref(t->box);
     if (t->mail)
-        mail_free(t->mail);
+        control_msg_free(t->mail);
     if (turn && --turn->tasks == 0 && turn->over)
-        guest_free_turn(g, turn);
+        connector_process_free_turn(g, turn);
 }
 
-static void free_list(struct guest *g, struct task_list *l)
+static void free_list(struct connector_process *g, struct task_list *l)
 {
     for (struct task *t; (t = list_take(l));) {
         release_task(g, t);
@@ -82,11 +81,11 @@ static void free_list(struct guest *g, struct task_list *l)
 
 static size_t size_of(const struct task *t)
 {
-    return t->box ? event_box_size(t->box) : sizeof *t;
+    return t->box ? shared_event_size(t->box) : sizeof *t;
 }
 
 /* False: there was none. */
-static bool window_take(struct window *w, struct task *t)
+static bool window_take(struct connector_task *w, struct task *t)
 {
     if (!w->count)
         return false;
@@ -96,16 +95,16 @@ static bool window_take(struct window *w, struct task *t)
     return true;
 }
 
-void traffic_init(struct guest *g)
+void connector_writer_init(struct connector_process *g)
 {
     list_init(&g->again);
     list_init(&g->mail);
 }
 
-void traffic_fini(struct guest *g)
+void traffic_fini(struct connector_process *g)
 {
     while (g->n_casts)
-        event_box_unref(g->casts[--g->n_casts].box);
+        shared_event_unref(g->casts[--g->n_casts].box);
     for (struct task t; window_take(&g->sent, &t);)
         release_task(g, &t);
     free_list(g, &g->again);
@@ -119,21 +118,22 @@ static size_t bucket_of(const char *id)
     uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
     for (; *id; id++)
         hash = (hash ^ (unsigned char)*id) * 0x100000001b3u;
-    return hash % GUEST_IDS;
+    return hash % CONNECTOR_IDS;
 }
 
-struct guest_turn *guest_find_turn(const struct guest *g, const char *id)
+struct connector_turn *connector_process_find_turn(const struct connector_process *g,
+                                                   const char *id)
 {
-    struct guest_turn *found = NULL;
-    for (struct guest_turn *t = g->ids[bucket_of(id)]; t; t = t->next_id)
+    struct connector_turn *found = NULL;
+    for (struct connector_turn *t = g->ids[bucket_of(id)]; t; t = t->next_id)
         if (!t->closed && strcmp(t->named.id, id) == 0 && (!found || found->late))
             found = t;
     return found;
 }
 
-void guest_link_turn(struct guest *g, struct guest_turn *t)
+void connector_process_link_turn(struct connector_process *g, struct connector_turn *t)
 {
-    struct guest_turn **const bucket = &g->ids[bucket_of(t->named.id)];
+    struct connector_turn **const bucket = &g->ids[bucket_of(t->named.id)];
     t->next_id = *bucket;
     *bucket = t;
     t->next = g->turns;
@@ -142,9 +142,9 @@ void guest_link_turn(struct guest *g, struct guest_turn *t)
     g->turns = t;
 }
 
-void guest_free_turn(struct guest *g, struct guest_turn *t)
+void connector_process_free_turn(struct connector_process *g, struct connector_turn *t)
 {
-    struct guest_turn **at = &g->ids[bucket_of(t->named.id)];
+    struct connector_turn **at = &g->ids[bucket_of(t->named.id)];
     while (*at != t)
         at = &(*at)->next_id;
     *at = t->next_id;
@@ -158,35 +158,35 @@ void guest_free_turn(struct guest *g, struct guest_turn *t)
 
 /* ---- encoding ---- */
 
-#define EVENT_HEAD (FRAME_HEAD + sizeof(int64_t)) /* and the number of its turn */
+#define EVENT_HEAD (IPC_HEAD + sizeof(int64_t)) /* and the number of its turn */
 
 /* What has been made goes into the ring, which there is room in (has_room); what is too big for it
  * to the socket, and the ring says so. */
-static void put_frame(struct guest *g)
+static void put_frame(struct connector_process *g)
 {
     struct buf *const f = &g->frame;
     if (f->len <= RING_PIECE_MAX) {
-        memcpy(ring_place(&g->ring), f->p, f->len);
-        ring_add(&g->ring, f->len);
+        memcpy(shm_ring_reserve(&g->ring), f->p, f->len);
+        shm_ring_commit(&g->ring, f->len);
         buf_reset(f);
         return;
     }
-    frame_write_head(ring_place(&g->ring), FRAME_AWAY, 0);
-    ring_add(&g->ring, FRAME_HEAD);
+    ipc_frame_write_header(shm_ring_reserve(&g->ring), IPC_ON_SOCKET, 0);
+    shm_ring_commit(&g->ring, IPC_HEAD);
     buf_add(&g->out, f->p, f->len);
     buf_fini(f);
 }
 
-static void put_open(struct guest *g, struct guest_turn *t)
+static void put_open(struct connector_process *g, struct connector_turn *t)
 {
     struct channel_turn named = t->named;
     named.memory = t->memory ? t->memory : named.memory;
     named.letters = t->letters;
     named.over = t->done && !t->ends;
-    const size_t begun = frame_begin(&g->frame, FRAME_OPEN);
-    pack_number(&g->frame, (int64_t)t->number);
-    frame_pack_turn(&g->frame, &named);
-    frame_end(&g->frame, begun);
+    const size_t begun = ipc_frame_begin(&g->frame, IPC_OPEN);
+    pack_int64(&g->frame, (int64_t)t->number);
+    ipc_frame_pack_turn(&g->frame, &named);
+    ipc_frame_end(&g->frame, begun);
     put_frame(g);
     t->opened = true;
 }
@@ -194,21 +194,21 @@ static void put_open(struct guest *g, struct guest_turn *t)
 static void write_event(char *to, size_t size, const struct task *t, struct str line)
 {
     const int64_t number = (int64_t)t->turn->number;
-    frame_write_head(to, FRAME_EVENT, size - FRAME_HEAD);
-    memcpy(to + FRAME_HEAD, &number, sizeof number);
-    event_box_flatten(to + EVENT_HEAD, t->box, line);
+    ipc_frame_write_header(to, IPC_EVENT, size - IPC_HEAD);
+    memcpy(to + IPC_HEAD, &number, sizeof number);
+    shared_event_serialize(to + EVENT_HEAD, t->box, line);
 }
 
 /* Where the instance will find it. The line is made once for all who want it. */
-static void put_event(struct guest *g, const struct task *t)
+static void put_event(struct connector_process *g, const struct task *t)
 {
     struct str line = {0};
-    if (loader_has(g->loaded, DESCRIPTOR_ON_EVENT))
-        line.p = event_box_line(t->box, &line.len);
-    const size_t size = EVENT_HEAD + event_box_flat_size(t->box, line);
+    if (loader_has_callback(g->loaded, DESCRIPTOR_ON_EVENT))
+        line.p = shared_event_json_line(t->box, &line.len);
+    const size_t size = EVENT_HEAD + shared_event_serialized_size(t->box, line);
     if (size <= RING_PIECE_MAX) {
-        write_event(ring_place(&g->ring), size, t, line);
-        ring_add(&g->ring, size);
+        write_event(shm_ring_reserve(&g->ring), size, t, line);
+        shm_ring_commit(&g->ring, size);
         return;
     }
     write_event(buf_reserve(&g->frame, size), size, t, line);
@@ -218,37 +218,37 @@ static void put_event(struct guest *g, const struct task *t)
 
 static void pack_what(struct buf *out, const struct task *t)
 {
-    if (t->type == FRAME_REPLY) {
-        pack_number(out, t->turn ? (int64_t)t->turn->number : 0);
-        frame_pack_reply(out, t->mail->reply);
-    } else if (t->type == FRAME_HIT) {
-        pack_number(out, (int64_t)t->mail->hit_id);
-        frame_pack_hit(out, &t->mail->hit->hit);
-    } else if (t->type == FRAME_SOCKET) {
-        frame_pack_socket(out, &t->mail->frame);
+    if (t->type == IPC_REPLY) {
+        pack_int64(out, t->turn ? (int64_t)t->turn->number : 0);
+        ipc_frame_pack_reply(out, t->mail->reply);
+    } else if (t->type == IPC_HIT) {
+        pack_int64(out, (int64_t)t->mail->hit_id);
+        ipc_frame_pack_hit(out, &t->mail->hit->hit);
+    } else if (t->type == IPC_SOCKET) {
+        ipc_frame_pack_socket_text(out, &t->mail->frame);
     }
 }
 
-static void put_task(struct guest *g, const struct task *t)
+static void put_task(struct connector_process *g, const struct task *t)
 {
     if (t->turn && !t->turn->opened)
         put_open(g, t->turn);
-    if (t->type == FRAME_EVENT) {
+    if (t->type == IPC_EVENT) {
         put_event(g, t);
         return;
     }
-    const size_t begun = frame_begin(&g->frame, t->type);
+    const size_t begun = ipc_frame_begin(&g->frame, t->type);
     pack_what(&g->frame, t);
-    frame_end(&g->frame, begun);
+    ipc_frame_end(&g->frame, begun);
     put_frame(g);
 }
 
 /* ---- sending ---- */
 
-/* The one that has been made at window_place. */
-static void send_made(struct guest *g)
+/* The one that has been made at task_window_next_slot. */
+static void send_made(struct connector_process *g)
 {
-    const struct task *const t = window_place(&g->sent);
+    const struct task *const t = task_window_next_slot(&g->sent);
     if (!g->sent.count)
         g->waits_ms = clock_mono_ms();
     if (t->turn)
@@ -259,34 +259,35 @@ static void send_made(struct guest *g)
 }
 
 /* A task may open its turn, and behind it may be the end. */
-static bool has_room(struct guest *g)
+static bool has_room(struct connector_process *g)
 {
     return g->sent.count < WINDOW_TASKS && g->sent.bytes < WINDOW_BYTES &&
-           g->out.len - g->out_at < OUT_BYTES && ring_has_room(&g->ring, 3);
+           g->out.len - g->out_at < OUT_BYTES && shm_ring_has_room(&g->ring, 3);
 }
 
-static void send_event(struct guest *g, const struct backlog_item *item)
+static void send_event(struct connector_process *g, const struct backlog_item *item)
 {
-    struct guest_turn *const turn = item->turn;
-    struct task *const t = window_place(&g->sent);
-    *t = make_task(FRAME_EVENT, turn);
+    struct connector_turn *const turn = item->turn;
+    struct task *const t = task_window_next_slot(&g->sent);
+    *t = make_task(IPC_EVENT, turn);
     t->box = item->box;
     send_made(g);
-    turn->done = turn->done || event_box_get(item->box)->kind == TC_DONE;
+    turn->done = turn->done || shared_event_get(item->box)->kind == TC_DONE;
 }
 
 /* While little is under way it is encoded at once, and with it all that others are sent of it. */
-static void take_cast(struct guest *g, struct lane *lane, struct event_box *box, int64_t now_ms)
+static void take_cast(struct connector_process *g, struct turn_backlog *lane,
+                      struct shared_event *box, int64_t now_ms)
 {
     struct backlog_item item;
-    if (g->stage == GUEST_RUNNING && !guest_is_held(g) && !g->stop_sent && !g->again.first &&
-        !g->mail.first && has_room(g) && backlog_pass(&g->backlog, lane, box, &item))
+    if (g->stage == CONNECTOR_RUNNING && !guest_is_held(g) && !g->stop_sent && !g->again.first &&
+        !g->mail.first && has_room(g) && backlog_try_bypass(&g->backlog, lane, box, &item))
         send_event(g, &item);
     else
         backlog_push(&g->backlog, lane, box, now_ms);
 }
 
-static void gather(struct guest *g)
+static void gather(struct connector_process *g)
 {
     if (g->flush_set || g->gathered)
         return;
@@ -294,7 +295,7 @@ static void gather(struct guest *g)
     loop_timer_set(g->flush, GATHER_MS);
 }
 
-void traffic_take_casts(struct guest *g)
+void connector_writer_flush_staged(struct connector_process *g)
 {
     if (!g->n_casts)
         return;
@@ -304,20 +305,21 @@ void traffic_take_casts(struct guest *g)
         take_cast(g, g->casts[i].lane, g->casts[i].box, now_ms);
     g->n_casts = 0;
     /* While it is at something, what comes is gathered: it says when it is done. */
-    if (idle || traffic_has_caught_up(g))
-        traffic_flush_soon(g);
+    if (idle || connector_writer_is_drained(g))
+        connector_writer_flush_soon(g);
     else
         gather(g);
 }
 
-void traffic_put_event(struct guest *g, struct lane *lane, struct event_box *box)
+void connector_writer_put_event(struct connector_process *g, struct turn_backlog *lane,
+                                struct shared_event *box)
 {
-    g->casts[g->n_casts++] = (struct cast){lane, box};
-    if (!g->gathers || g->n_casts == GUEST_CASTS)
-        traffic_take_casts(g);
+    g->casts[g->n_casts++] = (struct staged_event){lane, box};
+    if (!g->gathers || g->n_casts == CONNECTOR_CASTS)
+        connector_writer_flush_staged(g);
 }
 
-static void send_events(struct guest *g, size_t max)
+static void send_events(struct connector_process *g, size_t max)
 {
     struct backlog_item item;
     const int64_t now_ms = clock_mono_ms();
@@ -325,18 +327,18 @@ static void send_events(struct guest *g, size_t max)
         send_event(g, &item);
 }
 
-static void send_from(struct guest *g, struct task_list *l)
+static void send_from(struct connector_process *g, struct task_list *l)
 {
     struct task *const t = list_take(l);
     if (!t)
         return;
-    *window_place(&g->sent) = *t;
+    *task_window_next_slot(&g->sent) = *t;
     send_made(g);
     free(t);
 }
 
 /* What came of a request never waits behind a long row of events, nor they behind replies. */
-static void choose(struct guest *g)
+static void choose(struct connector_process *g)
 {
     if (g->stop_sent)
         return;
@@ -351,22 +353,22 @@ static void choose(struct guest *g)
     }
 }
 
-void traffic_stop(struct guest *g)
+void connector_writer_stop(struct connector_process *g)
 {
     if (g->stop_sent)
         return;
-    frame_end(&g->frame, frame_begin(&g->frame, FRAME_STOP));
+    ipc_frame_end(&g->frame, ipc_frame_begin(&g->frame, IPC_STOP));
     put_frame(g);
     g->stop_sent = true;
-    g->stage = GUEST_STOPPING;
+    g->stage = CONNECTOR_STOPPING;
     g->waits_ms = clock_mono_ms();
-    traffic_flush_soon(g);
+    connector_writer_flush_soon(g);
 }
 
-void traffic_write(struct guest *g)
+void connector_writer_write(struct connector_process *g)
 {
-    if (ring_publish(&g->ring))
-        frame_end(&g->out, frame_begin(&g->out, FRAME_BELL));
+    if (shm_ring_publish(&g->ring))
+        ipc_frame_end(&g->out, ipc_frame_begin(&g->out, IPC_WAKE_UP));
     while (g->out_at < g->out.len) {
         const ssize_t n =
             send(g->spawn.socket, g->out.p + g->out_at, g->out.len - g->out_at, MSG_NOSIGNAL);
@@ -385,9 +387,9 @@ void traffic_write(struct guest *g)
     loop_fd_set(g->socket, (reads ? LOOP_READ : 0u) | (g->out.len ? LOOP_WRITE : 0u));
 }
 
-static void set_pace(struct guest *g)
+static void set_pace(struct connector_process *g)
 {
-    const int64_t due = backlog_due(&g->backlog);
+    const int64_t due = backlog_next_due_ms(&g->backlog);
     if (due == INT64_MAX || g->flush_set)
         return;
     const int64_t left = due - clock_mono_ms();
@@ -395,7 +397,7 @@ static void set_pace(struct guest *g)
 }
 
 /* One of both sees what the other one has written: it that there is more, or we that it is done. */
-bool traffic_has_caught_up(const struct guest *g)
+bool connector_writer_is_drained(const struct connector_process *g)
 {
     if (!g->gauge || g->flush_set)
         return false;
@@ -407,20 +409,20 @@ bool traffic_has_caught_up(const struct guest *g)
     return atomic_load(&g->gauge->handled) >= g->out_until;
 }
 
-void traffic_flush(struct guest *g)
+void connector_writer_flush(struct connector_process *g)
 {
     g->flush_set = g->gathered = false;
     if (g->gauge)
         atomic_store(&g->gauge->awaited, false);
-    if (g->stage == GUEST_STARTING || (guest_is_held(g) && guest_has_process(g)))
-        traffic_write(g);
-    if (guest_is_held(g) || (g->stage != GUEST_RUNNING && g->stage != GUEST_STOPPING))
+    if (g->stage == CONNECTOR_STARTING || (guest_is_held(g) && guest_has_process(g)))
+        connector_writer_write(g);
+    if (guest_is_held(g) || (g->stage != CONNECTOR_RUNNING && g->stage != CONNECTOR_STOPPING))
         return;
     do {
         choose(g);
-        if (g->closing && traffic_is_idle(g))
-            traffic_stop(g);
-        traffic_write(g);
+        if (g->closing && connector_writer_is_idle(g))
+            connector_writer_stop(g);
+        connector_writer_write(g);
     } while (!g->out.len && !g->stop_sent && has_room(g) &&
              (g->again.first || g->mail.first || g->backlog.n_ready));
     /* What is left is to follow at once. */
@@ -431,7 +433,7 @@ void traffic_flush(struct guest *g)
     set_pace(g);
 }
 
-void traffic_flush_soon(struct guest *g)
+void connector_writer_flush_soon(struct connector_process *g)
 {
     if (g->flush_set)
         return;
@@ -439,33 +441,33 @@ void traffic_flush_soon(struct guest *g)
     loop_timer_set(g->flush, 0);
 }
 
-void traffic_put_mail(struct guest *g, enum frame_type type, struct guest_turn *turn,
-                      struct mail *m)
+void connector_writer_put_control(struct connector_process *g, enum frame_type type,
+                                  struct connector_turn *turn, struct control_msg *m)
 {
     struct task t = make_task(type, turn);
     t.mail = m;
     queue_task(&g->mail, &t);
-    traffic_flush_soon(g);
+    connector_writer_flush_soon(g);
 }
 
-void traffic_ping(struct guest *g)
+void connector_writer_ping(struct connector_process *g)
 {
-    const struct task t = make_task(FRAME_PING, NULL);
+    const struct task t = make_task(IPC_PING, NULL);
     queue_task(&g->mail, &t);
-    traffic_flush_soon(g);
+    connector_writer_flush_soon(g);
 }
 
-bool traffic_is_idle(const struct guest *g)
+bool connector_writer_is_idle(const struct connector_process *g)
 {
     return !g->again.first && !g->mail.first && !g->sent.count && !g->backlog.stats.events;
 }
 
 /* ---- what is done ---- */
 
-static void finish_task(struct guest *g, const struct task *t)
+static void finish_task(struct connector_process *g, const struct task *t)
 {
-    if (t->type == FRAME_HIT)
-        intake_finish_hit(g, t->mail->hit_id, NULL);
+    if (t->type == IPC_HIT)
+        connector_reader_finish_hit(g, t->mail->hit_id, NULL);
     release_task(g, t);
 }
 
@@ -476,26 +478,26 @@ static void expect_box(const struct task *t)
         __builtin_prefetch((const char *)t->box + sizeof(struct event), 1);
 }
 
-void traffic_done(struct guest *g, uint64_t handled)
+void connector_writer_confirm(struct connector_process *g, uint64_t handled)
 {
     if (handled <= g->handled)
         return;
     for (struct task t; g->handled < handled && window_take(&g->sent, &t);) {
         g->handled++;
-        expect_box(window_at(&g->sent, BOXES_AHEAD));
+        expect_box(task_window_at(&g->sent, BOXES_AHEAD));
         finish_task(g, &t);
     }
     if (g->handled < handled)
-        life_break(g, "a count of more than there was to do");
+        connector_supervisor_fail(g, "a count of more than there was to do");
     g->waits_ms = clock_mono_ms();
 }
 
-struct task *traffic_current(struct guest *g)
+struct task *connector_writer_oldest_task(struct connector_process *g)
 {
-    return window_at(&g->sent, 0);
+    return task_window_at(&g->sent, 0);
 }
 
-void traffic_drop_current(struct guest *g)
+void connector_writer_drop_oldest(struct connector_process *g)
 {
     struct task t;
     if (window_take(&g->sent, &t))
@@ -507,16 +509,16 @@ void traffic_drop_current(struct guest *g)
 /* What belongs to a life ends with it: its sockets' frames; who asked over HTTP asks again. */
 static bool can_be_done_again(const struct task *t)
 {
-    return (t->type == FRAME_EVENT || t->type == FRAME_REPLY) && !t->settled &&
+    return (t->type == IPC_EVENT || t->type == IPC_REPLY) && !t->settled &&
            !(t->turn && t->turn->closed);
 }
 
 static enum tc_kind kind_of(const struct task *t)
 {
-    return t->box ? event_box_get(t->box)->kind : TC_RAW;
+    return t->box ? shared_event_get(t->box)->kind : TC_RAW;
 }
 
-static void do_again(struct guest *g, const struct task *t)
+static void do_again(struct connector_process *g, const struct task *t)
 {
     if (!can_be_done_again(t)) {
         finish_task(g, t);
@@ -529,7 +531,7 @@ static void do_again(struct guest *g, const struct task *t)
     queue_task(&g->again, t);
 }
 
-static void do_list_again(struct guest *g, struct task_list *from)
+static void do_list_again(struct connector_process *g, struct task_list *from)
 {
     for (struct task *t; (t = list_take(from));) {
         do_again(g, t);
@@ -537,19 +539,19 @@ static void do_list_again(struct guest *g, struct task_list *from)
     }
 }
 
-static void add_resumed(struct task_list *to, struct guest_turn *turn)
+static void add_resumed(struct task_list *to, struct connector_turn *turn)
 {
     struct event start;
-    event_init_resumed(&start, turn->named.id, clock_wall());
-    struct task t = make_task(FRAME_EVENT, turn);
-    t.box = event_box_new(&start);
+    event_init_resumed(&start, turn->named.id, clock_wall_s());
+    struct task t = make_task(IPC_EVENT, turn);
+    t.box = shared_event_new(&start);
     queue_task(to, &t);
 }
 
 /* Every turn it knew of is told again, before what is left of it. */
-static void resume_turns(struct guest *g, struct task_list *starts)
+static void resume_turns(struct connector_process *g, struct task_list *starts)
 {
-    for (struct guest_turn *t = g->turns; t; t = t->next) {
+    for (struct connector_turn *t = g->turns; t; t = t->next) {
         t->opened = false;
         if (t->told && !t->lost && !t->starts && (!t->done || t->ends))
             add_resumed(starts, t);
@@ -557,13 +559,13 @@ static void resume_turns(struct guest *g, struct task_list *starts)
 }
 
 /* Of one whose last batch has arrived nothing is left to do. */
-static void end_closed(struct guest *g)
+static void end_closed(struct connector_process *g)
 {
-    for (struct guest_turn *t = g->turns, *next; t; t = next) {
+    for (struct connector_turn *t = g->turns, *next; t; t = next) {
         next = t->next;
         t->over = t->over || t->closed;
         if (t->over && !t->tasks)
-            guest_free_turn(g, t);
+            connector_process_free_turn(g, t);
     }
 }
 
@@ -573,7 +575,7 @@ static void append(struct task_list *to, struct task_list *from)
         list_add(to, t);
 }
 
-void traffic_recall(struct guest *g)
+void connector_writer_requeue(struct connector_process *g)
 {
     struct task_list left, mail, starts;
     list_init(&left);
@@ -582,7 +584,7 @@ void traffic_recall(struct guest *g)
     end_closed(g);
     append(&left, &g->again);
     append(&mail, &g->mail);
-    for (struct guest_turn *t = g->turns; t; t = t->next)
+    for (struct connector_turn *t = g->turns; t; t = t->next)
         t->starts = t->ends = false;
     for (struct task t; window_take(&g->sent, &t);)
         do_again(g, &t);

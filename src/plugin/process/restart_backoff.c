@@ -3,15 +3,15 @@
 #include "plugin/process/restart_backoff.h"
 
 /* The oldest of the last deaths is not long ago. */
-static bool dies_often(const struct revival *r, int64_t now)
+static bool dies_often(const struct restart_backoff *r, int64_t now)
 {
     return r->deaths >= REVIVAL_DEATHS &&
            now - r->died[r->deaths % REVIVAL_DEATHS] < REVIVAL_WINDOW_MS;
 }
 
-int64_t revival_died(struct revival *r, int64_t began, int64_t now)
+int64_t restart_backoff_note_death(struct restart_backoff *r, int64_t began, int64_t now)
 {
-    revival_lives(r, began, now);
+    restart_backoff_note_alive(r, began, now);
     r->died[r->deaths++ % REVIVAL_DEATHS] = now;
     const int64_t doubled = r->delay_ms ? 2 * r->delay_ms : REVIVAL_FIRST_MS;
     r->open = r->open || dies_often(r, now);
@@ -19,11 +19,11 @@ int64_t revival_died(struct revival *r, int64_t began, int64_t now)
     return r->delay_ms;
 }
 
-bool revival_lives(struct revival *r, int64_t began, int64_t now)
+bool restart_backoff_note_alive(struct restart_backoff *r, int64_t began, int64_t now)
 {
     if (!r->deaths || now - began < REVIVAL_WINDOW_MS)
         return false;
     const bool news = r->open;
-    *r = (struct revival){0};
+    *r = (struct restart_backoff){0};
     return news;
 }

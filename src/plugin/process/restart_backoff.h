@@ -13,7 +13,7 @@
 #define REVIVAL_MAX_MS ((int64_t)300000)
 
 /* All-zero: it has never died. Times are monotonic ms. */
-struct revival {
+struct restart_backoff {
     int64_t died[REVIVAL_DEATHS]; /* a ring */
     uint64_t deaths;
     int64_t delay_ms; /* of the last death */
@@ -21,8 +21,8 @@ struct revival {
 };
 
 /* How long to wait; began: when the life that ended now had begun. */
-int64_t revival_died(struct revival *r, int64_t began, int64_t now);
+int64_t restart_backoff_note_death(struct restart_backoff *r, int64_t began, int64_t now);
 /* It lives, and has for as long as it takes to be believed. True: that is news. */
-bool revival_lives(struct revival *r, int64_t began, int64_t now);
+bool restart_backoff_note_alive(struct restart_backoff *r, int64_t began, int64_t now);
 
 #endif

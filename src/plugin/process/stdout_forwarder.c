@@ -55,8 +55,8 @@ static bool can_write(int64_t deadline_ms)
 static void give_up(struct print *p, int error)
 {
     if (error != EPIPE)
-        log_line(LOG_ERR, p->label, "cannot write what it prints to standard output: %s",
-                 strerrordesc_np(error));
+        log_write(LOG_ERR, p->label, "cannot write what it prints to standard output: %s",
+                  strerrordesc_np(error));
     close_pipe(p);
     buf_reset(&p->held);
     p->at = p->ready = 0;
@@ -102,7 +102,7 @@ static bool read_more(struct print *p)
     return n > 0 || (n < 0 && errno == EINTR);
 }
 
-void print_pump(struct print *p)
+void stdout_forwarder_pump(struct print *p)
 {
     if (!p)
         return;
@@ -119,15 +119,15 @@ void print_pump(struct print *p)
 static void on_ready(void *arg, unsigned ready)
 {
     (void)ready;
-    print_pump(arg);
+    stdout_forwarder_pump(arg);
 }
 
 static void on_retry(void *arg)
 {
-    print_pump(arg);
+    stdout_forwarder_pump(arg);
 }
 
-struct print *print_new(struct loop *loop, int fd, const char *label)
+struct print *stdout_forwarder_new(struct loop *loop, int fd, const char *label)
 {
     struct print *const p = xcalloc(1, sizeof *p);
     *p = (struct print){.loop = loop, .label = label, .fd = fd};
@@ -136,7 +136,7 @@ struct print *print_new(struct loop *loop, int fd, const char *label)
     return p;
 }
 
-struct pollfd print_wants(const struct print *p)
+struct pollfd stdout_forwarder_wants(const struct print *p)
 {
     if (!p)
         return (struct pollfd){.fd = -1};
@@ -144,7 +144,7 @@ struct pollfd print_wants(const struct print *p)
                    : (struct pollfd){.fd = p->fd, .events = POLLIN};
 }
 
-void print_finish(struct print *p, int wait_ms)
+void stdout_forwarder_finish(struct print *p, int wait_ms)
 {
     if (!p)
         return;
@@ -156,7 +156,7 @@ void print_finish(struct print *p, int wait_ms)
         written = write_ready(p, deadline_ms);
     }
     if (!written)
-        log_line(LOG_WARN, p->label, "standard output is full: some of what it printed is lost");
+        log_write(LOG_WARN, p->label, "standard output is full: some of what it printed is lost");
     close_pipe(p);
     loop_timer_free(p->retry);
     buf_fini(&p->held);

@@ -21,18 +21,18 @@ void backlog_init(struct backlog *b, const struct backlog_limits *limits)
     };
 }
 
-static struct waiting *take_spare(struct backlog *b)
+static struct pending_event *take_spare(struct backlog *b)
 {
-    struct waiting *const w = b->spare;
+    struct pending_event *const w = b->spare;
     if (!w)
         return xcalloc(1, sizeof *w);
     b->spare = w->next;
     b->n_spare--;
-    *w = (struct waiting){0};
+    *w = (struct pending_event){0};
     return w;
 }
 
-static void give_spare(struct backlog *b, struct waiting *w)
+static void give_spare(struct backlog *b, struct pending_event *w)
 {
     buf_fini(&w->text);
     if (b->n_spare == SPARE_MAX) {
@@ -44,7 +44,7 @@ static void give_spare(struct backlog *b, struct waiting *w)
     b->n_spare++;
 }
 
-static void list_append(struct waiting_list *list, struct waiting *w)
+static void list_append(struct pending_event_list *list, struct pending_event *w)
 {
     w->next = NULL;
     w->prev = list->last;
@@ -52,13 +52,13 @@ static void list_append(struct waiting_list *list, struct waiting *w)
     list->last = w;
 }
 
-static void list_remove(struct waiting_list *list, struct waiting *w)
+static void list_remove(struct pending_event_list *list, struct pending_event *w)
 {
     *(w->prev ? &w->prev->next : &list->first) = w->next;
     *(w->next ? &w->next->prev : &list->last) = w->prev;
 }
 
-static void begin_holding(struct backlog *b, struct lane *lane)
+static void begin_holding(struct backlog *b, struct turn_backlog *lane)
 {
     lane->prev_holding = NULL;
     lane->next_holding = b->holding;
@@ -67,21 +67,21 @@ static void begin_holding(struct backlog *b, struct lane *lane)
     b->holding = lane;
 }
 
-static void end_holding(struct backlog *b, struct lane *lane)
+static void end_holding(struct backlog *b, struct turn_backlog *lane)
 {
     *(lane->prev_holding ? &lane->prev_holding->next_holding : &b->holding) = lane->next_holding;
     if (lane->next_holding)
         lane->next_holding->prev_holding = lane->prev_holding;
 }
 
-static void append_ready(struct backlog *b, struct waiting *w)
+static void append_ready(struct backlog *b, struct pending_event *w)
 {
     w->held = false;
     list_append(&b->ready, w);
     b->n_ready++;
 }
 
-static void append_held(struct backlog *b, struct waiting *w)
+static void append_held(struct backlog *b, struct pending_event *w)
 {
     if (!w->lane->held.first)
         begin_holding(b, w->lane);
@@ -89,7 +89,7 @@ static void append_held(struct backlog *b, struct waiting *w)
     list_append(&w->lane->held, w);
 }
 
-static void unlink_waiting(struct backlog *b, struct waiting *w)
+static void unlink_waiting(struct backlog *b, struct pending_event *w)
 {
     if (!w->held) {
         list_remove(&b->ready, w);
@@ -101,38 +101,38 @@ static void unlink_waiting(struct backlog *b, struct waiting *w)
         end_holding(b, w->lane);
 }
 
-static void release_lane(struct backlog *b, struct lane *lane)
+static void release_lane(struct backlog *b, struct turn_backlog *lane)
 {
     if (!lane->held.first)
         return;
-    for (struct waiting *w = lane->held.first, *next; w; w = next) {
+    for (struct pending_event *w = lane->held.first, *next; w; w = next) {
         next = w->next;
         append_ready(b, w);
     }
-    lane->held = (struct waiting_list){0};
+    lane->held = (struct pending_event_list){0};
     end_holding(b, lane);
 }
 
-static void measure(struct backlog *b, struct waiting *w)
+static void measure(struct backlog *b, struct pending_event *w)
 {
     b->stats.bytes -= w->size;
-    w->size = event_box_size(w->box) + w->text.cap;
+    w->size = shared_event_size(w->box) + w->text.cap;
     b->stats.bytes += w->size;
 }
 
 /* Unlinks and forgets it; what it held is released. */
-void backlog_remove(struct backlog *b, struct waiting *w)
+void backlog_remove(struct backlog *b, struct pending_event *w)
 {
     unlink_waiting(b, w);
     if (w->lane->last == w)
         w->lane->last = NULL;
     b->stats.bytes -= w->size;
     b->stats.events--;
-    event_box_unref(w->box);
+    shared_event_unref(w->box);
     give_spare(b, w);
 }
 
-static void count_dropped(struct backlog *b, struct lane *lane, const struct event *ev,
+static void count_dropped(struct backlog *b, struct turn_backlog *lane, const struct event *ev,
                           uint64_t parts)
 {
     lane->dropped[ev->kind] += parts;
@@ -141,26 +141,26 @@ static void count_dropped(struct backlog *b, struct lane *lane, const struct eve
     b->stats.dropped += parts;
 }
 
-void backlog_drop(struct backlog *b, struct waiting *w)
+void backlog_drop(struct backlog *b, struct pending_event *w)
 {
-    count_dropped(b, w->lane, event_box_get(w->box), w->parts);
+    count_dropped(b, w->lane, shared_event_get(w->box), w->parts);
     backlog_remove(b, w);
 }
 
-void backlog_replace_box(struct backlog *b, struct waiting *w, struct event_box *box)
+void backlog_replace_box(struct backlog *b, struct pending_event *w, struct shared_event *box)
 {
-    event_box_unref(w->box);
+    shared_event_unref(w->box);
     w->box = box;
     measure(b, w);
 }
 
 /* Takes over the box, whose text is `more`. The first join copies the text that is there; later
  * ones only append. */
-static void join_text_of(struct backlog *b, struct waiting *w, struct event_box *box,
+static void join_text_of(struct backlog *b, struct pending_event *w, struct shared_event *box,
                          struct str more)
 {
     if (!w->text.p) {
-        const struct str first = join_text(event_box_get(w->box));
+        const struct str first = event_coalesce_text(shared_event_get(w->box));
         buf_add(&w->text, first.p, first.len);
     }
     buf_add(&w->text, more.p, more.len);
@@ -168,13 +168,13 @@ static void join_text_of(struct backlog *b, struct waiting *w, struct event_box 
     backlog_replace_box(b, w, box);
 }
 
-void backlog_join(struct backlog *b, struct waiting *w, struct waiting *newer)
+void backlog_coalesce(struct backlog *b, struct pending_event *w, struct pending_event *newer)
 {
     const struct str more = newer->text.p ? (struct str){newer->text.p, newer->text.len}
-                                          : join_text(event_box_get(newer->box));
+                                          : event_coalesce_text(shared_event_get(newer->box));
     const bool was_last = newer->lane->last == newer;
     w->parts += newer->parts;
-    join_text_of(b, w, event_box_ref(newer->box), more);
+    join_text_of(b, w, shared_event_ref(newer->box), more);
     backlog_remove(b, newer);
     if (was_last)
         w->lane->last = w;
@@ -197,7 +197,7 @@ static void relieve(struct backlog *b)
 {
     if (b->stats.events < b->again_events && b->stats.bytes < b->again_bytes)
         return;
-    squeeze_run(b);
+    overflow_policy_apply(b);
     b->again_events = next_squeeze(b->stats.events, b->limits.events);
     b->again_bytes = next_squeeze(b->stats.bytes, b->limits.bytes);
 }
@@ -213,15 +213,15 @@ static void forget_squeeze(struct backlog *b)
 
 static bool may_drop(enum tc_kind kind)
 {
-    const enum kind_pressure pressure = kind_pressure(kind);
-    return pressure == PRESSURE_DROP || pressure == PRESSURE_REPLACE;
+    const enum overflow_class pressure = kind_overflow(kind);
+    return pressure == OVERFLOW_DROP || pressure == OVERFLOW_REPLACE;
 }
 
-static bool may_enter(const struct backlog *b, const struct lane *lane, enum tc_kind kind)
+static bool may_enter(const struct backlog *b, const struct turn_backlog *lane, enum tc_kind kind)
 {
-    const enum kind_pressure pressure = kind_pressure(kind);
+    const enum overflow_class pressure = kind_overflow(kind);
     if (lane->bare)
-        return pressure == PRESSURE_KEEP || pressure == PRESSURE_MERGE;
+        return pressure == OVERFLOW_KEEP || pressure == OVERFLOW_COALESCE;
     return !over(b) || !may_drop(kind);
 }
 
@@ -237,7 +237,7 @@ static bool flushes(enum tc_kind kind)
            kind == TC_DONE;
 }
 
-static bool must_hold(const struct backlog *b, const struct lane *lane, enum tc_kind kind,
+static bool must_hold(const struct backlog *b, const struct turn_backlog *lane, enum tc_kind kind,
                       int64_t now_ms)
 {
     if (b->limits.pace_ms == 0 || flushes(kind))
@@ -245,21 +245,22 @@ static bool must_hold(const struct backlog *b, const struct lane *lane, enum tc_
     return lane->held.first || (is_paced(kind) && now_ms < lane->hold_until);
 }
 
-static bool join_last(struct backlog *b, struct lane *lane, struct event_box *box)
+static bool join_last(struct backlog *b, struct turn_backlog *lane, struct shared_event *box)
 {
     if (!lane->last || (b->limits.pace_ms == 0 && !over(b)) ||
-        !join_possible(event_box_get(lane->last->box), event_box_get(box), true))
+        !event_coalesce_is_allowed(shared_event_get(lane->last->box), shared_event_get(box), true))
         return false;
     lane->last->parts++;
-    join_text_of(b, lane->last, box, join_text(event_box_get(box)));
+    join_text_of(b, lane->last, box, event_coalesce_text(shared_event_get(box)));
     return true;
 }
 
-static void append(struct backlog *b, struct lane *lane, struct event_box *box, int64_t now_ms)
+static void append(struct backlog *b, struct turn_backlog *lane, struct shared_event *box,
+                   int64_t now_ms)
 {
-    const enum tc_kind kind = event_box_get(box)->kind;
+    const enum tc_kind kind = shared_event_get(box)->kind;
     const bool hold = must_hold(b, lane, kind, now_ms);
-    struct waiting *const w = take_spare(b);
+    struct pending_event *const w = take_spare(b);
     w->lane = lane;
     w->box = box;
     w->parts = 1;
@@ -274,15 +275,16 @@ static void append(struct backlog *b, struct lane *lane, struct event_box *box, 
     measure(b, w);
 }
 
-void backlog_push(struct backlog *b, struct lane *lane, struct event_box *box, int64_t now_ms)
+void backlog_push(struct backlog *b, struct turn_backlog *lane, struct shared_event *box,
+                  int64_t now_ms)
 {
     b->stats.pushed++;
     if (over(b))
         relieve(b);
-    const struct event *const ev = event_box_get(box);
+    const struct event *const ev = shared_event_get(box);
     if (!may_enter(b, lane, ev->kind)) {
         count_dropped(b, lane, ev, 1);
-        event_box_unref(box);
+        shared_event_unref(box);
         return;
     }
     if (!join_last(b, lane, box))
@@ -293,14 +295,14 @@ void backlog_push(struct backlog *b, struct lane *lane, struct event_box *box, i
 
 static void release_due(struct backlog *b, int64_t now_ms)
 {
-    for (struct lane *lane = b->holding, *next; lane; lane = next) {
+    for (struct turn_backlog *lane = b->holding, *next; lane; lane = next) {
         next = lane->next_holding;
         if (lane->hold_until <= now_ms)
             release_lane(b, lane);
     }
 }
 
-static void write_counts(struct buf *x, const struct lane *lane, uint64_t total)
+static void write_counts(struct buf *x, const struct turn_backlog *lane, uint64_t total)
 {
     buf_add_char(x, '{');
     jsonw_member_int(x, "count", (int64_t)total);
@@ -311,7 +313,7 @@ static void write_counts(struct buf *x, const struct lane *lane, uint64_t total)
 }
 
 /* Stands where the newest dropped event would have been: its seq is free. */
-static struct event_box *make_notice(struct lane *lane, const struct tc_meta *next)
+static struct shared_event *make_notice(struct turn_backlog *lane, const struct tc_meta *next)
 {
     uint64_t total = 0;
     for (int kind = 0; kind < TC_KINDS; kind++)
@@ -330,17 +332,17 @@ static struct event_box *make_notice(struct lane *lane, const struct tc_meta *ne
     ev.meta.x = x.p;
     memset(lane->dropped, 0, sizeof lane->dropped);
     lane->drop_seq = 0;
-    return event_box_new(&ev);
+    return shared_event_new(&ev);
 }
 
-static struct event_box *take_box(struct waiting *w)
+static struct shared_event *take_box(struct pending_event *w)
 {
     if (!w->text.p)
-        return event_box_ref(w->box);
-    return join_box(event_box_get(w->box), &w->text);
+        return shared_event_ref(w->box);
+    return event_coalesce_build(shared_event_get(w->box), &w->text);
 }
 
-void backlog_close(struct backlog *b, struct lane *lane)
+void backlog_close_turn(struct backlog *b, struct turn_backlog *lane)
 {
     *(lane->prev ? &lane->prev->next : &b->lanes) = lane->next;
     if (lane->next)
@@ -350,9 +352,9 @@ void backlog_close(struct backlog *b, struct lane *lane)
 
 static void take_first(struct backlog *b, struct backlog_item *item, int64_t now_ms)
 {
-    struct waiting *const w = b->ready.first;
-    struct lane *const lane = w->lane;
-    const struct event *const ev = event_box_get(w->box);
+    struct pending_event *const w = b->ready.first;
+    struct turn_backlog *const lane = w->lane;
+    const struct event *const ev = shared_event_get(w->box);
     if (lane->drop_seq && lane->drop_seq < ev->meta.seq) {
         *item = (struct backlog_item){lane->turn, make_notice(lane, &ev->meta)};
         return;
@@ -363,7 +365,7 @@ static void take_first(struct backlog *b, struct backlog_item *item, int64_t now
     if (is_paced(kind))
         lane->hold_until = now_ms + b->limits.pace_ms;
     if (kind == TC_DONE)
-        backlog_close(b, lane);
+        backlog_close_turn(b, lane);
 }
 
 size_t backlog_pop(struct backlog *b, struct backlog_item *items, size_t max, int64_t now_ms)
@@ -376,31 +378,31 @@ size_t backlog_pop(struct backlog *b, struct backlog_item *items, size_t max, in
     return n;
 }
 
-int64_t backlog_due(const struct backlog *b)
+int64_t backlog_next_due_ms(const struct backlog *b)
 {
     int64_t due = INT64_MAX;
-    for (const struct lane *lane = b->holding; lane; lane = lane->next_holding)
+    for (const struct turn_backlog *lane = b->holding; lane; lane = lane->next_holding)
         if (lane->hold_until < due)
             due = lane->hold_until;
     return due;
 }
 
-void backlog_release(struct backlog *b)
+void backlog_stop_pacing(struct backlog *b)
 {
     while (b->holding)
         release_lane(b, b->holding);
 }
 
-double backlog_fill(const struct backlog *b)
+double backlog_fill_ratio(const struct backlog *b)
 {
     const double events = (double)b->stats.events / (double)b->limits.events;
     const double bytes = (double)b->stats.bytes / (double)b->limits.bytes;
     return events > bytes ? events : bytes;
 }
 
-struct lane *backlog_open(struct backlog *b, void *turn)
+struct turn_backlog *backlog_open_turn(struct backlog *b, void *turn)
 {
-    struct lane *const lane = xcalloc(1, sizeof *lane);
+    struct turn_backlog *const lane = xcalloc(1, sizeof *lane);
     lane->turn = turn;
     lane->next = b->lanes;
     if (b->lanes)
@@ -411,13 +413,13 @@ struct lane *backlog_open(struct backlog *b, void *turn)
 
 void backlog_fini(struct backlog *b)
 {
-    backlog_release(b);
+    backlog_stop_pacing(b);
     while (b->ready.first)
         backlog_remove(b, b->ready.first);
     while (b->lanes)
-        backlog_close(b, b->lanes);
+        backlog_close_turn(b, b->lanes);
     while (b->spare) {
-        struct waiting *const w = b->spare;
+        struct pending_event *const w = b->spare;
         b->spare = w->next;
         free(w);
     }

@@ -31,45 +31,45 @@ struct backlog_stats {
 
 /* What the consumer gets. */
 struct backlog_item {
-    void *turn; /* the tag given to backlog_open */
-    struct event_box *box;
+    void *turn; /* the tag given to backlog_open_turn */
+    struct shared_event *box;
 };
 
 /* One event that waits, or several joined into one. */
-struct waiting {
-    struct waiting *next, *prev; /* in `ready`, or in `held` of its lane */
-    struct lane *lane;
-    struct event_box *box; /* the newest part */
-    struct buf text;       /* of all parts, when there is more than one */
+struct pending_event {
+    struct pending_event *next, *prev; /* in `ready`, or in `held` of its lane */
+    struct turn_backlog *lane;
+    struct shared_event *box; /* the newest part */
+    struct buf text;          /* of all parts, when there is more than one */
     uint64_t parts;
     size_t size; /* what it counts for in stats.bytes */
     bool held;
 };
 
-struct waiting_list {
-    struct waiting *first, *last;
+struct pending_event_list {
+    struct pending_event *first, *last;
 };
 
 /* The events of one turn. */
-struct lane {
-    struct lane *next, *prev;                 /* all lanes */
-    struct lane *next_holding, *prev_holding; /* those with something in `held` */
+struct turn_backlog {
+    struct turn_backlog *next, *prev;                 /* all lanes */
+    struct turn_backlog *next_holding, *prev_holding; /* those with something in `held` */
     void *turn;
-    struct waiting *last;     /* newest that waits and may be joined with; or NULL */
-    struct waiting_list held; /* comes after all of this lane that is ready */
-    int64_t hold_until;       /* monotonic ms: the pace opens again */
+    struct pending_event *last;     /* newest that waits and may be joined with; or NULL */
+    struct pending_event_list held; /* comes after all of this lane that is ready */
+    int64_t hold_until;             /* monotonic ms: the pace opens again */
     uint64_t dropped[TC_KINDS];
-    uint64_t drop_seq;    /* of the newest event dropped since the last notice; 0: none */
-    struct waiting *seen; /* scratch of a walk */
-    bool bare;            /* beyond the hard limit: only what makes a turn whole enters */
+    uint64_t drop_seq;          /* of the newest event dropped since the last notice; 0: none */
+    struct pending_event *seen; /* scratch of a walk */
+    bool bare;                  /* beyond the hard limit: only what makes a turn whole enters */
 };
 
 struct backlog {
     struct backlog_limits limits;
-    struct waiting_list ready; /* in delivery order */
+    struct pending_event_list ready; /* in delivery order */
     size_t n_ready;
-    struct lane *lanes, *holding;
-    struct waiting *spare; /* for reuse, linked by next */
+    struct turn_backlog *lanes, *holding;
+    struct pending_event *spare; /* for reuse, linked by next */
     size_t n_spare;
     size_t again_events, again_bytes; /* a squeeze is worth it from here on */
     struct backlog_stats stats;
@@ -80,40 +80,41 @@ void backlog_init(struct backlog *b, const struct backlog_limits *limits);
 void backlog_fini(struct backlog *b);
 
 /* The lane ends when its done event is popped. */
-struct lane *backlog_open(struct backlog *b, void *turn);
+struct turn_backlog *backlog_open_turn(struct backlog *b, void *turn);
 /* Takes over one reference of the box. */
-void backlog_push(struct backlog *b, struct lane *lane, struct event_box *box, int64_t now_ms);
+void backlog_push(struct backlog *b, struct turn_backlog *lane, struct shared_event *box,
+                  int64_t now_ms);
 /* Its last event has been taken. */
-void backlog_close(struct backlog *b, struct lane *lane);
+void backlog_close_turn(struct backlog *b, struct turn_backlog *lane);
 /* Hands an event through that need not wait: nothing else does, and its lane has nothing to tell.
  * False: push it. */
-static inline bool backlog_pass(struct backlog *b, struct lane *lane, struct event_box *box,
-                                struct backlog_item *item)
+static inline bool backlog_try_bypass(struct backlog *b, struct turn_backlog *lane,
+                                      struct shared_event *box, struct backlog_item *item)
 {
     if (b->stats.events > 0 || b->limits.pace_ms > 0 || lane->bare || lane->drop_seq)
         return false;
     b->stats.pushed++;
     *item = (struct backlog_item){lane->turn, box};
-    if (event_box_get(box)->kind == TC_DONE)
-        backlog_close(b, lane);
+    if (shared_event_get(box)->kind == TC_DONE)
+        backlog_close_turn(b, lane);
     return true;
 }
 /* Takes up to max items that are due. The caller owns the boxes. */
 size_t backlog_pop(struct backlog *b, struct backlog_item *items, size_t max, int64_t now_ms);
 /* When something held back becomes due; INT64_MAX: nothing is held. */
-int64_t backlog_due(const struct backlog *b);
+int64_t backlog_next_due_ms(const struct backlog *b);
 /* Nothing more is held back. */
-void backlog_release(struct backlog *b);
+void backlog_stop_pacing(struct backlog *b);
 /* The fuller of the two soft limits. */
-double backlog_fill(const struct backlog *b);
+double backlog_fill_ratio(const struct backlog *b);
 
 /* For overflow_policy.c. */
-void backlog_remove(struct backlog *b, struct waiting *w);
+void backlog_remove(struct backlog *b, struct pending_event *w);
 /* Removes it, counted for the notice. */
-void backlog_drop(struct backlog *b, struct waiting *w);
+void backlog_drop(struct backlog *b, struct pending_event *w);
 /* Joins `newer`, the next of its lane, to w and removes it. */
-void backlog_join(struct backlog *b, struct waiting *w, struct waiting *newer);
+void backlog_coalesce(struct backlog *b, struct pending_event *w, struct pending_event *newer);
 /* Gives it another box; takes over the reference. */
-void backlog_replace_box(struct backlog *b, struct waiting *w, struct event_box *box);
+void backlog_replace_box(struct backlog *b, struct pending_event *w, struct shared_event *box);
 
 #endif

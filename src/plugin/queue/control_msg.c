@@ -7,54 +7,55 @@
 
 #include "base/alloc.h"
 
-struct mail *mail_reply(void *turn, struct letter_reply *reply)
+struct control_msg *control_msg_new_reply(void *turn, struct outbound_reply *reply)
 {
-    struct mail *const m = xcalloc(1, sizeof *m);
-    *m = (struct mail){.kind = MAIL_REPLY, .turn = turn, .reply = reply};
+    struct control_msg *const m = xcalloc(1, sizeof *m);
+    *m = (struct control_msg){.kind = MAIL_REPLY, .turn = turn, .reply = reply};
     return m;
 }
 
-struct mail *mail_hit(uint64_t hit_id, struct channel_hit *hit)
+struct control_msg *control_msg_new_hit(uint64_t hit_id, struct channel_hit *hit)
 {
-    struct mail *const m = xcalloc(1, sizeof *m);
-    *m = (struct mail){.kind = MAIL_HIT, .hit_id = hit_id, .hit = hit};
+    struct control_msg *const m = xcalloc(1, sizeof *m);
+    *m = (struct control_msg){.kind = MAIL_HIT, .hit_id = hit_id, .hit = hit};
     return m;
 }
 
-struct mail *mail_frame(const struct tc_frame *frame)
+struct control_msg *control_msg_new_socket_text(const struct tc_frame *frame)
 {
-    struct mail *const m = xcalloc(1, sizeof *m + frame->len + 1);
+    struct control_msg *const m = xcalloc(1, sizeof *m + frame->len + 1);
     char *const text = (char *)(m + 1);
     if (frame->len)
         memcpy(text, frame->text, frame->len);
-    *m = (struct mail){.kind = MAIL_FRAME, .frame = *frame};
+    *m = (struct control_msg){.kind = MAIL_FRAME, .frame = *frame};
     m->frame.text = text;
     return m;
 }
 
-void mail_free_hit(struct channel_hit *hit)
+void channel_hit_free(struct channel_hit *hit)
 {
     arena_fini(&hit->arena);
     free(hit);
 }
 
-void mail_free(struct mail *m)
+void control_msg_free(struct control_msg *m)
 {
     if (m->kind == MAIL_REPLY)
-        letter_reply_free(m->reply);
+        outbound_reply_free(m->reply);
     else if (m->kind == MAIL_HIT)
-        mail_free_hit(m->hit);
+        channel_hit_free(m->hit);
     free(m);
 }
 
-void mailbox_fini(struct mailbox *b)
+void mailbox_fini(struct control_queue *b)
 {
-    for (struct mail *m; (m = mailbox_take(b));)
-        mail_free(m);
+    for (struct control_msg *m; (m = control_queue_take(b));)
+        control_msg_free(m);
 }
 
-/* In one order with the look at the consumer's state that follows (event_queue.c), as inbox_put. */
-void mailbox_put(struct mailbox *b, struct mail *m)
+/* In one order with the look at the consumer's state that follows (event_queue.c), as
+ * event_ring_stage. */
+void control_queue_put(struct control_queue *b, struct control_msg *m)
 {
     m->next = atomic_load(&b->newest);
     while (!atomic_compare_exchange_weak(&b->newest, &m->next, m))
@@ -62,10 +63,10 @@ void mailbox_put(struct mailbox *b, struct mail *m)
 }
 
 /* All that has come since, turned round. */
-static struct mail *collect(struct mailbox *b)
+static struct control_msg *collect(struct control_queue *b)
 {
-    struct mail *first = NULL, *next;
-    for (struct mail *m = atomic_exchange(&b->newest, NULL); m; m = next) {
+    struct control_msg *first = NULL, *next;
+    for (struct control_msg *m = atomic_exchange(&b->newest, NULL); m; m = next) {
         next = m->next;
         m->next = first;
         first = m;
@@ -73,13 +74,13 @@ static struct mail *collect(struct mailbox *b)
     return first;
 }
 
-struct mail *mailbox_take(struct mailbox *b)
+struct control_msg *control_queue_take(struct control_queue *b)
 {
-    if (mailbox_is_empty(b))
+    if (control_queue_is_empty(b))
         return NULL;
     if (!b->first)
         b->first = collect(b);
-    struct mail *const m = b->first;
+    struct control_msg *const m = b->first;
     b->first = m->next;
     return m;
 }

@@ -9,15 +9,15 @@
 
 #include "plugin/channel.h"
 
-enum mail_kind { MAIL_REPLY, MAIL_HIT, MAIL_FRAME };
+enum control_kind { MAIL_REPLY, MAIL_HIT, MAIL_FRAME };
 
-struct mail {
-    struct mail *next;
-    enum mail_kind kind;
+struct control_msg {
+    struct control_msg *next;
+    enum control_kind kind;
     union {
         struct {
             void *turn; /* NULL: the lobby */
-            struct letter_reply *reply;
+            struct outbound_reply *reply;
         };
         struct {
             uint64_t hit_id; /* of the line that brings the answer back */
@@ -27,26 +27,26 @@ struct mail {
     };
 };
 
-struct mailbox {
-    _Alignas(64) _Atomic(struct mail *) newest; /* linked towards the oldest */
-    struct mail *first;                         /* the consumer's: taken out, in order */
+struct control_queue {
+    _Alignas(64) _Atomic(struct control_msg *) newest; /* linked towards the oldest */
+    struct control_msg *first;                         /* the consumer's: taken out, in order */
 };
 
 /* All take over what they are given. */
-struct mail *mail_reply(void *turn, struct letter_reply *reply);
-struct mail *mail_hit(uint64_t hit_id, struct channel_hit *hit);
-struct mail *mail_frame(const struct tc_frame *frame); /* copied */
-void mail_free(struct mail *m);
-void mail_free_hit(struct channel_hit *hit);
+struct control_msg *control_msg_new_reply(void *turn, struct outbound_reply *reply);
+struct control_msg *control_msg_new_hit(uint64_t hit_id, struct channel_hit *hit);
+struct control_msg *control_msg_new_socket_text(const struct tc_frame *frame); /* copied */
+void control_msg_free(struct control_msg *m);
+void channel_hit_free(struct channel_hit *hit);
 
 /* An all-zero mailbox is empty. */
-void mailbox_fini(struct mailbox *b);
+void mailbox_fini(struct control_queue *b);
 /* Producer. */
-void mailbox_put(struct mailbox *b, struct mail *m);
+void control_queue_put(struct control_queue *b, struct control_msg *m);
 /* Consumer: the oldest, the caller's own; NULL: none. */
-struct mail *mailbox_take(struct mailbox *b);
+struct control_msg *control_queue_take(struct control_queue *b);
 /* Consumer. */
-static inline bool mailbox_is_empty(const struct mailbox *b)
+static inline bool control_queue_is_empty(const struct control_queue *b)
 {
     return !b->first && !atomic_load(&b->newest);
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Where two events can be sewn together: members of the payload, by offset. */
-struct seam {
+struct coalesce_rule {
     size_t owner; /* the message or the tool */
     size_t text, len;
 };
@@ -15,13 +15,14 @@ struct seam {
         offsetof(struct type, owner), offsetof(struct type, text), offsetof(struct type, len)      \
     }
 
-static const struct seam narration_seam = SEAM(tc_narration, message_id, text, text_len);
-static const struct seam thinking_seam = SEAM(tc_thinking, message_id, text, text_len);
-static const struct seam args_seam = SEAM(tc_progress, tool_use_id, args_delta, args_delta_len);
-static const struct seam output_seam = SEAM(tc_progress, tool_use_id, output, output_len);
+static const struct coalesce_rule narration_seam = SEAM(tc_narration, message_id, text, text_len);
+static const struct coalesce_rule thinking_seam = SEAM(tc_thinking, message_id, text, text_len);
+static const struct coalesce_rule args_seam =
+    SEAM(tc_progress, tool_use_id, args_delta, args_delta_len);
+static const struct coalesce_rule output_seam = SEAM(tc_progress, tool_use_id, output, output_len);
 
 /* NULL: nothing can continue it. */
-static const struct seam *seam_of(const struct event *ev)
+static const struct coalesce_rule *seam_of(const struct event *ev)
 {
     if (ev->kind == TC_NARRATION)
         return &narration_seam;
@@ -53,31 +54,31 @@ static bool same_place(const struct tc_meta *a, const struct tc_meta *b)
            same(a->audience, b->audience) && a->hidden == b->hidden;
 }
 
-bool join_possible(const struct event *older, const struct event *newer, bool strict)
+bool event_coalesce_is_allowed(const struct event *older, const struct event *newer, bool strict)
 {
-    const struct seam *const seam = seam_of(older);
+    const struct coalesce_rule *const seam = seam_of(older);
     return seam && seam == seam_of(newer) &&
            same(string(older, seam->owner), string(newer, seam->owner)) &&
            same_place(&older->meta, &newer->meta) &&
            (!strict || same(older->meta.x, newer->meta.x));
 }
 
-struct str join_text(const struct event *ev)
+struct str event_coalesce_text(const struct event *ev)
 {
-    const struct seam *const seam = seam_of(ev);
+    const struct coalesce_rule *const seam = seam_of(ev);
     if (!seam)
         return (struct str){0};
     return (struct str){string(ev, seam->text), *(const size_t *)member(ev, seam->len)};
 }
 
-struct event_box *join_box(const struct event *newest, const struct buf *text)
+struct shared_event *event_coalesce_build(const struct event *newest, const struct buf *text)
 {
     struct event ev = *newest;
-    const struct seam *const seam = seam_of(newest);
+    const struct coalesce_rule *const seam = seam_of(newest);
     ev.u.meta = &ev.meta;
     if (seam) {
         memcpy((char *)&ev.u + seam->text, &text->p, sizeof text->p);
         memcpy((char *)&ev.u + seam->len, &text->len, sizeof text->len);
     }
-    return event_box_new(&ev);
+    return shared_event_new(&ev);
 }

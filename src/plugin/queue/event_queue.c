@@ -39,10 +39,10 @@
 
 enum consumer { AWAKE, NAPPING, ASLEEP };
 
-struct queue {
-    struct inbox inbox;
+struct event_queue {
+    struct event_ring inbox;
     bool gathers; /* the producer's own */
-    struct mailbox mail;
+    struct control_queue mail;
     /* Laid down by itself under the lock, taken up by anybody. */
     _Alignas(64) _Atomic enum consumer consumer;
     _Alignas(64) pthread_mutex_t lock;
@@ -52,7 +52,7 @@ struct queue {
     size_t taken;         /* by the consumer since its last rest */
     int64_t sleeps_until; /* clock_mono_ms of what it waits for; INT64_MAX: the next event */
     bool closed, producer_waits;
-    bool consumer_waits;          /* for the producer, see queue_excuse */
+    bool consumer_waits;          /* for the producer, see event_queue_release_producer */
     _Atomic size_t events, bytes; /* of the backlog, to be read without the lock */
 };
 
@@ -68,29 +68,29 @@ static void init_cond(pthread_cond_t *cond)
 }
 
 /* The ring's two ends are on cache lines of their own. */
-static struct queue *make_queue(void)
+static struct event_queue *make_queue(void)
 {
-    struct queue *const q =
-        alloc_check(aligned_alloc(_Alignof(struct queue), sizeof *q), sizeof *q);
-    *q = (struct queue){0};
+    struct event_queue *const q =
+        alloc_check(aligned_alloc(_Alignof(struct event_queue), sizeof *q), sizeof *q);
+    *q = (struct event_queue){0};
     return q;
 }
 
-struct queue *queue_new(const struct backlog_limits *limits)
+struct event_queue *event_queue_new(const struct backlog_limits *limits)
 {
-    struct queue *const q = make_queue();
+    struct event_queue *const q = make_queue();
     pthread_mutex_init(&q->lock, NULL);
     init_cond(&q->room);
     backlog_init(&q->backlog, limits);
-    inbox_init(&q->inbox, limits->events / INBOX_PART);
+    event_ring_init(&q->inbox, limits->events / INBOX_PART);
     return q;
 }
 
-void queue_free(struct queue *q)
+void event_queue_free(struct event_queue *q)
 {
     if (!q)
         return;
-    inbox_fini(&q->inbox);
+    event_ring_fini(&q->inbox);
     mailbox_fini(&q->mail);
     backlog_fini(&q->backlog);
     pthread_cond_destroy(&q->room);
@@ -106,7 +106,7 @@ static int64_t real_ns(void)
 }
 
 /* Waits on the condition for at most ns; real time, whatever the clock of the tests says. */
-static void wait_ns(struct queue *q, pthread_cond_t *cond, int64_t ns)
+static void wait_ns(struct event_queue *q, pthread_cond_t *cond, int64_t ns)
 {
     const int64_t end = real_ns() + ns;
     const struct timespec until = {
@@ -116,14 +116,14 @@ static void wait_ns(struct queue *q, pthread_cond_t *cond, int64_t ns)
     pthread_cond_timedwait(cond, &q->lock, &until);
 }
 
-static bool has_come(const struct queue *q)
+static bool has_come(const struct event_queue *q)
 {
-    return inbox_count(&q->inbox) > 0 || !mailbox_is_empty(&q->mail);
+    return event_ring_count(&q->inbox) > 0 || !control_queue_is_empty(&q->mail);
 }
 
 /* Under the lock, which others may have meanwhile. What came just before it lay down it finds by
- * looking again (see inbox_tell). */
-static void lie_down(struct queue *q, enum consumer how, int64_t ns)
+ * looking again (see event_ring_publish). */
+static void lie_down(struct event_queue *q, enum consumer how, int64_t ns)
 {
     const struct timespec most = {.tv_sec = ns / (1000 * NS_PER_MS),
                                   .tv_nsec = ns % (1000 * NS_PER_MS)};
@@ -136,70 +136,71 @@ static void lie_down(struct queue *q, enum consumer how, int64_t ns)
     q->consumer = AWAKE;
 }
 
-static void wake(struct queue *q)
+static void wake(struct event_queue *q)
 {
     if (atomic_exchange(&q->consumer, AWAKE) != AWAKE)
         syscall(SYS_futex, &q->consumer, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
-static void push_slots(struct queue *q, const struct inbox_slot *slots, size_t n, int64_t now_ms)
+static void push_slots(struct event_queue *q, const struct event_ring_slot *slots, size_t n,
+                       int64_t now_ms)
 {
     for (size_t i = 0; i < n; i++)
         backlog_push(&q->backlog, slots[i].lane, slots[i].box, now_ms);
 }
 
 /* Under the lock: what is in the ring now enters by the rules of the backlog. */
-static void drain(struct queue *q, int64_t now_ms)
+static void drain(struct event_queue *q, int64_t now_ms)
 {
-    struct inbox_slot slots[TAKE_MAX];
-    size_t left = inbox_count(&q->inbox);
+    struct event_ring_slot slots[TAKE_MAX];
+    size_t left = event_ring_count(&q->inbox);
     while (left > 0) {
-        const size_t n = inbox_take(&q->inbox, slots, left < TAKE_MAX ? left : TAKE_MAX);
+        const size_t n = event_ring_take(&q->inbox, slots, left < TAKE_MAX ? left : TAKE_MAX);
         push_slots(q, slots, n, now_ms);
         left -= n;
     }
 }
 
-static void publish(struct queue *q)
+static void publish(struct event_queue *q)
 {
     atomic_store_explicit(&q->events, q->backlog.stats.events, memory_order_relaxed);
     atomic_store_explicit(&q->bytes, q->backlog.stats.bytes, memory_order_relaxed);
 }
 
-static size_t count_events(const struct queue *q)
+static size_t count_events(const struct event_queue *q)
 {
-    return atomic_load_explicit(&q->events, memory_order_relaxed) + inbox_count(&q->inbox);
+    return atomic_load_explicit(&q->events, memory_order_relaxed) + event_ring_count(&q->inbox);
 }
 
-static size_t count_bytes(const struct queue *q)
+static size_t count_bytes(const struct event_queue *q)
 {
-    return atomic_load_explicit(&q->bytes, memory_order_relaxed) + inbox_bytes(&q->inbox);
+    return atomic_load_explicit(&q->bytes, memory_order_relaxed) + event_ring_bytes(&q->inbox);
 }
 
-double queue_fill(const struct queue *q)
+double event_queue_fill_ratio(const struct event_queue *q)
 {
     const double by_events = (double)count_events(q) / (double)q->backlog.limits.events;
     const double by_bytes = (double)count_bytes(q) / (double)q->backlog.limits.bytes;
     return by_events > by_bytes ? by_events : by_bytes;
 }
 
-struct lane *queue_open(struct queue *q, void *turn)
+struct turn_backlog *event_queue_open_turn(struct event_queue *q, void *turn)
 {
     pthread_mutex_lock(&q->lock);
-    struct lane *const lane = backlog_open(&q->backlog, turn);
+    struct turn_backlog *const lane = backlog_open_turn(&q->backlog, turn);
     pthread_mutex_unlock(&q->lock);
     return lane;
 }
 
 /* Under the lock. */
-static bool must_wake(const struct queue *q)
+static bool must_wake(const struct event_queue *q)
 {
     return q->consumer != AWAKE &&
-           (q->backlog.n_ready > 0 || backlog_due(&q->backlog) < q->sleeps_until);
+           (q->backlog.n_ready > 0 || backlog_next_due_ms(&q->backlog) < q->sleeps_until);
 }
 
 /* Empties the ring, and wakes the consumer if there is something for it. */
-static void push_through(struct queue *q)
+static void push_through(struct event_queue *q)
 {
     pthread_mutex_lock(&q->lock);
     drain(q, clock_mono_ms());
@@ -211,54 +212,55 @@ static void push_through(struct queue *q)
 }
 
 /* What has been put becomes visible, and who sleeps for it awake. */
-static void tell(struct queue *q, bool is_full)
+static void tell(struct event_queue *q, bool is_full)
 {
-    inbox_tell(&q->inbox);
+    event_ring_publish(&q->inbox);
     if (is_full || q->backlog.limits.pace_ms > 0 ||
-        inbox_bytes(&q->inbox) > q->backlog.limits.bytes / INBOX_PART)
+        event_ring_bytes(&q->inbox) > q->backlog.limits.bytes / INBOX_PART)
         push_through(q);
     else if (q->consumer == ASLEEP)
         wake(q);
 }
 
-void queue_push(struct queue *q, struct lane *lane, struct event_box *box)
+void event_queue_push(struct event_queue *q, struct turn_backlog *lane, struct shared_event *box)
 {
-    const bool room = inbox_put(&q->inbox, (struct inbox_slot){lane, box}, event_box_size(box));
-    if (!room || !q->gathers || inbox_untold(&q->inbox) >= GATHER_EVENTS ||
-        inbox_untold_bytes(&q->inbox) >= GATHER_BYTES)
+    const bool room =
+        event_ring_stage(&q->inbox, (struct event_ring_slot){lane, box}, shared_event_size(box));
+    if (!room || !q->gathers || event_ring_staged_count(&q->inbox) >= GATHER_EVENTS ||
+        event_ring_staged_bytes(&q->inbox) >= GATHER_BYTES)
         tell(q, !room);
 }
 
-static void tell_rest(struct queue *q)
+static void tell_rest(struct event_queue *q)
 {
-    if (inbox_untold(&q->inbox) > 0)
+    if (event_ring_staged_count(&q->inbox) > 0)
         tell(q, false);
 }
 
-void queue_gather(struct queue *q, bool on)
+void event_queue_set_batching(struct event_queue *q, bool on)
 {
     q->gathers = on;
     if (!on)
         tell_rest(q);
 }
 
-void queue_put_mail(struct queue *q, struct mail *m)
+void event_queue_put_control(struct event_queue *q, struct control_msg *m)
 {
-    mailbox_put(&q->mail, m);
+    control_queue_put(&q->mail, m);
     wake(q);
 }
 
-bool queue_has_mail(const struct queue *q)
+bool event_queue_has_control(const struct event_queue *q)
 {
-    return !mailbox_is_empty(&q->mail);
+    return !control_queue_is_empty(&q->mail);
 }
 
-struct mail *queue_take_mail(struct queue *q)
+struct control_msg *event_queue_take_control(struct event_queue *q)
 {
-    return mailbox_take(&q->mail);
+    return control_queue_take(&q->mail);
 }
 
-void queue_excuse(struct queue *q)
+void event_queue_release_producer(struct event_queue *q)
 {
     pthread_mutex_lock(&q->lock);
     q->consumer_waits = true;
@@ -266,12 +268,12 @@ void queue_excuse(struct queue *q)
     pthread_mutex_unlock(&q->lock);
 }
 
-void queue_close(struct queue *q)
+void event_queue_close(struct event_queue *q)
 {
-    inbox_tell(&q->inbox);
+    event_ring_publish(&q->inbox);
     pthread_mutex_lock(&q->lock);
     q->closed = true;
-    backlog_release(&q->backlog);
+    backlog_stop_pacing(&q->backlog);
     pthread_cond_signal(&q->room);
     pthread_mutex_unlock(&q->lock);
     wake(q);
@@ -282,14 +284,14 @@ static size_t at_most(size_t n, size_t most)
     return n < most ? n : most;
 }
 
-static bool below(const struct queue *q, size_t part)
+static bool below(const struct event_queue *q, size_t part)
 {
     const struct backlog_limits *const l = &q->backlog.limits;
     return count_events(q) <= at_most(l->events, AHEAD_EVENTS) / part &&
            count_bytes(q) <= at_most(l->bytes, AHEAD_BYTES) / part;
 }
 
-bool queue_wait_room(struct queue *q, int timeout_ms)
+bool event_queue_wait_for_room(struct event_queue *q, int timeout_ms)
 {
     tell_rest(q);
     if (below(q, 2))
@@ -310,13 +312,13 @@ bool queue_wait_room(struct queue *q, int timeout_ms)
     return room;
 }
 
-static void nap(struct queue *q)
+static void nap(struct event_queue *q)
 {
     lie_down(q, NAPPING, q->taken >= FLOOD_EVENTS ? LONG_NAP_NS : NAP_NS);
     q->taken = 0;
 }
 
-static void sleep_for(struct queue *q, int64_t ms)
+static void sleep_for(struct event_queue *q, int64_t ms)
 {
     const int64_t before = real_ns();
     lie_down(q, ASLEEP, ms * NS_PER_MS);
@@ -325,9 +327,9 @@ static void sleep_for(struct queue *q, int64_t ms)
 }
 
 /* Until something is due, for at most ms. */
-static void rest(struct queue *q, int64_t now_ms, int64_t until_ms)
+static void rest(struct event_queue *q, int64_t now_ms, int64_t until_ms)
 {
-    const int64_t due = backlog_due(&q->backlog);
+    const int64_t due = backlog_next_due_ms(&q->backlog);
     q->sleeps_until = due;
     if (q->brisk && q->taken >= BRISK_EVENTS)
         nap(q);
@@ -336,12 +338,12 @@ static void rest(struct queue *q, int64_t now_ms, int64_t until_ms)
 }
 
 /* What is in the ring goes straight to a consumer that keeps up. */
-static size_t take(struct queue *q, struct backlog_item *items, size_t max, int64_t now_ms)
+static size_t take(struct event_queue *q, struct backlog_item *items, size_t max, int64_t now_ms)
 {
-    struct inbox_slot slots[TAKE_MAX];
-    const size_t there = inbox_take(&q->inbox, slots, max < TAKE_MAX ? max : TAKE_MAX);
+    struct event_ring_slot slots[TAKE_MAX];
+    const size_t there = event_ring_take(&q->inbox, slots, max < TAKE_MAX ? max : TAKE_MAX);
     size_t n = 0;
-    while (n < there && backlog_pass(&q->backlog, slots[n].lane, slots[n].box, &items[n]))
+    while (n < there && backlog_try_bypass(&q->backlog, slots[n].lane, slots[n].box, &items[n]))
         n++;
     if (n < there) {
         push_slots(q, slots + n, there - n, now_ms);
@@ -350,19 +352,20 @@ static size_t take(struct queue *q, struct backlog_item *items, size_t max, int6
     return n ? n : backlog_pop(&q->backlog, items, max, now_ms);
 }
 
-size_t queue_pop(struct queue *q, struct backlog_item *items, size_t max, int wait_ms, bool *closed)
+size_t event_queue_pop(struct event_queue *q, struct backlog_item *items, size_t max, int wait_ms,
+                       bool *closed)
 {
     int64_t now_ms = clock_mono_ms();
     const int64_t until_ms = now_ms + wait_ms;
     size_t n;
     pthread_mutex_lock(&q->lock);
     q->consumer_waits = false;
-    while ((n = take(q, items, max, now_ms)) == 0 && mailbox_is_empty(&q->mail) && !q->closed &&
-           now_ms < until_ms) {
+    while ((n = take(q, items, max, now_ms)) == 0 && control_queue_is_empty(&q->mail) &&
+           !q->closed && now_ms < until_ms) {
         rest(q, now_ms, until_ms);
         now_ms = clock_mono_ms();
     }
-    *closed = n == 0 && q->closed && mailbox_is_empty(&q->mail);
+    *closed = n == 0 && q->closed && control_queue_is_empty(&q->mail);
     q->taken += n;
     publish(q);
     const bool tell = q->producer_waits && below(q, 4);
@@ -372,9 +375,9 @@ size_t queue_pop(struct queue *q, struct backlog_item *items, size_t max, int wa
     return n;
 }
 
-struct backlog_stats queue_stats(struct queue *q)
+struct backlog_stats event_queue_stats(struct event_queue *q)
 {
-    inbox_tell(&q->inbox);
+    event_ring_publish(&q->inbox);
     pthread_mutex_lock(&q->lock);
     drain(q, clock_mono_ms());
     publish(q);

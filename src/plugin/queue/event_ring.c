@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 
-void inbox_init(struct inbox *in, size_t size)
+void event_ring_init(struct event_ring *in, size_t size)
 {
     in->size = 4;
     while (in->size * 2 <= size)
@@ -19,25 +19,25 @@ void inbox_init(struct inbox *in, size_t size)
     atomic_init(&in->bytes_out, 0);
 }
 
-void inbox_fini(struct inbox *in)
+void event_ring_fini(struct event_ring *in)
 {
-    inbox_tell(in);
-    struct inbox_slot slot;
-    while (inbox_take(in, &slot, 1))
-        event_box_unref(slot.box);
+    event_ring_publish(in);
+    struct event_ring_slot slot;
+    while (event_ring_take(in, &slot, 1))
+        shared_event_unref(slot.box);
     free(in->slots);
 }
 
 /* The tail is stored, and the consumer's state is looked at behind it (event_queue.c), in one order
  * for all threads: either the producer sees that the consumer sleeps, or that one sees the event.
  */
-void inbox_tell(struct inbox *in)
+void event_ring_publish(struct event_ring *in)
 {
     atomic_store_explicit(&in->bytes_in, in->next_bytes, memory_order_relaxed);
     atomic_store(&in->tail, in->next);
 }
 
-size_t inbox_take(struct inbox *in, struct inbox_slot *slots, size_t max)
+size_t event_ring_take(struct event_ring *in, struct event_ring_slot *slots, size_t max)
 {
     const size_t head = atomic_load_explicit(&in->head, memory_order_relaxed);
     const size_t there = atomic_load(&in->tail) - head;
@@ -46,7 +46,7 @@ size_t inbox_take(struct inbox *in, struct inbox_slot *slots, size_t max)
     for (size_t i = 0; i < n; i++)
         slots[i] = in->slots[(head + i) & (in->size - 1)];
     for (size_t i = 0; i < n; i++)
-        bytes += event_box_size(slots[i].box);
+        bytes += shared_event_size(slots[i].box);
     if (n == 0)
         return 0;
     const size_t before = atomic_load_explicit(&in->bytes_out, memory_order_relaxed);
@@ -55,14 +55,14 @@ size_t inbox_take(struct inbox *in, struct inbox_slot *slots, size_t max)
     return n;
 }
 
-size_t inbox_count(const struct inbox *in)
+size_t event_ring_count(const struct event_ring *in)
 {
     const size_t head = atomic_load_explicit(&in->head, memory_order_acquire);
     return atomic_load(&in->tail) - head;
 }
 
 /* The two sums are of slightly different moments; never less than nothing. */
-size_t inbox_bytes(const struct inbox *in)
+size_t event_ring_bytes(const struct event_ring *in)
 {
     const size_t out = atomic_load_explicit(&in->bytes_out, memory_order_relaxed);
     const size_t all = atomic_load_explicit(&in->bytes_in, memory_order_relaxed);

@@ -11,13 +11,13 @@
 #include "event/event.h"
 #include "plugin/queue/backlog.h"
 
-struct inbox_slot {
-    struct lane *lane;
-    struct event_box *box; /* one reference, owned */
+struct event_ring_slot {
+    struct turn_backlog *lane;
+    struct shared_event *box; /* one reference, owned */
 };
 
-struct inbox {
-    struct inbox_slot *slots;
+struct event_ring {
+    struct event_ring_slot *slots;
     size_t size; /* a power of two */
     /* The producer's own. */
     size_t next, next_bytes; /* what it has put, told or not */
@@ -29,12 +29,13 @@ struct inbox {
 };
 
 /* `size` is rounded down to a power of two, at least 4. */
-void inbox_init(struct inbox *in, size_t size);
+void event_ring_init(struct event_ring *in, size_t size);
 /* Unreferences what is left. */
-void inbox_fini(struct inbox *in);
+void event_ring_fini(struct event_ring *in);
 /* Producer: there is room; takes over the reference to a box of that many bytes. Nobody sees it
  * before it is told. False: that was the last room, somebody has to take before the next put. */
-static inline bool inbox_put(struct inbox *in, struct inbox_slot slot, size_t bytes)
+static inline bool event_ring_stage(struct event_ring *in, struct event_ring_slot slot,
+                                    size_t bytes)
 {
     in->slots[in->next++ & (in->size - 1)] = slot;
     in->next_bytes += bytes;
@@ -44,20 +45,20 @@ static inline bool inbox_put(struct inbox *in, struct inbox_slot slot, size_t by
     return in->next - in->known_head < in->size;
 }
 /* Producer: tells what has been put. */
-void inbox_tell(struct inbox *in);
+void event_ring_publish(struct event_ring *in);
 /* Producer: how many are put and not told, and their bytes. */
-static inline size_t inbox_untold(const struct inbox *in)
+static inline size_t event_ring_staged_count(const struct event_ring *in)
 {
     return in->next - atomic_load_explicit(&in->tail, memory_order_relaxed);
 }
-static inline size_t inbox_untold_bytes(const struct inbox *in)
+static inline size_t event_ring_staged_bytes(const struct event_ring *in)
 {
     return in->next_bytes - atomic_load_explicit(&in->bytes_in, memory_order_relaxed);
 }
 /* Under the lock, up to max. 0: empty. */
-size_t inbox_take(struct inbox *in, struct inbox_slot *slots, size_t max);
+size_t event_ring_take(struct event_ring *in, struct event_ring_slot *slots, size_t max);
 /* Any thread: what has been told and not taken. */
-size_t inbox_count(const struct inbox *in);
-size_t inbox_bytes(const struct inbox *in);
+size_t event_ring_count(const struct event_ring *in);
+size_t event_ring_bytes(const struct event_ring *in);
 
 #endif

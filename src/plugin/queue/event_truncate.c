@@ -5,13 +5,13 @@
 #include "base/bytes/utf8.h"
 #include "event/json/json_writer.h"
 
-void trim_text(struct buf *out, struct str text, size_t keep)
+void event_truncate_text(struct buf *out, struct str text, size_t keep)
 {
     if (text.len <= keep) {
         buf_add(out, text.p, text.len);
         return;
     }
-    const size_t head = utf8_cut(text.p, text.len, keep / 2);
+    const size_t head = utf8_truncated_len(text.p, text.len, keep / 2);
     size_t tail = text.len - keep / 2;
     while (tail < text.len && ((unsigned char)text.p[tail] & 0xc0) == 0x80)
         tail++;
@@ -21,30 +21,31 @@ void trim_text(struct buf *out, struct str text, size_t keep)
 }
 
 /* The buffers one trimmed event borrows from. */
-struct trimmed {
+struct truncated_payload {
     struct event ev;
     struct buf text[2];
     bool changed;
 };
 
-static void trimmed_fini(struct trimmed *t)
+static void trimmed_fini(struct truncated_payload *t)
 {
     buf_fini(&t->text[0]);
     buf_fini(&t->text[1]);
 }
 
-static void cut(struct trimmed *t, size_t slot, const char **text, size_t *len, size_t keep)
+static void cut(struct truncated_payload *t, size_t slot, const char **text, size_t *len,
+                size_t keep)
 {
     if (!*text || *len <= keep)
         return;
-    trim_text(&t->text[slot], (struct str){*text, *len}, keep);
+    event_truncate_text(&t->text[slot], (struct str){*text, *len}, keep);
     *text = t->text[slot].p;
     *len = t->text[slot].len;
     t->changed = true;
 }
 
 /* JSON cannot be cut; what is left out of the canonical text goes whole. */
-static void leave_out(struct trimmed *t, const char **json)
+static void leave_out(struct truncated_payload *t, const char **json)
 {
     if (!*json || strlen(*json) <= TRIM_TOOL)
         return;
@@ -52,13 +53,14 @@ static void leave_out(struct trimmed *t, const char **json)
     t->changed = true;
 }
 
-static void trim_call(struct trimmed *t)
+static void trim_call(struct truncated_payload *t)
 {
     struct tc_tool_call *const call = &t->ev.u.tool_call;
     if (call->args_len > TRIM_TOOL) {
         struct buf *const args = &t->text[0];
         buf_add_str(args, "{\"_truncated\":");
-        jsonw_string(args, call->args, utf8_cut(call->args, call->args_len, TRIM_TOOL / 2));
+        jsonw_string(args, call->args,
+                     utf8_truncated_len(call->args, call->args_len, TRIM_TOOL / 2));
         buf_printf(args, ",\"_bytes\":%zu}", call->args_len);
         call->args = args->p;
         call->args_len = args->len;
@@ -67,7 +69,7 @@ static void trim_call(struct trimmed *t)
     cut(t, 1, &call->args_raw, &call->args_raw_len, TRIM_TOOL);
 }
 
-static void trim_result(struct trimmed *t)
+static void trim_result(struct truncated_payload *t)
 {
     struct tc_tool_result *const result = &t->ev.u.tool_result;
     size_t diff_len = result->diff ? strlen(result->diff) : 0;
@@ -78,24 +80,24 @@ static void trim_result(struct trimmed *t)
     result->truncated = result->truncated || t->changed;
 }
 
-static void trim_message(struct trimmed *t)
+static void trim_message(struct truncated_payload *t)
 {
     struct tc_message *const message = &t->ev.u.message;
     cut(t, 0, &message->text, &message->text_len, TRIM_TOOL);
     cut(t, 1, &message->reasoning, &message->reasoning_len, TRIM_TOOL);
 }
 
-static struct event_box *finish(struct trimmed *t)
+static struct shared_event *finish(struct truncated_payload *t)
 {
     t->ev.u.meta = &t->ev.meta;
-    struct event_box *const box = t->changed ? event_box_new(&t->ev) : NULL;
+    struct shared_event *const box = t->changed ? shared_event_new(&t->ev) : NULL;
     trimmed_fini(t);
     return box;
 }
 
-struct event_box *trim_tool(const struct event *ev)
+struct shared_event *event_truncate_tool(const struct event *ev)
 {
-    struct trimmed t = {.ev = *ev};
+    struct truncated_payload t = {.ev = *ev};
     if (ev->kind == TC_TOOL_CALL)
         trim_call(&t);
     else if (ev->kind == TC_TOOL_RESULT)
@@ -105,9 +107,9 @@ struct event_box *trim_tool(const struct event *ev)
     return finish(&t);
 }
 
-struct event_box *trim_narration(const struct event *ev)
+struct shared_event *event_truncate_narration(const struct event *ev)
 {
-    struct trimmed t = {.ev = *ev};
+    struct truncated_payload t = {.ev = *ev};
     cut(&t, 0, &t.ev.u.narration.text, &t.ev.u.narration.text_len, TRIM_NARRATION);
     return finish(&t);
 }

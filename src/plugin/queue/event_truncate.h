@@ -11,12 +11,12 @@
 
 /* Appends text, or its head and tail with "[… N bytes left out …]" between when it is longer than
  * `keep`. Cuts between characters; the result is never longer than keep and a few dozen. */
-void trim_text(struct buf *out, struct str text, size_t keep);
+void event_truncate_text(struct buf *out, struct str text, size_t keep);
 /* A smaller copy of a tool_call, tool_result or message: arguments become
  * {"_truncated":head,"_bytes":N}, results say `truncated`. NULL: nothing in it is long. The caller
  * owns it. */
-struct event_box *trim_tool(const struct event *ev);
+struct shared_event *event_truncate_tool(const struct event *ev);
 /* The same for narration. */
-struct event_box *trim_narration(const struct event *ev);
+struct shared_event *event_truncate_narration(const struct event *ev);
 
 #endif

@@ -12,9 +12,9 @@
 #define WORTH_TRIMMING (2 * TRIM_TOOL)
 
 /* What one measure does with one waiting event; it may remove this one, and no other. */
-typedef void measure_fn(struct backlog *b, struct waiting *w, void *ctx);
+typedef void measure_fn(struct backlog *b, struct pending_event *w, void *ctx);
 
-struct measure {
+struct overflow_measure {
     measure_fn *apply;
     bool backwards; /* newest first */
     bool for_bytes; /* helps against bytes only */
@@ -37,27 +37,28 @@ static bool beyond_hard(const struct backlog *b)
 }
 
 /* Lossless: neighbours of the same message become one. */
-static void join_neighbours(struct backlog *b, struct waiting *w, void *ctx)
+static void join_neighbours(struct backlog *b, struct pending_event *w, void *ctx)
 {
     (void)ctx;
-    struct waiting *const older = w->lane->seen;
-    if (older && join_possible(event_box_get(older->box), event_box_get(w->box), !beyond_hard(b)))
-        backlog_join(b, older, w);
+    struct pending_event *const older = w->lane->seen;
+    if (older && event_coalesce_is_allowed(shared_event_get(older->box), shared_event_get(w->box),
+                                           !beyond_hard(b)))
+        backlog_coalesce(b, older, w);
     else
         w->lane->seen = w;
 }
 
 /* Tools whose newest progress was met already, by lane and id. */
-struct tools_seen {
-    const struct waiting *slots[TOOLS_SEEN];
+struct overflow_seen_tools {
+    const struct pending_event *slots[TOOLS_SEEN];
 };
 
-static const char *tool_of(const struct waiting *w)
+static const char *tool_of(const struct pending_event *w)
 {
-    return event_box_get(w->box)->u.progress.tool_use_id;
+    return shared_event_get(w->box)->u.progress.tool_use_id;
 }
 
-static size_t hash_tool(const struct lane *lane, const char *id)
+static size_t hash_tool(const struct turn_backlog *lane, const char *id)
 {
     size_t h = (size_t)(uintptr_t)lane >> 4;
     while (*id)
@@ -67,12 +68,12 @@ static size_t hash_tool(const struct lane *lane, const char *id)
 
 /* Whether newer progress of the same tool waits; else this one is remembered. A table that is full
  * around a slot remembers no more: then an event less is replaced. */
-static bool is_outdated(struct tools_seen *seen, const struct waiting *w)
+static bool is_outdated(struct overflow_seen_tools *seen, const struct pending_event *w)
 {
     const char *const id = tool_of(w);
     const size_t hash = hash_tool(w->lane, id);
     for (size_t probe = 0; probe < 8; probe++) {
-        const struct waiting **const slot = &seen->slots[(hash + probe) % TOOLS_SEEN];
+        const struct pending_event **const slot = &seen->slots[(hash + probe) % TOOLS_SEEN];
         if (!*slot) {
             *slot = w;
             return false;
@@ -84,9 +85,9 @@ static bool is_outdated(struct tools_seen *seen, const struct waiting *w)
 }
 
 /* The newest news of a tool is enough; pieces of its text are never replaced. */
-static void replace_progress(struct backlog *b, struct waiting *w, void *ctx)
+static void replace_progress(struct backlog *b, struct pending_event *w, void *ctx)
 {
-    const struct event *const ev = event_box_get(w->box);
+    const struct event *const ev = shared_event_get(w->box);
     if (ev->kind != TC_PROGRESS || !ev->u.progress.tool_use_id || ev->u.progress.args_delta ||
         ev->u.progress.output || !is_outdated(ctx, w))
         return;
@@ -94,13 +95,13 @@ static void replace_progress(struct backlog *b, struct waiting *w, void *ctx)
     backlog_remove(b, w);
 }
 
-static void trim_tools(struct backlog *b, struct waiting *w, void *ctx)
+static void trim_tools(struct backlog *b, struct pending_event *w, void *ctx)
 {
     (void)ctx;
-    const struct event *const ev = event_box_get(w->box);
-    if (kind_pressure(ev->kind) != PRESSURE_SHRINK || w->size <= WORTH_TRIMMING)
+    const struct event *const ev = shared_event_get(w->box);
+    if (kind_overflow(ev->kind) != OVERFLOW_TRUNCATE || w->size <= WORTH_TRIMMING)
         return;
-    struct event_box *const box = trim_tool(ev);
+    struct shared_event *const box = event_truncate_tool(ev);
     if (!box)
         return;
     b->stats.shrunk++;
@@ -112,37 +113,38 @@ static bool still_needed(const struct backlog *b)
     return !events_fine(b) || !bytes_fine(b);
 }
 
-static void drop_thinking(struct backlog *b, struct waiting *w, void *ctx)
+static void drop_thinking(struct backlog *b, struct pending_event *w, void *ctx)
 {
     (void)ctx;
-    if (still_needed(b) && event_box_get(w->box)->kind == TC_THINKING)
+    if (still_needed(b) && shared_event_get(w->box)->kind == TC_THINKING)
         backlog_drop(b, w);
 }
 
-static void drop_progress(struct backlog *b, struct waiting *w, void *ctx)
+static void drop_progress(struct backlog *b, struct pending_event *w, void *ctx)
 {
     (void)ctx;
-    if (still_needed(b) && kind_pressure(event_box_get(w->box)->kind) == PRESSURE_REPLACE)
+    if (still_needed(b) && kind_overflow(shared_event_get(w->box)->kind) == OVERFLOW_REPLACE)
         backlog_drop(b, w);
 }
 
-static void drop_others(struct backlog *b, struct waiting *w, void *ctx)
+static void drop_others(struct backlog *b, struct pending_event *w, void *ctx)
 {
     (void)ctx;
-    if (still_needed(b) && kind_pressure(event_box_get(w->box)->kind) == PRESSURE_DROP)
+    if (still_needed(b) && kind_overflow(shared_event_get(w->box)->kind) == OVERFLOW_DROP)
         backlog_drop(b, w);
 }
 
-static void trim_long_narration(struct backlog *b, struct waiting *w, void *ctx)
+static void trim_long_narration(struct backlog *b, struct pending_event *w, void *ctx)
 {
     (void)ctx;
-    const struct event *const ev = event_box_get(w->box);
+    const struct event *const ev = shared_event_get(w->box);
     const size_t len = w->text.p ? w->text.len : ev->u.narration.text_len;
     if (ev->kind != TC_NARRATION || len <= TRIM_NARRATION)
         return;
-    struct event_box *const whole = w->text.p ? join_box(ev, &w->text) : event_box_ref(w->box);
-    struct event_box *const box = trim_narration(event_box_get(whole));
-    event_box_unref(whole);
+    struct shared_event *const whole =
+        w->text.p ? event_coalesce_build(ev, &w->text) : shared_event_ref(w->box);
+    struct shared_event *const box = event_truncate_narration(shared_event_get(whole));
+    shared_event_unref(whole);
     buf_fini(&w->text);
     b->stats.shrunk++;
     backlog_replace_box(b, w, box);
@@ -150,16 +152,16 @@ static void trim_long_narration(struct backlog *b, struct waiting *w, void *ctx)
 
 /* The last resort against a consumer that stands still: of each turn only what makes it whole and
  * what it said stays, and later events of it are held to the same. */
-static void strip_turn(struct backlog *b, struct waiting *w, void *ctx)
+static void strip_turn(struct backlog *b, struct pending_event *w, void *ctx)
 {
     (void)ctx;
     w->lane->bare = true;
-    const enum kind_pressure pressure = kind_pressure(event_box_get(w->box)->kind);
-    if (pressure != PRESSURE_KEEP && pressure != PRESSURE_MERGE)
+    const enum overflow_class pressure = kind_overflow(shared_event_get(w->box)->kind);
+    if (pressure != OVERFLOW_KEEP && pressure != OVERFLOW_COALESCE)
         backlog_drop(b, w);
 }
 
-static const struct measure measures[] = {
+static const struct overflow_measure measures[] = {
     {.apply = join_neighbours},
     {.apply = replace_progress, .backwards = true},
     {.apply = trim_tools, .for_bytes = true},
@@ -172,29 +174,29 @@ static const struct measure measures[] = {
     {.apply = trim_long_narration, .for_bytes = true, .hard = true},
 };
 
-static void walk_list(struct backlog *b, const struct waiting_list *list,
-                      const struct measure *measure, void *ctx)
+static void walk_list(struct backlog *b, const struct pending_event_list *list,
+                      const struct overflow_measure *measure, void *ctx)
 {
-    struct waiting *w = measure->backwards ? list->last : list->first;
-    for (struct waiting *next; w; w = next) {
+    struct pending_event *w = measure->backwards ? list->last : list->first;
+    for (struct pending_event *next; w; w = next) {
         next = measure->backwards ? w->prev : w->next;
         measure->apply(b, w, ctx);
     }
 }
 
-static void walk_held(struct backlog *b, const struct measure *measure, void *ctx)
+static void walk_held(struct backlog *b, const struct overflow_measure *measure, void *ctx)
 {
-    for (struct lane *lane = b->holding, *next; lane; lane = next) {
+    for (struct turn_backlog *lane = b->holding, *next; lane; lane = next) {
         next = lane->next_holding;
         walk_list(b, &lane->held, measure, ctx);
     }
 }
 
 /* What is held of a lane is newer than all of it that is ready. */
-static void walk(struct backlog *b, const struct measure *measure)
+static void walk(struct backlog *b, const struct overflow_measure *measure)
 {
-    struct tools_seen seen = {0};
-    for (struct lane *lane = b->lanes; lane; lane = lane->next)
+    struct overflow_seen_tools seen = {0};
+    for (struct turn_backlog *lane = b->lanes; lane; lane = lane->next)
         lane->seen = NULL;
     if (measure->backwards)
         walk_held(b, measure, &seen);
@@ -203,11 +205,11 @@ static void walk(struct backlog *b, const struct measure *measure)
         walk_held(b, measure, &seen);
 }
 
-void squeeze_run(struct backlog *b)
+void overflow_policy_apply(struct backlog *b)
 {
     bool hard = beyond_hard(b);
     for (size_t i = 0; i < sizeof measures / sizeof *measures; i++) {
-        const struct measure *const m = &measures[i];
+        const struct overflow_measure *const m = &measures[i];
         if (!still_needed(b) || (m->hard && !hard))
             return;
         if (!m->for_bytes || !bytes_fine(b))

@@ -6,6 +6,6 @@
 #include "plugin/queue/backlog.h"
 
 /* One measure after the other, mildest first, until three quarters of the limits are reached. */
-void squeeze_run(struct backlog *b);
+void overflow_policy_apply(struct backlog *b);
 
 #endif

@@ -11,13 +11,13 @@
 #define SIDES 2
 
 /* One thing handed over; owns what it points to. */
-struct job {
-    struct job *next;
-    const struct job_kind *kind;
+struct queued_call {
+    struct queued_call *next;
+    const struct queued_call_kind *kind;
     struct arena arena; /* strings */
     union {
-        struct batch *batch;
-        struct ask *ask;
+        struct callback_batch *batch;
+        struct host_call *ask;
         const char *path;
         struct {
             int64_t socket;
@@ -32,49 +32,49 @@ struct job {
 };
 
 /* A job is run once or dropped once. */
-struct job_kind {
-    void (*run)(struct line *l, struct job *j);
-    void (*drop)(struct job *j);
+struct queued_call_kind {
+    void (*run)(struct call_queue *l, struct queued_call *j);
+    void (*drop)(struct queued_call *j);
     bool last; /* also run when the line closes */
 };
 
 /* A hit that the instance has not answered yet. */
-struct expected {
-    struct expected *next;
+struct expected_answer {
+    struct expected_answer *next;
     uint64_t hit;
     void (*answered)(void *arg, const struct tc_answer *answer);
     void *arg;
 };
 
-struct line {
+struct call_queue {
     _Atomic unsigned refs;
-    struct channel_host host, inner; /* the host, and what the instance calls for it */
-    struct queue *queue;             /* of the instance's thread alone */
+    struct channel_callbacks host, inner; /* the host, and what the instance calls for it */
+    struct event_queue *queue;            /* of the instance's thread alone */
     /* loop thread */
     bool released;
-    struct expected *expected;
+    struct expected_answer *expected;
     uint64_t last_hit;
     /* lock */
     pthread_mutex_t lock;
-    struct job *jobs, **jobs_end;
+    struct queued_call *jobs, **jobs_end;
     bool closed, takes_asks, hushed;
-    struct ask *asked; /* the newest; a reference */
+    struct host_call *asked; /* the newest; a reference */
 };
 
-static void free_job(struct job *j)
+static void free_job(struct queued_call *j)
 {
     arena_fini(&j->arena);
     free(j);
 }
 
-static void drop_job(struct job *j)
+static void drop_job(struct queued_call *j)
 {
     if (j->kind->drop)
         j->kind->drop(j);
     free_job(j);
 }
 
-static void run_job(struct line *l, struct job *j)
+static void run_job(struct call_queue *l, struct queued_call *j)
 {
     j->kind->run(l, j);
     free_job(j);
@@ -82,10 +82,10 @@ static void run_job(struct line *l, struct job *j)
 
 /* ---- the loop's thread ---- */
 
-static struct job *take_jobs(struct line *l)
+static struct queued_call *take_jobs(struct call_queue *l)
 {
     pthread_mutex_lock(&l->lock);
-    struct job *const first = l->jobs;
+    struct queued_call *const first = l->jobs;
     l->jobs = NULL;
     l->jobs_end = &l->jobs;
     pthread_mutex_unlock(&l->lock);
@@ -94,22 +94,22 @@ static struct job *take_jobs(struct line *l)
 
 static void run_jobs(void *arg)
 {
-    struct line *const l = arg;
-    struct job *next;
+    struct call_queue *const l = arg;
+    struct queued_call *next;
     if (!l->released)
-        return; /* line_release asks for it again */
+        return; /* call_queue_release asks for it again */
     atomic_fetch_add(&l->refs, 1);
-    for (struct job *j = take_jobs(l); j; j = next) {
+    for (struct queued_call *j = take_jobs(l); j; j = next) {
         next = j->next;
         if (l->closed) /* by what the host did in one of them; written on this thread only */
             drop_job(j);
         else
             run_job(l, j);
     }
-    line_unref(l);
+    call_queue_unref(l);
 }
 
-void line_release(struct line *l)
+void call_queue_release(struct call_queue *l)
 {
     l->released = true;
     pthread_mutex_lock(&l->lock);
@@ -120,12 +120,12 @@ void line_release(struct line *l)
 
 static void run_change(void *arg)
 {
-    const struct line *const l = arg;
+    const struct call_queue *const l = arg;
     if (!l->closed)
         l->host.changed(l->host.ctx);
 }
 
-void line_tell_change(struct line *l)
+void call_queue_tell_change(struct call_queue *l)
 {
     pthread_mutex_lock(&l->lock);
     if (!l->closed && l->host.changed)
@@ -133,101 +133,102 @@ void line_tell_change(struct line *l)
     pthread_mutex_unlock(&l->lock);
 }
 
-static void run_batch(struct line *l, struct job *j)
+static void run_batch(struct call_queue *l, struct queued_call *j)
 {
     l->host.batch(l->host.ctx, j->batch);
 }
 
-static void drop_batch(struct job *j)
+static void drop_batch(struct queued_call *j)
 {
-    batch_free(j->batch);
+    callback_batch_free(j->batch);
 }
 
-static void run_ask(struct line *l, struct job *j)
+static void run_ask(struct call_queue *l, struct queued_call *j)
 {
     l->host.ask(l->host.ctx, j->ask);
 }
 
-static void drop_ask(struct job *j)
+static void drop_ask(struct queued_call *j)
 {
-    ask_answer(j->ask, TC_NOT_KEPT, NULL, NULL);
+    host_call_complete(j->ask, TC_NOT_KEPT, NULL, NULL);
 }
 
-static void run_route(struct line *l, struct job *j)
+static void run_route(struct call_queue *l, struct queued_call *j)
 {
     l->host.route(l->host.ctx, j->path);
 }
 
-static void run_socket_open(struct line *l, struct job *j)
+static void run_socket_open(struct call_queue *l, struct queued_call *j)
 {
     l->host.socket_open(l->host.ctx, j->socket, &j->spec);
 }
 
-static void run_socket_send(struct line *l, struct job *j)
+static void run_socket_send(struct call_queue *l, struct queued_call *j)
 {
     l->host.socket_send(l->host.ctx, j->socket, j->text);
 }
 
-static void run_socket_close(struct line *l, struct job *j)
+static void run_socket_close(struct call_queue *l, struct queued_call *j)
 {
     l->host.socket_close(l->host.ctx, j->socket);
 }
 
-static void answer_expected(struct expected **at, const struct tc_answer *answer)
+static void answer_expected(struct expected_answer **at, const struct tc_answer *answer)
 {
-    struct expected *const e = *at;
+    struct expected_answer *const e = *at;
     *at = e->next;
     e->answered(e->arg, answer);
     free(e);
 }
 
-static void run_answer(struct line *l, struct job *j)
+static void run_answer(struct call_queue *l, struct queued_call *j)
 {
-    for (struct expected **at = &l->expected; *at; at = &(*at)->next)
+    for (struct expected_answer **at = &l->expected; *at; at = &(*at)->next)
         if ((*at)->hit == j->hit) {
             answer_expected(at, j->answer);
             return;
         }
 }
 
-static const struct job_kind batch_job = {run_batch, drop_batch, true};
-static const struct job_kind ask_job = {run_ask, drop_ask, false};
-static const struct job_kind route_job = {run_route, NULL, false};
-static const struct job_kind socket_open_job = {run_socket_open, NULL, false};
-static const struct job_kind socket_send_job = {run_socket_send, NULL, false};
-static const struct job_kind socket_close_job = {run_socket_close, NULL, false};
-static const struct job_kind answer_job = {run_answer, NULL, true};
+static const struct queued_call_kind batch_job = {run_batch, drop_batch, true};
+static const struct queued_call_kind ask_job = {run_ask, drop_ask, false};
+static const struct queued_call_kind route_job = {run_route, NULL, false};
+static const struct queued_call_kind socket_open_job = {run_socket_open, NULL, false};
+static const struct queued_call_kind socket_send_job = {run_socket_send, NULL, false};
+static const struct queued_call_kind socket_close_job = {run_socket_close, NULL, false};
+static const struct queued_call_kind answer_job = {run_answer, NULL, true};
 
-uint64_t line_expect(struct line *l, void (*answered)(void *arg, const struct tc_answer *answer),
-                     void *arg)
+uint64_t call_queue_register_hit(struct call_queue *l,
+                                 void (*answered)(void *arg, const struct tc_answer *answer),
+                                 void *arg)
 {
-    struct expected *const e = xcalloc(1, sizeof *e);
-    *e = (struct expected){l->expected, ++l->last_hit, answered, arg};
+    struct expected_answer *const e = xcalloc(1, sizeof *e);
+    *e = (struct expected_answer){l->expected, ++l->last_hit, answered, arg};
     l->expected = e;
     return e->hit;
 }
 
-void line_hush(struct line *l)
+void call_queue_refuse_calls(struct call_queue *l)
 {
     pthread_mutex_lock(&l->lock);
     l->hushed = true;
     if (l->asked)
-        ask_give_up(l->asked);
+        host_call_abandon(l->asked);
     pthread_mutex_unlock(&l->lock);
 }
 
-void line_close(struct line *l, bool deliver)
+void call_queue_close(struct call_queue *l, bool deliver)
 {
-    line_hush(l);
+    call_queue_refuse_calls(l);
     pthread_mutex_lock(&l->lock);
     l->closed = true;
     pthread_mutex_unlock(&l->lock);
     if (l->host.loop) {
-        loop_unpost(l->host.loop, run_jobs, l);
-        loop_unpost(l->host.loop, run_change, l);
+        loop_cancel_posted(l->host.loop, run_jobs, l);
+        loop_cancel_posted(l->host.loop, run_change, l);
     }
-    struct job *next;
-    for (struct job *j = take_jobs(l); j; j = next) {
+    struct queued_call *next;
+    for (struct queued_call *j = take_jobs(l); j; j = next) {
         next = j->next;
         if (deliver && l->released && j->kind->last)
             run_job(l, j);
@@ -240,15 +241,15 @@ void line_close(struct line *l, bool deliver)
 
 /* ---- the instance's thread ---- */
 
-static struct job *new_job(const struct job_kind *kind)
+static struct queued_call *new_job(const struct queued_call_kind *kind)
 {
-    struct job *const j = xcalloc(1, sizeof *j);
+    struct queued_call *const j = xcalloc(1, sizeof *j);
     j->kind = kind;
     return j;
 }
 
 /* The loop is told when it has nothing of this line to do yet: it takes all there is. */
-static void post(struct line *l, struct job *j)
+static void post(struct call_queue *l, struct queued_call *j)
 {
     pthread_mutex_lock(&l->lock);
     const bool closed = l->closed;
@@ -263,49 +264,49 @@ static void post(struct line *l, struct job *j)
         drop_job(j);
 }
 
-static void post_batch(void *ctx, struct batch *b)
+static void post_batch(void *ctx, struct callback_batch *b)
 {
-    struct job *const j = new_job(&batch_job);
+    struct queued_call *const j = new_job(&batch_job);
     j->batch = b;
     post(ctx, j);
 }
 
 /* False: nobody will answer. */
-static bool keep_asked(struct line *l, struct ask *a)
+static bool keep_asked(struct call_queue *l, struct host_call *a)
 {
     pthread_mutex_lock(&l->lock);
     const bool takes = l->takes_asks && !l->hushed && !l->closed;
     if (takes) {
-        ask_unref(l->asked);
-        l->asked = ask_ref(a);
+        host_call_unref(l->asked);
+        l->asked = host_call_ref(a);
     }
     pthread_mutex_unlock(&l->lock);
     return takes;
 }
 
-static void post_ask(void *ctx, struct ask *a)
+static void post_ask(void *ctx, struct host_call *a)
 {
-    struct line *const l = ctx;
+    struct call_queue *const l = ctx;
     if (!keep_asked(l, a)) {
-        ask_answer(a, TC_NOT_KEPT, NULL, NULL);
+        host_call_complete(a, TC_NOT_KEPT, NULL, NULL);
         return;
     }
-    struct job *const j = new_job(&ask_job);
+    struct queued_call *const j = new_job(&ask_job);
     j->ask = a;
     post(l, j);
-    queue_excuse(l->queue);
+    event_queue_release_producer(l->queue);
 }
 
 static void post_route(void *ctx, const char *path)
 {
-    struct job *const j = new_job(&route_job);
+    struct queued_call *const j = new_job(&route_job);
     j->path = arena_strdup(&j->arena, path);
     post(ctx, j);
 }
 
 static void post_socket_open(void *ctx, int64_t socket, const struct tc_socket *spec)
 {
-    struct job *const j = new_job(&socket_open_job);
+    struct queued_call *const j = new_job(&socket_open_job);
     j->socket = socket;
     j->spec = *spec;
     j->spec.url = arena_strdup(&j->arena, spec->url);
@@ -314,15 +315,15 @@ static void post_socket_open(void *ctx, int64_t socket, const struct tc_socket *
 
 static void post_socket_send(void *ctx, int64_t socket, struct str text)
 {
-    struct job *const j = new_job(&socket_send_job);
+    struct queued_call *const j = new_job(&socket_send_job);
     j->socket = socket;
-    j->text = (struct str){arena_copy(&j->arena, text.p, text.len), text.len};
+    j->text = (struct str){arena_memdup(&j->arena, text.p, text.len), text.len};
     post(ctx, j);
 }
 
 static void post_socket_close(void *ctx, int64_t socket)
 {
-    struct job *const j = new_job(&socket_close_job);
+    struct queued_call *const j = new_job(&socket_close_job);
     j->socket = socket;
     post(ctx, j);
 }
@@ -334,35 +335,35 @@ static const struct tc_answer *copy_answer(struct arena *arena, const struct tc_
     struct tc_answer *const to = arena_alloc(arena, sizeof *to);
     *to = *from;
     to->content_type = arena_strdup(arena, from->content_type);
-    to->body = arena_copy(arena, from->body, from->body_len);
+    to->body = arena_memdup(arena, from->body, from->body_len);
     return to;
 }
 
-void line_answer(struct line *l, uint64_t hit, const struct tc_answer *answer)
+void call_queue_post_answer(struct call_queue *l, uint64_t hit, const struct tc_answer *answer)
 {
-    struct job *const j = new_job(&answer_job);
+    struct queued_call *const j = new_job(&answer_job);
     j->hit = hit;
     j->answer = copy_answer(&j->arena, answer);
     post(l, j);
 }
 
-void line_open(struct line *l)
+void call_queue_accept_calls(struct call_queue *l)
 {
     pthread_mutex_lock(&l->lock);
     l->takes_asks = true;
     pthread_mutex_unlock(&l->lock);
 }
 
-const struct channel_host *line_host(const struct line *l)
+const struct channel_callbacks *call_queue_callbacks(const struct call_queue *l)
 {
     return &l->inner;
 }
 
 /* ---- either ---- */
 
-struct line *line_new(const struct channel_host *host, struct queue *queue)
+struct call_queue *call_queue_new(const struct channel_callbacks *host, struct event_queue *queue)
 {
-    struct line *const l = xcalloc(1, sizeof *l);
+    struct call_queue *const l = xcalloc(1, sizeof *l);
     atomic_init(&l->refs, SIDES);
     l->queue = queue;
     pthread_mutex_init(&l->lock, NULL);
@@ -370,7 +371,7 @@ struct line *line_new(const struct channel_host *host, struct queue *queue)
     if (!host)
         return l;
     l->host = *host;
-    l->inner = (struct channel_host){
+    l->inner = (struct channel_callbacks){
         .ctx = l,
         .batch = host->batch ? post_batch : NULL,
         .ask = host->ask ? post_ask : NULL,
@@ -383,11 +384,11 @@ struct line *line_new(const struct channel_host *host, struct queue *queue)
     return l;
 }
 
-void line_unref(struct line *l)
+void call_queue_unref(struct call_queue *l)
 {
     if (!l || atomic_fetch_sub(&l->refs, 1) > 1)
         return;
-    ask_unref(l->asked);
+    host_call_unref(l->asked);
     pthread_mutex_destroy(&l->lock);
     free(l);
 }

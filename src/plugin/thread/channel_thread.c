@@ -90,15 +90,16 @@ static bool give_up(struct thread_channel *c)
 static void look(struct thread_channel *c)
 {
     int64_t since_ms;
-    const char *const callback = gauge_running(instance_gauge(c->instance), &since_ms);
+    const char *const callback =
+        status_page_running_callback(instance_status_page(c->instance), &since_ms);
     if (!callback)
         return;
     const int64_t ms = clock_mono_coarse_ms() - since_ms;
     if (ms <= c->callback_ms || stage_of(c) == THREAD_STARTING || atomic_exchange(&c->hung, true))
         return;
-    log_line(LOG_ERR, thread_label(c),
-             "hangs in %s for %" PRId64 " ms (%d are allowed); its events wait", callback, ms,
-             c->callback_ms);
+    log_write(LOG_ERR, thread_label(c),
+              "hangs in %s for %" PRId64 " ms (%d are allowed); its events wait", callback, ms,
+              c->callback_ms);
 }
 
 static void *thread_open(struct channel *channel, const struct channel_turn *turn)
@@ -106,7 +107,7 @@ static void *thread_open(struct channel *channel, const struct channel_turn *tur
     struct thread_channel *const c = self(channel);
     look(c);
     if ((atomic_load(&c->hung) || stage_of(c) <= THREAD_STARTING) &&
-        queue_fill(c->queue) >= GONE_FILL)
+        event_queue_fill_ratio(c->queue) >= GONE_FILL)
         return NULL;
     struct thread_turn *const t = xcalloc(1, sizeof *t);
     t->named = (struct channel_turn){
@@ -118,30 +119,30 @@ static void *thread_open(struct channel *channel, const struct channel_turn *tur
         .letters = turn->letters,
         .over = turn->over,
     };
-    t->lane = turn->over ? NULL : queue_open(c->queue, t);
+    t->lane = turn->over ? NULL : event_queue_open_turn(c->queue, t);
     link_turn(c, t);
     return t;
 }
 
-static void thread_send(struct channel *channel, void *turn, struct event_box *box)
+static void thread_send(struct channel *channel, void *turn, struct shared_event *box)
 {
     struct thread_channel *const c = self(channel);
     struct thread_turn *const t = turn;
-    const bool done = event_box_get(box)->kind == TC_DONE;
-    queue_push(c->queue, t->lane, box);
+    const bool done = shared_event_get(box)->kind == TC_DONE;
+    event_queue_push(c->queue, t->lane, box);
     if (done || ++c->sends % LOOK_EVERY == 0)
         look(c);
 }
 
 static void thread_gather(struct channel *channel, bool on)
 {
-    queue_gather(self(channel)->queue, on);
+    event_queue_set_batching(self(channel)->queue, on);
 }
 
-static void thread_reply(struct channel *channel, void *turn, struct letter_reply *r)
+static void thread_reply(struct channel *channel, void *turn, struct outbound_reply *r)
 {
     struct thread_channel *const c = self(channel);
-    queue_put_mail(c->queue, mail_reply(turn, r));
+    event_queue_put_control(c->queue, control_msg_new_reply(turn, r));
     look(c);
 }
 
@@ -149,20 +150,21 @@ static void thread_hit(struct channel *channel, struct channel_hit *h)
 {
     struct thread_channel *const c = self(channel);
     look(c);
-    queue_put_mail(c->queue, mail_hit(line_expect(c->line, h->answered, h->arg), h));
+    event_queue_put_control(
+        c->queue, control_msg_new_hit(call_queue_register_hit(c->line, h->answered, h->arg), h));
 }
 
 static void thread_frame(struct channel *channel, const struct tc_frame *frame)
 {
     struct thread_channel *const c = self(channel);
-    queue_put_mail(c->queue, mail_frame(frame));
+    event_queue_put_control(c->queue, control_msg_new_socket_text(frame));
     look(c);
 }
 
 static bool thread_wait_room(struct channel *channel, int timeout_ms)
 {
     struct thread_channel *const c = self(channel);
-    const bool room = queue_wait_room(c->queue, timeout_ms);
+    const bool room = event_queue_wait_for_room(c->queue, timeout_ms);
     if (!room)
         look(c);
     return room;
@@ -171,15 +173,15 @@ static bool thread_wait_room(struct channel *channel, int timeout_ms)
 static struct channel_health thread_health(struct channel *channel)
 {
     struct thread_channel *const c = self(channel);
-    const struct gauge *const g = instance_gauge(c->instance);
+    const struct status_page *const g = instance_status_page(c->instance);
     look(c);
     return (struct channel_health){
-        .delivered = gauge_delivered(g),
-        .failed = gauge_failed(g),
-        .dropped = queue_stats(c->queue).dropped,
-        .times = gauge_times(g),
+        .delivered = status_page_delivered(g),
+        .failed = status_page_failed(g),
+        .dropped = event_queue_stats(c->queue).dropped,
+        .times = status_page_histogram(g),
         .hung = atomic_load(&c->hung),
-        .fill = queue_fill(c->queue),
+        .fill = event_queue_fill_ratio(c->queue),
         .starting = stage_of(c) <= THREAD_STARTING,
     };
 }
@@ -188,8 +190,8 @@ static void thread_stop(struct channel *channel)
 {
     struct thread_channel *const c = self(channel);
     c->stopped = true;
-    line_hush(c->line);
-    queue_close(c->queue);
+    call_queue_refuse_calls(c->line);
+    event_queue_close(c->queue);
     pthread_mutex_lock(&c->lock);
     c->dropped = !c->released;
     pthread_cond_broadcast(&c->changed);
@@ -197,10 +199,10 @@ static void thread_stop(struct channel *channel)
 }
 
 /* The loop's side of the line ends; the channel itself may be gone already. */
-static void end_line(struct line *l, bool deliver)
+static void end_line(struct call_queue *l, bool deliver)
 {
-    line_close(l, deliver);
-    line_unref(l);
+    call_queue_close(l, deliver);
+    call_queue_unref(l);
 }
 
 /* The thread does nothing but end, if there is one. */
@@ -217,22 +219,23 @@ static int abandon(struct thread_channel *c)
 {
     char name[256];
     int64_t since_ms;
-    const char *const callback = gauge_running(instance_gauge(c->instance), &since_ms);
-    const size_t left = queue_stats(c->queue).events;
+    const char *const callback =
+        status_page_running_callback(instance_status_page(c->instance), &since_ms);
+    const size_t left = event_queue_stats(c->queue).events;
     const bool told = c->stopped; /* else it has failed to start, which its owner tells */
     snprintf(name, sizeof name, "%s", thread_label(c));
     if (!give_up(c))
         return 0;
     if (told)
-        log_line(LOG_ERR, name, "abandoned in %s: it did not end in time; %zu events are lost",
-                 callback ? callback : "its queue", left);
+        log_write(LOG_ERR, name, "abandoned in %s: it did not end in time; %zu events are lost",
+                  callback ? callback : "its queue", left);
     return -1;
 }
 
 static int thread_join(struct channel *channel, int64_t deadline_ms)
 {
     struct thread_channel *const c = self(channel);
-    struct line *const line = c->line;
+    struct call_queue *const line = c->line;
     enum thread_stage stage = stage_of(c);
     if (stage != THREAD_NEW)
         stage = await_stage(c, has_ended, deadline_ms - clock_mono_ms());
@@ -256,7 +259,7 @@ static bool thread_kill(struct channel *channel)
 static void fail_start(struct thread_channel *c, int rc)
 {
     pthread_mutex_lock(&c->lock);
-    err_sys(&c->why, rc, NULL, "no thread for it");
+    err_set_errno(&c->why, rc, NULL, "no thread for it");
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -312,7 +315,7 @@ static enum channel_state thread_state(struct channel *channel, struct tc_err *e
 static void thread_release(struct channel *channel)
 {
     struct thread_channel *const c = self(channel);
-    line_release(c->line);
+    call_queue_release(c->line);
     pthread_mutex_lock(&c->lock);
     c->released = true;
     pthread_cond_broadcast(&c->changed);
@@ -329,10 +332,10 @@ static int thread_await(struct channel *channel, struct tc_err *err)
         thread_release(channel);
         return 0;
     }
-    struct line *const line = c->line;
+    struct call_queue *const line = c->line;
     const enum thread_stage stage = stage_of(c);
     tell_failure(c, stage, err);
-    queue_close(c->queue);
+    event_queue_close(c->queue);
     if (stage == THREAD_STARTING && give_up(c))
         end_line(line, false);
     else
@@ -367,18 +370,19 @@ static const struct channel_ops thread_ops = {
     .join = thread_join,
 };
 
-static struct thread_channel *make_channel(const struct conf_instance *spec, struct loaded *loaded,
-                                           const struct channel_host *host)
+static struct thread_channel *make_channel(const struct conf_instance *spec,
+                                           struct loaded_plugin *loaded,
+                                           const struct channel_callbacks *host)
 {
     struct thread_channel *const c = xcalloc(1, sizeof *c);
     c->channel.ops = &thread_ops;
     c->loaded = loaded;
-    c->queue = queue_new(&(struct backlog_limits){
+    c->queue = event_queue_new(&(struct backlog_limits){
         .events = (size_t)spec->queue_events,
         .bytes = (size_t)spec->queue_bytes,
         .pace_ms = loaded->plugin.pace_ms,
     });
-    c->line = line_new(host, c->queue);
+    c->line = call_queue_new(host, c->queue);
     c->callback_ms = (int)(spec->callback_ms > 0 ? spec->callback_ms : CALLBACK_MS);
     pthread_mutex_init(&c->lock, NULL);
     pthread_condattr_t attr;
@@ -390,11 +394,11 @@ static struct thread_channel *make_channel(const struct conf_instance *spec, str
 }
 
 struct channel *channel_thread_new(const struct conf *conf, const struct conf_instance *spec,
-                                   struct loaded *loaded, const struct channel_host *host,
-                                   struct tc_err *err)
+                                   struct loaded_plugin *loaded,
+                                   const struct channel_callbacks *host, struct tc_err *err)
 {
     struct thread_channel *const c = make_channel(spec, loaded, host);
-    c->instance = instance_new(conf, spec, loaded, line_host(c->line), NULL, err);
+    c->instance = instance_new(conf, spec, loaded, call_queue_callbacks(c->line), NULL, err);
     if (!c->instance) {
         end_line(c->line, false);
         thread_free(c);

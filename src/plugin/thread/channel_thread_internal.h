@@ -25,7 +25,7 @@ enum thread_stage {
 /* One turn on its way to the instance. */
 struct thread_turn {
     struct thread_turn *next, *prev; /* under the channel's lock */
-    struct lane *lane;
+    struct turn_backlog *lane;
     struct channel_turn named; /* its strings are the arena's */
     struct arena arena;
     struct instance_turn *instance; /* the instance's thread only; made when it is first heard of */
@@ -33,10 +33,10 @@ struct thread_turn {
 
 struct thread_channel {
     struct channel channel;
-    struct loaded *loaded;
+    struct loaded_plugin *loaded;
     struct instance *instance;
-    struct queue *queue; /* to the instance's thread */
-    struct line *line;   /* from it */
+    struct event_queue *queue; /* to the instance's thread */
+    struct call_queue *line;   /* from it */
     pthread_t thread;
     char *name;
     char *place; /* in the configuration; NULL: none is known */

@@ -43,8 +43,8 @@ void thread_set_stage(struct thread_channel *c, enum thread_stage stage)
 static void tell_recovery(struct thread_channel *c)
 {
     if (atomic_load_explicit(&c->hung, memory_order_relaxed) && atomic_exchange(&c->hung, false))
-        log_line(LOG_WARN, thread_label(c), "the callback returned%s",
-                 atomic_load(&c->abandoned) ? ", too late" : "; going on");
+        log_write(LOG_WARN, thread_label(c), "the callback returned%s",
+                  atomic_load(&c->abandoned) ? ", too late" : "; going on");
 }
 
 static bool is_abandoned(const struct thread_channel *c)
@@ -62,31 +62,31 @@ static struct instance_turn *find_instance_turn(struct thread_channel *c, struct
 static void deliver(struct thread_channel *c, const struct backlog_item *item)
 {
     struct thread_turn *const t = item->turn;
-    instance_deliver(c->instance, find_instance_turn(c, t), item->box);
+    instance_deliver_event(c->instance, find_instance_turn(c, t), item->box);
     tell_recovery(c);
     if (instance_turn_is_over(t->instance))
         end_turn(c, t);
 }
 
-static void deliver_reply(struct thread_channel *c, struct thread_turn *t, struct letter_reply *r)
+static void deliver_reply(struct thread_channel *c, struct thread_turn *t, struct outbound_reply *r)
 {
-    instance_reply(c->instance, t ? find_instance_turn(c, t) : NULL, r);
+    instance_call_on_reply(c->instance, t ? find_instance_turn(c, t) : NULL, r);
     if (t && instance_turn_is_over(t->instance))
         end_turn(c, t);
 }
 
-struct asked_hit {
-    struct line *line;
+struct thread_hit {
+    struct call_queue *line;
     uint64_t id;
 };
 
 static void answer_hit(void *arg, const struct tc_answer *answer)
 {
-    const struct asked_hit *const asked = arg;
-    line_answer(asked->line, asked->id, answer);
+    const struct thread_hit *const asked = arg;
+    call_queue_post_answer(asked->line, asked->id, answer);
 }
 
-static void deliver_mail(struct thread_channel *c, struct mail *m)
+static void deliver_mail(struct thread_channel *c, struct control_msg *m)
 {
     switch (m->kind) {
     case MAIL_REPLY:
@@ -94,11 +94,11 @@ static void deliver_mail(struct thread_channel *c, struct mail *m)
         m->reply = NULL;
         break;
     case MAIL_HIT:
-        instance_hit(c->instance, &m->hit->hit, answer_hit,
-                     &(struct asked_hit){c->line, m->hit_id});
+        instance_call_on_hit(c->instance, &m->hit->hit, answer_hit,
+                             &(struct thread_hit){c->line, m->hit_id});
         break;
     case MAIL_FRAME:
-        instance_frame(c->instance, &m->frame);
+        instance_call_on_frame(c->instance, &m->frame);
         break;
     }
     tell_recovery(c);
@@ -108,9 +108,10 @@ static void deliver_mail(struct thread_channel *c, struct mail *m)
 static bool take_mail(struct thread_channel *c, size_t max)
 {
     size_t n = 0;
-    for (struct mail *m; n < max && !is_abandoned(c) && (m = queue_take_mail(c->queue)); n++) {
+    for (struct control_msg *m;
+         n < max && !is_abandoned(c) && (m = event_queue_take_control(c->queue)); n++) {
         deliver_mail(c, m);
-        mail_free(m);
+        control_msg_free(m);
     }
     return n > 0;
 }
@@ -119,7 +120,7 @@ static bool take_mail(struct thread_channel *c, size_t max)
  * once, and several instances that are at the same place share the work. */
 static void make_lines(const struct backlog_item *items, size_t n)
 {
-    for (size_t i = 0; i < n && !event_box_make_line(items[i].box); i++)
+    for (size_t i = 0; i < n && !shared_event_encode_line(items[i].box); i++)
         ;
 }
 
@@ -128,24 +129,24 @@ static void make_lines(const struct backlog_item *items, size_t n)
 static bool take_events(struct thread_channel *c, const struct backlog_item *items, size_t n)
 {
     bool mail = false;
-    const bool lines = instance_takes_lines(c->instance);
-    instance_begin_run(c->instance);
+    const bool lines = instance_has_on_event(c->instance);
+    instance_begin_series(c->instance);
     for (size_t i = 0; i < n; i++) {
-        if (queue_has_mail(c->queue))
+        if (event_queue_has_control(c->queue))
             mail = take_mail(c, 1) || mail;
         if (lines)
             make_lines(&items[i], n - i);
         if (!is_abandoned(c))
             deliver(c, &items[i]);
-        event_box_unref(items[i].box);
+        shared_event_unref(items[i].box);
     }
-    instance_end_run(c->instance);
+    instance_end_series(c->instance);
     return (n ? mail : take_mail(c, BATCH)) || n;
 }
 
 static int rest_ms(const struct thread_channel *c)
 {
-    const int64_t due = instance_due(c->instance);
+    const int64_t due = instance_next_wake_ms(c->instance);
     if (due == INT64_MAX)
         return REST_MS;
     const int64_t left = due - clock_mono_ms();
@@ -157,27 +158,27 @@ static void work(struct thread_channel *c)
     struct backlog_item items[BATCH];
     bool closed = false, busy = false;
     while (!closed && !is_abandoned(c)) {
-        const size_t n = queue_pop(c->queue, items, BATCH, busy ? 0 : rest_ms(c), &closed);
+        const size_t n = event_queue_pop(c->queue, items, BATCH, busy ? 0 : rest_ms(c), &closed);
         bool any = take_events(c, items, n);
         if (!closed && !is_abandoned(c))
-            any = instance_wake(c->instance) || any;
+            any = instance_call_on_wake(c->instance) || any;
         if (!any && busy)
-            instance_idle(c->instance);
+            instance_call_on_idle(c->instance);
         busy = any;
     }
 }
 
 void thread_free(struct thread_channel *c)
 {
-    queue_free(c->queue);
-    line_unref(c->line);
+    event_queue_free(c->queue);
+    call_queue_unref(c->line);
     while (c->turns) {
         struct thread_turn *const t = c->turns;
         c->turns = t->next;
         free_turn(t);
     }
     instance_free(c->instance);
-    loader_free(c->loaded);
+    loader_unref_plugin(c->loaded);
     free(c->place);
     free(c->name);
     pthread_cond_destroy(&c->changed);
@@ -197,14 +198,14 @@ static void finish(struct thread_channel *c, enum thread_stage stage)
     if (own)
         thread_free(c);
     else
-        line_tell_change(c->line);
+        call_queue_tell_change(c->line);
 }
 
 /* Runs what the file has to run as it is loaded, which may take any time. */
 static int load_code(struct thread_channel *c)
 {
     struct tc_err why = {0};
-    if (loader_link(c->loaded, &why) == 0)
+    if (loader_load_code(c->loaded, &why) == 0)
         return 0;
     pthread_mutex_lock(&c->lock);
     c->why = why;
@@ -230,9 +231,9 @@ static void *run_instance(void *arg)
         finish(c, THREAD_REFUSED);
         return NULL;
     }
-    line_open(c->line);
+    call_queue_accept_calls(c->line);
     thread_set_stage(c, THREAD_RUNNING);
-    line_tell_change(c->line);
+    call_queue_tell_change(c->line);
     if (await_release(c))
         work(c);
     instance_teardown(c->instance);

@@ -8,14 +8,14 @@
 
 #define UNSET UINT32_MAX /* no text yet */
 
-void builder_fini(struct builder *b)
+void doc_builder_fini(struct doc_builder *b)
 {
     buf_fini(&b->text);
     free(b->spans);
-    *b = (struct builder){0};
+    *b = (struct doc_builder){0};
 }
 
-static struct doc_span *add_span(struct builder *b)
+static struct doc_span *add_span(struct doc_builder *b)
 {
     if (b->count == b->cap) {
         b->cap = b->cap ? 2 * b->cap : 32;
@@ -24,7 +24,7 @@ static struct doc_span *add_span(struct builder *b)
     return &b->spans[b->count++];
 }
 
-void builder_open(struct builder *b, enum doc_mark mark, unsigned level, const char *attr)
+void doc_builder_open(struct doc_builder *b, enum doc_mark mark, unsigned level, const char *attr)
 {
     if (b->depth == DOC_DEPTH) {
         b->too_deep++;
@@ -41,7 +41,7 @@ void builder_open(struct builder *b, enum doc_mark mark, unsigned level, const c
 }
 
 /* A span without text is the last one: whatever is in it had none either. */
-void builder_close(struct builder *b)
+void doc_builder_close(struct doc_builder *b)
 {
     if (b->too_deep > 0) {
         b->too_deep--;
@@ -55,7 +55,7 @@ void builder_close(struct builder *b)
 }
 
 /* Newlines are outside of what begins behind them. */
-static void settle(struct builder *b)
+static void settle(struct doc_builder *b)
 {
     for (; b->newlines > 0; b->newlines--)
         if (b->text.len > 0)
@@ -64,32 +64,32 @@ static void settle(struct builder *b)
         b->spans[b->open[i - 1]].start = (uint32_t)b->text.len;
 }
 
-void builder_text(struct builder *b, const char *p, size_t n)
+void doc_builder_text(struct doc_builder *b, const char *p, size_t n)
 {
-    if (n == 0 || builder_is_full(b))
+    if (n == 0 || doc_builder_is_full(b))
         return;
     settle(b);
     buf_add(&b->text, p, n);
 }
 
-void builder_fill(struct builder *b, char c, size_t n)
+void doc_builder_repeat(struct doc_builder *b, char c, size_t n)
 {
     for (; n > 0; n--)
-        builder_text(b, &c, 1);
+        doc_builder_text(b, &c, 1);
 }
 
-void builder_part(struct builder *b, unsigned n)
+void doc_builder_break(struct doc_builder *b, unsigned n)
 {
     if (n > b->newlines)
         b->newlines = n;
 }
 
-bool builder_is_full(const struct builder *b)
+bool doc_builder_is_full(const struct doc_builder *b)
 {
     return b->text.len + b->attr_bytes > BUILDER_TEXT_MAX;
 }
 
-struct doc builder_doc(const struct builder *b)
+struct doc doc_builder_finish(const struct doc_builder *b)
 {
     struct doc d = {.count = b->count};
     d.text =

@@ -10,7 +10,7 @@
 
 #define BUILDER_TEXT_MAX (1u << 20) /* bytes of text and addresses of one doc */
 
-struct builder {
+struct doc_builder {
     struct arena *arena;
     struct buf text;
     struct doc_span *spans;
@@ -23,15 +23,15 @@ struct builder {
 };
 
 /* All-zero but for the arena, which is the caller's, is valid and empty. */
-void builder_fini(struct builder *b);
-void builder_open(struct builder *b, enum doc_mark mark, unsigned level, const char *attr);
-void builder_close(struct builder *b);
-void builder_text(struct builder *b, const char *p, size_t n);
-void builder_fill(struct builder *b, char c, size_t n);
+void doc_builder_fini(struct doc_builder *b);
+void doc_builder_open(struct doc_builder *b, enum doc_mark mark, unsigned level, const char *attr);
+void doc_builder_close(struct doc_builder *b);
+void doc_builder_text(struct doc_builder *b, const char *p, size_t n);
+void doc_builder_repeat(struct doc_builder *b, char c, size_t n);
 /* At least n newlines before the next text, unless it is the first. */
-void builder_part(struct builder *b, unsigned n);
-bool builder_is_full(const struct builder *b);
+void doc_builder_break(struct doc_builder *b, unsigned n);
+bool doc_builder_is_full(const struct doc_builder *b);
 /* A copy in the arena; all spans are closed. */
-struct doc builder_doc(const struct builder *b);
+struct doc doc_builder_finish(const struct doc_builder *b);
 
 #endif

@@ -114,7 +114,7 @@ static uint32_t numeric(const char *p, size_t n)
     return cp == 0 || cp > 0x10ffff ? 0xfffd : (uint32_t)cp;
 }
 
-void charref_decode(struct buf *out, struct str ref)
+void html_entity_append_decoded(struct buf *out, struct str ref)
 {
     if (ref.len < 3)
         return;
@@ -122,7 +122,7 @@ void charref_decode(struct buf *out, struct str ref)
     const size_t n = ref.len - 2;
     const uint32_t cp = *body == '#' ? numeric(body + 1, n - 1) : named(body, n);
     if (cp)
-        clean_char(out, cp);
+        text_clean_append_char(out, cp);
     else
         buf_add(out, ref.p, ref.len);
 }

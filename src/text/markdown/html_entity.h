@@ -7,6 +7,6 @@
 #include "base/str.h"
 
 /* Appends what `ref` (with & and ;) stands for, cleaned; an unknown name stays as it is. */
-void charref_decode(struct buf *out, struct str ref);
+void html_entity_append_decoded(struct buf *out, struct str ref);
 
 #endif

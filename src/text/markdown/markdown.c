@@ -15,14 +15,14 @@ static void attribute_text(struct buf *out, const MD_ATTRIBUTE *a)
         const MD_OFFSET from = a->substr_offsets[i];
         const struct str piece = {a->text + from, a->substr_offsets[i + 1] - from};
         if (a->substr_types[i] == MD_TEXT_ENTITY)
-            charref_decode(out, piece);
+            html_entity_append_decoded(out, piece);
         else
             buf_add(out, piece.p, piece.len);
     }
 }
 
 /* NULL when there is none or it is too long. */
-static const char *link_address(struct parse *p, const MD_ATTRIBUTE *a)
+static const char *link_address(struct markdown_parser *p, const MD_ATTRIBUTE *a)
 {
     CLEANUP_BUF struct buf raw = {0};
     CLEANUP_BUF struct buf clean = {0};
@@ -30,20 +30,20 @@ static const char *link_address(struct parse *p, const MD_ATTRIBUTE *a)
         return NULL;
     attribute_text(&raw, a);
     if (raw.p)
-        url_clean(&clean, (struct str){raw.p, raw.len});
+        link_url_append_clean(&clean, (struct str){raw.p, raw.len});
     return clean.len && clean.len <= URL_MAX ? arena_strdup(p->out.arena, clean.p) : NULL;
 }
 
 /* Where a link of a table leads, unless its label says so. */
-static void tell_address(struct parse *p)
+static void tell_address(struct markdown_parser *p)
 {
     struct buf *cells = &p->table.text;
     const struct str label = {cells->p + p->link_at, cells->len - p->link_at};
-    if (p->labelled && !url_is_label(p->link, label))
+    if (p->labelled && !link_url_equals_label(p->link, label))
         buf_printf(cells, " (%s)", p->link);
 }
 
-static void end_link(struct parse *p)
+static void end_link(struct markdown_parser *p)
 {
     if (!p->labelled)
         parse_put_str(p, p->link);
@@ -52,19 +52,19 @@ static void end_link(struct parse *p)
     p->link = NULL;
 }
 
-void parse_end_inlines(struct parse *p, unsigned depth)
+void markdown_close_inlines(struct markdown_parser *p, unsigned depth)
 {
     while (p->inline_depth > depth) {
         p->inline_depth--;
         if (p->link && p->link_depth == p->inline_depth)
             end_link(p);
         if (p->inlines[p->inline_depth].recorded)
-            builder_close(&p->out);
+            doc_builder_close(&p->out);
     }
 }
 
 /* Whether it is one: a link in a link (an image) is part of its label. */
-static bool begin_link(struct parse *p, const MD_ATTRIBUTE *address)
+static bool begin_link(struct markdown_parser *p, const MD_ATTRIBUTE *address)
 {
     if (p->link)
         return false;
@@ -94,40 +94,40 @@ static enum doc_mark mark_of(MD_SPANTYPE type)
 /* Styles of a cell are not kept. */
 static int enter_span(MD_SPANTYPE type, void *detail, void *arg)
 {
-    struct parse *p = arg;
+    struct markdown_parser *p = arg;
     const enum doc_mark mark = mark_of(type);
     if (p->inline_depth == PARSE_INLINES_MAX)
-        return parse_stopped(p);
+        return markdown_count_event(p);
     const bool begun = mark != DOC_LINK || begin_link(p, address_of(type, detail));
     const bool recorded = begun && !p->in_table;
-    p->inlines[p->inline_depth++] = (struct parse_inline){mark, recorded};
+    p->inlines[p->inline_depth++] = (struct markdown_inline){mark, recorded};
     if (recorded)
-        builder_open(&p->out, mark, 0, mark == DOC_LINK ? p->link : NULL);
-    return parse_stopped(p);
+        doc_builder_open(&p->out, mark, 0, mark == DOC_LINK ? p->link : NULL);
+    return markdown_count_event(p);
 }
 
 static int leave_span(MD_SPANTYPE type, void *detail, void *arg)
 {
-    struct parse *p = arg;
+    struct markdown_parser *p = arg;
     (void)detail;
     for (unsigned i = p->inline_depth; i > 0; i--) {
         if (p->inlines[i - 1].mark == mark_of(type)) {
-            parse_end_inlines(p, i - 1);
+            markdown_close_inlines(p, i - 1);
             break;
         }
     }
-    return parse_stopped(p);
+    return markdown_count_event(p);
 }
 
-static void put_charref(struct parse *p, struct str ref)
+static void put_charref(struct markdown_parser *p, struct str ref)
 {
     CLEANUP_BUF struct buf decoded = {0};
-    charref_decode(&decoded, ref);
-    parse_put(p, decoded.p, decoded.len);
+    html_entity_append_decoded(&decoded, ref);
+    markdown_append(p, decoded.p, decoded.len);
 }
 
 /* Newlines at the end of a code block are not part of it, so they wait for what follows. */
-static void put_code_block(struct parse *p, const char *text, size_t n)
+static void put_code_block(struct markdown_parser *p, const char *text, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (text[i] == '\n') {
@@ -138,14 +138,14 @@ static void put_code_block(struct parse *p, const char *text, size_t n)
             parse_put_str(p, "\n");
         const char *newline = memchr(text + i, '\n', n - i);
         const size_t line = newline ? (size_t)(newline - text) - i : n - i;
-        parse_put(p, text + i, line);
+        markdown_append(p, text + i, line);
         i += line - 1;
     }
 }
 
 static int text(MD_TEXTTYPE type, const MD_CHAR *chars, MD_SIZE n, void *arg)
 {
-    struct parse *p = arg;
+    struct markdown_parser *p = arg;
     if (type == MD_TEXT_BR || type == MD_TEXT_SOFTBR)
         parse_put_str(p, p->in_table ? " " : "\n");
     else if (type == MD_TEXT_ENTITY)
@@ -155,15 +155,15 @@ static int text(MD_TEXTTYPE type, const MD_CHAR *chars, MD_SIZE n, void *arg)
     else if (p->in_code_block)
         put_code_block(p, chars, n);
     else
-        parse_put(p, chars, n);
-    return parse_stopped(p);
+        markdown_append(p, chars, n);
+    return markdown_count_event(p);
 }
 
 static const MD_PARSER parser = {
     .flags = MD_FLAG_TABLES | MD_FLAG_STRIKETHROUGH | MD_FLAG_TASKLISTS |
              MD_FLAG_PERMISSIVEURLAUTOLINKS | MD_FLAG_NOHTML,
-    .enter_block = parse_enter_block,
-    .leave_block = parse_leave_block,
+    .enter_block = markdown_enter_block,
+    .leave_block = markdown_enter_leave_block,
     .enter_span = enter_span,
     .leave_span = leave_span,
     .text = text,
@@ -171,29 +171,29 @@ static const MD_PARSER parser = {
 
 static struct doc as_it_is(struct arena *a, struct str text, bool folded)
 {
-    struct builder b = {.arena = a};
+    struct doc_builder b = {.arena = a};
     if (folded)
-        builder_open(&b, DOC_FOLD, 0, NULL);
-    builder_text(&b, text.p, utf8_cut(text.p, text.len, MARKDOWN_BYTES_MAX));
+        doc_builder_open(&b, DOC_FOLD, 0, NULL);
+    doc_builder_text(&b, text.p, utf8_truncated_len(text.p, text.len, MARKDOWN_BYTES_MAX));
     if (folded)
-        builder_close(&b);
-    struct doc d = builder_doc(&b);
+        doc_builder_close(&b);
+    struct doc d = doc_builder_finish(&b);
     d.unformatted = true;
-    builder_fini(&b);
+    doc_builder_fini(&b);
     return d;
 }
 
 static struct doc parse_clean(struct arena *a, struct str source, bool folded)
 {
-    struct parse p = {.out.arena = a};
+    struct markdown_parser p = {.out.arena = a};
     if (folded)
-        builder_open(&p.out, DOC_FOLD, 0, NULL);
+        doc_builder_open(&p.out, DOC_FOLD, 0, NULL);
     const int stop = md_parse(source.p, (MD_SIZE)source.len, &parser, &p);
     if (folded && !stop)
-        builder_close(&p.out);
-    const struct doc d = stop ? as_it_is(a, source, folded) : builder_doc(&p.out);
-    builder_fini(&p.out);
-    table_fini(&p.table);
+        doc_builder_close(&p.out);
+    const struct doc d = stop ? as_it_is(a, source, folded) : doc_builder_finish(&p.out);
+    doc_builder_fini(&p.out);
+    text_table_fini(&p.table);
     return d;
 }
 
@@ -201,7 +201,7 @@ static struct doc read_source(struct arena *a, struct str source, bool markdown,
 {
     CLEANUP_BUF struct buf clean = {0};
     const bool fits = source.len <= MARKDOWN_BYTES_MAX;
-    clean_text(&clean, source.p, fits ? source.len : MARKDOWN_BYTES_MAX);
+    text_clean_append(&clean, source.p, fits ? source.len : MARKDOWN_BYTES_MAX);
     const struct str text = {clean.p ? clean.p : "", clean.len};
     return markdown && fits ? parse_clean(a, text, folded) : as_it_is(a, text, folded);
 }
@@ -216,7 +216,7 @@ struct doc markdown_parse_folded(struct arena *a, struct str source)
     return read_source(a, source, true, true);
 }
 
-struct doc markdown_verbatim(struct arena *a, struct str source)
+struct doc markdown_make_plain(struct arena *a, struct str source)
 {
     return read_source(a, source, false, false);
 }

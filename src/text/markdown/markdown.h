@@ -15,10 +15,10 @@ struct doc markdown_parse(struct arena *a, struct str source);
 /* The same as one folded text: thinking, long output. */
 struct doc markdown_parse_folded(struct arena *a, struct str source);
 /* Text that is no Markdown. */
-struct doc markdown_verbatim(struct arena *a, struct str source);
+struct doc markdown_make_plain(struct arena *a, struct str source);
 /* How much of a text that still grows can be shown for good: up to the last blank line that is
  * outside of a fence and not followed by something indented. (What comes later may still space a
  * list or define a reference.) */
-size_t markdown_settled(struct str source);
+size_t markdown_stable_length(struct str source);
 
 #endif

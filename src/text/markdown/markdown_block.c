@@ -8,12 +8,12 @@
 #define INDENT_MAX 8 /* levels of it */
 #define LANGUAGE_MAX 20
 
-static struct list *innermost_list(struct parse *p)
+static struct markdown_list *innermost_list(struct markdown_parser *p)
 {
     return &p->lists[p->list_depth < LISTS_MAX ? p->list_depth : LISTS_MAX];
 }
 
-void parse_put(struct parse *p, const char *text, size_t n)
+void markdown_append(struct markdown_parser *p, const char *text, size_t n)
 {
     if (n == 0)
         return;
@@ -22,27 +22,27 @@ void parse_put(struct parse *p, const char *text, size_t n)
     if (p->in_table)
         buf_add(&p->table.text, text, n);
     else
-        builder_text(&p->out, text, n);
+        doc_builder_text(&p->out, text, n);
 }
 
-void parse_put_str(struct parse *p, const char *text)
+void parse_put_str(struct markdown_parser *p, const char *text)
 {
-    parse_put(p, text, strlen(text));
+    markdown_append(p, text, strlen(text));
 }
 
 /* A block begins: apart from what is before it, or on the line of its marker. */
-static void part(struct parse *p, bool may_follow_marker)
+static void part(struct markdown_parser *p, bool may_follow_marker)
 {
-    const struct list *list = innermost_list(p);
+    const struct markdown_list *list = innermost_list(p);
     if (!p->behind_marker)
-        builder_part(&p->out, list->tight ? 1 : 2);
+        doc_builder_break(&p->out, list->tight ? 1 : 2);
     else if (!may_follow_marker)
-        builder_part(&p->out, 1);
+        doc_builder_break(&p->out, 1);
     p->behind_marker = false;
 }
 
 /* What services and fences take: a short word; else none. */
-static const char *language(struct parse *p, const MD_ATTRIBUTE *a)
+static const char *language(struct markdown_parser *p, const MD_ATTRIBUTE *a)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                   "+-#._";
@@ -52,33 +52,34 @@ static const char *language(struct parse *p, const MD_ATTRIBUTE *a)
     return strspn(word, allowed) == a->size ? word : "";
 }
 
-static void enter_list(struct parse *p, struct list list)
+static void enter_list(struct markdown_parser *p, struct markdown_list list)
 {
     if (!p->behind_marker)
-        builder_part(&p->out, p->list_depth > 0 ? 1 : 2);
+        doc_builder_break(&p->out, p->list_depth > 0 ? 1 : 2);
     p->list_depth++;
     *innermost_list(p) = list;
 }
 
-static void enter_bullets(struct parse *p, const void *detail)
+static void enter_bullets(struct markdown_parser *p, const void *detail)
 {
     const MD_BLOCK_UL_DETAIL *ul = detail;
-    enter_list(p, (struct list){.tight = ul->is_tight, .delimiter = ul->mark});
+    enter_list(p, (struct markdown_list){.tight = ul->is_tight, .delimiter = ul->mark});
 }
 
-static void enter_numbers(struct parse *p, const void *detail)
+static void enter_numbers(struct markdown_parser *p, const void *detail)
 {
     const MD_BLOCK_OL_DETAIL *ol = detail;
-    enter_list(p, (struct list){true, ol->is_tight, ol->mark_delimiter, ol->start});
+    enter_list(p, (struct markdown_list){true, ol->is_tight, ol->mark_delimiter, ol->start});
 }
 
-static void leave_list(struct parse *p)
+static void leave_list(struct markdown_parser *p)
 {
     p->list_depth--;
 }
 
 /* "- ", "3. ", "- [x] ": how Markdown writes the marker. */
-static const char *source_marker(struct parse *p, const MD_BLOCK_LI_DETAIL *li, struct list *list)
+static const char *source_marker(struct markdown_parser *p, const MD_BLOCK_LI_DETAIL *li,
+                                 struct markdown_list *list)
 {
     const char *task = !li->is_task ? "" : li->task_mark == ' ' ? "[ ] " : "[x] ";
     if (!list->ordered)
@@ -86,14 +87,14 @@ static const char *source_marker(struct parse *p, const MD_BLOCK_LI_DETAIL *li, 
     return arena_sprintf(p->out.arena, "%u%c %s", list->next, list->delimiter, task);
 }
 
-static void put_marker(struct parse *p, const MD_BLOCK_LI_DETAIL *li)
+static void put_marker(struct markdown_parser *p, const MD_BLOCK_LI_DETAIL *li)
 {
     char number[16];
-    struct list *list = innermost_list(p);
+    struct markdown_list *list = innermost_list(p);
     const unsigned level = p->list_depth < INDENT_MAX ? p->list_depth : INDENT_MAX;
-    builder_open(&p->out, DOC_MARKER, level, source_marker(p, li, list));
+    doc_builder_open(&p->out, DOC_MARKER, level, source_marker(p, li, list));
     if (!p->behind_marker)
-        builder_fill(&p->out, ' ', 2 * (size_t)(level - 1));
+        doc_builder_repeat(&p->out, ' ', 2 * (size_t)(level - 1));
     snprintf(number, sizeof number, "%u%c ", list->next, list->delimiter);
     if (list->ordered)
         parse_put_str(p, number);
@@ -101,113 +102,113 @@ static void put_marker(struct parse *p, const MD_BLOCK_LI_DETAIL *li)
         parse_put_str(p, li->task_mark == ' ' ? "☐ " : "☑ ");
     else if (!list->ordered)
         parse_put_str(p, "• ");
-    builder_close(&p->out);
+    doc_builder_close(&p->out);
     list->next++;
 }
 
-static void enter_item(struct parse *p, const void *detail)
+static void enter_item(struct markdown_parser *p, const void *detail)
 {
     const MD_BLOCK_LI_DETAIL *li = detail;
     if (!p->behind_marker)
-        builder_part(&p->out, innermost_list(p)->tight ? 1 : 2);
-    builder_open(&p->out, DOC_ITEM, 0, NULL);
+        doc_builder_break(&p->out, innermost_list(p)->tight ? 1 : 2);
+    doc_builder_open(&p->out, DOC_ITEM, 0, NULL);
     put_marker(p, li);
     p->behind_marker = true;
 }
 
-static void enter_code(struct parse *p, const void *detail)
+static void enter_code(struct markdown_parser *p, const void *detail)
 {
     const MD_BLOCK_CODE_DETAIL *code = detail;
     part(p, false);
-    builder_open(&p->out, DOC_PRE, 0, language(p, &code->lang));
+    doc_builder_open(&p->out, DOC_PRE, 0, language(p, &code->lang));
     p->in_code_block = true;
     p->code_newlines = 0;
 }
 
-static void leave_code(struct parse *p)
+static void leave_code(struct markdown_parser *p)
 {
     p->in_code_block = false;
-    builder_close(&p->out);
+    doc_builder_close(&p->out);
 }
 
-static void put_rule(struct parse *p, const void *detail)
+static void put_rule(struct markdown_parser *p, const void *detail)
 {
     (void)detail;
     part(p, false);
-    builder_open(&p->out, DOC_RULE, 0, NULL);
+    doc_builder_open(&p->out, DOC_RULE, 0, NULL);
     parse_put_str(p, "———");
-    builder_close(&p->out);
+    doc_builder_close(&p->out);
 }
 
-static void enter_table(struct parse *p, const void *detail)
+static void enter_table(struct markdown_parser *p, const void *detail)
 {
     const MD_BLOCK_TABLE_DETAIL *table = detail;
     if (p->behind_marker)
-        builder_part(&p->out, 1);
+        doc_builder_break(&p->out, 1);
     else
-        builder_part(&p->out, 2);
+        doc_builder_break(&p->out, 2);
     p->behind_marker = false;
-    table_begin(&p->table, table->col_count);
+    text_table_begin(&p->table, table->col_count);
     p->in_table = true;
 }
 
-static void leave_table(struct parse *p)
+static void leave_table(struct markdown_parser *p)
 {
     p->in_table = false;
-    table_build(&p->table, &p->out);
-    builder_part(&p->out, 2);
+    text_table_build(&p->table, &p->out);
+    doc_builder_break(&p->out, 2);
 }
 
-static void enter_cell(struct parse *p, const void *detail)
+static void enter_cell(struct markdown_parser *p, const void *detail)
 {
     const MD_BLOCK_TD_DETAIL *cell = detail;
-    table_add_cell(&p->table, cell->align == MD_ALIGN_RIGHT    ? TABLE_RIGHT
-                              : cell->align == MD_ALIGN_CENTER ? TABLE_CENTER
-                                                               : TABLE_LEFT);
+    text_table_add_cell(&p->table, cell->align == MD_ALIGN_RIGHT    ? TABLE_RIGHT
+                                   : cell->align == MD_ALIGN_CENTER ? TABLE_CENTER
+                                                                    : TABLE_LEFT);
 }
 
 /* The caps: any event may be the last. */
-int parse_stopped(struct parse *p)
+int markdown_count_event(struct markdown_parser *p)
 {
-    return ++p->events > MARKDOWN_EVENTS_MAX || builder_is_full(&p->out) ||
+    return ++p->events > MARKDOWN_EVENTS_MAX || doc_builder_is_full(&p->out) ||
            p->table.text.len > BUILDER_TEXT_MAX;
 }
 
-static void enter_heading(struct parse *p, const void *detail)
+static void enter_heading(struct markdown_parser *p, const void *detail)
 {
     part(p, true);
-    builder_open(&p->out, DOC_HEADING, ((const MD_BLOCK_H_DETAIL *)detail)->level, NULL);
+    doc_builder_open(&p->out, DOC_HEADING, ((const MD_BLOCK_H_DETAIL *)detail)->level, NULL);
 }
 
 /* What comes first in a quote is where the quote begins. */
-static void enter_quote(struct parse *p, const void *detail)
+static void enter_quote(struct markdown_parser *p, const void *detail)
 {
     (void)detail;
     part(p, true);
-    builder_open(&p->out, DOC_QUOTE, 0, NULL);
+    doc_builder_open(&p->out, DOC_QUOTE, 0, NULL);
     p->behind_marker = true;
 }
 
-static void enter_paragraph(struct parse *p, const void *detail)
+static void enter_paragraph(struct markdown_parser *p, const void *detail)
 {
     (void)detail;
     part(p, true);
 }
 
-static void leave_container(struct parse *p)
+static void leave_container(struct markdown_parser *p)
 {
     p->behind_marker = false;
-    builder_close(&p->out);
+    doc_builder_close(&p->out);
 }
 
-static void leave_heading(struct parse *p)
+static void leave_heading(struct markdown_parser *p)
 {
-    builder_close(&p->out);
+    doc_builder_close(&p->out);
 }
 
 static const struct {
-    void (*enter)(struct parse *p, const void *detail);
-    void (*leave)(struct parse *p);
+    void (*enter)(struct markdown_parser *p, const void *detail);
+    void (*leave)(struct markdown_parser *p);
 } blocks[] = {
     [MD_BLOCK_QUOTE] = {enter_quote, leave_container},
     [MD_BLOCK_UL] = {enter_bullets, leave_list},
@@ -228,21 +229,21 @@ static bool is_known(MD_BLOCKTYPE type)
 }
 
 /* A tight item's text is no block, so what it left open ends here, too. */
-int parse_enter_block(MD_BLOCKTYPE type, void *detail, void *arg)
+int markdown_enter_block(MD_BLOCKTYPE type, void *detail, void *arg)
 {
-    struct parse *p = arg;
-    parse_end_inlines(p, 0);
+    struct markdown_parser *p = arg;
+    markdown_close_inlines(p, 0);
     if (is_known(type) && blocks[type].enter)
         blocks[type].enter(p, detail);
-    return parse_stopped(p);
+    return markdown_count_event(p);
 }
 
-int parse_leave_block(MD_BLOCKTYPE type, void *detail, void *arg)
+int markdown_enter_leave_block(MD_BLOCKTYPE type, void *detail, void *arg)
 {
-    struct parse *p = arg;
+    struct markdown_parser *p = arg;
     (void)detail;
-    parse_end_inlines(p, 0);
+    markdown_close_inlines(p, 0);
     if (is_known(type) && blocks[type].leave)
         blocks[type].leave(p);
-    return parse_stopped(p);
+    return markdown_count_event(p);
 }

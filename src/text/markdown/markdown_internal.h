@@ -12,25 +12,25 @@
 #define PARSE_INLINES_MAX 32 /* nested deeper, they are text */
 #define LISTS_MAX 16         /* lists nested deeper share the last number */
 
-struct list {
+struct markdown_list {
     bool ordered, tight;
     char delimiter; /* as in the source */
     unsigned next;  /* number */
 };
 
 /* md4c may end what it did not begin (emphasis over half an address), so we keep count. */
-struct parse_inline {
+struct markdown_inline {
     enum doc_mark mark;
     bool recorded; /* as a span */
 };
 
-struct parse {
-    struct builder out;
-    struct table table;
-    struct list lists[LISTS_MAX + 1]; /* 0: outside of all */
+struct markdown_parser {
+    struct doc_builder out;
+    struct text_table table;
+    struct markdown_list lists[LISTS_MAX + 1]; /* 0: outside of all */
     unsigned list_depth;
     unsigned events;
-    struct parse_inline inlines[PARSE_INLINES_MAX];
+    struct markdown_inline inlines[PARSE_INLINES_MAX];
     unsigned inline_depth;
     const char *link;       /* address of the outermost open link; NULL: none worth telling */
     unsigned link_depth;    /* of it in `inlines` */
@@ -42,13 +42,13 @@ struct parse {
 };
 
 /* Into the text, or into the cell of a table. */
-void parse_put(struct parse *p, const char *text, size_t n);
-void parse_put_str(struct parse *p, const char *text);
+void markdown_append(struct markdown_parser *p, const char *text, size_t n);
+void parse_put_str(struct markdown_parser *p, const char *text);
 /* Counts an event; not 0: it was the last, a cap is reached. */
-int parse_stopped(struct parse *p);
+int markdown_count_event(struct markdown_parser *p);
 /* Ends inlines that are open, down to this depth. */
-void parse_end_inlines(struct parse *p, unsigned depth);
-int parse_enter_block(MD_BLOCKTYPE type, void *detail, void *arg);
-int parse_leave_block(MD_BLOCKTYPE type, void *detail, void *arg);
+void markdown_close_inlines(struct markdown_parser *p, unsigned depth);
+int markdown_enter_block(MD_BLOCKTYPE type, void *detail, void *arg);
+int markdown_enter_leave_block(MD_BLOCKTYPE type, void *detail, void *arg);
 
 #endif

@@ -49,7 +49,7 @@ static bool is_indented(const char *p, const char *end)
     return p == end || *p == ' ' || *p == '\t';
 }
 
-size_t markdown_settled(struct str source)
+size_t markdown_stable_length(struct str source)
 {
     const char *const end = source.p + source.len;
     struct fence fence = {0};

@@ -10,27 +10,27 @@
 
 #define WIDTH_MAX 40 /* a cell wider than this does not widen the others */
 
-void table_fini(struct table *t)
+void text_table_fini(struct text_table *t)
 {
     buf_fini(&t->text);
     free(t->cells);
-    *t = (struct table){0};
+    *t = (struct text_table){0};
 }
 
-void table_begin(struct table *t, size_t columns)
+void text_table_begin(struct text_table *t, size_t columns)
 {
     buf_reset(&t->text);
     t->count = 0;
     t->columns = columns ? columns : 1;
 }
 
-static void end_cell(struct table *t)
+static void end_cell(struct text_table *t)
 {
     if (t->count > 0)
         t->cells[t->count - 1].len = t->text.len - t->cells[t->count - 1].at;
 }
 
-void table_add_cell(struct table *t, enum table_align align)
+void text_table_add_cell(struct text_table *t, enum table_align align)
 {
     end_cell(t);
     if (t->count == t->cap) {
@@ -64,7 +64,7 @@ static size_t char_width(uint32_t cp)
     return in_ranges(cp, wide, sizeof wide / sizeof wide[0]) ? 2 : 1;
 }
 
-size_t table_text_width(struct str text)
+size_t text_table_display_width(struct str text)
 {
     size_t width = 0, len;
     for (size_t at = 0; at < text.len; at += len)
@@ -72,17 +72,17 @@ size_t table_text_width(struct str text)
     return width;
 }
 
-static struct str cell_text(const struct table *t, size_t i)
+static struct str cell_text(const struct text_table *t, size_t i)
 {
     const struct table_cell *c = &t->cells[i];
     return c->len ? (struct str){t->text.p + c->at, c->len} : STR(" ");
 }
 
-static size_t *column_widths(const struct table *t)
+static size_t *column_widths(const struct text_table *t)
 {
     size_t *widths = xcalloc(t->columns, sizeof *widths);
     for (size_t i = 0; i < t->count; i++) {
-        const size_t width = table_text_width(cell_text(t, i));
+        const size_t width = text_table_display_width(cell_text(t, i));
         size_t *column = &widths[i % t->columns];
         if (width > *column)
             *column = width < WIDTH_MAX ? width : WIDTH_MAX;
@@ -91,55 +91,56 @@ static size_t *column_widths(const struct table *t)
 }
 
 /* The last column is not filled on its right. */
-static void build_cell(const struct table *t, struct builder *b, size_t i, size_t width)
+static void build_cell(const struct text_table *t, struct doc_builder *b, size_t i, size_t width)
 {
     const struct str text = cell_text(t, i);
-    const size_t own = table_text_width(text);
+    const size_t own = text_table_display_width(text);
     const size_t fill = width > own ? width - own : 0;
     const size_t left = t->cells[i].align == TABLE_LEFT     ? 0
                         : t->cells[i].align == TABLE_CENTER ? fill / 2
                                                             : fill;
-    builder_fill(b, ' ', left);
-    builder_open(b, DOC_CELL, 0, NULL);
-    builder_text(b, text.p, text.len);
-    builder_close(b);
+    doc_builder_repeat(b, ' ', left);
+    doc_builder_open(b, DOC_CELL, 0, NULL);
+    doc_builder_text(b, text.p, text.len);
+    doc_builder_close(b);
     if ((i + 1) % t->columns != 0)
-        builder_fill(b, ' ', fill - left);
+        doc_builder_repeat(b, ' ', fill - left);
 }
 
-static void build_row(const struct table *t, struct builder *b, size_t first, const size_t *widths)
+static void build_row(const struct text_table *t, struct doc_builder *b, size_t first,
+                      const size_t *widths)
 {
-    builder_open(b, DOC_ROW, first == 0, NULL);
+    doc_builder_open(b, DOC_ROW, first == 0, NULL);
     for (size_t i = first; i < first + t->columns && i < t->count; i++) {
         if (i > first)
-            builder_text(b, " | ", 3);
+            doc_builder_text(b, " | ", 3);
         build_cell(t, b, i, widths[i - first]);
     }
-    builder_close(b);
+    doc_builder_close(b);
 }
 
-static void build_ruler(const struct table *t, struct builder *b, const size_t *widths)
+static void build_ruler(const struct text_table *t, struct doc_builder *b, const size_t *widths)
 {
     for (size_t i = 0; i < t->columns; i++) {
         if (i > 0)
-            builder_text(b, "-+-", 3);
-        builder_fill(b, '-', widths[i]);
+            doc_builder_text(b, "-+-", 3);
+        doc_builder_repeat(b, '-', widths[i]);
     }
 }
 
-void table_build(struct table *t, struct builder *b)
+void text_table_build(struct text_table *t, struct doc_builder *b)
 {
     end_cell(t);
     CLEANUP_FREE size_t *widths = column_widths(t);
-    builder_open(b, DOC_TABLE, 0, NULL);
-    for (size_t first = 0; first < t->count && !builder_is_full(b); first += t->columns) {
+    doc_builder_open(b, DOC_TABLE, 0, NULL);
+    for (size_t first = 0; first < t->count && !doc_builder_is_full(b); first += t->columns) {
         if (first > 0)
-            builder_text(b, "\n", 1);
+            doc_builder_text(b, "\n", 1);
         build_row(t, b, first, widths);
         if (first == 0) {
-            builder_text(b, "\n", 1);
+            doc_builder_text(b, "\n", 1);
             build_ruler(t, b, widths);
         }
     }
-    builder_close(b);
+    doc_builder_close(b);
 }

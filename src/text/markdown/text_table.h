@@ -12,7 +12,7 @@ struct table_cell {
     enum table_align align;
 };
 
-struct table {
+struct text_table {
     struct buf text;
     struct table_cell *cells; /* row by row, each of `columns` cells, the header first */
     size_t count, cap;
@@ -20,14 +20,14 @@ struct table {
 };
 
 /* All-zero is empty. */
-void table_fini(struct table *t);
+void text_table_fini(struct text_table *t);
 /* Forgets the cells and begins with this many columns. */
-void table_begin(struct table *t, size_t columns);
+void text_table_begin(struct text_table *t, size_t columns);
 /* Begins a cell; text is then appended to t->text. */
-void table_add_cell(struct table *t, enum table_align align);
+void text_table_add_cell(struct text_table *t, enum table_align align);
 /* Writes DOC_TABLE with its rows and cells. */
-void table_build(struct table *t, struct builder *b);
+void text_table_build(struct text_table *t, struct doc_builder *b);
 /* How many columns of a terminal the text takes: wide characters two, marks none. */
-size_t table_text_width(struct str text);
+size_t text_table_display_width(struct str text);
 
 #endif

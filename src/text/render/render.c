@@ -5,14 +5,14 @@
 #include "text/link_url.h"
 #include "text/render/render_internal.h"
 
-void rendered_fini(struct rendered *r)
+void rendered_fini(struct render_output *r)
 {
     buf_fini(&r->text);
     free(r->entities);
-    *r = (struct rendered){0};
+    *r = (struct render_output){0};
 }
 
-size_t render_units(const char *p, size_t n)
+size_t render_count_utf16(const char *p, size_t n)
 {
     size_t units = 0;
     for (size_t i = 0; i < n; i++) {
@@ -42,11 +42,11 @@ static bool within(size_t size, size_t limit)
     return limit == 0 || size <= limit;
 }
 
-bool render_fits(const struct rendered *r, const struct render_budget *budget)
+bool render_fits_budget(const struct render_output *r, const struct render_budget *budget)
 {
     return within(r->text.len, budget->bytes) && within(r->count, budget->entities) &&
            (budget->units == 0 || r->text.len <= budget->units ||
-            render_units(r->text.p, r->text.len) <= budget->units);
+            render_count_utf16(r->text.p, r->text.len) <= budget->units);
 }
 
 /* An address never takes the room of the text it belongs to. */
@@ -57,7 +57,7 @@ static size_t link_max(const struct render_budget *b)
     return (units < bytes ? units : bytes) / 4;
 }
 
-void render_doc(struct rendered *out, const struct doc *d, struct doc_range r,
+void render_doc(struct render_output *out, const struct doc *d, struct doc_range r,
                 const struct render_target *target)
 {
     const struct render_job job = {d, r, link_max(&target->budget)};
@@ -79,8 +79,9 @@ void render_doc(struct rendered *out, const struct doc *d, struct doc_range r,
     }
 }
 
-bool render_tells_address(const struct render_job *job, const struct doc_span *link, size_t shown)
+bool render_shows_url(const struct render_job *job, const struct doc_span *link, size_t shown)
 {
     const struct str label = {job->doc->text.p + link->start, link->end - link->start};
-    return link->end <= job->range.to && shown <= job->link_max && !url_is_label(link->attr, label);
+    return link->end <= job->range.to && shown <= job->link_max &&
+           !link_url_equals_label(link->attr, label);
 }

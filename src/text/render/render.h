@@ -44,20 +44,20 @@ struct render_entity {
     const char *value;     /* address or language, of the doc; NULL: none */
 };
 
-struct rendered {
+struct render_output {
     struct buf text; /* p may be NULL when empty */
     struct render_entity *entities;
     size_t count, cap;
 };
 
 /* All-zero is empty. */
-void rendered_fini(struct rendered *r);
+void rendered_fini(struct render_output *r);
 /* Replaces what is in `out`, whose memory it uses again. */
-void render_doc(struct rendered *out, const struct doc *d, struct doc_range r,
+void render_doc(struct render_output *out, const struct doc *d, struct doc_range r,
                 const struct render_target *target);
-bool render_fits(const struct rendered *r, const struct render_budget *budget);
+bool render_fits_budget(const struct render_output *r, const struct render_budget *budget);
 /* Length in UTF-16 units of valid UTF-8. */
-size_t render_units(const char *p, size_t n);
+size_t render_count_utf16(const char *p, size_t n);
 /* "bold", "text_link", …: the type of an entity. */
 const char *render_kind_name(enum render_kind kind);
 

@@ -11,13 +11,13 @@ struct render_job {
     size_t link_max; /* a longer address is not shown: it must leave room for text */
 };
 
-void render_plain(struct rendered *out, const struct render_job *job);
-void render_telegram(struct rendered *out, const struct render_job *job);
+void render_plain(struct render_output *out, const struct render_job *job);
+void render_telegram(struct render_output *out, const struct render_job *job);
 /* `block`: the markdown block, else mrkdwn. */
-void render_slack(struct rendered *out, const struct render_job *job, bool block);
+void render_slack(struct render_output *out, const struct render_job *job, bool block);
 
 /* The address stands behind the label, where it takes `shown` bytes: the link ends in the range,
  * its label does not say where it leads, and there is room. */
-bool render_tells_address(const struct render_job *job, const struct doc_span *link, size_t shown);
+bool render_shows_url(const struct render_job *job, const struct doc_span *link, size_t shown);
 
 #endif

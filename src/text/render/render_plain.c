@@ -16,7 +16,7 @@ static void plain_open(void *arg, const struct doc_span *s)
 static void plain_close(void *arg, const struct doc_span *s)
 {
     const struct plain *p = arg;
-    if (s->mark == DOC_LINK && render_tells_address(p->job, s, strlen(s->attr)))
+    if (s->mark == DOC_LINK && render_shows_url(p->job, s, strlen(s->attr)))
         buf_printf(p->out, " (%s)", s->attr);
 }
 
@@ -28,7 +28,7 @@ static void plain_text(void *arg, struct str run)
 
 static const struct doc_visitor visitor = {plain_open, plain_close, plain_text};
 
-void render_plain(struct rendered *out, const struct render_job *job)
+void render_plain(struct render_output *out, const struct render_job *job)
 {
     struct plain p = {&out->text, job};
     doc_walk(job->doc, job->range, &visitor, &p);

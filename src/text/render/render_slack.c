@@ -8,7 +8,7 @@
 #define STYLES 3 /* DOC_BOLD to DOC_STRIKE */
 
 struct slack {
-    struct slack_lines lines;
+    struct render_slack_line lines;
     const struct render_job *job;
     bool block;
     unsigned styles[STYLES];
@@ -112,7 +112,7 @@ static void open_inline_code(struct slack *s, const struct doc_span *span)
         return;
     part_marks(s);
     open_marks(s);
-    slack_inline_code(&s->lines, doc_clip(s->job->doc, span, s->job->range));
+    slack_inline_code(&s->lines, doc_span_text(s->job->doc, span, s->job->range));
     close_marks(s);
     s->lines.unjoined = true;
     s->hidden = span;
@@ -120,7 +120,8 @@ static void open_inline_code(struct slack *s, const struct doc_span *span)
 
 static size_t fence_length(const struct slack *s)
 {
-    const size_t longest = slack_longest_backticks(doc_clip(s->job->doc, s->fence, s->job->range));
+    const size_t longest =
+        slack_longest_backticks(doc_span_text(s->job->doc, s->fence, s->job->range));
     return s->block && longest >= 3 ? longest + 1 : 3;
 }
 
@@ -207,13 +208,14 @@ static void close_cell(struct slack *s, const struct doc_span *span)
 
 static bool is_linked(const struct slack *s, const struct doc_span *span)
 {
-    return slack_shown(span->attr) <= s->job->link_max && url_fits_slack(span->attr);
+    return render_slack_line_url_size(span->attr) <= s->job->link_max &&
+           link_url_slack_safe(span->attr);
 }
 
 /* The whole label is the address. */
 static bool is_bare(const struct slack *s, const struct doc_span *span)
 {
-    const struct str label = doc_clip(s->job->doc, span, s->job->range);
+    const struct str label = doc_span_text(s->job->doc, span, s->job->range);
     return label.len == strlen(span->attr) && memcmp(label.p, span->attr, label.len) == 0;
 }
 
@@ -264,7 +266,7 @@ static void close_link(struct slack *s, const struct doc_span *span)
 {
     if (s->link == span) {
         close_shown_link(s, span);
-    } else if (render_tells_address(s->job, span, slack_shown(span->attr))) {
+    } else if (render_shows_url(s->job, span, render_slack_line_url_size(span->attr))) {
         slack_text(&s->lines, STR(" ("));
         slack_text(&s->lines, (struct str){span->attr, strlen(span->attr)});
         slack_text(&s->lines, STR(")"));
@@ -279,7 +281,7 @@ static void open_quote(struct slack *s, const struct doc_span *span)
         return;
     if (s->lines.line_begun)
         slack_raw_str(&s->lines, "> ");
-    slack_push(&s->lines, "> ", 2);
+    render_slack_line_set_prefix(&s->lines, "> ", 2);
 }
 
 static void open_heading(struct slack *s, const struct doc_span *span)
@@ -312,7 +314,7 @@ static void open_marker(struct slack *s, const struct doc_span *span)
     slack_raw_str(&s->lines, span->attr);
     s->lines.start = SLACK_FRESH;
     for (size_t i = 0; i < width; i++)
-        slack_push(&s->lines, " ", 1);
+        render_slack_line_set_prefix(&s->lines, " ", 1);
     s->hidden = span;
 }
 
@@ -389,7 +391,7 @@ static void slack_run(void *arg, struct str run)
 
 static const struct doc_visitor visitor = {slack_open, slack_close, slack_run};
 
-void render_slack(struct rendered *out, const struct render_job *job, bool block)
+void render_slack(struct render_output *out, const struct render_job *job, bool block)
 {
     struct slack s = {.lines = {.out = &out->text, .block = block, .start = SLACK_FRESH},
                       .job = job,

@@ -5,7 +5,7 @@
 #include <ctype.h>
 #include <strings.h>
 
-void slack_push(struct slack_lines *l, const char *prefix, size_t n)
+void render_slack_line_set_prefix(struct render_slack_line *l, const char *prefix, size_t n)
 {
     if (l->prefix_len + n > sizeof l->prefix)
         return;
@@ -14,7 +14,7 @@ void slack_push(struct slack_lines *l, const char *prefix, size_t n)
 }
 
 /* An empty line of a quote is marked too, else it would be two quotes. */
-static void end_line(struct slack_lines *l)
+static void end_line(struct render_slack_line *l)
 {
     size_t n = l->line_begun ? 0 : l->prefix_len;
     while (n > 0 && l->prefix[n - 1] == ' ')
@@ -26,21 +26,21 @@ static void end_line(struct slack_lines *l)
     l->start = SLACK_FRESH;
 }
 
-static void begin_line(struct slack_lines *l)
+static void begin_line(struct render_slack_line *l)
 {
     if (!l->line_begun)
         buf_add(l->out, l->prefix, l->prefix_len);
     l->line_begun = true;
 }
 
-static void put(struct slack_lines *l, const char *p, size_t n)
+static void put(struct render_slack_line *l, const char *p, size_t n)
 {
     begin_line(l);
     buf_add(l->out, p, n);
     l->unjoined = false;
 }
 
-void slack_raw(struct slack_lines *l, struct str s)
+void slack_raw(struct render_slack_line *l, struct str s)
 {
     for (size_t i = 0; i < s.len; i++) {
         if (s.p[i] == '\n')
@@ -50,7 +50,7 @@ void slack_raw(struct slack_lines *l, struct str s)
     }
 }
 
-void slack_raw_str(struct slack_lines *l, const char *s)
+void slack_raw_str(struct render_slack_line *l, const char *s)
 {
     slack_raw(l, (struct str){s, strlen(s)});
 }
@@ -80,7 +80,7 @@ bool slack_is_word(char c)
 }
 
 /* A joint is no word, for all that its bytes look like. */
-bool slack_ends_in_word(const struct slack_lines *l)
+bool slack_ends_in_word(const struct render_slack_line *l)
 {
     const size_t n = l->out->len, joint = strlen(SLACK_JOINT);
     if (n == 0 || (n >= joint && memcmp(l->out->p + n - joint, SLACK_JOINT, joint) == 0))
@@ -89,7 +89,7 @@ bool slack_ends_in_word(const struct slack_lines *l)
 }
 
 /* Would Markdown read the character as anything but itself? */
-static bool is_markup(const struct slack_lines *l, struct str s, size_t at)
+static bool is_markup(const struct render_slack_line *l, struct str s, size_t at)
 {
     const char c = s.p[at];
     if (c == '_')
@@ -102,14 +102,14 @@ static bool is_markup(const struct slack_lines *l, struct str s, size_t at)
     return strchr("\\`*[]~|", c) != NULL;
 }
 
-static void advance_start(struct slack_lines *l, char c)
+static void advance_start(struct render_slack_line *l, char c)
 {
     if (c == ' ' && l->start == SLACK_FRESH)
         return;
     l->start = l->start != SLACK_WITHIN && isdigit((unsigned char)c) ? SLACK_DIGITS : SLACK_WITHIN;
 }
 
-static void put_char(struct slack_lines *l, struct str s, size_t at)
+static void put_char(struct render_slack_line *l, struct str s, size_t at)
 {
     const char *ref = reference(s.p[at]);
     if (ref) {
@@ -124,7 +124,7 @@ static void put_char(struct slack_lines *l, struct str s, size_t at)
     advance_start(l, s.p[at]);
 }
 
-void slack_text(struct slack_lines *l, struct str s)
+void slack_text(struct render_slack_line *l, struct str s)
 {
     for (size_t i = 0; i < s.len; i++) {
         if (s.p[i] == '\n')
@@ -135,7 +135,7 @@ void slack_text(struct slack_lines *l, struct str s)
 }
 
 /* mrkdwn has one fence only, so three backticks in a row are parted. */
-void slack_code(struct slack_lines *l, struct str s)
+void slack_code(struct render_slack_line *l, struct str s)
 {
     for (size_t i = 0; i < s.len; i++) {
         const char *ref = reference(s.p[i]);
@@ -161,14 +161,14 @@ size_t slack_longest_backticks(struct str s)
     return longest;
 }
 
-void slack_backticks(struct slack_lines *l, size_t n)
+void slack_backticks(struct render_slack_line *l, size_t n)
 {
     for (; n > 0; n--)
         put(l, "`", 1);
 }
 
 /* mrkdwn cannot write a backtick here; one that looks like it can be. */
-static void put_lookalike(struct slack_lines *l, struct str code)
+static void put_lookalike(struct render_slack_line *l, struct str code)
 {
     for (size_t i = 0; i < code.len; i++) {
         if (code.p[i] == '`')
@@ -178,7 +178,7 @@ static void put_lookalike(struct slack_lines *l, struct str code)
     }
 }
 
-void slack_inline_code(struct slack_lines *l, struct str code)
+void slack_inline_code(struct render_slack_line *l, struct str code)
 {
     const size_t fence = l->block ? slack_longest_backticks(code) + 1 : 1;
     const size_t blanks = fence > 1 ? 1 : 0;
@@ -192,7 +192,7 @@ void slack_inline_code(struct slack_lines *l, struct str code)
     slack_backticks(l, fence);
 }
 
-void slack_address(struct slack_lines *l, const char *url)
+void slack_address(struct render_slack_line *l, const char *url)
 {
     for (; *url; url++) {
         if (*url == '&')
@@ -204,7 +204,7 @@ void slack_address(struct slack_lines *l, const char *url)
     }
 }
 
-size_t slack_shown(const char *url)
+size_t render_slack_line_url_size(const char *url)
 {
     size_t n = 0;
     for (; *url; url++)

@@ -16,7 +16,7 @@
 
 enum slack_start { SLACK_WITHIN, SLACK_FRESH, SLACK_DIGITS };
 
-struct slack_lines {
+struct render_slack_line {
     struct buf *out;
     bool block;             /* the markdown block, else mrkdwn */
     bool line_begun;        /* its prefix is written */
@@ -28,23 +28,23 @@ struct slack_lines {
 };
 
 /* Our own markup, as it is. */
-void slack_raw(struct slack_lines *l, struct str s);
-void slack_raw_str(struct slack_lines *l, const char *s);
+void slack_raw(struct render_slack_line *l, struct str s);
+void slack_raw_str(struct render_slack_line *l, const char *s);
 /* Text of the doc: nothing in it is markup or mentions anybody. */
-void slack_text(struct slack_lines *l, struct str s);
+void slack_text(struct render_slack_line *l, struct str s);
 /* Text in a fence. */
-void slack_code(struct slack_lines *l, struct str s);
+void slack_code(struct render_slack_line *l, struct str s);
 size_t slack_longest_backticks(struct str s);
-void slack_backticks(struct slack_lines *l, size_t n);
+void slack_backticks(struct render_slack_line *l, size_t n);
 /* Code within a line, with its backticks around it. */
-void slack_inline_code(struct slack_lines *l, struct str code);
+void slack_inline_code(struct render_slack_line *l, struct str code);
 /* An address in a link; `&` escaped, and parentheses where they would end it. */
-void slack_address(struct slack_lines *l, const char *url);
+void slack_address(struct render_slack_line *l, const char *url);
 /* What slack_text or slack_address make of it, at most. */
-size_t slack_shown(const char *url);
+size_t render_slack_line_url_size(const char *url);
 bool slack_is_word(char c);
-bool slack_ends_in_word(const struct slack_lines *l);
+bool slack_ends_in_word(const struct render_slack_line *l);
 /* In front of every line from the next on. */
-void slack_push(struct slack_lines *l, const char *prefix, size_t n);
+void render_slack_line_set_prefix(struct render_slack_line *l, const char *prefix, size_t n);
 
 #endif

@@ -9,8 +9,8 @@
 
 #define STYLES 3 /* RENDER_BOLD to RENDER_STRIKE */
 
-struct telegram {
-    struct rendered *out;
+struct render_telegram_state {
+    struct render_output *out;
     const struct render_job *job;
     size_t units;
     unsigned styles[STYLES]; /* how many spans of it are open */
@@ -19,9 +19,10 @@ struct telegram {
     size_t code_at, link_at, quote_at;
 };
 
-static void add_entity(struct telegram *t, enum render_kind kind, size_t from, const char *value)
+static void add_entity(struct render_telegram_state *t, enum render_kind kind, size_t from,
+                       const char *value)
 {
-    struct rendered *out = t->out;
+    struct render_output *out = t->out;
     if (from == t->units)
         return;
     if (out->count == out->cap) {
@@ -38,14 +39,14 @@ static enum render_kind style_of(const struct doc_span *s)
                                    : RENDER_BOLD;
 }
 
-static void open_style(struct telegram *t, const struct doc_span *s)
+static void open_style(struct render_telegram_state *t, const struct doc_span *s)
 {
     const enum render_kind style = style_of(s);
     if (t->styles[style]++ == 0)
         t->styled_at[style] = t->units;
 }
 
-static void close_style(struct telegram *t, const struct doc_span *s)
+static void close_style(struct render_telegram_state *t, const struct doc_span *s)
 {
     const enum render_kind style = style_of(s);
     if (--t->styles[style] == 0)
@@ -53,7 +54,7 @@ static void close_style(struct telegram *t, const struct doc_span *s)
 }
 
 /* Styles end where code begins and go on behind it. */
-static void open_code(struct telegram *t, const struct doc_span *s)
+static void open_code(struct render_telegram_state *t, const struct doc_span *s)
 {
     if (t->code || t->link)
         return;
@@ -64,7 +65,7 @@ static void open_code(struct telegram *t, const struct doc_span *s)
     t->code_at = t->units;
 }
 
-static void close_code(struct telegram *t, const struct doc_span *s)
+static void close_code(struct render_telegram_state *t, const struct doc_span *s)
 {
     if (t->code != s)
         return;
@@ -76,18 +77,18 @@ static void close_code(struct telegram *t, const struct doc_span *s)
         t->styled_at[i] = t->units;
 }
 
-static void append(struct telegram *t, struct str s)
+static void append(struct render_telegram_state *t, struct str s)
 {
     buf_add(&t->out->text, s.p, s.len);
-    t->units += render_units(s.p, s.len);
+    t->units += render_count_utf16(s.p, s.len);
 }
 
-static bool is_linked(const struct telegram *t, const struct doc_span *s)
+static bool is_linked(const struct render_telegram_state *t, const struct doc_span *s)
 {
-    return !t->code && strlen(s->attr) <= t->job->link_max && url_fits_telegram(s->attr);
+    return !t->code && strlen(s->attr) <= t->job->link_max && link_url_is_telegram_safe(s->attr);
 }
 
-static void open_link(struct telegram *t, const struct doc_span *s)
+static void open_link(struct render_telegram_state *t, const struct doc_span *s)
 {
     if (!is_linked(t, s))
         return;
@@ -95,19 +96,19 @@ static void open_link(struct telegram *t, const struct doc_span *s)
     t->link_at = t->units;
 }
 
-static void close_link(struct telegram *t, const struct doc_span *s)
+static void close_link(struct render_telegram_state *t, const struct doc_span *s)
 {
     if (t->link == s) {
         add_entity(t, RENDER_LINK, t->link_at, s->attr);
         t->link = NULL;
-    } else if (!t->code && render_tells_address(t->job, s, strlen(s->attr))) {
+    } else if (!t->code && render_shows_url(t->job, s, strlen(s->attr))) {
         append(t, STR(" ("));
         append(t, (struct str){s->attr, strlen(s->attr)});
         append(t, STR(")"));
     }
 }
 
-static void open_quote(struct telegram *t, const struct doc_span *s)
+static void open_quote(struct render_telegram_state *t, const struct doc_span *s)
 {
     if (t->quote)
         return;
@@ -115,7 +116,7 @@ static void open_quote(struct telegram *t, const struct doc_span *s)
     t->quote_at = t->units;
 }
 
-static void close_quote(struct telegram *t, const struct doc_span *s)
+static void close_quote(struct render_telegram_state *t, const struct doc_span *s)
 {
     if (t->quote != s)
         return;
@@ -124,8 +125,8 @@ static void close_quote(struct telegram *t, const struct doc_span *s)
 }
 
 static const struct {
-    void (*open)(struct telegram *t, const struct doc_span *s);
-    void (*close)(struct telegram *t, const struct doc_span *s);
+    void (*open)(struct render_telegram_state *t, const struct doc_span *s);
+    void (*close)(struct render_telegram_state *t, const struct doc_span *s);
 } spans[] = {
     [DOC_BOLD] = {open_style, close_style},
     [DOC_HEADING] = {open_style, close_style},
@@ -170,9 +171,9 @@ static int compare_entities(const void *a, const void *b)
     return (int)y->kind - (int)x->kind;
 }
 
-void render_telegram(struct rendered *out, const struct render_job *job)
+void render_telegram(struct render_output *out, const struct render_job *job)
 {
-    struct telegram t = {.out = out, .job = job};
+    struct render_telegram_state t = {.out = out, .job = job};
     doc_walk(job->doc, job->range, &visitor, &t);
     if (out->count > 1)
         qsort(out->entities, out->count, sizeof *out->entities, compare_entities);

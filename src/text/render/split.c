@@ -8,12 +8,12 @@
 #include "base/bytes/utf8.h"
 
 /* Better places first. */
-enum place { AT_BLOCK, AT_BLANK_LINE, AT_LINE, AT_SENTENCE, AT_BLANK, NOWHERE };
+enum split_boundary { AT_BLOCK, AT_BLANK_LINE, AT_LINE, AT_SENTENCE, AT_BLANK, NOWHERE };
 
 struct cutter {
     const struct doc *doc;
     struct render_target target;
-    struct rendered scratch;
+    struct render_output scratch;
     struct doc_range *pieces;
     size_t count, cap;
 };
@@ -34,7 +34,7 @@ static bool fits(struct cutter *c, size_t from, size_t to)
 {
     const struct doc_range r = {from, trimmed(c, from, to)};
     render_doc(&c->scratch, c->doc, r, &c->target);
-    return render_fits(&c->scratch, &c->target.budget);
+    return render_fits_budget(&c->scratch, &c->target.budget);
 }
 
 /* No message of the budget shows more bytes of text: markup adds to it, but for the padding of
@@ -60,12 +60,12 @@ static size_t furthest(struct cutter *c, size_t from, size_t bound)
         return from + n;
     while (low < high) {
         const size_t middle = low + (high - low + 1) / 2;
-        if (fits(c, from, from + utf8_cut(p, n, middle)))
+        if (fits(c, from, from + utf8_truncated_len(p, n, middle)))
             low = middle;
         else
             high = middle - 1;
     }
-    return from + utf8_cut(p, n, low);
+    return from + utf8_truncated_len(p, n, low);
 }
 
 static bool is_code(const struct doc_span *s)
@@ -84,7 +84,8 @@ static const struct doc_span *around(const struct cutter *c, size_t at,
                                      bool (*is)(const struct doc_span *))
 {
     const struct doc_span *found = NULL;
-    for (const struct doc_span *s = doc_inside(c->doc, at); s; s = doc_parent(c->doc, s))
+    for (const struct doc_span *s = doc_find_innermost(c->doc, at); s;
+         s = doc_get_parent(c->doc, s))
         if (is(s))
             found = s;
     return found;
@@ -92,7 +93,8 @@ static const struct doc_span *around(const struct cutter *c, size_t at,
 
 static bool ends_here(const struct cutter *c, size_t at, enum doc_mark mark, unsigned level)
 {
-    for (const struct doc_span *s = doc_inside(c->doc, at - 1); s; s = doc_parent(c->doc, s))
+    for (const struct doc_span *s = doc_find_innermost(c->doc, at - 1); s;
+         s = doc_get_parent(c->doc, s))
         if (s->end == at && s->mark == mark && s->level >= level)
             return true;
     return false;
@@ -119,11 +121,11 @@ static bool ends_sentence(struct str s)
 
 static bool is_outermost(const struct cutter *c, size_t at)
 {
-    const struct doc_span *s = doc_inside(c->doc, at);
+    const struct doc_span *s = doc_find_innermost(c->doc, at);
     return !s || s->mark == DOC_FOLD;
 }
 
-static enum place line_end(const struct cutter *c, size_t at)
+static enum split_boundary line_end(const struct cutter *c, size_t at)
 {
     const struct str text = c->doc->text;
     if (ends_here(c, at, DOC_HEADING, 0))
@@ -133,7 +135,7 @@ static enum place line_end(const struct cutter *c, size_t at)
     return is_outermost(c, at) ? AT_BLOCK : AT_BLANK_LINE;
 }
 
-static enum place place_at(const struct cutter *c, size_t from, size_t at)
+static enum split_boundary place_at(const struct cutter *c, size_t from, size_t at)
 {
     const struct str before = {c->doc->text.p + from, at - from};
     const char next = c->doc->text.p[at];
@@ -153,9 +155,9 @@ static enum place place_at(const struct cutter *c, size_t from, size_t at)
 static size_t best_place(const struct cutter *c, size_t from, size_t floor, size_t far)
 {
     size_t found = 0;
-    enum place best = NOWHERE;
+    enum split_boundary best = NOWHERE;
     for (size_t at = far; at > floor && best != AT_BLOCK; at--) {
-        const enum place place = place_at(c, from, at);
+        const enum split_boundary place = place_at(c, from, at);
         if (place < best) {
             best = place;
             found = at;

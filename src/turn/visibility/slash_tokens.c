@@ -66,7 +66,7 @@ static void token_apply(const struct token *t, struct visibility *v)
 {
     const struct {
         unsigned bit;
-        enum show *slot;
+        enum visibility_switch *slot;
     } slots[] = {{NARRATION, &v->narration},
                  {FINAL, &v->final},
                  {TOOLS, &v->tools},
@@ -78,8 +78,8 @@ static void token_apply(const struct token *t, struct visibility *v)
 }
 
 /* Copies the message without its tokens; false when there was none. */
-static bool tokens_take(const char *p, size_t n, struct visibility *v, struct slash_result *res,
-                        struct buf *rest)
+static bool tokens_take(const char *p, size_t n, struct visibility *v,
+                        struct slash_tokens_result *res, struct buf *rest)
 {
     for (size_t i = 0; i < n;) {
         const size_t space = space_len(p + i, n - i);
@@ -127,10 +127,10 @@ static void add_squeezed(struct buf *out, struct str s)
             buf_add_char(out, ' ');
 }
 
-struct slash_result slash_parse(const char *message, size_t len, struct visibility *v,
-                                struct buf *text)
+struct slash_tokens_result slash_tokens_parse(const char *message, size_t len, struct visibility *v,
+                                              struct buf *text)
 {
-    struct slash_result res = {0};
+    struct slash_tokens_result res = {0};
     CLEANUP_BUF struct buf rest = {0};
     if (!tokens_take(message, len, v, &res, &rest)) {
         buf_add(text, message, len);

@@ -9,7 +9,7 @@
 #include "base/bytes/buf.h"
 #include "turn/visibility/visibility.h"
 
-struct slash_result {
+struct slash_tokens_result {
     bool found;   /* at least one known token was there (else text is the message, byte for byte) */
     bool toggled; /* a token other than /stream-status was there */
     bool status;  /* /stream-status was there */
@@ -19,7 +19,7 @@ struct slash_result {
 /* Removes known tokens and applies them in order to *v (resolved). `text` receives what goes to
  * the agent: runs of spaces and tabs as one space, stripped, newlines kept, but byte-identical
  * when no known token was found. */
-struct slash_result slash_parse(const char *message, size_t len, struct visibility *v,
-                                struct buf *text);
+struct slash_tokens_result slash_tokens_parse(const char *message, size_t len, struct visibility *v,
+                                              struct buf *text);
 
 #endif

@@ -6,43 +6,44 @@
 #include <stdio.h>
 #include <string.h>
 
-void showing_fini(struct showing *s)
+void view_pairing_fini(struct showing *s)
 {
     for (size_t i = 0; i < SHOWING_KINDS; i++) {
-        book_fini(&s->of[i].shown);
-        book_fini(&s->of[i].hidden);
+        open_items_fini(&s->of[i].shown);
+        open_items_fini(&s->of[i].hidden);
     }
 }
 
-static void remember(struct book *b, const char *id, const struct event *ev)
+static void remember(struct open_items *b, const char *id, const struct event *ev)
 {
-    const struct book_note note = {.index = -1, .meta = &ev->meta};
+    const struct open_item_info note = {.index = -1, .meta = &ev->meta};
     b->forgets = true;
-    if (book_find(b, id))
+    if (open_items_find(b, id))
         return;
-    while (book_is_full(b))
-        book_close(b, b->open.oldest);
-    book_open(b, id, &note);
+    while (open_items_is_full(b))
+        open_items_close(b, b->open.oldest);
+    open_items_open(b, id, &note);
 }
 
-static bool forget(struct book *b, const char *id)
+static bool forget(struct open_items *b, const char *id)
 {
-    struct book_entry *const e = book_find(b, id);
+    struct open_items_entry *const e = open_items_find(b, id);
     if (e)
-        book_close(b, e);
+        open_items_close(b, e);
     return e;
 }
 
 /* The first event of a pair. */
-static enum view begin_pair(struct showing_books *books, const char *id, enum view view,
-                            const struct event *ev)
+static enum visibility_decision begin_pair(struct showing_books *books, const char *id,
+                                           enum visibility_decision view, const struct event *ev)
 {
     remember(view == VIEW_HIDE ? &books->hidden : &books->shown, id, ev);
     return view;
 }
 
 /* The second one: it is shown if the first was. `alone`: there was no first one. */
-static enum view end_pair(struct showing_books *books, const char *id, enum view alone)
+static enum visibility_decision end_pair(struct showing_books *books, const char *id,
+                                         enum visibility_decision alone)
 {
     if (forget(&books->shown, id))
         return VIEW_SHOW;
@@ -54,26 +55,28 @@ static bool is_cancelled(const struct tc_tool_result *r)
     return r->outcome && strcmp(r->outcome, "cancelled") == 0;
 }
 
-static enum view view_result(struct showing *s, const struct visibility *v, const char *audience,
-                             const struct event *ev)
+static enum visibility_decision view_result(struct showing *s, const struct visibility *v,
+                                            const char *audience, const struct event *ev)
 {
     const struct tc_tool_result *const r = &ev->u.tool_result;
     if (end_pair(&s->of[SHOWING_CALL], r->tool_use_id, VIEW_HIDE) == VIEW_SHOW)
-        return visibility_audience(audience, ev) ? VIEW_SHOW : VIEW_STRIP;
+        return visibility_matches_audience(audience, ev) ? VIEW_SHOW : VIEW_STRIP;
     const bool failed = r->is_error && !is_cancelled(r);
-    return failed && visibility_view(v, ev) == VIEW_SHOW ? VIEW_FAILURE : VIEW_HIDE;
+    return failed && visibility_decide(v, ev) == VIEW_SHOW ? VIEW_FAILURE : VIEW_HIDE;
 }
 
 /* Progress of a call that is hidden has no place, unless it is meant for this audience. */
-static enum view view_progress(const struct showing *s, enum view alone, const struct event *ev)
+static enum visibility_decision
+view_progress(const struct showing *s, enum visibility_decision alone, const struct event *ev)
 {
     const char *const id = ev->u.progress.tool_use_id;
     if (alone == VIEW_HIDE || !id || ev->meta.audience)
         return alone;
-    return book_find(&s->of[SHOWING_CALL].hidden, id) ? VIEW_HIDE : alone;
+    return open_items_find(&s->of[SHOWING_CALL].hidden, id) ? VIEW_HIDE : alone;
 }
 
-static enum view view_request(struct showing *s, enum view alone, const struct event *ev)
+static enum visibility_decision view_request(struct showing *s, enum visibility_decision alone,
+                                             const struct event *ev)
 {
     const struct tc_request *const r = &ev->u.request;
     struct showing_books *const books = &s->of[SHOWING_REQUEST];
@@ -83,7 +86,8 @@ static enum view view_request(struct showing *s, enum view alone, const struct e
 }
 
 /* The guard makes the end of a step name it as its start did. */
-static enum view view_step(struct showing *s, enum view alone, const struct event *ev)
+static enum visibility_decision view_step(struct showing *s, enum visibility_decision alone,
+                                          const struct event *ev)
 {
     const struct tc_step *const step = &ev->u.step;
     const char *const parts[] = {step->kind, ev->meta.agent, step->step_id, step->name};
@@ -99,8 +103,8 @@ static enum view view_step(struct showing *s, enum view alone, const struct even
 }
 
 /* Remembers whether a piece of that text was shown; one text may have shown and hidden parts. */
-static enum view view_text(struct showing *s, enum view view, const char *id,
-                           const struct event *ev)
+static enum visibility_decision view_text(struct showing *s, enum visibility_decision view,
+                                          const char *id, const struct event *ev)
 {
     char *const last = view == VIEW_HIDE ? s->last_hidden : s->last_shown;
     if (!id || strcmp(id, last) == 0)
@@ -113,21 +117,23 @@ static enum view view_text(struct showing *s, enum view view, const char *id,
 }
 
 /* A retraction follows the text, whoever it is for itself. */
-static enum view view_notice(const struct showing *s, enum view alone, const struct event *ev)
+static enum visibility_decision view_notice(const struct showing *s, enum visibility_decision alone,
+                                            const struct event *ev)
 {
     const struct tc_notice *const n = &ev->u.notice;
     const struct showing_books *const texts = &s->of[SHOWING_TEXT];
     if (!n->message_id || !n->code || strcmp(n->code, "retracted") != 0)
         return alone;
-    if (book_find(&texts->shown, n->message_id))
+    if (open_items_find(&texts->shown, n->message_id))
         return VIEW_SHOW;
-    return book_find(&texts->hidden, n->message_id) ? VIEW_HIDE : alone;
+    return open_items_find(&texts->hidden, n->message_id) ? VIEW_HIDE : alone;
 }
 
-enum view showing_view(struct showing *s, const struct visibility *v, const char *audience,
-                       const struct event *ev)
+enum visibility_decision view_pairing_view(struct showing *s, const struct visibility *v,
+                                           const char *audience, const struct event *ev)
 {
-    const enum view alone = visibility_audience(audience, ev) ? visibility_view(v, ev) : VIEW_HIDE;
+    const enum visibility_decision alone =
+        visibility_matches_audience(audience, ev) ? visibility_decide(v, ev) : VIEW_HIDE;
     switch (ev->kind) {
     case TC_NARRATION:
         return view_text(s, alone, ev->u.narration.message_id, ev);

@@ -18,20 +18,20 @@ enum showing_kind { SHOWING_CALL, SHOWING_REQUEST, SHOWING_STEP, SHOWING_TEXT, S
 /* One class in one turn. All zero is ready. */
 struct showing {
     struct showing_books {
-        struct book shown, hidden; /* of what has begun and is not over */
+        struct open_items shown, hidden; /* of what has begun and is not over */
     } of[SHOWING_KINDS];
     /* The newest text of either: most events are pieces of it. */
     char last_shown[SHOWING_ID_MAX], last_hidden[SHOWING_ID_MAX];
 };
 
-void showing_fini(struct showing *s);
+void view_pairing_fini(struct showing *s);
 /* What the class gets of the next event of the turn, in order. Outcome and done may be asked for
  * more than once.
  *
  * Results: of a call that was shown, always, without their content (VIEW_STRIP) if they are for
  * another audience; of a call that was hidden, never, but a failure is told as a notice
  * (VIEW_FAILURE) where the call was hidden from the audience and not by the switches. */
-enum view showing_view(struct showing *s, const struct visibility *v, const char *audience,
-                       const struct event *ev);
+enum visibility_decision view_pairing_view(struct showing *s, const struct visibility *v,
+                                           const char *audience, const struct event *ev);
 
 #endif

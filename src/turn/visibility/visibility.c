@@ -23,9 +23,9 @@ const char *visibility_key(size_t i)
     return i < VISIBILITY_KEYS ? switches[i].key : NULL;
 }
 
-enum show *visibility_slot(struct visibility *v, size_t i)
+enum visibility_switch *visibility_switch_at(struct visibility *v, size_t i)
 {
-    return (enum show *)(void *)((char *)v + switches[i].offset);
+    return (enum visibility_switch *)(void *)((char *)v + switches[i].offset);
 }
 
 struct visibility visibility_default(void)
@@ -34,14 +34,14 @@ struct visibility visibility_default(void)
         (struct visibility){SHOW_UNSET, SHOW_UNSET, SHOW_UNSET, SHOW_UNSET, SHOW_UNSET});
 }
 
-static enum show show_or(enum show value, enum show fallback)
+static enum visibility_switch show_or(enum visibility_switch value, enum visibility_switch fallback)
 {
     return value == SHOW_UNSET ? fallback : value;
 }
 
 struct visibility visibility_resolve(struct visibility v)
 {
-    const enum show text = show_or(v.text, SHOW_ON);
+    const enum visibility_switch text = show_or(v.text, SHOW_ON);
     return (struct visibility){
         .thinking = show_or(v.thinking, SHOW_OFF),
         .tools = show_or(v.tools, SHOW_OFF),
@@ -57,7 +57,7 @@ bool visibility_equal(const struct visibility *a, const struct visibility *b)
            a->narration == b->narration && a->final == b->final;
 }
 
-enum show visibility_truth(const char *value)
+enum visibility_switch visibility_parse_value(const char *value)
 {
     static const char *const truths[] = {"1", "true", "yes", "on"};
     for (size_t i = 0; i < sizeof truths / sizeof *truths; i++)
@@ -66,22 +66,22 @@ enum show visibility_truth(const char *value)
     return SHOW_OFF;
 }
 
-void visibility_json(struct buf *out, struct visibility v)
+void visibility_append_json(struct buf *out, struct visibility v)
 {
     v = visibility_resolve(v);
     buf_add_char(out, '{');
     for (size_t i = 0; i < VISIBILITY_KEYS; i++)
-        jsonw_member_bool(out, switches[i].key, *visibility_slot(&v, i) == SHOW_ON);
+        jsonw_member_bool(out, switches[i].key, *visibility_switch_at(&v, i) == SHOW_ON);
     buf_add_char(out, '}');
 }
 
-static enum view view_if(enum show value)
+static enum visibility_decision view_if(enum visibility_switch value)
 {
     return value == SHOW_ON ? VIEW_SHOW : VIEW_HIDE;
 }
 
 /* A message that has nothing to hide is a mark and always shown. */
-static enum view view_message(const struct visibility *v, const struct tc_message *m)
+static enum visibility_decision view_message(const struct visibility *v, const struct tc_message *m)
 {
     const bool hides_text = m->text && v->narration != SHOW_ON;
     const bool hides_reasoning = m->reasoning && v->thinking != SHOW_ON;
@@ -91,23 +91,23 @@ static enum view view_message(const struct visibility *v, const struct tc_messag
     return keeps ? VIEW_STRIP : VIEW_HIDE;
 }
 
-enum view visibility_view(const struct visibility *v, const struct event *ev)
+enum visibility_decision visibility_decide(const struct visibility *v, const struct event *ev)
 {
-    switch (kind_gate(ev->kind)) {
-    case GATE_ALWAYS:
-    case GATE_ASKED:
+    switch (kind_visibility(ev->kind)) {
+    case VISIBILITY_ALWAYS:
+    case VISIBILITY_ASKED:
         return VIEW_SHOW;
-    case GATE_NARRATION:
+    case VISIBILITY_NARRATION:
         return view_if(v->narration);
-    case GATE_FINAL:
+    case VISIBILITY_FINAL:
         return view_if(v->final);
-    case GATE_TOOLS:
+    case VISIBILITY_TOOLS:
         return view_if(v->tools);
-    case GATE_PROGRESS:
+    case VISIBILITY_PROGRESS:
         return ev->u.progress.tool_use_id || ev->u.progress.name ? view_if(v->tools) : VIEW_SHOW;
-    case GATE_THINKING:
+    case VISIBILITY_THINKING:
         return view_if(v->thinking);
-    case GATE_MESSAGE:
+    case VISIBILITY_MESSAGE:
         return view_message(v, &ev->u.message);
     }
     return VIEW_HIDE;
@@ -120,7 +120,7 @@ static bool passes_any_audience(const struct event *ev)
            ev->kind == TC_DONE || (ev->kind == TC_TOOL_RESULT && ev->u.tool_result.is_error);
 }
 
-bool visibility_audience(const char *consumer, const struct event *ev)
+bool visibility_matches_audience(const char *consumer, const struct event *ev)
 {
     const char *const of_event = ev->meta.audience;
     if (of_event == consumer) /* neither is said, nearly always */
@@ -159,7 +159,7 @@ void visibility_strip(const struct visibility *v, struct event *ev)
 {
     if (ev->kind == TC_TOOL_RESULT)
         strip_result(ev);
-    if (kind_gate(ev->kind) != GATE_MESSAGE)
+    if (kind_visibility(ev->kind) != VISIBILITY_MESSAGE)
         return;
     struct tc_message *m = &ev->u.message;
     if (v->narration != SHOW_ON) {

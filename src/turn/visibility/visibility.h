@@ -8,16 +8,16 @@
 #include "event/event.h"
 
 /* One switch; unset ones fall back. */
-enum show { SHOW_UNSET = -1, SHOW_OFF = 0, SHOW_ON = 1 };
+enum visibility_switch { SHOW_UNSET = -1, SHOW_OFF = 0, SHOW_ON = 1 };
 
 struct visibility {
-    enum show thinking, tools, text, narration, final;
+    enum visibility_switch thinking, tools, text, narration, final;
 };
 
 #define VISIBILITY_KEYS 5
 /* "show_thinking" … in the order of the stored form; NULL behind the last. */
 const char *visibility_key(size_t i);
-enum show *visibility_slot(struct visibility *v, size_t i);
+enum visibility_switch *visibility_switch_at(struct visibility *v, size_t i);
 
 /* The documented defaults: narration, final and text on; tools and thinking off. */
 struct visibility visibility_default(void);
@@ -25,12 +25,12 @@ struct visibility visibility_default(void);
 struct visibility visibility_resolve(struct visibility v);
 bool visibility_equal(const struct visibility *a, const struct visibility *b);
 /* Truth of a stored value: "1", "true", "yes", "on" in any case; everything else is off. */
-enum show visibility_truth(const char *value);
+enum visibility_switch visibility_parse_value(const char *value);
 /* The five resolved switches as a JSON object of booleans (the answer to /stream-status). */
-void visibility_json(struct buf *out, struct visibility v);
+void visibility_append_json(struct buf *out, struct visibility v);
 
 /* What one event is to one kind of consumer. */
-enum view {
+enum visibility_decision {
     VIEW_HIDE,
     VIEW_SHOW,
     VIEW_STRIP,   /* without what is hidden of it: text, reasoning, or the content of a result */
@@ -39,10 +39,10 @@ enum view {
 
 /* The agent's switches alone; v is resolved. state and raw are shown: that a consumer must have
  * asked for them is dispatch's business. A message of which nothing would be left is hidden. */
-enum view visibility_view(const struct visibility *v, const struct event *ev);
+enum visibility_decision visibility_decide(const struct visibility *v, const struct event *ev);
 /* Whether a consumer of this audience (NULL: user) gets the event: its own audience's, and
  * start, final, error, done and failed tool results of any. */
-bool visibility_audience(const char *consumer, const struct event *ev);
+bool visibility_matches_audience(const char *consumer, const struct event *ev);
 /* Makes VIEW_STRIP real: removes from the draft what the switches hide, and what a tool returned.
  */
 void visibility_strip(const struct visibility *v, struct event *ev);

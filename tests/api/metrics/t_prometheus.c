@@ -12,7 +12,7 @@ static const char *sample(const char *const *labels, double value)
 {
     static char text[256];
     struct buf out = {0};
-    prometheus_add(&out, &gauge, "", labels, value);
+    prometheus_append_sample(&out, &gauge, "", labels, value);
     snprintf(text, sizeof text, "%s", out.p ? out.p : "");
     buf_fini(&out);
     return text;
@@ -22,7 +22,7 @@ int main(void)
 {
     plan(5);
     struct buf out = {0};
-    prometheus_add_one(&out, &gauge, 0);
+    prometheus_append_single(&out, &gauge, 0);
     is_str(out.p, "# HELP x_y What it is.\n# TYPE x_y gauge\nx_y 0\n", "a family of one");
     buf_fini(&out);
     is_str(sample((const char *const[]){"a", "1", "b", "2", NULL}, 1.5),

@@ -24,14 +24,15 @@ static struct httpd *server;
 static struct auth *auth;
 static char who[32]; /* that asked last; "": nobody */
 
-static struct conf_http http_of(struct conf_key *keys, size_t n)
+static struct conf_http http_of(struct conf_http_key *keys, size_t n)
 {
     return (struct conf_http){.keys = keys, .n_keys = n};
 }
 
-static struct conf_key key(const char *name, const char *secret, unsigned grants)
+static struct conf_http_key key(const char *name, const char *secret, unsigned grants)
 {
-    return (struct conf_key){.name = (char *)(uintptr_t)name, .secret = secret, .grants = grants};
+    return (struct conf_http_key){
+        .name = (char *)(uintptr_t)name, .secret = secret, .grants = grants};
 }
 
 /* ---- asking ---- */
@@ -39,7 +40,7 @@ static struct conf_key key(const char *name, const char *secret, unsigned grants
 static void on_ask(void *arg, struct httpd_request *r)
 {
     (void)arg;
-    const struct principal *const p = auth_demand(auth, r, CONF_SUBMIT);
+    const struct auth_principal *const p = auth_require_grant(auth, r, CONF_SUBMIT);
     snprintf(who, sizeof who, "%s", p ? p->name : "");
     if (p)
         httpd_answer(r, 200, NULL, STR("yes\n"));
@@ -48,13 +49,13 @@ static void on_ask(void *arg, struct httpd_request *r)
 static void on_login(void *arg, struct httpd_request *r)
 {
     (void)arg;
-    auth_login(auth, r);
+    auth_handle_login(auth, r);
 }
 
 static void on_logout(void *arg, struct httpd_request *r)
 {
     (void)arg;
-    auth_logout(auth, r);
+    auth_handle_logout(auth, r);
 }
 
 /* The whole answer to one request; static. */
@@ -139,35 +140,36 @@ static void test_time(void)
     is_int(ask(later), 200, "the next one opens again");
     logout(later);
     is_int(ask(later), 401, "until logout");
-    clock_unfake();
+    clock_fake_end();
 }
 
 static void test_other_keys(void)
 {
     const char *const cookie = login(ANN), *const others = login(BOB);
-    const uint64_t before = auth_version(auth, "ann"), bobs = auth_version(auth, "bob");
-    struct conf_key keys[] = {key("ann", NEW, CONF_SUBMIT), key("bob", BOB, CONF_SUBMIT)};
+    const uint64_t before = auth_get_key_version(auth, "ann"),
+                   bobs = auth_get_key_version(auth, "bob");
+    struct conf_http_key keys[] = {key("ann", NEW, CONF_SUBMIT), key("bob", BOB, CONF_SUBMIT)};
     struct conf_http http = http_of(keys, 2);
     auth_set_keys(auth, &http);
     is_int(ask_key(ANN), 401, "a key that was replaced");
     is_int(ask(cookie), 401, "and its cookie");
     is_int(ask_key(NEW), 200, "the new one");
     is_int(ask(others), 200, "another's cookie has the grants of now");
-    ok(auth_version(auth, "ann") != before, "what goes on sees that a key is another");
-    ok(auth_version(auth, "bob") != bobs, "or its grants");
-    ok(auth_version(auth, "bob") == auth_version(auth, "bob"), "else not");
-    const uint64_t last = auth_version(auth, "ann");
+    ok(auth_get_key_version(auth, "ann") != before, "what goes on sees that a key is another");
+    ok(auth_get_key_version(auth, "bob") != bobs, "or its grants");
+    ok(auth_get_key_version(auth, "bob") == auth_get_key_version(auth, "bob"), "else not");
+    const uint64_t last = auth_get_key_version(auth, "ann");
     http = http_of(keys + 1, 1);
     auth_set_keys(auth, &http);
     is_int(ask_key(NEW), 401, "one that is gone");
-    ok(auth_version(auth, "ann") != last, "is seen, too");
+    ok(auth_get_key_version(auth, "ann") != last, "is seen, too");
     http = http_of(keys, 0);
     auth_set_keys(auth, &http);
     is_int(ask("X: y"), 200, "without keys: whoever reaches it");
-    const uint64_t open = auth_version(auth, "local");
+    const uint64_t open = auth_get_key_version(auth, "local");
     http = http_of(keys, 1);
     auth_set_keys(auth, &http);
-    ok(auth_version(auth, "local") != open, "until there are some");
+    ok(auth_get_key_version(auth, "local") != open, "until there are some");
     is_int(ask("X: y"), 401, "who then has to have one");
 }
 
@@ -198,7 +200,7 @@ static void test_log(void)
     clock_fake(begin + MINUTE_MS + 1, 0);
     ask_key(BOB);
     is_int(lines(path), 11, "and the next minute's");
-    clock_unfake();
+    clock_fake_end();
 }
 
 int main(void)
@@ -206,12 +208,12 @@ int main(void)
     plan_lazy();
     log_setup(LOG_TEXT, LOG_ERR, STDERR_FILENO);
     struct tc_err err = {0};
-    struct conf_key keys[] = {key("ann", ANN, CONF_SUBMIT), key("bob", BOB, CONF_WATCH)};
+    struct conf_http_key keys[] = {key("ann", ANN, CONF_SUBMIT), key("bob", BOB, CONF_WATCH)};
     const struct conf_http http = http_of(keys, 2);
     loop = loop_new();
     server = httpd_new(loop, &(struct httpd_options){0}, &err);
     if (!server)
-        bail("no server: %s", err_str(&err));
+        bail("no server: %s", err_format(&err));
     auth = auth_new(&http);
     httpd_route(server, "/ask", HTTPD_GET, on_ask, NULL);
     httpd_route(server, "/login", HTTPD_POST, on_login, NULL);

@@ -6,41 +6,41 @@
 
 #define MINUTE_MS 60000
 
-static struct chat_print print_of(unsigned n)
+static struct chat_dedup_fingerprint print_of(unsigned n)
 {
-    return chat_print_of(&(struct str){(const char *)&n, sizeof n}, 1);
+    return chat_dedup_make_fingerprint(&(struct str){(const char *)&n, sizeof n}, 1);
 }
 
-static void add(struct chat_seen *s, unsigned n, const char *turn)
+static void add(struct chat_dedup *s, unsigned n, const char *turn)
 {
-    const struct chat_print print = print_of(n);
-    chat_seen_add(s, &print, turn);
+    const struct chat_dedup_fingerprint print = print_of(n);
+    chat_dedup_add(s, &print, turn);
 }
 
-static const char *find(const struct chat_seen *s, unsigned n)
+static const char *find(const struct chat_dedup *s, unsigned n)
 {
-    const struct chat_print print = print_of(n);
-    return chat_seen_find(s, &print);
+    const struct chat_dedup_fingerprint print = print_of(n);
+    return chat_dedup_find(s, &print);
 }
 
-static unsigned forgotten(const struct chat_seen *s, unsigned n)
+static unsigned forgotten(const struct chat_dedup *s, unsigned n)
 {
-    const struct chat_print print = print_of(n);
-    return chat_seen_forgotten(s, &print);
+    const struct chat_dedup_fingerprint print = print_of(n);
+    return chat_dedup_forgotten(s, &print);
 }
 
 int main(void)
 {
     plan_lazy();
     clock_fake(1000, 1784884500);
-    struct chat_seen *const s = chat_seen_new();
+    struct chat_dedup *const s = chat_dedup_new();
     ok(!find(s, 1), "nothing was asked for");
     add(s, 1, "turn-a");
     add(s, 2, "turn-b");
     is_str(find(s, 1), "turn-a", "what was asked for is found");
     add(s, 1, "turn-c");
     is_str(find(s, 1), "turn-c", "the newest");
-    chat_seen_forget(s, "turn-c");
+    chat_dedup_forget(s, "turn-c");
     ok(!find(s, 1), "not one that was ended, and none before it");
     is_int(forgotten(s, 1), 1, "which is counted");
     is_int(forgotten(s, 2), 0, "for itself");
@@ -56,7 +56,7 @@ int main(void)
     is_str(find(s, 3), "turn-e", "of 1024 the oldest is there");
     add(s, 4, "turn-g");
     ok(!find(s, 3) && find(s, 4), "of more it is not");
-    chat_seen_free(s);
-    clock_unfake();
+    chat_dedup_free(s);
+    clock_fake_end();
     return 0;
 }

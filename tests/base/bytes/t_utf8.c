@@ -137,7 +137,7 @@ static void test_cut(void)
         {"x\xe1\x84\x92\xe1\x85\xa1", 4, 1, "not inside a Hangul syllable"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        is_int((long long)utf8_cut(rows[i].text, strlen(rows[i].text), rows[i].max),
+        is_int((long long)utf8_truncated_len(rows[i].text, strlen(rows[i].text), rows[i].max),
                (long long)rows[i].cut, "cut: %s", rows[i].what);
 }
 
@@ -148,7 +148,7 @@ static void test_cut_advances(void)
     bool good = true;
     for (size_t max = 4; max <= n; max++)
         for (size_t at = 0; at < n;) {
-            const size_t cut = utf8_cut(text + at, n - at, max);
+            const size_t cut = utf8_truncated_len(text + at, n - at, max);
             good = good && cut > 0 && cut <= max && utf8_is_valid(text + at, cut);
             at += cut ? cut : n;
         }
@@ -158,9 +158,9 @@ static void test_cut_advances(void)
 static void test_copy(void)
 {
     char to[6];
-    utf8_copy(to, sizeof to, "abc\xc3\xa4\xc3\xa4");
+    utf8_copy_truncated(to, sizeof to, "abc\xc3\xa4\xc3\xa4");
     is_str(to, "abc\xc3\xa4", "a copy is cut between characters");
-    utf8_copy(to, sizeof to, NULL);
+    utf8_copy_truncated(to, sizeof to, NULL);
     is_str(to, "", "nothing is copied as an empty text");
 }
 

@@ -15,14 +15,14 @@ int main(void)
     struct stat st = {0};
     snprintf(path, sizeof path, "%s/a/b//c/", tap_tmpdir());
     umask(0);
-    is_int(dir_make(path, &err), 0, "a folder with those above it");
+    is_int(dir_create_all(path, &err), 0, "a folder with those above it");
     ok(stat(path, &st) == 0 && (st.st_mode & 07777) == 0700, "for nobody else");
-    is_int(dir_make(path, &err), 0, "one that is there");
-    is_int(dir_make("/", &err), 0, "the root");
+    is_int(dir_create_all(path, &err), 0, "one that is there");
+    is_int(dir_create_all("/", &err), 0, "the root");
     snprintf(way, sizeof way, "%s/file", tap_tmpdir());
     tap_spew(way, "", 0);
     snprintf(path, sizeof path, "%s/x/y", way);
-    is_int(dir_make(path, &err), -1, "a file in the way");
+    is_int(dir_create_all(path, &err), -1, "a file in the way");
     has_str(err.text, "cannot be made: Not a directory", "says so");
     return 0;
 }

@@ -13,18 +13,19 @@ static void test_set(void)
     is_int(err_set(&e, "etc/turncast.conf:12", "unknown key \"%s\"", "nane"), -1, "returns -1");
     is_str(e.place, "etc/turncast.conf:12", "place");
     is_str(e.text, "unknown key \"nane\"", "text");
-    is_str(err_str(&e), "etc/turncast.conf:12: unknown key \"nane\"", "both as one line");
+    is_str(err_format(&e), "etc/turncast.conf:12: unknown key \"nane\"", "both as one line");
     err_set(&e, NULL, "plain");
-    is_str(err_str(&e), "plain", "no place, no colon");
+    is_str(err_format(&e), "plain", "no place, no colon");
     is_int(err_set(NULL, "x", "nobody asks"), -1, "NULL is fine");
 }
 
 static void test_sys(void)
 {
     struct tc_err e;
-    is_int(err_sys(&e, ENOENT, "a.so", "cannot open"), -1, "returns -1");
-    is_str(err_str(&e), "a.so: cannot open: No such file or directory", "errno's text goes last");
-    is_int(err_sys(NULL, ENOENT, NULL, "x"), -1, "NULL is fine");
+    is_int(err_set_errno(&e, ENOENT, "a.so", "cannot open"), -1, "returns -1");
+    is_str(err_format(&e), "a.so: cannot open: No such file or directory",
+           "errno's text goes last");
+    is_int(err_set_errno(NULL, ENOENT, NULL, "x"), -1, "NULL is fine");
 }
 
 static void test_long(void)
@@ -36,8 +37,8 @@ static void test_long(void)
     err_set(&e, much, "%s", much);
     is_int((long long)strlen(e.place), sizeof e.place - 1, "a long place is cut");
     is_int((long long)strlen(e.text), sizeof e.text - 1, "a long text is cut");
-    is_int((long long)strlen(err_str(&e)), sizeof e.place + sizeof e.text, "both fit together");
-    err_sys(&e, EACCES, much, "%s", much);
+    is_int((long long)strlen(err_format(&e)), sizeof e.place + sizeof e.text, "both fit together");
+    err_set_errno(&e, EACCES, much, "%s", much);
     has_str(e.text, "x: Permission denied", "the reason survives a long text");
 }
 

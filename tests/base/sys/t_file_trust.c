@@ -11,18 +11,18 @@
 
 static char dir[512], file[600];
 
-/* What trust_open says with these modes: "" when it opens. */
+/* What file_trust_open says with these modes: "" when it opens. */
 static const char *open_with(mode_t dir_mode, mode_t file_mode)
 {
     static struct tc_err err;
     err = (struct tc_err){0};
     chmod(dir, dir_mode);
     chmod(file, file_mode);
-    const int fd = trust_open(file, &err);
+    const int fd = file_trust_open(file, &err);
     if (fd >= 0)
         close(fd);
     chmod(dir, 0755);
-    return fd >= 0 ? "" : err_str(&err);
+    return fd >= 0 ? "" : err_format(&err);
 }
 
 static void test_modes(void)
@@ -44,24 +44,24 @@ static void test_kinds(void)
 {
     struct tc_err err = {0};
     char path[700];
-    ok(trust_open(dir, &err) < 0, "a folder");
+    ok(file_trust_open(dir, &err) < 0, "a folder");
     has_str(err.text, "is not a regular file", "says so");
     snprintf(path, sizeof path, "%s/fifo", dir);
     mkfifo(path, 0600);
-    ok(trust_open(path, &err) < 0, "a FIFO does not hang");
+    ok(file_trust_open(path, &err) < 0, "a FIFO does not hang");
     has_str(err.text, "is not a regular file", "says so");
     snprintf(path, sizeof path, "%s/none", dir);
-    ok(trust_open(path, &err) < 0, "a file that is not there");
+    ok(file_trust_open(path, &err) < 0, "a file that is not there");
     is_str(err.text, "cannot be opened: No such file or directory", "says so");
     snprintf(path, sizeof path, "%s/link", dir);
     if (symlink(file, path) < 0)
         bail("symlink");
-    const int fd = trust_open(path, &err);
+    const int fd = file_trust_open(path, &err);
     ok(fd >= 0, "a link to a good file");
     is_int(fcntl(fd, F_GETFD), FD_CLOEXEC, "closed on exec");
     close(fd);
     chmod(file, 0666);
-    ok(trust_open(path, &err) < 0, "a link to a bad one");
+    ok(file_trust_open(path, &err) < 0, "a link to a bad one");
 }
 
 static void test_owner(void)

@@ -129,14 +129,14 @@ int main(void)
 {
     plan_lazy();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        is_str(retry_find_cause(cases[i].code, cases[i].text), cases[i].cause, "%s: %s",
+        is_str(agent_retry_find_cause(cases[i].code, cases[i].text), cases[i].cause, "%s: %s",
                cases[i].code ? cases[i].code : "no code",
                cases[i].text ? cases[i].text : "no text");
-    ok(retry_is_session_lost("No conversation found with session ID: x"), "a lost session");
-    ok(!retry_is_session_lost("conversation found"), "no lost session");
-    ok(!retry_is_session_lost(NULL), "no text, no lost session");
+    ok(agent_retry_is_session_lost("No conversation found with session ID: x"), "a lost session");
+    ok(!agent_retry_is_session_lost("conversation found"), "no lost session");
+    ok(!agent_retry_is_session_lost(NULL), "no text, no lost session");
     static const long long seconds[] = {1, 2, 4, 8, 10, 10, 10};
     for (unsigned i = 0; i < 7; i++)
-        is_int(retry_delay_ms(i + 1), seconds[i] * 1000, "pause behind attempt %u", i + 1);
+        is_int(agent_retry_delay_ms(i + 1), seconds[i] * 1000, "pause behind attempt %u", i + 1);
     return 0;
 }

@@ -178,14 +178,14 @@ static void pass(int64_t ms)
 {
     const int64_t until = clock_mono_ms() + ms;
     while (clock_mono_ms() < until)
-        loop_once(stage_loop(), 50);
+        loop_run_once(stage_loop(), 50);
 }
 
 static void decide(struct stage *s)
 {
     const struct dialect_answer yes = {.request_id = "q-1", .decision = DIALECT_ALLOW};
     is_int(executor_answer(s->executor, &yes), 0, "the agent still waits for its answer");
-    turn_resolve(s->turn, &(struct tc_request){.request_id = "q-1", .decision = "allow"});
+    turn_resolve_request(s->turn, &(struct tc_request){.request_id = "q-1", .decision = "allow"});
 }
 
 static void test_thinking(void)
@@ -230,7 +230,7 @@ static void test_cancel_early(void)
     stage_set(&s, WORDS(SAY_INIT, "child=double", SAY_HI, "sleep"));
     stage_begin(&s);
     stage_wait(&s, "n(hi)");
-    executor_shutdown(s.executor);
+    executor_cancel_for_exit(s.executor);
     stage_end(&s, "error(host_shutdown: The host was stopped.) done(error)", "a host that stops");
 
     s = (struct stage){0};

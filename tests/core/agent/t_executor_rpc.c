@@ -139,20 +139,21 @@ static void test_lost_after_tool(void)
     ok(!strstr(said, "do it"), "the message is not sent again");
 }
 
-static enum tc_accepted answer(struct requests *registry, const struct stage *s,
+static enum tc_accepted answer(struct request_registry *registry, const struct stage *s,
                                const char *request)
 {
     CLEANUP_BUF struct buf text = {0};
-    const struct requests_decision d = {
+    const struct request_decision d = {
         .turn = turn_id(s->turn), .request = request, .choice = "allow", .by = "Ann"};
-    return requests_answer(registry, &d, &text);
+    return request_answer(registry, &d, &text);
 }
 
 /* Its ids begin anew, too. */
 static void test_asked_again(void)
 {
     struct stage s;
-    struct requests *const registry = requests_new(&(struct requests_spec){.loop = stage_loop()});
+    struct request_registry *const registry =
+        request_registry_new(&(struct request_registry_spec){.loop = stage_loop()});
     set(&s, WORDS(path_of("count", "asked"), HELLO, "on=1", OPEN, "on=2", "await=session/load",
                   ANSWER("load", "{}"), "on=0", "await=session/prompt", ASK, "on=1",
                   FAILURE("prompt", "429 Too Many Requests"), "exit=1", "on=2",
@@ -164,7 +165,7 @@ static void test_asked_again(void)
     is_int(answer(registry, &s, "0"), TC_KNOWN, "what the first attempt asked is over");
     is_int(answer(registry, &s, "0~2"), TC_COMMAND, "what the second asks is not");
     stage_end(&s, FINAL_HI, "and gets its answer");
-    requests_free(registry);
+    request_registry_free(registry);
 }
 
 int main(void)

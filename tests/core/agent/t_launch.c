@@ -27,7 +27,7 @@ static void is_argv(const char *session, const char *conversation, const char *w
 {
     struct tc_err err = {0};
     CLEANUP_BUF struct buf got = {0};
-    char **const argv = launch_argv(&agent, session, conversation, &err);
+    char **const argv = launch_build_argv(&agent, session, conversation, &err);
     join(&got, argv);
     is_str(argv ? got.p : err.text, wanted, "%s", what);
     launch_free(argv);
@@ -62,18 +62,18 @@ static void test_argv(void)
     char longest[130];
     memset(longest, 'a', sizeof longest);
     longest[128] = '\0';
-    ok(launch_is_session(longest), "a session id of 128 characters");
+    ok(launch_is_session_id(longest), "a session id of 128 characters");
     longest[128] = 'a';
     longest[129] = '\0';
-    ok(!launch_is_session(longest), "not of 129");
+    ok(!launch_is_session_id(longest), "not of 129");
 }
 
 static void test_fresh_session(void)
 {
     agent.command = LIST("agent", "--session-id", "{session_id}");
-    char **const a = launch_argv(&agent, NULL, NULL, NULL);
-    char **const b = launch_argv(&agent, NULL, NULL, NULL);
-    ok(a && b && strlen(a[2]) == 36 && launch_is_session(a[2]), "a new session is a UUID: %s",
+    char **const a = launch_build_argv(&agent, NULL, NULL, NULL);
+    char **const b = launch_build_argv(&agent, NULL, NULL, NULL);
+    ok(a && b && strlen(a[2]) == 36 && launch_is_session_id(a[2]), "a new session is a UUID: %s",
        a ? a[2] : "");
     ok(a && b && strcmp(a[2], b[2]) != 0, "and another one each time");
     ok(a && a[2][14] == '4' && strchr("89ab", a[2][19]), "of version 4");
@@ -85,7 +85,7 @@ static void test_fresh_session(void)
 static void is_env(char *const *host, const char *wanted, const char *what)
 {
     CLEANUP_BUF struct buf got = {0};
-    char **const env = launch_env(&agent, host, NULL);
+    char **const env = launch_build_env(&agent, host, NULL);
     join(&got, env);
     is_str(got.p, wanted, "%s", what);
     launch_free(env);
@@ -112,7 +112,7 @@ static void test_env(void)
     agent.env_pass = LIST("*", "CLAUDE_CODE_*", "CLAUDECODE", "LD_PRELOAD", "TURNCAST_CONFIG",
                           "DEBUG", "NODE_OPTIONS");
     CLEANUP_BUF struct buf got = {0};
-    char **const env = launch_env(&agent, host, NULL);
+    char **const env = launch_build_env(&agent, host, NULL);
     join(&got, env);
     ok(!strstr(got.p, "CLAUDE") && !strstr(got.p, "LD_") && !strstr(got.p, "TURNCAST") &&
            !strstr(got.p, "DEBUG") && !strstr(got.p, "NODE_OPTIONS"),

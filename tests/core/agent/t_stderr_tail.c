@@ -7,48 +7,48 @@
 
 #include "tap/tap.h"
 
-static void is_copy(const struct tail *t, size_t n, const char *wanted, const char *what)
+static void is_copy(const struct stderr_tail *t, size_t n, const char *wanted, const char *what)
 {
     CLEANUP_BUF struct buf out = {0};
-    tail_copy(&out, t, n);
+    stderr_tail_copy(&out, t, n);
     is_str(out.p ? out.p : "", wanted, "%s", what);
 }
 
 static void is_line(const char *text, size_t max, const char *wanted, const char *what)
 {
-    struct tail t = {0};
+    struct stderr_tail t = {0};
     CLEANUP_BUF struct buf out = {0};
-    tail_add(&t, text, strlen(text));
-    tail_copy_line(&out, &t, max);
+    stderr_tail_append(&t, text, strlen(text));
+    stderr_tail_copy_last_line(&out, &t, max);
     is_str(out.p ? out.p : "", wanted, "%s", what);
-    tail_fini(&t);
+    stderr_tail_fini(&t);
 }
 
 static void test_wrap(void)
 {
-    struct tail t = {0};
+    struct stderr_tail t = {0};
     is_copy(&t, 100, "", "nothing came");
-    tail_add(&t, "", 0);
+    stderr_tail_append(&t, "", 0);
     ok(!t.ring, "no memory before the first byte");
-    tail_add(&t, "one\ntwo\n", 8);
+    stderr_tail_append(&t, "one\ntwo\n", 8);
     is_copy(&t, 100, "one\ntwo\n", "less than asked for");
     is_copy(&t, 6, "two\n", "a cut falls behind a newline");
     is_copy(&t, 3, "wo\n", "a cut in the last line stays");
-    tail_reset(&t);
+    stderr_tail_reset(&t);
     is_copy(&t, 100, "", "forgotten");
     char line[32];
     for (int i = 0; i < 20000; i++)
-        tail_add(&t, line, (size_t)snprintf(line, sizeof line, "line %d\n", i));
+        stderr_tail_append(&t, line, (size_t)snprintf(line, sizeof line, "line %d\n", i));
     is_copy(&t, 22, "line 19998\nline 19999\n", "the end of much more than the ring");
     CLEANUP_BUF struct buf all = {0};
-    tail_copy(&all, &t, SIZE_MAX);
+    stderr_tail_copy(&all, &t, SIZE_MAX);
     is_int((long long)all.len, (long long)TAIL_CAP, "all that is kept");
     CLEANUP_BUF struct buf huge = {0};
     for (int i = 0; i < 20000; i++)
         buf_printf(&huge, "huge %d\n", i);
-    tail_add(&t, huge.p, huge.len);
+    stderr_tail_append(&t, huge.p, huge.len);
     is_copy(&t, 22, "huge 19998\nhuge 19999\n", "one piece larger than the ring");
-    tail_fini(&t);
+    stderr_tail_fini(&t);
 }
 
 int main(void)

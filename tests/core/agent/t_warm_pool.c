@@ -64,18 +64,18 @@ static void begin(const char *const *words)
 static bool is_cold(const void *arg)
 {
     (void)arg;
-    return conversations_warm(talk.all) == 0;
+    return turn_scheduler_warm(talk.all) == 0;
 }
 
 static bool is_warm(const void *arg)
 {
-    return conversations_warm(talk.all) == *(const size_t *)arg;
+    return turn_scheduler_warm(talk.all) == *(const size_t *)arg;
 }
 
 static void await_warm(size_t n, const char *what)
 {
     talk_spin(is_warm, &n);
-    is_int((int64_t)conversations_warm(talk.all), (int64_t)n, "%s: that many wait", what);
+    is_int((int64_t)turn_scheduler_warm(talk.all), (int64_t)n, "%s: that many wait", what);
     ok(talk.disk.waiting >= (int)n, "%s: which the ledger knows", what);
 }
 
@@ -151,7 +151,7 @@ static void test_new(void)
     talk_say("one");
     await_warm(1, "it answers");
     talk_say("/new");
-    is_int((int64_t)conversations_warm(talk.all), 0, "/new: it does not wait any more");
+    is_int((int64_t)turn_scheduler_warm(talk.all), 0, "/new: it does not wait any more");
     talk_say("one again");
     talk_await_states("ended ended", "the next message is answered");
     ok(talk.disk.turns[0].pid != talk.disk.turns[1].pid, "by another process");
@@ -166,7 +166,7 @@ static void test_time(void)
     talk_say("one");
     talk_await_log("done(completed)", "it answers");
     talk_spin(is_cold, NULL);
-    is_int((int64_t)conversations_warm(talk.all), 0, "keep_alive_s: then it ends");
+    is_int((int64_t)turn_scheduler_warm(talk.all), 0, "keep_alive_s: then it ends");
     talk_end_quiet("keep_alive_s");
 }
 
@@ -218,7 +218,7 @@ static void test_off(void)
     talk_say("one");
     talk_await_states("ended", "it answers");
     talk_await_quiet();
-    is_int((int64_t)conversations_warm(talk.all), 0, "keep_alive_s = 0: it ends with its turn");
+    is_int((int64_t)turn_scheduler_warm(talk.all), 0, "keep_alive_s = 0: it ends with its turn");
     talk_end_quiet("off");
 }
 
@@ -238,8 +238,8 @@ static void test_drain(void)
     begin(two);
     talk_say("one");
     await_warm(1, "it answers");
-    conversations_drain(talk.all, on_drained, &drained);
-    is_int((int64_t)conversations_warm(talk.all), 0, "when the host ends it waits no longer");
+    turn_scheduler_drain(talk.all, on_drained, &drained);
+    is_int((int64_t)turn_scheduler_warm(talk.all), 0, "when the host ends it waits no longer");
     talk_spin(is_true, &drained);
     ok(drained, "and the host ends behind it");
     talk_end_quiet("the host ends");
@@ -360,7 +360,7 @@ static void test_stop(void)
     talk_await_log("final(wait)", "it answers and works on");
     await_warm(1, "it works");
     talk_is(talk_say("/stop"), TC_COMMAND, "Stopping the work in the background.", "/stop");
-    is_int((int64_t)conversations_warm(talk.all), 0, "it is ended");
+    is_int((int64_t)turn_scheduler_warm(talk.all), 0, "it is ended");
     talk_is(talk_say("/stop"), TC_COMMAND, "Nothing is running.", "/stop again");
     talk_end_quiet("stop");
 }
@@ -382,7 +382,7 @@ static void test_too_long(void)
     talk_say("one");
     talk_await_log("final(wait)", "it answers and works on");
     talk_spin(is_cold, NULL);
-    is_int((int64_t)conversations_warm(talk.all), 0, "background_timeout_s: then it is ended");
+    is_int((int64_t)turn_scheduler_warm(talk.all), 0, "background_timeout_s: then it is ended");
     talk_end_quiet("background_timeout_s");
 }
 

@@ -37,20 +37,20 @@ static void test_known(void)
 {
     talk_begin((const char *const[]){SAY_RESULT, NULL});
     struct said s = {.in = {.chat = "A", .user = "1", .text = "x", .id = "e1", .also = "ts1"}};
-    s.ask = (struct ask){.kind = ASK_SUBMIT, .instance = "tg", .inbound = &s.in};
+    s.ask = (struct host_call){.kind = HOST_CALL_SUBMIT, .instance = "tg", .inbound = &s.in};
     for (int i = 0; i < 3; i++) {
         s.answered = false;
         s.in.id = i == 2 ? "e2" : "e1";
-        reception_ask(talk.reception, &s.ask);
+        inbound_handle(talk.reception, &s.ask);
         talk_spin(talk_is_answered, &s);
         is_int(s.accepted, i ? TC_KNOWN : TC_ACCEPTED, "R18: time %d, %s", i + 1, s.in.id);
         is_str(s.turn, talk.disk.turns[0].id, "R18: one turn");
     }
     s.answered = false;
     s.in = (struct tc_inbound){.chat = "A", .user = "1", .text = "/new", .id = "c1"};
-    reception_ask(talk.reception, &s.ask);
+    inbound_handle(talk.reception, &s.ask);
     is_int(s.accepted, TC_COMMAND, "R18: a command");
-    reception_ask(talk.reception, &s.ask);
+    inbound_handle(talk.reception, &s.ask);
     is_int(s.accepted, TC_KNOWN, "R18: is done once");
     talk_await_quiet();
     talk_await_states("ended", "one turn came of it");
@@ -62,8 +62,8 @@ static struct said deliver(const char *id, const char *also, const char *text)
 {
     struct said s = {
         .in = {.size = sizeof s.in, .chat = "A", .user = "1", .text = text, .id = id, .also = also},
-        .ask = {.kind = ASK_SUBMIT, .instance = "tg", .inbound = &s.in}};
-    reception_ask(talk.reception, &s.ask);
+        .ask = {.kind = HOST_CALL_SUBMIT, .instance = "tg", .inbound = &s.in}};
+    inbound_handle(talk.reception, &s.ask);
     talk_spin(talk_is_answered, &s);
     return s;
 }
@@ -232,8 +232,9 @@ static void test_stop(void)
 
 static struct said cancel_as(const char *instance, const char *user, const char *turn)
 {
-    struct said s = {.ask = {.kind = ASK_CANCEL, .instance = instance, .turn = turn, .user = user}};
-    reception_ask(talk.reception, &s.ask);
+    struct said s = {
+        .ask = {.kind = HOST_CALL_CANCEL, .instance = instance, .turn = turn, .user = user}};
+    inbound_handle(talk.reception, &s.ask);
     return s;
 }
 
@@ -247,7 +248,7 @@ static void test_cancel(void)
     talk_is(cancel_as("tg", "3", id), TC_DENIED, "", "R21: a stranger's stop button");
     talk_is(cancel_as("sl", "1", id), TC_DENIED, "", "R21: another instance's, without the grant");
     talk_is(cancel_as("tg", "1", "nonsense"), TC_KNOWN, "", "a turn that is not there");
-    is_int(conversations_running(talk.all), 1, "it still runs");
+    is_int(turn_scheduler_count_running(talk.all), 1, "it still runs");
     talk_is(cancel_as("tg", "2", id), TC_COMMAND, "Stopping.", "R19: the stop button");
     talk_await_quiet();
     ok(strstr(cast_log_text(&talk.log), "done(cancelled)"), "R19: ends it");
@@ -269,12 +270,13 @@ static void test_session(void)
     talk_await_quiet();
     ok(!talk_dumped("mark=s-1"), "R27: another conversation does not");
     snprintf(talk.disk.key, sizeof talk.disk.key, "session:fake:tg:A");
-    approvals_keep(talk.approvals, APPROVALS_SESSION, "fake", "tg:A", "t", "Bash", "ls", "Ann");
-    approvals_keep(talk.approvals, APPROVALS_ALWAYS, "fake", "tg:A", "t", "Bash", "id", "Ann");
+    approvals_remember(talk.approvals, APPROVALS_SESSION, "fake", "tg:A", "t", "Bash", "ls", "Ann");
+    approvals_remember(talk.approvals, APPROVALS_ALWAYS, "fake", "tg:A", "t", "Bash", "id", "Ann");
     talk_is(talk_say("/new"), TC_COMMAND, "The next message begins a new session.", "R27: /new");
-    ok(!approvals_has(talk.approvals, "fake", "tg:A", "t", "Bash", "ls"),
+    ok(!approvals_match(talk.approvals, "fake", "tg:A", "t", "Bash", "ls"),
        "what was allowed for the session is asked again");
-    ok(approvals_has(talk.approvals, "fake", "tg:A", "t", "Bash", "id"), "what is for good stays");
+    ok(approvals_match(talk.approvals, "fake", "tg:A", "t", "Bash", "id"),
+       "what is for good stays");
     is_str(talk.disk.value, "", "R27: forgets it");
     talk_say("three");
     talk_await_quiet();
@@ -314,8 +316,8 @@ static void test_lost_session(void)
 
 static struct said may(const char *user, const char *chat)
 {
-    struct said s = {.ask = {.kind = ASK_MAY, .instance = "tg", .user = user, .chat = chat}};
-    reception_ask(talk.reception, &s.ask);
+    struct said s = {.ask = {.kind = HOST_CALL_MAY, .instance = "tg", .user = user, .chat = chat}};
+    inbound_handle(talk.reception, &s.ask);
     return s;
 }
 
@@ -373,8 +375,8 @@ static void test_thread(void)
 {
     talk_begin((const char *const[]){SAY_RESULT, NULL});
     struct said s = {.in = {.chat = "A", .thread = "7", .user = "1", .text = "x", .id = "e1"}};
-    s.ask = (struct ask){.kind = ASK_SUBMIT, .instance = "tg", .inbound = &s.in};
-    reception_ask(talk.reception, &s.ask);
+    s.ask = (struct host_call){.kind = HOST_CALL_SUBMIT, .instance = "tg", .inbound = &s.in};
+    inbound_handle(talk.reception, &s.ask);
     talk_spin(talk_is_answered, &s);
     is_str(talk.disk.turns[0].conv, "tg:A:7", "R27: a thread is a conversation of its own");
     talk_await_quiet();
@@ -384,16 +386,16 @@ static void test_thread(void)
 static void test_disk(void)
 {
     talk_begin((const char *const[]){SAY_RESULT, NULL});
-    talk.disk.admits = RECORD_DISK_FULL;
+    talk.disk.admits = JOURNAL_DISK_FULL;
     talk_is(talk_say("x"), TC_FULL, "This message cannot be accepted now: the disk is full.",
             "R18: no room on the disk");
-    talk.disk.admits = RECORD_FAILED;
+    talk.disk.admits = JOURNAL_FAILED;
     talk_is(talk_say("x"), TC_NOT_KEPT, "", "R18: not on disk, not acknowledged");
-    talk.disk.admits = RECORD_TOO_BIG;
+    talk.disk.admits = JOURNAL_TOO_BIG;
     talk_is(talk_say("x"), TC_FULL, "This message is too long.", "one that is too long");
     is_int(talk.disk.n, 0, "nothing runs of it");
-    talk.disk.admits = RECORD_DONE;
-    talk.disk.ends = RECORD_DISK_FULL;
+    talk.disk.admits = JOURNAL_DONE;
+    talk.disk.ends = JOURNAL_DISK_FULL;
     log_setup(LOG_TEXT, (enum log_level)0, 2);
     talk_say("x");
     talk_await_quiet();

@@ -24,7 +24,7 @@ static void test_drain(void)
     drained = false;
     talk_say("work");
     talk_await_working(1);
-    conversations_drain(talk.all, on_drained, NULL);
+    turn_scheduler_drain(talk.all, on_drained, NULL);
     talk_is(talk_say("late"), TC_QUEUED, "Kept: turncast is being restarted.",
             "R26: what comes while the host ends is kept");
     ok(!drained, "a turn is given its time");
@@ -40,7 +40,7 @@ static void test_drain(void)
     talk.conf.conversations.drain_ms = 50;
     talk_say("work");
     talk_await_working(1);
-    conversations_drain(talk.all, on_drained, NULL);
+    turn_scheduler_drain(talk.all, on_drained, NULL);
     talk_spin(is_drained, NULL);
     ok(drained && strstr(cast_log_text(&talk.log), "error(host_shutdown"),
        "time is up: host_shutdown");
@@ -49,7 +49,7 @@ static void test_drain(void)
 
     talk_begin(NULL);
     drained = false;
-    conversations_drain(talk.all, on_drained, NULL);
+    turn_scheduler_drain(talk.all, on_drained, NULL);
     ok(!drained, "told from the loop only");
     talk_spin(is_drained, NULL);
     ok(drained, "nothing to wait for");
@@ -59,7 +59,7 @@ static void test_drain(void)
 static void test_restore(void)
 {
     talk_begin((const char *const[]){SAY_INIT, SAY_RESULT, NULL});
-    static const struct record_turn old[] = {
+    static const struct journal_turn old[] = {
         {.id = "t1",
          .conv = "tg:A",
          .source = "tg",
@@ -75,13 +75,13 @@ static void test_restore(void)
          .prompt = "two"},
     };
     for (size_t i = 0; i < 2; i++) {
-        ledger_admit(&talk.disk, &old[i], NULL, NULL);
-        ok(conversations_restore(talk.all, &old[i]), "R26: %s waited", old[i].id);
+        journal_async_admit_turn(&talk.disk, &old[i], NULL, NULL);
+        ok(turn_scheduler_restore(talk.all, &old[i]), "R26: %s waited", old[i].id);
     }
-    ok(!conversations_restore(talk.all,
-                              &(struct record_turn){.id = "t3", .conv = "x:A", .source = "x"}),
+    ok(!turn_scheduler_restore(talk.all,
+                               &(struct journal_turn){.id = "t3", .conv = "x:A", .source = "x"}),
        "R26: one of an instance that is gone");
-    conversations_begin(talk.all);
+    turn_scheduler_start_restored(talk.all);
     talk_await_quiet();
     talk_await_states("ended merged", "R26: what waited at a death runs");
     ok(strstr(cast_log_text(&talk.log), "start(one\n\ntwo)"), "R26: as it would have");

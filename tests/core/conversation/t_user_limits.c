@@ -7,23 +7,23 @@
 int main(void)
 {
     plan(7);
-    struct people *const p = people_new();
-    is_int((long)people_turns(p, "slack", "U1"), 0, "nobody has a turn");
-    people_enter(p, "slack", "U1");
-    people_enter(p, "slack", "U1");
-    people_enter(p, "telegram", "U1");
-    people_enter(p, "slack", "U2");
-    people_enter(p, "slack", NULL);
-    is_int((long)people_turns(p, "slack", "U1"), 2, "two of one person");
-    is_int((long)people_turns(p, "telegram", "U1"), 1, "who is another elsewhere");
-    is_int((long)people_turns(p, "slack", NULL), 0, "nobody's turns are not counted");
-    people_leave(p, "slack", NULL);
-    people_leave(p, "slack", "U1");
-    is_int((long)people_turns(p, "slack", "U1"), 1, "one ends");
-    people_leave(p, "slack", "U1");
-    people_leave(p, "slack", "U1");
-    is_int((long)people_turns(p, "slack", "U1"), 0, "the other, too");
-    is_int((long)people_turns(p, "slack", "U2"), 1, "others go on");
-    people_free(p);
+    struct user_limits *const p = user_limits_new();
+    is_int((long)user_limits_count(p, "slack", "U1"), 0, "nobody has a turn");
+    user_limits_acquire(p, "slack", "U1");
+    user_limits_acquire(p, "slack", "U1");
+    user_limits_acquire(p, "telegram", "U1");
+    user_limits_acquire(p, "slack", "U2");
+    user_limits_acquire(p, "slack", NULL);
+    is_int((long)user_limits_count(p, "slack", "U1"), 2, "two of one person");
+    is_int((long)user_limits_count(p, "telegram", "U1"), 1, "who is another elsewhere");
+    is_int((long)user_limits_count(p, "slack", NULL), 0, "nobody's turns are not counted");
+    user_limits_release(p, "slack", NULL);
+    user_limits_release(p, "slack", "U1");
+    is_int((long)user_limits_count(p, "slack", "U1"), 1, "one ends");
+    user_limits_release(p, "slack", "U1");
+    user_limits_release(p, "slack", "U1");
+    is_int((long)user_limits_count(p, "slack", "U1"), 0, "the other, too");
+    is_int((long)user_limits_count(p, "slack", "U2"), 1, "others go on");
+    user_limits_free(p);
     return 0;
 }

@@ -17,8 +17,6 @@
 #define HANG_MS 2000 /* how long the healthy one beside a hanging one may take */
 #define INSTANCES_MAX 8
 
-/* ---- the log ---- */
-
 static char log_path[512];
 
 static void begin_log(void)
@@ -55,7 +53,7 @@ static size_t lines_of(const char *text)
 static char conf_file[] = "my.conf";
 static struct conf conf;
 static struct conf_instance instances[INSTANCES_MAX];
-static struct conf_pair pairs[INSTANCES_MAX][3];
+static struct conf_option pairs[INSTANCES_MAX][3];
 static char texts[INSTANCES_MAX][2][512];
 static char fault_dir[512];
 static char *dirs[2] = {fault_dir, NULL};
@@ -86,8 +84,8 @@ static struct conf_instance *add(const char *name, const char *plugin, const cha
     const size_t i = conf.n_instances++;
     snprintf(texts[i][0], sizeof texts[i][0], "%s", name);
     snprintf(texts[i][1], sizeof texts[i][1], "%s", value ? value : "");
-    pairs[i][0] = (struct conf_pair){mutable(key), texts[i][1], 20, false};
-    pairs[i][1] = (struct conf_pair){0};
+    pairs[i][0] = (struct conf_option){mutable(key), texts[i][1], 20, false};
+    pairs[i][1] = (struct conf_option){0};
     instances[i] = (struct conf_instance){
         .name = texts[i][0],
         .plugin = mutable(plugin),
@@ -140,7 +138,7 @@ static struct event draft(enum tc_kind kind)
 static void cast(struct event ev)
 {
     ev.u.meta = &ev.meta;
-    dispatch_cast(turn, &ev);
+    dispatch_event(turn, &ev);
 }
 
 static void cast_kind(enum tc_kind kind)
@@ -201,15 +199,15 @@ static void cast_tool(bool failed)
 static void open_turn(struct dispatch *d, struct visibility v)
 {
     seq = 0;
-    turn =
-        dispatch_open(d, &(struct dispatch_spec){.id = "t1", .agent = "claude", .visibility = v});
+    turn = dispatch_open_turn(
+        d, &(struct dispatch_turn_spec){.id = "t1", .agent = "claude", .visibility = v});
     cast_kind(TC_START);
 }
 
 static void close_turn(void)
 {
     cast_kind(TC_DONE);
-    dispatch_close(turn);
+    dispatch_close_turn(turn);
 }
 
 /* The "type" of each line, a minus before those marked so; static. */
@@ -234,7 +232,7 @@ static void test_who_sees_what(void)
 {
     begin_conf();
     add("everything", "recorder", "path", temp("all"));
-    pairs[0][1] = (struct conf_pair){mutable("mark"), mutable("true"), 20, false};
+    pairs[0][1] = (struct conf_option){mutable("mark"), mutable("true"), 20, false};
     struct conf_instance *const people = add("people", "recorder", "path", temp("people"));
     people->sees_all_set = true;
     struct conf_instance *const internal = add("internal", "recorder", "path", temp("internal"));
@@ -243,7 +241,7 @@ static void test_who_sees_what(void)
     struct conf_instance *const asks = add("asks", "recorder", "path", temp("asks"));
     asks->wants_raw = asks->wants_state = true;
     struct dispatch *const d = start(NULL);
-    is_int((long long)dispatch_count(d), 4, "four instances run");
+    is_int((long long)dispatch_count_running(d), 4, "four instances run");
     open_turn(d, visibility_default());
     cast_narration("hi", NULL);
     cast_thinking();
@@ -307,7 +305,7 @@ static void test_pairs(void)
 /* One turn of more events than the queue holds. */
 static void cast_long_turn(struct dispatch *d)
 {
-    dispatch_set_patience(d, 50);
+    dispatch_set_backpressure(d, 50);
     open_turn(d, visibility_default());
     for (int i = 0; i < 300; i++) {
         cast_narration("some words", NULL);
@@ -460,19 +458,19 @@ static void cast_to_slow(bool bursts)
 {
     begin_conf();
     add("slow", "recorder", "path", temp("slow"));
-    pairs[0][1] = (struct conf_pair){mutable("delay_us"), mutable("100"), 20, false};
+    pairs[0][1] = (struct conf_option){mutable("delay_us"), mutable("100"), 20, false};
     add("healthy", "recorder", "path", temp("healthy"));
     struct dispatch *const d = start(NULL);
-    dispatch_set_patience(d, DEADLINE_MS);
+    dispatch_set_backpressure(d, DEADLINE_MS);
     open_turn(d, visibility_default());
     for (int i = 0; i < 300; i++) {
         if (bursts && i % 50 == 0)
-            dispatch_gather(turn, true);
+            dispatch_set_batching(turn, true);
         cast_narration("some words", NULL);
         cast_thinking();
         cast_tool(i % 2);
         if (bursts && i % 50 == 49)
-            dispatch_gather(turn, false);
+            dispatch_set_batching(turn, false);
     }
     cast_final("bye");
     close_turn();
@@ -553,13 +551,14 @@ static void test_autoload(void)
     copy("old10");
     snprintf(fault_dir, sizeof fault_dir, "%s/auto", tap_tmpdir());
     struct dispatch *d = start(NULL);
-    is_int((long long)dispatch_count(d), 0, "what lies in a directory is not loaded by itself");
+    is_int((long long)dispatch_count_running(d), 0,
+           "what lies in a directory is not loaded by itself");
     dispatch_free(d, DEADLINE_MS);
 
     conf.autoload = true;
     unsigned failed;
     d = start(&failed);
-    is_int((long long)dispatch_count(d), 1, "with autoload it is");
+    is_int((long long)dispatch_count_running(d), 1, "with autoload it is");
     const char *name = NULL;
     dispatch_each_instance(d, take_name, &name);
     is_str(name, "old10", "  under its name, unless an instance says otherwise");
@@ -575,7 +574,7 @@ static void test_same_name(void)
     unsigned failed;
     logged();
     struct dispatch *const d = start(&failed);
-    is_int((long long)dispatch_count(d), 1, "a second instance of the same name");
+    is_int((long long)dispatch_count_running(d), 1, "a second instance of the same name");
     has_str(logged(), "instance one is disabled: there is one of that name already", "  is told");
     dispatch_free(d, DEADLINE_MS);
     is_int(dispatch_free(NULL, 0), 0, "nothing to free");

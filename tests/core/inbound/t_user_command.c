@@ -16,7 +16,7 @@ static void test_commands(void)
 {
     static const struct {
         const char *text;
-        enum command command;
+        enum user_command command;
     } rows[] = {
         {"/stop", COMMAND_STOP},
         {" /stop", COMMAND_STOP},
@@ -63,15 +63,15 @@ static void test_commands(void)
         {"//stop", COMMAND_NONE},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        is_int(command_parse(rows[i].text), rows[i].command, "R19: \"%s\"", rows[i].text);
+        is_int(user_command_parse(rows[i].text), rows[i].command, "R19: \"%s\"", rows[i].text);
 }
 
 static void test_prefix(void)
 {
-    is_int(command_prefix("!queue"), '!', "a command that begins with ! is answered with !");
-    is_int(command_prefix(" !queue"), '!', "blanks in front of it do not matter");
-    is_int(command_prefix("/queue"), '/', "else commands begin with /");
-    is_int(command_prefix(""), '/', "also where nothing was said");
+    is_int(user_command_prefix("!queue"), '!', "a command that begins with ! is answered with !");
+    is_int(user_command_prefix(" !queue"), '!', "blanks in front of it do not matter");
+    is_int(user_command_prefix("/queue"), '/', "else commands begin with /");
+    is_int(user_command_prefix(""), '/', "also where nothing was said");
 }
 
 static void test_unaddress(void)
@@ -88,7 +88,7 @@ static void test_unaddress(void)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         CLEANUP_BUF struct buf out = {0};
-        command_unaddress(&out, rows[i].text);
+        user_command_strip_mention(&out, rows[i].text);
         is_str(out.p ? out.p : "", rows[i].wanted, "without the bot: \"%s\"", rows[i].text);
     }
 }
@@ -96,21 +96,21 @@ static void test_unaddress(void)
 static void test_prompt(void)
 {
     CLEANUP_BUF struct buf out = {0};
-    prompt_add(&out, TC_INBOUND(.text = "hi"), STR("hi"));
+    prompt_append_message(&out, TC_INBOUND(.text = "hi"), STR("hi"));
     is_str(out.p, "hi", "a message alone is itself");
-    prompt_join(&out, STR("and then"));
+    prompt_append_prompt(&out, STR("and then"));
     is_str(out.p, "hi\n\nand then", "R26: joined");
     buf_reset(&out);
     static const char *const files[] = {"/a/1", "/a/2"};
     static const char *const names[] = {"re\nport.pdf", NULL};
-    prompt_add(
+    prompt_append_message(
         &out,
         TC_INBOUND(.quote = "one\ntwo\n", .files = files, .file_names = names, .file_count = 2),
         STR("what is it?"));
     is_str(out.p, "> one\n> two\n\nwhat is it?\n\n[file: /a/1 (re_port.pdf)]\n[file: /a/2]",
            "R28: with what it answers to, and its files");
     buf_reset(&out);
-    prompt_add(&out, TC_INBOUND(.files = files, .file_count = 1), (struct str){"", 0});
+    prompt_append_message(&out, TC_INBOUND(.files = files, .file_count = 1), (struct str){"", 0});
     is_str(out.p, "[file: /a/1]", "R28: a file alone");
 }
 
@@ -131,50 +131,52 @@ static size_t log_lines(const char *path)
 
 static void test_permit(void)
 {
-    struct permit p = {0};
+    struct access_control p = {0};
     struct conf_instance inst = {.name = name};
-    ok(!permit_allows(&p, &inst, CONF_SUBMIT, "1", "-7"), "R21: without a word nobody may");
+    ok(!access_control_allows(&p, &inst, CONF_SUBMIT, "1", "-7"), "R21: without a word nobody may");
     inst.allow = people;
-    ok(!permit_allows(&p, &inst, CONF_SUBMIT, "1", "-7"), "R21: not without the grant");
+    ok(!access_control_allows(&p, &inst, CONF_SUBMIT, "1", "-7"), "R21: not without the grant");
     inst.grants = CONF_SUBMIT;
-    ok(permit_allows(&p, &inst, CONF_SUBMIT, "1", "-7"), "R21: who is listed may, anywhere");
-    ok(!permit_allows(&p, &inst, CONF_CANCEL, "1", "-7"), "R21: one grant is not another");
-    ok(!permit_allows(&p, &inst, CONF_SUBMIT, "3", "-7"), "R21: who is not may not");
-    ok(!permit_allows(&p, &inst, CONF_SUBMIT, "", "-7"), "R21: nor nobody");
-    ok(!permit_allows(&p, &inst, CONF_SUBMIT, NULL, "-7"), "R21: nor one without an id");
-    ok(!permit_allows(&p, &inst, CONF_SUBMIT, "12", "-7"), "R21: an id is no prefix");
+    ok(access_control_allows(&p, &inst, CONF_SUBMIT, "1", "-7"),
+       "R21: who is listed may, anywhere");
+    ok(!access_control_allows(&p, &inst, CONF_CANCEL, "1", "-7"), "R21: one grant is not another");
+    ok(!access_control_allows(&p, &inst, CONF_SUBMIT, "3", "-7"), "R21: who is not may not");
+    ok(!access_control_allows(&p, &inst, CONF_SUBMIT, "", "-7"), "R21: nor nobody");
+    ok(!access_control_allows(&p, &inst, CONF_SUBMIT, NULL, "-7"), "R21: nor one without an id");
+    ok(!access_control_allows(&p, &inst, CONF_SUBMIT, "12", "-7"), "R21: an id is no prefix");
     inst.allow_chats = chats;
-    ok(permit_allows(&p, &inst, CONF_SUBMIT, "2", "-7"), "R21: in a listed chat");
-    ok(!permit_allows(&p, &inst, CONF_SUBMIT, "2", "-8"), "R21: not in another");
+    ok(access_control_allows(&p, &inst, CONF_SUBMIT, "2", "-7"), "R21: in a listed chat");
+    ok(!access_control_allows(&p, &inst, CONF_SUBMIT, "2", "-8"), "R21: not in another");
     inst.allow_chats = nobody;
-    ok(!permit_allows(&p, &inst, CONF_SUBMIT, "2", "-7"), "R21: an empty list lists none");
+    ok(!access_control_allows(&p, &inst, CONF_SUBMIT, "2", "-7"), "R21: an empty list lists none");
     inst.allow = nobody;
     inst.allow_chats = NULL;
-    ok(!permit_allows(&p, &inst, CONF_SUBMIT, "1", "-7"), "R21: an empty allow: nobody");
+    ok(!access_control_allows(&p, &inst, CONF_SUBMIT, "1", "-7"), "R21: an empty allow: nobody");
     is_int(p.denied, 10, "counted");
 }
 
 static void test_answers(void)
 {
-    struct permit p = {0};
+    struct access_control p = {0};
     struct conf_instance inst = {
         .name = name, .allow = people, .grants = CONF_SUBMIT | CONF_CANCEL};
     char *only_bob[] = {bob, NULL}, *stranger[] = {chat, NULL};
-    ok(!permit_answers(&p, &inst, "1", "-7"), "no answer without the grant");
+    ok(!access_control_allows_answer(&p, &inst, "1", "-7"), "no answer without the grant");
     inst.grants = CONF_ANSWER;
-    ok(permit_answers(&p, &inst, "1", "-7"), "who is listed may answer");
-    ok(!permit_answers(&p, &inst, "3", "-7"), "a stranger may not");
-    ok(!permit_answers(&p, &inst, NULL, "-7"), "nor somebody without an id");
+    ok(access_control_allows_answer(&p, &inst, "1", "-7"), "who is listed may answer");
+    ok(!access_control_allows_answer(&p, &inst, "3", "-7"), "a stranger may not");
+    ok(!access_control_allows_answer(&p, &inst, NULL, "-7"), "nor somebody without an id");
     inst.approvers = only_bob;
-    ok(permit_answers(&p, &inst, "2", "-7"), "an approver may");
-    ok(!permit_answers(&p, &inst, "1", "-7"), "another of those listed may not");
+    ok(access_control_allows_answer(&p, &inst, "2", "-7"), "an approver may");
+    ok(!access_control_allows_answer(&p, &inst, "1", "-7"), "another of those listed may not");
     inst.allow_chats = nobody;
-    ok(!permit_answers(&p, &inst, "2", "-7"), "an approver only where people may");
+    ok(!access_control_allows_answer(&p, &inst, "2", "-7"), "an approver only where people may");
     inst.allow_chats = NULL;
     inst.approvers = stranger;
-    ok(!permit_answers(&p, &inst, "-7", "-7"), "an approver who is not listed may not");
+    ok(!access_control_allows_answer(&p, &inst, "-7", "-7"),
+       "an approver who is not listed may not");
     inst.approvers = nobody;
-    ok(!permit_answers(&p, &inst, "2", "-7"), "an empty approvers: nobody");
+    ok(!access_control_allows_answer(&p, &inst, "2", "-7"), "an empty approvers: nobody");
     is_int(p.denied, 7, "those turned away are counted");
 }
 
@@ -186,24 +188,24 @@ static void test_permit_log(void)
     log_setup(LOG_TEXT, LOG_WARN, dup(fileno(f)));
     fclose(f);
     clock_fake(1000000, 1e9);
-    struct permit p = {0};
+    struct access_control p = {0};
     const struct conf_instance inst = {.name = name, .grants = CONF_SUBMIT, .allow = people};
     for (int i = 0; i < 5; i++)
-        permit_allows(&p, &inst, CONF_SUBMIT, "9", "-7");
+        access_control_allows(&p, &inst, CONF_SUBMIT, "9", "-7");
     is_int(log_lines(path), 1, "R21: one who is turned away is logged once");
     for (int i = 0; i < 200; i++) {
         snprintf(user, sizeof user, "u%d", i);
-        permit_allows(&p, &inst, CONF_SUBMIT, user, "-7");
+        access_control_allows(&p, &inst, CONF_SUBMIT, user, "-7");
     }
     is_int(log_lines(path), PERMIT_LINES, "R21: a crowd is cut short");
     clock_fake_advance(PERMIT_LINES_MS);
-    permit_allows(&p, &inst, CONF_SUBMIT, "late", "-7");
+    access_control_allows(&p, &inst, CONF_SUBMIT, "late", "-7");
     is_int(log_lines(path), PERMIT_LINES + 1, "R21: for a minute");
     clock_fake_advance(PERMIT_AGAIN_MS);
-    permit_allows(&p, &inst, CONF_SUBMIT, "late", "-7");
+    access_control_allows(&p, &inst, CONF_SUBMIT, "late", "-7");
     is_int(log_lines(path), PERMIT_LINES + 2, "R21: after an hour it is told again");
     is_int(p.denied, 207, "R21: all are counted");
-    clock_unfake();
+    clock_fake_end();
     log_setup(LOG_TEXT, LOG_WARN, 2);
 }
 

@@ -16,22 +16,22 @@
 
 static char dir[600];
 static struct loop *loop;
-static struct ledger *ledger;
+static struct journal_async *ledger;
 static struct approvals *all;
 
 static void open_all(void)
 {
     struct tc_err err = {0};
-    ledger = ledger_open(loop, dir, NULL, &err);
+    ledger = journal_async_open(loop, dir, NULL, &err);
     if (!ledger)
-        bail("%s", err_str(&err));
+        bail("%s", err_format(&err));
     all = approvals_new(ledger);
 }
 
 static void close_all(void)
 {
     approvals_free(all);
-    ledger_close(ledger);
+    journal_async_close(ledger);
 }
 
 static void fresh(void)
@@ -51,13 +51,13 @@ static void begin_again(void)
 /* Of agent a, by its words: "CONVERSATION TURN ARGUMENT". */
 static bool has(const char *conversation, const char *turn, const char *argument)
 {
-    return approvals_has(all, "a", conversation, turn, "Bash", argument);
+    return approvals_match(all, "a", conversation, turn, "Bash", argument);
 }
 
 static bool keep(enum approvals_scope scope, const char *conversation, const char *turn,
                  const char *argument)
 {
-    approvals_keep(all, scope, "a", conversation, turn, "Bash", argument, "Ann (tg)");
+    approvals_remember(all, scope, "a", conversation, turn, "Bash", argument, "Ann (tg)");
     return has(conversation, turn, argument);
 }
 
@@ -89,9 +89,9 @@ static void test_exact(void)
     keep(APPROVALS_ALWAYS, "c1", "t1", "ls");
     ok(!has("c1", "t1", "ls ") && !has("c1", "t1", "l") && !has("c1", "t1", "LS"),
        "the argument as it is");
-    ok(!approvals_has(all, "b", "c1", "t1", "Bash", "ls"), "of the agent alone");
-    ok(!approvals_has(all, "a", "c1", "t1", "Bas", "hls"), "of the tool alone");
-    ok(!approvals_has(all, "a", "c1", "t1", NULL, "ls"), "which is not none");
+    ok(!approvals_match(all, "b", "c1", "t1", "Bash", "ls"), "of the agent alone");
+    ok(!approvals_match(all, "a", "c1", "t1", "Bas", "hls"), "of the tool alone");
+    ok(!approvals_match(all, "a", "c1", "t1", NULL, "ls"), "which is not none");
     ok(!has("c1", "t1", NULL), "no argument is none that was allowed");
     ok(!keep(APPROVALS_ALWAYS, "c1", "t1", NULL), "and cannot be remembered");
     close_all();
@@ -130,7 +130,7 @@ static void test_ends(void)
 }
 
 /* What the ledger has: "id agent conv tool shown by|" each. */
-static void add_row(void *ctx, const struct record_approval *r)
+static void add_row(void *ctx, const struct journal_approval *r)
 {
     buf_printf(ctx, "%d %s %s %s %s %s|", (int)r->id, r->agent, r->conv, r->tool, r->shown, r->by);
 }
@@ -139,7 +139,7 @@ static const char *rows(void)
 {
     static char text[2000];
     struct buf out = {0};
-    if (ledger_approvals(ledger, add_row, &out) != RECORD_DONE)
+    if (journal_async_list_open_list_approvals(ledger, add_row, &out) != JOURNAL_DONE)
         bail("the ledger cannot be read");
     snprintf(text, sizeof text, "%s", out.p ? out.p : "");
     buf_fini(&out);
@@ -148,24 +148,25 @@ static const char *rows(void)
 
 static size_t forget(int64_t id, const char *agent)
 {
-    return approvals_forget(all, &(struct record_approvals){.id = id, .agent = agent}, NULL, NULL);
+    return approvals_revoke(all, &(struct journal_approval_filter){.id = id, .agent = agent}, NULL,
+                            NULL);
 }
 
-static void on_forgotten(void *ctx, enum record_status status, const char *text)
+static void on_forgotten(void *ctx, enum journal_status status, const char *text)
 {
     (void)text;
-    *(enum record_status *)ctx = status;
+    *(enum journal_status *)ctx = status;
 }
 
 static void test_forgotten(void)
 {
-    enum record_status said = RECORD_FAILED;
+    enum journal_status said = JOURNAL_FAILED;
     fresh();
     keep(APPROVALS_TURN, "c1", "t1", "one");
     keep(APPROVALS_SESSION, "c1", "t1", "two");
     keep(APPROVALS_ALWAYS, "c1", "t1", "three");
     keep(APPROVALS_ALWAYS, "c1", "t1", "three");
-    approvals_keep(all, APPROVALS_ALWAYS, "b", "c1", "t1", "Read", "/four", "Bob");
+    approvals_remember(all, APPROVALS_ALWAYS, "b", "c1", "t1", "Read", "/four", "Bob");
     is_str(rows(), "2 a c1 Bash two Ann (tg)|3 a  Bash three Ann (tg)|4 b  Read /four Bob|",
            "each is on disk once");
     is_int((long long)forget(9, NULL), 0, "none of that number");
@@ -174,12 +175,12 @@ static void test_forgotten(void)
     is_str(rows(), "3 a  Bash three Ann (tg)|4 b  Read /four Bob|", "on disk, too");
     is_int((long long)forget(0, "a"), 2, "all of an agent");
     is_str(rows(), "4 b  Read /four Bob|", "not of another");
-    ok(approvals_has(all, "b", NULL, "t1", "Read", "/four"), "which is still known");
+    ok(approvals_match(all, "b", NULL, "t1", "Read", "/four"), "which is still known");
     is_int((long long)forget(0, NULL), 1, "all");
     is_str(rows(), "", "of them");
-    approvals_forget(all, &(struct record_approvals){.id = 3}, on_forgotten, &said);
+    approvals_revoke(all, &(struct journal_approval_filter){.id = 3}, on_forgotten, &said);
     loop_run(loop);
-    is_int(said, RECORD_UNCHANGED, "it is told when the disk knows");
+    is_int(said, JOURNAL_NO_CHANGE, "it is told when the disk knows");
     close_all();
 }
 

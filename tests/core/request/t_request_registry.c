@@ -29,8 +29,8 @@ static struct conf_rule rules[] = {
 static struct conf_agent conf = {
     .name = name, .ask_timeout_ms = TIMEOUT_MS, .rules = rules, .n_rules = 5};
 
-static struct requests *all;
-static struct requests_turn *turn;
+static struct request_registry *all;
+static struct request_turn *turn;
 
 /* Stands for one of the loop's: nothing of it is looked at. */
 static struct approvals *memory(void)
@@ -39,28 +39,29 @@ static struct approvals *memory(void)
     return (struct approvals *)(void *)&place;
 }
 
-static struct ledger *record(void)
+static struct journal_async *record(void)
 {
     static char place;
-    return (struct ledger *)(void *)&place;
+    return (struct journal_async *)(void *)&place;
 }
 
 static void begin(bool unattended)
 {
     asked_reset();
-    all = requests_new(&(struct requests_spec){
+    all = request_registry_new(&(struct request_registry_spec){
         .ledger = record(), .approvals = memory(), .unattended = unattended});
-    turn = requests_begin(all, &(struct requests_turn_spec){.id = "t",
+    turn =
+        request_turn_begin(all, &(struct request_turn_spec){.id = "t",
                                                             .conversation = "c",
                                                             .agent = &conf,
                                                             .dialect = &asked_dialect,
-                                                            .answer = asked_answer});
+                                                            .answer = request_api_handle_answer});
 }
 
 static void end(void)
 {
-    requests_end(turn);
-    requests_free(all);
+    request_turn_end(turn);
+    request_registry_free(all);
     is_int(asked_timers(), 0, "  no clock is left");
 }
 
@@ -77,20 +78,20 @@ static struct tc_request see(const char *id, const char *kind, const char *with,
                            .tool = with,
                            .args = args,
                            .blocking = true};
-    requests_see(turn, &r);
+    request_turn_add(turn, &r);
     return r;
 }
 
-static enum tc_accepted say(struct requests_decision d, const char *wanted, const char *what)
+static enum tc_accepted say(struct request_decision d, const char *wanted, const char *what)
 {
     CLEANUP_BUF struct buf text = {0};
     d.turn = d.turn ? d.turn : "t";
     d.by = d.by ? d.by : "Ann (tg)";
-    const enum tc_accepted got = requests_answer(all, &d, &text);
+    const enum tc_accepted got = request_answer(all, &d, &text);
     is_str(log_of(&text), wanted, "%s", what);
     return got;
 }
-#define SAY(wanted, what, ...) say((struct requests_decision){__VA_ARGS__}, (wanted), (what))
+#define SAY(wanted, what, ...) say((struct request_decision){__VA_ARGS__}, (wanted), (what))
 
 #define LS "{\"command\":\"ls\"}"
 
@@ -104,7 +105,7 @@ static void test_open(void)
            "{\"id\":\"allow_always\",\"label\":\"Always allow\"},"
            "{\"id\":\"deny\",\"label\":\"Deny\"}]",
            "an approval has its choices, the harmless one last");
-    is_int(r.expires_ms, (int64_t)(clock_wall() * 1000) + TIMEOUT_MS, "and its end");
+    is_int(r.expires_ms, (int64_t)(clock_wall_s() * 1000) + TIMEOUT_MS, "and its end");
     ok(r.blocking && !r.to, "it blocks, and is asked wherever the turn is shown");
     is_int(SAY("Allowed.", "somebody allows it", .request = "1", .choice = "allow"), TC_COMMAND,
            "it counts");
@@ -167,7 +168,7 @@ static void test_time(void)
     conf.ask_timeout_ms = 0;
     is_int(see("2", "approval", "Bash", LS).expires_ms, 0, "without a limit it has no end");
     conf.ask_timeout_ms = TIMEOUT_MS;
-    requests_unask(turn);
+    request_turn_cancel_open(turn);
     ok(strstr(log_of(&asked.told), "2:cancelled by host;") != NULL, "but that of its agent");
     end();
 }
@@ -202,9 +203,9 @@ static void test_places_http(void)
     is_int(SAY("This is not asked here.", "over HTTP", .request = "1", .choice = "allow",
                .instance = http, .chat = key, .user = key),
            TC_DENIED, "what is asked of instances is not asked");
-    const struct requests_decision ann = {
+    const struct request_decision ann = {
         .turn = "t", .request = "1", .instance = http, .chat = key, .user = key};
-    is_int(requests_bar(all, &ann), REQUESTS_ELSEWHERE, "and not offered");
+    is_int(request_registry_bar(all, &ann), REQUESTS_ELSEWHERE, "and not offered");
     is_str(see("2", "approval", "Web", LS).to, "[\"slack\",\"http:ann\"]",
            "a rule may name HTTP, and a key");
     is_int(SAY("This is not asked here.", "another key", .request = "2", .choice = "allow",
@@ -213,9 +214,9 @@ static void test_places_http(void)
     is_int(SAY("Allowed.", "that key", .request = "2", .choice = "allow", .instance = http,
                .chat = key, .user = key),
            TC_COMMAND, "may");
-    is_int(requests_bar(all, &ann), REQUESTS_ELSEWHERE, "the other is still open");
+    is_int(request_registry_bar(all, &ann), REQUESTS_ELSEWHERE, "the other is still open");
     SAY("Denied.", "until it is decided", .request = "1", .choice = "deny");
-    is_int(requests_bar(all, &ann), REQUESTS_FREE, "what is over has no bar");
+    is_int(request_registry_bar(all, &ann), REQUESTS_FREE, "what is over has no bar");
     end();
 }
 
@@ -223,21 +224,22 @@ static void test_places_http(void)
 static void begin_for(const char *source, const char *const *askers, size_t n)
 {
     begin(false);
-    requests_end(turn);
-    turn = requests_begin(all, &(struct requests_turn_spec){.id = "t",
+    request_turn_end(turn);
+    turn =
+        request_turn_begin(all, &(struct request_turn_spec){.id = "t",
                                                             .conversation = "c",
                                                             .agent = &conf,
                                                             .dialect = &asked_dialect,
                                                             .source = source,
                                                             .askers = askers,
                                                             .n_askers = n,
-                                                            .answer = asked_answer});
+                                                            .answer = request_api_handle_answer});
 }
 
 static enum requests_bar bar(const char *instance, const char *user)
 {
-    return requests_bar(
-        all, &(struct requests_decision){
+    return request_registry_bar(
+        all, &(struct request_decision){
                  .turn = "t", .request = "1", .instance = instance, .chat = "7", .user = user});
 }
 
@@ -290,12 +292,13 @@ static bool agent_waits(void *ctx, const char *request_id)
 static void test_refused(void)
 {
     begin(false);
-    requests_end(turn);
-    turn = requests_begin(all, &(struct requests_turn_spec){.id = "t",
+    request_turn_end(turn);
+    turn =
+        request_turn_begin(all, &(struct request_turn_spec){.id = "t",
                                                             .agent = &conf,
                                                             .dialect = &asked_dialect,
                                                             .waits = agent_waits,
-                                                            .answer = asked_answer});
+                                                            .answer = request_api_handle_answer});
     const struct tc_request r = see("bad", "approval", "Bash", NULL);
     ok(!r.choices && !r.blocking, "what cannot be presented is told as nothing to wait for");
     is_int(SAY("This is no longer open.", "nobody", .request = "bad", .choice = "allow"), TC_KNOWN,
@@ -307,7 +310,7 @@ static void test_refused(void)
     end();
 }
 
-static void look_at_shown(void *ctx, const struct requests_view *v)
+static void look_at_shown(void *ctx, const struct request_view *v)
 {
     *(struct tc_request *)ctx = *v->shown;
 }
@@ -323,8 +326,8 @@ static void test_shown(void)
                            .args = "{\"command\":\"ls\\u200b\\n\",\"cwd\":\"/\"}",
                            .blocking = true},
                       listed = {0};
-    requests_see(turn, &r);
-    requests_each(all, look_at_shown, &listed);
+    request_turn_add(turn, &r);
+    request_each_open(all, look_at_shown, &listed);
     is_str(listed.preview, "ls<U+200B>\n\ncwd: /", "who decides reads all of it");
     is_str(listed.args, r.args, "programs have it as it is");
     end();
@@ -371,7 +374,7 @@ static void ask_questions(const char *id, const char *questions)
                            .tool = "AskUserQuestion",
                            .questions = questions,
                            .blocking = true};
-    requests_see(turn, &r);
+    request_turn_add(turn, &r);
 }
 
 static void test_questions(void)

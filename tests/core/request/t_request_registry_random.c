@@ -24,8 +24,8 @@ struct model {
     bool question;
 };
 
-static struct requests *all;
-static struct requests_turn *turns[TURNS]; /* NULL: over */
+static struct request_registry *all;
+static struct request_turn *turns[TURNS]; /* NULL: over */
 static struct model models[TURNS][IDS];
 static struct buf told, agent; /* as the model has it */
 static uint64_t seed;
@@ -43,9 +43,11 @@ static void begin(int t)
 {
     char id[24];
     snprintf(id, sizeof id, "turn-%d", t);
-    turns[t] = requests_begin(
-        all, &(struct requests_turn_spec){
-                 .id = id, .agent = &conf, .dialect = &asked_dialect, .answer = asked_answer});
+    turns[t] =
+        request_turn_begin(all, &(struct request_turn_spec){.id = id,
+                                                            .agent = &conf,
+                                                            .dialect = &asked_dialect,
+                                                            .answer = request_api_handle_answer});
     memset(models[t], 0, sizeof models[t]);
 }
 
@@ -109,7 +111,7 @@ static void do_ask(int t, int i)
                                                    "\"options\":[],\"multi\":false}]"
                                                  : NULL,
                            .blocking = true};
-    requests_see(turns[t], &r);
+    request_turn_add(turns[t], &r);
     *m = (struct model){OPEN, clock_mono_ms() + TIMEOUT_MS, question};
     if (!r.choices || r.expires_ms <= 0)
         buf_add_str(&told, "the model wants it open;");
@@ -147,9 +149,9 @@ static bool do_answer(int t, int i)
     const char *const choice = choices[pick(4)], *const by = people[pick(3)];
     CLEANUP_BUF struct buf text = {0};
     const enum tc_accepted expected = expect_answer(t, i, choice, by);
-    const struct requests_decision d = {
+    const struct request_decision d = {
         .turn = id, .request = id_of(i), .choice = choice, .text = "so", .by = by};
-    return requests_answer(all, &d, &text) == expected && text.len;
+    return request_answer(all, &d, &text) == expected && text.len;
 }
 
 static bool do_ticket(int t, int i)
@@ -157,13 +159,14 @@ static bool do_ticket(int t, int i)
     char id[16];
     const char *turn = NULL, *request = NULL;
     snprintf(id, sizeof id, "turn-%d", t);
-    const char *const ticket = requests_ticket(all, "tg", id, id_of(i));
+    const char *const ticket = request_issue_ticket(all, "tg", id, id_of(i));
     const bool open = turns[t] && models[t][i].state == OPEN;
     if (!ticket || !open)
         return !ticket && !open;
-    return strlen(ticket) <= 32 && !requests_find_ticket(all, "sl", ticket, &turn, &request) &&
-           requests_find_ticket(all, "tg", ticket, &turn, &request) && strcmp(turn, id) == 0 &&
-           strcmp(request, id_of(i)) == 0 && requests_ticket(all, "tg", id, id_of(i)) == ticket;
+    return strlen(ticket) <= 32 && !request_find_ticket(all, "sl", ticket, &turn, &request) &&
+           request_find_ticket(all, "tg", ticket, &turn, &request) && strcmp(turn, id) == 0 &&
+           strcmp(request, id_of(i)) == 0 &&
+           request_issue_ticket(all, "tg", id, id_of(i)) == ticket;
 }
 
 /* The agent takes it back, or settles it: its stream says so, and everybody has been told. */
@@ -174,7 +177,7 @@ static void do_withdraw(int t, int i)
     struct tc_request told_so = r;
     if (!turns[t])
         return;
-    requests_see(turns[t], &told_so);
+    request_turn_add(turns[t], &told_so);
     if (models[t][i].state == OPEN)
         models[t][i].state = OVER;
 }
@@ -192,13 +195,13 @@ static void do_unask(int t, bool over)
         begin(t);
         return;
     }
-    requests_unask(turns[t]);
+    request_turn_cancel_open(turns[t]);
     for (int i = 0; i < IDS; i++)
         if (models[t][i].state == OPEN)
             models[t][i].state = OVER;
     if (!over)
         return;
-    requests_end(turns[t]);
+    request_turn_end(turns[t]);
     turns[t] = NULL;
 }
 
@@ -227,7 +230,7 @@ static size_t count_open(void)
     return n;
 }
 
-static void count(void *ctx, const struct requests_view *v)
+static void count(void *ctx, const struct request_view *v)
 {
     (void)v;
     ++*(size_t *)ctx;
@@ -258,7 +261,7 @@ static bool step(void)
     else
         asked.deaf = pick(6) == 0;
     size_t open = 0;
-    requests_each(all, count, &open);
+    request_each_open(all, count, &open);
     cut_cancelled(&asked.told);
     cut_cancelled(&told);
     return good && open == count_open() && same(&asked.told, &told) && same(&asked.agent, &agent);
@@ -268,7 +271,7 @@ static int run(uint64_t number)
 {
     int failed_at = -1;
     seed = number * 0x9e3779b97f4a7c15 + 1;
-    all = requests_new(&(struct requests_spec){0});
+    all = request_registry_new(&(struct request_registry_spec){0});
     for (int t = 0; t < TURNS; t++)
         begin(t);
     for (int n = 0; n < STEPS && failed_at < 0; n++)
@@ -279,8 +282,8 @@ static int run(uint64_t number)
              (unsigned long long)number, failed_at, asked.told.p ? asked.told.p : "",
              told.p ? told.p : "", asked.agent.p ? asked.agent.p : "", agent.p ? agent.p : "");
     for (int t = 0; t < TURNS; t++)
-        requests_end(turns[t]), turns[t] = NULL;
-    requests_free(all);
+        request_turn_end(turns[t]), turns[t] = NULL;
+    request_registry_free(all);
     if (asked_timers())
         failed_at = STEPS;
     asked_reset();

@@ -26,10 +26,10 @@ static struct conf conf;
 
 static struct host {
     struct loop *loop;
-    struct ledger ledger;
-    struct shelf *shelf;
-    struct switches *switches;
-    struct sessions *sessions;
+    struct journal_async ledger;
+    struct settings_worker *shelf;
+    struct visibility_cache *switches;
+    struct session_store *sessions;
 } host;
 
 static void begin(const char *dir, const char *path)
@@ -47,17 +47,17 @@ static void begin(const char *dir, const char *path)
                   .session_ttl_s = 1000},
     };
     host.loop = loop_new();
-    host.ledger = (struct ledger){.loop = host.loop};
-    host.shelf = shelf_new(host.loop, &conf);
-    host.switches = switches_new(host.shelf, &conf);
-    host.sessions = sessions_new(&host.ledger, host.shelf);
+    host.ledger = (struct journal_async){.loop = host.loop};
+    host.shelf = settings_worker_new(host.loop, &conf);
+    host.switches = visibility_cache_new(host.shelf, &conf);
+    host.sessions = session_store_new(&host.ledger, host.shelf);
 }
 
 static void end(void)
 {
-    shelf_free(host.shelf);
-    sessions_free(host.sessions);
-    switches_free(host.switches);
+    settings_worker_free(host.shelf);
+    session_store_free(host.sessions);
+    visibility_cache_free(host.switches);
     loop_free(host.loop);
 }
 
@@ -66,7 +66,7 @@ static void end(void)
 static struct {
     bool answered;
     char text[64];
-    enum sticky_saved saved;
+    enum visibility_store_result saved;
     bool explained;
     int64_t took_ms;
 } got;
@@ -75,7 +75,7 @@ static void spin(bool (*there)(const void *arg), const void *arg)
 {
     const int64_t until = clock_mono_ms() + DEADLINE_MS;
     while (!there(arg) && clock_mono_ms() < until)
-        loop_once(host.loop, 20);
+        loop_run_once(host.loop, 20);
 }
 
 static bool is_answered(const void *arg)
@@ -88,7 +88,7 @@ static const char *show_of(struct visibility v)
 {
     static char out[VISIBILITY_KEYS + 1];
     for (size_t i = 0; i < VISIBILITY_KEYS; i++)
-        out[i] = "-01"[*visibility_slot(&v, i) + 1];
+        out[i] = "-01"[*visibility_switch_at(&v, i) + 1];
     return out;
 }
 
@@ -96,7 +96,7 @@ static struct visibility shown(const char *bits)
 {
     struct visibility v;
     for (size_t i = 0; i < VISIBILITY_KEYS; i++)
-        *visibility_slot(&v, i) = bits[i] == '1' ? SHOW_ON : SHOW_OFF;
+        *visibility_switch_at(&v, i) = bits[i] == '1' ? SHOW_ON : SHOW_OFF;
     return v;
 }
 
@@ -107,7 +107,7 @@ static void on_switches(void *ctx, struct visibility v)
     snprintf(got.text, sizeof got.text, "%s", show_of(v));
 }
 
-static void on_saved(void *ctx, enum sticky_saved saved, const char *why)
+static void on_saved(void *ctx, enum visibility_store_result saved, const char *why)
 {
     got.explained = why;
     ok(!got.answered && ctx == &got, "once");
@@ -135,14 +135,14 @@ static const char *await(void)
 static const char *get(void)
 {
     got.answered = false;
-    switches_get(host.switches, name, on_switches, &got);
+    visibility_cache_get(host.switches, name, on_switches, &got);
     return await();
 }
 
-static enum sticky_saved set(const char *bits)
+static enum visibility_store_result set(const char *bits)
 {
     got.answered = false;
-    switches_set(host.switches, name, shown(bits), on_saved, &got);
+    visibility_cache_set(host.switches, name, shown(bits), on_saved, &got);
     await();
     return got.saved;
 }
@@ -150,13 +150,13 @@ static enum sticky_saved set(const char *bits)
 static const char *find(void)
 {
     got.answered = false;
-    sessions_find(host.sessions, name, "tg:A", on_session, &got);
+    session_store_find(host.sessions, name, "tg:A", on_session, &got);
     return await();
 }
 
 static void keep(const char *id)
 {
-    sessions_keep(host.sessions, name, "tg:A", id, true);
+    session_store_save(host.sessions, name, "tg:A", id, true);
 }
 
 static bool has_printed(const void *line)
@@ -181,22 +181,22 @@ static void test_local(void)
     is_str(get(), "00111", "the defaults");
     is_int(set("01010"), STICKY_SAVED, "changed");
     is_str(get(), "01010", "and seen");
-    struct sticky *const command = sticky_new(&conf);
-    is_int(sticky_save(command, name, shown("11111"), NULL), STICKY_SAVED,
+    struct visibility_store *const command = visibility_store_new(&conf);
+    is_int(visibility_store_save(command, name, shown("11111"), NULL), STICKY_SAVED,
            "a command changes it beside the host");
-    sticky_free(command);
+    visibility_store_free(command);
     is_str(get(), "11111", "which the host sees");
     is_str(find(), "(new)", "no session");
     keep("s-1");
     is_str(find(), "s-1", "one is kept");
     is_str(host.ledger.key, "session:main:tg:A", "in the ledger");
-    sessions_forget(host.sessions, name, "tg:A");
+    session_store_delete(host.sessions, name, "tg:A");
     is_str(find(), "(new)", "and forgotten");
     end();
     begin("other", NULL);
     is_str(get(), "00111", "another configuration...");
     conf.show[1] = 1;
-    shelf_configure(host.shelf, &conf);
+    settings_worker_set_defaults(host.shelf, &conf);
     is_str(get(), "01111", "...is in effect at once");
     end();
 }
@@ -209,14 +209,14 @@ static void test_slow(void)
     begin("slow", path);
     is_str(get(), "00111", "a server that says nothing: what is known");
     ok(got.took_ms < REDIS_CALL_MS + SLACK_MS, "in time: %d ms", (int)got.took_ms);
-    is_int(set("11111"), STICKY_KEPT, "a change is kept");
+    is_int(set("11111"), VISIBILITY_STORE_SAVED_LOCALLY, "a change is kept");
     ok(got.took_ms < REDIS_CALL_MS + SLACK_MS, "in time: %d ms", (int)got.took_ms);
     is_str(get(), "11111", "and counts");
     keep("s-1");
     is_str(find(), "s-1", "a session is that of the ledger");
     ok(got.took_ms < REDIS_CALL_MS + SLACK_MS, "in time: %d ms", (int)got.took_ms);
     for (int i = 0; i < 50; i++)
-        sessions_keep(host.sessions, name, "tg:B", "s-2", true);
+        session_store_save(host.sessions, name, "tg:B", "s-2", true);
     const int64_t began = clock_mono_ms();
     end();
     ok(clock_mono_ms() - began < SLACK_MS, "the end does not wait for it");
@@ -244,7 +244,7 @@ static void test_sessions(void)
     char created[64];
     snprintf(created, sizeof created, "%s", redis_cli("hget " SESSION " created_at"));
     redis_cli("expire " SESSION " 5");
-    sessions_keep(host.sessions, name, "tg:A", "s-1", false);
+    session_store_save(host.sessions, name, "tg:A", "s-1", false);
     is_str(find(), "s-1", "when it is used again");
     ok(atoi(redis_cli("ttl " SESSION)) > 990, "that begins anew");
     is_str(redis_cli("hget " SESSION " created_at"), created, "but not its beginning");
@@ -254,7 +254,7 @@ static void test_sessions(void)
     is_str(find(), "(new)", "or failed");
     redis_cli("del " SESSION);
     is_str(find(), "s-1", "lost there, it is known here");
-    sessions_forget(host.sessions, name, "tg:A");
+    session_store_delete(host.sessions, name, "tg:A");
     is_str(find(), "(new)", "forgotten");
     is_str(redis_cli("hget " SESSION " status"), "completed", "for all");
     redis_cli("del " SESSION);
@@ -276,7 +276,7 @@ static void test_outage(void)
     redis_kill();
     is_str(get(), "00000", "while it is dead: what is known");
     is_str(find(), "s-1", "and the session");
-    is_int(set("10101"), STICKY_KEPT, "a change is kept");
+    is_int(set("10101"), VISIBILITY_STORE_SAVED_LOCALLY, "a change is kept");
     is_str(get(), "10101", "and counts");
     keep("s-2");
     is_str(find(), "s-2", "a session, too");
@@ -292,7 +292,7 @@ static void test_down_at_start(void)
     redis_kill();
     begin("outage", redis_socket());
     is_str(get(), "10101", "down at the start: the copy");
-    is_int(set("01010"), STICKY_KEPT, "a change is kept");
+    is_int(set("01010"), VISIBILITY_STORE_SAVED_LOCALLY, "a change is kept");
     end();
     redis_start(NULL, NULL);
     begin("outage", redis_socket());

@@ -21,7 +21,7 @@ static char state[400], prefix[] = "agenticore";
 static struct conf conf;
 
 /* A host on a machine of its own. */
-static struct sticky *host(const char *name, const char *path)
+static struct visibility_store *host(const char *name, const char *path)
 {
     static char at[400];
     snprintf(at, sizeof at, "%s", path);
@@ -31,14 +31,14 @@ static struct sticky *host(const char *name, const char *path)
         .show = {-1, -1, -1, -1, -1},
         .store = {.kind = CONF_REDIS, .path = at, .prefix = prefix},
     };
-    return sticky_new(&conf);
+    return visibility_store_new(&conf);
 }
 
 static const char *show_of(struct visibility v)
 {
     static char out[VISIBILITY_KEYS + 1];
     for (size_t i = 0; i < VISIBILITY_KEYS; i++)
-        out[i] = "-01"[*visibility_slot(&v, i) + 1];
+        out[i] = "-01"[*visibility_switch_at(&v, i) + 1];
     return out;
 }
 
@@ -46,31 +46,32 @@ static struct visibility shown(const char *bits)
 {
     struct visibility v;
     for (size_t i = 0; i < VISIBILITY_KEYS; i++)
-        *visibility_slot(&v, i) = bits[i] == '1' ? SHOW_ON : SHOW_OFF;
+        *visibility_switch_at(&v, i) = bits[i] == '1' ? SHOW_ON : SHOW_OFF;
     return v;
 }
 
-static const char *load(struct sticky *s, const char *agent)
+static const char *load(struct visibility_store *s, const char *agent)
 {
     struct tc_err err = {0};
     struct visibility v;
-    return sticky_load(s, agent, &v, &err) < 0 ? err_str(&err) : show_of(v);
+    return visibility_store_load(s, agent, &v, &err) < 0 ? err_format(&err) : show_of(v);
 }
 
 static struct tc_err err;
 
-static enum sticky_saved save(struct sticky *s, const char *agent, const char *bits)
+static enum visibility_store_result save(struct visibility_store *s, const char *agent,
+                                         const char *bits)
 {
     err = (struct tc_err){0};
-    return sticky_save(s, agent, shown(bits), &err);
+    return visibility_store_save(s, agent, shown(bits), &err);
 }
 
 static bool is_due(void *arg)
 {
-    return redis_retry_ms(sticky_redis(arg)) == 0;
+    return redis_reconnect_delay_ms(visibility_store_redis(arg)) == 0;
 }
 
-static void comes_back(struct sticky *s)
+static void comes_back(struct visibility_store *s)
 {
     redis_start(NULL, NULL);
     tap_wait(is_due, s, 20000);
@@ -80,10 +81,10 @@ static void comes_back(struct sticky *s)
 
 static void test_layout(void)
 {
-    struct sticky *const s = host("one", redis_socket());
+    struct visibility_store *const s = host("one", redis_socket());
     is_str(load(s, "main"), "00111", "nothing is stored: the defaults");
     is_str(redis_cli("keys '*'"), "", "asking stores nothing");
-    is_int(save(s, "main", "01101"), STICKY_SAVED, "saved: %s", err_str(&err));
+    is_int(save(s, "main", "01101"), STICKY_SAVED, "saved: %s", err_format(&err));
     is_str(redis_cli("hgetall " KEY "main"),
            "show_thinking\n0\nshow_tools\n1\nshow_text\n1\nshow_narration\n0\nshow_final\n1",
            "five fields, in order, 1 or 0");
@@ -94,25 +95,25 @@ static void test_layout(void)
     is_str(redis_cli("hlen " KEY "main"), "5", "deleted before it is written");
     is_str(load(s, "main"), "11111", "and read");
     is_str(load(s, NULL), "00111", "of no agent nothing is");
-    sticky_free(s);
+    visibility_store_free(s);
 }
 
 /* As agenticore writes and reads it. */
 static void test_both_sides(void)
 {
-    struct sticky *const s = host("one", redis_socket());
+    struct visibility_store *const s = host("one", redis_socket());
     redis_cli("del " KEY "main");
     redis_cli("hset " KEY
               "main show_thinking 1 show_tools 0 show_text 1 show_narration 1 show_final 0");
     is_str(load(s, "main"), "10110", "its change is seen here");
     save(s, "main", "11011");
     is_str(redis_cli("hmget " KEY "main show_text show_final"), "0\n1", "ours is seen there");
-    struct sticky *const other = host("two", redis_socket());
+    struct visibility_store *const other = host("two", redis_socket());
     is_str(load(other, "main"), "11011", "and on another machine");
     save(other, "main", "00000");
     is_str(load(s, "main"), "00000", "and back");
-    sticky_free(other);
-    sticky_free(s);
+    visibility_store_free(other);
+    visibility_store_free(s);
 }
 
 static void test_values(void)
@@ -128,7 +129,7 @@ static void test_values(void)
         {"show_thinking False show_tools no show_text off", "00000"},
         {"later_switch maybe", "00111"},
     };
-    struct sticky *const s = host("values", redis_socket());
+    struct visibility_store *const s = host("values", redis_socket());
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         redis_cli("del " KEY "v");
         redis_cli("hset " KEY "v %s", rows[i].fields);
@@ -136,7 +137,7 @@ static void test_values(void)
         is_str(load(s, "v"), rows[i].shown, "%s", rows[i].fields);
         conf.show[0] = -1;
     }
-    sticky_free(s);
+    visibility_store_free(s);
 }
 
 /* ---- what is not ours ---- */
@@ -149,23 +150,23 @@ static void test_foreign(void)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char name[20], before[200];
         snprintf(name, sizeof name, "odd%zu", i);
-        struct sticky *const s = host(name, redis_socket());
+        struct visibility_store *const s = host(name, redis_socket());
         redis_cli("del " KEY "odd");
         redis_cli("%s", rows[i]);
         snprintf(before, sizeof before, "%s", redis_cli("dump " KEY "odd"));
         is_str(load(s, "odd"), "00111", "%s: the defaults", rows[i]);
         is_int(save(s, "odd", "11111"), STICKY_FAILED, "nothing is saved");
-        has_str(err_str(&err), KEY "odd in Redis holds something else", "and it is told");
+        has_str(err_format(&err), KEY "odd in Redis holds something else", "and it is told");
         is_str(redis_cli("dump " KEY "odd"), before, "nor overwritten");
         is_str(load(s, "odd"), "00111", "the defaults stay");
-        sticky_free(s);
+        visibility_store_free(s);
     }
     redis_cli("del " KEY "odd");
-    struct sticky *const s = host("odd0", redis_socket());
+    struct visibility_store *const s = host("odd0", redis_socket());
     is_int(save(s, "odd", "11111"), STICKY_SAVED, "until the key is free");
     redis_cli("set " SAVED "odd rubbish");
     is_str(load(s, "odd"), "11111", "the second key is no condition");
-    sticky_free(s);
+    visibility_store_free(s);
 }
 
 /* Logged to a file: once. */
@@ -175,7 +176,7 @@ static void test_told_once(void)
     snprintf(path, sizeof path, "%s/log", tap_tmpdir());
     FILE *const f = fopen(path, "we");
     log_setup(LOG_TEXT, LOG_WARN, fileno(f));
-    struct sticky *const s = host("once", redis_socket());
+    struct visibility_store *const s = host("once", redis_socket());
     redis_cli("set " KEY "odd2 text");
     for (int i = 0; i < 5; i++)
         load(s, "odd2");
@@ -185,7 +186,7 @@ static void test_told_once(void)
     comes_back(s);
     for (int i = 0; i < 5; i++)
         load(s, "any");
-    sticky_free(s);
+    visibility_store_free(s);
     fclose(f);
     log_setup(LOG_TEXT, LOG_ERR, 2);
     size_t n;
@@ -201,92 +202,93 @@ static void test_told_once(void)
 
 static void test_away(void)
 {
-    struct sticky *s = host("away", redis_socket());
+    struct visibility_store *s = host("away", redis_socket());
     save(s, "main", "01010");
     redis_cli("hset " KEY "main show_thinking 1");
     is_str(load(s, "main"), "11010", "what is seen");
     redis_kill();
     is_str(load(s, "main"), "11010", "is what is known while it is away");
-    sticky_free(s);
+    visibility_store_free(s);
     s = host("away", redis_socket());
     is_str(load(s, "main"), "11010", "for the next host, too");
     is_str(load(s, "unknown"), "00111", "or the defaults");
-    is_int(save(s, "main", "11111"), STICKY_KEPT, "a change is kept");
-    has_str(err_str(&err), "Redis", "and told: %s", err_str(&err));
+    is_int(save(s, "main", "11111"), VISIBILITY_STORE_SAVED_LOCALLY, "a change is kept");
+    has_str(err_format(&err), "Redis", "and told: %s", err_format(&err));
     is_str(load(s, "main"), "11111", "it counts here");
-    sticky_free(s);
+    visibility_store_free(s);
     s = host("away", redis_socket());
     comes_back(s);
     is_str(redis_cli("hget " KEY "main show_narration"), "1", "(it was)");
     is_str(redis_cli("hget " KEY "main show_text"), "0", "Redis has not seen it");
-    sticky_merge(s);
+    visibility_store_sync(s);
     is_str(redis_cli("hvals " KEY "main"), "1\n1\n1\n1\n1", "but gets it when it is back");
     is_str(load(s, "main"), "11111", "it still counts");
     redis_cli("hset " KEY "main show_text 0");
     is_str(load(s, "main"), "11011", "and no longer than until the next change");
-    sticky_free(s);
+    visibility_store_free(s);
 }
 
 /* Two hosts change the same while only one of them sees Redis. */
 static void test_later_wins(void)
 {
-    struct sticky_row row = {.shown = shown("10101"), .unsaved = true};
-    struct sticky *s = host("there", redis_socket());
-    const int64_t before = (int64_t)(clock_wall() * 1000) - 5000;
+    struct visibility_row row = {.shown = shown("10101"), .unsaved = true};
+    struct visibility_store *s = host("there", redis_socket());
+    const int64_t before = (int64_t)(clock_wall_s() * 1000) - 5000;
     save(s, "both", "01010");
-    sticky_free(s);
+    visibility_store_free(s);
     s = host("here", redis_socket());
     row.saved_ms = before;
-    is_int(sticky_local_write(state, "both", &row, &err), 0, "an earlier change was not saved");
+    is_int(visibility_sqlite_write(state, "both", &row, &err), 0,
+           "an earlier change was not saved");
     is_str(load(s, "both"), "01010", "the later one of the other host stays");
     is_str(redis_cli("hvals " KEY "both"), "0\n1\n0\n1\n0", "also in Redis");
     row.saved_ms = before + 3600000;
-    is_int(sticky_local_write(state, "both", &row, &err), 0, "a later one was not saved");
-    sticky_merge(s);
+    is_int(visibility_sqlite_write(state, "both", &row, &err), 0, "a later one was not saved");
+    visibility_store_sync(s);
     is_str(load(s, "both"), "10101", "it stays");
     is_str(redis_cli("hvals " KEY "both"), "1\n0\n1\n0\n1", "also in Redis");
     redis_cli("hset " KEY "both show_tools 1");
     row.saved_ms = before;
-    is_int(sticky_local_write(state, "both", &row, &err), 0, "one whose rival has no time");
+    is_int(visibility_sqlite_write(state, "both", &row, &err), 0, "one whose rival has no time");
     is_str(load(s, "both"), "10101", "stays");
     redis_cli("del " KEY "both");
-    is_int(sticky_local_write(state, "both", &row, &err), 0, "one without a rival");
-    sticky_merge(s);
+    is_int(visibility_sqlite_write(state, "both", &row, &err), 0, "one without a rival");
+    visibility_store_sync(s);
     is_str(redis_cli("hvals " KEY "both"), "1\n0\n1\n0\n1", "stays");
-    sticky_free(s);
+    visibility_store_free(s);
 }
 
 static void test_readonly(void)
 {
-    struct sticky *const s = host("readonly", redis_socket());
+    struct visibility_store *const s = host("readonly", redis_socket());
     save(s, "main", "00000");
     redis_cli("replicaof 127.0.0.1 1");
     is_str(load(s, "main"), "00000", "a replica can be read");
-    is_int(save(s, "main", "11111"), STICKY_KEPT, "and not written");
-    has_str(err_str(&err), "READONLY", "which is told");
+    is_int(save(s, "main", "11111"), VISIBILITY_STORE_SAVED_LOCALLY, "and not written");
+    has_str(err_format(&err), "READONLY", "which is told");
     is_str(load(s, "main"), "11111", "it counts here");
     redis_cli("replicaof no one");
     tap_wait(is_due, s, 20000);
     is_str(load(s, "main"), "11111", "still");
     is_str(redis_cli("hvals " KEY "main"), "1\n1\n1\n1\n1", "and now there");
-    sticky_free(s);
+    visibility_store_free(s);
 }
 
 static void test_slow(void)
 {
-    struct sticky *const s = host("slow", redis_play());
+    struct visibility_store *const s = host("slow", redis_play());
     const int64_t began = clock_mono_ms();
     is_str(load(s, "main"), "00111", "a server that says nothing: the defaults");
     ok(clock_mono_ms() - began < REDIS_CALL_MS + 2000, "in time");
-    is_int(save(s, "main", "11111"), STICKY_KEPT, "a change is kept");
+    is_int(save(s, "main", "11111"), VISIBILITY_STORE_SAVED_LOCALLY, "a change is kept");
     is_str(load(s, "main"), "11111", "and counts");
     redis_plays((struct played){"-MISCONF no disk\r\n-MISCONF no disk\r\n", 36, false, false});
     tap_wait(is_due, s, 20000);
-    is_int(save(s, "main", "01111"), STICKY_KEPT, "MISCONF: kept");
+    is_int(save(s, "main", "01111"), VISIBILITY_STORE_SAVED_LOCALLY, "MISCONF: kept");
     redis_plays((struct played){":1\r\n:2\r\n", 8, false, false});
     tap_wait(is_due, s, 20000);
     is_str(load(s, "main"), "00111", "a reply that is no hash: the defaults");
-    sticky_free(s);
+    visibility_store_free(s);
     redis_play_end();
 }
 

@@ -29,7 +29,7 @@ static const char *show_of(struct visibility v)
 {
     static char out[VISIBILITY_KEYS + 1];
     for (size_t i = 0; i < VISIBILITY_KEYS; i++)
-        out[i] = "-01"[*visibility_slot(&v, i) + 1];
+        out[i] = "-01"[*visibility_switch_at(&v, i) + 1];
     return out;
 }
 
@@ -38,7 +38,7 @@ static struct visibility shown(const char *bits)
 {
     struct visibility v;
     for (size_t i = 0; i < VISIBILITY_KEYS; i++)
-        *visibility_slot(&v, i) = bits[i] == '1' ? SHOW_ON : SHOW_OFF;
+        *visibility_switch_at(&v, i) = bits[i] == '1' ? SHOW_ON : SHOW_OFF;
     return v;
 }
 
@@ -64,17 +64,17 @@ static const char *load(const char *agent)
 {
     struct tc_err err = {0};
     struct visibility v;
-    struct sticky *const s = sticky_new(&conf);
-    const int rc = sticky_load(s, agent, &v, &err);
-    sticky_free(s);
-    return rc < 0 ? err_str(&err) : show_of(v);
+    struct visibility_store *const s = visibility_store_new(&conf);
+    const int rc = visibility_store_load(s, agent, &v, &err);
+    visibility_store_free(s);
+    return rc < 0 ? err_format(&err) : show_of(v);
 }
 
-static enum sticky_saved save(const char *agent, const char *bits, struct tc_err *err)
+static enum visibility_store_result save(const char *agent, const char *bits, struct tc_err *err)
 {
-    struct sticky *const s = sticky_new(&conf);
-    const enum sticky_saved saved = sticky_save(s, agent, shown(bits), err);
-    sticky_free(s);
+    struct visibility_store *const s = visibility_store_new(&conf);
+    const enum visibility_store_result saved = visibility_store_save(s, agent, shown(bits), err);
+    visibility_store_free(s);
     return saved;
 }
 
@@ -85,7 +85,7 @@ static void test_round_trip(void)
     is_str(load("main"), "00111", "nothing stored: the defaults");
     is_str(load(NULL), "00111", "of no agent: too");
     ok(access(state, F_OK) < 0, "asking makes nothing");
-    is_int(save("main", "01101", &err), STICKY_SAVED, "saved: %s", err_str(&err));
+    is_int(save("main", "01101", &err), STICKY_SAVED, "saved: %s", err_format(&err));
     is_str(load("main"), "01101", "loaded");
     is_int(save("main", "10010", &err), STICKY_SAVED, "saved over it");
     is_str(load("main"), "10010", "loaded");
@@ -127,12 +127,12 @@ static void test_damage(void)
     tap_spew(at("visibility.db"), "no database at all, but long enough to be looked at", 51);
     ok(strstr(load("main"), "damaged: cannot be read"), "a damaged file is told: %s", load("main"));
     struct visibility v;
-    struct sticky *const s = sticky_new(&conf);
-    is_int(sticky_load(s, "main", &v, NULL), -1, "as a failure");
+    struct visibility_store *const s = visibility_store_new(&conf);
+    is_int(visibility_store_load(s, "main", &v, NULL), -1, "as a failure");
     is_str(show_of(v), "00111", "with what is configured");
-    sticky_free(s);
+    visibility_store_free(s);
     is_int(save("main", "01000", &err), STICKY_SAVED, "the next change heals it: %s",
-           err_str(&err));
+           err_format(&err));
     is_str(load("main"), "01000", "and is there");
     ok(access(at("visibility.db.damaged"), F_OK) == 0, "the damaged file is kept");
     tap_spew(at("visibility.db"), "", 0);

@@ -9,7 +9,7 @@
 
 /* n narration, f final, e error, u usage{turn}, d done, s start with session, c a sub-agent's
  * error; anything else is not valid. */
-static int toy_line(void *state, const struct dialect_out *out, const char *line, size_t len)
+static int toy_line(void *state, const struct dialect_sink *out, const char *line, size_t len)
 {
     (void)state;
     static const char letters[] = "nfeudsc";
@@ -47,7 +47,7 @@ static int toy_line(void *state, const struct dialect_out *out, const char *line
     default:
         ev.u.error.message = text;
     }
-    dialect_emit(out, &ev);
+    dialect_emit_draft(out, &ev);
     return 0;
 }
 
@@ -94,7 +94,7 @@ static void note_outcome(void *ctx, const struct event *outcome)
     snprintf(c->seen + len, sizeof c->seen - len, "%s(%s);", kind_name(outcome->kind),
              outcome->kind == TC_FINAL ? outcome->u.final.text : outcome->u.error.message);
     if (c->at_once)
-        turn_committed(c->turn);
+        turn_confirm_outcome(c->turn);
 }
 
 static struct turn *begin_committed(struct clerk *c)
@@ -110,22 +110,22 @@ static void test_commit(void)
     struct clerk c = {0};
     struct turn *t = begin_committed(&c);
     feed(t, "nhi\n");
-    ok(turn_is_told(t), "R26: nothing waits before the outcome");
+    ok(turn_is_flushed(t), "R26: nothing waits before the outcome");
     feed(t, "fdone\nu77\n");
     is_str(c.seen, "final(done);", "the outcome is to be kept");
-    ok(!turn_is_told(t) && turn_has_outcome(t), "and waits");
+    ok(!turn_is_flushed(t) && turn_has_outcome(t), "and waits");
     is_str(cast_log_text(&log_), "start(T) n(hi)", "nobody has it yet");
     end(t, STREAM_EOF, NULL);
     is_str(cast_log_text(&log_), "start(T) n(hi)", "nor what follows");
-    turn_committed(t);
-    ok(turn_is_told(t), "kept: it is told");
+    turn_confirm_outcome(t);
+    ok(turn_is_flushed(t), "kept: it is told");
     is_cast(t, "start(T) n(hi) final(done) usage(2) done(completed)", "in order");
     is_str(c.seen, "final(done);", "asked for once");
 
     c = (struct clerk){.at_once = true};
     t = begin_committed(&c);
     feed(t, "ebad\n");
-    turn_release(t);
+    turn_flush_held(t);
     is_str(cast_log_text(&log_), "start(T) error(-: bad)", "kept at once, told at once");
     end(t, STREAM_EOF, NULL);
     is_cast(t, "start(T) error(-: bad) done(error)", "an error that was kept");
@@ -148,7 +148,7 @@ static void test_plain(void)
     feed(t, "x\ndcompleted\nnlate\n");
     end(t, STREAM_EOF, NULL);
     is_str(turn_session_id(t), "s-1", "the session is known");
-    is_str(turn_result(t)->text.p, "two", "and the result");
+    is_str(turn_get_result(t)->text.p, "two", "and the result");
     ok(strlen(turn_id(t)) == 36 && turn_elapsed_ms(t) >= 0, "it has an id and a length");
     is_cast(t, "start(do it) n(one) n(two) final(two) usage(3) notice(late_event) done(completed)",
             "a turn that went well");
@@ -156,7 +156,7 @@ static void test_plain(void)
     t = begin(NULL);
     feed(t, "ss-1\nftail");
     ok(!turn_has_outcome(t), "a line without its end waits");
-    turn_feed_end(t);
+    turn_feed_eof(t);
     ok(turn_has_outcome(t), "until it is known to be the last");
     end(t, STREAM_EXIT, NULL);
     is_cast(t, "start(-) final(tail) done(completed)", "the last line without newline counts");
@@ -193,7 +193,7 @@ static void test_held(void)
     is_str(cast_log_text(&log_), "start(-)", "and not told");
     feed(t, "eworse\nflate\n");
     is_str(turn_held_error(t)->message, "bad", "the first one counts");
-    turn_release(t);
+    turn_flush_held(t);
     ok(!turn_held_error(t), "until it is released");
     has_str(cast_log_text(&log_), "error(-: bad) usage(1)", "with what came with it");
     end(t, STREAM_EOF, NULL);
@@ -203,7 +203,7 @@ static void test_held(void)
     t = begin(NULL);
     feed(t, "ss\ncchild\n");
     ok(!turn_has_outcome(t) && !turn_held_error(t), "a sub-agent's error is no outcome");
-    turn_release(t);
+    turn_flush_held(t);
     feed(t, "ebad\n");
     has_str(cast_log_text(&log_), "error(-: bad)", "after a release nothing is held");
     end(t, STREAM_EOF, NULL);
@@ -226,7 +226,7 @@ static void test_retry(void)
     feed(t, "ss-2\nntwo\nftwo\nuxxx\ndcompleted\n");
     end(t, STREAM_EOF, NULL);
     has_str(log_.notices.p, "once more\n", "the reason is told");
-    ok(!turn_result(t)->has_error, "the result knows no error");
+    ok(!turn_get_result(t)->has_error, "the result knows no error");
     is_cast(t,
             "start(q) n(one) n(behind) notice(retry) notice(restart) n(two) final(two) usage(3) "
             "done(completed)",
@@ -251,7 +251,7 @@ static void test_by_host(void)
     }
     struct turn *t = begin(NULL);
     feed(t, "ss\n");
-    turn_abandon(t);
+    turn_ignore_outcome(t);
     feed(t, "npartial\nfpartial\ndcompleted\nux\n");
     ok(!turn_has_outcome(t), "an abandoned stream gives no outcome");
     end(t, STREAM_TIMEOUT, NULL);
@@ -261,7 +261,7 @@ static void test_by_host(void)
             "an abandoned stream");
     t = begin(NULL);
     feed(t, "ss\nfgood\n");
-    turn_abandon(t);
+    turn_ignore_outcome(t);
     end(t, STREAM_TIMEOUT, NULL);
     is_cast(t, "start(-) final(good) done(completed)", "an outcome before that stands");
 }

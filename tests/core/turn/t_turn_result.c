@@ -6,34 +6,34 @@
 
 #include "tap/tap.h"
 
-static void feed_start(struct result *r)
+static void feed_start(struct turn_result *r)
 {
     struct event ev;
     event_init(&ev, TC_START);
     ev.meta.session_id = "s-1";
-    result_feed(r, &ev);
+    turn_result_feed(r, &ev);
 }
 
-static void feed_final(struct result *r, const char *text)
+static void feed_final(struct turn_result *r, const char *text)
 {
     struct event ev;
     event_init(&ev, TC_FINAL);
     ev.meta.session_id = "s-2";
     ev.u.final.text = text;
     ev.u.final.text_len = strlen(text);
-    result_feed(r, &ev);
+    turn_result_feed(r, &ev);
 }
 
-static void feed_error(struct result *r, const char *message, const char *code)
+static void feed_error(struct turn_result *r, const char *message, const char *code)
 {
     struct event ev;
     event_init(&ev, TC_ERROR);
     ev.u.error.message = message;
     ev.u.error.code = code;
-    result_feed(r, &ev);
+    turn_result_feed(r, &ev);
 }
 
-static void feed_usage(struct result *r, const char *scope, int64_t in, double cost)
+static void feed_usage(struct turn_result *r, const char *scope, int64_t in, double cost)
 {
     struct event ev;
     event_init(&ev, TC_USAGE);
@@ -42,10 +42,10 @@ static void feed_usage(struct result *r, const char *scope, int64_t in, double c
     ev.u.usage.output_tokens = 2;
     ev.u.usage.cost_usd = cost;
     ev.u.usage.model = "m \"x\"";
-    result_feed(r, &ev);
+    turn_result_feed(r, &ev);
 }
 
-static void feed_call(struct result *r, const char *args)
+static void feed_call(struct turn_result *r, const char *args)
 {
     struct event ev;
     event_init(&ev, TC_TOOL_CALL);
@@ -53,21 +53,21 @@ static void feed_call(struct result *r, const char *args)
     ev.u.tool_call.args = args;
     ev.u.tool_call.args_len = strlen(args);
     ev.u.tool_call.tool_use_id = "t";
-    result_feed(r, &ev);
+    turn_result_feed(r, &ev);
 }
 
-static void feed_done(struct result *r)
+static void feed_done(struct turn_result *r)
 {
     struct event ev;
     event_init(&ev, TC_DONE);
     ev.u.done.turns = 3;
-    result_feed(r, &ev);
+    turn_result_feed(r, &ev);
 }
 
-static void is_result(const struct result *r, const char *wanted, const char *what)
+static void is_result(const struct turn_result *r, const char *wanted, const char *what)
 {
     CLEANUP_BUF struct buf out = {0};
-    result_json(&out, r, 1234);
+    turn_result_append_json(&out, r, 1234);
     is_str(out.p, wanted, "%s", what);
     json_t *const parsed = json_loadb(out.p, out.len, 0, NULL);
     ok(parsed, "%s: valid JSON", what);
@@ -76,14 +76,14 @@ static void is_result(const struct result *r, const char *wanted, const char *wh
 
 static void test_many_calls(void)
 {
-    struct result r = {0};
+    struct turn_result r = {0};
     for (int i = 0; i < RESULT_TOOL_USES + 5; i++)
         feed_call(&r, "{}");
     is_int(r.n_tool_uses, RESULT_TOOL_USES, "as many calls as are kept");
     CLEANUP_BUF struct buf out = {0};
-    result_json(&out, &r, 0);
+    turn_result_append_json(&out, &r, 0);
     has_str(out.p, ",\"tool_uses_omitted\":5}", "the others are counted");
-    result_fini(&r);
+    turn_result_fini(&r);
     CLEANUP_BUF struct buf big = {0};
     buf_add_str(&big, "{\"a\":\"");
     for (int i = 0; i < 3 << 20; i++)
@@ -94,13 +94,13 @@ static void test_many_calls(void)
     feed_call(&r, "{}");
     is_int(r.n_omitted, 1, "nor is more kept than a few megabytes");
     is_int(r.n_tool_uses, 2, "a small one still fits");
-    result_fini(&r);
+    turn_result_fini(&r);
 }
 
 static void is_incomplete(const char *reason, const char *code, const char *detail,
                           const char *answer, const char *result, const char *error)
 {
-    struct result r = {0};
+    struct turn_result r = {0};
     struct event ev;
     CLEANUP_BUF struct buf json = {0};
     feed_start(&r);
@@ -109,17 +109,17 @@ static void is_incomplete(const char *reason, const char *code, const char *deta
     ev.u.done.reason = reason;
     ev.u.done.code = code;
     ev.u.done.detail = detail;
-    result_feed(&r, &ev);
-    result_json(&json, &r, 5);
+    turn_result_feed(&r, &ev);
+    turn_result_append_json(&json, &r, 5);
     json_t *const o = json_loads(json.p, 0, NULL);
     ok(json_is_boolean(json_object_get(o, "is_error")) &&
-           json_is_true(json_object_get(o, "is_error")) == result_is_error(&r) &&
-           result_is_error(&r) == (error != NULL),
+           json_is_true(json_object_get(o, "is_error")) == turn_result_is_error(&r) &&
+           turn_result_is_error(&r) == (error != NULL),
        "%s: is_error", reason);
     is_str(json_string_value(json_object_get(o, "result")), result, "%s: result", reason);
     is_str(json_string_value(json_object_get(o, "error")), error, "%s: error", reason);
     json_decref(o);
-    result_fini(&r);
+    turn_result_fini(&r);
 }
 
 static void test_incomplete(void)
@@ -138,7 +138,7 @@ static void test_incomplete(void)
 int main(void)
 {
     plan_lazy();
-    struct result r = {0};
+    struct turn_result r = {0};
     is_result(&r,
               "{\"result\":\"\",\"session_id\":\"\",\"cost_usd\":0,\"duration_ms\":1234,"
               "\"num_turns\":0,\"is_error\":false,\"usage\":{},\"tool_uses\":[]}",
@@ -158,7 +158,7 @@ int main(void)
               "\"tool_uses\":[{\"name\":\"Bash\",\"input\":{\"command\":\"df\"}},"
               "{\"name\":\"Bash\",\"input\":{}}]}",
               "a turn that went well");
-    result_fini(&r);
+    turn_result_fini(&r);
     feed_start(&r);
     feed_error(&r, "agent error", "agent_exit");
     is_result(&r,
@@ -167,19 +167,19 @@ int main(void)
               "\"tool_uses\":[],\"error\":\"agent error\"}",
               "a turn that failed");
     is_str(r.error_code.p, "agent_exit", "its code is kept");
-    result_fini(&r);
+    turn_result_fini(&r);
     feed_start(&r);
     feed_final(&r, "half an answer");
     struct event cancelled;
     event_init(&cancelled, TC_DONE);
     cancelled.u.done.reason = "cancelled";
-    result_feed(&r, &cancelled);
+    turn_result_feed(&r, &cancelled);
     is_result(&r,
               "{\"result\":\"half an answer\",\"session_id\":\"s-2\",\"cost_usd\":0,"
               "\"duration_ms\":1234,\"num_turns\":0,\"is_error\":false,\"usage\":{},"
               "\"tool_uses\":[],\"cancelled\":true}",
               "a turn that was cancelled is none that failed");
-    result_fini(&r);
+    turn_result_fini(&r);
     test_many_calls();
     test_incomplete();
     return 0;

@@ -25,10 +25,10 @@ static void check(const char *before, int64_t wanted, const char *what)
 {
     struct spent s = {.before = before ? xstrdup(before) : NULL};
     struct tc_usage u = usage_of(300, 40);
-    spent_count(&s, &u, "s-1");
+    usage_delta_count(&s, &u, "s-1");
     is_int(u.input_tokens, wanted, "%s", what);
     is_str(s.total, "s-1 300 40 5 -1 0", "%s: the totals are kept", what);
-    spent_fini(&s);
+    usage_delta_fini(&s);
 }
 
 static void test_count(void)
@@ -46,11 +46,11 @@ static void test_count(void)
     check("s-1", 300, "no counts");
     struct spent s = {.before = xstrdup("s-1 200 30 1 -1 0")};
     struct tc_usage u = usage_of(300, 40);
-    spent_count(&s, &u, "s-1");
+    usage_delta_count(&s, &u, "s-1");
     is_int(u.output_tokens, 10, "every count is a difference");
     is_int(u.cache_read_tokens, 4, "cached tokens, too");
     is_int(u.cache_write_tokens, -1, "what is not told stays so");
-    spent_fini(&s);
+    usage_delta_fini(&s);
 }
 
 /* One turn of session "s-1" with these totals, and how it is told. Returns what is to be kept. */

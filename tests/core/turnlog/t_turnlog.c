@@ -26,15 +26,15 @@ static void end(void)
 static void rounds(void)
 {
     for (int i = 0; i < 3; i++)
-        loop_once(loop, 0);
+        loop_run_once(loop, 0);
 }
 
 static struct turnlog_entry *run(const char *id)
 {
-    return turnlog_begin(turns, &(struct turnlog_spec){.id = id, .agent = "main"});
+    return turnlog_start_turn(turns, &(struct turnlog_spec){.id = id, .agent = "main"});
 }
 
-static struct event_box *box(enum tc_kind kind, uint64_t seq, const char *text)
+static struct shared_event *box(enum tc_kind kind, uint64_t seq, const char *text)
 {
     struct event ev;
     event_init(&ev, kind);
@@ -49,12 +49,12 @@ static struct event_box *box(enum tc_kind kind, uint64_t seq, const char *text)
         ev.u.error.message = text;
         ev.u.error.code = "broken";
     }
-    return event_box_new(&ev);
+    return shared_event_new(&ev);
 }
 
 static void add(struct turnlog_entry *e, enum tc_kind kind, uint64_t seq)
 {
-    turnlog_add(turns, e, box(kind, seq, "text"), false, NULL);
+    turnlog_append_event(turns, e, box(kind, seq, "text"), false, NULL);
 }
 
 static void add_many(struct turnlog_entry *e, uint64_t from, uint64_t to)
@@ -77,14 +77,14 @@ static void on_ready(void *ctx)
     f->told++;
     if (!f->leaves)
         return;
-    turnlog_unfollow(f->at);
+    turnlog_follower_free(f->at);
     f->at = NULL;
 }
 
 static void follow(struct follower *f, const char *id, uint64_t after, bool sees_all)
 {
     f->told = 0;
-    f->at = turnlog_follow(turns, id, after, sees_all, on_ready, f);
+    f->at = turnlog_follower_new(turns, id, after, sees_all, on_ready, f);
 }
 
 /* All there is now: "1 2 [3-4] 5 over"; a stripped event has a "'" behind it. Static. */
@@ -93,15 +93,15 @@ static const char *take(const struct follower *f)
     static char text[4096];
     size_t len = 0;
     struct turnlog_item item;
-    enum turnlog_step step;
+    enum turnlog_next_result step;
     *text = 0;
-    while ((step = turnlog_next(f->at, &item)) == TURNLOG_EVENT || step == TURNLOG_GAP) {
+    while ((step = turnlog_follower_next(f->at, &item)) == TURNLOG_EVENT || step == TURNLOG_GAP) {
         if (step == TURNLOG_GAP)
             len += (size_t)sprintf(text + len, "[%d-%d] ", (int)item.from, (int)item.to);
         else
             len += (size_t)sprintf(
                 text + len, "%d%s ", (int)item.seq,
-                strcmp(event_box_get(item.box)->u.narration.text, "less") == 0 ? "'" : "");
+                strcmp(shared_event_get(item.box)->u.narration.text, "less") == 0 ? "'" : "");
     }
     strcpy(text + len, step == TURNLOG_OVER ? "over" : "later");
     return text;
@@ -111,7 +111,7 @@ static void test_follow(void)
 {
     struct follower early = {0}, late = {0}, behind = {0}, gone = {.leaves = true};
     begin(&wide);
-    turnlog_wait(turns, &(struct turnlog_spec){.id = "t"});
+    turnlog_add_waiting(turns, &(struct turnlog_spec){.id = "t"});
     follow(&early, "t", 0, true);
     rounds();
     ok(early.at && !early.told && strcmp(take(&early), "later") == 0,
@@ -131,18 +131,18 @@ static void test_follow(void)
     is_str(take(&behind), "later", "nothing, behind all");
     ok(gone.told == 1 && !gone.at, "one leaves when it is told");
     add_many(e, 4, 5);
-    turnlog_unfollow(late.at);
+    turnlog_follower_free(late.at);
     rounds();
     is_int(late.told, 1, "who left before it was told is not");
     is_str(take(&early), "4 5 later", "the others are");
-    turnlog_end(turns, e);
+    turnlog_finish_turn(turns, e);
     rounds();
     is_str(take(&early), "over", "the end is told");
     is_int(early.told, 3, "as something new");
-    turnlog_unfollow(early.at);
-    turnlog_unfollow(behind.at);
-    ok(!turnlog_follow(turns, "none", 0, true, on_ready, &late), "no turn, no follower");
-    turnlog_unfollow(NULL);
+    turnlog_follower_free(early.at);
+    turnlog_follower_free(behind.at);
+    ok(!turnlog_follower_new(turns, "none", 0, true, on_ready, &late), "no turn, no follower");
+    turnlog_follower_free(NULL);
     end();
 }
 
@@ -152,16 +152,17 @@ static void test_hidden(void)
     begin(&wide);
     struct turnlog_entry *const e = run("t");
     add(e, TC_NARRATION, 1);
-    turnlog_add(turns, e, box(TC_NARRATION, 2, "secret"), true, NULL);
-    turnlog_add(turns, e, box(TC_NARRATION, 3, "more"), false, box(TC_NARRATION, 3, "less"));
-    turnlog_add(turns, e, box(TC_NARRATION, 4, "secret"), true, NULL);
+    turnlog_append_event(turns, e, box(TC_NARRATION, 2, "secret"), true, NULL);
+    turnlog_append_event(turns, e, box(TC_NARRATION, 3, "more"), false,
+                         box(TC_NARRATION, 3, "less"));
+    turnlog_append_event(turns, e, box(TC_NARRATION, 4, "secret"), true, NULL);
     follow(&all, "t", 0, true);
     follow(&some, "t", 0, false);
     is_str(take(&all), "1 2 3 4 later", "who sees all sees what is hidden, and nothing stripped");
     is_str(take(&some), "1 3' later", "who does not, neither");
-    turnlog_unfollow(all.at);
-    turnlog_unfollow(some.at);
-    turnlog_end(turns, e);
+    turnlog_follower_free(all.at);
+    turnlog_follower_free(some.at);
+    turnlog_finish_turn(turns, e);
     end();
 }
 
@@ -169,9 +170,9 @@ static void test_hidden(void)
 
 static size_t size_of_one(void)
 {
-    struct event_box *const b = box(TC_NARRATION, 1, "text");
-    const size_t size = event_box_size(b);
-    event_box_unref(b);
+    struct shared_event *const b = box(TC_NARRATION, 1, "text");
+    const size_t size = shared_event_size(b);
+    shared_event_unref(b);
     return size;
 }
 
@@ -195,11 +196,11 @@ static void test_gap(void)
        "it begins behind what is known");
     follow(&behind, "t", 99, true);
     is_str(take(&behind), "100 later", "who knows what is forgotten sees no gap");
-    turnlog_unfollow(from_start.at);
-    turnlog_unfollow(within.at);
-    turnlog_unfollow(behind.at);
-    turnlog_add(turns, e, box(TC_NARRATION, 101, "text"), false, NULL);
-    turnlog_end(turns, e);
+    turnlog_follower_free(from_start.at);
+    turnlog_follower_free(within.at);
+    turnlog_follower_free(behind.at);
+    turnlog_append_event(turns, e, box(TC_NARRATION, 101, "text"), false, NULL);
+    turnlog_finish_turn(turns, e);
     end();
 }
 
@@ -211,12 +212,12 @@ static void test_one_too_big(void)
     add_many(e, 1, 3);
     follow(&f, "t", 0, true);
     is_str(take(&f), "[1-2] 3 later", "the newest event stays, however big");
-    turnlog_end(turns, e);
+    turnlog_finish_turn(turns, e);
     is_str(take(&f), "over", "as long as somebody follows");
-    ok(turnlog_find(turns, "t"), "the turn, too");
-    turnlog_unfollow(f.at);
-    turnlog_end(turns, run("u"));
-    ok(!turnlog_find(turns, "t"), "and is forgotten then");
+    ok(turnlog_find_turn(turns, "t"), "the turn, too");
+    turnlog_follower_free(f.at);
+    turnlog_finish_turn(turns, run("u"));
+    ok(!turnlog_find_turn(turns, "t"), "and is forgotten then");
     end();
 }
 
@@ -228,10 +229,11 @@ static void test_bounds(void)
     for (int i = 0; i < 5; i++) {
         char id[] = "over0";
         id[4] = (char)('0' + i);
-        turnlog_end(turns, run(id));
+        turnlog_finish_turn(turns, run(id));
     }
     is_int(count(), 3, "so many turns that are over are known");
-    ok(!turnlog_find(turns, "over1") && turnlog_find(turns, "over2"), "the newest of them");
+    ok(!turnlog_find_turn(turns, "over1") && turnlog_find_turn(turns, "over2"),
+       "the newest of them");
     end();
 }
 
@@ -241,8 +243,8 @@ static int kept_of(const char *id, int all)
     struct follower f = {0};
     struct turnlog_item item = {0};
     follow(&f, id, 0, true);
-    const bool gap = turnlog_next(f.at, &item) == TURNLOG_GAP;
-    turnlog_unfollow(f.at);
+    const bool gap = turnlog_follower_next(f.at, &item) == TURNLOG_GAP;
+    turnlog_follower_free(f.at);
     return gap ? all - (int)item.to : all;
 }
 
@@ -253,31 +255,31 @@ static void test_shares(void)
         &(struct turnlog_limits){.turn_bytes = 1 << 20, .bytes = 100 * size_of_one(), .turns = 10});
     struct turnlog_entry *const first = run("first");
     add_many(first, 1, 60);
-    turnlog_end(turns, first);
+    turnlog_finish_turn(turns, first);
     struct turnlog_entry *const second = run("second");
     add_many(second, 1, 60);
-    ok(!turnlog_find(turns, "first") && turnlog_find(turns, "second"),
+    ok(!turnlog_find_turn(turns, "first") && turnlog_find_turn(turns, "second"),
        "of those that are over the oldest is forgotten for one that runs");
-    turnlog_end(turns, second);
+    turnlog_finish_turn(turns, second);
     follow(&f, "second", 0, true);
     struct turnlog_entry *const a = run("a"), *const b = run("b");
     add_many(a, 1, 500);
     ok(kept_of("second", 60) == 60 && kept_of("a", 500) < 40,
        "but not one that somebody follows: then it forgets of its own");
-    turnlog_unfollow(f.at);
+    turnlog_follower_free(f.at);
     add_many(b, 1, 500);
     add_many(a, 501, 1000);
     const int of_a = kept_of("a", 1000), of_b = kept_of("b", 500);
-    ok(!turnlog_find(turns, "second"), "which is forgotten when nobody does");
+    ok(!turnlog_find_turn(turns, "second"), "which is forgotten when nobody does");
     ok(of_a > 35 && of_a <= 50 && of_b > 35 && of_b <= 50, "two that run share: %d and %d events",
        of_a, of_b);
     struct turnlog_entry *const little = run("little");
     add_many(little, 1, 10);
-    turnlog_end(turns, little);
+    turnlog_finish_turn(turns, little);
     add_many(a, 1001, 1500);
     is_int(kept_of("little", 10), 10, "and leave half to those that are over");
-    turnlog_end(turns, a);
-    turnlog_end(turns, b);
+    turnlog_finish_turn(turns, a);
+    turnlog_finish_turn(turns, b);
     end();
 }
 
@@ -287,41 +289,42 @@ static void test_merge(void)
 {
     struct follower f = {0}, later = {0};
     begin(&wide);
-    turnlog_wait(turns, &(struct turnlog_spec){.id = "head"});
-    turnlog_wait(turns, &(struct turnlog_spec){.id = "tail"});
+    turnlog_add_waiting(turns, &(struct turnlog_spec){.id = "head"});
+    turnlog_add_waiting(turns, &(struct turnlog_spec){.id = "tail"});
     follow(&f, "tail", 0, true);
     struct turnlog_entry *const e = run("head");
     add_many(e, 1, 2);
-    turnlog_merge(turns, "tail", "head");
-    const struct turnlog_turn *const t = turnlog_find(turns, "tail");
-    ok(t->state == TURNLOG_MERGED && turnlog_is_over(t) && t->ended_ms, "merged");
+    turnlog_mark_merged(turns, "tail", "head");
+    const struct turnlog_turn *const t = turnlog_find_turn(turns, "tail");
+    ok(t->state == TURNLOG_MERGED && turnlog_turn_is_finished(t) && t->ended_ms, "merged");
     is_str(t->into, "head", "into another");
     rounds();
     is_str(take(&f), "1 2 later", "who followed it follows the other");
     follow(&later, "tail", 1, true);
     is_str(take(&later), "2 later", "as does who comes now");
-    turnlog_merge(turns, "none", "head");
-    turnlog_merge(turns, "head", "none");
-    turnlog_merge(turns, "head", "head");
-    ok(turnlog_find(turns, "head")->state == TURNLOG_RUNNING, "into nothing, nothing is merged");
-    turnlog_end(turns, e);
+    turnlog_mark_merged(turns, "none", "head");
+    turnlog_mark_merged(turns, "head", "none");
+    turnlog_mark_merged(turns, "head", "head");
+    ok(turnlog_find_turn(turns, "head")->state == TURNLOG_RUNNING,
+       "into nothing, nothing is merged");
+    turnlog_finish_turn(turns, e);
     is_str(take(&f), "over", "over with it");
-    turnlog_unfollow(f.at);
-    turnlog_unfollow(later.at);
-    turnlog_wait(turns, &(struct turnlog_spec){.id = "c"});
+    turnlog_follower_free(f.at);
+    turnlog_follower_free(later.at);
+    turnlog_add_waiting(turns, &(struct turnlog_spec){.id = "c"});
     follow(&f, "c", 0, true);
-    turnlog_cancel(turns, "c");
-    turnlog_cancel(turns, "none");
+    turnlog_mark_cancelled(turns, "c");
+    turnlog_mark_cancelled(turns, "none");
     rounds();
     ok(f.told == 1 && strcmp(take(&f), "over") == 0, "who follows one that is cancelled is told");
-    ok(turnlog_find(turns, "c")->state == TURNLOG_CANCELLED, "what it is");
+    ok(turnlog_find_turn(turns, "c")->state == TURNLOG_CANCELLED, "what it is");
     follow(&later, "c", 0, true);
     end();
     rounds();
     ok(strcmp(take(&f), "over") == 0 && strcmp(take(&later), "over") == 0,
        "for who still follows when all is forgotten it is over");
-    turnlog_unfollow(f.at);
-    turnlog_unfollow(later.at);
+    turnlog_follower_free(f.at);
+    turnlog_follower_free(later.at);
 }
 
 /* ---- the list ---- */
@@ -335,7 +338,7 @@ static bool add_one(void *ctx, const struct turnlog_turn *t)
 static unsigned count(void)
 {
     unsigned n = 0;
-    turnlog_each(turns, add_one, &n);
+    turnlog_each_turn(turns, add_one, &n);
     return n;
 }
 
@@ -356,10 +359,10 @@ static void on_changed(void *ctx, const struct turnlog_turn *t)
     struct watcher *const w = ctx;
     sprintf(w->text + strlen(w->text), "%s:%s%s ", t->spec.id, turnlog_state_name(t->state),
             t->works ? "+" : "");
-    turnlog_unwatch(w->other);
+    turnlog_watcher_free(w->other);
     w->other = NULL;
     if (w->leaves)
-        turnlog_unwatch(w->at);
+        turnlog_watcher_free(w->at);
 }
 
 static void test_watch(void)
@@ -371,18 +374,18 @@ static void test_watch(void)
     ended.at = turnlog_watch(turns, on_changed, &ended);
     ends.at = turnlog_watch(turns, on_changed, &ends);
     ends.other = ended.at;
-    last.at = turnlog_watch_ends(turns, on_changed, &last);
-    turnlog_wait(turns, &(struct turnlog_spec){.id = "a"});
+    last.at = turnlog_watch_finished(turns, on_changed, &last);
+    turnlog_add_waiting(turns, &(struct turnlog_spec){.id = "a"});
     struct turnlog_entry *const a = run("a");
     add(a, TC_START, 1);
     add(a, TC_REQUEST, 2);
     add(a, TC_FINAL, 3);
     add(a, TC_DONE, 4);
-    turnlog_end(turns, a);
+    turnlog_finish_turn(turns, a);
     struct turnlog_entry *const b = run("b");
     add(b, TC_ERROR, 1);
-    turnlog_end(turns, b);
-    turnlog_end(turns, run("c"));
+    turnlog_finish_turn(turns, b);
+    turnlog_finish_turn(turns, run("c"));
     is_str(stays.text, "a:waiting a:running a:running a:final b:running b:error c:running c:error ",
            "each change of a state, once, and what is asked");
     *stays.text = *ends.text = '\0';
@@ -396,15 +399,15 @@ static void test_watch(void)
     is_str(leaves.text, "a:waiting ", "one that leaves when it is told");
     is_str(ends.text, stays.text, "the others go on");
     is_str(ended.text, "", "one that another ended before it was told");
-    is_str(turnlog_find(turns, "b")->code, "broken", "an error has its code");
-    ok(!turnlog_find(turns, "c")->code, "one that just ended has none");
+    is_str(turnlog_find_turn(turns, "b")->code, "broken", "an error has its code");
+    ok(!turnlog_find_turn(turns, "c")->code, "one that just ended has none");
     char ids[8] = "";
-    turnlog_each(turns, add_id, ids);
+    turnlog_each_turn(turns, add_id, ids);
     is_str(ids, "cb", "the newest first, as far as it is wanted");
-    turnlog_unwatch(stays.at);
-    turnlog_unwatch(ends.at);
-    turnlog_unwatch(last.at);
-    turnlog_unwatch(NULL);
+    turnlog_watcher_free(stays.at);
+    turnlog_watcher_free(ends.at);
+    turnlog_watcher_free(last.at);
+    turnlog_watcher_free(NULL);
     end();
 }
 
@@ -414,10 +417,10 @@ static void test_known(void)
     char task[3000];
     memset(task, 'x', sizeof task - 1);
     task[sizeof task - 1] = 0;
-    turnlog_wait(turns, &(struct turnlog_spec){.id = "a", .owner = "ann", .task = task});
-    struct turnlog_entry *const e =
-        turnlog_begin(turns, &(struct turnlog_spec){.id = "a", .agent = "main", .owner = "bob"});
-    const struct turnlog_turn *const t = turnlog_find(turns, "a");
+    turnlog_add_waiting(turns, &(struct turnlog_spec){.id = "a", .owner = "ann", .task = task});
+    struct turnlog_entry *const e = turnlog_start_turn(
+        turns, &(struct turnlog_spec){.id = "a", .agent = "main", .owner = "bob"});
+    const struct turnlog_turn *const t = turnlog_find_turn(turns, "a");
     is_str(t->spec.owner, "ann", "what is known stays");
     is_str(t->spec.agent, "main", "the rest is added");
     ok(strlen(t->spec.task) <= 1000, "a message is cut");
@@ -428,14 +431,14 @@ static void test_known(void)
     sub.meta.parent_id = "call_1";
     sub.u.meta = &sub.meta;
     sub.u.final.text = "part";
-    turnlog_add(turns, e, event_box_new(&sub), false, NULL);
+    turnlog_append_event(turns, e, shared_event_new(&sub), false, NULL);
     ok(t->state == TURNLOG_RUNNING && t->last_seq == 1, "a sub-agent's outcome is not the turn's");
     add(e, TC_TOOL_CALL, 2);
     add(e, TC_FINAL, 3);
     ok(t->state == TURNLOG_FINAL && t->tools == 1 && t->last_seq == 3 && t->cost_usd < 0 &&
            t->ended_ms >= t->started_ms,
        "its own is, and calls are counted");
-    turnlog_end(turns, e);
+    turnlog_finish_turn(turns, e);
     end();
 }
 

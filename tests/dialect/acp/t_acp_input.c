@@ -80,7 +80,7 @@ static void test_new(void)
     is_str(talking_hear(&t, ANSWER("new", "{'sessionId':'s1','modes':{'currentModeId':'a'}}")),
            PROMPT, "then the prompt");
     is_str(talking_hear(&t, ANSWER("new", "{'sessionId':'s1'}")), "", "once");
-    ok(dialog_keeps_open(&t.dialog) && dialog_waits_for_end(&t.dialog),
+    ok(agent_input_keeps_stdin(&t.dialog) && agent_input_waits_for_eof(&t.dialog),
        "its stdin stays open, behind an interrupt, too");
 }
 

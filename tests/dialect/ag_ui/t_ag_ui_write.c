@@ -262,7 +262,7 @@ static struct event draft(enum tc_kind kind)
  * of arguments may be missing. */
 static void test_gaps(void)
 {
-    struct writing w;
+    struct writer_stream w;
     struct buf out = {0};
     struct event step = draft(TC_STEP), piece = draft(TC_PROGRESS), call = draft(TC_TOOL_CALL),
                  done = draft(TC_DONE);
@@ -276,10 +276,10 @@ static void test_gaps(void)
     call.u.tool_call.args = call.u.tool_call.args_raw = "{\"a\":1}";
     call.u.tool_call.args_len = call.u.tool_call.args_raw_len = 7;
     done.u.done.reason = "completed";
-    writing_init(&w, writer_find("ag-ui"), &(struct writer_conf){.framing = FRAMING_LINES});
+    writer_stream_init(&w, writer_find("ag-ui"), &(struct writer_conf){.framing = FRAMING_LINES});
     struct event *const all[] = {&step, &piece, &call, &piece, &done};
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-        writing_event(&w, &out, all[i]);
+        writer_stream_write(&w, &out, all[i]);
     const char *const why = ag_ui_rules(out.p, false);
     ok(!why, "bug 10: a step whose end was lost, arguments with a gap");
     if (why)
@@ -287,14 +287,14 @@ static void test_gaps(void)
     ok(strstr(out.p, "STEP_FINISHED") && !strstr(out.p, "a\\\":1"), "the gap is not made worse");
     const char *const first = strstr(out.p, "TOOL_CALL_START");
     ok(first && !strstr(first + 1, "TOOL_CALL_START"), "bug 12: a late piece starts no call anew");
-    writing_fini(&w);
+    writer_stream_fini(&w);
     buf_fini(&out);
 }
 
 /* A reader that asked for the run gets it under its own names, and no id of another run's. */
 static void test_names(void)
 {
-    struct writing w;
+    struct writer_stream w;
     struct buf out = {0};
     struct event start = draft(TC_START), said = draft(TC_NARRATION), call = draft(TC_TOOL_CALL),
                  result = draft(TC_TOOL_RESULT), done = draft(TC_DONE);
@@ -306,11 +306,11 @@ static void test_names(void)
     call.u.tool_call.tool_use_id = result.u.tool_result.tool_use_id = "c";
     call.u.tool_call.name = "t";
     done.u.done.reason = "completed";
-    writing_init(&w, writer_find("ag-ui"),
-                 &(struct writer_conf){.thread = "T", .run = "R", .parent_run = "P"});
+    writer_stream_init(&w, writer_find("ag-ui"),
+                       &(struct writer_conf){.thread = "T", .run = "R", .parent_run = "P"});
     struct event *const all[] = {&start, &said, &call, &result, &done};
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-        writing_event(&w, &out, all[i]);
+        writer_stream_write(&w, &out, all[i]);
     has_str(out.p, "\"threadId\":\"T\",\"runId\":\"R\",\"parentRunId\":\"P\"}\n",
             "a run has the names its reader gave");
     has_str(out.p, "\"RUN_FINISHED\",\"threadId\":\"T\",\"runId\":\"R\"", "to its end");
@@ -318,7 +318,7 @@ static void test_names(void)
     has_str(out.p, "\"TEXT_MESSAGE_CONTENT\",\"messageId\":\"R:m\"", "a message's id is the run's");
     has_str(out.p, "\"TOOL_CALL_END\",\"toolCallId\":\"R:c\"", "so is a call's");
     has_str(out.p, "\"messageId\":\"R:c-result\",\"toolCallId\":\"R:c\"", "and its result's");
-    writing_fini(&w);
+    writer_stream_fini(&w);
     buf_fini(&out);
 }
 
@@ -363,7 +363,7 @@ static void test_runs(void)
                  step = draft(TC_STEP), child = draft(TC_STEP), over = draft(TC_STEP),
                  resolved = draft(TC_REQUEST), result = draft(TC_TOOL_RESULT),
                  done = draft(TC_DONE);
-    struct writing w;
+    struct writer_stream w;
     CLEANUP_BUF struct buf out = {0};
     said.u.narration.text = "hi";
     said.u.narration.text_len = 2;
@@ -396,7 +396,7 @@ static void test_runs(void)
     result.u.tool_result.content = "done";
     result.u.tool_result.content_len = 4;
     done.u.done.reason = "completed";
-    writing_init(
+    writer_stream_init(
         &w, writer_find("ag-ui"),
         &(struct writer_conf){
             .protocol = "1.0", .thread = "T", .run = "R2", .scope = "R1", .parent_run = "R1"});
@@ -411,9 +411,9 @@ static void test_runs(void)
     struct event *const all[] = {&start, &said,  &call,     &step, &child, &usage,  &asked,
                                  &stop,  &start, &resolved, &over, &said,  &result, &done};
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-        writing_event(&w, &out, all[i]);
+        writer_stream_write(&w, &out, all[i]);
     check_runs(out.p);
-    writing_fini(&w);
+    writer_stream_fini(&w);
 }
 
 static void test_ends(void)
@@ -478,8 +478,8 @@ static void test_rest(void)
 int main(void)
 {
     plan_lazy();
-    for (size_t i = 0; dialect_at(i); i++)
-        test_recordings(dialect_at(i)->name);
+    for (size_t i = 0; dialect_get(i); i++)
+        test_recordings(dialect_get(i)->name);
     test_shuffled();
     test_text();
     test_calls();

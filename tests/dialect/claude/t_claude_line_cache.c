@@ -58,7 +58,7 @@ static bool is_undone(const struct json_memo *m, const char *line, size_t len)
 {
     struct arena arena = {0};
     size_t text_len;
-    const char *const text = json_unescape(&arena, m->raw, &text_len);
+    const char *const text = json_reader_unescape(&arena, m->raw, &text_len);
     const bool same = !m->raw.p || (lies_in(m->raw, line, len) &&
                                     str_equal((struct str){text, text_len},
                                               (struct str){m->text.p, m->text.len}));
@@ -70,8 +70,8 @@ static bool is_undone(const struct json_memo *m, const char *line, size_t len)
 static void compare(struct claude_shape *s, const char *line, size_t len)
 {
     struct claude_line plain;
-    const struct claude_line *const l = claude_shape_read(s, line, len);
-    const bool valid = claude_line_read(&plain, line, len, NULL) == 0;
+    const struct claude_line *const l = claude_line_cache_parse(s, line, len);
+    const bool valid = claude_line_parse(&plain, line, len, NULL) == 0;
     const bool same = valid ? l && is_same(l, &plain) && is_undone(&s->memo, line, len) : !l;
     compared++;
     known += l && l != &s->line;
@@ -100,11 +100,11 @@ static void test_recordings(void)
     for (size_t i = 0; i < found.gl_pathc; i++)
         compare_file(&s, found.gl_pathv[i]);
     globfree(&found);
-    claude_shape_fini(&s);
+    claude_line_cache_fini(&s);
     ok(compared > 1000, "%u lines of recordings", compared);
     ok(known > compared / 2, "%u of them had around the body what one before had", known);
     ok(passed_over > 200, "%u of them were a delta before but for two strings", passed_over);
-    is_int(undone > passed_over / 2, json_block_checks(), "%u strings were undone in passing",
+    is_int(undone > passed_over / 2, json_simd_can_unescape(), "%u strings were undone in passing",
            undone);
     is_int(different, 0, "and all are what a reading says");
 }
@@ -143,7 +143,7 @@ static void compare_changed(const char *first)
             compare(&s, changed.p, changed.len);
             compare(&s, changed.p, at);
         }
-    claude_shape_fini(&s);
+    claude_line_cache_fini(&s);
 }
 
 static void test_changed(void)
@@ -174,7 +174,7 @@ static void test_depth(void)
         compare(&s, line.p, line.len);
     }
     is_int(different, 0, "a body is as deep as it is in its line");
-    claude_shape_fini(&s);
+    claude_line_cache_fini(&s);
 }
 
 static void test_odd(void)
@@ -217,7 +217,7 @@ static void test_odd(void)
             compare(&s, lines[k], strlen(lines[k]));
         }
     is_int(different, 0, "nor what is odd, behind whatever it comes");
-    claude_shape_fini(&s);
+    claude_line_cache_fini(&s);
 }
 
 #define OF_KIND(kind, text)                                                                        \
@@ -237,7 +237,7 @@ static void test_kinds(void)
         compare(&s, lines[i % 4], strlen(lines[i % 4]));
     is_int(different, 0, "kinds of deltas take turns");
     is_int(passed_over, 30 - 3, "each is known from its second one on");
-    claude_shape_fini(&s);
+    claude_line_cache_fini(&s);
 }
 
 int main(void)

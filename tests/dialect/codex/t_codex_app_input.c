@@ -198,7 +198,7 @@ static void test_interrupt(void)
     talking_hear(&t, "{'method':'turn/completed','params':{'threadId':'th1','turn':{}}}");
     is_str(talking_interrupt(&t), "", "behind which there is nothing to interrupt");
     is_str(decide("1", false, 0), "refused", "or to answer");
-    ok(dialog_keeps_open(&t.dialog) && dialog_waits_for_end(&t.dialog),
+    ok(agent_input_keeps_stdin(&t.dialog) && agent_input_waits_for_eof(&t.dialog),
        "its stdin stays open, behind an interrupt, too");
 }
 

@@ -138,24 +138,24 @@ static void test_answer(void)
 /* What the writer makes of events that no Ethos said. */
 static void test_writer(void)
 {
-    struct writing w;
+    struct writer_stream w;
     struct writer_conf conf = {.model = "m"};
     struct buf out = {0};
     struct event ev;
-    writing_init(&w, writer_find("ethos"), &conf);
+    writer_stream_init(&w, writer_find("ethos"), &conf);
     event_init(&ev, TC_START);
-    writing_event(&w, &out, &ev);
+    writer_stream_write(&w, &out, &ev);
     event_init(&ev, TC_USAGE);
     ev.u.usage.scope = "turn";
     ev.u.usage.input_tokens = 10;
     ev.u.usage.cache_read_tokens = 4;
     ev.u.usage.cache_counted = 1;
     ev.u.usage.cost_usd = 1e21;
-    writing_event(&w, &out, &ev);
+    writer_stream_write(&w, &out, &ev);
     event_init(&ev, TC_DONE);
     ev.u.done.reason = "stopped";
     ev.u.done.code = "max_turns";
-    writing_event(&w, &out, &ev);
+    writer_stream_write(&w, &out, &ev);
     is_str(out.p,
            "{\"type\":\"run_start\",\"provider\":\"\",\"model\":\"m\",\"source\":\"global\"}\n"
            "{\"type\":\"usage\",\"inputTokens\":6,\"outputTokens\":0,\"estimatedCostUsd\":1e+21,"
@@ -167,14 +167,14 @@ static void test_writer(void)
     buf_reset(&out);
     event_init(&ev, TC_ERROR);
     ev.u.error.message = "no";
-    writing_event(&w, &out, &ev);
+    writer_stream_write(&w, &out, &ev);
     event_init(&ev, TC_DONE);
     ev.u.done.reason = "error";
     ev.u.done.turns = 3;
-    writing_event(&w, &out, &ev);
+    writer_stream_write(&w, &out, &ev);
     is_str(out.p, "{\"type\":\"error\",\"error\":\"no\",\"code\":\"llm_error\"}\n",
            "row 2-1: nothing follows an error");
-    writing_fini(&w);
+    writer_stream_fini(&w);
     buf_fini(&out);
 }
 

@@ -8,7 +8,7 @@ struct log {
     struct buf text;
 };
 
-static void on_frame(void *ctx, const struct sse_frame *f)
+static void on_frame(void *ctx, const struct sse_event *f)
 {
     struct log *const log = ctx;
     buf_printf(&log->text, "[%s|%s|%.*s]", f->event ? f->event : "", f->id ? f->id : "",
@@ -24,13 +24,13 @@ static void on_dropped(void *ctx, uint64_t bytes)
 static void check(const char *what, const char *stream, size_t cap, const char *wanted)
 {
     struct log log = {0};
-    struct sse sse = {.frame = on_frame, .dropped = on_dropped, .ctx = &log, .cap = cap};
+    struct sse_parser sse = {.frame = on_frame, .dropped = on_dropped, .ctx = &log, .cap = cap};
     const char *p = stream;
     for (const char *nl; (nl = strchr(p, '\n')); p = nl + 1)
-        sse_line(&sse, p, (size_t)(nl - p));
+        sse_feed_line(&sse, p, (size_t)(nl - p));
     if (*p)
-        sse_line(&sse, p, strlen(p));
-    sse_end(&sse);
+        sse_feed_line(&sse, p, strlen(p));
+    sse_flush(&sse);
     is_str(log.text.p ? log.text.p : "", wanted, "%s", what);
     sse_fini(&sse);
     buf_fini(&log.text);
@@ -69,11 +69,11 @@ static const struct {
 
 static void test_sniff(void)
 {
-    ok(sse_sniff("data: {}", 8), "data: is a stream of events");
-    ok(sse_sniff(": connected", 11), "so is a comment");
-    ok(sse_sniff("id: 1", 5) && sse_sniff("event: x", 8), "so are id and event");
-    ok(!sse_sniff("{\"data\":1}", 10), "JSON is not");
-    ok(!sse_sniff("", 0), "nothing is not");
+    ok(sse_is_first_line("data: {}", 8), "data: is a stream of events");
+    ok(sse_is_first_line(": connected", 11), "so is a comment");
+    ok(sse_is_first_line("id: 1", 5) && sse_is_first_line("event: x", 8), "so are id and event");
+    ok(!sse_is_first_line("{\"data\":1}", 10), "JSON is not");
+    ok(!sse_is_first_line("", 0), "nothing is not");
 }
 
 int main(void)

@@ -96,7 +96,7 @@ static void test_settled(void)
     struct reading r;
     reading_init(&r, "claude");
     reading_feed(&r, INIT TASKS("{'task_id':'a'}") SAID("m1", "a") SUCCESS("a") SAID("m2", "b"));
-    translate_settle(&r.t);
+    translator_settle(&r.t);
     reading_end(&r);
     told_is(&r, "[0 narration message ]0 [1 narration ]1 final message",
             "claude: an outcome that is held no longer ends the step that is open");

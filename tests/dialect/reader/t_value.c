@@ -16,13 +16,14 @@ static void test_line(void)
     struct str a = {0}, b = {0}, none = {0};
     const struct value_row rows[] = {{"a", &a}, {"b", &b}, {"none", &none}};
     const char line[] = "{\"b\": [1, 2],\"a\":1,\"none\":null,\"\\u0061\":\"x\"}";
-    is_int(value_line(line, strlen(line), VALUE_ROWS(rows)), 0, "a line of one object");
-    ok(value_is(a, "x"), "the last of several members wins, escaped keys count");
+    is_int(value_parse_line(line, strlen(line), VALUE_ROWS(rows)), 0, "a line of one object");
+    ok(value_equals(a, "x"), "the last of several members wins, escaped keys count");
     is_mem(b.p, b.len, "[1, 2]", 6, "a value is its slice");
     ok(!none.p, "null is absent");
-    is_int(value_line("{\"a\":1", 6, VALUE_ROWS(rows)), -1, "a cut line is refused");
-    is_int(value_line("{\"a\":1} x", 9, VALUE_ROWS(rows)), -1, "so is what follows an object");
-    is_int(value_line("[1]", 3, VALUE_ROWS(rows)), -1, "so is an array");
+    is_int(value_parse_line("{\"a\":1", 6, VALUE_ROWS(rows)), -1, "a cut line is refused");
+    is_int(value_parse_line("{\"a\":1} x", 9, VALUE_ROWS(rows)), -1,
+           "so is what follows an object");
+    is_int(value_parse_line("[1]", 3, VALUE_ROWS(rows)), -1, "so is an array");
 }
 
 static void test_meanings(void)
@@ -34,10 +35,10 @@ static void test_meanings(void)
     is_int(value_int(lit("\"7\""), -1), -1, "a string is no number");
     is_int(value_int((struct str){0}, -1), -1, "nor is what is absent");
     is_real(value_real(lit("0.25"), -1), 0.25, "a real one");
-    ok(value_true(lit("true")) && !value_true(lit("false")), "true and false");
+    ok(value_is_true(lit("true")) && !value_is_true(lit("false")), "true and false");
     is_str(value_json(&arena, lit("{ \"a\" : [ ] }"), NULL), "{\"a\":[]}", "compact JSON");
-    is_str(value_show(&arena, lit("\"x\""), NULL), "x", "a string is shown as its text");
-    is_str(value_show(&arena, lit("[ 1 ]"), NULL), "[1]", "anything else as JSON");
+    is_str(value_text_or_json(&arena, lit("\"x\""), NULL), "x", "a string is shown as its text");
+    is_str(value_text_or_json(&arena, lit("[ 1 ]"), NULL), "[1]", "anything else as JSON");
 }
 
 static void test_time(void)
@@ -54,10 +55,10 @@ static void test_time(void)
 static void test_rest(void)
 {
     static const char *const known[] = {"type", NULL};
-    is_str(value_rest(&arena, lit("{\"type\":1,\"n\":null,\"a\":{ },\"b\":\"x\"}"), known),
+    is_str(value_extra_except(&arena, lit("{\"type\":1,\"n\":null,\"a\":{ },\"b\":\"x\"}"), known),
            "{\"a\":{},\"b\":\"x\"}", "what is not known and not null");
-    ok(!value_rest(&arena, lit("{\"type\":1}"), known), "nothing left is NULL");
-    ok(!value_rest(&arena, lit("[1]"), known), "so is what is no object");
+    ok(!value_extra_except(&arena, lit("{\"type\":1}"), known), "nothing left is NULL");
+    ok(!value_extra_except(&arena, lit("[1]"), known), "so is what is no object");
 }
 
 int main(void)

@@ -191,11 +191,11 @@ static void test_log(void)
 /* What the writer makes of events that no Reasonix said. */
 static void test_writer(void)
 {
-    struct writing w;
+    struct writer_stream w;
     struct writer_conf conf = {.framing = FRAMING_SSE};
     struct buf out = {0};
     struct event ev;
-    writing_init(&w, writer_find("reasonix"), &conf);
+    writer_stream_init(&w, writer_find("reasonix"), &conf);
     event_init(&ev, TC_USAGE);
     ev.u.usage.scope = "call";
     ev.u.usage.input_tokens = 10;
@@ -203,7 +203,7 @@ static void test_writer(void)
     ev.u.usage.cache_counted = 0;
     ev.u.usage.output_tokens = 5;
     ev.u.usage.cost_usd = 0.0000001;
-    writing_event(&w, &out, &ev);
+    writer_stream_write(&w, &out, &ev);
     is_str(out.p,
            "data: {\"kind\":\"usage\",\"usage\":{\"promptTokens\":100,\"completionTokens\":5,"
            "\"totalTokens\":105,\"cacheHitTokens\":90,\"cacheMissTokens\":10,"
@@ -213,13 +213,13 @@ static void test_writer(void)
     buf_reset(&out);
     event_init(&ev, TC_ERROR);
     ev.u.error.message = "a < b";
-    writing_event(&w, &out, &ev);
+    writer_stream_write(&w, &out, &ev);
     event_init(&ev, TC_DONE);
     ev.u.done.reason = "error";
-    writing_event(&w, &out, &ev);
+    writer_stream_write(&w, &out, &ev);
     is_str(out.p, "data: {\"kind\":\"turn_done\",\"err\":\"a \\u003c b\"}\n\n",
            "an error is the err of turn_done");
-    writing_fini(&w);
+    writer_stream_fini(&w);
     buf_fini(&out);
 }
 

@@ -48,7 +48,7 @@ static const struct {
 };
 
 static const struct {
-    enum style style;
+    enum json_style style;
     const char *json, *wanted;
 } known[] = {
     {STYLE_GO, "{\"b\": \"<a&b>\", \"a\": 1.0}", "{\"b\":\"\\u003ca\\u0026b\\u003e\",\"a\":1.0}"},
@@ -61,10 +61,10 @@ static const struct {
      "\"caf\303\251 <&> \342\200\250 \\u0001\""},
 };
 
-static void check(enum style style, const char *json, const char *wanted, const char *who)
+static void check(enum json_style style, const char *json, const char *wanted, const char *who)
 {
     struct buf out = {0};
-    style_json(&out, style, json, strlen(json));
+    json_style_append_value(&out, style, json, strlen(json));
     is_str(out.p, wanted, "%s: %s", who, json);
     buf_fini(&out);
 }
@@ -72,13 +72,13 @@ static void check(enum style style, const char *json, const char *wanted, const 
 static void test_reals(void)
 {
     struct buf out = {0};
-    style_real(&out, STYLE_GO, 1e-7);
+    json_style_append_real(&out, STYLE_GO, 1e-7);
     buf_add_char(&out, ' ');
-    style_real(&out, STYLE_GO, 3);
+    json_style_append_real(&out, STYLE_GO, 3);
     buf_add_char(&out, ' ');
-    style_real(&out, STYLE_PYTHON, 50);
+    json_style_append_real(&out, STYLE_PYTHON, 50);
     buf_add_char(&out, ' ');
-    style_real(&out, STYLE_PYTHON, NAN);
+    json_style_append_real(&out, STYLE_PYTHON, NAN);
     is_str(out.p, "1e-7 3 50.0 null", "doubles of Go and Python, and what is not finite");
     buf_fini(&out);
 }
@@ -87,12 +87,12 @@ static void test_members(void)
 {
     struct buf out = {0};
     buf_add_char(&out, '{');
-    style_member_str(&out, STYLE_PYTHON, "s", "\303\251{");
-    style_member_int(&out, STYLE_PYTHON, "i", -3);
-    style_member_real(&out, STYLE_PYTHON, "r", 0.5);
-    style_member_bool(&out, STYLE_PYTHON, "b", true);
-    style_member_null(&out, STYLE_PYTHON, "n");
-    style_member_json(&out, STYLE_PYTHON, "j", "{\"a\":[1,2]}");
+    json_style_member_str(&out, STYLE_PYTHON, "s", "\303\251{");
+    json_style_member_int(&out, STYLE_PYTHON, "i", -3);
+    json_style_member_real(&out, STYLE_PYTHON, "r", 0.5);
+    json_style_member_bool(&out, STYLE_PYTHON, "b", true);
+    json_style_member_null(&out, STYLE_PYTHON, "n");
+    json_style_member_json(&out, STYLE_PYTHON, "j", "{\"a\":[1,2]}");
     buf_add_char(&out, '}');
     is_str(out.p,
            "{\"s\": \"\\u00e9{\", \"i\": -3, \"r\": 0.5, \"b\": true, \"n\": null, "
@@ -109,7 +109,7 @@ static void test_depth(void)
         buf_add_char(&in, '[');
     for (int i = 0; i < JSON_MAX_DEPTH; i++)
         buf_add_char(&in, ']');
-    style_json(&out, STYLE_JS, in.p, in.len);
+    json_style_append_value(&out, STYLE_JS, in.p, in.len);
     is_str(out.p, in.p, "a value as deep as the reader allows");
     buf_fini(&in);
     buf_fini(&out);

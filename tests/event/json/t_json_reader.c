@@ -9,9 +9,9 @@
 static bool valid(const char *text, size_t len)
 {
     struct json j;
-    json_start(&j, text, len);
-    json_skip(&j, NULL);
-    return json_finish(&j) == 0;
+    json_init(&j, text, len);
+    json_reader_skip(&j, NULL);
+    return json_reader_finish(&j) == 0;
 }
 
 static const char *const valid_texts[] = {
@@ -214,14 +214,14 @@ static int walk_nested(unsigned depth)
     for (unsigned i = 0; i < depth; i++)
         buf_add_str(&b, "]");
     struct json j;
-    json_start(&j, b.p, b.len);
+    json_init(&j, b.p, b.len);
     unsigned open = 0;
-    if (json_enter_array(&j))
-        for (open = 1; json_next_element(&j) && json_enter_array(&j);)
+    if (json_reader_enter_array(&j))
+        for (open = 1; json_reader_next_element(&j) && json_reader_enter_array(&j);)
             open++;
     for (; open > 1; open--)
-        json_next_element(&j);
-    return json_finish(&j);
+        json_reader_next_element(&j);
+    return json_reader_finish(&j);
 }
 
 static void test_depth(void)
@@ -245,28 +245,29 @@ static void test_walk(void)
     double r = 0;
     bool t = false;
     unsigned keys = 0, elements = 0;
-    json_start(&j, line, sizeof line - 1);
-    ok(json_enter_object(&j), "an object");
-    for (; json_next_key(&j, &key); keys++) {
+    json_init(&j, line, sizeof line - 1);
+    ok(json_reader_enter_object(&j), "an object");
+    for (; json_reader_next_key(&j, &key); keys++) {
         if (str_is(key, "n"))
-            json_read_int(&j, &n);
+            json_reader_read_int(&j, &n);
         else if (str_is(key, "s"))
-            json_read_string(&j, &s);
+            json_reader_read_string(&j, &s);
         else if (str_is(key, "o"))
-            json_skip(&j, &o);
+            json_reader_skip(&j, &o);
         else if (str_is(key, "r"))
-            json_read_real(&j, &r);
+            json_reader_read_real(&j, &r);
         else if (str_is(key, "t"))
-            json_read_bool(&j, &t);
+            json_reader_read_bool(&j, &t);
         else if (str_is(key, "e"))
-            ok(json_enter_object(&j) && !json_next_key(&j, &key), "an empty object ends at once");
-        else if (str_is(key, "l") && json_enter_array(&j))
-            for (; json_next_element(&j); elements++)
-                json_read_string(&j, &last);
+            ok(json_reader_enter_object(&j) && !json_reader_next_key(&j, &key),
+               "an empty object ends at once");
+        else if (str_is(key, "l") && json_reader_enter_array(&j))
+            for (; json_reader_next_element(&j); elements++)
+                json_reader_read_string(&j, &last);
         else
-            json_skip(&j, NULL);
+            json_reader_skip(&j, NULL);
     }
-    is_int(json_finish(&j), 0, "all of it was read");
+    is_int(json_reader_finish(&j), 0, "all of it was read");
     is_int(keys, 8, "every key was seen");
     is_int(n, -12, "integer");
     is_mem(s.p, s.len, "a\\nb", 4, "string, still escaped");
@@ -290,36 +291,36 @@ static void test_types(void)
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct json j;
-        json_start(&j, rows[i].text, strlen(rows[i].text));
-        is_int((int)json_peek(&j), (int)rows[i].type, "type of %s", rows[i].text);
+        json_init(&j, rows[i].text, strlen(rows[i].text));
+        is_int((int)json_reader_peek(&j), (int)rows[i].type, "type of %s", rows[i].text);
     }
 }
 
 static bool read_string(struct json *j)
 {
     struct str s = STR("kept");
-    const bool read = json_read_string(j, &s);
+    const bool read = json_reader_read_string(j, &s);
     return read || !str_is(s, "kept");
 }
 
 static bool read_int(struct json *j)
 {
     int64_t n = 77;
-    const bool read = json_read_int(j, &n);
+    const bool read = json_reader_read_int(j, &n);
     return read || n != 77;
 }
 
 static bool read_real(struct json *j)
 {
     double v = 77;
-    const bool read = json_read_real(j, &v);
+    const bool read = json_reader_read_real(j, &v);
     return read || v != 77;
 }
 
 static bool read_bool(struct json *j)
 {
     bool kept = true;
-    const bool read = json_read_bool(j, &kept);
+    const bool read = json_reader_read_bool(j, &kept);
     return read || !kept;
 }
 
@@ -327,7 +328,12 @@ static bool read_bool(struct json *j)
 static void test_mismatch(void)
 {
     static bool (*const readers[])(struct json *) = {
-        read_string, read_int, read_real, read_bool, json_enter_object, json_enter_array,
+        read_string,
+        read_int,
+        read_real,
+        read_bool,
+        json_reader_enter_object,
+        json_reader_enter_array,
     };
     static const struct {
         const char *value;
@@ -345,12 +351,14 @@ static void test_mismatch(void)
             const bool broken = *rows[i].value == 'x';
             struct json j;
             int64_t next = 0;
-            json_start(&j, line.p, line.len);
-            json_enter_array(&j);
-            json_next_element(&j);
+            json_init(&j, line.p, line.len);
+            json_reader_enter_array(&j);
+            json_reader_next_element(&j);
             ok(!readers[k](&j), "%s is refused by reader %d", rows[i].value, k);
-            ok((json_next_element(&j) && json_read_int(&j, &next)) == !broken, "and consumed");
-            ok(!json_next_element(&j) && json_finish(&j) == (broken ? -1 : 0), "to the end");
+            ok((json_reader_next_element(&j) && json_reader_read_int(&j, &next)) == !broken,
+               "and consumed");
+            ok(!json_reader_next_element(&j) && json_reader_finish(&j) == (broken ? -1 : 0),
+               "to the end");
         }
 }
 
@@ -378,22 +386,23 @@ static void test_numbers(void)
     for (size_t i = 0; i < sizeof ints / sizeof ints[0]; i++) {
         struct json j;
         int64_t v = 0;
-        json_start(&j, ints[i].text, strlen(ints[i].text));
-        const bool fits = json_read_int(&j, &v);
-        ok(fits == ints[i].fits && v == ints[i].value && json_finish(&j) == 0, "int of %s",
+        json_init(&j, ints[i].text, strlen(ints[i].text));
+        const bool fits = json_reader_read_int(&j, &v);
+        ok(fits == ints[i].fits && v == ints[i].value && json_reader_finish(&j) == 0, "int of %s",
            ints[i].text);
     }
     struct json j;
     double r = 0;
-    json_start(&j, "-0.1e1", 6);
-    ok(json_read_real(&j, &r) && r == -1.0, "real");
-    json_start(&j, "1e400", 5);
-    ok(!json_read_real(&j, &r) && r == -1.0 && json_finish(&j) == 0, "beyond a double: not read");
+    json_init(&j, "-0.1e1", 6);
+    ok(json_reader_read_real(&j, &r) && r == -1.0, "real");
+    json_init(&j, "1e400", 5);
+    ok(!json_reader_read_real(&j, &r) && r == -1.0 && json_reader_finish(&j) == 0,
+       "beyond a double: not read");
     CLEANUP_BUF struct buf digits = {0};
     for (int i = 0; i < 300; i++)
         buf_add_char(&digits, '1');
-    json_start(&j, digits.p, digits.len);
-    ok(json_read_real(&j, &r) && r > 1.1e299 && r < 1.2e299, "300 digits");
+    json_init(&j, digits.p, digits.len);
+    ok(json_reader_read_real(&j, &r) && r > 1.1e299 && r < 1.2e299, "300 digits");
 }
 
 static void test_errors_stick(void)
@@ -403,54 +412,56 @@ static void test_errors_stick(void)
     int64_t n = 0;
     bool t;
     double r;
-    json_start(&j, "{\"a\":x,\"b\":1}", 13);
-    json_enter_object(&j);
-    json_next_key(&j, &key);
-    json_skip(&j, &s);
+    json_init(&j, "{\"a\":x,\"b\":1}", 13);
+    json_reader_enter_object(&j);
+    json_reader_next_key(&j, &key);
+    json_reader_skip(&j, &s);
     ok(j.error && !s.p, "the error is told by nothing but json_finish");
     is_str(j.error, "expected a value", "it says what");
-    is_int((long long)json_offset(&j), 5, "and where");
-    ok(!json_next_key(&j, &key) && !json_next_element(&j) && !json_enter_object(&j) &&
-           !json_enter_array(&j) && !json_read_int(&j, &n) && !json_read_string(&j, &s) &&
-           !json_read_bool(&j, &t) && !json_read_real(&j, &r) && json_peek(&j) == JSON_AT_END,
+    is_int((long long)json_reader_offset(&j), 5, "and where");
+    ok(!json_reader_next_key(&j, &key) && !json_reader_next_element(&j) &&
+           !json_reader_enter_object(&j) && !json_reader_enter_array(&j) &&
+           !json_reader_read_int(&j, &n) && !json_reader_read_string(&j, &s) &&
+           !json_reader_read_bool(&j, &t) && !json_reader_read_real(&j, &r) &&
+           json_reader_peek(&j) == JSON_AT_END,
        "afterwards nothing is read");
     is_str(j.error, "expected a value", "the first error stays");
-    is_int((long long)json_offset(&j), 5, "and its place");
-    is_int(json_finish(&j), -1, "not JSON");
+    is_int((long long)json_reader_offset(&j), 5, "and its place");
+    is_int(json_reader_finish(&j), -1, "not JSON");
 }
 
 /* Reads everything, entering whatever can be entered; stops at the first error. */
 static void walk(struct json *j, unsigned depth)
 {
     struct str key, s;
-    if (depth < 8 && json_peek(j) == JSON_AT_OBJECT && json_enter_object(j)) {
-        while (json_next_key(j, &key))
+    if (depth < 8 && json_reader_peek(j) == JSON_AT_OBJECT && json_reader_enter_object(j)) {
+        while (json_reader_next_key(j, &key))
             walk(j, depth + 1);
-    } else if (depth < 8 && json_peek(j) == JSON_AT_ARRAY && json_enter_array(j)) {
-        while (json_next_element(j))
+    } else if (depth < 8 && json_reader_peek(j) == JSON_AT_ARRAY && json_reader_enter_array(j)) {
+        while (json_reader_next_element(j))
             walk(j, depth + 1);
-    } else if (!json_read_string(j, &s)) {
-        json_skip(j, NULL);
+    } else if (!json_reader_read_string(j, &s)) {
+        json_reader_skip(j, NULL);
     }
 }
 
 static bool read_key(struct json *j)
 {
     struct str key = STR("kept");
-    const bool found = json_next_key(j, &key);
+    const bool found = json_reader_next_key(j, &key);
     return found || !str_is(key, "kept");
 }
 
 static bool skip_value(struct json *j)
 {
     struct str slice = STR("kept");
-    json_skip(j, &slice);
+    json_reader_skip(j, &slice);
     return !str_is(slice, "kept");
 }
 
 static bool peek_value(struct json *j)
 {
-    return json_peek(j) != JSON_AT_END;
+    return json_reader_peek(j) != JSON_AT_END;
 }
 
 /* -1: the cursor has no error; else 1 if a reader still reads something or moves, 0 if none does.
@@ -458,8 +469,16 @@ static bool peek_value(struct json *j)
 static int reads_after_error(const struct json *j)
 {
     static bool (*const readers[])(struct json *) = {
-        read_string,      read_int, read_real,  read_bool,  json_enter_object,
-        json_enter_array, read_key, skip_value, peek_value, json_next_element,
+        read_string,
+        read_int,
+        read_real,
+        read_bool,
+        json_reader_enter_object,
+        json_reader_enter_array,
+        read_key,
+        skip_value,
+        peek_value,
+        json_reader_next_element,
     };
     if (!j->error)
         return -1;
@@ -467,7 +486,7 @@ static int reads_after_error(const struct json *j)
     for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++) {
         struct json copy = *j;
         read |= readers[i](&copy) || copy.p != j->p || copy.end != j->end;
-        read |= copy.error != j->error || json_finish(&copy) != -1;
+        read |= copy.error != j->error || json_reader_finish(&copy) != -1;
     }
     return read;
 }
@@ -486,7 +505,7 @@ static void test_nothing_after_an_error(void)
             memcpy(text, line, sizeof line);
             text[at] = *c;
             struct json j;
-            json_start(&j, text, sizeof line - 1);
+            json_init(&j, text, sizeof line - 1);
             walk(&j, 0);
             const int result = reads_after_error(&j);
             errors += result >= 0;
@@ -502,14 +521,15 @@ static void test_incomplete_walks(void)
 {
     struct json j;
     struct str key;
-    json_start(&j, "{\"a\":1}", 7);
-    json_enter_object(&j);
-    is_int(json_finish(&j), -1, "left inside an object");
-    json_start(&j, "[1]", 3);
-    ok(!json_enter_object(&j) && !json_next_key(&j, &key), "no members of what is no object");
-    is_int(json_finish(&j), 0, "and the line is valid");
-    json_start(&j, "1 ", 2);
-    is_int(json_finish(&j), -1, "nothing read");
+    json_init(&j, "{\"a\":1}", 7);
+    json_reader_enter_object(&j);
+    is_int(json_reader_finish(&j), -1, "left inside an object");
+    json_init(&j, "[1]", 3);
+    ok(!json_reader_enter_object(&j) && !json_reader_next_key(&j, &key),
+       "no members of what is no object");
+    is_int(json_reader_finish(&j), 0, "and the line is valid");
+    json_init(&j, "1 ", 2);
+    is_int(json_reader_finish(&j), -1, "nothing read");
 }
 
 /* The members from the first value on, as if what is in front of it had been read. */
@@ -519,12 +539,12 @@ static void test_inside(void)
     struct json j;
     struct str key = {0};
     int64_t n = 0;
-    json_start_inside(&j, rest, sizeof rest - 1);
-    ok(json_read_int(&j, &n) && n == 7, "the value that comes first");
-    ok(json_next_key(&j, &key) && str_is(key, "b"), "then the members behind it");
-    json_skip(&j, NULL);
-    ok(!json_next_key(&j, &key), "up to the end of what it is inside of");
-    is_int(json_finish(&j), 0, "which ends it all");
+    json_init_inside(&j, rest, sizeof rest - 1);
+    ok(json_reader_read_int(&j, &n) && n == 7, "the value that comes first");
+    ok(json_reader_next_key(&j, &key) && str_is(key, "b"), "then the members behind it");
+    json_reader_skip(&j, NULL);
+    ok(!json_reader_next_key(&j, &key), "up to the end of what it is inside of");
+    is_int(json_reader_finish(&j), 0, "which ends it all");
 }
 
 /* Whether the string at the front of the text ends where its first bar is. */
@@ -536,7 +556,7 @@ static bool ends_at_bar(const char *text)
     buf_add_str(&s, text);
     if (bar)
         s.p[close] = '"';
-    const char *const end = json_string_end(s.p, s.p + s.len);
+    const char *const end = json_reader_string_end(s.p, s.p + s.len);
     return bar ? end == s.p + close : !end;
 }
 

@@ -252,10 +252,10 @@ static void print_verdicts(void)
         CLEANUP_BUF struct buf compact = {0};
         struct json j;
         struct str value = {0};
-        json_start(&j, line, from_hex(line));
-        json_skip(&j, &value);
-        if (json_finish(&j) == 0)
-            json_compact(&compact, value);
+        json_init(&j, line, from_hex(line));
+        json_reader_skip(&j, &value);
+        if (json_reader_finish(&j) == 0)
+            json_reader_compact(&compact, value);
         puts(compact.len ? compact.p : "-");
     }
 }

@@ -11,7 +11,7 @@
 static void masks(const char *json, const char *wanted, const char *what)
 {
     CLEANUP_BUF struct buf out = {0};
-    redact_json(&out, (struct str){json, strlen(json)});
+    json_redact(&out, (struct str){json, strlen(json)});
     is_str(out.p, wanted, "%s", what);
     json_t *j = json_loads(out.p, JSON_DECODE_ANY, NULL);
     ok(j, "%s: still JSON", what);

@@ -216,20 +216,22 @@ static bool reads(uint32_t *random, struct json_memo *memo)
     struct arena arena = {0};
     struct json j;
     struct str key, value = {0};
-    json_start(&j, line.p, line.len);
+    json_init(&j, line.p, line.len);
     j.memo = next_random(random) % 2 ? memo : NULL;
-    bool good = json_enter_object(&j) && json_next_key(&j, &key) && json_read_string(&j, &value);
+    bool good = json_reader_enter_object(&j) && json_reader_next_key(&j, &key) &&
+                json_reader_read_string(&j, &value);
     good &= str_equal(value, (struct str){raw.p, raw.len});
     size_t len = 0;
-    const char *const got = json_unescape(&arena, value, &len);
+    const char *const got = json_reader_unescape(&arena, value, &len);
     good &= str_equal((struct str){got, len}, (struct str){text.p, text.len});
-    const struct buf *const known = json_memo_text(memo, value);
+    const struct buf *const known = json_reader_memo_text(memo, value);
     good &= !known || str_equal((struct str){known->p, known->len}, (struct str){text.p, text.len});
     in_memo += known != NULL;
-    json_memo_reset(memo);
-    good &= json_next_key(&j, &key) && str_is(key, "behind");
-    json_skip(&j, &value);
-    good &= str_is(value, "[\"it\",7]") && !json_next_key(&j, &key) && json_finish(&j) == 0;
+    json_reader_memo_reset(memo);
+    good &= json_reader_next_key(&j, &key) && str_is(key, "behind");
+    json_reader_skip(&j, &value);
+    good &= str_is(value, "[\"it\",7]") && !json_reader_next_key(&j, &key) &&
+            json_reader_finish(&j) == 0;
     arena_fini(&arena);
     if (!good)
         diag("%s", line.p);
@@ -244,7 +246,7 @@ static void test_strings(void)
     for (unsigned i = 0; i < 20000; i++)
         good += reads(&random, &memo);
     is_int(good, 20000, "strings of all kinds, at all places");
-    is_int(in_memo > 500, json_block_checks(), "%u were undone in passing", in_memo);
+    is_int(in_memo > 500, json_simd_can_unescape(), "%u were undone in passing", in_memo);
     buf_fini(&memo.text);
 }
 
@@ -255,7 +257,7 @@ static bool undoes(size_t len, size_t escape_at, const char *escape)
     memset(text, 'a', sizeof text);
     memset(out, '#', sizeof out);
     memcpy(text + escape_at, escape, strlen(escape));
-    const char *const stop = json_block_unescape(&to, text, text + len);
+    const char *const stop = json_simd_unescape(&to, text, text + len);
     const bool unit = escape[1] == 'u', none = stop == text && to == out;
     const bool done = unit ? stop == text + escape_at && to == out + escape_at
                            : stop == text + len && to == out + len - 1;
@@ -292,7 +294,7 @@ static bool fill_text(struct buf *text, uint32_t *random)
     }
     buf_add_char(text, '"');
     const char *const quote = text->p + --text->len;
-    return json_string_end(text->p, quote + 1) == quote;
+    return json_reader_string_end(text->p, quote + 1) == quote;
 }
 
 /* What it takes for valid is, and becomes what it stands for; what is valid it stops in only at
@@ -302,8 +304,8 @@ static bool checks(const struct buf *text, bool valid)
     struct arena arena = {0};
     size_t len;
     char out[4 * JSON_BLOCK + 1], *end = out;
-    const char *const stop = json_block_check(&end, text->p, text->p + text->len);
-    const char *const meant = json_unescape(&arena, (struct str){text->p, text->len}, &len);
+    const char *const stop = json_simd_unescape_checked(&end, text->p, text->p + text->len);
+    const char *const meant = json_reader_unescape(&arena, (struct str){text->p, text->len}, &len);
     const bool whole = stop == text->p + text->len;
     const bool same = whole && valid && (size_t)(end - out) == len && memcmp(out, meant, len) == 0;
     const bool may_stop = !valid || strncmp(stop, "\\u", 2) == 0;
@@ -316,7 +318,7 @@ static void test_check(void)
     CLEANUP_BUF struct buf text = {0};
     uint32_t random = 3;
     unsigned good = 0, valid = 0;
-    if (!json_block_checks()) {
+    if (!json_simd_can_unescape()) {
         skip(2, "this machine cannot check and undo at once");
         return;
     }
@@ -339,9 +341,9 @@ static void test_cut(void)
     unsigned valid = 0;
     for (size_t n = 0; n < sizeof line - 1; n++) {
         struct json j;
-        json_start(&j, line, n);
-        json_skip(&j, NULL);
-        valid += json_finish(&j) == 0;
+        json_init(&j, line, n);
+        json_reader_skip(&j, NULL);
+        valid += json_reader_finish(&j) == 0;
     }
     is_int(valid, 0, "a line that is cut is not valid, wherever it is");
 }
@@ -351,7 +353,7 @@ int main(void)
     const struct look looks[] = {
         {"parts of sixteen bytes", true, parts_stops, parts_find},
 #ifdef __x86_64__
-        {"AVX2", JSON_HAS_AVX2, json_avx2_stops, json_avx2_find},
+        {"AVX2", JSON_HAS_AVX2, json_avx2_stop_mask, json_avx2_find},
         {"AVX-512", JSON_HAS_AVX512, NULL, json_avx512_find},
 #endif
     };

@@ -38,18 +38,18 @@ static void test_unescape(void)
     for (size_t i = 0; i < sizeof unescape_rows / sizeof unescape_rows[0]; i++) {
         const char *const raw = unescape_rows[i].raw;
         size_t len = 99;
-        const char *const text = json_unescape(&a, (struct str){raw, strlen(raw)}, &len);
+        const char *const text = json_reader_unescape(&a, (struct str){raw, strlen(raw)}, &len);
         is_str(text, unescape_rows[i].text, "unescaped: %s", raw);
         is_int((long long)len, (long long)strlen(text), "its length");
     }
-    ok(json_unescape(&a, (struct str){0}, NULL) == NULL, "absent gives NULL");
+    ok(json_reader_unescape(&a, (struct str){0}, NULL) == NULL, "absent gives NULL");
     arena_fini(&a);
 }
 
 static void add_piece(struct buf *text, struct arena *a, struct str raw, uint16_t *pending)
 {
     size_t len;
-    const char *const piece = json_unescape_piece(a, raw, pending, &len);
+    const char *const piece = json_reader_unescape_piece(a, raw, pending, &len);
     buf_add(text, piece, len);
 }
 
@@ -71,14 +71,16 @@ static void test_pieces(void)
         add_piece(&text, &a, halves[i][1], &pending);
         buf_add(&both, halves[i][0].p, halves[i][0].len);
         buf_add(&both, halves[i][1].p, halves[i][1].len);
-        is_str(text.p, json_unescape(&a, (struct str){both.p, both.len}, NULL), "pieces of %s",
-               both.p);
+        is_str(text.p, json_reader_unescape(&a, (struct str){both.p, both.len}, NULL),
+               "pieces of %s", both.p);
         is_int(pending, 0, "nothing is pending");
     }
     uint16_t pending = 0;
-    is_str(json_unescape_piece(&a, STR("x\\ud83d"), &pending, NULL), "x", "a high one is kept");
+    is_str(json_reader_unescape_piece(&a, STR("x\\ud83d"), &pending, NULL), "x",
+           "a high one is kept");
     is_int(pending, 0xd83d, "until its low one comes");
-    ok(json_unescape_piece(&a, (struct str){0}, &pending, NULL) == NULL, "absent gives NULL");
+    ok(json_reader_unescape_piece(&a, (struct str){0}, &pending, NULL) == NULL,
+       "absent gives NULL");
     is_int(pending, 0xd83d, "and changes nothing");
     arena_fini(&a);
 }
@@ -90,22 +92,24 @@ static void test_memo(void)
     static const struct str good = STR("a text \\n of \\u00e4 and ä, more than one part");
     static const struct str plain = STR("a plain text of more than one part");
     struct json_memo m = {0};
-    ok(json_memo_text(&m, good) == NULL, "nothing is known yet");
-    ok(json_memo_take(&m, good) == json_block_checks(), "a string, where the machine can");
-    ok(!json_block_checks() ||
-           strcmp(json_memo_text(&m, good)->p, "a text \n of ä and ä, more than one part") == 0,
+    ok(json_reader_memo_text(&m, good) == NULL, "nothing is known yet");
+    ok(json_memo_decode(&m, good) == json_simd_can_unescape(), "a string, where the machine can");
+    ok(!json_simd_can_unescape() || strcmp(json_reader_memo_text(&m, good)->p,
+                                           "a text \n of ä and ä, more than one part") == 0,
        "is undone");
-    ok(json_memo_take(&m, plain) == json_block_checks(), "another one");
-    ok(!json_memo_text(&m, good), "and the first one is forgotten");
-    ok(!json_memo_text(&m, (struct str){plain.p, plain.len - 1}), "another slice is not known");
-    ok(!json_memo_text(&m, (struct str){0}), "nor is none");
-    json_memo_reset(&m);
-    ok(!json_memo_text(&m, plain), "forgotten");
-    ok(json_memo_take(&m, STR("")) == json_block_checks() && m.text.len == 0, "an empty one");
+    ok(json_memo_decode(&m, plain) == json_simd_can_unescape(), "another one");
+    ok(!json_reader_memo_text(&m, good), "and the first one is forgotten");
+    ok(!json_reader_memo_text(&m, (struct str){plain.p, plain.len - 1}),
+       "another slice is not known");
+    ok(!json_reader_memo_text(&m, (struct str){0}), "nor is none");
+    json_reader_memo_reset(&m);
+    ok(!json_reader_memo_text(&m, plain), "forgotten");
+    ok(json_memo_decode(&m, STR("")) == json_simd_can_unescape() && m.text.len == 0,
+       "an empty one");
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        ok(!json_memo_take(&m, (struct str){bad[i], strlen(bad[i])}) && !m.raw.p, "not valid: %zu",
-           i);
-    ok(!json_memo_take(&m, STR("\\ud83d")), "half of a character, which may go on");
+        ok(!json_memo_decode(&m, (struct str){bad[i], strlen(bad[i])}) && !m.raw.p,
+           "not valid: %zu", i);
+    ok(!json_memo_decode(&m, STR("\\ud83d")), "half of a character, which may go on");
     buf_fini(&m.text);
 }
 
@@ -114,15 +118,17 @@ static bool reads_alike(const struct buf *line, struct json_memo *m, struct str 
 {
     struct json with, without;
     struct str other = {0};
-    json_memo_reset(m);
-    json_start(&with, line->p, line->len);
-    json_start(&without, line->p, line->len);
+    json_reader_memo_reset(m);
+    json_init(&with, line->p, line->len);
+    json_init(&without, line->p, line->len);
     with.memo = m;
-    const bool good = json_enter_array(&with) && json_next_element(&with) &&
-                      json_read_string(&with, string) && !json_next_element(&with);
-    const bool same = json_enter_array(&without) && json_next_element(&without) &&
-                      json_read_string(&without, &other) && !json_next_element(&without);
-    return good == same && json_finish(&with) == json_finish(&without) && str_equal(*string, other);
+    const bool good = json_reader_enter_array(&with) && json_reader_next_element(&with) &&
+                      json_reader_read_string(&with, string) && !json_reader_next_element(&with);
+    const bool same = json_reader_enter_array(&without) && json_reader_next_element(&without) &&
+                      json_reader_read_string(&without, &other) &&
+                      !json_reader_next_element(&without);
+    return good == same && json_reader_finish(&with) == json_reader_finish(&without) &&
+           str_equal(*string, other);
 }
 
 #define LONG "a text that is longer than one block of sixty-four bytes, and has no quote in it "
@@ -151,7 +157,7 @@ static void test_memo_reading(void)
         buf_printf(&line, "[\"%s\"]", rows[i].text);
         ok(reads_alike(&line, &m, &string), "a memo changes nothing of what is read: %zu", i);
         is_int(string.p != NULL, rows[i].valid, "valid or not");
-        is_int(json_memo_text(&m, string) != NULL, rows[i].known && json_block_checks(),
+        is_int(json_reader_memo_text(&m, string) != NULL, rows[i].known && json_simd_can_unescape(),
                "known or not");
     }
     buf_fini(&m.text);
@@ -159,14 +165,14 @@ static void test_memo_reading(void)
 
 static void test_string_is(void)
 {
-    ok(json_string_is(STR("text"), "text"), "the same");
-    ok(json_string_is(STR("\\u0074e\\u0078t"), "text"), "the same, escaped");
-    ok(json_string_is(STR("a\\/b\\n"), "a/b\n"), "the same, short escapes");
-    ok(json_string_is(STR(""), ""), "both empty");
-    ok(!json_string_is(STR("texts"), "text"), "longer");
-    ok(!json_string_is(STR("tex"), "text"), "shorter");
-    ok(!json_string_is(STR("\\u0174ext"), "text"), "another character");
-    ok(!json_string_is((struct str){0}, ""), "absent is not empty");
+    ok(json_reader_string_is(STR("text"), "text"), "the same");
+    ok(json_reader_string_is(STR("\\u0074e\\u0078t"), "text"), "the same, escaped");
+    ok(json_reader_string_is(STR("a\\/b\\n"), "a/b\n"), "the same, short escapes");
+    ok(json_reader_string_is(STR(""), ""), "both empty");
+    ok(!json_reader_string_is(STR("texts"), "text"), "longer");
+    ok(!json_reader_string_is(STR("tex"), "text"), "shorter");
+    ok(!json_reader_string_is(STR("\\u0174ext"), "text"), "another character");
+    ok(!json_reader_string_is((struct str){0}, ""), "absent is not empty");
 }
 
 static void test_pointer(void)
@@ -199,12 +205,13 @@ static void test_pointer(void)
         {"a", NULL},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const struct str got = json_pointer(STR(doc), rows[i].pointer);
+        const struct str got = json_reader_pointer(STR(doc), rows[i].pointer);
         const char *const wanted = rows[i].value;
         is_mem(got.p, got.len, wanted, wanted ? strlen(wanted) : 0, "pointer %s", rows[i].pointer);
         ok(!got.p == !wanted, "there or not");
     }
-    is_int((long long)json_pointer(STR("[1]"), "").len, 3, "the empty pointer is the document");
+    is_int((long long)json_reader_pointer(STR("[1]"), "").len, 3,
+           "the empty pointer is the document");
 }
 
 static const struct {
@@ -234,15 +241,16 @@ static void test_compact(void)
     for (size_t i = 0; i < sizeof compact_rows / sizeof compact_rows[0]; i++) {
         const char *const value = compact_rows[i].value;
         size_t len;
-        const char *const text = json_compact_dup(&a, (struct str){value, strlen(value)}, &len);
+        const char *const text =
+            json_reader_compact_dup(&a, (struct str){value, strlen(value)}, &len);
         is_mem(text, len, compact_rows[i].compact, strlen(compact_rows[i].compact), "compact %s",
                value);
     }
     CLEANUP_BUF struct buf huge = {0};
     for (int i = 0; i < 400; i++)
         buf_add_char(&huge, '9');
-    is_str(json_compact_dup(&a, (struct str){huge.p, huge.len}, NULL), "null", "400 digits");
-    ok(json_compact_dup(&a, (struct str){0}, NULL) == NULL, "absent gives NULL");
+    is_str(json_reader_compact_dup(&a, (struct str){huge.p, huge.len}, NULL), "null", "400 digits");
+    ok(json_reader_compact_dup(&a, (struct str){0}, NULL) == NULL, "absent gives NULL");
     arena_fini(&a);
 }
 
@@ -276,7 +284,7 @@ static void test_repair(void)
         buf_add_str(&out, "kept");
         const struct str line = repair_rows[i].line;
         const char *const mended = repair_rows[i].mended;
-        is_int((long long)json_repair(&out, line.p, line.len), repair_rows[i].repairs,
+        is_int((long long)json_reader_repair(&out, line.p, line.len), repair_rows[i].repairs,
                "repairs of %s", line.p);
         is_str(out.p + 4, mended ? mended : "", "and the line");
     }

@@ -77,7 +77,7 @@ static bool has_said(struct server *s, const char *text)
 {
     const int64_t until = clock_mono_ms() + DEADLINE_MS;
     for (server_read(s); !strstr(s->said.p, text) && clock_mono_ms() < until; server_read(s))
-        loop_once(loop, 10);
+        loop_run_once(loop, 10);
     if (!strstr(s->said.p, text))
         diag("said: %s", s->said.p);
     return strstr(s->said.p, text) != NULL;
@@ -120,7 +120,7 @@ static struct got post(const struct proxy *proxy, const char *host, int port)
                 on_reply, &g);
     const int64_t until = clock_mono_ms() + DEADLINE_MS;
     while (!g.done && clock_mono_ms() < until)
-        loop_once(loop, 1000);
+        loop_run_once(loop, 1000);
     httpc_free(http);
     return g;
 }
@@ -179,7 +179,7 @@ static void test_refusal(struct server *proxyd)
                 on_reply, &g);
     const int64_t until = clock_mono_ms() + DEADLINE_MS;
     while (!g.done && clock_mono_ms() < until)
-        loop_once(loop, 1000);
+        loop_run_once(loop, 1000);
     is_int(g.outcome, HTTPC_NOT_SENT, "a proxy that refuses: surely not sent");
     is_int(g.status, 0, "its status is not the service's");
     is_int(g.retry_after_ms, -1, "nor is its Retry-After");
@@ -208,7 +208,7 @@ static void on_event(void *arg, enum websocket_event event, struct str text)
 static struct heard connect_to(const struct proxy *proxy, const char *host, int port,
                                struct tc_err *err)
 {
-    struct websocket *const w = websocket_new(
+    struct websocket_client *const w = websocket_new(
         loop, &(struct websocket_options){.connect_timeout_ms = 30000, .proxy = *proxy});
     struct heard h = {0};
     char url[256];
@@ -217,11 +217,11 @@ static struct heard connect_to(const struct proxy *proxy, const char *host, int 
         websocket_open(w, &(struct websocket_spec){.url = url}, on_event, &h, err);
     const int64_t until = clock_mono_ms() + DEADLINE_MS;
     while (c && !h.opens && !h.closes && clock_mono_ms() < until)
-        loop_once(loop, 1000);
+        loop_run_once(loop, 1000);
     if (h.opens)
         websocket_close(c);
     while (c && !h.closes && clock_mono_ms() < until)
-        loop_once(loop, 1000);
+        loop_run_once(loop, 1000);
     websocket_free(w);
     return h;
 }
@@ -249,7 +249,7 @@ static void test_websocket(struct server *proxyd)
     is_int(proxyd->said.len, before, "without the proxy");
     h = connect_to(&(struct proxy){.url = url_of("socks5", proxyd)}, "127.0.0.1", service.port,
                    &err);
-    ok(h.opens == 0 && strstr(err_str(&err), "proxy.url has to be http:"),
+    ok(h.opens == 0 && strstr(err_format(&err), "proxy.url has to be http:"),
        "through another kind of proxy none opens, and it is said why");
     stop_server(&service);
 }

@@ -18,7 +18,7 @@ static struct loop *loop;
 /* What came back, in its order: "name:status[=text] ". */
 static struct buf told;
 
-static void tell(void *ctx, enum record_status status, const char *text)
+static void tell(void *ctx, enum journal_status status, const char *text)
 {
     static const char *const names[] = {"done", "unchanged", "refused", "big", "full", "failed"};
     buf_printf(&told, "%s:%s%s%s ", (const char *)ctx, names[status], text ? "=" : "",
@@ -41,117 +41,122 @@ static const char *answers(void)
     return text;
 }
 
-static struct ledger *reopen(void)
+static struct journal_async *reopen(void)
 {
     struct tc_err err = {0};
-    struct ledger *const l = ledger_open(loop, dir, NULL, &err);
+    struct journal_async *const l = journal_async_open(loop, dir, NULL, &err);
     if (!l)
-        bail("%s", err_str(&err));
+        bail("%s", err_format(&err));
     return l;
 }
 
-static struct ledger *fresh(void)
+static struct journal_async *fresh(void)
 {
     static int n;
     snprintf(dir, sizeof dir, "%s/l%d", tap_tmpdir(), n++);
     return reopen();
 }
 
-static struct record_turn plain_turn(const char *id, const char *msg, bool waiting)
+static struct journal_turn plain_turn(const char *id, const char *msg, bool waiting)
 {
-    return (struct record_turn){.id = id,
-                                .agent = "a",
-                                .conv = "c",
-                                .source = "s",
-                                .msg_id = msg,
-                                .waiting = waiting,
-                                .prompt = "hello"};
+    return (struct journal_turn){.id = id,
+                                 .agent = "a",
+                                 .conv = "c",
+                                 .source = "s",
+                                 .msg_id = msg,
+                                 .waiting = waiting,
+                                 .prompt = "hello"};
 }
 
-static void add_turn(void *ctx, const struct record_turn *t)
+static void add_turn(void *ctx, const struct journal_turn *t)
 {
     buf_printf(ctx, "%s:%d:%s:%d ", t->id, t->waiting, t->prompt ? t->prompt : "-",
                (int)t->agent_pid);
 }
 
-static const char *open_turns(struct ledger *l)
+static const char *open_turns(struct journal_async *l)
 {
     static struct buf list;
     buf_reset(&list);
-    return ledger_open_turns(l, add_turn, &list) == RECORD_DONE && list.len ? list.p : "-";
+    return journal_async_list_open_turns(l, add_turn, &list) == JOURNAL_DONE && list.len ? list.p
+                                                                                         : "-";
 }
 
-static void add_row(void *ctx, const struct record_row *row)
+static void add_row(void *ctx, const struct journal_row *row)
 {
     buf_printf(ctx, "%d:%.*s:%d%s ", (int)row->seq, (int)row->body.len, row->body.p,
                (int)row->attempts, row->in_doubt ? "?" : "");
 }
 
-static const char *rows(struct ledger *l)
+static const char *rows(struct journal_async *l)
 {
     static struct buf list;
     buf_reset(&list);
-    return ledger_load(l, "tg", add_row, &list) == RECORD_DONE && list.len ? list.p : "-";
+    return journal_async_list_open_list_rows(l, "tg", add_row, &list) == JOURNAL_DONE && list.len
+               ? list.p
+               : "-";
 }
 
 static void test_turns(void)
 {
-    struct ledger *l = fresh();
+    struct journal_async *l = fresh();
     char id[] = "t1", prompt[] = "hello";
-    struct record_turn t = plain_turn(id, "m1", true);
+    struct journal_turn t = plain_turn(id, "m1", true);
     t.prompt = prompt;
-    ledger_admit(l, &t, SAYS("admit"));
+    journal_async_admit_turn(l, &t, SAYS("admit"));
     /* The caller's memory is the caller's again. */
     memset(id, 'x', 2);
     memset(prompt, 'x', 5);
     is_int((long long)told.len, 0, "nothing is told before the call returns");
     t = plain_turn("t2", "m1", true);
-    ledger_admit(l, &t, SAYS("again"));
+    journal_async_admit_turn(l, &t, SAYS("again"));
     is_str(answers(), "admit:done again:unchanged=t1 ", "a message is admitted once");
     is_str(open_turns(l), "t1:1:hello:0 ", "as it was given");
     t = plain_turn("t3", "m3", true);
-    ledger_admit(l, &t, NULL, NULL);
+    journal_async_admit_turn(l, &t, NULL, NULL);
     t = plain_turn("t4", NULL, true);
-    ledger_admit(l, &t, NULL, NULL);
+    journal_async_admit_turn(l, &t, NULL, NULL);
     char merged[] = "t3";
-    ledger_begin(l, "t1", "tg\nlog", (const char *const[]){merged}, 1, SAYS("begin"));
+    journal_async_begin(l, "t1", "tg\nlog", (const char *const[]){merged}, 1, SAYS("begin"));
     memset(merged, 'x', 2);
-    ledger_begin(l, "t1", NULL, NULL, 0, SAYS("again"));
-    ledger_cancel(l, "t4", SAYS("cancel"));
-    ledger_note_agent(l, &(struct record_turn){.id = "t1", .agent_pid = 42}, SAYS("note"));
+    journal_async_begin(l, "t1", NULL, NULL, 0, SAYS("again"));
+    journal_async_cancel(l, "t4", SAYS("cancel"));
+    journal_async_note_agent(l, &(struct journal_turn){.id = "t1", .agent_pid = 42}, SAYS("note"));
     is_str(answers(), "begin:done again:unchanged cancel:done note:done ", "in the order asked");
     is_str(open_turns(l), "t1:0:hello:42 ", "one runs, one was merged into it, one taken back");
-    ledger_close(l);
+    journal_async_close(l);
     is_str(answers(), "", "nobody is told twice");
 }
 
 static void test_rows(void)
 {
-    struct ledger *l = fresh();
-    const struct record_turn t = plain_turn("t1", "m1", false);
-    ledger_admit(l, &t, NULL, NULL);
+    struct journal_async *l = fresh();
+    const struct journal_turn t = plain_turn("t1", "m1", false);
+    journal_async_admit_turn(l, &t, NULL, NULL);
     char body[] = "end";
-    const struct record_target to[] = {{"tg", "c", {body, 3}}, {"slack", "c", {body, 3}}};
-    ledger_end_turn(l, &(struct record_outcome){.turn = "t1", .error = NULL, .targets = to, .n = 2},
-                    SAYS("end"));
+    const struct journal_target to[] = {{"tg", "c", {body, 3}}, {"slack", "c", {body, 3}}};
+    journal_async_end_turn(
+        l, &(struct journal_outcome){.turn = "t1", .error = NULL, .targets = to, .n = 2},
+        SAYS("end"));
     memset(body, 'x', 3);
-    ledger_end_turn(l, &(struct record_outcome){.turn = "t1", .error = NULL, .targets = to, .n = 2},
-                    SAYS("again"));
-    const struct record_request two[] = {{.turn = "t1", .lane = "c", .body = STR("a")},
-                                         {.turn = "t1", .lane = "c", .body = STR("b")}};
-    const int64_t first = ledger_add(l, "tg", two, 2, SAYS("add"));
+    journal_async_end_turn(
+        l, &(struct journal_outcome){.turn = "t1", .error = NULL, .targets = to, .n = 2},
+        SAYS("again"));
+    const struct journal_request two[] = {{.turn = "t1", .lane = "c", .body = STR("a")},
+                                          {.turn = "t1", .lane = "c", .body = STR("b")}};
+    const int64_t first = journal_async_add_requests(l, "tg", two, 2, SAYS("add"));
     is_str(answers(), "end:done again:unchanged add:done ", "a turn ends; requests are laid");
     char wanted[100];
     snprintf(wanted, sizeof wanted, "1:end:0 %d:a:0 %d:b:0 ", (int)first, (int)first + 1);
     is_str(rows(l), wanted, "under the numbers that were said");
-    const int64_t piece = ledger_expand(l, "tg", "t1", two, 1, SAYS("expand"));
-    ledger_start(l, piece, SAYS("start"));
+    const int64_t piece = journal_async_expand(l, "tg", "t1", two, 1, SAYS("expand"));
+    journal_async_start_attempt(l, piece, SAYS("start"));
     char next[] = "c";
-    const struct record_request one = {.turn = "t1", .lane = "c", .body = {next, 1}};
-    const struct record_settlement sent = {.verdict = RECORD_SENT, .requests = &one, .n = 1};
-    const int64_t after = ledger_settle(l, piece, &sent, SAYS("settle"));
+    const struct journal_request one = {.turn = "t1", .lane = "c", .body = {next, 1}};
+    const struct journal_settlement sent = {.verdict = JOURNAL_SENT, .requests = &one, .n = 1};
+    const int64_t after = journal_async_settle_row(l, piece, &sent, SAYS("settle"));
     next[0] = 'x';
-    ledger_start(l, piece, SAYS("again"));
+    journal_async_start_attempt(l, piece, SAYS("again"));
     ok(piece > first + 1 && after > piece, "numbers rise");
     is_str(answers(), "expand:done start:done settle:done again:unchanged ",
            "a row is known as soon as it was asked for");
@@ -159,92 +164,95 @@ static void test_rows(void)
              (int)first + 1);
     is_str(rows(l), wanted, "and what follows has its place");
     struct buf known = {0};
-    is_int(ledger_find_turn(l, "t1", add_turn, &known), RECORD_DONE, "the turn is known");
+    is_int(journal_async_list_open_find_turn(l, "t1", add_turn, &known), JOURNAL_DONE,
+           "the turn is known");
     has_str(known.p, "t1:0:", "though it has ended");
     buf_fini(&known);
-    ledger_fail_outcome(l, "slack", "t1", "no words", SAYS("fail"));
-    ledger_fail_outcome(l, "slack", "t1", "no words", SAYS("again"));
+    journal_async_fail_outcome(l, "slack", "t1", "no words", SAYS("fail"));
+    journal_async_fail_outcome(l, "slack", "t1", "no words", SAYS("again"));
     is_str(answers(), "fail:done again:unchanged ", "an outcome can fail");
-    ledger_start(l, first, NULL, NULL);
-    ledger_close(l);
+    journal_async_start_attempt(l, first, NULL, NULL);
+    journal_async_close(l);
     l = reopen();
     snprintf(wanted, sizeof wanted, "%d:c:0 %d:a:1? %d:b:0 ", (int)after, (int)first,
              (int)first + 1);
     is_str(rows(l), wanted, "after a restart, too");
-    ok(ledger_add(l, "tg", two, 1, SAYS("add")) > after, "no number is given again");
+    ok(journal_async_add_requests(l, "tg", two, 1, SAYS("add")) > after,
+       "no number is given again");
     is_str(answers(), "add:done ", "so it can be laid");
-    ledger_close(l);
+    journal_async_close(l);
 }
 
-static void see_bytes(void *ctx, const struct record_row *row)
+static void see_bytes(void *ctx, const struct journal_row *row)
 {
     buf_add(ctx, row->body.p, row->body.len);
 }
 
 static void test_bytes(void)
 {
-    struct ledger *const l = fresh();
-    const struct record_request r[] = {{.turn = "t", .lane = "c", .body = {"a\0b", 3}},
-                                       {.turn = "t", .lane = "c", .body = {NULL, 0}},
-                                       {.turn = "t", .lane = "c", .body = {"\0", 1}}};
-    ledger_add(l, "tg", r, 3, SAYS("add"));
+    struct journal_async *const l = fresh();
+    const struct journal_request r[] = {{.turn = "t", .lane = "c", .body = {"a\0b", 3}},
+                                        {.turn = "t", .lane = "c", .body = {NULL, 0}},
+                                        {.turn = "t", .lane = "c", .body = {"\0", 1}}};
+    journal_async_add_requests(l, "tg", r, 3, SAYS("add"));
     struct buf bytes = {0};
-    is_int(ledger_load(l, "tg", see_bytes, &bytes), RECORD_DONE, "what is read comes after");
+    is_int(journal_async_list_open_list_rows(l, "tg", see_bytes, &bytes), JOURNAL_DONE,
+           "what is read comes after");
     is_mem(bytes.p, bytes.len, "a\0b\0", 4, "what was asked before; bodies are any bytes");
     is_str(answers(), "add:done ", "and is told later");
     buf_fini(&bytes);
-    ledger_close(l);
+    journal_async_close(l);
 }
 
-static const char *recall(struct ledger *l, const char *turn)
+static const char *recall(struct journal_async *l, const char *turn)
 {
     static struct buf text;
     buf_reset(&text);
-    return ledger_recall(l, "tg", turn, &text) == RECORD_DONE ? text.p : "-";
+    return journal_async_get(l, "tg", turn, &text) == JOURNAL_DONE ? text.p : "-";
 }
 
 static void test_texts(void)
 {
-    struct ledger *const l = fresh();
-    ledger_put(l, "k", "v", SAYS("put"));
-    ledger_get(l, "k", SAYS("get"));
-    ledger_put(l, "k", "", NULL, NULL);
-    ledger_get(l, "k", SAYS("empty"));
-    ledger_put(l, "k", NULL, SAYS("remove"));
-    ledger_get(l, "k", SAYS("none"));
+    struct journal_async *const l = fresh();
+    journal_async_kv_put(l, "k", "v", SAYS("put"));
+    journal_async_kv_get(l, "k", SAYS("get"));
+    journal_async_kv_put(l, "k", "", NULL, NULL);
+    journal_async_kv_get(l, "k", SAYS("empty"));
+    journal_async_kv_put(l, "k", NULL, SAYS("remove"));
+    journal_async_kv_get(l, "k", SAYS("none"));
     is_str(answers(), "put:done get:done=v empty:done= remove:done none:unchanged ",
            "keys and values");
-    ledger_remember(l, "tg", "t1", "so far", SAYS("remember"));
+    journal_async_memory_put(l, "tg", "t1", "so far", SAYS("remember"));
     is_str(recall(l, "t1"), "so far", "a memory");
-    ledger_remember(l, "tg", "t1", NULL, SAYS("forget"));
+    journal_async_memory_put(l, "tg", "t1", NULL, SAYS("forget"));
     is_str(recall(l, "t1"), "-", "is forgotten");
     is_str(answers(), "remember:done forget:done ", "and that is told");
-    ledger_close(l);
+    journal_async_close(l);
 }
 
-static void put_another(void *ctx, enum record_status status, const char *text)
+static void put_another(void *ctx, enum journal_status status, const char *text)
 {
     (void)text;
-    if (status == RECORD_DONE)
-        ledger_put(ctx, "late", "yes", NULL, NULL);
+    if (status == JOURNAL_DONE)
+        journal_async_kv_put(ctx, "late", "yes", NULL, NULL);
 }
 
 static void test_close(void)
 {
-    struct ledger *l = fresh();
+    struct journal_async *l = fresh();
     for (int i = 0; i < 50; i++)
-        ledger_put(l, "k", i % 2 ? "odd" : "even", NULL, NULL);
-    ledger_put(l, "k", "last", put_another, l);
-    ledger_close(l);
+        journal_async_kv_put(l, "k", i % 2 ? "odd" : "even", NULL, NULL);
+    journal_async_kv_put(l, "k", "last", put_another, l);
+    journal_async_close(l);
     l = reopen();
-    ledger_get(l, "k", SAYS("k"));
-    ledger_get(l, "late", SAYS("late"));
+    journal_async_kv_get(l, "k", SAYS("k"));
+    journal_async_kv_get(l, "late", SAYS("late"));
     is_str(answers(), "k:done=last late:done=yes ", "all that was asked for is on disk");
     struct tc_err err = {0};
-    ok(!ledger_open(loop, dir, NULL, &err), "a second one there");
+    ok(!journal_async_open(loop, dir, NULL, &err), "a second one there");
     has_str(err.text, "is in use by process ", "is refused");
-    ledger_close(l);
-    ledger_close(NULL);
+    journal_async_close(l);
+    journal_async_close(NULL);
 }
 
 static void limit_file_size(rlim_t bytes)
@@ -258,58 +266,58 @@ static void limit_file_size(rlim_t bytes)
 /* An outcome that could not be written is told all the same: nobody may be told another one. */
 static void test_full_disk(void)
 {
-    struct ledger *l = fresh();
+    struct journal_async *l = fresh();
     static char big[300000];
     memset(big, 'x', sizeof big);
-    const struct record_target to = {"tg", "c", {big, sizeof big}};
+    const struct journal_target to = {"tg", "c", {big, sizeof big}};
     const char *const ids[] = {"t1", "t2", "t3"};
     for (size_t i = 0; i < 3; i++) {
-        const struct record_turn t = plain_turn(ids[i], NULL, false);
-        ledger_admit(l, &t, NULL, NULL);
+        const struct journal_turn t = plain_turn(ids[i], NULL, false);
+        journal_async_admit_turn(l, &t, NULL, NULL);
     }
     limit_file_size(200000);
-    ledger_end_turn(l,
-                    &(struct record_outcome){.turn = "t1", .error = NULL, .targets = &to, .n = 1},
-                    SAYS("t1"));
-    ledger_end_turn(
-        l, &(struct record_outcome){.turn = "t2", .error = "timeout", .targets = &to, .n = 1},
+    journal_async_end_turn(
+        l, &(struct journal_outcome){.turn = "t1", .error = NULL, .targets = &to, .n = 1},
+        SAYS("t1"));
+    journal_async_end_turn(
+        l, &(struct journal_outcome){.turn = "t2", .error = "timeout", .targets = &to, .n = 1},
         SAYS("t2"));
     is_str(answers(), "t1:full t2:full ", "two outcomes find no room");
     limit_file_size(RLIM_INFINITY);
-    ledger_put(l, "k", "v", NULL, NULL);
+    journal_async_kv_put(l, "k", "v", NULL, NULL);
     is_str(open_turns(l), "t3:0:hello:0 ", "with room those turns are over");
     is_str(rows(l), "-", "and nobody is told again");
-    ledger_close(l);
+    journal_async_close(l);
     l = reopen();
     limit_file_size(200000);
-    ledger_end_turn(l,
-                    &(struct record_outcome){.turn = "t3", .error = NULL, .targets = &to, .n = 1},
-                    SAYS("t3"));
+    journal_async_end_turn(
+        l, &(struct journal_outcome){.turn = "t3", .error = NULL, .targets = &to, .n = 1},
+        SAYS("t3"));
     is_str(answers(), "t3:full ", "the third finds none");
     limit_file_size(RLIM_INFINITY);
-    ledger_close(l);
+    journal_async_close(l);
     l = reopen();
     is_str(open_turns(l), "-", "the end of the host is another chance");
-    ledger_close(l);
+    journal_async_close(l);
 }
 
 /* The limits are applied once a minute, as long as there is work. */
 static void test_upkeep(void)
 {
     clock_fake(1000, 1800000000);
-    struct ledger *const l = fresh();
-    const struct record_request r = {
+    struct journal_async *const l = fresh();
+    const struct journal_request r = {
         .turn = "t", .lane = "c", .max_age_ms = 1000, .body = STR("a")};
-    ledger_add(l, "tg", &r, 1, NULL, NULL);
+    journal_async_add_requests(l, "tg", &r, 1, NULL, NULL);
     is_str(rows(l), "1:a:0 ", "a row, and the limits were applied with it");
     clock_fake_advance(59 * 1000);
-    ledger_put(l, "k", "v", NULL, NULL);
+    journal_async_kv_put(l, "k", "v", NULL, NULL);
     is_str(rows(l), "1:a:0 ", "a row that is too old stays for a while");
     clock_fake_advance(1000);
-    ledger_put(l, "k", "v", NULL, NULL);
+    journal_async_kv_put(l, "k", "v", NULL, NULL);
     is_str(rows(l), "-", "and is gone in time");
-    ledger_close(l);
-    clock_unfake();
+    journal_async_close(l);
+    clock_fake_end();
 }
 
 int main(void)

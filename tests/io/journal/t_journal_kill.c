@@ -77,9 +77,9 @@ static void tell(int fd, const char *line)
         _exit(3);
 }
 
-static void must(enum record_status status)
+static void must(enum journal_status status)
 {
-    if (status != RECORD_DONE && status != RECORD_UNCHANGED)
+    if (status != JOURNAL_DONE && status != JOURNAL_NO_CHANGE)
         _exit(4);
 }
 
@@ -115,16 +115,16 @@ static struct turn take_message(struct host *h, bool waiting)
     snprintf(t.id, sizeof t.id, "t%d-r%d", t.message, h->run);
     snprintf(msg, sizeof msg, "m%d-r%d", t.message, h->run);
     snprintf(also, sizeof also, "c%d", t.message);
-    must(journal_admit(h->j,
-                       &(struct record_turn){.id = t.id,
-                                             .agent = "a",
-                                             .conv = lane_of(t.message),
-                                             .source = "s",
-                                             .msg_id = msg,
-                                             .also = also,
-                                             .waiting = waiting,
-                                             .prompt = "hello"},
-                       NULL));
+    must(journal_admit_turn(h->j,
+                            &(struct journal_turn){.id = t.id,
+                                                   .agent = "a",
+                                                   .conv = lane_of(t.message),
+                                                   .source = "s",
+                                                   .msg_id = msg,
+                                                   .also = also,
+                                                   .waiting = waiting,
+                                                   .prompt = "hello"},
+                            NULL));
     snprintf(line, sizeof line, "%d\n", t.message);
     tell(h->acks, line);
     reached(h, "after-ack");
@@ -145,9 +145,9 @@ static struct turn begin_turn(struct host *h)
         other = take_message(h, true);
         merged[0] = other.id;
     } else if (luck == 1) {
-        must(journal_cancel(h->j, take_message(h, true).id));
+        must(journal_cancel_turn(h->j, take_message(h, true).id));
     }
-    must(journal_begin(h->j, t.id, NULL, merged, luck == 0));
+    must(journal_begin_turn(h->j, t.id, NULL, merged, luck == 0));
     return t;
 }
 
@@ -155,22 +155,22 @@ static void work_on(struct host *h, const struct turn *t, int step)
 {
     char body[64];
     snprintf(body, sizeof body, "note %d 0", step);
-    const struct record_request r = {
+    const struct journal_request r = {
         .turn = t->id, .lane = lane_of(t->message), .body = {body, strlen(body)}};
     for (int c = 0; c < CONNS; c++) {
-        must(journal_remember(h->j, conns[c], t->id, body));
-        must(journal_add(h->j, conns[c], &r, 1, take_seqs(h, 1)));
+        must(journal_memory_put(h->j, conns[c], t->id, body));
+        must(journal_add_requests(h->j, conns[c], &r, 1, take_seqs(h, 1)));
     }
 }
 
 static void finish(struct host *h, const char *id, const char *error)
 {
     const struct str body = error ? STR("error") : STR("final");
-    struct record_target to[CONNS];
+    struct journal_target to[CONNS];
     for (int c = 0; c < CONNS; c++)
-        to[c] = (struct record_target){conns[c], lane_of(message_of(id)), body};
+        to[c] = (struct journal_target){conns[c], lane_of(message_of(id)), body};
     must(journal_end_turn(
-        h->j, &(struct record_outcome){.turn = id, .error = error, .targets = to, .n = CONNS},
+        h->j, &(struct journal_outcome){.turn = id, .error = error, .targets = to, .n = CONNS},
         take_seqs(h, CONNS)));
 }
 
@@ -186,14 +186,14 @@ struct letters {
     int n;
 };
 
-static void copy_row(void *ctx, const struct record_row *row)
+static void copy_row(void *ctx, const struct journal_row *row)
 {
     struct letters *const all = ctx;
     if (all->n == AHEAD)
         return;
     struct letter *const l = &all->at[all->n++];
     l->seq = row->seq;
-    l->outcome = row->kind == RECORD_OUTCOME;
+    l->outcome = row->kind == JOURNAL_OUTCOME;
     l->in_doubt = row->in_doubt;
     snprintf(l->conn, sizeof l->conn, "%s", row->conn);
     snprintf(l->lane, sizeof l->lane, "%s", row->lane);
@@ -204,20 +204,20 @@ static void copy_row(void *ctx, const struct record_row *row)
 static void expand(struct host *h, const struct letter *l)
 {
     char bodies[3][32];
-    struct record_request pieces[3];
+    struct journal_request pieces[3];
     const size_t n = 1 + (size_t)message_of(l->turn) % 3;
     for (size_t i = 0; i < n; i++) {
         snprintf(bodies[i], sizeof bodies[i], "%.8s %zu 0", l->body, i + 1);
-        pieces[i] = (struct record_request){
+        pieces[i] = (struct journal_request){
             .turn = l->turn, .lane = l->lane, .body = {bodies[i], strlen(bodies[i])}};
     }
-    const struct record_settlement s = {.verdict = RECORD_SENT, .requests = pieces, .n = n};
+    const struct journal_settlement s = {.verdict = JOURNAL_SENT, .requests = pieces, .n = n};
     must(journal_settle_outcome(h->j, l->conn, l->turn, &s, take_seqs(h, n)));
 }
 
 /* What comes of a request, and what body (or "") stands in its place afterwards. */
 struct fate {
-    enum record_verdict verdict;
+    enum journal_result verdict;
     bool in_doubt;
     char next[32];
 };
@@ -225,14 +225,14 @@ struct fate {
 /* The service takes it, or answers 503, or takes it and the answer is lost, or refuses it. */
 static struct fate deliver(struct host *h, const struct letter *l)
 {
-    struct fate f = {.verdict = RECORD_RETRY};
+    struct fate f = {.verdict = JOURNAL_RETRY};
     char slot[9] = "";
     int piece = 0, fallback = 0;
     sscanf(l->body, "%8s %d %d", slot, &piece, &fallback);
     const int luck = rand() % 100;
     if (luck < 3)
         return f;
-    f.verdict = RECORD_FAIL;
+    f.verdict = JOURNAL_FAIL;
     if (luck < 7 && !fallback)
         snprintf(f.next, sizeof f.next, "%s %d 1", slot, piece);
     if (luck < 8)
@@ -242,7 +242,7 @@ static struct fate deliver(struct host *h, const struct letter *l)
     snprintf(line, sizeof line, "%s %s %s %d %d\n", l->conn, l->turn, l->body, l->in_doubt, lost);
     tell(h->service, line);
     reached(h, "after-send-before-record");
-    f = (struct fate){.verdict = lost ? RECORD_RETRY : RECORD_SENT, .in_doubt = lost};
+    f = (struct fate){.verdict = lost ? JOURNAL_RETRY : JOURNAL_SENT, .in_doubt = lost};
     if (!lost && piece == 1 && (strcmp(slot, "final") == 0 || strcmp(slot, "error") == 0))
         snprintf(f.next, sizeof f.next, "after 1 0");
     return f;
@@ -255,19 +255,19 @@ static bool send_one(struct host *h, const struct letter *l)
         expand(h, l);
         return false;
     }
-    must(journal_start(h->j, l->seq));
+    must(journal_start_attempt(h->j, l->seq));
     const struct fate f = deliver(h, l);
-    const struct record_request next = {
+    const struct journal_request next = {
         .turn = l->turn, .lane = l->lane, .body = {f.next, strlen(f.next)}};
-    const struct record_settlement s = {
+    const struct journal_settlement s = {
         .verdict = f.verdict,
         .in_doubt = f.in_doubt,
         .reason = "refused",
         .requests = &next,
         .n = *f.next != '\0',
     };
-    must(journal_settle(h->j, l->seq, &s, take_seqs(h, s.n)));
-    return f.verdict != RECORD_RETRY && s.n == 0;
+    must(journal_settle_row(h->j, l->seq, &s, take_seqs(h, s.n)));
+    return f.verdict != JOURNAL_RETRY && s.n == 0;
 }
 
 /* Sends up to `most` rows of each connector, in their order. */
@@ -275,7 +275,7 @@ static void send_some(struct host *h, int most)
 {
     for (int c = 0; c < CONNS; c++) {
         struct letters all = {.n = 0};
-        must(journal_load(h->j, conns[c], copy_row, &all));
+        must(journal_list_rows(h->j, conns[c], copy_row, &all));
         for (int i = 0; i < all.n && i < most && send_one(h, &all.at[i]);)
             i++;
     }
@@ -310,7 +310,7 @@ struct opened {
     int n;
 };
 
-static void copy_turn(void *ctx, const struct record_turn *t)
+static void copy_turn(void *ctx, const struct journal_turn *t)
 {
     struct opened *const o = ctx;
     if (o->n == sizeof o->turns / sizeof *o->turns)
@@ -322,10 +322,10 @@ static void copy_turn(void *ctx, const struct record_turn *t)
 static void end_open_turns(struct host *h)
 {
     struct opened o = {.n = 0};
-    must(journal_open_turns(h->j, copy_turn, &o));
+    must(journal_list_open_turns(h->j, copy_turn, &o));
     for (int i = 0; i < o.n; i++) {
         if (o.turns[i].waiting)
-            must(journal_begin(h->j, o.turns[i].id, NULL, NULL, 0));
+            must(journal_begin_turn(h->j, o.turns[i].id, NULL, NULL, 0));
         finish(h, o.turns[i].id, o.turns[i].waiting ? NULL : "host_restart");
     }
 }
@@ -380,7 +380,7 @@ static void live_last(const struct world *w, int run)
     struct journal_stats stats;
     do {
         send_some(&h, AHEAD);
-        must(journal_stats(h.j, &stats));
+        must(journal_read_stats(h.j, &stats));
     } while (stats.queued || stats.in_flight);
     must(journal_prune(h.j));
     journal_close(h.j);

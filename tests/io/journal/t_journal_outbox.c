@@ -15,35 +15,35 @@
 static void test_places(void)
 {
     struct journal *j = kit_fresh();
-    is_int(kit_add(j, "a b c"), RECORD_DONE, "three requests");
+    is_int(kit_add(j, "a b c"), JOURNAL_DONE, "three requests");
     kit_ended(j, "t1", "c1");
-    is_int(kit_add(j, "d"), RECORD_DONE, "an outcome and another request");
+    is_int(kit_add(j, "d"), JOURNAL_DONE, "an outcome and another request");
     is_str(kit_rows(j), "a b c t1 d", "in the order in which they came");
-    is_int(kit_expand(j, "t1", "x y"), RECORD_DONE, "the outcome becomes two requests");
+    is_int(kit_expand(j, "t1", "x y"), JOURNAL_DONE, "the outcome becomes two requests");
     is_str(kit_rows(j), "a b c x y d", "in its place");
-    is_int(kit_expand(j, "t1", "z"), RECORD_UNCHANGED, "once");
+    is_int(kit_expand(j, "t1", "z"), JOURNAL_NO_CHANGE, "once");
     is_str(kit_rows_of(j, "slack"), "t1", "the other connector's is its own");
-    is_int(kit_settle(j, "x", RECORD_SENT, "x1 x2 x3"), RECORD_DONE, "an answer brings three");
-    is_int(kit_settle(j, "x2", RECORD_SENT, "x21 x22"), RECORD_DONE, "one of them two");
-    is_int(kit_settle(j, "x3", RECORD_FAIL, "x31"), RECORD_DONE, "one that failed a fallback");
-    is_int(kit_settle(j, "b", RECORD_SENT, "b1"), RECORD_DONE, "one takes the place of one");
-    is_int(kit_settle(j, "x1", RECORD_RETRY, "n1 n2"), RECORD_DONE, "and two come behind one");
+    is_int(kit_settle(j, "x", JOURNAL_SENT, "x1 x2 x3"), JOURNAL_DONE, "an answer brings three");
+    is_int(kit_settle(j, "x2", JOURNAL_SENT, "x21 x22"), JOURNAL_DONE, "one of them two");
+    is_int(kit_settle(j, "x3", JOURNAL_FAIL, "x31"), JOURNAL_DONE, "one that failed a fallback");
+    is_int(kit_settle(j, "b", JOURNAL_SENT, "b1"), JOURNAL_DONE, "one takes the place of one");
+    is_int(kit_settle(j, "x1", JOURNAL_RETRY, "n1 n2"), JOURNAL_DONE, "and two come behind one");
     is_str(kit_rows(j), "a b1 c x1 n1 n2 x21 x22 x31 y d", "each where what it follows stood");
     journal_close(j);
     j = kit_reopen(NULL);
     is_str(kit_rows(j), "a b1 c x1 n1 n2 x21 x22 x31 y d", "after a restart, too");
     is_str(kit_dead_of(j, NULL), "", "no dead letter came of it");
-    is_int(kit_settle(j, "none", RECORD_SENT, "z"), RECORD_UNCHANGED, "a row that is not there");
-    is_int(kit_expand(j, "t", "z"), RECORD_UNCHANGED, "a request is no outcome");
-    is_int(kit_add(j, ""), RECORD_DONE, "none at all");
+    is_int(kit_settle(j, "none", JOURNAL_SENT, "z"), JOURNAL_NO_CHANGE, "a row that is not there");
+    is_int(kit_expand(j, "t", "z"), JOURNAL_NO_CHANGE, "a request is no outcome");
+    is_int(kit_add(j, ""), JOURNAL_DONE, "none at all");
     is_int(kit_seq(j, "z"), 0, "lays nothing");
     kit_ended(j, "t2", "c1");
-    is_int(kit_expand(j, "t2", ""), RECORD_DONE, "an outcome of which nothing is shown");
+    is_int(kit_expand(j, "t2", ""), JOURNAL_DONE, "an outcome of which nothing is shown");
     is_int(kit_seq(j, "t2"), 0, "is gone");
     journal_close(j);
 }
 
-static void see_row(void *ctx, const struct record_row *row)
+static void see_row(void *ctx, const struct journal_row *row)
 {
     buf_printf(ctx, "%d %s %s %s %d %d %" PRId64 " %" PRId64 " %zu\n", (int)row->kind, row->conn,
                row->lane, row->turn, row->priority, (int)row->attempts, row->age_ms, row->left_ms,
@@ -54,30 +54,30 @@ static void test_rows(void)
 {
     struct journal *const j = kit_fresh();
     kit_ended(j, "t1", "c1");
-    static char huge[RECORD_MAX_BODY + 1];
-    struct record_request r = {.turn = "t2",
-                               .lane = "c2",
-                               .priority = 3,
-                               .max_age_ms = MINUTE,
-                               .body = {huge, sizeof huge}};
-    is_int(journal_add(j, "tg", &r, 1, 50), RECORD_TOO_BIG, "a body above the cap");
-    r.body = (struct str){huge, RECORD_MAX_BODY};
-    is_int(journal_add(j, "tg", &r, 1, 50), RECORD_DONE, "one of sixteen mebibytes");
+    static char huge[JOURNAL_MAX_BODY + 1];
+    struct journal_request r = {.turn = "t2",
+                                .lane = "c2",
+                                .priority = 3,
+                                .max_age_ms = MINUTE,
+                                .body = {huge, sizeof huge}};
+    is_int(journal_add_requests(j, "tg", &r, 1, 50), JOURNAL_TOO_BIG, "a body above the cap");
+    r.body = (struct str){huge, JOURNAL_MAX_BODY};
+    is_int(journal_add_requests(j, "tg", &r, 1, 50), JOURNAL_DONE, "one of sixteen mebibytes");
     r.body = (struct str){"a\0b", 3};
-    is_int(journal_add(j, "tg", &r, 1, 50), RECORD_FAILED, "no number twice");
-    is_int(journal_add(j, "tg", &r, 1, 60), RECORD_DONE, "any bytes");
+    is_int(journal_add_requests(j, "tg", &r, 1, 50), JOURNAL_FAILED, "no number twice");
+    is_int(journal_add_requests(j, "tg", &r, 1, 60), JOURNAL_DONE, "any bytes");
     is_int(journal_last_seq(j), 60, "the last number is known");
     clock_fake_advance(SECOND);
     struct buf seen = {0};
-    is_int(journal_load(j, "tg", see_row, &seen), RECORD_DONE, "all comes back");
+    is_int(journal_list_rows(j, "tg", see_row, &seen), JOURNAL_DONE, "all comes back");
     is_str(seen.p,
            "0 tg c1 t1 0 0 1000 86399000 2\n"
            "1 tg c2 t2 3 0 1000 59000 16777216\n"
            "1 tg c2 t2 3 0 1000 59000 3\n",
            "as it was laid, with its age");
     buf_fini(&seen);
-    const struct record_settlement sent = {.verdict = RECORD_SENT};
-    is_int(journal_settle(j, 60, &sent, 61), RECORD_DONE, "a row is sent");
+    const struct journal_settlement sent = {.verdict = JOURNAL_SENT};
+    is_int(journal_settle_row(j, 60, &sent, 61), JOURNAL_DONE, "a row is sent");
     is_int(journal_last_seq(j), 60, "and its number is not given again");
     journal_close(j);
 }
@@ -86,24 +86,24 @@ static void test_attempts(void)
 {
     struct journal *const j = kit_fresh();
     kit_add(j, "a b");
-    is_int(kit_start(j, "a"), RECORD_DONE, "an attempt begins");
-    is_int(kit_start(j, "a"), RECORD_UNCHANGED, "one at a time");
+    is_int(kit_start(j, "a"), JOURNAL_DONE, "an attempt begins");
+    is_int(kit_start(j, "a"), JOURNAL_NO_CHANGE, "one at a time");
     is_int(kit_stats(j).in_flight, 1, "one is in flight");
-    is_int(kit_settle(j, "a", RECORD_RETRY, ""), RECORD_DONE, "it was not sent");
+    is_int(kit_settle(j, "a", JOURNAL_RETRY, ""), JOURNAL_DONE, "it was not sent");
     is_str(kit_rows(j), "a1 b", "and stays");
     kit_start(j, "a");
-    const struct record_settlement lost = {.verdict = RECORD_RETRY, .in_doubt = true};
-    is_int(journal_settle(j, kit_seq(j, "a"), &lost, 9), RECORD_DONE, "its answer was lost");
+    const struct journal_settlement lost = {.verdict = JOURNAL_RETRY, .in_doubt = true};
+    is_int(journal_settle_row(j, kit_seq(j, "a"), &lost, 9), JOURNAL_DONE, "its answer was lost");
     kit_start(j, "a");
-    kit_settle(j, "a", RECORD_RETRY, "");
+    kit_settle(j, "a", JOURNAL_RETRY, "");
     is_str(kit_rows(j), "a3? b", "the doubt stays");
     kit_start(j, "a");
-    is_int(kit_settle(j, "a", RECORD_SENT, ""), RECORD_DONE, "it is sent");
+    is_int(kit_settle(j, "a", JOURNAL_SENT, ""), JOURNAL_DONE, "it is sent");
     is_str(kit_rows(j), "b", "and gone");
-    is_int(kit_settle(j, "a", RECORD_SENT, ""), RECORD_UNCHANGED, "once");
-    is_int(kit_settle(j, "b", RECORD_SENT, ""), RECORD_DONE,
+    is_int(kit_settle(j, "a", JOURNAL_SENT, ""), JOURNAL_NO_CHANGE, "once");
+    is_int(kit_settle(j, "b", JOURNAL_SENT, ""), JOURNAL_DONE,
            "what never was in flight can be settled");
-    is_int(kit_start(j, "b"), RECORD_UNCHANGED, "and does not start any more");
+    is_int(kit_start(j, "b"), JOURNAL_NO_CHANGE, "and does not start any more");
     journal_close(j);
 }
 
@@ -111,16 +111,17 @@ static void test_attempts(void)
 static void test_take_over(void)
 {
     struct journal *const j = kit_fresh();
-    const struct record_request other = {.turn = "t", .lane = "c", .body = {"z", 1}};
+    const struct journal_request other = {.turn = "t", .lane = "c", .body = {"z", 1}};
     kit_add(j, "a b");
     kit_start(j, "a");
-    is_int(journal_add(j, "slack", &other, 1, 90), RECORD_DONE, "another connector has a row");
-    is_int(journal_start(j, 90), RECORD_DONE, "that is in flight, too");
-    is_int(journal_take_over(j, "tg"), RECORD_DONE, "a row of tg was in flight");
+    is_int(journal_add_requests(j, "slack", &other, 1, 90), JOURNAL_DONE,
+           "another connector has a row");
+    is_int(journal_start_attempt(j, 90), JOURNAL_DONE, "that is in flight, too");
+    is_int(journal_take_over(j, "tg"), JOURNAL_DONE, "a row of tg was in flight");
     is_str(kit_rows(j), "a1? b", "it is in doubt, its attempt counted");
     is_int(kit_stats(j).in_flight, 1, "what another connector sends stays in flight");
-    is_int(journal_take_over(j, "tg"), RECORD_UNCHANGED, "nothing is in flight any more");
-    is_int(kit_start(j, "a"), RECORD_DONE, "it can be sent again");
+    is_int(journal_take_over(j, "tg"), JOURNAL_NO_CHANGE, "nothing is in flight any more");
+    is_int(kit_start(j, "a"), JOURNAL_DONE, "it can be sent again");
     is_int(kit_stats(j).in_flight, 2, "as another attempt");
     journal_close(j);
 }
@@ -132,9 +133,9 @@ static void test_dead_letters(void)
     kit_add(j, "a b");
     kit_ended(j, "t1", "c1");
     kit_start(j, "a");
-    is_int(kit_settle(j, "a", RECORD_FAIL, ""), RECORD_DONE, "a request fails for good");
+    is_int(kit_settle(j, "a", JOURNAL_FAIL, ""), JOURNAL_DONE, "a request fails for good");
     is_str(kit_rows(j), "b t1", "and is not sent again");
-    kit_settle(j, "t1", RECORD_FAIL, "");
+    kit_settle(j, "t1", JOURNAL_FAIL, "");
     is_str(kit_dead_of(j, NULL),
            "1 tg/c t request 400 1 []\n"
            "2 tg/c1 t1 outcome 400 0 []\n",
@@ -142,28 +143,29 @@ static void test_dead_letters(void)
     is_str(kit_dead_of(j, "slack"), "", "of its connector");
     is_int(kit_stats(j).dead, 2, "counted");
     struct buf text = {0};
-    is_int(journal_dead_show(j, 1, kit_on_dead, &text), RECORD_DONE, "it can be shown");
+    is_int(journal_dead_get(j, 1, kit_on_dead, &text), JOURNAL_DONE, "it can be shown");
     is_str(text.p, "1 tg/c t request 400 1 [a]\n", "with its body");
-    is_int(journal_dead_show(j, 9, kit_on_dead, &text), RECORD_UNCHANGED, "one that is not there");
+    is_int(journal_dead_get(j, 9, kit_on_dead, &text), JOURNAL_NO_CHANGE, "one that is not there");
     buf_fini(&text);
     journal_close(j);
     j = kit_reopen(NULL);
-    is_int(journal_dead_retry(j, 1, 77), RECORD_DONE, "it can be tried again, after a restart too");
-    is_int(journal_dead_retry(j, 1, 78), RECORD_UNCHANGED, "once");
+    is_int(journal_dead_retry(j, 1, 77), JOURNAL_DONE,
+           "it can be tried again, after a restart too");
+    is_int(journal_dead_retry(j, 1, 78), JOURNAL_NO_CHANGE, "once");
     is_str(kit_rows(j), "b a?", "and is the last, in doubt");
-    const struct record_settlement failed = {.verdict = RECORD_FAIL, .reason = "no words"};
-    is_int(journal_settle_outcome(j, "slack", "t1", &failed, 0), RECORD_DONE,
+    const struct journal_settlement failed = {.verdict = JOURNAL_FAIL, .reason = "no words"};
+    is_int(journal_settle_outcome(j, "slack", "t1", &failed, 0), JOURNAL_DONE,
            "an outcome that nobody can tell");
-    is_int(journal_settle_outcome(j, "slack", "t1", &failed, 0), RECORD_UNCHANGED, "fails once");
+    is_int(journal_settle_outcome(j, "slack", "t1", &failed, 0), JOURNAL_NO_CHANGE, "fails once");
     is_str(kit_dead_of(j, "slack"), "3 slack/c1 t1 outcome no words 0 []\n",
            "and is a dead letter");
-    is_int(journal_dead_drop(j, 3), RECORD_DONE, "that can be dropped");
-    is_int(journal_dead_retry(j, 2, 78), RECORD_DONE, "an outcome can be tried again as well");
-    is_int(kit_expand(j, "t1", "x"), RECORD_DONE, "which is an outcome again");
+    is_int(journal_dead_drop(j, 3), JOURNAL_DONE, "that can be dropped");
+    is_int(journal_dead_retry(j, 2, 78), JOURNAL_DONE, "an outcome can be tried again as well");
+    is_int(kit_expand(j, "t1", "x"), JOURNAL_DONE, "which is an outcome again");
     is_str(kit_rows(j), "b a? x", "and has its place");
-    kit_settle(j, "b", RECORD_FAIL, "");
-    is_int(journal_dead_drop(j, 4), RECORD_DONE, "one is dropped");
-    is_int(journal_dead_drop(j, 4), RECORD_UNCHANGED, "once");
+    kit_settle(j, "b", JOURNAL_FAIL, "");
+    is_int(journal_dead_drop(j, 4), JOURNAL_DONE, "one is dropped");
+    is_int(journal_dead_drop(j, 4), JOURNAL_NO_CHANGE, "once");
     is_str(kit_dead_of(j, NULL), "", "then none is left");
     journal_close(j);
 }
@@ -174,7 +176,7 @@ static void start_and_die(void)
     const pid_t child = fork();
     if (child == 0) {
         struct journal *const j = kit_reopen(NULL);
-        _exit(kit_start(j, "a") == RECORD_DONE ? 0 : 1);
+        _exit(kit_start(j, "a") == JOURNAL_DONE ? 0 : 1);
     }
     if (waitpid(child, NULL, 0) != child)
         bail("child");
@@ -203,9 +205,9 @@ static void test_poison(void)
 
 static void add_for(struct journal *j, const char *body, int64_t max_age_ms)
 {
-    const struct record_request r = {
+    const struct journal_request r = {
         .turn = "t9", .lane = "c", .max_age_ms = max_age_ms, .body = {body, strlen(body)}};
-    if (journal_add(j, "tg", &r, 1, journal_last_seq(j) + 1) != RECORD_DONE)
+    if (journal_add_requests(j, "tg", &r, 1, journal_last_seq(j) + 1) != JOURNAL_DONE)
         bail("no row");
 }
 
@@ -226,7 +228,7 @@ static void test_ages(void)
     clock_fake_advance(24 * HOUR);
     kit_prune(j);
     is_str(kit_rows(j), "long plain1", "the others after a day, but for what is in flight");
-    is_int(kit_admit(j, "t3", "t1"), RECORD_UNCHANGED,
+    is_int(kit_admit(j, "t3", "t1"), JOURNAL_NO_CHANGE,
            "a message of a day ago is a duplicate still");
     clock_fake_advance(24 * HOUR);
     journal_close(j);
@@ -234,8 +236,8 @@ static void test_ages(void)
     is_str(kit_rows(j), "", "nothing old comes to life at a start");
     is_int(kit_stats(j).dead, 5, "all of it is dead");
     kit_prune(j);
-    is_int(kit_admit(j, "t3", "t1"), RECORD_DONE, "after two days a message is forgotten");
-    is_int(kit_admit(j, "t1", NULL), RECORD_DONE, "with its turn");
+    is_int(kit_admit(j, "t3", "t1"), JOURNAL_DONE, "after two days a message is forgotten");
+    is_int(kit_admit(j, "t1", NULL), JOURNAL_DONE, "with its turn");
     is_int(kit_stats(j).running, 3, "a turn that runs is never forgotten");
     clock_fake_advance(31 * 24 * HOUR);
     kit_prune(j);
@@ -302,7 +304,7 @@ int main(void)
     test_ages();
     test_clocks();
     test_bounds();
-    clock_unfake();
+    clock_fake_end();
     close(log);
     return 0;
 }

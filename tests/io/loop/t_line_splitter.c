@@ -28,23 +28,23 @@ static void on_dropped(void *ctx, uint64_t bytes)
     buf_printf(&s->text, "<%llu>", (unsigned long long)bytes);
 }
 
-static struct lines lines_over(struct seen *s, size_t cap)
+static struct line_splitter lines_over(struct seen *s, size_t cap)
 {
-    return (struct lines){.line = on_line, .dropped = on_dropped, .ctx = s, .cap = cap};
+    return (struct line_splitter){.line = on_line, .dropped = on_dropped, .ctx = s, .cap = cap};
 }
 
 /* Feeds `text` in pieces of `step` bytes, each copied out so that a read beyond it shows. */
-static void feed_steps(struct lines *l, const char *text, size_t n, size_t step)
+static void feed_steps(struct line_splitter *l, const char *text, size_t n, size_t step)
 {
     for (size_t at = 0; at < n; at += step) {
         const size_t len = n - at < step ? n - at : step;
         char *const piece = xmalloc(len);
         memcpy(piece, text + at, len);
-        lines_feed(l, piece, len);
+        line_splitter_feed(l, piece, len);
         free(piece);
     }
-    lines_end(l);
-    lines_fini(l);
+    line_splitter_finish(l);
+    line_splitter_fini(l);
 }
 
 struct sample {
@@ -79,7 +79,7 @@ static void test_samples(void)
         bool all = true;
         for (size_t step = 1; step <= s->len + 1; step++) {
             struct seen seen = {0};
-            struct lines l = lines_over(&seen, s->cap);
+            struct line_splitter l = lines_over(&seen, s->cap);
             feed_steps(&l, s->text, s->len, step);
             all &= seen.text.len == wanted_len &&
                    (!wanted_len || memcmp(seen.text.p, wanted, wanted_len) == 0);
@@ -100,11 +100,11 @@ static void test_three_pieces(void)
     for (size_t a = 0; a <= n; a++)
         for (size_t b = a; b <= n; b++) {
             struct seen seen = {0};
-            struct lines l = lines_over(&seen, 10);
-            lines_feed(&l, text, a);
-            lines_feed(&l, text + a, b - a);
-            lines_feed(&l, text + b, n - b);
-            lines_end(&l);
+            struct line_splitter l = lines_over(&seen, 10);
+            line_splitter_feed(&l, text, a);
+            line_splitter_feed(&l, text + a, b - a);
+            line_splitter_feed(&l, text + b, n - b);
+            line_splitter_finish(&l);
             all &= seen.text.p && strcmp(seen.text.p, "[{\"a\":1}][]<12>{last}") == 0;
             buf_fini(&seen.text);
         }
@@ -126,15 +126,16 @@ static void count_dropped(void *ctx, uint64_t bytes)
 static double seconds_for_line(size_t len, size_t cap)
 {
     size_t got = 0;
-    struct lines l = {.line = count_line, .dropped = count_dropped, .ctx = &got, .cap = cap};
+    struct line_splitter l = {
+        .line = count_line, .dropped = count_dropped, .ctx = &got, .cap = cap};
     static char piece[4096];
     memset(piece, 'x', sizeof piece);
     const clock_t begin = clock();
     for (size_t at = 0; at < len; at += sizeof piece)
-        lines_feed(&l, piece, sizeof piece);
-    lines_feed(&l, "\n", 1);
+        line_splitter_feed(&l, piece, sizeof piece);
+    line_splitter_feed(&l, "\n", 1);
     const double seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
-    lines_fini(&l);
+    line_splitter_fini(&l);
     is_int((long long)got, (long long)len, "a line of %zu MiB, cap %zu MiB", len >> 20, cap >> 20);
     return seconds;
 }
@@ -146,20 +147,20 @@ static void test_long_lines(void)
     ok(eight < 40 * one + 0.5, "eight times the line is not sixty-four times the work (%.3f, %.3f)",
        one, eight);
     struct seen seen = {0};
-    struct lines l = lines_over(&seen, (size_t)16 << 20);
+    struct line_splitter l = lines_over(&seen, (size_t)16 << 20);
     static char piece[1 << 16];
     size_t most = 0;
     for (int i = 0; i < 1024; i++) {
         memset(piece, 'x', sizeof piece);
-        lines_feed(&l, piece, sizeof piece);
+        line_splitter_feed(&l, piece, sizeof piece);
         most = l.part.cap > most ? l.part.cap : most;
     }
     ok(most <= (size_t)32 << 20, "a line of 64 MiB holds no more than its cap (%zu MiB)",
        most >> 20);
     is_int((long long)l.part.cap, 0, "and nothing once it is skipped");
-    lines_feed(&l, "\nok\n", 4);
+    line_splitter_feed(&l, "\nok\n", 4);
     is_str(seen.text.p, "<67108864>[ok]", "the stream goes on");
-    lines_fini(&l);
+    line_splitter_fini(&l);
     buf_fini(&seen.text);
 }
 
@@ -167,20 +168,20 @@ static void test_long_lines(void)
 static void test_idle(void)
 {
     struct seen seen = {0};
-    struct lines l = lines_over(&seen, 0);
+    struct line_splitter l = lines_over(&seen, 0);
     static char piece[1 << 16];
     memset(piece, 'x', sizeof piece);
-    lines_feed(&l, piece, sizeof piece);
-    lines_feed(&l, "\nab", 3);
+    line_splitter_feed(&l, piece, sizeof piece);
+    line_splitter_feed(&l, "\nab", 3);
     ok(l.part.cap >= sizeof piece, "memory is kept for a line that has begun");
-    lines_feed(&l, "cd\n", 3);
+    line_splitter_feed(&l, "cd\n", 3);
     is_int((long long)l.part.cap, 0, "  and given back behind its end");
     is_str(seen.text.p + seen.text.len - 6, "[abcd]", "  which came whole");
-    lines_fini(&l);
+    line_splitter_fini(&l);
     buf_fini(&seen.text);
 }
 
-static struct lines *stopped;
+static struct line_splitter *stopped;
 
 static void stop_at_line(void *ctx, const char *p, size_t len, bool complete)
 {
@@ -191,24 +192,24 @@ static void stop_at_line(void *ctx, const char *p, size_t len, bool complete)
 static void test_stop(void)
 {
     struct seen s = {0};
-    struct lines l = lines_over(&s, 8);
+    struct line_splitter l = lines_over(&s, 8);
     stopped = &l;
     l.line = stop_at_line;
-    is_int(lines_feed(&l, "ab\ncd\nef", 8), 3, "what stands behind the stop is not taken");
+    is_int(line_splitter_feed(&l, "ab\ncd\nef", 8), 3, "what stands behind the stop is not taken");
     is_str(s.text.p, "[ab]", "nor told");
-    is_int(lines_feed(&l, "cd\nef", 5), 3, "it stops at the next line again");
-    is_int(lines_feed(&l, "ef", 2), 2, "a piece of a line is taken");
+    is_int(line_splitter_feed(&l, "cd\nef", 5), 3, "it stops at the next line again");
+    is_int(line_splitter_feed(&l, "ef", 2), 2, "a piece of a line is taken");
     CLEANUP_BUF struct buf rest = {0};
-    lines_give_back(&l, &rest);
+    line_splitter_give_back(&l, &rest);
     is_str(rest.p, "ef", "and given back");
-    lines_feed(&l, "gh\n", 3);
+    line_splitter_feed(&l, "gh\n", 3);
     is_str(s.text.p, "[ab][cd][gh]", "what comes then is a line of its own");
-    lines_feed(&l, "123456789", 9);
-    lines_give_back(&l, &rest);
+    line_splitter_feed(&l, "123456789", 9);
+    line_splitter_give_back(&l, &rest);
     is_str(rest.p, "ef", "of a line that is too long nothing is given back");
-    lines_feed(&l, "0\n", 2);
+    line_splitter_feed(&l, "0\n", 2);
     is_str(s.text.p, "[ab][cd][gh][0]", "and what comes of it then is a line");
-    lines_fini(&l);
+    line_splitter_fini(&l);
     buf_fini(&s.text);
 }
 

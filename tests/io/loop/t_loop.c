@@ -69,10 +69,10 @@ static void test_descriptors(struct loop *l)
     struct reader r = {.fd = fds[0]};
     r.watch = loop_fd_new(l, fds[0], 0, read_some, &r);
     ok(write(fds[1], "hello", 5) == 5, "written");
-    loop_once(l, 0);
+    loop_run_once(l, 0);
     is_int(r.calls, 0, "a paused descriptor is not read");
     loop_fd_set(r.watch, LOOP_READ);
-    loop_once(l, 1000);
+    loop_run_once(l, 1000);
     is_int((long long)r.bytes, 5, "read after it was resumed");
     is_int(r.ready, LOOP_READ, "ready for reading only");
     close(fds[1]);
@@ -101,7 +101,7 @@ static void test_posts(struct loop *l)
         pthread_create(&threads[i], NULL, post_from_thread, args);
     const int64_t until = clock_mono_ms() + 30000;
     while (called < 4001 && clock_mono_ms() < until)
-        loop_once(l, 100);
+        loop_run_once(l, 100);
     for (int i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
     loop_run(l);
@@ -116,7 +116,7 @@ struct taker_back {
 static void take_back(void *arg)
 {
     const struct taker_back *const t = arg;
-    loop_unpost(t->loop, count, t->called);
+    loop_cancel_posted(t->loop, count, t->called);
 }
 
 static void test_unpost(struct loop *l)
@@ -125,7 +125,7 @@ static void test_unpost(struct loop *l)
     loop_post(l, count, &gone);
     loop_post(l, count, &stays);
     loop_post(l, count, &gone);
-    loop_unpost(l, count, &gone);
+    loop_cancel_posted(l, count, &gone);
     loop_run(l);
     is_int(gone, 0, "a call that was taken back is not made");
     is_int(stays, 1, "others are");
@@ -237,7 +237,7 @@ int main(void)
     test_timers(l);
     test_descriptors(l);
     test_many(l, 0, "many");
-    test_many(l, LOOP_CROWD, "a crowd");
+    test_many(l, LOOP_COALESCE, "a crowd");
     test_posts(l);
     test_unpost(l);
     test_signals(l);

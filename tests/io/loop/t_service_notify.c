@@ -41,27 +41,27 @@ static void test_states(const char *name)
 {
     struct loop *const l = loop_new();
     listen_at(name);
-    struct notify *const n = notify_new(l);
+    struct service_notify *const n = service_notify_new(l);
     is_str(heard(), "", "%.1s: nothing to say yet", name);
-    notify_ready(n, "serving");
+    service_notify_ready(n, "serving");
     is_str(heard(), "READY=1\nSTATUS=serving", "ready");
-    notify_reloading(n);
+    service_notify_reloading(n);
     const char *const reloading = heard();
     ok(strncmp(reloading, "RELOADING=1\nMONOTONIC_USEC=", 27) == 0 && atoll(reloading + 27) > 0,
        "reloading, and since when");
-    notify_stopping(n, 1500);
+    service_notify_stopping(n, 1500);
     is_str(heard(), "STOPPING=1\nSTATUS=running turns end\nEXTEND_TIMEOUT_USEC=1500000",
            "stopping, and how long");
-    loop_once(l, 0);
+    loop_run_once(l, 0);
     is_str(heard(), "", "no watchdog was asked for");
-    notify_free(n);
+    service_notify_free(n);
     loop_free(l);
     close(listener);
 }
 
 static bool pet(void *ctx)
 {
-    loop_once(ctx, 20);
+    loop_run_once(ctx, 20);
     return strcmp(heard(), "WATCHDOG=1") == 0;
 }
 
@@ -73,20 +73,20 @@ static void test_watchdog(const char *name)
     listen_at(name);
     setenv("WATCHDOG_USEC", "30000", 1);
     setenv("WATCHDOG_PID", pid, 1);
-    struct notify *n = notify_new(l);
+    struct service_notify *n = service_notify_new(l);
     ok(tap_wait(pet, l, 5000), "it is told that the loop goes round");
     ok(tap_wait(pet, l, 5000), "again and again");
     while (*heard())
         ;
     is_str(heard(), "", "and not when it does not");
-    notify_free(n);
+    service_notify_free(n);
     setenv("NOTIFY_SOCKET", name, 1);
     setenv("WATCHDOG_USEC", "30000", 1);
     setenv("WATCHDOG_PID", "1", 1);
-    n = notify_new(l);
-    loop_once(l, 20);
+    n = service_notify_new(l);
+    loop_run_once(l, 20);
     is_str(heard(), "", "another process's watchdog");
-    notify_free(n);
+    service_notify_free(n);
     loop_free(l);
     close(listener);
 }
@@ -106,16 +106,16 @@ static void test_nobody(void)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const int before = lowest_free();
         setenv("NOTIFY_SOCKET", names[i], 1);
-        struct notify *const n = notify_new(l);
-        notify_ready(n, "x");
-        notify_free(n);
+        struct service_notify *const n = service_notify_new(l);
+        service_notify_ready(n, "x");
+        service_notify_free(n);
         is_int(lowest_free(), before, "nobody at \"%s\", and nothing is left open", names[i]);
     }
     unsetenv("NOTIFY_SOCKET");
-    struct notify *const n = notify_new(l);
-    notify_stopping(n, 0);
-    notify_free(n);
-    notify_free(NULL);
+    struct service_notify *const n = service_notify_new(l);
+    service_notify_stopping(n, 0);
+    service_notify_free(n);
+    service_notify_free(NULL);
     loop_free(l);
 }
 

@@ -8,16 +8,16 @@
 #define AGENTS 64
 
 /* So many of them are ready once in each of these milliseconds, the last `times` times. */
-static bool run(struct lull *l, uint32_t seen[AGENTS], int64_t from_ms, int64_t ms, int agents,
-                int times)
+static bool run(struct wakeup_coalescer *l, uint32_t seen[AGENTS], int64_t from_ms, int64_t ms,
+                int agents, int times)
 {
     bool worth = false;
     for (int64_t at = from_ms; at < from_ms + ms; at++) {
         for (int i = 0; i < agents; i++)
-            lull_note(l, &seen[i]);
+            wakeup_coalescer_note_ready(l, &seen[i]);
         for (int i = 1; i < times; i++)
-            lull_note(l, &seen[0]);
-        worth = lull_is_worth(l, (at + 1) * MS);
+            wakeup_coalescer_note_ready(l, &seen[0]);
+        worth = wakeup_coalescer_should_wait(l, (at + 1) * MS);
     }
     return worth;
 }
@@ -25,21 +25,23 @@ static bool run(struct lull *l, uint32_t seen[AGENTS], int64_t from_ms, int64_t 
 int main(void)
 {
     plan_lazy();
-    struct lull l = {0};
+    struct wakeup_coalescer l = {0};
     uint32_t seen[AGENTS] = {0};
-    ok(!lull_is_worth(&l, 1000 * MS), "nothing is ready: no lull");
+    ok(!wakeup_coalescer_should_wait(&l, 1000 * MS), "nothing is ready: no lull");
     ok(!run(&l, seen, 1000, 10, 1, 1), "nor for one agent");
     ok(!run(&l, seen, 1010, 10, 1, 1000), "however fast it is");
     ok(!run(&l, seen, 1020, 10, 3, 1), "nor for three that speak a thousand times a second");
     ok(run(&l, seen, 1030, 1, 4, 1), "four of them are a crowd");
-    ok(lull_is_worth(&l, 1031 * MS + 999), "and still are within a millisecond");
-    ok(!lull_is_worth(&l, 1032 * MS), "then, when none was ready, no more");
+    ok(wakeup_coalescer_should_wait(&l, 1031 * MS + 999), "and still are within a millisecond");
+    ok(!wakeup_coalescer_should_wait(&l, 1032 * MS), "then, when none was ready, no more");
     ok(run(&l, seen, 1032, 5, AGENTS, 1), "many are");
     for (int i = 0; i < AGENTS; i++)
-        lull_note(&l, &seen[i]);
-    ok(!lull_is_worth(&l, 1137 * MS), "but not when they speak all at once, and seldom");
+        wakeup_coalescer_note_ready(&l, &seen[i]);
+    ok(!wakeup_coalescer_should_wait(&l, 1137 * MS),
+       "but not when they speak all at once, and seldom");
     for (int i = 0; i < AGENTS; i++)
-        lull_note(&l, &seen[i]);
-    ok(lull_is_worth(&l, 1150 * MS), "a round that takes long is judged by how many it was for");
+        wakeup_coalescer_note_ready(&l, &seen[i]);
+    ok(wakeup_coalescer_should_wait(&l, 1150 * MS),
+       "a round that takes long is judged by how many it was for");
     return 0;
 }

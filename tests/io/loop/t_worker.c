@@ -43,7 +43,7 @@ static void done(void *arg)
         return;
     t->again = false;
     t->number = seen.told;
-    worker_do(t->w, work, done, t);
+    worker_submit(t->w, work, done, t);
 }
 
 static void reset(void)
@@ -57,7 +57,7 @@ static void ask(struct worker *w, struct task *tasks, int n)
 {
     for (int i = 0; i < n; i++) {
         tasks[i] = (struct task){.w = w, .number = i};
-        worker_do(w, work, done, &tasks[i]);
+        worker_submit(w, work, done, &tasks[i]);
     }
 }
 
@@ -72,7 +72,7 @@ static void test_order(struct loop *l)
     is_int(atomic_load(&seen.worked), JOBS, "and was done in order");
     ok(!seen.wrong_thread, "work on the worker's thread, done on the loop's");
     tasks[0].number = JOBS;
-    worker_do(w, work, NULL, &tasks[0]);
+    worker_submit(w, work, NULL, &tasks[0]);
     loop_run(l);
     worker_free(w);
     is_int(atomic_load(&seen.worked), JOBS + 1, "one that nobody is told of is done, too");
@@ -113,7 +113,7 @@ static void nothing(void *arg)
 static void ask_and_wait(void *arg)
 {
     struct asker *const a = arg;
-    worker_wait(a->w, look, &a->worked);
+    worker_run_sync(a->w, look, &a->worked);
 }
 
 static void test_wait(struct loop *l)
@@ -123,14 +123,14 @@ static void test_wait(struct loop *l)
     struct worker *const w = worker_new(l);
     ask(w, tasks, JOBS);
     int worked = 0;
-    worker_wait(w, look, &worked);
+    worker_run_sync(w, look, &worked);
     is_int(worked, JOBS, "who waits comes after all that was asked before");
     is_int(seen.told, 0, "and nothing is told meanwhile");
     loop_run(l);
     is_int(seen.told, JOBS, "but later");
     reset();
     struct asker a = {.w = w};
-    worker_do(w, nothing, ask_and_wait, &a);
+    worker_submit(w, nothing, ask_and_wait, &a);
     ask(w, tasks, 2);
     worker_free(w);
     is_int(a.worked, 2, "a done may wait, too");

@@ -31,7 +31,7 @@ struct watched {
 static void on_failed(void *ctx, const struct tc_err *err)
 {
     (void)ctx;
-    bail("%s", err_str(err));
+    bail("%s", err_format(err));
 }
 
 static void on_out(void *ctx, const char *bytes, size_t n)
@@ -117,7 +117,7 @@ static void spawn(struct watched *w, const char *line)
     w->p = process_spawn(loop, &spec, &events, w, NULL);
     const int64_t until = clock_mono_ms() + DEADLINE_MS;
     while (!(w->out.p && strstr(w->out.p, "ready")) && clock_mono_ms() < until)
-        loop_once(loop, 1000);
+        loop_run_once(loop, 1000);
 }
 
 static bool nobody_lives(void *process)
@@ -171,17 +171,17 @@ int main(void)
 {
     plan_lazy();
     loop = loop_new();
-    ok(!cgroup_make("turn-1", 0), "none is made by who has not settled");
+    ok(!cgroup_create("turn-1", 0), "none is made by who has not settled");
     if (!find_own() || !make_base()) {
         skip(1, "no cgroup can be made here");
         loop_free(loop);
         return 0;
     }
-    ok(!cgroup_settle(), "what is not delegated is let alone");
+    ok(!cgroup_enter_leaf(), "what is not delegated is let alone");
     ok(access(leaf, F_OK) < 0, "untouched");
     if (setxattr(base, "user.delegate", "1", 1, 0) == 0 ||
         setxattr(base, "trusted.delegate", "1", 1, 0) == 0) {
-        ok(cgroup_settle(), "what is delegated is used");
+        ok(cgroup_enter_leaf(), "what is delegated is used");
         test_child();
         test_shim_killed();
         test_failure();

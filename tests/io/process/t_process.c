@@ -80,7 +80,7 @@ static bool spawn(struct watched *w, const char *const *words)
     w->p = process_spawn(loop, &(struct process_spec){.argv = argv, .env = plain_env}, &events, w,
                          &err);
     if (!w->p)
-        bail("%s", err_str(&err));
+        bail("%s", err_format(&err));
     return true;
 }
 
@@ -90,7 +90,7 @@ static bool wait_until(const bool *flag)
 {
     const int64_t until = clock_mono_ms() + DEADLINE_MS;
     while (!*flag && clock_mono_ms() < until)
-        loop_once(loop, 1000);
+        loop_run_once(loop, 1000);
     return *flag;
 }
 
@@ -98,7 +98,7 @@ static bool wait_for_text(struct watched *w, const char *text)
 {
     const int64_t until = clock_mono_ms() + DEADLINE_MS;
     while (!(w->out.p && strstr(w->out.p, text)) && clock_mono_ms() < until)
-        loop_once(loop, 1000);
+        loop_run_once(loop, 1000);
     return w->out.p && strstr(w->out.p, text);
 }
 
@@ -374,7 +374,8 @@ static void test_tree(const char *what, const char *const *words, unsigned stray
     spawn(&w, words);
     ok(wait_until(&w.exited), "%s: the end is told although the pipes are held", what);
     ok(tap_wait(nobody_lives, w.p, DEADLINE_MS), "%s: nobody lives", what);
-    ok(process_strays(w.p) >= strays, "%s: %u were killed (%u)", what, strays, process_strays(w.p));
+    ok(process_count_killed(w.p) >= strays, "%s: %u were killed (%u)", what, strays,
+       process_count_killed(w.p));
     process_free(w.p);
     is_int(children_marked(words[0]), 0, "%s: nothing is left, no zombie either", what);
     is_int(children_open_fds(), fds, "%s: no descriptor is left", what);
@@ -399,10 +400,10 @@ static void test_kill_alive(void)
     spawn(&w, WORDS(mark, "ignore=15", "children=20", "child=double", "text=ready", "sleep"));
     wait_for_text(&w, "ready");
     process_signal(w.p, SIGTERM);
-    loop_once(loop, 50);
+    loop_run_once(loop, 50);
     ok(!w.exited, "SIGTERM is ignored");
     ok(tap_wait(nobody_lives, w.p, DEADLINE_MS), "the tree of a living child is killed");
-    is_int(process_strays(w.p), 21, "all of it");
+    is_int(process_count_killed(w.p), 21, "all of it");
     ok(wait_until(&w.exited) && WTERMSIG(w.status) == SIGKILL, "and its end comes by the loop");
     finish(&w);
     is_int(children_marked(mark), 0, "nothing is left");
@@ -476,7 +477,7 @@ static void test_shim_attacked(void)
     process_write(w.p, "go\n", 3);
     ok(wait_until(&w.exited) && WTERMSIG(w.status) == SIGKILL, "is killed by that");
     ok(tap_wait(nobody_lives, w.p, DEADLINE_MS), "and all it had is found");
-    ok(process_strays(w.p) >= 2, "and killed");
+    ok(process_count_killed(w.p) >= 2, "and killed");
     finish(&w);
     is_int(children_marked(mark), 0, "nothing is left of it");
 

@@ -64,14 +64,14 @@ static void spawn(struct watched *w, const char *word)
     *w = (struct watched){0};
     w->p = process_spawn(loop, &(struct process_spec){.argv = argv, .env = env}, &events, w, &err);
     if (!w->p)
-        bail("%s", err_str(&err));
+        bail("%s", err_format(&err));
 }
 
 static bool wait_until(const bool *flag)
 {
     const int64_t until = clock_mono_ms() + DEADLINE_MS;
     while (!*flag && clock_mono_ms() < until)
-        loop_once(loop, 1000);
+        loop_run_once(loop, 1000);
     return *flag;
 }
 

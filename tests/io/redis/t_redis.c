@@ -19,24 +19,24 @@ static struct arena arena;
 static struct redis_reply replies[2];
 static struct tc_err err;
 
-static int ask(struct redis *r, const char *const *words)
+static int ask(struct redis_client *r, const char *const *words)
 {
     const struct redis_command commands[] = {{words}};
     arena_reset(&arena);
     err = (struct tc_err){0};
-    return redis_ask(r, commands, 1, &arena, replies, &err);
+    return redis_call_pipeline(r, commands, 1, &arena, replies, &err);
 }
 
 #define ASK(r, ...) ask(r, (const char *const[]){__VA_ARGS__, NULL})
 
-static struct redis *open_at(const char *path)
+static struct redis_client *open_at(const char *path)
 {
     return redis_new(&(struct redis_spec){.path = path});
 }
 
 static bool is_due(void *arg)
 {
-    return redis_retry_ms(arg) == 0;
+    return redis_reconnect_delay_ms(arg) == 0;
 }
 
 /* ---- a server that is played ---- */
@@ -73,15 +73,15 @@ static void test_bad_replies(const char *path)
         {"an error in a list", {"*1\r\n-OOM command not allowed\r\n", 30, false, false}, "OOM"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct redis *const r = open_at(path);
+        struct redis_client *const r = open_at(path);
         redis_plays(rows[i].what);
         const int64_t began = clock_mono_ms();
         is_int(ASK(r, "PING"), -1, "%s: the call fails", rows[i].name);
         const int64_t took = clock_mono_ms() - began;
         ok(took < REDIS_CALL_MS + SLACK_MS, "in time: %d ms", (int)took);
         if (rows[i].said)
-            has_str(err_str(&err), rows[i].said, "and says why");
-        ok(redis_is_away(r) && redis_retry_ms(r) > 0, "the server is away");
+            has_str(err_format(&err), rows[i].said, "and says why");
+        ok(redis_is_down(r) && redis_reconnect_delay_ms(r) > 0, "the server is away");
         redis_free(r);
     }
 }
@@ -91,15 +91,15 @@ static void test_every_cut(const char *path)
     static const char whole[] = "*2\r\n$3\r\nabc\r\n*2\r\n:-5\r\n$-1\r\n";
     unsigned failed = 0;
     for (size_t n = 0; n < sizeof whole - 1; n++) {
-        struct redis *const r = open_at(path);
+        struct redis_client *const r = open_at(path);
         redis_plays((struct played){whole, n, false, true});
         failed += ASK(r, "PING") < 0;
         redis_free(r);
     }
     is_int(failed, sizeof whole - 1, "a reply that is cut short anywhere is none");
-    struct redis *const r = open_at(path);
+    struct redis_client *const r = open_at(path);
     redis_plays((struct played){whole, sizeof whole - 1, false, false});
-    is_int(ASK(r, "PING"), 0, "the whole one is: %s", err_str(&err));
+    is_int(ASK(r, "PING"), 0, "the whole one is: %s", err_format(&err));
     const struct redis_reply *const items = replies[0].items;
     ok(replies[0].type == REDIS_LIST && replies[0].n == 2, "a list");
     is_str(items[0].text.p, "abc", "a text");
@@ -110,32 +110,32 @@ static void test_every_cut(const char *path)
 
 static void test_back_off(const char *path)
 {
-    struct redis *const r = open_at(path);
+    struct redis_client *const r = open_at(path);
     redis_plays((struct played){"", 0, false, true});
     ASK(r, "PING");
     const unsigned before = redis_play_count();
-    const int64_t first = redis_retry_ms(r);
+    const int64_t first = redis_reconnect_delay_ms(r);
     for (int i = 0; i < 100; i++)
         ASK(r, "PING");
     is_int(redis_play_count(), before, "while it is away nothing is tried");
-    is_str(err_str(&err), "Redis: away", "and that is the answer");
+    is_str(err_format(&err), "Redis: away", "and that is the answer");
     tap_wait(is_due, r, 20000);
     ASK(r, "PING");
-    ok(redis_retry_ms(r) > first, "each time it takes longer");
+    ok(redis_reconnect_delay_ms(r) > first, "each time it takes longer");
     redis_plays((struct played){"+PONG\r\n", 7, false, false});
     tap_wait(is_due, r, 20000);
     is_int(ASK(r, "PING"), 0, "until it is back");
-    ok(!redis_is_away(r), "which shows");
+    ok(!redis_is_down(r), "which shows");
     redis_free(r);
 }
 
 static void test_secret(const char *path)
 {
-    struct redis *const r =
+    struct redis_client *const r =
         redis_new(&(struct redis_spec){.path = path, .password = "do not tell anybody"});
     redis_plays((struct played){"-WRONGPASS invalid username-password pair\r\n", 43, false, false});
     is_int(ASK(r, "PING"), -1, "a password that is wrong");
-    ok(!strstr(err_str(&err), "anybody"), "is not told: %s", err_str(&err));
+    ok(!strstr(err_format(&err), "anybody"), "is not told: %s", err_format(&err));
     redis_free(r);
 }
 
@@ -153,8 +153,8 @@ static void test_played(void)
 
 static void test_commands(void)
 {
-    struct redis *const r = open_at(redis_socket());
-    is_int(ASK(r, "SET", "k", "a b\r\n\xff"), 0, "a text of any bytes: %s", err_str(&err));
+    struct redis_client *const r = open_at(redis_socket());
+    is_int(ASK(r, "SET", "k", "a b\r\n\xff"), 0, "a text of any bytes: %s", err_format(&err));
     is_int(ASK(r, "GET", "k"), 0, "is read");
     is_mem(replies[0].text.p, replies[0].text.len, "a b\r\n\xff", 6, "as it was");
     ASK(r, "GET", "none");
@@ -167,28 +167,29 @@ static void test_commands(void)
 
 static void test_database(void)
 {
-    struct redis *const r = redis_new(&(struct redis_spec){.path = redis_socket(), .database = 3});
-    is_int(ASK(r, "SET", "in3", "x"), 0, "another database: %s", err_str(&err));
+    struct redis_client *const r =
+        redis_new(&(struct redis_spec){.path = redis_socket(), .database = 3});
+    is_int(ASK(r, "SET", "in3", "x"), 0, "another database: %s", err_format(&err));
     is_str(redis_cli("-n 3 get in3"), "x", "it is there");
     is_str(redis_cli("get in3"), "", "and nowhere else");
     redis_free(r);
-    struct redis *const none =
+    struct redis_client *const none =
         redis_new(&(struct redis_spec){.path = redis_socket(), .database = 9});
     is_int(ASK(none, "GET", "k"), -1, "a database that is not there");
-    has_str(err_str(&err), "DB index is out of range", "says so");
+    has_str(err_format(&err), "DB index is out of range", "says so");
     redis_free(none);
 }
 
 static void test_restart(void)
 {
-    struct redis *const r = open_at(redis_socket());
+    struct redis_client *const r = open_at(redis_socket());
     is_int(ASK(r, "SET", "k", "1"), 0, "before its death");
     redis_kill();
     redis_start(NULL, NULL);
-    is_int(ASK(r, "GET", "k"), 0, "a restart between two calls is not seen: %s", err_str(&err));
+    is_int(ASK(r, "GET", "k"), 0, "a restart between two calls is not seen: %s", err_format(&err));
     redis_kill();
     is_int(ASK(r, "GET", "k"), -1, "while it is dead");
-    has_str(err_str(&err), "Redis", "that is told: %s", err_str(&err));
+    has_str(err_format(&err), "Redis", "that is told: %s", err_format(&err));
     redis_start(NULL, NULL);
     tap_wait(is_due, r, 20000);
     is_int(ASK(r, "GET", "k"), 0, "and back");
@@ -199,13 +200,13 @@ static void test_restart(void)
 static void test_password(void)
 {
     redis_start("--requirepass", "right word");
-    struct redis *const none = open_at(redis_socket());
+    struct redis_client *const none = open_at(redis_socket());
     is_int(ASK(none, "GET", "k"), -1, "without a password");
-    has_str(err_str(&err), "NOAUTH", "NOAUTH");
+    has_str(err_format(&err), "NOAUTH", "NOAUTH");
     redis_free(none);
-    struct redis *const r =
+    struct redis_client *const r =
         redis_new(&(struct redis_spec){.path = redis_socket(), .password = "right word"});
-    is_int(ASK(r, "GET", "k"), 0, "with the right one: %s", err_str(&err));
+    is_int(ASK(r, "GET", "k"), 0, "with the right one: %s", err_format(&err));
     redis_free(r);
     redis_kill();
 }
@@ -227,13 +228,13 @@ static void test_nobody(void)
 {
     char path[500];
     snprintf(path, sizeof path, "%s/nobody", tap_tmpdir());
-    struct redis *r = open_at(path);
+    struct redis_client *r = open_at(path);
     is_int(ASK(r, "PING"), -1, "a socket that is not there");
-    has_str(err_str(&err), "cannot be reached: No such file", "says so");
+    has_str(err_format(&err), "cannot be reached: No such file", "says so");
     redis_free(r);
     r = redis_new(&(struct redis_spec){.host = "127.0.0.1", .port = 1});
     is_int(ASK(r, "PING"), -1, "a port where nobody listens");
-    has_str(err_str(&err), "Connection refused", "says so");
+    has_str(err_format(&err), "Connection refused", "says so");
     redis_free(r);
 }
 

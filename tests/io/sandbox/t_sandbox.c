@@ -50,24 +50,24 @@ static void keep_warning(void *ctx, const char *text)
     r->n_texts++;
 }
 
-typedef void work(struct report *r, const struct sandbox_kernel *kernel);
+typedef void work(struct report *r, const struct sandbox_features *kernel);
 
 /* Ends the child by _exit: what the test has registered for its end is not the child's. */
-static void be_child(work *f, const struct sandbox_kernel *kernel, int out)
+static void be_child(work *f, const struct sandbox_features *kernel, int out)
 {
     struct report r = {0};
     struct tc_err err = {0};
     const int keep[] = {out, 2, here.given};
-    const struct sandbox_start start = {.parent = here.parent, .keep = keep, .n_keep = 3};
-    if (sandbox_prepare(&start, &err) < 0)
-        snprintf(r.text[0], sizeof r.text[0], "%s", err_str(&err));
+    const struct sandbox_detach_spec start = {.parent = here.parent, .keep = keep, .n_keep = 3};
+    if (sandbox_detach_process(&start, &err) < 0)
+        snprintf(r.text[0], sizeof r.text[0], "%s", err_format(&err));
     else
         f(&r, kernel);
     _exit(write(out, &r, sizeof r) == sizeof r ? 0 : 3);
 }
 
 /* Returns the status of its end. */
-static int run_child(work *f, const struct sandbox_kernel *kernel, struct report *r)
+static int run_child(work *f, const struct sandbox_features *kernel, struct report *r)
 {
     int pipe[2], status;
     *r = (struct report){0};
@@ -85,18 +85,18 @@ static int run_child(work *f, const struct sandbox_kernel *kernel, struct report
     return status;
 }
 
-static void enter(struct report *r, const struct sandbox_kernel *kernel, size_t n_ports,
+static void enter(struct report *r, const struct sandbox_features *kernel, size_t n_ports,
                   size_t memory)
 {
     struct tc_err err = {0};
     const char *const write_paths[] = {here.state, here.more, NULL};
-    const char *const read_paths[] = {here.shown, NULL};
+    const char *const conf_row_paths[] = {here.shown, NULL};
     const char *const read_files[] = {here.library, here.link, "/nonexistent", NULL};
     const char *const shrink_paths[] = {here.full, NULL};
     const struct sandbox_spec spec = {
         .label = "test",
         .write_paths = write_paths,
-        .read_paths = read_paths,
+        .read_paths = conf_row_paths,
         .read_files = read_files,
         .read_fd = here.given,
         .shrink_paths = shrink_paths,
@@ -104,12 +104,12 @@ static void enter(struct report *r, const struct sandbox_kernel *kernel, size_t 
         .n_ports = n_ports,
         .memory = memory,
     };
-    r->entered = sandbox_enter_on(kernel, &spec, keep_warning, r, &err) == 0;
+    r->entered = sandbox_enter_with(kernel, &spec, keep_warning, r, &err) == 0;
     if (!r->entered)
-        snprintf(r->text[0], sizeof r->text[0], "%s", err_str(&err));
+        snprintf(r->text[0], sizeof r->text[0], "%s", err_format(&err));
 }
 
-static void try_all(struct report *r, const struct sandbox_kernel *kernel)
+static void try_all(struct report *r, const struct sandbox_features *kernel)
 {
     enter(r, kernel, 1, 0);
     for (size_t i = 0; r->entered && i < NEEDS; i++)
@@ -124,7 +124,7 @@ static void try_all(struct report *r, const struct sandbox_kernel *kernel)
 
 static const struct stage {
     const char *name;
-    struct sandbox_kernel kernel;
+    struct sandbox_features kernel;
     const char *warnings[2];
 } stages[] = {
     {"this kernel", {THIS, true}, {NULL, NULL}},
@@ -141,9 +141,9 @@ static const struct stage {
 };
 
 /* What this kernel can do of it; false: not enough to be like that one. */
-static bool can_be(const struct stage *s, struct sandbox_kernel *kernel)
+static bool can_be(const struct stage *s, struct sandbox_features *kernel)
 {
-    const struct sandbox_kernel real = sandbox_kernel_look();
+    const struct sandbox_features real = sandbox_probe_kernel();
     *kernel = s->kernel;
     if (kernel->landlock == THIS)
         kernel->landlock = real.landlock;
@@ -152,7 +152,7 @@ static bool can_be(const struct stage *s, struct sandbox_kernel *kernel)
            (s->kernel.landlock != THIS || real.landlock >= 4) && (real.seccomp || !kernel->seccomp);
 }
 
-static void check_refusals(const struct stage *s, const struct sandbox_kernel *kernel,
+static void check_refusals(const struct stage *s, const struct sandbox_features *kernel,
                            const int errors[REFUSALS])
 {
     for (size_t i = 0; i < REFUSALS; i++) {
@@ -178,11 +178,11 @@ static void check_warnings(const struct stage *s, const struct report *r)
 
 static void check_stage(const struct stage *s)
 {
-    struct sandbox_kernel kernel;
+    struct sandbox_features kernel;
     struct report r;
     if (!can_be(s, &kernel)) {
         skip(1, "%s: this kernel has Landlock %d, seccomp %d", s->name,
-             sandbox_kernel_look().landlock, sandbox_kernel_look().seccomp);
+             sandbox_probe_kernel().landlock, sandbox_probe_kernel().seccomp);
         return;
     }
     tap_spew(sandbox_below(here.full, "old"), "old", 3);
@@ -218,7 +218,7 @@ static int open_socket(int family, int type)
     return fd < 0 ? errno : close(fd);
 }
 
-static void be_without_ports(struct report *r, const struct sandbox_kernel *kernel)
+static void be_without_ports(struct report *r, const struct sandbox_features *kernel)
 {
     enter(r, kernel, 0, 0);
     r->refusals[0] = open_socket(AF_INET, SOCK_STREAM);
@@ -226,7 +226,7 @@ static void be_without_ports(struct report *r, const struct sandbox_kernel *kern
     r->refusals[2] = open_socket(AF_NETLINK, SOCK_RAW);
 }
 
-static void check_without_ports(const struct sandbox_kernel *kernel)
+static void check_without_ports(const struct sandbox_features *kernel)
 {
     struct report r;
     run_child(be_without_ports, kernel, &r);
@@ -234,11 +234,11 @@ static void check_without_ports(const struct sandbox_kernel *kernel)
     is_int(r.refusals[0], EPERM, "without ports there is no TCP");
     is_int(r.refusals[1], EPERM, "nor UDP");
     is_int(r.refusals[2], EPERM, "nor any other socket");
-    run_child(be_without_ports, &(struct sandbox_kernel){3, true}, &r);
+    run_child(be_without_ports, &(struct sandbox_features){3, true}, &r);
     is_int(r.n_texts, 0, "also where Landlock knows no ports");
 }
 
-static void take_memory(struct report *r, const struct sandbox_kernel *kernel)
+static void take_memory(struct report *r, const struct sandbox_features *kernel)
 {
     enter(r, kernel, 0, (size_t)512 << 20);
     void *const p = mmap(NULL, (size_t)1 << 30, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -246,12 +246,12 @@ static void take_memory(struct report *r, const struct sandbox_kernel *kernel)
     r->needs[1] = sandbox_needs[1].try(&here);
 }
 
-static void check_memory(const struct sandbox_kernel *kernel)
+static void check_memory(const struct sandbox_features *kernel)
 {
     struct report r;
     run_child(take_memory, kernel, &r);
     ok(r.entered, "memory is limited, where it can be");
-    is_int(r.needs[0], SANDBOX_CHECKED ? 0 : ENOMEM, "a gigabyte of 512 MiB");
+    is_int(r.needs[0], SANDBOX_SANITIZER_BUILD ? 0 : ENOMEM, "a gigabyte of 512 MiB");
     is_int(r.needs[1], 0, "less than that");
 }
 
@@ -264,7 +264,7 @@ static void *try_later(void *arg)
     return NULL;
 }
 
-static void start_thread_first(struct report *r, const struct sandbox_kernel *kernel)
+static void start_thread_first(struct report *r, const struct sandbox_features *kernel)
 {
     struct report inner = {0};
     pthread_t thread;
@@ -277,25 +277,25 @@ static void start_thread_first(struct report *r, const struct sandbox_kernel *ke
 }
 
 /* A plugin may start a thread as it is loaded. */
-static void check_thread(const struct sandbox_kernel *kernel)
+static void check_thread(const struct sandbox_features *kernel)
 {
     struct report r;
     run_child(start_thread_first, kernel, &r);
     is_int(r.needs[0], 0, "a thread from before");
     is_int(r.refusals[0], EPERM, "it is held by the filter of system calls");
-    if (!SANDBOX_CHECKED && kernel->landlock)
+    if (!SANDBOX_SANITIZER_BUILD && kernel->landlock)
         has_str(r.text[0], "started threads as it was loaded",
                 "and not by Landlock, which is said");
 }
 
-static void name_a_gap(struct report *r, const struct sandbox_kernel *kernel)
+static void name_a_gap(struct report *r, const struct sandbox_features *kernel)
 {
     char missing[] = "/nonexistent/state";
     here.more = missing;
     enter(r, kernel, 0, 0);
 }
 
-static void check_missing_path(const struct sandbox_kernel *kernel)
+static void check_missing_path(const struct sandbox_features *kernel)
 {
     struct report r;
     run_child(name_a_gap, kernel, &r);
@@ -305,7 +305,7 @@ static void check_missing_path(const struct sandbox_kernel *kernel)
 
 #if defined(__x86_64__)
 /* getpid of 32-bit programs: a filter for one architecture only would not see it. */
-static void call_as_32_bit(struct report *r, const struct sandbox_kernel *kernel)
+static void call_as_32_bit(struct report *r, const struct sandbox_features *kernel)
 {
     long pid = 20;
     signal(SIGSEGV, SIG_DFL); /* a sanitizer would make an exit of it */
@@ -314,7 +314,7 @@ static void call_as_32_bit(struct report *r, const struct sandbox_kernel *kernel
     r->needs[0] = (int)pid;
 }
 
-static void check_other_architecture(const struct sandbox_kernel *kernel)
+static void check_other_architecture(const struct sandbox_features *kernel)
 {
     struct report r;
     const int status = run_child(call_as_32_bit, kernel, &r);
@@ -322,7 +322,7 @@ static void check_other_architecture(const struct sandbox_kernel *kernel)
        "a call of another architecture is the end");
 }
 #else
-static void check_other_architecture(UNUSED const struct sandbox_kernel *kernel)
+static void check_other_architecture(UNUSED const struct sandbox_features *kernel)
 {
     skip(1, "a call of another architecture: only tried on x86-64");
 }
@@ -345,7 +345,7 @@ static int count_descriptors(void)
     return n;
 }
 
-static void look_around(struct report *r, UNUSED const struct sandbox_kernel *kernel)
+static void look_around(struct report *r, UNUSED const struct sandbox_features *kernel)
 {
     struct stat st, null;
     char dir[64] = "";
@@ -389,7 +389,7 @@ static void check_prepared(void)
     close(stray[1]);
 }
 
-static void dump_core(UNUSED struct report *r, UNUSED const struct sandbox_kernel *kernel)
+static void dump_core(UNUSED struct report *r, UNUSED const struct sandbox_features *kernel)
 {
     setrlimit(RLIMIT_CORE, &(struct rlimit){RLIM_INFINITY, RLIM_INFINITY});
     signal(SIGABRT, SIG_DFL);
@@ -409,16 +409,16 @@ static void check_wrong_start(void)
     struct tc_err err = {0};
     const pid_t pid = fork();
     if (pid == 0) {
-        const struct sandbox_start of_init = {.parent = 1};
-        _exit(sandbox_prepare(&of_init, &err) < 0 && strstr(err.text, "is gone") ? 0 : 1);
+        const struct sandbox_detach_spec of_init = {.parent = 1};
+        _exit(sandbox_detach_process(&of_init, &err) < 0 && strstr(err.text, "is gone") ? 0 : 1);
     }
     int status;
     waitpid(pid, &status, 0);
     is_int(status, 0, "a parent that is gone is an error");
     const pid_t lost = fork();
     if (lost == 0) {
-        const struct sandbox_start nowhere = {.parent = here.parent, .dir = "/nonexistent"};
-        _exit(sandbox_prepare(&nowhere, &err) < 0 ? 0 : 1);
+        const struct sandbox_detach_spec nowhere = {.parent = here.parent, .dir = "/nonexistent"};
+        _exit(sandbox_detach_process(&nowhere, &err) < 0 ? 0 : 1);
     }
     waitpid(lost, &status, 0);
     is_int(status, 0, "so is a folder that is not there");
@@ -431,8 +431,8 @@ static void be_parent(int out, int go)
     const int keep[] = {out};
     if (fork() == 0) {
         struct tc_err err;
-        const struct sandbox_start start = {.parent = self, .keep = keep, .n_keep = 1};
-        if (sandbox_prepare(&start, &err) < 0 || write(out, "r", 1) != 1)
+        const struct sandbox_detach_spec start = {.parent = self, .keep = keep, .n_keep = 1};
+        if (sandbox_detach_process(&start, &err) < 0 || write(out, "r", 1) != 1)
             _exit(1);
         for (;;)
             pause();
@@ -534,7 +534,7 @@ int main(void)
     int listeners[3];
     plan_lazy();
     make_place(listeners);
-    const struct sandbox_kernel kernel = sandbox_kernel_look();
+    const struct sandbox_features kernel = sandbox_probe_kernel();
     diag("Landlock %d, seccomp %s", kernel.landlock, kernel.seccomp ? "yes" : "no");
     check_prepared();
     check_no_core();

@@ -35,11 +35,12 @@ static void test_rows(void)
         const struct httpc_reply reply = {.outcome = rows[i].outcome,
                                           .status = rows[i].status,
                                           .retry_after_ms = rows[i].retry_after_ms};
-        const struct verdict once = verdict_of(&reply, false), safe = verdict_of(&reply, true);
+        const struct retry_decision once = retry_policy_decide(&reply, false),
+                                    safe = retry_policy_decide(&reply, true);
         ok(once.again == rows[i].again, "%s: again", rows[i].name);
         ok(safe.again == rows[i].again_idempotent, "%s: again when idempotent", rows[i].name);
         is_int(safe.hold_ms, rows[i].hold_ms, "%s: hold", rows[i].name);
-        ok(safe.scope == VERDICT_LANE, "%s: of the lane", rows[i].name);
+        ok(safe.scope == RETRY_CONVERSATION, "%s: of the lane", rows[i].name);
     }
 }
 
@@ -53,7 +54,7 @@ static void test_backoff(void)
         int64_t most = 0;
         for (int i = 0; i < 2000; i++) {
             random = random * 6364136223846793005u + 1442695040888963407u;
-            const int64_t ms = verdict_backoff_ms(n, random >> 16);
+            const int64_t ms = retry_policy_backoff_ms(n, random >> 16);
             in_range = in_range && ms >= 1 && ms <= ceilings[n - 1];
             most = ms > most ? ms : most;
         }
@@ -61,7 +62,7 @@ static void test_backoff(void)
     }
     ok(in_range, "never longer than 1 s, 2 s, 4 s… 5 min");
     ok(reaches, "up to that");
-    ok(verdict_backoff_ms(4000000000u, UINT64_MAX) <= 300000, "attempt four thousand million");
+    ok(retry_policy_backoff_ms(4000000000u, UINT64_MAX) <= 300000, "attempt four thousand million");
 }
 
 int main(void)

@@ -11,7 +11,7 @@
 
 enum { LANES = 12, ITEMS = 3000, RATES = 3, FLYING_MAX = LANES };
 
-static const struct lanes_rate rates[RATES] = {
+static const struct send_rate rates[RATES] = {
     {.rate = {.count = 1, .interval_ms = 1100}, .per_lane = true},
     {.rate = {.count = 5, .interval_ms = 1000, .burst = 3}},
     {.rate = {.count = 1, .interval_ms = 1200}},
@@ -19,13 +19,13 @@ static const struct lanes_rate rates[RATES] = {
 
 /* What the test knows of one item; `item` is first. */
 struct work {
-    struct lane_item item;
+    struct queued_request item;
     int lane;
     long place; /* in the order of its priority */
     char key[8];
     bool waits, flies;
     int starts, ends;
-    enum lanes_end end;
+    enum send_result end;
     int64_t lands_ms;
 };
 
@@ -36,7 +36,7 @@ struct starts {
 };
 
 static struct {
-    struct lanes *lanes;
+    struct send_scheduler *lanes;
     struct work items[ITEMS];
     size_t count;
     int flying[LANES];
@@ -44,7 +44,7 @@ static struct {
     struct starts lane_starts[LANES], rate_starts[RATES];
     /* what must not be */
     unsigned out_of_order, crowded, early, late, stale;
-    unsigned ended[LANES_CLOSED + 1], attempts, edits;
+    unsigned ended[SEND_CLOSED + 1], attempts, edits;
     bool is_closing;
 } w;
 
@@ -53,7 +53,7 @@ static bool is_edit(const struct work *a)
     return a->item.priority == LANE_LIVE;
 }
 
-static void on_ended(void *ctx, struct lane_item *item, enum lanes_end end)
+static void on_ended(void *ctx, struct queued_request *item, enum send_result end)
 {
     (void)ctx;
     struct work *const a = (struct work *)item;
@@ -61,9 +61,9 @@ static void on_ended(void *ctx, struct lane_item *item, enum lanes_end end)
     a->end = end;
     a->waits = false;
     w.ended[end]++;
-    if (end == LANES_EXPIRED && clock_mono_ms() < a->item.deadline_ms)
+    if (end == SEND_EXPIRED && clock_mono_ms() < a->item.deadline_ms)
         w.early++;
-    if (end == LANES_REPLACED && !is_edit(a))
+    if (end == SEND_REPLACED && !is_edit(a))
         w.stale++;
 }
 
@@ -75,14 +75,14 @@ static int64_t random_deadline(void)
 static void submit(void)
 {
     struct work *const a = &w.items[w.count];
-    const enum lane_priority priority =
-        (enum lane_priority)((int[]){0, 1, 2, 2, 3, 3, 3, 3}[rand() % 8]);
+    const enum send_priority priority =
+        (enum send_priority)((int[]){0, 1, 2, 2, 3, 3, 3, 3}[rand() % 8]);
     *a = (struct work){.lane = rand() % LANES, .place = (long)w.count, .waits = true};
     snprintf(a->key, sizeof a->key, "m%d", rand() % 2);
-    a->item = (struct lane_item){.priority = priority,
-                                 .rates = 1u | (rand() % 2 ? 2u : 4u),
-                                 .key = priority == LANE_LIVE ? a->key : NULL,
-                                 .deadline_ms = random_deadline()};
+    a->item = (struct queued_request){.priority = priority,
+                                      .rates = 1u | (rand() % 2 ? 2u : 4u),
+                                      .key = priority == LANE_LIVE ? a->key : NULL,
+                                      .deadline_ms = random_deadline()};
     /* The newer edit takes the older one's place. */
     for (size_t i = 0; i < w.count && is_edit(a); i++) {
         const struct work *const b = &w.items[i];
@@ -92,7 +92,7 @@ static void submit(void)
     w.count++;
     char name[16];
     snprintf(name, sizeof name, "lane %d", a->lane);
-    lanes_submit(w.lanes, name, &a->item, clock_mono_ms());
+    send_scheduler_submit(w.lanes, name, &a->item, clock_mono_ms());
 }
 
 static bool is_before(const struct work *a, const struct work *b)
@@ -113,7 +113,7 @@ static void check_order(const struct work *a)
 }
 
 /* The last start against the one `burst` and the one burst + 5 before. */
-static void check_pace(struct starts *s, const struct bucket_rate *rate)
+static void check_pace(struct starts *s, const struct rate_limit *rate)
 {
     const int64_t now = clock_mono_ms();
     const size_t burst = rate->burst ? rate->burst : 1;
@@ -152,7 +152,7 @@ static void start(struct work *a)
     a->lands_ms = now + rand() % 400;
 }
 
-static void note_hold(const struct work *a, const struct verdict *v)
+static void note_hold(const struct work *a, const struct retry_decision *v)
 {
     const int64_t until = clock_mono_ms() + v->hold_ms;
     int64_t *const held = v->scope == VERDICT_INSTANCE ? &w.held : &w.lane_held[a->lane];
@@ -165,16 +165,16 @@ static void note_hold(const struct work *a, const struct verdict *v)
 
 static void land(struct work *a)
 {
-    struct verdict v = {.again = !w.is_closing && rand() % 4 == 0};
+    struct retry_decision v = {.again = !w.is_closing && rand() % 4 == 0};
     if (v.again && rand() % 2) {
         v.hold_ms = 1 + rand() % 4000;
-        v.scope = (enum verdict_scope)(rand() % 20 ? rand() % 2 : 2);
+        v.scope = (enum retry_scope)(rand() % 20 ? rand() % 2 : 2);
         note_hold(a, &v);
     }
     w.flying[a->lane]--;
     a->flies = false;
     a->waits = v.again;
-    lanes_decide(w.lanes, &a->item, &v, clock_mono_ms());
+    send_scheduler_settle(w.lanes, &a->item, &v, clock_mono_ms());
 }
 
 /* Lands what is due; returns how long until the next is. */
@@ -197,13 +197,13 @@ static int64_t land_all(bool now)
 /* One moment; false when nothing will happen any more. */
 static bool run_moment(void)
 {
-    struct lane_item *item;
+    struct queued_request *item;
     int64_t wait = land_all(false);
-    while ((item = lanes_next(w.lanes, clock_mono_ms()))) {
+    while ((item = send_scheduler_next(w.lanes, clock_mono_ms()))) {
         start((struct work *)item);
         wait = wait < 0 || wait > 1 ? 1 : wait;
     }
-    const int64_t lanes_wait = lanes_wait_ms(w.lanes, clock_mono_ms());
+    const int64_t lanes_wait = send_scheduler_wait_ms(w.lanes, clock_mono_ms());
     if (wait < 0 || (lanes_wait >= 0 && lanes_wait < wait))
         wait = lanes_wait;
     if (wait == 0)
@@ -225,8 +225,8 @@ static void run(unsigned seed, bool close_early)
     srand(seed);
     memset(&w, 0, sizeof w);
     clock_fake(1000000, 0);
-    w.lanes = lanes_new(
-        &(struct lanes_spec){.rates = rates, .rate_count = RATES, .seed = seed, .ended = on_ended});
+    w.lanes = send_scheduler_new(&(struct send_scheduler_spec){
+        .rates = rates, .rate_count = RATES, .seed = seed, .ended = on_ended});
     const size_t flowing = close_early ? ITEMS - 200 : ITEMS;
     while (w.count < flowing) {
         for (int n = rand() % 3; n > 0 && w.count < flowing; n--)
@@ -240,31 +240,31 @@ static void run(unsigned seed, bool close_early)
     while (!close_early && run_moment())
         ;
     w.is_closing = true;
-    lanes_close(w.lanes);
+    send_scheduler_close(w.lanes);
     land_all(true);
-    lanes_free(w.lanes);
-    clock_unfake();
+    send_scheduler_free(w.lanes);
+    clock_fake_end();
 }
 
 static void test_random(unsigned seed, bool close_early)
 {
     run(seed, close_early);
     diag("seed %u: %u attempts, %u of edits, %u decided, %u replaced, %u expired, %u closed", seed,
-         w.attempts, w.edits, w.ended[LANES_DECIDED], w.ended[LANES_REPLACED],
-         w.ended[LANES_EXPIRED], w.ended[LANES_CLOSED]);
+         w.attempts, w.edits, w.ended[SEND_DECIDED], w.ended[SEND_REPLACED], w.ended[SEND_EXPIRED],
+         w.ended[SEND_CLOSED]);
     is_int(not_ended_once(), 0, "seed %u: every item ends once", seed);
     is_int(w.crowded, 0, "seed %u: one in flight per lane", seed);
     is_int(w.out_of_order, 0, "seed %u: the best first, each priority in order", seed);
     is_int(w.stale, 0, "seed %u: no edit once the final is known; only edits replaced", seed);
     is_int(w.early, 0, "seed %u: no pace exceeded, no hold broken", seed);
     is_int(w.late, 0, "seed %u: nothing past its deadline, no waiting for nothing", seed);
-    ok(w.edits > 100 && w.ended[LANES_DECIDED] > 100 && w.ended[LANES_REPLACED] > 100 &&
-           w.ended[LANES_EXPIRED] > 5,
+    ok(w.edits > 100 && w.ended[SEND_DECIDED] > 100 && w.ended[SEND_REPLACED] > 100 &&
+           w.ended[SEND_EXPIRED] > 5,
        "seed %u: all of it happened", seed);
-    ok(close_early == (w.ended[LANES_CLOSED] > 0), "seed %u: closed", seed);
+    ok(close_early == (w.ended[SEND_CLOSED] > 0), "seed %u: closed", seed);
 }
 
-static void count_end(void *ctx, struct lane_item *item, enum lanes_end end)
+static void count_end(void *ctx, struct queued_request *item, enum send_result end)
 {
     (void)item;
     (void)end;
@@ -274,152 +274,153 @@ static void count_end(void *ctx, struct lane_item *item, enum lanes_end end)
 /* Three lanes that never rest share one instance-wide rate. */
 static void test_fairness(void)
 {
-    static const struct lanes_rate slow = {.rate = {.count = 1, .interval_ms = 100}};
-    struct lane_item items[30];
+    static const struct send_rate slow = {.rate = {.count = 1, .interval_ms = 100}};
+    struct queued_request items[30];
     unsigned ended = 0, by_lane[3] = {0};
-    struct lanes *const s = lanes_new(
-        &(struct lanes_spec){.rates = &slow, .rate_count = 1, .ended = count_end, .ctx = &ended});
+    struct send_scheduler *const s = send_scheduler_new(&(struct send_scheduler_spec){
+        .rates = &slow, .rate_count = 1, .ended = count_end, .ctx = &ended});
     for (int i = 0; i < 30; i++) {
-        items[i] = (struct lane_item){.priority = LANE_NOTICE, .rates = 1};
-        lanes_submit(s, (const char *[]){"a", "b", "c"}[i / 10], &items[i], 0);
+        items[i] = (struct queued_request){.priority = LANE_NOTICE, .rates = 1};
+        send_scheduler_submit(s, (const char *[]){"a", "b", "c"}[i / 10], &items[i], 0);
     }
     for (int64_t now = 0; now < 1500; now += 100) {
-        struct lane_item *const item = lanes_next(s, now);
+        struct queued_request *const item = send_scheduler_next(s, now);
         by_lane[(item - items) / 10]++;
-        lanes_decide(s, item, &(struct verdict){0}, now);
-        ok(!lanes_next(s, now), "at %lld ms: one", (long long)now);
+        send_scheduler_settle(s, item, &(struct retry_decision){0}, now);
+        ok(!send_scheduler_next(s, now), "at %lld ms: one", (long long)now);
     }
     ok(by_lane[0] == 5 && by_lane[1] == 5 && by_lane[2] == 5, "fair shares");
-    struct lane_item final = {.priority = LANE_FINAL, .rates = 1};
-    lanes_submit(s, "d", &final, 1500);
-    ok(lanes_next(s, 1500) == &final, "a final of any lane goes before them");
-    lanes_decide(s, &final, &(struct verdict){0}, 1500);
-    lanes_close(s);
+    struct queued_request final = {.priority = LANE_FINAL, .rates = 1};
+    send_scheduler_submit(s, "d", &final, 1500);
+    ok(send_scheduler_next(s, 1500) == &final, "a final of any lane goes before them");
+    send_scheduler_settle(s, &final, &(struct retry_decision){0}, 1500);
+    send_scheduler_close(s);
     is_int(ended, 31, "all ended");
-    lanes_free(s);
+    send_scheduler_free(s);
 }
 
 /* A conversation that rests is forgotten once its pace no longer counts. */
 static void test_forgetting(void)
 {
     unsigned ended = 0;
-    struct lanes *const s = lanes_new(
-        &(struct lanes_spec){.rates = rates, .rate_count = 1, .ended = count_end, .ctx = &ended});
+    struct send_scheduler *const s = send_scheduler_new(&(struct send_scheduler_spec){
+        .rates = rates, .rate_count = 1, .ended = count_end, .ctx = &ended});
     size_t most = 0;
     for (int i = 0; i < 1000; i++) {
-        struct lane_item item = {.priority = LANE_FINAL, .rates = 1};
+        struct queued_request item = {.priority = LANE_FINAL, .rates = 1};
         char name[16];
         snprintf(name, sizeof name, "%d", i);
-        lanes_submit(s, name, &item, i * 100);
-        if (lanes_next(s, i * 100) == &item)
-            lanes_decide(s, &item, &(struct verdict){0}, i * 100);
-        most = lanes_count(s) > most ? lanes_count(s) : most;
+        send_scheduler_submit(s, name, &item, i * 100);
+        if (send_scheduler_next(s, i * 100) == &item)
+            send_scheduler_settle(s, &item, &(struct retry_decision){0}, i * 100);
+        most = send_scheduler_count(s) > most ? send_scheduler_count(s) : most;
     }
     is_int(ended, 1000, "a thousand conversations");
     ok(most <= 64, "%zu remembered at most", most);
-    lanes_free(s);
+    send_scheduler_free(s);
 }
 
 /* Requests of no conversation: at once, side by side, but at the instance's pace. */
 static void test_no_lane(void)
 {
-    static const struct lanes_rate slow = {.rate = {.count = 1, .interval_ms = 100}};
-    struct lane_item items[200], paced[2];
+    static const struct send_rate slow = {.rate = {.count = 1, .interval_ms = 100}};
+    struct queued_request items[200], paced[2];
     unsigned ended = 0, gone = 0;
-    struct lanes *const s = lanes_new(
-        &(struct lanes_spec){.rates = &slow, .rate_count = 1, .ended = count_end, .ctx = &ended});
+    struct send_scheduler *const s = send_scheduler_new(&(struct send_scheduler_spec){
+        .rates = &slow, .rate_count = 1, .ended = count_end, .ctx = &ended});
     for (size_t i = 0; i < 200; i++) {
-        items[i] = (struct lane_item){.priority = LANE_NOTICE};
-        lanes_submit(s, NULL, &items[i], 0);
+        items[i] = (struct queued_request){.priority = LANE_NOTICE};
+        send_scheduler_submit(s, NULL, &items[i], 0);
     }
-    while (lanes_next(s, 0))
+    while (send_scheduler_next(s, 0))
         gone++;
     is_int(gone, 200, "all at once");
     for (size_t i = 0; i < 200; i++)
-        lanes_decide(s, &items[i], &(struct verdict){0}, 1);
+        send_scheduler_settle(s, &items[i], &(struct retry_decision){0}, 1);
     for (size_t i = 0; i < 1000; i++) {
-        struct lane_item item = {.priority = LANE_NOTICE};
-        lanes_submit(s, NULL, &item, 1);
-        lanes_decide(s, lanes_next(s, 1), &(struct verdict){0}, 1);
+        struct queued_request item = {.priority = LANE_NOTICE};
+        send_scheduler_submit(s, NULL, &item, 1);
+        send_scheduler_settle(s, send_scheduler_next(s, 1), &(struct retry_decision){0}, 1);
     }
-    ok(lanes_count(s) <= 256, "those that went are forgotten");
+    ok(send_scheduler_count(s) <= 256, "those that went are forgotten");
     for (size_t i = 0; i < 2; i++) {
-        paced[i] = (struct lane_item){.priority = LANE_NOTICE, .rates = 1};
-        lanes_submit(s, NULL, &paced[i], 2);
+        paced[i] = (struct queued_request){.priority = LANE_NOTICE, .rates = 1};
+        send_scheduler_submit(s, NULL, &paced[i], 2);
     }
-    ok(lanes_next(s, 2) && !lanes_next(s, 101), "they count on the instance's rate");
-    ok(lanes_next(s, 102) != NULL, "and wait for it");
+    ok(send_scheduler_next(s, 2) && !send_scheduler_next(s, 101),
+       "they count on the instance's rate");
+    ok(send_scheduler_next(s, 102) != NULL, "and wait for it");
     for (size_t i = 0; i < 2; i++)
-        lanes_decide(s, &paced[i], &(struct verdict){0}, 102);
+        send_scheduler_settle(s, &paced[i], &(struct retry_decision){0}, 102);
     is_int(ended, 1202, "each ended");
-    lanes_free(s);
+    send_scheduler_free(s);
 }
 
 static void test_times(void)
 {
-    static const struct lanes_rate pace = {.rate = {.count = 1, .interval_ms = 100},
-                                           .per_lane = true};
-    struct lane_item a = {.rates = 1, .not_before_ms = 50}, b = {.rates = 1}, c = {.rates = 1};
+    static const struct send_rate pace = {.rate = {.count = 1, .interval_ms = 100},
+                                          .per_lane = true};
+    struct queued_request a = {.rates = 1, .not_before_ms = 50}, b = {.rates = 1}, c = {.rates = 1};
     unsigned ended = 0;
-    struct lanes *const s = lanes_new(
-        &(struct lanes_spec){.rates = &pace, .rate_count = 1, .ended = count_end, .ctx = &ended});
-    lanes_submit(s, "a", &a, 0);
-    lanes_submit(s, "a", &b, 0);
-    lanes_submit(s, "a", &c, 0);
-    is_int(lanes_wait_ms(s, 0), 50, "not before its time");
-    ok(lanes_next(s, 50) == &a, "at its time");
-    lanes_decide(s, &a, &(struct verdict){0}, 51);
-    ok(lanes_next(s, 150) == &b, "the next at the lane's pace");
-    lanes_depart(s, &b, 180);
-    lanes_decide(s, &b, &(struct verdict){0}, 190);
-    is_int(lanes_wait_ms(s, 190), 90, "which counts from when it really went");
-    ok(lanes_next(s, 280) == &c, "the third");
-    lanes_decide(s, &c, &(struct verdict){0}, 280);
+    struct send_scheduler *const s = send_scheduler_new(&(struct send_scheduler_spec){
+        .rates = &pace, .rate_count = 1, .ended = count_end, .ctx = &ended});
+    send_scheduler_submit(s, "a", &a, 0);
+    send_scheduler_submit(s, "a", &b, 0);
+    send_scheduler_submit(s, "a", &c, 0);
+    is_int(send_scheduler_wait_ms(s, 0), 50, "not before its time");
+    ok(send_scheduler_next(s, 50) == &a, "at its time");
+    send_scheduler_settle(s, &a, &(struct retry_decision){0}, 51);
+    ok(send_scheduler_next(s, 150) == &b, "the next at the lane's pace");
+    send_scheduler_note_sent(s, &b, 180);
+    send_scheduler_settle(s, &b, &(struct retry_decision){0}, 190);
+    is_int(send_scheduler_wait_ms(s, 190), 90, "which counts from when it really went");
+    ok(send_scheduler_next(s, 280) == &c, "the third");
+    send_scheduler_settle(s, &c, &(struct retry_decision){0}, 280);
     is_int(ended, 3, "each ended");
-    lanes_free(s);
+    send_scheduler_free(s);
 }
 
 /* An hour without the service: the back-off of each has grown to minutes, but the first answer
  * ends it for those that were not sent, and for no others. */
 static void test_outage(void)
 {
-    static const struct verdict again = {.again = true};
-    static const struct lanes_rate slow = {.rate = {.count = 2, .burst = 2, .interval_ms = 60000}};
-    struct lane_item a = {.rates = 1}, b = {.rates = 1}, refused = {0}, probe = {0};
+    static const struct retry_decision again = {.again = true};
+    static const struct send_rate slow = {.rate = {.count = 2, .burst = 2, .interval_ms = 60000}};
+    struct queued_request a = {.rates = 1}, b = {.rates = 1}, refused = {0}, probe = {0};
     unsigned ended = 0, attempts = 0;
     int64_t now = 0;
-    struct lanes *const s = lanes_new(
-        &(struct lanes_spec){.rates = &slow, .rate_count = 1, .ended = count_end, .ctx = &ended});
-    lanes_submit(s, "a", &a, 0);
-    lanes_submit(s, "b", &b, 0);
-    lanes_submit(s, "c", &refused, 0);
-    for (struct lane_item *item; (item = lanes_next(s, now)) || now < 3600 * 1000;) {
+    struct send_scheduler *const s = send_scheduler_new(&(struct send_scheduler_spec){
+        .rates = &slow, .rate_count = 1, .ended = count_end, .ctx = &ended});
+    send_scheduler_submit(s, "a", &a, 0);
+    send_scheduler_submit(s, "b", &b, 0);
+    send_scheduler_submit(s, "c", &refused, 0);
+    for (struct queued_request *item; (item = send_scheduler_next(s, now)) || now < 3600 * 1000;) {
         attempts += item != NULL;
         if (item && item != &refused)
-            lanes_miss(s, item);
+            send_scheduler_note_unreached(s, item);
         if (item)
-            lanes_decide(s, item, &again, now);
+            send_scheduler_settle(s, item, &again, now);
         else
-            now += lanes_wait_ms(s, now);
+            now += send_scheduler_wait_ms(s, now);
     }
     ok(attempts < 3 * 50, "%u attempts of three lanes in an hour", attempts);
     refused.not_before_ms = now + 60000;
-    lanes_submit(s, NULL, &probe, now);
-    ok(lanes_next(s, now) == &probe, "somebody asks again");
-    lanes_hit(s, now);
-    lanes_decide(s, &probe, &(struct verdict){0}, now);
+    send_scheduler_submit(s, NULL, &probe, now);
+    ok(send_scheduler_next(s, now) == &probe, "somebody asks again");
+    send_scheduler_note_reached(s, now);
+    send_scheduler_settle(s, &probe, &(struct retry_decision){0}, now);
     const int64_t back = now;
     for (int went = 0; went < 2; now++) {
-        struct lane_item *const item = lanes_next(s, now);
+        struct queued_request *const item = send_scheduler_next(s, now);
         went += item != NULL;
         if (item)
-            lanes_decide(s, item, &(struct verdict){0}, now);
+            send_scheduler_settle(s, item, &(struct retry_decision){0}, now);
     }
     ok(now - back <= 1000, "those that were not sent go %lld ms after an answer",
        (long long)(now - back));
-    ok(ended == 3 && lanes_wait_ms(s, now) > 50000, "what was refused keeps its back-off");
-    lanes_close(s);
-    lanes_free(s);
+    ok(ended == 3 && send_scheduler_wait_ms(s, now) > 50000, "what was refused keeps its back-off");
+    send_scheduler_close(s);
+    send_scheduler_free(s);
 }
 
 /* 25 minutes without the service while turns go on: each "typing" expires before the next one
@@ -427,39 +428,39 @@ static void test_outage(void)
 static void test_live_outage(void)
 {
     enum { AWAY_MS = 25 * 60 * 1000, STEP_MS = 100, PERIOD_MS = 4000, AGE_MS = 3500 };
-    static const struct verdict again = {.again = true};
-    static struct lane_item typing[AWAY_MS / PERIOD_MS + 1];
-    struct lane_item other = {0};
+    static const struct retry_decision again = {.again = true};
+    static struct queued_request typing[AWAY_MS / PERIOD_MS + 1];
+    struct queued_request other = {0};
     unsigned ended = 0, attempts = 0;
     int64_t now = 0;
-    struct lanes *const s =
-        lanes_new(&(struct lanes_spec){.seed = 7, .ended = count_end, .ctx = &ended});
+    struct send_scheduler *const s = send_scheduler_new(
+        &(struct send_scheduler_spec){.seed = 7, .ended = count_end, .ctx = &ended});
     for (size_t i = 0; now < AWAY_MS; now += STEP_MS) {
         if (now % PERIOD_MS == 0) {
-            typing[i] = (struct lane_item){
+            typing[i] = (struct queued_request){
                 .priority = LANE_LIVE, .key = "typing", .deadline_ms = now + AGE_MS};
-            lanes_submit(s, "chat", &typing[i++], now);
+            send_scheduler_submit(s, "chat", &typing[i++], now);
         }
-        for (struct lane_item *item; (item = lanes_next(s, now)); attempts++) {
-            lanes_miss(s, item);
-            lanes_decide(s, item, &again, now);
+        for (struct queued_request *item; (item = send_scheduler_next(s, now)); attempts++) {
+            send_scheduler_note_unreached(s, item);
+            send_scheduler_settle(s, item, &again, now);
         }
     }
     ok(attempts > 5 && attempts < 40, "%u attempts of one conversation in 25 minutes", attempts);
-    lanes_submit(s, "other", &other, now);
-    ok(lanes_next(s, now) == &other, "another conversation does not wait for it");
-    lanes_hit(s, now);
-    lanes_decide(s, &other, &(struct verdict){0}, now);
-    struct lane_item fresh = {.priority = LANE_LIVE};
-    lanes_submit(s, "chat", &fresh, now);
+    send_scheduler_submit(s, "other", &other, now);
+    ok(send_scheduler_next(s, now) == &other, "another conversation does not wait for it");
+    send_scheduler_note_reached(s, now);
+    send_scheduler_settle(s, &other, &(struct retry_decision){0}, now);
+    struct queued_request fresh = {.priority = LANE_LIVE};
+    send_scheduler_submit(s, "chat", &fresh, now);
     now += 1000;
-    struct lane_item *const next = lanes_next(s, now);
+    struct queued_request *const next = send_scheduler_next(s, now);
     ok(next != NULL, "an answer of the service ends the back-off within a second");
-    lanes_miss(s, next);
-    lanes_decide(s, next, &again, now);
-    ok(lanes_wait_ms(s, now) <= 1000, "and the next back-off begins with its first step");
-    lanes_close(s);
-    lanes_free(s);
+    send_scheduler_note_unreached(s, next);
+    send_scheduler_settle(s, next, &again, now);
+    ok(send_scheduler_wait_ms(s, now) <= 1000, "and the next back-off begins with its first step");
+    send_scheduler_close(s);
+    send_scheduler_free(s);
 }
 
 int main(void)

@@ -16,17 +16,17 @@
 static struct loop *loop;
 static struct httpc *http;
 static struct httpd *server;
-static struct courier *courier;
+static struct sender *courier;
 
 /* One letter as its owner knows it. */
 struct sent {
     char url[64], body[64];
     unsigned flags;
-    void (*read)(const struct httpc_reply *reply, struct verdict *v);
+    void (*read)(const struct httpc_reply *reply, struct retry_decision *v);
     bool holds_start, holds_verdict; /* the answer is given by the test */
-    struct parcel *parcel;           /* while it is */
+    struct send_item *parcel;        /* while it is */
     unsigned attempts, ends;
-    enum lanes_end end;
+    enum send_result end;
     enum httpc_outcome outcome; /* of the last attempt */
     int status;
 };
@@ -40,11 +40,11 @@ static void go(struct sent *g)
                                           .content_type = "application/json",
                                           .body = {body, strlen(body)},
                                           .flags = HTTPC_LOOPBACK | g->flags};
-    courier_go(g->parcel, &request);
+    sender_start_attempt(g->parcel, &request);
     memset(body, 'X', sizeof body); /* it has to have been copied */
 }
 
-static void on_start(void *ctx, struct parcel *p, void *arg)
+static void on_start(void *ctx, struct send_item *p, void *arg)
 {
     (void)ctx;
     struct sent *const g = arg;
@@ -53,21 +53,21 @@ static void on_start(void *ctx, struct parcel *p, void *arg)
         go(g);
 }
 
-static void on_judge(void *ctx, struct parcel *p, void *arg, const struct httpc_reply *reply)
+static void on_judge(void *ctx, struct send_item *p, void *arg, const struct httpc_reply *reply)
 {
     (void)ctx;
     struct sent *const g = arg;
-    struct verdict v = verdict_of(reply, g->flags & HTTPC_IDEMPOTENT);
+    struct retry_decision v = retry_policy_decide(reply, g->flags & HTTPC_IDEMPOTENT);
     g->attempts++;
     g->outcome = reply->outcome;
     g->status = reply->status;
     if (g->read && reply->status)
         g->read(reply, &v);
     if (!g->holds_verdict)
-        courier_decide(p, &v);
+        sender_settle(p, &v);
 }
 
-static void on_ended(void *ctx, void *arg, enum lanes_end end)
+static void on_ended(void *ctx, void *arg, enum send_result end)
 {
     (void)ctx;
     struct sent *const g = arg;
@@ -76,11 +76,11 @@ static void on_ended(void *ctx, void *arg, enum lanes_end end)
 }
 
 static void begin_at_rate(const struct httpd_step *steps, size_t count,
-                          const struct lanes_rate *rate)
+                          const struct send_rate *rate)
 {
-    static const struct courier_owner owner = {on_start, on_judge, on_ended, NULL};
+    static const struct sender_callbacks owner = {on_start, on_judge, on_ended, NULL};
     server = httpd_start(steps, count);
-    courier = courier_new(loop, http, rate, rate != NULL, 3, &owner);
+    courier = sender_new(loop, http, rate, rate != NULL, 3, &owner);
 }
 
 static void begin(const struct httpd_step *steps, size_t count)
@@ -90,36 +90,36 @@ static void begin(const struct httpd_step *steps, size_t count)
 
 static void end(const char *name)
 {
-    courier_free(courier);
+    sender_free(courier);
     is_str(httpd_faults(server), "", "%s: clean requests", name);
     httpd_stop(server);
 }
 
 /* The strings die with this function: the courier has to have copied them. */
-static void post_letter(const struct courier_letter *like, const char *text, struct sent *g)
+static void post_letter(const struct send_spec *like, const char *text, struct sent *g)
 {
     char key[8] = "m1", conversation[16];
     snprintf(g->url, sizeof g->url, "http://127.0.0.1:%d/%s", httpd_port(server), text);
     snprintf(g->body, sizeof g->body, "{%s}", text);
     snprintf(conversation, sizeof conversation, "%s", like->lane ? like->lane : "");
-    struct courier_letter letter = *like;
+    struct send_spec letter = *like;
     letter.lane = like->lane ? conversation : NULL;
     letter.key = like->priority == LANE_LIVE ? key : NULL;
     letter.arg = g;
-    courier_send(courier, &letter);
+    sender_submit(courier, &letter);
     memset(key, 'X', sizeof key - 1);
     memset(conversation, 'X', sizeof conversation - 1);
 }
 
-static void post(const char *lane, enum lane_priority priority, const char *text, struct sent *g)
+static void post(const char *lane, enum send_priority priority, const char *text, struct sent *g)
 {
-    post_letter(&(struct courier_letter){.lane = lane, .priority = priority}, text, g);
+    post_letter(&(struct send_spec){.lane = lane, .priority = priority}, text, g);
 }
 
 static void wait_for(const struct sent *g)
 {
     for (int rounds = 0; !g->ends && rounds < 2000; rounds++)
-        loop_once(loop, 100);
+        loop_run_once(loop, 100);
 }
 
 static void test_order(void)
@@ -131,28 +131,28 @@ static void test_order(void)
     post("a", LANE_NOTICE, "notice", &notice);
     post("a", LANE_LIVE, "edit", &edit);
     post("a", LANE_LIVE, "newer", &newer);
-    is_int(edit.end, LANES_REPLACED, "an edit is replaced by the newer");
+    is_int(edit.end, SEND_REPLACED, "an edit is replaced by the newer");
     post("a", LANE_FINAL, "final1", &final1);
-    is_int(newer.end, LANES_REPLACED, "and by the final");
+    is_int(newer.end, SEND_REPLACED, "and by the final");
     post("a", LANE_FINAL, "final2", &final2);
     wait_for(&notice);
     has_str(httpd_request(server, 0), "{final1}", "the finals first");
     has_str(httpd_request(server, 1), "{final2}", "in their order");
     has_str(httpd_request(server, 2), "{notice}", "then the notice");
-    is_int(httpd_connections(server), 1, "one after the other over one connection");
+    is_int(httpd_count_connections(server), 1, "one after the other over one connection");
     ok(edit.ends == 1 && newer.ends == 1 && final1.ends == 1 && final2.ends == 1 &&
            notice.ends == 1,
        "each ended once");
-    ok(notice.end == LANES_DECIDED && notice.outcome == HTTPC_OK && notice.status == 200,
+    ok(notice.end == SEND_DECIDED && notice.outcome == HTTPC_OK && notice.status == 200,
        "with its answer");
     end("order");
 }
 
-static void read_wait(const struct httpc_reply *reply, struct verdict *v)
+static void read_wait(const struct httpc_reply *reply, struct retry_decision *v)
 {
     int ms;
     if (sscanf(reply->body.p, "wait %dms", &ms) == 1)
-        *v = (struct verdict){.again = true, .hold_ms = ms, .scope = VERDICT_INSTANCE};
+        *v = (struct retry_decision){.again = true, .hold_ms = ms, .scope = VERDICT_INSTANCE};
     if (str_is(reply->body, "ratelimited"))
         v->again = true;
 }
@@ -168,8 +168,8 @@ static void test_reader(void)
     begin(steps, 5);
     post("a", LANE_FINAL, "a", &a);
     while (!httpd_requests(server))
-        loop_once(loop, 10);
-    loop_once(loop, 10);
+        loop_run_once(loop, 10);
+    loop_run_once(loop, 10);
     post("b", LANE_FINAL, "b", &b);
     wait_for(&a);
     wait_for(&b);
@@ -204,13 +204,13 @@ static void test_expiry(void)
     begin(steps, 1);
     post("a", LANE_FINAL, "first", &first);
     wait_for(&first);
-    post_letter(&(struct courier_letter){.lane = "a", .max_age_ms = 300}, "lost", &lost);
-    post_letter(&(struct courier_letter){.lane = "a", .priority = LANE_NOTICE, .max_age_ms = 1},
-                "late", &edit);
+    post_letter(&(struct send_spec){.lane = "a", .max_age_ms = 300}, "lost", &lost);
+    post_letter(&(struct send_spec){.lane = "a", .priority = LANE_NOTICE, .max_age_ms = 1}, "late",
+                &edit);
     wait_for(&edit);
-    ok(edit.end == LANES_EXPIRED && edit.attempts == 0, "too old before its turn");
+    ok(edit.end == SEND_EXPIRED && edit.attempts == 0, "too old before its turn");
     wait_for(&lost);
-    is_int(lost.end, LANES_EXPIRED, "a service that has gone: until the deadline");
+    is_int(lost.end, SEND_EXPIRED, "a service that has gone: until the deadline");
     ok(lost.attempts > 0 && lost.outcome == HTTPC_NOT_SENT, "tried, and not sent");
     end("expiry");
 }
@@ -223,12 +223,12 @@ static void test_close(void)
     post("a", LANE_FINAL, "flying", &flying);
     post("a", LANE_FINAL, "waiting", &waiting);
     for (int rounds = 0; !httpd_requests(server) && rounds < 2000; rounds++)
-        loop_once(loop, 10);
+        loop_run_once(loop, 10);
     post("b", LANE_FINAL, "other", &other);
     end("close");
-    ok(flying.ends == 1 && flying.end == LANES_CLOSED, "in flight: cancelled");
-    ok(waiting.ends == 1 && waiting.end == LANES_CLOSED && !waiting.attempts, "waiting: not sent");
-    ok(other.ends == 1 && other.end == LANES_CLOSED, "those of other lanes, too");
+    ok(flying.ends == 1 && flying.end == SEND_CLOSED, "in flight: cancelled");
+    ok(waiting.ends == 1 && waiting.end == SEND_CLOSED && !waiting.attempts, "waiting: not sent");
+    ok(other.ends == 1 && other.end == SEND_CLOSED, "those of other lanes, too");
 }
 
 /* Its owner takes its time: the lane waits, others do not. */
@@ -249,12 +249,12 @@ static void test_later(void)
     ok(first.parcel && !first.attempts && !second.parcel, "nothing goes before the owner says so");
     go(&first);
     while (httpd_requests(server) < 2)
-        loop_once(loop, 10);
-    post_letter(&(struct courier_letter){0}, "lone", &lone);
+        loop_run_once(loop, 10);
+    post_letter(&(struct send_spec){0}, "lone", &lone);
     wait_for(&lone);
     ok(first.attempts == 1 && !first.ends && !second.parcel, "the lane is busy until the verdict");
-    post_letter(&(struct courier_letter){.lane = "a", .is_ahead = true}, "instead", &instead);
-    courier_decide(first.parcel, &(struct verdict){.again = false});
+    post_letter(&(struct send_spec){.lane = "a", .is_ahead = true}, "instead", &instead);
+    sender_settle(first.parcel, &(struct retry_decision){.again = false});
     is_int(first.ends, 1, "the verdict");
     wait_for(&second);
     has_str(httpd_request(server, 3), "{instead}", "what takes its place goes before the others");
@@ -266,16 +266,16 @@ static void test_later(void)
 static void test_spared(void)
 {
     static const struct httpd_step steps[] = {{HTTPD_REPLY, OK_REPLY}};
-    static const struct lanes_rate rate = {{.count = 1, .interval_ms = 3600000}, false};
+    static const struct send_rate rate = {{.count = 1, .interval_ms = 3600000}, false};
     struct sent asks = {.holds_start = true}, goes = {0};
     begin_at_rate(steps, 1, &rate);
-    post_letter(&(struct courier_letter){.lane = "a", .rates = 1}, "asks", &asks);
+    post_letter(&(struct send_spec){.lane = "a", .rates = 1}, "asks", &asks);
     while (!asks.parcel)
-        loop_once(loop, 10);
-    post_letter(&(struct courier_letter){.lane = "b", .rates = 1}, "goes", &goes);
-    courier_decide(asks.parcel, &(struct verdict){.again = false});
+        loop_run_once(loop, 10);
+    post_letter(&(struct send_spec){.lane = "b", .rates = 1}, "goes", &goes);
+    sender_settle(asks.parcel, &(struct retry_decision){.again = false});
     for (int rounds = 0; !goes.ends && rounds < 100; rounds++)
-        loop_once(loop, 100);
+        loop_run_once(loop, 100);
     ok(asks.ends == 1 && goes.ends == 1 && goes.attempts == 1, "no attempt counts on no rate");
     end("spared");
 }
@@ -286,7 +286,7 @@ static void test_times(void)
     struct sent late = {0}, soon = {0};
     begin(steps, 2);
     const int64_t begun = clock_mono_ms();
-    post_letter(&(struct courier_letter){.delay_ms = 120}, "late", &late);
+    post_letter(&(struct send_spec){.delay_ms = 120}, "late", &late);
     post("a", LANE_FINAL, "soon", &soon);
     wait_for(&late);
     ok(clock_mono_ms() - begun >= 120 && soon.ends, "not before its time; others meanwhile");
@@ -298,18 +298,18 @@ static void test_times(void)
 static void test_pace_from_answer(void)
 {
     static const struct httpd_step steps[] = {{HTTPD_REPLY, OK_REPLY}, {HTTPD_REPLY, OK_REPLY}};
-    static const struct lanes_rate rate = {{.count = 1, .interval_ms = 250}, true};
+    static const struct send_rate rate = {{.count = 1, .interval_ms = 250}, true};
     struct sent slow = {.holds_verdict = true}, next = {.holds_start = true};
     begin_at_rate(steps, 2, &rate);
-    post_letter(&(struct courier_letter){.lane = "a", .rates = 1}, "slow", &slow);
-    post_letter(&(struct courier_letter){.lane = "a", .rates = 1}, "next", &next);
+    post_letter(&(struct send_spec){.lane = "a", .rates = 1}, "slow", &slow);
+    post_letter(&(struct send_spec){.lane = "a", .rates = 1}, "next", &next);
     const int64_t begun = clock_mono_ms();
     while (!slow.attempts || clock_mono_ms() - begun < 300)
-        loop_once(loop, 10);
+        loop_run_once(loop, 10);
     const int64_t answered = clock_mono_ms();
-    courier_decide(slow.parcel, &(struct verdict){.again = false});
+    sender_settle(slow.parcel, &(struct retry_decision){.again = false});
     while (!next.parcel)
-        loop_once(loop, 10);
+        loop_run_once(loop, 10);
     ok(clock_mono_ms() - answered >= 250, "the pace of a lane counts from the answer");
     go(&next);
     wait_for(&next);
@@ -325,11 +325,11 @@ static void test_close_open(void)
     post("a", LANE_FINAL, "starts", &starts);
     post("b", LANE_FINAL, "thinks", &thinks);
     for (int rounds = 0; rounds < 2000 && !thinks.attempts; rounds++)
-        loop_once(loop, 10);
+        loop_run_once(loop, 10);
     ok(starts.parcel && thinks.attempts == 1, "one before its start, one before its verdict");
     end("close while the owner thinks");
-    ok(starts.ends == 1 && starts.end == LANES_CLOSED, "the first ends");
-    ok(thinks.ends == 1 && thinks.end == LANES_CLOSED, "the second ends");
+    ok(starts.ends == 1 && starts.end == SEND_CLOSED, "the first ends");
+    ok(thinks.ends == 1 && thinks.end == SEND_CLOSED, "the second ends");
 }
 
 int main(void)

@@ -8,56 +8,57 @@
 
 static void test_spacing(void)
 {
-    struct bucket b;
-    bucket_init(&b, &(struct bucket_rate){.count = 1, .interval_ms = 1100});
-    is_int(bucket_wait_ms(&b, 5000), 0, "a new bucket is full");
-    bucket_take(&b, 5000);
-    is_int(bucket_wait_ms(&b, 5000), 1100, "then one interval to wait");
-    is_int(bucket_wait_ms(&b, 6099), 1, "to the millisecond");
-    is_int(bucket_wait_ms(&b, 6100), 0, "and no longer");
-    ok(!bucket_is_full(&b, 6099) && bucket_is_full(&b, 6100), "full again");
+    struct token_bucket b;
+    token_bucket_init(&b, &(struct rate_limit){.count = 1, .interval_ms = 1100});
+    is_int(token_bucket_wait_ms(&b, 5000), 0, "a new bucket is full");
+    token_bucket_take(&b, 5000);
+    is_int(token_bucket_wait_ms(&b, 5000), 1100, "then one interval to wait");
+    is_int(token_bucket_wait_ms(&b, 6099), 1, "to the millisecond");
+    is_int(token_bucket_wait_ms(&b, 6100), 0, "and no longer");
+    ok(!token_bucket_is_full(&b, 6099) && token_bucket_is_full(&b, 6100), "full again");
 }
 
 static void test_burst(void)
 {
-    struct bucket b;
-    bucket_init(&b, &(struct bucket_rate){.count = 30, .interval_ms = 1000, .burst = 3});
+    struct token_bucket b;
+    token_bucket_init(&b, &(struct rate_limit){.count = 30, .interval_ms = 1000, .burst = 3});
     for (int i = 0; i < 3; i++) {
-        is_int(bucket_wait_ms(&b, 0), 0, "burst %d", i);
-        bucket_take(&b, 0);
+        is_int(token_bucket_wait_ms(&b, 0), 0, "burst %d", i);
+        token_bucket_take(&b, 0);
     }
-    is_int(bucket_wait_ms(&b, 0), 34, "the next a thirtieth of a second later, rounded up");
+    is_int(token_bucket_wait_ms(&b, 0), 34, "the next a thirtieth of a second later, rounded up");
 }
 
 static void test_hold(void)
 {
-    struct bucket b;
-    bucket_init(&b, &(struct bucket_rate){.count = 10, .interval_ms = 1000, .burst = 5});
-    bucket_hold(&b, 7000);
-    is_int(bucket_wait_ms(&b, 0), 7000, "held");
-    bucket_hold(&b, 3000);
-    is_int(bucket_wait_ms(&b, 0), 7000, "a shorter hold changes nothing");
-    is_int(bucket_wait_ms(&b, 7000), 0, "over");
-    bucket_take(&b, 7000);
-    is_int(bucket_wait_ms(&b, 7000), 100, "no burst behind a hold");
-    bucket_init(&b, &(struct bucket_rate){0});
-    bucket_take(&b, 10);
-    is_int(bucket_wait_ms(&b, 10), 0, "no limit");
-    bucket_hold(&b, 20);
-    is_int(bucket_wait_ms(&b, 15), 5, "but it can be held");
+    struct token_bucket b;
+    token_bucket_init(&b, &(struct rate_limit){.count = 10, .interval_ms = 1000, .burst = 5});
+    token_bucket_block_until(&b, 7000);
+    is_int(token_bucket_wait_ms(&b, 0), 7000, "held");
+    token_bucket_block_until(&b, 3000);
+    is_int(token_bucket_wait_ms(&b, 0), 7000, "a shorter hold changes nothing");
+    is_int(token_bucket_wait_ms(&b, 7000), 0, "over");
+    token_bucket_take(&b, 7000);
+    is_int(token_bucket_wait_ms(&b, 7000), 100, "no burst behind a hold");
+    token_bucket_init(&b, &(struct rate_limit){0});
+    token_bucket_take(&b, 10);
+    is_int(token_bucket_wait_ms(&b, 10), 0, "no limit");
+    token_bucket_block_until(&b, 20);
+    is_int(token_bucket_wait_ms(&b, 15), 5, "but it can be held");
 }
 
 /* Starts k apart are at least (k + 1 - burst) tokens apart. */
-static bool is_paced(const struct bucket_rate *rate, int trials)
+static bool is_paced(const struct rate_limit *rate, int trials)
 {
     enum { SEEN = 64 };
     int64_t at[SEEN];
-    struct bucket b;
+    struct token_bucket b;
     int64_t now = 1000;
-    bucket_init(&b, rate);
+    token_bucket_init(&b, rate);
     for (int n = 0; n < trials; n++) {
-        now += rand() % 3 ? bucket_wait_ms(&b, now) : bucket_wait_ms(&b, now) + rand() % 500;
-        bucket_take(&b, now);
+        now += rand() % 3 ? token_bucket_wait_ms(&b, now)
+                          : token_bucket_wait_ms(&b, now) + rand() % 500;
+        token_bucket_take(&b, now);
         at[n % SEEN] = now;
         for (int k = 1; k < SEEN && k <= n; k++) {
             const int64_t least = (k + 1 - (int64_t)rate->burst) * rate->interval_ms / rate->count;
@@ -70,15 +71,15 @@ static bool is_paced(const struct bucket_rate *rate, int trials)
 
 static void test_return(void)
 {
-    struct bucket b;
-    bucket_init(&b, &(struct bucket_rate){.count = 1, .interval_ms = 1000});
-    bucket_take(&b, 0);
-    bucket_return(&b);
-    is_int(bucket_wait_ms(&b, 0), 0, "what did not go does not count");
-    bucket_take(&b, 0);
-    bucket_hold(&b, 5000);
-    bucket_return(&b);
-    is_int(bucket_wait_ms(&b, 0), 5000, "but a hold stays");
+    struct token_bucket b;
+    token_bucket_init(&b, &(struct rate_limit){.count = 1, .interval_ms = 1000});
+    token_bucket_take(&b, 0);
+    token_bucket_refund(&b);
+    is_int(token_bucket_wait_ms(&b, 0), 0, "what did not go does not count");
+    token_bucket_take(&b, 0);
+    token_bucket_block_until(&b, 5000);
+    token_bucket_refund(&b);
+    is_int(token_bucket_wait_ms(&b, 0), 5000, "but a hold stays");
 }
 
 static void test_any_pace(void)
@@ -86,9 +87,9 @@ static void test_any_pace(void)
     bool good = true;
     srand(11);
     for (int i = 0; i < 200 && good; i++) {
-        const struct bucket_rate rate = {.count = 1 + (uint32_t)rand() % 40,
-                                         .interval_ms = 1 + rand() % 60000,
-                                         .burst = 1 + (uint32_t)rand() % 10};
+        const struct rate_limit rate = {.count = 1 + (uint32_t)rand() % 40,
+                                        .interval_ms = 1 + rand() % 60000,
+                                        .burst = 1 + (uint32_t)rand() % 10};
         good = is_paced(&rate, 300);
         if (!good)
             diag("%u per %lld ms, burst %u", rate.count, (long long)rate.interval_ms, rate.burst);

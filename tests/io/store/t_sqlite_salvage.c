@@ -28,7 +28,7 @@ static const char *make_tables(void)
     const char *const dir = fresh();
     struct store *const s = open_as(dir, version_1);
     if (!s ||
-        sql_script(store_sql(s),
+        sql_script(store_get_sql(s),
                    "with recursive i(n) as (select 1 union all select n+1 from i where n<200)"
                    " insert into r select printf('r%03d', n), printf('%.1500c', 'x') from i;"
                    "with recursive i(n) as (select 1 union all select n+1 from i where n<200)"
@@ -36,7 +36,7 @@ static const char *make_tables(void)
                    "with recursive i(n) as (select 1 union all select n+1 from i where n<200)"
                    " insert into q(body) select printf('%.1500c', 'x') from i;"
                    "delete from q where n>190;") < 0)
-        bail("cannot make tables: %s", err_str(&why));
+        bail("cannot make tables: %s", err_format(&why));
     store_close(s);
     return dir;
 }
@@ -44,7 +44,7 @@ static const char *make_tables(void)
 static int64_t number_in(struct store *s, const char *query)
 {
     int64_t n = -1;
-    return !s || sql_number(store_sql(s), query, &n) < 0 ? -1 : n;
+    return !s || sql_select_int(store_get_sql(s), query, &n) < 0 ? -1 : n;
 }
 
 /* The page in which a row of r begins: its text is in no other. */
@@ -67,7 +67,7 @@ static struct store *reopen_damaged(const char *dir)
     stopped_uncleanly(dir);
     tap_spew(log_path, "", 0);
     struct store *const s = open_as(dir, tables);
-    ok(s != NULL, "it starts (%s)", err_str(&why));
+    ok(s != NULL, "it starts (%s)", err_format(&why));
     is_int(matches(dir, "state.db.bad.*[0-9]"), 1, "the damaged file is kept");
     is_int(matches(dir, "state.db.salvaged*"), 0, "the copy has the name of the file");
     is_int(mode_of(in(dir, "state.db")), 0600, "and its mode");
@@ -117,7 +117,8 @@ static void test_salvage_rows(void)
 {
     const char *const dir = make_tables();
     struct store *s = open_as(dir, (const char *const[]){tables[0], NULL});
-    if (!s || sql_script(store_sql(s), "update r set body='@' where id in('r007', 'r009');") < 0)
+    if (!s ||
+        sql_script(store_get_sql(s), "update r set body='@' where id in('r007', 'r009');") < 0)
         bail("update");
     store_close(s);
     size_t size = 0;
@@ -154,7 +155,7 @@ static void test_salvage_before_migration(void)
     const char *const dir = make_tables();
     spoil(in(dir, "state.db"), page_of(dir, "r050", 0), PAGE);
     struct store *const s = open_as(dir, tables);
-    ok(s != NULL, "a damaged file of an older version, after a clean stop: %s", err_str(&why));
+    ok(s != NULL, "a damaged file of an older version, after a clean stop: %s", err_format(&why));
     is_int(number_in(s, "select count(*) from r where extra='new'"), 198, "is recovered");
     store_close(s);
 }

@@ -39,7 +39,7 @@ static int add_row(struct store *s, enum store_commit how, const char *body)
 static int64_t count_rows(struct store *s)
 {
     int64_t n = -1;
-    return sql_number(store_sql(s), "select count(*) from t", &n) < 0 ? -1 : n;
+    return sql_select_int(store_get_sql(s), "select count(*) from t", &n) < 0 ? -1 : n;
 }
 
 static void fill(const char *dir, int rows)
@@ -49,7 +49,7 @@ static void fill(const char *dir, int rows)
     memset(body, 'x', sizeof body - 1);
     for (int i = 0; i < rows; i++)
         if (!s || add_row(s, STORE_NORMAL, body) < 0)
-            bail("cannot fill %s: %s", dir, err_str(&why));
+            bail("cannot fill %s: %s", dir, err_format(&why));
     store_close(s);
 }
 
@@ -57,7 +57,7 @@ static void test_making(void)
 {
     const char *const dir = fresh();
     struct store *const s = open_as(dir, one);
-    ok(s != NULL, "a folder that is not there is made: %s", err_str(&why));
+    ok(s != NULL, "a folder that is not there is made: %s", err_format(&why));
     is_int(mode_of(dir), 0700, "with mode 0700");
     is_int(mode_of(in(dir, "state.db")), 0600, "state.db 0600");
     is_int(mode_of(in(dir, "state.db-wal")), 0600, "its log 0600");
@@ -82,7 +82,7 @@ static int failing(struct sql *db, void *ctx)
 
 static int read_sync(struct sql *db, void *ctx)
 {
-    return sql_number(db, "pragma synchronous", ctx);
+    return sql_select_int(db, "pragma synchronous", ctx);
 }
 
 static int64_t sync_of(struct store *s, enum store_commit how)
@@ -102,7 +102,7 @@ static void test_transactions(void)
     is_int(sync_of(s, STORE_NORMAL), 1, "synchronous is NORMAL");
     is_int(sync_of(s, STORE_DURABLE), 2, "FULL for what must be durable");
     is_int(sync_of(s, STORE_NORMAL), 1, "and NORMAL again");
-    is_int(sync_of(s, STORE_MUST), 2, "FULL for what must succeed");
+    is_int(sync_of(s, STORE_DURABLE_RESERVE), 2, "FULL for what must succeed");
     ok(add_row(s, STORE_NORMAL, "x'); drop table t; --") == 0, "values are bound, not read");
     is_int(count_rows(s), 2, "so nothing in them is obeyed");
     store_close(s);
@@ -139,7 +139,7 @@ static void test_two_processes(void)
 static void started_empty(const char *dir, const char *what)
 {
     struct store *const s = open_as(dir, one);
-    ok(s != NULL, "%s: it starts (%s)", what, err_str(&why));
+    ok(s != NULL, "%s: it starts (%s)", what, err_format(&why));
     is_int(s ? count_rows(s) : -1, 0, "%s: empty", what);
     is_int(matches(dir, "state.db.bad.*[0-9]"), 1, "%s: the old file is kept", what);
     ok(logged(in(dir, "state.db.bad.")), "%s: with an alarm that names it", what);
@@ -207,9 +207,10 @@ static void test_torn_log(void)
         opens &= s != NULL;
         int64_t n = -1, most = -1;
         if (s)
-            prefix &= sql_number(store_sql(s), "select count(*) from t", &n) == 0 &&
-                      sql_number(store_sql(s), "select ifnull(max(n),0) from t", &most) == 0 &&
-                      n == most && n <= 8;
+            prefix &=
+                sql_select_int(store_get_sql(s), "select count(*) from t", &n) == 0 &&
+                sql_select_int(store_get_sql(s), "select ifnull(max(n),0) from t", &most) == 0 &&
+                n == most && n <= 8;
         store_close(s);
     }
     ok(opens, "a log torn anywhere does not keep it from starting");
@@ -222,7 +223,7 @@ static void test_versions(void)
     fill(dir, 3);
     struct store *s = open_as(dir, two);
     int64_t n = 0;
-    ok(s && sql_number(store_sql(s), "select count(*) from t where extra='new'", &n) == 0,
+    ok(s && sql_select_int(store_get_sql(s), "select count(*) from t where extra='new'", &n) == 0,
        "an older schema is migrated");
     is_int(n, 3, "with its rows");
     ok(access(in(dir, "state.db.v1"), F_OK) == 0, "after a backup");
@@ -261,7 +262,7 @@ static void test_death_in_migration(void)
     }
     struct store *const s = open_as(dir, two);
     int64_t version = 0;
-    ok(s && sql_number(store_sql(s), "pragma user_version", &version) == 0 && version == 2,
+    ok(s && sql_select_int(store_get_sql(s), "pragma user_version", &version) == 0 && version == 2,
        "the next start migrates");
     is_int(count_rows(s), 3, "and nothing is lost");
     store_close(s);
@@ -337,10 +338,10 @@ static void test_read_only(void)
 
 static void test_file_systems(void)
 {
-    is_str(store_dir_refused_fs(0x6969), "NFS", "NFS is refused");
-    is_str(store_dir_refused_fs(0xffffffffff534d42), "CIFS", "CIFS, sign extended");
-    ok(!store_dir_refused_fs(0xef53), "ext4 is not");
-    ok(!store_dir_refused_fs(0x01021994), "tmpfs is not");
+    is_str(store_dir_unsupported_fs(0x6969), "NFS", "NFS is refused");
+    is_str(store_dir_unsupported_fs(0xffffffffff534d42), "CIFS", "CIFS, sign extended");
+    ok(!store_dir_unsupported_fs(0xef53), "ext4 is not");
+    ok(!store_dir_unsupported_fs(0x01021994), "tmpfs is not");
 }
 
 /* The disk "has room again" once the reserve is spent. */
@@ -366,14 +367,14 @@ static void test_size_limit(void)
     is_int(store_failure(s), SQL_DISK_FULL, "and is a full disk");
     is_int(spent, 0, "for which the reserve is not spent");
     is_int(count_rows(s), 0, "reading goes on");
-    ok(add_row(s, STORE_MUST, big) == 0, "what must be, is");
+    ok(add_row(s, STORE_DURABLE_RESERVE, big) == 0, "what must be, is");
     is_int(spent, 1, "with the reserve");
     ok(access(in(dir, "reserve"), F_OK) < 0, "which is gone");
     limit_file_size(200000);
-    ok(add_row(s, STORE_MUST, big) < 0, "it is spent once");
+    ok(add_row(s, STORE_DURABLE_RESERVE, big) < 0, "it is spent once");
     limit_file_size(RLIM_INFINITY);
     ok(add_row(s, STORE_DURABLE, "a") == 0, "with room it writes again");
-    store_tidy(s);
+    store_checkpoint(s);
     ok(access(in(dir, "reserve"), F_OK) == 0, "and lays a reserve up again when idle");
     store_close(s);
 }
@@ -392,7 +393,7 @@ static int insert_in_shortage(struct sql *db, void *ctx)
 
 static void test_failed_write(void)
 {
-    static const enum store_commit ways[] = {STORE_NORMAL, STORE_DURABLE, STORE_MUST};
+    static const enum store_commit ways[] = {STORE_NORMAL, STORE_DURABLE, STORE_DURABLE_RESERVE};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         const char *const dir = fresh();
         struct store *const s = open_as(dir, one);
@@ -405,7 +406,7 @@ static void test_failed_write(void)
         ok(access(in(dir, "reserve"), F_OK) == 0, "the reserve is not spent");
         struct shortage always = {.times = 10};
         ok(store_transact(s, ways[i], insert_in_shortage, &always) < 0, "all writes fail");
-        is_int(always.runs, ways[i] == STORE_MUST ? 3 : 2, "the attempts are bounded");
+        is_int(always.runs, ways[i] == STORE_DURABLE_RESERVE ? 3 : 2, "the attempts are bounded");
         limit_file_size(RLIM_INFINITY);
         store_close(s);
     }
@@ -427,7 +428,7 @@ static int fill_small_disk(const char *dir)
         rows++;
     if (!s || rows == 1000 || store_failure(s) != SQL_DISK_FULL || count_rows(s) != rows)
         return 1;
-    return add_row(s, STORE_MUST, body) < 0 || count_rows(s) != rows + 1;
+    return add_row(s, STORE_DURABLE_RESERVE, body) < 0 || count_rows(s) != rows + 1;
 }
 
 static void test_full_disk(void)

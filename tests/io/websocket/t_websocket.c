@@ -19,7 +19,7 @@
 #include "tap/tap.h"
 
 static struct loop *loop;
-static struct websocket *sockets;
+static struct websocket_client *sockets;
 
 /* ---- the server ---- */
 
@@ -80,7 +80,7 @@ static bool has_said(struct server *s, const char *line)
         server_read(s);
         if (strstr(s->said.p, line))
             return true;
-        loop_once(loop, 5);
+        loop_run_once(loop, 5);
     }
     return false;
 }
@@ -123,13 +123,13 @@ static void open_at(struct got *g, const char *scheme, const struct server *s, c
         sockets, &(struct websocket_spec){.url = url, .ping_ms = ping_ms, .silent_ms = silent_ms},
         on_event, g, &err);
     if (!g->conn)
-        bail("%s", err_str(&err));
+        bail("%s", err_format(&err));
 }
 
 static void await(const unsigned *count, unsigned wanted)
 {
     for (int rounds = 0; *count < wanted && rounds < 4000; rounds++)
-        loop_once(loop, 5);
+        loop_run_once(loop, 5);
 }
 
 static void end(struct got *g)
@@ -180,7 +180,8 @@ static void test_urls(void)
         struct tc_err err = {0};
         const int rc = websocket_url_parse(&u, cases[i].url, &err);
         if (cases[i].error)
-            ok(rc < 0 && strstr(err_str(&err), cases[i].error) && !strstr(err_str(&err), "cret"),
+            ok(rc < 0 && strstr(err_format(&err), cases[i].error) &&
+                   !strstr(err_format(&err), "cret"),
                "refused: %s", cases[i].url);
         else
             ok(rc == 0 && strcmp(u.host, cases[i].host) == 0 &&
@@ -285,7 +286,7 @@ static void test_life(struct server *s)
     await(&g.opens, 1);
     const int64_t opened = clock_mono_ms();
     while (g.conn && clock_mono_ms() - opened < ALIVE_MS + 500)
-        loop_once(loop, 20);
+        loop_run_once(loop, 20);
     ok(!g.closes && has_said(s, "/echo ping\n"), "R17: answers to pings are life");
     end(&g);
     open_at(&g, "ws", s, "/pinger", 10000, ALIVE_MS);
@@ -331,7 +332,7 @@ static void test_pressure(struct server *s)
     unsigned sent = 0;
     while (sent < 64 && websocket_send(g.conn, (struct str){text, WEBSOCKET_MAX_TEXT}) == 0) {
         sent++;
-        loop_once(loop, 1);
+        loop_run_once(loop, 1);
     }
     free(text);
     ok(sent >= 4 && sent < 64, "a service that does not read: no more than a queue");
@@ -411,7 +412,7 @@ static void test_certificate(const char *name, const char *file, const char *tru
     sockets = websocket_new(loop, &(struct websocket_options){.ca_file = trusted});
     open_at(&g, "wss", &s, "/echo", 0, 0);
     for (int rounds = 0; !g.opens && !g.closes && rounds < 4000; rounds++)
-        loop_once(loop, 5);
+        loop_run_once(loop, 5);
     ok(is_good ? g.opens == 1 : g.opens == 0 && strstr(g.why, "TLS failed") != NULL, "%s: %s", name,
        is_good ? "open" : g.why);
     if (g.conn) {

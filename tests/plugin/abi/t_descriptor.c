@@ -65,7 +65,7 @@ static void test_round(void)
 {
     CLEANUP_BUF struct buf record = {0};
     struct descriptor d;
-    is_int(descriptor_check(&model, &err), 0, "a good one");
+    is_int(descriptor_validate(&model, &err), 0, "a good one");
     const struct str text = packed(&record, &model);
     if (!ok(descriptor_unpack(&d, text, &err) == 0, "comes back: %s", err.text))
         return;
@@ -118,9 +118,9 @@ static void test_functions(void)
     is_str(descriptor_function_name(TC_RAW), "on_raw", "that of a kind");
     ok(!descriptor_function_name(DESCRIPTOR_FUNCTIONS), "and no other has");
     struct tc_sink sink = {.size = sizeof sink};
-    is_int(descriptor_functions(&model, &sink), 0, "none are none");
+    is_int(descriptor_callback_mask(&model, &sink), 0, "none are none");
     memset((char *)&sink + sizeof sink.size, 1, sizeof sink - sizeof sink.size);
-    is_int(descriptor_functions(&model, &sink),
+    is_int(descriptor_callback_mask(&model, &sink),
            (UINT32_C(1) << DESCRIPTOR_FUNCTIONS) - 1 - (UINT32_C(1) << DESCRIPTOR_INIT) -
                (UINT32_C(1) << DESCRIPTOR_TEARDOWN),
            "all of the sink are all of the sink");
@@ -168,7 +168,7 @@ static void test_numbers(void)
             memcpy(was, record.p + at, 8);
             memcpy(record.p + at, &numbers[i], 8);
             if (descriptor_unpack(&d, whole, &err) == 0) {
-                all = descriptor_check(&d.plugin, &err) == 0 && all;
+                all = descriptor_validate(&d.plugin, &err) == 0 && all;
                 descriptor_fini(&d);
             }
             memcpy(record.p + at, was, 8);
@@ -181,7 +181,7 @@ static void refused(const struct tc_plugin *p, const char *why, const char *what
     CLEANUP_BUF struct buf record = {0};
     ok(refuses(packed(&record, p)), "%s is refused", what);
     has_str(err.text, why, "  says why");
-    ok(descriptor_check(p, &err) < 0, "  before it is packed, too");
+    ok(descriptor_validate(p, &err) < 0, "  before it is packed, too");
 }
 
 /* Records that are well formed, of what cannot be. */

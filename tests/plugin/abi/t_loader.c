@@ -55,66 +55,68 @@ static bool is_mapped(const char *path)
 }
 
 /* One clear line, and nothing of it here. */
-static void check_refusal(const char *path, struct loaded *l, const char *why, const char *what)
+static void check_refusal(const char *path, struct loaded_plugin *l, const char *why,
+                          const char *what)
 {
     ok(!l, "%s is refused", what);
     has_str(err.text, why, "  says why");
     is_str(err.place, path, "  says which");
-    ok(!strchr(err_str(&err), '\n'), "  in one line");
+    ok(!strchr(err_format(&err), '\n'), "  in one line");
     ok(!is_mapped(path), "  and was not loaded here");
-    loader_free(l);
+    loader_unref_plugin(l);
 }
 
 static void refused(const char *path, const char *why, const char *what)
 {
     err = (struct tc_err){0};
-    check_refusal(path, loader_open(path, &err), why, what);
+    check_refusal(path, loader_probe_and_load(path, &err), why, what);
 }
 
 static void test_good(void)
 {
-    struct loaded *const l = loader_open(fault("recorder"), &err);
-    if (!ok(l != NULL, "a good plugin: %s", l ? "" : err_str(&err)))
+    struct loaded_plugin *const l = loader_probe_and_load(fault("recorder"), &err);
+    if (!ok(l != NULL, "a good plugin: %s", l ? "" : err_format(&err)))
         return;
     is_str(l->plugin.name, "recorder", "name");
     is_str(l->path, fault("recorder"), "path");
     ok(l->plugin.sink == &l->sink && l->sink.on_event && !l->sink.on_narration, "sink");
     ok(l->plugin.flags == TC_SEES_ALL, "flags");
-    struct loaded *const again = loader_open(fault("recorder"), &err);
+    struct loaded_plugin *const again = loader_probe_and_load(fault("recorder"), &err);
     ok(again && again->sink.on_event == l->sink.on_event, "the same file twice is the same code");
-    struct loaded *const other = loader_open(fault("fails"), &err);
+    struct loaded_plugin *const other = loader_probe_and_load(fault("fails"), &err);
     ok(other && other->sink.on_event != l->sink.on_event, "another file is other code");
-    loader_free(again);
-    loader_free(l);
-    struct loaded *const third = loader_open(fault("sleeps"), &err);
+    loader_unref_plugin(again);
+    loader_unref_plugin(l);
+    struct loaded_plugin *const third = loader_probe_and_load(fault("sleeps"), &err);
     ok(third && strcmp(third->plugin.name, "sleeps") == 0, "freeing one does not mix up names");
-    loader_free(third);
-    loader_free(other);
+    loader_unref_plugin(third);
+    loader_unref_plugin(other);
 }
 
 static void test_described(void)
 {
-    struct loaded *l = loader_describe(fault("talker"), &err);
-    if (!ok(l != NULL, "described: %s", l ? "" : err_str(&err)))
+    struct loaded_plugin *l = loader_probe_file(fault("talker"), &err);
+    if (!ok(l != NULL, "described: %s", l ? "" : err_format(&err)))
         return;
     ok(!is_mapped("/talker.so"), "is not loaded");
     is_str(l->plugin.name, "talker", "its name");
     is_str(l->plugin.options[0].key, "in", "its options");
-    ok(loader_has(l, DESCRIPTOR_ON_WAKE) && !loader_has(l, TC_RAW), "it is known what it has");
+    ok(loader_has_callback(l, DESCRIPTOR_ON_WAKE) && !loader_has_callback(l, TC_RAW),
+       "it is known what it has");
     ok(!l->plugin.init && !l->sink.on_wake && l->plugin.sink == &l->sink,
        "of which nothing is here");
-    struct loaded *const same = loader_ref(l);
-    loader_free(l);
-    is_int(loader_link(same, &err), 0, "linked: %s", err_str(&err));
+    struct loaded_plugin *const same = loader_ref_plugin(l);
+    loader_unref_plugin(l);
+    is_int(loader_load_code(same, &err), 0, "linked: %s", err_format(&err));
     ok(same->linked && same->sink.on_wake && is_mapped("/talker.so"), "its functions are here");
-    is_int(loader_link(same, &err), 0, "once is enough");
+    is_int(loader_load_code(same, &err), 0, "once is enough");
     const int fd = dup(same->fd);
-    l = loader_take(fd, same->path, &err);
-    ok(l && l->sink.on_wake == same->sink.on_wake && loader_has(l, DESCRIPTOR_ON_WAKE),
+    l = loader_load_fd(fd, same->path, &err);
+    ok(l && l->sink.on_wake == same->sink.on_wake && loader_has_callback(l, DESCRIPTOR_ON_WAKE),
        "a process of its own takes all from the descriptor");
-    loader_free(l);
+    loader_unref_plugin(l);
     ok(fcntl(fd, F_GETFD) < 0, "under the name the linker knows");
-    loader_free(same);
+    loader_unref_plugin(same);
 }
 
 /* What is checked is what is linked, whatever lies at the path by then. */
@@ -123,20 +125,20 @@ static void test_swapped(void)
     char path[512];
     snprintf(path, sizeof path, "%s", temp("swapped.so"));
     copy(fault("paced"), path, SIZE_MAX);
-    struct loaded *const l = loader_describe(path, &err);
+    struct loaded_plugin *const l = loader_probe_file(path, &err);
     ok(l && loader_is_current(l), "a file that is current");
     copy(fault("loads_aborts"), temp("new.so"), SIZE_MAX);
     rename(temp("new.so"), path);
     ok(l && !loader_is_current(l), "another one takes its place");
-    ok(l && loader_link(l, &err) == 0 && l->linked, "the first is linked");
+    ok(l && loader_load_code(l, &err) == 0 && l->linked, "the first is linked");
     ok(l && !loader_is_overwritten(l), "which was not written over");
-    loader_free(l);
+    loader_unref_plugin(l);
 }
 
 static void test_old(void)
 {
-    struct loaded *const l = loader_open(fault("old10"), &err);
-    if (!ok(l != NULL, "shorter structs of 1.0 load: %s", l ? "" : err_str(&err)))
+    struct loaded_plugin *const l = loader_probe_and_load(fault("old10"), &err);
+    if (!ok(l != NULL, "shorter structs of 1.0 load: %s", l ? "" : err_format(&err)))
         return;
     ok(l->plugin.size < sizeof l->plugin, "they are shorter");
     ok(l->plugin.pace_ms == 0 && !l->plugin.audience && !l->plugin.rates,
@@ -144,16 +146,16 @@ static void test_old(void)
     ok(l->sink.on_final && !l->sink.on_message && !l->sink.on_idle, "callbacks it lacks too");
     ok(!l->sink.on_reply && !l->sink.on_wake && !l->sink.on_hit && !l->sink.on_frame,
        "  those of the services");
-    loader_free(l);
+    loader_unref_plugin(l);
 }
 
 static void test_rates(void)
 {
-    struct loaded *const l = loader_open(fault("rated"), &err);
-    if (!ok(l != NULL, "a plugin with rates: %s", l ? "" : err_str(&err)))
+    struct loaded_plugin *const l = loader_probe_and_load(fault("rated"), &err);
+    if (!ok(l != NULL, "a plugin with rates: %s", l ? "" : err_format(&err)))
         return;
     ok(l->plugin.rates && l->plugin.rates[1].per_lane == 1 && l->sink.on_reply, "has them");
-    loader_free(l);
+    loader_unref_plugin(l);
 }
 
 static void test_constants(void)
@@ -211,50 +213,50 @@ static bool has_no_children(void *arg)
 /* All at once: the one that hangs takes as long as all of them. */
 static void test_loading(void)
 {
-    struct loader_trial *const trial = loader_trial_new();
-    struct loader_probe *probes[N_WAYS];
+    struct probe_run *const trial = probe_run_new();
+    struct probe_candidate *probes[N_WAYS];
     setenv("TURNCAST_CANARY", "1", 1);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     for (size_t i = 0; i < N_WAYS; i++)
-        probes[i] = loader_probe_begin(trial, fault(ways[i].module));
-    loader_trial_run(trial);
+        probes[i] = probe_run_add_file(trial, fault(ways[i].module));
+    probe_run_execute(trial);
     for (size_t i = 0; i < N_WAYS; i++) {
         const char *const path = fault(ways[i].module);
         err = (struct tc_err){0};
-        struct loaded *const l = loader_probe_finish(trial, probes[i], &err);
+        struct loaded_plugin *const l = probe_run_take_result(trial, probes[i], &err);
         if (ways[i].why) {
             check_refusal(path, l, ways[i].why, ways[i].what);
             continue;
         }
         ok(l && strcmp(l->plugin.name, "loads") == 0, "%s is one: %s", ways[i].what, err.text);
         ok(!is_mapped(path), "  and was not loaded here");
-        loader_free(l);
+        loader_unref_plugin(l);
     }
-    loader_trial_free(trial);
+    probe_run_free(trial);
     ok(tap_wait(has_no_children, NULL, 5000), "no process is left of any");
 }
 
 static void test_trial(void)
 {
-    struct loader_trial *trial = loader_trial_new();
-    struct loader_probe *const one = loader_probe_begin(trial, fault("recorder"));
-    struct loader_probe *const other = loader_probe_begin(trial, fault("recorder"));
-    struct loader_probe *const none = loader_probe_begin(trial, temp("nothing.so"));
+    struct probe_run *trial = probe_run_new();
+    struct probe_candidate *const one = probe_run_add_file(trial, fault("recorder"));
+    struct probe_candidate *const other = probe_run_add_file(trial, fault("recorder"));
+    struct probe_candidate *const none = probe_run_add_file(trial, temp("nothing.so"));
     ok(one == other && one != none, "a file is tried once, however often it is named");
-    loader_trial_run(trial);
-    struct loaded *const a = loader_probe_finish(trial, one, &err);
-    struct loaded *const b = loader_probe_finish(trial, other, &err);
+    probe_run_execute(trial);
+    struct loaded_plugin *const a = probe_run_take_result(trial, one, &err);
+    struct loaded_plugin *const b = probe_run_take_result(trial, other, &err);
     ok(a && a == b, "and all have what it said");
-    ok(!loader_probe_finish(trial, none, &err) && strstr(err.text, "No such file"),
+    ok(!probe_run_take_result(trial, none, &err) && strstr(err.text, "No such file"),
        "and beside others: %s", err.text);
-    loader_trial_free(trial);
+    probe_run_free(trial);
     is_str(a->plugin.name, "recorder", "it outlives the trial");
-    loader_free(a);
-    loader_free(b);
-    trial = loader_trial_new(); /* whose verdict nobody wants */
-    loader_probe_begin(trial, fault("loads_hangs"));
-    loader_trial_run(trial);
-    loader_trial_free(trial);
+    loader_unref_plugin(a);
+    loader_unref_plugin(b);
+    trial = probe_run_new(); /* whose verdict nobody wants */
+    probe_run_add_file(trial, fault("loads_hangs"));
+    probe_run_execute(trial);
+    probe_run_free(trial);
     ok(tap_wait(has_no_children, NULL, 4000), "who does not want to know leaves no process");
 }
 
@@ -447,9 +449,9 @@ static void test_truncated(void)
     bool all = whole > 0;
     for (size_t len = 0; len < whole && all; len += 97) {
         tap_spew(temp("cut.so"), im.text, len);
-        struct loaded *const l = loader_describe(temp("cut.so"), &err);
+        struct loaded_plugin *const l = loader_probe_file(temp("cut.so"), &err);
         all = !l;
-        loader_free(l);
+        loader_unref_plugin(l);
     }
     ok(all, "cut anywhere within %zu bytes it is refused", whole);
     free(im.text);
@@ -466,9 +468,9 @@ static void test_flipped(void)
         im.text[at] ^= 0x10;
         tap_spew(temp("flipped.so"), im.text, im.len);
         im.text[at] ^= 0x10;
-        struct loaded *const l = loader_describe(temp("flipped.so"), &err);
+        struct loaded_plugin *const l = loader_probe_file(temp("flipped.so"), &err);
         said += l || (err.text[0] && !strchr(err.text, '\n'));
-        loader_free(l);
+        loader_unref_plugin(l);
     }
     ok(said == tried && tried > 60, "with any bit flipped it is described or refused (%u)", tried);
     free(im.text);
@@ -497,9 +499,9 @@ static void test_writable(void)
     chmod(path, 0606);
     refused(path, why, "a file everybody may write to");
     chmod(path, 0644);
-    struct loaded *const l = loader_open(path, &err);
+    struct loaded_plugin *const l = loader_probe_and_load(path, &err);
     ok(l != NULL, "closed, it is loaded");
-    loader_free(l);
+    loader_unref_plugin(l);
 
     mkdir(temp("open"), 0777);
     chmod(temp("open"), 0777);
@@ -527,20 +529,20 @@ static void test_find(void)
     snprintf(two, sizeof two, "%s", temp("two"));
     const char *const dirs[] = {one, two, NULL};
 
-    struct loaded *l = loader_find("recorder", dirs, &err);
+    struct loaded_plugin *l = loader_probe_by_name("recorder", dirs, &err);
     ok(l && strcmp(l->path, temp("two/recorder.so")) == 0, "found by name in the second folder");
-    loader_free(l);
-    l = loader_find(temp("two/abc.so"), dirs, &err);
+    loader_unref_plugin(l);
+    l = loader_probe_by_name(temp("two/abc.so"), dirs, &err);
     ok(l != NULL, "found by path");
-    loader_free(l);
-    ok(!loader_find("nobody", dirs, &err), "an unknown name");
-    has_str(err_str(&err), "nobody: no such plugin: there is no nobody.so in ", "  says where");
-    has_str(err_str(&err), two, "  in all folders");
+    loader_unref_plugin(l);
+    ok(!loader_probe_by_name("nobody", dirs, &err), "an unknown name");
+    has_str(err_format(&err), "nobody: no such plugin: there is no nobody.so in ", "  says where");
+    has_str(err_format(&err), two, "  in all folders");
     const char *const none[] = {NULL};
-    ok(!loader_find("nobody", none, &err), "no folders");
+    ok(!loader_probe_by_name("nobody", none, &err), "no folders");
 
     CLEANUP_BUF struct buf names = {0};
-    loader_scan(dirs, add_name, &names);
+    loader_list_files(dirs, add_name, &names);
     is_str(names.p, "abc.so recorder.so ", "a scan gives the modules, sorted");
 }
 
@@ -553,11 +555,11 @@ static void test_out_of_descriptors(void)
     for (rlim_t n = 3; n < 24 && told && !passed; n++) {
         setrlimit(RLIMIT_NOFILE, &(struct rlimit){n, was.rlim_max});
         err = (struct tc_err){0};
-        struct loaded *const l = loader_describe(fault("recorder"), &err);
+        struct loaded_plugin *const l = loader_probe_file(fault("recorder"), &err);
         setrlimit(RLIMIT_NOFILE, &was);
         passed = l != NULL;
         told = l || err.text[0];
-        loader_free(l);
+        loader_unref_plugin(l);
     }
     ok(told && passed, "out of descriptors it says so, then it works: %s", err.text);
 }

@@ -17,11 +17,11 @@ static void refused_by(const char *program, const char *why, const char *what)
 {
     struct tc_err err = {0};
     setenv(CONNECTOR_VARIABLE, program, 1);
-    struct loaded *const l = loader_describe(path, &err);
+    struct loaded_plugin *const l = loader_probe_file(path, &err);
     ok(!l, "nothing passes %s", what);
     has_str(err.text, why, "  says why");
     is_str(err.place, path, "  says what");
-    loader_free(l);
+    loader_unref_plugin(l);
 }
 
 int main(void)
@@ -30,9 +30,9 @@ int main(void)
     snprintf(path, sizeof path, "%s/tests/fault/recorder.so", build ? build : ".");
     plan_lazy();
     struct tc_err err = {0};
-    struct loaded *const l = loader_describe(path, &err);
+    struct loaded_plugin *const l = loader_probe_file(path, &err);
     ok(l, "a good plugin passes: %s", err.text);
-    loader_free(l);
+    loader_unref_plugin(l);
     refused_by("/nonexistent",
                "turncast-connector is not installed where this program looks for it",
                "without the program that tries");

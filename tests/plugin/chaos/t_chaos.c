@@ -34,7 +34,7 @@ static const char *fate(struct chaos *c, const char *callback, struct str line, 
     static const char letters[] = {[CHAOS_ERROR] = 'e', [CHAOS_DELAY] = 'd', [CHAOS_CRASH] = 'c'};
     static char text[128];
     for (int i = 0; i < n; i++) {
-        const struct conf_chaos *const rule = chaos_decide(c, callback, line, is_there);
+        const struct conf_chaos *const rule = chaos_select_fault(c, callback, line, is_there);
         text[i] = rule ? letters[rule->what] : '.';
     }
     text[n] = 0;
@@ -93,7 +93,7 @@ static void test_trigger(void)
     there = false;
     is_str(fate(c, "on_final", none, 2), "..", "and it is gone");
     chaos_free(c);
-    ok(chaos_is_there("/") && !chaos_is_there("/no/such/file"), "files are looked for");
+    ok(chaos_file_exists("/") && !chaos_file_exists("/no/such/file"), "files are looked for");
 }
 
 static void test_rate(void)
@@ -150,7 +150,7 @@ static int do_in_child(const struct conf_chaos *what, void (*then)(void))
         const struct conf_chaos rules[] = {*what, END};
         struct chaos *const c = chaos_new(rules);
         alarm(1);
-        chaos_do(c, &rules[0]);
+        chaos_inject_fault(c, &rules[0]);
         chaos_free(c);
         if (then)
             then();
@@ -201,7 +201,7 @@ static void test_ends(void)
 static void test_delay(void)
 {
     const int64_t began = clock_mono_ms();
-    chaos_do(NULL, &(struct conf_chaos){.what = CHAOS_DELAY, .delay_ms = 30});
+    chaos_inject_fault(NULL, &(struct conf_chaos){.what = CHAOS_DELAY, .delay_ms = 30});
     ok(clock_mono_ms() - began >= 30, "delay");
 }
 
@@ -212,10 +212,10 @@ static void test_garbage(void)
         bail("socketpair: %s", strerror(errno));
     const struct conf_chaos rules[] = {{.what = CHAOS_GARBAGE, .seed = 3}, END};
     struct chaos *const c = chaos_new(rules);
-    chaos_do(c, &rules[0]);
+    chaos_inject_fault(c, &rules[0]);
     char got[2][4096];
     is_int(read(ends[1], got[0], sizeof got[0]), sizeof got[0], "garbage in a socket");
-    chaos_do(c, &rules[0]);
+    chaos_inject_fault(c, &rules[0]);
     is_int(read(ends[1], got[1], sizeof got[1]), sizeof got[1], "and again");
     ok(memcmp(got[0], got[1], sizeof got[0]) != 0, "other garbage");
     chaos_free(c);

@@ -115,12 +115,12 @@ static void teardown(struct tc_instance *inst)
     buf_printf(&heard, "teardown:%s;", (const char *)inst->state);
 }
 
-static struct loaded loaded;
+static struct loaded_plugin loaded;
 static const struct conf conf = {.file = (char[]){"my.conf"}};
 
 static struct instance *make(const char *token)
 {
-    loaded = (struct loaded){
+    loaded = (struct loaded_plugin){
         .plugin = {.name = "sample",
                    .options = options,
                    .conf_size = sizeof(struct options),
@@ -134,7 +134,7 @@ static struct instance *make(const char *token)
                  .on_event = on_event,
                  .on_idle = on_idle},
     };
-    struct conf_pair pairs[] = {{(char[]){"token"}, (char *)(uintptr_t)token, 5, false}, {0}};
+    struct conf_option pairs[] = {{(char[]){"token"}, (char *)(uintptr_t)token, 5, false}, {0}};
     struct tc_err err;
     const struct conf_instance spec = {.name = (char[]){"my-sample"}, .options = pairs, .line = 4};
     verdict = 0;
@@ -142,7 +142,7 @@ static struct instance *make(const char *token)
     buf_reset(&heard);
     struct instance *const in = instance_new(&conf, &spec, &loaded, NULL, NULL, &err);
     if (!in)
-        bail("%s", err_str(&err));
+        bail("%s", err_format(&err));
     return in;
 }
 
@@ -151,10 +151,10 @@ static struct instance_turn *open_turn(struct instance *in, const char *id)
     return instance_turn_new(in, &(struct channel_turn){.id = id});
 }
 
-static int deliver(struct instance *in, struct instance_turn *t, struct event_box *box)
+static int deliver(struct instance *in, struct instance_turn *t, struct shared_event *box)
 {
-    const int rc = instance_deliver(in, t, box);
-    event_box_unref(box);
+    const int rc = instance_deliver_event(in, t, box);
+    shared_event_unref(box);
     return rc;
 }
 
@@ -173,25 +173,25 @@ static void test_calls(void)
     buf_reset(&heard);
     struct event ev = draft(TC_THINKING, 2);
     ev.u.thinking.encrypted = "opaque";
-    deliver(in, t, event_box_new(&ev));
+    deliver(in, t, shared_event_new(&ev));
     ok(strncmp(heard.p, "event:thinking:", 15) == 0, "thinking without text is no on_thinking");
     buf_reset(&heard);
     deliver(in, t, box_of(TC_STEP, 3));
     ok(strncmp(heard.p, "event:step:", 11) == 0, "a callback that is NULL is not called");
-    is_int((long long)gauge_delivered(instance_gauge(in)), 4, "calls are counted");
+    is_int((long long)status_page_delivered(instance_status_page(in)), 4, "calls are counted");
 
     struct instance_turn *const second = open_turn(in, "t2");
     deliver(in, second, narration(1, "hi", NULL));
     ok(zeroed, "another turn has a state of its own");
     buf_reset(&heard);
-    instance_idle(in);
+    instance_call_on_idle(in);
     is_str(heard.p, "idle:my-sample;", "idle");
     instance_turn_free(t);
     buf_reset(&heard);
     instance_teardown(in);
     is_str(heard.p, "teardown:;", "teardown finds the instance's zeroed state");
     int64_t since;
-    ok(!gauge_running(instance_gauge(in), &since), "nothing runs");
+    ok(!status_page_running_callback(instance_status_page(in), &since), "nothing runs");
     instance_free(in);
 }
 
@@ -205,14 +205,14 @@ static void test_failures(void)
     verdict = -1;
     for (uint64_t seq = 1; seq <= 5; seq++)
         is_int(deliver(in, t, narration(seq, "x", NULL)), -1, "a failed callback is told");
-    is_int((long long)gauge_failed(instance_gauge(in)), 5, "each is counted");
+    is_int((long long)status_page_failed(instance_status_page(in)), 5, "each is counted");
     const char *const first = logged();
     has_str(first, "instance my-sample: on_narration failed in turn t7\n", "the first is logged");
     ok(strchr(first, '\n')[1] == '\0', "  in one line for the burst");
     clock_fake_advance(1000);
     deliver(in, t, narration(6, "x", NULL));
     has_str(logged(), "failed in turn t7 (4 more failed before)", "the others a second later");
-    clock_unfake();
+    clock_fake_end();
     verdict = 0;
     instance_free(in);
     diag("turns that never ended are freed: the leak check judges");
@@ -228,11 +228,11 @@ static void test_init_fails(void)
 
 static void test_bad_options(void)
 {
-    struct conf_pair pairs[] = {{(char[]){"dept"}, (char[]){"1"}, 9, false}, {0}};
+    struct conf_option pairs[] = {{(char[]){"dept"}, (char[]){"1"}, 9, false}, {0}};
     const struct conf_instance spec = {.name = (char[]){"x"}, .options = pairs, .line = 4};
     struct tc_err err;
     ok(!instance_new(&conf, &spec, &loaded, NULL, NULL, &err), "an unknown option");
-    is_str(err_str(&err), "my.conf:9: unknown option \"dept\": did you mean \"depth\"?",
+    is_str(err_format(&err), "my.conf:9: unknown option \"dept\": did you mean \"depth\"?",
            "  told with its place");
 }
 

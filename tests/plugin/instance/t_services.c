@@ -189,14 +189,14 @@ static void test_hits(void)
     actor_inside = NULL;
     is_str(actor_told.p, "route:/events;", "the host has the route");
     const struct tc_hit hit = {.method = "POST", .path = "/events", .query = "", .body = ""};
-    is_int(instance_hit(in, &hit, note_answer, NULL), 0, "a hit");
+    is_int(instance_call_on_hit(in, &hit, note_answer, NULL), 0, "a hit");
     is_str(answered, "202 POST /events", "  is answered, from memory of the callback");
     actor_verdict = -1;
     actor_inside = send_one;
-    is_int(instance_hit(in, &hit, note_answer, NULL), -1, "one that fails");
+    is_int(instance_call_on_hit(in, &hit, note_answer, NULL), -1, "one that fails");
     is_str(answered, "none after 1 batches", "  is not; what it sent was handed over before");
     actor_loaded.sink.on_hit = NULL;
-    is_int(instance_hit(in, &hit, note_answer, NULL), -1, "nor without a callback");
+    is_int(instance_call_on_hit(in, &hit, note_answer, NULL), -1, "nor without a callback");
     instance_free(in);
 }
 
@@ -231,7 +231,7 @@ static void frame(struct instance *in, enum tc_socket_event event, const char *t
                   void (*fn)(struct tc_turn *))
 {
     actor_inside = fn;
-    instance_frame(in, &(struct tc_frame){socket_number, event, text, strlen(text)});
+    instance_call_on_frame(in, &(struct tc_frame){socket_number, event, text, strlen(text)});
     actor_inside = NULL;
 }
 

@@ -17,103 +17,103 @@ static unsigned char flattened;
 
 /* ---- how each is read, for all prefixes of what was packed: true when it is taken */
 
-typedef bool reader(struct unpack *u);
+typedef bool reader(struct unpacker *u);
 
-static bool is_whole(const struct unpack *u)
+static bool is_whole(const struct unpacker *u)
 {
     return unpack_finish(u) == 0;
 }
 
-static bool reads_event(struct unpack *u)
+static bool reads_event(struct unpacker *u)
 {
     struct buf place = {0};
-    struct event_box *const box = event_box_raise(&place, u->p, (size_t)(u->end - u->p));
-    event_box_unref(box);
+    struct shared_event *const box = shared_event_attach(&place, u->p, (size_t)(u->end - u->p));
+    shared_event_unref(box);
     buf_fini(&place);
     return box;
 }
 
-static bool reads_setup(struct unpack *u)
+static bool reads_setup(struct unpacker *u)
 {
     struct arena a = {0};
-    struct frame_setup s;
-    frame_unpack_setup(u, &a, &s);
+    struct ipc_setup s;
+    ipc_frame_unpack_setup(u, &a, &s);
     const bool whole = is_whole(u);
     arena_fini(&a);
     return whole;
 }
 
-static bool reads_turn(struct unpack *u)
+static bool reads_turn(struct unpacker *u)
 {
     struct channel_turn t;
-    frame_unpack_turn(u, &t);
+    ipc_frame_unpack_turn(u, &t);
     return is_whole(u);
 }
 
-static bool reads_reply(struct unpack *u)
+static bool reads_reply(struct unpacker *u)
 {
-    struct letter_reply *const r = frame_unpack_reply(u);
-    letter_reply_free(r);
+    struct outbound_reply *const r = ipc_frame_unpack_reply(u);
+    outbound_reply_free(r);
     return r && is_whole(u);
 }
 
-static bool reads_letter(struct unpack *u)
+static bool reads_letter(struct unpacker *u)
 {
-    struct letter *const l = frame_unpack_letter(u);
-    letter_free(l);
+    struct outbound_request *const l = ipc_frame_unpack_letter(u);
+    outbound_request_unref(l);
     return l && is_whole(u);
 }
 
-static bool reads_batch(struct unpack *u)
+static bool reads_batch(struct unpacker *u)
 {
-    struct batch *const b = frame_unpack_batch(u);
-    batch_free(b);
+    struct callback_batch *const b = ipc_frame_unpack_batch(u);
+    callback_batch_free(b);
     return b && is_whole(u);
 }
 
-static bool reads_hit(struct unpack *u)
+static bool reads_hit(struct unpacker *u)
 {
     struct arena a = {0};
     struct tc_hit hit = {0};
-    frame_unpack_hit(u, &a, &hit);
+    ipc_frame_unpack_hit(u, &a, &hit);
     const bool whole = is_whole(u);
     arena_fini(&a);
     return whole;
 }
 
-static bool reads_answer(struct unpack *u)
+static bool reads_answer(struct unpacker *u)
 {
     struct tc_answer into = {0};
-    frame_unpack_answer(u, &into);
+    ipc_frame_unpack_answer(u, &into);
     return is_whole(u);
 }
 
-static bool reads_socket(struct unpack *u)
+static bool reads_socket(struct unpacker *u)
 {
     struct tc_frame f;
-    frame_unpack_socket(u, &f);
+    ipc_frame_unpack_socket(u, &f);
     return is_whole(u);
 }
 
-static bool reads_spec(struct unpack *u)
+static bool reads_spec(struct unpacker *u)
 {
     struct tc_socket s;
-    frame_unpack_socket_spec(u, &s);
+    ipc_frame_unpack_socket_spec(u, &s);
     return is_whole(u);
 }
 
-static bool reads_ask(struct unpack *u)
+static bool reads_ask(struct unpacker *u)
 {
-    struct ask *const a = frame_unpack_ask(u, "one");
+    struct host_call *const a = ipc_frame_unpack_ask(u, "one");
     if (a)
-        ask_drop(a);
+        host_call_discard(a);
     return a;
 }
 
-static bool reads_asked(struct unpack *u)
+static bool reads_asked(struct unpacker *u)
 {
-    struct frame_asked a;
-    frame_unpack_asked(u, &a);
+    struct ipc_call_result a;
+    ipc_frame_unpack_asked(u, &a);
     return is_whole(u);
 }
 
@@ -121,8 +121,8 @@ static bool reads(reader *fn, const char *p, size_t len)
 {
     /* Of its own size, so that what is read beyond it is found. */
     char *const copy = memcpy(xmalloc(len + 1), p, len);
-    struct unpack u;
-    unpack_start(&u, (struct str){copy, len});
+    struct unpacker u;
+    unpack_init(&u, (struct str){copy, len});
     const bool taken = fn(&u);
     free(copy);
     return taken;
@@ -141,20 +141,20 @@ static void whole_only(reader *fn, const char *what)
     buf_reset(&packed);
 }
 
-static struct unpack unpacked(void)
+static struct unpacker unpacked(void)
 {
-    struct unpack u;
-    unpack_start(&u, (struct str){packed.p, packed.len});
+    struct unpacker u;
+    unpack_init(&u, (struct str){packed.p, packed.len});
     return u;
 }
 
 /* Over memory that held something else before. */
-static void flatten(struct buf *to, const struct event_box *box, struct str line)
+static void flatten(struct buf *to, const struct shared_event *box, struct str line)
 {
-    const size_t len = event_box_flat_size(box, line);
+    const size_t len = shared_event_serialized_size(box, line);
     buf_reset(to);
     memset(buf_reserve(to, len), ++flattened, len);
-    event_box_flatten(to->p, box, line);
+    shared_event_serialize(to->p, box, line);
     to->len = len;
 }
 
@@ -171,17 +171,18 @@ static void test_events(void)
                 specimen_fill(&ev, (enum tc_kind)kind, &a);
             else
                 specimen_bare(&ev, (enum tc_kind)kind);
-            struct event_box *const box = event_box_new(&ev);
+            struct shared_event *const box = shared_event_new(&ev);
             struct str line = {0};
             if (full)
-                line.p = event_box_line(box, &line.len);
+                line.p = shared_event_json_line(box, &line.len);
             flatten(&packed, box, line);
-            struct event_box *const back = event_box_raise(&place, packed.p, packed.len);
-            is_str(back ? specimen_differ(&ev, event_box_get(back)) : "no event", NULL, "%s, %s",
+            struct shared_event *const back = shared_event_attach(&place, packed.p, packed.len);
+            is_str(back ? specimen_differ(&ev, shared_event_get(back)) : "no event", NULL, "%s, %s",
                    kind_name((enum tc_kind)kind), full ? "full" : "bare");
-            is_str(event_box_line(back, NULL), event_box_line(box, NULL), "  its line");
-            event_box_unref(back);
-            event_box_unref(box);
+            is_str(shared_event_json_line(back, NULL), shared_event_json_line(box, NULL),
+                   "  its line");
+            shared_event_unref(back);
+            shared_event_unref(box);
             whole_only(reads_event, "  it");
         }
     arena_fini(&a);
@@ -196,12 +197,13 @@ static void test_no_addresses(void)
         CLEANUP_BUF struct buf first = {0};
         struct event ev;
         specimen_fill(&ev, (enum tc_kind)kind, &a);
-        struct event_box *const one = event_box_new(&ev), *const other = event_box_new(&ev);
+        struct shared_event *const one = shared_event_new(&ev), *const other =
+                                                                    shared_event_new(&ev);
         flatten(&first, one, (struct str){0});
         flatten(&packed, other, (struct str){0});
         same = same && first.len == packed.len && memcmp(first.p, packed.p, first.len) == 0;
-        event_box_unref(one);
-        event_box_unref(other);
+        shared_event_unref(one);
+        shared_event_unref(other);
     }
     ok(same, "two boxes of one event cross as the same bytes");
     buf_reset(&packed);
@@ -220,20 +222,20 @@ static void test_texts(void)
         specimen_bare(&ev, TC_TOOL_RESULT);
         ev.u.tool_result.content = texts[i].p;
         ev.u.tool_result.content_len = texts[i].len;
-        struct event_box *const box = event_box_new(&ev);
+        struct shared_event *const box = shared_event_new(&ev);
         flatten(&packed, box, (struct str){0});
-        struct event_box *const back = event_box_raise(&place, packed.p, packed.len);
+        struct shared_event *const back = shared_event_attach(&place, packed.p, packed.len);
         ok(back != NULL, "a text of %zu bytes", texts[i].len);
-        const struct tc_tool_result *const result = &event_box_get(back)->u.tool_result;
+        const struct tc_tool_result *const result = &shared_event_get(back)->u.tool_result;
         ok(result->content_len == texts[i].len &&
                memcmp(result->content, texts[i].p, texts[i].len + 1) == 0,
            "  comes back, with its end");
-        event_box_unref(back);
-        event_box_unref(box);
+        shared_event_unref(back);
+        shared_event_unref(box);
         buf_reset(&packed);
     }
     pack_bytes(&packed, (struct str){"a\0b", 3});
-    struct unpack u = unpacked();
+    struct unpacker u = unpacked();
     ok(!unpack_text(&u) && u.bad, "what has to be a string has no NUL in it");
     buf_reset(&packed);
     free(big);
@@ -241,11 +243,11 @@ static void test_texts(void)
 
 static void test_setup(void)
 {
-    struct conf_pair pairs[] = {
+    struct conf_option pairs[] = {
         {(char[]){"k"}, (char[]){"v"}, 3, false}, {(char[]){"l"}, (char[]){""}, 4, false}, {0}};
     const struct conf_chaos chaos[] = {{CHAOS_DELAY, "on_final", "text", NULL, 3, 0.5, 7, 8, 9},
                                        {0}};
-    const struct frame_setup s = {
+    const struct ipc_setup s = {
         .file = "f",
         .line = 5,
         .path = "/p",
@@ -262,10 +264,10 @@ static void test_setup(void)
         .chaos = chaos,
     };
     struct arena a = {0};
-    struct frame_setup b;
-    frame_pack_setup(&packed, &s);
-    struct unpack u = unpacked();
-    frame_unpack_setup(&u, &a, &b);
+    struct ipc_setup b;
+    ipc_frame_pack_setup(&packed, &s);
+    struct unpacker u = unpacked();
+    ipc_frame_unpack_setup(&u, &a, &b);
     is_int(unpack_finish(&u), 0, "a setup");
     ok(b.line == 5 && !b.has_batch && b.has_ask && !b.has_server && b.has_sockets && b.debug &&
            b.last_letter == 99 && b.memory == 1 << 30 && !b.dir,
@@ -285,46 +287,47 @@ static void test_turn(void)
 {
     const struct channel_turn t = {"id", "a", NULL, "{}", "m", 7, true};
     struct channel_turn b;
-    frame_pack_turn(&packed, &t);
-    struct unpack u = unpacked();
-    frame_unpack_turn(&u, &b);
+    ipc_frame_pack_turn(&packed, &t);
+    struct unpacker u = unpacked();
+    ipc_frame_unpack_turn(&u, &b);
     ok(strcmp(b.id, "id") == 0 && strcmp(b.agent, "a") == 0 && !b.conversation &&
            strcmp(b.route, "{}") == 0 && strcmp(b.memory, "m") == 0 && b.letters == 7 && b.over,
        "a turn");
     whole_only(reads_turn, "  it");
 }
 
-static struct letter *a_letter(void)
+static struct outbound_request *a_letter(void)
 {
     static const struct tc_header headers[] = {{"A", "b"}};
     const char *why;
-    return letter_new(7, "t1",
-                      TC_HTTP(.url = "https://a/", .headers = headers, .header_count = 1,
-                              .body = "a\0b", .body_len = 3, .tag = "tag", .flags = TC_DURABLE),
-                      &why);
+    return outbound_request_new(7, "t1",
+                                TC_HTTP(.url = "https://a/", .headers = headers, .header_count = 1,
+                                        .body = "a\0b", .body_len = 3, .tag = "tag",
+                                        .flags = TC_DURABLE),
+                                &why);
 }
 
 static void test_letter(void)
 {
-    struct letter *const l = a_letter();
-    frame_pack_letter(&packed, l);
-    struct unpack u = unpacked();
-    struct letter *const b = frame_unpack_letter(&u);
+    struct outbound_request *const l = a_letter();
+    ipc_frame_pack_letter(&packed, l);
+    struct unpacker u = unpacked();
+    struct outbound_request *const b = ipc_frame_unpack_letter(&u);
     if (!ok(b != NULL, "a request"))
         return;
     ok(b->id == 7 && strcmp(b->turn, "t1") == 0 && b->http.body_len == 3 &&
            memcmp(b->http.body, "a\0b", 4) == 0 && b->http.flags == TC_DURABLE &&
            b->http.header_count == 1,
        "  comes back");
-    letter_free(b);
-    letter_free(l);
+    outbound_request_unref(b);
+    outbound_request_unref(l);
     whole_only(reads_letter, "  it");
 }
 
 static void test_reply(void)
 {
-    struct letter *const l = a_letter();
-    const struct letter_reply r = {
+    struct outbound_request *const l = a_letter();
+    const struct outbound_reply r = {
         .letter = 7,
         .last = true,
         .reply = {.tag = "tag",
@@ -338,9 +341,9 @@ static void test_reply(void)
         .about = l,
         .verdict = {TC_NEXT_FAIL, 5, TC_HOLD_INSTANCE, "why"},
     };
-    frame_pack_reply(&packed, &r);
-    struct unpack u = unpacked();
-    struct letter_reply *const b = frame_unpack_reply(&u);
+    ipc_frame_pack_reply(&packed, &r);
+    struct unpacker u = unpacked();
+    struct outbound_reply *const b = ipc_frame_unpack_reply(&u);
     if (!ok(b != NULL, "a reply"))
         return;
     ok(b->letter == 7 && b->last && b->reply.outcome == TC_AMBIGUOUS && b->reply.status == 429 &&
@@ -350,14 +353,14 @@ static void test_reply(void)
        "  comes back");
     is_str(b->verdict.reason, "why", "  with its reason");
     is_str(b->reply.http->url, "https://a/", "  with what was asked");
-    letter_reply_free(b);
-    letter_free(l);
+    outbound_reply_free(b);
+    outbound_request_unref(l);
     whole_only(reads_reply, "  it");
 }
 
 static void test_batch(void)
 {
-    const struct batch b = {
+    const struct callback_batch b = {
         .settles = BATCH_LETTER,
         .failed = true,
         .turn = (char[]){"t1"},
@@ -366,16 +369,16 @@ static void test_batch(void)
         .memory = (char[]){""},
         .over = true,
     };
-    frame_pack_batch(&packed, &b);
-    struct unpack u = unpacked();
-    struct batch *const c = frame_unpack_batch(&u);
+    ipc_frame_pack_batch(&packed, &b);
+    struct unpacker u = unpacked();
+    struct callback_batch *const c = ipc_frame_unpack_batch(&u);
     if (!ok(c != NULL, "a batch"))
         return;
     ok(c->settles == BATCH_LETTER && c->failed && c->letter == 9 && c->over &&
            strcmp(c->turn, "t1") == 0 && strcmp(c->memory, "") == 0 &&
            c->verdict.next == TC_NEXT_AGAIN && c->verdict.scope == TC_HOLD_RATES && !c->count,
        "  comes back");
-    batch_free(c);
+    callback_batch_free(c);
     whole_only(reads_batch, "  it");
 }
 
@@ -385,9 +388,9 @@ static void test_hit(void)
     const struct tc_hit hit = {"POST", "/p", "q=1", headers, 2, "a\0b", 3};
     struct arena a = {0};
     struct tc_hit b = {0};
-    frame_pack_hit(&packed, &hit);
-    struct unpack u = unpacked();
-    frame_unpack_hit(&u, &a, &b);
+    ipc_frame_pack_hit(&packed, &hit);
+    struct unpacker u = unpacked();
+    ipc_frame_unpack_hit(&u, &a, &b);
     ok(strcmp(b.method, "POST") == 0 && strcmp(b.path, "/p") == 0 && strcmp(b.query, "q=1") == 0 &&
            b.header_count == 2 && strcmp(b.headers[1].name, "B") == 0 && b.body_len == 3 &&
            memcmp(b.body, "a\0b", 4) == 0,
@@ -396,31 +399,31 @@ static void test_hit(void)
     whole_only(reads_hit, "  it");
     const struct tc_answer answer = {201, "a/b", "body", 4};
     struct tc_answer into = {0};
-    frame_pack_answer(&packed, &answer);
+    ipc_frame_pack_answer(&packed, &answer);
     u = unpacked();
-    ok(frame_unpack_answer(&u, &into) && into.status == 201 && into.body_len == 4 &&
+    ok(ipc_frame_unpack_answer(&u, &into) && into.status == 201 && into.body_len == 4 &&
            strcmp(into.content_type, "a/b") == 0,
        "an answer");
     whole_only(reads_answer, "  it");
-    frame_pack_answer(&packed, NULL);
+    ipc_frame_pack_answer(&packed, NULL);
     u = unpacked();
-    ok(!frame_unpack_answer(&u, &into) && unpack_finish(&u) == 0, "none");
+    ok(!ipc_frame_unpack_answer(&u, &into) && unpack_finish(&u) == 0, "none");
     whole_only(reads_answer, "  it");
 }
 
 static void test_socket(void)
 {
     struct tc_frame b;
-    frame_pack_socket(&packed, &(struct tc_frame){3, TC_SOCKET_TEXT, "a\0b", 3});
-    struct unpack u = unpacked();
-    frame_unpack_socket(&u, &b);
+    ipc_frame_pack_socket_text(&packed, &(struct tc_frame){3, TC_SOCKET_TEXT, "a\0b", 3});
+    struct unpacker u = unpacked();
+    ipc_frame_unpack_socket(&u, &b);
     ok(b.socket == 3 && b.event == TC_SOCKET_TEXT && b.len == 3 && memcmp(b.text, "a\0b", 4) == 0,
        "a frame of a socket");
     whole_only(reads_socket, "  it");
     struct tc_socket s;
-    frame_pack_socket_spec(&packed, TC_SOCKET(.url = "wss://a/", .ping_ms = 1, .silent_ms = 2));
+    ipc_frame_pack_socket_spec(&packed, TC_SOCKET(.url = "wss://a/", .ping_ms = 1, .silent_ms = 2));
     u = unpacked();
-    frame_unpack_socket_spec(&u, &s);
+    ipc_frame_unpack_socket_spec(&u, &s);
     ok(strcmp(s.url, "wss://a/") == 0 && s.ping_ms == 1 && s.silent_ms == 2, "a socket");
     whole_only(reads_spec, "  it");
 }
@@ -428,36 +431,36 @@ static void test_socket(void)
 static void test_ask(void)
 {
     const char *const files[] = {"/f"}, *const names[] = {"n"};
-    struct ask *asks[] = {
-        ask_new_submit("one",
-                       TC_INBOUND(.id = "i", .chat = "c", .user = "u", .text = "t", .route = "{}",
-                                  .files = files, .file_names = names, .file_count = 1)),
-        ask_new_cancel("one", "t1", "u"),
-        ask_new_may("one", "u", "c"),
+    struct host_call *asks[] = {
+        host_call_new_submit("one", TC_INBOUND(.id = "i", .chat = "c", .user = "u", .text = "t",
+                                               .route = "{}", .files = files, .file_names = names,
+                                               .file_count = 1)),
+        host_call_new_cancel("one", "t1", "u"),
+        host_call_new_may("one", "u", "c"),
     };
     for (size_t i = 0; i < 3; i++) {
-        frame_pack_ask(&packed, asks[i]);
-        struct unpack u = unpacked();
-        struct ask *const b = frame_unpack_ask(&u, "one");
+        ipc_frame_pack_ask(&packed, asks[i]);
+        struct unpacker u = unpacked();
+        struct host_call *const b = ipc_frame_unpack_ask(&u, "one");
         if (ok(b && b->kind == asks[i]->kind, "an ask of kind %zu", i) && i == 0)
             ok(strcmp(b->inbound->files[0], "/f") == 0 &&
                    strcmp(b->inbound->file_names[0], "n") == 0 &&
                    strcmp(b->inbound->text, "t") == 0 && !b->inbound->quote,
                "  comes back");
         if (b)
-            ask_drop(b);
-        ask_drop(asks[i]);
+            host_call_discard(b);
+        host_call_discard(asks[i]);
         whole_only(reads_ask, "  it");
     }
-    struct frame_asked b;
-    frame_pack_asked(&packed, &(struct frame_asked){TC_DENIED, "t", NULL});
-    struct unpack u = unpacked();
-    frame_unpack_asked(&u, &b);
+    struct ipc_call_result b;
+    ipc_frame_pack_call_result(&packed, &(struct ipc_call_result){TC_DENIED, "t", NULL});
+    struct unpacker u = unpacked();
+    ipc_frame_unpack_asked(&u, &b);
     ok(b.accepted == TC_DENIED && strcmp(b.turn, "t") == 0 && !b.text, "its answer");
     whole_only(reads_asked, "  it");
-    frame_pack_asked(&packed, &(struct frame_asked){TC_INTERRUPT, "t", NULL});
+    ipc_frame_pack_call_result(&packed, &(struct ipc_call_result){TC_INTERRUPT, "t", NULL});
     u = unpacked();
-    frame_unpack_asked(&u, &b);
+    ipc_frame_unpack_asked(&u, &b);
     is_int(b.accepted, TC_INTERRUPT, "the last of them");
     buf_reset(&packed);
 }
@@ -465,15 +468,15 @@ static void test_ask(void)
 /* Frames one behind the other, in pieces of any size. */
 static void test_stream(void)
 {
-    for (unsigned type = FRAME_SETUP; type < FRAME_TYPES; type++) {
-        const size_t begun = frame_begin(&packed, (enum frame_type)type);
-        pack_number(&packed, type);
-        frame_end(&packed, begun);
+    for (unsigned type = IPC_SETUP; type < IPC_TYPES; type++) {
+        const size_t begun = ipc_frame_begin(&packed, (enum frame_type)type);
+        pack_int64(&packed, type);
+        ipc_frame_end(&packed, begun);
     }
-    struct frame f;
-    unsigned type = FRAME_SETUP, early = 0;
+    struct ipc_frame f;
+    unsigned type = IPC_SETUP, early = 0;
     for (size_t at = 0, len = 0; at < packed.len;) {
-        const int64_t n = frame_next((struct str){packed.p + at, len - at}, &f);
+        const int64_t n = ipc_frame_decode_next((struct str){packed.p + at, len - at}, &f);
         if (n == 0) {
             len++;
             continue;
@@ -484,15 +487,12 @@ static void test_stream(void)
         at += (size_t)n;
         type++;
     }
-    is_int((long long)type, FRAME_TYPES, "all of them");
+    is_int((long long)type, IPC_TYPES, "all of them");
     is_int((long long)early, 0, "none before it was whole");
-    const uint32_t lies[][2] = {{0, 0},
-                                {FRAME_TYPES, 0},
-                                {UINT32_MAX, 0},
-                                {FRAME_ROOM, FRAME_MAX + 1},
-                                {FRAME_ROOM, UINT32_MAX}};
+    const uint32_t lies[][2] = {
+        {0, 0}, {IPC_TYPES, 0}, {UINT32_MAX, 0}, {IPC_ROOM, IPC_MAX + 1}, {IPC_ROOM, UINT32_MAX}};
     for (size_t i = 0; i < sizeof lies / sizeof *lies; i++)
-        is_int(frame_next((struct str){(const char *)lies[i], sizeof lies[i]}, &f), -1,
+        is_int(ipc_frame_decode_next((struct str){(const char *)lies[i], sizeof lies[i]}, &f), -1,
                "type %u of %u bytes is no frame", lies[i][0], lies[i][1]);
     buf_reset(&packed);
 }

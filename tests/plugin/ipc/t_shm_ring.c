@@ -11,30 +11,30 @@
 
 #include "tap/tap.h"
 
-static struct ring host, instance;
+static struct shm_ring host, instance;
 
 static void begin(void)
 {
     struct tc_err err = {0};
     const int fd = memfd_create("ring", MFD_CLOEXEC);
     const bool made = fd >= 0 && ftruncate(fd, (off_t)(4 * RING_HEAD + RING_SHARED)) == 0 &&
-                      ring_map(&host, fd, 4 * RING_HEAD, &err) == 0 &&
-                      ring_map(&instance, fd, 4 * RING_HEAD, &err) == 0;
+                      shm_ring_map(&host, fd, 4 * RING_HEAD, &err) == 0 &&
+                      shm_ring_map(&instance, fd, 4 * RING_HEAD, &err) == 0;
     if (!made)
-        bail("no ring: %s", err_str(&err));
+        bail("no ring: %s", err_format(&err));
     close(fd);
 }
 
 static void end(void)
 {
-    ring_unmap(&host);
-    ring_unmap(&instance);
+    shm_ring_unmap(&host);
+    shm_ring_unmap(&instance);
 }
 
 static void put(char fill, size_t len)
 {
-    memset(ring_place(&host), fill, len);
-    ring_add(&host, len);
+    memset(shm_ring_reserve(&host), fill, len);
+    shm_ring_commit(&host, len);
 }
 
 static bool is_filled(struct str piece, char fill, size_t len)
@@ -49,35 +49,35 @@ static void test_pieces(void)
 {
     begin();
     put('a', 5);
-    is_int((long long)ring_read(&instance).len, 0, "what is not published is not there");
+    is_int((long long)shm_ring_peek(&instance).len, 0, "what is not published is not there");
     put('b', 8);
-    ring_publish(&host);
-    is_int((long long)ring_read(&instance).len, 16, "then it is");
-    ok(is_filled(ring_read(&instance), 'a', 5), "  the first");
+    shm_ring_publish(&host);
+    is_int((long long)shm_ring_peek(&instance).len, 16, "then it is");
+    ok(is_filled(shm_ring_peek(&instance), 'a', 5), "  the first");
     ring_consume(&instance, 5);
-    ok(is_filled(ring_read(&instance), 'b', 8), "  the second");
+    ok(is_filled(shm_ring_peek(&instance), 'b', 8), "  the second");
     ring_consume(&instance, 8);
-    is_int((long long)ring_read(&instance).len, 0, "  and no more");
+    is_int((long long)shm_ring_peek(&instance).len, 0, "  and no more");
     end();
 }
 
 static void test_front(void)
 {
     begin();
-    const char *const front = ring_place(&host);
+    const char *const front = shm_ring_reserve(&host);
     put('a', 1000);
-    ring_publish(&host);
-    ring_has_room(&host, 1);
-    ok(ring_place(&host) == front + 1000, "behind what has not been read");
-    ring_read(&instance);
+    shm_ring_publish(&host);
+    shm_ring_has_room(&host, 1);
+    ok(shm_ring_reserve(&host) == front + 1000, "behind what has not been read");
+    shm_ring_peek(&instance);
     ring_consume(&instance, 1000);
-    ring_has_room(&host, 1);
-    ok(ring_place(&host) == front, "at the front, when all has been");
+    shm_ring_has_room(&host, 1);
+    ok(shm_ring_reserve(&host) == front, "at the front, when all has been");
     put('b', 10);
-    ring_has_room(&host, 1);
-    ok(ring_place(&host) == front + 16, "  once");
-    ring_publish(&host);
-    ok(is_filled(ring_read(&instance), 'b', 10), "  where the other side finds it");
+    shm_ring_has_room(&host, 1);
+    ok(shm_ring_reserve(&host) == front + 16, "  once");
+    shm_ring_publish(&host);
+    ok(is_filled(shm_ring_peek(&instance), 'b', 10), "  where the other side finds it");
     end();
 }
 
@@ -88,13 +88,13 @@ static void test_rounds(void)
     begin();
     for (size_t i = 0; i < 200; i++) {
         const size_t len = RING_PIECE_MAX - 7 * i;
-        same = same && ring_has_room(&host, 1);
+        same = same && shm_ring_has_room(&host, 1);
         put((char)('a' + i % 26), len);
-        ring_publish(&host);
+        shm_ring_publish(&host);
         if (!i)
             continue; /* one always waits, so that it never begins at the front again */
         const size_t before = RING_PIECE_MAX - 7 * (i - 1);
-        same = same && is_filled(ring_read(&instance), (char)('a' + (i - 1) % 26), before);
+        same = same && is_filled(shm_ring_peek(&instance), (char)('a' + (i - 1) % 26), before);
         ring_consume(&instance, before);
     }
     ok(same, "pieces are whole, round after round");
@@ -105,13 +105,14 @@ static void test_full(void)
 {
     begin();
     size_t n = 0;
-    for (; ring_has_room(&host, 1); n++)
+    for (; shm_ring_has_room(&host, 1); n++)
         put('x', RING_PIECE_MAX);
     is_int((long long)n, RING_BYTES / RING_PIECE_MAX, "it takes so many of the longest");
-    ring_publish(&host);
-    ring_read(&instance);
+    shm_ring_publish(&host);
+    shm_ring_peek(&instance);
     ring_consume(&instance, RING_PIECE_MAX);
-    ok(ring_has_room(&host, 1) && !ring_has_room(&host, 2), "one that is read makes room for one");
+    ok(shm_ring_has_room(&host, 1) && !shm_ring_has_room(&host, 2),
+       "one that is read makes room for one");
     end();
 }
 
@@ -119,26 +120,26 @@ static void test_rest(void)
 {
     begin();
     put('a', 8);
-    ok(!ring_publish(&host), "who does not rest is not woken");
-    ok(!ring_rest(&instance), "and does not rest, for there is something");
-    ring_read(&instance);
+    ok(!shm_ring_publish(&host), "who does not rest is not woken");
+    ok(!shm_ring_begin_sleep(&instance), "and does not rest, for there is something");
+    shm_ring_peek(&instance);
     ring_consume(&instance, 8);
-    ok(ring_rest(&instance), "then it does");
-    ok(!ring_publish(&host), "nothing new: it is let be");
+    ok(shm_ring_begin_sleep(&instance), "then it does");
+    ok(!shm_ring_publish(&host), "nothing new: it is let be");
     put('b', 8);
-    ok(ring_publish(&host), "it is woken");
+    ok(shm_ring_publish(&host), "it is woken");
     put('c', 8);
-    ok(!ring_publish(&host), "  once");
-    ring_rise(&instance);
-    is_int((long long)ring_read(&instance).len, 16, "  for all there is");
+    ok(!shm_ring_publish(&host), "  once");
+    shm_ring_end_sleep(&instance);
+    is_int((long long)shm_ring_peek(&instance).len, 16, "  for all there is");
     end();
 }
 
 static void claim(uint64_t read, bool sane, const char *what)
 {
     atomic_store(&instance.page->read, read);
-    ok(ring_is_sane(&host) == sane, "%s is %s", what, sane ? "possible" : "not");
-    ring_has_room(&host, RING_BYTES / RING_PIECE_MAX);
+    ok(shm_ring_is_reader_valid(&host) == sane, "%s is %s", what, sane ? "possible" : "not");
+    shm_ring_has_room(&host, RING_BYTES / RING_PIECE_MAX);
     ok(host.read <= host.written && host.written - host.read <= RING_BYTES, "  the host is safe");
 }
 
@@ -147,7 +148,7 @@ static void test_lies(void)
     begin();
     for (int i = 0; i < 4; i++)
         put('x', RING_PIECE_MAX);
-    ring_publish(&host);
+    shm_ring_publish(&host);
     claim(16, true, "a part");
     claim(8, false, "less than before");
     claim(17, false, "a piece of a piece");
@@ -167,11 +168,11 @@ static void *read_all(void *arg)
     size_t bad = 0;
     char byte;
     for (size_t i = 0; i < MANY;) {
-        const struct str piece = ring_read(&instance);
+        const struct str piece = shm_ring_peek(&instance);
         if (!piece.len) {
-            if (ring_rest(&instance))
+            if (shm_ring_begin_sleep(&instance))
                 (void)!read(bell[0], &byte, 1);
-            ring_rise(&instance);
+            shm_ring_end_sleep(&instance);
             continue;
         }
         const size_t len = 1 + i * 37 % 3000;
@@ -191,12 +192,12 @@ static void test_together(void)
     if (pipe(bell) < 0 || pthread_create(&reader, NULL, read_all, &bad) != 0)
         bail("no thread");
     for (size_t i = 0; i < MANY; i++) {
-        while (!ring_has_room(&host, 1))
+        while (!shm_ring_has_room(&host, 1))
             sched_yield();
         put((char)i, 1 + i * 37 % 3000);
-        if ((i % 3 == 0 || i == MANY - 1) && ring_publish(&host))
+        if ((i % 3 == 0 || i == MANY - 1) && shm_ring_publish(&host))
             (void)!write(bell[1], "", 1);
-        else if (!ring_has_room(&host, 1) && ring_publish(&host))
+        else if (!shm_ring_has_room(&host, 1) && shm_ring_publish(&host))
             (void)!write(bell[1], "", 1);
     }
     pthread_join(reader, NULL);

@@ -43,7 +43,8 @@ static void test_lane(void)
                      .header_count = 2),
              TC_HTTP(.url = URL, .body = "{5}", .lane = "a", .priority = TC_P_REQUEST, .tag = "r"),
              TC_HTTP(.url = URL, .body = "{6}", .lane = "a", .tag = "f2", .method = "PUT"));
-    ok(post_busy(k.post) == 6 && post_stats(k.post).waiting == 6, "six are under way");
+    ok(outbox_count_pending(k.post) == 6 && outbox_read_stats(k.post).waiting == 6,
+       "six are under way");
     kit_run_idle(&k);
     is_str(told(),
            "e1 dropped 0 0 last\ne2 dropped 0 0 last\nf1 ok 200 1\nf2 ok 200 1\nr ok 200 1\n"
@@ -82,7 +83,7 @@ static void test_scope(enum tc_scope scope, bool b_waits, bool c_waits)
     KIT_SEND(&k, BATCH_NOTHING,
              TC_HTTP(.url = URL, .body = "{a}", .lane = "1", .rates = 1, .tag = tag));
     kit_run_replies(&k, 1);
-    loop_once(k.loop, 0);
+    loop_run_once(k.loop, 0);
     const int64_t begun = clock_mono_ms();
     KIT_SEND(&k, BATCH_NOTHING, TC_HTTP(.url = URL, .body = "{b}", .lane = "2", .rates = 1),
              TC_HTTP(.url = URL, .body = "{c}", .lane = "3"));
@@ -118,11 +119,11 @@ static void test_thinking(void)
              TC_HTTP(.url = URL, .body = "{2}", .lane = "a", .tag = "second"),
              TC_HTTP(.url = URL, .body = "{3}", .tag = "lone"));
     kit_run_replies(&k, 2);
-    loop_once(k.loop, 5);
+    loop_run_once(k.loop, 5);
     ok(strstr(told(), "first ok") && strstr(told(), "lone ok") && !strstr(told(), "second"),
        "the lane waits for the verdict, a request without a lane does not");
     is_int(httpd_requests(k.server), 2, "and the second did not go out");
-    is_int((long long)post_stats(k.post).in_flight, 1, "one is in flight until then");
+    is_int((long long)outbox_read_stats(k.post).in_flight, 1, "one is in flight until then");
     kit_release(&k);
     kit_run_idle(&k);
     has_str(told(), "second ok", "then it goes");
@@ -177,7 +178,7 @@ static void test_ambiguous(void)
     kit_run_idle(&k);
     is_str(told(), "durable ambiguous 0 1 doubt\ndurable ambiguous 0 2 doubt\n",
            "a durable one once more, and not a third time");
-    is_int((long long)post_stats(k.post).dead, 1, "then it is given up");
+    is_int((long long)outbox_read_stats(k.post).dead, 1, "then it is given up");
     buf_reset(&k.told);
     KIT_SEND(&k, BATCH_NOTHING,
              TC_HTTP(.url = URL, .body = "{}", .lane = "a", .tag = "edit", .flags = TC_IDEMPOTENT));
@@ -250,9 +251,9 @@ static void test_flood(void)
         http[i] = &one;
     kit_send(&k, BATCH_NOTHING, http, MANY);
     kit_run_replies(&k, MANY - 4096);
-    loop_once(k.loop, 5);
+    loop_run_once(k.loop, 5);
     is_int(k.replies, MANY - 4096, "more than fit are dropped");
-    is_int((long long)post_busy(k.post), 4096, "the others wait");
+    is_int((long long)outbox_count_pending(k.post), 4096, "the others wait");
     kit_end(&k);
 }
 
@@ -267,14 +268,14 @@ static void test_turns(void)
     is_str(told(), "l ok 200 1\n", "the lobby's reply comes");
     ok(k.handle == NULL, "without a turn");
     /* on_frame of the lobby sends for a turn: the reply is the turn's. */
-    struct batch *const mixed = xcalloc(1, sizeof *mixed);
-    *mixed = (struct batch){.turn = xstrdup("")};
+    struct callback_batch *const mixed = xcalloc(1, sizeof *mixed);
+    *mixed = (struct callback_batch){.turn = xstrdup("")};
     kit_add(mixed, "t", TC_HTTP(.url = URL, .tag = "mixed"));
     kit_batch(&k, mixed);
     kit_run_idle(&k);
     ok(k.handle == &k, "a reply goes to the turn of its request, whoever sent it");
-    struct batch *const last = xcalloc(1, sizeof *last);
-    *last = (struct batch){.turn = xstrdup("t"), .over = true};
+    struct callback_batch *const last = xcalloc(1, sizeof *last);
+    *last = (struct callback_batch){.turn = xstrdup("t"), .over = true};
     KIT_SEND(&k, BATCH_NOTHING, TC_HTTP(.url = URL, .tag = "t"));
     kit_batch(&k, last);
     kit_run_idle(&k);
@@ -327,7 +328,7 @@ static void test_free(void)
     kit_run_replies(&k, 1);
     kit_end(&k);
     ok(true, "all of it is freed");
-    post_free(NULL);
+    outbox_free(NULL);
 }
 
 int main(void)

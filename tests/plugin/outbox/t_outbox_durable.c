@@ -56,7 +56,8 @@ static void test_done(void)
              TC_HTTP(.url = URL, .body = "{1}", .lane = "a", .tag = "1", .flags = TC_DURABLE,
                      .headers = headers, .header_count = 1),
              TC_HTTP(.url = URL, .body = "{2}", .lane = "a", .tag = "2"));
-    ok(!k.replies && post_busy(k.post) == 1, "nothing is under way before it is on disk");
+    ok(!k.replies && outbox_count_pending(k.post) == 1,
+       "nothing is under way before it is on disk");
     kit_run_idle(&k);
     is_str(told(), "1 ok 200 1\n2 ok 200 1\n", "both went, in order");
     has_str(httpd_request(k.server, 0), CANARY, "with the secret");
@@ -72,17 +73,17 @@ static void test_waiting(void)
         KIT_SEND(&k, BATCH_NOTHING,
                  TC_HTTP(.url = URL, .body = i == 1 ? "{1}" : "{2}", .lane = "a",
                          .tag = i == 1 ? "1" : "2", .flags = TC_DURABLE, .delay_ms = 60000));
-    struct batch *const memo = xcalloc(1, sizeof *memo);
-    *memo = (struct batch){.turn = xstrdup("t"), .memory = xstrdup("shown: 7")};
+    struct callback_batch *const memo = xcalloc(1, sizeof *memo);
+    *memo = (struct callback_batch){.turn = xstrdup("t"), .memory = xstrdup("shown: 7")};
     kit_batch(&k, memo);
-    while (post_stats(k.post).waiting < 2)
-        loop_once(k.loop, 10);
+    while (outbox_read_stats(k.post).waiting < 2)
+        loop_run_once(k.loop, 10);
     kit_die(&k);
     is_on_disk("request t a queued 0 0\nrequest t a queued 0 0\n", "both wait on disk");
     kit_begin(&k, steps, 2);
     is_str(k.opened.p, "t agent= conversation=- route=- letters=2 over=1 memory=shown: 7\n",
            "their turn is opened");
-    ok(post_stats(k.post).waiting == 2, "they wait again");
+    ok(outbox_read_stats(k.post).waiting == 2, "they wait again");
     end("request t a queued 0 0\nrequest t a queued 0 0\n", "and again");
 }
 
@@ -94,8 +95,8 @@ static void test_resumed(void)
              TC_HTTP(.url = URL, .body = "{1}", .lane = "a", .tag = "1", .flags = TC_DURABLE,
                      .delay_ms = 20),
              TC_HTTP(.url = URL, .body = "{2}", .lane = "a", .tag = "2", .flags = TC_DURABLE));
-    while (post_stats(k.post).waiting < 2)
-        loop_once(k.loop, 10);
+    while (outbox_read_stats(k.post).waiting < 2)
+        loop_run_once(k.loop, 10);
     kit_die(&k);
     kit_begin(&k, steps, 2);
     kit_run_idle(&k);
@@ -221,13 +222,13 @@ static void test_replaced(void)
              TC_HTTP(.url = URL, .body = "{n}", .lane = "a", .tag = "n", .flags = TC_DURABLE));
     kit_run_replies(&k, 2);
     is_str(told(), "rich rejected 400 1\np1 ok 200 1\n", "the first of the two that replace it");
-    loop_once(k.loop, 5);
+    loop_run_once(k.loop, 5);
     kit_die(&k);
     is_on_disk("request t a queued 0 0\nrequest t a queued 0 0\n",
                "the second and the next are there");
     ok(kit_disk_has(&k, "{p2}"), "by its bytes");
     kit_begin(&k, later, 1);
-    loop_once(k.loop, 20);
+    loop_run_once(k.loop, 20);
     is_int(httpd_requests(k.server), 0, "in their order: the first still has to wait");
     end("request t a queued 0 0\nrequest t a queued 0 0\n", "both stay");
 }
@@ -253,7 +254,7 @@ static void test_dead(void)
              TC_HTTP(.url = URL, .body = "{}", .lane = "a", .tag = "3", .flags = TC_DURABLE));
     kit_run_idle(&k);
     has_str(told(), "3 ambiguous 0 1 doubt\n3 ambiguous 0 2 doubt\n", "once more, then no more");
-    is_int((long long)post_stats(k.post).dead, 3, "three are given up");
+    is_int((long long)outbox_read_stats(k.post).dead, 3, "three are given up");
     kit_die(&k);
     CLEANUP_BUF struct buf list = {0};
     kit_list(&k, &list);
@@ -266,12 +267,12 @@ static void test_dead(void)
 
 static void lay_outcome(const char *turn)
 {
-    const struct record_turn t = {
+    const struct journal_turn t = {
         .id = turn, .agent = "claude", .conv = "c", .source = "kit", .route = "{\"r\":1}"};
-    const struct record_target target = {"kit", "c", STR("{}")};
-    ledger_admit(k.ledger, &t, NULL, NULL);
-    ledger_end_turn(k.ledger, &(struct record_outcome){.turn = turn, .targets = &target, .n = 1},
-                    NULL, NULL);
+    const struct journal_target target = {"kit", "c", STR("{}")};
+    journal_async_admit_turn(k.ledger, &t, NULL, NULL);
+    journal_async_end_turn(
+        k.ledger, &(struct journal_outcome){.turn = turn, .targets = &target, .n = 1}, NULL, NULL);
 }
 
 static void test_outcome(void)
@@ -302,8 +303,8 @@ static void test_outcomes(void)
     lay_outcome("shown");
     lay_outcome("broken");
     kit_send_of(&k, "shown", BATCH_OUTCOME, NULL, 0);
-    struct batch *const b = xcalloc(1, sizeof *b);
-    *b = (struct batch){
+    struct callback_batch *const b = xcalloc(1, sizeof *b);
+    *b = (struct callback_batch){
         .settles = BATCH_OUTCOME, .turn = xstrdup("broken"), .failed = true, .over = true};
     kit_batch(&k, b);
     KIT_SEND(&k, BATCH_OUTCOME, TC_HTTP(.url = URL, .tag = "x", .flags = TC_DURABLE));
@@ -324,15 +325,15 @@ static void test_broken(void)
 {
     static const struct httpd_step steps[] = {{HTTPD_REPLY, KIT_OK}};
     begin(steps, 1);
-    const struct record_request rows[] = {
+    const struct journal_request rows[] = {
         {.turn = "b", .lane = "a", .body = STR("{\"v\":9}\n")},
         {.turn = "b", .lane = "a", .body = STR("\0\xff\n")},
     };
-    ledger_add(k.ledger, "kit", rows, 2, NULL, NULL);
+    journal_async_add_requests(k.ledger, "kit", rows, 2, NULL, NULL);
     KIT_SEND(&k, BATCH_NOTHING,
              TC_HTTP(.url = URL, .lane = "a", .tag = "1", .flags = TC_DURABLE, .delay_ms = 30));
-    while (!post_stats(k.post).waiting)
-        loop_once(k.loop, 10);
+    while (!outbox_read_stats(k.post).waiting)
+        loop_run_once(k.loop, 10);
     kit_die(&k);
     kit_begin(&k, steps, 1);
     kit_run_idle(&k);
@@ -394,7 +395,7 @@ static void test_full_disk(void)
     kit_release(&k);
     KIT_SEND(&k, BATCH_NOTHING, TC_HTTP(.url = URL, .lane = "b", .tag = "2", .flags = TC_DURABLE));
     while (k.replies < 3)
-        loop_once(k.loop, 20);
+        loop_run_once(k.loop, 20);
     kit_run_idle(&k);
     limit_files(RLIM_INFINITY);
     ok(strstr(told(), "1 ok 200 2\n") && strstr(told(), "2 ok 200 1\n"),
@@ -408,12 +409,13 @@ static void test_no_turn(void)
     begin(NULL, 0);
     KIT_SEND(&k, BATCH_NOTHING,
              TC_HTTP(.url = URL, .lane = "a", .tag = "1", .flags = TC_DURABLE, .delay_ms = 60000));
-    while (!post_stats(k.post).waiting)
-        loop_once(k.loop, 10);
+    while (!outbox_read_stats(k.post).waiting)
+        loop_run_once(k.loop, 10);
     kit_die(&k);
     k.refuses_turns = true;
     kit_begin(&k, NULL, 0);
-    is_int((long long)post_busy(k.post), 0, "nothing is sent of a turn that cannot be opened");
+    is_int((long long)outbox_count_pending(k.post), 0,
+           "nothing is sent of a turn that cannot be opened");
     k.refuses_turns = false;
     end("request t a queued 0 0\n", "it stays on disk");
 }
@@ -426,8 +428,8 @@ static void test_retry(void)
     begin(steps, 1);
     KIT_SEND(&k, BATCH_NOTHING, TC_HTTP(.url = URL, .lane = "a", .tag = "1", .flags = TC_DURABLE));
     kit_run_replies(&k, 1);
-    while (post_stats(k.post).in_flight)
-        loop_once(k.loop, 10);
+    while (outbox_read_stats(k.post).in_flight)
+        loop_run_once(k.loop, 10);
     end("request t a queued 1 0\n", "it waits, and is in no doubt");
 }
 

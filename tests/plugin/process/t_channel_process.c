@@ -32,20 +32,20 @@ static void test_every_event(void)
         for (int full = 0; full < 2; full++) {
             struct event ev;
             make_specimen(&ev, (enum tc_kind)kind, full ? &arena : NULL);
-            struct event_box *const box = event_box_new(&ev);
+            struct shared_event *const box = shared_event_new(&ev);
             size_t len;
             if (kind == TC_DONE) {
-                event_box_unref(box);
+                shared_event_unref(box);
                 continue;
             }
-            buf_printf(&wanted, "%s\n", event_box_line(box, &len));
+            buf_printf(&wanted, "%s\n", shared_event_json_line(box, &len));
             c->ops->send(c, turn, box);
         }
     struct event done;
     specimen_fill(&done, TC_DONE, &arena);
-    struct event_box *const last = event_box_new(&done);
+    struct shared_event *const last = shared_event_new(&done);
     size_t len;
-    buf_printf(&wanted, "%s\n", event_box_line(last, &len));
+    buf_printf(&wanted, "%s\n", shared_event_json_line(last, &len));
     c->ops->send(c, turn, last);
     is_int(kit_stop(c, KIT_DEADLINE_MS), 0, "it ends");
     CLEANUP_BUF struct buf got = {0};
@@ -147,7 +147,7 @@ static void test_burst(void)
 static void test_room(void)
 {
     struct channel *const c = puppet_start("room");
-    const struct guest *const g = guest_of(c);
+    const struct connector_process *const g = connector_process_of(c);
     void *const turn = puppet_open_turn(c, "t1");
     c->ops->gather(c, true);
     for (uint64_t seq = 1; seq <= 600; seq++)
@@ -192,7 +192,7 @@ static void test_letters(void)
     void *const turn = puppet_open_turn(c, "t1");
     puppet_say(c, turn, "send-all k1");
     ok(kit_wait_batches(1), "a request comes");
-    const struct letter *const l = puppet_newest_letter();
+    const struct outbound_request *const l = puppet_newest_letter();
     const struct tc_http *const h = &l->http;
     is_str(l->turn, "t1", "  of its turn");
     ok(l->id % 2 == 1, "  with an odd id");
@@ -208,7 +208,7 @@ static void test_letters(void)
        "  and the numbers");
     c->ops->reply(c, turn, puppet_reply_to(l, "judge", false));
     ok(kit_wait_batches(2), "its reply is answered");
-    const struct batch *const b = puppet_newest_batch();
+    const struct callback_batch *const b = puppet_newest_batch();
     ok(b->settles == BATCH_LETTER && b->letter == l->id && !b->failed, "  by name");
     ok(b->verdict.next == TC_NEXT_FAIL && b->verdict.hold_ms == 1234 &&
            b->verdict.scope == TC_HOLD_INSTANCE,
@@ -241,13 +241,14 @@ static void test_late_reply(void)
     const char *why;
     void *const turn = c->ops->open(
         c, &(struct channel_turn){.id = "old", .agent = "", .letters = 1, .over = true});
-    struct letter *const l = letter_new(12, "old", TC_HTTP(.url = "https://a/", .tag = "x"), &why);
+    struct outbound_request *const l =
+        outbound_request_new(12, "old", TC_HTTP(.url = "https://a/", .tag = "x"), &why);
     c->ops->reply(c, turn, puppet_reply_to(l, "hello", true));
     ok(kit_wait_batches(1), "a reply to what an earlier run asked");
     ok(puppet_newest_batch()->letter == 12 && puppet_newest_batch()->over, "ends its turn");
     c->ops->reply(c, NULL, puppet_reply_to(l, "lobby", true));
     ok(kit_wait_batches(2) && !*puppet_newest_batch()->turn, "one of the lobby");
-    letter_free(l);
+    outbound_request_unref(l);
     is_int(kit_stop(c, KIT_DEADLINE_MS), 0, "it ends");
 }
 
@@ -258,7 +259,7 @@ static void test_failing_callback(void)
     struct event ev = draft(TC_FINAL, 2);
     ev.u.final.text = "fail";
     ev.u.final.text_len = 4;
-    c->ops->send(c, turn, event_box_new(&ev));
+    c->ops->send(c, turn, shared_event_new(&ev));
     ok(kit_wait_batches(1) && puppet_newest_batch()->failed &&
            puppet_newest_batch()->settles == BATCH_OUTCOME,
        "an outcome that the callback could not deal with");
@@ -284,14 +285,14 @@ static void test_asks(void)
     ok(kit_wait_told("later"), "one that takes its time");
     ok(!strstr(puppet_written(), "narrates"), "  is waited for");
     ok(c->ops->wait_room(c, 0), "  but does not block who has events");
-    ask_answer(kit_ask, TC_ACCEPTED, "t10", NULL);
+    host_call_complete(kit_ask, TC_ACCEPTED, "t10", NULL);
     ok(puppet_wait_written("submitted 0 t10 -\n") && puppet_wait_written("narrates"),
        "  and answered");
     puppet_say(c, turn, "submit never");
     ok(kit_wait_told("never"), "one at the end");
     is_int(kit_stop(c, KIT_DEADLINE_MS), 0, "  is refused, so that it ends");
     has_str(puppet_written(), "submitted 6 - -\n", "  with not kept");
-    ask_answer(kit_ask, TC_ACCEPTED, "t11", NULL);
+    host_call_complete(kit_ask, TC_ACCEPTED, "t11", NULL);
     kit_holds_asks = false;
 }
 

@@ -14,7 +14,7 @@
 #define MAX 4096
 
 static struct backlog b;
-static struct lane *lane;
+static struct turn_backlog *lane;
 static struct backlog_item got[MAX];
 static size_t n_got;
 static char turn_tag[] = "turn", other_tag[] = "other";
@@ -22,14 +22,14 @@ static char turn_tag[] = "turn", other_tag[] = "other";
 static void begin(size_t events, size_t bytes, uint32_t pace_ms)
 {
     backlog_init(&b, &(struct backlog_limits){events, bytes, pace_ms});
-    lane = backlog_open(&b, turn_tag);
+    lane = backlog_open_turn(&b, turn_tag);
     n_got = 0;
 }
 
 static void drop_got(void)
 {
     while (n_got > 0)
-        event_box_unref(got[--n_got].box);
+        shared_event_unref(got[--n_got].box);
 }
 
 static void end(void)
@@ -38,7 +38,7 @@ static void end(void)
     backlog_fini(&b);
 }
 
-static void push(struct event_box *box, int64_t now)
+static void push(struct shared_event *box, int64_t now)
 {
     backlog_push(&b, lane, box, now);
 }
@@ -53,7 +53,7 @@ static size_t pop(int64_t now)
 
 static const struct event *at(size_t i)
 {
-    return event_box_get(got[i].box);
+    return shared_event_get(got[i].box);
 }
 
 static void is_narration(size_t i, uint64_t seq, const char *text, const char *what)
@@ -75,16 +75,16 @@ static size_t count_of(enum tc_kind kind)
 static void test_untouched(void)
 {
     begin(1000, 1 << 20, 0);
-    struct event_box *boxes[100];
+    struct shared_event *boxes[100];
     for (size_t i = 0; i < 100; i++) {
-        boxes[i] = event_box_ref(narration(i + 1, "x", "m"));
+        boxes[i] = shared_event_ref(narration(i + 1, "x", "m"));
         push(boxes[i], 0);
     }
     is_int((long long)pop(0), 100, "below the limits nothing is joined");
     bool same = true;
     for (size_t i = 0; i < 100; i++) {
         same = same && got[i].box == boxes[i] && strcmp(got[i].turn, "turn") == 0;
-        event_box_unref(boxes[i]);
+        shared_event_unref(boxes[i]);
     }
     ok(same, "the very boxes, in order");
     is_int((long long)b.stats.bytes, 0, "nothing waits");
@@ -99,10 +99,10 @@ static void test_pace(void)
     push(narration(2, "b", "m"), 10);
     push(narration(3, "c", "m"), 20);
     is_int((long long)pop(99), 0, "then they are held back");
-    is_int(backlog_due(&b), 100, "until the pace opens");
+    is_int(backlog_next_due_ms(&b), 100, "until the pace opens");
     is_int((long long)pop(100), 1, "as one");
     is_narration(0, 3, "bc", "paced");
-    is_int(backlog_due(&b), INT64_MAX, "nothing is held any more");
+    is_int(backlog_next_due_ms(&b), INT64_MAX, "nothing is held any more");
 
     push(narration(4, "d", "m"), 150);
     push(tool_call(5, "{}"), 160);
@@ -123,7 +123,7 @@ static void test_pace_of_turns(void)
     push(narration(1, "a", "m"), 0);
     pop(0);
     push(narration(2, "b", "m"), 1);
-    struct lane *const other = backlog_open(&b, other_tag);
+    struct turn_backlog *const other = backlog_open_turn(&b, other_tag);
     backlog_push(&b, other, narration(1, "z", "m"), 2);
     is_int((long long)pop(2), 1, "another turn is not held back");
     is_str(got[0].turn, "other", "  it is the other");
@@ -134,7 +134,7 @@ static void test_pace_of_turns(void)
     backlog_push(&b, other, box_of(TC_REQUEST, 3), 4);
     is_int((long long)pop(4), 2, "a request flushes");
     backlog_push(&b, other, narration(4, "y", "m"), 5);
-    backlog_release(&b);
+    backlog_stop_pacing(&b);
     is_int((long long)pop(5), 1, "release lets everything go");
     end();
 }
@@ -154,24 +154,24 @@ static void test_what_joins(void)
     ev.u.narration.text = "h";
     ev.u.narration.text_len = 1;
     ev.u.narration.message_id = "m";
-    push(event_box_new(&ev), 0);
+    push(shared_event_new(&ev), 0);
     ev.meta.seq = 10;
     ev.meta.parent_id = "u1";
-    push(event_box_new(&ev), 0);
+    push(shared_event_new(&ev), 0);
     ev.meta.seq = 11;
     ev.meta.x = "{\"k\":1}";
-    push(event_box_new(&ev), 0);
+    push(shared_event_new(&ev), 0);
     ev.meta.seq = 12;
     ev.meta.audience = "internal";
-    push(event_box_new(&ev), 0);
+    push(shared_event_new(&ev), 0);
     ev.meta.seq = 13;
     ev.meta.hidden = true;
-    push(event_box_new(&ev), 0);
+    push(shared_event_new(&ev), 0);
     struct event opaque = draft(TC_THINKING, 14);
     opaque.u.thinking.encrypted = "x";
-    push(event_box_new(&opaque), 0);
+    push(shared_event_new(&opaque), 0);
     opaque.meta.seq = 15;
-    push(event_box_new(&opaque), 0);
+    push(shared_event_new(&opaque), 0);
     is_int((long long)pop(0), 13, "only neighbours of the same message, place and extras join");
     is_str(at(3)->u.thinking.text, "cd", "thinking");
     is_str(at(4)->u.progress.output, "ef", "output of a tool");
@@ -212,7 +212,7 @@ static void test_replace(void)
     end();
 
     begin(4, 1 << 20, 0);
-    struct lane *const other = backlog_open(&b, other_tag);
+    struct turn_backlog *const other = backlog_open_turn(&b, other_tag);
     backlog_push(&b, other, progress(1, "u1", "theirs"), 0);
     push(progress(1, "u1", "ours"), 0);
     push(box_of(TC_USAGE, 2), 0);
@@ -249,7 +249,7 @@ static void test_shrink(void)
     big.u.tool_result.structured = json;
     big.u.tool_result.patch = "[1]";
     big.u.tool_result.diff = content;
-    push(event_box_new(&big), 0);
+    push(shared_event_new(&big), 0);
     push(tool_result(3, "short"), 0);
     is_int((long long)pop(0), 3, "calls and results stay");
 
@@ -317,7 +317,7 @@ static void test_order_of_dropping(void)
     struct event ev = draft(TC_THINKING, 0);
     ev.u.thinking.encrypted = "opaque: cannot be joined";
     for (ev.meta.seq = 9; ev.meta.seq <= 12; ev.meta.seq++)
-        push(event_box_new(&ev), 0);
+        push(shared_event_new(&ev), 0);
     push(box_of(TC_USAGE, 13), 0);
     is_int((long long)pop(0), 11, "a quarter is dropped, no more");
     is_int((long long)count_of(TC_NOTICE), 5, "notices stay while thinking can go");
@@ -391,11 +391,11 @@ static void test_one_big_event(void)
 /* Pieces of one message, `lanes` of them in turn, that nobody takes. */
 static size_t push_pieces(size_t lanes)
 {
-    struct lane *of[2] = {lane, lanes > 1 ? backlog_open(&b, other_tag) : lane};
+    struct turn_backlog *of[2] = {lane, lanes > 1 ? backlog_open_turn(&b, other_tag) : lane};
     for (uint64_t seq = 1; seq <= MANY; seq++)
         backlog_push(&b, of[seq % 2], narration(seq, "0123456789", "m"), 0);
     size_t bytes = 0;
-    backlog_release(&b);
+    backlog_stop_pacing(&b);
     while (pop(0) > 0)
         for (size_t i = 0; i < n_got; i++)
             bytes += at(i)->u.narration.text_len;
@@ -427,42 +427,42 @@ static void test_pass(void)
 {
     struct backlog_item item;
     begin(100, 1 << 20, 0);
-    struct event_box *const box = event_box_ref(narration(1, "a", "m"));
-    ok(backlog_pass(&b, lane, box, &item) && item.box == box && item.turn == turn_tag,
+    struct shared_event *const box = shared_event_ref(narration(1, "a", "m"));
+    ok(backlog_try_bypass(&b, lane, box, &item) && item.box == box && item.turn == turn_tag,
        "an event that need not wait is handed through");
-    event_box_unref(box);
-    event_box_unref(box);
+    shared_event_unref(box);
+    shared_event_unref(box);
     push(narration(2, "b", "m"), 0);
-    struct event_box *const next = narration(3, "c", "m");
-    ok(!backlog_pass(&b, lane, next, &item), "not past one that waits");
+    struct shared_event *const next = narration(3, "c", "m");
+    ok(!backlog_try_bypass(&b, lane, next, &item), "not past one that waits");
     pop(0);
     lane->drop_seq = 2;
-    ok(!backlog_pass(&b, lane, next, &item), "not past a notice that is due");
+    ok(!backlog_try_bypass(&b, lane, next, &item), "not past a notice that is due");
     lane->drop_seq = 0;
     lane->bare = true;
-    ok(!backlog_pass(&b, lane, next, &item), "not past the rules of a bare lane");
-    event_box_unref(next);
+    ok(!backlog_try_bypass(&b, lane, next, &item), "not past the rules of a bare lane");
+    shared_event_unref(next);
     end();
     begin(100, 1 << 20, 10);
-    struct event_box *const done = box_of(TC_DONE, 1);
-    ok(!backlog_pass(&b, lane, done, &item), "not past a pace");
+    struct shared_event *const done = box_of(TC_DONE, 1);
+    ok(!backlog_try_bypass(&b, lane, done, &item), "not past a pace");
     end();
     begin(100, 1 << 20, 0);
-    ok(backlog_pass(&b, lane, done, &item) && !b.lanes, "done ends the lane");
-    event_box_unref(done);
+    ok(backlog_try_bypass(&b, lane, done, &item) && !b.lanes, "done ends the lane");
+    shared_event_unref(done);
     end();
 }
 
 static void test_trim(void)
 {
     CLEANUP_BUF struct buf out = {0};
-    trim_text(&out, STR("short"), 8);
+    event_truncate_text(&out, STR("short"), 8);
     is_str(out.p, "short", "short text is not cut");
     buf_reset(&out);
-    trim_text(&out, STR("0123456789abcdef"), 8);
+    event_truncate_text(&out, STR("0123456789abcdef"), 8);
     is_str(out.p, "0123\n[… 8 bytes left out …]\ncdef", "head, mark, tail");
     buf_reset(&out);
-    trim_text(&out, STR("ääääääääää"), 7);
+    event_truncate_text(&out, STR("ääääääääää"), 7);
     is_str(out.p, "ä\n[… 16 bytes left out …]\nä", "cut between characters");
 }
 

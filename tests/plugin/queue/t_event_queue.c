@@ -20,7 +20,7 @@
 
 /* What one turn was told, and what arrived of it. */
 struct side {
-    struct lane *lane;
+    struct turn_backlog *lane;
     uint64_t seq, last_seq;
     struct buf told, heard; /* narration */
     uint64_t reserved_told, reserved_heard, calls_told, calls_heard, dropped_heard;
@@ -41,7 +41,7 @@ static void blame(struct side *s, const char *why)
         snprintf(s->why, sizeof s->why, "%s", why);
 }
 
-static struct event_box *random_event(struct side *s, unsigned *state)
+static struct shared_event *random_event(struct side *s, unsigned *state)
 {
     static const char *const ids[] = {"m1", "m2", NULL};
     char text[32];
@@ -82,7 +82,7 @@ static void hear(struct side *s, const struct event *ev)
     s->last_seq = ev->meta.seq;
     s->started = true;
     s->done = ev->kind == TC_DONE;
-    s->reserved_heard += kind_pressure(ev->kind) == PRESSURE_KEEP;
+    s->reserved_heard += kind_overflow(ev->kind) == OVERFLOW_KEEP;
     s->calls_heard += ev->kind == TC_TOOL_CALL || ev->kind == TC_TOOL_RESULT;
     if (ev->kind == TC_NARRATION)
         buf_add(&s->heard, ev->u.narration.text, ev->u.narration.text_len);
@@ -95,8 +95,8 @@ static void take(struct backlog *b, size_t max, int64_t now)
     struct backlog_item items[64];
     const size_t n = backlog_pop(b, items, max, now);
     for (size_t i = 0; i < n; i++) {
-        hear(items[i].turn, event_box_get(items[i].box));
-        event_box_unref(items[i].box);
+        hear(items[i].turn, shared_event_get(items[i].box));
+        shared_event_unref(items[i].box);
     }
 }
 
@@ -119,7 +119,7 @@ static const char *check_run(unsigned seed, char *why, size_t room)
     backlog_init(&b, &(struct backlog_limits){limit, 1 << 20, random_below(&state, 2) * 20});
     int64_t now = 0;
     for (size_t i = 0; i < LANES; i++) {
-        sides[i].lane = backlog_open(&b, &sides[i]);
+        sides[i].lane = backlog_open_turn(&b, &sides[i]);
         backlog_push(&b, sides[i].lane, box_of(TC_START, ++sides[i].seq), now);
     }
     const unsigned appetite = random_below(&state, 5);
@@ -182,8 +182,8 @@ static void test_random(void)
 /* ---- threads ---- */
 
 struct consumer {
-    struct queue *queue;
-    struct lane *lane;
+    struct event_queue *queue;
+    struct turn_backlog *lane;
     _Atomic uint64_t heard, wrong;
     uint64_t last_seq;
     unsigned delay_every; /* stands still for a moment after as many events */
@@ -195,14 +195,14 @@ static void *consume(void *arg)
     struct backlog_item items[64];
     bool closed = false;
     while (!closed) {
-        const size_t n = queue_pop(c->queue, items, 64, DEADLINE_MS, &closed);
+        const size_t n = event_queue_pop(c->queue, items, 64, DEADLINE_MS, &closed);
         for (size_t i = 0; i < n; i++) {
-            const struct event *const ev = event_box_get(items[i].box);
+            const struct event *const ev = shared_event_get(items[i].box);
             if (ev->meta.seq != c->last_seq + 1)
                 atomic_fetch_add(&c->wrong, 1);
             c->last_seq = ev->meta.seq;
             const uint64_t heard = atomic_fetch_add(&c->heard, 1) + 1;
-            event_box_unref(items[i].box);
+            shared_event_unref(items[i].box);
             if (c->delay_every && heard % c->delay_every == 0)
                 sched_yield();
         }
@@ -214,22 +214,23 @@ static void test_threads(unsigned delay_every)
 {
     enum { EVENTS = 20000 };
     struct consumer c = {.delay_every = delay_every};
-    c.queue = queue_new(&(struct backlog_limits){256, 1 << 20, 0});
-    c.lane = queue_open(c.queue, &c);
+    c.queue = event_queue_new(&(struct backlog_limits){256, 1 << 20, 0});
+    c.lane = event_queue_open_turn(c.queue, &c);
     pthread_t thread;
     pthread_create(&thread, NULL, consume, &c);
     bool room = true;
     for (uint64_t seq = 1; seq <= EVENTS && room; seq++) {
-        queue_push(c.queue, c.lane, seq < EVENTS ? narration(seq, "x", "m") : box_of(TC_DONE, seq));
-        room = queue_wait_room(c.queue, DEADLINE_MS);
+        event_queue_push(c.queue, c.lane,
+                         seq < EVENTS ? narration(seq, "x", "m") : box_of(TC_DONE, seq));
+        room = event_queue_wait_for_room(c.queue, DEADLINE_MS);
     }
     ok(room, "there is always room in time");
-    queue_close(c.queue);
+    event_queue_close(c.queue);
     pthread_join(thread, NULL);
     is_int((long long)c.heard, EVENTS, "a producer that waits for room loses nothing");
     is_int((long long)c.wrong, 0, "  nothing is joined and all is in order");
-    is_int((long long)queue_stats(c.queue).joined, 0, "  by the queue's own account too");
-    queue_free(c.queue);
+    is_int((long long)event_queue_stats(c.queue).joined, 0, "  by the queue's own account too");
+    event_queue_free(c.queue);
 }
 
 /* Events in bursts of any length, told together or not. */
@@ -237,59 +238,60 @@ static void test_bursts(void)
 {
     enum { EVENTS = 20000 };
     struct consumer c = {0};
-    c.queue = queue_new(&(struct backlog_limits){1024, 1 << 20, 0});
-    c.lane = queue_open(c.queue, &c);
+    c.queue = event_queue_new(&(struct backlog_limits){1024, 1 << 20, 0});
+    c.lane = event_queue_open_turn(c.queue, &c);
     pthread_t thread;
     pthread_create(&thread, NULL, consume, &c);
     unsigned state = 7;
     bool room = true;
     for (uint64_t seq = 1; seq <= EVENTS && room;) {
-        queue_gather(c.queue, true);
+        event_queue_set_batching(c.queue, true);
         for (unsigned n = random_below(&state, 300); n > 0 && seq <= EVENTS; n--, seq++) {
-            room = room && queue_wait_room(c.queue, DEADLINE_MS);
-            queue_push(c.queue, c.lane,
-                       seq < EVENTS ? narration(seq, "x", "m") : box_of(TC_DONE, seq));
+            room = room && event_queue_wait_for_room(c.queue, DEADLINE_MS);
+            event_queue_push(c.queue, c.lane,
+                             seq < EVENTS ? narration(seq, "x", "m") : box_of(TC_DONE, seq));
         }
-        queue_gather(c.queue, false);
+        event_queue_set_batching(c.queue, false);
     }
     ok(room, "bursts: there is always room in time");
-    queue_close(c.queue);
+    event_queue_close(c.queue);
     pthread_join(thread, NULL);
     is_int((long long)c.heard, EVENTS, "  nothing is lost");
     is_int((long long)c.wrong, 0, "  nothing is joined and all is in order");
-    queue_free(c.queue);
+    event_queue_free(c.queue);
 }
 
 static void test_gathers(void)
 {
-    struct queue *const q = queue_new(&(struct backlog_limits){1024, 1 << 20, 0});
-    struct lane *const lane = queue_open(q, q);
+    struct event_queue *const q = event_queue_new(&(struct backlog_limits){1024, 1 << 20, 0});
+    struct turn_backlog *const lane = event_queue_open_turn(q, q);
     struct backlog_item items[128];
     bool closed;
     uint64_t seq = 0;
-    queue_gather(q, true);
-    queue_push(q, lane, narration(++seq, "x", "m"));
-    is_int((long long)queue_pop(q, items, 128, 0, &closed), 0, "in a burst one event may wait");
+    event_queue_set_batching(q, true);
+    event_queue_push(q, lane, narration(++seq, "x", "m"));
+    is_int((long long)event_queue_pop(q, items, 128, 0, &closed), 0,
+           "in a burst one event may wait");
     while (seq < 64)
-        queue_push(q, lane, narration(++seq, "x", "m"));
-    is_int((long long)queue_pop(q, items, 128, 0, &closed), 64, "  so many do not");
+        event_queue_push(q, lane, narration(++seq, "x", "m"));
+    is_int((long long)event_queue_pop(q, items, 128, 0, &closed), 64, "  so many do not");
     for (size_t i = 0; i < 64; i++)
-        event_box_unref(items[i].box);
-    queue_push(q, lane, narration(++seq, "x", "m"));
-    queue_gather(q, false);
-    is_int((long long)queue_pop(q, items, 128, 0, &closed), 1, "nor any when it is over");
-    event_box_unref(items[0].box);
-    queue_gather(q, true);
-    queue_push(q, lane, narration(++seq, "x", "m"));
-    is_int((long long)queue_stats(q).events, 1, "who counts sees all");
-    queue_push(q, lane, narration(++seq, "x", "m"));
-    queue_close(q);
-    is_int((long long)queue_pop(q, items, 128, 0, &closed), 2, "closing tells the rest");
-    event_box_unref(items[0].box);
-    event_box_unref(items[1].box);
-    queue_gather(q, true);
-    queue_push(q, lane, narration(++seq, "x", "m"));
-    queue_free(q);
+        shared_event_unref(items[i].box);
+    event_queue_push(q, lane, narration(++seq, "x", "m"));
+    event_queue_set_batching(q, false);
+    is_int((long long)event_queue_pop(q, items, 128, 0, &closed), 1, "nor any when it is over");
+    shared_event_unref(items[0].box);
+    event_queue_set_batching(q, true);
+    event_queue_push(q, lane, narration(++seq, "x", "m"));
+    is_int((long long)event_queue_stats(q).events, 1, "who counts sees all");
+    event_queue_push(q, lane, narration(++seq, "x", "m"));
+    event_queue_close(q);
+    is_int((long long)event_queue_pop(q, items, 128, 0, &closed), 2, "closing tells the rest");
+    shared_event_unref(items[0].box);
+    shared_event_unref(items[1].box);
+    event_queue_set_batching(q, true);
+    event_queue_push(q, lane, narration(++seq, "x", "m"));
+    event_queue_free(q);
 }
 
 static bool heard_all(void *arg)
@@ -316,98 +318,100 @@ static bool heard_three(void *arg)
 static void test_wakes(void)
 {
     struct consumer c = {0};
-    c.queue = queue_new(&(struct backlog_limits){256, 1 << 20, 0});
-    c.lane = queue_open(c.queue, &c);
+    c.queue = event_queue_new(&(struct backlog_limits){256, 1 << 20, 0});
+    c.lane = event_queue_open_turn(c.queue, &c);
     pthread_t thread;
     pthread_create(&thread, NULL, consume, &c);
     for (uint64_t seq = 1; seq <= 3; seq++)
-        queue_push(c.queue, c.lane, narration(seq, "x", "m"));
+        event_queue_push(c.queue, c.lane, narration(seq, "x", "m"));
     ok(tap_wait(heard_three, &c, DEADLINE_MS), "single events wake a sleeping consumer");
     ok(heard_all(&c), "  all of them");
-    queue_close(c.queue);
+    event_queue_close(c.queue);
     pthread_join(thread, NULL);
-    queue_free(c.queue);
+    event_queue_free(c.queue);
 }
 
 static void test_pace_wakes(void)
 {
-    struct queue *const q = queue_new(&(struct backlog_limits){256, 1 << 20, 30});
-    struct lane *const lane = queue_open(q, q);
+    struct event_queue *const q = event_queue_new(&(struct backlog_limits){256, 1 << 20, 30});
+    struct turn_backlog *const lane = event_queue_open_turn(q, q);
     struct backlog_item item;
     bool closed;
-    queue_push(q, lane, narration(1, "a", "m"));
-    is_int((long long)queue_pop(q, &item, 1, DEADLINE_MS, &closed), 1, "first");
-    event_box_unref(item.box);
+    event_queue_push(q, lane, narration(1, "a", "m"));
+    is_int((long long)event_queue_pop(q, &item, 1, DEADLINE_MS, &closed), 1, "first");
+    shared_event_unref(item.box);
     const int64_t before = clock_mono_ms();
-    queue_push(q, lane, narration(2, "b", "m"));
-    queue_push(q, lane, narration(3, "c", "m"));
-    is_int((long long)queue_pop(q, &item, 1, DEADLINE_MS, &closed), 1, "sleeps until it is due");
+    event_queue_push(q, lane, narration(2, "b", "m"));
+    event_queue_push(q, lane, narration(3, "c", "m"));
+    is_int((long long)event_queue_pop(q, &item, 1, DEADLINE_MS, &closed), 1,
+           "sleeps until it is due");
     ok(clock_mono_ms() - before >= 25, "  not before");
-    is_str(event_box_get(item.box)->u.narration.text, "bc", "  joined");
-    event_box_unref(item.box);
-    queue_free(q);
+    is_str(shared_event_get(item.box)->u.narration.text, "bc", "  joined");
+    shared_event_unref(item.box);
+    event_queue_free(q);
 }
 
 /* A consumer that sleeps with nothing held learns of what is held later. */
 static void test_pace_wakes_a_sleeper(void)
 {
     struct consumer c = {0};
-    c.queue = queue_new(&(struct backlog_limits){256, 1 << 20, 300});
-    c.lane = queue_open(c.queue, &c);
+    c.queue = event_queue_new(&(struct backlog_limits){256, 1 << 20, 300});
+    c.lane = event_queue_open_turn(c.queue, &c);
     pthread_t thread;
     pthread_create(&thread, NULL, consume, &c);
-    queue_push(c.queue, c.lane, narration(1, "a", "m"));
+    event_queue_push(c.queue, c.lane, narration(1, "a", "m"));
     ok(tap_wait(heard_one, &c, DEADLINE_MS), "the first comes at once");
     tap_wait(heard_three, &c, 50);
-    queue_push(c.queue, c.lane, narration(2, "b", "m"));
+    event_queue_push(c.queue, c.lane, narration(2, "b", "m"));
     ok(tap_wait(heard_two, &c, DEADLINE_MS / 4), "a sleeper wakes when the pace opens");
-    queue_push(c.queue, c.lane, narration(3, "c", "m"));
-    queue_close(c.queue);
+    event_queue_push(c.queue, c.lane, narration(3, "c", "m"));
+    event_queue_close(c.queue);
     pthread_join(thread, NULL);
     is_int((long long)c.heard, 3, "closing waits for no pace");
-    queue_free(c.queue);
+    event_queue_free(c.queue);
 }
 
 static void test_close_releases(void)
 {
-    struct queue *const q = queue_new(&(struct backlog_limits){256, 1 << 20, 60000});
-    struct lane *const lane = queue_open(q, q);
+    struct event_queue *const q = event_queue_new(&(struct backlog_limits){256, 1 << 20, 60000});
+    struct turn_backlog *const lane = event_queue_open_turn(q, q);
     struct backlog_item item;
     bool closed;
-    queue_push(q, lane, narration(1, "a", "m"));
-    queue_pop(q, &item, 1, 0, &closed);
-    event_box_unref(item.box);
-    queue_push(q, lane, narration(2, "b", "m"));
-    is_int((long long)queue_pop(q, &item, 1, 0, &closed), 0, "held back");
-    queue_close(q);
-    is_int((long long)queue_pop(q, &item, 1, 0, &closed), 1, "closing lets it go");
-    event_box_unref(item.box);
-    queue_free(q);
+    event_queue_push(q, lane, narration(1, "a", "m"));
+    event_queue_pop(q, &item, 1, 0, &closed);
+    shared_event_unref(item.box);
+    event_queue_push(q, lane, narration(2, "b", "m"));
+    is_int((long long)event_queue_pop(q, &item, 1, 0, &closed), 0, "held back");
+    event_queue_close(q);
+    is_int((long long)event_queue_pop(q, &item, 1, 0, &closed), 1, "closing lets it go");
+    shared_event_unref(item.box);
+    event_queue_free(q);
 }
 
 static void test_limits_of_waiting(void)
 {
-    struct queue *const q = queue_new(&(struct backlog_limits){4, 1 << 20, 0});
-    struct lane *const lane = queue_open(q, q);
+    struct event_queue *const q = event_queue_new(&(struct backlog_limits){4, 1 << 20, 0});
+    struct turn_backlog *const lane = event_queue_open_turn(q, q);
     struct backlog_item items[8];
     bool closed;
-    is_int((long long)queue_pop(q, items, 8, 0, &closed), 0, "nothing there");
+    is_int((long long)event_queue_pop(q, items, 8, 0, &closed), 0, "nothing there");
     ok(!closed, "  but open");
-    is_int((long long)queue_pop(q, items, 8, 5, &closed), 0, "nothing came in time");
-    ok(queue_wait_room(q, 0), "an empty queue has room");
+    is_int((long long)event_queue_pop(q, items, 8, 5, &closed), 0, "nothing came in time");
+    ok(event_queue_wait_for_room(q, 0), "an empty queue has room");
     for (uint64_t seq = 1; seq <= 3; seq++)
-        queue_push(q, lane, box_of(TC_USAGE, seq));
-    is_real(queue_fill(q), 0.75, "fill");
-    ok(!queue_wait_room(q, 5), "no room in time");
-    queue_close(q);
-    is_int((long long)queue_pop(q, items, 8, DEADLINE_MS, &closed), 3, "closed: what is left");
+        event_queue_push(q, lane, box_of(TC_USAGE, seq));
+    is_real(event_queue_fill_ratio(q), 0.75, "fill");
+    ok(!event_queue_wait_for_room(q, 5), "no room in time");
+    event_queue_close(q);
+    is_int((long long)event_queue_pop(q, items, 8, DEADLINE_MS, &closed), 3,
+           "closed: what is left");
     ok(!closed, "  comes first");
     for (size_t i = 0; i < 3; i++)
-        event_box_unref(items[i].box);
-    is_int((long long)queue_pop(q, items, 8, DEADLINE_MS, &closed), 0, "then the end");
+        shared_event_unref(items[i].box);
+    is_int((long long)event_queue_pop(q, items, 8, DEADLINE_MS, &closed), 0, "then the end");
     ok(closed, "  is told");
-    queue_push(q, lane, box_of(TC_USAGE, 4));
-    queue_free(q);
+    event_queue_push(q, lane, box_of(TC_USAGE, 4));
+    event_queue_free(q);
     diag("what nobody took is freed: the leak check judges");
 }
 

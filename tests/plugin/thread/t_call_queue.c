@@ -19,7 +19,7 @@
 #define DEADLINE_MS 20000
 
 static const struct conf conf = {.file = (char[]){"my.conf"}};
-static struct conf_pair no_options[1];
+static struct conf_option no_options[1];
 static struct loop *loop;
 
 /* ---- the host: this thread ---- */
@@ -27,11 +27,11 @@ static struct loop *loop;
 static size_t n_batches, n_letters, n_over, n_replied, n_routes;
 static uint64_t last_settled;
 static bool disorder;
-static struct ask *waiting;
+static struct host_call *waiting;
 static bool answers_at_once;
 static struct buf told;
 
-static void take_batch(void *ctx, struct batch *b)
+static void take_batch(void *ctx, struct callback_batch *b)
 {
     (void)ctx;
     n_batches++;
@@ -42,14 +42,14 @@ static void take_batch(void *ctx, struct batch *b)
         disorder = disorder || b->letter <= last_settled;
         last_settled = b->letter;
     }
-    batch_free(b);
+    callback_batch_free(b);
 }
 
-static void take_ask(void *ctx, struct ask *a)
+static void take_ask(void *ctx, struct host_call *a)
 {
     (void)ctx;
     if (answers_at_once)
-        ask_answer(a, TC_ACCEPTED, "t1", NULL);
+        host_call_complete(a, TC_ACCEPTED, "t1", NULL);
     else
         waiting = a;
 }
@@ -83,7 +83,7 @@ static bool run_until(bool (*there)(void *arg), void *arg)
 {
     const int64_t end = clock_mono_ms() + DEADLINE_MS;
     while (!there(arg) && clock_mono_ms() < end)
-        loop_once(loop, 20);
+        loop_run_once(loop, 20);
     return there(arg);
 }
 
@@ -211,10 +211,10 @@ static const struct tc_option options[] = {
     {0},
 };
 
-static struct channel *start_at(const char *name, const struct channel_host *host)
+static struct channel *start_at(const char *name, const struct channel_callbacks *host)
 {
-    struct loaded *const l = xmalloc(sizeof *l);
-    *l = (struct loaded){
+    struct loaded_plugin *const l = xmalloc(sizeof *l);
+    *l = (struct loaded_plugin){
         .linked = true,
         .plugin = {.name = "asker",
                    .flags = TC_DELIVERS,
@@ -244,13 +244,13 @@ static struct channel *start_at(const char *name, const struct channel_host *hos
     struct tc_err err;
     struct channel *const c = channel_thread_new(&conf, &spec, l, host, &err);
     if (!c || c->ops->await(c, &err) < 0)
-        bail("%s", err_str(&err));
+        bail("%s", err_format(&err));
     return c;
 }
 
 static struct channel *start(const char *name)
 {
-    const struct channel_host host = {
+    const struct channel_callbacks host = {
         .loop = loop,
         .batch = take_batch,
         .ask = take_ask,
@@ -274,9 +274,9 @@ static void *open_turn(struct channel *c)
     return c->ops->open(c, &(struct channel_turn){.id = "t1"});
 }
 
-static struct letter_reply *reply_to(uint64_t letter, const char *tag, bool last)
+static struct outbound_reply *reply_to(uint64_t letter, const char *tag, bool last)
 {
-    struct letter_reply *const r = xcalloc(1, sizeof *r);
+    struct outbound_reply *const r = xcalloc(1, sizeof *r);
     r->letter = letter;
     r->last = last;
     r->reply = (struct tc_reply){.outcome = TC_OK, .body = "", .error = ""};
@@ -295,7 +295,7 @@ static void test_ask(void)
     ok(!submitted, "  the instance waits");
     is_str(waiting->inbound->text, "hello", "  for what it asked");
     is_str(waiting->instance, "one", "  by its name");
-    ask_answer(waiting, TC_QUEUED, "t7", "soon");
+    host_call_complete(waiting, TC_QUEUED, "t7", "soon");
     ok(tap_wait(is_set, &submitted, DEADLINE_MS), "until it is answered");
     ok(accepted == TC_QUEUED, "  with the answer");
     is_int((long long)n_routes, 1, "what init asked for came too");
@@ -314,7 +314,7 @@ static void test_stop_while_asking(void)
     ok(run_until(asks, NULL), "the host is asked, and stops");
     is_int(end(c, DEADLINE_MS), 0, "  the wait ends");
     ok(submitted && accepted == TC_NOT_KEPT, "  with not kept");
-    ask_answer(waiting, TC_ACCEPTED, "t1", "too late");
+    host_call_complete(waiting, TC_ACCEPTED, "t1", "too late");
     struct channel *const other = start("one");
     gate = true;
     void *const turn = open_turn(other);
@@ -339,14 +339,14 @@ static void test_stop_any_time(void)
         c->ops->send(c, turn, box_of(TC_START, 1));
         c->ops->reply(c, turn, reply_to(2, "submit", true));
         for (int k = 0; k < i % 7; k++)
-            loop_once(loop, i % 3);
+            loop_run_once(loop, i % 3);
         ended = ended && end(c, DEADLINE_MS) == 0;
         told_right = told_right && submitted &&
                      (accepted == TC_NOT_KEPT || (answers_at_once && accepted == TC_ACCEPTED));
         kept += accepted == TC_ACCEPTED;
         if (waiting)
-            ask_answer(waiting, TC_ACCEPTED, "t1", NULL);
-        loop_once(loop, 0);
+            host_call_complete(waiting, TC_ACCEPTED, "t1", NULL);
+        loop_run_once(loop, 0);
     }
     answers_at_once = false;
     ok(ended, "100 hosts that stop at any moment end");
@@ -360,7 +360,7 @@ static void test_stop_before_asking(void)
     c->ops->send(c, open_turn(c), box_of(TC_START, 1));
     is_int(end(c, DEADLINE_MS), 0, "a host that never looks");
     ok(submitted && accepted == TC_NOT_KEPT && !waiting, "  keeps nothing");
-    loop_once(loop, 0);
+    loop_run_once(loop, 0);
     ok(!waiting, "  and is not asked later");
 }
 
@@ -390,7 +390,7 @@ static void test_wait_room(void)
        "nobody waits for room where the loop is "
        "waited for");
     ok(run_until(asks, NULL), "  so the loop comes to its answer");
-    ask_answer(waiting, TC_ACCEPTED, NULL, NULL);
+    host_call_complete(waiting, TC_ACCEPTED, NULL, NULL);
     while (!c->ops->wait_room(c, DEADLINE_MS))
         ;
     is_int(end(c, DEADLINE_MS), 0, "  and all goes on");
@@ -399,12 +399,12 @@ static void test_wait_room(void)
 
 static void test_ask_times_out(void)
 {
-    struct ask *const a = ask_new_cancel("one", "t1", "u1");
+    struct host_call *const a = host_call_new_cancel("one", "t1", "u1");
     struct arena into = {0};
     struct tc_receipt r;
-    ok(ask_wait(a, 10, &into, &r) == TC_NOT_KEPT && !r.turn && !r.answer,
+    ok(host_call_wait(a, 10, &into, &r) == TC_NOT_KEPT && !r.turn && !r.answer,
        "what is not answered in time is not kept");
-    ask_answer(a, TC_COMMAND, "t1", "too late");
+    host_call_complete(a, TC_COMMAND, "t1", "too late");
     arena_fini(&into);
 }
 
@@ -444,7 +444,7 @@ static void test_abandon(void)
     ok(answered, "  its hits are answered");
     gate = false;
     for (int i = 0; i < 20; i++)
-        loop_once(loop, 2);
+        loop_run_once(loop, 2);
     is_int((long long)(n_batches - before), 0, "  what it sends later reaches nobody");
 }
 

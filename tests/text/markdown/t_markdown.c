@@ -200,7 +200,7 @@ static void test_unformatted(void)
     ok(d.count == 0 && memcmp(d.text.p, wanted, strlen(wanted)) == 0, "stopped: source, cleaned");
     is_int((long long)d.text.len, (long long)source.len - 4, "all of it");
 
-    const struct doc v = markdown_verbatim(&a, STR("**b**"));
+    const struct doc v = markdown_make_plain(&a, STR("**b**"));
     is_str(v.text.p, "**b**", "verbatim: no Markdown");
     CLEANUP_BUF struct buf shown = {0};
     const struct doc folded = markdown_parse_folded(&a, STR("a\n\n**b**"));
@@ -213,8 +213,8 @@ static void test_unformatted(void)
 
 static void check_settled(const char *source, size_t wanted)
 {
-    is_int((long long)markdown_settled((struct str){source, strlen(source)}), (long long)wanted,
-           "settled: %zu bytes", wanted);
+    is_int((long long)markdown_stable_length((struct str){source, strlen(source)}),
+           (long long)wanted, "settled: %zu bytes", wanted);
 }
 
 static void test_settled(void)
@@ -242,7 +242,7 @@ static void test_growing(void)
     bool prefix = true, grows = true;
     size_t before = 0;
     for (size_t n = 0; n < sizeof text; n++) {
-        const size_t settled = markdown_settled((struct str){text, n});
+        const size_t settled = markdown_stable_length((struct str){text, n});
         const struct doc part = markdown_parse(&a, (struct str){text, settled});
         prefix = prefix && part.text.len <= whole.text.len &&
                  memcmp(part.text.p, whole.text.p, part.text.len) == 0;

@@ -77,7 +77,7 @@ static void check(const char *what, const struct doc *d, struct doc_range r, enu
                   const char *wanted)
 {
     const struct render_target target = {.form = form};
-    struct rendered out = {0};
+    struct render_output out = {0};
     CLEANUP_BUF struct buf shown = {0};
     render_doc(&out, d, r, &target);
     text_show_rendered(&shown, &out);
@@ -137,7 +137,7 @@ static void test_round_trip(void)
         "2. three\n\n> q\n>\n> > r\n\n| a | b |\n|---|---|\n| 1 | x \\| y |\n\n***\n\n1986\\. end";
     static const struct render_target markdown = {.form = RENDER_MARKDOWN};
     struct arena a = {0};
-    struct rendered once = {0}, twice = {0};
+    struct render_output once = {0}, twice = {0};
     const struct doc d = markdown_parse(&a, STR(source));
     render_doc(&once, &d, (struct doc_range){0, d.text.len}, &markdown);
     const struct doc again = markdown_parse(&a, (struct str){once.text.p, once.text.len});

@@ -40,7 +40,7 @@ static const struct {
 static void check(const char *what, const struct doc *d, struct doc_range r,
                   const struct render_target *target, const char *wanted)
 {
-    struct rendered out = {0};
+    struct render_output out = {0};
     CLEANUP_BUF struct buf shown = {0};
     render_doc(&out, d, r, target);
     text_show_rendered(&shown, &out);
@@ -115,14 +115,14 @@ static void test_long_address(void)
 static void test_budget(void)
 {
     char text[] = "a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80";
-    is_int((long long)render_units(text, strlen(text)), 5,
+    is_int((long long)render_count_utf16(text, strlen(text)), 5,
            "a character beyond the BMP is two units");
-    struct rendered r = {.text = {text, strlen(text), 0}, .count = 3};
-    ok(render_fits(&r, &(struct render_budget){5, 10, 3}), "all at their limits");
-    ok(!render_fits(&r, &(struct render_budget){4, 10, 3}), "a unit too many");
-    ok(!render_fits(&r, &(struct render_budget){5, 9, 3}), "a byte too many");
-    ok(!render_fits(&r, &(struct render_budget){5, 10, 2}), "an entity too many");
-    ok(render_fits(&r, &(struct render_budget){0}), "no limits");
+    struct render_output r = {.text = {text, strlen(text), 0}, .count = 3};
+    ok(render_fits_budget(&r, &(struct render_budget){5, 10, 3}), "all at their limits");
+    ok(!render_fits_budget(&r, &(struct render_budget){4, 10, 3}), "a unit too many");
+    ok(!render_fits_budget(&r, &(struct render_budget){5, 9, 3}), "a byte too many");
+    ok(!render_fits_budget(&r, &(struct render_budget){5, 10, 2}), "an entity too many");
+    ok(render_fits_budget(&r, &(struct render_budget){0}), "no limits");
 }
 
 int main(void)

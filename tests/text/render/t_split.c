@@ -12,7 +12,7 @@
 static void join_pieces(struct buf *out, const struct doc *d, const struct render_target *target)
 {
     struct arena a = {0};
-    struct rendered r = {0};
+    struct render_output r = {0};
     const struct split s = split_doc(&a, d, target);
     for (size_t i = 0; i < s.count; i++) {
         render_doc(&r, d, s.pieces[i], target);

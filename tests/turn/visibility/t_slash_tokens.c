@@ -104,7 +104,7 @@ static struct visibility unset(void)
     return (struct visibility){SHOW_UNSET, SHOW_UNSET, SHOW_UNSET, SHOW_UNSET, SHOW_UNSET};
 }
 
-static const char *flags_of(struct slash_result r)
+static const char *flags_of(struct slash_tokens_result r)
 {
     static char out[5];
     snprintf(out, sizeof out, "%s%s%s%s", r.found ? "f" : "", r.toggled ? "t" : "",
@@ -116,7 +116,7 @@ static const char *show_of(struct visibility v)
 {
     static char out[VISIBILITY_KEYS + 1];
     for (size_t i = 0; i < VISIBILITY_KEYS; i++)
-        out[i] = "-01"[*visibility_slot(&v, i) + 1];
+        out[i] = "-01"[*visibility_switch_at(&v, i) + 1];
     return out;
 }
 
@@ -125,8 +125,8 @@ static void test_cases(void)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct visibility v = unset();
         CLEANUP_BUF struct buf text = {0};
-        const struct slash_result r =
-            slash_parse(cases[i].message, strlen(cases[i].message), &v, &text);
+        const struct slash_tokens_result r =
+            slash_tokens_parse(cases[i].message, strlen(cases[i].message), &v, &text);
         is_mem(text.p ? text.p : "", text.len, cases[i].text, strlen(cases[i].text),
                "case %zu: text", i);
         is_str(flags_of(r), cases[i].flags, "case %zu: flags", i);
@@ -139,16 +139,16 @@ static void test_details(void)
     struct visibility v = visibility_default();
     CLEANUP_BUF struct buf text = {0};
     buf_add_str(&text, "before:");
-    struct slash_result r = slash_parse("/show-tools\0x", 13, &v, &text);
+    struct slash_tokens_result r = slash_tokens_parse("/show-tools\0x", 13, &v, &text);
     is_mem(text.p, text.len, "before:/show-tools\0x", 20, "a NUL is text; text is appended");
     ok(!r.found, "and so the token does not stand alone");
-    r = slash_parse("a /show-thinking", 16, &v, &text);
+    r = slash_tokens_parse("a /show-thinking", 16, &v, &text);
     is_mem(text.p + 20, text.len - 20, "a", 1, "appended behind what was there");
     ok(r.found && !r.empty && v.thinking == SHOW_ON && v.tools == SHOW_OFF,
        "switches not named stay");
     buf_reset(&text);
     buf_add_str(&text, "x");
-    r = slash_parse(" /show-all ", 11, &v, &text);
+    r = slash_tokens_parse(" /show-all ", 11, &v, &text);
     ok(r.empty && text.len == 1, "empty is about what this message left");
 }
 
@@ -185,7 +185,7 @@ static bool ref_apply(const char *word, struct visibility *v, bool *status)
 {
     const bool on = strncmp(word + 1, "show-", 5) == 0;
     const char *what = word + 6;
-    enum show *slot = NULL;
+    enum visibility_switch *slot = NULL;
     if (strcmp(word + 1, "stream-status") == 0)
         return *status = true;
     if (!on && strncmp(word + 1, "hide-", 5) != 0)
@@ -290,7 +290,7 @@ static bool same_as_reference(const struct chars *m)
     if (found)
         ref_clean(&rest, &clean);
     encode(found ? &clean : m, &expected);
-    const struct slash_result r = slash_parse(message.p, message.len, &got, &text);
+    const struct slash_tokens_result r = slash_tokens_parse(message.p, message.len, &got, &text);
     if (r.found == found && memcmp(&want, &got, sizeof want) == 0 && text.len == expected.len &&
         (text.len == 0 || memcmp(text.p, expected.p, text.len) == 0))
         return true;

@@ -6,7 +6,7 @@
 #include "tap/tap.h"
 #include "turn/visibility/view_pairing.h"
 
-static struct visibility all(enum show on)
+static struct visibility all(enum visibility_switch on)
 {
     return (struct visibility){on, on, on, on, on};
 }
@@ -19,9 +19,10 @@ static void test_keys(void)
         is_str(visibility_key(i), keys[i], "key %zu", i);
     ok(!visibility_key(VISIBILITY_KEYS), "no sixth key");
     struct visibility v = all(SHOW_OFF);
-    enum show *const members[] = {&v.thinking, &v.tools, &v.text, &v.narration, &v.final};
+    enum visibility_switch *const members[] = {&v.thinking, &v.tools, &v.text, &v.narration,
+                                               &v.final};
     for (size_t i = 0; i < VISIBILITY_KEYS; i++)
-        ok(visibility_slot(&v, i) == members[i], "slot of %s", keys[i]);
+        ok(visibility_switch_at(&v, i) == members[i], "slot of %s", keys[i]);
 }
 
 #define U SHOW_UNSET
@@ -45,7 +46,7 @@ static void test_resolve(void)
         struct visibility in = rows[i].in, want = rows[i].out, got = visibility_resolve(in);
         bool same = true;
         for (size_t k = 0; k < VISIBILITY_KEYS; k++)
-            same = same && *visibility_slot(&got, k) == *visibility_slot(&want, k);
+            same = same && *visibility_switch_at(&got, k) == *visibility_switch_at(&want, k);
         ok(same, "resolve row %zu", i);
     }
     const struct visibility v = visibility_default();
@@ -59,15 +60,15 @@ static void test_truth(void)
     static const char *const no[] = {"",    "0", "false", "no", "off",    "2",
                                      "tru", "y", " 1",    "1 ", "enabled"};
     for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
-        ok(visibility_truth(yes[i]) == SHOW_ON, "\"%s\" is on", yes[i]);
+        ok(visibility_parse_value(yes[i]) == SHOW_ON, "\"%s\" is on", yes[i]);
     for (size_t i = 0; i < sizeof no / sizeof *no; i++)
-        ok(visibility_truth(no[i]) == SHOW_OFF, "\"%s\" is off", no[i]);
+        ok(visibility_parse_value(no[i]) == SHOW_OFF, "\"%s\" is off", no[i]);
 }
 
 static void test_json(void)
 {
     CLEANUP_BUF struct buf b = {0};
-    visibility_json(&b, (struct visibility){U, Y, U, N, U});
+    visibility_append_json(&b, (struct visibility){U, Y, U, N, U});
     is_str(b.p,
            "{\"show_thinking\":false,\"show_tools\":true,\"show_text\":true,"
            "\"show_narration\":false,\"show_final\":true}",
@@ -117,7 +118,7 @@ static void set_message(struct event *ev, const char *with)
 static struct event draft(const struct view_row *row)
 {
     struct event ev;
-    event_init(&ev, (enum tc_kind)kind_find(row->kind, strlen(row->kind)));
+    event_init(&ev, (enum tc_kind)kind_from_name(row->kind, strlen(row->kind)));
     if (ev.kind == TC_MESSAGE)
         set_message(&ev, row->with);
     if (strcmp(row->with, "tool_use_id") == 0)
@@ -131,7 +132,7 @@ static struct visibility only(size_t column)
 {
     struct visibility v = all(column > VISIBILITY_KEYS ? SHOW_ON : SHOW_OFF);
     if (column >= 1 && column <= VISIBILITY_KEYS)
-        *visibility_slot(&v, column - 1) = SHOW_ON;
+        *visibility_switch_at(&v, column - 1) = SHOW_ON;
     return v;
 }
 
@@ -145,7 +146,7 @@ static void test_views(void)
         kinds |= 1u << ev.kind;
         for (size_t k = 0; k < VISIBILITY_KEYS + 2; k++) {
             const struct visibility v = only(k);
-            const char got = "-xs"[visibility_view(&v, &ev)];
+            const char got = "-xs"[visibility_decide(&v, &ev)];
             is_int(got, views[i].seen[k], "%s{%s} with %s shown", views[i].kind, views[i].with,
                    columns[k]);
         }
@@ -190,7 +191,7 @@ static void test_audience(void)
         for (size_t e = 0; e < 5; e++) {
             ev.meta.audience = names[e];
             const bool same = c == e || (c < 2 && e < 2);
-            is_int(visibility_audience(names[c], &ev), same, "%s gets what is for %s",
+            is_int(visibility_matches_audience(names[c], &ev), same, "%s gets what is for %s",
                    names[c] ? names[c] : "(none)", names[e] ? names[e] : "(none)");
         }
     for (int kind = 0; kind < TC_KINDS; kind++) {
@@ -198,18 +199,18 @@ static void test_audience(void)
         ev.meta.audience = "internal";
         const bool passes =
             kind == TC_START || kind == TC_FINAL || kind == TC_ERROR || kind == TC_DONE;
-        is_int(visibility_audience("user", &ev), passes, "internal %s for a user",
+        is_int(visibility_matches_audience("user", &ev), passes, "internal %s for a user",
                kind_name((enum tc_kind)kind));
     }
     event_init(&ev, TC_TOOL_RESULT);
     ev.meta.audience = "internal";
     ev.u.tool_result.is_error = true;
-    ok(visibility_audience("user", &ev), "a failed tool result passes");
+    ok(visibility_matches_audience("user", &ev), "a failed tool result passes");
 }
 
 /* What a user is shown of a call and its result, one after the other. */
-static enum view view_pair(const char *of_call, const char *of_result, bool is_error,
-                           const char *outcome, enum show tools)
+static enum visibility_decision view_pair(const char *of_call, const char *of_result, bool is_error,
+                                          const char *outcome, enum visibility_switch tools)
 {
     struct showing s = {0};
     struct visibility v = all(SHOW_ON);
@@ -218,14 +219,14 @@ static enum view view_pair(const char *of_call, const char *of_result, bool is_e
     event_init(&ev, TC_TOOL_CALL);
     ev.u.tool_call.tool_use_id = "t1";
     ev.meta.audience = of_call;
-    showing_view(&s, &v, NULL, &ev);
+    view_pairing_view(&s, &v, NULL, &ev);
     event_init(&ev, TC_TOOL_RESULT);
     ev.u.tool_result.tool_use_id = "t1";
     ev.u.tool_result.is_error = is_error;
     ev.u.tool_result.outcome = outcome;
     ev.meta.audience = of_result;
-    const enum view view = showing_view(&s, &v, NULL, &ev);
-    showing_fini(&s);
+    const enum visibility_decision view = view_pairing_view(&s, &v, NULL, &ev);
+    view_pairing_fini(&s);
     return view;
 }
 
@@ -235,8 +236,8 @@ static void test_calls(void)
         const char *call, *result;
         bool is_error;
         const char *outcome;
-        enum show tools;
-        enum view view;
+        enum visibility_switch tools;
+        enum visibility_decision view;
         const char *what;
     } rows[] = {
         {NULL, NULL, false, NULL, Y, VIEW_SHOW, "a call and its result"},
@@ -265,16 +266,16 @@ static void test_toggled_calls(void)
     event_init(&result, TC_TOOL_RESULT);
     const struct visibility on = all(SHOW_ON), off = all(SHOW_OFF);
     call.u.tool_call.tool_use_id = result.u.tool_result.tool_use_id = "a";
-    is_int(showing_view(&s, &on, NULL, &call), VIEW_SHOW, "a call is shown");
-    is_int(showing_view(&s, &off, NULL, &result), VIEW_SHOW, "and so is its result");
+    is_int(view_pairing_view(&s, &on, NULL, &call), VIEW_SHOW, "a call is shown");
+    is_int(view_pairing_view(&s, &off, NULL, &result), VIEW_SHOW, "and so is its result");
     call.u.tool_call.tool_use_id = result.u.tool_result.tool_use_id = "b";
-    is_int(showing_view(&s, &off, NULL, &call), VIEW_HIDE, "a call is hidden");
-    is_int(showing_view(&s, &on, NULL, &result), VIEW_HIDE, "and so is its result");
-    showing_fini(&s);
+    is_int(view_pairing_view(&s, &off, NULL, &call), VIEW_HIDE, "a call is hidden");
+    is_int(view_pairing_view(&s, &on, NULL, &result), VIEW_HIDE, "and so is its result");
+    view_pairing_fini(&s);
 }
 
-static enum view view_said(struct showing *s, enum tc_kind kind, const char *audience,
-                           const char *id)
+static enum visibility_decision view_said(struct showing *s, enum tc_kind kind,
+                                          const char *audience, const char *id)
 {
     const struct visibility v = visibility_default();
     struct event ev;
@@ -287,7 +288,7 @@ static enum view view_said(struct showing *s, enum tc_kind kind, const char *aud
     else
         ev.u.notice =
             (struct tc_notice){.level = "info", .text = "", .code = "retracted", .message_id = id};
-    return showing_view(s, &v, NULL, &ev);
+    return view_pairing_view(s, &v, NULL, &ev);
 }
 
 static void test_retractions(void)
@@ -308,7 +309,7 @@ static void test_retractions(void)
     is_int(view_said(&s, TC_NOTICE, NULL, "thought"), VIEW_SHOW,
            "unless some of the message was shown");
     is_int(view_said(&s, TC_NOTICE, NULL, id), VIEW_SHOW, "which counts for long ids, too");
-    showing_fini(&s);
+    view_pairing_fini(&s);
 }
 
 static void test_drafts(void)

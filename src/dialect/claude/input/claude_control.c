@@ -13,7 +13,7 @@
 
 /* ---- what is open ---- */
 
-static void ask_free(const struct claude_ask *ask)
+static void ask_free(const struct claude_control_pending *ask)
 {
     free(ask->id);
     free(ask->raw_id);
@@ -21,7 +21,7 @@ static void ask_free(const struct claude_ask *ask)
     free(ask->suggestions);
 }
 
-static struct claude_ask *find(struct claude_control *c, const char *id)
+static struct claude_control_pending *find(struct claude_control *c, const char *id)
 {
     for (size_t i = 0; i < c->n; i++)
         if (strcmp(c->asks[i].id, id) == 0)
@@ -29,7 +29,7 @@ static struct claude_ask *find(struct claude_control *c, const char *id)
     return NULL;
 }
 
-static void forget(struct claude_control *c, struct claude_ask *ask)
+static void forget(struct claude_control *c, struct claude_control_pending *ask)
 {
     c->bytes -= ask->bytes;
     ask_free(ask);
@@ -82,20 +82,20 @@ static void keep(struct claude_control *c, const char *id, struct str raw_id, st
     struct str name = {0}, input = {0}, suggestions = {0};
     const struct value_row wants[] = {
         {"tool_name", &name}, {"input", &input}, {"permission_suggestions", &suggestions}};
-    value_pick(request, VALUE_ROWS(wants));
+    value_get_members(request, VALUE_ROWS(wants));
     const bool offers = suggestions.p && *suggestions.p == '[';
     if (c->n == c->cap) {
         c->cap = c->cap ? c->cap * 2 : 4;
         c->asks = xrealloc(c->asks, c->cap * sizeof *c->asks);
     }
-    struct claude_ask *const ask = &c->asks[c->n++];
-    *ask = (struct claude_ask){
+    struct claude_control_pending *const ask = &c->asks[c->n++];
+    *ask = (struct claude_control_pending){
         .id = xstrdup(id),
         .raw_id = copy(raw_id),
         .input = copy(input),
         .suggestions = offers ? copy(suggestions) : NULL,
         .bytes = raw_id.len + input.len + (offers ? suggestions.len : 0),
-        .questions = value_is(name, "AskUserQuestion"),
+        .questions = value_equals(name, "AskUserQuestion"),
     };
     c->bytes += ask->bytes;
 }
@@ -104,8 +104,8 @@ static void can_use_tool(struct claude_control *c, struct buf *out, struct str r
                          struct str request)
 {
     struct arena scratch = {0};
-    const struct str input = value_member(request, "input");
-    const char *const id = json_unescape(&scratch, raw_id, NULL);
+    const struct str input = value_get_last(request, "input");
+    const char *const id = json_reader_unescape(&scratch, raw_id, NULL);
     if (!input.p || *input.p != '{')
         refuse(c, out, raw_id, STR("a tool without input"));
     else if (find(c, id))
@@ -121,7 +121,7 @@ static void control_request(struct claude_control *c, struct buf *out, struct st
                             struct str request)
 {
     const struct str raw_id = value_string(id);
-    const struct str subtype = value_string(value_member(request, "subtype"));
+    const struct str subtype = value_string(value_get_last(request, "subtype"));
     if (!raw_id.len || raw_id.len > CLAUDE_CONTROL_ID_MAX || c->over)
         return;
     if (raw_id.len > CLAUDE_CONTROL_ID)
@@ -137,7 +137,8 @@ static void withdraw(struct claude_control *c, struct str id)
 {
     struct arena scratch = {0};
     const struct str raw_id = read_id(id);
-    struct claude_ask *const ask = raw_id.p ? find(c, json_unescape(&scratch, raw_id, NULL)) : NULL;
+    struct claude_control_pending *const ask =
+        raw_id.p ? find(c, json_reader_unescape(&scratch, raw_id, NULL)) : NULL;
     if (ask)
         forget(c, ask);
     arena_fini(&scratch);
@@ -148,21 +149,22 @@ static int take(struct claude_control *c, struct buf *out, const char *line, siz
 {
     struct str type = {0}, id = {0}, request = {0};
     const struct value_row wants[] = {{"type", &type}, {"request_id", &id}, {"request", &request}};
-    if (value_line(line, len, VALUE_ROWS(wants)) < 0)
+    if (value_parse_line(line, len, VALUE_ROWS(wants)) < 0)
         return -1;
-    if (value_is(type, "control_request"))
+    if (value_equals(type, "control_request"))
         control_request(c, out, id, request);
-    else if (value_is(type, "control_cancel_request"))
+    else if (value_equals(type, "control_cancel_request"))
         withdraw(c, id);
     return 0;
 }
 
-void claude_control_line(struct claude_control *c, struct buf *out, const char *line, size_t len)
+void claude_control_handle_line(struct claude_control *c, struct buf *out, const char *line,
+                                size_t len)
 {
     if (!memmem(line, len, "\"control_", 9) || take(c, out, line, len) == 0)
         return;
     CLEANUP_BUF struct buf mended = {0}; /* as it is mended to be translated */
-    if (json_repair(&mended, line, len))
+    if (json_reader_repair(&mended, line, len))
         take(c, out, mended.p, mended.len);
 }
 
@@ -171,9 +173,9 @@ void claude_control_line(struct claude_control *c, struct buf *out, const char *
 int claude_control_answer(struct claude_control *c, struct buf *out,
                           const struct dialect_answer *answer)
 {
-    struct claude_ask *const ask = find(c, answer->request_id);
+    struct claude_control_pending *const ask = find(c, answer->request_id);
     CLEANUP_BUF struct buf reply = {0};
-    if (!ask || claude_reply(&reply, ask, answer) < 0)
+    if (!ask || claude_control_append_reply(&reply, ask, answer) < 0)
         return -1;
     buf_printf(out,
                "{\"type\":\"control_response\",\"response\":{\"subtype\":\"success\","

@@ -20,7 +20,7 @@
 #define CLAUDE_CONTROL_MODE_ID "turncast-mode" /* id of the host's request for a mode */
 
 /* One can_use_tool. The JSON is as the CLI wrote it, byte for byte. */
-struct claude_ask {
+struct claude_control_pending {
     char *id;          /* owned; as the translator tells it */
     char *raw_id;      /* owned; still escaped, without quotes */
     char *input;       /* owned; the JSON object */
@@ -30,7 +30,7 @@ struct claude_ask {
 };
 
 struct claude_control {
-    struct claude_ask *asks;
+    struct claude_control_pending *asks;
     size_t n, cap, bytes;
     unsigned refusals;
     bool over;              /* it was interrupted, and reads no more */
@@ -38,7 +38,8 @@ struct claude_control {
 };
 
 /* A line of the CLI; only those with "control_ in them cost more than a search. */
-void claude_control_line(struct claude_control *c, struct buf *out, const char *line, size_t len);
+void claude_control_handle_line(struct claude_control *c, struct buf *out, const char *line,
+                                size_t len);
 /* -1: that is not open, or cannot be answered so; nothing is written. */
 int claude_control_answer(struct claude_control *c, struct buf *out,
                           const struct dialect_answer *answer);
@@ -49,7 +50,7 @@ void claude_control_end(struct claude_control *c);
 
 /* claude_control_reply.c: the object that answers the question. -1: the answer is no such thing;
  * what was appended must not be used. */
-int claude_reply(struct buf *out, const struct claude_ask *ask,
-                 const struct dialect_answer *answer);
+int claude_control_append_reply(struct buf *out, const struct claude_control_pending *ask,
+                                const struct dialect_answer *answer);
 
 #endif

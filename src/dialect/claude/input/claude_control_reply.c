@@ -15,10 +15,10 @@ static struct str read_object(const char *text)
 {
     struct json j;
     struct str object = {0};
-    json_start(&j, text, strlen(text));
-    if (json_peek(&j) == JSON_AT_OBJECT)
-        json_skip(&j, &object);
-    return json_finish(&j) == 0 ? object : (struct str){0};
+    json_init(&j, text, strlen(text));
+    if (json_reader_peek(&j) == JSON_AT_OBJECT)
+        json_reader_skip(&j, &object);
+    return json_reader_finish(&j) == 0 ? object : (struct str){0};
 }
 
 /* What is told to the agent may come from anywhere. */
@@ -38,12 +38,12 @@ static void add_chosen(struct buf *out, struct str chosen)
     struct json j;
     const struct str one = value_string(chosen);
     buf_add(out, one.p, one.len);
-    json_start(&j, chosen.p, chosen.len);
-    if (!json_enter_array(&j))
+    json_init(&j, chosen.p, chosen.len);
+    if (!json_reader_enter_array(&j))
         return;
-    for (bool first = true; json_next_element(&j);) {
+    for (bool first = true; json_reader_next_element(&j);) {
         struct str text = {0};
-        if (!json_read_string(&j, &text))
+        if (!json_reader_read_string(&j, &text))
             continue;
         buf_add_str(out, first ? "" : ", ");
         buf_add(out, text.p, text.len);
@@ -55,17 +55,17 @@ static void add_chosen(struct buf *out, struct str chosen)
 static void add_answers(struct buf *out, struct str questions, struct str answers)
 {
     struct json j;
-    json_start(&j, questions.p, questions.len);
+    json_init(&j, questions.p, questions.len);
     const size_t begin = out->len;
-    if (!questions.p || !json_enter_array(&j))
+    if (!questions.p || !json_reader_enter_array(&j))
         return;
-    for (unsigned i = 0; json_next_element(&j); i++) {
+    for (unsigned i = 0; json_reader_next_element(&j); i++) {
         struct str question = {0};
         char id[16];
         snprintf(id, sizeof id, "%u", i);
-        json_skip(&j, &question);
-        const struct str text = value_string(value_member(question, "question"));
-        const struct str chosen = value_member(answers, id);
+        json_reader_skip(&j, &question);
+        const struct str text = value_string(value_get_last(question, "question"));
+        const struct str chosen = value_get_last(answers, id);
         if (!text.p || !chosen.p)
             continue;
         buf_add_str(out, out->len > begin ? ",\"" : "\"");
@@ -77,7 +77,7 @@ static void add_answers(struct buf *out, struct str questions, struct str answer
 }
 
 /* The input with the answers in it. */
-static int add_answered(struct buf *out, const struct claude_ask *ask, const char *text)
+static int add_answered(struct buf *out, const struct claude_control_pending *ask, const char *text)
 {
     const struct str input = {ask->input, strlen(ask->input)};
     const struct str answers = text ? read_object(text) : (struct str){0};
@@ -85,12 +85,12 @@ static int add_answered(struct buf *out, const struct claude_ask *ask, const cha
     struct str key = {0}, value = {0};
     if (!answers.p || !ask->questions)
         return -1;
-    json_start(&j, input.p, input.len);
-    json_enter_object(&j);
+    json_init(&j, input.p, input.len);
+    json_reader_enter_object(&j);
     buf_add_char(out, '{');
-    while (json_next_key(&j, &key)) {
-        json_skip(&j, &value);
-        if (json_string_is(key, "answers"))
+    while (json_reader_next_key(&j, &key)) {
+        json_reader_skip(&j, &value);
+        if (json_reader_string_is(key, "answers"))
             continue;
         buf_add(out, key.p - 1, key.len + 2);
         buf_add_char(out, ':');
@@ -98,14 +98,14 @@ static int add_answered(struct buf *out, const struct claude_ask *ask, const cha
         buf_add_char(out, ',');
     }
     buf_add_str(out, "\"answers\":{");
-    add_answers(out, value_member(input, "questions"), answers);
+    add_answers(out, value_get_last(input, "questions"), answers);
     buf_add_str(out, "}}");
     return 0;
 }
 
 /* ---- the answer ---- */
 
-static int add_input(struct buf *out, const struct claude_ask *ask,
+static int add_input(struct buf *out, const struct claude_control_pending *ask,
                      const struct dialect_answer *answer)
 {
     if (answer->decision == DIALECT_ANSWERED)
@@ -117,7 +117,7 @@ static int add_input(struct buf *out, const struct claude_ask *ask,
     const struct str args = read_object(answer->args);
     if (!args.p)
         return -1;
-    json_compact(out, args); /* on one line */
+    json_reader_compact(out, args); /* on one line */
     return 0;
 }
 
@@ -130,7 +130,8 @@ static void add_denial(struct buf *out, const struct dialect_answer *answer)
     buf_add_char(out, '}');
 }
 
-int claude_reply(struct buf *out, const struct claude_ask *ask, const struct dialect_answer *answer)
+int claude_control_append_reply(struct buf *out, const struct claude_control_pending *ask,
+                                const struct dialect_answer *answer)
 {
     if (answer->decision == DIALECT_DENY) {
         add_denial(out, answer);

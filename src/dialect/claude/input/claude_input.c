@@ -51,7 +51,7 @@ static void write_message(void *state, struct buf *out, const struct dialect_pro
 static enum dialect_steer steer(void *state, struct buf *out, const char *id, struct str text)
 {
     struct claude_control *const c = state;
-    if (c->over || !steered_add(&c->steered, id))
+    if (c->over || !steered_messages_add(&c->steered, id))
         return DIALECT_REFUSED;
     write_line(out, id, text);
     return DIALECT_WRITTEN;
@@ -59,14 +59,14 @@ static enum dialect_steer steer(void *state, struct buf *out, const char *id, st
 
 static enum dialect_settled settled(void *state, char id[DIALECT_STEER_ID])
 {
-    return steered_next(&((struct claude_control *)state)->steered, id);
+    return steered_messages_next(&((struct claude_control *)state)->steered, id);
 }
 
 /* The CLI drops a message that it has not taken, and says so by a lifecycle "cancelled". */
 static bool withdraw(void *state, struct buf *out, const char *id)
 {
     struct claude_control *const c = state;
-    if (c->over || !steered_waits(&c->steered, id))
+    if (c->over || !steered_messages_waits(&c->steered, id))
         return false;
     buf_printf(out,
                "{\"type\":\"control_request\",\"request_id\":\"turncast-withdraw\","
@@ -101,17 +101,17 @@ static void take_lifecycle(struct claude_control *c, const char *line, size_t le
     struct str type = {0}, uuid = {0}, state = {0};
     const struct value_row wants[] = {{"type", &type}, {"command_uuid", &uuid}, {"state", &state}};
     if (!c->steered.n || !memmem(line, len, "\"command_lifecycle\"", 19) ||
-        value_line(line, len, VALUE_ROWS(wants)) < 0 || !value_string(uuid).len)
+        value_parse_line(line, len, VALUE_ROWS(wants)) < 0 || !value_string(uuid).len)
         return;
-    if (value_is(state, "started"))
-        steered_settle(&c->steered, value_string(uuid), DIALECT_TAKEN);
-    else if (value_is(state, "cancelled"))
-        steered_settle(&c->steered, value_string(uuid), DIALECT_NOT_TAKEN);
+    if (value_equals(state, "started"))
+        steered_messages_settle(&c->steered, value_string(uuid), DIALECT_TAKEN);
+    else if (value_equals(state, "cancelled"))
+        steered_messages_settle(&c->steered, value_string(uuid), DIALECT_NOT_TAKEN);
 }
 
 static void take_line(void *state, struct buf *out, const char *line, size_t len)
 {
-    claude_control_line(state, out, line, len);
+    claude_control_handle_line(state, out, line, len);
     take_lifecycle(state, line, len);
 }
 

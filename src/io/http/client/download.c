@@ -48,7 +48,7 @@ int download_open(struct download *d, const char *dir)
     return 0;
 }
 
-int download_add(struct download *d, const void *p, size_t n)
+int download_write(struct download *d, const void *p, size_t n)
 {
     const char *at = p;
     if (n > DOWNLOAD_MAX_BYTES - d->len)
@@ -66,7 +66,7 @@ int download_add(struct download *d, const void *p, size_t n)
     return 0;
 }
 
-void download_fini(struct download *d, bool keep)
+void download_finish(struct download *d, bool keep)
 {
     if (!d->path)
         return;
@@ -83,13 +83,13 @@ static bool is_ours(const char *name)
            strspn(name + sizeof PREFIX - 1, "0123456789abcdef") == 32;
 }
 
-size_t download_sweep(const char *dir, int64_t older_than_s)
+size_t download_remove_old(const char *dir, int64_t older_than_s)
 {
     size_t removed = 0;
     DIR *const d = opendir(dir);
     if (!d)
         return 0;
-    const int64_t before = (int64_t)clock_wall() - older_than_s;
+    const int64_t before = (int64_t)clock_wall_s() - older_than_s;
     const struct dirent *entry;
     while ((entry = readdir(d))) {
         struct stat st;

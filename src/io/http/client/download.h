@@ -19,11 +19,11 @@ struct download {
 /* The folder has to be there. -1: errno says why. */
 int download_open(struct download *d, const char *dir);
 /* -1: it cannot be written or is too big. */
-int download_add(struct download *d, const void *p, size_t n);
+int download_write(struct download *d, const void *p, size_t n);
 /* Closes the file, and removes it unless it is to be kept. An all-zero download is fine. */
-void download_fini(struct download *d, bool keep);
+void download_finish(struct download *d, bool keep);
 
 /* Removes downloads of the folder that are older, by the wall clock; returns how many. */
-size_t download_sweep(const char *dir, int64_t older_than_s);
+size_t download_remove_old(const char *dir, int64_t older_than_s);
 
 #endif

@@ -21,11 +21,11 @@ struct httpc {
     struct libcurl curl;
     CURLM *multi; /* NULL before the first request */
     struct loop_timer *timer, *late_timer;
-    struct httpc_call *calls; /* under way in libcurl */
-    struct httpc_call *late;  /* refused: answered from the loop */
+    struct httpc_transfer *calls; /* under way in libcurl */
+    struct httpc_transfer *late;  /* refused: answered from the loop */
 };
 
-static void link_call(struct httpc_call **list, struct httpc_call *c)
+static void link_call(struct httpc_transfer **list, struct httpc_transfer *c)
 {
     c->next = *list;
     c->at = list;
@@ -34,7 +34,7 @@ static void link_call(struct httpc_call **list, struct httpc_call *c)
     *list = c;
 }
 
-static void unlink_call(struct httpc_call *c)
+static void unlink_call(struct httpc_transfer *c)
 {
     *c->at = c->next;
     if (c->next)
@@ -42,16 +42,16 @@ static void unlink_call(struct httpc_call *c)
 }
 
 /* The call is over: answers and frees it. */
-static void finish(struct httpc_call *c, CURLcode code)
+static void finish(struct httpc_transfer *c, CURLcode code)
 {
     struct httpc *const h = c->owner;
     CLEANUP_BUF struct buf error = {0};
-    const struct httpc_reply reply = httpc_call_reply(c, &h->curl, code, &error);
+    const struct httpc_reply reply = httpc_transfer_build_reply(c, &h->curl, code, &error);
     unlink_call(c);
     if (c->easy)
         h->curl.multi_remove_handle(h->multi, c->easy);
     c->done(c->arg, &reply);
-    httpc_call_fini(c, &h->curl);
+    httpc_transfer_fini(c, &h->curl);
     free(c);
 }
 
@@ -62,7 +62,7 @@ static void finish_done(struct httpc *h)
     while ((msg = h->curl.multi_info_read(h->multi, &left))) {
         if (msg->msg != CURLMSG_DONE)
             continue;
-        struct httpc_call *c;
+        struct httpc_transfer *c;
         const CURLcode code = msg->data.result;
         h->curl.easy_getinfo(msg->easy_handle, CURLINFO_PRIVATE, &c);
         finish(c, code);
@@ -90,7 +90,7 @@ static int on_timer_wanted(CURLM *multi, long ms, void *arg)
 }
 
 /* One descriptor of libcurl. */
-struct watch {
+struct httpc_socket_watch {
     struct httpc *owner;
     curl_socket_t fd;
     struct loop_fd *on_loop;
@@ -98,7 +98,7 @@ struct watch {
 
 static void on_ready(void *arg, unsigned ready)
 {
-    const struct watch *const w = arg;
+    const struct httpc_socket_watch *const w = arg;
     const int in = ready & LOOP_READ ? CURL_CSELECT_IN : 0;
     const int out = ready & LOOP_WRITE ? CURL_CSELECT_OUT : 0;
     act(w->owner, w->fd, in | out);
@@ -108,7 +108,7 @@ static int on_socket_wanted(CURL *easy, curl_socket_t fd, int what, void *arg, v
 {
     (void)easy;
     struct httpc *const h = arg;
-    struct watch *w = watched;
+    struct httpc_socket_watch *w = watched;
     if (what == CURL_POLL_REMOVE) {
         if (w)
             loop_fd_free(w->on_loop);
@@ -123,7 +123,7 @@ static int on_socket_wanted(CURL *easy, curl_socket_t fd, int what, void *arg, v
         return 0;
     }
     w = xmalloc(sizeof *w);
-    *w = (struct watch){.owner = h, .fd = fd};
+    *w = (struct httpc_socket_watch){.owner = h, .fd = fd};
     w->on_loop = loop_fd_new(h->loop, fd, events, on_ready, w);
     h->curl.multi_assign(h->multi, fd, w);
     return 0;
@@ -151,7 +151,7 @@ struct httpc *httpc_new(struct loop *l, const struct httpc_options *options)
     return h;
 }
 
-int httpc_check(struct tc_err *err)
+int httpc_check_available(struct tc_err *err)
 {
     struct libcurl curl;
     return libcurl_load(&curl, err);
@@ -163,7 +163,7 @@ static bool is_open(struct httpc *h)
         return true;
     struct tc_err err;
     if (libcurl_load(&h->curl, &err) < 0) {
-        log_line(LOG_ERR, "host", "no HTTP: %s", err_str(&err));
+        log_write(LOG_ERR, "host", "no HTTP: %s", err_format(&err));
         return false;
     }
     h->multi = h->curl.multi_init();
@@ -181,10 +181,10 @@ static bool is_open(struct httpc *h)
 
 static const char *check(struct httpc *h, const struct httpc_request *request)
 {
-    return is_open(h) ? httpc_call_check(&h->curl, request) : "libcurl cannot be used";
+    return is_open(h) ? httpc_transfer_validate(&h->curl, request) : "libcurl cannot be used";
 }
 
-static void refuse(struct httpc *h, struct httpc_call *c)
+static void refuse(struct httpc *h, struct httpc_transfer *c)
 {
     if (!h->late_timer)
         h->late_timer = loop_timer_new(h->loop, on_late, h);
@@ -192,23 +192,24 @@ static void refuse(struct httpc *h, struct httpc_call *c)
     loop_timer_set(h->late_timer, 0);
 }
 
-struct httpc_call *httpc_start(struct httpc *h, const struct httpc_request *request,
-                               void (*done)(void *arg, const struct httpc_reply *reply), void *arg)
+struct httpc_transfer *httpc_start(struct httpc *h, const struct httpc_request *request,
+                                   void (*done)(void *arg, const struct httpc_reply *reply),
+                                   void *arg)
 {
-    struct httpc_call *const c = xcalloc(1, sizeof *c);
-    *c = (struct httpc_call){.owner = h, .done = done, .arg = arg, .flags = request->flags};
+    struct httpc_transfer *const c = xcalloc(1, sizeof *c);
+    *c = (struct httpc_transfer){.owner = h, .done = done, .arg = arg, .flags = request->flags};
     c->refused = check(h, request);
     if (c->refused) {
         refuse(h, c);
         return c;
     }
-    httpc_call_prepare(c, &h->curl, request, &h->options);
+    httpc_transfer_setup(c, &h->curl, request, &h->options);
     link_call(&h->calls, c);
     h->curl.multi_add_handle(h->multi, c->easy);
     return c;
 }
 
-void httpc_cancel(struct httpc_call *c)
+void httpc_cancel(struct httpc_transfer *c)
 {
     finish(c, CURLE_ABORTED_BY_CALLBACK);
 }

@@ -65,20 +65,21 @@ struct httpc_options {
 };
 
 struct httpc;
-struct httpc_call;
+struct httpc_transfer;
 
 /* Costs nothing yet: libcurl comes with the first request. `options` may be NULL. */
 struct httpc *httpc_new(struct loop *l, const struct httpc_options *options);
 /* Whether libcurl is there. -1 with err. */
-int httpc_check(struct tc_err *err) MUST_CHECK;
+int httpc_check_available(struct tc_err *err) MUST_CHECK;
 /* Cancels what is under way. NULL is fine. Not from a callback. */
 void httpc_free(struct httpc *h);
 
 /* Copies the request. `done` comes once, from the loop, never from inside this call. */
-struct httpc_call *httpc_start(struct httpc *h, const struct httpc_request *request,
-                               void (*done)(void *arg, const struct httpc_reply *reply), void *arg);
+struct httpc_transfer *httpc_start(struct httpc *h, const struct httpc_request *request,
+                                   void (*done)(void *arg, const struct httpc_reply *reply),
+                                   void *arg);
 /* Ends it now: calls its `done` with what is known. Not after `done`. */
-void httpc_cancel(struct httpc_call *c);
+void httpc_cancel(struct httpc_transfer *c);
 
 /* A word for a log: "ok", "rejected", "not sent", "ambiguous". */
 const char *httpc_outcome_name(enum httpc_outcome outcome);

@@ -23,7 +23,7 @@ static bool fails_before_sending(CURLcode code)
 }
 
 /* The status with which the proxy refused to connect; 0: it did not. */
-static int proxy_refusal(const struct httpc_call *c, const struct libcurl *curl)
+static int proxy_refusal(const struct httpc_transfer *c, const struct libcurl *curl)
 {
     long status = 0;
     if (c->easy)
@@ -33,7 +33,7 @@ static int proxy_refusal(const struct httpc_call *c, const struct libcurl *curl)
 
 /* The service may have all of the request. With a body only what was handed out tells: when
  * libcurl tries once more by itself, its own counters and codes are about that second try. */
-static bool is_sent(const struct httpc_call *c, const struct libcurl *curl, CURLcode code)
+static bool is_sent(const struct httpc_transfer *c, const struct libcurl *curl, CURLcode code)
 {
     curl_off_t before_us = 0;
     long header_bytes = 0;
@@ -46,7 +46,7 @@ static bool is_sent(const struct httpc_call *c, const struct libcurl *curl, CURL
     return !fails_before_sending(code) && before_us > 0 && header_bytes > 0;
 }
 
-static enum httpc_outcome outcome_of(const struct httpc_call *c, const struct libcurl *curl,
+static enum httpc_outcome outcome_of(const struct httpc_transfer *c, const struct libcurl *curl,
                                      CURLcode code, int status)
 {
     if (c->refused)
@@ -58,13 +58,13 @@ static enum httpc_outcome outcome_of(const struct httpc_call *c, const struct li
     return is_sent(c, curl, code) ? HTTPC_AMBIGUOUS : HTTPC_NOT_SENT;
 }
 
-static void describe(const struct httpc_call *c, const struct libcurl *curl, CURLcode code,
+static void describe(const struct httpc_transfer *c, const struct libcurl *curl, CURLcode code,
                      int status, struct buf *text)
 {
     if (c->refused)
         buf_add_str(text, c->refused);
     else if (c->is_too_big || code == CURLE_FILESIZE_EXCEEDED)
-        buf_printf(text, "the answer is larger than %d bytes", httpc_call_max_body(c));
+        buf_printf(text, "the answer is larger than %d bytes", httpc_transfer_max_body(c));
     else if (c->save_failed)
         buf_printf(text, "the answer cannot be saved: %s", strerror(c->save_failed));
     else if (code == CURLE_ABORTED_BY_CALLBACK)
@@ -79,7 +79,7 @@ static void describe(const struct httpc_call *c, const struct libcurl *curl, CUR
         buf_printf(text, "HTTP %d", status);
 }
 
-int64_t httpc_call_retry_after(const struct libcurl *curl, const char *value, double now)
+int64_t httpc_transfer_parse_retry_after(const struct libcurl *curl, const char *value, double now)
 {
     if (!isdigit((unsigned char)*value)) {
         const time_t at = *value ? curl->getdate(value, NULL) : -1;
@@ -99,8 +99,8 @@ int64_t httpc_call_retry_after(const struct libcurl *curl, const char *value, do
     return ms < RETRY_AFTER_MAX_MS ? ms : RETRY_AFTER_MAX_MS;
 }
 
-struct httpc_reply httpc_call_reply(struct httpc_call *c, const struct libcurl *curl, CURLcode code,
-                                    struct buf *error)
+struct httpc_reply httpc_transfer_build_reply(struct httpc_transfer *c, const struct libcurl *curl,
+                                              CURLcode code, struct buf *error)
 {
     long status = 0;
     if (c->easy)
@@ -110,7 +110,8 @@ struct httpc_reply httpc_call_reply(struct httpc_call *c, const struct libcurl *
         .status = (int)status,
         .body = {c->body.p ? c->body.p : "", c->body.len},
         .retry_after_ms =
-            *c->retry_after ? httpc_call_retry_after(curl, c->retry_after, clock_wall()) : -1,
+            *c->retry_after ? httpc_transfer_parse_retry_after(curl, c->retry_after, clock_wall_s())
+                            : -1,
         .error = "",
     };
     const time_t date = *c->date ? curl->getdate(c->date, NULL) : -1;

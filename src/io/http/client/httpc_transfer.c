@@ -91,7 +91,7 @@ static const char *check_url(const struct libcurl *curl, const char *text, unsig
     return why;
 }
 
-const char *httpc_call_check(const struct libcurl *curl, const struct httpc_request *request)
+const char *httpc_transfer_validate(const struct libcurl *curl, const struct httpc_request *request)
 {
     const char *const why = check_headers(request);
     return why ? why : check_url(curl, request->url, request->flags);
@@ -107,7 +107,7 @@ static curl_socket_t on_open(void *arg, curlsocktype purpose, struct curl_sockad
 
 static size_t on_upload(char *to, size_t size, size_t n, void *arg)
 {
-    struct httpc_call *const c = arg;
+    struct httpc_transfer *const c = arg;
     const size_t room = size * n, left = c->upload.len - c->uploaded;
     const size_t len = left < room ? left : room;
     if (len)
@@ -122,28 +122,28 @@ static size_t on_upload(char *to, size_t size, size_t n, void *arg)
  * arrived. */
 static int on_rewind(void *arg, curl_off_t offset, int origin)
 {
-    struct httpc_call *const c = arg;
+    struct httpc_transfer *const c = arg;
     if (!c->is_safe || offset != 0 || origin != SEEK_SET)
         return CURL_SEEKFUNC_FAIL;
     c->uploaded = 0;
     return CURL_SEEKFUNC_OK;
 }
 
-static bool is_good(const struct httpc_call *c)
+static bool is_good(const struct httpc_transfer *c)
 {
     long status = 0;
     c->curl->easy_getinfo(c->easy, CURLINFO_RESPONSE_CODE, &status);
     return status >= 200 && status < 300;
 }
 
-static size_t save(struct httpc_call *c, const char *p, size_t len)
+static size_t save(struct httpc_transfer *c, const char *p, size_t len)
 {
     if (len > DOWNLOAD_MAX_BYTES - c->file.len) {
         c->is_too_big = true;
         return 0;
     }
     if ((c->file.path || download_open(&c->file, c->save_dir) == 0) &&
-        download_add(&c->file, p, len) == 0)
+        download_write(&c->file, p, len) == 0)
         return len;
     c->save_failed = errno;
     return 0;
@@ -151,7 +151,7 @@ static size_t save(struct httpc_call *c, const char *p, size_t len)
 
 static size_t on_body(char *p, size_t size, size_t n, void *arg)
 {
-    struct httpc_call *const c = arg;
+    struct httpc_transfer *const c = arg;
     const size_t len = size * n;
     if (c->save_dir && is_good(c))
         return save(c, p, len);
@@ -182,7 +182,7 @@ static void keep_header(struct str line, struct str name, char *to, size_t room)
 
 static size_t on_header(char *p, size_t size, size_t n, void *arg)
 {
-    struct httpc_call *const c = arg;
+    struct httpc_transfer *const c = arg;
     const struct str line = {p, size * n};
     c->header_bytes += line.len;
     if (c->header_bytes > MAX_HEADER_BYTES) {
@@ -196,7 +196,7 @@ static size_t on_header(char *p, size_t size, size_t n, void *arg)
     return line.len;
 }
 
-static void add_header(struct httpc_call *c, const struct libcurl *curl, const char *name,
+static void add_header(struct httpc_transfer *c, const struct libcurl *curl, const char *name,
                        const char *value)
 {
     CLEANUP_BUF struct buf line = {0};
@@ -205,7 +205,7 @@ static void add_header(struct httpc_call *c, const struct libcurl *curl, const c
     c->headers = curl->slist_append(c->headers, line.p);
 }
 
-static void set_headers(struct httpc_call *c, const struct libcurl *curl,
+static void set_headers(struct httpc_transfer *c, const struct libcurl *curl,
                         const struct httpc_request *r)
 {
     c->headers = curl->slist_append(NULL, "Expect:"); /* never wait for 100 Continue */
@@ -218,7 +218,7 @@ static void set_headers(struct httpc_call *c, const struct libcurl *curl,
     curl->easy_setopt(c->easy, CURLOPT_HTTPHEADER, c->headers);
 }
 
-static void set_body(struct httpc_call *c, const struct libcurl *curl,
+static void set_body(struct httpc_transfer *c, const struct libcurl *curl,
                      const struct httpc_request *r)
 {
     const bool is_get = strcmp(r->method, "GET") == 0, is_head = strcmp(r->method, "HEAD") == 0;
@@ -242,19 +242,19 @@ static void set_body(struct httpc_call *c, const struct libcurl *curl,
         curl->easy_setopt(c->easy, CURLOPT_FRESH_CONNECT, 1L);
 }
 
-int httpc_call_max_body(const struct httpc_call *c)
+int httpc_transfer_max_body(const struct httpc_transfer *c)
 {
     return c->save_dir ? DOWNLOAD_MAX_BYTES : HTTPC_MAX_BODY;
 }
 
-static void set_limits(const struct httpc_call *c, const struct libcurl *curl,
+static void set_limits(const struct httpc_transfer *c, const struct libcurl *curl,
                        const struct httpc_request *r, const struct httpc_options *o)
 {
     const long connect_ms = (long)(o->connect_timeout_ms ? o->connect_timeout_ms : CONNECT_MS);
     curl->easy_setopt(c->easy, CURLOPT_CONNECTTIMEOUT_MS, connect_ms);
     curl->easy_setopt(c->easy, CURLOPT_TIMEOUT_MS,
                       (long)(r->timeout_ms ? r->timeout_ms : TOTAL_MS));
-    curl->easy_setopt(c->easy, CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)httpc_call_max_body(c));
+    curl->easy_setopt(c->easy, CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)httpc_transfer_max_body(c));
     curl->easy_setopt(c->easy, CURLOPT_MAXAGE_CONN, IDLE_S);
     curl->easy_setopt(c->easy, CURLOPT_TCP_KEEPALIVE, 1L);
     if (r->flags & HTTPC_LONG_POLL)
@@ -272,7 +272,7 @@ static void add_escaped(struct buf *out, const char *text, size_t len)
 
 /* libcurl copies what it is given. The proxy gets host and port in a CONNECT, never a URL: that may
  * have a token in it. */
-static void set_proxy(const struct httpc_call *c, const struct libcurl *curl,
+static void set_proxy(const struct httpc_transfer *c, const struct libcurl *curl,
                       const struct httpc_options *o)
 {
     const struct proxy *const p = &o->proxy;
@@ -294,7 +294,7 @@ static void set_proxy(const struct httpc_call *c, const struct libcurl *curl,
     curl->easy_setopt(c->easy, CURLOPT_PROXYPASSWORD, password.p ? password.p : "");
 }
 
-static void set_safety(const struct httpc_call *c, const struct libcurl *curl,
+static void set_safety(const struct httpc_transfer *c, const struct libcurl *curl,
                        const struct httpc_request *r, const struct httpc_options *o)
 {
     curl->easy_setopt(c->easy, CURLOPT_PROTOCOLS_STR,
@@ -314,8 +314,8 @@ static void set_safety(const struct httpc_call *c, const struct libcurl *curl,
     curl->easy_setopt(c->easy, CURLOPT_OPENSOCKETFUNCTION, on_open);
 }
 
-void httpc_call_prepare(struct httpc_call *c, const struct libcurl *curl,
-                        const struct httpc_request *request, const struct httpc_options *options)
+void httpc_transfer_setup(struct httpc_transfer *c, const struct libcurl *curl,
+                          const struct httpc_request *request, const struct httpc_options *options)
 {
     c->easy = curl->easy_init();
     c->curl = curl;
@@ -334,7 +334,7 @@ void httpc_call_prepare(struct httpc_call *c, const struct libcurl *curl,
     set_headers(c, curl, request);
 }
 
-void httpc_call_fini(struct httpc_call *c, const struct libcurl *curl)
+void httpc_transfer_fini(struct httpc_transfer *c, const struct libcurl *curl)
 {
     if (c->easy)
         curl->easy_cleanup(c->easy);
@@ -342,6 +342,6 @@ void httpc_call_fini(struct httpc_call *c, const struct libcurl *curl)
         curl->slist_free_all(c->headers);
     buf_fini(&c->upload);
     buf_fini(&c->body);
-    download_fini(&c->file, c->is_saved);
+    download_finish(&c->file, c->is_saved);
     free(c->save_dir);
 }

@@ -11,10 +11,10 @@
 #include "io/http/client/httpc.h"
 #include "io/http/client/libcurl_dl.h"
 
-struct httpc_call {
+struct httpc_transfer {
     struct httpc *owner;
     const struct libcurl *curl;
-    struct httpc_call *next, **at; /* owner's list */
+    struct httpc_transfer *next, **at; /* owner's list */
     void (*done)(void *arg, const struct httpc_reply *reply);
     void *arg;
     const char *refused; /* static; why it was not started, or NULL */
@@ -39,20 +39,21 @@ struct httpc_call {
 };
 
 /* Why the host refuses to send this (a static text), or NULL. */
-const char *httpc_call_check(const struct libcurl *curl, const struct httpc_request *request);
+const char *httpc_transfer_validate(const struct libcurl *curl,
+                                    const struct httpc_request *request);
 /* Makes the handle of a request that was checked. */
-void httpc_call_prepare(struct httpc_call *c, const struct libcurl *curl,
-                        const struct httpc_request *request, const struct httpc_options *options);
+void httpc_transfer_setup(struct httpc_transfer *c, const struct libcurl *curl,
+                          const struct httpc_request *request, const struct httpc_options *options);
 /* Frees what the call owns, but not the call. */
-void httpc_call_fini(struct httpc_call *c, const struct libcurl *curl);
+void httpc_transfer_fini(struct httpc_transfer *c, const struct libcurl *curl);
 
 /* Bytes of an answer's body at most. */
-int httpc_call_max_body(const struct httpc_call *c);
+int httpc_transfer_max_body(const struct httpc_transfer *c);
 
 /* What is known once it has ended with `code`. The reply borrows from the call and `error`. */
-struct httpc_reply httpc_call_reply(struct httpc_call *c, const struct libcurl *curl, CURLcode code,
-                                    struct buf *error);
+struct httpc_reply httpc_transfer_build_reply(struct httpc_transfer *c, const struct libcurl *curl,
+                                              CURLcode code, struct buf *error);
 /* Milliseconds that a Retry-After value asks for, rounded up, at `now` (Unix seconds); -1: none. */
-int64_t httpc_call_retry_after(const struct libcurl *curl, const char *value, double now);
+int64_t httpc_transfer_parse_retry_after(const struct libcurl *curl, const char *value, double now);
 
 #endif

@@ -57,8 +57,8 @@ static unsigned connections_of(unsigned wanted)
         return wanted;
     const rlim_t left = limit.rlim_cur > 2 * DESCRIPTORS_KEPT ? limit.rlim_cur - DESCRIPTORS_KEPT
                                                               : limit.rlim_cur / 2;
-    log_line(LOG_WARN, "host", "HTTP: %llu connections at once, not %u: the limit of open files",
-             (unsigned long long)left, wanted);
+    log_write(LOG_WARN, "host", "HTTP: %llu connections at once, not %u: the limit of open files",
+              (unsigned long long)left, wanted);
     return (unsigned)left;
 }
 
@@ -83,15 +83,15 @@ struct httpd *httpd_new(struct loop *l, const struct httpd_options *options, str
         .hosts = copy_list(options->hosts, options->host_count),
         .origins = copy_list(options->origins, options->origin_count),
     };
-    if (httpd_listen(h, err) == 0)
+    if (httpd_listen_begin(h, err) == 0)
         return h;
     free_names(h);
     free(h);
     return NULL;
 }
 
-void httpd_set_names(struct httpd *h, const char *const *hosts, size_t host_count,
-                     const char *const *origins, size_t origin_count)
+void httpd_set_allowed_names(struct httpd *h, const char *const *hosts, size_t host_count,
+                             const char *const *origins, size_t origin_count)
 {
     free_list(h->hosts);
     free_list(h->origins);
@@ -124,12 +124,12 @@ uint16_t httpd_bound_port(const struct httpd *h)
     return h->port;
 }
 
-uint64_t httpd_answers(const struct httpd *h, int status)
+uint64_t httpd_count_answers(const struct httpd *h, int status)
 {
     return h->answers[status - HTTPD_STATUS_BEGIN];
 }
 
-unsigned httpd_connections(const struct httpd *h)
+unsigned httpd_count_connections(const struct httpd *h)
 {
     return h->conn_count;
 }

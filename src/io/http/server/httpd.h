@@ -54,7 +54,7 @@ enum httpd_methods {
     HTTPD_OPTIONS = 32,
     HTTPD_ANY = 63,
     /* Not a method: answers of this route may take any time, deadline_ms is not theirs. */
-    HTTPD_PATIENT = 64,
+    HTTPD_NO_DEADLINE = 64,
     /* Nor this: the route is the path alone, although it ends with a slash. */
     HTTPD_EXACT = 128,
 };
@@ -87,18 +87,18 @@ void httpd_free(struct httpd *h);
 /* The end begins: nobody connects any more, what is asked for is 503, answers go out, and streams
  * end when their owners have nothing to say. `done` is called, from the loop, when all clients have
  * left, or after that time. Once; httpd_free is next. */
-void httpd_drain(struct httpd *h, int64_t ms, void (*done)(void *arg), void *arg);
+void httpd_drain_begin(struct httpd *h, int64_t ms, void (*done)(void *arg), void *arg);
 uint16_t httpd_bound_port(const struct httpd *h); /* 0 with a unix socket */
 
 /* Answers with that status so far, streams among them. */
-uint64_t httpd_answers(const struct httpd *h, int status);
-unsigned httpd_connections(const struct httpd *h);
+uint64_t httpd_count_answers(const struct httpd *h, int status);
+unsigned httpd_count_connections(const struct httpd *h);
 
 /* Another limit of bodies, for connections that come from now on. */
 void httpd_set_body_bytes(struct httpd *h, size_t bytes);
 /* Other names, from the next request on. */
-void httpd_set_names(struct httpd *h, const char *const *hosts, size_t host_count,
-                     const char *const *origins, size_t origin_count);
+void httpd_set_allowed_names(struct httpd *h, const char *const *hosts, size_t host_count,
+                             const char *const *origins, size_t origin_count);
 
 /* Requests for `path` go to fn; a path that ends with a slash stands for all below it, too. The
  * longest one that fits has it; the same path again replaces. Other methods get 405, other paths
@@ -109,12 +109,12 @@ void httpd_route(struct httpd *h, const char *path, unsigned methods,
 void httpd_unroute(struct httpd *h, const char *path);
 
 /* The value of the first header of that name, any case; or NULL. */
-const char *httpd_header(const struct httpd_request *r, const char *name);
+const char *httpd_find_header(const struct httpd_request *r, const char *name);
 
 /* fn(arg) is called once when nobody waits for the answer any longer, so that what it waits for
  * can be cancelled: soon, from the loop; of a request that is gone already, too; not by httpd_free.
  * The request still has to be answered, which fn may do. fn NULL: no longer. */
-void httpd_on_gone(struct httpd_request *r, void (*fn)(void *arg), void *arg);
+void httpd_set_on_gone(struct httpd_request *r, void (*fn)(void *arg), void *arg);
 
 /* All borrowed for the call. */
 struct httpd_answer {
@@ -129,7 +129,7 @@ struct httpd_answer {
 
 /* Answers and frees the request: exactly once, in the handler or at any time after. Nothing is
  * sent when it is gone. */
-void httpd_answer_with(struct httpd_request *r, const struct httpd_answer *a);
+void httpd_answer_full(struct httpd_request *r, const struct httpd_answer *a);
 /* The same without more headers. */
 void httpd_answer(struct httpd_request *r, int status, const char *content_type, struct str body);
 
@@ -140,19 +140,20 @@ struct httpd_stream;
 
 /* Frees the request and begins its answer; never NULL. When the request is gone, or its answer has
  * no body (HEAD), the stream is gone. */
-struct httpd_stream *httpd_stream(struct httpd_request *r, int status, const char *content_type,
-                                  const struct httpd_header *more, size_t n);
+struct httpd_stream *httpd_stream_begin(struct httpd_request *r, int status,
+                                        const char *content_type, const struct httpd_header *more,
+                                        size_t n);
 /* Never blocks and never calls back. Nothing, when it is gone. */
 void httpd_stream_write(struct httpd_stream *s, struct str bytes);
 /* What says only that the server is there: nothing, while the client has something to take. */
 void httpd_stream_keep_alive(struct httpd_stream *s, struct str bytes);
 bool httpd_stream_is_gone(const struct httpd_stream *s);
-/* As httpd_on_gone: called once when the stream goes before its end. fn may end it. */
-void httpd_stream_on_gone(struct httpd_stream *s, void (*fn)(void *arg), void *arg);
+/* As httpd_set_on_gone: called once when the stream goes before its end. fn may end it. */
+void httpd_stream_set_on_gone(struct httpd_stream *s, void (*fn)(void *arg), void *arg);
 /* Bytes that the client has not taken. */
-size_t httpd_stream_unread(const struct httpd_stream *s);
+size_t httpd_stream_pending_bytes(const struct httpd_stream *s);
 /* fn(arg) is called once, soon, from the loop, when it has taken all; never, when it goes. */
-void httpd_stream_on_room(struct httpd_stream *s, void (*fn)(void *arg), void *arg);
+void httpd_set_on_room(struct httpd_stream *s, void (*fn)(void *arg), void *arg);
 /* Its owner's last word, whether it is gone or not: frees it. */
 void httpd_stream_end(struct httpd_stream *s);
 

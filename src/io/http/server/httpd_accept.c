@@ -43,7 +43,7 @@ static struct httpd_peer *enter(struct httpd *h, const char *name)
     return known;
 }
 
-void httpd_peer_leave(struct httpd *h, struct httpd_peer *peer)
+void httpd_peer_release(struct httpd *h, struct httpd_peer *peer)
 {
     if (--peer->connections)
         return;
@@ -75,7 +75,7 @@ static void tell(struct httpd *h, const char *why)
     if (h->told_ms && now - h->told_ms < TELL_EVERY_MS)
         return;
     h->told_ms = now;
-    log_line(LOG_WARN, "host", "HTTP: connections are turned away: %s", why);
+    log_write(LOG_WARN, "host", "HTTP: connections are turned away: %s", why);
 }
 
 /* What has come is read, else closing would take back what was said. */
@@ -137,7 +137,7 @@ static void take(struct httpd *h, int fd, const struct sockaddr_storage *from, s
     }
     tell(h, h->conn_count >= h->options.max_connections ? "too many" : "too many of one address");
     turn_away(fd);
-    httpd_peer_leave(h, peer);
+    httpd_peer_release(h, peer);
 }
 
 static void on_connection(void *arg, unsigned ready)
@@ -172,7 +172,7 @@ void httpd_accept_begin(struct httpd *h)
     h->listener = loop_fd_new(h->loop, h->fd, LOOP_READ, on_connection, h);
 }
 
-void httpd_accept_pause(struct httpd *h)
+void httpd_accept_stop(struct httpd *h)
 {
     loop_fd_set(h->listener, 0);
     loop_timer_set(h->pause, -1);

@@ -22,21 +22,21 @@ static bool has_to_wait(const struct httpd_conn *c)
 }
 
 /* While a request is with its handler it reads on, to see the client leave. */
-void httpd_conn_watch(struct httpd_conn *c)
+void httpd_conn_update_events(struct httpd_conn *c)
 {
     const unsigned in = c->in.len < AHEAD_MAX ? LOOP_READ : 0u;
     loop_fd_set(c->on_loop, in | (has_to_wait(c) ? LOOP_WRITE : 0u));
 }
 
-void httpd_conn_enter(struct httpd_conn *c, enum httpd_phase phase, int64_t ms)
+void httpd_conn_set_phase(struct httpd_conn *c, enum httpd_phase phase, int64_t ms)
 {
     c->phase = phase;
     loop_timer_set(c->timer, ms);
 }
 
-struct httpd_notice *httpd_conn_part(struct httpd_conn *c)
+struct httpd_once *httpd_conn_detach_request(struct httpd_conn *c)
 {
-    struct httpd_notice *gone = NULL;
+    struct httpd_once *gone = NULL;
     if (c->pending) {
         gone = &c->pending->gone;
         c->pending->conn = NULL;
@@ -54,12 +54,12 @@ struct httpd_notice *httpd_conn_part(struct httpd_conn *c)
 
 void httpd_conn_free(struct httpd_conn *c)
 {
-    httpd_conn_part(c);
+    httpd_conn_detach_request(c);
     *c->at = c->next;
     if (c->next)
         c->next->at = c->at;
     c->owner->conn_count--;
-    httpd_peer_leave(c->owner, c->peer);
+    httpd_peer_release(c->owner, c->peer);
     loop_fd_free(c->on_loop);
     loop_timer_free(c->timer);
     close(c->fd);
@@ -72,19 +72,19 @@ void httpd_conn_free(struct httpd_conn *c)
 
 void httpd_conn_drop(struct httpd_conn *c)
 {
-    httpd_notice_tell(httpd_conn_part(c));
+    httpd_once_post(httpd_conn_detach_request(c));
     httpd_conn_free(c);
 }
 
 /* ---- what goes out ---- */
 
-void httpd_conn_say(struct httpd_conn *c, const struct httpd_answer *a)
+void httpd_conn_send_answer(struct httpd_conn *c, const struct httpd_answer *a)
 {
-    if (httpd_head_add(c, a, false))
+    if (httpd_response_head_write(c, a, false))
         buf_add(&c->out, a->body.p, a->body.len);
     httpd_parse_reset(&c->parse);
-    httpd_conn_enter(c, HTTPD_WRITING, c->owner->options.idle_ms);
-    httpd_conn_watch(c);
+    httpd_conn_set_phase(c, HTTPD_WRITING, c->owner->options.idle_ms);
+    httpd_conn_update_events(c);
 }
 
 static void close_late(struct httpd_conn *c, int status)
@@ -97,7 +97,7 @@ void httpd_conn_linger(struct httpd_conn *c)
 {
     shutdown(c->fd, SHUT_WR);
     buf_reset(&c->in);
-    httpd_conn_enter(c, HTTPD_LINGERING, LINGER_MS);
+    httpd_conn_set_phase(c, HTTPD_LINGERING, LINGER_MS);
 }
 
 /* What has been sent makes room, at a cost that does not grow with what has not. */
@@ -164,7 +164,7 @@ static void advance(struct httpd_conn *c)
         c->closes = true;
         httpd_refuse_parse(c);
     } else if (c->parse.state == HTTPD_PARSE_READY)
-        httpd_dispatch(c);
+        httpd_dispatch_request(c);
     if (!c->in.len)
         buf_fini(&c->in);
 }
@@ -177,7 +177,7 @@ static void on_written(struct httpd_conn *c)
     if (c->closes)
         httpd_conn_linger(c);
     else
-        httpd_conn_enter(c, HTTPD_READING, c->owner->options.idle_ms);
+        httpd_conn_set_phase(c, HTTPD_READING, c->owner->options.idle_ms);
 }
 
 /* -1: the client has left, or cannot be told apart from one that has. */
@@ -187,7 +187,7 @@ static int exchange(struct httpd_conn *c, unsigned ready)
         if (httpd_conn_flush(c) < 0)
             return -1;
         if (c->stream)
-            httpd_stream_on_flush(c->stream);
+            httpd_stream_flushed(c->stream);
         else if (c->phase == HTTPD_WRITING)
             loop_timer_set(c->timer, c->owner->options.idle_ms);
     }
@@ -206,7 +206,7 @@ static void on_ready(void *arg, unsigned ready)
     }
     on_written(c);
     advance(c);
-    httpd_conn_watch(c);
+    httpd_conn_update_events(c);
 }
 
 static void on_time(void *arg)
@@ -220,14 +220,14 @@ static void on_time(void *arg)
             close_late(c, 408);
         return;
     case HTTPD_HANDLING:
-        httpd_notice_tell(httpd_conn_part(c));
+        httpd_once_post(httpd_conn_detach_request(c));
         if (c->owner->drain)
             httpd_refuse_drain(c);
         else
             close_late(c, 503);
         return;
     case HTTPD_STREAMING:
-        httpd_stream_on_time(c->stream);
+        httpd_stream_timed_out(c->stream);
         return;
     case HTTPD_WRITING:
     case HTTPD_LINGERING:
@@ -249,5 +249,5 @@ void httpd_conn_new(struct httpd *h, int fd, struct httpd_peer *peer)
     c->parse.max_body = h->options.body_bytes;
     c->timer = loop_timer_new(h->loop, on_time, c);
     c->on_loop = loop_fd_new(h->loop, fd, LOOP_READ, on_ready, c);
-    httpd_conn_enter(c, HTTPD_READING, h->options.idle_ms);
+    httpd_conn_set_phase(c, HTTPD_READING, h->options.idle_ms);
 }

@@ -148,10 +148,10 @@ static const struct httpd_route *find_route(const struct httpd *h, struct str pa
 }
 
 /* The parser and what it has read go over to the request. */
-static struct httpd_pending *new_pending(struct httpd_conn *c, size_t path_len)
+static struct httpd_pending_request *new_pending(struct httpd_conn *c, size_t path_len)
 {
     const size_t n = c->parse.header_count;
-    struct httpd_pending *const p = xcalloc(1, sizeof *p + n * sizeof *p->headers);
+    struct httpd_pending_request *const p = xcalloc(1, sizeof *p + n * sizeof *p->headers);
     p->conn = c;
     p->gone.loop = c->owner->loop;
     p->parse = c->parse;
@@ -196,13 +196,14 @@ static bool answer_preflight(struct httpd_conn *c, const struct httpd_route *rou
         {"Access-Control-Allow-Headers", "*, Authorization"},
         {"Access-Control-Max-Age", "600"},
     };
-    httpd_conn_say(c, &(struct httpd_answer){.status = 204,
-                                             .headers = headers,
-                                             .header_count = sizeof headers / sizeof *headers});
+    httpd_conn_send_answer(
+        c, &(struct httpd_answer){.status = 204,
+                                  .headers = headers,
+                                  .header_count = sizeof headers / sizeof *headers});
     return true;
 }
 
-void httpd_dispatch(struct httpd_conn *c)
+void httpd_dispatch_request(struct httpd_conn *c)
 {
     const struct httpd_parse *const parse = &c->parse;
     c->closes = !parse->keep_alive || c->owner->drain;
@@ -230,15 +231,15 @@ void httpd_dispatch(struct httpd_conn *c)
         httpd_refuse_method(c, allow.p);
         return;
     }
-    httpd_conn_enter(c, HTTPD_HANDLING,
-                     route->methods & HTTPD_PATIENT ? -1 : c->owner->options.deadline_ms);
+    httpd_conn_set_phase(c, HTTPD_HANDLING,
+                         route->methods & HTTPD_NO_DEADLINE ? -1 : c->owner->options.deadline_ms);
     c->pending = new_pending(c, path.len);
     route->fn(route->arg, &c->pending->request);
 }
 
 /* ---- answers ---- */
 
-const char *httpd_header(const struct httpd_request *r, const char *name)
+const char *httpd_find_header(const struct httpd_request *r, const char *name)
 {
     for (size_t i = 0; i < r->header_count; i++)
         if (strcasecmp(r->headers[i].name, name) == 0)
@@ -246,32 +247,32 @@ const char *httpd_header(const struct httpd_request *r, const char *name)
     return NULL;
 }
 
-void httpd_on_gone(struct httpd_request *r, void (*fn)(void *arg), void *arg)
+void httpd_set_on_gone(struct httpd_request *r, void (*fn)(void *arg), void *arg)
 {
-    httpd_notice_set(&((struct httpd_pending *)r)->gone, r->gone, fn, arg);
+    httpd_once_set(&((struct httpd_pending_request *)r)->gone, r->gone, fn, arg);
 }
 
-void httpd_pending_free(struct httpd_pending *p)
+void httpd_pending_free(struct httpd_pending_request *p)
 {
-    httpd_notice_fini(&p->gone);
+    httpd_once_fini(&p->gone);
     httpd_parse_fini(&p->parse);
     free(p->path);
     free(p);
 }
 
-void httpd_answer_with(struct httpd_request *r, const struct httpd_answer *a)
+void httpd_answer_full(struct httpd_request *r, const struct httpd_answer *a)
 {
-    struct httpd_pending *const p = (struct httpd_pending *)r;
+    struct httpd_pending_request *const p = (struct httpd_pending_request *)r;
     struct httpd_conn *const c = p->conn;
     if (c) {
-        httpd_conn_part(c);
-        httpd_conn_say(c, a);
+        httpd_conn_detach_request(c);
+        httpd_conn_send_answer(c, a);
     }
     httpd_pending_free(p);
 }
 
 void httpd_answer(struct httpd_request *r, int status, const char *content_type, struct str body)
 {
-    httpd_answer_with(
+    httpd_answer_full(
         r, &(struct httpd_answer){.status = status, .content_type = content_type, .body = body});
 }

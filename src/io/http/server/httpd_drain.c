@@ -32,17 +32,17 @@ static void on_look(void *arg)
         h->drained(h->drained_arg);
 }
 
-void httpd_drain(struct httpd *h, int64_t ms, void (*done)(void *arg), void *arg)
+void httpd_drain_begin(struct httpd *h, int64_t ms, void (*done)(void *arg), void *arg)
 {
     h->drain = loop_timer_new(h->loop, on_look, h);
     h->drain_until_ms = clock_mono_ms() + ms;
     h->drained = done;
     h->drained_arg = arg;
-    httpd_accept_pause(h);
+    httpd_accept_stop(h);
     for (struct httpd_conn *c = h->conns; c; c = c->next) {
         c->closes = true;
         if (c->phase == HTTPD_HANDLING) /* there is time for its 503 */
-            httpd_conn_enter(c, HTTPD_HANDLING, ms / 2);
+            httpd_conn_set_phase(c, HTTPD_HANDLING, ms / 2);
     }
     loop_timer_set(h->drain, LOOK_MS);
 }

@@ -77,7 +77,7 @@ void httpd_answer_error(struct httpd_request *r, const struct httpd_error *e)
     struct httpd_header headers[HEADERS_MAX];
     const size_t n = list_headers(headers, e);
     write_body(&body, e);
-    httpd_answer_with(r, &(struct httpd_answer){
+    httpd_answer_full(r, &(struct httpd_answer){
                              .status = e->status,
                              .content_type = JSON,
                              .headers = headers,
@@ -88,19 +88,19 @@ void httpd_answer_error(struct httpd_request *r, const struct httpd_error *e)
 
 /* ---- of the server itself ---- */
 
-void httpd_refuse(struct httpd_conn *c, const struct httpd_error *e)
+void httpd_send_error(struct httpd_conn *c, const struct httpd_error *e)
 {
     CLEANUP_BUF struct buf body = {0};
     struct httpd_header headers[HEADERS_MAX];
     const size_t n = list_headers(headers, e);
     write_body(&body, e);
-    httpd_conn_say(c, &(struct httpd_answer){
-                          .status = e->status,
-                          .content_type = JSON,
-                          .headers = headers,
-                          .header_count = n,
-                          .body = {body.p, body.len},
-                      });
+    httpd_conn_send_answer(c, &(struct httpd_answer){
+                                  .status = e->status,
+                                  .content_type = JSON,
+                                  .headers = headers,
+                                  .header_count = n,
+                                  .body = {body.p, body.len},
+                              });
 }
 
 static const char *parse_code(int status)
@@ -151,10 +151,10 @@ void httpd_refuse_parse(struct httpd_conn *c)
 {
     CLEANUP_BUF struct buf message = {0};
     explain_parse(&message, c);
-    log_line(LOG_DEBUG, "host", "HTTP: from %s: %s", c->peer->name, c->parse.why);
-    httpd_refuse(c, &(struct httpd_error){.status = c->parse.status,
-                                          .code = parse_code(c->parse.status),
-                                          .message = message.p});
+    log_write(LOG_DEBUG, "host", "HTTP: from %s: %s", c->peer->name, c->parse.why);
+    httpd_send_error(c, &(struct httpd_error){.status = c->parse.status,
+                                              .code = parse_code(c->parse.status),
+                                              .message = message.p});
 }
 
 void httpd_refuse_late(struct httpd_conn *c, int status)
@@ -166,9 +166,9 @@ void httpd_refuse_late(struct httpd_conn *c, int status)
                client ? "The request was not complete within %.3g seconds."
                       : "The answer was not ready within %.3g seconds.",
                (double)(client ? o->arrival_ms : o->deadline_ms) / 1000);
-    httpd_refuse(c, &(struct httpd_error){.status = status,
-                                          .code = client ? "request_timeout" : "answer_timeout",
-                                          .message = message.p});
+    httpd_send_error(c, &(struct httpd_error){.status = status,
+                                              .code = client ? "request_timeout" : "answer_timeout",
+                                              .message = message.p});
 }
 
 /* A name that a client gave, as it may stand in JSON and in a log. */
@@ -209,12 +209,12 @@ void httpd_refuse_name(struct httpd_conn *c, int status, const char *name)
                    "let it pass the Host header on.",
                    shown);
     if (may_log(c->owner))
-        log_line(LOG_WARN, "host", "HTTP: request from %s refused (%d): %s", c->peer->name, status,
-                 message.p);
-    httpd_refuse(c,
-                 &(struct httpd_error){.status = status,
-                                       .code = is_host ? "host_not_allowed" : "origin_not_allowed",
-                                       .message = message.p});
+        log_write(LOG_WARN, "host", "HTTP: request from %s refused (%d): %s", c->peer->name, status,
+                  message.p);
+    httpd_send_error(
+        c, &(struct httpd_error){.status = status,
+                                 .code = is_host ? "host_not_allowed" : "origin_not_allowed",
+                                 .message = message.p});
 }
 
 void httpd_refuse_method(struct httpd_conn *c, const char *allow)
@@ -222,25 +222,26 @@ void httpd_refuse_method(struct httpd_conn *c, const char *allow)
     CLEANUP_BUF struct buf message = {0};
     buf_printf(&message, "The method %s is not allowed here; allowed: %s.",
                httpd_parse_method(&c->parse), allow);
-    httpd_refuse(c, &(struct httpd_error){.status = 405,
-                                          .code = "method_not_allowed",
-                                          .message = message.p,
-                                          .header = &(struct httpd_header){"Allow", allow}});
+    httpd_send_error(c, &(struct httpd_error){.status = 405,
+                                              .code = "method_not_allowed",
+                                              .message = message.p,
+                                              .header = &(struct httpd_header){"Allow", allow}});
 }
 
 void httpd_refuse_path(struct httpd_conn *c)
 {
-    httpd_refuse(c, &(struct httpd_error){.status = 404,
-                                          .code = "not_found",
-                                          .message = "There is nothing at this path."});
+    httpd_send_error(c, &(struct httpd_error){.status = 404,
+                                              .code = "not_found",
+                                              .message = "There is nothing at this path."});
 }
 
 void httpd_refuse_drain(struct httpd_conn *c)
 {
-    httpd_refuse(c, &(struct httpd_error){.status = 503,
-                                          .code = "shutting_down",
-                                          .message = "The host is shutting down; send the request "
-                                                     "again when it has restarted."});
+    httpd_send_error(c,
+                     &(struct httpd_error){.status = 503,
+                                           .code = "shutting_down",
+                                           .message = "The host is shutting down; send the request "
+                                                      "again when it has restarted."});
 }
 
 void httpd_error_busy(struct buf *out)
@@ -254,6 +255,6 @@ void httpd_error_busy(struct buf *out)
                "HTTP/1.1 503 %s\r\nContent-Type: " JSON "\r\nContent-Length: %zu\r\n"
                "x-should-retry: true\r\nRetry-After: " HTTPD_RETRY_AFTER
                "\r\nConnection: close\r\n\r\n",
-               httpd_head_reason(503), body.len);
+               httpd_reason_phrase(503), body.len);
     buf_add(out, body.p, body.len);
 }

@@ -69,18 +69,18 @@ struct httpd_conn {
     enum httpd_phase phase;
     struct httpd_parse parse;
     struct buf in, out;
-    size_t sent;                   /* of out */
-    struct httpd_pending *pending; /* HANDLING: it, else NULL */
-    struct httpd_stream *stream;   /* STREAMING: it, else NULL */
-    bool is_head;                  /* the answer has no body */
-    bool is_old;                   /* HTTP/1.0: the answer has no chunks */
-    char *origin;                  /* of the page that may read the answer; owned; NULL: none */
-    bool closes;                   /* after this answer */
+    size_t sent;                           /* of out */
+    struct httpd_pending_request *pending; /* HANDLING: it, else NULL */
+    struct httpd_stream *stream;           /* STREAMING: it, else NULL */
+    bool is_head;                          /* the answer has no body */
+    bool is_old;                           /* HTTP/1.0: the answer has no chunks */
+    char *origin; /* of the page that may read the answer; owned; NULL: none */
+    bool closes;  /* after this answer */
     struct httpd_peer *peer;
 };
 
 /* Something a handler wants to be told once, from the loop. */
-struct httpd_notice {
+struct httpd_once {
     struct loop *loop;
     void (*fn)(void *arg); /* NULL: nobody, or it has been told */
     void *arg;
@@ -88,10 +88,10 @@ struct httpd_notice {
 };
 
 /* A request that is with its handler. */
-struct httpd_pending {
+struct httpd_pending_request {
     struct httpd_request request; /* first: a handler has its address */
     struct httpd_conn *conn;      /* NULL once it is gone */
-    struct httpd_notice gone;
+    struct httpd_once gone;
     struct httpd_parse parse; /* owns the strings of request */
     char *path;
     struct httpd_header headers[];
@@ -106,20 +106,20 @@ enum httpd_stream_state {
 
 struct httpd_stream {
     struct httpd_conn *conn; /* NULL once it is gone */
-    struct httpd_notice gone;
-    struct httpd_notice room; /* told when all is taken */
+    struct httpd_once gone;
+    struct httpd_once room; /* told when all is taken */
     enum httpd_stream_state state;
 };
 
 /* Opens the socket and begins to accept. */
-int httpd_listen(struct httpd *h, struct tc_err *err);
+int httpd_listen_begin(struct httpd *h, struct tc_err *err);
 void httpd_listen_end(struct httpd *h);
 
 void httpd_accept_begin(struct httpd *h);
 void httpd_accept_end(struct httpd *h);
 /* For good. */
-void httpd_accept_pause(struct httpd *h);
-void httpd_peer_leave(struct httpd *h, struct httpd_peer *peer);
+void httpd_accept_stop(struct httpd *h);
+void httpd_peer_release(struct httpd *h, struct httpd_peer *peer);
 
 /* Takes over the descriptor and the peer. */
 void httpd_conn_new(struct httpd *h, int fd, struct httpd_peer *peer);
@@ -128,23 +128,23 @@ void httpd_conn_free(struct httpd_conn *c);
 /* The same, and who waits is told. Not while the connection runs a handler. */
 void httpd_conn_drop(struct httpd_conn *c);
 /* Request and stream are no longer of the connection. Says who has to be told, or NULL. */
-struct httpd_notice *httpd_conn_part(struct httpd_conn *c);
+struct httpd_once *httpd_conn_detach_request(struct httpd_conn *c);
 /* `ms`: until the timer of the phase; negative: never. */
-void httpd_conn_enter(struct httpd_conn *c, enum httpd_phase phase, int64_t ms);
+void httpd_conn_set_phase(struct httpd_conn *c, enum httpd_phase phase, int64_t ms);
 /* Waits for what the phase waits for. */
-void httpd_conn_watch(struct httpd_conn *c);
+void httpd_conn_update_events(struct httpd_conn *c);
 /* Writes what the client takes. -1: the connection is broken. */
 int httpd_conn_flush(struct httpd_conn *c);
 /* A whole answer begins to go out. */
-void httpd_conn_say(struct httpd_conn *c, const struct httpd_answer *a);
+void httpd_conn_send_answer(struct httpd_conn *c, const struct httpd_answer *a);
 
 /* All has gone out, and it is the last: the client shall read it before the connection is cut. */
 void httpd_conn_linger(struct httpd_conn *c);
 
 /* The request that conn has read goes to who answers it: a handler, or the server itself. */
-void httpd_dispatch(struct httpd_conn *c);
+void httpd_dispatch_request(struct httpd_conn *c);
 /* The server's own answers; none of them closes the connection by itself. */
-void httpd_refuse(struct httpd_conn *c, const struct httpd_error *e);
+void httpd_send_error(struct httpd_conn *c, const struct httpd_error *e);
 /* What the parser has refused. */
 void httpd_refuse_parse(struct httpd_conn *c);
 /* 408: the request took too long to come; 503: its answer did. */
@@ -157,23 +157,23 @@ void httpd_refuse_path(struct httpd_conn *c);
 void httpd_refuse_drain(struct httpd_conn *c);
 /* Appends a whole answer for somebody who gets no connection. */
 void httpd_error_busy(struct buf *out);
-void httpd_pending_free(struct httpd_pending *p);
+void httpd_pending_free(struct httpd_pending_request *p);
 
 /* Puts the head of an answer into `out`, its length being unknown when it is a stream's. Whether a
  * body comes behind it. */
-bool httpd_head_add(struct httpd_conn *c, const struct httpd_answer *a, bool is_stream);
-const char *httpd_head_reason(int status);
+bool httpd_response_head_write(struct httpd_conn *c, const struct httpd_answer *a, bool is_stream);
+const char *httpd_reason_phrase(int status);
 
 /* The server ends the connection's stream: its client sees an end, its owner a client that left. */
 void httpd_stream_close(struct httpd_conn *c);
 /* After LOOP_WRITE. */
-void httpd_stream_on_flush(struct httpd_stream *s);
+void httpd_stream_flushed(struct httpd_stream *s);
 /* The connection's timer has run out. */
-void httpd_stream_on_time(struct httpd_stream *s);
+void httpd_stream_timed_out(struct httpd_stream *s);
 
-void httpd_notice_set(struct httpd_notice *n, bool is_due, void (*fn)(void *arg), void *arg);
+void httpd_once_set(struct httpd_once *n, bool is_due, void (*fn)(void *arg), void *arg);
 /* Soon, from the loop; once. NULL is fine. */
-void httpd_notice_tell(struct httpd_notice *n);
-void httpd_notice_fini(struct httpd_notice *n);
+void httpd_once_post(struct httpd_once *n);
+void httpd_once_fini(struct httpd_once *n);
 
 #endif

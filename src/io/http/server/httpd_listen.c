@@ -20,7 +20,7 @@ static int give_up(int fd, struct tc_err *err, const char *place)
 {
     const int no = errno;
     close(fd);
-    return err_sys(err, no, place, "cannot listen");
+    return err_set_errno(err, no, place, "cannot listen");
 }
 
 /* ---- an address ---- */
@@ -38,7 +38,7 @@ static int open_socket(const struct addrinfo *to, const char *address, struct tc
     const int one = 1;
     const int fd = socket(to->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
-        return err_sys(err, errno, address, "no socket");
+        return err_set_errno(err, errno, address, "no socket");
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
     if (to->ai_family == AF_INET6)
         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof one);
@@ -84,17 +84,17 @@ static int remove_stale(const struct sockaddr_un *at, struct tc_err *err)
     const char *const path = at->sun_path;
     struct stat st;
     if (lstat(path, &st) < 0)
-        return err_sys(err, errno, path, "cannot listen");
+        return err_set_errno(err, errno, path, "cannot listen");
     if (!S_ISSOCK(st.st_mode))
         return err_set(err, path, "is there, and is no socket");
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
-        return err_sys(err, errno, path, "no socket");
+        return err_set_errno(err, errno, path, "no socket");
     const int no = connect(fd, (const void *)at, sizeof *at) < 0 ? errno : 0;
     close(fd);
     if (no != ECONNREFUSED)
         return err_set(err, path, "another process listens there");
-    return unlink(path) < 0 ? err_sys(err, errno, path, "cannot be removed") : 0;
+    return unlink(path) < 0 ? err_set_errno(err, errno, path, "cannot be removed") : 0;
 }
 
 static int bind_path(int fd, const struct sockaddr_un *at)
@@ -111,7 +111,7 @@ static int listen_local(const char *path, struct tc_err *err)
                        sizeof at.sun_path - 1);
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
-        return err_sys(err, errno, path, "no socket");
+        return err_set_errno(err, errno, path, "no socket");
     int bound = bind_path(fd, &at);
     if (bound < 0 && errno == EADDRINUSE) {
         if (remove_stale(&at, err) < 0) {
@@ -133,7 +133,7 @@ static void remove_own(const struct httpd *h)
 
 /* ---- both ---- */
 
-int httpd_listen(struct httpd *h, struct tc_err *err)
+int httpd_listen_begin(struct httpd *h, struct tc_err *err)
 {
     const char *const path = h->options.unix_path;
     h->fd = path ? listen_local(path, err) : listen_at(&h->options, h->address, err);

@@ -10,7 +10,7 @@
 
 #define PLAIN_TEXT "text/plain; charset=utf-8"
 
-const char *httpd_head_reason(int status)
+const char *httpd_reason_phrase(int status)
 {
     static const struct {
         int status;
@@ -54,7 +54,7 @@ static void add_date(struct buf *out)
 {
     static const char days[] = "SunMonTueWedThuFriSat";
     static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
-    const time_t now = (time_t)clock_wall();
+    const time_t now = (time_t)clock_wall_s();
     struct tm t;
     gmtime_r(&now, &t);
     buf_printf(out, "Date: %.3s, %02d %.3s %d %02d:%02d:%02d GMT\r\n", days + t.tm_wday * 3,
@@ -88,7 +88,7 @@ static void add_headers(struct buf *out, const struct httpd_answer *a)
     for (size_t i = 0; i < a->header_count; i++) {
         const struct httpd_header *const h = &a->headers[i];
         if (!is_name(h->name) || !is_value(h->value)) {
-            log_line(LOG_WARN, "host", "HTTP: an answer's header %zu cannot be sent", i + 1);
+            log_write(LOG_WARN, "host", "HTTP: an answer's header %zu cannot be sent", i + 1);
             continue;
         }
         is_cached = is_cached || strcasecmp(h->name, "Cache-Control") == 0;
@@ -121,13 +121,13 @@ static void add_framing(struct httpd_conn *c, const struct httpd_answer *a, bool
         buf_add_str(&c->out, "Transfer-Encoding: chunked\r\n");
 }
 
-bool httpd_head_add(struct httpd_conn *c, const struct httpd_answer *a, bool is_stream)
+bool httpd_response_head_write(struct httpd_conn *c, const struct httpd_answer *a, bool is_stream)
 {
     const bool is_status = a->status >= HTTPD_STATUS_BEGIN && a->status < HTTPD_STATUS_END;
     const int status = is_status ? a->status : 500;
     c->owner->answers[status - HTTPD_STATUS_BEGIN]++;
     const bool has_body = status != 204 && status != 304;
-    buf_printf(&c->out, "HTTP/1.1 %d %s\r\n", status, httpd_head_reason(status));
+    buf_printf(&c->out, "HTTP/1.1 %d %s\r\n", status, httpd_reason_phrase(status));
     add_date(&c->out);
     if (has_body)
         add_framing(c, a, is_stream);

@@ -10,7 +10,7 @@
 
 static void on_told(void *arg)
 {
-    struct httpd_notice *const n = arg;
+    struct httpd_once *const n = arg;
     void (*const fn)(void *) = n->fn;
     n->is_posted = false;
     n->fn = NULL;
@@ -18,7 +18,7 @@ static void on_told(void *arg)
         fn(n->arg);
 }
 
-void httpd_notice_tell(struct httpd_notice *n)
+void httpd_once_post(struct httpd_once *n)
 {
     if (!n || !n->fn || n->is_posted)
         return;
@@ -26,18 +26,18 @@ void httpd_notice_tell(struct httpd_notice *n)
     loop_post(n->loop, on_told, n);
 }
 
-void httpd_notice_set(struct httpd_notice *n, bool is_due, void (*fn)(void *arg), void *arg)
+void httpd_once_set(struct httpd_once *n, bool is_due, void (*fn)(void *arg), void *arg)
 {
     n->fn = fn;
     n->arg = arg;
     if (is_due)
-        httpd_notice_tell(n);
+        httpd_once_post(n);
 }
 
-void httpd_notice_fini(struct httpd_notice *n)
+void httpd_once_fini(struct httpd_once *n)
 {
     if (n->is_posted)
-        loop_unpost(n->loop, on_told, n);
+        loop_cancel_posted(n->loop, on_told, n);
 }
 
 /* ---- what goes out ---- */
@@ -45,7 +45,7 @@ void httpd_notice_fini(struct httpd_notice *n)
 static void become(struct httpd_stream *s, enum httpd_stream_state state, int64_t ms)
 {
     s->state = state;
-    httpd_conn_enter(s->conn, HTTPD_STREAMING, ms);
+    httpd_conn_set_phase(s->conn, HTTPD_STREAMING, ms);
 }
 
 static void cut(struct httpd_stream *s)
@@ -57,25 +57,25 @@ static void cut(struct httpd_stream *s)
 }
 
 /* The client has taken what it would. */
-void httpd_stream_on_flush(struct httpd_stream *s)
+void httpd_stream_flushed(struct httpd_stream *s)
 {
     if (s->conn->out.len) {
         become(s, HTTPD_STREAM_BLOCKED, s->conn->owner->options.idle_ms);
     } else {
         become(s, HTTPD_STREAM_STILL, -1);
-        httpd_notice_tell(&s->room);
+        httpd_once_post(&s->room);
     }
 }
 
-void httpd_stream_on_time(struct httpd_stream *s)
+void httpd_stream_timed_out(struct httpd_stream *s)
 {
     struct httpd_conn *const c = s->conn;
     if (s->state != HTTPD_STREAM_DUE || httpd_conn_flush(c) < 0) {
         httpd_conn_drop(c);
         return;
     }
-    httpd_stream_on_flush(s);
-    httpd_conn_watch(c);
+    httpd_stream_flushed(s);
+    httpd_conn_update_events(c);
 }
 
 static bool is_over(const struct httpd_conn *c)
@@ -110,7 +110,7 @@ void httpd_stream_write(struct httpd_stream *s, struct str bytes)
 
 void httpd_stream_keep_alive(struct httpd_stream *s, struct str bytes)
 {
-    if (httpd_stream_unread(s) == 0)
+    if (httpd_stream_pending_bytes(s) == 0)
         httpd_stream_write(s, bytes);
 }
 
@@ -118,9 +118,9 @@ void httpd_stream_keep_alive(struct httpd_stream *s, struct str bytes)
 
 static void begin(struct httpd_stream *s, struct httpd_conn *c, const struct httpd_answer *a)
 {
-    if (!httpd_head_add(c, a, true)) {
-        httpd_conn_enter(c, HTTPD_WRITING, c->owner->options.idle_ms);
-        httpd_conn_watch(c);
+    if (!httpd_response_head_write(c, a, true)) {
+        httpd_conn_set_phase(c, HTTPD_WRITING, c->owner->options.idle_ms);
+        httpd_conn_update_events(c);
         return;
     }
     s->conn = c;
@@ -128,15 +128,16 @@ static void begin(struct httpd_stream *s, struct httpd_conn *c, const struct htt
     become(s, HTTPD_STREAM_DUE, 0);
 }
 
-struct httpd_stream *httpd_stream(struct httpd_request *r, int status, const char *content_type,
-                                  const struct httpd_header *more, size_t n)
+struct httpd_stream *httpd_stream_begin(struct httpd_request *r, int status,
+                                        const char *content_type, const struct httpd_header *more,
+                                        size_t n)
 {
-    struct httpd_pending *const p = (struct httpd_pending *)r;
+    struct httpd_pending_request *const p = (struct httpd_pending_request *)r;
     struct httpd_conn *const c = p->conn;
     struct httpd_stream *const s = xmalloc(sizeof *s);
     *s = (struct httpd_stream){.gone.loop = p->gone.loop, .room.loop = p->gone.loop};
     if (c) {
-        httpd_conn_part(c);
+        httpd_conn_detach_request(c);
         begin(s, c,
               &(struct httpd_answer){.status = status,
                                      .content_type = content_type,
@@ -152,30 +153,30 @@ bool httpd_stream_is_gone(const struct httpd_stream *s)
     return !s->conn;
 }
 
-void httpd_stream_on_gone(struct httpd_stream *s, void (*fn)(void *arg), void *arg)
+void httpd_stream_set_on_gone(struct httpd_stream *s, void (*fn)(void *arg), void *arg)
 {
-    httpd_notice_set(&s->gone, !s->conn, fn, arg);
+    httpd_once_set(&s->gone, !s->conn, fn, arg);
 }
 
-size_t httpd_stream_unread(const struct httpd_stream *s)
+size_t httpd_stream_pending_bytes(const struct httpd_stream *s)
 {
     return s->conn ? s->conn->out.len - s->conn->sent : 0;
 }
 
-void httpd_stream_on_room(struct httpd_stream *s, void (*fn)(void *arg), void *arg)
+void httpd_set_on_room(struct httpd_stream *s, void (*fn)(void *arg), void *arg)
 {
-    httpd_notice_set(&s->room, s->conn && !s->conn->out.len, fn, arg);
+    httpd_once_set(&s->room, s->conn && !s->conn->out.len, fn, arg);
 }
 
 /* Says who has to be told, or NULL. */
-static struct httpd_notice *finish(struct httpd_conn *c)
+static struct httpd_once *finish(struct httpd_conn *c)
 {
     if (!c->is_old && c->stream->state != HTTPD_STREAM_CUT)
         buf_add_str(&c->out, "0\r\n\r\n");
-    struct httpd_notice *const gone = httpd_conn_part(c);
+    struct httpd_once *const gone = httpd_conn_detach_request(c);
     if (c->out.len) {
-        httpd_conn_enter(c, HTTPD_WRITING, c->owner->options.idle_ms);
-        httpd_conn_watch(c);
+        httpd_conn_set_phase(c, HTTPD_WRITING, c->owner->options.idle_ms);
+        httpd_conn_update_events(c);
     } else {
         httpd_conn_linger(c);
     }
@@ -184,14 +185,14 @@ static struct httpd_notice *finish(struct httpd_conn *c)
 
 void httpd_stream_close(struct httpd_conn *c)
 {
-    httpd_notice_tell(finish(c));
+    httpd_once_post(finish(c));
 }
 
 void httpd_stream_end(struct httpd_stream *s)
 {
     if (s->conn)
         finish(s->conn);
-    httpd_notice_fini(&s->gone);
-    httpd_notice_fini(&s->room);
+    httpd_once_fini(&s->gone);
+    httpd_once_fini(&s->room);
     free(s);
 }

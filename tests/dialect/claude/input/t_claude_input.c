@@ -10,7 +10,7 @@
 #include "tap/tap.h"
 #include "turn/agent_input.h"
 
-static struct dialog dialog;
+static struct agent_input dialog;
 static struct buf out;
 
 /* In the texts ' stands for ". */
@@ -24,8 +24,8 @@ static char *quoted(const char *text)
 
 static void begin(void)
 {
-    dialog_begin(&dialog, dialect_find("claude"), &(struct dialect_prompt){.text = "x", .len = 1},
-                 &out);
+    agent_input_begin(&dialog, dialect_find("claude"),
+                      &(struct dialect_prompt){.text = "x", .len = 1}, &out);
     buf_reset(&out);
 }
 
@@ -41,13 +41,13 @@ static void is_out(const char *wanted, const char *what)
 static void line(const char *text)
 {
     CLEANUP_FREE char *copy = quoted(text);
-    dialog_line(&dialog, &out, copy, strlen(copy));
+    agent_input_handle_line(&dialog, &out, copy, strlen(copy));
 }
 
 #define ASK(id, tool, more)                                                                        \
     "{'type':'control_request','request_id':'" id                                                  \
     "','request':{'subtype':'can_use_tool','tool_name':'" tool "'," more "}}"
-#define ASK_BASH(id) ASK(id, "Bash", "'input':{ 'command':'ls \\u00e9',  'n':1e2 }")
+#define HOST_CALL_BASH(id) ASK(id, "Bash", "'input':{ 'command':'ls \\u00e9',  'n':1e2 }")
 #define REPLY(id, response)                                                                        \
     "{'type':'control_response','response':{'subtype':'success','request_id':'" id                 \
     "','response':" response "}}\n"
@@ -61,7 +61,7 @@ static int answer(struct dialect_answer a)
     CLEANUP_FREE char *answers = a.answers ? quoted(a.answers) : NULL;
     a.args = args;
     a.answers = answers;
-    return dialog_answer(&dialog, &out, &a);
+    return agent_input_answer(&dialog, &out, &a);
 }
 #define ANSWER(...) answer((struct dialect_answer){__VA_ARGS__})
 
@@ -69,27 +69,27 @@ static void test_begin(void)
 {
     const struct dialect *const claude = dialect_find("claude");
     struct dialect_prompt prompt = {.text = "/x \"q\"\n\xff", .len = 8};
-    dialog_begin(&dialog, claude, &prompt, &out);
+    agent_input_begin(&dialog, claude, &prompt, &out);
     is_out("{'type':'user','message':{'role':'user','content':'/x \\'q\\'\\n\xef\xbf\xbd'},"
            "'parent_tool_use_id':null,'session_id':'','client_composed':true}\n",
            "the message is one line, verbatim, and no command");
-    ok(dialog_keeps_open(&dialog), "stdin stays open");
+    ok(agent_input_keeps_stdin(&dialog), "stdin stays open");
     prompt = (struct dialect_prompt){.text = "x", .len = 1, .mode = "plan"};
-    dialog_begin(&dialog, claude, &prompt, &out);
+    agent_input_begin(&dialog, claude, &prompt, &out);
     is_out("{'type':'control_request','request_id':'turncast-mode','request':{'subtype':"
            "'set_permission_mode','mode':'plan'}}\n"
            "{'type':'user','message':{'role':'user','content':'x'},"
            "'parent_tool_use_id':null,'session_id':'','client_composed':true}\n",
            "a mode goes before the message");
-    dialog_leave(&dialog, &out);
+    agent_input_finish(&dialog, &out);
     is_out("", "it leaves by the end of its input");
-    ok(dialog_answers(claude), "its requests can be answered");
+    ok(agent_input_can_answer(claude), "its requests can be answered");
 }
 
 static void test_allow(void)
 {
     begin();
-    line(ASK_BASH("r1"));
+    line(HOST_CALL_BASH("r1"));
     is_out("", "a question is left to who answers");
     is_int(ANSWER(.request_id = "r1", .decision = DIALECT_ALLOW), 0, "it is open");
     is_out(REPLY("r1", "{'behavior':'allow','updatedInput':{ 'command':'ls \\u00e9',  'n':1e2 }}"),
@@ -97,12 +97,12 @@ static void test_allow(void)
     is_int(ANSWER(.request_id = "r1", .decision = DIALECT_DENY), -1, "answered once");
     is_int(ANSWER(.request_id = "r2", .decision = DIALECT_ALLOW), -1, "never asked");
     is_out("", "and nothing is written");
-    line(ASK_BASH("r\\u0031\\n"));
+    line(HOST_CALL_BASH("r\\u0031\\n"));
     is_int(ANSWER(.request_id = "r1\n", .decision = DIALECT_ALLOW, .args = "{'a':\n [1 , 2]\n}"), 0,
            "an id with escapes");
     is_out(REPLY("r\\u0031\\n", "{'behavior':'allow','updatedInput':{'a':[1,2]}}"),
            "leave for something else, on one line");
-    line(ASK_BASH("r3"));
+    line(HOST_CALL_BASH("r3"));
     is_int(ANSWER(.request_id = "r3", .decision = DIALECT_ALLOW, .args = "[1]"), -1, "no object");
     is_int(ANSWER(.request_id = "r3", .decision = DIALECT_ALLOW, .args = "{'a'"), -1, "no JSON");
     is_int(ANSWER(.request_id = "r3", .decision = DIALECT_ALLOW, .remember = true), 0,
@@ -119,9 +119,9 @@ static void test_allow(void)
 static void test_deny(void)
 {
     begin();
-    line(ASK_BASH("a"));
-    line(ASK_BASH("b"));
-    line(ASK_BASH("c"));
+    line(HOST_CALL_BASH("a"));
+    line(HOST_CALL_BASH("b"));
+    line(HOST_CALL_BASH("c"));
     is_int(ANSWER(.request_id = "b", .decision = DIALECT_DENY, .reason = "no \"x\"\n\xff"), 0, "b");
     is_out(REPLY("b", "{'behavior':'deny','message':'no \\'x\\'\\n\xef\xbf\xbd'}"), "its reason");
     is_int(ANSWER(.request_id = "c", .decision = DIALECT_DENY, .reason = "", .interrupt = true), 0,
@@ -169,8 +169,8 @@ static void test_questions(void)
 static void test_closed(void)
 {
     begin();
-    line(ASK_BASH("a"));
-    line(ASK_BASH("b"));
+    line(HOST_CALL_BASH("a"));
+    line(HOST_CALL_BASH("b"));
     line("{'type':'control_cancel_request','request_id':'a'}");
     line("{'type':'control_cancel_request','request_id':'zz'}");
     line("{'type':'control_cancel_request','request_id':7}");
@@ -180,13 +180,13 @@ static void test_closed(void)
     is_int(ANSWER(.request_id = "b", .decision = DIALECT_ALLOW), 0, "open");
     is_out(REPLY("b", "{'behavior':'allow','updatedInput':{ 'command':'ls \\u00e9',  'n':1e2 }}"),
            "the first one counts");
-    line(ASK_BASH("c"));
-    dialog_interrupt(&dialog, &out);
+    line(HOST_CALL_BASH("c"));
+    agent_input_interrupt(&dialog, &out);
     is_out("{'type':'control_request','request_id':'turncast-interrupt',"
            "'request':{'subtype':'interrupt'}}\n",
            "an interrupt is a control request");
     is_int(ANSWER(.request_id = "c", .decision = DIALECT_ALLOW), -1, "nothing is open behind it");
-    line(ASK_BASH("d"));
+    line(HOST_CALL_BASH("d"));
     line("{'type':'control_request','request_id':'e','request':{'subtype':'hook_callback'}}");
     is_int(ANSWER(.request_id = "d", .decision = DIALECT_ALLOW), -1, "nor will be");
     is_out("", "and nothing is written behind it");
@@ -222,7 +222,7 @@ static void test_silent(void)
     line("'control_request");
     line("{'type':'control_request','request_id':'r','request':{'subtype':'x'}} {}");
     is_out("", "what needs no answer gets none");
-    dialog_line(&dialog, &out, "", 0);
+    agent_input_handle_line(&dialog, &out, "", 0);
     line("{\"type\":\"control_request\",\"request_id\":\"r\",\"request\":{\"subtype\":"
          "\"can_use_tool\",\"tool_name\":\"Bash\",\"input\":{\"x\":\"a\tb\"}}}");
     is_int(ANSWER(.request_id = "r", .decision = DIALECT_ALLOW), 0, "a line that is mended");
@@ -234,7 +234,7 @@ static void test_bounds(void)
     begin();
     char text[1024], id[512];
     for (int i = 0; i <= CLAUDE_ASKS; i++) {
-        snprintf(text, sizeof text, ASK_BASH("r%d"), i);
+        snprintf(text, sizeof text, HOST_CALL_BASH("r%d"), i);
         line(text);
     }
     snprintf(text, sizeof text, REFUSAL("r%d", "too much is open"), CLAUDE_ASKS);
@@ -250,7 +250,7 @@ static void test_bounds(void)
              "'error':'turncast does not answer this: the request_id is too long'}}\n",
              id);
     is_out(text, "an id that nobody can be asked under is refused at once");
-    ok(!dialog_waits(&dialog, id), "and nobody is asked");
+    ok(!agent_input_waits(&dialog, id), "and nobody is asked");
     char *const long_id = xcalloc(1, CLAUDE_CONTROL_ID_MAX + 200);
     memset(long_id, 'x', CLAUDE_CONTROL_ID_MAX + 100);
     memcpy(long_id, "{'type':'control_request','request_id':'", 40);
@@ -298,26 +298,26 @@ static void test_bounds(void)
 static void is_settled(enum dialect_settled how, const char *id, const char *what)
 {
     char found[DIALECT_STEER_ID] = "";
-    is_int(dialog_settled(&dialog, found), how, "%s", what);
+    is_int(agent_input_settled(&dialog, found), how, "%s", what);
     is_str(found, id, "%s: whose", what);
 }
 
 static void steer(const char *id)
 {
-    is_int(dialog_steer(&dialog, &out, id, STR("y")), DIALECT_WRITTEN, "%s is written", id);
+    is_int(agent_input_steer(&dialog, &out, id, STR("y")), DIALECT_WRITTEN, "%s is written", id);
     buf_reset(&out);
 }
 
 static void test_withdraw(void)
 {
     begin();
-    ok(!dialog_withdraw(&dialog, &out, UUID("1")), "what the agent does not have");
+    ok(!agent_input_withdraw(&dialog, &out, UUID("1")), "what the agent does not have");
     steer(UUID("1"));
     steer(UUID("2"));
     line(LIFECYCLE("1", "queued"));
     line(LIFECYCLE("2", "queued"));
     is_settled(DIALECT_UNSETTLED, "", "queued is not settled");
-    ok(dialog_withdraw(&dialog, &out, UUID("2")), "the agent is asked to drop a message");
+    ok(agent_input_withdraw(&dialog, &out, UUID("2")), "the agent is asked to drop a message");
     is_out(WITHDRAWAL("2"), "by its uuid");
     line(LIFECYCLE("2", "cancelled"));
     line("{'type':'control_response','response':{'subtype':'success','request_id':"
@@ -326,7 +326,7 @@ static void test_withdraw(void)
     is_settled(DIALECT_NOT_TAKEN, UUID("2"), "it has dropped it");
     is_settled(DIALECT_UNSETTLED, "", "and the other one waits");
     line(LIFECYCLE("1", "started"));
-    ok(!dialog_withdraw(&dialog, &out, UUID("1")), "what it has taken cannot be dropped");
+    ok(!agent_input_withdraw(&dialog, &out, UUID("1")), "what it has taken cannot be dropped");
     is_out("", "and is not asked for");
     is_settled(DIALECT_TAKEN, UUID("1"), "that is told");
 }
@@ -339,14 +339,14 @@ static void test_withdraw_all(void)
     steer(UUID("2"));
     steer(UUID("3"));
     line(LIFECYCLE("2", "started"));
-    dialog_leave(&dialog, &out);
+    agent_input_finish(&dialog, &out);
     is_out(WITHDRAWAL("1") WITHDRAWAL("3"), "who takes leave withdraws what was not taken");
-    dialog_interrupt(&dialog, &out);
+    agent_input_interrupt(&dialog, &out);
     is_out(WITHDRAWAL("1") WITHDRAWAL(
                "3") "{'type':'control_request','request_id':'turncast-interrupt','request':"
                     "{'subtype':'interrupt'}}\n",
            "who interrupts does so before");
-    dialog_leave(&dialog, &out);
+    agent_input_finish(&dialog, &out);
     is_out("", "and not again");
 }
 
@@ -363,7 +363,7 @@ int main(void)
     test_refused();
     test_silent();
     test_bounds();
-    dialog_end(&dialog);
+    agent_input_end(&dialog);
     buf_fini(&out);
     return 0;
 }

@@ -35,20 +35,20 @@ static void test_file(void)
     is_int(download_open(&d, dir), 0, "a new file");
     is_int(download_open(&other, dir), 0, "another");
     ok(strcmp(d.path, other.path) != 0, "of another name");
-    is_int(download_add(&d, "abc", 3), 0, "written");
+    is_int(download_write(&d, "abc", 3), 0, "written");
     char *const path = xstrdup(d.path);
     stat(path, &st);
     is_int(st.st_mode & 07777, 0600, "for us only");
-    download_fini(&other, false);
+    download_finish(&other, false);
     is_int(count_files(), 1, "what is not kept is gone");
     char *const big = calloc(1, DOWNLOAD_MAX_BYTES);
-    is_int(download_add(&d, big, DOWNLOAD_MAX_BYTES - 2), -1, "a byte too many");
-    is_int(download_add(&d, big, DOWNLOAD_MAX_BYTES - 3), 0, "as many as may be");
+    is_int(download_write(&d, big, DOWNLOAD_MAX_BYTES - 2), -1, "a byte too many");
+    is_int(download_write(&d, big, DOWNLOAD_MAX_BYTES - 3), 0, "as many as may be");
     free(big);
-    download_fini(&d, true);
+    download_finish(&d, true);
     stat(path, &st);
     is_int(st.st_size, DOWNLOAD_MAX_BYTES, "what is kept is there");
-    download_fini(&d, false);
+    download_finish(&d, false);
     free(path);
 }
 
@@ -57,13 +57,13 @@ static void test_sweep(void)
     char other[300];
     snprintf(other, sizeof other, "%s/file-of-somebody", dir);
     tap_spew(other, "x", 1);
-    is_int((long long)download_sweep(dir, 3600), 0, "young ones stay");
-    clock_fake(0, clock_wall() + 7200);
-    is_int((long long)download_sweep(dir, 3600), 1, "old ones go");
-    clock_unfake();
+    is_int((long long)download_remove_old(dir, 3600), 0, "young ones stay");
+    clock_fake(0, clock_wall_s() + 7200);
+    is_int((long long)download_remove_old(dir, 3600), 1, "old ones go");
+    clock_fake_end();
     is_int(access(other, F_OK), 0, "others' do not");
     unlink(other);
-    is_int((long long)download_sweep("/nowhere/at/all", 1), 0, "a folder that is not there");
+    is_int((long long)download_remove_old("/nowhere/at/all", 1), 0, "a folder that is not there");
 }
 
 struct got {
@@ -95,7 +95,7 @@ static struct got fetch(struct loop *loop, struct httpc *http, const struct http
                     .method = "GET", .url = url, .save_dir = to, .flags = HTTPC_LOOPBACK},
                 on_reply, &g);
     while (!g.calls)
-        loop_once(loop, 1000);
+        loop_run_once(loop, 1000);
     is_str(httpd_faults(server), "", "a clean request");
     httpd_stop(server);
     return g;

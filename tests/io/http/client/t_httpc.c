@@ -50,7 +50,7 @@ static void on_reply(void *arg, const struct httpc_reply *r)
 static void wait_for(const struct got *g, unsigned calls)
 {
     for (int rounds = 0; g->calls < calls && rounds < 20000; rounds++)
-        loop_once(loop, 1000);
+        loop_run_once(loop, 1000);
 }
 
 static const char *url_of(const struct httpd *server, const char *path)
@@ -272,7 +272,7 @@ static void test_faults(void)
     clock_fake(0, 1795248000); /* Sat, 21 Nov 2026 08:00:00 GMT: what Retry-After counts from */
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         test_fault(i);
-    clock_unfake();
+    clock_fake_end();
 }
 
 static void test_reset_before_body(void)
@@ -405,7 +405,7 @@ static void test_request(void)
     r.method = "HEAD";
     run(&g, &r);
     ok(g.outcome == HTTPC_OK && g.body.len == 0, "HEAD");
-    is_int(httpd_connections(server), 1, "four requests, one connection");
+    is_int(httpd_count_connections(server), 1, "four requests, one connection");
     is_str(httpd_faults(server), "", "clean requests");
     httpd_stop(server);
     buf_fini(&g.body);
@@ -471,7 +471,7 @@ static void test_stall(void)
 static void wait_for_server(struct httpd *server, unsigned requests)
 {
     for (int rounds = 0; httpd_requests(server) < requests && rounds < 2000; rounds++)
-        loop_once(loop, 10);
+        loop_run_once(loop, 10);
 }
 
 static unsigned leaky_sockets(void)
@@ -498,7 +498,7 @@ static void test_cancel(void)
     httpc_cancel(httpc_start(http, &r, on_reply, &unsent));
     ok(unsent.calls == 1 && unsent.outcome == HTTPC_NOT_SENT, "cancelled before it went out");
     is_str(unsent.error, "cancelled", "says so");
-    struct httpc_call *const call = httpc_start(http, &r, on_reply, &sent);
+    struct httpc_transfer *const call = httpc_start(http, &r, on_reply, &sent);
     wait_for_server(server, 1);
     is_int(leaky_sockets(), 0, "no connection would be inherited");
     httpc_cancel(call);

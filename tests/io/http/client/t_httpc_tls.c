@@ -106,7 +106,7 @@ static void test(const char *name, const char *certificate, const char *trusted,
     httpc_start(http, &(struct httpc_request){.method = "GET", .url = url, .flags = HTTPC_LOOPBACK},
                 on_reply, &g);
     for (int rounds = 0; !g.done && rounds < 20000; rounds++)
-        loop_once(loop, 1000);
+        loop_run_once(loop, 1000);
     is_str(httpc_outcome_name(g.outcome), wanted, "%s: %s", name, wanted);
     has_str(g.error, error, "%s: says why", name);
     ok(!strstr(g.error, "PathSecret"), "%s: without the URL", name);

@@ -45,7 +45,7 @@ static void is_status(const char *bytes, int status, const char *what)
 static void on_echo(void *arg, struct httpd_request *r)
 {
     CLEANUP_BUF struct buf body = {0};
-    const char *const type = httpd_header(r, "content-type");
+    const char *const type = httpd_find_header(r, "content-type");
     buf_printf(&body, "%s|%s|%s|%s|%s|%s|%s\n", (const char *)arg, r->method, r->path, r->query,
                type ? type : "-", r->body.p, r->peer);
     httpd_answer(r, 200, "text/x-echo", (struct str){body.p, body.len});
@@ -83,7 +83,7 @@ static void begin(const struct httpd_options *options)
     struct tc_err err = {0};
     server = httpd_new(loop, options, &err);
     if (!server)
-        bail("no server: %s", err_str(&err));
+        bail("no server: %s", err_format(&err));
     static char exact[] = "exact", below[] = "below", deeper[] = "deeper";
     httpd_route(server, "/a", HTTPD_GET | HTTPD_POST, on_echo, exact);
     httpd_route(server, "/a/", HTTPD_ANY, on_echo, below);
@@ -152,7 +152,7 @@ static void test_callers(void)
     is_status("GET /a HTTP/1.1\r\n" HOST "Origin: null\r\n\r\n", 403, "a page from nowhere");
     is_status("GET /a HTTP/1.1\r\n" HOST "Origin: https://ok.example\r\norigin: x\r\n\r\n", 403,
               "both");
-    httpd_set_names(server, origins, 0, hosts, 1);
+    httpd_set_allowed_names(server, origins, 0, hosts, 1);
     is_status("GET /a HTTP/1.1\r\nHost: turncast.example\r\n\r\n", 421, "a host no longer listed");
     is_status("GET /a HTTP/1.1\r\n" HOST "Origin: turncast.example\r\n\r\n", 200, "a new page");
     end();
@@ -210,7 +210,7 @@ static void test_probes(void)
         struct client slow = client_connect(loop, server);
         for (size_t at = 0; at < bytes.len; at++) {
             client_send(&slow, bytes.p + at, 1);
-            loop_once(loop, 0);
+            loop_run_once(loop, 0);
         }
         client_await_end(&slow);
         is_refused(probes[i].name, &slow, probes[i].status);
@@ -253,7 +253,7 @@ static void test_sizes(void)
     struct client c = client_connect(loop, server);
     client_send(&c, body.p, body.len);
     for (int rounds = 0; rounds < 2000 && c.in.len < HTTPD_MAX_BODY; rounds++) {
-        loop_once(loop, 5);
+        loop_run_once(loop, 5);
         client_read(&c);
     }
     ok(c.in.len > HTTPD_MAX_BODY && !c.closed, "the biggest body goes there and back");
@@ -274,9 +274,9 @@ static void test_keep_alive(void)
     client_send(&c, GET("/held"), strlen(GET("/held")));
     client_send(&c, GET("/a?5"), strlen(GET("/a?5")));
     for (int i = 0; i < 2000 && !held; i++)
-        loop_once(loop, 5);
+        loop_run_once(loop, 5);
     for (int i = 0; i < 5; i++)
-        loop_once(loop, 1);
+        loop_run_once(loop, 1);
     client_read(&c);
     ok(held && client_answers(&c) == 3, "the next one waits for an answer that takes its time");
     httpd_answer(held, 202, NULL, STR("later\n"));
@@ -311,7 +311,7 @@ static void hold(struct client *c)
     *c = client_connect(loop, server);
     client_send(c, GET("/held"), strlen(GET("/held")));
     for (int i = 0; i < 2000 && !held; i++)
-        loop_once(loop, 5);
+        loop_run_once(loop, 5);
     if (!held)
         bail("no request came");
 }
@@ -336,7 +336,7 @@ static void test_gone(void)
     hold(&c);
     client_hang_up(&c);
     for (int i = 0; i < 2000 && !held->gone; i++)
-        loop_once(loop, 5);
+        loop_run_once(loop, 5);
     ok(held->gone, "a client that left");
     is_str(held->path, "/held", "its request can still be read");
     httpd_answer(held, 200, NULL, STR("nobody\n"));
@@ -356,7 +356,7 @@ static void test_slow(void)
     struct client loris = client_connect(loop, server);
     for (int i = 0; i < 30000 && !loris.closed; i++) {
         client_send(&loris, i ? "X" : "GET /a HTTP/1.1\r\n", i ? 1 : 17);
-        loop_once(loop, 5);
+        loop_run_once(loop, 5);
         client_read(&loris);
     }
     has_str(loris.in.p, "HTTP/1.1 408 ", "a request that never ends");
@@ -373,7 +373,7 @@ static void test_slow(void)
     struct client deaf = client_connect(loop, server);
     client_send(&deaf, GET("/big"), strlen(GET("/big")));
     for (int i = 0; i < 60; i++)
-        loop_once(loop, 5);
+        loop_run_once(loop, 5);
     client_await_end(&deaf);
     ok(deaf.closed && deaf.in.len < 16 << 20, "a client that does not read");
     client_hang_up(&deaf);

@@ -32,7 +32,7 @@ static void begin(const struct httpd_options *options)
     struct tc_err err = {0};
     server = httpd_new(loop, options, &err);
     if (!server)
-        bail("no server: %s", err_str(&err));
+        bail("no server: %s", err_format(&err));
     httpd_route(server, "/a", HTTPD_GET, on_ask, NULL);
 }
 
@@ -55,7 +55,7 @@ static void is_refused(const struct httpd_options *options, const char *why)
     struct tc_err err = {0};
     struct httpd *const h = httpd_new(loop, options, &err);
     ok(!h, "refused");
-    has_str(err_str(&err), why, "%s", why);
+    has_str(err_format(&err), why, "%s", why);
     httpd_free(h);
 }
 
@@ -141,7 +141,7 @@ static void test_crowd(void)
     struct client c[3];
     for (int i = 0; i < 3; i++) {
         c[i] = client_connect(loop, server);
-        loop_once(loop, 10);
+        loop_run_once(loop, 10);
     }
     client_await_end(&c[2]);
     has_str(c[2].in.p, "HTTP/1.1 503 ", "the third of an address is turned away");
@@ -158,7 +158,7 @@ static void test_crowd(void)
     struct client many[101];
     for (int i = 0; i < 101; i++) {
         many[i] = client_connect(loop, server);
-        loop_once(loop, 10);
+        loop_run_once(loop, 10);
     }
     ok(gets(&many[99], ASK, " 200 OK"), "loopback has more, for it has a proxy's clients");
     client_await_end(&many[100]);

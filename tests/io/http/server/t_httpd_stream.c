@@ -26,7 +26,7 @@ static void on_stream(void *arg, struct httpd_request *r)
 {
     (void)arg;
     const struct httpd_header more[] = {{"X-Accel-Buffering", "no"}};
-    stream = httpd_stream(r, 200, EVENTS, more, 1);
+    stream = httpd_stream_begin(r, 200, EVENTS, more, 1);
 }
 
 static void on_held(void *arg, struct httpd_request *r)
@@ -48,7 +48,7 @@ static void on_headers(void *arg, struct httpd_request *r)
         {"ETag", "\"1\""},
         {"cache-control", "max-age=60"},
     };
-    httpd_answer_with(r, &(struct httpd_answer){
+    httpd_answer_full(r, &(struct httpd_answer){
                              .status = r->query[0] ? atoi(r->query) : 200,
                              .content_type = "text/css",
                              .headers = headers,
@@ -69,10 +69,10 @@ static void begin(const struct httpd_options *options)
     struct tc_err err = {0};
     server = httpd_new(loop, options, &err);
     if (!server)
-        bail("no server: %s", err_str(&err));
+        bail("no server: %s", err_format(&err));
     httpd_route(server, "/stream", HTTPD_GET, on_stream, NULL);
     httpd_route(server, "/held", HTTPD_GET, on_held, NULL);
-    httpd_route(server, "/patient", HTTPD_GET | HTTPD_PATIENT, on_held, NULL);
+    httpd_route(server, "/patient", HTTPD_GET | HTTPD_NO_DEADLINE, on_held, NULL);
     httpd_route(server, "/headers", HTTPD_GET, on_headers, NULL);
     told = 0;
 }
@@ -86,7 +86,7 @@ static void end(void)
 static void rounds(int n)
 {
     for (int i = 0; i < n; i++)
-        loop_once(loop, 1);
+        loop_run_once(loop, 1);
 }
 
 static struct client ask(const char *bytes)
@@ -101,7 +101,7 @@ static struct client ask_stream(const char *bytes)
     stream = NULL;
     const struct client c = ask(bytes);
     for (int i = 0; i < 2000 && !stream; i++)
-        loop_once(loop, 5);
+        loop_run_once(loop, 5);
     if (!stream)
         bail("no stream began");
     return c;
@@ -112,7 +112,7 @@ static struct client ask_held(const char *bytes)
     held = NULL;
     const struct client c = ask(bytes);
     for (int i = 0; i < 2000 && !held; i++)
-        loop_once(loop, 5);
+        loop_run_once(loop, 5);
     if (!held)
         bail("no request came");
     return c;
@@ -122,7 +122,7 @@ static struct client ask_held(const char *bytes)
 static void await_text(struct client *c, const char *text)
 {
     for (int i = 0; i < 2000 && !c->closed && !(c->in.p && strstr(c->in.p, text)); i++) {
-        loop_once(loop, 5);
+        loop_run_once(loop, 5);
         client_read(c);
     }
 }
@@ -130,7 +130,7 @@ static void await_text(struct client *c, const char *text)
 static void await_told(unsigned wanted)
 {
     for (int i = 0; i < 2000 && told < wanted; i++)
-        loop_once(loop, 5);
+        loop_run_once(loop, 5);
 }
 
 static void say(struct str bytes)
@@ -189,7 +189,7 @@ static void test_head(void)
     bool gone = false;
     begin(&(struct httpd_options){0});
     struct client c = ask_stream("HEAD /stream HTTP/1.1\r\n" HOST "\r\n" GET("/headers"));
-    httpd_stream_on_gone(stream, on_gone, &gone);
+    httpd_stream_set_on_gone(stream, on_gone, &gone);
     say(STR("one\n"));
     await_told(1);
     ok(gone && httpd_stream_is_gone(stream), "HEAD: nobody waits for the stream");
@@ -229,7 +229,7 @@ static void test_leave(void)
     begin(&(struct httpd_options){.deadline_ms = 10, .idle_ms = 10});
     bool gone = false;
     struct client c = ask_stream(GET("/stream"));
-    httpd_stream_on_gone(stream, on_gone, &gone);
+    httpd_stream_set_on_gone(stream, on_gone, &gone);
     await_text(&c, "\r\n\r\n");
     rounds(60);
     ok(!told && !httpd_stream_is_gone(stream), "a stream that is silent has all the time");
@@ -242,7 +242,7 @@ static void test_leave(void)
     httpd_stream_end(stream);
 
     struct client rude = ask_stream(GET("/stream"));
-    httpd_stream_on_gone(stream, on_gone, &gone);
+    httpd_stream_set_on_gone(stream, on_gone, &gone);
     await_text(&rude, "\r\n\r\n");
     const struct linger now = {.l_onoff = 1};
     setsockopt(rude.fd, SOL_SOCKET, SO_LINGER, &now, sizeof now);
@@ -254,9 +254,9 @@ static void test_leave(void)
     struct client quiet = ask_stream(GET("/stream"));
     client_hang_up(&quiet);
     for (int i = 0; i < 2000 && !httpd_stream_is_gone(stream); i++)
-        loop_once(loop, 5);
+        loop_run_once(loop, 5);
     is_int(told, 2, "nobody is told who did not ask");
-    httpd_stream_on_gone(stream, on_gone, &gone);
+    httpd_stream_set_on_gone(stream, on_gone, &gone);
     is_int(told, 2, "nor at once when asked late");
     await_told(3);
     is_int(told, 3, "but soon");
@@ -265,8 +265,8 @@ static void test_leave(void)
     struct client last = ask_stream(GET("/stream"));
     client_hang_up(&last);
     for (int i = 0; i < 2000 && !httpd_stream_is_gone(stream); i++)
-        loop_once(loop, 5);
-    httpd_stream_on_gone(stream, on_gone, &gone);
+        loop_run_once(loop, 5);
+    httpd_stream_set_on_gone(stream, on_gone, &gone);
     httpd_stream_end(stream);
     rounds(3);
     is_int(told, 3, "never after the end");
@@ -285,11 +285,11 @@ static void test_deaf(void)
     bool gone = false, room = false;
     begin(&(struct httpd_options){.stream_bytes = 4 << 20});
     struct client c = ask_stream(GET("/stream"));
-    httpd_stream_on_gone(stream, on_gone, &gone);
+    httpd_stream_set_on_gone(stream, on_gone, &gone);
     int n = 0;
     for (; n < 64 && !gone; n++) {
         say((struct str){much, sizeof much});
-        loop_once(loop, 1);
+        loop_run_once(loop, 1);
     }
     ok(gone && n > 4 && n < 64, "one that does not read is dropped after %d MiB", n);
     httpd_stream_end(stream);
@@ -309,12 +309,12 @@ static void test_deaf(void)
 
     begin(&(struct httpd_options){.stream_bytes = 64 << 20, .idle_ms = 60});
     struct client slow = ask_stream(GET("/stream"));
-    httpd_stream_on_gone(stream, on_gone, &gone);
+    httpd_stream_set_on_gone(stream, on_gone, &gone);
     for (int i = 0; i < 16; i++)
         say((struct str){much, sizeof much});
     for (int i = 0; i < 30000 && !told; i++) {
         say(STR(": keep-alive\n\n"));
-        loop_once(loop, 5);
+        loop_run_once(loop, 5);
     }
     is_int(told, 1, "one that never reads what is there, however often it is reminded");
     httpd_stream_end(stream);
@@ -324,20 +324,20 @@ static void test_deaf(void)
     begin(&(struct httpd_options){.stream_bytes = 64 << 20});
     told = 0;
     struct client well = ask_stream(GET("/stream"));
-    httpd_stream_on_gone(stream, on_gone, &gone);
-    httpd_stream_on_room(stream, on_room, &room);
+    httpd_stream_set_on_gone(stream, on_gone, &gone);
+    httpd_set_on_room(stream, on_room, &room);
     for (int i = 0; i < 16; i++)
         say((struct str){much, sizeof much});
-    loop_once(loop, 1);
-    ok(httpd_stream_unread(stream) > 0 && !room, "what is not taken is known");
+    loop_run_once(loop, 1);
+    ok(httpd_stream_pending_bytes(stream) > 0 && !room, "what is not taken is known");
     for (int i = 0; i < 20000 && !room; i++) {
-        loop_once(loop, 1);
+        loop_run_once(loop, 1);
         client_read(&well);
     }
-    ok(room && !httpd_stream_unread(stream), "and it is told when all is");
+    ok(room && !httpd_stream_pending_bytes(stream), "and it is told when all is");
     httpd_stream_end(stream);
     for (int i = 0; i < 20000 && !well.closed && well.in.len < 16 << 20; i++) {
-        loop_once(loop, 1);
+        loop_run_once(loop, 1);
         for (int reads = 0; reads < 32 && !well.closed; reads++)
             client_read(&well);
     }
@@ -357,7 +357,7 @@ static void on_more(void *arg)
     static char chunk[16 << 10];
     struct flood *const f = arg;
     ok(!is_writing && f->sent <= 256, "read up to %u", f->sent);
-    for (; httpd_stream_unread(stream) < 64 << 10; f->sent++) {
+    for (; httpd_stream_pending_bytes(stream) < 64 << 10; f->sent++) {
         if (f->sent == 256) {
             httpd_stream_end(stream);
             stream = NULL;
@@ -365,10 +365,11 @@ static void on_more(void *arg)
         }
         memset(chunk, 'x', sizeof chunk);
         say((struct str){chunk, sizeof chunk});
-        f->most =
-            f->most > httpd_stream_unread(stream) ? f->most : (unsigned)httpd_stream_unread(stream);
+        f->most = f->most > httpd_stream_pending_bytes(stream)
+                      ? f->most
+                      : (unsigned)httpd_stream_pending_bytes(stream);
     }
-    httpd_stream_on_room(stream, on_more, f);
+    httpd_set_on_room(stream, on_more, f);
 }
 
 static void test_pace(void)
@@ -376,10 +377,10 @@ static void test_pace(void)
     struct flood flood = {0};
     begin(&(struct httpd_options){.stream_bytes = 128 << 10});
     struct client c = ask_stream(GET("/stream"));
-    is_int(httpd_stream_unread(stream) > 0, 1, "the head is not read yet");
-    httpd_stream_on_room(stream, on_more, &flood);
+    is_int(httpd_stream_pending_bytes(stream) > 0, 1, "the head is not read yet");
+    httpd_set_on_room(stream, on_more, &flood);
     for (int i = 0; i < 2000 && stream; i++) {
-        loop_once(loop, 1);
+        loop_run_once(loop, 1);
         client_read(&c);
     }
     await_text(&c, "\r\n0\r\n\r\n");
@@ -398,12 +399,12 @@ static void test_big(void)
     begin(&(struct httpd_options){.stream_bytes = 64 << 10});
     struct client c = ask_stream(GET("/stream"));
     bool gone = false;
-    httpd_stream_on_gone(stream, on_gone, &gone);
+    httpd_stream_set_on_gone(stream, on_gone, &gone);
     say((struct str){big, size});
-    loop_once(loop, 1);
+    loop_run_once(loop, 1);
     httpd_stream_keep_alive(stream, STR(": alive\n"));
     for (int i = 0; i < 20000 && !gone && c.in.len < size; i++) {
-        loop_once(loop, 1);
+        loop_run_once(loop, 1);
         for (int reads = 0; reads < 32 && !c.closed; reads++)
             client_read(&c);
     }
@@ -434,7 +435,7 @@ static void test_drain(void)
     struct client idle = ask(GET("/headers"));
     client_await(&idle, 1);
     struct client quiet = ask_stream(GET("/stream"));
-    httpd_stream_on_gone(stream, on_gone, &gone);
+    httpd_stream_set_on_gone(stream, on_gone, &gone);
     await_text(&quiet, "\r\n\r\n");
     struct httpd_stream *const first = stream;
     struct client busy = ask_stream(GET("/stream"));
@@ -442,7 +443,7 @@ static void test_drain(void)
     struct client half = ask("GET /headers HTTP/1.1\r\nHo");
     rounds(3);
     struct client waits = ask_held(GET("/held"));
-    httpd_drain(server, 20000, on_drained, &at);
+    httpd_drain_begin(server, 20000, on_drained, &at);
     const int64_t began = clock_mono_ms();
     await_told(1);
     ok(gone && !drained, "who has nothing to say is told that nobody listens");
@@ -470,7 +471,7 @@ static void test_drain(void)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         client_hang_up(all[i]);
     for (int i = 0; i < 4000 && !drained; i++)
-        loop_once(loop, 5);
+        loop_run_once(loop, 5);
     ok(drained && at - began < 20000, "then it is over: %d ms", (int)(at - began));
     httpd_stream_end(stream);
     end();
@@ -481,7 +482,7 @@ static void test_free(void)
     bool gone = false;
     begin(&(struct httpd_options){0});
     struct client c = ask_stream(GET("/stream"));
-    httpd_stream_on_gone(stream, on_gone, &gone);
+    httpd_stream_set_on_gone(stream, on_gone, &gone);
     say(STR("one\n"));
     end();
     rounds(3);
@@ -505,12 +506,12 @@ static void test_request_gone(void)
     bool gone = false;
     begin(&(struct httpd_options){.deadline_ms = 20});
     struct client c = ask_held(GET("/held"));
-    httpd_on_gone(held, on_gone_answer, &gone);
+    httpd_set_on_gone(held, on_gone_answer, &gone);
     client_await_end(&c);
     ok(strstr(c.in.p, "503") && gone && !held, "a request with a deadline is told of");
     client_hang_up(&c);
     c = ask_held(GET("/patient"));
-    httpd_on_gone(held, on_gone_answer, &gone);
+    httpd_set_on_gone(held, on_gone_answer, &gone);
     rounds(60);
     is_int(told, 1, "one without has all the time");
     httpd_answer(held, 200, NULL, STR("done\n"));
@@ -520,19 +521,19 @@ static void test_request_gone(void)
     rounds(3);
     is_int(told, 1, "that is all");
     c = ask_held(GET("/patient"));
-    httpd_on_gone(held, on_gone_answer, &gone);
+    httpd_set_on_gone(held, on_gone_answer, &gone);
     client_hang_up(&c);
     await_told(2);
     ok(told == 2 && !held, "a client that leaves");
     c = ask_held(GET("/patient"));
-    httpd_on_gone(held, on_gone, &gone);
-    httpd_on_gone(held, NULL, NULL);
+    httpd_set_on_gone(held, on_gone, &gone);
+    httpd_set_on_gone(held, NULL, NULL);
     client_hang_up(&c);
     for (int i = 0; i < 2000 && !held->gone; i++)
-        loop_once(loop, 5);
-    stream = httpd_stream(held, 200, EVENTS, NULL, 0);
+        loop_run_once(loop, 5);
+    stream = httpd_stream_begin(held, 200, EVENTS, NULL, 0);
     ok(httpd_stream_is_gone(stream) && told == 2, "the stream of a request that is gone");
-    httpd_stream_on_gone(stream, on_gone, &gone);
+    httpd_stream_set_on_gone(stream, on_gone, &gone);
     await_told(3);
     is_int(told, 3, "is told of");
     httpd_stream_end(stream);
