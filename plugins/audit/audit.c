@@ -15,21 +15,23 @@
 #define AUDIT_VERSION "1.0"
 #define SCHEMA 1
 
-struct conf {
+struct audit_conf {
     const char *path, *sync;
     int64_t max_bytes, keep, max_event;
 };
 
 static const struct tc_option options[] = {
-    TC_OPTION(struct conf, path, NULL, TC_REQUIRED, "the log"),
-    TC_OPTION(struct conf, max_bytes, "52428800", 0, "rotate before it gets larger; 0: never"),
-    TC_OPTION(struct conf, keep, "5", 0, "how many rotated files are kept"),
-    TC_OPTION(struct conf, max_event, "65536", 0, "bytes of an event; of more, begin and end"),
-    TC_OPTION(struct conf, sync, "terminal", 0, "to disk: never, terminal (done) or always"),
+    TC_OPTION(struct audit_conf, path, NULL, TC_REQUIRED, "the log"),
+    TC_OPTION(struct audit_conf, max_bytes, "52428800", 0,
+              "rotate before it gets larger; 0: never"),
+    TC_OPTION(struct audit_conf, keep, "5", 0, "how many rotated files are kept"),
+    TC_OPTION(struct audit_conf, max_event, "65536", 0,
+              "bytes of an event; of more, begin and end"),
+    TC_OPTION(struct audit_conf, sync, "terminal", 0, "to disk: never, terminal (done) or always"),
     {0},
 };
 
-struct state {
+struct audit_state {
     struct chain chain;
     struct out record, masked;
     bool failing;      /* the failure that lasts has been told */
@@ -48,7 +50,7 @@ static double now(void)
 static void describe(void *ctx, struct out *rec, const char *event_type, const char *detail)
 {
     const struct tc_instance *inst = ctx;
-    const struct state *s = inst->state;
+    const struct audit_state *s = inst->state;
     struct out text = {0};
     char host[256] = "";
     if (strcmp(event_type, "turncast.audit.lost") == 0) {
@@ -85,7 +87,7 @@ static void mask(struct tc_instance *inst, struct out *to, const char *json, siz
 
 static void tell(struct tc_instance *inst, int rc)
 {
-    struct state *s = inst->state;
+    struct audit_state *s = inst->state;
     if (s->chain.repaired > s->told)
         tc_log(inst, TC_WARN, "%s: cut off a torn last line", s->chain.path);
     s->told = s->chain.repaired;
@@ -100,8 +102,8 @@ static void tell(struct tc_instance *inst, int rc)
 static int on_event(struct tc_turn *turn, const struct tc_event *ev)
 {
     struct tc_instance *inst = turn->inst;
-    const struct conf *conf = inst->conf;
-    struct state *s = inst->state;
+    const struct audit_conf *conf = inst->conf;
+    struct audit_state *s = inst->state;
     struct out head = {0};
     record_head(&head, turn, ev);
     mask(inst, &s->record, head.p ? head.p : "", head.len);
@@ -129,8 +131,8 @@ static int read_sync(const char *word, enum chain_sync *sync)
 
 static int init(struct tc_instance *inst)
 {
-    const struct conf *conf = inst->conf;
-    struct state *s = inst->state;
+    const struct audit_conf *conf = inst->conf;
+    struct audit_state *s = inst->state;
     s->chain = (struct chain){.path = conf->path,
                               .max_bytes = conf->max_bytes,
                               .keep = conf->keep,
@@ -158,7 +160,7 @@ static int init(struct tc_instance *inst)
 
 static void teardown(struct tc_instance *inst)
 {
-    struct state *s = inst->state;
+    struct audit_state *s = inst->state;
     if (s->lost_all > 0)
         tc_log(inst, TC_ERR, "%s: %" PRIu64 " records were lost", s->chain.path, s->lost_all);
     chain_close(&s->chain);
@@ -168,6 +170,6 @@ static void teardown(struct tc_instance *inst)
 
 TURNCAST_PLUGIN(.name = "audit", .version = AUDIT_VERSION,
                 .summary = "every event, hidden ones too, in a log whose records are chained",
-                .flags = TC_SEES_ALL, .conf_size = sizeof(struct conf),
-                .state_size = sizeof(struct state), .options = options, .init = init,
+                .flags = TC_SEES_ALL, .conf_size = sizeof(struct audit_conf),
+                .state_size = sizeof(struct audit_state), .options = options, .init = init,
                 .teardown = teardown, .sink = TC_SINK(.on_event = on_event));

@@ -10,17 +10,17 @@
 #include "question_dialog.h"
 #include "turn_view.h"
 
-struct conf {
+struct cli_conf {
     const char *mode, *color;
 };
 
 static const struct tc_option options[] = {
-    TC_OPTION(struct conf, mode, "auto", 0, "auto (rich on a terminal), lines or rich"),
-    TC_OPTION(struct conf, color, "auto", 0, "auto, always or never; auto heeds NO_COLOR"),
+    TC_OPTION(struct cli_conf, mode, "auto", 0, "auto (rich on a terminal), lines or rich"),
+    TC_OPTION(struct cli_conf, color, "auto", 0, "auto, always or never; auto heeds NO_COLOR"),
     {0},
 };
 
-struct state {
+struct cli_state {
     struct term term;
     struct ask ask;
     bool rich;
@@ -29,7 +29,7 @@ struct state {
 
 static int flush(struct tc_instance *inst)
 {
-    struct state *s = inst->state;
+    struct cli_state *s = inst->state;
     const int rc = term_flush(&s->term);
     if (rc && !s->failing)
         tc_log(inst, TC_WARN, "cannot write to stderr: %s", strerror(errno));
@@ -40,36 +40,36 @@ static int flush(struct tc_instance *inst)
 /* What is asked stays the last line. */
 static int on_idle(struct tc_instance *inst)
 {
-    struct state *s = inst->state;
+    struct cli_state *s = inst->state;
     ask_show(&s->ask, &s->term);
     return flush(inst);
 }
 
 static int on_wake(struct tc_turn *lobby)
 {
-    struct state *s = lobby->inst->state;
+    struct cli_state *s = lobby->inst->state;
     ask_wake(&s->ask, &s->term, lobby);
     return flush(lobby->inst);
 }
 
 /* The state, for a callback that may write. */
-static struct state *begin(struct tc_turn *turn)
+static struct cli_state *cli_connector_begin(struct tc_turn *turn)
 {
-    struct state *s = turn->inst->state;
+    struct cli_state *s = turn->inst->state;
     ask_hide(&s->ask, &s->term);
     return s;
 }
 
 static int on_start(struct tc_turn *turn, const struct tc_start *ev)
 {
-    struct state *s = begin(turn);
+    struct cli_state *s = cli_connector_begin(turn);
     lines_start(&s->term, ev);
     return 0;
 }
 
 static int on_narration(struct tc_turn *turn, const struct tc_narration *ev)
 {
-    struct state *s = begin(turn);
+    struct cli_state *s = cli_connector_begin(turn);
     if (s->rich)
         view_narration(turn->state, &s->term, ev);
     return 0;
@@ -77,7 +77,7 @@ static int on_narration(struct tc_turn *turn, const struct tc_narration *ev)
 
 static int on_thinking(struct tc_turn *turn, const struct tc_thinking *ev)
 {
-    struct state *s = begin(turn);
+    struct cli_state *s = cli_connector_begin(turn);
     if (s->rich)
         view_thinking(turn->state, &s->term, ev);
     return 0;
@@ -85,7 +85,7 @@ static int on_thinking(struct tc_turn *turn, const struct tc_thinking *ev)
 
 static int on_final(struct tc_turn *turn, const struct tc_final *ev)
 {
-    struct state *s = begin(turn);
+    struct cli_state *s = cli_connector_begin(turn);
     if (s->rich)
         view_final(turn->state, &s->term, ev);
     return 0;
@@ -93,7 +93,7 @@ static int on_final(struct tc_turn *turn, const struct tc_final *ev)
 
 static int on_tool_call(struct tc_turn *turn, const struct tc_tool_call *ev)
 {
-    struct state *s = begin(turn);
+    struct cli_state *s = cli_connector_begin(turn);
     if (s->rich) {
         view_tool_call(turn->state, &s->term, ev);
     } else {
@@ -105,12 +105,12 @@ static int on_tool_call(struct tc_turn *turn, const struct tc_tool_call *ev)
 
 static int on_tool_result(struct tc_turn *turn, const struct tc_tool_result *ev)
 {
-    struct state *s = begin(turn);
+    struct cli_state *s = cli_connector_begin(turn);
     if (s->rich) {
         view_tool_result(turn->state, &s->term, ev);
         return 0;
     }
-    struct call *c = view_find_call(turn->state, ev->tool_use_id);
+    struct turn_view_call *c = view_find_call(turn->state, ev->tool_use_id);
     lines_tool_result(&s->term, ev->name ? ev->name : c ? c->name : "?", ev->is_error);
     if (c)
         view_close_call(c);
@@ -119,7 +119,7 @@ static int on_tool_result(struct tc_turn *turn, const struct tc_tool_result *ev)
 
 static int on_progress(struct tc_turn *turn, const struct tc_progress *ev)
 {
-    struct state *s = begin(turn);
+    struct cli_state *s = cli_connector_begin(turn);
     lines_progress(&s->term, ev);
     if (s->rich)
         view_progress(turn->state, &s->term, ev);
@@ -134,7 +134,7 @@ static bool is_quiet(const struct tc_request *ev)
 /* What was decided beforehand is nobody's to look at, a person's question is everybody's. */
 static int on_request(struct tc_turn *turn, const struct tc_request *ev)
 {
-    struct state *s = begin(turn);
+    struct cli_state *s = cli_connector_begin(turn);
     const bool open = strcmp(ev->state, "open") == 0;
     if (!open)
         ask_forget(&s->ask, &s->term, turn, ev->request_id);
@@ -149,7 +149,7 @@ static int on_request(struct tc_turn *turn, const struct tc_request *ev)
 
 static int on_step(struct tc_turn *turn, const struct tc_step *ev)
 {
-    struct state *s = begin(turn);
+    struct cli_state *s = cli_connector_begin(turn);
     /* Beside the text, an iteration is worth a line where the agent says of how many. */
     if (!s->rich || ev->max >= 0)
         lines_step(&s->term, ev);
@@ -160,7 +160,7 @@ static int on_step(struct tc_turn *turn, const struct tc_step *ev)
 
 static int on_notice(struct tc_turn *turn, const struct tc_notice *ev)
 {
-    struct state *s = begin(turn);
+    struct cli_state *s = cli_connector_begin(turn);
     if (s->rich)
         view_notice(turn->state, &s->term, ev);
     return 0;
@@ -168,7 +168,7 @@ static int on_notice(struct tc_turn *turn, const struct tc_notice *ev)
 
 static int on_usage(struct tc_turn *turn, const struct tc_usage *ev)
 {
-    struct state *s = begin(turn);
+    struct cli_state *s = cli_connector_begin(turn);
     if (s->rich && strcmp(ev->scope, "turn") == 0)
         view_usage(turn->state, &s->term, ev);
     return 0;
@@ -176,14 +176,14 @@ static int on_usage(struct tc_turn *turn, const struct tc_usage *ev)
 
 static int on_error(struct tc_turn *turn, const struct tc_error *ev)
 {
-    struct state *s = begin(turn);
+    struct cli_state *s = cli_connector_begin(turn);
     lines_error(&s->term, ev);
     return 0;
 }
 
 static int on_done(struct tc_turn *turn, const struct tc_done *ev)
 {
-    struct state *s = begin(turn);
+    struct cli_state *s = cli_connector_begin(turn);
     ask_forget(&s->ask, &s->term, turn, NULL);
     term_break(&s->term);
     lines_done(&s->term, ev);
@@ -206,8 +206,8 @@ static int init(struct tc_instance *inst)
 {
     static const char *const modes[] = {"auto", "lines", "rich"};
     static const char *const colors[] = {"auto", "always", "never"};
-    const struct conf *conf = inst->conf;
-    struct state *s = inst->state;
+    const struct cli_conf *conf = inst->conf;
+    struct cli_state *s = inst->state;
     const int mode = choose(inst, "mode", conf->mode, modes, 3);
     const int color = choose(inst, "color", conf->color, colors, 3);
     if (mode < 0 || color < 0)
@@ -223,7 +223,7 @@ static int init(struct tc_instance *inst)
 
 static void teardown(struct tc_instance *inst)
 {
-    struct state *s = inst->state;
+    struct cli_state *s = inst->state;
     ask_fini(&s->ask, &s->term);
     term_break(&s->term);
     flush(inst);
@@ -231,7 +231,7 @@ static void teardown(struct tc_instance *inst)
 
 TURNCAST_PLUGIN(.name = "cli", .version = "1.0",
                 .summary = "a turn on stderr: progress lines, in full on a terminal",
-                .conf_size = sizeof(struct conf), .state_size = sizeof(struct state),
+                .conf_size = sizeof(struct cli_conf), .state_size = sizeof(struct cli_state),
                 .turn_size = sizeof(struct view), .options = options, .init = init,
                 .teardown = teardown,
                 .sink = TC_SINK(.on_narration = on_narration, .on_final = on_final,

@@ -93,9 +93,9 @@ static void set_question(struct ask *a, struct term *t)
     prompt_set(&a->prompt, label, false);
 }
 
-static void begin(struct ask *a, struct term *t)
+static void question_dialog_begin(struct ask *a, struct term *t)
 {
-    const struct asked *const r = a->first;
+    const struct terminal_request *const r = a->first;
     a->questions = r->questions ? json_loads(r->questions, 0, NULL) : NULL;
     a->answers = json_object();
     asked_put(r, t);
@@ -122,7 +122,7 @@ void ask_show(struct ask *a, struct term *t)
     if (!keyboard_is_ours(&a->keyboard))
         return;
     if (a->step == ASK_NEW)
-        begin(a, t);
+        question_dialog_begin(a, t);
     if (!a->keyboard.grabbed)
         keyboard_grab(&a->keyboard);
     prompt_draw(&a->prompt, t);
@@ -144,7 +144,7 @@ static void say(struct term *t, const char *text)
 static void decide(struct ask *a, struct term *t, const char *choice, const char *text)
 {
     struct tc_receipt receipt = {0};
-    struct asked *const r = a->first;
+    struct terminal_request *const r = a->first;
     const char *const name = getenv("LOGNAME");
     char *const answers =
         json_object_size(a->answers) ? json_dumps(a->answers, JSON_COMPACT) : NULL;
@@ -245,7 +245,7 @@ static void answer_question(struct ask *a, struct term *t)
     set_question(a, t);
 }
 
-static void enter(struct ask *a, struct term *t)
+static void question_dialog_enter(struct ask *a, struct term *t)
 {
     char text[sizeof a->prompt.text];
     snprintf(text, sizeof text, "%s", a->prompt.text);
@@ -285,7 +285,7 @@ static void type_text(struct ask *a, struct term *t, char key)
 {
     switch (prompt_type(&a->prompt, key)) {
     case PROMPT_ENTER:
-        enter(a, t);
+        question_dialog_enter(a, t);
         break;
     case PROMPT_ESCAPE:
         escape(a, t);
@@ -365,10 +365,10 @@ void ask_wake(struct ask *a, struct term *t, struct tc_turn *lobby)
 
 bool ask_open(struct ask *a, struct tc_turn *turn, const struct tc_request *ev)
 {
-    struct asked *const r = a->keyboard.fd >= 0 ? asked_new(turn, ev) : NULL;
+    struct terminal_request *const r = a->keyboard.fd >= 0 ? asked_new(turn, ev) : NULL;
     if (!r)
         return false;
-    struct asked **end = &a->first;
+    struct terminal_request **end = &a->first;
     while (*end)
         end = &(*end)->next;
     *end = r;
@@ -378,9 +378,9 @@ bool ask_open(struct ask *a, struct tc_turn *turn, const struct tc_request *ev)
 
 void ask_forget(struct ask *a, struct term *t, const struct tc_turn *turn, const char *id)
 {
-    const struct asked *const first = a->first;
-    for (struct asked **at = &a->first; *at;) {
-        const struct asked *const r = *at;
+    const struct terminal_request *const first = a->first;
+    for (struct terminal_request **at = &a->first; *at;) {
+        const struct terminal_request *const r = *at;
         if (r->turn == turn && (!id || strcmp(r->id, id) == 0))
             *at = r->next;
         else

@@ -22,7 +22,7 @@ enum ask_step {
 struct ask {
     struct keyboard keyboard;
     struct prompt prompt;
-    struct asked *first;
+    struct terminal_request *first;
     enum ask_step step;
     json_t *questions, *answers; /* of the first; or NULL */
     size_t question;             /* the one that is asked */

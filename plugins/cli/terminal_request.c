@@ -31,13 +31,13 @@ static bool is_asked_here(const struct tc_turn *turn, const struct tc_request *e
     return here;
 }
 
-struct asked *asked_new(struct tc_turn *turn, const struct tc_request *ev)
+struct terminal_request *asked_new(struct tc_turn *turn, const struct tc_request *ev)
 {
     const char *const ticket = is_asked_here(turn, ev) ? tc_ticket(turn, ev->request_id) : NULL;
-    struct asked *const r = ticket ? tc_alloc(turn, sizeof *r) : NULL;
+    struct terminal_request *const r = ticket ? tc_alloc(turn, sizeof *r) : NULL;
     if (!r)
         return NULL;
-    *r = (struct asked){
+    *r = (struct terminal_request){
         .turn = turn,
         .id = keep(turn, ev->request_id),
         .ticket = keep(turn, ticket),
@@ -55,7 +55,7 @@ struct asked *asked_new(struct tc_turn *turn, const struct tc_request *ev)
     return r->id && r->ticket && r->kind && r->choices ? r : NULL;
 }
 
-bool asked_offers(const struct asked *r, const char *choice)
+bool asked_offers(const struct terminal_request *r, const char *choice)
 {
     json_t *const all = json_loads(r->choices, 0, NULL);
     size_t i;
@@ -98,7 +98,7 @@ static void put_time_left(struct term *t, int64_t expires_ms)
     term_put(t, text, (unsigned)strlen(text));
 }
 
-void asked_put(const struct asked *r, struct term *t)
+void asked_put(const struct terminal_request *r, struct term *t)
 {
     term_break(t);
     term_look(t, LOOK_YELLOW);

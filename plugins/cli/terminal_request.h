@@ -10,8 +10,8 @@
 #include "terminal/terminal.h"
 
 /* All of the turn's memory. */
-struct asked {
-    struct asked *next;
+struct terminal_request {
+    struct terminal_request *next;
     struct tc_turn *turn;
     const char *id, *ticket, *kind, *choices;
     const char *tool, *preview, *subject, *args, *reason, *message, *questions; /* each or NULL */
@@ -19,10 +19,10 @@ struct asked {
 };
 
 /* NULL: it cannot be answered here, or not any more. */
-struct asked *asked_new(struct tc_turn *turn, const struct tc_request *ev);
-bool asked_offers(const struct asked *r, const char *choice);
+struct terminal_request *asked_new(struct tc_turn *turn, const struct tc_request *ev);
+bool asked_offers(const struct terminal_request *r, const char *choice);
 /* What it is about: all of it, as the agent says it, but nothing that acts on the terminal. */
-void asked_put(const struct asked *r, struct term *t);
+void asked_put(const struct terminal_request *r, struct term *t);
 /* One of its questions, with its options numbered from 1. */
 void asked_put_question(const json_t *question, struct term *t);
 /* The text of an option; NULL: there is no such one. Borrowed. */

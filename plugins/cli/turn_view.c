@@ -29,7 +29,7 @@ static bool digest_equal(const struct digest *a, const struct digest *b)
 }
 
 /* Goes on in the block, or begins it on a line of its own. */
-static void enter(struct view *v, struct term *t, enum block block)
+static void turn_view_enter(struct view *v, struct term *t, enum block block)
 {
     if (t->owner != v || v->block != block)
         view_break(v, t);
@@ -61,7 +61,7 @@ void view_narration(struct view *v, struct term *t, const struct tc_narration *e
         snprintf(v->message_id, sizeof v->message_id, "%s", id);
         v->message = (struct digest){0};
     }
-    enter(v, t, BLOCK_NARRATION);
+    turn_view_enter(v, t, BLOCK_NARRATION);
     if (!ev->meta->parent_id) {
         digest_add(&v->message, ev->text, ev->text_len);
         digest_add(&v->segment, ev->text, ev->text_len);
@@ -71,7 +71,7 @@ void view_narration(struct view *v, struct term *t, const struct tc_narration *e
 
 void view_thinking(struct view *v, struct term *t, const struct tc_thinking *ev)
 {
-    enter(v, t, BLOCK_THINKING);
+    turn_view_enter(v, t, BLOCK_THINKING);
     term_look(t, LOOK_DIM);
     term_text(t, ev->text, ev->text_len, margin(t, ev->meta, true));
     term_look(t, LOOK_PLAIN);
@@ -89,13 +89,13 @@ void view_final(struct view *v, struct term *t, const struct tc_final *ev)
     view_break(v, t);
 }
 
-struct chip {
+struct turn_view_chip {
     const char *symbol, *ascii, *look, *name, *preview;
     const char *elapsed; /* or NULL: still running */
 };
 
 /* ✓ Bash: df -h (1.2s); on a terminal it takes one line, so that it can be overwritten. */
-static void put_chip(struct term *t, const struct chip *c, const struct tc_meta *meta)
+static void put_chip(struct term *t, const struct turn_view_chip *c, const struct tc_meta *meta)
 {
     const char *edge = margin(t, meta, false);
     if (edge)
@@ -124,11 +124,12 @@ static void put_chip(struct term *t, const struct chip *c, const struct tc_meta 
 
 void view_tool_call(struct view *v, struct term *t, const struct tc_tool_call *ev)
 {
-    const struct call *c = view_open_call(v, ev);
+    const struct turn_view_call *c = view_open_call(v, ev);
     view_break(v, t);
     term_measure(t);
     v->segment = (struct digest){0};
-    put_chip(t, &(struct chip){"▶", ">", LOOK_CYAN, preview_name(c->name), c->preview, NULL},
+    put_chip(t,
+             &(struct turn_view_chip){"▶", ">", LOOK_CYAN, preview_name(c->name), c->preview, NULL},
              ev->meta);
     v->block = BLOCK_CHIP;
     snprintf(v->chip, sizeof v->chip, "%s", c->id);
@@ -155,7 +156,7 @@ static void put_failure(struct term *t, const struct tc_tool_result *ev)
 void view_tool_result(struct view *v, struct term *t, const struct tc_tool_result *ev)
 {
     char elapsed[32];
-    struct call *c = view_find_call(v, ev->tool_use_id);
+    struct turn_view_call *c = view_find_call(v, ev->tool_use_id);
     const bool in_place =
         t->cursor && t->owner == v && v->block == BLOCK_CHIP && c && strcmp(v->chip, c->id) == 0;
     if (in_place)
@@ -167,12 +168,12 @@ void view_tool_result(struct view *v, struct term *t, const struct tc_tool_resul
                                              : -1;
     preview_elapsed(elapsed, took);
     const char *name = c ? c->name : ev->name ? ev->name : "?";
-    const struct chip chip = {.symbol = ev->is_error ? "✗" : "✓",
-                              .ascii = ev->is_error ? "x" : "+",
-                              .look = ev->is_error ? LOOK_RED : LOOK_GREEN,
-                              .name = preview_name(name),
-                              .preview = c ? c->preview : "",
-                              .elapsed = elapsed};
+    const struct turn_view_chip chip = {.symbol = ev->is_error ? "✗" : "✓",
+                                        .ascii = ev->is_error ? "x" : "+",
+                                        .look = ev->is_error ? LOOK_RED : LOOK_GREEN,
+                                        .name = preview_name(name),
+                                        .preview = c ? c->preview : "",
+                                        .elapsed = elapsed};
     put_chip(t, &chip, ev->meta);
     term_newline(t);
     if (ev->is_error)

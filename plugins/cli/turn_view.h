@@ -20,7 +20,7 @@ struct digest {
 };
 
 /* A tool call without its result. */
-struct call {
+struct turn_view_call {
     char id[96]; /* "": free; a longer one is shortened */
     char name[96];
     char preview[PREVIEW_SIZE];
@@ -36,7 +36,7 @@ struct view {
     struct digest segment; /* narration since the last tool call */
     char chip[96];         /* id of the call whose unfinished line the cursor is in */
     uint64_t calls;
-    struct call open[64];
+    struct turn_view_call open[64];
 };
 
 /* Rich rendering: each writes to the terminal what the event shows. */
@@ -54,8 +54,8 @@ void view_usage(struct view *v, struct term *t, const struct tc_usage *ev);
 void view_break(struct view *v, struct term *t);
 
 /* Remembers a call, and finds it again for its result; NULL: not known. In every mode. */
-struct call *view_open_call(struct view *v, const struct tc_tool_call *ev);
-struct call *view_find_call(struct view *v, const char *tool_use_id);
-void view_close_call(struct call *c);
+struct turn_view_call *view_open_call(struct view *v, const struct tc_tool_call *ev);
+struct turn_view_call *view_find_call(struct view *v, const char *tool_use_id);
+void view_close_call(struct turn_view_call *c);
 
 #endif

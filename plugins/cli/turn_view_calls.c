@@ -7,9 +7,9 @@
 #include "turn_view.h"
 
 /* A free place, else that of the oldest call. */
-static struct call *place(struct view *v)
+static struct turn_view_call *place(struct view *v)
 {
-    struct call *oldest = &v->open[0];
+    struct turn_view_call *oldest = &v->open[0];
     for (size_t i = 0; i < sizeof v->open / sizeof *v->open; i++) {
         if (!v->open[i].id[0])
             return &v->open[i];
@@ -19,17 +19,17 @@ static struct call *place(struct view *v)
     return oldest;
 }
 
-struct call *view_open_call(struct view *v, const struct tc_tool_call *ev)
+struct turn_view_call *view_open_call(struct view *v, const struct tc_tool_call *ev)
 {
-    struct call *c = place(v);
-    *c = (struct call){.ts = ev->meta->ts, .order = ++v->calls};
+    struct turn_view_call *c = place(v);
+    *c = (struct turn_view_call){.ts = ev->meta->ts, .order = ++v->calls};
     snprintf(c->id, sizeof c->id, "%s", ev->tool_use_id);
     snprintf(c->name, sizeof c->name, "%s", ev->name);
     preview_args(c->preview, ev->name, ev->args, ev->args_len);
     return c;
 }
 
-struct call *view_find_call(struct view *v, const char *tool_use_id)
+struct turn_view_call *view_find_call(struct view *v, const char *tool_use_id)
 {
     for (size_t i = 0; i < sizeof v->open / sizeof *v->open; i++)
         if (v->open[i].id[0] && strncmp(v->open[i].id, tool_use_id, sizeof v->open[i].id - 1) == 0)
@@ -37,7 +37,7 @@ struct call *view_find_call(struct view *v, const char *tool_use_id)
     return NULL;
 }
 
-void view_close_call(struct call *c)
+void view_close_call(struct turn_view_call *c)
 {
     c->id[0] = '\0';
 }

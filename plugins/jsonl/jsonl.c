@@ -9,21 +9,22 @@
 
 #include <turncast/plugin.h>
 
-struct conf {
+struct jsonl_conf {
     const char *path;
     const char *format, *protocol;
     bool sse;
 };
 
 static const struct tc_option options[] = {
-    TC_OPTION(struct conf, path, NULL, 0, "file to append to; stdout when not given"),
-    TC_OPTION(struct conf, format, NULL, 0, "another system's format; canonical when not given"),
-    TC_OPTION(struct conf, protocol, NULL, 0, "version of that format"),
-    TC_OPTION(struct conf, sse, "false", 0, "server-sent events instead of lines"),
+    TC_OPTION(struct jsonl_conf, path, NULL, 0, "file to append to; stdout when not given"),
+    TC_OPTION(struct jsonl_conf, format, NULL, 0,
+              "another system's format; canonical when not given"),
+    TC_OPTION(struct jsonl_conf, protocol, NULL, 0, "version of that format"),
+    TC_OPTION(struct jsonl_conf, sse, "false", 0, "server-sent events instead of lines"),
     {0},
 };
 
-struct state {
+struct jsonl_state {
     int fd;
     bool torn;     /* the last write stopped inside a line */
     bool gone;     /* who read stdout has stopped: nothing is written any more */
@@ -53,8 +54,8 @@ static size_t write_all(int fd, const char *p, size_t n)
  * over, so that a full disk gives two lines in the log and not one per event. */
 static int report_lost(struct tc_instance *inst, const char *p, size_t n)
 {
-    struct state *s = inst->state;
-    const struct conf *conf = inst->conf;
+    struct jsonl_state *s = inst->state;
+    const struct jsonl_conf *conf = inst->conf;
     if (errno == EPIPE && !conf->path) {
         /* As with head(1): no failure, but an end. */
         tc_log(inst, TC_INFO, "nobody reads stdout any more");
@@ -71,7 +72,7 @@ static int report_lost(struct tc_instance *inst, const char *p, size_t n)
 
 static int put(struct tc_instance *inst, const char *p, size_t n)
 {
-    struct state *s = inst->state;
+    struct jsonl_state *s = inst->state;
     if (s->gone)
         return 0;
     if (s->torn && write_all(s->fd, "\n", 1) != 1)
@@ -90,7 +91,7 @@ static int put(struct tc_instance *inst, const char *p, size_t n)
 
 static int flush(struct tc_instance *inst)
 {
-    struct state *s = inst->state;
+    struct jsonl_state *s = inst->state;
     const size_t n = s->len;
     s->len = 0;
     return n > 0 ? put(inst, s->buf, n) : 0;
@@ -99,7 +100,7 @@ static int flush(struct tc_instance *inst)
 /* Holds what fits and writes the rest as it comes. */
 static int hold(struct tc_instance *inst, const char *p, size_t n)
 {
-    struct state *s = inst->state;
+    struct jsonl_state *s = inst->state;
     const int rc = n > sizeof s->buf - s->len ? flush(inst) : 0;
     if (n > sizeof s->buf && put(inst, p, n)) {
         s->lost += p[n - 1] != '\n'; /* its newline comes alone, and is not missed */
@@ -115,7 +116,7 @@ static int hold(struct tc_instance *inst, const char *p, size_t n)
 /* As canonical lines, or as the host writes the event in the format that is asked for. */
 static int hold_event(struct tc_turn *turn, const struct tc_event *ev)
 {
-    const struct conf *conf = turn->inst->conf;
+    const struct jsonl_conf *conf = turn->inst->conf;
     size_t len;
     if (!conf->format && !conf->sse) {
         const int rc = hold(turn->inst, ev->line, ev->line_len);
@@ -136,8 +137,8 @@ static int on_event(struct tc_turn *turn, const struct tc_event *ev)
 
 static int init(struct tc_instance *inst)
 {
-    struct state *s = inst->state;
-    const struct conf *conf = inst->conf;
+    struct jsonl_state *s = inst->state;
+    const struct jsonl_conf *conf = inst->conf;
     s->fd = STDOUT_FILENO;
     if (conf->format && !tc_has_format(inst, conf->format)) {
         tc_log(inst, TC_ERR, "there is no format \"%s\"", conf->format);
@@ -153,7 +154,7 @@ static int init(struct tc_instance *inst)
 
 static void teardown(struct tc_instance *inst)
 {
-    struct state *s = inst->state;
+    struct jsonl_state *s = inst->state;
     flush(inst);
     if (s->lost > 0)
         tc_log(inst, TC_ERR, "%" PRIu64 " events were lost", s->lost);
@@ -163,6 +164,6 @@ static void teardown(struct tc_instance *inst)
 
 TURNCAST_PLUGIN(.name = "jsonl", .version = "1.0",
                 .summary = "every event as a canonical JSON line, to stdout or a file",
-                .flags = TC_SEES_ALL, .conf_size = sizeof(struct conf),
-                .state_size = sizeof(struct state), .options = options, .init = init,
+                .flags = TC_SEES_ALL, .conf_size = sizeof(struct jsonl_conf),
+                .state_size = sizeof(struct jsonl_state), .options = options, .init = init,
                 .teardown = teardown, .sink = TC_SINK(.on_event = on_event, .on_idle = flush));

@@ -28,10 +28,10 @@ json_t *answer_data(const struct tc_reply *r)
 
 int answer_repeat(struct tc_turn *turn, json_t *body, json_t *data)
 {
-    const struct call how = {.tag = call_tag(turn, "post", data),
-                             .lane = route_of(turn)->lane,
-                             .priority = TC_P_FINAL,
-                             .flags = TC_DURABLE};
+    const struct slack_call how = {.tag = call_tag(turn, "post", data),
+                                   .lane = route_of(turn)->lane,
+                                   .priority = TC_P_FINAL,
+                                   .flags = TC_DURABLE};
     return call_json(turn, POST_MESSAGE, body, &how);
 }
 
@@ -61,7 +61,7 @@ int answer_post(struct tc_turn *turn, const char *markdown, uint32_t flags)
 
 int answer_send(struct tc_turn *turn, const char *markdown, uint32_t flags)
 {
-    const struct conf *conf = turn->inst->conf;
+    const struct slack_conf *conf = turn->inst->conf;
     const size_t most = strcmp(conf->overflow, "file") == 0 ? 1 : PARTS_MAX;
     size_t count = 0;
     message_pieces(turn, markdown, flags, &count);
@@ -78,11 +78,11 @@ static void tell_loss(struct tc_turn *turn, const char *reason)
                                  "\xe2\x9a\xa0 An answer could not be delivered here: %s. "
                                  "It is kept: `turncast dead list`",
                                  text_label(turn, reason, 200));
-    const struct call how = {.tag = "loss",
-                             .lane = at->lane,
-                             .priority = TC_P_NOTICE,
-                             .flags = TC_IDEMPOTENT,
-                             .max_age_ms = LOSS_AGE_MS};
+    const struct slack_call how = {.tag = "loss",
+                                   .lane = at->lane,
+                                   .priority = TC_P_NOTICE,
+                                   .flags = TC_IDEMPOTENT,
+                                   .max_age_ms = LOSS_AGE_MS};
     if (text)
         call_json(turn, POST_MESSAGE,
                   json_pack("{s:s, s:s*, s:s}", "channel", at->channel, "thread_ts", at->thread,
@@ -102,7 +102,7 @@ void answer_lost(struct tc_turn *turn, const struct fault *f, const struct tc_ve
 }
 
 /* Payload: what was asked is changed so that it is taken; NULL: there is no other form. */
-static json_t *plainer(json_t *body)
+static json_t *answer_plainer(json_t *body)
 {
     if (json_object_del(body, "blocks") == 0)
         return json_incref(body);
@@ -117,7 +117,7 @@ int answer_on_post(struct tc_turn *turn, const struct tc_reply *r, struct tc_ver
     if (f.kind == FAULT_DOUBT) {
         find_message(turn, body, data, v);
     } else if (f.kind == FAULT_PAYLOAD || f.kind == FAULT_OTHER) {
-        json_auto_t *other = plainer(body);
+        json_auto_t *other = answer_plainer(body);
         if (other)
             fault_replaced(v, answer_repeat(turn, json_incref(other), json_incref(data)), f.error);
     }
@@ -134,7 +134,7 @@ static int stop_with(struct tc_turn *turn, const char *text, size_t len, const c
     const bool busy = cast->stream.busy;
     json_t *body = stream_end_body(turn, rest);
     json_object_set_new(body, "metadata", message_mark(turn, 0));
-    const struct call how = {
+    const struct slack_call how = {
         .tag = call_tag(turn, "stop", json_pack("{s:b, s:s%}", "busy", busy, "text", text, len)),
         .lane = cast->route.lane,
         .priority = TC_P_FINAL,
@@ -145,7 +145,7 @@ static int stop_with(struct tc_turn *turn, const char *text, size_t len, const c
 
 bool answer_end_stream(struct tc_turn *turn, const char *markdown, const char *rest)
 {
-    const struct conf *conf = turn->inst->conf;
+    const struct slack_conf *conf = turn->inst->conf;
     const size_t most = strcmp(conf->overflow, "file") == 0 ? 0 : PARTS_MAX;
     const size_t len = strlen(markdown);
     size_t count = 0;

@@ -10,7 +10,7 @@ static bool is_there(const struct asked_place *p, const char *channel, const cha
     return p->ticket[0] && strcmp(p->channel, channel) == 0 && strcmp(p->thread, thread) == 0;
 }
 
-void asked_note(struct asked *a, const struct asked_place *place)
+void asked_note(struct slack_asked *a, const struct asked_place *place)
 {
     for (size_t i = 0; i < ASKED_MAX; i++)
         if (is_there(&a->list[i], place->channel, place->thread) &&
@@ -19,14 +19,14 @@ void asked_note(struct asked *a, const struct asked_place *place)
     a->list[a->next++ % ASKED_MAX] = *place;
 }
 
-void asked_end(struct asked *a, const char *ticket)
+void asked_end(struct slack_asked *a, const char *ticket)
 {
     for (size_t i = 0; i < ASKED_MAX; i++)
         if (strcmp(a->list[i].ticket, ticket) == 0)
             a->list[i].open = false;
 }
 
-bool asked_find(const struct asked *a, const char *channel, const char *thread,
+bool asked_find(const struct slack_asked *a, const char *channel, const char *thread,
                 const struct asked_place **one, size_t *open)
 {
     bool any = false;

@@ -17,18 +17,18 @@ struct asked_place {
     bool open;
 };
 
-struct asked {
+struct slack_asked {
     struct asked_place list[ASKED_MAX];
     unsigned next;
     char reply[32]; /* the message that was taken as a reply last: it may come twice */
 };
 
 /* One that the same ticket has there already is left as it is. */
-void asked_note(struct asked *a, const struct asked_place *place);
+void asked_note(struct slack_asked *a, const struct asked_place *place);
 /* It is decided. */
-void asked_end(struct asked *a, const char *ticket);
+void asked_end(struct slack_asked *a, const char *ticket);
 /* Whether anything was asked in that thread. In *open how many still are, in *one one of them. */
-bool asked_find(const struct asked *a, const char *channel, const char *thread,
+bool asked_find(const struct slack_asked *a, const char *channel, const char *thread,
                 const struct asked_place **one, size_t *open);
 
 #endif

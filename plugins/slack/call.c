@@ -61,7 +61,7 @@ static const struct {
 
 static const char *url_of(struct tc_turn *turn, enum method m, const char *query)
 {
-    const struct conf *conf = turn->inst->conf;
+    const struct slack_conf *conf = turn->inst->conf;
     const size_t n = strlen(conf->api_base);
     const char *slash = n > 0 && conf->api_base[n - 1] == '/' ? "" : "/";
     return tc_sprint(turn, "{option:api_base}%s%s%s%s", slash, methods[m].name, query ? "?" : "",
@@ -78,15 +78,15 @@ size_t call_origin(const char *url)
 
 const char *call_own(struct tc_turn *turn, const char *url)
 {
-    const struct conf *conf = turn->inst->conf;
+    const struct slack_conf *conf = turn->inst->conf;
     const size_t n = call_origin(url);
     const bool own =
         n > 0 && n == call_origin(conf->api_base) && strncmp(url, conf->api_base, n) == 0;
     return own ? tc_sprint(turn, "{origin:api_base}%s", url + n) : NULL;
 }
 
-static int send(struct tc_turn *turn, enum method m, const char *query, const char *body,
-                const struct call *how)
+static int call_send(struct tc_turn *turn, enum method m, const char *query, const char *body,
+                     const struct slack_call *how)
 {
     static const struct tc_header bot[] = {{"Authorization", "Bearer {option:bot_token}"}};
     static const struct tc_header app[] = {{"Authorization", "Bearer {option:app_token}"}};
@@ -101,15 +101,15 @@ static int send(struct tc_turn *turn, enum method m, const char *query, const ch
                                  .delay_ms = how->delay_ms, .tag = how->tag));
 }
 
-int call_json(struct tc_turn *turn, enum method m, json_t *body, const struct call *how)
+int call_json(struct tc_turn *turn, enum method m, json_t *body, const struct slack_call *how)
 {
     const char *text = call_dump(turn, body);
-    return text ? send(turn, m, NULL, text, how) : -1;
+    return text ? call_send(turn, m, NULL, text, how) : -1;
 }
 
-int call_get(struct tc_turn *turn, enum method m, const char *query, const struct call *how)
+int call_get(struct tc_turn *turn, enum method m, const char *query, const struct slack_call *how)
 {
-    return query ? send(turn, m, query, NULL, how) : -1;
+    return query ? call_send(turn, m, query, NULL, how) : -1;
 }
 
 const char *call_dump(struct tc_turn *turn, json_t *value)

@@ -30,7 +30,7 @@ enum method {
 extern const struct tc_rate call_rates[];
 
 /* How a call differs from the plain one. */
-struct call {
+struct slack_call {
     const char *tag; /* a word of the table in slack.c, then a blank and data of its own */
     const char *lane;
     enum tc_priority priority;
@@ -40,9 +40,9 @@ struct call {
 };
 
 /* Sends a JSON body, which it takes over; as tc_http. */
-int call_json(struct tc_turn *turn, enum method m, json_t *body, const struct call *how);
+int call_json(struct tc_turn *turn, enum method m, json_t *body, const struct slack_call *how);
 /* A method that reads: the query is written already. */
-int call_get(struct tc_turn *turn, enum method m, const char *query, const struct call *how);
+int call_get(struct tc_turn *turn, enum method m, const char *query, const struct slack_call *how);
 /* A tag: the word and the object as compact text; takes the object over. Of the callback. */
 const char *call_tag(struct tc_turn *turn, const char *word, json_t *data);
 /* Compact text of a value, which it takes over. Of the callback. NULL: no memory. */

@@ -13,7 +13,7 @@
 
 #define TOLD_MAX_AGE_MS 60000
 
-static const char *text_at(const json_t *json, const char *key)
+static const char *decide_text_at(const json_t *json, const char *key)
 {
     const char *text = json_string_value(json_object_get(json, key));
     return text ? text : "";
@@ -32,10 +32,10 @@ struct person {
 static void whisper(struct tc_turn *lobby, const struct person *p, const char *markdown)
 {
     const char *text = text_mrkdwn(lobby, markdown, strlen(markdown), 0, 3000);
-    const struct call how = {.tag = "whisper",
-                             .lane = tc_sprint(lobby, "whisper:%s", p->user),
-                             .priority = TC_P_REQUEST,
-                             .max_age_ms = TOLD_MAX_AGE_MS};
+    const struct slack_call how = {.tag = "whisper",
+                                   .lane = tc_sprint(lobby, "whisper:%s", p->user),
+                                   .priority = TC_P_REQUEST,
+                                   .max_age_ms = TOLD_MAX_AGE_MS};
     call_json(lobby, POST_EPHEMERAL,
               json_pack("{s:s, s:s, s:s, s:s*}", "channel", p->channel, "user", p->user, "text",
                         text, "thread_ts", or_null(p->thread)),
@@ -68,12 +68,12 @@ static struct person who_pressed(const json_t *payload)
 {
     const json_t *user = json_object_get(payload, "user");
     const json_t *container = json_object_get(payload, "container");
-    const char *channel = text_at(json_object_get(payload, "channel"), "id");
-    const char *name = text_at(user, "name");
-    return (struct person){.user = text_at(user, "id"),
-                           .name = *name ? name : text_at(user, "username"),
-                           .channel = *channel ? channel : text_at(container, "channel_id"),
-                           .thread = text_at(container, "thread_ts")};
+    const char *channel = decide_text_at(json_object_get(payload, "channel"), "id");
+    const char *name = decide_text_at(user, "name");
+    return (struct person){.user = decide_text_at(user, "id"),
+                           .name = *name ? name : decide_text_at(user, "username"),
+                           .channel = *channel ? channel : decide_text_at(container, "channel_id"),
+                           .thread = decide_text_at(container, "thread_ts")};
 }
 
 static void press(struct tc_turn *lobby, const struct person *p, const char *ticket,
@@ -98,10 +98,10 @@ static void press(struct tc_turn *lobby, const struct person *p, const char *tic
 bool decide_press(struct tc_turn *lobby, const json_t *payload, const json_t *action)
 {
     const struct person p = who_pressed(payload);
-    const char *id = text_at(action, "action_id");
+    const char *id = decide_text_at(action, "action_id");
     char ticket[64], choice[64];
     if (strncmp(id, FORM_CHOOSE, strlen(FORM_CHOOSE)) != 0 ||
-        !form_read_choice(text_at(action, "value"), ticket, choice) ||
+        !form_read_choice(decide_text_at(action, "value"), ticket, choice) ||
         strcmp(id + strlen(FORM_CHOOSE), choice) != 0 || !*p.user || !*p.channel)
         return false;
     press(lobby, &p, ticket, choice, payload);
@@ -121,13 +121,13 @@ static const char *after_word(const char *text, const char *word)
 
 bool decide_reply(struct tc_turn *lobby, const json_t *message)
 {
-    struct asked *asked = &state_of(lobby)->asked;
-    const char *text = text_at(message, "text"), *ts = text_at(message, "ts");
+    struct slack_asked *asked = &state_of(lobby)->asked;
+    const char *text = decide_text_at(message, "text"), *ts = decide_text_at(message, "ts");
     const char *answer = after_word(text, "answer"), *why = after_word(text, "deny");
-    struct person p = {.user = text_at(message, "user"),
+    struct person p = {.user = decide_text_at(message, "user"),
                        .name = "",
-                       .channel = text_at(message, "channel"),
-                       .thread = text_at(message, "thread")};
+                       .channel = decide_text_at(message, "channel"),
+                       .thread = decide_text_at(message, "thread")};
     const struct asked_place *one;
     size_t open;
     if ((!answer && !why) || !asked_find(asked, p.channel, p.thread, &one, &open))

@@ -27,7 +27,7 @@ static char reference(const char *p, size_t *len)
     return '\0';
 }
 
-static char *put(char *out, struct piece piece)
+static char *entity_put(char *out, struct piece piece)
 {
     for (size_t i = 0, len; i < piece.len; i++) {
         const char c = reference(piece.p + i, &len);
@@ -60,15 +60,15 @@ static struct piece without_scheme(struct piece url)
 static char *put_link(char *out, struct piece url, struct piece label)
 {
     if (label.len == 0 || equal(url, label) || equal(without_scheme(url), label))
-        return put(out, without_scheme(url));
+        return entity_put(out, without_scheme(url));
     char copy[512];
     if (url.len >= sizeof copy)
-        return put(out, label);
+        return entity_put(out, label);
     memcpy(copy, url.p, url.len); /* the label is written over it */
-    out = put(out, label);
+    out = entity_put(out, label);
     *out++ = ' ';
     *out++ = '(';
-    out = put(out, (struct piece){copy, url.len});
+    out = entity_put(out, (struct piece){copy, url.len});
     *out++ = ')';
     return out;
 }
@@ -87,12 +87,12 @@ static char *put_entity(char *out, struct piece in, const char *self)
     if (kind == '@' && is_self(target, self))
         return out;
     if (label.len > 0 && (kind == '!' || *label.p == '@' || *label.p == '#'))
-        return put(out, label);
+        return entity_put(out, label);
     *out++ = kind == '#' ? '#' : '@';
-    return put(out, label.len > 0 ? label : target);
+    return entity_put(out, label.len > 0 ? label : target);
 }
 
-static const char *skip_blanks(const char *p)
+static const char *entity_skip_blanks(const char *p)
 {
     while (isspace((unsigned char)*p))
         p++;
@@ -101,7 +101,7 @@ static const char *skip_blanks(const char *p)
 
 static void trim(char *text, size_t len)
 {
-    const char *start = skip_blanks(text);
+    const char *start = entity_skip_blanks(text);
     while (len > (size_t)(start - text) && isspace((unsigned char)text[len - 1]))
         len--;
     memmove(text, start, len - (size_t)(start - text));

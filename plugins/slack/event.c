@@ -10,7 +10,7 @@
 #include "route.h"
 #include "slack.h"
 
-static const char *text_at(const json_t *json, const char *key)
+static const char *event_text_at(const json_t *json, const char *key)
 {
     return json_string_value(json_object_get(json, key));
 }
@@ -32,9 +32,9 @@ static void cancel(struct tc_turn *lobby, const char *turn, const char *user, co
 static void session_stopped(struct tc_turn *lobby, const json_t *payload)
 {
     const json_t *event = json_object_get(payload, "event");
-    const char *id = text_at(payload, "event_id");
-    const char *channel = text_at(event, "channel"), *thread = text_at(event, "thread_ts"),
-               *user = text_at(event, "user");
+    const char *id = event_text_at(payload, "event_id");
+    const char *channel = event_text_at(event, "channel"),
+               *thread = event_text_at(event, "thread_ts"), *user = event_text_at(event, "user");
     /* A second stop kills the turn: it must not be the same one. */
     if (!channel || !thread || !user || (id && fetch_seen(lobby, id)))
         return;
@@ -47,7 +47,7 @@ enum event_taken event_take(struct tc_turn *lobby, const json_t *payload,
                             const struct event_source *source)
 {
     const json_t *event = json_object_get(payload, "event");
-    const char *outer = text_at(payload, "type"), *type = text_at(event, "type");
+    const char *outer = event_text_at(payload, "type"), *type = event_text_at(event, "type");
     if (outer && strcmp(outer, "app_rate_limited") == 0)
         tc_log(lobby->inst, TC_WARN, "Slack holds events back: too many in an hour");
     if (!type)
@@ -63,7 +63,7 @@ enum event_taken event_take(struct tc_turn *lobby, const json_t *payload,
 static void press_stop(struct tc_turn *lobby, const json_t *action, const char *turn,
                        const struct route *at)
 {
-    const char *when = text_at(action, "action_ts");
+    const char *when = event_text_at(action, "action_ts");
     const char *key = when ? tc_sprint(lobby, "stop:%s:%s", when, at->user) : NULL;
     if (!key || !fetch_seen(lobby, key))
         cancel(lobby, turn, at->user, at->channel, at->thread);
@@ -84,17 +84,17 @@ static void tell_forged(struct tc_turn *lobby, const char *user)
 void event_take_action(struct tc_turn *lobby, const json_t *payload)
 {
     const json_t *container = json_object_get(payload, "container");
-    const char *type = text_at(payload, "type"),
-               *user = text_at(json_object_get(payload, "user"), "id"),
-               *channel = text_at(json_object_get(payload, "channel"), "id"),
-               *thread = text_at(container, "thread_ts");
+    const char *type = event_text_at(payload, "type"),
+               *user = event_text_at(json_object_get(payload, "user"), "id"),
+               *channel = event_text_at(json_object_get(payload, "channel"), "id"),
+               *thread = event_text_at(container, "thread_ts");
     size_t i;
     const json_t *action;
     if (!type || strcmp(type, "block_actions") != 0 || !user)
         return;
     json_array_foreach(json_object_get(payload, "actions"), i, action)
     {
-        const char *id = text_at(action, "action_id"), *turn = text_at(action, "value");
+        const char *id = event_text_at(action, "action_id"), *turn = event_text_at(action, "value");
         if (id && turn && strcmp(id, "turncast_stop") == 0)
             press_stop(lobby, action, turn, &(struct route){channel, thread, .user = user});
         else if (!decide_press(lobby, payload, action))

@@ -102,7 +102,7 @@ static enum fault_kind kind_of_outcome(const struct tc_reply *reply)
 
 struct fault fault_read(struct tc_turn *turn, const struct tc_reply *reply)
 {
-    struct state *s = state_of(turn);
+    struct slack_state *s = state_of(turn);
     struct fault f = {kind_of_outcome(reply), reply->error ? reply->error : "", NULL};
     if (reply->outcome != TC_OK && reply->outcome != TC_REJECTED)
         return f;
@@ -141,7 +141,7 @@ void fault_replaced(struct tc_verdict *v, int failed, const char *reason)
 
 const char *fault_refusal(struct tc_turn *turn, const struct fault *f, const char *token)
 {
-    struct state *s = state_of(turn);
+    struct slack_state *s = state_of(turn);
     snprintf(s->refusal, sizeof s->refusal, "%s refused by the service (%s)", token, f->error);
     return s->refusal;
 }
@@ -149,7 +149,7 @@ const char *fault_refusal(struct tc_turn *turn, const struct fault *f, const cha
 /* Until the operator has changed something nothing can be done; but what waits is kept. */
 static void lock_out(struct tc_turn *turn, const struct fault *f, struct tc_verdict *v)
 {
-    struct state *s = state_of(turn);
+    struct slack_state *s = state_of(turn);
     const char *needed = json_string_value(json_object_get(f->json, "needed"));
     if (!s->locked_out)
         tc_log(turn->inst, TC_ERR,

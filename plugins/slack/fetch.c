@@ -13,7 +13,7 @@
 #define SIZE_MAX_BYTES (20 << 20)
 #define FETCH_TIMEOUT_MS 60000
 
-static const char *text_at(const json_t *json, const char *key)
+static const char *fetch_text_at(const json_t *json, const char *key)
 {
     const char *text = json_string_value(json_object_get(json, key));
     return text ? text : "";
@@ -51,7 +51,7 @@ static void note_recent(struct tc_turn *lobby, const char *key)
     snprintf(r->keys[r->next++ % RECENT_MAX], sizeof r->keys[0], "%s", key);
 }
 
-static bool is_recent(struct tc_turn *lobby, const char *key)
+static bool fetch_is_recent(struct tc_turn *lobby, const char *key)
 {
     const struct recent *r = &state_of(lobby)->recent;
     for (size_t i = 0; i < RECENT_MAX; i++)
@@ -60,11 +60,11 @@ static bool is_recent(struct tc_turn *lobby, const char *key)
     return false;
 }
 
-static struct fetch *find(struct tc_turn *lobby, const char *key)
+static struct fetch *fetch_find(struct tc_turn *lobby, const char *key)
 {
     struct fetch *list = state_of(lobby)->fetches;
     for (size_t i = 0; i < FETCH_MAX; i++)
-        if (key ? list[i].message && strcmp(text_at(list[i].message, "also"), key) == 0
+        if (key ? list[i].message && strcmp(fetch_text_at(list[i].message, "also"), key) == 0
                 : !list[i].message)
             return &list[i];
     return NULL;
@@ -82,10 +82,10 @@ static void add_source(struct fetch *f, const struct event_source *source)
 /* The agent reads why a file is missing. */
 static void skip(struct fetch *f, const json_t *file, const char *why)
 {
-    const char *text = text_at(f->message, "text");
+    const char *text = fetch_text_at(f->message, "text");
     json_object_set_new(f->message, "text",
                         json_sprintf("%s%s[file \"%s\" is missing: %s]", text, *text ? "\n\n" : "",
-                                     text_at(file, "name"), why));
+                                     fetch_text_at(file, "name"), why));
 }
 
 static void finish(struct tc_turn *lobby, struct fetch *f)
@@ -94,19 +94,19 @@ static void finish(struct tc_turn *lobby, struct fetch *f)
     f->message = NULL;
     if (inbound_submit(lobby, message) != EVENT_TAKEN)
         return;
-    note_recent(lobby, text_at(message, "also"));
+    note_recent(lobby, fetch_text_at(message, "also"));
     for (size_t i = 0; i < f->count; i++)
         socket_acknowledge(lobby, f->sources[i].socket, f->sources[i].envelope);
 }
 
-static int send(struct tc_turn *lobby, const struct fetch *f, const char *url)
+static int fetch_send(struct tc_turn *lobby, const struct fetch *f, const char *url)
 {
     static const struct tc_header bot[] = {{"Authorization", "Bearer {option:bot_token}"}};
     return tc_http(lobby,
                    TC_HTTP(.method = "GET", .url = url, .headers = bot, .header_count = 1,
                            .priority = TC_P_REQUEST, .flags = TC_IDEMPOTENT | TC_SAVE,
                            .timeout_ms = FETCH_TIMEOUT_MS, .max_age_ms = FETCH_TIMEOUT_MS,
-                           .tag = tc_sprint(lobby, "fetch %s", text_at(f->message, "also"))));
+                           .tag = tc_sprint(lobby, "fetch %s", fetch_text_at(f->message, "also"))));
 }
 
 /* Asks for the next file that can be had, or hands the message over. */
@@ -115,14 +115,14 @@ static void go_on(struct tc_turn *lobby, struct fetch *f)
     const json_t *files = json_object_get(f->message, "files");
     for (; f->next < json_array_size(files); f->next++) {
         const json_t *file = json_array_get(files, f->next);
-        const char *url = trusted(lobby, text_at(file, "url"));
+        const char *url = trusted(lobby, fetch_text_at(file, "url"));
         if (f->next >= FETCH_FILES)
             skip(f, file, "too many files");
         else if (json_integer_value(json_object_get(file, "size")) > SIZE_MAX_BYTES)
             skip(f, file, "too large");
         else if (!url)
             skip(f, file, "it is not kept by Slack");
-        else if (send(lobby, f, url))
+        else if (fetch_send(lobby, f, url))
             skip(f, file, "it cannot be asked for");
         else
             return;
@@ -132,7 +132,7 @@ static void go_on(struct tc_turn *lobby, struct fetch *f)
 
 bool fetch_seen(struct tc_turn *lobby, const char *key)
 {
-    const bool seen = is_recent(lobby, key);
+    const bool seen = fetch_is_recent(lobby, key);
     if (!seen)
         note_recent(lobby, key);
     return seen;
@@ -141,21 +141,21 @@ bool fetch_seen(struct tc_turn *lobby, const char *key)
 enum event_taken fetch_begin(struct tc_turn *lobby, json_t *message,
                              const struct event_source *source)
 {
-    const char *key = text_at(message, "also");
-    if (is_recent(lobby, key))
+    const char *key = fetch_text_at(message, "also");
+    if (fetch_is_recent(lobby, key))
         return EVENT_TAKEN;
-    struct fetch *f = find(lobby, key);
+    struct fetch *f = fetch_find(lobby, key);
     if (f) {
         add_source(f, source);
         return EVENT_PENDING;
     }
-    f = find(lobby, NULL);
+    f = fetch_find(lobby, NULL);
     if (!f)
         return EVENT_NOT_KEPT;
     *f = (struct fetch){.message = json_incref(message)};
     add_source(f, source);
     go_on(lobby, f);
-    return !source->socket && is_recent(lobby, key) ? EVENT_TAKEN : EVENT_PENDING;
+    return !source->socket && fetch_is_recent(lobby, key) ? EVENT_TAKEN : EVENT_PENDING;
 }
 
 /* Without the scope files:read Slack answers with its page to sign in, and 200. */
@@ -174,18 +174,18 @@ static bool is_sign_in_page(const char *path, const char *type)
 int fetch_on_file(struct tc_turn *lobby, const struct tc_reply *r, struct tc_verdict *v)
 {
     const char *key = strchr(r->tag, ' ');
-    struct fetch *f = key ? find(lobby, key + 1) : NULL;
+    struct fetch *f = key ? fetch_find(lobby, key + 1) : NULL;
     if (v->next == TC_NEXT_AGAIN || !f)
         return 0;
     const json_t *file = json_array_get(json_object_get(f->message, "files"), f->next);
     if (r->outcome != TC_OK || !r->path) {
         skip(f, file, "it could not be fetched");
-    } else if (is_sign_in_page(r->path, text_at(file, "type"))) {
+    } else if (is_sign_in_page(r->path, fetch_text_at(file, "type"))) {
         skip(f, file, "the app may not read files");
     } else {
         json_array_append_new(json_object_get(f->message, "paths"), json_string(r->path));
         json_array_append_new(json_object_get(f->message, "names"),
-                              json_string(text_at(file, "name")));
+                              json_string(fetch_text_at(file, "name")));
     }
     f->next++;
     go_on(lobby, f);

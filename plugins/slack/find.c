@@ -17,18 +17,19 @@
 #define DOUBTS_MAX 300 /* of one message: with their back-off a day */
 #define PAGES_MAX 20
 
-struct place {
+struct find_place {
     const char *channel, *thread;
 };
 
 /* A question may stand elsewhere than its turn. */
-static struct place place_of(struct tc_turn *turn, const json_t *what)
+static struct find_place place_of(struct tc_turn *turn, const json_t *what)
 {
     const struct route *r = route_of(turn);
     const json_t *body = json_object_get(what, "body");
     const char *channel = json_string_value(json_object_get(body, "channel"));
     const char *thread = json_string_value(json_object_get(body, "thread_ts"));
-    return channel ? (struct place){channel, thread} : (struct place){r->channel, r->thread};
+    return channel ? (struct find_place){channel, thread}
+                   : (struct find_place){r->channel, r->thread};
 }
 
 static bool is_kind(const json_t *what, const char *kind)
@@ -52,7 +53,7 @@ static int64_t search_delay_ms(const json_t *what)
 static int look(struct tc_turn *turn, json_t *what)
 {
     const struct route *r = route_of(turn);
-    const struct place at = place_of(turn, what);
+    const struct find_place at = place_of(turn, what);
     const char *cursor = json_string_value(json_object_get(what, "cursor"));
     const char *query = tc_sprint(
         turn, "channel=%s&limit=200&include_all_metadata=true%s%s%s%s%s%s", at.channel,
@@ -60,11 +61,11 @@ static int look(struct tc_turn *turn, json_t *what)
         r->ts ? r->ts : "", cursor ? "&cursor=" : "", cursor ? call_quote(turn, cursor) : "");
     const int64_t delay_ms = search_delay_ms(what);
     const char *lane = route_lane(turn, at.channel, at.thread);
-    const struct call how = {.tag = call_tag(turn, "find", what),
-                             .lane = lane,
-                             .priority = TC_P_FINAL,
-                             .flags = TC_DURABLE | TC_IDEMPOTENT,
-                             .delay_ms = delay_ms};
+    const struct slack_call how = {.tag = call_tag(turn, "find", what),
+                                   .lane = lane,
+                                   .priority = TC_P_FINAL,
+                                   .flags = TC_DURABLE | TC_IDEMPOTENT,
+                                   .delay_ms = delay_ms};
     return call_get(turn, at.thread ? REPLIES : HISTORY, query, &how);
 }
 

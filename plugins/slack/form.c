@@ -122,7 +122,8 @@ static void add_args(struct tc_turn *turn, json_t *parts, const struct tc_reques
     free(text);
 }
 
-static void add_question(struct tc_turn *turn, json_t *parts, const json_t *question, bool list)
+static void form_add_question(struct tc_turn *turn, json_t *parts, const json_t *question,
+                              bool list)
 {
     const char *header = json_string_value(json_object_get(question, "header"));
     const char *prompt = json_string_value(json_object_get(question, "prompt"));
@@ -134,7 +135,8 @@ static void add_question(struct tc_turn *turn, json_t *parts, const json_t *ques
         form_input_list(turn, parts, question);
 }
 
-static void add_questions(struct tc_turn *turn, json_t *parts, const char *questions, bool list)
+static void form_add_questions(struct tc_turn *turn, json_t *parts, const char *questions,
+                               bool list)
 {
     json_auto_t *all = questions ? json_loads(questions, 0, NULL) : NULL;
     size_t i;
@@ -142,7 +144,7 @@ static void add_questions(struct tc_turn *turn, json_t *parts, const char *quest
     json_array_foreach(all, i, question)
     {
         if (i < FORM_INPUTS)
-            add_question(turn, parts, question, list);
+            form_add_question(turn, parts, question, list);
     }
 }
 
@@ -189,7 +191,7 @@ static json_t *about(struct tc_turn *turn, const struct tc_request *ev, bool lis
         add_text(turn, parts, "rich_text_section", ev->message, WORDS_UNITS);
     if (ev->reason)
         add_text(turn, parts, "rich_text_section", ev->reason, WORDS_UNITS);
-    add_questions(turn, parts, ev->questions, list);
+    form_add_questions(turn, parts, ev->questions, list);
     json_t *plan = plan_block(turn, ev);
     json_t *blocks = json_pack("[{s:s, s:o}]", "type", "rich_text", "elements", parts);
     if (plan)
@@ -219,7 +221,7 @@ json_t *form_part(const char *head, const struct tc_piece *piece)
 
 /* ---- what can be chosen */
 
-static json_t *plain_text(const char *text)
+static json_t *form_plain_text(const char *text)
 {
     return json_pack("{s:s, s:s, s:b}", "type", "plain_text", "text", text, "emoji", 0);
 }
@@ -227,9 +229,9 @@ static json_t *plain_text(const char *text)
 static json_t *confirmation(void)
 {
     return json_pack(
-        "{s:o, s:o, s:o, s:o}", "title", plain_text("Allow always?"), "text",
-        plain_text("What is like this will be allowed from now on without a question."), "confirm",
-        plain_text("Allow always"), "deny", plain_text("Back"));
+        "{s:o, s:o, s:o, s:o}", "title", form_plain_text("Allow always?"), "text",
+        form_plain_text("What is like this will be allowed from now on without a question."),
+        "confirm", form_plain_text("Allow always"), "deny", form_plain_text("Back"));
 }
 
 static json_t *button(struct tc_turn *turn, const char *ticket, const char *id, const char *label)
@@ -237,10 +239,10 @@ static json_t *button(struct tc_turn *turn, const char *ticket, const char *id, 
     static const char *const styles[][2] = {
         {"allow", "primary"}, {"answer", "primary"}, {"deny", "danger"}, {"deny_stop", "danger"}};
     const char *text = text_label(turn, label && *label ? label : id, 75);
-    json_t *b =
-        json_pack("{s:s, s:o, s:o, s:o}", "type", "button", "text", plain_text(*text ? text : id),
-                  "action_id", json_sprintf("%s%s", FORM_CHOOSE, id), "value",
-                  json_sprintf("%s:%s", ticket, id));
+    json_t *b = json_pack("{s:s, s:o, s:o, s:o}", "type", "button", "text",
+                          form_plain_text(*text ? text : id), "action_id",
+                          json_sprintf("%s%s", FORM_CHOOSE, id), "value",
+                          json_sprintf("%s:%s", ticket, id));
     for (size_t i = 0; i < sizeof styles / sizeof *styles; i++)
         if (strcmp(styles[i][0], id) == 0)
             json_object_set_new(b, "style", json_string(styles[i][1]));

@@ -113,7 +113,7 @@ void form_input_list(struct tc_turn *turn, json_t *parts, const json_t *question
     json_decref(items);
 }
 
-static json_t *plain_text(const char *text)
+static json_t *form_input_plain_text(const char *text)
 {
     return json_pack("{s:s, s:s, s:b}", "type", "plain_text", "text", text, "emoji", 0);
 }
@@ -131,11 +131,12 @@ static json_t *option_of(struct tc_turn *turn, const json_t *option, enum form_d
 {
     const char *about = json_string_value(json_object_get(option, "description"));
     char *value = quoted(label_of(option));
-    json_t *o = json_pack("{s:o, s:s}", "text", plain_text(short_label(turn, label_of(option))),
-                          "value", value ? value : "?");
+    json_t *o =
+        json_pack("{s:o, s:s}", "text", form_input_plain_text(short_label(turn, label_of(option))),
+                  "value", value ? value : "?");
     free(value);
     if (about && *about && detail == FORM_FULL)
-        json_object_set_new(o, "description", plain_text(short_label(turn, about)));
+        json_object_set_new(o, "description", form_input_plain_text(short_label(turn, about)));
     return o;
 }
 
@@ -146,7 +147,7 @@ static json_t *input(const char *begin, const char *id, const char *label, json_
     char *quoted_id = quoted(id);
     json_t *block = json_pack("{s:s, s:o, s:b, s:o, s:o}", "type", "input", "block_id",
                               json_sprintf("%s%s", begin, quoted_id ? quoted_id : ""), "optional",
-                              1, "label", plain_text(label), "element", element);
+                              1, "label", form_input_plain_text(label), "element", element);
     free(quoted_id);
     return block;
 }
@@ -166,7 +167,7 @@ static json_t *pick_element(struct tc_turn *turn, const json_t *question, enum f
     json_t *element = json_pack("{s:s, s:s, s:o}", "type", types[menu][multi], "action_id",
                                 "turncast_pick", "options", list);
     if (menu)
-        json_object_set_new(element, "placeholder", plain_text("Choose"));
+        json_object_set_new(element, "placeholder", form_input_plain_text("Choose"));
     return element;
 }
 
@@ -176,8 +177,8 @@ static json_t *write_element(void)
                      "turncast_write", "multiline", 1, "max_length", WRITE_MAX);
 }
 
-static bool add_question(struct tc_turn *turn, json_t *blocks, const json_t *question,
-                         enum form_detail detail)
+static bool form_input_add_question(struct tc_turn *turn, json_t *blocks, const json_t *question,
+                                    enum form_detail detail)
 {
     const char *id = json_string_value(json_object_get(question, "id"));
     const char *header = json_string_value(json_object_get(question, "header"));
@@ -207,7 +208,7 @@ bool form_input_add(struct tc_turn *turn, json_t *blocks, const struct tc_reques
         return false;
     json_array_foreach(questions, i, question)
     {
-        if (!add_question(turn, inputs, question, detail))
+        if (!form_input_add_question(turn, inputs, question, detail))
             return false;
     }
     if (json_array_size(questions) == 0)

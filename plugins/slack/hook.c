@@ -53,7 +53,7 @@ static char *form_field(const char *body, const char *name)
 /* Slack asks whether this is the right address. */
 static void prove(struct tc_turn *lobby, const json_t *json, struct tc_answer *answer)
 {
-    struct state *s = state_of(lobby);
+    struct slack_state *s = state_of(lobby);
     const char *challenge = json_string_value(json_object_get(json, "challenge"));
     snprintf(s->challenge, sizeof s->challenge, "%s", challenge ? challenge : "");
     answer->content_type = "text/plain";
@@ -78,7 +78,7 @@ static void take_json(struct tc_turn *lobby, const json_t *json, struct tc_answe
 
 int hook_on_hit(struct tc_turn *lobby, const struct tc_hit *hit, struct tc_answer *answer)
 {
-    const struct conf *conf = lobby->inst->conf;
+    const struct slack_conf *conf = lobby->inst->conf;
     *answer = (struct tc_answer){.status = 200};
     if (!conf->signing_secret || strcmp(hit->method, "POST") != 0) {
         answer->status = 405;

@@ -11,7 +11,7 @@
 #include "route.h"
 #include "slack.h"
 
-static const char *text_at(const json_t *json, const char *key)
+static const char *inbound_text_at(const json_t *json, const char *key)
 {
     const char *text = json_string_value(json_object_get(json, key));
     return text ? text : "";
@@ -21,15 +21,15 @@ static const char *text_at(const json_t *json, const char *key)
 static const char *own_id(struct tc_turn *lobby, const json_t *payload)
 {
     const json_t *first = json_array_get(json_object_get(payload, "authorizations"), 0);
-    const char *said = text_at(first, "user_id");
+    const char *said = inbound_text_at(first, "user_id");
     return *said ? said : state_of(lobby)->user;
 }
 
 static bool is_of_a_person(const json_t *event, const char *self)
 {
     static const char *const subtypes[] = {"", "file_share", "thread_broadcast"};
-    const char *user = text_at(event, "user"), *subtype = text_at(event, "subtype");
-    if (!*user || strcmp(user, self) == 0 || *text_at(event, "bot_id") ||
+    const char *user = inbound_text_at(event, "user"), *subtype = inbound_text_at(event, "subtype");
+    if (!*user || strcmp(user, self) == 0 || *inbound_text_at(event, "bot_id") ||
         json_object_get(event, "bot_profile") || json_is_true(json_object_get(event, "hidden")))
         return false;
     for (size_t i = 0; i < sizeof subtypes / sizeof *subtypes; i++)
@@ -49,18 +49,19 @@ static bool mentions(const char *text, const char *self)
 
 static bool is_direct(const json_t *event)
 {
-    return strcmp(text_at(event, "channel_type"), "im") == 0 || *text_at(event, "channel") == 'D';
+    return strcmp(inbound_text_at(event, "channel_type"), "im") == 0 ||
+           *inbound_text_at(event, "channel") == 'D';
 }
 
 /* In a channel the bot is talked to by name; in a thread that began so, without. The host knows of
  * threads from before a restart. */
 static bool is_for_us(struct tc_turn *lobby, const json_t *event, const char *self)
 {
-    const char *thread = text_at(event, "thread_ts");
-    if (strcmp(text_at(event, "type"), "app_mention") == 0 || is_direct(event) ||
-        mentions(text_at(event, "text"), self))
+    const char *thread = inbound_text_at(event, "thread_ts");
+    if (strcmp(inbound_text_at(event, "type"), "app_mention") == 0 || is_direct(event) ||
+        mentions(inbound_text_at(event, "text"), self))
         return true;
-    const char *channel = text_at(event, "channel");
+    const char *channel = inbound_text_at(event, "channel");
     return *thread && (talk_knows(&state_of(lobby)->talks, route_lane(lobby, channel, thread)) ||
                        tc_knows(lobby, channel, thread));
 }
@@ -70,9 +71,10 @@ static bool is_for_us(struct tc_turn *lobby, const json_t *event, const char *se
  * the bot began, as the threads of Slack's assistant view are, is one of its own. */
 static const char *conversation_thread(const json_t *event, const char *self)
 {
-    const char *thread = text_at(event, "thread_ts"), *root = text_at(event, "parent_user_id");
+    const char *thread = inbound_text_at(event, "thread_ts"),
+               *root = inbound_text_at(event, "parent_user_id");
     if (!is_direct(event))
-        return *thread ? thread : text_at(event, "ts");
+        return *thread ? thread : inbound_text_at(event, "ts");
     return *thread && *self && strcmp(root, self) == 0 ? thread : "";
 }
 
@@ -83,19 +85,19 @@ static json_t *files_of(const json_t *event)
     const json_t *file;
     json_array_foreach(json_object_get(event, "files"), i, file)
     {
-        const char *url = text_at(file, "url_private_download");
-        url = *url ? url : text_at(file, "url_private");
-        json_array_append_new(files,
-                              json_pack("{s:s, s:s, s:s, s:I}", "url", url, "name",
-                                        text_at(file, "name"), "type", text_at(file, "mimetype"),
-                                        "size", json_integer_value(json_object_get(file, "size"))));
+        const char *url = inbound_text_at(file, "url_private_download");
+        url = *url ? url : inbound_text_at(file, "url_private");
+        json_array_append_new(files, json_pack("{s:s, s:s, s:s, s:I}", "url", url, "name",
+                                               inbound_text_at(file, "name"), "type",
+                                               inbound_text_at(file, "mimetype"), "size",
+                                               json_integer_value(json_object_get(file, "size"))));
     }
     return files;
 }
 
 static json_t *decoded_text(const json_t *event, const char *self)
 {
-    char *text = strdup(text_at(event, "text"));
+    char *text = strdup(inbound_text_at(event, "text"));
     if (!text)
         return NULL;
     entity_decode(text, self);
@@ -108,9 +110,11 @@ static json_t *decoded_text(const json_t *event, const char *self)
 static json_t *message_of(struct tc_turn *lobby, const json_t *payload, const char *self)
 {
     const json_t *event = json_object_get(payload, "event");
-    const char *channel = text_at(event, "channel"), *ts = text_at(event, "ts");
-    const char *thread = text_at(event, "thread_ts"), *user = text_at(event, "user");
-    const char *team = text_at(payload, "team_id"), *id = text_at(payload, "event_id");
+    const char *channel = inbound_text_at(event, "channel"), *ts = inbound_text_at(event, "ts");
+    const char *thread = inbound_text_at(event, "thread_ts"),
+               *user = inbound_text_at(event, "user");
+    const char *team = inbound_text_at(payload, "team_id"),
+               *id = inbound_text_at(payload, "event_id");
     if (!*channel || !*ts)
         return NULL;
     const char *also = tc_sprint(lobby, "%s:%s:%s:%s", team, channel, ts, user);
@@ -132,10 +136,11 @@ enum event_taken inbound_take(struct tc_turn *lobby, const json_t *payload,
     if (!message || decide_reply(lobby, message) || !is_for_us(lobby, event, self))
         return EVENT_TAKEN;
     if (json_array_size(json_object_get(message, "files")) > 0)
-        return tc_may_submit(lobby, text_at(message, "user"), text_at(message, "channel"))
+        return tc_may_submit(lobby, inbound_text_at(message, "user"),
+                             inbound_text_at(message, "channel"))
                    ? fetch_begin(lobby, message, source)
                    : EVENT_TAKEN;
-    return *text_at(message, "text") ? inbound_submit(lobby, message) : EVENT_TAKEN;
+    return *inbound_text_at(message, "text") ? inbound_submit(lobby, message) : EVENT_TAKEN;
 }
 
 /* Texts of an array, at most FETCH_FILES. */
@@ -150,7 +155,7 @@ static size_t list(const json_t *array, const char *out[FETCH_FILES])
 /* The host's answer to a command. That thinking is shown is not true while the option is off. */
 static const char *with_option(struct tc_turn *lobby, const char *text, const char *answer)
 {
-    const struct conf *conf = lobby->inst->conf;
+    const struct slack_conf *conf = lobby->inst->conf;
     if (conf->thinking || (!strstr(text, "show-thinking") && !strstr(text, "show-all")))
         return answer;
     const char *both = tc_sprint(
@@ -180,19 +185,20 @@ static const char *reaction_to(enum tc_accepted accepted)
     return NULL;
 }
 
-static void tell(struct tc_turn *lobby, const json_t *message, enum tc_accepted accepted,
-                 const char *answer)
+static void inbound_tell(struct tc_turn *lobby, const json_t *message, enum tc_accepted accepted,
+                         const char *answer)
 {
-    const char *channel = text_at(message, "channel"), *thread = text_at(message, "thread");
+    const char *channel = inbound_text_at(message, "channel"),
+               *thread = inbound_text_at(message, "thread");
     const struct route to = {
         .channel = channel, .thread = thread, .lane = route_lane(lobby, channel, thread)};
     const char *const reaction = reaction_to(accepted);
     if (reaction) {
         talk_note(&state_of(lobby)->talks, to.lane, NULL);
-        if (!status_react(lobby, channel, text_at(message, "ts"), reaction) && answer)
+        if (!status_react(lobby, channel, inbound_text_at(message, "ts"), reaction) && answer)
             message_tell(lobby, &to, answer);
     } else if (answer && (accepted == TC_COMMAND || accepted == TC_FULL)) {
-        message_tell(lobby, &to, with_option(lobby, text_at(message, "text"), answer));
+        message_tell(lobby, &to, with_option(lobby, inbound_text_at(message, "text"), answer));
     }
 }
 
@@ -202,21 +208,23 @@ enum event_taken inbound_submit(struct tc_turn *lobby, const json_t *message)
     const size_t files = list(json_object_get(message, "paths"), paths);
     list(json_object_get(message, "names"), names);
     json_auto_t *route =
-        route_pack(text_at(message, "channel"), text_at(message, "thread"), text_at(message, "ts"),
-                   text_at(message, "user"), text_at(message, "team"));
+        route_pack(inbound_text_at(message, "channel"), inbound_text_at(message, "thread"),
+                   inbound_text_at(message, "ts"), inbound_text_at(message, "user"),
+                   inbound_text_at(message, "team"));
     char *text = json_dumps(route, JSON_COMPACT);
-    const char *thread = text_at(message, "conversation");
+    const char *thread = inbound_text_at(message, "conversation");
     struct tc_receipt receipt = {0};
     const enum tc_accepted accepted = tc_submit(
         lobby,
-        TC_INBOUND(.id = text_at(message, "id"), .also = text_at(message, "also"),
-                   .chat = text_at(message, "channel"), .thread = *thread ? thread : NULL,
-                   .user = text_at(message, "user"), .text = text_at(message, "text"),
-                   .route = text, .files = paths, .file_names = names, .file_count = files),
+        TC_INBOUND(.id = inbound_text_at(message, "id"), .also = inbound_text_at(message, "also"),
+                   .chat = inbound_text_at(message, "channel"), .thread = *thread ? thread : NULL,
+                   .user = inbound_text_at(message, "user"),
+                   .text = inbound_text_at(message, "text"), .route = text, .files = paths,
+                   .file_names = names, .file_count = files),
         &receipt);
     free(text);
     if (accepted == TC_NOT_KEPT)
         return EVENT_NOT_KEPT;
-    tell(lobby, message, accepted, receipt.answer);
+    inbound_tell(lobby, message, accepted, receipt.answer);
     return EVENT_TAKEN;
 }

@@ -103,7 +103,7 @@ void message_tell(struct tc_turn *lobby, const struct route *r, const char *mark
 {
     size_t count = 0;
     const struct tc_piece *pieces = message_pieces(lobby, markdown, 0, &count);
-    const struct call how = {
+    const struct slack_call how = {
         .tag = "told", .lane = r->lane, .priority = TC_P_FINAL, .max_age_ms = 10 * 60 * 1000};
     for (size_t i = 0; pieces && i < count; i++)
         call_json(lobby, POST_MESSAGE, message_body(lobby, r, &pieces[i]), &how);

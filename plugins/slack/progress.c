@@ -25,10 +25,10 @@ static const char *task_lines(struct tc_turn *turn)
     struct tasks *tasks = &cast_of(turn)->tasks;
     const char *lines = "";
     size_t skip = 0;
-    for (struct task *t = NULL; (t = task_after(tasks, t));)
+    for (struct slack_task *t = NULL; (t = task_after(tasks, t));)
         skip++;
     skip = skip > LINES ? skip - LINES : 0;
-    for (struct task *t = NULL; (t = task_after(tasks, t));) {
+    for (struct slack_task *t = NULL; (t = task_after(tasks, t));) {
         if (skip > 0) {
             skip--;
             continue;
@@ -91,7 +91,7 @@ static json_t *body_of(struct tc_turn *turn, const char *text)
     return body;
 }
 
-static uint64_t hash_of(const char *s)
+static uint64_t progress_hash_of(const char *s)
 {
     uint64_t h = 14695981039346656037u;
     for (; *s; s++)
@@ -99,16 +99,17 @@ static uint64_t hash_of(const char *s)
     return h;
 }
 
-static void send(struct tc_turn *turn, const char *text)
+static void progress_send(struct tc_turn *turn, const char *text)
 {
     struct cast *cast = cast_of(turn);
     struct progress *p = &cast->progress;
     const bool first = p->ts[0] == '\0';
-    const struct call how = {.tag = first ? "progress" : tc_sprint(turn, "edit %u", ++p->edits),
-                             .lane = cast->route.lane,
-                             .priority = TC_P_LIVE,
-                             .key = first ? NULL : "edit",
-                             .flags = first ? 0 : TC_IDEMPOTENT};
+    const struct slack_call how = {.tag =
+                                       first ? "progress" : tc_sprint(turn, "edit %u", ++p->edits),
+                                   .lane = cast->route.lane,
+                                   .priority = TC_P_LIVE,
+                                   .key = first ? NULL : "edit",
+                                   .flags = first ? 0 : TC_IDEMPOTENT};
     p->busy = call_json(turn, first ? POST_MESSAGE : UPDATE, body_of(turn, text), &how) == 0;
     p->stale = false;
     p->sent_ms = pulse_now();
@@ -136,9 +137,9 @@ void progress_pump(struct tc_turn *turn)
         return;
     }
     const char *text = text_now(turn);
-    const uint64_t hash = text ? hash_of(text) : p->hash;
+    const uint64_t hash = text ? progress_hash_of(text) : p->hash;
     if (hash != p->hash)
-        send(turn, text);
+        progress_send(turn, text);
     p->hash = hash;
 }
 

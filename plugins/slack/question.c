@@ -28,18 +28,18 @@
 
 static const char turn_over[] = "no longer needed: the turn has ended";
 
-static bool is_of(const struct question *q, const char *id)
+static bool is_of(const struct slack_question *q, const char *id)
 {
     return q->id[0] && strncmp(q->id, id, sizeof q->id - 1) == 0;
 }
 
-static struct question *find(struct tc_turn *turn, const char *id, const char *channel,
-                             const char *thread)
+static struct slack_question *question_find(struct tc_turn *turn, const char *id,
+                                            const char *channel, const char *thread)
 {
     struct questions *all = &cast_of(turn)->questions;
     question_recall(turn);
     for (size_t i = 0; id && channel && i < QUESTIONS_MAX; i++) {
-        struct question *q = &all->list[i];
+        struct slack_question *q = &all->list[i];
         if (is_of(q, id) && strcmp(q->channel, channel) == 0 &&
             strcmp(q->thread, thread ? thread : "") == 0)
             return q;
@@ -47,7 +47,7 @@ static struct question *find(struct tc_turn *turn, const char *id, const char *c
     return NULL;
 }
 
-static struct question *free_place(struct tc_turn *turn)
+static struct slack_question *free_place(struct tc_turn *turn)
 {
     struct questions *all = &cast_of(turn)->questions;
     for (size_t i = 0; i < QUESTIONS_MAX; i++)
@@ -58,7 +58,7 @@ static struct question *free_place(struct tc_turn *turn)
 
 /* ---- who waits */
 
-static uint64_t hash_of(const char *s)
+static uint64_t question_hash_of(const char *s)
 {
     uint64_t h = 14695981039346656037u;
     for (; *s; s++)
@@ -69,7 +69,7 @@ static uint64_t hash_of(const char *s)
 static void note_waiting(struct tc_turn *turn, const char *id, bool waits)
 {
     uint64_t *list = cast_of(turn)->questions.waiting;
-    const uint64_t hash = hash_of(id);
+    const uint64_t hash = question_hash_of(id);
     size_t place = WAITING_MAX;
     for (size_t i = 0; i < WAITING_MAX; i++) {
         if (list[i] == hash)
@@ -98,7 +98,7 @@ json_t *question_pack(struct tc_turn *turn)
     json_t *list = json_array();
     question_recall(turn);
     for (size_t i = 0; i < QUESTIONS_MAX; i++) {
-        const struct question *q = &all->list[i];
+        const struct slack_question *q = &all->list[i];
         if (!q->id[0])
             continue;
         json_array_append_new(list, json_pack("[s, s, s, s, s, s*]", q->id, q->channel, q->thread,
@@ -115,7 +115,7 @@ json_t *question_pack(struct tc_turn *turn)
 }
 
 /* A reply in its thread may be an answer. */
-static void listen(struct tc_turn *turn, const struct question *q)
+static void listen(struct tc_turn *turn, const struct slack_question *q)
 {
     struct asked_place place = {.rooted = !q->thread[0], .open = true};
     if (!q->ticket[0])
@@ -134,11 +134,11 @@ static void set_text(char *out, size_t cap, const json_t *list, size_t i)
 
 static void recall_one(struct tc_turn *turn, const json_t *kept)
 {
-    struct question *q = free_place(turn);
+    struct slack_question *q = free_place(turn);
     const char *after = json_string_value(json_array_get(kept, 5));
     if (!q)
         return;
-    *q = (struct question){.after = after ? tc_keep(turn, after) : NULL};
+    *q = (struct slack_question){.after = after ? tc_keep(turn, after) : NULL};
     set_text(q->id, sizeof q->id, kept, 0);
     set_text(q->channel, sizeof q->channel, kept, 1);
     set_text(q->thread, sizeof q->thread, kept, 2);
@@ -170,11 +170,12 @@ void question_recall(struct tc_turn *turn)
 
 /* ---- asking */
 
-struct place {
+struct question_place {
     const char *channel, *thread; /* thread: or NULL */
 };
 
-static size_t add_place(struct place list[PLACES_MAX], size_t count, struct place p)
+static size_t add_place(struct question_place list[PLACES_MAX], size_t count,
+                        struct question_place p)
 {
     for (size_t i = 0; i < count; i++)
         if (strcmp(list[i].channel, p.channel) == 0 &&
@@ -194,19 +195,20 @@ static const char *own_part(const struct tc_turn *turn, const char *entry)
 }
 
 /* ":CHAT" or ":CHAT:THREAD". */
-static struct place read_place(struct tc_turn *turn, const char *text)
+static struct question_place read_place(struct tc_turn *turn, const char *text)
 {
     const size_t n = strcspn(text + 1, ":");
     const char *thread = text[1 + n] ? text + n + 2 : NULL;
-    return (struct place){tc_sprint(turn, "%.*s", (int)n, text + 1),
-                          thread && *thread ? thread : NULL};
+    return (struct question_place){tc_sprint(turn, "%.*s", (int)n, text + 1),
+                                   thread && *thread ? thread : NULL};
 }
 
 /* Where it is asked here. `to` is that of the event, read. */
-static size_t places_of(struct tc_turn *turn, const json_t *to, struct place out[PLACES_MAX])
+static size_t places_of(struct tc_turn *turn, const json_t *to,
+                        struct question_place out[PLACES_MAX])
 {
     const struct route *r = route_of(turn);
-    const struct place own = {r->channel, r->thread};
+    const struct question_place own = {r->channel, r->thread};
     size_t count = 0, i;
     const json_t *entry;
     if (!to)
@@ -232,11 +234,11 @@ int question_repeat(struct tc_turn *turn, json_t *body, json_t *data)
     const char *channel = json_string_value(json_object_get(body, "channel"));
     const char *thread = json_string_value(json_object_get(body, "thread_ts"));
     const int64_t left = json_integer_value(json_object_get(data, "until")) - wall_ms();
-    const struct call how = {.tag = call_tag(turn, "question", data),
-                             .lane = route_lane(turn, channel, thread),
-                             .priority = TC_P_REQUEST,
-                             .flags = TC_DURABLE,
-                             .max_age_ms = left > 1000 ? left : 1000};
+    const struct slack_call how = {.tag = call_tag(turn, "question", data),
+                                   .lane = route_lane(turn, channel, thread),
+                                   .priority = TC_P_REQUEST,
+                                   .flags = TC_DURABLE,
+                                   .max_age_ms = left > 1000 ? left : 1000};
     return call_json(turn, POST_MESSAGE, body, &how);
 }
 
@@ -248,7 +250,8 @@ static json_t *mark_of(const struct tc_turn *turn, const char *ticket)
 }
 
 /* What does not fit into its message goes ahead of it, whole; of very much, the beginning. */
-static void send_parts(struct tc_turn *turn, const struct tc_request *ev, const struct place *p)
+static void send_parts(struct tc_turn *turn, const struct tc_request *ev,
+                       const struct question_place *p)
 {
     size_t count = 0;
     const struct tc_piece *pieces =
@@ -259,11 +262,11 @@ static void send_parts(struct tc_turn *turn, const struct tc_request *ev, const 
                                 &count)
                     : NULL;
     const size_t sent = count < PARTS_MAX ? count : PARTS_MAX;
-    const struct call how = {.tag = "told",
-                             .lane = route_lane(turn, p->channel, p->thread),
-                             .priority = TC_P_REQUEST,
-                             .flags = TC_DURABLE,
-                             .max_age_ms = MAX_AGE_MS};
+    const struct slack_call how = {.tag = "told",
+                                   .lane = route_lane(turn, p->channel, p->thread),
+                                   .priority = TC_P_REQUEST,
+                                   .flags = TC_DURABLE,
+                                   .max_age_ms = MAX_AGE_MS};
     for (size_t i = 0; count > 1 && i < sent; i++) {
         const bool last = i + 1 == sent && sent < count;
         const char *head = tc_sprint(turn, "%s, part %zu of %zu%s", form_title(turn, ev), i + 1,
@@ -277,15 +280,15 @@ static void send_parts(struct tc_turn *turn, const struct tc_request *ev, const 
 }
 
 static void ask_at(struct tc_turn *turn, const struct tc_request *ev, const char *ticket,
-                   const struct place *p)
+                   const struct question_place *p)
 {
-    struct question *q = free_place(turn);
+    struct slack_question *q = free_place(turn);
     if (!q) {
         tc_log(turn->inst, TC_WARN, "turn %s asks too much at once: one is not shown", turn->id);
         return;
     }
     send_parts(turn, ev, p);
-    *q = (struct question){0};
+    *q = (struct slack_question){0};
     snprintf(q->id, sizeof q->id, "%s", ev->request_id);
     snprintf(q->channel, sizeof q->channel, "%s", p->channel);
     snprintf(q->thread, sizeof q->thread, "%s", p->thread ? p->thread : "");
@@ -305,10 +308,10 @@ static void ask_at(struct tc_turn *turn, const struct tc_request *ev, const char
         q->id[0] = '\0';
 }
 
-static void ask(struct tc_turn *turn, const struct tc_request *ev)
+static void question_ask(struct tc_turn *turn, const struct tc_request *ev)
 {
     json_auto_t *to = ev->to ? json_loads(ev->to, 0, NULL) : NULL;
-    struct place places[PLACES_MAX];
+    struct question_place places[PLACES_MAX];
     const size_t count = places_of(turn, to, places);
     const char *ticket = count > 0 ? tc_ticket(turn, ev->request_id) : NULL;
     for (size_t i = 0; ticket && i < count; i++)
@@ -318,23 +321,23 @@ static void ask(struct tc_turn *turn, const struct tc_request *ev)
 }
 
 /* One that cannot be answered here. */
-static void tell(struct tc_turn *turn, const struct tc_request *ev)
+static void question_tell(struct tc_turn *turn, const struct tc_request *ev)
 {
     const struct route *r = route_of(turn);
     const char *text = r->channel ? question_plain(turn, ev) : NULL;
     size_t count = 0;
     const struct tc_piece *pieces = text ? message_pieces(turn, text, 0, &count) : NULL;
-    struct question *q = free_place(turn);
+    struct slack_question *q = free_place(turn);
     if (!pieces || count == 0)
         return;
     if (q) {
-        *q = (struct question){0};
+        *q = (struct slack_question){0};
         snprintf(q->id, sizeof q->id, "%s", ev->request_id);
         snprintf(q->channel, sizeof q->channel, "%s", r->channel);
         snprintf(q->thread, sizeof q->thread, "%s", r->thread ? r->thread : "");
         snprintf(q->title, sizeof q->title, "%s", form_title(turn, ev));
     }
-    const struct call how = {
+    const struct slack_call how = {
         .tag = call_tag(turn, "question", json_pack("{s:s}", "id", ev->request_id)),
         .lane = r->lane,
         .priority = TC_P_REQUEST,
@@ -389,7 +392,7 @@ static const char *words_of(struct tc_turn *turn, const struct tc_request *ev)
 }
 
 /* Its message says how it ended, and has no buttons any more. */
-static void edit(struct tc_turn *turn, const struct question *q, const char *after)
+static void edit(struct tc_turn *turn, const struct slack_question *q, const char *after)
 {
     const char *text = tc_sprint(turn, "*%s*: %s", q->title, text_label(turn, after, 500));
     char *end = tc_sprint(turn, "%s", after);
@@ -402,10 +405,10 @@ static void edit(struct tc_turn *turn, const struct question *q, const char *aft
     else
         blocks = json_pack("[{s:s, s:{s:s, s:s}}]", "type", "section", "text", "type", "mrkdwn",
                            "text", text);
-    const struct call how = {.tag = "answered",
-                             .lane = route_lane(turn, q->channel, q->thread),
-                             .priority = TC_P_REQUEST,
-                             .flags = TC_DURABLE | TC_IDEMPOTENT};
+    const struct slack_call how = {.tag = "answered",
+                                   .lane = route_lane(turn, q->channel, q->thread),
+                                   .priority = TC_P_REQUEST,
+                                   .flags = TC_DURABLE | TC_IDEMPOTENT};
     call_json(turn, UPDATE,
               json_pack("{s:s, s:s, s:s, s:o}", "channel", q->channel, "ts", q->ts, "text", text,
                         "blocks", blocks),
@@ -413,7 +416,7 @@ static void edit(struct tc_turn *turn, const struct question *q, const char *aft
 }
 
 /* Edits it, or notes that it has to be as soon as its message is there. */
-static void end(struct tc_turn *turn, struct question *q, const char *after)
+static void end(struct tc_turn *turn, struct slack_question *q, const char *after)
 {
     note_waiting(turn, q->id, false);
     if (q->ticket[0])
@@ -432,7 +435,7 @@ static bool end_all(struct tc_turn *turn, const char *id, const char *after)
     bool any = false;
     question_recall(turn);
     for (size_t i = 0; i < QUESTIONS_MAX; i++) {
-        struct question *q = &all->list[i];
+        struct slack_question *q = &all->list[i];
         if (id ? !is_of(q, id) : !q->id[0] || q->after)
             continue;
         end(turn, q, after);
@@ -452,9 +455,9 @@ void question_show(struct tc_turn *turn, const struct tc_request *ev)
     const bool open = strcmp(ev->state, "open") == 0;
     note_waiting(turn, ev->request_id, open);
     if (open && ev->choices)
-        ask(turn, ev);
+        question_ask(turn, ev);
     else if (open)
-        tell(turn, ev);
+        question_tell(turn, ev);
     else if (*ev->request_id && end_all(turn, ev->request_id, words_of(turn, ev)))
         shown_remember(turn);
 }
@@ -466,9 +469,9 @@ void question_posted(struct tc_turn *turn, const json_t *body, const json_t *dat
     const char *channel = json_string_value(json_object_get(body, "channel"));
     const char *thread = json_string_value(json_object_get(body, "thread_ts"));
     const char *title = json_string_value(json_object_get(data, "title"));
-    struct question *q =
-        find(turn, json_string_value(json_object_get(data, "id")), channel, thread);
-    struct question unknown = {.after = turn_over};
+    struct slack_question *q =
+        question_find(turn, json_string_value(json_object_get(data, "id")), channel, thread);
+    struct slack_question unknown = {.after = turn_over};
     if (!channel || !ts)
         return;
     if (!q) { /* its turn was over before, and that is all that is left of it */
@@ -488,7 +491,7 @@ void question_posted(struct tc_turn *turn, const json_t *body, const json_t *dat
 }
 
 /* Payload: once without what can be filled in, then as text. NULL: there is no other form. */
-static json_t *plainer(json_t *body)
+static json_t *question_plainer(json_t *body)
 {
     const json_t *blocks = json_object_get(body, "blocks"), *block;
     const char *text = json_string_value(json_object_get(body, "text"));
@@ -512,9 +515,9 @@ static json_t *plainer(json_t *body)
 
 static void forget(struct tc_turn *turn, const json_t *body, const json_t *data)
 {
-    struct question *q = find(turn, json_string_value(json_object_get(data, "id")),
-                              json_string_value(json_object_get(body, "channel")),
-                              json_string_value(json_object_get(body, "thread_ts")));
+    struct slack_question *q = question_find(turn, json_string_value(json_object_get(data, "id")),
+                                             json_string_value(json_object_get(body, "channel")),
+                                             json_string_value(json_object_get(body, "thread_ts")));
     if (!q)
         return;
     q->id[0] = '\0';
@@ -537,8 +540,9 @@ int question_on_post(struct tc_turn *turn, const struct tc_reply *r, struct tc_v
         question_posted(turn, body, data, json_string_value(json_object_get(f.json, "ts")));
         return 0;
     }
-    json_auto_t *other =
-        durable && (f.kind == FAULT_PAYLOAD || f.kind == FAULT_OTHER) ? plainer(body) : NULL;
+    json_auto_t *other = durable && (f.kind == FAULT_PAYLOAD || f.kind == FAULT_OTHER)
+                             ? question_plainer(body)
+                             : NULL;
     if (other)
         fault_replaced(v, question_repeat(turn, json_incref(other), json_incref(data)), f.error);
     else

@@ -14,7 +14,7 @@
 #define WAITING_MAX 32
 
 /* One message. */
-struct question {
+struct slack_question {
     char id[64];                          /* of the request; "": free */
     char channel[24], thread[32], ts[32]; /* thread "": none; ts "": not known yet */
     char ticket[40];                      /* "": it cannot be answered here */
@@ -24,7 +24,7 @@ struct question {
 };
 
 struct questions {
-    struct question list[QUESTIONS_MAX];
+    struct slack_question list[QUESTIONS_MAX];
     uint64_t waiting[WAITING_MAX]; /* requests that are open, here or elsewhere; 0: free */
     bool recalled;                 /* what an earlier process kept is in the list */
 };

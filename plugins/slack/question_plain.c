@@ -25,7 +25,8 @@ static const char *add_options(struct tc_turn *turn, const char *text, const jso
     return text;
 }
 
-static const char *add_questions(struct tc_turn *turn, const char *text, const char *questions)
+static const char *question_plain_add_questions(struct tc_turn *turn, const char *text,
+                                                const char *questions)
 {
     json_auto_t *list = questions ? json_loads(questions, 0, NULL) : NULL;
     size_t i;
@@ -63,5 +64,5 @@ const char *question_plain(struct tc_turn *turn, const struct tc_request *ev)
     if (ev->args && !ev->preview)
         text = tc_sprint(turn, "%s\n\n````json\n%.*s%s\n````", text, ARGS_BYTES, ev->args,
                          strlen(ev->args) > ARGS_BYTES ? "\xe2\x80\xa6" : "");
-    return add_questions(turn, text, ev->questions);
+    return question_plain_add_questions(turn, text, ev->questions);
 }

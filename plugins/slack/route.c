@@ -23,7 +23,7 @@ json_t *route_pack(const char *channel, const char *thread, const char *ts, cons
 const struct route *route_of(struct tc_turn *turn)
 {
     struct route *r = &cast_of(turn)->route;
-    const struct conf *conf = turn->inst->conf;
+    const struct slack_conf *conf = turn->inst->conf;
     if (r->channel)
         return r;
     json_auto_t *json = turn->route ? json_loads(turn->route, 0, NULL) : NULL;

@@ -21,7 +21,7 @@ static bool is_live(struct tc_turn *turn)
     return route_of(turn)->thread && !cast_of(turn)->over;
 }
 
-static void changed(struct tc_turn *turn, struct task *t)
+static void changed(struct tc_turn *turn, struct slack_task *t)
 {
     if (!t)
         return;
@@ -39,9 +39,9 @@ static void touch(struct tc_turn *turn)
 
 int show_start(struct tc_turn *turn, const struct tc_start *ev)
 {
-    struct state *s = state_of(turn);
+    struct slack_state *s = state_of(turn);
     struct cast *cast = cast_of(turn);
-    const struct conf *conf = turn->inst->conf;
+    const struct slack_conf *conf = turn->inst->conf;
     const struct route *r = route_of(turn);
     cast->begun = true;
     cast->surface = conf->stream && !s->off.stream ? SURFACE_STREAM : SURFACE_EDIT;
@@ -125,7 +125,7 @@ int show_narration(struct tc_turn *turn, const struct tc_narration *ev)
 
 int show_thinking(struct tc_turn *turn, const struct tc_thinking *ev)
 {
-    const struct conf *conf = turn->inst->conf;
+    const struct slack_conf *conf = turn->inst->conf;
     if (!is_live(turn) || ev->meta->agent)
         return 0;
     cast_of(turn)->event_ms = pulse_now();
@@ -207,11 +207,11 @@ int show_wake(struct tc_turn *turn)
     if (beat && pulse_now() - cast->event_ms < STALE_MS)
         status_refresh(turn);
     if (beat) {
-        struct task *quiet =
+        struct slack_task *quiet =
             pulse_now() - cast->event_ms >= PULSE_BEAT_MS ? task_silence(turn) : NULL;
         if (quiet)
             changed(turn, quiet);
-        for (struct task *t = NULL; (t = task_after(&cast->tasks, t));)
+        for (struct slack_task *t = NULL; (t = task_after(&cast->tasks, t));)
             if (t->state == TASK_RUNNING)
                 changed(turn, t);
         progress_changed(turn);
@@ -224,7 +224,7 @@ int show_wake(struct tc_turn *turn)
 
 /* ---- the outcome */
 
-static const char *skip_blanks(const char *p)
+static const char *show_skip_blanks(const char *p)
 {
     return p + strspn(p, " \t\r\n");
 }
@@ -234,8 +234,8 @@ static const char *rest_of(struct tc_turn *turn, const char *text)
 {
     const struct segment *seg = &cast_of(turn)->segment;
     const bool is_answer = seg->told > 0 && !seg->over;
-    const char *said = is_answer ? skip_blanks(seg->text.p) : "";
-    const char *answer = skip_blanks(text);
+    const char *said = is_answer ? show_skip_blanks(seg->text.p) : "";
+    const char *answer = show_skip_blanks(text);
     const size_t n =
         is_answer && said < seg->text.p + seg->told ? (size_t)(seg->text.p + seg->told - said) : 0;
     if (strncmp(answer, said, n) == 0)

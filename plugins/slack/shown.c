@@ -19,10 +19,10 @@ void shown_remember(struct tc_turn *turn)
 void shown_remove(struct tc_turn *turn, const char *ts)
 {
     const struct route *r = route_of(turn);
-    const struct call how = {.tag = "remove",
-                             .lane = r->lane,
-                             .priority = TC_P_NOTICE,
-                             .flags = TC_DURABLE | TC_IDEMPOTENT};
+    const struct slack_call how = {.tag = "remove",
+                                   .lane = r->lane,
+                                   .priority = TC_P_NOTICE,
+                                   .flags = TC_DURABLE | TC_IDEMPOTENT};
     call_json(turn, DELETE, json_pack("{s:s, s:s}", "channel", r->channel, "ts", ts), &how);
 }
 

@@ -10,7 +10,7 @@
 
 #define DIGITS_MAX 12
 
-static bool is_recent(const char *timestamp, int64_t now)
+static bool sign_is_recent(const char *timestamp, int64_t now)
 {
     const size_t digits = strspn(timestamp, "0123456789");
     if (digits == 0 || digits > DIGITS_MAX || timestamp[digits])
@@ -25,7 +25,7 @@ bool sign_check(const char *secret, const char *timestamp, const char *signature
     struct hmac_sha256_ctx hmac;
     uint8_t digest[SHA256_DIGEST_SIZE];
     char wanted[3 + 2 * SHA256_DIGEST_SIZE + 1] = "v0=";
-    if (!timestamp || !signature || !is_recent(timestamp, now))
+    if (!timestamp || !signature || !sign_is_recent(timestamp, now))
         return false;
     hmac_sha256_set_key(&hmac, strlen(secret), (const uint8_t *)secret);
     hmac_sha256_update(&hmac, 3, (const uint8_t *)"v0:");

@@ -17,20 +17,25 @@
 #include "upload.h"
 
 static const struct tc_option options[] = {
-    TC_OPTION(struct conf, bot_token, NULL, TC_SECRET | TC_REQUIRED, "bot token, xoxb-…"),
-    TC_OPTION(struct conf, app_token, NULL, TC_SECRET, "app-level token, xapp-…: Socket Mode"),
-    TC_OPTION(struct conf, signing_secret, NULL, TC_SECRET, "signing secret: the Events API"),
-    TC_OPTION(struct conf, api_base, "https://slack.com/api/", 0, "where the Web API is"),
-    TC_OPTION(struct conf, channel, NULL, 0, "id of a channel for turns that did not begin here"),
-    TC_OPTION(struct conf, overflow, "split", 0, "an answer too long for a message: split or file"),
-    TC_OPTION(struct conf, stream, "true", 0, "native streams; else a message that is edited"),
-    TC_OPTION(struct conf, thinking, "true", 0, "show thinking that the visibility lets through"),
+    TC_OPTION(struct slack_conf, bot_token, NULL, TC_SECRET | TC_REQUIRED, "bot token, xoxb-…"),
+    TC_OPTION(struct slack_conf, app_token, NULL, TC_SECRET,
+              "app-level token, xapp-…: Socket Mode"),
+    TC_OPTION(struct slack_conf, signing_secret, NULL, TC_SECRET, "signing secret: the Events API"),
+    TC_OPTION(struct slack_conf, api_base, "https://slack.com/api/", 0, "where the Web API is"),
+    TC_OPTION(struct slack_conf, channel, NULL, 0,
+              "id of a channel for turns that did not begin here"),
+    TC_OPTION(struct slack_conf, overflow, "split", 0,
+              "an answer too long for a message: split or file"),
+    TC_OPTION(struct slack_conf, stream, "true", 0,
+              "native streams; else a message that is edited"),
+    TC_OPTION(struct slack_conf, thinking, "true", 0,
+              "show thinking that the visibility lets through"),
     {0},
 };
 
 static int on_identity(struct tc_turn *lobby, const struct tc_reply *r, struct tc_verdict *v)
 {
-    struct state *s = state_of(lobby);
+    struct slack_state *s = state_of(lobby);
     FAULT_CLEANUP struct fault f = fault_read(lobby, r);
     fault_judge(lobby, &f, r, false, v);
     const char *user = json_string_value(json_object_get(f.json, "user_id"));
@@ -76,7 +81,7 @@ static int on_wake(struct tc_turn *turn)
 
 static int init(struct tc_instance *inst)
 {
-    const struct conf *conf = inst->conf;
+    const struct slack_conf *conf = inst->conf;
     if (strcmp(conf->overflow, "split") != 0 && strcmp(conf->overflow, "file") != 0) {
         tc_log(inst, TC_ERR, "overflow = \"%s\": must be split or file", conf->overflow);
         return -1;
@@ -85,7 +90,7 @@ static int init(struct tc_instance *inst)
         return -1;
     if (!conf->app_token && !conf->signing_secret)
         tc_log(inst, TC_INFO, "neither app_token nor signing_secret: nothing is received");
-    const struct call how = {.tag = "identity", .priority = TC_P_REQUEST};
+    const struct slack_call how = {.tag = "identity", .priority = TC_P_REQUEST};
     if (call_json(inst->lobby, AUTH_TEST, json_object(), &how))
         return -1;
     if (conf->app_token)
@@ -95,14 +100,14 @@ static int init(struct tc_instance *inst)
 
 static void teardown(struct tc_instance *inst)
 {
-    struct state *s = inst->state;
+    struct slack_state *s = inst->state;
     fetch_end(s->fetches);
 }
 
 TURNCAST_PLUGIN(.name = "slack", .version = "1.0",
                 .summary = "turns in the threads of Slack, begun there by messages of people",
-                .flags = TC_DELIVERS, .conf_size = sizeof(struct conf),
-                .state_size = sizeof(struct state), .turn_size = sizeof(struct cast),
+                .flags = TC_DELIVERS, .conf_size = sizeof(struct slack_conf),
+                .state_size = sizeof(struct slack_state), .turn_size = sizeof(struct cast),
                 .options = options, .init = init, .teardown = teardown, .pace_ms = 200,
                 .rates = call_rates,
                 .sink = TC_SINK(.on_narration = show_narration, .on_final = show_final,

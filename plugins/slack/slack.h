@@ -19,7 +19,7 @@
 #include "talk.h"
 #include "task.h"
 
-struct conf {
+struct slack_conf {
     const char *bot_token, *app_token, *signing_secret;
     const char *api_base, *channel, *overflow;
     bool stream, thinking;
@@ -30,7 +30,7 @@ struct latches {
     bool stream, upload, reaction;
 };
 
-struct state {
+struct slack_state {
     char user[32], team[32]; /* the bot's own ids; "" until known */
     char error[96];          /* of the last answer: a verdict's reason outlives the callback */
     char refusal[160];       /* the same, where it is the token that is refused */
@@ -44,7 +44,7 @@ struct state {
     struct fetch fetches[FETCH_MAX];
     struct recent recent;
     struct talks talks;
-    struct asked asked;
+    struct slack_asked asked;
     bool forged; /* a press that no message of ours offers was told of */
 };
 
@@ -76,13 +76,13 @@ struct cast {
     int64_t begin_ms, event_ms, wake_ms, beat_ms; /* see pulse_now */
     struct segment segment;
     struct tasks tasks;
-    struct stream stream;
+    struct slack_stream stream;
     struct progress progress;
     struct status status;
     struct questions questions;
 };
 
-static inline struct state *state_of(struct tc_turn *turn)
+static inline struct slack_state *state_of(struct tc_turn *turn)
 {
     return turn->inst->state;
 }

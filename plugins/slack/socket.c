@@ -26,7 +26,7 @@ static int64_t jitter(int64_t ms)
     return ms + (int64_t)(random % (uint32_t)(ms / 2 + 1));
 }
 
-static void stop(struct tc_turn *lobby, const char *why)
+static void socket_stop(struct tc_turn *lobby, const char *why)
 {
     struct socket *s = socket_of(lobby);
     if (!s->stopped)
@@ -36,12 +36,12 @@ static void stop(struct tc_turn *lobby, const char *why)
     tc_wake(lobby, -1);
 }
 
-static void ask(struct tc_turn *lobby)
+static void socket_ask(struct tc_turn *lobby)
 {
     struct socket *s = socket_of(lobby);
     if (s->stopped || s->asking || s->next)
         return;
-    const struct call how = {.tag = "open", .priority = TC_P_REQUEST};
+    const struct slack_call how = {.tag = "open", .priority = TC_P_REQUEST};
     s->waiting = false;
     s->asking = call_json(lobby, CONNECTIONS_OPEN, json_object(), &how) == 0;
 }
@@ -60,7 +60,7 @@ static void ask_later(struct tc_turn *lobby)
 
 void socket_start(struct tc_turn *lobby)
 {
-    ask(lobby);
+    socket_ask(lobby);
 }
 
 static bool is_fatal(const struct fault *f)
@@ -78,7 +78,7 @@ int socket_on_url(struct tc_turn *lobby, const struct tc_reply *r, struct tc_ver
     s->asking = false;
     *v = (struct tc_verdict){.next = TC_NEXT_DONE};
     if (is_fatal(&f)) {
-        stop(lobby, f.error);
+        socket_stop(lobby, f.error);
         *v = (struct tc_verdict){.next = TC_NEXT_FAIL,
                                  .scope = TC_HOLD_INSTANCE,
                                  .reason = fault_refusal(lobby, &f, "app token")};
@@ -102,7 +102,7 @@ int socket_on_wake(struct tc_turn *lobby)
 {
     struct socket *s = socket_of(lobby);
     if (s->waiting)
-        ask(lobby);
+        socket_ask(lobby);
     else if (s->next)
         tc_socket_close(lobby->inst, s->next); /* CLOSED will come */
     return 0;
@@ -135,7 +135,7 @@ static void refresh(struct tc_turn *lobby, int64_t socket, const char *reason)
 {
     struct socket *s = socket_of(lobby);
     if (strcmp(reason, "link_disabled") == 0) {
-        stop(lobby, reason);
+        socket_stop(lobby, reason);
         tc_socket_close(lobby->inst, socket);
         return;
     }
@@ -148,7 +148,7 @@ static void refresh(struct tc_turn *lobby, int64_t socket, const char *reason)
     if (strcmp(reason, "too_many_websockets") == 0)
         ask_later(lobby);
     else
-        ask(lobby);
+        socket_ask(lobby);
 }
 
 static void envelope(struct tc_turn *lobby, int64_t socket, const json_t *json, const char *type)

@@ -53,16 +53,16 @@ static json_t *reaction_body(const char *channel, const char *ts, const char *na
     return json_pack("{s:s, s:s, s:s}", "channel", channel, "timestamp", ts, "name", name);
 }
 
-static void send(struct tc_turn *turn, enum status_now now)
+static void status_send(struct tc_turn *turn, enum status_now now)
 {
     const struct route *r = route_of(turn);
     const bool end = now == STATUS_ACTIVE;
-    const struct call how = {.tag = "status",
-                             .lane = tc_sprint(turn, "status:%s", r->lane),
-                             .priority = TC_P_LIVE,
-                             .key = "status", /* only the last one matters */
-                             .flags = TC_IDEMPOTENT,
-                             .max_age_ms = end ? END_MAX_AGE_MS : 0};
+    const struct slack_call how = {.tag = "status",
+                                   .lane = tc_sprint(turn, "status:%s", r->lane),
+                                   .priority = TC_P_LIVE,
+                                   .key = "status", /* only the last one matters */
+                                   .flags = TC_IDEMPOTENT,
+                                   .max_age_ms = end ? END_MAX_AGE_MS : 0};
     switch (state_of(turn)->status_way) {
     case STATUS_SESSION:
         call_json(turn, SET_SESSION_STATUS, session_body(turn, now), &how);
@@ -86,7 +86,7 @@ void status_set(struct tc_turn *turn, enum status_now now)
     if (!route_of(turn)->thread || s->now == now)
         return;
     s->now = now;
-    send(turn, now);
+    status_send(turn, now);
 }
 
 void status_refresh(struct tc_turn *turn)
@@ -94,18 +94,18 @@ void status_refresh(struct tc_turn *turn)
     const struct status *s = &cast_of(turn)->status;
     if (state_of(turn)->status_way == STATUS_THREAD && route_of(turn)->thread &&
         (s->now == STATUS_PROCESSING || s->now == STATUS_SUSPENDED))
-        send(turn, s->now);
+        status_send(turn, s->now);
 }
 
 /* A way that never worked is left for the next one, by all turns. */
 static void try_next_way(struct tc_turn *turn, const struct fault *f)
 {
-    struct state *s = state_of(turn);
+    struct slack_state *s = state_of(turn);
     if (s->status_way == STATUS_NONE || s->status_proven)
         return;
     s->status_way++;
     tc_log(turn->inst, TC_INFO, "status: %s; trying the next way", f->error);
-    send(turn, cast_of(turn)->status.now);
+    status_send(turn, cast_of(turn)->status.now);
 }
 
 /* The way this request was made, which others may have left meanwhile. */
@@ -118,7 +118,7 @@ static enum status_way way_of(const struct tc_reply *r)
 
 int status_on_set(struct tc_turn *turn, const struct tc_reply *r, struct tc_verdict *v)
 {
-    struct state *s = state_of(turn);
+    struct slack_state *s = state_of(turn);
     FAULT_CLEANUP struct fault f = fault_read(turn, r);
     fault_judge(turn, &f, r, true, v);
     if (!fault_is_end(v) || f.kind == FAULT_DROPPED || f.kind == FAULT_DOUBT)
@@ -128,7 +128,7 @@ int status_on_set(struct tc_turn *turn, const struct tc_reply *r, struct tc_verd
     else if (way_of(r) == s->status_way)
         try_next_way(turn, &f);
     else
-        send(turn, cast_of(turn)->status.now);
+        status_send(turn, cast_of(turn)->status.now);
     return 0;
 }
 
@@ -136,18 +136,18 @@ bool status_react(struct tc_turn *lobby, const char *channel, const char *ts, co
 {
     if (state_of(lobby)->off.reaction)
         return false;
-    const struct call how = {.tag = "react",
-                             .lane = tc_sprint(lobby, "react:%s:%s", channel, ts),
-                             .priority = TC_P_NOTICE,
-                             .flags = TC_IDEMPOTENT,
-                             .max_age_ms = 60000};
+    const struct slack_call how = {.tag = "react",
+                                   .lane = tc_sprint(lobby, "react:%s:%s", channel, ts),
+                                   .priority = TC_P_NOTICE,
+                                   .flags = TC_IDEMPOTENT,
+                                   .max_age_ms = 60000};
     call_json(lobby, ADD_REACTION, reaction_body(channel, ts, name), &how);
     return true;
 }
 
 int status_on_react(struct tc_turn *lobby, const struct tc_reply *r, struct tc_verdict *v)
 {
-    struct state *s = state_of(lobby);
+    struct slack_state *s = state_of(lobby);
     FAULT_CLEANUP struct fault f = fault_read(lobby, r);
     fault_judge(lobby, &f, r, true, v);
     if (f.kind != FAULT_SCOPE || s->off.reaction)

@@ -21,7 +21,7 @@
 
 static const char goes_on[] = " \xe2\x80\x94 goes on below"; /* — */
 
-static struct stream *stream_of(struct tc_turn *turn)
+static struct slack_stream *stream_of(struct tc_turn *turn)
 {
     return &cast_of(turn)->stream;
 }
@@ -43,7 +43,7 @@ void stream_text(struct tc_turn *turn, const char *p, size_t n)
     stream_pump(turn);
 }
 
-void stream_task(struct tc_turn *turn, struct task *t)
+void stream_task(struct tc_turn *turn, struct slack_task *t)
 {
     if (!is_streaming(turn) || stream_of(turn)->plain)
         return;
@@ -54,7 +54,7 @@ void stream_task(struct tc_turn *turn, struct task *t)
 /* Back in front of what came since. */
 static void take_back(struct tc_turn *turn)
 {
-    struct stream *s = stream_of(turn);
+    struct slack_stream *s = stream_of(turn);
     if (batch_move(turn, &s->flight, &s->next, s->next.count))
         s->broken = true;
     const struct batch empty = s->next;
@@ -80,7 +80,7 @@ static size_t room(size_t have, size_t max)
 /* What waits is shown by the end of the stream, or not at all: the end has to be taken. */
 static void drop_what_does_not_fit(struct tc_turn *turn)
 {
-    struct stream *s = stream_of(turn);
+    struct slack_stream *s = stream_of(turn);
     const size_t size = room(s->size + batch_size(turn, &s->flight), SIZE_MAX_BYTES);
     const size_t blocks = room(s->blocks + s->flight.count, BLOCKS_MAX);
     if (batch_fitting(turn, &s->next, size, blocks) == s->next.count)
@@ -97,7 +97,7 @@ static void drop_what_does_not_fit(struct tc_turn *turn)
 
 static void count_stop(struct tc_turn *turn)
 {
-    struct state *state = state_of(turn);
+    struct slack_state *state = state_of(turn);
     const int64_t now = pulse_now();
     state->stops_ms = (state->stops_ms > now ? state->stops_ms : now) + STOP_MS;
 }
@@ -107,14 +107,15 @@ static bool may_stop_soon(struct tc_turn *turn)
     return state_of(turn)->stops_ms + STOP_MS - pulse_now() <= STOP_BURST_MS;
 }
 
-static struct call call_of(struct tc_turn *turn, const char *tag)
+static struct slack_call call_of(struct tc_turn *turn, const char *tag)
 {
-    return (struct call){.tag = tag, .lane = cast_of(turn)->route.lane, .priority = TC_P_LIVE};
+    return (struct slack_call){
+        .tag = tag, .lane = cast_of(turn)->route.lane, .priority = TC_P_LIVE};
 }
 
 static void add_content(struct tc_turn *turn, json_t *body, const char *left)
 {
-    const struct stream *s = stream_of(turn);
+    const struct slack_stream *s = stream_of(turn);
     if (s->plain)
         json_object_set_new(body, "markdown_text", batch_markdown(&s->flight));
     else
@@ -144,7 +145,7 @@ static void note_details(struct tc_turn *turn)
 {
     const struct batch *b = &stream_of(turn)->flight;
     for (size_t i = 0; i < b->count; i++) {
-        struct task *t = &cast_of(turn)->tasks.list[b->items[i].task];
+        struct slack_task *t = &cast_of(turn)->tasks.list[b->items[i].task];
         if (b->items[i].len == 0)
             t->sending = t->details_len;
     }
@@ -152,7 +153,7 @@ static void note_details(struct tc_turn *turn)
 
 static void begin_message(struct tc_turn *turn)
 {
-    struct stream *s = stream_of(turn);
+    struct slack_stream *s = stream_of(turn);
     s->begin_ms = pulse_now();
     s->number++;
     s->size = s->blocks = 0;
@@ -161,9 +162,9 @@ static void begin_message(struct tc_turn *turn)
 
 static void send_flight(struct tc_turn *turn)
 {
-    struct stream *s = stream_of(turn);
+    struct slack_stream *s = stream_of(turn);
     const bool open = s->ts[0] != '\0';
-    const struct call how = call_of(turn, open ? "append" : "start");
+    const struct slack_call how = call_of(turn, open ? "append" : "start");
     if (!open)
         begin_message(turn);
     json_t *body = open ? stream_body(turn, s->ts) : start_body(turn);
@@ -182,7 +183,7 @@ static void send_flight(struct tc_turn *turn)
 static void carry_running_cards(struct tc_turn *turn)
 {
     struct tasks *tasks = &cast_of(turn)->tasks;
-    for (struct task *t = NULL; (t = task_after(tasks, t));)
+    for (struct slack_task *t = NULL; (t = task_after(tasks, t));)
         if (t->state == TASK_RUNNING)
             batch_add_task(turn, &stream_of(turn)->next, (size_t)(t - tasks->list));
 }
@@ -191,7 +192,7 @@ static json_t *running_cards(struct tc_turn *turn)
 {
     struct cast *cast = cast_of(turn);
     json_t *chunks = json_array();
-    for (struct task *t = NULL; (t = task_after(&cast->tasks, t));)
+    for (struct slack_task *t = NULL; (t = task_after(&cast->tasks, t));)
         if (t->state == TASK_RUNNING && t->shown_in == cast->stream.number)
             json_array_append_new(chunks, task_chunk(turn, t, goes_on));
     return chunks;
@@ -199,8 +200,8 @@ static json_t *running_cards(struct tc_turn *turn)
 
 static void leave(struct tc_turn *turn)
 {
-    struct stream *s = stream_of(turn);
-    const struct call how = call_of(turn, "leave");
+    struct slack_stream *s = stream_of(turn);
+    const struct slack_call how = call_of(turn, "leave");
     json_t *body = stream_body(turn, s->ts), *cards = s->plain ? NULL : running_cards(turn);
     if (json_array_size(cards) > 0)
         json_object_set(body, "chunks", cards);
@@ -213,7 +214,7 @@ static void leave(struct tc_turn *turn)
 
 void stream_pump(struct tc_turn *turn)
 {
-    struct stream *s = stream_of(turn);
+    struct slack_stream *s = stream_of(turn);
     if (!is_streaming(turn) || s->busy)
         return;
     if (s->ts[0])
@@ -243,7 +244,7 @@ void stream_pump(struct tc_turn *turn)
 
 void stream_check_age(struct tc_turn *turn)
 {
-    const struct stream *s = stream_of(turn);
+    const struct slack_stream *s = stream_of(turn);
     if (is_streaming(turn) && s->ts[0] && !s->busy && pulse_now() - s->begin_ms >= AGE_MS)
         leave(turn);
 }
@@ -252,7 +253,7 @@ void stream_check_age(struct tc_turn *turn)
 
 bool stream_can_end_with(struct tc_turn *turn, size_t size)
 {
-    const struct stream *s = stream_of(turn);
+    const struct slack_stream *s = stream_of(turn);
     return is_streaming(turn) && may_stop_soon(turn) && s->ts[0] && !s->leaving && !s->broken &&
            !s->full && pulse_now() - s->begin_ms < AGE_MS &&
            s->size + batch_size(turn, &s->flight) + batch_size(turn, &s->next) + size <=
@@ -262,7 +263,7 @@ bool stream_can_end_with(struct tc_turn *turn, size_t size)
 
 json_t *stream_end_body(struct tc_turn *turn, const char *rest)
 {
-    struct stream *s = stream_of(turn);
+    struct slack_stream *s = stream_of(turn);
     json_t *body = stream_body(turn, s->ts);
     count_stop(turn);
     if (rest)
@@ -275,25 +276,25 @@ json_t *stream_end_body(struct tc_turn *turn, const char *rest)
     return body;
 }
 
-static void stop(struct tc_turn *turn, json_t *body, const char *tag)
+static void stream_stop(struct tc_turn *turn, json_t *body, const char *tag)
 {
-    const struct call how = {.tag = tag,
-                             .lane = cast_of(turn)->route.lane,
-                             .priority = TC_P_NOTICE,
-                             .max_age_ms = AGE_MS};
+    const struct slack_call how = {.tag = tag,
+                                   .lane = cast_of(turn)->route.lane,
+                                   .priority = TC_P_NOTICE,
+                                   .max_age_ms = AGE_MS};
     call_json(turn, STOP_STREAM, body, &how);
 }
 
 void stream_end(struct tc_turn *turn)
 {
-    struct stream *s = stream_of(turn);
+    struct slack_stream *s = stream_of(turn);
     if (s->ts[0] && !s->leaving) {
         if (s->full)
             batch_clear(&s->next);
         else if (!s->plain)
             carry_running_cards(turn);
         drop_what_does_not_fit(turn);
-        stop(turn, stream_end_body(turn, NULL), "end");
+        stream_stop(turn, stream_end_body(turn, NULL), "end");
     }
     s->ts[0] = '\0';
 }
@@ -301,7 +302,7 @@ void stream_end(struct tc_turn *turn)
 void stream_end_message(struct tc_turn *turn, const char *ts, bool remove)
 {
     count_stop(turn);
-    stop(turn, stream_body(turn, ts), remove ? "end remove" : "end");
+    stream_stop(turn, stream_body(turn, ts), remove ? "end remove" : "end");
 }
 
 /* ---- answers */
@@ -316,7 +317,7 @@ static void fall_back_to_edits(struct tc_turn *turn)
  * is over. Text that was not taken is not lost: it begins the next try. */
 static void mend(struct tc_turn *turn, const struct fault *f)
 {
-    struct stream *s = stream_of(turn);
+    struct slack_stream *s = stream_of(turn);
     take_back(turn);
     if (++s->strikes > STRIKES_MAX) {
         s->broken = true;
@@ -352,7 +353,7 @@ static void stopped(struct tc_turn *turn)
 /* A request of the stream was not taken. */
 static void failed(struct tc_turn *turn, const struct fault *f)
 {
-    struct stream *s = stream_of(turn);
+    struct slack_stream *s = stream_of(turn);
     if (fault_is(f, "stopped_by_user")) {
         stopped(turn);
     } else if (f->kind == FAULT_MESSAGE || f->kind == FAULT_PAYLOAD) {
@@ -373,11 +374,11 @@ static void failed(struct tc_turn *turn, const struct fault *f)
 static void shown(struct tc_turn *turn)
 {
     struct cast *cast = cast_of(turn);
-    struct stream *s = &cast->stream;
+    struct slack_stream *s = &cast->stream;
     s->strikes = 0;
     for (size_t i = 0; i < s->flight.count; i++) {
         const struct batch_item *item = &s->flight.items[i];
-        struct task *t = &cast->tasks.list[item->task];
+        struct slack_task *t = &cast->tasks.list[item->task];
         if (item->len > 0) {
             s->size += item->len;
             s->blocks++;
@@ -406,7 +407,7 @@ static void too_late(struct tc_turn *turn, const struct fault *f)
 int stream_on_start(struct tc_turn *turn, const struct tc_reply *r, struct tc_verdict *v)
 {
     struct cast *cast = cast_of(turn);
-    struct stream *s = &cast->stream;
+    struct slack_stream *s = &cast->stream;
     FAULT_CLEANUP struct fault f = fault_read(turn, r);
     fault_judge(turn, &f, r, true, v);
     if (!fault_is_end(v))

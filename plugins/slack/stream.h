@@ -12,10 +12,10 @@
 
 #include "batch.h"
 
-struct task;
+struct slack_task;
 struct fault;
 
-struct stream {
+struct slack_stream {
     char ts[32];      /* of its message; "": none is open */
     bool busy;        /* a request is under way: never two */
     bool leaving;     /* that is the end of this message */
@@ -31,7 +31,7 @@ struct stream {
 
 /* Text in Slack's Markdown, or a card, at the end. */
 void stream_text(struct tc_turn *turn, const char *p, size_t n);
-void stream_task(struct tc_turn *turn, struct task *t);
+void stream_task(struct tc_turn *turn, struct slack_task *t);
 /* Sends what waits, when it is time. */
 void stream_pump(struct tc_turn *turn);
 /* Ends the message when it is about to get too old. */

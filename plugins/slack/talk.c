@@ -6,7 +6,7 @@
 
 #include "talk.h"
 
-static const struct talk *find(const struct talks *t, const char *lane)
+static const struct talk *talk_find(const struct talks *t, const char *lane)
 {
     for (unsigned i = 0; i < TALKS_MAX; i++)
         if (t->list[i].lane[0] && strcmp(t->list[i].lane, lane) == 0)
@@ -16,18 +16,18 @@ static const struct talk *find(const struct talks *t, const char *lane)
 
 bool talk_knows(const struct talks *t, const char *lane)
 {
-    return find(t, lane) != NULL;
+    return talk_find(t, lane) != NULL;
 }
 
 const char *talk_turn(const struct talks *t, const char *lane)
 {
-    const struct talk *talk = find(t, lane);
+    const struct talk *talk = talk_find(t, lane);
     return talk && talk->turn[0] ? talk->turn : NULL;
 }
 
 void talk_note(struct talks *t, const char *lane, const char *turn)
 {
-    const struct talk *known = find(t, lane);
+    const struct talk *known = talk_find(t, lane);
     if (strlen(lane) >= sizeof known->lane)
         return;
     struct talk *talk = known ? &t->list[known - t->list] : &t->list[t->next++ % TALKS_MAX];
@@ -40,7 +40,7 @@ void talk_note(struct talks *t, const char *lane, const char *turn)
 
 void talk_end(struct talks *t, const char *lane, const char *turn)
 {
-    const struct talk *known = find(t, lane);
+    const struct talk *known = talk_find(t, lane);
     if (known && strncmp(known->turn, turn, sizeof known->turn - 1) == 0)
         t->list[known - t->list].turn[0] = '\0';
 }

@@ -15,11 +15,11 @@ static const char silence_id[] = "silence";
 static const char thinking_id[] = "thinking-";
 
 /* A free place, else the oldest that is over and shown. */
-static struct task *place(struct tasks *tasks)
+static struct slack_task *place(struct tasks *tasks)
 {
-    struct task *best = NULL;
+    struct slack_task *best = NULL;
     for (size_t i = 0; i < TASKS_MAX; i++) {
-        struct task *t = &tasks->list[i];
+        struct slack_task *t = &tasks->list[i];
         if (t->state == TASK_FREE)
             return t;
         if (t->state != TASK_RUNNING && !t->waiting && (!best || t->order < best->order))
@@ -28,33 +28,33 @@ static struct task *place(struct tasks *tasks)
     return best;
 }
 
-static struct task *begin(struct tc_turn *turn, const char *id, const char *title)
+static struct slack_task *begin(struct tc_turn *turn, const char *id, const char *title)
 {
     struct tasks *tasks = &cast_of(turn)->tasks;
-    struct task *t = place(tasks);
+    struct slack_task *t = place(tasks);
     if (!t)
         return NULL;
-    *t = (struct task){
+    *t = (struct slack_task){
         .state = TASK_RUNNING, .begin_ms = pulse_now(), .took_ms = -1, .order = ++tasks->count};
     snprintf(t->id, sizeof t->id, "%s", id);
     snprintf(t->title, sizeof t->title, "%s", title);
     return t;
 }
 
-static struct task *find(struct tasks *tasks, const char *id)
+static struct slack_task *task_find(struct tasks *tasks, const char *id)
 {
     for (size_t i = 0; i < TASKS_MAX; i++) {
-        struct task *t = &tasks->list[i];
+        struct slack_task *t = &tasks->list[i];
         if (t->state != TASK_FREE && strncmp(t->id, id, sizeof t->id - 1) == 0)
             return t;
     }
     return NULL;
 }
 
-static struct task *find_running(struct tasks *tasks, const char *prefix)
+static struct slack_task *find_running(struct tasks *tasks, const char *prefix)
 {
     for (size_t i = 0; i < TASKS_MAX; i++) {
-        struct task *t = &tasks->list[i];
+        struct slack_task *t = &tasks->list[i];
         if (t->state == TASK_RUNNING && strncmp(t->id, prefix, strlen(prefix)) == 0)
             return t;
     }
@@ -88,7 +88,7 @@ static const char *short_name(const char *tool)
     return last;
 }
 
-struct task *task_call(struct tc_turn *turn, const struct tc_tool_call *ev)
+struct slack_task *task_call(struct tc_turn *turn, const struct tc_tool_call *ev)
 {
     json_auto_t *args =
         ev->args_len <= ARGS_MAX ? json_loadb(ev->args, ev->args_len, 0, NULL) : NULL;
@@ -97,9 +97,9 @@ struct task *task_call(struct tc_turn *turn, const struct tc_tool_call *ev)
     return begin(turn, ev->tool_use_id, text_label(turn, raw ? raw : name, 130));
 }
 
-struct task *task_result(struct tc_turn *turn, const struct tc_tool_result *ev)
+struct slack_task *task_result(struct tc_turn *turn, const struct tc_tool_result *ev)
 {
-    struct task *t = find(&cast_of(turn)->tasks, ev->tool_use_id);
+    struct slack_task *t = task_find(&cast_of(turn)->tasks, ev->tool_use_id);
     if (!t || t->state != TASK_RUNNING)
         return NULL;
     t->state = ev->is_error ? TASK_ERROR : TASK_COMPLETE;
@@ -111,10 +111,10 @@ struct task *task_result(struct tc_turn *turn, const struct tc_tool_result *ev)
     return t;
 }
 
-struct task *task_thinking(struct tc_turn *turn, const struct tc_thinking *ev)
+struct slack_task *task_thinking(struct tc_turn *turn, const struct tc_thinking *ev)
 {
     struct tasks *tasks = &cast_of(turn)->tasks;
-    struct task *t = find_running(tasks, thinking_id);
+    struct slack_task *t = find_running(tasks, thinking_id);
     if (!t) {
         char id[48];
         snprintf(id, sizeof id, "%s%llu", thinking_id, (unsigned long long)tasks->count + 1);
@@ -131,10 +131,10 @@ struct task *task_thinking(struct tc_turn *turn, const struct tc_thinking *ev)
     return n > 0 ? t : NULL;
 }
 
-struct task *task_settle(struct tc_turn *turn)
+struct slack_task *task_settle(struct tc_turn *turn)
 {
     struct tasks *tasks = &cast_of(turn)->tasks;
-    struct task *t = find_running(tasks, thinking_id);
+    struct slack_task *t = find_running(tasks, thinking_id);
     if (!t)
         t = find_running(tasks, silence_id);
     if (t) {
@@ -144,20 +144,21 @@ struct task *task_settle(struct tc_turn *turn)
     return t;
 }
 
-struct task *task_silence(struct tc_turn *turn)
+struct slack_task *task_silence(struct tc_turn *turn)
 {
     struct cast *cast = cast_of(turn);
     if (task_is_running(&cast->tasks))
         return NULL;
     char id[48];
     snprintf(id, sizeof id, "%s-%llu", silence_id, (unsigned long long)cast->tasks.count + 1);
-    struct task *t = begin(turn, id, question_waits(turn) ? "Waiting for a decision" : "Working");
+    struct slack_task *t =
+        begin(turn, id, question_waits(turn) ? "Waiting for a decision" : "Working");
     if (t)
         t->begin_ms = cast->event_ms;
     return t;
 }
 
-size_t task_size(const struct task *t)
+size_t task_size(const struct slack_task *t)
 {
     return strlen(t->title) + sizeof "running for (2m05s)" + 2 * t->details_len;
 }
@@ -170,12 +171,12 @@ bool task_is_running(const struct tasks *t)
     return false;
 }
 
-struct task *task_after(struct tasks *tasks, const struct task *previous)
+struct slack_task *task_after(struct tasks *tasks, const struct slack_task *previous)
 {
     const uint64_t from = previous ? previous->order : 0;
-    struct task *best = NULL;
+    struct slack_task *best = NULL;
     for (size_t i = 0; i < TASKS_MAX; i++) {
-        struct task *t = &tasks->list[i];
+        struct slack_task *t = &tasks->list[i];
         if (t->state != TASK_FREE && t->order > from && (!best || t->order < best->order))
             best = t;
     }
@@ -183,7 +184,7 @@ struct task *task_after(struct tasks *tasks, const struct task *previous)
 }
 
 /* " (2m05s)", or nothing. */
-static void duration(const struct task *t, char out[40])
+static void duration(const struct slack_task *t, char out[40])
 {
     char elapsed[32];
     const int64_t ms = t->took_ms >= 0 ? t->took_ms : pulse_now() - t->begin_ms;
@@ -195,7 +196,7 @@ static void duration(const struct task *t, char out[40])
 }
 
 /* What the card lacks. */
-static const char *new_details(struct tc_turn *turn, const struct task *t)
+static const char *new_details(struct tc_turn *turn, const struct slack_task *t)
 {
     const size_t from = t->shown_in == cast_of(turn)->stream.number ? t->told : 0;
     if (!t->details || from >= t->details_len)
@@ -205,7 +206,7 @@ static const char *new_details(struct tc_turn *turn, const struct task *t)
     return text_mrkdwn(turn, t->details + from, t->details_len - from, TC_VERBATIM, TASK_THINKING);
 }
 
-json_t *task_chunk(struct tc_turn *turn, const struct task *t, const char *left)
+json_t *task_chunk(struct tc_turn *turn, const struct slack_task *t, const char *left)
 {
     static const char *const states[] = {[TASK_FREE] = "pending",
                                          [TASK_RUNNING] = "in_progress",
@@ -224,7 +225,7 @@ json_t *task_chunk(struct tc_turn *turn, const struct task *t, const char *left)
     return chunk;
 }
 
-const char *task_line(struct tc_turn *turn, const struct task *t)
+const char *task_line(struct tc_turn *turn, const struct slack_task *t)
 {
     static const char *const marks[] = {[TASK_FREE] = "",
                                         [TASK_RUNNING] = "\xe2\x96\xb8",  /* ▸ */

@@ -14,7 +14,7 @@
 
 enum task_state { TASK_FREE, TASK_RUNNING, TASK_COMPLETE, TASK_ERROR };
 
-struct task {
+struct slack_task {
     enum task_state state;
     char id[80];
     char title[160]; /* fit for Slack */
@@ -30,28 +30,28 @@ struct task {
 };
 
 struct tasks {
-    struct task list[TASKS_MAX];
+    struct slack_task list[TASKS_MAX];
     uint64_t count;
 };
 
 /* Each gives the card that has to be shown (again), or NULL: nothing changed. */
-struct task *task_call(struct tc_turn *turn, const struct tc_tool_call *ev);
-struct task *task_result(struct tc_turn *turn, const struct tc_tool_result *ev);
-struct task *task_thinking(struct tc_turn *turn, const struct tc_thinking *ev);
+struct slack_task *task_call(struct tc_turn *turn, const struct tc_tool_call *ev);
+struct slack_task *task_result(struct tc_turn *turn, const struct tc_tool_result *ev);
+struct slack_task *task_thinking(struct tc_turn *turn, const struct tc_thinking *ev);
 /* Thinking, or a silence, is over. */
-struct task *task_settle(struct tc_turn *turn);
+struct slack_task *task_settle(struct tc_turn *turn);
 /* Nothing was heard for a while and nothing runs. */
-struct task *task_silence(struct tc_turn *turn);
+struct slack_task *task_silence(struct tc_turn *turn);
 /* What it takes of a message. */
-size_t task_size(const struct task *t);
+size_t task_size(const struct slack_task *t);
 bool task_is_running(const struct tasks *t);
 /* The oldest first; NULL: no further. */
-struct task *task_after(struct tasks *t, const struct task *previous);
+struct slack_task *task_after(struct tasks *t, const struct slack_task *previous);
 
 /* As a task_update chunk, with the details that its message does not have; a running one as `left`
  * when it is not NULL, without them. */
-json_t *task_chunk(struct tc_turn *turn, const struct task *t, const char *left);
+json_t *task_chunk(struct tc_turn *turn, const struct slack_task *t, const char *left);
 /* As a line of mrkdwn. Of the callback. */
-const char *task_line(struct tc_turn *turn, const struct task *t);
+const char *task_line(struct tc_turn *turn, const struct slack_task *t);
 
 #endif

@@ -35,10 +35,10 @@ static int ask_for_place(struct tc_turn *turn, json_t *data)
     const char *name = json_string_value(json_object_get(data, "name"));
     const size_t length = json_string_length(json_object_get(data, "text"));
     const char *query = tc_sprint(turn, "filename=%s&length=%zu", name, length);
-    const struct call how = {.tag = call_tag(turn, "place", data),
-                             .lane = route_of(turn)->lane,
-                             .priority = TC_P_FINAL,
-                             .flags = TC_DURABLE | TC_IDEMPOTENT};
+    const struct slack_call how = {.tag = call_tag(turn, "place", data),
+                                   .lane = route_of(turn)->lane,
+                                   .priority = TC_P_FINAL,
+                                   .flags = TC_DURABLE | TC_IDEMPOTENT};
     return call_get(turn, UPLOAD_URL, query, &how);
 }
 
@@ -70,7 +70,7 @@ static void give_up(struct tc_turn *turn, const struct fault *f, const char *tex
     fault_replaced(v, answer_post(turn, text, 0), f->error);
 }
 
-static int put(struct tc_turn *turn, const char *url, const char *id, json_t *data)
+static int upload_put(struct tc_turn *turn, const char *url, const char *id, json_t *data)
 {
     const char *text = json_string_value(json_object_get(data, "text"));
     const size_t length = json_string_length(json_object_get(data, "text"));
@@ -94,7 +94,7 @@ int upload_on_place(struct tc_turn *turn, const struct tc_reply *r, struct tc_ve
     fault_judge(turn, &f, r, true, v);
     if (!text || !fault_is_end(v) || f.kind == FAULT_DROPPED)
         return 0;
-    if (f.kind == FAULT_NONE && url && id && put(turn, url, id, data) == 0)
+    if (f.kind == FAULT_NONE && url && id && upload_put(turn, url, id, data) == 0)
         fault_replaced(v, 0, NULL);
     else
         give_up(turn, &f, text, v);
@@ -134,10 +134,10 @@ int upload_on_put(struct tc_turn *turn, const struct tc_reply *r, struct tc_verd
 
 int upload_complete(struct tc_turn *turn, json_t *body, json_t *data)
 {
-    const struct call how = {.tag = call_tag(turn, "complete", data),
-                             .lane = route_of(turn)->lane,
-                             .priority = TC_P_FINAL,
-                             .flags = TC_DURABLE};
+    const struct slack_call how = {.tag = call_tag(turn, "complete", data),
+                                   .lane = route_of(turn)->lane,
+                                   .priority = TC_P_FINAL,
+                                   .flags = TC_DURABLE};
     return call_json(turn, UPLOAD_DONE, body, &how);
 }
 

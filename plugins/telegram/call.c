@@ -44,14 +44,14 @@ json_t *call_body(struct tc_turn *turn, const struct target *to)
     return body;
 }
 
-static uint32_t rates_of(const struct call *c)
+static uint32_t rates_of(const struct telegram_call *c)
 {
     if (!c->to || !c->paced)
         return c->to ? PACE_ALL : 0;
     return PACE_ALL | (c->to->group ? PACE_GROUP : PACE_PRIVATE);
 }
 
-static const char *lane_of(struct tc_turn *turn, const struct call *c)
+static const char *lane_of(struct tc_turn *turn, const struct telegram_call *c)
 {
     if (!c->to)
         return NULL;
@@ -61,8 +61,8 @@ static const char *lane_of(struct tc_turn *turn, const struct call *c)
 }
 
 /* What is sent either way; `body` and `tag` are texts. */
-static int send_request(struct tc_turn *turn, const struct call *c, const char *content_type,
-                        const char *body, size_t len, const char *tag)
+static int send_request(struct tc_turn *turn, const struct telegram_call *c,
+                        const char *content_type, const char *body, size_t len, const char *tag)
 {
     return tc_http(
         turn, TC_HTTP(.url = tc_sprint(turn, "{option:api_base}/bot{option:token}/%s", c->method),
@@ -72,7 +72,7 @@ static int send_request(struct tc_turn *turn, const struct call *c, const char *
                       .max_age_ms = c->max_age_ms, .delay_ms = c->delay_ms, .tag = tag));
 }
 
-static bool is_silenced(struct tc_turn *turn, const struct call *c)
+static bool is_silenced(struct tc_turn *turn, const struct telegram_call *c)
 {
     if (!state_of(turn)->dead)
         return false;
@@ -81,7 +81,7 @@ static bool is_silenced(struct tc_turn *turn, const struct call *c)
     return true;
 }
 
-int call_send(struct tc_turn *turn, const struct call *c)
+int call_send(struct tc_turn *turn, const struct telegram_call *c)
 {
     /* What is durable is refused again, and becomes a dead letter. */
     if (!(c->flags & TC_DURABLE) && is_silenced(turn, c))
@@ -121,7 +121,8 @@ static void write_fields(FILE *to, const char *boundary, json_t *fields)
     }
 }
 
-int call_send_document(struct tc_turn *turn, const struct call *c, const char *content, size_t len)
+int call_send_document(struct tc_turn *turn, const struct telegram_call *c, const char *content,
+                       size_t len)
 {
     char boundary[64], *body = NULL;
     size_t size = 0;

@@ -30,8 +30,8 @@ void chips_call(struct live *l, const struct tc_tool_call *ev)
 {
     if (l->chips == CHIPS)
         memmove(l->chip, l->chip + 1, --l->chips * sizeof *l->chip);
-    struct chip *const c = &l->chip[l->chips++];
-    *c = (struct chip){.state = 'r', .began_ms = call_now_ms()};
+    struct telegram_chip *const c = &l->chip[l->chips++];
+    *c = (struct telegram_chip){.state = 'r', .began_ms = call_now_ms()};
     message_clip(c->id, sizeof c->id, ev->tool_use_id);
     message_clip(c->name, sizeof c->name, ev->name);
     summarize(c->summary, sizeof c->summary, ev->args);
@@ -44,7 +44,7 @@ void chips_result(struct live *l, const struct tc_tool_result *ev)
     char id[ID_MAX];
     message_clip(id, sizeof id, ev->tool_use_id);
     for (size_t i = 0; i < l->chips; i++) {
-        struct chip *const c = &l->chip[i];
+        struct telegram_chip *const c = &l->chip[i];
         if (strcmp(c->id, id) != 0)
             continue;
         c->state = ev->is_error ? 'f' : 'k';
@@ -106,7 +106,7 @@ static void add_markdown(struct tc_turn *turn, struct message *m, const char *te
         message_piece(m, p);
 }
 
-static void add_chip(struct message *m, const struct chip *c)
+static void add_chip(struct message *m, const struct telegram_chip *c)
 {
     char took[32] = "";
     message_add(m, c->state == 'r' ? "\n▸ " : c->state == 'f' ? "\n✗ " : "\n✓ ");

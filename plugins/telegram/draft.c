@@ -13,7 +13,7 @@ void draft_drop(struct draft *d)
     d->at = 0;
 }
 
-struct draft *draft_of(struct question *q, int64_t user)
+struct draft *draft_of(struct telegram_question *q, int64_t user)
 {
     for (size_t i = 0; i < q->drafts; i++)
         if (q->draft[i].user == user)
@@ -27,7 +27,7 @@ struct draft *draft_of(struct question *q, int64_t user)
     return d;
 }
 
-const json_t *draft_question(const struct question *q, const struct draft *d)
+const json_t *draft_question(const struct telegram_question *q, const struct draft *d)
 {
     return json_array_get(json_object_get(q->about, "questions"), d->at);
 }
@@ -72,7 +72,7 @@ void draft_tick(struct draft *d, const char *label)
         json_array_append_new(list, json_string(label));
 }
 
-bool draft_answer(const struct question *q, struct draft *d, const char *text)
+bool draft_answer(const struct telegram_question *q, struct draft *d, const char *text)
 {
     if (!draft_is_multi(draft_question(q, d))) {
         if (!text)
@@ -89,12 +89,12 @@ bool draft_answer(const struct question *q, struct draft *d, const char *text)
     return true;
 }
 
-bool draft_is_complete(const struct question *q, const struct draft *d)
+bool draft_is_complete(const struct telegram_question *q, const struct draft *d)
 {
     return d->at >= json_array_size(json_object_get(q->about, "questions"));
 }
 
-char *draft_write(const struct question *q, const struct draft *d)
+char *draft_write(const struct telegram_question *q, const struct draft *d)
 {
     json_t *const all = json_object();
     size_t i;

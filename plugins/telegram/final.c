@@ -52,13 +52,14 @@ static int final_call(struct tc_turn *turn, const struct target *to, const char 
                       json_t *body, json_t *tag)
 {
     const bool edits = strcmp(method, "editMessageText") == 0;
-    return call_send(turn, &(struct call){.method = method,
-                                          .body = body,
-                                          .tag = tag,
-                                          .to = to,
-                                          .paced = true,
-                                          .priority = TC_P_FINAL,
-                                          .flags = TC_DURABLE | (edits ? TC_IDEMPOTENT : 0)});
+    return call_send(turn,
+                     &(struct telegram_call){.method = method,
+                                             .body = body,
+                                             .tag = tag,
+                                             .to = to,
+                                             .paced = true,
+                                             .priority = TC_P_FINAL,
+                                             .flags = TC_DURABLE | (edits ? TC_IDEMPOTENT : 0)});
 }
 
 /* The body of a message as that of an edit of the progress message. */
@@ -98,20 +99,20 @@ int final_document(struct tc_turn *turn, const struct target *to, json_t *tag, c
             len--;
     }
     return call_send_document(turn,
-                              &(struct call){.method = "sendDocument",
-                                             .body = body,
-                                             .tag = tag,
-                                             .to = to,
-                                             .paced = true,
-                                             .priority = TC_P_FINAL,
-                                             .flags = TC_DURABLE,
-                                             .timeout_ms = 120000},
+                              &(struct telegram_call){.method = "sendDocument",
+                                                      .body = body,
+                                                      .tag = tag,
+                                                      .to = to,
+                                                      .paced = true,
+                                                      .priority = TC_P_FINAL,
+                                                      .flags = TC_DURABLE,
+                                                      .timeout_ms = 120000},
                               text, len);
 }
 
 int final_parts(struct tc_turn *turn, const char *text, size_t len, bool verbatim)
 {
-    const struct conf *const conf = conf_of(turn);
+    const struct telegram_conf *const conf = conf_of(turn);
     const struct target to = route_read(turn);
     const bool file = strcmp(conf->overflow, "file") == 0,
                trim = strcmp(conf->overflow, "trim") == 0;
@@ -182,13 +183,13 @@ static void clear(struct tc_turn *turn, const char *method, json_t *more, int64_
     json_object_set_new(body, "message_id", json_integer(message));
     json_object_update(body, more);
     json_decref(more);
-    call_send(turn, &(struct call){.method = method,
-                                   .body = body,
-                                   .tag = call_tag("clear"),
-                                   .to = &to,
-                                   .paced = true,
-                                   .priority = TC_P_NOTICE,
-                                   .flags = TC_DURABLE | TC_IDEMPOTENT});
+    call_send(turn, &(struct telegram_call){.method = method,
+                                            .body = body,
+                                            .tag = call_tag("clear"),
+                                            .to = &to,
+                                            .paced = true,
+                                            .priority = TC_P_NOTICE,
+                                            .flags = TC_DURABLE | TC_IDEMPOTENT});
 }
 
 static json_t *summary_text(struct tc_turn *turn, const json_t *tag)
@@ -226,13 +227,13 @@ static void confirm_edit(struct tc_turn *turn, const struct tc_reply *reply)
 {
     if (!live_may_come_late(turn))
         return;
-    call_send(turn,
-              &(struct call){.method = strrchr(reply->http->url, '/') + 1,
-                             .body = json_loadb(reply->http->body, reply->http->body_len, 0, NULL),
-                             .tag = call_tag("confirm"),
-                             .priority = TC_P_NOTICE,
-                             .flags = TC_DURABLE | TC_IDEMPOTENT,
-                             .delay_ms = LATE_MS});
+    call_send(turn, &(struct telegram_call){
+                        .method = strrchr(reply->http->url, '/') + 1,
+                        .body = json_loadb(reply->http->body, reply->http->body_len, 0, NULL),
+                        .tag = call_tag("confirm"),
+                        .priority = TC_P_NOTICE,
+                        .flags = TC_DURABLE | TC_IDEMPOTENT,
+                        .delay_ms = LATE_MS});
 }
 
 static void arrived(struct tc_turn *turn, const struct tc_reply *reply, const json_t *tag)
@@ -262,14 +263,14 @@ static void tell_loss(struct tc_turn *turn, const char *reason)
                                               "⚠ An answer could not be delivered here: %s. "
                                               "It is kept: turncast dead list",
                                               reason)));
-    call_send(turn, &(struct call){.method = "sendMessage",
-                                   .body = body,
-                                   .tag = call_tag("loss"),
-                                   .to = &to,
-                                   .paced = true,
-                                   .priority = TC_P_NOTICE,
-                                   .flags = TC_IDEMPOTENT,
-                                   .max_age_ms = LOSS_AGE_MS});
+    call_send(turn, &(struct telegram_call){.method = "sendMessage",
+                                            .body = body,
+                                            .tag = call_tag("loss"),
+                                            .to = &to,
+                                            .paced = true,
+                                            .priority = TC_P_NOTICE,
+                                            .flags = TC_IDEMPOTENT,
+                                            .max_age_ms = LOSS_AGE_MS});
 }
 
 /* Where nothing can be said, that cannot be said either. */

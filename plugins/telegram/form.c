@@ -203,7 +203,8 @@ static void add_options(struct message *m, const json_t *question)
 }
 
 /* Those before with their answers, and the one that is asked now. */
-static void add_questions(struct message *m, const struct question *q, const struct draft *d)
+static void add_questions(struct message *m, const struct telegram_question *q,
+                          const struct draft *d)
 {
     const json_t *const questions = json_object_get(q->about, "questions");
     const size_t count = json_array_size(questions), at = d ? d->at : 0;
@@ -227,7 +228,7 @@ static void add_questions(struct message *m, const struct question *q, const str
     }
 }
 
-static const struct draft *viewed(const struct question *q)
+static const struct draft *viewed(const struct telegram_question *q)
 {
     for (size_t i = 0; i < q->drafts; i++)
         if (q->draft[i].user == q->viewer)
@@ -235,19 +236,19 @@ static const struct draft *viewed(const struct question *q)
     return NULL;
 }
 
-static const json_t *question_now(const struct question *q)
+static const json_t *question_now(const struct telegram_question *q)
 {
     const struct draft *const d = viewed(q);
     return json_array_get(json_object_get(q->about, "questions"), d ? d->at : 0);
 }
 
-static bool is_approval(const struct question *q)
+static bool is_approval(const struct telegram_question *q)
 {
     const char *const kind = call_str(q->about, "kind");
     return kind && strcmp(kind, "approval") == 0;
 }
 
-static void add_hints(struct message *m, const struct question *q)
+static void add_hints(struct message *m, const struct telegram_question *q)
 {
     const int64_t wait_ms = call_int(q->about, "wait_ms");
     const bool options = json_array_size(json_object_get(question_now(q), "options")) > 0;
@@ -261,7 +262,7 @@ static void add_hints(struct message *m, const struct question *q)
     message_add(m, tc_sprint(m->turn, " It is refused when nobody answers within %s.", wait));
 }
 
-void form_show(struct message *m, const struct question *q)
+void form_show(struct message *m, const struct telegram_question *q)
 {
     message_add(m, q->ticket ? HAND : "❓ ");
     message_mark(m, "bold", title_of(call_str(q->about, "kind")));
@@ -281,7 +282,8 @@ void form_show(struct message *m, const struct question *q)
 
 /* ---- its buttons ---- */
 
-static void add_button(json_t *rows, const struct question *q, const char *what, const char *label)
+static void add_button(json_t *rows, const struct telegram_question *q, const char *what,
+                       const char *label)
 {
     char data[DATA_MAX + 1], text[LABEL_MAX];
     const int n = snprintf(data, sizeof data, "a:%s:%s", q->ticket, what);
@@ -291,7 +293,7 @@ static void add_button(json_t *rows, const struct question *q, const char *what,
     json_array_append_new(rows, json_pack("[{s:s, s:s}]", "text", text, "callback_data", data));
 }
 
-static void add_option_buttons(json_t *rows, const struct question *q)
+static void add_option_buttons(json_t *rows, const struct telegram_question *q)
 {
     const struct draft *const d = viewed(q);
     const json_t *const question = question_now(q), *option;
@@ -315,7 +317,7 @@ static void add_option_buttons(json_t *rows, const struct question *q)
         add_button(rows, q, "done", "Done");
 }
 
-json_t *form_keyboard(const struct question *q)
+json_t *form_keyboard(const struct telegram_question *q)
 {
     size_t i;
     const json_t *choice;

@@ -288,12 +288,12 @@ static void ask_for_files(struct tc_turn *lobby, struct parcel *p)
 {
     for (size_t i = 0; i < json_array_size(p->files); i++) {
         const char *const id = call_str(json_array_get(p->files, i), "id");
-        if (call_send(lobby, &(struct call){.method = "getFile",
-                                            .body = json_pack("{s:s}", "file_id", id),
-                                            .tag = file_tag("file", p, i),
-                                            .priority = TC_P_NOTICE,
-                                            .flags = TC_IDEMPOTENT,
-                                            .max_age_ms = FETCH_MS}) == 0)
+        if (call_send(lobby, &(struct telegram_call){.method = "getFile",
+                                                     .body = json_pack("{s:s}", "file_id", id),
+                                                     .tag = file_tag("file", p, i),
+                                                     .priority = TC_P_NOTICE,
+                                                     .flags = TC_IDEMPOTENT,
+                                                     .max_age_ms = FETCH_MS}) == 0)
             p->open++;
     }
 }

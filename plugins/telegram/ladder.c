@@ -59,14 +59,14 @@ static void note(struct step *s, const char *what)
 static bool resend(struct step *s)
 {
     const bool edits = strcmp(s->method, "editMessageText") == 0;
-    const struct call c = {.method = s->method,
-                           .body = json_incref(s->body),
-                           .tag = json_incref(s->tag),
-                           .to = &s->to,
-                           .paced = true,
-                           .priority = s->priority,
-                           .max_age_ms = s->max_age_ms,
-                           .flags = TC_DURABLE | (edits ? TC_IDEMPOTENT : 0)};
+    const struct telegram_call c = {.method = s->method,
+                                    .body = json_incref(s->body),
+                                    .tag = json_incref(s->tag),
+                                    .to = &s->to,
+                                    .paced = true,
+                                    .priority = s->priority,
+                                    .max_age_ms = s->max_age_ms,
+                                    .flags = TC_DURABLE | (edits ? TC_IDEMPOTENT : 0)};
     return (s->content ? call_send_document(s->turn, &c, s->content, s->len)
                        : call_send(s->turn, &c)) == 0;
 }
@@ -206,7 +206,7 @@ static bool is_about_rich(const struct step *s)
            r != REFUSED_MOVED && r != REFUSED_CHAT;
 }
 
-static bool take(struct step *s)
+static bool ladder_take(struct step *s)
 {
     const enum refusal r = s->answer->refusal;
     if (is_about_rich(s))
@@ -278,7 +278,7 @@ bool ladder_step(struct tc_turn *turn, const struct tc_reply *reply, const json_
         v->reason = "the connector cannot read its own request";
         return false;
     }
-    const bool goes_on = a->in_doubt ? take_doubt(&s, v) : take(&s);
+    const bool goes_on = a->in_doubt ? take_doubt(&s, v) : ladder_take(&s);
     if (!goes_on)
         v->reason = a->in_doubt ? "whether it arrived is not known"
                                 : tc_sprint(turn, "Telegram: %s", a->description);

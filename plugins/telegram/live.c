@@ -42,16 +42,16 @@ static void type(struct tc_turn *turn, int64_t now)
         json_object_set_new(body, "message_thread_id", json_integer(1));
     json_object_set_new(body, "action", json_string("typing"));
     l->typing_ms = now;
-    call_send(turn, &(struct call){.method = "sendChatAction",
-                                   .body = body,
-                                   .tag = call_tag("typing"),
-                                   .to = &l->to,
-                                   .apart = true,
-                                   .priority = TC_P_LIVE,
-                                   .flags = TC_IDEMPOTENT,
-                                   .key = "typing",
-                                   .timeout_ms = TYPING_TIMEOUT_MS,
-                                   .max_age_ms = TYPING_AGE_MS});
+    call_send(turn, &(struct telegram_call){.method = "sendChatAction",
+                                            .body = body,
+                                            .tag = call_tag("typing"),
+                                            .to = &l->to,
+                                            .apart = true,
+                                            .priority = TC_P_LIVE,
+                                            .flags = TC_IDEMPOTENT,
+                                            .key = "typing",
+                                            .timeout_ms = TYPING_TIMEOUT_MS,
+                                            .max_age_ms = TYPING_AGE_MS});
 }
 
 int live_on_typed(struct tc_turn *turn, const struct tc_reply *reply, const json_t *tag,
@@ -96,14 +96,14 @@ static void create(struct tc_turn *turn, const struct message *m)
                             json_pack("{s:I, s:b}", "message_id", (json_int_t)l->to.message,
                                       "allow_sending_without_reply", 1));
     l->creating = true;
-    call_send(turn, &(struct call){.method = "sendMessage",
-                                   .body = body,
-                                   .tag = call_tag("create"),
-                                   .to = &l->to,
-                                   .paced = true,
-                                   .priority = TC_P_LIVE,
-                                   .key = "progress",
-                                   .timeout_ms = TIMEOUT_MS});
+    call_send(turn, &(struct telegram_call){.method = "sendMessage",
+                                            .body = body,
+                                            .tag = call_tag("create"),
+                                            .to = &l->to,
+                                            .paced = true,
+                                            .priority = TC_P_LIVE,
+                                            .key = "progress",
+                                            .timeout_ms = TIMEOUT_MS});
 }
 
 static void edit(struct tc_turn *turn, const struct message *m)
@@ -112,15 +112,15 @@ static void edit(struct tc_turn *turn, const struct message *m)
     json_t *const body = message_body(turn, m);
     json_object_del(body, "message_thread_id");
     json_object_set_new(body, "message_id", json_integer(l->message));
-    call_send(turn, &(struct call){.method = "editMessageText",
-                                   .body = body,
-                                   .tag = call_tag("edit"),
-                                   .to = &l->to,
-                                   .paced = true,
-                                   .priority = TC_P_LIVE,
-                                   .flags = TC_IDEMPOTENT,
-                                   .key = "progress",
-                                   .timeout_ms = TIMEOUT_MS});
+    call_send(turn, &(struct telegram_call){.method = "editMessageText",
+                                            .body = body,
+                                            .tag = call_tag("edit"),
+                                            .to = &l->to,
+                                            .paced = true,
+                                            .priority = TC_P_LIVE,
+                                            .flags = TC_IDEMPOTENT,
+                                            .key = "progress",
+                                            .timeout_ms = TIMEOUT_MS});
 }
 
 static void draft(struct tc_turn *turn, const struct message *m)
@@ -129,15 +129,15 @@ static void draft(struct tc_turn *turn, const struct message *m)
     json_t *const body = call_body(turn, &l->to);
     message_put(m, body, l->plain);
     json_object_set_new(body, "draft_id", json_integer(l->to.message ? l->to.message : 1));
-    call_send(turn, &(struct call){.method = "sendMessageDraft",
-                                   .body = body,
-                                   .tag = call_tag("draft"),
-                                   .to = &l->to,
-                                   .paced = true,
-                                   .priority = TC_P_LIVE,
-                                   .flags = TC_IDEMPOTENT,
-                                   .key = "progress",
-                                   .timeout_ms = TIMEOUT_MS});
+    call_send(turn, &(struct telegram_call){.method = "sendMessageDraft",
+                                            .body = body,
+                                            .tag = call_tag("draft"),
+                                            .to = &l->to,
+                                            .paced = true,
+                                            .priority = TC_P_LIVE,
+                                            .flags = TC_IDEMPOTENT,
+                                            .key = "progress",
+                                            .timeout_ms = TIMEOUT_MS});
 }
 
 /* When the message has to be made or changed; INT64_MAX: not. */
@@ -153,7 +153,7 @@ static int64_t show_due(const struct tc_turn *turn)
                : l->beat_ms + (l->message ? BEAT_MS : DRAFT_BEAT_MS);
 }
 
-static void show(struct tc_turn *turn, int64_t now)
+static void live_show(struct tc_turn *turn, int64_t now)
 {
     struct live *const l = turn->state;
     struct message m;
@@ -176,7 +176,7 @@ static void show(struct tc_turn *turn, int64_t now)
 
 /* ---- the life of it ---- */
 
-static void schedule(struct tc_turn *turn)
+static void live_schedule(struct tc_turn *turn)
 {
     const struct live *const l = turn->state;
     const int64_t now = call_now_ms();
@@ -201,7 +201,7 @@ void live_begin(struct tc_turn *turn)
     if (l->over)
         return;
     type(turn, l->began_ms);
-    schedule(turn);
+    live_schedule(turn);
 }
 
 void live_touch(struct tc_turn *turn, bool visible)
@@ -212,7 +212,7 @@ void live_touch(struct tc_turn *turn, bool visible)
     l->active_ms = call_now_ms();
     l->visible |= visible;
     l->dirty |= visible;
-    schedule(turn);
+    live_schedule(turn);
 }
 
 void live_wake(struct tc_turn *turn)
@@ -224,8 +224,8 @@ void live_wake(struct tc_turn *turn)
     if (is_typing(l, now) && now - l->typing_ms >= TYPING_MS)
         type(turn, now);
     if (now >= show_due(turn))
-        show(turn, now);
-    schedule(turn);
+        live_show(turn, now);
+    live_schedule(turn);
 }
 
 void live_end(struct tc_turn *turn)
@@ -274,7 +274,7 @@ static void try_again(struct tc_turn *turn)
     l->shown = 0;
     l->dirty = true;
     if (!l->over)
-        schedule(turn);
+        live_schedule(turn);
 }
 
 static void on_refusal(struct tc_turn *turn, const struct answer *a)
@@ -327,7 +327,7 @@ int live_on_created(struct tc_turn *turn, const struct tc_reply *reply, const js
     }
     answer_free(&a);
     if (!l->over)
-        schedule(turn);
+        live_schedule(turn);
     return 0;
 }
 

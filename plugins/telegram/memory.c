@@ -55,11 +55,11 @@ static json_t *short_about(const json_t *about, size_t grade)
     return kept;
 }
 
-static json_t *write_places(const struct question *q)
+static json_t *write_places(const struct telegram_question *q)
 {
     json_t *const places = json_array();
     for (size_t i = 0; i < q->places; i++) {
-        const struct place *const p = &q->place[i];
+        const struct telegram_place *const p = &q->place[i];
         json_array_append_new(places, json_pack("[I, I, b, I]", (json_int_t)p->to.chat,
                                                 (json_int_t)p->to.thread, p->to.group,
                                                 (json_int_t)p->message));
@@ -70,7 +70,7 @@ static json_t *write_places(const struct question *q)
 static json_t *write_questions(const struct tc_turn *turn, size_t grade)
 {
     json_t *const list = json_array();
-    for (const struct question *q = state_of(turn)->questions; q; q = q->next)
+    for (const struct telegram_question *q = state_of(turn)->questions; q; q = q->next)
         if (!q->decided && strcmp(q->turn, turn->id) == 0)
             json_array_append_new(list, json_pack("{s:s, s:s?, s:o, s:o}", "id", q->id, "ticket",
                                                   q->ticket, "about", short_about(q->about, grade),
@@ -118,7 +118,7 @@ void memory_keep(struct tc_turn *turn)
     free(text);
 }
 
-static void read_places(struct question *q, const json_t *places)
+static void read_places(struct telegram_question *q, const json_t *places)
 {
     size_t i;
     const json_t *one;
@@ -127,7 +127,7 @@ static void read_places(struct question *q, const json_t *places)
         const struct target to = {.chat = json_integer_value(json_array_get(one, 0)),
                                   .thread = json_integer_value(json_array_get(one, 1)),
                                   .group = json_is_true(json_array_get(one, 2))};
-        struct place *const p = question_add_place(q, &to);
+        struct telegram_place *const p = question_add_place(q, &to);
         if (!p)
             return;
         p->message = json_integer_value(json_array_get(one, 3));
@@ -147,7 +147,7 @@ void memory_read(struct tc_turn *turn)
         json_t *const about = json_object_get(one, "about");
         if (!id || !json_is_object(about) || question_find(s, turn->id, id))
             continue;
-        struct question *const q =
+        struct telegram_question *const q =
             question_add(s, turn->id, id, call_str(one, "ticket"), json_incref(about));
         if (q)
             read_places(q, json_object_get(one, "places"));

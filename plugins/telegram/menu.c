@@ -34,11 +34,11 @@ void menu_publish(struct tc_turn *lobby)
     for (size_t i = 0; i < sizeof menu / sizeof *menu; i++)
         json_array_append_new(commands, json_pack("{s:s, s:s}", "command", menu[i].name,
                                                   "description", menu[i].what));
-    call_send(lobby, &(struct call){.method = "setMyCommands",
-                                    .body = json_pack("{s:o}", "commands", commands),
-                                    .tag = call_tag("cmds"),
-                                    .priority = TC_P_NOTICE,
-                                    .flags = TC_IDEMPOTENT});
+    call_send(lobby, &(struct telegram_call){.method = "setMyCommands",
+                                             .body = json_pack("{s:o}", "commands", commands),
+                                             .tag = call_tag("cmds"),
+                                             .priority = TC_P_NOTICE,
+                                             .flags = TC_IDEMPOTENT});
 }
 
 /* A link to the bot begins a chat with "/start" and a word of its own. */

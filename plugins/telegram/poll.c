@@ -32,7 +32,7 @@ static int64_t backoff(int64_t first, int64_t most, unsigned failures)
     return (ms < most ? ms : most) + call_now_ms() % (first / 4);
 }
 
-static void schedule(struct tc_turn *lobby)
+static void poll_schedule(struct tc_turn *lobby)
 {
     const struct telegram *const s = state_of(lobby);
     const int64_t now = call_now_ms(), inbox = inbox_due(s);
@@ -58,27 +58,27 @@ static void poll_send(struct tc_turn *lobby, int64_t delay_ms)
     if (pending && delay_ms < PENDING_MS)
         delay_ms = PENDING_MS;
     s->repoll_ms = call_now_ms() + delay_ms;
-    call_send(lobby, &(struct call){.method = "getUpdates",
-                                    .body = body,
-                                    .tag = tag,
-                                    .priority = TC_P_NOTICE,
-                                    .flags = TC_LONG_POLL,
-                                    .timeout_ms = POLL_TIMEOUT_MS,
-                                    .max_age_ms = delay_ms + ATTEMPTS_MS,
-                                    .delay_ms = delay_ms});
-    schedule(lobby);
+    call_send(lobby, &(struct telegram_call){.method = "getUpdates",
+                                             .body = body,
+                                             .tag = tag,
+                                             .priority = TC_P_NOTICE,
+                                             .flags = TC_LONG_POLL,
+                                             .timeout_ms = POLL_TIMEOUT_MS,
+                                             .max_age_ms = delay_ms + ATTEMPTS_MS,
+                                             .delay_ms = delay_ms});
+    poll_schedule(lobby);
 }
 
 /* ---- set-up ---- */
 
 static int ask_who(struct tc_turn *lobby, int64_t delay_ms)
 {
-    return call_send(lobby, &(struct call){.method = "getMe",
-                                           .tag = call_tag("me"),
-                                           .priority = TC_P_NOTICE,
-                                           .flags = TC_IDEMPOTENT,
-                                           .max_age_ms = delay_ms + ATTEMPTS_MS,
-                                           .delay_ms = delay_ms});
+    return call_send(lobby, &(struct telegram_call){.method = "getMe",
+                                                    .tag = call_tag("me"),
+                                                    .priority = TC_P_NOTICE,
+                                                    .flags = TC_IDEMPOTENT,
+                                                    .max_age_ms = delay_ms + ATTEMPTS_MS,
+                                                    .delay_ms = delay_ms});
 }
 
 /* A root, not the address of the bot: its path does not end with "/", "/bot" or "/bot<token>". */
@@ -99,7 +99,7 @@ static bool is_root(const char *url)
 
 int poll_begin(struct tc_instance *inst)
 {
-    const struct conf *const conf = inst->conf;
+    const struct telegram_conf *const conf = inst->conf;
     if (!is_root(conf->api_base)) {
         tc_log(inst, TC_ERR,
                "api_base must be the root of the Bot API server, such as "
@@ -133,26 +133,26 @@ static char *percent_encoded(struct tc_turn *lobby, const char *text)
 static void set_webhook(struct tc_turn *lobby)
 {
     const char *const url = percent_encoded(lobby, conf_of(lobby)->webhook);
-    call_send(lobby,
-              &(struct call){.method = tc_sprint(lobby,
-                                                 "setWebhook?url=%s&secret_token={option:webhook_"
-                                                 "secret}&allowed_updates=%%5B%%22message%%22%%2C"
-                                                 "%%22callback_query%%22%%5D",
-                                                 url),
-                             .tag = call_tag("hook"),
-                             .priority = TC_P_NOTICE,
-                             .flags = TC_IDEMPOTENT});
+    call_send(lobby, &(struct telegram_call){
+                         .method = tc_sprint(lobby,
+                                             "setWebhook?url=%s&secret_token={option:webhook_"
+                                             "secret}&allowed_updates=%%5B%%22message%%22%%2C"
+                                             "%%22callback_query%%22%%5D",
+                                             url),
+                         .tag = call_tag("hook"),
+                         .priority = TC_P_NOTICE,
+                         .flags = TC_IDEMPOTENT});
 }
 
 static void remove_webhook(struct tc_turn *lobby)
 {
     state_of(lobby)->unhooked = true;
     tc_log(lobby->inst, TC_WARN, "the bot had a webhook: it is removed, as this instance polls");
-    call_send(lobby, &(struct call){.method = "deleteWebhook",
-                                    .body = json_pack("{s:b}", "drop_pending_updates", 0),
-                                    .tag = call_tag("hook"),
-                                    .priority = TC_P_NOTICE,
-                                    .flags = TC_IDEMPOTENT});
+    call_send(lobby, &(struct telegram_call){.method = "deleteWebhook",
+                                             .body = json_pack("{s:b}", "drop_pending_updates", 0),
+                                             .tag = call_tag("hook"),
+                                             .priority = TC_P_NOTICE,
+                                             .flags = TC_IDEMPOTENT});
 }
 
 int poll_on_hook(struct tc_turn *lobby, const struct tc_reply *reply, const json_t *tag,
@@ -314,12 +314,12 @@ void poll_wake(struct tc_turn *lobby)
         poll_send(lobby, 0);
         return;
     }
-    schedule(lobby);
+    poll_schedule(lobby);
 }
 
 void poll_nudge(struct tc_turn *lobby)
 {
-    schedule(lobby);
+    poll_schedule(lobby);
 }
 
 /* ---- webhook ---- */
@@ -364,6 +364,6 @@ int poll_on_hit(struct tc_turn *lobby, const struct tc_hit *hit, struct tc_answe
     else
         answer->status = state_of(lobby)->ready ? status_of(lobby, update) : 503;
     json_decref(update);
-    schedule(lobby);
+    poll_schedule(lobby);
     return 0;
 }

@@ -18,7 +18,7 @@
 struct act {
     struct tc_turn *lobby;
     const char *ticket;
-    struct question *q; /* NULL: it is of an earlier life, or over */
+    struct telegram_question *q; /* NULL: it is of an earlier life, or over */
     const json_t *from;
     int64_t chat, thread;
     const char *text; /* what that person is told, or NULL */
@@ -31,7 +31,7 @@ struct act {
 
 /* In milliseconds, as it waits for the loop alone: so what came of it can be said by the one answer
  * that a press may have. */
-static void decide(struct act *a, const char *choice, const char *text, const char *answers)
+static void press_decide(struct act *a, const char *choice, const char *text, const char *answers)
 {
     struct tc_receipt receipt = {0};
     a->result = tc_answer(
@@ -54,7 +54,7 @@ static void decide(struct act *a, const char *choice, const char *text, const ch
 /* A question of several takes its answer; the last one hands over all. */
 static void go_on(struct act *a, struct draft *d)
 {
-    struct question *const q = a->q;
+    struct telegram_question *const q = a->q;
     a->counts = true;
     q->viewer = d->user;
     if (!draft_is_complete(q, d)) {
@@ -62,14 +62,14 @@ static void go_on(struct act *a, struct draft *d)
         return;
     }
     char *const answers = draft_write(q, d);
-    decide(a, "answer", NULL, answers);
+    press_decide(a, "answer", NULL, answers);
     free(answers);
     draft_drop(d);
     if (!a->counts && a->result != TC_KNOWN)
         question_show(a->lobby, q);
 }
 
-static bool is_single(const struct question *q)
+static bool is_single(const struct telegram_question *q)
 {
     const json_t *const questions = json_object_get(q->about, "questions");
     return json_array_size(questions) == 1 && !draft_is_multi(json_array_get(questions, 0));
@@ -83,7 +83,7 @@ static void say(struct act *a, const char *text)
 
 static void press_option(struct act *a, size_t at, size_t option)
 {
-    struct question *const q = a->q;
+    struct telegram_question *const q = a->q;
     struct draft *const d = draft_of(q, call_int(a->from, "id"));
     const json_t *const question = draft_question(q, d);
     const char *const label =
@@ -95,7 +95,7 @@ static void press_option(struct act *a, size_t at, size_t option)
     } else if (!label) {
         say(a, "This is not one of the choices.");
     } else if (is_single(q)) {
-        decide(a, "answer", label, NULL);
+        press_decide(a, "answer", label, NULL);
     } else if (draft_is_multi(question)) {
         draft_tick(d, label);
         q->viewer = d->user;
@@ -126,12 +126,12 @@ static bool read_data(const char *data, char ticket[TICKET_MAX + 1], char what[W
            !data[n];
 }
 
-static const struct place *place_in(const struct telegram *s, const struct question *q,
-                                    int64_t chat, int64_t message)
+static const struct telegram_place *
+place_in(const struct telegram *s, const struct telegram_question *q, int64_t chat, int64_t message)
 {
-    const struct place *any = NULL;
+    const struct telegram_place *any = NULL;
     for (size_t i = 0; i < q->places; i++) {
-        const struct place *const p = &q->place[i];
+        const struct telegram_place *const p = &q->place[i];
         if (p->to.chat != chat && route_chat_now(s, p->to.chat) != chat)
             continue;
         any = p;
@@ -142,12 +142,12 @@ static const struct place *place_in(const struct telegram *s, const struct quest
 }
 
 /* A message whose sending nobody confirmed was sent once more: the first one counts as well. */
-static void adopt(struct question *q, const struct place *p, int64_t message)
+static void adopt(struct telegram_question *q, const struct telegram_place *p, int64_t message)
 {
     if (p->message == message || p->pending || !message)
         return;
     const struct target to = p->to;
-    struct place *const other = question_add_place(q, &to);
+    struct telegram_place *const other = question_add_place(q, &to);
     if (other)
         other->message = message;
 }
@@ -162,7 +162,7 @@ static bool locate(struct act *a, const json_t *chat, const json_t *message)
         a->thread = call_int(message, "message_thread_id");
     if (!a->q)
         return a->chat != 0;
-    const struct place *const p = place_in(s, a->q, a->chat, id);
+    const struct telegram_place *const p = place_in(s, a->q, a->chat, id);
     if (!p)
         return false;
     a->thread = p->to.thread;
@@ -177,9 +177,9 @@ static void press_question(struct act *a, const char *what)
     const bool chosen = sscanf(what, "o%2zu.%2zu%n", &at, &option, &n) == 2 && !what[n];
     const bool done = strcmp(what, "done") == 0;
     if (!chosen && !done)
-        decide(a, what, NULL, NULL);
+        press_decide(a, what, NULL, NULL);
     else if (!a->q || a->q->decided || !json_object_get(a->q->about, "questions"))
-        decide(a, "answer", NULL, NULL); /* only the host knows what to say */
+        press_decide(a, "answer", NULL, NULL); /* only the host knows what to say */
     else if (chosen)
         press_option(a, at, option);
     else
@@ -197,7 +197,7 @@ static void refuse(struct act *a, const json_t *from)
     a->text = "This is over.";
 }
 
-static void take(struct act *a, const json_t *query)
+static void press_handle(struct act *a, const json_t *query)
 {
     const char *const data = call_str(query, "data");
     char ticket[TICKET_MAX + 1], what[WHAT_MAX + 1];
@@ -225,17 +225,17 @@ void press_take(struct tc_turn *lobby, const json_t *query)
     char text[200];
     if (!id)
         return;
-    take(&a, query);
+    press_handle(&a, query);
     message_clip(text, sizeof text, a.text ? a.text : "");
     json_t *const body = json_pack("{s:s, s:s}", "callback_query_id", id, "text", text);
     if (a.alert)
         json_object_set_new(body, "show_alert", json_true());
-    call_send(lobby, &(struct call){.method = "answerCallbackQuery",
-                                    .body = body,
-                                    .tag = call_tag("pressed"),
-                                    .priority = TC_P_REQUEST,
-                                    .flags = TC_IDEMPOTENT,
-                                    .max_age_ms = 15000});
+    call_send(lobby, &(struct telegram_call){.method = "answerCallbackQuery",
+                                             .body = body,
+                                             .tag = call_tag("pressed"),
+                                             .priority = TC_P_REQUEST,
+                                             .flags = TC_IDEMPOTENT,
+                                             .max_age_ms = 15000});
 }
 
 /* ---- replies ---- */
@@ -264,12 +264,12 @@ static const char *ticket_in(struct tc_turn *lobby, const json_t *message)
 
 static void reply_words(struct act *a, bool approval, const char *text)
 {
-    struct question *const q = a->q;
+    struct telegram_question *const q = a->q;
     const bool asks = q && !q->decided && json_object_get(q->about, "questions");
     if (approval)
-        decide(a, "deny", text, NULL);
+        press_decide(a, "deny", text, NULL);
     else if (!asks || is_single(q))
-        decide(a, "answer", text, NULL);
+        press_decide(a, "answer", text, NULL);
     else {
         struct draft *const d = draft_of(q, call_int(a->from, "id"));
         draft_answer(q, d, text);

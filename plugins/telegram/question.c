@@ -12,32 +12,32 @@
 
 /* ---- which there are ---- */
 
-struct question *question_find(const struct telegram *s, const char *turn, const char *id)
+struct telegram_question *question_find(const struct telegram *s, const char *turn, const char *id)
 {
-    struct question *q = s->questions;
+    struct telegram_question *q = s->questions;
     while (q && (strcmp(q->turn, turn) != 0 || strcmp(q->id, id) != 0))
         q = q->next;
     return q;
 }
 
-struct question *question_of_ticket(const struct telegram *s, const char *ticket)
+struct telegram_question *question_of_ticket(const struct telegram *s, const char *ticket)
 {
-    struct question *q = s->questions;
+    struct telegram_question *q = s->questions;
     while (q && (!q->ticket || strcmp(q->ticket, ticket) != 0))
         q = q->next;
     return q;
 }
 
-struct question *question_at(const struct telegram *s, int64_t chat, int64_t message)
+struct telegram_question *question_at(const struct telegram *s, int64_t chat, int64_t message)
 {
-    for (struct question *q = s->questions; q; q = q->next)
+    for (struct telegram_question *q = s->questions; q; q = q->next)
         for (size_t i = 0; i < q->places; i++)
             if (q->place[i].message == message && route_chat_now(s, q->place[i].to.chat) == chat)
                 return q;
     return NULL;
 }
 
-static void free_question(struct question *q)
+static void free_question(struct telegram_question *q)
 {
     for (size_t i = 0; i < q->drafts; i++)
         json_decref(q->draft[i].answers);
@@ -50,10 +50,10 @@ static void free_question(struct question *q)
     free(q);
 }
 
-struct question *question_add(struct telegram *s, const char *turn, const char *id,
-                              const char *ticket, json_t *about)
+struct telegram_question *question_add(struct telegram *s, const char *turn, const char *id,
+                                       const char *ticket, json_t *about)
 {
-    struct question *const q = calloc(1, sizeof *q);
+    struct telegram_question *const q = calloc(1, sizeof *q);
     if (!q) {
         json_decref(about);
         return NULL;
@@ -66,25 +66,25 @@ struct question *question_add(struct telegram *s, const char *turn, const char *
         free_question(q);
         return NULL;
     }
-    struct question **end = &s->questions;
+    struct telegram_question **end = &s->questions;
     while (*end)
         end = &(*end)->next;
     return *end = q;
 }
 
-struct place *question_add_place(struct question *q, const struct target *to)
+struct telegram_place *question_add_place(struct telegram_question *q, const struct target *to)
 {
     if (q->places == PLACES)
         return NULL;
-    struct place *const p = &q->place[q->places++];
-    *p = (struct place){.to = *to};
+    struct telegram_place *const p = &q->place[q->places++];
+    *p = (struct telegram_place){.to = *to};
     return p;
 }
 
 void question_free(struct telegram *s)
 {
     while (s->questions) {
-        struct question *const q = s->questions;
+        struct telegram_question *const q = s->questions;
         s->questions = q->next;
         free_question(q);
     }
@@ -93,7 +93,7 @@ void question_free(struct telegram *s)
 size_t question_waiting(const struct tc_turn *turn)
 {
     size_t n = 0;
-    for (const struct question *q = state_of(turn)->questions; q; q = q->next)
+    for (const struct telegram_question *q = state_of(turn)->questions; q; q = q->next)
         n += q->ticket && !q->decided && strcmp(q->turn, turn->id) == 0;
     return n;
 }
@@ -101,8 +101,8 @@ size_t question_waiting(const struct tc_turn *turn)
 /* One that is decided is forgotten when no message of it is under way. */
 static void forget_settled(struct telegram *s)
 {
-    for (struct question **at = &s->questions; *at;) {
-        struct question *const q = *at;
+    for (struct telegram_question **at = &s->questions; *at;) {
+        struct telegram_question *const q = *at;
         bool settled = q->decided != NULL;
         for (size_t i = 0; i < q->places; i++)
             settled &= !q->place[i].pending;
@@ -132,7 +132,7 @@ static bool read_place(const struct tc_turn *turn, const char *text, struct targ
     return to->chat != 0;
 }
 
-static bool is_place(const struct question *q, const struct target *to)
+static bool is_place(const struct telegram_question *q, const struct target *to)
 {
     for (size_t i = 0; i < q->places; i++)
         if (q->place[i].to.chat == to->chat && q->place[i].to.thread == to->thread)
@@ -140,7 +140,7 @@ static bool is_place(const struct question *q, const struct target *to)
     return false;
 }
 
-static void choose_places(const struct tc_turn *turn, struct question *q,
+static void choose_places(const struct tc_turn *turn, struct telegram_question *q,
                           const struct tc_request *ev)
 {
     const struct live *const l = turn->state;
@@ -158,13 +158,13 @@ static void choose_places(const struct tc_turn *turn, struct question *q,
     json_decref(list);
 }
 
-static int64_t max_age(const struct question *q)
+static int64_t max_age(const struct telegram_question *q)
 {
     const int64_t wait_ms = call_int(q->about, "wait_ms");
     return wait_ms > 0 ? wait_ms : EXPIRES_MS;
 }
 
-static int ask_at(struct tc_turn *turn, const struct question *q, struct place *p)
+static int ask_at(struct tc_turn *turn, const struct telegram_question *q, struct telegram_place *p)
 {
     struct message m;
     message_init(&m, turn);
@@ -176,14 +176,14 @@ static int ask_at(struct tc_turn *turn, const struct question *q, struct place *
     json_object_set_new(tag, "id", json_string(q->id));
     json_object_set_new(tag, "n", json_integer(p - q->place));
     p->pending = true;
-    return call_send(turn, &(struct call){.method = "sendMessage",
-                                          .body = body,
-                                          .tag = tag,
-                                          .to = &p->to,
-                                          .paced = true,
-                                          .priority = TC_P_REQUEST,
-                                          .flags = TC_DURABLE,
-                                          .max_age_ms = max_age(q)});
+    return call_send(turn, &(struct telegram_call){.method = "sendMessage",
+                                                   .body = body,
+                                                   .tag = tag,
+                                                   .to = &p->to,
+                                                   .paced = true,
+                                                   .priority = TC_P_REQUEST,
+                                                   .flags = TC_DURABLE,
+                                                   .max_age_ms = max_age(q)});
 }
 
 /* Told again after a restart of the instance, it is there already. What needs nobody's decision is
@@ -194,7 +194,7 @@ static int open_one(struct tc_turn *turn, const struct tc_request *ev)
     if ((!ev->choices && !ev->blocking) || question_find(s, turn->id, ev->request_id))
         return 0;
     const char *const ticket = ev->choices ? tc_ticket(turn, ev->request_id) : NULL;
-    struct question *const q =
+    struct telegram_question *const q =
         question_add(s, turn->id, ev->request_id, ticket, form_read(turn, ev));
     if (!q)
         return -1;
@@ -213,7 +213,8 @@ static int open_one(struct tc_turn *turn, const struct tc_request *ev)
 /* ---- the decision ---- */
 
 /* Edits have neither topic nor what they reply to. */
-static json_t *edit_body(struct tc_turn *turn, const struct question *q, const struct place *p)
+static json_t *edit_body(struct tc_turn *turn, const struct telegram_question *q,
+                         const struct telegram_place *p)
 {
     struct message m;
     json_t *const body = call_body(turn, &p->to);
@@ -231,31 +232,32 @@ static json_t *edit_body(struct tc_turn *turn, const struct question *q, const s
 static void send_edit(struct tc_turn *turn, const struct target *to, const char *method,
                       json_t *body, json_t *tag, uint32_t flags)
 {
-    call_send(turn, &(struct call){.method = method,
-                                   .body = body,
-                                   .tag = tag,
-                                   .to = to,
-                                   .paced = true,
-                                   .priority = TC_P_REQUEST,
-                                   .flags = flags | TC_IDEMPOTENT});
+    call_send(turn, &(struct telegram_call){.method = method,
+                                            .body = body,
+                                            .tag = tag,
+                                            .to = to,
+                                            .paced = true,
+                                            .priority = TC_P_REQUEST,
+                                            .flags = flags | TC_IDEMPOTENT});
 }
 
 /* An edit without a keyboard takes the buttons away. */
-static void show_decision(struct tc_turn *turn, const struct question *q, const struct place *p)
+static void show_decision(struct tc_turn *turn, const struct telegram_question *q,
+                          const struct telegram_place *p)
 {
     if (p->message)
         send_edit(turn, &p->to, "editMessageText", edit_body(turn, q, p), call_tag("decided"),
                   TC_DURABLE);
 }
 
-static void close_one(struct tc_turn *turn, struct question *q, const char *decided)
+static void close_one(struct tc_turn *turn, struct telegram_question *q, const char *decided)
 {
     q->decided = strdup(decided ? decided : "Over");
     for (size_t i = 0; q->decided && i < q->places; i++)
         show_decision(turn, q, &q->place[i]);
 }
 
-static const char *words_of(struct tc_turn *turn, const struct question *q,
+static const char *words_of(struct tc_turn *turn, const struct telegram_question *q,
                             const struct tc_request *ev)
 {
     const char *const d = ev->decision ? ev->decision : "";
@@ -280,9 +282,9 @@ static const char *words_of(struct tc_turn *turn, const struct question *q,
 }
 
 /* A message of it may not be there yet: then it is changed when it is. */
-static void decide(struct tc_turn *turn, const struct tc_request *ev)
+static void question_decide(struct tc_turn *turn, const struct tc_request *ev)
 {
-    struct question *const q = question_find(state_of(turn), turn->id, ev->request_id);
+    struct telegram_question *const q = question_find(state_of(turn), turn->id, ev->request_id);
     if (!q || q->decided)
         return;
     q->answers = ev->answers ? json_loads(ev->answers, 0, NULL) : NULL;
@@ -294,7 +296,7 @@ static void decide(struct tc_turn *turn, const struct tc_request *ev)
 void question_end(struct tc_turn *turn)
 {
     bool any = false;
-    for (struct question *q = state_of(turn)->questions; q; q = q->next)
+    for (struct telegram_question *q = state_of(turn)->questions; q; q = q->next)
         if (!q->decided && strcmp(q->turn, turn->id) == 0) {
             close_one(turn, q, "Cancelled with the turn");
             any = true;
@@ -311,7 +313,7 @@ int question_on_request(struct tc_turn *turn, const struct tc_request *ev)
     if (strcmp(ev->state, "open") == 0)
         rc = open_one(turn, ev);
     else
-        decide(turn, ev);
+        question_decide(turn, ev);
     live_touch(turn, question_waiting(turn) != waiting);
     return rc;
 }
@@ -332,7 +334,7 @@ static void disarm(struct tc_turn *turn, const struct tc_reply *reply, int64_t m
     json_decref(sent);
 }
 
-static void on_sent(struct tc_turn *turn, struct question *q, struct place *p,
+static void on_sent(struct tc_turn *turn, struct telegram_question *q, struct telegram_place *p,
                     const struct answer *a)
 {
     const int64_t chat = call_int(json_object_get(a->result, "chat"), "id");
@@ -351,8 +353,8 @@ int question_on_asked(struct tc_turn *turn, const struct tc_reply *reply, const 
 {
     const char *const id = call_str(tag, "id");
     const size_t n = (size_t)call_int(tag, "n");
-    struct question *const q = id ? question_find(state_of(turn), turn->id, id) : NULL;
-    struct place *const p = q && n < q->places ? &q->place[n] : NULL;
+    struct telegram_question *const q = id ? question_find(state_of(turn), turn->id, id) : NULL;
+    struct telegram_place *const p = q && n < q->places ? &q->place[n] : NULL;
     struct answer a = answer_read(reply);
     const bool refused = reply->outcome == TC_REJECTED || a.in_doubt;
     if (a.done && p)
@@ -400,7 +402,8 @@ int question_on_decided(struct tc_turn *turn, const struct tc_reply *reply, cons
 
 /* ---- while it is answered ---- */
 
-static void show_at(struct tc_turn *lobby, const struct question *q, struct place *p)
+static void show_at(struct tc_turn *lobby, const struct telegram_question *q,
+                    struct telegram_place *p)
 {
     json_t *const tag = call_tag("form");
     json_object_set_new(tag, "t", json_string(q->ticket));
@@ -411,10 +414,10 @@ static void show_at(struct tc_turn *lobby, const struct question *q, struct plac
 }
 
 /* One edit at a time: who presses fast sees what is so in the end. */
-void question_show(struct tc_turn *lobby, struct question *q)
+void question_show(struct tc_turn *lobby, struct telegram_question *q)
 {
     for (size_t i = 0; i < q->places; i++) {
-        struct place *const p = &q->place[i];
+        struct telegram_place *const p = &q->place[i];
         p->stale = p->message != 0;
         if (p->stale && !p->busy)
             show_at(lobby, q, p);
@@ -425,9 +428,9 @@ int question_on_shown(struct tc_turn *lobby, const struct tc_reply *reply, const
                       struct tc_verdict *v)
 {
     const char *const ticket = call_str(tag, "t");
-    struct question *const q = ticket ? question_of_ticket(state_of(lobby), ticket) : NULL;
+    struct telegram_question *const q = ticket ? question_of_ticket(state_of(lobby), ticket) : NULL;
     const size_t n = (size_t)call_int(tag, "n");
-    struct place *const p = q && !q->decided && n < q->places ? &q->place[n] : NULL;
+    struct telegram_place *const p = q && !q->decided && n < q->places ? &q->place[n] : NULL;
     struct answer a = answer_read(reply);
     const bool waits = reply->outcome == TC_REJECTED && answer_rule(lobby, &a, v);
     if (!p || (reply->outcome == TC_REJECTED && !waits))

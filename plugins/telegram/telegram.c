@@ -6,21 +6,28 @@
 #include <string.h>
 
 static const struct tc_option options[] = {
-    TC_OPTION(struct conf, token, NULL, TC_SECRET | TC_REQUIRED, "of the bot, from @BotFather"),
-    TC_OPTION(struct conf, api_base, "https://api.telegram.org", 0, "root of the Bot API server"),
-    TC_OPTION(struct conf, chat, "0", 0, "id of the chat for turns that began elsewhere"),
-    TC_OPTION(struct conf, webhook, NULL, 0, "public https URL of this instance; else it polls"),
-    TC_OPTION(struct conf, webhook_secret, NULL, TC_SECRET, "what the webhook's calls carry"),
-    TC_OPTION(struct conf, finalize, "new", 0, "the answer: new, or edit the progress message"),
-    TC_OPTION(struct conf, after, "delete", 0, "then the progress message: keep, summary, delete"),
-    TC_OPTION(struct conf, overflow, "split", 0, "a long answer: split, file or trim"),
-    TC_OPTION(struct conf, max_parts, "6", 0, "messages of one answer"),
-    TC_OPTION(struct conf, ambiguous, "mark", 0, "an answer that may have arrived: mark, drop"),
-    TC_OPTION(struct conf, progress_after_ms, "1500", 0, "a progress message not before"),
-    TC_OPTION(struct conf, thinking, "true", 0,
+    TC_OPTION(struct telegram_conf, token, NULL, TC_SECRET | TC_REQUIRED,
+              "of the bot, from @BotFather"),
+    TC_OPTION(struct telegram_conf, api_base, "https://api.telegram.org", 0,
+              "root of the Bot API server"),
+    TC_OPTION(struct telegram_conf, chat, "0", 0, "id of the chat for turns that began elsewhere"),
+    TC_OPTION(struct telegram_conf, webhook, NULL, 0,
+              "public https URL of this instance; else it polls"),
+    TC_OPTION(struct telegram_conf, webhook_secret, NULL, TC_SECRET,
+              "what the webhook's calls carry"),
+    TC_OPTION(struct telegram_conf, finalize, "new", 0,
+              "the answer: new, or edit the progress message"),
+    TC_OPTION(struct telegram_conf, after, "delete", 0,
+              "then the progress message: keep, summary, delete"),
+    TC_OPTION(struct telegram_conf, overflow, "split", 0, "a long answer: split, file or trim"),
+    TC_OPTION(struct telegram_conf, max_parts, "6", 0, "messages of one answer"),
+    TC_OPTION(struct telegram_conf, ambiguous, "mark", 0,
+              "an answer that may have arrived: mark, drop"),
+    TC_OPTION(struct telegram_conf, progress_after_ms, "1500", 0, "a progress message not before"),
+    TC_OPTION(struct telegram_conf, thinking, "true", 0,
               "thinking in the progress message, as far as it is shown"),
-    TC_OPTION(struct conf, rich, "false", 0, "answers as rich messages"),
-    TC_OPTION(struct conf, draft, "false", 0, "progress as a draft, in private chats"),
+    TC_OPTION(struct telegram_conf, rich, "false", 0, "answers as rich messages"),
+    TC_OPTION(struct telegram_conf, draft, "false", 0, "progress as a draft, in private chats"),
     {0},
 };
 
@@ -47,7 +54,7 @@ static bool is_one_of(struct tc_instance *inst, const char *option, const char *
 
 static int init(struct tc_instance *inst)
 {
-    const struct conf *const c = inst->conf;
+    const struct telegram_conf *const c = inst->conf;
     static const char *const finalize[] = {"new", "edit", NULL};
     static const char *const after[] = {"keep", "summary", "delete", NULL};
     static const char *const overflow[] = {"split", "file", "trim", NULL};
@@ -238,7 +245,7 @@ static int on_wake(struct tc_turn *turn)
 
 TURNCAST_PLUGIN(.name = "telegram", .version = "0.1.0",
                 .summary = "conversations in Telegram, through the Bot API", .flags = TC_DELIVERS,
-                .conf_size = sizeof(struct conf), .state_size = sizeof(struct telegram),
+                .conf_size = sizeof(struct telegram_conf), .state_size = sizeof(struct telegram),
                 .turn_size = sizeof(struct live), .options = options, .init = init,
                 .teardown = teardown, .pace_ms = 1000, .rates = rates,
                 .sink = TC_SINK(.on_start = on_start, .on_narration = on_narration,

@@ -17,7 +17,7 @@
 #define LATE_MS 10000
 #define FILE_BYTES_MAX (20 << 20) /* what getFile gives */
 
-struct conf {
+struct telegram_conf {
     const char *token, *api_base;
     int64_t chat;
     const char *webhook, *webhook_secret;
@@ -35,14 +35,14 @@ struct target {
     bool general; /* in the General topic: only sendChatAction names it */
 };
 
-struct chip {
+struct telegram_chip {
     char id[ID_MAX], name[48], summary[100];
     char state; /* r: runs, k: ok, f: failed */
     int64_t began_ms, took_ms;
 };
 
 /* Where a question is shown. */
-struct place {
+struct telegram_place {
     struct target to;
     int64_t message;  /* 0: not there yet, or never */
     bool pending;     /* it is on its way */
@@ -58,15 +58,15 @@ struct draft {
 
 /* A request of the agent that is shown; it ends when what was decided is on its way to each
  * place. */
-struct question {
-    struct question *next;
+struct telegram_question {
+    struct telegram_question *next;
     char *turn, *id;
     char *ticket;  /* NULL: it cannot be answered here */
     json_t *about; /* what is shown of it, see form_read */
     char *decided; /* in words; NULL: it is open */
     json_t *answers;
     size_t places, drafts;
-    struct place place[PLACES];
+    struct telegram_place place[PLACES];
     struct draft draft[DRAFTS];
     int64_t viewer; /* whose draft is shown */
 };
@@ -88,7 +88,7 @@ struct live {
     size_t chips;
     int64_t tokens;
     char headline[HEADLINE_MAX], notice[HEADLINE_MAX], thinking[THINKING_MAX + 4];
-    struct chip chip[CHIPS];
+    struct telegram_chip chip[CHIPS];
 };
 
 struct inbox;
@@ -107,7 +107,7 @@ struct telegram {
     unsigned failures, conflicts;
     struct inbox *inbox; /* updates that wait for their files */
     struct button *buttons;
-    struct question *questions;
+    struct telegram_question *questions;
     struct moved *moved;
 };
 
@@ -116,7 +116,7 @@ static inline struct telegram *state_of(const struct tc_turn *turn)
     return turn->inst->state;
 }
 
-static inline const struct conf *conf_of(const struct tc_turn *turn)
+static inline const struct telegram_conf *conf_of(const struct tc_turn *turn)
 {
     return turn->inst->conf;
 }
@@ -124,7 +124,7 @@ static inline const struct conf *conf_of(const struct tc_turn *turn)
 /* ---- call.c ---- */
 
 /* A request to be made. The JSON is taken over, NULL or not. */
-struct call {
+struct telegram_call {
     const char *method;
     json_t *body, *tag;
     const struct target *to; /* whose order it keeps; NULL: it goes at once */
@@ -137,13 +137,14 @@ struct call {
     const char *filename; /* of a document; NULL: an answer's */
 };
 
-int call_send(struct tc_turn *turn, const struct call *c);
+int call_send(struct tc_turn *turn, const struct telegram_call *c);
 /* {"k": kind}. */
 json_t *call_tag(const char *kind);
 /* chat_id, and the topic; NULL when there is no memory. */
 json_t *call_body(struct tc_turn *turn, const struct target *to);
 /* A document, multipart; `fields` as of a JSON body, taken over. */
-int call_send_document(struct tc_turn *turn, const struct call *c, const char *content, size_t len);
+int call_send_document(struct tc_turn *turn, const struct telegram_call *c, const char *content,
+                       size_t len);
 /* The two parts of such a body again; the content is borrowed. */
 json_t *call_read_document(const struct tc_http *http, const char **content, size_t *len);
 int64_t call_now_ms(void);
@@ -341,15 +342,15 @@ int question_on_request(struct tc_turn *turn, const struct tc_request *ev);
 void question_end(struct tc_turn *turn);
 /* How many wait for somebody's decision, wherever they are shown. */
 size_t question_waiting(const struct tc_turn *turn);
-struct question *question_of_ticket(const struct telegram *s, const char *ticket);
-struct question *question_at(const struct telegram *s, int64_t chat, int64_t message);
+struct telegram_question *question_of_ticket(const struct telegram *s, const char *ticket);
+struct telegram_question *question_at(const struct telegram *s, int64_t chat, int64_t message);
 /* A new one, of that turn and id; what it is about is taken over. NULL: no memory. */
-struct question *question_add(struct telegram *s, const char *turn, const char *id,
-                              const char *ticket, json_t *about);
-struct question *question_find(const struct telegram *s, const char *turn, const char *id);
-struct place *question_add_place(struct question *q, const struct target *to);
+struct telegram_question *question_add(struct telegram *s, const char *turn, const char *id,
+                                       const char *ticket, json_t *about);
+struct telegram_question *question_find(const struct telegram *s, const char *turn, const char *id);
+struct telegram_place *question_add_place(struct telegram_question *q, const struct target *to);
 /* Another draft is to be seen. */
-void question_show(struct tc_turn *lobby, struct question *q);
+void question_show(struct tc_turn *lobby, struct telegram_question *q);
 int question_on_asked(struct tc_turn *, const struct tc_reply *, const json_t *tag,
                       struct tc_verdict *);
 int question_on_decided(struct tc_turn *, const struct tc_reply *, const json_t *tag,
@@ -370,9 +371,9 @@ void whole_send(struct tc_turn *turn, const struct target *to, const char *text,
  * context, wait_ms, questions, choices}; each may be missing. From a host of API 1.2 on, subject is
  * its preview, there is no more, and whole says that all of it was sent before. */
 json_t *form_read(const struct tc_turn *turn, const struct tc_request *ev);
-void form_show(struct message *m, const struct question *q);
+void form_show(struct message *m, const struct telegram_question *q);
 /* The buttons, or NULL: it has none. */
-json_t *form_keyboard(const struct question *q);
+json_t *form_keyboard(const struct telegram_question *q);
 /* Whether that is the text of a question that could be answered; *approval: by a yes or no. */
 bool form_is_question(const char *text, bool *approval);
 const char *form_label(const json_t *option);
@@ -384,18 +385,18 @@ void form_set_text(json_t *about, const char *key, const char *text, size_t most
 /* ---- draft.c ---- */
 
 /* What that person has chosen so far. */
-struct draft *draft_of(struct question *q, int64_t user);
-const json_t *draft_question(const struct question *q, const struct draft *d);
+struct draft *draft_of(struct telegram_question *q, int64_t user);
+const json_t *draft_question(const struct telegram_question *q, const struct draft *d);
 bool draft_is_multi(const json_t *question);
 /* Ticks an option, or takes the tick away. */
 void draft_tick(struct draft *d, const char *label);
 bool draft_is_ticked(const struct draft *d, const char *label);
 /* The answer to the question it is at, behind what is ticked; NULL: what is ticked is all. False:
  * there is none. */
-bool draft_answer(const struct question *q, struct draft *d, const char *text);
-bool draft_is_complete(const struct question *q, const struct draft *d);
+bool draft_answer(const struct telegram_question *q, struct draft *d, const char *text);
+bool draft_is_complete(const struct telegram_question *q, const struct draft *d);
 /* All answers under the ids of their questions; to be freed. */
-char *draft_write(const struct question *q, const struct draft *d);
+char *draft_write(const struct telegram_question *q, const struct draft *d);
 void draft_drop(struct draft *d);
 
 /* ---- memory.c ---- */

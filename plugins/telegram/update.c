@@ -164,14 +164,14 @@ void update_react(struct tc_turn *lobby, const json_t *message, const char *emoj
     json_object_set_new(body, "message_id", json_integer(call_int(message, "message_id")));
     json_object_set_new(body, "reaction",
                         json_pack("[{s:s, s:s}]", "type", "emoji", "emoji", emoji));
-    call_send(lobby, &(struct call){.method = "setMessageReaction",
-                                    .body = body,
-                                    .tag = react_tag(message, instead),
-                                    .to = &to,
-                                    .apart = true,
-                                    .priority = TC_P_NOTICE,
-                                    .flags = TC_IDEMPOTENT,
-                                    .max_age_ms = 60000});
+    call_send(lobby, &(struct telegram_call){.method = "setMessageReaction",
+                                             .body = body,
+                                             .tag = react_tag(message, instead),
+                                             .to = &to,
+                                             .apart = true,
+                                             .priority = TC_P_NOTICE,
+                                             .flags = TC_IDEMPOTENT,
+                                             .max_age_ms = 60000});
 }
 
 void update_say(struct tc_turn *lobby, const json_t *message, const char *text)
@@ -196,13 +196,14 @@ void update_say(struct tc_turn *lobby, const json_t *message, const char *text)
                         json_pack("{s:I, s:b}", "message_id",
                                   (json_int_t)call_int(message, "message_id"),
                                   "allow_sending_without_reply", 1));
-    call_send(lobby, &(struct call){.method = "sendMessage",
-                                    .body = body,
-                                    .tag = call_tag("say"),
-                                    .to = &to,
-                                    .paced = true,
-                                    /* Before the outcome of the turn that the command ends. */
-                                    .priority = TC_P_FINAL});
+    call_send(lobby,
+              &(struct telegram_call){.method = "sendMessage",
+                                      .body = body,
+                                      .tag = call_tag("say"),
+                                      .to = &to,
+                                      .paced = true,
+                                      /* Before the outcome of the turn that the command ends. */
+                                      .priority = TC_P_FINAL});
 }
 
 /* The host's answer to a command. That thinking is shown is not true while the option is off. */
@@ -217,8 +218,8 @@ static void say_answer(struct tc_turn *lobby, const json_t *message, const char 
         update_say(lobby, message, answer);
 }
 
-static enum taken show(struct tc_turn *lobby, const json_t *message, const char *text,
-                       enum tc_accepted accepted, const struct tc_receipt *receipt)
+static enum taken update_show(struct tc_turn *lobby, const json_t *message, const char *text,
+                              enum tc_accepted accepted, const struct tc_receipt *receipt)
 {
     switch (accepted) {
     case TC_ACCEPTED:
@@ -280,7 +281,7 @@ enum taken update_submit(struct tc_turn *lobby, const json_t *update, const json
                    .quote = quote_of(message), .route = route_text, .files = paths,
                    .file_names = names, .file_count = count),
         &receipt);
-    const enum taken taken = show(lobby, message, text, accepted, &receipt);
+    const enum taken taken = update_show(lobby, message, text, accepted, &receipt);
     free(route_text);
     json_decref(route);
     free(paths);

@@ -10,17 +10,17 @@
 #define UNITS 3900
 #define PARTS_MAX 5 /* above: a file */
 
-static struct call whole_call(const struct target *to, const char *method, json_t *body,
-                              int64_t max_age_ms)
+static struct telegram_call whole_call(const struct target *to, const char *method, json_t *body,
+                                       int64_t max_age_ms)
 {
-    return (struct call){.method = method,
-                         .body = body,
-                         .tag = call_tag("whole"),
-                         .to = to,
-                         .paced = true,
-                         .priority = TC_P_REQUEST,
-                         .flags = TC_DURABLE,
-                         .max_age_ms = max_age_ms};
+    return (struct telegram_call){.method = method,
+                                  .body = body,
+                                  .tag = call_tag("whole"),
+                                  .to = to,
+                                  .paced = true,
+                                  .priority = TC_P_REQUEST,
+                                  .flags = TC_DURABLE,
+                                  .max_age_ms = max_age_ms};
 }
 
 static void send_part(struct tc_turn *turn, const struct target *to, const struct tc_piece *piece,
@@ -34,7 +34,7 @@ static void send_part(struct tc_turn *turn, const struct target *to, const struc
     message_mark(&m, "pre", tc_sprint(turn, "%.*s", (int)piece->len, piece->text));
     message_put(&m, body, false);
     message_fini(&m);
-    const struct call c = whole_call(to, "sendMessage", body, max_age_ms);
+    const struct telegram_call c = whole_call(to, "sendMessage", body, max_age_ms);
     call_send(turn, &c);
 }
 
@@ -43,7 +43,7 @@ static void send_file(struct tc_turn *turn, const struct target *to, const char 
 {
     json_t *const body = final_body(turn, to, 1);
     json_object_del(body, "link_preview_options");
-    struct call c = whole_call(to, "sendDocument", body, max_age_ms);
+    struct telegram_call c = whole_call(to, "sendDocument", body, max_age_ms);
     c.timeout_ms = 120000;
     c.filename = "request.txt";
     call_send_document(turn, &c, text, strlen(text));

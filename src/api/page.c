@@ -33,7 +33,7 @@ struct page {
 };
 
 /* What a name's end says; others are not served. */
-static const char *type_of(const char *name)
+static const char *page_type_of(const char *name)
 {
     static const struct {
         const char *end, *type;
@@ -52,7 +52,7 @@ static const char *type_of(const char *name)
 
 /* ---- reading ---- */
 
-static bool read_file(int dir, const char *name, struct buf *text)
+static bool page_read_file(int dir, const char *name, struct buf *text)
 {
     CLEANUP_FD int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
     struct stat st;
@@ -78,12 +78,12 @@ static void make_etag(struct page_file *f)
     *p = '"';
 }
 
-static void add_file(struct page *page, int dir, const char *name)
+static void page_add_file(struct page *page, int dir, const char *name)
 {
     struct page_file *const f = xcalloc(1, sizeof *f);
     f->name = xstrdup(name);
-    f->type = type_of(name);
-    if (!read_file(dir, name, &f->text))
+    f->type = page_type_of(name);
+    if (!page_read_file(dir, name, &f->text))
         log_write(LOG_WARN, "http", "the page's %s cannot be read", name);
     make_etag(f);
     f->next = page->files;
@@ -99,8 +99,8 @@ static struct page *read_page(const char *path)
     }
     struct page *const page = xcalloc(1, sizeof *page);
     for (const struct dirent *entry; (entry = readdir(dir));)
-        if (type_of(entry->d_name))
-            add_file(page, dirfd(dir), entry->d_name);
+        if (page_type_of(entry->d_name))
+            page_add_file(page, dirfd(dir), entry->d_name);
     closedir(dir);
     return page;
 }

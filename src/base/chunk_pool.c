@@ -42,7 +42,7 @@ static void leave_chunk(struct chunk_pool *s)
     *s = (struct chunk_pool){.taken = s->taken};
 }
 
-static void begin_chunk(struct chunk_pool *s, size_t cap)
+static void chunk_pool_begin_chunk(struct chunk_pool *s, size_t cap)
 {
     leave_chunk(s);
     s->chunk = make_chunk(cap, FILLING);
@@ -70,7 +70,7 @@ void *chunk_pool_alloc(struct chunk_pool *s, size_t n, struct pool_chunk **chunk
             *chunk = make_chunk(n, 1);
             return (*chunk)->bytes;
         }
-        begin_chunk(s, cap);
+        chunk_pool_begin_chunk(s, cap);
     }
     char *const place = s->at;
     s->at += n;

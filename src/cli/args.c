@@ -29,7 +29,8 @@ int args_usage_error(const struct cli_command *c, const char *fmt, ...)
     return EXIT_USAGE;
 }
 
-static void print_row(FILE *out, char letter, const char *name, const char *value, const char *help)
+static void args_print_row(FILE *out, char letter, const char *name, const char *value,
+                           const char *help)
 {
     char head[80], dash[5] = "    ";
     if (letter)
@@ -56,8 +57,8 @@ void args_print_help(FILE *out, const struct cli_command *c)
         fprintf(out, "\n%s\n", c->about);
     fputs("\nOptions:\n", out);
     for (const struct args_option *a = c->args; a->name; a++)
-        print_row(out, a->letter, a->name, a->value, a->help);
-    print_row(out, 'h', "help", NULL, "show this and exit");
+        args_print_row(out, a->letter, a->name, a->value, a->help);
+    args_print_row(out, 'h', "help", NULL, "show this and exit");
 }
 
 /* The two forms in which getopt_long wants the rows. */
@@ -118,7 +119,7 @@ static void take_plugin(struct args *args, char *word)
 }
 
 /* 0, or the status to end with. */
-static int take(struct args *args, const struct cli_command *c, const struct args_option *a)
+static int args_take(struct args *args, const struct cli_command *c, const struct args_option *a)
 {
     void *const member = (char *)args + a->offset;
     switch (a->type) {
@@ -171,8 +172,8 @@ static int take_operands(struct args *args, const struct cli_command *c, int arg
     return 0;
 }
 
-static int read_all(struct args *args, const struct cli_command *c, int argc, char **argv,
-                    bool *help)
+static int args_read_all(struct args *args, const struct cli_command *c, int argc, char **argv,
+                         bool *help)
 {
     struct getopt_rows rows;
     make_rows(&rows, c);
@@ -185,7 +186,7 @@ static int read_all(struct args *args, const struct cli_command *c, int argc, ch
         }
         if (got == '?' || got == ':')
             return fail_option(c, got, argv[optind - 1]);
-        const int status = take(args, c, find_arg(c, got));
+        const int status = args_take(args, c, find_arg(c, got));
         if (status)
             return status;
     }
@@ -196,7 +197,7 @@ int args_parse(struct args *args, const struct cli_command *c, int argc, char **
 {
     bool help = false;
     *args = (struct args){0};
-    *status = read_all(args, c, argc, argv, &help);
+    *status = args_read_all(args, c, argc, argv, &help);
     if (*status == 0 && !help)
         return 0;
     if (help)

@@ -56,7 +56,7 @@ static const struct cli_command *find_command(const char *name)
     return NULL;
 }
 
-static int fail_unknown(const char *word)
+static int command_table_fail_unknown(const char *word)
 {
     const char *names[N_COMMANDS];
     for (size_t i = 0; i < N_COMMANDS; i++)
@@ -73,7 +73,7 @@ static int run_command(int argc, char **argv)
     struct args args;
     int status;
     if (!c)
-        return fail_unknown(argv[0]);
+        return command_table_fail_unknown(argv[0]);
     if (args_parse(&args, c, argc, argv, &status) < 0)
         return status;
     status = c->run(&args);

@@ -41,7 +41,7 @@ static int dial(const char *path)
     return -1;
 }
 
-static int send_all(int fd, const struct buf *request)
+static int control_client_send_all(int fd, const struct buf *request)
 {
     size_t sent = 0;
     while (sent < request->len) {
@@ -54,7 +54,7 @@ static int send_all(int fd, const struct buf *request)
 }
 
 /* Up to the end of the connection. */
-static int read_all(int fd, struct buf *answer)
+static int control_client_read_all(int fd, struct buf *answer)
 {
     char piece[16384];
     for (;;) {
@@ -70,15 +70,15 @@ static int read_all(int fd, struct buf *answer)
 }
 
 /* Of "HTTP/1.1 200 …". */
-static int status_of(const struct buf *answer)
+static int control_client_status_of(const struct buf *answer)
 {
     return answer->p && strncmp(answer->p, "HTTP/1.1 ", 9) == 0
                ? (int)strtol(answer->p + 9, NULL, 10)
                : 0;
 }
 
-static int ask(struct control_response *c, const struct conf *conf, const struct buf *request,
-               struct tc_err *err)
+static int control_client_ask(struct control_response *c, const struct conf *conf,
+                              const struct buf *request, struct tc_err *err)
 {
     CLEANUP_FREE char *socket_path = control_socket_path(conf->state_dir);
     CLEANUP_FD const int fd = dial(socket_path);
@@ -88,9 +88,9 @@ static int ask(struct control_response *c, const struct conf *conf, const struct
         return 0;
     if (fd < 0)
         return err_set_errno(err, errno, socket_path, "the host cannot be asked");
-    if (send_all(fd, request) < 0 || read_all(fd, &answer) < 0)
+    if (control_client_send_all(fd, request) < 0 || control_client_read_all(fd, &answer) < 0)
         return err_set_errno(err, errno, socket_path, "the host does not answer");
-    c->status = status_of(&answer);
+    c->status = control_client_status_of(&answer);
     const char *const body = answer.p ? strstr(answer.p, "\r\n\r\n") : NULL;
     c->body = body ? json_loads(body, 0, NULL) : NULL;
     return c->status ? 0 : err_set(err, socket_path, "the host does not answer");
@@ -109,7 +109,7 @@ int control_client_request(struct control_response *c, const struct conf *conf, 
 {
     CLEANUP_BUF struct buf request = {0};
     add_head(&request, method, path, 0);
-    return ask(c, conf, &request, err);
+    return control_client_ask(c, conf, &request, err);
 }
 
 int control_client_post(struct control_response *c, const struct conf *conf, const char *path,
@@ -119,7 +119,7 @@ int control_client_post(struct control_response *c, const struct conf *conf, con
     CLEANUP_FREE char *text = json_dumps(body, JSON_COMPACT);
     add_head(&request, "POST", path, strlen(text));
     buf_add_str(&request, text);
-    return ask(c, conf, &request, err);
+    return control_client_ask(c, conf, &request, err);
 }
 
 void control_client_fini(struct control_response *c)

@@ -64,7 +64,7 @@ static struct journal_async *open_ledger(struct loop *loop, const struct conf *c
     return l;
 }
 
-static void take_over(const struct oneshot_host *h)
+static void oneshot_host_take_over(const struct oneshot_host *h)
 {
     struct tc_err err = {0};
     if (h->ledger && host_recovery_run(h->ledger, h->dispatch, NULL, NULL, &err) < 0)
@@ -72,7 +72,7 @@ static void take_over(const struct oneshot_host *h)
 }
 
 /* There is one turn, and it takes no messages: of people only what it waits for is heard. */
-static void on_ask(void *ctx, struct host_call *a)
+static void oneshot_host_on_ask(void *ctx, struct host_call *a)
 {
     struct oneshot_host *const h = ctx;
     const struct conf_instance *const inst = conf_instance_find(h->conf, a->instance);
@@ -127,12 +127,12 @@ int oneshot_host_start(struct oneshot_host *h, const struct conf *conf, const st
         .ledger = h->ledger,
         /* That of `run`, which keeps, has the result: programs read it. */
         .prints = keeps ? PRINTS_OURS : PRINTS_ALL,
-        .ask = on_ask,
+        .ask = oneshot_host_on_ask,
         .ctx = h,
     };
     h->dispatch = dispatch_new(conf, &services, &failed);
     if (failed == 0 || args->n_plugins == 0) {
-        take_over(h);
+        oneshot_host_take_over(h);
         dispatch_resume_deliveries(h->dispatch);
         return 0;
     }

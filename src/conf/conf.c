@@ -153,7 +153,7 @@ static struct conf_box *box_new(const char *path)
     return box;
 }
 
-static void add_instance(struct conf_box *box, const struct conf_instance *inst)
+static void conf_add_instance(struct conf_box *box, const struct conf_instance *inst)
 {
     struct conf *c = &box->conf;
     struct conf_instance *all = arena_alloc(&box->arena, (c->n_instances + 1) * sizeof *all);
@@ -171,7 +171,7 @@ static void add_cli(struct conf_box *box)
         conf_instance_make_default(arena_strdup(a, "cli"), arena_strdup(a, "cli"));
     cli.options = arena_alloc(a, sizeof *cli.options);
     conf_instance_apply_plugin(a, &cli);
-    add_instance(box, &cli);
+    conf_add_instance(box, &cli);
 }
 
 static void fill_defaults(struct conf_box *box)
@@ -192,8 +192,8 @@ static int check_default_agent(const struct conf_row_ctx *r, const struct conf_b
                           box->conf.default_agent);
 }
 
-static int check_agent_of(const struct conf_row_ctx *r, const struct conf *c,
-                          const struct conf_instance *inst)
+static int conf_check_agent_of(const struct conf_row_ctx *r, const struct conf *c,
+                               const struct conf_instance *inst)
 {
     const struct conf_node at = {.line = inst->line};
     if (!inst->agent || conf_agent_find(c, inst->agent))
@@ -209,8 +209,8 @@ static bool is_instance(const struct conf_box *box, const char *name)
            (!box->named_instances && strcmp(name, "cli") == 0);
 }
 
-static int check_rule(const struct conf_row_ctx *r, const struct conf_box *box, const char *agent,
-                      const struct conf_rule *rule)
+static int conf_check_rule(const struct conf_row_ctx *r, const struct conf_box *box,
+                           const char *agent, const struct conf_rule *rule)
 {
     const struct conf_node at = {.line = rule->line};
     for (const struct conf_place *to = rule->to; to && to->instance; to++)
@@ -225,7 +225,7 @@ static int check_rules(const struct conf_row_ctx *r, const struct conf_box *box)
     for (size_t i = 0; i < box->conf.n_agents; i++) {
         const struct conf_agent *const agent = &box->conf.agents[i];
         for (size_t k = 0; k < agent->n_rules; k++)
-            if (check_rule(r, box, agent->name, &agent->rules[k]) < 0)
+            if (conf_check_rule(r, box, agent->name, &agent->rules[k]) < 0)
                 return -1;
     }
     return 0;
@@ -234,12 +234,12 @@ static int check_rules(const struct conf_row_ctx *r, const struct conf_box *box)
 static int check_agents(const struct conf_row_ctx *r, const struct conf_box *box)
 {
     for (size_t i = 0; i < box->conf.n_instances; i++)
-        if (check_agent_of(r, &box->conf, &box->conf.instances[i]) < 0)
+        if (conf_check_agent_of(r, &box->conf, &box->conf.instances[i]) < 0)
             return -1;
     return check_rules(r, box) < 0 ? -1 : check_default_agent(r, box);
 }
 
-static int read_file(struct conf_box *box, const char *path, struct tc_err *err)
+static int conf_read_file(struct conf_box *box, const char *path, struct tc_err *err)
 {
     const struct conf_row_ctx r = {&box->arena, path, default_paths_dirname(&box->arena, path),
                                    err};
@@ -252,7 +252,7 @@ static int read_file(struct conf_box *box, const char *path, struct tc_err *err)
 struct conf *conf_load(const char *path, struct tc_err *err)
 {
     struct conf_box *box = box_new(path);
-    if (path && read_file(box, path, err) < 0) {
+    if (path && conf_read_file(box, path, err) < 0) {
         conf_unref(&box->conf);
         return NULL;
     }
@@ -307,13 +307,13 @@ int conf_add_plugin(struct conf *c, const char *spec, struct tc_err *err)
     struct conf_box *box = (struct conf_box *)c;
     const struct conf_row_ctx r = {&box->arena, "--plugin", NULL, err};
     struct conf_instance inst;
-    if (conf_instance_parse_spec(&r, spec, &inst) < 0 || check_agent_of(&r, c, &inst) < 0)
+    if (conf_instance_parse_spec(&r, spec, &inst) < 0 || conf_check_agent_of(&r, c, &inst) < 0)
         return -1;
     char *name = inst.name;
     for (unsigned n = 2; conf_instance_find(c, name); n++)
         name = arena_sprintf(&box->arena, "%s-%u", inst.name, n);
     inst.name = name;
-    add_instance(box, &inst);
+    conf_add_instance(box, &inst);
     return 0;
 }
 

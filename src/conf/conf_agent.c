@@ -10,8 +10,8 @@
 
 static int read_command(const struct conf_row_ctx *r, const struct conf_node *n,
                         const struct conf_row *row, void *target);
-static int read_env(const struct conf_row_ctx *r, const struct conf_node *n,
-                    const struct conf_row *row, void *target);
+static int conf_agent_read_env(const struct conf_row_ctx *r, const struct conf_node *n,
+                               const struct conf_row *row, void *target);
 
 static const struct conf_choice backgrounds[] = {
     {"wait", CONF_WAIT}, {"follow", CONF_FOLLOW}, {NULL, 0}};
@@ -34,8 +34,8 @@ static const struct conf_row rows[] = {
     {"dialect", conf_row_string, AGENT(dialect), 0, 0, NULL},
     {"mode", conf_row_string, AGENT(mode), 0, 0, NULL},
     {"cwd", conf_row_path, AGENT(cwd), 0, 0, NULL},
-    {"env_pass", read_env, AGENT(env_pass), 0, 1000, ""},
-    {"env_set", read_env, AGENT(env_set), 0, 1000, "="},
+    {"env_pass", conf_agent_read_env, AGENT(env_pass), 0, 1000, ""},
+    {"env_set", conf_agent_read_env, AGENT(env_set), 0, 1000, "="},
     {"user", conf_user_parse, AGENT(user), 0, 0, NULL},
     {"limits", conf_row_group, 0, 0, 0, limit_rows},
     {"turn_timeout_s", conf_row_ms, AGENT(turn_timeout_ms), 0, 30 * DAY_S, NULL},
@@ -88,8 +88,8 @@ static int read_command(const struct conf_row_ctx *r, const struct conf_node *n,
 }
 
 /* Names alone, or "NAME=value", as the row's extra says. */
-static int read_env(const struct conf_row_ctx *r, const struct conf_node *n,
-                    const struct conf_row *row, void *target)
+static int conf_agent_read_env(const struct conf_row_ctx *r, const struct conf_node *n,
+                               const struct conf_row *row, void *target)
 {
     const bool with_value = *(const char *)row->extra == '=';
     if (conf_row_strings(r, n, row, target) < 0)

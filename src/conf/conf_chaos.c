@@ -104,7 +104,7 @@ int conf_chaos_parse(const struct conf_row_ctx *r, const struct conf_node *n,
     return 0;
 }
 
-static bool same_text(const char *a, const char *b)
+static bool conf_chaos_same_text(const char *a, const char *b)
 {
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
@@ -112,8 +112,9 @@ static bool same_text(const char *a, const char *b)
 static bool same_rule(const struct conf_chaos *a, const struct conf_chaos *b)
 {
     return a->what == b->what && a->every == b->every && !(a->rate < b->rate) &&
-           !(a->rate > b->rate) && a->seed == b->seed && same_text(a->callback, b->callback) &&
-           same_text(a->text, b->text) && same_text(a->trigger, b->trigger) &&
+           !(a->rate > b->rate) && a->seed == b->seed &&
+           conf_chaos_same_text(a->callback, b->callback) &&
+           conf_chaos_same_text(a->text, b->text) && conf_chaos_same_text(a->trigger, b->trigger) &&
            a->delay_ms == b->delay_ms && a->bytes == b->bytes;
 }
 

@@ -68,7 +68,8 @@ int conf_http_key_parse_all(const struct conf_row_ctx *r, const struct conf_node
 
 /* ---- secrets ---- */
 
-static int resolve(const struct conf_http *http, size_t i, const struct conf_row_ctx *r)
+static int conf_http_key_resolve(const struct conf_http *http, size_t i,
+                                 const struct conf_row_ctx *r)
 {
     struct conf_http_key *const key = &http->keys[i];
     const struct conf_node at = {.line = key->line};
@@ -91,7 +92,7 @@ int conf_http_key_resolve_all(struct conf_http *http, const char *file, struct a
 {
     const struct conf_row_ctx r = {.arena = a, .file = file, .err = err};
     for (size_t i = 0; i < http->n_keys; i++)
-        if (resolve(http, i, &r) < 0)
+        if (conf_http_key_resolve(http, i, &r) < 0)
             return -1;
     return 0;
 }

@@ -222,7 +222,7 @@ static int read_option(const struct conf_row_ctx *r, const struct conf_node *n,
     return to->value ? 0 : -1;
 }
 
-static bool same_text(const char *a, const char *b)
+static bool conf_instance_same_text(const char *a, const char *b)
 {
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
@@ -272,15 +272,15 @@ static bool same_paths(char *const *a, char *const *b)
 
 bool conf_instance_equal(const struct conf_instance *a, const struct conf_instance *b)
 {
-    return same_text(a->name, b->name) && same_text(a->plugin, b->plugin) &&
-           a->enabled == b->enabled && a->sees_all == b->sees_all &&
-           a->sees_all_set == b->sees_all_set && same_text(a->audience, b->audience) &&
-           a->wants_state == b->wants_state && a->wants_raw == b->wants_raw &&
-           a->queue_events == b->queue_events && a->queue_bytes == b->queue_bytes &&
-           a->init_ms == b->init_ms && a->callback_ms == b->callback_ms &&
-           a->isolation == b->isolation && a->memory_mb == b->memory_mb &&
-           a->cpu_percent == b->cpu_percent && a->threads == b->threads &&
-           a->disk_mb == b->disk_mb && same_ports(a->ports, b->ports) &&
+    return conf_instance_same_text(a->name, b->name) &&
+           conf_instance_same_text(a->plugin, b->plugin) && a->enabled == b->enabled &&
+           a->sees_all == b->sees_all && a->sees_all_set == b->sees_all_set &&
+           conf_instance_same_text(a->audience, b->audience) && a->wants_state == b->wants_state &&
+           a->wants_raw == b->wants_raw && a->queue_events == b->queue_events &&
+           a->queue_bytes == b->queue_bytes && a->init_ms == b->init_ms &&
+           a->callback_ms == b->callback_ms && a->isolation == b->isolation &&
+           a->memory_mb == b->memory_mb && a->cpu_percent == b->cpu_percent &&
+           a->threads == b->threads && a->disk_mb == b->disk_mb && same_ports(a->ports, b->ports) &&
            same_paths(a->paths, b->paths) && conf_chaos_equal(a->chaos, b->chaos) &&
            has_pairs(a->options, b->options) && has_pairs(b->options, a->options);
 }
@@ -374,7 +374,7 @@ static void spec_value(struct conf_node *n, char *text)
 }
 
 /* Cuts the next piece off at a comma; a backslash keeps one. */
-static char *next_piece(char **rest)
+static char *conf_instance_next_piece(char **rest)
 {
     char *piece = *rest, *to = piece, *from = piece;
     for (; *from && *from != ','; from++) {
@@ -409,12 +409,12 @@ int conf_instance_parse_spec(const struct conf_row_ctx *r, const char *spec,
     char *rest = arena_strdup(r->arena, spec);
     struct conf_node group = {.type = NODE_GROUP};
     group.items = arena_alloc(r->arena, (count_char(spec, ',') + 1) * sizeof *group.items);
-    char *const plugin = next_piece(&rest);
+    char *const plugin = conf_instance_next_piece(&rest);
     if (!*plugin)
         return conf_row_error(r, &group, "a plugin's name or the path of its .so is missing");
     while (rest) {
         struct conf_node *n = &group.items[group.n];
-        char *const pair = next_piece(&rest), *const eq = strchr(pair, '=');
+        char *const pair = conf_instance_next_piece(&rest), *const eq = strchr(pair, '=');
         if (!eq || eq == pair)
             return conf_row_error(r, &group, "\"%s\" is not key=value", pair);
         *eq = 0;

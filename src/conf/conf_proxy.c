@@ -9,7 +9,7 @@
 #define PROXY(member) offsetof(struct conf_proxy, member)
 
 /* What stands behind the host: nothing, or a colon and a port. */
-static bool is_port(const char *text)
+static bool conf_proxy_is_port(const char *text)
 {
     if (!*text)
         return true;
@@ -34,7 +34,7 @@ static bool is_proxy(const char *url)
         const size_t known = v6 ? 1 + strspn(host + 1, "0123456789abcdefABCDEF:.") + 1
                                 : strspn(host, "abcdefghijklmnopqrstuvwxyz"
                                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_");
-        return len > (v6 ? 2 : 0) && known == len && is_port(host + len);
+        return len > (v6 ? 2 : 0) && known == len && conf_proxy_is_port(host + len);
     }
     return false;
 }

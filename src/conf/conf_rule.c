@@ -101,7 +101,7 @@ static bool is_ascii_text(const char *text)
 }
 
 /* Where the address of a URL begins, or NULL. */
-static const char *address_of(const char *pattern)
+static const char *conf_rule_address_of(const char *pattern)
 {
     const char *const slashes = strstr(pattern, "://");
     return slashes && slashes > pattern ? slashes + 3 : NULL;
@@ -129,12 +129,12 @@ static int check_allow(const struct conf_row_ctx *r, const struct conf_node *n,
         return conf_row_error(r, n,
                               "no argument that is allowed by prefix or glob has an operator of a "
                               "shell, a quote, or other characters than ASCII: use exact");
-    const char *const address = address_of(rule->pattern);
+    const char *const address = conf_rule_address_of(rule->pattern);
     return address ? check_address(r, n, address) : 0;
 }
 
-static int check_rule(const struct conf_row_ctx *r, const struct conf_node *n,
-                      const struct conf_rule_draft *draft)
+static int conf_rule_check_rule(const struct conf_row_ctx *r, const struct conf_node *n,
+                                const struct conf_rule_draft *draft)
 {
     const struct conf_rule *const rule = &draft->rule;
     if (!draft->acts)
@@ -166,7 +166,8 @@ int conf_rule_parse_all(const struct conf_row_ctx *r, const struct conf_node *n,
     for (size_t i = 0; i < n->n; i++) {
         const struct conf_node *const item = &n->items[i];
         struct conf_rule_draft draft = {.rule = {.line = item->line}};
-        if (conf_row_parse_group(r, item, rows, &draft) < 0 || check_rule(r, item, &draft) < 0)
+        if (conf_row_parse_group(r, item, rows, &draft) < 0 ||
+            conf_rule_check_rule(r, item, &draft) < 0)
             return -1;
         rules[i] = draft.rule;
     }

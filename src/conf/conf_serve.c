@@ -54,7 +54,7 @@ static const struct conf_row http_rows[] = {
 };
 
 /* "127.0.0.1:8089" or "[::1]:8089": an address, no name, so that nothing is looked up. */
-static bool take_address(const char *text, char *host, size_t size, bool *loopback)
+static bool conf_serve_take_address(const char *text, char *host, size_t size, bool *loopback)
 {
     const char *const colon = strrchr(text, ':');
     const bool v6 = *text == '[' && colon && colon > text && colon[-1] == ']';
@@ -81,7 +81,7 @@ static int read_listen(const struct conf_row_ctx *r, const struct conf_node *n,
     bool loopback;
     if (conf_row_check_type(r, n, NODE_STRING) < 0)
         return -1;
-    if (!take_address(n->value.string, host, sizeof host, &loopback))
+    if (!conf_serve_take_address(n->value.string, host, sizeof host, &loopback))
         return conf_row_error(r, n, "\"%s\" is not ADDRESS:PORT, as 127.0.0.1:8089 or [::1]:8089",
                               n->value.string);
     ((struct conf_http *)target)->remote = !loopback;

@@ -12,7 +12,8 @@ static const struct conf_choice kinds[] = {
     {"sqlite", CONF_SQLITE}, {"redis", CONF_REDIS}, {NULL, 0}};
 
 /* "HOST:PORT", "[::1]:PORT", or the path of a socket. */
-static bool take_address(const struct conf_row_ctx *r, const char *text, struct conf_store *s)
+static bool conf_store_take_address(const struct conf_row_ctx *r, const char *text,
+                                    struct conf_store *s)
 {
     if (*text == '/') {
         s->host = NULL;
@@ -40,7 +41,7 @@ static int read_address(const struct conf_row_ctx *r, const struct conf_node *n,
     (void)row;
     if (conf_row_check_type(r, n, NODE_STRING) < 0)
         return -1;
-    if (take_address(r, n->value.string, target))
+    if (conf_store_take_address(r, n->value.string, target))
         return 0;
     return conf_row_error(r, n,
                           "\"%s\" is not HOST:PORT, as 127.0.0.1:6379, nor the path of a socket",
@@ -102,7 +103,7 @@ static const struct conf_row store_rows[] = {
     {NULL, NULL, 0, 0, 0, NULL},
 };
 
-static int resolve(const struct conf_row_ctx *r, struct conf_store_draft *d)
+static int conf_store_resolve(const struct conf_row_ctx *r, struct conf_store_draft *d)
 {
     struct tc_err why = {0};
     if (d->store.kind != CONF_REDIS || !d->password)
@@ -116,7 +117,7 @@ int conf_store_parse(const struct conf_row_ctx *r, const struct conf_node *n,
 {
     struct conf_store *const store = (struct conf_store *)(void *)((char *)target + row->offset);
     struct conf_store_draft draft = {.store = *store};
-    if (conf_row_parse_group(r, n, store_rows, &draft) < 0 || resolve(r, &draft) < 0)
+    if (conf_row_parse_group(r, n, store_rows, &draft) < 0 || conf_store_resolve(r, &draft) < 0)
         return -1;
     *store = draft.store;
     return 0;

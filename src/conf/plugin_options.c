@@ -30,7 +30,7 @@ static int parse_str(const struct cell *c, const char *text)
     return 0;
 }
 
-static int parse_int(const struct cell *c, const char *text)
+static int plugin_options_parse_int(const struct cell *c, const char *text)
 {
     char *end;
     errno = 0;
@@ -73,7 +73,7 @@ static const struct plugin_option_type {
     int (*parse)(const struct cell *c, const char *text);
 } types[] = {
     [TC_T_STR] = {"text", sizeof(const char *), parse_str},
-    [TC_T_INT] = {"a whole number", sizeof(int64_t), parse_int},
+    [TC_T_INT] = {"a whole number", sizeof(int64_t), plugin_options_parse_int},
     [TC_T_BOOL] = {"true or false", sizeof(bool), parse_bool},
     [TC_T_REAL] = {"a number", sizeof(double), parse_real},
 };
@@ -85,7 +85,7 @@ static bool key_is_sane(const char *key)
            strspn(key, "abcdefghijklmnopqrstuvwxyz0123456789_") == n;
 }
 
-static bool fits(const struct tc_option *row, size_t conf_size)
+static bool plugin_options_fits(const struct tc_option *row, size_t conf_size)
 {
     const size_t size = types[row->type].size;
     return row->offset % size == 0 && row->offset <= conf_size && size <= conf_size - row->offset;
@@ -113,7 +113,7 @@ static int check_row(const struct tc_option *rows, size_t i, size_t conf_size, s
     if ((size_t)row->type >= sizeof types / sizeof *types)
         return err_set(err, NULL, "option \"%s\" has the unknown type %d", row->key,
                        (int)row->type);
-    if (!fits(row, conf_size))
+    if (!plugin_options_fits(row, conf_size))
         return err_set(err, NULL, "option \"%s\" at offset %zu is not a member of %zu bytes",
                        row->key, row->offset, conf_size);
     if (!default_parses(row))
@@ -146,7 +146,7 @@ struct fill {
     struct tc_err *err;
 };
 
-static void set_place(const struct fill *f, int line)
+static void plugin_options_set_place(const struct fill *f, int line)
 {
     if (f->err && line > 0)
         snprintf(f->err->place, sizeof f->err->place, "%s:%d", f->file, line);
@@ -154,8 +154,9 @@ static void set_place(const struct fill *f, int line)
         snprintf(f->err->place, sizeof f->err->place, "%s", f->file);
 }
 
-static int fail(const struct fill *f, int line, const char *fmt, ...) PRINTF_LIKE(3, 4);
-static int fail(const struct fill *f, int line, const char *fmt, ...)
+static int plugin_options_fail(const struct fill *f, int line, const char *fmt, ...)
+    PRINTF_LIKE(3, 4);
+static int plugin_options_fail(const struct fill *f, int line, const char *fmt, ...)
 {
     char text[512];
     va_list ap;
@@ -163,11 +164,12 @@ static int fail(const struct fill *f, int line, const char *fmt, ...)
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
     err_set(f->err, NULL, "%s", text);
-    set_place(f, line);
+    plugin_options_set_place(f, line);
     return -1;
 }
 
-static const struct tc_option *find_row(const struct tc_option *rows, const char *key)
+static const struct tc_option *plugin_options_find_row(const struct tc_option *rows,
+                                                       const char *key)
 {
     for (; rows && rows->key; rows++)
         if (strcmp(rows->key, key) == 0)
@@ -176,7 +178,7 @@ static const struct tc_option *find_row(const struct tc_option *rows, const char
 }
 
 /* The nearest may be a key that the host reads: it came here because it was misspelt. */
-static int fail_unknown(const struct fill *f, const struct conf_option *pair)
+static int plugin_options_fail_unknown(const struct fill *f, const struct conf_option *pair)
 {
     const char *names[OPTIONS_MAX + HOST_KEYS_MAX], *key;
     size_t n = 0;
@@ -186,8 +188,9 @@ static int fail_unknown(const struct fill *f, const struct conf_option *pair)
         names[n++] = key;
     const char *const near = nearest_word_find(pair->key, names, n);
     if (near)
-        return fail(f, pair->line, "unknown option \"%s\": did you mean \"%s\"?", pair->key, near);
-    return fail(f, pair->line, "unknown option \"%s\"", pair->key);
+        return plugin_options_fail(f, pair->line, "unknown option \"%s\": did you mean \"%s\"?",
+                                   pair->key, near);
+    return plugin_options_fail(f, pair->line, "unknown option \"%s\"", pair->key);
 }
 
 /* The value of a secret is never part of a message. */
@@ -197,32 +200,32 @@ static int store_secret(const struct fill *f, const struct cell *cell,
     const char *const text =
         pair->resolved ? pair->value : secret_resolve(pair->value, f->arena, f->err);
     if (!text) {
-        set_place(f, pair->line);
+        plugin_options_set_place(f, pair->line);
         return -1;
     }
     if (pair->resolved)
         log_add_secret(text);
     if (types[cell->row->type].parse(cell, text) < 0)
-        return fail(f, pair->line, "option \"%s\": %s is expected", pair->key,
-                    types[cell->row->type].wanted);
+        return plugin_options_fail(f, pair->line, "option \"%s\": %s is expected", pair->key,
+                                   types[cell->row->type].wanted);
     return 0;
 }
 
 static int store_pair(const struct fill *f, const struct conf_option *pairs, size_t i)
 {
     const struct conf_option *const pair = &pairs[i];
-    const struct tc_option *const row = find_row(f->rows, pair->key);
+    const struct tc_option *const row = plugin_options_find_row(f->rows, pair->key);
     if (!row)
-        return fail_unknown(f, pair);
+        return plugin_options_fail_unknown(f, pair);
     for (size_t k = 0; k < i; k++)
         if (strcmp(pairs[k].key, pair->key) == 0)
-            return fail(f, pair->line, "option \"%s\" is given twice", pair->key);
+            return plugin_options_fail(f, pair->line, "option \"%s\" is given twice", pair->key);
     const struct cell cell = {row, f->out + row->offset, f->arena};
     if (row->flags & TC_SECRET)
         return store_secret(f, &cell, pair);
     if (types[row->type].parse(&cell, pair->value) < 0)
-        return fail(f, pair->line, "option \"%s\" is \"%s\": %s is expected", pair->key,
-                    pair->value, types[row->type].wanted);
+        return plugin_options_fail(f, pair->line, "option \"%s\" is \"%s\": %s is expected",
+                                   pair->key, pair->value, types[row->type].wanted);
     return 0;
 }
 
@@ -245,11 +248,11 @@ int plugin_options_parse(void *out, const struct tc_option *rows, const struct c
         if (is_given(pairs, row->key))
             continue;
         if (row->flags & TC_REQUIRED)
-            return fail(&f, line, "option \"%s\" is required: %s", row->key,
-                        row->help ? row->help : types[row->type].wanted);
+            return plugin_options_fail(&f, line, "option \"%s\" is required: %s", row->key,
+                                       row->help ? row->help : types[row->type].wanted);
         const struct cell cell = {row, f.out + row->offset, arena};
         if (row->dflt && types[row->type].parse(&cell, row->dflt) < 0)
-            return fail(&f, line, "option \"%s\": bad default", row->key);
+            return plugin_options_fail(&f, line, "option \"%s\": bad default", row->key);
     }
     return 0;
 }

@@ -9,12 +9,12 @@
 
 #define PAYLOAD_DEPTH 2 /* of the object "x" in a line */
 
-static const void *member(const void *base, size_t offset)
+static const void *codec_member(const void *base, size_t offset)
 {
     return (const char *)base + offset;
 }
 
-static void put(struct buf *out, struct str s)
+static void codec_put_str(struct buf *out, struct str s)
 {
     char *const to = buf_reserve(out, s.len);
     memcpy(to, s.p, s.len);
@@ -23,8 +23,8 @@ static void put(struct buf *out, struct str s)
 
 static void put_bool(struct buf *out, struct str lead, bool v)
 {
-    put(out, lead);
-    put(out, v ? STR("true") : STR("false"));
+    codec_put_str(out, lead);
+    codec_put_str(out, v ? STR("true") : STR("false"));
 }
 
 static void put_text(struct buf *out, const struct event_field *f, const void *base)
@@ -32,16 +32,16 @@ static void put_text(struct buf *out, const struct event_field *f, const void *b
     const struct str text = field_get_text(f, base);
     if (!text.p)
         return;
-    put(out, f->lead);
+    codec_put_str(out, f->lead);
     if (f->type == FIELD_STR)
         jsonw_string(out, text.p, text.len);
     else
-        put(out, text);
+        codec_put_str(out, text);
 }
 
 static void put_field(struct buf *out, const struct event_field *f, const void *base)
 {
-    const void *const at = member(base, f->offset);
+    const void *const at = codec_member(base, f->offset);
     switch (f->type) {
     case FIELD_STR:
     case FIELD_JSON:
@@ -50,13 +50,13 @@ static void put_field(struct buf *out, const struct event_field *f, const void *
         break;
     case FIELD_INT:
         if (*(const int64_t *)at >= 0) {
-            put(out, f->lead);
+            codec_put_str(out, f->lead);
             jsonw_int(out, *(const int64_t *)at);
         }
         break;
     case FIELD_REAL:
         if (*(const double *)at >= 0) {
-            put(out, f->lead);
+            codec_put_str(out, f->lead);
             jsonw_real(out, *(const double *)at);
         }
         break;
@@ -80,7 +80,7 @@ void codec_encode_payload(struct buf *out, const struct event *ev)
         put_field(out, f, &ev->meta);
     /* Every member brought a comma; the first one's place is the brace's. */
     if (out->len == begin)
-        put(out, STR("{"));
+        codec_put_str(out, STR("{"));
     else
         out->p[begin] = '{';
     buf_add(out, "}", 1);
@@ -107,12 +107,12 @@ static void put_time(struct buf *out, double ts)
         digits[len++] = (char)('0' + rest / unit);
         rest %= unit;
     }
-    put(out, (struct str){digits, len});
+    codec_put_str(out, (struct str){digits, len});
 }
 
 static void put_name(struct buf *out, struct str lead, const char *s)
 {
-    put(out, lead);
+    codec_put_str(out, lead);
     jsonw_string(out, s ? s : "", s ? strlen(s) : 0);
 }
 
@@ -124,13 +124,13 @@ void codec_encode(struct buf *out, const struct event *ev)
     static const struct str heads[] = {EVENT_KINDS(K)};
 #undef K
     buf_reserve(out, 256);
-    put(out, heads[ev->kind]);
+    codec_put_str(out, heads[ev->kind]);
     codec_encode_payload(out, ev);
-    put(out, STR(",\"ts\":"));
+    codec_put_str(out, STR(",\"ts\":"));
     put_time(out, ev->meta.ts);
     put_name(out, STR(",\"correlation_id\":"), ev->meta.correlation_id);
     put_name(out, STR(",\"session_id\":"), ev->meta.session_id);
-    put(out, STR(",\"seq\":"));
+    codec_put_str(out, STR(",\"seq\":"));
     jsonw_int(out, (int64_t)ev->meta.seq);
     put_name(out, STR(",\"src\":"), ev->meta.src);
     buf_add(out, "}", 1);
@@ -202,8 +202,8 @@ static bool takes(enum field_type type, enum json_type given)
     return false;
 }
 
-static void set_text(struct codec_decoder *d, const struct event_field *f, void *base,
-                     struct str value)
+static void codec_set_text(struct codec_decoder *d, const struct event_field *f, void *base,
+                           struct str value)
 {
     size_t len;
     char *const at = base;
@@ -243,7 +243,7 @@ static bool set_field(struct codec_decoder *d, const struct event_field *f, void
         return false;
     void *const at = (char *)base + f->offset;
     if (field_is_text(f))
-        set_text(d, f, base, value);
+        codec_set_text(d, f, base, value);
     else if (f->type == FIELD_FLAG)
         *(bool *)at = given == JSON_AT_TRUE;
     else if (f->type == FIELD_TRI)
@@ -268,7 +268,7 @@ static void keep_stranger(struct codec_decoder *d, struct str key, struct str va
     json_reader_compact(&d->strangers, value);
 }
 
-static void read_member(struct codec_decoder *d, struct str key, struct str value)
+static void codec_read_member(struct codec_decoder *d, struct str key, struct str value)
 {
     const struct event_field *const rows = event_fields(d->ev->kind);
     const struct event_field *f = find_field(rows, key);
@@ -321,7 +321,7 @@ static void check_required(struct codec_decoder *d)
             d->why = arena_sprintf(d->arena, "%s.%s: missing", kind_name(d->ev->kind), f->key);
 }
 
-static void read_payload(struct codec_decoder *d, struct str payload)
+static void codec_read_payload(struct codec_decoder *d, struct str payload)
 {
     struct json j;
     struct str key, value = {0};
@@ -329,7 +329,7 @@ static void read_payload(struct codec_decoder *d, struct str payload)
     json_reader_enter_object(&j);
     while (!d->why && json_reader_next_key(&j, &key)) {
         json_reader_skip(&j, &value);
-        read_member(d, key, value);
+        codec_read_member(d, key, value);
     }
     if (!d->why)
         check_required(d);
@@ -344,7 +344,7 @@ static const char *name_or_empty(struct arena *a, struct str raw)
 }
 
 /* What makes it no canonical event, or NULL. */
-static const char *decode(struct event *ev, struct arena *a, const char *line, size_t len)
+static const char *codec_parse(struct event *ev, struct arena *a, const char *line, size_t len)
 {
     struct codec_envelope e;
     if (read_envelope(&e, line, len) < 0)
@@ -366,13 +366,13 @@ static const char *decode(struct event *ev, struct arena *a, const char *line, s
     ev->meta.session_id = name_or_empty(a, e.session_id);
     ev->meta.src = name_or_empty(a, e.src);
     struct codec_decoder d = {.ev = ev, .arena = a};
-    read_payload(&d, e.payload);
+    codec_read_payload(&d, e.payload);
     return d.why;
 }
 
 int codec_decode(struct event *ev, struct arena *a, const char *line, size_t len, const char **why)
 {
-    const char *const wrong = decode(ev, a, line, len);
+    const char *const wrong = codec_parse(ev, a, line, len);
     if (why)
         *why = wrong;
     return wrong ? -1 : 0;

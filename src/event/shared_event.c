@@ -17,15 +17,15 @@
 struct shared_event {
     struct shared_event_header front; /* immutable, and first: see shared_event_get */
     atomic_uint refs;
-    bool line_placed;                /* the line's memory is somebody else's */
-    _Atomic(struct box_line *) line; /* owned; NULL until somebody asks */
-    struct pool_chunk *chunk;        /* whose memory it is; NULL: somebody else's */
-    char text[];                     /* immutable */
+    bool line_placed;                   /* the line's memory is somebody else's */
+    _Atomic(struct shared_line *) line; /* owned; NULL until somebody asks */
+    struct pool_chunk *chunk;           /* whose memory it is; NULL: somebody else's */
+    char text[];                        /* immutable */
 };
 
 _Static_assert(offsetof(struct shared_event, front.event) == 0, "a box begins with its event");
 
-struct box_line {
+struct shared_line {
     size_t len;
     char text[];
 };
@@ -34,7 +34,7 @@ struct box_line {
 
 /* Where an event points to text: in struct event, as is the place of its length (0: it has none).
  * dflt.p NULL: there may be none. */
-struct box_text {
+struct shared_text {
     size_t at, len_at;
     struct str dflt;
 };
@@ -71,7 +71,7 @@ struct box_text {
 #define TRI_AT(at)
 #define BOX_TEXTS_MAX 40
 #define K(lower, UPPER, gate, pressure, terminal)                                                  \
-    static const struct box_text texts_##lower[] = {EACH_MEMBER(lower){0}};                        \
+    static const struct shared_text texts_##lower[] = {EACH_MEMBER(lower){0}};                     \
     _Static_assert(sizeof texts_##lower / sizeof *texts_##lower <= BOX_TEXTS_MAX, #lower);
 EVENT_KINDS(K)
 #undef K
@@ -80,18 +80,18 @@ EVENT_KINDS(K)
 #undef TRI_AT
 
 /* Ends with a row of zeros; so does no text lie, for the kind does. */
-static const struct box_text *texts_of(enum tc_kind kind)
+static const struct shared_text *texts_of(enum tc_kind kind)
 {
 #define K(lower, UPPER, gate, pressure, terminal) [TC_##UPPER] = texts_##lower,
-    static const struct box_text *const tables[TC_KINDS] = {EVENT_KINDS(K)};
+    static const struct shared_text *const tables[TC_KINDS] = {EVENT_KINDS(K)};
 #undef K
     return tables[kind];
 }
 
 /* What there is to be copied. */
-struct box_texts {
+struct shared_text_list {
     struct {
-        const struct box_text *of;
+        const struct shared_text *of;
         struct str text;
     } found[BOX_TEXTS_MAX];
     size_t count, bytes;
@@ -102,15 +102,15 @@ static const char *pointer_at(const struct event *ev, size_t at)
     return *(const char *const *)(const void *)((const char *)ev + at);
 }
 
-static size_t length_of(const struct box_text *t, const char *text, const struct event *ev)
+static size_t length_of(const struct shared_text *t, const char *text, const struct event *ev)
 {
     return t->len_at ? *(const size_t *)(const void *)((const char *)ev + t->len_at) : strlen(text);
 }
 
-static void find_texts(struct box_texts *all, const struct event *ev)
+static void find_texts(struct shared_text_list *all, const struct event *ev)
 {
     size_t count = 0, bytes = 0;
-    for (const struct box_text *t = texts_of(ev->kind); t->at; t++) {
+    for (const struct shared_text *t = texts_of(ev->kind); t->at; t++) {
         struct str text = {pointer_at(ev, t->at), 0};
         if (text.p)
             text.len = length_of(t, text.p, ev);
@@ -126,11 +126,11 @@ static void find_texts(struct box_texts *all, const struct event *ev)
     all->bytes = bytes;
 }
 
-static void copy_texts(struct shared_event *box, const struct box_texts *all)
+static void copy_texts(struct shared_event *box, const struct shared_text_list *all)
 {
     char *const base = (char *)&box->front.event, *at = box->text;
     for (size_t i = 0; i < all->count; i++) {
-        const struct box_text *const t = all->found[i].of;
+        const struct shared_text *const t = all->found[i].of;
         const struct str text = all->found[i].text;
         if (t->len_at)
             *(size_t *)(void *)(base + t->len_at) = text.len;
@@ -146,7 +146,7 @@ static void copy_texts(struct shared_event *box, const struct box_texts *all)
 
 struct shared_event *shared_event_new_in_pool(struct chunk_pool *slab, const struct event *ev)
 {
-    struct box_texts texts;
+    struct shared_text_list texts;
     find_texts(&texts, ev);
 
     struct pool_chunk *chunk;
@@ -191,7 +191,7 @@ void shared_event_unref(struct shared_event *box)
 {
     if (!box || !is_last(box))
         return;
-    struct box_line *const line = atomic_load_explicit(&box->line, memory_order_relaxed);
+    struct shared_line *const line = atomic_load_explicit(&box->line, memory_order_relaxed);
     if (line && !box->line_placed)
         free(line);
     if (box->chunk)
@@ -203,28 +203,28 @@ static size_t text_bytes(const struct shared_event *box)
     return box->front.bytes - sizeof *box;
 }
 
-static struct box_line *make_line(const struct shared_event *box)
+static struct shared_line *make_line(const struct shared_event *box)
 {
-    const size_t head = offsetof(struct box_line, text);
+    const size_t head = offsetof(struct shared_line, text);
     struct buf b = {0};
     /* Keys and envelope take less than 512 bytes; escapes may still make it grow. */
     buf_reserve(&b, head + text_bytes(box) + 512);
     b.len = head;
     codec_encode(&b, &box->front.event);
     const size_t len = b.len - head;
-    struct box_line *const line = xrealloc(buf_steal(&b), head + len + 1);
+    struct shared_line *const line = xrealloc(buf_steal(&b), head + len + 1);
     line->len = len;
     return line;
 }
 
 /* Stands where the line will be while a thread makes it; nobody looks into it. */
-static const struct box_line busy;
-#define BUSY ((struct box_line *)(uintptr_t)&busy)
+static const struct shared_line busy;
+#define BUSY ((struct shared_line *)(uintptr_t)&busy)
 
 /* The line if it is there; else what stands in its place, after an attempt to be who makes it. */
-static struct box_line *claim_line(struct shared_event *box)
+static struct shared_line *claim_line(struct shared_event *box)
 {
-    struct box_line *line = atomic_load_explicit(&box->line, memory_order_acquire);
+    struct shared_line *line = atomic_load_explicit(&box->line, memory_order_acquire);
     if (line || !atomic_compare_exchange_strong_explicit(
                     &box->line, &line, BUSY, memory_order_acquire, memory_order_acquire))
         return line;
@@ -240,7 +240,7 @@ bool shared_event_encode_line(struct shared_event *box)
 
 const char *shared_event_json_line(struct shared_event *box, size_t *len)
 {
-    struct box_line *line;
+    struct shared_line *line;
     while ((line = claim_line(box)) == BUSY)
         sched_yield();
     if (len)
@@ -297,19 +297,19 @@ static void flatten_event(char *to, const struct shared_event *box)
 
 /* It begins so; then what of the event its kind uses, the texts, and, on a multiple of 8, the line.
  */
-struct shared_line {
+struct serialized_event {
     size_t text_bytes;
     size_t line_bytes; /* 0: there is no line */
 };
 
 static size_t line_bytes(struct str line)
 {
-    return line.p ? offsetof(struct box_line, text) + line.len + 1 : 0;
+    return line.p ? offsetof(struct shared_line, text) + line.len + 1 : 0;
 }
 
 static size_t texts_at(enum tc_kind kind)
 {
-    return sizeof(struct shared_line) + used_bytes(kind);
+    return sizeof(struct serialized_event) + used_bytes(kind);
 }
 
 static size_t line_at(enum tc_kind kind, size_t text_bytes)
@@ -324,7 +324,7 @@ size_t shared_event_serialized_size(const struct shared_event *box, struct str l
 
 static void flatten_line(char *to, struct str line)
 {
-    struct box_line *const flat = (struct box_line *)(void *)to;
+    struct shared_line *const flat = (struct shared_line *)(void *)to;
     flat->len = line.len;
     memcpy(flat->text, line.p, line.len);
     flat->text[line.len] = '\0';
@@ -335,8 +335,9 @@ void shared_event_serialize(char *to, const struct shared_event *box, struct str
     const enum tc_kind kind = box->front.event.kind;
     const size_t texts = texts_at(kind), lines = line_at(kind, text_bytes(box));
     memset(to + lines - ALIGN_WORD, 0, ALIGN_WORD); /* behind the texts */
-    *(struct shared_line *)(void *)to = (struct shared_line){text_bytes(box), line_bytes(line)};
-    flatten_event(to + sizeof(struct shared_line), box);
+    *(struct serialized_event *)(void *)to =
+        (struct serialized_event){text_bytes(box), line_bytes(line)};
+    flatten_event(to + sizeof(struct serialized_event), box);
     memcpy(to + texts, box->text, text_bytes(box));
     if (line.p)
         flatten_line(to + lines, line);
@@ -405,17 +406,19 @@ static bool has_sane_head(const char *flat, size_t len)
     unsigned kind;
     unsigned char hidden;
     _Static_assert(sizeof kind == sizeof(enum tc_kind), "a kind is a number");
-    if (len < sizeof(struct shared_line) + offsetof(struct event, u))
+    if (len < sizeof(struct serialized_event) + offsetof(struct event, u))
         return false;
-    memcpy(&kind, flat + sizeof(struct shared_line) + offsetof(struct event, kind), sizeof kind);
-    memcpy(&hidden, flat + sizeof(struct shared_line) + offsetof(struct event, meta.hidden), 1);
+    memcpy(&kind, flat + sizeof(struct serialized_event) + offsetof(struct event, kind),
+           sizeof kind);
+    memcpy(&hidden, flat + sizeof(struct serialized_event) + offsetof(struct event, meta.hidden),
+           1);
     return kind < TC_KINDS && hidden <= 1;
 }
 
 /* Its texts end within it, and its line, if there is one, with it. NULL: they do not. */
 static const char *find_texts_of(const char *flat, size_t len, enum tc_kind kind)
 {
-    const struct shared_line *const head = (const struct shared_line *)(const void *)flat;
+    const struct serialized_event *const head = (const struct serialized_event *)(const void *)flat;
     const size_t texts = texts_at(kind), bytes = head->text_bytes, line = line_at(kind, bytes);
     if (bytes > len || line > len || (bytes && flat[texts + bytes - 1]))
         return NULL;
@@ -425,16 +428,16 @@ static const char *find_texts_of(const char *flat, size_t len, enum tc_kind kind
 /* False: it is none. */
 static bool is_line(const char *at, size_t bytes)
 {
-    const struct box_line *const line = (const struct box_line *)(const void *)at;
-    return bytes > offsetof(struct box_line, text) &&
-           line->len == bytes - offsetof(struct box_line, text) - 1 && !line->text[line->len];
+    const struct shared_line *const line = (const struct shared_line *)(const void *)at;
+    return bytes > offsetof(struct shared_line, text) &&
+           line->len == bytes - offsetof(struct shared_line, text) - 1 && !line->text[line->len];
 }
 
 struct shared_event *shared_event_attach(struct buf *place, const char *flat, size_t len)
 {
     if (!has_sane_head(flat, len))
         return NULL;
-    const struct shared_line *const head = (const struct shared_line *)(const void *)flat;
+    const struct serialized_event *const head = (const struct serialized_event *)(const void *)flat;
     const struct event *const ev = (const struct event *)(const void *)(flat + sizeof *head);
     const char *const texts = find_texts_of(flat, len, ev->kind);
     if (!texts)
@@ -448,6 +451,6 @@ struct shared_event *shared_event_attach(struct buf *place, const char *flat, si
     box->front.bytes = sizeof *box + head->text_bytes;
     box->line_placed = head->line_bytes != 0;
     atomic_init(&box->refs, 1);
-    atomic_init(&box->line, head->line_bytes ? (struct box_line *)(uintptr_t)line : NULL);
+    atomic_init(&box->line, head->line_bytes ? (struct shared_line *)(uintptr_t)line : NULL);
     return raise_event(box, ev, (struct str){texts, head->text_bytes}) ? box : NULL;
 }

@@ -10,7 +10,7 @@
 
 #define SIDES 2 /* who waits and who answers */
 
-static struct host_call *make(enum host_call_kind kind, const char *instance)
+static struct host_call *host_call_make(enum host_call_kind kind, const char *instance)
 {
     struct host_call *const a = xcalloc(1, sizeof *a);
     a->kind = kind;
@@ -25,7 +25,8 @@ static struct host_call *make(enum host_call_kind kind, const char *instance)
     return a;
 }
 
-static const char *const *copy_list(struct arena *arena, const char *const *from, size_t n)
+static const char *const *host_call_copy_list(struct arena *arena, const char *const *from,
+                                              size_t n)
 {
     if (!from)
         return NULL;
@@ -37,7 +38,7 @@ static const char *const *copy_list(struct arena *arena, const char *const *from
 
 struct host_call *host_call_new_submit(const char *instance, const struct tc_inbound *in)
 {
-    struct host_call *const a = make(HOST_CALL_SUBMIT, instance);
+    struct host_call *const a = host_call_make(HOST_CALL_SUBMIT, instance);
     struct arena *const arena = &a->arena;
     struct tc_inbound *const to = arena_alloc(arena, sizeof *to);
     *to = (struct tc_inbound){
@@ -51,8 +52,8 @@ struct host_call *host_call_new_submit(const char *instance, const struct tc_inb
         .text = arena_strdup(arena, in->text),
         .quote = arena_strdup(arena, in->quote),
         .route = arena_strdup(arena, in->route),
-        .files = copy_list(arena, in->files, in->file_count),
-        .file_names = copy_list(arena, in->file_names, in->file_count),
+        .files = host_call_copy_list(arena, in->files, in->file_count),
+        .file_names = host_call_copy_list(arena, in->file_names, in->file_count),
         .file_count = in->file_count,
     };
     a->inbound = to;
@@ -61,7 +62,7 @@ struct host_call *host_call_new_submit(const char *instance, const struct tc_inb
 
 struct host_call *host_call_new_cancel(const char *instance, const char *turn, const char *user)
 {
-    struct host_call *const a = make(HOST_CALL_CANCEL, instance);
+    struct host_call *const a = host_call_make(HOST_CALL_CANCEL, instance);
     a->turn = arena_strdup(&a->arena, turn);
     a->user = arena_strdup(&a->arena, user);
     return a;
@@ -69,7 +70,7 @@ struct host_call *host_call_new_cancel(const char *instance, const char *turn, c
 
 struct host_call *host_call_new_may(const char *instance, const char *user, const char *chat)
 {
-    struct host_call *const a = make(HOST_CALL_MAY, instance);
+    struct host_call *const a = host_call_make(HOST_CALL_MAY, instance);
     a->user = arena_strdup(&a->arena, user);
     a->chat = arena_strdup(&a->arena, chat);
     return a;
@@ -77,7 +78,7 @@ struct host_call *host_call_new_may(const char *instance, const char *user, cons
 
 struct host_call *host_call_new_knows(const char *instance, const char *chat, const char *thread)
 {
-    struct host_call *const a = make(HOST_CALL_KNOWS, instance);
+    struct host_call *const a = host_call_make(HOST_CALL_KNOWS, instance);
     a->chat = arena_strdup(&a->arena, chat);
     a->thread = arena_strdup(&a->arena, thread);
     return a;
@@ -85,7 +86,7 @@ struct host_call *host_call_new_knows(const char *instance, const char *chat, co
 
 struct host_call *host_call_new_ticket(const char *instance, const char *turn, const char *request)
 {
-    struct host_call *const a = make(HOST_CALL_TICKET, instance);
+    struct host_call *const a = host_call_make(HOST_CALL_TICKET, instance);
     a->turn = arena_strdup(&a->arena, turn);
     a->request = arena_strdup(&a->arena, request);
     return a;
@@ -93,7 +94,7 @@ struct host_call *host_call_new_ticket(const char *instance, const char *turn, c
 
 struct host_call *host_call_new_answer(const char *instance, const struct tc_decision *d)
 {
-    struct host_call *const a = make(HOST_CALL_ANSWER, instance);
+    struct host_call *const a = host_call_make(HOST_CALL_ANSWER, instance);
     struct arena *const arena = &a->arena;
     struct tc_decision *const to = arena_alloc(arena, sizeof *to);
     *to = (struct tc_decision){
@@ -130,8 +131,8 @@ void host_call_unref(struct host_call *a)
 }
 
 /* The first answer counts. */
-static void settle(struct host_call *a, enum tc_accepted accepted, const char *turn,
-                   const char *answer)
+static void host_call_set_result(struct host_call *a, enum tc_accepted accepted, const char *turn,
+                                 const char *answer)
 {
     pthread_mutex_lock(&a->lock);
     if (!a->answered) {
@@ -150,7 +151,7 @@ void host_call_complete(struct host_call *a, enum tc_accepted accepted, const ch
     if (a->told)
         a->told(a->ctx, accepted, turn, answer);
     else
-        settle(a, accepted, turn, answer);
+        host_call_set_result(a, accepted, turn, answer);
     host_call_unref(a);
 }
 
@@ -172,7 +173,7 @@ void host_call_discard(struct host_call *a)
 
 void host_call_abandon(struct host_call *a)
 {
-    settle(a, TC_NOT_KEPT, NULL, NULL);
+    host_call_set_result(a, TC_NOT_KEPT, NULL, NULL);
 }
 
 enum tc_accepted host_call_wait(struct host_call *a, int64_t ms, struct arena *into,

@@ -33,14 +33,14 @@ static const struct {
 };
 #define TEXT_COUNT (sizeof texts / sizeof *texts)
 
-static const char **text_of(struct tc_http *http, size_t i)
+static const char **outbound_text_of(struct tc_http *http, size_t i)
 {
     void *const at = (char *)http + texts[i].offset;
     return at;
 }
 
 /* A plugin built against an older header knows fewer members. */
-static struct tc_http complete(const struct tc_http *given)
+static struct tc_http outbound_complete(const struct tc_http *given)
 {
     struct tc_http http = {0};
     memcpy(&http, given, given->size < sizeof http ? given->size : sizeof http);
@@ -54,7 +54,7 @@ static struct tc_http complete(const struct tc_http *given)
     return http;
 }
 
-static const char *check_headers(const struct tc_http *http)
+static const char *outbound_check_headers(const struct tc_http *http)
 {
     size_t left = MAX_HEADER_BYTES;
     if (http->header_count > MAX_HEADERS)
@@ -73,12 +73,13 @@ static const char *check_headers(const struct tc_http *http)
     return NULL;
 }
 
-static const char *check(struct tc_http *http)
+static const char *outbound_check(struct tc_http *http)
 {
     if (!http->url)
         return "there is no URL";
     for (size_t i = 0; i < TEXT_COUNT; i++)
-        if (*text_of(http, i) && !validate_is_text(*text_of(http, i), texts[i].max))
+        if (*outbound_text_of(http, i) &&
+            !validate_is_text(*outbound_text_of(http, i), texts[i].max))
             return texts[i].wrong;
     if (http->body_len > (http->flags & TC_DURABLE ? OUTBOUND_MAX_DURABLE : MAX_BODY))
         return "the body is too big";
@@ -86,10 +87,10 @@ static const char *check(struct tc_http *http)
         return "there is no such priority";
     if (http->timeout_ms < 0 || http->max_age_ms < 0 || http->delay_ms < 0)
         return "a time is negative";
-    return check_headers(http);
+    return outbound_check_headers(http);
 }
 
-static struct tc_header *copy_headers(struct arena *a, const struct tc_http *http)
+static struct tc_header *outbound_copy_headers(struct arena *a, const struct tc_http *http)
 {
     struct tc_header *const to = arena_alloc(a, (http->header_count + 1) * sizeof *to);
     for (size_t i = 0; i < http->header_count; i++)
@@ -101,16 +102,16 @@ static struct tc_header *copy_headers(struct arena *a, const struct tc_http *htt
 struct outbound_request *outbound_request_new(uint64_t id, const char *turn,
                                               const struct tc_http *http, const char **why)
 {
-    struct tc_http from = complete(http);
-    *why = check(&from);
+    struct tc_http from = outbound_complete(http);
+    *why = outbound_check(&from);
     if (*why)
         return NULL;
     struct outbound_request *const l = xcalloc(1, sizeof *l);
     *l = (struct outbound_request){.id = id, .http = from, .refs = 1};
     l->turn = arena_strdup(&l->arena, turn);
     for (size_t i = 0; i < TEXT_COUNT; i++)
-        *text_of(&l->http, i) = arena_strdup(&l->arena, *text_of(&from, i));
-    l->http.headers = copy_headers(&l->arena, &from);
+        *outbound_text_of(&l->http, i) = arena_strdup(&l->arena, *outbound_text_of(&from, i));
+    l->http.headers = outbound_copy_headers(&l->arena, &from);
     l->http.body = from.body ? arena_memdup(&l->arena, from.body, from.body_len) : NULL;
     return l;
 }

@@ -57,7 +57,7 @@ struct packed_request {
     struct arena arena;
 };
 
-static const char *read_text(struct json *j, struct arena *a)
+static const char *outbound_pack_read_text(struct json *j, struct arena *a)
 {
     struct str raw = {0};
     return json_reader_read_string(j, &raw) ? json_reader_unescape(a, raw, NULL) : NULL;
@@ -74,7 +74,7 @@ static void read_headers(struct json *j, struct packed_request *p)
             continue;
         for (; json_reader_next_element(j); n++)
             if (n < 2)
-                pair[n] = read_text(j, &p->arena);
+                pair[n] = outbound_pack_read_text(j, &p->arena);
             else
                 json_reader_skip(j, NULL);
         if (p->http.header_count < sizeof p->headers / sizeof *p->headers)
@@ -83,7 +83,7 @@ static void read_headers(struct json *j, struct packed_request *p)
     }
 }
 
-static bool read_number(struct json *j, struct str key, struct packed_request *p)
+static bool outbound_pack_read_number(struct json *j, struct str key, struct packed_request *p)
 {
     const struct {
         const char *key;
@@ -106,7 +106,7 @@ static bool read_number(struct json *j, struct str key, struct packed_request *p
     return false;
 }
 
-static bool read_member(struct json *j, struct str key, struct packed_request *p)
+static bool outbound_pack_read_member(struct json *j, struct str key, struct packed_request *p)
 {
     const struct {
         const char *key;
@@ -118,13 +118,13 @@ static bool read_member(struct json *j, struct str key, struct packed_request *p
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (str_is(key, texts[i].key)) {
-            *texts[i].to = read_text(j, &p->arena);
+            *texts[i].to = outbound_pack_read_text(j, &p->arena);
             return true;
         }
     return false;
 }
 
-static int read_line(struct packed_request *p, struct str line)
+static int outbound_pack_read_line(struct packed_request *p, struct str line)
 {
     struct json j;
     struct str key;
@@ -134,7 +134,7 @@ static int read_line(struct packed_request *p, struct str line)
     while (json_reader_next_key(&j, &key)) {
         if (str_is(key, "headers"))
             read_headers(&j, p);
-        else if (!read_number(&j, key, p) && !read_member(&j, key, p))
+        else if (!outbound_pack_read_number(&j, key, p) && !outbound_pack_read_member(&j, key, p))
             json_reader_skip(&j, NULL);
     }
     return json_reader_finish(&j);
@@ -168,7 +168,8 @@ struct outbound_request *outbound_unpack(uint64_t id, const char *turn, struct s
     struct outbound_request *l = NULL;
     const char *const line_end = record.len ? memchr(record.p, '\n', record.len) : NULL;
     *why = "the record is not one";
-    if (line_end && read_line(&p, (struct str){record.p, (size_t)(line_end - record.p)}) == 0) {
+    if (line_end &&
+        outbound_pack_read_line(&p, (struct str){record.p, (size_t)(line_end - record.p)}) == 0) {
         const size_t head = (size_t)(line_end - record.p) + 1;
         *why = assemble(&p, (struct str){record.p + head, record.len - head});
         l = *why ? NULL : outbound_request_new(id, turn, &p.http, why);

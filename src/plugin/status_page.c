@@ -34,7 +34,7 @@ const char *callback_name(int callback)
 
 /* ---- the instance's thread ---- */
 
-static size_t bucket_of(int64_t took_us)
+static size_t callback_histogram_bucket(int64_t took_us)
 {
     size_t i = 0;
     while (took_us > gauge_buckets_us[i])
@@ -63,7 +63,7 @@ void status_page_account_time(struct status_page *g)
         return;
     status_page_begin_measure(g);
     const int64_t took = g->measured_us > before_us ? g->measured_us - before_us : 0;
-    gauge_add(&g->took[bucket_of(took)], 1);
+    gauge_add(&g->took[callback_histogram_bucket(took)], 1);
     gauge_add(&g->took[0], n - 1);
     gauge_add(&g->took_us, (uint64_t)took);
     g->together = next_together(took, n);

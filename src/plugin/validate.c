@@ -64,7 +64,7 @@ const char *validate_answer(const struct tc_answer *a)
 
 /* ---- messages of people ---- */
 
-static bool is_json(const char *text)
+static bool validate_is_json(const char *text)
 {
     struct json j;
     json_init(&j, text, strlen(text));
@@ -94,7 +94,7 @@ struct validate_rule {
     const char *wrong;
 };
 
-static const char *check_texts(const struct validate_rule *texts, size_t n)
+static const char *validate_check_texts(const struct validate_rule *texts, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (texts[i].needed && (!texts[i].text || !*texts[i].text))
@@ -117,10 +117,10 @@ const char *validate_decision(const struct tc_decision *d)
         {d->chat, ID_MAX, true, "the chat is missing, too long or not UTF-8"},
         {d->thread, ID_MAX, false, "the thread is too long or not UTF-8"},
     };
-    const char *const wrong = check_texts(texts, sizeof texts / sizeof *texts);
+    const char *const wrong = validate_check_texts(texts, sizeof texts / sizeof *texts);
     if (wrong)
         return wrong;
-    return d->answers && !is_json(d->answers) ? "the answers are no JSON" : NULL;
+    return d->answers && !validate_is_json(d->answers) ? "the answers are no JSON" : NULL;
 }
 
 const char *validate_inbound(const struct tc_inbound *in)
@@ -136,10 +136,10 @@ const char *validate_inbound(const struct tc_inbound *in)
         {in->quote, QUOTE_MAX, false, "the quote is too long or not UTF-8"},
         {in->route, ROUTE_MAX, false, "the route is too long or not UTF-8"},
     };
-    const char *const wrong = check_texts(texts, sizeof texts / sizeof *texts);
+    const char *const wrong = validate_check_texts(texts, sizeof texts / sizeof *texts);
     if (wrong)
         return wrong;
-    if (in->route && !is_json(in->route))
+    if (in->route && !validate_is_json(in->route))
         return "the route is no JSON";
     return check_files(in);
 }

@@ -10,28 +10,28 @@
 #define LONGEST (128 << 10) /* of an argument of a program, and of a path */
 #define FRONTS_MAX 16       /* words that are looked behind: sudo env A=B … */
 
-static bool is_blank(char c)
+static bool match_loose_is_blank(char c)
 {
     return (unsigned char)c <= ' ';
 }
 
-static struct str trim(struct str text)
+static struct str match_loose_trim(struct str text)
 {
-    while (text.len && is_blank(*text.p))
+    while (text.len && match_loose_is_blank(*text.p))
         text = (struct str){text.p + 1, text.len - 1};
-    while (text.len && is_blank(text.p[text.len - 1]))
+    while (text.len && match_loose_is_blank(text.p[text.len - 1]))
         text.len--;
     return text;
 }
 
-static bool fits(const struct conf_rule *rule, struct str text)
+static bool match_loose_fits(const struct conf_rule *rule, struct str text)
 {
     const struct str pattern = {rule->pattern, strlen(rule->pattern)};
     switch (rule->match) {
     case CONF_ANY:
         break;
     case CONF_EXACT:
-        return str_equal(text, trim(pattern));
+        return str_equal(text, match_loose_trim(pattern));
     case CONF_PREFIX:
         return str_has_prefix(text, pattern);
     case CONF_GLOB:
@@ -48,12 +48,12 @@ static struct str unquote(struct arena *a, struct str text)
     char *const to = arena_alloc_bytes(a, text.len + 1);
     size_t len = 0;
     for (size_t i = 0; i < text.len; i++) {
-        const char c = is_blank(text.p[i]) ? ' ' : text.p[i];
+        const char c = match_loose_is_blank(text.p[i]) ? ' ' : text.p[i];
         if (!strchr("'\"\\", c) && !(c == ' ' && (!len || to[len - 1] == ' ')))
             to[len++] = c;
     }
     to[len] = 0;
-    return trim((struct str){to, len});
+    return match_loose_trim((struct str){to, len});
 }
 
 static struct str first_word(struct str text)
@@ -92,11 +92,11 @@ static bool fits_simple(struct arena *a, const struct conf_rule *rule, struct st
     struct str text = unquote(a, piece);
     for (unsigned i = 0; text.len && i < FRONTS_MAX; i++) {
         const struct str word = first_word(text);
-        if (fits(rule, text) || fits(rule, base_name(text)))
+        if (match_loose_fits(rule, text) || match_loose_fits(rule, base_name(text)))
             return true;
         if (!is_front(word))
             return false;
-        text = trim((struct str){text.p + word.len, text.len - word.len});
+        text = match_loose_trim((struct str){text.p + word.len, text.len - word.len});
     }
     return false;
 }
@@ -164,7 +164,7 @@ static enum match_result match_path(struct arena *a, const struct conf_rule *rul
     bool above = false;
     const struct str straight = straighten(a, text, &above);
     const struct str folder = {arena_sprintf(a, "%s/", straight.p), straight.len + 1};
-    if (fits(rule, straight) || fits(rule, folder))
+    if (match_loose_fits(rule, straight) || match_loose_fits(rule, folder))
         return MATCH_YES;
     return above || (text.len && *text.p == '~') ? MATCH_UNCERTAIN : MATCH_NO;
 }
@@ -178,7 +178,7 @@ static struct str straighten_url(struct arena *a, struct str url)
     char *const to = arena_alloc_bytes(a, url.len + 1);
     size_t len = 0;
     for (size_t i = 0; i < url.len; i++)
-        if (!is_blank(url.p[i]))
+        if (!match_loose_is_blank(url.p[i]))
             to[len++] = url.p[i] == '\\' ? '/' : (char)tolower((unsigned char)url.p[i]);
     to[len] = 0;
     char *const host = strstr(to, "://");
@@ -199,14 +199,14 @@ static bool fits_url(struct arena *a, const struct conf_rule *rule, struct str t
     for (char *c = pattern; *c; c++)
         *c = (char)tolower((unsigned char)*c);
     const struct conf_rule lower = {.match = rule->match, .pattern = pattern};
-    return fits(&lower, straighten_url(a, text));
+    return match_loose_fits(&lower, straighten_url(a, text));
 }
 
 enum match_result match_loose_argument(struct arena *a, const struct conf_rule *rule,
                                        enum tool_argument_kind kind, struct str text)
 {
-    const struct str trimmed = trim(text);
-    if (text.len >= LONGEST || fits(rule, trimmed))
+    const struct str trimmed = match_loose_trim(text);
+    if (text.len >= LONGEST || match_loose_fits(rule, trimmed))
         return MATCH_YES;
     if (kind == ARGUMENT_PATH)
         return match_path(a, rule, trimmed);

@@ -24,7 +24,7 @@ static bool is_made_of(struct str text, const char *chars)
     return text.len > 0;
 }
 
-static bool is_printable(struct str text)
+static bool match_strict_is_printable(struct str text)
 {
     for (size_t i = 0; i < text.len; i++)
         if (text.p[i] < ' ' || text.p[i] > '~')
@@ -96,7 +96,7 @@ static bool split_url(struct str text, const char *ends, struct url *url)
     return url->host.len > 0;
 }
 
-static int hex_value(char c)
+static int match_strict_hex_value(char c)
 {
     static const char digits[] = "0123456789abcdef";
     const char *const at = c ? strchr(digits, c | 0x20) : NULL;
@@ -109,8 +109,8 @@ static bool has_plain_escapes(struct str text)
     for (size_t i = 0; i < text.len; i++) {
         if (text.p[i] != '%')
             continue;
-        const int high = i + 2 < text.len ? hex_value(text.p[i + 1]) : -1;
-        const int low = i + 2 < text.len ? hex_value(text.p[i + 2]) : -1;
+        const int high = i + 2 < text.len ? match_strict_hex_value(text.p[i + 1]) : -1;
+        const int low = i + 2 < text.len ? match_strict_hex_value(text.p[i + 2]) : -1;
         const int byte = high * 16 + low;
         if (high < 0 || low < 0 || byte < ' ' || strchr("./\\%?#;", byte))
             return false;
@@ -168,7 +168,8 @@ static bool climbs(struct str text)
     return false;
 }
 
-static bool covers(const struct conf_rule *rule, struct str pattern, struct str text, char sep)
+static bool match_strict_covers(const struct conf_rule *rule, struct str pattern, struct str text,
+                                char sep)
 {
     const char ends[] = {sep, 0};
     return rule->match == CONF_GLOB ? !climbs(text) && glob_match(pattern, text, sep)
@@ -177,14 +178,15 @@ static bool covers(const struct conf_rule *rule, struct str pattern, struct str 
 
 static bool covers_path(const struct conf_rule *rule, struct str pattern, struct str text)
 {
-    return *pattern.p == '/' && is_plain_path(text) && covers(rule, pattern, text, '/');
+    return *pattern.p == '/' && is_plain_path(text) &&
+           match_strict_covers(rule, pattern, text, '/');
 }
 
 static bool covers_command(const struct conf_rule *rule, struct str pattern, struct str command)
 {
     const struct str script = tool_argument_shell_script(command);
     const struct str text = script.p ? script : command;
-    return is_plain_command(text) && covers(rule, pattern, text, ' ');
+    return is_plain_command(text) && match_strict_covers(rule, pattern, text, ' ');
 }
 
 /* Nobody knows what reads it, so it has to be plain for a shell, too; the pattern says the rest. */
@@ -194,7 +196,8 @@ static bool covers_any(const struct conf_rule *rule, struct str pattern, struct 
         return false;
     if (strstr(rule->pattern, "://"))
         return covers_url(rule, pattern, text);
-    return *pattern.p == '/' ? covers_path(rule, pattern, text) : covers(rule, pattern, text, ' ');
+    return *pattern.p == '/' ? covers_path(rule, pattern, text)
+                             : match_strict_covers(rule, pattern, text, ' ');
 }
 
 bool match_strict_argument(const struct conf_rule *rule, enum tool_argument_kind kind,
@@ -214,7 +217,8 @@ bool match_strict_argument(const struct conf_rule *rule, enum tool_argument_kind
     case ARGUMENT_URL:
         return covers_url(rule, pattern, text);
     case ARGUMENT_TEXT:
-        return is_trimmed(text) && is_printable(text) && covers(rule, pattern, text, ' ');
+        return is_trimmed(text) && match_strict_is_printable(text) &&
+               match_strict_covers(rule, pattern, text, ' ');
     case ARGUMENT_ANY:
         break;
     }

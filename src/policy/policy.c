@@ -48,7 +48,8 @@ static enum fit fit_rule(const struct policy_call *c, const struct conf_rule *ru
     return arg.clear && match_strict_argument(rule, arg.kind, arg.text) ? FITS : FITS_NOT;
 }
 
-static struct policy_decision judge(const struct conf_agent *agent, const struct policy_call *c)
+static struct policy_decision policy_judge(const struct conf_agent *agent,
+                                           const struct policy_call *c)
 {
     const struct conf_rule *doubt = NULL;
     for (size_t i = 0; i < agent->n_rules; i++) {
@@ -71,7 +72,7 @@ struct policy_decision policy_evaluate(const struct conf_agent *agent, const cha
     struct arena arena = {0};
     const struct policy_call c = {&arena, tool ? tool : "",
                                   tool_argument_parse_call(&arena, args, len)};
-    const struct policy_decision verdict = judge(agent, &c);
+    const struct policy_decision verdict = policy_judge(agent, &c);
     arena_fini(&arena);
     return verdict;
 }

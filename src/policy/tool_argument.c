@@ -67,7 +67,7 @@ static const struct tool {
     {"google_web_search", ARGUMENT_TEXT, {"query"}, NULL},
 };
 
-static bool is_listed(const char *const *list, const char *word)
+static bool tool_argument_is_listed(const char *const *list, const char *word)
 {
     for (; *list; list++)
         if (strcmp(*list, word) == 0)
@@ -116,7 +116,7 @@ struct tool_argument_set tool_argument_parse_call(struct arena *a, const char *a
     return call;
 }
 
-static const struct tool *find_tool(const char *name)
+static const struct tool *tool_argument_find_tool(const char *name)
 {
     for (size_t i = 0; name && i < sizeof tools / sizeof *tools; i++)
         if (strcmp(tools[i].name, name) == 0)
@@ -126,7 +126,7 @@ static const struct tool *find_tool(const char *name)
 
 /* ---- texts of a value ---- */
 
-static bool read_text(struct arena *a, struct str value, struct str *text)
+static bool tool_argument_read_text(struct arena *a, struct str value, struct str *text)
 {
     struct json j;
     struct str raw;
@@ -138,7 +138,7 @@ static bool read_text(struct arena *a, struct str value, struct str *text)
 }
 
 /* A word that any shell leaves as it is. */
-static bool is_word(struct str text)
+static bool tool_argument_is_word(struct str text)
 {
     for (size_t i = 0; i < text.len; i++)
         if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:,+@%-",
@@ -179,9 +179,9 @@ static bool read_argv(struct arena *a, struct str value, struct str *text, bool 
     for (; json_reader_next_element(&j); n++) {
         struct str element, word;
         json_reader_skip(&j, &element);
-        if (!read_text(a, element, &word))
+        if (!tool_argument_read_text(a, element, &word))
             return false;
-        *clear &= is_word(word);
+        *clear &= tool_argument_is_word(word);
         if (n < 3)
             words[n] = word;
         if (n)
@@ -211,7 +211,7 @@ struct str tool_argument_shell_script(struct str command)
     struct str rest = command;
     if (!is_shell(take_word(&rest)) || !is_script_option(take_word(&rest)))
         return (struct str){0};
-    if (is_word(rest) && *rest.p != '-')
+    if (tool_argument_is_word(rest) && *rest.p != '-')
         return rest;
     if (rest.len < 3 || rest.p[0] != '\'' || rest.p[rest.len - 1] != '\'')
         return (struct str){0};
@@ -236,7 +236,7 @@ static void take_value(struct arena *a, struct tool_argument *to, struct str val
         to->texts[to->n++] = value;
         return;
     }
-    const bool is_text = read_text(a, value, &text);
+    const bool is_text = tool_argument_read_text(a, value, &text);
     const bool is_argv = !is_text && (to->kind == ARGUMENT_COMMAND || to->kind == ARGUMENT_ANY) &&
                          read_argv(a, value, &text, &clear);
     if (!is_text && !is_argv) {
@@ -253,8 +253,8 @@ static void take_value(struct arena *a, struct tool_argument *to, struct str val
 struct tool_argument tool_argument_find(struct arena *a, const struct tool_argument_set *call,
                                         const char *tool, const char *name)
 {
-    const struct tool *const known = find_tool(tool);
-    const bool is_main = known && (!name || is_listed(known->keys, name));
+    const struct tool *const known = tool_argument_find_tool(tool);
+    const bool is_main = known && (!name || tool_argument_is_listed(known->keys, name));
     const char *const named[] = {name, NULL};
     const char *const *const keys = name ? named : known ? known->keys : named;
     const char *const *const beside = is_main ? known->beside : NULL;
@@ -267,11 +267,11 @@ struct tool_argument tool_argument_find(struct arena *a, const struct tool_argum
         const struct tool_argument_member *const m = &call->members[i];
         if (is_folded(keys, m->key.p)) {
             take_value(a, &found, m->value);
-            found.clear &= is_listed(keys, m->key.p);
+            found.clear &= tool_argument_is_listed(keys, m->key.p);
             continue;
         }
-        found.clear &= !beside || is_listed(beside, m->key.p);
-        found.alone &= found.kind != ARGUMENT_COMMAND || is_listed(idle, m->key.p);
+        found.clear &= !beside || tool_argument_is_listed(beside, m->key.p);
+        found.alone &= found.kind != ARGUMENT_COMMAND || tool_argument_is_listed(idle, m->key.p);
     }
     found.unread |= !found.n;
     found.clear = found.clear && found.n == 1 && !found.unread;

@@ -40,13 +40,13 @@ const struct doc_span *doc_find_innermost(const struct doc *d, size_t at)
     return s;
 }
 
-static void enter(struct doc_walk_state *w, const struct doc_span *s)
+static void doc_enter(struct doc_walk_state *w, const struct doc_span *s)
 {
     w->open[w->depth++] = s;
     w->visitor->open(w->arg, s);
 }
 
-static void leave(struct doc_walk_state *w)
+static void doc_leave(struct doc_walk_state *w)
 {
     w->visitor->close(w->arg, w->open[--w->depth]);
 }
@@ -59,7 +59,7 @@ static void enter_around(struct doc_walk_state *w)
          s = doc_get_parent(w->doc, s))
         chain[n++] = s;
     while (n > 0)
-        enter(w, chain[--n]);
+        doc_enter(w, chain[--n]);
 }
 
 static void text_until(struct doc_walk_state *w, size_t end)
@@ -74,7 +74,7 @@ static void run_until(struct doc_walk_state *w, size_t limit)
 {
     while (w->depth > 0 && w->open[w->depth - 1]->end <= limit) {
         text_until(w, w->open[w->depth - 1]->end);
-        leave(w);
+        doc_leave(w);
     }
     text_until(w, limit);
 }
@@ -85,11 +85,11 @@ void doc_walk(const struct doc *d, struct doc_range r, const struct doc_visitor 
     enter_around(&w);
     for (size_t i = started_before(d, r.from); i < d->count && d->spans[i].start < r.to; i++) {
         run_until(&w, d->spans[i].start);
-        enter(&w, &d->spans[i]);
+        doc_enter(&w, &d->spans[i]);
     }
     run_until(&w, r.to);
     while (w.depth > 0)
-        leave(&w);
+        doc_leave(&w);
 }
 
 struct str doc_span_text(const struct doc *d, const struct doc_span *s, struct doc_range r)

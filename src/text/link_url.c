@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-static bool is_unsafe(unsigned char c)
+static bool link_url_is_unsafe(unsigned char c)
 {
     return c <= 0x20 || c == 0x7f || strchr("\"<>\\^`{|}", c) != NULL;
 }
@@ -15,7 +15,7 @@ void link_url_append_clean(struct buf *out, struct str raw)
 {
     for (size_t i = 0; i < raw.len; i++) {
         const unsigned char c = (unsigned char)raw.p[i];
-        if (is_unsafe(c))
+        if (link_url_is_unsafe(c))
             buf_printf(out, "%%%02X", c);
         else
             buf_add_char(out, (char)c);
@@ -23,7 +23,7 @@ void link_url_append_clean(struct buf *out, struct str raw)
 }
 
 /* What follows the prefix, or NULL. */
-static const char *after(const char *url, const char *prefix)
+static const char *link_url_after(const char *url, const char *prefix)
 {
     const size_t n = strlen(prefix);
     return strncasecmp(url, prefix, n) == 0 ? url + n : NULL;
@@ -31,8 +31,8 @@ static const char *after(const char *url, const char *prefix)
 
 static const char *after_web(const char *url)
 {
-    const char *rest = after(url, "https://");
-    return rest ? rest : after(url, "http://");
+    const char *rest = link_url_after(url, "https://");
+    return rest ? rest : link_url_after(url, "http://");
 }
 
 static bool is_host_char(unsigned char c)
@@ -40,7 +40,7 @@ static bool is_host_char(unsigned char c)
     return isalnum(c) || c == '-' || c == '_' || c >= 0x80;
 }
 
-static bool is_port(const char *p, size_t n)
+static bool link_url_is_port(const char *p, size_t n)
 {
     if (n == 0)
         return true;
@@ -56,7 +56,7 @@ static bool is_bracketed(const char *p, size_t n)
 {
     const size_t inner = strspn(p + 1, "0123456789abcdefABCDEF:.");
     return inner >= 2 && inner + 2 <= n && p[inner + 1] == ']' &&
-           is_port(p + inner + 2, n - inner - 2);
+           link_url_is_port(p + inner + 2, n - inner - 2);
 }
 
 /* Labels with characters in them, two at least; a last one of two characters at least. */
@@ -69,7 +69,7 @@ static bool is_dotted(const char *p, size_t n)
         dots += p[at] == '.';
         label = p[at] == '.' ? 0 : label + 1;
     }
-    return dots > 0 && label > 0 && is_port(p + at, n - at);
+    return dots > 0 && label > 0 && link_url_is_port(p + at, n - at);
 }
 
 static bool has_public_host(const char *rest)
@@ -83,25 +83,25 @@ bool link_url_is_telegram_safe(const char *url)
     const char *rest = after_web(url);
     if (rest)
         return has_public_host(rest);
-    rest = after(url, "tg://");
+    rest = link_url_after(url, "tg://");
     if (rest)
-        return *rest && !after(rest, "user");
-    return after(url, "ton://") || after(url, "tonsite://");
+        return *rest && !link_url_after(rest, "user");
+    return link_url_after(url, "ton://") || link_url_after(url, "tonsite://");
 }
 
 bool link_url_slack_safe(const char *url)
 {
     const char *rest = after_web(url);
-    return (rest && *rest) || after(url, "mailto:");
+    return (rest && *rest) || link_url_after(url, "mailto:");
 }
 
-static bool is_text(const char *s, struct str label)
+static bool link_url_is_text(const char *s, struct str label)
 {
     return s && strlen(s) == label.len && memcmp(s, label.p, label.len) == 0;
 }
 
 bool link_url_equals_label(const char *url, struct str label)
 {
-    return is_text(url, label) || is_text(after_web(url), label) ||
-           is_text(after(url, "mailto:"), label);
+    return link_url_is_text(url, label) || link_url_is_text(after_web(url), label) ||
+           link_url_is_text(link_url_after(url, "mailto:"), label);
 }

@@ -11,13 +11,13 @@
 #define WIDE_SPACE 0x3000
 #define EMOJI_STYLE 0xfe0f /* variation selector 16 */
 
-struct range {
+struct text_reveal_range {
     uint32_t first, last;
 };
 
 /* Sorted. Controls, format characters, other default-ignorable code points, spaces other than
  * U+0020, and letters that are drawn as nothing (Unicode 15). */
-static const struct range hidden[] = {
+static const struct text_reveal_range hidden[] = {
     {0x0000, 0x001f},   {0x007f, 0x00a0},   {0x00ad, 0x00ad},   {0x034f, 0x034f},
     {0x0600, 0x0605},   {0x061c, 0x061c},   {0x06dd, 0x06dd},   {0x070f, 0x070f},
     {0x0890, 0x0891},   {0x08e2, 0x08e2},   {0x115f, 0x1160},   {0x1680, 0x1680},
@@ -148,7 +148,7 @@ static size_t count_blank_lines(const char *p, const char *end, const char **nex
 }
 
 /* A line begins. */
-static void begin_line(struct reading *r)
+static void text_reveal_begin_line(struct reading *r)
 {
     const char *next;
     const size_t n = count_blank_lines(r->p, r->end, &next);
@@ -163,7 +163,7 @@ static void reveal_valid(struct buf *out, const char *p, size_t n, bool line)
 {
     struct reading r = {.out = out, .p = p, .end = p + n, .line = line};
     if (!line)
-        begin_line(&r);
+        text_reveal_begin_line(&r);
     while (r.p < r.end) {
         const size_t blanks = count_blanks(r.p, r.end), newline = end_of_line(r.p, r.end);
         if (blanks) {
@@ -171,7 +171,7 @@ static void reveal_valid(struct buf *out, const char *p, size_t n, bool line)
         } else if (newline && !line) {
             buf_add_char(out, '\n');
             r.p += newline;
-            begin_line(&r);
+            text_reveal_begin_line(&r);
         } else {
             add_character(&r);
         }

@@ -80,7 +80,7 @@ void guard_emit_synthetic(struct guard *g, struct event *ev)
 }
 
 /* Told by a sub-agent, not by the agent of the turn. */
-static bool is_child(const struct event *ev)
+static bool guard_is_child(const struct event *ev)
 {
     return ev->meta.agent || ev->meta.parent_id;
 }
@@ -99,7 +99,7 @@ static void learn_session(struct guard *g, struct event *ev)
         ev->meta.session_id = session_of(g);
         return;
     }
-    if (is_child(ev) || strcmp(session_of(g), id) == 0)
+    if (guard_is_child(ev) || strcmp(session_of(g), id) == 0)
         return;
     free(g->session_id);
     g->session_id = xstrdup(id);
@@ -134,7 +134,7 @@ static void tell_as_message(struct guard *g, const struct event *final)
     guard_emit(g, &message);
 }
 
-static void hold(struct guard *g, struct shared_event **held, const struct event *ev)
+static void guard_hold(struct guard *g, struct shared_event **held, const struct event *ev)
 {
     if (*held)
         g->stats.duplicates++;
@@ -144,20 +144,20 @@ static void hold(struct guard *g, struct shared_event **held, const struct event
 
 static void hold_done(struct guard *g, const struct event *ev)
 {
-    if (is_child(ev))
+    if (guard_is_child(ev))
         g->stats.unmatched++;
     else
-        hold(g, &g->held_done, ev);
+        guard_hold(g, &g->held_done, ev);
 }
 
-static bool is_reason(const struct event *done, const char *reason)
+static bool guard_is_reason(const struct event *done, const char *reason)
 {
     return strcmp(done->u.done.reason, reason) == 0;
 }
 
 static bool says_suspended(const struct guard *g)
 {
-    return g->held_done && is_reason(shared_event_get(g->held_done), "suspended");
+    return g->held_done && guard_is_reason(shared_event_get(g->held_done), "suspended");
 }
 
 void guard_may_resume(struct guard *g)
@@ -170,13 +170,13 @@ bool guard_is_suspended(const struct guard *g)
     return g->resumes && g->outcome == GUARD_OPEN && says_suspended(g);
 }
 
-static void drop(struct shared_event **held)
+static void guard_drop(struct shared_event **held)
 {
     shared_event_unref(*held);
     *held = NULL;
 }
 
-static void tell_outcome(struct guard *g, struct event *ev, enum guard_outcome outcome)
+static void guard_tell_outcome(struct guard *g, struct event *ev, enum guard_outcome outcome)
 {
     const bool suspended = outcome == GUARD_FINAL && says_suspended(g);
     guard_close_items(g, !suspended);
@@ -187,7 +187,7 @@ static void tell_outcome(struct guard *g, struct event *ev, enum guard_outcome o
     struct event usage = *shared_event_get(g->held_usage);
     g->usage_told = true;
     guard_emit(g, &usage);
-    drop(&g->held_usage);
+    guard_drop(&g->held_usage);
 }
 
 static void feed_start(struct guard *g, struct event *ev)
@@ -204,9 +204,9 @@ static void feed_start(struct guard *g, struct event *ev)
         tell_as_notice(g, ev, "info", "restart", "The agent's stream began again.");
         return;
     }
-    drop(&g->held_done);
-    drop(&g->held_final);
-    drop(&g->held_usage);
+    guard_drop(&g->held_done);
+    guard_drop(&g->held_final);
+    guard_drop(&g->held_usage);
     tell_as_notice(g, ev, "info", "resumed", "The suspended run goes on.");
 }
 
@@ -224,26 +224,26 @@ static void feed_thinking(struct guard *g, struct event *ev)
 
 static void feed_final(struct guard *g, struct event *ev)
 {
-    if (is_child(ev))
+    if (guard_is_child(ev))
         tell_as_message(g, ev);
     else if (guard_is_suspended(g))
-        hold(g, &g->held_final, ev);
+        guard_hold(g, &g->held_final, ev);
     else
-        tell_outcome(g, ev, GUARD_FINAL);
+        guard_tell_outcome(g, ev, GUARD_FINAL);
 }
 
-static void feed_error(struct guard *g, struct event *ev)
+static void guard_feed_error(struct guard *g, struct event *ev)
 {
-    if (is_child(ev))
+    if (guard_is_child(ev))
         tell_as_notice(g, ev, "error", ev->u.error.code, ev->u.error.message);
     else
-        tell_outcome(g, ev, GUARD_ERROR);
+        guard_tell_outcome(g, ev, GUARD_ERROR);
 }
 
-static void feed_usage(struct guard *g, struct event *ev)
+static void guard_feed_usage(struct guard *g, struct event *ev)
 {
-    if (is_turn_usage(ev) && !is_child(ev)) {
-        hold(g, &g->held_usage, ev);
+    if (is_turn_usage(ev) && !guard_is_child(ev)) {
+        guard_hold(g, &g->held_usage, ev);
         return;
     }
     ev->u.usage.scope = "call";
@@ -264,13 +264,13 @@ static void feed_open(struct guard *g, struct event *ev)
         [TC_REQUEST] = guard_feed_paired,
         [TC_START] = feed_start,
         [TC_STEP] = guard_feed_paired,
-        [TC_ERROR] = feed_error,
-        [TC_USAGE] = feed_usage,
+        [TC_ERROR] = guard_feed_error,
+        [TC_USAGE] = guard_feed_usage,
         [TC_NOTICE] = guard_emit,
         [TC_STATE] = guard_emit,
         [TC_RAW] = guard_emit,
     };
-    if (!is_child(ev))
+    if (!guard_is_child(ev))
         kept_text_see(&g->kept, ev);
     if (ev->kind == TC_DONE)
         hold_done(g, ev);
@@ -281,7 +281,7 @@ static void feed_open(struct guard *g, struct event *ev)
 /* A call's usage right behind the final of the same message is no news: not even counted. */
 static void feed_late_usage(struct guard *g, struct event *ev)
 {
-    if (!is_turn_usage(ev) || is_child(ev))
+    if (!is_turn_usage(ev) || guard_is_child(ev))
         return;
     if (g->usage_told) {
         g->stats.duplicates++;
@@ -293,7 +293,7 @@ static void feed_late_usage(struct guard *g, struct event *ev)
 
 static void feed_second_outcome(struct guard *g, struct event *ev)
 {
-    if (is_child(ev)) {
+    if (guard_is_child(ev)) {
         g->stats.late++;
         return;
     }
@@ -333,7 +333,7 @@ void guard_feed(struct guard *g, struct event *ev)
         return;
     }
     learn_session(g, ev);
-    if (!g->started && (ev->kind != TC_START || is_child(ev)))
+    if (!g->started && (ev->kind != TC_START || guard_is_child(ev)))
         invent_start(g);
     if (g->outcome == GUARD_OPEN)
         feed_open(g, ev);
@@ -379,14 +379,14 @@ static void tell_missing_error(struct guard *g, const char *code, const char *me
     ev.u.error.code = code;
     ev.u.error.message = message;
     g->stats.invented++;
-    tell_outcome(g, &ev, GUARD_ERROR);
+    guard_tell_outcome(g, &ev, GUARD_ERROR);
 }
 
 static void tell_invented_final(struct guard *g, struct event *final)
 {
     final->u.final.synthesized = true;
     g->stats.invented++;
-    tell_outcome(g, final, GUARD_FINAL);
+    guard_tell_outcome(g, final, GUARD_FINAL);
 }
 
 /* The text is for people, where the agent wrote nothing; or NULL. */
@@ -411,9 +411,9 @@ static void tell_cancelled_final(struct guard *g)
     tell_invented_final(g, &ev);
 }
 
-static bool is_failure(const struct event *done)
+static bool guard_is_failure(const struct event *done)
 {
-    return is_reason(done, "error") || is_reason(done, "lost");
+    return guard_is_reason(done, "error") || guard_is_reason(done, "lost");
 }
 
 static bool is_known_reason(const struct event *done)
@@ -421,7 +421,7 @@ static bool is_known_reason(const struct event *done)
     static const char *const known[] = {"completed", "cancelled", "suspended", "stopped",
                                         "refused",   "error",     "lost"};
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-        if (is_reason(done, known[i]))
+        if (guard_is_reason(done, known[i]))
             return true;
     return false;
 }
@@ -430,16 +430,17 @@ static bool is_known_reason(const struct event *done)
 static void tell_outcome_of_done(struct guard *g, const struct event *done)
 {
     const char *const detail = done->u.done.detail, *const code = done->u.done.code;
-    if (is_reason(done, "lost"))
+    if (guard_is_reason(done, "lost"))
         tell_missing_error(g, code ? code : endings[STREAM_EOF].code,
                            detail ? detail : endings[STREAM_EOF].message);
-    else if (is_failure(done) || !is_known_reason(done))
+    else if (guard_is_failure(done) || !is_known_reason(done))
         tell_missing_error(g, code, detail ? detail : "The agent reported an error.");
-    else if (is_reason(done, "cancelled"))
+    else if (guard_is_reason(done, "cancelled"))
         tell_cancelled_final(g);
     else
-        tell_missing_final(g, is_reason(done, "refused") || is_reason(done, "stopped") ? detail
-                                                                                       : NULL);
+        tell_missing_final(g, guard_is_reason(done, "refused") || guard_is_reason(done, "stopped")
+                                  ? detail
+                                  : NULL);
 }
 
 /* Gives the outcome that is missing; `done` is what the stream said of its end, or a blank one
@@ -447,7 +448,7 @@ static void tell_outcome_of_done(struct guard *g, const struct event *done)
 static void give_outcome(struct guard *g, struct event *done, const struct stream_end_info *end)
 {
     const bool cancelled = end->how == STREAM_CANCELLED;
-    if (g->held_done && !(cancelled && is_failure(done))) {
+    if (g->held_done && !(cancelled && guard_is_failure(done))) {
         tell_outcome_of_done(g, done);
         return;
     }
@@ -462,11 +463,11 @@ static void give_outcome(struct guard *g, struct event *done, const struct strea
 }
 
 /* done never contradicts the outcome that was told. */
-static const char *reason_of(const struct guard *g, const struct event *done)
+static const char *guard_reason_of(const struct guard *g, const struct event *done)
 {
     if (g->outcome == GUARD_ERROR)
-        return is_failure(done) ? done->u.done.reason : "error";
-    const bool final_fits = is_known_reason(done) && !is_reason(done, "lost");
+        return guard_is_failure(done) ? done->u.done.reason : "error";
+    const bool final_fits = is_known_reason(done) && !guard_is_reason(done, "lost");
     return final_fits ? done->u.done.reason : "completed";
 }
 
@@ -498,11 +499,11 @@ void guard_end(struct guard *g, const struct stream_end_info *end)
         event_init(&done, TC_DONE);
     if (g->held_final && g->outcome == GUARD_OPEN) {
         struct event final = *shared_event_get(g->held_final);
-        tell_outcome(g, &final, GUARD_FINAL);
+        guard_tell_outcome(g, &final, GUARD_FINAL);
     }
     if (g->outcome == GUARD_OPEN)
         give_outcome(g, &done, end ? end : &plain);
-    done.u.done.reason = reason_of(g, &done);
+    done.u.done.reason = guard_reason_of(g, &done);
     tell_late_count(g);
     g->done = true;
     guard_emit(g, &done);

@@ -10,7 +10,7 @@ struct made_id {
     char text[32];
 };
 
-static const char *make_id(struct guard *g, struct made_id *id)
+static const char *guard_pairing_make_id(struct guard *g, struct made_id *id)
 {
     snprintf(id->text, sizeof(id->text), "nameless-%" PRIu64, ++g->nameless);
     return id->text;
@@ -56,7 +56,7 @@ static void cancel_call(struct guard *g, struct open_items_entry *e)
     open_items_close(&g->tools, e);
 }
 
-static void end_step(struct guard *g, struct open_items_entry *e)
+static void guard_pairing_end_step(struct guard *g, struct open_items_entry *e)
 {
     struct event ev;
     init_about(&ev, TC_STEP, e);
@@ -87,7 +87,7 @@ void guard_close_items(struct guard *g, bool requests)
     while (g->tools.open.oldest)
         cancel_call(g, g->tools.open.oldest);
     while (g->steps.open.newest) /* the innermost first */
-        end_step(g, g->steps.open.newest);
+        guard_pairing_end_step(g, g->steps.open.newest);
     while (requests && g->requests.open.oldest)
         cancel_request(g, g->requests.open.oldest);
 }
@@ -127,7 +127,7 @@ static void feed_call(struct guard *g, struct event *ev)
     struct made_id made;
     const bool nameless = !said(call->tool_use_id);
     if (nameless)
-        call->tool_use_id = make_id(g, &made);
+        call->tool_use_id = guard_pairing_make_id(g, &made);
     const struct open_items_entry *const known = open_items_find(&g->tools, call->tool_use_id);
     if (known) {
         g->stats.duplicates++;
@@ -176,7 +176,7 @@ static void feed_result(struct guard *g, struct event *ev)
         return;
     }
     if (nameless)
-        result->tool_use_id = e ? e->id : make_id(g, &made);
+        result->tool_use_id = e ? e->id : guard_pairing_make_id(g, &made);
     if (!e)
         e = invent_call(g, ev, nameless);
     if (!said(result->name))
@@ -200,7 +200,7 @@ static void feed_open_request(struct guard *g, struct event *ev)
     struct made_id made;
     const bool nameless = !said(request->request_id);
     if (nameless)
-        request->request_id = make_id(g, &made);
+        request->request_id = guard_pairing_make_id(g, &made);
     if (open_items_find(&g->requests, request->request_id)) {
         g->stats.duplicates++;
         return;
@@ -245,7 +245,7 @@ static bool is_agent_step(const char *kind)
     return kind && strcmp(kind, "agent") == 0;
 }
 
-static const char *or_empty(const char *s)
+static const char *guard_pairing_or_empty(const char *s)
 {
     return s ? s : "";
 }
@@ -256,11 +256,11 @@ static void add_step_id(struct buf *id, const struct event *ev)
     const struct tc_step *const step = &ev->u.step;
     const bool agent = is_agent_step(step->kind);
     buf_add_str(id, agent ? "agent\n" : "step\n");
-    buf_add_str(id, or_empty(ev->meta.agent));
+    buf_add_str(id, guard_pairing_or_empty(ev->meta.agent));
     if (agent && said(ev->meta.agent))
         return;
-    buf_printf(id, "\n%s\n%s\n%" PRId64, or_empty(step->step_id), or_empty(step->name),
-               step->index);
+    buf_printf(id, "\n%s\n%s\n%" PRId64, guard_pairing_or_empty(step->step_id),
+               guard_pairing_or_empty(step->name), step->index);
 }
 
 static void feed_step_start(struct guard *g, struct event *ev)
@@ -272,7 +272,7 @@ static void feed_step_start(struct guard *g, struct event *ev)
         return;
     }
     while (open_items_is_full(&g->steps))
-        end_step(g, g->steps.open.newest);
+        guard_pairing_end_step(g, g->steps.open.newest);
     const struct tc_step *const step = &ev->u.step;
     const struct open_item_info note = {.name = step->name,
                                         .kind = step->kind,

@@ -17,7 +17,7 @@ static uint32_t hash_id(const char *id)
     return h;
 }
 
-static void list_append(struct open_item_list *list, struct open_items_entry *e)
+static void open_items_list_append(struct open_item_list *list, struct open_items_entry *e)
 {
     e->prev = list->newest;
     e->next = NULL;
@@ -29,7 +29,7 @@ static void list_append(struct open_item_list *list, struct open_items_entry *e)
     list->count++;
 }
 
-static void list_remove(struct open_item_list *list, struct open_items_entry *e)
+static void open_items_list_remove(struct open_item_list *list, struct open_items_entry *e)
 {
     if (e->prev)
         e->prev->next = e->next;
@@ -42,7 +42,7 @@ static void list_remove(struct open_item_list *list, struct open_items_entry *e)
     list->count--;
 }
 
-static struct open_items_entry **bucket_of(const struct open_items *b, uint32_t hash)
+static struct open_items_entry **open_items_bucket_of(const struct open_items *b, uint32_t hash)
 {
     return &b->buckets[hash & (b->bucket_count - 1)];
 }
@@ -50,7 +50,7 @@ static struct open_items_entry **bucket_of(const struct open_items *b, uint32_t 
 static void chain_list(struct open_items *b, const struct open_item_list *list)
 {
     for (struct open_items_entry *e = list->oldest; e; e = e->next) {
-        struct open_items_entry **const bucket = bucket_of(b, e->hash);
+        struct open_items_entry **const bucket = open_items_bucket_of(b, e->hash);
         e->chain = *bucket;
         *bucket = e;
     }
@@ -65,18 +65,18 @@ static void grow(struct open_items *b)
     chain_list(b, &b->closed);
 }
 
-static void forget(struct open_items *b, struct open_items_entry *e)
+static void open_items_forget(struct open_items *b, struct open_items_entry *e)
 {
-    struct open_items_entry **link = bucket_of(b, e->hash);
+    struct open_items_entry **link = open_items_bucket_of(b, e->hash);
     while (*link != e)
         link = &(*link)->chain;
     *link = e->chain;
-    list_remove(e->open ? &b->open : &b->closed, e);
+    open_items_list_remove(e->open ? &b->open : &b->closed, e);
     b->bytes -= e->bytes;
     free(e);
 }
 
-static void free_list(const struct open_item_list *list)
+static void open_items_free_list(const struct open_item_list *list)
 {
     for (struct open_items_entry *e = list->oldest; e;) {
         struct open_items_entry *const next = e->next;
@@ -87,8 +87,8 @@ static void free_list(const struct open_item_list *list)
 
 void open_items_fini(struct open_items *b)
 {
-    free_list(&b->open);
-    free_list(&b->closed);
+    open_items_free_list(&b->open);
+    open_items_free_list(&b->closed);
     free(b->buckets);
     *b = (struct open_items){.forgets = b->forgets};
 }
@@ -98,7 +98,7 @@ struct open_items_entry *open_items_find(const struct open_items *b, const char 
     if (b->bucket_count == 0)
         return NULL;
     const uint32_t hash = hash_id(id);
-    for (struct open_items_entry *e = *bucket_of(b, hash); e; e = e->chain)
+    for (struct open_items_entry *e = *open_items_bucket_of(b, hash); e; e = e->chain)
         if (e->hash == hash && strcmp(e->id, id) == 0)
             return e;
     return NULL;
@@ -109,7 +109,7 @@ static size_t text_size(const char *s)
     return s ? strlen(s) + 1 : 0;
 }
 
-static const char *copy(char **at, const char *s)
+static const char *open_items_copy(char **at, const char *s)
 {
     const size_t n = text_size(s);
     if (n == 0)
@@ -133,20 +133,20 @@ static struct open_items_entry *entry_new(const char *id, const struct open_item
         .nameless = note->nameless,
         .bytes = bytes,
         .index = note->index,
-        .id = copy(&at, id),
-        .name = copy(&at, note->name),
-        .kind = copy(&at, note->kind),
-        .step_id = copy(&at, note->step_id),
-        .agent = copy(&at, agent),
-        .parent_id = copy(&at, parent_id),
+        .id = open_items_copy(&at, id),
+        .name = open_items_copy(&at, note->name),
+        .kind = open_items_copy(&at, note->kind),
+        .step_id = open_items_copy(&at, note->step_id),
+        .agent = open_items_copy(&at, agent),
+        .parent_id = open_items_copy(&at, parent_id),
     };
     return e;
 }
 
-static void trim(struct open_items *b)
+static void open_items_trim(struct open_items *b)
 {
     while (b->closed.count > BOOK_MAX || (b->closed.count > 0 && b->bytes > BOOK_MAX_BYTES))
-        forget(b, b->closed.oldest);
+        open_items_forget(b, b->closed.oldest);
 }
 
 struct open_items_entry *open_items_open(struct open_items *b, const char *id,
@@ -155,25 +155,25 @@ struct open_items_entry *open_items_open(struct open_items *b, const char *id,
     if (b->open.count + b->closed.count >= b->bucket_count)
         grow(b);
     struct open_items_entry *const e = entry_new(id, note);
-    struct open_items_entry **const bucket = bucket_of(b, e->hash);
+    struct open_items_entry **const bucket = open_items_bucket_of(b, e->hash);
     e->chain = *bucket;
     *bucket = e;
-    list_append(&b->open, e);
+    open_items_list_append(&b->open, e);
     b->bytes += e->bytes;
-    trim(b);
+    open_items_trim(b);
     return e;
 }
 
 void open_items_close(struct open_items *b, struct open_items_entry *e)
 {
     if (b->forgets) {
-        forget(b, e);
+        open_items_forget(b, e);
         return;
     }
-    list_remove(&b->open, e);
+    open_items_list_remove(&b->open, e);
     e->open = false;
-    list_append(&b->closed, e);
-    trim(b);
+    open_items_list_append(&b->closed, e);
+    open_items_trim(b);
 }
 
 bool open_items_is_full(const struct open_items *b)

@@ -14,7 +14,7 @@
 #define NOISY_MAX 8     /* notices about single lines; the rest is summed up at the end */
 #define NOISE_SHOWN 200 /* bytes of such a line that are shown */
 
-static void tell(struct translator *t, struct event *ev)
+static void translator_tell(struct translator *t, struct event *ev)
 {
     t->emit(t->ctx, ev);
 }
@@ -24,11 +24,11 @@ static void tell_noise(struct translator *t, const char *code, const char *text,
     struct event ev;
     event_init_notice(&ev, "warn", code, text);
     ev.u.notice.detail = detail;
-    tell(t, &ev);
+    translator_tell(t, &ev);
 }
 
 /* Details of the lines before the first event, each with a NUL behind it. */
-static void release_early(struct translator *t)
+static void translator_release_early(struct translator *t)
 {
     t->spoken = true;
     for (size_t at = 0; at < t->early.len; at += strlen(t->early.p + at) + 1)
@@ -40,9 +40,9 @@ static void release_early(struct translator *t)
 static void forward(void *ctx, struct event *ev)
 {
     struct translator *const t = ctx;
-    tell(t, ev);
+    translator_tell(t, ev);
     if (!t->spoken)
-        release_early(t);
+        translator_release_early(t);
 }
 
 static void open_dialect(struct translator *t, const struct dialect *dialect)
@@ -110,7 +110,7 @@ bool translator_between(struct translator *t, const char *line, size_t len)
 }
 
 /* What a person may see of a line that is no JSON: printable, on one line. */
-static const char *show(struct translator *t, const char *line, size_t len)
+static const char *translator_show(struct translator *t, const char *line, size_t len)
 {
     CLEANUP_BUF struct buf text = {0}, shown = {0};
     utf8_repair(&text, line, len < NOISE_SHOWN ? len : NOISE_SHOWN);
@@ -129,7 +129,7 @@ static void note_unparsable(struct translator *t, const char *line, size_t len)
     t->stats.unparsable++;
     if (t->noisy++ >= NOISY_MAX)
         return;
-    const char *const detail = show(t, line, len);
+    const char *const detail = translator_show(t, line, len);
     if (t->spoken)
         tell_noise(t, "unparsable_line", "a line of the stream is not valid", detail);
     else
@@ -137,13 +137,13 @@ static void note_unparsable(struct translator *t, const char *line, size_t len)
 }
 
 /* Emits what is pending of the turn that ends. */
-static void end_turn(struct translator *t, const struct stream_end_info *end)
+static void translator_end_turn(struct translator *t, const struct stream_end_info *end)
 {
     arena_reset(&t->scratch);
     if (t->dialect->end)
         t->dialect->end(t->state, &t->out, end);
     if (!t->spoken)
-        release_early(t);
+        translator_release_early(t);
     if (t->noisy > NOISY_MAX)
         tell_noise(t, "unparsable_line",
                    arena_sprintf(&t->scratch, "%" PRIu64 " more lines were not valid",
@@ -166,12 +166,12 @@ static enum dialect_begin what_begins(const struct translator *t, const char *p,
                                                                              : begin;
 }
 
-static int read_text(struct translator *t, const char *p, size_t len)
+static int translator_read_text(struct translator *t, const char *p, size_t len)
 {
     static const struct stream_end_info end = {.how = STREAM_EOF};
     const enum dialect_begin begin = what_begins(t, p, len);
     if (begin != DIALECT_GOES_ON) {
-        end_turn(t, &end);
+        translator_end_turn(t, &end);
         t->split(t->ctx);
         renew(t, begin == DIALECT_AGENTS_TURN);
     }
@@ -183,18 +183,18 @@ static int read_mended(struct translator *t, const char *line, size_t len)
     buf_reset(&t->mended);
     if (json_reader_repair(&t->mended, line, len) == 0)
         return -1;
-    if (read_text(t, t->mended.p, t->mended.len) < 0)
+    if (translator_read_text(t, t->mended.p, t->mended.len) < 0)
         return -1;
     t->stats.repaired++;
     return 0;
 }
 
 /* One message: a line, or the data of a frame. */
-static void read_message(struct translator *t, const char *p, size_t len, bool complete)
+static void translator_read_message(struct translator *t, const char *p, size_t len, bool complete)
 {
     arena_reset(&t->scratch);
     t->stats.lines++;
-    t->last_bad = read_text(t, p, len) < 0 && read_mended(t, p, len) < 0;
+    t->last_bad = translator_read_text(t, p, len) < 0 && read_mended(t, p, len) < 0;
     t->cut_off = t->last_bad && !complete;
     if (t->last_bad && complete)
         note_unparsable(t, p, len);
@@ -204,11 +204,11 @@ static void read_held(void *ctx, const char *line, size_t len, const char *event
 {
     struct translator *const t = ctx;
     t->out.frame_event = event;
-    read_message(t, line, len, true);
+    translator_read_message(t, line, len, true);
 }
 
 /* The dialect is known now: it reads what was kept for it. */
-static void settle(struct translator *t, const struct dialect *dialect)
+static void translator_settle_dialect(struct translator *t, const struct dialect *dialect)
 {
     t->unmatched = !t->sniff.best;
     open_dialect(t, dialect);
@@ -216,21 +216,21 @@ static void settle(struct translator *t, const struct dialect *dialect)
     dialect_sniff_fini(&t->sniff);
 }
 
-static void take_message(struct translator *t, const char *p, size_t len, const char *event,
-                         bool complete)
+static void translator_take_message(struct translator *t, const char *p, size_t len,
+                                    const char *event, bool complete)
 {
     if (!t->dialect && complete) {
         const struct dialect *const found = dialect_sniff_feed(&t->sniff, p, len, event);
         if (found)
-            settle(t, found);
+            translator_settle_dialect(t, found);
         return;
     }
     if (!t->dialect) {
         dialect_sniff_score(&t->sniff, p, len, event);
-        settle(t, dialect_sniff_guess(&t->sniff));
+        translator_settle_dialect(t, dialect_sniff_guess(&t->sniff));
     }
     t->out.frame_event = event;
-    read_message(t, p, len, complete);
+    translator_read_message(t, p, len, complete);
 }
 
 /* Chat-completion streams end with a frame that is no JSON. */
@@ -238,7 +238,7 @@ static void take_frame(void *ctx, const struct sse_event *frame)
 {
     struct translator *const t = ctx;
     if (strcmp(frame->data, "[DONE]") != 0)
-        take_message(t, frame->data, frame->len, frame->event, !t->ending);
+        translator_take_message(t, frame->data, frame->len, frame->event, !t->ending);
 }
 
 void translator_feed_line(struct translator *t, const char *line, size_t len, bool complete)
@@ -249,7 +249,7 @@ void translator_feed_line(struct translator *t, const char *line, size_t len, bo
     if (t->framing == TRANSLATE_FRAMES)
         sse_feed_line(&t->sse, line, len);
     else if (!blank)
-        take_message(t, line, len, NULL, complete);
+        translator_take_message(t, line, len, NULL, complete);
 }
 
 void translator_skip_line(struct translator *t, uint64_t bytes)
@@ -267,10 +267,10 @@ void translator_end(struct translator *t, struct stream_end_info *end)
     if (t->framing == TRANSLATE_FRAMES)
         sse_flush(&t->sse);
     if (!t->dialect)
-        settle(t, dialect_sniff_guess(&t->sniff));
+        translator_settle_dialect(t, dialect_sniff_guess(&t->sniff));
     end->truncated |=
         t->cut_off && !translator_is_unmatched(t); /* what is no stream is not cut off */
-    end_turn(t, end);
+    translator_end_turn(t, end);
 }
 
 enum dialect_work translator_work(const struct translator *t)

@@ -6,14 +6,15 @@
 
 #include "dialect/conform.h"
 
-struct stream {
+struct agent_stream {
     struct conform *c;
     json_t *calls;      /* tool_use_id -> true: called; false: it has its result */
     const char *answer; /* of the final, or NULL */
     bool over, failed;
 };
 
-static const char *content_of(struct stream *s, size_t i, const json_t *delta, const char *key)
+static const char *content_of(struct agent_stream *s, size_t i, const json_t *delta,
+                              const char *key)
 {
     const char *const text = conform_text(s->c, i, delta, key);
     if (!*text)
@@ -21,7 +22,7 @@ static const char *content_of(struct stream *s, size_t i, const json_t *delta, c
     return text;
 }
 
-static void see_narration(struct stream *s, size_t i, const json_t *choice)
+static void see_narration(struct agent_stream *s, size_t i, const json_t *choice)
 {
     content_of(s, i, json_object_get(choice, "delta"), "content");
     if (s->answer)
@@ -29,19 +30,19 @@ static void see_narration(struct stream *s, size_t i, const json_t *choice)
 }
 
 /* Its payload is the text, also when that was narrated: the authoritative finish signal. */
-static void see_final(struct stream *s, size_t i, const json_t *choice)
+static void see_final(struct agent_stream *s, size_t i, const json_t *choice)
 {
     if (s->answer)
         conform_fail(s->c, i, "a second final");
     s->answer = content_of(s, i, json_object_get(choice, "delta"), "content");
 }
 
-static void see_thinking(struct stream *s, size_t i, const json_t *choice)
+static void see_thinking(struct agent_stream *s, size_t i, const json_t *choice)
 {
     content_of(s, i, json_object_get(choice, "delta"), "reasoning_content");
 }
 
-static void see_tool_use(struct stream *s, size_t i, const json_t *choice)
+static void see_tool_use(struct agent_stream *s, size_t i, const json_t *choice)
 {
     const char *const id = conform_text(s->c, i, choice, "x_agenticore_tool_use_id");
     content_of(s, i, json_object_get(choice, "delta"), "reasoning_content");
@@ -51,7 +52,7 @@ static void see_tool_use(struct stream *s, size_t i, const json_t *choice)
     json_object_set_new(s->calls, id, json_true());
 }
 
-static void see_tool_result(struct stream *s, size_t i, const json_t *choice)
+static void see_tool_result(struct agent_stream *s, size_t i, const json_t *choice)
 {
     const char *const id = conform_text(s->c, i, choice, "x_agenticore_tool_use_id");
     content_of(s, i, json_object_get(choice, "delta"), "reasoning_content");
@@ -61,7 +62,7 @@ static void see_tool_result(struct stream *s, size_t i, const json_t *choice)
     json_object_set_new(s->calls, id, json_false());
 }
 
-static void see_error(struct stream *s, size_t i, const json_t *choice)
+static void see_error(struct agent_stream *s, size_t i, const json_t *choice)
 {
     (void)choice;
     const json_t *const error = conform_object(s->c, i, json_array_get(s->c->lines, i), "error");
@@ -70,11 +71,11 @@ static void see_error(struct stream *s, size_t i, const json_t *choice)
     s->failed = true;
 }
 
-static void see_event(struct stream *s, size_t i, const json_t *choice)
+static void see_event(struct agent_stream *s, size_t i, const json_t *choice)
 {
     static const struct {
         const char *tag;
-        void (*see)(struct stream *s, size_t i, const json_t *choice);
+        void (*see)(struct agent_stream *s, size_t i, const json_t *choice);
     } tags[] = {
         {"narration", see_narration},     {"final", see_final},
         {"thinking", see_thinking},       {"tool_use", see_tool_use},
@@ -86,7 +87,7 @@ static void see_event(struct stream *s, size_t i, const json_t *choice)
             tags[k].see(s, i, choice);
 }
 
-static void see_finish(struct stream *s, size_t i, const json_t *line, const char *finish)
+static void see_finish(struct agent_stream *s, size_t i, const json_t *line, const char *finish)
 {
     static const char *const known[] = {"stop", "length", NULL};
     const json_t *const usage = conform_object(s->c, i, line, "usage");
@@ -98,7 +99,7 @@ static void see_finish(struct stream *s, size_t i, const json_t *line, const cha
     s->over = true;
 }
 
-static void see_chunk(struct stream *s, size_t i, const json_t *line)
+static void see_chunk(struct agent_stream *s, size_t i, const json_t *line)
 {
     const json_t *const choice = json_array_get(json_object_get(line, "choices"), 0);
     const json_t *const finish = json_object_get(choice, "finish_reason");
@@ -114,7 +115,7 @@ static void see_chunk(struct stream *s, size_t i, const json_t *line)
         see_finish(s, i, line, json_string_value(finish));
 }
 
-static bool has_open_call(const struct stream *s)
+static bool has_open_call(const struct agent_stream *s)
 {
     const char *id;
     json_t *open;
@@ -128,7 +129,7 @@ static bool has_open_call(const struct stream *s)
 
 void conform_agenticore(struct conform *c)
 {
-    struct stream s = {.c = c, .calls = json_object()};
+    struct agent_stream s = {.c = c, .calls = json_object()};
     const char *const final = c->turn->final;
     size_t i;
     json_t *line;

@@ -6,26 +6,26 @@
 #include <stdio.h>
 #include <string.h>
 
-struct range {
+struct safe_char_range {
     uint32_t from, to;
 };
 
 /* Bidirectional controls, line and paragraph separators, invisible and deprecated formatting. */
-static const struct range denied[] = {
+static const struct safe_char_range denied[] = {
     {0x80, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},     {0x180e, 0x180e},
     {0x200b, 0x200b}, {0x200e, 0x200f}, {0x2028, 0x202e},   {0x2060, 0x206f},
     {0xfeff, 0xfeff}, {0xfff0, 0xfffb}, {0xe0000, 0xe0fff},
 };
 
 /* Combining marks, joiners and variation selectors, as far as agents use them. */
-static const struct range zero[] = {
+static const struct safe_char_range zero[] = {
     {0x300, 0x36f},   {0x483, 0x489},   {0x591, 0x5bd},   {0x610, 0x61a},   {0x64b, 0x65f},
     {0x900, 0x902},   {0x93c, 0x93c},   {0x941, 0x948},   {0x94d, 0x94d},   {0xe31, 0xe31},
     {0xe34, 0xe3a},   {0xe47, 0xe4e},   {0x1ab0, 0x1aff}, {0x1dc0, 0x1dff}, {0x200c, 0x200d},
     {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f},
 };
 
-static const struct range wide[] = {
+static const struct safe_char_range wide[] = {
     {0x1100, 0x115f},   {0x231a, 0x231b},   {0x23e9, 0x23ec},   {0x25fd, 0x25fe},
     {0x2614, 0x2615},   {0x2648, 0x2653},   {0x26a1, 0x26a1},   {0x2705, 0x2705},
     {0x274c, 0x274c},   {0x2e80, 0x303e},   {0x3041, 0xa4cf},   {0xa960, 0xa97c},
@@ -36,7 +36,7 @@ static const struct range wide[] = {
 
 #define IN(table, cp) in_ranges(table, sizeof(table) / sizeof *(table), cp)
 
-static bool in_ranges(const struct range *table, size_t n, uint32_t cp)
+static bool in_ranges(const struct safe_char_range *table, size_t n, uint32_t cp)
 {
     for (size_t i = 0; i < n && table[i].from <= cp; i++)
         if (cp <= table[i].to)

@@ -66,29 +66,31 @@ static void free_run(struct ag_ui_endpoint_run *run)
 
 /* ---- what is written ---- */
 
-static void write_event(struct ag_ui_endpoint_run *run, struct buf *out, const struct event *ev)
+static void ag_ui_endpoint_write_event(struct ag_ui_endpoint_run *run, struct buf *out,
+                                       const struct event *ev)
 {
     run->done |= ev->kind == TC_DONE;
     writer_stream_write(&run->writing, out, ev);
 }
 
-static void write_done(struct ag_ui_endpoint_run *run, struct buf *out, const char *reason)
+static void ag_ui_endpoint_write_done(struct ag_ui_endpoint_run *run, struct buf *out,
+                                      const char *reason)
 {
     struct event ev;
     event_init(&ev, TC_DONE);
     ev.u.done.reason = reason;
-    write_event(run, out, &ev);
+    ag_ui_endpoint_write_event(run, out, &ev);
 }
 
-static void write_error(struct ag_ui_endpoint_run *run, struct buf *out, const char *code,
-                        const char *message)
+static void ag_ui_endpoint_write_error(struct ag_ui_endpoint_run *run, struct buf *out,
+                                       const char *code, const char *message)
 {
     struct event ev;
     event_init(&ev, TC_ERROR);
     ev.u.error.code = code;
     ev.u.error.message = message;
-    write_event(run, out, &ev);
-    write_done(run, out, "error");
+    ag_ui_endpoint_write_event(run, out, &ev);
+    ag_ui_endpoint_write_done(run, out, "error");
 }
 
 /* What its client may not answer is none of its interrupts: it is asked elsewhere, or of somebody
@@ -104,12 +106,12 @@ static void write_told(struct ag_ui_endpoint_run *run, struct buf *out, const st
 {
     struct event told;
     if (!is_barred(run, ev, &told)) {
-        write_event(run, out, ev);
+        ag_ui_endpoint_write_event(run, out, ev);
         return;
     }
     told.u.request.choices = NULL;
     told.u.request.blocking = false;
-    write_event(run, out, &told);
+    ag_ui_endpoint_write_event(run, out, &told);
 }
 
 /* Nothing but this: no request. */
@@ -166,7 +168,7 @@ static void on_gathered(void *arg)
     event_stream_finish(run->feed);
 }
 
-static void add_event(void *ctx, struct buf *out, const struct turnlog_item *item)
+static void ag_ui_endpoint_add_event(void *ctx, struct buf *out, const struct turnlog_item *item)
 {
     struct ag_ui_endpoint_run *const run = ctx;
     const struct event *const ev = shared_event_get(item->box);
@@ -179,16 +181,16 @@ static void add_event(void *ctx, struct buf *out, const struct turnlog_item *ite
         loop_timer_set(run->gather, GATHER_MS);
 }
 
-static void add_gap(void *ctx, struct buf *out, const struct turnlog_item *item)
+static void ag_ui_endpoint_add_gap(void *ctx, struct buf *out, const struct turnlog_item *item)
 {
     struct event ev;
     (void)item;
     event_init_notice(&ev, "warning", "gap", "what was said before is not kept any more");
-    write_event(ctx, out, &ev);
+    ag_ui_endpoint_write_event(ctx, out, &ev);
 }
 
 /* A turn that was taken back, or forgotten, said nothing of its end. */
-static void add_end(void *ctx, struct buf *out)
+static void ag_ui_endpoint_add_end(void *ctx, struct buf *out)
 {
     struct ag_ui_endpoint_run *const run = ctx;
     const struct turnlog_turn *const t = turnlog_find_turn(run->api->host.turnlog, run->turn);
@@ -197,21 +199,23 @@ static void add_end(void *ctx, struct buf *out)
     if (run->until)
         write_suspended(run, out);
     else if (turn_api_is_dismissed(run->api, t))
-        write_error(run, out, "host_shutdown", TURNS_DISMISSED);
+        ag_ui_endpoint_write_error(run, out, "host_shutdown", TURNS_DISMISSED);
     else if (t && t->state == TURNLOG_CANCELLED)
-        write_done(run, out, "cancelled");
+        ag_ui_endpoint_write_done(run, out, "cancelled");
     else
-        write_error(run, out, "lost", "the turn's end is not known");
+        ag_ui_endpoint_write_error(run, out, "lost", "the turn's end is not known");
 }
 
-static void on_closed(void *ctx, bool left)
+static void ag_ui_endpoint_on_closed(void *ctx, bool left)
 {
     (void)left;
     free_run(ctx);
 }
 
-static const struct event_stream_ops ops = {
-    .event = add_event, .gap = add_gap, .over = add_end, .closed = on_closed};
+static const struct event_stream_ops ops = {.event = ag_ui_endpoint_add_event,
+                                            .gap = ag_ui_endpoint_add_gap,
+                                            .over = ag_ui_endpoint_add_end,
+                                            .closed = ag_ui_endpoint_on_closed};
 
 /* All that such a run says. */
 static void answer_whole(struct ag_ui_endpoint_run *run, const struct buf *out)
@@ -225,12 +229,12 @@ static void answer_whole(struct ag_ui_endpoint_run *run, const struct buf *out)
 static void answer_error(struct ag_ui_endpoint_run *run, const char *code, const char *message)
 {
     CLEANUP_BUF struct buf out = {0};
-    write_error(run, &out, code, message);
+    ag_ui_endpoint_write_error(run, &out, code, message);
     answer_whole(run, &out);
 }
 
-static void answer_switches(struct ag_ui_endpoint_run *run,
-                            const struct visibility_command_result *t)
+static void ag_ui_endpoint_answer_switches(struct ag_ui_endpoint_run *run,
+                                           const struct visibility_command_result *t)
 {
     CLEANUP_BUF struct buf text = {0}, out = {0};
     struct event ev;
@@ -238,14 +242,14 @@ static void answer_switches(struct ag_ui_endpoint_run *run,
     event_init(&ev, TC_FINAL);
     ev.u.final.text = text.p;
     ev.u.final.text_len = text.len;
-    write_event(run, &out, &ev);
-    write_done(run, &out, "completed");
+    ag_ui_endpoint_write_event(run, &out, &ev);
+    ag_ui_endpoint_write_done(run, &out, "completed");
     answer_whole(run, &out);
 }
 
 /* ---- following the turn ---- */
 
-static void ignore(void *ctx)
+static void ag_ui_endpoint_ignore(void *ctx)
 {
     (void)ctx;
 }
@@ -257,8 +261,8 @@ static void retell(struct ag_ui_endpoint_run *run)
     CLEANUP_BUF struct buf unread = {0};
     struct turnlog_item item;
     enum turnlog_next_result step;
-    struct turnlog_follower *const f =
-        turnlog_follower_new(a->host.turnlog, run->turn, 0, a->conf->http.sees_all, ignore, NULL);
+    struct turnlog_follower *const f = turnlog_follower_new(
+        a->host.turnlog, run->turn, 0, a->conf->http.sees_all, ag_ui_endpoint_ignore, NULL);
     uint64_t cut = ag_ui_runs_next_interrupt(a->legs, run->turn, 0);
     do {
         step = turnlog_follower_next(f, &item);
@@ -309,12 +313,12 @@ static void follow_leg(struct ag_ui_endpoint_run *run, const struct ag_ui_leg *l
     run->writing.conf.scope = run->scope;
     retell(run);
     event_init(&ev, TC_START);
-    write_event(run, &out, &ev);
+    ag_ui_endpoint_write_event(run, &out, &ev);
     follow(run);
     event_stream_write(run->feed, (struct str){out.p, out.len});
 }
 
-static void resume(struct ag_ui_endpoint_run *run, const struct auth_principal *p)
+static void ag_ui_endpoint_resume(struct ag_ui_endpoint_run *run, const struct auth_principal *p)
 {
     struct ag_ui_legs *const legs = run->api->legs;
     struct ag_ui_resume_error why = {0};
@@ -335,14 +339,14 @@ struct past_run {
     struct buf out;
 };
 
-static void add_past(void *ctx, const struct event *ev)
+static void ag_ui_endpoint_add_past(void *ctx, const struct event *ev)
 {
     struct past_run *const p = ctx;
-    write_event(p->run, &p->out, ev);
+    ag_ui_endpoint_write_event(p->run, &p->out, ev);
 }
 
 /* The same run again, whose turn is over and not in the turn log any more. */
-static void on_known(void *ctx, const struct journal_turn *turn)
+static void ag_ui_endpoint_on_known(void *ctx, const struct journal_turn *turn)
 {
     struct past_run p = {.run = ctx};
     if (!turn) {
@@ -350,19 +354,20 @@ static void on_known(void *ctx, const struct journal_turn *turn)
         free_run(p.run);
         return;
     }
-    past_turns_tell(turn, add_past, &p);
+    past_turns_tell(turn, ag_ui_endpoint_add_past, &p);
     answer_whole(p.run, &p.out);
     buf_fini(&p.out);
 }
 
-static void on_submitted(void *ctx, const struct conversations_result *answer)
+static void ag_ui_endpoint_on_submitted(void *ctx, const struct conversations_result *answer)
 {
     const char *const turn = answer->turn;
     struct ag_ui_endpoint_run *const run = ctx;
     struct api_context *const a = run->api;
     const struct turnlog_turn *const t = turn ? turnlog_find_turn(a->host.turnlog, turn) : NULL;
     if (!t && answer->accepted == TC_KNOWN && turn) {
-        past_turns_find(a->past, turn, &(struct auth_principal){run->principal, 0}, on_known, run);
+        past_turns_find(a->past, turn, &(struct auth_principal){run->principal, 0},
+                        ag_ui_endpoint_on_known, run);
         return;
     }
     if (!t) {
@@ -388,7 +393,7 @@ static bool is_of_another(const struct ag_ui_endpoint_run *run)
     return c && strcmp(c->agent->name, run->agent->name) != 0;
 }
 
-static void on_toggled(void *ctx, const struct visibility_command_result *t)
+static void ag_ui_endpoint_on_toggled(void *ctx, const struct visibility_command_result *t)
 {
     struct ag_ui_endpoint_run *const run = ctx;
     if (t->why) {
@@ -396,7 +401,7 @@ static void on_toggled(void *ctx, const struct visibility_command_result *t)
         return;
     }
     if (t->empty) {
-        answer_switches(run, t);
+        ag_ui_endpoint_answer_switches(run, t);
         return;
     }
     if (is_of_another(run)) {
@@ -422,7 +427,7 @@ static void on_toggled(void *ctx, const struct visibility_command_result *t)
         .alone = true,
         .follows = run->in.follows,
     };
-    turn_scheduler_submit(run->api->host.conversations, &m, on_submitted, run);
+    turn_scheduler_submit(run->api->host.conversations, &m, ag_ui_endpoint_on_submitted, run);
 }
 
 /* Its body is the run's from now on, refused or not. */
@@ -455,21 +460,22 @@ static struct ag_ui_endpoint_run *new_run(struct api_context *a, struct httpd_re
 }
 
 /* The path's agent before the one that the client passes on, before the default one. */
-static const struct conf_agent *find_agent(const struct ag_ui_endpoint_run *run)
+static const struct conf_agent *ag_ui_endpoint_find_agent(const struct ag_ui_endpoint_run *run)
 {
     const char *const path = run->request->path;
     const char *const name = strlen(path) > sizeof PATH ? path + sizeof PATH : NULL;
     return conf_agent_find(run->api->conf, name ? name : run->in.agent);
 }
 
-static void begin_turn(struct ag_ui_endpoint_run *run)
+static void ag_ui_endpoint_begin_turn(struct ag_ui_endpoint_run *run)
 {
     const struct chat_messages *const said = &run->in.said;
     run->conf = conf_ref(run->api->conf);
-    run->agent = find_agent(run);
+    run->agent = ag_ui_endpoint_find_agent(run);
     if (run->agent) {
         visibility_command_apply(run->api->host.switches, run->agent->name,
-                                 (struct str){said->last.p, said->last.len}, on_toggled, run);
+                                 (struct str){said->last.p, said->last.len},
+                                 ag_ui_endpoint_on_toggled, run);
         return;
     }
     api_http_error(run->request, 404, "no_such_agent", "there is no such agent");
@@ -477,7 +483,7 @@ static void begin_turn(struct ag_ui_endpoint_run *run)
 }
 
 /* A run that is known is told again; a thread that waits for answers takes nothing else. */
-static void begin(struct ag_ui_endpoint_run *run, const struct auth_principal *p)
+static void ag_ui_endpoint_begin(struct ag_ui_endpoint_run *run, const struct auth_principal *p)
 {
     struct api_context *const a = run->api;
     const struct ag_ui_leg *const known = ag_ui_runs_find(a->legs, run->conversation, run->in.run);
@@ -488,11 +494,11 @@ static void begin(struct ag_ui_endpoint_run *run, const struct auth_principal *p
         api_http_error(run->request, 403, "not_granted", "this key is not granted that");
         free_run(run);
     } else if (run->in.resume) {
-        resume(run, p);
+        ag_ui_endpoint_resume(run, p);
     } else if (last && ag_ui_run_is_waiting(last, a->host.requests)) {
         answer_error(run, "interrupted", "this thread waits for answers: say them in resume");
     } else {
-        begin_turn(run);
+        ag_ui_endpoint_begin_turn(run);
     }
 }
 
@@ -519,7 +525,7 @@ static void on_run(void *arg, struct httpd_request *r)
     json_t *const body = api_http_parse_body(r);
     struct ag_ui_endpoint_run *const run = body ? new_run(a, r, p, body) : NULL;
     if (run)
-        begin(run, p);
+        ag_ui_endpoint_begin(run, p);
 }
 
 void ag_ui_endpoint_add_routes(struct api_context *a)

@@ -11,7 +11,7 @@
 
 #define ENTRIES_MAX 256
 
-struct entry {
+struct ag_ui_resume_entry {
     const char *id, *request; /* request: as its turn knows it */
     bool cancelled;
     json_t *body; /* what the decision borrows from */
@@ -22,12 +22,13 @@ struct resume {
     const struct api_context *api;
     const struct auth_principal *principal;
     const struct ag_ui_leg *leg;
-    struct entry *entries;
+    struct ag_ui_resume_entry *entries;
     size_t n;
     struct ag_ui_resume_error *why;
 };
 
-static bool refuse(struct resume *r, const char *code, const char *id, const char *message)
+static bool ag_ui_resume_refuse(struct resume *r, const char *code, const char *id,
+                                const char *message)
 {
     r->why->code = code;
     buf_printf(&r->why->message, "interrupt %s: %s", id, message);
@@ -36,14 +37,14 @@ static bool refuse(struct resume *r, const char *code, const char *id, const cha
 
 /* ---- a payload, as POST /turns/ID/requests/REQUEST takes it ---- */
 
-static json_t *choose(const char *choice)
+static json_t *ag_ui_resume_choose(const char *choice)
 {
     return json_pack("{ss}", "choice", choice);
 }
 
 /* {"approved", "editedArgs"} is what AG-UI recommends for approvals, {"answer"} what a question
  * without names is asked for; the rest is as it is. */
-static json_t *read_object(const json_t *payload)
+static json_t *ag_ui_resume_read_object(const json_t *payload)
 {
     json_t *const body = json_deep_copy(payload);
     const json_t *const approved = json_object_get(payload, "approved");
@@ -59,13 +60,13 @@ static json_t *read_object(const json_t *payload)
     return body;
 }
 
-static json_t *read_payload(const json_t *payload)
+static json_t *ag_ui_resume_read_payload(const json_t *payload)
 {
     if (json_is_boolean(payload))
-        return choose(json_is_true(payload) ? "allow" : "deny");
+        return ag_ui_resume_choose(json_is_true(payload) ? "allow" : "deny");
     if (json_is_string(payload))
         return json_pack("{sO}", "answers", payload);
-    return json_is_object(payload) ? read_object(payload) : NULL;
+    return json_is_object(payload) ? ag_ui_resume_read_object(payload) : NULL;
 }
 
 /* "approved" and a choice may both be there; they have to say the same. */
@@ -76,17 +77,19 @@ static bool contradicts(const json_t *payload, const struct request_api_decision
     return approved && (!json_is_boolean(approved) || json_is_true(approved) != allows);
 }
 
-static bool read_decision(struct resume *r, struct entry *e, const json_t *payload)
+static bool ag_ui_resume_read_decision(struct resume *r, struct ag_ui_resume_entry *e,
+                                       const json_t *payload)
 {
-    e->body = e->cancelled ? choose("deny") : read_payload(payload);
+    e->body = e->cancelled ? ag_ui_resume_choose("deny") : ag_ui_resume_read_payload(payload);
     if (!e->body)
-        return refuse(r, "invalid_payload", e->id,
-                      "the payload has to be an object, true or false");
+        return ag_ui_resume_refuse(r, "invalid_payload", e->id,
+                                   "the payload has to be an object, true or false");
     const char *const wrong = request_api_parse_decision(&e->decision, e->body);
     if (wrong)
-        return refuse(r, "invalid_payload", e->id, wrong);
+        return ag_ui_resume_refuse(r, "invalid_payload", e->id, wrong);
     if (contradicts(payload, &e->decision))
-        return refuse(r, "invalid_payload", e->id, "approved and choice say different things");
+        return ag_ui_resume_refuse(r, "invalid_payload", e->id,
+                                   "approved and choice say different things");
     if (e->cancelled)
         e->decision.text = "The question was dismissed.";
     return true;
@@ -94,7 +97,7 @@ static bool read_decision(struct resume *r, struct entry *e, const json_t *paylo
 
 /* ---- entries ---- */
 
-static bool is_again(const struct resume *r, const char *id)
+static bool ag_ui_resume_is_again(const struct resume *r, const char *id)
 {
     for (size_t i = 0; i < r->n; i++)
         if (strcmp(r->entries[i].id, id) == 0)
@@ -103,7 +106,7 @@ static bool is_again(const struct resume *r, const char *id)
 }
 
 /* What is over stays as it is: nobody decides it again, but who dismisses it may go on. */
-static bool check(struct resume *r, const struct entry *e)
+static bool ag_ui_resume_check(struct resume *r, const struct ag_ui_resume_entry *e)
 {
     static const char *const codes[] = {[ASKED_LATE] = "interrupt_decided",
                                         [ASKED_UNKNOWN] = "unknown_interrupt",
@@ -113,30 +116,33 @@ static bool check(struct resume *r, const struct entry *e)
     request_api_check(r->api, r->principal, r->leg->turn, e->request, &e->decision, &out);
     const bool fine = out.came == ASKED_DONE || (e->cancelled && out.came == ASKED_LATE);
     if (!fine)
-        refuse(r, codes[out.came], e->id, out.text.p);
+        ag_ui_resume_refuse(r, codes[out.came], e->id, out.text.p);
     request_api_outcome_fini(&out);
     return fine;
 }
 
-static bool read_entry(struct resume *r, const json_t *entry)
+static bool ag_ui_resume_read_entry(struct resume *r, const json_t *entry)
 {
     const char *const id = json_string_value(json_object_get(entry, "interruptId"));
     const char *const status = json_string_value(json_object_get(entry, "status"));
-    struct entry e = {.id = id ? id : "?", .cancelled = status && !strcmp(status, "cancelled")};
+    struct ag_ui_resume_entry e = {.id = id ? id : "?",
+                                   .cancelled = status && !strcmp(status, "cancelled")};
     if (!id || !status || (!e.cancelled && strcmp(status, "resolved") != 0))
-        return refuse(r, "invalid_resume", e.id,
-                      "interruptId has to be a text, and status resolved or cancelled");
-    if (is_again(r, id))
-        return refuse(r, "invalid_resume", id, "it is answered twice");
+        return ag_ui_resume_refuse(
+            r, "invalid_resume", e.id,
+            "interruptId has to be a text, and status resolved or cancelled");
+    if (ag_ui_resume_is_again(r, id))
+        return ag_ui_resume_refuse(r, "invalid_resume", id, "it is answered twice");
     e.request = ag_ui_run_get_request(r->leg, id);
     if (!e.request)
-        return refuse(r, "unknown_interrupt", id, "it is not one of this run");
-    struct entry *const kept = &r->entries[r->n++];
+        return ag_ui_resume_refuse(r, "unknown_interrupt", id, "it is not one of this run");
+    struct ag_ui_resume_entry *const kept = &r->entries[r->n++];
     *kept = e;
-    return read_decision(r, kept, json_object_get(entry, "payload")) && check(r, kept);
+    return ag_ui_resume_read_decision(r, kept, json_object_get(entry, "payload")) &&
+           ag_ui_resume_check(r, kept);
 }
 
-static bool is_answered(const struct resume *r, const char *request)
+static bool ag_ui_resume_is_answered(const struct resume *r, const char *request)
 {
     for (size_t i = 0; i < r->n; i++)
         if (strcmp(r->entries[i].request, request) == 0)
@@ -150,26 +156,27 @@ static bool check_rest(struct resume *r)
     struct request_view view;
     for (size_t i = 0; i < r->leg->asked.n; i++) {
         const char *const request = r->leg->asked.ids[i];
-        if (!is_answered(r, request) &&
+        if (!ag_ui_resume_is_answered(r, request) &&
             request_api_find(r->api->host.requests, r->leg->turn, request, &view))
-            return refuse(r, "interrupt_unanswered", request, "it has to be answered, too");
+            return ag_ui_resume_refuse(r, "interrupt_unanswered", request,
+                                       "it has to be answered, too");
     }
     return true;
 }
 
-static bool read_all(struct resume *r, const json_t *entries)
+static bool ag_ui_resume_read_all(struct resume *r, const json_t *entries)
 {
     size_t i;
     const json_t *entry;
-    json_array_foreach(entries, i, entry) if (!read_entry(r, entry)) return false;
+    json_array_foreach(entries, i, entry) if (!ag_ui_resume_read_entry(r, entry)) return false;
     return check_rest(r);
 }
 
 /* One may be the end of others: a denial that ends the turn. They are decided then, too. */
-static void decide(const struct resume *r)
+static void ag_ui_resume_decide(const struct resume *r)
 {
     for (size_t i = 0; i < r->n; i++) {
-        const struct entry *const e = &r->entries[i];
+        const struct ag_ui_resume_entry *const e = &r->entries[i];
         struct request_api_result out = {0};
         request_api_decide(r->api, r->principal, r->leg->turn, e->request, &e->decision, &out);
         request_api_outcome_fini(&out);
@@ -195,13 +202,14 @@ const struct ag_ui_leg *ag_ui_resume_apply(const struct api_context *a, struct a
     struct resume r = {.api = a, .principal = p, .why = why};
     r.leg = first ? ag_ui_runs_find_interrupted(legs, thread, first) : NULL;
     if (!r.leg || n > ENTRIES_MAX) {
-        refuse(&r, "unknown_interrupt", first ? first : "?", "this thread waits for no such thing");
+        ag_ui_resume_refuse(&r, "unknown_interrupt", first ? first : "?",
+                            "this thread waits for no such thing");
         return NULL;
     }
     r.entries = xcalloc(n, sizeof *r.entries);
-    const bool good = read_all(&r, entries);
+    const bool good = ag_ui_resume_read_all(&r, entries);
     if (good)
-        decide(&r);
+        ag_ui_resume_decide(&r);
     fini(&r);
     return good ? r.leg : NULL;
 }

@@ -8,7 +8,7 @@
 
 #define ID_BYTES 200 /* of a name that a client gives to something */
 
-static bool is_id(const char *text)
+static bool ag_ui_run_input_is_id(const char *text)
 {
     if (!text || strlen(text) > ID_BYTES)
         return false;
@@ -18,13 +18,14 @@ static bool is_id(const char *text)
     return true;
 }
 
-static bool refuse(struct ag_ui_error *why, int status, const char *code, const char *message)
+static bool ag_ui_run_input_refuse(struct ag_ui_error *why, int status, const char *code,
+                                   const char *message)
 {
     *why = (struct ag_ui_error){status, code, message};
     return false;
 }
 
-static const char *text_of(const json_t *object, const char *key)
+static const char *ag_ui_run_input_text_of(const json_t *object, const char *key)
 {
     const char *const text = json_string_value(json_object_get(object, key));
     return text ? text : "";
@@ -34,9 +35,9 @@ static void read_context(struct buf *out, const json_t *list)
 {
     size_t i;
     const json_t *entry;
-    json_array_foreach(list, i, entry)
-        buf_printf(out, "%s[context] %s: %s", out->len ? "\n" : "", text_of(entry, "description"),
-                   text_of(entry, "value"));
+    json_array_foreach(list, i, entry) buf_printf(out, "%s[context] %s: %s", out->len ? "\n" : "",
+                                                  ag_ui_run_input_text_of(entry, "description"),
+                                                  ag_ui_run_input_text_of(entry, "value"));
 }
 
 static bool read_follows(const json_t *props, bool *bad)
@@ -47,7 +48,8 @@ static bool read_follows(const json_t *props, bool *bad)
     return follows;
 }
 
-static bool read_names(struct ag_ui_run_input *in, const json_t *body, struct ag_ui_error *why)
+static bool ag_ui_run_input_read_names(struct ag_ui_run_input *in, const json_t *body,
+                                       struct ag_ui_error *why)
 {
     bool bad = false;
     in->thread = api_http_get_string(body, "threadId", &bad);
@@ -57,29 +59,30 @@ static bool read_names(struct ag_ui_run_input *in, const json_t *body, struct ag
     const json_t *const props = json_object_get(body, "forwardedProps");
     in->agent = api_http_get_string(props, "agent", &bad);
     in->follows = read_follows(props, &bad);
-    if (bad || !is_id(in->thread) || !is_id(in->run))
-        return refuse(why, 400, "invalid_value",
-                      "threadId and runId have to be texts of at most 200 bytes, as parentRunId, "
-                      "protocolVersion and forwardedProps.agent when they are there, and "
-                      "forwardedProps.background \"wait\" or \"follow\"");
+    if (bad || !ag_ui_run_input_is_id(in->thread) || !ag_ui_run_input_is_id(in->run))
+        return ag_ui_run_input_refuse(
+            why, 400, "invalid_value",
+            "threadId and runId have to be texts of at most 200 bytes, as parentRunId, "
+            "protocolVersion and forwardedProps.agent when they are there, and "
+            "forwardedProps.background \"wait\" or \"follow\"");
     return true;
 }
 
 bool ag_ui_run_input_parse(struct ag_ui_run_input *in, const json_t *body, struct ag_ui_error *why)
 {
     *in = (struct ag_ui_run_input){0};
-    if (!read_names(in, body, why))
+    if (!ag_ui_run_input_read_names(in, body, why))
         return false;
     read_context(&in->context, json_object_get(body, "context"));
     const json_t *const resume = json_object_get(body, "resume");
     in->resume = json_array_size(resume) ? resume : NULL;
     if (resume && !json_is_array(resume) && !json_is_null(resume))
-        return refuse(why, 400, "invalid_value", "resume has to be a list");
+        return ag_ui_run_input_refuse(why, 400, "invalid_value", "resume has to be a list");
     if (in->resume)
         return true;
     const char *const wrong = chat_messages_parse(&in->said, json_object_get(body, "messages"));
     if (wrong)
-        return refuse(why, 400, "invalid_messages", wrong);
+        return ag_ui_run_input_refuse(why, 400, "invalid_messages", wrong);
     return true;
 }
 

@@ -31,7 +31,8 @@ void chat_completion_free(struct chat_completion *c)
     free(c);
 }
 
-static void refuse(struct chat_completion *c, int status, const char *code, const char *message)
+static void chat_completion_refuse(struct chat_completion *c, int status, const char *code,
+                                   const char *message)
 {
     api_http_error(c->request, status, code, message);
     chat_completion_free(c);
@@ -48,7 +49,7 @@ void chat_completion_on_closed(void *ctx, bool left)
 
 /* ---- the turn ---- */
 
-static void answer(struct chat_completion *c)
+static void chat_completion_answer(struct chat_completion *c)
 {
     if (c->ask.streams)
         chat_stream_start(c);
@@ -57,7 +58,7 @@ static void answer(struct chat_completion *c)
 }
 
 /* The turn of the same request, which is over and not in the turn log any more. */
-static void on_known(void *ctx, const struct journal_turn *turn)
+static void chat_completion_on_known(void *ctx, const struct journal_turn *turn)
 {
     struct chat_completion *const c = ctx;
     if (!turn) {
@@ -70,7 +71,7 @@ static void on_known(void *ctx, const struct journal_turn *turn)
     }
 }
 
-static void on_submitted(void *ctx, const struct conversations_result *result)
+static void chat_completion_on_submitted(void *ctx, const struct conversations_result *result)
 {
     const char *const turn = result->turn;
     struct chat_completion *const c = ctx;
@@ -78,7 +79,8 @@ static void on_submitted(void *ctx, const struct conversations_result *result)
         turn ? turnlog_find_turn(c->api->host.turnlog, turn) : NULL;
     if (!t && result->accepted == TC_KNOWN && turn) {
         snprintf(c->turn, sizeof c->turn, "%s", turn);
-        past_turns_find(c->api->past, turn, &(struct auth_principal){c->principal, 0}, on_known, c);
+        past_turns_find(c->api->past, turn, &(struct auth_principal){c->principal, 0},
+                        chat_completion_on_known, c);
         return;
     }
     if (!t) {
@@ -88,12 +90,12 @@ static void on_submitted(void *ctx, const struct conversations_result *result)
     }
     snprintf(c->turn, sizeof c->turn, "%s", t->spec.id);
     chat_dedup_add(c->api->chats, &c->print, c->turn);
-    answer(c);
+    chat_completion_answer(c);
 }
 
 /* The name by which the ledger knows the message again, also after a restart; another one when the
  * turn before was ended with its client. */
-static char *message_id(const struct chat_completion *c)
+static char *chat_completion_message_id(const struct chat_completion *c)
 {
     struct buf id = {0};
     for (size_t i = 0; i < sizeof c->print.bytes; i++)
@@ -102,10 +104,11 @@ static char *message_id(const struct chat_completion *c)
     return buf_steal(&id);
 }
 
-static void submit(struct chat_completion *c, const struct conf_agent *agent, struct str rest)
+static void chat_completion_submit(struct chat_completion *c, const struct conf_agent *agent,
+                                   struct str rest)
 {
     CLEANUP_BUF struct buf first = {0};
-    CLEANUP_FREE char *id = c->ask.id ? message_id(c) : NULL;
+    CLEANUP_FREE char *id = c->ask.id ? chat_completion_message_id(c) : NULL;
     CLEANUP_FREE char *own = xasprintf(SOURCE ":%s:%s", c->principal, c->turn);
     chat_messages_append_prompt(&c->ask.said, &first, rest);
     const struct turn_scheduler_message m = {
@@ -121,19 +124,19 @@ static void submit(struct chat_completion *c, const struct conf_agent *agent, st
         .alone = true,
         .throwaway = !c->conversation,
     };
-    turn_scheduler_submit(c->api->host.conversations, &m, on_submitted, c);
+    turn_scheduler_submit(c->api->host.conversations, &m, chat_completion_on_submitted, c);
 }
 
-static void on_toggled(void *ctx, const struct visibility_command_result *t)
+static void chat_completion_on_toggled(void *ctx, const struct visibility_command_result *t)
 {
     struct chat_completion *const c = ctx;
     const struct conf_agent *const agent = conf_agent_find(c->api->conf, c->agent);
     if (t->why)
-        refuse(c, 500, "visibility_not_stored", t->why);
+        chat_completion_refuse(c, 500, "visibility_not_stored", t->why);
     else if (!agent)
-        refuse(c, 404, "model_not_found", "there is no such agent any more");
+        chat_completion_refuse(c, 404, "model_not_found", "there is no such agent any more");
     else if (!t->empty)
-        submit(c, agent, t->rest);
+        chat_completion_submit(c, agent, t->rest);
     else if (c->ask.streams)
         chat_stream_send_visibility(c, t->visibility);
     else
@@ -155,26 +158,28 @@ static struct chat_dedup_fingerprint print_of(const struct chat_completion *c)
 }
 
 /* It says so by a name, or as OpenAI's own clients count. */
-static bool is_again(const struct chat_completion *c)
+static bool chat_completion_is_again(const struct chat_completion *c)
 {
     const char *const count = httpd_find_header(c->request, "X-Stainless-Retry-Count");
     return c->ask.id || (count && strtol(count, NULL, 10) > 0);
 }
 
-static bool attach(struct chat_completion *c)
+static bool chat_completion_attach(struct chat_completion *c)
 {
-    const char *const turn = is_again(c) ? chat_dedup_find(c->api->chats, &c->print) : NULL;
+    const char *const turn =
+        chat_completion_is_again(c) ? chat_dedup_find(c->api->chats, &c->print) : NULL;
     if (!turn || !turnlog_find_turn(c->api->host.turnlog, turn))
         return false;
     memcpy(c->turn, turn, sizeof c->turn);
-    answer(c);
+    chat_completion_answer(c);
     return true;
 }
 
 /* ---- the request ---- */
 
 /* "AGENT", "AGENT/MODEL"; any name when there is one agent, as front ends send one of their own. */
-static const struct conf_agent *find_agent(const struct conf *conf, const char *model)
+static const struct conf_agent *chat_completion_find_agent(const struct conf *conf,
+                                                           const char *model)
 {
     if (!model || !*model)
         return conf_agent_find(conf, NULL);
@@ -186,7 +191,7 @@ static const struct conf_agent *find_agent(const struct conf *conf, const char *
 }
 
 /* A colon in it does not end it. */
-static void add_part(struct buf *key, const char *part)
+static void chat_completion_add_part(struct buf *key, const char *part)
 {
     buf_add_char(key, ':');
     for (; *part; part++)
@@ -201,28 +206,30 @@ static char *conversation_key(const struct chat_completion *c)
 {
     struct buf key = {0};
     buf_add_str(&key, SOURCE);
-    add_part(&key, c->principal);
-    add_part(&key, c->agent);
-    add_part(&key, c->ask.user ? c->ask.user : "-");
-    add_part(&key, c->ask.conversation);
+    chat_completion_add_part(&key, c->principal);
+    chat_completion_add_part(&key, c->agent);
+    chat_completion_add_part(&key, c->ask.user ? c->ask.user : "-");
+    chat_completion_add_part(&key, c->ask.conversation);
     return buf_steal(&key);
 }
 
-static void begin(struct chat_completion *c)
+static void chat_completion_begin(struct chat_completion *c)
 {
     const struct chat_messages *const said = &c->ask.said;
-    const struct conf_agent *const agent = find_agent(c->api->conf, c->ask.model);
+    const struct conf_agent *const agent = chat_completion_find_agent(c->api->conf, c->ask.model);
     if (!agent) {
-        refuse(c, 404, "model_not_found", "the model has to be an agent: GET /v1/models");
+        chat_completion_refuse(c, 404, "model_not_found",
+                               "the model has to be an agent: GET /v1/models");
         return;
     }
     c->agent = xstrdup(agent->name);
     c->conversation = c->ask.conversation ? conversation_key(c) : NULL;
     c->user = c->ask.user ? xasprintf("%s:%s", c->principal, c->ask.user) : xstrdup(c->principal);
     c->print = print_of(c);
-    if (!attach(c))
+    if (!chat_completion_attach(c))
         visibility_command_apply(c->api->host.switches, c->agent,
-                                 (struct str){said->last.p, said->last.len}, on_toggled, c);
+                                 (struct str){said->last.p, said->last.len},
+                                 chat_completion_on_toggled, c);
 }
 
 static void on_chat(void *arg, struct httpd_request *r)
@@ -240,9 +247,9 @@ static void on_chat(void *arg, struct httpd_request *r)
     uuid_make(c->turn);
     const char *const why = chat_request_parse(&c->ask, r, body);
     if (why)
-        refuse(c, 400, "invalid_value", why);
+        chat_completion_refuse(c, 400, "invalid_value", why);
     else
-        begin(c);
+        chat_completion_begin(c);
 }
 
 void chat_completion_add_routes(struct api_context *a)

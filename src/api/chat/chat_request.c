@@ -23,7 +23,7 @@ static const char *first_header(const struct httpd_request *r, const char *const
 }
 
 /* The text of a member, "" when it is none. */
-static const char *member(const json_t *object, const char *key)
+static const char *chat_request_member(const json_t *object, const char *key)
 {
     const char *const text = json_string_value(json_object_get(object, key));
     return text ? text : "";
@@ -39,12 +39,12 @@ static bool is_uuid(const char *text)
 }
 
 /* NULL for an empty one. */
-static char *copy_name(const char *name)
+static char *chat_request_copy_name(const char *name)
 {
     return name && *name ? xstrdup(name) : NULL;
 }
 
-static bool is_name(const char *name)
+static bool chat_request_is_name(const char *name)
 {
     if (!name)
         return true;
@@ -59,8 +59,9 @@ static const char *find_conversation(const struct httpd_request *r, const json_t
     static const char *const names[] = {"X-Conversation-Id", "X-Librechat-Conversation-Id",
                                         "X-Openwebui-Chat-Id", NULL};
     const char *const header = first_header(r, names);
-    const char *const said = member(json_object_get(body, "metadata"), "conversation_id");
-    const char *const user = member(body, "user");
+    const char *const said =
+        chat_request_member(json_object_get(body, "metadata"), "conversation_id");
+    const char *const user = chat_request_member(body, "user");
     return header && *header ? header : *said ? said : is_uuid(user) ? user : NULL;
 }
 
@@ -68,17 +69,18 @@ static const char *find_user(const struct httpd_request *r, const json_t *body)
 {
     static const char *const names[] = {"X-User-Id", "X-Openwebui-User-Id", NULL};
     const char *const header = first_header(r, names);
-    return header ? header : member(body, "user");
+    return header ? header : chat_request_member(body, "user");
 }
 
-static const char *read_names(struct chat_request *ask, const struct httpd_request *r,
-                              const json_t *body)
+static const char *chat_request_read_names(struct chat_request *ask, const struct httpd_request *r,
+                                           const json_t *body)
 {
     static const char *const ids[] = {"Idempotency-Key", "X-Request-Id", NULL};
-    ask->conversation = copy_name(find_conversation(r, body));
-    ask->user = copy_name(find_user(r, body));
+    ask->conversation = chat_request_copy_name(find_conversation(r, body));
+    ask->user = chat_request_copy_name(find_user(r, body));
     ask->id = first_header(r, ids);
-    if (!is_name(ask->conversation) || !is_name(ask->user) || !is_name(ask->id))
+    if (!chat_request_is_name(ask->conversation) || !chat_request_is_name(ask->user) ||
+        !chat_request_is_name(ask->id))
         return "the names of the conversation, the user and the request may have at most 200 bytes "
                "and no control characters";
     return NULL;
@@ -118,7 +120,7 @@ const char *chat_request_parse(struct chat_request *ask, const struct httpd_requ
     const char *why = chat_messages_parse(&ask->said, json_object_get(body, "messages"));
     if (!why)
         why = read_form(ask, body);
-    return why ? why : read_names(ask, r, body);
+    return why ? why : chat_request_read_names(ask, r, body);
 }
 
 void chat_request_fini(struct chat_request *ask)

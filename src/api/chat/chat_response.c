@@ -15,14 +15,15 @@ static void keep_text(struct buf *to, const char *text, size_t len)
     buf_add(to, text, len);
 }
 
-static void keep_error(struct chat_completion *c, const char *code, const char *message)
+static void chat_response_keep_error(struct chat_completion *c, const char *code,
+                                     const char *message)
 {
     c->whole.failed = true;
     keep_text(&c->whole.code, code, strlen(code));
     keep_text(&c->whole.message, message, strlen(message));
 }
 
-static void keep_usage(struct chat_completion *c, const struct tc_usage *u)
+static void chat_response_keep_usage(struct chat_completion *c, const struct tc_usage *u)
 {
     if (strcmp(u->scope, "turn") != 0)
         return;
@@ -30,32 +31,33 @@ static void keep_usage(struct chat_completion *c, const struct tc_usage *u)
     c->whole.output = u->output_tokens > 0 ? u->output_tokens : 0;
 }
 
-static void keep(struct chat_completion *c, const struct event *ev)
+static void chat_response_keep(struct chat_completion *c, const struct event *ev)
 {
     if (ev->meta.agent || ev->meta.parent_id)
         return;
     if (ev->kind == TC_FINAL)
         keep_text(&c->whole.text, ev->u.final.text, ev->u.final.text_len);
     else if (ev->kind == TC_ERROR)
-        keep_error(c, ev->u.error.code ? ev->u.error.code : "error", ev->u.error.message);
+        chat_response_keep_error(c, ev->u.error.code ? ev->u.error.code : "error",
+                                 ev->u.error.message);
     else if (ev->kind == TC_USAGE)
-        keep_usage(c, &ev->u.usage);
+        chat_response_keep_usage(c, &ev->u.usage);
     if (ev->kind != TC_DONE)
         return;
     c->done = true;
     if (strcmp(ev->u.done.reason, "cancelled") == 0 && !c->whole.text.len)
-        keep_error(c, "cancelled", CHAT_CANCELLED);
+        chat_response_keep_error(c, "cancelled", CHAT_CANCELLED);
 }
 
 static void keep_event(void *ctx, struct buf *out, const struct turnlog_item *item)
 {
     (void)out;
-    keep(ctx, shared_event_get(item->box));
+    chat_response_keep(ctx, shared_event_get(item->box));
 }
 
 /* ---- the answer ---- */
 
-static void send(struct chat_completion *c, const struct buf *body)
+static void chat_response_send(struct chat_completion *c, const struct buf *body)
 {
     const struct httpd_header id = {"x-request-id", c->ask.id ? c->ask.id : c->turn};
     httpd_answer_full(c->request, &(struct httpd_answer){
@@ -68,7 +70,7 @@ static void send(struct chat_completion *c, const struct buf *body)
     c->request = NULL;
 }
 
-static void add_usage(struct buf *out, int64_t input, int64_t output)
+static void chat_response_add_usage(struct buf *out, int64_t input, int64_t output)
 {
     jsonw_key(out, "usage");
     buf_add_char(out, '{');
@@ -78,7 +80,7 @@ static void add_usage(struct buf *out, int64_t input, int64_t output)
     buf_add_char(out, '}');
 }
 
-static void answer(struct chat_completion *c)
+static void chat_response_answer(struct chat_completion *c)
 {
     CLEANUP_BUF struct buf out = {0}, id = {0};
     buf_printf(&id, "chatcmpl-%s", c->turn);
@@ -91,9 +93,9 @@ static void answer(struct chat_completion *c)
     jsonw_key(&out, "content");
     jsonw_string(&out, c->whole.text.p ? c->whole.text.p : "", c->whole.text.len);
     buf_add_str(&out, "},\"finish_reason\":\"stop\"}]");
-    add_usage(&out, c->whole.input, c->whole.output);
+    chat_response_add_usage(&out, c->whole.input, c->whole.output);
     buf_add_str(&out, "}\n");
-    send(c, &out);
+    chat_response_send(c, &out);
 }
 
 static void answer_failure(struct chat_completion *c)
@@ -113,9 +115,9 @@ static void look_at_end(struct chat_completion *c)
     if (c->done)
         return;
     if (t && t->state == TURNLOG_CANCELLED)
-        keep_error(c, "cancelled", CHAT_CANCELLED);
+        chat_response_keep_error(c, "cancelled", CHAT_CANCELLED);
     else
-        keep_error(c, "lost", CHAT_LOST);
+        chat_response_keep_error(c, "lost", CHAT_LOST);
 }
 
 static void answer_either(struct chat_completion *c)
@@ -123,10 +125,10 @@ static void answer_either(struct chat_completion *c)
     if (c->whole.failed)
         answer_failure(c);
     else
-        answer(c);
+        chat_response_answer(c);
 }
 
-static void on_over(void *ctx, struct buf *out)
+static void chat_response_on_over(void *ctx, struct buf *out)
 {
     (void)out;
     look_at_end(ctx);
@@ -135,7 +137,7 @@ static void on_over(void *ctx, struct buf *out)
 
 static void keep_past(void *ctx, const struct event *ev)
 {
-    keep(ctx, ev);
+    chat_response_keep(ctx, ev);
 }
 
 void chat_completion_whole_past(struct chat_completion *c, const struct journal_turn *t)
@@ -148,7 +150,7 @@ void chat_completion_whole_past(struct chat_completion *c, const struct journal_
 void chat_response_start(struct chat_completion *c)
 {
     static const struct event_stream_ops ops = {
-        .event = keep_event, .over = on_over, .closed = chat_completion_on_closed};
+        .event = keep_event, .over = chat_response_on_over, .closed = chat_completion_on_closed};
     const struct event_stream_spec spec = {.ops = &ops,
                                            .ctx = c,
                                            .turn = c->turn,
@@ -166,18 +168,18 @@ void chat_response_send_error(struct chat_completion *c)
         turnlog_follower_new(c->api->host.turnlog, c->turn, 0, true, NULL, NULL);
     while (f && (step = turnlog_follower_next(f, &item)) <= TURNLOG_GAP)
         if (step == TURNLOG_EVENT)
-            keep(c, shared_event_get(item.box));
+            chat_response_keep(c, shared_event_get(item.box));
     turnlog_follower_free(f);
     if (!c->whole.failed)
         look_at_end(c);
     if (!c->whole.failed)
-        keep_error(c, "error", "the turn failed");
+        chat_response_keep_error(c, "error", "the turn failed");
     answer_failure(c);
 }
 
 void chat_response_send_visibility(struct chat_completion *c, struct visibility v)
 {
     visibility_append_json(&c->whole.text, v);
-    answer(c);
+    chat_response_answer(c);
     chat_completion_free(c);
 }

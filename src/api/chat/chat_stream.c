@@ -34,7 +34,7 @@ static void init_event(const struct chat_completion *c, struct event *ev, enum t
     ev->meta.correlation_id = c->turn;
 }
 
-static void write_done(struct chat_completion *c, struct buf *out)
+static void chat_stream_write_done(struct chat_completion *c, struct buf *out)
 {
     struct event ev;
     init_event(c, &ev, TC_DONE);
@@ -42,47 +42,48 @@ static void write_done(struct chat_completion *c, struct buf *out)
     c->done = true;
 }
 
-static void write_error(struct chat_completion *c, struct buf *out, const char *code,
-                        const char *message)
+static void chat_stream_write_error(struct chat_completion *c, struct buf *out, const char *code,
+                                    const char *message)
 {
     struct event ev;
     init_event(c, &ev, TC_ERROR);
     ev.u.error.code = code;
     ev.u.error.message = message;
     writer_stream_write(&c->writing, out, &ev);
-    write_done(c, out);
+    chat_stream_write_done(c, out);
 }
 
 /* ---- events of the turn ---- */
 
-static void write_event(struct chat_completion *c, struct buf *out, const struct event *ev)
+static void chat_stream_write_event(struct chat_completion *c, struct buf *out,
+                                    const struct event *ev)
 {
     if (ev->kind == TC_DONE && strcmp(ev->u.done.reason, "cancelled") == 0) {
-        write_error(c, out, "cancelled", CHAT_CANCELLED);
+        chat_stream_write_error(c, out, "cancelled", CHAT_CANCELLED);
         return;
     }
     c->done |= ev->kind == TC_DONE;
     writer_stream_write(&c->writing, out, ev);
 }
 
-static void add_event(void *ctx, struct buf *out, const struct turnlog_item *item)
+static void chat_stream_add_event(void *ctx, struct buf *out, const struct turnlog_item *item)
 {
-    write_event(ctx, out, shared_event_get(item->box));
+    chat_stream_write_event(ctx, out, shared_event_get(item->box));
 }
 
 /* A turn that was taken back, or forgotten, said nothing of its end. */
-static void add_end(void *ctx, struct buf *out)
+static void chat_stream_add_end(void *ctx, struct buf *out)
 {
     struct chat_completion *const c = ctx;
     const struct turnlog_turn *const t = turnlog_find_turn(c->api->host.turnlog, c->turn);
     if (c->done)
         return;
     if (turn_api_is_dismissed(c->api, t))
-        write_error(c, out, "host_shutdown", TURNS_DISMISSED);
+        chat_stream_write_error(c, out, "host_shutdown", TURNS_DISMISSED);
     else if (t && t->state == TURNLOG_CANCELLED)
-        write_error(c, out, "cancelled", CHAT_CANCELLED);
+        chat_stream_write_error(c, out, "cancelled", CHAT_CANCELLED);
     else
-        write_error(c, out, "lost", CHAT_LOST);
+        chat_stream_write_error(c, out, "lost", CHAT_LOST);
 }
 
 /* ---- how it begins ---- */
@@ -93,7 +94,7 @@ static bool has_failed(const struct chat_completion *c)
     return !t || t->state == TURNLOG_ERROR || t->state == TURNLOG_CANCELLED;
 }
 
-static struct httpd_stream *begin(void *ctx)
+static struct httpd_stream *chat_stream_begin(void *ctx)
 {
     struct chat_completion *const c = ctx;
     if (!has_failed(c))
@@ -104,8 +105,10 @@ static struct httpd_stream *begin(void *ctx)
 
 void chat_stream_start(struct chat_completion *c)
 {
-    static const struct event_stream_ops ops = {
-        .event = add_event, .begin = begin, .over = add_end, .closed = chat_completion_on_closed};
+    static const struct event_stream_ops ops = {.event = chat_stream_add_event,
+                                                .begin = chat_stream_begin,
+                                                .over = chat_stream_add_end,
+                                                .closed = chat_completion_on_closed};
     const struct event_stream_spec spec = {
         .ops = &ops, .ctx = c, .turn = c->turn, .principal = c->principal, .awaits = true};
     start_writing(c);
@@ -117,17 +120,17 @@ struct past_stream {
     struct buf out;
 };
 
-static void add_past(void *ctx, const struct event *ev)
+static void chat_stream_add_past(void *ctx, const struct event *ev)
 {
     struct past_stream *const p = ctx;
-    write_event(p->chat, &p->out, ev);
+    chat_stream_write_event(p->chat, &p->out, ev);
 }
 
 void chat_completion_stream_past(struct chat_completion *c, const struct journal_turn *t)
 {
     struct past_stream p = {.chat = c};
     start_writing(c);
-    past_turns_tell(t, add_past, &p);
+    past_turns_tell(t, chat_stream_add_past, &p);
     struct httpd_stream *const stream = start_stream(c);
     httpd_stream_write(stream, (struct str){p.out.p, p.out.len});
     httpd_stream_end(stream);
@@ -145,7 +148,7 @@ void chat_stream_send_visibility(struct chat_completion *c, struct visibility v)
     writer_stream_write(&c->writing, &out, &ev);
     event_init_notice(&ev, "info", "stream_config", text.p);
     writer_stream_write(&c->writing, &out, &ev);
-    write_done(c, &out);
+    chat_stream_write_done(c, &out);
     struct httpd_stream *const stream = start_stream(c);
     httpd_stream_write(stream, (struct str){out.p, out.len});
     httpd_stream_end(stream);

@@ -17,7 +17,7 @@ static void add_request(void *ctx, const struct request_view *v)
     request_api_append_json(out, v, v->choices);
 }
 
-static void list(const struct request_registry *requests, struct httpd_request *r)
+static void control_requests_list(const struct request_registry *requests, struct httpd_request *r)
 {
     CLEANUP_BUF struct buf body = {0};
     buf_add_str(&body, "{\"requests\":[");
@@ -28,7 +28,8 @@ static void list(const struct request_registry *requests, struct httpd_request *
 
 /* ---- a decision ---- */
 
-static void answer(struct httpd_request *r, enum tc_accepted accepted, const struct buf *text)
+static void control_requests_answer(struct httpd_request *r, enum tc_accepted accepted,
+                                    const struct buf *text)
 {
     CLEANUP_BUF struct buf body = {0};
     if (accepted == TC_KNOWN) {
@@ -43,17 +44,18 @@ static void answer(struct httpd_request *r, enum tc_accepted accepted, const str
     }
 }
 
-static void decide(struct request_registry *requests, struct httpd_request *r, const char *user,
-                   struct request_decision *d)
+static void control_requests_decide(struct request_registry *requests, struct httpd_request *r,
+                                    const char *user, struct request_decision *d)
 {
     CLEANUP_BUF struct buf by = {0}, text = {0};
     buf_printf(&by, "operator (%s)", user);
     d->by = by.p;
-    answer(r, request_answer(requests, d, &text), &text);
+    control_requests_answer(r, request_answer(requests, d, &text), &text);
 }
 
 /* {"id", "turn", "user"} and what request_api_parse_decision takes. */
-static void take(struct request_registry *requests, struct httpd_request *r, const json_t *body)
+static void control_requests_take(struct request_registry *requests, struct httpd_request *r,
+                                  const json_t *body)
 {
     bool bad = false;
     struct request_api_decision asked;
@@ -72,7 +74,7 @@ static void take(struct request_registry *requests, struct httpd_request *r, con
     else if (bad || !d.turn || !d.request || !user)
         api_http_error(r, 400, "invalid_value", "id, turn and user have to be texts");
     else
-        decide(requests, r, user, &d);
+        control_requests_decide(requests, r, user, &d);
     request_api_decision_fini(&asked);
 }
 
@@ -81,18 +83,18 @@ void control_handle_requests(void *control, struct httpd_request *r)
     const struct control *const c = control;
     struct request_registry *const requests = host_get_parts(c->server).requests;
     if (strcmp(r->method, "POST") != 0) {
-        list(requests, r);
+        control_requests_list(requests, r);
         return;
     }
     json_t *const body = api_http_parse_body(r);
     if (body)
-        take(requests, r, body);
+        control_requests_take(requests, r, body);
     json_decref(body);
 }
 
 /* ---- how many ---- */
 
-static void count(void *ctx, const struct request_view *v)
+static void control_requests_count(void *ctx, const struct request_view *v)
 {
     (void)v;
     ++*(int64_t *)ctx;
@@ -101,6 +103,6 @@ static void count(void *ctx, const struct request_view *v)
 int64_t control_count_requests(const struct control *c)
 {
     int64_t n = 0;
-    request_each_open(host_get_parts(c->server).requests, count, &n);
+    request_each_open(host_get_parts(c->server).requests, control_requests_count, &n);
     return n;
 }

@@ -29,7 +29,7 @@ static void begin_item(struct buf *out)
 
 /* ---- the parts ---- */
 
-static bool add_turn(void *ctx, const struct turnlog_turn *t)
+static bool control_status_add_turn(void *ctx, const struct turnlog_turn *t)
 {
     struct buf *const out = ctx;
     if (turnlog_turn_is_finished(t))
@@ -77,7 +77,7 @@ static void add_life(struct buf *out, const struct channel_health *h)
     jsonw_member_bool(out, "breaker_open", h->open);
 }
 
-static void add_instance(void *ctx, const struct dispatch_instance *i)
+static void control_status_add_instance(void *ctx, const struct dispatch_instance *i)
 {
     struct buf *const out = ctx;
     begin_item(out);
@@ -121,7 +121,7 @@ static void add_disabled(struct buf *out, const struct conf *conf, const struct 
     }
 }
 
-static void add_outbox(struct buf *out, const struct journal_stats *s)
+static void control_status_add_outbox(struct buf *out, const struct journal_stats *s)
 {
     jsonw_key(out, "outbox");
     buf_add_str(out, "{");
@@ -147,8 +147,8 @@ static void add_host(struct buf *out, const struct control *c)
 
 /* ---- the whole ---- */
 
-static void tell(const struct control_status_query *a, enum journal_status status,
-                 const struct journal_stats *stats)
+static void control_status_tell(const struct control_status_query *a, enum journal_status status,
+                                const struct journal_stats *stats)
 {
     const struct host_parts host = host_get_parts(a->control->server);
     CLEANUP_BUF struct buf out = {0};
@@ -156,31 +156,32 @@ static void tell(const struct control_status_query *a, enum journal_status statu
     add_host(&out, a->control);
     jsonw_key(&out, "turns");
     buf_add_str(&out, "[");
-    turnlog_each_turn(host.turnlog, add_turn, &out);
+    turnlog_each_turn(host.turnlog, control_status_add_turn, &out);
     buf_add_str(&out, "]");
     jsonw_member_int(&out, "waiting_agents", (int64_t)turn_scheduler_warm(host.conversations));
     jsonw_member_int(&out, "open_requests", control_count_requests(a->control));
     jsonw_key(&out, "instances");
     buf_add_str(&out, "[");
-    dispatch_each_instance(host.dispatch, add_instance, &out);
+    dispatch_each_instance(host.dispatch, control_status_add_instance, &out);
     buf_add_str(&out, "]");
     jsonw_key(&out, "disabled");
     buf_add_str(&out, "[");
     add_disabled(&out, host_conf(a->control->server), host.dispatch);
     buf_add_str(&out, "]");
     if (status == JOURNAL_DONE)
-        add_outbox(&out, stats);
+        control_status_add_outbox(&out, stats);
     buf_add_str(&out, "}\n");
     api_http_send_json(a->request, 200, &out);
 }
 
-static void on_stats(void *ctx, enum journal_status status, const struct journal_stats *stats)
+static void control_status_on_stats(void *ctx, enum journal_status status,
+                                    const struct journal_stats *stats)
 {
     struct control_status_query *const a = ctx;
     if (a->control->gone)
         api_http_error(a->request, 503, "ending", "the host ends");
     else
-        tell(a, status, stats);
+        control_status_tell(a, status, stats);
     control_on_reply_sent(a->control);
     free(a);
 }
@@ -191,5 +192,5 @@ void control_handle_status(void *control, struct httpd_request *r)
     struct control_status_query *const a = xmalloc(sizeof *a);
     *a = (struct control_status_query){c, r};
     c->asking++;
-    journal_async_stats(host_get_parts(c->server).ledger, on_stats, a);
+    journal_async_stats(host_get_parts(c->server).ledger, control_status_on_stats, a);
 }

@@ -210,7 +210,7 @@ static void add_instances(struct buf *out, const struct metrics *m)
 
 /* ---- the rest ---- */
 
-static void add_outbox(struct buf *out, const struct journal_stats *s)
+static void metrics_add_outbox(struct buf *out, const struct journal_stats *s)
 {
     static const struct prometheus_family rows = {"turncast_outbox_rows", "gauge",
                                                   "Rows of the outbox, by state."};
@@ -248,7 +248,7 @@ static void add_http(struct buf *out, const struct api_context *a)
     prometheus_append_single(out, &feeds, (double)event_stream_count(a));
 }
 
-static void add_process(struct buf *out)
+static void metrics_add_process(struct buf *out)
 {
     static const struct prometheus_family build = {"turncast_build_info", "gauge", "1; what runs."};
     static const struct prometheus_family rss = {"turncast_process_resident_bytes", "gauge",
@@ -267,26 +267,27 @@ static void add_process(struct buf *out)
 
 /* ---- the whole ---- */
 
-static void answer(const struct metrics_query *asked, enum journal_status status,
-                   const struct journal_stats *stats)
+static void metrics_answer(const struct metrics_query *asked, enum journal_status status,
+                           const struct journal_stats *stats)
 {
     const struct metrics *const m = asked->metrics;
     CLEANUP_BUF struct buf out = {0};
     add_turns(&out, m);
     add_instances(&out, m);
     if (status == JOURNAL_DONE)
-        add_outbox(&out, stats);
+        metrics_add_outbox(&out, stats);
     add_http(&out, m->api);
-    add_process(&out);
+    metrics_add_process(&out);
     httpd_answer(asked->request, 200, PROMETHEUS_TYPE, (struct str){out.p, out.len});
 }
 
-static void on_stats(void *ctx, enum journal_status status, const struct journal_stats *stats)
+static void metrics_on_stats(void *ctx, enum journal_status status,
+                             const struct journal_stats *stats)
 {
     struct metrics_query *const asked = ctx;
     struct metrics *const m = asked->metrics;
     if (m->api)
-        answer(asked, status, stats);
+        metrics_answer(asked, status, stats);
     else
         api_http_error(asked->request, 503, "ending", "the host ends");
     free(asked);
@@ -302,7 +303,7 @@ static void on_metrics(void *arg, struct httpd_request *r)
     struct metrics_query *const asked = xmalloc(sizeof *asked);
     *asked = (struct metrics_query){m, r};
     m->asking++;
-    journal_async_stats(m->api->host.ledger, on_stats, asked);
+    journal_async_stats(m->api->host.ledger, metrics_on_stats, asked);
 }
 
 struct metrics *metrics_new(struct api_context *a)

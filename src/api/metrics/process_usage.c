@@ -28,7 +28,7 @@ static double resident_bytes(void)
 }
 
 /* Without ".", ".." and the one it is counted with. */
-static double open_files(void)
+static double process_usage_open_files(void)
 {
     DIR *const dir = opendir("/proc/self/fd");
     double n = -3;
@@ -42,5 +42,5 @@ static double open_files(void)
 
 struct process_usage process_usage_read(void)
 {
-    return (struct process_usage){cpu_s(), resident_bytes(), open_files()};
+    return (struct process_usage){cpu_s(), resident_bytes(), process_usage_open_files()};
 }

@@ -18,7 +18,7 @@ struct turn_counters {
     struct agent *agents; /* as many as the configurations had */
 };
 
-static struct agent *find_or_make(struct turn_counters *c, const char *name)
+static struct agent *turn_counters_find_or_make(struct turn_counters *c, const char *name)
 {
     struct agent *a = c->agents;
     while (a && strcmp(a->name, name) != 0)
@@ -32,15 +32,15 @@ static struct agent *find_or_make(struct turn_counters *c, const char *name)
     return a;
 }
 
-static void on_ended(void *ctx, const struct turnlog_turn *t)
+static void turn_counters_on_ended(void *ctx, const struct turnlog_turn *t)
 {
-    find_or_make(ctx, t->spec.agent ? t->spec.agent : "")->ended[t->state]++;
+    turn_counters_find_or_make(ctx, t->spec.agent ? t->spec.agent : "")->ended[t->state]++;
 }
 
 struct turn_counters *turn_counters_new(struct turnlog *log)
 {
     struct turn_counters *const c = xcalloc(1, sizeof *c);
-    c->watcher = turnlog_watch_finished(log, on_ended, c);
+    c->watcher = turnlog_watch_finished(log, turn_counters_on_ended, c);
     return c;
 }
 

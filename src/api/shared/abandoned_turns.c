@@ -62,7 +62,7 @@ static void on_grace_over(void *arg)
     remove_turn(t);
 }
 
-static struct abandoned_turn *find_turn(struct abandoned *list, const char *turn)
+static struct abandoned_turn *abandoned_turns_find_turn(struct abandoned *list, const char *turn)
 {
     struct abandoned_turn *t = list->first;
     while (t && strcmp(t->turn, turn) != 0)
@@ -70,7 +70,7 @@ static struct abandoned_turn *find_turn(struct abandoned *list, const char *turn
     return t;
 }
 
-static struct abandoned_turn *add_turn(struct abandoned *list, const char *turn)
+static struct abandoned_turn *abandoned_turns_add_turn(struct abandoned *list, const char *turn)
 {
     struct abandoned_turn *const t = xcalloc(1, sizeof *t);
     snprintf(t->turn, sizeof t->turn, "%s", turn);
@@ -88,8 +88,8 @@ void abandoned_turns_note(struct abandoned *list, const char *turn)
         cancel_turn(list->api, turn);
         return;
     }
-    struct abandoned_turn *t = find_turn(list, turn);
+    struct abandoned_turn *t = abandoned_turns_find_turn(list, turn);
     if (!t)
-        t = add_turn(list, turn);
+        t = abandoned_turns_add_turn(list, turn);
     loop_timer_set(t->timer, grace);
 }

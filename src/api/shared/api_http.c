@@ -55,7 +55,7 @@ void api_http_send_405(struct httpd_request *r, const char *allow)
 }
 
 /* "application/json", parameters or not: what a form of another site cannot send. */
-static bool is_json(const char *type)
+static bool api_http_is_json(const char *type)
 {
     static const char json[] = "application/json";
     const size_t n = sizeof json - 1;
@@ -64,7 +64,7 @@ static bool is_json(const char *type)
 
 json_t *api_http_parse_body(struct httpd_request *r)
 {
-    if (!is_json(httpd_find_header(r, "Content-Type"))) {
+    if (!api_http_is_json(httpd_find_header(r, "Content-Type"))) {
         api_http_error(r, 415, "unsupported_media_type", "Content-Type has to be application/json");
         return NULL;
     }

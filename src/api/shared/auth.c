@@ -57,7 +57,7 @@ static struct auth_digest digest_of(const char *text, size_t len)
     return d;
 }
 
-static bool is_same(const struct auth_digest *a, const struct auth_digest *b)
+static bool auth_is_same(const struct auth_digest *a, const struct auth_digest *b)
 {
     return memeql_sec(a->bytes, b->bytes, sizeof a->bytes);
 }
@@ -67,7 +67,7 @@ static const struct auth_key *find_key(const struct auth *a, const struct auth_d
 {
     const struct auth_key *found = NULL;
     for (size_t i = 0; i < a->n_keys; i++)
-        if (is_same(&a->keys[i].digest, d))
+        if (auth_is_same(&a->keys[i].digest, d))
             found = &a->keys[i];
     return found;
 }
@@ -76,7 +76,7 @@ static struct cookie *find_cookie(struct auth *a, const struct auth_digest *toke
 {
     struct cookie *found = NULL;
     for (size_t i = 0; i < COOKIES_MAX; i++)
-        if (is_same(&a->cookies[i].token, token) && a->cookies[i].until_ms > clock_mono_ms())
+        if (auth_is_same(&a->cookies[i].token, token) && a->cookies[i].until_ms > clock_mono_ms())
             found = &a->cookies[i];
     return found;
 }
@@ -85,7 +85,7 @@ static struct cookie *find_cookie(struct auth *a, const struct auth_digest *toke
 
 enum shown { SHOWN_NOTHING, SHOWN_KEY, SHOWN_COOKIE, SHOWN_TOO_MUCH };
 
-static void show(enum shown *shown, enum shown what, struct str *text, struct str value)
+static void auth_show(enum shown *shown, enum shown what, struct str *text, struct str value)
 {
     *shown = *shown == SHOWN_NOTHING ? what : SHOWN_TOO_MUCH;
     *text = value;
@@ -103,30 +103,30 @@ static struct str cookie_value(const char *header)
     return (struct str){NULL, 0};
 }
 
-static enum shown look_at(const struct httpd_request *r, struct str *text)
+static enum shown auth_look_at(const struct httpd_request *r, struct str *text)
 {
     enum shown shown = SHOWN_NOTHING;
     struct str cookie = {NULL, 0};
     for (size_t i = 0; i < r->header_count; i++) {
         const char *const name = r->headers[i].name, *const value = r->headers[i].value;
         if (strcasecmp(name, "X-API-Key") == 0)
-            show(&shown, SHOWN_KEY, text, (struct str){value, strlen(value)});
+            auth_show(&shown, SHOWN_KEY, text, (struct str){value, strlen(value)});
         else if (strcasecmp(name, "Authorization") == 0 && strncasecmp(value, "Bearer ", 7) == 0)
-            show(&shown, SHOWN_KEY, text, (struct str){value + 7, strlen(value + 7)});
+            auth_show(&shown, SHOWN_KEY, text, (struct str){value + 7, strlen(value + 7)});
         else if (strcasecmp(name, "Authorization") == 0)
-            show(&shown, SHOWN_TOO_MUCH, text, cookie);
+            auth_show(&shown, SHOWN_TOO_MUCH, text, cookie);
         else if (strcasecmp(name, "Cookie") == 0 && cookie_value(value).p)
             cookie = cookie_value(value);
     }
     if (shown == SHOWN_NOTHING && cookie.p)
-        show(&shown, SHOWN_COOKIE, text, cookie);
+        auth_show(&shown, SHOWN_COOKIE, text, cookie);
     return shown;
 }
 
 static const struct auth_principal *find_principal(struct auth *a, const struct httpd_request *r)
 {
     struct str text = {"", 0};
-    const enum shown shown = look_at(r, &text);
+    const enum shown shown = auth_look_at(r, &text);
     if (!a->n_keys)
         return &local;
     if (shown != SHOWN_KEY && shown != SHOWN_COOKIE)
@@ -229,7 +229,7 @@ void auth_handle_login(struct auth *a, struct httpd_request *r)
 void auth_handle_logout(struct auth *a, struct httpd_request *r)
 {
     struct str text = {"", 0};
-    if (look_at(r, &text) == SHOWN_COOKIE) {
+    if (auth_look_at(r, &text) == SHOWN_COOKIE) {
         const struct auth_digest d = digest_of(text.p, text.len);
         struct cookie *const cookie = find_cookie(a, &d);
         if (cookie)

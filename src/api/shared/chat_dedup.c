@@ -56,7 +56,8 @@ void chat_dedup_add(struct chat_dedup *s, const struct chat_dedup_fingerprint *p
     snprintf(seen->turn, sizeof seen->turn, "%s", turn);
 }
 
-static bool is_of(const struct recently_logged *seen, const struct chat_dedup_fingerprint *print)
+static bool chat_dedup_is_of(const struct recently_logged *seen,
+                             const struct chat_dedup_fingerprint *print)
 {
     return seen->until_ms > clock_mono_ms() && memcmp(&seen->print, print, sizeof *print) == 0;
 }
@@ -65,7 +66,7 @@ const char *chat_dedup_find(const struct chat_dedup *s, const struct chat_dedup_
 {
     for (size_t i = s->n, left = SEEN_MAX; i > 0 && left > 0; i--, left--) {
         const struct recently_logged *const seen = &s->list[(i - 1) % SEEN_MAX];
-        if (is_of(seen, print))
+        if (chat_dedup_is_of(seen, print))
             return seen->forgotten ? NULL : seen->turn;
     }
     return NULL;
@@ -82,6 +83,6 @@ unsigned chat_dedup_forgotten(const struct chat_dedup *s,
 {
     unsigned n = 0;
     for (size_t i = 0; i < SEEN_MAX; i++)
-        n += s->list[i].forgotten && is_of(&s->list[i], print);
+        n += s->list[i].forgotten && chat_dedup_is_of(&s->list[i], print);
     return n;
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Whose words an agent is told. */
-static bool is_told(const char *role)
+static bool chat_messages_is_told(const char *role)
 {
     static const char *const roles[] = {"user", "assistant", "system", "developer", "tool"};
     for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
@@ -14,13 +14,13 @@ static bool is_told(const char *role)
     return false;
 }
 
-static const char *text_of(const json_t *object, const char *key)
+static const char *chat_messages_text_of(const json_t *object, const char *key)
 {
     const char *const text = json_string_value(json_object_get(object, key));
     return text ? text : "";
 }
 
-static void add_part(struct buf *out, const json_t *part, bool *whole)
+static void chat_messages_add_part(struct buf *out, const json_t *part, bool *whole)
 {
     const json_t *const text = json_object_get(part, "text");
     if (out->len)
@@ -30,22 +30,22 @@ static void add_part(struct buf *out, const json_t *part, bool *whole)
         return;
     }
     *whole = false;
-    buf_printf(out, "[%s]", text_of(part, "type"));
+    buf_printf(out, "[%s]", chat_messages_text_of(part, "type"));
 }
 
 /* False: there is more in it than text, of which only the kind is told. */
-static bool add_content(struct buf *out, const json_t *content)
+static bool chat_messages_add_content(struct buf *out, const json_t *content)
 {
     bool whole = true;
     size_t i;
     const json_t *part;
     if (json_is_string(content))
         buf_add(out, json_string_value(content), json_string_length(content));
-    json_array_foreach(content, i, part) add_part(out, part, &whole);
+    json_array_foreach(content, i, part) chat_messages_add_part(out, part, &whole);
     return whole;
 }
 
-static void add_line(struct buf *out, const char *role, struct str text)
+static void chat_messages_add_line(struct buf *out, const char *role, struct str text)
 {
     if (out->len)
         buf_add_char(out, '\n');
@@ -56,23 +56,23 @@ static void add_line(struct buf *out, const char *role, struct str text)
 static void add_earlier(struct buf *out, const json_t *message)
 {
     CLEANUP_BUF struct buf text = {0};
-    const char *const role = text_of(message, "role");
-    add_content(&text, json_object_get(message, "content"));
-    if (text.len && is_told(role))
-        add_line(out, role, (struct str){text.p, text.len});
+    const char *const role = chat_messages_text_of(message, "role");
+    chat_messages_add_content(&text, json_object_get(message, "content"));
+    if (text.len && chat_messages_is_told(role))
+        chat_messages_add_line(out, role, (struct str){text.p, text.len});
 }
 
 /* The number of messages: there is none. */
-static size_t find_last(const json_t *list)
+static size_t chat_messages_find_last(const json_t *list)
 {
     const size_t n = json_array_size(list);
     for (size_t i = n; i > 0; i--)
-        if (strcmp(text_of(json_array_get(list, i - 1), "role"), "user") == 0)
+        if (strcmp(chat_messages_text_of(json_array_get(list, i - 1), "role"), "user") == 0)
             return i - 1;
     return n;
 }
 
-static bool is_text(const struct buf *b)
+static bool chat_messages_is_text(const struct buf *b)
 {
     return !b->len || strlen(b->p) == b->len;
 }
@@ -80,16 +80,17 @@ static bool is_text(const struct buf *b)
 const char *chat_messages_parse(struct chat_messages *m, const json_t *list)
 {
     *m = (struct chat_messages){0};
-    const size_t last = find_last(list);
+    const size_t last = chat_messages_find_last(list);
     if (last == json_array_size(list))
         return "messages has to be a list with at least one message of the role user";
     for (size_t i = 0; i < last; i++)
         add_earlier(&m->earlier, json_array_get(list, i));
-    if (!add_content(&m->last, json_object_get(json_array_get(list, last), "content")))
+    if (!chat_messages_add_content(&m->last,
+                                   json_object_get(json_array_get(list, last), "content")))
         return "the last message of the user has content other than text, which the agent cannot "
                "be "
                "given";
-    if (!is_text(&m->last) || !is_text(&m->earlier))
+    if (!chat_messages_is_text(&m->last) || !chat_messages_is_text(&m->earlier))
         return "a message contains a NUL character (\\u0000), which no agent can be given";
     if (str_is_blank((struct str){m->last.p, m->last.len}))
         return "the last message of the user is empty or blank";
@@ -109,5 +110,5 @@ void chat_messages_append_prompt(const struct chat_messages *m, struct buf *out,
         return;
     }
     buf_add(out, m->earlier.p, m->earlier.len);
-    add_line(out, "user", last);
+    chat_messages_add_line(out, "user", last);
 }

@@ -55,7 +55,7 @@ static void close_feed(struct event_stream *f, bool left)
     free(f);
 }
 
-static void on_gone(void *arg)
+static void event_stream_on_gone(void *arg)
 {
     close_feed(arg, true);
 }
@@ -69,7 +69,7 @@ void event_stream_write(struct event_stream *f, struct str bytes)
 static void set_stream(struct event_stream *f, struct httpd_stream *stream)
 {
     f->stream = stream;
-    httpd_stream_set_on_gone(stream, on_gone, f);
+    httpd_stream_set_on_gone(stream, event_stream_on_gone, f);
     loop_timer_set(f->alive, FEED_KEEP_ALIVE_MS);
 }
 
@@ -103,14 +103,15 @@ static void write_item(struct event_stream *f, struct buf *out, enum turnlog_nex
         f->ops->gap(f->ctx, out, item);
 }
 
-static enum turnlog_next_result take(const struct event_stream *f, struct turnlog_item *item)
+static enum turnlog_next_result event_stream_take(const struct event_stream *f,
+                                                  struct turnlog_item *item)
 {
     return f->until && f->told >= f->until ? TURNLOG_OVER
                                            : turnlog_follower_next(f->follower, item);
 }
 
 /* Behind what is in `out`. */
-static void finish(struct event_stream *f, struct buf *out)
+static void event_stream_complete(struct event_stream *f, struct buf *out)
 {
     if (f->ops->over)
         f->ops->over(f->ctx, out);
@@ -127,11 +128,11 @@ bool event_stream_is_drained(const struct event_stream *f)
 void event_stream_finish(struct event_stream *f)
 {
     CLEANUP_BUF struct buf out = {0};
-    finish(f, &out);
+    event_stream_complete(f, &out);
 }
 
 /* As much as there is, or as the client can take: then it goes on when there is room. */
-static void pump(void *arg)
+static void event_stream_pump(void *arg)
 {
     struct event_stream *const f = arg;
     if (f->held && (!is_to_begin(f) || !begin_held(f)))
@@ -141,7 +142,7 @@ static void pump(void *arg)
     enum turnlog_next_result step = TURNLOG_EVENT;
     const size_t unread = f->stream ? httpd_stream_pending_bytes(f->stream) : 0;
     while (unread + out.len < ROUND_BYTES) {
-        step = take(f, &item);
+        step = event_stream_take(f, &item);
         if (step == TURNLOG_WAIT || step == TURNLOG_OVER)
             break;
         write_item(f, &out, step, &item);
@@ -150,9 +151,9 @@ static void pump(void *arg)
     if (step != TURNLOG_OVER && out.len)
         event_stream_write(f, (struct str){out.p, out.len});
     if (step == TURNLOG_OVER)
-        finish(f, &out);
+        event_stream_complete(f, &out);
     else if (step != TURNLOG_WAIT)
-        httpd_set_on_room(f->stream, pump, f);
+        httpd_set_on_room(f->stream, event_stream_pump, f);
 }
 
 /* The answer that has not begun begins now. */
@@ -161,7 +162,7 @@ static void begin_late(struct event_stream *f)
     if (!begin_held(f))
         return;
     event_stream_write(f, STR(": keep-alive\n\n"));
-    pump(f);
+    event_stream_pump(f);
 }
 
 static void on_alive(void *arg)
@@ -189,8 +190,8 @@ static struct event_stream *new_feed(struct api_context *a, const struct event_s
     f->turn = xstrdup(spec->turn);
     f->awaits = spec->awaits;
     if (spec->turn)
-        f->follower =
-            turnlog_follower_new(a->host.turnlog, spec->turn, spec->after, spec->sees_all, pump, f);
+        f->follower = turnlog_follower_new(a->host.turnlog, spec->turn, spec->after, spec->sees_all,
+                                           event_stream_pump, f);
     f->next = a->feeds;
     f->at = &a->feeds;
     if (f->next)
@@ -212,7 +213,7 @@ struct event_stream *event_stream_start_deferred(struct api_context *a,
                                                  struct httpd_request *request)
 {
     struct event_stream *const f = new_feed(a, spec);
-    httpd_set_on_gone(request, on_gone, f);
+    httpd_set_on_gone(request, event_stream_on_gone, f);
     f->held = spec->ops->begin;
     if (f->held)
         loop_timer_set(f->alive, FEED_HOLD_MS);

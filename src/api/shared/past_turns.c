@@ -80,14 +80,14 @@ void past_turns_find(struct past *p, const char *turn, const struct auth_princip
 
 /* ---- as JSON ---- */
 
-static void add_time(struct buf *out, const char *key, int64_t ms)
+static void past_turns_add_time(struct buf *out, const char *key, int64_t ms)
 {
     if (ms)
         jsonw_member_int(out, key, ms);
 }
 
 /* The journal ends a turn that was stopped as final; its result says so first. */
-static bool was_cancelled(const struct journal_turn *t)
+static bool past_turns_was_cancelled(const struct journal_turn *t)
 {
     return str_has_prefix(t->result, STR(CANCELLED));
 }
@@ -96,17 +96,17 @@ static bool was_cancelled(const struct journal_turn *t)
 void past_turns_add(struct buf *out, const struct journal_turn *t)
 {
     const bool merged = strcmp(t->state, "merged") == 0;
-    const size_t skipped = was_cancelled(t) ? strlen(CANCELLED) : 1;
+    const size_t skipped = past_turns_was_cancelled(t) ? strlen(CANCELLED) : 1;
     buf_add_char(out, '{');
     jsonw_member_str(out, "id", t->id);
     jsonw_member_str(out, "agent", t->agent);
     jsonw_member_str(out, "conversation", t->conv);
     jsonw_member_str(out, "source", t->source);
-    jsonw_member_str(out, "state", was_cancelled(t) ? "cancelled" : t->state);
+    jsonw_member_str(out, "state", past_turns_was_cancelled(t) ? "cancelled" : t->state);
     jsonw_member_str(out, merged ? "into" : "code", t->code);
-    add_time(out, "created_ms", t->admitted_ms);
-    add_time(out, "started_ms", t->began_ms);
-    add_time(out, "ended_ms", t->ended_ms);
+    past_turns_add_time(out, "created_ms", t->admitted_ms);
+    past_turns_add_time(out, "started_ms", t->began_ms);
+    past_turns_add_time(out, "ended_ms", t->ended_ms);
     if (t->result.len > skipped + 1) { /* an object: its members become those of the turn */
         buf_add_char(out, ',');
         buf_add(out, t->result.p + skipped, t->result.len - skipped - 1);
@@ -132,13 +132,13 @@ static void begin_event(const struct telling *t, struct event *ev, enum tc_kind 
     ev->u.meta = &ev->meta;
 }
 
-static int64_t number_of(const json_t *object, const char *key)
+static int64_t past_turns_number_of(const json_t *object, const char *key)
 {
     const json_t *const value = json_object_get(object, key);
     return json_is_integer(value) ? json_integer_value(value) : -1;
 }
 
-static void tell_usage(const struct telling *t)
+static void past_turns_tell_usage(const struct telling *t)
 {
     struct event ev;
     const json_t *const usage = json_object_get(t->result, "usage");
@@ -146,12 +146,12 @@ static void tell_usage(const struct telling *t)
         return;
     begin_event(t, &ev, TC_USAGE);
     ev.u.usage.scope = "turn";
-    ev.u.usage.input_tokens = number_of(usage, "input_tokens");
-    ev.u.usage.output_tokens = number_of(usage, "output_tokens");
+    ev.u.usage.input_tokens = past_turns_number_of(usage, "input_tokens");
+    ev.u.usage.output_tokens = past_turns_number_of(usage, "output_tokens");
     t->tell(t->ctx, &ev);
 }
 
-static void tell_outcome(const struct telling *t)
+static void past_turns_tell_outcome(const struct telling *t)
 {
     struct event ev;
     const json_t *const answer = json_object_get(t->result, "answer");
@@ -181,10 +181,10 @@ void past_turns_tell(const struct journal_turn *turn,
     begin_event(&t, &ev, TC_START);
     ev.u.start.resumed = true;
     tell(ctx, &ev);
-    tell_usage(&t);
-    tell_outcome(&t);
+    past_turns_tell_usage(&t);
+    past_turns_tell_outcome(&t);
     begin_event(&t, &ev, TC_DONE);
-    ev.u.done.reason = was_cancelled(turn)                 ? "cancelled"
+    ev.u.done.reason = past_turns_was_cancelled(turn)      ? "cancelled"
                        : strcmp(turn->state, "final") == 0 ? "completed"
                                                            : "error";
     tell(ctx, &ev);

@@ -14,7 +14,7 @@
 
 /* ---- open ones ---- */
 
-struct listing {
+struct request_api_listing {
     struct buf *out;
     const char *turn;                       /* of that alone; NULL: of all that may be seen */
     const struct turnlog *log;              /* to look whether it may be */
@@ -91,7 +91,7 @@ void request_api_append_json(struct buf *out, const struct request_view *v, cons
     buf_add_char(out, '}');
 }
 
-static bool is_listed(const struct listing *l, const struct request_view *v)
+static bool request_api_is_listed(const struct request_api_listing *l, const struct request_view *v)
 {
     if (l->turn)
         return strcmp(l->turn, v->turn) == 0;
@@ -99,10 +99,10 @@ static bool is_listed(const struct listing *l, const struct request_view *v)
     return t && turn_api_can_see(l->principal, t);
 }
 
-static void add_to_list(void *ctx, const struct request_view *v)
+static void request_api_add_to_list(void *ctx, const struct request_view *v)
 {
-    struct listing *const l = ctx;
-    if (!is_listed(l, v))
+    struct request_api_listing *const l = ctx;
+    if (!request_api_is_listed(l, v))
         return;
     if (l->n++)
         buf_add_char(l->out, ',');
@@ -115,21 +115,21 @@ static void add_to_list(void *ctx, const struct request_view *v)
 void request_api_append_turn(struct buf *out, const struct request_registry *r, const char *turn,
                              const struct auth_principal *p)
 {
-    struct listing l = {.out = out, .turn = turn, .principal = p, .requests = r};
-    request_each_open(r, add_to_list, &l);
+    struct request_api_listing l = {.out = out, .turn = turn, .principal = p, .requests = r};
+    request_each_open(r, request_api_add_to_list, &l);
     if (l.n)
         buf_add_char(out, ']');
 }
 
-struct request_api_listing {
+struct request_api_search {
     const char *turn, *request;
     struct request_view *found;
     bool is;
 };
 
-static void compare(void *ctx, const struct request_view *v)
+static void request_api_compare(void *ctx, const struct request_view *v)
 {
-    struct request_api_listing *const s = ctx;
+    struct request_api_search *const s = ctx;
     if (s->is || strcmp(v->turn, s->turn) != 0 || strcmp(v->request, s->request) != 0)
         return;
     *s->found = *v;
@@ -139,14 +139,14 @@ static void compare(void *ctx, const struct request_view *v)
 bool request_api_find(const struct request_registry *r, const char *turn, const char *request,
                       struct request_view *found)
 {
-    struct request_api_listing s = {.turn = turn, .request = request, .found = found};
-    request_each_open(r, compare, &s);
+    struct request_api_search s = {.turn = turn, .request = request, .found = found};
+    request_each_open(r, request_api_compare, &s);
     return s.is;
 }
 
 /* ---- a decision, as it is read ---- */
 
-static const char *read_object(char **to, const json_t *body, const char *key)
+static const char *request_api_read_object(char **to, const json_t *body, const char *key)
 {
     const json_t *const value = json_object_get(body, key);
     if (!value || json_is_null(value))
@@ -162,7 +162,7 @@ static const char *read_answers(struct request_api_decision *d, const json_t *bo
 {
     const char *const alone = json_string_value(json_object_get(body, "answers"));
     if (!alone)
-        return read_object(&d->answers, body, "answers");
+        return request_api_read_object(&d->answers, body, "answers");
     d->text = alone;
     return NULL;
 }
@@ -179,7 +179,7 @@ const char *request_api_parse_decision(struct request_api_decision *d, const jso
     if (!d->choice && (d->answers || json_object_get(body, "answers")))
         d->choice = "answer";
     if (!why)
-        why = read_object(&d->args, body, "input");
+        why = request_api_read_object(&d->args, body, "input");
     if (bad || (reason && !d->text && !json_is_null(reason)))
         return "choice and reason have to be texts";
     if (choice && decision && strcmp(choice, decision) != 0)
@@ -195,38 +195,39 @@ void request_api_decision_fini(struct request_api_decision *d)
 
 /* ---- what was decided before ---- */
 
-struct past {
+struct request_api_past {
     const char *request;
     bool known, over;
     struct buf decision, by, answers; /* answers: JSON, or nothing */
 };
 
-static void set(struct buf *to, const char *text)
+static void request_api_set(struct buf *to, const char *text)
 {
     buf_reset(to);
     buf_add_str(to, text ? text : "");
 }
 
-static void see(struct past *past, const struct event *ev)
+static void see(struct request_api_past *past, const struct event *ev)
 {
     const struct tc_request *const r = &ev->u.request;
     if (ev->kind != TC_REQUEST || strcmp(r->request_id, past->request) != 0)
         return;
     past->known = true;
     past->over = strcmp(r->state, "resolved") == 0;
-    set(&past->decision, r->decision);
-    set(&past->by, r->by);
-    set(&past->answers, r->answers);
+    request_api_set(&past->decision, r->decision);
+    request_api_set(&past->by, r->by);
+    request_api_set(&past->answers, r->answers);
 }
 
-static void ignore(void *ctx)
+static void request_api_ignore(void *ctx)
 {
     (void)ctx;
 }
 
-static void look_back(struct turnlog *log, const char *turn, struct past *past)
+static void look_back(struct turnlog *log, const char *turn, struct request_api_past *past)
 {
-    struct turnlog_follower *const f = turnlog_follower_new(log, turn, 0, true, ignore, NULL);
+    struct turnlog_follower *const f =
+        turnlog_follower_new(log, turn, 0, true, request_api_ignore, NULL);
     struct turnlog_item item;
     for (enum turnlog_next_result step = TURNLOG_GAP;
          f && step != TURNLOG_WAIT && step != TURNLOG_OVER;) {
@@ -237,7 +238,7 @@ static void look_back(struct turnlog *log, const char *turn, struct past *past)
     turnlog_follower_free(f);
 }
 
-static const char *word_for(const char *choice)
+static const char *request_api_word_for(const char *choice)
 {
     return strncmp(choice, "allow", 5) == 0  ? "allow"
            : strncmp(choice, "deny", 4) == 0 ? "deny"
@@ -245,7 +246,8 @@ static const char *word_for(const char *choice)
 }
 
 /* A text alone is the only member. */
-static bool has_same_answers(const struct past *past, const struct request_api_decision *d)
+static bool has_same_answers(const struct request_api_past *past,
+                             const struct request_api_decision *d)
 {
     json_t *const told = json_loads(past->answers.len ? past->answers.p : "null", 0, NULL);
     json_t *const given = d->answers ? json_loads(d->answers, 0, NULL) : NULL;
@@ -258,11 +260,11 @@ static bool has_same_answers(const struct past *past, const struct request_api_d
     return same;
 }
 
-static bool is_same(const struct past *past, const struct auth_principal *p,
-                    const struct request_api_decision *d)
+static bool request_api_is_same(const struct request_api_past *past, const struct auth_principal *p,
+                                const struct request_api_decision *d)
 {
     if (!past->over || strcmp(past->by.p, p->name) != 0 ||
-        strcmp(past->decision.p, word_for(d->choice)) != 0)
+        strcmp(past->decision.p, request_api_word_for(d->choice)) != 0)
         return false;
     return strcmp(past->decision.p, "answered") != 0 || has_same_answers(past, d);
 }
@@ -271,11 +273,12 @@ void request_api_find_decision(const struct api_context *a, const struct auth_pr
                                const char *turn, const char *request,
                                const struct request_api_decision *d, struct request_api_result *out)
 {
-    struct past past = {.request = request};
+    struct request_api_past past = {.request = request};
     look_back(a->host.turnlog, turn, &past);
-    *out = (struct request_api_result){.came = !past.known                 ? ASKED_UNKNOWN
-                                               : d && is_same(&past, p, d) ? ASKED_DONE
-                                                                           : ASKED_LATE};
+    *out =
+        (struct request_api_result){.came = !past.known                             ? ASKED_UNKNOWN
+                                            : d && request_api_is_same(&past, p, d) ? ASKED_DONE
+                                                                                    : ASKED_LATE};
     if (out->came == ASKED_UNKNOWN)
         buf_add_str(&out->text, "there is no such request");
     else if (past.over)
@@ -326,8 +329,8 @@ static void come(const struct api_context *a, const struct auth_principal *p,
         request_api_find_decision(a, p, rd->turn, rd->request, d, out);
     } else if (accepted == TC_COMMAND) {
         out->came = ASKED_DONE;
-        set(&out->decision, word_for(d->choice));
-        set(&out->by, p->name);
+        request_api_set(&out->decision, request_api_word_for(d->choice));
+        request_api_set(&out->by, p->name);
     }
 }
 
@@ -359,7 +362,7 @@ static void add_decision(struct buf *to, const struct request_api_result *out)
         jsonw_member_str(to, "by", out->by.p);
 }
 
-static void answer(struct httpd_request *r, const struct request_api_result *out)
+static void request_api_answer(struct httpd_request *r, const struct request_api_result *out)
 {
     CLEANUP_BUF struct buf body = {0};
     add_decision(&body, out);
@@ -377,8 +380,9 @@ static void answer(struct httpd_request *r, const struct request_api_result *out
     }
 }
 
-static void decide(const struct api_context *a, struct httpd_request *r,
-                   const struct auth_principal *p, const char *turn, const json_t *body)
+static void request_api_resolve(const struct api_context *a, struct httpd_request *r,
+                                const struct auth_principal *p, const char *turn,
+                                const json_t *body)
 {
     const char *const tail = strchr(r->path + strlen("/turns/"), '/') + strlen("/requests/");
     CLEANUP_FREE char *request = api_http_decode_segment(tail, strlen(tail));
@@ -389,7 +393,7 @@ static void decide(const struct api_context *a, struct httpd_request *r,
         api_http_error(r, 400, "invalid_value", why);
     } else {
         request_api_decide(a, p, turn, request, &d, &out);
-        answer(r, &out);
+        request_api_answer(r, &out);
     }
     request_api_outcome_fini(&out);
     request_api_decision_fini(&d);
@@ -401,7 +405,7 @@ void request_api_handle_answer(struct api_context *a, struct httpd_request *r)
     const struct turnlog_turn *const t = p ? turn_api_find_turn(a->host.turnlog, r, p) : NULL;
     json_t *const body = t ? api_http_parse_body(r) : NULL;
     if (body)
-        decide(a, r, p, t->spec.id, body);
+        request_api_resolve(a, r, p, t->spec.id, body);
     json_decref(body);
 }
 
@@ -412,10 +416,10 @@ static void on_list(void *arg, struct httpd_request *r)
     if (!p)
         return;
     CLEANUP_BUF struct buf body = {0};
-    struct listing l = {
+    struct request_api_listing l = {
         .out = &body, .log = a->host.turnlog, .principal = p, .requests = a->host.requests};
     buf_add_str(&body, "{\"requests\":[");
-    request_each_open(a->host.requests, add_to_list, &l);
+    request_each_open(a->host.requests, request_api_add_to_list, &l);
     buf_add_str(&body, "]}\n");
     api_http_send_json(r, 200, &body);
 }

@@ -25,7 +25,7 @@
 
 /* ---- a turn ---- */
 
-static void add_time(struct buf *out, const char *key, int64_t ms)
+static void turn_api_add_time(struct buf *out, const char *key, int64_t ms)
 {
     if (ms)
         jsonw_member_int(out, key, ms);
@@ -46,9 +46,9 @@ void turn_api_append_json(struct buf *out, const struct turnlog_turn *t,
     jsonw_member_str(out, "into", t->into);
     jsonw_key(out, "task");
     jsonw_string(out, task, utf8_truncated_len(task, strlen(task), TASK_BYTES));
-    add_time(out, "created_ms", t->created_ms);
-    add_time(out, "started_ms", t->started_ms);
-    add_time(out, "ended_ms", t->ended_ms);
+    turn_api_add_time(out, "created_ms", t->created_ms);
+    turn_api_add_time(out, "started_ms", t->started_ms);
+    turn_api_add_time(out, "ended_ms", t->ended_ms);
     jsonw_member_int(out, "last_seq", (int64_t)t->last_seq);
     if (t->cost_usd >= 0)
         jsonw_member_real(out, "cost_usd", t->cost_usd);
@@ -81,7 +81,7 @@ static void answer_object(struct httpd_request *r, int status, const char *id, s
 }
 
 /* Its answer or error, and its usage, as its events have them, whatever is shown of the agent. */
-static void add_outcome(struct buf *out, struct turnlog *log, const char *id)
+static void turn_api_add_outcome(struct buf *out, struct turnlog *log, const char *id)
 {
     struct turn_result result = {0};
     struct turnlog_item item;
@@ -102,14 +102,14 @@ static void answer_turn(const struct api_context *a, struct httpd_request *r, in
     turn_api_append_json(&body, t, a->host.requests, p);
     if (turnlog_turn_is_finished(t) && !t->into) {
         body.len--; /* of the bracket that closes the object */
-        add_outcome(&body, a->host.turnlog, t->spec.id);
+        turn_api_add_outcome(&body, a->host.turnlog, t->spec.id);
         buf_add_char(&body, '}');
     }
     answer_object(r, status, t->spec.id, &body);
 }
 
 /* The id in "/turns/ID[/tail]"; owned. */
-static char *id_of(const struct httpd_request *r)
+static char *turn_api_id_of(const struct httpd_request *r)
 {
     static const char prefix[] = "/turns/";
     const char *const from = r->path + sizeof prefix - 1;
@@ -119,7 +119,7 @@ static char *id_of(const struct httpd_request *r)
 const struct turnlog_turn *turn_api_find_turn(const struct turnlog *log, struct httpd_request *r,
                                               const struct auth_principal *p)
 {
-    CLEANUP_FREE char *id = id_of(r);
+    CLEANUP_FREE char *id = turn_api_id_of(r);
     const struct turnlog_turn *const t = turnlog_find_turn(log, id);
     if (t && turn_api_can_see(p, t))
         return t;
@@ -136,7 +136,7 @@ struct turn_api_list {
     size_t left;
 };
 
-static bool add_to_list(void *ctx, const struct turnlog_turn *t)
+static bool turn_api_add_to_list(void *ctx, const struct turnlog_turn *t)
 {
     struct turn_api_list *const l = ctx;
     if (!turn_api_can_see(l->principal, t))
@@ -157,7 +157,7 @@ static size_t limit_of(const char *query)
     return n == 0 ? LIST_DEFAULT : n < LIST_MAX ? n : LIST_MAX;
 }
 
-static void add_name(struct buf *out, const char *name)
+static void turn_api_add_name(struct buf *out, const char *name)
 {
     if (out->p[out->len - 1] != '[')
         buf_add_char(out, ',');
@@ -179,7 +179,7 @@ static void add_me(struct buf *out, const struct auth_principal *p)
     buf_add_str(out, ",\"grants\":[");
     for (size_t i = 0; i < sizeof grants / sizeof *grants; i++)
         if (p->grants & grants[i].bit)
-            add_name(out, grants[i].name);
+            turn_api_add_name(out, grants[i].name);
     buf_add_str(out, "]}");
 }
 
@@ -189,14 +189,14 @@ static void add_agents(struct buf *out, const struct conf *conf)
     const struct conf_agent *const first = conf_agent_find(conf, NULL);
     buf_add_str(out, ",\"agents\":[");
     if (first)
-        add_name(out, first->name);
+        turn_api_add_name(out, first->name);
     for (size_t i = 0; i < conf->n_agents; i++)
         if (&conf->agents[i] != first)
-            add_name(out, conf->agents[i].name);
+            turn_api_add_name(out, conf->agents[i].name);
     buf_add_char(out, ']');
 }
 
-static void list(const struct api_context *a, struct httpd_request *r)
+static void turn_api_list(const struct api_context *a, struct httpd_request *r)
 {
     const struct auth_principal *const p = auth_require_grant(a->auth, r, 0);
     if (!p)
@@ -204,7 +204,7 @@ static void list(const struct api_context *a, struct httpd_request *r)
     struct turn_api_list l = {
         .principal = p, .requests = a->host.requests, .left = limit_of(r->query)};
     buf_add_str(&l.body, "{\"turns\":[");
-    turnlog_each_turn(a->host.turnlog, add_to_list, &l);
+    turnlog_each_turn(a->host.turnlog, turn_api_add_to_list, &l);
     buf_add_char(&l.body, ']');
     add_me(&l.body, p);
     add_agents(&l.body, a->conf);
@@ -270,7 +270,7 @@ void turn_api_send_refusal(struct httpd_request *r, const struct conversations_r
 }
 
 /* The turn of the same key, which is over and not in the turn log any more. */
-static void on_known(void *ctx, const struct journal_turn *turn)
+static void turn_api_on_known(void *ctx, const struct journal_turn *turn)
 {
     struct wanted *const w = ctx;
     CLEANUP_BUF struct buf body = {0};
@@ -283,14 +283,15 @@ static void on_known(void *ctx, const struct journal_turn *turn)
     free_wanted(w);
 }
 
-static void on_submitted(void *ctx, const struct conversations_result *answer)
+static void turn_api_on_submitted(void *ctx, const struct conversations_result *answer)
 {
     struct wanted *const w = ctx;
     const char *const turn = answer->turn;
     const struct turnlog_turn *const t =
         turn ? turnlog_find_turn(w->api->host.turnlog, turn) : NULL;
     if (!t && answer->accepted == TC_KNOWN && turn) {
-        past_turns_find(w->api->past, turn, &(struct auth_principal){w->principal, 0}, on_known, w);
+        past_turns_find(w->api->past, turn, &(struct auth_principal){w->principal, 0},
+                        turn_api_on_known, w);
         return;
     }
     if (t)
@@ -300,7 +301,7 @@ static void on_submitted(void *ctx, const struct conversations_result *answer)
     free_wanted(w);
 }
 
-static void answer_switches(struct httpd_request *r, struct visibility v)
+static void turn_api_answer_switches(struct httpd_request *r, struct visibility v)
 {
     CLEANUP_BUF struct buf body = {0};
     buf_add_str(&body, "{\"visibility\":");
@@ -309,7 +310,7 @@ static void answer_switches(struct httpd_request *r, struct visibility v)
     api_http_send_json(r, 200, &body);
 }
 
-static void on_toggled(void *ctx, const struct visibility_command_result *t)
+static void turn_api_on_toggled(void *ctx, const struct visibility_command_result *t)
 {
     struct wanted *const w = ctx;
     if (t->why) {
@@ -318,7 +319,7 @@ static void on_toggled(void *ctx, const struct visibility_command_result *t)
         return;
     }
     if (t->empty) {
-        answer_switches(w->request, t->visibility);
+        turn_api_answer_switches(w->request, t->visibility);
         free_wanted(w);
         return;
     }
@@ -336,7 +337,7 @@ static void on_toggled(void *ctx, const struct visibility_command_result *t)
         .throwaway = strstr(w->conversation, w->turn),
         .follows = w->follows,
     };
-    turn_scheduler_submit(w->api->host.conversations, &m, on_submitted, w);
+    turn_scheduler_submit(w->api->host.conversations, &m, turn_api_on_submitted, w);
 }
 
 /* Without a name the conversation is one of its own, named after its turn; those of other agents
@@ -418,10 +419,11 @@ static void begin_with(struct api_context *a, struct httpd_request *r,
     struct wanted *const w = new_wanted(a, r, p, agent, wish.conversation);
     w->follows = wish.follows;
     visibility_command_apply(a->host.switches, agent->name,
-                             (struct str){wish.prompt, strlen(wish.prompt)}, on_toggled, w);
+                             (struct str){wish.prompt, strlen(wish.prompt)}, turn_api_on_toggled,
+                             w);
 }
 
-static void begin(struct api_context *a, struct httpd_request *r)
+static void turn_api_begin(struct api_context *a, struct httpd_request *r)
 {
     const struct auth_principal *const p = auth_require_grant(a->auth, r, CONF_SUBMIT);
     json_t *const body = p ? api_http_parse_body(r) : NULL;
@@ -432,7 +434,7 @@ static void begin(struct api_context *a, struct httpd_request *r)
 
 /* ---- one ---- */
 
-static void cancel(struct api_context *a, struct httpd_request *r)
+static void turn_api_cancel(struct api_context *a, struct httpd_request *r)
 {
     const struct auth_principal *const p = auth_require_grant(a->auth, r, CONF_CANCEL);
     const struct turnlog_turn *const t = p ? turn_api_find_turn(a->host.turnlog, r, p) : NULL;
@@ -460,12 +462,12 @@ static void on_past(void *ctx, const struct journal_turn *turn)
     answer_object(r, 200, turn->id, &body);
 }
 
-static void show(struct api_context *a, struct httpd_request *r)
+static void turn_api_show(struct api_context *a, struct httpd_request *r)
 {
     const struct auth_principal *const p = auth_require_grant(a->auth, r, 0);
     if (!p)
         return;
-    CLEANUP_FREE char *id = id_of(r);
+    CLEANUP_FREE char *id = turn_api_id_of(r);
     const struct turnlog_turn *const t = turnlog_find_turn(a->host.turnlog, id);
     if (!t)
         past_turns_find(a->past, id, p, on_past, r);
@@ -480,9 +482,9 @@ static void show(struct api_context *a, struct httpd_request *r)
 static void on_turns(void *arg, struct httpd_request *r)
 {
     if (strcmp(r->method, "POST") == 0)
-        begin(arg, r);
+        turn_api_begin(arg, r);
     else
-        list(arg, r);
+        turn_api_list(arg, r);
 }
 
 static const struct part {
@@ -491,12 +493,12 @@ static const struct part {
     bool posts;
     void (*fn)(struct api_context *a, struct httpd_request *r);
 } parts[] = {
-    {"events", false, turn_events_handle_list},      {"", false, show},
-    {"/events", false, turn_events_handle_turn},     {"/cancel", true, cancel},
+    {"events", false, turn_events_handle_list},      {"", false, turn_api_show},
+    {"/events", false, turn_events_handle_turn},     {"/cancel", true, turn_api_cancel},
     {"/requests/", true, request_api_handle_answer},
 };
 
-static bool fits(const char *name, const char *text)
+static bool turn_api_fits(const char *name, const char *text)
 {
     const size_t len = strlen(name);
     return len > 1 && name[len - 1] == '/' ? strncmp(text, name, len) == 0 && text[len]
@@ -507,12 +509,12 @@ static const struct part *find_part(const char *path)
 {
     const char *const tail = path + strcspn(path, "/");
     for (size_t i = 0; *path && i < sizeof parts / sizeof *parts; i++)
-        if (fits(parts[i].name, i ? tail : path))
+        if (turn_api_fits(parts[i].name, i ? tail : path))
             return &parts[i];
     return NULL;
 }
 
-static void on_turn(void *arg, struct httpd_request *r)
+static void turn_api_on_turn(void *arg, struct httpd_request *r)
 {
     const struct part *const part = find_part(r->path + strlen("/turns/"));
     if (!part)
@@ -526,5 +528,5 @@ static void on_turn(void *arg, struct httpd_request *r)
 void turn_api_add_routes(struct api_context *a)
 {
     httpd_route(a->host.httpd, "/turns", HTTPD_GET | HTTPD_POST, on_turns, a);
-    httpd_route(a->host.httpd, "/turns/", HTTPD_GET | HTTPD_POST, on_turn, a);
+    httpd_route(a->host.httpd, "/turns/", HTTPD_GET | HTTPD_POST, turn_api_on_turn, a);
 }

@@ -19,7 +19,7 @@ struct following {
     const struct request_registry *requests;
 };
 
-static void add_line(struct buf *out, uint64_t seq, struct shared_event *box)
+static void turn_events_add_line(struct buf *out, uint64_t seq, struct shared_event *box)
 {
     size_t len;
     const char *const line = shared_event_json_line(box, &len);
@@ -28,17 +28,17 @@ static void add_line(struct buf *out, uint64_t seq, struct shared_event *box)
     buf_add_str(out, "\n\n");
 }
 
-static void add_event(void *ctx, struct buf *out, const struct turnlog_item *item)
+static void turn_events_add_event(void *ctx, struct buf *out, const struct turnlog_item *item)
 {
     const struct following *const f = ctx;
     struct event told;
     if (!request_api_tell(f->requests, &f->principal, f->turn, shared_event_get(item->box),
                           &told)) {
-        add_line(out, item->seq, item->box);
+        turn_events_add_line(out, item->seq, item->box);
         return;
     }
     struct shared_event *const box = shared_event_new(&told);
-    add_line(out, item->seq, box);
+    turn_events_add_line(out, item->seq, box);
     shared_event_unref(box);
 }
 
@@ -51,7 +51,7 @@ static void on_unfollowed(void *ctx, bool left)
     free(f);
 }
 
-static void add_gap(void *ctx, struct buf *out, const struct turnlog_item *item)
+static void turn_events_add_gap(void *ctx, struct buf *out, const struct turnlog_item *item)
 {
     (void)ctx;
     buf_printf(out,
@@ -67,8 +67,10 @@ static void add_shutdown(void *ctx, struct buf *out)
                      "shutting down; connect again when it has restarted.\"}\n\n");
 }
 
-static const struct event_stream_ops ops = {
-    .event = add_event, .gap = add_gap, .drain = add_shutdown, .closed = on_unfollowed};
+static const struct event_stream_ops ops = {.event = turn_events_add_event,
+                                            .gap = turn_events_add_gap,
+                                            .drain = add_shutdown,
+                                            .closed = on_unfollowed};
 
 /* What the client has: 0 for none, and for what is no number. */
 static uint64_t last_id(const struct httpd_request *r)
@@ -129,7 +131,7 @@ static bool tell_one(void *ctx, const struct turnlog_turn *t)
     return true;
 }
 
-static void on_closed(void *ctx, bool left)
+static void turn_events_on_closed(void *ctx, bool left)
 {
     struct watching *const w = ctx;
     (void)left;
@@ -138,7 +140,8 @@ static void on_closed(void *ctx, bool left)
     free(w);
 }
 
-static const struct event_stream_ops list_ops = {.drain = add_shutdown, .closed = on_closed};
+static const struct event_stream_ops list_ops = {.drain = add_shutdown,
+                                                 .closed = turn_events_on_closed};
 
 void turn_events_handle_list(struct api_context *a, struct httpd_request *r)
 {

@@ -31,7 +31,7 @@ const char *const crash_point_names[] = {
     NULL,
 };
 
-static bool is_wanted(const char *name, long *nth)
+static bool crash_point_is_wanted(const char *name, long *nth)
 {
     const char *const wanted = getenv("TURNCAST_CRASH_POINT");
     const size_t len = strlen(name);
@@ -47,7 +47,7 @@ void crash_point_hit(const char *name)
 {
     static atomic_long times;
     long nth;
-    if (!is_wanted(name, &nth) || atomic_fetch_add(&times, 1) + 1 != nth)
+    if (!crash_point_is_wanted(name, &nth) || atomic_fetch_add(&times, 1) + 1 != nth)
         return;
     fprintf(stderr, "turncast: crash point %s\n", name);
     raise(SIGKILL);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void set_place(struct tc_err *e, const char *place)
+static void err_set_place(struct tc_err *e, const char *place)
 {
     snprintf(e->place, sizeof e->place, "%s", place ? place : "");
 }
@@ -15,7 +15,7 @@ int err_set(struct tc_err *e, const char *place, const char *fmt, ...)
 {
     if (!e)
         return -1;
-    set_place(e, place);
+    err_set_place(e, place);
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(e->text, sizeof e->text, fmt, ap);
@@ -37,7 +37,7 @@ int err_set_errno(struct tc_err *e, int no, const char *place, const char *fmt, 
 {
     if (!e)
         return -1;
-    set_place(e, place);
+    err_set_place(e, place);
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(e->text, sizeof e->text, fmt, ap);

@@ -54,7 +54,7 @@ static const char *level_name(enum log_level level)
 }
 
 /* Characters that move the cursor, end the line or turn the text around. */
-static bool is_unsafe(uint32_t cp)
+static bool log_is_unsafe(uint32_t cp)
 {
     return cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || cp == 0x61c || cp == 0x200e || cp == 0x200f ||
            (cp >= 0x2028 && cp <= 0x202e) || (cp >= 0x2066 && cp <= 0x2069);
@@ -66,7 +66,7 @@ static void add_char(struct buf *line, const char *p, size_t len, uint32_t cp, b
         buf_add_str(line, "\\n");
     else if (cp == '\t')
         buf_add_str(line, "\\t");
-    else if (is_unsafe(cp))
+    else if (log_is_unsafe(cp))
         buf_printf(line, "\\u%04x", (unsigned)cp);
     else if (json && (cp == '"' || cp == '\\'))
         buf_add(line, (const char[]){'\\', *p}, 2);
@@ -74,7 +74,7 @@ static void add_char(struct buf *line, const char *p, size_t len, uint32_t cp, b
         buf_add(line, p, len);
 }
 
-static void add_escaped(struct buf *line, struct str text, bool json)
+static void log_add_escaped(struct buf *line, struct str text, bool json)
 {
     CLEANUP_BUF struct buf valid = {0};
     utf8_repair(&valid, text.p, text.len);
@@ -91,7 +91,7 @@ static void add_redacted(struct buf *line, struct str text, bool json)
 {
     CLEANUP_BUF struct buf masked = {0};
     log_redact(&masked, text);
-    add_escaped(line, (struct str){masked.p, masked.len}, json);
+    log_add_escaped(line, (struct str){masked.p, masked.len}, json);
 }
 
 static void compose(struct buf *line, enum log_level level, const char *name, struct str text)

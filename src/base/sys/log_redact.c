@@ -22,7 +22,7 @@ static struct {
     bool starts[256]; /* by byte: a needle starts with it */
 } secrets = {.lock = PTHREAD_RWLOCK_INITIALIZER};
 
-static bool is_known(const char *needle)
+static bool log_redact_is_known(const char *needle)
 {
     for (size_t i = 0; i < secrets.count; i++)
         if (strcmp(secrets.needles[i], needle) == 0)
@@ -34,7 +34,7 @@ static bool is_known(const char *needle)
 static void add_needle(struct buf *needle)
 {
     CLEANUP_FREE char *text = buf_steal(needle);
-    if (is_known(text))
+    if (log_redact_is_known(text))
         return;
     secrets.needles = xrealloc(secrets.needles, (secrets.count + 1) * sizeof *secrets.needles);
     secrets.starts[(unsigned char)*text] = true;

@@ -31,7 +31,7 @@ static const struct args_option rows[] = {
     {0},
 };
 
-static const char *text_of(const json_t *o, const char *key)
+static const char *cmd_answer_text_of(const json_t *o, const char *key)
 {
     return json_string_value(json_object_get(o, key));
 }
@@ -67,25 +67,26 @@ static void print_block(const char *text, size_t most, const char *id)
     putchar(']');
 }
 
-static void print_text(const json_t *r, const char *key, size_t most)
+static void cmd_answer_print_text(const json_t *r, const char *key, size_t most)
 {
-    const char *const text = text_of(r, key);
+    const char *const text = cmd_answer_text_of(r, key);
     if (text && *text)
-        print_block(text, most, text_of(r, "id"));
+        print_block(text, most, cmd_answer_text_of(r, "id"));
 }
 
-static void print_question(const json_t *q)
+static void cmd_answer_print_question(const json_t *q)
 {
     size_t i;
     const json_t *option;
     printf("    ");
     print_table_string(q, "id", 0);
     printf(": ");
-    print_quoted(text_of(q, "prompt"));
+    print_quoted(cmd_answer_text_of(q, "prompt"));
     json_array_foreach(json_object_get(q, "options"), i, option)
     {
         printf(i ? " | " : " [");
-        print_quoted(json_is_string(option) ? json_string_value(option) : text_of(option, "label"));
+        print_quoted(json_is_string(option) ? json_string_value(option)
+                                            : cmd_answer_text_of(option, "label"));
     }
     puts(i ? "]" : "");
 }
@@ -94,7 +95,7 @@ static void print_question(const json_t *q)
 static void print_request(const json_t *r, int64_t now_ms, size_t most)
 {
     const int64_t expires_ms = print_table_get_int(r, "expires_ms");
-    const char *const tool = text_of(r, "tool");
+    const char *const tool = cmd_answer_text_of(r, "tool");
     size_t i;
     const json_t *q;
     print_table_string(r, "id", 0);
@@ -109,19 +110,19 @@ static void print_request(const json_t *r, int64_t now_ms, size_t most)
         print_table_duration(expires_ms > now_ms ? expires_ms - now_ms : 0, 0);
     }
     printf("\n  ");
-    print_table_cell(tool ? tool : text_of(r, "kind"), 0);
+    print_table_cell(tool ? tool : cmd_answer_text_of(r, "kind"), 0);
     putchar(':');
-    print_text(r, "preview", most);
-    print_text(r, "message", most);
-    print_text(r, "reason", most);
+    cmd_answer_print_text(r, "preview", most);
+    cmd_answer_print_text(r, "message", most);
+    cmd_answer_print_text(r, "reason", most);
     putchar('\n');
     json_array_foreach(json_object_get(r, "questions"), i, q)
     {
-        print_question(q);
+        cmd_answer_print_question(q);
     }
 }
 
-static int list(const json_t *whole, bool json)
+static int cmd_answer_list(const json_t *whole, bool json)
 {
     const json_t *const all = json_object_get(whole, "requests");
     const int64_t now_ms = (int64_t)(clock_wall_s() * 1000);
@@ -143,22 +144,22 @@ static int list(const json_t *whole, bool json)
 
 /* ---- which one ---- */
 
-static bool is_of(const json_t *r, const char *turn)
+static bool cmd_answer_is_of(const json_t *r, const char *turn)
 {
-    const char *const of = text_of(r, "turn");
+    const char *const of = cmd_answer_text_of(r, "turn");
     return !turn || (of && strncmp(of, turn, strlen(turn)) == 0);
 }
 
 /* How many of the turn begin so, or (whole) are so; the last of them in *found. id NULL: any. */
-static size_t count(const json_t *all, const char *id, bool whole, const char *turn,
-                    const json_t **found)
+static size_t cmd_answer_count(const json_t *all, const char *id, bool whole, const char *turn,
+                               const json_t **found)
 {
     size_t i, n = 0;
     const json_t *r;
     json_array_foreach(all, i, r)
     {
-        const char *const is = text_of(r, "id");
-        if (!is || !is_of(r, turn))
+        const char *const is = cmd_answer_text_of(r, "id");
+        if (!is || !cmd_answer_is_of(r, turn))
             continue;
         if (id && (whole ? strcmp(is, id) : strncmp(is, id, strlen(id))) != 0)
             continue;
@@ -168,12 +169,12 @@ static size_t count(const json_t *all, const char *id, bool whole, const char *t
     return n;
 }
 
-static const json_t *pick(const json_t *all, const char *id, const char *turn)
+static const json_t *cmd_answer_pick(const json_t *all, const char *id, const char *turn)
 {
     const json_t *found = NULL;
-    size_t n = id ? count(all, id, true, turn, &found) : 0;
+    size_t n = id ? cmd_answer_count(all, id, true, turn, &found) : 0;
     if (!n)
-        n = count(all, id, false, turn, &found);
+        n = cmd_answer_count(all, id, false, turn, &found);
     if (n == 1)
         return found;
     if (!n && id)
@@ -186,9 +187,9 @@ static const json_t *pick(const json_t *all, const char *id, const char *turn)
     return NULL;
 }
 
-static int show(const json_t *whole, const char *id, const char *turn)
+static int cmd_answer_show(const json_t *whole, const char *id, const char *turn)
 {
-    const json_t *const r = pick(json_object_get(whole, "requests"), id, turn);
+    const json_t *const r = cmd_answer_pick(json_object_get(whole, "requests"), id, turn);
     if (!r)
         return EXIT_TURN_ERROR;
     print_request(r, (int64_t)(clock_wall_s() * 1000), 0);
@@ -201,7 +202,7 @@ static const char *const choices[] = {"allow",       "allow_turn", "allow_sessio
                                       "allow_agent", "deny",       "deny_stop",     "answer"};
 
 /* The id of a choice, as it is typed: with - for _. NULL: it is none. */
-static const char *find_choice(const char *word)
+static const char *cmd_answer_find_choice(const char *word)
 {
     for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
         const char *id = choices[i], *at = word;
@@ -220,11 +221,11 @@ struct meant {
 };
 
 /* 0, or the status to end with. */
-static int read_words(const struct args *args, struct meant *m)
+static int cmd_answer_read_words(const struct args *args, struct meant *m)
 {
     const int n = args->n_operands;
     const char *const last = n ? args->operands[n - 1] : NULL;
-    m->choice = last ? find_choice(last) : NULL;
+    m->choice = last ? cmd_answer_find_choice(last) : NULL;
     m->id = n == 2 ? args->operands[0] : NULL;
     if (!m->choice && args->n_answers && n < 2) {
         m->choice = "answer";
@@ -249,7 +250,7 @@ static const json_t *find_question(const json_t *questions, const char *word, co
     const json_t *q;
     json_array_foreach(questions, i, q)
     {
-        const char *const names[] = {text_of(q, "id"), text_of(q, "header")};
+        const char *const names[] = {cmd_answer_text_of(q, "id"), cmd_answer_text_of(q, "header")};
         for (size_t k = 0; equals && k < 2; k++)
             if (names[k] && strlen(names[k]) == len && strncmp(names[k], word, len) == 0) {
                 *text = equals + 1;
@@ -264,7 +265,7 @@ static int add_answer(json_t *answers, const json_t *questions, const char *word
 {
     const char *text = NULL;
     const json_t *const q = find_question(questions, word, &text);
-    const char *const id = q ? text_of(q, "id") : NULL;
+    const char *const id = q ? cmd_answer_text_of(q, "id") : NULL;
     json_t *many = id ? json_object_get(answers, id) : NULL;
     if (!id)
         return args_usage_error(&cmd_answer, "--answer \"%s\": which question?", word);
@@ -281,7 +282,7 @@ static int add_answer(json_t *answers, const json_t *questions, const char *word
     return 0;
 }
 
-static int add_answers(json_t *body, const json_t *request, const struct args *args)
+static int cmd_answer_add_answers(json_t *body, const json_t *request, const struct args *args)
 {
     const json_t *const questions = json_object_get(request, "questions");
     if (!json_array_size(questions)) { /* it takes a text */
@@ -300,7 +301,7 @@ static int add_answers(json_t *body, const json_t *request, const struct args *a
     return 0;
 }
 
-static int add_input(json_t *body, const char *choice, const char *text)
+static int cmd_answer_add_input(json_t *body, const char *choice, const char *text)
 {
     json_error_t why;
     json_t *const input = json_loads(text, JSON_REJECT_DUPLICATES, &why);
@@ -319,17 +320,18 @@ static json_t *user_name(void)
     return me ? json_string(me->pw_name) : json_sprintf("%u", (unsigned)getuid());
 }
 
-static int fill(json_t *body, const json_t *request, const char *choice, const struct args *args)
+static int cmd_answer_fill(json_t *body, const json_t *request, const char *choice,
+                           const struct args *args)
 {
-    json_object_set_new(body, "id", json_string(text_of(request, "id")));
-    json_object_set_new(body, "turn", json_string(text_of(request, "turn")));
+    json_object_set_new(body, "id", json_string(cmd_answer_text_of(request, "id")));
+    json_object_set_new(body, "turn", json_string(cmd_answer_text_of(request, "turn")));
     json_object_set_new(body, "choice", json_string(choice));
     json_object_set_new(body, "user", user_name());
     if (args->reason)
         json_object_set_new(body, "reason", json_string(args->reason));
-    int status = args->n_answers ? add_answers(body, request, args) : 0;
+    int status = args->n_answers ? cmd_answer_add_answers(body, request, args) : 0;
     if (!status && args->input)
-        status = add_input(body, choice, args->input);
+        status = cmd_answer_add_input(body, choice, args->input);
     return status;
 }
 
@@ -364,14 +366,15 @@ static int send_answer(const struct conf *conf, const json_t *body)
     return status;
 }
 
-static int answer(const struct conf *conf, const json_t *whole, const struct args *args,
-                  const struct meant *m)
+static int cmd_answer_answer(const struct conf *conf, const json_t *whole, const struct args *args,
+                             const struct meant *m)
 {
-    const json_t *const request = pick(json_object_get(whole, "requests"), m->id, args->turn);
+    const json_t *const request =
+        cmd_answer_pick(json_object_get(whole, "requests"), m->id, args->turn);
     if (!request)
         return EXIT_TURN_ERROR;
     json_t *const body = json_object();
-    int status = fill(body, request, m->choice, args);
+    int status = cmd_answer_fill(body, request, m->choice, args);
     if (!status)
         status = send_answer(conf, body);
     json_decref(body);
@@ -389,15 +392,15 @@ static int ask_host(const struct conf *conf, const struct args *args, const stru
     }
     int status = check_call(&c, conf);
     if (!status)
-        status = m            ? answer(conf, c.body, args, m)
-                 : args->show ? show(c.body, args->operands[0], args->turn)
-                              : list(c.body, args->json);
+        status = m            ? cmd_answer_answer(conf, c.body, args, m)
+                 : args->show ? cmd_answer_show(c.body, args->operands[0], args->turn)
+                              : cmd_answer_list(c.body, args->json);
     control_client_fini(&c);
     return status;
 }
 
 /* What goes to the host is JSON. */
-static int check_texts(const struct args *args)
+static int cmd_answer_check_texts(const struct args *args)
 {
     const char *const texts[] = {args->reason, args->turn, args->input};
     bool valid = true;
@@ -408,15 +411,15 @@ static int check_texts(const struct args *args)
     return valid ? 0 : args_usage_error(&cmd_answer, "a text is not UTF-8");
 }
 
-static int run(const struct args *args)
+static int cmd_answer_run(const struct args *args)
 {
     struct meant m = {0};
     const bool lists = args->list || args->json || (!args->n_operands && !args->n_answers);
-    int status = check_texts(args);
+    int status = cmd_answer_check_texts(args);
     if (!status && args->show && args->n_operands > 1)
         status = args_usage_error(&cmd_answer, "--show takes one request, and no choice");
     else if (!status && !lists && !args->show)
-        status = read_words(args, &m);
+        status = cmd_answer_read_words(args, &m);
     struct conf *const conf = status ? NULL : command_conf_load(args);
     if (!conf)
         return EXIT_USAGE;
@@ -438,5 +441,5 @@ const struct cli_command cmd_answer = {
         "runs.",
     .args = rows,
     .max = 2,
-    .run = run,
+    .run = cmd_answer_run,
 };

@@ -34,7 +34,7 @@ struct approvals_call {
 /* ---- list ---- */
 
 /* On one line, and nothing for the terminal to act on. */
-static void print_word(const char *word)
+static void cmd_approvals_print_word(const char *word)
 {
     CLEANUP_BUF struct buf clean = {0};
     text_clean_append(&clean, word, strlen(word));
@@ -45,26 +45,26 @@ static void print_word(const char *word)
             putchar(clean.p[i] == '\t' ? ' ' : clean.p[i]);
 }
 
-static void print_row(void *ctx, const struct journal_approval *a)
+static void cmd_approvals_print_row(void *ctx, const struct journal_approval *a)
 {
     char when[32];
     (void)ctx;
     clock_format_rfc3339((double)a->at / 1000, when);
     printf("%" PRId64 "  %.19sZ  ", a->id, when);
-    print_word(a->agent);
+    cmd_approvals_print_word(a->agent);
     fputs("  ", stdout);
-    print_word(a->tool);
+    cmd_approvals_print_word(a->tool);
     fputs(*a->conv ? "  session " : "  always", stdout);
-    print_word(a->conv);
+    cmd_approvals_print_word(a->conv);
     if (*a->by)
         fputs("  by ", stdout);
-    print_word(a->by);
+    cmd_approvals_print_word(a->by);
     fputs(": ", stdout);
-    print_word(a->shown);
+    cmd_approvals_print_word(a->shown);
     putchar('\n');
 }
 
-static void add_row(void *ctx, const struct journal_approval *a)
+static void cmd_approvals_add_row(void *ctx, const struct journal_approval *a)
 {
     struct buf *const out = ctx;
     buf_add_str(out, out->p[out->len - 1] == '[' ? "{" : ",{");
@@ -79,23 +79,24 @@ static void add_row(void *ctx, const struct journal_approval *a)
     buf_add_char(out, '}');
 }
 
-static int tell_failure(void)
+static int cmd_approvals_tell_failure(void)
 {
     fputs("turncast: the approvals cannot be read or changed\n", stderr);
     return EXIT_USAGE;
 }
 
-static int list(const struct approvals_call *c)
+static int cmd_approvals_list(const struct approvals_call *c)
 {
     const struct journal_approval_filter which = {.agent = c->args->agent};
     CLEANUP_BUF struct buf out = {0};
     enum journal_status status = JOURNAL_DONE;
     buf_add_str(&out, "{\"approvals\":[");
     if (c->journal)
-        status = journal_approval_list(c->journal, &which, c->args->json ? add_row : print_row,
-                                       c->args->json ? &out : NULL);
+        status = journal_approval_list(
+            c->journal, &which, c->args->json ? cmd_approvals_add_row : cmd_approvals_print_row,
+            c->args->json ? &out : NULL);
     if (status != JOURNAL_DONE)
-        return tell_failure();
+        return cmd_approvals_tell_failure();
     buf_add_str(&out, "]}");
     if (c->args->json)
         puts(out.p);
@@ -111,25 +112,25 @@ static void print_time(int64_t at_ms)
     printf("%.19sZ  ", when);
 }
 
-static void print_question(void *ctx, const struct journal_question *q)
+static void cmd_approvals_print_question(void *ctx, const struct journal_question *q)
 {
     (void)ctx;
     print_time(q->asked_at);
-    print_word(q->agent);
+    cmd_approvals_print_word(q->agent);
     fputs("  ", stdout);
-    print_word(q->tool);
+    cmd_approvals_print_word(q->tool);
     fputs("  ", stdout);
-    print_word(q->decision ? q->decision : "open");
+    cmd_approvals_print_word(q->decision ? q->decision : "open");
     if (q->by) {
         fputs(" by ", stdout);
-        print_word(q->by);
+        cmd_approvals_print_word(q->by);
     }
     fputs(": ", stdout);
-    print_word(q->shown);
+    cmd_approvals_print_word(q->shown);
     putchar('\n');
 }
 
-static void add_question(void *ctx, const struct journal_question *q)
+static void cmd_approvals_add_question(void *ctx, const struct journal_question *q)
 {
     struct buf *const out = ctx;
     buf_add_str(out, out->p[out->len - 1] == '[' ? "{" : ",{");
@@ -151,10 +152,11 @@ static int history(const struct approvals_call *c)
 {
     CLEANUP_BUF struct buf out = {0};
     buf_add_str(&out, "{\"questions\":[");
-    if (c->journal &&
-        journal_list_questions(c->journal, c->args->json ? add_question : print_question,
-                               c->args->json ? &out : NULL) != JOURNAL_DONE)
-        return tell_failure();
+    if (c->journal && journal_list_questions(c->journal,
+                                             c->args->json ? cmd_approvals_add_question
+                                                           : cmd_approvals_print_question,
+                                             c->args->json ? &out : NULL) != JOURNAL_DONE)
+        return cmd_approvals_tell_failure();
     buf_add_str(&out, "]}");
     if (c->args->json)
         puts(out.p);
@@ -163,33 +165,33 @@ static int history(const struct approvals_call *c)
 
 /* ---- forget ---- */
 
-static int tell_missing(const char *id)
+static int cmd_approvals_tell_missing(const char *id)
 {
     fprintf(stderr, "turncast: there is no approval %s\n", id);
     return EXIT_TURN_ERROR;
 }
 
 /* Of what was asked by that path: 0, or the exit status. */
-static int tell_answer(int answered, const char *id)
+static int cmd_approvals_tell_answer(int answered, const char *id)
 {
     if (answered == 404 && id)
-        return tell_missing(id);
-    return answered == 200 ? 0 : tell_failure();
+        return cmd_approvals_tell_missing(id);
+    return answered == 200 ? 0 : cmd_approvals_tell_failure();
 }
 
-static int forget_kept(const struct approvals_call *c, const struct journal_approval_filter *which,
-                       const char *id)
+static int cmd_approvals_forget_kept(const struct approvals_call *c,
+                                     const struct journal_approval_filter *which, const char *id)
 {
     if (!c->journal)
-        return id ? tell_missing(id) : 0;
+        return id ? cmd_approvals_tell_missing(id) : 0;
     const enum journal_status status = journal_approval_delete(c->journal, which);
     if (status == JOURNAL_NO_CHANGE && id)
-        return tell_missing(id);
-    return status == JOURNAL_DONE || status == JOURNAL_NO_CHANGE ? 0 : tell_failure();
+        return cmd_approvals_tell_missing(id);
+    return status == JOURNAL_DONE || status == JOURNAL_NO_CHANGE ? 0 : cmd_approvals_tell_failure();
 }
 
 /* By the host that runs, which has them in memory, else in its state. `id` NULL: all. */
-static int forget(const struct approvals_call *c, const char *id)
+static int cmd_approvals_forget(const struct approvals_call *c, const char *id)
 {
     CLEANUP_BUF struct buf path = {0};
     struct tc_err err = {0};
@@ -207,11 +209,12 @@ static int forget(const struct approvals_call *c, const char *id)
     const int answered = call.status;
     control_client_fini(&call);
     if (answered)
-        return tell_answer(answered, id);
-    return forget_kept(c,
-                       &(struct journal_approval_filter){.id = id ? strtoll(id, NULL, 10) : 0,
-                                                         .agent = id ? NULL : c->args->agent},
-                       id);
+        return cmd_approvals_tell_answer(answered, id);
+    return cmd_approvals_forget_kept(
+        c,
+        &(struct journal_approval_filter){.id = id ? strtoll(id, NULL, 10) : 0,
+                                          .agent = id ? NULL : c->args->agent},
+        id);
 }
 
 /* One that is not there does not keep it from the others. */
@@ -219,9 +222,9 @@ static int forget_each(const struct approvals_call *c)
 {
     int exit_status = 0;
     if (c->args->all)
-        return forget(c, NULL);
+        return cmd_approvals_forget(c, NULL);
     for (int i = 1; i < c->args->n_operands; i++) {
-        const int status = forget(c, c->args->operands[i]);
+        const int status = cmd_approvals_forget(c, c->args->operands[i]);
         if (status > exit_status)
             exit_status = status;
     }
@@ -230,20 +233,20 @@ static int forget_each(const struct approvals_call *c)
 
 /* ---- the command ---- */
 
-static bool is_id(const char *word)
+static bool cmd_approvals_is_id(const char *word)
 {
     const size_t n = strlen(word);
     return n > 0 && n < 19 && *word != '0' && strspn(word, "0123456789") == n;
 }
 
-static bool is_name(const char *word)
+static bool cmd_approvals_is_name(const char *word)
 {
     return *word && !word[strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
                                        "0123456789_-")];
 }
 
 /* 0, or an exit status. */
-static int check_list(const struct args *args)
+static int cmd_approvals_check_list(const struct args *args)
 {
     return args->n_operands > 1 || args->all
                ? args_usage_error(&cmd_approvals, "list takes no number")
@@ -259,14 +262,14 @@ static int check_forget(const struct args *args)
     if (args->agent && !args->all)
         return args_usage_error(&cmd_approvals, "--agent is for list and --all");
     for (int i = 1; i < args->n_operands; i++)
-        if (!is_id(args->operands[i]))
+        if (!cmd_approvals_is_id(args->operands[i]))
             return args_usage_error(&cmd_approvals, "\"%s\" is not the number of an approval",
                                     args->operands[i]);
     return 0;
 }
 
-static int act(const struct args *args, const struct conf *conf,
-               int (*action)(const struct approvals_call *c))
+static int cmd_approvals_act(const struct args *args, const struct conf *conf,
+                             int (*action)(const struct approvals_call *c))
 {
     CLEANUP_FREE char *file = xasprintf("%s/state.db", conf->state_dir);
     struct approvals_call c = {.conf = conf, .args = args};
@@ -295,7 +298,7 @@ static const struct verb {
     int (*check)(const struct args *args); /* 0, or an exit status */
     int (*act)(const struct approvals_call *c);
 } verbs[] = {
-    {"list", check_list, list},
+    {"list", cmd_approvals_check_list, cmd_approvals_list},
     {"forget", check_forget, forget_each},
     {"history", check_history, history},
 };
@@ -308,14 +311,14 @@ static const struct verb *find_verb(const char *name)
     return NULL;
 }
 
-static int run(const struct args *args)
+static int cmd_approvals_run(const struct args *args)
 {
     const struct verb *const verb = find_verb(args->operands[0]);
     if (!verb)
         return args_usage_error(&cmd_approvals, "\"%s\" is not list, forget or history",
                                 args->operands[0]);
     int status = verb->check(args);
-    if (!status && args->agent && !is_name(args->agent))
+    if (!status && args->agent && !cmd_approvals_is_name(args->agent))
         status =
             args_usage_error(&cmd_approvals, "\"%s\" is not the name of an agent", args->agent);
     if (status)
@@ -323,7 +326,7 @@ static int run(const struct args *args)
     struct conf *const conf = command_conf_load(args);
     if (!conf)
         return EXIT_USAGE;
-    status = act(args, conf, verb->act);
+    status = cmd_approvals_act(args, conf, verb->act);
     conf_unref(conf);
     return status;
 }
@@ -337,5 +340,5 @@ const struct cli_command cmd_approvals = {
     .args = rows,
     .min = 1,
     .max = 1000,
-    .run = run,
+    .run = cmd_approvals_run,
 };

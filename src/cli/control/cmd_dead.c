@@ -25,7 +25,7 @@ static const struct args_option rows[] = {ARG_CONFIG, {0}};
 
 /* ---- text of services and models on a terminal: without secrets, without control sequences */
 
-static bool is_json(struct str s)
+static bool cmd_dead_is_json(struct str s)
 {
     struct json j;
     json_init(&j, s.p, s.len);
@@ -33,19 +33,19 @@ static bool is_json(struct str s)
     return json_reader_finish(&j) == 0;
 }
 
-static void print_text(struct str text)
+static void cmd_dead_print_text(struct str text)
 {
     CLEANUP_BUF struct buf clean = {0};
     CLEANUP_BUF struct buf masked = {0};
     text_clean_append(&clean, text.p, text.len);
     const struct str s = {clean.p ? clean.p : "", clean.len};
-    (is_json(s) ? json_redact : log_redact)(&masked, s);
+    (cmd_dead_is_json(s) ? json_redact : log_redact)(&masked, s);
     fwrite(masked.p ? masked.p : "", 1, masked.len, stdout);
 }
 
-static void print_word(const char *word)
+static void cmd_dead_print_word(const char *word)
 {
-    print_text((struct str){word, strlen(word)});
+    cmd_dead_print_text((struct str){word, strlen(word)});
 }
 
 /* A request is a line of JSON and its body; an outcome, or an event, is a line of JSON. */
@@ -53,11 +53,11 @@ static void print_body(struct str body)
 {
     const char *const end = body.len ? memchr(body.p, '\n', body.len) : NULL;
     const size_t line = end ? (size_t)(end - body.p) : body.len;
-    print_text((struct str){body.p, line});
+    cmd_dead_print_text((struct str){body.p, line});
     putchar('\n');
     if (line + 1 >= body.len)
         return;
-    print_text((struct str){body.p + line + 1, body.len - line - 1});
+    cmd_dead_print_text((struct str){body.p + line + 1, body.len - line - 1});
     putchar('\n');
 }
 
@@ -92,13 +92,13 @@ static void mask_secrets(const struct conf *conf)
 
 /* ---- the actions. They return the exit status. */
 
-static int tell_failure(void)
+static int cmd_dead_tell_failure(void)
 {
     fputs("turncast: the dead letters cannot be read or changed\n", stderr);
     return EXIT_USAGE;
 }
 
-static int tell_missing(const char *id)
+static int cmd_dead_tell_missing(const char *id)
 {
     fprintf(stderr, "turncast: there is no dead letter %s\n", id);
     return EXIT_TURN_ERROR;
@@ -111,39 +111,39 @@ static int tell_event(const char *id)
     return EXIT_TURN_ERROR;
 }
 
-static void print_row(void *ctx, const struct journal_dead *d)
+static void cmd_dead_print_row(void *ctx, const struct journal_dead *d)
 {
     char when[32];
     (void)ctx;
     clock_format_rfc3339((double)d->at / 1000, when);
     printf("%" PRId64 "  %.19sZ  ", d->id, when);
-    print_word(d->conn);
+    cmd_dead_print_word(d->conn);
     printf("  %s of turn ", d->kind);
-    print_word(d->turn);
+    cmd_dead_print_word(d->turn);
     if (*d->lane)
         fputs(" for ", stdout);
-    print_word(d->lane);
+    cmd_dead_print_word(d->lane);
     printf(", attempts: %" PRId64 ": ", d->attempts);
-    print_word(d->reason);
+    cmd_dead_print_word(d->reason);
     putchar('\n');
 }
 
-static int list(struct journal *j, char *const *words, int n)
+static int cmd_dead_list(struct journal *j, char *const *words, int n)
 {
-    return journal_dead_list(j, n ? words[0] : NULL, print_row, NULL) == JOURNAL_DONE
+    return journal_dead_list(j, n ? words[0] : NULL, cmd_dead_print_row, NULL) == JOURNAL_DONE
                ? 0
-               : tell_failure();
+               : cmd_dead_tell_failure();
 }
 
-static void print_all(void *ctx, const struct journal_dead *d)
+static void cmd_dead_print_all(void *ctx, const struct journal_dead *d)
 {
-    print_row(ctx, d);
+    cmd_dead_print_row(ctx, d);
     print_body(d->body);
 }
 
 static enum journal_status show_one(struct journal *j, int64_t id)
 {
-    return journal_dead_get(j, id, print_all, NULL);
+    return journal_dead_get(j, id, cmd_dead_print_all, NULL);
 }
 
 static enum journal_status retry_one(struct journal *j, int64_t id)
@@ -160,11 +160,11 @@ static int with_each(struct journal *j, char *const *ids, int n,
     for (int i = 0; i < n; i++) {
         const enum journal_status status = act(j, strtoll(ids[i], NULL, 10));
         if (status == JOURNAL_NO_CHANGE)
-            exit_status = tell_missing(ids[i]);
+            exit_status = cmd_dead_tell_missing(ids[i]);
         else if (status == JOURNAL_REFUSED)
             exit_status = tell_event(ids[i]);
         else if (status != JOURNAL_DONE)
-            return tell_failure();
+            return cmd_dead_tell_failure();
     }
     return exit_status;
 }
@@ -187,7 +187,7 @@ static const struct action *find_action(const char *name)
     return NULL;
 }
 
-static bool is_id(const char *word)
+static bool cmd_dead_is_id(const char *word)
 {
     const size_t n = strlen(word);
     return n > 0 && n < 19 && strspn(word, "0123456789") == n;
@@ -201,7 +201,7 @@ static int check_words(const struct action *a, char *const *words, int n)
     if (n == 0)
         return args_usage_error(&cmd_dead, "%s takes the number of a dead letter", a->name);
     for (int i = 0; i < n; i++)
-        if (!is_id(words[i]))
+        if (!cmd_dead_is_id(words[i]))
             return args_usage_error(&cmd_dead, "\"%s\" is not the number of a dead letter",
                                     words[i]);
     return 0;
@@ -231,19 +231,19 @@ static int retry_by_host(const struct conf *conf, char *const *ids, int n)
         if (!answered)
             return -1;
         if (answered == 404)
-            exit_status = tell_missing(ids[i]);
+            exit_status = cmd_dead_tell_missing(ids[i]);
         else if (answered == 409)
             exit_status = tell_event(ids[i]);
         else if (answered != 202)
-            return tell_failure();
+            return cmd_dead_tell_failure();
     }
     return exit_status;
 }
 
-static int act(const struct conf *conf, const struct action *a, char *const *words, int n)
+static int cmd_dead_act(const struct conf *conf, const struct action *a, char *const *words, int n)
 {
     if (!has_state(conf))
-        return a->act ? tell_missing(words[0]) : 0;
+        return a->act ? cmd_dead_tell_missing(words[0]) : 0;
     struct tc_err err = {0};
     const int by_host = a->act == retry_one ? retry_by_host(conf, words, n) : -1;
     if (by_host >= 0)
@@ -256,12 +256,12 @@ static int act(const struct conf *conf, const struct action *a, char *const *wor
         command_conf_print_error(&err);
         return EXIT_USAGE;
     }
-    const int status = a->act ? with_each(j, words, n, a->act) : list(j, words, n);
+    const int status = a->act ? with_each(j, words, n, a->act) : cmd_dead_list(j, words, n);
     journal_close(j);
     return status;
 }
 
-static int run(const struct args *args)
+static int cmd_dead_run(const struct args *args)
 {
     const struct action *const a = find_action(args->operands[0]);
     char *const *const words = args->operands + 1;
@@ -277,7 +277,7 @@ static int run(const struct args *args)
         return EXIT_USAGE;
     if (!a->act || a->act == show_one)
         mask_secrets(conf);
-    status = act(conf, a, words, n);
+    status = cmd_dead_act(conf, a, words, n);
     conf_unref(conf);
     return status;
 }
@@ -291,5 +291,5 @@ const struct cli_command cmd_dead = {
     .args = rows,
     .min = 1,
     .max = 1000,
-    .run = run,
+    .run = cmd_dead_run,
 };

@@ -19,7 +19,7 @@ static void print_names(const json_t *report, const char *key, const char *label
         putchar('\n');
 }
 
-static void print_report(const json_t *report)
+static void cmd_reload_print_report(const json_t *report)
 {
     const char *const file = json_string_value(json_object_get(report, "file"));
     printf("%s was read again\n", file ? file : "the configuration");
@@ -38,7 +38,7 @@ static int reload(const struct conf *conf)
         return EXIT_TURN_ERROR;
     }
     if (c.status == 200)
-        print_report(c.body);
+        cmd_reload_print_report(c.body);
     else if (c.status)
         fprintf(stderr, "turncast: all stays as it was: %s\n", control_client_error_text(&c));
     else
@@ -48,7 +48,7 @@ static int reload(const struct conf *conf)
     return status;
 }
 
-static int run(const struct args *args)
+static int cmd_reload_run(const struct args *args)
 {
     struct conf *const conf = command_conf_load(args);
     if (!conf)
@@ -66,5 +66,5 @@ const struct cli_command cmd_reload = {
         "The configuration is taken as a whole or, with a reason, not at all. Exit status: 1 it\n"
         "was refused, or no host runs.",
     .args = rows,
-    .run = run,
+    .run = cmd_reload_run,
 };

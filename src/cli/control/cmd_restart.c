@@ -45,7 +45,7 @@ static int restart(const struct conf *conf, const char *name)
     return status;
 }
 
-static int run(const struct args *args)
+static int cmd_restart_run(const struct args *args)
 {
     struct conf *const conf = command_conf_load(args);
     if (!conf)
@@ -65,5 +65,5 @@ const struct cli_command cmd_restart = {
     .args = rows,
     .min = 1,
     .max = 1,
-    .run = run,
+    .run = cmd_restart_run,
 };

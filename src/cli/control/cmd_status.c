@@ -242,7 +242,7 @@ static int status(const struct conf *conf, bool json)
     return well ? 0 : EXIT_TURN_ERROR;
 }
 
-static int run(const struct args *args)
+static int cmd_status_run(const struct args *args)
 {
     struct conf *const conf = command_conf_load(args);
     if (!conf)
@@ -258,5 +258,5 @@ const struct cli_command cmd_status = {
     .summary = "Shows what the running host is doing",
     .about = "Exit status: 1 no host runs.",
     .args = rows,
-    .run = run,
+    .run = cmd_status_run,
 };

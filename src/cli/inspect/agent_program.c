@@ -47,7 +47,7 @@ char *agent_program_find(const char *name)
 }
 
 /* In a group of its own, so that it can be ended with what it starts. -1: it cannot be run. */
-static pid_t start(const char *file, int out)
+static pid_t agent_program_start(const char *file, int out)
 {
     char option[] = "--version";
     char *const argv[] = {(char *)(uintptr_t)file, option, NULL};
@@ -67,7 +67,7 @@ static pid_t start(const char *file, int out)
 }
 
 /* Until the first line's end. */
-static void read_line(int in, struct buf *line)
+static void agent_program_read_line(int in, struct buf *line)
 {
     const int64_t deadline_ms = clock_mono_ms() + VERSION_MS;
     char piece[512];
@@ -89,10 +89,10 @@ char *agent_program_read_version(const char *file)
     struct buf clean = {0};
     if (pipe2(ends, O_CLOEXEC) < 0)
         return NULL;
-    const pid_t pid = start(file, ends[1]);
+    const pid_t pid = agent_program_start(file, ends[1]);
     close(ends[1]);
     if (pid > 0)
-        read_line(ends[0], &line);
+        agent_program_read_line(ends[0], &line);
     close(ends[0]);
     if (pid > 0) {
         kill(-pid, SIGKILL);

@@ -35,7 +35,7 @@ static void hash_hex(struct str text, char hex[65])
         snprintf(hex + 2 * i, 3, "%02x", digest[i]);
 }
 
-static void read_member(struct json *j, struct str key, struct record *r)
+static void audit_verify_read_member(struct json *j, struct str key, struct record *r)
 {
     if (str_is(key, "seq"))
         json_reader_read_int(j, &r->seq);
@@ -66,7 +66,7 @@ static bool read_record(struct str line, struct record *r)
     if (!json_reader_enter_object(&j))
         return false;
     while (json_reader_next_key(&j, &key))
-        read_member(&j, key, r);
+        audit_verify_read_member(&j, key, r);
     if (json_reader_finish(&j) || r->seq < 1)
         return false;
     if (str_is(r->type, "turncast.audit.lost"))
@@ -159,7 +159,7 @@ static int check_lines(struct audit_verify_state *w, struct buf *text)
     return broken(w, w->report->last_seq + 1, "is too long for an audit record");
 }
 
-static int check_file(struct audit_verify_state *w, FILE *file)
+static int audit_verify_check_file(struct audit_verify_state *w, FILE *file)
 {
     enum { CHUNK = 64 * 1024 };
     CLEANUP_BUF struct buf text = {0};
@@ -184,5 +184,5 @@ int audit_verify_file(const char *path, struct audit_verify_report *report, stru
         return err_set_errno(err, errno, path, "cannot open");
     struct audit_verify_state w = {.report = report, .path = path, .err = err};
     report->files++;
-    return check_file(&w, file);
+    return audit_verify_check_file(&w, file);
 }

@@ -15,17 +15,17 @@ static const struct args_option rows[] = {
     {0},
 };
 
-static bool is_complete(const struct audit_verify_report *r, uint64_t from)
+static bool cmd_audit_is_complete(const struct audit_verify_report *r, uint64_t from)
 {
     return r->records == 0 || r->first_seq == from;
 }
 
-static void print_report(const struct audit_verify_report *r, uint64_t from)
+static void cmd_audit_print_report(const struct audit_verify_report *r, uint64_t from)
 {
     printf("%s: %" PRIu64 " records in %" PRIu64 " files, seq %" PRIu64 " to %" PRIu64 "\n",
-           is_complete(r, from) ? "good" : "incomplete", r->records, r->files, r->first_seq,
-           r->last_seq);
-    if (!is_complete(r, from))
+           cmd_audit_is_complete(r, from) ? "good" : "incomplete", r->records, r->files,
+           r->first_seq, r->last_seq);
+    if (!cmd_audit_is_complete(r, from))
         printf("The chain begins at seq %" PRIu64 ", not at %" PRIu64 ": records before it were "
                "removed, or are in files that\nwere not named. If they were rotated away, expect "
                "this with --from %" PRIu64 ".\n",
@@ -45,7 +45,7 @@ static uint64_t read_seq(const char *text)
     return *text >= '0' && *text <= '9' && !*end && !errno ? seq : 0;
 }
 
-static int run(const struct args *args)
+static int cmd_audit_run(const struct args *args)
 {
     struct audit_verify_report report = {0};
     struct tc_err err = {0};
@@ -62,8 +62,8 @@ static int run(const struct args *args)
                 command_conf_print_error(&err);
             return report.bad ? EXIT_TURN_ERROR : EXIT_USAGE;
         }
-    print_report(&report, from);
-    return is_complete(&report, from) ? 0 : EXIT_TURN_ERROR;
+    cmd_audit_print_report(&report, from);
+    return cmd_audit_is_complete(&report, from) ? 0 : EXIT_TURN_ERROR;
 }
 
 const struct cli_command cmd_audit = {
@@ -76,5 +76,5 @@ const struct cli_command cmd_audit = {
     .args = rows,
     .min = 2,
     .max = 100000,
-    .run = run,
+    .run = cmd_audit_run,
 };

@@ -18,7 +18,7 @@ static const struct args_option rows[] = {{0}};
 
 /* Each check prints its problems as "file:line: …" and returns how many there are. */
 
-static unsigned check_agent(const struct conf *conf, const struct conf_agent *a)
+static unsigned cmd_check_check_agent(const struct conf *conf, const struct conf_agent *a)
 {
     unsigned problems = 0;
     CLEANUP_FREE char *program = agent_program_find(conf_agent_program(a));
@@ -75,7 +75,7 @@ static void warn_asking(const struct conf *conf, const struct conf_agent *a)
     }
 }
 
-static unsigned check_agent_of(const struct conf *conf, const struct conf_instance *inst)
+static unsigned cmd_check_check_agent_of(const struct conf *conf, const struct conf_instance *inst)
 {
     if (!(inst->grants & CONF_SUBMIT) || conf_agent_find(conf, inst->agent))
         return 0;
@@ -99,7 +99,7 @@ static unsigned check_instance(const struct conf *conf, const struct conf_instan
         printf("%s\n", err_format(&err));
     loader_unref_plugin(l);
     warn_people(conf, inst);
-    return (rc < 0) + check_agent_of(conf, inst);
+    return (rc < 0) + cmd_check_check_agent_of(conf, inst);
 }
 
 static unsigned check_keys(struct conf *conf)
@@ -121,7 +121,7 @@ static int check_conf(const char *path)
     }
     unsigned problems = check_keys(conf);
     for (size_t i = 0; i < conf->n_agents; i++)
-        problems += check_agent(conf, &conf->agents[i]);
+        problems += cmd_check_check_agent(conf, &conf->agents[i]);
     for (size_t i = 0; i < conf->n_instances; i++)
         problems += check_instance(conf, &conf->instances[i]);
     for (size_t i = 0; i < conf->n_agents; i++)
@@ -146,7 +146,7 @@ static int check_plugin(const char *path)
     return 0;
 }
 
-static int run(const struct args *args)
+static int cmd_check_run(const struct args *args)
 {
     const char *file = args->operands[0];
     const size_t len = file ? strlen(file) : 0;
@@ -165,5 +165,5 @@ const struct cli_command cmd_check = {
         "of a plugin is called.",
     .args = rows,
     .max = 1,
-    .run = run,
+    .run = cmd_check_run,
 };

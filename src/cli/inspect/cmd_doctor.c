@@ -43,7 +43,7 @@ void doctor_suggest(const char *fmt, ...)
     va_end(ap);
 }
 
-static int run(const struct args *args)
+static int cmd_doctor_run(const struct args *args)
 {
     struct doctor d = {0};
     CLEANUP_FREE char *found = args->config ? NULL : conf_default_path();
@@ -68,5 +68,5 @@ const struct cli_command cmd_doctor = {
     .about = "Agents are asked for their version; nothing of a plugin is run. Exit status: 1\n"
              "something has to be mended.",
     .args = rows,
-    .run = run,
+    .run = cmd_doctor_run,
 };

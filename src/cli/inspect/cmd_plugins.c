@@ -28,7 +28,7 @@ static void add_uses(struct buf *out, const struct conf *conf, const char *path)
     }
 }
 
-static void print_row(void *ctx, const char *path)
+static void cmd_plugins_print_row(void *ctx, const char *path)
 {
     struct cmd_plugins_state *list = ctx;
     struct tc_err err = {0};
@@ -47,10 +47,10 @@ static void print_row(void *ctx, const char *path)
     loader_unref_plugin(l);
 }
 
-static int print_all(const struct conf *conf)
+static int cmd_plugins_print_all(const struct conf *conf)
 {
     struct cmd_plugins_state list = {.conf = conf};
-    loader_list_files((const char *const *)conf->plugin_dirs, print_row, &list);
+    loader_list_files((const char *const *)conf->plugin_dirs, cmd_plugins_print_row, &list);
     if (list.files == 0)
         for (char **dir = conf->plugin_dirs; *dir; dir++)
             fprintf(stderr, "turncast: no plugin in %s\n", *dir);
@@ -74,12 +74,13 @@ static int print_one(const struct conf *conf, const char *name)
     return 0;
 }
 
-static int run(const struct args *args)
+static int cmd_plugins_run(const struct args *args)
 {
     struct conf *conf = command_conf_load(args);
     if (!conf)
         return EXIT_USAGE;
-    const int status = args->n_operands ? print_one(conf, args->operands[0]) : print_all(conf);
+    const int status =
+        args->n_operands ? print_one(conf, args->operands[0]) : cmd_plugins_print_all(conf);
     conf_unref(conf);
     return status;
 }
@@ -91,5 +92,5 @@ const struct cli_command cmd_plugins = {
     .about = "Known is what lies in the plugin folders; only what the configuration names is run.",
     .args = rows,
     .max = 1,
-    .run = run,
+    .run = cmd_plugins_run,
 };

@@ -156,8 +156,9 @@ static bool speaks_to_a_service(const struct loaded_plugin *l)
 }
 
 /* What reads what strangers write should be able to harm itself only. */
-static void look_at_isolation(struct doctor *d, const char *name, const struct conf_instance *inst,
-                              const struct loaded_plugin *l)
+static void doctor_conf_look_at_isolation(struct doctor *d, const char *name,
+                                          const struct conf_instance *inst,
+                                          const struct loaded_plugin *l)
 {
     if (inst->isolation != CONF_THREAD || !speaks_to_a_service(l))
         return;
@@ -181,7 +182,7 @@ static void look_at_instance(struct doctor *d, const struct conf_instance *inst)
     } else {
         doctor_report(d, DOCTOR_OK, name, "%s %s", l->path, l->plugin.version);
         look_at_options(d, name, inst, l);
-        look_at_isolation(d, name, inst, l);
+        doctor_conf_look_at_isolation(d, name, inst, l);
     }
     loader_unref_plugin(l);
 }

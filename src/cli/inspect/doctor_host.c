@@ -238,7 +238,7 @@ static void look_at_build(struct doctor *d)
     doctor_suggest("configure without --enable-crash-points for what is to serve people");
 }
 
-static void look_at_isolation(struct doctor *d)
+static void doctor_host_look_at_isolation(struct doctor *d)
 {
     const struct sandbox_features kernel = sandbox_probe_kernel();
     CLEANUP_FREE char *landlock = sandbox_tell_landlock_gaps(&kernel, true);
@@ -264,5 +264,5 @@ void doctor_look_at_system(struct doctor *d)
     look_at_clock(d);
     look_at_libraries(d);
     look_at_limits(d);
-    look_at_isolation(d);
+    doctor_host_look_at_isolation(d);
 }

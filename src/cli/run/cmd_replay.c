@@ -115,7 +115,7 @@ static int open_input(struct replay *r)
 }
 
 /* A line on its way to the turn, when it is due. */
-static void on_line(void *ctx, const char *p, size_t len, bool complete)
+static void cmd_replay_on_line(void *ctx, const char *p, size_t len, bool complete)
 {
     struct replay *r = ctx;
     const int64_t due_ms = r->began_ms + replay_clock_next_ms(&r->pace, p, len);
@@ -132,7 +132,7 @@ static void on_line(void *ctx, const char *p, size_t len, bool complete)
         turn_feed(r->turn, "\n", 1);
 }
 
-static void on_dropped(void *ctx, uint64_t bytes)
+static void cmd_replay_on_dropped(void *ctx, uint64_t bytes)
 {
     CLEANUP_FREE char *text =
         xasprintf("a line of %llu bytes was skipped", (unsigned long long)bytes);
@@ -140,7 +140,7 @@ static void on_dropped(void *ctx, uint64_t bytes)
 }
 
 /* Gives the chunk on: whole, or line by line at its pace. lines NULL: whole. */
-static void give(struct replay *r, struct line_splitter *lines, const char *p, size_t n)
+static void cmd_replay_give(struct replay *r, struct line_splitter *lines, const char *p, size_t n)
 {
     if (lines)
         line_splitter_feed(lines, p, n);
@@ -170,7 +170,7 @@ static void await_input(struct replay *r)
 }
 
 /* Reads to the end, or until a signal; -1: a read failed. */
-static int pump(struct replay *r, struct line_splitter *lines)
+static int cmd_replay_pump(struct replay *r, struct line_splitter *lines)
 {
     CLEANUP_FREE char *chunk = xmalloc(CHUNK);
     for (;;) {
@@ -182,19 +182,21 @@ static int pump(struct replay *r, struct line_splitter *lines)
             continue;
         if (n <= 0)
             return n < 0 ? -1 : 0;
-        give(r, lines, chunk, (size_t)n);
+        cmd_replay_give(r, lines, chunk, (size_t)n);
     }
 }
 
 static int play(struct replay *r, int64_t max_line)
 {
     if (r->args->speed <= 0)
-        return pump(r, NULL);
-    struct line_splitter lines = {
-        .line = on_line, .dropped = on_dropped, .ctx = r, .cap = (size_t)max_line};
+        return cmd_replay_pump(r, NULL);
+    struct line_splitter lines = {.line = cmd_replay_on_line,
+                                  .dropped = cmd_replay_on_dropped,
+                                  .ctx = r,
+                                  .cap = (size_t)max_line};
     replay_clock_init(&r->pace, r->args->speed, r->args->operands[0]);
     r->began_ms = clock_mono_ms();
-    const int rc = pump(r, &lines);
+    const int rc = cmd_replay_pump(r, &lines);
     if (rc == 0 && !r->stopped)
         line_splitter_finish(&lines);
     line_splitter_fini(&lines);
@@ -202,7 +204,7 @@ static int play(struct replay *r, int64_t max_line)
     return rc;
 }
 
-static void end_turn(struct replay *r, int failed)
+static void cmd_replay_end_turn(struct replay *r, int failed)
 {
     struct stream_end_info end = {
         .how = r->stopped ? STREAM_CANCELLED : STREAM_EOF,
@@ -217,38 +219,38 @@ static void end_turn(struct replay *r, int failed)
 
 /* --- the turns of the recording --- */
 
-static void note_result(struct replay *r)
+static void cmd_replay_note_result(struct replay *r)
 {
     r->has_error |= r->told && r->turn && turn_get_result(r->turn)->has_error;
 }
 
-static bool on_turn(void *ctx, uint64_t number)
+static bool cmd_replay_on_turn(void *ctx, uint64_t number)
 {
     struct replay *const r = ctx;
-    note_result(r);
+    cmd_replay_note_result(r);
     r->n_turns = number;
     r->told = !r->last && (!r->wanted || number == r->wanted);
     return r->told;
 }
 
-static void open_turn(struct replay *r)
+static void cmd_replay_open_turn(struct replay *r)
 {
     const struct turn_spec spec = {
         .dialect = r->dialect,
         .agent = r->args->agent,
         .visibility = r->visibility,
         .max_line = LINES_DEFAULT_CAP,
-        .several = on_turn,
+        .several = cmd_replay_on_turn,
         .ctx = r,
     };
     r->turn = turn_new(r->host.dispatch, &spec);
     turn_flush_held(r->turn); /* a recording is never tried again */
 }
 
-static void close_turn(struct replay *r, int failed)
+static void cmd_replay_close_turn(struct replay *r, int failed)
 {
-    end_turn(r, failed);
-    note_result(r);
+    cmd_replay_end_turn(r, failed);
+    cmd_replay_note_result(r);
     turn_free(r->turn);
     r->turn = NULL;
 }
@@ -276,13 +278,13 @@ static int spool(struct replay *r)
 }
 
 /* Which one is the last is known when all have been read. */
-static int find_last(struct replay *r)
+static int cmd_replay_find_last(struct replay *r)
 {
     if (r->start < 0 && spool(r) < 0)
         return -1;
-    open_turn(r);
-    const int failed = pump(r, NULL);
-    close_turn(r, failed);
+    cmd_replay_open_turn(r);
+    const int failed = cmd_replay_pump(r, NULL);
+    cmd_replay_close_turn(r, failed);
     r->last = false;
     r->wanted = r->n_turns;
     return failed || lseek(r->fd, r->start, SEEK_SET) < 0 ? -1 : 0;
@@ -293,18 +295,18 @@ static void tell_read_error(const struct replay *r)
     fprintf(stderr, "turncast: %s: %s\n", r->args->operands[0], strerror(errno));
 }
 
-static int cast(struct replay *r)
+static int cmd_replay_cast(struct replay *r)
 {
     dispatch_set_backpressure(r->host.dispatch, PATIENCE_MS);
-    if (r->last && find_last(r) < 0) {
+    if (r->last && cmd_replay_find_last(r) < 0) {
         tell_read_error(r);
         return EXIT_TURN_ERROR;
     }
-    open_turn(r);
+    cmd_replay_open_turn(r);
     const int failed = play(r, LINES_DEFAULT_CAP);
     if (failed)
         tell_read_error(r);
-    close_turn(r, failed);
+    cmd_replay_close_turn(r, failed);
     if (failed || r->stopped || r->has_error)
         return EXIT_TURN_ERROR;
     if (r->wanted <= r->n_turns)
@@ -314,7 +316,7 @@ static int cast(struct replay *r)
     return EXIT_USAGE;
 }
 
-static int prepare(struct replay *r)
+static int cmd_replay_prepare(struct replay *r)
 {
     int status = find_dialect(r);
     if (status == 0)
@@ -338,7 +340,7 @@ static int start_and_cast(struct replay *r)
     stop_signal_init(&r->stop);
     const bool started = oneshot_host_start(&r->host, r->conf, r->args, false) == 0;
     if (started)
-        status = cast(r);
+        status = cmd_replay_cast(r);
     stop_signal_fini(&r->stop);
     if (!started)
         return status;
@@ -349,12 +351,12 @@ static int start_and_cast(struct replay *r)
     return status;
 }
 
-static int run(const struct args *args)
+static int cmd_replay_run(const struct args *args)
 {
     struct replay r = {.args = args, .fd = -1};
     if (!(r.conf = command_conf_load(args)))
         return EXIT_USAGE;
-    int status = prepare(&r);
+    int status = cmd_replay_prepare(&r);
     if (status == 0)
         status = start_and_cast(&r);
     if (r.fd >= 0)
@@ -373,5 +375,5 @@ const struct cli_command cmd_replay = {
     .args = rows,
     .min = 1,
     .max = 100,
-    .run = run,
+    .run = cmd_replay_run,
 };

@@ -65,7 +65,7 @@ static int read_stdin(struct buf *message)
 }
 
 /* The message as the user wrote it. */
-static int take_message(const struct args *args, struct buf *message)
+static int cmd_run_take_message(const struct args *args, struct buf *message)
 {
     const char *word = args->operands[0];
     if (strcmp(word, "-") != 0)
@@ -93,7 +93,7 @@ static int fail_agent(const struct cmd_run_state *r)
                             r->args->agent, known.p);
 }
 
-static int find_agent(struct cmd_run_state *r)
+static int cmd_run_find_agent(struct cmd_run_state *r)
 {
     r->agent = conf_agent_find(r->conf, r->args->agent);
     if (!r->agent)
@@ -118,23 +118,23 @@ static const char *conversation_of(const struct cmd_run_state *r)
 
 /* ---- the journal: the turn is on disk before it begins, its outcome before it is told ---- */
 
-static void look_for_end(const struct cmd_run_state *r)
+static void cmd_run_look_for_end(const struct cmd_run_state *r)
 {
     if (r->ended && turn_is_flushed(r->turn))
         loop_stop(r->host.loop);
 }
 
-static void on_committed(void *ctx, enum journal_status status, const char *text)
+static void cmd_run_on_committed(void *ctx, enum journal_status status, const char *text)
 {
     const struct cmd_run_state *const r = ctx;
     (void)text;
     if (status != JOURNAL_DONE)
         log_write(LOG_ERR, "host", "the outcome is not on disk; it is told all the same");
     turn_confirm_outcome(r->turn);
-    look_for_end(r);
+    cmd_run_look_for_end(r);
 }
 
-static void commit(void *ctx, const struct event *outcome)
+static void cmd_run_commit(void *ctx, const struct event *outcome)
 {
     struct cmd_run_state *const r = ctx;
     if (!r->kept) {
@@ -146,10 +146,10 @@ static void commit(void *ctx, const struct event *outcome)
                                                   .turn = turn_id(r->turn),
                                                   .lane = conversation_of(r),
                                                   .outcome = outcome},
-                        on_committed, r);
+                        cmd_run_on_committed, r);
 }
 
-static void on_spawned(void *ctx, pid_t pid)
+static void cmd_run_on_spawned(void *ctx, pid_t pid)
 {
     const struct cmd_run_state *const r = ctx;
     if (r->kept)
@@ -167,7 +167,7 @@ static void open_sessions(struct cmd_run_state *r)
     r->sessions = session_store_new(r->host.ledger, r->shelf);
 }
 
-static void keep_session(struct cmd_run_state *r)
+static void cmd_run_keep_session(struct cmd_run_state *r)
 {
     const char *const id = turn_session_id(r->turn);
     const bool same = r->session.len && strcmp(id, r->session.p) == 0;
@@ -180,16 +180,16 @@ static void keep_session(struct cmd_run_state *r)
 
 /* ---- the agent ---- */
 
-static void on_ended(void *ctx, bool spawn_failed)
+static void cmd_run_on_ended(void *ctx, bool spawn_failed)
 {
     struct cmd_run_state *const r = ctx;
     r->spawn_failed = spawn_failed;
     r->ended = true;
-    keep_session(r);
-    look_for_end(r);
+    cmd_run_keep_session(r);
+    cmd_run_look_for_end(r);
 }
 
-static void interrupt(const struct cmd_run_state *r, int signo)
+static void cmd_run_interrupt(const struct cmd_run_state *r, int signo)
 {
     if (signo == SIGINT)
         executor_cancel(r->executor);
@@ -197,38 +197,38 @@ static void interrupt(const struct cmd_run_state *r, int signo)
         executor_cancel_for_exit(r->executor);
 }
 
-static void on_signal(void *arg, int signo)
+static void cmd_run_on_signal(void *arg, int signo)
 {
     struct cmd_run_state *const r = arg;
     if (r->executor)
-        interrupt(r, signo);
+        cmd_run_interrupt(r, signo);
     else
         r->early = signo;
 }
 
-static int answer_agent(void *ctx, const struct dialect_answer *answer)
+static int cmd_run_answer_agent(void *ctx, const struct dialect_answer *answer)
 {
     const struct cmd_run_state *const r = ctx;
     return r->executor ? executor_answer(r->executor, answer) : -1;
 }
 
-static bool agent_waits(void *ctx, const char *request_id)
+static bool cmd_run_agent_waits(void *ctx, const char *request_id)
 {
     const struct cmd_run_state *const r = ctx;
     return !r->executor || executor_waits(r->executor, request_id);
 }
 
-static void on_request(void *ctx, struct tc_request *request)
+static void cmd_run_on_request(void *ctx, struct tc_request *request)
 {
     request_turn_add(((struct cmd_run_state *)ctx)->requests, request);
 }
 
-static void on_unasked(void *ctx)
+static void cmd_run_on_unasked(void *ctx)
 {
     request_turn_cancel_open(((struct cmd_run_state *)ctx)->requests);
 }
 
-static void begin(struct cmd_run_state *r)
+static void cmd_run_begin(struct cmd_run_state *r)
 {
     const struct executor_spec spec = {
         .agent = r->agent,
@@ -236,25 +236,25 @@ static void begin(struct cmd_run_state *r)
         .message_len = r->message.len,
         .session_id = r->session.len ? r->session.p : NULL,
         .conversation = r->args->conversation,
-        .spawned = on_spawned,
-        .unasked = on_unasked,
+        .spawned = cmd_run_on_spawned,
+        .unasked = cmd_run_on_unasked,
     };
-    r->executor = executor_start(r->host.loop, r->turn, &spec, on_ended, r);
+    r->executor = executor_start(r->host.loop, r->turn, &spec, cmd_run_on_ended, r);
     if (r->early)
-        interrupt(r, r->early);
+        cmd_run_interrupt(r, r->early);
 }
 
-static void on_admitted(void *ctx, enum journal_status status, const char *text)
+static void cmd_run_on_admitted(void *ctx, enum journal_status status, const char *text)
 {
     struct cmd_run_state *const r = ctx;
     (void)text;
     r->kept = status == JOURNAL_DONE;
     if (!r->kept)
         log_write(LOG_WARN, "host", "this turn is not kept on disk; it runs all the same");
-    begin(r);
+    cmd_run_begin(r);
 }
 
-static void admit(struct cmd_run_state *r)
+static void cmd_run_admit(struct cmd_run_state *r)
 {
     const struct journal_turn t = {
         .id = turn_id(r->turn),
@@ -262,18 +262,18 @@ static void admit(struct cmd_run_state *r)
         .conv = conversation_of(r),
         .source = "run",
     };
-    turn_record_begin(r->host.ledger, r->host.dispatch, &t, on_admitted, r);
+    turn_record_begin(r->host.ledger, r->host.dispatch, &t, cmd_run_on_admitted, r);
 }
 
 static void admit_or_begin(struct cmd_run_state *r)
 {
     if (r->host.ledger)
-        admit(r);
+        cmd_run_admit(r);
     else
-        begin(r);
+        cmd_run_begin(r);
 }
 
-static void on_session(void *ctx, const char *id)
+static void cmd_run_on_session(void *ctx, const char *id)
 {
     struct cmd_run_state *const r = ctx;
     if (id)
@@ -281,7 +281,7 @@ static void on_session(void *ctx, const char *id)
     admit_or_begin(r);
 }
 
-static void on_spent(void *ctx, enum journal_status status, const char *text)
+static void cmd_run_on_spent(void *ctx, enum journal_status status, const char *text)
 {
     struct cmd_run_state *const r = ctx;
     if (status == JOURNAL_DONE)
@@ -292,13 +292,15 @@ static void on_spent(void *ctx, enum journal_status status, const char *text)
 static void find_session(struct cmd_run_state *r)
 {
     if (r->sessions && r->dialect && r->dialect->counts_session)
-        session_store_find_spent(r->sessions, r->agent->name, r->args->conversation, on_spent, r);
+        session_store_find_spent(r->sessions, r->agent->name, r->args->conversation,
+                                 cmd_run_on_spent, r);
     if (r->args->session)
-        on_session(r, r->args->session);
+        cmd_run_on_session(r, r->args->session);
     else if (r->sessions)
-        session_store_find(r->sessions, r->agent->name, r->args->conversation, on_session, r);
+        session_store_find(r->sessions, r->agent->name, r->args->conversation, cmd_run_on_session,
+                           r);
     else
-        on_session(r, NULL);
+        cmd_run_on_session(r, NULL);
 }
 
 /* Runs the loop until the executor has ended. */
@@ -308,7 +310,7 @@ static void run_loop(struct cmd_run_state *r)
     struct loop_signal *watched[sizeof signals / sizeof *signals] = {NULL};
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         if (stop_signal_is_enabled(signals[i]))
-            watched[i] = loop_signal_new(r->host.loop, signals[i], on_signal, r);
+            watched[i] = loop_signal_new(r->host.loop, signals[i], cmd_run_on_signal, r);
     find_session(r);
     loop_run(r->host.loop);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
@@ -316,7 +318,7 @@ static void run_loop(struct cmd_run_state *r)
     executor_free(r->executor);
 }
 
-static int status_of(const struct cmd_run_state *r)
+static int cmd_run_status_of(const struct cmd_run_state *r)
 {
     const struct turn_result *const result = turn_get_result(r->turn);
     return r->spawn_failed                ? EXIT_SPAWN
@@ -334,8 +336,8 @@ static int run_turn(struct cmd_run_state *r, struct buf *result)
         .task = r->message.p,
         .visibility = r->visibility,
         .max_line = r->agent->max_line,
-        .commit = commit,
-        .request = on_request,
+        .commit = cmd_run_commit,
+        .request = cmd_run_on_request,
         .ctx = r,
     };
     r->turn = turn_new(r->host.dispatch, &spec);
@@ -347,14 +349,14 @@ static int run_turn(struct cmd_run_state *r, struct buf *result)
                                                            .dialect = r->dialect,
                                                            .askers = askers,
                                                            .n_askers = 1,
-                                                           .answer = answer_agent,
-                                                           .waits = agent_waits,
+                                                           .answer = cmd_run_answer_agent,
+                                                           .waits = cmd_run_agent_waits,
                                                            .ctx = r,
                                                        });
     request_turn_attach(r->requests, r->turn);
     run_loop(r);
     turn_result_append_json(result, turn_get_result(r->turn), turn_elapsed_ms(r->turn));
-    const int status = status_of(r);
+    const int status = cmd_run_status_of(r);
     turn_free(r->turn);
     request_turn_end(r->requests);
     return status;
@@ -397,9 +399,9 @@ static bool apply_tokens(struct cmd_run_state *r)
 
 static int prepare_and_run(struct cmd_run_state *r)
 {
-    int status = find_agent(r);
+    int status = cmd_run_find_agent(r);
     if (status == 0)
-        status = take_message(r->args, &r->message);
+        status = cmd_run_take_message(r->args, &r->message);
     if (status)
         return status;
     if (!apply_tokens(r))
@@ -408,7 +410,7 @@ static int prepare_and_run(struct cmd_run_state *r)
     return 0;
 }
 
-static int run(const struct args *args)
+static int cmd_run_run(const struct args *args)
 {
     struct cmd_run_state r = {.args = args};
     /* Its memory holds secrets, and its agent may be of the same user. */
@@ -434,5 +436,5 @@ const struct cli_command cmd_run = {
     .args = rows,
     .min = 1,
     .max = 1,
-    .run = run,
+    .run = cmd_run_run,
 };

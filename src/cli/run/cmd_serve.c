@@ -50,7 +50,7 @@ static void on_hangup(void *arg, int signo)
     host_reload_soon(s->server);
 }
 
-static void on_started(void *ctx, const struct tc_err *err)
+static void cmd_serve_on_started(void *ctx, const struct tc_err *err)
 {
     struct serving *const s = ctx;
     if (err) {
@@ -63,7 +63,7 @@ static void on_started(void *ctx, const struct tc_err *err)
     service_notify_ready(s->notify, "serving");
 }
 
-static void on_reloading(void *ctx, bool begins)
+static void cmd_serve_on_reloading(void *ctx, bool begins)
 {
     struct serving *const s = ctx;
     if (host_is_stopping(s->server))
@@ -86,7 +86,7 @@ static void on_reloaded(void *ctx, const struct conf *conf)
         api_set_conf(s->api, conf);
 }
 
-static void on_drained(void *ctx)
+static void cmd_serve_on_drained(void *ctx)
 {
     const struct serving *const s = ctx;
     if (s->api)
@@ -108,7 +108,7 @@ static void serve(struct serving *s)
         loop_signal_free(watched[i]);
 }
 
-static void settle(void)
+static void cmd_serve_settle(void)
 {
     if (cgroup_enter_leaf())
         log_write(LOG_INFO, "host", "every turn has a cgroup of its own");
@@ -119,7 +119,7 @@ static void settle(void)
 static int start_and_serve(const struct conf *conf, const struct args *args)
 {
     struct tc_err err = {0};
-    settle();
+    cmd_serve_settle();
     struct host *const s = host_open(conf, &err);
     if (!s) {
         command_conf_print_error(&err);
@@ -135,10 +135,10 @@ static int start_and_serve(const struct conf *conf, const struct args *args)
     if (!control)
         log_write(LOG_WARN, "host", "turncast status, reload and restart will not work: %s",
                   err_format(&err));
-    host_set_watch(s, &(struct server_watch){.started = on_started,
-                                             .reloading = on_reloading,
+    host_set_watch(s, &(struct server_watch){.started = cmd_serve_on_started,
+                                             .reloading = cmd_serve_on_reloading,
                                              .reloaded = on_reloaded,
-                                             .drained = on_drained,
+                                             .drained = cmd_serve_on_drained,
                                              .ctx = &serving});
     serve(&serving);
     control_free(control);
@@ -151,7 +151,7 @@ static int start_and_serve(const struct conf *conf, const struct args *args)
     return EXIT_USAGE;
 }
 
-static int run(const struct args *args)
+static int cmd_serve_run(const struct args *args)
 {
     /* Its memory holds tokens for as long as it lives: no core, nobody's debugger. Agents, which
      * are programs of their own, are not concerned. */
@@ -178,5 +178,5 @@ const struct cli_command cmd_serve = {
         "them. What is not delivered stays on disk for the next start. One host per state\n"
         "directory. SIGHUP reads the configuration again.",
     .args = rows,
-    .run = run,
+    .run = cmd_serve_run,
 };

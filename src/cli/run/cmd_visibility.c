@@ -36,7 +36,7 @@ static int change(const struct args *args, struct visibility_store *sticky, cons
     return 0;
 }
 
-static int run(const struct args *args)
+static int cmd_visibility_run(const struct args *args)
 {
     struct conf *conf = command_conf_load(args);
     if (!conf)
@@ -58,5 +58,5 @@ const struct cli_command cmd_visibility = {
         "printed as one JSON line.",
     .args = rows,
     .max = 100,
-    .run = run,
+    .run = cmd_visibility_run,
 };

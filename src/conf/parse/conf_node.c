@@ -41,7 +41,7 @@ struct scan {
     struct tc_err *err;
 };
 
-static void copy(struct scan *s, size_t n)
+static void conf_node_copy(struct scan *s, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         s->line += s->p[i] == '\n';
@@ -71,7 +71,7 @@ static size_t string_len(const struct scan *s)
     return (size_t)(p - s->p) + (p < s->end);
 }
 
-static size_t name_len(const struct scan *s)
+static size_t conf_node_name_len(const struct scan *s)
 {
     const char *p = s->p;
     if (isalpha((unsigned char)*p) || *p == '*')
@@ -92,7 +92,7 @@ static int copy_number(struct scan *s)
     const long long v = strtoll(digits, NULL, hex ? 16 : 10);
     if (!real && (errno == ERANGE || len >= sizeof digits))
         return fail_line(s->err, s->path, s->line, "a number that does not fit into 64 bits");
-    copy(s, len);
+    conf_node_copy(s, len);
     if (!real && (v > INT32_MAX || v < INT32_MIN) && (s->p == s->end || *s->p != 'L'))
         buf_add_char(s->out, 'L');
     return 0;
@@ -101,8 +101,8 @@ static int copy_number(struct scan *s)
 static int scan_token(struct scan *s)
 {
     size_t len;
-    if ((len = comment_len(s)) || (len = string_len(s)) || (len = name_len(s))) {
-        copy(s, len);
+    if ((len = comment_len(s)) || (len = string_len(s)) || (len = conf_node_name_len(s))) {
+        conf_node_copy(s, len);
         return 0;
     }
     if (*s->p == '@')
@@ -111,7 +111,7 @@ static int scan_token(struct scan *s)
     if (isdigit((unsigned char)*s->p) ||
         (strchr("+-", *s->p) && s->p + 1 < s->end && isdigit((unsigned char)s->p[1])))
         return copy_number(s);
-    copy(s, 1);
+    conf_node_copy(s, 1);
     return 0;
 }
 
@@ -127,7 +127,7 @@ static int check_bytes(const char *path, const char *text, size_t len, struct tc
     return fail_line(err, path, line, first_is_nul ? "a NUL byte" : "a byte that is no UTF-8");
 }
 
-static enum conf_node_type type_of(const config_setting_t *s)
+static enum conf_node_type conf_node_type_of(const config_setting_t *s)
 {
     switch (config_setting_type(s)) {
     case CONFIG_TYPE_INT:
@@ -166,7 +166,7 @@ static void copy_tree(struct arena *a, struct conf_node *to, const config_settin
 {
     const char *name = config_setting_name(from);
     to->name = arena_strdup(a, name);
-    to->type = type_of(from);
+    to->type = conf_node_type_of(from);
     to->line = (int)config_setting_source_line(from);
     if (to->line == 0 && to->parent)
         to->line = to->parent->line;
@@ -212,7 +212,7 @@ struct conf_node *conf_node_parse_text(struct arena *a, const char *path, const 
     return root;
 }
 
-static int read_all(int fd, const char *path, struct buf *text, struct tc_err *err)
+static int conf_node_read_all(int fd, const char *path, struct buf *text, struct tc_err *err)
 {
     for (;;) {
         const ssize_t n = read(fd, buf_reserve(text, 65536), 65536);
@@ -232,7 +232,7 @@ struct conf_node *conf_node_parse_file(struct arena *a, const char *path, struct
 {
     CLEANUP_FD int fd = file_trust_open(path, err);
     CLEANUP_BUF struct buf text = {0};
-    if (fd < 0 || read_all(fd, path, &text, err) < 0)
+    if (fd < 0 || conf_node_read_all(fd, path, &text, err) < 0)
         return NULL;
     buf_add(&text, "", 0); /* the NUL */
     return conf_node_parse_text(a, path, text.p, text.len, err);

@@ -13,18 +13,18 @@
 #define ROWS_MAX 32 /* keys of one group, for the nearest one */
 
 /* a.b.c, or a.b[2] */
-static void add_name(struct buf *out, const struct conf_node *n)
+static void conf_row_add_name(struct buf *out, const struct conf_node *n)
 {
     if (!n->parent)
         return;
-    add_name(out, n->parent);
+    conf_row_add_name(out, n->parent);
     if (n->name)
         buf_printf(out, "%s%s", out->len ? "." : "", n->name);
     else
         buf_printf(out, "[%zu]", (size_t)(n - n->parent->items));
 }
 
-static void set_place(const struct conf_row_ctx *r, int line)
+static void conf_row_set_place(const struct conf_row_ctx *r, int line)
 {
     if (r->err && line > 0)
         snprintf(r->err->place, sizeof r->err->place, "%.200s:%d", r->file, line);
@@ -40,9 +40,9 @@ int conf_row_error(const struct conf_row_ctx *r, const struct conf_node *n, cons
     va_start(ap, fmt);
     vsnprintf(why, sizeof why, fmt, ap);
     va_end(ap);
-    add_name(&text, n);
+    conf_row_add_name(&text, n);
     err_set(r->err, NULL, "%.200s%s%s", text.len ? text.p : "", text.len ? ": " : "", why);
-    set_place(r, n->line);
+    conf_row_set_place(r, n->line);
     return -1;
 }
 
@@ -54,8 +54,8 @@ const struct conf_row *conf_row_find(const struct conf_row *rows, const char *ke
     return NULL;
 }
 
-static int fail_unknown(const struct conf_row_ctx *r, const struct conf_node *n,
-                        const struct conf_row *rows)
+static int conf_row_fail_unknown(const struct conf_row_ctx *r, const struct conf_node *n,
+                                 const struct conf_row *rows)
 {
     const char *names[ROWS_MAX] = {NULL};
     size_t count = 0;
@@ -79,7 +79,7 @@ int conf_row_parse_group(const struct conf_row_ctx *r, const struct conf_node *g
         const struct conf_node *n = &group->items[i];
         const struct conf_row *row = conf_row_find(rows, n->name);
         if (!row)
-            return fail_unknown(r, n, rows);
+            return conf_row_fail_unknown(r, n, rows);
         if (row->read(r, n, row, target) < 0)
             return -1;
     }
@@ -101,7 +101,7 @@ static void store(void *target, const struct conf_row *row, const void *value, s
     memcpy((char *)target + row->offset, value, size);
 }
 
-static int check_text(const struct conf_row_ctx *r, const struct conf_node *n)
+static int conf_row_check_text(const struct conf_row_ctx *r, const struct conf_node *n)
 {
     if (conf_row_check_type(r, n, NODE_STRING) < 0)
         return -1;
@@ -111,7 +111,7 @@ static int check_text(const struct conf_row_ctx *r, const struct conf_node *n)
 int conf_row_string(const struct conf_row_ctx *r, const struct conf_node *n,
                     const struct conf_row *row, void *target)
 {
-    if (check_text(r, n) < 0)
+    if (conf_row_check_text(r, n) < 0)
         return -1;
     char *const copy = arena_strdup(r->arena, n->value.string);
     store(target, row, &copy, sizeof copy);
@@ -128,14 +128,14 @@ char *conf_row_resolve_path(const struct conf_row_ctx *r, const char *path)
 int conf_row_path(const struct conf_row_ctx *r, const struct conf_node *n,
                   const struct conf_row *row, void *target)
 {
-    if (check_text(r, n) < 0)
+    if (conf_row_check_text(r, n) < 0)
         return -1;
     char *const path = conf_row_resolve_path(r, n->value.string);
     store(target, row, &path, sizeof path);
     return 0;
 }
 
-static char *same_text(const struct conf_row_ctx *r, const char *text)
+static char *conf_row_same_text(const struct conf_row_ctx *r, const char *text)
 {
     return arena_strdup(r->arena, text);
 }
@@ -154,8 +154,8 @@ static int store_strings(const struct conf_row_ctx *r, const struct conf_node *i
     return 0;
 }
 
-static int check_list(const struct conf_row_ctx *r, const struct conf_node *n,
-                      const struct conf_row *row)
+static int conf_row_check_list(const struct conf_row_ctx *r, const struct conf_node *n,
+                               const struct conf_row *row)
 {
     if (n->type != NODE_LIST)
         return conf_row_error(r, n, "a list of strings is expected, not %s",
@@ -170,9 +170,9 @@ static int check_list(const struct conf_row_ctx *r, const struct conf_node *n,
 int conf_row_strings(const struct conf_row_ctx *r, const struct conf_node *n,
                      const struct conf_row *row, void *target)
 {
-    if (check_list(r, n, row) < 0)
+    if (conf_row_check_list(r, n, row) < 0)
         return -1;
-    return store_strings(r, n->items, n->n, row, target, same_text);
+    return store_strings(r, n->items, n->n, row, target, conf_row_same_text);
 }
 
 int conf_row_paths(const struct conf_row_ctx *r, const struct conf_node *n,
@@ -180,7 +180,7 @@ int conf_row_paths(const struct conf_row_ctx *r, const struct conf_node *n,
 {
     if (n->type == NODE_STRING)
         return store_strings(r, n, 1, row, target, conf_row_resolve_path);
-    if (check_list(r, n, row) < 0)
+    if (conf_row_check_list(r, n, row) < 0)
         return -1;
     return store_strings(r, n->items, n->n, row, target, conf_row_resolve_path);
 }

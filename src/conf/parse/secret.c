@@ -19,7 +19,7 @@
  * the group's right. */
 #define CREDENTIALS "CREDENTIALS_DIRECTORY"
 
-static int check_file(int fd, const char *path, bool credential, struct tc_err *err)
+static int secret_check_file(int fd, const char *path, bool credential, struct tc_err *err)
 {
     const mode_t closed = credential ? 037 : 077;
     struct stat st;
@@ -37,7 +37,7 @@ static int check_file(int fd, const char *path, bool credential, struct tc_err *
 }
 
 /* Up to the cap and one byte more, so that the caller sees when there is more. */
-static ssize_t read_all(int fd, char *to, size_t cap)
+static ssize_t secret_read_all(int fd, char *to, size_t cap)
 {
     size_t have = 0;
     while (have < cap) {
@@ -71,7 +71,7 @@ static const char *find_credential(const char *name, struct arena *arena, struct
     return NULL;
 }
 
-static const char *read_file(const char *given, struct arena *arena, struct tc_err *err)
+static const char *secret_read_file(const char *given, struct arena *arena, struct tc_err *err)
 {
     const char *const name = credential_name(given);
     const char *const path = name ? find_credential(name, arena, err) : given;
@@ -82,10 +82,10 @@ static const char *read_file(const char *given, struct arena *arena, struct tc_e
         err_set_errno(err, errno, NULL, "cannot open secret file %s", path);
         return NULL;
     }
-    if (check_file(fd, path, name != NULL, err) < 0)
+    if (secret_check_file(fd, path, name != NULL, err) < 0)
         return NULL;
     char *const text = arena_alloc_bytes(arena, SECRET_MAX + 1);
-    const ssize_t n = read_all(fd, text, SECRET_MAX + 1);
+    const ssize_t n = secret_read_all(fd, text, SECRET_MAX + 1);
     if (n < 0) {
         err_set_errno(err, errno, NULL, "cannot read secret file %s", path);
         return NULL;
@@ -99,7 +99,7 @@ static const char *read_file(const char *given, struct arena *arena, struct tc_e
     return text;
 }
 
-static const char *read_env(const char *name, struct arena *arena, struct tc_err *err)
+static const char *secret_read_env(const char *name, struct arena *arena, struct tc_err *err)
 {
     const char *const value = getenv(name);
     if (value)
@@ -112,9 +112,9 @@ const char *secret_resolve(const char *value, struct arena *arena, struct tc_err
 {
     const char *text;
     if (strncmp(value, "env:", 4) == 0)
-        text = read_env(value + 4, arena, err);
+        text = secret_read_env(value + 4, arena, err);
     else if (strncmp(value, "file:", 5) == 0)
-        text = read_file(value + 5, arena, err);
+        text = secret_read_file(value + 5, arena, err);
     else
         text = arena_strdup(arena, value);
     if (!text)

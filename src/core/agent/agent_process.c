@@ -32,7 +32,7 @@ struct agent_process {
     char *log_name, *turn;
     struct process *process;
     struct agent_input dialog;
-    struct stream *stream; /* or NULL */
+    struct agent_stream *stream; /* or NULL */
     struct stderr_tail tail;
     struct loop_timer *step;
     enum executor_phase rung;
@@ -49,7 +49,7 @@ static void stand(struct agent_process *p, enum executor_phase rung, int64_t for
     loop_timer_set(p->step, for_ms);
 }
 
-static void finish(struct agent_process *p)
+static void agent_process_finish(struct agent_process *p)
 {
     const unsigned strays = process_count_killed(p->process);
     if (strays)
@@ -66,7 +66,7 @@ static void kill_tree(struct agent_process *p)
     p->rung = RUNG_KILL;
     const unsigned left = process_kill_tree(p->process);
     if (!left && p->exited) {
-        finish(p);
+        agent_process_finish(p);
         return;
     }
     if (p->kills++ < KILL_ROUNDS) {
@@ -75,7 +75,7 @@ static void kill_tree(struct agent_process *p)
     }
     log_write(LOG_ERR, p->log_name, "%u of its processes cannot be killed", left);
     p->events->stuck(p->ctx, left);
-    finish(p);
+    agent_process_finish(p);
 }
 
 static void on_step(void *arg)
@@ -153,7 +153,7 @@ void agent_process_kill(struct agent_process *p)
 
 /* ---- what comes from it ---- */
 
-static void on_failed(void *ctx, const struct tc_err *err)
+static void agent_process_on_failed(void *ctx, const struct tc_err *err)
 {
     struct agent_process *const p = ctx;
     process_free(p->process);
@@ -161,13 +161,13 @@ static void on_failed(void *ctx, const struct tc_err *err)
     p->events->failed(p->ctx, err);
 }
 
-static void on_out(void *ctx, const char *bytes, size_t n)
+static void agent_process_on_out(void *ctx, const char *bytes, size_t n)
 {
     struct agent_process *const p = ctx;
     p->events->out(p->ctx, bytes, n);
 }
 
-static void on_err(void *ctx, const char *bytes, size_t n)
+static void agent_process_on_err(void *ctx, const char *bytes, size_t n)
 {
     stderr_tail_append(&((struct agent_process *)ctx)->tail, bytes, n);
 }
@@ -179,7 +179,7 @@ static void on_out_end(void *ctx)
         loop_timer_set(p->step, 2 * p->agent->exit_grace_ms);
 }
 
-static void on_gone(void *ctx, int status)
+static void agent_process_on_gone(void *ctx, int status)
 {
     struct agent_process *const p = ctx;
     p->exited = true;
@@ -243,10 +243,13 @@ int agent_process_answer(struct agent_process *p, const struct dialect_answer *a
 
 /* ---- its life ---- */
 
-static struct process *spawn(struct agent_process *p, const struct agent_process_spec *spec,
-                             struct tc_err *err)
+static struct process *agent_process_start(struct agent_process *p,
+                                           const struct agent_process_spec *spec,
+                                           struct tc_err *err)
 {
-    static const struct process_events events = {on_failed, on_out, on_err, on_out_end, on_gone};
+    static const struct process_events events = {agent_process_on_failed, agent_process_on_out,
+                                                 agent_process_on_err, on_out_end,
+                                                 agent_process_on_gone};
     char **const argv = launch_build_argv(p->agent, spec->session_id, spec->conversation, err);
     if (!argv)
         return NULL;
@@ -279,7 +282,7 @@ struct agent_process *agent_process_spawn(struct loop *l, const struct agent_pro
     p->log_name = xasprintf("agent %s", spec->agent->name);
     p->turn = xstrdup(spec->turn);
     p->step = loop_timer_new(l, on_step, p);
-    p->process = spawn(p, spec, err);
+    p->process = agent_process_start(p, spec, err);
     if (p->process)
         return p;
     agent_process_free(p);
@@ -342,19 +345,19 @@ const struct conf_agent *agent_process_agent(const struct agent_process *p)
     return p->agent;
 }
 
-struct stream *agent_process_stream(const struct agent_process *p)
+struct agent_stream *agent_process_stream(const struct agent_process *p)
 {
     return p->stream;
 }
 
-struct stream *agent_process_take_stream(struct agent_process *p)
+struct agent_stream *agent_process_take_stream(struct agent_process *p)
 {
-    struct stream *const s = p->stream;
+    struct agent_stream *const s = p->stream;
     p->stream = NULL;
     return s;
 }
 
-void agent_process_give_stream(struct agent_process *p, struct stream *s)
+void agent_process_give_stream(struct agent_process *p, struct agent_stream *s)
 {
     agent_stream_free(p->stream);
     p->stream = s;

@@ -86,8 +86,8 @@ struct stderr_tail *agent_process_tail(struct agent_process *p);
 const struct conf_agent *agent_process_agent(const struct agent_process *p);
 
 /* Its output, while no turn reads it; or NULL. Owned by the process, unless it is taken. */
-struct stream *agent_process_stream(const struct agent_process *p);
-struct stream *agent_process_take_stream(struct agent_process *p);
-void agent_process_give_stream(struct agent_process *p, struct stream *s);
+struct agent_stream *agent_process_stream(const struct agent_process *p);
+struct agent_stream *agent_process_take_stream(struct agent_process *p);
+void agent_process_give_stream(struct agent_process *p, struct agent_stream *s);
 
 #endif

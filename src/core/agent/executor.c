@@ -17,7 +17,7 @@
     "The previous attempt was interrupted by a temporary error. Continue the task from where it "  \
     "stopped. Do not repeat actions that are already done; check their results first."
 
-static void on_over(void *ctx);
+static void executor_on_over(void *ctx);
 
 /* --- what comes from the agent -------------------------------------------------------------- */
 
@@ -30,7 +30,7 @@ static bool can_stay(const struct executor *x)
 }
 
 /* The turn is over, the process is not: it goes to whoever keeps it. */
-static void part(struct executor *x, const char *bytes, size_t n)
+static void executor_part(struct executor *x, const char *bytes, size_t n)
 {
     struct agent_process *const p = x->process;
     x->process = NULL;
@@ -60,7 +60,7 @@ void executor_look(struct executor *x, const char *rest, size_t n)
         on_outcome(x);
         executor_on_outcome(x);
         if (can_stay(x)) {
-            part(x, rest, n);
+            executor_part(x, rest, n);
             return;
         }
         agent_process_leave(x->process);
@@ -69,7 +69,7 @@ void executor_look(struct executor *x, const char *rest, size_t n)
         turn_feed(x->turn, rest, n);
 }
 
-static void on_out(void *ctx, const char *p, size_t n)
+static void executor_on_out(void *ctx, const char *p, size_t n)
 {
     struct executor *const x = ctx;
     x->heard = true;
@@ -78,7 +78,7 @@ static void on_out(void *ctx, const char *p, size_t n)
     executor_look(x, p + taken, n - taken);
 }
 
-static void on_failed(void *ctx, const struct tc_err *err)
+static void executor_on_failed(void *ctx, const struct tc_err *err)
 {
     struct executor *const x = ctx;
     x->spawn_error = *err;
@@ -86,12 +86,12 @@ static void on_failed(void *ctx, const struct tc_err *err)
     executor_on_spawn_failed(x);
 }
 
-static void on_mute(void *ctx)
+static void executor_on_mute(void *ctx)
 {
     executor_stop(ctx, WHY_MUTE);
 }
 
-static void on_exited(void *ctx)
+static void executor_on_process_exit(void *ctx)
 {
     struct executor *const x = ctx;
     turn_feed_eof(x->turn);
@@ -99,7 +99,7 @@ static void on_exited(void *ctx)
 }
 
 /* Whoever watches is not told that it is over while it is not. */
-static void on_stuck(void *ctx, unsigned left)
+static void executor_on_stuck(void *ctx, unsigned left)
 {
     struct executor *const x = ctx;
     (void)left;
@@ -109,7 +109,7 @@ static void on_stuck(void *ctx, unsigned left)
 
 /* --- an attempt ------------------------------------------------------------------------------- */
 
-static void on_line(void *ctx, const char *line, size_t len)
+static void executor_on_line(void *ctx, const char *line, size_t len)
 {
     struct executor *const x = ctx;
     char id[DIALECT_STEER_ID];
@@ -120,7 +120,7 @@ static void on_line(void *ctx, const char *line, size_t len)
             x->settled(x->ctx, id, how);
 }
 
-static void send_message(struct executor *x)
+static void executor_send_message(struct executor *x)
 {
     CLEANUP_FREE char *cwd = x->agent->cwd ? xstrdup(x->agent->cwd) : getcwd(NULL, 0);
     const struct str message =
@@ -166,10 +166,11 @@ bool executor_waits(const struct executor *x, const char *request_id)
     return id && x->process && agent_input_waits(agent_process_dialog(x->process), id);
 }
 
-static const struct agent_process_events events = {on_failed, on_out,   on_mute,
-                                                   on_exited, on_stuck, on_over};
+static const struct agent_process_events events = {executor_on_failed, executor_on_out,
+                                                   executor_on_mute,   executor_on_process_exit,
+                                                   executor_on_stuck,  executor_on_over};
 
-static void listen_to(struct executor *x)
+static void executor_listen_to(struct executor *x)
 {
     executor_on_spawned(x);
     if (x->may_stay)
@@ -192,8 +193,8 @@ static void start_process(struct executor *x)
     }
     if (x->lost)
         x->lost(x->ctx);
-    listen_to(x);
-    send_message(x);
+    executor_listen_to(x);
+    executor_send_message(x);
 }
 
 /* Goes on with a process that served an earlier turn. */
@@ -203,11 +204,11 @@ static void continue_process(struct executor *x, const struct executor_spec *spe
     x->warm = true;
     agent_process_hand_over(x->process, &events, x);
     turn_continue_stream(x->turn, agent_process_take_stream(x->process), spec->by_agent);
-    listen_to(x);
+    executor_listen_to(x);
     if (!spec->by_agent && !spec->has_message)
-        send_message(x);
+        executor_send_message(x);
     if (spec->unread.len)
-        on_out(x, spec->unread.p, spec->unread.len);
+        executor_on_out(x, spec->unread.p, spec->unread.len);
 }
 
 /* The process that has begun the turn is gone before anything of it could be told. */
@@ -227,7 +228,7 @@ void executor_start_attempt(struct executor *x)
     start_process(x);
 }
 
-static void set_session(struct executor *x, const char *id)
+static void executor_set_session(struct executor *x, const char *id)
 {
     char *const old = x->session_id;
     x->session_id = id && *id ? xstrdup(id) : NULL;
@@ -239,9 +240,9 @@ static void prepare_retry(struct executor *x, const struct executor_retry *retry
 {
     const char *const id = turn_session_id(x->turn);
     if (retry->without_session)
-        set_session(x, NULL);
+        executor_set_session(x, NULL);
     else if (launch_is_session_id(id))
-        set_session(x, id);
+        executor_set_session(x, id);
 }
 
 static void try_again(struct executor *x, const struct executor_retry *retry)
@@ -266,7 +267,7 @@ static void try_again(struct executor *x, const struct executor_retry *retry)
     executor_schedule_retry(x, retry->delay_ms);
 }
 
-static void on_over(void *ctx)
+static void executor_on_over(void *ctx)
 {
     struct executor *const x = ctx;
     if (x->unasked)
@@ -314,8 +315,8 @@ struct executor *executor_start(struct loop *l, struct turn *t, const struct exe
     x->log_name = xasprintf("agent %s", spec->agent->name);
     buf_add(&x->message, spec->message, spec->message_len);
     x->conversation = xstrdup(spec->conversation);
-    set_session(x, spec->session_id);
-    turn_set_line_cb(t, on_line, x);
+    executor_set_session(x, spec->session_id);
+    turn_set_line_cb(t, executor_on_line, x);
     executor_timers_init(x);
     x->attempt = 1;
     if (spec->process)

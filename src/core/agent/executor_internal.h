@@ -8,7 +8,7 @@
 #include "core/agent/agent_process.h"
 #include "core/agent/executor.h"
 
-enum phase {
+enum executor_phase {
     PHASE_ATTEMPT, /* a process is at work, or is being ended */
     PHASE_PAUSE,   /* there is none: the next attempt waits for its time */
     PHASE_OVER,    /* the turn is told to its end, or about to be */
@@ -40,7 +40,7 @@ struct executor {
     unsigned cancels;
     enum executor_stop_reason why;
     /* the attempt */
-    enum phase phase;
+    enum executor_phase phase;
     char *session_id;              /* that it resumes, or NULL */
     struct agent_process *process; /* NULL: it could not be started, or serves the next turn */
     struct loop_timer *idle, *pause, *background;

@@ -19,7 +19,7 @@ struct words {
     size_t n;
 };
 
-static void add(struct words *w, char *word)
+static void launch_add(struct words *w, char *word)
 {
     w->v = xrealloc(w->v, (w->n + 2) * sizeof *w->v);
     w->v[w->n++] = word;
@@ -70,7 +70,7 @@ static int add_arg(struct words *w, const char *arg, const struct values *v,
         if (!value)
             return err_set(err, agent->name, "its command needs a conversation: name one");
     }
-    add(w, value ? xasprintf("%.*s%s", (int)(word - arg), arg, value) : xstrdup(arg));
+    launch_add(w, value ? xasprintf("%.*s%s", (int)(word - arg), arg, value) : xstrdup(arg));
     return 0;
 }
 
@@ -130,14 +130,14 @@ static const char *const never[] = {
 
 static const char *const credential = "CLAUDE_CODE_OAUTH_TOKEN";
 
-static size_t name_len(const char *var)
+static size_t launch_name_len(const char *var)
 {
     return strcspn(var, "=");
 }
 
-static bool is_name(const char *name, const char *var)
+static bool launch_is_name(const char *name, const char *var)
 {
-    return strlen(name) == name_len(var) && strncmp(name, var, name_len(var)) == 0;
+    return strlen(name) == launch_name_len(var) && strncmp(name, var, launch_name_len(var)) == 0;
 }
 
 /* A name, or a prefix and '*'. */
@@ -145,11 +145,11 @@ static bool is_match(const char *pattern, const char *var)
 {
     const size_t len = strlen(pattern);
     if (len && pattern[len - 1] == '*')
-        return name_len(var) >= len - 1 && strncmp(pattern, var, len - 1) == 0;
-    return is_name(pattern, var);
+        return launch_name_len(var) >= len - 1 && strncmp(pattern, var, len - 1) == 0;
+    return launch_is_name(pattern, var);
 }
 
-static bool is_listed(const char *const *patterns, const char *var)
+static bool launch_is_listed(const char *const *patterns, const char *var)
 {
     for (; *patterns; patterns++)
         if (is_match(*patterns, var))
@@ -159,35 +159,36 @@ static bool is_listed(const char *const *patterns, const char *var)
 
 static bool is_passed(const struct conf_agent *agent, const char *var)
 {
-    if (is_listed(never, var) && !is_name(credential, var))
+    if (launch_is_listed(never, var) && !launch_is_name(credential, var))
         return false;
-    if (is_listed(basic, var))
+    if (launch_is_listed(basic, var))
         return true;
     for (char *const *pass = agent->env_pass; *pass; pass++)
-        if (is_name(*pass, var) || (is_match(*pass, var) && !is_listed(never, var)))
+        if (launch_is_name(*pass, var) || (is_match(*pass, var) && !launch_is_listed(never, var)))
             return true;
     return false;
 }
 
-static void set(struct words *w, const char *var)
+static void launch_set(struct words *w, const char *var)
 {
     for (size_t i = 0; i < w->n; i++)
-        if (name_len(w->v[i]) == name_len(var) && strncmp(w->v[i], var, name_len(var)) == 0) {
+        if (launch_name_len(w->v[i]) == launch_name_len(var) &&
+            strncmp(w->v[i], var, launch_name_len(var)) == 0) {
             free(w->v[i]);
             w->v[i] = xstrdup(var);
             return;
         }
-    add(w, xstrdup(var));
+    launch_add(w, xstrdup(var));
 }
 
 /* Who it is says where its home is, not who started the host. */
-static void set_user(struct words *w, const struct conf_user *u)
+static void launch_set_user(struct words *w, const struct conf_user *u)
 {
     const char *const names[] = {"HOME", "USER", "LOGNAME", "SHELL"};
     const char *const values[] = {u->home, u->name, u->name, u->shell};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         CLEANUP_FREE char *var = xasprintf("%s=%s", names[i], values[i]);
-        set(w, var);
+        launch_set(w, var);
     }
 }
 
@@ -199,17 +200,17 @@ char *launch_turn_variable(const char *turn)
 char **launch_build_env(const struct conf_agent *agent, char *const *host, const char *turn)
 {
     struct words w = {0};
-    set(&w, "TERM=dumb");
+    launch_set(&w, "TERM=dumb");
     for (; *host; host++)
         if (strchr(*host, '=') && is_passed(agent, *host))
-            set(&w, *host);
+            launch_set(&w, *host);
     if (agent->user)
-        set_user(&w, agent->user);
+        launch_set_user(&w, agent->user);
     for (char *const *var = agent->env_set; *var; var++)
-        set(&w, *var);
+        launch_set(&w, *var);
     if (turn) {
         CLEANUP_FREE char *mark = launch_turn_variable(turn);
-        set(&w, mark);
+        launch_set(&w, mark);
     }
     return w.v;
 }

@@ -48,7 +48,7 @@ void stderr_tail_copy(struct buf *out, const struct stderr_tail *t, size_t n)
     buf_add(out, from, (size_t)(text.p + text.len - from));
 }
 
-static bool is_blank(char c)
+static bool stderr_tail_is_blank(char c)
 {
     return c == '\n' || c == '\r' || c == ' ' || c == '\t';
 }
@@ -58,7 +58,7 @@ void stderr_tail_copy_last_line(struct buf *out, const struct stderr_tail *t, si
     CLEANUP_BUF struct buf text = {0};
     stderr_tail_copy(&text, t, TAIL_CAP);
     size_t end = text.len;
-    while (end && is_blank(text.p[end - 1]))
+    while (end && stderr_tail_is_blank(text.p[end - 1]))
         end--;
     size_t begin = end;
     while (begin && text.p[begin - 1] != '\n')

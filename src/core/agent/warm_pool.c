@@ -23,8 +23,8 @@ struct waiter {
     void *ctx;
 };
 
-struct entry {
-    struct entry *next;
+struct warm_pool_entry {
+    struct warm_pool_entry *next;
     struct warm *all;
     struct agent_process *process;
     struct loop_timer *keep;
@@ -44,7 +44,7 @@ struct warm {
     const struct conf *conf;
     const struct warm_events *events;
     void *ctx;
-    struct entry *list; /* the one that came last is first */
+    struct warm_pool_entry *list; /* the one that came last is first */
     struct loop_timer *measure;
     struct waiter *waiters;
     bool closing;
@@ -52,29 +52,31 @@ struct warm {
 
 /* ---- who is there ---- */
 
-static bool is_of(const struct entry *e, const char *conversation, const char *session_id)
+static bool warm_pool_is_of(const struct warm_pool_entry *e, const char *conversation,
+                            const char *session_id)
 {
     return strcmp(e->conversation, conversation) == 0 ||
            (session_id && strcmp(e->session_id, session_id) == 0);
 }
 
-static bool is_taken(const struct warm *w, const char *conversation, const char *session_id)
+static bool warm_pool_is_taken(const struct warm *w, const char *conversation,
+                               const char *session_id)
 {
-    for (const struct entry *e = w->list; e; e = e->next)
-        if (is_of(e, conversation, session_id))
+    for (const struct warm_pool_entry *e = w->list; e; e = e->next)
+        if (warm_pool_is_of(e, conversation, session_id))
             return true;
     return false;
 }
 
-static bool works(const struct entry *e)
+static bool works(const struct warm_pool_entry *e)
 {
-    const struct stream *const s = agent_process_stream(e->process);
+    const struct agent_stream *const s = agent_process_stream(e->process);
     return e->begins || (s && translator_work(&s->translate) == DIALECT_WORKS);
 }
 
 bool warm_pool_works(const struct warm *w, const char *conversation)
 {
-    for (const struct entry *e = w->list; e; e = e->next)
+    for (const struct warm_pool_entry *e = w->list; e; e = e->next)
         if (!e->leaves && strcmp(e->conversation, conversation) == 0 && works(e))
             return true;
     return false;
@@ -88,7 +90,7 @@ bool warm_pool_is_empty(const struct warm *w)
 size_t warm_pool_count(const struct warm *w)
 {
     size_t n = 0;
-    for (const struct entry *e = w->list; e; e = e->next)
+    for (const struct warm_pool_entry *e = w->list; e; e = e->next)
         n += !e->leaves;
     return n;
 }
@@ -105,7 +107,7 @@ static void free_waiter(struct waiter *waiter)
 static void tell_waiters(struct warm *w)
 {
     for (struct waiter **at = &w->waiters, *waiter; (waiter = *at);) {
-        if (is_taken(w, waiter->conversation, waiter->session_id)) {
+        if (warm_pool_is_taken(w, waiter->conversation, waiter->session_id)) {
             at = &waiter->next;
             continue;
         }
@@ -116,16 +118,16 @@ static void tell_waiters(struct warm *w)
     }
 }
 
-static void unlink_entry(struct entry *e)
+static void warm_pool_unlink_entry(struct warm_pool_entry *e)
 {
-    struct entry **at = &e->all->list;
+    struct warm_pool_entry **at = &e->all->list;
     while (*at != e)
         at = &(*at)->next;
     *at = e->next;
 }
 
 /* Not the process. */
-static void free_entry(struct entry *e)
+static void warm_pool_free_entry(struct warm_pool_entry *e)
 {
     loop_timer_free(e->keep);
     buf_fini(&e->unread);
@@ -140,7 +142,7 @@ static void free_entry(struct entry *e)
     free(e);
 }
 
-static void tell_works(struct entry *e, bool now)
+static void tell_works(struct warm_pool_entry *e, bool now)
 {
     if (e->told_works == now)
         return;
@@ -148,7 +150,7 @@ static void tell_works(struct entry *e, bool now)
     e->all->events->works(e->all->ctx, e->turn, now);
 }
 
-static void leave(struct entry *e, const char *why)
+static void warm_pool_leave(struct warm_pool_entry *e, const char *why)
 {
     if (e->leaves)
         return;
@@ -162,21 +164,21 @@ static void leave(struct entry *e, const char *why)
 
 /* ---- what it says while it waits ---- */
 
-static void set_clock(struct entry *e)
+static void set_clock(struct warm_pool_entry *e)
 {
     const struct conf_agent *const agent = agent_process_agent(e->process);
     const int64_t limit = works(e) ? agent->background_timeout_ms : agent->keep_alive_ms;
     loop_timer_set(e->keep, works(e) && !limit ? -1 : limit);
 }
 
-static void on_time(void *arg)
+static void warm_pool_on_time(void *arg)
 {
-    struct entry *const e = arg;
+    struct warm_pool_entry *const e = arg;
     if (!e->begins)
-        leave(e, works(e) ? "its background work took too long" : "no message came");
+        warm_pool_leave(e, works(e) ? "its background work took too long" : "no message came");
 }
 
-static void keep_line(struct entry *e, const char *line, size_t len)
+static void warm_pool_keep_line(struct warm_pool_entry *e, const char *line, size_t len)
 {
     if (e->unread.len + len >= UNREAD_MAX)
         return;
@@ -184,7 +186,7 @@ static void keep_line(struct entry *e, const char *line, size_t len)
     buf_add_char(&e->unread, '\n');
 }
 
-static void tell_begin(const struct entry *e)
+static void tell_begin(const struct warm_pool_entry *e)
 {
     const struct warm_place place = {.conf = e->conf,
                                      .conversation = e->conversation,
@@ -195,13 +197,13 @@ static void tell_begin(const struct entry *e)
     e->all->events->begins(e->all->ctx, &place, agent_process_agent(e->process));
 }
 
-static void on_line(void *ctx, const char *line, size_t len, bool complete)
+static void warm_pool_on_line(void *ctx, const char *line, size_t len, bool complete)
 {
-    struct entry *const e = ctx;
-    struct stream *const s = agent_process_stream(e->process);
+    struct warm_pool_entry *const e = ctx;
+    struct agent_stream *const s = agent_process_stream(e->process);
     (void)complete;
     if (e->begins) {
-        keep_line(e, line, len);
+        warm_pool_keep_line(e, line, len);
         return;
     }
     if (e->leaves || !translator_between(&s->translate, line, len)) {
@@ -209,28 +211,28 @@ static void on_line(void *ctx, const char *line, size_t len, bool complete)
         return;
     }
     e->begins = true;
-    keep_line(e, line, len);
+    warm_pool_keep_line(e, line, len);
     tell_begin(e);
 }
 
 void warm_pool_tell_again(struct warm *w, const char *conversation)
 {
-    for (struct entry *e = w->list; e; e = e->next)
+    for (struct warm_pool_entry *e = w->list; e; e = e->next)
         if (e->begins && !e->leaves && strcmp(e->conversation, conversation) == 0) {
             tell_begin(e);
             return;
         }
 }
 
-static void on_dropped(void *ctx, uint64_t bytes)
+static void warm_pool_on_dropped(void *ctx, uint64_t bytes)
 {
-    const struct entry *const e = ctx;
+    const struct warm_pool_entry *const e = ctx;
     log_write(LOG_WARN, e->log_name, "a line of %llu bytes was too long and left out",
               (unsigned long long)bytes);
 }
 
 /* What it works at may have changed. */
-static void listen_to(struct entry *e, const char *bytes, size_t n)
+static void warm_pool_listen_to(struct warm_pool_entry *e, const char *bytes, size_t n)
 {
     const bool worked = works(e);
     line_splitter_feed(&agent_process_stream(e->process)->lines, bytes, n);
@@ -241,24 +243,24 @@ static void listen_to(struct entry *e, const char *bytes, size_t n)
     tell_works(e, works(e));
 }
 
-static void on_out(void *ctx, const char *bytes, size_t n)
+static void warm_pool_on_out(void *ctx, const char *bytes, size_t n)
 {
-    listen_to(ctx, bytes, n);
+    warm_pool_listen_to(ctx, bytes, n);
 }
 
-static void on_failed(void *ctx, const struct tc_err *err)
+static void warm_pool_on_failed(void *ctx, const struct tc_err *err)
 {
     (void)ctx, (void)err; /* it has been started */
 }
 
-static void on_mute(void *ctx)
+static void warm_pool_on_mute(void *ctx)
 {
-    leave(ctx, "it has closed its output");
+    warm_pool_leave(ctx, "it has closed its output");
 }
 
-static void on_exited(void *ctx)
+static void warm_pool_on_exited(void *ctx)
 {
-    struct entry *const e = ctx;
+    struct warm_pool_entry *const e = ctx;
     const int status = agent_process_status(e->process);
     if (!e->leaves && !(WIFEXITED(status) && WEXITSTATUS(status) == 0))
         log_write(LOG_WARN, e->log_name,
@@ -269,19 +271,19 @@ static void on_exited(void *ctx)
     tell_works(e, false);
 }
 
-static void on_stuck(void *ctx, unsigned left)
+static void warm_pool_on_stuck(void *ctx, unsigned left)
 {
     (void)ctx, (void)left; /* it has been logged */
 }
 
-static void on_over(void *ctx)
+static void warm_pool_on_over(void *ctx)
 {
-    struct entry *const e = ctx;
+    struct warm_pool_entry *const e = ctx;
     struct warm *const w = e->all;
     turn_record_not_waiting(w->ledger, agent_process_turn(e->process));
-    unlink_entry(e);
+    warm_pool_unlink_entry(e);
     agent_process_free(e->process);
-    free_entry(e);
+    warm_pool_free_entry(e);
     tell_waiters(w);
     if (!w->list && w->events->emptied)
         w->events->emptied(w->ctx);
@@ -290,10 +292,10 @@ static void on_over(void *ctx)
 /* ---- keeping and taking ---- */
 
 /* The one that has waited longest; one that works only if all do. */
-static struct entry *find_oldest(struct warm *w)
+static struct warm_pool_entry *warm_pool_find_oldest(struct warm *w)
 {
-    struct entry *idle = NULL, *busy = NULL;
-    for (struct entry *e = w->list; e; e = e->next)
+    struct warm_pool_entry *idle = NULL, *busy = NULL;
+    for (struct warm_pool_entry *e = w->list; e; e = e->next)
         if (!e->leaves)
             *(works(e) ? &busy : &idle) = e;
     return idle ? idle : busy;
@@ -302,7 +304,7 @@ static struct entry *find_oldest(struct warm *w)
 static uint64_t resident_of_all(const struct warm *w)
 {
     uint64_t sum = 0;
-    for (const struct entry *e = w->list; e; e = e->next)
+    for (const struct warm_pool_entry *e = w->list; e; e = e->next)
         sum += e->leaves ? 0 : e->resident;
     return sum;
 }
@@ -314,15 +316,15 @@ static bool uses_too_much(const struct warm *w)
     return limit && warm_pool_count(w) > 1 && resident_of_all(w) > limit;
 }
 
-static void make_room(struct warm *w)
+static void warm_pool_make_room(struct warm *w)
 {
     while (warm_pool_count(w) > (size_t)w->conf->conversations.max_warm)
-        leave(find_oldest(w), "there are more than max_warm");
+        warm_pool_leave(warm_pool_find_oldest(w), "there are more than max_warm");
     while (uses_too_much(w))
-        leave(find_oldest(w), "together they use more memory than max_warm_mb");
+        warm_pool_leave(warm_pool_find_oldest(w), "together they use more memory than max_warm_mb");
 }
 
-static void measure(struct entry *e)
+static void warm_pool_measure(struct warm_pool_entry *e)
 {
     e->measured_ms = clock_mono_ms();
     e->resident = process_tree_resident(agent_process_pid(e->process));
@@ -332,24 +334,25 @@ static void measure(struct entry *e)
 static void on_measure(void *arg)
 {
     struct warm *const w = arg;
-    struct entry *stalest = NULL;
-    for (struct entry *e = w->list; e; e = e->next)
+    struct warm_pool_entry *stalest = NULL;
+    for (struct warm_pool_entry *e = w->list; e; e = e->next)
         if (!e->leaves && (!stalest || e->measured_ms <= stalest->measured_ms))
             stalest = e;
     if (!stalest)
         return;
-    measure(stalest);
-    make_room(w);
+    warm_pool_measure(stalest);
+    warm_pool_make_room(w);
     loop_timer_set(w->measure, MEASURE_MS);
 }
 
-static void attach(struct entry *e)
+static void warm_pool_attach(struct warm_pool_entry *e)
 {
-    static const struct agent_process_events events = {on_failed, on_out,   on_mute,
-                                                       on_exited, on_stuck, on_over};
+    static const struct agent_process_events events = {warm_pool_on_failed, warm_pool_on_out,
+                                                       warm_pool_on_mute,   warm_pool_on_exited,
+                                                       warm_pool_on_stuck,  warm_pool_on_over};
     struct line_splitter *const lines = &agent_process_stream(e->process)->lines;
-    lines->line = on_line;
-    lines->dropped = on_dropped;
+    lines->line = warm_pool_on_line;
+    lines->dropped = warm_pool_on_dropped;
     lines->ctx = e;
     agent_process_hand_over(e->process, &events, e);
 }
@@ -357,12 +360,12 @@ static void attach(struct entry *e)
 void warm_pool_keep(struct warm *w, const struct warm_place *place, struct agent_process *p,
                     const char *bytes, size_t n)
 {
-    struct entry *const e = xcalloc(1, sizeof *e);
-    *e = (struct entry){
+    struct warm_pool_entry *const e = xcalloc(1, sizeof *e);
+    *e = (struct warm_pool_entry){
         .next = w->list,
         .all = w,
         .process = p,
-        .keep = loop_timer_new(w->loop, on_time, e),
+        .keep = loop_timer_new(w->loop, warm_pool_on_time, e),
         .conf = conf_ref(place->conf),
         .turn = xstrdup(place->turn),
         .conversation = xstrdup(place->conversation),
@@ -373,23 +376,23 @@ void warm_pool_keep(struct warm *w, const struct warm_place *place, struct agent
         .log_name = xasprintf("agent %s", agent_process_agent(p)->name),
     };
     w->list = e;
-    attach(e);
+    warm_pool_attach(e);
     turn_record_waiting(w->ledger, agent_process_turn(p), agent_process_pid(p));
     if (w->closing || place->conf != w->conf) {
-        leave(e, w->closing ? "the host ends" : "the configuration has changed");
+        warm_pool_leave(e, w->closing ? "the host ends" : "the configuration has changed");
         return;
     }
     set_clock(e);
-    listen_to(e, bytes, n);
-    measure(e);
-    make_room(w);
+    warm_pool_listen_to(e, bytes, n);
+    warm_pool_measure(e);
+    warm_pool_make_room(w);
     loop_timer_set(w->measure, MEASURE_MS);
 }
 
-static struct entry *find(const struct warm *w, const struct conf_agent *agent,
-                          const char *conversation, const char *session_id)
+static struct warm_pool_entry *warm_pool_find(const struct warm *w, const struct conf_agent *agent,
+                                              const char *conversation, const char *session_id)
 {
-    for (struct entry *e = w->list; e; e = e->next)
+    for (struct warm_pool_entry *e = w->list; e; e = e->next)
         if (!e->leaves && agent_process_agent(e->process) == agent &&
             strcmp(e->conversation, conversation) == 0 &&
             (session_id ? strcmp(e->session_id, session_id) == 0 : e->begins))
@@ -401,7 +404,7 @@ struct agent_process *warm_pool_take(struct warm *w, const struct conf_agent *ag
                                      const char *conversation, const char *session_id,
                                      struct buf *unread)
 {
-    struct entry *const e = find(w, agent, conversation, session_id);
+    struct warm_pool_entry *const e = warm_pool_find(w, agent, conversation, session_id);
     if (!e)
         return NULL;
     struct agent_process *const p = e->process;
@@ -410,25 +413,25 @@ struct agent_process *warm_pool_take(struct warm *w, const struct conf_agent *ag
     line_splitter_give_back(&agent_process_stream(p)->lines, unread);
     tell_works(e, false);
     turn_record_not_waiting(w->ledger, agent_process_turn(p));
-    unlink_entry(e);
-    free_entry(e);
+    warm_pool_unlink_entry(e);
+    warm_pool_free_entry(e);
     return p;
 }
 
 void warm_pool_end(struct warm *w, const char *conversation, const char *why)
 {
-    for (struct entry *e = w->list; e; e = e->next)
-        if (is_of(e, conversation, NULL))
-            leave(e, why);
+    for (struct warm_pool_entry *e = w->list; e; e = e->next)
+        if (warm_pool_is_of(e, conversation, NULL))
+            warm_pool_leave(e, why);
 }
 
 bool warm_pool_clear(struct warm *w, const char *conversation, const char *session_id,
                      void (*gone)(void *ctx), void *ctx)
 {
-    for (struct entry *e = w->list; e; e = e->next)
-        if (is_of(e, conversation, session_id))
-            leave(e, "another process begins");
-    if (!is_taken(w, conversation, session_id))
+    for (struct warm_pool_entry *e = w->list; e; e = e->next)
+        if (warm_pool_is_of(e, conversation, session_id))
+            warm_pool_leave(e, "another process begins");
+    if (!warm_pool_is_taken(w, conversation, session_id))
         return false;
     struct waiter *const waiter = xcalloc(1, sizeof *waiter);
     *waiter = (struct waiter){.next = w->waiters,
@@ -465,17 +468,17 @@ struct warm *warm_pool_new(struct loop *l, struct journal_async *ledger, const s
 void warm_pool_reconfigure(struct warm *w, const struct conf *conf)
 {
     w->conf = conf;
-    for (struct entry *e = w->list; e; e = e->next)
-        leave(e, "the configuration has changed");
+    for (struct warm_pool_entry *e = w->list; e; e = e->next)
+        warm_pool_leave(e, "the configuration has changed");
 }
 
 void warm_pool_close(struct warm *w)
 {
-    for (struct entry *e = w->list; e; e = e->next)
+    for (struct warm_pool_entry *e = w->list; e; e = e->next)
         if (w->closing)
             agent_process_terminate(e->process);
         else
-            leave(e, "the host ends");
+            warm_pool_leave(e, "the host ends");
     w->closing = true;
 }
 
@@ -485,10 +488,10 @@ void warm_pool_free(struct warm *w)
         return;
     loop_timer_free(w->measure);
     while (w->list) {
-        struct entry *const e = w->list;
+        struct warm_pool_entry *const e = w->list;
         w->list = e->next;
         agent_process_free(e->process);
-        free_entry(e);
+        warm_pool_free_entry(e);
     }
     while (w->waiters) {
         struct waiter *const waiter = w->waiters;

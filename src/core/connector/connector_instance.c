@@ -14,8 +14,9 @@
 
 /* ---- options, for {option:NAME} ---- */
 
-static const char *text_of(struct connector_instance *r, const struct tc_option *row,
-                           const struct conf_option *pairs)
+static const char *connector_instance_text_of(struct connector_instance *r,
+                                              const struct tc_option *row,
+                                              const struct conf_option *pairs)
 {
     const char *text = row->dflt;
     for (; pairs && pairs->key; pairs++)
@@ -26,15 +27,16 @@ static const char *text_of(struct connector_instance *r, const struct tc_option 
     return secret_resolve(text, &r->arena, NULL); /* an error is told by who starts the instance */
 }
 
-static void copy_options(struct connector_instance *r, const struct tc_option *rows,
-                         const struct conf_option *pairs)
+static void connector_instance_copy_options(struct connector_instance *r,
+                                            const struct tc_option *rows,
+                                            const struct conf_option *pairs)
 {
     size_t n = 0;
     while (rows && rows[n].key)
         n++;
     r->options = arena_alloc(&r->arena, (n + 1) * sizeof *r->options);
     for (size_t i = 0; i < n; i++) {
-        const char *const text = text_of(r, &rows[i], pairs);
+        const char *const text = connector_instance_text_of(r, &rows[i], pairs);
         r->options[i].key = arena_strdup(&r->arena, rows[i].key);
         r->options[i].value = arena_strdup(&r->arena, text);
     }
@@ -73,7 +75,7 @@ static void settle_outcome(struct connector_instance *r, const char *turn)
         journal_async_expand(r->services.ledger, r->name, turn, NULL, 0, NULL, NULL);
 }
 
-static void on_batch(void *ctx, struct callback_batch *b)
+static void connector_instance_on_batch(void *ctx, struct callback_batch *b)
 {
     struct connector_instance *const r = ctx;
     r->turns -= b->over && r->turns;
@@ -85,7 +87,7 @@ static void on_batch(void *ctx, struct callback_batch *b)
         callback_batch_free(b);
 }
 
-static void on_ask(void *ctx, struct host_call *a)
+static void connector_instance_on_ask(void *ctx, struct host_call *a)
 {
     const struct connector_instance *const r = ctx;
     if (r->services.ask)
@@ -157,16 +159,18 @@ static bool prints(const struct connector_instance *r, const struct loaded_plugi
            (r->services.prints == PRINTS_OURS && shipped_plugin_is_local_plugin(loaded));
 }
 
-static struct channel *make_channel(struct connector_instance *r, const struct conf *conf,
-                                    const struct conf_instance *spec, struct loaded_plugin *loaded,
-                                    struct tc_err *err)
+static struct channel *connector_instance_make_channel(struct connector_instance *r,
+                                                       const struct conf *conf,
+                                                       const struct conf_instance *spec,
+                                                       struct loaded_plugin *loaded,
+                                                       struct tc_err *err)
 {
     const struct channel_callbacks host = {
         .loop = r->services.loop,
         .ctx = r,
         .prints = prints(r, loaded),
-        .batch = on_batch,
-        .ask = on_ask,
+        .batch = connector_instance_on_batch,
+        .ask = connector_instance_on_ask,
         .has_server = r->services.httpd != NULL,
         .route = connector_route_add,
         .socket_open = connector_socket_open,
@@ -189,7 +193,7 @@ static void forget_early(struct connector_instance *r)
     r->early = NULL;
 }
 
-static void release(struct connector_instance *r)
+static void connector_instance_release(struct connector_instance *r)
 {
     forget_early(r);
     connector_routes_fini(r);
@@ -213,13 +217,13 @@ struct connector_instance *connector_start(const struct conf *conf,
     r->delivers = (loaded->plugin.flags & TC_DELIVERS) != 0;
     if (services)
         r->services = *services;
-    copy_options(r, loaded->plugin.options, spec->options);
+    connector_instance_copy_options(r, loaded->plugin.options, spec->options);
     r->dir = make_dir(r);
     r->post = make_post(r, loaded->plugin.rates);
-    r->channel = make_channel(r, conf, spec, loaded, err);
+    r->channel = connector_instance_make_channel(r, conf, spec, loaded, err);
     if (r->channel)
         return r;
-    release(r);
+    connector_instance_release(r);
     return NULL;
 }
 
@@ -228,7 +232,7 @@ int connector_await_start(struct connector_instance *r, struct tc_err *err)
     const struct channel_ops *const ops = r->channel->ops;
     if (!ops->await || ops->await(r->channel, err) == 0)
         return 0;
-    release(r);
+    connector_instance_release(r);
     return -1;
 }
 
@@ -354,6 +358,6 @@ bool connector_instance_kill(struct connector_instance *r)
 bool connector_instance_free(struct connector_instance *r, int64_t deadline_ms)
 {
     const bool ended = r->channel->ops->join(r->channel, deadline_ms) == 0;
-    release(r);
+    connector_instance_release(r);
     return ended;
 }

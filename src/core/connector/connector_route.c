@@ -15,7 +15,7 @@ struct connector_route {
 /* What the service gets when the instance does not answer: it is asked to come again. */
 #define UNAVAILABLE 503
 
-static void on_answered(void *arg, const struct tc_answer *answer)
+static void connector_route_on_answered(void *arg, const struct tc_answer *answer)
 {
     struct httpd_request *const request = arg;
     if (!answer) {
@@ -31,7 +31,8 @@ static void on_answered(void *arg, const struct tc_answer *answer)
                  (struct str){body, answer->body_len ? answer->body_len : strlen(body)});
 }
 
-static const struct tc_header *copy_headers(struct arena *a, const struct httpd_request *request)
+static const struct tc_header *connector_route_copy_headers(struct arena *a,
+                                                            const struct httpd_request *request)
 {
     struct tc_header *const all = arena_alloc(a, (request->header_count + 1) * sizeof *all);
     for (size_t i = 0; i < request->header_count; i++)
@@ -47,7 +48,7 @@ static size_t prefix_len(const struct connector_instance *r)
     return strlen("/hooks/") + strlen(r->name);
 }
 
-static void on_request(void *arg, struct httpd_request *request)
+static void connector_route_on_request(void *arg, struct httpd_request *request)
 {
     struct connector_instance *const r = arg;
     struct channel_hit *const h = xcalloc(1, sizeof *h);
@@ -55,12 +56,12 @@ static void on_request(void *arg, struct httpd_request *request)
         .method = arena_strdup(&h->arena, request->method),
         .path = arena_strdup(&h->arena, request->path + prefix_len(r)),
         .query = arena_strdup(&h->arena, request->query),
-        .headers = copy_headers(&h->arena, request),
+        .headers = connector_route_copy_headers(&h->arena, request),
         .header_count = request->header_count,
         .body = arena_memdup(&h->arena, request->body.p, request->body.len),
         .body_len = request->body.len,
     };
-    h->answered = on_answered;
+    h->answered = connector_route_on_answered;
     h->arg = request;
     r->channel->ops->hit(r->channel, h);
 }
@@ -85,7 +86,7 @@ void connector_route_add(void *runner, const char *path)
     struct connector_route *const route = xmalloc(sizeof *route);
     *route = (struct connector_route){r->routes, whole};
     r->routes = route;
-    httpd_route(r->services.httpd, route->path, HTTPD_ANY, on_request, r);
+    httpd_route(r->services.httpd, route->path, HTTPD_ANY, connector_route_on_request, r);
 }
 
 void connector_routes_fini(struct connector_instance *r)

@@ -35,8 +35,8 @@ static void forget_socket(struct connector_socket *s)
     free(s);
 }
 
-static void tell(struct connector_instance *r, int64_t number, enum tc_socket_event event,
-                 struct str text)
+static void connector_socket_tell(struct connector_instance *r, int64_t number,
+                                  enum tc_socket_event event, struct str text)
 {
     const struct tc_frame frame = {
         .socket = number, .event = event, .text = text.p ? text.p : "", .len = text.len};
@@ -52,7 +52,7 @@ static void on_event(void *arg, enum websocket_event event, struct str text)
     };
     struct connector_socket *const s = arg;
     if (s->runner)
-        tell(s->runner, s->number, events[event], text);
+        connector_socket_tell(s->runner, s->number, events[event], text);
     if (event == WEBSOCKET_CLOSED)
         forget_socket(s);
 }
@@ -93,7 +93,7 @@ void connector_socket_open(void *runner, int64_t number, const struct tc_socket 
         return;
     log_write(LOG_ERR, "host", "instance %s: a websocket cannot be opened: %s", r->name, err.text);
     forget_socket(s);
-    tell(r, number, TC_SOCKET_CLOSED, (struct str){err.text, strlen(err.text)});
+    connector_socket_tell(r, number, TC_SOCKET_CLOSED, (struct str){err.text, strlen(err.text)});
 }
 
 void connector_socket_send(void *runner, int64_t number, struct str text)

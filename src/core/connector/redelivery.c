@@ -27,7 +27,7 @@ struct redelivery_scan {
     int64_t only; /* this row; 0: all */
 };
 
-static void add_row(void *ctx, const struct journal_row *row)
+static void redelivery_add_row(void *ctx, const struct journal_row *row)
 {
     const struct redelivery_scan *const l = ctx;
     struct connector_instance *const r = l->runner;
@@ -48,7 +48,7 @@ static void add_row(void *ctx, const struct journal_row *row)
 void redelivery_load(struct connector_instance *r, int64_t only)
 {
     struct redelivery_scan l = {r, only};
-    if (journal_async_list_open_list_rows(r->services.ledger, r->name, add_row, &l) ==
+    if (journal_async_list_open_list_rows(r->services.ledger, r->name, redelivery_add_row, &l) ==
         JOURNAL_FAILED)
         log_write(LOG_ERR, "host", "instance %s: what it has still to be told cannot be read",
                   r->name);
@@ -82,7 +82,7 @@ struct redelivery_turn {
     struct channel_turn turn;
 };
 
-static void read_turn(void *ctx, const struct journal_turn *t)
+static void redelivery_read_turn(void *ctx, const struct journal_turn *t)
 {
     struct redelivery_turn *const k = ctx;
     k->turn.agent = arena_strdup(&k->arena, t->agent);
@@ -92,7 +92,7 @@ static void read_turn(void *ctx, const struct journal_turn *t)
         k->turn.route = arena_strdup(&k->arena, t->route);
 }
 
-static struct redelivery *find(const struct connector_instance *r, const char *turn)
+static struct redelivery *redelivery_find(const struct connector_instance *r, const char *turn)
 {
     struct redelivery *o = r->recasts;
     while (o && strcmp(o->turn, turn) != 0)
@@ -113,8 +113,8 @@ static void *open_known(struct connector_instance *r, const struct channel_turn 
     struct redelivery_turn k = {.instance = r->name, .turn = *turn};
     CLEANUP_BUF struct buf memory = {0};
     if (r->services.ledger) {
-        if (journal_async_list_open_find_turn(r->services.ledger, turn->id, read_turn, &k) ==
-                JOURNAL_FAILED ||
+        if (journal_async_list_open_find_turn(r->services.ledger, turn->id, redelivery_read_turn,
+                                              &k) == JOURNAL_FAILED ||
             journal_async_get(r->services.ledger, r->name, turn->id, &memory) == JOURNAL_FAILED)
             log_write(LOG_ERR, "host", "what is known of turn %s cannot be read", turn->id);
         if (memory.len)
@@ -132,7 +132,7 @@ static void *open_known(struct connector_instance *r, const struct channel_turn 
 void *redelivery_open_turn(void *runner, const struct channel_turn *turn)
 {
     struct connector_instance *const r = runner;
-    struct redelivery *const o = find(r, turn->id);
+    struct redelivery *const o = redelivery_find(r, turn->id);
     struct channel_turn opened = *turn;
     opened.over = !o;
     void *const handle = open_known(r, &opened);
@@ -143,7 +143,8 @@ void *redelivery_open_turn(void *runner, const struct channel_turn *turn)
 
 /* ---- casting ---- */
 
-static void send(const struct connector_instance *r, void *handle, const struct event *ev)
+static void redelivery_send(const struct connector_instance *r, void *handle,
+                            const struct event *ev)
 {
     r->channel->ops->send(r->channel, handle, shared_event_new(ev));
 }
@@ -161,7 +162,7 @@ static void send_start(const struct connector_instance *r, void *handle, const c
     struct event start;
     event_init_resumed(&start, turn, clock_wall_s());
     take_origin(&start, outcome);
-    send(r, handle, &start);
+    redelivery_send(r, handle, &start);
 }
 
 void *connector_reopen_turn(struct connector_instance *r, const struct channel_turn *turn)
@@ -173,12 +174,12 @@ void *connector_reopen_turn(struct connector_instance *r, const struct channel_t
 }
 
 /* outcome NULL: the ledger has given it up. */
-static void cast(const struct redelivery *o, struct event *outcome)
+static void redelivery_cast(const struct redelivery *o, struct event *outcome)
 {
     send_start(o->runner, o->handle, o->turn, outcome);
     if (outcome) {
         outcome->u.meta = &outcome->meta;
-        send(o->runner, o->handle, outcome);
+        redelivery_send(o->runner, o->handle, outcome);
     }
     struct event done;
     event_init(&done, TC_DONE);
@@ -187,18 +188,18 @@ static void cast(const struct redelivery *o, struct event *outcome)
     done.meta.correlation_id = o->turn;
     done.meta.seq = outcome ? outcome->meta.seq + 1 : 2;
     done.u.done.reason = !outcome ? "lost" : outcome->kind == TC_FINAL ? "completed" : "error";
-    send(o->runner, o->handle, &done);
+    redelivery_send(o->runner, o->handle, &done);
 }
 
-static void give_up(const struct redelivery *o, const char *why)
+static void redelivery_give_up(const struct redelivery *o, const char *why)
 {
     const struct journal_settlement failed = {.verdict = JOURNAL_FAIL, .reason = "damaged"};
     log_write(LOG_ERR, "host", "the outcome of turn %s is damaged: %s", o->turn, why);
     journal_async_settle_row(o->runner->services.ledger, o->seq, &failed, NULL, NULL);
-    cast(o, NULL);
+    redelivery_cast(o, NULL);
 }
 
-static void on_started(void *ctx, enum journal_status status, const char *text)
+static void redelivery_on_started(void *ctx, enum journal_status status, const char *text)
 {
     struct redelivery *const o = ctx;
     struct arena arena = {0};
@@ -210,11 +211,11 @@ static void on_started(void *ctx, enum journal_status status, const char *text)
         return;
     }
     if (status != JOURNAL_DONE)
-        cast(o, NULL);
+        redelivery_cast(o, NULL);
     else if (codec_decode(&ev, &arena, o->line.p ? o->line.p : "", o->line.len, &why) == 0)
-        cast(o, &ev);
+        redelivery_cast(o, &ev);
     else
-        give_up(o, why);
+        redelivery_give_up(o, why);
     arena_fini(&arena);
     free_recast(o);
 }
@@ -229,6 +230,6 @@ void redelivery_start(struct connector_instance *r)
         if (!o->handle && (o->handle = open_known(r, &(struct channel_turn){.id = o->turn})) &&
             r->post)
             outbox_open_turn(r->post, o->turn, o->handle);
-        journal_async_start_attempt(r->services.ledger, o->seq, on_started, o);
+        journal_async_start_attempt(r->services.ledger, o->seq, redelivery_on_started, o);
     }
 }

@@ -12,7 +12,7 @@
 #define BURST_MAX 10                 /* times the silence that would end it */
 #define PROMPT_MAX ((size_t)4 << 20) /* of messages that are joined */
 
-static void on_calm(void *arg)
+static void conversation_on_calm(void *arg)
 {
     struct conversation *const c = arg;
     c->bursts = false;
@@ -28,7 +28,7 @@ struct conversation *conversation_new(struct loop *loop, const char *source, con
         .source = xstrdup(source),
         .key = xstrdup(key),
         .chat = xstrdup(chat),
-        .burst = loop_timer_new(loop, on_calm, c),
+        .burst = loop_timer_new(loop, conversation_on_calm, c),
         .calm = calm,
         .ctx = ctx,
     };
@@ -43,7 +43,7 @@ struct taking_back {
     void *ctx;
 };
 
-static void settle(struct taking_back *t)
+static void conversation_settle(struct taking_back *t)
 {
     if (--t->awaited)
         return;
@@ -55,7 +55,7 @@ static void settle(struct taking_back *t)
 static void free_message(struct conversation_message *m)
 {
     if (m->back)
-        settle(m->back);
+        conversation_settle(m->back);
     free(m->id);
     free(m->user);
     free(m->route);
@@ -63,7 +63,7 @@ static void free_message(struct conversation_message *m)
     free(m);
 }
 
-static struct conversation_message *take_first(struct conversation *c)
+static struct conversation_message *conversation_take_first(struct conversation *c)
 {
     struct conversation_message *const m = c->first;
     c->first = m->next;
@@ -76,7 +76,7 @@ static struct conversation_message *take_first(struct conversation *c)
 void conversation_free(struct conversation *c)
 {
     while (c->first) {
-        struct conversation_message *const m = take_first(c);
+        struct conversation_message *const m = conversation_take_first(c);
         if (m->back)
             m->back->done = NULL;
         free_message(m);
@@ -137,7 +137,7 @@ void conversation_debounce(struct conversation *c, int64_t debounce_ms)
     loop_timer_set(c->burst, left < debounce_ms ? (left > 0 ? left : 0) : debounce_ms);
 }
 
-static void withdraw(const struct conversation *c, struct conversation_message *m)
+static void conversation_withdraw(const struct conversation *c, struct conversation_message *m)
 {
     journal_async_cancel(c->ledger, m->id, NULL, NULL);
     if (c->turnlog)
@@ -159,7 +159,7 @@ size_t conversation_drop_waiting(struct conversation *c, bool *held)
     const size_t n = c->n_waiting;
     while (c->first) {
         *held |= c->first->given;
-        withdraw(c, take_first(c));
+        conversation_withdraw(c, conversation_take_first(c));
     }
     await_nothing(c);
     return n;
@@ -168,7 +168,7 @@ size_t conversation_drop_waiting(struct conversation *c, bool *held)
 void conversation_dismiss(struct conversation *c)
 {
     while (c->first) {
-        struct conversation_message *const m = take_first(c);
+        struct conversation_message *const m = conversation_take_first(c);
         journal_async_forget_turn(c->ledger, m->id, NULL, NULL);
         if (c->turnlog)
             turnlog_mark_cancelled(c->turnlog, m->id);
@@ -186,7 +186,8 @@ struct conversation_message *conversation_find(const struct conversation *c, con
 }
 
 /* Out of those that wait, of which it is one. */
-static struct conversation_message *take(struct conversation *c, struct conversation_message *m)
+static struct conversation_message *conversation_take(struct conversation *c,
+                                                      struct conversation_message *m)
 {
     struct conversation_message *before = NULL;
     for (struct conversation_message *at = c->first; at != m; at = at->next)
@@ -214,14 +215,14 @@ bool conversation_take_back(struct conversation *c, const char *id, conversation
         if (m->given && turn_job_withdraw(c->job, m->id))
             continue;
         held |= m->given;
-        withdraw(c, take(c, m));
+        conversation_withdraw(c, conversation_take(c, m));
     }
-    settle(t);
+    conversation_settle(t);
     return held;
 }
 
 /* It is part of the turn that runs, and has no outcome of its own. */
-static void merge(struct conversation *c, struct conversation_message *m)
+static void conversation_merge(struct conversation *c, struct conversation_message *m)
 {
     journal_async_merge(c->ledger, m->id, turn_job_id(c->job), NULL, NULL);
     if (c->turnlog)
@@ -232,16 +233,16 @@ static void merge(struct conversation *c, struct conversation_message *m)
 }
 
 /* What the agent has refused or dropped waits, unless somebody has taken it back. */
-static bool on_settled(void *ctx, const char *id, enum dialect_settled how)
+static bool conversation_on_settled(void *ctx, const char *id, enum dialect_settled how)
 {
     struct conversation *const c = ctx;
     struct conversation_message *const m = conversation_find(c, id);
     if (!m)
         return false;
     if (how == DIALECT_TAKEN)
-        merge(c, take(c, m));
+        conversation_merge(c, conversation_take(c, m));
     else if (m->back)
-        withdraw(c, take(c, m));
+        conversation_withdraw(c, conversation_take(c, m));
     else
         m->given = false;
     return how == DIALECT_TAKEN;
@@ -254,7 +255,7 @@ static bool drop_unsettled(struct conversation *c)
     for (struct conversation_message *m = c->first, *next; m; m = next) {
         next = m->next;
         if (m->back) {
-            withdraw(c, take(c, m));
+            conversation_withdraw(c, conversation_take(c, m));
             dropped = true;
         }
     }
@@ -262,7 +263,7 @@ static bool drop_unsettled(struct conversation *c)
 }
 
 /* The process that begins has none of the messages. */
-static void on_lost(void *ctx)
+static void conversation_on_lost(void *ctx)
 {
     struct conversation *const c = ctx;
     drop_unsettled(c);
@@ -283,13 +284,13 @@ bool conversation_steer(struct conversation *c, struct conversation_message *new
 
 /* Joins what waits to the head's prompt, as far as it goes; the others' ids go to `merged`, whose
  * they are to `askers`. */
-static size_t join(struct conversation *c, bool given, struct buf *prompt, char **merged,
-                   char **askers)
+static size_t conversation_join(struct conversation *c, bool given, struct buf *prompt,
+                                char **merged, char **askers)
 {
     size_t n = 0;
     while (c->first && !c->first->alone && c->first->given == given &&
            prompt->len + c->first->prompt_len <= PROMPT_MAX) {
-        struct conversation_message *const m = take_first(c);
+        struct conversation_message *const m = conversation_take_first(c);
         prompt_append_prompt(prompt, (struct str){m->prompt, m->prompt_len});
         askers[n] = m->user;
         merged[n++] = m->id;
@@ -299,8 +300,8 @@ static size_t join(struct conversation *c, bool given, struct buf *prompt, char 
     return n;
 }
 
-static void start(struct conversation *c, struct turn_job_spec *spec,
-                  void (*over)(void *conversation))
+static void conversation_start(struct conversation *c, struct turn_job_spec *spec,
+                               void (*over)(void *conversation))
 {
     c->ready = 0;
     spec->conf = c->conf;
@@ -309,22 +310,23 @@ static void start(struct conversation *c, struct turn_job_spec *spec,
     spec->submitter = c->source;
     spec->owner = c->owner;
     spec->keeps_result = turn_scheduler_is_api(c->source);
-    spec->settled = on_settled;
-    spec->lost = on_lost;
+    spec->settled = conversation_on_settled;
+    spec->lost = conversation_on_lost;
     c->job = turn_job_start(spec, over, c);
 }
 
 void conversation_start_turn(struct conversation *c, const struct turn_job_spec *spec,
                              void (*over)(void *conversation))
 {
-    struct conversation_message *const head = take_first(c);
+    struct conversation_message *const head = conversation_take_first(c);
     CLEANUP_BUF struct buf prompt = {0};
     prompt_append_prompt(&prompt, (struct str){head->prompt, head->prompt_len});
     char **const merged = xcalloc(c->n_waiting + 1, sizeof *merged);
     char **const askers = xcalloc(c->n_waiting + 1, sizeof *askers);
     struct turn_job_spec full = *spec;
     askers[0] = head->user;
-    full.n_merged = head->alone ? 0 : join(c, head->given, &prompt, merged, askers + 1);
+    full.n_merged =
+        head->alone ? 0 : conversation_join(c, head->given, &prompt, merged, askers + 1);
     full.merged = (const char *const *)merged;
     full.askers = (const char *const *)askers;
     full.n_askers = full.n_merged + 1;
@@ -335,7 +337,7 @@ void conversation_start_turn(struct conversation *c, const struct turn_job_spec 
     full.prompt = (struct str){prompt.p ? prompt.p : "", prompt.len};
     c->user = head->user;
     head->user = NULL;
-    start(c, &full, over);
+    conversation_start(c, &full, over);
     if (c->throwaway)
         turn_job_discard_session(c->job);
     for (size_t i = 0; i < full.n_merged; i++) {
@@ -359,7 +361,7 @@ void conversation_begin_by_agent(struct conversation *c, const struct turn_job_s
     full.prompt = STR("");
     full.by_agent = true;
     full.follows = true;
-    start(c, &full, over);
+    conversation_start(c, &full, over);
 }
 
 bool conversation_finish_turn(struct conversation *c)

@@ -8,7 +8,7 @@
 #define LINES_MAX 10          /* messages that it shows */
 
 /* "1 message", "2 messages" */
-static void add_count(struct buf *out, size_t n)
+static void host_reply_add_count(struct buf *out, size_t n)
 {
     buf_printf(out, "%zu message%s", n, n == 1 ? "" : "s");
 }
@@ -20,14 +20,14 @@ void host_reply_queued(struct buf *out, const struct conversation *c, bool resta
         return;
     }
     buf_add_str(out, "Queued: ");
-    add_count(out, c->n_waiting);
+    host_reply_add_count(out, c->n_waiting);
     buf_printf(out, " wait%s %s.", c->n_waiting == 1 ? "s" : "",
                c->job ? "for the running turn" : "for other turns");
 }
 
 void host_reply_full(struct buf *out, const struct conversation *c)
 {
-    add_count(out, c->n_waiting);
+    host_reply_add_count(out, c->n_waiting);
     buf_add_str(out, " wait already: this one was not taken. \"stop\" ends the running turn and "
                      "drops them.");
 }
@@ -41,7 +41,7 @@ void host_reply_stopped(struct buf *out, bool ran, bool worked, size_t dropped)
     if (!dropped)
         return;
     buf_add_char(out, ' ');
-    add_count(out, dropped);
+    host_reply_add_count(out, dropped);
     buf_printf(out, " that waited %s dropped.", dropped == 1 ? "was" : "were");
 }
 
@@ -52,19 +52,20 @@ void host_reply_cleared(struct buf *out, const struct taken_back *t)
         return;
     }
     if (t->dropped) {
-        add_count(out, t->dropped);
+        host_reply_add_count(out, t->dropped);
         buf_add_str(out, t->dropped == 1 ? " was dropped." : " were dropped.");
     }
     if (!t->too_late)
         return;
     if (t->dropped)
         buf_add_char(out, ' ');
-    add_count(out, t->too_late);
+    host_reply_add_count(out, t->too_late);
     buf_printf(out, " %s not dropped: the agent has taken %s into the running turn.",
                t->too_late == 1 ? "was" : "were", t->too_late == 1 ? "it" : "them");
 }
 
-static void add_line(struct buf *out, size_t number, const struct conversation_message *m)
+static void host_reply_add_line(struct buf *out, size_t number,
+                                const struct conversation_message *m)
 {
     const size_t line = strcspn(m->prompt, "\n");
     const size_t len = line <= LINE_MAX ? line : utf8_truncated_len(m->prompt, line, LINE_MAX);
@@ -78,11 +79,11 @@ void host_reply_queue(struct buf *out, const struct conversation *c, char prefix
         buf_add_str(out, "Nothing waits.");
         return;
     }
-    add_count(out, c->n_waiting);
+    host_reply_add_count(out, c->n_waiting);
     buf_add_str(out, c->n_waiting == 1 ? " waits:" : " wait:");
     size_t n = 0;
     for (const struct conversation_message *m = c->first; m && n < LINES_MAX; m = m->next)
-        add_line(out, ++n, m);
+        host_reply_add_line(out, ++n, m);
     if (n < c->n_waiting)
         buf_printf(out, "\nand %zu more", c->n_waiting - n);
     buf_printf(out, "\n%cqueue clear drops them.", prefix);
@@ -108,7 +109,7 @@ void host_reply_help(struct buf *out, char prefix)
         buf_printf(out, "\n- %c%s: %s", prefix, rows[i].words, rows[i].what);
 }
 
-static void add_time(struct buf *out, int64_t ms)
+static void host_reply_add_time(struct buf *out, int64_t ms)
 {
     const long long s = (long long)ms / 1000;
     if (s >= 3600)
@@ -119,12 +120,12 @@ static void add_time(struct buf *out, int64_t ms)
         buf_printf(out, "%lld s", s);
 }
 
-static void add_job(struct buf *out, const struct turn_job *j)
+static void host_reply_add_job(struct buf *out, const struct turn_job *j)
 {
     const char *last;
     const unsigned tools = turn_job_tool_count(j, &last);
     buf_add_str(out, "Running for ");
-    add_time(out, turn_job_elapsed_ms(j));
+    host_reply_add_time(out, turn_job_elapsed_ms(j));
     if (tools)
         buf_printf(out, ", %u tool call%s, the last of %s", tools, tools == 1 ? "" : "s", last);
     buf_add_str(out, ".\n");
@@ -133,12 +134,12 @@ static void add_job(struct buf *out, const struct turn_job *j)
 void host_reply_running(struct buf *out, const struct conversation *c)
 {
     if (c && c->job)
-        add_job(out, c->job);
+        host_reply_add_job(out, c->job);
     else
         buf_add_str(out, "Nothing is running.\n");
     if (!c || !c->n_waiting)
         return;
-    add_count(out, c->n_waiting);
+    host_reply_add_count(out, c->n_waiting);
     buf_add_str(out, c->n_waiting == 1 ? " waits.\n" : " wait.\n");
 }
 

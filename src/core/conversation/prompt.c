@@ -20,18 +20,18 @@ static void add_quote(struct buf *out, const char *quote)
 }
 
 /* A name is of the person: it stays within its line. */
-static void add_name(struct buf *out, const char *name)
+static void prompt_add_name(struct buf *out, const char *name)
 {
     for (; *name; name++)
         buf_add_char(out, (unsigned char)*name < ' ' || *name == 0x7f ? '_' : *name);
 }
 
-static void add_file(struct buf *out, const char *path, const char *name)
+static void prompt_add_file(struct buf *out, const char *path, const char *name)
 {
     buf_printf(out, "[file: %s", path);
     if (name && *name) {
         buf_add_str(out, " (");
-        add_name(out, name);
+        prompt_add_name(out, name);
         buf_add_char(out, ')');
     }
     buf_add_str(out, "]\n");
@@ -46,7 +46,7 @@ void prompt_append_message(struct buf *out, const struct tc_inbound *in, struct 
     if (in->file_count)
         separate(out);
     for (size_t i = 0; i < in->file_count; i++)
-        add_file(out, in->files[i], in->file_names ? in->file_names[i] : NULL);
+        prompt_add_file(out, in->files[i], in->file_names ? in->file_names[i] : NULL);
     if (in->file_count)
         out->p[--out->len] = '\0'; /* its last newline */
 }

@@ -43,7 +43,7 @@ static void keep_result(const struct turn_job *j)
         turn_record_result_again(j->spec.ledger, j->spec.id, r, j->spec.prompt.p, j->cancelled);
 }
 
-static void look_for_end(struct turn_job *j)
+static void turn_job_look_for_end(struct turn_job *j)
 {
     if (!j->gone || (j->turn && !turn_is_flushed(j->turn)))
         return;
@@ -51,7 +51,7 @@ static void look_for_end(struct turn_job *j)
     j->over(j->ctx);
 }
 
-static void keep_session(struct turn_job *j)
+static void turn_job_keep_session(struct turn_job *j)
 {
     const char *const id = turn_session_id(j->turn);
     const bool same = j->session.len && strcmp(id, j->session.p) == 0;
@@ -62,20 +62,20 @@ static void keep_session(struct turn_job *j)
         session_store_save(j->spec.sessions, j->spec.agent->name, j->spec.conversation, id, !same);
 }
 
-static void on_ended(void *ctx, bool spawn_failed)
+static void turn_job_on_ended(void *ctx, bool spawn_failed)
 {
     struct turn_job *const j = ctx;
     (void)spawn_failed; /* it has been told as the turn's error */
     executor_free(j->executor);
     j->executor = NULL;
     j->gone = true;
-    keep_session(j);
-    look_for_end(j);
+    turn_job_keep_session(j);
+    turn_job_look_for_end(j);
 }
 
 /* --- the outcome ------------------------------------------------------------------------------ */
 
-static void on_committed(void *ctx, enum journal_status status, const char *text)
+static void turn_job_on_committed(void *ctx, enum journal_status status, const char *text)
 {
     struct turn_job *const j = ctx;
     (void)text;
@@ -83,10 +83,10 @@ static void on_committed(void *ctx, enum journal_status status, const char *text
         log_write(LOG_ERR, "host", "the outcome of turn %s is not on disk; it is told all the same",
                   j->spec.id);
     turn_confirm_outcome(j->turn);
-    look_for_end(j);
+    turn_job_look_for_end(j);
 }
 
-static void commit(void *ctx, const struct event *outcome)
+static void turn_job_commit(void *ctx, const struct event *outcome)
 {
     struct turn_job *const j = ctx;
     const struct turn_job_spec *const s = &j->spec;
@@ -100,53 +100,53 @@ static void commit(void *ctx, const struct event *outcome)
                                                   .result = s->keeps_result ? result : NULL,
                                                   .task = s->prompt.p,
                                                   .cancelled = j->cancelled},
-                        on_committed, j);
+                        turn_job_on_committed, j);
 }
 
 /* --- the run ---------------------------------------------------------------------------------- */
 
-static void on_spawned(void *ctx, pid_t pid)
+static void turn_job_on_spawned(void *ctx, pid_t pid)
 {
     const struct turn_job *const j = ctx;
     turn_record_set_agent_pid(j->spec.ledger, j->spec.id, pid);
     CRASH_POINT("after-spawn");
 }
 
-static int answer_agent(void *ctx, const struct dialect_answer *answer)
+static int turn_job_answer_agent(void *ctx, const struct dialect_answer *answer)
 {
     const struct turn_job *const j = ctx;
     return j->executor ? executor_answer(j->executor, answer) : -1;
 }
 
-static bool agent_waits(void *ctx, const char *request_id)
+static bool turn_job_agent_waits(void *ctx, const char *request_id)
 {
     const struct turn_job *const j = ctx;
     return !j->executor || executor_waits(j->executor, request_id);
 }
 
-static void on_request(void *ctx, struct tc_request *request)
+static void turn_job_on_request(void *ctx, struct tc_request *request)
 {
     request_turn_add(((struct turn_job *)ctx)->requests, request);
 }
 
-static void on_unasked(void *ctx)
+static void turn_job_on_unasked(void *ctx)
 {
     request_turn_cancel_open(((struct turn_job *)ctx)->requests);
 }
 
 /* Whoever is no instance has come over HTTP. */
-static const char *source_of(const struct turn_job_spec *s)
+static const char *turn_job_source_of(const struct turn_job_spec *s)
 {
     return conf_instance_find(s->conf, s->submitter) ? s->submitter : CONF_PLACE_HTTP;
 }
 
-static void on_lost(void *ctx)
+static void turn_job_on_lost(void *ctx)
 {
     const struct turn_job *const j = ctx;
     j->spec.lost(j->ctx);
 }
 
-static void on_settled(void *ctx, const char *id, enum dialect_settled how)
+static void turn_job_on_settled(void *ctx, const char *id, enum dialect_settled how)
 {
     const struct turn_job *const j = ctx;
     if (j->spec.settled(j->ctx, id, how))
@@ -187,7 +187,7 @@ static bool can_keep(const struct turn_job_spec *s)
     return dialect && dialect->next && (s->agent->keep_alive_ms || follows(s));
 }
 
-static void run(struct turn_job *j)
+static void turn_job_run(struct turn_job *j)
 {
     const struct turn_job_spec *const s = &j->spec;
     const struct dialect *const dialect = dialect_find(s->agent->dialect);
@@ -196,11 +196,11 @@ static void run(struct turn_job *j)
                                                       .conversation = s->conversation,
                                                       .agent = s->agent,
                                                       .dialect = dialect,
-                                                      .source = source_of(s),
+                                                      .source = turn_job_source_of(s),
                                                       .askers = s->askers,
                                                       .n_askers = s->n_askers,
-                                                      .answer = answer_agent,
-                                                      .waits = agent_waits,
+                                                      .answer = turn_job_answer_agent,
+                                                      .waits = turn_job_agent_waits,
                                                       .ctx = j,
                                                   });
     j->turn = turn_new(s->dispatch, &(struct turn_spec){
@@ -214,8 +214,8 @@ static void run(struct turn_job *j)
                                         .visibility = j->visibility,
                                         .max_line = s->agent->max_line,
                                         .follows = follows(s),
-                                        .commit = commit,
-                                        .request = on_request,
+                                        .commit = turn_job_commit,
+                                        .request = turn_job_on_request,
                                         .ctx = j,
                                     });
     turn_set_spent(j->turn, j->spent.len ? j->spent.p : NULL);
@@ -226,19 +226,19 @@ static void run(struct turn_job *j)
         .message_len = s->prompt.len,
         .session_id = j->session.len ? j->session.p : NULL,
         .conversation = s->conversation,
-        .spawned = on_spawned,
-        .unasked = on_unasked,
+        .spawned = turn_job_on_spawned,
+        .unasked = turn_job_on_unasked,
         .process = j->process,
         .unread = {j->unread.p, j->unread.len},
         .by_agent = s->by_agent,
         .has_message = s->has_message && j->process,
-        .settled = on_settled,
-        .lost = on_lost,
+        .settled = turn_job_on_settled,
+        .lost = turn_job_on_lost,
         .may_stay = can_keep(s) ? may_stay : NULL,
         .stay = stay,
     };
     j->process = NULL;
-    j->executor = executor_start(s->loop, j->turn, &spec, on_ended, j);
+    j->executor = executor_start(s->loop, j->turn, &spec, turn_job_on_ended, j);
     for (; j->cancels; j->cancels--)
         executor_cancel(j->executor);
     for (; j->shutdowns; j->shutdowns--)
@@ -247,7 +247,7 @@ static void run(struct turn_job *j)
 
 static void on_clear(void *ctx)
 {
-    run(ctx);
+    turn_job_run(ctx);
 }
 
 /* With the process that waits for the conversation, or else, when none of it and of its session is
@@ -262,10 +262,10 @@ static void answered(struct turn_job *j)
         j->process = warm_pool_take(s->warm, s->agent, s->conversation, session, &j->unread);
     if (s->by_agent || j->process ||
         !warm_pool_clear(s->warm, s->conversation, session, on_clear, j))
-        run(j);
+        turn_job_run(j);
 }
 
-static void on_session(void *ctx, const char *id)
+static void turn_job_on_session(void *ctx, const char *id)
 {
     struct turn_job *const j = ctx;
     if (id && launch_is_session_id(id))
@@ -273,7 +273,7 @@ static void on_session(void *ctx, const char *id)
     answered(j);
 }
 
-static void on_spent(void *ctx, enum journal_status status, const char *text)
+static void turn_job_on_spent(void *ctx, enum journal_status status, const char *text)
 {
     struct turn_job *const j = ctx;
     if (status == JOURNAL_DONE)
@@ -288,10 +288,10 @@ static void find_spent(struct turn_job *j)
     if (!dialect || !dialect->counts_session)
         return;
     j->awaited++;
-    session_store_find_spent(s->sessions, s->agent->name, s->conversation, on_spent, j);
+    session_store_find_spent(s->sessions, s->agent->name, s->conversation, turn_job_on_spent, j);
 }
 
-static void on_visibility(void *ctx, struct visibility v)
+static void turn_job_on_visibility(void *ctx, struct visibility v)
 {
     struct turn_job *const j = ctx;
     j->visibility = v;
@@ -334,7 +334,7 @@ static void begin_of_agent(struct turn_job *j)
 {
     const struct turn_job_spec *const s = &j->spec;
     j->awaited = 2;
-    visibility_cache_get(s->switches, s->agent->name, on_visibility, j);
+    visibility_cache_get(s->switches, s->agent->name, turn_job_on_visibility, j);
     turn_record_begin(s->ledger, s->dispatch,
                       &(struct journal_turn){.id = s->id,
                                              .agent = s->agent->name,
@@ -359,8 +359,9 @@ struct turn_job *turn_job_start(const struct turn_job_spec *spec, void (*over)(v
     }
     j->awaited = 3;
     find_spent(j);
-    visibility_cache_get(spec->switches, spec->agent->name, on_visibility, j);
-    session_store_find(spec->sessions, spec->agent->name, spec->conversation, on_session, j);
+    visibility_cache_get(spec->switches, spec->agent->name, turn_job_on_visibility, j);
+    session_store_find(spec->sessions, spec->agent->name, spec->conversation, turn_job_on_session,
+                       j);
     CLEANUP_FREE char *seen = turn_record_format_recipients(spec->dispatch);
     journal_async_begin(spec->ledger, spec->id, seen, spec->merged, spec->n_merged, on_begun, j);
     return j;

@@ -17,7 +17,7 @@
 
 /* ---- finding ---- */
 
-static int compare_keys(const void *a, const void *b)
+static int turn_scheduler_compare_keys(const void *a, const void *b)
 {
     return strcmp(((const struct conversation *)a)->key, ((const struct conversation *)b)->key);
 }
@@ -26,7 +26,8 @@ struct conversation *turn_scheduler_find(const struct turn_scheduler *cs, const 
 {
     char *const text = (char *)(uintptr_t)key;
     const struct conversation wanted = {.key = text};
-    struct conversation *const *const found = tfind(&wanted, &cs->by_key, compare_keys);
+    struct conversation *const *const found =
+        tfind(&wanted, &cs->by_key, turn_scheduler_compare_keys);
     return found ? *found : NULL;
 }
 
@@ -40,7 +41,7 @@ bool turn_scheduler_is_api(const char *source)
     return turn_scheduler_is_attached(source) || strcmp(source, TURN_SCHEDULER_DETACHED) == 0;
 }
 
-static bool is_of(const struct conversation *c, const char *turn)
+static bool turn_scheduler_is_of(const struct conversation *c, const char *turn)
 {
     return (c->job && strcmp(turn_job_id(c->job), turn) == 0) ||
            (c->first && strcmp(c->first->id, turn) == 0);
@@ -49,19 +50,19 @@ static bool is_of(const struct conversation *c, const char *turn)
 struct conversation *turn_scheduler_find_turn(const struct turn_scheduler *cs, const char *turn)
 {
     struct conversation *c = cs->list;
-    while (c && !is_of(c, turn))
+    while (c && !turn_scheduler_is_of(c, turn))
         c = c->next;
     return c;
 }
 
-static void on_calm(void *ctx, struct conversation *c);
+static void turn_scheduler_on_calm(void *ctx, struct conversation *c);
 
 struct conversation *conversations_find_or_make(struct turn_scheduler *cs,
                                                 const struct turn_scheduler_message *m)
 {
     struct conversation *c = turn_scheduler_find(cs, m->key);
     if (!c) {
-        c = conversation_new(cs->spec.loop, m->source, m->key, m->chat, on_calm, cs);
+        c = conversation_new(cs->spec.loop, m->source, m->key, m->chat, turn_scheduler_on_calm, cs);
         c->ledger = cs->spec.ledger;
         c->turnlog = cs->spec.turnlog;
         c->throwaway = m->throwaway;
@@ -70,7 +71,7 @@ struct conversation *conversations_find_or_make(struct turn_scheduler *cs,
         if (c->next)
             c->next->prev = c;
         cs->list = c;
-        alloc_check(tsearch(c, &cs->by_key, compare_keys), sizeof(void *));
+        alloc_check(tsearch(c, &cs->by_key, turn_scheduler_compare_keys), sizeof(void *));
     }
     conversation_set_agent(c, cs->spec.conf, m->agent);
     return c;
@@ -103,7 +104,7 @@ void conversations_drop_if_idle(struct turn_scheduler *cs, struct conversation *
     *(c->prev ? &c->prev->next : &cs->list) = c->next;
     if (c->next)
         c->next->prev = c->prev;
-    tdelete(c, &cs->by_key, compare_keys);
+    tdelete(c, &cs->by_key, turn_scheduler_compare_keys);
     conversation_free(c);
 }
 
@@ -114,7 +115,8 @@ static bool is_full(const struct turn_scheduler *cs)
     return cs->holds || cs->draining || cs->running >= (size_t)cs->limits->max_turns;
 }
 
-static bool has_room(const struct turn_scheduler *cs, const char *source, const char *user)
+static bool turn_scheduler_has_room(const struct turn_scheduler *cs, const char *source,
+                                    const char *user)
 {
     return !is_full(cs) &&
            user_limits_count(cs->people, source, user) < (size_t)cs->limits->per_user;
@@ -126,7 +128,7 @@ static struct conversation *take_next(struct turn_scheduler *cs)
     for (struct conversation **at = &cs->ready_first, *c; !is_full(cs) && (c = *at);)
         if (!c->ready) {
             unlist(cs, at);
-        } else if (has_room(cs, c->source, c->first->user)) {
+        } else if (turn_scheduler_has_room(cs, c->source, c->first->user)) {
             unlist(cs, at);
             return c;
         } else {
@@ -146,7 +148,7 @@ void conversations_look_for_drained(struct turn_scheduler *cs)
     tell(cs->ctx);
 }
 
-static void pump(struct turn_scheduler *cs);
+static void turn_scheduler_pump(struct turn_scheduler *cs);
 static void make_ready(struct turn_scheduler *cs, struct conversation *c);
 
 void conversations_turn_over(void *ctx)
@@ -161,7 +163,7 @@ void conversations_turn_over(void *ctx)
     if (c->n_waiting && !c->bursts)
         make_ready(cs, c);
     conversations_drop_if_idle(cs, c);
-    pump(cs);
+    turn_scheduler_pump(cs);
     conversations_look_for_drained(cs);
 }
 
@@ -178,7 +180,7 @@ struct turn_job_spec conversations_place(const struct turn_scheduler *cs)
     };
 }
 
-static void begin(struct turn_scheduler *cs, struct conversation *c)
+static void turn_scheduler_begin(struct turn_scheduler *cs, struct conversation *c)
 {
     const struct turn_job_spec where = conversations_place(cs);
     cs->running++;
@@ -186,10 +188,10 @@ static void begin(struct turn_scheduler *cs, struct conversation *c)
     user_limits_acquire(cs->people, c->source, c->user);
 }
 
-static void pump(struct turn_scheduler *cs)
+static void turn_scheduler_pump(struct turn_scheduler *cs)
 {
     for (struct conversation *c; (c = take_next(cs));)
-        begin(cs, c);
+        turn_scheduler_begin(cs, c);
 }
 
 static void make_ready(struct turn_scheduler *cs, struct conversation *c)
@@ -207,10 +209,10 @@ static void make_ready(struct turn_scheduler *cs, struct conversation *c)
 void conversations_begin_now(struct turn_scheduler *cs, struct conversation *c)
 {
     make_ready(cs, c);
-    pump(cs);
+    turn_scheduler_pump(cs);
 }
 
-static void on_calm(void *ctx, struct conversation *c)
+static void turn_scheduler_on_calm(void *ctx, struct conversation *c)
 {
     conversations_begin_now(ctx, c);
 }
@@ -235,26 +237,26 @@ void conversations_note_waiting(const struct turn_scheduler *cs, const struct tu
 }
 
 /* For the moment between an answer and the end of its turn nobody has to be told to wait. */
-static bool is_busy(const struct conversation *c)
+static bool turn_scheduler_is_busy(const struct conversation *c)
 {
     return c->job && (!turn_job_has_outcome(c->job) || c->n_waiting > 1);
 }
 
 /* What a message waits for, and what the person is told of that. */
-static enum tc_accepted find_place(struct turn_scheduler *cs, struct conversation *c,
-                                   struct conversation_message *m, struct buf *text)
+static enum tc_accepted turn_scheduler_find_place(struct turn_scheduler *cs, struct conversation *c,
+                                                  struct conversation_message *m, struct buf *text)
 {
     const enum conf_running how = cs->draining ? CONF_QUEUE : c->agent->while_running;
     if (c->job && how == CONF_STEER && conversation_steer(c, m)) {
         buf_add_str(text, "The agent gets this while it works.");
         return TC_GIVEN;
     }
-    if (is_busy(c) && how == CONF_INTERRUPT && c->n_waiting == 1 && !m->alone) {
+    if (turn_scheduler_is_busy(c) && how == CONF_INTERRUPT && c->n_waiting == 1 && !m->alone) {
         buf_add_str(text, "The running turn is stopped for this.");
         turn_job_cancel(c->job); /* what waits already has done that, too */
         return TC_INTERRUPT;
     }
-    if (!is_busy(c) && has_room(cs, c->source, c->first->user))
+    if (!turn_scheduler_is_busy(c) && turn_scheduler_has_room(cs, c->source, c->first->user))
         return TC_ACCEPTED;
     host_reply_queued(text, c, cs->draining);
     return TC_QUEUED;
@@ -275,7 +277,7 @@ static void queue_message(struct turn_scheduler *cs, const struct turn_scheduler
                                                           .owner = m->owner,
                                                           .task = m->prompt.p});
     CLEANUP_BUF struct buf text = {0};
-    const enum tc_accepted how = find_place(cs, c, kept, &text);
+    const enum tc_accepted how = turn_scheduler_find_place(cs, c, kept, &text);
     a->done(a->ctx, &(struct conversations_result){
                         .accepted = how, .turn = m->alone ? a->id : c->first->id, .text = text.p});
     if (!c->ready)
@@ -306,7 +308,7 @@ static void answer_unkept(const struct turn_scheduler_admission *a, enum journal
     a->done(a->ctx, &answer);
 }
 
-static void on_admitted(void *ctx, enum journal_status status, const char *text)
+static void turn_scheduler_on_admitted(void *ctx, enum journal_status status, const char *text)
 {
     struct turn_scheduler_admission *const a = ctx;
     struct turn_scheduler *const cs = a->all;
@@ -326,7 +328,7 @@ static void on_admitted(void *ctx, enum journal_status status, const char *text)
     conversations_look_for_drained(cs);
 }
 
-static void admit(struct turn_scheduler_admission *a)
+static void turn_scheduler_admit(struct turn_scheduler_admission *a)
 {
     const struct turn_scheduler_message *const m = &a->message;
     const struct journal_turn t = {
@@ -341,7 +343,7 @@ static void admit(struct turn_scheduler_admission *a)
         .prompt = m->prompt.p,
         .route = m->route,
     };
-    journal_async_admit_turn(a->all->spec.ledger, &t, on_admitted, a);
+    journal_async_admit_turn(a->all->spec.ledger, &t, turn_scheduler_on_admitted, a);
 }
 
 static void copy_text(struct arena *arena, struct str *text)
@@ -371,12 +373,12 @@ static struct turn_scheduler_admission *admission_new(struct turn_scheduler *cs,
     return a;
 }
 
-static void on_session(void *ctx, const char *session)
+static void turn_scheduler_on_session(void *ctx, const char *session)
 {
     struct turn_scheduler_admission *const a = ctx;
     if (!session)
         a->message.prompt = a->message.first;
-    admit(a);
+    turn_scheduler_admit(a);
 }
 
 /* Behind another message there will be a session. */
@@ -384,14 +386,14 @@ static void choose_prompt(struct turn_scheduler_admission *a, bool follows)
 {
     const struct turn_scheduler_message *const m = &a->message;
     if (!m->first.p || follows) {
-        admit(a);
+        turn_scheduler_admit(a);
         return;
     }
     if (m->throwaway) {
-        on_session(a, NULL);
+        turn_scheduler_on_session(a, NULL);
         return;
     }
-    session_store_find(a->all->spec.sessions, m->agent->name, m->key, on_session, a);
+    session_store_find(a->all->spec.sessions, m->agent->name, m->key, turn_scheduler_on_session, a);
 }
 
 void turn_scheduler_submit(struct turn_scheduler *cs, const struct turn_scheduler_message *m,
@@ -440,7 +442,8 @@ struct turn_scheduler *turn_scheduler_new(const struct turn_scheduler_spec *spec
 }
 
 /* The instance's agent may be another by now. NULL: nobody answers there any more. */
-static const struct conf_agent *find_agent(const struct conf *conf, const struct journal_turn *t)
+static const struct conf_agent *turn_scheduler_find_agent(const struct conf *conf,
+                                                          const struct journal_turn *t)
 {
     if (strcmp(t->source, TURN_SCHEDULER_DETACHED) == 0)
         return conf_agent_find(conf, t->agent);
@@ -457,7 +460,7 @@ const char *turn_scheduler_owner(const struct journal_turn *t)
 
 bool turn_scheduler_restore(struct turn_scheduler *cs, const struct journal_turn *t)
 {
-    const struct conf_agent *const agent = find_agent(cs->spec.conf, t);
+    const struct conf_agent *const agent = turn_scheduler_find_agent(cs->spec.conf, t);
     if (!agent)
         return false;
     const char *const owner = turn_scheduler_owner(t);
@@ -507,7 +510,7 @@ void turn_scheduler_set_conf(struct turn_scheduler *cs, const struct conf *conf)
                       c->n_waiting, c->key);
         turn_scheduler_drop_waiting(cs, c);
     }
-    pump(cs);
+    turn_scheduler_pump(cs);
 }
 
 void turn_scheduler_hold(struct turn_scheduler *cs)
@@ -518,7 +521,7 @@ void turn_scheduler_hold(struct turn_scheduler *cs)
 void turn_scheduler_start_restored(struct turn_scheduler *cs)
 {
     cs->holds = false;
-    pump(cs);
+    turn_scheduler_pump(cs);
 }
 
 static void end_all(void *arg)
@@ -573,7 +576,7 @@ void turn_scheduler_free(struct turn_scheduler *cs)
     while (cs->list) {
         struct conversation *const c = cs->list;
         cs->list = c->next;
-        tdelete(c, &cs->by_key, compare_keys);
+        tdelete(c, &cs->by_key, turn_scheduler_compare_keys);
         conversation_free(c);
     }
     if (cs->drain)

@@ -26,7 +26,7 @@ void turn_scheduler_take_back(struct turn_scheduler *cs, struct conversation *c,
     conversations_drop_if_idle(cs, c);
 }
 
-static void ignore(void *ctx, const struct taken_back *t)
+static void turn_scheduler_withdraw_ignore(void *ctx, const struct taken_back *t)
 {
     (void)ctx, (void)t; /* the turn itself tells what has become of it */
 }
@@ -40,7 +40,8 @@ bool turn_scheduler_cancel_turn(struct turn_scheduler *cs, const char *turn)
         }
         if (!conversation_find(c, turn))
             continue;
-        end_holder(cs, c->key, conversation_take_back(c, turn, ignore, NULL));
+        end_holder(cs, c->key,
+                   conversation_take_back(c, turn, turn_scheduler_withdraw_ignore, NULL));
         conversations_drop_if_idle(cs, c);
         return true;
     }

@@ -17,18 +17,19 @@ struct user_limits {
     void *tree; /* of search.h */
 };
 
-static int compare(const void *a, const void *b)
+static int user_limits_compare(const void *a, const void *b)
 {
     const struct user_limits_entry *const one = a, *const other = b;
     const int order = strcmp(one->name, other->name);
     return order ? order : strcmp(one->source, other->source);
 }
 
-static struct user_limits_entry *find(const struct user_limits *p, const char *source,
-                                      const char *name)
+static struct user_limits_entry *user_limits_find(const struct user_limits *p, const char *source,
+                                                  const char *name)
 {
     const struct user_limits_entry key = {.source = source, .name = name};
-    struct user_limits_entry *const *const found = name ? tfind(&key, &p->tree, compare) : NULL;
+    struct user_limits_entry *const *const found =
+        name ? tfind(&key, &p->tree, user_limits_compare) : NULL;
     return found ? *found : NULL;
 }
 
@@ -38,7 +39,7 @@ static void free_person(void *person)
 }
 
 /* With its strings behind it. */
-static struct user_limits_entry *make(const char *source, const char *name)
+static struct user_limits_entry *user_limits_make(const char *source, const char *name)
 {
     const size_t of_source = strlen(source) + 1, of_name = strlen(name) + 1;
     struct user_limits_entry *const person = xmalloc(sizeof *person + of_source + of_name);
@@ -51,10 +52,10 @@ static struct user_limits_entry *make(const char *source, const char *name)
 
 void user_limits_acquire(struct user_limits *p, const char *source, const char *name)
 {
-    struct user_limits_entry *person = find(p, source, name);
+    struct user_limits_entry *person = user_limits_find(p, source, name);
     if (name && !person) {
-        person = make(source, name);
-        alloc_check(tsearch(person, &p->tree, compare), sizeof(void *));
+        person = user_limits_make(source, name);
+        alloc_check(tsearch(person, &p->tree, user_limits_compare), sizeof(void *));
     }
     if (person)
         person->turns++;
@@ -62,16 +63,16 @@ void user_limits_acquire(struct user_limits *p, const char *source, const char *
 
 void user_limits_release(struct user_limits *p, const char *source, const char *name)
 {
-    struct user_limits_entry *const person = find(p, source, name);
+    struct user_limits_entry *const person = user_limits_find(p, source, name);
     if (!person || --person->turns)
         return;
-    tdelete(person, &p->tree, compare);
+    tdelete(person, &p->tree, user_limits_compare);
     free_person(person);
 }
 
 size_t user_limits_count(const struct user_limits *p, const char *source, const char *name)
 {
-    const struct user_limits_entry *const person = find(p, source, name);
+    const struct user_limits_entry *const person = user_limits_find(p, source, name);
     return person ? person->turns : 0;
 }
 

@@ -11,7 +11,8 @@
 #define AUTO_EVENTS 4096
 #define AUTO_BYTES (8 << 20)
 
-static void add(struct configured_instances *r, const struct conf_instance *spec)
+static void configured_instances_add(struct configured_instances *r,
+                                     const struct conf_instance *spec)
 {
     r->wanted = xrealloc(r->wanted, (r->n + 1) * sizeof *r->wanted);
     r->wanted[r->n++] = spec;
@@ -50,7 +51,7 @@ static bool is_log(const char *name)
     return false;
 }
 
-static void add_file(void *ctx, const char *path)
+static void configured_instances_add_file(void *ctx, const char *path)
 {
     struct configured_instances *const r = ctx;
     const char *const base = strrchr(path, '/') + 1;
@@ -67,7 +68,7 @@ static void add_file(void *ctx, const char *path)
         .queue_events = AUTO_EVENTS,
         .queue_bytes = AUTO_BYTES,
     };
-    add(r, spec);
+    configured_instances_add(r, spec);
 }
 
 struct configured_instances *configured_instances_new(const struct conf *conf)
@@ -76,10 +77,10 @@ struct configured_instances *configured_instances_new(const struct conf *conf)
     r->conf = conf_ref(conf);
     for (size_t i = 0; i < conf->n_instances; i++)
         if (conf->instances[i].enabled)
-            add(r, &conf->instances[i]);
+            configured_instances_add(r, &conf->instances[i]);
     r->n_explicit = r->n;
     if (conf->autoload)
-        loader_list_files((const char *const *)conf->plugin_dirs, add_file, r);
+        loader_list_files((const char *const *)conf->plugin_dirs, configured_instances_add_file, r);
     return r;
 }
 

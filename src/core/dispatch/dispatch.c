@@ -41,7 +41,7 @@ static void open_for_all(struct dispatch_turn *t)
     }
 }
 
-static void link_turn(struct dispatch *d, struct dispatch_turn *t)
+static void dispatch_link_turn(struct dispatch *d, struct dispatch_turn *t)
 {
     t->next = d->turns;
     if (d->turns)
@@ -69,7 +69,7 @@ struct dispatch_turn *dispatch_open_turn(struct dispatch *d, const struct dispat
                                                                .conversation = spec->conversation,
                                                                .source = spec->submitter,
                                                            });
-    link_turn(d, t);
+    dispatch_link_turn(d, t);
     open_for_all(t);
     return t;
 }
@@ -287,14 +287,15 @@ void dispatch_set_backpressure(struct dispatch *d, int backpressure_ms)
     d->room = (struct dispatch_budget){0};
 }
 
-static bool has_room(const struct dispatch_slot *s)
+static bool dispatch_has_room(const struct dispatch_slot *s)
 {
     struct channel *const c = connector_instance_channel(s->runner);
     return c->ops->wait_room(c, 0);
 }
 
 /* While one is waited for, the others have all that is theirs. */
-static bool wait_for(const struct dispatch *d, const struct dispatch_slot *s, int backpressure_ms)
+static bool dispatch_wait_for(const struct dispatch *d, const struct dispatch_slot *s,
+                              int backpressure_ms)
 {
     struct channel *const c = connector_instance_channel(s->runner);
     if (d->gathers)
@@ -305,34 +306,34 @@ static bool wait_for(const struct dispatch *d, const struct dispatch_slot *s, in
     return room;
 }
 
-static int64_t at_most(int64_t n, int64_t most)
+static int64_t dispatch_at_most(int64_t n, int64_t most)
 {
     return n < most ? n : most;
 }
 
 /* First all are looked at, so that all work while the first is waited for. */
-static void find_room(struct dispatch *d)
+static void dispatch_find_room(struct dispatch *d)
 {
     d->room = (struct dispatch_budget){INT64_MAX, INT64_MAX};
     for (size_t i = 0; i < d->n; i++) {
         struct dispatch_slot *const s = &d->seats[i];
         if (!s->runner)
             continue;
-        d->room.events = at_most(d->room.events, s->spec->queue_events / ROOM_PART);
-        d->room.bytes = at_most(d->room.bytes, s->spec->queue_bytes / ROOM_PART);
-        s->room = has_room(s);
+        d->room.events = dispatch_at_most(d->room.events, s->spec->queue_events / ROOM_PART);
+        d->room.bytes = dispatch_at_most(d->room.bytes, s->spec->queue_bytes / ROOM_PART);
+        s->room = dispatch_has_room(s);
         s->stalled = s->stalled && !s->room;
     }
 }
 
 void dispatch_wait_capacity(struct dispatch *d, int backpressure_ms)
 {
-    find_room(d);
+    dispatch_find_room(d);
     for (size_t i = 0; i < d->n; i++) {
         struct dispatch_slot *const s = &d->seats[i];
         if (!s->runner || s->room)
             continue;
-        const bool room = !s->stalled && wait_for(d, s, backpressure_ms);
+        const bool room = !s->stalled && dispatch_wait_for(d, s, backpressure_ms);
         if (!room && !s->stalled)
             log_write(LOG_WARN, "host", "instance %s does not move; no longer waited for",
                       connector_instance_name(s->runner));

@@ -7,7 +7,7 @@
 #include "core/dispatch/dispatch_internal.h"
 
 /* connector_instance_free does not wait for it. */
-static bool has_ended(struct connector_instance *r)
+static bool dispatch_leave_has_ended(struct connector_instance *r)
 {
     const enum channel_state state = connector_instance_state(r, NULL);
     return state == CHANNEL_NEW || state == CHANNEL_ENDED || state == CHANNEL_FAILED;
@@ -15,7 +15,7 @@ static bool has_ended(struct connector_instance *r)
 
 void dispatch_leave(struct dispatch *d, struct connector_instance *r)
 {
-    if (has_ended(r)) {
+    if (dispatch_leave_has_ended(r)) {
         connector_instance_free(r, 0);
         return;
     }
@@ -29,7 +29,7 @@ void dispatch_leave(struct dispatch *d, struct connector_instance *r)
 bool dispatch_all_left(struct dispatch *d)
 {
     for (struct leaving **at = &d->leaving, *l; (l = *at);) {
-        if (!has_ended(l->runner) &&
+        if (!dispatch_leave_has_ended(l->runner) &&
             !(clock_mono_ms() >= l->deadline_ms && connector_instance_kill(l->runner))) {
             at = &l->next;
             continue;

@@ -15,7 +15,14 @@
 
 #define TICK_MS 50 /* between two looks at deadlines: what ends by itself is heard of at once */
 
-enum phase { PHASE_EXAMINE, PHASE_STOP, PHASE_START, PHASE_UNDO, PHASE_RESTORE, PHASE_DONE };
+enum dispatch_reconfig_phase {
+    PHASE_EXAMINE,
+    PHASE_STOP,
+    PHASE_START,
+    PHASE_UNDO,
+    PHASE_RESTORE,
+    PHASE_DONE
+};
 
 /* What a seat held before the change. */
 struct former {
@@ -28,7 +35,7 @@ struct former {
 struct dispatch_reconfig {
     struct dispatch *dispatch;
     struct dispatch_change_spec spec;
-    enum phase phase;
+    enum dispatch_reconfig_phase phase;
     struct plan plan;
     struct configured_instances *next; /* NULL: the same */
     struct former *formers;
@@ -153,7 +160,7 @@ static struct connector_instance *runner_of_step(const struct dispatch_reconfig 
 
 /* ---- the phases ---- */
 
-static void enter_phase(struct dispatch_reconfig *c, enum phase phase)
+static void enter_phase(struct dispatch_reconfig *c, enum dispatch_reconfig_phase phase)
 {
     assert(phase > c->phase);
     c->phase = phase;
@@ -221,7 +228,7 @@ static bool has_settled(struct connector_instance *r, bool *runs, struct tc_err 
 }
 
 /* Of a host that starts. */
-static void leave_out(struct dispatch_reconfig *c, struct plan_step *s)
+static void dispatch_reconfig_leave_out(struct dispatch_reconfig *c, struct plan_step *s)
 {
     struct connector_instance *const r = c->dispatch->seats[s->seat].runner;
     dispatch_note_disabled(c->dispatch, s->spec, &s->err);
@@ -245,7 +252,7 @@ static bool look_at_step(struct dispatch_reconfig *c, struct plan_step *s)
     if (runs)
         connector_resume_deliveries(r);
     else
-        leave_out(c, s);
+        dispatch_reconfig_leave_out(c, s);
     return true;
 }
 
@@ -302,7 +309,7 @@ static void count_it(struct dispatch_reconfig *c)
 }
 
 /* Each next one gives way to one like the former. */
-static void undo(struct dispatch_reconfig *c)
+static void dispatch_reconfig_undo(struct dispatch_reconfig *c)
 {
     struct dispatch *const d = c->dispatch;
     struct dispatch_slot again;
@@ -339,7 +346,7 @@ static void start_phase(struct dispatch_reconfig *c)
             all = false;
         } else if (s->failed && !c->plan.lenient) {
             c->err = s->err;
-            undo(c);
+            dispatch_reconfig_undo(c);
             return;
         }
     }
@@ -438,7 +445,7 @@ static void finish_change(struct dispatch_reconfig *c)
     dispatch_reconfig_free(c);
 }
 
-static void on_timer(void *arg)
+static void dispatch_reconfig_on_timer(void *arg)
 {
     struct dispatch_reconfig *const c = arg;
     static void (*const phases[])(struct dispatch_reconfig * c) = {
@@ -463,7 +470,7 @@ static struct dispatch_reconfig *new_change(struct dispatch *d,
     c->dispatch = d;
     c->spec = *spec;
     c->plan = (struct plan){.dispatch = d, .next = d->roster};
-    c->timer = loop_timer_new(d->services.loop, on_timer, c);
+    c->timer = loop_timer_new(d->services.loop, dispatch_reconfig_on_timer, c);
     return c;
 }
 

@@ -364,7 +364,7 @@ bool dispatch_deliver_row(struct dispatch *d, const char *instance, int64_t seq)
 
 /* ---- end ---- */
 
-static bool is_busy(const struct dispatch *d)
+static bool dispatch_slot_is_busy(const struct dispatch *d)
 {
     for (size_t i = 0; i < d->n; i++)
         if (d->seats[i].runner && connector_instance_is_busy(d->seats[i].runner))
@@ -379,11 +379,11 @@ bool dispatch_drain(struct dispatch *d, int64_t grace_ms)
 {
     const int64_t deadline_ms = clock_mono_ms() + grace_ms;
     int64_t left = grace_ms;
-    while (is_busy(d) && left > 0) {
+    while (dispatch_slot_is_busy(d) && left > 0) {
         loop_run_once(d->services.loop, left < DRAIN_STEP_MS ? (int)left : DRAIN_STEP_MS);
         left = deadline_ms - clock_mono_ms();
     }
-    return !is_busy(d);
+    return !dispatch_slot_is_busy(d);
 }
 
 unsigned dispatch_free(struct dispatch *d, int64_t grace_ms)

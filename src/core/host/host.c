@@ -47,21 +47,21 @@ struct host {
     struct server_watch told;
 };
 
-static void look(void *ctx, const struct dispatch_instance *i)
+static void host_look(void *ctx, const struct dispatch_instance *i)
 {
     (void)ctx;
     (void)i;
 }
 
 /* One that hangs is logged by looking. */
-static void on_watch(void *arg)
+static void host_on_watch(void *arg)
 {
     struct host *const s = arg;
-    dispatch_each_instance(s->dispatch, look, NULL);
+    dispatch_each_instance(s->dispatch, host_look, NULL);
     loop_timer_set(s->watch, WATCH_MS);
 }
 
-static void on_ask(void *ctx, struct host_call *a)
+static void host_on_ask(void *ctx, struct host_call *a)
 {
     const struct host *const s = ctx;
     inbound_handle(s->reception, a);
@@ -132,7 +132,7 @@ static void make_dispatch(struct host *s)
         .websocket = s->websocket,
         .turnlog = s->turnlog,
         .instances = s->instances,
-        .ask = on_ask,
+        .ask = host_on_ask,
         .ctx = s,
     };
     s->dispatch = dispatch_new_empty(s->conf, &services);
@@ -191,7 +191,7 @@ static void take_conf(void *ctx, const struct conf *next)
     conf_unref(before);
 }
 
-static void on_reloading(void *ctx, bool begins)
+static void host_on_reloading(void *ctx, bool begins)
 {
     const struct host *const s = ctx;
     if (s->told.reloading)
@@ -210,7 +210,7 @@ static void start_changes(struct host *s)
         .dispatch = s->dispatch,
         .conf = current_conf,
         .take = take_conf,
-        .reloading = on_reloading,
+        .reloading = host_on_reloading,
         .ctx = s,
     });
 }
@@ -234,13 +234,13 @@ void host_restart_instance(struct host *s, const char *instance, changes_done *d
 /* ---- start ---- */
 
 /* Until then it is not known which instances see what, so no turn begins. */
-static void on_seated(void *ctx)
+static void host_on_seated(void *ctx)
 {
     const struct host *const s = ctx;
     turn_scheduler_start_restored(s->conversations);
 }
 
-static void on_started(void *ctx, const char *report, const struct tc_err *err)
+static void host_on_started(void *ctx, const char *report, const struct tc_err *err)
 {
     struct host *const s = ctx;
     struct tc_err why = {0};
@@ -256,7 +256,7 @@ static void on_started(void *ctx, const char *report, const struct tc_err *err)
         host_stop(s);
 }
 
-static int begin(struct host *s, struct tc_err *err)
+static int host_begin(struct host *s, struct tc_err *err)
 {
     s->ledger = journal_async_open(s->loop, s->conf->state_dir, NULL, err);
     if (!s->ledger || dir_create_all(s->instances, err) < 0 || listen_on(s, err) < 0)
@@ -267,8 +267,8 @@ static int begin(struct host *s, struct tc_err *err)
     if (host_recovery_run(s->ledger, s->dispatch, s->conversations, s->turnlog, err) < 0)
         return -1;
     start_changes(s);
-    instance_changes_start(s->changes, on_seated, on_started, s);
-    s->watch = loop_timer_new(s->loop, on_watch, s);
+    instance_changes_start(s->changes, host_on_seated, host_on_started, s);
+    s->watch = loop_timer_new(s->loop, host_on_watch, s);
     loop_timer_set(s->watch, WATCH_MS);
     return 0;
 }
@@ -282,7 +282,7 @@ struct host *host_open(const struct conf *conf, struct tc_err *err)
     s->websocket = network_clients_new_websocket(s->loop, conf);
     s->turnlog = turnlog_new(s->loop, NULL);
     s->instances = xasprintf("%s/instances", conf->state_dir);
-    if (begin(s, err) == 0)
+    if (host_begin(s, err) == 0)
         return s;
     host_close(s);
     return NULL;
@@ -325,28 +325,28 @@ const struct conf *host_conf(const struct host *s)
 
 /* ---- end ---- */
 
-static void on_told(void *ctx)
+static void host_on_told(void *ctx)
 {
     loop_stop(((struct host *)ctx)->loop);
 }
 
 /* Who follows a turn over HTTP still has to be told how it ended. */
-static void on_drained(void *ctx)
+static void host_on_drained(void *ctx)
 {
     struct host *const s = ctx;
     if (s->told.drained)
         s->told.drained(s->told.ctx);
     if (s->httpd)
-        httpd_drain_begin(s->httpd, TELL_MS, on_told, s);
+        httpd_drain_begin(s->httpd, TELL_MS, host_on_told, s);
     else
-        on_told(s);
+        host_on_told(s);
 }
 
 void host_stop(struct host *s)
 {
     s->stopping = true;
     instance_changes_refuse(s->changes);
-    turn_scheduler_drain(s->conversations, on_drained, s);
+    turn_scheduler_drain(s->conversations, host_on_drained, s);
 }
 
 void host_run(struct host *s)

@@ -25,7 +25,7 @@ struct left {
     size_t n;
 };
 
-static void add_turn(void *ctx, const struct journal_turn *t)
+static void host_recovery_add_turn(void *ctx, const struct journal_turn *t)
 {
     struct left *const l = ctx;
     l->turns = xrealloc(l->turns, (l->n + 1) * sizeof *l->turns);
@@ -87,7 +87,7 @@ struct waited {
     size_t n;
 };
 
-static void add_process(void *ctx, const struct keep_process *p)
+static void host_recovery_add_process(void *ctx, const struct keep_process *p)
 {
     struct waited *const w = ctx;
     w->all = xrealloc(w->all, (w->n + 1) * sizeof *w->all);
@@ -100,7 +100,7 @@ static void add_process(void *ctx, const struct keep_process *p)
 static void end_waiting(struct journal_async *ledger)
 {
     struct waited w = {0};
-    if (turn_record_each_waiting(ledger, add_process, &w) == JOURNAL_FAILED)
+    if (turn_record_each_waiting(ledger, host_recovery_add_process, &w) == JOURNAL_FAILED)
         log_write(LOG_ERR, "host", "the list of agents that waited cannot be read");
     for (size_t i = 0; i < w.n; i++) {
         kill_process(&w.all[i]);
@@ -150,7 +150,8 @@ int host_recovery_run(struct journal_async *ledger, struct dispatch *dispatch,
     struct left l = {0};
     size_t ended = 0;
     end_waiting(ledger);
-    const bool read = journal_async_list_open_turns(ledger, add_turn, &l) != JOURNAL_FAILED;
+    const bool read =
+        journal_async_list_open_turns(ledger, host_recovery_add_turn, &l) != JOURNAL_FAILED;
     for (size_t i = 0; read && i < l.n; i++) {
         const struct journal_turn *const t = &l.turns[i];
         if (t->waiting && (!conversations || turn_scheduler_restore(conversations, t)))

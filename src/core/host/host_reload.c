@@ -37,20 +37,21 @@ int host_reload_check(struct conf *conf, struct tc_err *err)
 
 /* ---- what does not change while the host runs ---- */
 
-static bool same_text(const char *a, const char *b)
+static bool host_reload_same_text(const char *a, const char *b)
 {
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
 static bool same_store(const struct conf_store *a, const struct conf_store *b)
 {
-    return a->kind == b->kind && same_text(a->host, b->host) && same_text(a->path, b->path) &&
-           a->port == b->port && same_text(a->prefix, b->prefix) &&
-           same_text(a->password, b->password) && a->database == b->database &&
+    return a->kind == b->kind && host_reload_same_text(a->host, b->host) &&
+           host_reload_same_text(a->path, b->path) && a->port == b->port &&
+           host_reload_same_text(a->prefix, b->prefix) &&
+           host_reload_same_text(a->password, b->password) && a->database == b->database &&
            a->session_ttl_s == b->session_ttl_s;
 }
 
-static void add_name(struct buf *list, const char *name)
+static void host_reload_add_name(struct buf *list, const char *name)
 {
     if (list->len)
         buf_add_str(list, ",");
@@ -60,12 +61,12 @@ static void add_name(struct buf *list, const char *name)
 static void list_fixed(struct buf *list, const struct conf *old, const struct conf *next)
 {
     const struct conf_http *const a = &old->http, *const b = &next->http;
-    if (!same_text(a->listen, b->listen) || a->allow_remote != b->allow_remote)
-        add_name(list, "http.listen");
+    if (!host_reload_same_text(a->listen, b->listen) || a->allow_remote != b->allow_remote)
+        host_reload_add_name(list, "http.listen");
     if (!same_store(&old->store, &next->store))
-        add_name(list, "store");
+        host_reload_add_name(list, "store");
     if (!network_clients_is_same(old, next))
-        add_name(list, "proxy");
+        host_reload_add_name(list, "proxy");
 }
 
 /* ---- the report ---- */
@@ -75,14 +76,14 @@ struct host_reload_report {
     unsigned kept;
 };
 
-static void tell_step(void *ctx, const char *name, enum dispatch_reconfig_action step)
+static void host_reload_tell_step(void *ctx, const char *name, enum dispatch_reconfig_action step)
 {
     struct host_reload_report *const t = ctx;
     t->kept += step == DISPATCH_KEPT;
-    add_name(&t->names[step], name);
+    host_reload_add_name(&t->names[step], name);
 }
 
-static void add_list(struct buf *out, const char *key, struct buf *names)
+static void host_reload_add_list(struct buf *out, const char *key, struct buf *names)
 {
     jsonw_key(out, key);
     buf_printf(out, "[%s]", names->len ? names->p : "");
@@ -94,15 +95,15 @@ void host_reload_tell(struct buf *out, const struct conf *old, const struct conf
 {
     struct host_reload_report t = {0};
     struct buf fixed = {0};
-    dispatch_reconfig_each(change, tell_step, &t);
+    dispatch_reconfig_each(change, host_reload_tell_step, &t);
     list_fixed(&fixed, old, next);
     buf_add_str(out, "{");
     jsonw_member_str(out, "file", next->file);
-    add_list(out, "started", &t.names[DISPATCH_STARTED]);
-    add_list(out, "restarted", &t.names[DISPATCH_RESTARTED]);
-    add_list(out, "stopped", &t.names[DISPATCH_STOPPED]);
+    host_reload_add_list(out, "started", &t.names[DISPATCH_STARTED]);
+    host_reload_add_list(out, "restarted", &t.names[DISPATCH_RESTARTED]);
+    host_reload_add_list(out, "stopped", &t.names[DISPATCH_STOPPED]);
     jsonw_member_int(out, "kept", t.kept);
-    add_list(out, "needs_restart", &fixed);
+    host_reload_add_list(out, "needs_restart", &fixed);
     buf_add_str(out, "}");
     buf_fini(&t.names[DISPATCH_KEPT]);
 }
@@ -114,9 +115,10 @@ static struct conf *load_file(const struct conf *current, struct tc_err *err)
     struct conf *const next = conf_load(current->file, err);
     if (!next)
         return NULL;
-    if (host_reload_check(next, err) == 0 && same_text(current->state_dir, next->state_dir))
+    if (host_reload_check(next, err) == 0 &&
+        host_reload_same_text(current->state_dir, next->state_dir))
         return next;
-    if (!same_text(current->state_dir, next->state_dir))
+    if (!host_reload_same_text(current->state_dir, next->state_dir))
         err_set(err, next->file, "state_directory cannot change while the host runs: restart it");
     conf_unref(next);
     return NULL;

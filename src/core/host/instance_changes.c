@@ -116,7 +116,7 @@ static void on_done(void *ctx, const struct tc_err *err)
     end_order(ctx, err);
 }
 
-static void on_seated(void *ctx)
+static void instance_changes_on_seated(void *ctx)
 {
     const struct change_order *const o = ctx;
     if (o->seated)
@@ -141,7 +141,8 @@ static void begin_first(void *arg)
 {
     struct changes *const c = arg;
     struct change_order *const o = c->first;
-    const struct dispatch_change_spec spec = {.seated = on_seated, .done = on_done, .ctx = o};
+    const struct dispatch_change_spec spec = {
+        .seated = instance_changes_on_seated, .done = on_done, .ctx = o};
     c->has_begun = true;
     if (o->kind == CHANGE_START)
         o->on = dispatch_change_start(c->spec.dispatch, &spec);

@@ -33,7 +33,7 @@ struct websocket_client *network_clients_new_websocket(struct loop *l, const str
                                                  .no_proxy = exempt.p}});
 }
 
-static bool is_same_text(const char *a, const char *b)
+static bool network_clients_is_same_text(const char *a, const char *b)
 {
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
@@ -43,7 +43,7 @@ bool network_clients_is_same(const struct conf *a, const struct conf *b)
     CLEANUP_BUF struct buf first = {0}, second = {0};
     join_exempt(&first, &a->proxy);
     join_exempt(&second, &b->proxy);
-    return is_same_text(a->proxy.url, b->proxy.url) &&
-           is_same_text(a->proxy.credentials, b->proxy.credentials) &&
-           is_same_text(first.p, second.p);
+    return network_clients_is_same_text(a->proxy.url, b->proxy.url) &&
+           network_clients_is_same_text(a->proxy.credentials, b->proxy.credentials) &&
+           network_clients_is_same_text(first.p, second.p);
 }

@@ -8,7 +8,7 @@
 #include "base/sys/clock.h"
 #include "base/sys/log.h"
 
-static bool is_listed(char *const *list, const char *id)
+static bool access_control_is_listed(char *const *list, const char *id)
 {
     for (; list && id && *list; list++)
         if (strcmp(*list, id) == 0)
@@ -22,9 +22,9 @@ static const char *find_reason(const struct conf_instance *inst, unsigned grant,
 {
     if (!(inst->grants & grant))
         return "the instance is not granted it";
-    if (!is_listed(inst->allow, user))
+    if (!access_control_is_listed(inst->allow, user))
         return "not in allow";
-    if (inst->allow_chats && chat && !is_listed(inst->allow_chats, chat))
+    if (inst->allow_chats && chat && !access_control_is_listed(inst->allow_chats, chat))
         return "the chat is not in allow_chats";
     return NULL;
 }
@@ -60,8 +60,8 @@ static bool has_line(struct access_control *p, int64_t now)
 }
 
 /* Counts one who was turned away, and logs it unless that was done lately. */
-static void turn_away(struct access_control *p, const struct conf_instance *inst, const char *user,
-                      const char *chat, const char *reason)
+static void access_control_turn_away(struct access_control *p, const struct conf_instance *inst,
+                                     const char *user, const char *chat, const char *reason)
 {
     const int64_t now = clock_mono_ms();
     const uint64_t who = hash(hash(0xcbf29ce484222325, inst->name), user ? user : "");
@@ -77,7 +77,7 @@ bool access_control_allows(struct access_control *p, const struct conf_instance 
 {
     const char *const reason = find_reason(inst, grant, user, chat);
     if (reason)
-        turn_away(p, inst, user, chat, reason);
+        access_control_turn_away(p, inst, user, chat, reason);
     return !reason;
 }
 
@@ -85,9 +85,9 @@ bool access_control_allows_answer(struct access_control *p, const struct conf_in
                                   const char *user, const char *chat)
 {
     const char *reason = find_reason(inst, CONF_ANSWER, user, chat);
-    if (!reason && inst->approvers && !is_listed(inst->approvers, user))
+    if (!reason && inst->approvers && !access_control_is_listed(inst->approvers, user))
         reason = "not in approvers";
     if (reason)
-        turn_away(p, inst, user, chat, reason);
+        access_control_turn_away(p, inst, user, chat, reason);
     return !reason;
 }

@@ -37,20 +37,21 @@ struct inbound {
     size_t n_self_answered;
 };
 
-static char *make_key(const char *instance, const char *chat, const char *thread)
+static char *inbound_make_key(const char *instance, const char *chat, const char *thread)
 {
     return thread ? xasprintf("%s:%s:%s", instance, chat, thread)
                   : xasprintf("%s:%s", instance, chat);
 }
 
-static const struct conf_agent *agent_of(const struct inbound *r, const struct conf_instance *inst)
+static const struct conf_agent *inbound_agent_of(const struct inbound *r,
+                                                 const struct conf_instance *inst)
 {
     return conf_agent_find(r->conf, inst->agent);
 }
 
 /* ---- commands ---- */
 
-static bool is_same_text(const char *a, const char *b)
+static bool inbound_is_same_text(const char *a, const char *b)
 {
     return a && b && strcmp(a, b) == 0;
 }
@@ -69,8 +70,8 @@ static bool was_self_answered(struct inbound *r, const struct host_call *a)
     const char *const id = a->inbound->id, *const also = a->inbound->also;
     for (size_t i = 0; i < SELF_ANSWERED_MAX; i++) {
         const struct self_answered *const m = &r->self_answered[i];
-        if (is_same_text(m->instance, a->instance) &&
-            (is_same_text(m->id, id) || is_same_text(m->also, also)))
+        if (inbound_is_same_text(m->instance, a->instance) &&
+            (inbound_is_same_text(m->id, id) || inbound_is_same_text(m->also, also)))
             return true;
     }
     struct self_answered *const place = &r->self_answered[r->n_self_answered++ % SELF_ANSWERED_MAX];
@@ -146,14 +147,14 @@ static void tell_when_known(struct status_ask *s)
     free(s);
 }
 
-static void on_session(void *ctx, const char *id)
+static void inbound_on_session(void *ctx, const char *id)
 {
     struct status_ask *const s = ctx;
     s->session = xstrdup(id);
     tell_when_known(s);
 }
 
-static void on_visibility(void *ctx, struct visibility v)
+static void inbound_on_visibility(void *ctx, struct visibility v)
 {
     struct status_ask *const s = ctx;
     s->visibility = v;
@@ -167,11 +168,11 @@ static void tell_status(struct inbound *r, struct host_call *a, const char *key,
     s->ask = a;
     s->awaited = 2;
     host_reply_running(&s->text, c);
-    visibility_cache_get(r->switches, agent->name, on_visibility, s);
+    visibility_cache_get(r->switches, agent->name, inbound_on_visibility, s);
     if (c && c->job && *turn_job_session(c->job))
-        on_session(s, turn_job_session(c->job));
+        inbound_on_session(s, turn_job_session(c->job));
     else
-        session_store_find(r->sessions, agent->name, key, on_session, s);
+        session_store_find(r->sessions, agent->name, key, inbound_on_session, s);
 }
 
 static void tell_queue(struct host_call *a, const struct conversation *c)
@@ -192,7 +193,7 @@ static void do_command(struct inbound *r, enum user_command command, struct host
                        const char *key, const struct conf_instance *inst)
 {
     struct conversation *const c = turn_scheduler_find(r->conversations, key);
-    const struct conf_agent *const agent = agent_of(r, inst);
+    const struct conf_agent *const agent = inbound_agent_of(r, inst);
     if (was_self_answered(r, a)) {
         host_call_complete(a, TC_KNOWN, NULL, NULL);
         return;
@@ -222,7 +223,7 @@ static void do_command(struct inbound *r, enum user_command command, struct host
 
 /* ---- messages ---- */
 
-static void on_submitted(void *ctx, const struct conversations_result *answer)
+static void inbound_on_submitted(void *ctx, const struct conversations_result *answer)
 {
     host_call_complete(ctx, answer->accepted, answer->turn, answer->text);
     CRASH_POINT("after-ack");
@@ -246,8 +247,8 @@ static void tell_visibility(struct host_call *a, const struct visibility_command
 static void submit_text(const struct submission *s, struct str text)
 {
     const struct tc_inbound *const in = s->ask->inbound;
-    const struct conf_agent *const agent = agent_of(s->reception, s->instance);
-    CLEANUP_FREE char *key = make_key(s->instance->name, in->chat, in->thread);
+    const struct conf_agent *const agent = inbound_agent_of(s->reception, s->instance);
+    CLEANUP_FREE char *key = inbound_make_key(s->instance->name, in->chat, in->thread);
     CLEANUP_BUF struct buf prompt = {0};
     if (!agent) { /* gone in the meantime */
         host_call_complete(s->ask, TC_DENIED, NULL, NULL);
@@ -266,10 +267,10 @@ static void submit_text(const struct submission *s, struct str text)
         .prompt = {prompt.p ? prompt.p : "", prompt.len},
         .follows = true,
     };
-    turn_scheduler_submit(s->reception->conversations, &m, on_submitted, s->ask);
+    turn_scheduler_submit(s->reception->conversations, &m, inbound_on_submitted, s->ask);
 }
 
-static void on_toggled(void *ctx, const struct visibility_command_result *t)
+static void inbound_on_toggled(void *ctx, const struct visibility_command_result *t)
 {
     struct submission *const s = ctx;
     if (t->why)
@@ -289,8 +290,9 @@ static void submit_tokens(struct submission *s, struct str text)
     CLEANUP_BUF struct buf rest = {0};
     struct visibility unused = visibility_default();
     if (!was_self_answered(s->reception, s->ask)) {
-        visibility_command_apply(s->reception->switches, agent_of(s->reception, s->instance)->name,
-                                 text, on_toggled, s);
+        visibility_command_apply(s->reception->switches,
+                                 inbound_agent_of(s->reception, s->instance)->name, text,
+                                 inbound_on_toggled, s);
         return;
     }
     const struct slash_tokens_result found = slash_tokens_parse(text.p, text.len, &unused, &rest);
@@ -302,12 +304,12 @@ static void submit_tokens(struct submission *s, struct str text)
     free(s);
 }
 
-static void submit(struct inbound *r, struct host_call *a, const struct conf_instance *inst)
+static void inbound_submit(struct inbound *r, struct host_call *a, const struct conf_instance *inst)
 {
     const struct tc_inbound *const in = a->inbound;
     const enum user_command command = in->file_count ? COMMAND_NONE : user_command_parse(in->text);
     if (command != COMMAND_NONE) {
-        CLEANUP_FREE char *key = make_key(inst->name, in->chat, in->thread);
+        CLEANUP_FREE char *key = inbound_make_key(inst->name, in->chat, in->thread);
         do_command(r, command, a, key, inst);
         return;
     }
@@ -319,12 +321,12 @@ static void submit(struct inbound *r, struct host_call *a, const struct conf_ins
     if (visibility_command_is_wanted(words))
         submit_tokens(s, words);
     else
-        on_toggled(s, &(struct visibility_command_result){.rest = words});
+        inbound_on_toggled(s, &(struct visibility_command_result){.rest = words});
 }
 
 /* ---- the end of a turn ---- */
 
-static void cancel(struct inbound *r, struct host_call *a, const struct conf_instance *inst)
+static void inbound_cancel(struct inbound *r, struct host_call *a, const struct conf_instance *inst)
 {
     struct conversation *c = turn_scheduler_find_turn(r->conversations, a->turn);
     if (c && strcmp(c->source, inst->name) != 0)
@@ -349,18 +351,19 @@ static void cancel(struct inbound *r, struct host_call *a, const struct conf_ins
 
 /* ---- */
 
-static void on_known(void *ctx, const char *session)
+static void inbound_on_known(void *ctx, const char *session)
 {
     host_call_complete(ctx, session ? TC_ACCEPTED : TC_DENIED, NULL, NULL);
 }
 
 /* Whether the conversation goes on. Nobody is asked for a permission: a message is, later. */
-static void look_up(struct inbound *r, struct host_call *a, const struct conf_instance *inst)
+static void inbound_look_up(struct inbound *r, struct host_call *a,
+                            const struct conf_instance *inst)
 {
-    CLEANUP_FREE char *key = make_key(inst->name, a->chat, a->thread);
-    const struct conf_agent *const agent = agent_of(r, inst);
+    CLEANUP_FREE char *key = inbound_make_key(inst->name, a->chat, a->thread);
+    const struct conf_agent *const agent = inbound_agent_of(r, inst);
     if (agent && !turn_scheduler_find(r->conversations, key))
-        session_store_find(r->sessions, agent->name, key, on_known, a);
+        session_store_find(r->sessions, agent->name, key, inbound_on_known, a);
     else
         host_call_complete(a, agent ? TC_ACCEPTED : TC_DENIED, NULL, NULL);
 }
@@ -368,7 +371,8 @@ static void look_up(struct inbound *r, struct host_call *a, const struct conf_in
 static bool may_submit(struct inbound *r, const struct conf_instance *inst, const char *user,
                        const char *chat)
 {
-    return agent_of(r, inst) && access_control_allows(&r->permit, inst, CONF_SUBMIT, user, chat);
+    return inbound_agent_of(r, inst) &&
+           access_control_allows(&r->permit, inst, CONF_SUBMIT, user, chat);
 }
 
 void inbound_handle(struct inbound *r, struct host_call *a)
@@ -377,14 +381,14 @@ void inbound_handle(struct inbound *r, struct host_call *a)
     if (inst && (a->kind == HOST_CALL_TICKET || a->kind == HOST_CALL_ANSWER))
         inbound_request_handle(r->requests, &r->permit, inst, a);
     else if (inst && a->kind == HOST_CALL_CANCEL)
-        cancel(r, a, inst);
+        inbound_cancel(r, a, inst);
     else if (inst && a->kind == HOST_CALL_KNOWS)
-        look_up(r, a, inst);
+        inbound_look_up(r, a, inst);
     else if (inst && a->kind == HOST_CALL_MAY && may_submit(r, inst, a->user, a->chat))
         host_call_complete(a, TC_ACCEPTED, NULL, NULL);
     else if (inst && a->kind == HOST_CALL_SUBMIT &&
              may_submit(r, inst, a->inbound->user, a->inbound->chat))
-        submit(r, a, inst);
+        inbound_submit(r, a, inst);
     else
         host_call_complete(a, TC_DENIED, NULL, NULL);
 }

@@ -27,7 +27,7 @@ static const struct user_command_word {
     {"!start", COMMAND_HELP},
 };
 
-static struct str trimmed(const char *text)
+static struct str user_command_trimmed(const char *text)
 {
     text += strspn(text, BLANKS);
     size_t len = strlen(text);
@@ -37,7 +37,7 @@ static struct str trimmed(const char *text)
 }
 
 /* The words are the same, whatever stands between them and around. */
-static bool is_same(struct str text, const char *words)
+static bool user_command_is_same(struct str text, const char *words)
 {
     while (text.len && *words) {
         const size_t have = strcspn(text.p, BLANKS), want = strcspn(words, " ");
@@ -56,26 +56,27 @@ enum user_command user_command_parse(const char *text)
     CLEANUP_BUF struct buf plain = {0};
     user_command_strip_mention(&plain, text);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (is_same(trimmed(plain.p ? plain.p : ""), rows[i].words))
+        if (user_command_is_same(user_command_trimmed(plain.p ? plain.p : ""), rows[i].words))
             return rows[i].command;
     return COMMAND_NONE;
 }
 
 char user_command_prefix(const char *text)
 {
-    return *trimmed(text).p == '!' ? '!' : '/';
+    return *user_command_trimmed(text).p == '!' ? '!' : '/';
 }
 
-static size_t name_len(const char *p)
+static size_t user_command_name_len(const char *p)
 {
     return strspn(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
 }
 
 void user_command_strip_mention(struct buf *out, const char *text)
 {
-    const struct str word = trimmed(text);
-    const size_t head = word.len && *word.p == '/' ? 1 + name_len(word.p + 1) : 0;
-    const size_t bot = head > 1 && word.p[head] == '@' ? name_len(word.p + head + 1) : 0;
+    const struct str word = user_command_trimmed(text);
+    const size_t head = word.len && *word.p == '/' ? 1 + user_command_name_len(word.p + 1) : 0;
+    const size_t bot =
+        head > 1 && word.p[head] == '@' ? user_command_name_len(word.p + head + 1) : 0;
     const char *const rest = bot ? word.p + head + 1 + bot : text;
     if (!bot || (*rest && !strchr(BLANKS, *rest))) {
         buf_add_str(out, text);

@@ -39,7 +39,8 @@ struct approvals {
 /* ---- what is compared, and what is shown ---- */
 
 /* Each with its NUL, so that no two triples are one text. */
-static struct approvals_digest make_key(const char *agent, const char *tool, const char *argument)
+static struct approvals_digest approvals_make_key(const char *agent, const char *tool,
+                                                  const char *argument)
 {
     const char *const parts[] = {agent, tool ? tool : "", argument};
     uint8_t digest[SHA256_DIGEST_SIZE];
@@ -71,7 +72,7 @@ void approvals_append_summary(struct buf *out, const char *text)
 
 /* ---- the list ---- */
 
-static void remove_at(struct approvals *a, size_t i)
+static void approvals_remove_at(struct approvals *a, size_t i)
 {
     free(a->items[i].agent);
     free(a->items[i].where);
@@ -79,13 +80,13 @@ static void remove_at(struct approvals *a, size_t i)
     memmove(a->items + i, a->items + i + 1, (a->n - i) * sizeof *a->items);
 }
 
-static void forget_kept(struct approvals *a, const struct journal_approval_filter *which)
+static void approvals_forget_kept(struct approvals *a, const struct journal_approval_filter *which)
 {
     if (a->ledger)
         journal_async_delete_approvals(a->ledger, which, NULL, NULL);
 }
 
-static void make_room(struct approvals *a)
+static void approvals_make_room(struct approvals *a)
 {
     while (a->n >= APPROVALS_MAX) {
         const struct approval *const oldest = &a->items[0];
@@ -93,12 +94,12 @@ static void make_room(struct approvals *a)
                   "approval %" PRId64 " of agent %s is forgotten: there are more than %d",
                   oldest->id, oldest->agent, APPROVALS_MAX);
         if (oldest->scope != APPROVALS_TURN)
-            forget_kept(a, &(struct journal_approval_filter){.id = oldest->id});
-        remove_at(a, 0);
+            approvals_forget_kept(a, &(struct journal_approval_filter){.id = oldest->id});
+        approvals_remove_at(a, 0);
     }
 }
 
-static void append(struct approvals *a, const struct approval *item)
+static void approvals_append(struct approvals *a, const struct approval *item)
 {
     if (a->n == a->cap) {
         a->cap = a->cap ? a->cap * 2 : 16;
@@ -109,7 +110,8 @@ static void append(struct approvals *a, const struct approval *item)
         a->last_id = item->id;
 }
 
-static bool covers(const struct approval *item, const char *conversation, const char *turn)
+static bool approvals_covers(const struct approval *item, const char *conversation,
+                             const char *turn)
 {
     switch (item->scope) {
     case APPROVALS_TURN:
@@ -122,12 +124,13 @@ static bool covers(const struct approval *item, const char *conversation, const 
     return true;
 }
 
-static const struct approval *find(const struct approvals *a, const struct approvals_digest *key,
-                                   const char *conversation, const char *turn)
+static const struct approval *approvals_find(const struct approvals *a,
+                                             const struct approvals_digest *key,
+                                             const char *conversation, const char *turn)
 {
     for (size_t i = 0; i < a->n; i++)
         if (strcmp(a->items[i].key.text, key->text) == 0 &&
-            covers(&a->items[i], conversation, turn))
+            approvals_covers(&a->items[i], conversation, turn))
             return &a->items[i];
     return NULL;
 }
@@ -137,8 +140,8 @@ bool approvals_match(struct approvals *a, const char *agent, const char *convers
 {
     if (!argument)
         return false;
-    const struct approvals_digest key = make_key(agent, tool, argument);
-    return find(a, &key, conversation, turn) != NULL;
+    const struct approvals_digest key = approvals_make_key(agent, tool, argument);
+    return approvals_find(a, &key, conversation, turn) != NULL;
 }
 
 /* ---- keeping ---- */
@@ -172,11 +175,11 @@ void approvals_remember(struct approvals *a, enum approvals_scope scope, const c
         return;
     if (scope == APPROVALS_SESSION && (!conversation || !*conversation))
         scope = APPROVALS_TURN;
-    const struct approvals_digest key = make_key(agent, tool, argument);
-    const struct approval *const known = find(a, &key, conversation, turn);
+    const struct approvals_digest key = approvals_make_key(agent, tool, argument);
+    const struct approval *const known = approvals_find(a, &key, conversation, turn);
     if (known && known->scope >= scope)
         return;
-    make_room(a);
+    approvals_make_room(a);
     const char *const where = scope == APPROVALS_TURN      ? turn
                               : scope == APPROVALS_SESSION ? conversation
                                                            : "";
@@ -185,7 +188,7 @@ void approvals_remember(struct approvals *a, enum approvals_scope scope, const c
                                   .agent = xstrdup(agent),
                                   .where = xstrdup(where ? where : ""),
                                   .key = key};
-    append(a, &item);
+    approvals_append(a, &item);
     write_down(a, &item, tool, argument, by);
     log_write(LOG_INFO, "host", "approval %" PRId64 ": a call of %s by agent %s is allowed for %s",
               item.id, tool ? tool : "?", agent, scopes[scope]);
@@ -197,7 +200,7 @@ void approvals_end_turn(struct approvals *a, const char *turn)
 {
     for (size_t i = a->n; i-- > 0;)
         if (a->items[i].scope == APPROVALS_TURN && strcmp(a->items[i].where, turn) == 0)
-            remove_at(a, i);
+            approvals_remove_at(a, i);
 }
 
 void approvals_end_session(struct approvals *a, const char *agent, const char *conversation)
@@ -206,9 +209,10 @@ void approvals_end_session(struct approvals *a, const char *agent, const char *c
     for (size_t i = a->n; i-- > 0;)
         if (a->items[i].scope == APPROVALS_SESSION && strcmp(a->items[i].agent, agent) == 0 &&
             strcmp(a->items[i].where, conversation) == 0)
-            remove_at(a, i);
+            approvals_remove_at(a, i);
     if (a->n < had)
-        forget_kept(a, &(struct journal_approval_filter){.agent = agent, .conv = conversation});
+        approvals_forget_kept(
+            a, &(struct journal_approval_filter){.agent = agent, .conv = conversation});
 }
 
 size_t approvals_revoke(struct approvals *a, const struct journal_approval_filter *which,
@@ -218,7 +222,7 @@ size_t approvals_revoke(struct approvals *a, const struct journal_approval_filte
     for (size_t i = a->n; i-- > 0;)
         if ((!which->id || a->items[i].id == which->id) &&
             (!which->agent || strcmp(a->items[i].agent, which->agent) == 0))
-            remove_at(a, i);
+            approvals_remove_at(a, i);
     if (a->ledger)
         journal_async_delete_approvals(a->ledger, which, done, ctx);
     else if (done)
@@ -228,21 +232,21 @@ size_t approvals_revoke(struct approvals *a, const struct journal_approval_filte
 
 /* ---- its life ---- */
 
-static void take(void *ctx, const struct journal_approval *r)
+static void approvals_take(void *ctx, const struct journal_approval *r)
 {
     struct approval item = {.id = r->id,
                             .scope = *r->conv ? APPROVALS_SESSION : APPROVALS_ALWAYS,
                             .agent = xstrdup(r->agent),
                             .where = xstrdup(r->conv)};
     utf8_copy_truncated(item.key.text, sizeof item.key.text, r->key);
-    append(ctx, &item);
+    approvals_append(ctx, &item);
 }
 
 struct approvals *approvals_new(struct journal_async *ledger)
 {
     struct approvals *const a = xcalloc(1, sizeof *a);
     a->ledger = ledger;
-    if (ledger && journal_async_list_open_list_approvals(ledger, take, a) != JOURNAL_DONE)
+    if (ledger && journal_async_list_open_list_approvals(ledger, approvals_take, a) != JOURNAL_DONE)
         log_write(LOG_ERR, "host",
                   "what was allowed for longer is not known: it will be asked again");
     return a;
@@ -253,7 +257,7 @@ void approvals_free(struct approvals *a)
     if (!a)
         return;
     while (a->n)
-        remove_at(a, a->n - 1);
+        approvals_remove_at(a, a->n - 1);
     free(a->items);
     free(a);
 }

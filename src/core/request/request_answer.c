@@ -26,7 +26,8 @@ static const struct request_choice {
     {"answer", FOR_QUESTION, DIALECT_ANSWERED, false, false, -1},
 };
 
-static const struct request_choice *find_choice(const struct request *q, const char *id)
+static const struct request_choice *request_answer_find_choice(const struct request *q,
+                                                               const char *id)
 {
     const enum choice_for of = strcmp(q->kind, "approval") == 0 ? FOR_APPROVAL : FOR_QUESTION;
     for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
@@ -35,7 +36,7 @@ static const struct request_choice *find_choice(const struct request *q, const c
     return NULL;
 }
 
-static const char *word_for(int decision)
+static const char *request_answer_word_for(int decision)
 {
     return decision == DIALECT_ALLOW ? "allow" : decision == DIALECT_DENY ? "deny" : "answered";
 }
@@ -114,7 +115,7 @@ static bool is_multi(struct str question)
     return value_is_true(value_get_last(question, "multi"));
 }
 
-static bool is_answered(struct str question, struct str answer)
+static bool request_answer_is_answered(struct str question, struct str answer)
 {
     if (value_string(answer).p)
         return true;
@@ -149,14 +150,14 @@ static void make_answer(struct request_answer_builder *qs, const char *id)
     buf_add_char(&qs->made, '}');
 }
 
-static void look_at(struct request_answer_builder *qs, struct str question)
+static void request_answer_look_at(struct request_answer_builder *qs, struct str question)
 {
     const char *const id = value_text(qs->arena, value_get_last(question, "id"), NULL);
     qs->n++;
     if (!id) {
         qs->all = false;
     } else if (qs->answers.p) {
-        qs->all = qs->all && is_answered(question, value_get_last(qs->answers, id));
+        qs->all = qs->all && request_answer_is_answered(question, value_get_last(qs->answers, id));
     } else if (qs->n == 1) {
         make_answer(qs, id);
     }
@@ -179,7 +180,7 @@ static const char *answers_for(struct arena *a, const struct request *q,
     for (bool list = json_reader_enter_array(&j); list && json_reader_next_element(&j);) {
         struct str question = {0};
         json_reader_skip(&j, &question);
-        look_at(&qs, question);
+        request_answer_look_at(&qs, question);
     }
     if (!d->answers && qs.n == 0)
         make_answer(&qs, "answer");
@@ -200,13 +201,14 @@ static enum tc_accepted tell_late(const struct request *q, struct buf *text)
     return TC_KNOWN;
 }
 
-static enum tc_accepted refuse(struct buf *text, const char *why)
+static enum tc_accepted request_answer_refuse(struct buf *text, const char *why)
 {
     buf_add_str(text, why);
     return TC_DENIED;
 }
 
-static void remember(const struct request *q, const struct request_choice *c, const char *by)
+static void request_answer_remember(const struct request *q, const struct request_choice *c,
+                                    const char *by)
 {
     const struct request_turn *const t = q->turn;
     struct approvals *const a = t->registry->spec.approvals;
@@ -215,9 +217,9 @@ static void remember(const struct request *q, const struct request_choice *c, co
                            t->conversation, t->id, q->tool, q->argument, by);
 }
 
-static enum tc_accepted decide(struct request *q, const struct request_choice *c,
-                               const struct request_decision *d, const char *answers,
-                               struct buf *text)
+static enum tc_accepted request_answer_decide(struct request *q, const struct request_choice *c,
+                                              const struct request_decision *d, const char *answers,
+                                              struct buf *text)
 {
     const struct dialect_answer answer = {
         .request_id = q->id,
@@ -228,11 +230,11 @@ static enum tc_accepted decide(struct request *q, const struct request_choice *c
         .remember = c->agent,
         .interrupt = c->stop,
     };
-    if (request_resolve(q, &answer, word_for(c->decision), d->by) < 0) {
+    if (request_resolve(q, &answer, request_answer_word_for(c->decision), d->by) < 0) {
         buf_add_str(text, "The agent no longer waits for this.");
         return TC_KNOWN;
     }
-    remember(q, c, d->by);
+    request_answer_remember(q, c, d->by);
     buf_add_str(text, c->decision == DIALECT_ALLOW  ? "Allowed."
                       : c->decision == DIALECT_DENY ? "Denied."
                                                     : "Answered.");
@@ -255,18 +257,21 @@ static enum tc_accepted understand(const struct request_registry *r,
         return tell_late(q, text);
     const enum requests_bar bar = find_bar(q, d);
     if (bar == REQUESTS_ELSEWHERE)
-        return refuse(text, "This is not asked here.");
-    const struct request_choice *const c = find_choice(q, d->choice);
+        return request_answer_refuse(text, "This is not asked here.");
+    const struct request_choice *const c = request_answer_find_choice(q, d->choice);
     if (!c)
-        return refuse(text, "This is not one of the choices.");
+        return request_answer_refuse(text, "This is not one of the choices.");
     if (bar == REQUESTS_FOUR_EYES && c->decision == DIALECT_ALLOW)
-        return refuse(text, "You asked for this turn, so somebody else has to allow this "
-                            "(four_eyes). You may deny it.");
+        return request_answer_refuse(text,
+                                     "You asked for this turn, so somebody else has to allow this "
+                                     "(four_eyes). You may deny it.");
     if (d->args && (c->decision != DIALECT_ALLOW || !is_json_object(d->args)))
-        return refuse(text, "The changed arguments are not an object, or not for this choice.");
+        return request_answer_refuse(
+            text, "The changed arguments are not an object, or not for this choice.");
     const bool answers = c->decision == DIALECT_ANSWERED;
     *m = (struct meaning){q, c, answers ? answers_for(scratch, q, d) : NULL};
-    return answers && !m->answers ? refuse(text, "Each question needs an answer.") : TC_COMMAND;
+    return answers && !m->answers ? request_answer_refuse(text, "Each question needs an answer.")
+                                  : TC_COMMAND;
 }
 
 enum tc_accepted request_check_answer(const struct request_registry *r,
@@ -286,7 +291,7 @@ enum tc_accepted request_answer(struct request_registry *r, const struct request
     struct meaning m;
     enum tc_accepted result = understand(r, d, &scratch, &m, text);
     if (result == TC_COMMAND)
-        result = decide(m.request, m.choice, d, m.answers, text);
+        result = request_answer_decide(m.request, m.choice, d, m.answers, text);
     arena_fini(&scratch);
     return result;
 }

@@ -14,7 +14,7 @@
 #include "turn/agent_input.h"
 #include "turn/request_preview.h"
 
-static const char *copy(struct request *q, const char *text)
+static const char *request_registry_copy(struct request *q, const char *text)
 {
     return arena_strdup(&q->arena, text);
 }
@@ -36,7 +36,7 @@ static void request_free(struct request *q)
 /* ---- the end of one ---- */
 
 /* On record: what people were asked, and what they said. */
-static void note(const struct request *q)
+static void request_registry_note(const struct request *q)
 {
     struct journal_async *const ledger = q->turn->registry->spec.ledger;
     const char *const subject = q->shown.subject;
@@ -58,20 +58,20 @@ static void note(const struct request *q)
                                NULL, NULL);
 }
 
-static void settle(struct request *q, const char *decision, const char *by)
+static void request_registry_settle(struct request *q, const char *decision, const char *by)
 {
     const bool asked = q->state == REQUEST_OPEN;
     q->turn->n_open -= asked;
     q->state = REQUEST_RESOLVED;
-    q->decision = copy(q, decision);
-    q->by = copy(q, by);
+    q->decision = request_registry_copy(q, decision);
+    q->by = request_registry_copy(q, by);
     stop_clock(q);
     if (asked)
-        note(q);
+        request_registry_note(q);
 }
 
 /* Of a credential everybody learns that it was given, and nobody what. */
-static void tell(const struct request *q, const char *answers, const char *reason)
+static void request_registry_tell(const struct request *q, const char *answers, const char *reason)
 {
     const struct tc_request resolved = {
         .request_id = q->id,
@@ -88,10 +88,10 @@ int request_resolve(struct request *q, const struct dialect_answer *answer, cons
 {
     const struct request_turn_spec *const spec = &q->turn->spec;
     const bool taken = spec->answer(spec->ctx, answer) == 0;
-    settle(q, taken ? decision : "cancelled", by);
+    request_registry_settle(q, taken ? decision : "cancelled", by);
     log_write(LOG_INFO, "host", "turn %s: %s %s: %s by %s", q->turn->id, q->kind,
               q->tool ? q->tool : q->id, q->decision, q->by);
-    tell(q, taken ? answer->answers : NULL, taken ? answer->reason : NULL);
+    request_registry_tell(q, taken ? answer->answers : NULL, taken ? answer->reason : NULL);
     return taken ? 0 : -1;
 }
 
@@ -109,10 +109,10 @@ static void on_expired(void *arg)
 /* The agent has been told; now everybody is. */
 static void tell_refused(struct request *q)
 {
-    settle(q, "deny", "host");
+    request_registry_settle(q, "deny", "host");
     log_write(LOG_WARN, "host", "turn %s: %s %s cannot be presented: refused", q->turn->id, q->kind,
               q->tool ? q->tool : q->id);
-    tell(q, NULL, "The request is incomplete or too large to be presented.");
+    request_registry_tell(q, NULL, "The request is incomplete or too large to be presented.");
 }
 
 static void tell_soon(struct request *q)
@@ -155,7 +155,7 @@ static bool forget_oldest(struct request_turn *t)
 }
 
 /* Most turns never ask anything: who looks for requests need not pass them. */
-static void link_turn(struct request_turn *t)
+static void request_registry_link_turn(struct request_turn *t)
 {
     if (t->is_linked)
         return;
@@ -170,24 +170,24 @@ static void copy_shown(struct request *q, const struct tc_request *r)
         .state = "open",
         .tool = q->tool,
         .args = q->args,
-        .subject = copy(q, r->subject),
-        .message = copy(q, r->message),
-        .reason = copy(q, r->reason),
-        .questions = copy(q, r->questions),
+        .subject = request_registry_copy(q, r->subject),
+        .message = request_registry_copy(q, r->message),
+        .reason = request_registry_copy(q, r->reason),
+        .questions = request_registry_copy(q, r->questions),
     };
     request_preview_request(&q->arena, &q->shown);
 }
 
-static struct request *add(struct request_turn *t, const struct tc_request *r)
+static struct request *request_registry_add(struct request_turn *t, const struct tc_request *r)
 {
     while (t->n_known >= REQUESTS_OPEN + REQUESTS_OVER && forget_oldest(t))
         ;
     struct request *const q = xcalloc(1, sizeof *q);
     q->turn = t;
-    q->id = copy(q, r->request_id);
-    q->kind = copy(q, r->kind);
-    q->tool = copy(q, r->tool);
-    q->args = copy(q, r->args);
+    q->id = request_registry_copy(q, r->request_id);
+    q->kind = request_registry_copy(q, r->kind);
+    q->tool = request_registry_copy(q, r->tool);
+    q->args = request_registry_copy(q, r->args);
     copy_shown(q, r);
     q->opened_ms = (int64_t)(clock_wall_s() * 1000);
     if (t->last)
@@ -197,7 +197,7 @@ static struct request *add(struct request_turn *t, const struct tc_request *r)
     t->last = q;
     t->n_known++;
     t->n_open++;
-    link_turn(t);
+    request_registry_link_turn(t);
     return q;
 }
 
@@ -254,7 +254,7 @@ static void open_to_people(struct request *q, struct tc_request *r)
     r->to = q->to;
     r->expires_ms = timeout_ms > 0 ? q->expires_ms : r->expires_ms;
     r->blocking = true;
-    note(q);
+    request_registry_note(q);
 }
 
 static void see_open(struct request_turn *t, struct tc_request *r)
@@ -262,7 +262,7 @@ static void see_open(struct request_turn *t, struct tc_request *r)
     r->choices = r->to = NULL;
     if (!r->blocking || !agent_input_can_answer(t->spec.dialect))
         return;
-    struct request *const q = add(t, r);
+    struct request *const q = request_registry_add(t, r);
     q->refused = t->spec.waits && !t->spec.waits(t->spec.ctx, r->request_id);
     if (q->refused)
         q->state = REQUEST_RESOLVING;
@@ -282,7 +282,8 @@ static void see_resolved(struct request_turn *t, const struct tc_request *r)
 {
     struct request *const q = request_find(t->registry, t->id, r->request_id);
     if (q && q->state != REQUEST_RESOLVED)
-        settle(q, r->decision ? r->decision : "cancelled", r->by ? r->by : "agent");
+        request_registry_settle(q, r->decision ? r->decision : "cancelled",
+                                r->by ? r->by : "agent");
 }
 
 void request_turn_add(struct request_turn *t, struct tc_request *request)
@@ -339,8 +340,8 @@ void request_turn_cancel_open(struct request_turn *t)
 {
     for (struct request *q = t->first; q; q = q->next)
         if (q->state != REQUEST_RESOLVED) {
-            settle(q, "cancelled", "host");
-            tell(q, NULL, NULL);
+            request_registry_settle(q, "cancelled", "host");
+            request_registry_tell(q, NULL, NULL);
         }
 }
 

@@ -8,7 +8,7 @@
 #include "base/sys/uuid.h"
 #include "core/request/request_internal.h"
 
-static void forget(struct request_ticket *t)
+static void request_ticket_forget(struct request_ticket *t)
 {
     free(t->instance);
     free(t->turn);
@@ -19,7 +19,7 @@ static void forget(struct request_ticket *t)
 void request_free_tickets(struct request_registry *r)
 {
     for (size_t i = 0; i < REQUESTS_TICKETS && i < r->n_tickets; i++)
-        forget(&r->tickets[i]);
+        request_ticket_forget(&r->tickets[i]);
 }
 
 /* The random part of a UUID, and nothing else of it: 32 characters at most fit a button. */
@@ -34,8 +34,9 @@ static void make_text(char text[33])
     text[n] = '\0';
 }
 
-static const struct request_ticket *find(const struct request_registry *r, const char *instance,
-                                         const char *turn, const char *request)
+static const struct request_ticket *request_ticket_find(const struct request_registry *r,
+                                                        const char *instance, const char *turn,
+                                                        const char *request)
 {
     for (size_t i = 0; i < REQUESTS_TICKETS && i < r->n_tickets; i++) {
         const struct request_ticket *const t = &r->tickets[i];
@@ -52,11 +53,11 @@ const char *request_issue_ticket(struct request_registry *r, const char *instanc
     const struct request *const q = request_find(r, turn, request);
     if (!q || q->state != REQUEST_OPEN)
         return NULL;
-    const struct request_ticket *const known = find(r, instance, turn, request);
+    const struct request_ticket *const known = request_ticket_find(r, instance, turn, request);
     if (known)
         return known->text;
     struct request_ticket *const t = &r->tickets[r->n_tickets++ % REQUESTS_TICKETS];
-    forget(t);
+    request_ticket_forget(t);
     t->instance = xstrdup(instance);
     t->turn = xstrdup(turn);
     t->request = xstrdup(request);

@@ -25,7 +25,8 @@ static const char *external_of(struct arena *a, const char *agent, const char *c
     return arena_sprintf(a, "conv:%s:%s", agent, conversation);
 }
 
-static const char *key_of(struct arena *a, const struct conf_store *store, const char *external)
+static const char *session_redis_key_of(struct arena *a, const struct conf_store *store,
+                                        const char *external)
 {
     return arena_sprintf(a, "%s:session:%s", store->prefix, external);
 }
@@ -69,7 +70,7 @@ enum session_redis_result session_redis_read(struct redis_client *r, const struc
 {
     struct arena a = {0};
     struct redis_reply hash;
-    const char *const key = key_of(&a, store, external_of(&a, agent, conversation));
+    const char *const key = session_redis_key_of(&a, store, external_of(&a, agent, conversation));
     const enum session_redis_result found = read_hash(r, key, &a, &hash);
     if (found == SESSION_ACTIVE)
         buf_add_str(id, field(&hash, "claude_session_id"));
@@ -80,7 +81,7 @@ enum session_redis_result session_redis_read(struct redis_client *r, const struc
 static int write_hash(struct redis_client *r, const struct conf_store *store, struct arena *a,
                       const char *external, const char *id, const char *created)
 {
-    const char *const key = key_of(a, store, external), *const at = now(a);
+    const char *const key = session_redis_key_of(a, store, external), *const at = now(a);
     const char *const hset[] = {
         "HSET",
         key, /* */
@@ -116,7 +117,8 @@ int session_redis_write(struct redis_client *r, const struct conf_store *store, 
     struct arena a = {0};
     struct redis_reply hash;
     const char *const external = external_of(&a, agent, conversation);
-    const enum session_redis_result found = read_hash(r, key_of(&a, store, external), &a, &hash);
+    const enum session_redis_result found =
+        read_hash(r, session_redis_key_of(&a, store, external), &a, &hash);
     int rc = found == SESSION_AWAY ? -1 : 0;
     if (rc == 0 && hash.type == REDIS_LIST)
         rc = write_hash(r, store, &a, external, id, field(&hash, "created_at"));

@@ -29,7 +29,7 @@ struct session_store {
     size_t n_unsaved;
 };
 
-static char *key_of(const char *agent, const char *conversation)
+static char *session_store_key_of(const char *agent, const char *conversation)
 {
     return xasprintf("session:%s:%s", agent, conversation);
 }
@@ -129,7 +129,7 @@ void session_store_find(struct session_store *s, const char *agent, const char *
                         void (*done)(void *ctx, const char *id), void *ctx)
 {
     struct session_store_lookup *const q = xcalloc(1, sizeof *q);
-    CLEANUP_FREE char *key = key_of(agent, conversation);
+    CLEANUP_FREE char *key = session_store_key_of(agent, conversation);
     q->sessions = s;
     q->agent = xstrdup(agent);
     q->conversation = xstrdup(conversation);
@@ -158,7 +158,7 @@ static void late_keep(void *arg)
     (void)arg; /* nobody waits for it */
 }
 
-static void drop(struct session_store *s, struct session_store_pending **at)
+static void session_store_drop(struct session_store *s, struct session_store_pending **at)
 {
     struct session_store_pending *const n = *at;
     *at = n->next;
@@ -171,14 +171,14 @@ static void keep_for_later(struct session_store *s, struct session_store_pending
 {
     struct session_store_pending **const older = find_unsaved(s, n->agent, n->conversation);
     if (*older)
-        drop(s, older);
+        session_store_drop(s, older);
     n->next = s->unsaved;
     s->unsaved = n;
     struct session_store_pending **last = &s->unsaved;
     while ((*last)->next)
         last = &(*last)->next;
     if (++s->n_unsaved > UNSAVED_MAX)
-        drop(s, last);
+        session_store_drop(s, last);
 }
 
 static void done_keep(void *arg)
@@ -216,7 +216,7 @@ static void share(struct session_store *s, const char *agent, const char *conver
 void session_store_save(struct session_store *s, const char *agent, const char *conversation,
                         const char *id, bool changed)
 {
-    CLEANUP_FREE char *key = key_of(agent, conversation);
+    CLEANUP_FREE char *key = session_store_key_of(agent, conversation);
     if (changed)
         journal_async_kv_put(s->ledger, key, id, NULL, NULL);
     share(s, agent, conversation, id);
@@ -243,7 +243,7 @@ void session_store_keep_spent(struct session_store *s, const char *agent, const 
 
 void session_store_delete(struct session_store *s, const char *agent, const char *conversation)
 {
-    CLEANUP_FREE char *key = key_of(agent, conversation);
+    CLEANUP_FREE char *key = session_store_key_of(agent, conversation);
     journal_async_kv_put(s->ledger, key, NULL, NULL, NULL);
     session_store_keep_spent(s, agent, conversation, NULL);
     share(s, agent, conversation, NULL);
@@ -270,6 +270,6 @@ void session_store_free(struct session_store *s)
     if (!s)
         return;
     while (s->unsaved)
-        drop(s, &s->unsaved);
+        session_store_drop(s, &s->unsaved);
     free(s);
 }

@@ -34,7 +34,7 @@ struct errand {
     int64_t retry_ms;
 };
 
-static void work(void *arg)
+static void settings_worker_work(void *arg)
 {
     struct errand *const e = arg;
     e->work(e->arg);
@@ -42,7 +42,7 @@ static void work(void *arg)
     e->retry_ms = e->away ? redis_reconnect_delay_ms(e->shelf->redis) : 0;
 }
 
-static void on_late(void *arg)
+static void settings_worker_on_late(void *arg)
 {
     const struct errand *const e = arg;
     e->late(e->arg);
@@ -61,7 +61,7 @@ static void look_after(struct settings_worker *s, const struct errand *e)
         s->back(s->ctx);
 }
 
-static void finish(void *arg)
+static void settings_worker_finish(void *arg)
 {
     struct errand *const e = arg;
     if (e->deadline)
@@ -72,26 +72,26 @@ static void finish(void *arg)
     free(e);
 }
 
-static struct errand *send(struct settings_worker *s, void (*work_there)(void *arg),
-                           void (*done)(void *arg), void *arg)
+static struct errand *settings_worker_send(struct settings_worker *s, void (*work_there)(void *arg),
+                                           void (*done)(void *arg), void *arg)
 {
     struct errand *const e = xcalloc(1, sizeof *e);
     e->shelf = s;
     e->work = work_there;
     e->done = done;
     e->arg = arg;
-    worker_submit(s->worker, work, finish, e);
+    worker_submit(s->worker, settings_worker_work, settings_worker_finish, e);
     return e;
 }
 
 void settings_worker_submit(struct settings_worker *s, void (*work_there)(void *arg),
                             void (*late)(void *arg), void (*done)(void *arg), void *arg)
 {
-    struct errand *const e = send(s, work_there, done, arg);
+    struct errand *const e = settings_worker_send(s, work_there, done, arg);
     if (!s->redis)
         return;
     e->late = late;
-    e->deadline = loop_timer_new(s->loop, on_late, e);
+    e->deadline = loop_timer_new(s->loop, settings_worker_on_late, e);
     loop_timer_set(e->deadline, REDIS_CALL_MS);
 }
 
@@ -114,10 +114,10 @@ static void on_knocked(void *arg)
     s->retries = false;
 }
 
-static void on_retry(void *arg)
+static void settings_worker_on_retry(void *arg)
 {
     struct settings_worker *const s = arg;
-    send(s, knock, on_knocked, s);
+    settings_worker_send(s, knock, on_knocked, s);
 }
 
 /* ---- its life ---- */
@@ -131,10 +131,10 @@ struct settings_worker *settings_worker_new(struct loop *loop, const struct conf
     s->redis = visibility_store_redis(s->sticky);
     if (!s->redis)
         return s;
-    s->retry = loop_timer_new(loop, on_retry, s);
+    s->retry = loop_timer_new(loop, settings_worker_on_retry, s);
     s->away = true; /* nobody knows yet */
     s->retries = true;
-    on_retry(s);
+    settings_worker_on_retry(s);
     return s;
 }
 

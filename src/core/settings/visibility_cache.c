@@ -35,7 +35,8 @@ struct visibility_cache_lookup {
     struct tc_err err;
 };
 
-static struct visibility_cache_entry *add(struct visibility_cache *s, const char *agent)
+static struct visibility_cache_entry *visibility_cache_add(struct visibility_cache *s,
+                                                           const char *agent)
 {
     struct visibility_cache_entry *const k = xcalloc(1, sizeof *k);
     struct tc_err err = {0};
@@ -48,12 +49,13 @@ static struct visibility_cache_entry *add(struct visibility_cache *s, const char
 }
 
 /* An agent that the configuration does not have is looked up on the loop, once. */
-static struct visibility_cache_entry *find(struct visibility_cache *s, const char *agent)
+static struct visibility_cache_entry *visibility_cache_find(struct visibility_cache *s,
+                                                            const char *agent)
 {
     for (struct visibility_cache_entry *k = s->all; k; k = k->next)
         if (strcmp(k->agent, agent) == 0)
             return k;
-    return add(s, agent);
+    return visibility_cache_add(s, agent);
 }
 
 /* ---- asking ---- */
@@ -89,7 +91,7 @@ void visibility_cache_get(struct visibility_cache *s, const char *agent,
 {
     struct visibility_cache_lookup *const q = xcalloc(1, sizeof *q);
     q->switches = s;
-    q->known = find(s, agent);
+    q->known = visibility_cache_find(s, agent);
     q->got = done;
     q->ctx = ctx;
     settings_worker_submit(s->shelf, work_get, late_get, done_get, q);
@@ -132,7 +134,7 @@ void visibility_cache_set(struct visibility_cache *s, const char *agent, struct 
 {
     struct visibility_cache_lookup *const q = xcalloc(1, sizeof *q);
     q->switches = s;
-    q->known = find(s, agent);
+    q->known = visibility_cache_find(s, agent);
     q->set = done;
     q->ctx = ctx;
     q->v = v;
@@ -150,7 +152,7 @@ struct visibility_cache *visibility_cache_new(struct settings_worker *shelf,
     struct visibility_cache *const s = xcalloc(1, sizeof *s);
     s->shelf = shelf;
     for (size_t i = 0; i < conf->n_agents; i++)
-        find(s, conf->agents[i].name);
+        visibility_cache_find(s, conf->agents[i].name);
     return s;
 }
 

@@ -28,7 +28,8 @@ static void explain_refusal(struct change *c, struct buf *text, const char *why)
     c->toggle.why = text->p;
 }
 
-static void finish(void *ctx, enum visibility_store_result saved, const char *why)
+static void visibility_command_finish(void *ctx, enum visibility_store_result saved,
+                                      const char *why)
 {
     struct change *const c = ctx;
     CLEANUP_BUF struct buf text = {0};
@@ -52,9 +53,9 @@ static void on_switches(void *ctx, struct visibility before)
     t->empty = found.empty;
     t->rest = (struct str){c->rest.p ? c->rest.p : "", c->rest.len};
     if (found.toggled && !visibility_equal(&before, &t->visibility))
-        visibility_cache_set(c->switches, c->agent, t->visibility, finish, c);
+        visibility_cache_set(c->switches, c->agent, t->visibility, visibility_command_finish, c);
     else
-        finish(c, STICKY_SAVED, NULL);
+        visibility_command_finish(c, STICKY_SAVED, NULL);
 }
 
 bool visibility_command_is_wanted(struct str text)

@@ -21,7 +21,8 @@ static char *path_of(const char *dir)
     return xasprintf("%s/visibility.db", dir);
 }
 
-static int fail(const struct sql *db, const char *path, const char *what, struct tc_err *err)
+static int visibility_sqlite_fail(const struct sql *db, const char *path, const char *what,
+                                  struct tc_err *err)
 {
     return err_set(err, path, "%s%s: %s", sql_failure(db) == SQL_DAMAGED ? "damaged: " : "", what,
                    sql_error_text(db));
@@ -32,7 +33,7 @@ static int64_t look_at_version(struct sql *db, const char *path, struct tc_err *
 {
     int64_t version = 0;
     if (sql_select_int(db, "pragma user_version", &version) < 0)
-        return fail(db, path, "cannot be read", err);
+        return visibility_sqlite_fail(db, path, "cannot be read", err);
     if (version > SCHEMA)
         return err_set(err, path, "has version %lld, this program knows %d", (long long)version,
                        SCHEMA);
@@ -82,7 +83,7 @@ int visibility_sqlite_read(const char *dir, const char *agent, struct visibility
     if (found)
         take_row(&rows, row);
     if (sql_finish(&rows) < 0)
-        found = fail(db, path, "cannot be read", err);
+        found = visibility_sqlite_fail(db, path, "cannot be read", err);
     sql_close(db);
     return found;
 }
@@ -98,7 +99,7 @@ static int make_table(struct sql *db, const char *path, struct tc_err *err)
         " show_text int not null, show_narration int not null, show_final int not null,"
         " saved_ms int not null, unsaved int not null) strict, without rowid;"
         "pragma user_version=1";
-    return sql_script(db, table) < 0 ? fail(db, path, "cannot be made", err) : 0;
+    return sql_script(db, table) < 0 ? visibility_sqlite_fail(db, path, "cannot be made", err) : 0;
 }
 
 static int put_row(struct sql *db, const char *agent, const struct visibility_row *row)
@@ -114,11 +115,11 @@ static int write_row(struct sql *db, const char *path, const char *agent,
                      const struct visibility_row *row, struct tc_err *err)
 {
     if (sql_run(db, "begin immediate") < 0)
-        return fail(db, path, "cannot be written", err);
+        return visibility_sqlite_fail(db, path, "cannot be written", err);
     if (make_table(db, path, err) < 0)
         return -1;
     if (put_row(db, agent, row) < 0 || sql_run(db, "commit") < 0)
-        return fail(db, path, "cannot be written", err);
+        return visibility_sqlite_fail(db, path, "cannot be written", err);
     return 0;
 }
 
@@ -173,7 +174,8 @@ int visibility_sqlite_each_unsaved(const char *dir, void (*each)(void *ctx, cons
     struct sql_rows rows = sql_select(db, "select agent from visibility where unsaved");
     while (sql_next(&rows))
         each(ctx, sql_column_text(&rows, 0).p);
-    const int rc = sql_finish(&rows) < 0 ? fail(db, path, "cannot be read", err) : 0;
+    const int rc =
+        sql_finish(&rows) < 0 ? visibility_sqlite_fail(db, path, "cannot be read", err) : 0;
     sql_close(db);
     return rc;
 }

@@ -31,7 +31,7 @@ struct visibility_store {
         *foreign; /* agents whose key holds something else: that was logged */
 };
 
-static int check_agent(const char *agent, struct tc_err *err)
+static int visibility_store_check_agent(const char *agent, struct tc_err *err)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                   "0123456789-_.";
@@ -133,7 +133,7 @@ static enum visibility_store_result save_both(struct visibility_store *s, const 
     return STICKY_SAVED;
 }
 
-static void merge_one(void *ctx, const char *agent)
+static void visibility_store_merge_one(void *ctx, const char *agent)
 {
     struct visibility_row row = {0};
     struct tc_err err = {0};
@@ -162,15 +162,15 @@ void visibility_store_sync(struct visibility_store *s)
     if (s->redis && visibility_sqlite_each_unsaved(s->state_dir, note_name, &names, &err) < 0)
         log_write(LOG_WARN, "host", "%s", err_format(&err));
     for (size_t i = 0; i < names.n; i++)
-        merge_one(s, names.all[i]);
+        visibility_store_merge_one(s, names.all[i]);
     free(names.all);
     arena_fini(&names.arena);
 }
 
 /* ---- for all ---- */
 
-static int take(struct visibility_store *s, int found, const struct visibility_row *row,
-                struct visibility *v)
+static int visibility_store_take(struct visibility_store *s, int found,
+                                 const struct visibility_row *row, struct visibility *v)
 {
     pthread_mutex_lock(&s->mu);
     *v = found > 0 ? row->shown : s->configured;
@@ -184,19 +184,19 @@ int visibility_store_load_local(struct visibility_store *s, const char *agent, s
     struct visibility_row row = {0};
     int found = 0;
     if (agent)
-        found = check_agent(agent, err) < 0
+        found = visibility_store_check_agent(agent, err) < 0
                     ? -1
                     : visibility_sqlite_read(s->state_dir, agent, &row, err);
-    return take(s, found, &row, v);
+    return visibility_store_take(s, found, &row, v);
 }
 
 int visibility_store_load(struct visibility_store *s, const char *agent, struct visibility *v,
                           struct tc_err *err)
 {
     struct visibility_row row = {0};
-    if (!s->redis || !agent || check_agent(agent, NULL) < 0)
+    if (!s->redis || !agent || visibility_store_check_agent(agent, NULL) < 0)
         return visibility_store_load_local(s, agent, v, err);
-    return take(s, read_both(s, agent, &row, err), &row, v);
+    return visibility_store_take(s, read_both(s, agent, &row, err), &row, v);
 }
 
 enum visibility_store_result visibility_store_save(struct visibility_store *s, const char *agent,
@@ -206,7 +206,7 @@ enum visibility_store_result visibility_store_save(struct visibility_store *s, c
         .shown = visibility_resolve(v),
         .saved_ms = (int64_t)(clock_wall_s() * 1000),
     };
-    if (check_agent(agent, err) < 0)
+    if (visibility_store_check_agent(agent, err) < 0)
         return STICKY_FAILED;
     if (s->redis)
         return save_both(s, agent, row, err);
@@ -216,7 +216,7 @@ enum visibility_store_result visibility_store_save(struct visibility_store *s, c
 
 /* ---- its life ---- */
 
-static const char *copy(struct visibility_store *s, const char *text)
+static const char *visibility_store_copy(struct visibility_store *s, const char *text)
 {
     return arena_strdup(&s->arena, text);
 }
@@ -235,12 +235,12 @@ static struct redis_client *open_redis(const struct conf_store *c)
 struct visibility_store *visibility_store_new(const struct conf *conf)
 {
     struct visibility_store *const s = xcalloc(1, sizeof *s);
-    s->state_dir = copy(s, conf->state_dir);
+    s->state_dir = visibility_store_copy(s, conf->state_dir);
     s->store = conf->store;
-    s->store.host = copy(s, conf->store.host);
-    s->store.path = copy(s, conf->store.path);
-    s->store.prefix = copy(s, conf->store.prefix);
-    s->store.password = copy(s, conf->store.password);
+    s->store.host = visibility_store_copy(s, conf->store.host);
+    s->store.path = visibility_store_copy(s, conf->store.path);
+    s->store.prefix = visibility_store_copy(s, conf->store.prefix);
+    s->store.password = visibility_store_copy(s, conf->store.password);
     pthread_mutex_init(&s->mu, NULL);
     visibility_store_set_defaults(s, conf);
     if (s->store.kind == CONF_REDIS)

@@ -6,15 +6,15 @@
 
 #include "base/alloc.h"
 
-struct stream *agent_stream_new(const struct dialect *dialect, int64_t max_line)
+struct agent_stream *agent_stream_new(const struct dialect *dialect, int64_t max_line)
 {
-    struct stream *const s = xcalloc(1, sizeof *s);
+    struct agent_stream *const s = xcalloc(1, sizeof *s);
     s->lines.cap = (size_t)max_line;
     translator_init(&s->translate, dialect, NULL, NULL);
     return s;
 }
 
-void agent_stream_free(struct stream *s)
+void agent_stream_free(struct agent_stream *s)
 {
     if (!s)
         return;

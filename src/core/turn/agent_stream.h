@@ -8,15 +8,15 @@
 #include "io/loop/line_splitter.h"
 #include "turn/translator.h"
 
-struct stream {
+struct agent_stream {
     struct line_splitter lines;
     struct translator translate;
 };
 
 /* Who reads `lines` and `translate` sets their callbacks. Borrows the dialect; NULL: it is found
  * from the first lines. */
-struct stream *agent_stream_new(const struct dialect *dialect, int64_t max_line);
+struct agent_stream *agent_stream_new(const struct dialect *dialect, int64_t max_line);
 /* NULL is fine. */
-void agent_stream_free(struct stream *s);
+void agent_stream_free(struct agent_stream *s);
 
 #endif

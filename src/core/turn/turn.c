@@ -16,18 +16,18 @@
 
 /* --- from guard to result and instances --------------------------------------------------- */
 
-static void keep(struct turn *t, const struct event *ev)
+static void turn_keep(struct turn *t, const struct event *ev)
 {
     t->kept = xrealloc(t->kept, (t->n_kept + 1) * sizeof(struct shared_event *));
     t->kept[t->n_kept++] = shared_event_new(ev);
 }
 
-static void commit(struct turn *t, const struct event *outcome)
+static void turn_commit(struct turn *t, const struct event *outcome)
 {
     void (*const tell)(void *, const struct event *) = t->commit;
     t->commit = NULL;
     t->keeps = true;
-    keep(t, outcome);
+    turn_keep(t, outcome);
     tell(t->ctx, outcome);
 }
 
@@ -51,7 +51,7 @@ static void fill_final(struct tc_final *final)
     final->synthesized = true;
 }
 
-static void cast(void *ctx, struct event *ev)
+static void turn_cast(void *ctx, struct event *ev)
 {
     struct turn *const t = ctx;
     if (ev->kind == TC_FINAL && t->by_agent)
@@ -62,9 +62,9 @@ static void cast(void *ctx, struct event *ev)
         prepare_request(t, &ev->u.request);
     turn_result_feed(&t->result, ev);
     if (t->keeps)
-        keep(t, ev);
+        turn_keep(t, ev);
     else if (t->commit && (ev->kind == TC_FINAL || ev->kind == TC_ERROR))
-        commit(t, ev);
+        turn_commit(t, ev);
     else if (t->cast)
         dispatch_event(t->cast, ev);
 }
@@ -100,14 +100,14 @@ static const struct event *find_held(const struct turn *t, enum tc_kind kind)
 }
 
 /* A sub-agent's error or end is none of the turn's. */
-static bool is_child(const struct event *ev)
+static bool turn_is_child(const struct event *ev)
 {
     return ev->meta.agent || ev->meta.parent_id;
 }
 
 static bool is_held(const struct turn *t, const struct event *ev)
 {
-    if (t->released || is_child(ev) || guard_has_outcome(&t->guard))
+    if (t->released || turn_is_child(ev) || guard_has_outcome(&t->guard))
         return false;
     switch ((int)ev->kind) {
     case TC_ERROR:
@@ -129,7 +129,7 @@ static void forget_held(struct turn *t)
     t->n_held = 0;
 }
 
-static void tell_held(struct turn *t)
+static void turn_tell_held(struct turn *t)
 {
     for (size_t i = 0; i < t->n_held; i++) {
         struct event ev = *shared_event_get(t->held[i]);
@@ -146,7 +146,7 @@ static bool is_end(const struct event *ev)
 
 static bool is_ignored(const struct turn *t, const struct event *ev)
 {
-    return t->abandoned && is_end(ev) && !is_child(ev) && !guard_has_outcome(&t->guard);
+    return t->abandoned && is_end(ev) && !turn_is_child(ev) && !guard_has_outcome(&t->guard);
 }
 
 /* What was spent counts, however the turn ends. */
@@ -197,7 +197,7 @@ static void note_tool_call(struct turn *t, const struct tc_tool_call *call)
 
 static void count_usage(struct turn *t, struct event *ev)
 {
-    if (t->dialect && t->dialect->counts_session && !is_child(ev) &&
+    if (t->dialect && t->dialect->counts_session && !turn_is_child(ev) &&
         strcmp(ev->u.usage.scope, "turn") == 0)
         usage_delta_count(&t->spent, &ev->u.usage, turn_session_id(t));
 }
@@ -221,19 +221,19 @@ static void gate(void *ctx, struct event *ev)
         return;
     }
     if (ev->kind == TC_FINAL)
-        tell_held(t); /* a usage or done that came before it */
+        turn_tell_held(t); /* a usage or done that came before it */
     guard_feed(&t->guard, ev);
 }
 
 void turn_flush_held(struct turn *t)
 {
     t->released = true;
-    tell_held(t);
+    turn_tell_held(t);
 }
 
 /* --- from bytes to translator ---------------------------------------------------------------- */
 
-static void on_line(void *ctx, const char *p, size_t len, bool complete)
+static void turn_on_line(void *ctx, const char *p, size_t len, bool complete)
 {
     struct turn *const t = ctx;
     if (t->watch && complete)
@@ -245,7 +245,7 @@ static void on_line(void *ctx, const char *p, size_t len, bool complete)
     }
 }
 
-static void on_dropped(void *ctx, uint64_t bytes)
+static void turn_on_dropped(void *ctx, uint64_t bytes)
 {
     translator_skip_line(&((struct turn *)ctx)->stream->translate, bytes);
 }
@@ -293,9 +293,9 @@ void turn_settle(struct turn *t)
 
 /* --- the turns of a stream ------------------------------------------------------------------- */
 
-static void open_turn(struct turn *t, const struct dispatch_turn_spec *spec)
+static void turn_open_turn(struct turn *t, const struct dispatch_turn_spec *spec)
 {
-    guard_init(&t->guard, t->dialect ? t->dialect->name : "", t->id, cast, t);
+    guard_init(&t->guard, t->dialect ? t->dialect->name : "", t->id, turn_cast, t);
     if (t->several)
         guard_may_resume(&t->guard);
     t->began_ms = clock_mono_ms();
@@ -303,7 +303,7 @@ static void open_turn(struct turn *t, const struct dispatch_turn_spec *spec)
         t->cast = dispatch_open_turn(t->dispatch, spec);
 }
 
-static char *make_id(void)
+static char *turn_make_id(void)
 {
     char uuid[37];
     uuid_make(uuid);
@@ -311,7 +311,7 @@ static char *make_id(void)
 }
 
 /* The stream has begun another turn: the one before it is over. */
-static void next_turn(void *ctx)
+static void turn_next_turn(void *ctx)
 {
     struct turn *const t = ctx;
     const bool feeding = t->feeding;
@@ -322,11 +322,11 @@ static void next_turn(void *ctx)
     t->cast = NULL;
     guard_fini(&t->guard);
     free(t->id);
-    t->id = make_id();
+    t->id = turn_make_id();
     free(t->acting_tool);
     t->acting_tool = NULL;
-    open_turn(t, &(struct dispatch_turn_spec){
-                     .id = t->id, .agent = t->agent, .visibility = t->visibility});
+    turn_open_turn(t, &(struct dispatch_turn_spec){
+                          .id = t->id, .agent = t->agent, .visibility = t->visibility});
     dispatch_close_turn(before);
     turn_result_fini(&t->result);
     t->result = (struct turn_result){0};
@@ -345,23 +345,23 @@ static void read_from_start(struct turn *t)
     translator_init(&t->stream->translate, t->dialect, gate, t);
     t->stream->translate.out.follows = t->follows;
     if (t->several)
-        translator_split(&t->stream->translate, next_turn);
+        translator_split(&t->stream->translate, turn_next_turn);
 }
 
-static void read_on(struct turn *t, struct stream *s)
+static void read_on(struct turn *t, struct agent_stream *s)
 {
     t->stream = s;
-    t->stream->lines.line = on_line;
-    t->stream->lines.dropped = on_dropped;
+    t->stream->lines.line = turn_on_line;
+    t->stream->lines.dropped = turn_on_dropped;
     t->stream->lines.ctx = t;
     t->stream->translate.emit = gate;
     t->stream->translate.ctx = t;
     t->stream->translate.out.follows = t->follows;
     if (t->several)
-        translator_split(&t->stream->translate, next_turn);
+        translator_split(&t->stream->translate, turn_next_turn);
 }
 
-void turn_continue_stream(struct turn *t, struct stream *s, bool by_agent)
+void turn_continue_stream(struct turn *t, struct agent_stream *s, bool by_agent)
 {
     agent_stream_free(t->stream);
     t->by_agent = by_agent;
@@ -372,7 +372,7 @@ void turn_continue_stream(struct turn *t, struct stream *s, bool by_agent)
 struct turn *turn_new(struct dispatch *d, const struct turn_spec *spec)
 {
     struct turn *const t = xcalloc(1, sizeof *t);
-    t->id = spec->id ? xstrdup(spec->id) : make_id();
+    t->id = spec->id ? xstrdup(spec->id) : turn_make_id();
     t->task = xstrdup(spec->task);
     t->agent = xstrdup(spec->agent);
     t->dialect = spec->dialect;
@@ -385,12 +385,12 @@ struct turn *turn_new(struct dispatch *d, const struct turn_spec *spec)
     t->visibility = spec->visibility;
     t->attempt = 1;
     read_on(t, agent_stream_new(spec->dialect, spec->max_line));
-    open_turn(t, &(struct dispatch_turn_spec){.id = t->id,
-                                              .agent = spec->agent,
-                                              .conversation = spec->conversation,
-                                              .submitter = spec->submitter,
-                                              .route = spec->route,
-                                              .visibility = spec->visibility});
+    turn_open_turn(t, &(struct dispatch_turn_spec){.id = t->id,
+                                                   .agent = spec->agent,
+                                                   .conversation = spec->conversation,
+                                                   .submitter = spec->submitter,
+                                                   .route = spec->route,
+                                                   .visibility = spec->visibility});
     return t;
 }
 
@@ -402,7 +402,7 @@ static bool is_by_host(const struct stream_end_info *end)
            end->how == STREAM_SHUTDOWN;
 }
 
-static void finish(struct turn *t, struct stream_end_info *end)
+static void turn_finish(struct turn *t, struct stream_end_info *end)
 {
     if (is_by_host(end))
         forget_held_end(t);
@@ -423,7 +423,7 @@ void turn_end_attempt(struct turn *t, struct stream_end_info *end, const char *r
     line_splitter_finish(&t->stream->lines);
     translator_end(&t->stream->translate, end);
     if (!retry) {
-        finish(t, end);
+        turn_finish(t, end);
         return;
     }
     forget_held(t);
@@ -435,12 +435,12 @@ void turn_end_attempt(struct turn *t, struct stream_end_info *end, const char *r
     turn_emit_notice(t, "info", "retry", retry);
 }
 
-struct stream *turn_leave_stream(struct turn *t)
+struct agent_stream *turn_leave_stream(struct turn *t)
 {
-    struct stream *const s = t->stream;
+    struct agent_stream *const s = t->stream;
     struct stream_end_info end = {.how = STREAM_EOF};
     translator_end(&s->translate, &end);
-    finish(t, &end);
+    turn_finish(t, &end);
     t->stream = NULL;
     return s;
 }

@@ -48,10 +48,10 @@ size_t turn_feed(struct turn *t, const char *p, size_t n);
 void turn_stop_at_outcome(struct turn *t);
 /* Before the first turn_feed: reads on in the stream of an earlier turn, which becomes the turn's.
  * `by_agent`: nobody has asked for this turn, the agent began it by itself. */
-void turn_continue_stream(struct turn *t, struct stream *s, bool by_agent);
+void turn_continue_stream(struct turn *t, struct agent_stream *s, bool by_agent);
 /* The turn ends with the outcome that it has, as by turn_end_attempt, and its stream goes on
  * without it. Returns that, owned. */
-struct stream *turn_leave_stream(struct turn *t);
+struct agent_stream *turn_leave_stream(struct turn *t);
 /* No more bytes come in this attempt: a last line without newline counts now, and an answer that is
  * held behind background work. Optional before turn_end_attempt, for who must know the outcome
  * first. */

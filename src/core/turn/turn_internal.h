@@ -11,7 +11,7 @@
 #define HELD_MAX 4
 
 struct turn {
-    struct stream *stream; /* NULL: the next turn has it */
+    struct agent_stream *stream; /* NULL: the next turn has it */
     struct guard guard;
     struct turn_result result;
     struct dispatch_turn *cast;

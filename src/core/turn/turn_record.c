@@ -17,7 +17,7 @@
 
 #define RESTARTED "turncast was restarted while this turn ran; it was not finished."
 
-static void add_name(void *ctx, const char *name)
+static void turn_record_add_name(void *ctx, const char *name)
 {
     struct buf *const names = ctx;
     buf_printf(names, "%s%s", names->len ? "\n" : "", name);
@@ -26,7 +26,7 @@ static void add_name(void *ctx, const char *name)
 char *turn_record_format_recipients(const struct dispatch *d)
 {
     struct buf names = {0};
-    dispatch_each_name(d, add_name, &names);
+    dispatch_each_name(d, turn_record_add_name, &names);
     return names.p ? names.p : xstrdup("");
 }
 
@@ -129,8 +129,8 @@ static void copy_target(void *ctx, const char *instance, struct str line)
 
 /* {"cancelled":true,"task","tools","cost_usd","answer"|"error","usage"}; "cancelled" is first, or
  * not there. */
-static void add_result(struct buf *out, const struct turn_result *r, const char *task,
-                       bool cancelled)
+static void turn_record_add_result(struct buf *out, const struct turn_result *r, const char *task,
+                                   bool cancelled)
 {
     task = task ? task : "";
     buf_add_char(out, '{');
@@ -157,7 +157,7 @@ void turn_record_outcome(const struct turn_record_end *end, journal_done_fn *don
                                                   : "error";
     CLEANUP_BUF struct buf result = {0};
     if (end->result)
-        add_result(&result, end->result, end->task, end->cancelled);
+        turn_record_add_result(&result, end->result, end->task, end->cancelled);
     const struct journal_outcome o = {.turn = end->turn,
                                       .error = code,
                                       .result = {result.p, result.len},
@@ -171,7 +171,7 @@ void turn_record_result_again(struct journal_async *l, const char *turn,
                               const struct turn_result *r, const char *task, bool cancelled)
 {
     CLEANUP_BUF struct buf result = {0};
-    add_result(&result, r, task, cancelled);
+    turn_record_add_result(&result, r, task, cancelled);
     journal_async_note_result(l, turn, (struct str){result.p, result.len}, NULL, NULL);
 }
 

@@ -7,7 +7,7 @@
 #include "event/json/json_reader.h"
 #include "event/json/json_writer.h"
 
-static void set_text(struct buf *b, const char *p, size_t n)
+static void turn_result_set_text(struct buf *b, const char *p, size_t n)
 {
     buf_reset(b);
     buf_add(b, p, n);
@@ -15,16 +15,16 @@ static void set_text(struct buf *b, const char *p, size_t n)
 
 static void set_string(struct buf *b, const char *s)
 {
-    set_text(b, s ? s : "", s ? strlen(s) : 0);
+    turn_result_set_text(b, s ? s : "", s ? strlen(s) : 0);
 }
 
-static const char *text_of(const struct buf *b, const char *otherwise)
+static const char *turn_result_text_of(const struct buf *b, const char *otherwise)
 {
     return b->len ? b->p : otherwise;
 }
 
 /* The canonical payload, less the one member that says nothing here. */
-static void set_usage(struct buf *out, const struct event *ev)
+static void turn_result_set_usage(struct buf *out, const struct event *ev)
 {
     CLEANUP_BUF struct buf payload = {0};
     codec_encode_payload(&payload, ev);
@@ -44,13 +44,13 @@ static void set_usage(struct buf *out, const struct event *ev)
     buf_add_char(out, '}');
 }
 
-static void feed_usage(struct turn_result *r, const struct event *ev)
+static void turn_result_feed_usage(struct turn_result *r, const struct event *ev)
 {
     if (strcmp(ev->u.usage.scope, "turn") != 0)
         return;
     if (ev->u.usage.cost_usd >= 0)
         r->cost_usd = ev->u.usage.cost_usd;
-    set_usage(&r->usage, ev);
+    turn_result_set_usage(&r->usage, ev);
 }
 
 static void feed_tool_call(struct turn_result *r, const struct tc_tool_call *call)
@@ -69,7 +69,7 @@ static void feed_tool_call(struct turn_result *r, const struct tc_tool_call *cal
     buf_add_char(&r->tool_uses, '}');
 }
 
-static void feed_error(struct turn_result *r, const struct tc_error *error)
+static void turn_result_feed_error(struct turn_result *r, const struct tc_error *error)
 {
     r->has_error = true;
     set_string(&r->error, error->message);
@@ -114,7 +114,7 @@ static void forget_retries(struct turn_result *r)
     buf_reset(&r->retry);
 }
 
-static bool is_progress(enum tc_kind kind)
+static bool turn_result_is_progress(enum tc_kind kind)
 {
     return kind == TC_NARRATION || kind == TC_THINKING || kind == TC_TOOL_CALL;
 }
@@ -122,19 +122,19 @@ static bool is_progress(enum tc_kind kind)
 void turn_result_feed(struct turn_result *r, const struct event *ev)
 {
     const char *const session = ev->meta.session_id;
-    if (session && *session && strcmp(session, text_of(&r->session_id, "")) != 0)
+    if (session && *session && strcmp(session, turn_result_text_of(&r->session_id, "")) != 0)
         set_string(&r->session_id, session);
-    if (is_progress(ev->kind))
+    if (turn_result_is_progress(ev->kind))
         forget_retries(r);
     if (ev->kind == TC_NOTICE) {
         feed_notice(r, &ev->u.notice);
     } else if (ev->kind == TC_FINAL) {
         r->has_final = true;
-        set_text(&r->text, ev->u.final.text, ev->u.final.text_len);
+        turn_result_set_text(&r->text, ev->u.final.text, ev->u.final.text_len);
     } else if (ev->kind == TC_ERROR) {
-        feed_error(r, &ev->u.error);
+        turn_result_feed_error(r, &ev->u.error);
     } else if (ev->kind == TC_USAGE) {
-        feed_usage(r, ev);
+        turn_result_feed_usage(r, ev);
     } else if (ev->kind == TC_TOOL_CALL) {
         feed_tool_call(r, &ev->u.tool_call);
     } else if (ev->kind == TC_DONE) {
@@ -153,21 +153,21 @@ void turn_result_append_json(struct buf *out, const struct turn_result *r, int64
     const struct buf *const text = unanswered ? &r->error : &r->text;
     buf_add_char(out, '{');
     jsonw_key(out, "result");
-    jsonw_string(out, text_of(text, ""), text->len);
-    jsonw_member_str(out, "session_id", text_of(&r->session_id, ""));
+    jsonw_string(out, turn_result_text_of(text, ""), text->len);
+    jsonw_member_str(out, "session_id", turn_result_text_of(&r->session_id, ""));
     jsonw_member_real(out, "cost_usd", r->cost_usd);
     jsonw_member_int(out, "duration_ms", duration_ms);
     jsonw_member_int(out, "num_turns", r->num_turns);
     jsonw_member_bool(out, "is_error", turn_result_is_error(r));
-    jsonw_member_json(out, "usage", text_of(&r->usage, "{}"));
+    jsonw_member_json(out, "usage", turn_result_text_of(&r->usage, "{}"));
     jsonw_key(out, "tool_uses");
     buf_add_char(out, '[');
-    buf_add(out, text_of(&r->tool_uses, ""), r->tool_uses.len);
+    buf_add(out, turn_result_text_of(&r->tool_uses, ""), r->tool_uses.len);
     buf_add_char(out, ']');
     if (r->n_omitted)
         jsonw_member_int(out, "tool_uses_omitted", r->n_omitted);
     if (turn_result_is_error(r))
-        jsonw_member_str(out, "error", text_of(&r->error, ""));
+        jsonw_member_str(out, "error", turn_result_text_of(&r->error, ""));
     if (r->cancelled)
         jsonw_member_bool(out, "cancelled", true);
     buf_add_char(out, '}');
@@ -176,9 +176,10 @@ void turn_result_append_json(struct buf *out, const struct turn_result *r, int64
 void turn_result_outcome(struct buf *out, const struct turn_result *r)
 {
     const struct buf *const text = r->has_final ? &r->text : &r->error;
-    const size_t len = utf8_truncated_len(text_of(text, ""), text->len, RESULT_ANSWER_BYTES);
+    const size_t len =
+        utf8_truncated_len(turn_result_text_of(text, ""), text->len, RESULT_ANSWER_BYTES);
     jsonw_key(out, r->has_final ? "answer" : "error");
-    jsonw_string(out, text_of(text, ""), len);
+    jsonw_string(out, turn_result_text_of(text, ""), len);
     if (len < text->len)
         jsonw_member_bool(out, "answer_cut", true);
     if (r->usage.len)

@@ -49,7 +49,7 @@ static void free_unwatched(struct turnlog *log)
     }
 }
 
-static void tell(struct turnlog *log, const struct turnlog_turn *t, bool is_end)
+static void turnlog_tell(struct turnlog *log, const struct turnlog_turn *t, bool is_end)
 {
     log->telling = true;
     for (struct turnlog_watcher *w = log->watchers; w; w = w->next)
@@ -112,7 +112,7 @@ static void forget_event(struct turnlog *log, struct turnlog_entry *e)
     shared_event_unref(ev->stripped);
 }
 
-static void make_room(struct turnlog_entry *e)
+static void turnlog_make_room(struct turnlog_entry *e)
 {
     if (e->n < e->cap)
         return;
@@ -128,7 +128,7 @@ static void make_room(struct turnlog_entry *e)
 
 /* ---- turns that are known ---- */
 
-static int compare(const void *a, const void *b)
+static int turnlog_compare(const void *a, const void *b)
 {
     const struct turnlog_entry *const one = a, *const other = b;
     return strcmp(one->turn.spec.id, other->turn.spec.id);
@@ -137,32 +137,32 @@ static int compare(const void *a, const void *b)
 struct turnlog_entry *turnlog_entry_find(const struct turnlog *log, const char *id)
 {
     const struct turnlog_entry key = {.turn.spec.id = id};
-    struct turnlog_entry *const *const found = tfind(&key, &log->by_id, compare);
+    struct turnlog_entry *const *const found = tfind(&key, &log->by_id, turnlog_compare);
     return found ? *found : NULL;
 }
 
 static void link_entry(struct turnlog *log, struct turnlog_entry *e)
 {
-    alloc_check(tsearch(e, &log->by_id, compare), sizeof(void *));
+    alloc_check(tsearch(e, &log->by_id, turnlog_compare), sizeof(void *));
     e->older = log->newest;
     *(log->newest ? &log->newest->newer : &log->oldest) = e;
     log->newest = e;
     log->n++;
 }
 
-static void unlink_entry(struct turnlog *log, struct turnlog_entry *e)
+static void turnlog_unlink_entry(struct turnlog *log, struct turnlog_entry *e)
 {
     *(e->newer ? &e->newer->older : &log->newest) = e->older;
     *(e->older ? &e->older->newer : &log->oldest) = e->newer;
     if (log->greedy == e)
         log->greedy = NULL;
-    tdelete(e, &log->by_id, compare);
+    tdelete(e, &log->by_id, turnlog_compare);
     log->n--;
 }
 
-static void free_entry(struct turnlog *log, struct turnlog_entry *e)
+static void turnlog_free_entry(struct turnlog *log, struct turnlog_entry *e)
 {
-    unlink_entry(log, e);
+    turnlog_unlink_entry(log, e);
     while (e->first < e->n)
         forget_event(log, e);
     turnlog_detach_followers(e);
@@ -203,12 +203,12 @@ static void apply_limits(struct turnlog *log)
     while ((log->n_sealed > max->turns ||
             (log->bytes > max->bytes && log->sealed_bytes > max->bytes / 2)) &&
            (e = find_forgettable(log)))
-        free_entry(log, e);
+        turnlog_free_entry(log, e);
     while (log->bytes > max->bytes && log->n > log->n_sealed && (e = find_greedy(log)))
         forget_event(log, e);
 }
 
-static void fill(const char **place, struct arena *a, const char *text)
+static void turnlog_fill(const char **place, struct arena *a, const char *text)
 {
     if (!*place)
         *place = arena_strdup(a, text);
@@ -217,16 +217,17 @@ static void fill(const char **place, struct arena *a, const char *text)
 static void fill_spec(struct turnlog_entry *e, const struct turnlog_spec *spec)
 {
     struct turnlog_spec *const s = &e->turn.spec;
-    fill(&s->agent, &e->arena, spec->agent);
-    fill(&s->conversation, &e->arena, spec->conversation);
-    fill(&s->source, &e->arena, spec->source);
-    fill(&s->owner, &e->arena, spec->owner);
+    turnlog_fill(&s->agent, &e->arena, spec->agent);
+    turnlog_fill(&s->conversation, &e->arena, spec->conversation);
+    turnlog_fill(&s->source, &e->arena, spec->source);
+    turnlog_fill(&s->owner, &e->arena, spec->owner);
     if (!s->task && spec->task)
         s->task = arena_strndup(&e->arena, spec->task,
                                 utf8_truncated_len(spec->task, strlen(spec->task), TASK_BYTES));
 }
 
-static struct turnlog_entry *find_or_make(struct turnlog *log, const struct turnlog_spec *spec)
+static struct turnlog_entry *turnlog_find_or_make(struct turnlog *log,
+                                                  const struct turnlog_spec *spec)
 {
     struct turnlog_entry *e = turnlog_entry_find(log, spec->id);
     if (!e) {
@@ -242,24 +243,24 @@ static struct turnlog_entry *find_or_make(struct turnlog *log, const struct turn
 
 /* ---- what becomes of a turn ---- */
 
-static void enter(struct turnlog *log, struct turnlog_entry *e, enum turnlog_state state)
+static void turnlog_enter(struct turnlog *log, struct turnlog_entry *e, enum turnlog_state state)
 {
     e->turn.state = state;
     if (turnlog_turn_is_finished(&e->turn) && !e->turn.ended_ms)
         e->turn.ended_ms = now_ms();
-    tell(log, &e->turn, false);
+    turnlog_tell(log, &e->turn, false);
 }
 
 void turnlog_add_waiting(struct turnlog *log, const struct turnlog_spec *spec)
 {
-    enter(log, find_or_make(log, spec), TURNLOG_WAITING);
+    turnlog_enter(log, turnlog_find_or_make(log, spec), TURNLOG_WAITING);
 }
 
 struct turnlog_entry *turnlog_start_turn(struct turnlog *log, const struct turnlog_spec *spec)
 {
-    struct turnlog_entry *const e = find_or_make(log, spec);
+    struct turnlog_entry *const e = turnlog_find_or_make(log, spec);
     e->turn.started_ms = spec->started_ms ? spec->started_ms : now_ms();
-    enter(log, e, TURNLOG_RUNNING);
+    turnlog_enter(log, e, TURNLOG_RUNNING);
     return e;
 }
 
@@ -274,9 +275,9 @@ static void seal(struct turnlog *log, struct turnlog_entry *e, enum turnlog_stat
     e->sealed = true;
     turnlog_notify_followers(e);
     if (e->turn.state != state)
-        enter(log, e, state);
+        turnlog_enter(log, e, state);
     if (ends)
-        tell(log, &e->turn, true);
+        turnlog_tell(log, &e->turn, true);
     apply_limits(log);
 }
 
@@ -299,32 +300,32 @@ void turnlog_mark_cancelled(struct turnlog *log, const char *id)
 }
 
 /* What people want to know of a turn beside its events. A sub-agent's outcome is not the turn's. */
-static void note(struct turnlog *log, struct turnlog_entry *e, const struct event *ev)
+static void turnlog_note(struct turnlog *log, struct turnlog_entry *e, const struct event *ev)
 {
     const bool own = !ev->meta.agent && !ev->meta.parent_id;
     if (ev->kind == TC_TOOL_CALL)
         e->turn.tools++;
     if (ev->kind == TC_REQUEST)
-        tell(log, &e->turn, false);
+        turnlog_tell(log, &e->turn, false);
     if (!own)
         return;
     if (ev->kind == TC_USAGE && ev->u.usage.cost_usd >= 0)
         e->turn.cost_usd = ev->u.usage.cost_usd;
     if (ev->kind == TC_FINAL)
-        enter(log, e, TURNLOG_FINAL);
+        turnlog_enter(log, e, TURNLOG_FINAL);
     if (ev->kind == TC_ERROR) {
         e->turn.code = arena_strdup(&e->arena, ev->u.error.code ? ev->u.error.code : "error");
-        enter(log, e, TURNLOG_ERROR);
+        turnlog_enter(log, e, TURNLOG_ERROR);
     }
     if (ev->kind == TC_DONE && strcmp(ev->u.done.reason, "cancelled") == 0)
-        enter(log, e, TURNLOG_CANCELLED);
+        turnlog_enter(log, e, TURNLOG_CANCELLED);
 }
 
 void turnlog_append_event(struct turnlog *log, struct turnlog_entry *e, struct shared_event *box,
                           bool hidden, struct shared_event *stripped)
 {
     const struct event *const ev = shared_event_get(box);
-    make_room(e);
+    turnlog_make_room(e);
     e->events[e->n++] = (struct turnlog_event){ev->meta.seq, box, stripped, hidden};
     e->turn.last_seq = ev->meta.seq;
     log->added[ev->kind]++;
@@ -333,7 +334,7 @@ void turnlog_append_event(struct turnlog *log, struct turnlog_entry *e, struct s
     while (e->bytes > log->limits.turn_bytes && e->n - e->first > 1)
         forget_event(log, e);
     turnlog_notify_followers(e);
-    note(log, e, ev);
+    turnlog_note(log, e, ev);
     apply_limits(log);
 }
 
@@ -343,7 +344,7 @@ void turnlog_set_works(struct turnlog *log, const char *id, bool works)
     if (!e || e->turn.works == works)
         return;
     e->turn.works = works;
-    tell(log, &e->turn, false);
+    turnlog_tell(log, &e->turn, false);
 }
 
 void turnlog_finish_turn(struct turnlog *log, struct turnlog_entry *e)
@@ -387,7 +388,7 @@ void turnlog_free(struct turnlog *log)
     if (!log)
         return;
     while (log->newest)
-        free_entry(log, log->newest);
+        turnlog_free_entry(log, log->newest);
     free_unwatched(log);
     free(log);
 }

@@ -23,7 +23,7 @@ static void on_posted(void *arg)
     f->ready(f->ctx);
 }
 
-static void post(struct turnlog_follower *f)
+static void turnlog_follower_post(struct turnlog_follower *f)
 {
     if (f->posted)
         return;
@@ -34,10 +34,10 @@ static void post(struct turnlog_follower *f)
 void turnlog_notify_followers(struct turnlog_entry *e)
 {
     for (struct turnlog_follower *f = e->followers; f; f = f->next)
-        post(f);
+        turnlog_follower_post(f);
 }
 
-static void join(struct turnlog_follower *f, struct turnlog_entry *e)
+static void turnlog_follower_join(struct turnlog_follower *f, struct turnlog_entry *e)
 {
     f->entry = e;
     f->next = e->followers;
@@ -50,8 +50,8 @@ void turnlog_move_followers(struct turnlog_entry *from, struct turnlog_entry *to
         struct turnlog_follower *const f = from->followers;
         from->followers = f->next;
         f->after = 0; /* nothing was said by a turn that waited */
-        join(f, to);
-        post(f);
+        turnlog_follower_join(f, to);
+        turnlog_follower_post(f);
     }
 }
 
@@ -59,7 +59,7 @@ void turnlog_detach_followers(struct turnlog_entry *e)
 {
     for (struct turnlog_follower *f = e->followers; f; f = f->next) {
         f->entry = NULL;
-        post(f);
+        turnlog_follower_post(f);
     }
     e->followers = NULL;
 }
@@ -75,11 +75,11 @@ struct turnlog_follower *turnlog_follower_new(struct turnlog *log, const char *i
     struct turnlog_follower *const f = xcalloc(1, sizeof *f);
     *f = (struct turnlog_follower){
         .loop = log->loop, .after = after, .sees_all = sees_all, .ready = ready, .ctx = ctx};
-    join(f, e);
+    turnlog_follower_join(f, e);
     if (e->sealed && after > e->turn.last_seq)
         f->after = 0; /* known of an earlier host, which has not said how it ended */
     if (e->n > e->first || e->sealed)
-        post(f);
+        turnlog_follower_post(f);
     return f;
 }
 

@@ -25,7 +25,7 @@ void acp_emit_raw(const struct acp_line *call)
     dialect_emit_raw(call->out, "acp", call->self, name);
 }
 
-static void take_update(const struct acp_line *call)
+static void acp_take_update(const struct acp_line *call)
 {
     static const struct {
         const char *kind;
@@ -45,12 +45,12 @@ static void take_update(const struct acp_line *call)
     acp_emit_raw(call);
 }
 
-static const char *model_of(const struct acp_line *call)
+static const char *acp_model_of(const struct acp_line *call)
 {
     return acp_text(call, value_get_last(value_get_last(call->result, "models"), "currentModelId"));
 }
 
-static void take_early(void *ctx, struct str line)
+static void acp_take_early(void *ctx, struct str line)
 {
     struct acp_line old = *(const struct acp_line *)ctx;
     old.self = line;
@@ -60,21 +60,21 @@ static void take_early(void *ctx, struct str line)
     acp_emit_raw(&old);
 }
 
-static void tell_start(const struct acp_line *call)
+static void acp_tell_start(const struct acp_line *call)
 {
     struct acp *const a = call->a;
     struct event ev;
     event_init(&ev, TC_START);
     ev.u.start.thread_id = a->session.len ? a->session.p : NULL;
     ev.u.start.source = a->agent.len ? a->agent.p : NULL;
-    ev.u.start.model = model_of(call);
+    ev.u.start.model = acp_model_of(call);
     a->started = true;
     acp_emit(call, &ev);
     struct acp_line early = *call;
-    prestart_replay(&a->early, take_early, &early);
+    prestart_replay(&a->early, acp_take_early, &early);
 }
 
-static void set_session(const struct acp_line *call)
+static void acp_set_session(const struct acp_line *call)
 {
     struct str id = value_get_last(call->params, "sessionId");
     if (!id.p)
@@ -121,27 +121,27 @@ static bool tells_past(const struct acp_line *call)
     return jsonrpc_is_own_id(call->id, ACP_LOAD) && acp_mode_parse(call->result).current.p;
 }
 
-static bool is_stop(const struct acp_line *call)
+static bool acp_is_stop(const struct acp_line *call)
 {
     return value_get_last(call->result, "stopReason").p;
 }
 
 /* What was said so far is no part of the answer. */
-static void begin_turn(const struct acp_line *call)
+static void acp_begin_turn(const struct acp_line *call)
 {
     acp_complete_message(call->a, call->out);
     buf_reset(&call->a->answer);
     call->a->ready = true;
 }
 
-static void dispatch(const struct acp_line *call)
+static void acp_dispatch(const struct acp_line *call)
 {
     if (call->error.p)
         acp_take_error(call);
     else if (call->result.p)
         acp_take_result(call);
     else if (value_equals(call->method, "session/update"))
-        take_update(call);
+        acp_take_update(call);
     else if (call->id.p && value_equals(call->method, "session/request_permission"))
         acp_take_permission(call);
     else if (value_equals(call->method, "$/cancel_request"))
@@ -150,7 +150,7 @@ static void dispatch(const struct acp_line *call)
         acp_emit_raw(call);
 }
 
-static int read_line(void *state, const struct dialect_sink *out, const char *line, size_t len)
+static int acp_read_line(void *state, const struct dialect_sink *out, const char *line, size_t len)
 {
     struct acp_line call = {.a = state, .out = out, .self = {line, len}};
     const struct value_row rows[] = {{"id", &call.id},
@@ -163,40 +163,40 @@ static int read_line(void *state, const struct dialect_sink *out, const char *li
     struct acp *const a = state;
     call.update = value_get_last(call.params, "update");
     call.kind = value_get_last(call.update, "sessionUpdate");
-    set_session(&call);
+    acp_set_session(&call);
     const bool greeting = greet(&call);
     const bool answer = call.id.p && !call.method.p && !call.error.p;
     const char *const broken = answer ? find_break(&call) : NULL;
     if (!a->ready && answer && !greeting && !tells_past(&call))
-        begin_turn(&call);
+        acp_begin_turn(&call);
     const bool waits =
-        greeting || (!a->session.len && !call.error.p && !call.kind.p && !is_stop(&call));
+        greeting || (!a->session.len && !call.error.p && !call.kind.p && !acp_is_stop(&call));
     if (!a->started && waits && !broken) {
         prestart_append(&a->early, out->scratch, call.self);
         return 0;
     }
     if (!a->started)
-        tell_start(&call);
+        acp_tell_start(&call);
     if (broken)
         acp_end_turn(&call, broken, "protocol");
     else
-        dispatch(&call);
+        acp_dispatch(&call);
     return 0;
 }
 
 /* The answer to the prompt did not come: what was said and begun has no end of its own. */
-static void end_stream(void *state, const struct dialect_sink *out,
-                       const struct stream_end_info *end)
+static void acp_end_stream(void *state, const struct dialect_sink *out,
+                           const struct stream_end_info *end)
 {
     const struct acp_line call = {.a = state, .out = out};
     (void)end;
     if (!call.a->started && call.a->early.lines.len)
-        tell_start(&call);
+        acp_tell_start(&call);
     acp_settle_tools(&call);
     acp_complete_message(call.a, out);
 }
 
-static void close_state(void *state)
+static void acp_close_state(void *state)
 {
     struct acp *const a = state;
     struct buf *const bufs[] = {&a->agent,   &a->session, &a->text,
@@ -209,7 +209,7 @@ static void close_state(void *state)
 }
 
 /* The session stays, and what it has cost so far. */
-static void next_turn(void *state, bool by_agent)
+static void acp_next_turn(void *state, bool by_agent)
 {
     struct acp *const a = state;
     struct acp old = *a;
@@ -222,12 +222,12 @@ static void next_turn(void *state, bool by_agent)
                       .ready = true};
     memcpy(a->currency, old.currency, sizeof(a->currency));
     old.agent = old.session = (struct buf){0};
-    close_state(&old);
+    acp_close_state(&old);
 }
 
 /* Only the client's side says when a prompt begins: what the agent says or does behind the answer
  * to one is of the next. */
-static enum dialect_begin begins_turn(const void *state, struct str line)
+static enum dialect_begin acp_begins_turn(const void *state, struct str line)
 {
     static const char *const kinds[] = {"user_message_chunk", "agent_message_chunk",
                                         "agent_thought_chunk", "tool_call"};
@@ -242,7 +242,7 @@ static enum dialect_begin begins_turn(const void *state, struct str line)
     return begins ? DIALECT_USERS_TURN : DIALECT_GOES_ON;
 }
 
-static int sniff_line(struct str line, const char *event)
+static int acp_sniff_line(struct str line, const char *event)
 {
     (void)event;
     if (!value_equals(value_get_last(line, "jsonrpc"), "2.0"))
@@ -262,11 +262,11 @@ const struct dialect dialect_acp = {
     .name = "acp",
     .summary = "Agent Client Protocol, version 1: what the agent writes",
     .state_size = sizeof(struct acp),
-    .sniff = sniff_line,
-    .line = read_line,
-    .end = end_stream,
-    .close = close_state,
-    .begins = begins_turn,
-    .next = next_turn,
+    .sniff = acp_sniff_line,
+    .line = acp_read_line,
+    .end = acp_end_stream,
+    .close = acp_close_state,
+    .begins = acp_begins_turn,
+    .next = acp_next_turn,
     .input = &acp_input,
 };

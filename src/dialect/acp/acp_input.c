@@ -20,13 +20,13 @@ struct acp_input {
 };
 
 /* What the agent named goes back as it was written. */
-static void set_raw(struct buf *to, struct str value)
+static void acp_input_set_raw(struct buf *to, struct str value)
 {
     buf_reset(to);
     buf_add(to, value.p, value.len);
 }
 
-static void add_json_text(struct buf *to, const char *text)
+static void acp_input_add_json_text(struct buf *to, const char *text)
 {
     CLEANUP_BUF struct buf safe = {0};
     utf8_repair(&safe, text, strlen(text));
@@ -35,23 +35,24 @@ static void add_json_text(struct buf *to, const char *text)
 
 /* ---- the steps ---- */
 
-static void call(struct acp_input *a, struct buf *out, const char *name, const char *method)
+static void acp_input_call(struct acp_input *a, struct buf *out, const char *name,
+                           const char *method)
 {
     a->waiting = name;
     jsonrpc_begin_request(&a->rpc, out, name, method);
 }
 
-static void begin(void *state, struct buf *out, const struct dialect_prompt *prompt)
+static void acp_input_begin(void *state, struct buf *out, const struct dialect_prompt *prompt)
 {
     struct acp_input *const a = state;
     a->rpc.head = "{\"jsonrpc\":\"2.0\",";
     utf8_repair(&a->text, prompt->text, prompt->len);
-    add_json_text(&a->cwd, prompt->cwd);
+    acp_input_add_json_text(&a->cwd, prompt->cwd);
     if (prompt->session_id)
-        add_json_text(&a->session, prompt->session_id);
+        acp_input_add_json_text(&a->session, prompt->session_id);
     if (prompt->mode)
-        add_json_text(&a->mode, prompt->mode);
-    call(a, out, ACP_INITIALIZE, "initialize");
+        acp_input_add_json_text(&a->mode, prompt->mode);
+    acp_input_call(a, out, ACP_INITIALIZE, "initialize");
     buf_add_str(out, "\"protocolVersion\":1,\"clientCapabilities\":{\"fs\":{\"readTextFile\":false,"
                      "\"writeTextFile\":false},\"terminal\":false},\"clientInfo\":{\"name\":"
                      "\"turncast\",\"title\":\"turncast\",\"version\":\"" PACKAGE_VERSION "\"}");
@@ -67,13 +68,13 @@ static void open_session(struct acp_input *a, struct buf *out, struct str result
     const bool loads = value_is_true(value_get_last(can, "loadSession")) && a->session.len;
     if (!resumes && !loads)
         buf_reset(&a->session);
-    call(a, out,
-         resumes ? ACP_RESUME
-         : loads ? ACP_LOAD
-                 : ACP_NEW,
-         resumes ? "session/resume"
-         : loads ? "session/load"
-                 : "session/new");
+    acp_input_call(a, out,
+                   resumes ? ACP_RESUME
+                   : loads ? ACP_LOAD
+                           : ACP_NEW,
+                   resumes ? "session/resume"
+                   : loads ? "session/load"
+                           : "session/new");
     if (a->session.len)
         jsonw_member_json(out, "sessionId", a->session.p);
     jsonw_member_json(out, "cwd", a->cwd.p);
@@ -87,7 +88,7 @@ static void write_prompt(struct acp_input *a, struct buf *out)
         a->waiting = NULL;
         return;
     }
-    call(a, out, ACP_PROMPT, "session/prompt");
+    acp_input_call(a, out, ACP_PROMPT, "session/prompt");
     jsonw_member_json(out, "sessionId", a->session.p);
     buf_add_str(out, ",\"prompt\":[{\"type\":\"text\",\"text\":");
     jsonw_string(out, a->text.p ? a->text.p : "", a->text.len);
@@ -95,13 +96,13 @@ static void write_prompt(struct acp_input *a, struct buf *out)
     jsonrpc_end(out);
 }
 
-static bool goes_on(void *state)
+static bool acp_input_goes_on(void *state)
 {
     const struct acp_input *const a = state;
     return !a->waiting && !a->stopped && a->session.len;
 }
 
-static void next(void *state, struct buf *out, const struct dialect_prompt *prompt)
+static void acp_input_next(void *state, struct buf *out, const struct dialect_prompt *prompt)
 {
     struct acp_input *const a = state;
     buf_reset(&a->text);
@@ -112,7 +113,7 @@ static void next(void *state, struct buf *out, const struct dialect_prompt *prom
 static void write_mode(struct acp_input *a, struct buf *out, struct str option)
 {
     const bool as_option = option.p;
-    call(a, out, ACP_MODE, as_option ? "session/set_config_option" : "session/set_mode");
+    acp_input_call(a, out, ACP_MODE, as_option ? "session/set_config_option" : "session/set_mode");
     jsonw_member_json(out, "sessionId", a->session.p);
     if (as_option) {
         jsonw_key(out, "configId");
@@ -130,13 +131,13 @@ static void session_opened(struct acp_input *a, struct buf *out, struct str resu
     const struct str id = value_get_last(result, "sessionId");
     const struct acp_mode mode = acp_mode_parse(result);
     if (value_string(id).p)
-        set_raw(&a->session, id);
+        acp_input_set_raw(&a->session, id);
     if (!a->session.len) {
         a->waiting = NULL;
         return;
     }
     if (!a->mode.len && strcmp(a->waiting, ACP_LOAD) == 0 && mode.current.p)
-        set_raw(&a->mode, mode.current);
+        acp_input_set_raw(&a->mode, mode.current);
     if (a->mode.len)
         write_mode(a, out, mode.option);
     else
@@ -144,7 +145,8 @@ static void session_opened(struct acp_input *a, struct buf *out, struct str resu
 }
 
 /* What ends the turn is told by the translator, from the same line. */
-static void take_step(struct acp_input *a, struct buf *out, const struct jsonrpc_message *l)
+static void acp_input_take_step(struct acp_input *a, struct buf *out,
+                                const struct jsonrpc_message *l)
 {
     const char *const step = a->waiting;
     if (l->error.p) {
@@ -209,7 +211,7 @@ static void take_permission(struct acp_input *a, struct buf *out, const struct j
         write_cancelled(a, out, asked);
 }
 
-static void take_line(void *state, struct buf *out, const char *line, size_t len)
+static void acp_input_take_line(void *state, struct buf *out, const char *line, size_t len)
 {
     struct acp_input *const a = state;
     CLEANUP_RPC_LINE struct jsonrpc_message l;
@@ -222,24 +224,24 @@ static void take_line(void *state, struct buf *out, const char *line, size_t len
     else if (value_equals(l.method, "$/cancel_request"))
         jsonrpc_remove_pending(&a->rpc, value_get_last(l.params, "requestId"));
     else if (a->waiting && jsonrpc_is_response_to(&l, a->waiting))
-        take_step(a, out, &l);
+        acp_input_take_step(a, out, &l);
 }
 
 /* ---- what is decided ---- */
 
-struct stop {
+struct acp_input_stop {
     struct acp_input *a;
     struct buf *out;
 };
 
 static void cancel_asked(void *ctx, struct jsonrpc_pending *asked)
 {
-    const struct stop *const stop = ctx;
+    const struct acp_input_stop *const stop = ctx;
     write_cancelled(stop->a, stop->out, asked);
 }
 
 /* Some agents hang until what they asked is answered, cancelled or not. */
-static void interrupt(void *state, struct buf *out)
+static void acp_input_interrupt(void *state, struct buf *out)
 {
     struct acp_input *const a = state;
     a->stopped = true;
@@ -248,7 +250,7 @@ static void interrupt(void *state, struct buf *out)
     jsonrpc_begin_notification(&a->rpc, out, "session/cancel");
     jsonw_member_json(out, "sessionId", a->session.p);
     jsonrpc_end(out);
-    jsonrpc_each_pending(&a->rpc, cancel_asked, &(struct stop){a, out});
+    jsonrpc_each_pending(&a->rpc, cancel_asked, &(struct acp_input_stop){a, out});
 }
 
 /* The option that does what was decided and no more; NULL: there is none. */
@@ -261,7 +263,8 @@ static const char *option_for(const struct jsonrpc_pending *asked,
 }
 
 /* Arguments cannot be changed on the way: it would do what it asked for, not what was allowed. */
-static int answer_request(void *state, struct buf *out, const struct dialect_answer *answer)
+static int acp_input_answer_request(void *state, struct buf *out,
+                                    const struct dialect_answer *answer)
 {
     struct acp_input *const a = state;
     struct jsonrpc_pending *const asked = jsonrpc_find_pending(&a->rpc, answer->request_id);
@@ -277,11 +280,11 @@ static int answer_request(void *state, struct buf *out, const struct dialect_ans
         write_cancelled(a, out, asked);
     }
     if (answer->decision == DIALECT_DENY && answer->interrupt)
-        interrupt(a, out);
+        acp_input_interrupt(a, out);
     return 0;
 }
 
-static void close_state(void *state)
+static void acp_input_close_state(void *state)
 {
     struct acp_input *const a = state;
     struct buf *const bufs[] = {&a->text, &a->cwd, &a->mode, &a->session};
@@ -290,7 +293,7 @@ static void close_state(void *state)
     jsonrpc_fini(&a->rpc);
 }
 
-static bool waits(void *state, const char *request_id)
+static bool acp_input_waits(void *state, const char *request_id)
 {
     struct acp_input *const input = state;
     return jsonrpc_find_pending(&input->rpc, request_id) != NULL;
@@ -298,14 +301,14 @@ static bool waits(void *state, const char *request_id)
 
 const struct dialect_input acp_input = {
     .state_size = sizeof(struct acp_input),
-    .begin = begin,
-    .next = next,
-    .goes_on = goes_on,
-    .line = take_line,
-    .answer = answer_request,
-    .waits = waits,
-    .interrupt = interrupt,
-    .close = close_state,
+    .begin = acp_input_begin,
+    .next = acp_input_next,
+    .goes_on = acp_input_goes_on,
+    .line = acp_input_take_line,
+    .answer = acp_input_answer_request,
+    .waits = acp_input_waits,
+    .interrupt = acp_input_interrupt,
+    .close = acp_input_close_state,
     .keep_open = true,
     .loads_session = true,
 };

@@ -33,7 +33,7 @@ static int cache_counted(const struct tc_usage *u)
     return u->total_tokens == u->input_tokens + read + written + u->output_tokens ? 0 : -1;
 }
 
-static void set_cost(const struct acp *a, struct tc_usage *u)
+static void acp_result_set_cost(const struct acp *a, struct tc_usage *u)
 {
     const double cost = a->cost < a->cost_before ? a->cost : a->cost - a->cost_before;
     if (!a->currency[0])
@@ -46,7 +46,7 @@ static void set_cost(const struct acp *a, struct tc_usage *u)
     }
 }
 
-static void tell_usage(const struct acp_line *call, bool failed)
+static void acp_result_tell_usage(const struct acp_line *call, bool failed)
 {
     struct event ev;
     struct tc_usage *const u = &ev.u.usage;
@@ -72,11 +72,11 @@ static void tell_usage(const struct acp_line *call, bool failed)
     u->cache_counted = cache_counted(u);
     u->stop_reason = acp_text(call, value_get_last(call->result, "stopReason"));
     u->is_error = failed;
-    set_cost(call->a, u);
+    acp_result_set_cost(call->a, u);
     acp_emit(call, &ev);
 }
 
-static const struct stop {
+static const struct acp_stop_reason {
     const char *said, *reason, *code;
 } stops[] = {
     {"end_turn", "completed", NULL},
@@ -86,12 +86,12 @@ static const struct stop {
     {"cancelled", "cancelled", NULL},
 };
 
-static struct stop find_stop(const struct acp_line *call, struct str said)
+static struct acp_stop_reason find_stop(const struct acp_line *call, struct str said)
 {
     for (size_t i = 0; i < sizeof(stops) / sizeof(stops[0]); i++)
         if (value_equals(said, stops[i].said))
             return stops[i];
-    return (struct stop){NULL, "completed", acp_text(call, said)};
+    return (struct acp_stop_reason){NULL, "completed", acp_text(call, said)};
 }
 
 static void begin_end(const struct acp_line *call)
@@ -102,7 +102,7 @@ static void begin_end(const struct acp_line *call)
 }
 
 /* OpenCode and Copilot end a turn without a word when a tool is not allowed, and say "end_turn". */
-static bool ends_by_denial(const struct acp *a, const struct stop *stop)
+static bool ends_by_denial(const struct acp *a, const struct acp_stop_reason *stop)
 {
     return a->denied && !a->answer.len && strcmp(stop->reason, "completed") == 0;
 }
@@ -118,10 +118,10 @@ static void tell_denied(const struct dialect_sink *out)
 }
 
 /* The turn ended well, or so it says: a failure that came as text has no usage. */
-static void take_stop(const struct acp_line *call, struct str said)
+static void acp_result_take_stop(const struct acp_line *call, struct str said)
 {
     struct acp *const a = call->a;
-    const struct stop stop = find_stop(call, said);
+    const struct acp_stop_reason stop = find_stop(call, said);
     const bool failed = a->trouble.len && strcmp(stop.reason, "completed") == 0 &&
                         !value_get_last(call->result, "usage").p;
     begin_end(call);
@@ -129,7 +129,7 @@ static void take_stop(const struct acp_line *call, struct str said)
         dialect_emit_error(call->out, a->trouble.p, "agent_error");
     else
         dialect_emit_final(call->out, a->answer.p, a->answer.len, NULL);
-    tell_usage(call, failed);
+    acp_result_tell_usage(call, failed);
     if (failed)
         dialect_emit_done(call->out, "error", NULL);
     else if (ends_by_denial(a, &stop))
@@ -145,7 +145,7 @@ void acp_take_result(const struct acp_line *call)
 {
     const struct str said = value_get_last(call->result, "stopReason");
     if (said.p)
-        take_stop(call, said);
+        acp_result_take_stop(call, said);
     else
         acp_emit_raw(call);
 }

@@ -40,7 +40,8 @@ void acp_complete_message(struct acp *a, const struct dialect_sink *out)
 }
 
 /* Several messages behind the last tool are the answer together. */
-static void add_text(const struct acp_line *call, const char *text, size_t len, const char *id)
+static void acp_text_add_text(const struct acp_line *call, const char *text, size_t len,
+                              const char *id)
 {
     struct acp *const a = call->a;
     const char *const now = id ? id : "";
@@ -77,7 +78,7 @@ void acp_take_message(const struct acp_line *call)
         return;
     }
     buf_reset(&call->a->trouble);
-    add_text(call, text, len, id);
+    acp_text_add_text(call, text, len, id);
     dialect_emit_narration(call->out, text, len, id);
 }
 

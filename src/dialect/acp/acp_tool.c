@@ -37,7 +37,7 @@ void acp_tool_fini(struct acp_tool *tool)
     *tool = (struct acp_tool){0};
 }
 
-static struct acp_tool *find_tool(struct acp *a, const char *id)
+static struct acp_tool *acp_tool_find_tool(struct acp *a, const char *id)
 {
     for (size_t i = 0; i < ACP_CALLS; i++)
         if (a->tools[i].id && strcmp(a->tools[i].id, id) == 0)
@@ -59,7 +59,7 @@ static struct acp_tool *oldest_slot(struct acp *a)
 
 /* Its kind names a tool where nothing else does: the title may be the model's words, and is trusted
  * only where there is no kind and it is one word. */
-static char *name_of(const struct acp_line *call, const struct facts *f, bool *titled)
+static char *acp_tool_name_of(const struct acp_line *call, const struct facts *f, bool *titled)
 {
     char *const title = acp_text(call, f->title);
     *titled = false;
@@ -70,7 +70,7 @@ static char *name_of(const struct acp_line *call, const struct facts *f, bool *t
 }
 
 /* Whether the model's arguments are still to come: nothing but what the agent itself adds. */
-static bool is_bare(struct str input)
+static bool acp_tool_is_bare(struct str input)
 {
     struct json j;
     struct str key;
@@ -90,8 +90,8 @@ static struct acp_tool *enter_tool(const struct acp_line *call, const struct fac
 {
     const char *const id = acp_text(call, f->id);
     bool titled;
-    const char *const name = name_of(call, f, &titled);
-    struct acp_tool *tool = find_tool(call->a, id ? id : "");
+    const char *const name = acp_tool_name_of(call, f, &titled);
+    struct acp_tool *tool = acp_tool_find_tool(call->a, id ? id : "");
     if (!tool) {
         tool = oldest_slot(call->a);
         acp_tool_fini(tool);
@@ -101,14 +101,15 @@ static struct acp_tool *enter_tool(const struct acp_line *call, const struct fac
         tool->name = xstrdup(name);
         tool->titled = titled;
     }
-    if (!is_bare(f->input) && f->input.len <= ACP_INPUT_MAX) {
+    if (!acp_tool_is_bare(f->input) && f->input.len <= ACP_INPUT_MAX) {
         free(tool->input);
         tool->input = xstrndup(f->input.p, f->input.len);
     }
     return tool;
 }
 
-static void tell_call(const struct acp_line *call, struct acp_tool *tool, const struct facts *f)
+static void acp_tool_tell_call(const struct acp_line *call, struct acp_tool *tool,
+                               const struct facts *f)
 {
     static const char *const told[] = {"sessionUpdate", "toolCallId", "name",    "status",
                                        "rawInput",      "rawOutput",  "content", NULL};
@@ -133,7 +134,7 @@ static void tell_preparing(const struct acp_line *call, const struct acp_tool *t
 }
 
 /* Words before a tool are narration. */
-static void end_text(const struct acp_line *call)
+static void acp_tool_end_text(const struct acp_line *call)
 {
     acp_complete_message(call->a, call->out);
     buf_reset(&call->a->answer);
@@ -142,12 +143,12 @@ static void end_text(const struct acp_line *call)
 void acp_take_tool_call(const struct acp_line *call)
 {
     const struct facts f = read_facts(call->update);
-    end_text(call);
+    acp_tool_end_text(call);
     struct acp_tool *const tool = enter_tool(call, &f);
-    if (value_equals(f.status, "pending") && is_bare(f.input))
+    if (value_equals(f.status, "pending") && acp_tool_is_bare(f.input))
         tell_preparing(call, tool);
     else
-        tell_call(call, tool, &f);
+        acp_tool_tell_call(call, tool, &f);
     if (value_equals(f.status, "completed") || value_equals(f.status, "failed"))
         acp_take_tool_update(call);
 }
@@ -197,7 +198,8 @@ static const char *new_output(const struct acp_line *call, struct acp_tool *tool
     return text;
 }
 
-static void tell_progress(const struct acp_line *call, struct acp_tool *tool, const struct facts *f)
+static void acp_tool_tell_progress(const struct acp_line *call, struct acp_tool *tool,
+                                   const struct facts *f)
 {
     struct event ev;
     struct tc_progress *const p = &ev.u.progress;
@@ -212,7 +214,8 @@ static void tell_progress(const struct acp_line *call, struct acp_tool *tool, co
     acp_emit(call, &ev);
 }
 
-static void tell_resolved(const struct acp_line *call, struct acp_tool *tool, const char *decision)
+static void acp_tool_tell_resolved(const struct acp_line *call, struct acp_tool *tool,
+                                   const char *decision)
 {
     struct event ev;
     if (!tool->request_id)
@@ -229,7 +232,7 @@ static void tell_resolved(const struct acp_line *call, struct acp_tool *tool, co
 }
 
 /* A call that failed right behind the question was refused, unless it says what else it was. */
-static bool was_denied(const struct acp_tool *tool, const struct facts *f)
+static bool acp_tool_was_denied(const struct acp_tool *tool, const struct facts *f)
 {
     const struct str code = value_get_last(f->output, "code");
     if (code.p)
@@ -237,8 +240,8 @@ static bool was_denied(const struct acp_tool *tool, const struct facts *f)
     return tool->asked && !tool->output.len && !value_get_last(f->output, "exit_code").p;
 }
 
-static void set_content(const struct acp_line *call, struct acp_tool *tool, const struct facts *f,
-                        struct tc_tool_result *result)
+static void acp_tool_set_content(const struct acp_line *call, struct acp_tool *tool,
+                                 const struct facts *f, struct tc_tool_result *result)
 {
     static const char *const members[] = {"content", "output", "error", "message"};
     bool other = false;
@@ -256,7 +259,8 @@ static void set_content(const struct acp_line *call, struct acp_tool *tool, cons
         result->structured = value_json(call->out->scratch, f->output, NULL);
 }
 
-static void tell_result(const struct acp_line *call, struct acp_tool *tool, const struct facts *f)
+static void acp_tool_tell_result(const struct acp_line *call, struct acp_tool *tool,
+                                 const struct facts *f)
 {
     static const char *const told[] = {"sessionUpdate", "toolCallId", "name",    "status", "kind",
                                        "rawInput",      "rawOutput",  "content", NULL};
@@ -268,16 +272,16 @@ static void tell_result(const struct acp_line *call, struct acp_tool *tool, cons
     size_t len, added;
     event_init(&ev, TC_TOOL_RESULT);
     content_text(call, f->content, &len, &other);
-    const bool denied = value_equals(f->status, "failed") && was_denied(tool, f);
+    const bool denied = value_equals(f->status, "failed") && acp_tool_was_denied(tool, f);
     if (value_get_last(f->meta, "terminal_output_delta").p)
         new_output(call, tool, f, &added);
     result->tool_use_id = tool->id;
     result->name = tool->name;
     result->is_error = value_equals(f->status, "failed");
     result->outcome = denied ? "denied" : result->is_error ? "failed" : "succeeded";
-    set_content(call, tool, f, result);
+    acp_tool_set_content(call, tool, f, result);
     ev.meta.x = value_extra_except(call->out->scratch, f->self, other ? with_content : told);
-    tell_resolved(call, tool, denied ? "deny" : "allow");
+    acp_tool_tell_resolved(call, tool, denied ? "deny" : "allow");
     call->a->denied = denied;
     acp_emit(call, &ev);
     acp_tool_fini(tool);
@@ -288,17 +292,18 @@ void acp_take_tool_update(const struct acp_line *call)
     const struct facts f = read_facts(call->update);
     const bool over = value_equals(f.status, "completed") || value_equals(f.status, "failed");
     struct acp_tool *const tool = enter_tool(call, &f);
-    if (!tool->told && (over || !is_bare(f.input) || value_equals(f.status, "in_progress")))
-        tell_call(call, tool, &f);
+    if (!tool->told &&
+        (over || !acp_tool_is_bare(f.input) || value_equals(f.status, "in_progress")))
+        acp_tool_tell_call(call, tool, &f);
     else if (!over)
-        tell_progress(call, tool, &f);
+        acp_tool_tell_progress(call, tool, &f);
     if (over) {
-        tell_result(call, tool, &f);
+        acp_tool_tell_result(call, tool, &f);
         return;
     }
     if (value_equals(f.status, "in_progress")) {
         tool->asked = false;
-        tell_resolved(call, tool, "allow");
+        acp_tool_tell_resolved(call, tool, "allow");
     }
 }
 
@@ -354,9 +359,9 @@ static void set_subject(const struct acp_line *call, const struct acp_tool *tool
     CLEANUP_BUF struct buf list = {0};
     struct arena *const a = call->out->scratch;
     struct str path = {0};
-    if (tool->input || !is_bare(f->input)) {
+    if (tool->input || !acp_tool_is_bare(f->input)) {
         const struct str input =
-            is_bare(f->input) ? (struct str){tool->input, strlen(tool->input)} : f->input;
+            acp_tool_is_bare(f->input) ? (struct str){tool->input, strlen(tool->input)} : f->input;
         r->args = value_json(a, input, NULL);
         r->subject = subject_in(call, input);
         return;
@@ -383,10 +388,10 @@ void acp_take_permission(const struct acp_line *call)
     struct event ev;
     struct tc_request *const r = &ev.u.request;
     const struct facts f = read_facts(value_get_last(call->params, "toolCall"));
-    end_text(call);
+    acp_tool_end_text(call);
     struct acp_tool *const tool = enter_tool(call, &f);
     if (!tool->told)
-        tell_call(call, tool, &f);
+        acp_tool_tell_call(call, tool, &f);
     event_init(&ev, TC_REQUEST);
     const char *const id = value_text_or_json(call->out->scratch, call->id, NULL);
     r->request_id = id ? id : "";
@@ -411,7 +416,7 @@ void acp_take_cancel(const struct acp_line *call)
     for (size_t i = 0; i < ACP_CALLS && id; i++) {
         struct acp_tool *const tool = &call->a->tools[i];
         if (tool->request_id && strcmp(tool->request_id, id) == 0) {
-            tell_resolved(call, tool, "cancelled");
+            acp_tool_tell_resolved(call, tool, "cancelled");
             return;
         }
     }
@@ -423,5 +428,5 @@ void acp_settle_tools(const struct acp_line *call)
     const struct facts none = {0};
     for (size_t i = 0; i < ACP_CALLS; i++)
         if (call->a->tools[i].id && !call->a->tools[i].told)
-            tell_call(call, &call->a->tools[i], &none);
+            acp_tool_tell_call(call, &call->a->tools[i], &none);
 }

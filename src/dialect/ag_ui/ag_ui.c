@@ -33,8 +33,8 @@ const char *ag_ui_prepend_member(const struct ag_ui_event *e, const char *key, c
                          more ? x + 1 : "");
 }
 
-static void tell_resolved(const struct ag_ui_event *e, const char *id, bool cancelled,
-                          const char *answers)
+static void ag_ui_tell_resolved(const struct ag_ui_event *e, const char *id, bool cancelled,
+                                const char *answers)
 {
     struct event ev;
     event_init(&ev, TC_REQUEST);
@@ -51,8 +51,8 @@ static void take_resume(const struct ag_ui_event *e, struct str entry)
 {
     const char *const id = value_text(e->out->scratch, value_get_last(entry, "interruptId"), NULL);
     if (id)
-        tell_resolved(e, id, value_equals(value_get_last(entry, "status"), "cancelled"),
-                      value_json(e->out->scratch, value_get_last(entry, "payload"), NULL));
+        ag_ui_tell_resolved(e, id, value_equals(value_get_last(entry, "status"), "cancelled"),
+                            value_json(e->out->scratch, value_get_last(entry, "payload"), NULL));
 }
 
 /* A run goes on when all that it waited for was answered, whether the stream repeats that or not.
@@ -62,7 +62,7 @@ static void take_answers(const struct ag_ui_event *e)
     struct open_calls *const asked = &e->a->asked;
     ag_ui_each(e, value_get_last(ag_ui_value(e, "input"), "resume"), take_resume);
     while (asked->n)
-        tell_resolved(e, arena_strdup(e->out->scratch, asked->ids[0]), false, NULL);
+        ag_ui_tell_resolved(e, arena_strdup(e->out->scratch, asked->ids[0]), false, NULL);
 }
 
 static void take_run_started(const struct ag_ui_event *e)
@@ -85,7 +85,7 @@ static void take_run_started(const struct ag_ui_event *e)
 
 /* Steps; a sub-agent's run is one too. */
 
-static void tell_step(const struct ag_ui_event *e, const char *state)
+static void ag_ui_tell_step(const struct ag_ui_event *e, const char *state)
 {
     struct event ev;
     event_init(&ev, TC_STEP);
@@ -97,12 +97,12 @@ static void tell_step(const struct ag_ui_event *e, const char *state)
 
 static void take_step_started(const struct ag_ui_event *e)
 {
-    tell_step(e, "start");
+    ag_ui_tell_step(e, "start");
 }
 
 static void take_step_finished(const struct ag_ui_event *e)
 {
-    tell_step(e, "end");
+    ag_ui_tell_step(e, "end");
 }
 
 static void init_agent(const struct ag_ui_event *e, struct event *ev, const char *state)
@@ -152,7 +152,7 @@ static void take_subagent_error(const struct ag_ui_event *e)
 #define ALL ((const char *const[]){NULL})
 
 /* Types of events, and the members that have a place; the others go to x. */
-static const struct type {
+static const struct ag_ui_event_type {
     const char *type;
     void (*take)(const struct ag_ui_event *e);
     const char *const *known;
@@ -201,7 +201,7 @@ static const struct type {
     {"CUSTOM", NULL, ALL, false},
 };
 
-static const struct type *find_type(struct str value)
+static const struct ag_ui_event_type *ag_ui_find_type(struct str value)
 {
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
         if (value_equals(value, types[i].type))
@@ -209,7 +209,8 @@ static const struct type *find_type(struct str value)
     return NULL;
 }
 
-static int read_line(void *state, const struct dialect_sink *out, const char *line, size_t len)
+static int ag_ui_read_line(void *state, const struct dialect_sink *out, const char *line,
+                           size_t len)
 {
     struct ag_ui_event e = {.a = state, .out = out, .self = {line, len}};
     struct str timestamp = {0};
@@ -221,7 +222,7 @@ static int read_line(void *state, const struct dialect_sink *out, const char *li
     };
     if (value_parse_line(line, len, VALUE_ROWS(rows)) < 0)
         return -1;
-    const struct type *const type = find_type(e.type);
+    const struct ag_ui_event_type *const type = ag_ui_find_type(e.type);
     struct dialect_sink timed = *out;
     timed.ts = value_time(timestamp);
     e.out = &timed;
@@ -237,7 +238,7 @@ static int read_line(void *state, const struct dialect_sink *out, const char *li
 }
 
 /* A run that follows an interrupt answers it: the thread takes no other before that. */
-static enum dialect_begin begins_turn(const void *state, struct str line)
+static enum dialect_begin ag_ui_begins_turn(const void *state, struct str line)
 {
     const struct ag_ui *const a = state;
     const bool begins =
@@ -245,7 +246,7 @@ static enum dialect_begin begins_turn(const void *state, struct str line)
     return begins ? DIALECT_USERS_TURN : DIALECT_GOES_ON;
 }
 
-static void close_state(void *state)
+static void ag_ui_close_state(void *state)
 {
     struct ag_ui *const a = state;
     for (size_t i = 0; i < AG_UI_OPEN_MAX; i++)
@@ -260,18 +261,18 @@ static void close_state(void *state)
 }
 
 /* The names of its events are nobody else's. */
-static int sniff_line(struct str line, const char *event)
+static int ag_ui_sniff_line(struct str line, const char *event)
 {
     (void)event;
-    return find_type(value_get_last(line, "type")) ? DIALECT_SCORE_CERTAIN : 0;
+    return ag_ui_find_type(value_get_last(line, "type")) ? DIALECT_SCORE_CERTAIN : 0;
 }
 
 const struct dialect dialect_ag_ui = {
     .name = "ag-ui",
     .summary = "AG-UI 0.x and 1.0",
     .state_size = sizeof(struct ag_ui),
-    .sniff = sniff_line,
-    .line = read_line,
-    .close = close_state,
-    .begins = begins_turn,
+    .sniff = ag_ui_sniff_line,
+    .line = ag_ui_read_line,
+    .close = ag_ui_close_state,
+    .begins = ag_ui_begins_turn,
 };

@@ -13,7 +13,7 @@ static const char *const usage_keys[] = {
     "totalTokens", "reasoningTokens", "cachedInputTokens", "cacheWriteInputTokens",
     NULL};
 
-static void add_count(int64_t *sum, struct str entry, const char *key)
+static void ag_ui_end_add_count(int64_t *sum, struct str entry, const char *key)
 {
     const int64_t n = value_int(value_get_last(entry, key), -1);
     if (n >= 0)
@@ -30,19 +30,20 @@ static void agree(const struct ag_ui_event *e, const char **name, struct str val
         *name = NULL;
 }
 
-static void add_entry(const struct ag_ui_event *e, struct tc_usage *u, struct str entry, bool first)
+static void ag_ui_end_add_entry(const struct ag_ui_event *e, struct tc_usage *u, struct str entry,
+                                bool first)
 {
     agree(e, &u->provider, value_get_last(entry, "provider"), first);
     agree(e, &u->model, value_get_last(entry, "model"), first);
-    add_count(&u->input_tokens, entry, "inputTokens");
-    add_count(&u->output_tokens, entry, "outputTokens");
-    add_count(&u->total_tokens, entry, "totalTokens");
-    add_count(&u->reasoning_tokens, entry, "reasoningTokens");
-    add_count(&u->cache_read_tokens, entry, "cachedInputTokens");
-    add_count(&u->cache_write_tokens, entry, "cacheWriteInputTokens");
+    ag_ui_end_add_count(&u->input_tokens, entry, "inputTokens");
+    ag_ui_end_add_count(&u->output_tokens, entry, "outputTokens");
+    ag_ui_end_add_count(&u->total_tokens, entry, "totalTokens");
+    ag_ui_end_add_count(&u->reasoning_tokens, entry, "reasoningTokens");
+    ag_ui_end_add_count(&u->cache_read_tokens, entry, "cachedInputTokens");
+    ag_ui_end_add_count(&u->cache_write_tokens, entry, "cacheWriteInputTokens");
 }
 
-static void tell_usage(const struct ag_ui_event *e, bool is_error)
+static void ag_ui_end_tell_usage(const struct ag_ui_event *e, bool is_error)
 {
     const struct str usage = ag_ui_value(e, "usage");
     struct event ev;
@@ -59,7 +60,7 @@ static void tell_usage(const struct ag_ui_event *e, bool is_error)
     const bool listed = usage.p && json_reader_enter_array(&j);
     for (struct str entry = {0}; listed && json_reader_next_element(&j); count++) {
         json_reader_skip(&j, &entry);
-        add_entry(e, &ev.u.usage, entry, count == 0);
+        ag_ui_end_add_entry(e, &ev.u.usage, entry, count == 0);
         totals += value_get_last(entry, "totalTokens").p != NULL;
         odd |= value_extra_except(e->out->scratch, entry, usage_keys) != NULL;
     }
@@ -78,7 +79,7 @@ static void tell_usage(const struct ag_ui_event *e, bool is_error)
 
 /* Requests. */
 
-static bool is_approval(const char *reason)
+static bool ag_ui_end_is_approval(const char *reason)
 {
     static const char *const words[] = {"approv", "permission", "confirm"};
     for (size_t i = 0; reason && i < sizeof(words) / sizeof(words[0]); i++)
@@ -101,7 +102,7 @@ static void tell_interrupt(const struct ag_ui_event *e, struct str interrupt)
     open_calls_add(&e->a->asked, r->request_id, "");
     r->state = "open";
     r->reason = value_text(scratch, value_get_last(interrupt, "reason"), NULL);
-    r->kind = is_approval(r->reason) ? "approval" : "input";
+    r->kind = ag_ui_end_is_approval(r->reason) ? "approval" : "input";
     r->message = value_text(scratch, value_get_last(interrupt, "message"), NULL);
     r->tool_use_id = value_text(scratch, value_get_last(interrupt, "toolCallId"), NULL);
     r->schema = value_json(scratch, value_get_last(interrupt, "responseSchema"), NULL);
@@ -138,7 +139,7 @@ void ag_ui_each(const struct ag_ui_event *e, struct str array,
 }
 
 /* The answer: what the run gives as such, or what the agent said last. */
-static void tell_answer(const struct ag_ui_event *e)
+static void ag_ui_end_tell_answer(const struct ag_ui_event *e)
 {
     struct ag_ui *const a = e->a;
     const struct str result = ag_ui_value(e, "result");
@@ -168,7 +169,7 @@ static const char *rest_of(const struct ag_ui_event *e, struct str outcome)
     return ag_ui_prepend_member(e, "outcome", outcome.p ? rest : "null", e->x);
 }
 
-static const char *reason_of(struct str type)
+static const char *ag_ui_end_reason_of(struct str type)
 {
     if (value_equals(type, "interrupt"))
         return "suspended";
@@ -183,14 +184,14 @@ void ag_ui_take_run_finished(const struct ag_ui_event *e)
     e->a->suspended = value_equals(value_get_last(outcome, "type"), "interrupt");
     ag_ui_each(e, value_get_last(outcome, "interrupts"), tell_interrupt);
     ag_ui_each(e, value_get_last(outcome, "pendingToolCallIds"), tell_pending);
-    tell_usage(e, false);
+    ag_ui_end_tell_usage(e, false);
     event_init(&ev, TC_DONE);
-    ev.u.done.reason = reason_of(value_get_last(outcome, "type"));
+    ev.u.done.reason = ag_ui_end_reason_of(value_get_last(outcome, "type"));
     ev.u.done.result = value_json(e->out->scratch, ag_ui_value(e, "result"), NULL);
     ev.meta.x = rest_of(e, outcome);
     dialect_emit_draft(e->out,
                        &ev); /* before a final: requests stay open when the run is suspended */
-    tell_answer(e);
+    ag_ui_end_tell_answer(e);
 }
 
 void ag_ui_take_run_error(const struct ag_ui_event *e)
@@ -200,7 +201,7 @@ void ag_ui_take_run_error(const struct ag_ui_event *e)
         code && (strcasecmp(code, "CANCELLED") == 0 || strcasecmp(code, "CANCELED") == 0);
     struct event ev;
     e->a->over = true;
-    tell_usage(e, !cancelled);
+    ag_ui_end_tell_usage(e, !cancelled);
     if (!cancelled) {
         event_init(&ev, TC_ERROR);
         ev.u.error.message = message ? message : "The run failed.";
@@ -216,5 +217,5 @@ void ag_ui_take_run_error(const struct ag_ui_event *e)
     ev.u.done.detail = message;
     ev.meta.x = e->x;
     dialect_emit_draft(e->out, &ev);
-    tell_answer(e);
+    ag_ui_end_tell_answer(e);
 }

@@ -6,7 +6,8 @@
 
 #define CALL_NODE "tool_call:"
 
-static void tell_state(const struct ag_ui_event *e, const char *scope, const char *key, bool delta)
+static void ag_ui_state_tell_state(const struct ag_ui_event *e, const char *scope, const char *key,
+                                   bool delta)
 {
     struct event ev;
     event_init(&ev, TC_STATE);
@@ -29,25 +30,25 @@ static void tell_state(const struct ag_ui_event *e, const char *scope, const cha
 
 void ag_ui_take_state_snapshot(const struct ag_ui_event *e)
 {
-    tell_state(e, "state", "snapshot", false);
+    ag_ui_state_tell_state(e, "state", "snapshot", false);
 }
 
 void ag_ui_take_state_delta(const struct ag_ui_event *e)
 {
-    tell_state(e, "state", "delta", true);
+    ag_ui_state_tell_state(e, "state", "delta", true);
 }
 
 void ag_ui_take_messages(const struct ag_ui_event *e)
 {
-    tell_state(e, "messages", "messages", false);
+    ag_ui_state_tell_state(e, "messages", "messages", false);
 }
 
 /* What an activity says of a tool's progress. */
-struct report {
+struct ag_ui_activity_report {
     struct str call_id, tool_name, status, progress, loaded, total, message, node, parent;
 };
 
-static const char *phase_of(struct str status)
+static const char *ag_ui_state_phase_of(struct str status)
 {
     static const char *const known[] = {"done", "failed", "cancelled"};
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
@@ -57,7 +58,8 @@ static const char *phase_of(struct str status)
 }
 
 /* The call is named, or it is what the activity is about. */
-static const char *call_of(const struct ag_ui_event *e, const struct report *r)
+static const char *ag_ui_state_call_of(const struct ag_ui_event *e,
+                                       const struct ag_ui_activity_report *r)
 {
     const char *const named = value_text(e->out->scratch, r->call_id, NULL);
     const char *const key = value_text(e->out->scratch, e->message_id, NULL);
@@ -65,16 +67,17 @@ static const char *call_of(const struct ag_ui_event *e, const struct report *r)
     return named ? named : node ? key + strlen(CALL_NODE) : key;
 }
 
-static void tell_progress(const struct ag_ui_event *e, const struct report *r)
+static void ag_ui_state_tell_progress(const struct ag_ui_event *e,
+                                      const struct ag_ui_activity_report *r)
 {
     struct arena *const scratch = e->out->scratch;
     struct event ev;
     event_init(&ev, TC_PROGRESS);
     struct tc_progress *const p = &ev.u.progress;
     const double ratio = value_real(r->progress, -1);
-    p->tool_use_id = call_of(e, r);
+    p->tool_use_id = ag_ui_state_call_of(e, r);
     p->name = value_text(scratch, r->tool_name, NULL);
-    p->phase = phase_of(r->status);
+    p->phase = ag_ui_state_phase_of(r->status);
     p->message = value_text(scratch, r->message, NULL);
     p->percent = ratio < 0 ? -1 : ratio > 1 ? 100 : ratio * 100;
     p->loaded = value_real(r->loaded, -1);
@@ -85,30 +88,30 @@ static void tell_progress(const struct ag_ui_event *e, const struct report *r)
     ag_ui_tell(e, &ev);
 }
 
-static bool is_progress(const struct ag_ui_event *e)
+static bool ag_ui_state_is_progress(const struct ag_ui_event *e)
 {
     return value_equals(ag_ui_value(e, "activityType"), "tool-call-progress");
 }
 
 void ag_ui_take_activity_snapshot(const struct ag_ui_event *e)
 {
-    struct report r = {0};
+    struct ag_ui_activity_report r = {0};
     const struct value_row rows[] = {
         {"call_id", &r.call_id},   {"tool_name", &r.tool_name},   {"status", &r.status},
         {"progress", &r.progress}, {"loaded", &r.loaded},         {"total", &r.total},
         {"message", &r.message},   {"parent_node_id", &r.parent}, {"node_id", &r.node},
     };
-    tell_state(e, "activity", "content", false);
-    if (!is_progress(e))
+    ag_ui_state_tell_state(e, "activity", "content", false);
+    if (!ag_ui_state_is_progress(e))
         return;
     value_get_members(ag_ui_value(e, "content"), VALUE_ROWS(rows));
-    tell_progress(e, &r);
+    ag_ui_state_tell_progress(e, &r);
 }
 
 /* Of a patch, what sets a member of the report. */
 void ag_ui_take_activity_delta(const struct ag_ui_event *e)
 {
-    struct report r = {0};
+    struct ag_ui_activity_report r = {0};
     const struct value_row paths[] = {{"/status", &r.status},
                                       {"/progress", &r.progress},
                                       {"/loaded", &r.loaded},
@@ -117,9 +120,9 @@ void ag_ui_take_activity_delta(const struct ag_ui_event *e)
     const struct str patch = ag_ui_value(e, "patch");
     struct json j;
     bool any = false;
-    tell_state(e, "activity", "patch", true);
+    ag_ui_state_tell_state(e, "activity", "patch", true);
     json_init(&j, patch.p, patch.len);
-    if (!patch.p || !is_progress(e) || !json_reader_enter_array(&j))
+    if (!patch.p || !ag_ui_state_is_progress(e) || !json_reader_enter_array(&j))
         return;
     while (json_reader_next_element(&j)) {
         struct str op = {0};
@@ -133,5 +136,5 @@ void ag_ui_take_activity_delta(const struct ag_ui_event *e)
             }
     }
     if (any)
-        tell_progress(e, &r);
+        ag_ui_state_tell_progress(e, &r);
 }

@@ -9,7 +9,7 @@
 
 /* Parts. */
 
-static bool is_same(const char *a, const char *b)
+static bool ag_ui_text_is_same(const char *a, const char *b)
 {
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
@@ -17,13 +17,13 @@ static bool is_same(const char *a, const char *b)
 struct ag_ui_part *ag_ui_find(struct ag_ui *a, enum ag_ui_part_kind sort, const char *id)
 {
     for (size_t i = 0; i < AG_UI_OPEN_MAX; i++)
-        if (a->parts[i].sort == sort && is_same(a->parts[i].id, id))
+        if (a->parts[i].sort == sort && ag_ui_text_is_same(a->parts[i].id, id))
             return &a->parts[i];
     return NULL;
 }
 
 /* A free place, or that of the oldest. */
-static struct ag_ui_part *find_place(struct ag_ui *a)
+static struct ag_ui_part *ag_ui_text_find_place(struct ag_ui *a)
 {
     struct ag_ui_part *oldest = &a->parts[0];
     for (size_t i = 0; i < AG_UI_OPEN_MAX; i++) {
@@ -43,7 +43,7 @@ struct ag_ui_part *ag_ui_open(struct ag_ui *a, enum ag_ui_part_kind sort, const 
     if (part)
         ag_ui_close_part(part);
     else
-        part = find_place(a);
+        part = ag_ui_text_find_place(a);
     *part =
         (struct ag_ui_part){.sort = sort, .id = xstrdup(id), .text = part->text, .age = ++a->clock};
     return part;
@@ -66,18 +66,18 @@ void ag_ui_append(struct ag_ui_part *part, const char *text, size_t len)
         buf_add(&part->text, text, len);
 }
 
-static char *id_of(const struct ag_ui_event *e)
+static char *ag_ui_text_id_of(const struct ag_ui_event *e)
 {
     return value_text(e->out->scratch, e->message_id, NULL);
 }
 
-static const char *agent_of(const struct ag_ui_event *e)
+static const char *ag_ui_text_agent_of(const struct ag_ui_event *e)
 {
     return value_text(e->out->scratch, e->agent, NULL);
 }
 
 /* What the start of a part said is told with the first event about it. */
-static const char *take_start(const struct ag_ui_event *e, struct ag_ui_part *part)
+static const char *ag_ui_text_take_start(const struct ag_ui_event *e, struct ag_ui_part *part)
 {
     char *const start = arena_strdup(e->out->scratch, part->start);
     free(part->start);
@@ -88,12 +88,12 @@ static const char *take_start(const struct ag_ui_event *e, struct ag_ui_part *pa
 /* An event about a part whose start is not known; its agent is its opener's. */
 static struct ag_ui_part *find_or_open(const struct ag_ui_event *e, enum ag_ui_part_kind sort)
 {
-    const char *const id = id_of(e);
+    const char *const id = ag_ui_text_id_of(e);
     struct ag_ui_part *part = ag_ui_find(e->a, sort, id);
     if (part)
         return part;
     part = ag_ui_open(e->a, sort, id);
-    part->agent = xstrdup(agent_of(e));
+    part->agent = xstrdup(ag_ui_text_agent_of(e));
     return part;
 }
 
@@ -104,8 +104,8 @@ static bool is_assistant(const struct ag_ui_part *part)
     return !part->name || strcmp(part->name, "assistant") == 0;
 }
 
-static void remember_answer(struct ag_ui *a, const struct ag_ui_part *part, const char *text,
-                            size_t len)
+static void ag_ui_text_remember_answer(struct ag_ui *a, const struct ag_ui_part *part,
+                                       const char *text, size_t len)
 {
     if (part->agent || !is_assistant(part))
         return;
@@ -122,9 +122,9 @@ static void remember_answer(struct ag_ui *a, const struct ag_ui_part *part, cons
 
 void ag_ui_take_text_start(const struct ag_ui_event *e)
 {
-    struct ag_ui_part *const part = ag_ui_open(e->a, AG_UI_TEXT, id_of(e));
+    struct ag_ui_part *const part = ag_ui_open(e->a, AG_UI_TEXT, ag_ui_text_id_of(e));
     part->name = xstrdup(value_text(e->out->scratch, e->role, NULL));
-    part->agent = xstrdup(agent_of(e));
+    part->agent = xstrdup(ag_ui_text_agent_of(e));
     part->start = xstrdup(e->x ? e->x : "{}");
 }
 
@@ -134,7 +134,8 @@ static const char *unusual(const char *start)
     return start && strcmp(start, "{\"role\":\"assistant\"}") == 0 ? NULL : start;
 }
 
-static void tell_text(const struct ag_ui_event *e, struct ag_ui_part *part, const char *x)
+static void ag_ui_text_tell_text(const struct ag_ui_event *e, struct ag_ui_part *part,
+                                 const char *x)
 {
     size_t len = 0;
     const char *const text = value_text(e->out->scratch, e->delta, &len);
@@ -146,17 +147,18 @@ static void tell_text(const struct ag_ui_event *e, struct ag_ui_part *part, cons
         return; /* nobody but the agent narrates: it is told at its end */
     event_init_text(&ev, TC_NARRATION, text, len, part->id);
     ev.meta.agent = part->agent;
-    ev.meta.x = ag_ui_prepend_member(e, "TEXT_MESSAGE_START", unusual(take_start(e, part)), x);
+    ev.meta.x =
+        ag_ui_prepend_member(e, "TEXT_MESSAGE_START", unusual(ag_ui_text_take_start(e, part)), x);
     ag_ui_tell(e, &ev);
-    remember_answer(e->a, part, text, len);
+    ag_ui_text_remember_answer(e->a, part, text, len);
 }
 
 void ag_ui_take_text_content(const struct ag_ui_event *e)
 {
-    tell_text(e, find_or_open(e, AG_UI_TEXT), e->x);
+    ag_ui_text_tell_text(e, find_or_open(e, AG_UI_TEXT), e->x);
 }
 
-static void end_text(const struct ag_ui_event *e, struct ag_ui_part *part, const char *x)
+static void ag_ui_text_end_text(const struct ag_ui_event *e, struct ag_ui_part *part, const char *x)
 {
     struct event ev;
     event_init(&ev, TC_MESSAGE);
@@ -165,16 +167,16 @@ static void end_text(const struct ag_ui_event *e, struct ag_ui_part *part, const
     ev.u.message.text = part->text.p ? part->text.p : "";
     ev.u.message.text_len = part->text.len;
     ev.meta.agent = part->agent;
-    ev.meta.x = ag_ui_prepend_member(e, "TEXT_MESSAGE_START", take_start(e, part), x);
+    ev.meta.x = ag_ui_prepend_member(e, "TEXT_MESSAGE_START", ag_ui_text_take_start(e, part), x);
     ag_ui_tell(e, &ev);
     ag_ui_close_part(part);
 }
 
 void ag_ui_take_text_end(const struct ag_ui_event *e)
 {
-    struct ag_ui_part *const part = ag_ui_find(e->a, AG_UI_TEXT, id_of(e));
+    struct ag_ui_part *const part = ag_ui_find(e->a, AG_UI_TEXT, ag_ui_text_id_of(e));
     if (part)
-        end_text(e, part, e->x);
+        ag_ui_text_end_text(e, part, e->x);
 }
 
 /* Reasoning. The old form has no ids; a span groups messages and says nothing itself. */
@@ -182,7 +184,7 @@ void ag_ui_take_text_end(const struct ag_ui_event *e)
 void ag_ui_take_span_start(const struct ag_ui_event *e)
 {
     struct ag_ui *const a = e->a;
-    const char *const id = id_of(e);
+    const char *const id = ag_ui_text_id_of(e);
     buf_reset(&a->span);
     buf_add_str(&a->span, id ? id : "");
     free(a->span_start);
@@ -197,7 +199,7 @@ void ag_ui_take_span_end(const struct ag_ui_event *e)
 }
 
 /* Which span a message is in, where that is not its own: x.span, "" for none. */
-static const char *add_span(const struct ag_ui_event *e, const char *id, const char *x)
+static const char *ag_ui_text_add_span(const struct ag_ui_event *e, const char *id, const char *x)
 {
     struct ag_ui *const a = e->a;
     const bool own = a->spanning && !a->span_used && strcmp(a->span.p, id ? id : "") == 0;
@@ -216,8 +218,8 @@ static const char *add_span(const struct ag_ui_event *e, const char *id, const c
 void ag_ui_take_reasoning_start(const struct ag_ui_event *e)
 {
     static const char *const usual[] = {"type", "subagentRunId", "messageId", "role", NULL};
-    struct ag_ui_part *const part = ag_ui_open(e->a, AG_UI_REASONING, id_of(e));
-    part->agent = xstrdup(agent_of(e));
+    struct ag_ui_part *const part = ag_ui_open(e->a, AG_UI_REASONING, ag_ui_text_id_of(e));
+    part->agent = xstrdup(ag_ui_text_agent_of(e));
     part->start = xstrdup(value_extra_except(e->out->scratch, e->self, usual));
 }
 
@@ -230,8 +232,8 @@ static void tell_reasoning(const struct ag_ui_event *e, struct ag_ui_part *part,
         return;
     event_init_text(&ev, TC_THINKING, text, len, part->id);
     ev.meta.agent = part->agent;
-    x = ag_ui_prepend_member(e, "REASONING_MESSAGE_START", take_start(e, part), x);
-    ev.meta.x = part->text.len ? x : add_span(e, part->id, x);
+    x = ag_ui_prepend_member(e, "REASONING_MESSAGE_START", ag_ui_text_take_start(e, part), x);
+    ev.meta.x = part->text.len ? x : ag_ui_text_add_span(e, part->id, x);
     ag_ui_append(part, text, len);
     ag_ui_tell(e, &ev);
 }
@@ -241,7 +243,8 @@ void ag_ui_take_reasoning_content(const struct ag_ui_event *e)
     tell_reasoning(e, find_or_open(e, AG_UI_REASONING), e->x);
 }
 
-static void end_reasoning(const struct ag_ui_event *e, struct ag_ui_part *part, const char *x)
+static void ag_ui_text_end_reasoning(const struct ag_ui_event *e, struct ag_ui_part *part,
+                                     const char *x)
 {
     struct event ev;
     event_init(&ev, TC_MESSAGE);
@@ -257,9 +260,9 @@ static void end_reasoning(const struct ag_ui_event *e, struct ag_ui_part *part, 
 
 void ag_ui_take_reasoning_end(const struct ag_ui_event *e)
 {
-    struct ag_ui_part *const part = ag_ui_find(e->a, AG_UI_REASONING, id_of(e));
+    struct ag_ui_part *const part = ag_ui_find(e->a, AG_UI_REASONING, ag_ui_text_id_of(e));
     if (part)
-        end_reasoning(e, part, e->x);
+        ag_ui_text_end_reasoning(e, part, e->x);
 }
 
 void ag_ui_take_encrypted(const struct ag_ui_event *e)
@@ -289,9 +292,9 @@ void ag_ui_end_chunks(const struct ag_ui_event *e)
     a->chunked = AG_UI_NONE;
     ending.agent = (struct str){0};
     if (part && sort == AG_UI_TEXT)
-        end_text(&ending, part, NULL);
+        ag_ui_text_end_text(&ending, part, NULL);
     else if (part && sort == AG_UI_REASONING)
-        end_reasoning(&ending, part, NULL);
+        ag_ui_text_end_reasoning(&ending, part, NULL);
     else if (part)
         ag_ui_end_call(&ending, part, NULL);
 }
@@ -300,13 +303,13 @@ void ag_ui_end_chunks(const struct ag_ui_event *e)
 static struct ag_ui_part *find_chunk(const struct ag_ui_event *e, enum ag_ui_part_kind sort)
 {
     struct ag_ui *const a = e->a;
-    const char *const id = id_of(e);
+    const char *const id = ag_ui_text_id_of(e);
     const bool goes_on = a->chunked == sort && (!id || strcmp(id, a->chunk_id.p) == 0);
     if (goes_on)
         return ag_ui_find(a, sort, a->chunk_id.len ? a->chunk_id.p : NULL);
     ag_ui_end_chunks(e);
     struct ag_ui_part *const part = ag_ui_open(a, sort, id);
-    part->agent = xstrdup(agent_of(e));
+    part->agent = xstrdup(ag_ui_text_agent_of(e));
     a->chunked = sort;
     buf_reset(&a->chunk_id);
     buf_add_str(&a->chunk_id, id ? id : "");
@@ -321,7 +324,7 @@ void ag_ui_take_text_chunk(const struct ag_ui_event *e)
                                         "role", "delta",         NULL};
     struct ag_ui_part *const part = find_chunk(e, AG_UI_TEXT);
     if (part)
-        tell_text(e, part, value_extra_except(e->out->scratch, e->self, known));
+        ag_ui_text_tell_text(e, part, value_extra_except(e->out->scratch, e->self, known));
 }
 
 void ag_ui_take_reasoning_chunk(const struct ag_ui_event *e)

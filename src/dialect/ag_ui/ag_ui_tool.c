@@ -6,19 +6,19 @@
 #include "dialect/ag_ui/ag_ui.h"
 #include "event/json/json_reader.h"
 
-static char *id_of(const struct ag_ui_event *e)
+static char *ag_ui_tool_id_of(const struct ag_ui_event *e)
 {
     return value_text(e->out->scratch, e->call_id, NULL);
 }
 
-static struct ag_ui_part *find_call(const struct ag_ui_event *e)
+static struct ag_ui_part *ag_ui_tool_find_call(const struct ag_ui_event *e)
 {
-    const char *const id = id_of(e);
+    const char *const id = ag_ui_tool_id_of(e);
     return id ? ag_ui_find(e->a, AG_UI_CALL, id) : NULL;
 }
 
-static void tell_progress(const struct ag_ui_event *e, const struct ag_ui_part *part,
-                          const char *phase, const char *x)
+static void ag_ui_tool_tell_progress(const struct ag_ui_event *e, const struct ag_ui_part *part,
+                                     const char *phase, const char *x)
 {
     struct event ev;
     event_init(&ev, TC_PROGRESS);
@@ -37,34 +37,35 @@ static void tell_progress(const struct ag_ui_event *e, const struct ag_ui_part *
 void ag_ui_take_call_start(const struct ag_ui_event *e)
 {
     struct arena *const scratch = e->out->scratch;
-    const char *const id = id_of(e), *const name = value_text(scratch, e->name, NULL);
+    const char *const id = ag_ui_tool_id_of(e), *const name = value_text(scratch, e->name, NULL);
     const char *const agent = value_text(scratch, e->agent, NULL);
     const char *const parent = ag_ui_text(e, "parentMessageId");
-    if (find_call(e))
+    if (ag_ui_tool_find_call(e))
         return;
     struct ag_ui_part *const part = ag_ui_open(e->a, AG_UI_CALL, id ? id : "");
     part->name = xstrdup(name ? name : "tool");
     part->parent = xstrdup(parent);
     part->agent = xstrdup(agent);
     e->a->answered_by_tool |= !agent;
-    tell_progress(e, part, "preparing", e->x);
+    ag_ui_tool_tell_progress(e, part, "preparing", e->x);
 }
 
-static void take_piece(const struct ag_ui_event *e, struct ag_ui_part *part, const char *x)
+static void ag_ui_tool_take_piece(const struct ag_ui_event *e, struct ag_ui_part *part,
+                                  const char *x)
 {
     size_t len = 0;
     const char *const text = value_text(e->out->scratch, e->delta, &len);
     if (!len)
         return;
     ag_ui_append(part, text, len);
-    tell_progress(e, part, "args", x);
+    ag_ui_tool_tell_progress(e, part, "args", x);
 }
 
 void ag_ui_take_call_args(const struct ag_ui_event *e)
 {
-    struct ag_ui_part *const part = find_call(e);
+    struct ag_ui_part *const part = ag_ui_tool_find_call(e);
     if (part)
-        take_piece(e, part, e->x);
+        ag_ui_tool_take_piece(e, part, e->x);
 }
 
 void ag_ui_end_call(const struct ag_ui_event *e, struct ag_ui_part *part, const char *x)
@@ -85,7 +86,7 @@ void ag_ui_end_call(const struct ag_ui_event *e, struct ag_ui_part *part, const 
 
 void ag_ui_take_call_end(const struct ag_ui_event *e)
 {
-    struct ag_ui_part *const part = find_call(e);
+    struct ag_ui_part *const part = ag_ui_tool_find_call(e);
     if (part)
         ag_ui_end_call(e, part, e->x);
 }
@@ -93,7 +94,7 @@ void ag_ui_take_call_end(const struct ag_ui_event *e)
 void ag_ui_take_call_chunk(const struct ag_ui_event *e)
 {
     struct ag_ui *const a = e->a;
-    const char *const id = id_of(e);
+    const char *const id = ag_ui_tool_id_of(e);
     const bool goes_on = a->chunked == AG_UI_CALL && (!id || strcmp(id, a->chunk_id.p) == 0);
     if (!goes_on) {
         ag_ui_end_chunks(e);
@@ -104,11 +105,11 @@ void ag_ui_take_call_chunk(const struct ag_ui_event *e)
     }
     struct ag_ui_part *const part = ag_ui_find(a, AG_UI_CALL, a->chunk_id.p ? a->chunk_id.p : "");
     if (part)
-        take_piece(e, part, goes_on ? e->x : NULL);
+        ag_ui_tool_take_piece(e, part, goes_on ? e->x : NULL);
 }
 
 /* Text of a result's parts, one under the other; parts without text are in `structured`. */
-static char *join_parts(const struct ag_ui_event *e, struct str parts, size_t *len)
+static char *ag_ui_tool_join_parts(const struct ag_ui_event *e, struct str parts, size_t *len)
 {
     CLEANUP_BUF struct buf text = {0};
     struct json j;
@@ -126,11 +127,11 @@ static char *join_parts(const struct ag_ui_event *e, struct str parts, size_t *l
     return arena_strndup(e->out->scratch, text.p ? text.p : "", text.len);
 }
 
-static void set_content(const struct ag_ui_event *e, struct tc_tool_result *result)
+static void ag_ui_tool_set_content(const struct ag_ui_event *e, struct tc_tool_result *result)
 {
     const struct str content = ag_ui_value(e, "content");
     if (content.p && *content.p == '[') {
-        result->content = join_parts(e, content, &result->content_len);
+        result->content = ag_ui_tool_join_parts(e, content, &result->content_len);
         result->structured = value_json(e->out->scratch, content, NULL);
     } else if (content.p) {
         result->content = value_text_or_json(e->out->scratch, content, &result->content_len);
@@ -151,7 +152,7 @@ static void set_outcome(const struct ag_ui_event *e, struct tc_tool_result *resu
 }
 
 /* The call was made in an earlier run of the thread: told anew, for whoever sees this one only. */
-static void tell_earlier_call(const struct ag_ui_event *e, const char *id)
+static void ag_ui_tool_tell_earlier_call(const struct ag_ui_event *e, const char *id)
 {
     struct event ev;
     event_init(&ev, TC_TOOL_CALL);
@@ -164,18 +165,18 @@ static void tell_earlier_call(const struct ag_ui_event *e, const char *id)
 /* A result of a call whose arguments never ended ends them. */
 void ag_ui_take_result(const struct ag_ui_event *e)
 {
-    struct ag_ui_part *const open = find_call(e);
-    const char *const said = id_of(e), *const id = said ? said : "";
+    struct ag_ui_part *const open = ag_ui_tool_find_call(e);
+    const char *const said = ag_ui_tool_id_of(e), *const id = said ? said : "";
     struct event ev;
     if (open)
         ag_ui_end_call(e, open, NULL);
     if (!open_calls_remove(&e->a->called, id))
-        tell_earlier_call(e, id);
+        ag_ui_tool_tell_earlier_call(e, id);
     event_init(&ev, TC_TOOL_RESULT);
     struct tc_tool_result *const result = &ev.u.tool_result;
     result->tool_use_id = id;
     result->message_id = value_text(e->out->scratch, e->message_id, NULL);
-    set_content(e, result);
+    ag_ui_tool_set_content(e, result);
     set_outcome(e, result);
     ev.meta.x = e->role.p ? e->x : ag_ui_prepend_member(e, "role", "null", e->x);
     ag_ui_tell(e, &ev);

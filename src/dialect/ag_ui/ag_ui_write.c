@@ -5,7 +5,7 @@
 #include "dialect/ag_ui/ag_ui_check.h"
 #include "dialect/ag_ui/ag_ui_write.h"
 
-static struct str text_of(const char *json)
+static struct str ag_ui_write_text_of(const char *json)
 {
     return (struct str){json, json ? strlen(json) : 0};
 }
@@ -19,11 +19,11 @@ static void write_as_raw(const struct ag_ui_write_ctx *e, struct str value, cons
     ag_ui_end_plain(e, b);
 }
 
-static void write_activity(const struct ag_ui_write_ctx *e)
+static void ag_ui_write_write_activity(const struct ag_ui_write_ctx *e)
 {
     const struct tc_state *const state = &e->ev->u.state;
     const bool delta = strcmp(state->op, "delta") == 0;
-    const struct str value = text_of(delta ? state->patch : state->value);
+    const struct str value = ag_ui_write_text_of(delta ? state->patch : state->value);
     if (delta ? !ag_ui_is_patch(value) : !ag_ui_is_object(value)) {
         write_as_raw(e, value, e->ev->meta.src);
         return;
@@ -40,7 +40,7 @@ static void write_activity(const struct ag_ui_write_ctx *e)
 }
 
 /* Where the run's own state goes, and what it has to be. */
-static const struct place {
+static const struct ag_ui_state_target {
     const char *scope, *op, *type, *key;
     bool (*takes)(struct str value);
 } places[] = {
@@ -49,17 +49,17 @@ static const struct place {
     {"messages", "snapshot", "MESSAGES_SNAPSHOT", "messages", ag_ui_is_messages},
 };
 
-static void write_state(const struct ag_ui_write_ctx *e)
+static void ag_ui_write_write_state(const struct ag_ui_write_ctx *e)
 {
     const struct tc_state *const state = &e->ev->u.state;
     const bool delta = strcmp(state->op, "delta") == 0;
-    const struct str value = text_of(delta ? state->patch : state->value);
+    const struct str value = ag_ui_write_text_of(delta ? state->patch : state->value);
     if (strcmp(state->scope, "activity") == 0) {
-        write_activity(e);
+        ag_ui_write_write_activity(e);
         return;
     }
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-        const struct place *const p = &places[i];
+        const struct ag_ui_state_target *const p = &places[i];
         if (strcmp(p->scope, state->scope) != 0 || strcmp(p->op, state->op) != 0 ||
             (p->takes && !p->takes(value)))
             continue;
@@ -95,7 +95,7 @@ static void add_retracted(const struct ag_ui_write_ctx *e, struct buf *b, const 
         buf_add_char(b, ']');
 }
 
-static void write_notice(const struct ag_ui_write_ctx *e)
+static void ag_ui_write_write_notice(const struct ag_ui_write_ctx *e)
 {
     const struct tc_notice *const notice = &e->ev->u.notice;
     struct buf *const b = ag_ui_begin(e, "CUSTOM", ag_ui_tag(e));
@@ -112,7 +112,7 @@ static void write_notice(const struct ag_ui_write_ctx *e)
     ag_ui_end_plain(e, b);
 }
 
-static void write_raw(const struct ag_ui_write_ctx *e)
+static void ag_ui_write_write_raw(const struct ag_ui_write_ctx *e)
 {
     const struct tc_raw *const raw = &e->ev->u.raw;
     const struct str event = {raw->event, raw->event_len};
@@ -126,14 +126,15 @@ static void write_raw(const struct ag_ui_write_ctx *e)
 }
 
 /* Reasoning is over when something else is told; only what belongs to it may stand between. */
-static void end_reasoning(const struct ag_ui_write_ctx *e)
+static void ag_ui_write_end_reasoning(const struct ag_ui_write_ctx *e)
 {
     static const bool closes[TC_KINDS] = {[TC_STATE] = true, [TC_RAW] = true, [TC_NOTICE] = true};
     if (closes[e->ev->kind])
         ag_ui_close_reasoning(e);
 }
 
-static void write_event(void *state, const struct writer_out *out, const struct event *ev)
+static void ag_ui_write_write_event(void *state, const struct writer_out *out,
+                                    const struct event *ev)
 {
     static void (*const write[TC_KINDS])(const struct ag_ui_write_ctx *) = {
         [TC_NARRATION] = ag_ui_write_narration,
@@ -149,9 +150,9 @@ static void write_event(void *state, const struct writer_out *out, const struct 
         [TC_ERROR] = ag_ui_write_error,
         [TC_DONE] = ag_ui_write_done,
         [TC_USAGE] = ag_ui_write_usage,
-        [TC_NOTICE] = write_notice,
-        [TC_STATE] = write_state,
-        [TC_RAW] = write_raw,
+        [TC_NOTICE] = ag_ui_write_write_notice,
+        [TC_STATE] = ag_ui_write_write_state,
+        [TC_RAW] = ag_ui_write_write_raw,
     };
     struct ag_ui_writer *const w = state;
     struct arena arena = {0};
@@ -163,7 +164,7 @@ static void write_event(void *state, const struct writer_out *out, const struct 
                                       .v1 = protocol && strncmp(protocol, "0", 1) != 0,
                                       .own =
                                           strcmp(ev->meta.src ? ev->meta.src : "", "ag-ui") == 0};
-    end_reasoning(&e);
+    ag_ui_write_end_reasoning(&e);
     write[ev->kind](&e);
     w->activity &= ev->kind == TC_STATE;
     arena_fini(&arena);
@@ -176,7 +177,7 @@ static void fini_said(struct ag_ui_open_message *said)
     buf_fini(&said->tag);
 }
 
-static void close_state(void *state)
+static void ag_ui_write_close_state(void *state)
 {
     struct ag_ui_writer *const w = state;
     struct buf *const bufs[] = {&w->thread_id, &w->run_id, &w->scope,      &w->usage,
@@ -197,6 +198,6 @@ const struct writer writer_ag_ui = {
     .name = "ag-ui",
     .summary = "AG-UI, for readers of 0.x and 1.0",
     .state_size = sizeof(struct ag_ui_writer),
-    .event = write_event,
-    .close = close_state,
+    .event = ag_ui_write_write_event,
+    .close = ag_ui_write_close_state,
 };

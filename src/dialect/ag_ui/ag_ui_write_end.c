@@ -10,7 +10,7 @@
 
 /* Usage. */
 
-static void add_count(struct buf *b, const char *key, int64_t n)
+static void ag_ui_write_end_add_count(struct buf *b, const char *key, int64_t n)
 {
     if (n >= 0)
         json_style_member_int(b, S, key, n < INTEGER_MAX ? n : INTEGER_MAX);
@@ -22,7 +22,8 @@ static int64_t plus(int64_t a, int64_t b)
 }
 
 /* Input includes what was cached; who counts it apart has it added. */
-static void add_entry(const struct ag_ui_write_ctx *e, struct buf *b, const struct tc_usage *u)
+static void ag_ui_write_end_add_entry(const struct ag_ui_write_ctx *e, struct buf *b,
+                                      const struct tc_usage *u)
 {
     const bool apart = u->cache_counted == 0;
     const int64_t input =
@@ -33,16 +34,16 @@ static void add_entry(const struct ag_ui_write_ctx *e, struct buf *b, const stru
     buf_add_char(b, '{');
     ag_ui_add_str(b, "provider", u->provider);
     ag_ui_add_str(b, "model", u->model);
-    add_count(b, "inputTokens", input);
-    add_count(b, "outputTokens", u->output_tokens);
+    ag_ui_write_end_add_count(b, "inputTokens", input);
+    ag_ui_write_end_add_count(b, "outputTokens", u->output_tokens);
     if (!sums)
-        add_count(b, "totalTokens", u->total_tokens);
+        ag_ui_write_end_add_count(b, "totalTokens", u->total_tokens);
     else if (known && !e->own)
-        add_count(b, "totalTokens", plus(input, u->output_tokens));
-    add_count(b, "reasoningTokens", u->reasoning_tokens);
-    add_count(b, "cachedInputTokens", u->cache_read_tokens);
+        ag_ui_write_end_add_count(b, "totalTokens", plus(input, u->output_tokens));
+    ag_ui_write_end_add_count(b, "reasoningTokens", u->reasoning_tokens);
+    ag_ui_write_end_add_count(b, "cachedInputTokens", u->cache_read_tokens);
     if (e->v1)
-        add_count(b, "cacheWriteInputTokens", u->cache_write_tokens);
+        ag_ui_write_end_add_count(b, "cacheWriteInputTokens", u->cache_write_tokens);
     buf_add_char(b, '}');
 }
 
@@ -60,7 +61,7 @@ static void add_own_entry(const struct ag_ui_write_ctx *e, struct buf *b, struct
     u->reasoning_tokens = value_int(value_get_last(entry, "reasoningTokens"), -1);
     u->cache_read_tokens = value_int(value_get_last(entry, "cachedInputTokens"), -1);
     u->cache_write_tokens = value_int(value_get_last(entry, "cacheWriteInputTokens"), -1);
-    add_entry(e, b, u);
+    ag_ui_write_end_add_entry(e, b, u);
 }
 
 static void add_own_entries(const struct ag_ui_write_ctx *e, struct buf *b, struct str list)
@@ -94,18 +95,18 @@ void ag_ui_write_usage(const struct ag_ui_write_ctx *e)
     if (list.p && *list.p == '[')
         add_own_entries(e, b, list);
     else
-        add_entry(e, b, u);
+        ag_ui_write_end_add_entry(e, b, u);
     buf_add_char(b, ']');
 }
 
 /* A run that asks is not the turn's last: what its calls took is told once, with the end. */
-static void add_usage(const struct ag_ui_write_ctx *e, struct buf *b)
+static void ag_ui_write_end_add_usage(const struct ag_ui_write_ctx *e, struct buf *b)
 {
     const bool goes_on =
         e->w->scopes && e->ev->kind == TC_DONE && strcmp(e->ev->u.done.reason, "suspended") == 0;
     if (!e->w->usage.len && e->w->tally.counted && !goes_on) {
         buf_add_char(&e->w->usage, '[');
-        add_entry(e, &e->w->usage, &e->w->tally.sum);
+        ag_ui_write_end_add_entry(e, &e->w->usage, &e->w->tally.sum);
         buf_add_char(&e->w->usage, ']');
     }
     if (!e->w->usage.len)
@@ -133,7 +134,7 @@ static void write_run_error(const struct ag_ui_write_ctx *e, const char *message
     struct buf *const b = ag_ui_begin(e, "RUN_ERROR", NULL);
     json_style_member_str(b, S, "message", message);
     ag_ui_add_str(b, "code", code);
-    add_usage(e, b);
+    ag_ui_write_end_add_usage(e, b);
     ag_ui_end(e, b, x);
 }
 
@@ -152,7 +153,7 @@ static bool is_text_array(struct str value)
     return good;
 }
 
-static void add_outcome(const struct ag_ui_write_ctx *e, struct buf *b)
+static void ag_ui_write_end_add_outcome(const struct ag_ui_write_ctx *e, struct buf *b)
 {
     const char *const reason = e->ev->u.done.reason;
     const struct str own = ag_ui_x_member(e, "outcome");
@@ -196,8 +197,8 @@ static void write_run_finished(const struct ag_ui_write_ctx *e)
     json_style_member_str(b, S, "runId", e->w->run_id.p);
     if (done->result)
         ag_ui_add_json(b, "result", (struct str){done->result, strlen(done->result)});
-    add_outcome(e, b);
-    add_usage(e, b);
+    ag_ui_write_end_add_outcome(e, b);
+    ag_ui_write_end_add_usage(e, b);
     add_reason(e, b);
     ag_ui_end(e, b, ag_ui_x(e));
 }

@@ -4,7 +4,7 @@
 #include "dialect/ag_ui/ag_ui_write.h"
 #include "event/json/json_reader.h"
 
-static const char *first_of(const char *a, const char *b, const char *c)
+static const char *ag_ui_write_message_first_of(const char *a, const char *b, const char *c)
 {
     return a ? a : b ? b : c;
 }
@@ -23,10 +23,12 @@ void ag_ui_start(const struct ag_ui_write_ctx *e)
         return;
     w->started = true;
     w->scopes = reader->run && !e->own;
-    ag_ui_write_replace(&w->thread_id,
-                        first_of(reader->thread, start ? start->thread_id : NULL, session));
+    ag_ui_write_replace(
+        &w->thread_id,
+        ag_ui_write_message_first_of(reader->thread, start ? start->thread_id : NULL, session));
     ag_ui_write_replace(&w->run_id,
-                        first_of(reader->run, start ? start->run_id : NULL, meta->correlation_id));
+                        ag_ui_write_message_first_of(reader->run, start ? start->run_id : NULL,
+                                                     meta->correlation_id));
     if (!w->scope.len)
         ag_ui_write_replace(&w->scope, reader->scope ? reader->scope : w->run_id.p);
     struct buf *const b = ag_ui_begin(e, "RUN_STARTED", NULL);
@@ -185,7 +187,7 @@ const char *ag_ui_scoped(const struct ag_ui_write_ctx *e, const char *id)
     return id && e->w->scopes ? arena_sprintf(e->a, "%s:%s", e->w->scope.p, id) : id;
 }
 
-static const char *make_id(const struct ag_ui_write_ctx *e)
+static const char *ag_ui_write_message_make_id(const struct ag_ui_write_ctx *e)
 {
     return ag_ui_scoped(e, arena_sprintf(e->a, "msg_%llu", (unsigned long long)++e->w->made));
 }
@@ -194,9 +196,9 @@ const char *ag_ui_new_id(const struct ag_ui_write_ctx *e, const char *wanted, co
 {
     struct ag_ui_writer *const w = e->w;
     const char *const base = ag_ui_scoped(e, wanted);
-    const char *id = base ? base : make_id(e);
+    const char *id = base ? base : ag_ui_write_message_make_id(e);
     for (unsigned n = 2; open_calls_contains(&w->used, id); n++)
-        id = base ? arena_sprintf(e->a, "%s-%u", base, n) : make_id(e);
+        id = base ? arena_sprintf(e->a, "%s-%u", base, n) : ag_ui_write_message_make_id(e);
     open_calls_add(&w->used, id, source);
     return id;
 }

@@ -19,7 +19,7 @@ static const char *time_text(struct arena *a, int64_t ms)
 
 /* ---- to a client that can answer ---- */
 
-static bool is_approval(const struct tc_request *r)
+static bool ag_ui_write_request_is_approval(const struct tc_request *r)
 {
     return strcmp(r->kind, "approval") == 0;
 }
@@ -36,9 +36,9 @@ static const char *seen_call(const struct ag_ui_write_ctx *e)
 
 static const char *core_reason(const struct ag_ui_write_ctx *e)
 {
-    return !is_approval(&e->ev->u.request) ? "input_required"
-           : seen_call(e)                  ? "tool_call"
-                                           : "confirmation";
+    return !ag_ui_write_request_is_approval(&e->ev->u.request) ? "input_required"
+           : seen_call(e)                                      ? "tool_call"
+                                                               : "confirmation";
 }
 
 static struct str list_of(const char *json)
@@ -61,7 +61,7 @@ static const char *core_message(const struct ag_ui_write_ctx *e)
     const struct tc_request *const r = &e->ev->u.request;
     struct json j;
     struct str first = {0};
-    if (r->preview && is_approval(r))
+    if (r->preview && ag_ui_write_request_is_approval(r))
         return approval_message(e);
     if (r->message || r->reason)
         return r->message ? r->message : r->reason;
@@ -74,8 +74,8 @@ static const char *core_message(const struct ag_ui_write_ctx *e)
 }
 
 /* The values of that member of each element. */
-static void add_each(const struct ag_ui_write_ctx *e, struct buf *b, struct str list,
-                     const char *key)
+static void ag_ui_write_request_add_each(const struct ag_ui_write_ctx *e, struct buf *b,
+                                         struct str list, const char *key)
 {
     struct json j;
     bool first = true;
@@ -95,7 +95,8 @@ static void add_each(const struct ag_ui_write_ctx *e, struct buf *b, struct str 
     buf_add_char(b, ']');
 }
 
-static void add_question(const struct ag_ui_write_ctx *e, struct buf *b, struct str question)
+static void ag_ui_write_request_add_question(const struct ag_ui_write_ctx *e, struct buf *b,
+                                             struct str question)
 {
     const char *const id = value_text(e->a, value_get_last(question, "id"), NULL);
     const bool multi = value_is_true(value_get_last(question, "multi"));
@@ -112,7 +113,7 @@ static void add_question(const struct ag_ui_write_ctx *e, struct buf *b, struct 
     } else {
         json_style_append_key(b, S, "examples");
     }
-    add_each(e, b, value_get_last(question, "options"), "label");
+    ag_ui_write_request_add_each(e, b, value_get_last(question, "options"), "label");
     buf_add_str(b, multi ? "}}" : "}");
 }
 
@@ -126,10 +127,10 @@ static void add_questions(const struct ag_ui_write_ctx *e, struct buf *b)
     for (bool more = json_reader_enter_array(&j); more && json_reader_next_element(&j);) {
         struct str question = {0};
         json_reader_skip(&j, &question);
-        add_question(e, b, question);
+        ag_ui_write_request_add_question(e, b, question);
     }
     buf_add_str(b, "},\"required\":");
-    add_each(e, b, list, "id");
+    ag_ui_write_request_add_each(e, b, list, "id");
     buf_add_str(b, "}},\"required\":[\"answers\"]}");
 }
 
@@ -137,7 +138,7 @@ static void add_approval(const struct ag_ui_write_ctx *e, struct buf *b)
 {
     buf_add_str(b, "{\"type\":\"object\",\"properties\":{\"approved\":{\"type\":\"boolean\"},"
                    "\"choice\":{\"type\":\"string\",\"enum\":");
-    add_each(e, b, list_of(e->ev->u.request.choices), "id");
+    ag_ui_write_request_add_each(e, b, list_of(e->ev->u.request.choices), "id");
     buf_add_str(b, "},\"reason\":{\"type\":\"string\"},\"editedArgs\":{\"type\":\"object\"}},"
                    "\"required\":[\"approved\"]}");
 }
@@ -147,7 +148,7 @@ static void add_core_schema(const struct ag_ui_write_ctx *e, struct buf *b)
 {
     const struct tc_request *const r = &e->ev->u.request;
     json_style_append_key(b, S, "responseSchema");
-    if (is_approval(r))
+    if (ag_ui_write_request_is_approval(r))
         add_approval(e, b);
     else if (r->questions)
         add_questions(e, b);

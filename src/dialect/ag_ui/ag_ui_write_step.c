@@ -13,18 +13,19 @@ static bool is_agent(const struct tc_step *step)
     return step->kind && strcmp(step->kind, "agent") == 0;
 }
 
-static const char *or_empty(const char *s)
+static const char *ag_ui_write_step_or_empty(const char *s)
 {
     return s ? s : "";
 }
 
 /* Who a step is: what the guard pairs it by. */
-static const char *key_of(const struct ag_ui_write_ctx *e)
+static const char *ag_ui_write_step_key_of(const struct ag_ui_write_ctx *e)
 {
     const struct tc_step *const step = &e->ev->u.step;
     return arena_sprintf(e->a, "%d\n%s\n%s\n%s\n%" PRId64, is_agent(step),
-                         or_empty(e->ev->meta.agent), or_empty(step->step_id), or_empty(step->name),
-                         step->index);
+                         ag_ui_write_step_or_empty(e->ev->meta.agent),
+                         ag_ui_write_step_or_empty(step->step_id),
+                         ag_ui_write_step_or_empty(step->name), step->index);
 }
 
 static struct ag_ui_step *find_step(struct ag_ui_writer *w, const char *key)
@@ -35,7 +36,7 @@ static struct ag_ui_step *find_step(struct ag_ui_writer *w, const char *key)
     return NULL;
 }
 
-static bool is_taken(const struct ag_ui_writer *w, const char *name)
+static bool ag_ui_write_step_is_taken(const struct ag_ui_writer *w, const char *name)
 {
     for (size_t i = 0; i < w->n_steps; i++)
         if (!w->steps[i].agent && strcmp(w->steps[i].name, name) == 0)
@@ -44,16 +45,16 @@ static bool is_taken(const struct ag_ui_writer *w, const char *name)
 }
 
 /* Its name, with a number where that is taken. */
-static const char *name_of(const struct ag_ui_write_ctx *e)
+static const char *ag_ui_write_step_name_of(const struct ag_ui_write_ctx *e)
 {
     const struct tc_step *const step = &e->ev->u.step;
     const char *const base = step->name       ? step->name
-                             : is_agent(step) ? or_empty(e->ev->meta.agent)
+                             : is_agent(step) ? ag_ui_write_step_or_empty(e->ev->meta.agent)
                              : step->index < 0
                                  ? "step"
                                  : arena_sprintf(e->a, "step_%" PRId64, step->index + 1);
     const char *name = base;
-    for (unsigned n = 2; is_taken(e->w, name); n++)
+    for (unsigned n = 2; ag_ui_write_step_is_taken(e->w, name); n++)
         name = arena_sprintf(e->a, "%s (%u)", base, n);
     return name;
 }
@@ -84,7 +85,7 @@ static void write_agent_started(const struct ag_ui_write_ctx *e)
     open_calls_add(&e->w->agents, meta->agent, meta->parent_id);
 }
 
-static void start_step(const struct ag_ui_write_ctx *e)
+static void ag_ui_write_step_start_step(const struct ag_ui_write_ctx *e)
 {
     struct ag_ui_writer *const w = e->w;
     const char *const agent = e->ev->meta.agent;
@@ -95,8 +96,8 @@ static void start_step(const struct ag_ui_write_ctx *e)
         w->steps = xrealloc(w->steps, w->cap_steps * sizeof(*w->steps));
     }
     const char *const tag = lives ? agent : is_agent(&e->ev->u.step) ? NULL : ag_ui_tag(e);
-    const struct ag_ui_step step = {.key = xstrdup(key_of(e)),
-                                    .name = xstrdup(name_of(e)),
+    const struct ag_ui_step step = {.key = xstrdup(ag_ui_write_step_key_of(e)),
+                                    .name = xstrdup(ag_ui_write_step_name_of(e)),
                                     .tag = xstrdup(tag),
                                     .agent = lives};
     if (lives)
@@ -106,7 +107,7 @@ static void start_step(const struct ag_ui_write_ctx *e)
     w->steps[w->n_steps++] = step;
 }
 
-static void add_outcome(const struct ag_ui_write_ctx *e, struct buf *b)
+static void ag_ui_write_step_add_outcome(const struct ag_ui_write_ctx *e, struct buf *b)
 {
     const char *const outcome = e->ev->u.step.outcome;
     const struct str ids = ag_ui_get_raw(ag_ui_x_member(e, "outcome"), "interruptIds");
@@ -134,7 +135,7 @@ static void write_agent_ended(const struct ag_ui_write_ctx *e, const char *tag)
     } else {
         if (step->result)
             ag_ui_add_json(b, "result", (struct str){step->result, strlen(step->result)});
-        add_outcome(e, b);
+        ag_ui_write_step_add_outcome(e, b);
     }
     ag_ui_end(e, b, ag_ui_x(e));
 }
@@ -148,9 +149,9 @@ static void drop_step(struct ag_ui_writer *w, struct ag_ui_step *step)
     memmove(step, step + 1, (size_t)(w->steps + w->n_steps - step) * sizeof(*step));
 }
 
-static void end_step(const struct ag_ui_write_ctx *e)
+static void ag_ui_write_step_end_step(const struct ag_ui_write_ctx *e)
 {
-    struct ag_ui_step *const step = find_step(e->w, key_of(e));
+    struct ag_ui_step *const step = find_step(e->w, ag_ui_write_step_key_of(e));
     if (!step)
         return;
     if (step->agent)
@@ -171,11 +172,11 @@ void ag_ui_write_step(const struct ag_ui_write_ctx *e)
         ag_ui_close_reasoning(e);
     }
     if (strcmp(state, "start") == 0) {
-        start_step(e);
+        ag_ui_write_step_start_step(e);
     } else if (strcmp(state, "end") == 0) {
-        end_step(e);
+        ag_ui_write_step_end_step(e);
     } else {
-        const char *const name = name_of(e), *const tag = ag_ui_tag(e);
+        const char *const name = ag_ui_write_step_name_of(e), *const tag = ag_ui_tag(e);
         write_plain(e, "STEP_STARTED", name, tag);
         write_plain(e, "STEP_FINISHED", name, tag);
     }

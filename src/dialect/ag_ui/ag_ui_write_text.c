@@ -5,15 +5,16 @@
 
 #define SAID_MAX ((size_t)8 << 20)
 
-static const char *or_empty(const char *s)
+static const char *ag_ui_write_text_or_empty(const char *s)
 {
     return s ? s : "";
 }
 
-static bool is_of(const struct ag_ui_open_message *said, const char *source, const char *tag)
+static bool ag_ui_write_text_is_of(const struct ag_ui_open_message *said, const char *source,
+                                   const char *tag)
 {
-    return said->open && strcmp(said->source.p, or_empty(source)) == 0 &&
-           strcmp(said->tag.p, or_empty(tag)) == 0;
+    return said->open && strcmp(said->source.p, ag_ui_write_text_or_empty(source)) == 0 &&
+           strcmp(said->tag.p, ag_ui_write_text_or_empty(tag)) == 0;
 }
 
 static void open_said(struct ag_ui_open_message *said, const char *source, const char *id,
@@ -25,18 +26,18 @@ static void open_said(struct ag_ui_open_message *said, const char *source, const
     ag_ui_write_replace(&said->tag, tag);
 }
 
-static struct buf *begin_of(const struct ag_ui_write_ctx *e, const char *type,
-                            const struct ag_ui_open_message *said)
+static struct buf *ag_ui_write_text_begin_of(const struct ag_ui_write_ctx *e, const char *type,
+                                             const struct ag_ui_open_message *said)
 {
     struct buf *const b = ag_ui_begin(e, type, said->tag.p);
     json_style_member_str(b, S, "messageId", said->id.p);
     return b;
 }
 
-static void write_content(const struct ag_ui_write_ctx *e, const char *type,
-                          const struct ag_ui_open_message *said, const char *text)
+static void ag_ui_write_text_write_content(const struct ag_ui_write_ctx *e, const char *type,
+                                           const struct ag_ui_open_message *said, const char *text)
 {
-    struct buf *const b = begin_of(e, type, said);
+    struct buf *const b = ag_ui_write_text_begin_of(e, type, said);
     json_style_member_str(b, S, "delta", text);
     ag_ui_end(e, b, ag_ui_x(e));
 }
@@ -49,7 +50,7 @@ void ag_ui_close_text(const struct ag_ui_write_ctx *e, struct str x)
     if (!text->open)
         return;
     text->open = false;
-    ag_ui_end(e, begin_of(e, "TEXT_MESSAGE_END", text), x);
+    ag_ui_end(e, ag_ui_write_text_begin_of(e, "TEXT_MESSAGE_END", text), x);
 }
 
 static void open_text(const struct ag_ui_write_ctx *e, const char *source, const char *role)
@@ -57,18 +58,18 @@ static void open_text(const struct ag_ui_write_ctx *e, const char *source, const
     struct ag_ui_open_message *const text = &e->w->text;
     const char *const tag = ag_ui_tag(e);
     const struct str start = ag_ui_x_member(e, "TEXT_MESSAGE_START");
-    if (is_of(text, source, tag))
+    if (ag_ui_write_text_is_of(text, source, tag))
         return;
     ag_ui_close_text(e, (struct str){0});
     ag_ui_close_reasoning(e);
     open_said(text, source, ag_ui_new_id(e, source, source), tag);
-    struct buf *const b = begin_of(e, "TEXT_MESSAGE_START", text);
+    struct buf *const b = ag_ui_write_text_begin_of(e, "TEXT_MESSAGE_START", text);
     if (!start.p)
         json_style_member_str(b, S, "role", role);
     ag_ui_end(e, b, start);
 }
 
-static void remember(struct ag_ui_writer *w, const char *text, size_t len)
+static void ag_ui_write_text_remember(struct ag_ui_writer *w, const char *text, size_t len)
 {
     if (w->said.len + len > SAID_MAX)
         buf_consume(&w->said, w->said.len / 2);
@@ -83,12 +84,12 @@ void ag_ui_write_narration(const struct ag_ui_write_ctx *e)
     if (ag_ui_is_child(e) && !e->v1)
         return;
     open_text(e, n->message_id, "assistant");
-    write_content(e, "TEXT_MESSAGE_CONTENT", &e->w->text, n->text);
+    ag_ui_write_text_write_content(e, "TEXT_MESSAGE_CONTENT", &e->w->text, n->text);
     if (!ag_ui_is_child(e))
-        remember(e->w, n->text, n->text_len);
+        ag_ui_write_text_remember(e->w, n->text, n->text_len);
 }
 
-static struct str trim(const char *p, size_t len)
+static struct str ag_ui_write_text_trim(const char *p, size_t len)
 {
     static const char white[] = " \t\r\n";
     while (len && strchr(white, p[len - 1]))
@@ -104,15 +105,16 @@ static struct str trim(const char *p, size_t len)
 void ag_ui_write_final(const struct ag_ui_write_ctx *e)
 {
     const struct tc_final *const final = &e->ev->u.final;
-    const struct str text = trim(final->text, final->text_len);
-    const struct str said = trim(or_empty(e->w->said.p), e->w->said.len);
+    const struct str text = ag_ui_write_text_trim(final->text, final->text_len);
+    const struct str said =
+        ag_ui_write_text_trim(ag_ui_write_text_or_empty(e->w->said.p), e->w->said.len);
     if (!text.len || ag_ui_x_member(e, "derived").p || e->own)
         return;
     if (said.len >= text.len && memcmp(said.p + said.len - text.len, text.p, text.len) == 0)
         return;
     ag_ui_close_text(e, (struct str){0});
     open_text(e, final->message_id, "assistant");
-    write_content(e, "TEXT_MESSAGE_CONTENT", &e->w->text, final->text);
+    ag_ui_write_text_write_content(e, "TEXT_MESSAGE_CONTENT", &e->w->text, final->text);
     ag_ui_close_text(e, (struct str){0});
 }
 
@@ -124,7 +126,7 @@ static void close_reasoning_message(const struct ag_ui_write_ctx *e, struct str 
     if (!reasoning->open)
         return;
     reasoning->open = false;
-    ag_ui_end(e, begin_of(e, "REASONING_MESSAGE_END", reasoning), x);
+    ag_ui_end(e, ag_ui_write_text_begin_of(e, "REASONING_MESSAGE_END", reasoning), x);
 }
 
 void ag_ui_close_reasoning(const struct ag_ui_write_ctx *e)
@@ -134,7 +136,7 @@ void ag_ui_close_reasoning(const struct ag_ui_write_ctx *e)
     if (!span->open)
         return;
     span->open = false;
-    ag_ui_end(e, begin_of(e, "REASONING_END", span), (struct str){0});
+    ag_ui_end(e, ag_ui_write_text_begin_of(e, "REASONING_END", span), (struct str){0});
 }
 
 /* The span a new message goes into: its own, the source's, or (source "") none. */
@@ -142,20 +144,21 @@ static void open_span(const struct ag_ui_write_ctx *e, const char *id, const cha
 {
     struct ag_ui_open_message *const span = &e->w->span;
     const char *const named = value_text(e->a, ag_ui_x_member(e, "span"), NULL);
-    if (named && *named && is_of(span, named, tag))
+    if (named && *named && ag_ui_write_text_is_of(span, named, tag))
         return;
     ag_ui_close_reasoning(e);
     if (named && !*named)
         return;
     open_said(span, named, named ? ag_ui_new_id(e, named, NULL) : id, tag);
-    ag_ui_end(e, begin_of(e, "REASONING_START", span), ag_ui_x_member(e, "REASONING_START"));
+    ag_ui_end(e, ag_ui_write_text_begin_of(e, "REASONING_START", span),
+              ag_ui_x_member(e, "REASONING_START"));
 }
 
 static void open_reasoning(const struct ag_ui_write_ctx *e, const char *source)
 {
     struct ag_ui_open_message *const reasoning = &e->w->reasoning;
     const char *const tag = ag_ui_tag(e);
-    if (is_of(reasoning, source, tag))
+    if (ag_ui_write_text_is_of(reasoning, source, tag))
         return;
     ag_ui_close_text(e, (struct str){0});
     close_reasoning_message(e, (struct str){0});
@@ -165,7 +168,7 @@ static void open_reasoning(const struct ag_ui_write_ctx *e, const char *source)
     const char *const id = ag_ui_new_id(e, base, source);
     open_span(e, id, tag);
     open_said(reasoning, source, id, tag);
-    struct buf *const b = begin_of(e, "REASONING_MESSAGE_START", reasoning);
+    struct buf *const b = ag_ui_write_text_begin_of(e, "REASONING_MESSAGE_START", reasoning);
     json_style_member_str(b, S, "role", "reasoning");
     ag_ui_end(e, b, ag_ui_x_member(e, "REASONING_MESSAGE_START"));
 }
@@ -196,7 +199,7 @@ void ag_ui_write_thinking(const struct ag_ui_write_ctx *e)
         return;
     if (t->text_len) {
         open_reasoning(e, t->message_id);
-        write_content(e, "REASONING_MESSAGE_CONTENT", &e->w->reasoning, t->text);
+        ag_ui_write_text_write_content(e, "REASONING_MESSAGE_CONTENT", &e->w->reasoning, t->text);
     }
     if (t->encrypted)
         write_encrypted(e);
@@ -219,7 +222,7 @@ static void write_whole(const struct ag_ui_write_ctx *e)
     ag_ui_close_text(e, (struct str){0});
     open_text(e, m->message_id, m->role);
     if (m->text_len) {
-        struct buf *const b = begin_of(e, "TEXT_MESSAGE_CONTENT", &e->w->text);
+        struct buf *const b = ag_ui_write_text_begin_of(e, "TEXT_MESSAGE_CONTENT", &e->w->text);
         json_style_member_str(b, S, "delta", m->text);
         ag_ui_end_plain(e, b);
     }
@@ -234,12 +237,13 @@ void ag_ui_write_message(const struct ag_ui_write_ctx *e)
     if (ag_ui_is_child(e) && !e->v1)
         return;
     const bool nameless = !m->message_id;
-    if (w->reasoning.open && (nameless || is_of(&w->reasoning, m->message_id, tag)) && !m->text) {
+    if (w->reasoning.open &&
+        (nameless || ag_ui_write_text_is_of(&w->reasoning, m->message_id, tag)) && !m->text) {
         close_reasoning_message(e, ag_ui_x(e));
         return;
     }
-    if (w->text.open && (is_of(&w->text, m->message_id, tag) ||
-                         (nameless && strcmp(w->text.tag.p, or_empty(tag)) == 0)))
+    if (w->text.open && (ag_ui_write_text_is_of(&w->text, m->message_id, tag) ||
+                         (nameless && strcmp(w->text.tag.p, ag_ui_write_text_or_empty(tag)) == 0)))
         ag_ui_close_text(e, ag_ui_x(e));
     else if (is_other(m) || ag_ui_x_member(e, "TEXT_MESSAGE_START").p)
         write_whole(e);

@@ -6,7 +6,7 @@
 #include "dialect/ag_ui/ag_ui_check.h"
 #include "dialect/ag_ui/ag_ui_write.h"
 
-static struct ag_ui_call *find_call(struct ag_ui_writer *w, const char *id)
+static struct ag_ui_call *ag_ui_write_tool_find_call(struct ag_ui_writer *w, const char *id)
 {
     for (size_t i = 0; i < w->n_calls; i++)
         if (strcmp(w->calls[i].id, id) == 0)
@@ -14,7 +14,8 @@ static struct ag_ui_call *find_call(struct ag_ui_writer *w, const char *id)
     return NULL;
 }
 
-static struct ag_ui_call *add_call(struct ag_ui_writer *w, const char *id, const char *tag)
+static struct ag_ui_call *ag_ui_write_tool_add_call(struct ag_ui_writer *w, const char *id,
+                                                    const char *tag)
 {
     if (w->n_calls == w->cap_calls) {
         w->cap_calls = w->cap_calls ? w->cap_calls * 2 : 8;
@@ -33,8 +34,8 @@ static uint64_t hash_on(uint64_t hash, const char *p, size_t n)
     return hash;
 }
 
-static struct buf *begin_of(const struct ag_ui_write_ctx *e, const char *type,
-                            const struct ag_ui_call *call)
+static struct buf *ag_ui_write_tool_begin_of(const struct ag_ui_write_ctx *e, const char *type,
+                                             const struct ag_ui_call *call)
 {
     struct buf *const b = ag_ui_begin(e, type, call->tag);
     json_style_member_str(b, S, "toolCallId", ag_ui_scoped(e, call->id));
@@ -42,7 +43,8 @@ static struct buf *begin_of(const struct ag_ui_write_ctx *e, const char *type,
 }
 
 /* The message a call belongs to, as it was written: none that a reader has not seen. */
-static const char *parent_of(const struct ag_ui_write_ctx *e, const char *message_id)
+static const char *ag_ui_write_tool_parent_of(const struct ag_ui_write_ctx *e,
+                                              const char *message_id)
 {
     const struct ag_ui_open_message *const text = &e->w->text;
     const char *const tag = ag_ui_tag(e);
@@ -56,18 +58,19 @@ static struct ag_ui_call *start_call(const struct ag_ui_write_ctx *e, const char
                                      const char *name, const char *message_id)
 {
     struct ag_ui_writer *const w = e->w;
-    struct ag_ui_call *const known = find_call(w, id);
+    struct ag_ui_call *const known = ag_ui_write_tool_find_call(w, id);
     if (known)
         return known;
     if (open_calls_contains(&w->ended, id))
         return NULL;
     ag_ui_close_text(e, (struct str){0});
     ag_ui_close_reasoning(e);
-    struct ag_ui_call *const call = add_call(w, id, ag_ui_tag(e));
-    struct buf *const b = begin_of(e, "TOOL_CALL_START", call);
+    struct ag_ui_call *const call = ag_ui_write_tool_add_call(w, id, ag_ui_tag(e));
+    struct buf *const b = ag_ui_write_tool_begin_of(e, "TOOL_CALL_START", call);
     json_style_member_str(b, S, "toolCallName", name ? name : "tool");
     const bool told = e->ev->kind == TC_PROGRESS;
-    ag_ui_add_str(b, "parentMessageId", told && e->own ? NULL : parent_of(e, message_id));
+    ag_ui_add_str(b, "parentMessageId",
+                  told && e->own ? NULL : ag_ui_write_tool_parent_of(e, message_id));
     ag_ui_end(e, b, told && !e->ev->u.progress.args_delta ? ag_ui_x(e) : (struct str){0});
     return call;
 }
@@ -75,7 +78,7 @@ static struct ag_ui_call *start_call(const struct ag_ui_write_ctx *e, const char
 static void write_args(const struct ag_ui_write_ctx *e, struct ag_ui_call *call, const char *p,
                        size_t n, struct str x)
 {
-    struct buf *const b = begin_of(e, "TOOL_CALL_ARGS", call);
+    struct buf *const b = ag_ui_write_tool_begin_of(e, "TOOL_CALL_ARGS", call);
     json_style_append_key(b, S, "delta");
     json_style_append_string(b, S, p, n);
     ag_ui_end(e, b, x);
@@ -93,7 +96,7 @@ static void drop_call(struct ag_ui_writer *w, struct ag_ui_call *call)
 
 static void end_call(const struct ag_ui_write_ctx *e, struct ag_ui_call *call, struct str x)
 {
-    ag_ui_end(e, begin_of(e, "TOOL_CALL_END", call), x);
+    ag_ui_end(e, ag_ui_write_tool_begin_of(e, "TOOL_CALL_END", call), x);
     drop_call(e->w, call);
 }
 
@@ -138,7 +141,7 @@ void ag_ui_fini_calls(struct ag_ui_writer *w)
 
 /* Progress. */
 
-static void write_report(const struct ag_ui_write_ctx *e)
+static void ag_ui_write_tool_write_report(const struct ag_ui_write_ctx *e)
 {
     const struct tc_progress *const p = &e->ev->u.progress;
     struct buf *const b = ag_ui_begin(e, "ACTIVITY_SNAPSHOT", NULL);
@@ -190,12 +193,12 @@ void ag_ui_write_progress(const struct ag_ui_write_ctx *e)
     const bool cancelled = p->phase && strcmp(p->phase, "cancelled") == 0;
     if (cancelled && !p->message && p->percent < 0)
         return; /* the result says it */
-    write_report(e);
+    ag_ui_write_tool_write_report(e);
 }
 
 /* Results. */
 
-static void add_content(const struct ag_ui_write_ctx *e, struct buf *b)
+static void ag_ui_write_tool_add_content(const struct ag_ui_write_ctx *e, struct buf *b)
 {
     const struct tc_tool_result *const r = &e->ev->u.tool_result;
     const struct str parts = {r->structured, r->structured ? strlen(r->structured) : 0};
@@ -224,7 +227,7 @@ void ag_ui_write_result(const struct ag_ui_write_ctx *e)
     const struct tc_tool_result *const r = &e->ev->u.tool_result;
     struct ag_ui_writer *const w = e->w;
     const bool cancelled = r->outcome && strcmp(r->outcome, "cancelled") == 0;
-    struct ag_ui_call *const open = find_call(w, r->tool_use_id);
+    struct ag_ui_call *const open = ag_ui_write_tool_find_call(w, r->tool_use_id);
     const bool invented = e->own && cancelled && !e->ev->meta.x && !r->message_id;
     if (open_calls_remove(&w->waiting, r->tool_use_id) && cancelled)
         return;
@@ -241,7 +244,7 @@ void ag_ui_write_result(const struct ag_ui_write_ctx *e)
     json_style_member_str(b, S, "messageId",
                           ag_ui_new_id(e, r->message_id && e->own ? r->message_id : base, NULL));
     json_style_member_str(b, S, "toolCallId", ag_ui_scoped(e, r->tool_use_id));
-    add_content(e, b);
+    ag_ui_write_tool_add_content(e, b);
     if (!str_is(ag_ui_x_member(e, "role"), "null"))
         json_style_member_str(b, S, "role", "tool");
     add_failure(e, b);

@@ -22,21 +22,21 @@ struct redis_entry {
 };
 
 /* What every event gets from its entry. */
-struct mark {
+struct agenticore_sink {
     const struct dialect_sink *to;
     const char *id, *session_id;
 };
 
-static void emit_marked(void *ctx, struct event *ev)
+static void agenticore_redis_emit_marked(void *ctx, struct event *ev)
 {
-    const struct mark *const mark = ctx;
+    const struct agenticore_sink *const mark = ctx;
     ev->meta.id = mark->id;
     if (mark->session_id)
         ev->meta.session_id = mark->session_id;
     mark->to->emit(mark->to->ctx, ev);
 }
 
-static void tell_start(const struct redis_entry *e)
+static void agenticore_redis_tell_start(const struct redis_entry *e)
 {
     static const char *const kept[] = {"correlation_id", NULL};
     struct event ev;
@@ -46,12 +46,12 @@ static void tell_start(const struct redis_entry *e)
     dialect_emit_draft(e->out, &ev);
 }
 
-static void take_thinking(const struct redis_entry *e)
+static void agenticore_redis_take_thinking(const struct redis_entry *e)
 {
     dialect_emit_thinking(e->out, e->content, e->len, NULL);
 }
 
-static void take_text(const struct redis_entry *e)
+static void agenticore_redis_take_text(const struct redis_entry *e)
 {
     dialect_emit_narration(e->out, e->content, e->len, NULL);
     buf_reset(&e->r->text);
@@ -59,7 +59,7 @@ static void take_text(const struct redis_entry *e)
 }
 
 /* A call that cannot be read is a call all the same. */
-static void take_tool_use(const struct redis_entry *e)
+static void agenticore_redis_take_tool_use(const struct redis_entry *e)
 {
     struct str id = {0}, name = {0}, input = {0};
     const struct value_row rows[] = {{"id", &id}, {"name", &name}, {"input", &input}};
@@ -97,7 +97,7 @@ static void set_output(struct arena *scratch, struct tc_tool_result *result, str
     result->structured = value_json(scratch, output, NULL);
 }
 
-static void take_tool_result(const struct redis_entry *e)
+static void agenticore_redis_take_tool_result(const struct redis_entry *e)
 {
     struct str id = {0}, is_error = {0}, output = {0};
     const struct value_row rows[] = {
@@ -117,7 +117,7 @@ static void take_tool_result(const struct redis_entry *e)
     dialect_emit_draft(e->out, &ev);
 }
 
-static void take_done(const struct redis_entry *e)
+static void agenticore_redis_take_done(const struct redis_entry *e)
 {
     e->r->ended = true;
     e->r->ended_ts = e->out->ts;
@@ -127,7 +127,7 @@ static void take_done(const struct redis_entry *e)
 
 /* The stream said that it is over; that the agent did well is known when it is gone, or when the
  * stream goes on with another turn. */
-static void settle(struct agenticore_reader *r, const struct dialect_sink *out)
+static void agenticore_redis_settle(struct agenticore_reader *r, const struct dialect_sink *out)
 {
     if (!r->ended || r->settled)
         return;
@@ -138,16 +138,17 @@ static void settle(struct agenticore_reader *r, const struct dialect_sink *out)
     dialect_emit_done(&then, "completed", NULL);
 }
 
-static int read_entry(void *state, const struct dialect_sink *out, const char *line, size_t len)
+static int agenticore_redis_read_entry(void *state, const struct dialect_sink *out,
+                                       const char *line, size_t len)
 {
     static const struct {
         const char *type;
         void (*take)(const struct redis_entry *e);
-    } types[] = {{"thinking", take_thinking},
-                 {"assistant_text", take_text},
-                 {"tool_use", take_tool_use},
-                 {"tool_result", take_tool_result},
-                 {"done", take_done}};
+    } types[] = {{"thinking", agenticore_redis_take_thinking},
+                 {"assistant_text", agenticore_redis_take_text},
+                 {"tool_use", agenticore_redis_take_tool_use},
+                 {"tool_result", agenticore_redis_take_tool_result},
+                 {"done", agenticore_redis_take_done}};
     struct redis_entry e = {.r = state, .self = {line, len}, .content = ""};
     struct str id = {0}, type = {0}, content = {0}, ts = {0}, session = {0};
     const struct value_row rows[] = {{"id", &id},
@@ -157,19 +158,19 @@ static int read_entry(void *state, const struct dialect_sink *out, const char *l
                                      {"session_id", &session}};
     if (value_parse_line(line, len, VALUE_ROWS(rows)) < 0)
         return -1;
-    settle(state, out);
-    struct mark mark = {.to = out,
-                        .id = value_text(out->scratch, id, NULL),
-                        .session_id = value_text(out->scratch, session, NULL)};
+    agenticore_redis_settle(state, out);
+    struct agenticore_sink mark = {.to = out,
+                                   .id = value_text(out->scratch, id, NULL),
+                                   .session_id = value_text(out->scratch, session, NULL)};
     struct dialect_sink marked = *out;
-    marked.emit = emit_marked;
+    marked.emit = agenticore_redis_emit_marked;
     marked.ctx = &mark;
     marked.ts = value_time(ts);
     e.out = &marked;
     if (content.p)
         e.content = value_text_or_json(out->scratch, content, &e.len);
     if (!e.r->started)
-        tell_start(&e);
+        agenticore_redis_tell_start(&e);
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
         if (value_equals(type, types[i].type)) {
             types[i].take(&e);
@@ -180,14 +181,14 @@ static int read_entry(void *state, const struct dialect_sink *out, const char *l
     return 0;
 }
 
-static void end_stream(void *state, const struct dialect_sink *out,
-                       const struct stream_end_info *end)
+static void agenticore_redis_end_stream(void *state, const struct dialect_sink *out,
+                                        const struct stream_end_info *end)
 {
     if (end->how == STREAM_EOF)
-        settle(state, out);
+        agenticore_redis_settle(state, out);
 }
 
-static void close_state(void *state)
+static void agenticore_redis_close_state(void *state)
 {
     struct agenticore_reader *const r = state;
     buf_fini(&r->text);
@@ -208,7 +209,7 @@ const struct dialect dialect_agenticore_redis = {
     .summary = "entries of an agenticore event stream",
     .state_size = sizeof(struct agenticore_reader),
     .sniff = sniff_entry,
-    .line = read_entry,
-    .end = end_stream,
-    .close = close_state,
+    .line = agenticore_redis_read_entry,
+    .end = agenticore_redis_end_stream,
+    .close = agenticore_redis_close_state,
 };

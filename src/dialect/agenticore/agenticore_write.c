@@ -36,7 +36,7 @@ struct agenticore_write_ctx {
 };
 
 /* What it lets through of the model that was asked for. */
-static const char *model_of(const char *asked)
+static const char *agenticore_write_model_of(const char *asked)
 {
     static const char *const models[] = {
         "sonnet",
@@ -57,14 +57,15 @@ static const char *model_of(const char *asked)
 }
 
 /* Up to the bracket of its choices. */
-static struct buf *begin_chunk(const struct agenticore_write_ctx *c)
+static struct buf *agenticore_write_begin_chunk(const struct agenticore_write_ctx *c)
 {
     struct buf *const b = writer_begin_message(c->out);
     buf_add_char(b, '{');
     json_style_member_str(b, PYTHON, "id", c->w->id.len ? c->w->id.p : "chatcmpl-");
     json_style_member_str(b, PYTHON, "object", "chat.completion.chunk");
     json_style_member_int(b, PYTHON, "created", c->w->created);
-    json_style_member_str(b, PYTHON, "model", c->w->model ? c->w->model : model_of(NULL));
+    json_style_member_str(b, PYTHON, "model",
+                          c->w->model ? c->w->model : agenticore_write_model_of(NULL));
     buf_add_str(b, ", \"choices\": [");
     return b;
 }
@@ -72,7 +73,7 @@ static struct buf *begin_chunk(const struct agenticore_write_ctx *c)
 /* Up to the delta's brace. */
 static struct buf *begin_choice(const struct agenticore_write_ctx *c)
 {
-    struct buf *const b = begin_chunk(c);
+    struct buf *const b = agenticore_write_begin_chunk(c);
     buf_add_str(b, "{\"index\": 0, \"delta\": {");
     return b;
 }
@@ -105,12 +106,13 @@ static struct buf *begin_text(const struct agenticore_write_ctx *c, const char *
     return b;
 }
 
-static void write_start(const struct agenticore_write_ctx *c)
+static void agenticore_write_write_start(const struct agenticore_write_ctx *c)
 {
     const char *const asked = c->out->conf->model;
     const double ts = c->ev->meta.ts;
-    c->w->model =
-        c->out->conf->is_answer && asked ? asked : model_of(asked ? asked : c->ev->u.start.model);
+    c->w->model = c->out->conf->is_answer && asked
+                      ? asked
+                      : agenticore_write_model_of(asked ? asked : c->ev->u.start.model);
     c->w->created = ts >= 0 && ts < 9e15 ? (int64_t)ts : 0;
     c->w->input = c->w->output = 0;
     buf_reset(&c->w->id);
@@ -122,21 +124,21 @@ static void write_start(const struct agenticore_write_ctx *c)
 }
 
 /* What a sub-agent says is not the answer. */
-static bool is_child(const struct event *ev)
+static bool agenticore_write_is_child(const struct event *ev)
 {
     return ev->meta.agent || ev->meta.parent_id;
 }
 
 /* ---- an answer tells nothing twice ---- */
 
-static bool is_answer(const struct agenticore_write_ctx *c)
+static bool agenticore_write_is_answer(const struct agenticore_write_ctx *c)
 {
     return c->out->conf->is_answer;
 }
 
-static void part(const struct agenticore_write_ctx *c)
+static void agenticore_write_part(const struct agenticore_write_ctx *c)
 {
-    if (!is_child(c->ev))
+    if (!agenticore_write_is_child(c->ev))
         c->w->parted = true;
 }
 
@@ -151,20 +153,22 @@ static bool is_apart(struct agenticore_writer *w, const char *message)
     return another && w->told.len;
 }
 
-static size_t trimmed(const char *p, size_t len)
+static size_t agenticore_write_trimmed(const char *p, size_t len)
 {
     while (len && strchr(" \t\r\n", p[len - 1]))
         len--;
     return len;
 }
 
-static bool is_told(const struct agenticore_writer *w, const char *text, size_t len)
+static bool agenticore_write_is_told(const struct agenticore_writer *w, const char *text,
+                                     size_t len)
 {
-    const size_t told = trimmed(w->told.p, w->told.len), n = trimmed(text, len);
+    const size_t told = agenticore_write_trimmed(w->told.p, w->told.len),
+                 n = agenticore_write_trimmed(text, len);
     return n && told >= n && memcmp(w->told.p + told - n, text, n) == 0;
 }
 
-static void remember(struct agenticore_writer *w, const char *text, size_t len)
+static void agenticore_write_remember(struct agenticore_writer *w, const char *text, size_t len)
 {
     if (w->told.len > 2 * TOLD_MAX)
         buf_consume(&w->told, w->told.len - TOLD_MAX);
@@ -172,46 +176,46 @@ static void remember(struct agenticore_writer *w, const char *text, size_t len)
 }
 
 /* A text of the agent, which is to be a paragraph of its own where it is. */
-static void write_content(const struct agenticore_write_ctx *c, const char *text, size_t len,
-                          const char *message, const char *tag)
+static void agenticore_write_write_content(const struct agenticore_write_ctx *c, const char *text,
+                                           size_t len, const char *message, const char *tag)
 {
     CLEANUP_BUF struct buf paragraph = {0};
-    if (is_answer(c) && is_apart(c->w, message))
+    if (agenticore_write_is_answer(c) && is_apart(c->w, message))
         buf_add_str(&paragraph, "\n\n");
     buf_add(&paragraph, text, len);
-    if (is_answer(c))
-        remember(c->w, text, len);
+    if (agenticore_write_is_answer(c))
+        agenticore_write_remember(c->w, text, len);
     end_chunk(c, begin_text(c, "content", paragraph.p, paragraph.len, tag));
 }
 
 /* ---- what is said ---- */
 
-static void write_narration(const struct agenticore_write_ctx *c)
+static void agenticore_write_write_narration(const struct agenticore_write_ctx *c)
 {
     const struct tc_narration *const n = &c->ev->u.narration;
-    if (!is_child(c->ev))
-        write_content(c, n->text, n->text_len, n->message_id, "narration");
+    if (!agenticore_write_is_child(c->ev))
+        agenticore_write_write_content(c, n->text, n->text_len, n->message_id, "narration");
 }
 
-static void write_thinking(const struct agenticore_write_ctx *c)
+static void agenticore_write_write_thinking(const struct agenticore_write_ctx *c)
 {
     const struct tc_thinking *const t = &c->ev->u.thinking;
-    if (t->text_len && !is_child(c->ev))
+    if (t->text_len && !agenticore_write_is_child(c->ev))
         end_chunk(c, begin_text(c, "reasoning_content", t->text, t->text_len, "thinking"));
 }
 
-static void write_final(const struct agenticore_write_ctx *c)
+static void agenticore_write_write_final(const struct agenticore_write_ctx *c)
 {
     const struct tc_final *const f = &c->ev->u.final;
     if (!f->text_len)
         return;
-    if (!is_answer(c) || c->out->conf->repeats_final) {
+    if (!agenticore_write_is_answer(c) || c->out->conf->repeats_final) {
         end_chunk(c, begin_text(c, "content", f->text, f->text_len, "final"));
         return;
     }
-    if (!is_told(c->w, f->text, f->text_len)) {
+    if (!agenticore_write_is_told(c->w, f->text, f->text_len)) {
         c->w->parted = true;
-        write_content(c, f->text, f->text_len, NULL, "final");
+        agenticore_write_write_content(c, f->text, f->text_len, NULL, "final");
         return;
     }
     struct buf *const b = begin_choice(c);
@@ -221,17 +225,17 @@ static void write_final(const struct agenticore_write_ctx *c)
 }
 
 /* The answer of the host to who asked for the switches. */
-static void write_notice(const struct agenticore_write_ctx *c)
+static void agenticore_write_write_notice(const struct agenticore_write_ctx *c)
 {
     const struct tc_notice *const n = &c->ev->u.notice;
     if (n->code && strcmp(n->code, "stream_config") == 0)
         end_chunk(c, begin_text(c, "content", n->text, strlen(n->text), "stream_config"));
 }
 
-static void write_call(const struct agenticore_write_ctx *c)
+static void agenticore_write_write_call(const struct agenticore_write_ctx *c)
 {
     const struct tc_tool_call *const call = &c->ev->u.tool_call;
-    part(c);
+    agenticore_write_part(c);
     CLEANUP_BUF struct buf text = {0};
     buf_printf(&text, CALL_LABEL "%s\n```json\n", call->name);
     json_pretty_append(&text, call->args, call->args_len);
@@ -242,10 +246,10 @@ static void write_call(const struct agenticore_write_ctx *c)
     end_chunk(c, b);
 }
 
-static void write_result(const struct agenticore_write_ctx *c)
+static void agenticore_write_write_result(const struct agenticore_write_ctx *c)
 {
     const struct tc_tool_result *const result = &c->ev->u.tool_result;
-    part(c);
+    agenticore_write_part(c);
     CLEANUP_BUF struct buf text = {0};
     buf_add_str(&text, result->is_error ? RESULT_LABEL " (error)\n```\n" : RESULT_LABEL "\n```\n");
     buf_add(&text, result->content, result->content_len);
@@ -261,7 +265,7 @@ static int64_t at_least_zero(int64_t n)
     return n < 0 ? 0 : n;
 }
 
-static void keep_usage(const struct agenticore_write_ctx *c)
+static void agenticore_write_keep_usage(const struct agenticore_write_ctx *c)
 {
     const struct tc_usage *const u = &c->ev->u.usage;
     if (strcmp(u->scope, "turn") != 0)
@@ -270,10 +274,10 @@ static void keep_usage(const struct agenticore_write_ctx *c)
     c->w->output = at_least_zero(u->output_tokens);
 }
 
-static void keep_error(const struct agenticore_write_ctx *c)
+static void agenticore_write_keep_error(const struct agenticore_write_ctx *c)
 {
     const struct tc_error *const e = &c->ev->u.error;
-    if (is_child(c->ev))
+    if (agenticore_write_is_child(c->ev))
         return;
     c->w->failed = true;
     buf_reset(&c->w->message);
@@ -282,7 +286,7 @@ static void keep_error(const struct agenticore_write_ctx *c)
     buf_add_str(&c->w->code, e->code ? e->code : "error");
 }
 
-static void add_usage(const struct agenticore_write_ctx *c, struct buf *b)
+static void agenticore_write_add_usage(const struct agenticore_write_ctx *c, struct buf *b)
 {
     const uint64_t total = (uint64_t)c->w->input + (uint64_t)c->w->output;
     buf_printf(b,
@@ -292,7 +296,7 @@ static void add_usage(const struct agenticore_write_ctx *c, struct buf *b)
 }
 
 /* As in a body with a status of its own. */
-static void add_error(const struct agenticore_write_ctx *c, struct buf *b)
+static void agenticore_write_add_error(const struct agenticore_write_ctx *c, struct buf *b)
 {
     json_style_append_key(b, PYTHON, "error");
     buf_add_char(b, '{');
@@ -312,20 +316,20 @@ static void write_finish(const struct agenticore_write_ctx *c)
         json_style_member_str(b, PYTHON, "x_agenticore_event_type", "error");
     buf_add_str(b, "}]");
     if (!c->out->conf->usage_apart)
-        add_usage(c, b);
+        agenticore_write_add_usage(c, b);
     if (failed)
-        add_error(c, b);
+        agenticore_write_add_error(c, b);
     buf_add_char(b, '}');
     writer_begin_end_message(c->out);
 }
 
-static void write_done(const struct agenticore_write_ctx *c)
+static void agenticore_write_write_done(const struct agenticore_write_ctx *c)
 {
     write_finish(c);
     if (c->out->conf->usage_apart) {
-        struct buf *const b = begin_chunk(c);
+        struct buf *const b = agenticore_write_begin_chunk(c);
         buf_add_char(b, ']');
-        add_usage(c, b);
+        agenticore_write_add_usage(c, b);
         buf_add_char(b, '}');
         writer_begin_end_message(c->out);
     }
@@ -333,27 +337,28 @@ static void write_done(const struct agenticore_write_ctx *c)
         buf_add_str(c->out->buf, "data: [DONE]\n\n");
 }
 
-static void write_event(void *state, const struct writer_out *out, const struct event *ev)
+static void agenticore_write_write_event(void *state, const struct writer_out *out,
+                                         const struct event *ev)
 {
     static void (*const write[TC_KINDS])(const struct agenticore_write_ctx *) = {
-        [TC_START] = write_start,
-        [TC_NARRATION] = write_narration,
-        [TC_THINKING] = write_thinking,
-        [TC_FINAL] = write_final,
-        [TC_TOOL_CALL] = write_call,
-        [TC_TOOL_RESULT] = write_result,
-        [TC_USAGE] = keep_usage,
-        [TC_ERROR] = keep_error,
-        [TC_DONE] = write_done,
-        [TC_NOTICE] = write_notice,
-        [TC_MESSAGE] = part,
+        [TC_START] = agenticore_write_write_start,
+        [TC_NARRATION] = agenticore_write_write_narration,
+        [TC_THINKING] = agenticore_write_write_thinking,
+        [TC_FINAL] = agenticore_write_write_final,
+        [TC_TOOL_CALL] = agenticore_write_write_call,
+        [TC_TOOL_RESULT] = agenticore_write_write_result,
+        [TC_USAGE] = agenticore_write_keep_usage,
+        [TC_ERROR] = agenticore_write_keep_error,
+        [TC_DONE] = agenticore_write_write_done,
+        [TC_NOTICE] = agenticore_write_write_notice,
+        [TC_MESSAGE] = agenticore_write_part,
     };
     const struct agenticore_write_ctx c = {.w = state, .out = out, .ev = ev};
     if (write[ev->kind])
         write[ev->kind](&c);
 }
 
-static void close_state(void *state)
+static void agenticore_write_close_state(void *state)
 {
     struct agenticore_writer *const w = state;
     struct buf *const all[] = {&w->id, &w->message, &w->code, &w->told, &w->said};
@@ -365,6 +370,6 @@ const struct writer writer_agenticore_openai = {
     .name = "agenticore-openai",
     .summary = "agenticore's chat-completion chunks",
     .state_size = sizeof(struct agenticore_writer),
-    .event = write_event,
-    .close = close_state,
+    .event = agenticore_write_write_event,
+    .close = agenticore_write_close_state,
 };

@@ -93,7 +93,7 @@ static void write_value(struct pretty *p, struct json *j)
     }
 }
 
-static void write_json(struct buf *b, const char *json, size_t len, bool flat)
+static void json_pretty_write_json(struct buf *b, const char *json, size_t len, bool flat)
 {
     struct pretty p = {.out = b, .flat = flat};
     struct json j;
@@ -104,10 +104,10 @@ static void write_json(struct buf *b, const char *json, size_t len, bool flat)
 
 void json_pretty_append(struct buf *b, const char *json, size_t len)
 {
-    write_json(b, json, len, false);
+    json_pretty_write_json(b, json, len, false);
 }
 
 void json_pretty_append_line(struct buf *b, const char *json, size_t len)
 {
-    write_json(b, json, len, true);
+    json_pretty_write_json(b, json, len, true);
 }

@@ -18,22 +18,22 @@ char *awaken_text(const struct awaken_event *e, const char *key)
 }
 
 /* Of the event, or of its envelope. */
-static char *id_of(const struct awaken_event *e, struct str envelope, const char *key)
+static char *awaken_id_of(const struct awaken_event *e, struct str envelope, const char *key)
 {
     return value_text(e->out->scratch, envelope.p ? envelope : awaken_value(e, key), NULL);
 }
 
-static const char *or_null(const struct buf *b)
+static const char *awaken_or_null(const struct buf *b)
 {
     return b->len ? b->p : NULL;
 }
 
 const char *awaken_message_id(const struct awaken_event *e)
 {
-    return e->child ? NULL : or_null(&e->a->message_id);
+    return e->child ? NULL : awaken_or_null(&e->a->message_id);
 }
 
-static void replace(struct buf *to, const char *text)
+static void awaken_replace(struct buf *to, const char *text)
 {
     buf_reset(to);
     if (text)
@@ -63,12 +63,12 @@ static void take_run_start(const struct awaken_event *e)
     }
     struct event ev;
     event_init(&ev, TC_START);
-    ev.u.start.run_id = id_of(e, e->run_id, "run_id");
-    ev.u.start.thread_id = id_of(e, e->thread_id, "thread_id");
+    ev.u.start.run_id = awaken_id_of(e, e->run_id, "run_id");
+    ev.u.start.thread_id = awaken_id_of(e, e->thread_id, "thread_id");
     ev.u.start.parent_run_id = awaken_text(e, "parent_run_id");
     ev.meta.session_id = ev.u.start.thread_id ? ev.u.start.thread_id : "";
     if (!a->running)
-        replace(&a->run_id, ev.u.start.run_id);
+        awaken_replace(&a->run_id, ev.u.start.run_id);
     a->running = true;
     a->over = a->resumable = false;
     dialect_emit_draft(e->out, &ev);
@@ -93,7 +93,7 @@ struct termination {
     const char *reason, *code, *detail;
 };
 
-static const struct awaken_end_kind *find_ending(const char *type, size_t len)
+static const struct awaken_end_kind *awaken_find_ending(const char *type, size_t len)
 {
     for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
         if (str_is((struct str){type, len}, endings[i].type))
@@ -113,7 +113,7 @@ static struct termination read_status(struct arena *a, struct str value)
 {
     char *const text = value_text(a, value, NULL);
     const size_t len = strcspn(text, ":");
-    const struct awaken_end_kind *const known = find_ending(text, len);
+    const struct awaken_end_kind *const known = awaken_find_ending(text, len);
     struct termination t = make_termination(known, text);
     if (!known || !text[len])
         return t;
@@ -132,7 +132,7 @@ static struct termination read_termination(struct arena *a, struct str value)
         return read_status(a, value);
     size_t len = 0;
     const char *const type = value_text(a, value_get_last(value, "type"), &len);
-    struct termination t = make_termination(type ? find_ending(type, len) : NULL, type);
+    struct termination t = make_termination(type ? awaken_find_ending(type, len) : NULL, type);
     const struct str said = value_get_last(value, "value");
     if (strcmp(t.reason, "stopped") != 0) {
         t.detail = value_text_or_json(a, said, NULL);
@@ -146,14 +146,14 @@ static struct termination read_termination(struct arena *a, struct str value)
 }
 
 /* The run's own answer; where it gives none, what the model said last is it. */
-static void tell_answer(const struct awaken_event *e)
+static void awaken_tell_answer(const struct awaken_event *e)
 {
     const struct awaken *const a = e->a;
     struct event ev;
     event_init(&ev, TC_FINAL);
     struct tc_final *const final = &ev.u.final;
     const struct str response = value_get_last(awaken_value(e, "result"), "response");
-    final->message_id = or_null(&a->message_id);
+    final->message_id = awaken_or_null(&a->message_id);
     if (response.p) {
         final->text = value_text_or_json(e->out->scratch, response, &final->text_len);
     } else if (a->text.len && !a->answered_by_tool) {
@@ -165,7 +165,7 @@ static void tell_answer(const struct awaken_event *e)
         dialect_emit_draft(e->out, &ev);
 }
 
-static void tell_end(const struct awaken_event *e, const struct termination *t)
+static void awaken_tell_end(const struct awaken_event *e, const struct termination *t)
 {
     struct event ev;
     event_init(&ev, TC_DONE);
@@ -194,9 +194,9 @@ static void take_run_finish(const struct awaken_event *e)
         a->tally = spent;
     if (failed)
         dialect_emit_error(e->out, t.detail ? t.detail : "The run failed.", NULL);
-    tell_end(e, &t); /* before a final: requests stay open when the run is suspended */
+    awaken_tell_end(e, &t); /* before a final: requests stay open when the run is suspended */
     if (!failed)
-        tell_answer(e);
+        awaken_tell_answer(e);
     a->running = a->stepping = false;
     buf_reset(&a->text);
     buf_reset(&a->relay_error);
@@ -204,8 +204,8 @@ static void take_run_finish(const struct awaken_event *e)
 
 /* Steps. */
 
-static void tell_step(const struct awaken_event *e, const char *state, int64_t index,
-                      const char *message_id)
+static void awaken_tell_step(const struct awaken_event *e, const char *state, int64_t index,
+                             const char *message_id)
 {
     struct event ev;
     event_init(&ev, TC_STEP);
@@ -220,16 +220,16 @@ static void take_step_end(const struct awaken_event *e)
 {
     if (!e->child)
         e->a->stepping = false;
-    tell_step(e, "end", -1, awaken_message_id(e));
+    awaken_tell_step(e, "end", -1, awaken_message_id(e));
 }
 
 /* A step that never ended is over when the next one begins. */
-static void take_step_start(const struct awaken_event *e)
+static void awaken_take_step_start(const struct awaken_event *e)
 {
     struct awaken *const a = e->a;
     const char *const message_id = awaken_text(e, "message_id");
     if (e->child) {
-        tell_step(e, "start", a->steps++, message_id);
+        awaken_tell_step(e, "start", a->steps++, message_id);
         return;
     }
     if (a->stepping) {
@@ -238,14 +238,14 @@ static void take_step_start(const struct awaken_event *e)
         take_step_end(&last);
     }
     a->stepping = true;
-    replace(&a->message_id, message_id);
+    awaken_replace(&a->message_id, message_id);
     buf_reset(&a->text);
-    tell_step(e, "start", a->steps++, message_id);
+    awaken_tell_step(e, "start", a->steps++, message_id);
 }
 
 /* What the model says. */
 
-static void take_text(const struct awaken_event *e)
+static void awaken_take_text(const struct awaken_event *e)
 {
     struct awaken *const a = e->a;
     size_t len = 0;
@@ -257,7 +257,7 @@ static void take_text(const struct awaken_event *e)
     a->answered_by_tool = false;
 }
 
-static void take_reasoning(const struct awaken_event *e)
+static void awaken_take_reasoning(const struct awaken_event *e)
 {
     size_t len = 0;
     const char *const text = value_text(e->out->scratch, awaken_value(e, "delta"), &len);
@@ -310,7 +310,8 @@ static void take_inference(const struct awaken_event *e)
 
 /* State. */
 
-static void tell_state(const struct awaken_event *e, const char *scope, const char *key, bool delta)
+static void awaken_tell_state(const struct awaken_event *e, const char *scope, const char *key,
+                              bool delta)
 {
     struct event ev;
     event_init(&ev, TC_STATE);
@@ -326,30 +327,30 @@ static void tell_state(const struct awaken_event *e, const char *scope, const ch
 
 static void take_state_snapshot(const struct awaken_event *e)
 {
-    tell_state(e, "state", "snapshot", false);
+    awaken_tell_state(e, "state", "snapshot", false);
 }
 
 static void take_state_delta(const struct awaken_event *e)
 {
-    tell_state(e, "state", "delta", true);
+    awaken_tell_state(e, "state", "delta", true);
 }
 
 static void take_messages(const struct awaken_event *e)
 {
-    tell_state(e, "messages", "messages", false);
+    awaken_tell_state(e, "messages", "messages", false);
 }
 
 /* An error is an event of the run, not its end; but when the stream breaks off behind it, it is
  * the reason, above all the relay's. */
-static void take_error(const struct awaken_event *e)
+static void awaken_take_error(const struct awaken_event *e)
 {
     const char *const message = awaken_text(e, "message"), *const code = awaken_text(e, "code");
     const char *const text = message ? message : "the run reported an error";
     dialect_emit_notice(e->out, "error", code, text, "{\"event_type\":\"error\"}");
     if (e->child)
         return;
-    replace(&e->a->relay_error, text);
-    replace(&e->a->relay_code, code);
+    awaken_replace(&e->a->relay_error, text);
+    awaken_replace(&e->a->relay_code, code);
 }
 
 /* Lines. */
@@ -358,13 +359,13 @@ static void take_error(const struct awaken_event *e)
 
 /* Types of events, and the members that have a place; the others go to x. `known` is NULL where
  * the taker sees to that. */
-static const struct type {
+static const struct awaken_event_type {
     const char *type;
     void (*take)(const struct awaken_event *e);
     const char *const *known;
 } types[] = {
-    {"text_delta", take_text, KNOWN("delta")},
-    {"reasoning_delta", take_reasoning, KNOWN("delta")},
+    {"text_delta", awaken_take_text, KNOWN("delta")},
+    {"reasoning_delta", awaken_take_reasoning, KNOWN("delta")},
     {"tool_call_delta", awaken_take_call_delta, KNOWN("id", "args_delta")},
     {"tool_call_stream_delta", awaken_take_call_output, KNOWN("id", "name", "delta")},
     {"tool_call_start", awaken_take_call_start, KNOWN("id", "name")},
@@ -374,7 +375,7 @@ static const struct type {
     {"activity_snapshot", awaken_take_activity_snapshot, NULL},
     {"activity_delta", awaken_take_activity_delta, NULL},
     {"reasoning_encrypted_value", take_encrypted, KNOWN("encrypted_value")},
-    {"step_start", take_step_start, KNOWN("message_id")},
+    {"step_start", awaken_take_step_start, KNOWN("message_id")},
     {"step_end", take_step_end, KNOWN(NULL)},
     {"inference_complete", take_inference, NULL},
     {"state_snapshot", take_state_snapshot, KNOWN("snapshot")},
@@ -382,10 +383,10 @@ static const struct type {
     {"messages_snapshot", take_messages, KNOWN("messages")},
     {"run_start", take_run_start, KNOWN("run_id", "thread_id", "parent_run_id")},
     {"run_finish", take_run_finish, KNOWN("run_id", "thread_id", "result", "termination")},
-    {"error", take_error, NULL},
+    {"error", awaken_take_error, NULL},
 };
 
-static const struct type *find_type(struct str value)
+static const struct awaken_event_type *awaken_find_type(struct str value)
 {
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
         if (value_equals(value, types[i].type))
@@ -394,14 +395,14 @@ static const struct type *find_type(struct str value)
 }
 
 /* What every event gets from its line: the id, whose run it is of, and what has no place. */
-struct mark {
+struct awaken_sink {
     const struct dialect_sink *to;
     const char *id, *agent, *x;
 };
 
-static void emit_marked(void *ctx, struct event *ev)
+static void awaken_emit_marked(void *ctx, struct event *ev)
 {
-    struct mark *const mark = ctx;
+    struct awaken_sink *const mark = ctx;
     ev->meta.id = mark->id;
     ev->meta.agent = mark->agent;
     if (!ev->meta.x) {
@@ -412,7 +413,7 @@ static void emit_marked(void *ctx, struct event *ev)
 }
 
 /* A run inside the run that is told. */
-static const char *child_of(const struct awaken_event *e, struct arena *arena)
+static const char *awaken_child_of(const struct awaken_event *e, struct arena *arena)
 {
     const char *const run = value_text(arena, e->run_id, NULL);
     const bool child = run && e->a->running && e->a->run_id.len && strcmp(run, e->a->run_id.p) != 0;
@@ -421,20 +422,21 @@ static const char *child_of(const struct awaken_event *e, struct arena *arena)
 
 static void take_marked(struct awaken_event *e, const struct dialect_sink *out, double ts)
 {
-    const struct type *const type = find_type(e->type);
+    const struct awaken_event_type *const type = awaken_find_type(e->type);
     const int64_t seq = value_int(e->seq, -1);
-    struct mark mark = {.to = out, .agent = e->enveloped ? child_of(e, out->scratch) : NULL};
+    struct awaken_sink mark = {.to = out,
+                               .agent = e->enveloped ? awaken_child_of(e, out->scratch) : NULL};
     e->child = mark.agent;
     if (type && type->known)
         mark.x = value_extra_except(out->scratch, e->members, type->known);
     if (seq >= 0)
         mark.id = arena_sprintf(out->scratch, "%" PRId64, seq);
     struct dialect_sink marked = *out;
-    marked.emit = emit_marked;
+    marked.emit = awaken_emit_marked;
     marked.ctx = &mark;
     marked.ts = ts;
     e->out = &marked;
-    if (type && type->take != take_error)
+    if (type && type->take != awaken_take_error)
         buf_reset(&e->a->relay_error);
     if (type)
         type->take(e);
@@ -477,21 +479,21 @@ static int read_awaken(void *state, const struct dialect_sink *out, const char *
     return 0;
 }
 
-static void end_stream(void *state, const struct dialect_sink *out,
-                       const struct stream_end_info *end)
+static void awaken_end_stream(void *state, const struct dialect_sink *out,
+                              const struct stream_end_info *end)
 {
     struct awaken *const a = state;
     awaken_settle_activity(a, out, NULL);
     if (end->how != STREAM_EOF || !a->relay_error.len)
         return;
     usage_totals_emit(&a->tally, out, true);
-    dialect_emit_error(out, a->relay_error.p, or_null(&a->relay_code));
-    dialect_emit_done(out, "lost", or_null(&a->relay_code));
+    dialect_emit_error(out, a->relay_error.p, awaken_or_null(&a->relay_code));
+    dialect_emit_done(out, "lost", awaken_or_null(&a->relay_code));
 }
 
 /* A run that follows a suspended one resumes it, with the same id or another: the thread takes no
  * other before that. */
-static enum dialect_begin begins_turn(const void *state, struct str line)
+static enum dialect_begin awaken_begins_turn(const void *state, struct str line)
 {
     const struct awaken *const a = state;
     if (!a->over || a->resumable)
@@ -501,7 +503,7 @@ static enum dialect_begin begins_turn(const void *state, struct str line)
     return begins ? DIALECT_USERS_TURN : DIALECT_GOES_ON;
 }
 
-static void close_state(void *state)
+static void awaken_close_state(void *state)
 {
     struct awaken *const a = state;
     buf_fini(&a->run_id);
@@ -544,9 +546,9 @@ const struct dialect dialect_tirea = {
     .state_size = sizeof(struct awaken),
     .sniff = sniff_tirea,
     .line = read_tirea,
-    .end = end_stream,
-    .close = close_state,
-    .begins = begins_turn,
+    .end = awaken_end_stream,
+    .close = awaken_close_state,
+    .begins = awaken_begins_turn,
 };
 
 const struct dialect dialect_awaken = {
@@ -555,7 +557,7 @@ const struct dialect dialect_awaken = {
     .state_size = sizeof(struct awaken),
     .sniff = sniff_awaken,
     .line = read_awaken,
-    .end = end_stream,
-    .close = close_state,
-    .begins = begins_turn,
+    .end = awaken_end_stream,
+    .close = awaken_close_state,
+    .begins = awaken_begins_turn,
 };

@@ -9,7 +9,7 @@
 #define CALL_NODE "tool_call:"
 
 /* A report's members as values. */
-struct report {
+struct awaken_report {
     struct str call_id, tool_name, status, progress, loaded, total, message;
     struct str node_id, parent_node_id;
 };
@@ -35,13 +35,13 @@ static struct activity read_activity(const struct awaken_event *e)
                              .patch = awaken_value(e, "patch")};
 }
 
-static bool is_progress(const struct activity *act)
+static bool awaken_activity_is_progress(const struct activity *act)
 {
     return act->type &&
            (strcmp(act->type, "tool-call-progress") == 0 || strcmp(act->type, "progress") == 0);
 }
 
-static void tell_state(const struct activity *act)
+static void awaken_activity_tell_state(const struct activity *act)
 {
     static const char *const known[] = {"event_type", "activity_type", "message_id", "content",
                                         "patch",      "replace",       NULL};
@@ -59,7 +59,7 @@ static void tell_state(const struct activity *act)
     dialect_emit_draft(act->out, &ev);
 }
 
-static const char *phase_of(struct str status)
+static const char *awaken_activity_phase_of(struct str status)
 {
     static const char *const phases[][2] = {{"pending", "preparing"},
                                             {"running", "running"},
@@ -73,7 +73,8 @@ static const char *phase_of(struct str status)
 }
 
 /* The call that is meant: as the report says it, else as the stream's id does. */
-static const char *call_of(const struct activity *act, const struct report *r)
+static const char *awaken_activity_call_of(const struct activity *act,
+                                           const struct awaken_report *r)
 {
     const char *const said = value_text(act->out->scratch, r->call_id, NULL);
     if (said)
@@ -83,16 +84,17 @@ static const char *call_of(const struct activity *act, const struct report *r)
     return open_calls_contains(&act->a->open, act->key) ? act->key : NULL;
 }
 
-static void tell_progress(const struct activity *act, const struct report *r, const char *x)
+static void awaken_activity_tell_progress(const struct activity *act, const struct awaken_report *r,
+                                          const char *x)
 {
     struct event ev;
     struct arena *const scratch = act->out->scratch;
     event_init(&ev, TC_PROGRESS);
     struct tc_progress *const p = &ev.u.progress;
     const double ratio = value_real(r->progress, -1);
-    p->tool_use_id = call_of(act, r);
+    p->tool_use_id = awaken_activity_call_of(act, r);
     p->name = value_text(scratch, r->tool_name, NULL);
-    p->phase = phase_of(r->status);
+    p->phase = awaken_activity_phase_of(r->status);
     p->message = value_text(scratch, r->message, NULL);
     p->percent = ratio < 0 ? -1 : ratio * 100;
     p->loaded = value_real(r->loaded, -1);
@@ -111,7 +113,7 @@ static void tell_snapshot(const struct activity *act)
     static const char *const known[] = {"call_id", "tool_name",      "status",  "progress",
                                         "loaded",  "total",          "message", "node_id",
                                         "type",    "parent_node_id", NULL};
-    struct report r = {0};
+    struct awaken_report r = {0};
     const struct value_row rows[] = {
         {"call_id", &r.call_id},
         {"tool_name", &r.tool_name},
@@ -124,14 +126,15 @@ static void tell_snapshot(const struct activity *act)
         {"parent_node_id", &r.parent_node_id},
     };
     value_get_members(act->content, VALUE_ROWS(rows));
-    tell_state(act);
-    tell_progress(act, &r, value_extra_except(act->out->scratch, act->content, known));
+    awaken_activity_tell_state(act);
+    awaken_activity_tell_progress(act, &r,
+                                  value_extra_except(act->out->scratch, act->content, known));
 }
 
 /* Of a patch, what sets a member of the report; all of it is in the state that was told. */
 static void tell_delta(const struct activity *act)
 {
-    struct report r = {0};
+    struct awaken_report r = {0};
     const struct {
         const char *path;
         struct str *value;
@@ -139,7 +142,7 @@ static void tell_delta(const struct activity *act)
                  {"/total", &r.total},   {"/message", &r.message},   {"/tool_name", &r.tool_name}};
     struct json j;
     bool any = false;
-    tell_state(act);
+    awaken_activity_tell_state(act);
     json_init(&j, act->patch.p, act->patch.len);
     if (!json_reader_enter_array(&j))
         return;
@@ -155,7 +158,7 @@ static void tell_delta(const struct activity *act)
             }
     }
     if (any)
-        tell_progress(act, &r, NULL);
+        awaken_activity_tell_progress(act, &r, NULL);
 }
 
 /* The slot of that key; a new one takes the place of the least used. */
@@ -182,7 +185,7 @@ static struct awaken_activity *find_slot(const struct activity *act)
     return slot;
 }
 
-static bool is_complete(struct str content)
+static bool awaken_activity_is_complete(struct str content)
 {
     static const char *const needed[] = {"type", "schema", "node_id", "call_id", "status"};
     for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
@@ -192,11 +195,11 @@ static bool is_complete(struct str content)
 }
 
 /* One of the sixteen: the stamp is set last, and a new one makes the report complete. */
-static void take_piece(const struct activity *act)
+static void awaken_activity_take_piece(const struct activity *act)
 {
     struct awaken_activity *const slot = find_slot(act);
     const int64_t updated = value_int(value_get_last(act->content, "updated_at_ms"), -1);
-    if (is_complete(act->content) && updated >= 0 && updated != slot->published) {
+    if (awaken_activity_is_complete(act->content) && updated >= 0 && updated != slot->published) {
         slot->published = updated;
         buf_reset(&slot->pending);
         tell_snapshot(act);
@@ -210,10 +213,10 @@ static void take_piece(const struct activity *act)
 void awaken_take_activity_snapshot(const struct awaken_event *e)
 {
     const struct activity act = read_activity(e);
-    if (!is_progress(&act))
-        tell_state(&act);
+    if (!awaken_activity_is_progress(&act))
+        awaken_activity_tell_state(&act);
     else if (e->enveloped && value_get_last(act.content, "call_id").p)
-        take_piece(&act);
+        awaken_activity_take_piece(&act);
     else
         tell_snapshot(&act);
 }
@@ -221,13 +224,14 @@ void awaken_take_activity_snapshot(const struct awaken_event *e)
 void awaken_take_activity_delta(const struct awaken_event *e)
 {
     const struct activity act = read_activity(e);
-    if (is_progress(&act))
+    if (awaken_activity_is_progress(&act))
         tell_delta(&act);
     else
-        tell_state(&act);
+        awaken_activity_tell_state(&act);
 }
 
-static void settle(struct awaken *a, const struct dialect_sink *out, struct awaken_activity *slot)
+static void awaken_activity_settle(struct awaken *a, const struct dialect_sink *out,
+                                   struct awaken_activity *slot)
 {
     struct awaken_event e = {.a = a, .members = {slot->pending.p, slot->pending.len}};
     struct dialect_sink then = *out;
@@ -250,7 +254,7 @@ void awaken_settle_activity(struct awaken *a, const struct dialect_sink *out, co
         const bool node = strncmp(slot->key.p, CALL_NODE, strlen(CALL_NODE)) == 0;
         if (!key || strcmp(slot->key.p, key) == 0 ||
             (node && strcmp(slot->key.p + strlen(CALL_NODE), key) == 0))
-            settle(a, out, slot);
+            awaken_activity_settle(a, out, slot);
     }
 }
 

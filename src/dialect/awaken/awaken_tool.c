@@ -5,7 +5,7 @@
 
 #include "event/json/json_writer.h"
 
-static void tell_progress(const struct awaken_event *e, const char *phase)
+static void awaken_tool_tell_progress(const struct awaken_event *e, const char *phase)
 {
     struct event ev;
     event_init(&ev, TC_PROGRESS);
@@ -20,17 +20,17 @@ static void tell_progress(const struct awaken_event *e, const char *phase)
 
 void awaken_take_call_start(const struct awaken_event *e)
 {
-    tell_progress(e, "preparing");
+    awaken_tool_tell_progress(e, "preparing");
 }
 
 void awaken_take_call_delta(const struct awaken_event *e)
 {
-    tell_progress(e, "args");
+    awaken_tool_tell_progress(e, "args");
 }
 
 void awaken_take_call_output(const struct awaken_event *e)
 {
-    tell_progress(e, "running");
+    awaken_tool_tell_progress(e, "running");
 }
 
 void awaken_take_call_ready(const struct awaken_event *e)
@@ -65,7 +65,7 @@ struct outcome {
 };
 
 /* The call was made in an earlier run of the thread: told anew, for whoever sees this one only. */
-static void tell_earlier_call(const struct outcome *o)
+static void awaken_tool_tell_earlier_call(const struct outcome *o)
 {
     struct event ev;
     struct arena *const scratch = o->e->out->scratch;
@@ -81,7 +81,7 @@ static void tell_earlier_call(const struct outcome *o)
 
 /* Content for people is the data, a string as it is; of a failure without data, its message.
  * `structured` is given whenever content alone does not say what the data was. */
-static void set_content(const struct outcome *o, struct tc_tool_result *result)
+static void awaken_tool_set_content(const struct outcome *o, struct tc_tool_result *result)
 {
     struct arena *const scratch = o->e->out->scratch;
     if (!o->data.p) {
@@ -109,7 +109,7 @@ static char *result_rest(const struct outcome *o)
                          outer ? outer + 1 : "}");
 }
 
-static void tell_result(const struct outcome *o)
+static void awaken_tool_tell_result(const struct outcome *o)
 {
     struct event ev;
     event_init(&ev, TC_TOOL_RESULT);
@@ -120,13 +120,13 @@ static void tell_result(const struct outcome *o)
     result->is_error = strcmp(o->outcome, "failed") == 0;
     result->message_id = awaken_text(o->e, "message_id");
     result->patch = value_json(o->e->out->scratch, awaken_value(o->e, "patch"), NULL);
-    set_content(o, result);
+    awaken_tool_set_content(o, result);
     ev.meta.x = result_rest(o);
     open_calls_remove(&o->e->a->open, o->id);
     dialect_emit_draft(o->e->out, &ev);
 }
 
-static bool is_approval(const char *action)
+static bool awaken_tool_is_approval(const char *action)
 {
     static const char *const words[] = {"approv", "permission", "confirm"};
     for (size_t i = 0; action && i < sizeof(words) / sizeof(words[0]); i++)
@@ -153,7 +153,7 @@ static void tell_request(const struct outcome *o)
     request->args = value_json(
         scratch, value_get_last(value_get_last(suspended, "pending"), "arguments"), NULL);
     request->reason = value_text(scratch, value_get_last(ticket, "action"), NULL);
-    request->kind = is_approval(request->reason) ? "approval" : "input";
+    request->kind = awaken_tool_is_approval(request->reason) ? "approval" : "input";
     request->message = message ? message : o->message;
     request->schema = value_json(scratch, value_get_last(ticket, "response_schema"), NULL);
     request->blocking = true;
@@ -197,14 +197,14 @@ void awaken_take_call_done(const struct awaken_event *e)
     o.outcome = read_outcome(e, result);
     awaken_settle_activity(a, e->out, o.id);
     if (!open_calls_contains(&a->open, o.id))
-        tell_earlier_call(&o);
+        awaken_tool_tell_earlier_call(&o);
     if (strcmp(o.outcome, "suspended") == 0)
         tell_request(&o);
     else
-        tell_result(&o);
+        awaken_tool_tell_result(&o);
 }
 
-static const char *read_decision(struct str result)
+static const char *awaken_tool_read_decision(struct str result)
 {
     const struct str approved = value_get_last(result, "approved");
     const struct str action = value_get_last(result, "action");
@@ -228,7 +228,7 @@ void awaken_take_call_resumed(const struct awaken_event *e)
     request->kind = value_get_last(result, "approved").p ? "approval" : "input";
     request->state = "resolved";
     request->tool_use_id = call;
-    request->decision = read_decision(result);
+    request->decision = awaken_tool_read_decision(result);
     request->answers = value_json(e->out->scratch, result, NULL);
     open_calls_remove(&a->suspended, request->request_id);
     dialect_emit_draft(e->out, &ev);

@@ -53,25 +53,25 @@ struct str awaken_rest(const struct event *ev, const char *pointer)
     return x ? json_reader_pointer((struct str){x, strlen(x)}, pointer) : (struct str){0};
 }
 
-static bool is_child(const struct event *ev)
+static bool awaken_write_is_child(const struct event *ev)
 {
     return ev->meta.agent || ev->meta.parent_id;
 }
 
-static void replace(struct buf *to, const char *text)
+static void awaken_write_replace(struct buf *to, const char *text)
 {
     buf_reset(to);
     buf_add_str(to, text);
 }
 
-static void write_start(const struct awaken_write_ctx *e)
+static void awaken_write_write_start(const struct awaken_write_ctx *e)
 {
     const struct tc_start *const start = &e->ev->u.start;
     const struct tc_meta *const meta = &e->ev->meta;
     const char *const session = *meta->session_id ? meta->session_id : meta->correlation_id;
-    replace(&e->w->thread_id, start->thread_id ? start->thread_id : session);
-    replace(&e->w->run_id, start->run_id ? start->run_id : meta->correlation_id);
-    replace(&e->w->model, start->model ? start->model : "");
+    awaken_write_replace(&e->w->thread_id, start->thread_id ? start->thread_id : session);
+    awaken_write_replace(&e->w->run_id, start->run_id ? start->run_id : meta->correlation_id);
+    awaken_write_replace(&e->w->model, start->model ? start->model : "");
     struct buf *const b = awaken_begin(e, "run_start");
     json_style_member_str(b, SERDE, "thread_id", e->w->thread_id.p);
     json_style_member_str(b, SERDE, "run_id", e->w->run_id.p);
@@ -79,11 +79,11 @@ static void write_start(const struct awaken_write_ctx *e)
     awaken_end(e, b);
 }
 
-static void write_step(const struct awaken_write_ctx *e)
+static void awaken_write_write_step(const struct awaken_write_ctx *e)
 {
     const struct tc_step *const step = &e->ev->u.step;
     const bool begins = strcmp(step->state, "start") == 0;
-    if (is_child(e->ev) || strcmp(step->state, "mark") == 0)
+    if (awaken_write_is_child(e->ev) || strcmp(step->state, "mark") == 0)
         return;
     struct buf *const b = awaken_begin(e, begins ? "step_start" : "step_end");
     if (begins && step->message_id) {
@@ -95,8 +95,8 @@ static void write_step(const struct awaken_write_ctx *e)
     awaken_end(e, b);
 }
 
-static void write_delta(const struct awaken_write_ctx *e, const char *type, const char *key,
-                        const char *text)
+static void awaken_write_write_delta(const struct awaken_write_ctx *e, const char *type,
+                                     const char *key, const char *text)
 {
     struct buf *const b = awaken_begin(e, type);
     json_style_member_str(b, SERDE, key, text);
@@ -104,26 +104,27 @@ static void write_delta(const struct awaken_write_ctx *e, const char *type, cons
 }
 
 /* A sub-agent's words are not the run's. */
-static void write_narration(const struct awaken_write_ctx *e)
+static void awaken_write_write_narration(const struct awaken_write_ctx *e)
 {
-    if (!is_child(e->ev))
-        write_delta(e, "text_delta", "delta", e->ev->u.narration.text);
+    if (!awaken_write_is_child(e->ev))
+        awaken_write_write_delta(e, "text_delta", "delta", e->ev->u.narration.text);
 }
 
-static void write_thinking(const struct awaken_write_ctx *e)
+static void awaken_write_write_thinking(const struct awaken_write_ctx *e)
 {
     const struct tc_thinking *const thinking = &e->ev->u.thinking;
-    if (is_child(e->ev))
+    if (awaken_write_is_child(e->ev))
         return;
     if (thinking->text_len)
-        write_delta(e, "reasoning_delta", "delta", thinking->text);
+        awaken_write_write_delta(e, "reasoning_delta", "delta", thinking->text);
     if (thinking->encrypted)
-        write_delta(e, "reasoning_encrypted_value", "encrypted_value", thinking->encrypted);
+        awaken_write_write_delta(e, "reasoning_encrypted_value", "encrypted_value",
+                                 thinking->encrypted);
 }
 
 /* Usage, state, notices. */
 
-static void add_usage(struct buf *b, const struct event *ev)
+static void awaken_write_add_usage(struct buf *b, const struct event *ev)
 {
     const struct tc_usage *const u = &ev->u.usage;
     const struct {
@@ -150,7 +151,7 @@ static void add_usage(struct buf *b, const struct event *ev)
 }
 
 /* A turn's sum is written only where no call of it was. */
-static void write_usage(const struct awaken_write_ctx *e)
+static void awaken_write_write_usage(const struct awaken_write_ctx *e)
 {
     const struct tc_usage *const u = &e->ev->u.usage;
     if (strcmp(u->scope, "turn") == 0 && e->w->counted)
@@ -161,13 +162,13 @@ static void write_usage(const struct awaken_write_ctx *e)
                           u->model        ? u->model
                           : e->w->model.p ? e->w->model.p
                                           : "");
-    add_usage(b, e->ev);
+    awaken_write_add_usage(b, e->ev);
     json_style_member_int(b, SERDE, "duration_ms",
                           u->duration_ms < 0 ? 0 : (int64_t)fmin(round(u->duration_ms), 9e15));
     awaken_end(e, b);
 }
 
-static void write_activity(const struct awaken_write_ctx *e)
+static void awaken_write_write_activity(const struct awaken_write_ctx *e)
 {
     const struct tc_state *const state = &e->ev->u.state;
     const bool delta = strcmp(state->op, "delta") == 0;
@@ -185,12 +186,12 @@ static void write_activity(const struct awaken_write_ctx *e)
     e->w->activity = true;
 }
 
-static void write_state(const struct awaken_write_ctx *e)
+static void awaken_write_write_state(const struct awaken_write_ctx *e)
 {
     const struct tc_state *const state = &e->ev->u.state;
     const bool delta = strcmp(state->op, "delta") == 0;
     if (strcmp(state->scope, "activity") == 0) {
-        write_activity(e);
+        awaken_write_write_activity(e);
         return;
     }
     const bool messages = strcmp(state->scope, "messages") == 0;
@@ -208,7 +209,7 @@ static void write_state(const struct awaken_write_ctx *e)
     awaken_end(e, b);
 }
 
-static void write_notice(const struct awaken_write_ctx *e)
+static void awaken_write_write_notice(const struct awaken_write_ctx *e)
 {
     const struct tc_notice *const notice = &e->ev->u.notice;
     if (!awaken_rest(e->ev, "/event_type").p) /* not the run's own error */
@@ -219,7 +220,7 @@ static void write_notice(const struct awaken_write_ctx *e)
     awaken_end(e, b);
 }
 
-static void write_raw(const struct awaken_write_ctx *e)
+static void awaken_write_write_raw(const struct awaken_write_ctx *e)
 {
     const struct tc_raw *const raw = &e->ev->u.raw;
     if (strcmp(raw->dialect, "awaken") != 0)
@@ -235,12 +236,12 @@ static void keep_final(const struct awaken_write_ctx *e)
     const struct tc_final *const final = &e->ev->u.final;
     e->w->answered =
         final->text_len > 0 && !final->synthesized && !awaken_rest(e->ev, "/derived").p;
-    replace(&e->w->response, final->text);
+    awaken_write_replace(&e->w->response, final->text);
 }
 
-static void keep_error(const struct awaken_write_ctx *e)
+static void awaken_write_keep_error(const struct awaken_write_ctx *e)
 {
-    replace(&e->w->error, e->ev->u.error.message);
+    awaken_write_replace(&e->w->error, e->ev->u.error.message);
 }
 
 static void add_termination(struct buf *b, const struct awaken_writer *w,
@@ -268,7 +269,8 @@ static void add_termination(struct buf *b, const struct awaken_writer *w,
     }
 }
 
-static void add_result(struct buf *b, const struct awaken_writer *w, const struct tc_done *done)
+static void awaken_write_add_result(struct buf *b, const struct awaken_writer *w,
+                                    const struct tc_done *done)
 {
     const struct str own = {done->result, done->result ? strlen(done->result) : 0};
     if (value_get_last(own, "response").p) {
@@ -281,13 +283,13 @@ static void add_result(struct buf *b, const struct awaken_writer *w, const struc
     }
 }
 
-static void write_done(const struct awaken_write_ctx *e)
+static void awaken_write_write_done(const struct awaken_write_ctx *e)
 {
     const struct tc_done *const done = &e->ev->u.done;
     struct buf *const b = awaken_begin(e, "run_finish");
     json_style_member_str(b, SERDE, "thread_id", e->w->thread_id.p);
     json_style_member_str(b, SERDE, "run_id", e->w->run_id.p);
-    add_result(b, e->w, done);
+    awaken_write_add_result(b, e->w, done);
     json_style_append_key(b, SERDE, "termination");
     buf_add_char(b, '{');
     add_termination(b, e->w, done);
@@ -295,24 +297,25 @@ static void write_done(const struct awaken_write_ctx *e)
     awaken_end(e, b);
 }
 
-static void write_event(void *state, const struct writer_out *out, const struct event *ev)
+static void awaken_write_write_event(void *state, const struct writer_out *out,
+                                     const struct event *ev)
 {
     static void (*const write[TC_KINDS])(const struct awaken_write_ctx *) = {
-        [TC_NARRATION] = write_narration,
-        [TC_THINKING] = write_thinking,
+        [TC_NARRATION] = awaken_write_write_narration,
+        [TC_THINKING] = awaken_write_write_thinking,
         [TC_FINAL] = keep_final,
         [TC_TOOL_CALL] = awaken_write_call,
         [TC_PROGRESS] = awaken_write_progress,
         [TC_TOOL_RESULT] = awaken_write_result,
         [TC_REQUEST] = awaken_write_request,
-        [TC_START] = write_start,
-        [TC_STEP] = write_step,
-        [TC_ERROR] = keep_error,
-        [TC_DONE] = write_done,
-        [TC_USAGE] = write_usage,
-        [TC_NOTICE] = write_notice,
-        [TC_STATE] = write_state,
-        [TC_RAW] = write_raw,
+        [TC_START] = awaken_write_write_start,
+        [TC_STEP] = awaken_write_write_step,
+        [TC_ERROR] = awaken_write_keep_error,
+        [TC_DONE] = awaken_write_write_done,
+        [TC_USAGE] = awaken_write_write_usage,
+        [TC_NOTICE] = awaken_write_write_notice,
+        [TC_STATE] = awaken_write_write_state,
+        [TC_RAW] = awaken_write_write_raw,
     };
     struct awaken_writer *const w = state;
     const struct awaken_write_ctx e = {.w = w, .out = out, .ev = ev};
@@ -321,7 +324,7 @@ static void write_event(void *state, const struct writer_out *out, const struct 
     w->activity &= ev->kind == TC_STATE;
 }
 
-static void close_state(void *state)
+static void awaken_write_close_state(void *state)
 {
     struct awaken_writer *const w = state;
     buf_fini(&w->thread_id);
@@ -337,6 +340,6 @@ const struct writer writer_awaken = {
     .name = "awaken",
     .summary = "awaken's flat events",
     .state_size = sizeof(struct awaken_writer),
-    .event = write_event,
-    .close = close_state,
+    .event = awaken_write_write_event,
+    .close = awaken_write_close_state,
 };

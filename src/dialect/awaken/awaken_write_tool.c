@@ -54,7 +54,7 @@ static void write_activity_content(struct buf *b, const struct awaken_write_ctx 
     buf_add_char(b, '}');
 }
 
-static void write_report(const struct awaken_write_ctx *e)
+static void awaken_write_tool_write_report(const struct awaken_write_ctx *e)
 {
     const struct tc_progress *const p = &e->ev->u.progress;
     struct buf *const b = awaken_begin(e, "activity_snapshot");
@@ -105,7 +105,7 @@ void awaken_write_progress(const struct awaken_write_ctx *e)
     if (p->tool_use_id && p->output)
         write_piece(e, "tool_call_stream_delta", "delta", p->output);
     if (has_report(p))
-        write_report(e);
+        awaken_write_tool_write_report(e);
 }
 
 /* A typed structure: its members in order. */

@@ -119,7 +119,7 @@ static void ids_fini(struct claude_ids *ids)
         free(ids->ids[i]);
 }
 
-static void set_session(struct claude *c, struct str raw)
+static void claude_set_session(struct claude *c, struct str raw)
 {
     if (!raw.len)
         return;
@@ -148,12 +148,12 @@ static char *start_extra(struct claude *c, struct str line, struct str tools)
                          rest ? "," : "}", rest ? rest + 1 : "");
 }
 
-static void tell_start(struct claude *c, const struct claude_line *l)
+static void claude_tell_start(struct claude *c, const struct claude_line *l)
 {
     struct str model = {0}, tools = {0};
     const struct value_row wants[] = {{"model", &model}, {"tools", &tools}};
     value_get_members(l->self, VALUE_ROWS(wants));
-    set_session(c, l->session_id);
+    claude_set_session(c, l->session_id);
     claude_set_unescaped(c, &c->model, value_string(model));
     c->has_uuids |= claude_answers_user(l->self);
     struct event ev;
@@ -173,7 +173,7 @@ static void init_again(struct claude *c, const struct claude_line *l)
         return;
     const bool changed = c->session.len > 0;
     const char *const old = changed ? arena_strdup(c->out->scratch, c->session.p) : "";
-    set_session(c, l->session_id);
+    claude_set_session(c, l->session_id);
     if (changed)
         claude_notice(c, "info", "session_changed",
                       arena_sprintf(c->out->scratch, "the agent left session %s", old),
@@ -337,7 +337,7 @@ static const struct handler *find_handler(const struct claude_line *l)
 }
 
 /* Tells what came before the start, now that it was told, or that there is none. */
-static void release_early(struct claude *c)
+static void claude_release_early(struct claude *c)
 {
     struct buf early = c->early;
     c->early = (struct buf){0};
@@ -357,7 +357,7 @@ static void release_early(struct claude *c)
                       (struct str){0});
 }
 
-static void keep_early(struct claude *c, const struct claude_line *l)
+static void claude_keep_early(struct claude *c, const struct claude_line *l)
 {
     if (c->early.len + l->self.len + 1 > CLAUDE_EARLY_MAX || memchr(l->self.p, '\n', l->self.len)) {
         c->early_left_out++;
@@ -368,12 +368,12 @@ static void keep_early(struct claude *c, const struct claude_line *l)
 }
 
 /* Returns true when the line has been dealt with. */
-static bool before_start(struct claude *c, const struct claude_line *l,
-                         const struct handler *handler)
+static bool claude_before_start(struct claude *c, const struct claude_line *l,
+                                const struct handler *handler)
 {
     const bool init = str_is(l->type, "system") && str_is(l->subtype, "init");
     if (!init && !handler->starts) {
-        keep_early(c, l);
+        claude_keep_early(c, l);
         return true;
     }
     if (handler->handle == handle_nothing)
@@ -381,10 +381,10 @@ static bool before_start(struct claude *c, const struct claude_line *l,
     c->started = true;
     c->spent = CLAUDE_NOTHING_SPENT;
     if (init)
-        tell_start(c, l);
+        claude_tell_start(c, l);
     else
-        set_session(c, l->session_id);
-    release_early(c);
+        claude_set_session(c, l->session_id);
+    claude_release_early(c);
     return init;
 }
 
@@ -394,7 +394,7 @@ void claude_handle_line(struct claude *c, const struct dialect_sink *out,
     c->out = out;
     c->lines++;
     const struct handler *const handler = find_handler(l);
-    if (!c->started && before_start(c, l, handler))
+    if (!c->started && claude_before_start(c, l, handler))
         return;
     if (str_is(l->subtype, "init") && str_is(l->type, "system"))
         init_again(c, l);
@@ -430,7 +430,7 @@ void claude_end(void *state, const struct dialect_sink *out, const struct stream
     struct claude *const c = state;
     c->out = out;
     if (!c->started)
-        release_early(c);
+        claude_release_early(c);
     c->started = true;
     claude_finish_subs(c);
     if (end->how == STREAM_CANCELLED)

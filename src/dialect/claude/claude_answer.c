@@ -33,7 +33,7 @@ void claude_told_fini(struct claude_committed *t)
     free(t->pieces);
 }
 
-static struct claude_piece *next_piece(struct claude_committed *t)
+static struct claude_piece *claude_answer_next_piece(struct claude_committed *t)
 {
     if (t->next >= CLAUDE_TOLD) {
         struct claude_piece *const oldest = &t->pieces[t->next++ % CLAUDE_TOLD];
@@ -47,9 +47,9 @@ static struct claude_piece *next_piece(struct claude_committed *t)
     return &t->pieces[t->next++];
 }
 
-static void remember(struct claude_committed *t, const struct claude_block *b)
+static void claude_answer_remember(struct claude_committed *t, const struct claude_block *b)
 {
-    struct claude_piece *const piece = next_piece(t);
+    struct claude_piece *const piece = claude_answer_next_piece(t);
     piece->id = xstrdup(b->id.p);
     piece->chars = utf8_count(b->text.p, b->told);
     memcpy(piece->uuid, b->uuid, sizeof(piece->uuid));
@@ -91,7 +91,7 @@ void claude_answer_take(struct claude *c, struct claude_message *m)
         if (is_committed(&m->blocks[i], CLAUDE_BLOCK_TOOL))
             tail = i + 1;
         else if (is_committed(&m->blocks[i], CLAUDE_BLOCK_TEXT) && m->blocks[i].uuid[0])
-            remember(&c->told, &m->blocks[i]);
+            claude_answer_remember(&c->told, &m->blocks[i]);
     }
     const bool goes_on = a->goes_on && !a->stale && !tail;
     a->goes_on = m->cut;

@@ -11,7 +11,7 @@
 #include "base/bytes/utf8.h"
 #include "dialect/claude/claude.h"
 
-static bool is_open(const struct claude_work *w)
+static bool claude_background_is_open(const struct claude_work *w)
 {
     return w->count || w->wakes;
 }
@@ -22,7 +22,7 @@ static struct shared_event *box(struct shared_event *old, const struct event *ev
     return ev ? shared_event_new(ev) : NULL;
 }
 
-static void hold(struct claude_work *w, const struct claude_ending *e)
+static void claude_background_hold(struct claude_work *w, const struct claude_ending *e)
 {
     if (w->done && w->is_answer && !e->is_answer)
         return;
@@ -38,7 +38,7 @@ static void copy_out(struct event *to, const struct shared_event *from)
     to->u.meta = &to->meta;
 }
 
-static void tell_held(struct claude *c)
+static void claude_background_tell_held(struct claude *c)
 {
     struct claude_work *const w = &c->work;
     struct claude_ending e = {.has_outcome = w->outcome};
@@ -59,7 +59,7 @@ static void tell_waiting(struct claude *c)
     const char *const text =
         w->count ? arena_sprintf(c->out->scratch, "waiting for background work: %s", w->tasks.p)
                  : "waiting for a wake-up of the agent";
-    if (!is_open(w) || (w->waiting.len && strcmp(w->waiting.p, text) == 0))
+    if (!claude_background_is_open(w) || (w->waiting.len && strcmp(w->waiting.p, text) == 0))
         return;
     buf_reset(&w->waiting);
     buf_add_str(&w->waiting, text);
@@ -71,9 +71,9 @@ void claude_work_result(struct claude *c, const struct claude_ending *e)
     struct claude_work *const w = &c->work;
     w->busy = w->idle = w->reported = false;
     w->own |= e->own;
-    hold(w, e);
+    claude_background_hold(w, e);
     if (w->own && (c->out->follows || (!w->seen && !w->wakes)))
-        tell_held(c);
+        claude_background_tell_held(c);
     else
         tell_waiting(c);
 }
@@ -81,8 +81,8 @@ void claude_work_result(struct claude *c, const struct claude_ending *e)
 static void end_if_over(struct claude *c)
 {
     const struct claude_work *const w = &c->work;
-    if (w->done && w->own && !w->busy && !is_open(w) && w->idle)
-        tell_held(c);
+    if (w->done && w->own && !w->busy && !claude_background_is_open(w) && w->idle)
+        claude_background_tell_held(c);
 }
 
 /* A turn begins. One that nothing else explains is what a wake-up was for. */
@@ -152,7 +152,7 @@ enum dialect_work claude_work_now(void *state)
     const struct claude_work *const w = &c->work;
     if (w->busy || (!c->closed && (!w->done || !w->own)))
         return DIALECT_NO_WORK;
-    return is_open(w) ? DIALECT_WORKS : DIALECT_SETTLING;
+    return claude_background_is_open(w) ? DIALECT_WORKS : DIALECT_SETTLING;
 }
 
 void claude_work_settle(void *state, const struct dialect_sink *out)
@@ -167,7 +167,7 @@ void claude_work_settle(void *state, const struct dialect_sink *out)
             c, "warn", "background_work_ended",
             arena_sprintf(out->scratch, "background work was not waited for: %s", w->tasks.p),
             (struct str){0});
-    tell_held(c);
+    claude_background_tell_held(c);
 }
 
 void claude_work_fini(struct claude_work *w)

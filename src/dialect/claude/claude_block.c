@@ -63,8 +63,8 @@ bool claude_block_is_waiting(const struct claude_block *b)
     return b->state == CLAUDE_BLOCK_OPEN || b->state == CLAUDE_BLOCK_STOPPED;
 }
 
-static void tell_text(struct claude *c, const struct claude_lane *lane,
-                      const struct claude_block *b, const char *text, size_t len)
+static void claude_block_tell_text(struct claude *c, const struct claude_lane *lane,
+                                   const struct claude_block *b, const char *text, size_t len)
 {
     struct event ev;
     const enum tc_kind kind = b->kind == CLAUDE_BLOCK_TEXT ? TC_NARRATION : TC_THINKING;
@@ -83,12 +83,12 @@ void claude_block_append(struct claude *c, const struct claude_lane *lane, struc
     if (before + len <= CLAUDE_TEXT_MAX)
         buf_add(&b->text, text, len);
     if (b->told == before && before > 0) {
-        tell_text(c, lane, b, text, len);
+        claude_block_tell_text(c, lane, b, text, len);
     } else if (!str_is_blank((struct str){text, len})) {
         if (b->told < before)
-            tell_text(c, lane, b, b->text.p + b->told, b->text.len - b->told);
+            claude_block_tell_text(c, lane, b, b->text.p + b->told, b->text.len - b->told);
         else
-            tell_text(c, lane, b, text, len);
+            claude_block_tell_text(c, lane, b, text, len);
     } else {
         return;
     }
@@ -110,8 +110,8 @@ void claude_block_set_signature(struct claude *c, const struct claude_lane *lane
     claude_emit(c, lane, &ev);
 }
 
-static void add_text(struct claude *c, const struct claude_lane *lane, struct claude_block *b,
-                     const char *text, size_t len)
+static void claude_block_add_text(struct claude *c, const struct claude_lane *lane,
+                                  struct claude_block *b, const char *text, size_t len)
 {
     if (b->kind != CLAUDE_BLOCK_TOOL) {
         claude_block_append(c, lane, b, text, len);
@@ -130,13 +130,13 @@ void claude_block_append_raw(struct claude *c, const struct claude_lane *lane,
 {
     const struct buf *const known = b->pending ? NULL : json_reader_memo_text(&c->shape.memo, raw);
     if (known) {
-        add_text(c, lane, b, known->p, known->len);
+        claude_block_add_text(c, lane, b, known->p, known->len);
         return;
     }
     size_t len = 0;
     const char *const text = json_reader_unescape_piece(c->out->scratch, raw, &b->pending, &len);
     if (text)
-        add_text(c, lane, b, text, len);
+        claude_block_add_text(c, lane, b, text, len);
 }
 
 /* What streamed counts as it is. */

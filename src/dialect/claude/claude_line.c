@@ -6,7 +6,7 @@
 #include "dialect/dialect.h"
 #include "dialect/reader/value.h"
 
-static void read_usage(struct json *j, struct claude_usage *u)
+static void claude_line_read_usage(struct json *j, struct claude_usage *u)
 {
     struct str key;
     if (!json_reader_enter_object(j))
@@ -88,7 +88,7 @@ static void read_message_content(struct json *j, struct claude_body *b)
         b->blocks = (struct str){begin, (size_t)(j->p - begin)};
 }
 
-static void read_message(struct json *j, struct claude_body *b)
+static void claude_line_read_message(struct json *j, struct claude_body *b)
 {
     struct str key;
     if (!json_reader_enter_object(j))
@@ -103,13 +103,13 @@ static void read_message(struct json *j, struct claude_body *b)
         else if (str_is(key, "stop_reason"))
             json_reader_read_string(j, &b->stop_reason);
         else if (str_is(key, "usage"))
-            read_usage(j, &b->usage);
+            claude_line_read_usage(j, &b->usage);
         else
             json_reader_skip(j, NULL);
     }
 }
 
-static void read_delta(struct json *j, struct claude_body *b)
+static void claude_line_read_delta(struct json *j, struct claude_body *b)
 {
     struct str key;
     if (!json_reader_enter_object(j))
@@ -127,7 +127,7 @@ static void read_delta(struct json *j, struct claude_body *b)
     }
 }
 
-static void read_event(struct json *j, struct claude_body *b)
+static void claude_line_read_event(struct json *j, struct claude_body *b)
 {
     struct str key;
     if (!json_reader_enter_object(j))
@@ -138,13 +138,13 @@ static void read_event(struct json *j, struct claude_body *b)
         else if (str_is(key, "index"))
             json_reader_read_int(j, &b->index);
         else if (str_is(key, "delta"))
-            read_delta(j, b);
+            claude_line_read_delta(j, b);
         else if (str_is(key, "content_block"))
             claude_content_read(j, &b->block);
         else if (str_is(key, "message"))
-            read_message(j, b);
+            claude_line_read_message(j, b);
         else if (str_is(key, "usage"))
-            read_usage(j, &b->usage);
+            claude_line_read_usage(j, &b->usage);
         else
             json_reader_skip(j, NULL);
     }
@@ -158,9 +158,9 @@ void claude_body_parse(struct json *j, bool is_event, struct claude_body *b)
     b->usage = CLAUDE_USAGE_NONE;
     const char *const begin = j->p;
     if (is_event)
-        read_event(j, b);
+        claude_line_read_event(j, b);
     else
-        read_message(j, b);
+        claude_line_read_message(j, b);
     b->self = (struct str){begin, (size_t)(j->p - begin)};
 }
 
@@ -221,8 +221,8 @@ static struct str *line_value(struct claude_line *l, struct str key)
     return str_is(key, "supersedes") ? &l->supersedes : NULL;
 }
 
-static void read_member(struct json *j, struct claude_line *l, struct str key,
-                        struct json_memo *memo)
+static void claude_line_read_member(struct json *j, struct claude_line *l, struct str key,
+                                    struct json_memo *memo)
 {
     struct str *string = NULL;
     const bool is_event = str_is(key, "event");
@@ -255,7 +255,7 @@ int claude_line_parse(struct claude_line *l, const char *line, size_t len, struc
     if (!json_reader_enter_object(&j))
         return -1;
     while (json_reader_next_key(&j, &key))
-        read_member(&j, l, key, memo);
+        claude_line_read_member(&j, l, key, memo);
     return json_reader_finish(&j);
 }
 
@@ -265,7 +265,7 @@ struct claude_usage claude_usage_read(struct str value)
     struct json j;
     if (value.p) {
         json_init(&j, value.p, value.len);
-        read_usage(&j, &usage);
+        claude_line_read_usage(&j, &usage);
     }
     return usage;
 }

@@ -63,7 +63,8 @@ static const struct claude_line *read_as(struct claude_delta *d, const char *lin
 }
 
 /* NULL: it is like none of them. */
-static const struct claude_line *read_delta(struct claude_shape *s, const char *line, size_t len)
+static const struct claude_line *claude_line_cache_read_delta(struct claude_shape *s,
+                                                              const char *line, size_t len)
 {
     for (unsigned i = 0; i < CLAUDE_DELTAS; i++) {
         const unsigned at = (s->newest + i) % CLAUDE_DELTAS;
@@ -77,7 +78,7 @@ static const struct claude_line *read_delta(struct claude_shape *s, const char *
 }
 
 /* False: there is nothing in the line that may differ. */
-static bool keep_line(struct claude_delta *d, struct str line)
+static bool claude_line_cache_keep_line(struct claude_delta *d, struct str line)
 {
     buf_reset(&d->text);
     buf_add(&d->text, line.p, line.len);
@@ -98,7 +99,7 @@ static void keep_delta(struct claude_shape *s, const struct claude_line *read)
         return;
     s->newest = (s->newest + CLAUDE_DELTAS - 1) % CLAUDE_DELTAS;
     struct claude_delta *const d = &s->deltas[s->newest];
-    if (!keep_line(d, read->self))
+    if (!claude_line_cache_keep_line(d, read->self))
         buf_reset(&d->text);
 }
 
@@ -173,7 +174,7 @@ const struct claude_line *claude_line_cache_parse(struct claude_shape *s, const 
                                                   size_t len)
 {
     json_reader_memo_reset(&s->memo);
-    const struct claude_line *l = read_delta(s, line, len);
+    const struct claude_line *l = claude_line_cache_read_delta(s, line, len);
     if (l)
         return l;
     if (!(l = read_around(s, line, len)) && !(l = read_whole(s, line, len)))

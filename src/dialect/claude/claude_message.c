@@ -64,7 +64,7 @@ static bool begins_step(const struct claude *c, const struct claude_lane *lane)
     return lane == &c->main && (!c->profile->splits_calls || step_counter_is_due(&c->steps));
 }
 
-static void start_step(struct claude *c)
+static void claude_message_start_step(struct claude *c)
 {
     struct event ev;
     if (c->closed)
@@ -89,10 +89,10 @@ void claude_message_begin(struct claude *c, struct claude_lane *lane, const stru
     if (lane == &c->main)
         c->stop_reason[0] = '\0';
     if (begins)
-        start_step(c);
+        claude_message_start_step(c);
 }
 
-static int64_t first_of(int64_t value, int64_t fallback)
+static int64_t claude_message_first_of(int64_t value, int64_t fallback)
 {
     return value >= 0 ? value : fallback;
 }
@@ -110,10 +110,10 @@ void claude_message_count(struct claude *c, struct claude_lane *lane,
     struct event ev;
     event_init(&ev, TC_USAGE);
     ev.u.usage.scope = "call";
-    ev.u.usage.input_tokens = first_of(now->input, m->usage.input);
+    ev.u.usage.input_tokens = claude_message_first_of(now->input, m->usage.input);
     ev.u.usage.output_tokens = now->output;
-    ev.u.usage.cache_read_tokens = first_of(now->cache_read, m->usage.cache_read);
-    ev.u.usage.cache_write_tokens = first_of(now->cache_write, m->usage.cache_write);
+    ev.u.usage.cache_read_tokens = claude_message_first_of(now->cache_read, m->usage.cache_read);
+    ev.u.usage.cache_write_tokens = claude_message_first_of(now->cache_write, m->usage.cache_write);
     ev.u.usage.cache_counted = c->profile->cache_counted;
     ev.u.usage.model = m->model.len ? m->model.p : NULL;
     ev.u.usage.stop_reason = c->stop_reason[0] && lane == &c->main ? c->stop_reason : NULL;
@@ -147,8 +147,8 @@ void claude_message_keep_open(struct claude *c, struct claude_lane *lane)
 }
 
 /* The committed texts of one kind, joined; NULL: none. */
-static const char *join(struct claude *c, const struct claude_message *m,
-                        enum claude_block_kind kind, size_t *len)
+static const char *claude_message_join(struct claude *c, const struct claude_message *m,
+                                       enum claude_block_kind kind, size_t *len)
 {
     const struct claude_block *only = NULL;
     size_t found = 0, total = 0;
@@ -180,8 +180,9 @@ static void tell_message(struct claude *c, const struct claude_lane *lane)
     event_init(&ev, TC_MESSAGE);
     ev.u.message.role = "assistant";
     ev.u.message.message_id = m->id.p;
-    ev.u.message.text = join(c, m, CLAUDE_BLOCK_TEXT, &ev.u.message.text_len);
-    ev.u.message.reasoning = join(c, m, CLAUDE_BLOCK_THINKING, &ev.u.message.reasoning_len);
+    ev.u.message.text = claude_message_join(c, m, CLAUDE_BLOCK_TEXT, &ev.u.message.text_len);
+    ev.u.message.reasoning =
+        claude_message_join(c, m, CLAUDE_BLOCK_THINKING, &ev.u.message.reasoning_len);
     claude_emit(c, lane, &ev);
 }
 

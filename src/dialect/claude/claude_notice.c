@@ -98,7 +98,7 @@ static void on_refusal(struct claude *c, const struct claude_line *l)
                   text_or(c, value_get_last(l->self, "content"), "the model refused"), l->self);
 }
 
-static const char *level_of(struct str level)
+static const char *claude_notice_level_of(struct str level)
 {
     const struct str word = value_string(level);
     if (str_is(word, "warning") || str_is(word, "high") || str_is(word, "warn"))
@@ -108,13 +108,13 @@ static const char *level_of(struct str level)
 
 static void on_informational(struct claude *c, const struct claude_line *l)
 {
-    claude_notice(c, level_of(value_get_last(l->self, "level")), "informational",
+    claude_notice(c, claude_notice_level_of(value_get_last(l->self, "level")), "informational",
                   text_or(c, value_get_last(l->self, "content"), ""), l->self);
 }
 
 static void on_notification(struct claude *c, const struct claude_line *l)
 {
-    claude_notice(c, level_of(value_get_last(l->self, "priority")), "notification",
+    claude_notice(c, claude_notice_level_of(value_get_last(l->self, "priority")), "notification",
                   text_or(c, value_get_last(l->self, "text"), ""), l->self);
 }
 

@@ -10,7 +10,7 @@
 #define QUESTIONS_MAX 32
 #define PLAN_MAX ((size_t)256 << 10)
 
-static void add_options(struct claude *c, struct buf *out, struct str options)
+static void claude_request_add_options(struct claude *c, struct buf *out, struct str options)
 {
     struct json j;
     json_init(&j, options.p, options.len);
@@ -30,7 +30,8 @@ static void add_options(struct claude *c, struct buf *out, struct str options)
     buf_add_char(out, ']');
 }
 
-static void add_question(struct claude *c, struct buf *out, struct str question, unsigned number)
+static void claude_request_add_question(struct claude *c, struct buf *out, struct str question,
+                                        unsigned number)
 {
     struct str prompt = {0}, header = {0}, options = {0}, multi = {0};
     const struct value_row wants[] = {
@@ -40,7 +41,7 @@ static void add_question(struct claude *c, struct buf *out, struct str question,
     buf_printf(out, "%s{\"id\":\"%u\"", number ? "," : "", number);
     jsonw_member_str(out, "header", claude_text(c, header));
     jsonw_member_str(out, "prompt", text ? text : "");
-    add_options(c, out, options);
+    claude_request_add_options(c, out, options);
     jsonw_member_bool(out, "multi", value_is_true(multi));
     buf_add_char(out, '}');
 }
@@ -59,14 +60,14 @@ static const char *read_questions(struct claude *c, struct str input)
         struct str question = {0};
         json_reader_skip(&j, &question);
         if (i < QUESTIONS_MAX)
-            add_question(c, &out, question, i);
+            claude_request_add_question(c, &out, question, i);
     }
     buf_add_char(&out, ']');
     return arena_strndup(c->out->scratch, out.p, out.len);
 }
 
 /* What the request is about, for people: the argument that names it. */
-static const char *subject_of(struct claude *c, struct str input, struct str blocked)
+static const char *claude_request_subject_of(struct claude *c, struct str input, struct str blocked)
 {
     struct str command = {0}, path = {0}, url = {0}, query = {0};
     const struct value_row wants[] = {
@@ -92,7 +93,8 @@ void claude_questions_fini(struct claude_open_requests *q)
         question_clear(&q->slots[i]);
 }
 
-static void remember(struct claude_open_requests *questions, const struct tc_request *r, bool ask)
+static void claude_request_remember(struct claude_open_requests *questions,
+                                    const struct tc_request *r, bool ask)
 {
     struct claude_question *const q = &questions->slots[questions->next++ % CLAUDE_IDS];
     question_clear(q);
@@ -133,7 +135,7 @@ static void add_plan(struct claude *c, struct tc_request *r, struct str input)
         r->message = json_reader_unescape(a, text, NULL);
 }
 
-static void can_use_tool(struct claude *c, struct str request_id, struct str request)
+static void claude_request_can_use_tool(struct claude *c, struct str request_id, struct str request)
 {
     static const char *const skip[] = {"subtype",     "tool_name",   "input",
                                        "tool_use_id", "description", NULL};
@@ -154,14 +156,14 @@ static void can_use_tool(struct claude *c, struct str request_id, struct str req
     r->tool = claude_text(c, name);
     r->args = json_reader_compact_dup(a, input, NULL);
     r->questions = ask ? read_questions(c, input) : NULL;
-    r->subject = ask ? NULL : subject_of(c, input, blocked);
+    r->subject = ask ? NULL : claude_request_subject_of(c, input, blocked);
     r->message = claude_text(c, text);
     r->reason = claude_text(c, reason);
     r->blocking = true;
     if (value_equals(name, plan_tool))
         add_plan(c, r, input);
     ev.meta.x = value_extra_except(a, request, skip);
-    remember(&c->questions, r, ask);
+    claude_request_remember(&c->questions, r, ask);
     claude_emit(c, NULL, &ev);
 }
 
@@ -172,7 +174,7 @@ void claude_control_request(struct claude *c, const struct claude_line *l)
     value_get_members(l->self, VALUE_ROWS(wants));
     const struct str subtype = value_get_last(request, "subtype");
     if (value_string(id).p && value_equals(subtype, "can_use_tool")) {
-        can_use_tool(c, id, request);
+        claude_request_can_use_tool(c, id, request);
         return;
     }
     const char *const name = claude_text(c, subtype);
@@ -180,7 +182,8 @@ void claude_control_request(struct claude *c, const struct claude_line *l)
                l->self);
 }
 
-static void tell_resolved(struct claude *c, struct claude_question *q, const char *decision)
+static void claude_request_tell_resolved(struct claude *c, struct claude_question *q,
+                                         const char *decision)
 {
     struct event ev;
     event_init(&ev, TC_REQUEST);
@@ -199,7 +202,7 @@ void claude_control_cancel(struct claude *c, const struct claude_line *l)
     for (size_t i = 0; id && i < CLAUDE_IDS; i++) {
         struct claude_question *const q = &c->questions.slots[i];
         if (q->id && strcmp(q->id, id) == 0)
-            tell_resolved(c, q, "cancelled");
+            claude_request_tell_resolved(c, q, "cancelled");
     }
 }
 
@@ -212,7 +215,7 @@ void claude_request_settled(struct claude *c, const char *tool_use_id, const cha
         struct claude_question *const q = &c->questions.slots[i];
         if (q->id && *q->tool_use_id && strcmp(q->tool_use_id, tool_use_id) == 0 &&
             (denied || !is_error))
-            tell_resolved(c, q, denied ? "deny" : q->ask ? "answered" : "allow");
+            claude_request_tell_resolved(c, q, denied ? "deny" : q->ask ? "answered" : "allow");
     }
 }
 

@@ -45,12 +45,12 @@ static struct result read_result(const struct claude *c, struct str line)
     return r;
 }
 
-static bool is_blank(const char *text)
+static bool claude_result_is_blank(const char *text)
 {
     return !text || text[strspn(text, " \t\r\n")] == '\0';
 }
 
-static bool ends_with(const char *text, size_t len, const char *tail, size_t tail_len)
+static bool claude_result_ends_with(const char *text, size_t len, const char *tail, size_t tail_len)
 {
     return len >= tail_len && memcmp(text + len - tail_len, tail, tail_len) == 0;
 }
@@ -58,7 +58,7 @@ static bool ends_with(const char *text, size_t len, const char *tail, size_t tai
 /* The CLI's own words where the model said nothing. */
 static bool is_no_answer(const char *text)
 {
-    return is_blank(text) || strcmp(text, "(no content)") == 0;
+    return claude_result_is_blank(text) || strcmp(text, "(no content)") == 0;
 }
 
 static void set_final(struct claude *c, struct claude_ending *e, const char *text, size_t len,
@@ -81,7 +81,7 @@ static void final_of_success(struct claude *c, struct claude_ending *e, const st
     const char *const text =
         json_reader_unescape(c->out->scratch, value_string(r->text), &result_len);
     const bool none = is_no_answer(text);
-    if (answer && (none || ends_with(answer, len, text, result_len)))
+    if (answer && (none || claude_result_ends_with(answer, len, text, result_len)))
         set_final(c, e, answer, len, true, false);
     else if (!none)
         set_final(c, e, text, result_len, false, false);
@@ -109,7 +109,7 @@ static void final_of_refusal(struct claude *c, struct claude_ending *e, const st
 {
     size_t len = 0;
     const char *const text = json_reader_unescape(c->out->scratch, value_string(r->text), &len);
-    if (!is_blank(text))
+    if (!claude_result_is_blank(text))
         set_final(c, e, text, len, false, true);
 }
 
@@ -136,20 +136,21 @@ static const char *error_message(struct claude *c, const struct result *r)
     if (r->failed_by_text && c->api_error.len)
         return c->api_error.p; /* without the answer that the error broke off */
     const char *const text = claude_text(c, r->text);
-    if (!is_blank(text))
+    if (!claude_result_is_blank(text))
         return text;
     const char *const errors = join_errors(c, r->errors);
     if (errors)
         return errors;
     const char *const error = claude_text(c, value_get_last(r->error, "message"));
-    if (!is_blank(error))
+    if (!claude_result_is_blank(error))
         return error;
     const char *const subtype = claude_text(c, r->subtype);
     return arena_sprintf(c->out->scratch, "the agent ended with %s",
                          subtype ? subtype : "an error");
 }
 
-static const char *error_code(struct claude *c, const struct result *r, const char *message)
+static const char *claude_result_error_code(struct claude *c, const struct result *r,
+                                            const char *message)
 {
     if (strstr(message, "No conversation found"))
         return "agent_session";
@@ -171,7 +172,7 @@ static void set_error(struct claude *c, struct claude_ending *e, const struct re
 {
     event_init(&e->outcome, TC_ERROR);
     e->outcome.u.error.message = error_message(c, r);
-    e->outcome.u.error.code = error_code(c, r, e->outcome.u.error.message);
+    e->outcome.u.error.code = claude_result_error_code(c, r, e->outcome.u.error.message);
     e->has_outcome = true;
 }
 
@@ -198,7 +199,7 @@ static double cost_before(const struct result *r, double total)
 }
 
 /* Of two counts, negative: not told. */
-static int64_t add_count(int64_t a, int64_t b)
+static int64_t claude_result_add_count(int64_t a, int64_t b)
 {
     int64_t sum = 0;
     if (b < 0)
@@ -217,25 +218,26 @@ struct claude_usage claude_result_tokens(const struct claude *c)
     struct claude_usage u = c->tokens_before;
     if (!c->profile || !c->profile->counts_session)
         return u;
-    u.input = add_count(u.input, c->spent.tokens.input);
-    u.output = add_count(u.output, c->spent.tokens.output);
-    u.cache_read = add_count(u.cache_read, c->spent.tokens.cache_read);
-    u.cache_write = add_count(u.cache_write, c->spent.tokens.cache_write);
+    u.input = claude_result_add_count(u.input, c->spent.tokens.input);
+    u.output = claude_result_add_count(u.output, c->spent.tokens.output);
+    u.cache_read = claude_result_add_count(u.cache_read, c->spent.tokens.cache_read);
+    u.cache_write = claude_result_add_count(u.cache_write, c->spent.tokens.cache_write);
     return u;
 }
 
 /* What this result adds to what the turn has used. Costs are running totals: of a session that was
  * resumed the first one has more than this process spent. */
-static void add_usage(struct claude *c, const struct result *r)
+static void claude_result_add_usage(struct claude *c, const struct result *r)
 {
     const struct claude_usage u = claude_usage_read(r->usage), *const before = &c->tokens_before;
     struct claude_spent *const s = &c->spent;
-    s->tokens.input = add_count(s->tokens.input, count_from(u.input, before->input));
-    s->tokens.output = add_count(s->tokens.output, count_from(u.output, before->output));
+    s->tokens.input = claude_result_add_count(s->tokens.input, count_from(u.input, before->input));
+    s->tokens.output =
+        claude_result_add_count(s->tokens.output, count_from(u.output, before->output));
     s->tokens.cache_read =
-        add_count(s->tokens.cache_read, count_from(u.cache_read, before->cache_read));
-    s->tokens.cache_write =
-        add_count(s->tokens.cache_write, count_from(u.cache_write, before->cache_write));
+        claude_result_add_count(s->tokens.cache_read, count_from(u.cache_read, before->cache_read));
+    s->tokens.cache_write = claude_result_add_count(s->tokens.cache_write,
+                                                    count_from(u.cache_write, before->cache_write));
     const double ms = value_real(r->duration, -1), total = total_cost(r);
     if (ms >= 0)
         s->duration_ms = (s->duration_ms < 0 ? 0 : s->duration_ms) + ms;
@@ -255,7 +257,8 @@ static void forget_usage(struct claude *c)
     c->spent = CLAUDE_NOTHING_SPENT;
 }
 
-static void set_usage(struct claude *c, struct claude_ending *e, const struct result *r)
+static void claude_result_set_usage(struct claude *c, struct claude_ending *e,
+                                    const struct result *r)
 {
     event_init(&e->usage, TC_USAGE);
     e->usage.u.usage.scope = "turn";
@@ -294,7 +297,7 @@ static bool was_refused(const struct claude *c, const struct result *r)
             (!value_string(r->stop_reason).p && strcmp(c->stop_reason, "refusal") == 0));
 }
 
-static bool was_cancelled(const struct claude *c, const struct result *r)
+static bool claude_result_was_cancelled(const struct claude *c, const struct result *r)
 {
     return r->failed && (str_has_prefix(value_string(r->terminal), STR("aborted")) ||
                          (!r->terminal.p && c->interrupted));
@@ -317,7 +320,7 @@ static void read_ending(struct claude *c, struct claude_ending *e, const struct 
         reason = "refused";
         code = "refusal";
         final_of_refusal(c, e, r);
-    } else if (was_cancelled(c, r)) {
+    } else if (claude_result_was_cancelled(c, r)) {
         reason = "cancelled";
         final_of_cancel(c, e);
     } else if (was_stopped(r)) {
@@ -329,7 +332,7 @@ static void read_ending(struct claude *c, struct claude_ending *e, const struct 
     } else {
         final_of_success(c, e, r);
     }
-    set_usage(c, e, r);
+    claude_result_set_usage(c, e, r);
     set_done(c, e, r, reason, code, line);
 }
 
@@ -357,7 +360,7 @@ static void check_index(struct claude *c, const struct result *r)
 }
 
 /* Ends what the turn left open; then the next one starts clean. */
-static void close_turn(struct claude *c)
+static void claude_result_close_turn(struct claude *c)
 {
     claude_message_drop_open(c, &c->main);
     claude_message_finish(c, &c->main);
@@ -372,7 +375,7 @@ static void after_result(struct claude *c)
 }
 
 /* A turn that was superseded claims success: its text is cut, or none. */
-static bool is_answer(const struct claude_ending *e, const struct result *r)
+static bool claude_result_is_answer(const struct claude_ending *e, const struct result *r)
 {
     return r->failed ||
            (e->has_outcome && !str_has_prefix(value_string(r->terminal), STR("aborted")));
@@ -381,17 +384,17 @@ static bool is_answer(const struct claude_ending *e, const struct result *r)
 void claude_result(struct claude *c, const struct claude_line *l)
 {
     const struct result r = read_result(c, l->self);
-    close_turn(c);
+    claude_result_close_turn(c);
     check_index(c, &r);
     if (c->closed) {
         tell_duplicate(c, &r);
     } else {
         struct claude_ending e = {.own = !r.origin.p};
         read_ending(c, &e, &r, l->self);
-        e.is_answer = is_answer(&e, &r);
+        e.is_answer = claude_result_is_answer(&e, &r);
         if (e.own && !c->work.own)
             forget_usage(c);
-        add_usage(c, &r);
+        claude_result_add_usage(c, &r);
         claude_work_result(c, &e);
     }
     after_result(c);

@@ -41,7 +41,7 @@ void claude_tool_args(struct claude *c, const struct claude_lane *lane,
 }
 
 /* What streamed may be anything. */
-static bool is_object(struct str value)
+static bool claude_tool_is_object(struct str value)
 {
     struct json j;
     json_init(&j, value.p, value.len);
@@ -96,8 +96,8 @@ static void set_args(struct claude *c, struct tc_tool_call *call, struct str inp
     call->args = json_reader_compact_dup(c->out->scratch, input, &call->args_len);
 }
 
-static void tell_call(struct claude *c, const struct claude_lane *lane, struct event *ev,
-                      const char *id, const char *name)
+static void claude_tool_tell_call(struct claude *c, const struct claude_lane *lane,
+                                  struct event *ev, const char *id, const char *name)
 {
     ev->u.tool_call.tool_use_id = id ? id : "";
     ev->u.tool_call.name = name ? name : "";
@@ -113,8 +113,8 @@ void claude_tool_call(struct claude *c, const struct claude_lane *lane,
     event_init(&ev, TC_TOOL_CALL);
     set_args(c, &ev.u.tool_call, content->input);
     ev.meta.id = *uuid ? uuid : NULL;
-    tell_call(c, lane, &ev, claude_unescape(c, content->id, NULL),
-              claude_unescape(c, content->name, NULL));
+    claude_tool_tell_call(c, lane, &ev, claude_unescape(c, content->id, NULL),
+                          claude_unescape(c, content->name, NULL));
 }
 
 void claude_tool_call_streamed(struct claude *c, const struct claude_lane *lane,
@@ -125,11 +125,11 @@ void claude_tool_call_streamed(struct claude *c, const struct claude_lane *lane,
     const struct str streamed = {b->text.p, b->text.len};
     if (!b->text.len)
         set_args(c, &ev.u.tool_call, (struct str){b->input.p, b->input.len});
-    else if (is_object(streamed))
+    else if (claude_tool_is_object(streamed))
         set_args(c, &ev.u.tool_call, streamed);
     else
         set_raw_args(c, &ev.u.tool_call, b->text.p, b->text.len);
-    tell_call(c, lane, &ev, b->id.p, b->name.p);
+    claude_tool_tell_call(c, lane, &ev, b->id.p, b->name.p);
 }
 
 /* A part of a result that is not text, in a few words. */
@@ -152,7 +152,7 @@ static void add_placeholder(struct claude *c, struct buf *out, const struct clau
 }
 
 /* Returns whether anything in the list is not text. */
-static bool join_parts(struct claude *c, struct buf *out, struct str list)
+static bool claude_tool_join_parts(struct claude *c, struct buf *out, struct str list)
 {
     bool other = false, first = true;
     struct json j;
@@ -176,7 +176,8 @@ static bool join_parts(struct claude *c, struct buf *out, struct str list)
     return other;
 }
 
-static void set_content(struct claude *c, struct tc_tool_result *result, struct str content)
+static void claude_tool_set_content(struct claude *c, struct tc_tool_result *result,
+                                    struct str content)
 {
     const struct str text = value_string(content);
     if (text.p) {
@@ -190,7 +191,7 @@ static void set_content(struct claude *c, struct tc_tool_result *result, struct 
         return;
     }
     CLEANUP_BUF struct buf joined = {0};
-    const bool other = join_parts(c, &joined, content);
+    const bool other = claude_tool_join_parts(c, &joined, content);
     result->content = arena_strndup(a, joined.p ? joined.p : "", joined.len);
     result->content_len = joined.len;
     if (other && content.len <= CLAUDE_STRUCTURED_MAX)
@@ -207,7 +208,8 @@ static const char *const denials[] = {
     "Tool permission request failed",
 };
 
-static bool was_denied(struct claude *c, const struct tc_tool_result *result, struct str meta)
+static bool claude_tool_was_denied(struct claude *c, const struct tc_tool_result *result,
+                                   struct str meta)
 {
     if (claude_ids_take(&c->denied, result->tool_use_id))
         return true;
@@ -230,13 +232,13 @@ void claude_tool_result(struct claude *c, const struct claude_lane *lane,
     claude_copy_code(uuid, sizeof(uuid), l->uuid);
     result->tool_use_id = id ? id : "";
     result->is_error = content->is_error;
-    set_content(c, result, content->content);
+    claude_tool_set_content(c, result, content->content);
     const struct str structured = l->tool_use_result;
     if (structured.p && !str_is(structured, "null") && structured.len <= CLAUDE_STRUCTURED_MAX)
         result->structured = json_reader_compact_dup(c->out->scratch, structured, NULL);
-    result->outcome = !result->is_error                            ? "succeeded"
-                      : was_denied(c, result, l->tool_result_meta) ? "denied"
-                                                                   : "failed";
+    result->outcome = !result->is_error                                        ? "succeeded"
+                      : claude_tool_was_denied(c, result, l->tool_result_meta) ? "denied"
+                                                                               : "failed";
     ev.meta.id = uuid[0] ? uuid : NULL;
     claude_emit(c, lane, &ev);
     claude_request_settled(c, result->tool_use_id, result->outcome, result->is_error);

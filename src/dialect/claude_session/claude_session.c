@@ -17,7 +17,7 @@ struct str claude_session_value(const struct claude_session_line *l, const char 
     return value_get_last(l->self, key);
 }
 
-static void set(struct buf *to, const char *text)
+static void claude_session_set(struct buf *to, const char *text)
 {
     buf_reset(to);
     buf_add_str(to, text ? text : "");
@@ -56,7 +56,7 @@ void claude_session_raw(const struct claude_session_line *l)
         prestart_append(&l->c->early, l->out->scratch, l->self);
 }
 
-static void take_early(void *ctx, struct str line)
+static void claude_session_take_early(void *ctx, struct str line)
 {
     struct claude_session_line early = *(const struct claude_session_line *)ctx;
     early.self = line;
@@ -129,7 +129,7 @@ static bool is_stopped(const struct claude_session *c)
     return c->stop.len && strcmp(c->stop.p, "tool_use") != 0;
 }
 
-static bool is_over(const struct claude_session *c)
+static bool claude_session_is_over(const struct claude_session *c)
 {
     return is_stopped(c) || c->interrupted || c->error.len;
 }
@@ -140,14 +140,14 @@ static bool is_side(const struct claude_session *c, struct str line)
 }
 
 /* A slash command begins a turn only if the model answers it. */
-static enum dialect_begin begins_turn(const void *state, struct str line)
+static enum dialect_begin claude_session_begins_turn(const void *state, struct str line)
 {
     const struct claude_session *const c = state;
     const struct str type = value_get_last(line, "type");
     if (!c->started || is_side(c, line))
         return DIALECT_GOES_ON;
     if (value_equals(type, "assistant"))
-        return c->command.len && is_over(c) ? DIALECT_USERS_TURN : DIALECT_GOES_ON;
+        return c->command.len && claude_session_is_over(c) ? DIALECT_USERS_TURN : DIALECT_GOES_ON;
     if (!value_equals(type, "user"))
         return DIALECT_GOES_ON;
     const enum said said = what_is_said(line);
@@ -164,7 +164,8 @@ static uint64_t parent_turn(const struct claude_session_line *l)
                      : 0;
 }
 
-static void tell_start(const struct claude_session_line *l, const char *source, const char *task)
+static void claude_session_tell_start(const struct claude_session_line *l, const char *source,
+                                      const char *task)
 {
     static const char *const kept[] = {"cwd", "gitBranch", "version", "permissionMode", NULL};
     struct claude_session *const c = l->c;
@@ -181,14 +182,15 @@ static void tell_start(const struct claude_session_line *l, const char *source, 
     ev.meta.x = l->self.p ? value_extra_only(l->out->scratch, l->self, kept) : NULL;
     claude_session_emit(l, &ev);
     struct claude_session_line early = *l;
-    prestart_replay(&c->early, take_early, &early);
+    prestart_replay(&c->early, claude_session_take_early, &early);
     const uint64_t parent = parent_turn(l);
     if (parent && parent + 1 < c->turn)
         claude_session_notice(l, "info", "branch",
                               "This turn does not follow the one before it in the file.");
 }
 
-static void tell_asked(const struct claude_session_line *l, const char *text, const char *id)
+static void claude_session_tell_asked(const struct claude_session_line *l, const char *text,
+                                      const char *id)
 {
     struct event ev;
     event_init(&ev, TC_MESSAGE);
@@ -210,13 +212,13 @@ static const char *summary_of(const struct claude_session_line *l, const char *t
 
 static void take_prompt(const struct claude_session_line *l, const char *source, const char *text)
 {
-    tell_start(l, source, text);
-    tell_asked(l, text, claude_session_text(l, claude_session_value(l, "uuid")));
+    claude_session_tell_start(l, source, text);
+    claude_session_tell_asked(l, text, claude_session_text(l, claude_session_value(l, "uuid")));
 }
 
 static void take_note(const struct claude_session_line *l, const char *text)
 {
-    tell_start(l, "background_task", NULL);
+    claude_session_tell_start(l, "background_task", NULL);
     claude_session_notice(l, "info", "task_notification", summary_of(l, text));
 }
 
@@ -230,7 +232,7 @@ static void take_command(const struct claude_session_line *l, const char *text)
     claude_session_raw(l);
 }
 
-static void take_user(const struct claude_session_line *l)
+static void claude_session_take_user(const struct claude_session_line *l)
 {
     const enum said said = what_is_said(l->self);
     const struct str raw = prompt_of(l->content);
@@ -260,14 +262,14 @@ static void take_assistant(const struct claude_session_line *l)
     if (!c->started && c->command.len)
         take_prompt(l, "claude-code", arena_strdup(l->out->scratch, c->command.p));
     else
-        tell_start(l, "claude-code", NULL);
+        claude_session_tell_start(l, "claude-code", NULL);
     buf_reset(&c->command);
     claude_session_assistant(l);
 }
 
 /* Around the turns. */
 
-static void take_system(const struct claude_session_line *l)
+static void claude_session_take_system(const struct claude_session_line *l)
 {
     const char *const content = claude_session_text(l, claude_session_value(l, "content"));
     if (!l->c->started) {
@@ -294,7 +296,8 @@ static void take_attachment(const struct claude_session_line *l)
     else if (strncmp(text, "<task-notification>", 19) == 0)
         claude_session_notice(l, "info", "task_notification", summary_of(l, text));
     else
-        tell_asked(l, text, claude_session_text(l, value_get_last(attachment, "source_uuid")));
+        claude_session_tell_asked(
+            l, text, claude_session_text(l, value_get_last(attachment, "source_uuid")));
 }
 
 /* A running total, written when the process ends: what this turn has cost, if no other one has
@@ -316,11 +319,14 @@ static const struct {
     const char *type;
     void (*take)(const struct claude_session_line *l);
 } types[] = {
-    {"assistant", take_assistant},   {"user", take_user},       {"system", take_system},
-    {"attachment", take_attachment}, {"cost-state", take_cost},
+    {"assistant", take_assistant},
+    {"user", claude_session_take_user},
+    {"system", claude_session_take_system},
+    {"attachment", take_attachment},
+    {"cost-state", take_cost},
 };
 
-static void dispatch(const struct claude_session_line *l)
+static void claude_session_dispatch(const struct claude_session_line *l)
 {
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
         if (value_equals(l->type, types[i].type)) {
@@ -346,7 +352,7 @@ static void note_line(struct claude_session *c, const struct claude_session_line
     const char *const session = claude_session_text(l, claude_session_value(l, "sessionId"));
     const uint64_t parent = parent_turn(l);
     if (session)
-        set(&c->session, session);
+        claude_session_set(&c->session, session);
     if (uuid.p && !c->begun) {
         c->begun = true;
         c->side = value_is_true(claude_session_value(l, "isSidechain"));
@@ -354,7 +360,8 @@ static void note_line(struct claude_session *c, const struct claude_session_line
     claude_session_link(&c->chain, uuid, is_foreign(l) ? parent : c->turn);
 }
 
-static int read_line(void *state, const struct dialect_sink *out, const char *line, size_t len)
+static int claude_session_read_line(void *state, const struct dialect_sink *out, const char *line,
+                                    size_t len)
 {
     struct claude_session *const c = state;
     struct claude_session_line l = {.c = c, .self = {line, len}};
@@ -378,13 +385,14 @@ static int read_line(void *state, const struct dialect_sink *out, const char *li
     if (is_foreign(&l))
         claude_session_raw(&l);
     else
-        dispatch(&l);
+        claude_session_dispatch(&l);
     return 0;
 }
 
 /* Ends. */
 
-static void tell_usage(struct claude_session *c, const struct dialect_sink *out, bool failed)
+static void claude_session_tell_usage(struct claude_session *c, const struct dialect_sink *out,
+                                      bool failed)
 {
     struct event ev;
     if (!c->tally.counted && c->cost < 0)
@@ -400,7 +408,7 @@ static void tell_usage(struct claude_session *c, const struct dialect_sink *out,
 }
 
 /* How a message stopped says how the turn ended. */
-static const char *reason_of(const struct claude_session *c)
+static const char *claude_session_reason_of(const struct claude_session *c)
 {
     if (c->interrupted)
         return "cancelled";
@@ -411,44 +419,46 @@ static const char *reason_of(const struct claude_session *c)
                : "stopped";
 }
 
-static void end_turn(void *state, const struct dialect_sink *out)
+static void claude_session_end_turn(void *state, const struct dialect_sink *out)
 {
     struct claude_session *const c = state;
     if (c->ended || !c->started)
         return;
     claude_session_flush(c, out);
-    c->ended = is_over(c);
+    c->ended = claude_session_is_over(c);
     if (c->error.len) {
         const char *const code = c->code.len ? c->code.p : NULL;
         dialect_emit_error(out, c->error.p, code);
-        tell_usage(c, out, true);
+        claude_session_tell_usage(c, out, true);
         dialect_emit_done(out, "error", code);
     } else if (c->ended) {
-        const char *const reason = reason_of(c);
+        const char *const reason = claude_session_reason_of(c);
         dialect_emit_final(out, c->answer.p, c->answer.len, c->answer_id.p);
-        tell_usage(c, out, false);
+        claude_session_tell_usage(c, out, false);
         dialect_emit_done(out, reason, strcmp(reason, "stopped") == 0 ? c->stop.p : NULL);
     }
 }
 
-static void end_stream(void *state, const struct dialect_sink *out,
-                       const struct stream_end_info *end)
+static void claude_session_end_stream(void *state, const struct dialect_sink *out,
+                                      const struct stream_end_info *end)
 {
     struct claude_session *const c = state;
     if (!c->started && c->early.lines.len)
-        tell_start(&(struct claude_session_line){.c = c, .out = out}, "claude-code", NULL);
-    end_turn(c, out);
+        claude_session_tell_start(&(struct claude_session_line){.c = c, .out = out}, "claude-code",
+                                  NULL);
+    claude_session_end_turn(c, out);
     if (!c->ended && end->how == STREAM_EOF)
-        tell_usage(c, out, true);
+        claude_session_tell_usage(c, out, true);
 }
 
 static enum dialect_work work_now(void *state)
 {
     const struct claude_session *const c = state;
-    return c->started && !c->ended && is_over(c) ? DIALECT_SETTLING : DIALECT_NO_WORK;
+    return c->started && !c->ended && claude_session_is_over(c) ? DIALECT_SETTLING
+                                                                : DIALECT_NO_WORK;
 }
 
-static void close_state(void *state)
+static void claude_session_close_state(void *state)
 {
     struct claude_session *const c = state;
     struct buf *const bufs[] = {&c->session, &c->model,     &c->command, &c->message_id, &c->said,
@@ -459,7 +469,7 @@ static void close_state(void *state)
     free(c->chain.links);
 }
 
-static void next_turn(void *state, bool by_agent)
+static void claude_session_next_turn(void *state, bool by_agent)
 {
     struct claude_session *const c = state;
     struct claude_session old = *c;
@@ -475,11 +485,11 @@ static void next_turn(void *state, bool by_agent)
                                  .uncosted = old.cost < 0 ? old.uncosted + 1 : 0};
     old.session = old.model = old.command = (struct buf){0};
     old.chain.links = NULL;
-    close_state(&old);
+    claude_session_close_state(&old);
 }
 
 /* Keys that no stream of the same agent has. */
-static int sniff_line(struct str line, const char *event)
+static int claude_session_sniff_line(struct str line, const char *event)
 {
     const struct str type = value_get_last(line, "type");
     (void)event;
@@ -496,12 +506,12 @@ const struct dialect dialect_claude_session = {
     .name = "claude-session",
     .summary = "session files of Claude Code: ~/.claude/projects",
     .state_size = sizeof(struct claude_session),
-    .sniff = sniff_line,
-    .line = read_line,
-    .end = end_stream,
-    .close = close_state,
-    .next = next_turn,
-    .begins = begins_turn,
+    .sniff = claude_session_sniff_line,
+    .line = claude_session_read_line,
+    .end = claude_session_end_stream,
+    .close = claude_session_close_state,
+    .next = claude_session_next_turn,
+    .begins = claude_session_begins_turn,
     .work = work_now,
-    .settle = end_turn,
+    .settle = claude_session_end_turn,
 };

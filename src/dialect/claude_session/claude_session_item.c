@@ -5,7 +5,7 @@
 #include "dialect/reader/dialect_emit.h"
 #include "event/json/json_reader.h"
 
-static void set(struct buf *to, const char *text)
+static void claude_session_item_set(struct buf *to, const char *text)
 {
     buf_reset(to);
     buf_add_str(to, text ? text : "");
@@ -32,7 +32,7 @@ void claude_session_flush(struct claude_session *c, const struct dialect_sink *o
     c->texts = 0;
 }
 
-static void read_usage(struct claude_session *c, struct str usage)
+static void claude_session_item_read_usage(struct claude_session *c, struct str usage)
 {
     struct event ev;
     if (!usage.p)
@@ -49,24 +49,25 @@ static void read_usage(struct claude_session *c, struct str usage)
 }
 
 /* The line goes on with the message, or begins another one. */
-static void take_message(const struct claude_session_line *l)
+static void claude_session_item_take_message(const struct claude_session_line *l)
 {
     struct claude_session *const c = l->c;
     const char *const id = claude_session_text(l, value_get_last(l->message, "id"));
     const char *const model = claude_session_text(l, value_get_last(l->message, "model"));
     if (!id || strcmp(id, c->message_id.len ? c->message_id.p : "") != 0) {
         claude_session_flush(c, l->out);
-        set(&c->message_id, id);
+        claude_session_item_set(&c->message_id, id);
         buf_reset(&c->answer);
-        set(&c->answer_id, id);
+        claude_session_item_set(&c->answer_id, id);
     }
     if (model && *model != '<')
-        set(&c->model, model);
-    set(&c->stop, claude_session_text(l, value_get_last(l->message, "stop_reason")));
-    read_usage(c, value_get_last(l->message, "usage"));
+        claude_session_item_set(&c->model, model);
+    claude_session_item_set(&c->stop,
+                            claude_session_text(l, value_get_last(l->message, "stop_reason")));
+    claude_session_item_read_usage(c, value_get_last(l->message, "usage"));
 }
 
-static void take_text(const struct claude_session_line *l, struct str block)
+static void claude_session_item_take_text(const struct claude_session_line *l, struct str block)
 {
     struct claude_session *const c = l->c;
     struct event ev;
@@ -92,7 +93,7 @@ static void take_text(const struct claude_session_line *l, struct str block)
     buf_add(&c->answer, text, len);
 }
 
-static void take_thinking(const struct claude_session_line *l, struct str block)
+static void claude_session_item_take_thinking(const struct claude_session_line *l, struct str block)
 {
     struct event ev;
     size_t len = 0;
@@ -136,9 +137,9 @@ static void take_said(const struct claude_session_line *l, struct str block)
 {
     const struct str type = value_get_last(block, "type");
     if (value_equals(type, "text"))
-        take_text(l, block);
+        claude_session_item_take_text(l, block);
     else if (value_equals(type, "thinking") || value_equals(type, "redacted_thinking"))
-        take_thinking(l, block);
+        claude_session_item_take_thinking(l, block);
     else if (value_equals(type, "tool_use") || value_equals(type, "server_tool_use"))
         take_call(l, block);
 }
@@ -148,11 +149,12 @@ static void take_api_error(const struct claude_session_line *l)
 {
     size_t len = 0;
     claude_session_flush(l->c, l->out);
-    set(&l->c->error, value_join_texts(l->out->scratch, l->content, "\n", &len));
-    set(&l->c->code, claude_session_text(l, claude_session_value(l, "error")));
+    claude_session_item_set(&l->c->error,
+                            value_join_texts(l->out->scratch, l->content, "\n", &len));
+    claude_session_item_set(&l->c->code, claude_session_text(l, claude_session_value(l, "error")));
     buf_reset(&l->c->stop);
     if (!l->c->error.len)
-        set(&l->c->error, "The API failed.");
+        claude_session_item_set(&l->c->error, "The API failed.");
 }
 
 void claude_session_assistant(const struct claude_session_line *l)
@@ -167,7 +169,7 @@ void claude_session_assistant(const struct claude_session_line *l)
             claude_session_notice(l, "error", c->code.len ? c->code.p : "api_error", c->error.p);
         buf_reset(&c->error);
         c->interrupted = false;
-        take_message(l);
+        claude_session_item_take_message(l);
     }
     each_block(l, take_said);
 }
@@ -198,7 +200,7 @@ static const char *parts_text(const struct claude_session_line *l, struct str co
     return arena_strndup(l->out->scratch, joined.p ? joined.p : "", joined.len);
 }
 
-static void take_result(const struct claude_session_line *l, struct str block)
+static void claude_session_item_take_result(const struct claude_session_line *l, struct str block)
 {
     struct event ev;
     struct tc_tool_result *const r = &ev.u.tool_result;
@@ -219,7 +221,7 @@ static void take_block(const struct claude_session_line *l, struct str block)
 {
     const struct str text = value_get_last(block, "text");
     if (value_equals(value_get_last(block, "type"), "tool_result"))
-        take_result(l, block);
+        claude_session_item_take_result(l, block);
     else if (!l->agent && str_has_prefix(value_string(text), STR("[Request interrupted by user")))
         l->c->interrupted = true;
 }

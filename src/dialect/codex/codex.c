@@ -38,7 +38,7 @@ static const struct codex_tool_item {
     {"mcp_tool_call", NULL, NULL},
 };
 
-static void remember_answer(struct codex *c, const char *id, const char *text, size_t len)
+static void codex_remember_answer(struct codex *c, const char *id, const char *text, size_t len)
 {
     buf_reset(&c->answer);
     buf_add(&c->answer, text, len);
@@ -46,7 +46,7 @@ static void remember_answer(struct codex *c, const char *id, const char *text, s
     buf_add_str(&c->message_id, id);
 }
 
-static void tell_start(const struct dialect_sink *out, const char *thread_id)
+static void codex_tell_start(const struct dialect_sink *out, const char *thread_id)
 {
     struct event ev;
     event_init(&ev, TC_START);
@@ -55,7 +55,7 @@ static void tell_start(const struct dialect_sink *out, const char *thread_id)
     dialect_emit_draft(out, &ev);
 }
 
-static void take_message(const struct codex_call *call)
+static void codex_take_message(const struct codex_call *call)
 {
     size_t len = 0;
     const char *const text = value_text(call->out->scratch, call->line->text, &len);
@@ -63,17 +63,17 @@ static void take_message(const struct codex_call *call)
         return;
     dialect_emit_narration(call->out, text, len, call->id);
     dialect_emit_message(call->out, text, len, call->id);
-    remember_answer(call->codex, call->id, text, len);
+    codex_remember_answer(call->codex, call->id, text, len);
 }
 
-static void take_reasoning(const struct codex_call *call)
+static void codex_take_reasoning(const struct codex_call *call)
 {
     size_t len = 0;
     const char *const text = value_text(call->out->scratch, call->line->text, &len);
     dialect_emit_thinking(call->out, text, len, call->id);
 }
 
-static void take_plan(const struct codex_call *call)
+static void codex_take_plan(const struct codex_call *call)
 {
     struct event ev;
     event_init(&ev, TC_STATE);
@@ -92,7 +92,8 @@ static const char *message_of(const struct codex_call *call)
     return text ? text : "";
 }
 
-static const char *tool_name(const struct codex_call *call, const struct codex_tool_item *kind)
+static const char *codex_tool_name(const struct codex_call *call,
+                                   const struct codex_tool_item *kind)
 {
     struct arena *const a = call->out->scratch;
     const char *const tool = value_text(a, call->line->tool, NULL);
@@ -112,14 +113,14 @@ static const char *second_id(const struct codex_call *call)
     return last && strcmp(last, call->id) != 0 ? last : NULL;
 }
 
-static void tell_call(const struct codex_call *call, const struct codex_tool_item *kind)
+static void codex_tell_call(const struct codex_call *call, const struct codex_tool_item *kind)
 {
     struct event ev;
     struct tc_tool_call *const tc = &ev.u.tool_call;
     event_init(&ev, TC_TOOL_CALL);
     ev.meta.id = second_id(call);
     tc->tool_use_id = call->id;
-    tc->name = tool_name(call, kind);
+    tc->name = codex_tool_name(call, kind);
     if (kind->args)
         tc->args =
             value_copy_members(call->out->scratch, call->line->item, kind->args, &tc->args_len);
@@ -152,7 +153,7 @@ static char *result_text(struct arena *a, struct str result, size_t *len)
     return arena_strndup(a, joined.p ? joined.p : "", joined.len);
 }
 
-static void set_content(const struct codex_call *call, struct tc_tool_result *result)
+static void codex_set_content(const struct codex_call *call, struct tc_tool_result *result)
 {
     struct arena *const a = call->out->scratch;
     const struct codex_line *const l = call->line;
@@ -172,39 +173,39 @@ static void set_structured(const struct codex_call *call, struct tc_tool_result 
         result->structured = value_json(call->out->scratch, structured, NULL);
 }
 
-static void tell_result(const struct codex_call *call, const struct codex_tool_item *kind)
+static void codex_tell_result(const struct codex_call *call, const struct codex_tool_item *kind)
 {
     static const char *const told[] = {"id",     "type", "status", "aggregated_output", "arguments",
                                        "result", "tool", "server", "command",           NULL};
     struct event ev;
     struct tc_tool_result *const result = &ev.u.tool_result;
     if (!open_calls_remove(&call->codex->open, call->id)) {
-        tell_call(call, kind);
+        codex_tell_call(call, kind);
         open_calls_remove(&call->codex->open, call->id);
     }
     event_init(&ev, TC_TOOL_RESULT);
     result->tool_use_id = call->id;
-    result->name = tool_name(call, kind);
+    result->name = codex_tool_name(call, kind);
     result->is_error =
         value_equals(call->line->status, "failed") || value_equals(call->line->status, "declined");
     result->outcome = value_equals(call->line->status, "declined") ? "denied"
                       : result->is_error                           ? "failed"
                                                                    : "succeeded";
-    set_content(call, result);
+    codex_set_content(call, result);
     set_structured(call, result);
     ev.meta.id = second_id(call);
     ev.meta.x = value_extra_except(call->out->scratch, call->line->item, told);
     dialect_emit_draft(call->out, &ev);
 }
 
-static void tell_progress(const struct codex_call *call, const struct codex_tool_item *kind)
+static void codex_tell_progress(const struct codex_call *call, const struct codex_tool_item *kind)
 {
     static const char *const told[] = {"id",     "type",    "arguments", "tool",
                                        "server", "command", NULL};
     struct event ev;
     event_init(&ev, TC_PROGRESS);
     ev.u.progress.tool_use_id = call->id;
-    ev.u.progress.name = tool_name(call, kind);
+    ev.u.progress.name = codex_tool_name(call, kind);
     ev.u.progress.phase = "running";
     ev.meta.x = value_extra_except(call->out->scratch, call->line->item, told);
     dialect_emit_draft(call->out, &ev);
@@ -212,18 +213,18 @@ static void tell_progress(const struct codex_call *call, const struct codex_tool
 
 /* What was said before a tool began was narration; one that ends in the background behind the
  * answer changes nothing. */
-static void take_tool(const struct codex_call *call, const struct codex_tool_item *kind)
+static void codex_take_tool(const struct codex_call *call, const struct codex_tool_item *kind)
 {
     struct codex *const c = call->codex;
     const bool open = open_calls_contains(&c->open, call->id);
     if (!open)
         buf_reset(&c->answer);
     if (value_equals(call->line->type, "item.completed"))
-        tell_result(call, kind);
+        codex_tell_result(call, kind);
     else if (open)
-        tell_progress(call, kind);
+        codex_tell_progress(call, kind);
     else
-        tell_call(call, kind);
+        codex_tell_call(call, kind);
 }
 
 static const struct codex_tool_item *tool_kind_find(struct str type)
@@ -240,13 +241,13 @@ static void take_item(const struct codex_call *call)
     const bool completed = value_equals(call->line->type, "item.completed");
     const struct codex_tool_item *const tool = tool_kind_find(kind);
     if (tool)
-        take_tool(call, tool);
+        codex_take_tool(call, tool);
     else if (value_equals(kind, "todo_list"))
-        take_plan(call);
+        codex_take_plan(call);
     else if (value_equals(kind, "agent_message") && completed)
-        take_message(call);
+        codex_take_message(call);
     else if (value_equals(kind, "reasoning") && completed)
-        take_reasoning(call);
+        codex_take_reasoning(call);
     else if (value_equals(kind, "error"))
         dialect_emit_notice(call->out, "warn", "warning", message_of(call), NULL);
     else
@@ -254,7 +255,7 @@ static void take_item(const struct codex_call *call)
                          value_text(call->out->scratch, kind, NULL));
 }
 
-static void tell_usage(const struct codex_call *call)
+static void codex_tell_usage(const struct codex_call *call)
 {
     struct event ev;
     struct tc_usage *const u = &ev.u.usage;
@@ -282,7 +283,7 @@ static void take_completed(const struct codex_call *call)
     const struct codex *const c = call->codex;
     dialect_emit_final(call->out, c->answer.p, c->answer.len, c->message_id.p);
     if (call->line->usage.p)
-        tell_usage(call);
+        codex_tell_usage(call);
     dialect_emit_done(call->out, "completed", NULL);
 }
 
@@ -295,18 +296,18 @@ static void take_failed(const struct codex_call *call)
 }
 
 /* A lone error announces another try; the failure itself is turn.failed. */
-static void take_error(const struct codex_call *call)
+static void codex_take_error(const struct codex_call *call)
 {
     const char *const text = message_of(call);
     const bool retry = strncmp(text, "Reconnecting...", 15) == 0;
     dialect_emit_notice(call->out, "warn", retry ? "retry" : "error", text, NULL);
 }
 
-static void dispatch(const struct codex_call *call, const char *line, size_t len)
+static void codex_dispatch(const struct codex_call *call, const char *line, size_t len)
 {
     const struct codex_line *const l = call->line;
     if (value_equals(l->type, "thread.started"))
-        tell_start(call->out, value_text(call->out->scratch, l->thread_id, NULL));
+        codex_tell_start(call->out, value_text(call->out->scratch, l->thread_id, NULL));
     else if (l->item.p && call->id)
         take_item(call);
     else if (value_equals(l->type, "turn.completed"))
@@ -314,13 +315,14 @@ static void dispatch(const struct codex_call *call, const char *line, size_t len
     else if (value_equals(l->type, "turn.failed"))
         take_failed(call);
     else if (value_equals(l->type, "error"))
-        take_error(call);
+        codex_take_error(call);
     else if (!value_equals(l->type, "turn.started"))
         dialect_emit_raw(call->out, "codex", (struct str){line, len},
                          value_text(call->out->scratch, l->type, NULL));
 }
 
-static int read_line(void *state, const struct dialect_sink *out, const char *line, size_t len)
+static int codex_read_line(void *state, const struct dialect_sink *out, const char *line,
+                           size_t len)
 {
     struct codex_line l = {0};
     const struct value_row rows[] = {{"type", &l.type},       {"thread_id", &l.thread_id},
@@ -335,7 +337,7 @@ static int read_line(void *state, const struct dialect_sink *out, const char *li
     if (value_parse_line(line, len, VALUE_ROWS(rows)) < 0)
         return -1;
     value_get_members(l.item, VALUE_ROWS(item_rows));
-    dispatch(
+    codex_dispatch(
         &(struct codex_call){.codex = state,
                              .out = out,
                              .line = &l,
@@ -344,7 +346,7 @@ static int read_line(void *state, const struct dialect_sink *out, const char *li
     return 0;
 }
 
-static void close_state(void *state)
+static void codex_close_state(void *state)
 {
     struct codex *const c = state;
     buf_fini(&c->answer);
@@ -352,7 +354,7 @@ static void close_state(void *state)
     open_calls_fini(&c->open);
 }
 
-static int sniff_line(struct str line, const char *event)
+static int codex_sniff_line(struct str line, const char *event)
 {
     const struct str type = value_get_last(line, "type");
     (void)event;
@@ -368,7 +370,7 @@ const struct dialect dialect_codex = {
     .summary = "codex exec --json",
     .counts_session = true, /* codex exec resume, 0.169.0: 200 tokens, then 300 */
     .state_size = sizeof(struct codex),
-    .sniff = sniff_line,
-    .line = read_line,
-    .close = close_state,
+    .sniff = codex_sniff_line,
+    .line = codex_read_line,
+    .close = codex_close_state,
 };

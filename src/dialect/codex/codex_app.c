@@ -30,7 +30,7 @@ void codex_app_raw(const struct codex_app_line *call)
     dialect_emit_raw(call->out, "codex-app", call->self, method ? method : "result");
 }
 
-static void take_early(void *ctx, struct str line)
+static void codex_app_take_early(void *ctx, struct str line)
 {
     struct codex_app_line old = *(const struct codex_app_line *)ctx;
     old.self = line;
@@ -38,7 +38,7 @@ static void take_early(void *ctx, struct str line)
     codex_app_raw(&old);
 }
 
-static void tell_start(const struct codex_app_line *call, struct str thread)
+static void codex_app_tell_start(const struct codex_app_line *call, struct str thread)
 {
     struct codex_app *const c = call->c;
     const char *id = codex_app_text(call, value_get_last(thread, "id"));
@@ -59,11 +59,11 @@ static void tell_start(const struct codex_app_line *call, struct str thread)
     c->started = true;
     codex_app_emit(call, &ev);
     struct codex_app_line early = *call;
-    prestart_replay(&c->early, take_early, &early);
+    prestart_replay(&c->early, codex_app_take_early, &early);
 }
 
 /* The name of a codexErrorInfo: a word, or the key of an object. */
-static const char *error_code(const struct codex_app_line *call, struct str error)
+static const char *codex_app_error_code(const struct codex_app_line *call, struct str error)
 {
     const struct str info = value_get_last(error, "codexErrorInfo");
     const char *const word = codex_app_text(call, info);
@@ -75,7 +75,7 @@ static const char *error_code(const struct codex_app_line *call, struct str erro
     return json_reader_unescape(call->out->scratch, key, NULL);
 }
 
-static void take_error(const struct codex_app_line *call)
+static void codex_app_take_error(const struct codex_app_line *call)
 {
     static const char *const told[] = {"message", "additionalDetails", NULL};
     const struct str error = value_get_last(call->params, "error");
@@ -99,7 +99,7 @@ static void take_warning(const struct codex_app_line *call)
 }
 
 /* A resumed thread repeats the usage of its last turn before the next one begins. */
-static void take_usage(const struct codex_app_line *call)
+static void codex_app_take_usage(const struct codex_app_line *call)
 {
     if (!call->agent && !call->c->runs)
         return;
@@ -129,7 +129,8 @@ static void take_usage(const struct codex_app_line *call)
     codex_app_emit(call, &ev);
 }
 
-static void tell_state(const struct codex_app_line *call, const char *type, const char *member)
+static void codex_app_tell_state(const struct codex_app_line *call, const char *type,
+                                 const char *member)
 {
     struct event ev;
     event_init(&ev, TC_STATE);
@@ -141,20 +142,21 @@ static void tell_state(const struct codex_app_line *call, const char *type, cons
     codex_app_emit(call, &ev);
 }
 
-static void take_plan(const struct codex_app_line *call)
+static void codex_app_take_plan(const struct codex_app_line *call)
 {
-    tell_state(call, "plan", "plan");
+    codex_app_tell_state(call, "plan", "plan");
 }
 
 static void take_diff(const struct codex_app_line *call)
 {
-    tell_state(call, "diff", "diff");
+    codex_app_tell_state(call, "diff", "diff");
 }
 
-static void tell_failure(const struct codex_app_line *call, struct str error)
+static void codex_app_tell_failure(const struct codex_app_line *call, struct str error)
 {
     const char *const text = codex_app_text(call, value_get_last(error, "message"));
-    dialect_emit_error(call->out, text ? text : "the turn failed", error_code(call, error));
+    dialect_emit_error(call->out, text ? text : "the turn failed",
+                       codex_app_error_code(call, error));
 }
 
 static void take_turn_completed(const struct codex_app_line *call)
@@ -168,7 +170,7 @@ static void take_turn_completed(const struct codex_app_line *call)
         return;
     }
     if (failed)
-        tell_failure(call, value_get_last(turn, "error"));
+        codex_app_tell_failure(call, value_get_last(turn, "error"));
     else
         dialect_emit_final(call->out, c->answer.p, c->answer.len, c->answer_id.p);
     usage_totals_emit(&c->tally, call->out, failed);
@@ -216,19 +218,19 @@ static const struct {
     {"item/reasoning/summaryTextDelta", codex_app_take_thought_delta},
     {"item/reasoning/textDelta", codex_app_take_thought_delta},
     {"item/commandExecution/outputDelta", codex_app_take_output_delta},
-    {"thread/tokenUsage/updated", take_usage},
+    {"thread/tokenUsage/updated", codex_app_take_usage},
     {"turn/started", take_turn_started},
-    {"turn/plan/updated", take_plan},
+    {"turn/plan/updated", codex_app_take_plan},
     {"turn/diff/updated", take_diff},
     {"turn/completed", take_turn_completed},
-    {"error", take_error},
+    {"error", codex_app_take_error},
     {"serverRequest/resolved", codex_app_take_resolved},
     {"configWarning", take_warning},
     {"deprecationNotice", take_warning},
     {"warning", take_warning},
 };
 
-static void dispatch(const struct codex_app_line *call)
+static void codex_app_dispatch(const struct codex_app_line *call)
 {
     for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
         if (value_equals(call->method, methods[i].method)) {
@@ -264,7 +266,7 @@ static void take_break(const struct codex_app_line *call)
     struct codex_app *const c = call->c;
     const char *const text = codex_app_text(call, value_get_last(call->error, "message"));
     if (!c->started)
-        tell_start(call, (struct str){0});
+        codex_app_tell_start(call, (struct str){0});
     dialect_emit_error(call->out,
                        text            ? text
                        : call->error.p ? "a request was refused"
@@ -275,7 +277,7 @@ static void take_break(const struct codex_app_line *call)
 }
 
 /* Returns true when the line has been dealt with. */
-static bool before_start(const struct codex_app_line *call)
+static bool codex_app_before_start(const struct codex_app_line *call)
 {
     const struct str thread = thread_of(call);
     const bool begins = thread.p || value_get_last(call->params, "turnId").p ||
@@ -286,7 +288,7 @@ static bool before_start(const struct codex_app_line *call)
         prestart_append(&call->c->early, call->out->scratch, call->self);
         return true;
     }
-    tell_start(call, thread);
+    codex_app_tell_start(call, thread);
     return false;
 }
 
@@ -305,7 +307,8 @@ static bool is_past(const struct codex_app_line *call)
     return !c->ended && c->past.len && turn && strcmp(turn, c->past.p) == 0;
 }
 
-static int read_line(void *state, const struct dialect_sink *out, const char *line, size_t len)
+static int codex_app_read_line(void *state, const struct dialect_sink *out, const char *line,
+                               size_t len)
 {
     struct codex_app_line call = {.c = state, .self = {line, len}};
     struct str emitted = {0};
@@ -323,27 +326,27 @@ static int read_line(void *state, const struct dialect_sink *out, const char *li
         return 0;
     if (is_broken(&call))
         take_break(&call);
-    else if (call.c->started || !before_start(&call))
-        dispatch(&call);
+    else if (call.c->started || !codex_app_before_start(&call))
+        codex_app_dispatch(&call);
     return 0;
 }
 
 /* A client whose requests were all refused had no turn. */
-static void end_stream(void *state, const struct dialect_sink *out,
-                       const struct stream_end_info *end)
+static void codex_app_end_stream(void *state, const struct dialect_sink *out,
+                                 const struct stream_end_info *end)
 {
     struct codex_app *const c = state;
     const struct codex_app_line call = {.c = c, .out = out};
     (void)end;
     if (!c->started && c->early.lines.len)
-        tell_start(&call, (struct str){0});
+        codex_app_tell_start(&call, (struct str){0});
     if (c->ended || !c->refusal.len)
         return;
     dialect_emit_error(out, c->refusal.p, "request_refused");
     dialect_emit_done(out, "error", NULL);
 }
 
-static void close_state(void *state)
+static void codex_app_close_state(void *state)
 {
     struct codex_app *const c = state;
     struct buf *const bufs[] = {&c->thread, &c->past,      &c->streamed, &c->streamed_id,
@@ -356,7 +359,7 @@ static void close_state(void *state)
     open_calls_fini(&c->changes);
 }
 
-static enum dialect_begin begins_turn(const void *state, struct str line)
+static enum dialect_begin codex_app_begins_turn(const void *state, struct str line)
 {
     const struct codex_app *const c = state;
     if (!c->ended || !value_equals(value_get_last(line, "method"), "turn/started"))
@@ -368,17 +371,17 @@ static enum dialect_begin begins_turn(const void *state, struct str line)
 }
 
 /* The thread stays, and with it which turns are a sub-agent's. */
-static void next_turn(void *state, bool by_agent)
+static void codex_app_next_turn(void *state, bool by_agent)
 {
     struct codex_app *const c = state;
     struct codex_app old = *c;
     (void)by_agent;
     *c = (struct codex_app){.thread = old.thread, .past = old.past, .runs = old.runs};
     old.thread = old.past = (struct buf){0};
-    close_state(&old);
+    codex_app_close_state(&old);
 }
 
-static int sniff_line(struct str line, const char *event)
+static int codex_app_sniff_line(struct str line, const char *event)
 {
     (void)event;
     if (value_get_last(line, "jsonrpc").p)
@@ -394,11 +397,11 @@ const struct dialect dialect_codex_app = {
     .name = "codex-app",
     .summary = "codex app-server: what the server writes",
     .state_size = sizeof(struct codex_app),
-    .sniff = sniff_line,
-    .line = read_line,
-    .end = end_stream,
-    .close = close_state,
-    .begins = begins_turn,
-    .next = next_turn,
+    .sniff = codex_app_sniff_line,
+    .line = codex_app_read_line,
+    .end = codex_app_end_stream,
+    .close = codex_app_close_state,
+    .begins = codex_app_begins_turn,
+    .next = codex_app_next_turn,
     .input = &codex_app_input,
 };

@@ -8,14 +8,15 @@
 
 /* ---- questions ---- */
 
-static void add_text(const struct codex_app_line *call, struct buf *out, const char *key,
-                     struct str value)
+static void codex_app_form_add_text(const struct codex_app_line *call, struct buf *out,
+                                    const char *key, struct str value)
 {
     jsonw_member_str(out, key, codex_app_text(call, value));
 }
 
 /* Labels of choices, from strings or from objects that have one. */
-static void add_options(const struct codex_app_line *call, struct buf *out, struct str list)
+static void codex_app_form_add_options(const struct codex_app_line *call, struct buf *out,
+                                       struct str list)
 {
     struct json j;
     json_init(&j, list.p, list.len);
@@ -31,9 +32,9 @@ static void add_options(const struct codex_app_line *call, struct buf *out, stru
                 continue;
             buf_add_str(out, first ? "{" : ",{");
             first = false;
-            add_text(call, out, "label", shown);
-            add_text(call, out, "description",
-                     value_get_last(option, label.p ? "description" : "title"));
+            codex_app_form_add_text(call, out, "label", shown);
+            codex_app_form_add_text(call, out, "description",
+                                    value_get_last(option, label.p ? "description" : "title"));
             buf_add_char(out, '}');
         }
     buf_add_char(out, ']');
@@ -56,10 +57,10 @@ const char *codex_app_convert_questions(const struct codex_app_line *call)
             continue;
         const char *const prompt = codex_app_text(call, value_get_last(question, "question"));
         buf_add_str(&out, n++ ? ",{" : "{");
-        add_text(call, &out, "id", value_get_last(question, "id"));
-        add_text(call, &out, "header", value_get_last(question, "header"));
+        codex_app_form_add_text(call, &out, "id", value_get_last(question, "id"));
+        codex_app_form_add_text(call, &out, "header", value_get_last(question, "header"));
         jsonw_member_str(&out, "prompt", prompt ? prompt : "");
-        add_options(call, &out, value_get_last(question, "options"));
+        codex_app_form_add_options(call, &out, value_get_last(question, "options"));
         jsonw_member_bool(&out, "multi", false);
         buf_add_char(&out, '}');
     }
@@ -106,7 +107,7 @@ static void add_property(const struct codex_app_line *call, struct buf *out, con
     jsonw_member_str(out, "id", name);
     jsonw_member_str(out, "header", title);
     jsonw_member_str(out, "prompt", text ? text : title ? title : name);
-    add_options(call, out, choices_of(property));
+    codex_app_form_add_options(call, out, choices_of(property));
     jsonw_member_bool(out, "multi", value_equals(value_get_last(property, "type"), "array"));
     buf_add_char(out, '}');
 }
@@ -138,7 +139,7 @@ const char *codex_app_convert_form(const struct codex_app_line *call)
 /* ---- answers ---- */
 
 /* A text or a list of texts, as a list. */
-static void add_list(struct buf *out, struct str answer)
+static void codex_app_form_add_list(struct buf *out, struct str answer)
 {
     const bool text = value_string(answer).p;
     buf_add_str(out, text ? "[" : "");
@@ -157,7 +158,7 @@ void codex_app_add_answers(struct buf *out, const char *answers)
             struct str answer = {0};
             json_reader_skip(&j, &answer);
             buf_printf(out, "%s\"%.*s\":{\"answers\":", first ? "" : ",", (int)key.len, key.p);
-            add_list(out, answer);
+            codex_app_form_add_list(out, answer);
             buf_add_char(out, '}');
         }
     buf_add_char(out, '}');
@@ -173,7 +174,7 @@ static void add_typed(struct buf *out, struct str type, struct str answer)
     const bool is_number =
         text.p && json_reader_read_real(&j, &number) && json_reader_finish(&j) == 0;
     if (value_equals(type, "array"))
-        add_list(out, answer);
+        codex_app_form_add_list(out, answer);
     else if ((value_equals(type, "number") || value_equals(type, "integer")) && is_number)
         buf_add(out, text.p, text.len);
     else if (value_equals(type, "boolean") && (str_is(text, "true") || str_is(text, "false")))

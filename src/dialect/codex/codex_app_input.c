@@ -21,7 +21,7 @@ struct codex_app_input {
     bool over;
 };
 
-static void add_json_text(struct buf *to, const char *text)
+static void codex_app_input_add_json_text(struct buf *to, const char *text)
 {
     CLEANUP_BUF struct buf safe = {0};
     utf8_repair(&safe, text, strlen(text));
@@ -29,7 +29,7 @@ static void add_json_text(struct buf *to, const char *text)
 }
 
 /* What the server named goes back as it was written. */
-static void set_raw(struct buf *to, struct str value)
+static void codex_app_input_set_raw(struct buf *to, struct str value)
 {
     if (!value_string(value).p)
         return;
@@ -39,22 +39,23 @@ static void set_raw(struct buf *to, struct str value)
 
 /* ---- the steps ---- */
 
-static void call(struct codex_app_input *c, struct buf *out, const char *name, const char *method)
+static void codex_app_input_call(struct codex_app_input *c, struct buf *out, const char *name,
+                                 const char *method)
 {
     c->waiting = name;
     jsonrpc_begin_request(&c->rpc, out, name, method);
 }
 
-static void begin(void *state, struct buf *out, const struct dialect_prompt *prompt)
+static void codex_app_input_begin(void *state, struct buf *out, const struct dialect_prompt *prompt)
 {
     struct codex_app_input *const c = state;
     c->rpc.head = "{";
     utf8_repair(&c->text, prompt->text, prompt->len);
-    add_json_text(&c->cwd, prompt->cwd);
-    add_json_text(&c->policy, prompt->mode ? prompt->mode : "on-request");
+    codex_app_input_add_json_text(&c->cwd, prompt->cwd);
+    codex_app_input_add_json_text(&c->policy, prompt->mode ? prompt->mode : "on-request");
     if (prompt->session_id)
-        add_json_text(&c->thread, prompt->session_id);
-    call(c, out, CODEX_APP_INITIALIZE, "initialize");
+        codex_app_input_add_json_text(&c->thread, prompt->session_id);
+    codex_app_input_call(c, out, CODEX_APP_INITIALIZE, "initialize");
     buf_add_str(out,
                 "\"clientInfo\":{\"name\":\"turncast\",\"title\":\"turncast\",\"version\":\"" //
                 PACKAGE_VERSION "\"},\"capabilities\":null");
@@ -65,7 +66,8 @@ static void open_thread(struct codex_app_input *c, struct buf *out)
 {
     jsonrpc_begin_notification(&c->rpc, out, "initialized");
     jsonrpc_end(out);
-    call(c, out, CODEX_APP_THREAD, c->thread.len ? "thread/resume" : "thread/start");
+    codex_app_input_call(c, out, CODEX_APP_THREAD,
+                         c->thread.len ? "thread/resume" : "thread/start");
     if (c->thread.len)
         jsonw_member_json(out, "threadId", c->thread.p);
     jsonw_member_json(out, "cwd", c->cwd.p);
@@ -73,9 +75,9 @@ static void open_thread(struct codex_app_input *c, struct buf *out)
     jsonrpc_end(out);
 }
 
-static void begin_turn(struct codex_app_input *c, struct buf *out)
+static void codex_app_input_begin_turn(struct codex_app_input *c, struct buf *out)
 {
-    call(c, out, CODEX_APP_TURN, "turn/start");
+    codex_app_input_call(c, out, CODEX_APP_TURN, "turn/start");
     jsonw_member_json(out, "threadId", c->thread.p);
     buf_add_str(out, ",\"input\":[{\"type\":\"text\",\"text\":");
     jsonw_string(out, c->text.p ? c->text.p : "", c->text.len);
@@ -84,7 +86,8 @@ static void begin_turn(struct codex_app_input *c, struct buf *out)
 }
 
 /* For this turn and no later one: a bare turn/start would begin the answer anew. */
-static enum dialect_steer steer(void *state, struct buf *out, const char *id, struct str text)
+static enum dialect_steer codex_app_input_steer(void *state, struct buf *out, const char *id,
+                                                struct str text)
 {
     struct codex_app_input *const c = state;
     CLEANUP_BUF struct buf safe = {0};
@@ -101,29 +104,30 @@ static enum dialect_steer steer(void *state, struct buf *out, const char *id, st
     return DIALECT_ASKED;
 }
 
-static enum dialect_settled settled(void *state, char id[DIALECT_STEER_ID])
+static enum dialect_settled codex_app_input_settled(void *state, char id[DIALECT_STEER_ID])
 {
     return steered_messages_next(&((struct codex_app_input *)state)->steered, id);
 }
 
-static bool goes_on(void *state)
+static bool codex_app_input_goes_on(void *state)
 {
     const struct codex_app_input *const c = state;
     return c->over && c->thread.len && !c->waiting;
 }
 
-static void next(void *state, struct buf *out, const struct dialect_prompt *prompt)
+static void codex_app_input_next(void *state, struct buf *out, const struct dialect_prompt *prompt)
 {
     struct codex_app_input *const c = state;
     buf_reset(&c->text);
     utf8_repair(&c->text, prompt->text, prompt->len);
     buf_reset(&c->turn);
     c->over = false;
-    begin_turn(c, out);
+    codex_app_input_begin_turn(c, out);
 }
 
 /* What ends the turn is told by the translator, from the same line. */
-static void take_step(struct codex_app_input *c, struct buf *out, const struct jsonrpc_message *l)
+static void codex_app_input_take_step(struct codex_app_input *c, struct buf *out,
+                                      const struct jsonrpc_message *l)
 {
     const char *const step = c->waiting;
     const struct str thread = value_get_last(value_get_last(l->result, "thread"), "id");
@@ -133,16 +137,16 @@ static void take_step(struct codex_app_input *c, struct buf *out, const struct j
     if (strcmp(step, CODEX_APP_INITIALIZE) == 0) {
         open_thread(c, out);
     } else if (strcmp(step, CODEX_APP_TURN) == 0) {
-        set_raw(&c->turn, value_get_last(value_get_last(l->result, "turn"), "id"));
+        codex_app_input_set_raw(&c->turn, value_get_last(value_get_last(l->result, "turn"), "id"));
     } else if (value_string(thread).len) {
-        set_raw(&c->thread, thread);
-        begin_turn(c, out);
+        codex_app_input_set_raw(&c->thread, thread);
+        codex_app_input_begin_turn(c, out);
     }
 }
 
 /* ---- what it asks ---- */
 
-static char *keep(struct str value)
+static char *codex_app_input_keep(struct str value)
 {
     return value.p ? xstrndup(value.p, value.len) : NULL;
 }
@@ -159,8 +163,8 @@ static void take_request(struct codex_app_input *c, struct buf *out,
     if (!asked)
         return;
     asked->kind = ask;
-    asked->text[SCHEMA] = keep(value_get_last(l->params, "requestedSchema"));
-    asked->text[PERMISSIONS] = keep(value_get_last(l->params, "permissions"));
+    asked->text[SCHEMA] = codex_app_input_keep(value_get_last(l->params, "requestedSchema"));
+    asked->text[PERMISSIONS] = codex_app_input_keep(value_get_last(l->params, "permissions"));
 }
 
 static bool is_of_thread(const struct codex_app_input *c, const struct jsonrpc_message *l)
@@ -169,17 +173,17 @@ static bool is_of_thread(const struct codex_app_input *c, const struct jsonrpc_m
     return thread.p && c->thread.len && str_is(thread, c->thread.p);
 }
 
-static void take_notice(struct codex_app_input *c, const struct jsonrpc_message *l)
+static void codex_app_input_take_notice(struct codex_app_input *c, const struct jsonrpc_message *l)
 {
     if (value_equals(l->method, "serverRequest/resolved"))
         jsonrpc_remove_pending(&c->rpc, value_get_last(l->params, "requestId"));
     else if (value_equals(l->method, "turn/started") && is_of_thread(c, l))
-        set_raw(&c->turn, value_get_last(value_get_last(l->params, "turn"), "id"));
+        codex_app_input_set_raw(&c->turn, value_get_last(value_get_last(l->params, "turn"), "id"));
     else if (value_equals(l->method, "turn/completed") && is_of_thread(c, l))
         c->over = true;
 }
 
-static void take_line(void *state, struct buf *out, const char *line, size_t len)
+static void codex_app_input_take_line(void *state, struct buf *out, const char *line, size_t len)
 {
     struct codex_app_input *const c = state;
     CLEANUP_RPC_LINE struct jsonrpc_message l;
@@ -188,17 +192,17 @@ static void take_line(void *state, struct buf *out, const char *line, size_t len
     if (jsonrpc_is_request(&l))
         take_request(c, out, &l);
     else if (l.method.p)
-        take_notice(c, &l);
+        codex_app_input_take_notice(c, &l);
     else if (jsonrpc_is_response_to(&l, CODEX_APP_STEER))
         steered_messages_settle(&c->steered, (struct str){0},
                                 l.error.p ? DIALECT_NOT_TAKEN : DIALECT_TAKEN);
     else if (c->waiting && jsonrpc_is_response_to(&l, c->waiting))
-        take_step(c, out, &l);
+        codex_app_input_take_step(c, out, &l);
 }
 
 /* ---- what is decided ---- */
 
-static void interrupt(void *state, struct buf *out)
+static void codex_app_input_interrupt(void *state, struct buf *out)
 {
     struct codex_app_input *const c = state;
     if (!c->turn.len || c->over)
@@ -245,7 +249,8 @@ static void write_answers(struct buf *out, const struct dialect_answer *answer)
 }
 
 /* Whether a request can be decided like that. */
-static bool fits(const struct jsonrpc_pending *asked, const struct dialect_answer *answer)
+static bool codex_app_input_fits(const struct jsonrpc_pending *asked,
+                                 const struct dialect_answer *answer)
 {
     const bool question =
         asked->kind == CODEX_APP_ASKS_FORM || asked->kind == CODEX_APP_ASKS_QUESTIONS;
@@ -254,11 +259,12 @@ static bool fits(const struct jsonrpc_pending *asked, const struct dialect_answe
     return answer->decision == DIALECT_DENY || (answer->decision == DIALECT_ANSWERED) == question;
 }
 
-static int answer_request(void *state, struct buf *out, const struct dialect_answer *answer)
+static int codex_app_input_answer_request(void *state, struct buf *out,
+                                          const struct dialect_answer *answer)
 {
     struct codex_app_input *const c = state;
     struct jsonrpc_pending *const asked = jsonrpc_find_pending(&c->rpc, answer->request_id);
-    if (!asked || c->over || !fits(asked, answer))
+    if (!asked || c->over || !codex_app_input_fits(asked, answer))
         return -1;
     const bool decides =
         asked->kind == CODEX_APP_ASKS_COMMAND || asked->kind == CODEX_APP_ASKS_CHANGE;
@@ -274,11 +280,11 @@ static int answer_request(void *state, struct buf *out, const struct dialect_ans
     jsonrpc_end(out);
     jsonrpc_pending_fini(asked);
     if (answer->decision == DIALECT_DENY && answer->interrupt && !decides)
-        interrupt(c, out);
+        codex_app_input_interrupt(c, out);
     return 0;
 }
 
-static void close_state(void *state)
+static void codex_app_input_close_state(void *state)
 {
     struct codex_app_input *const c = state;
     struct buf *const bufs[] = {&c->text, &c->cwd, &c->policy, &c->thread, &c->turn};
@@ -287,7 +293,7 @@ static void close_state(void *state)
     jsonrpc_fini(&c->rpc);
 }
 
-static bool waits(void *state, const char *request_id)
+static bool codex_app_input_waits(void *state, const char *request_id)
 {
     struct codex_app_input *const input = state;
     return jsonrpc_find_pending(&input->rpc, request_id) != NULL;
@@ -295,16 +301,16 @@ static bool waits(void *state, const char *request_id)
 
 const struct dialect_input codex_app_input = {
     .state_size = sizeof(struct codex_app_input),
-    .begin = begin,
-    .next = next,
-    .goes_on = goes_on,
-    .steer = steer,
-    .settled = settled,
-    .line = take_line,
-    .answer = answer_request,
-    .waits = waits,
-    .interrupt = interrupt,
-    .close = close_state,
+    .begin = codex_app_input_begin,
+    .next = codex_app_input_next,
+    .goes_on = codex_app_input_goes_on,
+    .steer = codex_app_input_steer,
+    .settled = codex_app_input_settled,
+    .line = codex_app_input_take_line,
+    .answer = codex_app_input_answer_request,
+    .waits = codex_app_input_waits,
+    .interrupt = codex_app_input_interrupt,
+    .close = codex_app_input_close_state,
     .keep_open = true,
     .loads_session = true,
 };

@@ -15,7 +15,7 @@ static const struct codex_app_tool_item {
     {"dynamicToolCall", NULL, NULL},
 };
 
-static char *item_text(const struct codex_app_line *call, const char *key)
+static char *codex_app_item_item_text(const struct codex_app_line *call, const char *key)
 {
     return codex_app_text(call, value_get_last(call->item, key));
 }
@@ -25,14 +25,14 @@ static bool is_completed(const struct codex_app_line *call)
     return value_equals(call->method, "item/completed");
 }
 
-static void set(struct buf *to, const char *text, size_t len)
+static void codex_app_item_set(struct buf *to, const char *text, size_t len)
 {
     buf_reset(to);
     buf_add(to, text, len);
 }
 
-static void send_text(const struct codex_app_line *call, enum tc_kind kind, const char *text,
-                      size_t len, const char *id)
+static void codex_app_item_send_text(const struct codex_app_line *call, enum tc_kind kind,
+                                     const char *text, size_t len, const char *id)
 {
     struct event ev;
     if (!len)
@@ -41,30 +41,30 @@ static void send_text(const struct codex_app_line *call, enum tc_kind kind, cons
     codex_app_emit(call, &ev);
 }
 
-static void take_delta(const struct codex_app_line *call, enum tc_kind kind)
+static void codex_app_item_take_delta(const struct codex_app_line *call, enum tc_kind kind)
 {
     struct codex_app *const c = call->c;
     size_t len = 0;
     const char *const text =
         value_text(call->out->scratch, value_get_last(call->params, "delta"), &len);
     const char *const id = codex_app_get_param(call, "itemId");
-    send_text(call, kind, text, len, id);
+    codex_app_item_send_text(call, kind, text, len, id);
     if (!id || !len)
         return;
     if (!c->streamed_id.len || strcmp(c->streamed_id.p, id) != 0)
         buf_reset(&c->streamed);
-    set(&c->streamed_id, id, strlen(id));
+    codex_app_item_set(&c->streamed_id, id, strlen(id));
     buf_add(&c->streamed, text, len);
 }
 
 void codex_app_take_text_delta(const struct codex_app_line *call)
 {
-    take_delta(call, TC_NARRATION);
+    codex_app_item_take_delta(call, TC_NARRATION);
 }
 
 void codex_app_take_thought_delta(const struct codex_app_line *call)
 {
-    take_delta(call, TC_THINKING);
+    codex_app_item_take_delta(call, TC_THINKING);
 }
 
 void codex_app_take_output_delta(const struct codex_app_line *call)
@@ -80,27 +80,27 @@ void codex_app_take_output_delta(const struct codex_app_line *call)
 
 /* What the deltas have not told; deltas that say something else than the whole stay as they are:
  * the message has the truth. */
-static void settle(const struct codex_app_line *call, enum tc_kind kind, const char *text,
-                   size_t len, const char *id)
+static void codex_app_item_settle(const struct codex_app_line *call, enum tc_kind kind,
+                                  const char *text, size_t len, const char *id)
 {
     const struct codex_app *const c = call->c;
     const bool same = id && c->streamed_id.len && strcmp(c->streamed_id.p, id) == 0;
     const size_t told = same ? c->streamed.len : 0;
     if (told <= len && (!told || memcmp(text, c->streamed.p, told) == 0))
-        send_text(call, kind, text + told, len - told, id);
+        codex_app_item_send_text(call, kind, text + told, len - told, id);
 }
 
-static void take_message(const struct codex_app_line *call)
+static void codex_app_item_take_message(const struct codex_app_line *call)
 {
     struct codex_app *const c = call->c;
     struct event ev;
     size_t len = 0;
     const char *const text =
         value_text(call->out->scratch, value_get_last(call->item, "text"), &len);
-    const char *const id = item_text(call, "id");
+    const char *const id = codex_app_item_item_text(call, "id");
     if (!is_completed(call) || !len)
         return;
-    settle(call, TC_NARRATION, text, len, id);
+    codex_app_item_settle(call, TC_NARRATION, text, len, id);
     event_init(&ev, TC_MESSAGE);
     ev.u.message.role = "assistant";
     ev.u.message.text = text;
@@ -111,11 +111,11 @@ static void take_message(const struct codex_app_line *call)
         return;
     /* Commentary is never the answer; what says no phase is, when nothing follows it. */
     const bool commentary = value_equals(value_get_last(call->item, "phase"), "commentary");
-    set(&c->answer, text, commentary ? 0 : len);
-    set(&c->answer_id, id ? id : "", id ? strlen(id) : 0);
+    codex_app_item_set(&c->answer, text, commentary ? 0 : len);
+    codex_app_item_set(&c->answer_id, id ? id : "", id ? strlen(id) : 0);
 }
 
-static void take_reasoning(const struct codex_app_line *call)
+static void codex_app_item_take_reasoning(const struct codex_app_line *call)
 {
     size_t len = 0;
     struct str list = value_get_last(call->item, "summary");
@@ -125,27 +125,27 @@ static void take_reasoning(const struct codex_app_line *call)
     if (!len)
         text = value_join_texts(call->out->scratch, value_get_last(call->item, "content"), "\n\n",
                                 &len);
-    settle(call, TC_THINKING, text, len, item_text(call, "id"));
+    codex_app_item_settle(call, TC_THINKING, text, len, codex_app_item_item_text(call, "id"));
 }
 
-static void take_user(const struct codex_app_line *call)
+static void codex_app_item_take_user(const struct codex_app_line *call)
 {
     struct event ev;
     if (!is_completed(call))
         return;
     event_init(&ev, TC_MESSAGE);
     ev.u.message.role = "user";
-    ev.u.message.message_id = item_text(call, "id");
+    ev.u.message.message_id = codex_app_item_item_text(call, "id");
     ev.u.message.text = value_join_texts(call->out->scratch, value_get_last(call->item, "content"),
                                          "\n", &ev.u.message.text_len);
     codex_app_emit(call, &ev);
 }
 
-static const char *tool_name(const struct codex_app_line *call,
-                             const struct codex_app_tool_item *kind)
+static const char *codex_app_item_tool_name(const struct codex_app_line *call,
+                                            const struct codex_app_tool_item *kind)
 {
-    const char *const tool = item_text(call, "tool");
-    const char *const server = item_text(call, "server");
+    const char *const tool = codex_app_item_item_text(call, "tool");
+    const char *const server = codex_app_item_item_text(call, "server");
     if (kind->name)
         return kind->name;
     if (server)
@@ -163,15 +163,15 @@ static void keep_change(struct open_calls *changes, const char *id, const struct
     open_calls_add(changes, id, tc->args);
 }
 
-static void tell_call(const struct codex_app_line *call, const struct codex_app_tool_item *kind,
-                      const char *id)
+static void codex_app_item_tell_call(const struct codex_app_line *call,
+                                     const struct codex_app_tool_item *kind, const char *id)
 {
     struct event ev;
     struct tc_tool_call *const tc = &ev.u.tool_call;
     const struct str read_only = value_get_last(call->item, "readOnlyHint");
     event_init(&ev, TC_TOOL_CALL);
     tc->tool_use_id = id;
-    tc->name = tool_name(call, kind);
+    tc->name = codex_app_item_tool_name(call, kind);
     tc->read_only = read_only.p ? value_is_true(read_only) : -1;
     if (kind->args)
         tc->args = value_copy_members(call->out->scratch, call->item, kind->args, &tc->args_len);
@@ -183,7 +183,8 @@ static void tell_call(const struct codex_app_line *call, const struct codex_app_
     codex_app_emit(call, &ev);
 }
 
-static void set_content(const struct codex_app_line *call, struct tc_tool_result *result)
+static void codex_app_item_set_content(const struct codex_app_line *call,
+                                       struct tc_tool_result *result)
 {
     struct arena *const a = call->out->scratch;
     struct str output = {0}, answer = {0}, error = {0}, items = {0};
@@ -206,8 +207,8 @@ static void set_content(const struct codex_app_line *call, struct tc_tool_result
         result->structured = value_json(a, structured, NULL);
 }
 
-static void tell_result(const struct codex_app_line *call, const struct codex_app_tool_item *kind,
-                        const char *id)
+static void codex_app_item_tell_result(const struct codex_app_line *call,
+                                       const struct codex_app_tool_item *kind, const char *id)
 {
     static const char *const told[] = {
         "id",     "type",    "status", "aggregatedOutput", "arguments",   "result",        "tool",
@@ -218,19 +219,20 @@ static void tell_result(const struct codex_app_line *call, const struct codex_ap
     const bool denied = value_equals(status, "declined");
     event_init(&ev, TC_TOOL_RESULT);
     result->tool_use_id = id;
-    result->name = tool_name(call, kind);
+    result->name = codex_app_item_tool_name(call, kind);
     result->is_error = denied || value_equals(status, "failed");
     result->outcome = denied ? "denied" : result->is_error ? "failed" : "succeeded";
     result->duration_ms = value_real(value_get_last(call->item, "durationMs"), -1);
-    set_content(call, result);
+    codex_app_item_set_content(call, result);
     ev.meta.x = value_extra_except(call->out->scratch, call->item, told);
     codex_app_emit(call, &ev);
 }
 
-static void take_tool(const struct codex_app_line *call, const struct codex_app_tool_item *kind)
+static void codex_app_item_take_tool(const struct codex_app_line *call,
+                                     const struct codex_app_tool_item *kind)
 {
     struct codex_app *const c = call->c;
-    const char *const id = item_text(call, "id");
+    const char *const id = codex_app_item_item_text(call, "id");
     if (!id) {
         codex_app_raw(call);
         return;
@@ -238,12 +240,12 @@ static void take_tool(const struct codex_app_line *call, const struct codex_app_
     if (!open_calls_contains(&c->open, id)) {
         if (!call->agent)
             buf_reset(&c->answer); /* what was said before a tool was narration */
-        tell_call(call, kind, id);
+        codex_app_item_tell_call(call, kind, id);
     }
     if (is_completed(call)) {
         open_calls_remove(&c->open, id);
         open_calls_remove(&c->changes, id);
-        tell_result(call, kind, id);
+        codex_app_item_tell_result(call, kind, id);
     }
 }
 
@@ -252,15 +254,15 @@ void codex_app_take_item(const struct codex_app_line *call)
     const struct str type = value_get_last(call->item, "type");
     for (size_t i = 0; i < sizeof(tool_kinds) / sizeof(tool_kinds[0]); i++)
         if (value_equals(type, tool_kinds[i].type)) {
-            take_tool(call, &tool_kinds[i]);
+            codex_app_item_take_tool(call, &tool_kinds[i]);
             return;
         }
     if (value_equals(type, "agentMessage"))
-        take_message(call);
+        codex_app_item_take_message(call);
     else if (value_equals(type, "reasoning"))
-        take_reasoning(call);
+        codex_app_item_take_reasoning(call);
     else if (value_equals(type, "userMessage"))
-        take_user(call);
+        codex_app_item_take_user(call);
     else
         codex_app_raw(call);
 }

@@ -41,7 +41,8 @@ static void set_command(const struct codex_app_line *call, struct tc_request *r)
 }
 
 /* The file it is about, or the first of several. */
-static const char *subject_of(const struct codex_app_line *call, struct str changes)
+static const char *codex_app_request_subject_of(const struct codex_app_line *call,
+                                                struct str changes)
 {
     struct str path = {0};
     struct json j;
@@ -71,7 +72,8 @@ static void set_change(const struct codex_app_line *call, struct tc_request *r)
         return;
     r->args = arena_strdup(a, args);
     if (!r->subject)
-        r->subject = subject_of(call, value_get_last((struct str){args, strlen(args)}, "changes"));
+        r->subject = codex_app_request_subject_of(
+            call, value_get_last((struct str){args, strlen(args)}, "changes"));
 }
 
 static void set_permissions(const struct codex_app_line *call, struct tc_request *r)

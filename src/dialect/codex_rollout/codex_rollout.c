@@ -10,13 +10,13 @@ char *codex_rollout_text(const struct codex_rollout_line *l, struct str value)
     return value_text(l->out->scratch, value, NULL);
 }
 
-static void set(struct buf *to, const char *text)
+static void codex_rollout_set(struct buf *to, const char *text)
 {
     buf_reset(to);
     buf_add_str(to, text ? text : "");
 }
 
-static const char *or_null(const struct buf *b)
+static const char *codex_rollout_or_null(const struct buf *b)
 {
     return b->len ? b->p : NULL;
 }
@@ -34,7 +34,7 @@ void codex_rollout_raw(const struct codex_rollout_line *l)
                      kind ? arena_sprintf(l->out->scratch, "%s/%s", type, kind) : type);
 }
 
-static void take_early(void *ctx, struct str line)
+static void codex_rollout_take_early(void *ctx, struct str line)
 {
     struct codex_rollout_line early = *(const struct codex_rollout_line *)ctx;
     early.self = line;
@@ -52,21 +52,21 @@ void codex_rollout_start(const struct codex_rollout_line *l, const char *task)
     c->started = true;
     event_init(&ev, TC_START);
     ev.meta.session_id = c->thread.len ? c->thread.p : "";
-    ev.u.start.thread_id = or_null(&c->thread);
-    ev.u.start.run_id = or_null(&c->id);
-    ev.u.start.provider = or_null(&c->provider);
-    ev.u.start.model = or_null(&c->model);
+    ev.u.start.thread_id = codex_rollout_or_null(&c->thread);
+    ev.u.start.run_id = codex_rollout_or_null(&c->id);
+    ev.u.start.provider = codex_rollout_or_null(&c->provider);
+    ev.u.start.model = codex_rollout_or_null(&c->model);
     ev.u.start.source = "codex";
     ev.u.start.task = task;
-    ev.meta.x = or_null(&c->context);
+    ev.meta.x = codex_rollout_or_null(&c->context);
     dialect_emit_draft(l->out, &ev);
     struct codex_rollout_line early = *l;
-    prestart_replay(&c->early, take_early, &early);
+    prestart_replay(&c->early, codex_rollout_take_early, &early);
 }
 
 /* Lines that say whose turn it is. */
 
-static void keep(const struct codex_rollout_line *l)
+static void codex_rollout_keep(const struct codex_rollout_line *l)
 {
     if (l->c->started)
         codex_rollout_raw(l);
@@ -78,21 +78,21 @@ static void take_session(const struct codex_rollout_line *l)
 {
     const char *const id = payload_text(l, "id");
     if (id && !l->c->thread.len) /* a fork repeats that of its origin */
-        set(&l->c->thread, id);
-    set(&l->c->provider, payload_text(l, "model_provider"));
-    keep(l);
+        codex_rollout_set(&l->c->thread, id);
+    codex_rollout_set(&l->c->provider, payload_text(l, "model_provider"));
+    codex_rollout_keep(l);
 }
 
-static void take_context(const struct codex_rollout_line *l)
+static void codex_rollout_take_context(const struct codex_rollout_line *l)
 {
     static const char *const kept[] = {"cwd",    "approval_policy",      "sandbox_policy",
                                        "effort", "model_context_window", NULL};
     const char *const model = payload_text(l, "model");
     if (model)
-        set(&l->c->model, model);
+        codex_rollout_set(&l->c->model, model);
     if (!l->c->started)
-        set(&l->c->context, value_extra_only(l->out->scratch, l->payload, kept));
-    keep(l);
+        codex_rollout_set(&l->c->context, value_extra_only(l->out->scratch, l->payload, kept));
+    codex_rollout_keep(l);
 }
 
 static bool begins_task(struct str kind)
@@ -103,13 +103,13 @@ static bool begins_task(struct str kind)
 static void take_begin(const struct codex_rollout_line *l)
 {
     l->c->has_turns = true;
-    set(&l->c->id, payload_text(l, "turn_id"));
-    keep(l);
+    codex_rollout_set(&l->c->id, payload_text(l, "turn_id"));
+    codex_rollout_keep(l);
 }
 
 /* Usage. */
 
-static void read_usage(struct tc_usage *u, struct str usage)
+static void codex_rollout_read_usage(struct tc_usage *u, struct str usage)
 {
     u->input_tokens = value_int(value_get_last(usage, "input_tokens"), -1);
     u->output_tokens = value_int(value_get_last(usage, "output_tokens"), -1);
@@ -120,7 +120,7 @@ static void read_usage(struct tc_usage *u, struct str usage)
     u->cache_counted = 1;
 }
 
-static void tell_usage(const struct codex_rollout_line *l, struct str usage)
+static void codex_rollout_tell_usage(const struct codex_rollout_line *l, struct str usage)
 {
     struct event ev;
     if (!usage.p)
@@ -128,16 +128,16 @@ static void tell_usage(const struct codex_rollout_line *l, struct str usage)
     codex_rollout_start(l, NULL);
     event_init(&ev, TC_USAGE);
     ev.u.usage.scope = "call";
-    ev.u.usage.model = or_null(&l->c->model);
-    read_usage(&ev.u.usage, usage);
+    ev.u.usage.model = codex_rollout_or_null(&l->c->model);
+    codex_rollout_read_usage(&ev.u.usage, usage);
     usage_totals_add(&l->c->tally, &ev.u.usage);
     dialect_emit_draft(l->out, &ev);
 }
 
-static void take_record(const struct codex_rollout_line *l)
+static void codex_rollout_take_record(const struct codex_rollout_line *l)
 {
     l->c->has_records = true;
-    tell_usage(l, value_get_last(l->payload, "usage"));
+    codex_rollout_tell_usage(l, value_get_last(l->payload, "usage"));
 }
 
 /* The older form, which is also written when nothing was used. */
@@ -149,11 +149,11 @@ static void take_count(const struct codex_rollout_line *l)
         value_json(l->out->scratch, value_get_last(info, "total_token_usage"), NULL);
     const bool known = total && c->total.len && strcmp(c->total.p, total) == 0;
     if (total)
-        set(&c->total, total);
+        codex_rollout_set(&c->total, total);
     if (total && !known && !c->has_records)
-        tell_usage(l, value_get_last(info, "last_token_usage"));
+        codex_rollout_tell_usage(l, value_get_last(info, "last_token_usage"));
     else
-        keep(l);
+        codex_rollout_keep(l);
 }
 
 static void tell_turn_usage(const struct codex_rollout_line *l, bool failed)
@@ -164,7 +164,7 @@ static void tell_turn_usage(const struct codex_rollout_line *l, bool failed)
     event_init(&ev, TC_USAGE);
     ev.u.usage = l->c->tally.sum;
     ev.u.usage.scope = "turn";
-    ev.u.usage.model = or_null(&l->c->model);
+    ev.u.usage.model = codex_rollout_or_null(&l->c->model);
     ev.u.usage.is_error = failed;
     ev.u.usage.duration_ms = value_real(value_get_last(l->payload, "duration_ms"), -1);
     dialect_emit_draft(l->out, &ev);
@@ -172,7 +172,7 @@ static void tell_turn_usage(const struct codex_rollout_line *l, bool failed)
 
 /* Ends. */
 
-static void tell_answer(const struct codex_rollout_line *l)
+static void codex_rollout_tell_answer(const struct codex_rollout_line *l)
 {
     const struct codex_rollout *const c = l->c;
     size_t len = 0;
@@ -180,13 +180,14 @@ static void tell_answer(const struct codex_rollout_line *l)
         value_text(l->out->scratch, value_get_last(l->payload, "last_agent_message"), &len);
     const bool same = len && len == c->answer.len && memcmp(text, c->answer.p, len) == 0;
     if (!len)
-        dialect_emit_final(l->out, c->answer.p, c->answer.len, or_null(&c->answer_id));
+        dialect_emit_final(l->out, c->answer.p, c->answer.len,
+                           codex_rollout_or_null(&c->answer_id));
     else
-        dialect_emit_final(l->out, text, len, same ? or_null(&c->answer_id) : NULL);
+        dialect_emit_final(l->out, text, len, same ? codex_rollout_or_null(&c->answer_id) : NULL);
 }
 
 /* "other", or {"http_connection_failed": {…}}: the key is the code. */
-static const char *error_code(const struct codex_rollout_line *l, struct str error)
+static const char *codex_rollout_error_code(const struct codex_rollout_line *l, struct str error)
 {
     const struct str info = value_get_last(error, "codex_error_info");
     if (!info.p || *info.p != '{')
@@ -199,30 +200,30 @@ static const char *error_code(const struct codex_rollout_line *l, struct str err
     return json_reader_unescape(l->out->scratch, key, NULL);
 }
 
-static void take_complete(const struct codex_rollout_line *l)
+static void codex_rollout_take_complete(const struct codex_rollout_line *l)
 {
     const struct str error = value_get_last(l->payload, "error");
     codex_rollout_start(l, NULL);
     l->c->ended = true;
     if (!error.p) {
-        tell_answer(l);
+        codex_rollout_tell_answer(l);
         tell_turn_usage(l, false);
         dialect_emit_done(l->out, "completed", NULL);
         return;
     }
     const struct str message = value_get_last(error, "message");
     const char *const text = value_text_or_json(l->out->scratch, message.p ? message : error, NULL);
-    const char *const code = error_code(l, error);
+    const char *const code = codex_rollout_error_code(l, error);
     dialect_emit_error(l->out, text, code);
     tell_turn_usage(l, true);
     dialect_emit_done(l->out, "error", code);
 }
 
-static void take_aborted(const struct codex_rollout_line *l)
+static void codex_rollout_take_aborted(const struct codex_rollout_line *l)
 {
     codex_rollout_start(l, NULL);
     l->c->ended = true;
-    tell_answer(l);
+    codex_rollout_tell_answer(l);
     tell_turn_usage(l, false);
     dialect_emit_done(l->out, "cancelled", payload_text(l, "reason"));
 }
@@ -248,16 +249,22 @@ static const struct row {
     const char *type, *kind; /* kind: or NULL, any */
     void (*take)(const struct codex_rollout_line *l);
 } rows[] = {
-    {"session_meta", NULL, take_session},          {"turn_context", NULL, take_context},
-    {"token_usage_record", NULL, take_record},     {"compacted", NULL, take_compacted},
-    {"event_msg", "task_started", take_begin},     {"event_msg", "turn_started", take_begin},
-    {"event_msg", "token_count", take_count},      {"event_msg", "task_complete", take_complete},
-    {"event_msg", "turn_complete", take_complete}, {"event_msg", "turn_aborted", take_aborted},
-    {"event_msg", "error", take_trouble},          {"event_msg", "warning", take_trouble},
+    {"session_meta", NULL, take_session},
+    {"turn_context", NULL, codex_rollout_take_context},
+    {"token_usage_record", NULL, codex_rollout_take_record},
+    {"compacted", NULL, take_compacted},
+    {"event_msg", "task_started", take_begin},
+    {"event_msg", "turn_started", take_begin},
+    {"event_msg", "token_count", take_count},
+    {"event_msg", "task_complete", codex_rollout_take_complete},
+    {"event_msg", "turn_complete", codex_rollout_take_complete},
+    {"event_msg", "turn_aborted", codex_rollout_take_aborted},
+    {"event_msg", "error", take_trouble},
+    {"event_msg", "warning", take_trouble},
     {"event_msg", "stream_error", take_trouble},
 };
 
-static const struct row *find_row(const struct codex_rollout_line *l)
+static const struct row *codex_rollout_find_row(const struct codex_rollout_line *l)
 {
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         if (value_equals(l->type, rows[i].type) &&
@@ -273,12 +280,12 @@ static bool is_of_another_turn(const struct codex_rollout_line *l)
     return id && l->c->id.len && !begins_task(l->kind) && strcmp(id, l->c->id.p) != 0;
 }
 
-static void dispatch(const struct codex_rollout_line *l)
+static void codex_rollout_dispatch(const struct codex_rollout_line *l)
 {
-    const struct row *const row = find_row(l);
+    const struct row *const row = codex_rollout_find_row(l);
     const bool event = value_equals(l->type, "event_msg");
     if (is_of_another_turn(l))
-        keep(l);
+        codex_rollout_keep(l);
     else if (row)
         row->take(l);
     else if (event && value_equals(l->kind, "item_completed") && codex_rollout_take_item(l))
@@ -286,10 +293,11 @@ static void dispatch(const struct codex_rollout_line *l)
     else if (event && codex_rollout_take_event(l))
         return;
     else if (!value_equals(l->type, "response_item") || !codex_rollout_take_response(l))
-        keep(l);
+        codex_rollout_keep(l);
 }
 
-static int read_line(void *state, const struct dialect_sink *out, const char *line, size_t len)
+static int codex_rollout_read_line(void *state, const struct dialect_sink *out, const char *line,
+                                   size_t len)
 {
     struct codex_rollout_line l = {.c = state, .self = {line, len}};
     struct str timestamp = {0};
@@ -302,13 +310,13 @@ static int read_line(void *state, const struct dialect_sink *out, const char *li
     l.out = &timed;
     l.kind = value_get_last(l.payload, "type");
     l.item = value_get_last(l.payload, "item");
-    dispatch(&l);
+    codex_rollout_dispatch(&l);
     return 0;
 }
 
 /* Sessions of old releases tell no begin of a turn: a message of the user behind an answer is one.
  */
-static enum dialect_begin begins_turn(const void *state, struct str line)
+static enum dialect_begin codex_rollout_begins_turn(const void *state, struct str line)
 {
     const struct codex_rollout *const c = state;
     if (!value_equals(value_get_last(line, "type"), "event_msg"))
@@ -322,8 +330,8 @@ static enum dialect_begin begins_turn(const void *state, struct str line)
                : DIALECT_GOES_ON;
 }
 
-static void end_stream(void *state, const struct dialect_sink *out,
-                       const struct stream_end_info *end)
+static void codex_rollout_end_stream(void *state, const struct dialect_sink *out,
+                                     const struct stream_end_info *end)
 {
     struct codex_rollout *const c = state;
     const struct codex_rollout_line l = {.c = c, .out = out};
@@ -333,7 +341,7 @@ static void end_stream(void *state, const struct dialect_sink *out,
     if (c->ended)
         return;
     if (!c->has_turns && c->answer.len) { /* what old releases say of an end */
-        tell_answer(&l);
+        codex_rollout_tell_answer(&l);
         tell_turn_usage(&l, false);
         dialect_emit_done(out, "completed", NULL);
     } else {
@@ -341,7 +349,7 @@ static void end_stream(void *state, const struct dialect_sink *out,
     }
 }
 
-static void close_state(void *state)
+static void codex_rollout_close_state(void *state)
 {
     struct codex_rollout *const c = state;
     struct buf *const bufs[] = {&c->thread,  &c->provider, &c->model,     &c->id,
@@ -353,7 +361,7 @@ static void close_state(void *state)
     open_calls_fini(&c->closed);
 }
 
-static void next_turn(void *state, bool by_agent)
+static void codex_rollout_next_turn(void *state, bool by_agent)
 {
     struct codex_rollout *const c = state;
     struct codex_rollout old = *c;
@@ -367,10 +375,10 @@ static void next_turn(void *state, bool by_agent)
                                 .has_thoughts = old.has_thoughts,
                                 .has_records = old.has_records};
     old.thread = old.provider = old.model = old.total = (struct buf){0};
-    close_state(&old);
+    codex_rollout_close_state(&old);
 }
 
-static int sniff_line(struct str line, const char *event)
+static int codex_rollout_sniff_line(struct str line, const char *event)
 {
     static const char *const types[] = {"session_meta", "event_msg", "response_item",
                                         "turn_context"};
@@ -386,10 +394,10 @@ const struct dialect dialect_codex_rollout = {
     .name = "codex-rollout",
     .summary = "session files of codex: ~/.codex/sessions",
     .state_size = sizeof(struct codex_rollout),
-    .sniff = sniff_line,
-    .line = read_line,
-    .end = end_stream,
-    .close = close_state,
-    .next = next_turn,
-    .begins = begins_turn,
+    .sniff = codex_rollout_sniff_line,
+    .line = codex_rollout_read_line,
+    .end = codex_rollout_end_stream,
+    .close = codex_rollout_close_state,
+    .next = codex_rollout_next_turn,
+    .begins = codex_rollout_begins_turn,
 };

@@ -4,12 +4,12 @@
 #include "dialect/codex_rollout/codex_rollout.h"
 #include "dialect/reader/dialect_emit.h"
 
-static const char *item_text(const struct codex_rollout_line *l, const char *key)
+static const char *codex_rollout_item_item_text(const struct codex_rollout_line *l, const char *key)
 {
     return codex_rollout_text(l, value_get_last(l->item, key));
 }
 
-static void set(struct buf *to, const char *text, size_t len)
+static void codex_rollout_item_set(struct buf *to, const char *text, size_t len)
 {
     buf_reset(to);
     buf_add(to, text, len);
@@ -24,12 +24,12 @@ static void tell_said(const struct codex_rollout_line *l, const char *text, size
     codex_rollout_start(l, NULL);
     dialect_emit_narration(l->out, text, len, id);
     dialect_emit_message(l->out, text, len, id);
-    set(&c->answer, text, len);
-    set(&c->answer_id, id ? id : "", id ? strlen(id) : 0);
+    codex_rollout_item_set(&c->answer, text, len);
+    codex_rollout_item_set(&c->answer_id, id ? id : "", id ? strlen(id) : 0);
 }
 
-static void tell_asked(const struct codex_rollout_line *l, const char *text, size_t len,
-                       const char *id)
+static void codex_rollout_item_tell_asked(const struct codex_rollout_line *l, const char *text,
+                                          size_t len, const char *id)
 {
     struct event ev;
     codex_rollout_start(l, text);
@@ -51,8 +51,8 @@ static void tell_thought(const struct codex_rollout_line *l, const char *text, s
 
 /* Tools. */
 
-static void tell_call(const struct codex_rollout_line *l, const char *id, const char *name,
-                      struct event *ev)
+static void codex_rollout_item_tell_call(const struct codex_rollout_line *l, const char *id,
+                                         const char *name, struct event *ev)
 {
     codex_rollout_start(l, NULL);
     buf_reset(&l->c->answer); /* what was said before a tool was narration */
@@ -63,7 +63,8 @@ static void tell_call(const struct codex_rollout_line *l, const char *id, const 
 }
 
 /* The result of an open call: the first that says one counts. */
-static void tell_result(const struct codex_rollout_line *l, const char *id, struct event *ev)
+static void codex_rollout_item_tell_result(const struct codex_rollout_line *l, const char *id,
+                                           struct event *ev)
 {
     const char *const name = open_calls_get_name(&l->c->open, id);
     ev->u.tool_result.tool_use_id = id;
@@ -86,9 +87,11 @@ static const struct tool_kind {
     {"DynamicToolCall", NULL, NULL},
 };
 
-static const char *name_of(const struct codex_rollout_line *l, const struct tool_kind *kind)
+static const char *codex_rollout_item_name_of(const struct codex_rollout_line *l,
+                                              const struct tool_kind *kind)
 {
-    const char *const tool = item_text(l, "tool"), *const server = item_text(l, "server");
+    const char *const tool = codex_rollout_item_item_text(l, "tool"),
+                      *const server = codex_rollout_item_item_text(l, "server");
     if (kind->name)
         return kind->name;
     if (server)
@@ -106,7 +109,7 @@ static void call_of_item(const struct codex_rollout_line *l, const struct tool_k
         call->args = value_copy_members(l->out->scratch, l->item, kind->args, &call->args_len);
     else
         tool_args_parse(l->out->scratch, call, value_get_last(l->item, "arguments"));
-    tell_call(l, id, name_of(l, kind), &ev);
+    codex_rollout_item_tell_call(l, id, codex_rollout_item_name_of(l, kind), &ev);
 }
 
 /* {"secs":2,"nanos":5} in milliseconds; negative: not told. */
@@ -117,7 +120,8 @@ static double duration_of(struct str value)
     return secs < 0 ? value_real(value, -1) : secs * 1000 + nanos / 1e6;
 }
 
-static void set_content(const struct codex_rollout_line *l, struct tc_tool_result *r)
+static void codex_rollout_item_set_content(const struct codex_rollout_line *l,
+                                           struct tc_tool_result *r)
 {
     struct arena *const a = l->out->scratch;
     const struct str output = value_get_last(l->item, "aggregated_output");
@@ -142,15 +146,16 @@ static void result_of_item(const struct codex_rollout_line *l, const char *id)
     r->is_error = denied || value_equals(status, "failed");
     r->outcome = denied ? "denied" : r->is_error ? "failed" : "succeeded";
     r->duration_ms = duration_of(value_get_last(l->item, "duration"));
-    set_content(l, r);
+    codex_rollout_item_set_content(l, r);
     ev.meta.x = value_extra_only(l->out->scratch, l->item,
                                  (const char *const[]){"exit_code", "process_id", "source", NULL});
-    tell_result(l, id, &ev);
+    codex_rollout_item_tell_result(l, id, &ev);
 }
 
-static bool take_tool(const struct codex_rollout_line *l, const struct tool_kind *kind)
+static bool codex_rollout_item_take_tool(const struct codex_rollout_line *l,
+                                         const struct tool_kind *kind)
 {
-    const char *const id = item_text(l, "id");
+    const char *const id = codex_rollout_item_item_text(l, "id");
     if (!id || open_calls_contains(&l->c->closed, id))
         return false;
     if (!open_calls_contains(&l->c->open, id))
@@ -163,11 +168,11 @@ bool codex_rollout_take_item(const struct codex_rollout_line *l)
 {
     struct arena *const a = l->out->scratch;
     const struct str type = value_get_last(l->item, "type");
-    const char *const id = item_text(l, "id");
+    const char *const id = codex_rollout_item_item_text(l, "id");
     size_t len = 0;
     for (size_t i = 0; i < sizeof(tool_kinds) / sizeof(tool_kinds[0]); i++)
         if (value_equals(type, tool_kinds[i].type))
-            return take_tool(l, &tool_kinds[i]);
+            return codex_rollout_item_take_tool(l, &tool_kinds[i]);
     if (value_equals(type, "AgentMessage")) {
         const char *const text = value_join_texts(a, value_get_last(l->item, "content"), "", &len);
         l->c->has_messages = true;
@@ -175,7 +180,7 @@ bool codex_rollout_take_item(const struct codex_rollout_line *l)
     } else if (value_equals(type, "UserMessage")) {
         const char *const text =
             value_join_texts(a, value_get_last(l->item, "content"), "\n", &len);
-        tell_asked(l, text, len, id);
+        codex_rollout_item_tell_asked(l, text, len, id);
     } else if (value_equals(type, "Reasoning")) {
         const char *const text =
             value_join_texts(a, value_get_last(l->item, "summary_text"), "\n\n", &len);
@@ -194,7 +199,7 @@ bool codex_rollout_take_event(const struct codex_rollout_line *l)
     size_t len = 0;
     if (value_equals(l->kind, "user_message")) {
         const char *const text = value_text(a, value_get_last(l->payload, "message"), &len);
-        tell_asked(l, text ? text : "", len, NULL);
+        codex_rollout_item_tell_asked(l, text ? text : "", len, NULL);
     } else if (value_equals(l->kind, "agent_message")) {
         const char *const text = value_text(a, value_get_last(l->payload, "message"), &len);
         l->c->has_messages = true;
@@ -227,7 +232,7 @@ static bool take_model_call(const struct codex_rollout_line *l)
     else
         tool_args_parse(a, &ev.u.tool_call, value_get_last(l->payload, "arguments"));
     const char *const name = codex_rollout_text(l, value_get_last(l->payload, "name"));
-    tell_call(l, id, name ? name : "shell", &ev);
+    codex_rollout_item_tell_call(l, id, name ? name : "shell", &ev);
     return true;
 }
 
@@ -245,7 +250,7 @@ static bool take_model_output(const struct codex_rollout_line *l)
     ev.u.tool_result.content = value_text_or_json(l->out->scratch, content.p ? content : output,
                                                   &ev.u.tool_result.content_len);
     ev.u.tool_result.is_error = success.p && !value_is_true(success);
-    tell_result(l, id, &ev);
+    codex_rollout_item_tell_result(l, id, &ev);
     return true;
 }
 

@@ -23,28 +23,28 @@ struct copilot_call {
     const char *parent_id; /* call that spawned the sub-agent whose event it is, or NULL */
 };
 
-static char *text_of(const struct copilot_call *call, struct str value)
+static char *copilot_text_of(const struct copilot_call *call, struct str value)
 {
     return value_text(call->out->scratch, value, NULL);
 }
 
 static char *data_text(const struct copilot_call *call, const char *key)
 {
-    return text_of(call, value_get_last(call->data, key));
+    return copilot_text_of(call, value_get_last(call->data, key));
 }
 
-static void replace(struct buf *to, const char *text, size_t len)
+static void copilot_replace(struct buf *to, const char *text, size_t len)
 {
     buf_reset(to);
     buf_add(to, text, len);
 }
 
-static void set(struct buf *to, const char *text)
+static void copilot_set(struct buf *to, const char *text)
 {
-    replace(to, text ? text : "", text ? strlen(text) : 0);
+    copilot_replace(to, text ? text : "", text ? strlen(text) : 0);
 }
 
-static void send(const struct copilot_call *call, struct event *ev)
+static void copilot_send(const struct copilot_call *call, struct event *ev)
 {
     ev->meta.parent_id = call->parent_id;
     if (call->c->session.len)
@@ -52,29 +52,29 @@ static void send(const struct copilot_call *call, struct event *ev)
     dialect_emit_draft(call->out, ev);
 }
 
-static void tell_start(const struct copilot_call *call)
+static void copilot_tell_start(const struct copilot_call *call)
 {
     struct event ev;
     event_init(&ev, TC_START);
     ev.u.start.model = data_text(call, "model");
     ev.u.start.source = "copilot";
     call->c->started = true;
-    send(call, &ev);
+    copilot_send(call, &ev);
 }
 
 static void take_noise(const struct copilot_call *call)
 {
-    dialect_emit_raw(call->out, "copilot", call->self, text_of(call, call->type));
+    dialect_emit_raw(call->out, "copilot", call->self, copilot_text_of(call, call->type));
 }
 
-static void send_text(const struct copilot_call *call, enum tc_kind kind, const char *text,
-                      size_t len, const char *id)
+static void copilot_send_text(const struct copilot_call *call, enum tc_kind kind, const char *text,
+                              size_t len, const char *id)
 {
     struct event ev;
     if (!len)
         return;
     event_init_text(&ev, kind, text, len, id);
-    send(call, &ev);
+    copilot_send(call, &ev);
 }
 
 /* What streamed and was never told whole is of an attempt that came to nothing. */
@@ -85,12 +85,12 @@ static void retract_streamed(const struct copilot_call *call)
     if (c->streamed.len && c->streamed_id.len) {
         event_init_notice(&ev, "info", "retracted", "the text of an attempt that failed");
         ev.u.notice.message_id = c->streamed_id.p;
-        send(call, &ev);
+        copilot_send(call, &ev);
     }
     buf_reset(&c->streamed);
 }
 
-static void take_delta(const struct copilot_call *call)
+static void copilot_take_delta(const struct copilot_call *call)
 {
     struct copilot *const c = call->c;
     size_t len = 0;
@@ -99,10 +99,10 @@ static void take_delta(const struct copilot_call *call)
     const char *const id = data_text(call, "messageId");
     if (!call->parent_id && c->streamed_id.len && strcmp(c->streamed_id.p, id ? id : "") != 0)
         retract_streamed(call);
-    send_text(call, TC_NARRATION, text, len, id);
+    copilot_send_text(call, TC_NARRATION, text, len, id);
     if (call->parent_id || !len)
         return;
-    set(&c->streamed_id, id);
+    copilot_set(&c->streamed_id, id);
     buf_add(&c->streamed, text, len);
 }
 
@@ -111,18 +111,18 @@ static void take_reasoning_delta(const struct copilot_call *call)
     size_t len = 0;
     const char *const text =
         value_text(call->out->scratch, value_get_last(call->data, "deltaContent"), &len);
-    send_text(call, TC_THINKING, text, len, data_text(call, "reasoningId"));
+    copilot_send_text(call, TC_THINKING, text, len, data_text(call, "reasoningId"));
     if (!call->parent_id && len)
         buf_add(&call->c->thought, text, len);
 }
 
-static void take_reasoning(const struct copilot_call *call)
+static void copilot_take_reasoning(const struct copilot_call *call)
 {
     size_t len = 0;
     const char *const text =
         value_text(call->out->scratch, value_get_last(call->data, "content"), &len);
     if (!call->c->thought.len)
-        send_text(call, TC_THINKING, text, len, data_text(call, "reasoningId"));
+        copilot_send_text(call, TC_THINKING, text, len, data_text(call, "reasoningId"));
     buf_reset(&call->c->thought);
 }
 
@@ -135,17 +135,18 @@ static void settle_text(const struct copilot_call *call, const char *text, size_
     const bool same_id = id && c->streamed_id.len && strcmp(id, c->streamed_id.p) == 0;
     const size_t told = same_id ? had->len : 0;
     if (told <= len && (!told || memcmp(text, had->p, told) == 0)) {
-        send_text(call, TC_NARRATION, text + told, len - told, id);
+        copilot_send_text(call, TC_NARRATION, text + told, len - told, id);
     } else {
         retract_streamed(call);
-        send_text(call, TC_NARRATION, text, len, arena_sprintf(call->out->scratch, "%s~1", id));
+        copilot_send_text(call, TC_NARRATION, text, len,
+                          arena_sprintf(call->out->scratch, "%s~1", id));
     }
     if (same_id)
         buf_reset(&c->streamed);
 }
 
-static void send_message(const struct copilot_call *call, const char *text, size_t len,
-                         const char *id)
+static void copilot_send_message(const struct copilot_call *call, const char *text, size_t len,
+                                 const char *id)
 {
     struct event ev;
     event_init(&ev, TC_MESSAGE);
@@ -153,21 +154,21 @@ static void send_message(const struct copilot_call *call, const char *text, size
     ev.u.message.text = len ? text : NULL;
     ev.u.message.text_len = len;
     ev.u.message.message_id = id;
-    send(call, &ev);
+    copilot_send(call, &ev);
 }
 
-static void tell_call(const struct copilot_call *call, struct str id, struct str name,
-                      struct str args, const char *message_id)
+static void copilot_tell_call(const struct copilot_call *call, struct str id, struct str name,
+                              struct str args, const char *message_id)
 {
     struct event ev;
     event_init(&ev, TC_TOOL_CALL);
-    const char *const tool = text_of(call, name);
-    const char *const tool_use_id = text_of(call, id);
+    const char *const tool = copilot_text_of(call, name);
+    const char *const tool_use_id = copilot_text_of(call, id);
     ev.u.tool_call.name = tool ? tool : "tool";
     ev.u.tool_call.tool_use_id = tool_use_id ? tool_use_id : "";
     ev.u.tool_call.message_id = message_id;
     tool_args_parse(call->out->scratch, &ev.u.tool_call, args);
-    send(call, &ev);
+    copilot_send(call, &ev);
 }
 
 /* Returns how many. A call is told here: the start of its execution may never come. */
@@ -185,12 +186,12 @@ static size_t take_requests(const struct copilot_call *call, const char *message
             {"toolCallId", &id}, {"name", &name}, {"arguments", &args}};
         json_reader_skip(&j, &request);
         value_get_members(request, VALUE_ROWS(rows));
-        tell_call(call, id, name, args, message_id);
+        copilot_tell_call(call, id, name, args, message_id);
     }
     return count;
 }
 
-static void take_message(const struct copilot_call *call)
+static void copilot_take_message(const struct copilot_call *call)
 {
     struct copilot *const c = call->c;
     size_t len = 0;
@@ -198,19 +199,19 @@ static void take_message(const struct copilot_call *call)
     const char *const id = data_text(call, "messageId");
     text = text ? text : "";
     settle_text(call, text, len, id);
-    send_message(call, text, len, id);
+    copilot_send_message(call, text, len, id);
     const size_t requests = take_requests(call, id);
     if (call->parent_id)
         return;
-    replace(&c->answer, text, requests ? 0 : len);
-    set(&c->answer_id, id);
+    copilot_replace(&c->answer, text, requests ? 0 : len);
+    copilot_set(&c->answer_id, id);
 }
 
 static void take_tool_start(const struct copilot_call *call)
 {
-    tell_call(call, value_get_last(call->data, "toolCallId"),
-              value_get_last(call->data, "toolName"), value_get_last(call->data, "arguments"),
-              NULL);
+    copilot_tell_call(call, value_get_last(call->data, "toolCallId"),
+                      value_get_last(call->data, "toolName"),
+                      value_get_last(call->data, "arguments"), NULL);
 }
 
 static void take_tool_complete(const struct copilot_call *call)
@@ -233,7 +234,7 @@ static void take_tool_complete(const struct copilot_call *call)
     if (shown.p)
         result->content = value_text_or_json(call->out->scratch, shown, &result->content_len);
     ev.meta.x = value_extra_except(call->out->scratch, call->data, told);
-    send(call, &ev);
+    copilot_send(call, &ev);
 }
 
 static void send_progress(const struct copilot_call *call, const char *phase, struct str args,
@@ -249,7 +250,7 @@ static void send_progress(const struct copilot_call *call, const char *phase, st
         p->args_delta = value_text(call->out->scratch, args, &p->args_delta_len);
     if (output.p)
         p->output = value_text(call->out->scratch, output, &p->output_len);
-    send(call, &ev);
+    copilot_send(call, &ev);
 }
 
 static void take_call_delta(const struct copilot_call *call)
@@ -263,7 +264,7 @@ static void take_shell_output(const struct copilot_call *call)
     send_progress(call, "running", (struct str){0}, value_get_last(call->data, "text"));
 }
 
-static void take_retry(const struct copilot_call *call)
+static void copilot_take_retry(const struct copilot_call *call)
 {
     static const char *const told[] = {"reason", NULL};
     const char *const reason = data_text(call, "reason");
@@ -289,13 +290,13 @@ static void take_call_failure(const struct copilot_call *call)
                         value_extra_except(call->out->scratch, call->data, told));
 }
 
-static void take_error(const struct copilot_call *call)
+static void copilot_take_error(const struct copilot_call *call)
 {
     static const char *const told[] = {"message", "originatingMessageId", NULL};
     struct copilot *const c = call->c;
     const char *const message = data_text(call, "message");
-    set(&c->error, message ? message : "the turn failed");
-    set(&c->error_code, data_text(call, "errorType"));
+    copilot_set(&c->error, message ? message : "the turn failed");
+    copilot_set(&c->error_code, data_text(call, "errorType"));
     c->failed = true;
     dialect_emit_notice(call->out, "error", "stream_error", c->error.p,
                         value_extra_except(call->out->scratch, call->data, told));
@@ -313,7 +314,7 @@ static void take_idle(const struct copilot_call *call)
     take_noise(call);
 }
 
-static void take_user(const struct copilot_call *call)
+static void copilot_take_user(const struct copilot_call *call)
 {
     struct event ev;
     event_init(&ev, TC_MESSAGE);
@@ -321,10 +322,10 @@ static void take_user(const struct copilot_call *call)
     ev.u.message.message_id = data_text(call, "messageId");
     ev.u.message.text = value_text(call->out->scratch, value_get_last(call->data, "content"),
                                    &ev.u.message.text_len);
-    send(call, &ev);
+    copilot_send(call, &ev);
 }
 
-static void tell_usage(const struct copilot_call *call, bool failed)
+static void copilot_tell_usage(const struct copilot_call *call, bool failed)
 {
     static const char *const told[] = {"sessionDurationMs", NULL};
     struct event ev;
@@ -333,12 +334,12 @@ static void tell_usage(const struct copilot_call *call, bool failed)
     ev.u.usage.duration_ms = value_real(value_get_last(call->usage, "sessionDurationMs"), -1);
     ev.u.usage.is_error = failed;
     ev.meta.x = value_extra_except(call->out->scratch, call->usage, told);
-    send(call, &ev);
+    copilot_send(call, &ev);
 }
 
 /* How the run ended, from what it said on the way: the exit code alone is 0 for an abort, too. */
-static void tell_end(struct copilot *c, const struct dialect_sink *out,
-                     const struct copilot_call *result)
+static void copilot_tell_end(struct copilot *c, const struct dialect_sink *out,
+                             const struct copilot_call *result)
 {
     const bool failed = !c->aborted && (c->failed || (result && value_int(result->exit_code, 0)));
     const char *const code = c->error_code.len ? c->error_code.p : NULL;
@@ -348,14 +349,14 @@ static void tell_end(struct copilot *c, const struct dialect_sink *out,
     else
         dialect_emit_final(out, c->answer.p, c->answer.len, c->answer_id.p);
     if (result && result->usage.p)
-        tell_usage(result, failed);
+        copilot_tell_usage(result, failed);
     dialect_emit_done(out, c->aborted ? "cancelled" : failed ? "error" : "completed", NULL);
 }
 
-static void take_result(const struct copilot_call *call)
+static void copilot_take_result(const struct copilot_call *call)
 {
-    set(&call->c->session, text_of(call, call->session_id));
-    tell_end(call->c, call->out, call);
+    copilot_set(&call->c->session, copilot_text_of(call, call->session_id));
+    copilot_tell_end(call->c, call->out, call);
 }
 
 static const struct {
@@ -363,26 +364,26 @@ static const struct {
     void (*take)(const struct copilot_call *call);
 } types[] = {
     {"session.background_tasks_changed", take_noise},
-    {"assistant.message_delta", take_delta},
+    {"assistant.message_delta", copilot_take_delta},
     {"assistant.tool_call_delta", take_call_delta},
-    {"assistant.message", take_message},
+    {"assistant.message", copilot_take_message},
     {"assistant.reasoning_delta", take_reasoning_delta},
-    {"assistant.reasoning", take_reasoning},
+    {"assistant.reasoning", copilot_take_reasoning},
     {"tool.execution_start", take_tool_start},
     {"tool.execution_complete", take_tool_complete},
     {"tool.shell_output", take_shell_output},
-    {"assistant.turn_retry", take_retry},
+    {"assistant.turn_retry", copilot_take_retry},
     {"session.info", take_info},
     {"model.call_failure", take_call_failure},
-    {"session.error", take_error},
+    {"session.error", copilot_take_error},
     {"abort", take_abort},
     {"agent.interrupted", take_abort},
     {"assistant.idle", take_idle},
-    {"user.message", take_user},
-    {"result", take_result},
+    {"user.message", copilot_take_user},
+    {"result", copilot_take_result},
 };
 
-static void dispatch(const struct copilot_call *call)
+static void copilot_dispatch(const struct copilot_call *call)
 {
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
         if (value_equals(call->type, types[i].type)) {
@@ -392,7 +393,8 @@ static void dispatch(const struct copilot_call *call)
     take_noise(call);
 }
 
-static int read_line(void *state, const struct dialect_sink *out, const char *line, size_t len)
+static int copilot_read_line(void *state, const struct dialect_sink *out, const char *line,
+                             size_t len)
 {
     struct copilot_call call = {.c = state, .self = {line, len}};
     struct str timestamp = {0};
@@ -410,22 +412,22 @@ static int read_line(void *state, const struct dialect_sink *out, const char *li
     call.out = &timed;
     call.parent_id = data_text(&call, "parentToolCallId");
     if (!call.c->started)
-        tell_start(&call);
-    dispatch(&call);
+        copilot_tell_start(&call);
+    copilot_dispatch(&call);
     return 0;
 }
 
 /* An interrupted run may end without its result: what it said before decides. */
-static void end_stream(void *state, const struct dialect_sink *out,
-                       const struct stream_end_info *end)
+static void copilot_end_stream(void *state, const struct dialect_sink *out,
+                               const struct stream_end_info *end)
 {
     struct copilot *const c = state;
     (void)end;
     if (!c->ended && (c->aborted || c->failed))
-        tell_end(c, out, NULL);
+        copilot_tell_end(c, out, NULL);
 }
 
-static void close_state(void *state)
+static void copilot_close_state(void *state)
 {
     struct copilot *const c = state;
     struct buf *const bufs[] = {&c->streamed,  &c->streamed_id, &c->thought,    &c->answer,
@@ -434,7 +436,7 @@ static void close_state(void *state)
         buf_fini(bufs[i]);
 }
 
-static int sniff_line(struct str line, const char *event)
+static int copilot_sniff_line(struct str line, const char *event)
 {
     const struct str type = value_get_last(line, "type");
     (void)event;
@@ -450,8 +452,8 @@ const struct dialect dialect_copilot = {
     .name = "copilot",
     .summary = "copilot --output-format json",
     .state_size = sizeof(struct copilot),
-    .sniff = sniff_line,
-    .line = read_line,
-    .end = end_stream,
-    .close = close_state,
+    .sniff = copilot_sniff_line,
+    .line = copilot_read_line,
+    .end = copilot_end_stream,
+    .close = copilot_close_state,
 };

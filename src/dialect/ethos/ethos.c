@@ -7,7 +7,8 @@
 #include "dialect/reader/dialect_emit.h"
 #include "dialect/reader/value.h"
 
-static int read_event(void *state, const struct dialect_sink *out, const char *line, size_t len)
+static int ethos_read_event(void *state, const struct dialect_sink *out, const char *line,
+                            size_t len)
 {
     if (value_parse_line(line, len, NULL, 0) < 0)
         return -1;
@@ -37,28 +38,28 @@ static void remember_request(const struct ethos_ctx *call, struct str id)
 }
 
 /* Whether the response is to the run, as far as one was seen. */
-static bool is_ours(const struct ethos_ctx *call, const struct ethos_rpc_line *rpc)
+static bool ethos_is_ours(const struct ethos_ctx *call, const struct ethos_rpc_line *rpc)
 {
     return !*call->e->request || !rpc->id.p || str_is(rpc->id, call->e->request);
 }
 
-static void take_result(const struct ethos_ctx *call, const struct ethos_rpc_line *rpc)
+static void ethos_take_result(const struct ethos_ctx *call, const struct ethos_rpc_line *rpc)
 {
     struct str text = {0}, turns = {0}, trace = {0};
     const struct value_row rows[] = {{"text", &text}, {"turnCount", &turns}, {"traceId", &trace}};
     value_get_members(rpc->result, VALUE_ROWS(rows));
-    if (is_ours(call, rpc) && (text.p || turns.p))
+    if (ethos_is_ours(call, rpc) && (text.p || turns.p))
         ethos_end_done(call, text, turns, trace);
     else
         ethos_handle_event(call, rpc->self); /* of no type: raw */
 }
 
-static void take_error(const struct ethos_ctx *call, const struct ethos_rpc_line *rpc)
+static void ethos_take_error(const struct ethos_ctx *call, const struct ethos_rpc_line *rpc)
 {
     const char *const message = ethos_copy(call, value_get_last(rpc->error, "message"));
     const char *const code =
         value_text_or_json(call->out->scratch, value_get_last(rpc->error, "code"), NULL);
-    if (!is_ours(call, rpc)) {
+    if (!ethos_is_ours(call, rpc)) {
         dialect_emit_notice(call->out, "warn", code, message ? message : "", NULL);
         return;
     }
@@ -83,9 +84,9 @@ static int read_rpc(void *state, const struct dialect_sink *out, const char *lin
         remember_request(&call, value_get_last(rpc.params, "requestId"));
         ethos_handle_event(&call, event);
     } else if (rpc.result.p && !rpc.method.p) {
-        take_result(&call, &rpc);
+        ethos_take_result(&call, &rpc);
     } else if (rpc.error.p && !rpc.method.p) {
-        take_error(&call, &rpc);
+        ethos_take_error(&call, &rpc);
     } else {
         ethos_handle_event(&call, rpc.self);
     }
@@ -142,7 +143,7 @@ const struct dialect dialect_ethos = {
     .summary = "Ethos, its events as lines",
     .state_size = sizeof(struct ethos),
     .sniff = sniff_event,
-    .line = read_event,
+    .line = ethos_read_event,
     .end = ethos_end,
     .close = ethos_close,
 };

@@ -24,14 +24,14 @@ static const char *code_x(const struct ethos_ctx *call, const char *code)
     return other ? arena_sprintf(call->out->scratch, "{\"code\":\"%s\"}", code) : NULL;
 }
 
-static void init_done(struct event *ev, const char *reason, const char *code)
+static void ethos_end_init_done(struct event *ev, const char *reason, const char *code)
 {
     event_init(ev, TC_DONE);
     ev->u.done.reason = reason;
     ev->u.done.code = code && *code ? code : NULL;
 }
 
-static void tell_end(const struct ethos_ctx *call, struct event *done)
+static void ethos_end_tell_end(const struct ethos_ctx *call, struct event *done)
 {
     call->e->ended = true;
     usage_totals_emit(&call->e->tally, call->out, call->e->failed);
@@ -42,13 +42,14 @@ static void end_cancelled(const struct ethos_ctx *call, const char *text, const 
 {
     struct event done;
     dialect_emit_final(call->out, call->e->text.p, call->e->text.len, NULL);
-    init_done(&done, "cancelled", NULL);
+    ethos_end_init_done(&done, "cancelled", NULL);
     done.u.done.detail = text;
     done.meta.x = x;
-    tell_end(call, &done);
+    ethos_end_tell_end(call, &done);
 }
 
-static void tell_failure(const struct ethos_ctx *call, const char *message, const char *code)
+static void ethos_end_tell_failure(const struct ethos_ctx *call, const char *message,
+                                   const char *code)
 {
     struct ethos *const e = call->e;
     struct event ev;
@@ -72,12 +73,12 @@ void ethos_end_error(const struct ethos_ctx *call, const char *message, const ch
     else if (real && strcmp(real, "aborted") == 0)
         end_cancelled(call, message, code_x(call, code));
     else
-        tell_failure(call, message, code);
+        ethos_end_tell_failure(call, message, code);
 }
 
-static void end_failed(const struct ethos_ctx *call, struct event *done)
+static void ethos_end_end_failed(const struct ethos_ctx *call, struct event *done)
 {
-    init_done(done, "error", call->e->code);
+    ethos_end_init_done(done, "error", call->e->code);
 }
 
 void ethos_close_failed(const struct ethos_ctx *call)
@@ -85,12 +86,13 @@ void ethos_close_failed(const struct ethos_ctx *call)
     struct event done;
     if (!call->e->failed || call->e->ended)
         return;
-    end_failed(call, &done);
-    tell_end(call, &done);
+    ethos_end_end_failed(call, &done);
+    ethos_end_tell_end(call, &done);
 }
 
 /* Its text is the answer, also where it is not what was streamed. */
-static void end_well(const struct ethos_ctx *call, struct event *done, const char *text, size_t len)
+static void ethos_end_end_well(const struct ethos_ctx *call, struct event *done, const char *text,
+                               size_t len)
 {
     const struct ethos *const e = call->e;
     const char *const answer = len ? text : e->text.p;
@@ -98,7 +100,7 @@ static void end_well(const struct ethos_ctx *call, struct event *done, const cha
     if (answer_len)
         dialect_emit_message(call->out, answer, answer_len, NULL);
     dialect_emit_final(call->out, answer, answer_len, NULL);
-    init_done(done, *e->rule ? "stopped" : "completed", e->rule);
+    ethos_end_init_done(done, *e->rule ? "stopped" : "completed", e->rule);
     if (!len && answer_len)
         done->meta.x = "{\"text\":\"\"}";
 }
@@ -112,15 +114,15 @@ void ethos_end_done(const struct ethos_ctx *call, struct str text, struct str tu
     if (call->e->ended)
         return;
     if (call->e->failed) {
-        end_failed(call, &done);
+        ethos_end_end_failed(call, &done);
         const char *const json = value_json(call->out->scratch, text, NULL);
         done.meta.x = arena_sprintf(call->out->scratch, "{\"text\":%s}", json ? json : "\"\"");
     } else {
-        end_well(call, &done, told, len);
+        ethos_end_end_well(call, &done, told, len);
     }
     done.u.done.turns = value_int(turns, -1);
     done.u.done.trace_id = ethos_copy(call, trace);
-    tell_end(call, &done);
+    ethos_end_tell_end(call, &done);
 }
 
 void ethos_end(void *state, const struct dialect_sink *out, const struct stream_end_info *end)

@@ -16,7 +16,7 @@ char *ethos_rest(const struct ethos_ctx *call, const char *const *known)
     return value_extra_except(call->out->scratch, call->l->self, known);
 }
 
-static void take_start(const struct ethos_ctx *call)
+static void ethos_event_take_start(const struct ethos_ctx *call)
 {
     static const char *const known[] = {"type", "provider", "model", "source", "traceId", NULL};
     struct event ev;
@@ -30,7 +30,7 @@ static void take_start(const struct ethos_ctx *call)
     dialect_emit_draft(call->out, &ev);
 }
 
-static void take_context(const struct ethos_ctx *call)
+static void ethos_event_take_context(const struct ethos_ctx *call)
 {
     struct event ev;
     event_init(&ev, TC_STATE);
@@ -40,7 +40,7 @@ static void take_context(const struct ethos_ctx *call)
     dialect_emit_draft(call->out, &ev);
 }
 
-static void take_text(const struct ethos_ctx *call)
+static void ethos_event_take_text(const struct ethos_ctx *call)
 {
     struct buf *const text = &call->e->text;
     size_t len = 0;
@@ -50,14 +50,14 @@ static void take_text(const struct ethos_ctx *call)
         buf_add(text, told, len);
 }
 
-static void take_thinking(const struct ethos_ctx *call)
+static void ethos_event_take_thinking(const struct ethos_ctx *call)
 {
     size_t len = 0;
     const char *const told = value_text(call->out->scratch, call->l->thinking, &len);
     dialect_emit_thinking(call->out, told, len, NULL);
 }
 
-static void take_usage(const struct ethos_ctx *call)
+static void ethos_event_take_usage(const struct ethos_ctx *call)
 {
     static const char *const known[] = {"type",
                                         "inputTokens",
@@ -98,30 +98,30 @@ static void take_persisted(const struct ethos_ctx *call)
     dialect_emit_draft(call->out, &ev);
 }
 
-static void take_error(const struct ethos_ctx *call)
+static void ethos_event_take_error(const struct ethos_ctx *call)
 {
     ethos_end_error(call, ethos_copy(call, call->l->error), ethos_copy(call, call->l->code));
 }
 
-static void take_done(const struct ethos_ctx *call)
+static void ethos_event_take_done(const struct ethos_ctx *call)
 {
     ethos_end_done(call, call->l->text, call->l->turns, call->l->trace);
 }
 
-static const struct type {
+static const struct ethos_event_type {
     const char *type;
     void (*take)(const struct ethos_ctx *call);
 } types[] = {
-    {"run_start", take_start},
-    {"context_meta", take_context},
-    {"text_delta", take_text},
-    {"thinking_delta", take_thinking},
+    {"run_start", ethos_event_take_start},
+    {"context_meta", ethos_event_take_context},
+    {"text_delta", ethos_event_take_text},
+    {"thinking_delta", ethos_event_take_thinking},
     {"tool_start", ethos_tool_start},
     {"tool_progress", ethos_tool_progress},
     {"tool_end", ethos_tool_end},
-    {"usage", take_usage},
-    {"error", take_error},
-    {"done", take_done},
+    {"usage", ethos_event_take_usage},
+    {"error", ethos_event_take_error},
+    {"done", ethos_event_take_done},
     {"halt", ethos_halt},
     {"tool_approval_required", ethos_approval},
     {"tool_approval_response", ethos_approval_response},
@@ -136,20 +136,20 @@ static const struct type {
 
 /* What others of the session do may come before the run's start, which says more than one that
  * is made up for them. */
-static bool is_early(const struct ethos_ctx *call, const struct type *type)
+static bool is_early(const struct ethos_ctx *call, const struct ethos_event_type *type)
 {
     const struct ethos *const e = call->e;
     const bool informs = !type || type->take == take_persisted;
     return !e->started && informs && e->early.len + call->l->self.len < ETHOS_EARLY_MAX;
 }
 
-static void keep_early(const struct ethos_ctx *call)
+static void ethos_event_keep_early(const struct ethos_ctx *call)
 {
     buf_add(&call->e->early, call->l->self.p, call->l->self.len);
     buf_add_char(&call->e->early, '\n');
 }
 
-static const struct type *type_of(const struct ethos_ctx *call)
+static const struct ethos_event_type *ethos_event_type_of(const struct ethos_ctx *call)
 {
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
         if (value_equals(call->l->type, types[i].type))
@@ -158,24 +158,24 @@ static const struct type *type_of(const struct ethos_ctx *call)
 }
 
 /* What is of no type is a JSON-RPC message beside the run. */
-static const char *name_of(const struct ethos_ctx *call)
+static const char *ethos_event_name_of(const struct ethos_ctx *call)
 {
     const struct str type = call->l->type;
     return ethos_copy(call, type.p ? type : value_get_last(call->l->self, "method"));
 }
 
-static void dispatch(const struct ethos_ctx *call)
+static void ethos_event_dispatch(const struct ethos_ctx *call)
 {
-    const struct type *const type = type_of(call);
+    const struct ethos_event_type *const type = ethos_event_type_of(call);
     if (is_early(call, type)) {
-        keep_early(call);
+        ethos_event_keep_early(call);
         return;
     }
     call->e->started = true;
     if (type)
         type->take(call);
     else if (!ethos_note(call))
-        dialect_emit_raw(call->out, call->dialect, call->l->self, name_of(call));
+        dialect_emit_raw(call->out, call->dialect, call->l->self, ethos_event_name_of(call));
     ethos_tell_early(call);
 }
 
@@ -219,5 +219,5 @@ void ethos_handle_event(const struct ethos_ctx *call, struct str event)
     struct ethos_ctx with_line = *call;
     value_get_members(event, VALUE_ROWS(rows));
     with_line.l = &l;
-    dispatch(&with_line);
+    ethos_event_dispatch(&with_line);
 }

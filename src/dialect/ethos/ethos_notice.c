@@ -9,7 +9,7 @@
 #include "dialect/reader/value.h"
 
 /* member: where a text for people may be. */
-static const struct note {
+static const struct ethos_notice_kind {
     const char *type, *member, *text;
 } notes[] = {
     {"dry_run_summary", NULL, "A dry run: nothing was called."},
@@ -24,7 +24,7 @@ static const struct note {
     {"evolve.skill_applied", NULL, "A new skill is in use."},
 };
 
-static const struct note *note_find(const char *type)
+static const struct ethos_notice_kind *ethos_notice_note_find(const char *type)
 {
     for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
         if (strcmp(notes[i].type, type) == 0)
@@ -34,14 +34,14 @@ static const struct note *note_find(const char *type)
 
 bool ethos_is_note(const char *type)
 {
-    return note_find(type);
+    return ethos_notice_note_find(type);
 }
 
 bool ethos_note(const struct ethos_ctx *call)
 {
     static const char *const known[] = {"type", NULL};
     const char *const type = ethos_copy(call, call->l->type);
-    const struct note *const note = type ? note_find(type) : NULL;
+    const struct ethos_notice_kind *const note = type ? ethos_notice_note_find(type) : NULL;
     if (!note)
         return false;
     const char *const text =

@@ -14,7 +14,7 @@ static const char *text_or_empty(const struct ethos_ctx *call, struct str value)
 }
 
 /* Calls from inside a script are named PARENT#N. */
-static const char *parent_of(const struct ethos_ctx *call, const char *id)
+static const char *ethos_tool_parent_of(const struct ethos_ctx *call, const char *id)
 {
     const char *const hash = strrchr(id, '#');
     return hash && hash != id ? arena_strndup(call->out->scratch, id, (size_t)(hash - id)) : NULL;
@@ -29,7 +29,7 @@ static const char *known_audience(struct str audience)
     return NULL;
 }
 
-static bool is_object(struct str value)
+static bool ethos_tool_is_object(struct str value)
 {
     return value.p && *value.p == '{';
 }
@@ -45,9 +45,9 @@ void ethos_tool_start(const struct ethos_ctx *call)
     tc->tool_use_id = text_or_empty(call, call->l->id);
     tc->name = text_or_empty(call, call->l->name);
     tool_args_parse(call->out->scratch, tc, call->l->args);
-    ev.meta.parent_id = parent_of(call, tc->tool_use_id);
+    ev.meta.parent_id = ethos_tool_parent_of(call, tc->tool_use_id);
     ev.meta.audience = known_audience(call->l->audience);
-    ev.meta.x = ethos_rest(call, is_object(call->l->args) ? known_args : known);
+    ev.meta.x = ethos_rest(call, ethos_tool_is_object(call->l->args) ? known_args : known);
     if (!open_calls_contains(&call->e->open, tc->tool_use_id))
         open_calls_add(&call->e->open, tc->tool_use_id, tc->name);
     dialect_emit_draft(call->out, &ev);
@@ -68,13 +68,13 @@ void ethos_tool_progress(const struct ethos_ctx *call)
     p->phase = "running";
     p->message = ethos_copy(call, call->l->message);
     p->percent = value_real(call->l->percent, -1);
-    ev.meta.parent_id = p->tool_use_id ? parent_of(call, p->tool_use_id) : NULL;
+    ev.meta.parent_id = p->tool_use_id ? ethos_tool_parent_of(call, p->tool_use_id) : NULL;
     ev.meta.audience = audience ? audience : "internal";
     ev.meta.x = ethos_rest(call, audience ? known : known_web);
     dialect_emit_draft(call->out, &ev);
 }
 
-static void set_content(const struct ethos_ctx *call, struct tc_tool_result *result)
+static void ethos_tool_set_content(const struct ethos_ctx *call, struct tc_tool_result *result)
 {
     const struct str value = call->l->result.p ? call->l->result : call->l->error;
     if (value.p)
@@ -94,11 +94,11 @@ void ethos_tool_end(const struct ethos_ctx *call)
     result->is_error = !value_is_true(call->l->ok);
     result->duration_ms = value_real(call->l->duration, -1);
     result->structured = value_json(call->out->scratch, call->l->structured, NULL);
-    set_content(call, result);
+    ethos_tool_set_content(call, result);
     const bool started = open_calls_remove(&call->e->open, result->tool_use_id);
     const bool rejected = !started && result->duration_ms <= 0;
     result->outcome = !result->is_error ? "succeeded" : rejected ? "denied" : "failed";
-    ev.meta.parent_id = parent_of(call, result->tool_use_id);
+    ev.meta.parent_id = ethos_tool_parent_of(call, result->tool_use_id);
     ev.meta.audience = known_audience(call->l->audience);
     ev.meta.x = ethos_rest(call, known);
     dialect_emit_draft(call->out, &ev);
@@ -175,7 +175,7 @@ void ethos_push_approval_resolved(const struct ethos_ctx *call)
 }
 
 /* Options are plain texts here. */
-static void add_options(struct buf *b, const struct ethos_ctx *call, struct str options)
+static void ethos_tool_add_options(struct buf *b, const struct ethos_ctx *call, struct str options)
 {
     struct json j;
     bool first = true;
@@ -201,7 +201,7 @@ static const char *question_json(const struct ethos_ctx *call, const char *id)
     jsonw_member_str(&b, "id", id);
     jsonw_member_str(&b, "prompt", text_or_empty(call, value_get_last(call->l->self, "question")));
     buf_add_str(&b, ",\"options\":[");
-    add_options(&b, call, value_get_last(call->l->self, "options"));
+    ethos_tool_add_options(&b, call, value_get_last(call->l->self, "options"));
     buf_add_str(&b, "],\"multi\":false}]");
     return arena_strndup(call->out->scratch, b.p, b.len);
 }

@@ -37,7 +37,7 @@ struct ethos_write_ctx {
 
 static const char *const nothing[] = {NULL};
 
-static struct buf *begin(const struct ethos_write_ctx *wire, const char *type)
+static struct buf *ethos_write_begin(const struct ethos_write_ctx *wire, const char *type)
 {
     struct buf *const b = writer_begin_message(wire->out);
     buf_add_char(b, '{');
@@ -45,7 +45,7 @@ static struct buf *begin(const struct ethos_write_ctx *wire, const char *type)
     return b;
 }
 
-static void end(const struct ethos_write_ctx *wire)
+static void ethos_write_end(const struct ethos_write_ctx *wire)
 {
     buf_add_char(wire->out->buf, '}');
     writer_begin_end_message(wire->out);
@@ -62,14 +62,14 @@ static void add_str(struct buf *b, const char *key, const char *s)
     json_style_member_str(b, JS, key, s ? s : "");
 }
 
-static void add_text(struct buf *b, const char *key, const char *s, size_t len)
+static void ethos_write_add_text(struct buf *b, const char *key, const char *s, size_t len)
 {
     json_style_append_key(b, JS, key);
     json_style_append_string(b, JS, s ? s : "", len);
 }
 
 /* The union of the format is closed; "global" is the model that no rule selected. */
-static const char *source_of(const char *source)
+static const char *ethos_write_source_of(const char *source)
 {
     static const char *const known[] = {"team-coordinator", "team-personality", "personality"};
     for (size_t i = 0; source && i < sizeof known / sizeof *known; i++)
@@ -78,52 +78,54 @@ static const char *source_of(const char *source)
     return "global";
 }
 
-static void write_start(const struct ethos_write_ctx *wire)
+static void ethos_write_write_start(const struct ethos_write_ctx *wire)
 {
     const struct tc_start *const s = &wire->ev->u.start;
     const char *const model = s->model ? s->model : wire->out->conf->model;
     if (wire->own && !s->provider && !s->model)
         return; /* the guard's: runs that are refused at once have none */
-    struct buf *const b = begin(wire, "run_start");
+    struct buf *const b = ethos_write_begin(wire, "run_start");
     add_str(b, "provider", s->provider);
     add_str(b, "model", model);
-    add_str(b, "source", source_of(s->source));
+    add_str(b, "source", ethos_write_source_of(s->source));
     json_member_str(b, JS, "traceId", s->trace_id);
     json_member_rest(b, JS, wire->x, nothing);
-    end(wire);
+    ethos_write_end(wire);
 }
 
 /* Only the tools of sub-agents are on this wire, not their text. */
-static bool is_child(const struct ethos_write_ctx *wire)
+static bool ethos_write_is_child(const struct ethos_write_ctx *wire)
 {
     return wire->ev->meta.agent || wire->ev->meta.parent_id;
 }
 
-static void write_delta(const struct ethos_write_ctx *wire, const char *text, size_t len)
+static void ethos_write_write_delta(const struct ethos_write_ctx *wire, const char *text,
+                                    size_t len)
 {
-    add_text(begin(wire, "text_delta"), "text", text, len);
-    end(wire);
+    ethos_write_add_text(ethos_write_begin(wire, "text_delta"), "text", text, len);
+    ethos_write_end(wire);
     streamed_text_add(&wire->w->said, text, len);
 }
 
-static void write_narration(const struct ethos_write_ctx *wire)
+static void ethos_write_write_narration(const struct ethos_write_ctx *wire)
 {
     const struct tc_narration *const n = &wire->ev->u.narration;
-    if (n->text_len && !is_child(wire))
-        write_delta(wire, n->text, n->text_len);
+    if (n->text_len && !ethos_write_is_child(wire))
+        ethos_write_write_delta(wire, n->text, n->text_len);
 }
 
-static void write_thinking(const struct ethos_write_ctx *wire)
+static void ethos_write_write_thinking(const struct ethos_write_ctx *wire)
 {
     const struct tc_thinking *const t = &wire->ev->u.thinking;
-    if (!t->text_len || is_child(wire))
+    if (!t->text_len || ethos_write_is_child(wire))
         return;
-    add_text(begin(wire, "thinking_delta"), "thinking", t->text, t->text_len);
-    end(wire);
+    ethos_write_add_text(ethos_write_begin(wire, "thinking_delta"), "thinking", t->text,
+                         t->text_len);
+    ethos_write_end(wire);
 }
 
 /* The answer is streamed like all text, unless the text that was streamed ends with it. */
-static void write_final(const struct ethos_write_ctx *wire)
+static void ethos_write_write_final(const struct ethos_write_ctx *wire)
 {
     const struct tc_final *const f = &wire->ev->u.final;
     const struct buf *const said = &wire->w->said;
@@ -132,18 +134,18 @@ static void write_final(const struct ethos_write_ctx *wire)
     CLEANUP_BUF struct buf paragraph = {0};
     buf_add_str(&paragraph, said->len ? "\n\n" : "");
     buf_add(&paragraph, f->text, f->text_len);
-    write_delta(wire, paragraph.p, paragraph.len);
+    ethos_write_write_delta(wire, paragraph.p, paragraph.len);
 }
 
-static void write_message(const struct ethos_write_ctx *wire)
+static void ethos_write_write_message(const struct ethos_write_ctx *wire)
 {
     const struct tc_message *const m = &wire->ev->u.message;
     if (!wire->web || !m->persisted)
         return;
-    struct buf *const b = begin(wire, "message_persisted");
+    struct buf *const b = ethos_write_begin(wire, "message_persisted");
     add_str(b, "messageId", m->message_id);
     add_str(b, "role", m->role);
-    end(wire);
+    ethos_write_end(wire);
 }
 
 /* "dashboard" is one of Ethos' own; of the other canonical audiences it has two. */
@@ -155,41 +157,42 @@ static const char *audience_of(const struct ethos_write_ctx *wire)
     return !audience || strcmp(audience, "user") == 0 ? "user" : "internal";
 }
 
-static void write_call(const struct ethos_write_ctx *wire)
+static void ethos_write_write_call(const struct ethos_write_ctx *wire)
 {
     const struct tc_tool_call *const c = &wire->ev->u.tool_call;
     static const char *const written[] = {"args", NULL};
     const struct str args = x_member(wire, "args");
-    struct buf *const b = begin(wire, "tool_start");
+    struct buf *const b = ethos_write_begin(wire, "tool_start");
     add_str(b, "toolCallId", c->tool_use_id);
     add_str(b, "toolName", c->name);
     json_member_value(b, JS, "args", args.p ? args : (struct str){c->args, c->args_len});
     json_member_str(b, JS, "audience", wire->ev->meta.audience ? audience_of(wire) : NULL);
     json_member_rest(b, JS, wire->x, written);
-    end(wire);
+    ethos_write_end(wire);
     open_calls_add(&wire->w->calls, c->tool_use_id, c->name);
 }
 
-static const char *name_of(const struct ethos_write_ctx *wire, const char *name, const char *id)
+static const char *ethos_write_name_of(const struct ethos_write_ctx *wire, const char *name,
+                                       const char *id)
 {
     return name || !id ? name : open_calls_get_name(&wire->w->calls, id);
 }
 
-static void write_progress(const struct ethos_write_ctx *wire)
+static void ethos_write_write_progress(const struct ethos_write_ctx *wire)
 {
     static const char *const written[] = {"audience", NULL};
     const struct tc_progress *const p = &wire->ev->u.progress;
     const struct str audience = x_member(wire, "audience");
     const bool running = !p->phase || strcmp(p->phase, "running") == 0;
-    const char *const name = name_of(wire, p->name, p->tool_use_id);
+    const char *const name = ethos_write_name_of(wire, p->name, p->tool_use_id);
     if (!running || !(p->message || p->output || p->percent >= 0))
         return;
-    struct buf *const b = begin(wire, "tool_progress");
+    struct buf *const b = ethos_write_begin(wire, "tool_progress");
     add_str(b, "toolName", name ? name : "_turn"); /* names of the framework begin so */
     if (p->message)
         add_str(b, "message", p->message);
     else
-        add_text(b, "message", p->output, p->output_len);
+        ethos_write_add_text(b, "message", p->output, p->output_len);
     if (p->percent >= 0)
         json_style_member_real(b, JS, "percent", p->percent);
     if (wire->own && audience.p)
@@ -197,28 +200,28 @@ static void write_progress(const struct ethos_write_ctx *wire)
     else
         add_str(b, "audience", audience_of(wire));
     json_member_rest(b, JS, wire->x, written);
-    end(wire);
+    ethos_write_end(wire);
 }
 
-static void add_error(const struct ethos_write_ctx *wire, struct buf *b,
-                      const struct tc_tool_result *r)
+static void ethos_write_add_error(const struct ethos_write_ctx *wire, struct buf *b,
+                                  const struct tc_tool_result *r)
 {
     const struct str error = x_member(wire, "error");
     if (wire->own)
         json_member_value(b, JS, "error", error);
     else if (r->content_len)
-        add_text(b, "error", r->content, r->content_len);
+        ethos_write_add_text(b, "error", r->content, r->content_len);
     else
         add_str(b, "error", r->outcome ? r->outcome : "failed");
 }
 
-static void write_result(const struct ethos_write_ctx *wire)
+static void ethos_write_write_result(const struct ethos_write_ctx *wire)
 {
     static const char *const written[] = {"error", NULL};
     const struct tc_tool_result *const r = &wire->ev->u.tool_result;
-    struct buf *const b = begin(wire, "tool_end");
+    struct buf *const b = ethos_write_begin(wire, "tool_end");
     add_str(b, "toolCallId", r->tool_use_id);
-    add_str(b, "toolName", name_of(wire, r->name, r->tool_use_id));
+    add_str(b, "toolName", ethos_write_name_of(wire, r->name, r->tool_use_id));
     json_style_member_bool(b, JS, "ok", !r->is_error);
     json_style_member_real(b, JS, "durationMs", r->duration_ms < 0 ? 0 : r->duration_ms);
     json_member_str(b, JS, "audience", wire->ev->meta.audience ? audience_of(wire) : NULL);
@@ -226,26 +229,27 @@ static void write_result(const struct ethos_write_ctx *wire)
     if (r->structured)
         json_style_member_json(b, JS, "structured", r->structured);
     if (r->is_error)
-        add_error(wire, b, r);
+        ethos_write_add_error(wire, b, r);
     json_member_rest(b, JS, wire->x, written);
-    end(wire);
+    ethos_write_end(wire);
     open_calls_remove(&wire->w->calls, r->tool_use_id);
 }
 
-static void write_approval(const struct ethos_write_ctx *wire, const struct tc_request *r)
+static void ethos_write_write_approval(const struct ethos_write_ctx *wire,
+                                       const struct tc_request *r)
 {
-    struct buf *const b = begin(wire, "tool_approval_required");
+    struct buf *const b = ethos_write_begin(wire, "tool_approval_required");
     add_str(b, "toolCallId", r->tool_use_id ? r->tool_use_id : r->request_id);
     add_str(b, "toolName", r->tool);
     json_style_member_json(b, JS, "args", r->args ? r->args : "{}");
     json_member_rest(b, JS, wire->x, nothing);
-    end(wire);
+    ethos_write_end(wire);
 }
 
 static void write_push_approval(const struct ethos_write_ctx *wire, const struct tc_request *r)
 {
     static const char *const written[] = {"sessionId", NULL};
-    struct buf *const b = begin(wire, "tool.approval_required");
+    struct buf *const b = ethos_write_begin(wire, "tool.approval_required");
     json_style_append_key(b, JS, "request");
     buf_add_char(b, '{');
     add_str(b, "approvalId", r->request_id);
@@ -259,30 +263,30 @@ static void write_push_approval(const struct ethos_write_ctx *wire, const struct
         json_style_member_null(b, JS, "reason");
     json_member_rest(b, JS, wire->x, written);
     buf_add_char(b, '}');
-    end(wire);
+    ethos_write_end(wire);
 }
 
 static void write_response(const struct ethos_write_ctx *wire, const struct tc_request *r)
 {
-    struct buf *const b = begin(wire, "tool_approval_response");
+    struct buf *const b = ethos_write_begin(wire, "tool_approval_response");
     add_str(b, "toolCallId", r->tool_use_id ? r->tool_use_id : r->request_id);
     json_style_member_bool(b, JS, "approved", strcmp(r->decision, "allow") == 0);
     json_member_str(b, JS, "reason", r->reason);
     json_member_rest(b, JS, wire->x, nothing);
-    end(wire);
+    ethos_write_end(wire);
 }
 
 static void write_push_resolved(const struct ethos_write_ctx *wire, const struct tc_request *r)
 {
-    struct buf *const b = begin(wire, "approval.resolved");
+    struct buf *const b = ethos_write_begin(wire, "approval.resolved");
     add_str(b, "approvalId", r->request_id);
     add_str(b, "decision", r->decision);
     json_member_str(b, JS, "decidedBy", r->by);
-    end(wire);
+    ethos_write_end(wire);
 }
 
 /* The options of the first question, as plain texts; left out when there are none. */
-static void add_options(struct buf *b, struct str questions)
+static void ethos_write_add_options(struct buf *b, struct str questions)
 {
     const struct str options = json_reader_pointer(questions, "/0/options");
     struct json j;
@@ -311,10 +315,10 @@ static void write_clarify(const struct ethos_write_ctx *wire, const struct tc_re
 {
     static const char *const written[] = {"default", "jobId", NULL};
     const struct str questions = {r->questions, r->questions ? strlen(r->questions) : 0};
-    struct buf *const b = begin(wire, "clarify.request");
+    struct buf *const b = ethos_write_begin(wire, "clarify.request");
     add_str(b, "requestId", r->request_id);
     json_member_value(b, JS, "question", json_reader_pointer(questions, "/0/prompt"));
-    add_options(b, questions);
+    ethos_write_add_options(b, questions);
     json_member_value(b, JS, "default", x_member(wire, "default"));
     json_member_value(b, JS, "jobId", x_member(wire, "jobId"));
     if (r->expires_ms >= 0)
@@ -322,32 +326,32 @@ static void write_clarify(const struct ethos_write_ctx *wire, const struct tc_re
     else
         json_style_member_null(b, JS, "defaultDeadlineAt");
     json_member_rest(b, JS, wire->x, written);
-    end(wire);
+    ethos_write_end(wire);
 }
 
 static void write_clarified(const struct ethos_write_ctx *wire, const struct tc_request *r)
 {
-    struct buf *const b = begin(wire, "clarify.resolved");
+    struct buf *const b = ethos_write_begin(wire, "clarify.resolved");
     add_str(b, "requestId", r->request_id);
     json_member_rest(b, JS, wire->x, nothing);
-    end(wire);
+    ethos_write_end(wire);
 }
 
 static void write_credential(const struct ethos_write_ctx *wire, const struct tc_request *r)
 {
     static const char *const written[] = {"pluginId", "credentialKey", "kind", NULL};
-    struct buf *const b = begin(wire, "credential_required");
+    struct buf *const b = ethos_write_begin(wire, "credential_required");
     json_member_value(b, JS, "pluginId", x_member(wire, "pluginId"));
     json_member_value(b, JS, "credentialKey", x_member(wire, "credentialKey"));
     json_member_value(b, JS, "kind", x_member(wire, "kind"));
     add_str(b, "label", r->subject);
     json_member_str(b, JS, "description", r->message);
     json_member_rest(b, JS, wire->x, written);
-    end(wire);
+    ethos_write_end(wire);
 }
 
 /* Who may write which request: only Ethos knows how credentials and questions are meant. */
-static void write_request(const struct ethos_write_ctx *wire)
+static void ethos_write_write_request(const struct ethos_write_ctx *wire)
 {
     const struct tc_request *const r = &wire->ev->u.request;
     const bool open = strcmp(r->state, "open") == 0;
@@ -357,7 +361,7 @@ static void write_request(const struct ethos_write_ctx *wire)
     if (strcmp(r->kind, "approval") == 0 && wire->web)
         (open ? write_push_approval : write_push_resolved)(wire, r);
     else if (strcmp(r->kind, "approval") == 0)
-        (open ? write_approval : write_response)(wire, r);
+        (open ? ethos_write_write_approval : write_response)(wire, r);
     else if (strcmp(r->kind, "ask") == 0 && wire->web)
         (open ? write_clarify : write_clarified)(wire, r);
     else if (strcmp(r->kind, "credential") == 0 && open && x_member(wire, "pluginId").p)
@@ -366,25 +370,25 @@ static void write_request(const struct ethos_write_ctx *wire)
 
 /* What the turn cost beyond its calls, of which many sources give tokens only. Ethos itself says
  * what tools cost in the same way. */
-static void write_rest_of_cost(const struct ethos_write_ctx *wire)
+static void ethos_write_write_rest_of_cost(const struct ethos_write_ctx *wire)
 {
     const double rest = wire->ev->u.usage.cost_usd - wire->w->cost;
     if (!(rest >= COST_MIN))
         return;
-    struct buf *const b = begin(wire, "usage");
+    struct buf *const b = ethos_write_begin(wire, "usage");
     json_style_member_int(b, JS, "inputTokens", 0);
     json_style_member_int(b, JS, "outputTokens", 0);
     json_style_member_real(b, JS, "estimatedCostUsd", rest);
-    end(wire);
+    ethos_write_end(wire);
 }
 
-static void write_usage(const struct ethos_write_ctx *wire)
+static void ethos_write_write_usage(const struct ethos_write_ctx *wire)
 {
     const struct tc_usage *const u = &wire->ev->u.usage;
     struct ethos_writing *const w = wire->w;
     const bool call = strcmp(u->scope, "call") == 0;
     if (!call && w->counted) {
-        write_rest_of_cost(wire);
+        ethos_write_write_rest_of_cost(wire);
         return;
     }
     w->counted += call;
@@ -392,7 +396,7 @@ static void write_usage(const struct ethos_write_ctx *wire)
     const int64_t inside = u->cache_counted == 1 && u->cache_read_tokens > 0
                                ? u->cache_read_tokens
                                : 0; /* here cached tokens stand beside the input */
-    struct buf *const b = begin(wire, "usage");
+    struct buf *const b = ethos_write_begin(wire, "usage");
     json_style_member_int(b, JS, "inputTokens", input > inside ? input - inside : 0);
     json_style_member_int(b, JS, "outputTokens", u->output_tokens < 0 ? 0 : u->output_tokens);
     json_style_member_real(b, JS, "estimatedCostUsd", u->cost_usd < 0 ? 0 : u->cost_usd);
@@ -402,31 +406,31 @@ static void write_usage(const struct ethos_write_ctx *wire)
     if (u->cache_write_tokens >= 0)
         json_style_member_int(b, JS, "cacheCreationTokens", u->cache_write_tokens);
     json_member_rest(b, JS, wire->x, nothing);
-    end(wire);
+    ethos_write_end(wire);
 }
 
 static void write_halt(const struct ethos_write_ctx *wire, const char *rule, const char *message)
 {
     static const char *const written[] = {"kind", "toolName", "count", NULL};
     const struct str kind = x_member(wire, "kind");
-    struct buf *const b = begin(wire, "halt");
+    struct buf *const b = ethos_write_begin(wire, "halt");
     json_member_value(b, JS, "kind", kind.p ? kind : STR("\"budget\""));
     add_str(b, "rule", rule);
     json_member_value(b, JS, "toolName", x_member(wire, "toolName"));
     json_member_value(b, JS, "count", x_member(wire, "count"));
     add_str(b, "message", message);
     json_member_rest(b, JS, wire->x, written);
-    end(wire);
+    ethos_write_end(wire);
     wire->w->halted = true;
 }
 
 static void write_error_line(const struct ethos_write_ctx *wire, const char *message,
                              const char *code)
 {
-    struct buf *const b = begin(wire, "error");
+    struct buf *const b = ethos_write_begin(wire, "error");
     add_str(b, "error", message);
     add_str(b, "code", code ? code : "llm_error");
-    end(wire);
+    ethos_write_end(wire);
 }
 
 /* The code as the source spelled it, when that is another spelling of the canonical one. */
@@ -443,29 +447,29 @@ static bool is_halt(const struct ethos_write_ctx *wire)
 }
 
 /* Only notices that came from Ethos have a form here. */
-static void write_notice(const struct ethos_write_ctx *wire)
+static void ethos_write_write_notice(const struct ethos_write_ctx *wire)
 {
     const struct tc_notice *const n = &wire->ev->u.notice;
     if (!wire->own || !n->code)
         return;
     if (ethos_is_note(n->code)) {
-        json_member_rest(begin(wire, n->code), JS, wire->x, nothing);
-        end(wire);
+        json_member_rest(ethos_write_begin(wire, n->code), JS, wire->x, nothing);
+        ethos_write_end(wire);
     } else if (is_halt(wire)) {
         write_halt(wire, n->code, n->text);
     }
 }
 
-static void write_state(const struct ethos_write_ctx *wire)
+static void ethos_write_write_state(const struct ethos_write_ctx *wire)
 {
     const struct tc_state *const s = &wire->ev->u.state;
     if (strcmp(s->scope, "context") != 0 || !s->value || *s->value != '{')
         return;
-    json_style_member_json(begin(wire, "context_meta"), JS, "data", s->value);
-    end(wire);
+    json_style_member_json(ethos_write_begin(wire, "context_meta"), JS, "data", s->value);
+    ethos_write_end(wire);
 }
 
-static void write_raw(const struct ethos_write_ctx *wire)
+static void ethos_write_write_raw(const struct ethos_write_ctx *wire)
 {
     const struct tc_raw *const r = &wire->ev->u.raw;
     if (!wire->own || strcmp(r->dialect, "ethos-acp") == 0)
@@ -474,7 +478,7 @@ static void write_raw(const struct ethos_write_ctx *wire)
     writer_begin_end_message(wire->out);
 }
 
-static void keep_error(const struct ethos_write_ctx *wire)
+static void ethos_write_keep_error(const struct ethos_write_ctx *wire)
 {
     const struct tc_error *const e = &wire->ev->u.error;
     struct ethos_writing *const w = wire->w;
@@ -499,14 +503,14 @@ static void write_done_line(const struct ethos_write_ctx *wire)
     const struct tc_done *const d = &wire->ev->u.done;
     const struct ethos_writing *const w = wire->w;
     const int64_t turns = d->turns >= 0 ? d->turns : w->counted > 0 ? w->counted : 1;
-    struct buf *const b = begin(wire, "done");
-    add_text(b, "text", w->said.p, w->said.len);
+    struct buf *const b = ethos_write_begin(wire, "done");
+    ethos_write_add_text(b, "text", w->said.p, w->said.len);
     json_style_member_int(b, JS, "turnCount", turns);
     json_member_str(b, JS, "traceId", d->trace_id);
-    end(wire);
+    ethos_write_end(wire);
 }
 
-static void write_done(const struct ethos_write_ctx *wire)
+static void ethos_write_write_done(const struct ethos_write_ctx *wire)
 {
     const struct tc_done *const d = &wire->ev->u.done;
     const struct ethos_writing *const w = wire->w;
@@ -523,24 +527,25 @@ static void write_done(const struct ethos_write_ctx *wire)
     write_done_line(wire);
 }
 
-static void write_event(void *state, const struct writer_out *out, const struct event *ev)
+static void ethos_write_write_event(void *state, const struct writer_out *out,
+                                    const struct event *ev)
 {
     static void (*const write[TC_KINDS])(const struct ethos_write_ctx *wire) = {
-        [TC_NARRATION] = write_narration,
-        [TC_THINKING] = write_thinking,
-        [TC_MESSAGE] = write_message,
-        [TC_FINAL] = write_final,
-        [TC_TOOL_CALL] = write_call,
-        [TC_PROGRESS] = write_progress,
-        [TC_TOOL_RESULT] = write_result,
-        [TC_REQUEST] = write_request,
-        [TC_START] = write_start,
-        [TC_ERROR] = keep_error,
-        [TC_DONE] = write_done,
-        [TC_USAGE] = write_usage,
-        [TC_NOTICE] = write_notice,
-        [TC_STATE] = write_state,
-        [TC_RAW] = write_raw,
+        [TC_NARRATION] = ethos_write_write_narration,
+        [TC_THINKING] = ethos_write_write_thinking,
+        [TC_MESSAGE] = ethos_write_write_message,
+        [TC_FINAL] = ethos_write_write_final,
+        [TC_TOOL_CALL] = ethos_write_write_call,
+        [TC_PROGRESS] = ethos_write_write_progress,
+        [TC_TOOL_RESULT] = ethos_write_write_result,
+        [TC_REQUEST] = ethos_write_write_request,
+        [TC_START] = ethos_write_write_start,
+        [TC_ERROR] = ethos_write_keep_error,
+        [TC_DONE] = ethos_write_write_done,
+        [TC_USAGE] = ethos_write_write_usage,
+        [TC_NOTICE] = ethos_write_write_notice,
+        [TC_STATE] = ethos_write_write_state,
+        [TC_RAW] = ethos_write_write_raw,
     };
     const char *const src = ev->meta.src ? ev->meta.src : "";
     struct ethos_write_ctx wire = {.w = state,
@@ -554,7 +559,7 @@ static void write_event(void *state, const struct writer_out *out, const struct 
         write[ev->kind](&wire);
 }
 
-static void close_state(void *state)
+static void ethos_write_close_state(void *state)
 {
     struct ethos_writing *const w = state;
     open_calls_fini(&w->calls);
@@ -567,6 +572,6 @@ const struct writer writer_ethos = {
     .name = "ethos",
     .summary = "Ethos",
     .state_size = sizeof(struct ethos_writing),
-    .event = write_event,
-    .close = close_state,
+    .event = ethos_write_write_event,
+    .close = ethos_write_close_state,
 };

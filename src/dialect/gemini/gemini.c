@@ -26,7 +26,7 @@ struct gemini_call {
     const struct gemini_line *line;
 };
 
-static char *text_of(const struct gemini_call *call, struct str value)
+static char *gemini_text_of(const struct gemini_call *call, struct str value)
 {
     return value_text(call->out->scratch, value, NULL);
 }
@@ -34,10 +34,10 @@ static char *text_of(const struct gemini_call *call, struct str value)
 static void take_init(const struct gemini_call *call)
 {
     struct event ev;
-    const char *const session = text_of(call, call->line->session_id);
+    const char *const session = gemini_text_of(call, call->line->session_id);
     event_init(&ev, TC_START);
     ev.meta.session_id = session ? session : "";
-    ev.u.start.model = text_of(call, call->line->model);
+    ev.u.start.model = gemini_text_of(call, call->line->model);
     dialect_emit_draft(call->out, &ev);
 }
 
@@ -50,7 +50,7 @@ static void seal_message(struct gemini *g, const struct dialect_sink *out)
 }
 
 /* The message being told is complete, and the step that it is of. */
-static void end_step(struct gemini *g, const struct dialect_sink *out)
+static void gemini_end_step(struct gemini *g, const struct dialect_sink *out)
 {
     struct event ev;
     seal_message(g, out);
@@ -65,12 +65,12 @@ static void enter_step(const struct gemini_call *call)
     struct event ev;
     if (!step_counter_is_due(&g->steps))
         return;
-    end_step(g, call->out);
+    gemini_end_step(g, call->out);
     step_counter_start(&g->steps, &ev, NULL);
     dialect_emit_draft(call->out, &ev);
 }
 
-static void take_message(const struct gemini_call *call)
+static void gemini_take_message(const struct gemini_call *call)
 {
     struct event ev;
     size_t len = 0;
@@ -85,35 +85,35 @@ static void take_message(const struct gemini_call *call)
     }
     call->g->steps.asked = true;
     event_init(&ev, TC_MESSAGE);
-    const char *const role = text_of(call, call->line->role);
+    const char *const role = gemini_text_of(call, call->line->role);
     ev.u.message.role = role ? role : "unknown";
     ev.u.message.text = text;
     ev.u.message.text_len = len;
     dialect_emit_draft(call->out, &ev);
 }
 
-static void take_tool_use(const struct gemini_call *call)
+static void gemini_take_tool_use(const struct gemini_call *call)
 {
     struct event ev;
     enter_step(call);
     seal_message(call->g, call->out);
     event_init(&ev, TC_TOOL_CALL);
-    const char *const name = text_of(call, call->line->tool_name);
-    const char *const id = text_of(call, call->line->tool_id);
+    const char *const name = gemini_text_of(call, call->line->tool_name);
+    const char *const id = gemini_text_of(call, call->line->tool_id);
     ev.u.tool_call.name = name ? name : "tool";
     ev.u.tool_call.tool_use_id = id ? id : "";
     tool_args_parse(call->out->scratch, &ev.u.tool_call, call->line->parameters);
     dialect_emit_draft(call->out, &ev);
 }
 
-static void take_tool_result(const struct gemini_call *call)
+static void gemini_take_tool_result(const struct gemini_call *call)
 {
     struct event ev;
     struct tc_tool_result *const result = &ev.u.tool_result;
     const struct gemini_line *const l = call->line;
     call->g->steps.asked = true;
     event_init(&ev, TC_TOOL_RESULT);
-    const char *const id = text_of(call, l->tool_id);
+    const char *const id = gemini_text_of(call, l->tool_id);
     result->tool_use_id = id ? id : "";
     result->is_error = value_equals(l->status, "error");
     result->outcome = result->is_error ? "failed" : "succeeded";
@@ -126,10 +126,10 @@ static void take_tool_result(const struct gemini_call *call)
     dialect_emit_draft(call->out, &ev);
 }
 
-static void take_error(const struct gemini_call *call)
+static void gemini_take_error(const struct gemini_call *call)
 {
     const bool warning = value_equals(call->line->severity, "warning");
-    const char *const text = text_of(call, call->line->message);
+    const char *const text = gemini_text_of(call, call->line->message);
     const char *const shown = text ? text : "";
     if (!warning) {
         buf_reset(&call->g->trouble);
@@ -140,7 +140,7 @@ static void take_error(const struct gemini_call *call)
                         shown, NULL);
 }
 
-static void tell_usage(const struct gemini_call *call, bool failed)
+static void gemini_tell_usage(const struct gemini_call *call, bool failed)
 {
     static const char *const told[] = {"total_tokens", "input_tokens", "output_tokens",
                                        "cached",       "duration_ms",  NULL};
@@ -172,7 +172,7 @@ static bool hit_limit(const struct gemini_call *call)
     return value_equals(value_get_last(call->line->error, "type"), "FatalTurnLimitedError");
 }
 
-static void tell_end(const struct gemini_call *call, bool failed)
+static void gemini_tell_end(const struct gemini_call *call, bool failed)
 {
     struct event ev;
     event_init(&ev, TC_DONE);
@@ -181,7 +181,7 @@ static void tell_end(const struct gemini_call *call, bool failed)
     if (hit_limit(call)) {
         ev.u.done.reason = "stopped";
         ev.u.done.code = "max_turns";
-        ev.u.done.detail = text_of(call, value_get_last(call->line->error, "message"));
+        ev.u.done.detail = gemini_text_of(call, value_get_last(call->line->error, "message"));
     } else if (call->g->looped && !failed) {
         ev.u.done.reason = "stopped";
         ev.u.done.code = "loop_detected";
@@ -189,44 +189,48 @@ static void tell_end(const struct gemini_call *call, bool failed)
     dialect_emit_draft(call->out, &ev);
 }
 
-static void tell_failure(const struct gemini_call *call)
+static void gemini_tell_failure(const struct gemini_call *call)
 {
     const struct buf *const trouble = &call->g->trouble;
-    const char *const message = text_of(call, value_get_last(call->line->error, "message"));
-    const char *const code = text_of(call, value_get_last(call->line->error, "type"));
+    const char *const message = gemini_text_of(call, value_get_last(call->line->error, "message"));
+    const char *const code = gemini_text_of(call, value_get_last(call->line->error, "type"));
     const char *const known = trouble->len ? trouble->p : "the turn failed";
     dialect_emit_error(call->out, message ? message : known, code);
 }
 
-static void take_result(const struct gemini_call *call)
+static void gemini_take_result(const struct gemini_call *call)
 {
     const bool failed = value_equals(call->line->status, "error") && !hit_limit(call);
     const struct buf *const text = &call->g->text;
     const size_t len = text->len;
     const char *const answer = arena_strndup(call->out->scratch, len ? text->p : "", len);
-    end_step(call->g, call->out);
+    gemini_end_step(call->g, call->out);
     if (failed)
-        tell_failure(call);
+        gemini_tell_failure(call);
     else
         dialect_emit_final(call->out, answer, len, NULL);
     if (call->line->stats.p)
-        tell_usage(call, failed);
-    tell_end(call, failed);
+        gemini_tell_usage(call, failed);
+    gemini_tell_end(call, failed);
 }
 
 static void take_unknown(const struct gemini_call *call)
 {
-    dialect_emit_raw(call->out, "gemini", call->line->self, text_of(call, call->line->type));
+    dialect_emit_raw(call->out, "gemini", call->line->self, gemini_text_of(call, call->line->type));
 }
 
-static int read_line(void *state, const struct dialect_sink *out, const char *line, size_t len)
+static int gemini_read_line(void *state, const struct dialect_sink *out, const char *line,
+                            size_t len)
 {
     static const struct {
         const char *type;
         void (*take)(const struct gemini_call *call);
-    } types[] = {{"init", take_init},         {"message", take_message},
-                 {"tool_use", take_tool_use}, {"tool_result", take_tool_result},
-                 {"error", take_error},       {"result", take_result}};
+    } types[] = {{"init", take_init},
+                 {"message", gemini_take_message},
+                 {"tool_use", gemini_take_tool_use},
+                 {"tool_result", gemini_take_tool_result},
+                 {"error", gemini_take_error},
+                 {"result", gemini_take_result}};
     struct gemini_line l = {.self = {line, len}};
     struct str timestamp = {0};
     const struct value_row rows[] = {
@@ -250,21 +254,21 @@ static int read_line(void *state, const struct dialect_sink *out, const char *li
 }
 
 /* A run that was interrupted has no result: its last words have no mark behind them. */
-static void end_stream(void *state, const struct dialect_sink *out,
-                       const struct stream_end_info *end)
+static void gemini_end_stream(void *state, const struct dialect_sink *out,
+                              const struct stream_end_info *end)
 {
     (void)end;
-    end_step(state, out);
+    gemini_end_step(state, out);
 }
 
-static void close_state(void *state)
+static void gemini_close_state(void *state)
 {
     struct gemini *const g = state;
     buf_fini(&g->text);
     buf_fini(&g->trouble);
 }
 
-static int sniff_line(struct str line, const char *event)
+static int gemini_sniff_line(struct str line, const char *event)
 {
     const struct str type = value_get_last(line, "type");
     (void)event;
@@ -281,8 +285,8 @@ const struct dialect dialect_gemini = {
     .name = "gemini",
     .summary = "gemini --output-format stream-json",
     .state_size = sizeof(struct gemini),
-    .sniff = sniff_line,
-    .line = read_line,
-    .end = end_stream,
-    .close = close_state,
+    .sniff = gemini_sniff_line,
+    .line = gemini_read_line,
+    .end = gemini_end_stream,
+    .close = gemini_close_state,
 };

@@ -17,14 +17,14 @@ void missy_emit_duplicate(const struct missy_event *e)
 }
 
 /* What every event gets from its record. */
-struct mark {
+struct missy_sink {
     const struct dialect_sink *to;
     const char *session_id, *agent, *x;
 };
 
-static void emit_marked(void *ctx, struct event *ev)
+static void missy_emit_marked(void *ctx, struct event *ev)
 {
-    struct mark *const mark = ctx;
+    struct missy_sink *const mark = ctx;
     if (mark->session_id)
         ev->meta.session_id = mark->session_id;
     ev->meta.agent = mark->agent;
@@ -36,7 +36,7 @@ static void emit_marked(void *ctx, struct event *ev)
 }
 
 /* One object of two; either may be NULL. */
-static const char *join(struct arena *a, const char *x, const char *more)
+static const char *missy_join(struct arena *a, const char *x, const char *more)
 {
     if (!x || !more)
         return x ? x : more;
@@ -50,7 +50,7 @@ static bool is_row(const struct missy_row *row, const char *name)
                                      : strcmp(row->name, name) == 0;
 }
 
-static const struct missy_row *find_row(const struct missy_row *rows, const char *name)
+static const struct missy_row *missy_find_row(const struct missy_row *rows, const char *name)
 {
     for (; name && rows->name; rows++)
         if (is_row(rows, name))
@@ -59,7 +59,7 @@ static const struct missy_row *find_row(const struct missy_row *rows, const char
 }
 
 /* An agent that another one called says so. */
-static const char *child_of(const struct missy_event *e, struct arena *a)
+static const char *missy_child_of(const struct missy_event *e, struct arena *a)
 {
     const bool child = value_get_last(e->detail, "parent_agent_id").p ||
                        value_int(value_get_last(e->detail, "delegation_depth"), 0) > 0;
@@ -70,23 +70,24 @@ static const char *child_of(const struct missy_event *e, struct arena *a)
     return id.p || name.p ? value_text_or_json(a, id.p ? id : name, NULL) : "agent";
 }
 
-static void take(struct missy_event *e, const struct missy_row *rows, struct mark *mark, double ts)
+static void missy_take(struct missy_event *e, const struct missy_row *rows, struct missy_sink *mark,
+                       double ts)
 {
     const struct dialect_sink *const out = mark->to;
-    const struct missy_row *const row = find_row(rows, e->name);
+    const struct missy_row *const row = missy_find_row(rows, e->name);
     struct dialect_sink marked = *out;
-    marked.emit = emit_marked;
+    marked.emit = missy_emit_marked;
     marked.ctx = mark;
     marked.ts = ts;
-    mark->agent = child_of(e, out->scratch);
+    mark->agent = missy_child_of(e, out->scratch);
     e->agent = mark->agent;
     e->out = &marked;
     e->source = out;
     if (row) {
         e->family = row->family;
         if (row->known)
-            mark->x = join(out->scratch, value_extra_except(out->scratch, e->detail, row->known),
-                           mark->x);
+            mark->x = missy_join(out->scratch,
+                                 value_extra_except(out->scratch, e->detail, row->known), mark->x);
     }
     e->x = mark->x;
     missy_flush_held_result(e->m, out, e);
@@ -109,11 +110,11 @@ static int read_audit(void *state, const struct dialect_sink *out, const char *l
     if (value_parse_line(line, len, VALUE_ROWS(rows)) < 0)
         return -1;
     e.name = value_text(out->scratch, type, NULL);
-    struct mark mark = {.to = out,
-                        .session_id = value_text(out->scratch, session, NULL),
-                        .x = value_extra_except(out->scratch, e.self, known)};
+    struct missy_sink mark = {.to = out,
+                              .session_id = value_text(out->scratch, session, NULL),
+                              .x = value_extra_except(out->scratch, e.self, known)};
     const double ts = value_time(timestamp);
-    take(&e, missy_audit_rows, &mark, ts > 0 ? ts : 0);
+    missy_take(&e, missy_audit_rows, &mark, ts > 0 ? ts : 0);
     return 0;
 }
 
@@ -126,8 +127,8 @@ static int read_json(void *state, const struct dialect_sink *out, const char *li
     if (value_parse_line(line, len, VALUE_ROWS(rows)) < 0)
         return -1;
     e.name = value_text(out->scratch, name, NULL);
-    struct mark mark = {.to = out};
-    take(&e, missy_json_rows, &mark, 0);
+    struct missy_sink mark = {.to = out};
+    missy_take(&e, missy_json_rows, &mark, 0);
     return 0;
 }
 
@@ -140,14 +141,14 @@ static int read_run(void *state, const struct dialect_sink *out, const char *lin
     if (value_parse_line(line, len, VALUE_ROWS(rows)) < 0)
         return -1;
     e.name = out->frame_event;
-    struct mark mark = {.to = out, .session_id = value_text(out->scratch, session, NULL)};
-    take(&e, missy_run_rows, &mark, 0);
+    struct missy_sink mark = {.to = out, .session_id = value_text(out->scratch, session, NULL)};
+    missy_take(&e, missy_run_rows, &mark, 0);
     return 0;
 }
 
 /* The limit of iterations ends a run without a word: that is the guard's. */
-static void end_stream(void *state, const struct dialect_sink *out,
-                       const struct stream_end_info *end)
+static void missy_end_stream(void *state, const struct dialect_sink *out,
+                             const struct stream_end_info *end)
 {
     struct missy *const m = state;
     missy_flush_held_result(m, out, NULL);
@@ -182,7 +183,7 @@ static enum dialect_begin json_begins(const void *state, struct str line)
     return begins(state, missy_json_rows, "event", line);
 }
 
-static void close_state(void *state)
+static void missy_close_state(void *state)
 {
     struct missy *const m = state;
     missy_calls_fini(m);
@@ -211,7 +212,7 @@ static int sniff_json(struct str line, const char *event)
 static int sniff_run(struct str line, const char *event)
 {
     (void)line;
-    const struct missy_row *const row = find_row(missy_run_rows, event);
+    const struct missy_row *const row = missy_find_row(missy_run_rows, event);
     return row && row->take ? DIALECT_SCORE_CERTAIN : 0;
 }
 
@@ -221,8 +222,8 @@ const struct dialect dialect_missy_audit = {
     .state_size = sizeof(struct missy),
     .sniff = sniff_audit,
     .line = read_audit,
-    .end = end_stream,
-    .close = close_state,
+    .end = missy_end_stream,
+    .close = missy_close_state,
     .begins = audit_begins,
 };
 
@@ -232,8 +233,8 @@ const struct dialect dialect_missy_json = {
     .state_size = sizeof(struct missy),
     .sniff = sniff_json,
     .line = read_json,
-    .end = end_stream,
-    .close = close_state,
+    .end = missy_end_stream,
+    .close = missy_close_state,
     .begins = json_begins,
 };
 
@@ -243,6 +244,6 @@ const struct dialect dialect_missy_run = {
     .state_size = sizeof(struct missy),
     .sniff = sniff_run,
     .line = read_run,
-    .end = end_stream,
-    .close = close_state,
+    .end = missy_end_stream,
+    .close = missy_close_state,
 };

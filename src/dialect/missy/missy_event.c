@@ -2,7 +2,7 @@
  * Owns what missy's events mean, and the names they go by in each dialect. */
 #include "dialect/missy/missy.h"
 
-static void take_start(const struct missy_event *e)
+static void missy_event_take_start(const struct missy_event *e)
 {
     struct event ev;
     e->m->starts |= e->family;
@@ -37,15 +37,15 @@ static void take_any_start(const struct missy_event *e)
     if (e->agent)
         tell_agent_step(e, "start", NULL);
     else
-        take_start(e);
+        missy_event_take_start(e);
 }
 
 bool missy_is_start(const struct missy_row *row)
 {
-    return row->take == take_start || row->take == take_any_start;
+    return row->take == missy_event_take_start || row->take == take_any_start;
 }
 
-static void take_update(const struct missy_event *e)
+static void missy_event_take_update(const struct missy_event *e)
 {
     struct event ev;
     event_init(&ev, TC_PROGRESS);
@@ -54,7 +54,8 @@ static void take_update(const struct missy_event *e)
     dialect_emit_draft(e->out, &ev);
 }
 
-static void tell_step(const struct missy_event *e, const char *state, int64_t index, int64_t max)
+static void missy_event_tell_step(const struct missy_event *e, const char *state, int64_t index,
+                                  int64_t max)
 {
     struct event ev;
     event_init(&ev, TC_STEP);
@@ -72,14 +73,14 @@ static void take_iteration(const struct missy_event *e)
     const int64_t index = value_int(value_get_last(e->detail, "iteration"), current);
     const int64_t max = value_int(value_get_last(e->detail, "max"), -1);
     if (e->agent) {
-        tell_step(e, "mark", index, max);
+        missy_event_tell_step(e, "mark", index, max);
         return;
     }
     if (m->started && m->step >= 0)
-        tell_step(e, "end", m->step, -1);
+        missy_event_tell_step(e, "end", m->step, -1);
     m->started = true;
     m->step = index;
-    tell_step(e, "start", index, max);
+    missy_event_tell_step(e, "start", index, max);
 }
 
 static void end_run(const struct missy_event *e, const char *reason, const char *detail)
@@ -93,22 +94,22 @@ static void end_run(const struct missy_event *e, const char *reason, const char 
 }
 
 /* Which of the two records comes first decides; the other one says nothing new. */
-static bool is_over(const struct missy_event *e)
+static bool missy_event_is_over(const struct missy_event *e)
 {
     if (e->m->ended && !e->agent)
         missy_emit_duplicate(e);
     return e->m->ended && !e->agent;
 }
 
-static void take_complete(const struct missy_event *e)
+static void missy_event_take_complete(const struct missy_event *e)
 {
     if (e->agent)
         tell_agent_step(e, "end", "completed");
-    else if (!is_over(e))
+    else if (!missy_event_is_over(e))
         end_run(e, "completed", missy_text(e, "summary"));
 }
 
-static void take_error(const struct missy_event *e)
+static void missy_event_take_error(const struct missy_event *e)
 {
     struct event ev;
     const char *const message = missy_text(e, "error");
@@ -116,7 +117,7 @@ static void take_error(const struct missy_event *e)
         tell_agent_step(e, "end", "error");
         return;
     }
-    if (is_over(e))
+    if (missy_event_is_over(e))
         return;
     event_init(&ev, TC_ERROR);
     ev.u.error.message = message ? message : "the run failed";
@@ -125,7 +126,7 @@ static void take_error(const struct missy_event *e)
     end_run(e, "error", NULL);
 }
 
-static void tell_usage(const struct missy_event *e)
+static void missy_event_tell_usage(const struct missy_event *e)
 {
     struct event ev;
     struct tc_usage *const u = &ev.u.usage;
@@ -148,7 +149,7 @@ static void take_run_complete(const struct missy_event *e)
     size_t len = 0;
     const char *const response =
         value_text(e->out->scratch, value_get_last(e->detail, "response"), &len);
-    tell_usage(e);
+    missy_event_tell_usage(e);
     if (e->agent) {
         tell_agent_step(e, "end", "completed");
         return;
@@ -169,7 +170,7 @@ static void take_agent_error(const struct missy_event *e)
     dialect_emit_notice(e->out, "error", "agent_error", message, NULL);
 }
 
-static const char *level_of(struct str result)
+static const char *missy_event_level_of(struct str result)
 {
     static const char *const levels[][2] = {
         {"error", "error"}, {"warn", "warn"}, {"alert", "warn"}, {"deny", "warn"}};
@@ -180,7 +181,7 @@ static const char *level_of(struct str result)
 }
 
 /* What a person may read for an event that has no text. */
-static const char *text_of(const char *name)
+static const char *missy_event_text_of(const char *name)
 {
     static const char *const texts[][2] = {
         {"agent.budget.exceeded", "The budget of the run is spent."},
@@ -192,11 +193,11 @@ static const char *text_of(const char *name)
     return name;
 }
 
-static void take_notice(const struct missy_event *e)
+static void missy_event_take_notice(const struct missy_event *e)
 {
     const char *const dot = strchr(e->name, '.');
-    dialect_emit_notice(e->out, level_of(e->result), dot ? dot + 1 : e->name, text_of(e->name),
-                        NULL);
+    dialect_emit_notice(e->out, missy_event_level_of(e->result), dot ? dot + 1 : e->name,
+                        missy_event_text_of(e->name), NULL);
 }
 
 #define KNOWN(...) ((const char *const[]){"event", "session_id", __VA_ARGS__, NULL})
@@ -207,48 +208,48 @@ static void take_notice(const struct missy_event *e)
 
 const struct missy_row missy_audit_rows[] = {
     {"agent.progress.start", take_any_start, MISSY_PROGRESS, KNOWN("task")},
-    {"agent.progress.update", take_update, MISSY_PROGRESS, KNOWN("pct", "label")},
+    {"agent.progress.update", missy_event_take_update, MISSY_PROGRESS, KNOWN("pct", "label")},
     {"agent.progress.iteration", take_iteration, MISSY_PROGRESS, KNOWN("iteration", "max")},
     {"agent.progress.tool_start", missy_take_tool_start, MISSY_PROGRESS, TOOL_KNOWN},
     {"agent.progress.tool_done", missy_handle_tool_done, MISSY_PROGRESS, TOOL_KNOWN},
-    {"agent.progress.complete", take_complete, MISSY_PROGRESS, KNOWN("summary")},
-    {"agent.progress.error", take_error, MISSY_PROGRESS, KNOWN("error")},
+    {"agent.progress.complete", missy_event_take_complete, MISSY_PROGRESS, KNOWN("summary")},
+    {"agent.progress.error", missy_event_take_error, MISSY_PROGRESS, KNOWN("error")},
     {"agent.tool.start", missy_take_tool_start, MISSY_TOOL, TOOL_KNOWN},
     {"agent.tool.complete", missy_handle_tool_done, MISSY_TOOL, TOOL_KNOWN},
     {"agent.run.start", take_any_start, MISSY_TOOL, KNOWN("goal")},
     {"agent.run.complete", take_run_complete, MISSY_TOOL, RUN_KNOWN},
-    {"agent.run.error", take_error, MISSY_TOOL, KNOWN("error", "stage")},
-    {"agent.budget.", take_notice, 0, KNOWN(NULL)},
-    {"agent.response.", take_notice, 0, KNOWN(NULL)},
-    {"agent.done_criteria.", take_notice, 0, KNOWN(NULL)},
+    {"agent.run.error", missy_event_take_error, MISSY_TOOL, KNOWN("error", "stage")},
+    {"agent.budget.", missy_event_take_notice, 0, KNOWN(NULL)},
+    {"agent.response.", missy_event_take_notice, 0, KNOWN(NULL)},
+    {"agent.done_criteria.", missy_event_take_notice, 0, KNOWN(NULL)},
     {NULL, NULL, 0, NULL},
 };
 
 const struct missy_row missy_json_rows[] = {
-    {"start", take_start, MISSY_PROGRESS, KNOWN("task")},
-    {"progress", take_update, MISSY_PROGRESS, KNOWN("pct", "label")},
+    {"start", missy_event_take_start, MISSY_PROGRESS, KNOWN("task")},
+    {"progress", missy_event_take_update, MISSY_PROGRESS, KNOWN("pct", "label")},
     {"iteration", take_iteration, MISSY_PROGRESS, KNOWN("current", "iteration", "max")},
     {"tool_start", missy_take_tool_start, MISSY_PROGRESS, TOOL_KNOWN},
     {"tool_done", missy_handle_tool_done, MISSY_PROGRESS, TOOL_KNOWN},
-    {"complete", take_complete, MISSY_PROGRESS, KNOWN("summary")},
-    {"error", take_error, MISSY_PROGRESS, KNOWN("error")},
+    {"complete", missy_event_take_complete, MISSY_PROGRESS, KNOWN("summary")},
+    {"error", missy_event_take_error, MISSY_PROGRESS, KNOWN("error")},
     {NULL, NULL, 0, NULL},
 };
 
 /* The producer once called its events one thing and its consumer waited for another: both are
  * read. A ping says nothing. */
 const struct missy_row missy_run_rows[] = {
-    {"run.start", take_start, MISSY_TOOL, KNOWN("run_id")},
-    {"run.started", take_start, MISSY_TOOL, KNOWN("run_id")},
-    {"agent.start", take_start, MISSY_TOOL, KNOWN("run_id")},
+    {"run.start", missy_event_take_start, MISSY_TOOL, KNOWN("run_id")},
+    {"run.started", missy_event_take_start, MISSY_TOOL, KNOWN("run_id")},
+    {"agent.start", missy_event_take_start, MISSY_TOOL, KNOWN("run_id")},
     {"tool.request", missy_take_tool_start, MISSY_TOOL, TOOL_KNOWN},
     {"tool.result", missy_handle_tool_done, MISSY_TOOL, TOOL_KNOWN},
     {"agent.complete", missy_emit_duplicate, MISSY_TOOL, KNOWN(NULL)},
     {"agent.error", take_agent_error, MISSY_TOOL, KNOWN("error")},
     {"run.complete", take_run_complete, MISSY_TOOL, RUN_KNOWN},
     {"run.completed", take_run_complete, MISSY_TOOL, RUN_KNOWN},
-    {"run.error", take_error, MISSY_TOOL, KNOWN("error")},
-    {"run.failed", take_error, MISSY_TOOL, KNOWN("error")},
+    {"run.error", missy_event_take_error, MISSY_TOOL, KNOWN("error")},
+    {"run.failed", missy_event_take_error, MISSY_TOOL, KNOWN("error")},
     {"ping", NULL, 0, NULL},
     {NULL, NULL, 0, NULL},
 };

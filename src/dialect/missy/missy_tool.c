@@ -16,7 +16,7 @@ static void remove_call(struct missy *m, struct missy_call *call)
     memmove(call, call + 1, (m->count - i) * sizeof(*call));
 }
 
-static struct missy_call *add_call(struct missy *m, const char *name)
+static struct missy_call *missy_tool_add_call(struct missy *m, const char *name)
 {
     if (m->count == MISSY_CALLS)
         remove_call(m, &m->calls[0]);
@@ -31,8 +31,8 @@ static struct missy_call *add_call(struct missy *m, const char *name)
 }
 
 /* The oldest call of that name that these families told (or did not tell) of. */
-static struct missy_call *find_call(struct missy *m, const char *name, unsigned started,
-                                    unsigned not_started, unsigned not_ended)
+static struct missy_call *missy_tool_find_call(struct missy *m, const char *name, unsigned started,
+                                               unsigned not_started, unsigned not_ended)
 {
     for (size_t i = 0; i < m->count; i++) {
         struct missy_call *const call = &m->calls[i];
@@ -43,15 +43,15 @@ static struct missy_call *find_call(struct missy *m, const char *name, unsigned 
     return NULL;
 }
 
-static const char *tool_name(const struct missy_event *e)
+static const char *missy_tool_tool_name(const struct missy_event *e)
 {
     const char *const name = missy_text(e, "tool");
     return name && *name ? name : "tool";
 }
 
-static struct missy_call *tell_call(const struct missy_event *e, const char *name)
+static struct missy_call *missy_tool_tell_call(const struct missy_event *e, const char *name)
 {
-    struct missy_call *const call = add_call(e->m, name);
+    struct missy_call *const call = missy_tool_add_call(e->m, name);
     struct event ev;
     event_init(&ev, TC_TOOL_CALL);
     ev.u.tool_call.name = call->name;
@@ -77,14 +77,14 @@ static void tell_addition(const struct missy_event *e, const struct missy_call *
 
 void missy_take_tool_start(const struct missy_event *e)
 {
-    const char *const name = tool_name(e);
-    struct missy_call *const call = find_call(e->m, name, 0, e->family, ~0U);
+    const char *const name = missy_tool_tool_name(e);
+    struct missy_call *const call = missy_tool_find_call(e->m, name, 0, e->family, ~0U);
     if (call) {
         call->started |= e->family;
         tell_addition(e, call);
         return;
     }
-    tell_call(e, name);
+    missy_tool_tell_call(e, name);
 }
 
 static void init_result(struct event *ev, const struct missy_event *e,
@@ -108,7 +108,7 @@ static void init_result(struct event *ev, const struct missy_event *e,
 }
 
 /* The record that follows has the duration; the result waits for it, one event long. */
-static void tell_result(const struct missy_event *e, const struct missy_call *call)
+static void missy_tool_tell_result(const struct missy_event *e, const struct missy_call *call)
 {
     struct event ev;
     init_result(&ev, e, call);
@@ -147,19 +147,19 @@ static void add_to_held(const struct missy_event *e)
 void missy_handle_tool_done(const struct missy_event *e)
 {
     struct missy *const m = e->m;
-    const char *const name = tool_name(e);
-    struct missy_call *call = find_call(m, name, e->family, 0, e->family);
+    const char *const name = missy_tool_tool_name(e);
+    struct missy_call *call = missy_tool_find_call(m, name, e->family, 0, e->family);
     if (!call)
-        call = find_call(m, name, 0, 0, ~0U);
+        call = missy_tool_find_call(m, name, 0, 0, ~0U);
     if (!call)
-        call = tell_call(e, name);
+        call = missy_tool_tell_call(e, name);
     const bool told = call->ended;
     call->started |= e->family;
     call->ended |= e->family;
     if (m->held)
         add_to_held(e);
     else if (!told)
-        tell_result(e, call);
+        missy_tool_tell_result(e, call);
     else
         missy_emit_duplicate(e);
     if (call->ended == call->started)

@@ -25,7 +25,7 @@ struct missy_writer {
 };
 
 /* One of the seven reports: its name in both forms, and its members. */
-struct report {
+struct missy_report_kind {
     const char *audit, *json;
     const char *text_key, *text; /* or NULL */
     const char *more_key, *more; /* or NULL: a second text */
@@ -35,16 +35,17 @@ struct report {
     int64_t index, max; /* of an iteration; max negative: not known */
 };
 
-#define REPORT(...) ((struct report){__VA_ARGS__})
+#define REPORT(...) ((struct missy_report_kind){__VA_ARGS__})
 
 struct missy_writing {
     struct missy_writer *w;
     const struct writer_out *out;
     const struct event *ev;
-    void (*write)(const struct missy_writing *e, const struct report *r);
+    void (*write)(const struct missy_writing *e, const struct missy_report_kind *r);
 };
 
-static void add_members(struct buf *b, const struct report *r, const char *index_key)
+static void missy_write_add_members(struct buf *b, const struct missy_report_kind *r,
+                                    const char *index_key)
 {
     if (r->is_update)
         json_style_member_real(b, PYTHON, "pct", r->percent);
@@ -61,18 +62,18 @@ static void add_members(struct buf *b, const struct report *r, const char *index
         json_style_member_null(b, PYTHON, "max");
 }
 
-static void write_json(const struct missy_writing *e, const struct report *r)
+static void missy_write_write_json(const struct missy_writing *e, const struct missy_report_kind *r)
 {
     struct buf *const b = writer_begin_message(e->out);
     buf_add_char(b, '{');
     json_style_member_str(b, PYTHON, "event", r->json);
-    add_members(b, r, "current");
+    missy_write_add_members(b, r, "current");
     buf_add_char(b, '}');
     writer_begin_end_message(e->out);
 }
 
 /* datetime.isoformat() of a time in UTC: no fraction when it is zero. */
-static void add_time(struct buf *b, double ts)
+static void missy_write_add_time(struct buf *b, double ts)
 {
     const int64_t micros = (int64_t)llround(fmin(fmax(ts, 0), 9e9) * 1e6);
     const time_t seconds = (time_t)(micros / 1000000);
@@ -87,11 +88,11 @@ static void add_time(struct buf *b, double ts)
     buf_add_str(b, "+00:00\"");
 }
 
-static void add_detail(struct buf *b, const struct report *r)
+static void add_detail(struct buf *b, const struct missy_report_kind *r)
 {
     CLEANUP_BUF struct buf detail = {0}, masked = {0};
     buf_add_char(&detail, '{');
-    add_members(&detail, r, "iteration");
+    missy_write_add_members(&detail, r, "iteration");
     buf_add_char(&detail, '}');
     json_redact(&masked, (struct str){detail.p, detail.len});
     json_style_append_key(b, PYTHON, "detail");
@@ -109,13 +110,13 @@ static void hash_line(char hash[2 * SHA256_DIGEST_SIZE + 1], const char *line, s
         snprintf(hash + 2 * i, 3, "%02x", digest[i]);
 }
 
-static void write_audit(const struct missy_writing *e, const struct report *r)
+static void write_audit(const struct missy_writing *e, const struct missy_report_kind *r)
 {
     const struct tc_meta *const meta = &e->ev->meta;
     struct buf *const b = writer_begin_message(e->out);
     const size_t at = b->len;
     buf_add_char(b, '{');
-    add_time(b, meta->ts);
+    missy_write_add_time(b, meta->ts);
     json_style_member_str(b, PYTHON, "session_id", meta->session_id);
     json_style_member_str(b, PYTHON, "task_id", meta->correlation_id);
     json_style_append_key(b, PYTHON, "event_type");
@@ -148,7 +149,7 @@ static void write_iteration(const struct missy_writing *e, int64_t index, int64_
                         .index = index, .max = max));
 }
 
-static bool is_child(const struct event *ev)
+static bool missy_write_is_child(const struct event *ev)
 {
     return ev->meta.agent || ev->meta.parent_id;
 }
@@ -172,7 +173,7 @@ static void count_iteration(const struct missy_writing *e)
 {
     const struct missy_writer *const w = e->w;
     const bool begins = !w->steps || (w->has_results && !w->open_calls);
-    if (!w->has_steps && begins && !is_child(e->ev))
+    if (!w->has_steps && begins && !missy_write_is_child(e->ev))
         write_iteration(e, w->steps, -1);
 }
 
@@ -185,7 +186,7 @@ static void count_final(const struct missy_writing *e)
 static void report_call(const struct missy_writing *e)
 {
     count_iteration(e);
-    e->w->open_calls += !is_child(e->ev);
+    e->w->open_calls += !missy_write_is_child(e->ev);
     e->write(e, &REPORT(.audit = "tool_start", .json = "tool_start", .text_key = "tool",
                         .text = e->ev->u.tool_call.name));
 }
@@ -194,7 +195,7 @@ static void report_result(const struct missy_writing *e)
 {
     const struct tc_tool_result *const result = &e->ev->u.tool_result;
     struct missy_writer *const w = e->w;
-    if (!is_child(e->ev)) {
+    if (!missy_write_is_child(e->ev)) {
         w->open_calls -= w->open_calls > 0;
         w->has_results = true;
     }
@@ -239,8 +240,10 @@ static void report_done(const struct missy_writing *e)
                         .text = done->detail ? done->detail : summary));
 }
 
-static void write_event(void *state, const struct writer_out *out, const struct event *ev,
-                        void (*write)(const struct missy_writing *, const struct report *))
+static void missy_write_write_event(void *state, const struct writer_out *out,
+                                    const struct event *ev,
+                                    void (*write)(const struct missy_writing *,
+                                                  const struct missy_report_kind *))
 {
     static void (*const report[TC_KINDS])(const struct missy_writing *) = {
         [TC_START] = report_start,        [TC_STEP] = report_step,
@@ -256,12 +259,12 @@ static void write_event(void *state, const struct writer_out *out, const struct 
 
 static void write_json_event(void *state, const struct writer_out *out, const struct event *ev)
 {
-    write_event(state, out, ev, write_json);
+    missy_write_write_event(state, out, ev, missy_write_write_json);
 }
 
 static void write_audit_event(void *state, const struct writer_out *out, const struct event *ev)
 {
-    write_event(state, out, ev, write_audit);
+    missy_write_write_event(state, out, ev, write_audit);
 }
 
 const struct writer writer_missy_json = {

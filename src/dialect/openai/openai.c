@@ -4,7 +4,7 @@
 
 #include "event/json/json_reader.h"
 
-static void replace(struct buf *to, const char *text)
+static void openai_replace(struct buf *to, const char *text)
 {
     buf_reset(to);
     if (text)
@@ -29,7 +29,7 @@ void openai_complete_text(const struct openai_choice *c)
         dialect_emit_message(c->out, c->o->text.p, c->o->text.len, openai_message_id(c->o));
 }
 
-static void take_text(const struct openai_choice *c, const char *key)
+static void openai_take_text(const struct openai_choice *c, const char *key)
 {
     size_t len = 0;
     const char *const text = value_text(c->out->scratch, value_get_last(c->delta, key), &len);
@@ -37,7 +37,7 @@ static void take_text(const struct openai_choice *c, const char *key)
     c->o->refused |= len && strcmp(key, "refusal") == 0;
 }
 
-static void take_reasoning(const struct openai_choice *c)
+static void openai_take_reasoning(const struct openai_choice *c)
 {
     static const char *const keys[] = {"reasoning_content", "reasoning"};
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
@@ -63,7 +63,7 @@ static const struct openai_finish_kind {
     {"error", "error", "error"},
 };
 
-static struct openai_finish_kind find_ending(const char *finish)
+static struct openai_finish_kind openai_find_ending(const char *finish)
 {
     for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
         if (strcmp(finish, endings[i].finish) == 0)
@@ -78,7 +78,7 @@ static void take_finish(const struct openai_choice *c)
         value_text(c->out->scratch, value_get_last(c->self, "finish_reason"), NULL);
     if (!finish || o->finished)
         return;
-    struct openai_finish_kind ending = find_ending(finish);
+    struct openai_finish_kind ending = openai_find_ending(finish);
     const bool calls = openai_settle_calls(c);
     if (calls)
         ending = (struct openai_finish_kind){finish, "stopped", "tool_calls"};
@@ -95,7 +95,7 @@ static void take_finish(const struct openai_choice *c)
     dialect_emit_done(c->out, ending.reason, o->failed ? NULL : ending.code);
 }
 
-static void take_error(struct openai *o, const struct dialect_sink *out, struct str error)
+static void openai_take_error(struct openai *o, const struct dialect_sink *out, struct str error)
 {
     struct arena *const scratch = out->scratch;
     const struct str message = value_get_last(error, "message");
@@ -115,7 +115,7 @@ static int64_t usage_count(struct str usage, const char *key, const char *inner)
 }
 
 /* Servers that count as they go repeat it: only the last one is the sum. */
-static void tell_usage(const struct openai *o, const struct dialect_sink *out)
+static void openai_tell_usage(const struct openai *o, const struct dialect_sink *out)
 {
     static const char *const known[] = {"prompt_tokens", "completion_tokens", "total_tokens",
                                         "cost", NULL};
@@ -148,8 +148,8 @@ struct openai_chunk {
     struct str self, id, created, model, choices, usage, error;
 };
 
-static void tell_start(struct openai *o, const struct dialect_sink *out,
-                       const struct openai_chunk *chunk)
+static void openai_tell_start(struct openai *o, const struct dialect_sink *out,
+                              const struct openai_chunk *chunk)
 {
     static const char *const known[] = {"id",      "object", "created", "model",
                                         "choices", "usage",  NULL};
@@ -159,8 +159,8 @@ static void tell_start(struct openai *o, const struct dialect_sink *out,
     ev.u.start.model = value_text(out->scratch, chunk->model, NULL);
     ev.meta.ts = value_real(chunk->created, -1);
     ev.meta.x = value_extra_except(out->scratch, chunk->self, known);
-    replace(&o->id, ev.u.start.run_id);
-    replace(&o->model, ev.u.start.model);
+    openai_replace(&o->id, ev.u.start.run_id);
+    openai_replace(&o->model, ev.u.start.model);
     o->started = true;
     dialect_emit_draft(out, &ev);
 }
@@ -182,9 +182,9 @@ static void take_choice(const struct openai_choice *c)
         take_finish(c);
         return;
     }
-    take_reasoning(c);
-    take_text(c, "content");
-    take_text(c, "refusal");
+    openai_take_reasoning(c);
+    openai_take_text(c, "content");
+    openai_take_text(c, "refusal");
     openai_take_calls(c);
     if (has_strangers(c))
         dialect_emit_raw(c->out, "openai", c->self, "choice");
@@ -222,28 +222,28 @@ static int read_chunk(void *state, const struct dialect_sink *out, const char *l
         return -1;
     const bool known = chunk.choices.p || chunk.usage.p || chunk.error.p;
     if (!o->started && known)
-        tell_start(o, out, &chunk);
+        openai_tell_start(o, out, &chunk);
     if (chunk.usage.p) {
         buf_reset(&o->usage);
         buf_add(&o->usage, chunk.usage.p, chunk.usage.len);
     }
     take_choices(o, out, chunk.choices);
     if (chunk.error.p)
-        take_error(o, out, chunk.error);
+        openai_take_error(o, out, chunk.error);
     if (!known)
         dialect_emit_raw(out, "openai", chunk.self, NULL);
     return 0;
 }
 
 /* A stream that breaks off before its finish_reason has no outcome: the guard says so. */
-static void end_stream(void *state, const struct dialect_sink *out,
-                       const struct stream_end_info *end)
+static void openai_end_stream(void *state, const struct dialect_sink *out,
+                              const struct stream_end_info *end)
 {
     (void)end;
-    tell_usage(state, out);
+    openai_tell_usage(state, out);
 }
 
-static void close_state(void *state)
+static void openai_close_state(void *state)
 {
     struct openai *const o = state;
     buf_fini(&o->text);
@@ -269,6 +269,6 @@ const struct dialect dialect_openai = {
     .state_size = sizeof(struct openai),
     .sniff = sniff_chunk,
     .line = read_chunk,
-    .end = end_stream,
-    .close = close_state,
+    .end = openai_end_stream,
+    .close = openai_close_state,
 };

@@ -34,7 +34,7 @@ static void take_narration(const struct openai_choice *c)
     openai_tell_text(c, text, len);
 }
 
-static void take_thinking(const struct openai_choice *c)
+static void openai_agenticore_take_thinking(const struct openai_choice *c)
 {
     size_t len = 0;
     const char *const text =
@@ -42,7 +42,7 @@ static void take_thinking(const struct openai_choice *c)
     dialect_emit_thinking(c->out, text, len, openai_message_id(c->o));
 }
 
-static void take_final(const struct openai_choice *c)
+static void openai_agenticore_take_final(const struct openai_choice *c)
 {
     size_t len = 0;
     const char *const text = value_text(c->out->scratch, value_get_last(c->delta, "content"), &len);
@@ -53,7 +53,7 @@ static void take_final(const struct openai_choice *c)
     dialect_emit_final(c->out, text, len, openai_message_id(c->o));
 }
 
-static void take_tool_use(const struct openai_choice *c)
+static void openai_agenticore_take_tool_use(const struct openai_choice *c)
 {
     struct event ev;
     event_init(&ev, TC_TOOL_CALL);
@@ -69,7 +69,7 @@ static void take_tool_use(const struct openai_choice *c)
     dialect_emit_draft(c->out, &ev);
 }
 
-static void take_tool_result(const struct openai_choice *c)
+static void openai_agenticore_take_tool_result(const struct openai_choice *c)
 {
     struct event ev;
     event_init(&ev, TC_TOOL_RESULT);
@@ -97,9 +97,12 @@ bool openai_agenticore_handle(const struct openai_choice *c)
     static const struct {
         const char *tag;
         void (*take)(const struct openai_choice *c);
-    } tags[] = {{"narration", take_narration},        {"assistant_text", take_narration},
-                {"thinking", take_thinking},          {"final", take_final},
-                {"tool_use", take_tool_use},          {"tool_result", take_tool_result},
+    } tags[] = {{"narration", take_narration},
+                {"assistant_text", take_narration},
+                {"thinking", openai_agenticore_take_thinking},
+                {"final", openai_agenticore_take_final},
+                {"tool_use", openai_agenticore_take_tool_use},
+                {"tool_result", openai_agenticore_take_tool_result},
                 {"stream_config", take_stream_config}};
     const struct str tag = value_get_last(c->self, "x_agenticore_event_type");
     for (size_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++)

@@ -16,8 +16,8 @@ static bool says(struct str value)
 }
 
 /* Servers leave out the index, or the id, or repeat both. */
-static struct openai_call *find_call(struct openai *o, const struct openai_call_piece *p,
-                                     const char *id)
+static struct openai_call *openai_tool_find_call(struct openai *o,
+                                                 const struct openai_call_piece *p, const char *id)
 {
     const int64_t index = value_int(p->index, -1);
     for (size_t i = 0; i < o->call_count; i++) {
@@ -29,8 +29,8 @@ static struct openai_call *find_call(struct openai *o, const struct openai_call_
     return fresh ? NULL : &o->calls[o->call_count - 1];
 }
 
-static void tell_progress(const struct openai_choice *c, const struct openai_call *call,
-                          const char *piece, size_t len)
+static void openai_tool_tell_progress(const struct openai_choice *c, const struct openai_call *call,
+                                      const char *piece, size_t len)
 {
     struct event ev;
     event_init(&ev, TC_PROGRESS);
@@ -42,8 +42,8 @@ static void tell_progress(const struct openai_choice *c, const struct openai_cal
     dialect_emit_draft(c->out, &ev);
 }
 
-static struct openai_call *add_call(const struct openai_choice *c,
-                                    const struct openai_call_piece *p, const char *id)
+static struct openai_call *openai_tool_add_call(const struct openai_choice *c,
+                                                const struct openai_call_piece *p, const char *id)
 {
     struct openai *const o = c->o;
     if (o->call_count == OPENAI_CALLS)
@@ -56,22 +56,22 @@ static struct openai_call *add_call(const struct openai_choice *c,
     else
         buf_printf(&call->id, "call-%" PRId64, call->index);
     buf_add_str(&call->name, name ? name : "");
-    tell_progress(c, call, NULL, 0);
+    openai_tool_tell_progress(c, call, NULL, 0);
     return call;
 }
 
-static void take_piece(const struct openai_choice *c, const struct openai_call_piece *p)
+static void openai_tool_take_piece(const struct openai_choice *c, const struct openai_call_piece *p)
 {
     size_t len = 0;
     const char *const id = says(p->id) ? value_text(c->out->scratch, p->id, NULL) : NULL;
     const char *const args = value_text_or_json(c->out->scratch, p->arguments, &len);
-    struct openai_call *call = find_call(c->o, p, id);
+    struct openai_call *call = openai_tool_find_call(c->o, p, id);
     if (!call)
-        call = add_call(c, p, id);
+        call = openai_tool_add_call(c, p, id);
     if (!call || !len || call->told || len > OPENAI_ARGS_MAX - call->args.len)
         return;
     buf_add(&call->args, args, len);
-    tell_progress(c, call, args, len);
+    openai_tool_tell_progress(c, call, args, len);
 }
 
 void openai_take_calls(const struct openai_choice *c)
@@ -80,9 +80,10 @@ void openai_take_calls(const struct openai_choice *c)
     const struct str old = value_get_last(c->delta, "function_call");
     struct json j;
     if (old.p)
-        take_piece(c, &(struct openai_call_piece){.index = STR("0"),
-                                                  .name = value_get_last(old, "name"),
-                                                  .arguments = value_get_last(old, "arguments")});
+        openai_tool_take_piece(
+            c, &(struct openai_call_piece){.index = STR("0"),
+                                           .name = value_get_last(old, "name"),
+                                           .arguments = value_get_last(old, "arguments")});
     json_init(&j, calls.p, calls.len);
     if (!calls.p || !json_reader_enter_array(&j))
         return;
@@ -90,11 +91,11 @@ void openai_take_calls(const struct openai_choice *c)
         struct str one = {0};
         json_reader_skip(&j, &one);
         const struct str function = value_get_last(one, "function");
-        take_piece(c,
-                   &(struct openai_call_piece){.index = value_get_last(one, "index"),
-                                               .id = value_get_last(one, "id"),
-                                               .name = value_get_last(function, "name"),
-                                               .arguments = value_get_last(function, "arguments")});
+        openai_tool_take_piece(
+            c, &(struct openai_call_piece){.index = value_get_last(one, "index"),
+                                           .id = value_get_last(one, "id"),
+                                           .name = value_get_last(function, "name"),
+                                           .arguments = value_get_last(function, "arguments")});
     }
 }
 

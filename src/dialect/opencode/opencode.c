@@ -31,18 +31,18 @@ struct opencode_call {
     struct str self, type, part, error;
 };
 
-static char *text_of(const struct opencode_call *call, struct str value)
+static char *opencode_text_of(const struct opencode_call *call, struct str value)
 {
     return value_text(call->out->scratch, value, NULL);
 }
 
-static void replace(struct buf *to, const char *text)
+static void opencode_replace(struct buf *to, const char *text)
 {
     buf_reset(to);
     buf_add_str(to, text ? text : "");
 }
 
-static void tell_start(const struct opencode_call *call, const char *session)
+static void opencode_tell_start(const struct opencode_call *call, const char *session)
 {
     struct event ev;
     event_init(&ev, TC_START);
@@ -52,59 +52,61 @@ static void tell_start(const struct opencode_call *call, const char *session)
 }
 
 /* outcome: as its finish says; NULL: it has none. */
-static void end_step(const struct opencode_call *call, const char *outcome)
+static void opencode_end_step(const struct opencode_call *call, const char *outcome)
 {
     struct event ev;
     if (!step_counter_end(&call->o->steps, &ev))
         return;
     if (outcome)
-        ev.u.step.message_id = text_of(call, value_get_last(call->part, "messageID"));
+        ev.u.step.message_id = opencode_text_of(call, value_get_last(call->part, "messageID"));
     ev.u.step.outcome = outcome;
     dialect_emit_draft(call->out, &ev);
 }
 
-static void take_step_start(const struct opencode_call *call)
+static void opencode_take_step_start(const struct opencode_call *call)
 {
     struct opencode *const o = call->o;
     struct event ev;
     buf_reset(&o->text);
     o->ended = false;
-    end_step(call, NULL); /* of one without a finish */
-    step_counter_start(&o->steps, &ev, text_of(call, value_get_last(call->part, "messageID")));
+    opencode_end_step(call, NULL); /* of one without a finish */
+    step_counter_start(&o->steps, &ev,
+                       opencode_text_of(call, value_get_last(call->part, "messageID")));
     dialect_emit_draft(call->out, &ev);
 }
 
-static void take_text(const struct opencode_call *call)
+static void opencode_take_text(const struct opencode_call *call)
 {
     size_t len = 0;
     const char *const text =
         value_text(call->out->scratch, value_get_last(call->part, "text"), &len);
-    const char *const id = text_of(call, value_get_last(call->part, "id"));
+    const char *const id = opencode_text_of(call, value_get_last(call->part, "id"));
     /* What the host of the model wrote after a compaction is not the model's. */
     if (!len || value_is_true(value_get_last(call->part, "synthetic")))
         return;
     dialect_emit_narration(call->out, text, len, id);
     dialect_emit_message(call->out, text, len, id);
     buf_add(&call->o->text, text, len);
-    replace(&call->o->message_id, id);
+    opencode_replace(&call->o->message_id, id);
 }
 
-static void take_reasoning(const struct opencode_call *call)
+static void opencode_take_reasoning(const struct opencode_call *call)
 {
     size_t len = 0;
     const char *const text =
         value_text(call->out->scratch, value_get_last(call->part, "text"), &len);
-    dialect_emit_thinking(call->out, text, len, text_of(call, value_get_last(call->part, "id")));
+    dialect_emit_thinking(call->out, text, len,
+                          opencode_text_of(call, value_get_last(call->part, "id")));
 }
 
-static void tell_call(const struct opencode_call *call, const char *id, const char *name,
-                      struct str state)
+static void opencode_tell_call(const struct opencode_call *call, const char *id, const char *name,
+                               struct str state)
 {
     struct event ev;
     event_init(&ev, TC_TOOL_CALL);
     ev.u.tool_call.tool_use_id = id ? id : "";
     ev.u.tool_call.name = name ? name : "tool";
-    ev.u.tool_call.message_id = text_of(call, value_get_last(call->part, "messageID"));
+    ev.u.tool_call.message_id = opencode_text_of(call, value_get_last(call->part, "messageID"));
     tool_args_parse(call->out->scratch, &ev.u.tool_call, value_get_last(state, "input"));
     dialect_emit_draft(call->out, &ev);
 }
@@ -124,14 +126,14 @@ static char *tool_extra(const struct opencode_call *call, struct str state)
     return value_extra_except(call->out->scratch, state, told);
 }
 
-static void take_tool_use(const struct opencode_call *call)
+static void opencode_take_tool_use(const struct opencode_call *call)
 {
     struct event ev;
     struct tc_tool_result *const result = &ev.u.tool_result;
     const struct str state = value_get_last(call->part, "state");
-    const char *const id = text_of(call, value_get_last(call->part, "callID"));
-    const char *const name = text_of(call, value_get_last(call->part, "tool"));
-    tell_call(call, id, name, state);
+    const char *const id = opencode_text_of(call, value_get_last(call->part, "callID"));
+    const char *const name = opencode_text_of(call, value_get_last(call->part, "tool"));
+    opencode_tell_call(call, id, name, state);
     event_init(&ev, TC_TOOL_RESULT);
     result->tool_use_id = id ? id : "";
     result->name = name;
@@ -149,7 +151,7 @@ static void take_tool_use(const struct opencode_call *call)
     dialect_emit_draft(call->out, &ev);
 }
 
-static void take_usage(const struct opencode_call *call)
+static void opencode_take_usage(const struct opencode_call *call)
 {
     struct event ev;
     struct tc_usage *const u = &ev.u.usage;
@@ -172,10 +174,10 @@ static void take_usage(const struct opencode_call *call)
 static void take_step_finish(const struct opencode_call *call)
 {
     struct opencode *const o = call->o;
-    const char *const reason = text_of(call, value_get_last(call->part, "reason"));
+    const char *const reason = opencode_text_of(call, value_get_last(call->part, "reason"));
     utf8_copy_truncated(o->reason, sizeof o->reason, reason);
-    take_usage(call);
-    end_step(call, reason);
+    opencode_take_usage(call);
+    opencode_end_step(call, reason);
     if (strcmp(o->reason, "unknown") == 0)
         dialect_emit_notice(call->out, "warn", "retry",
                             "the model's stream broke; it is asked again", NULL);
@@ -183,40 +185,41 @@ static void take_step_finish(const struct opencode_call *call)
     o->ended = strcmp(o->reason, "tool-calls") != 0 && strcmp(o->reason, "unknown") != 0;
     if (o->ended) {
         o->failed = false; /* what went wrong before has been overcome */
-        replace(&o->answer, o->text.p);
-        replace(&o->answer_id, o->message_id.p);
+        opencode_replace(&o->answer, o->text.p);
+        opencode_replace(&o->answer_id, o->message_id.p);
     }
     buf_reset(&o->text);
 }
 
 /* The message is that of the model's API: the HTTP status, which says whether another attempt may
  * help, stands beside it. */
-static void take_error(const struct opencode_call *call)
+static void opencode_take_error(const struct opencode_call *call)
 {
     static const char *const told[] = {"message", NULL};
     struct opencode *const o = call->o;
     const struct str data = value_get_last(call->error, "data");
-    const char *const message = text_of(call, value_get_last(data, "message"));
-    const char *const name = text_of(call, value_get_last(call->error, "name"));
+    const char *const message = opencode_text_of(call, value_get_last(data, "message"));
+    const char *const name = opencode_text_of(call, value_get_last(call->error, "name"));
     const int64_t status = value_int(value_get_last(data, "statusCode"), 0);
-    replace(&o->error, message ? message : name);
+    opencode_replace(&o->error, message ? message : name);
     if (status > 0)
         buf_printf(&o->error, " (HTTP %" PRId64 ")", status);
-    replace(&o->error_code, name);
+    opencode_replace(&o->error_code, name);
     o->failed = true;
     o->ended = false;
     dialect_emit_notice(call->out, "error", "stream_error", o->error.p,
                         value_extra_except(call->out->scratch, data, told));
 }
 
-static int read_line(void *state, const struct dialect_sink *out, const char *line, size_t len)
+static int opencode_read_line(void *state, const struct dialect_sink *out, const char *line,
+                              size_t len)
 {
     static const struct {
         const char *type;
         void (*take)(const struct opencode_call *call);
-    } types[] = {{"step_start", take_step_start},   {"text", take_text},
-                 {"reasoning", take_reasoning},     {"tool_use", take_tool_use},
-                 {"step_finish", take_step_finish}, {"error", take_error}};
+    } types[] = {{"step_start", opencode_take_step_start}, {"text", opencode_take_text},
+                 {"reasoning", opencode_take_reasoning},   {"tool_use", opencode_take_tool_use},
+                 {"step_finish", take_step_finish},        {"error", opencode_take_error}};
     struct opencode_call call = {.o = state, .self = {line, len}};
     struct str timestamp = {0}, session = {0};
     const struct value_row rows[] = {{"type", &call.type},
@@ -230,17 +233,17 @@ static int read_line(void *state, const struct dialect_sink *out, const char *li
     timed.ts = value_time(timestamp);
     call.out = &timed;
     if (!call.o->started)
-        tell_start(&call, text_of(&call, session));
+        opencode_tell_start(&call, opencode_text_of(&call, session));
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
         if (value_equals(call.type, types[i].type)) {
             types[i].take(&call);
             return 0;
         }
-    dialect_emit_raw(&timed, "opencode", call.self, text_of(&call, call.type));
+    dialect_emit_raw(&timed, "opencode", call.self, opencode_text_of(&call, call.type));
     return 0;
 }
 
-static void tell_outcome(struct opencode *o, const struct dialect_sink *out)
+static void opencode_tell_outcome(struct opencode *o, const struct dialect_sink *out)
 {
     o->told = true;
     if (o->failed)
@@ -259,14 +262,14 @@ static void tell_outcome(struct opencode *o, const struct dialect_sink *out)
 
 /* The agent has exited: its last step decides. It is told now, before the host decides on another
  * attempt. */
-static void settle(void *state, const struct dialect_sink *out)
+static void opencode_settle(void *state, const struct dialect_sink *out)
 {
     struct opencode *const o = state;
     if (!o->told && (o->failed || o->ended))
-        tell_outcome(o, out);
+        opencode_tell_outcome(o, out);
 }
 
-static enum dialect_work work(void *state)
+static enum dialect_work opencode_work(void *state)
 {
     (void)state;
     return DIALECT_NO_WORK;
@@ -274,17 +277,17 @@ static enum dialect_work work(void *state)
 
 /* A permission that nobody could give ends the turn behind the tool, with exit status 0. In any
  * other case without an outcome the guard says how it was lost. */
-static void end_stream(void *state, const struct dialect_sink *out,
-                       const struct stream_end_info *end)
+static void opencode_end_stream(void *state, const struct dialect_sink *out,
+                                const struct stream_end_info *end)
 {
     struct opencode *const o = state;
-    settle(state, out);
+    opencode_settle(state, out);
     if (!o->told && end->how == STREAM_EOF && !end->truncated &&
         strcmp(o->reason, "tool-calls") == 0)
-        tell_outcome(o, out);
+        opencode_tell_outcome(o, out);
 }
 
-static void close_state(void *state)
+static void opencode_close_state(void *state)
 {
     struct opencode *const o = state;
     buf_fini(&o->text);
@@ -295,7 +298,7 @@ static void close_state(void *state)
     buf_fini(&o->error_code);
 }
 
-static int sniff_line(struct str line, const char *event)
+static int opencode_sniff_line(struct str line, const char *event)
 {
     (void)event;
     if (!value_get_last(line, "sessionID").p || !value_get_last(line, "type").p)
@@ -308,10 +311,10 @@ const struct dialect dialect_opencode = {
     .name = "opencode",
     .summary = "opencode run --format json",
     .state_size = sizeof(struct opencode),
-    .sniff = sniff_line,
-    .line = read_line,
-    .end = end_stream,
-    .work = work,
-    .settle = settle,
-    .close = close_state,
+    .sniff = opencode_sniff_line,
+    .line = opencode_read_line,
+    .end = opencode_end_stream,
+    .work = opencode_work,
+    .settle = opencode_settle,
+    .close = opencode_close_state,
 };

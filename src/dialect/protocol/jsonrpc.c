@@ -31,7 +31,7 @@ void jsonrpc_fini(struct jsonrpc *rpc)
 
 /* ---- what the agent writes ---- */
 
-static int read_values(struct jsonrpc_message *l, const char *line, size_t len)
+static int jsonrpc_read_values(struct jsonrpc_message *l, const char *line, size_t len)
 {
     const struct value_row rows[] = {{"id", &l->id},
                                      {"method", &l->method},
@@ -44,12 +44,12 @@ static int read_values(struct jsonrpc_message *l, const char *line, size_t len)
 int jsonrpc_parse(struct jsonrpc_message *l, const char *line, size_t len)
 {
     *l = (struct jsonrpc_message){0};
-    if (read_values(l, line, len) == 0)
+    if (jsonrpc_read_values(l, line, len) == 0)
         return 0;
     *l = (struct jsonrpc_message){0};
     if (json_reader_repair(&l->mended, line, len) == 0)
         return -1;
-    return read_values(l, l->mended.p, l->mended.len);
+    return jsonrpc_read_values(l, l->mended.p, l->mended.len);
 }
 
 void jsonrpc_line_fini(struct jsonrpc_message *l)
@@ -99,8 +99,8 @@ void jsonrpc_end(struct buf *out)
     buf_add_str(out, "}}\n");
 }
 
-static void write_error(const struct jsonrpc *rpc, struct buf *out, struct str id, int code,
-                        const char *text)
+static void jsonrpc_write_error(const struct jsonrpc *rpc, struct buf *out, struct str id, int code,
+                                const char *text)
 {
     buf_printf(out, "%s\"id\":%.*s,\"error\":{\"code\":%d", rpc->head, (int)id.len, id.p, code);
     jsonw_member_str(out, "message", text);
@@ -109,7 +109,7 @@ static void write_error(const struct jsonrpc *rpc, struct buf *out, struct str i
 
 void jsonrpc_reject(const struct jsonrpc *rpc, struct buf *out, const struct jsonrpc_message *l)
 {
-    write_error(rpc, out, l->id, UNKNOWN_METHOD, "Method not found");
+    jsonrpc_write_error(rpc, out, l->id, UNKNOWN_METHOD, "Method not found");
 }
 
 /* ---- what is open ---- */
@@ -122,7 +122,7 @@ struct jsonrpc_pending *jsonrpc_find_pending(struct jsonrpc *rpc, const char *na
     return NULL;
 }
 
-static struct jsonrpc_pending *find_room(struct jsonrpc *rpc)
+static struct jsonrpc_pending *jsonrpc_find_room(struct jsonrpc *rpc)
 {
     for (size_t i = 0; i < RPC_ASKED; i++)
         if (!rpc->asked[i].name)
@@ -137,11 +137,12 @@ struct jsonrpc_pending *jsonrpc_add_pending(struct jsonrpc *rpc, struct buf *out
     struct arena scratch = {0};
     const char *const name = value_text_or_json(&scratch, l->id, NULL);
     const struct jsonrpc_pending *const same = jsonrpc_find_pending(rpc, name);
-    struct jsonrpc_pending *const room = l->id.len <= ID_MAX && !same ? find_room(rpc) : NULL;
+    struct jsonrpc_pending *const room =
+        l->id.len <= ID_MAX && !same ? jsonrpc_find_room(rpc) : NULL;
     if (room)
         *room = (struct jsonrpc_pending){.name = xstrdup(name), .id = xstrndup(l->id.p, l->id.len)};
     else if (!same || !str_is(l->id, same->id))
-        write_error(rpc, out, l->id, INVALID_REQUEST, "Too many requests are open");
+        jsonrpc_write_error(rpc, out, l->id, INVALID_REQUEST, "Too many requests are open");
     arena_fini(&scratch);
     return room;
 }

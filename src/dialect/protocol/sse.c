@@ -45,7 +45,7 @@ static void data_add(struct sse_parser *s, struct str value)
     s->has_data = true;
 }
 
-static void replace(struct buf *b, struct str value)
+static void sse_replace(struct buf *b, struct str value)
 {
     buf_reset(b);
     buf_add(b, value.p, value.len);
@@ -65,7 +65,7 @@ static void field_take(struct sse_parser *s, struct str name, struct str value)
     else if (str_is(name, "event"))
         name_take(s, value);
     else if (str_is(name, "id") && !memchr(value.p, '\0', value.len))
-        replace(&s->id, value);
+        sse_replace(&s->id, value);
 }
 
 static void line_take(struct sse_parser *s, struct str line)

@@ -23,7 +23,7 @@ static size_t find_failure(struct str text)
 }
 
 /* Version 0.15 reports errors of the API as successful results. */
-static bool is_failure(struct str text)
+static bool qwen_is_failure(struct str text)
 {
     return find_failure(text) < text.len;
 }
@@ -71,7 +71,7 @@ static void join_message(struct qwen *q, struct claude_line *l)
         l->body.index = q->shown;
 }
 
-static void take_retry(struct qwen *q, const struct claude_line *l)
+static void qwen_take_retry(struct qwen *q, const struct claude_line *l)
 {
     struct claude *const c = &q->claude;
     const struct str data = value_get_last(l->self, "data");
@@ -94,12 +94,12 @@ static void note_text(struct qwen *q, const struct claude_line *l)
         q->last_text[0] = '\0';
 }
 
-static int read_line(void *state, const struct dialect_sink *out, const char *line, size_t len)
+static int qwen_read_line(void *state, const struct dialect_sink *out, const char *line, size_t len)
 {
     static const char *const start_keys[] = {"cwd", "mcp_servers", "permission_mode",
                                              "qwen_code_version", NULL};
-    static const struct claude_profile profile = {"qwen", NULL,       "qwen-code", start_keys,
-                                                  1,      is_failure, true,        true};
+    static const struct claude_profile profile = {"qwen",          NULL, "qwen-code", start_keys, 1,
+                                                  qwen_is_failure, true, true};
     struct qwen *const q = state;
     struct claude *const c = &q->claude;
     struct claude_line l;
@@ -110,7 +110,7 @@ static int read_line(void *state, const struct dialect_sink *out, const char *li
     adjust(c, &l);
     join_message(q, &l);
     if (c->started && str_is(l.type, "system") && str_is(l.subtype, "retry")) {
-        take_retry(q, &l);
+        qwen_take_retry(q, &l);
         return 0;
     }
     claude_handle_line(c, out, &l);
@@ -122,8 +122,8 @@ static int read_line(void *state, const struct dialect_sink *out, const char *li
 }
 
 /* It may leave before its output is drained: then its last line, the result, is cut off. */
-static void end_stream(void *state, const struct dialect_sink *out,
-                       const struct stream_end_info *end)
+static void qwen_end_stream(void *state, const struct dialect_sink *out,
+                            const struct stream_end_info *end)
 {
     struct qwen *const q = state;
     claude_end(&q->claude, out, end);
@@ -131,7 +131,7 @@ static void end_stream(void *state, const struct dialect_sink *out,
         claude_result_handle_truncated(&q->claude);
 }
 
-static int sniff_line(struct str line, const char *event)
+static int qwen_sniff_line(struct str line, const char *event)
 {
     (void)event;
     if (value_get_last(line, "qwen_code_version").p)
@@ -142,7 +142,7 @@ static int sniff_line(struct str line, const char *event)
                : 0;
 }
 
-static void next_turn(void *state, bool by_agent)
+static void qwen_next_turn(void *state, bool by_agent)
 {
     struct qwen *const q = state;
     claude_next(&q->claude, by_agent);
@@ -154,10 +154,10 @@ const struct dialect dialect_qwen = {
     .name = "qwen",
     .summary = "Qwen Code: qwen -o stream-json",
     .state_size = sizeof(struct qwen),
-    .sniff = sniff_line,
-    .line = read_line,
-    .end = end_stream,
+    .sniff = qwen_sniff_line,
+    .line = qwen_read_line,
+    .end = qwen_end_stream,
     .close = claude_close,
     .begins = claude_begins,
-    .next = next_turn,
+    .next = qwen_next_turn,
 };

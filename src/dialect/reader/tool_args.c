@@ -12,7 +12,7 @@
 
 #define OPEN_MAX 4096
 
-static bool is_object(struct str value)
+static bool tool_args_is_object(struct str value)
 {
     struct json j;
     json_init(&j, value.p, value.len);
@@ -22,7 +22,8 @@ static bool is_object(struct str value)
     return json_reader_finish(&j) == 0;
 }
 
-static void set_raw(struct arena *a, struct tc_tool_call *call, const char *text, size_t len)
+static void tool_args_set_raw(struct arena *a, struct tc_tool_call *call, const char *text,
+                              size_t len)
 {
     CLEANUP_BUF struct buf args = {0};
     buf_add_str(&args, "{\"_raw\":");
@@ -39,10 +40,10 @@ void tool_args_parse_text(struct arena *a, struct tc_tool_call *call, const char
         return; /* as event_init left it: {} */
     call->args_raw = text;
     call->args_raw_len = len;
-    if (is_object(value))
+    if (tool_args_is_object(value))
         call->args = json_reader_compact_dup(a, value, &call->args_len);
     else
-        set_raw(a, call, text, len);
+        tool_args_set_raw(a, call, text, len);
 }
 
 void tool_args_parse(struct arena *a, struct tc_tool_call *call, struct str value)
@@ -50,7 +51,7 @@ void tool_args_parse(struct arena *a, struct tc_tool_call *call, struct str valu
     size_t len = 0;
     if (!value.p || str_is(value, "null"))
         return;
-    if (is_object(value)) {
+    if (tool_args_is_object(value)) {
         call->args = json_reader_compact_dup(a, value, &call->args_len);
         return;
     }
@@ -58,10 +59,10 @@ void tool_args_parse(struct arena *a, struct tc_tool_call *call, struct str valu
     if (value_string(value).p)
         tool_args_parse_text(a, call, text, len);
     else
-        set_raw(a, call, text, len);
+        tool_args_set_raw(a, call, text, len);
 }
 
-static void remove_at(struct open_calls *set, size_t i)
+static void tool_args_remove_at(struct open_calls *set, size_t i)
 {
     free(set->ids[i]);
     free(set->names[i]);
@@ -73,7 +74,7 @@ static void remove_at(struct open_calls *set, size_t i)
 void open_calls_add(struct open_calls *set, const char *id, const char *name)
 {
     if (set->n == OPEN_MAX)
-        remove_at(set, 0);
+        tool_args_remove_at(set, 0);
     if (set->n == set->cap) {
         set->cap = set->cap ? set->cap * 2 : 8;
         set->ids = xrealloc(set->ids, set->cap * sizeof(*set->ids));
@@ -83,7 +84,7 @@ void open_calls_add(struct open_calls *set, const char *id, const char *name)
     set->names[set->n++] = xstrdup(name);
 }
 
-static size_t find(const struct open_calls *set, const char *id)
+static size_t tool_args_find(const struct open_calls *set, const char *id)
 {
     size_t i = 0;
     while (i < set->n && strcmp(set->ids[i], id) != 0)
@@ -93,15 +94,15 @@ static size_t find(const struct open_calls *set, const char *id)
 
 bool open_calls_contains(const struct open_calls *set, const char *id)
 {
-    return find(set, id) < set->n;
+    return tool_args_find(set, id) < set->n;
 }
 
 bool open_calls_remove(struct open_calls *set, const char *id)
 {
-    const size_t i = find(set, id);
+    const size_t i = tool_args_find(set, id);
     if (i == set->n)
         return false;
-    remove_at(set, i);
+    tool_args_remove_at(set, i);
     return true;
 }
 
@@ -115,14 +116,14 @@ const char *open_calls_find_by_name(const struct open_calls *set, const char *na
 
 const char *open_calls_get_name(const struct open_calls *set, const char *id)
 {
-    const size_t i = find(set, id);
+    const size_t i = tool_args_find(set, id);
     return i < set->n ? set->names[i] : NULL;
 }
 
 void open_calls_fini(struct open_calls *set)
 {
     while (set->n)
-        remove_at(set, set->n - 1);
+        tool_args_remove_at(set, set->n - 1);
     free(set->ids);
     free(set->names);
     *set = (struct open_calls){0};

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/bytes/utf8.h"
-static void add_count(int64_t *sum, int64_t n)
+static void usage_totals_add_count(int64_t *sum, int64_t n)
 {
     if (n < 0)
         return;
@@ -21,7 +21,7 @@ static void add_real(double *sum, double v)
         *sum = *sum < 0 ? v : *sum + v;
 }
 
-static void add_cost(struct usage_totals *t, const struct tc_usage *call)
+static void usage_totals_add_cost(struct usage_totals *t, const struct tc_usage *call)
 {
     const char *const currency = call->currency ? call->currency : "";
     add_real(&t->sum.cost_usd, call->cost_usd);
@@ -33,7 +33,7 @@ static void add_cost(struct usage_totals *t, const struct tc_usage *call)
     add_real(&t->sum.cost, call->cost);
 }
 
-static void begin(struct usage_totals *t)
+static void usage_totals_begin(struct usage_totals *t)
 {
     struct event ev;
     event_init(&ev, TC_USAGE);
@@ -44,16 +44,16 @@ static void begin(struct usage_totals *t)
 void usage_totals_add(struct usage_totals *t, const struct tc_usage *call)
 {
     if (!t->counted)
-        begin(t);
+        usage_totals_begin(t);
     struct tc_usage *const sum = &t->sum;
-    add_count(&sum->input_tokens, call->input_tokens);
-    add_count(&sum->output_tokens, call->output_tokens);
-    add_count(&sum->total_tokens, call->total_tokens);
-    add_count(&sum->cache_read_tokens, call->cache_read_tokens);
-    add_count(&sum->cache_write_tokens, call->cache_write_tokens);
-    add_count(&sum->cache_miss_tokens, call->cache_miss_tokens);
-    add_count(&sum->reasoning_tokens, call->reasoning_tokens);
-    add_cost(t, call);
+    usage_totals_add_count(&sum->input_tokens, call->input_tokens);
+    usage_totals_add_count(&sum->output_tokens, call->output_tokens);
+    usage_totals_add_count(&sum->total_tokens, call->total_tokens);
+    usage_totals_add_count(&sum->cache_read_tokens, call->cache_read_tokens);
+    usage_totals_add_count(&sum->cache_write_tokens, call->cache_write_tokens);
+    usage_totals_add_count(&sum->cache_miss_tokens, call->cache_miss_tokens);
+    usage_totals_add_count(&sum->reasoning_tokens, call->reasoning_tokens);
+    usage_totals_add_cost(t, call);
     if (call->cache_counted >= 0)
         t->sum.cache_counted = call->cache_counted;
 }

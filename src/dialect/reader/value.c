@@ -12,7 +12,7 @@
 #define REST_VALUE_MAX ((size_t)16 << 10)
 #define REST_MAX ((size_t)64 << 10)
 
-static void pick(struct json *j, const struct value_row *rows, size_t n)
+static void value_pick(struct json *j, const struct value_row *rows, size_t n)
 {
     struct str key;
     while (json_reader_next_key(j, &key)) {
@@ -31,7 +31,7 @@ int value_parse_line(const char *line, size_t len, const struct value_row *rows,
     json_init(&j, line, len);
     if (!json_reader_enter_object(&j))
         return -1;
-    pick(&j, rows, n);
+    value_pick(&j, rows, n);
     return json_reader_finish(&j);
 }
 
@@ -40,7 +40,7 @@ void value_get_members(struct str object, const struct value_row *rows, size_t n
     struct json j;
     json_init(&j, object.p, object.len);
     if (object.p && json_reader_enter_object(&j))
-        pick(&j, rows, n);
+        value_pick(&j, rows, n);
 }
 
 struct str value_get_last(struct str object, const char *key)
@@ -153,7 +153,7 @@ double value_time(struct str value)
     return seconds < 0 ? -1 : round(seconds * 1e6) / 1e6;
 }
 
-static bool is_listed(struct str key, const char *const *list)
+static bool value_is_listed(struct str key, const char *const *list)
 {
     for (; *list; list++)
         if (json_reader_string_is(key, *list))
@@ -162,8 +162,8 @@ static bool is_listed(struct str key, const char *const *list)
 }
 
 /* Members of `object` that are (or are not) listed, at most so large, as an object. */
-static void add_members(struct buf *out, struct str object, const char *const *list, bool listed,
-                        size_t value_max, size_t max)
+static void value_add_members(struct buf *out, struct str object, const char *const *list,
+                              bool listed, size_t value_max, size_t max)
 {
     struct json j;
     struct str key;
@@ -171,7 +171,8 @@ static void add_members(struct buf *out, struct str object, const char *const *l
     if (!object.p || !json_reader_enter_object(&j))
         return;
     while (json_reader_next_key(&j, &key)) {
-        const bool wanted = json_reader_peek(&j) != JSON_AT_NULL && is_listed(key, list) == listed;
+        const bool wanted =
+            json_reader_peek(&j) != JSON_AT_NULL && value_is_listed(key, list) == listed;
         struct str value = {0};
         json_reader_skip(&j, &value);
         if (!wanted || value.len > value_max || key.len + value.len + out->len > max)
@@ -188,7 +189,7 @@ static void add_members(struct buf *out, struct str object, const char *const *l
 char *value_copy_members(struct arena *a, struct str object, const char *const *keys, size_t *len)
 {
     CLEANUP_BUF struct buf out = {0};
-    add_members(&out, object, keys, true, SIZE_MAX / 8, SIZE_MAX / 4);
+    value_add_members(&out, object, keys, true, SIZE_MAX / 8, SIZE_MAX / 4);
     if (!out.len)
         buf_add_str(&out, "{}");
     if (len)
@@ -199,14 +200,14 @@ char *value_copy_members(struct arena *a, struct str object, const char *const *
 char *value_extra_except(struct arena *a, struct str object, const char *const *known)
 {
     CLEANUP_BUF struct buf out = {0};
-    add_members(&out, object, known, false, REST_VALUE_MAX, REST_MAX);
+    value_add_members(&out, object, known, false, REST_VALUE_MAX, REST_MAX);
     return out.len ? arena_strndup(a, out.p, out.len) : NULL;
 }
 
 char *value_extra_only(struct arena *a, struct str object, const char *const *kept)
 {
     CLEANUP_BUF struct buf out = {0};
-    add_members(&out, object, kept, true, REST_VALUE_MAX, REST_MAX);
+    value_add_members(&out, object, kept, true, REST_VALUE_MAX, REST_MAX);
     return out.len ? arena_strndup(a, out.p, out.len) : NULL;
 }
 

@@ -10,30 +10,31 @@ struct line {
         covenant, outcome, attempt;
 };
 
-static char *rest(const struct reasonix_ctx *call, struct str object, const char *const *known)
+static char *reasonix_rest(const struct reasonix_ctx *call, struct str object,
+                           const char *const *known)
 {
     return value_extra_except(call->out->scratch, object, known);
 }
 
-static void take_started(const struct reasonix_ctx *call, const struct line *l)
+static void reasonix_take_started(const struct reasonix_ctx *call, const struct line *l)
 {
     static const char *const known[] = {"kind", NULL};
     if (call->r->verdict == REASONIX_REFUSED && !call->r->ended)
         reasonix_end_turn(call, NULL, NULL, NULL);
-    reasonix_start(call, NULL, rest(call, l->self, known));
+    reasonix_start(call, NULL, reasonix_rest(call, l->self, known));
 }
 
-static void take_reasoning(const struct reasonix_ctx *call, const struct line *l)
+static void reasonix_take_reasoning(const struct reasonix_ctx *call, const struct line *l)
 {
     reasonix_thinking(call, l->text);
 }
 
-static void take_text(const struct reasonix_ctx *call, const struct line *l)
+static void reasonix_take_text(const struct reasonix_ctx *call, const struct line *l)
 {
     reasonix_text(call, l->text);
 }
 
-static void take_usage(const struct reasonix_ctx *call, const struct line *l)
+static void reasonix_take_usage(const struct reasonix_ctx *call, const struct line *l)
 {
     static const char *const known[] = {"promptTokens",
                                         "completionTokens",
@@ -61,19 +62,19 @@ static void take_usage(const struct reasonix_ctx *call, const struct line *l)
                                      {"costUsd", &u.cost_usd},
                                      {"source", &u.source}};
     value_get_members(l->usage, VALUE_ROWS(rows));
-    u.x = rest(call, l->usage, known);
+    u.x = reasonix_rest(call, l->usage, known);
     reasonix_usage(call, &u);
 }
 
-static void take_message(const struct reasonix_ctx *call, const struct line *l)
+static void reasonix_take_message(const struct reasonix_ctx *call, const struct line *l)
 {
     static const char *const known[] = {"kind", "text", "reasoning", NULL};
-    reasonix_message(call, l->text, l->reasoning, rest(call, l->self, known));
+    reasonix_message(call, l->text, l->reasoning, reasonix_rest(call, l->self, known));
     if (l->usage.p)
-        take_usage(call, l);
+        reasonix_take_usage(call, l);
 }
 
-static struct reasonix_tool pick_tool(struct str object)
+static struct reasonix_tool reasonix_pick_tool(struct str object)
 {
     struct reasonix_tool t = {0};
     const struct value_row rows[] = {{"id", &t.id},
@@ -105,12 +106,12 @@ static void take_partial(const struct reasonix_ctx *call, const struct line *l)
 {
     static const char *const known[] = {"id",       "name",    "readOnly", "argChars",
                                         "parentId", "partial", NULL};
-    struct reasonix_tool t = pick_tool(l->tool);
+    struct reasonix_tool t = reasonix_pick_tool(l->tool);
     if (is_stray(call, l->tool)) {
         dialect_emit_raw(call->out, call->name, l->self, "tool_dispatch");
         return;
     }
-    t.x = rest(call, l->tool, known);
+    t.x = reasonix_rest(call, l->tool, known);
     if (value_is_true(t.read_only))
         t.x = reasonix_prepend_member(call->out->scratch, t.x, "readOnly", "true");
     reasonix_prepare(call, &t);
@@ -119,37 +120,37 @@ static void take_partial(const struct reasonix_ctx *call, const struct line *l)
 static void take_dispatch(const struct reasonix_ctx *call, const struct line *l)
 {
     static const char *const known[] = {"id", "name", "args", "readOnly", "parentId", NULL};
-    struct reasonix_tool t = pick_tool(l->tool);
+    struct reasonix_tool t = reasonix_pick_tool(l->tool);
     reasonix_clear_pending_end(call);
     if (value_is_true(value_get_last(l->tool, "partial"))) {
         take_partial(call, l);
         return;
     }
-    t.x = rest(call, l->tool, known);
+    t.x = reasonix_rest(call, l->tool, known);
     reasonix_dispatch(call, &t);
 }
 
-static void take_result(const struct reasonix_ctx *call, const struct line *l)
+static void reasonix_take_result(const struct reasonix_ctx *call, const struct line *l)
 {
     static const char *const known[] = {"id",       "name",      "output",     "err",
                                         "readOnly", "truncated", "durationMs", "parentId",
                                         "diff",     "added",     "removed",    NULL};
-    struct reasonix_tool t = pick_tool(l->tool);
-    t.x = rest(call, l->tool, known);
+    struct reasonix_tool t = reasonix_pick_tool(l->tool);
+    t.x = reasonix_rest(call, l->tool, known);
     reasonix_result(call, &t);
 }
 
 static void take_output(const struct reasonix_ctx *call, const struct line *l)
 {
     static const char *const known[] = {"id", "name", "output", "readOnly", "parentId", NULL};
-    struct reasonix_tool t = pick_tool(l->tool);
-    t.x = rest(call, l->tool, known);
+    struct reasonix_tool t = reasonix_pick_tool(l->tool);
+    t.x = reasonix_rest(call, l->tool, known);
     if (!value_equals(l->kind, "tool_progress"))
         t.x = reasonix_prepend_member(call->out->scratch, t.x, "kind", "\"tool_result_preview\"");
     reasonix_output(call, &t);
 }
 
-static void take_notice(const struct reasonix_ctx *call, const struct line *l)
+static void reasonix_take_notice(const struct reasonix_ctx *call, const struct line *l)
 {
     static const char *const known[] = {"kind", "text", "level", "detail", "code", NULL};
     const char *const level = reasonix_copy(call, l->level);
@@ -158,61 +159,61 @@ static void take_notice(const struct reasonix_ctx *call, const struct line *l)
     event_init_notice(&ev, level && *level ? level : "info", reasonix_copy(call, l->code),
                       text ? text : "");
     ev.u.notice.detail = reasonix_copy(call, l->detail);
-    ev.meta.x = rest(call, l->self, known);
+    ev.meta.x = reasonix_rest(call, l->self, known);
     dialect_emit_draft(call->out, &ev);
 }
 
-static void take_phase(const struct reasonix_ctx *call, const struct line *l)
+static void reasonix_take_phase(const struct reasonix_ctx *call, const struct line *l)
 {
     static const char *const known[] = {"kind", "text", NULL};
-    const char *x = rest(call, l->self, known);
+    const char *x = reasonix_rest(call, l->self, known);
     if (!value_equals(l->kind, "phase"))
         x = reasonix_prepend_member(call->out->scratch, x, "kind", "\"turn_phase\"");
     reasonix_emit_step(call, reasonix_copy(call, l->text), x);
 }
 
-static void take_approval(const struct reasonix_ctx *call, const struct line *l)
+static void reasonix_take_approval(const struct reasonix_ctx *call, const struct line *l)
 {
     static const char *const known[] = {"id", "tool", "subject", "reason", NULL};
-    struct reasonix_request r = {.x = rest(call, l->approval, known)};
+    struct reasonix_request r = {.x = reasonix_rest(call, l->approval, known)};
     const struct value_row rows[] = {
         {"id", &r.id}, {"tool", &r.tool}, {"subject", &r.subject}, {"reason", &r.reason}};
     value_get_members(l->approval, VALUE_ROWS(rows));
     reasonix_ask(call, "approval", &r);
 }
 
-static void take_ask(const struct reasonix_ctx *call, const struct line *l)
+static void reasonix_take_ask(const struct reasonix_ctx *call, const struct line *l)
 {
     static const char *const known[] = {"id", "questions", NULL};
-    struct reasonix_request r = {.x = rest(call, l->ask, known)};
+    struct reasonix_request r = {.x = reasonix_rest(call, l->ask, known)};
     const struct value_row rows[] = {{"id", &r.id}, {"questions", &r.questions}};
     value_get_members(l->ask, VALUE_ROWS(rows));
     reasonix_ask(call, "ask", &r);
 }
 
-static void take_aborted(const struct reasonix_ctx *call, const struct line *l)
+static void reasonix_take_aborted(const struct reasonix_ctx *call, const struct line *l)
 {
     static const char *const known[] = {"kind", NULL};
     const char *const err = reasonix_copy(call, l->err);
     const char *const covenant = reasonix_copy(call, l->covenant);
     reasonix_refuse(call, covenant ? covenant : reasonix_covenant(call->out->scratch, err), err,
-                    rest(call, l->self, known));
+                    reasonix_rest(call, l->self, known));
 }
 
 /* ok writes a refusal as a turn_done in the middle of the turn: the second one ends it. */
-static void take_done(const struct reasonix_ctx *call, const struct line *l)
+static void reasonix_take_done(const struct reasonix_ctx *call, const struct line *l)
 {
     static const char *const known[] = {"kind", "err", "outcome", NULL};
     const char *const err = reasonix_copy(call, l->err);
     const bool refusal = err && strncmp(err, "covenant violation: ", 20) == 0;
     if (refusal && call->r->verdict != REASONIX_REFUSED && !call->r->ended)
-        take_aborted(call, l);
+        reasonix_take_aborted(call, l);
     else
         reasonix_end_turn(call, err && *err ? err : NULL, reasonix_copy(call, l->outcome),
-                          rest(call, l->self, known));
+                          reasonix_rest(call, l->self, known));
 }
 
-static void take_error(const struct reasonix_ctx *call, const struct line *l)
+static void reasonix_take_error(const struct reasonix_ctx *call, const struct line *l)
 {
     const struct str text = l->text.p ? l->text : l->err;
     reasonix_fail(call, reasonix_copy(call, text), reasonix_copy(call, l->code));
@@ -245,31 +246,31 @@ static const struct kind {
     const char *kind;
     void (*take)(const struct reasonix_ctx *call, const struct line *l);
 } kinds[] = {
-    {"turn_started", take_started},
-    {"reasoning", take_reasoning},
-    {"text", take_text},
-    {"message", take_message},
+    {"turn_started", reasonix_take_started},
+    {"reasoning", reasonix_take_reasoning},
+    {"text", reasonix_take_text},
+    {"message", reasonix_take_message},
     {"tool_dispatch", take_dispatch},
-    {"tool_result", take_result},
+    {"tool_result", reasonix_take_result},
     {"tool_progress", take_output},
     {"tool_result_preview", take_output},
-    {"usage", take_usage},
-    {"notice", take_notice},
-    {"phase", take_phase},
-    {"turn_phase", take_phase},
-    {"approval_request", take_approval},
-    {"ask_request", take_ask},
-    {"turn_aborted", take_aborted},
-    {"turn_done", take_done},
-    {"error", take_error},
+    {"usage", reasonix_take_usage},
+    {"notice", reasonix_take_notice},
+    {"phase", reasonix_take_phase},
+    {"turn_phase", reasonix_take_phase},
+    {"approval_request", reasonix_take_approval},
+    {"ask_request", reasonix_take_ask},
+    {"turn_aborted", reasonix_take_aborted},
+    {"turn_done", reasonix_take_done},
+    {"error", reasonix_take_error},
     {"stream_attempt", take_attempt},
 };
 
-static void dispatch(const struct reasonix_ctx *call, const struct line *l)
+static void reasonix_route_kind(const struct reasonix_ctx *call, const struct line *l)
 {
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (value_equals(l->kind, kinds[i].kind)) {
-            if (kinds[i].take != take_started)
+            if (kinds[i].take != reasonix_take_started)
                 reasonix_start(call, NULL, NULL);
             kinds[i].take(call, l);
             return;
@@ -280,7 +281,8 @@ static void dispatch(const struct reasonix_ctx *call, const struct line *l)
         dialect_emit_raw(call->out, call->name, l->self, kind && *kind ? kind : NULL);
 }
 
-static int read_line(void *state, const struct dialect_sink *out, const char *line, size_t len)
+static int reasonix_read_line(void *state, const struct dialect_sink *out, const char *line,
+                              size_t len)
 {
     struct line l = {.self = {line, len}};
     const struct value_row rows[] = {{"kind", &l.kind},
@@ -299,12 +301,12 @@ static int read_line(void *state, const struct dialect_sink *out, const char *li
                                      {"streamAttempt", &l.attempt}};
     if (value_parse_line(line, len, VALUE_ROWS(rows)) < 0)
         return -1;
-    dispatch(&(struct reasonix_ctx){.r = state, .out = out, .name = "reasonix"}, &l);
+    reasonix_route_kind(&(struct reasonix_ctx){.r = state, .out = out, .name = "reasonix"}, &l);
     return 0;
 }
 
 /* A turn that was refused may end without a word of its own. */
-static enum dialect_begin begins_turn(const void *state, struct str line)
+static enum dialect_begin reasonix_begins_turn(const void *state, struct str line)
 {
     const struct reasonix *const r = state;
     const bool begins = (r->ended || r->verdict == REASONIX_REFUSED) &&
@@ -313,7 +315,7 @@ static enum dialect_begin begins_turn(const void *state, struct str line)
 }
 
 /* Every event has a kind and nothing that others have; an id makes a notice of another system. */
-static int sniff_line(struct str line, const char *event)
+static int reasonix_sniff_line(struct str line, const char *event)
 {
     (void)event;
     const bool named = value_string(value_get_last(line, "kind")).p;
@@ -326,9 +328,9 @@ const struct dialect dialect_reasonix = {
     .name = "reasonix",
     .summary = "Reasonix and ok, their events as lines or frames",
     .state_size = sizeof(struct reasonix),
-    .sniff = sniff_line,
-    .line = read_line,
+    .sniff = reasonix_sniff_line,
+    .line = reasonix_read_line,
     .end = reasonix_end,
     .close = reasonix_close,
-    .begins = begins_turn,
+    .begins = reasonix_begins_turn,
 };

@@ -11,7 +11,7 @@
 static const char violation[] = "covenant violation: ";
 static const char blocked[] = "blocked by core covenant";
 
-static const char *after(const char *text, const char *prefix)
+static const char *reasonix_end_after(const char *text, const char *prefix)
 {
     const size_t n = strlen(prefix);
     return strncmp(text, prefix, n) == 0 ? text + n : NULL;
@@ -19,17 +19,17 @@ static const char *after(const char *text, const char *prefix)
 
 char *reasonix_covenant(struct arena *a, const char *text)
 {
-    const char *id = text ? after(text, violation) : NULL;
+    const char *id = text ? reasonix_end_after(text, violation) : NULL;
     if (text && !id)
-        id = after(text, blocked);
+        id = reasonix_end_after(text, blocked);
     if (!id)
         return NULL;
     id += strspn(id, ": ");
     return arena_strndup(a, id, strcspn(id, " :;,"));
 }
 
-static void keep(struct reasonix *r, enum reasonix_pending_end verdict, const char *code,
-                 const char *text)
+static void reasonix_end_keep(struct reasonix *r, enum reasonix_pending_end verdict,
+                              const char *code, const char *text)
 {
     r->verdict = verdict;
     utf8_copy_truncated(r->code, sizeof(r->code), code);
@@ -41,17 +41,17 @@ void reasonix_refuse(const struct reasonix_ctx *call, const char *covenant, cons
                      const char *x)
 {
     dialect_emit_notice(call->out, "warn", "turn_aborted", text ? text : "", x);
-    keep(call->r, REASONIX_REFUSED, covenant, text);
+    reasonix_end_keep(call->r, REASONIX_REFUSED, covenant, text);
 }
 
 void reasonix_fail(const struct reasonix_ctx *call, const char *text, const char *code)
 {
-    keep(call->r, REASONIX_FAILED, code, text);
+    reasonix_end_keep(call->r, REASONIX_FAILED, code, text);
 }
 
 void reasonix_stop(const struct reasonix_ctx *call, const char *code, const char *text)
 {
-    keep(call->r, REASONIX_STOPPED, code, text);
+    reasonix_end_keep(call->r, REASONIX_STOPPED, code, text);
 }
 
 /* An error that was not the end was a warning; refusals and limits have been told. */
@@ -64,7 +64,7 @@ void reasonix_clear_pending_end(const struct reasonix_ctx *call)
     r->verdict = REASONIX_NONE;
 }
 
-static void tell_end(const struct reasonix_ctx *call, struct event *done)
+static void reasonix_end_tell_end(const struct reasonix_ctx *call, struct event *done)
 {
     struct reasonix *const r = call->r;
     const bool failed = strcmp(done->u.done.reason, "error") == 0;
@@ -77,7 +77,8 @@ static void tell_end(const struct reasonix_ctx *call, struct event *done)
     r->ended = true;
 }
 
-static void init_done(struct event *done, const char *reason, const char *code, const char *x)
+static void reasonix_end_init_done(struct event *done, const char *reason, const char *code,
+                                   const char *x)
 {
     event_init(done, TC_DONE);
     done->u.done.reason = reason;
@@ -85,31 +86,31 @@ static void init_done(struct event *done, const char *reason, const char *code, 
     done->meta.x = x;
 }
 
-static void end_failed(const struct reasonix_ctx *call, const char *text, const char *code,
-                       const char *x)
+static void reasonix_end_end_failed(const struct reasonix_ctx *call, const char *text,
+                                    const char *code, const char *x)
 {
     struct event done;
     code = code && *code ? code : NULL;
     dialect_emit_error(call->out, text && *text ? text : "the turn failed", code);
-    init_done(&done, "error", code, x);
-    tell_end(call, &done);
+    reasonix_end_init_done(&done, "error", code, x);
+    reasonix_end_tell_end(call, &done);
 }
 
 static void end_refused(const struct reasonix_ctx *call, const char *code, const char *text,
                         const char *x)
 {
     struct event done;
-    init_done(&done, "refused", code, x);
+    reasonix_end_init_done(&done, "refused", code, x);
     done.u.done.detail = text && *text ? text : NULL;
-    tell_end(call, &done);
+    reasonix_end_tell_end(call, &done);
 }
 
-static void end_well(const struct reasonix_ctx *call, const char *reason, const char *code,
-                     const char *x)
+static void reasonix_end_end_well(const struct reasonix_ctx *call, const char *reason,
+                                  const char *code, const char *x)
 {
     struct event done;
-    init_done(&done, reason, code, x);
-    tell_end(call, &done);
+    reasonix_end_init_done(&done, reason, code, x);
+    reasonix_end_tell_end(call, &done);
 }
 
 /* The turn_done behind a refusal may repeat it in other words: they stay in x. */
@@ -136,13 +137,13 @@ void reasonix_end_turn(const struct reasonix_ctx *call, const char *err, const c
     } else if (covenant) {
         end_refused(call, covenant, err, with_err(call, x, err));
     } else if (err) {
-        end_failed(call, err, outcome, x);
+        reasonix_end_end_failed(call, err, outcome, x);
     } else if (r->verdict == REASONIX_FAILED) {
-        end_failed(call, kept, r->code, x);
+        reasonix_end_end_failed(call, kept, r->code, x);
     } else if (outcome || r->verdict == REASONIX_STOPPED) {
-        end_well(call, "stopped", outcome ? outcome : r->code, x);
+        reasonix_end_end_well(call, "stopped", outcome ? outcome : r->code, x);
     } else {
-        end_well(call, "completed", NULL, x);
+        reasonix_end_end_well(call, "completed", NULL, x);
     }
 }
 
@@ -155,7 +156,7 @@ void reasonix_end(void *state, const struct dialect_sink *out, const struct stre
     if (r->task.len)
         reasonix_start(&call, NULL, NULL);
     if (end->how == STREAM_CANCELLED)
-        end_well(&call, "cancelled", NULL, NULL);
+        reasonix_end_end_well(&call, "cancelled", NULL, NULL);
     else if (r->verdict != REASONIX_NONE)
         reasonix_end_turn(&call, NULL, NULL, NULL);
     else

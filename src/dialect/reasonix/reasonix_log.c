@@ -10,37 +10,39 @@ struct log_line {
     struct str self, type, meta, body;
 };
 
-static char *rest(const struct reasonix_ctx *call, const struct log_line *l,
-                  const char *const *known)
+static char *reasonix_log_rest(const struct reasonix_ctx *call, const struct log_line *l,
+                               const char *const *known)
 {
     return value_extra_except(call->out->scratch, l->body, known);
 }
 
-static char *text_of(const struct reasonix_ctx *call, const struct log_line *l, const char *key)
+static char *reasonix_log_text_of(const struct reasonix_ctx *call, const struct log_line *l,
+                                  const char *key)
 {
     return reasonix_copy(call, value_get_last(l->body, key));
 }
 
 /* The message comes before the line that names the model: the start waits for it. */
-static void take_user(const struct reasonix_ctx *call, const struct log_line *l)
+static void reasonix_log_take_user(const struct reasonix_ctx *call, const struct log_line *l)
 {
     call->r->turn = value_int(value_get_last(l->meta, "turn"), 0);
-    const char *const text = text_of(call, l, "text");
+    const char *const text = reasonix_log_text_of(call, l, "text");
     buf_reset(&call->r->task);
     buf_add_str(&call->r->task, text ? text : "");
 }
 
-static void take_started(const struct reasonix_ctx *call, const struct log_line *l)
+static void reasonix_log_take_started(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const known[] = {"model", NULL};
     static const char *const none[] = {NULL};
     if (!call->r->started)
-        reasonix_start(call, text_of(call, l, "model"), rest(call, l, known));
+        reasonix_start(call, reasonix_log_text_of(call, l, "model"),
+                       reasonix_log_rest(call, l, known));
     else
-        reasonix_emit_step(call, "model.turn.started", rest(call, l, none));
+        reasonix_emit_step(call, "model.turn.started", reasonix_log_rest(call, l, none));
 }
 
-static void take_delta(const struct reasonix_ctx *call, const struct log_line *l)
+static void reasonix_log_take_delta(const struct reasonix_ctx *call, const struct log_line *l)
 {
     const struct str text = value_get_last(l->body, "text"),
                      channel = value_get_last(l->body, "channel");
@@ -62,7 +64,7 @@ static void take_delta(const struct reasonix_ctx *call, const struct log_line *l
     }
 }
 
-static void take_usage(const struct reasonix_ctx *call, const struct log_line *l)
+static void reasonix_log_take_usage(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const known[] = {
         "prompt_tokens",           "completion_tokens",        "total_tokens",
@@ -81,15 +83,16 @@ static void take_usage(const struct reasonix_ctx *call, const struct log_line *l
     reasonix_usage(call, &u);
 }
 
-static void take_final(const struct reasonix_ctx *call, const struct log_line *l)
+static void reasonix_log_take_final(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const known[] = {"content", "reasoningContent", "usage", "costUsd", NULL};
     reasonix_message(call, value_get_last(l->body, "content"),
-                     value_get_last(l->body, "reasoningContent"), rest(call, l, known));
-    take_usage(call, l);
+                     value_get_last(l->body, "reasoningContent"),
+                     reasonix_log_rest(call, l, known));
+    reasonix_log_take_usage(call, l);
 }
 
-static struct reasonix_tool pick_tool(struct str body)
+static struct reasonix_tool reasonix_log_pick_tool(struct str body)
 {
     struct reasonix_tool t = {0};
     const struct value_row rows[] = {{"callId", &t.id},
@@ -108,8 +111,8 @@ static struct reasonix_tool pick_tool(struct str body)
 static void take_preparing(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const known[] = {"callId", "name", NULL};
-    struct reasonix_tool t = pick_tool(l->body);
-    t.x = rest(call, l, known);
+    struct reasonix_tool t = reasonix_log_pick_tool(l->body);
+    t.x = reasonix_log_rest(call, l, known);
     reasonix_clear_pending_end(call);
     reasonix_prepare(call, &t);
 }
@@ -117,8 +120,8 @@ static void take_preparing(const struct reasonix_ctx *call, const struct log_lin
 static void take_intent(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const known[] = {"callId", "name", "args", "readOnly", "parentId", NULL};
-    struct reasonix_tool t = pick_tool(l->body);
-    t.x = rest(call, l, known);
+    struct reasonix_tool t = reasonix_log_pick_tool(l->body);
+    t.x = reasonix_log_rest(call, l, known);
     reasonix_clear_pending_end(call);
     reasonix_dispatch(call, &t);
 }
@@ -127,84 +130,85 @@ static void take_intent(const struct reasonix_ctx *call, const struct log_line *
 static void take_denied(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const known[] = {"callId", "name", "reason", NULL};
-    struct reasonix_tool t = pick_tool(l->body);
+    struct reasonix_tool t = reasonix_log_pick_tool(l->body);
     t.err = value_get_last(l->body, "reason");
     if (!value_string(t.err).len)
         t.err = STR("\"denied\"");
-    t.x = rest(call, l, known);
+    t.x = reasonix_log_rest(call, l, known);
     reasonix_result(call, &t);
 }
 
-static void take_result(const struct reasonix_ctx *call, const struct log_line *l)
+static void reasonix_log_take_result(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const known[] = {"callId", "name",      "ok",         "output",
                                         "err",    "truncated", "durationMs", NULL};
-    struct reasonix_tool t = pick_tool(l->body);
+    struct reasonix_tool t = reasonix_log_pick_tool(l->body);
     const struct str ok = value_get_last(l->body, "ok");
     if (ok.p && !value_is_true(ok) && !value_string(t.err).len)
         t.err = STR("\"failed\"");
-    t.x = rest(call, l, known);
+    t.x = reasonix_log_rest(call, l, known);
     reasonix_result(call, &t);
 }
 
-static void take_error(const struct reasonix_ctx *call, const struct log_line *l)
+static void reasonix_log_take_error(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const known[] = {"message", "code", "name", NULL};
-    const char *const message = text_of(call, l, "message");
-    const char *const code = text_of(call, l, "code");
-    const char *const name = text_of(call, l, "name");
+    const char *const message = reasonix_log_text_of(call, l, "message");
+    const char *const code = reasonix_log_text_of(call, l, "code");
+    const char *const name = reasonix_log_text_of(call, l, "name");
     if (value_is_true(value_get_last(l->body, "recoverable")))
         dialect_emit_notice(call->out, "warn",
                             code   ? code
                             : name ? name
                                    : "error",
-                            message ? message : "", rest(call, l, known));
+                            message ? message : "", reasonix_log_rest(call, l, known));
     else
         reasonix_fail(call, message, code ? code : name);
 }
 
-static void take_notice(const struct reasonix_ctx *call, const struct log_line *l)
+static void reasonix_log_take_notice(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const known[] = {"text", "level", NULL};
-    const char *const text = text_of(call, l, "text");
+    const char *const text = reasonix_log_text_of(call, l, "text");
     const bool warn = value_int(value_get_last(l->body, "level"), 0) > 0;
     dialect_emit_notice(call->out, warn ? "warn" : "info", NULL, text ? text : "",
-                        rest(call, l, known));
+                        reasonix_log_rest(call, l, known));
 }
 
-static void take_phase(const struct reasonix_ctx *call, const struct log_line *l)
+static void reasonix_log_take_phase(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const known[] = {"text", NULL};
-    reasonix_emit_step(call, text_of(call, l, "text"), rest(call, l, known));
+    reasonix_emit_step(call, reasonix_log_text_of(call, l, "text"),
+                       reasonix_log_rest(call, l, known));
 }
 
-static void take_approval(const struct reasonix_ctx *call, const struct log_line *l)
+static void reasonix_log_take_approval(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const known[] = {"askId", "tool", "subject", NULL};
     const struct reasonix_request r = {.id = value_get_last(l->body, "askId"),
                                        .tool = value_get_last(l->body, "tool"),
                                        .subject = value_get_last(l->body, "subject"),
-                                       .x = rest(call, l, known)};
+                                       .x = reasonix_log_rest(call, l, known)};
     reasonix_ask(call, "approval", &r);
 }
 
-static void take_ask(const struct reasonix_ctx *call, const struct log_line *l)
+static void reasonix_log_take_ask(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const known[] = {"askId", "questions", NULL};
     const struct reasonix_request r = {.id = value_get_last(l->body, "askId"),
                                        .questions = value_get_last(l->body, "questions"),
-                                       .x = rest(call, l, known)};
+                                       .x = reasonix_log_rest(call, l, known)};
     reasonix_ask(call, "ask", &r);
 }
 
-static void take_aborted(const struct reasonix_ctx *call, const struct log_line *l)
+static void reasonix_log_take_aborted(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const none[] = {NULL};
-    reasonix_refuse(call, text_of(call, l, "covenant"), text_of(call, l, "reason"),
-                    rest(call, l, none));
+    reasonix_refuse(call, reasonix_log_text_of(call, l, "covenant"),
+                    reasonix_log_text_of(call, l, "reason"), reasonix_log_rest(call, l, none));
 }
 
-static void take_done(const struct reasonix_ctx *call, const struct log_line *l)
+static void reasonix_log_take_done(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const known[] = {"text", NULL};
     size_t len = 0;
@@ -214,11 +218,11 @@ static void take_done(const struct reasonix_ctx *call, const struct log_line *l)
         buf_reset(&call->r->answer);
         buf_add(&call->r->answer, text, len);
     }
-    reasonix_end_turn(call, NULL, NULL, rest(call, l, known));
+    reasonix_end_turn(call, NULL, NULL, reasonix_log_rest(call, l, known));
 }
 
-static void tell_state(const struct reasonix_ctx *call, const char *scope, const char *key,
-                       const char *activity, const char *value)
+static void reasonix_log_tell_state(const struct reasonix_ctx *call, const char *scope,
+                                    const char *key, const char *activity, const char *value)
 {
     struct event ev;
     event_init(&ev, TC_STATE);
@@ -230,10 +234,10 @@ static void tell_state(const struct reasonix_ctx *call, const char *scope, const
     dialect_emit_draft(call->out, &ev);
 }
 
-static void take_plan(const struct reasonix_ctx *call, const struct log_line *l)
+static void reasonix_log_take_plan(const struct reasonix_ctx *call, const struct log_line *l)
 {
-    tell_state(call, "activity", reasonix_copy(call, l->type), "plan",
-               value_json(call->out->scratch, l->body, NULL));
+    reasonix_log_tell_state(call, "activity", reasonix_copy(call, l->type), "plan",
+                            value_json(call->out->scratch, l->body, NULL));
 }
 
 /* The session is opened before the start, which comes first: its model is not known yet. */
@@ -248,7 +252,7 @@ static void tell_opened(const struct reasonix_ctx *call)
     struct buf *const opened = &call->r->opened;
     if (!call->r->started || !opened->len)
         return;
-    tell_state(call, "context", "session.opened", NULL, opened->p);
+    reasonix_log_tell_state(call, "context", "session.opened", NULL, opened->p);
     buf_reset(opened);
 }
 
@@ -256,38 +260,39 @@ static void take_blocked(const struct reasonix_ctx *call, const struct log_line 
 {
     static const char *const none[] = {NULL};
     static const char text[] = "The budget is spent.";
-    dialect_emit_notice(call->out, "warn", "budget.blocked", text, rest(call, l, none));
+    dialect_emit_notice(call->out, "warn", "budget.blocked", text,
+                        reasonix_log_rest(call, l, none));
     reasonix_stop(call, "budget.blocked", text);
 }
 
 /* Those that may come before the start wait for it: it has more to say. */
-static const struct type {
+static const struct reasonix_log_type {
     const char *type;
     void (*take)(const struct reasonix_ctx *call, const struct log_line *l);
     bool early;
 } types[] = {
-    {"user.message", take_user, true},
-    {"model.turn.started", take_started, true},
-    {"model.delta", take_delta, false},
-    {"model.final", take_final, false},
+    {"user.message", reasonix_log_take_user, true},
+    {"model.turn.started", reasonix_log_take_started, true},
+    {"model.delta", reasonix_log_take_delta, false},
+    {"model.final", reasonix_log_take_final, false},
     {"tool.preparing", take_preparing, false},
     {"tool.intent", take_intent, false},
     {"tool.denied", take_denied, false},
-    {"tool.result", take_result, false},
-    {"error", take_error, false},
-    {"notice", take_notice, false},
-    {"phase", take_phase, false},
-    {"approval.request", take_approval, false},
-    {"ask.request", take_ask, false},
-    {"turn.done", take_done, false},
-    {"turn.aborted", take_aborted, false},
-    {"plan.submitted", take_plan, false},
-    {"plan.step.changed", take_plan, false},
+    {"tool.result", reasonix_log_take_result, false},
+    {"error", reasonix_log_take_error, false},
+    {"notice", reasonix_log_take_notice, false},
+    {"phase", reasonix_log_take_phase, false},
+    {"approval.request", reasonix_log_take_approval, false},
+    {"ask.request", reasonix_log_take_ask, false},
+    {"turn.done", reasonix_log_take_done, false},
+    {"turn.aborted", reasonix_log_take_aborted, false},
+    {"plan.submitted", reasonix_log_take_plan, false},
+    {"plan.step.changed", reasonix_log_take_plan, false},
     {"budget.blocked", take_blocked, false},
     {"session.opened", take_opened, true},
 };
 
-static void dispatch(const struct reasonix_ctx *call, const struct log_line *l)
+static void reasonix_log_dispatch(const struct reasonix_ctx *call, const struct log_line *l)
 {
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
         if (value_equals(l->type, types[i].type)) {
@@ -317,7 +322,8 @@ static void emit_stamped(void *ctx, struct event *ev)
     stamp->out->emit(stamp->out->ctx, ev);
 }
 
-static int read_line(void *state, const struct dialect_sink *out, const char *line, size_t len)
+static int reasonix_log_read_line(void *state, const struct dialect_sink *out, const char *line,
+                                  size_t len)
 {
     struct log_line l = {.self = {line, len}};
     const struct value_row rows[] = {{"type", &l.type}, {"meta", &l.meta}, {"body", &l.body}};
@@ -330,13 +336,14 @@ static int read_line(void *state, const struct dialect_sink *out, const char *li
     stamped.emit = emit_stamped;
     stamped.ctx = &stamp;
     stamped.ts = value_time(value_get_last(l.meta, "ts"));
-    dispatch(&(struct reasonix_ctx){.r = state, .out = &stamped, .name = "reasonix-log"}, &l);
+    reasonix_log_dispatch(
+        &(struct reasonix_ctx){.r = state, .out = &stamped, .name = "reasonix-log"}, &l);
     return 0;
 }
 
 /* A message of the user begins a turn, unless it joins the one that runs: then it has its number.
  */
-static enum dialect_begin begins_turn(const void *state, struct str line)
+static enum dialect_begin reasonix_log_begins_turn(const void *state, struct str line)
 {
     const struct reasonix *const r = state;
     if ((!r->ended && !r->turn) || !value_equals(value_get_last(line, "type"), "user.message"))
@@ -345,7 +352,7 @@ static enum dialect_begin begins_turn(const void *state, struct str line)
     return r->ended || (turn && turn != r->turn) ? DIALECT_USERS_TURN : DIALECT_GOES_ON;
 }
 
-static int sniff_line(struct str line, const char *event)
+static int reasonix_log_sniff_line(struct str line, const char *event)
 {
     (void)event;
     const bool typed = value_string(value_get_last(line, "type")).p;
@@ -358,9 +365,9 @@ const struct dialect dialect_reasonix_log = {
     .name = "reasonix-log",
     .summary = "the typed event log of Reasonix and ok",
     .state_size = sizeof(struct reasonix),
-    .sniff = sniff_line,
-    .line = read_line,
+    .sniff = reasonix_log_sniff_line,
+    .line = reasonix_log_read_line,
     .end = reasonix_end,
     .close = reasonix_close,
-    .begins = begins_turn,
+    .begins = reasonix_log_begins_turn,
 };

@@ -6,7 +6,7 @@
 #include "dialect/reasonix/reasonix.h"
 
 /* object, member: where a text for people may be when the line has none. */
-static const struct note {
+static const struct reasonix_notice_kind {
     const char *kind, *level, *object, *member, *text;
 } notes[] = {
     {"compaction_started", "info", NULL, NULL, "The conversation is being compacted."},
@@ -26,7 +26,7 @@ static const struct note {
     {"budget.warning", "warn", NULL, NULL, "The budget is nearly spent."},
 };
 
-static const struct note *note_find(const char *kind)
+static const struct reasonix_notice_kind *reasonix_notice_note_find(const char *kind)
 {
     for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
         if (strcmp(notes[i].kind, kind) == 0)
@@ -36,17 +36,17 @@ static const struct note *note_find(const char *kind)
 
 bool reasonix_is_note(const char *kind)
 {
-    return note_find(kind);
+    return reasonix_notice_note_find(kind);
 }
 
-static bool is_denied(const struct note *note, struct str line)
+static bool is_denied(const struct reasonix_notice_kind *note, struct str line)
 {
     return strcmp(note->kind, "guardian_assessment") == 0 &&
            value_equals(value_get_last(value_get_last(line, "guardian"), "outcome"), "deny");
 }
 
-static const char *text_of(const struct reasonix_ctx *call, const struct note *note,
-                           struct str line)
+static const char *reasonix_notice_text_of(const struct reasonix_ctx *call,
+                                           const struct reasonix_notice_kind *note, struct str line)
 {
     const char *text = reasonix_copy(call, value_get_last(line, "text"));
     if (!text && note->object)
@@ -58,11 +58,11 @@ static const char *text_of(const struct reasonix_ctx *call, const struct note *n
 bool reasonix_note(const struct reasonix_ctx *call, const char *kind, struct str line)
 {
     static const char *const known[] = {"kind", NULL};
-    const struct note *const note = note_find(kind);
+    const struct reasonix_notice_kind *const note = reasonix_notice_note_find(kind);
     if (!note)
         return false;
     dialect_emit_notice(call->out, is_denied(note, line) ? "warn" : note->level, note->kind,
-                        text_of(call, note, line),
+                        reasonix_notice_text_of(call, note, line),
                         value_extra_except(call->out->scratch, line, known));
     return true;
 }

@@ -24,7 +24,7 @@ void reasonix_start(const struct reasonix_ctx *call, const char *model, const ch
     dialect_emit_draft(call->out, &ev);
 }
 
-static const char *message_id(const struct reasonix *r)
+static const char *reasonix_text_message_id(const struct reasonix *r)
 {
     return r->message_id.len ? r->message_id.p : NULL;
 }
@@ -36,7 +36,7 @@ void reasonix_text(const struct reasonix_ctx *call, struct str text)
     reasonix_clear_pending_end(call);
     if (!len)
         return;
-    dialect_emit_narration(call->out, told, len, message_id(call->r));
+    dialect_emit_narration(call->out, told, len, reasonix_text_message_id(call->r));
     if (call->r->streamed.len + len <= REASONIX_TEXT_MAX)
         buf_add(&call->r->streamed, told, len);
 }
@@ -47,7 +47,7 @@ void reasonix_thinking(const struct reasonix_ctx *call, struct str text)
     const char *const told = value_text(call->out->scratch, text, &len);
     reasonix_clear_pending_end(call);
     call->r->thought |= len > 0;
-    dialect_emit_thinking(call->out, told, len, message_id(call->r));
+    dialect_emit_thinking(call->out, told, len, reasonix_text_message_id(call->r));
 }
 
 /* Servers that stream nothing say it all in the message. */
@@ -68,7 +68,7 @@ void reasonix_message(const struct reasonix_ctx *call, struct str text, struct s
     reasonix_clear_pending_end(call);
     event_init(&ev, TC_MESSAGE);
     ev.meta.x = x;
-    m->message_id = message_id(r);
+    m->message_id = reasonix_text_message_id(r);
     m->text = value_text(call->out->scratch, text, &m->text_len);
     m->reasoning = value_text(call->out->scratch, reasoning, &m->reasoning_len);
     tell_unstreamed(call, m);
@@ -133,8 +133,8 @@ static bool is_dollar(const char *currency)
 
 /* costUsd is in the currency shown to the user, whatever its name says: it counts as US dollars
  * only when the currency says so. */
-static void set_cost(const struct reasonix_ctx *call, struct tc_usage *u,
-                     const struct reasonix_usage *usage)
+static void reasonix_text_set_cost(const struct reasonix_ctx *call, struct tc_usage *u,
+                                   const struct reasonix_usage *usage)
 {
     const double cost = value_real(usage->cost.p ? usage->cost : usage->cost_usd, -1);
     u->currency = reasonix_copy(call, usage->currency);
@@ -170,7 +170,7 @@ void reasonix_usage(const struct reasonix_ctx *call, const struct reasonix_usage
     u->cache_counted = usage->hit.p ? 1 : -1; /* hits and misses are the prompt's two parts */
     u->source = reasonix_copy(call, usage->source);
     u->session = session_json(call, usage);
-    set_cost(call, u, usage);
+    reasonix_text_set_cost(call, u, usage);
     ev.meta.x = usage->x;
     usage_totals_add(&call->r->tally, u);
     dialect_emit_draft(call->out, &ev);

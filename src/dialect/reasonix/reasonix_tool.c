@@ -11,23 +11,24 @@ char *reasonix_prepend_member(struct arena *a, const char *x, const char *key, c
     return arena_sprintf(a, "{\"%s\":%s,%s", key, json, x + 1);
 }
 
-static const char *id_of(const struct reasonix_ctx *call, const struct reasonix_tool *tool)
+static const char *reasonix_tool_id_of(const struct reasonix_ctx *call,
+                                       const struct reasonix_tool *tool)
 {
     const char *const id = reasonix_copy(call, tool->id);
     return id ? id : "";
 }
 
 /* What a result leaves out, its dispatch has said. */
-static const char *parent_of(const struct reasonix_ctx *call, const struct reasonix_tool *tool,
-                             const char *id)
+static const char *reasonix_tool_parent_of(const struct reasonix_ctx *call,
+                                           const struct reasonix_tool *tool, const char *id)
 {
     const char *const told = reasonix_copy(call, tool->parent);
     const char *const known = told ? told : open_calls_get_name(&call->r->parents, id);
     return arena_strdup(call->out->scratch, known);
 }
 
-static const char *name_of(const struct reasonix_ctx *call, const struct reasonix_tool *tool,
-                           const char *id)
+static const char *reasonix_tool_name_of(const struct reasonix_ctx *call,
+                                         const struct reasonix_tool *tool, const char *id)
 {
     const char *const told = reasonix_copy(call, tool->name);
     const char *const known = told ? told : open_calls_get_name(&call->r->calls, id);
@@ -37,12 +38,12 @@ static const char *name_of(const struct reasonix_ctx *call, const struct reasoni
 static void init_progress(const struct reasonix_ctx *call, const struct reasonix_tool *tool,
                           struct event *ev, const char *phase)
 {
-    const char *const id = id_of(call, tool);
+    const char *const id = reasonix_tool_id_of(call, tool);
     event_init(ev, TC_PROGRESS);
     ev->u.progress.tool_use_id = *id ? id : NULL;
-    ev->u.progress.name = name_of(call, tool, id);
+    ev->u.progress.name = reasonix_tool_name_of(call, tool, id);
     ev->u.progress.phase = phase;
-    ev->meta.parent_id = parent_of(call, tool, id);
+    ev->meta.parent_id = reasonix_tool_parent_of(call, tool, id);
     ev->meta.x = tool->x;
 }
 
@@ -65,7 +66,7 @@ void reasonix_output(const struct reasonix_ctx *call, const struct reasonix_tool
     dialect_emit_draft(call->out, &ev);
 }
 
-static void remember(struct reasonix *r, const struct event *call)
+static void reasonix_tool_remember(struct reasonix *r, const struct event *call)
 {
     const struct tc_tool_call *const tc = &call->u.tool_call;
     if (open_calls_contains(&r->calls, tc->tool_use_id))
@@ -84,12 +85,12 @@ void reasonix_dispatch(const struct reasonix_ctx *call, const struct reasonix_to
     struct event ev;
     struct tc_tool_call *const tc = &ev.u.tool_call;
     event_init(&ev, TC_TOOL_CALL);
-    tc->tool_use_id = id_of(call, tool);
-    tc->name = name_of(call, tool, tc->tool_use_id);
+    tc->tool_use_id = reasonix_tool_id_of(call, tool);
+    tc->name = reasonix_tool_name_of(call, tool, tc->tool_use_id);
     tc->name = tc->name ? tc->name : "tool";
     tc->read_only = tool->read_only.p ? value_is_true(tool->read_only) : -1;
     tool_args_parse(call->out->scratch, tc, tool->args);
-    ev.meta.parent_id = parent_of(call, tool, tc->tool_use_id);
+    ev.meta.parent_id = reasonix_tool_parent_of(call, tool, tc->tool_use_id);
     ev.meta.x = tool->x;
     open_calls_remove(&r->partial, tc->tool_use_id);
     if (!ev.meta.parent_id) { /* what was said before a call was narration */
@@ -97,12 +98,14 @@ void reasonix_dispatch(const struct reasonix_ctx *call, const struct reasonix_to
         buf_reset(&r->streamed);
         buf_reset(&r->message_id);
     }
-    remember(r, &ev);
+    reasonix_tool_remember(r, &ev);
     dialect_emit_draft(call->out, &ev);
 }
 
-static void set_content(const struct reasonix_ctx *call, const struct reasonix_tool *tool,
-                        struct tc_tool_result *result, const char *err, size_t err_len)
+static void reasonix_tool_set_content(const struct reasonix_ctx *call,
+                                      const struct reasonix_tool *tool,
+                                      struct tc_tool_result *result, const char *err,
+                                      size_t err_len)
 {
     size_t len = 0;
     const char *const output = value_text(call->out->scratch, tool->output, &len);
@@ -161,15 +164,15 @@ void reasonix_result(const struct reasonix_ctx *call, const struct reasonix_tool
     size_t err_len = 0;
     const char *const err = value_text(call->out->scratch, tool->err, &err_len);
     event_init(&ev, TC_TOOL_RESULT);
-    result->tool_use_id = id_of(call, tool);
-    result->name = name_of(call, tool, result->tool_use_id);
+    result->tool_use_id = reasonix_tool_id_of(call, tool);
+    result->name = reasonix_tool_name_of(call, tool, result->tool_use_id);
     result->truncated = value_is_true(tool->truncated);
     result->duration_ms = value_real(tool->duration, -1);
     result->diff = reasonix_copy(call, tool->diff);
     result->added = value_int(tool->added, -1);
     result->removed = value_int(tool->removed, -1);
-    set_content(call, tool, result, err, err_len);
-    ev.meta.parent_id = parent_of(call, tool, result->tool_use_id);
+    reasonix_tool_set_content(call, tool, result, err, err_len);
+    ev.meta.parent_id = reasonix_tool_parent_of(call, tool, result->tool_use_id);
     ev.meta.x = result_x(call, tool, result->tool_use_id, err, err_len);
     resolve_request(call, &ev);
     dialect_emit_draft(call->out, &ev);

@@ -31,12 +31,12 @@ void reasonix_end_line(const struct reasonix_wire *wire)
 
 static const char *const nothing[] = {NULL};
 
-static bool is_child(const struct reasonix_wire *wire)
+static bool reasonix_write_is_child(const struct reasonix_wire *wire)
 {
     return wire->ev->meta.agent || wire->ev->meta.parent_id;
 }
 
-static void write_start(const struct reasonix_wire *wire)
+static void reasonix_write_write_start(const struct reasonix_wire *wire)
 {
     struct buf *const b = reasonix_begin(wire, "turn_started");
     if (wire->own)
@@ -47,7 +47,7 @@ static void write_start(const struct reasonix_wire *wire)
 static void write_text(const struct reasonix_wire *wire, const char *kind, const char *text,
                        size_t len)
 {
-    if (!len || is_child(wire)) /* only the tools of sub-agents are on this wire */
+    if (!len || reasonix_write_is_child(wire)) /* only the tools of sub-agents are on this wire */
         return;
     json_member_text(reasonix_begin(wire, kind), GO, "text", text, len);
     reasonix_end_line(wire);
@@ -56,17 +56,17 @@ static void write_text(const struct reasonix_wire *wire, const char *kind, const
 static void write_answer_text(const struct reasonix_wire *wire, const char *text, size_t len)
 {
     write_text(wire, "text", text, len);
-    if (!is_child(wire))
+    if (!reasonix_write_is_child(wire))
         streamed_text_add(&wire->w->said, text, len);
 }
 
-static void write_narration(const struct reasonix_wire *wire)
+static void reasonix_write_write_narration(const struct reasonix_wire *wire)
 {
     const struct tc_narration *const n = &wire->ev->u.narration;
     write_answer_text(wire, n->text, n->text_len);
 }
 
-static void write_thinking(const struct reasonix_wire *wire)
+static void reasonix_write_write_thinking(const struct reasonix_wire *wire)
 {
     const struct tc_thinking *const t = &wire->ev->u.thinking;
     write_text(wire, "reasoning", t->text, t->text_len);
@@ -78,10 +78,10 @@ static void remember_message(struct reasonix_writing *w, const char *text, size_
     buf_add(&w->message, text ? text : "", len);
 }
 
-static void write_message(const struct reasonix_wire *wire)
+static void reasonix_write_write_message(const struct reasonix_wire *wire)
 {
     const struct tc_message *const m = &wire->ev->u.message;
-    if (is_child(wire) || m->persisted || strcmp(m->role, "assistant") != 0)
+    if (reasonix_write_is_child(wire) || m->persisted || strcmp(m->role, "assistant") != 0)
         return;
     if (!wire->own && m->text_len && !streamed_text_ends_with(&wire->w->said, m->text, m->text_len))
         write_answer_text(wire, m->text, m->text_len);
@@ -96,7 +96,7 @@ static void write_message(const struct reasonix_wire *wire)
 }
 
 /* The message has been sent, unless the answer is another text. */
-static void write_final(const struct reasonix_wire *wire)
+static void reasonix_write_write_final(const struct reasonix_wire *wire)
 {
     const struct tc_final *const f = &wire->ev->u.final;
     const struct buf *const sent = &wire->w->message;
@@ -156,7 +156,7 @@ static void write_tool(const struct reasonix_wire *wire, const char *kind,
     reasonix_end_line(wire);
 }
 
-static void write_call(const struct reasonix_wire *wire)
+static void reasonix_write_write_call(const struct reasonix_wire *wire)
 {
     const struct tc_tool_call *const c = &wire->ev->u.tool_call;
     struct reasonix_writing *const w = wire->w;
@@ -222,7 +222,7 @@ static void write_phase(const struct reasonix_wire *wire, const char *text)
     reasonix_end_line(wire);
 }
 
-static void write_progress(const struct reasonix_wire *wire)
+static void reasonix_write_write_progress(const struct reasonix_wire *wire)
 {
     const struct tc_progress *const p = &wire->ev->u.progress;
     const struct str args = value_get_last(wire->x, "args");
@@ -237,7 +237,7 @@ static void write_progress(const struct reasonix_wire *wire)
         write_phase(wire, p->message);
 }
 
-static void write_result(const struct reasonix_wire *wire)
+static void reasonix_write_write_result(const struct reasonix_wire *wire)
 {
     const struct tc_tool_result *const r = &wire->ev->u.tool_result;
     struct reasonix_writing *const w = wire->w;
@@ -266,7 +266,7 @@ static void write_result(const struct reasonix_wire *wire)
     arena_fini(&scratch);
 }
 
-static void write_approval(const struct reasonix_wire *wire)
+static void reasonix_write_write_approval(const struct reasonix_wire *wire)
 {
     const struct tc_request *const r = &wire->ev->u.request;
     struct buf *const b = reasonix_begin(wire, "approval_request");
@@ -284,7 +284,7 @@ static void write_approval(const struct reasonix_wire *wire)
 }
 
 /* The members of a value in the order of the original's struct. */
-static void add_option(struct buf *b, struct str option)
+static void reasonix_write_add_option(struct buf *b, struct str option)
 {
     const struct str label = value_get_last(option, "label");
     buf_add_char(b, '{');
@@ -293,7 +293,8 @@ static void add_option(struct buf *b, struct str option)
     buf_add_char(b, '}');
 }
 
-static void add_each(struct buf *b, struct str array, void (*add)(struct buf *b, struct str value))
+static void reasonix_write_add_each(struct buf *b, struct str array,
+                                    void (*add)(struct buf *b, struct str value))
 {
     struct json j;
     bool first = true;
@@ -311,7 +312,7 @@ static void add_each(struct buf *b, struct str array, void (*add)(struct buf *b,
     buf_add_char(b, ']');
 }
 
-static void add_question(struct buf *b, struct str question)
+static void reasonix_write_add_question(struct buf *b, struct str question)
 {
     const struct str id = value_get_last(question, "id"),
                      prompt = value_get_last(question, "prompt");
@@ -320,7 +321,7 @@ static void add_question(struct buf *b, struct str question)
     json_member_value(b, GO, "header", value_get_last(question, "header"));
     json_member_value(b, GO, "prompt", prompt.p ? prompt : STR("\"\""));
     json_style_append_key(b, GO, "options");
-    add_each(b, value_get_last(question, "options"), add_option);
+    reasonix_write_add_each(b, value_get_last(question, "options"), reasonix_write_add_option);
     json_member_true(b, GO, "multi", value_is_true(value_get_last(question, "multi")));
     buf_add_char(b, '}');
 }
@@ -344,7 +345,8 @@ static void write_ask(const struct reasonix_wire *wire)
     json_style_member_str(b, GO, "id", r->request_id);
     json_style_append_key(b, GO, "questions");
     if (r->questions)
-        add_each(b, (struct str){r->questions, strlen(r->questions)}, add_question);
+        reasonix_write_add_each(b, (struct str){r->questions, strlen(r->questions)},
+                                reasonix_write_add_question);
     else
         add_plain_question(b, r);
     if (wire->own)
@@ -353,18 +355,18 @@ static void write_ask(const struct reasonix_wire *wire)
     reasonix_end_line(wire);
 }
 
-static void write_request(const struct reasonix_wire *wire)
+static void reasonix_write_write_request(const struct reasonix_wire *wire)
 {
     const struct tc_request *const r = &wire->ev->u.request;
     if (strcmp(r->state, "open") != 0)
         return;
     if (strcmp(r->kind, "approval") == 0)
-        write_approval(wire);
+        reasonix_write_write_approval(wire);
     else
         write_ask(wire);
 }
 
-static void write_step(const struct reasonix_wire *wire)
+static void reasonix_write_write_step(const struct reasonix_wire *wire)
 {
     const struct tc_step *const s = &wire->ev->u.step;
     char name[40];
@@ -418,7 +420,7 @@ static void write_own_notice(const struct reasonix_wire *wire)
         write_plain_notice(wire);
 }
 
-static void write_notice(const struct reasonix_wire *wire)
+static void reasonix_write_write_notice(const struct reasonix_wire *wire)
 {
     if (wire->own && wire->ev->u.notice.code)
         write_own_notice(wire);
@@ -426,14 +428,14 @@ static void write_notice(const struct reasonix_wire *wire)
         write_plain_notice(wire);
 }
 
-static void keep_error(const struct reasonix_wire *wire)
+static void reasonix_write_keep_error(const struct reasonix_wire *wire)
 {
     wire->w->failed = true;
     buf_reset(&wire->w->error);
     buf_add_str(&wire->w->error, wire->ev->u.error.message);
 }
 
-static void write_raw(const struct reasonix_wire *wire)
+static void reasonix_write_write_raw(const struct reasonix_wire *wire)
 {
     const struct tc_raw *const r = &wire->ev->u.raw;
     if (strcmp(r->dialect, "reasonix") != 0)
@@ -442,7 +444,7 @@ static void write_raw(const struct reasonix_wire *wire)
     writer_begin_end_message(wire->out);
 }
 
-static bool is_reason(const struct tc_done *d, const char *reason)
+static bool reasonix_write_is_reason(const struct tc_done *d, const char *reason)
 {
     return strcmp(d->reason, reason) == 0;
 }
@@ -452,15 +454,16 @@ static const char *err_of(const struct reasonix_wire *wire)
     const struct tc_done *const d = &wire->ev->u.done;
     if (wire->w->failed)
         return wire->w->error.len ? wire->w->error.p : "the turn failed";
-    if (is_reason(d, "refused") && !wire->own)
+    if (reasonix_write_is_reason(d, "refused") && !wire->own)
         return d->detail ? d->detail : d->code ? d->code : "refused";
     return NULL;
 }
 
-static void write_done(const struct reasonix_wire *wire)
+static void reasonix_write_write_done(const struct reasonix_wire *wire)
 {
     const struct tc_done *const d = &wire->ev->u.done;
-    const bool has_outcome = is_reason(d, "stopped") || (is_reason(d, "error") && wire->own);
+    const bool has_outcome = reasonix_write_is_reason(d, "stopped") ||
+                             (reasonix_write_is_reason(d, "error") && wire->own);
     struct buf *const b = reasonix_begin(wire, "turn_done");
     json_member_str(b, GO, "err", err_of(wire));
     json_member_str(b, GO, "outcome", has_outcome ? d->code : NULL);
@@ -469,24 +472,25 @@ static void write_done(const struct reasonix_wire *wire)
     reasonix_end_line(wire);
 }
 
-static void write_event(void *state, const struct writer_out *out, const struct event *ev)
+static void reasonix_write_write_event(void *state, const struct writer_out *out,
+                                       const struct event *ev)
 {
     static void (*const write[TC_KINDS])(const struct reasonix_wire *wire) = {
-        [TC_NARRATION] = write_narration,
-        [TC_THINKING] = write_thinking,
-        [TC_MESSAGE] = write_message,
-        [TC_FINAL] = write_final,
-        [TC_TOOL_CALL] = write_call,
-        [TC_PROGRESS] = write_progress,
-        [TC_TOOL_RESULT] = write_result,
-        [TC_REQUEST] = write_request,
-        [TC_START] = write_start,
-        [TC_STEP] = write_step,
-        [TC_ERROR] = keep_error,
-        [TC_DONE] = write_done,
+        [TC_NARRATION] = reasonix_write_write_narration,
+        [TC_THINKING] = reasonix_write_write_thinking,
+        [TC_MESSAGE] = reasonix_write_write_message,
+        [TC_FINAL] = reasonix_write_write_final,
+        [TC_TOOL_CALL] = reasonix_write_write_call,
+        [TC_PROGRESS] = reasonix_write_write_progress,
+        [TC_TOOL_RESULT] = reasonix_write_write_result,
+        [TC_REQUEST] = reasonix_write_write_request,
+        [TC_START] = reasonix_write_write_start,
+        [TC_STEP] = reasonix_write_write_step,
+        [TC_ERROR] = reasonix_write_keep_error,
+        [TC_DONE] = reasonix_write_write_done,
         [TC_USAGE] = reasonix_write_usage,
-        [TC_NOTICE] = write_notice,
-        [TC_RAW] = write_raw,
+        [TC_NOTICE] = reasonix_write_write_notice,
+        [TC_RAW] = reasonix_write_write_raw,
     };
     const char *const x = ev->meta.x;
     const struct reasonix_wire wire = {.w = state,
@@ -498,7 +502,7 @@ static void write_event(void *state, const struct writer_out *out, const struct 
         write[ev->kind](&wire);
 }
 
-static void close_state(void *state)
+static void reasonix_write_close_state(void *state)
 {
     struct reasonix_writing *const w = state;
     open_calls_fini(&w->calls);
@@ -512,6 +516,6 @@ const struct writer writer_reasonix = {
     .name = "reasonix",
     .summary = "Reasonix and ok",
     .state_size = sizeof(struct reasonix_writing),
-    .event = write_event,
-    .close = close_state,
+    .event = reasonix_write_write_event,
+    .close = reasonix_write_close_state,
 };

@@ -28,7 +28,8 @@ static void add_tokens(struct buf *b, const struct tc_usage *u)
     json_member_count(b, GO, "reasoningTokens", u->reasoning_tokens);
 }
 
-static void add_cost(const struct reasonix_wire *wire, struct buf *b, const struct tc_usage *u)
+static void reasonix_write_usage_add_cost(const struct reasonix_wire *wire, struct buf *b,
+                                          const struct tc_usage *u)
 {
     const struct str display = value_get_last(wire->own ? wire->x : (struct str){0}, "costUsd");
     if (u->cost < 0 && u->cost_usd >= 0) {
@@ -55,7 +56,7 @@ static void write_usage_line(const struct reasonix_wire *wire, const struct tc_u
                           value_int(value_get_last(session, "cache_hit_tokens"), 0));
     json_style_member_int(b, GO, "sessionCacheMissTokens",
                           value_int(value_get_last(session, "cache_miss_tokens"), 0));
-    add_cost(wire, b, u);
+    reasonix_write_usage_add_cost(wire, b, u);
     if (own) {
         json_member_value(b, GO, "estimated", value_get_last(wire->x, "estimated"));
         json_member_str(b, GO, "source", u->source);
@@ -67,7 +68,7 @@ static void write_usage_line(const struct reasonix_wire *wire, const struct tc_u
 
 /* What the turn cost beyond its calls, of which many sources give tokens only: a line without
  * tokens. */
-static void write_rest_of_cost(const struct reasonix_wire *wire)
+static void reasonix_write_usage_write_rest_of_cost(const struct reasonix_wire *wire)
 {
     const struct tc_usage *const turn = &wire->ev->u.usage;
     struct event rest;
@@ -96,7 +97,7 @@ void reasonix_write_usage(const struct reasonix_wire *wire)
     const bool call = strcmp(u->scope, "call") == 0, folded = wire->w->folded;
     wire->w->folded = false;
     if (!call && wire->w->counted) {
-        write_rest_of_cost(wire);
+        reasonix_write_usage_write_rest_of_cost(wire);
         return;
     }
     if (call)

@@ -4,7 +4,7 @@
 #include "dialect/reader/value.h"
 #include "event/codec.h"
 
-static int sniff_line(struct str line, const char *event)
+static int turncast_read_sniff_line(struct str line, const char *event)
 {
     (void)event;
     const struct str type = value_string(value_get_last(line, "type"));
@@ -18,7 +18,8 @@ struct log {
     bool done; /* of the turn was read */
 };
 
-static int read_line(void *state, const struct dialect_sink *out, const char *line, size_t len)
+static int turncast_read_read_line(void *state, const struct dialect_sink *out, const char *line,
+                                   size_t len)
 {
     struct log *const log = state;
     struct event ev;
@@ -30,7 +31,7 @@ static int read_line(void *state, const struct dialect_sink *out, const char *li
     return 0;
 }
 
-static enum dialect_begin begins_turn(const void *state, struct str line)
+static enum dialect_begin turncast_read_begins_turn(const void *state, struct str line)
 {
     const struct log *const log = state;
     const bool begins = log->done && value_equals(value_get_last(line, "type"), "start");
@@ -41,7 +42,7 @@ const struct dialect dialect_turncast = {
     .name = "turncast",
     .summary = "canonical events, one per line",
     .state_size = sizeof(struct log),
-    .sniff = sniff_line,
-    .line = read_line,
-    .begins = begins_turn,
+    .sniff = turncast_read_sniff_line,
+    .line = turncast_read_read_line,
+    .begins = turncast_read_begins_turn,
 };

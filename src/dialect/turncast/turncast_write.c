@@ -3,7 +3,8 @@
 #include "dialect/writer/writer_list.h"
 #include "event/codec.h"
 
-static void write_event(void *state, const struct writer_out *out, const struct event *ev)
+static void turncast_write_write_event(void *state, const struct writer_out *out,
+                                       const struct event *ev)
 {
     (void)state;
     codec_encode(writer_begin_message(out), ev);
@@ -14,5 +15,5 @@ const struct writer writer_turncast = {
     .name = "turncast",
     .summary = "canonical events",
     .state_size = 1,
-    .event = write_event,
+    .event = turncast_write_write_event,
 };

@@ -40,7 +40,7 @@ void json_member_value(struct buf *b, enum json_style style, const char *key, st
     json_style_append_value(b, style, value.p, value.len);
 }
 
-static bool is_listed(struct str key, const char *const *list)
+static bool json_member_is_listed(struct str key, const char *const *list)
 {
     while (*list && !json_reader_string_is(key, *list))
         list++;
@@ -58,7 +58,7 @@ void json_member_rest(struct buf *b, enum json_style style, struct str object,
         return;
     while (json_reader_next_key(&j, &key)) {
         json_reader_skip(&j, &value);
-        if (is_listed(key, written))
+        if (json_member_is_listed(key, written))
             continue;
         size_t len = 0;
         const char *const text = json_reader_unescape(&scratch, key, &len);

@@ -63,7 +63,7 @@ static bool must_escape(const struct json_style_traits *t, uint32_t cp)
     return t->html && (cp == '<' || cp == '>' || cp == '&' || cp == 0x2028 || cp == 0x2029);
 }
 
-static void add_escape(struct buf *b, uint32_t cp)
+static void json_style_add_escape(struct buf *b, uint32_t cp)
 {
     static const char shorts[] = {['"'] = '"',  ['\\'] = '\\', ['\b'] = 'b', ['\f'] = 'f',
                                   ['\n'] = 'n', ['\r'] = 'r',  ['\t'] = 't'};
@@ -86,7 +86,7 @@ void style_text(struct buf *b, const struct json_style_traits *t, const char *s,
         if (!must_escape(t, cp))
             continue;
         buf_add(b, copied, (size_t)(s - copied));
-        add_escape(b, cp);
+        json_style_add_escape(b, cp);
         copied = s + n;
     }
     buf_add(b, copied, (size_t)(end - copied));
@@ -99,7 +99,7 @@ void json_style_append_string(struct buf *b, enum json_style style, const char *
     buf_add_char(b, '"');
 }
 
-static void add_positive(struct buf *b, const struct json_style_traits *t, double v)
+static void json_style_add_positive(struct buf *b, const struct json_style_traits *t, double v)
 {
     const struct decimal d = decimal_shortest(v);
     const int first = d.point - 1;
@@ -124,7 +124,7 @@ void json_style_append_real(struct buf *b, enum json_style style, double v)
     if (v == 0)
         buf_add_str(b, t->point_zero ? "0.0" : "0");
     else
-        add_positive(b, t, fabs(v));
+        json_style_add_positive(b, t, fabs(v));
 }
 
 static void add_comma(struct buf *b, enum json_style style)

@@ -79,7 +79,7 @@ static uint64_t array_index(const char *key, size_t len)
     return v < UINT32_MAX ? v : UINT64_MAX;
 }
 
-static int compare_keys(const void *pa, const void *pb)
+static int json_style_value_compare_keys(const void *pa, const void *pb)
 {
     const struct member *const a = pa, *const b = pb;
     const int order = memcmp(a->key, b->key, a->len < b->len ? a->len : b->len);
@@ -143,7 +143,7 @@ static void object_write_ordered(struct restyle *r, struct json *j)
         members[n] = member_read(r, j, key, n);
     }
     if (n > 1)
-        qsort(members, n, sizeof(*members), compare_keys);
+        qsort(members, n, sizeof(*members), json_style_value_compare_keys);
     n = drop_duplicates(members, n);
     if (n > 1 && !r->traits->sorted)
         qsort(members, n, sizeof(*members), compare_places);

@@ -11,7 +11,7 @@
 /* Keeps the first error and ends the line at it. The quotes that were found ahead of the error are
  * dropped with it, because json_reader_read_string and json_reader_next_key take a string from them
  * without testing for the end. */
-static const char *fail(struct json *j, const char *at, const char *error)
+static const char *json_set_error(struct json *j, const char *at, const char *error)
 {
     if (!j->error)
         j->error = error;
@@ -26,7 +26,7 @@ void json_init(struct json *j, const char *p, size_t len)
     j->block = j->end; /* nothing was looked at */
     j->p = json_scan_space(p, j->end);
     if (j->p == j->end)
-        fail(j, j->p, "no value");
+        json_set_error(j, j->p, "no value");
 }
 
 void json_init_inside(struct json *j, const char *p, size_t len)
@@ -54,10 +54,10 @@ enum json_type json_reader_peek(struct json *j)
 static const char *scan_special(struct json *j, const char *p)
 {
     if ((unsigned char)*p < 0x20)
-        return fail(j, p, "control character in a string");
+        return json_set_error(j, p, "control character in a string");
     const size_t len =
         *p == '\\' ? json_scan_escape(p, j->end) : utf8_multibyte_prefix(p, (size_t)(j->end - p));
-    return len ? p + len : fail(j, p, *p == '\\' ? "bad escape" : "invalid UTF-8");
+    return len ? p + len : json_set_error(j, p, *p == '\\' ? "bad escape" : "invalid UTF-8");
 }
 
 /* At the end of a line: what is not of it counts as plain. */
@@ -86,7 +86,7 @@ static uint64_t stops_from(struct json *j, const char *p)
 }
 
 /* Takes the next stop at or behind p; `end`: there is none. */
-static const char *take_stop(struct json *j, const char *p)
+static const char *json_reader_take_stop(struct json *j, const char *p)
 {
     uint64_t stops = 0;
     if ((size_t)(p - j->block) < JSON_BLOCK) {
@@ -110,9 +110,9 @@ static const char *scan_rest(struct json *j, const char *p)
         p = scan_special(j, p);
         if (!p)
             return NULL;
-        p = take_stop(j, p);
+        p = json_reader_take_stop(j, p);
     }
-    return p < j->end ? p : fail(j, j->end, "unterminated string");
+    return p < j->end ? p : json_set_error(j, j->end, "unterminated string");
 }
 
 const char *json_reader_string_end(const char *p, const char *end)
@@ -121,7 +121,7 @@ const char *json_reader_string_end(const char *p, const char *end)
     json_init_inside(&j, p, (size_t)(end - p));
     if (p < end)
         look(&j, p);
-    return scan_rest(&j, take_stop(&j, p));
+    return scan_rest(&j, json_reader_take_stop(&j, p));
 }
 
 /* The closing quote of the string whose text begins at p, and is undone with it as far as that
@@ -153,7 +153,7 @@ static const char *scan_odd_string(struct json *j, const char *p)
         return scan_to_memo(j, p + 1);
     j->stops = stops & (stops - 1);
     if (!stop)
-        stop = take_stop(j, j->block + JSON_BLOCK);
+        stop = json_reader_take_stop(j, j->block + JSON_BLOCK);
     return scan_rest(j, stop);
 }
 
@@ -195,7 +195,7 @@ static const char *scan_string(struct json *j, const char *p)
     return q.close;
 }
 
-static bool is_word(const char *p, const char *end, const char *word, size_t len)
+static bool json_reader_is_word(const char *p, const char *end, const char *word, size_t len)
 {
     return (size_t)(end - p) >= len && memcmp(p, word, len) == 0;
 }
@@ -205,13 +205,13 @@ static const char *scan_scalar(struct json *j, const char *p)
 {
     const char *const end = j->end;
     if (p == end)
-        return fail(j, p, "unexpected end");
-    if (is_word(p, end, "null", 4) || is_word(p, end, "true", 4))
+        return json_set_error(j, p, "unexpected end");
+    if (json_reader_is_word(p, end, "null", 4) || json_reader_is_word(p, end, "true", 4))
         return p + 4;
-    if (is_word(p, end, "false", 5))
+    if (json_reader_is_word(p, end, "false", 5))
         return p + 5;
     const char *const behind = json_scan_number(p, end);
-    return behind ? behind : fail(j, p, "expected a value");
+    return behind ? behind : json_set_error(j, p, "expected a value");
 }
 
 /* Behind the colon at p, which white space may surround: at the value. */
@@ -219,7 +219,7 @@ static const char *scan_colon(struct json *j, const char *p)
 {
     p = json_scan_space(p, j->end);
     if (p == j->end || *p != ':')
-        return fail(j, p, "expected ':'");
+        return json_set_error(j, p, "expected ':'");
     return json_scan_space(p + 1, j->end);
 }
 
@@ -227,7 +227,7 @@ static const char *scan_colon(struct json *j, const char *p)
 static inline const char *scan_key(struct json *j, const char *p, struct str *key)
 {
     if (p == j->end || *p != '"')
-        return fail(j, p, "expected a key");
+        return json_set_error(j, p, "expected a key");
     const char *const close = scan_string(j, p);
     if (!close)
         return NULL;
@@ -271,7 +271,7 @@ static const char *skip_open(struct json *j, const char *p, struct json_nesting 
 {
     const bool object = *p == '{';
     if (!push(n, object))
-        return fail(j, p, "too deep");
+        return json_set_error(j, p, "too deep");
     p = json_scan_space(p + 1, j->end);
     if (p < j->end && *p == (object ? '}' : ']')) {
         pop(n);
@@ -288,13 +288,13 @@ static const char *skip_separators(struct json *j, const char *p, struct json_ne
     while (n->depth > base) {
         p = json_scan_space(p, j->end);
         if (p == j->end)
-            return fail(j, p, "unexpected end");
+            return json_set_error(j, p, "unexpected end");
         if (*p == ',') {
             p = json_scan_space(p + 1, j->end);
             return n->object ? scan_key(j, p, NULL) : p;
         }
         if (*p != (n->object ? '}' : ']'))
-            return fail(j, p, "expected ',' or the end of the container");
+            return json_set_error(j, p, "expected ',' or the end of the container");
         p++;
         pop(n);
     }
@@ -356,7 +356,7 @@ static inline bool enter(struct json *j, char open, enum json_type type)
     if ((j->p == j->end || *j->p != open) && !expect(j, type))
         return false;
     if (j->depth == JSON_MAX_DEPTH) {
-        fail(j, j->p, "too deep");
+        json_set_error(j, j->p, "too deep");
         return false;
     }
     j->depth++;
@@ -374,7 +374,7 @@ bool json_reader_enter_array(struct json *j)
     return enter(j, '[', JSON_AT_ARRAY);
 }
 
-static void leave(struct json *j, const char *behind)
+static void json_reader_leave(struct json *j, const char *behind)
 {
     j->p = behind;
     j->depth--;
@@ -387,21 +387,22 @@ __attribute__((__noinline__)) static const char *next(struct json *j, char close
     if (j->depth == 0)
         return NULL;
     if (j->p < j->end && *j->p == close) {
-        leave(j, j->p + 1);
+        json_reader_leave(j, j->p + 1);
         return NULL;
     }
     const bool fresh = j->lead != ',';
     const char *p = json_scan_space(j->p + fresh, j->end);
     const char c = p < j->end ? *p : '\0';
     if (c == close) {
-        leave(j, p + 1);
+        json_reader_leave(j, p + 1);
         return NULL;
     }
     j->lead = ',';
     if (fresh)
         return p;
     if (c != ',')
-        return fail(j, p, c ? "expected ',' or the end of the container" : "unexpected end");
+        return json_set_error(j, p,
+                              c ? "expected ',' or the end of the container" : "unexpected end");
     return json_scan_space(p + 1, j->end);
 }
 
@@ -440,7 +441,7 @@ bool json_reader_next_element(struct json *j)
     j->p = p;
     if (json_reader_peek(j) != JSON_AT_END)
         return true;
-    fail(j, p, "expected a value");
+    json_set_error(j, p, "expected a value");
     return false;
 }
 
@@ -469,7 +470,7 @@ bool json_reader_read_string(struct json *j, struct str *out)
     return true;
 }
 
-static bool read_number(struct json *j, struct str *out)
+static bool json_reader_read_number(struct json *j, struct str *out)
 {
     if (!expect(j, JSON_AT_NUMBER))
         return false;
@@ -481,7 +482,7 @@ static bool read_number(struct json *j, struct str *out)
 bool json_reader_read_real(struct json *j, double *out)
 {
     struct str number;
-    return read_number(j, &number) && json_parse_double(number, out);
+    return json_reader_read_number(j, &number) && json_parse_double(number, out);
 }
 
 /* A few digits, as nearly every number is: behind them. p: it is something else. */
@@ -503,7 +504,7 @@ bool json_reader_read_int(struct json *j, int64_t *out)
     struct str number;
     const char *const behind = read_digits(j->p, j->end, out);
     if (behind == j->p)
-        return read_number(j, &number) && json_parse_int64(number, out);
+        return json_reader_read_number(j, &number) && json_parse_int64(number, out);
     j->p = behind;
     return true;
 }
@@ -524,8 +525,8 @@ int json_reader_finish(struct json *j)
         return -1;
     const char *const p = json_scan_space(j->p, j->end);
     if (j->depth > 0)
-        fail(j, p, "unfinished");
+        json_set_error(j, p, "unfinished");
     else if (p < j->end)
-        fail(j, p, "more than one value");
+        json_set_error(j, p, "more than one value");
     return j->error ? -1 : 0;
 }

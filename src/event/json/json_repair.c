@@ -5,12 +5,12 @@
 #include "event/json/json_scan.h"
 #include "event/json/json_writer.h"
 
-static bool is_space(char c)
+static bool json_repair_is_space(char c)
 {
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-static bool is_digit(char c)
+static bool json_repair_is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
@@ -68,7 +68,7 @@ static bool is_harmless(struct str number)
 static bool is_integer(struct str number)
 {
     for (size_t i = *number.p == '-'; i < number.len; i++)
-        if (!is_digit(number.p[i]))
+        if (!json_repair_is_digit(number.p[i]))
             return false;
     return true;
 }
@@ -90,7 +90,8 @@ static void compact_number(struct buf *out, struct str number)
 /* Behind the run of punctuation and literals at p. */
 static const char *behind_plain(const char *p, const char *end)
 {
-    while (p < end && *p != '"' && *p != '-' && !is_digit(*p) && !is_space(*p))
+    while (p < end && *p != '"' && *p != '-' && !json_repair_is_digit(*p) &&
+           !json_repair_is_space(*p))
         p++;
     return p;
 }
@@ -99,11 +100,11 @@ void json_reader_compact(struct buf *out, struct str value)
 {
     const char *const end = value.p + value.len;
     for (const char *p = value.p, *next; p < end; p = next) {
-        if (is_space(*p)) {
+        if (json_repair_is_space(*p)) {
             next = p + 1;
         } else if (*p == '"') {
             next = compact_string(out, p, end);
-        } else if (*p == '-' || is_digit(*p)) {
+        } else if (*p == '-' || json_repair_is_digit(*p)) {
             next = json_scan_number(p, end);
             compact_number(out, (struct str){p, (size_t)(next - p)});
         } else {
@@ -189,7 +190,7 @@ static void mend_string(struct json_repairer *m)
 
 static bool is_word_byte(char c)
 {
-    return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_';
+    return json_repair_is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_';
 }
 
 /* Length of the word at p when JSON has none like it but knows what is meant. */

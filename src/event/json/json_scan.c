@@ -34,7 +34,7 @@ size_t json_scan_escape(const char *p, const char *end)
     return 6;
 }
 
-static bool is_digit(char c)
+static bool json_scan_is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
@@ -42,11 +42,11 @@ static bool is_digit(char c)
 /* Behind one or more digits; NULL when there is none. */
 static const char *scan_digits(const char *p, const char *end)
 {
-    if (p == end || !is_digit(*p))
+    if (p == end || !json_scan_is_digit(*p))
         return NULL;
     do
         p++;
-    while (p < end && is_digit(*p));
+    while (p < end && json_scan_is_digit(*p));
     return p;
 }
 
@@ -100,7 +100,7 @@ bool json_parse_double(struct str number, double *out)
 }
 
 /* Of digits behind an optional sign. */
-static bool parse_int(struct str digits, int64_t *out)
+static bool json_scan_parse_int(struct str digits, int64_t *out)
 {
     const char *p = digits.p, *const end = digits.p + digits.len;
     const bool negative = *p == '-';
@@ -117,7 +117,7 @@ static bool parse_int(struct str digits, int64_t *out)
 static bool is_digits_only(struct str number)
 {
     for (size_t i = *number.p == '-'; i < number.len; i++)
-        if (!is_digit(number.p[i]))
+        if (!json_scan_is_digit(number.p[i]))
             return false;
     return true;
 }
@@ -125,7 +125,7 @@ static bool is_digits_only(struct str number)
 bool json_parse_int64(struct str number, int64_t *out)
 {
     if (is_digits_only(number))
-        return parse_int(number, out);
+        return json_scan_parse_int(number, out);
     double v;
     if (!json_parse_double(number, &v) || v != trunc(v) || v < -0x1p63 || v >= 0x1p63)
         return false;

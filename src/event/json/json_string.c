@@ -13,7 +13,7 @@ struct json_unescaper {
     uint16_t high; /* 0: none */
 };
 
-static void put(struct json_unescaper *d, uint32_t cp)
+static void json_string_put_char(struct json_unescaper *d, uint32_t cp)
 {
     d->out += utf8_encode(d->out, cp);
 }
@@ -21,7 +21,7 @@ static void put(struct json_unescaper *d, uint32_t cp)
 static void give_up_high(struct json_unescaper *d)
 {
     if (d->high)
-        put(d, REPLACEMENT);
+        json_string_put_char(d, REPLACEMENT);
     d->high = 0;
 }
 
@@ -29,7 +29,7 @@ static void put_unit(struct json_unescaper *d, uint16_t unit)
 {
     const bool low = (unit & 0xfc00) == 0xdc00;
     if (low && d->high) {
-        put(d, 0x10000 + ((uint32_t)(d->high & 0x3ff) << 10) + (unit & 0x3ff));
+        json_string_put_char(d, 0x10000 + ((uint32_t)(d->high & 0x3ff) << 10) + (unit & 0x3ff));
         d->high = 0;
         return;
     }
@@ -37,7 +37,7 @@ static void put_unit(struct json_unescaper *d, uint16_t unit)
     if ((unit & 0xfc00) == 0xd800)
         d->high = unit;
     else
-        put(d, low || unit == 0 ? REPLACEMENT : unit);
+        json_string_put_char(d, low || unit == 0 ? REPLACEMENT : unit);
 }
 
 /* Behind the escape at p. */
@@ -62,7 +62,7 @@ static inline const char *put_simple(struct json_unescaper *d, const char *p)
     const uint16_t unit = json_escape_unit(p);
     if (!json_unit_is_whole(unit))
         return p;
-    put(d, unit);
+    json_string_put_char(d, unit);
     return p + 6;
 }
 
@@ -147,7 +147,7 @@ static bool copy_short(char *out, struct str raw)
 
 /* At most raw.len + 3 bytes: an escape is never shorter than what it stands for, and a high
  * surrogate kept from before may turn into U+FFFD. Returns where the text ends. */
-static char *decode(char *out, struct str raw, uint16_t *pending)
+static char *json_string_decode(char *out, struct str raw, uint16_t *pending)
 {
     struct json_unescaper d = {out, *pending};
     const char *p = raw.p, *const end = raw.p + raw.len;
@@ -171,7 +171,7 @@ static char *decode(char *out, struct str raw, uint16_t *pending)
 static char *decode_whole(char *out, struct str raw)
 {
     uint16_t high = 0;
-    struct json_unescaper d = {.out = decode(out, raw, &high)};
+    struct json_unescaper d = {.out = json_string_decode(out, raw, &high)};
     d.high = high;
     give_up_high(&d);
     return d.out;
@@ -203,7 +203,7 @@ char *json_reader_unescape_piece(struct arena *a, struct str raw, uint16_t *pend
     if (!raw.p)
         return NULL;
     char *const text = arena_alloc_bytes(a, room_for(raw));
-    return terminate(text, decode(text, raw, pending), len);
+    return terminate(text, json_string_decode(text, raw, pending), len);
 }
 
 /* The unit of the \u escape at p; -1: it is none. */
@@ -236,7 +236,7 @@ static const char *put_escapes(struct json_unescaper *d, const char *p, const ch
         const uint32_t cp = plain ? (uint32_t)plain : character_at(p, end, &len);
         if (!cp)
             break;
-        put(d, cp);
+        json_string_put_char(d, cp);
         p += len;
     }
     return p;
@@ -356,7 +356,7 @@ static size_t step_index(const struct json_pointer_step *step)
 }
 
 /* Of members with the same key the last one, as everywhere. */
-static struct str member(struct str doc, struct json_pointer_step *step)
+static struct str json_string_member(struct str doc, struct json_pointer_step *step)
 {
     struct json j;
     struct str key, found = {0};
@@ -378,7 +378,7 @@ static struct str element(struct str doc, size_t index)
     return found;
 }
 
-static enum json_type type_of(struct str doc)
+static enum json_type json_string_type_of(struct str doc)
 {
     struct json j;
     json_init(&j, doc.p, doc.len);
@@ -390,7 +390,8 @@ struct str json_reader_pointer(struct str doc, const char *pointer)
     struct json_pointer_step step = {0};
     while (doc.p && *pointer == '/') {
         pointer = read_step(&step, pointer);
-        doc = type_of(doc) == JSON_AT_ARRAY ? element(doc, step_index(&step)) : member(doc, &step);
+        doc = json_string_type_of(doc) == JSON_AT_ARRAY ? element(doc, step_index(&step))
+                                                        : json_string_member(doc, &step);
     }
     buf_fini(&step.name);
     buf_fini(&step.key);

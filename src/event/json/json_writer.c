@@ -8,7 +8,7 @@
 #include "event/json/json_scan.h"
 
 /* Appends the escape of the control character, quote or backslash c. */
-static void add_escape(struct buf *b, char c)
+static void json_writer_add_escape(struct buf *b, char c)
 {
     static const char shorts[] = {['"'] = '"',  ['\\'] = '\\', ['\b'] = 'b', ['\f'] = 'f',
                                   ['\n'] = 'n', ['\r'] = 'r',  ['\t'] = 't'};
@@ -49,7 +49,7 @@ void jsonw_string(struct buf *b, const char *s, size_t len)
         if (s == end)
             break;
         if ((unsigned char)*s < 0x80) {
-            add_escape(b, *s++);
+            json_writer_add_escape(b, *s++);
         } else {
             buf_add_str(b, s[2] == (char)0xa8 ? "\\u2028" : "\\u2029");
             s += 3;
@@ -73,7 +73,7 @@ void jsonw_int(struct buf *b, int64_t v)
 
 /* As ECMAScript writes it; integers beyond 64 bits with an exponent, or a reader of integers
  * would refuse them. */
-static void add_positive(struct buf *b, double v)
+static void json_writer_add_positive(struct buf *b, double v)
 {
     const struct decimal d = decimal_shortest(v);
     if (v >= 0x1p63 || d.point < -5)
@@ -91,7 +91,7 @@ void jsonw_real(struct buf *b, double v)
     } else {
         if (v < 0)
             buf_add_char(b, '-');
-        add_positive(b, fabs(v));
+        json_writer_add_positive(b, fabs(v));
     }
 }
 

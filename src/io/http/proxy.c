@@ -6,7 +6,7 @@
 #include <strings.h>
 
 /* `entry` is a name or an address; a leading dot does not matter. */
-static bool is_of(const char *entry, size_t len, const char *host)
+static bool proxy_is_of(const char *entry, size_t len, const char *host)
 {
     const size_t n = strlen(host);
     if (len && *entry == '.') {
@@ -25,7 +25,7 @@ bool proxy_is_exempt(const char *no_proxy, const char *host)
     for (const char *p = no_proxy; p && *p;) {
         p += strspn(p, ", ");
         const size_t len = strcspn(p, ", ");
-        if (is_of(p, len, host))
+        if (proxy_is_of(p, len, host))
             return true;
         p += len;
     }

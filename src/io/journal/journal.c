@@ -141,7 +141,7 @@ static int mend_times(struct sql *db, int64_t now)
     return sql_run(db, "update outbox set expires=expires-at+?1, at=?1 where at>?1", sql_int(now));
 }
 
-static int resume(struct sql *db, void *ctx)
+static int journal_resume(struct sql *db, void *ctx)
 {
     struct journal *const j = ctx;
     const int64_t now = journal_now_ms(j);
@@ -171,7 +171,7 @@ static struct journal *try_open(const struct journal_spec *spec, bool *doubtful,
         free(j);
         return NULL;
     }
-    if (!spec->beside && store_transact(j->store, STORE_DURABLE, resume, j) < 0) {
+    if (!spec->beside && store_transact(j->store, STORE_DURABLE, journal_resume, j) < 0) {
         err_set(err, spec->dir, "cannot be resumed: %s", sql_error_text(store_get_sql(j->store)));
         *doubtful = store_failure(j->store) != SQL_DISK_FULL;
         if (*doubtful)

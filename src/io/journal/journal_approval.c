@@ -2,7 +2,7 @@
  * Owns the table approval: what people allowed for longer than once. */
 #include "io/journal/journal_internal.h"
 
-static int keep(struct sql *db, void *ctx)
+static int journal_approval_keep(struct sql *db, void *ctx)
 {
     const struct journal_approval *const a = ctx;
     return sql_run(db,
@@ -20,7 +20,7 @@ enum journal_status journal_approval_put(struct journal *j, const struct journal
             return JOURNAL_TOO_BIG;
     struct journal_approval now = *a;
     now.at = journal_now_ms(j);
-    return journal_transact(j, STORE_NORMAL, keep, &now, &(bool){true});
+    return journal_transact(j, STORE_NORMAL, journal_approval_keep, &now, &(bool){true});
 }
 
 enum journal_status journal_approval_list(struct journal *j,
@@ -55,7 +55,7 @@ struct approval_removal {
     bool changed;
 };
 
-static int drop(struct sql *db, void *ctx)
+static int journal_approval_drop(struct sql *db, void *ctx)
 {
     struct approval_removal *const r = ctx;
     const int rc =
@@ -71,5 +71,5 @@ enum journal_status journal_approval_delete(struct journal *j,
                                             const struct journal_approval_filter *which)
 {
     struct approval_removal r = {.which = which};
-    return journal_transact(j, STORE_DURABLE, drop, &r, &r.changed);
+    return journal_transact(j, STORE_DURABLE, journal_approval_drop, &r, &r.changed);
 }

@@ -102,7 +102,7 @@ static void carry_out(void *arg)
     o->status = o->run(o->ledger->journal, o);
 }
 
-static void tell(void *arg)
+static void journal_async_complete(void *arg)
 {
     struct journal_op *const o = arg;
     if (o->done)
@@ -122,10 +122,10 @@ static void keep_up(void *arg)
 }
 
 /* Only what is used grows: so there is no timer. */
-static void post(struct journal_op *o)
+static void journal_async_post(struct journal_op *o)
 {
     struct journal_async *const l = o->ledger;
-    worker_submit(l->worker, carry_out, tell, o);
+    worker_submit(l->worker, carry_out, journal_async_complete, o);
     const int64_t now = clock_mono_ms();
     if (now - l->pruned_ms < PRUNE_MS)
         return;
@@ -133,9 +133,7 @@ static void post(struct journal_op *o)
     worker_submit(l->worker, keep_up, NULL, l);
 }
 
-/* ---- copies */
-
-static const char *copy(struct journal_op *o, const char *text)
+static const char *journal_async_copy(struct journal_op *o, const char *text)
 {
     return arena_strdup(&o->memory, text);
 }
@@ -154,8 +152,8 @@ static int64_t copy_requests(struct journal_op *o, const struct journal_request 
     struct journal_request *const copies = arena_alloc(&o->memory, n * sizeof *copies);
     for (size_t i = 0; i < n; i++) {
         copies[i] = requests[i];
-        copies[i].turn = copy(o, requests[i].turn);
-        copies[i].lane = copy(o, requests[i].lane);
+        copies[i].turn = journal_async_copy(o, requests[i].turn);
+        copies[i].lane = journal_async_copy(o, requests[i].lane);
         copies[i].body = copy_bytes(o, requests[i].body);
     }
     o->requests = copies;
@@ -168,22 +166,22 @@ static int64_t copy_requests(struct journal_op *o, const struct journal_request 
 static struct journal_turn copy_turn(struct journal_op *o, const struct journal_turn *t)
 {
     return (struct journal_turn){
-        .id = copy(o, t->id),
-        .agent = copy(o, t->agent),
-        .conv = copy(o, t->conv),
-        .source = copy(o, t->source),
-        .msg_id = copy(o, t->msg_id),
-        .also = copy(o, t->also),
+        .id = journal_async_copy(o, t->id),
+        .agent = journal_async_copy(o, t->agent),
+        .conv = journal_async_copy(o, t->conv),
+        .source = journal_async_copy(o, t->source),
+        .msg_id = journal_async_copy(o, t->msg_id),
+        .also = journal_async_copy(o, t->also),
         .waiting = t->waiting,
-        .prompt = copy(o, t->prompt),
-        .route = copy(o, t->route),
-        .files = copy(o, t->files),
-        .seen = copy(o, t->seen),
-        .boot_id = copy(o, t->boot_id),
-        .cgroup = copy(o, t->cgroup),
+        .prompt = journal_async_copy(o, t->prompt),
+        .route = journal_async_copy(o, t->route),
+        .files = journal_async_copy(o, t->files),
+        .seen = journal_async_copy(o, t->seen),
+        .boot_id = journal_async_copy(o, t->boot_id),
+        .cgroup = journal_async_copy(o, t->cgroup),
         .agent_pid = t->agent_pid,
         .agent_start = t->agent_start,
-        .owner = copy(o, t->owner),
+        .owner = journal_async_copy(o, t->owner),
     };
 }
 
@@ -192,15 +190,15 @@ static struct journal_outcome copy_outcome(struct journal_op *o, const struct jo
     struct journal_target *const targets = arena_alloc(&o->memory, what->n * sizeof *targets);
     for (size_t i = 0; i < what->n; i++)
         targets[i] = (struct journal_target){
-            .conn = copy(o, what->targets[i].conn),
-            .lane = copy(o, what->targets[i].lane),
+            .conn = journal_async_copy(o, what->targets[i].conn),
+            .lane = journal_async_copy(o, what->targets[i].lane),
             .body = copy_bytes(o, what->targets[i].body),
         };
     o->first = o->ledger->next_seq;
     o->ledger->next_seq += (int64_t)what->n;
     return (struct journal_outcome){
-        .turn = copy(o, what->turn),
-        .error = copy(o, what->error),
+        .turn = journal_async_copy(o, what->turn),
+        .error = journal_async_copy(o, what->error),
         .result = copy_bytes(o, what->result),
         .targets = targets,
         .n = what->n,
@@ -219,7 +217,7 @@ void journal_async_admit_turn(struct journal_async *l, const struct journal_turn
 {
     struct journal_op *const o = new_order(l, run_admit, done, ctx);
     o->record = copy_turn(o, t);
-    post(o);
+    journal_async_post(o);
 }
 
 static enum journal_status run_begin(struct journal *j, struct journal_op *o)
@@ -233,12 +231,12 @@ void journal_async_begin(struct journal_async *l, const char *turn, const char *
     struct journal_op *const o = new_order(l, run_begin, done, ctx);
     const char **const copies = arena_alloc(&o->memory, n * sizeof *copies);
     for (size_t i = 0; i < n; i++)
-        copies[i] = copy(o, merged[i]);
-    o->turn = copy(o, turn);
-    o->seen = copy(o, seen);
+        copies[i] = journal_async_copy(o, merged[i]);
+    o->turn = journal_async_copy(o, turn);
+    o->seen = journal_async_copy(o, seen);
     o->merged = copies;
     o->n = n;
-    post(o);
+    journal_async_post(o);
 }
 
 static enum journal_status run_cancel(struct journal *j, struct journal_op *o)
@@ -255,17 +253,17 @@ void journal_async_merge(struct journal_async *l, const char *turn, const char *
                          journal_done_fn *done, void *ctx)
 {
     struct journal_op *const o = new_order(l, run_merge, done, ctx);
-    o->turn = copy(o, turn);
-    o->into = copy(o, into);
-    post(o);
+    o->turn = journal_async_copy(o, turn);
+    o->into = journal_async_copy(o, into);
+    journal_async_post(o);
 }
 
 void journal_async_cancel(struct journal_async *l, const char *turn, journal_done_fn *done,
                           void *ctx)
 {
     struct journal_op *const o = new_order(l, run_cancel, done, ctx);
-    o->turn = copy(o, turn);
-    post(o);
+    o->turn = journal_async_copy(o, turn);
+    journal_async_post(o);
 }
 
 static enum journal_status run_forget_turn(struct journal *j, struct journal_op *o)
@@ -277,8 +275,8 @@ void journal_async_forget_turn(struct journal_async *l, const char *turn, journa
                                void *ctx)
 {
     struct journal_op *const o = new_order(l, run_forget_turn, done, ctx);
-    o->turn = copy(o, turn);
-    post(o);
+    o->turn = journal_async_copy(o, turn);
+    journal_async_post(o);
 }
 
 static enum journal_status run_note_agent(struct journal *j, struct journal_op *o)
@@ -291,7 +289,7 @@ void journal_async_note_agent(struct journal_async *l, const struct journal_turn
 {
     struct journal_op *const o = new_order(l, run_note_agent, done, ctx);
     o->record = copy_turn(o, t);
-    post(o);
+    journal_async_post(o);
 }
 
 static enum journal_status run_end_turn(struct journal *j, struct journal_op *o)
@@ -307,7 +305,7 @@ void journal_async_end_turn(struct journal_async *l, const struct journal_outcom
 {
     struct journal_op *const o = new_order(l, run_end_turn, done, ctx);
     o->outcome = copy_outcome(o, what);
-    post(o);
+    journal_async_post(o);
 }
 
 /* ---- what has to be told */
@@ -322,9 +320,9 @@ int64_t journal_async_add_requests(struct journal_async *l, const char *conn,
                                    journal_done_fn *done, void *ctx)
 {
     struct journal_op *const o = new_order(l, run_add, done, ctx);
-    o->key = copy(o, conn);
+    o->key = journal_async_copy(o, conn);
     const int64_t first = copy_requests(o, requests, n);
-    post(o);
+    journal_async_post(o);
     return first;
 }
 
@@ -339,11 +337,11 @@ int64_t journal_async_expand(struct journal_async *l, const char *conn, const ch
 {
     struct journal_op *const o = new_order(l, run_settle_outcome, done, ctx);
     const int64_t first = copy_requests(o, requests, n);
-    o->key = copy(o, conn);
-    o->turn = copy(o, turn);
+    o->key = journal_async_copy(o, conn);
+    o->turn = journal_async_copy(o, turn);
     o->settlement =
         (struct journal_settlement){.verdict = JOURNAL_SENT, .requests = o->requests, .n = n};
-    post(o);
+    journal_async_post(o);
     return first;
 }
 
@@ -351,10 +349,11 @@ void journal_async_fail_outcome(struct journal_async *l, const char *conn, const
                                 const char *reason, journal_done_fn *done, void *ctx)
 {
     struct journal_op *const o = new_order(l, run_settle_outcome, done, ctx);
-    o->key = copy(o, conn);
-    o->turn = copy(o, turn);
-    o->settlement = (struct journal_settlement){.verdict = JOURNAL_FAIL, .reason = copy(o, reason)};
-    post(o);
+    o->key = journal_async_copy(o, conn);
+    o->turn = journal_async_copy(o, turn);
+    o->settlement = (struct journal_settlement){.verdict = JOURNAL_FAIL,
+                                                .reason = journal_async_copy(o, reason)};
+    journal_async_post(o);
 }
 
 static enum journal_status run_start(struct journal *j, struct journal_op *o)
@@ -367,7 +366,7 @@ void journal_async_start_attempt(struct journal_async *l, int64_t seq, journal_d
 {
     struct journal_op *const o = new_order(l, run_start, done, ctx);
     o->seq = seq;
-    post(o);
+    journal_async_post(o);
 }
 
 static enum journal_status run_take_over(struct journal *j, struct journal_op *o)
@@ -379,8 +378,8 @@ void journal_async_take_over(struct journal_async *l, const char *conn, journal_
                              void *ctx)
 {
     struct journal_op *const o = new_order(l, run_take_over, done, ctx);
-    o->key = copy(o, conn);
-    post(o);
+    o->key = journal_async_copy(o, conn);
+    journal_async_post(o);
 }
 
 static enum journal_status run_settle(struct journal *j, struct journal_op *o)
@@ -396,9 +395,9 @@ int64_t journal_async_settle_row(struct journal_async *l, int64_t seq,
     const int64_t first = copy_requests(o, s->requests, s->n);
     o->seq = seq;
     o->settlement = *s;
-    o->settlement.reason = copy(o, s->reason);
+    o->settlement.reason = journal_async_copy(o, s->reason);
     o->settlement.requests = o->requests;
-    post(o);
+    journal_async_post(o);
     return first;
 }
 
@@ -411,10 +410,10 @@ void journal_async_memory_put(struct journal_async *l, const char *conn, const c
                               const char *text, journal_done_fn *done, void *ctx)
 {
     struct journal_op *const o = new_order(l, run_remember, done, ctx);
-    o->key = copy(o, conn);
-    o->turn = copy(o, turn);
-    o->value = copy(o, text);
-    post(o);
+    o->key = journal_async_copy(o, conn);
+    o->turn = journal_async_copy(o, turn);
+    o->value = journal_async_copy(o, text);
+    journal_async_post(o);
 }
 
 /* ---- what was allowed for longer */
@@ -430,14 +429,14 @@ void journal_async_put_approval(struct journal_async *l, const struct journal_ap
     struct journal_op *const o = new_order(l, run_keep_approval, done, ctx);
     o->approval = (struct journal_approval){
         .id = a->id,
-        .agent = copy(o, a->agent),
-        .conv = copy(o, a->conv),
-        .key = copy(o, a->key),
-        .tool = copy(o, a->tool),
-        .shown = copy(o, a->shown),
-        .by = copy(o, a->by),
+        .agent = journal_async_copy(o, a->agent),
+        .conv = journal_async_copy(o, a->conv),
+        .key = journal_async_copy(o, a->key),
+        .tool = journal_async_copy(o, a->tool),
+        .shown = journal_async_copy(o, a->shown),
+        .by = journal_async_copy(o, a->by),
     };
-    post(o);
+    journal_async_post(o);
 }
 
 static enum journal_status run_forget_approvals(struct journal *j, struct journal_op *o)
@@ -450,9 +449,9 @@ void journal_async_delete_approvals(struct journal_async *l,
                                     journal_done_fn *done, void *ctx)
 {
     struct journal_op *const o = new_order(l, run_forget_approvals, done, ctx);
-    o->approvals =
-        (struct journal_approval_filter){which->id, copy(o, which->agent), copy(o, which->conv)};
-    post(o);
+    o->approvals = (struct journal_approval_filter){which->id, journal_async_copy(o, which->agent),
+                                                    journal_async_copy(o, which->conv)};
+    journal_async_post(o);
 }
 
 static enum journal_status run_note_question(struct journal *j, struct journal_op *o)
@@ -465,15 +464,15 @@ void journal_async_put_question(struct journal_async *l, const struct journal_qu
 {
     struct journal_op *const o = new_order(l, run_note_question, done, ctx);
     o->question = (struct journal_question){
-        .turn = copy(o, q->turn),
-        .id = copy(o, q->id),
-        .agent = copy(o, q->agent),
-        .tool = copy(o, q->tool),
-        .shown = copy(o, q->shown),
-        .decision = copy(o, q->decision),
-        .by = copy(o, q->by),
+        .turn = journal_async_copy(o, q->turn),
+        .id = journal_async_copy(o, q->id),
+        .agent = journal_async_copy(o, q->agent),
+        .tool = journal_async_copy(o, q->tool),
+        .shown = journal_async_copy(o, q->shown),
+        .decision = journal_async_copy(o, q->decision),
+        .by = journal_async_copy(o, q->by),
     };
-    post(o);
+    journal_async_post(o);
 }
 
 /* ---- for operators */
@@ -490,7 +489,7 @@ void journal_async_stats(struct journal_async *l,
 {
     struct journal_op *const o = new_order(l, run_stats, NULL, ctx);
     o->told = done;
-    post(o);
+    journal_async_post(o);
 }
 
 static void take_connector(void *ctx, const struct journal_dead *d)
@@ -514,11 +513,11 @@ void journal_async_add_dead_event(struct journal_async *l, const char *conn, con
                                   void *ctx)
 {
     struct journal_op *const o = new_order(l, run_bury_event, done, ctx);
-    o->key = copy(o, conn);
-    o->turn = copy(o, turn);
+    o->key = journal_async_copy(o, conn);
+    o->turn = journal_async_copy(o, turn);
     o->line = (struct str){arena_memdup(&o->memory, line.p, line.len), line.len};
     o->attempts = attempts;
-    post(o);
+    journal_async_post(o);
 }
 
 static enum journal_status run_retry_dead(struct journal *j, struct journal_op *o)
@@ -533,7 +532,7 @@ int64_t journal_async_retry_dead(struct journal_async *l, int64_t id, journal_do
     struct journal_op *const o = new_order(l, run_retry_dead, done, ctx);
     o->seq = id;
     o->first = l->next_seq++;
-    post(o);
+    journal_async_post(o);
     return o->first;
 }
 
@@ -546,9 +545,9 @@ void journal_async_kv_put(struct journal_async *l, const char *key, const char *
                           journal_done_fn *done, void *ctx)
 {
     struct journal_op *const o = new_order(l, run_put, done, ctx);
-    o->key = copy(o, key);
-    o->value = copy(o, value);
-    post(o);
+    o->key = journal_async_copy(o, key);
+    o->value = journal_async_copy(o, value);
+    journal_async_post(o);
 }
 
 static enum journal_status run_get(struct journal *j, struct journal_op *o)
@@ -560,8 +559,8 @@ void journal_async_kv_get(struct journal_async *l, const char *key, journal_done
                           void *ctx)
 {
     struct journal_op *const o = new_order(l, run_get, done, ctx);
-    o->key = copy(o, key);
-    post(o);
+    o->key = journal_async_copy(o, key);
+    journal_async_post(o);
 }
 
 struct journal_async *journal_async_open(struct loop *loop, const char *dir, bool *in_use,

@@ -37,7 +37,7 @@ static void past_order_free(struct past_order *o)
 
 /* ---- what is kept */
 
-static void note_result(void *arg)
+static void journal_async_past_note_result(void *arg)
 {
     struct past_order *const o = arg;
     o->status = journal_note_result(o->ledger->journal, o->turn, o->result);
@@ -57,7 +57,7 @@ void journal_async_note_result(struct journal_async *l, const char *turn, struct
     struct past_order *const o = past_order_new(l, turn, ctx);
     o->result = (struct str){arena_memdup(&o->memory, result.p, result.len), result.len};
     o->done = done;
-    worker_submit(l->worker, note_result, tell_noted, o);
+    worker_submit(l->worker, journal_async_past_note_result, tell_noted, o);
 }
 
 /* ---- looking it up */
@@ -82,7 +82,7 @@ static void copy_record(void *ctx, const struct journal_turn *t)
     };
 }
 
-static void look_up(void *arg)
+static void journal_async_past_look_up(void *arg)
 {
     struct past_order *const o = arg;
     o->status = journal_find_turn(o->ledger->journal, o->turn, copy_record, o);
@@ -102,5 +102,5 @@ void journal_async_look_up(struct journal_async *l, const char *turn,
 {
     struct past_order *const o = past_order_new(l, turn, ctx);
     o->found = found;
-    worker_submit(l->worker, look_up, tell_found, o);
+    worker_submit(l->worker, journal_async_past_look_up, tell_found, o);
 }

@@ -31,7 +31,7 @@ journal_async_list_open_turns(struct journal_async *l,
     return r.status;
 }
 
-static void read_turn(void *arg)
+static void journal_async_read_read_turn(void *arg)
 {
     struct journal_read_op *const r = arg;
     r->status = journal_find_turn(r->ledger->journal, r->turn, r->each_turn, r->ctx);
@@ -42,7 +42,7 @@ journal_async_list_open_find_turn(struct journal_async *l, const char *turn,
                                   void (*each)(void *ctx, const struct journal_turn *t), void *ctx)
 {
     struct journal_read_op r = {.ledger = l, .turn = turn, .each_turn = each, .ctx = ctx};
-    worker_run_sync(l->worker, read_turn, &r);
+    worker_run_sync(l->worker, journal_async_read_read_turn, &r);
     return r.status;
 }
 
@@ -75,7 +75,7 @@ enum journal_status journal_async_get(struct journal_async *l, const char *conn,
     return r.status;
 }
 
-static void read_values(void *arg)
+static void journal_async_read_read_values(void *arg)
 {
     struct journal_read_op *const r = arg;
     r->status = journal_kv_each(r->ledger->journal, r->prefix, r->each_value, r->ctx);
@@ -86,7 +86,7 @@ journal_async_kv_each(struct journal_async *l, const char *prefix,
                       void (*each)(void *ctx, const char *key, const char *value), void *ctx)
 {
     struct journal_read_op r = {.ledger = l, .prefix = prefix, .each_value = each, .ctx = ctx};
-    worker_run_sync(l->worker, read_values, &r);
+    worker_run_sync(l->worker, journal_async_read_read_values, &r);
     return r.status;
 }
 

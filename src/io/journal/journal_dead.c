@@ -77,7 +77,7 @@ enum journal_status journal_dead_get(struct journal *j, int64_t id,
     return journal_finish_read(j, &rows, found ? JOURNAL_DONE : JOURNAL_NO_CHANGE);
 }
 
-static int add(struct sql *db, void *ctx)
+static int journal_dead_insert_tx(struct sql *db, void *ctx)
 {
     const struct journal_dead *const d = ctx;
     return sql_run(db,
@@ -91,7 +91,7 @@ enum journal_status journal_dead_add(struct journal *j, const struct journal_dea
 {
     struct journal_dead now = *d;
     now.at = journal_now_ms(j);
-    return journal_transact(j, STORE_NORMAL, add, &now, &(bool){true});
+    return journal_transact(j, STORE_NORMAL, journal_dead_insert_tx, &now, &(bool){true});
 }
 
 struct dead_retry {
@@ -100,7 +100,7 @@ struct dead_retry {
     bool found, is_event;
 };
 
-static int drop(struct sql *db, void *ctx)
+static int journal_dead_delete_tx(struct sql *db, void *ctx)
 {
     struct dead_retry *const e = ctx;
     if (sql_run(db, "delete from dead where id=?1", sql_int(e->id)) < 0)
@@ -128,7 +128,7 @@ static int retry(struct sql *db, void *ctx)
             sql_int(e->id), sql_int(e->seq), sql_int(journal_now_ms(e->j)),
             sql_int(journal_expiry_ms(e->j, 0))) < 0)
         return -1;
-    return drop(db, ctx);
+    return journal_dead_delete_tx(db, ctx);
 }
 
 enum journal_status journal_dead_retry(struct journal *j, int64_t id, int64_t seq)
@@ -141,5 +141,5 @@ enum journal_status journal_dead_retry(struct journal *j, int64_t id, int64_t se
 enum journal_status journal_dead_drop(struct journal *j, int64_t id)
 {
     struct dead_retry e = {.j = j, .id = id};
-    return journal_transact(j, STORE_DURABLE, drop, &e, &e.found);
+    return journal_transact(j, STORE_DURABLE, journal_dead_delete_tx, &e, &e.found);
 }

@@ -9,7 +9,7 @@ struct journal_kv_pair {
     bool changed;
 };
 
-static int put(struct sql *db, void *ctx)
+static int journal_kv_put_tx(struct sql *db, void *ctx)
 {
     struct journal_kv_pair *const p = ctx;
     const int rc = p->value.p ? sql_run(db,
@@ -26,11 +26,12 @@ enum journal_status journal_kv_put(struct journal *j, const char *key, struct st
     if (!journal_is_key_valid(key) || value.len > JOURNAL_MAX_VALUE)
         return JOURNAL_TOO_BIG;
     struct journal_kv_pair p = {.key = key, .value = value};
-    return journal_transact(j, STORE_NORMAL, put, &p, &p.changed);
+    return journal_transact(j, STORE_NORMAL, journal_kv_put_tx, &p, &p.changed);
 }
 
 /* Appends the first column of the first row. */
-static enum journal_status read_text(struct journal *j, struct sql_rows rows, struct buf *text)
+static enum journal_status journal_kv_read_text(struct journal *j, struct sql_rows rows,
+                                                struct buf *text)
 {
     const bool found = sql_next(&rows);
     if (found) {
@@ -42,7 +43,7 @@ static enum journal_status read_text(struct journal *j, struct sql_rows rows, st
 
 enum journal_status journal_kv_get(struct journal *j, const char *key, struct buf *value)
 {
-    return read_text(
+    return journal_kv_read_text(
         j, sql_select(store_get_sql(j->store), "select value from kv where key=?1", sql_text(key)),
         value);
 }
@@ -60,7 +61,7 @@ enum journal_status journal_kv_each(struct journal *j, const char *prefix,
     return journal_finish_read(j, &rows, JOURNAL_DONE);
 }
 
-static int remember(struct sql *db, void *ctx)
+static int journal_kv_remember(struct sql *db, void *ctx)
 {
     struct journal_kv_pair *const p = ctx;
     const int rc = p->value.p ? sql_run(db,
@@ -81,15 +82,15 @@ enum journal_status journal_memory_put(struct journal *j, const char *conn, cons
         value.len > JOURNAL_MAX_MEMORY)
         return JOURNAL_TOO_BIG;
     struct journal_kv_pair p = {.conn = conn, .key = turn, .value = value};
-    return journal_transact(j, STORE_NORMAL, remember, &p, &p.changed);
+    return journal_transact(j, STORE_NORMAL, journal_kv_remember, &p, &p.changed);
 }
 
 enum journal_status journal_memory_get(struct journal *j, const char *conn, const char *turn,
                                        struct buf *text)
 {
-    return read_text(j,
-                     sql_select(store_get_sql(j->store),
-                                "select text from memory where conn=?1 and turn=?2", sql_text(conn),
-                                sql_text(turn)),
-                     text);
+    return journal_kv_read_text(j,
+                                sql_select(store_get_sql(j->store),
+                                           "select text from memory where conn=?1 and turn=?2",
+                                           sql_text(conn), sql_text(turn)),
+                                text);
 }

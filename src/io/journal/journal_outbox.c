@@ -50,7 +50,7 @@ static bool requests_fit(const char *conn, const struct journal_request *request
     return fit;
 }
 
-static int add(struct sql *db, void *ctx)
+static int journal_outbox_add(struct sql *db, void *ctx)
 {
     struct journal_row_insert *const l = ctx;
     for (size_t i = 0; i < l->n; i++)
@@ -67,10 +67,10 @@ enum journal_status journal_add_requests(struct journal *j, const char *conn,
     if (!requests_fit(conn, requests, n))
         return JOURNAL_TOO_BIG;
     struct journal_row_insert l = {.j = j, .conn = conn, .requests = requests, .n = n, .seq = seq};
-    return journal_transact(j, STORE_NORMAL, add, &l, &l.done);
+    return journal_transact(j, STORE_NORMAL, journal_outbox_add, &l, &l.done);
 }
 
-static int start(struct sql *db, void *ctx)
+static int journal_outbox_start_tx(struct sql *db, void *ctx)
 {
     struct journal_row_insert *const l = ctx;
     if (sql_run(db,
@@ -85,13 +85,14 @@ static int start(struct sql *db, void *ctx)
 enum journal_status journal_start_attempt(struct journal *j, int64_t seq)
 {
     struct journal_row_insert l = {.seq = seq};
-    const enum journal_status status = journal_transact(j, STORE_NORMAL, start, &l, &l.done);
+    const enum journal_status status =
+        journal_transact(j, STORE_NORMAL, journal_outbox_start_tx, &l, &l.done);
     if (status == JOURNAL_DONE)
         store_pass_test_point(j->store, "before-send");
     return status;
 }
 
-static int take_over(struct sql *db, void *ctx)
+static int journal_outbox_take_over(struct sql *db, void *ctx)
 {
     struct journal_row_insert *const l = ctx;
     if (sql_run(db,
@@ -105,7 +106,7 @@ static int take_over(struct sql *db, void *ctx)
 enum journal_status journal_take_over(struct journal *j, const char *conn)
 {
     struct journal_row_insert l = {.conn = conn};
-    return journal_transact(j, STORE_NORMAL, take_over, &l, &l.done);
+    return journal_transact(j, STORE_NORMAL, journal_outbox_take_over, &l, &l.done);
 }
 
 struct journal_row_settling {
@@ -136,7 +137,7 @@ static int lay_in_place(struct sql *db, const struct journal_row_settling *s)
     return 0;
 }
 
-static int leave(struct sql *db, struct journal_row_settling *s)
+static int journal_outbox_leave(struct sql *db, struct journal_row_settling *s)
 {
     const struct journal_settlement *const what = s->s;
     if (what->verdict == JOURNAL_RETRY)
@@ -150,7 +151,7 @@ static int leave(struct sql *db, struct journal_row_settling *s)
     return sql_run(db, "delete from outbox where seq=?1", sql_int(s->seq));
 }
 
-static int find(struct sql *db, struct journal_row_settling *s)
+static int journal_outbox_find_row_tx(struct sql *db, struct journal_row_settling *s)
 {
     struct sql_rows row =
         s->turn ? sql_select(db,
@@ -168,17 +169,17 @@ static int find(struct sql *db, struct journal_row_settling *s)
     return sql_finish(&row);
 }
 
-static int settle(struct sql *db, void *ctx)
+static int journal_outbox_settle_tx(struct sql *db, void *ctx)
 {
     struct journal_row_settling *const s = ctx;
     s->buried = false;
-    if (find(db, s) < 0)
+    if (journal_outbox_find_row_tx(db, s) < 0)
         return -1;
     if (!s->known)
         return 0;
     if (s->rows.n && lay_in_place(db, s) < 0)
         return -1;
-    return leave(db, s);
+    return journal_outbox_leave(db, s);
 }
 
 static enum journal_status do_settle(struct journal *j, struct journal_row_settling *s)
@@ -190,8 +191,8 @@ static enum journal_status do_settle(struct journal *j, struct journal_row_settl
     s->rows.requests = what->requests;
     s->rows.n = what->n;
     const bool durable = what->verdict == JOURNAL_FAIL && what->n == 0;
-    const enum journal_status status =
-        journal_transact(j, durable ? STORE_DURABLE : STORE_NORMAL, settle, s, &s->known);
+    const enum journal_status status = journal_transact(j, durable ? STORE_DURABLE : STORE_NORMAL,
+                                                        journal_outbox_settle_tx, s, &s->known);
     if (status == JOURNAL_DONE)
         store_pass_test_point(j->store, s->buried ? "after-deadletter"
                                         : s->turn ? "after-expand"

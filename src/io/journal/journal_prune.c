@@ -54,7 +54,7 @@ static int drop_ended(struct sql *db, const struct prune_state *p)
 }
 
 /* The oldest that is not in flight; seq 0: none. */
-static int find_oldest(struct sql *db, int64_t *seq, int64_t *size)
+static int journal_prune_find_oldest(struct sql *db, int64_t *seq, int64_t *size)
 {
     struct sql_rows r = sql_select(db, "select seq, length(body) from outbox where state='queued'"
                                        " order by seq limit 1");
@@ -66,7 +66,7 @@ static int find_oldest(struct sql *db, int64_t *seq, int64_t *size)
     return sql_finish(&r);
 }
 
-static int make_room(struct sql *db, const struct prune_state *p)
+static int journal_prune_make_room(struct sql *db, const struct prune_state *p)
 {
     const struct journal_limits *const limits = &p->j->limits;
     int64_t rows = 0, bytes = 0;
@@ -75,7 +75,7 @@ static int make_room(struct sql *db, const struct prune_state *p)
         return -1;
     while ((limits->rows && rows > limits->rows) || (limits->bytes && bytes > limits->bytes)) {
         int64_t seq = 0, size = 0;
-        if (find_oldest(db, &seq, &size) < 0)
+        if (journal_prune_find_oldest(db, &seq, &size) < 0)
             return -1;
         if (!seq)
             return 0;
@@ -135,7 +135,7 @@ static int drop_results(struct sql *db, const struct prune_state *p)
 int journal_apply_limits(struct journal *j, struct sql *db)
 {
     static int (*const steps[])(struct sql * db, const struct prune_state *p) = {
-        bury_old, make_room, drop_ended, drop_results, drop_dead,
+        bury_old, journal_prune_make_room, drop_ended, drop_results, drop_dead,
     };
     const struct prune_state p = {j, journal_now_ms(j), (int64_t)(clock_wall_s() * 1000)};
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
@@ -162,7 +162,7 @@ struct prune_counters {
 };
 
 /* In a transaction, so that the numbers are of one moment. */
-static int count(struct sql *db, void *ctx)
+static int journal_prune_count(struct sql *db, void *ctx)
 {
     const struct prune_counters *const c = ctx;
     int64_t oldest = c->now;
@@ -191,5 +191,5 @@ enum journal_status journal_read_stats(struct journal *j, struct journal_stats *
 {
     *stats = (struct journal_stats){0};
     struct prune_counters c = {stats, journal_now_ms(j), true};
-    return journal_transact(j, STORE_NORMAL, count, &c, &c.changed);
+    return journal_transact(j, STORE_NORMAL, journal_prune_count, &c, &c.changed);
 }

@@ -54,7 +54,7 @@ static int insert_turn(struct sql *db, const struct journal_turn *t)
                    t->waiting ? sql_text(NULL) : sql_int(wall_ms()));
 }
 
-static int admit(struct sql *db, void *ctx)
+static int journal_turn_admit(struct sql *db, void *ctx)
 {
     struct turn_admission *const a = ctx;
     bool found = false;
@@ -92,7 +92,8 @@ enum journal_status journal_admit_turn(struct journal *j, const struct journal_t
     if (!turn_fits(t))
         return JOURNAL_TOO_BIG;
     struct turn_admission a = {.turn = t, .first = first};
-    const enum journal_status status = journal_transact(j, STORE_DURABLE, admit, &a, &a.admitted);
+    const enum journal_status status =
+        journal_transact(j, STORE_DURABLE, journal_turn_admit, &a, &a.admitted);
     if (status == JOURNAL_DONE)
         store_pass_test_point(j->store, "after-admit");
     return status;
@@ -108,14 +109,14 @@ struct turn_beginning {
 /* What a turn has needed to run is not kept beyond its end; its route is still asked for. */
 #define ENDED "ended_at=?3, files=null, prompt=null, seen=null"
 
-static int merge(struct sql *db, const char *turn, const char *into)
+static int journal_turn_merge(struct sql *db, const char *turn, const char *into)
 {
     return sql_run(
         db, "update turn set state='merged', code=?2, " ENDED " where id=?1 and state='waiting'",
         sql_text(turn), sql_text(into), sql_int(wall_ms()));
 }
 
-static int begin(struct sql *db, void *ctx)
+static int journal_turn_begin_tx(struct sql *db, void *ctx)
 {
     struct turn_beginning *const b = ctx;
     if (sql_run(db,
@@ -125,7 +126,7 @@ static int begin(struct sql *db, void *ctx)
         return -1;
     b->began = sql_changes(db) > 0;
     for (size_t i = 0; b->began && i < b->n; i++)
-        if (merge(db, b->merged[i], b->turn) < 0)
+        if (journal_turn_merge(db, b->merged[i], b->turn) < 0)
             return -1;
     return 0;
 }
@@ -135,10 +136,10 @@ struct merging {
     bool merged;
 };
 
-static int merge_one(struct sql *db, void *ctx)
+static int journal_turn_merge_one(struct sql *db, void *ctx)
 {
     struct merging *const m = ctx;
-    if (merge(db, m->turn, m->into) < 0)
+    if (journal_turn_merge(db, m->turn, m->into) < 0)
         return -1;
     m->merged = sql_changes(db) > 0;
     return 0;
@@ -147,7 +148,7 @@ static int merge_one(struct sql *db, void *ctx)
 enum journal_status journal_merge(struct journal *j, const char *turn, const char *into)
 {
     struct merging m = {.turn = turn, .into = into};
-    return journal_transact(j, STORE_NORMAL, merge_one, &m, &m.merged);
+    return journal_transact(j, STORE_NORMAL, journal_turn_merge_one, &m, &m.merged);
 }
 
 enum journal_status journal_begin_turn(struct journal *j, const char *turn, const char *seen,
@@ -156,10 +157,10 @@ enum journal_status journal_begin_turn(struct journal *j, const char *turn, cons
     if (length(seen) > JOURNAL_MAX_PROMPT)
         return JOURNAL_TOO_BIG;
     struct turn_beginning b = {.turn = turn, .seen = seen, .merged = merged, .n = n};
-    return journal_transact(j, STORE_NORMAL, begin, &b, &b.began);
+    return journal_transact(j, STORE_NORMAL, journal_turn_begin_tx, &b, &b.began);
 }
 
-static int cancel(struct sql *db, void *ctx)
+static int journal_turn_cancel(struct sql *db, void *ctx)
 {
     struct turn_beginning *const b = ctx;
     if (sql_run(db,
@@ -174,7 +175,7 @@ static int cancel(struct sql *db, void *ctx)
 enum journal_status journal_cancel_turn(struct journal *j, const char *turn)
 {
     struct turn_beginning b = {.turn = turn};
-    return journal_transact(j, STORE_NORMAL, cancel, &b, &b.began);
+    return journal_transact(j, STORE_NORMAL, journal_turn_cancel, &b, &b.began);
 }
 
 static int delete_waiting(struct sql *db, void *ctx)
@@ -239,7 +240,7 @@ static int lay_outcome(struct sql *db, const struct turn_ending *e, size_t i)
 }
 
 /* The guard of the whole design: whoever finds the turn running ends it, and nobody after. */
-static int end_turn(struct sql *db, void *ctx)
+static int journal_turn_end_tx(struct sql *db, void *ctx)
 {
     struct turn_ending *const e = ctx;
     const struct journal_outcome *const o = e->outcome;
@@ -280,7 +281,7 @@ enum journal_status journal_end_turn(struct journal *j, const struct journal_out
         return JOURNAL_TOO_BIG;
     struct turn_ending e = {.j = j, .outcome = o, .seq = seq};
     const enum journal_status status =
-        journal_transact(j, STORE_DURABLE_RESERVE, end_turn, &e, &e.ended);
+        journal_transact(j, STORE_DURABLE_RESERVE, journal_turn_end_tx, &e, &e.ended);
     if (status == JOURNAL_DONE)
         store_pass_test_point(j->store, "after-outcome-commit");
     return status;
@@ -292,7 +293,7 @@ struct late_result {
     bool changed;
 };
 
-static int note_result(struct sql *db, void *ctx)
+static int journal_turn_note_result(struct sql *db, void *ctx)
 {
     struct late_result *const l = ctx;
     if (sql_run(db,
@@ -309,10 +310,10 @@ enum journal_status journal_note_result(struct journal *j, const char *turn, str
     if (result.len > JOURNAL_MAX_RESULT)
         return JOURNAL_TOO_BIG;
     struct late_result l = {.turn = turn, .result = result};
-    return journal_transact(j, STORE_NORMAL, note_result, &l, &l.changed);
+    return journal_transact(j, STORE_NORMAL, journal_turn_note_result, &l, &l.changed);
 }
 
-static struct journal_turn read_turn(const struct sql_rows *rows)
+static struct journal_turn journal_turn_read_turn(const struct sql_rows *rows)
 {
     return (struct journal_turn){
         .id = sql_column_text(rows, 0).p,
@@ -350,7 +351,7 @@ enum journal_status journal_list_open_turns(struct journal *j,
         sql_select(store_get_sql(j->store), TURN " where ended_at is null and state in"
                                                  "('waiting','running') order by rowid");
     while (sql_next(&rows)) {
-        const struct journal_turn t = read_turn(&rows);
+        const struct journal_turn t = journal_turn_read_turn(&rows);
         each(ctx, &t);
     }
     return journal_finish_read(j, &rows, JOURNAL_DONE);
@@ -363,7 +364,7 @@ enum journal_status journal_find_turn(struct journal *j, const char *id,
     struct sql_rows rows = sql_select(store_get_sql(j->store), TURN " where id=?1", sql_text(id));
     const bool found = sql_next(&rows);
     if (found) {
-        const struct journal_turn t = read_turn(&rows);
+        const struct journal_turn t = journal_turn_read_turn(&rows);
         each(ctx, &t);
     }
     return journal_finish_read(j, &rows, found ? JOURNAL_DONE : JOURNAL_NO_CHANGE);

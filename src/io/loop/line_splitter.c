@@ -22,7 +22,7 @@ static size_t line_cap(const struct line_splitter *s)
     return s->cap ? s->cap : LINES_DEFAULT_CAP;
 }
 
-static void give(struct line_splitter *s, const char *p, size_t len, bool complete)
+static void line_splitter_give(struct line_splitter *s, const char *p, size_t len, bool complete)
 {
     if (len && p[len - 1] == '\r')
         len--;
@@ -37,7 +37,7 @@ static void forget_part(struct line_splitter *s, size_t keep)
         buf_reset(&s->part);
 }
 
-static void drop(struct line_splitter *s)
+static void line_splitter_drop(struct line_splitter *s)
 {
     const uint64_t bytes = s->skipping;
     s->skipping = 0;
@@ -45,7 +45,7 @@ static void drop(struct line_splitter *s)
 }
 
 /* Bytes of a line whose end is not there yet. */
-static void keep(struct line_splitter *s, const char *p, size_t n)
+static void line_splitter_keep(struct line_splitter *s, const char *p, size_t n)
 {
     if (!s->skipping && n <= line_cap(s) - s->part.len) {
         buf_add(&s->part, p, n);
@@ -56,18 +56,18 @@ static void keep(struct line_splitter *s, const char *p, size_t n)
 }
 
 /* Bytes up to the end of a line. */
-static void finish(struct line_splitter *s, const char *p, size_t n)
+static void line_splitter_end_line(struct line_splitter *s, const char *p, size_t n)
 {
     if (!s->skipping && !s->part.len && n <= line_cap(s)) {
-        give(s, p, n, true);
+        line_splitter_give(s, p, n, true);
         return;
     }
-    keep(s, p, n);
+    line_splitter_keep(s, p, n);
     if (s->skipping) {
-        drop(s);
+        line_splitter_drop(s);
         return;
     }
-    give(s, s->part.p, s->part.len, true);
+    line_splitter_give(s, s->part.p, s->part.len, true);
     forget_part(s, KEEP_BUSY);
 }
 
@@ -87,11 +87,11 @@ size_t line_splitter_feed(struct line_splitter *s, const char *p, size_t n)
     while (p < end && !s->stop) {
         const char *const nl = memchr(p, '\n', (size_t)(end - p));
         if (!nl) {
-            keep(s, p, (size_t)(end - p));
+            line_splitter_keep(s, p, (size_t)(end - p));
             return n;
         }
         fetch_ahead(nl, end);
-        finish(s, p, (size_t)(nl - p));
+        line_splitter_end_line(s, p, (size_t)(nl - p));
         p = nl + 1;
     }
     s->stop = false;
@@ -103,9 +103,9 @@ size_t line_splitter_feed(struct line_splitter *s, const char *p, size_t n)
 void line_splitter_finish(struct line_splitter *s)
 {
     if (s->skipping)
-        drop(s);
+        line_splitter_drop(s);
     else if (s->part.len)
-        give(s, s->part.p, s->part.len, false);
+        line_splitter_give(s, s->part.p, s->part.len, false);
     buf_fini(&s->part);
 }
 

@@ -97,7 +97,7 @@ static bool has_posts(struct loop *l)
     return any;
 }
 
-static void on_wake(evutil_socket_t fd, short what, void *arg)
+static void loop_on_wake(evutil_socket_t fd, short what, void *arg)
 {
     (void)what;
     uint64_t count;
@@ -163,7 +163,8 @@ struct loop *loop_new(void)
     l->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     need(l->wake_fd < 0 ? NULL : l, "eventfd");
     keep_places(&l->places, l->wake_fd);
-    l->wake = need(event_new(l->base, l->wake_fd, EV_READ | EV_PERSIST, on_wake, l), "event_new");
+    l->wake =
+        need(event_new(l->base, l->wake_fd, EV_READ | EV_PERSIST, loop_on_wake, l), "event_new");
     event_add(l->wake, NULL);
     pthread_mutex_init(&l->mu, NULL);
     l->posts_end = &l->posts;
@@ -219,7 +220,7 @@ void loop_run(struct loop *l)
     }
 }
 
-static void on_tick(evutil_socket_t fd, short what, void *arg)
+static void loop_on_tick(evutil_socket_t fd, short what, void *arg)
 {
     (void)fd;
     (void)what;
@@ -240,7 +241,7 @@ void loop_run_once(struct loop *l, int wait_ms)
     struct event *tick = NULL;
     if (wait_ms > 0) {
         const struct timeval tv = to_timeval(wait_ms);
-        tick = need(evtimer_new(l->base, on_tick, NULL), "event_new");
+        tick = need(evtimer_new(l->base, loop_on_tick, NULL), "event_new");
         event_add(tick, &tv);
     }
     event_base_loop(l->base, EVLOOP_ONCE);
@@ -300,7 +301,7 @@ void loop_fd_free(struct loop_fd *f)
     free(f);
 }
 
-static void on_timer(evutil_socket_t fd, short what, void *arg)
+static void loop_on_timer(evutil_socket_t fd, short what, void *arg)
 {
     (void)fd;
     (void)what;
@@ -314,7 +315,7 @@ struct loop_timer *loop_timer_new(struct loop *l, void (*fn)(void *arg), void *a
 {
     struct loop_timer *const t = xcalloc(1, sizeof *t);
     *t = (struct loop_timer){.loop = l, .fn = fn, .arg = arg};
-    t->ev = need(evtimer_new(l->base, on_timer, t), "event_new");
+    t->ev = need(evtimer_new(l->base, loop_on_timer, t), "event_new");
     return t;
 }
 
@@ -342,7 +343,7 @@ void loop_timer_free(struct loop_timer *t)
     free(t);
 }
 
-static void on_signal(evutil_socket_t signo, short what, void *arg)
+static void loop_on_signal(evutil_socket_t signo, short what, void *arg)
 {
     (void)what;
     const struct loop_signal *const s = arg;
@@ -354,7 +355,7 @@ struct loop_signal *loop_signal_new(struct loop *l, int signo, void (*fn)(void *
 {
     struct loop_signal *const s = xcalloc(1, sizeof *s);
     *s = (struct loop_signal){.fn = fn, .arg = arg};
-    s->ev = need(evsignal_new(l->base, signo, on_signal, s), "event_new");
+    s->ev = need(evsignal_new(l->base, signo, loop_on_signal, s), "event_new");
     event_add(s->ev, NULL);
     return s;
 }

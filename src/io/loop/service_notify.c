@@ -27,7 +27,7 @@ struct service_notify {
     bool failed;                 /* and that was logged */
 };
 
-static void send_text(struct service_notify *n, const struct buf *text)
+static void service_notify_send_text(struct service_notify *n, const struct buf *text)
 {
     if (n->fd < 0 || sendto(n->fd, text->p, text->len, MSG_NOSIGNAL | MSG_DONTWAIT,
                             (const struct sockaddr *)&n->at, n->len) >= 0)
@@ -40,12 +40,13 @@ static void send_text(struct service_notify *n, const struct buf *text)
 static void on_watchdog(void *arg)
 {
     struct service_notify *const n = arg;
-    send_text(n, &(struct buf){.p = (char[]){"WATCHDOG=1"}, .len = strlen("WATCHDOG=1")});
+    service_notify_send_text(
+        n, &(struct buf){.p = (char[]){"WATCHDOG=1"}, .len = strlen("WATCHDOG=1")});
     loop_timer_set(n->watchdog, n->pet_ms);
 }
 
 /* A path, or with @ in front a name that no file has. */
-static void open_socket(struct service_notify *n, const char *name)
+static void service_notify_open_socket(struct service_notify *n, const char *name)
 {
     const size_t len = name ? strlen(name) : 0;
     n->fd = -1;
@@ -72,7 +73,7 @@ static int64_t find_pet_ms(void)
 struct service_notify *service_notify_new(struct loop *l)
 {
     struct service_notify *const n = xcalloc(1, sizeof *n);
-    open_socket(n, getenv("NOTIFY_SOCKET"));
+    service_notify_open_socket(n, getenv("NOTIFY_SOCKET"));
     n->pet_ms = find_pet_ms();
     if (n->fd < 0 || !n->pet_ms)
         return n;
@@ -96,7 +97,7 @@ void service_notify_ready(struct service_notify *n, const char *status)
 {
     CLEANUP_BUF struct buf text = {0};
     buf_printf(&text, "READY=1\nSTATUS=%s", status);
-    send_text(n, &text);
+    service_notify_send_text(n, &text);
 }
 
 /* With the time, by which the manager knows that what it asked for has begun. */
@@ -107,7 +108,7 @@ void service_notify_reloading(struct service_notify *n)
     clock_gettime(CLOCK_MONOTONIC, &now);
     buf_printf(&text, "RELOADING=1\nMONOTONIC_USEC=%" PRId64,
                (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000);
-    send_text(n, &text);
+    service_notify_send_text(n, &text);
 }
 
 void service_notify_stopping(struct service_notify *n, int64_t ms)
@@ -115,5 +116,5 @@ void service_notify_stopping(struct service_notify *n, int64_t ms)
     CLEANUP_BUF struct buf text = {0};
     buf_printf(&text, "STOPPING=1\nSTATUS=running turns end\nEXTEND_TIMEOUT_USEC=%" PRId64,
                ms * 1000);
-    send_text(n, &text);
+    service_notify_send_text(n, &text);
 }

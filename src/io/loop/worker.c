@@ -42,7 +42,7 @@ static void init_jobs(struct worker_job_list *q)
     *q = (struct worker_job_list){.first = NULL, .end = &q->first};
 }
 
-static void add_job(struct worker_job_list *q, struct worker_job *job)
+static void worker_add_job(struct worker_job_list *q, struct worker_job *job)
 {
     job->next = NULL;
     *q->end = job;
@@ -74,7 +74,7 @@ static struct worker_job *wait_for_job(struct worker *w)
 static void hand_over(struct worker *w, struct worker_job *job)
 {
     pthread_mutex_lock(&w->mu);
-    add_job(&w->over, job);
+    worker_add_job(&w->over, job);
     pthread_cond_signal(&w->finished);
     pthread_mutex_unlock(&w->mu);
     const uint64_t one = 1;
@@ -83,7 +83,7 @@ static void hand_over(struct worker *w, struct worker_job *job)
         return;
 }
 
-static void *run(void *arg)
+static void *worker_thread_main(void *arg)
 {
     struct worker *const w = arg;
     for (struct worker_job *job; (job = wait_for_job(w));) {
@@ -94,7 +94,7 @@ static void *run(void *arg)
 }
 
 /* Calls what is done by now. Takes one at a time: a `done` may add jobs, or wait for one. */
-static void finish(struct worker *w)
+static void worker_run_completions(struct worker *w)
 {
     for (;;) {
         pthread_mutex_lock(&w->mu);
@@ -110,22 +110,22 @@ static void finish(struct worker *w)
     }
 }
 
-static void on_wake(void *arg, unsigned ready)
+static void worker_on_wake(void *arg, unsigned ready)
 {
     struct worker *const w = arg;
     uint64_t count;
     (void)ready;
     if (read(w->wake_fd, &count, sizeof count) > 0)
-        finish(w);
+        worker_run_completions(w);
 }
 
 /* Signals are the loop's. */
-static int start_thread(struct worker *w)
+static int worker_start_thread(struct worker *w)
 {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int rc = pthread_create(&w->thread, NULL, run, w);
+    const int rc = pthread_create(&w->thread, NULL, worker_thread_main, w);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return rc;
 }
@@ -139,10 +139,10 @@ struct worker *worker_new(struct loop *loop)
     pthread_cond_init(&w->asked, NULL);
     pthread_cond_init(&w->finished, NULL);
     w->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (w->wake_fd < 0 || start_thread(w) != 0)
+    if (w->wake_fd < 0 || worker_start_thread(w) != 0)
         alloc_exit_exhausted("a thread for the disk");
     pthread_setname_np(w->thread, "tc-disk");
-    w->wake = loop_fd_new(loop, w->wake_fd, 0, on_wake, w);
+    w->wake = loop_fd_new(loop, w->wake_fd, 0, worker_on_wake, w);
     return w;
 }
 
@@ -153,7 +153,7 @@ void worker_submit(struct worker *w, void (*work)(void *arg), void (*done)(void 
     if (w->under_way++ == 0)
         loop_fd_set(w->wake, LOOP_READ);
     pthread_mutex_lock(&w->mu);
-    add_job(&w->todo, job);
+    worker_add_job(&w->todo, job);
     pthread_cond_signal(&w->asked);
     pthread_mutex_unlock(&w->mu);
 }
@@ -192,7 +192,7 @@ static void wait_for_all(struct worker *w)
         while (!w->over.first)
             pthread_cond_wait(&w->finished, &w->mu);
         pthread_mutex_unlock(&w->mu);
-        finish(w);
+        worker_run_completions(w);
     }
 }
 

@@ -15,7 +15,7 @@
 
 #define LEAF "host"
 
-static bool put(const char *path, const char *name, const char *text)
+static bool cgroup_write_file(const char *path, const char *name, const char *text)
 {
     CLEANUP_FREE char *file = xasprintf("%s/%s", path, name);
     CLEANUP_FD const int fd = open(file, O_WRONLY | O_CLOEXEC);
@@ -85,9 +85,9 @@ bool cgroup_enter_leaf(void)
         return false;
     CLEANUP_FREE char *leaf = xasprintf("%s/" LEAF, base);
     mkdir(leaf, 0755);
-    if (!put(leaf, "cgroup.procs", "0"))
+    if (!cgroup_write_file(leaf, "cgroup.procs", "0"))
         return false;
-    put(base, "cgroup.subtree_control", "+pids"); /* where there is that controller */
+    cgroup_write_file(base, "cgroup.subtree_control", "+pids"); /* where there is that controller */
     return true;
 }
 
@@ -109,18 +109,18 @@ char *cgroup_create(const char *name, int64_t max_processes)
     char text[32];
     snprintf(text, sizeof text, "%lld", (long long)max_processes);
     if (max_processes)
-        put(path, "pids.max", text);
+        cgroup_write_file(path, "pids.max", text);
     return path;
 }
 
 void cgroup_attach_self(const char *path)
 {
-    put(path, "cgroup.procs", "0");
+    cgroup_write_file(path, "cgroup.procs", "0");
 }
 
 void cgroup_kill(const char *path)
 {
-    put(path, "cgroup.kill", "1");
+    cgroup_write_file(path, "cgroup.kill", "1");
 }
 
 static char *take_populated(char *line)

@@ -29,7 +29,7 @@ static bool find_self(char *self, size_t size)
 }
 
 /* An installation may have been moved: what this program was configured with comes last. */
-static char *find(const char *name)
+static char *libexec_search_dirs(const char *name)
 {
     char self[4096], *path = NULL;
     if (find_self(self, sizeof self)) {
@@ -43,7 +43,7 @@ static char *find(const char *name)
 char *libexec_find(const char *name, const char *variable, const char *place, struct tc_err *err)
 {
     const char *const named = getenv(variable);
-    char *const path = named ? if_runs(xstrdup(named)) : find(name);
+    char *const path = named ? if_runs(xstrdup(named)) : libexec_search_dirs(name);
     if (!path)
         err_set(err, place, "%s is not installed where this program looks for it", name);
     return path;

@@ -119,7 +119,7 @@ void process_close_stdin(struct process *p)
 
 /* --- what the shim says ------------------------------------------------------------------- */
 
-static void take(struct process *p, const struct shim_report *r)
+static void process_take(struct process *p, const struct shim_report *r)
 {
     switch (r->kind) {
     case SHIM_READY:
@@ -145,9 +145,10 @@ static void take_end(struct process *p)
 {
     p->hung_up = true;
     if (!p->ready && !p->failed)
-        take(p, &(struct shim_report){SHIM_FAILED, SHIM_FORK, ECHILD});
+        process_take(p, &(struct shim_report){SHIM_FAILED, SHIM_FORK, ECHILD});
     else if (!p->failed && !p->exited)
-        take(p, &(struct shim_report){.kind = SHIM_EXITED, .value = W_EXITCODE(0, SIGKILL)});
+        process_take(p,
+                     &(struct shim_report){.kind = SHIM_EXITED, .value = W_EXITCODE(0, SIGKILL)});
 }
 
 /* A socket whose other end left something unread says so once, in front of what it brought. */
@@ -165,7 +166,7 @@ static void hear_all(struct process *p)
     struct shim_report r;
     ssize_t n = -1;
     while (!p->hung_up && (n = hear(p, &r)) == (ssize_t)sizeof r)
-        take(p, &r);
+        process_take(p, &r);
     if (!p->hung_up && (n >= 0 || errno != EAGAIN))
         take_end(p);
 }
@@ -195,14 +196,14 @@ static bool pull(struct process *p, struct process_pipe_end *e, size_t max)
     return false;
 }
 
-static void on_out(void *arg, unsigned ready)
+static void process_on_out(void *arg, unsigned ready)
 {
     (void)ready;
     struct process *const p = arg;
     pull(p, &p->out, CHUNK_SIZE);
 }
 
-static void on_err(void *arg, unsigned ready)
+static void process_on_err(void *arg, unsigned ready)
 {
     (void)ready;
     struct process *const p = arg;
@@ -211,7 +212,7 @@ static void on_err(void *arg, unsigned ready)
 
 /* What was in the pipe when the child ended, and no more: a grandchild that goes on writing
  * must not hold the end back. */
-static void drain(struct process *p, struct process_pipe_end *e)
+static void process_drain_pipe(struct process *p, struct process_pipe_end *e)
 {
     int left = 0;
     if (e->fd < 0 || ioctl(e->fd, FIONREAD, &left) < 0)
@@ -229,7 +230,7 @@ static void close_pipes(struct process *p)
     end_close(&p->out);
 }
 
-static void tell_failure(struct process *p)
+static void process_tell_failure(struct process *p)
 {
     struct tc_err err = {0};
     close_pipes(p);
@@ -239,8 +240,8 @@ static void tell_failure(struct process *p)
 
 static void tell_exit(struct process *p)
 {
-    drain(p, &p->err);
-    drain(p, &p->out);
+    process_drain_pipe(p, &p->err);
+    process_drain_pipe(p, &p->out);
     close_pipes(p);
     p->events.exit(p->ctx, p->status);
 }
@@ -256,12 +257,12 @@ static void on_control(void *arg, unsigned ready)
         return;
     p->told = true;
     if (p->failed)
-        tell_failure(p);
+        process_tell_failure(p);
     else
         tell_exit(p);
 }
 
-static void ask(const struct process *p, unsigned char what)
+static void process_ask(const struct process *p, unsigned char what)
 {
     /* Who is gone obeys nobody. */
     (void)!send(p->control.fd, &what, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -270,7 +271,7 @@ static void ask(const struct process *p, unsigned char what)
 void process_signal(struct process *p, int signo)
 {
     if (!p->exited)
-        ask(p, (unsigned char)signo);
+        process_ask(p, (unsigned char)signo);
 }
 
 /* --- the end ------------------------------------------------------------------------------ */
@@ -282,7 +283,7 @@ pid_t process_pid(const struct process *p)
 
 /* Waits for the shim's end, and looks how it was. Where there is no descriptor to spare for that,
  * it has closed its end of the control a moment before. */
-static void reap(struct process *p, int ms)
+static void process_wait_for_shim(struct process *p, int ms)
 {
     siginfo_t info = {0};
     CLEANUP_FD const int shim = pidfd_open(p->shim.pid, 0);
@@ -311,9 +312,9 @@ static void kill_lost(struct process *p)
 unsigned process_kill_tree(struct process *p)
 {
     if (!p->reaped) {
-        ask(p, SHIM_KILL);
+        process_ask(p, SHIM_KILL);
         kill(p->shim.pid, SIGCONT); /* an agent may have stopped it */
-        reap(p, BURST_MS);
+        process_wait_for_shim(p, BURST_MS);
     }
     if (!p->reaped)
         return 1;
@@ -408,9 +409,9 @@ struct process *process_spawn(struct loop *l, const struct process_spec *spec,
     p->cgroup = shim.cgroup;
     p->in = (struct process_pipe_end){ps.host[0], loop_fd_new(l, ps.host[0], 0, on_stdin, p)};
     p->out = (struct process_pipe_end){
-        ps.host[1], loop_fd_new(l, ps.host[1], LOOP_READ | LOOP_COALESCE, on_out, p)};
-    p->err =
-        (struct process_pipe_end){ps.host[2], loop_fd_new(l, ps.host[2], LOOP_READ, on_err, p)};
+        ps.host[1], loop_fd_new(l, ps.host[1], LOOP_READ | LOOP_COALESCE, process_on_out, p)};
+    p->err = (struct process_pipe_end){ps.host[2],
+                                       loop_fd_new(l, ps.host[2], LOOP_READ, process_on_err, p)};
     p->control = (struct process_pipe_end){shim.control,
                                            loop_fd_new(l, shim.control, LOOP_READ, on_control, p)};
     return p;

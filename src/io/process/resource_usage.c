@@ -88,7 +88,7 @@ static int64_t cost_of(const struct usage_folder *f, const FTSENT *e)
 }
 
 /* The worker's thread. What is removed meanwhile is left out. */
-static void measure(void *arg)
+static void resource_usage_measure(void *arg)
 {
     struct usage_folder *const f = arg;
     char *const paths[] = {f->path, NULL};
@@ -119,7 +119,7 @@ void resource_usage_folder_measure(struct usage_folder *f, int64_t enough)
         f->worker = worker_new(f->loop);
     f->enough = enough;
     f->measures = true;
-    worker_submit(f->worker, measure, on_measured, f);
+    worker_submit(f->worker, resource_usage_measure, on_measured, f);
 }
 
 bool resource_usage_folder_take(struct usage_folder *f, int64_t *bytes)

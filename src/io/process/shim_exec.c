@@ -98,7 +98,7 @@ static enum shim_step run_file(const char *file, char **argv)
 
 /* As execvp does: a candidate that is not there is passed over, one that may not be run is
  * remembered, everything else ends the search. ENOEXEC is an error: no shell guesses here. */
-static enum shim_step run(char **argv)
+static enum shim_step shim_exec_search_path(char **argv)
 {
     if (strchr(argv[0], '/') || !*argv[0])
         return run_file(argv[0], argv);
@@ -158,7 +158,7 @@ static int set_files(const char *text)
     return setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-static int set_limits(const char *text)
+static int shim_exec_set_limits(const char *text)
 {
     unsigned long pairs[2 * RLIM_NLIMITS];
     const int n = read_numbers(text, pairs, 2 * RLIM_NLIMITS);
@@ -168,7 +168,7 @@ static int set_limits(const char *text)
     return n < 0 ? -1 : 0;
 }
 
-static int set_user(const char *text)
+static int shim_exec_set_user(const char *text)
 {
     unsigned long ids[2 + SHIM_MAX_GROUPS];
     gid_t groups[SHIM_MAX_GROUPS];
@@ -193,9 +193,9 @@ __attribute__((__noreturn__)) static void become(const struct shim_exec_spec *a,
         mark_each();
     if (a->cgroup)
         cgroup_attach_self(a->cgroup); /* without it goes, too */
-    if ((a->files && set_files(a->files) < 0) || (a->limits && set_limits(a->limits) < 0))
+    if ((a->files && set_files(a->files) < 0) || (a->limits && shim_exec_set_limits(a->limits) < 0))
         fail(report_fd, SHIM_LIMITS);
-    if (a->user && set_user(a->user) < 0)
+    if (a->user && shim_exec_set_user(a->user) < 0)
         fail(report_fd, SHIM_USER);
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* which another user's id would have undone */
     if (getppid() != shim)
@@ -203,7 +203,7 @@ __attribute__((__noreturn__)) static void become(const struct shim_exec_spec *a,
     if (a->cwd && chdir(a->cwd) < 0)
         fail(report_fd, SHIM_CWD);
     set_default_signals();
-    fail(report_fd, run(a->argv));
+    fail(report_fd, shim_exec_search_path(a->argv));
 }
 
 pid_t shim_exec_agent(const struct shim_exec_spec *a, struct shim_report *failure)

@@ -74,7 +74,7 @@ static void add_user(struct buf *out, const struct conf_user *u)
         buf_printf(out, ":%u", u->groups[i]);
 }
 
-static size_t add_option(const char **at, const char *name, const char *value)
+static size_t shim_launch_add_option(const char **at, const char *name, const char *value)
 {
     if (!value)
         return 0;
@@ -98,11 +98,11 @@ static void call_init(struct shim_argv *c, const struct process_spec *spec, uint
         buf_printf(&c->files, "%" PRIu64, files);
     c->words[n++] = NAME;
     c->words[n++] = SHIM_PROTOCOL;
-    n += add_option(c->words + n, "-d", spec->cwd);
-    n += add_option(c->words + n, "-u", c->user.p);
-    n += add_option(c->words + n, "-n", c->files.p);
-    n += add_option(c->words + n, "-l", c->limits.p);
-    n += add_option(c->words + n, "-g", cgroup);
+    n += shim_launch_add_option(c->words + n, "-d", spec->cwd);
+    n += shim_launch_add_option(c->words + n, "-u", c->user.p);
+    n += shim_launch_add_option(c->words + n, "-n", c->files.p);
+    n += shim_launch_add_option(c->words + n, "-l", c->limits.p);
+    n += shim_launch_add_option(c->words + n, "-g", cgroup);
     c->words[n++] = "--";
     memcpy(c->words + n, spec->argv, args * sizeof *c->words);
 }
@@ -176,8 +176,9 @@ static void fill_places(const struct loop_reserved_fds *places, const int *fds)
 }
 
 /* 0, or an errno. */
-static int spawn(const char *path, const struct process_spec *spec, const struct loop *l,
-                 const char *cgroup, const int fds[LOOP_PLACES], pid_t *pid)
+static int shim_launch_spawn(const char *path, const struct process_spec *spec,
+                             const struct loop *l, const char *cgroup, const int fds[LOOP_PLACES],
+                             pid_t *pid)
 {
     struct shim_argv call;
     call_init(&call, spec, loop_original_nofile(l), cgroup);
@@ -190,8 +191,8 @@ static int spawn(const char *path, const struct process_spec *spec, const struct
     return error;
 }
 
-static int start(const char *path, const struct process_spec *spec, const struct loop *l,
-                 const int stdio[3], struct shim_handle *out, struct tc_err *err)
+static int shim_launch_fork(const char *path, const struct process_spec *spec, const struct loop *l,
+                            const int stdio[3], struct shim_handle *out, struct tc_err *err)
 {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
@@ -199,7 +200,7 @@ static int start(const char *path, const struct process_spec *spec, const struct
     CLEANUP_FD int ours = shim_launch_dup_above_stdio(ends[0]);
     CLEANUP_FD const int theirs = shim_launch_dup_above_stdio(ends[1]);
     const int fds[] = {stdio[0], stdio[1], stdio[2], theirs};
-    const int error = spawn(path, spec, l, out->cgroup, fds, &out->pid);
+    const int error = shim_launch_spawn(path, spec, l, out->cgroup, fds, &out->pid);
     if (error)
         return err_set_errno(err, error, spec->argv[0], "its shim %s cannot be run", path);
     out->control = ours;
@@ -215,7 +216,7 @@ int shim_launch_start(const struct process_spec *spec, const struct loop *l, con
     if (!path)
         return -1;
     *out = (struct shim_handle){.cgroup = spec->name ? cgroup_create(spec->name, max) : NULL};
-    if (start(path, spec, l, stdio, out, err) == 0)
+    if (shim_launch_fork(path, spec, l, stdio, out, err) == 0)
         return 0;
     if (out->cgroup)
         cgroup_remove(out->cgroup);

@@ -32,7 +32,7 @@ struct shim_state {
     const char *cgroup; /* or NULL */
 };
 
-static void tell(enum shim_kind kind, int value)
+static void shim_main_send_report(enum shim_kind kind, int value)
 {
     const struct shim_report r = {.kind = kind, .value = value};
     /* Who is gone needs no telling. */
@@ -40,7 +40,7 @@ static void tell(enum shim_kind kind, int value)
 }
 
 /* Reaps whoever has died; false: there is no child, so nobody below is left. */
-static bool reap(struct shim_state *s)
+static bool shim_main_reap_children(struct shim_state *s)
 {
     for (;;) {
         int status;
@@ -49,7 +49,7 @@ static bool reap(struct shim_state *s)
             return pid == 0 || errno != ECHILD;
         if (pid == s->agent) {
             s->agent = 0;
-            tell(SHIM_EXITED, status);
+            shim_main_send_report(SHIM_EXITED, status);
         } else if (s->kill_ms >= 0) {
             s->killed++;
         }
@@ -115,7 +115,7 @@ static void wait_for_something(struct shim_state *s, int ms)
 
 /* What concerns the agent is for its group only: nothing but SIGKILL and SIGSTOP touches a shim,
  * and no agent of the same user may look into it. */
-static int prepare(void)
+static int shim_main_prepare(void)
 {
     sigset_t all, child;
     sigfillset(&all);
@@ -129,7 +129,7 @@ static int prepare(void)
     return signalfd(-1, &child, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
-static int read_words(int argc, char **argv, struct shim_exec_spec *a)
+static int shim_main_read_words(int argc, char **argv, struct shim_exec_spec *a)
 {
     if (argc < 2 || strcmp(argv[1], SHIM_PROTOCOL) != 0)
         return -1;
@@ -162,14 +162,15 @@ static int read_words(int argc, char **argv, struct shim_exec_spec *a)
 int main(int argc, char **argv)
 {
     struct shim_exec_spec agent = {0};
-    if (read_words(argc, argv, &agent) < 0)
+    if (shim_main_read_words(argc, argv, &agent) < 0)
         return 2;
     struct shim_state s = {
-        .signals = prepare(), .host = true, .kill_ms = -1, .cgroup = agent.cgroup};
+        .signals = shim_main_prepare(), .host = true, .kill_ms = -1, .cgroup = agent.cgroup};
     struct shim_report failure;
     if (s.signals < 0)
         return 1;
-    tell(SHIM_READY, 0); /* before there is an agent that could end this shim first */
+    shim_main_send_report(SHIM_READY,
+                          0); /* before there is an agent that could end this shim first */
     s.agent = shim_exec_agent(&agent, &failure);
     if (s.agent < 0) {
         (void)!send(SHIM_CONTROL_FD, &failure, sizeof failure, MSG_NOSIGNAL);
@@ -179,11 +180,11 @@ int main(int argc, char **argv)
     }
     for (int fd = 0; fd < 3; fd++)
         close(fd); /* they are the agent's alone: who waits for their end must see it */
-    while (reap(&s))
+    while (shim_main_reap_children(&s))
         wait_for_something(&s, kill_round(&s));
     if (s.cgroup)
         cgroup_remove(s.cgroup);
-    tell(SHIM_KILLED, (int)s.killed);
+    shim_main_send_report(SHIM_KILLED, (int)s.killed);
     /* Without what a C library does at its end: a leak checker could not look into this one. */
     _exit(0);
 }

@@ -51,7 +51,7 @@ static int fail_link(const struct redis_client *r, struct tc_err *err)
     return err_set(err, "Redis", "%.100s", r->link->errstr);
 }
 
-static int wait_for(const struct redis_client *r, short events, struct tc_err *err)
+static int redis_wait_for(const struct redis_client *r, short events, struct tc_err *err)
 {
     struct pollfd p = {.fd = r->link->fd, .events = events};
     for (;;) {
@@ -66,10 +66,10 @@ static int wait_for(const struct redis_client *r, short events, struct tc_err *e
     }
 }
 
-static int send_all(const struct redis_client *r, struct tc_err *err)
+static int redis_send_all(const struct redis_client *r, struct tc_err *err)
 {
     for (int done = 0; !done;) {
-        if (wait_for(r, POLLOUT, err) < 0)
+        if (redis_wait_for(r, POLLOUT, err) < 0)
             return -1;
         if (redisBufferWrite(r->link, &done) != REDIS_OK)
             return fail_link(r, err);
@@ -89,7 +89,7 @@ static int next_reply(const struct redis_client *r, redisReply **reply, size_t *
         if (whole)
             return 0;
         const size_t before = r->link->reader->len;
-        if (wait_for(r, POLLIN, err) < 0)
+        if (redis_wait_for(r, POLLIN, err) < 0)
             return -1;
         if (redisBufferRead(r->link) != REDIS_OK)
             return fail_link(r, err);
@@ -123,7 +123,8 @@ static int fail_refused(const redisReply *from, struct tc_err *err)
     return err_set(err, "Redis", "%.200s", from->str);
 }
 
-static int take(const redisReply *from, struct arena *a, struct redis_reply *to, struct tc_err *err)
+static int redis_take(const redisReply *from, struct arena *a, struct redis_reply *to,
+                      struct tc_err *err)
 {
     *to = (struct redis_reply){.type = REDIS_NOTHING};
     if (is_wrong_type(from)) {
@@ -144,7 +145,7 @@ static int take(const redisReply *from, struct arena *a, struct redis_reply *to,
         to->items = items;
         to->n = from->elements;
         for (size_t i = 0; i < to->n; i++) /* the library allows only a few levels */
-            if (take(from->element[i], a, &items[i], err) < 0)
+            if (redis_take(from->element[i], a, &items[i], err) < 0)
                 return -1;
     }
     return 0;
@@ -164,7 +165,7 @@ static int await_connected(const struct redis_client *r, struct tc_err *err)
 {
     int no = 0;
     socklen_t size = sizeof no;
-    if (wait_for(r, POLLOUT, err) < 0)
+    if (redis_wait_for(r, POLLOUT, err) < 0)
         return -1;
     if (getsockopt(r->link->fd, SOL_SOCKET, SO_ERROR, &no, &size) < 0 || no)
         return err_set_errno(err, no ? no : errno, "Redis", "cannot be reached");
@@ -210,7 +211,7 @@ static int introduce(struct redis_client *r, struct tc_err *err)
         command(r, (const char *const[]){"SELECT", database, NULL});
         n++;
     }
-    return n == 0 || (send_all(r, err) == 0 && expect_ok(r, n, err) == 0) ? 0 : -1;
+    return n == 0 || (redis_send_all(r, err) == 0 && expect_ok(r, n, err) == 0) ? 0 : -1;
 }
 
 static int connect_to(struct redis_client *r, struct tc_err *err)
@@ -232,21 +233,21 @@ static int connect_to(struct redis_client *r, struct tc_err *err)
 
 /* ---- calls ---- */
 
-static int ask(struct redis_client *r, const struct redis_command *commands, size_t n,
-               struct arena *a, struct redis_reply *replies, struct tc_err *err)
+static int redis_ask(struct redis_client *r, const struct redis_command *commands, size_t n,
+                     struct arena *a, struct redis_reply *replies, struct tc_err *err)
 {
     size_t bytes = 0;
     if (!r->link && connect_to(r, err) < 0)
         return -1;
     for (size_t i = 0; i < n; i++)
         command(r, commands[i].words);
-    if (send_all(r, err) < 0)
+    if (redis_send_all(r, err) < 0)
         return -1;
     for (size_t i = 0; i < n; i++) {
         redisReply *reply;
         if (next_reply(r, &reply, &bytes, err) < 0)
             return -1;
-        const int rc = take(reply, a, &replies[i], err);
+        const int rc = redis_take(reply, a, &replies[i], err);
         freeReplyObject(reply);
         if (rc < 0)
             return -1;
@@ -254,7 +255,7 @@ static int ask(struct redis_client *r, const struct redis_command *commands, siz
     return 0;
 }
 
-static void tell(const struct redis_client *r, enum log_level level, const char *what)
+static void redis_log_outage(const struct redis_client *r, enum log_level level, const char *what)
 {
     if (r->spec.path)
         log_write(level, "redis", "%s: %s", r->spec.path, what);
@@ -267,7 +268,7 @@ static void back_off(struct redis_client *r, const char *why)
 {
     hang_up(r);
     if (!r->away)
-        tell(r, LOG_WARN, why);
+        redis_log_outage(r, LOG_WARN, why);
     r->backoff_ms = r->away ? r->backoff_ms * 2 : RETRY_FIRST_MS;
     if (r->backoff_ms > RETRY_MAX_MS)
         r->backoff_ms = RETRY_MAX_MS;
@@ -292,12 +293,12 @@ int redis_call_pipeline(struct redis_client *r, const struct redis_command *comm
     if (r->link && is_stale(r))
         hang_up(r);
     r->deadline = clock_mono_ms() + REDIS_CALL_MS;
-    if (ask(r, commands, n, a, replies, err) < 0) {
+    if (redis_ask(r, commands, n, a, replies, err) < 0) {
         back_off(r, err->text);
         return -1;
     }
     if (r->away)
-        tell(r, LOG_WARN, "is back");
+        redis_log_outage(r, LOG_WARN, "is back");
     r->away = false;
     return 0;
 }

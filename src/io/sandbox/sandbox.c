@@ -191,8 +191,8 @@ static int drop_capabilities(void)
     return (int)syscall(SYS_capset, &header, none);
 }
 
-static int enter(const struct sandbox_features *kernel, const struct sandbox_spec *spec,
-                 struct tc_err *err)
+static int sandbox_apply(const struct sandbox_features *kernel, const struct sandbox_spec *spec,
+                         struct tc_err *err)
 {
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
         return err_set_errno(err, errno, spec->label, "it could get new privileges");
@@ -213,7 +213,7 @@ int sandbox_enter_with(const struct sandbox_features *kernel, const struct sandb
     if (kernel->landlock)
         look_for_threads(warn, ctx);
     warn_of_lack(kernel, spec, warn, ctx);
-    return enter(kernel, spec, err);
+    return sandbox_apply(kernel, spec, err);
 }
 
 int sandbox_enter(const struct sandbox_spec *spec, sandbox_warn_fn *warn, void *ctx,

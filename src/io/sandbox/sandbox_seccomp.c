@@ -245,7 +245,7 @@ static const int only_this_thread[] = {
     SCMP_SYS(sched_setparam), SCMP_SYS(sched_setscheduler),
 };
 
-static struct scmp_arg_cmp has(unsigned arg, uint64_t mask, uint64_t value)
+static struct scmp_arg_cmp sandbox_seccomp_has(unsigned arg, uint64_t mask, uint64_t value)
 {
     return (struct scmp_arg_cmp){arg, SCMP_CMP_MASKED_EQ, mask, value};
 }
@@ -260,7 +260,7 @@ static struct scmp_arg_cmp is_above(unsigned arg, uint64_t value)
     return (struct scmp_arg_cmp){arg, SCMP_CMP_GT, value, 0};
 }
 
-static int refuse(scmp_filter_ctx filter, int call)
+static int sandbox_seccomp_deny_call(scmp_filter_ctx filter, int call)
 {
     return seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), call, 0, NULL);
 }
@@ -281,10 +281,10 @@ static int refuse_calls(scmp_filter_ctx filter)
 {
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < ARRAY_SIZE(refused); i++)
-        rc = refuse(filter, refused[i]);
+        rc = sandbox_seccomp_deny_call(filter, refused[i]);
     for (size_t i = 0; rc == 0 && i < ARRAY_SIZE(refused_with); i++) {
         const struct seccomp_arg_rule *const r = &refused_with[i];
-        rc = refuse_if(filter, r->call, has(r->arg, r->mask, r->value));
+        rc = refuse_if(filter, r->call, sandbox_seccomp_has(r->arg, r->mask, r->value));
     }
     /* Its flags are behind a pointer: without it glibc makes threads by clone. */
     return rc ? rc : seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
@@ -308,12 +308,15 @@ static int refuse_others(scmp_filter_ctx filter)
 static int refuse_protocols(scmp_filter_ctx filter, uint64_t family)
 {
     const int call = SCMP_SYS(socket);
-    int rc = refuse_if_both(filter, call, has(0, INT, family), is_above(2, IPPROTO_UDP));
+    int rc =
+        refuse_if_both(filter, call, sandbox_seccomp_has(0, INT, family), is_above(2, IPPROTO_UDP));
     for (uint64_t type = SOCK_DGRAM + 1; rc == 0 && type <= SOCKET_TYPE_MASK; type++)
-        rc = refuse_if_both(filter, call, has(0, INT, family), has(1, SOCKET_TYPE_MASK, type));
+        rc = refuse_if_both(filter, call, sandbox_seccomp_has(0, INT, family),
+                            sandbox_seccomp_has(1, SOCKET_TYPE_MASK, type));
     for (uint64_t protocol = 1; rc == 0 && protocol < IPPROTO_UDP; protocol++)
         if (protocol != IPPROTO_TCP)
-            rc = refuse_if_both(filter, call, has(0, INT, family), has(2, INT, protocol));
+            rc = refuse_if_both(filter, call, sandbox_seccomp_has(0, INT, family),
+                                sandbox_seccomp_has(2, INT, protocol));
     return rc;
 }
 
@@ -325,9 +328,10 @@ static int refuse_sockets(scmp_filter_ctx filter)
     int rc = refuse_if(filter, call, is_above(0, AF_NETLINK));
     for (uint64_t family = 0; rc == 0 && family < AF_NETLINK; family++)
         if (family != AF_INET && family != AF_INET6)
-            rc = refuse_if(filter, call, has(0, INT, family));
+            rc = refuse_if(filter, call, sandbox_seccomp_has(0, INT, family));
     if (rc == 0)
-        rc = refuse_if_both(filter, call, has(0, INT, AF_NETLINK), has_not(2, NETLINK_ROUTE));
+        rc = refuse_if_both(filter, call, sandbox_seccomp_has(0, INT, AF_NETLINK),
+                            has_not(2, NETLINK_ROUTE));
     if (rc == 0)
         rc = refuse_protocols(filter, AF_INET);
     return rc ? rc : refuse_protocols(filter, AF_INET6);
@@ -342,9 +346,11 @@ static int refuse_set_id(scmp_filter_ctx filter)
     int rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(openat2), 0);
     for (size_t i = 0; rc == 0 && i < 4; i++) {
         const uint64_t flag = creates[i / 2], mode = modes[i % 2];
-        rc = refuse_if_both(filter, SCMP_SYS(open), has(1, flag, flag), has(2, mode, mode));
+        rc = refuse_if_both(filter, SCMP_SYS(open), sandbox_seccomp_has(1, flag, flag),
+                            sandbox_seccomp_has(2, mode, mode));
         if (rc == 0)
-            rc = refuse_if_both(filter, SCMP_SYS(openat), has(2, flag, flag), has(3, mode, mode));
+            rc = refuse_if_both(filter, SCMP_SYS(openat), sandbox_seccomp_has(2, flag, flag),
+                                sandbox_seccomp_has(3, mode, mode));
     }
     return rc;
 }
@@ -354,15 +360,16 @@ static int refuse_set_id(scmp_filter_ctx filter)
 static int refuse_truncation(scmp_filter_ctx filter)
 {
     const uint64_t mask = O_ACCMODE | O_TRUNC, value = O_RDONLY | O_TRUNC;
-    int rc = refuse(filter, SCMP_SYS(truncate));
+    int rc = sandbox_seccomp_deny_call(filter, SCMP_SYS(truncate));
     if (rc == 0)
-        rc = refuse(filter, SCMP_SYS(truncate64));
+        rc = sandbox_seccomp_deny_call(filter, SCMP_SYS(truncate64));
     if (rc == 0)
-        rc = refuse_if(filter, SCMP_SYS(open), has(1, mask, value));
-    return rc ? rc : refuse_if(filter, SCMP_SYS(openat), has(2, mask, value));
+        rc = refuse_if(filter, SCMP_SYS(open), sandbox_seccomp_has(1, mask, value));
+    return rc ? rc : refuse_if(filter, SCMP_SYS(openat), sandbox_seccomp_has(2, mask, value));
 }
 
-static int fill(scmp_filter_ctx filter, const struct sandbox_spec *spec, int landlock)
+static int sandbox_seccomp_fill(scmp_filter_ctx filter, const struct sandbox_spec *spec,
+                                int landlock)
 {
     int rc = refuse_calls(filter);
     if (rc == 0)
@@ -372,7 +379,8 @@ static int fill(scmp_filter_ctx filter, const struct sandbox_spec *spec, int lan
     if (rc == 0 && landlock && landlock < 3)
         rc = refuse_truncation(filter);
     if (rc == 0)
-        rc = spec->n_ports ? refuse_sockets(filter) : refuse(filter, SCMP_SYS(socket));
+        rc = spec->n_ports ? refuse_sockets(filter)
+                           : sandbox_seccomp_deny_call(filter, SCMP_SYS(socket));
     return rc;
 }
 
@@ -392,7 +400,7 @@ int sandbox_seccomp_enter(int landlock, const struct sandbox_spec *spec, struct 
     if (rc == 0)
         rc = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
     if (rc == 0)
-        rc = fill(filter, spec, landlock);
+        rc = sandbox_seccomp_fill(filter, spec, landlock);
     if (rc == 0)
         rc = seccomp_load(filter);
     seccomp_release(filter);

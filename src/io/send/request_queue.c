@@ -42,7 +42,8 @@ static struct queued_request **find_edit(struct request_queue *l, const struct q
     return NULL;
 }
 
-static struct queued_request *take_all(struct request_queue *l, enum send_priority priority)
+static struct queued_request *request_queue_take_all(struct request_queue *l,
+                                                     enum send_priority priority)
 {
     struct queued_request *const chain = l->first[priority];
     l->first[priority] = NULL;
@@ -51,8 +52,9 @@ static struct queued_request *take_all(struct request_queue *l, enum send_priori
 }
 
 /* Its pause is the message's, not the text's: the newer text waits it out. */
-static struct queued_request *replace(struct request_queue *l, struct queued_request **at,
-                                      struct queued_request *item)
+static struct queued_request *request_queue_replace(struct request_queue *l,
+                                                    struct queued_request **at,
+                                                    struct queued_request *item)
 {
     struct queued_request *const old = *at;
     item->next = old->next;
@@ -84,9 +86,10 @@ struct queued_request *request_queue_push(struct request_queue *l, struct queued
     note_deadline(l, item->deadline_ms);
     struct queued_request **const same = item->priority == LANE_LIVE ? find_edit(l, item) : NULL;
     if (same)
-        return replace(l, same, item);
-    struct queued_request *const pointless =
-        item->priority == LANE_FINAL && !item->spares_live ? take_all(l, LANE_LIVE) : NULL;
+        return request_queue_replace(l, same, item);
+    struct queued_request *const pointless = item->priority == LANE_FINAL && !item->spares_live
+                                                 ? request_queue_take_all(l, LANE_LIVE)
+                                                 : NULL;
     if (item->is_ahead) {
         put_first(l, item);
         return pointless;
@@ -169,7 +172,7 @@ struct queued_request *request_queue_clear(struct request_queue *l)
 {
     struct queued_request *chain = NULL, **end = &chain;
     for (int i = 0; i < LANE_PRIORITIES; i++) {
-        *end = take_all(l, (enum send_priority)i);
+        *end = request_queue_take_all(l, (enum send_priority)i);
         while (*end)
             end = &(*end)->next;
     }

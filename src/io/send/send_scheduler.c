@@ -194,7 +194,7 @@ static bool is_before(const struct send_conversation *a, const struct send_conve
     return first != second ? first < second : a->served < b->served;
 }
 
-static struct send_conversation *choose(struct send_scheduler *s, int64_t now_ms)
+static struct send_conversation *send_scheduler_choose(struct send_scheduler *s, int64_t now_ms)
 {
     struct send_conversation *best = NULL;
     for (struct send_conversation *t = s->tracks; t; t = t->next) {
@@ -219,7 +219,7 @@ static void expire(struct send_scheduler *s, int64_t now_ms)
 struct queued_request *send_scheduler_next(struct send_scheduler *s, int64_t now_ms)
 {
     expire(s, now_ms);
-    struct send_conversation *const t = choose(s, now_ms);
+    struct send_conversation *const t = send_scheduler_choose(s, now_ms);
     if (!t)
         return NULL;
     struct queued_request *const item = request_queue_start(&t->lane);
@@ -262,8 +262,8 @@ int64_t send_scheduler_wait_ms(struct send_scheduler *s, int64_t now_ms)
     return wait;
 }
 
-static void hold(struct send_scheduler *s, const struct queued_request *item,
-                 enum retry_scope scope, int64_t until_ms)
+static void send_scheduler_hold(struct send_scheduler *s, const struct queued_request *item,
+                                enum retry_scope scope, int64_t until_ms)
 {
     switch (scope) {
     case RETRY_CONVERSATION:
@@ -295,7 +295,7 @@ static void postpone(struct send_scheduler *s, struct queued_request *item,
 {
     if (v->hold_ms > 0) {
         const int64_t jitter = (int64_t)(draw(s) % HOLD_JITTER_MS);
-        hold(s, item, v->scope, now_ms + v->hold_ms + jitter);
+        send_scheduler_hold(s, item, v->scope, now_ms + v->hold_ms + jitter);
         item->not_before_ms = now_ms + v->hold_ms;
         item->is_unsent = false;
     } else {

@@ -43,7 +43,7 @@ static void shut_parcel(struct send_item *p)
         p->next->at = p->at;
 }
 
-static void on_ended(void *ctx, struct queued_request *item, enum send_result end)
+static void sender_on_ended(void *ctx, struct queued_request *item, enum send_result end)
 {
     const struct sender *const c = ctx;
     struct send_item *const p = (struct send_item *)item;
@@ -79,7 +79,7 @@ static void on_reply(void *arg, const struct httpc_reply *reply)
     arm(c);
 }
 
-static void on_time(void *arg)
+static void sender_on_timer(void *arg)
 {
     struct sender *const c = arg;
     struct queued_request *item;
@@ -97,9 +97,12 @@ struct sender *sender_new(struct loop *l, struct httpc *http, const struct send_
 {
     struct sender *const c = xcalloc(1, sizeof *c);
     *c = (struct sender){.loop = l, .http = http, .owner = *owner};
-    c->lanes = send_scheduler_new(&(struct send_scheduler_spec){
-        .rates = rates, .rate_count = rate_count, .seed = seed, .ended = on_ended, .ctx = c});
-    c->timer = loop_timer_new(l, on_time, c);
+    c->lanes = send_scheduler_new(&(struct send_scheduler_spec){.rates = rates,
+                                                                .rate_count = rate_count,
+                                                                .seed = seed,
+                                                                .ended = sender_on_ended,
+                                                                .ctx = c});
+    c->timer = loop_timer_new(l, sender_on_timer, c);
     return c;
 }
 

@@ -41,7 +41,7 @@ enum sql_failure sql_classify(int code)
 }
 
 /* Remembers why, and returns -1. */
-static int fail(struct sql *db)
+static int sql_set_failure(struct sql *db)
 {
     const int code = sqlite3_extended_errcode(db->handle);
     db->failure = sql_classify(code);
@@ -55,7 +55,7 @@ struct sql *sql_open(const char *path, enum sql_failure *failure, struct tc_err 
     const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW |
                       SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
     if (sqlite3_open_v2(path, &db->handle, flags, NULL) != SQLITE_OK) {
-        fail(db);
+        sql_set_failure(db);
         *failure = db->failure;
         err_set(err, path, "cannot be opened: %s", db->message);
         sql_close(db);
@@ -98,7 +98,7 @@ int sql_script(struct sql *db, const char *text)
         if (statement)
             rc = sqlite3_finalize(statement);
     }
-    return rc == SQLITE_OK ? 0 : fail(db);
+    return rc == SQLITE_OK ? 0 : sql_set_failure(db);
 }
 
 /* The statement of this text, prepared once. */
@@ -112,7 +112,7 @@ static sqlite3_stmt *prepared(struct sql *db, const char *text)
     sqlite3_stmt *statement = NULL;
     if (sqlite3_prepare_v3(db->handle, text, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL) !=
         SQLITE_OK) {
-        fail(db);
+        sql_set_failure(db);
         return NULL;
     }
     db->statements[db->count++] = (struct sql_statement){text, statement};
@@ -143,7 +143,7 @@ struct sql_rows sql_select_values(struct sql *db, const char *text, const struct
     rows.failed = !rows.statement;
     for (size_t i = 0; !rows.failed && i < n; i++)
         if (bind(rows.statement, (int)i + 1, &values[i]) != SQLITE_OK)
-            rows.failed = fail(db) < 0;
+            rows.failed = sql_set_failure(db) < 0;
     return rows;
 }
 
@@ -153,7 +153,7 @@ bool sql_next(struct sql_rows *rows)
         return false;
     const int rc = sqlite3_step(rows->statement);
     if (rc != SQLITE_ROW && rc != SQLITE_DONE)
-        rows->failed = fail(rows->db) < 0;
+        rows->failed = sql_set_failure(rows->db) < 0;
     return rc == SQLITE_ROW;
 }
 

@@ -60,7 +60,7 @@ static int run_script(sqlite3 *db, const char *text)
 }
 
 /* The first column of the first row; -1 without one. */
-static int64_t read_number(sqlite3_stmt *statement)
+static int64_t sqlite_salvage_read_number(sqlite3_stmt *statement)
 {
     int64_t n = -1;
     if (statement && sqlite3_step(statement) == SQLITE_ROW)
@@ -83,10 +83,10 @@ static bool has_column(sqlite3 *db, const char *table, const char *column)
         sqlite3_bind_text(statement, 1, table, -1, SQLITE_STATIC);
         sqlite3_bind_text(statement, 2, column, -1, SQLITE_STATIC);
     }
-    return read_number(statement) == 1;
+    return sqlite_salvage_read_number(statement) == 1;
 }
 
-static const char *text_of(sqlite3_stmt *statement, int column)
+static const char *sqlite_salvage_text_of(sqlite3_stmt *statement, int column)
 {
     return (const char *)sqlite3_column_text(statement, column);
 }
@@ -96,7 +96,8 @@ static bool has_all_columns(sqlite3 *db, sqlite3 *wanted)
     sqlite3_stmt *const statement = prepare_format(wanted, COLUMNS_OF_ALL_TABLES);
     bool all = statement != NULL;
     while (all && sqlite3_step(statement) == SQLITE_ROW)
-        all = has_column(db, text_of(statement, 0), text_of(statement, 1));
+        all = has_column(db, sqlite_salvage_text_of(statement, 0),
+                         sqlite_salvage_text_of(statement, 1));
     sqlite3_finalize(statement);
     return all;
 }
@@ -126,7 +127,7 @@ static int64_t choose_version(sqlite3 *db, const char *const *schema)
     for (int64_t version = newest; version > 0; version--)
         if (has_tables_of(db, schema, version))
             return version;
-    const int64_t named = read_number(prepare_format(db, "pragma user_version"));
+    const int64_t named = sqlite_salvage_read_number(prepare_format(db, "pragma user_version"));
     return named > 0 && named <= newest ? named : newest;
 }
 
@@ -141,7 +142,7 @@ static bool has_bad_key(const struct salvage_table *t, sqlite3_stmt *row)
         if (!(t->keys >> i & 1) || type == SQLITE_INTEGER)
             continue;
         if (type != SQLITE_TEXT ||
-            strlen(text_of(row, i + 1)) != (size_t)sqlite3_column_bytes(row, i + 1))
+            strlen(sqlite_salvage_text_of(row, i + 1)) != (size_t)sqlite3_column_bytes(row, i + 1))
             return true;
     }
     return false;
@@ -270,9 +271,9 @@ static int64_t count_by_index(const struct salvage_table *t)
     sqlite3_stmt *const indices = prepare_format(
         t->all->from, "select name from pragma_index_list('%s') where not partial", t->name);
     while (indices && sqlite3_step(indices) == SQLITE_ROW) {
-        const int64_t n = read_number(
+        const int64_t n = sqlite_salvage_read_number(
             prepare_format(t->all->from, "select count(*) from main.\"%s\" indexed by \"%s\"",
-                           t->name, text_of(indices, 0)));
+                           t->name, sqlite_salvage_text_of(indices, 0)));
         most = n > most ? n : most;
     }
     sqlite3_finalize(indices);
@@ -296,7 +297,7 @@ static void report_table(const struct salvage_table *t)
 
 /* ---- what a table looks like ---- */
 
-static void add_name(struct buf *list, const char *name, const char *more)
+static void sqlite_salvage_add_name(struct buf *list, const char *name, const char *more)
 {
     buf_printf(list, "%s\"%s\"%s", list->len ? ", " : "", name, more);
 }
@@ -306,10 +307,10 @@ static void list_columns(struct salvage_table *t)
     sqlite3_stmt *const columns =
         prepare_format(t->all->to, "select name, pk>0 from pragma_table_info('%s')", t->name);
     while (t->n_columns < MAX_COLUMNS && columns && sqlite3_step(columns) == SQLITE_ROW) {
-        const char *const name = text_of(columns, 0);
+        const char *const name = sqlite_salvage_text_of(columns, 0);
         if (!has_column(t->all->from, t->name, name))
             continue;
-        add_name(&t->columns, name, "");
+        sqlite_salvage_add_name(&t->columns, name, "");
         t->keys |= (uint64_t)sqlite3_column_int(columns, 1) << t->n_columns++;
     }
     sqlite3_finalize(columns);
@@ -320,8 +321,8 @@ static void list_key(struct salvage_table *t)
     sqlite3_stmt *const keys = prepare_format(
         t->all->to, "select name from pragma_table_info('%s') where pk>0 order by pk", t->name);
     while (!t->has_rowid && keys && sqlite3_step(keys) == SQLITE_ROW) {
-        add_name(&t->ascending, text_of(keys, 0), "");
-        add_name(&t->descending, text_of(keys, 0), " desc");
+        sqlite_salvage_add_name(&t->ascending, sqlite_salvage_text_of(keys, 0), "");
+        sqlite_salvage_add_name(&t->descending, sqlite_salvage_text_of(keys, 0), " desc");
     }
     sqlite3_finalize(keys);
     if (t->has_rowid) {
@@ -342,10 +343,11 @@ static bool finds_rowid(const struct salvage_table *t)
 /* Whether the primary key is the rowid: "id integer primary key". */
 static bool has_rowid_column(const struct salvage_table *t)
 {
-    return read_number(prepare_format(t->all->to,
-                                      "select count(*)=1 and max(lower(type)='integer')"
-                                      " from pragma_table_info('%s') where pk>0",
-                                      t->name)) == 1;
+    return sqlite_salvage_read_number(
+               prepare_format(t->all->to,
+                              "select count(*)=1 and max(lower(type)='integer')"
+                              " from pragma_table_info('%s') where pk>0",
+                              t->name)) == 1;
 }
 
 /* A row keeps its rowid, which is its place in the order. Parameter 1 is the rowid. */
@@ -409,7 +411,7 @@ static int copy_tables(struct salvage *s)
                               " name not like 'sqlite_%%' order by rowid");
     int rc = names ? 0 : -1;
     while (rc == 0 && sqlite3_step(names) == SQLITE_ROW)
-        rc = copy_table(s, text_of(names, 0));
+        rc = copy_table(s, sqlite_salvage_text_of(names, 0));
     sqlite3_finalize(names);
     return rc;
 }
@@ -425,7 +427,7 @@ static int open_damaged(struct salvage *s, const char *path)
     return run_script(s->from, "pragma writable_schema=on; pragma cell_size_check=on;");
 }
 
-static int fill(struct salvage *s, const char *path, const char *const *schema)
+static int sqlite_salvage_fill(struct salvage *s, const char *path, const char *const *schema)
 {
     const int flags =
         SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
@@ -442,7 +444,7 @@ int64_t sqlite_salvage_copy(const char *from, const char *to, const char *const 
 {
     struct salvage s = {.report = report};
     const bool readable = open_damaged(&s, from) == 0;
-    const int rc = readable ? fill(&s, to, schema) : 0;
+    const int rc = readable ? sqlite_salvage_fill(&s, to, schema) : 0;
     if (rc < 0) {
         const int code = sqlite3_extended_errcode(s.to);
         *failure = sql_classify(code);

@@ -48,7 +48,7 @@ void store_pass_test_point(struct store *s, const char *name)
 
 /* Ours, private, no link, before SQLite gets the name. 1: it was there and is empty, which a
  * database never is: SQLite would throw its log away without a word. */
-static int check_file(const char *file, struct tc_err *err)
+static int store_check_file(const char *file, struct tc_err *err)
 {
     const bool made = access(file, F_OK) < 0;
     CLEANUP_FD const int fd =
@@ -262,8 +262,8 @@ static int make_salvage_file(const char *file, struct tc_err *err)
 
 /* The copy is complete before the damaged file is moved, and whoever dies between the two renames
  * leaves the copy under its own name (finish_salvage). */
-static int exchange(struct store *s, const char *copy, const char *why, int64_t kept,
-                    const char *report, struct tc_err *err)
+static int store_exchange(struct store *s, const char *copy, const char *why, int64_t kept,
+                          const char *report, struct tc_err *err)
 {
     CLEANUP_FREE char *bad = NULL;
     if (set_aside(s, &bad, err) < 0)
@@ -294,7 +294,7 @@ static int replace_damaged(struct store *s, bool is_empty, struct tc_err *err)
         return -1;
     const int64_t kept =
         is_empty ? 0 : sqlite_salvage_copy(s->file, copy, s->spec.schema, &report, &failure, err);
-    if (kept < 0 || exchange(s, copy, err_format(&why), kept, report.p, err) < 0)
+    if (kept < 0 || store_exchange(s, copy, err_format(&why), kept, report.p, err) < 0)
         return -1;
     return open_database(s, false, &failure, err);
 }
@@ -313,7 +313,7 @@ static int open_or_replace(struct store *s, struct tc_err *err)
     enum sql_failure failure = SQL_NO_FAILURE;
     if (finish_salvage(s, err) < 0)
         return -1;
-    switch (check_file(s->file, err)) {
+    switch (store_check_file(s->file, err)) {
     case -1:
         return -1;
     case 1:
@@ -415,7 +415,7 @@ static int try_once(struct store *s, enum store_commit how, int (*body)(struct s
     return -1;
 }
 
-static void tell_failure(struct store *s, enum sql_failure before)
+static void store_tell_failure(struct store *s, enum sql_failure before)
 {
     s->damaged |= s->failure == SQL_DAMAGED;
     if (s->failure == before)
@@ -460,7 +460,7 @@ int store_transact(struct store *s, enum store_commit how, int (*body)(struct sq
     if (kept)
         s->failure = SQL_NO_FAILURE;
     else
-        tell_failure(s, before);
+        store_tell_failure(s, before);
     return kept ? 0 : -1;
 }
 

@@ -18,7 +18,7 @@
 #endif
 
 /* dlsym gives an object pointer; POSIX says that it holds a function's address. */
-static bool find(void *library, const char *name, void *function)
+static bool libwebsockets_dl_find(void *library, const char *name, void *function)
 {
     void *const address = dlsym(library, name);
     memcpy(function, &address, sizeof address);
@@ -38,7 +38,7 @@ int libwebsockets_load(struct libwebsockets *lib, struct tc_err *err)
     if (!library)
         return err_set(err, SONAME, "cannot be loaded: %s", dlerror());
 #define LIBWEBSOCKETS_FIND(name)                                                                   \
-    if (!find(library, "lws_" #name, &lib->name))                                                  \
+    if (!libwebsockets_dl_find(library, "lws_" #name, &lib->name))                                 \
         return err_set(err, SONAME, "has no lws_" #name);
     LIBWEBSOCKETS_FUNCTIONS(LIBWEBSOCKETS_FIND)
 #undef LIBWEBSOCKETS_FIND

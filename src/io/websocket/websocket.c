@@ -97,7 +97,7 @@ static void tell_open(struct websocket_conn *c)
     c->on_event(c->arg, WEBSOCKET_OPEN, STR(""));
 }
 
-static void tell_text(struct websocket_conn *c, struct str text)
+static void websocket_tell_text(struct websocket_conn *c, struct str text)
 {
     const size_t before = atomic_fetch_sub(&c->unread, text.len);
     if (before > UNREAD_RESUME && before - text.len <= UNREAD_RESUME)
@@ -122,7 +122,7 @@ static void take_report(const struct websocket_msg *n)
     if (n->kind == WEBSOCKET_EVENT_OPEN)
         tell_open(c);
     else if (n->kind == WEBSOCKET_EVENT_TEXT)
-        tell_text(c, text);
+        websocket_tell_text(c, text);
     if (n->kind != WEBSOCKET_EVENT_GONE)
         return;
     if (c->state != WEBSOCKET_TOLD)
@@ -144,7 +144,7 @@ static void on_reports(void *arg, unsigned ready)
     loop_fd_set(w->wake, w->conns ? LOOP_READ : 0);
 }
 
-static void on_time(void *arg)
+static void websocket_on_timeout(void *arg)
 {
     struct websocket_conn *const c = arg;
     const bool was_open = c->state == WEBSOCKET_CLOSING;
@@ -188,7 +188,7 @@ static int check_proxy(const struct websocket_client *w, const struct websocket_
                    w->proxy_url);
 }
 
-static int start(struct websocket_client *w, struct tc_err *err)
+static int websocket_start_thread(struct websocket_client *w, struct tc_err *err)
 {
     if (w->thread)
         return 0;
@@ -214,7 +214,7 @@ struct websocket_conn *websocket_open(struct websocket_client *w, const struct w
 {
     struct websocket_url url;
     if (websocket_url_parse(&url, spec->url, err) < 0 || check_proxy(w, &url, err) < 0 ||
-        start(w, err) < 0)
+        websocket_start_thread(w, err) < 0)
         return NULL;
     struct websocket_conn *const c = xmalloc(sizeof *c);
     *c = (struct websocket_conn){
@@ -230,7 +230,7 @@ struct websocket_conn *websocket_open(struct websocket_client *w, const struct w
     if (c->next)
         c->next->at = &c->next;
     w->conns = c;
-    c->timer = loop_timer_new(w->loop, on_time, c);
+    c->timer = loop_timer_new(w->loop, websocket_on_timeout, c);
     loop_timer_set(c->timer, w->connect_timeout_ms);
     loop_fd_set(w->wake, LOOP_READ);
     websocket_thread_post(w->thread, c, WEBSOCKET_CMD_OPEN, STR(""));

@@ -96,7 +96,7 @@ static void schedule(struct websocket_link *k, int64_t ms)
 
 /* Both ways are shut: the library would wait for the other side's end, which a silent one does not
  * send, for as long as it waits for anything. */
-static void drop(struct websocket_link *k)
+static void websocket_thread_drop(struct websocket_link *k)
 {
     if (!k->wsi)
         return;
@@ -115,7 +115,8 @@ static void begin_close(struct websocket_link *k, enum lws_close_status status)
 
 /* For the result of on_bytes, which is always 0: when a callback of received bytes refuses them,
  * version 4.1 goes on to read behind the end of its buffer for as long as the goodbye takes. */
-static int fail(struct websocket_link *k, enum lws_close_status status, const char *why)
+static int websocket_thread_close_with(struct websocket_link *k, enum lws_close_status status,
+                                       const char *why)
 {
     because(k, why);
     websocket_note_free_all(k->out);
@@ -137,7 +138,7 @@ static void free_link(struct websocket_link *k)
 }
 
 /* Not in a callback of the library, which may still look at a link that has ended. */
-static void reap(struct websocket_thread *t)
+static void websocket_thread_free_closed(struct websocket_thread *t)
 {
     for (struct websocket_link *k = t->links, *next; k; k = next) {
         next = k->next;
@@ -169,19 +170,19 @@ static void schedule_tick(struct websocket_link *k, int64_t silence_ms)
     schedule(k, ms > 1 ? ms : 1);
 }
 
-static void on_tick(lws_sorted_usec_list_t *tick)
+static void websocket_thread_on_tick(lws_sorted_usec_list_t *tick)
 {
     struct websocket_link *const k = (void *)tick;
     if (!k->wsi || k->has_ended)
         return;
     if (k->is_closing) {
-        drop(k);
+        websocket_thread_drop(k);
         return;
     }
     const int64_t silence = silence_of(k);
     if (silence >= k->conn->silent_ms) {
         because(k, "silent");
-        drop(k);
+        websocket_thread_drop(k);
         return;
     }
     k->is_ping_due = true;
@@ -222,14 +223,17 @@ static int on_bytes(struct websocket_link *k, const void *bytes, size_t len)
     if (k->is_closing)
         return 0;
     if (lib->frame_is_binary(k->wsi))
-        return fail(k, LWS_CLOSE_STATUS_UNACCEPTABLE_OPCODE, "a message that is no text");
+        return websocket_thread_close_with(k, LWS_CLOSE_STATUS_UNACCEPTABLE_OPCODE,
+                                           "a message that is no text");
     if (k->in.len + len > WEBSOCKET_MAX_TEXT)
-        return fail(k, LWS_CLOSE_STATUS_MESSAGE_TOO_LARGE, "a message that is too long");
+        return websocket_thread_close_with(k, LWS_CLOSE_STATUS_MESSAGE_TOO_LARGE,
+                                           "a message that is too long");
     buf_add(&k->in, bytes, len);
     if (!lib->is_final_fragment(k->wsi))
         return 0;
     if (!utf8_is_valid(k->in.p, k->in.len))
-        return fail(k, LWS_CLOSE_STATUS_INVALID_PAYLOAD, "a message that is not UTF-8");
+        return websocket_thread_close_with(k, LWS_CLOSE_STATUS_INVALID_PAYLOAD,
+                                           "a message that is not UTF-8");
     const size_t unread = atomic_fetch_add(&k->conn->unread, k->in.len) + k->in.len;
     report(k, WEBSOCKET_EVENT_TEXT, (struct str){k->in.p, k->in.len});
     buf_fini(&k->in);
@@ -321,7 +325,7 @@ static void do_open(struct websocket_thread *t, struct websocket_conn *c)
 {
     struct websocket_link *const k = xcalloc(1, sizeof *k);
     *k = (struct websocket_link){.owner = t, .conn = c, .next = t->links, .at = &t->links};
-    k->tick.cb = on_tick;
+    k->tick.cb = websocket_thread_on_tick;
     k->out_end = &k->out;
     if (k->next)
         k->next->at = &k->next;
@@ -345,7 +349,7 @@ static void do_open(struct websocket_thread *t, struct websocket_conn *c)
 static void do_close(struct websocket_link *k)
 {
     if (!k->is_open)
-        drop(k);
+        websocket_thread_drop(k);
     else if (k->wsi && !k->is_closing)
         begin_close(k, LWS_CLOSE_STATUS_NORMAL);
 }
@@ -390,13 +394,13 @@ static void obey(struct websocket_thread *t, struct websocket_msg *n)
     else if (n->kind == WEBSOCKET_CMD_CLOSE && k)
         do_close(k);
     else if (n->kind == WEBSOCKET_CMD_DROP && k)
-        drop(k);
+        websocket_thread_drop(k);
     else if (n->kind == WEBSOCKET_CMD_RESUME && k)
         do_resume(k);
     free(n);
 }
 
-static void *run(void *arg)
+static void *websocket_thread_main(void *arg)
 {
     struct websocket_thread *const t = arg;
     while (!t->stops) {
@@ -405,10 +409,10 @@ static void *run(void *arg)
             next = n->next;
             obey(t, n);
         }
-        reap(t);
+        websocket_thread_free_closed(t);
         if (!t->stops)
             t->lib.service(t->context, 0);
-        reap(t);
+        websocket_thread_free_closed(t);
     }
     return NULL;
 }
@@ -423,7 +427,8 @@ void websocket_thread_post(struct websocket_thread *t, struct websocket_conn *c,
 }
 
 /* Nothing of the environment decides where it connects to or whom it trusts. */
-static struct lws_context_creation_info describe(struct websocket_thread *t, const char *ca_file)
+static struct lws_context_creation_info websocket_thread_describe(struct websocket_thread *t,
+                                                                  const char *ca_file)
 {
     static const struct lws_protocols protocols[] = {
         {.name = PROTOCOL, .callback = on_callback, .rx_buffer_size = READ_BYTES}, {.name = NULL}};
@@ -442,7 +447,7 @@ static struct lws_context_creation_info describe(struct websocket_thread *t, con
 /* Makes what goes through an http: proxy. The library reads "USER:PASSWORD@HOST:PORT". */
 static int add_proxy(struct websocket_thread *t, const char *ca_file, const struct proxy *p)
 {
-    struct lws_context_creation_info info = describe(t, ca_file);
+    struct lws_context_creation_info info = websocket_thread_describe(t, ca_file);
     char address[512];
     info.vhost_name = "proxied";
     t->no_proxy = xstrdup(p->no_proxy);
@@ -458,7 +463,7 @@ static int add_proxy(struct websocket_thread *t, const char *ca_file, const stru
 static struct lws_context *new_context(struct websocket_thread *t, const char *ca_file,
                                        const struct proxy *proxy)
 {
-    const struct lws_context_creation_info info = describe(t, ca_file);
+    const struct lws_context_creation_info info = websocket_thread_describe(t, ca_file);
     t->context = t->lib.create_context(&info);
     if (t->context && proxy->url && add_proxy(t, ca_file, proxy) < 0) {
         t->lib.context_destroy(t->context);
@@ -474,12 +479,12 @@ int websocket_check_available(struct tc_err *err)
 }
 
 /* Signals are the loop's. */
-static int start_thread(struct websocket_thread *t)
+static int websocket_thread_start_thread(struct websocket_thread *t)
 {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int rc = pthread_create(&t->id, NULL, run, t);
+    const int rc = pthread_create(&t->id, NULL, websocket_thread_main, t);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return rc;
 }
@@ -506,7 +511,7 @@ struct websocket_thread *websocket_thread_new(const char *ca_file, const struct 
         return NULL;
     }
     websocket_queue_init(&t->orders);
-    if (start_thread(t) != 0) {
+    if (websocket_thread_start_thread(t) != 0) {
         t->lib.context_destroy(t->context);
         websocket_queue_fini(&t->orders);
         free_thread(t);

@@ -9,7 +9,7 @@
 
 #include "base/str.h"
 
-static bool is_printable(const char *text)
+static bool websocket_url_is_printable(const char *text)
 {
     for (; *text; text++)
         if (*text <= ' ' || *text >= 0x7f)
@@ -17,7 +17,7 @@ static bool is_printable(const char *text)
     return true;
 }
 
-static bool is_loopback(const char *host)
+static bool websocket_url_is_loopback(const char *host)
 {
     unsigned a, b, c, d;
     int end = 0;
@@ -61,13 +61,13 @@ int websocket_url_parse(struct websocket_url *u, const char *text, struct tc_err
     *u = (struct websocket_url){.is_tls = strncasecmp(text, "wss://", 6) == 0};
     if (!u->is_tls && strncasecmp(text, "ws://", 5) != 0)
         return err_set(err, NULL, "the URL is not wss:");
-    if (!is_printable(text) || strchr(text, '#'))
+    if (!websocket_url_is_printable(text) || strchr(text, '#'))
         return err_set(err, NULL, "the URL has a byte in it that no URL has");
     const char *const begin = text + (u->is_tls ? 6 : 5);
     const size_t len = strcspn(begin, "/?");
     if (len >= sizeof u->authority || !read_authority(u, (struct str){begin, len}))
         return err_set(err, NULL, "the URL has no host, or a user name, or no port behind a colon");
-    if (!u->is_tls && !is_loopback(u->host))
+    if (!u->is_tls && !websocket_url_is_loopback(u->host))
         return err_set(err, NULL, "ws: is for a loopback address only; use wss:");
     const char *const path = begin + len;
     const int n = snprintf(u->path, sizeof u->path, "%s%s", *path == '/' ? "" : "/", path);

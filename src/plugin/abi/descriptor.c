@@ -89,7 +89,7 @@ static bool name_is_sane(const char *name)
 }
 
 /* It is printed to terminals and logs. `lines`: it may have several. */
-static int check_text(const char *what, const char *text, bool lines, struct tc_err *err)
+static int descriptor_check_text(const char *what, const char *text, bool lines, struct tc_err *err)
 {
     const size_t n = text ? strnlen(text, TEXT_MAX + 1) : 0;
     CLEANUP_BUF struct buf clean = {0};
@@ -103,14 +103,14 @@ static int check_text(const char *what, const char *text, bool lines, struct tc_
     return 0;
 }
 
-static int check_texts(const struct tc_plugin *p, struct tc_err *err)
+static int descriptor_check_texts(const struct tc_plugin *p, struct tc_err *err)
 {
     if (!p->name || !name_is_sane(p->name))
         return err_set(err, NULL, "has a bad name: [a-z][a-z0-9_-]* of at most %zu is expected",
                        NAME_MAX_BYTES);
-    if (check_text("its version", p->version, false, err) < 0 ||
-        check_text("its summary", p->summary, false, err) < 0 ||
-        check_text("its audience", p->audience, false, err) < 0)
+    if (descriptor_check_text("its version", p->version, false, err) < 0 ||
+        descriptor_check_text("its summary", p->summary, false, err) < 0 ||
+        descriptor_check_text("its audience", p->audience, false, err) < 0)
         return -1;
     return 0;
 }
@@ -137,10 +137,10 @@ static int check_options(const struct tc_plugin *p, struct tc_err *err)
     for (const struct tc_option *o = p->options; o && o->key; o++) {
         char what[128];
         snprintf(what, sizeof what, "the default of option \"%s\"", o->key);
-        if (check_text(what, o->dflt, true, err) < 0)
+        if (descriptor_check_text(what, o->dflt, true, err) < 0)
             return -1;
         snprintf(what, sizeof what, "the help of option \"%s\"", o->key);
-        if (check_text(what, o->help, false, err) < 0)
+        if (descriptor_check_text(what, o->help, false, err) < 0)
             return -1;
     }
     return 0;
@@ -169,8 +169,8 @@ static int check_rates(const struct tc_rate *rates, struct tc_err *err)
 
 int descriptor_validate(const struct tc_plugin *p, struct tc_err *err)
 {
-    if (check_version(p, err) < 0 || check_texts(p, err) < 0 || check_sizes(p, err) < 0 ||
-        check_options(p, err) < 0)
+    if (check_version(p, err) < 0 || descriptor_check_texts(p, err) < 0 ||
+        check_sizes(p, err) < 0 || check_options(p, err) < 0)
         return -1;
     return check_rates(p->rates, err);
 }
@@ -275,7 +275,7 @@ static const struct tc_rate *take_rates(struct unpacker *u, struct arena *a)
     return rates;
 }
 
-static void take_all(struct unpacker *u, struct descriptor *d)
+static void descriptor_take_all(struct unpacker *u, struct descriptor *d)
 {
     struct tc_plugin *const p = &d->plugin;
     p->size = take_u32(u);
@@ -295,20 +295,20 @@ static void take_all(struct unpacker *u, struct descriptor *d)
     d->has = (uint32_t)unpack_count(u, (UINT32_C(1) << DESCRIPTOR_FUNCTIONS) - 1);
 }
 
-static int take_record(struct descriptor *d, struct str record)
+static int descriptor_take_record(struct descriptor *d, struct str record)
 {
     struct unpacker u;
     if (record.len > DESCRIPTOR_MAX)
         return -1;
     unpack_init(&u, (struct str){arena_memdup(&d->arena, record.p, record.len), record.len});
-    take_all(&u, d);
+    descriptor_take_all(&u, d);
     return unpack_finish(&u);
 }
 
 int descriptor_unpack(struct descriptor *d, struct str record, struct tc_err *err)
 {
     *d = (struct descriptor){0};
-    const int rc = take_record(d, record) < 0
+    const int rc = descriptor_take_record(d, record) < 0
                        ? err_set(err, NULL, "what it says of itself is not a description")
                        : descriptor_validate(&d->plugin, err);
     if (rc < 0)

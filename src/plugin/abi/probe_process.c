@@ -113,7 +113,7 @@ static void send_end(int i, int status)
     close(out);
 }
 
-static int number_of(const struct probe_process *all, pid_t pid)
+static int probe_process_number_of(const struct probe_process *all, pid_t pid)
 {
     int i = 0;
     while (i < all->n && all->pids[i] != pid)
@@ -131,7 +131,7 @@ static bool bury_tried(const struct probe_process *all)
             return false;
         if (!gone.si_pid)
             return true;
-        const int i = number_of(all, gone.si_pid);
+        const int i = probe_process_number_of(all, gone.si_pid);
         int status = 0;
         end_tried(all, i); /* what it leaves */
         all->pids[i] = 0;

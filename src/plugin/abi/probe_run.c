@@ -65,7 +65,7 @@ struct probe_run *probe_run_new(void)
 }
 
 /* Out of the way of the numbers that the child gets. */
-static int lift(int fd, int above)
+static int probe_run_lift(int fd, int above)
 {
     if (fd < 0 || fd >= above)
         return fd;
@@ -76,7 +76,7 @@ static int lift(int fd, int above)
     return lifted;
 }
 
-static bool is_open(const struct probe_candidate *p)
+static bool probe_run_is_open(const struct probe_candidate *p)
 {
     return p->out >= 0;
 }
@@ -85,10 +85,10 @@ static int add_files(posix_spawn_file_actions_t *files, struct probe_run *t, int
 {
     int rc = 0, i = 0;
     for (struct probe_candidate *p = t->first; p && !rc; p = p->next) {
-        if (!is_open(p))
+        if (!probe_run_is_open(p))
             continue;
-        p->out = lift(p->out, PROBE_OUT + 2 * n);
-        p->file = lift(p->file, PROBE_OUT + 2 * n);
+        p->out = probe_run_lift(p->out, PROBE_OUT + 2 * n);
+        p->file = probe_run_lift(p->file, PROBE_OUT + 2 * n);
         if (p->out < 0 || p->file < 0)
             return errno;
         rc = posix_spawn_file_actions_adddup2(files, p->out, PROBE_OUT + 2 * i);
@@ -97,7 +97,7 @@ static int add_files(posix_spawn_file_actions_t *files, struct probe_run *t, int
     return rc;
 }
 
-static int set_attributes(posix_spawnattr_t *attr)
+static int probe_run_set_attributes(posix_spawnattr_t *attr)
 {
     sigset_t none, all;
     sigemptyset(&none);
@@ -109,7 +109,7 @@ static int set_attributes(posix_spawnattr_t *attr)
 }
 
 /* Nothing of the host's environment, but where its libraries are. An errno, or 0. */
-static int spawn(struct probe_run *t, const char *program, char *const *argv, int n)
+static int probe_run_spawn(struct probe_run *t, const char *program, char *const *argv, int n)
 {
     const char *const libraries = getenv("LD_LIBRARY_PATH");
     CLEANUP_FREE char *where = libraries ? xasprintf("LD_LIBRARY_PATH=%s", libraries) : NULL;
@@ -119,20 +119,20 @@ static int spawn(struct probe_run *t, const char *program, char *const *argv, in
     posix_spawn_file_actions_init(&files);
     posix_spawnattr_init(&attr);
     int rc = add_files(&files, t, n);
-    rc = rc ? rc : set_attributes(&attr);
+    rc = rc ? rc : probe_run_set_attributes(&attr);
     rc = rc ? rc : posix_spawn(&t->pid, program, &files, &attr, argv, env);
     posix_spawnattr_destroy(&attr);
     posix_spawn_file_actions_destroy(&files);
     return rc;
 }
 
-static int refuse(struct probe_candidate *p, const char *why)
+static int probe_run_reject_file(struct probe_candidate *p, const char *why)
 {
     p->judged = true;
     return err_set(&p->err, p->path, "cannot be tried: %s", why);
 }
 
-static int open_files(struct probe_candidate *p)
+static int probe_run_open_files(struct probe_candidate *p)
 {
     int ends[2];
     p->file = loader_file_open(p->path, &p->err);
@@ -143,7 +143,7 @@ static int open_files(struct probe_candidate *p)
     if (pipe2(ends, O_CLOEXEC) < 0) {
         struct tc_err err = {0};
         err_set_errno(&err, errno, NULL, "no pipe");
-        return refuse(p, err.text);
+        return probe_run_reject_file(p, err.text);
     }
     p->in = ends[0];
     p->out = ends[1];
@@ -159,7 +159,7 @@ struct probe_candidate *probe_run_add_file(struct probe_run *t, const char *path
         p = xmalloc(sizeof *p);
         *p = (struct probe_candidate){
             .trial = t, .path = xstrdup(path), .file = -1, .in = -1, .out = -1};
-        open_files(p);
+        probe_run_open_files(p);
         *t->end = p;
         t->end = &p->next;
     }
@@ -170,11 +170,11 @@ struct probe_candidate *probe_run_add_file(struct probe_run *t, const char *path
 static void name_files(const struct probe_run *t, char **argv)
 {
     for (const struct probe_candidate *p = t->first; p; p = p->next)
-        if (is_open(p))
+        if (probe_run_is_open(p))
             *argv++ = p->path;
 }
 
-static int start(struct probe_run *t, int n, struct tc_err *err)
+static int probe_run_start_process(struct probe_run *t, int n, struct tc_err *err)
 {
     CLEANUP_FREE char *program = libexec_find(CONNECTOR_PROGRAM, CONNECTOR_VARIABLE, NULL, err);
     CLEANUP_FREE char **argv = xcalloc((size_t)n + CONNECTOR_FIXED_ARGS + 1, sizeof *argv);
@@ -185,7 +185,7 @@ static int start(struct probe_run *t, int n, struct tc_err *err)
     snprintf(host, sizeof host, "%ld", (long)getpid());
     memcpy(argv, (char *const[]){self, what, host, version}, CONNECTOR_FIXED_ARGS * sizeof *argv);
     name_files(t, argv + CONNECTOR_FIXED_ARGS);
-    const int error = spawn(t, program, argv, n);
+    const int error = probe_run_spawn(t, program, argv, n);
     return error ? err_set_errno(err, error, NULL, "no process") : 0;
 }
 
@@ -194,12 +194,12 @@ void probe_run_execute(struct probe_run *t)
     struct tc_err err = {0};
     int n = 0;
     for (const struct probe_candidate *p = t->first; p; p = p->next)
-        n += is_open(p);
-    const bool started = n == 0 || start(t, n, &err) == 0;
+        n += probe_run_is_open(p);
+    const bool started = n == 0 || probe_run_start_process(t, n, &err) == 0;
     t->deadline_ms = clock_mono_ms() + PROBE_MS;
     for (struct probe_candidate *p = t->first; p; p = p->next) {
-        if (!started && is_open(p))
-            refuse(p, err.text);
+        if (!started && probe_run_is_open(p))
+            probe_run_reject_file(p, err.text);
         cleanup_fd(&p->out);
         p->out = -1;
     }
@@ -208,7 +208,7 @@ void probe_run_execute(struct probe_run *t)
 /* ---- its verdict ---- */
 
 /* The child's text may be anything. */
-static void set_text(struct tc_err *err, const char *path, struct str text)
+static void probe_run_set_text(struct tc_err *err, const char *path, struct str text)
 {
     CLEANUP_BUF struct buf clean = {0};
     text_clean_append(&clean, text.p, text.len);
@@ -218,8 +218,8 @@ static void set_text(struct tc_err *err, const char *path, struct str text)
     err_set(err, path, "%s", clean.len ? clean.p : "cannot be loaded");
 }
 
-static struct loaded_plugin *judge(struct probe_candidate *p, struct str message,
-                                   struct tc_err *err)
+static struct loaded_plugin *probe_run_judge(struct probe_candidate *p, struct str message,
+                                             struct tc_err *err)
 {
     struct unpacker u;
     unpack_init(&u, message);
@@ -230,7 +230,7 @@ static struct loaded_plugin *judge(struct probe_candidate *p, struct str message
         return NULL;
     }
     if (!passed) {
-        set_text(err, p->path, told);
+        probe_run_set_text(err, p->path, told);
         return NULL;
     }
     const int file = p->file;
@@ -260,7 +260,7 @@ static void judge_end(struct probe_candidate *p, int status)
 static void judge_message(struct probe_candidate *p)
 {
     p->judged = true;
-    p->passed = judge(p, (struct str){p->message.p, p->message.len}, &p->err);
+    p->passed = probe_run_judge(p, (struct str){p->message.p, p->message.len}, &p->err);
 }
 
 static void judge_late(struct probe_candidate *p)

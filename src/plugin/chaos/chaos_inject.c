@@ -48,7 +48,7 @@ static void leak(size_t bytes)
         memset(p, 0xa5, bytes);
 }
 
-static void close_all(void)
+static void chaos_inject_close_all(void)
 {
     syscall(SYS_close_range, 0, ~0U, 0);
 }
@@ -88,7 +88,7 @@ void chaos_inject_fault(struct chaos *c, const struct conf_chaos *rule)
         leak((size_t)rule->bytes);
         return;
     case CHAOS_CLOSE:
-        close_all();
+        chaos_inject_close_all();
         return;
     case CHAOS_GARBAGE:
         write_garbage(c);

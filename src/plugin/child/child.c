@@ -109,7 +109,7 @@ static void tell_number(struct child *c, enum frame_type type, uint64_t number)
     ipc_frame_end(&c->out, begun);
 }
 
-static void tell_text(struct child *c, enum frame_type type, const char *text)
+static void child_tell_text(struct child *c, enum frame_type type, const char *text)
 {
     const size_t begun = ipc_frame_begin(&c->out, type);
     pack_string(&c->out, text);
@@ -118,7 +118,7 @@ static void tell_text(struct child *c, enum frame_type type, const char *text)
 
 /* ---- the host, as the instance calls it ---- */
 
-static void on_batch(void *ctx, struct callback_batch *b)
+static void child_on_batch(void *ctx, struct callback_batch *b)
 {
     struct child *const c = ctx;
     for (size_t i = 0; i < b->count; i++) {
@@ -168,7 +168,7 @@ static void hold_frame(struct child *c)
 
 /* Answered before it returns, so that host_call_wait does not wait. The host sees to it that this
  * comes to an end. */
-static void on_ask(void *ctx, struct host_call *a)
+static void child_on_ask(void *ctx, struct host_call *a)
 {
     struct child *const c = ctx;
     struct arena arena = {0};
@@ -188,7 +188,7 @@ static void on_ask(void *ctx, struct host_call *a)
 
 static void on_route(void *ctx, const char *path)
 {
-    tell_text(ctx, IPC_ROUTE, path);
+    child_tell_text(ctx, IPC_ROUTE, path);
 }
 
 static void on_socket_open(void *ctx, int64_t socket, const struct tc_socket *spec)
@@ -219,8 +219,8 @@ static struct channel_callbacks make_host(struct child *c)
     const struct ipc_setup *const s = &c->setup;
     return (struct channel_callbacks){
         .ctx = c,
-        .batch = s->has_batch ? on_batch : NULL,
-        .ask = s->has_ask ? on_ask : NULL,
+        .batch = s->has_batch ? child_on_batch : NULL,
+        .ask = s->has_ask ? child_on_ask : NULL,
         .has_server = s->has_server,
         .route = on_route,
         .socket_open = s->has_sockets ? on_socket_open : NULL,
@@ -231,7 +231,7 @@ static struct channel_callbacks make_host(struct child *c)
 
 /* ---- turns ---- */
 
-static struct child_turn **find_turn(struct child *c, uint64_t number)
+static struct child_turn **child_find_turn(struct child *c, uint64_t number)
 {
     struct child_turn **at = &c->turns[number % BUCKETS];
     while (*at && (*at)->number != number)
@@ -239,17 +239,17 @@ static struct child_turn **find_turn(struct child *c, uint64_t number)
     return at;
 }
 
-static void open_turn(struct child *c, struct unpacker *u)
+static void child_open_turn(struct child *c, struct unpacker *u)
 {
     struct channel_turn named;
     const uint64_t number = (uint64_t)unpack_number(u);
     ipc_frame_unpack_turn(u, &named);
     struct child_turn *const t = xmalloc(sizeof *t);
     *t = (struct child_turn){NULL, number, instance_turn_new(c->instance, &named)};
-    *find_turn(c, number) = t;
+    *child_find_turn(c, number) = t;
 }
 
-static void end_turn(struct child *c, struct child_turn **at)
+static void child_end_turn(struct child *c, struct child_turn **at)
 {
     struct child_turn *const t = *at;
     if (!instance_turn_is_over(t->turn))
@@ -273,7 +273,7 @@ static const char *align_event(struct child *c, const struct unpacker *u)
 
 static void do_event(struct child *c, struct unpacker *u)
 {
-    struct child_turn **const at = find_turn(c, (uint64_t)unpack_number(u));
+    struct child_turn **const at = child_find_turn(c, (uint64_t)unpack_number(u));
     const char *const flat = align_event(c, u);
     struct shared_event *const box = shared_event_attach(&c->event, flat, (size_t)(u->end - u->p));
     if (!*at || !box)
@@ -282,19 +282,19 @@ static void do_event(struct child *c, struct unpacker *u)
     shared_event_unref(box);
     if (c->aligned.p)
         buf_fini(&c->aligned);
-    end_turn(c, at);
+    child_end_turn(c, at);
 }
 
 static void do_reply(struct child *c, struct unpacker *u)
 {
     const uint64_t number = (uint64_t)unpack_number(u);
-    struct child_turn **const at = find_turn(c, number);
+    struct child_turn **const at = child_find_turn(c, number);
     struct outbound_reply *const r = ipc_frame_unpack_reply(u);
     if (!r || (number && !*at))
         leave_broken();
     instance_call_on_reply(c->instance, number ? (*at)->turn : NULL, r);
     if (number)
-        end_turn(c, at);
+        child_end_turn(c, at);
 }
 
 struct child_hit_answer {
@@ -302,7 +302,7 @@ struct child_hit_answer {
     uint64_t hit;
 };
 
-static void on_answered(void *arg, const struct tc_answer *answer)
+static void child_on_answered(void *arg, const struct tc_answer *answer)
 {
     const struct child_hit_answer *const a = arg;
     struct buf *const out = &a->child->out;
@@ -318,7 +318,7 @@ static void do_hit(struct child *c, struct unpacker *u)
     struct tc_hit hit = {0};
     struct child_hit_answer answering = {c, (uint64_t)unpack_number(u)};
     ipc_frame_unpack_hit(u, &arena, &hit);
-    instance_call_on_hit(c->instance, &hit, on_answered, &answering);
+    instance_call_on_hit(c->instance, &hit, child_on_answered, &answering);
     arena_fini(&arena);
 }
 
@@ -345,9 +345,9 @@ static const struct {
     void (*run)(struct child *c, struct unpacker *u);
     bool counts;
 } tasks[IPC_TYPES] = {
-    [IPC_OPEN] = {open_turn, false},  [IPC_EVENT] = {do_event, true},
-    [IPC_REPLY] = {do_reply, true},   [IPC_HIT] = {do_hit, true},
-    [IPC_SOCKET] = {do_socket, true}, [IPC_PING] = {do_nothing, true},
+    [IPC_OPEN] = {child_open_turn, false}, [IPC_EVENT] = {do_event, true},
+    [IPC_REPLY] = {do_reply, true},        [IPC_HIT] = {do_hit, true},
+    [IPC_SOCKET] = {do_socket, true},      [IPC_PING] = {do_nothing, true},
     [IPC_STOP] = {do_stop, false},
 };
 
@@ -363,7 +363,7 @@ static void tell_room(struct child *c)
 
 /* What it handed over is with the host before it counts as handled: a death in between repeats
  * nothing. */
-static void finish_task(struct child *c)
+static void child_finish_task(struct child *c)
 {
     if (c->out.len)
         flush(c);
@@ -421,7 +421,7 @@ static bool do_next(struct child *c)
         return false;
     ring_consume(&c->ring, (size_t)n);
     if (tasks[f.type].counts)
-        finish_task(c);
+        child_finish_task(c);
     return true;
 }
 
@@ -438,7 +438,7 @@ static bool do_all(struct child *c)
     return any;
 }
 
-static int rest_ms(const struct child *c)
+static int child_rest_ms(const struct child *c)
 {
     const int64_t due = instance_next_wake_ms(c->instance);
     const int64_t left = due == INT64_MAX ? REST_MS : due - clock_mono_ms();
@@ -449,7 +449,7 @@ static int rest_ms(const struct child *c)
  * together: else both would wake for each event. */
 static int wait_ms(const struct child *c, bool busy)
 {
-    const int rest = rest_ms(c);
+    const int rest = child_rest_ms(c);
     return busy ? 0 : c->unsaid && rest > ROOM_MS ? ROOM_MS : rest;
 }
 
@@ -465,7 +465,7 @@ static bool wait_for_more(struct child *c, int ms)
     return came || shm_ring_peek(&c->ring).len;
 }
 
-static void work(struct child *c)
+static void child_work(struct child *c)
 {
     bool busy = false;
     while (!c->stopping) {
@@ -494,7 +494,7 @@ static void work(struct child *c)
 
 /* ---- its life ---- */
 
-static void begin(const char *name)
+static void child_set_up(const char *name)
 {
     prctl(PR_SET_NAME, name);
     /* Who ends a whole service by signals wants the host to end; it ends its instances. What is
@@ -543,7 +543,7 @@ void child_main(const char *name, pid_t host)
 {
     struct child c = {0};
     struct tc_err err = {0};
-    begin(name);
+    child_set_up(name);
     read_setup(&c);
     log_setup(LOG_JSON, c.setup.debug ? LOG_DEBUG : LOG_INFO, STDERR_FILENO);
     c.gauge = status_page_map(CHILD_STATUS_PAGE, &err);
@@ -552,12 +552,12 @@ void child_main(const char *name, pid_t host)
     struct loaded_plugin *const loaded = mapped ? child_load_plugin(&c.setup, host, &err) : NULL;
     c.instance = loaded ? make_instance(&c, loaded, &err) : NULL;
     if (!c.instance || instance_init(c.instance) < 0) {
-        tell_text(&c, IPC_REFUSED, c.instance ? "" : err_format(&err));
+        child_tell_text(&c, IPC_REFUSED, c.instance ? "" : err_format(&err));
         flush(&c);
         _exit(1);
     }
-    tell_text(&c, IPC_STARTED, NULL);
-    work(&c);
+    child_tell_text(&c, IPC_STARTED, NULL);
+    child_work(&c);
     instance_teardown(c.instance);
     flush(&c);
     _exit(0); /* all it had ends with it */

@@ -22,7 +22,7 @@ static void warn(void *ctx, const char *text)
     log_write(LOG_WARN, s->name, "%s", text);
 }
 
-static int prepare(const struct ipc_setup *s, pid_t parent, struct tc_err *err)
+static int child_load_prepare(const struct ipc_setup *s, pid_t parent, struct tc_err *err)
 {
     static const int keep[] = {0, 1, 2, CHILD_SOCKET, CHILD_STATUS_PAGE, CHILD_PLUGIN};
     const struct sandbox_detach_spec start = {
@@ -52,7 +52,7 @@ static const char *const *add_path(struct arena *a, const char *const *paths, co
     return to;
 }
 
-static int enter(const struct ipc_setup *s, struct tc_err *err)
+static int child_load_enter_sandbox(const struct ipc_setup *s, struct tc_err *err)
 {
     uint16_t ports[LISTED_PORTS];
     size_t n = 0;
@@ -78,7 +78,7 @@ static int enter(const struct ipc_setup *s, struct tc_err *err)
 
 struct loaded_plugin *child_load_plugin(const struct ipc_setup *s, pid_t parent, struct tc_err *err)
 {
-    if (prepare(s, parent, err) < 0 || enter(s, err) < 0)
+    if (child_load_prepare(s, parent, err) < 0 || child_load_enter_sandbox(s, err) < 0)
         return NULL;
     return loader_load_fd(CHILD_PLUGIN, s->path, err);
 }

@@ -64,7 +64,7 @@ static char *take_memory(struct instance_turn *t)
     return memory;
 }
 
-static struct instance_turn *find_turn(struct instance *in, const char *id)
+static struct instance_turn *instance_batch_find_turn(struct instance *in, const char *id)
 {
     struct instance_turn *t = in->turns;
     while (t && strcmp(t->handle.id, id) != 0)
@@ -73,11 +73,11 @@ static struct instance_turn *find_turn(struct instance *in, const char *id)
 }
 
 /* Of a callback that failed nothing goes out. */
-static void forget_letters(struct instance *in)
+static void instance_batch_forget_letters(struct instance *in)
 {
     struct callback_batch *const b = in->sending;
     for (size_t i = 0; b && i < b->count; i++)
-        find_turn(in, b->letters[i]->turn)->letters--;
+        instance_batch_find_turn(in, b->letters[i]->turn)->letters--;
     callback_batch_free(b);
     in->sending = NULL;
 }
@@ -118,7 +118,7 @@ void instance_commit_batch(struct instance_turn *t, const struct callback_outcom
     if (!in->host.batch)
         return;
     if (s->failed && s->what != BATCH_NOTHING)
-        forget_letters(in);
+        instance_batch_forget_letters(in);
     const bool over = ends(t);
     if (s->what == BATCH_NOTHING && !in->sending && !in->remembering && !over)
         return;

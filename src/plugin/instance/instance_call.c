@@ -27,7 +27,7 @@ static bool suffer(struct instance *in, int callback)
 }
 
 /* Whether the callback is to be called; else it has failed. */
-static bool enter(struct instance *in, int callback, const char *turn)
+static bool instance_call_begin(struct instance *in, int callback, const char *turn)
 {
     status_page_enter_callback(in->gauge, callback, turn);
     return !in->chaos || suffer(in, callback);
@@ -60,7 +60,7 @@ static inline int account(struct instance *in, int rc, int callback, const char 
 }
 
 /* The callback has returned, and nothing of what the services gave it is used any more. */
-static void finish(struct instance_turn *t, const struct callback_outcome *s)
+static void instance_call_complete(struct instance_turn *t, const struct callback_outcome *s)
 {
     instance_commit_batch(t, s);
     arena_reset(&t->in->scratch);
@@ -73,7 +73,7 @@ static inline void finish_event(struct instance_turn *t, enum batch_settlement w
     const bool quiet = what == BATCH_NOTHING && !in->sending && !in->remembering && !t->done;
     if (quiet && !in->framed && !in->scratch.used)
         return;
-    finish(t, &(struct callback_outcome){.what = what, .failed = failed});
+    instance_call_complete(t, &(struct callback_outcome){.what = what, .failed = failed});
 }
 
 /* ---- events ---- */
@@ -90,16 +90,16 @@ EVENT_KINDS(DEFINE_CALL)
 #define CALL_ROW(lower, UPPER, gate, pressure, terminal) [TC_##UPPER] = call_##lower,
 static call_fn *const calls[TC_KINDS] = {EVENT_KINDS(CALL_ROW)};
 
-static bool is_wanted(const struct instance *in, const struct event *ev)
+static bool instance_call_is_wanted(const struct instance *in, const struct event *ev)
 {
     return in->wanted[ev->kind] && !(ev->kind == TC_THINKING && ev->u.thinking.text_len == 0);
 }
 
 static int deliver_typed(struct instance *in, struct instance_turn *t, const struct event *ev)
 {
-    if (!is_wanted(in, ev))
+    if (!instance_call_is_wanted(in, ev))
         return 0;
-    const int rc = enter(in, (int)ev->kind, t->handle.id)
+    const int rc = instance_call_begin(in, (int)ev->kind, t->handle.id)
                        ? calls[ev->kind](&in->loaded->sink, &t->handle, ev)
                        : -1;
     status_page_leave_callback(in->gauge);
@@ -119,8 +119,9 @@ static int deliver_any(struct instance *in, struct instance_turn *t, struct shar
     };
     any.line = shared_event_json_line(box, &any.line_len);
     arena_reset(&in->scratch);
-    const int rc =
-        enter(in, GAUGE_EVENT, t->handle.id) ? in->loaded->sink.on_event(&t->handle, &any) : -1;
+    const int rc = instance_call_begin(in, GAUGE_EVENT, t->handle.id)
+                       ? in->loaded->sink.on_event(&t->handle, &any)
+                       : -1;
     status_page_leave_callback(in->gauge);
     return account(in, rc, GAUGE_EVENT, t->handle.id);
 }
@@ -163,7 +164,7 @@ int instance_call_on_reply(struct instance *in, struct instance_turn *t, struct 
     struct tc_verdict v = r->verdict;
     int rc = 0;
     if (in->loaded->sink.on_reply) {
-        rc = enter(in, GAUGE_REPLY, turn->handle.id)
+        rc = instance_call_begin(in, GAUGE_REPLY, turn->handle.id)
                  ? in->loaded->sink.on_reply(&turn->handle, &r->reply, &v)
                  : -1;
         status_page_leave_callback(in->gauge);
@@ -172,7 +173,7 @@ int instance_call_on_reply(struct instance *in, struct instance_turn *t, struct 
     v = rc ? r->verdict : final_verdict(r, v);
     if ((r->last || v.next != TC_NEXT_AGAIN) && turn->letters)
         turn->letters--;
-    finish(turn, &(struct callback_outcome){BATCH_LETTER, rc < 0, r->letter, v});
+    instance_call_complete(turn, &(struct callback_outcome){BATCH_LETTER, rc < 0, r->letter, v});
     outbound_reply_free(r);
     return rc;
 }
@@ -183,8 +184,9 @@ static int call_hit(struct instance *in, const struct tc_hit *hit, struct tc_ans
 {
     if (!in->loaded->sink.on_hit)
         return -1;
-    const int rc =
-        enter(in, GAUGE_HIT, "") ? in->loaded->sink.on_hit(&in->lobby.handle, hit, answer) : -1;
+    const int rc = instance_call_begin(in, GAUGE_HIT, "")
+                       ? in->loaded->sink.on_hit(&in->lobby.handle, hit, answer)
+                       : -1;
     status_page_leave_callback(in->gauge);
     if (account(in, rc, GAUGE_HIT, "") < 0)
         return -1;
@@ -222,10 +224,12 @@ int instance_call_on_frame(struct instance *in, const struct tc_frame *frame)
         *s = (struct instance_socket){0};
     if (!in->loaded->sink.on_frame)
         return 0;
-    int rc = enter(in, GAUGE_FRAME, "") ? in->loaded->sink.on_frame(&in->lobby.handle, frame) : -1;
+    int rc = instance_call_begin(in, GAUGE_FRAME, "")
+                 ? in->loaded->sink.on_frame(&in->lobby.handle, frame)
+                 : -1;
     status_page_leave_callback(in->gauge);
     rc = account(in, rc, GAUGE_FRAME, "");
-    finish(&in->lobby, &(struct callback_outcome){.failed = rc < 0});
+    instance_call_complete(&in->lobby, &(struct callback_outcome){.failed = rc < 0});
     return rc;
 }
 
@@ -240,11 +244,13 @@ static void call_wake(struct instance *in, struct instance_turn *t)
 {
     int rc = 0;
     if (in->loaded->sink.on_wake) {
-        rc = enter(in, GAUGE_WAKE, t->handle.id) ? in->loaded->sink.on_wake(&t->handle) : -1;
+        rc = instance_call_begin(in, GAUGE_WAKE, t->handle.id)
+                 ? in->loaded->sink.on_wake(&t->handle)
+                 : -1;
         status_page_leave_callback(in->gauge);
         rc = account(in, rc, GAUGE_WAKE, t->handle.id);
     }
-    finish(t, &(struct callback_outcome){.failed = rc < 0});
+    instance_call_complete(t, &(struct callback_outcome){.failed = rc < 0});
 }
 
 /* A time that is set by one of them is at least a moment away, so that the round ends. */
@@ -265,10 +271,11 @@ void instance_call_on_idle(struct instance *in)
 {
     if (!in->loaded->sink.on_idle)
         return;
-    const int rc = enter(in, GAUGE_IDLE, "") ? in->loaded->sink.on_idle(&in->handle) : -1;
+    const int rc =
+        instance_call_begin(in, GAUGE_IDLE, "") ? in->loaded->sink.on_idle(&in->handle) : -1;
     status_page_leave_callback(in->gauge);
     account(in, rc, GAUGE_IDLE, "");
-    finish(&in->lobby, &(struct callback_outcome){.failed = rc != 0});
+    instance_call_complete(&in->lobby, &(struct callback_outcome){.failed = rc != 0});
 }
 
 int instance_init(struct instance *in)
@@ -277,9 +284,10 @@ int instance_init(struct instance *in)
     instance_find_wanted(in);
     if (!in->loaded->plugin.init)
         return 0;
-    const int rc = enter(in, GAUGE_INIT, "") ? in->loaded->plugin.init(&in->handle) : -1;
+    const int rc =
+        instance_call_begin(in, GAUGE_INIT, "") ? in->loaded->plugin.init(&in->handle) : -1;
     status_page_leave_callback(in->gauge);
-    finish(&in->lobby, &(struct callback_outcome){.failed = rc != 0});
+    instance_call_complete(&in->lobby, &(struct callback_outcome){.failed = rc != 0});
     return rc ? -1 : 0;
 }
 
@@ -287,8 +295,8 @@ void instance_teardown(struct instance *in)
 {
     if (!in->loaded->plugin.teardown)
         return;
-    if (enter(in, GAUGE_TEARDOWN, ""))
+    if (instance_call_begin(in, GAUGE_TEARDOWN, ""))
         in->loaded->plugin.teardown(&in->handle);
     status_page_leave_callback(in->gauge);
-    finish(&in->lobby, &(struct callback_outcome){0});
+    instance_call_complete(&in->lobby, &(struct callback_outcome){0});
 }

@@ -19,7 +19,7 @@ void instance_context_init(struct instance *in)
     in->handle.lobby = &in->lobby.handle;
 }
 
-static void release(struct instance_turn *t)
+static void instance_turn_release(struct instance_turn *t)
 {
     wake_heap_remove(&t->in->wakes, &t->wake);
     t->in->remembering -= t->memory != NULL;
@@ -33,7 +33,7 @@ static void release(struct instance_turn *t)
 void instance_context_fini(struct instance *in)
 {
     if (in->lobby.in)
-        release(&in->lobby);
+        instance_turn_release(&in->lobby);
 }
 
 /* ---- turns ---- */
@@ -91,7 +91,7 @@ void instance_turn_free(struct instance_turn *t)
     if (t->next)
         t->next->prev = t->prev;
     status_page_forget_turn(in->gauge);
-    release(t);
+    instance_turn_release(t);
     keep_over(in, t);
 }
 

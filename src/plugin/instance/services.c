@@ -128,7 +128,7 @@ static bool is_valid_json(struct str doc)
     return json_reader_finish(&j) == 0;
 }
 
-static char *value_text(struct arena *arena, struct str value)
+static char *services_value_text(struct arena *arena, struct str value)
 {
     struct json j;
     struct str raw;
@@ -150,7 +150,7 @@ static char *service_json_get(struct tc_turn *turn, const char *json, const char
         return NULL;
     }
     const struct str value = json_reader_pointer(doc, pointer);
-    return value.p ? value_text(arena, value) : NULL;
+    return value.p ? services_value_text(arena, value) : NULL;
 }
 
 static size_t service_redact(struct tc_instance *inst, const char *json, size_t len, char *out,

@@ -7,7 +7,7 @@
 #define HOST_CALL_MS 30000 /* longer than any commit takes that is worth waiting for */
 
 /* A plugin built against an older header knows fewer members. */
-static struct tc_inbound complete(const struct tc_inbound *given)
+static struct tc_inbound services_inbound_complete(const struct tc_inbound *given)
 {
     struct tc_inbound in = {0};
     if (given)
@@ -18,7 +18,8 @@ static struct tc_inbound complete(const struct tc_inbound *given)
 
 /* Where the plugin wants no receipt there is one all the same. The wait is the host's: it does not
  * count as the callback's. */
-static enum tc_accepted put(struct instance *in, struct host_call *a, struct tc_receipt *receipt)
+static enum tc_accepted services_inbound_call_host(struct instance *in, struct host_call *a,
+                                                   struct tc_receipt *receipt)
 {
     struct tc_receipt ignored;
     in->host.ask(in->host.ctx, a);
@@ -42,13 +43,14 @@ enum tc_accepted service_submit(struct tc_turn *turn, const struct tc_inbound *i
     struct instance_turn *const t = instance_check_turn(turn, "tc_submit");
     if (!t || !services_check_offered(t->in, "tc_submit", t->in->host.ask, OFFER_ASK))
         return TC_NOT_KEPT;
-    const struct tc_inbound in = complete(inbound);
+    const struct tc_inbound in = services_inbound_complete(inbound);
     const char *const fault = validate_inbound(&in);
     if (fault) {
         services_refuse(t->in, "tc_submit", fault);
         return TC_DENIED;
     }
-    const enum tc_accepted how = put(t->in, host_call_new_submit(t->in->name, &in), receipt);
+    const enum tc_accepted how =
+        services_inbound_call_host(t->in, host_call_new_submit(t->in->name, &in), receipt);
     const bool knows = t->in->loaded->plugin.minor >= 3;
     return knows || (how != TC_GIVEN && how != TC_INTERRUPT) ? how : TC_QUEUED;
 }
@@ -64,7 +66,7 @@ enum tc_accepted service_cancel(struct tc_turn *turn, const char *id, const char
         services_refuse(t->in, "tc_cancel", "the turn or the user is missing or not valid");
         return TC_DENIED;
     }
-    return put(t->in, host_call_new_cancel(t->in->name, id, user), receipt);
+    return services_inbound_call_host(t->in, host_call_new_cancel(t->in->name, id, user), receipt);
 }
 
 bool service_may_submit(struct tc_turn *turn, const char *user, const char *chat)
@@ -76,7 +78,8 @@ bool service_may_submit(struct tc_turn *turn, const char *user, const char *chat
         services_refuse(t->in, "tc_may_submit", "the user or the chat is missing or not valid");
         return false;
     }
-    return put(t->in, host_call_new_may(t->in->name, user, chat), NULL) == TC_ACCEPTED;
+    return services_inbound_call_host(t->in, host_call_new_may(t->in->name, user, chat), NULL) ==
+           TC_ACCEPTED;
 }
 
 bool service_knows(struct tc_turn *turn, const char *chat, const char *thread)
@@ -88,7 +91,8 @@ bool service_knows(struct tc_turn *turn, const char *chat, const char *thread)
         services_refuse(t->in, "tc_knows", "the chat or the thread is missing or not valid");
         return false;
     }
-    return put(t->in, host_call_new_knows(t->in->name, chat, thread), NULL) == TC_ACCEPTED;
+    return services_inbound_call_host(t->in, host_call_new_knows(t->in->name, chat, thread),
+                                      NULL) == TC_ACCEPTED;
 }
 
 const char *service_ticket(struct tc_turn *turn, const char *request)
@@ -101,8 +105,8 @@ const char *service_ticket(struct tc_turn *turn, const char *request)
         services_refuse(t->in, "tc_ticket", "there is no turn, or the request is not valid");
         return NULL;
     }
-    const enum tc_accepted accepted =
-        put(t->in, host_call_new_ticket(t->in->name, turn->id, request), &receipt);
+    const enum tc_accepted accepted = services_inbound_call_host(
+        t->in, host_call_new_ticket(t->in->name, turn->id, request), &receipt);
     return accepted == TC_ACCEPTED && receipt.answer ? service_keep(turn, receipt.answer) : NULL;
 }
 
@@ -121,5 +125,5 @@ enum tc_accepted service_answer(struct tc_turn *turn, const struct tc_decision *
         services_refuse(t->in, "tc_answer", fault);
         return TC_DENIED;
     }
-    return put(t->in, host_call_new_answer(t->in->name, &d), receipt);
+    return services_inbound_call_host(t->in, host_call_new_answer(t->in->name, &d), receipt);
 }

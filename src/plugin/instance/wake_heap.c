@@ -12,7 +12,7 @@ void wake_heap_fini(struct wake_heap *w)
     *w = (struct wake_heap){0};
 }
 
-static void put(struct wake_heap *w, struct wake_node *wake, size_t at)
+static void wake_heap_place(struct wake_heap *w, struct wake_node *wake, size_t at)
 {
     w->heap[at - 1] = wake;
     wake->at = at;
@@ -30,17 +30,17 @@ static size_t sooner_child(const struct wake_heap *w, size_t at)
 }
 
 /* Moves the wake from `at`, which is free, to where it belongs. */
-static void settle(struct wake_heap *w, struct wake_node *wake, size_t at)
+static void wake_heap_sift(struct wake_heap *w, struct wake_node *wake, size_t at)
 {
     for (; at > 1 && wake->due < due_at(w, at / 2); at /= 2)
-        put(w, w->heap[at / 2 - 1], at);
+        wake_heap_place(w, w->heap[at / 2 - 1], at);
     for (size_t child; 2 * at <= w->count; at = child) {
         child = sooner_child(w, at);
         if (wake->due <= due_at(w, child))
             break;
-        put(w, w->heap[child - 1], at);
+        wake_heap_place(w, w->heap[child - 1], at);
     }
-    put(w, wake, at);
+    wake_heap_place(w, wake, at);
 }
 
 void wake_heap_set(struct wake_heap *w, struct wake_node *wake, int64_t due)
@@ -50,10 +50,10 @@ void wake_heap_set(struct wake_heap *w, struct wake_node *wake, int64_t due)
             w->cap = w->cap ? 2 * w->cap : 16;
             w->heap = xrealloc(w->heap, w->cap * sizeof(struct wake_node *));
         }
-        put(w, wake, ++w->count);
+        wake_heap_place(w, wake, ++w->count);
     }
     wake->due = due;
-    settle(w, wake, wake->at);
+    wake_heap_sift(w, wake, wake->at);
 }
 
 void wake_heap_remove(struct wake_heap *w, struct wake_node *wake)
@@ -64,7 +64,7 @@ void wake_heap_remove(struct wake_heap *w, struct wake_node *wake)
     struct wake_node *const last = w->heap[--w->count];
     wake->at = 0;
     if (last != wake)
-        settle(w, last, at);
+        wake_heap_sift(w, last, at);
 }
 
 int64_t wake_heap_next_ms(const struct wake_heap *w)

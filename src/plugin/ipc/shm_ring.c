@@ -76,7 +76,7 @@ static void begin_at_front(struct shm_ring *r)
     atomic_store_explicit(&r->page->first, r->first, memory_order_relaxed);
 }
 
-static bool has(const struct shm_ring *r, size_t pieces)
+static bool shm_ring_has(const struct shm_ring *r, size_t pieces)
 {
     return RING_BYTES - (r->written - r->read) >= pieces * RING_PIECE_MAX;
 }
@@ -84,10 +84,10 @@ static bool has(const struct shm_ring *r, size_t pieces)
 bool shm_ring_has_room(struct shm_ring *r, size_t pieces)
 {
     begin_at_front(r);
-    if (has(r, pieces))
+    if (shm_ring_has(r, pieces))
         return true;
     learn_read(r);
-    return has(r, pieces);
+    return shm_ring_has(r, pieces);
 }
 
 /* Either this sees that it rests, or it sees what is there before it does. */

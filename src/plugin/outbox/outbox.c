@@ -25,7 +25,7 @@ static size_t copy_rates(const struct tc_rate *from, struct send_rate to[SEND_MA
 }
 
 /* The folder for files, with what is too old in it removed; NULL: there is none. */
-static char *open_files(const struct outbox_spec *spec)
+static char *outbox_open_files(const struct outbox_spec *spec)
 {
     struct tc_err err;
     if (!spec->files)
@@ -50,7 +50,7 @@ struct outbox *outbox_new(const struct outbox_spec *spec)
     const size_t rate_count = copy_rates(spec->rates, rates);
     *p = (struct outbox){.spec = *spec, .instance = xstrdup(spec->instance)};
     p->spec.instance = p->instance;
-    p->files = open_files(spec);
+    p->files = outbox_open_files(spec);
     p->lobby.id = xstrdup("");
     p->end = &p->first;
     p->courier = sender_new(spec->loop, spec->http, rates, rate_count, seed, &owner);
@@ -83,7 +83,7 @@ struct outbox_turn *outbox_find_turn(struct outbox *p, const char *id)
     return found;
 }
 
-static void free_turn(struct outbox_turn *t)
+static void outbox_free_turn(struct outbox_turn *t)
 {
     free(t->id);
     free(t);
@@ -97,7 +97,7 @@ void outbox_release_turn(struct outbox *p, struct outbox_turn *t)
     while (*at != t)
         at = &(*at)->next;
     *at = t->next;
-    free_turn(t);
+    outbox_free_turn(t);
 }
 
 size_t outbox_count_pending(const struct outbox *p)
@@ -148,7 +148,7 @@ void outbox_free(struct outbox *p)
     struct outbox_turn *next;
     for (struct outbox_turn *t = p->turns; t; t = next) {
         next = t->next;
-        free_turn(t);
+        outbox_free_turn(t);
     }
     post_free_trouble(p);
     free(p->lobby.id);

@@ -18,7 +18,7 @@ struct outbox_commit_rows {
     size_t n;
 };
 
-static bool is_durable(const struct outbound_request *l)
+static bool outbox_commit_is_durable(const struct outbound_request *l)
 {
     return l->http.flags & TC_DURABLE;
 }
@@ -29,7 +29,7 @@ static struct outbox_commit_rows pack_rows(const struct callback_batch *b)
                                       .bodies = xcalloc(b->count + 1, sizeof *rows.bodies)};
     for (size_t i = 0; i < b->count; i++) {
         const struct outbound_request *const l = b->letters[i];
-        if (!is_durable(l))
+        if (!outbox_commit_is_durable(l))
             continue;
         struct buf *const body = &rows.bodies[rows.n];
         outbound_request_pack(body, l);
@@ -52,15 +52,15 @@ static void rows_fini(struct outbox_commit_rows *rows)
     free(rows->requests);
 }
 
-static void on_committed(void *ctx, enum journal_status status, const char *text);
+static void outbox_commit_on_committed(void *ctx, enum journal_status status, const char *text);
 
-static void add(struct outbox_commit *c, const struct outbox_commit_rows *rows)
+static void outbox_commit_add(struct outbox_commit *c, const struct outbox_commit_rows *rows)
 {
     const struct outbox *const p = c->post;
     c->is_pending = true;
     c->is_added = true;
     c->first = journal_async_add_requests(p->spec.ledger, p->instance, rows->requests, rows->n,
-                                          on_committed, c);
+                                          outbox_commit_on_committed, c);
 }
 
 static void expand(struct outbox_commit *c, const struct outbox_commit_rows *rows)
@@ -69,11 +69,11 @@ static void expand(struct outbox_commit *c, const struct outbox_commit_rows *row
     c->is_pending = true;
     if (c->batch->failed && !rows->n) {
         journal_async_fail_outcome(p->spec.ledger, p->instance, c->batch->turn,
-                                   "the connector failed", on_committed, c);
+                                   "the connector failed", outbox_commit_on_committed, c);
         return;
     }
     c->first = journal_async_expand(p->spec.ledger, p->instance, c->batch->turn, rows->requests,
-                                    rows->n, on_committed, c);
+                                    rows->n, outbox_commit_on_committed, c);
 }
 
 /* Of the dead letter: the plugin's words, or what came of the last attempt. */
@@ -84,7 +84,7 @@ static void write_reason(struct buf *out, const struct outbox_commit *c)
     log_redact(out, (struct str){text, strlen(text)});
 }
 
-static void settle(struct outbox_commit *c, const struct outbox_commit_rows *rows)
+static void outbox_commit_settle_row(struct outbox_commit *c, const struct outbox_commit_rows *rows)
 {
     static const enum journal_result verdicts[] = {
         [TC_NEXT_DONE] = JOURNAL_SENT,
@@ -102,12 +102,12 @@ static void settle(struct outbox_commit *c, const struct outbox_commit_rows *row
         .n = rows->n,
     };
     c->is_pending = true;
-    c->first =
-        journal_async_settle_row(p->spec.ledger, c->answered->seq, &settlement, on_committed, c);
+    c->first = journal_async_settle_row(p->spec.ledger, c->answered->seq, &settlement,
+                                        outbox_commit_on_committed, c);
 }
 
 /* Before the rest: a message that is remembered, but not settled, is asked about again. */
-static void remember(const struct outbox_commit *c)
+static void outbox_commit_remember(const struct outbox_commit *c)
 {
     const struct outbox *const p = c->post;
     const struct callback_batch *const b = c->batch;
@@ -116,19 +116,19 @@ static void remember(const struct outbox_commit *c)
                                  *b->memory ? b->memory : NULL, NULL, NULL);
 }
 
-static void commit(struct outbox_commit *c)
+static void outbox_commit_commit(struct outbox_commit *c)
 {
     const struct callback_batch *const b = c->batch;
     if (!c->post->spec.ledger)
         return;
     struct outbox_commit_rows rows = pack_rows(b);
-    remember(c);
+    outbox_commit_remember(c);
     if (c->answered && c->answered->seq)
-        settle(c, &rows);
+        outbox_commit_settle_row(c, &rows);
     else if (b->settles == BATCH_OUTCOME)
         expand(c, &rows);
     else if (rows.n)
-        add(c, &rows);
+        outbox_commit_add(c, &rows);
     rows_fini(&rows);
 }
 
@@ -143,7 +143,7 @@ static bool is_lost(const struct outbox_commit *c)
 static bool takes_place(const struct outbox_commit *c, const struct outbound_request *l)
 {
     const char *const lane = c->answered ? c->answered->letter->http.lane : NULL;
-    return lane && l->http.lane && strcmp(lane, l->http.lane) == 0 && is_durable(l) &&
+    return lane && l->http.lane && strcmp(lane, l->http.lane) == 0 && outbox_commit_is_durable(l) &&
            c->batch->verdict.next != TC_NEXT_AGAIN;
 }
 
@@ -164,7 +164,7 @@ static void submit_letters(struct outbox_commit *c)
     int64_t seq = c->first;
     for (size_t i = 0; i < b->count; i++) {
         items[i] = outbox_entry_add(c->post, turn_of(c, b->letters[i]->turn), b->letters[i]);
-        if (c->is_kept && is_durable(b->letters[i]))
+        if (c->is_kept && outbox_commit_is_durable(b->letters[i]))
             items[i]->seq = seq++;
     }
     for (size_t i = b->count; i-- > 0;)
@@ -189,7 +189,7 @@ static void drop_letters(struct outbox_commit *c)
 static bool has_durable(const struct callback_batch *b)
 {
     for (size_t i = 0; i < b->count; i++)
-        if (is_durable(b->letters[i]))
+        if (outbox_commit_is_durable(b->letters[i]))
             return true;
     return false;
 }
@@ -200,12 +200,12 @@ static void note_failure(const struct outbox_commit *c)
     const struct outbox_entry *const item = c->answered;
     if (!item || c->batch->verdict.next != TC_NEXT_FAIL || has_durable(c->batch))
         return;
-    c->post->dead += is_durable(item->letter);
+    c->post->dead += outbox_commit_is_durable(item->letter);
     if (item->seq || item->has_left || c->batch->count)
         return;
     CLEANUP_BUF struct buf reason = {0};
     write_reason(&reason, c);
-    const int level = is_durable(item->letter) ? LOG_ERR : LOG_INFO;
+    const int level = outbox_commit_is_durable(item->letter) ? LOG_ERR : LOG_INFO;
     if (*item->letter->turn)
         log_write(level, c->post->instance, "turn %s: a request was given up: %s",
                   item->letter->turn, reason.p);
@@ -234,7 +234,7 @@ static void take_effect(struct outbox_commit *c)
         outbox_release_turn(p, known);
 }
 
-static void drain(struct outbox *p)
+static void outbox_commit_apply_ready(struct outbox *p)
 {
     if (p->is_draining)
         return;
@@ -259,7 +259,7 @@ static bool lacks_outcome(const struct outbox_commit *c, enum journal_status sta
            has_durable(c->batch);
 }
 
-static bool is_failure(enum journal_status status)
+static bool outbox_commit_is_failure(enum journal_status status)
 {
     return status != JOURNAL_DONE && status != JOURNAL_NO_CHANGE;
 }
@@ -268,11 +268,11 @@ static bool is_failure(enum journal_status status)
 static void add_instead(struct outbox_commit *c)
 {
     struct outbox_commit_rows rows = pack_rows(c->batch);
-    add(c, &rows);
+    outbox_commit_add(c, &rows);
     rows_fini(&rows);
 }
 
-static void on_committed(void *ctx, enum journal_status status, const char *text)
+static void outbox_commit_on_committed(void *ctx, enum journal_status status, const char *text)
 {
     (void)text;
     struct outbox_commit *const c = ctx;
@@ -286,14 +286,14 @@ static void on_committed(void *ctx, enum journal_status status, const char *text
         return;
     }
     if (c->answered)
-        c->answered->is_on_record = is_failure(status);
+        c->answered->is_on_record = outbox_commit_is_failure(status);
     c->status = status;
     c->is_kept = status == JOURNAL_DONE;
-    if (is_failure(status))
+    if (outbox_commit_is_failure(status))
         log_write(LOG_ERR, c->post->instance,
                   "turn %s: what it sends is not on disk: it goes out all the same",
                   c->batch->turn);
-    drain(c->post);
+    outbox_commit_apply_ready(c->post);
 }
 
 static struct outbox_entry *find_asked(const struct outbox *p, const struct callback_batch *b)
@@ -330,6 +330,6 @@ void outbox_commit_batch(struct outbox *p, struct callback_batch *b)
     }
     *p->end = c;
     p->end = &c->next;
-    commit(c);
-    drain(p);
+    outbox_commit_commit(c);
+    outbox_commit_apply_ready(p);
 }

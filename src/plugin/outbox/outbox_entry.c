@@ -21,7 +21,7 @@ struct outbox_recording {
     struct outbox_entry *item; /* NULL: it is gone */
 };
 
-static bool is_durable(const struct outbox_entry *item)
+static bool outbox_entry_is_durable(const struct outbox_entry *item)
 {
     return item->letter->http.flags & TC_DURABLE;
 }
@@ -61,7 +61,7 @@ struct outbox_entry *outbox_entry_add(struct outbox *p, struct outbox_turn *turn
     p->items = item;
     p->item_count++;
     p->poll_count += is_poll(item);
-    if (!is_durable(item)) {
+    if (!outbox_entry_is_durable(item)) {
         p->loose_count++;
         p->loose_bytes += l->http.body_len;
         item->is_excess = p->loose_count > MAX_LOOSE || p->loose_bytes > MAX_LOOSE_BYTES;
@@ -79,7 +79,7 @@ void outbox_entry_free(struct outbox_entry *item)
         item->next->at = item->at;
     p->item_count--;
     p->poll_count -= is_poll(item);
-    if (!is_durable(item)) {
+    if (!outbox_entry_is_durable(item)) {
         p->loose_count--;
         p->loose_bytes -= item->letter->http.body_len;
     }
@@ -126,8 +126,8 @@ static struct outbound_reply *new_reply(const struct outbox_entry *item,
 }
 
 /* Asks the plugin. `last`: there is nothing to decide any more. */
-static void tell(struct outbox_entry *item, const struct tc_reply *what, enum tc_next next,
-                 bool last, int64_t hold_ms)
+static void outbox_entry_send_reply(struct outbox_entry *item, const struct tc_reply *what,
+                                    enum tc_next next, bool last, int64_t hold_ms)
 {
     struct outbox *const p = item->post;
     const struct tc_verdict verdict = {.next = next, .hold_ms = hold_ms, .scope = TC_HOLD_LANE};
@@ -154,11 +154,11 @@ void outbox_entry_drop(struct outbox_entry *item, const char *why)
 {
     const struct tc_reply reply = {.outcome = TC_DROPPED, .body = "", .error = why};
     item->has_left = true;
-    tell(item, &reply, TC_NEXT_FAIL, true, 0);
+    outbox_entry_send_reply(item, &reply, TC_NEXT_FAIL, true, 0);
 }
 
 /* What is lost of a durable letter is asked for once more, and not a third time. */
-static void tell_answer(struct outbox_entry *item, const struct httpc_reply *got)
+static void outbox_entry_tell_answer(struct outbox_entry *item, const struct httpc_reply *got)
 {
     static const enum tc_outcome outcomes[] = {
         [HTTPC_OK] = TC_OK,
@@ -170,8 +170,8 @@ static void tell_answer(struct outbox_entry *item, const struct httpc_reply *got
     item->was_ambiguous = got->outcome == HTTPC_AMBIGUOUS;
     item->in_doubt |= item->was_ambiguous;
     item->doubts += item->was_ambiguous;
-    const bool may_repeat =
-        item->letter->http.flags & TC_IDEMPOTENT || (is_durable(item) && item->doubts <= 1);
+    const bool may_repeat = item->letter->http.flags & TC_IDEMPOTENT ||
+                            (outbox_entry_is_durable(item) && item->doubts <= 1);
     const struct retry_decision v = retry_policy_decide(got, may_repeat);
     const enum tc_next next = got->outcome == HTTPC_OK ? TC_NEXT_DONE
                               : v.again                ? TC_NEXT_AGAIN
@@ -184,14 +184,14 @@ static void tell_answer(struct outbox_entry *item, const struct httpc_reply *got
         .path = got->path,
         .error = got->error,
     };
-    tell(item, &reply, next, false, v.hold_ms);
+    outbox_entry_send_reply(item, &reply, next, false, v.hold_ms);
 }
 
 static void tell_unsent(struct outbox_entry *item, enum httpc_outcome outcome, const char *error)
 {
     const struct httpc_reply reply = {
         .outcome = outcome, .body = {"", 0}, .retry_after_ms = -1, .error = error};
-    tell_answer(item, &reply);
+    outbox_entry_tell_answer(item, &reply);
 }
 
 /* ---- its attempts */
@@ -250,12 +250,12 @@ void outbox_entry_on_reply(void *ctx, struct send_item *parcel, void *arg,
 {
     (void)parcel;
     struct outbox_entry *const item = arg;
-    if (is_durable(item) && reply->outcome == HTTPC_OK)
+    if (outbox_entry_is_durable(item) && reply->outcome == HTTPC_OK)
         CRASH_POINT("after-send-before-record");
     post_note_reach(ctx, reply);
     item->was_good = reply->outcome == HTTPC_OK;
     item->was_limited = reply->status == 429;
-    tell_answer(item, reply);
+    outbox_entry_tell_answer(item, reply);
 }
 
 /* Its time limit has passed: with what the last attempt came to, if there was one. */

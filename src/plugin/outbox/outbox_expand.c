@@ -45,7 +45,7 @@ static const char *find_open(const char *text)
 }
 
 /* The text itself when nothing is to be put in. */
-static const char *fill(struct expand_state *f, const char *text)
+static const char *outbox_expand_fill(struct expand_state *f, const char *text)
 {
     CLEANUP_BUF struct buf out = {0};
     const char *at = text, *open;
@@ -71,7 +71,8 @@ static const struct httpc_header *fill_headers(struct expand_state *f, const str
 {
     struct httpc_header *const to = arena_alloc(f->arena, (http->header_count + 1) * sizeof *to);
     for (size_t i = 0; i < http->header_count; i++)
-        to[i] = (struct httpc_header){http->headers[i].name, fill(f, http->headers[i].value)};
+        to[i] = (struct httpc_header){http->headers[i].name,
+                                      outbox_expand_fill(f, http->headers[i].value)};
     return to;
 }
 
@@ -95,7 +96,7 @@ const char *outbox_expand_request(struct expanded_request *f, const struct outbo
         return "there is no folder for files";
     f->http = (struct httpc_request){
         .method = http->method,
-        .url = fill(&filling, http->url),
+        .url = outbox_expand_fill(&filling, http->url),
         .headers = fill_headers(&filling, http),
         .header_count = http->header_count,
         .body = {http->body, http->body_len},

@@ -73,7 +73,7 @@ static void bury_broken(struct outbox_recovery *l)
     }
 }
 
-static size_t count_letters(const struct outbox_recovery *l, const char *turn)
+static size_t outbox_recovery_count_requests(const struct outbox_recovery *l, const char *turn)
 {
     size_t n = 0;
     for (size_t i = 0; i < l->count; i++)
@@ -96,7 +96,7 @@ struct recovered_turn {
     struct arena arena;
 };
 
-static const char *copy(struct recovered_turn *k, const char *text)
+static const char *outbox_recovery_copy(struct recovered_turn *k, const char *text)
 {
     return arena_strdup(&k->arena, text);
 }
@@ -104,10 +104,10 @@ static const char *copy(struct recovered_turn *k, const char *text)
 static void each_turn(void *ctx, const struct journal_turn *t)
 {
     struct recovered_turn *const k = ctx;
-    k->turn.agent = copy(k, t->agent);
-    k->turn.conversation = copy(k, t->conv);
+    k->turn.agent = outbox_recovery_copy(k, t->agent);
+    k->turn.conversation = outbox_recovery_copy(k, t->conv);
     if (strcmp(t->source, k->instance) == 0)
-        k->turn.route = copy(k, t->route);
+        k->turn.route = outbox_recovery_copy(k, t->route);
 }
 
 /* NULL: the instance is gone. */
@@ -116,7 +116,10 @@ static struct outbox_turn *resume_turn(struct outbox_recovery *l, const char *id
     struct outbox *const p = l->post;
     struct recovered_turn known = {
         .instance = p->instance,
-        .turn = {.id = id, .agent = "", .letters = count_letters(l, id), .over = true},
+        .turn = {.id = id,
+                 .agent = "",
+                 .letters = outbox_recovery_count_requests(l, id),
+                 .over = true},
     };
     CLEANUP_BUF struct buf memory = {0};
     /* What is not known any more is missing; the requests go all the same. */
@@ -147,7 +150,7 @@ static bool join_turn(struct outbox_recovery *l, struct outbox_entry *item)
     return true;
 }
 
-static void load(struct outbox *p, int64_t only)
+static void outbox_recovery_load(struct outbox *p, int64_t only)
 {
     struct outbox_recovery l = {.post = p, .only = only};
     if (journal_async_list_open_list_rows(p->spec.ledger, p->instance, each_row, &l) !=
@@ -167,10 +170,10 @@ static void load(struct outbox *p, int64_t only)
 
 void outbox_recover(struct outbox *p)
 {
-    load(p, 0);
+    outbox_recovery_load(p, 0);
 }
 
 void outbox_adopt_row(struct outbox *p, int64_t seq)
 {
-    load(p, seq);
+    outbox_recovery_load(p, seq);
 }

@@ -93,7 +93,7 @@ static void process_frame(struct channel *channel, const struct tc_frame *frame)
 }
 
 /* Who can wait does so before what waits for it is out of the caches. */
-static bool below(const struct connector_process *g, double part)
+static bool channel_process_below(const struct connector_process *g, double part)
 {
     const double near = (double)(g->backlog.stats.events + g->sent.count) / NEAR_EVENTS;
     const double fill = backlog_fill_ratio(&g->backlog);
@@ -101,9 +101,10 @@ static bool below(const struct connector_process *g, double part)
 }
 
 /* What has been done meanwhile is no reason to wake it before there is more for it. */
-static bool has_room(struct connector_process *g)
+static bool channel_process_has_room(struct connector_process *g)
 {
-    return below(g, 0.5) || (is_up(g) && connector_supervisor_sync_progress(g) && below(g, 0.5));
+    return channel_process_below(g, 0.5) ||
+           (is_up(g) && connector_supervisor_sync_progress(g) && channel_process_below(g, 0.5));
 }
 
 /* What it waits for is the instance: an instance that waits for the host must not wait for ever. */
@@ -111,16 +112,17 @@ static bool process_wait_room(struct channel *channel, int timeout_ms)
 {
     struct connector_process *const g = connector_process_of(channel);
     connector_writer_flush_staged(g);
-    if (has_room(g))
+    if (channel_process_has_room(g))
         return true;
     connector_reader_resume(g);
     if (timeout_ms <= 0 && is_up(g)) /* then it works while others are waited for */
         connector_supervisor_poll(g, 0);
     const int64_t deadline_ms = clock_mono_ms() + timeout_ms;
-    for (int64_t left = timeout_ms; left > 0 && !below(g, 0.25) && !g->questions && is_up(g);
+    for (int64_t left = timeout_ms;
+         left > 0 && !channel_process_below(g, 0.25) && !g->questions && is_up(g);
          left = deadline_ms - clock_mono_ms())
         connector_supervisor_poll(g, left < PUMP_MS ? (int)left : PUMP_MS);
-    return below(g, 0.5) || g->questions;
+    return channel_process_below(g, 0.5) || g->questions;
 }
 
 static struct channel_health process_health(struct channel *channel)
@@ -267,7 +269,7 @@ static void tell_disabled(const struct connector_process *g, struct tc_err *err)
 }
 
 /* A process that dies belongs to the state before its death until it is reaped. */
-static enum channel_state judge_stage(const struct connector_process *g)
+static enum channel_state channel_process_judge_stage(const struct connector_process *g)
 {
     if (g->stage == CONNECTOR_ENDED)
         return g->closing || g->ever_started ? CHANNEL_ENDED : CHANNEL_FAILED;
@@ -286,7 +288,7 @@ static enum channel_state judge_stage(const struct connector_process *g)
 static enum channel_state process_state(struct channel *channel, struct tc_err *err)
 {
     const struct connector_process *const g = connector_process_of(channel);
-    const enum channel_state state = judge_stage(g);
+    const enum channel_state state = channel_process_judge_stage(g);
     if (err && state == CHANNEL_FAILED)
         tell_disabled(g, err);
     else if (err && state == CHANNEL_DOWN)
@@ -366,7 +368,7 @@ static void on_flush(void *arg)
         connector_writer_flush(g);
 }
 
-static void on_watch(void *arg)
+static void channel_process_on_watch(void *arg)
 {
     connector_supervisor_check(arg);
 }
@@ -380,7 +382,8 @@ static void on_revive(void *arg)
         connector_supervisor_restart(g);
 }
 
-static const struct tc_option *find_row(const struct tc_option *rows, const char *key)
+static const struct tc_option *channel_process_find_row(const struct tc_option *rows,
+                                                        const char *key)
 {
     while (rows && rows->key && strcmp(rows->key, key) != 0)
         rows++;
@@ -388,15 +391,16 @@ static const struct tc_option *find_row(const struct tc_option *rows, const char
 }
 
 /* The process has neither the environment nor the files that a secret may stand in. */
-static int copy_options(struct connector_process *g, const struct conf *conf,
-                        const struct conf_option *from, struct tc_err *err)
+static int channel_process_copy_options(struct connector_process *g, const struct conf *conf,
+                                        const struct conf_option *from, struct tc_err *err)
 {
     size_t n = 0;
     while (from && from[n].key)
         n++;
     struct conf_option *const to = arena_alloc(&g->arena, (n + 1) * sizeof *to);
     for (size_t i = 0; i < n; i++) {
-        const struct tc_option *const row = find_row(g->loaded->plugin.options, from[i].key);
+        const struct tc_option *const row =
+            channel_process_find_row(g->loaded->plugin.options, from[i].key);
         const bool secret = row && (row->flags & TC_SECRET);
         const char *const value =
             secret ? secret_resolve(from[i].value, &g->arena, err) : from[i].value;
@@ -493,7 +497,7 @@ static struct connector_process *make_guest(const struct conf_instance *spec,
                               });
     connector_writer_init(g);
     g->flush = loop_timer_new(host->loop, on_flush, g);
-    g->watch = loop_timer_new(host->loop, on_watch, g);
+    g->watch = loop_timer_new(host->loop, channel_process_on_watch, g);
     g->revive = loop_timer_new(host->loop, on_revive, g);
     return g;
 }
@@ -507,7 +511,7 @@ struct channel *channel_process_new(const struct conf *conf, const struct conf_i
     make_setup(g, conf, spec, dir);
     g->held = true;
     if (loader_check_options(loaded, spec, conf->file, err) == 0 &&
-        copy_options(g, conf, spec->options, err) == 0)
+        channel_process_copy_options(g, conf, spec->options, err) == 0)
         return &g->channel;
     dispose(g);
     return NULL;

@@ -15,7 +15,7 @@
 #define LINES_PER_S 200
 #define ROUNDS 16
 
-static enum log_level level_of(struct str name)
+static enum log_level connector_log_pipe_level_of(struct str name)
 {
     return str_is(name, "error")     ? LOG_ERR
            : str_is(name, "warning") ? LOG_WARN
@@ -34,7 +34,7 @@ static const char *read_log_line(struct str line, struct arena *a, enum log_leve
         return NULL;
     while (json_reader_next_key(&j, &key)) {
         if (str_is(key, "level") && json_reader_read_string(&j, &raw))
-            *level = level_of(raw);
+            *level = connector_log_pipe_level_of(raw);
         else if (str_is(key, "text") && json_reader_read_string(&j, &raw))
             text = json_reader_unescape(a, raw, NULL);
         else
@@ -61,7 +61,7 @@ static bool may_print(struct connector_process *g)
     return false;
 }
 
-static void tell(struct connector_process *g, struct str line)
+static void connector_log_pipe_log_line(struct connector_process *g, struct str line)
 {
     struct arena arena = {0};
     enum log_level level = LOG_INFO;
@@ -81,12 +81,13 @@ static void tell_lines(struct connector_process *g)
     size_t at = 0;
     for (const char *end; (end = memchr(b->p + at, '\n', b->len - at));) {
         const size_t len = (size_t)(end - b->p) - at;
-        tell(g, (struct str){b->p + at, len < LINE_MAX_LEN ? len : LINE_MAX_LEN});
+        connector_log_pipe_log_line(
+            g, (struct str){b->p + at, len < LINE_MAX_LEN ? len : LINE_MAX_LEN});
         at += len + 1;
     }
     buf_consume(b, at);
     if (b->len > LINE_MAX_LEN) {
-        tell(g, (struct str){b->p, LINE_MAX_LEN});
+        connector_log_pipe_log_line(g, (struct str){b->p, LINE_MAX_LEN});
         buf_reset(b);
     }
 }
@@ -109,6 +110,6 @@ void connector_log_pipe_read(struct connector_process *g)
 void connector_log_pipe_flush(struct connector_process *g)
 {
     if (g->printed.len)
-        tell(g, (struct str){g->printed.p, g->printed.len});
+        connector_log_pipe_log_line(g, (struct str){g->printed.p, g->printed.len});
     buf_reset(&g->printed);
 }

@@ -39,8 +39,8 @@ struct connector_turn {
 };
 
 /* Something the instance has to do, until it is done. */
-struct task {
-    struct task *next;
+struct connector_task {
+    struct connector_task *next;
     enum frame_type type;
     unsigned short deaths;       /* of instances that were at it */
     bool settled;                /* its batch is with the host */
@@ -49,26 +49,26 @@ struct task {
     struct control_msg *mail;    /* IPC_REPLY, IPC_HIT, IPC_SOCKET */
 };
 
-struct task_list {
-    struct task *first, **end;
+struct connector_task_list {
+    struct connector_task *first, **end;
     size_t count;
 };
 
 /* What an instance is at, one behind the other in memory: each is looked at twice. */
 #define WINDOW_TASKS ((size_t)1024)
-struct connector_task {
-    struct task tasks[WINDOW_TASKS];
+struct task_window {
+    struct connector_task tasks[WINDOW_TASKS];
     size_t first, count, bytes;
 };
 
 /* From the oldest on; NULL: no more. */
-static inline struct task *task_window_at(struct connector_task *w, size_t i)
+static inline struct connector_task *task_window_at(struct task_window *w, size_t i)
 {
     return i < w->count ? &w->tasks[(w->first + i) % WINDOW_TASKS] : NULL;
 }
 
 /* Where the next one is made. */
-static inline struct task *task_window_next_slot(struct connector_task *w)
+static inline struct connector_task *task_window_next_slot(struct task_window *w)
 {
     return &w->tasks[(w->first + w->count) % WINDOW_TASKS];
 }
@@ -148,8 +148,8 @@ struct connector_process {
     bool delivers;
     /* what it has to do: again (from an earlier life), then mail, then the backlog; sent is what it
      * is at */
-    struct task_list again, mail;
-    struct connector_task sent;
+    struct connector_task_list again, mail;
+    struct task_window sent;
     struct backlog backlog;
     struct staged_event casts[CONNECTOR_CASTS]; /* of a burst: not looked at yet */
     size_t n_casts;
@@ -253,7 +253,7 @@ void connector_writer_flush(struct connector_process *g);
 /* So many tasks of this life are done; maybe that is known already. */
 void connector_writer_confirm(struct connector_process *g, uint64_t handled);
 /* What it is at, or would be; NULL: nothing. */
-struct task *connector_writer_oldest_task(struct connector_process *g);
+struct connector_task *connector_writer_oldest_task(struct connector_process *g);
 /* That one is given up. */
 void connector_writer_drop_oldest(struct connector_process *g);
 /* Something to do that is nothing, so that it says whether it lives. */
@@ -289,7 +289,7 @@ void connector_reader_refuse_expired(struct connector_process *g);
 bool connector_reader_finish_hit(struct connector_process *g, uint64_t number,
                                  const struct tc_answer *answer);
 /* The reply that this task is will not be answered. */
-void connector_reader_abandon_reply(struct connector_process *g, const struct task *t);
+void connector_reader_abandon_reply(struct connector_process *g, const struct connector_task *t);
 
 /* connector_exit_report.c: logs why the process ended and what the host does, `then` (", …"). */
 void death_report(const struct connector_process *g, const char *then);

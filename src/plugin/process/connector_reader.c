@@ -24,7 +24,7 @@
 
 /* ---- what the instance hands over ---- */
 
-static void forget_letters(struct connector_process *g)
+static void connector_reader_forget_letters(struct connector_process *g)
 {
     for (size_t i = 0; i < g->n_letters; i++)
         outbound_request_unref(g->letters[i]);
@@ -34,7 +34,7 @@ static void forget_letters(struct connector_process *g)
 }
 
 /* All of it, as it lies in memory. */
-static size_t size_of(const struct outbound_request *l)
+static size_t outbound_request_size(const struct outbound_request *l)
 {
     return l->arena.used;
 }
@@ -48,7 +48,7 @@ static const char *check_letter(const struct connector_process *g, const struct 
         return "a request by a number that is not the next";
     if (g->n_letters == BATCH_LETTERS)
         return "more requests at once than a callback can";
-    if (g->under_way + g->letter_bytes + size_of(l) > UNDER_WAY_BYTES)
+    if (g->under_way + g->letter_bytes + outbound_request_size(l) > UNDER_WAY_BYTES)
         return "more requests than can be kept";
     return NULL;
 }
@@ -65,28 +65,29 @@ static const char *take_letter(struct connector_process *g, struct unpacker *u)
     if (g->n_letters % 16 == 0)
         g->letters = xrealloc(g->letters, (g->n_letters + 16) * sizeof(struct outbound_request *));
     g->letters[g->n_letters++] = l;
-    g->letter_bytes += size_of(l);
+    g->letter_bytes += outbound_request_size(l);
     g->last_letter = l->id;
     return NULL;
 }
 
-static enum tc_kind kind_of(const struct task *t)
+static enum tc_kind connector_reader_kind_of(const struct connector_task *t)
 {
     return t->box ? shared_event_get(t->box)->kind : TC_RAW;
 }
 
-static bool is_of(const struct task *t, const char *turn)
+static bool connector_reader_is_of(const struct connector_task *t, const char *turn)
 {
     return strcmp(t->turn ? t->turn->named.id : "", turn) == 0;
 }
 
 /* What it was given, and has not settled; NULL: that it was not. */
-static struct task *find_settled(struct connector_process *g, const struct callback_batch *b)
+static struct connector_task *find_settled(struct connector_process *g,
+                                           const struct callback_batch *b)
 {
-    struct task *t;
+    struct connector_task *t;
     for (size_t i = 0; (t = task_window_at(&g->sent, i)); i++) {
-        const enum tc_kind kind = kind_of(t);
-        if (t->settled || !is_of(t, b->turn))
+        const enum tc_kind kind = connector_reader_kind_of(t);
+        if (t->settled || !connector_reader_is_of(t, b->turn))
             continue;
         if (b->settles == BATCH_LETTER ? t->type == IPC_REPLY && t->mail->reply->letter == b->letter
                                        : g->delivers && (kind == TC_FINAL || kind == TC_ERROR))
@@ -96,12 +97,12 @@ static struct task *find_settled(struct connector_process *g, const struct callb
 }
 
 /* The last of its turn: after done, or with the last reply. */
-static struct task *find_end(struct connector_process *g, const char *turn)
+static struct connector_task *find_end(struct connector_process *g, const char *turn)
 {
-    struct task *t;
+    struct connector_task *t;
     size_t i = 0;
-    while ((t = task_window_at(&g->sent, i)) &&
-           (t->settled || !is_of(t, turn) || kind_of(t) != TC_DONE))
+    while ((t = task_window_at(&g->sent, i)) && (t->settled || !connector_reader_is_of(t, turn) ||
+                                                 connector_reader_kind_of(t) != TC_DONE))
         i++;
     return t;
 }
@@ -111,24 +112,25 @@ static void forget_letter(struct connector_process *g, struct connector_turn *tu
                           const struct outbound_reply *r)
 {
     size_t *const letters = turn ? &turn->letters : &g->lobby_letters;
-    const size_t size = r->letter % 2 && r->about ? size_of(r->about) : 0;
+    const size_t size = r->letter % 2 && r->about ? outbound_request_size(r->about) : 0;
     *letters -= *letters > 0;
     g->under_way -= size < g->under_way ? size : g->under_way;
 }
 
-void connector_reader_abandon_reply(struct connector_process *g, const struct task *t)
+void connector_reader_abandon_reply(struct connector_process *g, const struct connector_task *t)
 {
     forget_letter(g, t->turn, t->mail->reply);
 }
 
 /* What the batch settles is what the instance was given, and is settled once. *turn: whose it is.
  */
-static const char *settle(struct connector_process *g, const struct callback_batch *b,
-                          struct connector_turn **turn)
+static const char *connector_reader_settle_batch(struct connector_process *g,
+                                                 const struct callback_batch *b,
+                                                 struct connector_turn **turn)
 {
     if (b->settles == BATCH_NOTHING)
         return NULL;
-    struct task *const t = find_settled(g, b);
+    struct connector_task *const t = find_settled(g, b);
     if (!t)
         return "an answer to what it was not asked";
     if (b->settles == BATCH_LETTER && t->mail->reply->last && b->verdict.next == TC_NEXT_AGAIN)
@@ -141,7 +143,8 @@ static const char *settle(struct connector_process *g, const struct callback_bat
 }
 
 /* A callback may send for any turn of its instance. */
-static const char *count_letters(struct connector_process *g, struct connector_turn *turn)
+static const char *connector_reader_count_requests(struct connector_process *g,
+                                                   struct connector_turn *turn)
 {
     for (size_t i = 0; i < g->n_letters; i++) {
         const char *const id = g->letters[i]->turn;
@@ -161,7 +164,7 @@ static const char *check_over(struct connector_process *g, const struct callback
 {
     if (!b->over)
         return NULL;
-    struct task *const end = b->settles == BATCH_LETTER ? NULL : find_end(g, b->turn);
+    struct connector_task *const end = b->settles == BATCH_LETTER ? NULL : find_end(g, b->turn);
     turn = end ? end->turn : turn;
     if (!turn || !turn->done || turn->letters || turn->closed)
         return "the end of a turn that is not over";
@@ -171,7 +174,7 @@ static const char *check_over(struct connector_process *g, const struct callback
     return NULL;
 }
 
-static void remember(struct connector_turn *t, const char *memory)
+static void connector_reader_remember(struct connector_turn *t, const char *memory)
 {
     if (!t || !memory)
         return;
@@ -185,16 +188,17 @@ static const char *take_batch(struct connector_process *g, struct unpacker *u)
     if (!b)
         return "a batch that is none";
     struct connector_turn *turn = *b->turn ? connector_process_find_turn(g, b->turn) : NULL;
-    const char *why = *b->turn && !turn ? "a batch of a turn there is not" : settle(g, b, &turn);
+    const char *why = *b->turn && !turn ? "a batch of a turn there is not"
+                                        : connector_reader_settle_batch(g, b, &turn);
     if (!why && b->failed && b->settles != BATCH_NOTHING && g->n_letters)
         why = "requests of a callback that failed";
-    why = why ? why : count_letters(g, turn);
+    why = why ? why : connector_reader_count_requests(g, turn);
     why = why ? why : check_over(g, b, turn);
     if (why) {
         callback_batch_free(b);
         return why;
     }
-    remember(turn, b->memory);
+    connector_reader_remember(turn, b->memory);
     b->letters = g->letters;
     b->count = g->n_letters;
     g->letters = NULL;
@@ -203,7 +207,7 @@ static const char *take_batch(struct connector_process *g, struct unpacker *u)
     return NULL;
 }
 
-static const char *take_over(struct connector_process *g, struct unpacker *u)
+static const char *connector_reader_take_over(struct connector_process *g, struct unpacker *u)
 {
     const uint64_t number = (uint64_t)unpack_number(u);
     struct connector_turn *t = g->turns;
@@ -220,8 +224,8 @@ static const char *take_over(struct connector_process *g, struct unpacker *u)
 
 /* ---- questions ---- */
 
-static void answer(struct connector_process *g, uint64_t number, enum tc_accepted accepted,
-                   const char *turn, const char *text)
+static void connector_reader_answer(struct connector_process *g, uint64_t number,
+                                    enum tc_accepted accepted, const char *turn, const char *text)
 {
     const size_t begun = ipc_frame_begin(&g->out, IPC_CALL_RESULT);
     pack_int64(&g->out, (int64_t)number);
@@ -230,7 +234,8 @@ static void answer(struct connector_process *g, uint64_t number, enum tc_accepte
     connector_writer_flush_soon(g);
 }
 
-static void on_answered(void *ctx, enum tc_accepted accepted, const char *turn, const char *text)
+static void connector_reader_on_answered(void *ctx, enum tc_accepted accepted, const char *turn,
+                                         const char *text)
 {
     struct pending_call *const q = ctx;
     struct connector_process *const g = q->guest;
@@ -241,7 +246,7 @@ static void on_answered(void *ctx, enum tc_accepted accepted, const char *turn, 
         }
     if (g) {
         g->waits_ms = clock_mono_ms();
-        answer(g, q->number, accepted, turn, text);
+        connector_reader_answer(g, q->number, accepted, turn, text);
     }
     free(q);
 }
@@ -261,7 +266,7 @@ void connector_reader_refuse_call(struct connector_process *g, struct pending_ca
             break;
         }
     q->guest = NULL; /* it is freed when the host answers */
-    answer(g, q->number, TC_NOT_KEPT, NULL, NULL);
+    connector_reader_answer(g, q->number, TC_NOT_KEPT, NULL, NULL);
 }
 
 void connector_reader_refuse_expired(struct connector_process *g)
@@ -271,7 +276,7 @@ void connector_reader_refuse_expired(struct connector_process *g)
 }
 
 /* It waits for the answer: there is one at a time, unless it is lying. */
-static const char *take_ask(struct connector_process *g, struct unpacker *u)
+static const char *connector_reader_take_ask(struct connector_process *g, struct unpacker *u)
 {
     const uint64_t number = (uint64_t)unpack_number(u);
     if (g->questions)
@@ -281,13 +286,13 @@ static const char *take_ask(struct connector_process *g, struct unpacker *u)
         return "a question that is none";
     if (!g->host.ask || g->closing || g->stage != CONNECTOR_RUNNING) {
         host_call_discard(a);
-        answer(g, number, TC_NOT_KEPT, NULL, NULL);
+        connector_reader_answer(g, number, TC_NOT_KEPT, NULL, NULL);
         return NULL;
     }
     struct pending_call *const q = xmalloc(sizeof *q);
     *q = (struct pending_call){g->questions, g, number, clock_mono_ms()};
     g->questions = q;
-    host_call_set_callback(a, on_answered, q);
+    host_call_set_callback(a, connector_reader_on_answered, q);
     g->host.ask(g->host.ctx, a);
     return NULL;
 }
@@ -368,7 +373,7 @@ static const char *take_answer(struct connector_process *g, struct unpacker *u)
 
 /* ---- its life ---- */
 
-static const char *take_started(struct connector_process *g, struct unpacker *u)
+static const char *connector_reader_take_started(struct connector_process *g, struct unpacker *u)
 {
     if (unpack_text(u) || unpack_finish(u) < 0 || g->refused ||
         (g->stage != CONNECTOR_STARTING && !g->was_held))
@@ -400,12 +405,12 @@ static const char *take_room(struct connector_process *g, struct unpacker *u)
 
 /* Each returns what is wrong, or NULL. */
 static const char *(*const takers[IPC_TYPES])(struct connector_process *g, struct unpacker *u) = {
-    [IPC_STARTED] = take_started,
+    [IPC_STARTED] = connector_reader_take_started,
     [IPC_REFUSED] = take_refused,
     [IPC_REQUEST] = take_letter,
     [IPC_BATCH] = take_batch,
-    [IPC_TURN_OVER] = take_over,
-    [IPC_CALL] = take_ask,
+    [IPC_TURN_OVER] = connector_reader_take_over,
+    [IPC_CALL] = connector_reader_take_ask,
     [IPC_ROUTE] = take_route,
     [IPC_SOCKET_OPEN] = take_socket_open,
     [IPC_SOCKET_SEND] = take_socket_send,
@@ -517,7 +522,7 @@ static void close_sockets(struct connector_process *g)
 
 void connector_reader_reset(struct connector_process *g)
 {
-    forget_letters(g);
+    connector_reader_forget_letters(g);
     drop_questions(g);
     close_sockets(g);
     buf_fini(&g->in);

@@ -53,7 +53,7 @@ static int place_files(posix_spawn_file_actions_t *files, const int from[CHILD_F
     return rc ? rc : posix_spawn_file_actions_addclosefrom_np(files, CHILD_FILES);
 }
 
-static int set_attributes(posix_spawnattr_t *attr)
+static int connector_spawn_set_attributes(posix_spawnattr_t *attr)
 {
     sigset_t none, all;
     sigemptyset(&none);
@@ -66,8 +66,8 @@ static int set_attributes(posix_spawnattr_t *attr)
 }
 
 /* An errno, or 0. */
-static int run(struct connector_child *s, const char *program, const char *name,
-               const int files[CHILD_FILES])
+static int connector_spawn_exec(struct connector_child *s, const char *program, const char *name,
+                                const int files[CHILD_FILES])
 {
     char *env[ENV_MAX], self[] = CONNECTOR_PROGRAM, host[32], version[] = PACKAGE_VERSION;
     CLEANUP_FREE char *instance = xstrdup(name);
@@ -79,7 +79,7 @@ static int run(struct connector_child *s, const char *program, const char *name,
     posix_spawn_file_actions_init(&actions);
     posix_spawnattr_init(&attr);
     int rc = place_files(&actions, files);
-    rc = rc ? rc : set_attributes(&attr);
+    rc = rc ? rc : connector_spawn_set_attributes(&attr);
     rc = rc ? rc : posix_spawn(&s->pid, program, &actions, &attr, argv, env);
     posix_spawnattr_destroy(&attr);
     posix_spawn_file_actions_destroy(&actions);
@@ -87,7 +87,7 @@ static int run(struct connector_child *s, const char *program, const char *name,
 }
 
 /* Beyond the places that files are copied to. */
-static int lift(int fd)
+static int connector_spawn_lift(int fd)
 {
     const int lifted = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, LIFTED) : -1;
     const int saved = errno;
@@ -97,7 +97,7 @@ static int lift(int fd)
     return lifted;
 }
 
-static void close_all(const int *fds, size_t n)
+static void connector_spawn_close_all(const int *fds, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (fds[i] >= 0)
@@ -115,34 +115,34 @@ static int open_pipe(struct line_ends *to)
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) < 0)
         return -1;
-    *to = (struct line_ends){ends[0], lift(ends[1])};
+    *to = (struct line_ends){ends[0], connector_spawn_lift(ends[1])};
     fcntl(to->mine, F_SETFL, O_NONBLOCK);
     return to->theirs < 0 ? -1 : 0;
 }
 
-static int open_socket(struct line_ends *to)
+static int connector_spawn_open_socket(struct line_ends *to)
 {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
         return -1;
-    *to = (struct line_ends){ends[0], lift(ends[1])};
+    *to = (struct line_ends){ends[0], connector_spawn_lift(ends[1])};
     fcntl(to->mine, F_SETFL, O_NONBLOCK);
     return to->theirs < 0 ? -1 : 0;
 }
 
 /* An errno, or 0. */
-static int start(struct connector_child *s, const char *program, const char *name,
-                 const int shared[2], const int theirs[3])
+static int connector_spawn_prepare(struct connector_child *s, const char *program, const char *name,
+                                   const int shared[2], const int theirs[3])
 {
-    const int null = lift(open("/dev/null", O_RDWR | O_CLOEXEC));
+    const int null = connector_spawn_lift(open("/dev/null", O_RDWR | O_CLOEXEC));
     const int gauge = fcntl(shared[0], F_DUPFD_CLOEXEC, LIFTED);
     const int plugin = fcntl(shared[1], F_DUPFD_CLOEXEC, LIFTED);
     const int mine[] = {null, gauge, plugin};
     const bool complete = null >= 0 && gauge >= 0 && plugin >= 0;
     const int files[CHILD_FILES] = {
         null, theirs[2] < 0 ? theirs[1] : theirs[2], theirs[1], theirs[0], gauge, plugin};
-    const int rc = complete ? run(s, program, name, files) : errno;
-    close_all(mine, sizeof mine / sizeof *mine);
+    const int rc = complete ? connector_spawn_exec(s, program, name, files) : errno;
+    connector_spawn_close_all(mine, sizeof mine / sizeof *mine);
     return rc;
 }
 
@@ -154,16 +154,18 @@ int connector_spawn_start(struct connector_child *s, const char *name, int gauge
     if (!program)
         return -1;
     int rc = 0;
-    if (open_socket(&socket) < 0 || open_pipe(&output) < 0 || (prints && open_pipe(&printed) < 0))
+    if (connector_spawn_open_socket(&socket) < 0 || open_pipe(&output) < 0 ||
+        (prints && open_pipe(&printed) < 0))
         rc = errno;
     const int theirs[] = {socket.theirs, output.theirs, printed.theirs};
     const int mine[] = {socket.mine, output.mine, printed.mine};
     *s = (struct connector_child){.socket = mine[0], .output = mine[1], .printed = mine[2]};
-    rc = rc ? rc : start(s, program, name, (const int[]){gauge_fd, plugin_fd}, theirs);
-    close_all(theirs, sizeof theirs / sizeof *theirs);
+    rc = rc ? rc
+            : connector_spawn_prepare(s, program, name, (const int[]){gauge_fd, plugin_fd}, theirs);
+    connector_spawn_close_all(theirs, sizeof theirs / sizeof *theirs);
     if (!rc)
         return 0;
-    close_all(mine, sizeof mine / sizeof *mine);
+    connector_spawn_close_all(mine, sizeof mine / sizeof *mine);
     return err_set_errno(err, rc, NULL, "no process for instance %s", name);
 }
 

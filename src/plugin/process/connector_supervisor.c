@@ -31,7 +31,7 @@ static int64_t watch_ms(const struct connector_process *g)
     return quarter < 5 ? 5 : quarter < WATCH_MAX_MS ? quarter : WATCH_MAX_MS;
 }
 
-static void on_ready(void *arg, unsigned ready)
+static void connector_supervisor_on_ready(void *arg, unsigned ready)
 {
     struct connector_process *const g = arg;
     intake_release_awaited(g);
@@ -74,7 +74,8 @@ int connector_supervisor_start(struct connector_process *g, struct tc_err *err)
         g->gauge = NULL;
         return -1;
     }
-    g->socket = loop_fd_new(g->host.loop, g->spawn.socket, LOOP_READ, on_ready, g);
+    g->socket =
+        loop_fd_new(g->host.loop, g->spawn.socket, LOOP_READ, connector_supervisor_on_ready, g);
     g->output = loop_fd_new(g->host.loop, g->spawn.output, LOOP_READ, on_output, g);
     if (g->spawn.printed >= 0)
         g->print = stdout_forwarder_new(g->host.loop, g->spawn.printed, g->label);
@@ -133,7 +134,8 @@ void connector_supervisor_fail(struct connector_process *g, const char *why)
         g->broke = why;
 }
 
-static void hang(struct connector_process *g, const char *what, int64_t ms, int64_t allowed)
+static void connector_supervisor_hang(struct connector_process *g, const char *what, int64_t ms,
+                                      int64_t allowed)
 {
     log_write(LOG_ERR, g->label, "hangs in %s for %" PRId64 " ms (%" PRId64 " are allowed)", what,
               ms, allowed);
@@ -153,7 +155,7 @@ static uint64_t done_since(const struct connector_process *g)
 }
 
 /* A question of its own waits for the host: that is not its fault. */
-static void look(struct connector_process *g)
+static void connector_supervisor_look(struct connector_process *g)
 {
     const int64_t now = g->looked_ms = clock_mono_ms();
     int64_t since;
@@ -174,15 +176,16 @@ static void look(struct connector_process *g)
         return;
     if (g->stage == CONNECTOR_STARTING) {
         if (now - g->began_ms > g->init_ms)
-            hang(g, callback ? callback : "its start", now - g->began_ms, g->init_ms);
+            connector_supervisor_hang(g, callback ? callback : "its start", now - g->began_ms,
+                                      g->init_ms);
     } else if (callback) {
         if (now - since > g->callback_ms)
-            hang(g, callback, now - since, g->callback_ms);
+            connector_supervisor_hang(g, callback, now - since, g->callback_ms);
         else if (g->sent.count && now - g->waits_ms > STALL * g->callback_ms)
-            hang(g, "callbacks", now - g->waits_ms, STALL * g->callback_ms);
+            connector_supervisor_hang(g, "callbacks", now - g->waits_ms, STALL * g->callback_ms);
     } else if ((g->sent.count || g->stage == CONNECTOR_STOPPING) &&
                now - g->waits_ms > 2 * g->callback_ms) {
-        hang(g, "no callback", now - g->waits_ms, 2 * g->callback_ms);
+        connector_supervisor_hang(g, "no callback", now - g->waits_ms, 2 * g->callback_ms);
     }
 }
 
@@ -219,7 +222,7 @@ void connector_supervisor_check(struct connector_process *g)
     if (!guest_has_process(g))
         return;
     note_peak(g);
-    look(g);
+    connector_supervisor_look(g);
     if (g->hung || g->gone || g->broke) {
         connector_supervisor_handle_exit(g);
         return;
@@ -266,7 +269,7 @@ static struct callback_batch *new_batch(const struct connector_turn *turn,
 
 /* It will not see the end, or has not got to say that it has: the host is told so, when what is
  * given up was the last of the turn. */
-static void close_turn(struct connector_process *g, struct connector_turn *t)
+static void connector_supervisor_close_turn(struct connector_process *g, struct connector_turn *t)
 {
     if (!t || t->closed || !t->done || t->letters || t->tasks > 1)
         return;
@@ -293,10 +296,10 @@ static void give_up_event(struct connector_process *g, struct connector_turn *tu
     if (g->host.bury)
         g->host.bury(g->host.ctx, turn->named.id, box, POISON_DEATHS);
     if (kind == TC_DONE)
-        close_turn(g, turn);
+        connector_supervisor_close_turn(g, turn);
 }
 
-static void give_up_reply(struct connector_process *g, const struct task *t)
+static void give_up_reply(struct connector_process *g, const struct connector_task *t)
 {
     const struct outbound_reply *const r = t->mail->reply;
     connector_reader_abandon_reply(g, t);
@@ -308,11 +311,11 @@ static void give_up_reply(struct connector_process *g, const struct task *t)
     b->verdict = (struct tc_verdict){.next = TC_NEXT_FAIL,
                                      .reason = xstrdup("the connector dies of the answer")};
     g->host.batch(g->host.ctx, b);
-    close_turn(g, t->turn);
+    connector_supervisor_close_turn(g, t->turn);
 }
 
 /* What kills each of its lives is given up: an outcome, a reply, an event become dead letters. */
-static void give_up(struct connector_process *g, struct task *t)
+static void connector_supervisor_drop_task(struct connector_process *g, struct connector_task *t)
 {
     log_write(LOG_ERR, g->label, "%s of turn %s has ended it %d times and is given up",
               t->type == IPC_EVENT   ? kind_name(shared_event_get(t->box)->kind)
@@ -337,11 +340,11 @@ static bool is_its_own(const char *callback)
 
 static void blame(struct connector_process *g, const struct guest_death *d)
 {
-    struct task *const t = connector_writer_oldest_task(g);
+    struct connector_task *const t = connector_writer_oldest_task(g);
     if (!t || t->settled || is_its_own(d->callback) || !(d->callback || g->hung || g->broke) ||
         ++t->deaths < POISON_DEATHS)
         return;
-    give_up(g, t);
+    connector_supervisor_drop_task(g, t);
     connector_writer_drop_oldest(g);
 }
 
@@ -355,7 +358,7 @@ static void add_up(struct connector_process *g)
     g->before.times.sum_us += times.sum_us;
 }
 
-static void release(struct connector_process *g)
+static void connector_supervisor_release(struct connector_process *g)
 {
     connector_log_pipe_flush(g);
     loop_fd_free(g->socket);
@@ -476,7 +479,7 @@ void life_reap(struct connector_process *g)
 void connector_supervisor_handle_exit(struct connector_process *g)
 {
     note_death(g);
-    release(g);
+    connector_supervisor_release(g);
     connector_spawn_kill(&g->spawn);
     g->stage = CONNECTOR_DYING;
     g->reap_ms = 1;
@@ -520,7 +523,7 @@ bool connector_supervisor_sync_progress(struct connector_process *g)
 }
 
 /* False: it has said nothing. */
-static bool listen_to(struct connector_process *g, int ms)
+static bool connector_supervisor_listen_to(struct connector_process *g, int ms)
 {
     struct pollfd fds[] = {
         {.fd = g->spawn.socket, .events = (short)(POLLIN | (g->out.len ? POLLOUT : 0))},
@@ -541,7 +544,7 @@ static bool listen_to(struct connector_process *g, int ms)
 static bool await(struct connector_process *g, int ms)
 {
     atomic_store(&g->gauge->awaited, true);
-    return connector_supervisor_sync_progress(g) || listen_to(g, ms);
+    return connector_supervisor_sync_progress(g) || connector_supervisor_listen_to(g, ms);
 }
 
 void connector_supervisor_poll(struct connector_process *g, int ms)
@@ -566,7 +569,7 @@ void connector_supervisor_poll(struct connector_process *g, int ms)
     if (!any && ms > 0)
         any = await(g, ms < step ? ms : step);
     if (!g->gone && !g->broke && ((!any && ms > 0) || clock_mono_ms() - g->looked_ms >= step))
-        look(g);
+        connector_supervisor_look(g);
     if (g->gone || g->broke || g->hung)
         connector_supervisor_handle_exit(g);
     else

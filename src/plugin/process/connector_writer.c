@@ -19,12 +19,12 @@
 #define BOXES_AHEAD 4
 #define TURNS_APART 16 /* events between two pieces of mail */
 
-static void list_init(struct task_list *l)
+static void list_init(struct connector_task_list *l)
 {
-    *l = (struct task_list){.end = &l->first};
+    *l = (struct connector_task_list){.end = &l->first};
 }
 
-static void list_add(struct task_list *l, struct task *t)
+static void list_add(struct connector_task_list *l, struct connector_task *t)
 {
     t->next = NULL;
     *l->end = t;
@@ -32,9 +32,9 @@ static void list_add(struct task_list *l, struct task *t)
     l->count++;
 }
 
-static struct task *list_take(struct task_list *l)
+static struct connector_task *list_take(struct connector_task_list *l)
 {
-    struct task *const t = l->first;
+    struct connector_task *const t = l->first;
     if (!t)
         return NULL;
     l->first = t->next;
@@ -44,22 +44,22 @@ static struct task *list_take(struct task_list *l)
     return t;
 }
 
-static struct task make_task(enum frame_type type, struct connector_turn *turn)
+static struct connector_task make_task(enum frame_type type, struct connector_turn *turn)
 {
     if (turn)
         turn->tasks++;
-    return (struct task){.type = type, .turn = turn};
+    return (struct connector_task){.type = type, .turn = turn};
 }
 
-static void queue_task(struct task_list *l, const struct task *task)
+static void queue_task(struct connector_task_list *l, const struct connector_task *task)
 {
-    struct task *const t = xmalloc(sizeof *t);
+    struct connector_task *const t = xmalloc(sizeof *t);
     *t = *task;
     list_add(l, t);
 }
 
 /* What it holds; its memory is the caller's. */
-static void release_task(struct connector_process *g, const struct task *t)
+static void release_task(struct connector_process *g, const struct connector_task *t)
 {
     struct connector_turn *const turn = t->turn;
     shared_event_unref(t->box);
@@ -69,29 +69,27 @@ static void release_task(struct connector_process *g, const struct task *t)
         connector_process_free_turn(g, turn);
 }
 
-static void free_list(struct connector_process *g, struct task_list *l)
+static void connector_writer_free_list(struct connector_process *g, struct connector_task_list *l)
 {
-    for (struct task *t; (t = list_take(l));) {
+    for (struct connector_task *t; (t = list_take(l));) {
         release_task(g, t);
         free(t);
     }
 }
 
-/* ---- what it is at ---- */
-
-static size_t size_of(const struct task *t)
+static size_t connector_task_size(const struct connector_task *t)
 {
     return t->box ? shared_event_size(t->box) : sizeof *t;
 }
 
 /* False: there was none. */
-static bool window_take(struct connector_task *w, struct task *t)
+static bool window_take(struct task_window *w, struct connector_task *t)
 {
     if (!w->count)
         return false;
     *t = w->tasks[w->first];
     w->first = --w->count ? (w->first + 1) % WINDOW_TASKS : 0;
-    w->bytes -= size_of(t);
+    w->bytes -= connector_task_size(t);
     return true;
 }
 
@@ -105,15 +103,13 @@ void traffic_fini(struct connector_process *g)
 {
     while (g->n_casts)
         shared_event_unref(g->casts[--g->n_casts].box);
-    for (struct task t; window_take(&g->sent, &t);)
+    for (struct connector_task t; window_take(&g->sent, &t);)
         release_task(g, &t);
-    free_list(g, &g->again);
-    free_list(g, &g->mail);
+    connector_writer_free_list(g, &g->again);
+    connector_writer_free_list(g, &g->mail);
 }
 
-/* ---- turns ---- */
-
-static size_t bucket_of(const char *id)
+static size_t connector_turn_hash_slot(const char *id)
 {
     uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
     for (; *id; id++)
@@ -125,7 +121,7 @@ struct connector_turn *connector_process_find_turn(const struct connector_proces
                                                    const char *id)
 {
     struct connector_turn *found = NULL;
-    for (struct connector_turn *t = g->ids[bucket_of(id)]; t; t = t->next_id)
+    for (struct connector_turn *t = g->ids[connector_turn_hash_slot(id)]; t; t = t->next_id)
         if (!t->closed && strcmp(t->named.id, id) == 0 && (!found || found->late))
             found = t;
     return found;
@@ -133,7 +129,7 @@ struct connector_turn *connector_process_find_turn(const struct connector_proces
 
 void connector_process_link_turn(struct connector_process *g, struct connector_turn *t)
 {
-    struct connector_turn **const bucket = &g->ids[bucket_of(t->named.id)];
+    struct connector_turn **const bucket = &g->ids[connector_turn_hash_slot(t->named.id)];
     t->next_id = *bucket;
     *bucket = t;
     t->next = g->turns;
@@ -144,7 +140,7 @@ void connector_process_link_turn(struct connector_process *g, struct connector_t
 
 void connector_process_free_turn(struct connector_process *g, struct connector_turn *t)
 {
-    struct connector_turn **at = &g->ids[bucket_of(t->named.id)];
+    struct connector_turn **at = &g->ids[connector_turn_hash_slot(t->named.id)];
     while (*at != t)
         at = &(*at)->next_id;
     *at = t->next_id;
@@ -191,7 +187,8 @@ static void put_open(struct connector_process *g, struct connector_turn *t)
     t->opened = true;
 }
 
-static void write_event(char *to, size_t size, const struct task *t, struct str line)
+static void connector_writer_write_event(char *to, size_t size, const struct connector_task *t,
+                                         struct str line)
 {
     const int64_t number = (int64_t)t->turn->number;
     ipc_frame_write_header(to, IPC_EVENT, size - IPC_HEAD);
@@ -200,23 +197,23 @@ static void write_event(char *to, size_t size, const struct task *t, struct str 
 }
 
 /* Where the instance will find it. The line is made once for all who want it. */
-static void put_event(struct connector_process *g, const struct task *t)
+static void put_event(struct connector_process *g, const struct connector_task *t)
 {
     struct str line = {0};
     if (loader_has_callback(g->loaded, DESCRIPTOR_ON_EVENT))
         line.p = shared_event_json_line(t->box, &line.len);
     const size_t size = EVENT_HEAD + shared_event_serialized_size(t->box, line);
     if (size <= RING_PIECE_MAX) {
-        write_event(shm_ring_reserve(&g->ring), size, t, line);
+        connector_writer_write_event(shm_ring_reserve(&g->ring), size, t, line);
         shm_ring_commit(&g->ring, size);
         return;
     }
-    write_event(buf_reserve(&g->frame, size), size, t, line);
+    connector_writer_write_event(buf_reserve(&g->frame, size), size, t, line);
     g->frame.len = size;
     put_frame(g);
 }
 
-static void pack_what(struct buf *out, const struct task *t)
+static void pack_what(struct buf *out, const struct connector_task *t)
 {
     if (t->type == IPC_REPLY) {
         pack_int64(out, t->turn ? (int64_t)t->turn->number : 0);
@@ -229,7 +226,7 @@ static void pack_what(struct buf *out, const struct task *t)
     }
 }
 
-static void put_task(struct connector_process *g, const struct task *t)
+static void put_task(struct connector_process *g, const struct connector_task *t)
 {
     if (t->turn && !t->turn->opened)
         put_open(g, t->turn);
@@ -248,18 +245,18 @@ static void put_task(struct connector_process *g, const struct task *t)
 /* The one that has been made at task_window_next_slot. */
 static void send_made(struct connector_process *g)
 {
-    const struct task *const t = task_window_next_slot(&g->sent);
+    const struct connector_task *const t = task_window_next_slot(&g->sent);
     if (!g->sent.count)
         g->waits_ms = clock_mono_ms();
     if (t->turn)
         t->turn->told = true;
     put_task(g, t);
-    g->sent.bytes += size_of(t);
+    g->sent.bytes += connector_task_size(t);
     g->sent.count++;
 }
 
 /* A task may open its turn, and behind it may be the end. */
-static bool has_room(struct connector_process *g)
+static bool connector_writer_has_room(struct connector_process *g)
 {
     return g->sent.count < WINDOW_TASKS && g->sent.bytes < WINDOW_BYTES &&
            g->out.len - g->out_at < OUT_BYTES && shm_ring_has_room(&g->ring, 3);
@@ -268,7 +265,7 @@ static bool has_room(struct connector_process *g)
 static void send_event(struct connector_process *g, const struct backlog_item *item)
 {
     struct connector_turn *const turn = item->turn;
-    struct task *const t = task_window_next_slot(&g->sent);
+    struct connector_task *const t = task_window_next_slot(&g->sent);
     *t = make_task(IPC_EVENT, turn);
     t->box = item->box;
     send_made(g);
@@ -281,7 +278,8 @@ static void take_cast(struct connector_process *g, struct turn_backlog *lane,
 {
     struct backlog_item item;
     if (g->stage == CONNECTOR_RUNNING && !guest_is_held(g) && !g->stop_sent && !g->again.first &&
-        !g->mail.first && has_room(g) && backlog_try_bypass(&g->backlog, lane, box, &item))
+        !g->mail.first && connector_writer_has_room(g) &&
+        backlog_try_bypass(&g->backlog, lane, box, &item))
         send_event(g, &item);
     else
         backlog_push(&g->backlog, lane, box, now_ms);
@@ -323,13 +321,14 @@ static void send_events(struct connector_process *g, size_t max)
 {
     struct backlog_item item;
     const int64_t now_ms = clock_mono_ms();
-    for (size_t n = 0; n < max && has_room(g) && backlog_pop(&g->backlog, &item, 1, now_ms); n++)
+    for (size_t n = 0;
+         n < max && connector_writer_has_room(g) && backlog_pop(&g->backlog, &item, 1, now_ms); n++)
         send_event(g, &item);
 }
 
-static void send_from(struct connector_process *g, struct task_list *l)
+static void send_from(struct connector_process *g, struct connector_task_list *l)
 {
-    struct task *const t = list_take(l);
+    struct connector_task *const t = list_take(l);
     if (!t)
         return;
     *task_window_next_slot(&g->sent) = *t;
@@ -338,13 +337,13 @@ static void send_from(struct connector_process *g, struct task_list *l)
 }
 
 /* What came of a request never waits behind a long row of events, nor they behind replies. */
-static void choose(struct connector_process *g)
+static void connector_writer_choose(struct connector_process *g)
 {
     if (g->stop_sent)
         return;
-    while (g->again.first && has_room(g))
+    while (g->again.first && connector_writer_has_room(g))
         send_from(g, &g->again);
-    while (has_room(g)) {
+    while (connector_writer_has_room(g)) {
         const size_t before = g->sent.count;
         send_from(g, &g->mail);
         send_events(g, TURNS_APART);
@@ -419,11 +418,11 @@ void connector_writer_flush(struct connector_process *g)
     if (guest_is_held(g) || (g->stage != CONNECTOR_RUNNING && g->stage != CONNECTOR_STOPPING))
         return;
     do {
-        choose(g);
+        connector_writer_choose(g);
         if (g->closing && connector_writer_is_idle(g))
             connector_writer_stop(g);
         connector_writer_write(g);
-    } while (!g->out.len && !g->stop_sent && has_room(g) &&
+    } while (!g->out.len && !g->stop_sent && connector_writer_has_room(g) &&
              (g->again.first || g->mail.first || g->backlog.n_ready));
     /* What is left is to follow at once. */
     if (g->gauge && (g->again.first || g->mail.first || g->backlog.n_ready))
@@ -444,7 +443,7 @@ void connector_writer_flush_soon(struct connector_process *g)
 void connector_writer_put_control(struct connector_process *g, enum frame_type type,
                                   struct connector_turn *turn, struct control_msg *m)
 {
-    struct task t = make_task(type, turn);
+    struct connector_task t = make_task(type, turn);
     t.mail = m;
     queue_task(&g->mail, &t);
     connector_writer_flush_soon(g);
@@ -452,7 +451,7 @@ void connector_writer_put_control(struct connector_process *g, enum frame_type t
 
 void connector_writer_ping(struct connector_process *g)
 {
-    const struct task t = make_task(IPC_PING, NULL);
+    const struct connector_task t = make_task(IPC_PING, NULL);
     queue_task(&g->mail, &t);
     connector_writer_flush_soon(g);
 }
@@ -464,7 +463,8 @@ bool connector_writer_is_idle(const struct connector_process *g)
 
 /* ---- what is done ---- */
 
-static void finish_task(struct connector_process *g, const struct task *t)
+static void connector_writer_finish_task(struct connector_process *g,
+                                         const struct connector_task *t)
 {
     if (t->type == IPC_HIT)
         connector_reader_finish_hit(g, t->mail->hit_id, NULL);
@@ -472,7 +472,7 @@ static void finish_task(struct connector_process *g, const struct task *t)
 }
 
 /* The count of its references, long out of the first cache, is changed soon. */
-static void expect_box(const struct task *t)
+static void expect_box(const struct connector_task *t)
 {
     if (t && t->box)
         __builtin_prefetch((const char *)t->box + sizeof(struct event), 1);
@@ -482,74 +482,74 @@ void connector_writer_confirm(struct connector_process *g, uint64_t handled)
 {
     if (handled <= g->handled)
         return;
-    for (struct task t; g->handled < handled && window_take(&g->sent, &t);) {
+    for (struct connector_task t; g->handled < handled && window_take(&g->sent, &t);) {
         g->handled++;
         expect_box(task_window_at(&g->sent, BOXES_AHEAD));
-        finish_task(g, &t);
+        connector_writer_finish_task(g, &t);
     }
     if (g->handled < handled)
         connector_supervisor_fail(g, "a count of more than there was to do");
     g->waits_ms = clock_mono_ms();
 }
 
-struct task *connector_writer_oldest_task(struct connector_process *g)
+struct connector_task *connector_writer_oldest_task(struct connector_process *g)
 {
     return task_window_at(&g->sent, 0);
 }
 
 void connector_writer_drop_oldest(struct connector_process *g)
 {
-    struct task t;
+    struct connector_task t;
     if (window_take(&g->sent, &t))
-        finish_task(g, &t);
+        connector_writer_finish_task(g, &t);
 }
 
 /* ---- another life ---- */
 
 /* What belongs to a life ends with it: its sockets' frames; who asked over HTTP asks again. */
-static bool can_be_done_again(const struct task *t)
+static bool can_be_done_again(const struct connector_task *t)
 {
     return (t->type == IPC_EVENT || t->type == IPC_REPLY) && !t->settled &&
            !(t->turn && t->turn->closed);
 }
 
-static enum tc_kind kind_of(const struct task *t)
+static enum tc_kind connector_writer_kind_of(const struct connector_task *t)
 {
     return t->box ? shared_event_get(t->box)->kind : TC_RAW;
 }
 
-static void do_again(struct connector_process *g, const struct task *t)
+static void do_again(struct connector_process *g, const struct connector_task *t)
 {
     if (!can_be_done_again(t)) {
-        finish_task(g, t);
+        connector_writer_finish_task(g, t);
         return;
     }
     if (t->turn) {
-        t->turn->starts = t->turn->starts || kind_of(t) == TC_START;
-        t->turn->ends = t->turn->ends || kind_of(t) == TC_DONE;
+        t->turn->starts = t->turn->starts || connector_writer_kind_of(t) == TC_START;
+        t->turn->ends = t->turn->ends || connector_writer_kind_of(t) == TC_DONE;
     }
     queue_task(&g->again, t);
 }
 
-static void do_list_again(struct connector_process *g, struct task_list *from)
+static void do_list_again(struct connector_process *g, struct connector_task_list *from)
 {
-    for (struct task *t; (t = list_take(from));) {
+    for (struct connector_task *t; (t = list_take(from));) {
         do_again(g, t);
         free(t);
     }
 }
 
-static void add_resumed(struct task_list *to, struct connector_turn *turn)
+static void add_resumed(struct connector_task_list *to, struct connector_turn *turn)
 {
     struct event start;
     event_init_resumed(&start, turn->named.id, clock_wall_s());
-    struct task t = make_task(IPC_EVENT, turn);
+    struct connector_task t = make_task(IPC_EVENT, turn);
     t.box = shared_event_new(&start);
     queue_task(to, &t);
 }
 
 /* Every turn it knew of is told again, before what is left of it. */
-static void resume_turns(struct connector_process *g, struct task_list *starts)
+static void resume_turns(struct connector_process *g, struct connector_task_list *starts)
 {
     for (struct connector_turn *t = g->turns; t; t = t->next) {
         t->opened = false;
@@ -569,31 +569,32 @@ static void end_closed(struct connector_process *g)
     }
 }
 
-static void append(struct task_list *to, struct task_list *from)
+static void connector_writer_append(struct connector_task_list *to,
+                                    struct connector_task_list *from)
 {
-    for (struct task *t; (t = list_take(from));)
+    for (struct connector_task *t; (t = list_take(from));)
         list_add(to, t);
 }
 
 void connector_writer_requeue(struct connector_process *g)
 {
-    struct task_list left, mail, starts;
+    struct connector_task_list left, mail, starts;
     list_init(&left);
     list_init(&mail);
     list_init(&starts);
     end_closed(g);
-    append(&left, &g->again);
-    append(&mail, &g->mail);
+    connector_writer_append(&left, &g->again);
+    connector_writer_append(&mail, &g->mail);
     for (struct connector_turn *t = g->turns; t; t = t->next)
         t->starts = t->ends = false;
-    for (struct task t; window_take(&g->sent, &t);)
+    for (struct connector_task t; window_take(&g->sent, &t);)
         do_again(g, &t);
     do_list_again(g, &left);
     do_list_again(g, &mail);
-    append(&left, &g->again);
+    connector_writer_append(&left, &g->again);
     resume_turns(g, &starts);
-    append(&g->again, &starts);
-    append(&g->again, &left);
+    connector_writer_append(&g->again, &starts);
+    connector_writer_append(&g->again, &left);
     g->handled = g->out_until = 0;
     buf_fini(&g->out);
     g->out_at = 0;

@@ -52,7 +52,7 @@ static bool can_write(int64_t deadline_ms)
 }
 
 /* Nobody reads it any more, as behind head(1), is no failure of the host. */
-static void give_up(struct print *p, int error)
+static void stdout_forwarder_give_up(struct print *p, int error)
 {
     if (error != EPIPE)
         log_write(LOG_ERR, p->label, "cannot write what it prints to standard output: %s",
@@ -74,7 +74,7 @@ static bool write_ready(struct print *p, int64_t deadline_ms)
         if (n < 0 && errno == EAGAIN)
             return false;
         if (n < 0 && errno != EINTR) {
-            give_up(p, errno);
+            stdout_forwarder_give_up(p, errno);
             return true;
         }
         p->at += n > 0 ? (size_t)n : 0;
@@ -116,13 +116,13 @@ void stdout_forwarder_pump(struct print *p)
     loop_timer_set(p->retry, p->full ? RETRY_MS : -1);
 }
 
-static void on_ready(void *arg, unsigned ready)
+static void stdout_forwarder_on_ready(void *arg, unsigned ready)
 {
     (void)ready;
     stdout_forwarder_pump(arg);
 }
 
-static void on_retry(void *arg)
+static void stdout_forwarder_on_retry(void *arg)
 {
     stdout_forwarder_pump(arg);
 }
@@ -131,8 +131,8 @@ struct print *stdout_forwarder_new(struct loop *loop, int fd, const char *label)
 {
     struct print *const p = xcalloc(1, sizeof *p);
     *p = (struct print){.loop = loop, .label = label, .fd = fd};
-    p->watch = loop_fd_new(loop, fd, LOOP_READ, on_ready, p);
-    p->retry = loop_timer_new(loop, on_retry, p);
+    p->watch = loop_fd_new(loop, fd, LOOP_READ, stdout_forwarder_on_ready, p);
+    p->retry = loop_timer_new(loop, stdout_forwarder_on_retry, p);
     return p;
 }
 

@@ -44,7 +44,7 @@ static void give_spare(struct backlog *b, struct pending_event *w)
     b->n_spare++;
 }
 
-static void list_append(struct pending_event_list *list, struct pending_event *w)
+static void backlog_list_append(struct pending_event_list *list, struct pending_event *w)
 {
     w->next = NULL;
     w->prev = list->last;
@@ -52,7 +52,7 @@ static void list_append(struct pending_event_list *list, struct pending_event *w
     list->last = w;
 }
 
-static void list_remove(struct pending_event_list *list, struct pending_event *w)
+static void backlog_list_remove(struct pending_event_list *list, struct pending_event *w)
 {
     *(w->prev ? &w->prev->next : &list->first) = w->next;
     *(w->next ? &w->next->prev : &list->last) = w->prev;
@@ -77,7 +77,7 @@ static void end_holding(struct backlog *b, struct turn_backlog *lane)
 static void append_ready(struct backlog *b, struct pending_event *w)
 {
     w->held = false;
-    list_append(&b->ready, w);
+    backlog_list_append(&b->ready, w);
     b->n_ready++;
 }
 
@@ -86,17 +86,17 @@ static void append_held(struct backlog *b, struct pending_event *w)
     if (!w->lane->held.first)
         begin_holding(b, w->lane);
     w->held = true;
-    list_append(&w->lane->held, w);
+    backlog_list_append(&w->lane->held, w);
 }
 
 static void unlink_waiting(struct backlog *b, struct pending_event *w)
 {
     if (!w->held) {
-        list_remove(&b->ready, w);
+        backlog_list_remove(&b->ready, w);
         b->n_ready--;
         return;
     }
-    list_remove(&w->lane->held, w);
+    backlog_list_remove(&w->lane->held, w);
     if (!w->lane->held.first)
         end_holding(b, w->lane);
 }
@@ -113,7 +113,7 @@ static void release_lane(struct backlog *b, struct turn_backlog *lane)
     end_holding(b, lane);
 }
 
-static void measure(struct backlog *b, struct pending_event *w)
+static void backlog_measure(struct backlog *b, struct pending_event *w)
 {
     b->stats.bytes -= w->size;
     w->size = shared_event_size(w->box) + w->text.cap;
@@ -151,7 +151,7 @@ void backlog_replace_box(struct backlog *b, struct pending_event *w, struct shar
 {
     shared_event_unref(w->box);
     w->box = box;
-    measure(b, w);
+    backlog_measure(b, w);
 }
 
 /* Takes over the box, whose text is `more`. The first join copies the text that is there; later
@@ -255,8 +255,8 @@ static bool join_last(struct backlog *b, struct turn_backlog *lane, struct share
     return true;
 }
 
-static void append(struct backlog *b, struct turn_backlog *lane, struct shared_event *box,
-                   int64_t now_ms)
+static void backlog_append(struct backlog *b, struct turn_backlog *lane, struct shared_event *box,
+                           int64_t now_ms)
 {
     const enum tc_kind kind = shared_event_get(box)->kind;
     const bool hold = must_hold(b, lane, kind, now_ms);
@@ -272,7 +272,7 @@ static void append(struct backlog *b, struct turn_backlog *lane, struct shared_e
     }
     lane->last = w;
     b->stats.events++;
-    measure(b, w);
+    backlog_measure(b, w);
 }
 
 void backlog_push(struct backlog *b, struct turn_backlog *lane, struct shared_event *box,
@@ -288,7 +288,7 @@ void backlog_push(struct backlog *b, struct turn_backlog *lane, struct shared_ev
         return;
     }
     if (!join_last(b, lane, box))
-        append(b, lane, box, now_ms);
+        backlog_append(b, lane, box, now_ms);
 }
 
 /* ---- what the consumer takes ---- */
@@ -350,7 +350,7 @@ void backlog_close_turn(struct backlog *b, struct turn_backlog *lane)
     free(lane);
 }
 
-static void take_first(struct backlog *b, struct backlog_item *item, int64_t now_ms)
+static void backlog_take_first(struct backlog *b, struct backlog_item *item, int64_t now_ms)
 {
     struct pending_event *const w = b->ready.first;
     struct turn_backlog *const lane = w->lane;
@@ -373,7 +373,7 @@ size_t backlog_pop(struct backlog *b, struct backlog_item *items, size_t max, in
     release_due(b, now_ms);
     size_t n = 0;
     while (n < max && b->ready.first)
-        take_first(b, &items[n++], now_ms);
+        backlog_take_first(b, &items[n++], now_ms);
     forget_squeeze(b);
     return n;
 }

@@ -33,14 +33,14 @@ static const struct coalesce_rule *seam_of(const struct event *ev)
     return ev->u.progress.output ? &output_seam : &args_seam;
 }
 
-static const void *member(const struct event *ev, size_t offset)
+static const void *event_coalesce_member(const struct event *ev, size_t offset)
 {
     return (const char *)&ev->u + offset;
 }
 
 static const char *string(const struct event *ev, size_t offset)
 {
-    return *(const char *const *)member(ev, offset);
+    return *(const char *const *)event_coalesce_member(ev, offset);
 }
 
 static bool same(const char *a, const char *b)
@@ -68,7 +68,8 @@ struct str event_coalesce_text(const struct event *ev)
     const struct coalesce_rule *const seam = seam_of(ev);
     if (!seam)
         return (struct str){0};
-    return (struct str){string(ev, seam->text), *(const size_t *)member(ev, seam->len)};
+    return (struct str){string(ev, seam->text),
+                        *(const size_t *)event_coalesce_member(ev, seam->len)};
 }
 
 struct shared_event *event_coalesce_build(const struct event *newest, const struct buf *text)

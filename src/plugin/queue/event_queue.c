@@ -150,7 +150,7 @@ static void push_slots(struct event_queue *q, const struct event_ring_slot *slot
 }
 
 /* Under the lock: what is in the ring now enters by the rules of the backlog. */
-static void drain(struct event_queue *q, int64_t now_ms)
+static void event_queue_drain_ring(struct event_queue *q, int64_t now_ms)
 {
     struct event_ring_slot slots[TAKE_MAX];
     size_t left = event_ring_count(&q->inbox);
@@ -203,7 +203,7 @@ static bool must_wake(const struct event_queue *q)
 static void push_through(struct event_queue *q)
 {
     pthread_mutex_lock(&q->lock);
-    drain(q, clock_mono_ms());
+    event_queue_drain_ring(q, clock_mono_ms());
     publish(q);
     const bool due = must_wake(q);
     pthread_mutex_unlock(&q->lock);
@@ -212,7 +212,7 @@ static void push_through(struct event_queue *q)
 }
 
 /* What has been put becomes visible, and who sleeps for it awake. */
-static void tell(struct event_queue *q, bool is_full)
+static void event_queue_publish(struct event_queue *q, bool is_full)
 {
     event_ring_publish(&q->inbox);
     if (is_full || q->backlog.limits.pace_ms > 0 ||
@@ -228,13 +228,13 @@ void event_queue_push(struct event_queue *q, struct turn_backlog *lane, struct s
         event_ring_stage(&q->inbox, (struct event_ring_slot){lane, box}, shared_event_size(box));
     if (!room || !q->gathers || event_ring_staged_count(&q->inbox) >= GATHER_EVENTS ||
         event_ring_staged_bytes(&q->inbox) >= GATHER_BYTES)
-        tell(q, !room);
+        event_queue_publish(q, !room);
 }
 
 static void tell_rest(struct event_queue *q)
 {
     if (event_ring_staged_count(&q->inbox) > 0)
-        tell(q, false);
+        event_queue_publish(q, false);
 }
 
 void event_queue_set_batching(struct event_queue *q, bool on)
@@ -279,27 +279,27 @@ void event_queue_close(struct event_queue *q)
     wake(q);
 }
 
-static size_t at_most(size_t n, size_t most)
+static size_t event_queue_at_most(size_t n, size_t most)
 {
     return n < most ? n : most;
 }
 
-static bool below(const struct event_queue *q, size_t part)
+static bool event_queue_below(const struct event_queue *q, size_t part)
 {
     const struct backlog_limits *const l = &q->backlog.limits;
-    return count_events(q) <= at_most(l->events, AHEAD_EVENTS) / part &&
-           count_bytes(q) <= at_most(l->bytes, AHEAD_BYTES) / part;
+    return count_events(q) <= event_queue_at_most(l->events, AHEAD_EVENTS) / part &&
+           count_bytes(q) <= event_queue_at_most(l->bytes, AHEAD_BYTES) / part;
 }
 
 bool event_queue_wait_for_room(struct event_queue *q, int timeout_ms)
 {
     tell_rest(q);
-    if (below(q, 2))
+    if (event_queue_below(q, 2))
         return true;
     const int64_t end = clock_mono_ms() + timeout_ms;
     pthread_mutex_lock(&q->lock);
     wake(q); /* nothing more comes before it has taken what is there */
-    while (!below(q, 4) && !q->closed && !q->consumer_waits) {
+    while (!event_queue_below(q, 4) && !q->closed && !q->consumer_waits) {
         const int64_t left = end - clock_mono_ms();
         if (left <= 0)
             break;
@@ -307,7 +307,7 @@ bool event_queue_wait_for_room(struct event_queue *q, int timeout_ms)
         wait_ns(q, &q->room, left * NS_PER_MS);
     }
     q->producer_waits = false;
-    const bool room = below(q, 2) || q->consumer_waits;
+    const bool room = event_queue_below(q, 2) || q->consumer_waits;
     pthread_mutex_unlock(&q->lock);
     return room;
 }
@@ -327,7 +327,7 @@ static void sleep_for(struct event_queue *q, int64_t ms)
 }
 
 /* Until something is due, for at most ms. */
-static void rest(struct event_queue *q, int64_t now_ms, int64_t until_ms)
+static void event_queue_rest(struct event_queue *q, int64_t now_ms, int64_t until_ms)
 {
     const int64_t due = backlog_next_due_ms(&q->backlog);
     q->sleeps_until = due;
@@ -338,7 +338,8 @@ static void rest(struct event_queue *q, int64_t now_ms, int64_t until_ms)
 }
 
 /* What is in the ring goes straight to a consumer that keeps up. */
-static size_t take(struct event_queue *q, struct backlog_item *items, size_t max, int64_t now_ms)
+static size_t event_queue_take(struct event_queue *q, struct backlog_item *items, size_t max,
+                               int64_t now_ms)
 {
     struct event_ring_slot slots[TAKE_MAX];
     const size_t there = event_ring_take(&q->inbox, slots, max < TAKE_MAX ? max : TAKE_MAX);
@@ -347,7 +348,7 @@ static size_t take(struct event_queue *q, struct backlog_item *items, size_t max
         n++;
     if (n < there) {
         push_slots(q, slots + n, there - n, now_ms);
-        drain(q, now_ms);
+        event_queue_drain_ring(q, now_ms);
     }
     return n ? n : backlog_pop(&q->backlog, items, max, now_ms);
 }
@@ -360,15 +361,15 @@ size_t event_queue_pop(struct event_queue *q, struct backlog_item *items, size_t
     size_t n;
     pthread_mutex_lock(&q->lock);
     q->consumer_waits = false;
-    while ((n = take(q, items, max, now_ms)) == 0 && control_queue_is_empty(&q->mail) &&
+    while ((n = event_queue_take(q, items, max, now_ms)) == 0 && control_queue_is_empty(&q->mail) &&
            !q->closed && now_ms < until_ms) {
-        rest(q, now_ms, until_ms);
+        event_queue_rest(q, now_ms, until_ms);
         now_ms = clock_mono_ms();
     }
     *closed = n == 0 && q->closed && control_queue_is_empty(&q->mail);
     q->taken += n;
     publish(q);
-    const bool tell = q->producer_waits && below(q, 4);
+    const bool tell = q->producer_waits && event_queue_below(q, 4);
     pthread_mutex_unlock(&q->lock);
     if (tell)
         pthread_cond_signal(&q->room);
@@ -379,7 +380,7 @@ struct backlog_stats event_queue_stats(struct event_queue *q)
 {
     event_ring_publish(&q->inbox);
     pthread_mutex_lock(&q->lock);
-    drain(q, clock_mono_ms());
+    event_queue_drain_ring(q, clock_mono_ms());
     publish(q);
     const struct backlog_stats stats = q->backlog.stats;
     pthread_mutex_unlock(&q->lock);

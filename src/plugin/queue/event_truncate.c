@@ -33,8 +33,8 @@ static void trimmed_fini(struct truncated_payload *t)
     buf_fini(&t->text[1]);
 }
 
-static void cut(struct truncated_payload *t, size_t slot, const char **text, size_t *len,
-                size_t keep)
+static void event_truncate_cut(struct truncated_payload *t, size_t slot, const char **text,
+                               size_t *len, size_t keep)
 {
     if (!*text || *len <= keep)
         return;
@@ -45,7 +45,7 @@ static void cut(struct truncated_payload *t, size_t slot, const char **text, siz
 }
 
 /* JSON cannot be cut; what is left out of the canonical text goes whole. */
-static void leave_out(struct truncated_payload *t, const char **json)
+static void event_truncate_leave_out(struct truncated_payload *t, const char **json)
 {
     if (!*json || strlen(*json) <= TRIM_TOOL)
         return;
@@ -66,28 +66,28 @@ static void trim_call(struct truncated_payload *t)
         call->args_len = args->len;
         t->changed = true;
     }
-    cut(t, 1, &call->args_raw, &call->args_raw_len, TRIM_TOOL);
+    event_truncate_cut(t, 1, &call->args_raw, &call->args_raw_len, TRIM_TOOL);
 }
 
 static void trim_result(struct truncated_payload *t)
 {
     struct tc_tool_result *const result = &t->ev.u.tool_result;
     size_t diff_len = result->diff ? strlen(result->diff) : 0;
-    cut(t, 0, &result->content, &result->content_len, TRIM_TOOL);
-    cut(t, 1, &result->diff, &diff_len, TRIM_TOOL);
-    leave_out(t, &result->structured);
-    leave_out(t, &result->patch);
+    event_truncate_cut(t, 0, &result->content, &result->content_len, TRIM_TOOL);
+    event_truncate_cut(t, 1, &result->diff, &diff_len, TRIM_TOOL);
+    event_truncate_leave_out(t, &result->structured);
+    event_truncate_leave_out(t, &result->patch);
     result->truncated = result->truncated || t->changed;
 }
 
 static void trim_message(struct truncated_payload *t)
 {
     struct tc_message *const message = &t->ev.u.message;
-    cut(t, 0, &message->text, &message->text_len, TRIM_TOOL);
-    cut(t, 1, &message->reasoning, &message->reasoning_len, TRIM_TOOL);
+    event_truncate_cut(t, 0, &message->text, &message->text_len, TRIM_TOOL);
+    event_truncate_cut(t, 1, &message->reasoning, &message->reasoning_len, TRIM_TOOL);
 }
 
-static struct shared_event *finish(struct truncated_payload *t)
+static struct shared_event *event_truncate_build(struct truncated_payload *t)
 {
     t->ev.u.meta = &t->ev.meta;
     struct shared_event *const box = t->changed ? shared_event_new(&t->ev) : NULL;
@@ -104,12 +104,12 @@ struct shared_event *event_truncate_tool(const struct event *ev)
         trim_result(&t);
     else if (ev->kind == TC_MESSAGE)
         trim_message(&t);
-    return finish(&t);
+    return event_truncate_build(&t);
 }
 
 struct shared_event *event_truncate_narration(const struct event *ev)
 {
     struct truncated_payload t = {.ev = *ev};
-    cut(&t, 0, &t.ev.u.narration.text, &t.ev.u.narration.text_len, TRIM_NARRATION);
-    return finish(&t);
+    event_truncate_cut(&t, 0, &t.ev.u.narration.text, &t.ev.u.narration.text_len, TRIM_NARRATION);
+    return event_truncate_build(&t);
 }

@@ -249,7 +249,7 @@ static struct queued_call *new_job(const struct queued_call_kind *kind)
 }
 
 /* The loop is told when it has nothing of this line to do yet: it takes all there is. */
-static void post(struct call_queue *l, struct queued_call *j)
+static void call_queue_post(struct call_queue *l, struct queued_call *j)
 {
     pthread_mutex_lock(&l->lock);
     const bool closed = l->closed;
@@ -268,7 +268,7 @@ static void post_batch(void *ctx, struct callback_batch *b)
 {
     struct queued_call *const j = new_job(&batch_job);
     j->batch = b;
-    post(ctx, j);
+    call_queue_post(ctx, j);
 }
 
 /* False: nobody will answer. */
@@ -293,7 +293,7 @@ static void post_ask(void *ctx, struct host_call *a)
     }
     struct queued_call *const j = new_job(&ask_job);
     j->ask = a;
-    post(l, j);
+    call_queue_post(l, j);
     event_queue_release_producer(l->queue);
 }
 
@@ -301,7 +301,7 @@ static void post_route(void *ctx, const char *path)
 {
     struct queued_call *const j = new_job(&route_job);
     j->path = arena_strdup(&j->arena, path);
-    post(ctx, j);
+    call_queue_post(ctx, j);
 }
 
 static void post_socket_open(void *ctx, int64_t socket, const struct tc_socket *spec)
@@ -310,7 +310,7 @@ static void post_socket_open(void *ctx, int64_t socket, const struct tc_socket *
     j->socket = socket;
     j->spec = *spec;
     j->spec.url = arena_strdup(&j->arena, spec->url);
-    post(ctx, j);
+    call_queue_post(ctx, j);
 }
 
 static void post_socket_send(void *ctx, int64_t socket, struct str text)
@@ -318,14 +318,14 @@ static void post_socket_send(void *ctx, int64_t socket, struct str text)
     struct queued_call *const j = new_job(&socket_send_job);
     j->socket = socket;
     j->text = (struct str){arena_memdup(&j->arena, text.p, text.len), text.len};
-    post(ctx, j);
+    call_queue_post(ctx, j);
 }
 
 static void post_socket_close(void *ctx, int64_t socket)
 {
     struct queued_call *const j = new_job(&socket_close_job);
     j->socket = socket;
-    post(ctx, j);
+    call_queue_post(ctx, j);
 }
 
 static const struct tc_answer *copy_answer(struct arena *arena, const struct tc_answer *from)
@@ -344,7 +344,7 @@ void call_queue_post_answer(struct call_queue *l, uint64_t hit, const struct tc_
     struct queued_call *const j = new_job(&answer_job);
     j->hit = hit;
     j->answer = copy_answer(&j->arena, answer);
-    post(l, j);
+    call_queue_post(l, j);
 }
 
 void call_queue_accept_calls(struct call_queue *l)

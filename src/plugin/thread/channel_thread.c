@@ -25,7 +25,7 @@ static struct thread_channel *self(struct channel *c)
 
 /* ---- turns ---- */
 
-static void link_turn(struct thread_channel *c, struct thread_turn *t)
+static void channel_thread_link_turn(struct thread_channel *c, struct thread_turn *t)
 {
     pthread_mutex_lock(&c->lock);
     t->next = c->turns;
@@ -60,7 +60,7 @@ static bool has_verdict(enum thread_stage stage)
     return stage > THREAD_STARTING;
 }
 
-static bool has_ended(enum thread_stage stage)
+static bool channel_thread_has_ended(enum thread_stage stage)
 {
     return stage == THREAD_ENDED || stage == THREAD_REFUSED;
 }
@@ -74,10 +74,10 @@ static enum thread_stage stage_of(struct thread_channel *c)
 }
 
 /* False: it has ended after all and is still the caller's. */
-static bool give_up(struct thread_channel *c)
+static bool channel_thread_abandon(struct thread_channel *c)
 {
     pthread_mutex_lock(&c->lock);
-    const bool ended = has_ended(c->stage);
+    const bool ended = channel_thread_has_ended(c->stage);
     if (!ended) {
         pthread_detach(c->thread);
         c->abandoned = true;
@@ -87,7 +87,7 @@ static bool give_up(struct thread_channel *c)
     return !ended;
 }
 
-static void look(struct thread_channel *c)
+static void channel_thread_look(struct thread_channel *c)
 {
     int64_t since_ms;
     const char *const callback =
@@ -105,7 +105,7 @@ static void look(struct thread_channel *c)
 static void *thread_open(struct channel *channel, const struct channel_turn *turn)
 {
     struct thread_channel *const c = self(channel);
-    look(c);
+    channel_thread_look(c);
     if ((atomic_load(&c->hung) || stage_of(c) <= THREAD_STARTING) &&
         event_queue_fill_ratio(c->queue) >= GONE_FILL)
         return NULL;
@@ -120,7 +120,7 @@ static void *thread_open(struct channel *channel, const struct channel_turn *tur
         .over = turn->over,
     };
     t->lane = turn->over ? NULL : event_queue_open_turn(c->queue, t);
-    link_turn(c, t);
+    channel_thread_link_turn(c, t);
     return t;
 }
 
@@ -131,7 +131,7 @@ static void thread_send(struct channel *channel, void *turn, struct shared_event
     const bool done = shared_event_get(box)->kind == TC_DONE;
     event_queue_push(c->queue, t->lane, box);
     if (done || ++c->sends % LOOK_EVERY == 0)
-        look(c);
+        channel_thread_look(c);
 }
 
 static void thread_gather(struct channel *channel, bool on)
@@ -143,13 +143,13 @@ static void thread_reply(struct channel *channel, void *turn, struct outbound_re
 {
     struct thread_channel *const c = self(channel);
     event_queue_put_control(c->queue, control_msg_new_reply(turn, r));
-    look(c);
+    channel_thread_look(c);
 }
 
 static void thread_hit(struct channel *channel, struct channel_hit *h)
 {
     struct thread_channel *const c = self(channel);
-    look(c);
+    channel_thread_look(c);
     event_queue_put_control(
         c->queue, control_msg_new_hit(call_queue_register_hit(c->line, h->answered, h->arg), h));
 }
@@ -158,7 +158,7 @@ static void thread_frame(struct channel *channel, const struct tc_frame *frame)
 {
     struct thread_channel *const c = self(channel);
     event_queue_put_control(c->queue, control_msg_new_socket_text(frame));
-    look(c);
+    channel_thread_look(c);
 }
 
 static bool thread_wait_room(struct channel *channel, int timeout_ms)
@@ -166,7 +166,7 @@ static bool thread_wait_room(struct channel *channel, int timeout_ms)
     struct thread_channel *const c = self(channel);
     const bool room = event_queue_wait_for_room(c->queue, timeout_ms);
     if (!room)
-        look(c);
+        channel_thread_look(c);
     return room;
 }
 
@@ -174,7 +174,7 @@ static struct channel_health thread_health(struct channel *channel)
 {
     struct thread_channel *const c = self(channel);
     const struct status_page *const g = instance_status_page(c->instance);
-    look(c);
+    channel_thread_look(c);
     return (struct channel_health){
         .delivered = status_page_delivered(g),
         .failed = status_page_failed(g),
@@ -199,7 +199,7 @@ static void thread_stop(struct channel *channel)
 }
 
 /* The loop's side of the line ends; the channel itself may be gone already. */
-static void end_line(struct call_queue *l, bool deliver)
+static void channel_thread_end_line(struct call_queue *l, bool deliver)
 {
     call_queue_close(l, deliver);
     call_queue_unref(l);
@@ -210,7 +210,7 @@ static void free_ended(struct thread_channel *c, enum thread_stage stage, bool d
 {
     if (stage != THREAD_NEW)
         pthread_join(c->thread, NULL);
-    end_line(c->line, deliver);
+    channel_thread_end_line(c->line, deliver);
     thread_free(c);
 }
 
@@ -224,7 +224,7 @@ static int abandon(struct thread_channel *c)
     const size_t left = event_queue_stats(c->queue).events;
     const bool told = c->stopped; /* else it has failed to start, which its owner tells */
     snprintf(name, sizeof name, "%s", thread_label(c));
-    if (!give_up(c))
+    if (!channel_thread_abandon(c))
         return 0;
     if (told)
         log_write(LOG_ERR, name, "abandoned in %s: it did not end in time; %zu events are lost",
@@ -238,9 +238,9 @@ static int thread_join(struct channel *channel, int64_t deadline_ms)
     struct call_queue *const line = c->line;
     enum thread_stage stage = stage_of(c);
     if (stage != THREAD_NEW)
-        stage = await_stage(c, has_ended, deadline_ms - clock_mono_ms());
-    if (stage != THREAD_NEW && !has_ended(stage) && abandon(c) < 0) {
-        end_line(line, true);
+        stage = await_stage(c, channel_thread_has_ended, deadline_ms - clock_mono_ms());
+    if (stage != THREAD_NEW && !channel_thread_has_ended(stage) && abandon(c) < 0) {
+        channel_thread_end_line(line, true);
         return -1;
     }
     free_ended(c, stage, true);
@@ -275,7 +275,8 @@ static void thread_launch(struct channel *channel)
     thread_set_stage(c, THREAD_NEW); /* there is no thread to join */
 }
 
-static void tell_failure(struct thread_channel *c, enum thread_stage stage, struct tc_err *err)
+static void channel_thread_tell_failure(struct thread_channel *c, enum thread_stage stage,
+                                        struct tc_err *err)
 {
     struct tc_err why;
     pthread_mutex_lock(&c->lock);
@@ -291,12 +292,13 @@ static void tell_failure(struct thread_channel *c, enum thread_stage stage, stru
         err_set(err, c->place, "%s is disabled: its init failed", thread_label(c));
 }
 
-static enum channel_state judge_stage(const struct thread_channel *c, enum thread_stage stage)
+static enum channel_state channel_thread_judge_stage(const struct thread_channel *c,
+                                                     enum thread_stage stage)
 {
     if (stage == THREAD_NEW)
         return c->stopped ? CHANNEL_ENDED : c->began_ms ? CHANNEL_FAILED : CHANNEL_NEW;
     if (c->stopped)
-        return has_ended(stage) ? CHANNEL_ENDED : CHANNEL_STOPPING;
+        return channel_thread_has_ended(stage) ? CHANNEL_ENDED : CHANNEL_STOPPING;
     if (stage == THREAD_STARTING)
         return clock_mono_ms() - c->began_ms > c->init_ms ? CHANNEL_FAILED : CHANNEL_STARTING;
     return stage == THREAD_RUNNING ? CHANNEL_RUNNING : CHANNEL_FAILED;
@@ -306,9 +308,9 @@ static enum channel_state thread_state(struct channel *channel, struct tc_err *e
 {
     struct thread_channel *const c = self(channel);
     const enum thread_stage stage = stage_of(c);
-    const enum channel_state state = judge_stage(c, stage);
+    const enum channel_state state = channel_thread_judge_stage(c, stage);
     if (err && state == CHANNEL_FAILED)
-        tell_failure(c, stage, err);
+        channel_thread_tell_failure(c, stage, err);
     return state;
 }
 
@@ -334,10 +336,10 @@ static int thread_await(struct channel *channel, struct tc_err *err)
     }
     struct call_queue *const line = c->line;
     const enum thread_stage stage = stage_of(c);
-    tell_failure(c, stage, err);
+    channel_thread_tell_failure(c, stage, err);
     event_queue_close(c->queue);
-    if (stage == THREAD_STARTING && give_up(c))
-        end_line(line, false);
+    if (stage == THREAD_STARTING && channel_thread_abandon(c))
+        channel_thread_end_line(line, false);
     else
         free_ended(c, stage, false);
     return -1;
@@ -370,9 +372,9 @@ static const struct channel_ops thread_ops = {
     .join = thread_join,
 };
 
-static struct thread_channel *make_channel(const struct conf_instance *spec,
-                                           struct loaded_plugin *loaded,
-                                           const struct channel_callbacks *host)
+static struct thread_channel *channel_thread_make_channel(const struct conf_instance *spec,
+                                                          struct loaded_plugin *loaded,
+                                                          const struct channel_callbacks *host)
 {
     struct thread_channel *const c = xcalloc(1, sizeof *c);
     c->channel.ops = &thread_ops;
@@ -397,10 +399,10 @@ struct channel *channel_thread_new(const struct conf *conf, const struct conf_in
                                    struct loaded_plugin *loaded,
                                    const struct channel_callbacks *host, struct tc_err *err)
 {
-    struct thread_channel *const c = make_channel(spec, loaded, host);
+    struct thread_channel *const c = channel_thread_make_channel(spec, loaded, host);
     c->instance = instance_new(conf, spec, loaded, call_queue_callbacks(c->line), NULL, err);
     if (!c->instance) {
-        end_line(c->line, false);
+        channel_thread_end_line(c->line, false);
         thread_free(c);
         return NULL;
     }

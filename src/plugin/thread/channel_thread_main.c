@@ -13,13 +13,13 @@
 #define BATCH 64
 #define REST_MS 60000
 
-static void free_turn(struct thread_turn *t)
+static void channel_thread_main_free_turn(struct thread_turn *t)
 {
     arena_fini(&t->arena);
     free(t);
 }
 
-static void end_turn(struct thread_channel *c, struct thread_turn *t)
+static void channel_thread_main_end_turn(struct thread_channel *c, struct thread_turn *t)
 {
     pthread_mutex_lock(&c->lock);
     *(t->prev ? &t->prev->next : &c->turns) = t->next;
@@ -27,7 +27,7 @@ static void end_turn(struct thread_channel *c, struct thread_turn *t)
         t->next->prev = t->prev;
     pthread_mutex_unlock(&c->lock);
     instance_turn_free(t->instance);
-    free_turn(t);
+    channel_thread_main_free_turn(t);
 }
 
 /* ---- its life ---- */
@@ -65,14 +65,14 @@ static void deliver(struct thread_channel *c, const struct backlog_item *item)
     instance_deliver_event(c->instance, find_instance_turn(c, t), item->box);
     tell_recovery(c);
     if (instance_turn_is_over(t->instance))
-        end_turn(c, t);
+        channel_thread_main_end_turn(c, t);
 }
 
 static void deliver_reply(struct thread_channel *c, struct thread_turn *t, struct outbound_reply *r)
 {
     instance_call_on_reply(c->instance, t ? find_instance_turn(c, t) : NULL, r);
     if (t && instance_turn_is_over(t->instance))
-        end_turn(c, t);
+        channel_thread_main_end_turn(c, t);
 }
 
 struct thread_hit {
@@ -144,7 +144,7 @@ static bool take_events(struct thread_channel *c, const struct backlog_item *ite
     return (n ? mail : take_mail(c, BATCH)) || n;
 }
 
-static int rest_ms(const struct thread_channel *c)
+static int channel_thread_main_rest_ms(const struct thread_channel *c)
 {
     const int64_t due = instance_next_wake_ms(c->instance);
     if (due == INT64_MAX)
@@ -153,12 +153,13 @@ static int rest_ms(const struct thread_channel *c)
     return left <= 0 ? 0 : left < REST_MS ? (int)left : REST_MS;
 }
 
-static void work(struct thread_channel *c)
+static void channel_thread_main_work(struct thread_channel *c)
 {
     struct backlog_item items[BATCH];
     bool closed = false, busy = false;
     while (!closed && !is_abandoned(c)) {
-        const size_t n = event_queue_pop(c->queue, items, BATCH, busy ? 0 : rest_ms(c), &closed);
+        const size_t n = event_queue_pop(c->queue, items, BATCH,
+                                         busy ? 0 : channel_thread_main_rest_ms(c), &closed);
         bool any = take_events(c, items, n);
         if (!closed && !is_abandoned(c))
             any = instance_call_on_wake(c->instance) || any;
@@ -175,7 +176,7 @@ void thread_free(struct thread_channel *c)
     while (c->turns) {
         struct thread_turn *const t = c->turns;
         c->turns = t->next;
-        free_turn(t);
+        channel_thread_main_free_turn(t);
     }
     instance_free(c->instance);
     loader_unref_plugin(c->loaded);
@@ -188,7 +189,7 @@ void thread_free(struct thread_channel *c)
 
 /* The last the thread does: if nobody waits for it any more, the channel is its own to free. Else
  * the loop's thread joins this one before it frees the channel. */
-static void finish(struct thread_channel *c, enum thread_stage stage)
+static void channel_thread_main_finish(struct thread_channel *c, enum thread_stage stage)
 {
     pthread_mutex_lock(&c->lock);
     const bool own = c->abandoned;
@@ -228,16 +229,16 @@ static void *run_instance(void *arg)
 {
     struct thread_channel *const c = arg;
     if (load_code(c) < 0 || instance_init(c->instance) < 0) {
-        finish(c, THREAD_REFUSED);
+        channel_thread_main_finish(c, THREAD_REFUSED);
         return NULL;
     }
     call_queue_accept_calls(c->line);
     thread_set_stage(c, THREAD_RUNNING);
     call_queue_tell_change(c->line);
     if (await_release(c))
-        work(c);
+        channel_thread_main_work(c);
     instance_teardown(c->instance);
-    finish(c, THREAD_ENDED);
+    channel_thread_main_finish(c, THREAD_ENDED);
     return NULL;
 }
 

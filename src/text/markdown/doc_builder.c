@@ -15,7 +15,7 @@ void doc_builder_fini(struct doc_builder *b)
     *b = (struct doc_builder){0};
 }
 
-static struct doc_span *add_span(struct doc_builder *b)
+static struct doc_span *doc_builder_add_span(struct doc_builder *b)
 {
     if (b->count == b->cap) {
         b->cap = b->cap ? 2 * b->cap : 32;
@@ -33,11 +33,11 @@ void doc_builder_open(struct doc_builder *b, enum doc_mark mark, unsigned level,
     const uint32_t parent = b->depth ? b->open[b->depth - 1] : DOC_NONE;
     b->open[b->depth++] = (uint32_t)b->count;
     b->attr_bytes += attr ? strlen(attr) : 0;
-    *add_span(b) = (struct doc_span){.start = UNSET,
-                                     .parent = parent,
-                                     .level = (uint16_t)level,
-                                     .mark = (uint16_t)mark,
-                                     .attr = attr};
+    *doc_builder_add_span(b) = (struct doc_span){.start = UNSET,
+                                                 .parent = parent,
+                                                 .level = (uint16_t)level,
+                                                 .mark = (uint16_t)mark,
+                                                 .attr = attr};
 }
 
 /* A span without text is the last one: whatever is in it had none either. */
@@ -55,7 +55,7 @@ void doc_builder_close(struct doc_builder *b)
 }
 
 /* Newlines are outside of what begins behind them. */
-static void settle(struct doc_builder *b)
+static void doc_builder_settle(struct doc_builder *b)
 {
     for (; b->newlines > 0; b->newlines--)
         if (b->text.len > 0)
@@ -68,7 +68,7 @@ void doc_builder_text(struct doc_builder *b, const char *p, size_t n)
 {
     if (n == 0 || doc_builder_is_full(b))
         return;
-    settle(b);
+    doc_builder_settle(b);
     buf_add(&b->text, p, n);
 }
 

@@ -75,7 +75,7 @@ static bool begin_link(struct markdown_parser *p, const MD_ATTRIBUTE *address)
     return p->link != NULL;
 }
 
-static const MD_ATTRIBUTE *address_of(MD_SPANTYPE type, const void *detail)
+static const MD_ATTRIBUTE *markdown_address_of(MD_SPANTYPE type, const void *detail)
 {
     if (type == MD_SPAN_A)
         return &((const MD_SPAN_A_DETAIL *)detail)->href;
@@ -98,7 +98,7 @@ static int enter_span(MD_SPANTYPE type, void *detail, void *arg)
     const enum doc_mark mark = mark_of(type);
     if (p->inline_depth == PARSE_INLINES_MAX)
         return markdown_count_event(p);
-    const bool begun = mark != DOC_LINK || begin_link(p, address_of(type, detail));
+    const bool begun = mark != DOC_LINK || begin_link(p, markdown_address_of(type, detail));
     const bool recorded = begun && !p->in_table;
     p->inlines[p->inline_depth++] = (struct markdown_inline){mark, recorded};
     if (recorded)

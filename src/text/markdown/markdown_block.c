@@ -31,7 +31,7 @@ void parse_put_str(struct markdown_parser *p, const char *text)
 }
 
 /* A block begins: apart from what is before it, or on the line of its marker. */
-static void part(struct markdown_parser *p, bool may_follow_marker)
+static void markdown_block_part(struct markdown_parser *p, bool may_follow_marker)
 {
     const struct markdown_list *list = innermost_list(p);
     if (!p->behind_marker)
@@ -119,7 +119,7 @@ static void enter_item(struct markdown_parser *p, const void *detail)
 static void enter_code(struct markdown_parser *p, const void *detail)
 {
     const MD_BLOCK_CODE_DETAIL *code = detail;
-    part(p, false);
+    markdown_block_part(p, false);
     doc_builder_open(&p->out, DOC_PRE, 0, language(p, &code->lang));
     p->in_code_block = true;
     p->code_newlines = 0;
@@ -134,7 +134,7 @@ static void leave_code(struct markdown_parser *p)
 static void put_rule(struct markdown_parser *p, const void *detail)
 {
     (void)detail;
-    part(p, false);
+    markdown_block_part(p, false);
     doc_builder_open(&p->out, DOC_RULE, 0, NULL);
     parse_put_str(p, "———");
     doc_builder_close(&p->out);
@@ -176,7 +176,7 @@ int markdown_count_event(struct markdown_parser *p)
 
 static void enter_heading(struct markdown_parser *p, const void *detail)
 {
-    part(p, true);
+    markdown_block_part(p, true);
     doc_builder_open(&p->out, DOC_HEADING, ((const MD_BLOCK_H_DETAIL *)detail)->level, NULL);
 }
 
@@ -184,7 +184,7 @@ static void enter_heading(struct markdown_parser *p, const void *detail)
 static void enter_quote(struct markdown_parser *p, const void *detail)
 {
     (void)detail;
-    part(p, true);
+    markdown_block_part(p, true);
     doc_builder_open(&p->out, DOC_QUOTE, 0, NULL);
     p->behind_marker = true;
 }
@@ -192,7 +192,7 @@ static void enter_quote(struct markdown_parser *p, const void *detail)
 static void enter_paragraph(struct markdown_parser *p, const void *detail)
 {
     (void)detail;
-    part(p, true);
+    markdown_block_part(p, true);
 }
 
 static void leave_container(struct markdown_parser *p)
@@ -223,7 +223,7 @@ static const struct {
     [MD_BLOCK_TD] = {enter_cell, NULL},
 };
 
-static bool is_known(MD_BLOCKTYPE type)
+static bool markdown_block_is_known(MD_BLOCKTYPE type)
 {
     return (size_t)type < sizeof blocks / sizeof blocks[0];
 }
@@ -233,7 +233,7 @@ int markdown_enter_block(MD_BLOCKTYPE type, void *detail, void *arg)
 {
     struct markdown_parser *p = arg;
     markdown_close_inlines(p, 0);
-    if (is_known(type) && blocks[type].enter)
+    if (markdown_block_is_known(type) && blocks[type].enter)
         blocks[type].enter(p, detail);
     return markdown_count_event(p);
 }
@@ -243,7 +243,7 @@ int markdown_enter_leave_block(MD_BLOCKTYPE type, void *detail, void *arg)
     struct markdown_parser *p = arg;
     (void)detail;
     markdown_close_inlines(p, 0);
-    if (is_known(type) && blocks[type].leave)
+    if (markdown_block_is_known(type) && blocks[type].leave)
         blocks[type].leave(p);
     return markdown_count_event(p);
 }

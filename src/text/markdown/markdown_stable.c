@@ -8,7 +8,7 @@ struct fence {
 };
 
 /* The run of ` or ~ that could be a fence, of three at least; 0 when it is none. */
-static size_t fence_length(struct str line, size_t *at)
+static size_t markdown_stable_fence_length(struct str line, size_t *at)
 {
     size_t start = 0, end;
     while (start < line.len && line.p[start] == ' ')
@@ -20,7 +20,7 @@ static size_t fence_length(struct str line, size_t *at)
     return marks && end - start >= 3 ? end - start : 0;
 }
 
-static bool is_blank(struct str line)
+static bool markdown_stable_is_blank(struct str line)
 {
     for (size_t i = 0; i < line.len; i++)
         if (!strchr(" \t\r", line.p[i]))
@@ -31,14 +31,14 @@ static bool is_blank(struct str line)
 static void read_fence(struct fence *f, struct str line)
 {
     size_t at;
-    const size_t length = fence_length(line, &at);
+    const size_t length = markdown_stable_fence_length(line, &at);
     if (length == 0)
         return;
     const struct str rest = {line.p + at + length, line.len - at - length};
     if (!f->mark) {
         if (line.p[at] == '~' || !memchr(rest.p, '`', rest.len))
             *f = (struct fence){line.p[at], length};
-    } else if (line.p[at] == f->mark && length >= f->length && is_blank(rest)) {
+    } else if (line.p[at] == f->mark && length >= f->length && markdown_stable_is_blank(rest)) {
         f->mark = 0;
     }
 }
@@ -59,7 +59,7 @@ size_t markdown_stable_length(struct str source)
          p = newline + 1) {
         const struct str line = {p, (size_t)(newline - p)};
         read_fence(&fence, line);
-        if (!fence.mark && is_blank(line) && !is_indented(newline + 1, end))
+        if (!fence.mark && markdown_stable_is_blank(line) && !is_indented(newline + 1, end))
             settled = (size_t)(newline + 1 - source.p);
     }
     return settled;

@@ -118,7 +118,7 @@ static void open_inline_code(struct slack *s, const struct doc_span *span)
     s->hidden = span;
 }
 
-static size_t fence_length(const struct slack *s)
+static size_t render_slack_fence_length(const struct slack *s)
 {
     const size_t longest =
         slack_longest_backticks(doc_span_text(s->job->doc, s->fence, s->job->range));
@@ -129,7 +129,7 @@ static void open_fence(struct slack *s, const struct doc_span *span)
 {
     s->fence = span;
     s->lines.backticks = 0;
-    slack_backticks(&s->lines, fence_length(s));
+    slack_backticks(&s->lines, render_slack_fence_length(s));
     if (s->block && span->attr)
         slack_raw_str(&s->lines, span->attr);
     slack_raw_str(&s->lines, "\n");
@@ -139,7 +139,7 @@ static void close_fence(struct slack *s, const struct doc_span *span)
 {
     (void)span;
     slack_raw_str(&s->lines, "\n");
-    slack_backticks(&s->lines, fence_length(s));
+    slack_backticks(&s->lines, render_slack_fence_length(s));
     s->fence = NULL;
 }
 
@@ -206,14 +206,14 @@ static void close_cell(struct slack *s, const struct doc_span *span)
     s->in_cell = false;
 }
 
-static bool is_linked(const struct slack *s, const struct doc_span *span)
+static bool render_slack_is_linked(const struct slack *s, const struct doc_span *span)
 {
     return render_slack_line_url_size(span->attr) <= s->job->link_max &&
            link_url_slack_safe(span->attr);
 }
 
 /* The whole label is the address. */
-static bool is_bare(const struct slack *s, const struct doc_span *span)
+static bool render_slack_is_bare(const struct slack *s, const struct doc_span *span)
 {
     const struct str label = doc_span_text(s->job->doc, span, s->job->range);
     return label.len == strlen(span->attr) && memcmp(label.p, span->attr, label.len) == 0;
@@ -230,13 +230,13 @@ static void put_bare_link(struct slack *s, const struct doc_span *span)
     s->hidden = span;
 }
 
-static void open_link(struct slack *s, const struct doc_span *span)
+static void render_slack_open_link(struct slack *s, const struct doc_span *span)
 {
-    if (!is_linked(s, span))
+    if (!render_slack_is_linked(s, span))
         return;
     if (!s->block)
         open_marks(s);
-    if (is_bare(s, span)) {
+    if (render_slack_is_bare(s, span)) {
         put_bare_link(s, span);
     } else if (s->block) {
         slack_raw_str(&s->lines, "[");
@@ -262,7 +262,7 @@ static void close_shown_link(struct slack *s, const struct doc_span *span)
     }
 }
 
-static void close_link(struct slack *s, const struct doc_span *span)
+static void render_slack_close_link(struct slack *s, const struct doc_span *span)
 {
     if (s->link == span) {
         close_shown_link(s, span);
@@ -274,7 +274,7 @@ static void close_link(struct slack *s, const struct doc_span *span)
 }
 
 /* mrkdwn knows no quote in a quote. */
-static void open_quote(struct slack *s, const struct doc_span *span)
+static void render_slack_open_quote(struct slack *s, const struct doc_span *span)
 {
     (void)span;
     if (!s->block && s->lines.prefix_len > 0)
@@ -326,12 +326,12 @@ static void open_rule(struct slack *s, const struct doc_span *span)
     s->hidden = span;
 }
 
-static void open_style(struct slack *s, const struct doc_span *span)
+static void render_slack_open_style(struct slack *s, const struct doc_span *span)
 {
     s->styles[span->mark]++;
 }
 
-static void close_style(struct slack *s, const struct doc_span *span)
+static void render_slack_close_style(struct slack *s, const struct doc_span *span)
 {
     s->styles[span->mark]--;
 }
@@ -341,18 +341,18 @@ static const struct {
     void (*close)(struct slack *s, const struct doc_span *span);
     bool prefixes; /* what it puts in front of lines ends with it */
 } spans[] = {
-    [DOC_BOLD] = {open_style, close_style, false},
-    [DOC_ITALIC] = {open_style, close_style, false},
-    [DOC_STRIKE] = {open_style, close_style, false},
+    [DOC_BOLD] = {render_slack_open_style, render_slack_close_style, false},
+    [DOC_ITALIC] = {render_slack_open_style, render_slack_close_style, false},
+    [DOC_STRIKE] = {render_slack_open_style, render_slack_close_style, false},
     [DOC_CODE] = {open_inline_code, NULL, false},
-    [DOC_LINK] = {open_link, close_link, false},
+    [DOC_LINK] = {render_slack_open_link, render_slack_close_link, false},
     [DOC_PRE] = {open_fence, close_fence, false},
     [DOC_TABLE] = {open_table, close_table, false},
     [DOC_ROW] = {open_row, close_row, false},
     [DOC_CELL] = {open_cell, close_cell, false},
     [DOC_HEADING] = {open_heading, close_heading, false},
-    [DOC_QUOTE] = {open_quote, NULL, true},
-    [DOC_FOLD] = {open_quote, NULL, true},
+    [DOC_QUOTE] = {render_slack_open_quote, NULL, true},
+    [DOC_FOLD] = {render_slack_open_quote, NULL, true},
     [DOC_ITEM] = {NULL, NULL, true},
     [DOC_MARKER] = {open_marker, NULL, false},
     [DOC_RULE] = {open_rule, NULL, false},

@@ -14,7 +14,7 @@ void render_slack_line_set_prefix(struct render_slack_line *l, const char *prefi
 }
 
 /* An empty line of a quote is marked too, else it would be two quotes. */
-static void end_line(struct render_slack_line *l)
+static void render_slack_line_end_line(struct render_slack_line *l)
 {
     size_t n = l->line_begun ? 0 : l->prefix_len;
     while (n > 0 && l->prefix[n - 1] == ' ')
@@ -26,16 +26,16 @@ static void end_line(struct render_slack_line *l)
     l->start = SLACK_FRESH;
 }
 
-static void begin_line(struct render_slack_line *l)
+static void render_slack_line_begin_line(struct render_slack_line *l)
 {
     if (!l->line_begun)
         buf_add(l->out, l->prefix, l->prefix_len);
     l->line_begun = true;
 }
 
-static void put(struct render_slack_line *l, const char *p, size_t n)
+static void render_slack_line_put(struct render_slack_line *l, const char *p, size_t n)
 {
-    begin_line(l);
+    render_slack_line_begin_line(l);
     buf_add(l->out, p, n);
     l->unjoined = false;
 }
@@ -44,9 +44,9 @@ void slack_raw(struct render_slack_line *l, struct str s)
 {
     for (size_t i = 0; i < s.len; i++) {
         if (s.p[i] == '\n')
-            end_line(l);
+            render_slack_line_end_line(l);
         else
-            put(l, s.p + i, 1);
+            render_slack_line_put(l, s.p + i, 1);
     }
 }
 
@@ -113,14 +113,14 @@ static void put_char(struct render_slack_line *l, struct str s, size_t at)
 {
     const char *ref = reference(s.p[at]);
     if (ref) {
-        put(l, ref, strlen(ref));
+        render_slack_line_put(l, ref, strlen(ref));
     } else {
         if (l->block && is_markup(l, s, at))
-            put(l, "\\", 1);
-        put(l, s.p + at, 1);
+            render_slack_line_put(l, "\\", 1);
+        render_slack_line_put(l, s.p + at, 1);
     }
     if (is_mass_mention(s, at))
-        put(l, SLACK_JOINT, strlen(SLACK_JOINT));
+        render_slack_line_put(l, SLACK_JOINT, strlen(SLACK_JOINT));
     advance_start(l, s.p[at]);
 }
 
@@ -128,7 +128,7 @@ void slack_text(struct render_slack_line *l, struct str s)
 {
     for (size_t i = 0; i < s.len; i++) {
         if (s.p[i] == '\n')
-            end_line(l);
+            render_slack_line_end_line(l);
         else
             put_char(l, s, i);
     }
@@ -141,13 +141,13 @@ void slack_code(struct render_slack_line *l, struct str s)
         const char *ref = reference(s.p[i]);
         l->backticks = s.p[i] == '`' ? l->backticks + 1 : 0;
         if (!l->block && l->backticks == 3) {
-            put(l, SLACK_JOINT, strlen(SLACK_JOINT));
+            render_slack_line_put(l, SLACK_JOINT, strlen(SLACK_JOINT));
             l->backticks = 1;
         }
         if (s.p[i] == '\n')
-            end_line(l);
+            render_slack_line_end_line(l);
         else
-            put(l, ref ? ref : s.p + i, ref ? strlen(ref) : 1);
+            render_slack_line_put(l, ref ? ref : s.p + i, ref ? strlen(ref) : 1);
     }
 }
 
@@ -164,7 +164,7 @@ size_t slack_longest_backticks(struct str s)
 void slack_backticks(struct render_slack_line *l, size_t n)
 {
     for (; n > 0; n--)
-        put(l, "`", 1);
+        render_slack_line_put(l, "`", 1);
 }
 
 /* mrkdwn cannot write a backtick here; one that looks like it can be. */
@@ -172,7 +172,7 @@ static void put_lookalike(struct render_slack_line *l, struct str code)
 {
     for (size_t i = 0; i < code.len; i++) {
         if (code.p[i] == '`')
-            put(l, "\xcb\x8b", 2);
+            render_slack_line_put(l, "\xcb\x8b", 2);
         else
             slack_code(l, (struct str){code.p + i, 1});
     }
@@ -183,12 +183,12 @@ void slack_inline_code(struct render_slack_line *l, struct str code)
     const size_t fence = l->block ? slack_longest_backticks(code) + 1 : 1;
     const size_t blanks = fence > 1 ? 1 : 0;
     slack_backticks(l, fence);
-    put(l, " ", blanks);
+    render_slack_line_put(l, " ", blanks);
     if (l->block)
         slack_code(l, code);
     else
         put_lookalike(l, code);
-    put(l, " ", blanks);
+    render_slack_line_put(l, " ", blanks);
     slack_backticks(l, fence);
 }
 
@@ -196,11 +196,11 @@ void slack_address(struct render_slack_line *l, const char *url)
 {
     for (; *url; url++) {
         if (*url == '&')
-            put(l, "&amp;", 5);
+            render_slack_line_put(l, "&amp;", 5);
         else if (l->block && (*url == '(' || *url == ')'))
-            put(l, *url == '(' ? "%28" : "%29", 3);
+            render_slack_line_put(l, *url == '(' ? "%28" : "%29", 3);
         else
-            put(l, url, 1);
+            render_slack_line_put(l, url, 1);
     }
 }
 

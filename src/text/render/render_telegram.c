@@ -39,14 +39,14 @@ static enum render_kind style_of(const struct doc_span *s)
                                    : RENDER_BOLD;
 }
 
-static void open_style(struct render_telegram_state *t, const struct doc_span *s)
+static void render_telegram_open_style(struct render_telegram_state *t, const struct doc_span *s)
 {
     const enum render_kind style = style_of(s);
     if (t->styles[style]++ == 0)
         t->styled_at[style] = t->units;
 }
 
-static void close_style(struct render_telegram_state *t, const struct doc_span *s)
+static void render_telegram_close_style(struct render_telegram_state *t, const struct doc_span *s)
 {
     const enum render_kind style = style_of(s);
     if (--t->styles[style] == 0)
@@ -77,38 +77,39 @@ static void close_code(struct render_telegram_state *t, const struct doc_span *s
         t->styled_at[i] = t->units;
 }
 
-static void append(struct render_telegram_state *t, struct str s)
+static void render_telegram_append(struct render_telegram_state *t, struct str s)
 {
     buf_add(&t->out->text, s.p, s.len);
     t->units += render_count_utf16(s.p, s.len);
 }
 
-static bool is_linked(const struct render_telegram_state *t, const struct doc_span *s)
+static bool render_telegram_is_linked(const struct render_telegram_state *t,
+                                      const struct doc_span *s)
 {
     return !t->code && strlen(s->attr) <= t->job->link_max && link_url_is_telegram_safe(s->attr);
 }
 
-static void open_link(struct render_telegram_state *t, const struct doc_span *s)
+static void render_telegram_open_link(struct render_telegram_state *t, const struct doc_span *s)
 {
-    if (!is_linked(t, s))
+    if (!render_telegram_is_linked(t, s))
         return;
     t->link = s;
     t->link_at = t->units;
 }
 
-static void close_link(struct render_telegram_state *t, const struct doc_span *s)
+static void render_telegram_close_link(struct render_telegram_state *t, const struct doc_span *s)
 {
     if (t->link == s) {
         add_entity(t, RENDER_LINK, t->link_at, s->attr);
         t->link = NULL;
     } else if (!t->code && render_shows_url(t->job, s, strlen(s->attr))) {
-        append(t, STR(" ("));
-        append(t, (struct str){s->attr, strlen(s->attr)});
-        append(t, STR(")"));
+        render_telegram_append(t, STR(" ("));
+        render_telegram_append(t, (struct str){s->attr, strlen(s->attr)});
+        render_telegram_append(t, STR(")"));
     }
 }
 
-static void open_quote(struct render_telegram_state *t, const struct doc_span *s)
+static void render_telegram_open_quote(struct render_telegram_state *t, const struct doc_span *s)
 {
     if (t->quote)
         return;
@@ -128,16 +129,16 @@ static const struct {
     void (*open)(struct render_telegram_state *t, const struct doc_span *s);
     void (*close)(struct render_telegram_state *t, const struct doc_span *s);
 } spans[] = {
-    [DOC_BOLD] = {open_style, close_style},
-    [DOC_HEADING] = {open_style, close_style},
-    [DOC_ITALIC] = {open_style, close_style},
-    [DOC_STRIKE] = {open_style, close_style},
+    [DOC_BOLD] = {render_telegram_open_style, render_telegram_close_style},
+    [DOC_HEADING] = {render_telegram_open_style, render_telegram_close_style},
+    [DOC_ITALIC] = {render_telegram_open_style, render_telegram_close_style},
+    [DOC_STRIKE] = {render_telegram_open_style, render_telegram_close_style},
     [DOC_CODE] = {open_code, close_code},
     [DOC_PRE] = {open_code, close_code},
     [DOC_TABLE] = {open_code, close_code},
-    [DOC_LINK] = {open_link, close_link},
-    [DOC_QUOTE] = {open_quote, close_quote},
-    [DOC_FOLD] = {open_quote, close_quote},
+    [DOC_LINK] = {render_telegram_open_link, render_telegram_close_link},
+    [DOC_QUOTE] = {render_telegram_open_quote, close_quote},
+    [DOC_FOLD] = {render_telegram_open_quote, close_quote},
     [DOC_RULE] = {NULL, NULL}, /* the last mark; what is not named here looks as its text does */
 };
 
@@ -155,7 +156,7 @@ static void telegram_close(void *arg, const struct doc_span *s)
 
 static void telegram_text(void *arg, struct str run)
 {
-    append(arg, run);
+    render_telegram_append(arg, run);
 }
 
 static const struct doc_visitor visitor = {telegram_open, telegram_close, telegram_text};

@@ -18,21 +18,21 @@ struct cutter {
     size_t count, cap;
 };
 
-static bool is_space(char c)
+static bool split_is_space(char c)
 {
     return c == ' ' || c == '\n' || c == '\t';
 }
 
-static size_t trimmed(const struct cutter *c, size_t from, size_t to)
+static size_t split_trimmed(const struct cutter *c, size_t from, size_t to)
 {
-    while (to > from && is_space(c->doc->text.p[to - 1]))
+    while (to > from && split_is_space(c->doc->text.p[to - 1]))
         to--;
     return to;
 }
 
-static bool fits(struct cutter *c, size_t from, size_t to)
+static bool split_fits(struct cutter *c, size_t from, size_t to)
 {
-    const struct doc_range r = {from, trimmed(c, from, to)};
+    const struct doc_range r = {from, split_trimmed(c, from, to)};
     render_doc(&c->scratch, c->doc, r, &c->target);
     return render_fits_budget(&c->scratch, &c->target.budget);
 }
@@ -56,11 +56,11 @@ static size_t furthest(struct cutter *c, size_t from, size_t bound)
     size_t low;
     utf8_decode(p, n, &low);
     size_t high = bound < reach(c) ? bound : reach(c);
-    if (high >= n && fits(c, from, from + n))
+    if (high >= n && split_fits(c, from, from + n))
         return from + n;
     while (low < high) {
         const size_t middle = low + (high - low + 1) / 2;
-        if (fits(c, from, from + utf8_truncated_len(p, n, middle)))
+        if (split_fits(c, from, from + utf8_truncated_len(p, n, middle)))
             low = middle;
         else
             high = middle - 1;
@@ -100,7 +100,7 @@ static bool ends_here(const struct cutter *c, size_t at, enum doc_mark mark, uns
     return false;
 }
 
-static bool ends_with(struct str s, const char *end)
+static bool split_ends_with(struct str s, const char *end)
 {
     const size_t n = strlen(end);
     return s.len >= n && memcmp(s.p + s.len - n, end, n) == 0;
@@ -108,14 +108,14 @@ static bool ends_with(struct str s, const char *end)
 
 static bool ends_wide_sentence(struct str s)
 {
-    return ends_with(s, "。") || ends_with(s, "！") || ends_with(s, "？");
+    return split_ends_with(s, "。") || split_ends_with(s, "！") || split_ends_with(s, "？");
 }
 
 static bool ends_sentence(struct str s)
 {
     if (s.len > 1 && strchr(")\"'", s.p[s.len - 1]))
         s.len--;
-    return (s.len > 0 && strchr(".!?", s.p[s.len - 1])) || ends_with(s, "…") ||
+    return (s.len > 0 && strchr(".!?", s.p[s.len - 1])) || split_ends_with(s, "…") ||
            ends_wide_sentence(s);
 }
 
@@ -139,9 +139,9 @@ static enum split_boundary place_at(const struct cutter *c, size_t from, size_t 
 {
     const struct str before = {c->doc->text.p + from, at - from};
     const char next = c->doc->text.p[at];
-    if (!is_space(next) && !ends_wide_sentence(before))
+    if (!split_is_space(next) && !ends_wide_sentence(before))
         return NOWHERE;
-    if (is_space(c->doc->text.p[at - 1]) || around(c, at, is_atom) ||
+    if (split_is_space(c->doc->text.p[at - 1]) || around(c, at, is_atom) ||
         ends_here(c, at, DOC_MARKER, 0))
         return NOWHERE;
     if (around(c, at, is_code))
@@ -191,26 +191,26 @@ static size_t next_cut(struct cutter *c, size_t from)
         if (far == c->doc->text.len)
             return far;
         const size_t at = cut_place(c, from, far);
-        if (at == far || fits(c, from, at))
+        if (at == far || split_fits(c, from, at))
             return at;
         bound = (at - from) - (at - from) / 8 - 1;
     }
 }
 
 /* Where the text goes on behind a cut. */
-static size_t resume(const struct cutter *c, size_t at)
+static size_t split_resume(const struct cutter *c, size_t at)
 {
     const struct str text = c->doc->text;
     if (at < text.len && around(c, at, is_code))
         return text.p[at] == '\n' ? at + 1 : at;
-    while (at < text.len && is_space(text.p[at]) && !around(c, at + 1, is_code))
+    while (at < text.len && split_is_space(text.p[at]) && !around(c, at + 1, is_code))
         at++;
     return at;
 }
 
 static void add_piece(struct cutter *c, size_t from, size_t to)
 {
-    to = trimmed(c, from, to);
+    to = split_trimmed(c, from, to);
     if (to == from)
         return;
     if (c->count == c->cap) {
@@ -235,7 +235,7 @@ struct split split_doc(struct arena *a, const struct doc *d, const struct render
     for (size_t from = 0; from < d->text.len;) {
         const size_t cut = next_cut(&c, from);
         add_piece(&c, from, cut);
-        from = resume(&c, cut);
+        from = split_resume(&c, cut);
     }
     struct split s = {.count = c.count};
     if (c.count > 0) {

@@ -113,7 +113,7 @@ static struct str stripped(const char *p, size_t n)
     return (struct str){p, end};
 }
 
-static bool is_blank(char c)
+static bool slash_tokens_is_blank(char c)
 {
     return c == ' ' || c == '\t';
 }
@@ -121,9 +121,9 @@ static bool is_blank(char c)
 static void add_squeezed(struct buf *out, struct str s)
 {
     for (size_t i = 0; i < s.len; i++)
-        if (!is_blank(s.p[i]))
+        if (!slash_tokens_is_blank(s.p[i]))
             buf_add_char(out, s.p[i]);
-        else if (i == 0 || !is_blank(s.p[i - 1]))
+        else if (i == 0 || !slash_tokens_is_blank(s.p[i - 1]))
             buf_add_char(out, ' ');
 }
 

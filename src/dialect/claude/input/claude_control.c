@@ -21,7 +21,7 @@ static void ask_free(const struct claude_control_pending *ask)
     free(ask->suggestions);
 }
 
-static struct claude_control_pending *find(struct claude_control *c, const char *id)
+static struct claude_control_pending *claude_control_find(struct claude_control *c, const char *id)
 {
     for (size_t i = 0; i < c->n; i++)
         if (strcmp(c->asks[i].id, id) == 0)
@@ -29,7 +29,7 @@ static struct claude_control_pending *find(struct claude_control *c, const char 
     return NULL;
 }
 
-static void forget(struct claude_control *c, struct claude_control_pending *ask)
+static void claude_control_forget(struct claude_control *c, struct claude_control_pending *ask)
 {
     c->bytes -= ask->bytes;
     ask_free(ask);
@@ -38,13 +38,13 @@ static void forget(struct claude_control *c, struct claude_control_pending *ask)
 
 bool claude_control_waits(struct claude_control *c, const char *id)
 {
-    return find(c, id) != NULL;
+    return claude_control_find(c, id) != NULL;
 }
 
 void claude_control_end(struct claude_control *c)
 {
     while (c->n)
-        forget(c, &c->asks[0]);
+        claude_control_forget(c, &c->asks[0]);
     free(c->asks);
     c->asks = NULL;
     c->cap = 0;
@@ -60,7 +60,8 @@ static struct str read_id(struct str value)
     return raw.len && raw.len <= CLAUDE_CONTROL_ID ? raw : (struct str){0};
 }
 
-static void refuse(struct claude_control *c, struct buf *out, struct str raw_id, struct str why)
+static void claude_control_refuse(struct claude_control *c, struct buf *out, struct str raw_id,
+                                  struct str why)
 {
     if (c->refusals++ >= CLAUDE_REFUSALS)
         return;
@@ -72,12 +73,13 @@ static void refuse(struct claude_control *c, struct buf *out, struct str raw_id,
     buf_add_str(out, "\"}}\n");
 }
 
-static char *copy(struct str s)
+static char *claude_control_copy(struct str s)
 {
     return s.p ? xstrndup(s.p, s.len) : NULL;
 }
 
-static void keep(struct claude_control *c, const char *id, struct str raw_id, struct str request)
+static void claude_control_keep(struct claude_control *c, const char *id, struct str raw_id,
+                                struct str request)
 {
     struct str name = {0}, input = {0}, suggestions = {0};
     const struct value_row wants[] = {
@@ -91,29 +93,29 @@ static void keep(struct claude_control *c, const char *id, struct str raw_id, st
     struct claude_control_pending *const ask = &c->asks[c->n++];
     *ask = (struct claude_control_pending){
         .id = xstrdup(id),
-        .raw_id = copy(raw_id),
-        .input = copy(input),
-        .suggestions = offers ? copy(suggestions) : NULL,
+        .raw_id = claude_control_copy(raw_id),
+        .input = claude_control_copy(input),
+        .suggestions = offers ? claude_control_copy(suggestions) : NULL,
         .bytes = raw_id.len + input.len + (offers ? suggestions.len : 0),
         .questions = value_equals(name, "AskUserQuestion"),
     };
     c->bytes += ask->bytes;
 }
 
-static void can_use_tool(struct claude_control *c, struct buf *out, struct str raw_id,
-                         struct str request)
+static void claude_control_can_use_tool(struct claude_control *c, struct buf *out,
+                                        struct str raw_id, struct str request)
 {
     struct arena scratch = {0};
     const struct str input = value_get_last(request, "input");
     const char *const id = json_reader_unescape(&scratch, raw_id, NULL);
     if (!input.p || *input.p != '{')
-        refuse(c, out, raw_id, STR("a tool without input"));
-    else if (find(c, id))
+        claude_control_refuse(c, out, raw_id, STR("a tool without input"));
+    else if (claude_control_find(c, id))
         ; /* asked twice, answered once */
     else if (c->n == CLAUDE_ASKS || request.len > CLAUDE_ASKS_BYTES - c->bytes)
-        refuse(c, out, raw_id, STR("too much is open"));
+        claude_control_refuse(c, out, raw_id, STR("too much is open"));
     else
-        keep(c, id, raw_id, request);
+        claude_control_keep(c, id, raw_id, request);
     arena_fini(&scratch);
 }
 
@@ -125,27 +127,29 @@ static void control_request(struct claude_control *c, struct buf *out, struct st
     if (!raw_id.len || raw_id.len > CLAUDE_CONTROL_ID_MAX || c->over)
         return;
     if (raw_id.len > CLAUDE_CONTROL_ID)
-        refuse(c, out, raw_id, STR("the request_id is too long"));
+        claude_control_refuse(c, out, raw_id, STR("the request_id is too long"));
     else if (str_is(subtype, "can_use_tool"))
-        can_use_tool(c, out, raw_id, request);
+        claude_control_can_use_tool(c, out, raw_id, request);
     else
-        refuse(c, out, raw_id,
-               subtype.len && subtype.len <= SUBTYPE_MAX ? subtype : STR("an unknown request"));
+        claude_control_refuse(
+            c, out, raw_id,
+            subtype.len && subtype.len <= SUBTYPE_MAX ? subtype : STR("an unknown request"));
 }
 
-static void withdraw(struct claude_control *c, struct str id)
+static void claude_control_withdraw(struct claude_control *c, struct str id)
 {
     struct arena scratch = {0};
     const struct str raw_id = read_id(id);
     struct claude_control_pending *const ask =
-        raw_id.p ? find(c, json_reader_unescape(&scratch, raw_id, NULL)) : NULL;
+        raw_id.p ? claude_control_find(c, json_reader_unescape(&scratch, raw_id, NULL)) : NULL;
     if (ask)
-        forget(c, ask);
+        claude_control_forget(c, ask);
     arena_fini(&scratch);
 }
 
 /* -1: not a JSON object, nothing was done. */
-static int take(struct claude_control *c, struct buf *out, const char *line, size_t len)
+static int claude_control_take(struct claude_control *c, struct buf *out, const char *line,
+                               size_t len)
 {
     struct str type = {0}, id = {0}, request = {0};
     const struct value_row wants[] = {{"type", &type}, {"request_id", &id}, {"request", &request}};
@@ -154,18 +158,18 @@ static int take(struct claude_control *c, struct buf *out, const char *line, siz
     if (value_equals(type, "control_request"))
         control_request(c, out, id, request);
     else if (value_equals(type, "control_cancel_request"))
-        withdraw(c, id);
+        claude_control_withdraw(c, id);
     return 0;
 }
 
 void claude_control_handle_line(struct claude_control *c, struct buf *out, const char *line,
                                 size_t len)
 {
-    if (!memmem(line, len, "\"control_", 9) || take(c, out, line, len) == 0)
+    if (!memmem(line, len, "\"control_", 9) || claude_control_take(c, out, line, len) == 0)
         return;
     CLEANUP_BUF struct buf mended = {0}; /* as it is mended to be translated */
     if (json_reader_repair(&mended, line, len))
-        take(c, out, mended.p, mended.len);
+        claude_control_take(c, out, mended.p, mended.len);
 }
 
 /* ---- what it is answered ---- */
@@ -173,7 +177,7 @@ void claude_control_handle_line(struct claude_control *c, struct buf *out, const
 int claude_control_answer(struct claude_control *c, struct buf *out,
                           const struct dialect_answer *answer)
 {
-    struct claude_control_pending *const ask = find(c, answer->request_id);
+    struct claude_control_pending *const ask = claude_control_find(c, answer->request_id);
     CLEANUP_BUF struct buf reply = {0};
     if (!ask || claude_control_append_reply(&reply, ask, answer) < 0)
         return -1;
@@ -183,6 +187,6 @@ int claude_control_answer(struct claude_control *c, struct buf *out,
                ask->raw_id);
     buf_add(out, reply.p, reply.len);
     buf_add_str(out, "}}\n");
-    forget(c, ask);
+    claude_control_forget(c, ask);
     return 0;
 }

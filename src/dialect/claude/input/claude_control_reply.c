@@ -11,7 +11,7 @@
 #include "event/json/json_writer.h"
 
 /* A valid JSON object, or p NULL. */
-static struct str read_object(const char *text)
+static struct str claude_control_reply_read_object(const char *text)
 {
     struct json j;
     struct str object = {0};
@@ -22,7 +22,7 @@ static struct str read_object(const char *text)
 }
 
 /* What is told to the agent may come from anywhere. */
-static void add_text(struct buf *out, const char *text)
+static void claude_control_reply_add_text(struct buf *out, const char *text)
 {
     CLEANUP_BUF struct buf good = {0};
     utf8_repair(&good, text, strlen(text));
@@ -52,7 +52,8 @@ static void add_chosen(struct buf *out, struct str chosen)
 }
 
 /* Questions are told by their places, from 0; the CLI goes by their texts. */
-static void add_answers(struct buf *out, struct str questions, struct str answers)
+static void claude_control_reply_add_answers(struct buf *out, struct str questions,
+                                             struct str answers)
 {
     struct json j;
     json_init(&j, questions.p, questions.len);
@@ -80,7 +81,7 @@ static void add_answers(struct buf *out, struct str questions, struct str answer
 static int add_answered(struct buf *out, const struct claude_control_pending *ask, const char *text)
 {
     const struct str input = {ask->input, strlen(ask->input)};
-    const struct str answers = text ? read_object(text) : (struct str){0};
+    const struct str answers = text ? claude_control_reply_read_object(text) : (struct str){0};
     struct json j;
     struct str key = {0}, value = {0};
     if (!answers.p || !ask->questions)
@@ -98,15 +99,15 @@ static int add_answered(struct buf *out, const struct claude_control_pending *as
         buf_add_char(out, ',');
     }
     buf_add_str(out, "\"answers\":{");
-    add_answers(out, value_get_last(input, "questions"), answers);
+    claude_control_reply_add_answers(out, value_get_last(input, "questions"), answers);
     buf_add_str(out, "}}");
     return 0;
 }
 
 /* ---- the answer ---- */
 
-static int add_input(struct buf *out, const struct claude_control_pending *ask,
-                     const struct dialect_answer *answer)
+static int claude_control_reply_add_input(struct buf *out, const struct claude_control_pending *ask,
+                                          const struct dialect_answer *answer)
 {
     if (answer->decision == DIALECT_ANSWERED)
         return add_answered(out, ask, answer->answers);
@@ -114,7 +115,7 @@ static int add_input(struct buf *out, const struct claude_control_pending *ask,
         buf_add_str(out, ask->input);
         return 0;
     }
-    const struct str args = read_object(answer->args);
+    const struct str args = claude_control_reply_read_object(answer->args);
     if (!args.p)
         return -1;
     json_reader_compact(out, args); /* on one line */
@@ -124,7 +125,8 @@ static int add_input(struct buf *out, const struct claude_control_pending *ask,
 static void add_denial(struct buf *out, const struct dialect_answer *answer)
 {
     buf_add_str(out, "{\"behavior\":\"deny\",\"message\":");
-    add_text(out, answer->reason && *answer->reason ? answer->reason : "This was not allowed.");
+    claude_control_reply_add_text(out, answer->reason && *answer->reason ? answer->reason
+                                                                         : "This was not allowed.");
     if (answer->interrupt)
         buf_add_str(out, ",\"interrupt\":true");
     buf_add_char(out, '}');
@@ -138,7 +140,7 @@ int claude_control_append_reply(struct buf *out, const struct claude_control_pen
         return 0;
     }
     buf_add_str(out, "{\"behavior\":\"allow\",\"updatedInput\":");
-    if (add_input(out, ask, answer) < 0)
+    if (claude_control_reply_add_input(out, ask, answer) < 0)
         return -1;
     if (answer->remember && ask->suggestions) {
         buf_add_str(out, ",\"updatedPermissions\":");

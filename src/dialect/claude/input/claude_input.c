@@ -14,7 +14,7 @@
 #include "dialect/reader/value.h"
 #include "event/json/json_writer.h"
 
-static void add_text(struct buf *out, const char *text, size_t len)
+static void claude_input_add_text(struct buf *out, const char *text, size_t len)
 {
     CLEANUP_BUF struct buf good = {0};
     utf8_repair(&good, text, len);
@@ -25,7 +25,7 @@ static void ask_mode(struct buf *out, const char *mode)
 {
     buf_add_str(out, "{\"type\":\"control_request\",\"request_id\":\"" CLAUDE_CONTROL_MODE_ID "\","
                      "\"request\":{\"subtype\":\"set_permission_mode\",\"mode\":");
-    add_text(out, mode, strlen(mode));
+    claude_input_add_text(out, mode, strlen(mode));
     buf_add_str(out, "}}\n");
 }
 
@@ -33,14 +33,15 @@ static void ask_mode(struct buf *out, const char *mode)
 static void write_line(struct buf *out, const char *id, struct str text)
 {
     buf_add_str(out, "{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":");
-    add_text(out, text.p, text.len);
+    claude_input_add_text(out, text.p, text.len);
     buf_add_str(out, "},\"parent_tool_use_id\":null,\"session_id\":\"\"");
     if (id)
         buf_printf(out, ",\"uuid\":\"%s\"", id);
     buf_add_str(out, ",\"client_composed\":true}\n");
 }
 
-static void write_message(void *state, struct buf *out, const struct dialect_prompt *prompt)
+static void claude_input_write_message(void *state, struct buf *out,
+                                       const struct dialect_prompt *prompt)
 {
     (void)state;
     write_line(out, NULL, (struct str){prompt->text, prompt->len});
@@ -48,7 +49,8 @@ static void write_message(void *state, struct buf *out, const struct dialect_pro
 
 /* A message with a uuid is acknowledged by lines command_lifecycle: "started" comes before the
  * result of the turn that takes it, or else with a turn of its own (measured with 2.1.330). */
-static enum dialect_steer steer(void *state, struct buf *out, const char *id, struct str text)
+static enum dialect_steer claude_input_steer(void *state, struct buf *out, const char *id,
+                                             struct str text)
 {
     struct claude_control *const c = state;
     if (c->over || !steered_messages_add(&c->steered, id))
@@ -57,13 +59,13 @@ static enum dialect_steer steer(void *state, struct buf *out, const char *id, st
     return DIALECT_WRITTEN;
 }
 
-static enum dialect_settled settled(void *state, char id[DIALECT_STEER_ID])
+static enum dialect_settled claude_input_settled(void *state, char id[DIALECT_STEER_ID])
 {
     return steered_messages_next(&((struct claude_control *)state)->steered, id);
 }
 
 /* The CLI drops a message that it has not taken, and says so by a lifecycle "cancelled". */
-static bool withdraw(void *state, struct buf *out, const char *id)
+static bool claude_input_withdraw(void *state, struct buf *out, const char *id)
 {
     struct claude_control *const c = state;
     if (c->over || !steered_messages_waits(&c->steered, id))
@@ -80,23 +82,23 @@ static void withdraw_all(void *state, struct buf *out)
 {
     const struct claude_control *const c = state;
     for (size_t i = 0; i < c->steered.n; i++)
-        withdraw(state, out, c->steered.all[i].id);
+        claude_input_withdraw(state, out, c->steered.all[i].id);
 }
 
-static void begin(void *state, struct buf *out, const struct dialect_prompt *prompt)
+static void claude_input_begin(void *state, struct buf *out, const struct dialect_prompt *prompt)
 {
     if (prompt->mode)
         ask_mode(out, prompt->mode);
-    write_message(state, out, prompt);
+    claude_input_write_message(state, out, prompt);
 }
 
-static bool goes_on(void *state)
+static bool claude_input_goes_on(void *state)
 {
     const struct claude_control *const c = state;
     return !c->over && !c->n;
 }
 
-static void take_lifecycle(struct claude_control *c, const char *line, size_t len)
+static void claude_input_take_lifecycle(struct claude_control *c, const char *line, size_t len)
 {
     struct str type = {0}, uuid = {0}, state = {0};
     const struct value_row wants[] = {{"type", &type}, {"command_uuid", &uuid}, {"state", &state}};
@@ -109,24 +111,25 @@ static void take_lifecycle(struct claude_control *c, const char *line, size_t le
         steered_messages_settle(&c->steered, value_string(uuid), DIALECT_NOT_TAKEN);
 }
 
-static void take_line(void *state, struct buf *out, const char *line, size_t len)
+static void claude_input_take_line(void *state, struct buf *out, const char *line, size_t len)
 {
     claude_control_handle_line(state, out, line, len);
-    take_lifecycle(state, line, len);
+    claude_input_take_lifecycle(state, line, len);
 }
 
-static int answer_request(void *state, struct buf *out, const struct dialect_answer *answer)
+static int claude_input_answer_request(void *state, struct buf *out,
+                                       const struct dialect_answer *answer)
 {
     return claude_control_answer(state, out, answer);
 }
 
-static bool waits(void *state, const char *request_id)
+static bool claude_input_waits(void *state, const char *request_id)
 {
     return claude_control_waits(state, request_id);
 }
 
 /* The CLI withdraws what it has asked. */
-static void interrupt(void *state, struct buf *out)
+static void claude_input_interrupt(void *state, struct buf *out)
 {
     withdraw_all(state, out);
     claude_control_end(state);
@@ -134,25 +137,25 @@ static void interrupt(void *state, struct buf *out)
                      "\"request\":{\"subtype\":\"interrupt\"}}\n");
 }
 
-static void end(void *state)
+static void claude_input_end(void *state)
 {
     claude_control_end(state);
 }
 
 const struct dialect_input claude_input = {
     .state_size = sizeof(struct claude_control),
-    .begin = begin,
-    .next = write_message,
-    .goes_on = goes_on,
-    .steer = steer,
-    .settled = settled,
-    .withdraw = withdraw,
-    .line = take_line,
-    .answer = answer_request,
-    .waits = waits,
-    .interrupt = interrupt,
+    .begin = claude_input_begin,
+    .next = claude_input_write_message,
+    .goes_on = claude_input_goes_on,
+    .steer = claude_input_steer,
+    .settled = claude_input_settled,
+    .withdraw = claude_input_withdraw,
+    .line = claude_input_take_line,
+    .answer = claude_input_answer_request,
+    .waits = claude_input_waits,
+    .interrupt = claude_input_interrupt,
     .leave = withdraw_all,
-    .close = end,
+    .close = claude_input_end,
     .keep_open = true,
     .ends_by_eof = true,
 };

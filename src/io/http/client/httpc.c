@@ -42,7 +42,7 @@ static void unlink_call(struct httpc_transfer *c)
 }
 
 /* The call is over: answers and frees it. */
-static void finish(struct httpc_transfer *c, CURLcode code)
+static void httpc_complete_transfer(struct httpc_transfer *c, CURLcode code)
 {
     struct httpc *const h = c->owner;
     CLEANUP_BUF struct buf error = {0};
@@ -65,20 +65,20 @@ static void finish_done(struct httpc *h)
         struct httpc_transfer *c;
         const CURLcode code = msg->data.result;
         h->curl.easy_getinfo(msg->easy_handle, CURLINFO_PRIVATE, &c);
-        finish(c, code);
+        httpc_complete_transfer(c, code);
     }
 }
 
-static void act(struct httpc *h, curl_socket_t fd, int events)
+static void httpc_act(struct httpc *h, curl_socket_t fd, int events)
 {
     int running;
     h->curl.multi_socket_action(h->multi, fd, events, &running);
     finish_done(h);
 }
 
-static void on_time(void *arg)
+static void httpc_on_timeout(void *arg)
 {
-    act(arg, CURL_SOCKET_TIMEOUT, 0);
+    httpc_act(arg, CURL_SOCKET_TIMEOUT, 0);
 }
 
 static int on_timer_wanted(CURLM *multi, long ms, void *arg)
@@ -96,12 +96,12 @@ struct httpc_socket_watch {
     struct loop_fd *on_loop;
 };
 
-static void on_ready(void *arg, unsigned ready)
+static void httpc_on_ready(void *arg, unsigned ready)
 {
     const struct httpc_socket_watch *const w = arg;
     const int in = ready & LOOP_READ ? CURL_CSELECT_IN : 0;
     const int out = ready & LOOP_WRITE ? CURL_CSELECT_OUT : 0;
-    act(w->owner, w->fd, in | out);
+    httpc_act(w->owner, w->fd, in | out);
 }
 
 static int on_socket_wanted(CURL *easy, curl_socket_t fd, int what, void *arg, void *watched)
@@ -124,16 +124,16 @@ static int on_socket_wanted(CURL *easy, curl_socket_t fd, int what, void *arg, v
     }
     w = xmalloc(sizeof *w);
     *w = (struct httpc_socket_watch){.owner = h, .fd = fd};
-    w->on_loop = loop_fd_new(h->loop, fd, events, on_ready, w);
+    w->on_loop = loop_fd_new(h->loop, fd, events, httpc_on_ready, w);
     h->curl.multi_assign(h->multi, fd, w);
     return 0;
 }
 
-static void on_late(void *arg)
+static void httpc_on_late(void *arg)
 {
     struct httpc *const h = arg;
     while (h->late)
-        finish(h->late, CURLE_OK);
+        httpc_complete_transfer(h->late, CURLE_OK);
 }
 
 struct httpc *httpc_new(struct loop *l, const struct httpc_options *options)
@@ -157,7 +157,7 @@ int httpc_check_available(struct tc_err *err)
     return libcurl_load(&curl, err);
 }
 
-static bool is_open(struct httpc *h)
+static bool httpc_is_open(struct httpc *h)
 {
     if (h->multi)
         return true;
@@ -169,7 +169,7 @@ static bool is_open(struct httpc *h)
     h->multi = h->curl.multi_init();
     if (!h->multi)
         return false;
-    h->timer = loop_timer_new(h->loop, on_time, h);
+    h->timer = loop_timer_new(h->loop, httpc_on_timeout, h);
     h->curl.multi_setopt(h->multi, CURLMOPT_SOCKETFUNCTION, on_socket_wanted);
     h->curl.multi_setopt(h->multi, CURLMOPT_SOCKETDATA, h);
     h->curl.multi_setopt(h->multi, CURLMOPT_TIMERFUNCTION, on_timer_wanted);
@@ -179,15 +179,15 @@ static bool is_open(struct httpc *h)
     return true;
 }
 
-static const char *check(struct httpc *h, const struct httpc_request *request)
+static const char *httpc_check(struct httpc *h, const struct httpc_request *request)
 {
-    return is_open(h) ? httpc_transfer_validate(&h->curl, request) : "libcurl cannot be used";
+    return httpc_is_open(h) ? httpc_transfer_validate(&h->curl, request) : "libcurl cannot be used";
 }
 
-static void refuse(struct httpc *h, struct httpc_transfer *c)
+static void httpc_fail_refused(struct httpc *h, struct httpc_transfer *c)
 {
     if (!h->late_timer)
-        h->late_timer = loop_timer_new(h->loop, on_late, h);
+        h->late_timer = loop_timer_new(h->loop, httpc_on_late, h);
     link_call(&h->late, c);
     loop_timer_set(h->late_timer, 0);
 }
@@ -198,9 +198,9 @@ struct httpc_transfer *httpc_start(struct httpc *h, const struct httpc_request *
 {
     struct httpc_transfer *const c = xcalloc(1, sizeof *c);
     *c = (struct httpc_transfer){.owner = h, .done = done, .arg = arg, .flags = request->flags};
-    c->refused = check(h, request);
+    c->refused = httpc_check(h, request);
     if (c->refused) {
-        refuse(h, c);
+        httpc_fail_refused(h, c);
         return c;
     }
     httpc_transfer_setup(c, &h->curl, request, &h->options);
@@ -211,7 +211,7 @@ struct httpc_transfer *httpc_start(struct httpc *h, const struct httpc_request *
 
 void httpc_cancel(struct httpc_transfer *c)
 {
-    finish(c, CURLE_ABORTED_BY_CALLBACK);
+    httpc_complete_transfer(c, CURLE_ABORTED_BY_CALLBACK);
 }
 
 void httpc_free(struct httpc *h)

@@ -58,8 +58,8 @@ static enum httpc_outcome outcome_of(const struct httpc_transfer *c, const struc
     return is_sent(c, curl, code) ? HTTPC_AMBIGUOUS : HTTPC_NOT_SENT;
 }
 
-static void describe(const struct httpc_transfer *c, const struct libcurl *curl, CURLcode code,
-                     int status, struct buf *text)
+static void httpc_outcome_describe(const struct httpc_transfer *c, const struct libcurl *curl,
+                                   CURLcode code, int status, struct buf *text)
 {
     if (c->refused)
         buf_add_str(text, c->refused);
@@ -122,7 +122,7 @@ struct httpc_reply httpc_transfer_build_reply(struct httpc_transfer *c, const st
         return reply;
     }
     CLEANUP_BUF struct buf text = {0};
-    describe(c, curl, code, (int)status, &text);
+    httpc_outcome_describe(c, curl, code, (int)status, &text);
     log_redact(error, (struct str){text.p, text.len});
     reply.error = error->p;
     return reply;

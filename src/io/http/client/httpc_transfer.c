@@ -18,7 +18,7 @@
 #define IDLE_S 60L /* an older connection is not used again */
 #define MAX_HEADER_BYTES (256u << 10)
 
-static bool is_token(const char *s)
+static bool httpc_transfer_is_token(const char *s)
 {
     if (!*s)
         return false;
@@ -28,7 +28,7 @@ static bool is_token(const char *s)
     return true;
 }
 
-static bool is_value(const char *s)
+static bool httpc_transfer_is_value(const char *s)
 {
     for (; *s; s++)
         if (((unsigned char)*s < ' ' && *s != '\t') || *s == 0x7f)
@@ -36,20 +36,21 @@ static bool is_value(const char *s)
     return true;
 }
 
-static const char *check_headers(const struct httpc_request *r)
+static const char *httpc_transfer_check_headers(const struct httpc_request *r)
 {
-    if (!is_token(r->method))
+    if (!httpc_transfer_is_token(r->method))
         return "the method is not one";
-    if (r->content_type && !is_value(r->content_type))
+    if (r->content_type && !httpc_transfer_is_value(r->content_type))
         return "the content type has a control character";
     for (size_t i = 0; i < r->header_count; i++)
-        if (!is_token(r->headers[i].name) || !is_value(r->headers[i].value))
+        if (!httpc_transfer_is_token(r->headers[i].name) ||
+            !httpc_transfer_is_value(r->headers[i].value))
             return "a header has a character that does not belong there";
     return NULL;
 }
 
 /* libcurl itself resolves localhost to nothing but the loopback addresses. */
-static bool is_loopback(const char *host)
+static bool httpc_transfer_is_loopback(const char *host)
 {
     unsigned a, b, c, d;
     int end = 0;
@@ -68,7 +69,7 @@ static const char *check_parts(const char *scheme, const char *host, const char 
         return NULL;
     if (strcmp(scheme, "http") != 0)
         return "the URL is not https:";
-    if (!(flags & HTTPC_LOOPBACK) || !is_loopback(host))
+    if (!(flags & HTTPC_LOOPBACK) || !httpc_transfer_is_loopback(host))
         return "http: is for a configured loopback address only; use https:";
     return NULL;
 }
@@ -93,7 +94,7 @@ static const char *check_url(const struct libcurl *curl, const char *text, unsig
 
 const char *httpc_transfer_validate(const struct libcurl *curl, const struct httpc_request *request)
 {
-    const char *const why = check_headers(request);
+    const char *const why = httpc_transfer_check_headers(request);
     return why ? why : check_url(curl, request->url, request->flags);
 }
 
@@ -247,8 +248,8 @@ int httpc_transfer_max_body(const struct httpc_transfer *c)
     return c->save_dir ? DOWNLOAD_MAX_BYTES : HTTPC_MAX_BODY;
 }
 
-static void set_limits(const struct httpc_transfer *c, const struct libcurl *curl,
-                       const struct httpc_request *r, const struct httpc_options *o)
+static void httpc_transfer_set_limits(const struct httpc_transfer *c, const struct libcurl *curl,
+                                      const struct httpc_request *r, const struct httpc_options *o)
 {
     const long connect_ms = (long)(o->connect_timeout_ms ? o->connect_timeout_ms : CONNECT_MS);
     curl->easy_setopt(c->easy, CURLOPT_CONNECTTIMEOUT_MS, connect_ms);
@@ -264,7 +265,7 @@ static void set_limits(const struct httpc_transfer *c, const struct libcurl *cur
 }
 
 /* libcurl decodes the credentials of a proxy as it does those in a URL. */
-static void add_escaped(struct buf *out, const char *text, size_t len)
+static void httpc_transfer_add_escaped(struct buf *out, const char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++)
         buf_printf(out, "%%%02X", (unsigned)(unsigned char)text[i]);
@@ -288,8 +289,8 @@ static void set_proxy(const struct httpc_transfer *c, const struct libcurl *curl
     if (!colon)
         return;
     CLEANUP_BUF struct buf user = {0}, password = {0};
-    add_escaped(&user, p->credentials, (size_t)(colon - p->credentials));
-    add_escaped(&password, colon + 1, strlen(colon + 1));
+    httpc_transfer_add_escaped(&user, p->credentials, (size_t)(colon - p->credentials));
+    httpc_transfer_add_escaped(&password, colon + 1, strlen(colon + 1));
     curl->easy_setopt(c->easy, CURLOPT_PROXYUSERNAME, user.p ? user.p : "");
     curl->easy_setopt(c->easy, CURLOPT_PROXYPASSWORD, password.p ? password.p : "");
 }
@@ -329,7 +330,7 @@ void httpc_transfer_setup(struct httpc_transfer *c, const struct libcurl *curl,
     curl->easy_setopt(c->easy, CURLOPT_HEADERFUNCTION, on_header);
     curl->easy_setopt(c->easy, CURLOPT_HEADERDATA, c);
     set_safety(c, curl, request, options);
-    set_limits(c, curl, request, options);
+    httpc_transfer_set_limits(c, curl, request, options);
     set_body(c, curl, request);
     set_headers(c, curl, request);
 }

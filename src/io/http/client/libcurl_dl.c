@@ -9,7 +9,7 @@
 #define SONAME "libcurl.so.4"
 
 /* dlsym gives an object pointer; POSIX says that it holds a function's address. */
-static bool find(void *library, const char *name, void *function)
+static bool libcurl_dl_find(void *library, const char *name, void *function)
 {
     void *const address = dlsym(library, name);
     memcpy(function, &address, sizeof address);
@@ -23,7 +23,7 @@ int libcurl_load(struct libcurl *curl, struct tc_err *err)
     if (!library)
         return err_set(err, SONAME, "cannot be loaded: %s", dlerror());
 #define LIBCURL_FIND(name)                                                                         \
-    if (!find(library, "curl_" #name, &curl->name))                                                \
+    if (!libcurl_dl_find(library, "curl_" #name, &curl->name))                                     \
         return err_set(err, SONAME, "has no curl_" #name);
     LIBCURL_FUNCTIONS(LIBCURL_FIND)
 #undef LIBCURL_FIND

@@ -13,7 +13,7 @@ enum { DESCRIPTORS_KEPT = 256 }; /* for agents, stores and what else the host ha
 
 /* ---- the server ---- */
 
-static char **copy_list(const char *const *list, size_t n)
+static char **httpd_copy_list(const char *const *list, size_t n)
 {
     char **const copy = xcalloc(n + 1, sizeof *copy);
     for (size_t i = 0; i < n; i++)
@@ -21,7 +21,7 @@ static char **copy_list(const char *const *list, size_t n)
     return copy;
 }
 
-static void free_list(char **list)
+static void httpd_free_list(char **list)
 {
     for (size_t i = 0; list[i]; i++)
         free(list[i]);
@@ -31,8 +31,8 @@ static void free_list(char **list)
 static void free_names(struct httpd *h)
 {
     free(h->address);
-    free_list(h->hosts);
-    free_list(h->origins);
+    httpd_free_list(h->hosts);
+    httpd_free_list(h->origins);
 }
 
 static void or_else(int64_t *value, int64_t other)
@@ -80,8 +80,8 @@ struct httpd *httpd_new(struct loop *l, const struct httpd_options *options, str
         .loop = l,
         .options = with_defaults(*options),
         .address = xstrdup(options->address ? options->address : "127.0.0.1"),
-        .hosts = copy_list(options->hosts, options->host_count),
-        .origins = copy_list(options->origins, options->origin_count),
+        .hosts = httpd_copy_list(options->hosts, options->host_count),
+        .origins = httpd_copy_list(options->origins, options->origin_count),
     };
     if (httpd_listen_begin(h, err) == 0)
         return h;
@@ -93,10 +93,10 @@ struct httpd *httpd_new(struct loop *l, const struct httpd_options *options, str
 void httpd_set_allowed_names(struct httpd *h, const char *const *hosts, size_t host_count,
                              const char *const *origins, size_t origin_count)
 {
-    free_list(h->hosts);
-    free_list(h->origins);
-    h->hosts = copy_list(hosts, host_count);
-    h->origins = copy_list(origins, origin_count);
+    httpd_free_list(h->hosts);
+    httpd_free_list(h->origins);
+    h->hosts = httpd_copy_list(hosts, host_count);
+    h->origins = httpd_copy_list(origins, origin_count);
 }
 
 void httpd_set_body_bytes(struct httpd *h, size_t bytes)

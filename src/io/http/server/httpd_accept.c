@@ -25,17 +25,17 @@ enum {
 
 /* ---- of whom ---- */
 
-static int compare(const void *a, const void *b)
+static int httpd_accept_compare(const void *a, const void *b)
 {
     const struct httpd_peer *const one = a, *const other = b;
     return strcmp(one->name, other->name);
 }
 
-static struct httpd_peer *enter(struct httpd *h, const char *name)
+static struct httpd_peer *httpd_accept_get_peer(struct httpd *h, const char *name)
 {
     struct httpd_peer *const fresh = xcalloc(1, sizeof *fresh);
     snprintf(fresh->name, sizeof fresh->name, "%s", name);
-    void *const node = alloc_check(tsearch(fresh, &h->peers, compare), sizeof(void *));
+    void *const node = alloc_check(tsearch(fresh, &h->peers, httpd_accept_compare), sizeof(void *));
     struct httpd_peer *const known = *(struct httpd_peer **)node;
     if (known != fresh)
         free(fresh);
@@ -47,7 +47,7 @@ void httpd_peer_release(struct httpd *h, struct httpd_peer *peer)
 {
     if (--peer->connections)
         return;
-    tdelete(peer, &h->peers, compare);
+    tdelete(peer, &h->peers, httpd_accept_compare);
     free(peer);
 }
 
@@ -69,7 +69,7 @@ static bool is_too_many(const struct httpd *h, const struct httpd_peer *peer)
 
 /* ---- no room ---- */
 
-static void tell(struct httpd *h, const char *why)
+static void httpd_accept_log_refusal(struct httpd *h, const char *why)
 {
     const int64_t now = clock_mono_ms();
     if (h->told_ms && now - h->told_ms < TELL_EVERY_MS)
@@ -79,7 +79,7 @@ static void tell(struct httpd *h, const char *why)
 }
 
 /* What has come is read, else closing would take back what was said. */
-static void turn_away(int fd)
+static void httpd_accept_turn_away(int fd)
 {
     CLEANUP_BUF struct buf busy = {0};
     char unread[1024];
@@ -104,7 +104,7 @@ static bool spend_spare(struct httpd *h)
     close(h->spare);
     const int fd = accept4(h->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd >= 0)
-        turn_away(fd);
+        httpd_accept_turn_away(fd);
     h->spare = open_spare();
     return fd >= 0;
 }
@@ -125,22 +125,24 @@ static void pause_accept(struct httpd *h)
 
 /* ---- connections come ---- */
 
-static void take(struct httpd *h, int fd, const struct sockaddr_storage *from, socklen_t len)
+static void httpd_accept_take(struct httpd *h, int fd, const struct sockaddr_storage *from,
+                              socklen_t len)
 {
     char name[sizeof((struct httpd_peer *)NULL)->name] = "local";
     if (!h->path)
         getnameinfo((const void *)from, len, name, sizeof name, NULL, 0, NI_NUMERICHOST);
-    struct httpd_peer *const peer = enter(h, name);
+    struct httpd_peer *const peer = httpd_accept_get_peer(h, name);
     if (!is_too_many(h, peer)) {
         httpd_conn_new(h, fd, peer);
         return;
     }
-    tell(h, h->conn_count >= h->options.max_connections ? "too many" : "too many of one address");
-    turn_away(fd);
+    httpd_accept_log_refusal(
+        h, h->conn_count >= h->options.max_connections ? "too many" : "too many of one address");
+    httpd_accept_turn_away(fd);
     httpd_peer_release(h, peer);
 }
 
-static void on_connection(void *arg, unsigned ready)
+static void httpd_accept_on_connection(void *arg, unsigned ready)
 {
     (void)ready;
     struct httpd *const h = arg;
@@ -149,7 +151,7 @@ static void on_connection(void *arg, unsigned ready)
         socklen_t len = sizeof from;
         const int fd = accept4(h->fd, (void *)&from, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd >= 0) {
-            take(h, fd, &from, len);
+            httpd_accept_take(h, fd, &from, len);
             continue;
         }
         const int no = errno;
@@ -157,7 +159,7 @@ static void on_connection(void *arg, unsigned ready)
             continue;
         if (no != EMFILE && no != ENFILE && no != ENOBUFS && no != ENOMEM)
             return;
-        tell(h, strerror(no));
+        httpd_accept_log_refusal(h, strerror(no));
         if (no == EMFILE && spend_spare(h))
             continue;
         pause_accept(h);
@@ -169,7 +171,7 @@ void httpd_accept_begin(struct httpd *h)
 {
     h->spare = open_spare();
     h->pause = loop_timer_new(h->loop, on_pause_over, h);
-    h->listener = loop_fd_new(h->loop, h->fd, LOOP_READ, on_connection, h);
+    h->listener = loop_fd_new(h->loop, h->fd, LOOP_READ, httpd_accept_on_connection, h);
 }
 
 void httpd_accept_stop(struct httpd *h)

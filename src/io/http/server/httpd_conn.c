@@ -181,7 +181,7 @@ static void on_written(struct httpd_conn *c)
 }
 
 /* -1: the client has left, or cannot be told apart from one that has. */
-static int exchange(struct httpd_conn *c, unsigned ready)
+static int httpd_conn_exchange(struct httpd_conn *c, unsigned ready)
 {
     if (ready & LOOP_WRITE) {
         if (httpd_conn_flush(c) < 0)
@@ -197,10 +197,10 @@ static int exchange(struct httpd_conn *c, unsigned ready)
     return c->stream && c->in.len >= AHEAD_MAX ? -1 : 0;
 }
 
-static void on_ready(void *arg, unsigned ready)
+static void httpd_conn_on_ready(void *arg, unsigned ready)
 {
     struct httpd_conn *const c = arg;
-    if (exchange(c, ready) < 0) {
+    if (httpd_conn_exchange(c, ready) < 0) {
         httpd_conn_drop(c);
         return;
     }
@@ -209,7 +209,7 @@ static void on_ready(void *arg, unsigned ready)
     httpd_conn_update_events(c);
 }
 
-static void on_time(void *arg)
+static void httpd_conn_on_timeout(void *arg)
 {
     struct httpd_conn *const c = arg;
     switch (c->phase) {
@@ -247,7 +247,7 @@ void httpd_conn_new(struct httpd *h, int fd, struct httpd_peer *peer)
     h->conns = c;
     h->conn_count++;
     c->parse.max_body = h->options.body_bytes;
-    c->timer = loop_timer_new(h->loop, on_time, c);
-    c->on_loop = loop_fd_new(h->loop, fd, LOOP_READ, on_ready, c);
+    c->timer = loop_timer_new(h->loop, httpd_conn_on_timeout, c);
+    c->on_loop = loop_fd_new(h->loop, fd, LOOP_READ, httpd_conn_on_ready, c);
     httpd_conn_set_phase(c, HTTPD_READING, h->options.idle_ms);
 }

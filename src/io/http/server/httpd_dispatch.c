@@ -16,7 +16,7 @@ static struct str host_name(const char *host)
     return (struct str){host, len <= strlen(host) ? len : strlen(host)};
 }
 
-static bool is_name(struct str name, const char *other)
+static bool httpd_dispatch_is_name(struct str name, const char *other)
 {
     return name.len == strlen(other) && strncasecmp(name.p, other, name.len) == 0;
 }
@@ -25,7 +25,7 @@ static bool is_address(struct str name, const char *address)
 {
     if (name.len > 2 && name.p[0] == '[')
         name = (struct str){name.p + 1, name.len - 2};
-    return is_name(name, address);
+    return httpd_dispatch_is_name(name, address);
 }
 
 /* Against DNS rebinding: a page's own name, pointed at this host, is not one of these. */
@@ -34,10 +34,10 @@ static bool is_host_named(const struct httpd *h, const char *host)
     static const char *const always[] = {"localhost", "127.0.0.1", "[::1]"};
     const struct str name = host_name(host);
     for (size_t i = 0; i < sizeof always / sizeof *always; i++)
-        if (is_name(name, always[i]))
+        if (httpd_dispatch_is_name(name, always[i]))
             return true;
     for (char **other = h->hosts; *other; other++)
-        if (is_name(name, *other))
+        if (httpd_dispatch_is_name(name, *other))
             return true;
     return is_address(name, h->address);
 }
@@ -131,7 +131,7 @@ static void list_methods(struct buf *out, unsigned bits)
             buf_printf(out, "%s%s", out->len ? ", " : "", methods[i].name);
 }
 
-static bool covers(const struct httpd_route *r, struct str path)
+static bool httpd_dispatch_covers(const struct httpd_route *r, struct str path)
 {
     if (r->len == path.len)
         return memcmp(r->path, path.p, r->len) == 0;
@@ -142,7 +142,7 @@ static bool covers(const struct httpd_route *r, struct str path)
 static const struct httpd_route *find_route(const struct httpd *h, struct str path)
 {
     const struct httpd_route *r = h->routes;
-    while (r && !covers(r, path))
+    while (r && !httpd_dispatch_covers(r, path))
         r = r->next;
     return r;
 }

@@ -11,7 +11,7 @@ static bool has_nothing_to_say(const struct httpd_stream *s)
     return s->state == HTTPD_STREAM_STILL && !s->room.fn;
 }
 
-static void look_at(struct httpd_conn *c)
+static void httpd_drain_look_at(struct httpd_conn *c)
 {
     if (c->phase == HTTPD_READING && httpd_parse_is_idle(&c->parse) && !c->in.len)
         httpd_conn_free(c);
@@ -24,7 +24,7 @@ static void on_look(void *arg)
     struct httpd *const h = arg;
     for (struct httpd_conn *c = h->conns, *next; c; c = next) {
         next = c->next;
-        look_at(c);
+        httpd_drain_look_at(c);
     }
     if (h->conns && clock_mono_ms() < h->drain_until_ms)
         loop_timer_set(h->drain, LOOK_MS);

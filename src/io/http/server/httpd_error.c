@@ -172,7 +172,7 @@ void httpd_refuse_late(struct httpd_conn *c, int status)
 }
 
 /* A name that a client gave, as it may stand in JSON and in a log. */
-static void copy_name(char shown[NAME_SHOWN + 1], const char *name)
+static void httpd_error_copy_name(char shown[NAME_SHOWN + 1], const char *name)
 {
     snprintf(shown, NAME_SHOWN + 1, "%s", name);
     for (char *p = shown; *p; p++)
@@ -196,7 +196,7 @@ void httpd_refuse_name(struct httpd_conn *c, int status, const char *name)
     const bool is_host = status == 421;
     char shown[NAME_SHOWN + 1];
     CLEANUP_BUF struct buf message = {0};
-    copy_name(shown, name);
+    httpd_error_copy_name(shown, name);
     if (is_host)
         buf_printf(&message,
                    "The Host \"%s\" is not a name of this server. To allow it, add it, without its "

@@ -16,7 +16,7 @@
 enum { BACKLOG = 1024 };
 
 /* Closes what did not become a listener. */
-static int give_up(int fd, struct tc_err *err, const char *place)
+static int httpd_listen_abort(int fd, struct tc_err *err, const char *place)
 {
     const int no = errno;
     close(fd);
@@ -25,7 +25,7 @@ static int give_up(int fd, struct tc_err *err, const char *place)
 
 /* ---- an address ---- */
 
-static bool is_loopback(const struct sockaddr *a)
+static bool httpd_listen_is_loopback(const struct sockaddr *a)
 {
     if (a->sa_family == AF_INET)
         return ntohl(((const struct sockaddr_in *)(const void *)a)->sin_addr.s_addr) >> 24 == 127;
@@ -33,7 +33,8 @@ static bool is_loopback(const struct sockaddr *a)
            IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)(const void *)a)->sin6_addr);
 }
 
-static int open_socket(const struct addrinfo *to, const char *address, struct tc_err *err)
+static int httpd_listen_open_socket(const struct addrinfo *to, const char *address,
+                                    struct tc_err *err)
 {
     const int one = 1;
     const int fd = socket(to->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -43,7 +44,7 @@ static int open_socket(const struct addrinfo *to, const char *address, struct tc
     if (to->ai_family == AF_INET6)
         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof one);
     if (bind(fd, to->ai_addr, to->ai_addrlen) < 0 || listen(fd, BACKLOG) < 0)
-        return give_up(fd, err, address);
+        return httpd_listen_abort(fd, err, address);
     return fd;
 }
 
@@ -57,10 +58,10 @@ static int listen_at(const struct httpd_options *o, const char *address, struct 
     if (getaddrinfo(address, port, &hints, &to) != 0)
         return err_set(err, address, "is no numeric address");
     int fd;
-    if (!o->allow_remote && !is_loopback(to->ai_addr))
+    if (!o->allow_remote && !httpd_listen_is_loopback(to->ai_addr))
         fd = err_set(err, address, "can be reached by others, which has to be allowed");
     else
-        fd = open_socket(to, address, err);
+        fd = httpd_listen_open_socket(to, address, err);
     freeaddrinfo(to);
     return fd;
 }
@@ -120,7 +121,7 @@ static int listen_local(const char *path, struct tc_err *err)
         }
         bound = bind_path(fd, &at);
     }
-    return bound < 0 || listen(fd, BACKLOG) < 0 ? give_up(fd, err, path) : fd;
+    return bound < 0 || listen(fd, BACKLOG) < 0 ? httpd_listen_abort(fd, err, path) : fd;
 }
 
 /* Not one that another process has put there since. */

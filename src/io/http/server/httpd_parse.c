@@ -14,7 +14,7 @@ static size_t max_body(const struct httpd_parse *p)
     return p->max_body ? p->max_body : HTTPD_MAX_BODY;
 }
 
-static void refuse(struct httpd_parse *p, int status, const char *why)
+static void httpd_parse_reject(struct httpd_parse *p, int status, const char *why)
 {
     p->state = HTTPD_PARSE_REFUSED;
     p->status = status;
@@ -35,20 +35,20 @@ static const char *end_piece(struct httpd_parse *p)
     return text_at(p, begin);
 }
 
-static bool is_digit(unsigned char c)
+static bool httpd_parse_is_digit(unsigned char c)
 {
     return c >= '0' && c <= '9';
 }
 
-static bool is_token(unsigned char c)
+static bool httpd_parse_is_token(unsigned char c)
 {
-    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+    return httpd_parse_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
            (c && strchr("!#$%&'*+-.^_`|~", c));
 }
 
-static int hex_value(unsigned char c)
+static int httpd_parse_hex_value(unsigned char c)
 {
-    if (is_digit(c))
+    if (httpd_parse_is_digit(c))
         return c - '0';
     const unsigned char lower = c | 0x20;
     return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
@@ -67,19 +67,19 @@ static bool is_method(const char *name)
 
 static void in_method(struct httpd_parse *p, unsigned char c)
 {
-    if (is_token(c)) {
+    if (httpd_parse_is_token(c)) {
         if (p->text.len == METHOD_MAX)
-            refuse(p, 501, "unknown method");
+            httpd_parse_reject(p, 501, "unknown method");
         else
             buf_add_char(&p->text, (char)c);
         return;
     }
     if (c != ' ' || !p->text.len) {
-        refuse(p, 400, "no request line");
+        httpd_parse_reject(p, 400, "no request line");
         return;
     }
     if (!is_method(end_piece(p))) {
-        refuse(p, 501, "unknown method");
+        httpd_parse_reject(p, 501, "unknown method");
         return;
     }
     p->target = p->piece;
@@ -95,11 +95,11 @@ static void in_target(struct httpd_parse *p, unsigned char c)
         return;
     }
     if (!len && c != '/')
-        refuse(p, 400, "the target is no path");
+        httpd_parse_reject(p, 400, "the target is no path");
     else if (c <= ' ' || c >= 0x7f || c == '#')
-        refuse(p, 400, "a byte that no target has");
+        httpd_parse_reject(p, 400, "a byte that no target has");
     else if (len == HTTPD_MAX_TARGET)
-        refuse(p, 414, "the target is too long");
+        httpd_parse_reject(p, 414, "the target is too long");
     else
         buf_add_char(&p->text, (char)c);
 }
@@ -110,7 +110,7 @@ static void in_version(struct httpd_parse *p, unsigned char c)
     const size_t len = p->text.len - p->piece;
     if (len == sizeof wanted - 1) {
         if (c != '\r') {
-            refuse(p, 400, "no end of the request line");
+            httpd_parse_reject(p, 400, "no end of the request line");
             return;
         }
         p->is_old = strcmp(end_piece(p), "HTTP/1.0") == 0;
@@ -121,7 +121,8 @@ static void in_version(struct httpd_parse *p, unsigned char c)
     if (len == sizeof wanted - 2 ? c == '0' || c == '1' : c == (unsigned char)wanted[len])
         buf_add_char(&p->text, (char)c);
     else
-        refuse(p, len >= 5 && (is_digit(c) || c == '.') ? 505 : 400, "not HTTP/1.0 or 1.1");
+        httpd_parse_reject(p, len >= 5 && (httpd_parse_is_digit(c) || c == '.') ? 505 : 400,
+                           "not HTTP/1.0 or 1.1");
 }
 
 static void expect_lf(struct httpd_parse *p, unsigned char c, enum httpd_parse_state next)
@@ -129,7 +130,7 @@ static void expect_lf(struct httpd_parse *p, unsigned char c, enum httpd_parse_s
     if (c == '\n')
         p->state = next;
     else
-        refuse(p, 400, "a CR without LF");
+        httpd_parse_reject(p, 400, "a CR without LF");
 }
 
 static void in_line_lf(struct httpd_parse *p, unsigned char c)
@@ -142,9 +143,9 @@ static void in_line_lf(struct httpd_parse *p, unsigned char c)
 static void on_host(struct httpd_parse *p, const char *value)
 {
     if (p->has_host)
-        refuse(p, 400, "two Host headers");
+        httpd_parse_reject(p, 400, "two Host headers");
     else if (!*value || strpbrk(value, " \t,/@\\?#\"<>"))
-        refuse(p, 400, "Host is no host");
+        httpd_parse_reject(p, 400, "Host is no host");
     p->has_host = true;
 }
 
@@ -152,11 +153,11 @@ static void on_length(struct httpd_parse *p, const char *value)
 {
     const size_t digits = strspn(value, "0123456789");
     if (p->has_length)
-        refuse(p, 400, "two Content-Length headers");
+        httpd_parse_reject(p, 400, "two Content-Length headers");
     else if (!digits || value[digits])
-        refuse(p, 400, "Content-Length is no number");
+        httpd_parse_reject(p, 400, "Content-Length is no number");
     else if (digits > LENGTH_DIGITS_MAX)
-        refuse(p, 413, "the body is too big");
+        httpd_parse_reject(p, 413, "the body is too big");
     p->has_length = true;
     p->left = 0;
     for (size_t i = 0; i < digits && i < LENGTH_DIGITS_MAX; i++)
@@ -166,13 +167,13 @@ static void on_length(struct httpd_parse *p, const char *value)
 static void on_encoding(struct httpd_parse *p, const char *value)
 {
     if (p->is_chunked)
-        refuse(p, 400, "two Transfer-Encoding headers");
+        httpd_parse_reject(p, 400, "two Transfer-Encoding headers");
     else if (strcasecmp(value, "chunked") != 0)
-        refuse(p, 501, "Transfer-Encoding is not chunked");
+        httpd_parse_reject(p, 501, "Transfer-Encoding is not chunked");
     p->is_chunked = true;
 }
 
-static void on_connection(struct httpd_parse *p, const char *value)
+static void httpd_parse_on_connection(struct httpd_parse *p, const char *value)
 {
     for (const char *word = value; *word;) {
         word += strspn(word, " \t,");
@@ -186,7 +187,7 @@ static void on_connection(struct httpd_parse *p, const char *value)
 static void on_expect(struct httpd_parse *p, const char *value)
 {
     if (strcasecmp(value, "100-continue") != 0)
-        refuse(p, 417, "unknown expectation");
+        httpd_parse_reject(p, 417, "unknown expectation");
     p->wants_continue = true;
 }
 
@@ -197,7 +198,7 @@ static const struct {
     {"Host", on_host},
     {"Content-Length", on_length},
     {"Transfer-Encoding", on_encoding},
-    {"Connection", on_connection},
+    {"Connection", httpd_parse_on_connection},
     {"Expect", on_expect},
 };
 
@@ -209,12 +210,12 @@ static void in_field(struct httpd_parse *p, unsigned char c)
         p->state = HTTPD_PARSE_HEAD_LF;
         return;
     }
-    if (!is_token(c)) {
-        refuse(p, 400, c == ' ' || c == '\t' ? "a folded header" : "no header name");
+    if (!httpd_parse_is_token(c)) {
+        httpd_parse_reject(p, 400, c == ' ' || c == '\t' ? "a folded header" : "no header name");
         return;
     }
     if (p->header_count == HTTPD_PARSE_HEADERS) {
-        refuse(p, 431, "too many headers");
+        httpd_parse_reject(p, 431, "too many headers");
         return;
     }
     p->headers[p->header_count].name = p->piece;
@@ -224,12 +225,12 @@ static void in_field(struct httpd_parse *p, unsigned char c)
 
 static void in_name(struct httpd_parse *p, unsigned char c)
 {
-    if (is_token(c)) {
+    if (httpd_parse_is_token(c)) {
         buf_add_char(&p->text, (char)c);
         return;
     }
     if (c != ':') {
-        refuse(p, 400, "a byte that no header name has");
+        httpd_parse_reject(p, 400, "a byte that no header name has");
         return;
     }
     end_piece(p);
@@ -260,7 +261,7 @@ static void in_value(struct httpd_parse *p, unsigned char c)
     if (c == '\r')
         end_header(p);
     else if ((c < ' ' && c != '\t') || c == 0x7f)
-        refuse(p, 400, "a control character in a header");
+        httpd_parse_reject(p, 400, "a control character in a header");
     else if (p->text.len > p->piece || (c != ' ' && c != '\t'))
         buf_add_char(&p->text, (char)c);
 }
@@ -274,13 +275,13 @@ static void end_head(struct httpd_parse *p)
 {
     p->wants_continue = p->wants_continue && !p->is_old;
     if (!p->has_host)
-        refuse(p, 400, "no Host header");
+        httpd_parse_reject(p, 400, "no Host header");
     else if (p->has_length && p->is_chunked)
-        refuse(p, 400, "Content-Length beside Transfer-Encoding");
+        httpd_parse_reject(p, 400, "Content-Length beside Transfer-Encoding");
     else if (p->is_chunked && p->is_old)
-        refuse(p, 400, "Transfer-Encoding in HTTP/1.0");
+        httpd_parse_reject(p, 400, "Transfer-Encoding in HTTP/1.0");
     else if (p->left > max_body(p))
-        refuse(p, 413, "the body is too big");
+        httpd_parse_reject(p, 413, "the body is too big");
     else if (p->is_chunked)
         p->state = HTTPD_PARSE_SIZE;
     else
@@ -298,13 +299,13 @@ static void in_head_lf(struct httpd_parse *p, unsigned char c)
 
 static void in_size(struct httpd_parse *p, unsigned char c)
 {
-    const int value = hex_value(c);
+    const int value = httpd_parse_hex_value(c);
     if (c == '\r' && p->digits) {
         p->state = HTTPD_PARSE_SIZE_LF;
         return;
     }
     if (value < 0 || p->digits == CHUNK_DIGITS_MAX) {
-        refuse(p, 400, "the size of a chunk is no number");
+        httpd_parse_reject(p, 400, "the size of a chunk is no number");
         return;
     }
     p->left = p->left * 16 + (unsigned)value;
@@ -315,7 +316,7 @@ static void in_size_lf(struct httpd_parse *p, unsigned char c)
 {
     expect_lf(p, c, p->left ? HTTPD_PARSE_CHUNK : HTTPD_PARSE_LAST_CR);
     if (p->left > max_body(p) - p->body.len)
-        refuse(p, 413, "the body is too big");
+        httpd_parse_reject(p, 413, "the body is too big");
     p->digits = 0;
 }
 
@@ -324,7 +325,7 @@ static void in_chunk_cr(struct httpd_parse *p, unsigned char c)
     if (c == '\r')
         p->state = HTTPD_PARSE_CHUNK_LF;
     else
-        refuse(p, 400, "a chunk that does not end");
+        httpd_parse_reject(p, 400, "a chunk that does not end");
 }
 
 static void in_chunk_lf(struct httpd_parse *p, unsigned char c)
@@ -337,7 +338,7 @@ static void in_last_cr(struct httpd_parse *p, unsigned char c)
     if (c == '\r')
         p->state = HTTPD_PARSE_LAST_LF;
     else
-        refuse(p, 400, "a trailer");
+        httpd_parse_reject(p, 400, "a trailer");
 }
 
 static void in_last_lf(struct httpd_parse *p, unsigned char c)
@@ -377,7 +378,7 @@ static size_t take_payload(struct httpd_parse *p, const char *bytes, size_t n)
 static void take_byte(struct httpd_parse *p, unsigned char c)
 {
     if (p->state < HTTPD_PARSE_BODY && p->head_bytes++ == HTTPD_MAX_HEAD)
-        refuse(p, 431, "the head is too long");
+        httpd_parse_reject(p, 431, "the head is too long");
     else
         steps[p->state](p, c);
 }

@@ -61,7 +61,7 @@ static void add_date(struct buf *out)
                t.tm_mday, months + t.tm_mon * 3, t.tm_year + 1900, t.tm_hour, t.tm_min, t.tm_sec);
 }
 
-static bool is_value(const char *value)
+static bool httpd_response_head_is_value(const char *value)
 {
     for (const char *at = value; *at; at++)
         if (((unsigned char)*at < ' ' && *at != '\t') || *at == 0x7f)
@@ -70,7 +70,7 @@ static bool is_value(const char *value)
 }
 
 /* A token, and not a header of the server's own. */
-static bool is_name(const char *name)
+static bool httpd_response_head_is_name(const char *name)
 {
     static const char *const own[] = {"Connection",        "Content-Length", "Content-Type", "Date",
                                       "Transfer-Encoding", "Upgrade",        "Trailer"};
@@ -87,7 +87,7 @@ static void add_headers(struct buf *out, const struct httpd_answer *a)
     bool is_cached = false;
     for (size_t i = 0; i < a->header_count; i++) {
         const struct httpd_header *const h = &a->headers[i];
-        if (!is_name(h->name) || !is_value(h->value)) {
+        if (!httpd_response_head_is_name(h->name) || !httpd_response_head_is_value(h->value)) {
             log_write(LOG_WARN, "host", "HTTP: an answer's header %zu cannot be sent", i + 1);
             continue;
         }
@@ -112,7 +112,8 @@ static void add_origin(struct httpd_conn *c)
 static void add_framing(struct httpd_conn *c, const struct httpd_answer *a, bool is_stream)
 {
     const char *const type = a->content_type;
-    buf_printf(&c->out, "Content-Type: %s\r\n", type && is_value(type) ? type : PLAIN_TEXT);
+    buf_printf(&c->out, "Content-Type: %s\r\n",
+               type && httpd_response_head_is_value(type) ? type : PLAIN_TEXT);
     if (!is_stream)
         buf_printf(&c->out, "Content-Length: %zu\r\n", a->body.len);
     else if (c->is_old)

@@ -8,7 +8,7 @@
 
 /* ---- who is told ---- */
 
-static void on_told(void *arg)
+static void httpd_stream_on_told(void *arg)
 {
     struct httpd_once *const n = arg;
     void (*const fn)(void *) = n->fn;
@@ -23,7 +23,7 @@ void httpd_once_post(struct httpd_once *n)
     if (!n || !n->fn || n->is_posted)
         return;
     n->is_posted = true;
-    loop_post(n->loop, on_told, n);
+    loop_post(n->loop, httpd_stream_on_told, n);
 }
 
 void httpd_once_set(struct httpd_once *n, bool is_due, void (*fn)(void *arg), void *arg)
@@ -37,32 +37,32 @@ void httpd_once_set(struct httpd_once *n, bool is_due, void (*fn)(void *arg), vo
 void httpd_once_fini(struct httpd_once *n)
 {
     if (n->is_posted)
-        loop_cancel_posted(n->loop, on_told, n);
+        loop_cancel_posted(n->loop, httpd_stream_on_told, n);
 }
 
 /* ---- what goes out ---- */
 
-static void become(struct httpd_stream *s, enum httpd_stream_state state, int64_t ms)
+static void httpd_stream_become(struct httpd_stream *s, enum httpd_stream_state state, int64_t ms)
 {
     s->state = state;
     httpd_conn_set_phase(s->conn, HTTPD_STREAMING, ms);
 }
 
-static void cut(struct httpd_stream *s)
+static void httpd_stream_cut(struct httpd_stream *s)
 {
     buf_fini(&s->conn->out);
     s->conn->sent = 0;
     s->conn->closes = true;
-    become(s, HTTPD_STREAM_CUT, 0);
+    httpd_stream_become(s, HTTPD_STREAM_CUT, 0);
 }
 
 /* The client has taken what it would. */
 void httpd_stream_flushed(struct httpd_stream *s)
 {
     if (s->conn->out.len) {
-        become(s, HTTPD_STREAM_BLOCKED, s->conn->owner->options.idle_ms);
+        httpd_stream_become(s, HTTPD_STREAM_BLOCKED, s->conn->owner->options.idle_ms);
     } else {
-        become(s, HTTPD_STREAM_STILL, -1);
+        httpd_stream_become(s, HTTPD_STREAM_STILL, -1);
         httpd_once_post(&s->room);
     }
 }
@@ -78,7 +78,7 @@ void httpd_stream_timed_out(struct httpd_stream *s)
     httpd_conn_update_events(c);
 }
 
-static bool is_over(const struct httpd_conn *c)
+static bool httpd_stream_is_over(const struct httpd_conn *c)
 {
     return c->out.len - c->sent > c->owner->options.stream_bytes;
 }
@@ -99,13 +99,13 @@ void httpd_stream_write(struct httpd_stream *s, struct str bytes)
     struct httpd_conn *const c = s->conn;
     if (!c || !bytes.len || s->state == HTTPD_STREAM_CUT)
         return;
-    if (is_over(c) && (httpd_conn_flush(c) < 0 || is_over(c))) {
-        cut(s);
+    if (httpd_stream_is_over(c) && (httpd_conn_flush(c) < 0 || httpd_stream_is_over(c))) {
+        httpd_stream_cut(s);
         return;
     }
     add_chunk(c, bytes);
     if (s->state == HTTPD_STREAM_STILL)
-        become(s, HTTPD_STREAM_DUE, 0);
+        httpd_stream_become(s, HTTPD_STREAM_DUE, 0);
 }
 
 void httpd_stream_keep_alive(struct httpd_stream *s, struct str bytes)
@@ -116,7 +116,8 @@ void httpd_stream_keep_alive(struct httpd_stream *s, struct str bytes)
 
 /* ---- beginning and end ---- */
 
-static void begin(struct httpd_stream *s, struct httpd_conn *c, const struct httpd_answer *a)
+static void httpd_stream_attach(struct httpd_stream *s, struct httpd_conn *c,
+                                const struct httpd_answer *a)
 {
     if (!httpd_response_head_write(c, a, true)) {
         httpd_conn_set_phase(c, HTTPD_WRITING, c->owner->options.idle_ms);
@@ -125,7 +126,7 @@ static void begin(struct httpd_stream *s, struct httpd_conn *c, const struct htt
     }
     s->conn = c;
     c->stream = s;
-    become(s, HTTPD_STREAM_DUE, 0);
+    httpd_stream_become(s, HTTPD_STREAM_DUE, 0);
 }
 
 struct httpd_stream *httpd_stream_begin(struct httpd_request *r, int status,
@@ -138,11 +139,11 @@ struct httpd_stream *httpd_stream_begin(struct httpd_request *r, int status,
     *s = (struct httpd_stream){.gone.loop = p->gone.loop, .room.loop = p->gone.loop};
     if (c) {
         httpd_conn_detach_request(c);
-        begin(s, c,
-              &(struct httpd_answer){.status = status,
-                                     .content_type = content_type,
-                                     .headers = more,
-                                     .header_count = n});
+        httpd_stream_attach(s, c,
+                            &(struct httpd_answer){.status = status,
+                                                   .content_type = content_type,
+                                                   .headers = more,
+                                                   .header_count = n});
     }
     httpd_pending_free(p);
     return s;
@@ -169,7 +170,7 @@ void httpd_set_on_room(struct httpd_stream *s, void (*fn)(void *arg), void *arg)
 }
 
 /* Says who has to be told, or NULL. */
-static struct httpd_once *finish(struct httpd_conn *c)
+static struct httpd_once *httpd_stream_finish(struct httpd_conn *c)
 {
     if (!c->is_old && c->stream->state != HTTPD_STREAM_CUT)
         buf_add_str(&c->out, "0\r\n\r\n");
@@ -185,13 +186,13 @@ static struct httpd_once *finish(struct httpd_conn *c)
 
 void httpd_stream_close(struct httpd_conn *c)
 {
-    httpd_once_post(finish(c));
+    httpd_once_post(httpd_stream_finish(c));
 }
 
 void httpd_stream_end(struct httpd_stream *s)
 {
     if (s->conn)
-        finish(s->conn);
+        httpd_stream_finish(s->conn);
     httpd_once_fini(&s->gone);
     httpd_once_fini(&s->room);
     free(s);
