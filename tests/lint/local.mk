@@ -3,6 +3,7 @@
 
 READ_SOURCES = \
 	tests/lint/layers.t \
+	tests/lint/names.t \
 	tests/lint/size.t \
 	tests/lint/format.t \
 	tests/lint/header.t \

@@ -16,7 +16,7 @@
 #define KILL_ROUNDS 100 /* then what cannot be killed is reported and left */
 
 /* How far down the ladder it is. */
-enum executor_phase {
+enum agent_process_phase {
     RUNG_RUN,   /* it works, or waits for a message */
     RUNG_LEAVE, /* it may leave by itself */
     RUNG_ASK,   /* it was interrupted */
@@ -35,7 +35,7 @@ struct agent_process {
     struct agent_stream *stream; /* or NULL */
     struct stderr_tail tail;
     struct loop_timer *step;
-    enum executor_phase rung;
+    enum agent_process_phase rung;
     unsigned kills; /* rounds of RUNG_KILL */
     bool exited;
     int status;
@@ -43,7 +43,7 @@ struct agent_process {
 
 /* ---- the rungs ---- */
 
-static void stand(struct agent_process *p, enum executor_phase rung, int64_t for_ms)
+static void stand(struct agent_process *p, enum agent_process_phase rung, int64_t for_ms)
 {
     p->rung = rung;
     loop_timer_set(p->step, for_ms);

@@ -445,7 +445,7 @@ bool json_reader_next_element(struct json *j)
     return false;
 }
 
-__attribute__((__noinline__)) static bool conf_row_string(struct json *j, struct str *out)
+__attribute__((__noinline__)) static bool json_read_string_slow(struct json *j, struct str *out)
 {
     if (look_again(j, j->p))
         return json_reader_read_string(j, out);
@@ -463,7 +463,7 @@ bool json_reader_read_string(struct json *j, struct str *out)
 {
     const struct json_quote_masks q = next_quotes(j);
     if (q.open != j->p || *q.open != '"' || *q.close != '"')
-        return conf_row_string(j, out);
+        return json_read_string_slow(j, out);
     *out = (struct str){q.open + 1, (size_t)(q.close - q.open - 1)};
     j->stops = q.stops;
     j->p = q.close + 1;

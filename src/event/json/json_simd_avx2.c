@@ -8,7 +8,7 @@
 #define AVX2 __attribute__((__target__("avx2")))
 #define AVX2_INLINE __attribute__((__target__("avx2"), __always_inline__)) static inline
 
-AVX2_INLINE __m256i load(const char *p)
+AVX2_INLINE __m256i avx2_load(const char *p)
 {
     return _mm256_loadu_si256((const __m256i *)(const void *)p);
 }
@@ -39,23 +39,23 @@ AVX2_INLINE __m256i is_short(__m256i text)
     return _mm256_or_si256(_mm256_or_si256(letters, marks), is(text, '/'));
 }
 
-AVX2_INLINE uint64_t equal(__m256i low, __m256i high, char c)
+AVX2_INLINE uint64_t avx2_equal(__m256i low, __m256i high, char c)
 {
     return bits(is(low, c), is(high, c));
 }
 
-AVX2_INLINE uint64_t above(__m256i low, __m256i high, char c)
+AVX2_INLINE uint64_t avx2_above(__m256i low, __m256i high, char c)
 {
     const __m256i than = _mm256_set1_epi8(c);
     return bits(_mm256_cmpgt_epi8(low, than), _mm256_cmpgt_epi8(high, than));
 }
 
-AVX2 static uint64_t find_characters(const char *p)
+AVX2 static uint64_t avx2_find_characters(const char *p)
 {
-    const __m256i low = load(p), high = load(p + 32);
+    const __m256i low = avx2_load(p), high = avx2_load(p + 32);
     const uint64_t beyond = bits(low, high);
-#define EQUAL(c) equal(low, high, c)
-#define ABOVE(c) above(low, high, c)
+#define EQUAL(c) avx2_equal(low, high, c)
+#define ABOVE(c) avx2_above(low, high, c)
     return json_mask_valid_utf8(&JSON_LOOK_MARKS(beyond, EQUAL, ABOVE));
 }
 
@@ -69,10 +69,10 @@ AVX2_INLINE __m256i is_digit(__m256i text)
     return _mm256_or_si256(number, letter);
 }
 
-AVX2_INLINE uint64_t find_escapes(__m256i low, __m256i high, uint64_t backslashes)
+AVX2_INLINE uint64_t avx2_find_escapes(__m256i low, __m256i high, uint64_t backslashes)
 {
     const uint64_t all = json_mask_escaped(backslashes);
-    const uint64_t us = all & equal(low, high, 'u');
+    const uint64_t us = all & avx2_equal(low, high, 'u');
     const uint64_t shorts = all & bits(is_short(low), is_short(high));
     return us ? shorts | json_mask_unicode_escapes(us, bits(is_digit(low), is_digit(high)))
               : shorts;
@@ -80,12 +80,12 @@ AVX2_INLINE uint64_t find_escapes(__m256i low, __m256i high, uint64_t backslashe
 
 AVX2 uint64_t json_avx2_stop_mask(const char *p)
 {
-    const __m256i low = load(p), high = load(p + 32);
+    const __m256i low = avx2_load(p), high = avx2_load(p + 32);
     uint64_t stops = bits(is_stop(low), is_stop(high));
-    const uint64_t backslashes = equal(low, high, '\\');
+    const uint64_t backslashes = avx2_equal(low, high, '\\');
     if (backslashes)
-        stops = json_mask_skip_escapes(stops, find_escapes(low, high, backslashes));
-    return bits(low, high) ? stops & ~find_characters(p) : stops;
+        stops = json_mask_skip_escapes(stops, avx2_find_escapes(low, high, backslashes));
+    return bits(low, high) ? stops & ~avx2_find_characters(p) : stops;
 }
 
 /* Here it is not asked whether there are any backslashes: in long texts the answer would be
@@ -93,11 +93,11 @@ AVX2 uint64_t json_avx2_stop_mask(const char *p)
 AVX2 const char *json_avx2_find(const char *p, const char *end, uint64_t *stops)
 {
     for (; end - p >= JSON_BLOCK; p += JSON_BLOCK) {
-        const __m256i low = load(p), high = load(p + 32);
+        const __m256i low = avx2_load(p), high = avx2_load(p + 32);
         *stops = json_mask_skip_escapes(bits(is_stop(low), is_stop(high)),
-                                        find_escapes(low, high, equal(low, high, '\\')));
+                                        avx2_find_escapes(low, high, avx2_equal(low, high, '\\')));
         if (bits(low, high))
-            *stops &= ~find_characters(p);
+            *stops &= ~avx2_find_characters(p);
         if (*stops)
             return p;
     }

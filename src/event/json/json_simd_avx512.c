@@ -13,47 +13,47 @@
     __attribute__((__target__("avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi2,popcnt"),              \
                    __always_inline__)) static inline
 
-AVX512_INLINE __m512i load(const char *p)
+AVX512_INLINE __m512i avx512_load(const char *p)
 {
     return _mm512_loadu_si512((const void *)p);
 }
 
-AVX512_INLINE uint64_t equal(__m512i text, char c)
+AVX512_INLINE uint64_t avx512_equal(__m512i text, char c)
 {
     return _mm512_cmpeq_epi8_mask(text, _mm512_set1_epi8(c));
 }
 
-AVX512_INLINE uint64_t above(__m512i text, char c)
+AVX512_INLINE uint64_t avx512_above(__m512i text, char c)
 {
     return _mm512_cmpgt_epi8_mask(text, _mm512_set1_epi8(c));
 }
 
-AVX512 static uint64_t find_characters(__m512i text, uint64_t beyond)
+AVX512 static uint64_t avx512_find_characters(__m512i text, uint64_t beyond)
 {
-#define EQUAL(c) equal(text, c)
-#define ABOVE(c) above(text, c)
+#define EQUAL(c) avx512_equal(text, c)
+#define ABOVE(c) avx512_above(text, c)
     return json_mask_valid_utf8(&JSON_LOOK_MARKS(beyond, EQUAL, ABOVE));
 }
 
 AVX512_INLINE uint64_t find_digits(__m512i text)
 {
     const __m512i lower = _mm512_or_si512(text, _mm512_set1_epi8(0x20));
-    return (above(text, '0' - 1) & ~above(text, '9')) |
-           (above(lower, 'a' - 1) & ~above(lower, 'f'));
+    return (avx512_above(text, '0' - 1) & ~avx512_above(text, '9')) |
+           (avx512_above(lower, 'a' - 1) & ~avx512_above(lower, 'f'));
 }
 
 /* What each byte would stand for behind a backslash; 0: nothing. The bit that tells non-ASCII is
  * not looked at. */
 AVX512_INLINE __m512i meanings(__m512i text)
 {
-    return _mm512_permutex2var_epi8(load(json_short_escapes), text,
-                                    load(json_short_escapes + JSON_BLOCK));
+    return _mm512_permutex2var_epi8(avx512_load(json_short_escapes), text,
+                                    avx512_load(json_short_escapes + JSON_BLOCK));
 }
 
-AVX512_INLINE uint64_t find_escapes(__m512i text, uint64_t beyond, uint64_t backslashes)
+AVX512_INLINE uint64_t avx512_find_escapes(__m512i text, uint64_t beyond, uint64_t backslashes)
 {
     const uint64_t all = json_mask_escaped(backslashes);
-    const uint64_t us = all & equal(text, 'u');
+    const uint64_t us = all & avx512_equal(text, 'u');
     const __m512i meant = meanings(text);
     const uint64_t shorts = all & ~beyond & _mm512_test_epi8_mask(meant, meant);
     return us ? shorts | json_mask_unicode_escapes(us, find_digits(text)) : shorts;
@@ -63,7 +63,7 @@ AVX512_INLINE uint64_t stops_of(__m512i text, uint64_t backslashes)
 {
     /* As signed bytes, non-ASCII is below space just as control characters are. */
     const uint64_t others = _mm512_cmplt_epi8_mask(text, _mm512_set1_epi8(' '));
-    return others | equal(text, '"') | backslashes;
+    return others | avx512_equal(text, '"') | backslashes;
 }
 
 /* Whether anything is not ASCII is asked first: where the answer is guessed wrongly, that shows
@@ -71,13 +71,13 @@ AVX512_INLINE uint64_t stops_of(__m512i text, uint64_t backslashes)
 AVX512 const char *json_avx512_find(const char *p, const char *end, uint64_t *stops)
 {
     for (; end - p >= JSON_BLOCK; p += JSON_BLOCK) {
-        const __m512i text = load(p);
+        const __m512i text = avx512_load(p);
         const uint64_t beyond = _mm512_movepi8_mask(text);
-        const uint64_t backslashes = equal(text, '\\');
+        const uint64_t backslashes = avx512_equal(text, '\\');
         *stops = json_mask_skip_escapes(stops_of(text, backslashes),
-                                        find_escapes(text, beyond, backslashes));
+                                        avx512_find_escapes(text, beyond, backslashes));
         if (beyond)
-            *stops &= ~find_characters(text, beyond);
+            *stops &= ~avx512_find_characters(text, beyond);
         if (*stops)
             return p;
     }
@@ -96,9 +96,9 @@ AVX512_INLINE uint64_t low(unsigned n)
  */
 AVX512_INLINE unsigned measure(__m512i text, unsigned n, uint64_t *escaped, uint64_t *kept)
 {
-    const uint64_t backslashes = equal(text, '\\');
+    const uint64_t backslashes = avx512_equal(text, '\\');
     *escaped = json_mask_escaped(backslashes);
-    const uint64_t begins = backslashes & ~*escaped, us = *escaped & equal(text, 'u');
+    const uint64_t begins = backslashes & ~*escaped, us = *escaped & avx512_equal(text, 'u');
     *kept = ~begins & low(n);
     /* Guessed, and nearly always rightly: the next block does not wait for this one. */
     if (__builtin_expect(us || begins >> 63, false)) {
@@ -122,7 +122,7 @@ AVX512 const char *json_avx512_unescape(char **out, const char *p, const char *e
     uint64_t escaped, kept;
     unsigned read = JSON_BLOCK;
     while (end - p >= JSON_BLOCK && read >= JSON_BLOCK - 1) {
-        const __m512i text = load(p);
+        const __m512i text = avx512_load(p);
         read = measure(text, JSON_BLOCK, &escaped, &kept);
         _mm512_storeu_si512((void *)to, undo(text, escaped, kept));
         to += __builtin_popcountll(kept);
@@ -159,7 +159,7 @@ AVX512 static __m512i put_units(__m512i text, uint64_t units, uint64_t *stops, u
         const unsigned len = (unsigned)utf8_encode(bytes + at, unit);
         *dropped |= (low(5) & ~low(len)) << at;
     }
-    return load(bytes);
+    return avx512_load(bytes);
 }
 
 /* Of a block: how many bytes are valid, which of these, undone, are kept, and those. */
@@ -171,16 +171,16 @@ struct avx512_check_state {
 
 AVX512_INLINE struct avx512_check_state check(__m512i text, unsigned n)
 {
-    const uint64_t beyond = _mm512_movepi8_mask(text), backslashes = equal(text, '\\');
+    const uint64_t beyond = _mm512_movepi8_mask(text), backslashes = avx512_equal(text, '\\');
     const uint64_t escaped = json_mask_escaped(backslashes);
     const __m512i meant = meanings(text);
     const uint64_t shorts = escaped & ~beyond & _mm512_test_epi8_mask(meant, meant);
     uint64_t stops = json_mask_skip_escapes(stops_of(text, backslashes), shorts) & low(n);
     uint64_t dropped = backslashes & ~escaped;
     if (beyond)
-        stops &= ~find_characters(text, beyond);
+        stops &= ~avx512_find_characters(text, beyond);
     if (escaped & ~shorts) {
-        const uint64_t us = escaped & equal(text, 'u');
+        const uint64_t us = escaped & avx512_equal(text, 'u');
         const uint64_t units = json_mask_unicode_escapes(us, find_digits(text));
         stops = json_mask_skip_escapes(stops, units);
         text = put_units(text, units, &stops, &dropped);
@@ -198,7 +198,7 @@ AVX512 const char *json_avx512_check(char **out, const char *p, const char *end)
     char *to = *out;
     unsigned read = JSON_BLOCK;
     for (; end - p >= JSON_BLOCK && read >= JSON_BLOCK - CUT; p += read) {
-        const struct avx512_check_state c = check(load(p), JSON_BLOCK);
+        const struct avx512_check_state c = check(avx512_load(p), JSON_BLOCK);
         _mm512_storeu_si512((void *)to, c.text);
         to += _mm_popcnt_u64(c.kept);
         read = c.n;

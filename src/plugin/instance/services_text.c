@@ -6,13 +6,13 @@
 #include "text/markdown/markdown.h"
 #include "text/render/split.h"
 
-static const enum render_form forms[] = {
+static const enum render_form render_forms[] = {
     [TC_PLAIN] = RENDER_PLAIN,
     [TC_TELEGRAM] = RENDER_TELEGRAM,
     [TC_MRKDWN] = RENDER_MRKDWN,
     [TC_MARKDOWN] = RENDER_MARKDOWN,
 };
-#define FORM_COUNT (sizeof forms / sizeof *forms)
+#define FORM_COUNT (sizeof render_forms / sizeof *render_forms)
 
 static struct doc parse(struct arena *arena, const struct tc_text *text)
 {
@@ -88,7 +88,7 @@ const struct tc_piece *service_pieces(struct tc_turn *turn, const struct tc_text
         return NULL;
     }
     const struct render_target target = {
-        .form = forms[text->form],
+        .form = render_forms[text->form],
         .budget = {.units = text->units, .bytes = text->bytes, .entities = text->entities},
     };
     const struct doc doc = parse(arena, text);

@@ -152,8 +152,6 @@ void connector_process_free_turn(struct connector_process *g, struct connector_t
     free(t);
 }
 
-/* ---- encoding ---- */
-
 #define EVENT_HEAD (IPC_HEAD + sizeof(int64_t)) /* and the number of its turn */
 
 /* What has been made goes into the ring, which there is room in (has_room); what is too big for it
