@@ -6,7 +6,7 @@ needs objdump
 needs_build
 
 # Process-wide by nature: who may keep state, and which.
-allowed='^src/base/(log|log_redact|clock|crash_point|err)\.'
+allowed='^src/base/sys/(log|log_redact|clock|crash_point|err)\.'
 
 # One line per object in a writable section; constants that hold pointers are in .data.rel.ro.
 mutable_globals() {

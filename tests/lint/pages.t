@@ -67,24 +67,25 @@ members_not_told() {
 }
 
 keys_not_told() {
-    sed -n 's/^ *{"\([a-z_]*\)", read_[a-z_]*,.*/\1/p' src/conf/*.c |
+    sed -n 's/^ *{"\([a-z_]*\)", [a-z_]*\(row\|read\)_[a-z_]*,.*/\1/p' src/conf/*.c |
         missing man/turncast.conf.5 "key"
 }
 
 dialects_not_told() {
-    sed -n 's/^    \.name = "\([a-z-]*\)",$/\1/p' src/dialect/*.c | missing man/turncast.conf.5 "dialect"
+    sed -n 's/^    \.name = "\([a-z-]*\)",$/\1/p' src/dialect/*/*.c | missing man/turncast.conf.5 "dialect"
 }
 
 formats_not_told() {
-    sed -n 's/^    \.name = "\([a-z-]*\)",$/\1/p' src/dialect/*_write.c |
+    sed -n 's/^    \.name = "\([a-z-]*\)",$/\1/p' src/dialect/*/*_write.c |
         missing plugins/jsonl/turncast-jsonl.7 "format"
 }
 
 options_not_told() {
     for folder in plugins/*/; do
         name=$(basename "$folder")
-        [ -f "$folder$name.c" ] || continue
-        sed -n 's/.*TC_OPTION([^,]*, \([a-z_]*\),.*/\1/p' "$folder$name.c" |
+        for file in "$folder$name.c" "$folder${name}_connector.c"; do
+            [ -f "$file" ] && sed -n 's/.*TC_OPTION([^,]*, \([a-z_]*\),.*/\1/p' "$file"
+        done |
             missing "plugins/$name/turncast-$name.7" "option"
     done
 }
@@ -104,14 +105,15 @@ holds "every tool that rules know is too" tools_not_told
 holds "every format that is written is in turncast-jsonl(7)" formats_not_told
 holds "every option is in its connector's page" options_not_told
 
-for words in fields callbacks constants members keys tools; do
+for words in fields callbacks constants members keys tools dialects; do
     [ "$(cd "$top" && case $words in
         fields) wc -l <"$scratch/fields" ;;
         callbacks) grep -c '(\*on_' include/turncast/plugin.h ;;
         constants) headers | grep -c '^ .*TC_[A-Z_]*,' ;;
         members) headers | grep -c '^struct tc_.*{' ;;
+        dialects) cat src/dialect/*/*.c | grep -c '^    \.name = "' ;;
         tools) grep -c '", ARGUMENT_' src/policy/tool_argument.c ;;
-        keys) cat src/conf/*.c | grep -c '", read_' ;;
+        keys) cat src/conf/*.c | grep -c '", [a-z_]*\(row\|read\)_' ;;
     esac)" -gt 15 ]
     result $? "there are $words to look for"
 done

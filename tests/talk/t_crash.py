@@ -32,7 +32,7 @@ def points():
 def passed_in_sources():
     found = set()
     for file in (SOURCE / "src").rglob("*.c"):
-        for call in re.findall(r"(?:CRASH_POINT|store_point)\(([^;]*)\);", file.read_text()):
+        for call in re.findall(r"(?:CRASH_POINT|store_pass_test_point)\(([^;]*)\);", file.read_text()):
             found.update(re.findall(r'"([a-z-]+)"', call))
     return found
 
