@@ -201,7 +201,7 @@ static void feed_start(struct guard *g, struct event *ev)
     codec_encode_payload(&said, ev);
     ev->meta.x = said.len > 2 ? said.p : NULL;
     if (!guard_is_suspended(g)) {
-        tell_as_notice(g, ev, "info", "restart", "The agent's stream began again.");
+        tell_as_notice(g, ev, "info", "restart", "The agent restarted its output.");
         return;
     }
     guard_drop(&g->held_done);
@@ -308,7 +308,7 @@ static void feed_second_outcome(struct guard *g, struct event *ev)
     g->duplicate_noted = true;
     struct event notice;
     event_init_notice(&notice, "warn", "duplicate_result",
-                      "The agent ended the turn more than once; the first end counts.");
+                      "The agent reported more than one result; the first one is used.");
     guard_emit_synthetic(g, &notice);
 }
 
@@ -347,18 +347,19 @@ struct guard_default_end {
 };
 
 static const struct guard_default_end endings[] = {
-    [STREAM_EOF] = {"lost", "agent_no_result", "The agent's stream ended without a result."},
-    [STREAM_EXIT] = {"lost", "agent_exit", "The agent exited with an error and without a result."},
-    [STREAM_SIGNAL] = {"lost", "agent_signal", "The agent was killed before it gave a result."},
-    [STREAM_TIMEOUT] = {"error", "agent_timeout", "The agent took too long and was ended."},
+    [STREAM_EOF] = {"lost", "agent_no_result", "The agent stopped without giving a result."},
+    [STREAM_EXIT] = {"lost", "agent_exit", "The agent failed before giving a result."},
+    [STREAM_SIGNAL] = {"lost", "agent_signal", "The agent was killed before giving a result."},
+    [STREAM_TIMEOUT] = {"error", "agent_timeout",
+                        "The agent exceeded its time limit and was stopped."},
     [STREAM_CANCELLED] = {"cancelled", NULL, NULL},
     [STREAM_SHUTDOWN] = {"error", "host_shutdown",
-                         "The host was shut down before the agent gave a result."},
+                         "turncast was shut down before the agent gave a result."},
     [STREAM_SPAWN] = {"error", "agent_spawn", "The agent could not be started."},
 };
 
 static const struct guard_default_end truncated = {
-    "lost", "agent_truncated", "The agent's stream broke off within a line, without a result."};
+    "lost", "agent_truncated", "The agent's output was cut off before it gave a result."};
 
 static struct guard_default_end ending_of(const struct stream_end_info *end)
 {

@@ -32,7 +32,8 @@ static void translator_release_early(struct translator *t)
 {
     t->spoken = true;
     for (size_t at = 0; at < t->early.len; at += strlen(t->early.p + at) + 1)
-        tell_noise(t, "unparsable_line", "a line of the stream is not valid", t->early.p + at);
+        tell_noise(t, "unparsable_line", "ignored a malformed line in the agent's output",
+                   t->early.p + at);
     buf_fini(&t->early);
 }
 
@@ -131,7 +132,7 @@ static void note_unparsable(struct translator *t, const char *line, size_t len)
         return;
     const char *const detail = translator_show(t, line, len);
     if (t->spoken)
-        tell_noise(t, "unparsable_line", "a line of the stream is not valid", detail);
+        tell_noise(t, "unparsable_line", "ignored a malformed line in the agent's output", detail);
     else
         buf_add(&t->early, detail, strlen(detail) + 1);
 }

@@ -84,8 +84,8 @@ static const struct dialog_row rows[] = {
     /* The recording program waited for the second question before it answered the first one, which
      * comes only then: ours answers at once. What the CLI said next is not known. */
     {"2.1-ctl-parallel-asks",
-     "error(agent_no_result: The agent exited without a result.) done(lost)", "?Bash =allow",
-     .decisions = {ALLOW},
+     "error(agent_no_result: The agent exited with status 0 but printed no result.) done(lost)",
+     "?Bash =allow", .decisions = {ALLOW},
      .words = {"more=" REPLY("0b63e835-95b1-4d1d-a8aa-e19dca35cef0",
                              "{\"behavior\":\"allow\",\"updatedInput\":{\"command\":\"touch a1\","
                              "\"description\":\"a\"}}"),

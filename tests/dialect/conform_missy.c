@@ -74,7 +74,7 @@ static void see_complete(struct loop *l, size_t i, const json_t *detail)
     if (!l->iterations && l->c->turn->final && *l->c->turn->final)
         conform_fail(l->c, i, "an answer without an iteration");
     if (l->c->turn->failed)
-        conform_fail(l->c, i, "complete, and the turn failed");
+        conform_fail(l->c, i, "complete, and The turn failed without an error message.");
     l->over = true;
 }
 

@@ -186,7 +186,7 @@ void conform_reasonix(struct conform *c)
     if (!t.over)
         conform_fail(c, i, "turn_done is not the last");
     if (c->turn->failed && !t.err)
-        conform_fail(c, i, "the turn failed and its end has no err");
+        conform_fail(c, i, "The turn failed without an error message. and its end has no err");
     if (c->turn->final && *c->turn->final && !c->turn->by_host && !t.said && !t.err)
         conform_fail(c, i, "the answer is not told");
     conform_sum(c, t.cost);

@@ -204,7 +204,8 @@ static void test_redis(void)
     reading_fini(&r);
 
     reading_of(&r, "agenticore-redis", ENTRY("tool_use", "oops"));
-    has_str(r.told.p, "\"args_raw\":\"oops\"", "bug 19: a call that cannot be read keeps its text");
+    has_str(r.told.p, "\"args_raw\":\"oops\"",
+            "bug 19: a call that cannot read the configuration keeps its text");
     reading_fini(&r);
 }
 

@@ -77,13 +77,14 @@ static void test_lines(void)
     translator_feed_line(&t, "{\"z\":2}", 7, false);
     struct stream_end_info end = {0};
     translator_end(&t, &end);
-    is_str(s.all.p,
-           "told {\"a\":1}|\n"
-           "told {\"a\":null,\"b\":\"\\t\"}|\n"
-           "unparsable_line a line of the stream is not valid|no\\x01\xef\xbf\xbd json\n"
-           "told {\"z\":2}|\n"
-           "end 3, truncated 0|\n",
-           "read, mended, told as noise; blank ones ignored; the last one counts without newline");
+    is_str(
+        s.all.p,
+        "told {\"a\":1}|\n"
+        "told {\"a\":null,\"b\":\"\\t\"}|\n"
+        "unparsable_line ignored a malformed line in the agent's output|no\\x01\xef\xbf\xbd json\n"
+        "told {\"z\":2}|\n"
+        "end 3, truncated 0|\n",
+        "read, mended, told as noise; blank ones ignored; the last one counts without newline");
     is_int((long long)t.stats.lines, 4, "lines");
     is_int((long long)t.stats.repaired, 1, "repaired");
     is_int((long long)t.stats.unparsable, 1, "unparsable");
@@ -115,15 +116,16 @@ static void test_noise(void)
     feed(&t, "early");
     ok(!s.all.p, "noise before the first event waits");
     feed(&t, "{}");
-    is_str(s.all.p, "told {}|\nunparsable_line a line of the stream is not valid|early\n",
+    is_str(s.all.p,
+           "told {}|\nunparsable_line ignored a malformed line in the agent's output|early\n",
            "for it");
     char longer[1000];
     memset(longer, 'x', sizeof(longer));
     buf_reset(&s.all);
     translator_feed_line(&t, longer, sizeof(longer), true);
     is_int((long long)s.all.len,
-           200 + (long long)strlen("unparsable_line a line of the stream "
-                                   "is not valid|\n"),
+           200 + (long long)strlen(
+                     "unparsable_line ignored a malformed line in the agent's output|\n"),
            "a long one is cut");
     for (int i = 0; i < 1000; i++)
         feed(&t, "x");

@@ -86,7 +86,8 @@ static void on_step(void *arg)
         p->events->mute(p->ctx);
         break;
     case RUNG_LEAVE:
-        log_write(LOG_INFO, p->log_name, "stays after its result: ending it");
+        log_write(LOG_INFO, p->log_name,
+                  "the agent is still running after its result; stopping it (exit_grace_s)");
         agent_process_terminate(p);
         break;
     case RUNG_ASK:

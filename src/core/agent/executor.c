@@ -104,7 +104,7 @@ static void executor_on_stuck(void *ctx, unsigned left)
     struct executor *const x = ctx;
     (void)left;
     turn_emit_notice(x->turn, "warn", "processes_left",
-                     "Processes of the agent are left that cannot be killed.");
+                     "Some processes of the agent could not be killed and may still be running.");
 }
 
 /* --- an attempt ------------------------------------------------------------------------------- */
@@ -248,13 +248,13 @@ static void prepare_retry(struct executor *x, const struct executor_retry *retry
 static void try_again(struct executor *x, const struct executor_retry *retry)
 {
     CLEANUP_BUF struct buf text = {0};
-    buf_printf(&text, "%s: attempt %u", retry->reason, x->attempt + 1);
+    buf_printf(&text, "%s; retrying (attempt %u", retry->reason, x->attempt + 1);
     if (retry->anew)
-        buf_add_str(&text, " begins another one");
+        buf_add_str(&text, ") with a new process");
     else if (retry->without_session)
-        buf_add_str(&text, " begins a new one");
+        buf_add_str(&text, ") with a new session");
     else
-        buf_printf(&text, " of %lld in %lld s", (long long)x->agent->attempts,
+        buf_printf(&text, " of %lld in %lld s)", (long long)x->agent->attempts,
                    (long long)retry->delay_ms / 1000);
     if (retry->continues)
         buf_add_str(&text, ", continuing the session");

@@ -138,19 +138,21 @@ static void explain_why(struct executor *x, struct stream_end_info *end, struct 
     *end = (struct stream_end_info){.how = STREAM_TIMEOUT, .code = "agent_timeout"};
     switch (x->why) {
     case WHY_IDLE:
-        buf_printf(text, "The agent was silent for %g s.", (double)a->idle_timeout_ms / 1000);
+        buf_printf(text, "The agent produced no output for %g s (idle_timeout_s) and was stopped.",
+                   (double)a->idle_timeout_ms / 1000);
         add_retries(x, text);
         break;
     case WHY_TOTAL:
-        buf_printf(text, "The turn took longer than %g s.", (double)a->turn_timeout_ms / 1000);
+        buf_printf(text, "The turn exceeded its limit of %g s (turn_timeout_s) and was stopped.",
+                   (double)a->turn_timeout_ms / 1000);
         add_retries(x, text);
         break;
     case WHY_MUTE:
-        buf_add_str(text, "The agent closed its output and went on running.");
+        buf_add_str(text, "The agent closed its output but did not exit; it was stopped.");
         break;
     case WHY_SHUTDOWN:
         *end = (struct stream_end_info){.how = STREAM_SHUTDOWN, .code = "host_shutdown"};
-        buf_add_str(text, "The host was stopped.");
+        buf_add_str(text, "The turn was stopped because turncast is shutting down.");
         return;
     case WHY_CANCEL:
     case WHY_NONE:
@@ -170,7 +172,7 @@ static void explain_signal(struct executor *x, struct stream_end_info *end, stru
     else
         buf_printf(text, "The agent was killed by signal %d", signo);
     if (signo == SIGKILL)
-        buf_add_str(text, ", possibly out of memory");
+        buf_add_str(text, "; the system may be out of memory (see the kernel log)");
 }
 
 static void explain_exit(struct executor *x, struct stream_end_info *end, struct buf *text)
@@ -183,7 +185,7 @@ static void explain_exit(struct executor *x, struct stream_end_info *end, struct
         buf_printf(text, "The agent exited with status %d", WEXITSTATUS(status));
     } else {
         *end = (struct stream_end_info){.how = STREAM_EOF, .code = "agent_no_result"};
-        buf_add_str(text, "The agent exited without a result");
+        buf_add_str(text, "The agent exited with status 0 but printed no result");
     }
     x->reason_len = text->len;
     add_stderr_line(x, text);

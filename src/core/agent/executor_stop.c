@@ -179,7 +179,8 @@ static void on_total(void *arg)
 static void tell_still_working(struct executor *x, int64_t silent_ms)
 {
     CLEANUP_BUF struct buf text = {0};
-    buf_printf(&text, "still working: no output for %lld s", (long long)silent_ms / 1000);
+    buf_printf(&text, "no output for %lld s; the agent is still running",
+               (long long)silent_ms / 1000);
     turn_emit_notice(x->turn, "info", "still_working", text.p);
     x->notice_sent = true;
 }

@@ -68,7 +68,9 @@ static int add_arg(struct words *w, const char *arg, const struct values *v,
     } else if (word && strcmp(word, "{conversation}") == 0) {
         value = v->conversation;
         if (!value)
-            return err_set(err, agent->name, "its command needs a conversation: name one");
+            return err_set(
+                err, agent->name,
+                "command contains {conversation}, but the turn has none; use --conversation NAME");
     }
     launch_add(w, value ? xasprintf("%.*s%s", (int)(word - arg), arg, value) : xstrdup(arg));
     return 0;
@@ -87,13 +89,15 @@ static int check_values(const struct conf_agent *agent, const char *session_id,
                         const char *conversation, struct tc_err *err)
 {
     if (session_id && !launch_is_session_id(session_id))
-        return err_set(err, agent->name,
-                       "not a session id: letters, digits, '-' and '_', at most %d", ID_MAX);
+        return err_set(
+            err, agent->name,
+            "invalid session ID: use letters, digits, \"-\" and \"_\", at most %d characters",
+            ID_MAX);
     if (conversation && !is_conversation(conversation))
-        return err_set(err, agent->name,
-                       "not the name of a conversation: no control characters, no '-' in front, "
-                       "at most %d bytes",
-                       CONVERSATION_MAX);
+        return err_set(
+            err, agent->name,
+            "invalid conversation name: no control characters, no leading \"-\", at most %d bytes",
+            CONVERSATION_MAX);
     return 0;
 }
 

@@ -409,7 +409,7 @@ static void turn_finish(struct turn *t, struct stream_end_info *end)
     turn_flush_held(t);
     if (end->how == STREAM_EOF && end->truncated && !guard_has_outcome(&t->guard)) {
         end->code = "agent_truncated";
-        end->message = "The agent's output ends in the middle of a line.";
+        end->message = "The agent's output was cut off in the middle of a line.";
     }
     guard_end(&t->guard, end);
     t->ended = true;
@@ -496,8 +496,10 @@ void turn_free(struct turn *t)
 {
     if (!t)
         return;
-    struct stream_end_info end = {
-        .how = STREAM_SHUTDOWN, .code = "host_shutdown", .message = "The host was stopped."};
+    struct stream_end_info end = {.how = STREAM_SHUTDOWN,
+                                  .code = "host_shutdown",
+                                  .message =
+                                      "The turn was stopped because turncast is shutting down."};
     turn_end_attempt(t, &end, NULL);
     turn_confirm_outcome(t);
     dispatch_close_turn(t->cast);

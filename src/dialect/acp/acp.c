@@ -108,9 +108,9 @@ static bool greet(const struct acp_line *call)
 static const char *find_break(const struct acp_line *call)
 {
     if (jsonrpc_is_own_id(call->id, ACP_INITIALIZE) && !acp_supports_version(call->result))
-        return "the agent does not speak version 1 of the protocol";
+        return "The agent does not support version 1 of the Agent Client Protocol.";
     if (jsonrpc_is_own_id(call->id, ACP_NEW) && !call->a->session.len)
-        return "the agent did not name its session";
+        return "The agent did not return a session ID.";
     return NULL;
 }
 

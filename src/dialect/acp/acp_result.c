@@ -164,5 +164,6 @@ void acp_take_error(const struct acp_line *call)
     const char *const name = acp_text(call, value_get_last(data, "errorName"));
     const char *const number =
         value_text_or_json(call->out->scratch, value_get_last(call->error, "code"), NULL);
-    acp_end_turn(call, text ? text : "the agent answered with an error", name ? name : number);
+    acp_end_turn(call, text ? text : "The agent returned an error without a message.",
+                 name ? name : number);
 }

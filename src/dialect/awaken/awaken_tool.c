@@ -176,7 +176,7 @@ static const char *read_outcome(const struct awaken_event *e, struct str result)
                : value_equals(status, "pending") ? "suspended"
                                                  : "succeeded";
     dialect_emit_notice(e->out, "warn", "unknown_outcome",
-                        arena_sprintf(e->out->scratch, "a tool ended in an unknown way: %s",
+                        arena_sprintf(e->out->scratch, "A tool ended with an unknown status: %s",
                                       value_text_or_json(e->out->scratch, outcome, NULL)),
                         NULL);
     return "failed";

@@ -175,9 +175,10 @@ static void init_again(struct claude *c, const struct claude_line *l)
     const char *const old = changed ? arena_strdup(c->out->scratch, c->session.p) : "";
     claude_set_session(c, l->session_id);
     if (changed)
-        claude_notice(c, "info", "session_changed",
-                      arena_sprintf(c->out->scratch, "the agent left session %s", old),
-                      (struct str){0});
+        claude_notice(
+            c, "info", "session_changed",
+            arena_sprintf(c->out->scratch, "The agent switched away from session %s.", old),
+            (struct str){0});
 }
 
 static void lane_free(struct claude_lane *lane)

@@ -133,7 +133,7 @@ static void tell_retracted(struct claude *c, const struct claude_lane *lane, con
     struct event ev;
     event_init_notice(
         &ev, "info", "retracted",
-        arena_sprintf(c->out->scratch, "%zu character%s taken back", chars, chars == 1 ? "" : "s"));
+        arena_sprintf(c->out->scratch, "%zu character%s retracted", chars, chars == 1 ? "" : "s"));
     ev.u.notice.message_id = id;
     claude_emit(c, lane, &ev);
 }

@@ -26,15 +26,15 @@ static void on_status(struct claude *c, const struct claude_line *l)
     struct arena *const a = c->out->scratch;
     const bool failed = result.p && !value_equals(result, "success");
     if (value_equals(status, "compacting"))
-        claude_notice(c, "info", "compacting", "compacting the conversation", l->self);
+        claude_notice(c, "info", "compacting", "Compacting the conversation.", l->self);
     if (result.p)
-        claude_notice(
-            c, failed ? "warn" : "info", "compact_result",
-            arena_sprintf(a, "compacting: %s", text_or(c, error, text_or(c, result, "done"))),
-            l->self);
+        claude_notice(c, failed ? "warn" : "info", "compact_result",
+                      arena_sprintf(a, "Compacting the conversation: %s",
+                                    text_or(c, error, text_or(c, result, "done"))),
+                      l->self);
     if (mode.p)
         claude_notice(c, "info", "permission_mode",
-                      arena_sprintf(a, "permission mode: %s", text_or(c, mode, "default")),
+                      arena_sprintf(a, "Permission mode: %s", text_or(c, mode, "default")),
                       (struct str){0});
 }
 
@@ -53,7 +53,7 @@ static void on_api_retry(struct claude *c, const struct claude_line *l)
                                  ? arena_sprintf(a, " %lld", (long long)value_int(status, -1))
                                  : "";
     claude_notice(c, "warn", "api_retry",
-                  arena_sprintf(a, "API error%s (%s), retry %lld of %lld in %.1f s", what,
+                  arena_sprintf(a, "API error%s (%s); retry %lld of %lld in %.1f s", what,
                                 text_or(c, error, "unknown"), (long long)value_int(attempt, 0),
                                 (long long)value_int(max, 0), value_real(delay, 0) / 1000),
                   l->self);
@@ -79,23 +79,24 @@ static void on_compact_boundary(struct claude *c, const struct claude_line *l)
 static void on_model_fallback(struct claude *c, const struct claude_line *l)
 {
     claude_notice(c, "warn", "model_fallback",
-                  text_or(c, value_get_last(l->self, "content"), "switched to another model"),
+                  text_or(c, value_get_last(l->self, "content"), "Switched to another model."),
                   l->self);
 }
 
 static void on_refusal_fallback(struct claude *c, const struct claude_line *l)
 {
     claude_retract_lines(c, value_get_last(l->self, "retracted_message_uuids"));
-    claude_notice(
-        c, "warn", "model_refusal_fallback",
-        text_or(c, value_get_last(l->self, "content"), "the model refused; another one is asked"),
-        l->self);
+    claude_notice(c, "warn", "model_refusal_fallback",
+                  text_or(c, value_get_last(l->self, "content"),
+                          "The model refused the request; retrying with another model."),
+                  l->self);
 }
 
 static void on_refusal(struct claude *c, const struct claude_line *l)
 {
     claude_notice(c, "warn", "model_refusal_no_fallback",
-                  text_or(c, value_get_last(l->self, "content"), "the model refused"), l->self);
+                  text_or(c, value_get_last(l->self, "content"), "The model refused the request."),
+                  l->self);
 }
 
 static const char *claude_notice_level_of(struct str level)
@@ -215,7 +216,7 @@ static void on_task_notification(struct claude *c, const struct claude_line *l)
     }
     const bool good = value_equals(t.status, "completed");
     claude_notice(c, good ? "info" : "warn", "task_notification",
-                  text_or(c, t.text, "a task ended"), l->self);
+                  text_or(c, t.text, "A background task ended."), l->self);
 }
 
 static void on_session_state(struct claude *c, const struct claude_line *l)
@@ -287,7 +288,7 @@ void claude_tool_progress(struct claude *c, const struct claude_line *l)
     value_get_members(l->self, VALUE_ROWS(wants));
     struct arena *const a = c->out->scratch;
     const char *const message =
-        elapsed.p ? arena_sprintf(a, "running for %.0f s", value_real(elapsed, 0)) : NULL;
+        elapsed.p ? arena_sprintf(a, "Running for %.0f s", value_real(elapsed, 0)) : NULL;
     const char *const id =
         l->parent.len ? claude_unescape(c, l->parent, NULL) : claude_text(c, own);
     tell_running(c, id, claude_text(c, name), message, value_extra_except(a, l->self, skip));
@@ -307,7 +308,7 @@ void claude_rate_limit(struct claude *c, const struct claude_line *l)
     const char *const share =
         used.p ? arena_sprintf(a, ", %.0f %% used", value_real(used, 0) * 100) : "";
     claude_notice(c, level, "rate_limit",
-                  arena_sprintf(a, "rate limit %s: %s%s", text_or(c, kind, "?"),
+                  arena_sprintf(a, "Rate limit %s: %s%s", text_or(c, kind, "?"),
                                 text_or(c, status, "?"), share),
                   l->self);
 }

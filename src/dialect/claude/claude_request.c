@@ -228,5 +228,7 @@ void claude_control_response(struct claude *c, const struct claude_line *l)
     if (!value_equals(subtype, "error") || !value_equals(id, CLAUDE_CONTROL_MODE_ID))
         return;
     const char *const text = claude_text(c, error);
-    claude_notice(c, "warn", "mode_refused", text ? text : "the mode was refused", (struct str){0});
+    claude_notice(c, "warn", "mode_refused",
+                  text ? text : "The agent rejected the permission mode (agents.NAME.mode).",
+                  (struct str){0});
 }

@@ -145,7 +145,7 @@ static const char *error_message(struct claude *c, const struct result *r)
     if (!claude_result_is_blank(error))
         return error;
     const char *const subtype = claude_text(c, r->subtype);
-    return arena_sprintf(c->out->scratch, "the agent ended with %s",
+    return arena_sprintf(c->out->scratch, "The agent ended with an error: %s",
                          subtype ? subtype : "an error");
 }
 
@@ -340,7 +340,8 @@ static void tell_duplicate(struct claude *c, const struct result *r)
 {
     struct event ev;
     struct arena *const a = c->out->scratch;
-    event_init_notice(&ev, "info", "duplicate_result", "one more result in the same stream");
+    event_init_notice(&ev, "info", "duplicate_result",
+                      "The agent reported another result for the same turn.");
     ev.u.notice.detail = claude_text(c, r->subtype);
     if (r->origin.p)
         ev.meta.x =
@@ -353,7 +354,8 @@ static void check_index(struct claude *c, const struct result *r)
     const int64_t index = value_int(r->index, c->results);
     if (index > c->results && c->results > 0)
         claude_notice(c, "warn", "result_lost",
-                      arena_sprintf(c->out->scratch, "results %lld to %lld did not arrive",
+                      arena_sprintf(c->out->scratch,
+                                    "Results %lld to %lld are missing from the agent's output.",
                                     (long long)c->results, (long long)index - 1),
                       (struct str){0});
     c->results = index < INT64_MAX ? index + 1 : index;

@@ -291,7 +291,7 @@ static void take_failed(const struct codex_call *call)
 {
     const struct str message = value_get_last(call->line->error, "message");
     const char *const text = value_text_or_json(call->out->scratch, message, NULL);
-    dialect_emit_error(call->out, text ? text : "the turn failed", NULL);
+    dialect_emit_error(call->out, text ? text : "The turn failed without an error message.", NULL);
     dialect_emit_done(call->out, "error", NULL);
 }
 

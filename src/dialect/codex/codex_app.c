@@ -191,7 +191,8 @@ static void set_refusal(const struct codex_app_line *call)
 {
     const char *const text = codex_app_text(call, value_get_last(call->error, "message"));
     buf_reset(&call->c->refusal);
-    buf_add_str(&call->c->refusal, text ? text : "a request was refused");
+    buf_add_str(&call->c->refusal,
+                text ? text : "The Codex server rejected a request without a reason.");
 }
 
 static void take_refusal(const struct codex_app_line *call)
@@ -269,8 +270,8 @@ static void take_break(const struct codex_app_line *call)
         codex_app_tell_start(call, (struct str){0});
     dialect_emit_error(call->out,
                        text            ? text
-                       : call->error.p ? "a request was refused"
-                                       : "the server did not name its thread",
+                       : call->error.p ? "The Codex server rejected a request without a reason."
+                                       : "The Codex server did not return a thread ID.",
                        "request_refused");
     dialect_emit_done(call->out, "error", NULL);
     c->ended = true;

@@ -83,7 +83,7 @@ static void retract_streamed(const struct copilot_call *call)
     struct copilot *const c = call->c;
     struct event ev;
     if (c->streamed.len && c->streamed_id.len) {
-        event_init_notice(&ev, "info", "retracted", "the text of an attempt that failed");
+        event_init_notice(&ev, "info", "retracted", "The text of a failed attempt was retracted.");
         ev.u.notice.message_id = c->streamed_id.p;
         copilot_send(call, &ev);
     }
@@ -269,7 +269,7 @@ static void copilot_take_retry(const struct copilot_call *call)
     static const char *const told[] = {"reason", NULL};
     const char *const reason = data_text(call, "reason");
     retract_streamed(call);
-    dialect_emit_notice(call->out, "warn", "retry", reason ? reason : "the model is asked again",
+    dialect_emit_notice(call->out, "warn", "retry", reason ? reason : "Retrying the model request.",
                         value_extra_except(call->out->scratch, call->data, told));
 }
 
@@ -286,7 +286,7 @@ static void take_call_failure(const struct copilot_call *call)
 {
     static const char *const told[] = {"errorMessage", "requestFingerprint", NULL};
     const char *const text = data_text(call, "errorMessage");
-    dialect_emit_notice(call->out, "warn", "api_error", text ? text : "a call of the model failed",
+    dialect_emit_notice(call->out, "warn", "api_error", text ? text : "A model request failed.",
                         value_extra_except(call->out->scratch, call->data, told));
 }
 

@@ -12,15 +12,15 @@
 static const struct ethos_notice_kind {
     const char *type, *member, *text;
 } notes[] = {
-    {"dry_run_summary", NULL, "A dry run: nothing was called."},
+    {"dry_run_summary", NULL, "Dry run: no tool was called."},
     {"evaluators_complete", NULL, "The answer was evaluated."},
-    {"notification_received", "message", "A notification came."},
-    {"notification", "message", "A notification came."},
-    {"memory.captured", "summary", "Something was remembered."},
-    {"run.update", "now", "A background run went on."},
+    {"notification_received", "message", "Notification received."},
+    {"notification", "message", "Notification received."},
+    {"memory.captured", "summary", "A memory was stored."},
+    {"run.update", "now", "A background run made progress."},
     {"cron.fired", NULL, "A scheduled job began."},
     {"mesh.changed", NULL, "The mesh of agents changed."},
-    {"evolve.skill_pending", NULL, "A new skill waits for review."},
+    {"evolve.skill_pending", NULL, "A new skill is waiting for review."},
     {"evolve.skill_applied", NULL, "A new skill is in use."},
 };
 

@@ -184,8 +184,8 @@ static const char *missy_event_level_of(struct str result)
 static const char *missy_event_text_of(const char *name)
 {
     static const char *const texts[][2] = {
-        {"agent.budget.exceeded", "The budget of the run is spent."},
-        {"agent.done_criteria.unverified", "The run ended with errors that it did not resolve."},
+        {"agent.budget.exceeded", "The budget of the run is exhausted."},
+        {"agent.done_criteria.unverified", "The run ended with unresolved errors."},
     };
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         if (strcmp(name, texts[i][0]) == 0)

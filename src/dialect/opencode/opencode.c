@@ -180,7 +180,7 @@ static void take_step_finish(const struct opencode_call *call)
     opencode_end_step(call, reason);
     if (strcmp(o->reason, "unknown") == 0)
         dialect_emit_notice(call->out, "warn", "retry",
-                            "the model's stream broke; it is asked again", NULL);
+                            "The model's response was interrupted; retrying.", NULL);
     /* A step that called tools is followed by another; any other one may be the last. */
     o->ended = strcmp(o->reason, "tool-calls") != 0 && strcmp(o->reason, "unknown") != 0;
     if (o->ended) {

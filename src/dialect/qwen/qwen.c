@@ -82,7 +82,7 @@ static void qwen_take_retry(struct qwen *q, const struct claude_line *l)
         claude_retract_lines(c, (struct str){uuids, strlen(uuids)});
     }
     q->last_text[0] = '\0';
-    claude_notice(c, "warn", "retry", "the model's stream broke; it is asked again", l->self);
+    claude_notice(c, "warn", "retry", "The model's response was interrupted; retrying.", l->self);
 }
 
 /* A text is of the attempt at hand until a tool is called. */

@@ -259,7 +259,7 @@ static void tell_opened(const struct reasonix_ctx *call)
 static void take_blocked(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const none[] = {NULL};
-    static const char text[] = "The budget is spent.";
+    static const char text[] = "The budget is exhausted.";
     dialect_emit_notice(call->out, "warn", "budget.blocked", text,
                         reasonix_log_rest(call, l, none));
     reasonix_stop(call, "budget.blocked", text);

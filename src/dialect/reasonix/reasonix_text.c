@@ -117,7 +117,7 @@ void reasonix_discard(const struct reasonix_ctx *call)
     cancel_partial(call);
     if (r->message_id.len && (r->streamed.len || r->thought)) {
         event_init_notice(&ev, "info", "retracted",
-                          "the attempt broke off; its text is taken back");
+                          "The attempt was interrupted; its text was retracted.");
         ev.u.notice.message_id = r->message_id.p;
         dialect_emit_draft(call->out, &ev);
     }

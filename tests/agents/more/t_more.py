@@ -69,7 +69,7 @@ def scripted(agent, name, **more):
 
 # What each says of a request that fails. OpenCode and Qwen Code try again for longer than a test
 # can wait, without a word: the host ends them.
-SILENT = "silent"
+SILENT = "no output"
 FAULTS = {
     "gemini": {"429": "429", "500": "500", "cut": "terminated"},
     "opencode": {"429": SILENT, "500": SILENT, "cut": SILENT},

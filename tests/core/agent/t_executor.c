@@ -231,7 +231,10 @@ static void test_cancel_early(void)
     stage_begin(&s);
     stage_wait(&s, "n(hi)");
     executor_cancel_for_exit(s.executor);
-    stage_end(&s, "error(host_shutdown: The host was stopped.) done(error)", "a host that stops");
+    stage_end(
+        &s,
+        "error(host_shutdown: The turn was stopped because turncast is shutting down.) done(error)",
+        "a host that stops");
 
     s = (struct stage){0};
     stage_set(&s, WORDS(SAY_INIT, "child=setsid", SAY_HI, "sleep"));
@@ -282,7 +285,7 @@ static void test_retry(void)
     s.agent.resume = (char *[]){(char[]){"--resume"}, (char[]){"{session_id}"}, NULL};
     stage_begin(&s);
     stage_wait(&s, "notice(retry)");
-    has_str(s.log.notices.p, "rate limit: attempt 2 of 3 in 1 s", "the reason is told");
+    has_str(s.log.notices.p, "rate limit; retrying (attempt 2 of 3 in 1 s)", "the reason is told");
     stage_end(&s, FINAL_HI, "an error that passes");
     ok(s.took_ms >= 1000, "after a pause");
     char *const seen = tap_slurp(file_of(dump), NULL);
@@ -351,7 +354,8 @@ static void test_retry_acted(void)
     s.agent.resume = (char *[]){(char[]){"--resume"}, (char[]){"{session_id}"}, NULL};
     stage_begin(&s);
     stage_wait(&s, "done(");
-    has_str(s.log.notices.p, "server error: attempt 2 of 3 in 1 s, continuing the session",
+    has_str(s.log.notices.p,
+            "server error; retrying (attempt 2 of 3 in 1 s), continuing the session",
             "where the session can be resumed");
     stage_end(&s, FINAL_HI, "it is continued");
     is_int(runs_of(again), 2, "once");
@@ -385,7 +389,8 @@ static void test_agents_own_retries(void)
     stage_set(&s, WORDS(thread, RECONNECTS("1"), RECONNECTS("2"), "sleep"));
     s.agent.idle_timeout_ms = 2000;
     stage_run(&s,
-              "error(agent_timeout: The agent was silent for 2 s. The agent had asked its model "
+              "error(agent_timeout: The agent produced no output for 2 s (idle_timeout_s) and was "
+              "stopped. The agent had asked its model "
               "again 2 times; its last notice: Reconnecting... 2/5 (stream disconnected)) *",
               "a silent agent that had tried again");
 
@@ -393,14 +398,17 @@ static void test_agents_own_retries(void)
     stage_set(&s, WORDS(thread, RECONNECTS("1"), "sleep"));
     s.agent.turn_timeout_ms = 2000;
     stage_run(&s,
-              "error(agent_timeout: The turn took longer than 2 s. The agent had asked its model "
+              "error(agent_timeout: The turn exceeded its limit of 2 s (turn_timeout_s) and was "
+              "stopped. The agent had asked its model "
               "again 1 time; its last notice: Reconnecting... 1/5 (stream disconnected)) *",
               "a turn that is over before the agent gives up");
 
     s = (struct stage){.dialect = dialect_find("codex")};
     stage_set(&s, WORDS(thread, RECONNECTS("1"), tool, "sleep"));
     s.agent.idle_timeout_ms = 2000;
-    stage_run(&s, "error(agent_timeout: The agent was silent for 2 s.) *",
+    stage_run(&s,
+              "error(agent_timeout: The agent produced no output for 2 s (idle_timeout_s) and was "
+              "stopped.) *",
               "retries that were overcome");
 }
 
@@ -433,7 +441,7 @@ static void test_lost_session(void)
     s.agent.resume = (char *[]){(char[]){"--resume"}, (char[]){"{session_id}"}, NULL};
     stage_begin(&s);
     stage_wait(&s, "done(");
-    ok(strstr(s.log.notices.p, "begins a new one") && !strstr(s.log.notices.p, " in 1 s"),
+    ok(strstr(s.log.notices.p, "with a new session") && !strstr(s.log.notices.p, " in 1 s"),
        "is tried without it at once");
     stage_end(&s, FINAL_HI, "a session that is lost");
     char *const seen = tap_slurp(file_of(dump), NULL);

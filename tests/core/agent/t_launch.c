@@ -40,7 +40,9 @@ static void test_argv(void)
     is_argv(NULL, "chat 7", "agent|-c|chat 7|x{session_id}|",
             "a conversation; only whole arguments are replaced");
     is_argv("abc-1_2", "c", "agent|-c|c|x{session_id}|--resume|abc-1_2|", "a session is resumed");
-    is_argv(NULL, NULL, "its command needs a conversation: name one", "none is given");
+    is_argv(NULL, NULL,
+            "command contains {conversation}, but the turn has none; use --conversation NAME",
+            "none is given");
     agent.prefix = LIST("box", "--for={conversation}", "--");
     is_argv(NULL, "c", "box|--for=c|--|agent|-c|c|x{session_id}|", "a prefix");
     agent.prefix = nothing;
@@ -48,13 +50,14 @@ static void test_argv(void)
     is_argv("abc", "c", "agent|-c|c|x{session_id}|--resume=abc|--for=c|--json={\"a\":1}|",
             "placeholders behind a =");
     agent.resume = LIST("--resume", "{session_id}");
-    const char *const refused = "not the name of a conversation: no control characters, no '-' in "
-                                "front, at most 1024 bytes";
+    const char *const refused =
+        "invalid conversation name: no control characters, no leading \"-\", at most 1024 bytes";
     is_argv(NULL, "--settings={}", refused, "a conversation like an option");
     is_argv(NULL, "", refused, "an empty one");
     is_argv(NULL, "a\nb", refused, "one of two lines");
     is_argv(NULL, "a\xff", refused, "one that is no text");
-    const char *const no_id = "not a session id: letters, digits, '-' and '_', at most 128";
+    const char *const no_id =
+        "invalid session ID: use letters, digits, \"-\" and \"_\", at most 128 characters";
     is_argv("--help", "c", no_id, "a session like an option");
     is_argv("a b", "c", no_id, "one with a blank");
     is_argv("../x", "c", no_id, "one with a path");

@@ -239,10 +239,11 @@ static void test_drain(void)
     talk_say("one");
     await_warm(1, "it answers");
     turn_scheduler_drain(talk.all, on_drained, &drained);
-    is_int((int64_t)turn_scheduler_warm(talk.all), 0, "when the host ends it waits no longer");
+    is_int((int64_t)turn_scheduler_warm(talk.all), 0,
+           "when turncast is shutting down it waits no longer");
     talk_spin(is_true, &drained);
-    ok(drained, "and the host ends behind it");
-    talk_end_quiet("the host ends");
+    ok(drained, "and turncast is shutting down behind it");
+    talk_end_quiet("turncast is shutting down");
 }
 
 /* ---- other dialogs ---- */

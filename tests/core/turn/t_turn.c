@@ -163,7 +163,9 @@ static void test_plain(void)
 
     t = begin("x");
     feed(t, "none\n");
-    is_cast(t, "start(x) n(one) error(host_shutdown: The host was stopped.) done(error)",
+    is_cast(t,
+            "start(x) n(one) error(host_shutdown: The turn was stopped because turncast is "
+            "shutting down.) done(error)",
             "a turn that nobody ended");
 }
 
@@ -178,10 +180,11 @@ static void test_lines(void)
     t = begin(NULL);
     feed(t, "ss\n?cut off he");
     end(t, STREAM_EOF, NULL);
-    is_cast(t,
-            "start(-) error(agent_truncated: The agent's output ends in the middle of a line.) "
-            "done(lost)",
-            "a stream that ends in the middle of a line");
+    is_cast(
+        t,
+        "start(-) error(agent_truncated: The agent's output was cut off in the middle of a line.) "
+        "done(lost)",
+        "a stream that ends in the middle of a line");
 }
 
 static void test_held(void)
@@ -239,8 +242,9 @@ static void test_by_host(void)
         enum stream_end how;
         const char *wanted;
     } ends[] = {
-        {STREAM_TIMEOUT, "start(-) error(agent_timeout: The agent took too long and was ended.) "
-                         "done(error)"},
+        {STREAM_TIMEOUT,
+         "start(-) error(agent_timeout: The agent exceeded its time limit and was stopped.) "
+         "done(error)"},
         {STREAM_CANCELLED, "start(-) final() done(cancelled)"},
     };
     for (size_t i = 0; i < 2; i++) {
@@ -256,7 +260,8 @@ static void test_by_host(void)
     ok(!turn_has_outcome(t), "an abandoned stream gives no outcome");
     end(t, STREAM_TIMEOUT, NULL);
     is_cast(t,
-            "start(-) n(partial) error(agent_timeout: The agent took too long and was ended.) "
+            "start(-) n(partial) error(agent_timeout: The agent exceeded its time limit and was "
+            "stopped.) "
             "usage(1) done(error)",
             "an abandoned stream");
     t = begin(NULL);

@@ -298,11 +298,12 @@ static void test_told_errors(void)
                                                                                    "what?") "\n"),
             ERROR("what?", "-32000") DONE("error"), "where the mode cannot be set");
     has_str(told(ANSWER("initialize", "{'protocolVersion':2}") "\n"),
-            ERROR("the agent does not speak version 1 of the protocol", "protocol") DONE("error"),
+            ERROR("The agent does not support version 1 of the Agent Client Protocol.", "protocol")
+                DONE("error"),
             "another version ends it, too");
     has_str(told(ANSWER("initialize", "{}") "\n"), DONE("error"), "and none");
     has_str(told(HELLO("{}") "\n" ANSWER("new", "{'sessionId':null}") "\n"),
-            ERROR("the agent did not name its session", "protocol") DONE("error"),
+            ERROR("The agent did not return a session ID.", "protocol") DONE("error"),
             "so does a session without a name");
 }
 

@@ -115,7 +115,7 @@ static void test_provisional(void)
             "a result while a block is open");
     is_text(INIT ATTEMPT, "First", 0, "a stream that is cut keeps what it said");
     ends(INIT ATTEMPT ANSWER, "notice",
-         "\"text\":\"5 characters taken back\",\"code\":\"retracted\",\"message_id\":\"m1#0\"",
+         "\"text\":\"5 characters retracted\",\"code\":\"retracted\",\"message_id\":\"m1#0\"",
          "the notice counts and names");
 }
 

@@ -178,8 +178,8 @@ static void test_sub_agent(void)
     ends(CALLING "{'type':'tool_progress','tool_use_id':'t1-heartbeat-0','tool_name':'Bash',"
                  "'parent_tool_use_id':'t1','elapsed_time_seconds':30,'session_id':'s'}\n",
          "progress",
-         "{\"tool_use_id\":\"t1\",\"name\":\"Bash\",\"phase\":\"running\","
-         "\"message\":\"running for 30 s\",\"x\":{\"elapsed_time_seconds\":30}}",
+         "{\"tool_use_id\":\"t1\",\"name\":\"Bash\",\"phase\":\"running\",\"message\":\"Running "
+         "for 30 s\",\"x\":{\"elapsed_time_seconds\":30}}",
          "a heartbeat belongs to the tool and is no sub-agent");
     tells(CALLING "{'type':'system','subtype':'task_started','task_id':'a7','tool_use_id':'t1',"
                   "'task_type':'local_agent','subagent_type':'general'," TAIL,
@@ -341,7 +341,8 @@ static void test_start(void)
     is_int((long long)r.counts[TC_START], 1, "once");
     reading_fini(&r);
     ends(INIT "{'type':'system','subtype':'init','session_id':'s2','model':'opus'}\n", "notice",
-         "\"text\":\"the agent left session s\",\"code\":\"session_changed\"",
+         "{\"level\":\"info\",\"text\":\"The agent switched away from session "
+         "s.\",\"code\":\"session_changed\"}",
          "a new session is told");
     counts(SAID("m1", "x") SUCCESS("x"), TC_START, 0, "no init: no start from the dialect");
     counts("{'type':'system','subtype':'notification','text':'x'}\n", TC_NOTICE, 1,
@@ -368,13 +369,15 @@ static void test_notices(void)
     ends(INIT "{'type':'system','subtype':'api_retry','attempt':1,'max_retries':10,"
               "'retry_delay_ms':558.4,'error_status':529,'error':'overloaded'," TAIL,
          "notice",
-         "{\"level\":\"warn\",\"text\":\"API error 529 (overloaded), retry 1 of 10 in 0.6 s\","
+         "{\"level\":\"warn\",\"text\":\"API error 529 (overloaded); retry 1 of 10 in 0.6 s\","
          "\"code\":\"api_retry\",\"x\":{\"attempt\":1,",
          "a retry");
     ends(INIT "{'type':'rate_limit_event','rate_limit_info':{'status':'allowed_warning',"
               "'rateLimitType':'five_hour','utilization':0.92}," TAIL,
          "notice",
-         "{\"level\":\"warn\",\"text\":\"rate limit five_hour: allowed_warning, 92 % used\"",
+         "{\"level\":\"warn\",\"text\":\"Rate limit five_hour: allowed_warning, 92 % "
+         "used\",\"code\":\"rate_limit\",\"x\":{\"rate_limit_info\":{\"status\":\"allowed_"
+         "warning\",\"rateLimitType\":\"five_hour\",\"utilization\":0.92}}}",
          "a rate limit");
     ends(INIT "{'type':'system','subtype':'status','status':'compacting'," TAIL, "notice",
          "\"code\":\"compacting\"", "compaction begins");

@@ -223,7 +223,7 @@ static void test_told_errors(void)
     has_str(told(HELLO "\n" THREAD "\n" FAILURE("turn", "busy") "\n"), ENDED("busy"),
             "a turn that cannot begin");
     has_str(told(HELLO "\n" ANSWER("thread", "{}") "\n"),
-            ENDED("the server did not name its thread"), "a thread without a name");
+            ENDED("The Codex server did not return a thread ID."), "a thread without a name");
     told(HELLO "\n" THREAD "\n" TURN "\n" FAILURE("interrupt", "too late") "\n");
     ok(r.counts[TC_DONE] == 0, "an interrupt that is refused ends nothing");
 }

@@ -59,7 +59,7 @@ static void steps_are(const char *dialect, const char *lines, const char *wanted
 
 static void test_claude(void)
 {
-    steps_are("claude", INIT SUCCESS("x"), "final", "no call of the model, no step");
+    steps_are("claude", INIT SUCCESS("x"), "final", "no model call, no step");
     steps_are("claude", INIT SYNTHETIC SUCCESS("x"), "final", "nor for a line of the CLI itself");
     steps_are("claude",
               INIT SAID("m1", "a") CALLED("m1", "t1", "{}") CALLED("m1", "t2", "{}")

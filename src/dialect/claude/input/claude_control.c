@@ -109,11 +109,11 @@ static void claude_control_can_use_tool(struct claude_control *c, struct buf *ou
     const struct str input = value_get_last(request, "input");
     const char *const id = json_reader_unescape(&scratch, raw_id, NULL);
     if (!input.p || *input.p != '{')
-        claude_control_refuse(c, out, raw_id, STR("a tool without input"));
+        claude_control_refuse(c, out, raw_id, STR("tool request without input"));
     else if (claude_control_find(c, id))
         ; /* asked twice, answered once */
     else if (c->n == CLAUDE_ASKS || request.len > CLAUDE_ASKS_BYTES - c->bytes)
-        claude_control_refuse(c, out, raw_id, STR("too much is open"));
+        claude_control_refuse(c, out, raw_id, STR("too many open requests"));
     else
         claude_control_keep(c, id, raw_id, request);
     arena_fini(&scratch);

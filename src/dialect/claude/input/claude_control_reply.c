@@ -125,8 +125,8 @@ static int claude_control_reply_add_input(struct buf *out, const struct claude_c
 static void add_denial(struct buf *out, const struct dialect_answer *answer)
 {
     buf_add_str(out, "{\"behavior\":\"deny\",\"message\":");
-    claude_control_reply_add_text(out, answer->reason && *answer->reason ? answer->reason
-                                                                         : "This was not allowed.");
+    claude_control_reply_add_text(
+        out, answer->reason && *answer->reason ? answer->reason : "This tool call was denied.");
     if (answer->interrupt)
         buf_add_str(out, ",\"interrupt\":true");
     buf_add_char(out, '}');

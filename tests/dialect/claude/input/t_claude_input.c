@@ -126,8 +126,9 @@ static void test_deny(void)
     is_out(REPLY("b", "{'behavior':'deny','message':'no \\'x\\'\\n\xef\xbf\xbd'}"), "its reason");
     is_int(ANSWER(.request_id = "c", .decision = DIALECT_DENY, .reason = "", .interrupt = true), 0,
            "in any order");
-    is_out(REPLY("c", "{'behavior':'deny','message':'This was not allowed.','interrupt':true}"),
-           "and the turn ends");
+    is_out(
+        REPLY("c", "{'behavior':'deny','message':'This tool call was denied.','interrupt':true}"),
+        "and the turn ends");
     is_int(ANSWER(.request_id = "a", .decision = DIALECT_ANSWERED, .answers = "{}"), -1,
            "leave is not answered like a question");
     is_int(ANSWER(.request_id = "a", .decision = DIALECT_DENY), 0, "it stayed open");
@@ -205,7 +206,8 @@ static void test_refused(void)
     is_out(REFUSAL("r", "an unknown request") REFUSAL("r", "an unknown request"), "nothing at all");
     line(ASK("r", "Bash", "'input':null"));
     line(ASK("r", "Bash", "'input':[1]"));
-    is_out(REFUSAL("r", "a tool without input") REFUSAL("r", "a tool without input"), "no input");
+    is_out(REFUSAL("r", "tool request without input") REFUSAL("r", "tool request without input"),
+           "no input");
     is_int(ANSWER(.request_id = "r", .decision = DIALECT_ALLOW), -1, "which leaves nothing open");
 }
 
@@ -237,7 +239,7 @@ static void test_bounds(void)
         snprintf(text, sizeof text, HOST_CALL_BASH("r%d"), i);
         line(text);
     }
-    snprintf(text, sizeof text, REFUSAL("r%d", "too much is open"), CLAUDE_ASKS);
+    snprintf(text, sizeof text, REFUSAL("r%d", "too many open requests"), CLAUDE_ASKS);
     is_out(text, "one more than can be open");
     is_int(ANSWER(.request_id = "r63", .decision = DIALECT_ALLOW), 0, "the others are");
     begin();
@@ -271,7 +273,7 @@ static void test_bounds(void)
         line(big);
     }
     free(big);
-    is_out(REFUSAL("b2", "too much is open"), "more than is kept");
+    is_out(REFUSAL("b2", "too many open requests"), "more than is kept");
     is_int(ANSWER(.request_id = "b0", .decision = DIALECT_DENY), 0, "what was kept is open");
     buf_reset(&out);
     for (int i = 0; i < CLAUDE_REFUSALS + 9; i++)
