@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Growable text and the JSON strings in it; running out of memory is remembered, not fatal. */
+ * Growable buffer that records an allocation failure instead of aborting. */
 #ifndef AUDIT_OUT_H
 #define AUDIT_OUT_H
 

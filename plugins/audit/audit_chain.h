@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The file of an audit log: one write per record, each carrying the hash of the one before it;
- * rotation; and a chain that stays whole over full disks, restarts and other writers. */
+ * The audit log file: appends chained records under a shared lock, rotates, and repairs a torn
+ * last line. */
 #ifndef AUDIT_CHAIN_H
 #define AUDIT_CHAIN_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What an audit record says before it is sealed. */
+ * Fields of a record before it is sealed (AuditReporter format). */
 #ifndef AUDIT_RECORD_H
 #define AUDIT_RECORD_H
 

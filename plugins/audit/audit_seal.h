@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The end of every audit record, which chains it: ,"seq":N,"prev":"…","hash":"…"}. `prev` is the
- * SHA-256 of the whole line before (null in the first), `hash` that of this line's bytes in front
- * of ,"hash". */
+ * Sequence number, previous hash and hash at the end of a record. */
 #ifndef AUDIT_SEAL_H
 #define AUDIT_SEAL_H
 

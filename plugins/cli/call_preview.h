@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a tool call is about, in a few words, and how long it took. Pure. */
+ * Short description of a tool call: its main argument and its duration. Pure. */
 #ifndef CLI_PREVIEW_H
 #define CLI_PREVIEW_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The connector cli: a turn on stderr, as progress lines in a log and in full on a terminal. */
+ * Table of commands: selects one, sets up the process, checks that stdout was written. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The seven lines of the CLIReporter, "  [progress] " and what happens, and two of their kind for
- * what waits for a person. */
+ * Plain progress lines for logs and pipes (format of CLIReporter). */
 #ifndef CLI_LINES_H
 #define CLI_LINES_H
 

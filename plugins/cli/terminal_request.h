@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A request that the person at the terminal can answer: kept with its turn, and written out. */
+ * Routes for open requests: list them, and answer one once; a late answer gets the earlier
+ * decision and who made it. */
 #ifndef CLI_ASKED_H
 #define CLI_ASKED_H
 

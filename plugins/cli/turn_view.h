@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * One turn as the cli connector shows it: what was said last, which tools are running. */
+ * One turn on a terminal: streamed text, tool lines, final, usage. */
 #ifndef CLI_VIEW_H
 #define CLI_VIEW_H
 

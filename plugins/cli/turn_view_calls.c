@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The tool calls of a turn that have no result yet: a table of fixed size, so that a turn of any
- * length costs the same. */
+ * Fixed-size table of open tool calls of a turn; the oldest is evicted. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The connector jsonl: every event as one canonical JSON line, to stdout or appended to a file. */
+ * The jsonl connector: canonical event lines to stdout or a file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

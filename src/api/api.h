@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the host serves over HTTP beside its connectors: turns, agents as models, the live page.
- * Loop thread only. */
+ * The HTTP API of a host: creates the groups of routes and passes configuration changes on. Loop
+ * thread only. */
 #ifndef API_API_H
 #define API_API_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the live page: its files, read once, and the rules under which a browser runs them. */
+ * The live page: static files loaded once, and its Content-Security-Policy. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

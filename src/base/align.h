@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Sizes and places that are multiples of a power of two. */
+ * Alignment constants (word, cache line, page) and align_up(). Pure. */
 #ifndef BASE_ALIGN_H
 #define BASE_ALIGN_H
 

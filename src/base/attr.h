@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The GNU attributes the project uses, by short names, and what the compiler was asked to add. */
+ * Short macros for GNU attributes: printf format checking, must-check results, unused, no
+ * sanitizer instrumentation. */
 #ifndef BASE_ATTR_H
 #define BASE_ATTR_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * CLEANUP_* attributes: a local frees itself at the end of its scope, on every path. */
+ * Scope-exit cleanup for local variables (GCC cleanup attribute): free, close and fclose on every
+ * return path. */
 #ifndef BASE_CLEANUP_H
 #define BASE_CLEANUP_H
 

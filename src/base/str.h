@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A borrowed slice of bytes: pointer and length, not NUL-terminated. */
+ * String view: pointer and length of borrowed bytes, not NUL-terminated; p == NULL means absent.
+ */
 #ifndef BASE_STR_H
 #define BASE_STR_H
 

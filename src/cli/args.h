@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A command's options as a table: what getopt_long reads and what --help prints are the same
- * rows. */
+ * Command-line options as a table that drives both getopt_long and --help. */
 #ifndef CLI_ARGS_H
 #define CLI_ARGS_H
 

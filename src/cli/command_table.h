@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The commands of the program. */
+ * Table of commands: selects one, sets up the process, checks that stdout was written. */
 #ifndef CLI_COMMAND_TABLE_H
 #define CLI_COMMAND_TABLE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Asks the host that runs in a state directory, over its control socket. */
+ * Client of the control socket: one request, one response. */
 #ifndef CLI_CONTROL_CLIENT_H
 #define CLI_CONTROL_CLIENT_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the commands that cast a turn share: the configuration with --plugin applied, the
- * instances, the agent's switches, and being asked to stop. */
+ * Host parts for commands that dispatch one turn (run, replay): loop, connector instances, HTTP
+ * client, journal. */
 #ifndef CLI_ONESHOT_HOST_H
 #define CLI_ONESHOT_HOST_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the keys of an agent, their defaults and bounds. */
+ * Section `agents`: keys, defaults, bounds. */
 #include <string.h>
 
 #include "conf/conf_internal.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the rules of an instance's chaos: what goes wrong in it, and when. */
+ * Fault injection rules of an instance (key `chaos`), for tests. */
 #include <string.h>
 
 #include "conf/conf_internal.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns who may use the HTTP server: names, what each is granted, and their secrets. */
+ * Keys of the HTTP API: principals, grants, secrets. */
 #include <string.h>
 
 #include "conf/conf_internal.h"

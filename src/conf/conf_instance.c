@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the keys of an instance: the host's by rows, the plugin's own as text. */
+ * Section `plugins.instances`: host keys by rows, plugin options as text. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The parts of a configuration that files of their own read. */
+ * Parsers of the configuration sections, one file each. */
 #ifndef CONF_CONF_INTERNAL_H
 #define CONF_CONF_INTERNAL_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the rules of an agent's approvals: what stands in one, and which could never fit. */
+ * Approval rules of an agent; rejects rules that can never match. */
 #include <string.h>
 
 #include "conf/conf_internal.h"

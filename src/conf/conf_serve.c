@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the keys of what turncast serve is asked for: conversations, and the HTTP server. */
+ * Sections `conversations` and `http`. */
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the keys of where switches and sessions are kept. */
+ * Section `store`: where visibility and sessions are kept. */
 #include <stdlib.h>
 #include <string.h>
 

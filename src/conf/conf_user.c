@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns who an agent runs as: looked up once, when the configuration is read. */
+ * The system user an agent runs as, looked up once at load time. */
 #include <grp.h>
 #include <pwd.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Where things are when the configuration does not say: from the environment, the user's home,
- * the installation. */
+ * Default locations of state, plugins and configuration, from environment, home and installation
+ * prefix. */
 #ifndef CONF_DEFAULT_PATHS_H
 #define CONF_DEFAULT_PATHS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Fills a plugin's option struct from text, by the rows the plugin declares. */
+ * Converts option text into a plugin's option struct by the table the plugin declares. */
 #ifndef CONF_PLUGIN_OPTIONS_H
 #define CONF_PLUGIN_OPTIONS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The seam every dialect fills: lines of one agent's stream in, canonical drafts out, and, where
- * the agent is driven over stdin, what is written to it. Pure: no I/O, no clock, no thread. */
+ * Interface of a dialect: parses the lines of one agent's stream into draft events and, for
+ * agents driven over stdin, writes their input. No I/O, no clock, no thread. */
 #ifndef DIALECT_DIALECT_H
 #define DIALECT_DIALECT_H
 

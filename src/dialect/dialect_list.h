@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The dialects there are, one per file; dialect_table.c lists them. */
+ * Declarations of all dialects, for the registry only. */
 #ifndef DIALECT_DIALECT_LIST_H
 #define DIALECT_DIALECT_LIST_H
 

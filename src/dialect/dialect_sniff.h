@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Finds the dialect of a stream from its first lines, and keeps them until it is found. Pure. */
+ * Detects the dialect of a stream from its first lines and buffers them until it is known.
+ * Bounded. Pure. */
 #ifndef DIALECT_DIALECT_SNIFF_H
 #define DIALECT_DIALECT_SNIFF_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The table of dialects. */
+ * Registry of dialects by name. */
 #include <string.h>
 
 #include "dialect/dialect_list.h"

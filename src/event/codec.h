@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Event <-> one canonical JSON line:
- * {"type":…,"payload":{…},"ts":…,"correlation_id":…,"session_id":…,"seq":…,"src":…} */
+ * Canonical JSON line of an event: encoder and strict decoder, both driven by the field tables.
+ * Unknown members are preserved in meta.x. */
 #ifndef EVENT_CODEC_H
 #define EVENT_CODEC_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The canonical event: as a draft on the stack with borrowed strings while it flows through
- * translator, guard and visibility; as an immutable shared box once it is cast. */
+ * Canonical event as a draft on the stack with borrowed strings, as it passes through translator,
+ * guard and visibility. */
 #ifndef EVENT_EVENT_H
 #define EVENT_EVENT_H
 

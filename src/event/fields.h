@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The members of every payload, once: keys are the names of the members of struct tc_<kind>, in
- * the order in which they are written. event_init, encode, decode, the box and the tests are all
- * made from these rows. */
+ * X-macro rows of every payload member: key, type, default. The encoder, the decoder, blank
+ * drafts and copies are generated from them. */
 #ifndef EVENT_FIELDS_H
 #define EVENT_FIELDS_H
 

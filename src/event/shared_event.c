@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The box: an event and all its text in one piece of memory, counted, with its line made once. */
+ * Reference-counted immutable event, shared between threads: one allocation holds the event and
+ * its strings; the canonical JSON line is encoded once, on first use. It can be serialised into
+ * shared memory and attached there in place. */
 #include "event/event.h"
 
 #include <sched.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The seam between the host and where an instance runs: the thread beside the host's loop
- * (channel_thread.c), or a process of its own behind the same table. Loop thread only. */
+ * Transport interface between dispatch and a connector instance: open a turn, send events,
+ * deliver replies, HTTP requests and socket messages, stop. Two implementations: a thread of the
+ * host (channel_thread.c), a separate process (channel_process.c). Loop thread only. */
 #ifndef PLUGIN_CHANNEL_H
 #define PLUGIN_CHANNEL_H
 

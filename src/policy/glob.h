@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Globs: * is any run of bytes but `sep`, ** of any bytes, ? one byte but `sep`; nothing else is
- * special. Pure. */
+ * Glob matching: `*` any bytes but the separator, `**` any bytes, `?` one byte. Pure. */
 #ifndef POLICY_GLOB_H
 #define POLICY_GLOB_H
 

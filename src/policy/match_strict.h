@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What a rule that allows takes: arguments that are plain, which means that no shell, file system
- * or client of the web makes anything of them but what stands there. Pure. */
+ * Matching for allow rules: true only when every shell, file system and HTTP client reads the
+ * argument the same way. Pure. */
 #ifndef POLICY_MATCH_STRICT_H
 #define POLICY_MATCH_STRICT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Addresses of links: made harmless, and judged by what a service accepts. Pure. */
+ * Sanitises link URLs and checks whether a service accepts them. Pure. */
 #ifndef TEXT_LINK_URL_H
 #define TEXT_LINK_URL_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Text as a chat service takes it: valid UTF-8 without what terminals and text direction read. */
+ * Sanitises text for a chat service: valid UTF-8 without control characters, terminal sequences
+ * and bidi overrides. */
 #ifndef TEXT_TEXT_CLEAN_H
 #define TEXT_TEXT_CLEAN_H
 

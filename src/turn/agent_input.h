@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * One dialog with an agent: its dialect's input half, over one attempt. Pure: what is to be written
- * to the agent's stdin is appended to a buffer. */
+ * Input side of a dialect for one attempt: prompt, protocol replies, answers and interrupt as
+ * bytes for the agent's stdin. Appends to a buffer. Pure: what is to be written to the agent's
+ * stdin is appended to a buffer. */
 #ifndef TURN_AGENT_INPUT_H
 #define TURN_AGENT_INPUT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the files of the guard share; nobody else includes it. */
+ * Internal interface between the files of the guard. */
 #ifndef TURN_GUARD_INTERNAL_H
 #define TURN_GUARD_INTERNAL_H
 

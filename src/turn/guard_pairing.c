@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns what comes in pairs: call and result, request and answer, start and end of a step. */
+ * Pairing of calls with results, requests with answers, and starts with ends of steps: supplies
+ * the missing half, drops the duplicate. */
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Drives one dialect over one stream: bytes are split into lines elsewhere; here every line is
- * read, mended if it must be, or told as unparsable. Pure. */
+ * Drives one dialect over one stream: detects the dialect and the framing, repairs broken lines
+ * once, reports what stays unparsable, and emits draft events. Pure. */
 #ifndef TURN_TRANSLATOR_H
 #define TURN_TRANSLATOR_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * One line at the end of what is shown, where a person types: it makes room for what comes
- * meanwhile, and is written again behind it. */
+ * Formats a user's message for the agent: quoted text as `> ` lines, the message, attachments as
+ * `[file: …]` lines. Pure. */
 #ifndef CLI_PROMPT_H
 #define CLI_PROMPT_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What an agent says, character by character, as a terminal may get it: nothing that moves the
- * cursor, changes colours, rings, reorders text or hides it. Pure. */
+ * Converts one character of agent text to a form that is safe on a terminal (no control, bidi or
+ * invisible characters). Pure. */
 #ifndef CLI_GLYPH_H
 #define CLI_GLYPH_H
 

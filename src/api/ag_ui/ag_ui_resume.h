@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What an AG-UI client says to the interrupts of its run: all of it is sound, or nothing of it
- * counts. Loop thread only. */
+ * Validates a client's answers to the interrupts of a run; applies all or none. Loop thread only.
+ */
 #ifndef API_AG_UI_AG_UI_RESUME_H
 #define API_AG_UI_AG_UI_RESUME_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * One chat completion from the request to its answer. */
+ * POST /v1/chat/completions: starts a turn, or attaches to the one that an identical recent
+ * request started. */
 #ifndef API_CHAT_CHAT_COMPLETION_H
 #define API_CHAT_CHAT_COMPLETION_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns /v1/models: the agents, as what a client of OpenAI's API can choose from. */
+ * GET /v1/models: the configured agents as models. */
 #include <string.h>
 
 #include "api/shared/api_internal.h"

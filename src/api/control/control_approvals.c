@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns how an operator has approvals forgotten that are remembered. */
+ * Revokes remembered approvals. */
 #include <stdlib.h>
 #include <string.h>
 

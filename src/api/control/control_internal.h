@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the files of the control socket share. */
+ * Internal interface between the files of the control socket. */
 #ifndef API_CONTROL_CONTROL_INTERNAL_H
 #define API_CONTROL_CONTROL_INTERNAL_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns what the operator sees of the open requests of all turns, and decides on one. */
+ * Lists and decides open requests for the operator. */
 #include <stdlib.h>
 
 #include "api/control/control_internal.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * GET /metrics: what the host counts, in Prometheus' text format, for who may watch. Loop thread
- * only. */
+ * GET /metrics: host counters and gauges in Prometheus text format. Loop thread only. */
 #ifndef API_METRICS_METRICS_H
 #define API_METRICS_METRICS_H
 

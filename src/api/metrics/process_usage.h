@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What this process uses of the machine. */
+ * CPU time, resident memory and open files of this process. */
 #ifndef API_METRICS_PROCESS_USAGE_H
 #define API_METRICS_PROCESS_USAGE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Prometheus' text format, 0.0.4: families of samples. Pure. */
+ * Writer for the Prometheus text format 0.0.4. Pure. */
 #ifndef API_METRICS_PROMETHEUS_H
 #define API_METRICS_PROMETHEUS_H
 

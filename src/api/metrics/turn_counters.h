@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * How many turns ended how, of each agent, since it began to count. Loop thread only. */
+ * Counters of finished turns by agent and outcome. Loop thread only. */
 #ifndef API_METRICS_TURN_COUNTERS_H
 #define API_METRICS_TURN_COUNTERS_H
 

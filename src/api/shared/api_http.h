@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The forms in which the API answers and is asked: JSON, and errors as OpenAI's clients know
- * them. */
+ * HTTP helpers of the API: JSON responses, OpenAI-style errors, request body and path parsing. */
 #ifndef API_SHARED_API_HTTP_H
 #define API_SHARED_API_HTTP_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the files of the API share: the parts of the host they speak with. */
+ * Context of the API: configuration, host parts and the state of each group of routes. */
 #ifndef API_SHARED_API_INTERNAL_H
 #define API_SHARED_API_INTERNAL_H
 

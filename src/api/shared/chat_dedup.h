@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The chat completions that were asked for lately, so that one that is asked for again is the same
- * turn: clients repeat what got no answer, and each turn costs. Pure but for the clock. */
+ * Cache of recent requests by fingerprint, so that a client's retry gets the same turn. Pure but
+ * for the clock. */
 #ifndef API_SHARED_CHAT_DEDUP_H
 #define API_SHARED_CHAT_DEDUP_H
 

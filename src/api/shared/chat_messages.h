@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A list of messages as chat clients send it, in the form in which an agent gets it as one: what
- * was said before, and what the person says now. Pure. */
+ * Parses a list of chat messages (role, content) and flattens it into one prompt. Pure. */
 #ifndef API_SHARED_CHAT_MESSAGES_H
 #define API_SHARED_CHAT_MESSAGES_H
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * One client that is being written to for as long as it wants: the events of a turn, as it can take
- * them, or what its owner has to say; kept alive in between, and forgotten when it leaves. Loop
- * thread only. */
+ * Long-lived response to one client: follows a turn, respects backpressure, sends keep-alive
+ * comments, and ends when the client leaves or its key is revoked. Loop thread only. */
 #ifndef API_SHARED_EVENT_STREAM_H
 #define API_SHARED_EVENT_STREAM_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What agents ask people, over HTTP: the open requests as the API tells them, and what somebody who
- * may decides on one. Loop thread only. */
+ * Routes for open requests: list them, and answer one once; a late answer gets the earlier
+ * decision and who made it. Loop thread only. */
 #ifndef API_TURNS_REQUEST_API_H
 #define API_TURNS_REQUEST_API_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A turn as the API tells it, and who may see it. */
+ * Routes /turns: list, show, start and cancel turns, and who may see one. */
 #ifndef API_TURNS_TURN_API_H
 #define API_TURNS_TURN_API_H
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the streams of server-sent events: those of one turn as canonical lines, resumed where a
- * client left off, and those of the list of turns. */
+ * Routes for turn events as server-sent events, resumable by Last-Event-ID. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Binary records between processes of one build on one machine: a writer onto a buffer, and a
- * reader that believes nothing: after the first fault all reads as zero or absent. */
+ * Binary serialisation between processes of one build (host byte order, no versioning): an
+ * encoder that appends to a buffer, and a bounds-checked decoder with a sticky error flag that
+ * trusts nothing in its input. */
 #ifndef BASE_BYTES_PACK_H
 #define BASE_BYTES_PACK_H
 

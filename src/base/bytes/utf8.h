@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * UTF-8: validate, repair, count, cut. Pure. */
+ * UTF-8 validation, repair (maximal ill-formed subparts become U+FFFD), encoding and decoding.
+ * Pure. */
 #ifndef BASE_BYTES_UTF8_H
 #define BASE_BYTES_UTF8_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns where text may be cut: the part of Unicode's grapheme rules (UAX #29) that chat text
- * meets. */
+ * Truncation at grapheme cluster boundaries: the subset of Unicode UAX #29 that occurs in chat
+ * text. */
 #include <string.h>
 
 #include "base/bytes/utf8.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Folders the host makes for itself. */
+ * Creates a directory and its missing parents with mode 0700. */
 #ifndef BASE_SYS_DIR_H
 #define BASE_SYS_DIR_H
 

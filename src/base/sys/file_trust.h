@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Whether a file that the host will obey (a configuration, a plugin) can be changed by anybody
- * but root and the user it runs as. */
+ * Ownership and permission check of files that the host obeys (configuration, plugins): only root
+ * or the current user may be able to change them. Works on the open descriptor, so the file that
+ * was checked is the file that is read (no TOCTOU race). */
 #ifndef BASE_SYS_FILE_TRUST_H
 #define BASE_SYS_FILE_TRUST_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The log: one line per fact, as text or JSON, to stderr; and the one place where secrets are
- * masked. Any thread. */
+ * Log writer: one line per message, text or JSON, to one descriptor. Escapes control characters
+ * and masks registered secrets. Thread-safe; failed writes are counted and otherwise ignored. */
 #ifndef BASE_SYS_LOG_H
 #define BASE_SYS_LOG_H
 

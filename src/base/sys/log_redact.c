@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Owns the secrets of the process and the one function that masks them. */
+ * Secret redaction: a registry of secrets, masked in plain, percent-encoded and base64 form, and
+ * patterns of common token formats. Every text that leaves the host as log, error or audit line
+ * passes log_redact(). */
 #include <pthread.h>
 #include <stdlib.h>
 #include <strings.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * turncast answer: what agents of the running host wait for, and the operator's answer to it. */
+ * `turncast answer`: lists open requests and answers one. */
 #include <inttypes.h>
 #include <pwd.h>
 #include <stdio.h>

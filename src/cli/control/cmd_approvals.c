@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * turncast approvals: what people allowed agents for longer than once, and how it is forgotten. */
+ * `turncast approvals`: lists and revokes remembered approvals. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * turncast dead: what could not be delivered, and what becomes of it. */
+ * `turncast dead`: lists, retries and drops dead letters. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * turncast reload: the running host reads its configuration again. */
+ * `turncast reload`: reloads the configuration of the running host. */
 #include <stdio.h>
 
 #include "cli/command_table.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * turncast restart: the running host ends an instance and starts it again. */
+ * `turncast restart`: restarts one instance of the running host. */
 #include <ctype.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * turncast status: what the running host is doing. */
+ * `turncast status`: shows the state of the running host. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

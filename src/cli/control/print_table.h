@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Cells of the tables that commands print from what the host says. */
+ * Lays out a table as aligned columns, by display width. */
 #ifndef CLI_CONTROL_PRINT_TABLE_H
 #define CLI_CONTROL_PRINT_TABLE_H
 

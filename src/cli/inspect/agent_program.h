@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Programs that an agent's command names. */
+ * Finds the executable of an agent in PATH and reads its --version. */
 #ifndef CLI_INSPECT_AGENT_PROGRAM_H
 #define CLI_INSPECT_AGENT_PROGRAM_H
 

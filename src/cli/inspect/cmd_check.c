@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * turncast check: whether a configuration or a plugin would work, without running either. */
+ * `turncast check`: validates a configuration or a plugin without running it. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * turncast doctor: looks at all that a host needs, and says what to do about what is missing. */
+ * `turncast doctor`: checks everything a host needs and prints a remedy for each problem. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

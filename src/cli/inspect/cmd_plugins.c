@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * turncast plugins: the files that are known, and where they are enabled. */
+ * `turncast plugins`: lists plugin files and the instances that use them. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What turncast doctor looks at, and how it tells what it found: a line for each, and below it what
- * to do. */
+ * `turncast doctor`: checks everything a host needs and prints a remedy for each problem. */
 #ifndef CLI_INSPECT_DOCTOR_H
 #define CLI_INSPECT_DOCTOR_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns what doctor says of a configuration: the file, its agents, its instances. */
+ * Checks of the configuration, its agents and instances. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

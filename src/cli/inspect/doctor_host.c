@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns what doctor says of the place: the state directory, the disk, the port, the machine. */
+ * Checks of the machine: state directory, disk, port, clock, kernel features. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A plugin in words: what its file declares. */
+ * Prints a plugin's descriptor: version, ABI, callbacks, options. */
 #ifndef CLI_INSPECT_PLUGIN_DESCRIBE_H
 #define CLI_INSPECT_PLUGIN_DESCRIBE_H
 

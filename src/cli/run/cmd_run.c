@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * turncast run: one turn of an agent; progress through the connectors, the result on stdout. */
+ * `turncast run`: runs one turn of an agent; progress through the connectors, result on stdout. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * turncast serve: runs the connectors of the configuration and answers what people write there,
- * until it is asked to end. */
+ * `turncast serve`: runs the host until it is asked to stop. */
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>

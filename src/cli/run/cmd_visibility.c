@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * turncast visibility: reads or changes the stored switches of an agent. */
+ * `turncast visibility`: shows or changes an agent's stored visibility. */
 #include "cli/command_table.h"
 #include "cli/oneshot_host.h"
 #include "cli/run/visibility_args.h"

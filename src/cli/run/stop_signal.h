@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * SIGINT, SIGTERM and SIGHUP as something to poll for, for commands without an event loop. */
+ * SIGINT, SIGTERM and SIGHUP through a signalfd, for commands without an event loop. */
 #ifndef CLI_RUN_STOP_SIGNAL_H
 #define CLI_RUN_STOP_SIGNAL_H
 

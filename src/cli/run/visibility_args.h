@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Slash tokens given as words of the command line, and the switches they change. */
+ * Slash tokens on the command line. */
 #ifndef CLI_RUN_VISIBILITY_ARGS_H
 #define CLI_RUN_VISIBILITY_ARGS_H
 

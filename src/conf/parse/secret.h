@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Where the text of a secret comes from: the config itself, the environment, a private file. */
+ * Resolves a secret given as text, `env:NAME` or `file:PATH` (private files only) and registers
+ * it for redaction in the log. */
 #ifndef CONF_PARSE_SECRET_H
 #define CONF_PARSE_SECRET_H
 

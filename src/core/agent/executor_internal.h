@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The executor between its files: executor.c (attempts), executor_stop.c (clocks),
- * executor_outcome.c (what an end means). */
+ * Internal interface between the files of the executor. Loop thread only. */
 #ifndef CORE_AGENT_EXECUTOR_INTERNAL_H
 #define CORE_AGENT_EXECUTOR_INTERNAL_H
 

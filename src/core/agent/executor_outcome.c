@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns what the end of an attempt means: for the turn, for the log, for another attempt. */
+ * Classifies how an attempt ended: retry or not, error code and message for the turn, and the log
+ * line for the operator. */
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns the clocks of a turn, and what they end. */
+ * Timeouts and the stop sequence of an attempt: close stdin or interrupt, then SIGTERM after
+ * exit_grace, then SIGKILL to the process tree after term_grace. */
 #include "base/sys/clock.h"
 #include "base/sys/log.h"
 #include "core/agent/executor_internal.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The last bytes of a stream that nobody reads until something goes wrong: an agent's stderr. */
+ * Ring buffer with the last 64 KiB of an agent's stderr, for error messages. */
 #ifndef CORE_AGENT_STDERR_TAIL_H
 #define CORE_AGENT_STDERR_TAIL_H
 

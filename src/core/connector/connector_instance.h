@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * One running instance, and what serves it: the post of its requests, its routes, its sockets.
- * Loop thread only. */
+ * One connector instance as the host sees it: its channel, outbox, HTTP routes, websockets and
+ * unfinished deliveries. Starts, restarts and stops it. Loop thread only. */
 #ifndef CORE_CONNECTOR_CONNECTOR_INSTANCE_H
 #define CORE_CONNECTOR_CONNECTOR_INSTANCE_H
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A runner between its files: connector_instance.c (its life, its post), connector_route.c
- * (routes), connector_socket.c, redelivery.c (outcomes of an earlier host). */
+ * Internal interface between the files of a connector instance. Loop thread only. */
 #ifndef CORE_CONNECTOR_CONNECTOR_INTERNAL_H
 #define CORE_CONNECTOR_CONNECTOR_INTERNAL_H
 

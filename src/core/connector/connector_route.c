@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns which requests to the HTTP server belong to which instance. */
+ * HTTP routes registered by an instance: forwards matching requests of the HTTP server to it, and
+ * unregisters them when it stops. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns which websocket belongs to which instance. */
+ * Outbound websocket connections of an instance, by the number the instance chose; closes them
+ * when it stops. */
 #include <stdlib.h>
 #include <string.h>
 

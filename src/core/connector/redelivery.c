@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns outcomes that an earlier host kept, and that the instance has not dealt with. */
+ * Redelivery after a restart: dispatches outcomes that the journal still holds for an instance
+ * again, as start{resumed}, final or error, done. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * One turn of a conversation, from the message on disk to the outcome on disk: the session and
- * what may be shown are looked up, the turn begins in the ledger, the agent runs, its outcome is
- * kept before anybody is told, the session is kept. Loop thread only. */
+ * One turn of a conversation from the journaled message to the journaled outcome: looks up
+ * session and visibility, starts the executor, records the outcome before anybody is told, saves
+ * the session. Loop thread only. */
 #ifndef CORE_CONVERSATION_TURN_JOB_H
 #define CORE_CONVERSATION_TURN_JOB_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * All conversations of the host: a message becomes a turn, waits, or is refused, within the limits
- * of a conversation, a person and the host. Loop thread only. */
+ * Admission and scheduling of turns: writes an inbound message to the journal, then runs, queues
+ * or refuses it within the limits of the conversation, the user and the host. Owns all
+ * conversations. Loop thread only. */
 #ifndef CORE_CONVERSATION_TURN_SCHEDULER_H
 #define CORE_CONVERSATION_TURN_SCHEDULER_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * How many turns of each person run. Loop thread only. */
+ * Counts the running turns of each user, for the limit per user. Loop thread only. */
 #ifndef CORE_CONVERSATION_USER_LIMITS_H
 #define CORE_CONVERSATION_USER_LIMITS_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Which instances a configuration wants to run: those it enables, and with autoload what lies in
- * the plugin directories beside them. */
+ * The list of instances that a configuration asks for: the enabled ones and, with autoload, one
+ * for every other plugin found in the plugin directories. Holds a reference to the configuration.
+ */
 #ifndef CORE_DISPATCH_CONFIGURED_INSTANCES_H
 #define CORE_DISPATCH_CONFIGURED_INSTANCES_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Fan-out: every running instance, what of a turn each may see, and casting it to them.
- * Loop thread only. */
+ * Fan-out of turn events to all running connector instances. Applies visibility and audience once
+ * per group of instances with the same view, then enqueues one shared event per group. Owns the
+ * instances and the open turns. Loop thread only. */
 #ifndef CORE_DISPATCH_DISPATCH_H
 #define CORE_DISPATCH_DISPATCH_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the files of dispatch share: dispatch.c (turns and casting), dispatch_slot.c (instances, and
- * their groups), dispatch_reconfig.c (phases of a change), dispatch_plan.c (what there is to
- * change), dispatch_leave.c (instances that end). */
+ * Internal interface between the files of dispatch. Loop thread only. */
 #ifndef CORE_DISPATCH_DISPATCH_INTERNAL_H
 #define CORE_DISPATCH_DISPATCH_INTERNAL_H
 

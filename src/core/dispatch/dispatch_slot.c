@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns the running instances, and their groups. */
+ * Slots of the instance table: starts an instance in a slot and assigns it to a view. A slot
+ * index stays valid for the life of the turns that refer to it. */
 #include <stdlib.h>
 #include <string.h>
 

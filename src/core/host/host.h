@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The host that serves people: ledger, HTTP, instances and conversations joined, from the first
- * look at what an earlier host left to the last request. Loop thread only. */
+ * The serving host: creates loop, journal, HTTP server and client, dispatch and scheduler in
+ * order, runs them, and shuts them down in reverse. One per state directory. Loop thread only. */
 #ifndef CORE_HOST_HOST_H
 #define CORE_HOST_HOST_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What an earlier host left: turns that ran are ended as host_restart, for everybody who saw
- * them, their agents before that; messages that waited wait again. Loop thread only. */
+ * Recovery after a crash or stop of the previous host: kills leftover agents, ends interrupted
+ * turns with error host_restart, requeues waiting messages. Loop thread only. */
 #ifndef CORE_HOST_HOST_RECOVERY_H
 #define CORE_HOST_HOST_RECOVERY_H
 

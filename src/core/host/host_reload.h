@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Another configuration for a host that serves: taken as a whole, or refused with a reason. */
+ * Reloads the configuration file: validates it, applies it to the instances as a whole, or
+ * rejects it with a reason and changes nothing. */
 #ifndef CORE_HOST_HOST_RELOAD_H
 #define CORE_HOST_HOST_RELOAD_H
 

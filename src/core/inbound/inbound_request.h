@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What instances ask about requests on behalf of people: a ticket, a decision. Loop thread only. */
+ * Handles an instance's calls about requests (issue a ticket, answer) after an access check. Loop
+ * thread only. */
 #ifndef CORE_INBOUND_INBOUND_REQUEST_H
 #define CORE_INBOUND_INBOUND_REQUEST_H
 

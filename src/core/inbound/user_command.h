@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What a person says to the host instead of the agent: /stop, /new, /status, /queue, /help. Pure.
- */
+ * Parses the commands that a user gives the host instead of the agent: /stop, /new, /status,
+ * /queue. Pure. */
 #ifndef CORE_INBOUND_USER_COMMAND_H
 #define CORE_INBOUND_USER_COMMAND_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns what somebody decided: whether it counts, and what it means for the agent. */
+ * Validates a person's answer (place, choice, arguments, answers to questions) and resolves the
+ * request with it. */
 #include <string.h>
 
 #include "base/cleanup.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The registry of requests between its files: request_registry.c (what is open, and until when),
- * request_policy.c (what need not be asked), request_answer.c (what somebody decided),
- * request_ticket.c (what stands for one in a button). */
+ * Internal interface between the files of the request registry. Loop thread only. */
 #ifndef CORE_REQUEST_REQUEST_INTERNAL_H
 #define CORE_REQUEST_REQUEST_INTERNAL_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns what need not be asked: what the configuration, or an earlier answer, decides. */
+ * Resolves a request without asking anybody: by the approval rules of the agent, or by a
+ * remembered approval. */
 #include <string.h>
 
 #include "core/request/approvals.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Sessions of conversations in Redis, as agenticore keeps them: the hash PREFIX:session:EXTERNAL,
- * where the external id is "conv:AGENT:CONVERSATION". */
+ * Sessions of conversations in Redis, in agenticore's hash
+ * `PREFIX:session:conv:AGENT:CONVERSATION`. */
 #ifndef CORE_SETTINGS_SESSION_REDIS_H
 #define CORE_SETTINGS_SESSION_REDIS_H
 

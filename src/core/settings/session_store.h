@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Which session of its agent a conversation goes on with: kept in the ledger, and in Redis too
- * when that is the store. Loop thread only. */
+ * Session id that a conversation resumes: kept in the journal and, when configured, in Redis;
+ * falls back to the journal when Redis is slow. Loop thread only. */
 #ifndef CORE_SETTINGS_SESSION_STORE_H
 #define CORE_SETTINGS_SESSION_STORE_H
 

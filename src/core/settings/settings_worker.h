@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The thread on which a host looks up and keeps switches and sessions, with its connection to
- * Redis: the loop never waits for either. Loop thread only, but for `work`. */
+ * Worker thread for stored settings (visibility, sessions) and its Redis connection, so that the
+ * loop never blocks on either. Jobs run in the order of submission. */
 #ifndef CORE_SETTINGS_SETTINGS_WORKER_H
 #define CORE_SETTINGS_SETTINGS_WORKER_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The switches of agents as a host's loop asks for and changes them: what is stored, or what was
- * known last when the store is slow. Loop thread only. */
+ * Visibility of each agent for the loop: answers from the store, or with the last known value
+ * when the store is slower than REDIS_CALL_MS. Loop thread only. */
 #ifndef CORE_SETTINGS_VISIBILITY_CACHE_H
 #define CORE_SETTINGS_VISIBILITY_CACHE_H
 

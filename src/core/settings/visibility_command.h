@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The words in a message that change or ask what is shown of an agent's turns: taken out, and done.
+ * Executes the slash tokens of a message: removes them, changes or reports the stored visibility.
  * Loop thread only. */
 #ifndef CORE_SETTINGS_VISIBILITY_COMMAND_H
 #define CORE_SETTINGS_VISIBILITY_COMMAND_H

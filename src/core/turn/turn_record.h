@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the ledger keeps of a turn that runs: who sees it, which process its agent is, and how it
- * ended, with a row for everybody who has to be told; and which processes wait for another turn.
+ * The turn record in the journal: recipients, agent process id, and the outcome with one delivery
+ * row per recipient, written in one transaction. Also ends the records of turns whose host died.
  * Loop thread only. */
 #ifndef CORE_TURN_TURN_RECORD_H
 #define CORE_TURN_TURN_RECORD_H

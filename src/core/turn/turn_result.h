@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The result object of a turn, gathered from its events before visibility:
- * {result, session_id, cost_usd, duration_ms, num_turns, is_error, usage, tool_uses[, error][,
- * cancelled]} */
+ * Collects the result object of a turn (text, session, cost, usage, tool calls) from its events
+ * before visibility is applied. Bounded. */
 #ifndef CORE_TURN_TURN_RESULT_H
 #define CORE_TURN_TURN_RESULT_H
 

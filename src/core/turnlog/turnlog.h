@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What turns said, for who follows them inside the host: the turns that wait, run and ran lately,
- * and their events from the first on, in memory and within bounds. Loop thread only. */
+ * In-memory log of waiting, running and recent turns with their events, for readers inside the
+ * host (HTTP API, metrics). Bounded by bytes and count; evicts the oldest events of finished
+ * turns first. Loop thread only. */
 #ifndef CORE_TURNLOG_TURNLOG_H
 #define CORE_TURNLOG_TURNLOG_H
 

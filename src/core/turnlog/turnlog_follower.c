@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns the followers of turns: where each is, and when it is told that there is more. */
+ * Followers of a turn: each has a read position, gets a callback when events are available, and
+ * is told about gaps left by eviction. */
 #include <stdlib.h>
 
 #include "base/alloc.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the files of the turn log share: its entries, and who follows them. */
+ * Internal interface between the files of the turn log. Loop thread only. */
 #ifndef CORE_TURNLOG_TURNLOG_INTERNAL_H
 #define CORE_TURNLOG_TURNLOG_INTERNAL_H
 

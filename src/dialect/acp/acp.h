@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * State of the acp dialect (Agent Client Protocol, version 1: what the agent writes), shared by its
- * files: acp.c the life of a stream, acp_text.c what the agent says, acp_tool.c its tools and the
- * permission it asks for, acp_result.c answers that end the turn; acp_input.c is the other half,
- * what is written to the agent. */
+ * Reader for the Agent Client Protocol v1: session state and dispatch of each line to its
+ * handler. */
 #ifndef DIALECT_ACP_ACP_H
 #define DIALECT_ACP_ACP_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns how an acp agent says in which mode a session is: as its mode, or as one of its options. */
+ * Reads the session mode from the setup response, from `modes` or from `configOptions`. */
 #include "dialect/acp/acp.h"
 #include "event/json/json_reader.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the answers of an acp agent: the one to the prompt ends the turn, an error does, too. */
+ * Response to session/prompt: usage, final, error and done of the turn. */
 #include "base/bytes/utf8.h"
 #include "dialect/acp/acp.h"
 #include "dialect/reader/dialect_emit.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns what the agent says: messages in pieces without an end, thoughts, plans. */
+ * Agent messages, thoughts and plans, which arrive as chunks without an end marker. */
 #include "dialect/acp/acp.h"
 #include "dialect/reader/dialect_emit.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * State of the AG-UI reader, shared by its files: ag_ui.c the lines, the run and its steps,
- * ag_ui_end.c how a run ends, ag_ui_text.c messages and reasoning, ag_ui_tool.c calls and
- * results, ag_ui_state.c states and activities. */
+ * Reader for AG-UI 0.x and 1.0: lines, run start, steps, sub-agents. */
 #ifndef DIALECT_AG_UI_AG_UI_H
 #define DIALECT_AG_UI_AG_UI_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Whether values that come from elsewhere have the shapes that AG-UI's readers insist on: one
- * that has not ends the whole stream there. Pure. */
+ * Validators for AG-UI value shapes; the reference client aborts a stream at the first invalid
+ * one. Pure. */
 #ifndef DIALECT_AG_UI_AG_UI_CHECK_H
 #define DIALECT_AG_UI_AG_UI_CHECK_H
 

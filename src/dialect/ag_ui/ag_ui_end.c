@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns how an AG-UI run ends: its outcome, what it waits for, its usage and its answer. */
+ * End of a run: outcome, interrupts, usage, final. */
 #include <strings.h>
 
 #include "dialect/ag_ui/ag_ui.h"

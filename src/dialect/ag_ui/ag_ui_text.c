@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the parts an AG-UI stream has open, and how messages and reasoning are told. */
+ * Open message, reasoning and call parts, and the text of messages and reasoning. */
 #include "dialect/ag_ui/ag_ui.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns how the calls of an AG-UI run are put together, and their results. */
+ * Assembles tool calls from their parts, and reads their results. */
 #include <stdlib.h>
 
 #include "base/alloc.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns what an AG-UI run ends with: its usage as totals, and its outcome. */
+ * End of a written run: usage totals and outcome. */
 #include <strings.h>
 
 #include "dialect/ag_ui/ag_ui_check.h"

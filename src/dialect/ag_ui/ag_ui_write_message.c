@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns one AG-UI message as it is written: its members, and those its source had besides. */
+ * Builds one AG-UI message: type, sub-agent tag, ids scoped to the run, and members preserved
+ * from an AG-UI source. */
 #include "dialect/ag_ui/ag_ui_check.h"
 #include "dialect/ag_ui/ag_ui_write.h"
 #include "event/json/json_reader.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns how messages and reasoning are written for AG-UI: one of each is open at most. */
+ * Messages and reasoning; at most one of each is open. */
 #include "dialect/ag_ui/ag_ui_check.h"
 #include "dialect/ag_ui/ag_ui_write.h"
 

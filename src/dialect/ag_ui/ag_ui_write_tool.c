@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns how calls, their progress and their results are written for AG-UI. */
+ * Tool calls, progress and results. */
 #include <stdlib.h>
 
 #include "base/alloc.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Reads the entries of an agenticore event stream, one JSON object a line: whole blocks, tools
- * only after they ran, and a `done` that ends the stream without saying how the turn went. */
+ * Reader for agenticore's Redis event stream, one JSON object per entry. */
 #include "dialect/agenticore/json_pretty.h"
 #include "dialect/dialect_list.h"
 #include "dialect/reader/dialect_emit.h"

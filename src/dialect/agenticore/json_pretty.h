@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * JSON laid out for people, byte for byte as Python's json.dumps(ensure_ascii=False, indent=2)
- * does it. Pure. */
+ * Formats JSON byte for byte as Python `json.dumps(indent=2, ensure_ascii=False)`. Pure. */
 #ifndef DIALECT_AGENTICORE_JSON_PRETTY_H
 #define DIALECT_AGENTICORE_JSON_PRETTY_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns activities: state for those who keep it, and what a tool says of its progress. tirea 0.5
- * tells one report as sixteen snapshots, one more field in each: they count as one, told when the
- * last field has come. */
+ * Activities: state events and tool progress; merges tirea's per-field updates into one report. */
 #include "dialect/awaken/awaken.h"
 
 #include "event/json/json_reader.h"

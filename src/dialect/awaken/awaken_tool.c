@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the calls of a tirea or awaken run: how they are made up, their results, and those that
- * wait for a person. */
+ * Tool calls, results and suspended calls. */
 #include "dialect/awaken/awaken.h"
 
 #include "event/json/json_writer.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * State of the awaken writer, shared by its files: awaken_write.c the run and its text,
- * awaken_write_tool.c the calls. */
+ * Writer for awaken's flat events in serde member order. */
 #ifndef DIALECT_AWAKEN_AWAKEN_WRITE_H
 #define DIALECT_AWAKEN_AWAKEN_WRITE_H
 

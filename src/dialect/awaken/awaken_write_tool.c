@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns how calls, their progress, their results and their suspensions are written for awaken. */
+ * Tool calls, progress, results and suspensions. */
 #include <math.h>
 
 #include "dialect/awaken/awaken_write.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns what was committed: the pieces the answer is made of, and the taking back of pieces. */
+ * Committed text: the segments that make up the final, and retraction of committed pieces. */
 #include "dialect/claude/claude.h"
 
 #include <stdlib.h>

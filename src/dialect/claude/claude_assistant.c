@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns assistant lines: whole blocks, which commit what streamed or stand for themselves. */
+ * Assistant lines: commit streamed blocks or stand for themselves. */
 #include "dialect/claude/claude.h"
 
 /* The line is authoritative: what it has more is told, what it has differently is told anew. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the blocks of a message: their text, and how it is told. */
+ * Content blocks of a message: accumulation and emission of their text. */
 #include "base/alloc.h"
 #include "dialect/claude/claude.h"
 #include "event/json/json_writer.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the life of a message: begun, ended, counted, told. */
+ * Lifecycle of a message: begin, stop, usage, finish. */
 #include <stdlib.h>
 
 #include "dialect/claude/claude.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns what surrounds the messages: system lines, heartbeats, limits. */
+ * System lines, task notifications, rate limits and tool heartbeats as notices, steps and
+ * progress. */
 #include "dialect/claude/claude.h"
 
 static const char *text_or(struct claude *c, struct str value, const char *dflt)

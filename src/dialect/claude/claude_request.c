@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns the questions the CLI asks its host over the control protocol: open and no longer open. */
+ * Permission requests and questions that the CLI sends over the control protocol, as request
+ * events. */
 #include <stdlib.h>
 
 #include "base/alloc.h"

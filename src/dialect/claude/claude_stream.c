@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns stream_event lines: messages while the model writes them, all of it provisional. */
+ * stream_event lines: provisional text, thinking and tool arguments while the model writes. */
 #include "dialect/claude/claude.h"
 
 static void start_content(struct claude *c, const struct claude_lane *lane, struct claude_block *b,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns how tools are told: a call being composed, the call, its result. */
+ * Tool calls being composed, complete calls, results. */
 #include "dialect/claude/claude.h"
 
 #include "event/json/json_writer.h"

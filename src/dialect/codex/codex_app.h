@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * State of the codex-app dialect (`codex app-server`, what the server writes), shared by its files:
- * codex_app.c the life of a thread and its turn, codex_app_item.c items, codex_app_request.c what
- * the server asks, codex_app_convert_form.c its questions; codex_app_input.c is the other half,
- * what is written to the server. */
+ * Reader for `codex app-server`: thread, turn, end of turn. */
 #ifndef DIALECT_CODEX_CODEX_APP_H
 #define DIALECT_CODEX_CODEX_APP_H
 

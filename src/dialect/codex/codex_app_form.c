@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns questions of a codex app-server and their answers, from its form to ours and back. */
+ * Converts the server's questions and MCP elicitation forms to ours, and answers back. */
 #include "dialect/codex/codex_app.h"
 #include "event/json/json_reader.h"
 #include "event/json/json_writer.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns what is written to a codex app-server: the steps that lead to the turn, answers to what it
- * asks, the interrupt. */
+ * Input side: initialize, thread and turn start, answers, interrupt. */
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
 #include "dialect/codex/codex_app.h"

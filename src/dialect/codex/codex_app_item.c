@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the items of a codex-app thread: messages, reasoning and tools, begun and completed. */
+ * Items of a thread: messages, reasoning, tools. */
 #include "dialect/codex/codex_app.h"
 
 /* Items that are tools: what they are called, and which members are their arguments. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns what the app-server asks its client: approvals, answers of a person. */
+ * Server requests that a person answers: approvals, permissions, questions. */
 #include "dialect/codex/codex_app.h"
 #include "event/json/json_reader.h"
 

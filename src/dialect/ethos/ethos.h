@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The events of Ethos, whatever carries them: ethos.c reads the three transports,
- * ethos_handle_event.c what a run says, ethos_tool.c its calls and what is asked, ethos_notice.c
- * what only informs, ethos_end.c how it ends. */
+ * Reader for Ethos events over its three transports: JSON lines, web SSE, JSON-RPC notifications.
+ */
 #ifndef DIALECT_ETHOS_ETHOS_H
 #define DIALECT_ETHOS_ETHOS_H
 

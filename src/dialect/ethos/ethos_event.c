@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns what a run of Ethos says, and which event is whose. */
+ * Dispatch of run events by type, and whose agent they belong to. */
 #include <string.h>
 
 #include "dialect/ethos/ethos.h"

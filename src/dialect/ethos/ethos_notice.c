@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the events of Ethos that only inform: notices with their type as the code and all they
- * said in x, and the halt, which also says why the run will end. */
+ * Informational events as notices. */
 #include <string.h>
 
 #include "base/bytes/utf8.h"

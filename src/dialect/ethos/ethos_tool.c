@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the calls of an Ethos run, and what is asked of people. */
+ * Tool calls, approvals, clarifications and credential requests. */
 #include <string.h>
 
 #include "dialect/ethos/ethos.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns what missy's events mean, and the names they go by in each dialect. */
+ * Table of missy's event names per dialect, and their handlers. */
 #include "dialect/missy/missy.h"
 
 static void missy_event_take_start(const struct missy_event *e)

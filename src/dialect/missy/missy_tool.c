@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the pairing of calls that have no ids: a result belongs to the oldest open call of its
- * name. */
+ * Pairs tool results with calls that have no id: oldest open call of that name first. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * State of the openai dialect (chunks of a chat completion), shared by its files: openai.c the
- * chunks and the end, openai_tool.c calls that stream in pieces, openai_agenticore.c what
- * agenticore marks with tags of its own. */
+ * Reader for chat-completion chunks: text, reasoning, finish reason, usage. */
 #ifndef DIALECT_OPENAI_OPENAI_H
 #define DIALECT_OPENAI_OPENAI_H
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns reading agenticore's chunks back: what happened stands in a tag beside the delta, tools in
- * fenced text. */
+ * Reads agenticore's tagged chunks back into events. */
 #include "dialect/openai/openai.h"
 #include "dialect/reader/tool_args.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns calls that stream in pieces: each has its own arguments, found by index. */
+ * Tool calls streamed in pieces, assembled by index. */
 #include <inttypes.h>
 
 #include "dialect/openai/openai.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Reads `opencode run --format json`: whole parts when they are finished, tools once, at their
- * end, and no terminal event: the end of the stream ends the turn. */
+ * Reader for `opencode run --format json`: complete parts, tools once at their end, no terminal
+ * record. */
 #include <inttypes.h>
 
 #include "base/bytes/buf.h"

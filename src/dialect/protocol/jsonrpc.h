@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * JSON-RPC as the client of an agent speaks it: its lines read, ours written, and what the agent
- * asked and still waits for. Pure. */
+ * JSON-RPC 2.0 client side: parses the agent's messages, writes ours, tracks the agent's pending
+ * requests. Pure. */
 #ifndef DIALECT_PROTOCOL_JSONRPC_H
 #define DIALECT_PROTOCOL_JSONRPC_H
 

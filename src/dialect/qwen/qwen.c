@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Reads Qwen Code's `qwen -o stream-json`: Claude Code's lines, in which failures of the API come
- * as the assistant's words, and an attempt that is given up says so behind its text. */
+ * Reader for `qwen -o stream-json`: claude's format, with API failures as assistant text. Uses
+ * the claude reader with its own profile. */
 #include "dialect/claude/claude.h"
 
 struct qwen {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Lines from before a stream says whose turn it is: kept until the start is told, then told. */
+ * Pre-start buffer: lines that arrive before the stream names its session, replayed after start.
+ * Bounded; what does not fit is dropped. */
 #ifndef DIALECT_READER_PRESTART_H
 #define DIALECT_READER_PRESTART_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Tools as every dialect tells them: arguments that may be broken, and which calls are open. */
+ * Arguments of a tool call, normalised to a JSON object; broken or non-object arguments are kept
+ * as text. */
 #ifndef DIALECT_READER_TOOL_ARGS_H
 #define DIALECT_READER_TOOL_ARGS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Adds up the usage of a turn's model calls, for sources that count calls only. */
+ * Totals of the usage of all model calls of a turn, for agents that report calls only. */
 #ifndef DIALECT_READER_USAGE_TOTALS_H
 #define DIALECT_READER_USAGE_TOTALS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns how a reasonix turn ends: what is kept until the stream really ends, and the outcome. */
+ * End of a turn: keeps a refusal or error until the stream confirms it, then emits the outcome. */
 #include <string.h>
 
 #include "base/bytes/utf8.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the reasonix kinds that only inform: each is a notice with its kind as the code and all
- * it said in x. */
+ * Informational kinds as notices. */
 #include "dialect/reader/dialect_emit.h"
 #include "dialect/reader/value.h"
 #include "dialect/reasonix/reasonix.h"

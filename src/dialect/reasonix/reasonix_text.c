@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the text of a reasonix turn: what is narration, what completes it, what takes it back. */
+ * Text of a turn: narration, its completion, its retraction. */
 #include "dialect/reader/dialect_emit.h"
 #include "dialect/reader/value.h"
 #include "dialect/reasonix/reasonix.h"

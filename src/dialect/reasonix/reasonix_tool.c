@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the calls of a reasonix turn: composed, dispatched, asked about, ended. */
+ * Tool calls: composed, dispatched, approved, finished. */
 #include "dialect/reader/value.h"
 #include "dialect/reasonix/reasonix.h"
 #include "event/json/json_writer.h"

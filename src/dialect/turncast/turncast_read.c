@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Reads canonical lines: the log of another host, or of this one. */
+ * Reader for canonical event lines (a log of this or another host). */
 #include "dialect/dialect_list.h"
 #include "dialect/reader/value.h"
 #include "event/codec.h"

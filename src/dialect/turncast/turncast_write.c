@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Writes the canonical lines themselves. */
+ * Writer of canonical event lines. */
 #include "dialect/writer/writer_list.h"
 #include "event/codec.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Members that are left out when there is nothing to say, and members of one object put into
- * another: what every writer of somebody else's objects needs. */
+ * Appends JSON object members that are omitted when empty, and copies the members of one object
+ * into another. */
 #ifndef DIALECT_WRITER_JSON_MEMBER_H
 #define DIALECT_WRITER_JSON_MEMBER_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What tells one style from another; shared by the two halves of the style module. */
+ * Writes JSON byte for byte as Python json.dumps, JSON.stringify, Go encoding/json or serde_json
+ * does: separators, escapes, numbers, key order. */
 #ifndef DIALECT_WRITER_JSON_STYLE_TRAITS_H
 #define DIALECT_WRITER_JSON_STYLE_TRAITS_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns how a whole JSON value is written again in a style: order of keys, numbers, escapes. */
+ * Writes JSON byte for byte as Python json.dumps, JSON.stringify, Go encoding/json or serde_json
+ * does: separators, escapes, numbers, key order. */
 #include <stdlib.h>
 
 #include "base/alloc.h"

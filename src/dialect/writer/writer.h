@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The seam every output dialect fills: canonical events in, another system's wire format out,
- * as lines of JSON or as server-sent events. Pure. */
+ * Interface of a writer: canonical events in, another system's wire format out, as JSON lines or
+ * server-sent events. Pure. */
 #ifndef DIALECT_WRITER_WRITER_H
 #define DIALECT_WRITER_WRITER_H
 

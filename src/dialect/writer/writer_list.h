@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The writers by name, for the table alone. */
+ * Declarations of all writers, for the registry only. */
 #ifndef DIALECT_WRITER_WRITER_LIST_H
 #define DIALECT_WRITER_WRITER_LIST_H
 

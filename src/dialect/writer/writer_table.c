@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the list of output dialects. */
+ * Registry of writers by name. */
 #include <string.h>
 
 #include "dialect/writer/writer_list.h"

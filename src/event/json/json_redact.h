@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Masks secrets inside JSON text and leaves it valid JSON. */
+ * Masks secrets inside JSON: passes every unescaped string value through log_redact() and leaves
+ * the document valid. */
 #ifndef EVENT_JSON_JSON_REDACT_H
 #define EVENT_JSON_JSON_REDACT_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns how JSON is made fit for every reader: valid values compacted, broken lines repaired. */
+ * Normalises JSON: compacts a valid value for strict parsers, and repairs common producer errors
+ * (BOM, invalid UTF-8, raw control characters, NaN, Infinity, NUL). */
 #include "base/bytes/utf8.h"
 #include "event/json/json_reader.h"
 #include "event/json/json_scan.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the cursor and the JSON text functions share: scanning of strings and numbers. Pure;
- * every scan stays within p..end. */
+ * Lexer primitives shared by reader and string functions: plain runs, white space, escapes,
+ * numbers. Pure; no scan reads outside p..end. */
 #ifndef EVENT_JSON_JSON_SCAN_H
 #define EVENT_JSON_JSON_SCAN_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Sixteen and sixty-four bytes of JSON text at once, as bit masks: SSE2, NEON, or plain C that
- * says the same. */
+ * SIMD scanners that classify 16 or 64 bytes of JSON text into bit masks: SSE2, NEON or portable
+ * C at compile time, AVX2 and AVX-512 chosen at run time. */
 #ifndef EVENT_JSON_JSON_SIMD_H
 #define EVENT_JSON_JSON_SIMD_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the look at 64 bytes in two halves, by AVX2. */
+ * AVX2 implementation: 64 bytes as two 32-byte halves. */
 #include "event/json/json_simd_internal.h"
 
 #if defined(__x86_64__)

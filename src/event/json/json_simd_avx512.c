@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns the look at 64 bytes at once, and the undoing of escapes in them, by AVX-512: for long texts
- * only, as it pays from the second block on. */
+ * AVX-512 implementation: 64 bytes at once, including unescaping. Used for long strings only; it
+ * pays from the second block on. */
 #include "base/bytes/utf8.h"
 #include "event/json/json_scan.h"
 #include "event/json/json_simd_internal.h"

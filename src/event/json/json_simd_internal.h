@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the ways of looking at 64 bytes share: which bits they make of them, and what follows from
- * those. */
+ * Bit-mask algebra shared by the SIMD implementations: escaped positions, \u escapes, UTF-8 well-
+ * formedness. */
 #ifndef EVENT_JSON_JSON_SIMD_INTERNAL_H
 #define EVENT_JSON_JSON_SIMD_INTERNAL_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The JSON writer: appends compact JSON to a buffer, commas kept by the buffer's last byte. */
+ * JSON writer: appends compact JSON to a buffer and inserts commas itself. */
 #ifndef EVENT_JSON_JSON_WRITER_H
 #define EVENT_JSON_JSON_WRITER_H
 

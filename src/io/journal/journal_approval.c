@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the table approval: what people allowed for longer than once. */
+ * Table approval: standing approvals. */
 #include "io/journal/journal_internal.h"
 
 static int journal_approval_keep(struct sql *db, void *ctx)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the files of the ledger share. */
+ * Internal interface between the files of the asynchronous journal. */
 #ifndef IO_JOURNAL_JOURNAL_ASYNC_INTERNAL_H
 #define IO_JOURNAL_JOURNAL_ASYNC_INTERNAL_H
 

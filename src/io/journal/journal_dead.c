@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the table dead: what could not be delivered, until somebody decides. */
+ * Table dead: dead letters, until an operator retries or drops them. */
 #include <inttypes.h>
 
 #include "base/sys/log.h"

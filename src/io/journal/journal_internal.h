@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the files of the journal share. */
+ * Internal interface between the files of the journal. */
 #ifndef IO_JOURNAL_JOURNAL_INTERNAL_H
 #define IO_JOURNAL_JOURNAL_INTERNAL_H
 

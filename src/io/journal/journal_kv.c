@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the small texts: the tables kv and memory. */
+ * Tables kv and memory: key-value pairs of the host, notes of connectors. */
 #include "io/journal/journal_internal.h"
 
 struct journal_kv_pair {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns the table outbox: what is laid there, in whose place, and what came of it. */
+ * Table outbox: inserts rows, records attempts, replaces a row by its successors in one
+ * transaction. */
 #include <stdio.h>
 
 #include "io/journal/journal_internal.h"

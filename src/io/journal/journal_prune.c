@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the bounds of the journal, in age, rows and bytes, and what it counts. */
+ * Retention limits of the journal by age, rows and bytes; statistics. */
 #include <inttypes.h>
 
 #include "base/sys/clock.h"

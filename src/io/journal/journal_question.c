@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the table question: what agents asked people, and who decided. */
+ * Table question: requests of agents to people, and who decided them. */
 #include "io/journal/journal_internal.h"
 
 static int journal_question_note(struct sql *db, void *ctx)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the tables turn and inbox: how a turn begins and how it ends. */
+ * Tables turn and inbox: admission with duplicate detection, begin, end, agent process. */
 #include "base/sys/clock.h"
 #include "io/journal/journal_internal.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Programs of this package that only its other programs start. */
+ * Locates the helper programs of the package (turncast-shim, turncast-connector): environment
+ * override, build tree, installed libexec directory. */
 #ifndef IO_PROCESS_LIBEXEC_H
 #define IO_PROCESS_LIBEXEC_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Processes as /proc shows them: who is below one, and what is left of a shim that was killed.
- * Any thread. */
+ * Process tree from /proc: finds and kills the descendants of a process, and those of a shim that
+ * was killed (by session and environment marker). Any thread. */
 #ifndef IO_PROCESS_PROCESS_TREE_H
 #define IO_PROCESS_PROCESS_TREE_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * From a child of the shim to a running agent: what happens between fork and exec. */
+ * Child side of the shim between fork and exec: cgroup, limits, user, working directory, exec. A
+ * failing step is reported with its errno through a close-on-exec pipe. */
 #ifndef IO_PROCESS_SHIM_EXEC_H
 #define IO_PROCESS_SHIM_EXEC_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * From three descriptors to a running program: finds the shim and starts it. */
+ * Starts turncast-shim for a child process: builds its command line, attaches the control socket
+ * and waits for its exec only. */
 #ifndef IO_PROCESS_SHIM_LAUNCH_H
 #define IO_PROCESS_SHIM_LAUNCH_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns the life of a shim: starts the agent, reaps, tells the host, and leaves nobody behind. */
+ * turncast-shim: process reaper (child subreaper) for one agent. Starts it, reaps all
+ * descendants, reports to the host, and exits only when no descendant is left. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * One connection to a Redis server, for a thread that may wait for it, but never for long:
- * whatever the server does, a call is over within REDIS_CALL_MS. One thread at a time. */
+ * Blocking Redis client connection with a hard deadline of 200 ms per call and fast failure
+ * during outages. One thread at a time. */
 #ifndef IO_REDIS_REDIS_H
 #define IO_REDIS_REDIS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the files of the sandbox share. */
+ * Internal interface between the files of the sandbox. */
 #ifndef IO_SANDBOX_SANDBOX_INTERNAL_H
 #define IO_SANDBOX_SANDBOX_INTERNAL_H
 

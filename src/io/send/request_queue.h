@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What waits for one conversation, in the order it may go: one request in flight, finals first,
- * only the newest live edit of a message. Pure: no clock, no I/O; owns no item. */
+ * Request queue of one conversation: priorities, one request in flight, a newer live edit
+ * replaces the older of the same message. Intrusive; owns no item. Pure. */
 #ifndef IO_SEND_REQUEST_QUEUE_H
 #define IO_SEND_REQUEST_QUEUE_H
 

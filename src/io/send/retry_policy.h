@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What an answer means for the queue: the end of the request, or again, and who waits for how
- * long until then. Pure. */
+ * Retry policy: maps an HTTP outcome to "done" or "retry", with the delay and the scope of the
+ * hold; exponential back-off with full jitter. Pure. */
 #ifndef IO_SEND_RETRY_POLICY_H
 #define IO_SEND_RETRY_POLICY_H
 

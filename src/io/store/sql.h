@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * One SQLite database, spoken to in prepared statements only: a statement is a text that lives
- * as long as the program, and its values are bound. One thread at a time. */
+ * SQLite database through prepared statements: bound values only, statements cached by text. One
+ * thread at a time. */
 #ifndef IO_STORE_SQL_H
 #define IO_STORE_SQL_H
 

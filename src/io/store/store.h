@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The durable store: state.db in a folder of our own, opened, migrated, mended, and written in
- * transactions that say how durable they must be. One thread at a time. */
+ * Durable store: state.db in a private directory. Migrates the schema, checks after an unclean
+ * stop, sets a damaged file aside, runs transactions with a stated durability. One thread at a
+ * time. */
 #ifndef IO_STORE_STORE_H
 #define IO_STORE_STORE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The folder of the store: ours alone, on a local disk, locked by one process, with a reserve
- * that is spent when the disk is full. */
+ * Data directory of the store: private, on a local file system, locked by one process, with 1 MiB
+ * of reserve for writes on a full disk. */
 #ifndef IO_STORE_STORE_DIR_H
 #define IO_STORE_STORE_DIR_H
 

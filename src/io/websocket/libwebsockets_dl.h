@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * libwebsockets as a table of its functions, loaded when the first socket is opened: with the TLS
- * library it brings it would delay every start of the host. */
+ * libwebsockets function table, loaded with dlopen when the first socket is opened. */
 #ifndef IO_WEBSOCKET_LIBWEBSOCKETS_DL_H
 #define IO_WEBSOCKET_LIBWEBSOCKETS_DL_H
 

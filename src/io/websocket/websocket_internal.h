@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What both sides of the websockets share: a socket, and the notes between the loop's thread and
- * that of libwebsockets. */
+ * Internal interface between the loop side and the libwebsockets thread: connection, and messages
+ * in both directions. */
 #ifndef IO_WEBSOCKET_WEBSOCKET_INTERNAL_H
 #define IO_WEBSOCKET_WEBSOCKET_INTERNAL_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Where a websocket goes: the parts of its URL. Pure. */
+ * WebSocket URL parser: wss:, or ws: to a loopback address. Error texts never contain the URL.
+ * Pure. */
 #ifndef IO_WEBSOCKET_WEBSOCKET_URL_H
 #define IO_WEBSOCKET_WEBSOCKET_URL_H
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * How the program is called in which plugins are loaded, and nothing else of the host is:
- *   turncast-connector INSTANCE HOST-PID VERSION            one instance (child.h)
- *   turncast-connector --probe HOST-PID VERSION FILE…       files are tried (probe_process.h)
- * Version: of this package; one that was installed in its place meanwhile does not begin. */
+ * Command line and environment of the helper program turncast-connector. */
 #ifndef PLUGIN_ABI_CONNECTOR_PROGRAM_H
 #define PLUGIN_ABI_CONNECTOR_PROGRAM_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What a plugin says of itself (its constant) without its code: checked, and as a record that one
- * process sends another. */
+ * Self-description of a connector (its exported constant without code): validated, and serialised
+ * so that one process can send it to another. */
 #ifndef PLUGIN_ABI_DESCRIPTOR_H
 #define PLUGIN_ABI_DESCRIPTOR_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Finds plugin files, and tries each in a process of its own before anything is believed of it. */
+ * Finds connector files, has each one probed in a separate process, and loads those that passed.
+ * The file that was checked (by descriptor) is the file that is loaded. */
 #ifndef PLUGIN_ABI_LOADER_H
 #define PLUGIN_ABI_LOADER_H
 

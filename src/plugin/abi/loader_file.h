@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What a plugin's file must be before the dynamic linker sees it: a damaged one would end the
- * process there. */
+ * Checks a connector file before the dynamic linker sees it: owner and permissions, ELF class and
+ * machine, load segments inside the file. */
 #ifndef PLUGIN_ABI_LOADER_FILE_H
 #define PLUGIN_ABI_LOADER_FILE_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A loader between its files: loader.c (what passed), probe_run.c (the trial of a file) and
- * probe_process.c (the process in which that is), loader_file.c (the file), loader_module.c (its
- * code). */
+ * Internal interface between the files of the loader. */
 #ifndef PLUGIN_ABI_LOADER_INTERNAL_H
 #define PLUGIN_ABI_LOADER_INTERNAL_H
 

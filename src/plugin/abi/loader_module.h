@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The code of a plugin in this process: the dynamic linker, and the constant that it finds. */
+ * dlopen() of a checked file through its descriptor, and validation of the exported constant.
+ * Never unloaded: abandoned threads may still run in it. */
 #ifndef PLUGIN_ABI_LOADER_MODULE_H
 #define PLUGIN_ABI_LOADER_MODULE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns the trial of files from the host's side: the start of the process in which they are loaded
- * for the first time (probe_process.h), and its verdicts. */
+ * Host side of the probe process: starts turncast-connector --probe once for several files and
+ * collects its results. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns what goes wrong: it happens to the process that the instance runs in. */
+ * Injects the selected fault into the process of the instance: delay, hang, crash, abort, exit,
+ * memory leak, closed descriptors, garbage on sockets. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The process of one instance, from the inside: one thread that reads frames, calls the plugin, and
- * writes frames. */
+ * Main loop of the connector process: one thread that reads frames, calls the plugin and writes
+ * frames. */
 #ifndef PLUGIN_CHILD_CHILD_H
 #define PLUGIN_CHILD_CHILD_H
 

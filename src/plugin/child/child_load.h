@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The plugin's file becomes code in the process of an instance. */
+ * Sandboxes the connector process, then loads the plugin (its constructors run restricted). */
 #ifndef PLUGIN_CHILD_CHILD_LOAD_H
 #define PLUGIN_CHILD_CHILD_LOAD_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Where turncast-connector begins. */
+ * main() of turncast-connector: runs one instance or probes files. */
 #include "plugin/abi/connector_program.h"
 
 #include <err.h>

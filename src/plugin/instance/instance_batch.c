@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns what a callback sends until it is handed over: letters, and what turns remember. */
+ * Collects what a callback produces (requests, memory) and hands it over as one batch when the
+ * callback returns. */
 #include <stdlib.h>
 
 #include "base/alloc.h"

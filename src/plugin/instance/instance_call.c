@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns every call into a plugin: watched, counted, and what it sent handed over behind it. */
+ * All calls into the plugin: time accounting, fault injection, error counting, commit of the
+ * batch. */
 #include <inttypes.h>
 #include <stdio.h>
 

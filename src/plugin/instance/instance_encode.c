@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns a turn as another system's format writes it. */
+ * tc_encode: the current event in the format of another dialect. */
 #include "base/sys/log.h"
 #include "plugin/instance/instance_internal.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * An instance from the inside: for instance*.c and the services, all on its thread. */
+ * Internal structures of an instance, for its own files and the host services. */
 #ifndef PLUGIN_INSTANCE_INSTANCE_INTERNAL_H
 #define PLUGIN_INSTANCE_INSTANCE_INTERNAL_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the turns of an instance, the lobby among them, and what is told from a turn's handle. */
+ * Turn handles of an instance and the instance context; rejects stale and foreign handles. */
 #include <stdlib.h>
 
 #include "base/alloc.h"

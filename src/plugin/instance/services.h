@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The host services a plugin reaches through struct tc_host. */
+ * Host services of the plugin ABI (struct tc_host). Handles are verified and sizes capped; misuse
+ * is logged and refused. */
 #ifndef PLUGIN_INSTANCE_SERVICES_H
 #define PLUGIN_INSTANCE_SERVICES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the way of a person's message to the host: checked here, admitted there. */
+ * Inbound messages, permissions, cancellation and answers from people. */
 #include "base/alloc.h"
 #include "base/sys/clock.h"
 #include "plugin/instance/services_internal.h"

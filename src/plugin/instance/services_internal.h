@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The services by their files, and what they share: checks of handles and of text. */
+ * Internal interface between the files of the host services. */
 #ifndef PLUGIN_INSTANCE_SERVICES_INTERNAL_H
 #define PLUGIN_INSTANCE_SERVICES_INTERNAL_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns what a plugin may want of the host's network beside requests: routes and sockets. */
+ * HTTP routes and WebSockets for connectors. */
 #include "plugin/instance/services_internal.h"
 
 #define CALLBACK_FRAMES ((size_t)4 << 20) /* bytes that one callback may send */

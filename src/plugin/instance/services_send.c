@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the services of a turn that sends: what it keeps, asks for, and is woken by. */
+ * Outbound requests, wake-ups and per-turn memory. */
 #include "base/sys/clock.h"
 #include "base/sys/log.h"
 #include "plugin/instance/services_internal.h"

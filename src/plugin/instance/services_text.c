@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the way from a plugin's Markdown to the messages of its service. */
+ * Markdown rendering and splitting for connectors. */
 #include "base/sys/log.h"
 #include "event/json/json_writer.h"
 #include "plugin/instance/services_internal.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Times that somebody wants to be woken at, the next one first: a heap. Pure. */
+ * Binary min-heap of wake-up times with intrusive nodes. Pure. */
 #ifndef PLUGIN_INSTANCE_WAKE_HEAP_H
 #define PLUGIN_INSTANCE_WAKE_HEAP_H
 

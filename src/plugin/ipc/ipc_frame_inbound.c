@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns how what people and services say crosses: messages, hits, sockets, and the answers. */
+ * Encoding of inbound messages, HTTP requests, socket messages and their answers. */
 #include "base/alloc.h"
 #include "plugin/ipc/ipc_frame.h"
 #include "plugin/validate.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns how requests cross: what an instance sends, and what came of it. */
+ * Encoding of outbound requests, replies and batches. */
 #include "base/alloc.h"
 #include "plugin/ipc/ipc_frame.h"
 #include "plugin/validate.h"

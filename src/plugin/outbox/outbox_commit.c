@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the way of a batch: to the disk in one transaction, then into effect, one after the
- * other. */
+ * Commits batches to the journal, one transaction each, and applies them in arrival order. */
 #include <stdlib.h>
 #include <string.h>
 

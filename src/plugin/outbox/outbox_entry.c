@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns a letter under way: its attempts, and what the plugin is told of them. */
+ * Life cycle of one entry: attempts, replies to the plugin, end. */
 #include <stdlib.h>
 
 #include "base/alloc.h"

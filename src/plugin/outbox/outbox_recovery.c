@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the way back of what an earlier run left in the ledger. */
+ * Recovery: re-creates entries from journal rows of an earlier run. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the channel to an instance in a process of its own: the seam's functions, on the loop. */
+ * Channel to a connector process: the functions of channel_ops, on the loop. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

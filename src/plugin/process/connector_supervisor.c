@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns the lives of an instance's process: their beginning, whether they hang, their end and what
- * is told of it, and when the next begins. */
+ * Supervisor of a connector process: start, readiness, hang detection, memory limit, kill,
+ * restart with back-off, dead letters for events that kill it repeatedly. */
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns what goes to an instance's process, and what of it is done: nothing is forgotten before the
- * instance says so, in its gauge, so that another life of it can go on there. */
+ * Writer to a connector process: encodes tasks into the ring buffer or socket, keeps each until
+ * the process has confirmed it, and re-queues unconfirmed tasks after a restart. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/socket.h>

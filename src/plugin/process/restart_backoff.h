@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * When the process of an instance that died may start again: soon, then later and later, and when
- * it dies too often, once in a while. Pure. */
+ * Restart back-off of a crashed connector process: exponential delay, and a circuit breaker after
+ * five deaths in ten minutes. Pure; the caller passes the time. */
 #ifndef PLUGIN_PROCESS_RESTART_BACKOFF_H
 #define PLUGIN_PROCESS_RESTART_BACKOFF_H
 

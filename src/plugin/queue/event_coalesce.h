@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Which neighbours of a turn can become one event without loss, and how. Pure. */
+ * Coalescing of neighbouring events of the same message or tool, without loss. Pure. */
 #ifndef PLUGIN_QUEUE_EVENT_COALESCE_H
 #define PLUGIN_QUEUE_EVENT_COALESCE_H
 

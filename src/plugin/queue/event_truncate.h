@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Makes big events small: head and tail of long text with a mark between them. Pure. */
+ * Truncation of large events: keeps head and tail of a long text with a marker between them.
+ * Pure. */
 #ifndef PLUGIN_QUEUE_EVENT_TRUNCATE_H
 #define PLUGIN_QUEUE_EVENT_TRUNCATE_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Makes room in a backlog that reached its limits. Pure. */
+ * Overflow policy of the backlog: a table of measures, mildest first (coalesce, replace,
+ * truncate, drop), applied until the backlog is below three quarters of its limits. Pure. */
 #ifndef PLUGIN_QUEUE_OVERFLOW_POLICY_H
 #define PLUGIN_QUEUE_OVERFLOW_POLICY_H
 

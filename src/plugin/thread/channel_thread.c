@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns the channel to an instance in a thread of the host: the seam's functions, on the loop. */
+ * Channel to an instance in a thread of the host: start with a result, event delivery, stop
+ * within a deadline. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

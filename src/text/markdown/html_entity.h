@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Character references of HTML ("&amp;", "&#8364;", "&#x20ac;") as characters. */
+ * Decodes HTML character references. */
 #ifndef TEXT_MARKDOWN_HTML_ENTITY_H
 #define TEXT_MARKDOWN_HTML_ENTITY_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns blocks: what is set apart, how lists and tables look. */
+ * Block-level callbacks: headings, lists, quotes, code, tables. */
 #include <stdio.h>
 
 #include "text/markdown/markdown.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns where a text that still grows stops changing. */
+ * Length of the prefix of a growing text that later input cannot reformat. */
 #include "text/markdown/markdown.h"
 
 struct fence {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A table as aligned lines: cells are gathered, then written into a doc with their columns. */
+ * Lays out a table as aligned columns, by display width. */
 #ifndef TEXT_MARKDOWN_TEXT_TABLE_H
 #define TEXT_MARKDOWN_TEXT_TABLE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A range of a doc as one service shows it, and its size as that service counts. Pure. */
+ * Renders a range of a doc for one service and measures it in that service's units. Pure. */
 #ifndef TEXT_RENDER_RENDER_H
 #define TEXT_RENDER_RENDER_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns text without any markup: what a service gets that refused the other forms. */
+ * Plain text, links as "label (URL)". */
 #include "text/render/render_internal.h"
 
 struct plain {

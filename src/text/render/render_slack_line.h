@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Lines for Slack: what is in front of each (of a quote, of a list item), and what is escaped in
- * them. */
+ * Line writer for Slack markup: escaping, line prefixes, and zero-width joints where markup would
+ * not be recognised. */
 #ifndef TEXT_RENDER_RENDER_SLACK_LINE_H
 #define TEXT_RENDER_RENDER_SLACK_LINE_H
 

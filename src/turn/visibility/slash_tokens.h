@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Slash tokens in a user's message: /show-tools, /hide-thinking, /stream-status … "!" may stand for
- * the slash, for services that keep messages with a slash to themselves. Pure. */
+ * Parses and removes visibility tokens (/show-tools, /hide-thinking, /stream-status) in a user's
+ * message. Pure. */
 #ifndef TURN_VISIBILITY_SLASH_TOKENS_H
 #define TURN_VISIBILITY_SLASH_TOKENS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns the form of an answer to can_use_tool. updatedInput always comes with a leave: the CLIs
- * before 2.1 want it. */
+ * Response to can_use_tool; an allow always carries updatedInput, which CLIs before 2.1 require.
+ */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A body that goes to a file: a new one of a random name, 0600, of a limited size, gone unless it
- * is kept. */
+ * Response body saved to a new file (random name, mode 0600, at most 20 MiB); the file is deleted
+ * unless the caller keeps it. */
 #ifndef IO_HTTP_CLIENT_DOWNLOAD_H
 #define IO_HTTP_CLIENT_DOWNLOAD_H
 

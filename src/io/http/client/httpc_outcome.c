@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns what is known about a request that has ended: outcome, and an error without secrets. */
+ * Classifies a finished transfer (ok, rejected, not sent, ambiguous) and builds an error text
+ * without URL or secrets. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * One request as a handle of libcurl, for httpc.c: what is refused, what is set, what is sent
- * and received, and the outcome. */
+ * One HTTP transfer (a libcurl easy handle): validates the request, sets the options, collects
+ * the response. */
 #ifndef IO_HTTP_CLIENT_HTTPC_TRANSFER_H
 #define IO_HTTP_CLIENT_HTTPC_TRANSFER_H
 

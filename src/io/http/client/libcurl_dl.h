@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * libcurl as a table of its functions, loaded when the first request is made: a host that makes
- * none does not pay for it, neither at its start nor in memory. */
+ * libcurl function table, loaded with dlopen at the first request, so that a host without HTTP
+ * pays nothing for it. */
 #ifndef IO_HTTP_CLIENT_LIBCURL_DL_H
 #define IO_HTTP_CLIENT_LIBCURL_DL_H
 

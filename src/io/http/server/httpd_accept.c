@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns how connections come to the HTTP server: how many, of whom, and what is said to those there
- * is no room for. */
+ * Accepts connections and enforces the limits per server and per client address; excess
+ * connections get 503. */
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>

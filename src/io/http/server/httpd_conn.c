@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns one connection of the HTTP server: its descriptor, its bytes, its clock. */
+ * One client connection: buffers, phase timers, reading and writing. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the way of a request to its handler: for whom it is, from where, which route; and what
- * the handler can do with it but stream. */
+ * Request routing: checks Host, Origin and method, finds the route, calls its handler. */
 #include <stdlib.h>
 #include <strings.h>
 

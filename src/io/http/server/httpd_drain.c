@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the last moments of the server: what is being answered goes out, nothing new comes in. */
+ * Graceful shutdown: stops accepting, completes pending answers, closes idle connections. */
 #include "base/sys/clock.h"
 #include "io/http/server/httpd_internal.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the files of the HTTP server share: the server, a connection, a request of it. */
+ * Internal interface of the HTTP server: server, connection, pending request, stream. */
 #ifndef IO_HTTP_SERVER_HTTPD_INTERNAL_H
 #define IO_HTTP_SERVER_HTTPD_INTERNAL_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the listening socket of the HTTP server: an address, or a path that is its user's alone. */
+ * Listening socket: TCP address, or Unix socket that only its user can open. */
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>

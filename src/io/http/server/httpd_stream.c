@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns answers that are streams: what is written waits for the loop, within a bound, and a client
- * that does not keep up is cut off; and how handlers are told that a client has gone. */
+ * Streamed responses with a bound on unread bytes: a client that does not read is disconnected;
+ * and the callbacks for disconnected clients. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
