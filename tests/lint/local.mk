@@ -2,6 +2,7 @@
 # Tests of the sources themselves, and of what was built from them.
 
 READ_SOURCES = \
+	tests/lint/commits.t \
 	tests/lint/layers.t \
 	tests/lint/names.t \
 	tests/lint/size.t \
