@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: MIT
- * The contract between turncast and its connector plugins; the header they include.
+ * Plugin API of turncast: the header that connector plugins include.
  *
- * A plugin is a .so that exports one constant, made by TURNCAST_PLUGIN(). No code of it runs
- * when it is loaded. The host calls it, one callback per kind of event, on the instance's own
- * thread; callbacks of one turn are serial. A callback may block: it delays its own instance
- * only. Return 0, or -1 when the event could not be shown: the host counts and logs it, and
- * goes on. See turncast-plugin(3) for the life of an instance and turncast-events(7) for the
- * meaning of every field.
+ * A plugin is a shared object that exports one constant, defined by TURNCAST_PLUGIN(). Loading it
+ * calls none of its functions. The host calls one callback per kind of event, on the thread of the
+ * connector instance; callbacks of one turn do not run concurrently. A callback may block; this
+ * delays only its own instance. It returns 0, or -1 if it could not process the event; the host
+ * counts and logs the failure and continues. turncast-plugin(3) describes the life of an instance,
+ * turncast-events(7) the meaning of each field.
  *
- * What every turn promises, whatever the agent does:
- *  1. start comes first and done last, each exactly once.
- *  2. final, error and usage{scope turn} at most once; final or error always.
- *  3. final comes after the narration of the same text, usage{turn} after it, then done.
- *  4. Events arrive in the order the translator made them, meta->seq rising from 1.
- *  5. A tool_result follows its tool_call; open calls, steps and requests are closed first.
+ * Guarantees for every turn, regardless of how the agent behaves:
+ *  1. start is the first event and done the last one; each occurs exactly once.
+ *  2. final, error and usage (scope turn) occur at most once; each turn has final or error.
+ *  3. final follows the narration of the same text; usage (scope turn) follows final; then done.
+ *  4. Events arrive in the order in which the translator produced them; meta->seq increases from 1.
+ *  5. A tool_result follows its tool_call. Open tool calls, steps and requests are closed before
+ *     the turn ends.
  *  6. Text is valid UTF-8 and NUL-terminated. Pointers are valid until the callback returns.
- *  7. A connector that errs, blocks or crashes never delays or changes what another one gets.
- *  8. Visibility is decided once, in the host: a connector never filters.
- *  9. Callbacks of one turn are serial; what one blocks is its own turn's lane only.
+ *  7. A connector that fails, blocks or crashes does not delay or change the events of another one.
+ *  8. The host applies visibility once; a connector does not filter events.
+ *  9. Callbacks of one turn do not run concurrently. A request that waits delays only its lane.
  *
- * Conventions of all event structs: a string that the source did not give is NULL where the
- * member is marked "or NULL", else "". A number that it did not give is negative. Members
- * marked JSON hold one valid JSON value as compact text. Tokens are counted, durations are in
- * milliseconds, money in US dollars unless a currency stands beside it, percent is 0 to 100.
+ * Conventions of all event structs: a string that the agent did not give is NULL if the member is
+ * marked "or NULL", else "". A number that the agent did not give is negative. Members marked JSON
+ * hold one valid JSON value as compact text. Units: tokens; milliseconds; US dollars unless the
+ * struct has a currency; percent from 0 to 100.
  */
 #ifndef TURNCAST_PLUGIN_H
 #define TURNCAST_PLUGIN_H
@@ -35,10 +36,10 @@
 extern "C" {
 #endif
 
-/* Members, types and macros that are newer than TURNCAST_API_MINOR are not declared: a plugin that
- * compiles uses nothing that a host of that minor lacks. */
+/* Members, types and macros newer than TURNCAST_API_MINOR are not declared, so a plugin that
+ * compiles runs on hosts of that minor version. */
 #define TURNCAST_API_MAJOR 1
-#define TURNCAST_API_LATEST 3 /* the newest minor this header knows */
+#define TURNCAST_API_LATEST 3 /* newest minor version in this header */
 #ifndef TURNCAST_API_MINOR    /* define it before the include to run on older hosts */
 #define TURNCAST_API_MINOR TURNCAST_API_LATEST
 #elif TURNCAST_API_MINOR > TURNCAST_API_LATEST
@@ -55,7 +56,7 @@ extern "C" {
 #define TC_EXPORT
 #endif
 
-/* The sixteen kinds of event. Numbers are for ever; new kinds are appended. */
+/* The sixteen kinds of event. Numbers never change; new kinds are appended. */
 enum tc_kind {
     TC_NARRATION,
     TC_THINKING,
@@ -76,22 +77,22 @@ enum tc_kind {
 };
 #define TC_KINDS 16
 
-/* What is known of any event. */
+/* Metadata of every event. */
 struct tc_meta {
-    uint64_t seq;    /* 1, 2, 3… in the turn, before visibility: gaps are hidden events */
-    double ts;       /* unix seconds: the source's clock if it gave one, else arrival */
-    const char *src; /* dialect the event was read from */
-    const char *correlation_id; /* the turn */
+    uint64_t seq;               /* 1, 2, 3… in the turn; hidden events leave gaps */
+    double ts;                  /* Unix seconds: time given by the agent, else time of arrival */
+    const char *src;            /* dialect of the agent's output */
+    const char *correlation_id; /* id of the turn */
     const char *session_id;     /* the agent's session, "" until known */
-    const char *id;             /* the source's own event id, or NULL */
+    const char *id;             /* event id given by the agent, or NULL */
     const char *agent;          /* sub-agent that produced it, or NULL */
     const char *parent_id;      /* tool_use_id of the call that spawned that sub-agent, or NULL */
     const char *audience;       /* "user", "internal", "dashboard", "operator", or NULL (user) */
-    const char *x;              /* JSON object of source fields without a canonical home, or NULL */
-    bool hidden;                /* the agent's visibility hides it; only visibility="all" sees it */
+    const char *x;              /* JSON object of fields without a canonical member, or NULL */
+    bool hidden;                /* hidden by visibility; only with visibility = "all" */
 };
 
-/* Assistant text between tool calls, told as it streams. Never empty. */
+/* Streamed text of the assistant. Never empty. */
 struct tc_narration {
     const struct tc_meta *meta;
     const char *text;
@@ -105,19 +106,19 @@ struct tc_thinking {
     const char *text;
     size_t text_len;
     const char *message_id; /* or NULL */
-    const char *encrypted;  /* or NULL: opaque reasoning of the provider */
-    const char *entity_id;  /* or NULL: what `encrypted` belongs to */
+    const char *encrypted;  /* or NULL: opaque reasoning data of the provider */
+    const char *entity_id;  /* or NULL: object that `encrypted` belongs to */
     const char *entity;     /* or NULL: "message" or "tool-call" */
 };
 
-/* A message is complete; nothing new to display. */
+/* A message is complete. Has no new text to display. */
 struct tc_message {
     const struct tc_meta *meta;
     const char *role;
     const char *message_id; /* or NULL */
-    const char *text;       /* or NULL: the whole text, already told as narration */
+    const char *text;       /* or NULL: complete text, delivered before as narration */
     size_t text_len;
-    const char *reasoning; /* or NULL: removed where thinking is hidden */
+    const char *reasoning; /* or NULL: removed if thinking is hidden */
     size_t reasoning_len;
     const char *name; /* or NULL */
     bool persisted;
@@ -129,23 +130,23 @@ struct tc_final {
     const char *text;
     size_t text_len;
     const char *message_id; /* or NULL */
-    bool synthesized;       /* the agent gave none: the text is empty or the host's */
+    bool synthesized;       /* the agent gave no answer: text is empty or from the host */
 };
 
-/* The agent invoked a tool: once per tool_use_id, arguments complete. */
+/* The agent called a tool. Once per tool_use_id, with complete arguments. */
 struct tc_tool_call {
     const struct tc_meta *meta;
     const char *name;
-    const char *args; /* JSON object; {"_raw": text} when the agent's JSON was broken */
+    const char *args; /* JSON object; {"_raw": text} if the JSON was invalid */
     size_t args_len;
     const char *tool_use_id;
-    const char *args_raw; /* or NULL: the argument text as it came */
+    const char *args_raw; /* or NULL: argument text as received */
     size_t args_raw_len;
     int read_only;          /* 1, 0, or -1 unknown */
     const char *message_id; /* or NULL */
 };
 
-/* Bookkeeping around a call, or (no tool_use_id) around the turn. */
+/* Progress of a tool call, or of the turn if there is no tool_use_id. */
 struct tc_progress {
     const struct tc_meta *meta;
     const char *tool_use_id; /* or NULL */
@@ -162,7 +163,7 @@ struct tc_progress {
     const char *parent_node_id; /* or NULL */
 };
 
-/* What a tool returned: once per tool_use_id, after its tool_call. */
+/* Result of a tool call. Once per tool_use_id, after its tool_call. */
 struct tc_tool_result {
     const struct tc_meta *meta;
     const char *tool_use_id;
@@ -180,7 +181,7 @@ struct tc_tool_result {
     int64_t added, removed;
 };
 
-/* The agent waits for a person (open), or no longer does (resolved). */
+/* The agent waits for a person (open) or no longer waits (resolved). */
 struct tc_request {
     const struct tc_meta *meta;
     const char *request_id;
@@ -198,30 +199,29 @@ struct tc_request {
     bool blocking;
     const char *decision; /* or NULL: allow deny answered cancelled timeout */
     const char *answers;  /* JSON or NULL */
-    const char *by;       /* or NULL: who decided */
+    const char *by;       /* or NULL: person or rule that decided */
 #if TURNCAST_API_MINOR >= 1
-    /* Since 1.1. What tc_answer takes, as a JSON array of {id, label}, the harmless last; NULL: it
-     * cannot be answered here. */
+    /* Since 1.1. Choices for tc_answer, as a JSON array of {id, label}, the harmless one last; NULL
+     * if the request cannot be answered here. */
     const char *choices;
-    const char
-        *to; /* or NULL: JSON array of INSTANCE or INSTANCE:CHAT[:THREAD]; asked only there */
+    const char *to; /* or NULL: JSON array of INSTANCE or INSTANCE:CHAT[:THREAD]; show only there */
 #endif
 #if TURNCAST_API_MINOR >= 2
-    /* Since 1.2. What is asked for, whole, for people: the subject and all arguments that it does
-     * not tell. In preview, tool, subject, message, reason and questions of an open request what
-     * cannot be seen is spelled out; args are as the agent sent them. Or NULL. */
+    /* Since 1.2. Complete text of the request for people, or NULL: the subject and all arguments
+     * that the subject does not contain. In preview, tool, subject, message, reason and questions
+     * of an open request, invisible characters are escaped; args are as the agent sent them. */
     const char *preview;
 #endif
 };
 
-/* The turn begins. */
+/* The turn starts. */
 struct tc_start {
     const struct tc_meta *meta;
     const char *run_id, *thread_id, *parent_run_id; /* each or NULL */
     const char *provider, *model, *source, *task;   /* each or NULL */
     const char *input;                              /* JSON or NULL */
     const char *trace_id;                           /* or NULL */
-    bool resumed;                                   /* this connector saw part of the turn before */
+    bool resumed; /* this instance received part of the turn before */
 };
 
 /* A step of the turn, or (kind "agent") one sub-agent invocation. */
@@ -244,7 +244,7 @@ struct tc_error {
     const char *code; /* or NULL */
 };
 
-/* The turn is over. */
+/* The turn has ended. */
 struct tc_done {
     const struct tc_meta *meta;
     const char *reason; /* completed cancelled suspended stopped refused error lost */
@@ -255,13 +255,13 @@ struct tc_done {
     const char *trace_id; /* or NULL */
 };
 
-/* Tokens and money, of one model call or of the turn. */
+/* Tokens and cost of one model call or of the turn. */
 struct tc_usage {
     const struct tc_meta *meta;
     const char *scope; /* call turn */
     int64_t input_tokens, output_tokens, total_tokens;
     int64_t cache_read_tokens, cache_write_tokens, cache_miss_tokens, reasoning_tokens;
-    int cache_counted; /* 1: input_tokens include cache tokens, 0: they do not, -1 unknown */
+    int cache_counted; /* input_tokens include cache tokens: 1, 0, or -1 unknown */
     double cost_usd;
     double cost;          /* in `currency` */
     const char *currency; /* or NULL */
@@ -269,18 +269,18 @@ struct tc_usage {
     const char *model, *provider, *source; /* each or NULL */
     const char *session;                   /* JSON or NULL: totals of the session */
     const char *stop_reason;               /* or NULL */
-    int is_error;                          /* 1, 0, or -1 not said */
+    int is_error;                          /* 1, 0, or -1 unknown */
 };
 
-/* Something a person may want to know; never ends the turn. */
+/* Information, warning or error that does not end the turn. */
 struct tc_notice {
     const struct tc_meta *meta;
     const char *level; /* info warn error */
     const char *text;
     const char *code;       /* or NULL */
     const char *detail;     /* or NULL */
-    const char *message_id; /* or NULL: of the narration or thinking that code "retracted" takes
-                               back, all of it */
+    const char *message_id; /* or NULL; with code "retracted": the message whose narration or
+                               thinking is withdrawn */
 };
 
 /* State of the agent's application. */
@@ -292,10 +292,10 @@ struct tc_state {
     const char *patch;         /* JSON or NULL (delta, RFC 6902) */
     const char *key;           /* or NULL */
     const char *activity_type; /* or NULL */
-    int replace;               /* 1, 0, or -1 not said (as 1) */
+    int replace;               /* 1, 0, or -1 unknown (treat as 1) */
 };
 
-/* A source event without a canonical form, verbatim. */
+/* An event of the agent without a canonical form, verbatim. */
 struct tc_raw {
     const struct tc_meta *meta;
     const char *dialect;
@@ -304,11 +304,11 @@ struct tc_raw {
     const char *name; /* or NULL */
 };
 
-/* Any event, for relays and logs: the typed payload and the canonical JSON line. */
+/* Any event, for relays and logs: typed payload and canonical JSON line. */
 struct tc_event {
     const struct tc_meta *meta;
     enum tc_kind kind;
-    const char *name;    /* of the kind: "narration"… */
+    const char *name;    /* name of the kind: "narration"… */
     const void *payload; /* struct tc_<name> */
     const char *line;    /* canonical JSON, no newline */
     size_t line_len;
@@ -319,28 +319,28 @@ struct tc_turn;
 
 enum tc_level { TC_ERR = 3, TC_WARN = 4, TC_INFO = 6, TC_DEBUG = 7 }; /* syslog numbers */
 
-/* One configured use of a plugin. Owned by the host, read-only for the plugin. */
+/* A configured instance of a plugin. Owned by the host, read-only for the plugin. */
 struct tc_instance {
     const struct tc_host *host;
-    const char *name; /* as the config names it */
-    const void *conf; /* the plugin's option struct, filled and checked; NULL without options */
-    void *state;      /* state_size bytes, zeroed before init, freed by the host */
-    struct tc_turn *lobby; /* what belongs to no turn; see service.h */
+    const char *name;      /* name in the configuration */
+    const void *conf;      /* option struct, filled and checked; NULL without options */
+    void *state;           /* state_size bytes, zeroed before init, freed by the host */
+    struct tc_turn *lobby; /* for requests that belong to no turn; see service.h */
 };
 
-/* One turn as one instance sees it, from on_start to its end: on_done has returned and none of
- * its requests is under way. */
+/* A turn of one instance. Lasts from on_start until on_done has returned and each of its requests
+ * has had its last on_reply. */
 struct tc_turn {
     struct tc_instance *inst;
     void *state;    /* turn_size bytes, zeroed before on_start, freed by the host; lobby: NULL */
-    const char *id; /* correlation_id; "" of the lobby */
+    const char *id; /* correlation_id; "" for the lobby */
     const char *agent;
     const char *conversation; /* or NULL */
-    const char *route;        /* or NULL: no message of this instance began it; see tc_inbound */
-    const char *memory; /* or NULL; after a restart of host or instance: what tc_remember kept */
+    const char *route;        /* or NULL; tc_inbound.route of the message that started the turn */
+    const char *memory;       /* or NULL; after a restart: text stored by tc_remember */
 };
 
-/* The callbacks. All optional: NULL does nothing. The eight of the ProgressSink come first. */
+/* The callbacks. Each is optional and may be NULL. */
 struct tc_sink {
     size_t size;
     int (*on_narration)(struct tc_turn *, const struct tc_narration *);
@@ -360,20 +360,21 @@ struct tc_sink {
     int (*on_state)(struct tc_turn *, const struct tc_state *);
     int (*on_raw)(struct tc_turn *, const struct tc_raw *);
     int (*on_event)(struct tc_turn *,
-                    const struct tc_event *); /* every event, after the typed one */
-    int (*on_idle)(struct tc_instance *);     /* the queue ran empty: flush what you buffered */
-    /* What came of a request; see service.h. */
+                    const struct tc_event *); /* each event, after the typed callback */
+    int (*on_idle)(struct tc_instance *);     /* the queue is empty: flush buffers */
+    /* Result of an HTTP request; see service.h. */
     int (*on_reply)(struct tc_turn *, const struct tc_reply *, struct tc_verdict *);
-    int (*on_wake)(struct tc_turn *); /* the time set by tc_wake is there */
-    /* A request to a route, answered when this returns; headers have been checked by the host. */
+    int (*on_wake)(struct tc_turn *); /* the timer set by tc_wake has expired */
+    /* An HTTP request to a route. The host sends the response when the callback returns; it has
+     * validated the headers. */
     int (*on_hit)(struct tc_turn *lobby, const struct tc_hit *, struct tc_answer *);
     int (*on_frame)(struct tc_turn *lobby, const struct tc_frame *);
 };
 
 enum tc_type { TC_T_STR, TC_T_INT, TC_T_BOOL, TC_T_REAL };
-enum { TC_REQUIRED = 1, TC_SECRET = 2 }; /* flags of an option */
+enum { TC_REQUIRED = 1, TC_SECRET = 2 }; /* option flags */
 
-/* One key of an instance's config. The host parses, checks and stores it at `offset`. */
+/* One option of an instance. The host parses and checks its value and stores it at `offset`. */
 struct tc_option {
     const char *key;
     enum tc_type type;
@@ -385,9 +386,8 @@ struct tc_option {
 
 /* Flags of a plugin. */
 enum {
-    TC_SEES_ALL =
-        1, /* visibility "all" unless the config says otherwise: for logs, not for people */
-    TC_DELIVERS = 2, /* its outcomes are noted on disk until it has shown them, see service.h */
+    TC_SEES_ALL = 1, /* visibility "all" unless configured otherwise; for logs, not for people */
+    TC_DELIVERS = 2, /* outcomes stay on disk until delivered; see service.h */
 };
 
 struct tc_plugin {
@@ -398,22 +398,22 @@ struct tc_plugin {
     int (*init)(struct tc_instance *);       /* -1 (after tc_log) disables this instance only */
     void (*teardown)(struct tc_instance *);
     const struct tc_sink *sink;
-    uint32_t pace_ms; /* narration and thinking come merged, at most this often; 0: as they are */
-    const char *audience;        /* whose events it shows; NULL: "user" */
+    uint32_t pace_ms;            /* minimum interval of narration and thinking, joined; 0: off */
+    const char *audience;        /* audience of the events; NULL: "user" */
     const struct tc_rate *rates; /* ends with a row whose count is 0; or NULL */
 };
 
-/* Another system's wire format for a turn's events. Made by TC_FORMAT. */
+/* Wire format of another system for the events of a turn. Made by TC_FORMAT. */
 struct tc_format {
     size_t size;
     const char *name;     /* "reasonix"…; see turncast-jsonl(7) */
-    const char *protocol; /* version of it, or NULL: what every reader takes */
+    const char *protocol; /* version of the format; NULL: readable by every version */
     bool frames;          /* server-sent events instead of lines */
 };
 
-/* What the host does for a plugin. Use the macros below. NULL means out of memory or bad input,
- * which the host has logged. Call them on the instance's thread only, log from any. Memory: see
- * service.h. */
+/* Services of the host. Call them through the macros below, on the thread of the instance; log may
+ * be called from any thread. NULL or -1 means out of memory or invalid input, which the host has
+ * logged. For the lifetime of memory see service.h. */
 struct tc_host {
     size_t size;
     uint32_t major, minor;
@@ -449,75 +449,82 @@ struct tc_host {
 #endif
 };
 
-/* Logs one line, prefixed with instance name; secrets are masked. */
+/* Logs one line, prefixed with the instance name; secrets are masked. */
 #define tc_log(inst, ...) ((inst)->host->log((inst), __VA_ARGS__))
-/* Zeroed memory of the turn; it ends with the turn. */
+/* Allocates zeroed memory that lasts until the turn ends. */
 #define tc_alloc(turn, n) ((turn)->inst->host->alloc((turn), (n)))
-/* A formatted string. */
+/* Returns a formatted string. */
 #define tc_sprint(turn, ...) ((turn)->inst->host->sprint((turn), __VA_ARGS__))
-/* JSON text from a jansson pack format: tc_json(turn, "{s:s, s:i}", "a", "b", "n", 1). */
+/* Returns JSON text made from a jansson pack format: tc_json(turn, "{s:s, s:i}", "a", "b", "n", 1).
+ */
 #define tc_json(turn, ...) ((turn)->inst->host->json((turn), __VA_ARGS__))
-/* The value at an RFC 6901 pointer: a string's text, else compact JSON; NULL if absent. */
+/* Returns the value at an RFC 6901 pointer: the text of a string, compact JSON of other values,
+ * NULL if absent. */
 #define tc_json_get(turn, j, ptr) ((turn)->inst->host->json_get((turn), (j), (ptr)))
-/* JSON text with the secrets in its strings masked, for records that outlive the turn. As
- * snprintf: at most cap bytes go to out, NUL among them; the whole length is returned. */
+/* Masks the secrets in the strings of JSON text, for records that are kept beyond the turn. Like
+ * snprintf, writes at most cap bytes including the NUL to out and returns the complete length. */
 #define tc_redact(inst, json, len, out, cap)                                                       \
     ((inst)->host->redact((inst), (json), (len), (out), (cap)))
 
-/* Whether the host writes a format of that name; for init. */
+/* Returns whether the host can encode events in the format of that name. For init. */
 #define tc_has_format(inst, name) ((inst)->host->has_format((inst), (name)))
-/* The event of the running callback in another format: none, one or several whole messages,
- * valid until the callback returns; their bytes in *len. One format per turn, asked for at every
- * event of it, as what is written depends on what came before. NULL: it cannot be done. */
+/* Encodes the event of the current callback in another format: zero, one or several complete
+ * messages, valid until the callback returns; *len is their length in bytes. Encode every event of
+ * a turn, in one format, because the result depends on the previous events. NULL: failed. */
 #define tc_encode(turn, format, len) ((turn)->inst->host->encode((turn), (format), (len)))
 
-/* A copy of the text, of the turn. */
+/* Copies the text into memory of the turn. */
 #define tc_keep(turn, text) ((turn)->inst->host->keep((turn), (text)))
-/* Sends a request when it is its turn; tc_http(turn, TC_HTTP(.url = …, .body = …)). 0, or -1: it is
- * not valid, or the turn has too many under way; logged. */
+/* Queues an HTTP request: tc_http(turn, TC_HTTP(.url = …, .body = …)). Returns 0, or -1 if it is
+ * invalid or the turn has too many requests queued; logged. */
 #define tc_http(turn, request) ((turn)->inst->host->http((turn), (request)))
-/* on_wake in so many milliseconds; one time per turn, the newest call counts; negative: none. */
+/* Sets the timer of the turn: on_wake is called after ms milliseconds. A new call replaces the
+ * timer; a negative value stops it. */
 #define tc_wake(turn, ms) ((turn)->inst->host->wake((turn), (ms)))
-/* Text (at most 4 KiB; NULL: none) that is in tc_turn.memory when host or instance died and the
- * turn is given again: what has been shown so far. */
+/* Stores text (at most 4 KiB; NULL: none) that is passed in tc_turn.memory if the turn is delivered
+ * again after a restart of the host or the instance. Use it to record what has been shown so far.
+ */
 #define tc_remember(turn, text) ((turn)->inst->host->remember((turn), (text)))
-/* Markdown as messages of a service: their number in *count. NULL: nothing is to be seen of it. */
+/* Converts Markdown to messages of a service; *count is their number. NULL: nothing is visible. */
 #define tc_pieces(turn, text, count) ((turn)->inst->host->pieces((turn), (text), (count)))
-/* How many bytes of Markdown that still grows are settled: what follows cannot change them. */
+/* Returns the length in bytes of the beginning of an incomplete Markdown text whose rendering later
+ * text cannot change. */
 #define tc_settled(turn, text, len) ((turn)->inst->host->settled((turn), (text), (len)))
-/* Hands a person's message to the agent. Returns when it is on disk. Needs the grant "submit". */
+/* Passes a message of a person to the agent. Returns when the message is on disk. Needs the grant
+ * "submit". */
 #define tc_submit(lobby, inbound, receipt)                                                         \
     ((lobby)->inst->host->submit((lobby), (inbound), (receipt)))
-/* Whether that person may submit in that chat (ids of the service): before what comes with a
- * message is fetched. */
+/* Returns whether that person may submit messages in that chat (ids of the service). Ask before you
+ * fetch attachments. */
 #define tc_may_submit(lobby, user, chat) ((lobby)->inst->host->may_submit((lobby), (user), (chat)))
 #if TURNCAST_API_MINOR >= 2
-/* Whether that conversation (thread: NULL or of the chat) has a session of the agent on disk, or a
- * turn that runs or waits: also after a restart. Since 1.2. */
+/* Since 1.2. Returns whether that conversation (thread may be NULL) has a stored session of the
+ * agent or a turn that is running or waiting; also after a restart. */
 #define tc_knows(lobby, chat, thread) ((lobby)->inst->host->knows((lobby), (chat), (thread)))
 #endif
-/* A person (user: the service's id) asks for the end of the turn of that id. TC_COMMAND, TC_DENIED,
- * or TC_KNOWN: it is over already. Needs the grant "cancel". */
+/* Stops the turn of that id for a person (user: id of the service). Returns TC_COMMAND, TC_DENIED,
+ * or TC_KNOWN if the turn has already ended. Needs the grant "cancel". */
 #define tc_cancel(lobby, turn_id, user, receipt)                                                   \
     ((lobby)->inst->host->cancel((lobby), (turn_id), (user), (receipt)))
 #if TURNCAST_API_MINOR >= 1
-/* Since 1.1. What stands for an open request of this turn in what a service gives back (a button):
- * at most 32 letters, digits, - and _, the same each time, of this instance alone. NULL: it is not
- * open. */
+/* Since 1.1. Returns the ticket of an open request of this turn, for use in a button: at most 32
+ * letters, digits, - and _; the same on each call; valid for this instance only. NULL: not open. */
 #define tc_ticket(turn, request_id) ((turn)->inst->host->ticket((turn), (request_id)))
-/* Since 1.1. Hands over what a person decided. TC_COMMAND: it counts; TC_KNOWN: too late, `answer`
- * says why; TC_DENIED: not this person, or not from there, or no such choice: `answer` says so when
- * it is for that person to know. Needs the grant "answer". */
+/* Since 1.1. Passes the decision of a person to the agent. TC_COMMAND: the decision counts;
+ * TC_KNOWN: too late, `answer` gives the reason; TC_DENIED: this person may not decide, or not at
+ * this place, or no such choice; `answer` has a text if the person should see one. Needs the grant
+ * "answer". */
 #define tc_answer(lobby, decision, receipt)                                                        \
     ((lobby)->inst->host->answer((lobby), (decision), (receipt)))
 #endif
-/* Requests to "/hooks/INSTANCE" + path of the host's HTTP server go to on_hit. From init; -1 when
- * the server is off; logged. */
+/* Registers a path: requests to "/hooks/INSTANCE" + path of the host's HTTP server are passed to
+ * on_hit. For init. -1 if the server is off; logged. */
 #define tc_route(inst, path) ((inst)->host->route((inst), (path)))
-/* A websocket: its number, above 0; what happens on it comes to on_frame, at last CLOSED. -1: the
- * URL is not valid; logged. */
+/* Opens a websocket and returns its number, above 0. Its events are passed to on_frame; the last
+ * one is CLOSED. -1 if the URL is invalid; logged. */
 #define tc_socket_open(inst, socket) ((inst)->host->socket_open((inst), (socket)))
-/* A text frame. -1: there is no such socket, it is not open, or too much waits. */
+/* Sends a text frame. -1 if the websocket does not exist or is not open, or if too many bytes wait.
+ */
 #define tc_socket_send(inst, socket, text, len)                                                    \
     ((inst)->host->socket_send((inst), (socket), (text), (len)))
 #define tc_socket_close(inst, socket) ((inst)->host->socket_close((inst), (socket)))
@@ -532,8 +539,8 @@ struct tc_host {
 #endif
 #define TC_SOCKET(...) (&(const struct tc_socket){.size = sizeof(struct tc_socket), __VA_ARGS__})
 #define TC_FORMAT(...) (&(const struct tc_format){.size = sizeof(struct tc_format), __VA_ARGS__})
-/* TC_OPTION(struct conf, field, default text or NULL, flags, help): the key is the field's
- * name, its type one of const char *, int64_t, bool, double; any other does not compile. */
+/* TC_OPTION(struct conf, field, default as text or NULL, flags, help). The key is the name of the
+ * field; its type is const char *, int64_t, bool or double; another type does not compile. */
 #define TC_OPTION(T, field, dflt_, flags_, help_)                                                  \
     {                                                                                              \
 #field,                                                                              \

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
- * What the host does for a connector beyond casting: requests to its service, formatted text,
- * messages of people, sockets and routes. Included by <turncast/plugin.h>; do not include it alone.
+ * Types of the host's services for connectors: HTTP requests, formatted text, messages of people,
+ * decisions, websockets and routes. Included by <turncast/plugin.h>; do not include it directly.
  *
- * All of a plugin's code runs on its instance's one thread, so a plugin needs no lock. No service
- * below waits for the network: an answer comes as a callback.
+ * All code of an instance runs on one thread, so a plugin needs no lock. No service waits for the
+ * network; results are passed to callbacks.
  *
  * A turn ends for a plugin when on_done has returned and each of its requests has had its last
- * on_reply. What belongs to no turn (polls, acknowledgements, answers to commands) belongs to the
- * instance's lobby, a turn without events and state that lasts as long as the instance.
+ * on_reply. Requests that belong to no turn (polls, acknowledgements, replies to commands) belong
+ * to the lobby of the instance, a turn without events and state that lasts as long as the instance.
  *
- * Memory: tc_alloc and tc_keep give memory of the turn, until it ends (of the lobby: until the
- * instance ends). All else that a service returns or a callback gets is valid until the callback
+ * Memory from tc_alloc and tc_keep lasts until the turn ends (for the lobby: until the instance
+ * ends). Everything else that a service returns or a callback receives is valid until the callback
  * returns. */
 #ifndef TURNCAST_SERVICE_H
 #define TURNCAST_SERVICE_H
@@ -24,40 +24,43 @@ struct tc_instance;
 
 /* ---- requests ----
  *
- * A request waits in its lane, at the pace of the plugin's rates, finals first; one per lane is
- * in flight. What is known of it comes to on_reply: once per attempt that the plugin may have
- * something to say to, and at the end.
+ * A request waits in its lane, ordered by priority, until the rate limits permit it. One request
+ * per lane is in flight. on_reply is called after each attempt about which the plugin can decide,
+ * and at the end.
  *
- * A durable request is on disk before its first attempt and until on_reply said how it ended:
- * across outages, and across the death of the host. What on_reply itself sends durable takes its
- * place in the lane, in the same transaction: so a plain text can follow a refused formatted
- * one, and no crash loses or doubles the step. What on_final and on_error send durable takes, in
- * the same way, the place of the outcome the host noted for this instance. */
+ * A durable request is on disk before its first attempt and until on_reply has decided that it is
+ * complete or failed; it survives outages of the service and crashes of the host. Durable requests
+ * that on_reply sends replace the request at its position in the lane, in the same transaction: for
+ * example, plain text can follow a rejected formatted message, and a crash neither loses nor
+ * repeats the step. In the same way, durable requests that on_final and on_error send replace the
+ * outcome that the host stored for this instance. */
 
-/* At most 12 per plugin; ends with a row whose count is 0. */
+/* A rate limit. At most 12 per plugin; the table ends with a row whose count is 0. */
 struct tc_rate {
-    uint32_t count, burst; /* so many per interval, at most burst (0: 1) at once */
+    uint32_t count, burst; /* requests per interval, of which at most burst (0: 1) at once */
     int64_t interval_ms;
-    int per_lane; /* 1: for each lane by itself; 0: for the whole instance */
+    int per_lane; /* 1: for each lane separately; 0: for the whole instance */
 };
 
+/* Highest first. */
 enum tc_priority { TC_P_FINAL, TC_P_REQUEST, TC_P_NOTICE, TC_P_LIVE };
 
-enum { /* flags of a request */
-       TC_DURABLE = 1,
-       TC_IDEMPOTENT = 2, /* doing it twice does no harm: edits, deletions */
-       TC_LONG_POLL = 4,  /* silence is no fault */
-       TC_SAVE = 8,       /* the body of a good answer goes to a file: tc_reply.path */
+enum {                    /* request flags */
+       TC_DURABLE = 1,    /* written to disk before the first attempt */
+       TC_IDEMPOTENT = 2, /* sending it twice does no harm: edits, deletions */
+       TC_LONG_POLL = 4,  /* a timeout without a response is not an error */
+       TC_SAVE = 8,       /* write the body of a successful response to a file: tc_reply.path */
 };
 
 struct tc_header {
     const char *name, *value;
 };
 
-/* Copied by tc_http. In url and in header values {option:NAME} stands for the value of the
- * instance's option NAME, {origin:NAME} for its scheme, host and port. It is put in as the request
- * goes out: that is how secrets travel, and they are in no record and in no error. Only a URL that
- * begins so may be http:, and of a loopback address only. */
+/* Copied by tc_http. In url and in header values, {option:NAME} is replaced by the value of the
+ * option NAME, and {origin:NAME} by the scheme, host and port of that value. The host inserts the
+ * value when it sends the request; secrets passed in this way appear in no stored request and in no
+ * error. Only a URL that begins with such a placeholder may use http:, and only to a loopback
+ * address. */
 struct tc_http {
     size_t size;
     const char *method; /* NULL: POST */
@@ -67,56 +70,57 @@ struct tc_http {
     const char *content_type; /* NULL: application/json; charset=utf-8 */
     const char *body;         /* NULL: none */
     size_t body_len;          /* 0: up to the NUL */
-    const char *lane;         /* whose order and pace it keeps; NULL: none, it goes at once */
+    const char *lane;         /* queue for order and rate limits; NULL: none, sent at once */
     enum tc_priority priority;
-    const char *key; /* TC_P_LIVE: a waiting request of the same lane and key is replaced; a final
-                        drops all that wait */
-    uint32_t rates;  /* bit i: counts on rate i of the plugin */
+    const char *key; /* TC_P_LIVE: replaces a waiting request of the same lane and key; a final of a
+                        turn drops all waiting live requests */
+    uint32_t rates;  /* bit i: counts towards rate limit i of the plugin */
     uint32_t flags;
-    int64_t timeout_ms; /* of one attempt; 0: 30 s */
-    int64_t max_age_ms; /* no attempt starts later; 0: a day when durable, a minute when live, else
-                           for ever */
-    int64_t delay_ms;   /* the first attempt not before */
-    const char *tag;    /* the plugin's own words on it, for on_reply; NULL: "" */
+    int64_t timeout_ms; /* per attempt; 0: 30 s */
+    int64_t max_age_ms; /* age after which no attempt starts; 0: one day if durable, one minute if
+                           live, else no limit */
+    int64_t delay_ms;   /* delay before the first attempt */
+    const char *tag;    /* text of the plugin, passed to on_reply; NULL: "" */
 };
 
 enum tc_outcome {
-    TC_OK,        /* done: a 2xx came, whole */
-    TC_REJECTED,  /* surely not done: 3xx, 4xx, or refused by the host (status 0) */
-    TC_NOT_SENT,  /* surely not done: no connection */
-    TC_AMBIGUOUS, /* may have been done: the answer is lost, broken or a 5xx */
-    TC_DROPPED,   /* never done: replaced by a newer edit or a final, too old, or the host stops */
+    TC_OK,        /* succeeded: a complete 2xx response */
+    TC_REJECTED,  /* certainly not executed: 3xx, 4xx, or rejected by the host (status 0) */
+    TC_NOT_SENT,  /* certainly not executed: no connection */
+    TC_AMBIGUOUS, /* may have been executed: response lost, incomplete or a 5xx */
+    TC_DROPPED,   /* never sent: replaced by a newer edit or a final, too old, or host stopping */
 };
 
 struct tc_reply {
     const char *tag;
     enum tc_outcome outcome;
-    int status;       /* 0: no answer */
-    const char *body; /* NUL-terminated; "" when there is none */
+    int status;       /* 0: no response */
+    const char *body; /* NUL-terminated; "" if there is none */
     size_t body_len;
-    const char *path;           /* TC_SAVE, or NULL: the file; the host's, it is kept a day */
-    const char *error;          /* one line without secrets; "" when the outcome is ok */
-    uint32_t attempts;          /* so far */
-    int in_doubt;               /* an earlier attempt, or this one, may have been done */
-    const struct tc_http *http; /* what was asked */
+    const char *path;           /* TC_SAVE: the file, kept one day by the host; or NULL */
+    const char *error;          /* one line without secrets; "" on success */
+    uint32_t attempts;          /* number so far */
+    int in_doubt;               /* this or an earlier attempt may have been executed */
+    const struct tc_http *http; /* the request */
 };
 
-/* What comes next. Filled as the host would decide; on_reply changes what it knows better. */
+/* Decision about a request. The host fills in its default; on_reply may change it. */
 enum tc_next {
-    TC_NEXT_DONE,  /* all is well */
-    TC_NEXT_AGAIN, /* another attempt */
-    TC_NEXT_FAIL,  /* given up; a durable one becomes a dead letter, unless what on_reply sends
-                      durable takes its place */
+    TC_NEXT_DONE,  /* complete */
+    TC_NEXT_AGAIN, /* make another attempt */
+    TC_NEXT_FAIL,  /* give up; a durable request becomes a dead letter, unless a durable request
+                      of on_reply replaces it */
 };
-/* Who has to wait: the lane; all requests on the same instance-wide rates; the instance. */
+/* Requests that wait during hold_ms: of the lane; with the same instance-wide rate limits; of the
+ * instance. */
 enum tc_scope { TC_HOLD_LANE, TC_HOLD_RATES, TC_HOLD_INSTANCE };
 
 struct tc_verdict {
-    enum tc_next next; /* ok: done; not sent: again; ambiguous: again when idempotent, once more
-                          when durable, else fail; rejected: fail, but 429: again */
-    int64_t hold_ms;   /* with again: exactly so long, and `scope` with it; 0: the host backs off */
-    enum tc_scope scope; /* of hold_ms */
-    const char *reason;  /* with fail, or NULL: for log and dead letter */
+    enum tc_next next;   /* default: OK: done; NOT_SENT and status 429: again; AMBIGUOUS: again if
+                            idempotent, once more if durable, else fail; REJECTED: fail */
+    int64_t hold_ms;     /* delay before another attempt; 0: exponential backoff of the host */
+    enum tc_scope scope; /* requests that wait during hold_ms */
+    const char *reason;  /* of a failure, for the log and the dead letter; or NULL */
 };
 
 /* ---- text ---- */
@@ -128,18 +132,18 @@ enum tc_form {
     TC_MARKDOWN, /* for Slack's markdown block */
 };
 enum {
-    TC_FOLDED = 1,   /* the whole text as one folded quote, where the form has it */
-    TC_VERBATIM = 2, /* it is no Markdown */
+    TC_FOLDED = 1,   /* show the text as one collapsed quote, if the form supports it */
+    TC_VERBATIM = 2, /* the text is not Markdown */
 };
 
 struct tc_text {
     size_t size;
-    const char *markdown; /* from a model: anything */
+    const char *markdown; /* any input is accepted, because a model wrote it */
     size_t len;
     enum tc_form form;
     uint32_t flags;
     size_t units, bytes,
-        entities; /* what one message holds: UTF-16, UTF-8, entities; 0: no limit */
+        entities; /* limits of a message: UTF-16 units, UTF-8 bytes, entities; 0: none */
 };
 
 struct tc_piece {
@@ -150,35 +154,35 @@ struct tc_piece {
 
 /* ---- people ---- */
 
-/* A message to the agent. All strings borrowed. */
+/* A message of a person. Strings remain owned by the plugin. */
 struct tc_inbound {
     size_t size;
-    const char *id;           /* the service's own: what comes twice is taken once */
-    const char *also;         /* another identity of the same message, or NULL */
-    const char *chat;         /* conversation = instance, chat and thread */
-    const char *thread;       /* or NULL */
-    const char *user;         /* the service's stable id of the person: checked against `allow` */
-    const char *name;         /* of the person, or NULL */
-    const char *text;         /* "" only with files */
-    const char *quote;        /* what it answers to, or NULL */
-    const char *route;        /* JSON, comes back as tc_turn.route of the turn; or NULL */
-    const char *const *files; /* paths from tc_reply.path */
-    const char *const *file_names; /* as the person called them */
+    const char *id;                /* given by the service; the same id is accepted once */
+    const char *also;              /* second id of the same message, or NULL */
+    const char *chat;              /* instance, chat and thread identify the conversation */
+    const char *thread;            /* or NULL */
+    const char *user;              /* stable id of the person, checked against `allow` */
+    const char *name;              /* of the person, or NULL */
+    const char *text;              /* "" only if there are files */
+    const char *quote;             /* text of the message it replies to, or NULL */
+    const char *route;             /* JSON, passed back as tc_turn.route; or NULL */
+    const char *const *files;      /* paths from tc_reply.path */
+    const char *const *file_names; /* names given by the person */
     size_t file_count;
 };
 
 enum tc_accepted {
-    TC_ACCEPTED, /* on disk: a turn begins */
-    TC_QUEUED,   /* on disk: it waits for the running turn; `answer` says how many do */
-    TC_COMMAND,  /* the host has done what was asked (stop, status…): show `answer` */
-    TC_KNOWN,    /* had it already: acknowledge, and show `answer` if there is one */
-    TC_DENIED,   /* not allowed: acknowledge, say nothing */
-    TC_FULL,     /* acknowledge; show `answer` */
-    TC_NOT_KEPT, /* not on disk: do not acknowledge, it has to come again */
+    TC_ACCEPTED, /* on disk; a turn starts */
+    TC_QUEUED,   /* on disk; waits for the running turn; `answer` gives the number waiting */
+    TC_COMMAND,  /* the host has executed a command (stop, status…): show `answer` */
+    TC_KNOWN,    /* accepted before, or too late: acknowledge; show `answer` if there is one */
+    TC_DENIED,   /* not permitted: acknowledge, show nothing */
+    TC_FULL,     /* queue full: acknowledge; show `answer` */
+    TC_NOT_KEPT, /* not on disk: do not acknowledge, so that the service delivers it again */
 #if TURNCAST_API_MINOR >= 3
-    /* Since 1.3; what is built for less gets TC_QUEUED instead. */
-    TC_GIVEN,     /* on disk: it was given to the agent, which works at the running turn */
-    TC_INTERRUPT, /* on disk: the running turn is stopped for it */
+    /* Since 1.3; a plugin built for an older version receives TC_QUEUED instead. */
+    TC_GIVEN,     /* on disk and given to the agent during the running turn */
+    TC_INTERRUPT, /* on disk; the running turn is stopped for it */
 #endif
 };
 
@@ -187,43 +191,44 @@ struct tc_receipt {
     const char *answer; /* to show to the person, or NULL */
 };
 
-/* ---- requests of the agent ----
+/* ---- approvals and questions ----
  *
- * A request event that has `choices` can be answered. A connector shows them, each with the ticket
- * of the request, and hands over what a person chose. Who may, and whether it is still open, is the
- * host's to know: a ticket is a name, not a leave. The event that tells the decision follows, to
- * every connector. */
+ * A request event that has `choices` can be answered. A connector shows each choice, with the
+ * ticket of the request, and passes the choice of a person to tc_answer. A ticket identifies a
+ * request and grants nothing: the host checks who may answer and whether the request is still open.
+ * The resolved request is then delivered as an event to every connector. */
 
 #if TURNCAST_API_MINOR >= 1
-/* Since 1.1. What a person decided. All strings borrowed. */
+/* Since 1.1. Decision of a person. Strings remain owned by the plugin. */
 struct tc_decision {
     size_t size;
-    const char *ticket;  /* as tc_ticket gave it */
-    const char *choice;  /* the id of one of the request's choices */
-    const char *text;    /* why not; or the answer to a single question; or NULL */
-    const char *answers; /* JSON object: the id of each question to a text, or (multi) to an array
-                            of texts; or NULL */
-    const char *user;    /* the service's stable id of the person */
+    const char *ticket;  /* returned by tc_ticket */
+    const char *choice;  /* id of one of the choices of the request */
+    const char *text;    /* reason of a denial, or answer to a single question; or NULL */
+    const char *answers; /* JSON object that maps the id of each question to a text, or (multi) to
+                            an array of texts; or NULL */
+    const char *user;    /* stable id of the person, given by the service */
     const char *name;    /* of the person, or NULL */
-    const char *chat;    /* where it was decided */
+    const char *chat;    /* chat in which the person decided */
     const char *thread;  /* or NULL */
 };
 #endif
 
 /* ---- routes and sockets ---- */
 
-/* A request to a route of this instance. */
+/* An HTTP request to a route of this instance. */
 struct tc_hit {
     const char *method, *path;
-    const char *query; /* "" when there is none */
+    const char *query; /* "" if there is none */
     const struct tc_header *headers;
     size_t header_count;
     const char *body; /* raw, NUL-terminated */
     size_t body_len;
 };
 
+/* HTTP response to a tc_hit. */
 struct tc_answer {
-    int status;                      /* 200 */
+    int status;                      /* default 200 */
     const char *content_type, *body; /* or NULL */
     size_t body_len;                 /* 0: up to the NUL */
 };
@@ -231,16 +236,16 @@ struct tc_answer {
 struct tc_socket {
     size_t size;
     const char *url;   /* wss:; ws: to a loopback address only. {option:…} as in tc_http */
-    int64_t ping_ms;   /* 0: 10 s */
-    int64_t silent_ms; /* nothing received for so long, pongs included: it is closed; 0: 30 s */
+    int64_t ping_ms;   /* interval of pings; 0: 10 s */
+    int64_t silent_ms; /* closed after this time without any frame, pongs included; 0: 30 s */
 };
 
 enum tc_socket_event { TC_SOCKET_OPEN, TC_SOCKET_TEXT, TC_SOCKET_CLOSED };
 
 struct tc_frame {
-    int64_t socket; /* as tc_socket_open returned it */
+    int64_t socket; /* returned by tc_socket_open */
     enum tc_socket_event event;
-    const char *text; /* of TEXT; of CLOSED why, one line; NUL-terminated */
+    const char *text; /* TEXT: the frame; CLOSED: reason, one line; NUL-terminated */
     size_t len;
 };
 
