@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * For developers: every recording below the given folders, whole, a byte at a time and cut
- * everywhere. `make sweep RECORDINGS=FOLDER`; the name of a folder says the dialect of what lies in
- * it. Prints what breaks a promise or does not add up; fails if anything did. */
+ * Checks the guarantees on a directory of recordings: each complete, one byte at a time, and cut at
+ * every position. For developers: `make sweep RECORDINGS=FOLDER`. The name of a subdirectory gives
+ * the dialect of its recordings. Prints each violation and fails if there was one. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
