@@ -20,7 +20,7 @@ fields_not_told() {
     awk -v page=man/turncast-events.7 '
         FILENAME ~ /fields$/ { wanted[$1 " " $2] = 1; next }
         /^\.Ss / { kind = $2 }
-        /^\.Sh THE/ { kind = "meta" }
+        /^\.Sh JSON/ { kind = "meta" }
         /^\.Sh VIS/ { kind = "" }
         /^\.It Va/ { gsub(/,/, " "); for (i = 3; i <= NF; i++) delete wanted[kind " " $i] }
         END { for (w in wanted) print page ": field " w }' "$scratch/fields" man/turncast-events.7
