@@ -23,17 +23,17 @@ static const struct cli_command *const commands[] = {
 static void print_help(FILE *out)
 {
     fputs("Usage: turncast COMMAND [OPTION]...\n"
-          "Runs an AI agent and casts what it does to connector plugins.\n"
+          "Runs AI agents and delivers their events to connector plugins.\n"
           "\nCommands:\n",
           out);
     for (size_t i = 0; i < N_COMMANDS; i++)
         fprintf(out, "  %-12s%s\n", commands[i]->name, commands[i]->summary);
     fputs("\nOptions:\n"
-          "  -h, --help  show this and exit; turncast COMMAND --help says more\n"
+          "  -h, --help  show this and exit; for details: turncast COMMAND --help\n"
           "  --version   show the version and exit\n"
-          "\nExit status: 0 the turn went well, 1 it ended in an error, 2 wrong usage or\n"
-          "configuration, 3 the agent could not be started, 4 memory or the like was not to be "
-          "had,\n130 it was cancelled.\n",
+          "\nExit status: 0 the turn succeeded, 1 it failed, 2 wrong usage or configuration,\n"
+          "3 the agent could not be started, 4 out of memory, threads or descriptors,\n"
+          "130 the turn was cancelled.\n",
           out);
 }
 

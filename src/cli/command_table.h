@@ -27,14 +27,14 @@ extern const struct cli_command cmd_answer;
 #define ARG_CONFIG                                                                                 \
     {                                                                                              \
         'c', ARG_TEXT, "config", "FILE", offsetof(struct args, config),                            \
-            "the configuration, instead of $TURNCAST_CONFIG,\n"                                    \
+            "configuration file; default: $TURNCAST_CONFIG,\n"                                     \
             "~/.config/turncast/turncast.conf or the system's"                                     \
     }
 #define ARG_PLUGIN                                                                                 \
     {                                                                                              \
         'p', ARG_PLUGINS, "plugin", "NAME|FILE.so[,KEY=VALUE]...", offsetof(struct args, plugins), \
-            "cast to this plugin; may be given again.\n"                                           \
-            "The instances of the configuration do not run then"                                   \
+            "deliver to this plugin; can be repeated. The instances\n"                             \
+            "of the configuration are then not started"                                            \
     }
 #define ARG_AGENT(help_)                                                                           \
     {                                                                                              \
@@ -42,7 +42,7 @@ extern const struct cli_command cmd_answer;
     }
 #define ARG_VERBOSE                                                                                \
     {                                                                                              \
-        'v', ARG_FLAG, "verbose", NULL, offsetof(struct args, verbose), "log everything"           \
+        'v', ARG_FLAG, "verbose", NULL, offsetof(struct args, verbose), "log at level debug"       \
     }
 
 #endif

@@ -16,17 +16,17 @@
 #include "text/text_reveal.h"
 
 static const struct args_option rows[] = {
-    {0, ARG_FLAG, "list", NULL, offsetof(struct args, list), "list what is open"},
-    {'s', ARG_FLAG, "show", NULL, offsetof(struct args, show),
-     "show one request whole, with every line of it"},
-    {0, ARG_FLAG, "json", NULL, offsetof(struct args, json), "the list, as the host says it"},
-    {'r', ARG_TEXT, "reason", "TEXT", offsetof(struct args, reason), "why not: told to the agent"},
+    {0, ARG_FLAG, "list", NULL, offsetof(struct args, list), "list the open requests"},
+    {'s', ARG_FLAG, "show", NULL, offsetof(struct args, show), "show one request completely"},
+    {0, ARG_FLAG, "json", NULL, offsetof(struct args, json),
+     "list the open requests as one JSON object"},
+    {'r', ARG_TEXT, "reason", "TEXT", offsetof(struct args, reason),
+     "reason of a denial, passed to the agent"},
     {'A', ARG_ANSWERS, "answer", "[QUESTION=]TEXT", offsetof(struct args, answers),
-     "the answer to a question; may be given again"},
+     "answer to a question; can be repeated"},
     {0, ARG_TEXT, "input", "JSON", offsetof(struct args, input),
-     "allow: other arguments for the tool;\nanswer: the whole answer"},
-    {'t', ARG_TEXT, "turn", "TURN", offsetof(struct args, turn),
-     "the request of this turn, where several have that id"},
+     "allow: other arguments for the tool;\nanswer: the complete answer"},
+    {'t', ARG_TEXT, "turn", "TURN", offsetof(struct args, turn), "select the request of this turn"},
     ARG_CONFIG,
     {0},
 };
@@ -431,14 +431,13 @@ static int cmd_answer_run(const struct args *args)
 const struct cli_command cmd_answer = {
     .name = "answer",
     .operands = "[REQUEST] [CHOICE]",
-    .summary = "Answers what an agent of the running host waits for",
+    .summary = "Answers an approval or a question of an agent",
     .about =
-        "Without arguments it lists what is open. REQUEST is an id from there or the begin of "
-        "one;\n"
-        "it may be left out when only one is open. CHOICE is allow, allow-turn, allow-session,\n"
-        "allow-always, allow-agent (as the agent suggests), deny, deny-stop (and end the turn) or\n"
-        "answer. Exit status: 1 it did not count: it is not open, somebody was faster, or no host\n"
-        "runs.",
+        "Without arguments, lists the open requests. REQUEST is an id or a unique prefix of one;\n"
+        "it can be omitted if only one request is open. CHOICE is allow, allow-turn,\n"
+        "allow-session, allow-always, allow-agent (as the agent suggests), deny, deny-stop (also\n"
+        "ends the turn) or answer. Exit status: 1 the answer does not count, because the request\n"
+        "is not open or was answered before, or no host is running.",
     .args = rows,
     .max = 2,
     .run = cmd_answer_run,

@@ -19,9 +19,9 @@
 
 static const struct args_option rows[] = {
     ARG_CONFIG,
-    ARG_AGENT("only those of this agent"),
-    {0, ARG_FLAG, "all", NULL, offsetof(struct args, all), "forgets all of them"},
-    {0, ARG_FLAG, "json", NULL, offsetof(struct args, json), "lists them as one JSON object"},
+    ARG_AGENT("only approvals of this agent"),
+    {0, ARG_FLAG, "all", NULL, offsetof(struct args, all), "delete all approvals"},
+    {0, ARG_FLAG, "json", NULL, offsetof(struct args, json), "print the list as one JSON object"},
     {0}};
 
 /* What is asked for, and where. */
@@ -334,9 +334,9 @@ static int cmd_approvals_run(const struct args *args)
 const struct cli_command cmd_approvals = {
     .name = "approvals",
     .operands = "list | forget ID... | forget --all | history",
-    .summary = "Lists what agents were allowed for longer than once, or forgets it",
-    .about = "What is forgotten is asked again. history tells what people were asked, and who\n"
-             "decided. Exit status: 1 there is no such approval.",
+    .summary = "Lists or deletes stored approvals of tool calls",
+    .about = "After forget, the agent asks again. history prints past requests and decisions.\n"
+             "Exit status: 1 the approval does not exist.",
     .args = rows,
     .min = 1,
     .max = 1000,

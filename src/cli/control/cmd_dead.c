@@ -285,9 +285,9 @@ static int cmd_dead_run(const struct args *args)
 const struct cli_command cmd_dead = {
     .name = "dead",
     .operands = "list [INSTANCE] | show ID... | retry ID... | drop ID...",
-    .summary = "Lists what could not be delivered, sends it again or drops it",
-    .about = "What is to be sent again goes out at once, or when the host starts. Exit status: 1\n"
-             "there is no such dead letter.",
+    .summary = "Lists, resends or deletes undeliverable messages (dead letters)",
+    .about = "After retry, the running host sends the message at once, else the next one. Exit\n"
+             "status: 1 the dead letter does not exist.",
     .args = rows,
     .min = 1,
     .max = 1000,

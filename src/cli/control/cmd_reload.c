@@ -61,10 +61,10 @@ static int cmd_reload_run(const struct args *args)
 const struct cli_command cmd_reload = {
     .name = "reload",
     .operands = "",
-    .summary = "Makes the running host read its configuration again",
+    .summary = "Reloads the configuration of the running host",
     .about =
-        "The configuration is taken as a whole or, with a reason, not at all. Exit status: 1 it\n"
-        "was refused, or no host runs.",
+        "The new configuration is applied completely, or rejected with a reason. Exit status: 1\n"
+        "it was rejected, or no host is running.",
     .args = rows,
     .run = cmd_reload_run,
 };

@@ -58,10 +58,10 @@ static int cmd_restart_run(const struct args *args)
 const struct cli_command cmd_restart = {
     .name = "restart",
     .operands = "INSTANCE",
-    .summary = "Ends an instance of the running host and starts it again",
+    .summary = "Restarts a connector instance of the running host",
     .about =
-        "One that is down because it died starts at once. Turns under way are told again. Exit\n"
-        "status: 1 it does not start, there is none of that name, or no host runs.",
+        "An instance whose process died is started at once. Running turns are delivered again.\n"
+        "Exit status: 1 it did not start, it does not exist, or no host is running.",
     .args = rows,
     .min = 1,
     .max = 1,

@@ -12,7 +12,7 @@
 
 static const struct args_option rows[] = {
     ARG_CONFIG,
-    {0, ARG_FLAG, "json", NULL, offsetof(struct args, json), "as the host says it, in JSON"},
+    {0, ARG_FLAG, "json", NULL, offsetof(struct args, json), "print one JSON object"},
     {0},
 };
 
@@ -255,8 +255,8 @@ static int cmd_status_run(const struct args *args)
 const struct cli_command cmd_status = {
     .name = "status",
     .operands = "",
-    .summary = "Shows what the running host is doing",
-    .about = "Exit status: 1 no host runs.",
+    .summary = "Shows the state of the running host",
+    .about = "Exit status: 1 no host is running.",
     .args = rows,
     .run = cmd_status_run,
 };

@@ -11,7 +11,7 @@
 
 static const struct args_option rows[] = {
     {0, ARG_TEXT, "from", "SEQ", offsetof(struct args, from),
-     "the first record is SEQ, not 1: older files were rotated away"},
+     "the first record is SEQ, because older files were deleted"},
     {0},
 };
 
@@ -70,9 +70,8 @@ const struct cli_command cmd_audit = {
     .name = "audit",
     .operands = "verify FILE...",
     .summary = "Verifies the hash chain of an audit log",
-    .about = "Name the files of a rotated log oldest first. Exit status: 0 the chain holds from "
-             "its first\n"
-             "record on, 1 it is broken or does not begin with record 1, 2 a file cannot be read.",
+    .about = "Give the files of a rotated log oldest first. Exit status: 0 the chain is intact,\n"
+             "1 it is broken or does not begin with record 1, 2 a file cannot be read.",
     .args = rows,
     .min = 2,
     .max = 100000,

@@ -159,10 +159,10 @@ static int cmd_check_run(const struct args *args)
 const struct cli_command cmd_check = {
     .name = "check",
     .operands = "[CONFIG|FILE.so]",
-    .summary = "Says whether a configuration or a plugin would work",
+    .summary = "Checks a configuration or a plugin",
     .about =
-        "Without a file it checks the configuration that the other commands would use. Nothing\n"
-        "of a plugin is called.",
+        "Without a file, checks the configuration that the other commands use. No function of a\n"
+        "plugin is called.",
     .args = rows,
     .max = 1,
     .run = cmd_check_run,

@@ -64,9 +64,9 @@ static int cmd_doctor_run(const struct args *args)
 const struct cli_command cmd_doctor = {
     .name = "doctor",
     .operands = "",
-    .summary = "Looks at a set-up and says what to do",
-    .about = "Agents are asked for their version; nothing of a plugin is run. Exit status: 1\n"
-             "something has to be mended.",
+    .summary = "Finds problems of the installation and suggests fixes",
+    .about = "Agents are asked for their version; no function of a plugin is called. Exit\n"
+             "status: 1 there are errors.",
     .args = rows,
     .run = cmd_doctor_run,
 };

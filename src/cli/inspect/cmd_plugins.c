@@ -88,8 +88,9 @@ static int cmd_plugins_run(const struct args *args)
 const struct cli_command cmd_plugins = {
     .name = "plugins",
     .operands = "[NAME|FILE.so]",
-    .summary = "Lists the known plugins, or says all about one",
-    .about = "Known is what lies in the plugin folders; only what the configuration names is run.",
+    .summary = "Lists the available plugins, or describes one",
+    .about =
+        "Plugins are searched in the plugin directories; the configuration selects those to run.",
     .args = rows,
     .max = 1,
     .run = cmd_plugins_run,

@@ -31,14 +31,14 @@
 static const struct args_option rows[] = {
     ARG_PLUGIN,
     {'d', ARG_TEXT, "dialect", "NAME", offsetof(struct args, dialect),
-     "what the recording is written in; else it is found\nfrom its first lines"},
+     "format of the recording; default: detected from its\nfirst lines"},
     {'s', ARG_FACTOR, "speed", "X", offsetof(struct args, speed),
-     "keep the recorded pace, X times as fast: by FILE's .meta.json,\n"
-     "else by the lines' own times, else 20 lines a second.\n"
-     "Without it as fast as it goes"},
+     "replay at X times the recorded speed: by FILE's .meta.json,\n"
+     "else by the times in its lines, else 20 lines a second;\n"
+     "default: as fast as possible"},
     {'t', ARG_TEXT, "turn", "N|all|last", offsetof(struct args, turn),
-     "cast only that turn of the recording, counted from 1;\nwithout it all of them"},
-    ARG_AGENT("whose stored visibility applies, beside the configured one"),
+     "replay only turn N, counted from 1, or the last one;\ndefault: all turns"},
+    ARG_AGENT("agent whose stored visibility settings apply"),
     ARG_CONFIG,
     ARG_VERBOSE,
     {0},
@@ -368,10 +368,10 @@ static int cmd_replay_run(const struct args *args)
 const struct cli_command cmd_replay = {
     .name = "replay",
     .operands = "FILE|- [/show-X|/hide-X]...",
-    .summary = "Casts a recorded stream of an agent",
+    .summary = "Replays recorded output of an agent",
     .about =
-        "FILE is what the agent printed, or - for standard input. A slash token changes what is\n"
-        "shown of this replay, as it would in a message; see turncast visibility --help.",
+        "FILE is the recorded output, or - for standard input. A token changes the visibility of\n"
+        "this replay, as it would in a message; see turncast visibility --help.",
     .args = rows,
     .min = 1,
     .max = 100,

@@ -21,9 +21,9 @@
 #define MESSAGE_MAX ((size_t)16 << 20)
 
 static const struct args_option rows[] = {
-    ARG_AGENT("which agent of the configuration; without it the default one"),
+    ARG_AGENT("agent to run; default: default_agent"),
     {'C', ARG_TEXT, "conversation", "NAME", offsetof(struct args, conversation),
-     "the conversation this turn belongs to; its session is resumed"},
+     "conversation of the turn, whose session is resumed"},
     {'s', ARG_TEXT, "session", "ID", offsetof(struct args, session),
      "resume this session of the agent"},
     ARG_PLUGIN,
@@ -428,11 +428,11 @@ const struct cli_command cmd_run = {
     .operands = "MESSAGE|-",
     .summary = "Runs one turn of an agent",
     .about =
-        "The message, or standard input for -, goes to the agent. Its progress goes to the\n"
-        "connectors, the result as one JSON line to standard output. Slash tokens in the message\n"
-        "(/show-tools, /hide-all, /stream-status...) change what is shown, from now on, and are\n"
-        "not told to the agent; see turncast visibility --help. Ctrl-C interrupts the agent, a\n"
-        "second one kills it.",
+        "The message, or standard input for -, is given to the agent. Connectors show the\n"
+        "progress; the result is printed as one line of JSON. Tokens in the message (/show-tools,\n"
+        "/hide-all, /stream-status...) change the visibility settings and are not given to the\n"
+        "agent; see turncast visibility --help. Ctrl-C interrupts the agent, a second one kills\n"
+        "it.",
     .args = rows,
     .min = 1,
     .max = 1,

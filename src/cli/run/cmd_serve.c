@@ -170,12 +170,12 @@ static int cmd_serve_run(const struct args *args)
 const struct cli_command cmd_serve = {
     .name = "serve",
     .operands = "",
-    .summary = "Answers what people write to the connectors",
+    .summary = "Runs the connectors and answers messages",
     .about =
-        "Runs the instances of the configuration until SIGTERM or Ctrl-C. Turns that run then get\n"
-        "their time to end (conversations.drain_s), a second signal ends them, a third one kills\n"
-        "them. What is not delivered stays on disk for the next start. One host per state\n"
-        "directory. SIGHUP reads the configuration again.",
+        "Runs the configured instances until SIGTERM or Ctrl-C. Running turns then have\n"
+        "conversations.drain_s to finish; a second signal cancels them, a third kills their\n"
+        "agents. Undelivered messages stay on disk for the next start. A state directory is used\n"
+        "by one host only. SIGHUP reloads the configuration.",
     .args = rows,
     .run = cmd_serve_run,
 };

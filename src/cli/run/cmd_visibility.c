@@ -5,7 +5,7 @@
 #include "cli/run/visibility_args.h"
 
 static const struct args_option rows[] = {
-    ARG_AGENT("whose switches; without it the default agent's"),
+    ARG_AGENT("agent whose settings are changed; default: default_agent"),
     ARG_CONFIG,
     {0},
 };
@@ -52,10 +52,10 @@ static int cmd_visibility_run(const struct args *args)
 const struct cli_command cmd_visibility = {
     .name = "visibility",
     .operands = "[/show-X|/hide-X]...",
-    .summary = "Shows or changes what people see of an agent's turns",
+    .summary = "Shows or changes the visibility settings of an agent",
     .about =
-        "X is thinking, tools, narration, final or all. The switches are kept per agent, and are\n"
-        "printed as one JSON line.",
+        "X is thinking, tools, narration, final or all. The settings are stored per agent and\n"
+        "printed as one line of JSON.",
     .args = rows,
     .max = 100,
     .run = cmd_visibility_run,
