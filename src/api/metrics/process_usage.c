@@ -7,6 +7,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "io/process/process_tree.h"
+
 static double cpu_s(void)
 {
     struct rusage u;
@@ -14,17 +16,6 @@ static double cpu_s(void)
         return -1;
     return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
            (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
-}
-
-static double resident_bytes(void)
-{
-    FILE *const f = fopen("/proc/self/statm", "re");
-    long pages = -1;
-    if (!f)
-        return -1;
-    const int found = fscanf(f, "%*s %ld", &pages);
-    fclose(f);
-    return found == 1 ? (double)pages * (double)sysconf(_SC_PAGESIZE) : -1;
 }
 
 /* Without ".", ".." and the one it is counted with. */
@@ -42,5 +33,6 @@ static double process_usage_open_files(void)
 
 struct process_usage process_usage_read(void)
 {
-    return (struct process_usage){cpu_s(), resident_bytes(), process_usage_open_files()};
+    return (struct process_usage){cpu_s(), (double)process_tree_read_rss(getpid()),
+                                  process_usage_open_files()};
 }

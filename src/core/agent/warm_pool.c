@@ -324,8 +324,11 @@ static void warm_pool_make_room(struct warm *w)
         warm_pool_leave(warm_pool_find_oldest(w), "together they use more memory than max_warm_mb");
 }
 
+/* Reads all of /proc, which only a limit is worth. */
 static void warm_pool_measure(struct warm_pool_entry *e)
 {
+    if (!e->all->conf->conversations.max_warm_mb)
+        return;
     e->measured_ms = clock_mono_ms();
     e->resident = process_tree_resident(agent_process_pid(e->process));
 }

@@ -175,17 +175,17 @@ uint64_t process_tree_start_time(pid_t pid)
 }
 
 /* The second number of /proc/PID/statm (proc(5)): resident pages. */
-static uint64_t read_resident(pid_t pid)
+int64_t process_tree_read_rss(pid_t pid)
 {
     char path[64], text[128];
     snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
     CLEANUP_FD const int fd = open(path, O_RDONLY | O_CLOEXEC);
     const ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
-    unsigned long long pages;
+    long long pages;
     if (n <= 0)
-        return 0;
+        return -1;
     text[n] = '\0';
-    return sscanf(text, "%*u %llu", &pages) == 1 ? pages * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+    return sscanf(text, "%*u %lld", &pages) == 1 ? pages * sysconf(_SC_PAGESIZE) : -1;
 }
 
 uint64_t process_tree_resident(pid_t pid)
@@ -194,8 +194,10 @@ uint64_t process_tree_resident(pid_t pid)
     uint64_t bytes = 0;
     set_add(&set, pid);
     add_below(&set);
-    for (size_t i = 0; i < set_count(&set); i++)
-        bytes += read_resident(set_at(&set, i));
+    for (size_t i = 0; i < set_count(&set); i++) {
+        const int64_t rss = process_tree_read_rss(set_at(&set, i));
+        bytes += rss > 0 ? (uint64_t)rss : 0;
+    }
     buf_fini(&set.pids);
     return bytes;
 }

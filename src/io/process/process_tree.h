@@ -12,8 +12,10 @@
 void process_tree_boot_id(char out[64]);
 /* When the process began, in clock ticks since boot; 0: it is gone. */
 uint64_t process_tree_start_time(pid_t pid);
-/* Bytes of memory in RAM (RSS) of the process and everything below it. Pages that several of them
- * share count for each. */
+/* Bytes of memory in RAM (RSS) of the process alone; -1: it is gone, or /proc cannot be read. */
+int64_t process_tree_read_rss(pid_t pid);
+/* The sum for the process and all its descendants. Pages that several of them share count for each.
+ */
 uint64_t process_tree_resident(pid_t pid);
 /* SIGKILL to everything below the process that can be found now, itself not included. Whoever forks
  * meanwhile is found the next time. */

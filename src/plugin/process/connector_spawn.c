@@ -17,6 +17,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "io/process/libexec.h"
+#include "io/process/process_tree.h"
 #include "plugin/abi/connector_program.h"
 #include "plugin/child/child.h"
 
@@ -210,16 +211,8 @@ bool connector_spawn_reap(struct connector_child *s, struct connector_exit_info 
 
 int64_t connector_spawn_rss_bytes(const struct connector_child *s)
 {
-    char path[64];
-    long long size, pages = 0;
-    snprintf(path, sizeof path, "/proc/%d/statm", (int)s->pid);
-    FILE *const f = fopen(path, "re");
-    if (!f)
-        return 0;
-    if (fscanf(f, "%lld %lld", &size, &pages) != 2)
-        pages = 0;
-    fclose(f);
-    return pages * sysconf(_SC_PAGESIZE);
+    const int64_t rss = process_tree_read_rss(s->pid);
+    return rss > 0 ? rss : 0;
 }
 
 int64_t connector_spawn_peak(const struct connector_child *s)
