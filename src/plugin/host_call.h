@@ -63,8 +63,8 @@ struct host_call *host_call_new_answer(const char *instance, const struct tc_dec
  * time. The texts go to `into`. */
 enum tc_accepted host_call_wait(struct host_call *a, int64_t ms, struct arena *into,
                                 struct tc_receipt *receipt);
-/* Loop thread, instead of host_call_wait: nobody waits, `told` (texts borrowed) is called by
- * host_call_complete. */
+/* Loop thread, instead of host_call_wait: does not block; host_call_complete calls `told`, which
+ * borrows its texts. */
 void host_call_set_callback(struct host_call *a,
                             void (*told)(void *ctx, enum tc_accepted accepted, const char *turn,
                                          const char *answer),

@@ -155,7 +155,7 @@ static void work_keep(void *arg)
 
 static void late_keep(void *arg)
 {
-    (void)arg; /* nobody waits for it */
+    (void)arg; /* no caller waits for this write */
 }
 
 static void session_store_drop(struct session_store *s, struct session_store_pending **at)

@@ -132,7 +132,7 @@ struct settings_worker *settings_worker_new(struct loop *loop, const struct conf
     if (!s->redis)
         return s;
     s->retry = loop_timer_new(loop, settings_worker_on_retry, s);
-    s->away = true; /* nobody knows yet */
+    s->away = true; /* until the first attempt to connect has succeeded */
     s->retries = true;
     settings_worker_on_retry(s);
     return s;

@@ -2,8 +2,8 @@
  * The journal: which turns were admitted, how each ended, and what has still to be told to whom.
  *
  * A turn exists once journal_admit_turn returned; it ends once, in the transaction that also lays
- * an outcome row for everybody who has to be told. A connector makes requests of its outcome; they
- * take its place in one transaction, and so does what follows from the answer to a request. So
+ * an outcome row for each instance that has to be told. A connector sends requests for its outcome;
+ * they take its place in one transaction, and so does what follows from the answer to a request. So
  * whatever kills the host, every admitted turn gets one outcome, and every destination is told all
  * of it, or what is missing is a dead letter. The decision is made exactly once; a request is
  * repeated only when it was on the wire as the host or the connection died, and such a row is

@@ -133,7 +133,7 @@ static void outbox_commit_commit(struct outbox_commit *c)
 
 /* ---- what comes into effect */
 
-/* The row was given up meanwhile (a bound was reached), and nothing was laid in its place. */
+/* The row was given up meanwhile, because a limit was reached, and no other row replaced it. */
 static bool is_lost(const struct outbox_commit *c)
 {
     return c->status == JOURNAL_NO_CHANGE && c->answered && c->answered->seq;
@@ -193,7 +193,8 @@ static bool has_durable(const struct callback_batch *b)
     return false;
 }
 
-/* Who has no row has nobody else to speak of its end. */
+/* Counts a failed durable request; logs the failure of a request that has no row, which nothing
+ * else reports. */
 static void note_failure(const struct outbox_commit *c)
 {
     const struct outbox_entry *const item = c->answered;

@@ -73,10 +73,10 @@ static inline struct connector_task *task_window_next_slot(struct task_window *w
     return &w->tasks[(w->first + w->count) % WINDOW_TASKS];
 }
 
-/* A question that it waits for the answer of. */
+/* A call to the host whose result the connector waits for. */
 struct pending_call {
     struct pending_call *next;
-    struct connector_process *guest; /* NULL: nobody waits any more */
+    struct connector_process *guest; /* NULL: the result is discarded */
     uint64_t number;
     int64_t since_ms;
 };

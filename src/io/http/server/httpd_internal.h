@@ -127,7 +127,8 @@ void httpd_conn_new(struct httpd *h, int fd, struct httpd_peer *peer);
 void httpd_conn_free(struct httpd_conn *c);
 /* The same, and who waits is told. Not while the connection runs a handler. */
 void httpd_conn_drop(struct httpd_conn *c);
-/* Request and stream are no longer of the connection. Says who has to be told, or NULL. */
+/* Detaches request and stream from the connection. Returns the callback that is to be told of it,
+ * or NULL. */
 struct httpd_once *httpd_conn_detach_request(struct httpd_conn *c);
 /* `ms`: until the timer of the phase; negative: never. */
 void httpd_conn_set_phase(struct httpd_conn *c, enum httpd_phase phase, int64_t ms);

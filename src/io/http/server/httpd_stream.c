@@ -169,7 +169,7 @@ void httpd_set_on_room(struct httpd_stream *s, void (*fn)(void *arg), void *arg)
     httpd_once_set(&s->room, s->conn && !s->conn->out.len, fn, arg);
 }
 
-/* Says who has to be told, or NULL. */
+/* Returns the callback that is to be told of the end, or NULL. */
 static struct httpd_once *httpd_stream_finish(struct httpd_conn *c)
 {
     if (!c->is_old && c->stream->state != HTTPD_STREAM_CUT)
