@@ -14,6 +14,7 @@ libtcbase_a_SOURCES = \
 	src/base/cleanup.h \
 	src/base/nearest_word.c \
 	src/base/nearest_word.h \
+	src/base/plural.h \
 	src/base/str.h
 include $(srcdir)/src/base/bytes/local.mk
 include $(srcdir)/src/base/sys/local.mk

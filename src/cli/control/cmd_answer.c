@@ -8,6 +8,7 @@
 
 #include "base/bytes/utf8.h"
 #include "base/cleanup.h"
+#include "base/plural.h"
 #include "base/sys/clock.h"
 #include "cli/command_table.h"
 #include "cli/control/print_table.h"
@@ -62,7 +63,7 @@ static void print_block(const char *text, size_t most, const char *id)
     if (!*at)
         return;
     const size_t left = text_reveal_lines(at, strlen(at));
-    printf("\n  [%zu more line%s; see turncast answer --show ", left, left == 1 ? "" : "s");
+    printf("\n  [%zu more line%s; see turncast answer --show ", left, PLURAL(left, "", "s"));
     print_table_cell(id, 0);
     putchar(']');
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "cli/command_table.h"
 #include "cli/control/print_table.h"
 #include "cli/control_client.h"
@@ -60,7 +61,7 @@ static void print_requests(int64_t n)
 {
     if (n > 0)
         printf("\n%" PRId64 " request%s for an answer (turncast answer)\n", n,
-               n == 1 ? " waits" : "s wait");
+               PLURAL(n, " waits", "s wait"));
 }
 
 /* Without a turn. */
@@ -68,7 +69,7 @@ static void print_agents(int64_t n)
 {
     if (n > 0)
         printf("\n%" PRId64 " agent%s for a message, or works in the background\n", n,
-               n == 1 ? " waits" : "s wait");
+               PLURAL(n, " waits", "s wait"));
 }
 
 /* What keeps it from its service. */

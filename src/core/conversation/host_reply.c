@@ -3,6 +3,7 @@
 #include "core/conversation/host_reply.h"
 
 #include "base/bytes/utf8.h"
+#include "base/plural.h"
 
 #define LINE_MAX ((size_t)80) /* bytes of a waiting message that /queue shows */
 #define LINES_MAX 10          /* messages that it shows */
@@ -10,7 +11,7 @@
 /* "1 message", "2 messages" */
 static void host_reply_add_count(struct buf *out, size_t n)
 {
-    buf_printf(out, "%zu message%s", n, n == 1 ? "" : "s");
+    buf_printf(out, "%zu message%s", n, PLURAL(n, "", "s"));
 }
 
 void host_reply_queued(struct buf *out, const struct conversation *c, bool restarts)

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
+#include "base/plural.h"
 
 static void answer_clear(struct claude_answer *a)
 {
@@ -133,7 +134,7 @@ static void tell_retracted(struct claude *c, const struct claude_lane *lane, con
     struct event ev;
     event_init_notice(
         &ev, "info", "retracted",
-        arena_sprintf(c->out->scratch, "%zu character%s retracted", chars, chars == 1 ? "" : "s"));
+        arena_sprintf(c->out->scratch, "%zu character%s retracted", chars, PLURAL(chars, "", "s")));
     ev.u.notice.message_id = id;
     claude_emit(c, lane, &ev);
 }

@@ -9,6 +9,8 @@
 #include <sqlite3.h>
 #include <string.h>
 
+#include "base/plural.h"
+
 #define MAX_COLUMNS 64
 
 struct salvage {
@@ -288,7 +290,7 @@ static void report_table(const struct salvage_table *t)
         return;
     struct buf *const out = t->all->report;
     buf_printf(out, "%s%s: %" PRId64 " row%s kept", out->len ? "; " : "", t->name, t->kept,
-               t->kept == 1 ? "" : "s");
+               PLURAL(t->kept, "", "s"));
     if (counted < t->kept)
         buf_add_str(out, ", an unknown number lost");
     else if (lost)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/plural.h"
 #include "event/json/json_writer.h"
 #include "plugin/queue/event_coalesce.h"
 #include "plugin/queue/overflow_policy.h"
@@ -321,7 +322,7 @@ static struct shared_event *make_notice(struct turn_backlog *lane, const struct 
     CLEANUP_BUF struct buf x = {0}, text = {0};
     write_counts(&x, lane, total);
     buf_printf(&text, "%llu event%s dropped: this connector does not keep up",
-               (unsigned long long)total, total == 1 ? " was" : "s were");
+               (unsigned long long)total, PLURAL(total, " was", "s were"));
     struct event ev;
     event_init_notice(&ev, "warn", "dropped", text.p);
     ev.meta.seq = lane->drop_seq;
