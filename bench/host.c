@@ -6,7 +6,6 @@
 #include <err.h>
 #include <fcntl.h>
 #include <ftw.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The audit connector: every event of every turn, hidden ones included, as one line of a hash-
  * chained log. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,6 @@
  * Owns the blocks behind an arena: they grow by doubling, and a reset keeps one of them. */
 #include "base/arena.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,6 @@
 #include "policy/policy.h"
 
 #include "event/json/json_reader.h"
-#include "policy/glob.h"
 #include "policy/match_loose.h"
 #include "policy/match_strict.h"
 #include "policy/tool_argument.h"

@@ -2,7 +2,6 @@
  * Tests of conf/plugin_options.h and conf/parse/secret.h. */
 #include "conf/plugin_options.h"
 
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "dialect/cast.h"
 #include "tap/tap.h"
 

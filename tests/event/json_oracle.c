@@ -5,7 +5,6 @@
 #include <jansson.h>
 
 #include "base/bytes/utf8.h"
-#include "base/cleanup.h"
 #include "event/json/json_reader.h"
 #include "event/json/json_writer.h"
 

@@ -22,7 +22,6 @@
  * WORD stands in the command line, and in that of every child
  */
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>

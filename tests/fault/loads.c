@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Modules that do something as they are loaded, one for each value of LOADS; else they would be
  * good plugins. */
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Fuzz target: any bytes as a configuration file; it is taken whole, with sane values, or refused
  * with a place and a reason. What is taken is the same when it is read again. */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -2,7 +2,6 @@
  * Requests as they cross threads and as they lie on disk. */
 #include "plugin/outbound.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Tests of what a callback sends and hands over, of replies and times, and of how long turns and
  * their memory last. */
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "base/alloc.h"
 #include "base/sys/clock.h"
 #include "plugin/actor.h"
 #include "tap/tap.h"

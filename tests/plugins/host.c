@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/sys/log.h"
 #include "conf/plugin_options.h"
 #include "event/codec.h"
 #include "event/json/json_redact.h"

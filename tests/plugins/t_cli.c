@@ -9,7 +9,6 @@
 
 #include "base/bytes/buf.h"
 #include "event/json/json_writer.h"
-#include "event/kinds.h"
 #include "plugins/host.h"
 #include "plugins/sequences.h"
 #include "tap/tap.h"

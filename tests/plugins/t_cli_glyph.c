@@ -3,7 +3,6 @@
  * terminal. */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "plugins/cli/terminal/safe_char.h"
 #include "plugins/cli/terminal/terminal.h"

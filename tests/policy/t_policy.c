@@ -5,9 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/bytes/buf.h"
-#include "event/json/json_writer.h"
 #include "policy/policy.h"
 #include "tap/tap.h"
 

@@ -7,7 +7,6 @@
  * before were told, so that ids fit together. */
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "api/ag_ui/ag_ui_resume.h"
 #include "api/ag_ui/ag_ui_run_input.h"

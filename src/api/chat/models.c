@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "api/shared/api_internal.h"
-#include "base/cleanup.h"
 #include "event/json/json_writer.h"
 
 #define PATH "/v1/models"

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Lists and decides open requests for the operator. */
-#include <stdlib.h>
 
 #include "api/control/control_internal.h"
 #include "api/shared/api_http.h"
 #include "api/turns/request_api.h"
-#include "base/cleanup.h"
 #include "core/request/request_registry.h"
 #include "event/json/json_writer.h"
 

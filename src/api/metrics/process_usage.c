@@ -3,7 +3,6 @@
 #include "api/metrics/process_usage.h"
 
 #include <dirent.h>
-#include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
 

@@ -9,7 +9,6 @@
 #include <strings.h>
 
 #include "base/alloc.h"
-#include "base/cleanup.h"
 #include "io/http/server/httpd_error.h"
 
 void api_http_send_json(struct httpd_request *r, int status, const struct buf *body)

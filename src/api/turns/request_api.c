@@ -8,7 +8,6 @@
 
 #include "api/shared/api_internal.h"
 #include "api/turns/turn_api.h"
-#include "base/alloc.h"
 #include "base/cleanup.h"
 #include "event/json/json_writer.h"
 

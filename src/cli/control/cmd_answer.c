@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/bytes/utf8.h"
-#include "base/cleanup.h"
 #include "base/plural.h"
 #include "base/sys/clock.h"
 #include "cli/command_table.h"

@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "base/bytes/buf.h"
-#include "base/cleanup.h"
 #include "cli/command_table.h"
 #include "cli/control_client.h"
 #include "cli/oneshot_host.h"

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/bytes/buf.h"
-#include "base/cleanup.h"
 #include "text/text_clean.h"
 
 int64_t print_table_get_int(const json_t *o, const char *key)

@@ -4,14 +4,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
-#include "base/bytes/buf.h"
 #include "base/cleanup.h"
 #include "cli/command_table.h"
 #include "cli/inspect/agent_program.h"
 #include "cli/inspect/answerer_check.h"
 #include "cli/inspect/plugin_describe.h"
-#include "cli/oneshot_host.h"
 #include "dialect/dialect.h"
 
 static const struct args_option rows[] = {{0}};

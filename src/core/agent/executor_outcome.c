@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "base/alloc.h"
 #include "base/bytes/utf8.h"
 #include "base/sys/log.h"
 #include "core/agent/agent_retry.h"

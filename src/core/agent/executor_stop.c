@@ -2,7 +2,6 @@
  * Timeouts and the stop sequence of an attempt: close stdin or interrupt, then SIGTERM after
  * exit_grace, then SIGKILL to the process tree after term_grace. */
 #include "base/sys/clock.h"
-#include "base/sys/log.h"
 #include "core/agent/executor_internal.h"
 
 /* From the last output of an agent that says it has nothing left to do: a turn that reports the end

@@ -7,7 +7,6 @@
 #include <sys/wait.h>
 
 #include "base/alloc.h"
-#include "base/str.h"
 #include "base/sys/clock.h"
 #include "base/sys/log.h"
 #include "core/turn/turn_record.h"

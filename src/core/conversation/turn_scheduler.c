@@ -2,7 +2,6 @@
  * Owns the way of a message to its turn: the disk, the order, the limits. */
 #include "core/conversation/turn_scheduler.h"
 
-#include <inttypes.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/sys/log.h"
 #include "core/host/network_clients.h"
 #include "dialect/dialect.h"
 #include "event/json/json_writer.h"

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/bytes/buf.h"
-#include "base/cleanup.h"
 
 static void join_exempt(struct buf *out, const struct conf_proxy *p)
 {

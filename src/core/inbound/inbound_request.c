@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/bytes/utf8.h"
-#include "base/cleanup.h"
 #include "base/sys/log.h"
 #include "text/text_reveal.h"
 

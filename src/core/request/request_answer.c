@@ -3,7 +3,6 @@
  * request with it. */
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "core/request/approvals.h"
 #include "core/request/request_internal.h"
 #include "dialect/reader/value.h"

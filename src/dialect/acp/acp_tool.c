@@ -6,7 +6,6 @@
 
 #include "base/alloc.h"
 #include "dialect/acp/acp.h"
-#include "dialect/reader/dialect_emit.h"
 #include "dialect/reader/tool_args.h"
 #include "event/json/json_reader.h"
 #include "event/json/json_writer.h"

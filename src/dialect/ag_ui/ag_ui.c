@@ -4,8 +4,6 @@
 
 #include <stdlib.h>
 
-#include "event/json/json_reader.h"
-
 struct str ag_ui_value(const struct ag_ui_event *e, const char *key)
 {
     return value_get_last(e->self, key);

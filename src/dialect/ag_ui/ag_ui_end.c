@@ -4,7 +4,6 @@
 
 #include "dialect/ag_ui/ag_ui.h"
 #include "event/json/json_reader.h"
-#include "event/json/json_writer.h"
 
 /* Usage: one entry per model, all of them the run's. */
 

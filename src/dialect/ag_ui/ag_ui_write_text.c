@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
  * Messages and reasoning; at most one of each is open. */
-#include "dialect/ag_ui/ag_ui_check.h"
 #include "dialect/ag_ui/ag_ui_write.h"
 
 #define SAID_MAX ((size_t)8 << 20)

@@ -2,8 +2,6 @@
  * Tool calls, results and suspended calls. */
 #include "dialect/awaken/awaken.h"
 
-#include "event/json/json_writer.h"
-
 static void awaken_tool_tell_progress(const struct awaken_event *e, const char *phase)
 {
     struct event ev;

@@ -4,7 +4,6 @@
 
 #include "base/bytes/utf8.h"
 #include "dialect/reader/dialect_emit.h"
-#include "dialect/reader/value.h"
 #include "dialect/reasonix/reasonix.h"
 #include "event/json/json_writer.h"
 

@@ -7,7 +7,6 @@
 #include "base/cleanup.h"
 #include "dialect/writer/json_style_traits.h"
 #include "event/json/json_reader.h"
-#include "event/json/json_writer.h"
 
 struct restyle {
     struct buf *out;

@@ -15,7 +15,6 @@
 
 #include "base/alloc.h"
 #include "base/sys/clock.h"
-#include "base/sys/log.h"
 #include "io/loop/wakeup_coalescer.h"
 
 struct loop_posted_call {

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/sys/log.h"
 
 struct worker_job {
     struct worker_job *next;

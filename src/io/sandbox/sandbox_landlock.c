@@ -13,7 +13,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
 #include "base/cleanup.h"
 #include "io/sandbox/sandbox_internal.h"
 

@@ -2,12 +2,10 @@
  * Owns an instance: what it is made of, and what others may ask about it. */
 #include "plugin/instance/instance.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "conf/plugin_options.h"
-#include "event/json/json_writer.h"
 #include "plugin/instance/instance_internal.h"
 #include "plugin/instance/services.h"
 

@@ -11,7 +11,6 @@
 
 #include "base/attr.h"
 #include "base/bytes/buf.h"
-#include "base/bytes/utf8.h"
 #include "base/sys/log.h"
 #include "dialect/writer/writer.h"
 #include "event/json/json_reader.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  * Inbound messages, permissions, cancellation and answers from people. */
-#include "base/alloc.h"
-#include "base/sys/clock.h"
 #include "plugin/instance/services_internal.h"
 
 #define HOST_CALL_MS 30000 /* longer than any commit takes that is worth waiting for */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Outbound requests, wake-ups and per-turn memory. */
 #include "base/sys/clock.h"
-#include "base/sys/log.h"
 #include "plugin/instance/services_internal.h"
 
 #define WAKE_MAX_MS ((int64_t)366 * 86400 * 1000)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
  * Markdown rendering and splitting for connectors. */
-#include "base/sys/log.h"
 #include "event/json/json_writer.h"
 #include "plugin/instance/services_internal.h"
 #include "text/markdown/markdown.h"

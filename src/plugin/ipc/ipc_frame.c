@@ -2,8 +2,6 @@
  * Owns where a frame begins and ends, and what an instance is told of itself and of its turns. */
 #include "plugin/ipc/ipc_frame.h"
 
-#include "base/alloc.h"
-
 size_t ipc_frame_begin(struct buf *out, enum frame_type type)
 {
     const struct ipc_frame_header head = {(uint32_t)type, 0};

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
  * Encoding of inbound messages, HTTP requests, socket messages and their answers. */
-#include "base/alloc.h"
 #include "plugin/ipc/ipc_frame.h"
 #include "plugin/validate.h"
 

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
 #include "base/sys/clock.h"
 #include "base/sys/log.h"
 #include "event/json/json_reader.h"

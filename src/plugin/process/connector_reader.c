@@ -7,7 +7,6 @@
 
 #include "base/alloc.h"
 #include "base/sys/clock.h"
-#include "base/sys/log.h"
 #include "plugin/process/connector_process.h"
 #include "plugin/validate.h"
 

@@ -3,7 +3,6 @@
  * restart with back-off, dead letters for events that kill it repeatedly. */
 #include <inttypes.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include "base/alloc.h"
-#include "base/cleanup.h"
 #include "base/sys/clock.h"
 #include "base/sys/log.h"
 #include "plugin/queue/control_msg.h"

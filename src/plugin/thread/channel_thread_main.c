@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/alloc.h"
 #include "base/sys/clock.h"
 #include "base/sys/log.h"
 #include "plugin/queue/control_msg.h"

@@ -4,11 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/sys/clock.h"
 #include "core/agent_lines.h"
 #include "core/stage.h"
 #include "core/talk.h"
-#include "fake/children.h"
 #include "tap/tap.h"
 
 static const char *const two[] = {

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Conversations while Redis comes and goes: no turn notices, and what a person changes is told
  * truly. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/sys/log.h"
-#include "core/stage.h"
 #include "core/talk.h"
 #include "fake/redis.h"
 #include "tap/tap.h"

@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/bytes/buf.h"
 #include "base/sys/clock.h"
 #include "base/sys/log.h"
 #include "tap/tap.h"

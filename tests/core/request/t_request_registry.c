@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/sys/clock.h"
 #include "core/asked.h"
 #include "tap/tap.h"

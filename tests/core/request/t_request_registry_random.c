@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/sys/clock.h"
-#include "base/sys/err.h"
 #include "base/sys/log.h"
 #include "core/asked.h"
 #include "tap/tap.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
  * AG-UI as it is read: what its events come to. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

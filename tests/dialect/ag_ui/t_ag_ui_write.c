@@ -8,7 +8,6 @@
 #include "base/alloc.h"
 #include "dialect/ag_ui_rules.h"
 #include "dialect/rewrite.h"
-#include "dialect/writer/writer_list.h"
 #include "tap/tap.h"
 
 /* Readers of 0.x, of 1.0, and one of these that asked for the run. */

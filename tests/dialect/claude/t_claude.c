@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "tap/tap.h"
 
 static void is_final(const char *lines, const char *text, const char *what)

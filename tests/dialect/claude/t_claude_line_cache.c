@@ -6,7 +6,6 @@
 #include <glob.h>
 #include <stdlib.h>
 
-#include "base/alloc.h"
 #include "base/cleanup.h"
 #include "event/json/json_simd.h"
 #include "tap/tap.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
  * missy's three dialects: pairing without ids, two records of one thing, and its own bytes. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

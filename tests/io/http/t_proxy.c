@@ -11,7 +11,6 @@
 
 #include "base/bytes/buf.h"
 #include "base/sys/clock.h"
-#include "base/sys/log.h"
 #include "fake/httpd.h"
 #include "io/http/client/httpc.h"
 #include "io/websocket/websocket.h"

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "base/bytes/buf.h"
 #include "tap/tap.h"
 
 static struct request_queue lane;

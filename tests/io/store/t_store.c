@@ -3,7 +3,6 @@
 #include "io/store/store.h"
 
 #include <fcntl.h>
-#include <glob.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,8 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
-#include "base/sys/log.h"
 #include "io/store/store_dir.h"
 #include "io/store_kit.h"
 #include "tap/tap.h"

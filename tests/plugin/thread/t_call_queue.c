@@ -3,7 +3,6 @@
  * thread and a host on this one, asking, waiting, stopping and dying at awkward moments. */
 #include "plugin/thread/call_queue.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,6 @@
  * Each fault of a service, and what is then known about the request. */
 #include "io/http/client/httpc.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +11,6 @@
 #include "base/alloc.h"
 #include "base/bytes/buf.h"
 #include "base/sys/clock.h"
-#include "base/sys/log.h"
 #include "fake/httpd.h"
 #include "tap/tap.h"
 

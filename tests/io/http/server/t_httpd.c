@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/bytes/buf.h"
-#include "base/sys/log.h"
 #include "io/httpd_client.h"
 #include "tap/tap.h"
 

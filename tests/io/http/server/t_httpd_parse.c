@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "io/http/server/httpd.h"
 #include "io/http/server/httpd_parse.h"
 #include "tap/tap.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
  * Streamed answers of the HTTP server, its answers' headers, and who is told that a client left. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
