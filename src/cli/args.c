@@ -49,7 +49,7 @@ static void args_print_row(FILE *out, char letter, const char *name, const char 
     }
 }
 
-void args_print_help(FILE *out, const struct cli_command *c)
+static void args_print_help(FILE *out, const struct cli_command *c)
 {
     fprintf(out, "Usage: turncast %s [OPTION]...%s%s\n%s.\n", c->name, *c->operands ? " " : "",
             c->operands, c->summary);

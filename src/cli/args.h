@@ -54,7 +54,6 @@ enum { EXIT_TURN_ERROR = 1, EXIT_USAGE = 2, EXIT_SPAWN = 3, EXIT_CANCELLED = 130
 int args_parse(struct args *args, const struct cli_command *c, int argc, char **argv,
                int *status) MUST_CHECK;
 void args_fini(struct args *args);
-void args_print_help(FILE *out, const struct cli_command *c);
 /* "turncast NAME: …" to stderr, with a hint at --help. Returns EXIT_USAGE. */
 int args_usage_error(const struct cli_command *c, const char *fmt, ...)
     __attribute__((__format__(__printf__, 2, 3)));

@@ -35,7 +35,7 @@ static const struct conf_row rows[] = {
     {NULL, NULL, 0, 0, 0, NULL},
 };
 
-#define CALLBACK(lower, UPPER, gate, pressure, terminal) {"on_" #lower, 0},
+#define CALLBACK(lower, UPPER, gate, pressure) {"on_" #lower, 0},
 static const struct conf_choice callbacks[] = {
     EVENT_KINDS(CALLBACK){"on_event", 0},
     {"on_reply", 0},

@@ -118,7 +118,7 @@ static void put_name(struct buf *out, struct str lead, const char *s)
 
 void codec_encode(struct buf *out, const struct event *ev)
 {
-#define K(lower, UPPER, gate, pressure, terminal)                                                  \
+#define K(lower, UPPER, gate, pressure)                                                            \
     [TC_##UPPER] = {"{\"type\":\"" #lower "\",\"payload\":",                                       \
                     sizeof("{\"type\":\"" #lower "\",\"payload\":") - 1},
     static const struct str heads[] = {EVENT_KINDS(K)};

@@ -50,7 +50,6 @@ const char *kind_name(enum tc_kind kind);
 int kind_from_name(const char *name, size_t len);
 enum visibility_class kind_visibility(enum tc_kind kind);
 enum overflow_class kind_overflow(enum tc_kind kind);
-bool kind_is_terminal(enum tc_kind kind);
 
 /* How one payload member travels as JSON. */
 enum field_type {

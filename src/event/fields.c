@@ -31,7 +31,7 @@
 #define O_ROW_FLAG(S, m) ROW(S, m, FIELD_FLAG, false, NULL, 0)
 #define O_ROW_TRI(S, m) ROW(S, m, FIELD_TRI, false, NULL, 0)
 
-#define K(lower, UPPER, gate, pressure, terminal)                                                  \
+#define K(lower, UPPER, gate, pressure)                                                            \
     static const struct event_field rows_##lower[] = {FIELDS_##lower(R_ROW, O_ROW){.key = NULL}};
 EVENT_KINDS(K)
 #undef K
@@ -39,7 +39,7 @@ static const struct event_field rows_meta[] = {FIELDS_meta(R_ROW, O_ROW){.key = 
 
 const struct event_field *event_fields(enum tc_kind kind)
 {
-#define K(lower, UPPER, gate, pressure, terminal) [TC_##UPPER] = rows_##lower,
+#define K(lower, UPPER, gate, pressure) [TC_##UPPER] = rows_##lower,
     static const struct event_field *const tables[] = {EVENT_KINDS(K)};
 #undef K
     return tables[kind];
@@ -72,7 +72,7 @@ const struct event_field *event_meta_fields(void)
         .ts = -1, .src = "", .correlation_id = "", .session_id = ""                                \
     }
 
-#define K(lower, UPPER, gate, pressure, terminal)                                                  \
+#define K(lower, UPPER, gate, pressure)                                                            \
     [TC_##UPPER] = {                                                                               \
         .kind = TC_##UPPER, .meta = BLANK_META, .u.lower = {FIELDS_##lower(R_SET, O_SET)}},
 static const struct event blanks[] = {EVENT_KINDS(K)};

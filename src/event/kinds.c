@@ -8,14 +8,10 @@ struct kind_row {
     struct str name;
     enum visibility_class gate;
     enum overflow_class pressure;
-    bool terminal;
 };
 
-#define K(lower, UPPER, gate_, pressure_, terminal_)                                               \
-    [TC_##UPPER] = {.name = {#lower, sizeof(#lower) - 1},                                          \
-                    .gate = gate_,                                                                 \
-                    .pressure = pressure_,                                                         \
-                    .terminal = terminal_},
+#define K(lower, UPPER, gate_, pressure_)                                                          \
+    [TC_##UPPER] = {.name = {#lower, sizeof(#lower) - 1}, .gate = gate_, .pressure = pressure_},
 static const struct kind_row kinds[] = {EVENT_KINDS(K)};
 #undef K
 _Static_assert(sizeof(kinds) / sizeof(kinds[0]) == TC_KINDS, "a row per kind");
@@ -41,9 +37,4 @@ enum visibility_class kind_visibility(enum tc_kind kind)
 enum overflow_class kind_overflow(enum tc_kind kind)
 {
     return kinds[kind].pressure;
-}
-
-bool kind_is_terminal(enum tc_kind kind)
-{
-    return kinds[kind].terminal;
 }

@@ -25,23 +25,23 @@ enum overflow_class {
     OVERFLOW_DROP,     /* merged where it can be, then dropped and counted */
 };
 
-/* K(lower, UPPER, gate, pressure, terminal) */
+/* K(lower, UPPER, gate, pressure) */
 #define EVENT_KINDS(K)                                                                             \
-    K(narration, NARRATION, VISIBILITY_NARRATION, OVERFLOW_COALESCE, 0)                            \
-    K(thinking, THINKING, VISIBILITY_THINKING, OVERFLOW_DROP, 0)                                   \
-    K(message, MESSAGE, VISIBILITY_MESSAGE, OVERFLOW_TRUNCATE, 0)                                  \
-    K(final, FINAL, VISIBILITY_FINAL, OVERFLOW_KEEP, 1)                                            \
-    K(tool_call, TOOL_CALL, VISIBILITY_TOOLS, OVERFLOW_TRUNCATE, 0)                                \
-    K(progress, PROGRESS, VISIBILITY_PROGRESS, OVERFLOW_REPLACE, 0)                                \
-    K(tool_result, TOOL_RESULT, VISIBILITY_TOOLS, OVERFLOW_TRUNCATE, 0)                            \
-    K(request, REQUEST, VISIBILITY_ALWAYS, OVERFLOW_KEEP, 0)                                       \
-    K(start, START, VISIBILITY_ALWAYS, OVERFLOW_KEEP, 0)                                           \
-    K(step, STEP, VISIBILITY_ALWAYS, OVERFLOW_DROP, 0)                                             \
-    K(error, ERROR, VISIBILITY_ALWAYS, OVERFLOW_KEEP, 1)                                           \
-    K(done, DONE, VISIBILITY_ALWAYS, OVERFLOW_KEEP, 1)                                             \
-    K(usage, USAGE, VISIBILITY_ALWAYS, OVERFLOW_KEEP, 0)                                           \
-    K(notice, NOTICE, VISIBILITY_ALWAYS, OVERFLOW_DROP, 0)                                         \
-    K(state, STATE, VISIBILITY_ASKED, OVERFLOW_DROP, 0)                                            \
-    K(raw, RAW, VISIBILITY_ASKED, OVERFLOW_DROP, 0)
+    K(narration, NARRATION, VISIBILITY_NARRATION, OVERFLOW_COALESCE)                               \
+    K(thinking, THINKING, VISIBILITY_THINKING, OVERFLOW_DROP)                                      \
+    K(message, MESSAGE, VISIBILITY_MESSAGE, OVERFLOW_TRUNCATE)                                     \
+    K(final, FINAL, VISIBILITY_FINAL, OVERFLOW_KEEP)                                               \
+    K(tool_call, TOOL_CALL, VISIBILITY_TOOLS, OVERFLOW_TRUNCATE)                                   \
+    K(progress, PROGRESS, VISIBILITY_PROGRESS, OVERFLOW_REPLACE)                                   \
+    K(tool_result, TOOL_RESULT, VISIBILITY_TOOLS, OVERFLOW_TRUNCATE)                               \
+    K(request, REQUEST, VISIBILITY_ALWAYS, OVERFLOW_KEEP)                                          \
+    K(start, START, VISIBILITY_ALWAYS, OVERFLOW_KEEP)                                              \
+    K(step, STEP, VISIBILITY_ALWAYS, OVERFLOW_DROP)                                                \
+    K(error, ERROR, VISIBILITY_ALWAYS, OVERFLOW_KEEP)                                              \
+    K(done, DONE, VISIBILITY_ALWAYS, OVERFLOW_KEEP)                                                \
+    K(usage, USAGE, VISIBILITY_ALWAYS, OVERFLOW_KEEP)                                              \
+    K(notice, NOTICE, VISIBILITY_ALWAYS, OVERFLOW_DROP)                                            \
+    K(state, STATE, VISIBILITY_ASKED, OVERFLOW_DROP)                                               \
+    K(raw, RAW, VISIBILITY_ASKED, OVERFLOW_DROP)
 
 #endif

@@ -72,7 +72,7 @@ struct shared_text {
 #define FLAG_AT(at)
 #define TRI_AT(at)
 #define BOX_TEXTS_MAX 40
-#define K(lower, UPPER, gate, pressure, terminal)                                                  \
+#define K(lower, UPPER, gate, pressure)                                                            \
     static const struct shared_text texts_##lower[] = {EACH_MEMBER(lower){0}};                     \
     _Static_assert(sizeof texts_##lower / sizeof *texts_##lower <= BOX_TEXTS_MAX, #lower);
 EVENT_KINDS(K)
@@ -84,7 +84,7 @@ EVENT_KINDS(K)
 /* Ends with a row of zeros; so does no text lie, for the kind does. */
 static const struct shared_text *texts_of(enum tc_kind kind)
 {
-#define K(lower, UPPER, gate, pressure, terminal) [TC_##UPPER] = texts_##lower,
+#define K(lower, UPPER, gate, pressure) [TC_##UPPER] = texts_##lower,
     static const struct shared_text *const tables[TC_KINDS] = {EVENT_KINDS(K)};
 #undef K
     return tables[kind];
@@ -255,7 +255,7 @@ const char *shared_event_json_line(struct shared_event *box, size_t *len)
 /* What of the struct an event of that kind uses. */
 static size_t used_bytes(enum tc_kind kind)
 {
-#define K(lower, UPPER, gate, pressure, terminal)                                                  \
+#define K(lower, UPPER, gate, pressure)                                                            \
     [TC_##UPPER] = offsetof(struct event, u) + sizeof(struct tc_##lower),
     static const size_t bytes[TC_KINDS] = {EVENT_KINDS(K)};
 #undef K
@@ -274,7 +274,7 @@ static inline void flatten_pointer(char *to, const struct shared_event *box, siz
 #define TEXT_AT(at, len_at, dflt, dflt_len) flatten_pointer(to, box, at);
 #define FLAG_AT(at)
 #define TRI_AT(at)
-#define K(lower, UPPER, gate, pressure, terminal)                                                  \
+#define K(lower, UPPER, gate, pressure)                                                            \
     static void flatten_##lower(char *to, const struct shared_event *box)                          \
     {                                                                                              \
         static const char *const none;                                                             \
@@ -290,7 +290,7 @@ EVENT_KINDS(K)
 
 static void flatten_event(char *to, const struct shared_event *box)
 {
-#define K(lower, UPPER, gate, pressure, terminal) [TC_##UPPER] = flatten_##lower,
+#define K(lower, UPPER, gate, pressure) [TC_##UPPER] = flatten_##lower,
     static void (*const flatten[TC_KINDS])(char *to,
                                            const struct shared_event *box) = {EVENT_KINDS(K)};
 #undef K
@@ -380,7 +380,7 @@ static inline bool raise_pointer(struct shared_event *box, struct str texts, siz
 #define TEXT_AT(at, len_at, dflt, dflt_len) &&raise_pointer(box, texts, at, len_at, dflt)
 #define FLAG_AT(at) &&is_flag(box, at)
 #define TRI_AT(at) &&is_tri(box, at)
-#define K(lower, UPPER, gate, pressure, terminal)                                                  \
+#define K(lower, UPPER, gate, pressure)                                                            \
     static bool raise_##lower(struct shared_event *box, const struct event *ev, struct str texts)  \
     {                                                                                              \
         memcpy(&box->front.event, ev, offsetof(struct event, u) + sizeof(struct tc_##lower));      \
@@ -395,7 +395,7 @@ EVENT_KINDS(K)
 
 static bool raise_event(struct shared_event *box, const struct event *ev, struct str texts)
 {
-#define K(lower, UPPER, gate, pressure, terminal) [TC_##UPPER] = raise_##lower,
+#define K(lower, UPPER, gate, pressure) [TC_##UPPER] = raise_##lower,
     static bool (*const raise[TC_KINDS])(struct shared_event * box, const struct event *ev,
                                          struct str texts) = {EVENT_KINDS(K)};
 #undef K

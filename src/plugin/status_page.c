@@ -10,12 +10,13 @@
 
 #include "base/sys/clock.h"
 
-const int64_t gauge_buckets_us[GAUGE_BUCKETS] = {100,     1000,     10000,    100000,
-                                                 1000000, 10000000, INT64_MAX};
+/* Callbacks that took up to so many microseconds, more than those before; the last: any time. */
+static const int64_t gauge_buckets_us[GAUGE_BUCKETS] = {100,     1000,     10000,    100000,
+                                                        1000000, 10000000, INT64_MAX};
 
 #define TOGETHER_MAX 64
 
-#define NAME(lower, UPPER, gate, pressure, terminal) [TC_##UPPER] = "on_" #lower,
+#define NAME(lower, UPPER, gate, pressure) [TC_##UPPER] = "on_" #lower,
 static const char *const names[GAUGE_CALLBACKS] = {
     EVENT_KINDS(NAME)[GAUGE_EVENT] = "on_event",
     [GAUGE_REPLY] = "on_reply",

@@ -28,8 +28,6 @@ enum {
 };
 
 enum { GAUGE_BUCKETS = 7 };
-/* Callbacks that took up to so many microseconds, more than those before; the last: any time. */
-extern const int64_t gauge_buckets_us[GAUGE_BUCKETS];
 
 struct callback_histogram {
     uint64_t counts[GAUGE_BUCKETS];

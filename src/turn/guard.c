@@ -75,7 +75,6 @@ void guard_emit(struct guard *g, struct event *ev)
 
 void guard_emit_synthetic(struct guard *g, struct event *ev)
 {
-    g->stats.invented++;
     guard_emit(g, ev);
 }
 
@@ -379,14 +378,12 @@ static void tell_missing_error(struct guard *g, const char *code, const char *me
     event_init(&ev, TC_ERROR);
     ev.u.error.code = code;
     ev.u.error.message = message;
-    g->stats.invented++;
     guard_tell_outcome(g, &ev, GUARD_ERROR);
 }
 
 static void tell_invented_final(struct guard *g, struct event *final)
 {
     final->u.final.synthesized = true;
-    g->stats.invented++;
     guard_tell_outcome(g, final, GUARD_FINAL);
 }
 

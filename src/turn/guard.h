@@ -15,7 +15,6 @@ struct guard_stats {
     uint64_t late;       /* events after the outcome, not passed on */
     uint64_t duplicates; /* second finals, errors, usages, calls, results, requests, steps */
     uint64_t unmatched;  /* progress of a closed tool, ends of steps that were not open */
-    uint64_t invented;   /* events the guard made */
 };
 
 struct guard {

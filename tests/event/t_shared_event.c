@@ -28,9 +28,6 @@ static void test_kinds(void)
     is_int(kind_from_name("", 0), -1, "kind_find refuses nothing");
     is_int(kind_visibility(TC_PROGRESS), VISIBILITY_PROGRESS, "kind_gate");
     is_int(kind_overflow(TC_TOOL_RESULT), OVERFLOW_TRUNCATE, "kind_pressure");
-    ok(kind_is_terminal(TC_FINAL) && kind_is_terminal(TC_ERROR) && kind_is_terminal(TC_DONE),
-       "final, error and done are terminal");
-    ok(!kind_is_terminal(TC_USAGE) && !kind_is_terminal(TC_NARRATION), "others are not");
 }
 
 static void test_blank_drafts(void)

@@ -35,8 +35,11 @@ static struct request_decision person_of(const struct auth_principal *p, const c
     };
 }
 
-const char *request_api_choices(const struct request_registry *r, const struct auth_principal *p,
-                                const char *turn, const char *request, const char *choices)
+/* What somebody may choose: a JSON array, or NULL: nothing. It is no leave: each decision is
+ * checked when it comes. `choices` is what the request offers (or NULL). */
+static const char *request_api_choices(const struct request_registry *r,
+                                       const struct auth_principal *p, const char *turn,
+                                       const char *request, const char *choices)
 {
     const struct request_decision who = person_of(p, turn, request);
     if (!choices || !(p->grants & CONF_ANSWER))
@@ -268,9 +271,12 @@ static bool request_api_is_same(const struct request_api_past *past, const struc
     return strcmp(past->decision.p, "answered") != 0 || has_same_answers(past, d);
 }
 
-void request_api_find_decision(const struct api_context *a, const struct auth_principal *p,
-                               const char *turn, const char *request,
-                               const struct request_api_decision *d, struct request_api_result *out)
+/* Has it been decided already, and is that the decision? ASKED_DONE, ASKED_LATE, ASKED_UNKNOWN.
+ * d NULL: no decision is the same. */
+static void request_api_find_decision(const struct api_context *a, const struct auth_principal *p,
+                                      const char *turn, const char *request,
+                                      const struct request_api_decision *d,
+                                      struct request_api_result *out)
 {
     struct request_api_past past = {.request = request};
     look_back(a->host.turnlog, turn, &past);

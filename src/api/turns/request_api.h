@@ -14,10 +14,6 @@
 
 struct api_context;
 
-/* What somebody may choose: a JSON array, or NULL: nothing. It is no leave: each decision is
- * checked when it comes. `choices` is what the request offers (or NULL). */
-const char *request_api_choices(const struct request_registry *r, const struct auth_principal *p,
-                                const char *turn, const char *request, const char *choices);
 /* A request as the principal is told it: the event with what it may choose. False: it is that of
  * everybody, or no request; *told is not set. Borrows from the event. */
 bool request_api_tell(const struct request_registry *r, const struct auth_principal *p,
@@ -54,12 +50,6 @@ struct request_api_result {
 };
 void request_api_outcome_fini(struct request_api_result *out);
 
-/* Has it been decided already, and is that the decision? ASKED_DONE, ASKED_LATE, ASKED_UNKNOWN.
- * d NULL: no decision is the same. */
-void request_api_find_decision(const struct api_context *a, const struct auth_principal *p,
-                               const char *turn, const char *request,
-                               const struct request_api_decision *d,
-                               struct request_api_result *out);
 /* Decides; checks: only says whether it would count (ASKED_DONE). */
 void request_api_decide(const struct api_context *a, const struct auth_principal *p,
                         const char *turn, const char *request, const struct request_api_decision *d,

@@ -98,7 +98,6 @@ static int broken(const struct audit_verify_state *w, uint64_t seq, const char *
     char place[256];
     w->report->bad = true;
     w->report->bad_seq = seq;
-    w->report->bad_line = w->line;
     snprintf(place, sizeof place, "%s:%" PRIu64, w->path, w->line);
     return err_set(w->err, place, "record %" PRIu64 " %s", seq, what);
 }

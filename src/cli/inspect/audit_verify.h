@@ -26,8 +26,7 @@ struct audit_verify_report {
     uint64_t lost; /* events that the log itself says it could not write */
     char head[65]; /* SHA-256 of the last good record, hex: what an anchor would keep */
     bool bad;
-    uint64_t bad_seq;  /* the first record that is changed, missing or out of place */
-    uint64_t bad_line; /* where that was noticed, from 1, in the file given last */
+    uint64_t bad_seq; /* the first record that is changed, missing or out of place */
 };
 
 /* Reads one file. 0: the chain holds. -1 with err (place file:line): it is broken (report->bad)

@@ -189,8 +189,9 @@ static int fail_parse(const config_t *c, const char *path, struct tc_err *err)
                      syntax ? "syntax error here or just before" : config_error_text(c));
 }
 
-struct conf_node *conf_node_parse_text(struct arena *a, const char *path, const char *text,
-                                       size_t len, struct tc_err *err)
+/* The same from text, NUL-terminated at len; `path` is for messages. */
+static struct conf_node *conf_node_parse_text(struct arena *a, const char *path, const char *text,
+                                              size_t len, struct tc_err *err)
 {
     CLEANUP_BUF struct buf wide = {0};
     struct scan s = {path, text, text + len, 1, &wide, err};

@@ -32,8 +32,5 @@ struct conf_node {
 const char *conf_node_type_name(enum conf_node_type type);
 /* Reads a libconfig file that nobody else may change. NULL with err, its place file:line. */
 struct conf_node *conf_node_parse_file(struct arena *a, const char *path, struct tc_err *err);
-/* The same from text, NUL-terminated at len; `path` is for messages. */
-struct conf_node *conf_node_parse_text(struct arena *a, const char *path, const char *text,
-                                       size_t len, struct tc_err *err);
 
 #endif

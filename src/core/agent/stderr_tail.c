@@ -67,11 +67,6 @@ void stderr_tail_copy_last_line(struct buf *out, const struct stderr_tail *t, si
         buf_add(out, text.p + begin, end - begin < n ? end - begin : n);
 }
 
-void stderr_tail_reset(struct stderr_tail *t)
-{
-    t->total = 0;
-}
-
 void stderr_tail_fini(struct stderr_tail *t)
 {
     free(t->ring);

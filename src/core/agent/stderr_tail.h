@@ -21,7 +21,6 @@ void stderr_tail_append(struct stderr_tail *t, const char *p, size_t n);
 void stderr_tail_copy(struct buf *out, const struct stderr_tail *t, size_t n);
 /* Appends the last line that is not blank, n bytes of it at most. */
 void stderr_tail_copy_last_line(struct buf *out, const struct stderr_tail *t, size_t n);
-void stderr_tail_reset(struct stderr_tail *t);
 void stderr_tail_fini(struct stderr_tail *t);
 
 #endif

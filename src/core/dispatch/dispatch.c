@@ -235,11 +235,14 @@ static void use_room(struct dispatch_budget *room, struct shared_event *const bo
             room->bytes -= (int64_t)shared_event_size(boxes[form]);
 }
 
+/* Until every instance has room, see dispatch_set_backpressure. */
+static void dispatch_wait_capacity(struct dispatch *d);
+
 void dispatch_event(struct dispatch_turn *t, struct event *ev)
 {
     struct dispatch *const d = t->dispatch;
     if (d->backpressure_ms > 0 && (d->room.events <= 0 || d->room.bytes <= 0))
-        dispatch_wait_capacity(d, d->backpressure_ms);
+        dispatch_wait_capacity(d);
     decide_forms(t, ev);
     struct shared_event *boxes[FORMS] = {NULL};
     make_boxes(t, ev, boxes);
@@ -294,13 +297,12 @@ static bool dispatch_has_room(const struct dispatch_slot *s)
 }
 
 /* While one is waited for, the others have all that is theirs. */
-static bool dispatch_wait_for(const struct dispatch *d, const struct dispatch_slot *s,
-                              int backpressure_ms)
+static bool dispatch_wait_for(const struct dispatch *d, const struct dispatch_slot *s)
 {
     struct channel *const c = connector_instance_channel(s->runner);
     if (d->gathers)
         gather_all(d, false);
-    const bool room = c->ops->wait_room(c, backpressure_ms);
+    const bool room = c->ops->wait_room(c, d->backpressure_ms);
     if (d->gathers)
         gather_all(d, true);
     return room;
@@ -326,14 +328,14 @@ static void dispatch_find_room(struct dispatch *d)
     }
 }
 
-void dispatch_wait_capacity(struct dispatch *d, int backpressure_ms)
+static void dispatch_wait_capacity(struct dispatch *d)
 {
     dispatch_find_room(d);
     for (size_t i = 0; i < d->n; i++) {
         struct dispatch_slot *const s = &d->seats[i];
         if (!s->runner || s->room)
             continue;
-        const bool room = !s->stalled && dispatch_wait_for(d, s, backpressure_ms);
+        const bool room = !s->stalled && dispatch_wait_for(d, s);
         if (!room && !s->stalled)
             log_write(LOG_WARN, "host", "instance %s does not move; no longer waited for",
                       connector_instance_name(s->runner));

@@ -151,7 +151,5 @@ void dispatch_each_recipient(struct dispatch_turn *t, const struct event *ev,
  * that does not move within backpressure_ms is no longer waited for, until it has room again.
  * 0: casts never wait. */
 void dispatch_set_backpressure(struct dispatch *d, int backpressure_ms);
-/* The same wait, once. */
-void dispatch_wait_capacity(struct dispatch *d, int backpressure_ms);
 
 #endif

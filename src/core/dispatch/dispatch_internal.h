@@ -99,22 +99,13 @@ struct channel_turn dispatch_describe_turn(const struct dispatch_turn *t, const 
 
 /* ---- dispatch_slot.c */
 
-/* The group that sees the same; a new one when there is none. `audience` is copied. */
-size_t dispatch_find_view(struct dispatch *d, const struct dispatch_view *wanted,
-                          const char *audience);
 /* The number of the seat of that instance, or d->n. */
 size_t dispatch_find_slot(const struct dispatch *d, const char *name);
-/* Begins to look at its plugin. NULL with err: there is none. */
-struct probe_candidate *dispatch_probe_plugin(struct probe_run *trial, const struct conf *conf,
-                                              const struct conf_instance *spec, struct tc_err *err);
 /* Makes an instance, which is not launched; takes over loaded when it does. -1 with err: it is not
  * there. */
 int dispatch_start_slot(struct dispatch *d, struct dispatch_slot *s, const struct conf *conf,
                         const struct conf_instance *spec, struct loaded_plugin *loaded,
                         struct tc_err *err) MUST_CHECK;
-/* Without the loop: waits until it runs. -1 with err: the seat has no runner; its plugin is still
- * there. */
-int dispatch_await_slot(struct dispatch_slot *s, struct tc_err *err) MUST_CHECK;
 size_t dispatch_add_slot(struct dispatch *d);
 /* The seat of an instance that was not launched yet: turns that run are opened for it anew, but for
  * those whose outcome is in the ledger, which is cast again when it is resumed. */

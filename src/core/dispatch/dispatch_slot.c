@@ -19,8 +19,9 @@ static bool same_audience(const char *a, const char *b)
     return strcmp(a ? a : "user", b ? b : "user") == 0;
 }
 
-size_t dispatch_find_view(struct dispatch *d, const struct dispatch_view *wanted,
-                          const char *audience)
+/* The group that sees the same; a new one when there is none. `audience` is copied. */
+static size_t dispatch_find_view(struct dispatch *d, const struct dispatch_view *wanted,
+                                 const char *audience)
 {
     for (size_t i = 0; i < d->n_groups; i++) {
         const struct dispatch_view *const c = &d->groups[i];
@@ -124,7 +125,9 @@ void dispatch_leave_seat(struct dispatch *d, size_t seat)
     d->seats[seat] = (struct dispatch_slot){0};
 }
 
-int dispatch_await_slot(struct dispatch_slot *s, struct tc_err *err)
+/* Without the loop: waits until it runs. -1 with err: the seat has no runner; its plugin is still
+ * there. */
+static int dispatch_await_slot(struct dispatch_slot *s, struct tc_err *err)
 {
     if (connector_await_start(s->runner, err) == 0)
         return 0;
@@ -132,8 +135,11 @@ int dispatch_await_slot(struct dispatch_slot *s, struct tc_err *err)
     return -1;
 }
 
-struct probe_candidate *dispatch_probe_plugin(struct probe_run *trial, const struct conf *conf,
-                                              const struct conf_instance *spec, struct tc_err *err)
+/* Begins to look at its plugin. NULL with err: there is none. */
+static struct probe_candidate *dispatch_probe_plugin(struct probe_run *trial,
+                                                     const struct conf *conf,
+                                                     const struct conf_instance *spec,
+                                                     struct tc_err *err)
 {
     CLEANUP_FREE char *path =
         loader_find_path(spec->plugin, (const char *const *)conf->plugin_dirs, err);

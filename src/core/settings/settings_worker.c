@@ -17,7 +17,7 @@ struct settings_worker {
     /* loop thread */
     struct loop_timer *retry; /* NULL: without Redis */
     bool retries;             /* the timer runs, or what it began */
-    bool away, was_away;      /* as seen at the end of the last work */
+    bool away;                /* as seen at the end of the last work */
     void (*back)(void *ctx);
     void *ctx;
 };

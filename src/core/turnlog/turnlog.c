@@ -14,7 +14,7 @@
 
 #define TASK_BYTES 1000 /* of the message, for people */
 
-const struct turnlog_limits turnlog_default_limits = {
+static const struct turnlog_limits turnlog_default_limits = {
     .turn_bytes = 8 << 20, .bytes = 64 << 20, .turns = 500};
 
 static int64_t now_ms(void)

@@ -19,7 +19,6 @@ struct turnlog_limits {
     size_t turn_bytes, bytes; /* of events, as shared_event_size counts them */
     size_t turns;             /* that are over */
 };
-extern const struct turnlog_limits turnlog_default_limits;
 
 enum turnlog_state {
     TURNLOG_WAITING,

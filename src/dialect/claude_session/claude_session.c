@@ -48,7 +48,8 @@ static void tell_as_raw(const struct claude_session_line *l)
                              : type);
 }
 
-void claude_session_raw(const struct claude_session_line *l)
+/* Behind the start, if that was not told yet. */
+static void claude_session_raw(const struct claude_session_line *l)
 {
     if (l->c->started)
         tell_as_raw(l);

@@ -65,8 +65,6 @@ struct claude_session_line {
 char *claude_session_text(const struct claude_session_line *l, struct str value);
 struct str claude_session_value(const struct claude_session_line *l, const char *key);
 void claude_session_emit(const struct claude_session_line *l, struct event *ev);
-/* Behind the start, if that was not told yet. */
-void claude_session_raw(const struct claude_session_line *l);
 void claude_session_notice(const struct claude_session_line *l, const char *level, const char *code,
                            const char *text);
 
@@ -78,7 +76,6 @@ void claude_session_blocks(const struct claude_session_line *l);
 void claude_session_flush(struct claude_session *c, const struct dialect_sink *out);
 
 /* claude_session_chain.c */
-uint64_t claude_session_hash(struct str uuid); /* raw; never 0 */
 /* The turn of the line with that uuid; 0: not known. */
 uint64_t claude_session_turn_of(const struct claude_session_chain *chain, struct str uuid);
 void claude_session_link(struct claude_session_chain *chain, struct str uuid, uint64_t turn);

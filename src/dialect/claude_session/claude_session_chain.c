@@ -6,8 +6,8 @@
 #include "base/alloc.h"
 #include "dialect/claude_session/claude_session.h"
 
-/* FNV-1a. */
-uint64_t claude_session_hash(struct str uuid)
+/* FNV-1a of the raw uuid; never 0. */
+static uint64_t claude_session_hash(struct str uuid)
 {
     uint64_t hash = 14695981039346656037u;
     for (size_t i = 0; i < uuid.len; i++)

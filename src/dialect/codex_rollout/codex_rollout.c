@@ -26,7 +26,7 @@ static const char *payload_text(const struct codex_rollout_line *l, const char *
     return codex_rollout_text(l, value_get_last(l->payload, key));
 }
 
-void codex_rollout_raw(const struct codex_rollout_line *l)
+static void codex_rollout_raw(const struct codex_rollout_line *l)
 {
     const char *const type = codex_rollout_text(l, l->type);
     const char *const kind = codex_rollout_text(l, l->kind);

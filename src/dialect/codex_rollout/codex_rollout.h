@@ -47,7 +47,6 @@ struct codex_rollout_line {
 
 /* codex_rollout.c */
 char *codex_rollout_text(const struct codex_rollout_line *l, struct str value);
-void codex_rollout_raw(const struct codex_rollout_line *l);
 /* Tells the start, once. task: the user's message, or NULL. */
 void codex_rollout_start(const struct codex_rollout_line *l, const char *task);
 

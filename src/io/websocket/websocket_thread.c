@@ -35,7 +35,6 @@ struct websocket_link {
     struct lws *wsi; /* NULL before and after */
     struct buf in;   /* of a message that is not whole */
     struct websocket_msg *out, **out_end;
-    int64_t since_ping_ms;
     enum lws_close_status status; /* of the goodbye */
     bool is_open, is_ping_due, is_closing, is_paused, has_ended;
     char why[256];

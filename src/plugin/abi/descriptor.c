@@ -27,7 +27,7 @@ static const struct function_row {
     size_t offset;
     int where;
 } functions[DESCRIPTOR_FUNCTIONS] = {
-#define ROW(lower, upper, gate, pressure, terminal)                                                \
+#define ROW(lower, upper, gate, pressure)                                                          \
     [TC_##upper] = {"on_" #lower, offsetof(struct tc_sink, on_##lower), OF_SINK},
     EVENT_KINDS(ROW)
 #undef ROW

@@ -30,7 +30,8 @@ static struct file_identity file_of(const struct stat *st)
     };
 }
 
-int loader_set_err_path(struct tc_err *err, const char *path)
+/* Says which file the error is of; -1. */
+static int loader_set_err_path(struct tc_err *err, const char *path)
 {
     if (err)
         snprintf(err->place, sizeof err->place, "%s", path);
@@ -108,15 +109,6 @@ int loader_describe_in_process(int fd, struct buf *record, struct tc_err *err)
         return -1;
     descriptor_pack(record, &m.plugin, descriptor_callback_mask(&m.plugin, &m.sink));
     return 0;
-}
-
-struct loaded_plugin *loader_probe_and_load(const char *path, struct tc_err *err)
-{
-    struct loaded_plugin *const l = loader_probe_file(path, err);
-    if (!l || loader_load_code(l, err) == 0)
-        return l;
-    loader_unref_plugin(l);
-    return NULL;
 }
 
 struct loaded_plugin *loader_load_fd(int fd, const char *path, struct tc_err *err)

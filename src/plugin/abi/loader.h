@@ -53,8 +53,6 @@ struct loaded_plugin *loader_probe_file(const char *path, struct tc_err *err);
  * it stays to the end, as threads that were abandoned may still run in it. Runs the constructors of
  * the file, however long they take. Any thread. -1 with err. */
 int loader_load_code(struct loaded_plugin *l, struct tc_err *err) MUST_CHECK;
-/* Both. */
-struct loaded_plugin *loader_probe_and_load(const char *path, struct tc_err *err);
 /* For a process that has nothing else to lose: links the file behind the descriptor, which it
  * keeps and whoever gave it has checked; `path` is what it is called. NULL with err. */
 struct loaded_plugin *loader_load_fd(int fd, const char *path, struct tc_err *err);

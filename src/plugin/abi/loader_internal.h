@@ -13,7 +13,5 @@ struct loaded_plugin *loader_new_plugin(int fd, const char *path, struct str rec
 /* Links the file in this process, and appends the record of its descriptor. -1 with err, without a
  * place. */
 int loader_describe_in_process(int fd, struct buf *record, struct tc_err *err) MUST_CHECK;
-/* Says which file the error is of; -1. */
-int loader_set_err_path(struct tc_err *err, const char *path);
 
 #endif

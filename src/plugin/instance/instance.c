@@ -14,7 +14,7 @@
 void instance_find_wanted(struct instance *in)
 {
     const struct tc_sink *const s = &in->loaded->sink;
-#define WANTED(lower, UPPER, gate, pressure, terminal) in->wanted[TC_##UPPER] = s->on_##lower;
+#define WANTED(lower, UPPER, gate, pressure) in->wanted[TC_##UPPER] = s->on_##lower;
     EVENT_KINDS(WANTED)
 }
 

@@ -81,14 +81,14 @@ static inline void finish_event(struct instance_turn *t, enum batch_settlement w
 
 typedef int call_fn(const struct tc_sink *s, struct tc_turn *t, const struct event *ev);
 
-#define DEFINE_CALL(lower, UPPER, gate, pressure, terminal)                                        \
+#define DEFINE_CALL(lower, UPPER, gate, pressure)                                                  \
     static int call_##lower(const struct tc_sink *s, struct tc_turn *t, const struct event *ev)    \
     {                                                                                              \
         return s->on_##lower(t, &ev->u.lower);                                                     \
     }
 EVENT_KINDS(DEFINE_CALL)
 
-#define CALL_ROW(lower, UPPER, gate, pressure, terminal) [TC_##UPPER] = call_##lower,
+#define CALL_ROW(lower, UPPER, gate, pressure) [TC_##UPPER] = call_##lower,
 static call_fn *const calls[TC_KINDS] = {EVENT_KINDS(CALL_ROW)};
 
 static bool instance_call_is_wanted(const struct instance *in, const struct event *ev)

@@ -279,7 +279,6 @@ static void backlog_append(struct backlog *b, struct turn_backlog *lane, struct 
 void backlog_push(struct backlog *b, struct turn_backlog *lane, struct shared_event *box,
                   int64_t now_ms)
 {
-    b->stats.pushed++;
     if (over(b))
         relieve(b);
     const struct event *const ev = shared_event_get(box);

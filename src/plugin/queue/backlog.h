@@ -25,7 +25,7 @@ struct backlog_limits {
 };
 
 struct backlog_stats {
-    uint64_t pushed, joined, replaced, shrunk, dropped;
+    uint64_t joined, replaced, shrunk, dropped;
     size_t events, bytes; /* waiting now */
 };
 
@@ -93,7 +93,6 @@ static inline bool backlog_try_bypass(struct backlog *b, struct turn_backlog *la
 {
     if (b->stats.events > 0 || b->limits.pace_ms > 0 || lane->bare || lane->drop_seq)
         return false;
-    b->stats.pushed++;
     *item = (struct backlog_item){lane->turn, box};
     if (shared_event_get(box)->kind == TC_DONE)
         backlog_close_turn(b, lane);

@@ -64,7 +64,8 @@ static size_t char_width(uint32_t cp)
     return in_ranges(cp, wide, sizeof wide / sizeof wide[0]) ? 2 : 1;
 }
 
-size_t text_table_display_width(struct str text)
+/* How many columns of a terminal the text takes: wide characters two, marks none. */
+static size_t text_table_display_width(struct str text)
 {
     size_t width = 0, len;
     for (size_t at = 0; at < text.len; at += len)

@@ -27,7 +27,5 @@ void text_table_begin(struct text_table *t, size_t columns);
 void text_table_add_cell(struct text_table *t, enum table_align align);
 /* Writes DOC_TABLE with its rows and cells. */
 void text_table_build(struct text_table *t, struct doc_builder *b);
-/* How many columns of a terminal the text takes: wide characters two, marks none. */
-size_t text_table_display_width(struct str text);
 
 #endif

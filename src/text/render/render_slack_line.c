@@ -40,7 +40,8 @@ static void render_slack_line_put(struct render_slack_line *l, const char *p, si
     l->unjoined = false;
 }
 
-void slack_raw(struct render_slack_line *l, struct str s)
+/* Our own markup, as it is. */
+static void slack_raw(struct render_slack_line *l, struct str s)
 {
     for (size_t i = 0; i < s.len; i++) {
         if (s.p[i] == '\n')

@@ -27,8 +27,6 @@ struct render_slack_line {
     char prefix[SLACK_PREFIX_MAX];
 };
 
-/* Our own markup, as it is. */
-void slack_raw(struct render_slack_line *l, struct str s);
 void slack_raw_str(struct render_slack_line *l, const char *s);
 /* Text of the doc: nothing in it is markup or mentions anybody. */
 void slack_text(struct render_slack_line *l, struct str s);

@@ -54,6 +54,14 @@ static bool is_mapped(const char *path)
     return found;
 }
 
+static struct loaded_plugin *probe_and_load(const char *path)
+{
+    struct loaded_plugin *const l = loader_probe_file(path, &err);
+    if (!l || loader_load_code(l, &err) < 0)
+        bail("%s: %s", path, err_format(&err));
+    return l;
+}
+
 /* One clear line, and nothing of it here. */
 static void check_refusal(const char *path, struct loaded_plugin *l, const char *why,
                           const char *what)
@@ -69,25 +77,23 @@ static void check_refusal(const char *path, struct loaded_plugin *l, const char 
 static void refused(const char *path, const char *why, const char *what)
 {
     err = (struct tc_err){0};
-    check_refusal(path, loader_probe_and_load(path, &err), why, what);
+    check_refusal(path, loader_probe_file(path, &err), why, what);
 }
 
 static void test_good(void)
 {
-    struct loaded_plugin *const l = loader_probe_and_load(fault("recorder"), &err);
-    if (!ok(l != NULL, "a good plugin: %s", l ? "" : err_format(&err)))
-        return;
+    struct loaded_plugin *const l = probe_and_load(fault("recorder"));
     is_str(l->plugin.name, "recorder", "name");
     is_str(l->path, fault("recorder"), "path");
     ok(l->plugin.sink == &l->sink && l->sink.on_event && !l->sink.on_narration, "sink");
     ok(l->plugin.flags == TC_SEES_ALL, "flags");
-    struct loaded_plugin *const again = loader_probe_and_load(fault("recorder"), &err);
+    struct loaded_plugin *const again = probe_and_load(fault("recorder"));
     ok(again && again->sink.on_event == l->sink.on_event, "the same file twice is the same code");
-    struct loaded_plugin *const other = loader_probe_and_load(fault("fails"), &err);
+    struct loaded_plugin *const other = probe_and_load(fault("fails"));
     ok(other && other->sink.on_event != l->sink.on_event, "another file is other code");
     loader_unref_plugin(again);
     loader_unref_plugin(l);
-    struct loaded_plugin *const third = loader_probe_and_load(fault("sleeps"), &err);
+    struct loaded_plugin *const third = probe_and_load(fault("sleeps"));
     ok(third && strcmp(third->plugin.name, "sleeps") == 0, "freeing one does not mix up names");
     loader_unref_plugin(third);
     loader_unref_plugin(other);
@@ -137,9 +143,7 @@ static void test_swapped(void)
 
 static void test_old(void)
 {
-    struct loaded_plugin *const l = loader_probe_and_load(fault("old10"), &err);
-    if (!ok(l != NULL, "shorter structs of 1.0 load: %s", l ? "" : err_format(&err)))
-        return;
+    struct loaded_plugin *const l = probe_and_load(fault("old10"));
     ok(l->plugin.size < sizeof l->plugin, "they are shorter");
     ok(l->plugin.pace_ms == 0 && !l->plugin.audience && !l->plugin.rates,
        "members it lacks are clear");
@@ -151,9 +155,7 @@ static void test_old(void)
 
 static void test_rates(void)
 {
-    struct loaded_plugin *const l = loader_probe_and_load(fault("rated"), &err);
-    if (!ok(l != NULL, "a plugin with rates: %s", l ? "" : err_format(&err)))
-        return;
+    struct loaded_plugin *const l = probe_and_load(fault("rated"));
     ok(l->plugin.rates && l->plugin.rates[1].per_lane == 1 && l->sink.on_reply, "has them");
     loader_unref_plugin(l);
 }
@@ -499,7 +501,7 @@ static void test_writable(void)
     chmod(path, 0606);
     refused(path, why, "a file everybody may write to");
     chmod(path, 0644);
-    struct loaded_plugin *const l = loader_probe_and_load(path, &err);
+    struct loaded_plugin *const l = probe_and_load(path);
     ok(l != NULL, "closed, it is loaded");
     loader_unref_plugin(l);
 

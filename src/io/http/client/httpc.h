@@ -81,7 +81,4 @@ struct httpc_transfer *httpc_start(struct httpc *h, const struct httpc_request *
 /* Ends it now: calls its `done` with what is known. Not after `done`. */
 void httpc_cancel(struct httpc_transfer *c);
 
-/* A word for a log: "ok", "rejected", "not sent", "ambiguous". */
-const char *httpc_outcome_name(enum httpc_outcome outcome);
-
 #endif

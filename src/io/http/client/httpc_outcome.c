@@ -80,7 +80,9 @@ static void httpc_outcome_describe(const struct httpc_transfer *c, const struct 
         buf_printf(text, "HTTP %d", status);
 }
 
-int64_t httpc_transfer_parse_retry_after(const struct libcurl *curl, const char *value, double now)
+/* Milliseconds that a Retry-After value asks for, rounded up, at `now` (Unix seconds); -1: none. */
+static int64_t httpc_transfer_parse_retry_after(const struct libcurl *curl, const char *value,
+                                                double now)
 {
     if (!isdigit((unsigned char)*value)) {
         const time_t at = *value ? curl->getdate(value, NULL) : -1;
@@ -127,15 +129,4 @@ struct httpc_reply httpc_transfer_build_reply(struct httpc_transfer *c, const st
     log_redact(error, (struct str){text.p, text.len});
     reply.error = error->p;
     return reply;
-}
-
-const char *httpc_outcome_name(enum httpc_outcome outcome)
-{
-    static const char *const names[] = {
-        [HTTPC_OK] = "ok",
-        [HTTPC_REJECTED] = "rejected",
-        [HTTPC_NOT_SENT] = "not sent",
-        [HTTPC_AMBIGUOUS] = "ambiguous",
-    };
-    return names[outcome];
 }

@@ -53,7 +53,5 @@ int httpc_transfer_max_body(const struct httpc_transfer *c);
 /* What is known once it has ended with `code`. The reply borrows from the call and `error`. */
 struct httpc_reply httpc_transfer_build_reply(struct httpc_transfer *c, const struct libcurl *curl,
                                               CURLcode code, struct buf *error);
-/* Milliseconds that a Retry-After value asks for, rounded up, at `now` (Unix seconds); -1: none. */
-int64_t httpc_transfer_parse_retry_after(const struct libcurl *curl, const char *value, double now);
 
 #endif

@@ -35,7 +35,8 @@ static const char *error_type(int status)
     }
 }
 
-void httpd_error_add(struct buf *out, int status, const char *code, const char *message)
+/* Appends the member "error"; its `type` follows from the status. */
+static void httpd_error_add(struct buf *out, int status, const char *code, const char *message)
 {
     buf_add_str(out, "\"error\":{");
     jsonw_member_str(out, "message", message);
@@ -45,7 +46,8 @@ void httpd_error_add(struct buf *out, int status, const char *code, const char *
     buf_add_char(out, '}');
 }
 
-bool httpd_error_is_temporary(int status)
+/* The same request may succeed soon: nothing was begun by it (408, 429, 503). */
+static bool httpd_error_is_temporary(int status)
 {
     return status == 408 || status == 429 || status == 503;
 }
@@ -88,7 +90,8 @@ void httpd_answer_error(struct httpd_request *r, const struct httpd_error *e)
 
 /* ---- of the server itself ---- */
 
-void httpd_send_error(struct httpd_conn *c, const struct httpd_error *e)
+/* The server's own answers; none of them closes the connection by itself. */
+static void httpd_send_error(struct httpd_conn *c, const struct httpd_error *e)
 {
     CLEANUP_BUF struct buf body = {0};
     struct httpd_header headers[HEADERS_MAX];

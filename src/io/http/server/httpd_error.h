@@ -19,10 +19,6 @@ struct httpd_error {
     const char *members;               /* more members of the body: "\"by\":\"ann\""; or NULL */
 };
 
-/* Appends the member "error"; its `type` follows from the status. */
-void httpd_error_add(struct buf *out, int status, const char *code, const char *message);
-/* The same request may succeed soon: nothing was begun by it (408, 429, 503). */
-bool httpd_error_is_temporary(int status);
 /* Answers and frees the request, as httpd_answer_full. The header x-should-retry says whether the
  * same request may succeed soon, and Retry-After (429, 503) when. */
 void httpd_answer_error(struct httpd_request *r, const struct httpd_error *e);

@@ -144,8 +144,6 @@ void httpd_conn_linger(struct httpd_conn *c);
 
 /* The request that conn has read goes to who answers it: a handler, or the server itself. */
 void httpd_dispatch_request(struct httpd_conn *c);
-/* The server's own answers; none of them closes the connection by itself. */
-void httpd_send_error(struct httpd_conn *c, const struct httpd_error *e);
 /* What the parser has refused. */
 void httpd_refuse_parse(struct httpd_conn *c);
 /* 408: the request took too long to come; 503: its answer did. */

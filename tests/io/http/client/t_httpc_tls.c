@@ -94,8 +94,8 @@ static void on_reply(void *arg, const struct httpc_reply *r)
     snprintf(g->error, sizeof g->error, "%s", r->error);
 }
 
-static void test(const char *name, const char *certificate, const char *trusted, const char *wanted,
-                 const char *error)
+static void test(const char *name, const char *certificate, const char *trusted,
+                 enum httpc_outcome wanted, const char *error)
 {
     struct got g = {0};
     char url[128];
@@ -107,7 +107,7 @@ static void test(const char *name, const char *certificate, const char *trusted,
                 on_reply, &g);
     for (int rounds = 0; !g.done && rounds < 20000; rounds++)
         loop_run_once(loop, 1000);
-    is_str(httpc_outcome_name(g.outcome), wanted, "%s: %s", name, wanted);
+    is_int(g.outcome, wanted, "%s", name);
     has_str(g.error, error, "%s: says why", name);
     ok(!strstr(g.error, "PathSecret"), "%s: without the URL", name);
     httpc_free(http);
@@ -123,12 +123,12 @@ int main(void)
         return 0;
     }
     loop = loop_new();
-    test("trusted", "good.pem", ca_file, "ok", "");
-    test("expired", "expired.pem", ca_file, "not sent", "certificate has expired");
-    test("self-signed", "self.pem", ca_file, "not sent", "certificate problem: self");
-    test("another name", "other.pem", ca_file, "not sent", "127.0.0.1");
-    test("unknown authority", "good.pem", NULL, "not sent", "certificate problem");
-    test("authorities cannot be read", "good.pem", "/nonexistent", "not sent", "certificate");
+    test("trusted", "good.pem", ca_file, HTTPC_OK, "");
+    test("expired", "expired.pem", ca_file, HTTPC_NOT_SENT, "certificate has expired");
+    test("self-signed", "self.pem", ca_file, HTTPC_NOT_SENT, "certificate problem: self");
+    test("another name", "other.pem", ca_file, HTTPC_NOT_SENT, "127.0.0.1");
+    test("unknown authority", "good.pem", NULL, HTTPC_NOT_SENT, "certificate problem");
+    test("authorities cannot be read", "good.pem", "/nonexistent", HTTPC_NOT_SENT, "certificate");
     loop_free(loop);
     return 0;
 }
