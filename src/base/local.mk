@@ -12,6 +12,7 @@ libtcbase_a_SOURCES = \
 	src/base/chunk_pool.c \
 	src/base/chunk_pool.h \
 	src/base/cleanup.h \
+	src/base/hash.h \
 	src/base/nearest_word.c \
 	src/base/nearest_word.h \
 	src/base/plural.h \

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/sys/clock.h"
 #include "base/sys/log.h"
 
@@ -27,14 +28,6 @@ static const char *find_reason(const struct conf_instance *inst, unsigned grant,
     if (inst->allow_chats && chat && !access_control_is_listed(inst->allow_chats, chat))
         return "the chat is not in allow_chats";
     return NULL;
-}
-
-/* FNV-1a. */
-static uint64_t hash(uint64_t h, const char *text)
-{
-    for (; *text; text++)
-        h = (h ^ (unsigned char)*text) * 0x100000001b3;
-    return (h ^ 0xff) * 0x100000001b3;
 }
 
 /* One who is not known takes the place of the one whose time is the oldest; that of nobody is. */
@@ -64,7 +57,7 @@ static void access_control_turn_away(struct access_control *p, const struct conf
                                      const char *user, const char *chat, const char *reason)
 {
     const int64_t now = clock_mono_ms();
-    const uint64_t who = hash(hash(0xcbf29ce484222325, inst->name), user ? user : "");
+    const uint64_t who = hash_string(hash_string(HASH_START, inst->name), user ? user : "");
     p->denied++;
     if (!was_seen(p, who, now) && has_line(p, now))
         log_write(LOG_WARN, "host", "instance %s: user %s%s%s is denied: %s (%" PRIu64 " so far)",

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "dialect/ag_ui/ag_ui_check.h"
 #include "dialect/ag_ui/ag_ui_write.h"
 
@@ -22,16 +23,8 @@ static struct ag_ui_call *ag_ui_write_tool_add_call(struct ag_ui_writer *w, cons
         w->calls = xrealloc(w->calls, w->cap_calls * sizeof(*w->calls));
     }
     w->calls[w->n_calls] =
-        (struct ag_ui_call){.id = xstrdup(id), .tag = xstrdup(tag), .hash = 14695981039346656037u};
+        (struct ag_ui_call){.id = xstrdup(id), .tag = xstrdup(tag), .hash = HASH_START};
     return &w->calls[w->n_calls++];
-}
-
-/* FNV-1a, from where it stands. */
-static uint64_t hash_on(uint64_t hash, const char *p, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        hash = (hash ^ (unsigned char)p[i]) * 1099511628211u;
-    return hash;
 }
 
 static struct buf *ag_ui_write_tool_begin_of(const struct ag_ui_write_ctx *e, const char *type,
@@ -82,7 +75,7 @@ static void write_args(const struct ag_ui_write_ctx *e, struct ag_ui_call *call,
     json_style_append_key(b, S, "delta");
     json_style_append_string(b, S, p, n);
     ag_ui_end(e, b, x);
-    call->hash = hash_on(call->hash, p, n);
+    call->hash = hash_bytes(call->hash, p, n);
     call->sent += n;
 }
 
@@ -109,7 +102,7 @@ static void complete_args(const struct ag_ui_write_ctx *e, struct ag_ui_call *ca
     const bool none = e->own && !t->args_raw;
     if (none || n <= call->sent)
         return;
-    if (call->sent == 0 || hash_on(14695981039346656037u, p, call->sent) == call->hash)
+    if (call->sent == 0 || hash_bytes(HASH_START, p, call->sent) == call->hash)
         write_args(e, call, p + call->sent, n - call->sent, (struct str){0});
 }
 

@@ -4,14 +4,13 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "dialect/claude_session/claude_session.h"
 
-/* FNV-1a of the raw uuid; never 0. */
+/* Of the raw uuid; never 0. */
 static uint64_t claude_session_hash(struct str uuid)
 {
-    uint64_t hash = 14695981039346656037u;
-    for (size_t i = 0; i < uuid.len; i++)
-        hash = (hash ^ (unsigned char)uuid.p[i]) * 1099511628211u;
+    const uint64_t hash = hash_bytes(HASH_START, uuid.p, uuid.len);
     return hash ? hash : 1;
 }
 

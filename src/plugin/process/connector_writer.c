@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "base/sys/clock.h"
 #include "plugin/process/connector_process.h"
 
@@ -110,10 +111,7 @@ void traffic_fini(struct connector_process *g)
 
 static size_t connector_turn_hash_slot(const char *id)
 {
-    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
-    for (; *id; id++)
-        hash = (hash ^ (unsigned char)*id) * 0x100000001b3u;
-    return hash % CONNECTOR_IDS;
+    return hash_string(HASH_START, id) % CONNECTOR_IDS;
 }
 
 struct connector_turn *connector_process_find_turn(const struct connector_process *g,

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/hash.h"
 #include "plugin/queue/event_coalesce.h"
 #include "plugin/queue/event_truncate.h"
 
@@ -60,10 +61,7 @@ static const char *tool_of(const struct pending_event *w)
 
 static size_t hash_tool(const struct turn_backlog *lane, const char *id)
 {
-    size_t h = (size_t)(uintptr_t)lane >> 4;
-    while (*id)
-        h = h * 33 + (unsigned char)*id++;
-    return h;
+    return hash_string((uintptr_t)lane >> 4, id);
 }
 
 /* Whether newer progress of the same tool waits; else this one is remembered. A table that is full

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ * FNV-1a, 64 bits: a hash for tables and for noticing changes. Not for input that an attacker may
+ * choose to make collide, nor for anything kept on disk. */
+#ifndef BASE_HASH_H
+#define BASE_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define HASH_START UINT64_C(14695981039346656037)
+
+/* Goes on from `hash`, of what came before: HASH_START at first. */
+static inline uint64_t hash_bytes(uint64_t hash, const char *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        hash = (hash ^ (unsigned char)p[i]) * UINT64_C(1099511628211);
+    return hash;
+}
+
+/* With the NUL, so that "a", "bc" and "ab", "c" differ. */
+static inline uint64_t hash_string(uint64_t hash, const char *s)
+{
+    do
+        hash = hash_bytes(hash, s, 1);
+    while (*s++);
+    return hash;
+}
+
+#endif
