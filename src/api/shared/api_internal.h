@@ -3,6 +3,8 @@
 #ifndef API_SHARED_API_INTERNAL_H
 #define API_SHARED_API_INTERNAL_H
 
+#include <sys/queue.h>
+
 #include "api/shared/api_http.h"
 #include "api/shared/auth.h"
 #include "api/shared/event_stream.h"
@@ -17,7 +19,7 @@ struct api_context {
     const struct host *server;
     struct host_parts host;
     struct auth *auth;
-    struct event_stream *feeds; /* all that are being written */
+    LIST_HEAD(, event_stream) feeds; /* all that are being written */
     struct page *page;
     struct chat_dedup *chats; /* that were asked for lately */
     struct ag_ui_legs *legs;  /* of turns that asked AG-UI clients */

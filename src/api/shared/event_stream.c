@@ -13,7 +13,7 @@
 #define ROUND_BYTES ((size_t)256 << 10) /* are written before the client has to have read some */
 
 struct event_stream {
-    struct event_stream *next, **at;
+    LIST_ENTRY(event_stream) next;
     struct api_context *api;
     const struct event_stream_ops *ops;
     void *ctx;
@@ -31,7 +31,8 @@ struct event_stream {
 
 bool event_stream_has_waiter(const struct api_context *a, const char *turn)
 {
-    for (const struct event_stream *f = a->feeds; f; f = f->next)
+    const struct event_stream *f;
+    LIST_FOREACH (f, &a->feeds, next)
         if (f->awaits && strcmp(f->turn, turn) == 0)
             return true;
     return false;
@@ -39,9 +40,7 @@ bool event_stream_has_waiter(const struct api_context *a, const char *turn)
 
 static void close_feed(struct event_stream *f, bool left)
 {
-    *f->at = f->next;
-    if (f->next)
-        f->next->at = f->at;
+    LIST_REMOVE(f, next);
     turnlog_follower_free(f->follower);
     loop_timer_free(f->alive);
     if (f->stream)
@@ -192,11 +191,7 @@ static struct event_stream *new_feed(struct api_context *a, const struct event_s
     if (spec->turn)
         f->follower = turnlog_follower_new(a->host.turnlog, spec->turn, spec->after, spec->sees_all,
                                            event_stream_pump, f);
-    f->next = a->feeds;
-    f->at = &a->feeds;
-    if (f->next)
-        f->next->at = &f->next;
-    a->feeds = f;
+    LIST_INSERT_HEAD(&a->feeds, f, next);
     return f;
 }
 
@@ -222,8 +217,8 @@ struct event_stream *event_stream_start_deferred(struct api_context *a,
 
 void event_stream_end_revoked(struct api_context *a)
 {
-    for (struct event_stream *f = a->feeds, *next; f; f = next) {
-        next = f->next;
+    for (struct event_stream *f = LIST_FIRST(&a->feeds), *next; f; f = next) {
+        next = LIST_NEXT(f, next);
         if (auth_get_key_version(a->auth, f->principal) != f->version)
             close_feed(f, true);
     }
@@ -251,8 +246,8 @@ static void drain_one(struct event_stream *f)
 
 void event_stream_drain(struct api_context *a)
 {
-    for (struct event_stream *f = a->feeds, *next; f; f = next) {
-        next = f->next;
+    for (struct event_stream *f = LIST_FIRST(&a->feeds), *next; f; f = next) {
+        next = LIST_NEXT(f, next);
         if (f->stream && !is_turn_over(f))
             drain_one(f);
     }
@@ -260,14 +255,15 @@ void event_stream_drain(struct api_context *a)
 
 void event_stream_end_all(struct api_context *a)
 {
-    while (a->feeds)
-        close_feed(a->feeds, true);
+    while (!LIST_EMPTY(&a->feeds))
+        close_feed(LIST_FIRST(&a->feeds), true);
 }
 
 size_t event_stream_count(const struct api_context *a)
 {
     size_t n = 0;
-    for (const struct event_stream *f = a->feeds; f; f = f->next)
+    const struct event_stream *f;
+    LIST_FOREACH (f, &a->feeds, next)
         n++;
     return n;
 }

@@ -5,6 +5,8 @@
 #ifndef CORE_CONVERSATION_CONVERSATION_H
 #define CORE_CONVERSATION_CONVERSATION_H
 
+#include <sys/queue.h>
+
 #include "core/conversation/turn_job.h"
 #include "core/turnlog/turnlog.h"
 
@@ -31,10 +33,10 @@ struct taken_back {
 typedef void conversation_taken_back(void *ctx, const struct taken_back *t);
 
 struct conversation {
-    struct conversation *next, *prev; /* for the owner of it */
-    struct conversation *next_ready;  /* the same */
-    bool listed;                      /* among those that were ready */
-    const struct conf *conf;          /* of the agent: it is kept */
+    struct conversation *next, *prev;      /* for the owner of it */
+    STAILQ_ENTRY(conversation) next_ready; /* the same */
+    bool listed;                           /* among those that were ready */
+    const struct conf *conf;               /* of the agent: it is kept */
     const struct conf_agent *agent;
     char *source; /* where its messages come from: an instance, or an API */
     char *key;

@@ -76,23 +76,12 @@ struct conversation *conversations_find_or_make(struct turn_scheduler *cs,
     return c;
 }
 
-static void unlist(struct turn_scheduler *cs, struct conversation **at)
-{
-    struct conversation *const c = *at;
-    *at = c->next_ready;
-    if (!*at)
-        cs->ready_end = at;
-    c->listed = false;
-}
-
 /* Out of those that were ready, if it is among them. */
-static void forget_ready(struct turn_scheduler *cs, const struct conversation *c)
+static void forget_ready(struct turn_scheduler *cs, struct conversation *c)
 {
-    for (struct conversation **at = &cs->ready_first; c->listed && *at; at = &(*at)->next_ready)
-        if (*at == c) {
-            unlist(cs, at);
-            return;
-        }
+    if (c->listed)
+        STAILQ_REMOVE(&cs->ready_list, c, conversation, next_ready);
+    c->listed = false;
 }
 
 void conversations_drop_if_idle(struct turn_scheduler *cs, struct conversation *c)
@@ -124,15 +113,15 @@ static bool turn_scheduler_has_room(const struct turn_scheduler *cs, const char 
 /* Takes whichever has waited longest of those that may begin. */
 static struct conversation *take_next(struct turn_scheduler *cs)
 {
-    for (struct conversation **at = &cs->ready_first, *c; !is_full(cs) && (c = *at);)
-        if (!c->ready) {
-            unlist(cs, at);
-        } else if (turn_scheduler_has_room(cs, c->source, c->first->user)) {
-            unlist(cs, at);
+    struct conversation *next;
+    for (struct conversation *c = STAILQ_FIRST(&cs->ready_list); c && !is_full(cs); c = next) {
+        next = STAILQ_NEXT(c, next_ready);
+        const bool begins = c->ready && turn_scheduler_has_room(cs, c->source, c->first->user);
+        if (begins || !c->ready)
+            forget_ready(cs, c);
+        if (begins)
             return c;
-        } else {
-            at = &c->next_ready;
-        }
+    }
     return NULL;
 }
 
@@ -200,9 +189,7 @@ static void make_ready(struct turn_scheduler *cs, struct conversation *c)
     forget_ready(cs, c);
     c->ready = ++cs->ready;
     c->listed = true;
-    c->next_ready = NULL;
-    *cs->ready_end = c;
-    cs->ready_end = &c->next_ready;
+    STAILQ_INSERT_TAIL(&cs->ready_list, c, next_ready);
 }
 
 void conversations_begin_now(struct turn_scheduler *cs, struct conversation *c)
@@ -436,7 +423,7 @@ struct turn_scheduler *turn_scheduler_new(const struct turn_scheduler_spec *spec
     cs->limits = &spec->conf->conversations;
     cs->people = user_limits_new();
     conversations_open_warm(cs);
-    cs->ready_end = &cs->ready_first;
+    STAILQ_INIT(&cs->ready_list);
     return cs;
 }
 

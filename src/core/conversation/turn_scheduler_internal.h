@@ -12,11 +12,10 @@ struct turn_scheduler {
     struct turn_scheduler_spec spec;
     const struct conf_conversations *limits;
     struct conversation *list;
-    void *by_key; /* a tree of search.h: all of them */
-    struct conversation *ready_first,
-        **ready_end;            /* who became ready first; some are not any more */
-    struct user_limits *people; /* whose turns run */
-    struct warm *warm;          /* agents without a turn */
+    void *by_key;                           /* a tree of search.h: all of them */
+    STAILQ_HEAD(, conversation) ready_list; /* who became ready first; some are not any more */
+    struct user_limits *people;             /* whose turns run */
+    struct warm *warm;                      /* agents without a turn */
     size_t running;
     uint64_t ready; /* numbers given so far */
     size_t admitting;

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 
 #include "base/alloc.h"
 #include "base/bytes/buf.h"
@@ -15,7 +16,7 @@
 enum change_kind { CHANGE_START, CHANGE_RELOAD, CHANGE_RESTART };
 
 struct change_order {
-    struct change_order *next;
+    STAILQ_ENTRY(change_order) next;
     struct changes *changes;
     enum change_kind kind;
     char *instance;               /* CHANGE_RESTART */
@@ -28,7 +29,7 @@ struct change_order {
 
 struct changes {
     struct changes_spec spec;
-    struct change_order *first, **end; /* the first is being made, once it has begun */
+    STAILQ_HEAD(, change_order) orders; /* the first is being made, once it has begun */
     bool has_begun;
     bool refuses;
     struct loop_timer *timer; /* begins the first */
@@ -57,12 +58,9 @@ static void refuse_order(struct change_order *o)
 
 static void take_off_first(struct changes *c)
 {
-    struct change_order *const o = c->first;
-    c->first = o->next;
-    if (!c->first)
-        c->end = &c->first;
+    STAILQ_REMOVE_HEAD(&c->orders, next);
     c->has_begun = false;
-    loop_timer_set(c->timer, c->first ? 0 : -1);
+    loop_timer_set(c->timer, STAILQ_EMPTY(&c->orders) ? -1 : 0);
 }
 
 /* ---- its end ---- */
@@ -140,7 +138,7 @@ static void begin_reload(struct change_order *o, const struct dispatch_change_sp
 static void begin_first(void *arg)
 {
     struct changes *const c = arg;
-    struct change_order *const o = c->first;
+    struct change_order *const o = STAILQ_FIRST(&c->orders);
     const struct dispatch_change_spec spec = {
         .seated = instance_changes_on_seated, .done = on_done, .ctx = o};
     c->has_begun = true;
@@ -161,8 +159,7 @@ static void add_order(struct changes *c, const struct change_order *order)
         refuse_order(o);
         return;
     }
-    *c->end = o;
-    c->end = &o->next;
+    STAILQ_INSERT_TAIL(&c->orders, o, next);
     if (!c->has_begun)
         loop_timer_set(c->timer, 0);
 }
@@ -189,13 +186,14 @@ void instance_changes_restart(struct changes *c, const char *instance, changes_d
 
 bool instance_changes_is_busy(const struct changes *c)
 {
-    return c->first != NULL;
+    return !STAILQ_EMPTY(&c->orders);
 }
 
 bool instance_changes_has_reload(const struct changes *c)
 {
-    for (const struct change_order *o = c->first; o; o = o->next)
-        if (o->kind == CHANGE_RELOAD && !(o == c->first && c->has_begun))
+    const struct change_order *o;
+    STAILQ_FOREACH (o, &c->orders, next)
+        if (o->kind == CHANGE_RELOAD && !(o == STAILQ_FIRST(&c->orders) && c->has_begun))
             return true;
     return false;
 }
@@ -206,22 +204,24 @@ struct changes *instance_changes_new(const struct changes_spec *spec)
 {
     struct changes *const c = xcalloc(1, sizeof *c);
     c->spec = *spec;
-    c->end = &c->first;
+    STAILQ_INIT(&c->orders);
     c->timer = loop_timer_new(spec->loop, begin_first, c);
     return c;
 }
 
+static struct change_order *first_behind(const struct changes *c, const struct change_order *begun)
+{
+    return begun ? STAILQ_NEXT(begun, next) : STAILQ_FIRST(&c->orders);
+}
+
 void instance_changes_refuse(struct changes *c)
 {
-    struct change_order **const from = c->has_begun ? &c->first->next : &c->first;
-    struct change_order *o = *from;
+    struct change_order *const begun = c->has_begun ? STAILQ_FIRST(&c->orders) : NULL;
     c->refuses = true;
-    *from = NULL;
-    c->end = from;
-    if (!c->has_begun)
+    if (!begun)
         loop_timer_set(c->timer, -1);
-    for (struct change_order *next; o; o = next) {
-        next = o->next;
+    for (struct change_order *o; (o = first_behind(c, begun));) {
+        STAILQ_REMOVE(&c->orders, o, change_order, next);
         refuse_order(o);
     }
 }
@@ -231,9 +231,10 @@ void instance_changes_free(struct changes *c)
     if (!c)
         return;
     instance_changes_refuse(c);
-    if (c->first) {
-        dispatch_reconfig_free(c->first->on);
-        refuse_order(c->first);
+    struct change_order *const begun = STAILQ_FIRST(&c->orders);
+    if (begun) {
+        dispatch_reconfig_free(begun->on);
+        refuse_order(begun);
     }
     loop_timer_free(c->timer);
     free(c);

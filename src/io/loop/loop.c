@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/queue.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,10 +19,12 @@
 #include "io/loop/wakeup_coalescer.h"
 
 struct loop_posted_call {
-    struct loop_posted_call *next;
+    STAILQ_ENTRY(loop_posted_call) next;
     void (*fn)(void *arg);
     void *arg;
 };
+
+STAILQ_HEAD(loop_posted_calls, loop_posted_call);
 
 #define FILES_MAX ((rlim_t)1 << 20)
 #define PLACE_MIN 4
@@ -37,10 +40,10 @@ struct loop {
     struct wakeup_coalescer lull;
     bool any_ready; /* descriptor, in this round */
     bool stopped;
-    struct loop_posted_call *running; /* taken out to be called, in order */
+    struct loop_posted_calls running; /* taken out to be called, in order */
     /* lock: mu */
     pthread_mutex_t mu;
-    struct loop_posted_call *posts, **posts_end;
+    struct loop_posted_calls posts;
 };
 
 struct loop_fd {
@@ -78,20 +81,15 @@ static void *need(void *p, const char *what)
 /* Puts what has been posted behind what is still to be called. */
 static void take_posts(struct loop *l)
 {
-    struct loop_posted_call **end = &l->running;
-    while (*end)
-        end = &(*end)->next;
     pthread_mutex_lock(&l->mu);
-    *end = l->posts;
-    l->posts = NULL;
-    l->posts_end = &l->posts;
+    STAILQ_CONCAT(&l->running, &l->posts);
     pthread_mutex_unlock(&l->mu);
 }
 
 static bool has_posts(struct loop *l)
 {
     pthread_mutex_lock(&l->mu);
-    const bool any = l->posts || l->running;
+    const bool any = !STAILQ_EMPTY(&l->posts) || !STAILQ_EMPTY(&l->running);
     pthread_mutex_unlock(&l->mu);
     return any;
 }
@@ -104,8 +102,8 @@ static void loop_on_wake(evutil_socket_t fd, short what, void *arg)
         ;
     struct loop *const l = arg;
     take_posts(l);
-    for (struct loop_posted_call *p; (p = l->running);) {
-        l->running = p->next;
+    for (struct loop_posted_call *p; (p = STAILQ_FIRST(&l->running));) {
+        STAILQ_REMOVE_HEAD(&l->running, next);
         p->fn(p->arg);
         free(p);
     }
@@ -166,7 +164,8 @@ struct loop *loop_new(void)
         need(event_new(l->base, l->wake_fd, EV_READ | EV_PERSIST, loop_on_wake, l), "event_new");
     event_add(l->wake, NULL);
     pthread_mutex_init(&l->mu, NULL);
-    l->posts_end = &l->posts;
+    STAILQ_INIT(&l->running);
+    STAILQ_INIT(&l->posts);
     return l;
 }
 
@@ -185,8 +184,8 @@ void loop_free(struct loop *l)
     if (!l)
         return;
     take_posts(l);
-    for (struct loop_posted_call *p; (p = l->running);) {
-        l->running = p->next;
+    for (struct loop_posted_call *p; (p = STAILQ_FIRST(&l->running));) {
+        STAILQ_REMOVE_HEAD(&l->running, next);
         free(p);
     }
     event_free(l->wake);
@@ -372,8 +371,7 @@ void loop_post(struct loop *l, void (*fn)(void *arg), void *arg)
     struct loop_posted_call *const p = xmalloc(sizeof *p);
     *p = (struct loop_posted_call){.fn = fn, .arg = arg};
     pthread_mutex_lock(&l->mu);
-    *l->posts_end = p;
-    l->posts_end = &p->next;
+    STAILQ_INSERT_TAIL(&l->posts, p, next);
     pthread_mutex_unlock(&l->mu);
     const uint64_t one = 1;
     /* A full counter means that the loop has been woken already. */
@@ -384,11 +382,12 @@ void loop_post(struct loop *l, void (*fn)(void *arg), void *arg)
 void loop_cancel_posted(struct loop *l, void (*fn)(void *arg), const void *arg)
 {
     take_posts(l);
-    for (struct loop_posted_call **at = &l->running, *p; (p = *at);)
+    struct loop_posted_call *next;
+    for (struct loop_posted_call *p = STAILQ_FIRST(&l->running); p; p = next) {
+        next = STAILQ_NEXT(p, next);
         if (p->fn == fn && p->arg == arg) {
-            *at = p->next;
+            STAILQ_REMOVE(&l->running, p, loop_posted_call, next);
             free(p);
-        } else {
-            at = &p->next;
         }
+    }
 }

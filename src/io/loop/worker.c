@@ -8,20 +8,19 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/queue.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 
 struct worker_job {
-    struct worker_job *next;
+    STAILQ_ENTRY(worker_job) next;
     void (*work)(void *arg);
     void (*done)(void *arg); /* or NULL */
     void *arg;
 };
 
-struct worker_job_list {
-    struct worker_job *first, **end;
-};
+STAILQ_HEAD(worker_job_list, worker_job);
 
 struct worker {
     /* loop thread */
@@ -36,26 +35,11 @@ struct worker {
     bool stop;
 };
 
-static void init_jobs(struct worker_job_list *q)
-{
-    *q = (struct worker_job_list){.first = NULL, .end = &q->first};
-}
-
-static void worker_add_job(struct worker_job_list *q, struct worker_job *job)
-{
-    job->next = NULL;
-    *q->end = job;
-    q->end = &job->next;
-}
-
 static struct worker_job *take_job(struct worker_job_list *q)
 {
-    struct worker_job *const job = q->first;
-    if (!job)
-        return NULL;
-    q->first = job->next;
-    if (!q->first)
-        q->end = &q->first;
+    struct worker_job *const job = STAILQ_FIRST(q);
+    if (job)
+        STAILQ_REMOVE_HEAD(q, next);
     return job;
 }
 
@@ -63,7 +47,7 @@ static struct worker_job *take_job(struct worker_job_list *q)
 static struct worker_job *wait_for_job(struct worker *w)
 {
     pthread_mutex_lock(&w->mu);
-    while (!w->todo.first && !w->stop)
+    while (STAILQ_EMPTY(&w->todo) && !w->stop)
         pthread_cond_wait(&w->asked, &w->mu);
     struct worker_job *const job = take_job(&w->todo);
     pthread_mutex_unlock(&w->mu);
@@ -73,7 +57,7 @@ static struct worker_job *wait_for_job(struct worker *w)
 static void hand_over(struct worker *w, struct worker_job *job)
 {
     pthread_mutex_lock(&w->mu);
-    worker_add_job(&w->over, job);
+    STAILQ_INSERT_TAIL(&w->over, job, next);
     pthread_cond_signal(&w->finished);
     pthread_mutex_unlock(&w->mu);
     const uint64_t one = 1;
@@ -132,8 +116,8 @@ static int worker_start_thread(struct worker *w)
 struct worker *worker_new(struct loop *loop)
 {
     struct worker *const w = xcalloc(1, sizeof *w);
-    init_jobs(&w->todo);
-    init_jobs(&w->over);
+    STAILQ_INIT(&w->todo);
+    STAILQ_INIT(&w->over);
     pthread_mutex_init(&w->mu, NULL);
     pthread_cond_init(&w->asked, NULL);
     pthread_cond_init(&w->finished, NULL);
@@ -152,7 +136,7 @@ void worker_submit(struct worker *w, void (*work)(void *arg), void (*done)(void 
     if (w->under_way++ == 0)
         loop_fd_set(w->wake, LOOP_READ);
     pthread_mutex_lock(&w->mu);
-    worker_add_job(&w->todo, job);
+    STAILQ_INSERT_TAIL(&w->todo, job, next);
     pthread_cond_signal(&w->asked);
     pthread_mutex_unlock(&w->mu);
 }
@@ -188,7 +172,7 @@ static void wait_for_all(struct worker *w)
 {
     while (w->under_way) {
         pthread_mutex_lock(&w->mu);
-        while (!w->over.first)
+        while (STAILQ_EMPTY(&w->over))
             pthread_cond_wait(&w->finished, &w->mu);
         pthread_mutex_unlock(&w->mu);
         worker_run_completions(w);

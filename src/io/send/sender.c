@@ -3,6 +3,7 @@
 #include "io/send/sender.h"
 
 #include <stdlib.h>
+#include <sys/queue.h>
 
 #include "base/alloc.h"
 #include "base/sys/clock.h"
@@ -11,8 +12,8 @@
 struct send_item {
     struct queued_request item; /* key owned */
     struct sender *courier;
-    struct httpc_transfer *call;  /* while in flight */
-    struct send_item *next, **at; /* the courier's list, from its turn until it was decided */
+    struct httpc_transfer *call; /* while in flight */
+    LIST_ENTRY(send_item) next;  /* the courier's list, from its turn until it was decided */
     void *arg;
     bool has_gone; /* at this turn */
 };
@@ -23,25 +24,9 @@ struct sender {
     struct send_scheduler *lanes;
     struct loop_timer *timer;
     struct sender_callbacks owner;
-    struct send_item *open; /* it was their turn, and they are not decided yet */
+    LIST_HEAD(, send_item) open; /* it was their turn, and they are not decided yet */
     bool is_closing;
 };
-
-static void open_parcel(struct send_item *p)
-{
-    p->next = p->courier->open;
-    p->at = &p->courier->open;
-    if (p->next)
-        p->next->at = &p->next;
-    p->courier->open = p;
-}
-
-static void shut_parcel(struct send_item *p)
-{
-    *p->at = p->next;
-    if (p->next)
-        p->next->at = p->at;
-}
 
 static void sender_on_ended(void *ctx, struct queued_request *item, enum send_result end)
 {
@@ -85,7 +70,7 @@ static void sender_on_timer(void *arg)
     struct queued_request *item;
     while ((item = send_scheduler_next(c->lanes, clock_mono_ms()))) {
         struct send_item *const p = (struct send_item *)item;
-        open_parcel(p);
+        LIST_INSERT_HEAD(&p->courier->open, p, next);
         p->has_gone = false;
         c->owner.start(c->owner.ctx, p, p->arg);
     }
@@ -111,10 +96,10 @@ void sender_free(struct sender *c)
     if (!c)
         return;
     c->is_closing = true;
-    while (c->open) {
-        if (c->open->call)
-            httpc_cancel(c->open->call);
-        sender_settle(c->open, &(struct retry_decision){.again = false});
+    for (struct send_item *p; (p = LIST_FIRST(&c->open));) {
+        if (p->call)
+            httpc_cancel(p->call);
+        sender_settle(p, &(struct retry_decision){.again = false});
     }
     send_scheduler_close(c->lanes);
     send_scheduler_free(c->lanes);
@@ -152,7 +137,7 @@ void sender_start_attempt(struct send_item *p, const struct httpc_request *reque
 void sender_settle(struct send_item *p, const struct retry_decision *v)
 {
     struct sender *const c = p->courier;
-    shut_parcel(p);
+    LIST_REMOVE(p, next);
     if (p->has_gone)
         send_scheduler_note_sent(c->lanes, &p->item, clock_mono_ms());
     else

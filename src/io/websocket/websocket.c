@@ -22,7 +22,7 @@ struct websocket_client {
     struct loop *loop;
     char *ca_file, *proxy_url, *proxy_credentials, *no_proxy;
     int64_t connect_timeout_ms;
-    struct websocket_conn *conns;
+    LIST_HEAD(, websocket_conn) conns;
     /* from the first socket on */
     struct websocket_thread *thread;
     struct websocket_msg_queue reports;
@@ -35,21 +35,20 @@ struct websocket_client {
 void websocket_queue_init(struct websocket_msg_queue *q)
 {
     pthread_mutex_init(&q->mu, NULL);
-    q->first = NULL;
-    q->end = &q->first;
+    STAILQ_INIT(&q->list);
 }
 
-void websocket_note_free_all(struct websocket_msg *first)
+void websocket_note_free_all(struct websocket_msg_list *list)
 {
-    for (struct websocket_msg *next; first; first = next) {
-        next = first->next;
-        free(first);
+    for (struct websocket_msg *n; (n = STAILQ_FIRST(list));) {
+        STAILQ_REMOVE_HEAD(list, next);
+        free(n);
     }
 }
 
 void websocket_queue_fini(struct websocket_msg_queue *q)
 {
-    websocket_note_free_all(websocket_msg_queue_take_all(q));
+    websocket_note_free_all(&q->list);
     pthread_mutex_destroy(&q->mu);
 }
 
@@ -62,19 +61,16 @@ void websocket_msg_queue_push(struct websocket_msg_queue *q, struct websocket_co
         memcpy(n->text, text.p, text.len);
     n->text[text.len] = '\0';
     pthread_mutex_lock(&q->mu);
-    *q->end = n;
-    q->end = &n->next;
+    STAILQ_INSERT_TAIL(&q->list, n, next);
     pthread_mutex_unlock(&q->mu);
 }
 
-struct websocket_msg *websocket_msg_queue_take_all(struct websocket_msg_queue *q)
+void websocket_msg_queue_take_all(struct websocket_msg_queue *q, struct websocket_msg_list *taken)
 {
+    STAILQ_INIT(taken);
     pthread_mutex_lock(&q->mu);
-    struct websocket_msg *const first = q->first;
-    q->first = NULL;
-    q->end = &q->first;
+    STAILQ_CONCAT(taken, &q->list);
     pthread_mutex_unlock(&q->mu);
-    return first;
 }
 
 /* ---- what the handler is told ---- */
@@ -108,9 +104,7 @@ static void websocket_tell_text(struct websocket_conn *c, struct str text)
 
 static void free_conn(struct websocket_conn *c)
 {
-    *c->at = c->next;
-    if (c->next)
-        c->next->at = c->at;
+    LIST_REMOVE(c, next);
     loop_timer_free(c->timer);
     free(c);
 }
@@ -137,11 +131,13 @@ static void on_reports(void *arg, unsigned ready)
     uint64_t count;
     if (read(w->wake_fd, &count, sizeof count) < 0)
         return;
-    struct websocket_msg *const first = websocket_msg_queue_take_all(&w->reports);
-    for (const struct websocket_msg *n = first; n; n = n->next)
+    struct websocket_msg_list taken;
+    const struct websocket_msg *n;
+    websocket_msg_queue_take_all(&w->reports, &taken);
+    STAILQ_FOREACH (n, &taken, next)
         take_report(n);
-    websocket_note_free_all(first);
-    loop_fd_set(w->wake, w->conns ? LOOP_READ : 0);
+    websocket_note_free_all(&taken);
+    loop_fd_set(w->wake, LIST_EMPTY(&w->conns) ? 0 : LOOP_READ);
 }
 
 static void websocket_on_timeout(void *arg)
@@ -222,14 +218,10 @@ struct websocket_conn *websocket_open(struct websocket_client *w, const struct w
         .url = url,
         .ping_ms = spec->ping_ms ? spec->ping_ms : PING_MS,
         .silent_ms = spec->silent_ms ? spec->silent_ms : SILENT_MS,
-        .next = w->conns,
-        .at = &w->conns,
         .on_event = on_event,
         .arg = arg,
     };
-    if (c->next)
-        c->next->at = &c->next;
-    w->conns = c;
+    LIST_INSERT_HEAD(&w->conns, c, next);
     c->timer = loop_timer_new(w->loop, websocket_on_timeout, c);
     loop_timer_set(c->timer, w->connect_timeout_ms);
     loop_fd_set(w->wake, LOOP_READ);
@@ -262,10 +254,10 @@ void websocket_free(struct websocket_client *w)
         return;
     if (w->thread) {
         websocket_thread_free(w->thread);
-        while (w->conns) {
-            if (w->conns->state != WEBSOCKET_TOLD)
-                tell_closed(w->conns, STR("the host stops"));
-            free_conn(w->conns);
+        for (struct websocket_conn *c; (c = LIST_FIRST(&w->conns));) {
+            if (c->state != WEBSOCKET_TOLD)
+                tell_closed(c, STR("the host stops"));
+            free_conn(c);
         }
         loop_fd_free(w->wake);
         close(w->wake_fd);

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <sys/queue.h>
 
 #include "io/websocket/websocket.h"
 #include "io/websocket/websocket_url.h"
@@ -22,7 +23,7 @@ struct websocket_conn {
     struct websocket_url url;
     int64_t ping_ms, silent_ms;
     /* loop thread */
-    struct websocket_conn *next, **at;
+    LIST_ENTRY(websocket_conn) next;
     enum websocket_state state; /* TOLD: CLOSED was said, the thread still has it */
     websocket_event_fn *on_event;
     void *arg;
@@ -46,7 +47,7 @@ enum websocket_note_kind {
 };
 
 struct websocket_msg {
-    struct websocket_msg *next;
+    STAILQ_ENTRY(websocket_msg) next;
     struct websocket_conn *conn;
     enum websocket_note_kind kind;
     size_t len;
@@ -54,9 +55,11 @@ struct websocket_msg {
     char text[]; /* NUL-terminated */
 };
 
+STAILQ_HEAD(websocket_msg_list, websocket_msg);
+
 struct websocket_msg_queue {
     pthread_mutex_t mu;
-    struct websocket_msg *first, **end; /* lock: mu */
+    struct websocket_msg_list list; /* lock: mu */
 };
 
 void websocket_queue_init(struct websocket_msg_queue *q);
@@ -64,9 +67,10 @@ void websocket_queue_fini(struct websocket_msg_queue *q);
 /* Copies the text. Any thread. */
 void websocket_msg_queue_push(struct websocket_msg_queue *q, struct websocket_conn *c,
                               enum websocket_note_kind kind, struct str text);
-/* All of them, in order, for who takes them to free. */
-struct websocket_msg *websocket_msg_queue_take_all(struct websocket_msg_queue *q);
-void websocket_note_free_all(struct websocket_msg *first);
+/* All of them, in order, for who takes them to free. `taken` is set. */
+void websocket_msg_queue_take_all(struct websocket_msg_queue *q, struct websocket_msg_list *taken);
+/* Leaves the list empty. */
+void websocket_note_free_all(struct websocket_msg_list *list);
 
 struct websocket_thread;
 

@@ -29,12 +29,12 @@ _Static_assert(LWS_PRE <= WEBSOCKET_ROOM, "the room before a text");
 /* A socket as the thread has it. */
 struct websocket_link {
     lws_sorted_usec_list_t tick; /* first: its callback gets its address */
-    struct websocket_link *next, **at;
+    LIST_ENTRY(websocket_link) next;
     struct websocket_thread *owner;
     struct websocket_conn *conn;
     struct lws *wsi; /* NULL before and after */
     struct buf in;   /* of a message that is not whole */
-    struct websocket_msg *out, **out_end;
+    struct websocket_msg_list out;
     enum lws_close_status status; /* of the goodbye */
     bool is_open, is_ping_due, is_closing, is_paused, has_ended;
     char why[256];
@@ -50,7 +50,7 @@ struct websocket_thread {
     struct websocket_msg_queue *reports;
     int wake_fd;
     /* the thread's */
-    struct websocket_link *links;
+    LIST_HEAD(, websocket_link) links;
     bool stops;
 };
 
@@ -118,29 +118,25 @@ static int websocket_thread_close_with(struct websocket_link *k, enum lws_close_
                                        const char *why)
 {
     because(k, why);
-    websocket_note_free_all(k->out);
-    k->out = NULL;
-    k->out_end = &k->out;
+    websocket_note_free_all(&k->out);
     begin_close(k, status);
     return 0;
 }
 
 static void free_link(struct websocket_link *k)
 {
-    *k->at = k->next;
-    if (k->next)
-        k->next->at = k->at;
+    LIST_REMOVE(k, next);
     k->owner->lib.sul_cancel(&k->tick);
     buf_fini(&k->in);
-    websocket_note_free_all(k->out);
+    websocket_note_free_all(&k->out);
     free(k);
 }
 
 /* Not in a callback of the library, which may still look at a link that has ended. */
 static void websocket_thread_free_closed(struct websocket_thread *t)
 {
-    for (struct websocket_link *k = t->links, *next; k; k = next) {
-        next = k->next;
+    for (struct websocket_link *k = LIST_FIRST(&t->links), *next; k; k = next) {
+        next = LIST_NEXT(k, next);
         if (!k->has_ended)
             continue;
         because(k, "the connection was lost");
@@ -254,13 +250,11 @@ static int on_writable(struct websocket_link *k, const void *in, size_t len)
         k->is_ping_due = false;
         if (lib->write(k->wsi, ping + LWS_PRE, 0, LWS_WRITE_PING) < 0)
             return -1;
-    } else if (k->out) {
-        struct websocket_msg *const n = k->out;
+    } else if (!STAILQ_EMPTY(&k->out)) {
+        struct websocket_msg *const n = STAILQ_FIRST(&k->out);
         const int written = lib->write(k->wsi, (unsigned char *)n->text, n->len, LWS_WRITE_TEXT);
         atomic_fetch_sub(&k->conn->queued, n->len);
-        k->out = n->next;
-        if (!k->out)
-            k->out_end = &k->out;
+        STAILQ_REMOVE_HEAD(&k->out, next);
         free(n);
         if (written < 0)
             return -1;
@@ -268,7 +262,7 @@ static int on_writable(struct websocket_link *k, const void *in, size_t len)
         lib->close_reason(k->wsi, k->status, NULL, 0);
         return -1;
     }
-    if (k->out || k->is_closing || k->is_ping_due)
+    if (!STAILQ_EMPTY(&k->out) || k->is_closing || k->is_ping_due)
         lib->callback_on_writable(k->wsi);
     return 0;
 }
@@ -323,12 +317,10 @@ static int on_callback(struct lws *wsi, enum lws_callback_reasons reason, void *
 static void do_open(struct websocket_thread *t, struct websocket_conn *c)
 {
     struct websocket_link *const k = xcalloc(1, sizeof *k);
-    *k = (struct websocket_link){.owner = t, .conn = c, .next = t->links, .at = &t->links};
+    *k = (struct websocket_link){.owner = t, .conn = c};
     k->tick.cb = websocket_thread_on_tick;
-    k->out_end = &k->out;
-    if (k->next)
-        k->next->at = &k->next;
-    t->links = k;
+    STAILQ_INIT(&k->out);
+    LIST_INSERT_HEAD(&t->links, k, next);
     const struct lws_client_connect_info info = {
         .context = t->context,
         .vhost = t->proxied && !proxy_is_exempt(t->no_proxy, c->url.host) ? t->proxied : NULL,
@@ -362,9 +354,7 @@ static void do_resume(struct websocket_link *k)
 
 static void do_send(struct websocket_link *k, struct websocket_msg *n)
 {
-    n->next = NULL;
-    *k->out_end = n;
-    k->out_end = &n->next;
+    STAILQ_INSERT_TAIL(&k->out, n, next);
     if (k->wsi)
         k->owner->lib.callback_on_writable(k->wsi);
 }
@@ -372,10 +362,11 @@ static void do_send(struct websocket_link *k, struct websocket_msg *n)
 static struct websocket_link *link_of(const struct websocket_thread *t,
                                       const struct websocket_conn *c)
 {
-    struct websocket_link *k = t->links;
-    while (k && k->conn != c)
-        k = k->next;
-    return k;
+    struct websocket_link *k;
+    LIST_FOREACH (k, &t->links, next)
+        if (k->conn == c)
+            return k;
+    return NULL;
 }
 
 /* An order for a socket that is gone finds none. Takes the note over. */
@@ -403,9 +394,10 @@ static void *websocket_thread_main(void *arg)
 {
     struct websocket_thread *const t = arg;
     while (!t->stops) {
-        struct websocket_msg *next;
-        for (struct websocket_msg *n = websocket_msg_queue_take_all(&t->orders); n; n = next) {
-            next = n->next;
+        struct websocket_msg_list taken;
+        websocket_msg_queue_take_all(&t->orders, &taken);
+        for (struct websocket_msg *n; (n = STAILQ_FIRST(&taken));) {
+            STAILQ_REMOVE_HEAD(&taken, next);
             obey(t, n);
         }
         websocket_thread_free_closed(t);
@@ -525,8 +517,8 @@ void websocket_thread_free(struct websocket_thread *t)
     websocket_thread_post(t, NULL, WEBSOCKET_CMD_STOP, STR(""));
     pthread_join(t->id, NULL);
     t->lib.context_destroy(t->context);
-    while (t->links)
-        free_link(t->links);
+    while (!LIST_EMPTY(&t->links))
+        free_link(LIST_FIRST(&t->links));
     websocket_queue_fini(&t->orders);
     free_thread(t);
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,7 +33,7 @@
 /* ---- its start ---- */
 
 struct probe_candidate {
-    struct probe_candidate *next; /* in the trial */
+    STAILQ_ENTRY(probe_candidate) next; /* in the trial */
     char *path;
     int file, in;       /* the file that was checked; where the verdict comes from; -1: none */
     int out;            /* the other end, until the process runs */
@@ -47,7 +48,7 @@ struct probe_candidate {
 };
 
 struct probe_run {
-    struct probe_candidate *first, **end;
+    STAILQ_HEAD(, probe_candidate) candidates;
     pid_t pid; /* 0: there is none */
     int64_t deadline_ms;
     /* watched */
@@ -60,7 +61,7 @@ struct probe_run {
 struct probe_run *probe_run_new(void)
 {
     struct probe_run *const t = xcalloc(1, sizeof *t);
-    t->end = &t->first;
+    STAILQ_INIT(&t->candidates);
     return t;
 }
 
@@ -84,8 +85,9 @@ static bool probe_run_is_open(const struct probe_candidate *p)
 static int add_files(posix_spawn_file_actions_t *files, struct probe_run *t, int n)
 {
     int rc = 0, i = 0;
-    for (struct probe_candidate *p = t->first; p && !rc; p = p->next) {
-        if (!probe_run_is_open(p))
+    struct probe_candidate *p;
+    STAILQ_FOREACH (p, &t->candidates, next) {
+        if (rc || !probe_run_is_open(p))
             continue;
         p->out = probe_run_lift(p->out, PROBE_OUT + 2 * n);
         p->file = probe_run_lift(p->file, PROBE_OUT + 2 * n);
@@ -152,24 +154,23 @@ static int probe_run_open_files(struct probe_candidate *p)
 
 struct probe_candidate *probe_run_add_file(struct probe_run *t, const char *path)
 {
-    struct probe_candidate *p = t->first;
-    while (p && strcmp(p->path, path) != 0)
-        p = p->next;
-    if (!p) {
-        p = xmalloc(sizeof *p);
-        *p = (struct probe_candidate){
-            .trial = t, .path = xstrdup(path), .file = -1, .in = -1, .out = -1};
-        probe_run_open_files(p);
-        *t->end = p;
-        t->end = &p->next;
-    }
+    struct probe_candidate *p;
+    STAILQ_FOREACH (p, &t->candidates, next)
+        if (strcmp(p->path, path) == 0)
+            return p;
+    p = xmalloc(sizeof *p);
+    *p = (struct probe_candidate){
+        .trial = t, .path = xstrdup(path), .file = -1, .in = -1, .out = -1};
+    probe_run_open_files(p);
+    STAILQ_INSERT_TAIL(&t->candidates, p, next);
     return p;
 }
 
 /* Those that can be tried: argv is for so many. */
 static void name_files(const struct probe_run *t, char **argv)
 {
-    for (const struct probe_candidate *p = t->first; p; p = p->next)
+    const struct probe_candidate *p;
+    STAILQ_FOREACH (p, &t->candidates, next)
         if (probe_run_is_open(p))
             *argv++ = p->path;
 }
@@ -193,11 +194,12 @@ void probe_run_execute(struct probe_run *t)
 {
     struct tc_err err = {0};
     int n = 0;
-    for (const struct probe_candidate *p = t->first; p; p = p->next)
+    struct probe_candidate *p;
+    STAILQ_FOREACH (p, &t->candidates, next)
         n += probe_run_is_open(p);
     const bool started = n == 0 || probe_run_start_process(t, n, &err) == 0;
     t->deadline_ms = clock_mono_ms() + PROBE_MS;
-    for (struct probe_candidate *p = t->first; p; p = p->next) {
+    STAILQ_FOREACH (p, &t->candidates, next) {
         if (!started && probe_run_is_open(p))
             probe_run_reject_file(p, err.text);
         cleanup_fd(&p->out);
@@ -337,7 +339,8 @@ struct loaded_plugin *probe_run_take_result(const struct probe_run *t, struct pr
 
 static bool is_judged(const struct probe_run *t)
 {
-    for (const struct probe_candidate *p = t->first; p; p = p->next)
+    const struct probe_candidate *p;
+    STAILQ_FOREACH (p, &t->candidates, next)
         if (!p->judged)
             return false;
     return true;
@@ -395,7 +398,8 @@ static void on_verdict(void *arg, unsigned ready)
 static void on_trial_timer(void *arg)
 {
     struct probe_run *const t = arg;
-    for (struct probe_candidate *p = t->first; p; p = p->next)
+    struct probe_candidate *p;
+    STAILQ_FOREACH (p, &t->candidates, next)
         if (!p->judged) {
             await_verdict(p, 0); /* takes what is there */
             unwatch(p);
@@ -408,7 +412,8 @@ void loader_trial_watch(struct probe_run *t, struct loop *loop, void (*done)(voi
     t->done = done;
     t->ctx = ctx;
     t->timer = loop_timer_new(loop, on_trial_timer, t);
-    for (struct probe_candidate *p = t->first; p; p = p->next)
+    struct probe_candidate *p;
+    STAILQ_FOREACH (p, &t->candidates, next)
         if (!p->judged)
             p->watch = loop_fd_new(loop, p->in, LOOP_READ, on_verdict, p);
     const int64_t left_ms = t->deadline_ms - clock_mono_ms();
@@ -435,8 +440,8 @@ void probe_run_free(struct probe_run *t)
         end_process(t);
     if (t->timer)
         loop_timer_free(t->timer);
-    for (struct probe_candidate *p = t->first, *next; p; p = next) {
-        next = p->next;
+    for (struct probe_candidate *p; (p = STAILQ_FIRST(&t->candidates));) {
+        STAILQ_REMOVE_HEAD(&t->candidates, next);
         unwatch(p);
         cleanup_fd(&p->file);
         cleanup_fd(&p->in);

@@ -52,7 +52,7 @@ struct outbox *outbox_new(const struct outbox_spec *spec)
     p->spec.instance = p->instance;
     p->files = outbox_open_files(spec);
     p->lobby.id = xstrdup("");
-    p->end = &p->first;
+    STAILQ_INIT(&p->commits);
     p->courier = sender_new(spec->loop, spec->http, rates, rate_count, seed, &owner);
     return p;
 }
@@ -103,7 +103,8 @@ void outbox_release_turn(struct outbox *p, struct outbox_turn *t)
 size_t outbox_count_pending(const struct outbox *p)
 {
     size_t busy = p->item_count - p->poll_count;
-    for (const struct outbox_commit *c = p->first; c; c = c->next)
+    const struct outbox_commit *c;
+    STAILQ_FOREACH (c, &p->commits, next)
         busy++;
     return busy;
 }
@@ -113,7 +114,8 @@ struct outbox_stats outbox_read_stats(const struct outbox *p)
     struct outbox_stats stats = {.dead = p->dead};
     const int64_t now = clock_mono_ms();
     memcpy(stats.attempts, p->attempts, sizeof stats.attempts);
-    for (const struct outbox_entry *item = p->items; item; item = item->next) {
+    const struct outbox_entry *item;
+    LIST_FOREACH (item, &p->items, next) {
         stats.waiting += !item->parcel;
         stats.in_flight += item->parcel != NULL;
         if (!(item->letter->http.flags & TC_LONG_POLL) && now - item->since_ms > stats.oldest_ms)
@@ -126,9 +128,8 @@ struct outbox_stats outbox_read_stats(const struct outbox *p)
 /* What the ledger still has comes back later, and finds the post gone. */
 static void drop_commits(struct outbox *p)
 {
-    struct outbox_commit *next;
-    for (struct outbox_commit *c = p->first; c; c = next) {
-        next = c->next;
+    for (struct outbox_commit *c; (c = STAILQ_FIRST(&p->commits));) {
+        STAILQ_REMOVE_HEAD(&p->commits, next);
         callback_batch_free(c->batch);
         c->batch = NULL;
         c->post = NULL;
@@ -143,8 +144,8 @@ void outbox_free(struct outbox *p)
         return;
     drop_commits(p);
     sender_free(p->courier);
-    while (p->items)
-        outbox_entry_free(p->items);
+    while (!LIST_EMPTY(&p->items))
+        outbox_entry_free(LIST_FIRST(&p->items));
     struct outbox_turn *next;
     for (struct outbox_turn *t = p->turns; t; t = next) {
         next = t->next;

@@ -239,11 +239,8 @@ static void outbox_commit_apply_ready(struct outbox *p)
     if (p->is_draining)
         return;
     p->is_draining = true;
-    while (p->first && !p->first->is_pending) {
-        struct outbox_commit *const c = p->first;
-        p->first = c->next;
-        if (!p->first)
-            p->end = &p->first;
+    for (struct outbox_commit *c; (c = STAILQ_FIRST(&p->commits)) && !c->is_pending;) {
+        STAILQ_REMOVE_HEAD(&p->commits, next);
         take_effect(c);
         callback_batch_free(c->batch);
         free(c);
@@ -298,8 +295,10 @@ static void outbox_commit_on_committed(void *ctx, enum journal_status status, co
 
 static struct outbox_entry *find_asked(const struct outbox *p, const struct callback_batch *b)
 {
-    for (struct outbox_entry *item = p->items; item && b->settles == BATCH_LETTER;
-         item = item->next)
+    struct outbox_entry *item;
+    if (b->settles != BATCH_LETTER)
+        return NULL;
+    LIST_FOREACH (item, &p->items, next)
         if (item->is_asked && item->letter->id == b->letter)
             return item;
     return NULL;
@@ -328,8 +327,7 @@ void outbox_commit_batch(struct outbox *p, struct callback_batch *b)
         c->answered->is_asked = false; /* one answer each */
         mend_verdict(&b->verdict, c->answered);
     }
-    *p->end = c;
-    p->end = &c->next;
+    STAILQ_INSERT_TAIL(&p->commits, c, next);
     outbox_commit_commit(c);
     outbox_commit_apply_ready(p);
 }

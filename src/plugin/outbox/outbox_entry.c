@@ -48,17 +48,13 @@ struct outbox_entry *outbox_entry_add(struct outbox *p, struct outbox_turn *turn
     struct outbox_entry *const item = xcalloc(1, sizeof *item);
     *item = (struct outbox_entry){
         .post = p,
-        .next = p->items,
-        .at = &p->items,
         .letter = l,
         .turn = turn,
         .since_ms = clock_mono_ms(),
         .left_ms = max_age_ms(&l->http),
         .delay_ms = l->http.delay_ms,
     };
-    if (item->next)
-        item->next->at = &item->next;
-    p->items = item;
+    LIST_INSERT_HEAD(&p->items, item, next);
     p->item_count++;
     p->poll_count += is_poll(item);
     if (!outbox_entry_is_durable(item)) {
@@ -74,9 +70,7 @@ struct outbox_entry *outbox_entry_add(struct outbox *p, struct outbox_turn *turn
 void outbox_entry_free(struct outbox_entry *item)
 {
     struct outbox *const p = item->post;
-    *item->at = item->next;
-    if (item->next)
-        item->next->at = item->at;
+    LIST_REMOVE(item, next);
     p->item_count--;
     p->poll_count -= is_poll(item);
     if (!outbox_entry_is_durable(item)) {

@@ -8,6 +8,8 @@
 #ifndef PLUGIN_OUTBOX_OUTBOX_INTERNAL_H
 #define PLUGIN_OUTBOX_OUTBOX_INTERNAL_H
 
+#include <sys/queue.h>
+
 #include "io/journal/journal_async.h"
 #include "plugin/outbox/outbox.h"
 
@@ -23,7 +25,7 @@ struct outbox_turn {
 
 struct outbox_entry {
     struct outbox *post;
-    struct outbox_entry *next, **at; /* post->items */
+    LIST_ENTRY(outbox_entry) next; /* post->items */
     struct outbound_request *letter;
     struct outbox_turn *turn;           /* NULL: not known, so nobody is asked */
     struct send_item *parcel;           /* from its turn until it is decided */
@@ -47,7 +49,7 @@ struct outbox_entry {
 /* A batch on its way to the disk. They take effect in the order in which they came. */
 struct outbox_commit {
     struct outbox *post; /* NULL: it is gone */
-    struct outbox_commit *next;
+    STAILQ_ENTRY(outbox_commit) next;
     struct callback_batch *batch;
     struct outbox_entry *answered; /* BATCH_LETTER; or NULL */
     int64_t first;                 /* number of the first row it lays */
@@ -63,10 +65,10 @@ struct outbox {
     struct sender *courier;
     struct channel *channel;
     struct outbox_turn lobby, *turns;
-    struct outbox_entry *items;
+    LIST_HEAD(, outbox_entry) items;
     size_t item_count, poll_count;
-    size_t loose_count, loose_bytes;    /* of items that are not durable */
-    struct outbox_commit *first, **end; /* batches */
+    size_t loose_count, loose_bytes; /* of items that are not durable */
+    STAILQ_HEAD(, outbox_commit) commits;
     bool is_draining;
     bool is_away;          /* its service was not reached */
     int64_t away_since_ms; /* clock_mono_ms */

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/queue.h>
 
 #include "base/alloc.h"
 
@@ -12,7 +13,7 @@
 
 /* One thing handed over; owns what it points to. */
 struct queued_call {
-    struct queued_call *next;
+    STAILQ_ENTRY(queued_call) next;
     const struct queued_call_kind *kind;
     struct arena arena; /* strings */
     union {
@@ -30,6 +31,8 @@ struct queued_call {
         };
     };
 };
+
+STAILQ_HEAD(queued_calls, queued_call);
 
 /* A job is run once or dropped once. */
 struct queued_call_kind {
@@ -56,7 +59,7 @@ struct call_queue {
     uint64_t last_hit;
     /* lock */
     pthread_mutex_t lock;
-    struct queued_call *jobs, **jobs_end;
+    struct queued_calls jobs;
     bool closed, takes_asks, hushed;
     struct host_call *asked; /* the newest; a reference */
 };
@@ -82,25 +85,24 @@ static void run_job(struct call_queue *l, struct queued_call *j)
 
 /* ---- the loop's thread ---- */
 
-static struct queued_call *take_jobs(struct call_queue *l)
+static void take_jobs(struct call_queue *l, struct queued_calls *taken)
 {
+    STAILQ_INIT(taken);
     pthread_mutex_lock(&l->lock);
-    struct queued_call *const first = l->jobs;
-    l->jobs = NULL;
-    l->jobs_end = &l->jobs;
+    STAILQ_CONCAT(taken, &l->jobs);
     pthread_mutex_unlock(&l->lock);
-    return first;
 }
 
 static void run_jobs(void *arg)
 {
     struct call_queue *const l = arg;
-    struct queued_call *next;
+    struct queued_calls taken;
     if (!l->released)
         return; /* call_queue_release asks for it again */
     atomic_fetch_add(&l->refs, 1);
-    for (struct queued_call *j = take_jobs(l); j; j = next) {
-        next = j->next;
+    take_jobs(l, &taken);
+    for (struct queued_call *j; (j = STAILQ_FIRST(&taken));) {
+        STAILQ_REMOVE_HEAD(&taken, next);
         if (l->closed) /* by what the host did in one of them; written on this thread only */
             drop_job(j);
         else
@@ -113,7 +115,7 @@ void call_queue_release(struct call_queue *l)
 {
     l->released = true;
     pthread_mutex_lock(&l->lock);
-    if (l->jobs)
+    if (!STAILQ_EMPTY(&l->jobs))
         loop_post(l->host.loop, run_jobs, l);
     pthread_mutex_unlock(&l->lock);
 }
@@ -227,9 +229,10 @@ void call_queue_close(struct call_queue *l, bool deliver)
         loop_cancel_posted(l->host.loop, run_jobs, l);
         loop_cancel_posted(l->host.loop, run_change, l);
     }
-    struct queued_call *next;
-    for (struct queued_call *j = take_jobs(l); j; j = next) {
-        next = j->next;
+    struct queued_calls taken;
+    take_jobs(l, &taken);
+    for (struct queued_call *j; (j = STAILQ_FIRST(&taken));) {
+        STAILQ_REMOVE_HEAD(&taken, next);
         if (deliver && l->released && j->kind->last)
             run_job(l, j);
         else
@@ -254,10 +257,9 @@ static void call_queue_post(struct call_queue *l, struct queued_call *j)
     pthread_mutex_lock(&l->lock);
     const bool closed = l->closed;
     if (!closed) {
-        if (!l->jobs)
+        if (STAILQ_EMPTY(&l->jobs))
             loop_post(l->host.loop, run_jobs, l);
-        *l->jobs_end = j;
-        l->jobs_end = &j->next;
+        STAILQ_INSERT_TAIL(&l->jobs, j, next);
     }
     pthread_mutex_unlock(&l->lock);
     if (closed)
@@ -367,7 +369,7 @@ struct call_queue *call_queue_new(const struct channel_callbacks *host, struct e
     atomic_init(&l->refs, SIDES);
     l->queue = queue;
     pthread_mutex_init(&l->lock, NULL);
-    l->jobs_end = &l->jobs;
+    STAILQ_INIT(&l->jobs);
     if (!host)
         return l;
     l->host = *host;

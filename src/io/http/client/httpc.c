@@ -21,25 +21,9 @@ struct httpc {
     struct libcurl curl;
     CURLM *multi; /* NULL before the first request */
     struct loop_timer *timer, *late_timer;
-    struct httpc_transfer *calls; /* under way in libcurl */
-    struct httpc_transfer *late;  /* refused: answered from the loop */
+    LIST_HEAD(, httpc_transfer) calls; /* under way in libcurl */
+    LIST_HEAD(, httpc_transfer) late;  /* refused: answered from the loop */
 };
-
-static void link_call(struct httpc_transfer **list, struct httpc_transfer *c)
-{
-    c->next = *list;
-    c->at = list;
-    if (c->next)
-        c->next->at = &c->next;
-    *list = c;
-}
-
-static void unlink_call(struct httpc_transfer *c)
-{
-    *c->at = c->next;
-    if (c->next)
-        c->next->at = c->at;
-}
 
 /* The call is over: answers and frees it. */
 static void httpc_complete_transfer(struct httpc_transfer *c, CURLcode code)
@@ -47,7 +31,7 @@ static void httpc_complete_transfer(struct httpc_transfer *c, CURLcode code)
     struct httpc *const h = c->owner;
     CLEANUP_BUF struct buf error = {0};
     const struct httpc_reply reply = httpc_transfer_build_reply(c, &h->curl, code, &error);
-    unlink_call(c);
+    LIST_REMOVE(c, next);
     if (c->easy)
         h->curl.multi_remove_handle(h->multi, c->easy);
     c->done(c->arg, &reply);
@@ -132,8 +116,8 @@ static int on_socket_wanted(CURL *easy, curl_socket_t fd, int what, void *arg, v
 static void httpc_on_late(void *arg)
 {
     struct httpc *const h = arg;
-    while (h->late)
-        httpc_complete_transfer(h->late, CURLE_OK);
+    while (!LIST_EMPTY(&h->late))
+        httpc_complete_transfer(LIST_FIRST(&h->late), CURLE_OK);
 }
 
 struct httpc *httpc_new(struct loop *l, const struct httpc_options *options)
@@ -188,7 +172,7 @@ static void httpc_fail_refused(struct httpc *h, struct httpc_transfer *c)
 {
     if (!h->late_timer)
         h->late_timer = loop_timer_new(h->loop, httpc_on_late, h);
-    link_call(&h->late, c);
+    LIST_INSERT_HEAD(&h->late, c, next);
     loop_timer_set(h->late_timer, 0);
 }
 
@@ -204,7 +188,7 @@ struct httpc_transfer *httpc_start(struct httpc *h, const struct httpc_request *
         return c;
     }
     httpc_transfer_setup(c, &h->curl, request, &h->options);
-    link_call(&h->calls, c);
+    LIST_INSERT_HEAD(&h->calls, c, next);
     h->curl.multi_add_handle(h->multi, c->easy);
     return c;
 }
@@ -218,10 +202,10 @@ void httpc_free(struct httpc *h)
 {
     if (!h)
         return;
-    while (h->calls)
-        httpc_cancel(h->calls);
-    while (h->late)
-        httpc_cancel(h->late);
+    while (!LIST_EMPTY(&h->calls))
+        httpc_cancel(LIST_FIRST(&h->calls));
+    while (!LIST_EMPTY(&h->late))
+        httpc_cancel(LIST_FIRST(&h->late));
     if (h->multi)
         h->curl.multi_cleanup(h->multi);
     loop_timer_free(h->timer);

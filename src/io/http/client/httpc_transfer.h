@@ -5,6 +5,7 @@
 #define IO_HTTP_CLIENT_HTTPC_TRANSFER_H
 
 #include <stdbool.h>
+#include <sys/queue.h>
 
 #include "base/bytes/buf.h"
 #include "io/http/client/download.h"
@@ -14,7 +15,7 @@
 struct httpc_transfer {
     struct httpc *owner;
     const struct libcurl *curl;
-    struct httpc_transfer *next, **at; /* owner's list */
+    LIST_ENTRY(httpc_transfer) next; /* owner's list */
     void (*done)(void *arg, const struct httpc_reply *reply);
     void *arg;
     const char *refused; /* static; why it was not started, or NULL */

@@ -108,8 +108,8 @@ void httpd_free(struct httpd *h)
 {
     if (!h)
         return;
-    while (h->conns)
-        httpd_conn_free(h->conns);
+    while (!LIST_EMPTY(&h->conns))
+        httpd_conn_free(LIST_FIRST(&h->conns));
     while (h->routes)
         httpd_unroute(h, h->routes->path);
     httpd_listen_end(h);

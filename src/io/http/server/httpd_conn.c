@@ -55,9 +55,7 @@ struct httpd_once *httpd_conn_detach_request(struct httpd_conn *c)
 void httpd_conn_free(struct httpd_conn *c)
 {
     httpd_conn_detach_request(c);
-    *c->at = c->next;
-    if (c->next)
-        c->next->at = c->at;
+    LIST_REMOVE(c, next);
     c->owner->conn_count--;
     httpd_peer_release(c->owner, c->peer);
     loop_fd_free(c->on_loop);
@@ -241,10 +239,8 @@ void httpd_conn_new(struct httpd *h, int fd, struct httpd_peer *peer)
     const int one = 1;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     struct httpd_conn *const c = xcalloc(1, sizeof *c);
-    *c = (struct httpd_conn){.owner = h, .next = h->conns, .at = &h->conns, .fd = fd, .peer = peer};
-    if (c->next)
-        c->next->at = &c->next;
-    h->conns = c;
+    *c = (struct httpd_conn){.owner = h, .fd = fd, .peer = peer};
+    LIST_INSERT_HEAD(&h->conns, c, next);
     h->conn_count++;
     c->parse.max_body = h->options.body_bytes;
     c->timer = loop_timer_new(h->loop, httpd_conn_on_timeout, c);

@@ -22,11 +22,11 @@ static void httpd_drain_look_at(struct httpd_conn *c)
 static void on_look(void *arg)
 {
     struct httpd *const h = arg;
-    for (struct httpd_conn *c = h->conns, *next; c; c = next) {
-        next = c->next;
+    for (struct httpd_conn *c = LIST_FIRST(&h->conns), *next; c; c = next) {
+        next = LIST_NEXT(c, next);
         httpd_drain_look_at(c);
     }
-    if (h->conns && clock_mono_ms() < h->drain_until_ms)
+    if (!LIST_EMPTY(&h->conns) && clock_mono_ms() < h->drain_until_ms)
         loop_timer_set(h->drain, LOOK_MS);
     else
         h->drained(h->drained_arg);
@@ -39,7 +39,8 @@ void httpd_drain_begin(struct httpd *h, int64_t ms, void (*done)(void *arg), voi
     h->drained = done;
     h->drained_arg = arg;
     httpd_accept_stop(h);
-    for (struct httpd_conn *c = h->conns; c; c = c->next) {
+    struct httpd_conn *c;
+    LIST_FOREACH (c, &h->conns, next) {
         c->closes = true;
         if (c->phase == HTTPD_HANDLING) /* there is time for its 503 */
             httpd_conn_set_phase(c, HTTPD_HANDLING, ms / 2);

@@ -3,6 +3,7 @@
 #ifndef IO_HTTP_SERVER_HTTPD_INTERNAL_H
 #define IO_HTTP_SERVER_HTTPD_INTERNAL_H
 
+#include <sys/queue.h>
 #include <sys/types.h>
 
 #include "base/bytes/buf.h"
@@ -41,7 +42,7 @@ struct httpd {
     unsigned refusals;        /* of a Host or an Origin, in that minute */
     uint16_t port;
     struct httpd_route *routes; /* the longest path first */
-    struct httpd_conn *conns;
+    LIST_HEAD(, httpd_conn) conns;
     unsigned conn_count;
     uint64_t answers[HTTPD_STATUS_END - HTTPD_STATUS_BEGIN]; /* by status */
     void *peers;                                             /* a tree, tsearch(3) */
@@ -62,7 +63,7 @@ enum httpd_phase {
 
 struct httpd_conn {
     struct httpd *owner;
-    struct httpd_conn *next, **at;
+    LIST_ENTRY(httpd_conn) next;
     int fd;
     struct loop_fd *on_loop;
     struct loop_timer *timer; /* of the phase */
