@@ -12,7 +12,7 @@
 enum { ALLOW, ALLOW_ALWAYS, DENY, DENY_ALWAYS };
 
 struct acp_input {
-    struct jsonrpc rpc;
+    struct jsonrpc rpc; /* first: see jsonrpc_waits */
     struct buf text, cwd, mode;
     struct buf session;  /* its id as JSON; first the one that is to be resumed, if any */
     const char *waiting; /* for the answer to this request of ours; NULL: for none */
@@ -24,13 +24,6 @@ static void acp_input_set_raw(struct buf *to, struct str value)
 {
     buf_reset(to);
     buf_add(to, value.p, value.len);
-}
-
-static void acp_input_add_json_text(struct buf *to, const char *text)
-{
-    CLEANUP_BUF struct buf safe = {0};
-    utf8_repair(&safe, text, strlen(text));
-    jsonw_string(to, safe.p ? safe.p : "", safe.len);
 }
 
 /* ---- the steps ---- */
@@ -47,11 +40,11 @@ static void acp_input_begin(void *state, struct buf *out, const struct dialect_p
     struct acp_input *const a = state;
     a->rpc.head = "{\"jsonrpc\":\"2.0\",";
     utf8_repair(&a->text, prompt->text, prompt->len);
-    acp_input_add_json_text(&a->cwd, prompt->cwd);
+    jsonrpc_add_text(&a->cwd, prompt->cwd);
     if (prompt->session_id)
-        acp_input_add_json_text(&a->session, prompt->session_id);
+        jsonrpc_add_text(&a->session, prompt->session_id);
     if (prompt->mode)
-        acp_input_add_json_text(&a->mode, prompt->mode);
+        jsonrpc_add_text(&a->mode, prompt->mode);
     acp_input_call(a, out, ACP_INITIALIZE, "initialize");
     buf_add_str(out, "\"protocolVersion\":1,\"clientCapabilities\":{\"fs\":{\"readTextFile\":false,"
                      "\"writeTextFile\":false},\"terminal\":false},\"clientInfo\":{\"name\":"
@@ -90,9 +83,7 @@ static void write_prompt(struct acp_input *a, struct buf *out)
     }
     acp_input_call(a, out, ACP_PROMPT, "session/prompt");
     jsonw_member_json(out, "sessionId", a->session.p);
-    buf_add_str(out, ",\"prompt\":[{\"type\":\"text\",\"text\":");
-    jsonw_string(out, a->text.p ? a->text.p : "", a->text.len);
-    buf_add_str(out, "}]");
+    jsonrpc_add_prompt(out, "prompt", &a->text);
     jsonrpc_end(out);
 }
 
@@ -293,12 +284,6 @@ static void acp_input_close_state(void *state)
     jsonrpc_fini(&a->rpc);
 }
 
-static bool acp_input_waits(void *state, const char *request_id)
-{
-    struct acp_input *const input = state;
-    return jsonrpc_find_pending(&input->rpc, request_id) != NULL;
-}
-
 const struct dialect_input acp_input = {
     .state_size = sizeof(struct acp_input),
     .begin = acp_input_begin,
@@ -306,7 +291,7 @@ const struct dialect_input acp_input = {
     .goes_on = acp_input_goes_on,
     .line = acp_input_take_line,
     .answer = acp_input_answer_request,
-    .waits = acp_input_waits,
+    .waits = jsonrpc_waits,
     .interrupt = acp_input_interrupt,
     .close = acp_input_close_state,
     .keep_open = true,

@@ -60,8 +60,7 @@ static bool is_one_of(struct str value, const char *const *names)
     return *names;
 }
 
-/* An array whose elements all pass. */
-static bool is_array_of(struct str value, bool (*passes)(struct str))
+bool ag_ui_is_array_of(struct str value, bool (*passes)(struct str))
 {
     struct json j;
     bool good = true;
@@ -71,7 +70,7 @@ static bool is_array_of(struct str value, bool (*passes)(struct str))
     while (json_reader_next_element(&j)) {
         struct str element = {0};
         json_reader_skip(&j, &element);
-        good = good && ag_ui_is_object(element) && passes(element);
+        good = good && passes(element);
     }
     return good;
 }
@@ -79,7 +78,7 @@ static bool is_array_of(struct str value, bool (*passes)(struct str))
 static bool is_free_array(struct str object, const char *key, bool (*passes)(struct str))
 {
     const struct str value = ag_ui_get_raw(object, key);
-    return !value.p || is_array_of(value, passes);
+    return !value.p || ag_ui_is_array_of(value, passes);
 }
 
 /* RFC 6901: empty, or parts that begin with a slash; a tilde only as ~0 or ~1. */
@@ -110,7 +109,7 @@ static bool is_operation(struct str op)
 
 bool ag_ui_is_patch(struct str value)
 {
-    return is_array_of(value, is_operation);
+    return ag_ui_is_array_of(value, is_operation);
 }
 
 static bool is_source(struct str source)
@@ -138,7 +137,7 @@ static bool is_part(struct str part)
 
 bool ag_ui_is_parts(struct str value)
 {
-    return is_array_of(value, is_part);
+    return ag_ui_is_array_of(value, is_part);
 }
 
 static bool is_tool_call(struct str call)
@@ -178,7 +177,7 @@ static bool is_message(struct str message)
 
 bool ag_ui_is_messages(struct str value)
 {
-    return is_array_of(value, is_message);
+    return ag_ui_is_array_of(value, is_message);
 }
 
 static bool is_tool(struct str tool)
@@ -198,8 +197,8 @@ bool ag_ui_is_input(struct str value)
     return ag_ui_is_object(value) && has_string(value, "threadId") && has_string(value, "runId") &&
            may_have_string(value, "parentRunId") && may_have_string(value, "protocolVersion") &&
            ag_ui_is_messages(ag_ui_get_raw(value, "messages")) &&
-           is_array_of(ag_ui_get_raw(value, "tools"), is_tool) &&
-           is_array_of(ag_ui_get_raw(value, "context"), is_context) &&
+           ag_ui_is_array_of(ag_ui_get_raw(value, "tools"), is_tool) &&
+           ag_ui_is_array_of(ag_ui_get_raw(value, "context"), is_context) &&
            ag_ui_is_object(ag_ui_get_raw(value, "state")) &&
            ag_ui_is_object(ag_ui_get_raw(value, "forwardedProps")) &&
            !ag_ui_get_raw(value, "resume").p;

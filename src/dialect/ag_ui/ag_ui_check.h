@@ -11,6 +11,8 @@
 /* A member as it stands there, null included; p NULL when absent. */
 struct str ag_ui_get_raw(struct str object, const char *key);
 bool ag_ui_is_object(struct str value);
+/* An array whose elements all pass. */
+bool ag_ui_is_array_of(struct str value, bool (*passes)(struct str));
 /* A whole number that a double holds exactly. */
 bool ag_ui_is_integer(struct str value);
 /* A JSON patch, of known operations and with sound pointers. */

@@ -138,19 +138,9 @@ static void write_run_error(const struct ag_ui_write_ctx *e, const char *message
     ag_ui_end(e, b, x);
 }
 
-static bool is_text_array(struct str value)
+static bool is_text(struct str value)
 {
-    struct json j;
-    bool good = true;
-    json_init(&j, value.p, value.len);
-    if (!value.p || !json_reader_enter_array(&j))
-        return false;
-    while (json_reader_next_element(&j)) {
-        struct str element = {0};
-        json_reader_skip(&j, &element);
-        good = good && value_string(element).p;
-    }
-    return good;
+    return value_string(value).p;
 }
 
 static void ag_ui_write_end_add_outcome(const struct ag_ui_write_ctx *e, struct buf *b)
@@ -168,7 +158,7 @@ static void ag_ui_write_end_add_outcome(const struct ag_ui_write_ctx *e, struct 
         json_style_member_str(b, S, "type", "cancelled");
     } else {
         json_style_member_str(b, S, "type", "success");
-        if (e->v1 && is_text_array(pending))
+        if (e->v1 && ag_ui_is_array_of(pending, is_text))
             ag_ui_add_json(b, "pendingToolCallIds", pending);
     }
     buf_add_char(b, '}');

@@ -11,7 +11,7 @@
 enum { SCHEMA, PERMISSIONS };
 
 struct codex_app_input {
-    struct jsonrpc rpc;
+    struct jsonrpc rpc; /* first: see jsonrpc_waits */
     struct buf text;
     struct buf cwd, policy;  /* as JSON, and so are these: */
     struct buf thread, turn; /* thread: first the one that is to be resumed, if any */
@@ -19,13 +19,6 @@ struct codex_app_input {
     struct steered steered;  /* whose answers are to come, in this order */
     bool over;
 };
-
-static void codex_app_input_add_json_text(struct buf *to, const char *text)
-{
-    CLEANUP_BUF struct buf safe = {0};
-    utf8_repair(&safe, text, strlen(text));
-    jsonw_string(to, safe.p ? safe.p : "", safe.len);
-}
 
 /* What the server named goes back as it was written. */
 static void codex_app_input_set_raw(struct buf *to, struct str value)
@@ -50,10 +43,10 @@ static void codex_app_input_begin(void *state, struct buf *out, const struct dia
     struct codex_app_input *const c = state;
     c->rpc.head = "{";
     utf8_repair(&c->text, prompt->text, prompt->len);
-    codex_app_input_add_json_text(&c->cwd, prompt->cwd);
-    codex_app_input_add_json_text(&c->policy, prompt->mode ? prompt->mode : "on-request");
+    jsonrpc_add_text(&c->cwd, prompt->cwd);
+    jsonrpc_add_text(&c->policy, prompt->mode ? prompt->mode : "on-request");
     if (prompt->session_id)
-        codex_app_input_add_json_text(&c->thread, prompt->session_id);
+        jsonrpc_add_text(&c->thread, prompt->session_id);
     codex_app_input_call(c, out, CODEX_APP_INITIALIZE, "initialize");
     buf_add_str(out,
                 "\"clientInfo\":{\"name\":\"turncast\",\"title\":\"turncast\",\"version\":\"" //
@@ -78,9 +71,7 @@ static void codex_app_input_begin_turn(struct codex_app_input *c, struct buf *ou
 {
     codex_app_input_call(c, out, CODEX_APP_TURN, "turn/start");
     jsonw_member_json(out, "threadId", c->thread.p);
-    buf_add_str(out, ",\"input\":[{\"type\":\"text\",\"text\":");
-    jsonw_string(out, c->text.p ? c->text.p : "", c->text.len);
-    buf_add_str(out, "}]");
+    jsonrpc_add_prompt(out, "input", &c->text);
     jsonrpc_end(out);
 }
 
@@ -96,9 +87,7 @@ static enum dialect_steer codex_app_input_steer(void *state, struct buf *out, co
     jsonrpc_begin_request(&c->rpc, out, CODEX_APP_STEER, "turn/steer");
     jsonw_member_json(out, "threadId", c->thread.p);
     jsonw_member_json(out, "expectedTurnId", c->turn.p);
-    buf_add_str(out, ",\"input\":[{\"type\":\"text\",\"text\":");
-    jsonw_string(out, safe.p ? safe.p : "", safe.len);
-    buf_add_str(out, "}]");
+    jsonrpc_add_prompt(out, "input", &safe);
     jsonrpc_end(out);
     return DIALECT_ASKED;
 }
@@ -292,12 +281,6 @@ static void codex_app_input_close_state(void *state)
     jsonrpc_fini(&c->rpc);
 }
 
-static bool codex_app_input_waits(void *state, const char *request_id)
-{
-    struct codex_app_input *const input = state;
-    return jsonrpc_find_pending(&input->rpc, request_id) != NULL;
-}
-
 const struct dialect_input codex_app_input = {
     .state_size = sizeof(struct codex_app_input),
     .begin = codex_app_input_begin,
@@ -307,7 +290,7 @@ const struct dialect_input codex_app_input = {
     .settled = codex_app_input_settled,
     .line = codex_app_input_take_line,
     .answer = codex_app_input_answer_request,
-    .waits = codex_app_input_waits,
+    .waits = jsonrpc_waits,
     .interrupt = codex_app_input_interrupt,
     .close = codex_app_input_close_state,
     .keep_open = true,

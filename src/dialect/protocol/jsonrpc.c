@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/bytes/utf8.h"
 #include "dialect/reader/value.h"
 #include "event/json/json_reader.h"
 #include "event/json/json_writer.h"
@@ -99,6 +100,21 @@ void jsonrpc_end(struct buf *out)
     buf_add_str(out, "}}\n");
 }
 
+void jsonrpc_add_prompt(struct buf *out, const char *key, const struct buf *text)
+{
+    jsonw_key(out, key);
+    buf_add_str(out, "[{\"type\":\"text\",\"text\":");
+    jsonw_string(out, text->p ? text->p : "", text->len);
+    buf_add_str(out, "}]");
+}
+
+void jsonrpc_add_text(struct buf *to, const char *text)
+{
+    CLEANUP_BUF struct buf safe = {0};
+    utf8_repair(&safe, text, strlen(text));
+    jsonw_string(to, safe.p ? safe.p : "", safe.len);
+}
+
 static void jsonrpc_write_error(const struct jsonrpc *rpc, struct buf *out, struct str id, int code,
                                 const char *text)
 {
@@ -120,6 +136,11 @@ struct jsonrpc_pending *jsonrpc_find_pending(struct jsonrpc *rpc, const char *na
         if (rpc->asked[i].name && strcmp(rpc->asked[i].name, name) == 0)
             return &rpc->asked[i];
     return NULL;
+}
+
+bool jsonrpc_waits(void *state, const char *request_id)
+{
+    return jsonrpc_find_pending(state, request_id) != NULL;
 }
 
 static struct jsonrpc_pending *jsonrpc_find_room(struct jsonrpc *rpc)

@@ -54,6 +54,10 @@ void jsonrpc_begin_request(const struct jsonrpc *rpc, struct buf *out, const cha
 void jsonrpc_begin_notification(const struct jsonrpc *rpc, struct buf *out, const char *method);
 void jsonrpc_begin_response(const struct jsonrpc *rpc, struct buf *out, const char *id);
 void jsonrpc_end(struct buf *out);
+/* A member: an array of one part, the text. */
+void jsonrpc_add_prompt(struct buf *out, const char *key, const struct buf *text);
+/* Appends the text as JSON, mended where it is not UTF-8. */
+void jsonrpc_add_text(struct buf *to, const char *text);
 /* To a request that nobody here can answer. */
 void jsonrpc_reject(const struct jsonrpc *rpc, struct buf *out, const struct jsonrpc_message *l);
 
@@ -62,6 +66,8 @@ struct jsonrpc_pending *jsonrpc_add_pending(struct jsonrpc *rpc, struct buf *out
                                             const struct jsonrpc_message *l);
 /* NULL: the agent does not wait for that. */
 struct jsonrpc_pending *jsonrpc_find_pending(struct jsonrpc *rpc, const char *name);
+/* dialect_input.waits of a state that begins with a struct jsonrpc. */
+bool jsonrpc_waits(void *state, const char *request_id);
 /* The agent takes back the request of that id. */
 void jsonrpc_remove_pending(struct jsonrpc *rpc, struct str id);
 void jsonrpc_pending_fini(struct jsonrpc_pending *asked);

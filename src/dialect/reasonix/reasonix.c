@@ -74,26 +74,6 @@ static void reasonix_take_message(const struct reasonix_ctx *call, const struct 
         reasonix_take_usage(call, l);
 }
 
-static struct reasonix_tool reasonix_pick_tool(struct str object)
-{
-    struct reasonix_tool t = {0};
-    const struct value_row rows[] = {{"id", &t.id},
-                                     {"name", &t.name},
-                                     {"args", &t.args},
-                                     {"output", &t.output},
-                                     {"err", &t.err},
-                                     {"readOnly", &t.read_only},
-                                     {"truncated", &t.truncated},
-                                     {"durationMs", &t.duration},
-                                     {"argChars", &t.arg_chars},
-                                     {"parentId", &t.parent},
-                                     {"diff", &t.diff},
-                                     {"added", &t.added},
-                                     {"removed", &t.removed}};
-    value_get_members(object, VALUE_ROWS(rows));
-    return t;
-}
-
 /* Only what belongs to the attempt that is open counts. */
 static bool is_stray(const struct reasonix_ctx *call, struct str tool)
 {
@@ -106,7 +86,7 @@ static void take_partial(const struct reasonix_ctx *call, const struct line *l)
 {
     static const char *const known[] = {"id",       "name",    "readOnly", "argChars",
                                         "parentId", "partial", NULL};
-    struct reasonix_tool t = reasonix_pick_tool(l->tool);
+    struct reasonix_tool t = reasonix_tool_read(l->tool, true);
     if (is_stray(call, l->tool)) {
         dialect_emit_raw(call->out, call->name, l->self, "tool_dispatch");
         return;
@@ -120,7 +100,7 @@ static void take_partial(const struct reasonix_ctx *call, const struct line *l)
 static void take_dispatch(const struct reasonix_ctx *call, const struct line *l)
 {
     static const char *const known[] = {"id", "name", "args", "readOnly", "parentId", NULL};
-    struct reasonix_tool t = reasonix_pick_tool(l->tool);
+    struct reasonix_tool t = reasonix_tool_read(l->tool, true);
     reasonix_clear_pending_end(call);
     if (value_is_true(value_get_last(l->tool, "partial"))) {
         take_partial(call, l);
@@ -135,7 +115,7 @@ static void reasonix_take_result(const struct reasonix_ctx *call, const struct l
     static const char *const known[] = {"id",       "name",      "output",     "err",
                                         "readOnly", "truncated", "durationMs", "parentId",
                                         "diff",     "added",     "removed",    NULL};
-    struct reasonix_tool t = reasonix_pick_tool(l->tool);
+    struct reasonix_tool t = reasonix_tool_read(l->tool, true);
     t.x = reasonix_rest(call, l->tool, known);
     reasonix_result(call, &t);
 }
@@ -143,7 +123,7 @@ static void reasonix_take_result(const struct reasonix_ctx *call, const struct l
 static void take_output(const struct reasonix_ctx *call, const struct line *l)
 {
     static const char *const known[] = {"id", "name", "output", "readOnly", "parentId", NULL};
-    struct reasonix_tool t = reasonix_pick_tool(l->tool);
+    struct reasonix_tool t = reasonix_tool_read(l->tool, true);
     t.x = reasonix_rest(call, l->tool, known);
     if (!value_equals(l->kind, "tool_progress"))
         t.x = reasonix_prepend_member(call->out->scratch, t.x, "kind", "\"tool_result_preview\"");

@@ -80,6 +80,8 @@ void reasonix_attempt(const struct reasonix_ctx *call, struct str id);
 void reasonix_discard(const struct reasonix_ctx *call);
 
 /* reasonix_tool.c: calls and what is asked about them. */
+/* `wire`: of the wire; else of the log, which has other names and less. */
+struct reasonix_tool reasonix_tool_read(struct str object, bool wire);
 void reasonix_prepare(const struct reasonix_ctx *call, const struct reasonix_tool *tool);
 void reasonix_dispatch(const struct reasonix_ctx *call, const struct reasonix_tool *tool);
 void reasonix_output(const struct reasonix_ctx *call, const struct reasonix_tool *tool);

@@ -92,26 +92,10 @@ static void reasonix_log_take_final(const struct reasonix_ctx *call, const struc
     reasonix_log_take_usage(call, l);
 }
 
-static struct reasonix_tool reasonix_log_pick_tool(struct str body)
-{
-    struct reasonix_tool t = {0};
-    const struct value_row rows[] = {{"callId", &t.id},
-                                     {"name", &t.name},
-                                     {"args", &t.args},
-                                     {"output", &t.output},
-                                     {"err", &t.err},
-                                     {"readOnly", &t.read_only},
-                                     {"truncated", &t.truncated},
-                                     {"durationMs", &t.duration},
-                                     {"parentId", &t.parent}};
-    value_get_members(body, VALUE_ROWS(rows));
-    return t;
-}
-
 static void take_preparing(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const known[] = {"callId", "name", NULL};
-    struct reasonix_tool t = reasonix_log_pick_tool(l->body);
+    struct reasonix_tool t = reasonix_tool_read(l->body, false);
     t.x = reasonix_log_rest(call, l, known);
     reasonix_clear_pending_end(call);
     reasonix_prepare(call, &t);
@@ -120,7 +104,7 @@ static void take_preparing(const struct reasonix_ctx *call, const struct log_lin
 static void take_intent(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const known[] = {"callId", "name", "args", "readOnly", "parentId", NULL};
-    struct reasonix_tool t = reasonix_log_pick_tool(l->body);
+    struct reasonix_tool t = reasonix_tool_read(l->body, false);
     t.x = reasonix_log_rest(call, l, known);
     reasonix_clear_pending_end(call);
     reasonix_dispatch(call, &t);
@@ -130,7 +114,7 @@ static void take_intent(const struct reasonix_ctx *call, const struct log_line *
 static void take_denied(const struct reasonix_ctx *call, const struct log_line *l)
 {
     static const char *const known[] = {"callId", "name", "reason", NULL};
-    struct reasonix_tool t = reasonix_log_pick_tool(l->body);
+    struct reasonix_tool t = reasonix_tool_read(l->body, false);
     t.err = value_get_last(l->body, "reason");
     if (!value_string(t.err).len)
         t.err = STR("\"denied\"");
@@ -142,7 +126,7 @@ static void reasonix_log_take_result(const struct reasonix_ctx *call, const stru
 {
     static const char *const known[] = {"callId", "name",      "ok",         "output",
                                         "err",    "truncated", "durationMs", NULL};
-    struct reasonix_tool t = reasonix_log_pick_tool(l->body);
+    struct reasonix_tool t = reasonix_tool_read(l->body, false);
     const struct str ok = value_get_last(l->body, "ok");
     if (ok.p && !value_is_true(ok) && !value_string(t.err).len)
         t.err = STR("\"failed\"");

@@ -4,6 +4,28 @@
 #include "dialect/reasonix/reasonix.h"
 #include "event/json/json_writer.h"
 
+#define LOG_ROWS 9 /* the rows that a log has, too */
+
+struct reasonix_tool reasonix_tool_read(struct str object, bool wire)
+{
+    struct reasonix_tool t = {0};
+    const struct value_row rows[] = {{wire ? "id" : "callId", &t.id},
+                                     {"name", &t.name},
+                                     {"args", &t.args},
+                                     {"output", &t.output},
+                                     {"err", &t.err},
+                                     {"readOnly", &t.read_only},
+                                     {"truncated", &t.truncated},
+                                     {"durationMs", &t.duration},
+                                     {"parentId", &t.parent},
+                                     {"argChars", &t.arg_chars},
+                                     {"diff", &t.diff},
+                                     {"added", &t.added},
+                                     {"removed", &t.removed}};
+    value_get_members(object, rows, wire ? sizeof(rows) / sizeof(rows[0]) : LOG_ROWS);
+    return t;
+}
+
 char *reasonix_prepend_member(struct arena *a, const char *x, const char *key, const char *json)
 {
     if (!x)
