@@ -14,6 +14,8 @@
 #include "api/control/control.h"
 #include "base/bytes/buf.h"
 #include "base/cleanup.h"
+#include "cli/args.h"
+#include "cli/oneshot_host.h"
 
 #define WAIT_S 60
 #define ANSWER_MAX ((size_t)16 << 20)
@@ -105,21 +107,23 @@ static void add_head(struct buf *request, const char *method, const char *path, 
 }
 
 int control_client_request(struct control_response *c, const struct conf *conf, const char *method,
-                           const char *path, struct tc_err *err)
+                           const char *path, const json_t *body, struct tc_err *err)
 {
     CLEANUP_BUF struct buf request = {0};
-    add_head(&request, method, path, 0);
+    CLEANUP_FREE char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
+    add_head(&request, method, path, text ? strlen(text) : 0);
+    buf_add_str(&request, text ? text : "");
     return control_client_ask(c, conf, &request, err);
 }
 
-int control_client_post(struct control_response *c, const struct conf *conf, const char *path,
-                        const json_t *body, struct tc_err *err)
+int control_client_call(struct control_response *c, const struct conf *conf, const char *method,
+                        const char *path, const json_t *body)
 {
-    CLEANUP_BUF struct buf request = {0};
-    CLEANUP_FREE char *text = json_dumps(body, JSON_COMPACT);
-    add_head(&request, "POST", path, strlen(text));
-    buf_add_str(&request, text);
-    return control_client_ask(c, conf, &request, err);
+    struct tc_err err = {0};
+    const int rc = control_client_request(c, conf, method, path, body, &err);
+    if (rc < 0)
+        command_conf_print_error(&err);
+    return rc;
 }
 
 void control_client_fini(struct control_response *c)
@@ -138,4 +142,15 @@ const char *control_client_error_text(const struct control_response *c)
 void control_client_print_no_host(const struct conf *conf)
 {
     fprintf(stderr, "turncast: no host runs in %s (turncast serve)\n", conf->state_dir);
+}
+
+int control_client_check(const struct control_response *c, const struct conf *conf)
+{
+    if (c->status == 200 && c->body)
+        return 0;
+    if (c->status)
+        fprintf(stderr, "turncast: %s\n", control_client_error_text(c));
+    else
+        control_client_print_no_host(conf);
+    return EXIT_TURN_ERROR;
 }

@@ -17,14 +17,16 @@ struct control_response {
 
 /* Waits for the answer. -1 with err: there is a host, and it did not answer. */
 int control_client_request(struct control_response *c, const struct conf *conf, const char *method,
-                           const char *path, struct tc_err *err) MUST_CHECK;
-/* The same with a body, as a POST. */
-int control_client_post(struct control_response *c, const struct conf *conf, const char *path,
-                        const json_t *body, struct tc_err *err) MUST_CHECK;
+                           const char *path, const json_t *body, struct tc_err *err) MUST_CHECK;
+/* The same, and prints the error on stderr. */
+int control_client_call(struct control_response *c, const struct conf *conf, const char *method,
+                        const char *path, const json_t *body) MUST_CHECK;
 void control_client_fini(struct control_response *c);
 /* The text of an error that was answered. Borrowed. */
 const char *control_client_error_text(const struct control_response *c);
 /* Tells on stderr that there is no host, and where. */
 void control_client_print_no_host(const struct conf *conf);
+/* 0: it was done (200), and there is a body. Else prints why not, and returns EXIT_TURN_ERROR. */
+int control_client_check(const struct control_response *c, const struct conf *conf) MUST_CHECK;
 
 #endif

@@ -337,27 +337,12 @@ static int cmd_answer_fill(json_t *body, const json_t *request, const char *choi
 
 /* ---- the host ---- */
 
-/* 0, or the status to end with: all is said. */
-static int check_call(const struct control_response *c, const struct conf *conf)
-{
-    if (c->status == 200 && c->body)
-        return 0;
-    if (c->status)
-        fprintf(stderr, "turncast: %s\n", control_client_error_text(c));
-    else
-        control_client_print_no_host(conf);
-    return EXIT_TURN_ERROR;
-}
-
 static int send_answer(const struct conf *conf, const json_t *body)
 {
-    struct tc_err err = {0};
     struct control_response c;
-    if (control_client_post(&c, conf, "/requests", body, &err) < 0) {
-        command_conf_print_error(&err);
+    if (control_client_call(&c, conf, "POST", "/requests", body) < 0)
         return EXIT_TURN_ERROR;
-    }
-    const int status = check_call(&c, conf);
+    const int status = control_client_check(&c, conf);
     if (!status) {
         print_table_string(c.body, "text", 0);
         putchar('\n');
@@ -384,13 +369,10 @@ static int cmd_answer_answer(const struct conf *conf, const json_t *whole, const
 /* m NULL: what is open is listed, or shown. */
 static int ask_host(const struct conf *conf, const struct args *args, const struct meant *m)
 {
-    struct tc_err err = {0};
     struct control_response c;
-    if (control_client_request(&c, conf, "GET", "/requests", &err) < 0) {
-        command_conf_print_error(&err);
+    if (control_client_call(&c, conf, "GET", "/requests", NULL) < 0)
         return EXIT_TURN_ERROR;
-    }
-    int status = check_call(&c, conf);
+    int status = control_client_check(&c, conf);
     if (!status)
         status = m            ? cmd_answer_answer(conf, c.body, args, m)
                  : args->show ? cmd_answer_show(c.body, args->operands[0], args->turn)

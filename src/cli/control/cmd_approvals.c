@@ -194,7 +194,6 @@ static int cmd_approvals_forget_kept(const struct approvals_call *c,
 static int cmd_approvals_forget(const struct approvals_call *c, const char *id)
 {
     CLEANUP_BUF struct buf path = {0};
-    struct tc_err err = {0};
     struct control_response call;
     buf_add_str(&path, "/approvals/");
     if (id)
@@ -202,10 +201,8 @@ static int cmd_approvals_forget(const struct approvals_call *c, const char *id)
     buf_add_str(&path, "forget");
     if (!id && c->args->agent)
         buf_printf(&path, "?agent=%s", c->args->agent);
-    if (control_client_request(&call, c->conf, "POST", path.p, &err) < 0) {
-        command_conf_print_error(&err);
+    if (control_client_call(&call, c->conf, "POST", path.p, NULL) < 0)
         return EXIT_TURN_ERROR;
-    }
     const int answered = call.status;
     control_client_fini(&call);
     if (answered)

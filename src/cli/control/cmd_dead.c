@@ -220,12 +220,9 @@ static int retry_by_host(const struct conf *conf, char *const *ids, int n)
     int exit_status = 0;
     for (int i = 0; i < n; i++) {
         CLEANUP_FREE char *path = xasprintf("/dead/%s/retry", ids[i]);
-        struct tc_err err = {0};
         struct control_response c;
-        if (control_client_request(&c, conf, "POST", path, &err) < 0) {
-            command_conf_print_error(&err);
+        if (control_client_call(&c, conf, "POST", path, NULL) < 0)
             return EXIT_TURN_ERROR;
-        }
         const int answered = c.status;
         control_client_fini(&c);
         if (!answered)

@@ -31,12 +31,9 @@ static void cmd_reload_print_report(const json_t *report)
 
 static int reload(const struct conf *conf)
 {
-    struct tc_err err = {0};
     struct control_response c;
-    if (control_client_request(&c, conf, "POST", "/reload", &err) < 0) {
-        command_conf_print_error(&err);
+    if (control_client_call(&c, conf, "POST", "/reload", NULL) < 0)
         return EXIT_TURN_ERROR;
-    }
     if (c.status == 200)
         cmd_reload_print_report(c.body);
     else if (c.status)

@@ -21,15 +21,12 @@ static void add_encoded(struct buf *path, const char *name)
 static int restart(const struct conf *conf, const char *name)
 {
     CLEANUP_BUF struct buf path = {0};
-    struct tc_err err = {0};
     struct control_response c;
     buf_add_str(&path, "/instances/");
     add_encoded(&path, name);
     buf_add_str(&path, "/restart");
-    if (control_client_request(&c, conf, "POST", path.p, &err) < 0) {
-        command_conf_print_error(&err);
+    if (control_client_call(&c, conf, "POST", path.p, NULL) < 0)
         return EXIT_TURN_ERROR;
-    }
     if (c.status == 200)
         printf("%s was restarted\n", name);
     else if (c.status == 404)

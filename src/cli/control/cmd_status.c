@@ -226,21 +226,14 @@ static void print_table(const json_t *s)
 
 static int status(const struct conf *conf, bool json)
 {
-    struct tc_err err = {0};
     struct control_response c;
-    if (control_client_request(&c, conf, "GET", "/status", &err) < 0) {
-        command_conf_print_error(&err);
+    if (control_client_call(&c, conf, "GET", "/status", NULL) < 0)
         return EXIT_TURN_ERROR;
-    }
-    const bool well = c.status == 200 && c.body;
-    if (well)
+    const int result = control_client_check(&c, conf);
+    if (!result)
         (json ? print_json : print_table)(c.body);
-    else if (c.status)
-        fprintf(stderr, "turncast: %s\n", control_client_error_text(&c));
-    else
-        control_client_print_no_host(conf);
     control_client_fini(&c);
-    return well ? 0 : EXIT_TURN_ERROR;
+    return result;
 }
 
 static int cmd_status_run(const struct args *args)

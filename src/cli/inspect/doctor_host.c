@@ -34,7 +34,7 @@ void doctor_look_at_host(struct doctor *d)
 {
     struct tc_err err = {0};
     struct control_response c = {0};
-    if (control_client_request(&c, d->conf, "GET", "/status", &err) < 0) {
+    if (control_client_request(&c, d->conf, "GET", "/status", NULL, &err) < 0) {
         doctor_report(d, DOCTOR_FAIL, "host", "%s", err_format(&err));
         doctor_suggest("a host that does not answer hangs or belongs to another user");
         return;
