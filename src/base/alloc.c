@@ -12,7 +12,7 @@
 void alloc_exit_exhausted(const char *what)
 {
     char text[256];
-    const int n = snprintf(text, sizeof text, "turncast: %s is not to be had\n", what);
+    const int n = snprintf(text, sizeof text, "turncast: cannot allocate %s\n", what);
     (void)!write(STDERR_FILENO, text, n < (int)sizeof text ? (size_t)n : sizeof text - 1);
     _exit(ALLOC_EXIT_STATUS);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/bytes/buf.h"
 #include "conf/conf_internal.h"
 #include "conf/default_paths.h"
 
@@ -188,8 +189,10 @@ static int check_default_agent(const struct conf_row_ctx *r, const struct conf_b
 {
     if (!box->default_agent || conf_agent_find(&box->conf, box->conf.default_agent))
         return 0;
-    return conf_row_error(r, box->default_agent, "there is no agent \"%s\"",
-                          box->conf.default_agent);
+    CLEANUP_BUF struct buf known = {0};
+    conf_add_agent_names(&box->conf, &known);
+    return conf_row_error(r, box->default_agent, "unknown agent \"%s\" (configured: %s)",
+                          box->conf.default_agent, known.p);
 }
 
 static int conf_check_agent_of(const struct conf_row_ctx *r, const struct conf *c,
@@ -198,8 +201,11 @@ static int conf_check_agent_of(const struct conf_row_ctx *r, const struct conf *
     const struct conf_node at = {.line = inst->line};
     if (!inst->agent || conf_agent_find(c, inst->agent))
         return 0;
-    return conf_row_error(r, &at, "plugins.instances.%s.agent: there is no agent \"%s\"",
-                          inst->name, inst->agent);
+    CLEANUP_BUF struct buf known = {0};
+    conf_add_agent_names(c, &known);
+    return conf_row_error(r, &at,
+                          "plugins.instances.%s.agent: unknown agent \"%s\" (configured: %s)",
+                          inst->name, inst->agent, known.p);
 }
 
 /* Whoever is asked has to be there; cli is when the file names no instance. */
@@ -215,8 +221,8 @@ static int conf_check_rule(const struct conf_row_ctx *r, const struct conf_box *
     const struct conf_node at = {.line = rule->line};
     for (const struct conf_place *to = rule->to; to && to->instance; to++)
         if (strcmp(to->instance, CONF_PLACE_HTTP) != 0 && !is_instance(box, to->instance))
-            return conf_row_error(r, &at, "agents.%s.approvals: to: there is no instance \"%s\"",
-                                  agent, to->instance);
+            return conf_row_error(r, &at, "agents.%s.approvals: to: unknown instance \"%s\"", agent,
+                                  to->instance);
     return 0;
 }
 
@@ -292,6 +298,14 @@ const struct conf_agent *conf_agent_find(const struct conf *c, const char *name)
         if (strcmp(c->agents[i].name, name ? name : "default") == 0)
             return &c->agents[i];
     return NULL;
+}
+
+void conf_add_agent_names(const struct conf *c, struct buf *out)
+{
+    for (size_t i = 0; i < c->n_agents; i++)
+        buf_printf(out, "%s%s", i ? ", " : "", c->agents[i].name);
+    if (!c->n_agents)
+        buf_add_str(out, "none");
 }
 
 const struct conf_instance *conf_instance_find(const struct conf *c, const char *name)

@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "base/attr.h"
+#include "base/bytes/buf.h"
 #include "base/sys/err.h"
 #include "base/sys/log.h"
 
@@ -248,6 +249,8 @@ const char *conf_agent_program(const struct conf_agent *a);
 const char *conf_find_placeholder(const char *arg);
 /* NULL: no such agent (name NULL: the default one). Borrowed. */
 const struct conf_agent *conf_agent_find(const struct conf *c, const char *name);
+/* Appends the names of the agents, separated by commas; "none" if there are none. */
+void conf_add_agent_names(const struct conf *c, struct buf *out);
 /* NULL: no such instance. Borrowed. */
 const struct conf_instance *conf_instance_find(const struct conf *c, const char *name);
 /* The host's own key i of every instance, beside the plugin's options; NULL behind the last. */

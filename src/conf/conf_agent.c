@@ -70,8 +70,8 @@ static int check_placeholder(const struct conf_row_ctx *r, const struct conf_nod
         return 0;
     if (strcmp(word, "{session_id}") == 0 || strcmp(word, "{conversation}") == 0)
         return 0;
-    return conf_row_error(r, n, "unknown placeholder %s: there are {session_id} and {conversation}",
-                          word);
+    return conf_row_error(
+        r, n, "unknown placeholder %s; valid placeholders: {session_id}, {conversation}", word);
 }
 
 static int read_command(const struct conf_row_ctx *r, const struct conf_node *n,
@@ -83,7 +83,7 @@ static int read_command(const struct conf_row_ctx *r, const struct conf_node *n,
         if (check_placeholder(r, &n->items[i]) < 0)
             return -1;
     if (row->min > 0 && !*n->items[0].value.string)
-        return conf_row_error(r, &n->items[0], "may not be empty");
+        return conf_row_error(r, &n->items[0], "must not be empty");
     return 0;
 }
 
@@ -97,8 +97,9 @@ static int conf_agent_read_env(const struct conf_row_ctx *r, const struct conf_n
     for (size_t i = 0; i < n->n; i++) {
         const char *text = n->items[i].value.string, *eq = strchr(text, '=');
         if (with_value ? !eq || eq == text : eq || !*text)
-            return conf_row_error(r, &n->items[i], "\"%s\" is not %s", text,
-                                  with_value ? "NAME=value" : "the name of a variable");
+            return conf_row_error(r, &n->items[i], "\"%s\" is not valid; expected %s", text,
+                                  with_value ? "NAME=value"
+                                             : "the name of an environment variable");
     }
     return 0;
 }
@@ -111,7 +112,8 @@ const char *conf_agent_program(const struct conf_agent *a)
 int conf_check_name(const struct conf_row_ctx *r, const struct conf_node *n)
 {
     if (strchr(n->name, '*') || strlen(n->name) > 100)
-        return conf_row_error(r, n, "not a name: letters, digits, - and _, at most 100");
+        return conf_row_error(
+            r, n, "invalid name; use letters, digits, \"-\" and \"_\", at most 100 characters");
     return 0;
 }
 
@@ -144,9 +146,9 @@ int conf_agent_parse(const struct conf_row_ctx *r, const struct conf_node *n,
     if (conf_check_name(r, n) < 0 || conf_row_parse_group(r, n, rows, agent) < 0)
         return -1;
     if (!agent->command[0])
-        return conf_row_error(r, n, "command is missing");
+        return conf_row_error(r, n, "required key \"command\" is missing");
     /* A message that comes too late for a turn is the next one of the same process. */
     if (agent->while_running == CONF_STEER && !agent->keep_alive_ms)
-        return conf_row_error(r, n, "while_running = \"steer\" needs keep_alive_s");
+        return conf_row_error(r, n, "while_running = \"steer\" requires keep_alive_s");
     return 0;
 }

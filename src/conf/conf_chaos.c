@@ -52,10 +52,10 @@ static int read_rate(const struct conf_row_ctx *r, const struct conf_node *n,
                      const struct conf_row *row, void *target)
 {
     if (n->type != NODE_INT && n->type != NODE_REAL)
-        return conf_row_error(r, n, "a number is expected, not %s", conf_node_type_name(n->type));
+        return conf_row_error(r, n, "expected a number, found %s", conf_node_type_name(n->type));
     const double rate = n->type == NODE_INT ? (double)n->value.integer : n->value.real;
     if (!(rate >= (double)row->min && rate <= (double)row->max))
-        return conf_row_error(r, n, "%g is not from 0 to 1", rate);
+        return conf_row_error(r, n, "%g is out of range; use 0 to 1", rate);
     ((struct conf_chaos *)target)->rate = rate;
     return 0;
 }
@@ -78,9 +78,9 @@ static int read_rule(const struct conf_row_ctx *r, const struct conf_node *n,
     if (conf_row_parse_group(r, n, rows, rule) < 0)
         return -1;
     if (rule->what == CHAOS_NOTHING)
-        return conf_row_error(r, n, "what is missing");
+        return conf_row_error(r, n, "required key \"what\" is missing");
     if (rule->every && rule->rate >= 0)
-        return conf_row_error(r, n, "either every or rate is expected, not both");
+        return conf_row_error(r, n, "set either every or rate, not both");
     return 0;
 }
 
@@ -92,10 +92,10 @@ int conf_chaos_parse(const struct conf_row_ctx *r, const struct conf_node *n,
     const size_t count = is_one ? 1 : n->n;
     (void)row;
     if (!is_one && n->type != NODE_LIST)
-        return conf_row_error(r, n, "a group or a list of groups is expected, not %s",
+        return conf_row_error(r, n, "expected a group or a list of groups, found %s",
                               conf_node_type_name(n->type));
     if (count > RULES_MAX)
-        return conf_row_error(r, n, "at most %d rules are possible", RULES_MAX);
+        return conf_row_error(r, n, "too many rules (%zu); the maximum is %d", count, RULES_MAX);
     inst->chaos = arena_alloc(r->arena, (count + 1) * sizeof *inst->chaos);
     for (size_t i = 0; i < count; i++)
         if (read_rule(r, is_one ? n : &n->items[i], &inst->chaos[i]) < 0)

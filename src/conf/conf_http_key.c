@@ -31,7 +31,7 @@ static int read_secret(const struct conf_row_ctx *r, const struct conf_node *n,
 {
     struct conf_http_key *const key = target;
     if (key->source)
-        return conf_row_error(r, n, "either secret or secret_file is expected, not both");
+        return conf_row_error(r, n, "set either secret or secret_file, not both");
     if (conf_row_string(r, n, row, target) < 0 || !row->extra)
         return key->source ? 0 : -1;
     const char *const path =
@@ -47,9 +47,12 @@ static int read_key(const struct conf_row_ctx *r, const struct conf_node *n,
     if (conf_check_name(r, n) < 0 || conf_row_parse_group(r, n, rows, key) < 0)
         return -1;
     if (!key->source)
-        return conf_row_error(r, n, "secret_file is missing");
-    return key->grants ? 0
-                       : conf_row_error(r, n, "grants is missing: submit, cancel, watch, answer");
+        return conf_row_error(r, n, "required key \"secret_file\" is missing");
+    return key->grants
+               ? 0
+               : conf_row_error(
+                     r, n,
+                     "required key \"grants\" is missing; values: submit, cancel, watch, answer");
 }
 
 int conf_http_key_parse_all(const struct conf_row_ctx *r, const struct conf_node *n,
@@ -78,12 +81,14 @@ static int conf_http_key_resolve(const struct conf_http *http, size_t i,
     if (!key->secret)
         return conf_row_error(r, &at, "http.keys.%s: %s", key->name, why.text);
     if (strlen(key->secret) < SECRET_MIN)
-        return conf_row_error(r, &at, "http.keys.%s: the secret is shorter than %d characters",
+        return conf_row_error(r, &at,
+                              "http.keys.%s: the secret is too short; use at least %d characters",
                               key->name, SECRET_MIN);
     for (size_t k = 0; k < i; k++)
         if (strcmp(http->keys[k].secret, key->secret) == 0)
-            return conf_row_error(r, &at, "http.keys.%s: the secret is that of %s, too", key->name,
-                                  http->keys[k].name);
+            return conf_row_error(r, &at,
+                                  "http.keys.%s: same secret as key \"%s\"; use a different one",
+                                  key->name, http->keys[k].name);
     return 0;
 }
 

@@ -128,7 +128,7 @@ static int read_wants(const struct conf_row_ctx *r, const struct conf_node *n,
     if (n->type == NODE_STRING)
         return take_wanted(r, n, target);
     if (n->type != NODE_LIST)
-        return conf_row_error(r, n, "a list of strings is expected, not %s",
+        return conf_row_error(r, n, "expected a list of strings, found %s",
                               conf_node_type_name(n->type));
     for (size_t i = 0; i < n->n; i++)
         if (take_wanted(r, &n->items[i], target) < 0)
@@ -143,7 +143,7 @@ static char *id_text(const struct conf_row_ctx *r, const struct conf_node *n)
         return arena_sprintf(r->arena, "%" PRId64, n->value.integer);
     if (n->type == NODE_STRING && *n->value.string)
         return arena_strdup(r->arena, n->value.string);
-    conf_row_error(r, n, "an id is expected: a whole number or a string");
+    conf_row_error(r, n, "expected an ID: an integer or a string");
     return NULL;
 }
 
@@ -151,10 +151,11 @@ static int read_ids(const struct conf_row_ctx *r, const struct conf_node *n,
                     const struct conf_row *row, void *target)
 {
     if (n->type != NODE_LIST)
-        return conf_row_error(r, n, "a list of ids is expected, not %s",
+        return conf_row_error(r, n, "expected a list of IDs, found %s",
                               conf_node_type_name(n->type));
     if ((int64_t)n->n > row->max)
-        return conf_row_error(r, n, "at most %lld ids are possible", (long long)row->max);
+        return conf_row_error(r, n, "too many IDs (%zu); the maximum is %lld", n->n,
+                              (long long)row->max);
     char **const ids = arena_alloc(r->arena, (n->n + 1) * sizeof *ids);
     for (size_t i = 0; i < n->n; i++)
         if (!(ids[i] = id_text(r, &n->items[i])))
@@ -167,15 +168,16 @@ static int read_ports(const struct conf_row_ctx *r, const struct conf_node *n,
                       const struct conf_row *row, void *target)
 {
     if (n->type != NODE_LIST)
-        return conf_row_error(r, n, "a list of ports is expected, not %s",
+        return conf_row_error(r, n, "expected a list of ports, found %s",
                               conf_node_type_name(n->type));
     if ((int64_t)n->n > row->max)
-        return conf_row_error(r, n, "at most %lld ports are possible", (long long)row->max);
+        return conf_row_error(r, n, "too many ports (%zu); the maximum is %lld", n->n,
+                              (long long)row->max);
     int64_t *const ports = arena_alloc(r->arena, (n->n + 1) * sizeof *ports);
     for (size_t i = 0; i < n->n; i++) {
         const struct conf_node *const item = &n->items[i];
         if (item->type != NODE_INT || item->value.integer < 1 || item->value.integer > 65535)
-            return conf_row_error(r, item, "a port is expected: a number from 1 to 65535");
+            return conf_row_error(r, item, "expected a TCP port from 1 to 65535");
         ports[i] = item->value.integer;
     }
     memcpy((char *)target + row->offset, &ports, sizeof ports);
@@ -209,7 +211,7 @@ static char *option_text(const struct conf_row_ctx *r, const struct conf_node *n
     case NODE_GROUP:
         break;
     }
-    conf_row_error(r, n, "a string, a number, true or false is expected, not %s",
+    conf_row_error(r, n, "expected a string, a number, true or false, found %s",
                    conf_node_type_name(n->type));
     return NULL;
 }
@@ -335,7 +337,8 @@ static int check_name(const struct conf_row_ctx *r, const struct conf_node *n, c
     static const char *const taken[] = {"http", "openai", "ag-ui"};
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
         if (strcmp(name, taken[i]) == 0)
-            return conf_row_error(r, n, "no instance can be called %s: the host itself is", name);
+            return conf_row_error(r, n, "instance name \"%s\" is reserved; choose another name",
+                                  name);
     return 0;
 }
 
@@ -411,12 +414,13 @@ int conf_instance_parse_spec(const struct conf_row_ctx *r, const char *spec,
     group.items = arena_alloc(r->arena, (count_char(spec, ',') + 1) * sizeof *group.items);
     char *const plugin = conf_instance_next_piece(&rest);
     if (!*plugin)
-        return conf_row_error(r, &group, "a plugin's name or the path of its .so is missing");
+        return conf_row_error(r, &group,
+                              "the name of a plugin or the path of a .so file is missing");
     while (rest) {
         struct conf_node *n = &group.items[group.n];
         char *const pair = conf_instance_next_piece(&rest), *const eq = strchr(pair, '=');
         if (!eq || eq == pair)
-            return conf_row_error(r, &group, "\"%s\" is not key=value", pair);
+            return conf_row_error(r, &group, "\"%s\" is not KEY=VALUE", pair);
         *eq = 0;
         *n = (struct conf_node){.parent = &group, .name = pair};
         spec_value(n, eq + 1);

@@ -45,9 +45,10 @@ static int read_url(const struct conf_row_ctx *r, const struct conf_node *n,
     if (conf_row_check_type(r, n, NODE_STRING) < 0)
         return -1;
     if (!is_proxy(n->value.string)) /* which may have a password in it */
-        return conf_row_error(r, n,
-                              "not SCHEME://HOST:PORT with http, https, socks5 or socks5h as the "
-                              "scheme; a user and password belong in proxy.credentials");
+        return conf_row_error(
+            r, n,
+            "invalid proxy URL; use SCHEME://HOST:PORT, where SCHEME is http, https, socks5 or "
+            "socks5h; set a user and password in proxy.credentials");
     return conf_row_string(r, n, row, target);
 }
 
@@ -61,7 +62,7 @@ static int read_credentials(const struct conf_row_ctx *r, const struct conf_node
     if (!secret)
         return conf_row_error(r, n, "%s", why.text);
     if (!strchr(secret, ':') || *secret == ':')
-        return conf_row_error(r, n, "not USER:PASSWORD");
+        return conf_row_error(r, n, "invalid credentials; use USER:PASSWORD");
     memcpy((char *)target + row->offset, &secret, sizeof secret);
     return 0;
 }
@@ -74,11 +75,10 @@ static int read_exempt(const struct conf_row_ctx *r, const struct conf_node *n,
         return -1;
     for (size_t i = 0; i < n->n; i++)
         if (!*n->items[i].value.string || strpbrk(n->items[i].value.string, ", /:@"))
-            return conf_row_error(
-                r, &n->items[i],
-                "\"%s\" is not the name of a host or a domain, as example.org, nor an "
-                "address without port",
-                n->items[i].value.string);
+            return conf_row_error(r, &n->items[i],
+                                  "invalid host \"%s\"; use the name of a host or domain, for "
+                                  "example example.org, or an address, without a port",
+                                  n->items[i].value.string);
     return 0;
 }
 
@@ -96,6 +96,7 @@ int proxy_read(const struct conf_row_ctx *r, const struct conf_node *n, const st
     if (conf_row_parse_group(r, n, rows, proxy) < 0)
         return -1;
     if (!proxy->url)
-        return conf_row_error(r, n, "there is no url, as http://proxy.example.org:3128");
+        return conf_row_error(
+            r, n, "required key \"url\" is missing; for example http://proxy.example.org:3128");
     return 0;
 }

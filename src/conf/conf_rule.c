@@ -50,11 +50,11 @@ static int read_pattern(const struct conf_row_ctx *r, const struct conf_node *n,
 {
     struct conf_rule *const rule = target;
     if (rule->match != CONF_ANY)
-        return conf_row_error(r, n, "only one of exact, prefix and glob is possible");
+        return conf_row_error(r, n, "set only one of exact, prefix and glob");
     if (conf_row_string(r, n, row, target) < 0)
         return -1;
     if (strlen(rule->pattern) > TEXT_MAX)
-        return conf_row_error(r, n, "at most %d bytes are possible", TEXT_MAX);
+        return conf_row_error(r, n, "pattern is too long (limit: %d bytes)", TEXT_MAX);
     rule->match = (enum conf_match)row->min;
     return 0;
 }
@@ -70,8 +70,9 @@ static int read_place(const struct conf_row_ctx *r, const struct conf_node *n,
     place->chat = strsep(&rest, ":");
     place->thread = rest;
     if (!*place->instance || (place->chat && !*place->chat) || (place->thread && !*place->thread))
-        return conf_row_error(r, n, "\"%s\" is not INSTANCE, INSTANCE:CHAT or INSTANCE:CHAT:THREAD",
-                              n->value.string);
+        return conf_row_error(
+            r, n, "invalid place \"%s\"; use INSTANCE, INSTANCE:CHAT or INSTANCE:CHAT:THREAD",
+            n->value.string);
     return 0;
 }
 
@@ -79,10 +80,10 @@ static int read_places(const struct conf_row_ctx *r, const struct conf_node *n,
                        const struct conf_row *row, void *target)
 {
     if (n->type != NODE_LIST)
-        return conf_row_error(r, n, "a list of strings is expected, not %s",
+        return conf_row_error(r, n, "expected a list of strings, found %s",
                               conf_node_type_name(n->type));
     if ((int64_t)n->n < row->min || (int64_t)n->n > row->max)
-        return conf_row_error(r, n, "1 to %d places are possible", PLACES_MAX);
+        return conf_row_error(r, n, "expected 1 to %d places, found %zu", PLACES_MAX, n->n);
     struct conf_place *const places = arena_alloc(r->arena, (n->n + 1) * sizeof *places);
     for (size_t i = 0; i < n->n; i++)
         if (read_place(r, &n->items[i], &places[i]) < 0)
@@ -112,8 +113,11 @@ static int check_address(const struct conf_row_ctx *r, const struct conf_node *n
 {
     const size_t len = strcspn(address, "/");
     if (!len)
-        return conf_row_error(r, n, "a URL has to have its host: https://example.org");
-    return memchr(address, '@', len) ? conf_row_error(r, n, "a host has no @") : 0;
+        return conf_row_error(
+            r, n, "pattern with a URL must include the host, for example https://example.org");
+    return memchr(address, '@', len)
+               ? conf_row_error(r, n, "host of the URL must not contain \"@\"")
+               : 0;
 }
 
 /* What an allow rule may be about holds no operator of a shell. */
@@ -124,11 +128,11 @@ static int check_allow(const struct conf_row_ctx *r, const struct conf_node *n,
         return 0;
     if (*rule->pattern == ' ')
         return conf_row_error(r, n,
-                              "the pattern begins with a blank: no argument that is allowed does");
+                              "pattern begins with a space and can never match; remove the space");
     if (!is_ascii_text(rule->pattern) || strpbrk(rule->pattern, "\\`$;&|<>\"'"))
         return conf_row_error(r, n,
-                              "no argument that is allowed by prefix or glob has an operator of a "
-                              "shell, a quote, or other characters than ASCII: use exact");
+                              "pattern can never match: prefix and glob do not allow shell "
+                              "operators, quotes or non-ASCII characters; use exact");
     const char *const address = conf_rule_address_of(rule->pattern);
     return address ? check_address(r, n, address) : 0;
 }
@@ -138,17 +142,17 @@ static int conf_rule_check_rule(const struct conf_row_ctx *r, const struct conf_
 {
     const struct conf_rule *const rule = &draft->rule;
     if (!draft->acts)
-        return conf_row_error(r, n, "action is missing: allow, deny or ask");
+        return conf_row_error(r, n, "required key \"action\" is missing; values: allow, deny, ask");
     if (!rule->tool)
-        return conf_row_error(r, n, "tool is missing");
+        return conf_row_error(r, n, "required key \"tool\" is missing");
     if (strlen(rule->tool) > TEXT_MAX)
-        return conf_row_error(r, n, "tool: at most %d bytes are possible", TEXT_MAX);
+        return conf_row_error(r, n, "tool is too long (limit: %d bytes)", TEXT_MAX);
     if (rule->argument && rule->match == CONF_ANY)
-        return conf_row_error(r, n, "argument is given, but none of exact, prefix and glob");
+        return conf_row_error(r, n, "argument requires one of exact, prefix and glob");
     if (rule->to && rule->action != CONF_ASK)
-        return conf_row_error(r, n, "to is only of use where the action is ask");
+        return conf_row_error(r, n, "to is only valid with action = \"ask\"");
     if (rule->four_eyes && rule->action != CONF_ASK)
-        return conf_row_error(r, n, "four_eyes is only of use where the action is ask");
+        return conf_row_error(r, n, "four_eyes is only valid with action = \"ask\"");
     return rule->action == CONF_ALLOW ? check_allow(r, n, rule) : 0;
 }
 
@@ -158,10 +162,10 @@ int conf_rule_parse_all(const struct conf_row_ctx *r, const struct conf_node *n,
     struct conf_agent *const agent = target;
     (void)row;
     if (n->type != NODE_LIST)
-        return conf_row_error(r, n, "a list of groups is expected, not %s",
+        return conf_row_error(r, n, "expected a list of groups, found %s",
                               conf_node_type_name(n->type));
     if (n->n > RULES_MAX)
-        return conf_row_error(r, n, "at most %d rules are possible", RULES_MAX);
+        return conf_row_error(r, n, "too many rules (%zu); the maximum is %d", n->n, RULES_MAX);
     struct conf_rule *const rules = arena_alloc(r->arena, n->n * sizeof *rules);
     for (size_t i = 0; i < n->n; i++) {
         const struct conf_node *const item = &n->items[i];

@@ -82,8 +82,10 @@ static int read_listen(const struct conf_row_ctx *r, const struct conf_node *n,
     if (conf_row_check_type(r, n, NODE_STRING) < 0)
         return -1;
     if (!conf_serve_take_address(n->value.string, host, sizeof host, &loopback))
-        return conf_row_error(r, n, "\"%s\" is not ADDRESS:PORT, as 127.0.0.1:8089 or [::1]:8089",
-                              n->value.string);
+        return conf_row_error(
+            r, n,
+            "invalid address \"%s\"; use ADDRESS:PORT, for example 127.0.0.1:8089 or [::1]:8089",
+            n->value.string);
     ((struct conf_http *)target)->remote = !loopback;
     return conf_row_string(r, n, row, target);
 }
@@ -109,7 +111,7 @@ static int read_hosts(const struct conf_row_ctx *r, const struct conf_node *n,
         if (!is_host(n->items[i].value.string) && strcmp(n->items[i].value.string, "*") != 0)
             return conf_row_error(
                 r, &n->items[i],
-                "\"%s\" is not the name of a host, as bot.example.org, without port",
+                "invalid host name \"%s\"; use a name without a port, for example bot.example.org",
                 n->items[i].value.string);
     return 0;
 }
@@ -131,7 +133,8 @@ static int read_origins(const struct conf_row_ctx *r, const struct conf_node *n,
     for (size_t i = 0; i < n->n; i++)
         if (!is_origin(n->items[i].value.string))
             return conf_row_error(r, &n->items[i],
-                                  "\"%s\" is not an origin, as https://bot.example.org",
+                                  "invalid origin \"%s\"; use SCHEME://HOST[:PORT], for example "
+                                  "https://bot.example.org",
                                   n->items[i].value.string);
     return 0;
 }
@@ -156,9 +159,13 @@ int serve_read_http(const struct conf_row_ctx *r, const struct conf_node *n,
     if (conf_row_parse_group(r, n, http_rows, http) < 0)
         return -1;
     if (http->remote && !http->allow_remote)
-        return conf_row_error(r, n, "others could reach %s: say allow_remote = true if they shall",
-                              http->listen);
+        return conf_row_error(
+            r, n,
+            "%s is reachable from other machines; set http.allow_remote = true to permit this",
+            http->listen);
     if (http->remote && !http->n_keys)
-        return conf_row_error(r, n, "others reach %s: say in keys who may use it", http->listen);
+        return conf_row_error(
+            r, n, "%s is reachable from other machines; define at least one key in http.keys",
+            http->listen);
     return 0;
 }

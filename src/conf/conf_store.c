@@ -44,7 +44,8 @@ static int read_address(const struct conf_row_ctx *r, const struct conf_node *n,
     if (conf_store_take_address(r, n->value.string, target))
         return 0;
     return conf_row_error(r, n,
-                          "\"%s\" is not HOST:PORT, as 127.0.0.1:6379, nor the path of a socket",
+                          "invalid address \"%s\"; use HOST:PORT, for example 127.0.0.1:6379, or "
+                          "the path of a Unix socket",
                           n->value.string);
 }
 
@@ -56,7 +57,7 @@ static int read_prefix(const struct conf_row_ctx *r, const struct conf_node *n,
         return -1;
     for (const char *p = n->value.string; *p; p++)
         if (*p <= ' ' || *p > '~')
-            return conf_row_error(r, n, "only visible ASCII characters are possible");
+            return conf_row_error(r, n, "use printable ASCII characters only");
     return 0;
 }
 
@@ -73,11 +74,11 @@ static int read_password(const struct conf_row_ctx *r, const struct conf_node *n
 {
     struct conf_store_draft *const d = target;
     if (d->password)
-        return conf_row_error(r, n, "either password or password_file is expected, not both");
+        return conf_row_error(r, n, "set either password or password_file, not both");
     if (conf_row_check_type(r, n, NODE_STRING) < 0)
         return -1;
     if (!*n->value.string)
-        return conf_row_error(r, n, "may not be empty");
+        return conf_row_error(r, n, "must not be empty");
     d->password = n;
     d->source = n->value.string;
     if (row->extra)

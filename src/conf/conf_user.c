@@ -34,7 +34,7 @@ int conf_user_parse(const struct conf_row_ctx *r, const struct conf_node *n,
         return -1;
     const struct passwd *const pw = getpwnam(n->value.string);
     if (!pw)
-        return conf_row_error(r, n, "there is no user \"%s\"", n->value.string);
+        return conf_row_error(r, n, "unknown user \"%s\"", n->value.string);
     struct conf_user *const u = arena_alloc(r->arena, sizeof *u);
     *u = (struct conf_user){
         .name = arena_strdup(r->arena, pw->pw_name),
@@ -54,6 +54,6 @@ int conf_check_agent_user(const struct conf *c, const struct conf_agent *a, stru
     if (!a->user || geteuid() == 0 || geteuid() == a->user->uid)
         return 0;
     CLEANUP_FREE char *place = xasprintf("%s:%d", c->file, a->line);
-    return err_set(err, place, "agents.%s.user: only root can run it as %s", a->name,
-                   a->user->name);
+    return err_set(err, place, "agents.%s.user: turncast must run as root to become \"%s\"",
+                   a->name, a->user->name);
 }

@@ -73,7 +73,7 @@ static const struct plugin_option_type {
     int (*parse)(const struct cell *c, const char *text);
 } types[] = {
     [TC_T_STR] = {"text", sizeof(const char *), parse_str},
-    [TC_T_INT] = {"a whole number", sizeof(int64_t), plugin_options_parse_int},
+    [TC_T_INT] = {"an integer", sizeof(int64_t), plugin_options_parse_int},
     [TC_T_BOOL] = {"true or false", sizeof(bool), parse_bool},
     [TC_T_REAL] = {"a number", sizeof(double), parse_real},
 };
@@ -109,19 +109,18 @@ static int check_row(const struct tc_option *rows, size_t i, size_t conf_size, s
 {
     const struct tc_option *const row = &rows[i];
     if (!key_is_sane(row->key))
-        return err_set(err, NULL, "option %zu has a bad key: [a-z][a-z0-9_]* is expected", i + 1);
+        return err_set(err, NULL, "option %zu: invalid key; use [a-z][a-z0-9_]*", i + 1);
     if ((size_t)row->type >= sizeof types / sizeof *types)
-        return err_set(err, NULL, "option \"%s\" has the unknown type %d", row->key,
-                       (int)row->type);
+        return err_set(err, NULL, "option \"%s\": unknown type %d", row->key, (int)row->type);
     if (!plugin_options_fits(row, conf_size))
-        return err_set(err, NULL, "option \"%s\" at offset %zu is not a member of %zu bytes",
+        return err_set(err, NULL, "option \"%s\": offset %zu does not fit a structure of %zu bytes",
                        row->key, row->offset, conf_size);
     if (!default_parses(row))
-        return err_set(err, NULL, "option \"%s\" has the default \"%s\", %s is expected", row->key,
+        return err_set(err, NULL, "option \"%s\": invalid default \"%s\"; expected %s", row->key,
                        row->dflt, types[row->type].wanted);
     for (size_t k = 0; k < i; k++)
         if (strcmp(rows[k].key, row->key) == 0)
-            return err_set(err, NULL, "option \"%s\" is declared twice", row->key);
+            return err_set(err, NULL, "option \"%s\": declared twice", row->key);
     return 0;
 }
 
@@ -129,7 +128,7 @@ int plugin_options_check_table(const struct tc_option *rows, size_t conf_size, s
 {
     for (size_t i = 0; rows && rows[i].key; i++) {
         if (i == OPTIONS_MAX)
-            return err_set(err, NULL, "more than %zu options: is the last row's key NULL?",
+            return err_set(err, NULL, "more than %zu options; the last row must have the key NULL",
                            OPTIONS_MAX);
         if (check_row(rows, i, conf_size, err) < 0)
             return -1;
@@ -188,7 +187,7 @@ static int plugin_options_fail_unknown(const struct fill *f, const struct conf_o
         names[n++] = key;
     const char *const near = nearest_word_find(pair->key, names, n);
     if (near)
-        return plugin_options_fail(f, pair->line, "unknown option \"%s\": did you mean \"%s\"?",
+        return plugin_options_fail(f, pair->line, "unknown option \"%s\" (did you mean \"%s\"?)",
                                    pair->key, near);
     return plugin_options_fail(f, pair->line, "unknown option \"%s\"", pair->key);
 }
@@ -197,16 +196,15 @@ static int plugin_options_fail_unknown(const struct fill *f, const struct conf_o
 static int store_secret(const struct fill *f, const struct cell *cell,
                         const struct conf_option *pair)
 {
+    struct tc_err why = {0};
     const char *const text =
-        pair->resolved ? pair->value : secret_resolve(pair->value, f->arena, f->err);
-    if (!text) {
-        plugin_options_set_place(f, pair->line);
-        return -1;
-    }
+        pair->resolved ? pair->value : secret_resolve(pair->value, f->arena, &why);
+    if (!text)
+        return plugin_options_fail(f, pair->line, "option \"%s\": %s", pair->key, why.text);
     if (pair->resolved)
         log_add_secret(text);
     if (types[cell->row->type].parse(cell, text) < 0)
-        return plugin_options_fail(f, pair->line, "option \"%s\": %s is expected", pair->key,
+        return plugin_options_fail(f, pair->line, "option \"%s\": expected %s", pair->key,
                                    types[cell->row->type].wanted);
     return 0;
 }
@@ -219,13 +217,14 @@ static int store_pair(const struct fill *f, const struct conf_option *pairs, siz
         return plugin_options_fail_unknown(f, pair);
     for (size_t k = 0; k < i; k++)
         if (strcmp(pairs[k].key, pair->key) == 0)
-            return plugin_options_fail(f, pair->line, "option \"%s\" is given twice", pair->key);
+            return plugin_options_fail(f, pair->line, "duplicate option \"%s\"", pair->key);
     const struct cell cell = {row, f->out + row->offset, f->arena};
     if (row->flags & TC_SECRET)
         return store_secret(f, &cell, pair);
     if (types[row->type].parse(&cell, pair->value) < 0)
-        return plugin_options_fail(f, pair->line, "option \"%s\" is \"%s\": %s is expected",
-                                   pair->key, pair->value, types[row->type].wanted);
+        return plugin_options_fail(f, pair->line,
+                                   "option \"%s\": invalid value \"%s\"; expected %s", pair->key,
+                                   pair->value, types[row->type].wanted);
     return 0;
 }
 
@@ -248,11 +247,11 @@ int plugin_options_parse(void *out, const struct tc_option *rows, const struct c
         if (is_given(pairs, row->key))
             continue;
         if (row->flags & TC_REQUIRED)
-            return plugin_options_fail(&f, line, "option \"%s\" is required: %s", row->key,
+            return plugin_options_fail(&f, line, "missing required option \"%s\" (%s)", row->key,
                                        row->help ? row->help : types[row->type].wanted);
         const struct cell cell = {row, f.out + row->offset, arena};
         if (row->dflt && types[row->type].parse(&cell, row->dflt) < 0)
-            return plugin_options_fail(&f, line, "option \"%s\": bad default", row->key);
+            return plugin_options_fail(&f, line, "option \"%s\": invalid default", row->key);
     }
     return 0;
 }

@@ -345,14 +345,14 @@ def refuses_to_start(name, group, line):
 def test_start():
     refuses_to_start("an address of all without keys",
                      http_group({}, listen="0.0.0.0:0", allow_remote=True),
-                     "say in keys who may use it")
+                     "define at least one key in http.keys")
     refuses_to_start("an address of all without allow_remote", http_group(listen="0.0.0.0:0"),
-                     "say allow_remote = true")
-    refuses_to_start("a short key", http_group({"ann": ("short", ["submit"])}), "shorter than 16")
+                     "set http.allow_remote = true")
+    refuses_to_start("a short key", http_group({"ann": ("short", ["submit"])}), "use at least 16 characters")
     refuses_to_start("two keys of one secret",
                      http_group({"ann": ("0123456789abcdef", ["submit"]),
                                  "bob": ("0123456789abcdef", ["watch"])}),
-                     "is that of ann, too")
+                     "same secret as key \"ann\"")
 
 
 def test_open():

@@ -115,7 +115,7 @@ def test_size_limit():
         host.works("with room it goes on")
         equal((host.row(first)[0], host.row(second)[0]), ("final", "final"),
               "and it is written how those ended")
-        ok("the disk is full" in host.log(), "the operator is told")
+        ok("disk full: " in host.log(), "the operator is told")
         host.ends()
 
 
@@ -160,7 +160,7 @@ def test_full_disk():
         ok((inside / "reserve").exists(), "not with the reserve")
         host.cancel(first)
         equal(host.row(first), ("final", None), "an outcome is written, with the reserve")
-        ok(not (inside / "reserve").exists() and "the reserve is spent" in host.log(),
+        ok(not (inside / "reserve").exists() and "used the reserved space" in host.log(),
            "which is spent, and said")
         host.let_go("b")
         equal(host.await_state(second, "final", "error")["state"], "final", "what runs goes on")
@@ -292,11 +292,11 @@ def make_newer(host):
 
 
 def test_refused():
-    refused(make_newer, "has schema 99", "a state of a newer program")
+    refused(make_newer, "journal schema 99", "a state of a newer program")
     if os.geteuid():
         skip("another's state directory", "only root can give one away")
         return
-    refused(lambda host: os.chown(host.state, 65534, 65534), "belongs to user 65534",
+    refused(lambda host: os.chown(host.state, 65534, 65534), "is owned by UID 65534",
             "another's state directory")
     if small_disk("a read-only disk"):
         script = ('mount -t tmpfs -o mode=0700 tmpfs "$0" && mount -o remount,ro "$0" && exec "$@"')
@@ -312,7 +312,7 @@ def test_two():
     with Machine() as host:
         status, text = host.run("serve")
         equal(status, 2, "a second host does not start")
-        ok(f"is in use by process {host.process.pid}" in text, "and is told who is there", text)
+        ok(f"is in use by another turncast (process {host.process.pid})" in text, "and is told who is there", text)
         host.works("the first goes on")
         host.ends()
 
@@ -338,7 +338,7 @@ def test_damaged():
             (host.state / "lock").write_text("1\n")  # as after a death
             host.start()
             ok(list(host.state.glob("state.db.bad.*")), f"{how}: the state is set aside")
-            empty, rows = "starting empty" in host.log(), "its readable rows are recovered: " in host.log()
+            empty, rows = "starting with an empty journal" in host.log(), "recovered its readable rows: " in host.log()
             ok("moved to" in host.log(), "with an alarm", host.log())
             ok({"cut": rows, "no database": empty}.get(how, empty or rows), "and what is left", host.log())
             host.works("and it serves")

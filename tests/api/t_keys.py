@@ -66,7 +66,7 @@ def test_names(host):
 def test_broken(host):
     before = len(host.log())
     reload(host, lambda text: text.replace(NEW, "short"))
-    until(lambda: "shorter than 16" in host.log()[before:], "a broken configuration is told")
+    until(lambda: "use at least 16 characters" in host.log()[before:], "a broken configuration is told")
     equal(host.status("GET", "/turns", X_API_Key=NEW), 200, "and the keys stay as they were")
 
 

@@ -80,5 +80,5 @@ done
 
 with '{ what = "crsh"; }'
 is "$status" 2 "a typing error"
-has "$err" "chaos.what: \"crsh\" is none of error, delay, hang, crash" "is answered with what there is"
+has "$err" "chaos.what: invalid value \"crsh\"; valid values: error, delay, hang, crash" "is answered with what there is"
 finish

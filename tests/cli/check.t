@@ -57,12 +57,12 @@ has "$out" "$scratch/bad.conf:2: agents.a.command: there is no program \"no-such
     "a program that is not there"
 has "$out" "$scratch/bad.conf:3: agents.b.dialect: there is no dialect \"klingon\"" "a dialect"
 has "$out" "$scratch/bad.conf:6: plugins.instances.one: " "a plugin"
-has "$out" "$scratch/bad.conf:8: unknown option \"pathe\": did you mean \"path\"?" "an option"
+has "$out" "$scratch/bad.conf:8: unknown option \"pathe\" (did you mean \"path\"?)" "an option"
 is "$(wc -l <"$scratch/out")" 4 "all four at once"
 echo 'plugins : { instances : { jsonl : { visibilty = "all"; }; }; };' >"$scratch/host.conf"
 try check "$scratch/host.conf"
 is "$status $out" \
-    "2 $scratch/host.conf:1: unknown option \"visibilty\": did you mean \"visibility\"?" \
+    "2 $scratch/host.conf:1: unknown option \"visibilty\" (did you mean \"visibility\"?)" \
     "a misspelt key of the host"
 cat >"$scratch/people.conf" <<CONF
 agents : { a : { command = ["sh"]; }; };
@@ -104,11 +104,11 @@ is "$status" 2 "messages for no agent"
 has "$out" "$scratch/whose.conf:6: plugins.instances.four: no agent is named, and there is no default_agent" "are told"
 echo 'logs = 1;' >"$scratch/broken.conf"
 try check "$scratch/broken.conf"
-is "$status $out" "2 $scratch/broken.conf:1: logs: unknown key: did you mean \"log\"?" "an unknown key"
+is "$status $out" "2 $scratch/broken.conf:1: logs: unknown key (did you mean \"log\"?)" "an unknown key"
 chmod g+w "$scratch/good.conf"
 try check "$scratch/good.conf"
 is "$status $out" \
-    "2 $scratch/good.conf: others may write to it; run: chmod go-w $scratch/good.conf" \
+    "2 $scratch/good.conf: is writable by other users; run: chmod go-w $scratch/good.conf" \
     "one that others may write to"
 
 try check "$plugins/jsonl.so"

@@ -74,7 +74,7 @@ has "$out" "of turn turn-3" "they are listed"
 try dead retry 4
 is "$status" 2 "but none is sent again"
 is "$(wc -l <"$scratch/err")" 1 "one line says"
-has "$err" "is in use by process $!, another turncast; stop that first" "by which and what to do"
+has "$err" "is in use by another turncast (process $!); stop it, or use another state_directory" "by which and what to do"
 exec 3>&-
 wait $!
 try dead drop 4

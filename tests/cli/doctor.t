@@ -46,7 +46,7 @@ for lack in landlock seccomp; do
 done
 has "$(cat "$scratch/out.landlock")" "isolation: this kernel has no Landlock: connectors can open every\
  file of this user, and connect to every port" "a kernel without Landlock: what is not enforced"
-has "$(cat "$scratch/out.seccomp")" "isolation: this kernel does not filter system calls" \
+has "$(cat "$scratch/out.seccomp")" "isolation: this kernel has no seccomp" \
     "the same without seccomp"
 has "$(tail -n 1 "$scratch/out")" " 0 to mend" "the sum"
 

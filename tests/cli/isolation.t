@@ -74,7 +74,7 @@ is "$(pgrep -f -- "turncast-connector other" | wc -l)" 0 "none of its processes 
 connector=$TURNCAST_CONNECTOR
 TURNCAST_CONNECTOR=$scratch/older
 replay "$(other)"
-has "$err" "turncast-connector is not installed where this program looks for it" "it is missed"
+has "$err" "helper program turncast-connector is not installed" "it is missed"
 # older WORD: what begins with that word is called as by a host of another version.
 older() {
     cat >"$TURNCAST_CONNECTOR" <<OLDER
@@ -137,7 +137,7 @@ is "$status" 0 "a run beside one that dies of an event"
 has "$err" "tool_call of turn" "which is given up"
 try dead list -c "$scratch/turncast.conf"
 has "$out" "other  event of turn" "it is a dead letter"
-has "$out" "attempts: 3: the connector dies of it" "with its reason"
+has "$out" "attempts: 3: the connector crashed while handling the event" "with its reason"
 try dead show -c "$scratch/turncast.conf" 1
 has "$out" '{"type":"tool_call"' "and its line"
 

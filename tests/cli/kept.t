@@ -112,7 +112,7 @@ result $? "that agent is gone, too"
 turns=$(kept 'select count(*) from turn')
 try run hello
 is "$status" 0 "beside a host it runs"
-is "$(grep -c "is in use by process $host" "$scratch/err")" 1 "and says once who has the journal"
+is "$(grep -c "is in use by another turncast (process $host" "$scratch/err")" 1 "and says once who has the journal"
 is "$(kept 'select count(*) from turn')" "$turns" "which it leaves alone"
 end
 

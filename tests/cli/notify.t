@@ -46,7 +46,7 @@ kill "$host"
 wait "$host"
 is $? 0 "it ends"
 host=
-wait_for grep -q '^STOPPING=1|STATUS=running turns end|EXTEND_TIMEOUT_USEC=27000000$' "$heard"
+wait_for grep -q '^STOPPING=1|STATUS=waiting for running turns|EXTEND_TIMEOUT_USEC=27000000$' "$heard"
 result $? "says so, and how long that may take"
 is "$(grep -vc '^WATCHDOG=1$' "$heard")" 8 "and nothing else"
 unset NOTIFY_SOCKET WATCHDOG_USEC

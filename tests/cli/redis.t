@@ -56,7 +56,7 @@ kill "$server"
 wait "$server" 2>/dev/null
 try visibility
 is "$status $out" "0 {\"show_thinking\":false,\"show_tools\":true,$shown" "without it: what is known"
-has "$err" "$socket: cannot be reached" "and a warning"
+has "$err" "$socket: cannot connect" "and a warning"
 try visibility /show-thinking
 is "$status $out" "0 {\"show_thinking\":true,\"show_tools\":true,$shown" "a change counts here"
 has "$err" "is kept here, and not in Redis yet" "which is told"

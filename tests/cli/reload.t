@@ -193,28 +193,28 @@ broken() { # SED WANTED WHAT
 file=$scratch/turncast.conf
 broken '2s/.*/quick : {/' '15: syntax error' "a group that does not end"
 broken 's/default_agent/defualt_agent/' '6: defualt_agent: unknown key' "a key nobody knows"
-broken 's/default_agent = "slow"/default_agent = "fast"/' '6: default_agent: there is no agent' \
+broken 's/default_agent = "slow"/default_agent = "fast"/' '6: default_agent: unknown agent "fast" (configured: quick, slow)' \
     "an agent that is not there"
-broken 's/exit_grace_s = 0.2/exit_grace_s = -1/' '4: agents.slow.exit_grace_s: -1 is not' "a negative time"
+broken 's/exit_grace_s = 0.2/exit_grace_s = -1/' '4: agents.slow.exit_grace_s: -1 s is out of range' "a negative time"
 broken 's/exit_grace_s = 0.2/dialect = "klingon"/' '8: plugins.instances.talk: its agent is of an unknown' \
     "a dialect nobody speaks"
-broken 's/command = \[.*"sleep"\];//' '3: agents.slow: command is missing' "an agent without a command"
-broken 's/"submit", "cancel"/"sumbit"/' '9: plugins.instances.talk.grants[0]: "sumbit" is none' "a grant"
-broken 's/allow = .*;/allow = 1; };/' '9: plugins.instances.talk.allow: a list of ids' "people as a number"
-broken 's/ in = / inn = /' '8: unknown option "inn": did you mean "in"?' "an option"
-broken 's/ in = "[^"]*";//' '8: option "in" is required' "an option that is missing"
+broken 's/command = \[.*"sleep"\];//' '3: agents.slow: required key "command" is missing' "an agent without a command"
+broken 's/"submit", "cancel"/"sumbit"/' '9: plugins.instances.talk.grants[0]: invalid value "sumbit"' "a grant"
+broken 's/allow = .*;/allow = 1; };/' '9: plugins.instances.talk.allow: expected a list of IDs' "people as a number"
+broken 's/ in = / inn = /' '8: unknown option "inn" (did you mean "in"?)' "an option"
+broken 's/ in = "[^"]*";//' '8: missing required option "in"' "an option that is missing"
 broken 's/talker.so/none.so/' "8: plugins.instances.talk: $plugins/none.so" "a plugin that is not there"
 broken "s,$plugins/talker.so,$fault/nosymbol.so," '8: plugins.instances.talk: ' "a module that is no plugin"
 broken "s,$plugins/talker.so,$fault/oldmajor.so," '8: plugins.instances.talk: ' "a plugin of another age"
 broken "s,$plugins/talker.so,$fault/loads_aborts.so," '8: plugins.instances.talk: ' "one that ends the process"
 has "$told" 'loading it ends the process by signal 6' "which another process has tried"
-broken 's/debounce_ms = 0/debounce_ms = 0.5/' '12: conversations.debounce_ms: a whole number' "half a millisecond"
-broken 's/max_turns/x/; s/drain_s = 0.1/max_turns = 0/' '12: conversations.max_turns: 0 is not' "no turn at all"
-broken 's/level = "info"/level = "loud"/' '13: log.level: "loud" is none' "a level"
-broken '14s/.*/http : { listen = "0.0.0.0:1"; allow_remote = true; };/' '14: http: others reach' \
+broken 's/debounce_ms = 0/debounce_ms = 0.5/' '12: conversations.debounce_ms: expected an integer, found a real number' "half a millisecond"
+broken 's/max_turns/x/; s/drain_s = 0.1/max_turns = 0/' '12: conversations.max_turns: 0 is out of range' "no turn at all"
+broken 's/level = "info"/level = "loud"/' '13: log.level: invalid value "loud"' "a level"
+broken '14s/.*/http : { listen = "0.0.0.0:1"; allow_remote = true; };/' '14: http: 0.0.0.0:1 is reachable from other machines; define' \
     "others without a key"
 broken '14s/.*/http : { keys : { a : { secret = "short"; grants = ["watch"]; }; }; };/' \
-    '14: http.keys.a: the secret is shorter' "a short key"
+    '14: http.keys.a: the secret is too short' "a short key"
 broken '14s/.*/http : { keys : { a : { secret_file = "none.key"; grants = ["watch"]; }; }; };/' \
     '14: http.keys.a: cannot open secret file' "a key that is not there"
 broken 's/talk : {/talk : { }; talk : {/' '8: duplicate setting name' "two of one name"
@@ -224,7 +224,7 @@ top='state_directory = "elsewhere";'
 conf
 refused 'state_directory cannot change while the host runs' "another state directory"
 chmod 666 "$file"
-refused 'others may write to it' "a file that others may write to"
+refused 'is writable by other users' "a file that others may write to"
 rm "$file"
 refused 'No such file' "no file"
 mkdir "$file"

@@ -92,14 +92,14 @@ is "$status $out" "2 " "a plugin that is not there"
 has "$err" "nothing" "is named"
 try replay -p jsonl,pathe=x "$turn"
 is "$status" 2 "an option that it does not have"
-has "$err" 'unknown option "pathe": did you mean "path"?' "is named"
+has "$err" 'unknown option "pathe" (did you mean "path"?)' "is named"
 try replay -p jsonl -p jsonl,queue_events=1 "$turn"
 is "$status" 2 "a bad option of the host"
-has "$err" "queue_events: 1 is not from 16 to 1000000" "is named"
+has "$err" "queue_events: 1 is out of range; use 16 to 1000000" "is named"
 echo 'log = 1;' >"$scratch/bad.conf"
 try replay -c "$scratch/bad.conf" "$turn"
 is "$status" 2 "a broken configuration"
-is "$err" "turncast: $scratch/bad.conf:1: log: a group is expected, not a whole number" "is told"
+is "$err" "turncast: $scratch/bad.conf:1: log: expected a group, found an integer" "is told"
 cat >"$scratch/good.conf" <<CONF
 plugins : { instances : {
     one : { plugin = "jsonl"; path = "$scratch/one"; };

@@ -82,7 +82,7 @@ is "$status" 2 "an empty message"
 try run "$(printf 'caf\351')"
 is "$status" 2 "a message that is not UTF-8"
 try run -c "$scratch/none.conf" hello
-is "$status $err" "2 turncast: $scratch/none.conf: cannot be opened: No such file or directory" \
+is "$status $err" "2 turncast: $scratch/none.conf: cannot open: No such file or directory" \
     "a configuration that is not there"
 try run -p missing hello
 is "$status" 2 "a plugin that is not there"

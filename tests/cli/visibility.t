@@ -80,5 +80,5 @@ state_directory = "file/below";
 CONF
 try visibility -c "$scratch/bad.conf" /show-tools
 is "$status" 2 "a state directory that cannot be made"
-has "$err" "$scratch/file/below: cannot be made: Not a directory" "says so"
+has "$err" "$scratch/file/below: cannot create the directory: Not a directory" "says so"
 finish

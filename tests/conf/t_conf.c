@@ -109,7 +109,7 @@ static void test_user(const struct conf *c, const struct conf_agent *a)
             bail("no other user");
     }
     is_int(conf_check_agent_user(c, a, &err), -1, "somebody else may not");
-    is_str(err.text, "agents.b.user: only root can run it as root", "and is told so");
+    is_str(err.text, "agents.b.user: turncast must run as root to become \"root\"", "and says so");
     has_str(err.place, ":3", "and where");
     if (is_root && seteuid(0) < 0)
         bail("not root any more");
@@ -491,18 +491,19 @@ static void test_plugin_errors(void)
     static const struct {
         const char *spec, *message;
     } rows[] = {
-        {"", "--plugin: a plugin's name or the path of its .so is missing"},
-        {",a=b", "--plugin: a plugin's name or the path of its .so is missing"},
-        {"jsonl,file", "--plugin: \"file\" is not key=value"},
-        {"jsonl,=x", "--plugin: \"=x\" is not key=value"},
-        {"jsonl,", "--plugin: \"\" is not key=value"},
-        {"jsonl,queue_events=many",
-         "--plugin: queue_events: a whole number is expected, not a string"},
-        {"jsonl,queue_events=1", "--plugin: queue_events: 1 is not from 16 to 1000000"},
-        {"jsonl,enabled=maybe", "--plugin: enabled: true or false is expected, not a string"},
-        {"jsonl,agent=none", "--plugin: plugins.instances.jsonl.agent: there is no agent \"none\""},
-        {"jsonl,allow=7", "--plugin: allow: a list of ids is expected, not a string"},
-        {"jsonl,visibility=some", "--plugin: visibility: \"some\" is none of agent, all"},
+        {"", "--plugin: the name of a plugin or the path of a .so file is missing"},
+        {",a=b", "--plugin: the name of a plugin or the path of a .so file is missing"},
+        {"jsonl,file", "--plugin: \"file\" is not KEY=VALUE"},
+        {"jsonl,=x", "--plugin: \"=x\" is not KEY=VALUE"},
+        {"jsonl,", "--plugin: \"\" is not KEY=VALUE"},
+        {"jsonl,queue_events=many", "--plugin: queue_events: expected an integer, found a string"},
+        {"jsonl,queue_events=1", "--plugin: queue_events: 1 is out of range; use 16 to 1000000"},
+        {"jsonl,enabled=maybe", "--plugin: enabled: expected true or false, found a string"},
+        {"jsonl,agent=none",
+         "--plugin: plugins.instances.jsonl.agent: unknown agent \"none\" (configured: none)"},
+        {"jsonl,allow=7", "--plugin: allow: expected a list of IDs, found a string"},
+        {"jsonl,visibility=x",
+         "--plugin: visibility: invalid value \"x\"; valid values: agent, all"},
     };
     struct tc_err err = {0};
     struct conf *c = conf_load(NULL, &err);

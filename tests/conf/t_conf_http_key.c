@@ -89,7 +89,8 @@ static void is_refused(const char *keys, const char *why, const char *name)
 static void test_refused(void)
 {
     is_refused("\na : { secret = \"0123456789abcde\";" GRANTED,
-               "3: http.keys.a: the secret is shorter than 16 characters", "15 characters");
+               "3: http.keys.a: the secret is too short; use at least 16 characters",
+               "15 characters");
     is_refused("a : { secret = \"env:T_NONE\";" GRANTED,
                "2: http.keys.a: environment variable T_NONE is not set", "no variable");
     is_refused("a : { secret_file = \"none\";" GRANTED,
@@ -97,22 +98,25 @@ static void test_refused(void)
                "no file");
     keep("open", LONG_ENOUGH, 0640);
     is_refused("a : { secret_file = \"open\";" GRANTED,
-               "2: http.keys.a: secret file @/open is open to others (mode 0640): chmod 600 "
+               "2: http.keys.a: secret file @/open is accessible to other users (mode 0640); run: "
+               "chmod 600 "
                "@/open",
                "a file that the group may read");
     chmod(below("open"), 0444);
     is_refused("a : { secret_file = \"${CREDENTIALS_DIRECTORY}/open\";" GRANTED,
-               "2: http.keys.a: secret file @/open is open to others (mode 0444): chmod 600 "
+               "2: http.keys.a: secret file @/open is accessible to other users (mode 0444); run: "
+               "chmod 600 "
                "@/open",
                "a credential that all may read");
-    is_refused("a : { secret = \"" LONG_ENOUGH "\";" GRANTED "b : { secret = \"" LONG_ENOUGH
-               "\";" GRANTED,
-               "3: http.keys.b: the secret is that of a, too", "one secret for two");
+    is_refused(
+        "a : { secret = \"" LONG_ENOUGH "\";" GRANTED "b : { secret = \"" LONG_ENOUGH "\";" GRANTED,
+        "3: http.keys.b: same secret as key \"a\"; use a different one", "one secret for two");
     unsetenv("CREDENTIALS_DIRECTORY");
-    is_refused("a : { secret_file = \"${CREDENTIALS_DIRECTORY}/k\";" GRANTED,
-               "2: http.keys.a: there is no credential k: environment variable "
-               "CREDENTIALS_DIRECTORY is not set",
-               "no credentials");
+    is_refused(
+        "a : { secret_file = \"${CREDENTIALS_DIRECTORY}/k\";" GRANTED,
+        "2: http.keys.a: cannot read credential \"k\": environment variable CREDENTIALS_DIRECTORY "
+        "is not set (is turncast started by systemd with LoadCredential=?)",
+        "no credentials");
 }
 
 static void test_redacted(void)

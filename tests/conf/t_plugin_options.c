@@ -67,19 +67,22 @@ static void refused(const char *key, const char *value, const char *wanted)
 
 static void test_refusals(void)
 {
-    refused("port", "80x", "my.conf:12: option \"port\" is \"80x\": a whole number is expected");
-    refused("port", "", "my.conf:12: option \"port\" is \"\": a whole number is expected");
-    refused("port", "99999999999999999999",
-            "my.conf:12: option \"port\" is \"99999999999999999999\": a whole number is expected");
-    refused("loud", "2", "my.conf:12: option \"loud\" is \"2\": true or false is expected");
-    refused("rate", "1,5", "my.conf:12: option \"rate\" is \"1,5\": a number is expected");
-    refused("rate", "inf", "my.conf:12: option \"rate\" is \"inf\": a number is expected");
-    refused("prot", "1", "my.conf:12: unknown option \"prot\": did you mean \"port\"?");
+    refused("port", "80x",
+            "my.conf:12: option \"port\": invalid value \"80x\"; expected an integer");
+    refused("port", "", "my.conf:12: option \"port\": invalid value \"\"; expected an integer");
+    refused(
+        "port", "99999999999999999999",
+        "my.conf:12: option \"port\": invalid value \"99999999999999999999\"; expected an integer");
+    refused("loud", "2",
+            "my.conf:12: option \"loud\": invalid value \"2\"; expected true or false");
+    refused("rate", "1,5", "my.conf:12: option \"rate\": invalid value \"1,5\"; expected a number");
+    refused("rate", "inf", "my.conf:12: option \"rate\": invalid value \"inf\"; expected a number");
+    refused("prot", "1", "my.conf:12: unknown option \"prot\" (did you mean \"port\"?)");
     refused("colour", "1", "my.conf:12: unknown option \"colour\"");
-    refused("url", "v", "my.conf:12: option \"url\" is given twice");
+    refused("url", "v", "my.conf:12: duplicate option \"url\"");
     struct sample s;
     is_int(fill(&s, NULL), -1, "a required one is missing");
-    is_str(err_format(&err), "my.conf:7: option \"url\" is required: where to send",
+    is_str(err_format(&err), "my.conf:7: missing required option \"url\" (where to send)",
            "  says which");
     is_int(plugin_options_parse(NULL, NULL, PAIRS(PAIR("a", "b")), "f", 0, &arena, &err), -1,
            "no options at all");
@@ -120,7 +123,7 @@ static void test_secret_files(void)
     secret_refused(value, "cannot open secret file");
     tap_spew(path, "from-a-file-22\nrest\n", 20);
     chmod(path, 0640);
-    secret_refused(value, "is open to others (mode 0640): chmod 600 ");
+    secret_refused(value, "is accessible to other users (mode 0640); run: chmod 600 ");
     chmod(path, 0600);
     struct sample s;
     is_int(fill(&s, PAIRS(PAIR("url", "u"), PAIR("token", value))), 0, "from a private file");
@@ -131,7 +134,7 @@ static void test_secret_files(void)
     memset(much, 'x', 20000);
     tap_spew(path, much, 20000);
     free(much);
-    secret_refused(value, "is longer than 16384 bytes");
+    secret_refused(value, "is too long (limit: 16384 bytes)");
     snprintf(value, sizeof value, "file:%s", tap_tmpdir());
     secret_refused(value, "is not a regular file");
 }
@@ -149,16 +152,19 @@ static void test_rows(void)
 {
     is_int(plugin_options_check_table(rows, sizeof(struct sample), &err), 0, "good rows");
     is_int(plugin_options_check_table(NULL, 0, &err), 0, "no rows");
-    bad_row((struct tc_option){.key = "Url"}, "option 2 has a bad key");
-    bad_row((struct tc_option){.key = ""}, "option 2 has a bad key");
-    bad_row((struct tc_option){.key = "url"}, "option \"url\" is declared twice");
-    bad_row((struct tc_option){.key = "b", .type = (enum tc_type)9}, "has the unknown type 9");
+    bad_row((struct tc_option){.key = "Url"}, "option 2: invalid key; use [a-z][a-z0-9_]*");
+    bad_row((struct tc_option){.key = ""}, "option 2: invalid key; use [a-z][a-z0-9_]*");
+    bad_row((struct tc_option){.key = "url"}, "option \"url\": declared twice");
+    bad_row((struct tc_option){.key = "b", .type = (enum tc_type)9},
+            "option \"b\": unknown type 9");
     bad_row((struct tc_option){.key = "b", .type = TC_T_INT, .offset = sizeof(struct sample)},
-            "is not a member of");
-    bad_row((struct tc_option){.key = "b", .type = TC_T_INT, .offset = 12}, "is not a member of");
-    bad_row((struct tc_option){.key = "b", .offset = SIZE_MAX - 7}, "is not a member of");
+            "option \"b\": offset 40 does not fit a structure of 40 bytes");
+    bad_row((struct tc_option){.key = "b", .type = TC_T_INT, .offset = 12},
+            "option \"b\": offset 12 does not fit a structure of 40 bytes");
+    bad_row((struct tc_option){.key = "b", .offset = SIZE_MAX - 7},
+            "option \"b\": offset 18446744073709551608 does not fit a structure of 40 bytes");
     bad_row((struct tc_option){.key = "b", .type = TC_T_INT, .dflt = "many"},
-            "has the default \"many\", a whole number is expected");
+            "invalid default \"many\"; expected an integer");
 }
 
 int main(void)

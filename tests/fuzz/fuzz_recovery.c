@@ -238,8 +238,9 @@ static void lay_out(const uint8_t *data, size_t size)
  * is, for who knows better: no damage could be told from that. */
 static bool is_refused(const struct tc_err *err)
 {
-    static const char *const words[] = {"has schema", "no migration from",
-                                        "unsupported file format", "can only be read", "no such"};
+    static const char *const words[] = {"has schema",          "journal schema",
+                                        "cannot migrate from", "unsupported file format",
+                                        "is read-only",        "no such"};
     bool found = false;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         found |= strstr(err->text, words[i]) != NULL;

@@ -119,7 +119,7 @@ struct sql *kill_load(const char *dir, const char *service, const char *acks, in
                               " lost integer);"
                               "create index dead_receiver on dead(conn, turn);"
                               "create index told_receiver on told(conn, turn);") < 0)
-        bail("the state cannot be read");
+        bail("cannot read the journal");
     load_told(db, service);
     load_acks(db, acks);
     if (sql_run(db, "insert into lives values(?1)", sql_int(kills)) < 0 ||

@@ -16,10 +16,10 @@ int dir_create_all(const char *path, struct tc_err *err)
             continue;
         *p = 0;
         if (mkdir(part, 0700) < 0 && errno != EEXIST)
-            return err_set_errno(err, errno, part, "cannot be made");
+            return err_set_errno(err, errno, part, "cannot create the directory");
         *p = '/';
     }
     if (mkdir(part, 0700) < 0 && errno != EEXIST)
-        return err_set_errno(err, errno, part, "cannot be made");
+        return err_set_errno(err, errno, part, "cannot create the directory");
     return 0;
 }

@@ -20,8 +20,8 @@
 const char *conf_node_type_name(enum conf_node_type type)
 {
     static const char *const names[] = {
-        [NODE_STRING] = "a string",    [NODE_INT] = "a whole number", [NODE_REAL] = "a real number",
-        [NODE_BOOL] = "true or false", [NODE_LIST] = "a list",        [NODE_GROUP] = "a group",
+        [NODE_STRING] = "a string",    [NODE_INT] = "an integer", [NODE_REAL] = "a real number",
+        [NODE_BOOL] = "true or false", [NODE_LIST] = "a list",    [NODE_GROUP] = "a group",
     };
     return names[type];
 }
@@ -91,7 +91,7 @@ static int copy_number(struct scan *s)
     errno = 0;
     const long long v = strtoll(digits, NULL, hex ? 16 : 10);
     if (!real && (errno == ERANGE || len >= sizeof digits))
-        return fail_line(s->err, s->path, s->line, "a number that does not fit into 64 bits");
+        return fail_line(s->err, s->path, s->line, "number out of range (64 bits)");
     conf_node_copy(s, len);
     if (!real && (v > INT32_MAX || v < INT32_MIN) && (s->p == s->end || *s->p != 'L'))
         buf_add_char(s->out, 'L');
@@ -107,7 +107,7 @@ static int scan_token(struct scan *s)
     }
     if (*s->p == '@')
         return fail_line(s->err, s->path, s->line,
-                         "@include is not supported: put everything into this file");
+                         "@include is not supported; put all settings in one file");
     if (isdigit((unsigned char)*s->p) ||
         (strchr("+-", *s->p) && s->p + 1 < s->end && isdigit((unsigned char)s->p[1])))
         return copy_number(s);
@@ -124,7 +124,7 @@ static int check_bytes(const char *path, const char *text, size_t len, struct tc
     int line = 1;
     for (size_t i = 0; i < (first_is_nul ? nul : bad); i++)
         line += text[i] == '\n';
-    return fail_line(err, path, line, first_is_nul ? "a NUL byte" : "a byte that is no UTF-8");
+    return fail_line(err, path, line, first_is_nul ? "a NUL byte" : "invalid UTF-8");
 }
 
 static enum conf_node_type conf_node_type_of(const config_setting_t *s)
@@ -186,7 +186,7 @@ static int fail_parse(const config_t *c, const char *path, struct tc_err *err)
 {
     const bool syntax = strcmp(config_error_text(c), "syntax error") == 0;
     return fail_line(err, path, config_error_line(c),
-                     syntax ? "syntax error here or just before" : config_error_text(c));
+                     syntax ? "syntax error on or before this line" : config_error_text(c));
 }
 
 /* The same from text, NUL-terminated at len; `path` is for messages. */
@@ -220,12 +220,12 @@ static int conf_node_read_all(int fd, const char *path, struct buf *text, struct
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return err_set_errno(err, errno, path, "cannot be read");
+            return err_set_errno(err, errno, path, "cannot read the configuration");
         if (n == 0)
             return 0;
         text->len += (size_t)n;
         if (text->len > FILE_MAX)
-            return err_set(err, path, "larger than %zu bytes", FILE_MAX);
+            return err_set(err, path, "file is too large (limit: %zu bytes)", FILE_MAX);
     }
 }
 

@@ -63,11 +63,11 @@ static int conf_row_fail_unknown(const struct conf_row_ctx *r, const struct conf
         names[count] = rows[count].key;
     const char *near = nearest_word_find(n->name, names, count);
     if (near)
-        return conf_row_error(r, n, "unknown key: did you mean \"%s\"?", near);
+        return conf_row_error(r, n, "unknown key (did you mean \"%s\"?)", near);
     CLEANUP_BUF struct buf all = {0};
     for (size_t i = 0; i < count; i++)
         buf_printf(&all, "%s%s", i ? ", " : "", names[i]);
-    return conf_row_error(r, n, "unknown key: here are possible: %s", all.p);
+    return conf_row_error(r, n, "unknown key; valid keys: %s", all.p);
 }
 
 int conf_row_parse_group(const struct conf_row_ctx *r, const struct conf_node *group,
@@ -91,7 +91,7 @@ int conf_row_check_type(const struct conf_row_ctx *r, const struct conf_node *n,
 {
     if (n->type == type)
         return 0;
-    return conf_row_error(r, n, "%s is expected, not %s", conf_node_type_name(type),
+    return conf_row_error(r, n, "expected %s, found %s", conf_node_type_name(type),
                           conf_node_type_name(n->type));
 }
 
@@ -105,7 +105,7 @@ static int conf_row_check_text(const struct conf_row_ctx *r, const struct conf_n
 {
     if (conf_row_check_type(r, n, NODE_STRING) < 0)
         return -1;
-    return *n->value.string ? 0 : conf_row_error(r, n, "may not be empty");
+    return *n->value.string ? 0 : conf_row_error(r, n, "must not be empty");
 }
 
 int conf_row_string(const struct conf_row_ctx *r, const struct conf_node *n,
@@ -158,12 +158,13 @@ static int conf_row_check_list(const struct conf_row_ctx *r, const struct conf_n
                                const struct conf_row *row)
 {
     if (n->type != NODE_LIST)
-        return conf_row_error(r, n, "a list of strings is expected, not %s",
+        return conf_row_error(r, n, "expected a list of strings, found %s",
                               conf_node_type_name(n->type));
     if ((int64_t)n->n < row->min)
-        return conf_row_error(r, n, "may not be empty");
+        return conf_row_error(r, n, "must not be empty");
     if ((int64_t)n->n > row->max)
-        return conf_row_error(r, n, "at most %lld strings are possible", (long long)row->max);
+        return conf_row_error(r, n, "too many strings (%zu); the maximum is %lld", n->n,
+                              (long long)row->max);
     return 0;
 }
 
@@ -200,8 +201,9 @@ int conf_row_int(const struct conf_row_ctx *r, const struct conf_node *n,
     if (conf_row_check_type(r, n, NODE_INT) < 0)
         return -1;
     if (n->value.integer < row->min || n->value.integer > row->max)
-        return conf_row_error(r, n, "%lld is not from %lld to %lld", (long long)n->value.integer,
-                              (long long)row->min, (long long)row->max);
+        return conf_row_error(r, n, "%lld is out of range; use %lld to %lld",
+                              (long long)n->value.integer, (long long)row->min,
+                              (long long)row->max);
     store(target, row, &n->value.integer, sizeof n->value.integer);
     return 0;
 }
@@ -211,12 +213,12 @@ int conf_row_ms(const struct conf_row_ctx *r, const struct conf_node *n, const s
                 void *target)
 {
     if (n->type != NODE_INT && n->type != NODE_REAL)
-        return conf_row_error(r, n, "a number of seconds is expected, not %s",
+        return conf_row_error(r, n, "expected a number of seconds, found %s",
                               conf_node_type_name(n->type));
     const double s = n->type == NODE_INT ? (double)n->value.integer : n->value.real;
     if (!(s >= (double)row->min && s <= (double)row->max))
-        return conf_row_error(r, n, "%g is not from %lld to %lld", s, (long long)row->min,
-                              (long long)row->max);
+        return conf_row_error(r, n, "%g s is out of range; use %lld to %lld s", s,
+                              (long long)row->min, (long long)row->max);
     const int64_t ms = llround(s * 1000);
     store(target, row, &ms, sizeof ms);
     return 0;
@@ -233,7 +235,7 @@ int conf_row_parse_choice_name(const struct conf_row_ctx *r, const struct conf_n
         }
         buf_printf(&all, "%s%s", c == choices ? "" : ", ", c->name);
     }
-    return conf_row_error(r, n, "\"%s\" is none of %s", word, all.p);
+    return conf_row_error(r, n, "invalid value \"%s\"; valid values: %s", word, all.p);
 }
 
 int conf_row_choice(const struct conf_row_ctx *r, const struct conf_node *n,
@@ -252,7 +254,7 @@ int conf_row_flags(const struct conf_row_ctx *r, const struct conf_node *n,
 {
     unsigned flags = 0;
     if (n->type != NODE_LIST)
-        return conf_row_error(r, n, "a list of strings is expected, not %s",
+        return conf_row_error(r, n, "expected a list of strings, found %s",
                               conf_node_type_name(n->type));
     for (size_t i = 0; i < n->n; i++) {
         int flag;

@@ -24,14 +24,16 @@ static int secret_check_file(int fd, const char *path, bool credential, struct t
     const mode_t closed = credential ? 037 : 077;
     struct stat st;
     if (fstat(fd, &st) < 0)
-        return err_set_errno(err, errno, NULL, "cannot look at secret file %s", path);
+        return err_set_errno(err, errno, NULL, "cannot read the status of secret file %s", path);
     if (!S_ISREG(st.st_mode))
         return err_set(err, NULL, "secret file %s is not a regular file", path);
     if (st.st_uid != 0 && st.st_uid != geteuid())
-        return err_set(err, NULL, "secret file %s belongs to user %ld, not to root or user %ld",
+        return err_set(err, NULL,
+                       "secret file %s is owned by UID %ld; it must be owned by root or UID %ld",
                        path, (long)st.st_uid, (long)geteuid());
     if (st.st_mode & closed)
-        return err_set(err, NULL, "secret file %s is open to others (mode %04o): chmod 600 %s",
+        return err_set(err, NULL,
+                       "secret file %s is accessible to other users (mode %04o); run: chmod 600 %s",
                        path, (unsigned)st.st_mode & 07777, path);
     return 0;
 }
@@ -66,8 +68,10 @@ static const char *find_credential(const char *name, struct arena *arena, struct
     const char *const dir = getenv(CREDENTIALS);
     if (dir && *dir == '/')
         return arena_sprintf(arena, "%s/%s", dir, name);
-    err_set(err, NULL, "there is no credential %s: environment variable %s is not set", name,
-            CREDENTIALS);
+    err_set(err, NULL,
+            "cannot read credential \"%s\": environment variable %s is not set (is turncast "
+            "started by systemd with LoadCredential=?)",
+            name, CREDENTIALS);
     return NULL;
 }
 
@@ -91,7 +95,7 @@ static const char *secret_read_file(const char *given, struct arena *arena, stru
         return NULL;
     }
     if ((size_t)n > SECRET_MAX) {
-        err_set(err, NULL, "secret file %s is longer than %zu bytes", path, SECRET_MAX);
+        err_set(err, NULL, "secret file %s is too long (limit: %zu bytes)", path, SECRET_MAX);
         return NULL;
     }
     text[n] = '\0';

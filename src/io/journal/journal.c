@@ -110,7 +110,7 @@ enum journal_status journal_finish_read(struct journal *j, struct sql_rows *rows
 {
     if (sql_finish(rows) == 0)
         return status;
-    log_write(LOG_ERR, "store", "the state cannot be read: %s",
+    log_write(LOG_ERR, "store", "cannot read the journal: %s",
               sql_error_text(store_get_sql(j->store)));
     return JOURNAL_FAILED;
 }
@@ -172,7 +172,8 @@ static struct journal *try_open(const struct journal_spec *spec, bool *doubtful,
         return NULL;
     }
     if (!spec->beside && store_transact(j->store, STORE_DURABLE, journal_resume, j) < 0) {
-        err_set(err, spec->dir, "cannot be resumed: %s", sql_error_text(store_get_sql(j->store)));
+        err_set(err, spec->dir, "cannot recover the journal: %s",
+                sql_error_text(store_get_sql(j->store)));
         *doubtful = store_failure(j->store) != SQL_DISK_FULL;
         if (*doubtful)
             store_mark_suspect(j->store);

@@ -503,7 +503,7 @@ static enum journal_status run_bury_event(struct journal *j, struct journal_op *
                                    .attempts = o->attempts,
                                    .conn = o->key,
                                    .turn = o->turn,
-                                   .reason = "the connector dies of it",
+                                   .reason = "the connector crashed while handling the event",
                                    .body = o->line,
                                });
 }
@@ -572,7 +572,7 @@ struct journal_async *journal_async_open(struct loop *loop, const char *dir, boo
         return NULL;
     const int64_t last = journal_last_seq(j);
     if (last < 0) {
-        err_set(err, dir, "the state cannot be read");
+        err_set(err, dir, "cannot read the journal");
         journal_close(j);
         return NULL;
     }

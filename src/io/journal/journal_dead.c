@@ -11,7 +11,7 @@ static int log_burial(struct sql *db, int64_t seq, const char *reason)
         sql_select(db, "select conn, turn, kind, attempts from outbox where seq=?1", sql_int(seq));
     if (sql_next(&rows))
         log_write(LOG_ERR, sql_column_text(&rows, 0).p,
-                  "turn %s: its %s could not be delivered: %s (attempts: %" PRId64 ")",
+                  "turn %s: %s not delivered: %s (attempts: %" PRId64 "); run: turncast dead list",
                   sql_column_text(&rows, 1).p, sql_column_text(&rows, 2).p, reason,
                   sql_column_int(&rows, 3));
     return sql_finish(&rows);

@@ -116,7 +116,11 @@ static int drop_dead(struct sql *db, const struct prune_state *p)
                   limits->dead_bytes, &dropped) < 0)
         return -1;
     if (dropped)
-        log_write(LOG_ERR, "store", "dead letters dropped, too old or too many: %" PRId64, dropped);
+        log_write(LOG_ERR, "store",
+                  "deleted the oldest dead letters (limits: %" PRId64 " days, %" PRId64
+                  " entries, %" PRId64 " MiB): %" PRId64,
+                  limits->dead_age / ((int64_t)24 * 3600 * 1000), limits->dead_rows,
+                  limits->dead_bytes >> 20, dropped);
     return 0;
 }
 

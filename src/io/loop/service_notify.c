@@ -33,7 +33,7 @@ static void service_notify_send_text(struct service_notify *n, const struct buf 
                             (const struct sockaddr *)&n->at, n->len) >= 0)
         return;
     if (!n->failed)
-        log_write(LOG_WARN, "host", "the service manager cannot be told: %s", strerror(errno));
+        log_write(LOG_WARN, "host", "cannot notify the service manager: %s", strerror(errno));
     n->failed = true;
 }
 
@@ -114,7 +114,7 @@ void service_notify_reloading(struct service_notify *n)
 void service_notify_stopping(struct service_notify *n, int64_t ms)
 {
     CLEANUP_BUF struct buf text = {0};
-    buf_printf(&text, "STOPPING=1\nSTATUS=running turns end\nEXTEND_TIMEOUT_USEC=%" PRId64,
+    buf_printf(&text, "STOPPING=1\nSTATUS=waiting for running turns\nEXTEND_TIMEOUT_USEC=%" PRId64,
                ms * 1000);
     service_notify_send_text(n, &text);
 }

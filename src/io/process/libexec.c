@@ -45,6 +45,8 @@ char *libexec_find(const char *name, const char *variable, const char *place, st
     const char *const named = getenv(variable);
     char *const path = named ? if_runs(xstrdup(named)) : libexec_search_dirs(name);
     if (!path)
-        err_set(err, place, "%s is not installed where this program looks for it", name);
+        err_set(err, place,
+                "helper program %s is not installed in the expected directory; reinstall turncast",
+                name);
     return path;
 }

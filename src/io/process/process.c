@@ -391,7 +391,7 @@ struct process *process_spawn(struct loop *l, const struct process_spec *spec,
     struct shim_handle shim;
     int started = -1;
     if (pipes_open(&ps) < 0)
-        err_set_errno(err, errno, spec->argv[0], "no pipe");
+        err_set_errno(err, errno, spec->argv[0], "cannot create a pipe");
     else
         started = shim_launch_start(spec, l, ps.child, &shim, err);
     pipes_close(ps.child);

@@ -196,13 +196,14 @@ static int shim_launch_fork(const char *path, const struct process_spec *spec, c
 {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
-        return err_set_errno(err, errno, spec->argv[0], "no socket");
+        return err_set_errno(err, errno, spec->argv[0], "cannot create a socket pair");
     CLEANUP_FD int ours = shim_launch_dup_above_stdio(ends[0]);
     CLEANUP_FD const int theirs = shim_launch_dup_above_stdio(ends[1]);
     const int fds[] = {stdio[0], stdio[1], stdio[2], theirs};
     const int error = shim_launch_spawn(path, spec, l, out->cgroup, fds, &out->pid);
     if (error)
-        return err_set_errno(err, error, spec->argv[0], "its shim %s cannot be run", path);
+        return err_set_errno(err, error, spec->argv[0],
+                             "cannot execute the helper program %s; reinstall turncast", path);
     out->control = ours;
     ours = -1;
     return 0;
@@ -229,19 +230,22 @@ int shim_launch_explain(const char *command, const char *cwd, const struct shim_
 {
     switch (r->step) {
     case SHIM_FORK:
-        return err_set_errno(err, r->value, command, "no process");
+        return err_set_errno(err, r->value, command, "cannot fork");
     case SHIM_LIMITS:
-        return err_set_errno(err, r->value, command, "its limits cannot be set");
+        return err_set_errno(err, r->value, command, "cannot set resource limits (limits)");
     case SHIM_USER:
-        return err_set_errno(err, r->value, command, "its user cannot be taken on");
+        return err_set_errno(
+            err, r->value, command,
+            "cannot switch to the configured user (user); turncast must run as root for that");
     case SHIM_CWD:
-        return err_set_errno(err, r->value, command, "its working directory %s cannot be entered",
+        return err_set_errno(err, r->value, command, "cannot change to working directory %s (cwd)",
                              cwd);
     case SHIM_INTERPRETER:
-        return err_set_errno(err, r->value, command, "the interpreter it names cannot be run");
+        return err_set_errno(err, r->value, command,
+                             "cannot execute the interpreter named in its #! line");
     case SHIM_EXEC:
         break;
     }
     const char *const reason = strerrordesc_np(r->value);
-    return err_set(err, command, "%s", reason ? reason : "cannot be run");
+    return err_set(err, command, "%s", reason ? reason : "cannot execute");
 }

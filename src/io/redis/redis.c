@@ -41,13 +41,13 @@ struct redis_client {
 
 static int fail_late(struct tc_err *err)
 {
-    return err_set(err, "Redis", "no answer within %d ms", REDIS_CALL_MS);
+    return err_set(err, "Redis", "no reply within %d ms", REDIS_CALL_MS);
 }
 
 static int fail_link(const struct redis_client *r, struct tc_err *err)
 {
     if (r->link->err == REDIS_ERR_IO)
-        return err_set_errno(err, errno, "Redis", "the connection failed");
+        return err_set_errno(err, errno, "Redis", "connection failed");
     return err_set(err, "Redis", "%.100s", r->link->errstr);
 }
 
@@ -62,7 +62,7 @@ static int redis_wait_for(const struct redis_client *r, short events, struct tc_
         if (n > 0)
             return 0;
         if (n < 0 && errno != EINTR)
-            return err_set_errno(err, errno, "Redis", "cannot be waited for");
+            return err_set_errno(err, errno, "Redis", "cannot wait for the connection");
     }
 }
 
@@ -95,7 +95,7 @@ static int next_reply(const struct redis_client *r, redisReply **reply, size_t *
             return fail_link(r, err);
         *bytes += r->link->reader->len - before;
         if (*bytes > MAX_BYTES)
-            return err_set(err, "Redis", "a reply is larger than %zu bytes", MAX_BYTES);
+            return err_set(err, "Redis", "a reply exceeds the limit of %zu bytes", MAX_BYTES);
     }
 }
 
@@ -168,7 +168,7 @@ static int await_connected(const struct redis_client *r, struct tc_err *err)
     if (redis_wait_for(r, POLLOUT, err) < 0)
         return -1;
     if (getsockopt(r->link->fd, SOL_SOCKET, SO_ERROR, &no, &size) < 0 || no)
-        return err_set_errno(err, no ? no : errno, "Redis", "cannot be reached");
+        return err_set_errno(err, no ? no : errno, "Redis", "cannot connect");
     return 0;
 }
 
@@ -219,9 +219,9 @@ static int connect_to(struct redis_client *r, struct tc_err *err)
     const struct redis_spec *const s = &r->spec;
     r->link = s->path ? redisConnectUnixNonBlock(s->path) : redisConnectNonBlock(s->host, s->port);
     if (!r->link)
-        return err_set(err, "Redis", "no memory");
+        return err_set(err, "Redis", "cannot allocate a connection");
     if (r->link->err)
-        return err_set(err, "Redis", "cannot be reached: %.100s", r->link->errstr);
+        return err_set(err, "Redis", "cannot connect: %.100s", r->link->errstr);
     redisReader *const reader = r->link->reader;
     r->makers = *reader->fn;
     r->make_list = r->makers.createArray;
@@ -298,7 +298,7 @@ int redis_call_pipeline(struct redis_client *r, const struct redis_command *comm
         return -1;
     }
     if (r->away)
-        redis_log_outage(r, LOG_WARN, "is back");
+        redis_log_outage(r, LOG_WARN, "connection restored");
     r->away = false;
     return 0;
 }

@@ -89,12 +89,11 @@ static int become_lonely(const struct sandbox_detach_spec *start, struct tc_err 
 {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0 ||
         prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-        return err_set_errno(err, errno, NULL, "the process cannot be shut off");
+        return err_set_errno(err, errno, NULL, "cannot isolate the connector process (prctl)");
     if (getppid() != start->parent)
-        return err_set(err, NULL, "process %ld, which has started this one, is gone",
-                       (long)start->parent);
+        return err_set(err, NULL, "parent process %ld has exited", (long)start->parent);
     if (getpgrp() != getpid() && lead_session() < 0)
-        return err_set_errno(err, errno, NULL, "no session of its own");
+        return err_set_errno(err, errno, NULL, "cannot start a new session (setsid)");
     return 0;
 }
 
@@ -104,11 +103,11 @@ int sandbox_detach_process(const struct sandbox_detach_spec *start, struct tc_er
     if (become_lonely(start, err) < 0)
         return -1;
     if (close_others(start->keep, start->n_keep) < 0 || fill_stdio() < 0)
-        return err_set_errno(err, errno, NULL, "descriptors cannot be closed");
+        return err_set_errno(err, errno, NULL, "cannot close inherited file descriptors");
     if (lower(RLIMIT_CORE, 0) < 0 || lower(RLIMIT_NOFILE, DESCRIPTORS) < 0 || limit_threads() < 0)
-        return err_set_errno(err, errno, NULL, "limits cannot be set");
+        return err_set_errno(err, errno, NULL, "cannot set resource limits");
     if (chdir(dir) < 0)
-        return err_set_errno(err, errno, dir, "cannot be entered");
+        return err_set_errno(err, errno, dir, "cannot change to this directory");
     umask(077);
     return 0;
 }
@@ -133,8 +132,8 @@ static void look_for_threads(sandbox_warn_fn *warn, void *ctx)
     if (tasks)
         closedir(tasks);
     if (n > 1 && !SANDBOX_SANITIZER_BUILD)
-        warn(ctx, "the plugin has started threads as it was loaded: "
-                  "Landlock does not hold them, they can open the files of this user");
+        warn(ctx, "a plugin constructor started threads; Landlock does not apply to them, so they "
+                  "can open every file of this user");
 }
 
 /* What a connector can do with versions of Landlock before `until`. */
@@ -145,7 +144,7 @@ static const struct gap {
     const char *what;
 } gaps[] = {
     {0, 1, false, false, "open every file of this user"},
-    {1, 3, true, false, "empty every file of this user"},
+    {1, 3, true, false, "truncate every file of this user"},
     {0, SANDBOX_PORTS, false, true, "connect to every port"},
 };
 
@@ -160,16 +159,16 @@ char *sandbox_tell_landlock_gaps(const struct sandbox_features *kernel, bool has
             buf_printf(&text, "%s%s", text.len ? ", and " : ": connectors can ", g->what);
     if (!text.len)
         return NULL;
-    return version ? xasprintf("Landlock of this kernel is version %d%s", version, text.p)
+    return version ? xasprintf("the kernel's Landlock ABI is version %d%s", version, text.p)
                    : xasprintf("this kernel has no Landlock%s", text.p);
 }
 
 const char *sandbox_tell_seccomp_gaps(const struct sandbox_features *kernel)
 {
     return kernel->seccomp ? NULL
-                           : "this kernel does not filter system calls (seccomp): connectors can "
-                             "start programs, signal processes of this user, use its sockets, and "
-                             "change the mode, the owner and the times of its files";
+                           : "this kernel has no seccomp: connectors can start programs, signal "
+                             "processes of this user, use its sockets, and change the mode, the "
+                             "owner and the times of its files";
 }
 
 static void warn_of_lack(const struct sandbox_features *kernel, const struct sandbox_spec *spec,
@@ -195,15 +194,15 @@ static int sandbox_apply(const struct sandbox_features *kernel, const struct san
                          struct tc_err *err)
 {
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-        return err_set_errno(err, errno, spec->label, "it could get new privileges");
+        return err_set_errno(err, errno, spec->label, "cannot set no_new_privs");
     if (kernel->landlock && sandbox_landlock_enter(kernel->landlock, spec, err) < 0)
         return -1;
     if (drop_capabilities() < 0)
-        return err_set_errno(err, errno, spec->label, "its capabilities cannot be dropped");
+        return err_set_errno(err, errno, spec->label, "cannot drop capabilities");
     if (spec->memory && !SANDBOX_SANITIZER_BUILD && lower(RLIMIT_AS, spec->memory) < 0)
-        return err_set_errno(err, errno, spec->label, "its memory cannot be limited");
+        return err_set_errno(err, errno, spec->label, "cannot set the memory limit");
     if (spec->file_size && lower(RLIMIT_FSIZE, spec->file_size) < 0)
-        return err_set_errno(err, errno, spec->label, "the size of its files cannot be limited");
+        return err_set_errno(err, errno, spec->label, "cannot set the file size limit");
     return kernel->seccomp ? sandbox_seccomp_enter(kernel->landlock, spec, err) : 0;
 }
 

@@ -128,7 +128,7 @@ static int allow_own(int ruleset, const char *const *paths, uint64_t rights, con
 {
     for (; paths && *paths; paths++)
         if (allow_path(ruleset, *paths, rights) < 0)
-            return err_set_errno(err, errno, label, "%s cannot be opened to it", *paths);
+            return err_set_errno(err, errno, label, "cannot allow access to %s", *paths);
     return 0;
 }
 
@@ -147,7 +147,7 @@ static int allow_own_fd(int ruleset, int fd, const char *label, struct tc_err *e
 {
     if (!fd || allow_fd(ruleset, fd, LANDLOCK_ACCESS_FS_READ_FILE) == 0)
         return 0;
-    return err_set_errno(err, errno, label, "cannot allow it to read the file of its plugin");
+    return err_set_errno(err, errno, label, "cannot allow access to the plugin's file");
 }
 
 /* Who keeps the name servers in a folder of /run replaces the file there. */
@@ -174,7 +174,7 @@ static int allow_port(int ruleset, uint16_t number, const char *label, struct tc
 {
     const struct landlock_ruleset_attr_v4 port = {.allowed = NET_CONNECT_TCP, .port = number};
     if (syscall(SYS_landlock_add_rule, ruleset, RULE_NET_PORT, &port, 0) < 0)
-        return err_set_errno(err, errno, label, "port %u cannot be opened to it", (unsigned)number);
+        return err_set_errno(err, errno, label, "cannot allow access to port %u", (unsigned)number);
     return 0;
 }
 
@@ -214,10 +214,10 @@ int sandbox_landlock_enter(int version, const struct sandbox_spec *spec, struct 
     };
     CLEANUP_FD const int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0);
     if (ruleset < 0)
-        return err_set_errno(err, errno, spec->label, "Landlock takes no rules");
+        return err_set_errno(err, errno, spec->label, "cannot create a Landlock rule set");
     if (allow_all(ruleset, version, spec, err) < 0)
         return -1;
     if (syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
-        return err_set_errno(err, errno, spec->label, "Landlock cannot be entered");
+        return err_set_errno(err, errno, spec->label, "cannot apply Landlock");
     return 0;
 }

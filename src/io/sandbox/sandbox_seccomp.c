@@ -394,7 +394,7 @@ int sandbox_seccomp_enter(int landlock, const struct sandbox_spec *spec, struct 
 {
     const scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
     if (!filter)
-        return err_set(err, spec->label, "no memory for a filter of system calls");
+        return err_set(err, spec->label, "cannot allocate the system call filter");
     /* Threads that there are already (of the plugin, as it was loaded) get the filter, too. */
     int rc = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
     if (rc == 0)
@@ -404,5 +404,6 @@ int sandbox_seccomp_enter(int landlock, const struct sandbox_spec *spec, struct 
     if (rc == 0)
         rc = seccomp_load(filter);
     seccomp_release(filter);
-    return rc == 0 ? 0 : err_set_errno(err, -rc, spec->label, "no filter of system calls");
+    return rc == 0 ? 0
+                   : err_set_errno(err, -rc, spec->label, "cannot install the system call filter");
 }

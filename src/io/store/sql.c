@@ -57,7 +57,7 @@ struct sql *sql_open(const char *path, enum sql_failure *failure, struct tc_err 
     if (sqlite3_open_v2(path, &db->handle, flags, NULL) != SQLITE_OK) {
         sql_set_failure(db);
         *failure = db->failure;
-        err_set(err, path, "cannot be opened: %s", db->message);
+        err_set(err, path, "cannot open: %s", db->message);
         sql_close(db);
         return NULL;
     }

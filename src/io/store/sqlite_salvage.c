@@ -450,7 +450,7 @@ int64_t sqlite_salvage_copy(const char *from, const char *to, const char *const 
     if (rc < 0) {
         const int code = sqlite3_extended_errcode(s.to);
         *failure = sql_classify(code);
-        err_set(err, from, "is damaged, and its rows cannot be copied to %s: %s (%d)", to,
+        err_set(err, from, "is damaged; cannot copy its rows to %s: %s (%d)", to,
                 sqlite3_errmsg(s.to), code);
     }
     sqlite3_close(s.to);

@@ -42,7 +42,8 @@ void store_pass_test_point(struct store *s, const char *name)
         s->spec.point(s->spec.ctx, s->db, name);
     if (CRASH_POINT_TEARS(name) &&
         (sql_script(s->db, "commit") < 0 || sql_script(s->db, "begin immediate") < 0))
-        log_write(LOG_ERR, "store", "%s: cannot be torn: %s", name, sql_error_text(s->db));
+        log_write(LOG_ERR, "store", "%s: cannot split the transaction: %s", name,
+                  sql_error_text(s->db));
     CRASH_POINT(name);
 }
 
@@ -54,14 +55,14 @@ static int store_check_file(const char *file, struct tc_err *err)
     CLEANUP_FD const int fd =
         open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
     if (fd < 0)
-        return err_set_errno(err, errno, file, "cannot be opened");
+        return err_set_errno(err, errno, file, "cannot open");
     if (file_trust_check(fd, file, err) < 0)
         return -1;
     struct stat st;
     if (fstat(fd, &st) < 0)
-        return err_set_errno(err, errno, file, "cannot be examined");
+        return err_set_errno(err, errno, file, "cannot read the file status");
     if (st.st_mode & (S_IRGRP | S_IROTH))
-        return err_set(err, file, "others may read it; run: chmod 600 %s", file);
+        return err_set(err, file, "is readable by other users; run: chmod 600 %s", file);
     return !made && st.st_size == 0;
 }
 
@@ -77,7 +78,7 @@ static int check_database(const struct store *s, enum sql_failure *failure, stru
     if (*failure == SQL_DAMAGED || ended == 0)
         return *failure == SQL_DAMAGED ? -1 : 0;
     *failure = sql_failure(s->db);
-    return err_set(err, s->file, "cannot be checked: %s", sql_error_text(s->db));
+    return err_set(err, s->file, "cannot check the database: %s", sql_error_text(s->db));
 }
 
 /* Spaces are nobody's business, nor is where things are in the file. */
@@ -116,28 +117,29 @@ static int check_schema(const struct store *s, int64_t version, enum sql_failure
     CLEANUP_BUF struct buf wanted = {0};
     if (read_schema(s->db, &found) < 0) {
         *failure = sql_failure(s->db);
-        return err_set(err, s->file, "cannot be checked: %s", sql_error_text(s->db));
+        return err_set(err, s->file, "cannot check the database: %s", sql_error_text(s->db));
     }
     if (make_schema(s, version, &wanted) < 0)
-        return err_set(err, s->file, "cannot be checked: its tables cannot be made anew");
+        return err_set(err, s->file,
+                       "cannot check the tables: cannot create them in memory for comparison");
     if (found.len == wanted.len && (!found.len || memcmp(found.p, wanted.p, found.len) == 0))
         return 0;
     *failure = SQL_DAMAGED;
-    return err_set(err, s->file, "is damaged: its tables are not those of version %" PRId64,
-                   version);
+    return err_set(err, s->file, "is damaged: its tables do not match schema %" PRId64, version);
 }
 
 static int backup(struct store *s, int64_t version, struct tc_err *err)
 {
     CLEANUP_FREE char *copy = xasprintf("%s.v%" PRId64, s->file, version);
     if (unlink(copy) < 0 && errno != ENOENT)
-        return err_set_errno(err, errno, copy, "cannot be replaced");
+        return err_set_errno(err, errno, copy, "cannot delete the old backup");
     /* SQLite would make it readable for others. */
     CLEANUP_FD const int fd = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
-        return err_set_errno(err, errno, copy, "cannot be made");
+        return err_set_errno(err, errno, copy, "cannot create");
     if (sql_run(s->db, "vacuum into ?1", sql_text(copy)) < 0)
-        return err_set(err, copy, "no backup before the migration: %s", sql_error_text(s->db));
+        return err_set(err, copy, "cannot write the backup before the migration: %s",
+                       sql_error_text(s->db));
     return 0;
 }
 
@@ -164,7 +166,7 @@ static int migrate(struct store *s, int64_t version, enum sql_failure *failure, 
         if (store_transact(s, STORE_DURABLE, migrate_step, &m) == 0)
             continue;
         *failure = store_failure(s);
-        return err_set(err, s->file, "no migration from version %" PRId64 ": %s", version,
+        return err_set(err, s->file, "cannot migrate from schema %" PRId64 ": %s", version,
                        sql_error_text(s->db));
     }
     return 0;
@@ -186,22 +188,22 @@ static int read_version(const struct store *s, int64_t *version, enum sql_failur
     if (sql_select_int(s->db, "pragma user_version", version) < 0 ||
         sql_select_int(s->db, "select count(*) from sqlite_schema", &tables) < 0) {
         *failure = sql_failure(s->db);
-        return err_set(err, s->file, "cannot be read: %s", sql_error_text(s->db));
+        return err_set(err, s->file, "cannot read: %s", sql_error_text(s->db));
     }
     if (sql_is_read_only(s->db)) {
         *failure = SQL_BROKEN;
         return err_set(err, s->file,
-                       "can only be read: its file format is newer than this SQLite (%s) writes",
+                       "is read-only: its file format is newer than this SQLite (%s) supports",
                        sql_version());
     }
     const int64_t newest = newest_version(s);
     *failure = *version <= 0 && tables ? SQL_DAMAGED : SQL_BROKEN;
     if (*failure == SQL_DAMAGED)
-        return err_set(err, s->file, "has tables and no version");
+        return err_set(err, s->file, "has tables but no schema version");
     if (*version > newest)
         return err_set(err, s->file,
-                       "has schema %" PRId64 ", this program knows %" PRId64
-                       ": it was written by a newer one",
+                       "journal schema %" PRId64 " is newer than the supported schema %" PRId64
+                       "; use the turncast version that wrote it",
                        *version, newest);
     return 0;
 }
@@ -223,7 +225,7 @@ static int open_database(struct store *s, bool check, enum sql_failure *failure,
     if (sql_script(s->db, "pragma journal_mode=wal; pragma synchronous=normal;"
                           "pragma secure_delete=fast; pragma cell_size_check=on;") < 0) {
         *failure = sql_failure(s->db);
-        return err_set(err, s->file, "cannot be read: %s", sql_error_text(s->db));
+        return err_set(err, s->file, "cannot read: %s", sql_error_text(s->db));
     }
     s->full_sync = false;
     return migrate(s, version, failure, err);
@@ -237,17 +239,16 @@ static int set_aside(const struct store *s, char **bad, struct tc_err *err)
     CLEANUP_FREE char *log = xasprintf("%s-wal", s->file);
     CLEANUP_FREE char *shm = xasprintf("%s-shm", s->file);
     if (rename(s->file, *bad) < 0)
-        return err_set_errno(err, errno, s->file, "is damaged and cannot be moved");
+        return err_set_errno(err, errno, s->file, "is damaged; cannot rename");
     if ((rename(log, bad_log) < 0 || unlink(shm) < 0) && errno != ENOENT)
-        return err_set_errno(err, errno, log, "is damaged and cannot be moved");
+        return err_set_errno(err, errno, log, "is damaged; cannot rename");
     return 0;
 }
 
 static int remove_file(const char *file, struct tc_err *err)
 {
-    return unlink(file) == 0 || errno == ENOENT
-               ? 0
-               : err_set_errno(err, errno, file, "cannot be removed");
+    return unlink(file) == 0 || errno == ENOENT ? 0
+                                                : err_set_errno(err, errno, file, "cannot remove");
 }
 
 /* A copy that was not finished is begun anew. */
@@ -257,7 +258,7 @@ static int make_salvage_file(const char *file, struct tc_err *err)
     if (remove_file(journal, err) < 0 || remove_file(file, err) < 0)
         return -1;
     CLEANUP_FD const int fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    return fd < 0 ? err_set_errno(err, errno, file, "cannot be made") : 0;
+    return fd < 0 ? err_set_errno(err, errno, file, "cannot create") : 0;
 }
 
 /* The copy is complete before the damaged file is moved, and whoever dies between the two renames
@@ -270,13 +271,15 @@ static int store_exchange(struct store *s, const char *copy, const char *why, in
         return -1;
     store_pass_test_point(s, "mid-salvage");
     if (rename(copy, s->file) < 0)
-        return err_set_errno(err, errno, copy, "cannot be renamed");
+        return err_set_errno(err, errno, copy, "cannot rename");
     if (kept)
-        log_write(LOG_ERR, "store", "%s; moved to %s; its readable rows are recovered: %s", why,
-                  bad, report);
+        log_write(LOG_ERR, "store", "%s; moved to %s; recovered its readable rows: %s", why, bad,
+                  report);
     else
         log_write(LOG_ERR, "store",
-                  "%s; moved to %s, starting empty: turns and messages in it are lost", why, bad);
+                  "%s; moved to %s; starting with an empty journal; its pending turns and messages "
+                  "are lost",
+                  why, bad);
     return 0;
 }
 
@@ -305,7 +308,7 @@ static int finish_salvage(const struct store *s, struct tc_err *err)
     CLEANUP_FREE char *copy = xasprintf("%s" SALVAGE_SUFFIX, s->file);
     if (access(s->file, F_OK) == 0 || access(copy, F_OK) < 0)
         return 0;
-    return rename(copy, s->file) < 0 ? err_set_errno(err, errno, copy, "cannot be renamed") : 0;
+    return rename(copy, s->file) < 0 ? err_set_errno(err, errno, copy, "cannot rename") : 0;
 }
 
 static int open_or_replace(struct store *s, struct tc_err *err)
@@ -333,10 +336,10 @@ static struct store *open_beside(const struct store_spec *spec, struct tc_err *e
     *s = (struct store){.spec = *spec, .file = xasprintf("%s/state.db", spec->dir)};
     s->db = sql_open(s->file, &failure, err);
     if (s->db && sql_select_int(s->db, "pragma user_version", &version) < 0)
-        err_set(err, s->file, "cannot be read: %s", sql_error_text(s->db));
+        err_set(err, s->file, "cannot read: %s", sql_error_text(s->db));
     else if (s->db && version != newest_version(s))
-        err_set(err, s->file, "has schema %" PRId64 ", this program knows %" PRId64, version,
-                newest_version(s));
+        err_set(err, s->file, "has schema %" PRId64 ", but this program requires schema %" PRId64,
+                version, newest_version(s));
     else if (s->db)
         return s;
     store_close(s);
@@ -421,7 +424,7 @@ static void store_tell_failure(struct store *s, enum sql_failure before)
     if (s->failure == before)
         return;
     log_write(LOG_ERR, "store", "%s: %s%s", s->file,
-              s->failure == SQL_DISK_FULL ? "the disk is full: " : "", sql_error_text(s->db));
+              s->failure == SQL_DISK_FULL ? "disk full: " : "", sql_error_text(s->db));
 }
 
 /* A write that fails once need not mean a full disk: another process may have freed space since. */
@@ -432,8 +435,8 @@ static bool repeat_once(struct store *s, enum store_commit how,
     snprintf(why, sizeof why, "%s", sql_error_text(s->db));
     if (try_once(s, how, body, ctx) < 0)
         return false;
-    log_write(LOG_WARN, "store",
-              "%s: a write failed (%s); the transaction was repeated and is kept", s->file, why);
+    log_write(LOG_WARN, "store", "%s: a write failed (%s); the repeated transaction succeeded",
+              s->file, why);
     return true;
 }
 
@@ -442,8 +445,8 @@ static bool repeat_with_reserve(struct store *s, enum store_commit how,
 {
     if (how != STORE_DURABLE_RESERVE || !store_dir_spend_reserve(&s->dir))
         return false;
-    log_write(LOG_ERR, "store", "%s: the disk is full; the reserve is spent on this commit",
-              s->file);
+    log_write(LOG_ERR, "store",
+              "%s: disk full; used the reserved space for this commit; free disk space", s->file);
     store_pass_test_point(s, "reserve-spent");
     return try_once(s, how, body, ctx) == 0;
 }
@@ -481,7 +484,8 @@ void store_checkpoint(struct store *s)
     store_pass_test_point(s, "mid-checkpoint");
     ok = ok && sql_script(s->db, "pragma wal_checkpoint(truncate)") == 0;
     if (!ok)
-        log_write(LOG_WARN, "store", "%s: no checkpoint: %s", s->file, sql_error_text(s->db));
+        log_write(LOG_WARN, "store", "%s: cannot checkpoint the write-ahead log: %s", s->file,
+                  sql_error_text(s->db));
     store_pass_test_point(s, "after-checkpoint");
     store_dir_make_reserve(&s->dir);
 }

@@ -42,13 +42,13 @@ static int check_owner(const char *path, struct tc_err *err)
 {
     struct stat st;
     if (stat(path, &st) < 0)
-        return err_set_errno(err, errno, path, "cannot be examined");
+        return err_set_errno(err, errno, path, "cannot read the file status");
     if (st.st_uid != geteuid())
-        return err_set(err, path, "belongs to user %u, not to user %u who runs this",
+        return err_set(err, path, "is owned by UID %u, but turncast runs as UID %u",
                        (unsigned)st.st_uid, (unsigned)geteuid());
     /* Not even a sticky one: others could put their files where ours go. */
     if (st.st_mode & (S_IWGRP | S_IWOTH))
-        return err_set(err, path, "others may write to it; run: chmod 700 %s", path);
+        return err_set(err, path, "is writable by other users; run: chmod 700 %s", path);
     return 0;
 }
 
@@ -56,10 +56,11 @@ static int check_fs(const char *path, struct tc_err *err)
 {
     struct statfs fs;
     if (statfs(path, &fs) < 0)
-        return err_set_errno(err, errno, path, "cannot be examined");
+        return err_set_errno(err, errno, path, "cannot read the file status");
     const char *const refused = store_dir_unsupported_fs((unsigned long)fs.f_type);
     if (refused)
-        return err_set(err, path, "is on %s; state needs a local disk", refused);
+        return err_set(err, path, "is on a %s file system; state_directory must be on a local disk",
+                       refused);
     return 0;
 }
 
@@ -76,7 +77,7 @@ static int take_lock(struct store_dir *d, struct tc_err *err)
     CLEANUP_FREE char *file = store_dir_path(d, "lock");
     d->lock = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
     if (d->lock < 0)
-        return err_set_errno(err, errno, file, "cannot be written");
+        return err_set_errno(err, errno, file, "cannot open");
     if (file_trust_check(d->lock, file, err) < 0)
         return -1;
     char owner[24] = "";
@@ -86,10 +87,12 @@ static int take_lock(struct store_dir *d, struct tc_err *err)
     owner[n > 0 ? n : 0] = 0;
     d->in_use = !taken && no == EWOULDBLOCK;
     if (d->in_use)
-        return err_set(err, d->path, "is in use by process %ld, another turncast; stop that first",
-                       strtol(owner, NULL, 10));
+        return err_set(
+            err, d->path,
+            "is in use by another turncast (process %ld); stop it, or use another state_directory",
+            strtol(owner, NULL, 10));
     if (!taken)
-        return err_set_errno(err, no, file, "cannot be locked");
+        return err_set_errno(err, no, file, "cannot lock");
     d->unclean = n != 0;
     return 0;
 }
@@ -99,7 +102,7 @@ static int sign_lock(const struct store_dir *d, struct tc_err *err)
     char text[24];
     const int n = snprintf(text, sizeof text, "%ld\n", (long)getpid());
     if (ftruncate(d->lock, 0) < 0 || pwrite(d->lock, text, (size_t)n, 0) != n)
-        return err_set_errno(err, errno, d->path, "its lock cannot be written");
+        return err_set_errno(err, errno, d->path, "cannot write the lock file");
     return 0;
 }
 
@@ -130,7 +133,7 @@ int store_dir_init(struct store_dir *d, const char *path, struct tc_err *err)
         return -1;
     d->path = realpath(path, NULL);
     if (!d->path)
-        return err_set_errno(err, errno, path, "cannot be opened");
+        return err_set_errno(err, errno, path, "cannot open");
     if (check_place(d, err) < 0 || take_lock(d, err) < 0 || sign_lock(d, err) < 0) {
         /* What the last owner left in the lock stays: this one proved nothing. */
         store_dir_fini(d, false);
@@ -138,8 +141,8 @@ int store_dir_init(struct store_dir *d, const char *path, struct tc_err *err)
     }
     store_dir_make_reserve(d);
     if (!d->reserve)
-        log_write(LOG_WARN, "store", "%s: no room for a reserve of %d bytes", d->path,
-                  STORE_RESERVE);
+        log_write(LOG_WARN, "store", "%s: cannot reserve %d bytes for a full disk; free disk space",
+                  d->path, STORE_RESERVE);
     return 0;
 }
 
@@ -147,7 +150,7 @@ void store_dir_fini(struct store_dir *d, bool clean)
 {
     if (d->lock >= 0) {
         if (clean && ftruncate(d->lock, 0) < 0)
-            log_write(LOG_WARN, "store", "%s: its lock cannot be emptied", d->path);
+            log_write(LOG_WARN, "store", "%s: cannot clear the lock file", d->path);
         close(d->lock);
     }
     free(d->path);

@@ -36,14 +36,14 @@ int libwebsockets_load(struct libwebsockets *lib, struct tc_err *err)
     /* The TLS library behind it registers exit handlers: it cannot leave again. */
     void *const library = dlopen(SONAME, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!library)
-        return err_set(err, SONAME, "cannot be loaded: %s", dlerror());
+        return err_set(err, SONAME, "cannot load: %s", dlerror());
 #define LIBWEBSOCKETS_FIND(name)                                                                   \
     if (!libwebsockets_dl_find(library, "lws_" #name, &lib->name))                                 \
         return err_set(err, SONAME, "has no lws_" #name);
     LIBWEBSOCKETS_FUNCTIONS(LIBWEBSOCKETS_FIND)
 #undef LIBWEBSOCKETS_FIND
     if (!is_of_the_header(lib->get_library_version()))
-        return err_set(err, SONAME, "is %s, not %s", lib->get_library_version(),
+        return err_set(err, SONAME, "has version %s; expected %s", lib->get_library_version(),
                        LWS_LIBRARY_VERSION);
     lib->set_log_level(0, NULL); /* errors come to the callback; its log may have URLs in it */
     return 0;

@@ -145,7 +145,7 @@ static void websocket_on_timeout(void *arg)
     struct websocket_conn *const c = arg;
     const bool was_open = c->state == WEBSOCKET_CLOSING;
     websocket_thread_post(c->owner->thread, c, WEBSOCKET_CMD_DROP, STR(""));
-    tell_closed(c, was_open ? STR("closed") : STR("not open in time"));
+    tell_closed(c, was_open ? STR("closed") : STR("no connection within the time limit"));
 }
 
 /* ---- the handler's side ---- */
@@ -179,8 +179,8 @@ static int check_proxy(const struct websocket_client *w, const struct websocket_
     if (!w->proxy_url || has_http_proxy(w) || proxy_is_exempt(w->no_proxy, url->host))
         return 0;
     return err_set(err, NULL,
-                   "websockets cannot go through the proxy %s: proxy.url has to be http:, or "
-                   "proxy.no_proxy has to name the host",
+                   "websockets cannot use the proxy %s; set proxy.url to an http: proxy, or add "
+                   "the host to proxy.no_proxy",
                    w->proxy_url);
 }
 
@@ -190,7 +190,7 @@ static int websocket_start_thread(struct websocket_client *w, struct tc_err *err
         return 0;
     w->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (w->wake_fd < 0)
-        return err_set(err, NULL, "no descriptor for websockets");
+        return err_set(err, NULL, "cannot create a descriptor for websockets");
     websocket_queue_init(&w->reports);
     w->thread = websocket_thread_new(
         w->ca_file,
@@ -256,7 +256,7 @@ void websocket_free(struct websocket_client *w)
         websocket_thread_free(w->thread);
         for (struct websocket_conn *c; (c = LIST_FIRST(&w->conns));) {
             if (c->state != WEBSOCKET_TOLD)
-                tell_closed(c, STR("the host stops"));
+                tell_closed(c, STR("turncast is shutting down"));
             free_conn(c);
         }
         loop_fd_free(w->wake);

@@ -202,13 +202,13 @@ static int on_refused(struct websocket_link *k, const void *in, size_t len)
     char why[64];
     const unsigned status = k->wsi ? k->owner->lib.http_client_http_response(k->wsi) : 0;
     if (status && status != 101) {
-        snprintf(why, sizeof why, "the service answered %u", status);
+        snprintf(why, sizeof why, "the server replied with HTTP status %u", status);
         because(k, why);
     }
     /* Numbers are all that the library says then. */
     if (in && memmem(in, len, "SSL", 3))
-        because(k, "no connection: TLS failed, as the certificate is not to be trusted, or at all");
-    set_why(k, "no connection: ", in ? in : "", in ? len : 0);
+        because(k, "TLS handshake failed (check the certificate of the server)");
+    set_why(k, "cannot connect: ", in ? in : "", in ? len : 0);
     return 0;
 }
 
@@ -219,16 +219,16 @@ static int on_bytes(struct websocket_link *k, const void *bytes, size_t len)
         return 0;
     if (lib->frame_is_binary(k->wsi))
         return websocket_thread_close_with(k, LWS_CLOSE_STATUS_UNACCEPTABLE_OPCODE,
-                                           "a message that is no text");
+                                           "received a binary message");
     if (k->in.len + len > WEBSOCKET_MAX_TEXT)
         return websocket_thread_close_with(k, LWS_CLOSE_STATUS_MESSAGE_TOO_LARGE,
-                                           "a message that is too long");
+                                           "received a message that is too long");
     buf_add(&k->in, bytes, len);
     if (!lib->is_final_fragment(k->wsi))
         return 0;
     if (!utf8_is_valid(k->in.p, k->in.len))
         return websocket_thread_close_with(k, LWS_CLOSE_STATUS_INVALID_PAYLOAD,
-                                           "a message that is not UTF-8");
+                                           "received a message that is not valid UTF-8");
     const size_t unread = atomic_fetch_add(&k->conn->unread, k->in.len) + k->in.len;
     report(k, WEBSOCKET_EVENT_TEXT, (struct str){k->in.p, k->in.len});
     buf_fini(&k->in);
@@ -271,9 +271,9 @@ static int on_writable(struct websocket_link *k, const void *in, size_t len)
 static int on_peer_close(struct websocket_link *k, const void *in, size_t len)
 {
     const unsigned char *const status = in;
-    char before[64] = "the service closed";
+    char before[64] = "closed by the service";
     if (len >= 2)
-        snprintf(before, sizeof before, "the service closed: %d ", status[0] << 8 | status[1]);
+        snprintf(before, sizeof before, "closed by the service: %d ", status[0] << 8 | status[1]);
     set_why(k, before, len > 2 ? (const char *)in + 2 : "", len > 2 ? len - 2 : 0);
     return 0;
 }
@@ -498,7 +498,7 @@ struct websocket_thread *websocket_thread_new(const char *ca_file, const struct 
     }
     if (!new_context(t, ca_file, proxy)) {
         free_thread(t);
-        err_set(err, ca_file, "libwebsockets cannot be initialised");
+        err_set(err, ca_file, "cannot initialise libwebsockets");
         return NULL;
     }
     websocket_queue_init(&t->orders);
@@ -506,7 +506,7 @@ struct websocket_thread *websocket_thread_new(const char *ca_file, const struct 
         t->lib.context_destroy(t->context);
         websocket_queue_fini(&t->orders);
         free_thread(t);
-        err_set(err, NULL, "no thread for websockets");
+        err_set(err, NULL, "cannot create a thread for websockets");
         return NULL;
     }
     return t;

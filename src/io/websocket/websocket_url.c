@@ -60,15 +60,15 @@ int websocket_url_parse(struct websocket_url *u, const char *text, struct tc_err
 {
     *u = (struct websocket_url){.is_tls = strncasecmp(text, "wss://", 6) == 0};
     if (!u->is_tls && strncasecmp(text, "ws://", 5) != 0)
-        return err_set(err, NULL, "the URL is not wss:");
+        return err_set(err, NULL, "the URL must begin with wss:");
     if (!websocket_url_is_printable(text) || strchr(text, '#'))
-        return err_set(err, NULL, "the URL has a byte in it that no URL has");
+        return err_set(err, NULL, "invalid byte in the URL");
     const char *const begin = text + (u->is_tls ? 6 : 5);
     const size_t len = strcspn(begin, "/?");
     if (len >= sizeof u->authority || !read_authority(u, (struct str){begin, len}))
-        return err_set(err, NULL, "the URL has no host, or a user name, or no port behind a colon");
+        return err_set(err, NULL, "invalid host or port in the URL; a user name is not allowed");
     if (!u->is_tls && !websocket_url_is_loopback(u->host))
-        return err_set(err, NULL, "ws: is for a loopback address only; use wss:");
+        return err_set(err, NULL, "ws: is allowed for a loopback address only; use wss:");
     const char *const path = begin + len;
     const int n = snprintf(u->path, sizeof u->path, "%s%s", *path == '/' ? "" : "/", path);
     if (n >= (int)sizeof u->path)

@@ -23,6 +23,6 @@ int main(void)
     tap_spew(way, "", 0);
     snprintf(path, sizeof path, "%s/x/y", way);
     is_int(dir_create_all(path, &err), -1, "a file in the way");
-    has_str(err.text, "cannot be made: Not a directory", "says so");
+    has_str(err.text, "cannot create the directory: Not a directory", "says so");
     return 0;
 }

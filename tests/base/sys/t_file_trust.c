@@ -31,11 +31,11 @@ static void test_modes(void)
     is_str(open_with(0755, 0644), "", "0644 in 0755");
     is_str(open_with(0700, 0600), "", "0600 in 0700");
     is_str(open_with(01777, 0600), "", "a sticky folder as /tmp is");
-    snprintf(want, sizeof want, "%s: others may write to it; run: chmod go-w %s", file, file);
+    snprintf(want, sizeof want, "%s: is writable by other users; run: chmod go-w %s", file, file);
     is_str(open_with(0755, 0664), want, "writable by the group");
     is_str(open_with(0755, 0646), want, "writable by others");
-    snprintf(want, sizeof want, "%s: others may write to the folder %s; run: chmod go-w %s", file,
-             dir, dir);
+    snprintf(want, sizeof want, "%s: directory %s is writable by other users; run: chmod go-w %s",
+             file, dir, dir);
     is_str(open_with(0775, 0644), want, "in a folder writable by the group");
     is_str(open_with(0757, 0644), want, "in a folder writable by others");
 }
@@ -52,7 +52,7 @@ static void test_kinds(void)
     has_str(err.text, "is not a regular file", "says so");
     snprintf(path, sizeof path, "%s/none", dir);
     ok(file_trust_open(path, &err) < 0, "a file that is not there");
-    is_str(err.text, "cannot be opened: No such file or directory", "says so");
+    is_str(err.text, "cannot open: No such file or directory", "says so");
     snprintf(path, sizeof path, "%s/link", dir);
     if (symlink(file, path) < 0)
         bail("symlink");
@@ -73,7 +73,7 @@ static void test_owner(void)
     char want[2048];
     if (chown(file, 4711, (gid_t)-1) < 0)
         bail("chown");
-    snprintf(want, sizeof want, "%s: belongs to user 4711, who could change it; run: chown 0 %s",
+    snprintf(want, sizeof want, "%s: is owned by UID 4711, which could modify it; run: chown 0 %s",
              file, file);
     is_str(open_with(0755, 0600), want, "a file of somebody else");
     if (chown(file, 0, (gid_t)-1) < 0)

@@ -301,7 +301,7 @@ static void test_spawns(void)
     snprintf(wanted, sizeof wanted, "%s/tmp: Permission denied) done(error)", no);
     test_spawn("/tmp", "/", wanted, "a directory");
     snprintf(wanted, sizeof wanted,
-             "%s/bin/true: its working directory /nonexistent cannot be entered: "
+             "%s/bin/true: cannot change to working directory /nonexistent (cwd): "
              "No such file or directory) done(error)",
              no);
     test_spawn("/bin/true", "/nonexistent", wanted, "no such directory");

@@ -182,7 +182,7 @@ static void test_refusal(struct server *proxyd)
     is_int(g.outcome, HTTPC_NOT_SENT, "a proxy that refuses: surely not sent");
     is_int(g.status, 0, "its status is not the service's");
     is_int(g.retry_after_ms, -1, "nor is its Retry-After");
-    is_str(g.error, "the proxy refused to connect: HTTP 403", "and is said");
+    is_str(g.error, "the proxy refused the connection: HTTP 403", "and is said");
     httpc_free(http);
     const struct got away = post(&(struct proxy){.url = "http://127.0.0.1:1"}, "127.0.0.1", 1);
     is_int(away.outcome, HTTPC_NOT_SENT, "a proxy that is not there: surely not sent");
@@ -248,7 +248,7 @@ static void test_websocket(struct server *proxyd)
     is_int(proxyd->said.len, before, "without the proxy");
     h = connect_to(&(struct proxy){.url = url_of("socks5", proxyd)}, "127.0.0.1", service.port,
                    &err);
-    ok(h.opens == 0 && strstr(err_format(&err), "proxy.url has to be http:"),
+    ok(h.opens == 0 && strstr(err_format(&err), "set proxy.url to an http: proxy"),
        "through another kind of proxy none opens, and it is said why");
     stop_server(&service);
 }

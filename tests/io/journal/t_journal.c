@@ -530,7 +530,7 @@ static void test_durability(void)
     is_int(level, 2, "an outcome is committed with synchronous=FULL");
     struct tc_err err = {0};
     ok(!journal_open(&(struct journal_spec){.dir = kit_dir}, &err), "a second journal there");
-    has_str(err.text, "is in use by process ", "is refused");
+    has_str(err.text, "is in use by another turncast (process ", "is refused");
     journal_checkpoint(j);
     journal_close(j);
 }

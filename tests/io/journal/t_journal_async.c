@@ -250,7 +250,7 @@ static void test_close(void)
     is_str(answers(), "k:done=last late:done=yes ", "all that was asked for is on disk");
     struct tc_err err = {0};
     ok(!journal_async_open(loop, dir, NULL, &err), "a second one there");
-    has_str(err.text, "is in use by process ", "is refused");
+    has_str(err.text, "is in use by another turncast (process ", "is refused");
     journal_async_close(l);
     journal_async_close(NULL);
 }

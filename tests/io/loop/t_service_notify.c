@@ -50,7 +50,7 @@ static void test_states(const char *name)
     ok(strncmp(reloading, "RELOADING=1\nMONOTONIC_USEC=", 27) == 0 && atoll(reloading + 27) > 0,
        "reloading, and since when");
     service_notify_stopping(n, 1500);
-    is_str(heard(), "STOPPING=1\nSTATUS=running turns end\nEXTEND_TIMEOUT_USEC=1500000",
+    is_str(heard(), "STOPPING=1\nSTATUS=waiting for running turns\nEXTEND_TIMEOUT_USEC=1500000",
            "stopping, and how long");
     loop_run_once(l, 0);
     is_str(heard(), "", "no watchdog was asked for");

@@ -362,7 +362,7 @@ static void test_user(void)
     test_spawn_error("a directory that is not the user's",
                      &(struct process_spec){
                          .argv = WORDS("true"), .env = plain_env, .cwd = locked, .user = &nobody},
-                     "cannot be entered: Permission denied");
+                     "/locked (cwd): Permission denied");
 }
 
 /* Whatever a child leaves behind, exit comes, and nothing stays. */

@@ -51,20 +51,20 @@ static void test_bad_replies(const char *path)
         struct played what;
         const char *said;
     } rows[] = {
-        {"nothing", {"", 0, false, false}, "no answer within 200 ms"},
+        {"nothing", {"", 0, false, false}, "no reply within 200 ms"},
         {"nothing, and closes", {"", 0, false, true}, "Server closed the connection"},
-        {"a length of 1e12", {"$999999999999\r\n", 15, false, false}, "no answer within 200 ms"},
+        {"a length of 1e12", {"$999999999999\r\n", 15, false, false}, "no reply within 200 ms"},
         {"a length beyond all", {"$99999999999999999999\r\n", 23, false, true}, NULL},
         {"a negative length", {"$-7\r\n", 5, false, true}, NULL},
         {"a list of 2^31-1", {"*2147483647\r\n", 13, false, false}, "Out of memory"},
         {"a list of 1e12", {"*999999999999\r\n", 15, false, false}, NULL},
         {"a list of 1025", {"*1025\r\n", 7, false, false}, "Out of memory"},
         {"lists in lists", {deep, 4000000, false, false}, "No support for nested"},
-        {"a text of 4 MB", {large, 4000000, false, false}, "a reply is larger than"},
+        {"a text of 4 MB", {large, 4000000, false, false}, "a reply exceeds the limit"},
         {"another protocol", {"HTTP/1.1 200 OK\r\n\r\n", 19, false, false}, "Protocol error"},
         {"a byte each 20 ms",
          {"$100\r\naaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 40, true, false},
-         "no answer within 200 ms"},
+         "no reply within 200 ms"},
         {"READONLY", {"-READONLY You can't write\r\n", 27, false, false}, "READONLY"},
         {"MOVED", {"-MOVED 3999 127.0.0.1:6381\r\n", 28, false, false}, "MOVED"},
         {"LOADING", {"-LOADING Redis is loading\r\n", 27, false, false}, "LOADING"},
@@ -230,7 +230,7 @@ static void test_nobody(void)
     snprintf(path, sizeof path, "%s/nobody", tap_tmpdir());
     struct redis_client *r = open_at(path);
     is_int(ASK(r, "PING"), -1, "a socket that is not there");
-    has_str(err_format(&err), "cannot be reached: No such file", "says so");
+    has_str(err_format(&err), "cannot connect: No such file", "says so");
     redis_free(r);
     r = redis_new(&(struct redis_spec){.host = "127.0.0.1", .port = 1});
     is_int(ASK(r, "PING"), -1, "a port where nobody listens");

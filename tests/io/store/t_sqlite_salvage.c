@@ -210,7 +210,7 @@ static void test_salvage_without_room(void)
     limit_file_size(200000);
     ok(!open_as(dir, tables), "no room for the copy: it does not start");
     limit_file_size(RLIM_INFINITY);
-    has_str(why.text, "is damaged, and its rows cannot be copied to ", "and says why");
+    has_str(why.text, "is damaged; cannot copy its rows to ", "and says why");
     is_int(matches(dir, "state.db.bad.*"), 0, "the file stays where it is");
     struct store *const s = open_as(dir, tables);
     is_int(number_in(s, "select count(*) from r"), 198, "with room it is recovered");
@@ -225,7 +225,7 @@ static void test_newer_format(void)
         bail("pwrite");
     close(fd);
     ok(!open_as(dir, tables), "a file format that can only be read is refused");
-    has_str(why.text, "can only be read: its file format is newer than this SQLite", "for that");
+    has_str(why.text, "is read-only: its file format is newer than this SQLite", "for that");
     is_int(matches(dir, "state.db.bad.*"), 0, "and stays where it is");
 }
 

@@ -121,8 +121,9 @@ static void test_two_processes(void)
     }
     char c = 0;
     ok(read(ready[0], &c, 1) == 1 && c == 'y', "another process has the folder");
-    char wanted[80];
-    snprintf(wanted, sizeof wanted, "is in use by process %ld, another turncast; stop that first",
+    char wanted[160];
+    snprintf(wanted, sizeof wanted,
+             "is in use by another turncast (process %ld); stop it, or use another state_directory",
              (long)child);
     ok(!open_as(dir, one), "a second one is refused");
     is_str(why.text, wanted, "and told by whom");
@@ -140,7 +141,7 @@ static void started_empty(const char *dir, const char *what)
     is_int(s ? count_rows(s) : -1, 0, "%s: empty", what);
     is_int(matches(dir, "state.db.bad.*[0-9]"), 1, "%s: the old file is kept", what);
     ok(logged(in(dir, "state.db.bad.")), "%s: with an alarm that names it", what);
-    ok(logged("starting empty: turns and messages in it are lost"), "%s: and says so", what);
+    ok(logged("starting with an empty journal"), "%s: and says so", what);
     store_close(s);
 }
 
@@ -228,7 +229,9 @@ static void test_versions(void)
     store_close(s);
     s = open_as(dir, one);
     ok(!s, "a newer schema is refused");
-    is_str(why.text, "has schema 2, this program knows 1: it was written by a newer one",
+    is_str(why.text,
+           "journal schema 2 is newer than the supported schema 1; use the turncast version that "
+           "wrote it",
            "and says so");
     s = open_as(dir, two);
     is_int(s ? count_rows(s) : -1, 3, "and was not touched");
@@ -286,7 +289,7 @@ static void test_links_and_modes(void)
     if (rename(in(dir, "state.db"), target) < 0 || symlink(target, in(dir, "state.db")) < 0)
         bail("symlink");
     ok(!open_as(dir, one), "a link in the place of the file");
-    has_str(why.text, "cannot be opened: Too many levels of symbolic links", "says so");
+    has_str(why.text, "cannot open: Too many levels of symbolic links", "says so");
     unlink(in(dir, "state.db"));
     if (mkfifo(in(dir, "state.db"), 0600) < 0)
         bail("mkfifo");
@@ -323,11 +326,11 @@ static void test_read_only(void)
     char got[800] = "";
     if (read(out[0], got, sizeof got - 1) < 0 || waitpid(child, NULL, 0) != child)
         bail("child");
-    is_str(got, "cannot be written: Permission denied", "a folder that is read-only");
+    is_str(got, "cannot open: Permission denied", "a folder that is read-only");
     chmod(dir, 0700);
     if (geteuid() == 0) {
         ok(!open_as(dir, one), "a folder of another user");
-        has_str(why.text, "belongs to user 65534", "says whose");
+        has_str(why.text, "is owned by UID 65534, but turncast runs as UID 0", "says whose");
     } else {
         skip(2, "only root can give a folder away");
     }

@@ -160,17 +160,17 @@ static void test_urls(void)
         {"ws://a.example/Secret", "loopback", NULL, NULL, 0},
         {"ws://127.0.0.1.a.example/Secret", "loopback", NULL, NULL, 0},
         {"ws://1270.0.0.1/Secret", "loopback", NULL, NULL, 0},
-        {"https://a.example/Secret", "not wss:", NULL, NULL, 0},
-        {"Secret", "not wss:", NULL, NULL, 0},
-        {"wss:///Secret", "no host", NULL, NULL, 0},
+        {"https://a.example/Secret", "must begin with wss:", NULL, NULL, 0},
+        {"Secret", "must begin with wss:", NULL, NULL, 0},
+        {"wss:///Secret", "invalid host or port", NULL, NULL, 0},
         {"wss://u:Secret@a.example/", "user name", NULL, NULL, 0},
-        {"wss://a.example\\@Secret/", "no host", NULL, NULL, 0},
-        {"wss://a.example:0/Secret", "no port", NULL, NULL, 0},
-        {"wss://a.example:65536/Secret", "no port", NULL, NULL, 0},
-        {"wss://a.example:/Secret", "no port", NULL, NULL, 0},
-        {"wss://a.example:12a/Secret", "no port", NULL, NULL, 0},
-        {"ws://[::1/Secret", "no host", NULL, NULL, 0},
-        {"ws://[::1]x/Secret", "no port", NULL, NULL, 0},
+        {"wss://a.example\\@Secret/", "invalid host or port", NULL, NULL, 0},
+        {"wss://a.example:0/Secret", "invalid host or port", NULL, NULL, 0},
+        {"wss://a.example:65536/Secret", "invalid host or port", NULL, NULL, 0},
+        {"wss://a.example:/Secret", "invalid host or port", NULL, NULL, 0},
+        {"wss://a.example:12a/Secret", "invalid host or port", NULL, NULL, 0},
+        {"ws://[::1/Secret", "invalid host or port", NULL, NULL, 0},
+        {"ws://[::1]x/Secret", "invalid host or port", NULL, NULL, 0},
         {"wss://a.example/Secret#x", "byte", NULL, NULL, 0},
         {"wss://a.example/Se cret", "byte", NULL, NULL, 0},
         {"wss://a.example/Secret\r\nX: y", "byte", NULL, NULL, 0},
@@ -243,16 +243,16 @@ static void test_broken(struct server *s)
     static const struct {
         const char *path, *why, *said;
     } cases[] = {
-        {"/huge", "a message that is too long", "/huge close 1009\n"},
-        {"/endless", "a message that is too long", "/endless close 1009\n"},
-        {"/binary", "a message that is no text", "/binary close 1003\n"},
-        {"/latin1", "a message that is not UTF-8", "/latin1 close 1007\n"},
+        {"/huge", "received a message that is too long", "/huge close 1009\n"},
+        {"/endless", "received a message that is too long", "/endless close 1009\n"},
+        {"/binary", "received a binary message", "/binary close 1003\n"},
+        {"/latin1", "received a message that is not valid UTF-8", "/latin1 close 1007\n"},
         {"/garbage", "", "/garbage open\n"},
         {"/drop", "the connection was lost", "/drop open\n"},
-        {"/bye", "the service closed: 1001 going away", "/bye open\n"},
-        {"/302", "the service answered 302", ""},
-        {"/403", "the service answered 403", ""},
-        {"/garbled", "no connection", ""},
+        {"/bye", "closed by the service: 1001 going away", "/bye open\n"},
+        {"/302", "the server replied with HTTP status 302", ""},
+        {"/403", "the server replied with HTTP status 403", ""},
+        {"/garbled", "cannot connect: HS: Accept hash wrong", ""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct got g;
@@ -357,20 +357,21 @@ static void test_no_connection(struct server *s)
     const struct server nobody = {.port = dead_port()};
     open_at(&g, "ws", &nobody, "/echo", 0, 0);
     await(&g.closes, 1);
-    ok(strncmp(g.why, "no connection", 13) == 0 && !strstr(g.why, "Secret"), "refused: %s", g.why);
+    ok(strncmp(g.why, "cannot connect", 14) == 0 && !strstr(g.why, "Secret"), "refused: %s", g.why);
     end(&g);
     websocket_free(sockets);
     sockets = websocket_new(loop, &(struct websocket_options){.connect_timeout_ms = 100});
     open_at(&g, "ws", s, "/mute", 0, 0);
     await(&g.closes, 1);
-    is_str(g.why, "not open in time", "a handshake that is not answered");
+    is_str(g.why, "no connection within the time limit", "a handshake that is not answered");
     end(&g);
     websocket_free(sockets);
     sockets = websocket_new(loop, NULL);
     open_at(&g, "ws", s, "/echo", 0, 0);
     await(&g.opens, 1);
     websocket_free(sockets);
-    ok(g.closes == 1 && strcmp(g.why, "the host stops") == 0, "the host stops");
+    ok(g.closes == 1 && strcmp(g.why, "turncast is shutting down") == 0,
+       "turncast is shutting down");
     buf_fini(&g.text);
     sockets = websocket_new(loop, NULL);
 }
@@ -413,8 +414,8 @@ static void test_certificate(const char *name, const char *file, const char *tru
     open_at(&g, "wss", &s, "/echo", 0, 0);
     for (int rounds = 0; !g.opens && !g.closes && rounds < 4000; rounds++)
         loop_run_once(loop, 5);
-    ok(is_good ? g.opens == 1 : g.opens == 0 && strstr(g.why, "TLS failed") != NULL, "%s: %s", name,
-       is_good ? "open" : g.why);
+    ok(is_good ? g.opens == 1 : g.opens == 0 && strstr(g.why, "TLS handshake failed") != NULL,
+       "%s: %s", name, is_good ? "open" : g.why);
     if (g.conn) {
         websocket_send(g.conn, STR("hidden"));
         await(&g.texts, 1);

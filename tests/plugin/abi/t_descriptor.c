@@ -201,11 +201,11 @@ static void test_wrong(void)
         struct tc_plugin p;
         const char *why, *what;
     } rows[] = {
-        {{.options = outside}, "is not a member of", "an option outside"},
-        {{.options = odd}, "is not a member of", "an option between members"},
-        {{.options = key}, "has a bad key", "a bad key"},
+        {{.options = outside}, "does not fit a structure of", "an option outside"},
+        {{.options = odd}, "does not fit a structure of", "an option between members"},
+        {{.options = key}, "invalid key", "a bad key"},
         {{.options = help}, "has more than one line", "a help of two lines"},
-        {{.options = dflt}, "a whole number is expected", "a default of another type"},
+        {{.options = dflt}, "expected an integer", "a default of another type"},
         {{.rates = slow}, "has an interval that is none", "a rate for ever"},
         {{.summary = "\xff"}, "is not UTF-8", "a summary that is no text"},
         {{.summary = "\u202Eback"}, "has characters that are no text", "one that turns around"},

@@ -175,9 +175,9 @@ static void test_constants(void)
         {"badname", "has a bad name", "a bad name"},
         {"badtext", "its summary has characters that are no text", "a summary for terminals"},
         {"nosink", "has no sink", "no sink"},
-        {"badoption", "option \"b\" at offset 8 is not a member of 8 bytes",
+        {"badoption", "option \"b\": offset 8 does not fit a structure of 8 bytes",
          "an option outside the struct"},
-        {"twooptions", "option \"a\" is declared twice", "an option twice"},
+        {"twooptions", "option \"a\": declared twice", "an option twice"},
         {"badrate", "rate 1 has an interval that is none", "a rate without an interval"},
         {"manyrates", "has more than 12 rates", "a plugin with too many rates"},
         {"undefined", "undefined symbol: a_function_that_nobody_has", "an undefined symbol"},
@@ -487,7 +487,7 @@ static void test_unreadable(void)
     if (access(path, R_OK) == 0)
         skip(5, "root reads everything");
     else
-        refused(path, "cannot be opened: Permission denied", "a file that cannot be read");
+        refused(path, "cannot open: Permission denied", "a file that cannot be read");
 }
 
 static void test_writable(void)
@@ -496,7 +496,7 @@ static void test_writable(void)
     snprintf(path, sizeof path, "%s", temp("open.so"));
     copy(fault("recorder"), path, SIZE_MAX);
     chmod(path, 0664);
-    snprintf(why, sizeof why, "others may write to it; run: chmod go-w %s", path);
+    snprintf(why, sizeof why, "is writable by other users; run: chmod go-w %s", path);
     refused(path, why, "a file its group may write to");
     chmod(path, 0606);
     refused(path, why, "a file everybody may write to");
@@ -509,7 +509,7 @@ static void test_writable(void)
     chmod(temp("open"), 0777);
     snprintf(path, sizeof path, "%s", temp("open/a.so"));
     copy(fault("recorder"), path, SIZE_MAX);
-    snprintf(why, sizeof why, "others may write to the folder %s; run: chmod go-w", temp("open"));
+    snprintf(why, sizeof why, "directory %s is writable by other users; run: ", temp("open"));
     refused(path, why, "a folder everybody may write to");
 }
 

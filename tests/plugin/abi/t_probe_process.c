@@ -33,8 +33,7 @@ int main(void)
     struct loaded_plugin *const l = loader_probe_file(path, &err);
     ok(l, "a good plugin passes: %s", err.text);
     loader_unref_plugin(l);
-    refused_by("/nonexistent",
-               "turncast-connector is not installed where this program looks for it",
+    refused_by("/nonexistent", "helper program turncast-connector is not installed",
                "without the program that tries");
     refused_by("/dev/null", "turncast-connector is not installed", "where there is no program");
     refused_by("/bin/false", "ends the process that loads it", "one that tries nothing");

@@ -196,8 +196,8 @@ static void test_refused(void)
         {"{option:base}/{option:nothing}", "there is no option nothing", 0},
         {"{option:base}/{option:broken}", "option broken has a line break in it", 0},
         {"{option:base}/{option:token", "has no end", 0},
-        {"http://127.0.0.1:1/", "http: is for a configured loopback address only", 0},
-        {"http://example.org/", "http: is for a configured", 0},
+        {"http://127.0.0.1:1/", "http: is allowed for a configured loopback address only", 0},
+        {"http://example.org/", "http: is allowed for a configured", 0},
         {"{option:base}@example.org/", "user name or password", 0},
         {"{option:base}/m", "no folder for files", TC_SAVE},
     };

@@ -147,7 +147,7 @@ static bool httpc_is_open(struct httpc *h)
         return true;
     struct tc_err err;
     if (libcurl_load(&h->curl, &err) < 0) {
-        log_write(LOG_ERR, "host", "no HTTP: %s", err_format(&err));
+        log_write(LOG_ERR, "host", "cannot send HTTP requests: %s", err_format(&err));
         return false;
     }
     h->multi = h->curl.multi_init();
@@ -165,7 +165,8 @@ static bool httpc_is_open(struct httpc *h)
 
 static const char *httpc_check(struct httpc *h, const struct httpc_request *request)
 {
-    return httpc_is_open(h) ? httpc_transfer_validate(&h->curl, request) : "libcurl cannot be used";
+    return httpc_is_open(h) ? httpc_transfer_validate(&h->curl, request)
+                            : "cannot use libcurl; see the log";
 }
 
 static void httpc_fail_refused(struct httpc *h, struct httpc_transfer *c)

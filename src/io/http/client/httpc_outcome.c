@@ -65,17 +65,17 @@ static void httpc_outcome_describe(const struct httpc_transfer *c, const struct 
     if (c->refused)
         buf_add_str(text, c->refused);
     else if (c->is_too_big || code == CURLE_FILESIZE_EXCEEDED)
-        buf_printf(text, "the answer is larger than %d bytes", httpc_transfer_max_body(c));
+        buf_printf(text, "the response exceeds %d bytes", httpc_transfer_max_body(c));
     else if (c->save_failed)
-        buf_printf(text, "the answer cannot be saved: %s", strerror(c->save_failed));
+        buf_printf(text, "cannot save the response: %s", strerror(c->save_failed));
     else if (code == CURLE_ABORTED_BY_CALLBACK)
         buf_add_str(text, "cancelled");
     else if (code != CURLE_OK && proxy_refusal(c, curl))
-        buf_printf(text, "the proxy refused to connect: HTTP %d", proxy_refusal(c, curl));
+        buf_printf(text, "the proxy refused the connection: HTTP %d", proxy_refusal(c, curl));
     else if (code != CURLE_OK)
         buf_add_str(text, *c->error ? c->error : curl->easy_strerror(code));
     else if (status >= 300 && status < 400)
-        buf_printf(text, "HTTP %d: redirects are not followed", status);
+        buf_printf(text, "HTTP %d: unexpected redirect (redirects are not followed)", status);
     else
         buf_printf(text, "HTTP %d", status);
 }

@@ -39,13 +39,13 @@ static bool httpc_transfer_is_value(const char *s)
 static const char *httpc_transfer_check_headers(const struct httpc_request *r)
 {
     if (!httpc_transfer_is_token(r->method))
-        return "the method is not one";
+        return "invalid method";
     if (r->content_type && !httpc_transfer_is_value(r->content_type))
-        return "the content type has a control character";
+        return "control character in the content type";
     for (size_t i = 0; i < r->header_count; i++)
         if (!httpc_transfer_is_token(r->headers[i].name) ||
             !httpc_transfer_is_value(r->headers[i].value))
-            return "a header has a character that does not belong there";
+            return "invalid character in a header";
     return NULL;
 }
 
@@ -64,13 +64,13 @@ static const char *check_parts(const char *scheme, const char *host, const char 
                                unsigned flags)
 {
     if (user)
-        return "the URL has a user name or password in it";
+        return "the URL must not contain a user name or password";
     if (strcmp(scheme, "https") == 0)
         return NULL;
     if (strcmp(scheme, "http") != 0)
-        return "the URL is not https:";
+        return "the URL must begin with https:";
     if (!(flags & HTTPC_LOOPBACK) || !httpc_transfer_is_loopback(host))
-        return "http: is for a configured loopback address only; use https:";
+        return "plain http: is allowed for a configured loopback address only; use https:";
     return NULL;
 }
 
@@ -78,7 +78,7 @@ static const char *check_url(const struct libcurl *curl, const char *text, unsig
 {
     CURLU *const url = curl->url();
     char *scheme = NULL, *host = NULL, *user = NULL;
-    const char *why = "the URL is not one";
+    const char *why = "invalid URL";
     if (url && curl->url_set(url, CURLUPART_URL, text, CURLU_NON_SUPPORT_SCHEME) == CURLUE_OK &&
         curl->url_get(url, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK &&
         curl->url_get(url, CURLUPART_HOST, &host, 0) == CURLUE_OK) {

@@ -21,13 +21,13 @@ int libcurl_load(struct libcurl *curl, struct tc_err *err)
     /* It starts threads and registers exit handlers: it cannot leave again. */
     void *const library = dlopen(SONAME, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!library)
-        return err_set(err, SONAME, "cannot be loaded: %s", dlerror());
+        return err_set(err, SONAME, "cannot load: %s", dlerror());
 #define LIBCURL_FIND(name)                                                                         \
     if (!libcurl_dl_find(library, "curl_" #name, &curl->name))                                     \
         return err_set(err, SONAME, "has no curl_" #name);
     LIBCURL_FUNCTIONS(LIBCURL_FIND)
 #undef LIBCURL_FIND
     if (curl->global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
-        return err_set(err, SONAME, "cannot be initialised");
+        return err_set(err, SONAME, "cannot initialise");
     return 0;
 }

@@ -57,8 +57,10 @@ static unsigned connections_of(unsigned wanted)
         return wanted;
     const rlim_t left = limit.rlim_cur > 2 * DESCRIPTORS_KEPT ? limit.rlim_cur - DESCRIPTORS_KEPT
                                                               : limit.rlim_cur / 2;
-    log_write(LOG_WARN, "host", "HTTP: %llu connections at once, not %u: the limit of open files",
-              (unsigned long long)left, wanted);
+    log_write(
+        LOG_WARN, "host",
+        "HTTP: limited to %llu connections instead of %u by the open-file limit; raise LimitNOFILE",
+        (unsigned long long)left, wanted);
     return (unsigned)left;
 }
 

@@ -75,7 +75,7 @@ static void httpd_accept_log_refusal(struct httpd *h, const char *why)
     if (h->told_ms && now - h->told_ms < TELL_EVERY_MS)
         return;
     h->told_ms = now;
-    log_write(LOG_WARN, "host", "HTTP: connections are turned away: %s", why);
+    log_write(LOG_WARN, "host", "HTTP: rejecting connections: %s", why);
 }
 
 /* What has come is read, else closing would take back what was said. */
@@ -136,8 +136,9 @@ static void httpd_accept_take(struct httpd *h, int fd, const struct sockaddr_sto
         httpd_conn_new(h, fd, peer);
         return;
     }
-    httpd_accept_log_refusal(
-        h, h->conn_count >= h->options.max_connections ? "too many" : "too many of one address");
+    httpd_accept_log_refusal(h, h->conn_count >= h->options.max_connections
+                                    ? "too many connections"
+                                    : "too many connections from one address");
     httpd_accept_turn_away(fd);
     httpd_peer_release(h, peer);
 }

@@ -39,7 +39,7 @@ static int httpd_listen_open_socket(const struct addrinfo *to, const char *addre
     const int one = 1;
     const int fd = socket(to->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
-        return err_set_errno(err, errno, address, "no socket");
+        return err_set_errno(err, errno, address, "cannot create a socket");
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
     if (to->ai_family == AF_INET6)
         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof one);
@@ -56,10 +56,12 @@ static int listen_at(const struct httpd_options *o, const char *address, struct 
     snprintf(port, sizeof port, "%u", o->port);
     struct addrinfo *to;
     if (getaddrinfo(address, port, &hints, &to) != 0)
-        return err_set(err, address, "is no numeric address");
+        return err_set(err, address, "is not a numeric IP address");
     int fd;
     if (!o->allow_remote && !httpd_listen_is_loopback(to->ai_addr))
-        fd = err_set(err, address, "can be reached by others, which has to be allowed");
+        fd = err_set(
+            err, address,
+            "is reachable from other machines; set http.allow_remote = true to permit this");
     else
         fd = httpd_listen_open_socket(to, address, err);
     freeaddrinfo(to);
@@ -87,15 +89,15 @@ static int remove_stale(const struct sockaddr_un *at, struct tc_err *err)
     if (lstat(path, &st) < 0)
         return err_set_errno(err, errno, path, "cannot listen");
     if (!S_ISSOCK(st.st_mode))
-        return err_set(err, path, "is there, and is no socket");
+        return err_set(err, path, "exists and is not a socket; remove it");
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
-        return err_set_errno(err, errno, path, "no socket");
+        return err_set_errno(err, errno, path, "cannot create a socket");
     const int no = connect(fd, (const void *)at, sizeof *at) < 0 ? errno : 0;
     close(fd);
     if (no != ECONNREFUSED)
-        return err_set(err, path, "another process listens there");
-    return unlink(path) < 0 ? err_set_errno(err, errno, path, "cannot be removed") : 0;
+        return err_set(err, path, "another process is listening on this socket");
+    return unlink(path) < 0 ? err_set_errno(err, errno, path, "cannot remove the old socket") : 0;
 }
 
 static int bind_path(int fd, const struct sockaddr_un *at)
@@ -108,11 +110,11 @@ static int listen_local(const char *path, struct tc_err *err)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
     if (snprintf(at.sun_path, sizeof at.sun_path, "%s", path) >= (int)sizeof at.sun_path)
-        return err_set(err, path, "is too long: a socket's path has at most %zu bytes",
+        return err_set(err, path, "is too long for the path of a socket (limit: %zu bytes)",
                        sizeof at.sun_path - 1);
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
-        return err_set_errno(err, errno, path, "no socket");
+        return err_set_errno(err, errno, path, "cannot create a socket");
     int bound = bind_path(fd, &at);
     if (bound < 0 && errno == EADDRINUSE) {
         if (remove_stale(&at, err) < 0) {

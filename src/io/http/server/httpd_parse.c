@@ -75,7 +75,7 @@ static void in_method(struct httpd_parse *p, unsigned char c)
         return;
     }
     if (c != ' ' || !p->text.len) {
-        httpd_parse_reject(p, 400, "no request line");
+        httpd_parse_reject(p, 400, "missing request line");
         return;
     }
     if (!is_method(end_piece(p))) {
@@ -95,9 +95,9 @@ static void in_target(struct httpd_parse *p, unsigned char c)
         return;
     }
     if (!len && c != '/')
-        httpd_parse_reject(p, 400, "the target is no path");
+        httpd_parse_reject(p, 400, "the target is not a path");
     else if (c <= ' ' || c >= 0x7f || c == '#')
-        httpd_parse_reject(p, 400, "a byte that no target has");
+        httpd_parse_reject(p, 400, "invalid byte in the target");
     else if (len == HTTPD_MAX_TARGET)
         httpd_parse_reject(p, 414, "the target is too long");
     else
@@ -110,7 +110,7 @@ static void in_version(struct httpd_parse *p, unsigned char c)
     const size_t len = p->text.len - p->piece;
     if (len == sizeof wanted - 1) {
         if (c != '\r') {
-            httpd_parse_reject(p, 400, "no end of the request line");
+            httpd_parse_reject(p, 400, "missing end of the request line");
             return;
         }
         p->is_old = strcmp(end_piece(p), "HTTP/1.0") == 0;
@@ -130,7 +130,7 @@ static void expect_lf(struct httpd_parse *p, unsigned char c, enum httpd_parse_s
     if (c == '\n')
         p->state = next;
     else
-        httpd_parse_reject(p, 400, "a CR without LF");
+        httpd_parse_reject(p, 400, "CR without LF");
 }
 
 static void in_line_lf(struct httpd_parse *p, unsigned char c)
@@ -143,9 +143,9 @@ static void in_line_lf(struct httpd_parse *p, unsigned char c)
 static void on_host(struct httpd_parse *p, const char *value)
 {
     if (p->has_host)
-        httpd_parse_reject(p, 400, "two Host headers");
+        httpd_parse_reject(p, 400, "more than one Host header");
     else if (!*value || strpbrk(value, " \t,/@\\?#\"<>"))
-        httpd_parse_reject(p, 400, "Host is no host");
+        httpd_parse_reject(p, 400, "invalid Host header");
     p->has_host = true;
 }
 
@@ -153,11 +153,11 @@ static void on_length(struct httpd_parse *p, const char *value)
 {
     const size_t digits = strspn(value, "0123456789");
     if (p->has_length)
-        httpd_parse_reject(p, 400, "two Content-Length headers");
+        httpd_parse_reject(p, 400, "more than one Content-Length header");
     else if (!digits || value[digits])
-        httpd_parse_reject(p, 400, "Content-Length is no number");
+        httpd_parse_reject(p, 400, "Content-Length is not a number");
     else if (digits > LENGTH_DIGITS_MAX)
-        httpd_parse_reject(p, 413, "the body is too big");
+        httpd_parse_reject(p, 413, "the body is too large");
     p->has_length = true;
     p->left = 0;
     for (size_t i = 0; i < digits && i < LENGTH_DIGITS_MAX; i++)
@@ -167,7 +167,7 @@ static void on_length(struct httpd_parse *p, const char *value)
 static void on_encoding(struct httpd_parse *p, const char *value)
 {
     if (p->is_chunked)
-        httpd_parse_reject(p, 400, "two Transfer-Encoding headers");
+        httpd_parse_reject(p, 400, "more than one Transfer-Encoding header");
     else if (strcasecmp(value, "chunked") != 0)
         httpd_parse_reject(p, 501, "Transfer-Encoding is not chunked");
     p->is_chunked = true;
@@ -187,7 +187,7 @@ static void httpd_parse_on_connection(struct httpd_parse *p, const char *value)
 static void on_expect(struct httpd_parse *p, const char *value)
 {
     if (strcasecmp(value, "100-continue") != 0)
-        httpd_parse_reject(p, 417, "unknown expectation");
+        httpd_parse_reject(p, 417, "unknown value of Expect");
     p->wants_continue = true;
 }
 
@@ -211,7 +211,7 @@ static void in_field(struct httpd_parse *p, unsigned char c)
         return;
     }
     if (!httpd_parse_is_token(c)) {
-        httpd_parse_reject(p, 400, c == ' ' || c == '\t' ? "a folded header" : "no header name");
+        httpd_parse_reject(p, 400, c == ' ' || c == '\t' ? "folded header" : "missing header name");
         return;
     }
     if (p->header_count == HTTPD_PARSE_HEADERS) {
@@ -230,7 +230,7 @@ static void in_name(struct httpd_parse *p, unsigned char c)
         return;
     }
     if (c != ':') {
-        httpd_parse_reject(p, 400, "a byte that no header name has");
+        httpd_parse_reject(p, 400, "invalid byte in a header name");
         return;
     }
     end_piece(p);
@@ -261,7 +261,7 @@ static void in_value(struct httpd_parse *p, unsigned char c)
     if (c == '\r')
         end_header(p);
     else if ((c < ' ' && c != '\t') || c == 0x7f)
-        httpd_parse_reject(p, 400, "a control character in a header");
+        httpd_parse_reject(p, 400, "control character in a header");
     else if (p->text.len > p->piece || (c != ' ' && c != '\t'))
         buf_add_char(&p->text, (char)c);
 }
@@ -275,13 +275,13 @@ static void end_head(struct httpd_parse *p)
 {
     p->wants_continue = p->wants_continue && !p->is_old;
     if (!p->has_host)
-        httpd_parse_reject(p, 400, "no Host header");
+        httpd_parse_reject(p, 400, "missing Host header");
     else if (p->has_length && p->is_chunked)
-        httpd_parse_reject(p, 400, "Content-Length beside Transfer-Encoding");
+        httpd_parse_reject(p, 400, "both Content-Length and Transfer-Encoding");
     else if (p->is_chunked && p->is_old)
         httpd_parse_reject(p, 400, "Transfer-Encoding in HTTP/1.0");
     else if (p->left > max_body(p))
-        httpd_parse_reject(p, 413, "the body is too big");
+        httpd_parse_reject(p, 413, "the body is too large");
     else if (p->is_chunked)
         p->state = HTTPD_PARSE_SIZE;
     else
@@ -305,7 +305,7 @@ static void in_size(struct httpd_parse *p, unsigned char c)
         return;
     }
     if (value < 0 || p->digits == CHUNK_DIGITS_MAX) {
-        httpd_parse_reject(p, 400, "the size of a chunk is no number");
+        httpd_parse_reject(p, 400, "the size of a chunk is not a number");
         return;
     }
     p->left = p->left * 16 + (unsigned)value;
@@ -316,7 +316,7 @@ static void in_size_lf(struct httpd_parse *p, unsigned char c)
 {
     expect_lf(p, c, p->left ? HTTPD_PARSE_CHUNK : HTTPD_PARSE_LAST_CR);
     if (p->left > max_body(p) - p->body.len)
-        httpd_parse_reject(p, 413, "the body is too big");
+        httpd_parse_reject(p, 413, "the body is too large");
     p->digits = 0;
 }
 
@@ -325,7 +325,7 @@ static void in_chunk_cr(struct httpd_parse *p, unsigned char c)
     if (c == '\r')
         p->state = HTTPD_PARSE_CHUNK_LF;
     else
-        httpd_parse_reject(p, 400, "a chunk that does not end");
+        httpd_parse_reject(p, 400, "missing line end after a chunk");
 }
 
 static void in_chunk_lf(struct httpd_parse *p, unsigned char c)
@@ -338,7 +338,7 @@ static void in_last_cr(struct httpd_parse *p, unsigned char c)
     if (c == '\r')
         p->state = HTTPD_PARSE_LAST_LF;
     else
-        httpd_parse_reject(p, 400, "a trailer");
+        httpd_parse_reject(p, 400, "trailers are not supported");
 }
 
 static void in_last_lf(struct httpd_parse *p, unsigned char c)

@@ -88,7 +88,8 @@ static void add_headers(struct buf *out, const struct httpd_answer *a)
     for (size_t i = 0; i < a->header_count; i++) {
         const struct httpd_header *const h = &a->headers[i];
         if (!httpd_response_head_is_name(h->name) || !httpd_response_head_is_value(h->value)) {
-            log_write(LOG_WARN, "host", "HTTP: an answer's header %zu cannot be sent", i + 1);
+            log_write(LOG_WARN, "host",
+                      "HTTP: left out header %zu of a response: invalid name or value", i + 1);
             continue;
         }
         is_cached = is_cached || strcasecmp(h->name, "Cache-Control") == 0;

@@ -128,10 +128,10 @@ static void test_fetch(void)
     g = fetch(loop, http, &cut, dir);
     ok(g.outcome == HTTPC_AMBIGUOUS && !*g.path, "one that breaks off is none");
     g = fetch(loop, http, &huge, dir);
-    ok(!*g.path && strstr(g.error, "larger than 20971520"), "nor is one that is too big: %s",
-       g.error);
+    ok(!*g.path && strstr(g.error, "exceeds 20971520"), "nor is one that is too big: %s", g.error);
     g = fetch(loop, http, &text, "/nowhere/at/all");
-    ok(!*g.path && strstr(g.error, "cannot be saved"), "a folder that is gone: %s", g.error);
+    ok(!*g.path && strstr(g.error, "cannot save the response"), "a folder that is gone: %s",
+       g.error);
     is_int(count_files(), 0, "nothing is left of them");
     g = fetch(loop, http, &nine, dir);
     struct stat st = {0};

@@ -63,9 +63,11 @@ static void is_refused(const struct httpd_options *options, const char *why)
 
 static void test_addresses(void)
 {
-    is_refused(&(struct httpd_options){.address = "0.0.0.0"},
-               "0.0.0.0: can be reached by others, which has to be allowed");
-    is_refused(&(struct httpd_options){.address = "localhost"}, "localhost: is no numeric address");
+    is_refused(
+        &(struct httpd_options){.address = "0.0.0.0"},
+        "0.0.0.0: is reachable from other machines; set http.allow_remote = true to permit this");
+    is_refused(&(struct httpd_options){.address = "localhost"},
+               "localhost: is not a numeric IP address");
     begin(&(struct httpd_options){0});
     is_refused(&(struct httpd_options){.port = httpd_bound_port(server)}, "cannot listen: ");
     end();
@@ -103,7 +105,8 @@ static void test_path(const char *folder)
        "whatever Host and Origin are");
     ok(gets(&c, "GET /a HTTP/1.1\r\n\r\n", " 400 Bad Request"), "the parser is as strict");
     client_hang_up(&c);
-    is_refused(&(struct httpd_options){.unix_path = path}, "another process listens there");
+    is_refused(&(struct httpd_options){.unix_path = path},
+               "another process is listening on this socket");
     c = client_connect_path(loop, path);
     ok(gets(&c, ASK, "for local\n"), "which it still does");
     client_hang_up(&c);
@@ -124,7 +127,7 @@ static void test_path(const char *folder)
     FILE *const file = fopen(path, "w");
     if (!file || fclose(file) != 0)
         bail("no file");
-    is_refused(&(struct httpd_options){.unix_path = path}, "is there, and is no socket");
+    is_refused(&(struct httpd_options){.unix_path = path}, "exists and is not a socket; remove it");
     ok(lstat(path, &st) == 0 && S_ISREG(st.st_mode), "a file stays");
     unlink(path);
     CLEANUP_FREE char *far = xasprintf("%s/%0120d", folder, 0);
