@@ -503,7 +503,8 @@ struct tc_host {
 #define tc_knows(lobby, chat, thread) ((lobby)->inst->host->knows((lobby), (chat), (thread)))
 #endif
 /* Stops the turn of that id for a person (user: id of the service). Returns TC_COMMAND, TC_DENIED,
- * or TC_KNOWN if the turn has already ended. Needs the grant "cancel". */
+ * or TC_KNOWN if the turn has already ended; `answer` always has a text for the person. Needs the
+ * grant "cancel". */
 #define tc_cancel(lobby, turn_id, user, receipt)                                                   \
     ((lobby)->inst->host->cancel((lobby), (turn_id), (user), (receipt)))
 #if TURNCAST_API_MINOR >= 1
@@ -511,8 +512,8 @@ struct tc_host {
  * letters, digits, - and _; the same on each call; valid for this instance only. NULL: not open. */
 #define tc_ticket(turn, request_id) ((turn)->inst->host->ticket((turn), (request_id)))
 /* Since 1.1. Passes the decision of a person to the agent. TC_COMMAND: the decision counts;
- * TC_KNOWN: too late, `answer` gives the reason; TC_DENIED: this person may not decide, or not at
- * this place, or no such choice; `answer` has a text if the person should see one. Needs the grant
+ * TC_KNOWN: too late; TC_DENIED: this person may not decide, or not at this place, or no such
+ * choice; TC_NOT_KEPT: it was not saved. `answer` always has a text for the person. Needs the grant
  * "answer". */
 #define tc_answer(lobby, decision, receipt)                                                        \
     ((lobby)->inst->host->answer((lobby), (decision), (receipt)))

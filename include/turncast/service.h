@@ -188,7 +188,7 @@ enum tc_accepted {
 
 struct tc_receipt {
     const char *turn;   /* id of the turn, or NULL */
-    const char *answer; /* to show to the person, or NULL */
+    const char *answer; /* to show to the person; or NULL, but not from tc_cancel and tc_answer */
 };
 
 /* ---- approvals and questions ----

@@ -131,7 +131,7 @@ def test_questions(host):
     equal(answers["properties"][ids[0]]["examples"], ["Red", "Green", "Blue"], "and the options")
     message = is_error(resume(host, "ask", "r-2", (asked["id"], {"answers": {ids[0]: "Red"}})),
                        "invalid_payload", "one of two answers is none")
-    ok("Each question" in message, "which is said", message)
+    ok("every question" in message, "which is said", message)
     text = text_of(resume(host, "ask", "r-3",
                           (asked["id"], {"answers": {ids[0]: "Red", ids[1]: ["Blue", "Green"]}})))
     ok("Red" in text and "Blue" in text and "Green" in text, "both are", text)

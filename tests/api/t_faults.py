@@ -105,7 +105,8 @@ def test_size_limit():
         host.refuse("disk_full", "a limit of the size of files: no turn is accepted")
         host.say("m1 1 A hello")
         line = until(lambda: host.told("m1 "), "the person is answered")
-        equal(line, "m1 full - This message cannot be accepted now: the disk is full.",
+        equal(line, "m1 full - The server's disk is full, so your message was not accepted. Please try again "
+              "later.",
               "a person is told so")
         host.let_go("b")
         equal(host.await_state(second, "final", "error")["state"], "final", "what runs goes on")

@@ -94,9 +94,9 @@ def check_clients(host, ids):
         items = host.follow(f"/turns/{turn}/events", **more).rest()
         equal([brief(json.loads(item[2])) for item in items], TOLD, f"its events, after {after}")
     text = Post(host, "/v1/chat/completions", CHAT, X_Request_Id="c").text()
-    ok("was restarted" in text, "the same completion again is told, too", text)
+    ok("turncast restarted" in text, "the same completion again is told, too", text)
     text = Post(host, "/ag-ui", RUN, Accept="text/event-stream").text()
-    ok("RUN_ERROR" in text and "was restarted" in text, "so is the same run", text)
+    ok("RUN_ERROR" in text and "turncast restarted" in text, "so is the same run", text)
 
 
 def test_restart():

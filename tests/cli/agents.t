@@ -124,7 +124,7 @@ agent copilot copilot/narration-tool-final \
 finished="Finished after the permission step."
 reply='{"type":"control_response","response":{"subtype":"success","request_id":'
 asks 2.1-ctl-error-response "swap=2,$reply\"ec2a7141-d7f0-4236-8461-c33bf621f434\",\"response\":\
-{\"behavior\":\"deny\",\"message\":\"Nobody is there to answer.\"}}}" \
+{\"behavior\":\"deny\",\"message\":\"Denied: no connector is available to ask a person.\"}}}" \
     "$finished" "claude: where nobody can be asked it is denied"
 sed -i 's/^        # mode = .*/        approvals = ({ action = "allow"; tool = "Bash"; });/' \
     "$scratch/claude.conf"

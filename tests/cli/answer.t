@@ -102,7 +102,7 @@ is "$status $err" "1 turncast: 2 requests are open that begin so; see turncast a
 try answer req-3 allow
 is "$status $err" '1 turncast: no request "req-3" is open' "of those that are open"
 try answer req-1 answer --answer no
-is "$status $err" "1 turncast: This is not one of the choices." "with a choice that it has"
+is "$status $err" "1 turncast: This choice is not available for this request." "with a choice that it has"
 is "$(open)" "req-1 req-12" "or nothing is changed"
 
 try answer req-1 deny --reason "not that
@@ -118,7 +118,7 @@ try answer
 has "$out" '    0: "Which colour?" ["Red" | "Blue"]
     1: "Which parts?" ["Door" | "Roof"]' "questions, with what can be answered"
 try answer --answer Paint=Blue
-is "$status $err" "1 turncast: Each question needs an answer." "half an answer"
+is "$status $err" "1 turncast: Please answer every question." "half an answer"
 try answer --answer Paint=Blue --answer 0=Red
 is "$status" 2 "two answers where there is one"
 try answer --answer Where=Here

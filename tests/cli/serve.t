@@ -123,10 +123,10 @@ told '^says'
 say m2 1 A more
 say m3 1 A /queue
 told '^m3 command'
-has "$(cat "$out")" 'm3 command - 1 message waits:' "R26: a message waits"
+has "$(cat "$out")" 'm3 command - 1 message in the queue:' "R26: a message waits"
 say m4 1 A stop
 told '^done talk:A cancelled'
-has "$(grep '^m4' "$out")" 'Stopping. 1 message that waited was dropped.' "R19: stop"
+has "$(grep '^m4' "$out")" 'Stopping the running turn. Dropped 1 queued message.' "R19: stop"
 wait_for nobody
 result $? "R19: and nothing of it runs"
 say m5 1 A work

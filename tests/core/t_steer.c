@@ -31,7 +31,7 @@ static void say_two(enum tc_accepted how, const char *answer)
     talk_is(talk_say("two"), how, answer, "two");
 }
 
-#define GIVEN "The agent gets this while it works."
+#define GIVEN "The agent receives this message while it is working."
 
 static void test_steer(void)
 {
@@ -77,7 +77,8 @@ static void test_steer_stop(void)
     steer((const char *const[]){"await=one", "text=" INIT, SAYS("m1", "hi"), "await=two",
                                 "ack=queued", "eof", NULL});
     say_two(TC_GIVEN, GIVEN);
-    talk_is(talk_say("/stop"), TC_COMMAND, "Stopping. 1 message that waited was dropped.", "/stop");
+    talk_is(talk_say("/stop"), TC_COMMAND, "Stopping the running turn. Dropped 1 queued message.",
+            "/stop");
     talk_await_states("ended cancelled", "the message is withdrawn");
     talk_end_quiet("stop with a message that waits");
 }
@@ -158,7 +159,7 @@ static void test_clear(void)
                                 "await=three", "ack=started", SAYS("m2", "more"),
                                 ENDS("more", "0", ""), "eof", NULL});
     say_two(TC_GIVEN, GIVEN);
-    clear_queue("1 message was dropped.");
+    clear_queue("Dropped 1 queued message.");
     talk_await_states("running cancelled", "the agent has dropped it");
     talk_is(talk_say("three"), TC_GIVEN, GIVEN, "three");
     talk_await_states("ended cancelled merged", "and goes on");
@@ -171,7 +172,7 @@ static void test_clear_late(void)
                                 "await=cancel_async_message", "ack=started", SAYS("m2", "both"),
                                 ENDS("both", "0", ""), "eof", NULL});
     say_two(TC_GIVEN, GIVEN);
-    clear_queue("1 message was not dropped: the agent has taken it into the running turn.");
+    clear_queue("1 message was not dropped: the agent has already received it.");
     talk_await_states("ended merged", "what the agent has taken is part of its turn");
     talk_end_quiet("/queue clear, too late");
 }
@@ -182,7 +183,7 @@ static void test_clear_unsettled(void)
     steer((const char *const[]){"await=one", "text=" INIT, SAYS("m1", "hi"), "await=two",
                                 "await=cancel_async_message", ENDS("hi", "0", ""), "eof", NULL});
     say_two(TC_GIVEN, GIVEN);
-    clear_queue("1 message was dropped.");
+    clear_queue("Dropped 1 queued message.");
     talk_await_states("ended cancelled", "an agent that does not answer to that");
     talk_await_quiet();
     is_int((int64_t)turn_scheduler_warm(talk.all), 0, "does not wait for the next message");
@@ -194,7 +195,7 @@ static void test_clear_death(void)
     steer((const char *const[]){"await=one", "text=" INIT, SAYS("m1", "hi"), "await=two",
                                 "await=cancel_async_message", "exit=1", NULL});
     say_two(TC_GIVEN, GIVEN);
-    clear_queue("1 message was dropped.");
+    clear_queue("Dropped 1 queued message.");
     talk_await_states("ended cancelled", "a process that dies has dropped what it had");
     talk_end_quiet("/queue clear and a death");
 }
@@ -209,7 +210,7 @@ static void test_clear_retry(void)
                                 "on=2", "await=one", "text=" INIT, SAYS("m1", "hi"), "eof", NULL});
     talk.agent->attempts = 2;
     say_two(TC_GIVEN, GIVEN);
-    clear_queue("1 message was dropped.");
+    clear_queue("Dropped 1 queued message.");
     talk_await_states("running cancelled", "an attempt that ends has dropped what it had");
     talk_say("/stop");
     talk_end_quiet("/queue clear and another attempt");
@@ -229,7 +230,8 @@ static void test_stop_behind(void)
     talk.disk.holds = true;
     say_two(TC_GIVEN, GIVEN);
     talk_spin(waits, NULL);
-    talk_is(talk_say("/stop"), TC_COMMAND, "Stopping. 1 message that waited was dropped.", "/stop");
+    talk_is(talk_say("/stop"), TC_COMMAND, "Stopping the running turn. Dropped 1 queued message.",
+            "/stop");
     is_int((int64_t)turn_scheduler_warm(talk.all), 0, "a process that has a dropped message ends");
     fake_ledger_release(&talk.disk);
     talk_await_states("ended cancelled", "and is not asked");
@@ -274,7 +276,7 @@ static void test_interrupt(void)
           CONF_INTERRUPT);
     talk_say("one");
     talk_await_working(1);
-    say_two(TC_INTERRUPT, "The running turn is stopped for this.");
+    say_two(TC_INTERRUPT, "Stopping the running turn to answer this message.");
     talk_await_log("done(cancelled)", "the turn that runs is stopped");
     talk_await_states("ended running", "and the message is next");
     talk_say("/stop");

@@ -64,6 +64,8 @@ static void take_ask(void *ctx, struct host_call *a)
     if (a->kind == HOST_CALL_SUBMIT)
         buf_printf(&actor_told, "submit:%s:%s:%s:%s:%zu;", a->instance, in->id, in->chat, in->text,
                    in->file_count);
+    else if (a->kind == HOST_CALL_ANSWER)
+        buf_printf(&actor_told, "answer:%s;", a->decision->ticket);
     else
         buf_printf(&actor_told, "cancel:%s:%s;", a->turn, a->user);
     if (actor_answers)

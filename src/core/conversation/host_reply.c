@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Owns the words. */
+ * Owns the texts and their forms for one and for many. */
 #include "core/conversation/host_reply.h"
+
+#include <inttypes.h>
 
 #include "base/bytes/utf8.h"
 #include "base/plural.h"
@@ -8,61 +10,57 @@
 #define LINE_MAX ((size_t)80) /* bytes of a waiting message that /queue shows */
 #define LINES_MAX 10          /* messages that it shows */
 
-/* "1 message", "2 messages" */
-static void host_reply_add_count(struct buf *out, size_t n)
-{
-    buf_printf(out, "%zu message%s", n, PLURAL(n, "", "s"));
-}
-
 void host_reply_queued(struct buf *out, const struct conversation *c, bool restarts)
 {
-    if (restarts) {
-        buf_add_str(out, "Kept: turncast is being restarted.");
-        return;
-    }
-    buf_add_str(out, "Queued: ");
-    host_reply_add_count(out, c->n_waiting);
-    buf_printf(out, " wait%s %s.", c->n_waiting == 1 ? "s" : "",
-               c->job ? "for the running turn" : "for other turns");
+    const size_t n = c->n_waiting;
+    if (restarts)
+        buf_add_str(out, "turncast is restarting. Your message is saved and will be answered after "
+                         "the restart.");
+    else if (c->job)
+        buf_printf(out, "Queued behind the running turn (%zu message%s waiting).", n,
+                   PLURAL(n, "", "s"));
+    else
+        buf_printf(out, "Queued until another turn ends (%zu message%s waiting).", n,
+                   PLURAL(n, "", "s"));
 }
 
-void host_reply_full(struct buf *out, const struct conversation *c)
+/* The commands are named as they can be written everywhere: some services keep a message that
+ * begins with a slash to themselves. */
+void host_reply_full(struct buf *out, int64_t limit)
 {
-    host_reply_add_count(out, c->n_waiting);
-    buf_add_str(out, " wait already: this one was not taken. \"stop\" ends the running turn and "
-                     "drops them.");
+    buf_printf(out,
+               "The queue is full (limit: %" PRId64 " message%s), so your message was not "
+               "accepted. Send !queue to list the queued messages or !queue clear to drop them.",
+               limit, PLURAL(limit, "", "s"));
+}
+
+static void host_reply_dropped(struct buf *out, const char *lead, size_t n)
+{
+    buf_printf(out, "%sDropped %zu queued message%s.", lead, n, PLURAL(n, "", "s"));
 }
 
 void host_reply_stopped(struct buf *out, bool ran, bool worked, size_t dropped)
 {
-    buf_add_str(out, ran       ? "Stopping."
-                     : worked  ? "Stopping the work in the background."
-                     : dropped ? "Stopped."
-                               : "Nothing is running.");
-    if (!dropped)
-        return;
-    buf_add_char(out, ' ');
-    host_reply_add_count(out, dropped);
-    buf_printf(out, " that waited %s dropped.", dropped == 1 ? "was" : "were");
+    if (ran)
+        buf_add_str(out, "Stopping the running turn.");
+    else if (worked)
+        buf_add_str(out, "Stopping the work in the background.");
+    else if (!dropped)
+        buf_add_str(out, "Nothing is running.");
+    if (dropped)
+        host_reply_dropped(out, ran || worked ? " " : "", dropped);
 }
 
 void host_reply_cleared(struct buf *out, const struct taken_back *t)
 {
-    if (!t->dropped && !t->too_late) {
-        buf_add_str(out, "Nothing waits.");
-        return;
-    }
-    if (t->dropped) {
-        host_reply_add_count(out, t->dropped);
-        buf_add_str(out, t->dropped == 1 ? " was dropped." : " were dropped.");
-    }
-    if (!t->too_late)
-        return;
+    if (!t->dropped && !t->too_late)
+        buf_add_str(out, "The queue is empty.");
     if (t->dropped)
-        buf_add_char(out, ' ');
-    host_reply_add_count(out, t->too_late);
-    buf_printf(out, " %s not dropped: the agent has taken %s into the running turn.",
-               t->too_late == 1 ? "was" : "were", t->too_late == 1 ? "it" : "them");
+        host_reply_dropped(out, "", t->dropped);
+    if (t->too_late)
+        buf_printf(out, "%s%zu message%s not dropped: the agent has already received %s.",
+                   t->dropped ? " " : "", t->too_late, PLURAL(t->too_late, " was", "s were"),
+                   PLURAL(t->too_late, "it", "them"));
 }
 
 static void host_reply_add_line(struct buf *out, size_t number,
@@ -77,17 +75,16 @@ static void host_reply_add_line(struct buf *out, size_t number,
 void host_reply_queue(struct buf *out, const struct conversation *c, char prefix)
 {
     if (!c || !c->n_waiting) {
-        buf_add_str(out, "Nothing waits.");
+        buf_add_str(out, "The queue is empty.");
         return;
     }
-    host_reply_add_count(out, c->n_waiting);
-    buf_add_str(out, c->n_waiting == 1 ? " waits:" : " wait:");
+    buf_printf(out, "%zu message%s in the queue:", c->n_waiting, PLURAL(c->n_waiting, "", "s"));
     size_t n = 0;
     for (const struct conversation_message *m = c->first; m && n < LINES_MAX; m = m->next)
         host_reply_add_line(out, ++n, m);
     if (n < c->n_waiting)
-        buf_printf(out, "\nand %zu more", c->n_waiting - n);
-    buf_printf(out, "\n%cqueue clear drops them.", prefix);
+        buf_printf(out, "\n… and %zu more", c->n_waiting - n);
+    buf_printf(out, "\nSend %cqueue clear to drop them.", prefix);
 }
 
 void host_reply_help(struct buf *out, char prefix)
@@ -95,17 +92,17 @@ void host_reply_help(struct buf *out, char prefix)
     static const struct {
         const char *words, *what;
     } rows[] = {
-        {"stop", "end the running turn and drop the messages that wait"},
-        {"new", "begin a new session with the next message"},
-        {"status", "what runs, what waits, and what is shown"},
-        {"queue", "the messages that wait"},
-        {"queue clear", "drop them"},
+        {"stop", "stop the running turn and drop the queued messages"},
+        {"new", "start a new session with the next message"},
+        {"status", "show the running turn, the queue, the session and what is shown of turns"},
+        {"queue", "list the queued messages"},
+        {"queue clear", "drop the queued messages"},
         {"show-tools, hide-tools", "show or hide tool calls; also -thinking, -narration, -final, "
                                    "-all"},
-        {"stream-status", "what is shown"},
-        {"help", "this list"},
+        {"stream-status", "list what is shown and what is hidden"},
+        {"help", "show this list"},
     };
-    buf_add_str(out, "What you write here is given to the agent, and it answers here. Commands:\n");
+    buf_add_str(out, "Messages in this chat go to the agent, and it answers here. Commands:\n");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         buf_printf(out, "\n- %c%s: %s", prefix, rows[i].words, rows[i].what);
 }
@@ -128,7 +125,8 @@ static void host_reply_add_job(struct buf *out, const struct turn_job *j)
     buf_add_str(out, "Running for ");
     host_reply_add_time(out, turn_job_elapsed_ms(j));
     if (tools)
-        buf_printf(out, ", %u tool call%s, the last of %s", tools, tools == 1 ? "" : "s", last);
+        buf_printf(out, ", %u tool call%s so far, most recent: %s", tools, PLURAL(tools, "", "s"),
+                   last);
     buf_add_str(out, ".\n");
 }
 
@@ -140,16 +138,15 @@ void host_reply_running(struct buf *out, const struct conversation *c)
         buf_add_str(out, "Nothing is running.\n");
     if (!c || !c->n_waiting)
         return;
-    host_reply_add_count(out, c->n_waiting);
-    buf_add_str(out, c->n_waiting == 1 ? " waits.\n" : " wait.\n");
+    buf_printf(out, "%zu message%s queued.\n", c->n_waiting, PLURAL(c->n_waiting, "", "s"));
 }
 
 void host_reply_session(struct buf *out, const char *session)
 {
     if (session)
-        buf_printf(out, "Session %s.\n", session);
+        buf_printf(out, "Session: %s.\n", session);
     else
-        buf_add_str(out, "No session yet.\n");
+        buf_add_str(out, "No session yet; the next message starts one.\n");
 }
 
 static void add_shown(struct buf *out, const char *lead, const struct visibility *v,
@@ -184,5 +181,6 @@ void host_reply_visibility(struct buf *out, struct visibility v)
 void host_reply_saved(struct buf *out, enum visibility_store_result saved)
 {
     if (saved == VISIBILITY_STORE_SAVED_LOCALLY)
-        buf_add_str(out, " Not saved in Redis yet: kept here until it answers.");
+        buf_add_str(out, " Redis is unavailable; this setting is stored locally and will be "
+                         "synchronised later.");
 }

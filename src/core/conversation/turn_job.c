@@ -80,8 +80,10 @@ static void turn_job_on_committed(void *ctx, enum journal_status status, const c
     struct turn_job *const j = ctx;
     (void)text;
     if (status != JOURNAL_DONE)
-        log_write(LOG_ERR, "host", "the outcome of turn %s is not on disk; it is told all the same",
-                  j->spec.id);
+        log_write(
+            LOG_ERR, "host",
+            "turn %s: cannot write the outcome to the journal; delivering it without durability",
+            j->spec.id);
     turn_confirm_outcome(j->turn);
     turn_job_look_for_end(j);
 }
@@ -151,7 +153,7 @@ static void turn_job_on_settled(void *ctx, const char *id, enum dialect_settled 
     const struct turn_job *const j = ctx;
     if (j->spec.settled(j->ctx, id, how))
         turn_emit_notice(j->turn, "info", "steered",
-                         "The agent has taken another message into this turn.");
+                         "The agent received another message during this turn.");
 }
 
 /* Behind an answer that may have work open behind it. */
@@ -304,7 +306,8 @@ static void on_begun(void *ctx, enum journal_status status, const char *text)
     struct turn_job *const j = ctx;
     (void)text;
     if (status != JOURNAL_DONE)
-        log_write(LOG_ERR, "host", "that turn %s begins is not on disk; it runs all the same",
+        log_write(LOG_ERR, "host",
+                  "turn %s: cannot write the start to the journal; running it without durability",
                   j->spec.id);
     CRASH_POINT("after-begin");
     answered(j);

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/plural.h"
 #include "base/sys/log.h"
 #include "base/sys/uuid.h"
 #include "core/conversation/host_reply.h"
@@ -145,7 +146,7 @@ void conversations_turn_over(void *ctx)
     struct turn_scheduler *const cs = c->ctx;
     user_limits_release(cs->people, c->source, c->user);
     if (conversation_finish_turn(c))
-        warm_pool_end(cs->warm, c->key, "it has not said what became of a message");
+        warm_pool_end(cs->warm, c->key, "it did not report whether it used a message");
     cs->running--;
     warm_pool_tell_again(cs->warm, c->key); /* what began while the turn ended */
     if (c->n_waiting && !c->bursts)
@@ -234,11 +235,11 @@ static enum tc_accepted turn_scheduler_find_place(struct turn_scheduler *cs, str
 {
     const enum conf_running how = cs->draining ? CONF_QUEUE : c->agent->while_running;
     if (c->job && how == CONF_STEER && conversation_steer(c, m)) {
-        buf_add_str(text, "The agent gets this while it works.");
+        buf_add_str(text, "The agent receives this message while it is working.");
         return TC_GIVEN;
     }
     if (turn_scheduler_is_busy(c) && how == CONF_INTERRUPT && c->n_waiting == 1 && !m->alone) {
-        buf_add_str(text, "The running turn is stopped for this.");
+        buf_add_str(text, "Stopping the running turn to answer this message.");
         turn_job_cancel(c->job); /* what waits already has done that, too */
         return TC_INTERRUPT;
     }
@@ -273,6 +274,9 @@ static void queue_message(struct turn_scheduler *cs, const struct turn_scheduler
 static const struct conversations_result ending = {.accepted = TC_NOT_KEPT,
                                                    .refusal = CONVERSATIONS_ENDING};
 
+#define TOO_LONG "This message is too long (limit: 1 MiB). Please shorten it."
+_Static_assert(JOURNAL_MAX_PROMPT == (size_t)1 << 20, "the limit in TOO_LONG");
+
 /* Of a message that was not put on disk. `turn`: of one that is known. When the disk is full the
  * person is told, and what comes behind the message goes on. */
 static void answer_unkept(const struct turn_scheduler_admission *a, enum journal_status status,
@@ -283,14 +287,13 @@ static void answer_unkept(const struct turn_scheduler_admission *a, enum journal
     if (status == JOURNAL_NO_CHANGE)
         answer = (struct conversations_result){.accepted = TC_KNOWN, .turn = turn};
     else if (status == JOURNAL_TOO_BIG)
-        answer = (struct conversations_result){.accepted = TC_FULL,
-                                               .refusal = CONVERSATIONS_TOO_LONG,
-                                               .text = "This message is too long."};
-    else if (status == JOURNAL_DISK_FULL)
         answer = (struct conversations_result){
-            .accepted = TC_FULL,
-            .refusal = CONVERSATIONS_DISK_FULL,
-            .text = "This message cannot be accepted now: the disk is full."};
+            .accepted = TC_FULL, .refusal = CONVERSATIONS_TOO_LONG, .text = TOO_LONG};
+    else if (status == JOURNAL_DISK_FULL)
+        answer = (struct conversations_result){.accepted = TC_FULL,
+                                               .refusal = CONVERSATIONS_DISK_FULL,
+                                               .text = "The server's disk is full, so your message "
+                                                       "was not accepted. Please try again later."};
     a->done(a->ctx, &answer);
 }
 
@@ -401,7 +404,7 @@ void turn_scheduler_submit(struct turn_scheduler *cs, const struct turn_schedule
     const size_t ahead = c->n_waiting + c->n_admitting;
     if (ahead >= (size_t)cs->limits->queue) {
         CLEANUP_BUF struct buf full = {0};
-        host_reply_full(&full, c);
+        host_reply_full(&full, cs->limits->queue);
         done(ctx, &(struct conversations_result){
                       .accepted = TC_FULL, .refusal = CONVERSATIONS_QUEUE_FULL, .text = full.p});
         return;
@@ -492,8 +495,10 @@ void turn_scheduler_set_conf(struct turn_scheduler *cs, const struct conf *conf)
             continue;
         }
         if (c->n_waiting)
-            log_write(LOG_WARN, "host", "%zu messages to %s are dropped: who served it is gone",
-                      c->n_waiting, c->key);
+            log_write(LOG_WARN, "host",
+                      "dropped %zu queued message%s of conversation %s: its connector instance was "
+                      "removed",
+                      c->n_waiting, PLURAL(c->n_waiting, "", "s"), c->key);
         turn_scheduler_drop_waiting(cs, c);
     }
     turn_scheduler_pump(cs);

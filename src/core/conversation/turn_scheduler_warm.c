@@ -58,13 +58,13 @@ bool turn_scheduler_stop_background(struct turn_scheduler *cs, const char *key)
 {
     if (!warm_pool_works(cs->warm, key))
         return false;
-    warm_pool_end(cs->warm, key, "somebody has stopped it");
+    warm_pool_end(cs->warm, key, "a person stopped it");
     return true;
 }
 
 void turn_scheduler_forget_process(struct turn_scheduler *cs, const char *key)
 {
-    warm_pool_end(cs->warm, key, "the next message begins a session");
+    warm_pool_end(cs->warm, key, "the next message starts a new session");
 }
 
 size_t turn_scheduler_warm(const struct turn_scheduler *cs)

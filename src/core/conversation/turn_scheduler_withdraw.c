@@ -7,7 +7,7 @@
 static void end_holder(struct turn_scheduler *cs, const char *key, bool held)
 {
     if (held)
-        warm_pool_end(cs->warm, key, "a message that it was given has been taken back");
+        warm_pool_end(cs->warm, key, "a message that it had received was withdrawn");
 }
 
 size_t turn_scheduler_drop_waiting(struct turn_scheduler *cs, struct conversation *c)

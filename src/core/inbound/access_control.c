@@ -22,11 +22,13 @@ static const char *find_reason(const struct conf_instance *inst, unsigned grant,
                                const char *chat)
 {
     if (!(inst->grants & grant))
-        return "the instance is not granted it";
+        return grant == CONF_SUBMIT   ? "grant \"submit\" missing in grants"
+               : grant == CONF_CANCEL ? "grant \"cancel\" missing in grants"
+                                      : "grant \"answer\" missing in grants";
     if (!access_control_is_listed(inst->allow, user))
-        return "not in allow";
+        return "user not listed in allow";
     if (inst->allow_chats && chat && !access_control_is_listed(inst->allow_chats, chat))
-        return "the chat is not in allow_chats";
+        return "chat not listed in allow_chats";
     return NULL;
 }
 
@@ -60,9 +62,9 @@ static void access_control_turn_away(struct access_control *p, const struct conf
     const uint64_t who = hash_string(hash_string(HASH_START, inst->name), user ? user : "");
     p->denied++;
     if (!was_seen(p, who, now) && has_line(p, now))
-        log_write(LOG_WARN, "host", "instance %s: user %s%s%s is denied: %s (%" PRIu64 " so far)",
-                  inst->name, user ? user : "?", chat ? " in chat " : "", chat ? chat : "", reason,
-                  p->denied);
+        log_write(LOG_WARN, "host",
+                  "instance %s: access denied for user %s%s%s: %s (%" PRIu64 " so far)", inst->name,
+                  user ? user : "?", chat ? " in chat " : "", chat ? chat : "", reason, p->denied);
 }
 
 bool access_control_allows(struct access_control *p, const struct conf_instance *inst,
@@ -79,7 +81,7 @@ bool access_control_allows_answer(struct access_control *p, const struct conf_in
 {
     const char *reason = find_reason(inst, CONF_ANSWER, user, chat);
     if (!reason && inst->approvers && !access_control_is_listed(inst->approvers, user))
-        reason = "not in approvers";
+        reason = "user not listed in approvers";
     if (reason)
         access_control_turn_away(p, inst, user, chat, reason);
     return !reason;

@@ -84,7 +84,9 @@ static void stop(struct inbound *r, struct host_call *a, const struct conf_insta
                  const char *key, struct conversation *c)
 {
     if (!(inst->grants & CONF_CANCEL)) {
-        host_call_complete(a, TC_COMMAND, NULL, "Turns cannot be stopped from here.");
+        host_call_complete(a, TC_COMMAND, NULL,
+                           "Turns cannot be stopped from this chat: the connector instance lacks "
+                           "the grant \"cancel\".");
         return;
     }
     CLEANUP_BUF struct buf text = {0};
@@ -108,8 +110,8 @@ static void forget_session(struct inbound *r, struct host_call *a, const char *k
     approvals_end_session(r->approvals, agent->name, key);
     host_call_complete(
         a, TC_COMMAND, NULL,
-        runs ? "The next message begins a new session; the running turn ends in the old one."
-             : "The next message begins a new session.");
+        runs ? "Your next message starts a new session. The running turn finishes in the old one."
+             : "Your next message starts a new session.");
 }
 
 static void on_cleared(void *ctx, const struct taken_back *t)

@@ -19,7 +19,7 @@ static void give_ticket(struct request_registry *r, const struct conf_instance *
     host_call_complete(a, ticket ? TC_ACCEPTED : TC_KNOWN, NULL, ticket);
 }
 
-/* What a stranger presses says nothing to them, be it known or not. */
+/* A person without permission gets the same reply whether or not the request exists. */
 static void take_decision(struct request_registry *r, const struct conf_instance *inst,
                           struct host_call *a)
 {
@@ -36,9 +36,10 @@ static void take_decision(struct request_registry *r, const struct conf_instance
         .user = d->user,
     };
     if (!request_find_ticket(r, inst->name, d->ticket, &decision.turn, &decision.request)) {
-        log_write(LOG_INFO, "host", "instance %s: user %s answers what is not open here",
+        log_write(LOG_INFO, "host",
+                  "instance %s: ignored an answer from user %s: no such open request in this chat",
                   inst->name, d->user);
-        host_call_complete(a, TC_KNOWN, NULL, "This is no longer open.");
+        host_call_complete(a, TC_KNOWN, NULL, "This request is already closed.");
         return;
     }
     utf8_copy_truncated(name, sizeof name, d->name && *d->name ? d->name : d->user);
@@ -47,8 +48,8 @@ static void take_decision(struct request_registry *r, const struct conf_instance
     decision.by = by.p;
     const enum tc_accepted accepted = request_answer(r, &decision, &text);
     if (accepted != TC_COMMAND)
-        log_write(LOG_INFO, "host", "instance %s: the answer of user %s does not count: %s",
-                  inst->name, d->user, text.p);
+        log_write(LOG_INFO, "host", "instance %s: rejected an answer from user %s: %s", inst->name,
+                  d->user, text.p);
     host_call_complete(a, accepted, decision.turn, text.p);
 }
 
@@ -60,5 +61,5 @@ void inbound_request_handle(struct request_registry *r, struct access_control *p
     else if (access_control_allows_answer(p, inst, a->decision->user, a->decision->chat))
         take_decision(r, inst, a);
     else
-        host_call_complete(a, TC_DENIED, NULL, "You may not decide this.");
+        host_call_complete(a, TC_DENIED, NULL, "You are not allowed to answer this request.");
 }

@@ -91,7 +91,8 @@ static void approvals_make_room(struct approvals *a)
     while (a->n >= APPROVALS_MAX) {
         const struct approval *const oldest = &a->items[0];
         log_write(LOG_WARN, "host",
-                  "approval %" PRId64 " of agent %s is forgotten: there are more than %d",
+                  "approval %" PRId64
+                  " of agent %s removed: the limit of %d stored approvals is reached",
                   oldest->id, oldest->agent, APPROVALS_MAX);
         if (oldest->scope != APPROVALS_TURN)
             approvals_forget_kept(a, &(struct journal_approval_filter){.id = oldest->id});
@@ -190,8 +191,8 @@ void approvals_remember(struct approvals *a, enum approvals_scope scope, const c
                                   .key = key};
     approvals_append(a, &item);
     write_down(a, &item, tool, argument, by);
-    log_write(LOG_INFO, "host", "approval %" PRId64 ": a call of %s by agent %s is allowed for %s",
-              item.id, tool ? tool : "?", agent, scopes[scope]);
+    log_write(LOG_INFO, "host", "approval %" PRId64 ": tool %s of agent %s allowed for %s", item.id,
+              tool ? tool : "?", agent, scopes[scope]);
 }
 
 /* ---- forgetting ---- */
@@ -248,7 +249,7 @@ struct approvals *approvals_new(struct journal_async *ledger)
     a->ledger = ledger;
     if (ledger && journal_async_list_open_list_approvals(ledger, approvals_take, a) != JOURNAL_DONE)
         log_write(LOG_ERR, "host",
-                  "what was allowed for longer is not known: it will be asked again");
+                  "cannot read stored approvals from the journal; agents will ask again");
     return a;
 }
 

@@ -192,12 +192,20 @@ static const char *answers_for(struct arena *a, const struct request *q,
 
 /* ---- the decision ---- */
 
+/* Of a request that is closed, or not known. */
 static enum tc_accepted tell_late(const struct request *q, struct buf *text)
 {
-    if (q && q->decision)
-        buf_printf(text, "Too late: %s by %s.", q->decision, q->by);
+    const char *const decision = q && q->decision ? q->decision : "";
+    if (strcmp(decision, "allow") == 0)
+        buf_printf(text, "Already allowed by %s.", q->by);
+    else if (strcmp(decision, "deny") == 0)
+        buf_printf(text, "Already denied by %s.", q->by);
+    else if (strcmp(decision, "answered") == 0)
+        buf_printf(text, "Already answered by %s.", q->by);
+    else if (strcmp(decision, "timeout") == 0)
+        buf_add_str(text, "This request has expired: nobody answered in time.");
     else
-        buf_add_str(text, "This is no longer open.");
+        buf_add_str(text, "This request is already closed.");
     return TC_KNOWN;
 }
 
@@ -231,7 +239,7 @@ static enum tc_accepted request_answer_decide(struct request *q, const struct re
         .interrupt = c->stop,
     };
     if (request_resolve(q, &answer, request_answer_word_for(c->decision), d->by) < 0) {
-        buf_add_str(text, "The agent no longer waits for this.");
+        buf_add_str(text, "The agent is no longer waiting for this answer.");
         return TC_KNOWN;
     }
     request_answer_remember(q, c, d->by);
@@ -257,20 +265,21 @@ static enum tc_accepted understand(const struct request_registry *r,
         return tell_late(q, text);
     const enum requests_bar bar = find_bar(q, d);
     if (bar == REQUESTS_ELSEWHERE)
-        return request_answer_refuse(text, "This is not asked here.");
+        return request_answer_refuse(text, "This request does not belong to this chat.");
     const struct request_choice *const c = request_answer_find_choice(q, d->choice);
     if (!c)
-        return request_answer_refuse(text, "This is not one of the choices.");
+        return request_answer_refuse(text, "This choice is not available for this request.");
     if (bar == REQUESTS_FOUR_EYES && c->decision == DIALECT_ALLOW)
-        return request_answer_refuse(text,
-                                     "You asked for this turn, so somebody else has to allow this "
-                                     "(four_eyes). You may deny it.");
+        return request_answer_refuse(
+            text, "You started this turn, so another person must allow this call "
+                  "(four_eyes). You can deny it.");
     if (d->args && (c->decision != DIALECT_ALLOW || !is_json_object(d->args)))
         return request_answer_refuse(
-            text, "The changed arguments are not an object, or not for this choice.");
+            text,
+            "Changed arguments must be a JSON object and can only be sent when allowing the call.");
     const bool answers = c->decision == DIALECT_ANSWERED;
     *m = (struct meaning){q, c, answers ? answers_for(scratch, q, d) : NULL};
-    return answers && !m->answers ? request_answer_refuse(text, "Each question needs an answer.")
+    return answers && !m->answers ? request_answer_refuse(text, "Please answer every question.")
                                   : TC_COMMAND;
 }
 

@@ -35,9 +35,9 @@ static void judge_approval(struct request *q)
     if (v.action == POLICY_ALLOW)
         decide_soon(q, true, "policy", NULL);
     else if (v.action == POLICY_DENY)
-        decide_soon(q, false, "policy", "The configuration does not allow this.");
+        decide_soon(q, false, "policy", "Denied by a rule in the turncast configuration.");
     else if (is_remembered(q))
-        decide_soon(q, true, "an earlier answer", NULL);
+        decide_soon(q, true, "an earlier \"always allow\" decision", NULL);
     else if (v.rule && v.rule->action == CONF_ASK)
         request_limit_places(q, v.rule->to);
     q->four_eyes = q->turn->spec.agent->four_eyes || (v.rule && v.rule->four_eyes);
@@ -48,7 +48,7 @@ void request_apply_policy(struct request *q)
     if (strcmp(q->kind, "approval") == 0)
         judge_approval(q);
     if (q->state == REQUEST_OPEN && q->turn->registry->spec.unattended)
-        decide_soon(q, false, "host", "Nobody is there to answer.");
+        decide_soon(q, false, "host", "Denied: no connector is available to ask a person.");
     if (q->state == REQUEST_OPEN && q->turn->n_open > REQUESTS_OPEN)
-        decide_soon(q, false, "host", "Too many questions are open.");
+        decide_soon(q, false, "host", "Denied: too many requests are already open.");
 }

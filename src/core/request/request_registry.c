@@ -98,7 +98,7 @@ int request_resolve(struct request *q, const struct dialect_answer *answer, cons
 static void on_expired(void *arg)
 {
     struct request *const q = arg;
-    char *const reason = xasprintf("Nobody answered within %lld s.",
+    char *const reason = xasprintf("Denied: nobody answered within %lld s.",
                                    (long long)q->turn->spec.agent->ask_timeout_ms / 1000);
     const struct dialect_answer no = {
         .request_id = q->id, .decision = DIALECT_DENY, .reason = reason};
@@ -110,9 +110,9 @@ static void on_expired(void *arg)
 static void tell_refused(struct request *q)
 {
     request_registry_settle(q, "deny", "host");
-    log_write(LOG_WARN, "host", "turn %s: %s %s cannot be presented: refused", q->turn->id, q->kind,
-              q->tool ? q->tool : q->id);
-    request_registry_tell(q, NULL, "The request is incomplete or too large to be presented.");
+    log_write(LOG_WARN, "host", "turn %s: %s %s is incomplete or too large to be shown; denied",
+              q->turn->id, q->kind, q->tool ? q->tool : q->id);
+    request_registry_tell(q, NULL, "Denied: the request is incomplete or too large to be shown.");
 }
 
 static void tell_soon(struct request *q)

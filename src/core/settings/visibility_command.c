@@ -21,9 +21,9 @@ struct change {
  * hide, what its sender did not want. */
 static void explain_refusal(struct change *c, struct buf *text, const char *why)
 {
-    buf_printf(text,
-               "What is shown of agent \"%s\" was not changed: %s. Nothing was given to the agent.",
-               c->agent, why);
+    buf_printf(
+        text, "Visibility of agent \"%s\" not changed: %s. Your message was not sent to the agent.",
+        c->agent, why);
     c->toggle.visibility = c->before;
     c->toggle.why = text->p;
 }

@@ -15,7 +15,8 @@
 #include "event/json/json_writer.h"
 #include "io/process/process_tree.h"
 
-#define RESTARTED "turncast was restarted while this turn ran; it was not finished."
+#define RESTARTED                                                                                  \
+    "This turn was interrupted because turncast restarted. Please send your message again."
 
 static void turn_record_add_name(void *ctx, const char *name)
 {

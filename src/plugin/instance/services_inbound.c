@@ -14,8 +14,8 @@ static struct tc_inbound services_inbound_complete(const struct tc_inbound *give
     return in;
 }
 
-/* Where the plugin wants no receipt there is one all the same. The wait is the host's: it does not
- * count as the callback's. */
+/* The receipt is filled even if the plugin does not want one. The status page does not count the
+ * wait as time of the callback. */
 static enum tc_accepted services_inbound_call_host(struct instance *in, struct host_call *a,
                                                    struct tc_receipt *receipt)
 {
@@ -33,7 +33,30 @@ static void clear(struct tc_receipt *receipt)
         *receipt = (struct tc_receipt){0};
 }
 
-/* What is not valid will not become so: it must not come again. */
+/* What a person is told by default about an answer or a wish to stop a turn. */
+struct inbound_texts {
+    const char *done, *known, *denied, *lost;
+};
+static const struct inbound_texts cancel_texts = {
+    "Stopping the running turn.", "This turn has already ended.",
+    "You are not allowed to stop this turn.", "The turn could not be stopped. Please try again."};
+static const struct inbound_texts answer_texts = {
+    "Answered.", "This request is already closed.", "You are not allowed to answer this request.",
+    "Your answer could not be saved. Please try again."};
+
+/* Each outcome has a text for the person, so that no connector needs one of its own. */
+static enum tc_accepted services_inbound_explain(const struct inbound_texts *texts,
+                                                 enum tc_accepted how, struct tc_receipt *receipt)
+{
+    if (receipt && !receipt->answer)
+        receipt->answer = how == TC_COMMAND  ? texts->done
+                          : how == TC_KNOWN  ? texts->known
+                          : how == TC_DENIED ? texts->denied
+                                             : texts->lost;
+    return how;
+}
+
+/* An invalid message is denied, not TC_NOT_KEPT: it would be invalid again. */
 enum tc_accepted service_submit(struct tc_turn *turn, const struct tc_inbound *inbound,
                                 struct tc_receipt *receipt)
 {
@@ -59,12 +82,14 @@ enum tc_accepted service_cancel(struct tc_turn *turn, const char *id, const char
     clear(receipt);
     struct instance_turn *const t = instance_check_turn(turn, "tc_cancel");
     if (!t || !services_check_offered(t->in, "tc_cancel", t->in->host.ask, OFFER_ASK))
-        return TC_NOT_KEPT;
+        return services_inbound_explain(&cancel_texts, TC_NOT_KEPT, receipt);
     if (!validate_id(id) || !validate_id(user)) {
         services_refuse(t->in, "tc_cancel", "the turn or the user is missing or not valid");
-        return TC_DENIED;
+        return services_inbound_explain(&cancel_texts, TC_DENIED, receipt);
     }
-    return services_inbound_call_host(t->in, host_call_new_cancel(t->in->name, id, user), receipt);
+    struct host_call *const call = host_call_new_cancel(t->in->name, id, user);
+    return services_inbound_explain(&cancel_texts, services_inbound_call_host(t->in, call, receipt),
+                                    receipt);
 }
 
 bool service_may_submit(struct tc_turn *turn, const char *user, const char *chat)
@@ -115,13 +140,15 @@ enum tc_accepted service_answer(struct tc_turn *turn, const struct tc_decision *
     struct tc_decision d = {0};
     struct instance_turn *const t = instance_check_turn(turn, "tc_answer");
     if (!t || !services_check_offered(t->in, "tc_answer", t->in->host.ask, OFFER_ASK))
-        return TC_NOT_KEPT;
+        return services_inbound_explain(&answer_texts, TC_NOT_KEPT, receipt);
     if (decision)
         memcpy(&d, decision, decision->size < sizeof d ? decision->size : sizeof d);
     const char *const fault = validate_decision(&d);
     if (fault) {
         services_refuse(t->in, "tc_answer", fault);
-        return TC_DENIED;
+        return services_inbound_explain(&answer_texts, TC_DENIED, receipt);
     }
-    return services_inbound_call_host(t->in, host_call_new_answer(t->in->name, &d), receipt);
+    struct host_call *const call = host_call_new_answer(t->in->name, &d);
+    return services_inbound_explain(&answer_texts, services_inbound_call_host(t->in, call, receipt),
+                                    receipt);
 }

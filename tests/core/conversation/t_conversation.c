@@ -119,9 +119,10 @@ static void test_help(void)
     talk_say("work");
     talk_await_working(1);
     talk_say("more");
-    ok(strstr(talk_say("!queue").answer, "\n!queue clear drops them."),
+    ok(strstr(talk_say("!queue").answer, "\nSend !queue clear to drop them."),
        "!queue names a command that can be written there");
-    ok(strstr(talk_say("/queue").answer, "\n/queue clear drops them."), "and so does /queue");
+    ok(strstr(talk_say("/queue").answer, "\nSend /queue clear to drop them."),
+       "and so does /queue");
     talk_say("stop");
     talk_await_quiet();
     talk_end("help");
@@ -150,24 +151,26 @@ static void test_queue(void)
     talk_begin(NULL);
     talk_say("first");
     talk_await_working(1);
-    talk_is(talk_say("second"), TC_QUEUED, "Queued: 1 message waits for the running turn.",
+    talk_is(talk_say("second"), TC_QUEUED, "Queued behind the running turn (1 message waiting).",
             "R26: while a turn runs a message waits");
     const struct said third = talk_say("third");
-    talk_is(third, TC_QUEUED, "Queued: 2 messages wait for the running turn.", "R26: and another");
+    talk_is(third, TC_QUEUED, "Queued behind the running turn (2 messages waiting).",
+            "R26: and another");
     is_str(third.turn, talk.disk.turns[1].id, "R26: of one turn");
     talk_is(talk_say("/queue"), TC_COMMAND,
-            "2 messages wait:\n1. second\n2. third\n/queue clear drops them.", "/queue");
+            "2 messages in the queue:\n1. second\n2. third\nSend /queue clear to drop them.",
+            "/queue");
     talk_is(talk_say("stop it, please"), TC_QUEUED, NULL, "R19: a sentence is no command");
-    talk_is(
-        talk_say("too much"), TC_FULL,
-        "3 messages wait already: this one was not taken. \"stop\" ends the running turn and drops "
-        "them.",
-        "R26: above the cap it is refused");
+    talk_is(talk_say("too much"), TC_FULL,
+            "The queue is full (limit: 3 messages), so your message was not accepted. Send !queue "
+            "to list "
+            "the queued messages or !queue clear to drop them.",
+            "R26: above the cap it is refused");
     is_str(fake_ledger_states(&talk.disk), "running waiting waiting waiting", "R26: and not kept");
     talk_finish(0);
     talk_await_states("ended running merged merged", "R26: then they run, as one");
     talk_await_working(2);
-    talk_is(talk_say("/queue"), TC_COMMAND, "Nothing waits.", "R26: the queue is empty");
+    talk_is(talk_say("/queue"), TC_COMMAND, "The queue is empty.", "R26: the queue is empty");
     talk_finish(1);
     talk_await_quiet();
     ok(strstr(cast_log_text(&talk.log), "start(second\n\nthird\n\nstop it, please)"),
@@ -182,7 +185,7 @@ static void test_queue_behind_answer(void)
     talk_say("first");
     talk_await_states("ended", "the answer is there, and the agent not gone yet");
     talk_is(talk_say("second"), TC_ACCEPTED, NULL, "nobody is told to wait for that");
-    talk_is(talk_say("third"), TC_QUEUED, "Queued: 2 messages wait for the running turn.",
+    talk_is(talk_say("third"), TC_QUEUED, "Queued behind the running turn (2 messages waiting).",
             "but for another message");
     talk_await_working(1);
     talk_finish(0);
@@ -201,7 +204,8 @@ static void test_stop(void)
         talk_begin(NULL);
         talk_say("work");
         talk_await_working(1);
-        talk_is(talk_say(spellings[i]), TC_COMMAND, "Stopping.", "R19: stop, out of band");
+        talk_is(talk_say(spellings[i]), TC_COMMAND, "Stopping the running turn.",
+                "R19: stop, out of band");
         talk_await_quiet();
         ok(strstr(cast_log_text(&talk.log), "done(cancelled)"), "R19: \"%s\" ends it",
            spellings[i]);
@@ -214,18 +218,19 @@ static void test_stop(void)
     talk_await_working(1);
     talk_say("more");
     talk_say("and more");
-    talk_is(talk_say("/stop"), TC_COMMAND, "Stopping. 2 messages that waited were dropped.",
+    talk_is(talk_say("/stop"), TC_COMMAND, "Stopping the running turn. Dropped 2 queued messages.",
             "R19: nothing of what waited begins behind it");
     talk_await_quiet();
     is_str(fake_ledger_states(&talk.disk), "ended cancelled cancelled", "R19: also on disk");
-    talk_is(talk_as("sl", "1", "A", "/stop"), TC_COMMAND, "Turns cannot be stopped from here.",
+    talk_is(talk_as("sl", "1", "A", "/stop"), TC_COMMAND,
+            "Turns cannot be stopped from this chat: the connector instance lacks the grant "
+            "\"cancel\".",
             "R21: stop needs its grant");
     talk_end("stop");
     talk_begin(NULL);
     talk.conf.conversations.debounce_ms = 5000;
     talk_say("wait");
-    talk_is(talk_say("stop"), TC_COMMAND, "Stopped. 1 message that waited was dropped.",
-            "R19: before it began");
+    talk_is(talk_say("stop"), TC_COMMAND, "Dropped 1 queued message.", "R19: before it began");
     is_str(fake_ledger_states(&talk.disk), "cancelled", "R19: it never does");
     talk_end("an early stop");
 }
@@ -249,7 +254,8 @@ static void test_cancel(void)
     talk_is(cancel_as("sl", "1", id), TC_DENIED, "", "R21: another instance's, without the grant");
     talk_is(cancel_as("tg", "1", "nonsense"), TC_KNOWN, "", "a turn that is not there");
     is_int(turn_scheduler_count_running(talk.all), 1, "it still runs");
-    talk_is(cancel_as("tg", "2", id), TC_COMMAND, "Stopping.", "R19: the stop button");
+    talk_is(cancel_as("tg", "2", id), TC_COMMAND, "Stopping the running turn.",
+            "R19: the stop button");
     talk_await_quiet();
     ok(strstr(cast_log_text(&talk.log), "done(cancelled)"), "R19: ends it");
     talk_is(cancel_as("tg", "1", id), TC_KNOWN, "", "R19: late, it is known to be over");
@@ -272,7 +278,7 @@ static void test_session(void)
     snprintf(talk.disk.key, sizeof talk.disk.key, "session:fake:tg:A");
     approvals_remember(talk.approvals, APPROVALS_SESSION, "fake", "tg:A", "t", "Bash", "ls", "Ann");
     approvals_remember(talk.approvals, APPROVALS_ALWAYS, "fake", "tg:A", "t", "Bash", "id", "Ann");
-    talk_is(talk_say("/new"), TC_COMMAND, "The next message begins a new session.", "R27: /new");
+    talk_is(talk_say("/new"), TC_COMMAND, "Your next message starts a new session.", "R27: /new");
     ok(!approvals_match(talk.approvals, "fake", "tg:A", "t", "Bash", "ls"),
        "what was allowed for the session is asked again");
     ok(approvals_match(talk.approvals, "fake", "tg:A", "t", "Bash", "id"),
@@ -287,7 +293,7 @@ static void test_session(void)
     talk_say("work");
     talk_await_working(1);
     talk_is(talk_say("/new"), TC_COMMAND,
-            "The next message begins a new session; the running turn ends in the old one.",
+            "Your next message starts a new session. The running turn finishes in the old one.",
             "R27: /new while a turn runs");
     talk_finish(0);
     talk_await_quiet();
@@ -352,7 +358,8 @@ static void test_parallel(void)
     const char *const told = cast_log_text(&talk.log);
     ok(strstr(told, "start(a) ") && strstr(told, "start(b) ") && !strstr(told, "done("),
        "R27: two conversations side by side");
-    talk_is(talk_as("tg", "1", "C", "c"), TC_QUEUED, "Queued: 1 message waits for other turns.",
+    talk_is(talk_as("tg", "1", "C", "c"), TC_QUEUED,
+            "Queued until another turn ends (1 message waiting).",
             "R26: the third of one person waits");
     talk_is(talk_as("tg", "2", "D", "d"), TC_ACCEPTED, "", "R26: another person's does not");
     talk_await_working(3);
@@ -387,12 +394,14 @@ static void test_disk(void)
 {
     talk_begin((const char *const[]){SAY_RESULT, NULL});
     talk.disk.admits = JOURNAL_DISK_FULL;
-    talk_is(talk_say("x"), TC_FULL, "This message cannot be accepted now: the disk is full.",
+    talk_is(talk_say("x"), TC_FULL,
+            "The server's disk is full, so your message was not accepted. Please try again later.",
             "R18: no room on the disk");
     talk.disk.admits = JOURNAL_FAILED;
     talk_is(talk_say("x"), TC_NOT_KEPT, "", "R18: not on disk, not acknowledged");
     talk.disk.admits = JOURNAL_TOO_BIG;
-    talk_is(talk_say("x"), TC_FULL, "This message is too long.", "one that is too long");
+    talk_is(talk_say("x"), TC_FULL, "This message is too long (limit: 1 MiB). Please shorten it.",
+            "one that is too long");
     is_int(talk.disk.n, 0, "nothing runs of it");
     talk.disk.admits = JOURNAL_DONE;
     talk.disk.ends = JOURNAL_DISK_FULL;
@@ -409,18 +418,18 @@ static void test_disk(void)
 static void test_status(void)
 {
     talk_begin(NULL);
-    talk_is(
-        talk_say("/status"), TC_COMMAND,
-        "Nothing is running.\nNo session yet.\nShown: answers, narration. Hidden: tools, thinking.",
-        "/status of nothing");
+    talk_is(talk_say("/status"), TC_COMMAND,
+            "Nothing is running.\nNo session yet; the next message starts one.\nShown: answers, "
+            "narration. Hidden: tools, thinking.",
+            "/status of nothing");
     talk_say("work");
     talk_await_working(1);
     talk_say("more");
     const struct said s = talk_say("/status");
-    ok(strncmp(s.answer, "Running for ", 12) == 0 && strstr(s.answer, "\n1 message waits.\n") &&
-           strstr(s.answer, "\nSession s-1.\n"),
+    ok(strncmp(s.answer, "Running for ", 12) == 0 && strstr(s.answer, "\n1 message queued.\n") &&
+           strstr(s.answer, "\nSession: s-1.\n"),
        "/status of a turn");
-    talk_is(talk_say("/queue clear"), TC_COMMAND, "1 message was dropped.", "/queue clear");
+    talk_is(talk_say("/queue clear"), TC_COMMAND, "Dropped 1 queued message.", "/queue clear");
     talk_is(talk_say("/show-tools"), TC_COMMAND,
             "Shown: answers, narration, tools. Hidden: thinking.", "a token is a command");
     talk_is(talk_say("/stream-status@bot"), TC_COMMAND,

@@ -25,7 +25,8 @@ static void test_drain(void)
     talk_say("work");
     talk_await_working(1);
     turn_scheduler_drain(talk.all, on_drained, NULL);
-    talk_is(talk_say("late"), TC_QUEUED, "Kept: turncast is being restarted.",
+    talk_is(talk_say("late"), TC_QUEUED,
+            "turncast is restarting. Your message is saved and will be answered after the restart.",
             "R26: what comes while the host ends is kept");
     ok(!drained, "a turn is given its time");
     talk_finish(0);

@@ -110,12 +110,13 @@ static void test_open(void)
            "it counts");
     is_str(log_of(&asked.agent), "1:allow;", "the agent is told");
     is_str(log_of(&asked.told), "1:allow by Ann (tg);", "and everybody");
-    is_int(SAY("Too late: allow by Ann (tg).", "somebody else denies it", .request = "1",
+    is_int(SAY("Already allowed by Ann (tg).", "somebody else denies it", .request = "1",
                .choice = "deny", .by = "Bob (sl)"),
            TC_KNOWN, "it is too late");
-    is_int(SAY("This is no longer open.", "what nobody asked", .request = "2", .choice = "allow"),
+    is_int(SAY("This request is already closed.", "what nobody asked", .request = "2",
+               .choice = "allow"),
            TC_KNOWN, "is not open");
-    is_int(SAY("This is no longer open.", "what no turn asked", .turn = "u", .request = "1",
+    is_int(SAY("This request is already closed.", "what no turn asked", .turn = "u", .request = "1",
                .choice = "allow"),
            TC_KNOWN, "is not open");
     is_str(log_of(&asked.told), "1:allow by Ann (tg);", "nothing has changed");
@@ -134,12 +135,13 @@ static void test_who_need_not_be_asked(void)
     is_str(log_of(&asked.noted), "", "what nobody is asked is not on record");
     see("2", "approval", "Bash", "{\"command\":\"rm x\"}");
     asked_pass(0);
-    is_str(log_of(&asked.agent), "1:allow;2:deny reason=The configuration does not allow this.;",
+    is_str(log_of(&asked.agent),
+           "1:allow;2:deny reason=Denied by a rule in the turncast configuration.;",
            "a rule denies");
     asked.remembered = "make";
     see("3", "approval", "Bash", "{\"command\":\"make\"}");
     asked_pass(0);
-    ok(strstr(log_of(&asked.told), "3:allow by an earlier answer;") != NULL,
+    ok(strstr(log_of(&asked.told), "3:allow by an earlier \"always allow\" decision;") != NULL,
        "what was allowed for longer is not asked again");
     asked.remembered = "rm y";
     see("4", "approval", "Bash", "{\"command\":\"rm y\"}");
@@ -149,7 +151,8 @@ static void test_who_need_not_be_asked(void)
     begin(true);
     ok(!see("1", "approval", "Bash", LS).choices, "where nobody can answer nobody is asked");
     asked_pass(0);
-    is_str(log_of(&asked.agent), "1:deny reason=Nobody is there to answer.;", "it is denied");
+    is_str(log_of(&asked.agent),
+           "1:deny reason=Denied: no connector is available to ask a person.;", "it is denied");
     end();
 }
 
@@ -161,9 +164,11 @@ static void test_time(void)
     is_str(log_of(&asked.told), "", "until its end it is open");
     asked_pass(1);
     is_str(log_of(&asked.told), "1:timeout by host;", "then it is denied");
-    is_str(log_of(&asked.agent), "1:deny reason=Nobody answered within 300 s.;", "with a reason");
-    is_int(SAY("Too late: timeout by host.", "later", .request = "1", .choice = "allow"), TC_KNOWN,
-           "it is too late");
+    is_str(log_of(&asked.agent), "1:deny reason=Denied: nobody answered within 300 s.;",
+           "with a reason");
+    is_int(SAY("This request has expired: nobody answered in time.", "later", .request = "1",
+               .choice = "allow"),
+           TC_KNOWN, "it is too late");
     conf.ask_timeout_ms = 0;
     is_int(see("2", "approval", "Bash", LS).expires_ms, 0, "without a limit it has no end");
     conf.ask_timeout_ms = TIMEOUT_MS;
@@ -176,11 +181,11 @@ static void test_places(void)
 {
     begin(false);
     is_str(see("1", "approval", "Ask", LS).to, "[\"slack\",\"tg:7:9\"]", "a rule says where");
-    is_int(SAY("This is not asked here.", "elsewhere", .request = "1", .choice = "allow",
-               .instance = "tg", .chat = "7"),
+    is_int(SAY("This request does not belong to this chat.", "elsewhere", .request = "1",
+               .choice = "allow", .instance = "tg", .chat = "7"),
            TC_DENIED, "it is not asked");
-    is_int(SAY("This is not asked here.", "another thread", .request = "1", .choice = "allow",
-               .instance = "tg", .chat = "7", .thread = "8"),
+    is_int(SAY("This request does not belong to this chat.", "another thread", .request = "1",
+               .choice = "allow", .instance = "tg", .chat = "7", .thread = "8"),
            TC_DENIED, "it is not asked");
     is_int(SAY("Denied.", "the thread", .request = "1", .choice = "deny", .instance = "tg",
                .chat = "7", .thread = "9"),
@@ -199,16 +204,16 @@ static void test_places_http(void)
 {
     begin(false);
     see("1", "approval", "Ask", LS);
-    is_int(SAY("This is not asked here.", "over HTTP", .request = "1", .choice = "allow",
-               .instance = http, .chat = key, .user = key),
+    is_int(SAY("This request does not belong to this chat.", "over HTTP", .request = "1",
+               .choice = "allow", .instance = http, .chat = key, .user = key),
            TC_DENIED, "what is asked of instances is not asked");
     const struct request_decision ann = {
         .turn = "t", .request = "1", .instance = http, .chat = key, .user = key};
     is_int(request_registry_bar(all, &ann), REQUESTS_ELSEWHERE, "and not offered");
     is_str(see("2", "approval", "Web", LS).to, "[\"slack\",\"http:ann\"]",
            "a rule may name HTTP, and a key");
-    is_int(SAY("This is not asked here.", "another key", .request = "2", .choice = "allow",
-               .instance = http, .chat = "bob", .user = "bob"),
+    is_int(SAY("This request does not belong to this chat.", "another key", .request = "2",
+               .choice = "allow", .instance = http, .chat = "bob", .user = "bob"),
            TC_DENIED, "may not");
     is_int(SAY("Allowed.", "that key", .request = "2", .choice = "allow", .instance = http,
                .chat = key, .user = key),
@@ -244,8 +249,8 @@ static enum requests_bar bar(const char *instance, const char *user)
 
 static void test_four_eyes(void)
 {
-    static const char own[] = "You asked for this turn, so somebody else has to allow this "
-                              "(four_eyes). You may deny it.";
+    static const char own[] = "You started this turn, so another person must allow this call "
+                              "(four_eyes). You can deny it.";
     const char *two[] = {"5", "6"}, *const unknown[] = {"5", NULL}, *const keys[] = {"ann:x"};
     begin_for("tg", two, 2);
     see("1", "approval", "Two", LS);
@@ -300,8 +305,8 @@ static void test_refused(void)
                                                             .answer = request_api_handle_answer});
     const struct tc_request r = see("bad", "approval", "Bash", NULL);
     ok(!r.choices && !r.blocking, "what cannot be presented is told as nothing to wait for");
-    is_int(SAY("This is no longer open.", "nobody", .request = "bad", .choice = "allow"), TC_KNOWN,
-           "can answer it");
+    is_int(SAY("This request is already closed.", "nobody", .request = "bad", .choice = "allow"),
+           TC_KNOWN, "can answer it");
     asked_pass(0);
     is_str(log_of(&asked.told), "bad:deny by host;", "it is told as denied");
     is_str(log_of(&asked.agent), "", "the agent knows");
@@ -336,15 +341,17 @@ static void test_decisions(void)
 {
     begin(false);
     see("1", "approval", "Bash", LS);
-    is_int(SAY("This is not one of the choices.", "an approval is no question", .request = "1",
-               .choice = "answer", .text = "x"),
+    is_int(SAY("This choice is not available for this request.", "an approval is no question",
+               .request = "1", .choice = "answer", .text = "x"),
            TC_DENIED, "it is refused");
-    is_int(SAY("The changed arguments are not an object, or not for this choice.", "arguments",
-               .request = "1", .choice = "deny", .args = "{}"),
-           TC_DENIED, "belong to an allow");
-    is_int(SAY("The changed arguments are not an object, or not for this choice.", "arguments",
-               .request = "1", .choice = "allow", .args = "[1]"),
-           TC_DENIED, "are an object");
+    is_int(
+        SAY("Changed arguments must be a JSON object and can only be sent when allowing the call.",
+            "arguments", .request = "1", .choice = "deny", .args = "{}"),
+        TC_DENIED, "belong to an allow");
+    is_int(
+        SAY("Changed arguments must be a JSON object and can only be sent when allowing the call.",
+            "arguments", .request = "1", .choice = "allow", .args = "[1]"),
+        TC_DENIED, "are an object");
     is_str(log_of(&asked.agent), "", "nothing of that reaches the agent");
     SAY("Allowed.", "changed", .request = "1", .choice = "allow", .args = "{\"command\":\"pwd\"}");
     see("2", "approval", "Bash", LS);
@@ -390,7 +397,7 @@ static void test_questions(void)
         begin(false);
         ask_questions("q", "[" QUESTION("0", "false") "]");
         const enum tc_accepted got = SAY(
-            cases[i].wanted ? "Answered." : "Each question needs an answer.", "an answer",
+            cases[i].wanted ? "Answered." : "Please answer every question.", "an answer",
             .request = "q", .choice = "answer", .text = cases[i].text, .answers = cases[i].answers);
         is_int(got, cases[i].wanted ? TC_COMMAND : TC_DENIED, "  %s",
                cases[i].answers ? cases[i].answers : cases[i].text);
@@ -402,10 +409,10 @@ static void test_questions(void)
     }
     begin(false);
     ask_questions("q", "[" QUESTION("0", "false") "," QUESTION("1", "true") "]");
-    is_int(SAY("Each question needs an answer.", "one text for two", .request = "q",
+    is_int(SAY("Please answer every question.", "one text for two", .request = "q",
                .choice = "answer", .text = "Red"),
            TC_DENIED, "is too little");
-    is_int(SAY("Each question needs an answer.", "one answer for two", .request = "q",
+    is_int(SAY("Please answer every question.", "one answer for two", .request = "q",
                .choice = "answer", .answers = "{\"0\":\"Red\"}"),
            TC_DENIED, "is too little");
     SAY("Answered.", "both", .request = "q", .choice = "answer",

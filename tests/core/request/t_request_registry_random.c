@@ -82,7 +82,7 @@ static void expire(int64_t until_ms)
             expect_over(found_t, found_i, "cancelled", "host", NULL);
             continue;
         }
-        buf_printf(&agent, "%s:deny reason=Nobody answered within 1 s.;", id_of(found_i));
+        buf_printf(&agent, "%s:deny reason=Denied: nobody answered within 1 s.;", id_of(found_i));
         expect_over(found_t, found_i, "timeout", "host", NULL);
     }
 }

@@ -91,6 +91,25 @@ static void submit(struct tc_turn *t)
            "the host was asked");
 }
 
+/* Connectors have no texts of their own for what became of a wish to stop, or of an answer. */
+static void every_outcome_has_a_text(struct tc_turn *t)
+{
+    struct tc_turn *const lobby = t->inst->lobby;
+    struct tc_receipt r;
+    actor_answers = false;
+    tc_cancel(lobby, "t9", "u1", &r);
+    is_str(r.answer, "This turn has already ended.", "tc_cancel, too late: a text");
+    tc_cancel(lobby, NULL, "u1", &r);
+    is_str(r.answer, "You are not allowed to stop this turn.", "tc_cancel, refused: a text");
+    tc_answer(lobby, TC_DECISION(.ticket = "t", .choice = "allow", .user = "u", .chat = "c"), &r);
+    is_str(r.answer, "This request is already closed.", "tc_answer, too late: a text");
+    tc_answer(lobby, TC_DECISION(.ticket = NULL), &r);
+    is_str(r.answer, "You are not allowed to answer this request.", "tc_answer, refused: a text");
+    actor_answers = true;
+    tc_answer(lobby, TC_DECISION(.ticket = "t", .choice = "allow", .user = "u", .chat = "c"), &r);
+    is_str(r.answer, "wait a bit", "the host's own text stays");
+}
+
 /* A plugin that was built for an older host does not know that there is more than to wait. */
 static void submit_as(struct tc_turn *t, uint32_t minor, enum tc_accepted of_host,
                       enum tc_accepted wanted)
@@ -148,6 +167,7 @@ static void test_people(void)
     struct instance_turn *const t = actor_open(in, "t1");
     actor_deliver(in, t, TC_START, submit);
     actor_deliver(in, t, TC_START, submit_during_turn);
+    actor_deliver(in, t, TC_START, every_outcome_has_a_text);
     buf_reset(&actor_told);
     actor_deliver(in, t, TC_START, submit_wrong);
     is_int((long long)actor_told.len, 0, "the host was asked none of it");
