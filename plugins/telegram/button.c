@@ -68,10 +68,7 @@ const char *button_pressed(struct tc_turn *lobby, const char *token, int64_t use
     while (b && strcmp(b->token, token) != 0)
         b = b->next;
     if (!b)
-        return "This is over.";
-    const enum tc_accepted result =
-        tc_cancel(lobby, b->turn, tc_sprint(lobby, "%" PRId64, user), &receipt);
-    if (result == TC_COMMAND)
-        return receipt.answer ? receipt.answer : "Stopping.";
-    return result == TC_KNOWN ? "This is over." : "You may not stop this.";
+        return "This turn has already ended.";
+    tc_cancel(lobby, b->turn, tc_sprint(lobby, "%" PRId64, user), &receipt);
+    return receipt.answer;
 }

@@ -131,9 +131,9 @@ static void add_waiting(const struct tc_turn *turn, struct message *m)
 {
     const size_t n = question_waiting(turn);
     if (n == 1)
-        message_add(m, "\n✋ Waits for a decision");
+        message_add(m, "\n✋ Waiting for an answer");
     else if (n > 1)
-        message_add(m, tc_sprint(m->turn, "\n✋ Waits for %zu decisions", n));
+        message_add(m, tc_sprint(m->turn, "\n✋ Waiting for %zu answers", n));
 }
 
 static void add_time(const struct live *l, struct message *m)
@@ -146,7 +146,7 @@ static void add_time(const struct live *l, struct message *m)
     if (now - l->active_ms < STALL_MS)
         return;
     message_time(text, sizeof text, now - l->active_ms);
-    message_add(m, " · nothing heard for ");
+    message_add(m, " · no output for ");
     message_add(m, text);
 }
 
@@ -158,7 +158,7 @@ void chips_show(struct tc_turn *turn, struct message *m)
     if (l->tools > l->chips) {
         char before[48];
         const unsigned n = l->tools - (unsigned)l->chips;
-        snprintf(before, sizeof before, "\n… %u tool%s before", n, n == 1 ? "" : "s");
+        snprintf(before, sizeof before, "\n… %u earlier tool call%s", n, n == 1 ? "" : "s");
         message_add(m, before);
     }
     for (size_t i = 0; i < l->chips; i++)
@@ -181,5 +181,5 @@ void chips_summary(const struct live *l, char *out, size_t cap)
     message_time(took, sizeof took, call_now_ms() - l->began_ms);
     int n = snprintf(out, cap, "Done in %s", took);
     if (l->tools > 0)
-        snprintf(out + n, cap - (size_t)n, " · %u tool%s", l->tools, l->tools == 1 ? "" : "s");
+        snprintf(out + n, cap - (size_t)n, " · %u tool call%s", l->tools, l->tools == 1 ? "" : "s");
 }

@@ -103,19 +103,23 @@ void answer_free(struct answer *a)
     *a = (struct answer){0};
 }
 
-/* A bad token is told once; then the instance is silent. */
+/* A bad token is logged once; then the instance is silent. */
 static void die(struct tc_turn *turn, const struct answer *a)
 {
     struct telegram *const s = state_of(turn);
     if (!s->dead && a->status == 404)
         tc_log(turn->inst, TC_ERR,
-               "the server answers 404 (%s): token or api_base is wrong; this instance stops",
-               *a->description ? a->description : "no Bot API server");
+               "the server returned 404 (%s): token or api_base is wrong; polling and sending "
+               "stopped; "
+               "fix it and restart the instance",
+               *a->description ? a->description : "not a Bot API server");
     else if (!s->dead)
-        tc_log(turn->inst, TC_ERR, "Telegram refuses the token (%s): this instance stops",
+        tc_log(turn->inst, TC_ERR,
+               "Telegram rejected the bot token (%s); polling and sending stopped; fix token and "
+               "restart the instance",
                a->description);
     s->dead = true;
-    snprintf(s->refusal, sizeof s->refusal, "token refused by the service (%.100s)",
+    snprintf(s->refusal, sizeof s->refusal, "token rejected by the service (%.100s)",
              *a->description ? a->description : "no reason given");
 }
 

@@ -15,7 +15,7 @@
 #define RICH_MAX 32000
 #define DOCUMENT_MAX ((size_t)14 << 20) /* what is durable may be a little longer */
 #define LOSS_AGE_MS ((int64_t)24 * 3600 * 1000)
-#define SILENCE "The turn has ended without an answer."
+#define SILENCE "The agent finished without an answer."
 
 static json_t *reply_to(const struct target *to)
 {
@@ -94,7 +94,9 @@ int final_document(struct tc_turn *turn, const struct target *to, json_t *tag, c
     json_t *const body = final_body(turn, to, (size_t)call_int(tag, "i"));
     json_object_del(body, "link_preview_options");
     if (len > DOCUMENT_MAX) {
-        json_object_set_new(body, "caption", json_string("The end is cut off."));
+        json_object_set_new(
+            body, "caption",
+            json_string("The file is truncated: the answer exceeds the size limit."));
         for (len = DOCUMENT_MAX; ((unsigned char)text[len] & 0xc0) == 0x80;)
             len--;
     }
@@ -258,11 +260,12 @@ static void tell_loss(struct tc_turn *turn, const char *reason)
         return;
     l->told_loss = true;
     json_t *const body = final_body(turn, &to, 0);
-    json_object_set_new(body, "text",
-                        json_string(tc_sprint(turn,
-                                              "⚠ An answer could not be delivered here: %s. "
-                                              "It is kept: turncast dead list",
-                                              reason)));
+    json_object_set_new(
+        body, "text",
+        json_string(tc_sprint(turn,
+                              "⚠ An answer could not be delivered here: %s. "
+                              "It is stored as a dead letter; run: turncast dead list",
+                              reason)));
     call_send(turn, &(struct telegram_call){.method = "sendMessage",
                                             .body = body,
                                             .tag = call_tag("loss"),

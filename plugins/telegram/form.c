@@ -25,10 +25,10 @@
 static const struct {
     const char *kind, *title;
 } titles[] = {{"approval", "Approval needed"},
-              {"ask", "A question"},
-              {"credential", "A credential is needed"},
-              {"input", "Input is needed"},
-              {NULL, "The agent waits"}};
+              {"ask", "Question"},
+              {"credential", "Credential needed"},
+              {"input", "Input needed"},
+              {NULL, "Answer needed"}};
 
 static const char *title_of(const char *kind)
 {
@@ -175,7 +175,7 @@ static void add_code(struct message *m, const json_t *about, const char *key, co
     snprintf(cut_key, sizeof cut_key, "%s_cut", key);
     const int64_t cut = call_int(about, cut_key);
     if (cut)
-        message_add(m, tc_sprint(m->turn, "\n…and %" PRId64 " more character%s%s", cut,
+        message_add(m, tc_sprint(m->turn, "\n… %" PRId64 " more character%s not shown%s", cut,
                                  cut == 1 ? "" : "s", more));
 }
 
@@ -253,13 +253,13 @@ static void add_hints(struct message *m, const struct telegram_question *q)
     const int64_t wait_ms = call_int(q->about, "wait_ms");
     const bool options = json_array_size(json_object_get(question_now(q), "options")) > 0;
     char wait[32];
-    message_add(m, is_approval(q) ? "\n\nReply to this message to refuse with a reason."
-                   : options      ? "\n\nOr reply to this message with an answer of your own."
+    message_add(m, is_approval(q) ? "\n\nReply to this message to deny with a reason."
+                   : options      ? "\n\nOr reply to this message with your own answer."
                                   : "\n\nReply to this message with your answer.");
     if (wait_ms <= 0)
         return;
     form_time(wait, sizeof wait, wait_ms);
-    message_add(m, tc_sprint(m->turn, " It is refused when nobody answers within %s.", wait));
+    message_add(m, tc_sprint(m->turn, " Denied automatically if nobody answers within %s.", wait));
 }
 
 void form_show(struct message *m, const struct telegram_question *q)
@@ -269,7 +269,8 @@ void form_show(struct message *m, const struct telegram_question *q)
     add_code(m, q->about, "context", "code", "");
     add_code(m, q->about, "tool", "code", "");
     add_code(m, q->about, "subject", "pre",
-             json_object_get(q->about, "whole") ? ": all of it is above this message" : "");
+             json_object_get(q->about, "whole") ? ": the messages above have the complete text"
+                                                : "");
     add_code(m, q->about, "more", "pre", "");
     add_code(m, q->about, "reason", "code", "");
     add_code(m, q->about, "message", "code", "");

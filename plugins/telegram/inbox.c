@@ -210,7 +210,7 @@ static void add_file(struct parcel *p, const json_t *message)
         return;
     safe_name(name, sizeof name, call_str(file, "file_name"), otherwise);
     if (call_int(file, "file_size") > FILE_BYTES_MAX)
-        add_note(p, name, "not fetched, it is over 20 MB");
+        add_note(p, name, "not downloaded: larger than Telegram's limit of 20 MB");
     else
         json_array_append_new(p->files, json_pack("{s:s, s:s}", "id", id, "name", name));
 }
@@ -248,7 +248,8 @@ enum taken inbox_add(struct tc_turn *lobby, const json_t *update)
     if ((!album && !update_is_addressed(lobby, message)) || is_stranger(lobby, update))
         return TAKEN;
     if (!p && (waiting_of(s, user_of(update)) >= WAITING_MAX || !(p = new_parcel(s))))
-        return update_submit(lobby, update, NULL, "[the file was not fetched: too many wait]");
+        return update_submit(lobby, update, NULL,
+                             "[file not downloaded: too many files are pending]");
     if (album && !p->album)
         p->album = strdup(album);
     json_array_append(p->updates, (json_t *)(void *)(uintptr_t)update);
@@ -351,7 +352,7 @@ static void end_file(struct tc_turn *lobby, struct parcel *p, size_t i, const ch
     if (path)
         json_object_set_new(file, "path", json_string(path));
     else
-        add_note(p, call_str(file, "name"), "could not be fetched");
+        add_note(p, call_str(file, "name"), "download failed");
     if (--p->open == 0)
         hand_over(lobby, p);
     poll_nudge(lobby);

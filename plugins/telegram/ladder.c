@@ -126,7 +126,7 @@ static bool try_something(struct step *s)
         return false;
     note(s, "filled");
     json_object_del(s->body, "entities");
-    json_object_set_new(s->body, "text", json_string("The answer is empty."));
+    json_object_set_new(s->body, "text", json_string("The agent's answer is empty."));
     return resend(s);
 }
 
@@ -280,7 +280,7 @@ bool ladder_step(struct tc_turn *turn, const struct tc_reply *reply, const json_
     }
     const bool goes_on = a->in_doubt ? take_doubt(&s, v) : ladder_take(&s);
     if (!goes_on)
-        v->reason = a->in_doubt ? "whether it arrived is not known"
+        v->reason = a->in_doubt ? "delivery is uncertain: no response from Telegram"
                                 : tc_sprint(turn, "Telegram: %s", a->description);
     json_decref(s.body);
     json_decref(s.tag);

@@ -5,15 +5,15 @@
 
 #include "telegram.h"
 
-/* Names in the menu have no blank and no hyphen, so some stand for other words of the host. */
+/* Telegram allows no blank and no hyphen in the name of a command: `means` is the host's word. */
 static const struct {
     const char *name, *means, *what;
 } menu[] = {
-    {"stop", "/stop", "End the running turn, drop what waits"},
-    {"new", "/new", "Begin a new session"},
-    {"status", "/status", "What runs, waits and is shown"},
-    {"queue", "/queue", "The messages that wait"},
-    {"queue_clear", "/queue clear", "Drop the messages that wait"},
+    {"stop", "/stop", "Stop the running turn, drop queued messages"},
+    {"new", "/new", "Start a new session"},
+    {"status", "/status", "Show status"},
+    {"queue", "/queue", "List queued messages"},
+    {"queue_clear", "/queue clear", "Drop queued messages"},
     {"show_tools", "/show-tools", "Show tool calls"},
     {"hide_tools", "/hide-tools", "Hide tool calls"},
     {"show_thinking", "/show-thinking", "Show thinking"},
@@ -24,8 +24,8 @@ static const struct {
     {"hide_final", "/hide-final", "Hide answers"},
     {"show_all", "/show-all", "Show everything"},
     {"hide_all", "/hide-all", "Show answers only"},
-    {"stream_status", "/stream-status", "What is shown"},
-    {"help", "/help", "The commands"},
+    {"stream_status", "/stream-status", "List what is shown"},
+    {"help", "/help", "List the commands"},
 };
 
 void menu_publish(struct tc_turn *lobby)

@@ -102,12 +102,13 @@ int poll_begin(struct tc_instance *inst)
     const struct telegram_conf *const conf = inst->conf;
     if (!is_root(conf->api_base)) {
         tc_log(inst, TC_ERR,
-               "api_base must be the root of the Bot API server, such as "
+               "api_base must be the root URL of the Bot API server, such as "
                "https://api.telegram.org, without \"/\" or \"/bot<token>\" at its end");
         return -1;
     }
     if (conf->webhook && !conf->webhook_secret) {
-        tc_log(inst, TC_ERR, "a webhook needs webhook_secret: without it anybody could speak");
+        tc_log(inst, TC_ERR,
+               "webhook requires webhook_secret; otherwise anyone could send updates");
         return -1;
     }
     if (conf->webhook && tc_route(inst, "/update"))
@@ -147,7 +148,9 @@ static void set_webhook(struct tc_turn *lobby)
 static void remove_webhook(struct tc_turn *lobby)
 {
     state_of(lobby)->unhooked = true;
-    tc_log(lobby->inst, TC_WARN, "the bot had a webhook: it is removed, as this instance polls");
+    tc_log(
+        lobby->inst, TC_WARN,
+        "removed the bot's webhook because this instance uses polling (option webhook is not set)");
     call_send(lobby, &(struct telegram_call){.method = "deleteWebhook",
                                              .body = json_pack("{s:b}", "drop_pending_updates", 0),
                                              .tag = call_tag("hook"),
@@ -161,7 +164,7 @@ int poll_on_hook(struct tc_turn *lobby, const struct tc_reply *reply, const json
     (void)tag;
     struct answer a = answer_read(reply);
     if (reply->outcome == TC_REJECTED && !answer_rule(lobby, &a, v))
-        tc_log(lobby->inst, TC_ERR, "the webhook is refused: %s", a.description);
+        tc_log(lobby->inst, TC_ERR, "Telegram rejected the webhook: %s", a.description);
     answer_free(&a);
     if (v->next != TC_NEXT_AGAIN && !conf_of(lobby)->webhook)
         poll_send(lobby, 0);
@@ -179,8 +182,9 @@ static int64_t on_failure(struct tc_turn *lobby, const struct tc_reply *reply)
 {
     struct telegram *const s = state_of(lobby);
     if (++s->failures == TELL_AFTER)
-        tc_log(lobby->inst, TC_WARN, "no answer from Telegram, %d times now: %s", TELL_AFTER,
-               *reply->error ? reply->error : "its reply is not that of a Bot API server");
+        tc_log(lobby->inst, TC_WARN,
+               "cannot reach Telegram: %d requests failed in a row: %s; retrying", TELL_AFTER,
+               *reply->error ? reply->error : "the response is not from a Bot API server");
     return backoff(BACKOFF_MS, BACKOFF_MAX_MS, s->failures);
 }
 
@@ -245,7 +249,8 @@ static int64_t on_conflict(struct tc_turn *lobby, const struct answer *a)
         return -1;
     }
     if (s->conflicts++ == 0)
-        tc_log(lobby->inst, TC_WARN, "another process polls this bot too (%s): waiting for its end",
+        tc_log(lobby->inst, TC_WARN,
+               "another process is polling with the same bot token (%s); stop it; retrying",
                a->description);
     return backoff(CONFLICT_MS, CONFLICT_MAX_MS, s->conflicts);
 }
@@ -256,7 +261,7 @@ static int64_t on_batch(struct tc_turn *lobby, const struct tc_reply *reply, con
     if (!json_is_array(a->result) || !take_all(lobby, a->result))
         return on_failure(lobby, reply);
     if (s->failures >= TELL_AFTER || s->conflicts > 0)
-        tc_log(lobby->inst, TC_INFO, "updates come again");
+        tc_log(lobby->inst, TC_INFO, "receiving updates again");
     s->failures = s->conflicts = 0;
     return 0;
 }
@@ -309,7 +314,7 @@ void poll_wake(struct tc_turn *lobby)
     if (s->dead)
         return;
     if (s->ready && !conf_of(lobby)->webhook && call_now_ms() - since >= WATCHDOG_MS) {
-        tc_log(lobby->inst, TC_WARN, "no poll has ended for %d s: another one begins",
+        tc_log(lobby->inst, TC_WARN, "polling request timed out after %d s; starting a new one",
                WATCHDOG_MS / 1000);
         poll_send(lobby, 0);
         return;

@@ -11,8 +11,7 @@
 
 #define TICKET_MAX 32
 #define WHAT_MAX 24
-#define OVER "This is no longer open."
-#define AGAIN "This could not be taken. Please try again."
+#define OVER "This request is already closed."
 
 /* A press, or a reply, of one person at one question. */
 struct act {
@@ -44,11 +43,7 @@ static void press_decide(struct act *a, const char *choice, const char *text, co
         &receipt);
     a->counts = a->result == TC_COMMAND;
     a->alert = !a->counts;
-    a->text = receipt.answer           ? receipt.answer
-              : a->counts              ? "Done."
-              : a->result == TC_KNOWN  ? OVER
-              : a->result == TC_DENIED ? "You may not decide this."
-                                       : AGAIN;
+    a->text = receipt.answer;
 }
 
 /* A question of several takes its answer; the last one hands over all. */
@@ -91,9 +86,9 @@ static void press_option(struct act *a, size_t at, size_t option)
     if (d->at != at) { /* what they see is somebody else's */
         q->viewer = d->user;
         question_show(a->lobby, q);
-        say(a, "Please choose again.");
+        say(a, "The question has changed. Please choose again.");
     } else if (!label) {
-        say(a, "This is not one of the choices.");
+        say(a, "This choice is not available for this request.");
     } else if (is_single(q)) {
         press_decide(a, "answer", label, NULL);
     } else if (draft_is_multi(question)) {
@@ -113,7 +108,7 @@ static void press_done(struct act *a)
     if (draft_answer(a->q, d, NULL))
         go_on(a, d);
     else
-        say(a, "Choose something first, or reply to the message.");
+        say(a, "Select at least one option, or reply to the message.");
 }
 
 /* ---- presses ---- */
@@ -191,10 +186,11 @@ static void refuse(struct act *a, const json_t *from)
     struct telegram *const s = state_of(a->lobby);
     if (!s->forged)
         tc_log(a->lobby->inst, TC_WARN,
-               "user %" PRId64 " pressed a button that is none of ours: dropped, like any other",
+               "ignored a button press from user %" PRId64
+               ": the button was not created by this instance; further ones are not logged",
                call_int(from, "id"));
     s->forged = true;
-    a->text = "This is over.";
+    a->text = "This button is no longer valid.";
 }
 
 static void press_handle(struct act *a, const json_t *query)
@@ -314,7 +310,7 @@ bool press_reply(struct tc_turn *lobby, const json_t *message, enum taken *taken
     if (a.ticket && locate(&a, chat, to) && words && *words)
         reply_words(&a, approval, words);
     else if (!words || !*words)
-        a.text = "Only words can answer this.";
+        a.text = "Please reply to the message with text.";
     tell(&a, message);
     *taken = a.result == TC_NOT_KEPT ? TAKEN_NOT : TAKEN;
     return true;

@@ -252,7 +252,7 @@ static void show_decision(struct tc_turn *turn, const struct telegram_question *
 
 static void close_one(struct tc_turn *turn, struct telegram_question *q, const char *decided)
 {
-    q->decided = strdup(decided ? decided : "Over");
+    q->decided = strdup(decided ? decided : "Closed");
     for (size_t i = 0; q->decided && i < q->places; i++)
         show_decision(turn, q, &q->place[i]);
 }
@@ -272,13 +272,13 @@ static const char *words_of(struct tc_turn *turn, const struct telegram_question
     if (strcmp(d, "answered") == 0)
         return tc_sprint(turn, "Answered%s", by);
     if (strcmp(d, "cancelled") == 0)
-        return ev->by && strcmp(ev->by, "host") != 0 ? "No longer wanted by the agent"
-                                                     : "Cancelled with the turn";
+        return ev->by && strcmp(ev->by, "host") != 0 ? "Withdrawn by the agent"
+                                                     : "Cancelled: the turn has ended";
     if (strcmp(d, "timeout") != 0)
-        return "Over";
+        return "Closed";
     form_time(wait, sizeof wait, wait_ms);
-    return wait_ms > 0 ? tc_sprint(turn, "Nobody answered in %s: denied", wait)
-                       : "Nobody answered: denied";
+    return wait_ms > 0 ? tc_sprint(turn, "Denied: no answer within %s", wait)
+                       : "Denied: no answer in time";
 }
 
 /* A message of it may not be there yet: then it is changed when it is. */
@@ -298,7 +298,7 @@ void question_end(struct tc_turn *turn)
     bool any = false;
     for (struct telegram_question *q = state_of(turn)->questions; q; q = q->next)
         if (!q->decided && strcmp(q->turn, turn->id) == 0) {
-            close_one(turn, q, "Cancelled with the turn");
+            close_one(turn, q, "Cancelled: the turn has ended");
             any = true;
         }
     forget_settled(state_of(turn));

@@ -7,27 +7,31 @@
 
 static const struct tc_option options[] = {
     TC_OPTION(struct telegram_conf, token, NULL, TC_SECRET | TC_REQUIRED,
-              "of the bot, from @BotFather"),
+              "bot token from @BotFather"),
     TC_OPTION(struct telegram_conf, api_base, "https://api.telegram.org", 0,
-              "root of the Bot API server"),
-    TC_OPTION(struct telegram_conf, chat, "0", 0, "id of the chat for turns that began elsewhere"),
+              "root URL of the Bot API server"),
+    TC_OPTION(struct telegram_conf, chat, "0", 0,
+              "chat ID for turns that did not start in Telegram"),
     TC_OPTION(struct telegram_conf, webhook, NULL, 0,
-              "public https URL of this instance; else it polls"),
+              "public https URL for updates (default: polling)"),
     TC_OPTION(struct telegram_conf, webhook_secret, NULL, TC_SECRET,
-              "what the webhook's calls carry"),
+              "secret token that Telegram sends with each webhook call"),
     TC_OPTION(struct telegram_conf, finalize, "new", 0,
-              "the answer: new, or edit the progress message"),
+              "answer: new (send a new message) or edit (replace the progress message)"),
     TC_OPTION(struct telegram_conf, after, "delete", 0,
-              "then the progress message: keep, summary, delete"),
-    TC_OPTION(struct telegram_conf, overflow, "split", 0, "a long answer: split, file or trim"),
-    TC_OPTION(struct telegram_conf, max_parts, "6", 0, "messages of one answer"),
+              "progress message after the answer: keep, summary or delete"),
+    TC_OPTION(struct telegram_conf, overflow, "split", 0,
+              "answer too long for one message: split, file or trim"),
+    TC_OPTION(struct telegram_conf, max_parts, "6", 0, "maximum number of messages per answer"),
     TC_OPTION(struct telegram_conf, ambiguous, "mark", 0,
-              "an answer that may have arrived: mark, drop"),
-    TC_OPTION(struct telegram_conf, progress_after_ms, "1500", 0, "a progress message not before"),
+              "answer with unknown delivery state: mark (send again, marked) or drop"),
+    TC_OPTION(struct telegram_conf, progress_after_ms, "1500", 0,
+              "delay before the progress message is sent, in ms"),
     TC_OPTION(struct telegram_conf, thinking, "true", 0,
-              "thinking in the progress message, as far as it is shown"),
-    TC_OPTION(struct telegram_conf, rich, "false", 0, "answers as rich messages"),
-    TC_OPTION(struct telegram_conf, draft, "false", 0, "progress as a draft, in private chats"),
+              "show thinking in the progress message if visibility allows it"),
+    TC_OPTION(struct telegram_conf, rich, "false", 0, "send answers as rich messages"),
+    TC_OPTION(struct telegram_conf, draft, "false", 0,
+              "show progress as a draft (private chats only)"),
     {0},
 };
 
@@ -42,13 +46,15 @@ static const struct tc_rate rates[] = {
 
 /* ---- life ---- */
 
+/* allowed: two or three, and NULL */
 static bool is_one_of(struct tc_instance *inst, const char *option, const char *value,
                       const char *const *allowed)
 {
     for (const char *const *a = allowed; *a; a++)
         if (strcmp(value, *a) == 0)
             return true;
-    tc_log(inst, TC_ERR, "%s = \"%s\" is not known", option, value);
+    tc_log(inst, TC_ERR, "%s: invalid value \"%s\"; valid values: %s, %s%s%s", option, value,
+           allowed[0], allowed[1], allowed[2] ? ", " : "", allowed[2] ? allowed[2] : "");
     return false;
 }
 
@@ -65,7 +71,7 @@ static int init(struct tc_instance *inst)
         !is_one_of(inst, "ambiguous", c->ambiguous, ambiguous))
         return -1;
     if (c->max_parts < 1 || c->max_parts > 50 || c->progress_after_ms < 0) {
-        tc_log(inst, TC_ERR, "max_parts is 1 to 50, progress_after_ms not negative");
+        tc_log(inst, TC_ERR, "max_parts must be 1 to 50; progress_after_ms must not be negative");
         return -1;
     }
     return poll_begin(inst);

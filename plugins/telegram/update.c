@@ -212,8 +212,8 @@ static void say_answer(struct tc_turn *lobby, const json_t *message, const char 
 {
     const bool wanted = strstr(text, "show-thinking") || strstr(text, "show-all");
     if (wanted && !conf_of(lobby)->thinking)
-        answer = tc_sprint(
-            lobby, "%s Thinking stays hidden here: thinking = false of this instance.", answer);
+        answer =
+            tc_sprint(lobby, "%s Thinking stays hidden in this chat (thinking = false).", answer);
     if (answer)
         update_say(lobby, message, answer);
 }

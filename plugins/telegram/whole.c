@@ -63,6 +63,5 @@ void whole_send(struct tc_turn *turn, const struct target *to, const char *text,
     }
     for (size_t i = 0; i < count; i++)
         send_part(turn, to, &pieces[i],
-                  tc_sprint(turn, "What the agent asks for, part %zu of %zu", i + 1, count),
-                  max_age_ms);
+                  tc_sprint(turn, "Complete request, part %zu of %zu", i + 1, count), max_age_ms);
 }

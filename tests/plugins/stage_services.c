@@ -345,13 +345,28 @@ static enum tc_accepted service_submit(struct tc_turn *lobby, const struct tc_in
     return ask(s, "submit", inbound_json(in), receipt);
 }
 
+/* As the host: there is always a text for the person. */
+static enum tc_accepted explained(enum tc_accepted result, struct tc_receipt *receipt,
+                                  const char *known, const char *denied, const char *lost)
+{
+    if (!receipt->answer)
+        receipt->answer = result == TC_COMMAND  ? "Done."
+                          : result == TC_KNOWN  ? known
+                          : result == TC_DENIED ? denied
+                                                : lost;
+    return result;
+}
+
 static enum tc_accepted service_cancel(struct tc_turn *lobby, const char *turn, const char *user,
                                        struct tc_receipt *receipt)
 {
     struct stage *const s = stage_of(lobby->inst);
     if (turn_of(lobby, "tc_cancel") != &s->lobby)
         stage_fault(s, "tc_cancel is not valid");
-    return ask(s, "cancel", json_pack("{s:s, s:s}", "turn", turn, "user", user), receipt);
+    return explained(ask(s, "cancel", json_pack("{s:s, s:s}", "turn", turn, "user", user), receipt),
+                     receipt, "This turn has already ended.",
+                     "You are not allowed to stop this turn.",
+                     "The turn could not be stopped. Please try again.");
 }
 
 /* As good as the host's: the same each time, and nobody can read out of it what it stands for but
@@ -383,7 +398,9 @@ static enum tc_accepted service_answer(struct tc_turn *lobby, const struct tc_de
         add_text(o, keys[i], values[i]);
     if (d->answers)
         json_object_set_new(o, "answers", json_loads(d->answers, JSON_DECODE_ANY, NULL));
-    return ask(s, "answer", o, receipt);
+    return explained(ask(s, "answer", o, receipt), receipt, "This request is already closed.",
+                     "You are not allowed to answer this request.",
+                     "Your answer could not be saved. Please try again.");
 }
 
 static bool service_may_submit(struct tc_turn *lobby, const char *user, const char *chat)

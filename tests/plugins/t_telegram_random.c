@@ -56,7 +56,7 @@ static const char *const updates[] = {
     "{\"update_id\":15,\"message\":{\"message_id\":15,\"from\":{\"id\":5},\"chat\":{\"id\":5,"
     "\"type\":"
     "\"private\"},\"text\":\"mine\",\"reply_to_message\":{\"message_id\":20,\"from\":{\"id\":99},"
-    "\"text\":\"\u270b A question\\nx\",\"reply_markup\":{\"inline_keyboard\":[[{\"text\":\"x\","
+    "\"text\":\"\u270b Question\\nx\",\"reply_markup\":{\"inline_keyboard\":[[{\"text\":\"x\","
     "\"callback_data\":\"a:ticket-r:deny\"}]]}}}}",
     "{\"update_id\":11,\"message\":{\"message_id\":14,\"from\":{\"id\":5},\"chat\":{\"id\":-5,"
     "\"type\":"

@@ -8,7 +8,7 @@ from people import messages
 from talk import BUILD
 
 APPROVERS = list(range(1000, 1080))
-OVER = "This is no longer open."
+OVER = "This request is already closed."
 ASKER = BUILD / "tests" / "fake" / "asker"
 _people = iter(APPROVERS)
 

@@ -96,7 +96,7 @@ def stop_by_button(fake, host):
     shown = person.hear("Looking at part 1", buttons=1)
     press = {"chat": int(person.chat), "message_id": shown["id"], "button": "⏹ Stop"}
     fake.control("callback", {**press, "from": 9999})
-    fake.wait(method="answerCallbackQuery", text="You may not stop this")
+    fake.wait(method="answerCallbackQuery", text="You are not allowed to stop this")
     person.hear("Looking at part 1", buttons=1)
     fake.control("callback", {**press, "from": person.id})
     person.sees_end_of(question)
@@ -109,7 +109,7 @@ def queue(fake, host):
     person.hear("Looking at part 1")
     second, third = person.ask("second"), person.ask("third")
     person.say("/queue")
-    person.hear("2 messages wait")
+    person.hear("2 messages in the queue")
     host.let_go(first.id)
     await_(lambda: outcomes(person, second) or outcomes(person, third), "the second")
     fourth = person.answer(person.ask())
@@ -287,7 +287,7 @@ def conflict(fake, host):
     )
     person.answer(person.ask())
     person.answer(person.ask())
-    same(host.log().count("another process polls"), 1)
+    same(host.log().count("another process is polling"), 1)
 
 
 def drops(fake, host):
@@ -325,7 +325,7 @@ def bad_token(fake, host):
     person.ask()
     await_(lambda: f" for {person.chat}, " in host.run("dead", "list")[1], "the dead letter")
     same(host.stop(), 0, "the end of the host")
-    same(host.log().count("refuses the token"), 1, "said so often")
+    same(host.log().count("rejected the bot token"), 1, "said so often")
     same(host.log().count("FAKE-telegram-token"), 0, "the token in the log")
     asked = [v for v in fake.violations() if v["rule"] == "bad-token"]
     assert len(asked) < 8, asked

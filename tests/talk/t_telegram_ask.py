@@ -60,7 +60,7 @@ def several(fake, host):
     person = Person(fake)
     person.say("together run=alpha, run=beta, run=gamma")
     asked = [person.hear(f"^✋ [^→]*\n{word}\n") for word in ("alpha", "beta", "gamma")]
-    person.hear("Waits for 3 decisions")
+    person.hear("Waiting for 3 answers")
     same(person.press(asked[1], "Deny")[0], "Denied.")
     same(person.press(asked[0], "Allow")[0], "Allowed.")
     same(person.press(asked[2], "Allow")[0], "Allowed.")
@@ -89,7 +89,7 @@ def two(fake, host):
     message = person.is_asked("two", "Question 1 of 2")
     same(person.press(message, "Blue"), ("", False))
     message = person.hear("Question 2 of 2")
-    same(person.press(message, "Done"), ("Choose something first, or reply to the message.", True))
+    same(person.press(message, "Done"), ("Select at least one option, or reply to the message.", True))
     person.press(message, "☐ Red")
     ticked = await_(lambda: (m := person.seen("Question 2")) and "☑ Red" in str(m) and m, "the tick")
     person.press(ticked, "☐ Green")
@@ -116,11 +116,11 @@ def who(fake, host):
     fake.control("chat", {"id": person.chat, "type": "supergroup"})
     message = person.is_asked("run=ls")
     for user in (STRANGER, LISTED):
-        same(person.press(message, "Allow", user), ("You may not decide this.", True), user)
+        same(person.press(message, "Allow", user), ("You are not allowed to answer this request.", True), user)
         fake.control("message", {"from": user, "chat": person.chat, "text": "yes",
                                  "reply_to": message["id"]})  # fmt: skip
-    person.hear("^You may not decide this.$")
-    said = [m for m in messages(fake, str(person.chat)) if "may not decide" in m["text"]]
+    person.hear("^You are not allowed to answer this request.$")
+    said = [m for m in messages(fake, str(person.chat)) if "not allowed to answer" in m["text"]]
     same(len(said), 1, "who is told under a reply: the listed one only")
     same(person.seen("^✋ ")["buttons"], message["buttons"], "the buttons")
     person.press(message, "Deny")
@@ -138,8 +138,8 @@ def forged(fake, host):
     force = {"force": True}
     for data in ("rm -rf /", guessed, mine[:-6] + "00:allow", mine + ":allow", "b" + mine[1:]):
         told = person.press(message, data=data, **force)[0]
-        assert told in ("This is over.", OVER), (data, told)
-    same(other.press(there, data=mine, **force), ("This is over.", False), "from another chat")
+        assert told in ("This button is no longer valid.", OVER), (data, told)
+    same(other.press(there, data=mine, **force), ("This button is no longer valid.", False), "from another chat")
     same(person.press(message, data=mine[:-5] + "answer", **force)[1], True, "no choice of it")
     same(person.seen("^✋ ")["buttons"], message["buttons"])
     same(other.seen("^✋ ")["buttons"], there["buttons"])
@@ -148,7 +148,7 @@ def forged(fake, host):
     other.hear('"behavior":"deny"')
     second = person.hear("^✋ [^→]*\nbeta\n")
     told = person.press(message, data=mine, **force)
-    same(told, (f"Too late: allow by {person.name()}.", True), "what was pressed before")
+    same(told, (f"Already allowed by {person.name()}.", True), "what was pressed before")
     same(person.seen("\nbeta\n")["buttons"], message["buttons"])
     same(person.press(second, "Deny"), ("Denied.", False))
     person.hear('"behavior":"allow".*"behavior":"deny"')
@@ -171,7 +171,7 @@ def race(fake, host):
         verb = ("Allowed", "allow") if won is person else ("Denied", "deny")
         same(told[won], (f"{verb[0]}.", False))
         same(told[lost][1], True, "it is to be confirmed")
-        assert told[lost][0] in (f"Too late: {verb[1]} by {won.name()}.", OVER), told
+        assert told[lost][0] in (f"Already {verb[0].lower()} by {won.name()}.", OVER), told
         person.sees_end(message, f"{verb[0]} by {won.name()}")
         person.hear(f'"behavior":"{verb[1]}"')
 
@@ -198,7 +198,7 @@ def stop(fake, host):
     person.say("/stop", reply_to=message["id"])
     person.hear("^Stopped.$")
     end = await_(lambda: (m := person.seen("^✋ ")) and not m["buttons"] and m, "the end of it")
-    assert "→ Cancelled with the turn" in end["text"], end["text"]
+    assert "→ Cancelled: the turn has ended" in end["text"], end["text"]
 
 
 CASES = [several, two, race, who, forged, late, approve, deny, single, words, stop]
@@ -247,7 +247,7 @@ def host_dies(fake, host):
     await_(lambda: not ledger.requests(host), "the host has on disk where it asked")
     host.kill()
     host.start()
-    person.sees_end(message, "Cancelled with the turn")
+    person.sees_end(message, "Cancelled: the turn has ended")
     person.hear("^⚠ ")
     same(person.press(message, data=data, force=True), (OVER, True))
     person.say("no", reply_to=message["id"])
@@ -260,7 +260,7 @@ def expires(fake, host):
     person = Person(fake)
     message = person.is_asked("run=ls")
     data = data_of(fake, message, person.chat)[0]
-    person.sees_end(message, "Nobody answered in 3 s: denied")
+    person.sees_end(message, "Denied: no answer within 3 s")
     person.hear('"behavior":"deny"')
     same(person.press(message, data=data, force=True), (OVER, True))
 
@@ -277,13 +277,13 @@ def stops_slowly(fake, host):
     """R19: it is stopped when the agent is gone, not before; until then it is stopping"""
     person = Person(fake)
     person.is_asked("stubborn run=ls")
-    shown = person.hear("Waits for a decision")
+    shown = person.hear("Waiting for an answer")
     assert is_alive(host)
-    same(person.press(shown, "⏹ Stop")[0], "Stopping.")
+    same(person.press(shown, "⏹ Stop")[0], "Stopping the running turn.")
     assert not person.seen("^Stopped.$") or not is_alive(host), "told before it is so"
     person.hear("^Stopped.$")
     assert not is_alive(host), "the agent lives"
-    person.hear("(?s)^✋ .*→ Cancelled with the turn")
+    person.hear("(?s)^✋ .*→ Cancelled: the turn has ended")
 
 
 def elsewhere(fake, host):
@@ -291,13 +291,13 @@ def elsewhere(fake, host):
     person, judge = Person(fake), Person(fake, COUNCIL)
     fake.control("message", {"from": judge.id, "chat": COUNCIL, "text": "hi", "thread": 7})
     person.say("run=make")
-    person.hear("Waits for a decision")
+    person.hear("Waiting for an answer")
     asked = await_(lambda: len(found := messages(fake, str(COUNCIL))) == 2 and found, "both")
     same(sorted(m["thread"] or 0 for m in asked), [0, 7], "the topics")
     assert f"asker in tg:{person.chat}" in asked[0]["text"], asked[0]["text"]
     mine = data_of(fake, asked[0], COUNCIL)[0]
-    shown = person.seen("Waits for")
-    same(person.press(shown, data=mine, force=True), ("This is over.", False), "not from here")
+    shown = person.seen("Waiting for")
+    same(person.press(shown, data=mine, force=True), ("This button is no longer valid.", False), "not from here")
     same(judge.press(asked[0], "Allow"), ("Allowed.", False))
     words = f"Allowed by {judge.name()}"
     await_(lambda: all(words in m["text"] for m in messages(fake, str(COUNCIL))), "in both places")
