@@ -18,7 +18,7 @@
 #define LOSS_AGE_MS ((int64_t)24 * 3600 * 1000)
 #define TAIL_PART 100 /* number of the first message behind a stream */
 
-static const char in_doubt[] = "it is not known whether Slack took it";
+static const char in_doubt[] = "delivery is uncertain: no response from Slack";
 
 json_t *answer_data(const struct tc_reply *r)
 {
@@ -52,7 +52,7 @@ static int post_parts(struct tc_turn *turn, const struct tc_piece *pieces, size_
 
 int answer_post(struct tc_turn *turn, const char *markdown, uint32_t flags)
 {
-    static const char silence[] = "*The turn has ended without an answer.*";
+    static const char silence[] = "*The agent finished without an answer.*";
     static const struct tc_piece nothing = {silence, sizeof silence - 1, NULL};
     size_t count = 0;
     const struct tc_piece *pieces = message_pieces(turn, markdown, flags, &count);
@@ -76,7 +76,7 @@ static void tell_loss(struct tc_turn *turn, const char *reason)
     const struct route *at = route_of(turn);
     const char *text = tc_sprint(turn,
                                  "\xe2\x9a\xa0 An answer could not be delivered here: %s. "
-                                 "It is kept: `turncast dead list`",
+                                 "It is stored as a dead letter; run: `turncast dead list`",
                                  text_label(turn, reason, 200));
     const struct slack_call how = {.tag = "loss",
                                    .lane = at->lane,

@@ -53,13 +53,8 @@ int decide_on_told(struct tc_turn *lobby, const struct tc_reply *r, struct tc_ve
 static void decide(struct tc_turn *lobby, const struct person *p, const struct tc_decision *d)
 {
     struct tc_receipt receipt = {0};
-    const enum tc_accepted done = tc_answer(lobby, d, &receipt);
-    if (done == TC_COMMAND)
-        return;
-    const char *fixed = done == TC_DENIED  ? "You may not decide this."
-                        : done == TC_KNOWN ? "This is decided already."
-                                           : "That was not taken. Please try again.";
-    whisper(lobby, p, receipt.answer ? receipt.answer : fixed);
+    if (tc_answer(lobby, d, &receipt) != TC_COMMAND)
+        whisper(lobby, p, receipt.answer);
 }
 
 /* ---- buttons */
@@ -137,8 +132,8 @@ bool decide_reply(struct tc_turn *lobby, const json_t *message)
     snprintf(asked->reply, sizeof asked->reply, "%s", ts);
     if (open != 1) {
         whisper(lobby, &p,
-                open == 0 ? "Nothing is open here any more."
-                          : "Several questions are open here: please use the buttons.");
+                open == 0 ? "There is no open request in this thread."
+                          : "Several requests are open in this thread. Please use the buttons.");
         return true;
     }
     decide(lobby, &p,

@@ -21,7 +21,7 @@ static void cancel(struct tc_turn *lobby, const char *turn, const char *user, co
 {
     struct tc_receipt receipt = {0};
     const enum tc_accepted done = tc_cancel(lobby, turn, user, &receipt);
-    if ((done != TC_COMMAND && done != TC_KNOWN) || !receipt.answer || !channel)
+    if (done != TC_COMMAND || !channel)
         return;
     const struct route to = {
         .channel = channel, .thread = thread, .lane = route_lane(lobby, channel, thread)};
@@ -49,7 +49,8 @@ enum event_taken event_take(struct tc_turn *lobby, const json_t *payload,
     const json_t *event = json_object_get(payload, "event");
     const char *outer = event_text_at(payload, "type"), *type = event_text_at(event, "type");
     if (outer && strcmp(outer, "app_rate_limited") == 0)
-        tc_log(lobby->inst, TC_WARN, "Slack holds events back: too many in an hour");
+        tc_log(lobby->inst, TC_WARN,
+               "app_rate_limited: Slack is dropping events (more than 30000 per hour)");
     if (!type)
         return EVENT_TAKEN;
     if (strcmp(type, "message") == 0 || strcmp(type, "app_mention") == 0)
@@ -73,11 +74,10 @@ static void press_stop(struct tc_turn *lobby, const json_t *action, const char *
 static void tell_forged(struct tc_turn *lobby, const char *user)
 {
     if (!state_of(lobby)->forged)
-        tc_log(
-            lobby->inst, TC_WARN,
-            "user %.40s: what no message of this instance has was pressed; dropped, and not told "
-            "again",
-            user);
+        tc_log(lobby->inst, TC_WARN,
+               "ignored a button press from user %.40s: the button was not created by this "
+               "instance; further ones are not logged",
+               user);
     state_of(lobby)->forged = true;
 }
 

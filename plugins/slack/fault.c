@@ -142,7 +142,7 @@ void fault_replaced(struct tc_verdict *v, int failed, const char *reason)
 const char *fault_refusal(struct tc_turn *turn, const struct fault *f, const char *token)
 {
     struct slack_state *s = state_of(turn);
-    snprintf(s->refusal, sizeof s->refusal, "%s refused by the service (%s)", token, f->error);
+    snprintf(s->refusal, sizeof s->refusal, "%s rejected by the service (%s)", token, f->error);
     return s->refusal;
 }
 
@@ -153,9 +153,9 @@ static void lock_out(struct tc_turn *turn, const struct fault *f, struct tc_verd
     const char *needed = json_string_value(json_object_get(f->json, "needed"));
     if (!s->locked_out)
         tc_log(turn->inst, TC_ERR,
-               "Slack refuses the bot token: %s%s%s; nothing is sent until "
-               "that is mended",
-               f->error, needed ? ", needed: " : "", needed ? needed : "");
+               "Slack rejected the bot token: %s%s%s; sending is paused until bot_token or its "
+               "scopes are fixed",
+               f->error, needed ? ", missing scope: " : "", needed ? needed : "");
     s->locked_out = true;
     *v = (struct tc_verdict){TC_NEXT_AGAIN, AUTH_HOLD_MS, TC_HOLD_INSTANCE,
                              fault_refusal(turn, f, "bot token")};

@@ -84,8 +84,8 @@ static void skip(struct fetch *f, const json_t *file, const char *why)
 {
     const char *text = fetch_text_at(f->message, "text");
     json_object_set_new(f->message, "text",
-                        json_sprintf("%s%s[file \"%s\" is missing: %s]", text, *text ? "\n\n" : "",
-                                     fetch_text_at(file, "name"), why));
+                        json_sprintf("%s%s[file \"%s\" not available: %s]", text,
+                                     *text ? "\n\n" : "", fetch_text_at(file, "name"), why));
 }
 
 static void finish(struct tc_turn *lobby, struct fetch *f)
@@ -121,9 +121,9 @@ static void go_on(struct tc_turn *lobby, struct fetch *f)
         else if (json_integer_value(json_object_get(file, "size")) > SIZE_MAX_BYTES)
             skip(f, file, "too large");
         else if (!url)
-            skip(f, file, "it is not kept by Slack");
+            skip(f, file, "external file, not hosted by Slack");
         else if (fetch_send(lobby, f, url))
-            skip(f, file, "it cannot be asked for");
+            skip(f, file, "the download could not be started");
         else
             return;
     }
@@ -179,9 +179,9 @@ int fetch_on_file(struct tc_turn *lobby, const struct tc_reply *r, struct tc_ver
         return 0;
     const json_t *file = json_array_get(json_object_get(f->message, "files"), f->next);
     if (r->outcome != TC_OK || !r->path) {
-        skip(f, file, "it could not be fetched");
+        skip(f, file, "download failed");
     } else if (is_sign_in_page(r->path, fetch_text_at(file, "type"))) {
-        skip(f, file, "the app may not read files");
+        skip(f, file, "the Slack app lacks the scope files:read");
     } else {
         json_array_append_new(json_object_get(f->message, "paths"), json_string(r->path));
         json_array_append_new(json_object_get(f->message, "names"),

@@ -88,7 +88,7 @@ static void find_body(struct tc_turn *turn, const char *kind, json_t *body, cons
         *v = (struct tc_verdict){.next = TC_NEXT_AGAIN};
     else
         fault_replaced(v, look_for_body(turn, kind, body, data),
-                       "it is not known whether Slack took it");
+                       "delivery is uncertain: no response from Slack");
 }
 
 void find_message(struct tc_turn *turn, json_t *body, const json_t *data, struct tc_verdict *v)

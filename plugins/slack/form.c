@@ -20,13 +20,13 @@
 static const char *kind_title(const char *kind)
 {
     static const char *const titles[][2] = {{"approval", "Approval needed"},
-                                            {"ask", "A question"},
-                                            {"credential", "A credential is needed"},
-                                            {"input", "Input is needed"}};
+                                            {"ask", "Question"},
+                                            {"credential", "Credential needed"},
+                                            {"input", "Input needed"}};
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
         if (strcmp(titles[i][0], kind) == 0)
             return titles[i][1];
-    return "An answer is needed";
+    return "Answer needed";
 }
 
 static bool is_approval(const struct tc_request *ev)
@@ -65,7 +65,7 @@ static void add(json_t *parts, const char *type, json_t *runs)
     json_array_append_new(parts, json_pack("{s:s, s:o}", "type", type, "elements", runs));
 }
 
-static const char elsewhere[] = "are not shown: see them with `turncast answer --show`.";
+static const char elsewhere[] = "to read them, run: turncast answer --show";
 
 /* The text as it came; what is too much of it is told, and where it is. */
 static void add_text_with(struct tc_turn *turn, json_t *parts, const char *type, const char *raw,
@@ -82,8 +82,10 @@ static void add_text_with(struct tc_turn *turn, json_t *parts, const char *type,
     add(parts, type, json_pack("[o]", run_of(pieces[0].text, NULL)));
     for (size_t i = 1; i < count; i++)
         missing += characters(&pieces[i]);
-    const char *note =
-        missing > 0 ? tc_sprint(turn, "\xe2\x9a\xa0 %zu more characters %s", missing, where) : NULL;
+    const char *note = missing > 0
+                           ? tc_sprint(turn, "\xe2\x9a\xa0 %zu more character%s not shown; %s",
+                                       missing, missing == 1 ? "" : "s", where)
+                           : NULL;
     if (note)
         add(parts, "rich_text_section", json_pack("[o]", run_of(note, "bold")));
 }
@@ -164,9 +166,9 @@ static json_t *plan_block(struct tc_turn *turn, const struct tc_request *ev)
         return NULL;
     return json_pack("{s:s, s:o}", "type", "markdown", "text",
                      json_sprintf("%s%s", pieces[0].text,
-                                  count > 1 ? "\n\n**\xe2\x9a\xa0 The plan goes on; "
-                                              "the rest of it is not shown: see it with "
-                                              "`turncast answer --show`.**"
+                                  count > 1 ? "\n\n**\xe2\x9a\xa0 The plan is longer than a Slack "
+                                              "message; to read the rest, run: "
+                                              "`turncast answer --show`**"
                                             : ""));
 }
 
@@ -182,7 +184,7 @@ static json_t *about(struct tc_turn *turn, const struct tc_request *ev, bool lis
     add(parts, "rich_text_section", head);
     if (ev->preview)
         add_text_with(turn, parts, "rich_text_preformatted", ev->preview, FORM_PREVIEW_UNITS,
-                      "are in the messages before this one.");
+                      "the messages above have the complete text");
     else if (ev->subject)
         add_text(turn, parts, "rich_text_preformatted", ev->subject, FORM_PREVIEW_UNITS);
     if (!ev->preview)
@@ -229,9 +231,10 @@ static json_t *form_plain_text(const char *text)
 static json_t *confirmation(void)
 {
     return json_pack(
-        "{s:o, s:o, s:o, s:o}", "title", form_plain_text("Allow always?"), "text",
-        form_plain_text("What is like this will be allowed from now on without a question."),
-        "confirm", form_plain_text("Allow always"), "deny", form_plain_text("Back"));
+        "{s:o, s:o, s:o, s:o}", "title", form_plain_text("Always allow?"), "text",
+        form_plain_text("The agent will no longer ask before calls like this one. To undo this, "
+                        "an operator runs: turncast approvals"),
+        "confirm", form_plain_text("Always allow"), "deny", form_plain_text("Back"));
 }
 
 static json_t *button(struct tc_turn *turn, const char *ticket, const char *id, const char *label)
@@ -281,12 +284,12 @@ static json_t *footer(struct tc_turn *turn, const struct tc_request *ev)
     const char *until = "";
     if (at > now.tv_sec && gmtime_r(&t, &utc) &&
         strftime(fallback, sizeof fallback, "%Y-%m-%d %H:%M UTC", &utc) > 0)
-        until = tc_sprint(turn, "Open until <!date^%" PRId64 "^{date_short_pretty} {time}|%s>. ",
-                          at, fallback);
+        until = tc_sprint(turn, "Expires <!date^%" PRId64 "^{date_short_pretty} {time}|%s>. ", at,
+                          fallback);
     const char *text = tc_sprint(
         turn, "%s%s", until ? until : "",
-        is_approval(ev) ? "A reply `deny: why` denies it with a reason."
-                        : "A reply `answer: \xe2\x80\xa6` answers it, `deny: why` turns it down.");
+        is_approval(ev) ? "To deny with a reason, reply `deny: REASON`."
+                        : "To answer, reply `answer: TEXT`; to decline, reply `deny: REASON`.");
     return json_pack("{s:s, s:[{s:s, s:s}]}", "type", "context", "elements", "type", "mrkdwn",
                      "text", text ? text : "Waiting.");
 }

@@ -192,8 +192,9 @@ static bool form_input_add_question(struct tc_turn *turn, json_t *blocks, const 
     const bool options = form_input_has_options(question);
     if (options)
         json_array_append_new(blocks, input(PICK, id, label, pick_element(turn, question, detail)));
-    json_array_append_new(blocks, input(multi ? WRITE_MULTI : WRITE, id,
-                                        options ? "Or in your own words" : label, write_element()));
+    json_array_append_new(blocks,
+                          input(multi ? WRITE_MULTI : WRITE, id,
+                                options ? "Or type your own answer" : label, write_element()));
     return true;
 }
 

@@ -158,8 +158,8 @@ static const char *with_option(struct tc_turn *lobby, const char *text, const ch
     const struct slack_conf *conf = lobby->inst->conf;
     if (conf->thinking || (!strstr(text, "show-thinking") && !strstr(text, "show-all")))
         return answer;
-    const char *both = tc_sprint(
-        lobby, "%s Thinking stays hidden here: thinking = false of this instance.", answer);
+    const char *both =
+        tc_sprint(lobby, "%s Thinking stays hidden in this chat (thinking = false).", answer);
     return both ? both : answer;
 }
 

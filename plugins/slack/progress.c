@@ -65,7 +65,7 @@ static const char *text_now(struct tc_turn *turn)
     char elapsed[32];
     text_elapsed(elapsed, pulse_now() - cast_of(turn)->begin_ms);
     return tc_sprint(turn, "%s%s_%s\xe2\x80\xa6 %s_", said(turn), task_lines(turn),
-                     question_waits(turn) ? "waiting for a decision" : "working", elapsed);
+                     question_waits(turn) ? "waiting for an answer" : "working", elapsed);
 }
 
 static json_t *stop_button(struct tc_turn *turn)

@@ -26,7 +26,7 @@
 #define PARTS_MAX 20 /* of one request, before its message */
 #define ANSWERS_UNITS 300
 
-static const char turn_over[] = "no longer needed: the turn has ended";
+static const char turn_over[] = "closed: the turn has ended";
 
 static bool is_of(const struct slack_question *q, const char *id)
 {
@@ -269,8 +269,9 @@ static void send_parts(struct tc_turn *turn, const struct tc_request *ev,
                                    .max_age_ms = MAX_AGE_MS};
     for (size_t i = 0; count > 1 && i < sent; i++) {
         const bool last = i + 1 == sent && sent < count;
-        const char *head = tc_sprint(turn, "%s, part %zu of %zu%s", form_title(turn, ev), i + 1,
-                                     count, last ? "; the rest: turncast answer --show" : "");
+        const char *head =
+            tc_sprint(turn, "%s, part %zu of %zu%s", form_title(turn, ev), i + 1, count,
+                      last ? "; to read the rest, run: turncast answer --show" : "");
         call_json(turn, POST_MESSAGE,
                   json_pack("{s:s, s:s*, s:s, s:o, s:b, s:b}", "channel", p->channel, "thread_ts",
                             p->thread, "text", text_label(turn, head, 200), "blocks",
@@ -284,7 +285,8 @@ static void ask_at(struct tc_turn *turn, const struct tc_request *ev, const char
 {
     struct slack_question *q = free_place(turn);
     if (!q) {
-        tc_log(turn->inst, TC_WARN, "turn %s asks too much at once: one is not shown", turn->id);
+        tc_log(turn->inst, TC_WARN, "turn %s: too many open requests; one is not shown in Slack",
+               turn->id);
         return;
     }
     send_parts(turn, ev, p);
@@ -381,8 +383,8 @@ static const char *words_of(struct tc_turn *turn, const struct tc_request *ev)
                                            {"deny", "denied"},
                                            {"answered", "answered"},
                                            {"cancelled", "no longer needed"},
-                                           {"timeout", "nobody answered in time"}};
-    const char *done = "over";
+                                           {"timeout", "denied: no answer in time"}};
+    const char *done = "closed";
     for (size_t i = 0; ev->decision && i < sizeof words / sizeof *words; i++)
         if (strcmp(words[i][0], ev->decision) == 0)
             done = words[i][1];
@@ -478,7 +480,7 @@ void question_posted(struct tc_turn *turn, const json_t *body, const json_t *dat
         q = &unknown;
         snprintf(q->channel, sizeof q->channel, "%s", channel);
         snprintf(q->thread, sizeof q->thread, "%s", thread ? thread : "");
-        snprintf(q->title, sizeof q->title, "%s", title ? title : "A question");
+        snprintf(q->title, sizeof q->title, "%s", title ? title : "Question");
     }
     snprintf(q->ts, sizeof q->ts, "%s", ts);
     if (q->after) {

@@ -46,8 +46,9 @@ static const char *add_preview(struct tc_turn *turn, const char *text, const cha
     size_t n = strnlen(preview, ARGS_BYTES);
     while (n > 0 && ((unsigned char)preview[n] & 0xc0) == 0x80)
         n--;
-    return tc_sprint(turn, "%s\n\n````\n%.*s\n````%s", text, (int)n, preview,
-                     preview[n] ? "\nThis is not all: see it with `turncast answer --show`." : "");
+    return tc_sprint(
+        turn, "%s\n\n````\n%.*s\n````%s", text, (int)n, preview,
+        preview[n] ? "\nThe text is longer. To read all of it, run: `turncast answer --show`" : "");
 }
 
 const char *question_plain(struct tc_turn *turn, const struct tc_request *ev)

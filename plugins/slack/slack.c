@@ -17,19 +17,19 @@
 #include "upload.h"
 
 static const struct tc_option options[] = {
-    TC_OPTION(struct slack_conf, bot_token, NULL, TC_SECRET | TC_REQUIRED, "bot token, xoxb-…"),
+    TC_OPTION(struct slack_conf, bot_token, NULL, TC_SECRET | TC_REQUIRED, "bot token (xoxb-…)"),
     TC_OPTION(struct slack_conf, app_token, NULL, TC_SECRET,
-              "app-level token, xapp-…: Socket Mode"),
-    TC_OPTION(struct slack_conf, signing_secret, NULL, TC_SECRET, "signing secret: the Events API"),
-    TC_OPTION(struct slack_conf, api_base, "https://slack.com/api/", 0, "where the Web API is"),
+              "app-level token (xapp-…) for Socket Mode"),
+    TC_OPTION(struct slack_conf, signing_secret, NULL, TC_SECRET,
+              "signing secret for the Events API"),
+    TC_OPTION(struct slack_conf, api_base, "https://slack.com/api/", 0, "base URL of the Web API"),
     TC_OPTION(struct slack_conf, channel, NULL, 0,
-              "id of a channel for turns that did not begin here"),
+              "channel ID for turns that did not start in Slack"),
     TC_OPTION(struct slack_conf, overflow, "split", 0,
-              "an answer too long for a message: split or file"),
+              "answer too long for one message: split or file"),
     TC_OPTION(struct slack_conf, stream, "true", 0,
-              "native streams; else a message that is edited"),
-    TC_OPTION(struct slack_conf, thinking, "true", 0,
-              "show thinking that the visibility lets through"),
+              "use Slack's native streaming; otherwise edit one message"),
+    TC_OPTION(struct slack_conf, thinking, "true", 0, "show thinking if visibility allows it"),
     {0},
 };
 
@@ -83,13 +83,16 @@ static int init(struct tc_instance *inst)
 {
     const struct slack_conf *conf = inst->conf;
     if (strcmp(conf->overflow, "split") != 0 && strcmp(conf->overflow, "file") != 0) {
-        tc_log(inst, TC_ERR, "overflow = \"%s\": must be split or file", conf->overflow);
+        tc_log(inst, TC_ERR, "overflow: invalid value \"%s\"; valid values: split, file",
+               conf->overflow);
         return -1;
     }
     if (conf->signing_secret && tc_route(inst, "/events"))
         return -1;
     if (!conf->app_token && !conf->signing_secret)
-        tc_log(inst, TC_INFO, "neither app_token nor signing_secret: nothing is received");
+        tc_log(inst, TC_INFO,
+               "neither app_token nor signing_secret is set; sending only, messages from Slack are "
+               "not received");
     const struct slack_call how = {.tag = "identity", .priority = TC_P_REQUEST};
     if (call_json(inst->lobby, AUTH_TEST, json_object(), &how))
         return -1;
@@ -104,8 +107,7 @@ static void teardown(struct tc_instance *inst)
     fetch_end(s->fetches);
 }
 
-TURNCAST_PLUGIN(.name = "slack", .version = "1.0",
-                .summary = "turns in the threads of Slack, begun there by messages of people",
+TURNCAST_PLUGIN(.name = "slack", .version = "1.0", .summary = "conversations in Slack threads",
                 .flags = TC_DELIVERS, .conf_size = sizeof(struct slack_conf),
                 .state_size = sizeof(struct slack_state), .turn_size = sizeof(struct cast),
                 .options = options, .init = init, .teardown = teardown, .pace_ms = 200,

@@ -30,7 +30,10 @@ static void socket_stop(struct tc_turn *lobby, const char *why)
 {
     struct socket *s = socket_of(lobby);
     if (!s->stopped)
-        tc_log(lobby->inst, TC_ERR, "Socket Mode is over: %s; nothing is received any more", why);
+        tc_log(lobby->inst, TC_ERR,
+               "Socket Mode stopped permanently: %s; no messages are received; fix app_token and "
+               "restart the instance",
+               why);
     s->stopped = true;
     s->waiting = false;
     tc_wake(lobby, -1);
@@ -92,8 +95,8 @@ int socket_on_url(struct tc_turn *lobby, const struct tc_reply *r, struct tc_ver
         return 0;
     }
     if (s->failures == 0)
-        tc_log(lobby->inst, TC_WARN, "cannot open a connection: %s",
-               f.error[0] ? f.error : "Slack's answer makes no sense");
+        tc_log(lobby->inst, TC_WARN, "cannot open the Socket Mode connection: %s; retrying",
+               f.error[0] ? f.error : "unexpected response from Slack");
     ask_later(lobby);
     return 0;
 }
@@ -193,7 +196,7 @@ static void closed(struct tc_turn *lobby, const struct tc_frame *frame)
     else
         s->next = 0;
     if (!s->stopped && s->failures == 0)
-        tc_log(lobby->inst, TC_WARN, "the connection is lost: %s", frame->text);
+        tc_log(lobby->inst, TC_WARN, "Socket Mode connection lost: %s; reconnecting", frame->text);
     ask_later(lobby);
 }
 

@@ -33,7 +33,7 @@ static const char *thread_words(struct tc_turn *turn, enum status_now now)
     char elapsed[32];
     const int64_t ms = pulse_now() - cast_of(turn)->begin_ms;
     if (now == STATUS_SUSPENDED)
-        return "is waiting for a decision\xe2\x80\xa6"; /* … */
+        return "is waiting for an answer\xe2\x80\xa6"; /* … */
     if (now != STATUS_PROCESSING)
         return "";
     text_elapsed(elapsed, ms);
@@ -104,7 +104,7 @@ static void try_next_way(struct tc_turn *turn, const struct fault *f)
     if (s->status_way == STATUS_NONE || s->status_proven)
         return;
     s->status_way++;
-    tc_log(turn->inst, TC_INFO, "status: %s; trying the next way", f->error);
+    tc_log(turn->inst, TC_INFO, "cannot show the thread status: %s; using a fallback", f->error);
     status_send(turn, cast_of(turn)->status.now);
 }
 
@@ -153,6 +153,6 @@ int status_on_react(struct tc_turn *lobby, const struct tc_reply *r, struct tc_v
     if (f.kind != FAULT_SCOPE || s->off.reaction)
         return 0;
     s->off.reaction = true;
-    tc_log(lobby->inst, TC_INFO, "no reactions: %s", f.error);
+    tc_log(lobby->inst, TC_INFO, "cannot add reactions: %s (scope reactions:write?)", f.error);
     return 0;
 }

@@ -19,7 +19,7 @@
 #define BLOCKS_MAX 45       /* of 50 */
 #define STRIKES_MAX 3       /* then the turn is shown by a message that is edited */
 
-static const char goes_on[] = " \xe2\x80\x94 goes on below"; /* — */
+static const char goes_on[] = " \xe2\x80\x94 continued below"; /* — */
 
 static struct slack_stream *stream_of(struct tc_turn *turn)
 {
@@ -366,7 +366,8 @@ static void failed(struct tc_turn *turn, const struct fault *f)
         s->broken = true;
         if (f->kind == FAULT_SCOPE)
             state_of(turn)->off.stream = true;
-        tc_log(turn->inst, TC_INFO, "no native stream here: %s", f->error);
+        tc_log(turn->inst, TC_INFO, "native streaming unavailable: %s; editing one message instead",
+               f->error);
         fall_back_to_edits(turn);
     }
 }

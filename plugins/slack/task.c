@@ -152,7 +152,7 @@ struct slack_task *task_silence(struct tc_turn *turn)
     char id[48];
     snprintf(id, sizeof id, "%s-%llu", silence_id, (unsigned long long)cast->tasks.count + 1);
     struct slack_task *t =
-        begin(turn, id, question_waits(turn) ? "Waiting for a decision" : "Working");
+        begin(turn, id, question_waits(turn) ? "Waiting for an answer" : "Working");
     if (t)
         t->begin_ms = cast->event_ms;
     return t;

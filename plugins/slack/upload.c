@@ -65,7 +65,8 @@ static void give_up(struct tc_turn *turn, const struct fault *f, const char *tex
 {
     if (f->kind == FAULT_SCOPE && !state_of(turn)->off.upload) {
         state_of(turn)->off.upload = true;
-        tc_log(turn->inst, TC_WARN, "no files: %s; long answers are split", f->error);
+        tc_log(turn->inst, TC_WARN, "cannot upload files: %s; long answers are split instead",
+               f->error);
     }
     fault_replaced(v, answer_post(turn, text, 0), f->error);
 }

@@ -60,7 +60,7 @@ class Person:
     def hears_back(self, thread):
         """What came in before has been dealt with."""
         self.say("!queue", thread)
-        self.hear("^Nothing waits", thread)
+        self.hear("^The queue is empty", thread)
 
     def calls(self, *methods):
         calls = [r for r in self.fake.record() if r["kind"] == "call" and r["chat"] == self.chat]

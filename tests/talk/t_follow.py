@@ -103,7 +103,7 @@ def given(fake, host):
     chat.say("id=g2")
     until(lambda: reactions(fake)[-1] == "👨‍💻", "a reaction says that the agent has it")
     chat.say("/queue clear")
-    chat.hear("1 message was dropped.")
+    chat.hear("Dropped 1 queued message.")
     chat.say("id=g3")
     until(lambda: reactions(fake).count("👨‍💻") == 2, "so it does of the next one")
     host.let_go("g1")

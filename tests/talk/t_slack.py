@@ -73,7 +73,7 @@ def mentioned_stop(fake, host):
     fake.wait(acked=1)
     person.hears_back(asked.message)
     texts = [m["text"] for m in person.seen(asked)]
-    same(sum(t == "Stopping." for t in texts), 1, "answers to the stop")
+    same(sum(t.startswith("Stopping") for t in texts), 1, "answers to the stop")
     same(sum(t.startswith("Nothing is running") for t in texts), 1, "answers to !status")
     same(sum(t.startswith("Shown:") for t in texts), 1, "answers to !show-thinking")
 
@@ -86,7 +86,7 @@ def sessions(fake, host):
     same(session_of(person.answer(person.ask("", first.message))), told, "in the thread")
     same(session_of(person.answer(person.ask())), told, "of another direct message")
     person.say("!new", first.message)
-    person.hear("begins a new session", first.message)
+    person.hear("starts a new session", first.message)
     assert session_of(person.answer(person.ask())) != told, "the same session after !new"
     fake.control("channel", {"id": "C0SESSIONS", "type": "channel"})
     person = Person(fake, "C0SESSIONS")

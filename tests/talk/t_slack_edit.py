@@ -70,7 +70,7 @@ def queue(fake, host):
     person.hear("Looking at part 1", first.message)
     second, third = (person.ask(word, first.message) for word in ("second", "third"))
     person.say("!queue", first.message)
-    person.hear("2 messages wait", first.message)
+    person.hear("2 messages in the queue", first.message)
     same(person.ended(first), [], "told before its end")
     host.let_go(first.id)
     both = [second, third]

@@ -118,15 +118,15 @@ def bad_token(fake, host):
     fake.control("options", {"tokens_revoked": True})
     people = [Person(fake), Person(fake)]
     asked = [person.ask() for person in people]
-    await_(lambda: "refuses the bot token" in host.log(), "the log")
-    await_(lambda: status_of(host) == ["fails", "bot token refused by the service (token_revoked)"],
+    await_(lambda: "rejected the bot token" in host.log(), "the log")
+    await_(lambda: status_of(host) == ["fails", "bot token rejected by the service (token_revoked)"],
            "the status")
     mend(fake, host)
     for person, question in zip(people, asked):
         person.answer(question)
     same([len(outcomes(*both)) for both in zip(people, asked)], [1, 1])
     await_(lambda: status_of(host)[0] == "runs", "the status of one that runs")
-    same(host.log().count("refuses the bot token"), 1, "how often it is told")
+    same(host.log().count("rejected the bot token"), 1, "how often it is told")
 
 
 def bad_app_token(fake, host):
@@ -135,12 +135,12 @@ def bad_app_token(fake, host):
     before = fake.record()[-1]["seq"]
     fake.control("options", {"tokens_revoked": True})
     fake.control("socket", {"do": "drop"})
-    await_(lambda: "Socket Mode is over" in host.log(), "the log")
+    await_(lambda: "Socket Mode stopped permanently" in host.log(), "the log")
     mend(fake, host)
     calls = [r for r in fake.record(before) if r["kind"] == "call"]
     refused_ = [r for r in calls if (r.get("answer") or {}).get("error") == "token_revoked"]
     same([r["method"] for r in refused_], ["apps.connections.open"])
-    same(host.log().count("Socket Mode is over"), 1, "how often it is told")
+    same(host.log().count("Socket Mode stopped permanently"), 1, "how often it is told")
     fake.wait(sockets=1)
     person = Person(fake)
     person.answer(person.ask())
