@@ -21,13 +21,14 @@ struct audit_conf {
 };
 
 static const struct tc_option options[] = {
-    TC_OPTION(struct audit_conf, path, NULL, TC_REQUIRED, "the log"),
+    TC_OPTION(struct audit_conf, path, NULL, TC_REQUIRED, "path of the log file"),
     TC_OPTION(struct audit_conf, max_bytes, "52428800", 0,
-              "rotate before it gets larger; 0: never"),
-    TC_OPTION(struct audit_conf, keep, "5", 0, "how many rotated files are kept"),
+              "rotate before the file exceeds this size in bytes; 0: never"),
+    TC_OPTION(struct audit_conf, keep, "5", 0, "number of rotated files to keep"),
     TC_OPTION(struct audit_conf, max_event, "65536", 0,
-              "bytes of an event; of more, begin and end"),
-    TC_OPTION(struct audit_conf, sync, "terminal", 0, "to disk: never, terminal (done) or always"),
+              "maximum bytes per event; the middle of longer ones is omitted"),
+    TC_OPTION(struct audit_conf, sync, "terminal", 0,
+              "when to fsync: never, terminal (after done) or always"),
     {0},
 };
 
@@ -89,12 +90,12 @@ static void tell(struct tc_instance *inst, int rc)
 {
     struct audit_state *s = inst->state;
     if (s->chain.repaired > s->told)
-        tc_log(inst, TC_WARN, "%s: cut off a torn last line", s->chain.path);
+        tc_log(inst, TC_WARN, "%s: removed an incomplete last line", s->chain.path);
     s->told = s->chain.repaired;
     if (rc && !s->failing)
         tc_log(inst, TC_ERR, "%s; records are being lost", s->chain.why);
     else if (!rc && s->failing)
-        tc_log(inst, TC_WARN, "%s: writing again; %" PRIu64 " records were lost", s->chain.path,
+        tc_log(inst, TC_WARN, "%s: writing resumed; records lost: %" PRIu64, s->chain.path,
                s->lost_all);
     s->failing = rc != 0;
 }
@@ -141,13 +142,15 @@ static int init(struct tc_instance *inst)
                               .fd = -1,
                               .lock_fd = -1};
     if (read_sync(conf->sync, &s->chain.sync)) {
-        tc_log(inst, TC_ERR, "sync = \"%s\": must be never, terminal or always", conf->sync);
+        tc_log(inst, TC_ERR, "sync: invalid value \"%s\"; valid values: never, terminal, always",
+               conf->sync);
         return -1;
     }
     if (conf->max_bytes < 0 || conf->keep < 0 || conf->keep > 999 || conf->max_event < 256 ||
         conf->max_event > 1 << 20) {
         tc_log(inst, TC_ERR,
-               "max_bytes must be 0 or more, keep 0 to 999, max_event 256 to 1048576");
+               "max_bytes must not be negative; keep must be 0 to 999; max_event must be 256 to "
+               "1048576");
         return -1;
     }
     if (chain_open(&s->chain)) {
@@ -162,14 +165,14 @@ static void teardown(struct tc_instance *inst)
 {
     struct audit_state *s = inst->state;
     if (s->lost_all > 0)
-        tc_log(inst, TC_ERR, "%s: %" PRIu64 " records were lost", s->chain.path, s->lost_all);
+        tc_log(inst, TC_ERR, "%s: records lost: %" PRIu64, s->chain.path, s->lost_all);
     chain_close(&s->chain);
     out_fini(&s->record);
     out_fini(&s->masked);
 }
 
 TURNCAST_PLUGIN(.name = "audit", .version = AUDIT_VERSION,
-                .summary = "every event, hidden ones too, in a log whose records are chained",
+                .summary = "tamper-evident log of every event, including hidden ones",
                 .flags = TC_SEES_ALL, .conf_size = sizeof(struct audit_conf),
                 .state_size = sizeof(struct audit_state), .options = options, .init = init,
                 .teardown = teardown, .sink = TC_SINK(.on_event = on_event));

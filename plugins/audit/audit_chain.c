@@ -61,7 +61,7 @@ static int cut_torn(struct chain *c, off_t size, off_t end)
     if (size == end)
         return 0;
     if (ftruncate(c->fd, end))
-        return fail_errno(c, "cannot cut the torn last line of");
+        return fail_errno(c, "cannot remove the incomplete last line of");
     c->repaired++;
     return 0;
 }
@@ -125,7 +125,7 @@ static int look(struct chain *c)
 {
     struct stat open_st, path_st;
     if (fstat(c->fd, &open_st))
-        return fail_errno(c, "cannot look at");
+        return fail_errno(c, "cannot inspect");
     if (open_st.st_size < c->size)
         c->opening = "shrunk";
     if (open_st.st_size != c->size && recover(c, open_st.st_size))

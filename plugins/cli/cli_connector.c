@@ -15,7 +15,8 @@ struct cli_conf {
 };
 
 static const struct tc_option options[] = {
-    TC_OPTION(struct cli_conf, mode, "auto", 0, "auto (rich on a terminal), lines or rich"),
+    TC_OPTION(struct cli_conf, mode, "auto", 0,
+              "auto (rich on a terminal, else lines), lines or rich"),
     TC_OPTION(struct cli_conf, color, "auto", 0, "auto, always or never; auto heeds NO_COLOR"),
     {0},
 };
@@ -32,7 +33,7 @@ static int flush(struct tc_instance *inst)
     struct cli_state *s = inst->state;
     const int rc = term_flush(&s->term);
     if (rc && !s->failing)
-        tc_log(inst, TC_WARN, "cannot write to stderr: %s", strerror(errno));
+        tc_log(inst, TC_WARN, "cannot write to standard error: %s", strerror(errno));
     s->failing = rc != 0;
     return rc;
 }
@@ -197,8 +198,8 @@ static int choose(struct tc_instance *inst, const char *key, const char *word,
     for (int i = 0; i < n; i++)
         if (strcmp(word, words[i]) == 0)
             return i;
-    tc_log(inst, TC_ERR, "%s = \"%s\": must be %s, %s or %s", key, word, words[0], words[1],
-           words[2]);
+    tc_log(inst, TC_ERR, "%s: invalid value \"%s\"; valid values: %s, %s, %s", key, word, words[0],
+           words[1], words[2]);
     return -1;
 }
 
@@ -230,7 +231,7 @@ static void teardown(struct tc_instance *inst)
 }
 
 TURNCAST_PLUGIN(.name = "cli", .version = "1.0",
-                .summary = "a turn on stderr: progress lines, in full on a terminal",
+                .summary = "shows turns on standard error; rich output on a terminal",
                 .conf_size = sizeof(struct cli_conf), .state_size = sizeof(struct cli_state),
                 .turn_size = sizeof(struct view), .options = options, .init = init,
                 .teardown = teardown,

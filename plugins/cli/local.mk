@@ -7,6 +7,8 @@ plugins_cli_la_SOURCES = \
 	plugins/cli/question_dialog.h \
 	plugins/cli/terminal_request.c \
 	plugins/cli/terminal_request.h \
+	plugins/cli/request_words.c \
+	plugins/cli/request_words.h \
 	plugins/cli/turn_view_calls.c \
 	plugins/cli/cli_connector.c \
 	plugins/cli/terminal/safe_char.c \

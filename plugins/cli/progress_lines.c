@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "request_words.h"
+
 /* "  [progress] " before, after */
 static void put_line(struct term *t, const char *look, const char *before, const char *theirs,
                      const char *after)
@@ -62,21 +64,18 @@ void lines_step(struct term *t, const struct tc_step *ev)
 /* Who looks at a log cannot answer there, but may know where. */
 void lines_request(struct term *t, const struct tc_request *ev)
 {
-    static const char *const words[] = {"allow", "deny", "answered", "cancelled", "timeout"};
-    char text[64] = "Decided by ";
+    char text[64];
     if (strcmp(ev->state, "open") == 0) {
         put_line(t, LOOK_YELLOW, "Waiting for an answer: ",
                  ev->preview   ? ev->preview
                  : ev->subject ? ev->subject
                  : ev->tool    ? ev->tool
-                               : ev->kind,
+                               : request_title(ev->kind),
                  "");
         return;
     }
-    for (size_t i = 0; ev->decision && i < sizeof words / sizeof *words; i++)
-        if (strcmp(ev->decision, words[i]) == 0)
-            snprintf(text, sizeof text, "Decided: %s, by ", words[i]);
-    put_line(t, LOOK_YELLOW, text, ev->by, "");
+    snprintf(text, sizeof text, "Decided: %s", request_outcome(ev));
+    put_line(t, LOOK_YELLOW, text, request_person(ev), "");
 }
 
 void lines_error(struct term *t, const struct tc_error *ev)

@@ -16,9 +16,9 @@ static const struct key {
     {'t', "allow_turn", "[t]urn"},
     {'s', "allow_session", "[s]ession"},
     {'w', "allow_always", "al[w]ays"},
-    {'g', "allow_agent", "as the a[g]ent says"},
+    {'g', "allow_agent", "as the a[g]ent suggests"},
     {'d', "deny", "[d]eny"},
-    {'x', "deny_stop", "deny and e[x]it"},
+    {'x', "deny_stop", "deny and e[x]it turn"},
 };
 #define N_KEYS (sizeof keys / sizeof *keys)
 
@@ -71,7 +71,7 @@ static void set_reason(struct ask *a, const char *choice)
 {
     a->step = ASK_REASON;
     a->choice = choice;
-    prompt_set(&a->prompt, "why not (Esc: back)> ", false);
+    prompt_set(&a->prompt, "reason (Esc: back)> ", false);
 }
 
 static const json_t *question(const struct ask *a)
@@ -87,8 +87,8 @@ static void set_question(struct ask *a, struct term *t)
     const bool multi = json_is_true(json_object_get(q, "multi"));
     asked_put_question(q, t);
     if (n > 0)
-        snprintf(label, sizeof label, "%s 1 to %zu, or your own words> ",
-                 multi ? "some of" : "one of", n);
+        snprintf(label, sizeof label, "enter %s (1-%zu), or type an answer> ",
+                 multi ? "numbers" : "a number", n);
     a->step = ASK_QUESTION;
     prompt_set(&a->prompt, label, false);
 }
@@ -160,7 +160,7 @@ static void decide(struct ask *a, struct term *t, const char *choice, const char
         a->step = ASK_SENT;
         return;
     }
-    say(t, receipt.answer ? receipt.answer : "this was not taken");
+    say(t, receipt.answer);
     if (accepted == TC_KNOWN)
         a->first = r->next;
 }
@@ -232,7 +232,7 @@ static void answer_question(struct ask *a, struct term *t)
     json_t *const answer = read_answer(q, a->prompt.text);
     const char *const id = json_string_value(json_object_get(q, "id"));
     if (!answer) {
-        refuse(a, t, "there is no such option");
+        refuse(a, t, "no such option");
         return;
     }
     json_object_set_new(a->answers, id ? id : "", answer);
@@ -252,7 +252,7 @@ static void question_dialog_enter(struct ask *a, struct term *t)
     json_t *const valid = json_string(text);
     json_decref(valid);
     if (!valid) {
-        refuse(a, t, "this is not UTF-8");
+        refuse(a, t, "invalid UTF-8");
     } else if (a->step == ASK_REASON) {
         prompt_leave(&a->prompt, t);
         decide(a, t, a->choice, *text ? text : NULL);

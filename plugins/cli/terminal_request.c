@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "request_words.h"
+
 static const char *keep(struct tc_turn *turn, const char *text)
 {
     return text ? tc_keep(turn, text) : NULL;
@@ -92,9 +94,9 @@ static void put_time_left(struct term *t, int64_t expires_ms)
     if (expires_ms <= 0 || left_s <= 0)
         return;
     if (left_s >= 120)
-        snprintf(text, sizeof text, " (%" PRId64 " min to decide)", left_s / 60);
+        snprintf(text, sizeof text, " (%" PRId64 " min left)", left_s / 60);
     else
-        snprintf(text, sizeof text, " (%" PRId64 " s to decide)", left_s);
+        snprintf(text, sizeof text, " (%" PRId64 " s left)", left_s);
     term_put(t, text, (unsigned)strlen(text));
 }
 
@@ -102,9 +104,10 @@ void asked_put(const struct terminal_request *r, struct term *t)
 {
     term_break(t);
     term_look(t, LOOK_YELLOW);
-    term_put(t, "? waiting for ", 14);
-    term_phrase(t, r->kind, strlen(r->kind), 40);
-    if (r->tool) {
+    const char *const title = request_title(r->kind);
+    term_put(t, "? ", 2);
+    term_put(t, title, (unsigned)strlen(title));
+    if (r->tool && strcmp(r->kind, "approval") == 0) {
         term_put(t, ": ", 2);
         term_phrase(t, r->tool, strlen(r->tool), 200);
     }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Routes for open requests: list them, and answer one once; a late answer gets the earlier
- * decision and who made it. */
+ * An open request of the agent on the terminal: its title, its text and its questions. */
 #ifndef CLI_ASKED_H
 #define CLI_ASKED_H
 

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "request_words.h"
+
 static void digest_add(struct digest *d, const char *s, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -203,6 +205,12 @@ void view_progress(struct view *v, struct term *t, const struct tc_progress *ev)
         put_remark(v, t, LOOK_DIM, "- ", ev->message);
 }
 
+static void put_request_words(struct term *t, const char *words)
+{
+    term_put(t, "? ", 2);
+    term_put(t, words, (unsigned)strlen(words));
+}
+
 void view_request(struct view *v, struct term *t, const struct tc_request *ev)
 {
     const char *said = ev->message ? ev->message : ev->reason ? ev->reason : ev->subject;
@@ -210,9 +218,8 @@ void view_request(struct view *v, struct term *t, const struct tc_request *ev)
     view_break(v, t);
     term_look(t, LOOK_YELLOW);
     if (strcmp(ev->state, "open") == 0) {
-        term_put(t, "? waiting for ", 14);
-        term_phrase(t, ev->kind, strlen(ev->kind), 40);
-        if (ev->tool) {
+        put_request_words(t, request_title(ev->kind));
+        if (ev->tool && strcmp(ev->kind, "approval") == 0) {
             term_put(t, ": ", 2);
             term_phrase(t, ev->tool, strlen(ev->tool), 80);
         }
@@ -221,13 +228,10 @@ void view_request(struct view *v, struct term *t, const struct tc_request *ev)
             term_phrase(t, about, strlen(about), 200);
         }
     } else {
-        term_put(t, "? ", 2);
-        const char *decision = ev->decision ? ev->decision : "resolved";
-        term_phrase(t, decision, strlen(decision), 40);
-        if (ev->by) {
-            term_put(t, ", by ", 5);
-            term_phrase(t, ev->by, strlen(ev->by), 100);
-        }
+        const char *const by = request_person(ev);
+        put_request_words(t, request_outcome(ev));
+        if (by)
+            term_phrase(t, by, strlen(by), 100);
     }
     term_look(t, LOOK_PLAIN);
     term_newline(t);

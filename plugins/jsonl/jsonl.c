@@ -16,9 +16,9 @@ struct jsonl_conf {
 };
 
 static const struct tc_option options[] = {
-    TC_OPTION(struct jsonl_conf, path, NULL, 0, "file to append to; stdout when not given"),
+    TC_OPTION(struct jsonl_conf, path, NULL, 0, "file to append to (default: standard output)"),
     TC_OPTION(struct jsonl_conf, format, NULL, 0,
-              "another system's format; canonical when not given"),
+              "output format of another system (default: canonical events)"),
     TC_OPTION(struct jsonl_conf, protocol, NULL, 0, "version of that format"),
     TC_OPTION(struct jsonl_conf, sse, "false", 0, "server-sent events instead of lines"),
     {0},
@@ -58,7 +58,7 @@ static int report_lost(struct tc_instance *inst, const char *p, size_t n)
     const struct jsonl_conf *conf = inst->conf;
     if (errno == EPIPE && !conf->path) {
         /* As with head(1): no failure, but an end. */
-        tc_log(inst, TC_INFO, "nobody reads stdout any more");
+        tc_log(inst, TC_INFO, "standard output was closed by the reader");
         s->gone = true;
         return 0;
     }
@@ -84,7 +84,7 @@ static int put(struct tc_instance *inst, const char *p, size_t n)
         return report_lost(inst, p + done, n - done);
     }
     if (s->lost > 0)
-        tc_log(inst, TC_WARN, "writing again; %" PRIu64 " events were lost", s->lost);
+        tc_log(inst, TC_WARN, "writing resumed; events lost: %" PRIu64, s->lost);
     s->lost = 0;
     return 0;
 }
@@ -141,7 +141,7 @@ static int init(struct tc_instance *inst)
     const struct jsonl_conf *conf = inst->conf;
     s->fd = STDOUT_FILENO;
     if (conf->format && !tc_has_format(inst, conf->format)) {
-        tc_log(inst, TC_ERR, "there is no format \"%s\"", conf->format);
+        tc_log(inst, TC_ERR, "unknown format \"%s\"", conf->format);
         return -1;
     }
     if (!conf->path)
@@ -157,13 +157,13 @@ static void teardown(struct tc_instance *inst)
     struct jsonl_state *s = inst->state;
     flush(inst);
     if (s->lost > 0)
-        tc_log(inst, TC_ERR, "%" PRIu64 " events were lost", s->lost);
+        tc_log(inst, TC_ERR, "events lost: %" PRIu64, s->lost);
     if (s->fd > STDERR_FILENO)
         close(s->fd);
 }
 
 TURNCAST_PLUGIN(.name = "jsonl", .version = "1.0",
-                .summary = "every event as a canonical JSON line, to stdout or a file",
+                .summary = "every event as a line of JSON, on standard output or in a file",
                 .flags = TC_SEES_ALL, .conf_size = sizeof(struct jsonl_conf),
                 .state_size = sizeof(struct jsonl_state), .options = options, .init = init,
                 .teardown = teardown, .sink = TC_SINK(.on_event = on_event, .on_idle = flush));

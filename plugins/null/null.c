@@ -31,5 +31,5 @@
 KINDS(TAKE)
 
 #define MEMBER(kind) .on_##kind = take_##kind,
-TURNCAST_PLUGIN(.name = "null", .version = "1.0", .summary = "takes every event, does nothing",
+TURNCAST_PLUGIN(.name = "null", .version = "1.0", .summary = "discards every event",
                 .flags = TC_SEES_ALL, .sink = TC_SINK(KINDS(MEMBER)));

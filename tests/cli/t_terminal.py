@@ -145,7 +145,7 @@ def test_allow():
         ok(not is_cooked(termios.tcgetattr(t.slave)), "keys come one by one, without an echo")
         t.read_it()
         t.type("a")
-        ok(t.see("allow, by ann"), "who decided is said", t.screen)
+        ok(t.see("allowed by ann"), "who decided is said", t.screen)
         result = t.end("allowed", 0)
         equal(result.get("result"), "it is done", "the result")
         ok('"behavior":"allow"' in t.answers(), "the agent was told", t.answers())
@@ -169,11 +169,11 @@ def test_message_by_stdin():
 
 def test_questions():
     with Terminal(QUESTIONS, "await=q-1", RESULT, "eof") as t:
-        ok(t.see("one of 1 to 2"), "a question", t.screen)
+        ok(t.see("enter a number (1-2)"), "a question", t.screen)
         ok("  2) Blue" in t.screen, "with its options", t.screen)
         t.read_it()
         t.type("2\n")
-        ok(t.see("some of 1 to 3"), "then the next", t.screen)
+        ok(t.see("enter numbers (1-3)"), "then the next", t.screen)
         t.read_it()
         t.type("1, 3\n")
         ok(t.see("What else?"), "then the last", t.screen)

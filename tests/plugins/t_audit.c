@@ -177,7 +177,7 @@ static void test_chain(void)
     ok(verify(path, &r, &err) && r.bad, "which is seen");
     is_int((long long)r.bad_seq, 14, "as the record that is not there");
     h = start(path, "keep", "5");
-    has_str(plugin_host_log(h), "torn last line", "the next start says that it cuts it off");
+    has_str(plugin_host_log(h), "incomplete last line", "the next start says that it cuts it off");
     play(h);
     plugin_host_free(h);
     ok(verify(path, &r, &err) == 0, "and goes on");
@@ -444,7 +444,7 @@ static void test_full_disk(void)
     set_file_limit(RLIM_INFINITY);
     is_int(plugin_host_send(h, "narration", "{\"text\":\"kept\"}"), 0,
            "it goes on when there is room");
-    has_str(plugin_host_log(h), "2 records were lost", "and says what is missing");
+    has_str(plugin_host_log(h), "records lost: 2", "and says what is missing");
     plugin_host_free(h);
     ok(verify(path, &r, &err) == 0, "the chain holds: %s", err_format(&err));
     is_int((long long)r.lost, 2, "and the log itself tells how many are missing");
@@ -495,7 +495,7 @@ static void test_refusals(void)
 {
     char why[1024], *path = path_of("foreign.jsonl");
     is_int(refuse("sync", "sometimes", path, why, sizeof why), -1, "a sync that is none");
-    has_str(why, "must be never, terminal or always", "says what may be");
+    has_str(why, "valid values: never, terminal, always", "says what may be");
     is_int(refuse("sync", "never", tap_tmpdir(), why, sizeof why), -1, "a directory");
     tap_spew(path, "{\"a\":1}\n", 8);
     is_int(refuse("sync", "never", path, why, sizeof why), -1, "a file of somebody else");

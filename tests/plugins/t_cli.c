@@ -131,11 +131,11 @@ static void test_requests(void)
     play_requests(s.h);
     is_str(stage_text(&s),
            "  [progress] Waiting for an answer: make check\n"
-           "  [progress] Decided: allow, by Ann (telegram)\n",
+           "  [progress] Decided: allowed by Ann (telegram)\n",
            "in a log: what waits for a person, and who decided");
     s = stage_new("rich", "never");
     play_requests(s.h);
-    is_str(stage_text(&s), "? waiting for approval: Bash: make check\n? allow, by Ann (telegram)\n",
+    is_str(stage_text(&s), "? Approval needed: Bash: make check\n? allowed by Ann (telegram)\n",
            "rich, without a keyboard: the same");
 }
 
@@ -234,7 +234,7 @@ static void test_rich(void)
     plugin_host_send(s.h, "step", "{\"state\":\"start\",\"index\":1,\"max\":3}");
     plugin_host_send(s.h, "error", "{\"message\":\"gone\"}");
     is_str(stage_text(&s),
-           "? waiting for approval: Bash: writes\n? deny\n! slow\n- retry\n- compacting\n"
+           "? Approval needed: Bash: writes\n? denied\n! slow\n- retry\n- compacting\n"
            "- agent explorer\n  [progress] Iteration 2/3\n  [progress] Error: gone\n",
            "rich: what else a person should see; an iteration only where it is said of how many");
     s = stage_new("rich", "always");

@@ -173,7 +173,7 @@ static void test_allow(void)
             APPROVAL ",\"subject\":\"rm -rf \\u001b[2Jbuild\\nmake\",\"reason\":\"clean\","
                      "\"message\":\"please\"");
     has_str(s.screen,
-            "? waiting for approval: Bash\r\n│ rm -rf ^[[2Jbuild\r\n│ make\r\n│ clean\r\n"
+            "? Approval needed: Bash\r\n│ rm -rf ^[[2Jbuild\r\n│ make\r\n│ clean\r\n"
             "│ please\r\n[a]llow  [s]ession  [d]eny  ",
             "all of it, visible, and the keys");
     const struct termios asked = modes(2);
@@ -192,7 +192,7 @@ static void test_allow(void)
     const struct termios between = modes(2);
     ok(same_modes(&s.before, &between), "and gives the keyboard back");
     resolve(&s, "r1", "allow", "ann (terminal)");
-    has_str(s.screen, "? allow, by ann (terminal)\r\n", "what came of it");
+    has_str(s.screen, "? allowed by ann (terminal)\r\n", "what came of it");
     request(&s, "r2", APPROVAL);
     expect(&s, "{\"ticket\":\"ticket-r2\",\"choice\":\"allow_session\"}", TC_COMMAND, NULL);
     type(&s, "s");
@@ -209,7 +209,7 @@ static void test_preview(void)
             APPROVAL ",\"subject\":\"[2 lines]\\nls\\nrm\",\"preview\":\"[2 lines]\\nls\\n"
                      "rm<U+202E>\\ntimeout: 5\",\"args\":{\"command\":\"ls\\nrm\"}");
     has_str(s.screen,
-            "? waiting for approval: Bash\r\n│ [2 lines]\r\n│ ls\r\n│ rm<U+202E>\r\n"
+            "? Approval needed: Bash\r\n│ [2 lines]\r\n│ ls\r\n│ rm<U+202E>\r\n"
             "│ timeout: 5\r\n[a]llow  ",
             "the preview is what is shown");
     expect(&s, "{\"choice\":\"allow\"}", TC_COMMAND, NULL);
@@ -225,7 +225,7 @@ static void test_deny(void)
     request(&s, "r1", APPROVAL ",\"subject\":\"x\"");
     expect(&s, "{\"choice\":\"deny\",\"text\":\"not tödäy\"}", TC_COMMAND, NULL);
     type(&s, "dnot todä\177\177\177ödäx\bx\b");
-    has_str(s.screen, "why not (Esc: bac…not tödä", "a narrow window");
+    has_str(s.screen, "reason (Esc: back…not tödä", "a narrow window");
     type(&s, "y\n");
     decided(&s, "d denies, with a reason");
     resolve(&s, "r1", "deny", "ann");
@@ -244,12 +244,12 @@ static void test_questions(void)
     set(&s, 100);
     request(&s, "r1", QUESTIONS ",\"questions\":[" COLOUR "]");
     has_str(s.screen,
-            "? waiting for ask\r\n│ Paint\r\n│ Which colour?\r\n  1) Red - as a rose\r\n"
-            "  2) Blue\r\none of 1 to 2, or your own words> ",
+            "? Question\r\n│ Paint\r\n│ Which colour?\r\n  1) Red - as a rose\r\n"
+            "  2) Blue\r\nenter a number (1-2), or type an answer> ",
             "a question with its options");
     type(&s, "3\n");
     type(&s, "1,2\n");
-    has_str(s.screen, "! there is no such option\r\n", "a number too many");
+    has_str(s.screen, "! no such option\r\n", "a number too many");
     expect(&s, "{\"choice\":\"answer\",\"answers\":{\"0\":\"Blue\"}}", TC_COMMAND, NULL);
     type(&s, "2\n");
     decided(&s, "a number answers");
@@ -294,13 +294,13 @@ static void test_elsewhere(void)
     ok(!strstr(s.screen, "two"), "one at a time");
     type(&s, "d");
     resolve(&s, "r1", "allow", "Bob (telegram)");
-    has_str(s.screen, "\r\033[K? allow, by Bob (telegram)\r\n",
+    has_str(s.screen, "\r\033[K? allowed by Bob (telegram)\r\n",
             "who decided takes the prompt away");
     has_str(s.screen, "│ two\r\n[a]llow", "and the next one is asked");
     type(&s, "a");
     decided(&s, "a key meant for the one before is not taken");
     resolve(&s, "r3", "deny", "Bob (telegram)");
-    has_str(s.screen, "? deny, by Bob (telegram)\r\n[a]llow", "the one behind is withdrawn");
+    has_str(s.screen, "? denied by Bob (telegram)\r\n[a]llow", "the one behind is withdrawn");
     pass(&s, 300);
     expect(&s, "{\"ticket\":\"ticket-r2\",\"choice\":\"allow\"}", TC_KNOWN, "Bob was faster.");
     type(&s, "a");
@@ -375,7 +375,7 @@ static void test_foreground(void)
     request(&s, "r2", APPROVAL ",\"subject\":\"two\"");
     type(&s, "a");
     decided(&s, "in the background no key is taken");
-    has_str(s.screen + before, "? waiting for approval: Bash: two\r\n", "a request is a line");
+    has_str(s.screen + before, "? Approval needed: Bash: two\r\n", "a request is a line");
     tcsetpgrp(2, getpgrp());
     kill(other, SIGKILL);
     waitpid(other, NULL, 0);

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT
+ * The words for requests of the agent: the title of each kind, and how a request ended. Pure. */
+#ifndef CLI_REQUEST_WORDS_H
+#define CLI_REQUEST_WORDS_H
+
+#include <turncast/plugin.h>
+
+/* "Approval needed" */
+const char *request_title(const char *kind);
+/* "allowed by "; of the person behind it see request_person(). */
+const char *request_outcome(const struct tc_request *ev);
+/* Who closed the request; NULL: nobody did, or it is not known. */
+const char *request_person(const struct tc_request *ev);
+
+#endif
