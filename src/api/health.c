@@ -33,18 +33,18 @@ static void answer_health(struct httpd_request *r, enum journal_status status)
         httpd_answer(r, 200, REPLY_JSON, STR("{\"status\":\"ok\"}\n"));
     else if (status == JOURNAL_DISK_FULL)
         api_http_error_with(r, 503, "disk_full",
-                            "The disk of the state directory is full; no message is accepted.",
+                            "The disk of the state directory is full; messages are not accepted.",
                             "\"status\":\"disk_full\"");
     else
         api_http_error_with(r, 503, "state_not_writable",
-                            "The state directory cannot be written; no message is accepted.",
+                            "The state directory is not writable; messages are not accepted.",
                             "\"status\":\"state_not_writable\"");
 }
 
 static void answer_draining(struct httpd_request *r)
 {
     api_http_error_with(r, 503, "draining",
-                        "The host is shutting down; running turns are being finished.",
+                        "turncast is shutting down; running turns are being finished.",
                         "\"status\":\"draining\"");
 }
 

@@ -84,7 +84,7 @@ static void page_add_file(struct page *page, int dir, const char *name)
     f->name = xstrdup(name);
     f->type = page_type_of(name);
     if (!page_read_file(dir, name, &f->text))
-        log_write(LOG_WARN, "http", "the page's %s cannot be read", name);
+        log_write(LOG_WARN, "http", "cannot read live page file %s", name);
     make_etag(f);
     f->next = page->files;
     page->files = f;
@@ -94,7 +94,8 @@ static struct page *read_page(const char *path)
 {
     DIR *const dir = opendir(path);
     if (!dir) {
-        log_write(LOG_WARN, "http", "there is no live page: %s: %s", path, strerror(errno));
+        log_write(LOG_WARN, "http", "live page disabled: cannot open %s: %s", path,
+                  strerror(errno));
         return NULL;
     }
     struct page *const page = xcalloc(1, sizeof *page);
@@ -135,7 +136,7 @@ static void answer_name(const struct page *page, struct httpd_request *r, const 
     if (f)
         answer_file(f, r);
     else
-        api_http_error(r, 404, "not_found", "there is nothing there");
+        api_http_error(r, 404, "not_found", "There is nothing at this path.");
 }
 
 static void on_root(void *arg, struct httpd_request *r)

@@ -207,7 +207,7 @@ def test_refused(host):
     host.ask("POST", f"/turns/{turn['id']}/requests/req-1", key="ann", body={"choice": "deny"})
     message = is_error(resume(host, "late", "r-4", (asked["id"], True)), "interrupt_decided",
                        "what was decided elsewhere is not decided again")
-    ok("deny by ann" in message, "and it is told by whom", message)
+    ok("denied by ann" in message, "and it is told by whom", message)
     events = resume(host, "late", "r-5", asked["id"])
     equal((heard(events)[0]["behavior"], events[-1]["outcome"]), ("deny", {"type": "success"}),
           "who dismisses it then gets the rest")

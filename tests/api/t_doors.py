@@ -318,7 +318,7 @@ def test_bodies(host):
 
 def test_log(host):
     text = host.log()
-    told = re.findall(r"(?:GET|POST) \S+ from 127\.0\.0\.1: no valid key", text)
+    told = re.findall(r"(?:GET|POST) \S+ from 127\.0\.0\.1 rejected: missing or invalid", text)
     equal(len(told), 10, "failures are logged with their address, ten in a minute")
     for name in ("ann", "bob", "eve"):
         ok(secret(name) not in text, f"the key of {name} is not in the log")

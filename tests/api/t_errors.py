@@ -104,16 +104,16 @@ def test_members(host):
     chat = "/v1/chat/completions"
     for name, path, body, says in (
         ("no prompt", "/turns", b"{}", "prompt is missing"),
-        ("a number", "/turns", b'{"prompt":1}', "prompt has to be a string"),
+        ("a number", "/turns", b'{"prompt":1}', "prompt must be a string"),
         ("an empty prompt", "/turns", b'{"prompt":""}', "prompt is empty"),
         ("a blank prompt", "/turns", b'{"prompt":" \\n "}', "prompt is blank"),
         ("a NUL", "/turns", b'{"prompt":"a\\u0000b"}', "prompt contains a NUL"),
-        ("an agent that is a list", "/turns", b'{"prompt":"a","agent":[]}', "agent has to be a string"),
+        ("an agent that is a list", "/turns", b'{"prompt":"a","agent":[]}', "agent must be a string"),
         ("a long conversation", "/turns", b'{"prompt":"a","conversation":"%s"}' % (b"c" * 201),
-         "conversation is longer than the limit of 200 bytes"),
+         "conversation is too long (limit: 200 bytes)"),
         ("a blank message", chat, b'{"messages":[{"role":"user","content":"  "}]}', "empty or blank"),
         ("a NUL in a message", chat, b'{"messages":[{"role":"user","content":"a\\u0000"}]}', "NUL"),
-        ("nobody's message", chat, b'{"messages":[]}', "role user"),
+        ("nobody's message", chat, b'{"messages":[]}', 'role "user"'),
     ):
         check(name, host.ask("POST", path, key="ann", body=body), 400, "invalid_value", says=(says,))
     equal(host.turns(), [], "nothing has begun")

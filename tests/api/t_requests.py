@@ -106,7 +106,10 @@ def test_refused(host, turn, request):
     def refused(what, status, code, key="ann", path=None, **body):
         got, _, text = host.ask("POST", path or f"/turns/{turn}/requests/{request}", key=key,
                                 body=body or {"choice": "allow"})
-        equal((got, json.loads(text)["error"]["code"]), (status, code), f"{what}: {status}")
+        error = json.loads(text)["error"]
+        equal((got, error["code"]), (status, code), f"{what}: {status}")
+        if code == "not_granted":
+            ok('"bob" lacks the grant "answer"' in error["message"], "the grant is named", error)
 
     refused("without a key", 401, "invalid_api_key", key=None)
     refused("without the right", 403, "not_granted", key="bob")

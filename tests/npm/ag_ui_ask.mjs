@@ -96,7 +96,7 @@ for (const client of ["ag-ui-client-0", "ag-ui-client-1"]) {
   });
   await failure(late.answer([resolved(late.pendingInterrupts[0], true)]));
   const error = late.seen.findLast((e) => e.type === "RUN_ERROR");
-  ok(/decided before: deny by client/.test(error?.message), `${is}who is late learns who was first`, late.seen);
+  ok(/Already denied by client/.test(error?.message), `${is}who is late learns who was first`, late.seen);
   await late.answer([{ interruptId: late.pendingInterrupts[0].id, status: "cancelled" }]);
   equal([late.pendingInterrupts, JSON.parse(said(late)).behavior], [[], "deny"], `${is}and gets the rest`);
 }

@@ -184,7 +184,7 @@ static void ag_ui_endpoint_add_gap(void *ctx, struct buf *out, const struct turn
 {
     struct event ev;
     (void)item;
-    event_init_notice(&ev, "warning", "gap", "what was said before is not kept any more");
+    event_init_notice(&ev, "warning", "gap", "Earlier events are no longer available.");
     ag_ui_endpoint_write_event(ctx, out, &ev);
 }
 
@@ -202,7 +202,9 @@ static void ag_ui_endpoint_add_end(void *ctx, struct buf *out)
     else if (t && t->state == TURNLOG_CANCELLED)
         ag_ui_endpoint_write_done(run, out, "cancelled");
     else
-        ag_ui_endpoint_write_error(run, out, "lost", "the turn's end is not known");
+        ag_ui_endpoint_write_error(
+            run, out, "lost",
+            "The outcome of the turn is unknown, because its record was deleted.");
 }
 
 static void ag_ui_endpoint_on_closed(void *ctx, bool left)
@@ -405,7 +407,7 @@ static void ag_ui_endpoint_on_toggled(void *ctx, const struct visibility_command
     }
     if (is_of_another(run)) {
         api_http_error(run->request, 409, "thread_busy",
-                       "another agent answers in this thread now");
+                       "This thread is in use by another agent; use another threadId.");
         free_run(run);
         return;
     }
@@ -477,7 +479,8 @@ static void ag_ui_endpoint_begin_turn(struct ag_ui_endpoint_run *run)
                                  ag_ui_endpoint_on_toggled, run);
         return;
     }
-    api_http_error(run->request, 404, "no_such_agent", "there is no such agent");
+    api_http_error(run->request, 404, "no_such_agent",
+                   "Unknown agent; GET /v1/models lists the agents.");
     free_run(run);
 }
 
@@ -490,12 +493,12 @@ static void ag_ui_endpoint_begin(struct ag_ui_endpoint_run *run, const struct au
     if (known) {
         follow_leg(run, known);
     } else if (run->in.resume && !run->may_answer) {
-        api_http_error(run->request, 403, "not_granted", "this key is not granted that");
+        auth_refuse_grant(run->request, p, CONF_ANSWER);
         free_run(run);
     } else if (run->in.resume) {
         ag_ui_endpoint_resume(run, p);
     } else if (last && ag_ui_run_is_waiting(last, a->host.requests)) {
-        answer_error(run, "interrupted", "this thread waits for answers: say them in resume");
+        answer_error(run, "interrupted", "This thread has open interrupts; answer them in resume.");
     } else {
         ag_ui_endpoint_begin_turn(run);
     }
@@ -518,7 +521,8 @@ static void on_run(void *arg, struct httpd_request *r)
     if (!p)
         return;
     if (!takes_events(r)) {
-        api_http_error(r, 406, "not_acceptable", "the answer is text/event-stream");
+        api_http_error(r, 406, "not_acceptable",
+                       "The response is text/event-stream, which Accept does not include.");
         return;
     }
     json_t *const body = api_http_parse_body(r);

@@ -31,7 +31,7 @@ static bool ag_ui_resume_refuse(struct resume *r, const char *code, const char *
                                 const char *message)
 {
     r->why->code = code;
-    buf_printf(&r->why->message, "interrupt %s: %s", id, message);
+    buf_printf(&r->why->message, "Interrupt %s: %s", id, message);
     return false;
 }
 
@@ -83,13 +83,13 @@ static bool ag_ui_resume_read_decision(struct resume *r, struct ag_ui_resume_ent
     e->body = e->cancelled ? ag_ui_resume_choose("deny") : ag_ui_resume_read_payload(payload);
     if (!e->body)
         return ag_ui_resume_refuse(r, "invalid_payload", e->id,
-                                   "the payload has to be an object, true or false");
+                                   "payload must be an object, a string or a boolean.");
     const char *const wrong = request_api_parse_decision(&e->decision, e->body);
     if (wrong)
         return ag_ui_resume_refuse(r, "invalid_payload", e->id, wrong);
     if (contradicts(payload, &e->decision))
         return ag_ui_resume_refuse(r, "invalid_payload", e->id,
-                                   "approved and choice say different things");
+                                   "approved and choice contradict each other.");
     if (e->cancelled)
         e->decision.text = "The question was dismissed.";
     return true;
@@ -130,12 +130,12 @@ static bool ag_ui_resume_read_entry(struct resume *r, const json_t *entry)
     if (!id || !status || (!e.cancelled && strcmp(status, "resolved") != 0))
         return ag_ui_resume_refuse(
             r, "invalid_resume", e.id,
-            "interruptId has to be a text, and status resolved or cancelled");
+            "interruptId must be a string, and status must be \"resolved\" or \"cancelled\".");
     if (ag_ui_resume_is_again(r, id))
-        return ag_ui_resume_refuse(r, "invalid_resume", id, "it is answered twice");
+        return ag_ui_resume_refuse(r, "invalid_resume", id, "answered more than once in resume.");
     e.request = ag_ui_run_get_request(r->leg, id);
     if (!e.request)
-        return ag_ui_resume_refuse(r, "unknown_interrupt", id, "it is not one of this run");
+        return ag_ui_resume_refuse(r, "unknown_interrupt", id, "does not belong to this run.");
     struct ag_ui_resume_entry *const kept = &r->entries[r->n++];
     *kept = e;
     return ag_ui_resume_read_decision(r, kept, json_object_get(entry, "payload")) &&
@@ -159,7 +159,7 @@ static bool check_rest(struct resume *r)
         if (!ag_ui_resume_is_answered(r, request) &&
             request_api_find(r->api->host.requests, r->leg->turn, request, &view))
             return ag_ui_resume_refuse(r, "interrupt_unanswered", request,
-                                       "it has to be answered, too");
+                                       "not answered in resume; answer all open interrupts.");
     }
     return true;
 }
@@ -203,7 +203,7 @@ const struct ag_ui_leg *ag_ui_resume_apply(const struct api_context *a, struct a
     r.leg = first ? ag_ui_runs_find_interrupted(legs, thread, first) : NULL;
     if (!r.leg || n > ENTRIES_MAX) {
         ag_ui_resume_refuse(&r, "unknown_interrupt", first ? first : "?",
-                            "this thread waits for no such thing");
+                            "not open in this thread.");
         return NULL;
     }
     r.entries = xcalloc(n, sizeof *r.entries);

@@ -62,9 +62,9 @@ static bool ag_ui_run_input_read_names(struct ag_ui_run_input *in, const json_t 
     if (bad || !ag_ui_run_input_is_id(in->thread) || !ag_ui_run_input_is_id(in->run))
         return ag_ui_run_input_refuse(
             why, 400, "invalid_value",
-            "threadId and runId have to be texts of at most 200 bytes, as parentRunId, "
-            "protocolVersion and forwardedProps.agent when they are there, and "
-            "forwardedProps.background \"wait\" or \"follow\"");
+            "threadId and runId must be strings of at most 200 bytes; parentRunId, "
+            "protocolVersion and forwardedProps.agent, if present, must be strings; "
+            "forwardedProps.background must be \"wait\" or \"follow\".");
     return true;
 }
 
@@ -77,7 +77,7 @@ bool ag_ui_run_input_parse(struct ag_ui_run_input *in, const json_t *body, struc
     const json_t *const resume = json_object_get(body, "resume");
     in->resume = json_array_size(resume) ? resume : NULL;
     if (resume && !json_is_array(resume) && !json_is_null(resume))
-        return ag_ui_run_input_refuse(why, 400, "invalid_value", "resume has to be a list");
+        return ag_ui_run_input_refuse(why, 400, "invalid_value", "resume must be an array.");
     if (in->resume)
         return true;
     const char *const wrong = chat_messages_parse(&in->said, json_object_get(body, "messages"));

@@ -43,7 +43,9 @@ void chat_completion_on_closed(void *ctx, bool left)
     struct chat_completion *const c = ctx;
     (void)left;
     if (c->request)
-        api_http_error(c->request, 503, "ended", "the answer has been ended");
+        api_http_error(
+            c->request, 503, "ended",
+            "The response was ended: turncast is shutting down, or the API key has changed.");
     chat_completion_free(c);
 }
 
@@ -134,7 +136,8 @@ static void chat_completion_on_toggled(void *ctx, const struct visibility_comman
     if (t->why)
         chat_completion_refuse(c, 500, "visibility_not_stored", t->why);
     else if (!agent)
-        chat_completion_refuse(c, 404, "model_not_found", "there is no such agent any more");
+        chat_completion_refuse(c, 404, "model_not_found",
+                               "The agent was removed from the configuration.");
     else if (!t->empty)
         chat_completion_submit(c, agent, t->rest);
     else if (c->ask.streams)
@@ -218,8 +221,10 @@ static void chat_completion_begin(struct chat_completion *c)
     const struct chat_messages *const said = &c->ask.said;
     const struct conf_agent *const agent = chat_completion_find_agent(c->api->conf, c->ask.model);
     if (!agent) {
-        chat_completion_refuse(c, 404, "model_not_found",
-                               "the model has to be an agent: GET /v1/models");
+        CLEANUP_BUF struct buf why = {0};
+        buf_printf(&why, "Unknown model \"%s\"; GET /v1/models lists the agents.",
+                   c->ask.model ? c->ask.model : "");
+        chat_completion_refuse(c, 404, "model_not_found", why.p);
         return;
     }
     c->agent = xstrdup(agent->name);

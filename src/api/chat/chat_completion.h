@@ -11,8 +11,8 @@
 #include "io/journal/journal_types.h"
 
 /* How a turn ended that said nothing of it. */
-#define CHAT_CANCELLED "the turn was cancelled"
-#define CHAT_LOST "the turn's end is not known"
+#define CHAT_CANCELLED "The turn was cancelled."
+#define CHAT_LOST "The outcome of the turn is unknown, because its record was deleted."
 
 struct chat_completion {
     struct api_context *api;

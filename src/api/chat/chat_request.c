@@ -81,8 +81,8 @@ static const char *chat_request_read_names(struct chat_request *ask, const struc
     ask->id = first_header(r, ids);
     if (!chat_request_is_name(ask->conversation) || !chat_request_is_name(ask->user) ||
         !chat_request_is_name(ask->id))
-        return "the names of the conversation, the user and the request may have at most 200 bytes "
-               "and no control characters";
+        return "The ID of the conversation, the user or the request is longer than 200 bytes or "
+               "contains a control character.";
     return NULL;
 }
 
@@ -101,12 +101,12 @@ static const char *read_form(struct chat_request *ask, const json_t *body)
     const json_t *const model = json_object_get(body, "model"), *const n =
                                                                     json_object_get(body, "n");
     if (model && !json_is_string(model) && !json_is_null(model))
-        return "model has to be a text";
+        return "model must be a string.";
     if (n && !json_is_null(n) && json_integer_value(n) != 1)
-        return "n has to be 1: a turn has one answer";
+        return "n must be 1: a turn has one answer.";
     if (!read_switch(body, "stream", &ask->streams) ||
         !read_switch(json_object_get(body, "stream_options"), "include_usage", &ask->wants_usage))
-        return "stream and include_usage have to be true or false";
+        return "stream and stream_options.include_usage must be booleans.";
     ask->model = json_string_value(model);
     return NULL;
 }
@@ -116,7 +116,7 @@ const char *chat_request_parse(struct chat_request *ask, const struct httpd_requ
 {
     *ask = (struct chat_request){0};
     if (!json_object_get(body, "messages"))
-        return "messages is required";
+        return "messages is missing.";
     const char *why = chat_messages_parse(&ask->said, json_object_get(body, "messages"));
     if (!why)
         why = read_form(ask, body);

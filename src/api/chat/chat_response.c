@@ -173,7 +173,7 @@ void chat_response_send_error(struct chat_completion *c)
     if (!c->whole.failed)
         look_at_end(c);
     if (!c->whole.failed)
-        chat_response_keep_error(c, "error", "the turn failed");
+        chat_response_keep_error(c, "error", "The turn failed without an error message.");
     answer_failure(c);
 }
 

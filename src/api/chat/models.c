@@ -42,7 +42,8 @@ static void on_model(void *arg, struct httpd_request *r)
     const char *const name = r->path + strlen(PATH "/");
     const struct conf_agent *const agent = *name ? conf_agent_find(a->conf, name) : NULL;
     if (!agent) {
-        api_http_error(r, 404, "model_not_found", "there is no such agent");
+        api_http_error(r, 404, "model_not_found",
+                       "Unknown model; GET /v1/models lists the agents.");
         return;
     }
     add_model(&body, agent);

@@ -99,7 +99,7 @@ static void on_instance(void *arg, struct httpd_request *r)
     struct tc_err err = {0};
     char *const name = instance_of(r->path);
     if (!name) {
-        api_http_error(r, 404, "no_such_page", "there is nothing here");
+        api_http_error(r, 404, "no_such_page", "There is nothing at this path.");
     } else if (!dispatch_find_configured(host_get_parts(c->server).dispatch, name, &err)) {
         api_http_error(r, 404, "no_such_instance", err_format(&err));
         free(name);
@@ -131,11 +131,14 @@ static void on_retried(void *ctx, enum journal_status status, const char *instan
     if (status == JOURNAL_DONE && !t->control->gone)
         tell_retried(t, instance);
     else if (status == JOURNAL_NO_CHANGE)
-        api_http_error(t->request, 404, "no_such_letter", "there is no such dead letter");
+        api_http_error(t->request, 404, "no_such_letter", "Unknown dead letter.");
     else if (status == JOURNAL_REFUSED)
-        api_http_error(t->request, 409, "an_event", "an event cannot be sent again");
+        api_http_error(
+            t->request, 409, "an_event",
+            "This dead letter is an event of a turn that has ended and cannot be retried.");
     else
-        api_http_error(t->request, 503, "not_kept", "the dead letters cannot be read or changed");
+        api_http_error(t->request, 503, "not_kept",
+                       "Cannot read or change the dead letters; see the log of turncast.");
     control_on_reply_sent(t->control);
     free(t);
 }
@@ -153,7 +156,7 @@ static void on_dead(void *arg, struct httpd_request *r)
     struct control *const c = arg;
     const int64_t id = letter_of(r->path);
     if (!id) {
-        api_http_error(r, 404, "no_such_page", "there is nothing here");
+        api_http_error(r, 404, "no_such_page", "There is nothing at this path.");
         return;
     }
     struct retrying *const t = xmalloc(sizeof *t);

@@ -46,9 +46,10 @@ static void on_forgotten(void *ctx, enum journal_status status, const char *text
     struct forgetting *const f = ctx;
     (void)text;
     if (status != JOURNAL_DONE && status != JOURNAL_NO_CHANGE)
-        api_http_error(f->request, 503, "not_kept", "the approvals cannot be changed on disk");
+        api_http_error(f->request, 503, "not_kept",
+                       "Cannot change the stored approvals; see the log of turncast.");
     else if (f->which.id && status == JOURNAL_NO_CHANGE && !f->n)
-        api_http_error(f->request, 404, "no_such_approval", "there is no such approval");
+        api_http_error(f->request, 404, "no_such_approval", "Unknown approval.");
     else
         tell_forgotten(f);
     control_on_reply_sent(f->control);
@@ -61,7 +62,7 @@ void control_handle_approvals(void *control, struct httpd_request *r)
     const bool all = strcmp(r->path, CONTROL_APPROVALS FORGET) == 0;
     struct journal_approval_filter which = {.id = all ? 0 : approval_of(r->path)};
     if ((!all && !which.id) || !read_agent(r->query, &which.agent)) {
-        api_http_error(r, 404, "no_such_page", "there is nothing here");
+        api_http_error(r, 404, "no_such_page", "There is nothing at this path.");
         return;
     }
     struct forgetting *const f = xmalloc(sizeof *f);

@@ -70,7 +70,7 @@ static void control_requests_take(struct request_registry *requests, struct http
     if (why)
         api_http_error(r, 400, "invalid_value", why);
     else if (bad || !d.turn || !d.request || !user)
-        api_http_error(r, 400, "invalid_value", "id, turn and user have to be texts");
+        api_http_error(r, 400, "invalid_value", "id, turn and user must be strings.");
     else
         control_requests_decide(requests, r, user, &d);
     request_api_decision_fini(&asked);

@@ -179,7 +179,7 @@ static void control_status_on_stats(void *ctx, enum journal_status status,
 {
     struct control_status_query *const a = ctx;
     if (a->control->gone)
-        api_http_error(a->request, 503, "ending", "the host ends");
+        api_http_error(a->request, 503, "ending", "turncast is shutting down.");
     else
         control_status_tell(a, status, stats);
     control_on_reply_sent(a->control);

@@ -29,8 +29,8 @@ struct metrics_query {
 
 /* ---- turns and events ---- */
 
-static const struct prometheus_family turns_ended = {"turncast_turns_total", "counter",
-                                                     "Turns that are over, by agent and outcome."};
+static const struct prometheus_family turns_ended = {
+    "turncast_turns_total", "counter", "Turns that have ended, by agent and outcome."};
 
 static void add_ended(void *ctx, const char *agent, enum turnlog_state outcome, uint64_t n)
 {
@@ -53,9 +53,9 @@ static bool count_state(void *ctx, const struct turnlog_turn *t)
 static void add_turns(struct buf *out, const struct metrics *m)
 {
     static const struct prometheus_family running = {"turncast_turns_running", "gauge",
-                                                     "Turns that run."};
+                                                     "Turns running."};
     static const struct prometheus_family waiting = {"turncast_turns_waiting", "gauge",
-                                                     "Turns that wait to be run."};
+                                                     "Turns waiting to run."};
     static const struct prometheus_family events = {"turncast_events_total", "counter",
                                                     "Events of turns, by kind."};
     struct now now = {0};
@@ -139,18 +139,23 @@ static const struct {
     struct prometheus_family family;
     double (*value)(const struct dispatch_instance *i);
 } numbers[] = {
-    {{"turncast_instance_up", "gauge", "0 while its process has died and is not back yet."}, up_of},
-    {{"turncast_instance_deaths_total", "counter", "How often its process has died."}, deaths_of},
-    {{"turncast_instance_rss_bytes", "gauge", "Memory of its process; 0: it has none."}, rss_of},
-    {{"turncast_instance_queue_fill", "gauge", "How full its queue is, 0 to 1 and above."},
+    {{"turncast_instance_up", "gauge",
+      "1 if the instance is running, 0 while its process is down."},
+     up_of},
+    {{"turncast_instance_deaths_total", "counter", "Crashes of the instance's process."},
+     deaths_of},
+    {{"turncast_instance_rss_bytes", "gauge",
+      "Resident memory of the instance's process; 0 for a thread."},
+     rss_of},
+    {{"turncast_instance_queue_fill", "gauge", "Fill level of the event queue (1: full)."},
      fill_of},
-    {{"turncast_instance_hung", "gauge", "1 while a callback is over its deadline."}, hung_of},
-    {{"turncast_instance_dropped_total", "counter", "Events it did not keep up with."}, dropped_of},
+    {{"turncast_instance_hung", "gauge", "1 while a callback exceeds its deadline."}, hung_of},
+    {{"turncast_instance_dropped_total", "counter", "Events dropped: queue full."}, dropped_of},
     {{"turncast_instance_delivered_total", "counter", "Callbacks that returned 0."}, delivered_of},
     {{"turncast_instance_failed_total", "counter", "Callbacks that failed."}, failed_of},
-    {{"turncast_instance_requests_waiting", "gauge", "Requests that wait for their turn."},
-     waiting_of},
-    {{"turncast_instance_requests_in_flight", "gauge", "Requests that are out."}, in_flight_of},
+    {{"turncast_instance_requests_waiting", "gauge", "Outbound requests queued."}, waiting_of},
+    {{"turncast_instance_requests_in_flight", "gauge", "Outbound requests in flight."},
+     in_flight_of},
 };
 
 static void add_times(struct buf *out, const struct prometheus_family *f,
@@ -186,10 +191,10 @@ static void add_deliveries(struct buf *out, const struct prometheus_family *f,
 static void add_instances(struct buf *out, const struct metrics *m)
 {
     static const struct prometheus_family times = {"turncast_instance_callback_seconds",
-                                                   "histogram", "How long its callbacks take."};
+                                                   "histogram", "Duration of connector callbacks."};
     static const struct prometheus_family deliveries = {
         "turncast_deliveries_total", "counter",
-        "Attempts of requests by what came of them; dead: given up."};
+        "Attempts of outbound requests by outcome; dead: moved to the dead letters."};
     struct instances all = {0};
     dispatch_each_instance(m->api->host.dispatch, take_instance, &all);
     for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
@@ -215,11 +220,11 @@ static void metrics_add_outbox(struct buf *out, const struct journal_stats *s)
     static const struct prometheus_family rows = {"turncast_outbox_rows", "gauge",
                                                   "Rows of the outbox, by state."};
     static const struct prometheus_family bytes = {"turncast_outbox_bytes", "gauge",
-                                                   "Bytes of these rows."};
+                                                   "Bytes in the rows of the outbox."};
     static const struct prometheus_family age = {"turncast_outbox_oldest_seconds", "gauge",
-                                                 "Age of the oldest of these rows."};
+                                                 "Age of the oldest row of the outbox."};
     static const struct prometheus_family dead = {"turncast_dead_letters", "gauge",
-                                                  "Requests that were given up and are kept."};
+                                                  "Dead letters stored."};
     prometheus_append_header(out, &rows);
     prometheus_append_sample(out, &rows, "", LABELS("state", "queued"), (double)s->queued);
     prometheus_append_sample(out, &rows, "", LABELS("state", "in_flight"), (double)s->in_flight);
@@ -231,11 +236,11 @@ static void metrics_add_outbox(struct buf *out, const struct journal_stats *s)
 static void add_http(struct buf *out, const struct api_context *a)
 {
     static const struct prometheus_family requests = {"turncast_http_requests_total", "counter",
-                                                      "Requests that were answered, by status."};
+                                                      "HTTP requests answered, by status."};
     static const struct prometheus_family connections = {"turncast_http_connections", "gauge",
                                                          "Connections to the HTTP server."};
     static const struct prometheus_family feeds = {"turncast_http_streams", "gauge",
-                                                   "Clients that are being written events."};
+                                                   "Open event streams (SSE)."};
     prometheus_append_header(out, &requests);
     for (int status = HTTPD_STATUS_BEGIN; status < HTTPD_STATUS_END; status++) {
         char text[16];
@@ -250,13 +255,14 @@ static void add_http(struct buf *out, const struct api_context *a)
 
 static void metrics_add_process(struct buf *out)
 {
-    static const struct prometheus_family build = {"turncast_build_info", "gauge", "1; what runs."};
+    static const struct prometheus_family build = {"turncast_build_info", "gauge",
+                                                   "Always 1; the version is a label."};
     static const struct prometheus_family rss = {"turncast_process_resident_bytes", "gauge",
-                                                 "Memory of the host, without its agents."};
+                                                 "Resident memory of turncast, without agents."};
     static const struct prometheus_family cpu = {"turncast_process_cpu_seconds_total", "counter",
-                                                 "Time of the host on CPUs."};
+                                                 "CPU time used by turncast, without agents."};
     static const struct prometheus_family files = {"turncast_process_open_files", "gauge",
-                                                   "Descriptors of the host."};
+                                                   "Open file descriptors of turncast."};
     const struct process_usage usage = process_usage_read();
     prometheus_append_header(out, &build);
     prometheus_append_sample(out, &build, "", LABELS("version", PACKAGE_VERSION), 1);
@@ -289,7 +295,7 @@ static void metrics_on_stats(void *ctx, enum journal_status status,
     if (m->api)
         metrics_answer(asked, status, stats);
     else
-        api_http_error(asked->request, 503, "ending", "the host ends");
+        api_http_error(asked->request, 503, "ending", "turncast is shutting down.");
     free(asked);
     if (--m->asking == 0 && !m->api)
         free(m);

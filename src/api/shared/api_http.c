@@ -64,7 +64,7 @@ static bool api_http_is_json(const char *type)
 json_t *api_http_parse_body(struct httpd_request *r)
 {
     if (!api_http_is_json(httpd_find_header(r, "Content-Type"))) {
-        api_http_error(r, 415, "unsupported_media_type", "Content-Type has to be application/json");
+        api_http_error(r, 415, "unsupported_media_type", "Content-Type must be application/json.");
         return NULL;
     }
     json_error_t why;
@@ -75,9 +75,9 @@ json_t *api_http_parse_body(struct httpd_request *r)
     json_decref(body);
     CLEANUP_BUF struct buf message = {0};
     if (body)
-        buf_add_str(&message, "the body is not a JSON object");
+        buf_add_str(&message, "The request body must be a JSON object.");
     else
-        buf_printf(&message, "the body is not JSON: line %d: %s", why.line, why.text);
+        buf_printf(&message, "Invalid JSON in the request body: line %d: %s.", why.line, why.text);
     api_http_error(r, 400, "invalid_json", message.p);
     return NULL;
 }
@@ -102,11 +102,11 @@ const char *api_http_member(const json_t *body, const char *key, struct buf *why
     const char *const text = json_string_value(value);
     const struct str bytes = {text, json_string_length(value)};
     if (!text)
-        buf_printf(why, "%s has to be a string", key);
+        buf_printf(why, "%s must be a string.", key);
     else if (strlen(text) != bytes.len)
-        buf_printf(why, "%s contains a NUL character (\\u0000), which no agent can be given", key);
+        buf_printf(why, "%s contains a NUL character (\\u0000), which is not supported.", key);
     else if (str_is_blank(bytes))
-        buf_printf(why, "%s is %s", key, bytes.len ? "blank" : "empty");
+        buf_printf(why, "%s is %s.", key, bytes.len ? "blank" : "empty");
     else
         return text;
     return NULL;

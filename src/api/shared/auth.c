@@ -150,8 +150,25 @@ static void log_failure(struct auth *a, const struct httpd_request *r)
         a->logged = 0;
     }
     if (a->logged++ < LOG_PER_MINUTE)
-        log_write(LOG_WARN, "http", "%s %s from %s: no valid key (%u so far)", r->method, r->path,
-                  r->peer, a->failures);
+        log_write(LOG_WARN, "http",
+                  "%s %s from %s rejected: missing or invalid API key (%u so far)", r->method,
+                  r->path, r->peer, a->failures);
+}
+
+static const char *grant_name(unsigned grant)
+{
+    return grant == CONF_SUBMIT   ? "submit"
+           : grant == CONF_CANCEL ? "cancel"
+           : grant == CONF_WATCH  ? "watch"
+                                  : "answer";
+}
+
+void auth_refuse_grant(struct httpd_request *r, const struct auth_principal *p, unsigned grant)
+{
+    CLEANUP_BUF struct buf why = {0};
+    buf_printf(&why, "The API key \"%s\" lacks the grant \"%s\" (http.keys.%s.grants).", p->name,
+               grant_name(grant), p->name);
+    api_http_error(r, 403, "not_granted", why.p);
 }
 
 const struct auth_principal *auth_require_grant(struct auth *a, struct httpd_request *r,
@@ -160,11 +177,12 @@ const struct auth_principal *auth_require_grant(struct auth *a, struct httpd_req
     const struct auth_principal *const p = find_principal(a, r);
     if (!p) {
         log_failure(a, r);
-        api_http_error(r, 401, "invalid_api_key", "a valid key is needed");
+        api_http_error(r, 401, "invalid_api_key",
+                       "Missing or invalid API key; send \"Authorization: Bearer KEY\".");
         return NULL;
     }
     if ((p->grants & grant) != grant) {
-        api_http_error(r, 403, "not_granted", "this key is not granted that");
+        auth_refuse_grant(r, p, grant);
         return NULL;
     }
     return p;
@@ -198,7 +216,7 @@ static void give_cookie(struct auth *a, struct httpd_request *r, const struct au
     uint8_t random[TOKEN_BYTES];
     char token[2 * TOKEN_BYTES + 1];
     if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random) {
-        api_http_error(r, 503, "no_random", "try again");
+        api_http_error(r, 503, "no_random", "Cannot create a session at the moment; try again.");
         return;
     }
     for (size_t i = 0; i < sizeof random; i++)
@@ -223,7 +241,7 @@ void auth_handle_login(struct auth *a, struct httpd_request *r)
         return;
     }
     log_failure(a, r);
-    api_http_error(r, 401, "invalid_api_key", "this key is not valid");
+    api_http_error(r, 401, "invalid_api_key", "Invalid API key.");
 }
 
 void auth_handle_logout(struct auth *a, struct httpd_request *r)

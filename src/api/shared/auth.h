@@ -26,6 +26,8 @@ void auth_set_keys(struct auth *a, const struct conf_http *http);
  * is missing; grant 0: none is asked for). */
 const struct auth_principal *auth_require_grant(struct auth *a, struct httpd_request *r,
                                                 unsigned grant);
+/* Answers 403: the key of that principal lacks the grant (CONF_SUBMIT…). */
+void auth_refuse_grant(struct httpd_request *r, const struct auth_principal *p, unsigned grant);
 /* The same number as before: one of that name still has the key with which it was let in. What goes
  * on for long asks. */
 uint64_t auth_get_key_version(const struct auth *a, const char *principal);

@@ -82,18 +82,16 @@ const char *chat_messages_parse(struct chat_messages *m, const json_t *list)
     *m = (struct chat_messages){0};
     const size_t last = chat_messages_find_last(list);
     if (last == json_array_size(list))
-        return "messages has to be a list with at least one message of the role user";
+        return "messages must be an array with at least one message of role \"user\".";
     for (size_t i = 0; i < last; i++)
         add_earlier(&m->earlier, json_array_get(list, i));
     if (!chat_messages_add_content(&m->last,
                                    json_object_get(json_array_get(list, last), "content")))
-        return "the last message of the user has content other than text, which the agent cannot "
-               "be "
-               "given";
+        return "The last user message has content other than text, which is not supported.";
     if (!chat_messages_is_text(&m->last) || !chat_messages_is_text(&m->earlier))
-        return "a message contains a NUL character (\\u0000), which no agent can be given";
+        return "A message contains a NUL character (\\u0000), which is not supported.";
     if (str_is_blank((struct str){m->last.p, m->last.len}))
-        return "the last message of the user is empty or blank";
+        return "The last user message is empty or blank.";
     return NULL;
 }
 

@@ -154,7 +154,7 @@ static const char *request_api_read_object(char **to, const json_t *body, const 
     if (!value || json_is_null(value))
         return NULL;
     if (!json_is_object(value))
-        return "answers and input have to be objects";
+        return "answers and input must be objects.";
     *to = json_dumps(value, JSON_COMPACT);
     return NULL;
 }
@@ -183,10 +183,10 @@ const char *request_api_parse_decision(struct request_api_decision *d, const jso
     if (!why)
         why = request_api_read_object(&d->args, body, "input");
     if (bad || (reason && !d->text && !json_is_null(reason)))
-        return "choice and reason have to be texts";
+        return "choice and reason must be strings.";
     if (choice && decision && strcmp(choice, decision) != 0)
-        return "choice and decision are the same thing, and say different things";
-    return why || d->choice ? why : "choice is missing";
+        return "choice and decision contradict each other.";
+    return why || d->choice ? why : "choice is missing.";
 }
 
 void request_api_decision_fini(struct request_api_decision *d)
@@ -285,12 +285,11 @@ static void request_api_find_decision(const struct api_context *a, const struct 
                                             : d && request_api_is_same(&past, p, d) ? ASKED_DONE
                                                                                     : ASKED_LATE};
     if (out->came == ASKED_UNKNOWN)
-        buf_add_str(&out->text, "there is no such request");
+        buf_add_str(&out->text, "Unknown request.");
     else if (past.over)
-        buf_printf(&out->text, "this was decided before: %s%s%s", past.decision.p,
-                   past.by.len ? " by " : "", past.by.p);
+        request_describe_closed(&out->text, past.decision.p, past.by.p);
     else
-        buf_add_str(&out->text, "this cannot be answered here");
+        buf_add_str(&out->text, "This request cannot be answered through this interface.");
     if (past.over) {
         out->decision = past.decision;
         out->by = past.by;

@@ -17,7 +17,7 @@
 #include "event/json/json_writer.h"
 
 #define NO_SUCH_TURN                                                                               \
-    "There is no such turn, or its events are no longer kept; GET /turns/ID tells how one ended."
+    "Unknown turn, or its events have been deleted; GET /turns/ID returns the outcome of a turn."
 #define LIST_DEFAULT 100
 #define LIST_MAX 1000
 #define TASK_BYTES ((size_t)400)
@@ -243,7 +243,10 @@ void turn_api_send_refusal(struct httpd_request *r, const struct conversations_r
 {
     switch (why->refusal) {
     case CONVERSATIONS_NOT_REFUSED:
-        api_http_error(r, 409, "known", "The turn of this key is over, and is no longer kept.");
+        api_http_error(r, 409, "known",
+                       "A request with this Idempotency-Key has already completed, and its result "
+                       "is no longer "
+                       "stored.");
         return;
     case CONVERSATIONS_QUEUE_FULL:
         api_http_error(r, 429, "queue_full", why->text);
@@ -257,11 +260,10 @@ void turn_api_send_refusal(struct httpd_request *r, const struct conversations_r
         return;
     case CONVERSATIONS_NOT_KEPT:
         api_http_error(r, 503, "not_kept",
-                       "The message cannot be stored now; the log of the host says why.");
+                       "The message cannot be stored at the moment; see the log of turncast.");
         return;
     case CONVERSATIONS_NO_AGENT:
-        api_http_error(r, 404, "no_such_agent",
-                       "The agent was removed from the configuration just now.");
+        api_http_error(r, 404, "no_such_agent", "The agent was removed from the configuration.");
         return;
     case CONVERSATIONS_ENDING:
         api_http_error(r, 503, "shutting_down", TURNS_DISMISSED);
@@ -369,7 +371,7 @@ struct wish {
 static void check_length(const char *what, const char *name, struct buf *why)
 {
     if (name && strlen(name) > KEY_BYTES)
-        buf_printf(why, "%s is longer than the limit of %d bytes", what, KEY_BYTES);
+        buf_printf(why, "%s is too long (limit: %d bytes).", what, KEY_BYTES);
 }
 
 /* Whether what the agent does behind its answer may be turns of their own. */
@@ -378,7 +380,7 @@ static bool read_background(const json_t *body, struct buf *why)
     const char *const word = api_http_member(body, "background", why);
     const bool follows = word && strcmp(word, "follow") == 0;
     if (word && !follows && strcmp(word, "wait") != 0)
-        buf_add_str(why, "background has to be \"wait\" or \"follow\"");
+        buf_add_str(why, "background must be \"wait\" or \"follow\".");
     return follows;
 }
 
@@ -388,7 +390,7 @@ static bool read_wish(struct wish *w, const struct httpd_request *r, const json_
 {
     w->prompt = api_http_member(body, "prompt", why);
     if (!w->prompt && !why->len)
-        buf_add_str(why, "prompt is missing: the message for the agent");
+        buf_add_str(why, "prompt is missing.");
     if (!why->len)
         w->agent = api_http_member(body, "agent", why);
     if (!why->len)
@@ -413,7 +415,9 @@ static void begin_with(struct api_context *a, struct httpd_request *r,
     }
     const struct conf_agent *const agent = conf_agent_find(a->conf, wish.agent);
     if (!agent) {
-        api_http_error(r, 404, "no_such_agent", "there is no such agent");
+        buf_printf(&why, "Unknown agent \"%s\"; GET /v1/models lists the agents.",
+                   wish.agent ? wish.agent : "");
+        api_http_error(r, 404, "no_such_agent", why.p);
         return;
     }
     struct wanted *const w = new_wanted(a, r, p, agent, wish.conversation);
@@ -445,7 +449,7 @@ static void turn_api_cancel(struct api_context *a, struct httpd_request *r)
                            ? turn_scheduler_stop_background(all, t->spec.conversation)
                            : turn_scheduler_cancel_turn(all, t->spec.id);
     if (!ended)
-        api_http_error(r, 409, "over", "this turn does not run and does not wait");
+        api_http_error(r, 409, "over", "The turn has already ended.");
     else
         answer_turn(a, r, 202, t, p);
 }
@@ -455,7 +459,7 @@ static void on_past(void *ctx, const struct journal_turn *turn)
     struct httpd_request *const r = ctx;
     CLEANUP_BUF struct buf body = {0};
     if (!turn) {
-        api_http_error(r, 404, "no_such_turn", "There is no such turn, or it is no longer kept.");
+        api_http_error(r, 404, "no_such_turn", "Unknown turn, or it is no longer stored.");
         return;
     }
     past_turns_add(&body, turn);
@@ -518,7 +522,7 @@ static void turn_api_on_turn(void *arg, struct httpd_request *r)
 {
     const struct part *const part = find_part(r->path + strlen("/turns/"));
     if (!part)
-        api_http_error(r, 404, "not_found", "there is nothing there");
+        api_http_error(r, 404, "not_found", "There is nothing at this path.");
     else if (part->posts != (strcmp(r->method, "POST") == 0))
         api_http_send_405(r, part->posts ? "POST" : "GET, HEAD");
     else

@@ -25,7 +25,7 @@ void turn_api_send_refusal(struct httpd_request *r, const struct conversations_r
 /* It waited, and was removed because the host ends; its client may send it again. */
 bool turn_api_is_dismissed(const struct api_context *a, const struct turnlog_turn *t);
 #define TURNS_DISMISSED                                                                            \
-    "The host is shutting down and did not begin this turn; send the request again when it has "   \
-    "restarted."
+    "turncast is shutting down and did not start this turn; send the request again after the "     \
+    "restart."
 
 #endif

@@ -62,8 +62,8 @@ static void turn_events_add_gap(void *ctx, struct buf *out, const struct turnlog
 static void add_shutdown(void *ctx, struct buf *out)
 {
     (void)ctx;
-    buf_add_str(out, "event: shutdown\ndata: {\"code\":\"host_shutdown\",\"message\":\"The host is "
-                     "shutting down; connect again when it has restarted.\"}\n\n");
+    buf_add_str(out, "event: shutdown\ndata: {\"code\":\"host_shutdown\",\"message\":\"turncast is "
+                     "shutting down; reconnect after the restart.\"}\n\n");
 }
 
 static const struct event_stream_ops ops = {.event = turn_events_add_event,

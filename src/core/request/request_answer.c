@@ -192,20 +192,24 @@ static const char *answers_for(struct arena *a, const struct request *q,
 
 /* ---- the decision ---- */
 
-/* Of a request that is closed, or not known. */
+void request_describe_closed(struct buf *out, const char *decision, const char *by)
+{
+    static const char *const words[][2] = {
+        {"allow", "allowed"}, {"deny", "denied"}, {"answered", "answered"}};
+    const bool named = by && *by;
+    for (size_t i = 0; decision && i < sizeof words / sizeof *words; i++)
+        if (strcmp(decision, words[i][0]) == 0) {
+            buf_printf(out, "Already %s%s%s.", words[i][1], named ? " by " : "", named ? by : "");
+            return;
+        }
+    buf_add_str(out, decision && strcmp(decision, "timeout") == 0
+                         ? "This request has expired: nobody answered in time."
+                         : "This request is already closed.");
+}
+
 static enum tc_accepted tell_late(const struct request *q, struct buf *text)
 {
-    const char *const decision = q && q->decision ? q->decision : "";
-    if (strcmp(decision, "allow") == 0)
-        buf_printf(text, "Already allowed by %s.", q->by);
-    else if (strcmp(decision, "deny") == 0)
-        buf_printf(text, "Already denied by %s.", q->by);
-    else if (strcmp(decision, "answered") == 0)
-        buf_printf(text, "Already answered by %s.", q->by);
-    else if (strcmp(decision, "timeout") == 0)
-        buf_add_str(text, "This request has expired: nobody answered in time.");
-    else
-        buf_add_str(text, "This request is already closed.");
+    request_describe_closed(text, q ? q->decision : NULL, q ? q->by : NULL);
     return TC_KNOWN;
 }
 

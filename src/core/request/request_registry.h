@@ -93,6 +93,9 @@ enum requests_bar request_registry_bar(const struct request_registry *r,
  * or no valid decision. `text` gets a sentence for the person, in each case. */
 enum tc_accepted request_answer(struct request_registry *r, const struct request_decision *d,
                                 struct buf *text);
+/* Appends, as a sentence for a person, that a request is closed: "Already denied by Ann (tg)." The
+ * decision and who made it may be NULL. */
+void request_describe_closed(struct buf *out, const char *decision, const char *by);
 /* What request_answer would say of it; nothing is changed, and of what would count nothing is
  * said. */
 enum tc_accepted request_check_answer(const struct request_registry *r,

@@ -178,7 +178,8 @@ static unsigned lines(const char *path)
     size_t n;
     unsigned found = 0;
     char *const all = tap_slurp(path, &n);
-    for (const char *at = all; (at = strstr(at, "GET /ask from 127.0.0.1: no valid key")); at++)
+    for (const char *at = all;
+         (at = strstr(at, "GET /ask from 127.0.0.1 rejected: missing or invalid")); at++)
         found++;
     ok(!strstr(all, "0123456789abcdef"), "no key is logged");
     free(all);

@@ -243,8 +243,8 @@ void httpd_refuse_drain(struct httpd_conn *c)
     httpd_send_error(c,
                      &(struct httpd_error){.status = 503,
                                            .code = "shutting_down",
-                                           .message = "The host is shutting down; send the request "
-                                                      "again when it has restarted."});
+                                           .message = "turncast is shutting down; send the request "
+                                                      "again after the restart."});
 }
 
 void httpd_error_busy(struct buf *out)
