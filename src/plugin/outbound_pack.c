@@ -128,8 +128,7 @@ static int outbound_pack_read_line(struct packed_request *p, struct str line)
 {
     struct json j;
     struct str key;
-    json_init(&j, line.p, line.len);
-    if (!json_reader_enter_object(&j))
+    if (!json_reader_open_object(&j, line))
         return -1;
     while (json_reader_next_key(&j, &key)) {
         if (str_is(key, "headers"))

@@ -173,12 +173,9 @@ static bool read_argv(struct arena *a, struct str value, struct str *text, bool 
     struct json j;
     size_t n = 0;
     *clear = true;
-    json_init(&j, value.p, value.len);
-    if (!json_reader_enter_array(&j))
+    if (!json_reader_open_array(&j, value))
         return false;
-    for (; json_reader_next_element(&j); n++) {
-        struct str element, word;
-        json_reader_skip(&j, &element);
+    for (struct str element, word; json_reader_next_value(&j, &element); n++) {
         if (!tool_argument_read_text(a, element, &word))
             return false;
         *clear &= tool_argument_is_word(word);

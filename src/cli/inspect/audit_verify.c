@@ -62,8 +62,7 @@ static bool read_record(struct str line, struct record *r)
     struct json j;
     struct str key;
     *r = (struct record){.seq = -1};
-    json_init(&j, line.p, line.len);
-    if (!json_reader_enter_object(&j))
+    if (!json_reader_open_object(&j, line))
         return false;
     while (json_reader_next_key(&j, &key))
         audit_verify_read_member(&j, key, r);

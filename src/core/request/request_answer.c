@@ -63,12 +63,9 @@ static bool is_asked_there(const struct request *q, const struct request_decisio
     struct arena scratch = {0};
     struct json j;
     bool found = false;
-    json_init(&j, q->to, strlen(q->to));
-    for (bool list = json_reader_enter_array(&j); list && json_reader_next_element(&j);) {
-        struct str place = {0};
-        json_reader_skip(&j, &place);
+    json_reader_open_array(&j, (struct str){q->to, strlen(q->to)});
+    for (struct str place; json_reader_next_value(&j, &place);)
         found = found || is_place(value_text(&scratch, place, NULL), d);
-    }
     arena_fini(&scratch);
     return found;
 }
@@ -120,8 +117,7 @@ static bool request_answer_is_answered(struct str question, struct str answer)
     if (value_string(answer).p)
         return true;
     struct json j;
-    json_init(&j, answer.p, answer.len);
-    if (!answer.p || !is_multi(question) || !json_reader_enter_array(&j))
+    if (!is_multi(question) || !json_reader_open_array(&j, answer))
         return false;
     while (json_reader_next_element(&j)) {
         struct str text = {0};
@@ -175,13 +171,10 @@ static const char *answers_for(struct arena *a, const struct request *q,
         qs.answers = (struct str){d->answers, strlen(d->answers)};
     else if (!d->text || !*d->text)
         return NULL;
-    json_init(&j, q->shown.questions ? q->shown.questions : "[]",
-              q->shown.questions ? strlen(q->shown.questions) : 2);
-    for (bool list = json_reader_enter_array(&j); list && json_reader_next_element(&j);) {
-        struct str question = {0};
-        json_reader_skip(&j, &question);
+    const char *const questions = q->shown.questions ? q->shown.questions : "[]";
+    json_reader_open_array(&j, (struct str){questions, strlen(questions)});
+    for (struct str question; json_reader_next_value(&j, &question);)
         request_answer_look_at(&qs, question);
-    }
     if (!d->answers && qs.n == 0)
         make_answer(&qs, "answer");
     const char *const made =

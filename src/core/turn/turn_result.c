@@ -32,10 +32,8 @@ static void turn_result_set_usage(struct buf *out, const struct event *ev)
     buf_add_char(out, '{');
     struct json j;
     struct str key, value;
-    json_init(&j, payload.p, payload.len);
-    json_reader_enter_object(&j);
-    while (json_reader_next_key(&j, &key)) {
-        json_reader_skip(&j, &value);
+    json_reader_open_object(&j, (struct str){payload.p, payload.len});
+    while (json_reader_next_member(&j, &key, &value)) {
         if (str_is(key, "scope"))
             continue;
         buf_printf(out, "%s\"%.*s\":", out->len > 1 ? "," : "", (int)key.len, key.p);

@@ -178,12 +178,9 @@ static void keep_options(struct jsonrpc_pending *asked, struct str options)
                  {"reject_once", DENY},
                  {"reject_always", DENY_ALWAYS}};
     struct json j;
-    json_init(&j, options.p, options.len);
-    if (!options.p || !json_reader_enter_array(&j))
-        return;
-    while (json_reader_next_element(&j)) {
-        struct str option = {0};
-        json_reader_skip(&j, &option);
+    struct str option;
+    json_reader_open_array(&j, options);
+    while (json_reader_next_value(&j, &option)) {
         const struct str id = value_get_last(option, "optionId");
         const struct str kind = value_get_last(option, "kind");
         for (size_t i = 0; value_string(id).p && i < sizeof(kinds) / sizeof(kinds[0]); i++)

@@ -7,12 +7,9 @@ static struct str find_option(struct str options)
 {
     struct str found = {0};
     struct json j;
-    json_init(&j, options.p, options.len);
-    if (!options.p || !json_reader_enter_array(&j))
-        return found;
-    while (json_reader_next_element(&j)) {
-        struct str option = {0};
-        json_reader_skip(&j, &option);
+    struct str option;
+    json_reader_open_array(&j, options);
+    while (json_reader_next_value(&j, &option)) {
         if (!found.p && value_equals(value_get_last(option, "category"), "mode"))
             found = option;
     }

@@ -73,8 +73,7 @@ static bool acp_tool_is_bare(struct str input)
 {
     struct json j;
     struct str key;
-    json_init(&j, input.p, input.len);
-    if (!input.p || !json_reader_enter_object(&j))
+    if (!json_reader_open_object(&j, input))
         return !input.p;
     while (json_reader_next_key(&j, &key)) {
         json_reader_skip(&j, NULL);
@@ -157,19 +156,17 @@ static char *content_text(const struct acp_line *call, struct str content, size_
 {
     CLEANUP_BUF struct buf joined = {0};
     struct json j;
-    json_init(&j, content.p, content.len);
-    if (content.p && json_reader_enter_array(&j))
-        while (json_reader_next_element(&j)) {
-            struct str part = {0};
-            size_t n = 0;
-            json_reader_skip(&j, &part);
-            const char *const text = value_text(
-                call->out->scratch, value_get_last(value_get_last(part, "content"), "text"), &n);
-            *other |= !text;
-            if (joined.len && n)
-                buf_add_char(&joined, '\n');
-            buf_add(&joined, text, n);
-        }
+    struct str part;
+    json_reader_open_array(&j, content);
+    while (json_reader_next_value(&j, &part)) {
+        size_t n = 0;
+        const char *const text = value_text(
+            call->out->scratch, value_get_last(value_get_last(part, "content"), "text"), &n);
+        *other |= !text;
+        if (joined.len && n)
+            buf_add_char(&joined, '\n');
+        buf_add(&joined, text, n);
+    }
     *len = joined.len;
     return arena_strndup(call->out->scratch, joined.p ? joined.p : "", joined.len);
 }
@@ -315,12 +312,10 @@ static size_t find_changes(const struct acp_line *call, struct str content, stru
     static const char *const told[] = {"path", "oldText", "newText", NULL};
     size_t n = 0;
     struct json j;
-    json_init(&j, content.p, content.len);
-    if (!content.p || !json_reader_enter_array(&j))
+    struct str part;
+    if (!json_reader_open_array(&j, content))
         return 0;
-    while (json_reader_next_element(&j)) {
-        struct str part = {0};
-        json_reader_skip(&j, &part);
+    while (json_reader_next_value(&j, &part)) {
         if (!value_equals(value_get_last(part, "type"), "diff"))
             continue;
         if (n++ == 0)

@@ -11,9 +11,7 @@ struct str ag_ui_get_raw(struct str object, const char *key)
 {
     struct json j;
     struct str name, value = {0};
-    json_init(&j, object.p, object.len);
-    if (!object.p || !json_reader_enter_object(&j))
-        return value;
+    json_reader_open_object(&j, object);
     while (json_reader_next_key(&j, &name))
         json_reader_skip(&j, json_reader_string_is(name, key) ? &value : NULL);
     return value;
@@ -63,15 +61,12 @@ static bool is_one_of(struct str value, const char *const *names)
 bool ag_ui_is_array_of(struct str value, bool (*passes)(struct str))
 {
     struct json j;
+    struct str element;
     bool good = true;
-    json_init(&j, value.p, value.len);
-    if (!value.p || !json_reader_enter_array(&j))
+    if (!json_reader_open_array(&j, value))
         return false;
-    while (json_reader_next_element(&j)) {
-        struct str element = {0};
-        json_reader_skip(&j, &element);
+    while (json_reader_next_value(&j, &element))
         good = good && passes(element);
-    }
     return good;
 }
 

@@ -55,10 +55,8 @@ static void ag_ui_end_tell_usage(const struct ag_ui_event *e, bool is_error)
     ev.u.usage.scope = "turn";
     ev.u.usage.cache_counted = 1;
     ev.u.usage.is_error = is_error;
-    json_init(&j, usage.p, usage.len);
-    const bool listed = usage.p && json_reader_enter_array(&j);
-    for (struct str entry = {0}; listed && json_reader_next_element(&j); count++) {
-        json_reader_skip(&j, &entry);
+    json_reader_open_array(&j, usage);
+    for (struct str entry; json_reader_next_value(&j, &entry); count++) {
         ag_ui_end_add_entry(e, &ev.u.usage, entry, count == 0);
         totals += value_get_last(entry, "totalTokens").p != NULL;
         odd |= value_extra_except(e->out->scratch, entry, usage_keys) != NULL;
@@ -128,13 +126,10 @@ void ag_ui_each(const struct ag_ui_event *e, struct str array,
                 void (*tell)(const struct ag_ui_event *, struct str))
 {
     struct json j;
-    json_init(&j, array.p, array.len);
-    for (bool more = array.p && json_reader_enter_array(&j);
-         more && json_reader_next_element(&j);) {
-        struct str element = {0};
-        json_reader_skip(&j, &element);
+    struct str element;
+    json_reader_open_array(&j, array);
+    while (json_reader_next_value(&j, &element))
         tell(e, element);
-    }
 }
 
 /* The answer: what the run gives as such, or what the agent said last. */

@@ -121,12 +121,9 @@ void ag_ui_take_activity_delta(const struct ag_ui_event *e)
     struct json j;
     bool any = false;
     ag_ui_state_tell_state(e, "activity", "patch", true);
-    json_init(&j, patch.p, patch.len);
-    if (!patch.p || !ag_ui_state_is_progress(e) || !json_reader_enter_array(&j))
+    if (!ag_ui_state_is_progress(e) || !json_reader_open_array(&j, patch))
         return;
-    while (json_reader_next_element(&j)) {
-        struct str op = {0};
-        json_reader_skip(&j, &op);
+    for (struct str op; json_reader_next_value(&j, &op);) {
         const struct str kind = value_get_last(op, "op"), path = value_get_last(op, "path");
         const bool sets = value_equals(kind, "add") || value_equals(kind, "replace");
         for (size_t i = 0; sets && i < sizeof(paths) / sizeof(paths[0]); i++)

@@ -113,11 +113,10 @@ static char *ag_ui_tool_join_parts(const struct ag_ui_event *e, struct str parts
 {
     CLEANUP_BUF struct buf text = {0};
     struct json j;
-    json_init(&j, parts.p, parts.len);
-    for (bool more = json_reader_enter_array(&j); more && json_reader_next_element(&j);) {
-        struct str part = {0};
+    struct str part;
+    json_reader_open_array(&j, parts);
+    while (json_reader_next_value(&j, &part)) {
         size_t n = 0;
-        json_reader_skip(&j, &part);
         const char *const said = value_text(e->out->scratch, value_get_last(part, "text"), &n);
         if (n && text.len)
             buf_add_char(&text, '\n');

@@ -67,12 +67,10 @@ static void add_own_entry(const struct ag_ui_write_ctx *e, struct buf *b, struct
 static void add_own_entries(const struct ag_ui_write_ctx *e, struct buf *b, struct str list)
 {
     struct json j;
-    json_init(&j, list.p, list.len);
+    struct str entry;
     bool first = true;
-    for (bool more = json_reader_enter_array(&j); more && json_reader_next_element(&j);
-         first = false) {
-        struct str entry = {0};
-        json_reader_skip(&j, &entry);
+    json_reader_open_array(&j, list);
+    for (; json_reader_next_value(&j, &entry); first = false) {
         if (!first)
             buf_add_char(b, ',');
         add_own_entry(e, b, entry);

@@ -119,11 +119,10 @@ static bool is_sound(struct str key, struct str value)
 void ag_ui_end(const struct ag_ui_write_ctx *e, struct buf *b, struct str x)
 {
     struct json j;
+    struct str value;
     struct str key;
-    json_init(&j, x.p, x.len);
-    for (bool more = x.p && json_reader_enter_object(&j); more && json_reader_next_key(&j, &key);) {
-        struct str value = {0};
-        json_reader_skip(&j, &value);
+    json_reader_open_object(&j, x);
+    while (json_reader_next_member(&j, &key, &value)) {
         if (is_kept_back(key) || !is_sound(key, value))
             continue;
         buf_add_char(b, ',');

@@ -66,9 +66,8 @@ static const char *core_message(const struct ag_ui_write_ctx *e)
     if (r->message || r->reason)
         return r->message ? r->message : r->reason;
     const struct str list = list_of(r->questions);
-    json_init(&j, list.p, list.len);
-    if (json_reader_enter_array(&j) && json_reader_next_element(&j))
-        json_reader_skip(&j, &first);
+    json_reader_open_array(&j, list);
+    json_reader_next_value(&j, &first);
     const char *const prompt = value_text(e->a, value_get_last(first, "prompt"), NULL);
     return prompt ? prompt : r->subject ? r->subject : r->tool;
 }
@@ -78,12 +77,11 @@ static void ag_ui_write_request_add_each(const struct ag_ui_write_ctx *e, struct
                                          struct str list, const char *key)
 {
     struct json j;
+    struct str element;
     bool first = true;
-    json_init(&j, list.p, list.len);
     buf_add_char(b, '[');
-    for (bool more = list.p && json_reader_enter_array(&j); more && json_reader_next_element(&j);) {
-        struct str element = {0};
-        json_reader_skip(&j, &element);
+    json_reader_open_array(&j, list);
+    while (json_reader_next_value(&j, &element)) {
         const char *const text = value_text(e->a, value_get_last(element, key), NULL);
         if (!text)
             continue;

@@ -139,14 +139,12 @@ static void tell_delta(const struct activity *act)
     } paths[] = {{"/status", &r.status}, {"/progress", &r.progress}, {"/loaded", &r.loaded},
                  {"/total", &r.total},   {"/message", &r.message},   {"/tool_name", &r.tool_name}};
     struct json j;
+    struct str op;
     bool any = false;
     awaken_activity_tell_state(act);
-    json_init(&j, act->patch.p, act->patch.len);
-    if (!json_reader_enter_array(&j))
+    if (!json_reader_open_array(&j, act->patch))
         return;
-    while (json_reader_next_element(&j)) {
-        struct str op = {0};
-        json_reader_skip(&j, &op);
+    while (json_reader_next_value(&j, &op)) {
         const struct str kind = value_get_last(op, "op"), path = value_get_last(op, "path");
         for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
             if (value_equals(path, paths[i].path) &&

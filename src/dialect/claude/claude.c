@@ -139,10 +139,9 @@ static char *start_extra(struct claude *c, struct str line, struct str tools)
 {
     int64_t count = 0;
     struct json j;
-    json_init(&j, tools.p, tools.len);
-    if (tools.p && json_reader_enter_array(&j))
-        for (; json_reader_next_element(&j); count++)
-            json_reader_skip(&j, NULL);
+    json_reader_open_array(&j, tools);
+    for (; json_reader_next_element(&j); count++)
+        json_reader_skip(&j, NULL);
     const char *const rest = value_extra_only(c->out->scratch, line, c->profile->start_keys);
     return arena_sprintf(c->out->scratch, "{\"tool_count\":%lld%s%s", (long long)count,
                          rest ? "," : "}", rest ? rest + 1 : "");
@@ -264,13 +263,12 @@ static void handle_user(struct claude *c, const struct claude_line *l)
         return;
     }
     struct json j;
-    json_init(&j, l->body.blocks.p, l->body.blocks.len);
-    if (json_reader_enter_array(&j))
-        while (json_reader_next_element(&j)) {
-            struct claude_content content;
-            claude_content_read(&j, &content);
-            user_block(c, lane, &content, l);
-        }
+    json_reader_open_array(&j, l->body.blocks);
+    while (json_reader_next_element(&j)) {
+        struct claude_content content;
+        claude_content_read(&j, &content);
+        user_block(c, lane, &content, l);
+    }
 }
 
 static void handle_stream_event(struct claude *c, const struct claude_line *l)

@@ -184,9 +184,7 @@ static void retract_line(struct claude *c, const char *uuid)
 void claude_retract_lines(struct claude *c, struct str uuids)
 {
     struct json j;
-    json_init(&j, uuids.p, uuids.len);
-    if (!uuids.p || !json_reader_enter_array(&j))
-        return;
+    json_reader_open_array(&j, uuids);
     while (json_reader_next_element(&j)) {
         struct str raw = {0};
         char uuid[CLAUDE_UUID];

@@ -149,15 +149,14 @@ void claude_handle_assistant(struct claude *c, struct claude_lane *lane,
     c->echoes |= lane == &c->main;
     const struct claude_content plain = {.type = STR("text"), .text = l->body.text};
     struct json j;
-    json_init(&j, l->body.blocks.p, l->body.blocks.len);
     if (!l->body.blocks.p)
         whole_block(c, lane, l->body.text.p ? &plain : &l->body.block, l);
-    else if (json_reader_enter_array(&j))
-        while (json_reader_next_element(&j)) {
-            struct claude_content content;
-            claude_content_read(&j, &content);
-            whole_block(c, lane, &content, l);
-        }
+    json_reader_open_array(&j, l->body.blocks);
+    while (json_reader_next_element(&j)) {
+        struct claude_content content;
+        claude_content_read(&j, &content);
+        whole_block(c, lane, &content, l);
+    }
     if (l->body.stop_reason.len && !m->started) {
         claude_message_stopped(c, lane, l->body.stop_reason);
         claude_message_count(c, lane, &l->body.usage);

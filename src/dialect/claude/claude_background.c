@@ -113,16 +113,13 @@ void claude_work_tasks(struct claude *c, const struct claude_line *l)
     struct claude_work *const w = &c->work;
     const struct str tasks = value_get_last(l->self, "tasks");
     struct json j;
-    json_init(&j, tasks.p, tasks.len);
-    if (!tasks.p || !json_reader_enter_array(&j))
+    struct str task;
+    if (!json_reader_open_array(&j, tasks))
         return;
     buf_reset(&w->tasks);
-    for (w->count = 0; json_reader_next_element(&j); w->count++) {
-        struct str task = {0};
-        json_reader_skip(&j, &task);
+    for (w->count = 0; json_reader_next_value(&j, &task); w->count++)
         if (w->count < CLAUDE_IDS)
             add_task(c, &w->tasks, task);
-    }
     w->seen |= w->count > 0;
     w->idle = false;
 }

@@ -14,20 +14,19 @@
 static void claude_request_add_options(struct claude *c, struct buf *out, struct str options)
 {
     struct json j;
-    json_init(&j, options.p, options.len);
+    struct str option;
+    json_reader_open_array(&j, options);
     buf_add_str(out, ",\"options\":[");
-    if (options.p && json_reader_enter_array(&j))
-        for (bool first = true; json_reader_next_element(&j); first = false) {
-            struct str option = {0}, label = {0}, description = {0};
-            const struct value_row wants[] = {{"label", &label}, {"description", &description}};
-            json_reader_skip(&j, &option);
-            value_get_members(option, VALUE_ROWS(wants));
-            const char *const text = claude_text(c, label);
-            buf_add_str(out, first ? "{" : ",{");
-            jsonw_member_str(out, "label", text ? text : "");
-            jsonw_member_str(out, "description", claude_text(c, description));
-            buf_add_char(out, '}');
-        }
+    for (bool first = true; json_reader_next_value(&j, &option); first = false) {
+        struct str label = {0}, description = {0};
+        const struct value_row wants[] = {{"label", &label}, {"description", &description}};
+        value_get_members(option, VALUE_ROWS(wants));
+        const char *const text = claude_text(c, label);
+        buf_add_str(out, first ? "{" : ",{");
+        jsonw_member_str(out, "label", text ? text : "");
+        jsonw_member_str(out, "description", claude_text(c, description));
+        buf_add_char(out, '}');
+    }
     buf_add_char(out, ']');
 }
 
@@ -52,14 +51,12 @@ static const char *read_questions(struct claude *c, struct str input)
 {
     const struct str list = value_get_last(input, "questions");
     struct json j;
-    json_init(&j, list.p, list.len);
-    if (!list.p || !json_reader_enter_array(&j))
+    struct str question;
+    if (!json_reader_open_array(&j, list))
         return NULL;
     CLEANUP_BUF struct buf out = {0};
     buf_add_char(&out, '[');
-    for (unsigned i = 0; json_reader_next_element(&j); i++) {
-        struct str question = {0};
-        json_reader_skip(&j, &question);
+    for (unsigned i = 0; json_reader_next_value(&j, &question); i++) {
         if (i < QUESTIONS_MAX)
             claude_request_add_question(c, &out, question, i);
     }

@@ -117,9 +117,7 @@ static void final_of_refusal(struct claude *c, struct claude_ending *e, const st
 static const char *join_errors(struct claude *c, struct str errors)
 {
     struct json j;
-    json_init(&j, errors.p, errors.len);
-    if (!errors.p || !json_reader_enter_array(&j))
-        return NULL;
+    json_reader_open_array(&j, errors);
     CLEANUP_BUF struct buf out = {0};
     while (json_reader_next_element(&j)) {
         struct str raw = {0};
@@ -186,8 +184,7 @@ static double cost_before(const struct result *r, double total)
 {
     struct json j;
     struct str model = {0}, use = {0};
-    json_init(&j, r->since.p, r->since.len);
-    if (!r->since.p || !json_reader_enter_object(&j))
+    if (!json_reader_open_object(&j, r->since))
         return 0;
     double spent = 0;
     while (json_reader_next_key(&j, &model)) {

@@ -156,9 +156,7 @@ static bool claude_tool_join_parts(struct claude *c, struct buf *out, struct str
 {
     bool other = false, first = true;
     struct json j;
-    json_init(&j, list.p, list.len);
-    if (!json_reader_enter_array(&j))
-        return false;
+    json_reader_open_array(&j, list);
     for (; json_reader_next_element(&j); first = false) {
         struct claude_content part;
         claude_content_read(&j, &part);

@@ -20,8 +20,7 @@ bool claude_answers_user(struct str init)
 {
     struct json j;
     const struct str uuids = value_get_last(init, "user_message_uuids");
-    json_init(&j, uuids.p, uuids.len);
-    return uuids.p && json_reader_enter_array(&j) && json_reader_next_element(&j);
+    return json_reader_open_array(&j, uuids) && json_reader_next_element(&j);
 }
 
 enum dialect_begin claude_begins(const void *state, struct str line)

@@ -90,12 +90,10 @@ static struct str prompt_of(struct str content)
     if (value_string(content).p)
         return value_string(content);
     struct json j;
+    struct str block;
     struct str first = {0};
-    json_init(&j, content.p, content.len);
-    for (bool more = content.p && json_reader_enter_array(&j);
-         more && json_reader_next_element(&j);) {
-        struct str block = {0};
-        json_reader_skip(&j, &block);
+    json_reader_open_array(&j, content);
+    while (json_reader_next_value(&j, &block)) {
         if (value_equals(value_get_last(block, "type"), "tool_result"))
             return (struct str){0};
         if (!first.p)

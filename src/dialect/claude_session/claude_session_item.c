@@ -124,13 +124,10 @@ static void each_block(const struct claude_session_line *l,
                        void (*take)(const struct claude_session_line *, struct str))
 {
     struct json j;
-    json_init(&j, l->content.p, l->content.len);
-    if (l->content.p && json_reader_enter_array(&j))
-        while (json_reader_next_element(&j)) {
-            struct str block = {0};
-            json_reader_skip(&j, &block);
-            take(l, block);
-        }
+    struct str block;
+    json_reader_open_array(&j, l->content);
+    while (json_reader_next_value(&j, &block))
+        take(l, block);
 }
 
 static void take_said(const struct claude_session_line *l, struct str block)
@@ -181,12 +178,10 @@ static const char *parts_text(const struct claude_session_line *l, struct str co
 {
     CLEANUP_BUF struct buf joined = {0};
     struct json j;
-    json_init(&j, content.p, content.len);
-    if (!content.p || !json_reader_enter_array(&j))
+    struct str part;
+    if (!json_reader_open_array(&j, content))
         return value_text_or_json(l->out->scratch, content, len);
-    while (json_reader_next_element(&j)) {
-        struct str part = {0};
-        json_reader_skip(&j, &part);
+    while (json_reader_next_value(&j, &part)) {
         const char *const text = claude_session_text(l, value_get_last(part, "text"));
         const char *const type = claude_session_text(l, value_get_last(part, "type"));
         if (joined.len)

@@ -136,12 +136,10 @@ static char *result_text(struct arena *a, struct str result, size_t *len)
     const struct str content = value_get_last(result, "content");
     CLEANUP_BUF struct buf joined = {0};
     struct json j;
-    json_init(&j, content.p, content.len);
-    if (!content.p || !json_reader_enter_array(&j))
+    struct str part;
+    if (!json_reader_open_array(&j, content))
         return value_text_or_json(a, result, len);
-    while (json_reader_next_element(&j)) {
-        struct str part = {0};
-        json_reader_skip(&j, &part);
+    while (json_reader_next_value(&j, &part)) {
         const struct str text = value_get_last(part, "text");
         size_t n = 0;
         const char *const shown = value_text_or_json(a, text.p ? text : part, &n);

@@ -19,24 +19,22 @@ static void codex_app_form_add_options(const struct codex_app_line *call, struct
                                        struct str list)
 {
     struct json j;
-    json_init(&j, list.p, list.len);
+    struct str option;
+    json_reader_open_array(&j, list);
     buf_add_str(out, ",\"options\":[");
-    if (list.p && json_reader_enter_array(&j))
-        for (bool first = true; json_reader_next_element(&j);) {
-            struct str option = {0};
-            json_reader_skip(&j, &option);
-            const struct str label = value_get_last(option, "label");
-            const struct str constant = value_get_last(option, "const");
-            const struct str shown = label.p ? label : constant.p ? constant : option;
-            if (!value_string(shown).p)
-                continue;
-            buf_add_str(out, first ? "{" : ",{");
-            first = false;
-            codex_app_form_add_text(call, out, "label", shown);
-            codex_app_form_add_text(call, out, "description",
-                                    value_get_last(option, label.p ? "description" : "title"));
-            buf_add_char(out, '}');
-        }
+    for (bool first = true; json_reader_next_value(&j, &option);) {
+        const struct str label = value_get_last(option, "label");
+        const struct str constant = value_get_last(option, "const");
+        const struct str shown = label.p ? label : constant.p ? constant : option;
+        if (!value_string(shown).p)
+            continue;
+        buf_add_str(out, first ? "{" : ",{");
+        first = false;
+        codex_app_form_add_text(call, out, "label", shown);
+        codex_app_form_add_text(call, out, "description",
+                                value_get_last(option, label.p ? "description" : "title"));
+        buf_add_char(out, '}');
+    }
     buf_add_char(out, ']');
 }
 
@@ -45,14 +43,12 @@ const char *codex_app_convert_questions(const struct codex_app_line *call)
     const struct str list = value_get_last(call->params, "questions");
     CLEANUP_BUF struct buf out = {0};
     struct json j;
+    struct str question;
     size_t n = 0;
-    json_init(&j, list.p, list.len);
-    if (!list.p || !json_reader_enter_array(&j))
+    if (!json_reader_open_array(&j, list))
         return NULL;
     buf_add_char(&out, '[');
-    while (json_reader_next_element(&j)) {
-        struct str question = {0};
-        json_reader_skip(&j, &question);
+    while (json_reader_next_value(&j, &question)) {
         if (!value_string(value_get_last(question, "id")).p || n == QUESTIONS_MAX)
             continue;
         const char *const prompt = codex_app_text(call, value_get_last(question, "question"));
@@ -72,14 +68,11 @@ bool codex_app_is_secret(const struct codex_app_line *call)
 {
     const struct str list = value_get_last(call->params, "questions");
     struct json j;
+    struct str question;
     bool secret = false;
-    json_init(&j, list.p, list.len);
-    if (list.p && json_reader_enter_array(&j))
-        while (json_reader_next_element(&j)) {
-            struct str question = {0};
-            json_reader_skip(&j, &question);
-            secret |= value_is_true(value_get_last(question, "isSecret"));
-        }
+    json_reader_open_array(&j, list);
+    while (json_reader_next_value(&j, &question))
+        secret |= value_is_true(value_get_last(question, "isSecret"));
     return secret;
 }
 
@@ -118,15 +111,13 @@ const char *codex_app_convert_form(const struct codex_app_line *call)
         value_get_last(value_get_last(call->params, "requestedSchema"), "properties");
     CLEANUP_BUF struct buf out = {0};
     struct json j;
+    struct str property;
     struct str key;
     size_t n = 0;
-    json_init(&j, properties.p, properties.len);
-    if (!properties.p || !json_reader_enter_object(&j))
+    if (!json_reader_open_object(&j, properties))
         return NULL;
     buf_add_char(&out, '[');
-    while (json_reader_next_key(&j, &key)) {
-        struct str property = {0};
-        json_reader_skip(&j, &property);
+    while (json_reader_next_member(&j, &key, &property)) {
         if (n == QUESTIONS_MAX)
             continue;
         buf_add_str(&out, n++ ? "," : "");
@@ -207,21 +198,19 @@ void codex_app_add_content(struct buf *out, const char *schema, const char *answ
         value_get_last((struct str){schema, schema ? strlen(schema) : 0}, "properties");
     struct arena scratch = {0};
     struct json j;
+    struct str property;
     struct str key;
     bool first = true;
-    json_init(&j, properties.p, properties.len);
     buf_add_char(out, '{');
-    if (properties.p && json_reader_enter_object(&j))
-        while (json_reader_next_key(&j, &key)) {
-            struct str property = {0};
-            json_reader_skip(&j, &property);
-            const struct str answer = find_answer(&scratch, answers, key);
-            if (!answer.p)
-                continue;
-            buf_printf(out, "%s\"%.*s\":", first ? "" : ",", (int)key.len, key.p);
-            first = false;
-            add_typed(out, value_get_last(property, "type"), answer);
-        }
+    json_reader_open_object(&j, properties);
+    while (json_reader_next_member(&j, &key, &property)) {
+        const struct str answer = find_answer(&scratch, answers, key);
+        if (!answer.p)
+            continue;
+        buf_printf(out, "%s\"%.*s\":", first ? "" : ",", (int)key.len, key.p);
+        first = false;
+        add_typed(out, value_get_last(property, "type"), answer);
+    }
     buf_add_char(out, '}');
     arena_fini(&scratch);
 }

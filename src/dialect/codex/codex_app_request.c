@@ -46,12 +46,10 @@ static const char *codex_app_request_subject_of(const struct codex_app_line *cal
 {
     struct str path = {0};
     struct json j;
+    struct str change;
     size_t more = 0;
-    json_init(&j, changes.p, changes.len);
-    for (bool list = changes.p && json_reader_enter_array(&j);
-         list && json_reader_next_element(&j);) {
-        struct str change = {0};
-        json_reader_skip(&j, &change);
+    json_reader_open_array(&j, changes);
+    while (json_reader_next_value(&j, &change)) {
         if (path.p)
             more++;
         else

@@ -177,14 +177,12 @@ static size_t take_requests(const struct copilot_call *call, const char *message
     const struct str list = value_get_last(call->data, "toolRequests");
     size_t count = 0;
     struct json j;
-    json_init(&j, list.p, list.len);
-    if (!list.p || !json_reader_enter_array(&j))
-        return 0;
-    for (; json_reader_next_element(&j); count++) {
-        struct str request = {0}, id = {0}, name = {0}, args = {0};
+    struct str request;
+    json_reader_open_array(&j, list);
+    for (; json_reader_next_value(&j, &request); count++) {
+        struct str id = {0}, name = {0}, args = {0};
         const struct value_row rows[] = {
             {"toolCallId", &id}, {"name", &name}, {"arguments", &args}};
-        json_reader_skip(&j, &request);
         value_get_members(request, VALUE_ROWS(rows));
         copilot_tell_call(call, id, name, args, message_id);
     }

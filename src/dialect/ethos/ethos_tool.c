@@ -178,14 +178,11 @@ void ethos_push_approval_resolved(const struct ethos_ctx *call)
 static void ethos_tool_add_options(struct buf *b, const struct ethos_ctx *call, struct str options)
 {
     struct json j;
+    struct str option;
     bool first = true;
-    json_init(&j, options.p, options.len);
-    if (!options.p || !json_reader_enter_array(&j))
-        return;
-    while (json_reader_next_element(&j)) {
-        struct str option = {0};
+    json_reader_open_array(&j, options);
+    while (json_reader_next_value(&j, &option)) {
         size_t len = 0;
-        json_reader_skip(&j, &option);
         const char *const label = value_text_or_json(call->out->scratch, option, &len);
         buf_add_str(b, first ? "{\"label\":" : ",{\"label\":");
         jsonw_string(b, label, len);

@@ -290,13 +290,11 @@ static void ethos_write_add_options(struct buf *b, struct str questions)
 {
     const struct str options = json_reader_pointer(questions, "/0/options");
     struct json j;
+    struct str option;
     bool any = false;
-    json_init(&j, options.p, options.len);
-    if (!options.p || !json_reader_enter_array(&j))
+    if (!json_reader_open_array(&j, options))
         return;
-    while (json_reader_next_element(&j)) {
-        struct str option = {0};
-        json_reader_skip(&j, &option);
+    while (json_reader_next_value(&j, &option)) {
         const struct str label = value_get_last(option, "label");
         if (!any)
             json_style_append_key(b, JS, "options");

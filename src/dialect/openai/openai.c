@@ -195,12 +195,9 @@ static void take_choice(const struct openai_choice *c)
 static void take_choices(struct openai *o, const struct dialect_sink *out, struct str choices)
 {
     struct json j;
-    json_init(&j, choices.p, choices.len);
-    if (!choices.p || !json_reader_enter_array(&j))
-        return;
-    while (json_reader_next_element(&j)) {
-        struct openai_choice c = {.o = o, .out = out};
-        json_reader_skip(&j, &c.self);
+    struct openai_choice c = {.o = o, .out = out};
+    json_reader_open_array(&j, choices);
+    while (json_reader_next_value(&j, &c.self)) {
         c.delta = value_get_last(c.self, "delta");
         if (!c.delta.p)
             c.delta = value_get_last(c.self, "message");

@@ -79,17 +79,14 @@ void openai_take_calls(const struct openai_choice *c)
     const struct str calls = value_get_last(c->delta, "tool_calls");
     const struct str old = value_get_last(c->delta, "function_call");
     struct json j;
+    struct str one;
     if (old.p)
         openai_tool_take_piece(
             c, &(struct openai_call_piece){.index = STR("0"),
                                            .name = value_get_last(old, "name"),
                                            .arguments = value_get_last(old, "arguments")});
-    json_init(&j, calls.p, calls.len);
-    if (!calls.p || !json_reader_enter_array(&j))
-        return;
-    while (json_reader_next_element(&j)) {
-        struct str one = {0};
-        json_reader_skip(&j, &one);
+    json_reader_open_array(&j, calls);
+    while (json_reader_next_value(&j, &one)) {
         const struct str function = value_get_last(one, "function");
         openai_tool_take_piece(
             c, &(struct openai_call_piece){.index = value_get_last(one, "index"),

@@ -54,9 +54,7 @@ struct str value_get_first(struct str object, const char *key)
 {
     struct json j;
     struct str name, value = {0};
-    json_init(&j, object.p, object.len);
-    if (!object.p || !json_reader_enter_object(&j))
-        return value;
+    json_reader_open_object(&j, object);
     while (!value.p && json_reader_next_key(&j, &name))
         json_reader_skip(&j, json_reader_string_is(name, key) ? &value : NULL);
     return value;
@@ -167,8 +165,7 @@ static void value_add_members(struct buf *out, struct str object, const char *co
 {
     struct json j;
     struct str key;
-    json_init(&j, object.p, object.len);
-    if (!object.p || !json_reader_enter_object(&j))
+    if (!json_reader_open_object(&j, object))
         return;
     while (json_reader_next_key(&j, &key)) {
         const bool wanted =
@@ -215,17 +212,15 @@ char *value_join_texts(struct arena *a, struct str list, const char *between, si
 {
     CLEANUP_BUF struct buf joined = {0};
     struct json j;
-    json_init(&j, list.p, list.len);
-    if (list.p && json_reader_enter_array(&j))
-        while (json_reader_next_element(&j)) {
-            struct str part = {0};
-            size_t n = 0;
-            json_reader_skip(&j, &part);
-            const struct str text = value_string(part).p ? part : value_get_last(part, "text");
-            const char *const shown = value_text_or_json(a, text.p ? text : part, &n);
-            buf_add_str(&joined, joined.len ? between : "");
-            buf_add(&joined, shown, n);
-        }
+    struct str part;
+    json_reader_open_array(&j, list);
+    while (json_reader_next_value(&j, &part)) {
+        size_t n = 0;
+        const struct str text = value_string(part).p ? part : value_get_last(part, "text");
+        const char *const shown = value_text_or_json(a, text.p ? text : part, &n);
+        buf_add_str(&joined, joined.len ? between : "");
+        buf_add(&joined, shown, n);
+    }
     *len = joined.len;
     return arena_strndup(a, joined.p ? joined.p : "", joined.len);
 }

@@ -297,18 +297,16 @@ static void reasonix_write_add_each(struct buf *b, struct str array,
                                     void (*add)(struct buf *b, struct str value))
 {
     struct json j;
+    struct str value;
     bool first = true;
-    json_init(&j, array.p, array.len);
     buf_add_char(b, '[');
-    if (array.p && json_reader_enter_array(&j))
-        while (json_reader_next_element(&j)) {
-            struct str value = {0};
-            json_reader_skip(&j, &value);
-            if (!first)
-                buf_add_char(b, ',');
-            first = false;
-            add(b, value);
-        }
+    json_reader_open_array(&j, array);
+    while (json_reader_next_value(&j, &value)) {
+        if (!first)
+            buf_add_char(b, ',');
+        first = false;
+        add(b, value);
+    }
     buf_add_char(b, ']');
 }
 

@@ -53,8 +53,7 @@ void json_member_rest(struct buf *b, enum json_style style, struct str object,
     struct arena scratch = {0};
     struct json j;
     struct str key, value;
-    json_init(&j, object.p, object.len);
-    if (!object.p || !json_reader_enter_object(&j))
+    if (!json_reader_open_object(&j, object))
         return;
     while (json_reader_next_key(&j, &key)) {
         json_reader_skip(&j, &value);

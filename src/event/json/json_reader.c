@@ -445,6 +445,36 @@ bool json_reader_next_element(struct json *j)
     return false;
 }
 
+bool json_reader_open_array(struct json *j, struct str value)
+{
+    json_init(j, value.p, value.len);
+    return json_reader_enter_array(j);
+}
+
+bool json_reader_open_object(struct json *j, struct str value)
+{
+    json_init(j, value.p, value.len);
+    return json_reader_enter_object(j);
+}
+
+bool json_reader_next_value(struct json *j, struct str *value)
+{
+    *value = (struct str){0};
+    const bool more = json_reader_next_element(j);
+    if (more)
+        json_reader_skip(j, value);
+    return more;
+}
+
+bool json_reader_next_member(struct json *j, struct str *key, struct str *value)
+{
+    *value = (struct str){0};
+    const bool more = json_reader_next_key(j, key);
+    if (more)
+        json_reader_skip(j, value);
+    return more;
+}
+
 __attribute__((__noinline__)) static bool json_read_string_slow(struct json *j, struct str *out)
 {
     if (look_again(j, j->p))

@@ -78,6 +78,14 @@ bool json_reader_next_key(struct json *j, struct str *key);
 /* Next element of the entered array; false at its end, which is consumed. */
 bool json_reader_next_element(struct json *j);
 
+/* Begins reading a value that may be absent, and enters it. False: it is none of that type; then it
+ * has no elements or members to ask for. */
+bool json_reader_open_array(struct json *j, struct str value);
+bool json_reader_open_object(struct json *j, struct str value);
+/* Next element or member with its value, as a slice. */
+bool json_reader_next_value(struct json *j, struct str *value);
+bool json_reader_next_member(struct json *j, struct str *key, struct str *value);
+
 /* The raw slice between the quotes, escapes and all. *out is untouched on false. */
 bool json_reader_read_string(struct json *j, struct str *out);
 /* Numbers as double or as integer (1.0 counts as 1); false when the type cannot hold them. */

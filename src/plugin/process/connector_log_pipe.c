@@ -28,8 +28,7 @@ static const char *read_log_line(struct str line, struct arena *a, enum log_leve
     const char *text = NULL;
     struct json j;
     struct str key, raw;
-    json_init(&j, line.p, line.len);
-    if (!json_reader_enter_object(&j))
+    if (!json_reader_open_object(&j, line))
         return NULL;
     while (json_reader_next_key(&j, &key)) {
         if (str_is(key, "level") && json_reader_read_string(&j, &raw))

@@ -290,9 +290,34 @@ static void test_repair(void)
     }
 }
 
+static void test_values(void)
+{
+    struct json j, inner;
+    struct str key, v;
+    ok(json_reader_open_array(&j, STR(" [1, {\"a\" : [2]}] ")) && json_reader_next_value(&j, &v) &&
+           str_is(v, "1"),
+       "an element as a slice");
+    ok(json_reader_next_value(&j, &v) && json_reader_open_object(&inner, v) &&
+           json_reader_next_member(&inner, &key, &v) && str_is(key, "a") && str_is(v, "[2]"),
+       "a member as a slice");
+    ok(!json_reader_next_member(&inner, &key, &v) && !v.p && json_reader_finish(&inner) == 0,
+       "no further one");
+    ok(!json_reader_next_value(&j, &v) && !v.p && json_reader_finish(&j) == 0, "nor an element");
+    ok(!json_reader_open_array(&j, (struct str){0}) && !json_reader_next_value(&j, &v) && !v.p,
+       "what is absent has no elements");
+    ok(!json_reader_open_array(&j, STR("{\"a\":1}")) && !json_reader_next_value(&j, &v) &&
+           !json_reader_open_object(&j, STR("[1]")) && !json_reader_next_member(&j, &key, &v),
+       "nor has what is of another type");
+    json_reader_open_array(&j, STR("[1,tru]"));
+    ok(json_reader_next_value(&j, &v) && json_reader_next_value(&j, &v) && !v.p &&
+           !json_reader_next_value(&j, &v) && j.error,
+       "an error ends the walk");
+}
+
 int main(void)
 {
     plan_lazy();
+    test_values();
     test_unescape();
     test_pieces();
     test_memo();

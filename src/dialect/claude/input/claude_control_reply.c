@@ -38,9 +38,7 @@ static void add_chosen(struct buf *out, struct str chosen)
     struct json j;
     const struct str one = value_string(chosen);
     buf_add(out, one.p, one.len);
-    json_init(&j, chosen.p, chosen.len);
-    if (!json_reader_enter_array(&j))
-        return;
+    json_reader_open_array(&j, chosen);
     for (bool first = true; json_reader_next_element(&j);) {
         struct str text = {0};
         if (!json_reader_read_string(&j, &text))
@@ -56,15 +54,12 @@ static void claude_control_reply_add_answers(struct buf *out, struct str questio
                                              struct str answers)
 {
     struct json j;
-    json_init(&j, questions.p, questions.len);
+    struct str question;
     const size_t begin = out->len;
-    if (!questions.p || !json_reader_enter_array(&j))
-        return;
-    for (unsigned i = 0; json_reader_next_element(&j); i++) {
-        struct str question = {0};
+    json_reader_open_array(&j, questions);
+    for (unsigned i = 0; json_reader_next_value(&j, &question); i++) {
         char id[16];
         snprintf(id, sizeof id, "%u", i);
-        json_reader_skip(&j, &question);
         const struct str text = value_string(value_get_last(question, "question"));
         const struct str chosen = value_get_last(answers, id);
         if (!text.p || !chosen.p)
