@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define ARRAY_MIN 8
+
 /* Without stdio, which may want memory, and without what atexit would run. */
 void alloc_exit_exhausted(const char *what)
 {
@@ -45,6 +47,14 @@ void *xcalloc(size_t n, size_t size)
 void *xrealloc(void *p, size_t n)
 {
     return alloc_check(realloc(p, at_least_one(n)), n);
+}
+
+void *alloc_grow(void *array, size_t n, size_t *cap, size_t size)
+{
+    if (n < *cap)
+        return array;
+    *cap = *cap ? 2 * *cap : ARRAY_MIN;
+    return xrealloc(array, *cap * size);
 }
 
 char *xstrdup(const char *s)

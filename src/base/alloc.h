@@ -15,6 +15,9 @@ void alloc_exit_exhausted(const char *what) __attribute__((__noreturn__));
 void *xmalloc(size_t n);
 void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t n);
+/* The array of n elements, moved if need be, with room for one more: it doubles. `cap` starts at 0.
+ */
+void *alloc_grow(void *array, size_t n, size_t *cap, size_t size);
 char *xstrdup(const char *s); /* NULL of NULL */
 char *xstrndup(const char *s, size_t n);
 /* The same of memory that came from elsewhere: p, or the end. */

@@ -102,10 +102,7 @@ static void approvals_make_room(struct approvals *a)
 
 static void approvals_append(struct approvals *a, const struct approval *item)
 {
-    if (a->n == a->cap) {
-        a->cap = a->cap ? a->cap * 2 : 16;
-        a->items = xrealloc(a->items, a->cap * sizeof *a->items);
-    }
+    a->items = alloc_grow(a->items, a->n, &a->cap, sizeof *a->items);
     a->items[a->n++] = *item;
     if (item->id > a->last_id)
         a->last_id = item->id;

@@ -91,10 +91,7 @@ static void ag_ui_write_step_start_step(const struct ag_ui_write_ctx *e)
     const char *const agent = e->ev->meta.agent;
     const bool lives = e->v1 && is_agent(&e->ev->u.step) && agent && *agent &&
                        !open_calls_contains(&w->agents, agent);
-    if (w->n_steps == w->cap_steps) {
-        w->cap_steps = w->cap_steps ? w->cap_steps * 2 : 8;
-        w->steps = xrealloc(w->steps, w->cap_steps * sizeof(*w->steps));
-    }
+    w->steps = alloc_grow(w->steps, w->n_steps, &w->cap_steps, sizeof(*w->steps));
     const char *const tag = lives ? agent : is_agent(&e->ev->u.step) ? NULL : ag_ui_tag(e);
     const struct ag_ui_step step = {.key = xstrdup(ag_ui_write_step_key_of(e)),
                                     .name = xstrdup(ag_ui_write_step_name_of(e)),

@@ -18,10 +18,7 @@ static struct ag_ui_call *ag_ui_write_tool_find_call(struct ag_ui_writer *w, con
 static struct ag_ui_call *ag_ui_write_tool_add_call(struct ag_ui_writer *w, const char *id,
                                                     const char *tag)
 {
-    if (w->n_calls == w->cap_calls) {
-        w->cap_calls = w->cap_calls ? w->cap_calls * 2 : 8;
-        w->calls = xrealloc(w->calls, w->cap_calls * sizeof(*w->calls));
-    }
+    w->calls = alloc_grow(w->calls, w->n_calls, &w->cap_calls, sizeof(*w->calls));
     w->calls[w->n_calls] =
         (struct ag_ui_call){.id = xstrdup(id), .tag = xstrdup(tag), .hash = HASH_START};
     return &w->calls[w->n_calls++];

@@ -41,10 +41,7 @@ static struct claude_piece *claude_answer_next_piece(struct claude_committed *t)
         free(oldest->id);
         return oldest;
     }
-    if (t->next == t->cap) {
-        t->cap = t->cap ? t->cap * 2 : 4;
-        t->pieces = xrealloc(t->pieces, t->cap * sizeof(*t->pieces));
-    }
+    t->pieces = alloc_grow(t->pieces, t->next, &t->cap, sizeof(*t->pieces));
     return &t->pieces[t->next++];
 }
 
@@ -61,10 +58,7 @@ static void add_segment(struct claude_answer *a, struct claude_block *b)
 {
     if (a->count == CLAUDE_SEGMENTS)
         return;
-    if (a->count == a->cap) {
-        a->cap = a->cap ? a->cap * 2 : 4;
-        a->segments = xrealloc(a->segments, a->cap * sizeof(*a->segments));
-    }
+    a->segments = alloc_grow(a->segments, a->count, &a->cap, sizeof(*a->segments));
     struct claude_segment *const segment = &a->segments[a->count++];
     segment->len = b->text.len;
     segment->text = buf_steal(&b->text);

@@ -19,10 +19,7 @@ static struct missy_call *missy_tool_add_call(struct missy *m, const char *name)
 {
     if (m->count == MISSY_CALLS)
         remove_call(m, &m->calls[0]);
-    if (m->count == m->cap) {
-        m->cap = m->cap ? m->cap * 2 : 8;
-        m->calls = xrealloc(m->calls, m->cap * sizeof(*m->calls));
-    }
+    m->calls = alloc_grow(m->calls, m->count, &m->cap, sizeof(*m->calls));
     struct missy_call *const call = &m->calls[m->count++];
     *call = (struct missy_call){.name = xstrdup(name)};
     snprintf(call->id, sizeof(call->id), "call-%" PRIu64, ++m->calls_made);

@@ -136,10 +136,7 @@ static void object_write_ordered(struct restyle *r, struct json *j)
     CLEANUP_FREE struct member *members = NULL;
     size_t n = 0, cap = 0;
     for (struct str key; json_reader_next_key(j, &key); n++) {
-        if (n == cap) {
-            cap = cap ? cap * 2 : 16;
-            members = xrealloc(members, cap * sizeof(*members));
-        }
+        members = alloc_grow(members, n, &cap, sizeof(*members));
         members[n] = member_read(r, j, key, n);
     }
     if (n > 1)

@@ -46,10 +46,7 @@ static void wake_heap_sift(struct wake_heap *w, struct wake_node *wake, size_t a
 void wake_heap_set(struct wake_heap *w, struct wake_node *wake, int64_t due)
 {
     if (!wake->at) {
-        if (w->count == w->cap) {
-            w->cap = w->cap ? 2 * w->cap : 16;
-            w->heap = xrealloc(w->heap, w->cap * sizeof(struct wake_node *));
-        }
+        w->heap = alloc_grow(w->heap, w->count, &w->cap, sizeof(struct wake_node *));
         wake_heap_place(w, wake, ++w->count);
     }
     wake->due = due;

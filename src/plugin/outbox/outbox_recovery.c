@@ -27,10 +27,7 @@ struct outbox_recovery {
 static void add_item(struct outbox_recovery *l, struct outbound_request *letter,
                      const struct journal_row *row)
 {
-    if (l->count == l->room) {
-        l->room = l->room ? l->room * 2 : 64;
-        l->items = xrealloc(l->items, l->room * sizeof *l->items);
-    }
+    l->items = alloc_grow(l->items, l->count, &l->room, sizeof *l->items);
     const int64_t delay = letter->http.delay_ms - row->age_ms;
     struct outbox_entry *const item = outbox_entry_add(l->post, NULL, letter);
     item->seq = row->seq;

@@ -17,10 +17,7 @@ void doc_builder_fini(struct doc_builder *b)
 
 static struct doc_span *doc_builder_add_span(struct doc_builder *b)
 {
-    if (b->count == b->cap) {
-        b->cap = b->cap ? 2 * b->cap : 32;
-        b->spans = xrealloc(b->spans, b->cap * sizeof *b->spans);
-    }
+    b->spans = alloc_grow(b->spans, b->count, &b->cap, sizeof *b->spans);
     return &b->spans[b->count++];
 }
 

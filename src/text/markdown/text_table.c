@@ -33,10 +33,7 @@ static void end_cell(struct text_table *t)
 void text_table_add_cell(struct text_table *t, enum table_align align)
 {
     end_cell(t);
-    if (t->count == t->cap) {
-        t->cap = t->cap ? 2 * t->cap : 64;
-        t->cells = xrealloc(t->cells, t->cap * sizeof *t->cells);
-    }
+    t->cells = alloc_grow(t->cells, t->count, &t->cap, sizeof *t->cells);
     t->cells[t->count++] = (struct table_cell){.at = t->text.len, .align = align};
 }
 

@@ -25,10 +25,7 @@ static void add_entity(struct render_telegram_state *t, enum render_kind kind, s
     struct render_output *out = t->out;
     if (from == t->units)
         return;
-    if (out->count == out->cap) {
-        out->cap = out->cap ? 2 * out->cap : 16;
-        out->entities = xrealloc(out->entities, out->cap * sizeof *out->entities);
-    }
+    out->entities = alloc_grow(out->entities, out->count, &out->cap, sizeof *out->entities);
     out->entities[out->count++] = (struct render_entity){kind, from, t->units - from, value};
 }
 

@@ -213,10 +213,7 @@ static void add_piece(struct cutter *c, size_t from, size_t to)
     to = split_trimmed(c, from, to);
     if (to == from)
         return;
-    if (c->count == c->cap) {
-        c->cap = c->cap ? 2 * c->cap : 8;
-        c->pieces = xrealloc(c->pieces, c->cap * sizeof *c->pieces);
-    }
+    c->pieces = alloc_grow(c->pieces, c->count, &c->cap, sizeof *c->pieces);
     c->pieces[c->count++] = (struct doc_range){from, to};
 }
 

@@ -86,10 +86,7 @@ static void claude_control_keep(struct claude_control *c, const char *id, struct
         {"tool_name", &name}, {"input", &input}, {"permission_suggestions", &suggestions}};
     value_get_members(request, VALUE_ROWS(wants));
     const bool offers = suggestions.p && *suggestions.p == '[';
-    if (c->n == c->cap) {
-        c->cap = c->cap ? c->cap * 2 : 4;
-        c->asks = xrealloc(c->asks, c->cap * sizeof *c->asks);
-    }
+    c->asks = alloc_grow(c->asks, c->n, &c->cap, sizeof *c->asks);
     struct claude_control_pending *const ask = &c->asks[c->n++];
     *ask = (struct claude_control_pending){
         .id = xstrdup(id),
