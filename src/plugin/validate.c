@@ -66,10 +66,7 @@ const char *validate_answer(const struct tc_answer *a)
 
 static bool validate_is_json(const char *text)
 {
-    struct json j;
-    json_init(&j, text, strlen(text));
-    json_reader_skip(&j, NULL);
-    return json_reader_finish(&j) == 0;
+    return json_reader_is_valid((struct str){text, strlen(text)});
 }
 
 static const char *check_files(const struct tc_inbound *in)

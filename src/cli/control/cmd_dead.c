@@ -25,21 +25,13 @@ static const struct args_option rows[] = {ARG_CONFIG, {0}};
 
 /* ---- text of services and models on a terminal: without secrets, without control sequences */
 
-static bool cmd_dead_is_json(struct str s)
-{
-    struct json j;
-    json_init(&j, s.p, s.len);
-    json_reader_skip(&j, NULL);
-    return json_reader_finish(&j) == 0;
-}
-
 static void cmd_dead_print_text(struct str text)
 {
     CLEANUP_BUF struct buf clean = {0};
     CLEANUP_BUF struct buf masked = {0};
     text_clean_append(&clean, text.p, text.len);
     const struct str s = {clean.p ? clean.p : "", clean.len};
-    (cmd_dead_is_json(s) ? json_redact : log_redact)(&masked, s);
+    (json_reader_is_valid(s) ? json_redact : log_redact)(&masked, s);
     fwrite(masked.p ? masked.p : "", 1, masked.len, stdout);
 }
 

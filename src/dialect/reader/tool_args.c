@@ -15,11 +15,7 @@
 static bool tool_args_is_object(struct str value)
 {
     struct json j;
-    json_init(&j, value.p, value.len);
-    if (!value.p || json_reader_peek(&j) != JSON_AT_OBJECT)
-        return false;
-    json_reader_skip(&j, NULL);
-    return json_reader_finish(&j) == 0;
+    return json_reader_open_object(&j, value) && json_reader_is_valid(value);
 }
 
 static void tool_args_set_raw(struct arena *a, struct tc_tool_call *call, const char *text,

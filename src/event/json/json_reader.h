@@ -97,6 +97,8 @@ bool json_reader_read_bool(struct json *j, bool *out);
 void json_reader_skip(struct json *j, struct str *slice);
 /* 0: the whole line was one valid value and has been consumed. */
 int json_reader_finish(struct json *j) MUST_CHECK;
+/* Whether the text is one valid value. */
+bool json_reader_is_valid(struct str text);
 /* Bytes read so far: the place of an error. */
 size_t json_reader_offset(const struct json *j);
 

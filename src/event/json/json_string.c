@@ -360,10 +360,9 @@ static struct str json_string_member(struct str doc, struct json_pointer_step *s
 {
     struct json j;
     struct str key, found = {0};
-    json_init(&j, doc.p, doc.len);
-    if (json_reader_enter_object(&j))
-        while (json_reader_next_key(&j, &key))
-            json_reader_skip(&j, step_is(step, key) ? &found : NULL);
+    json_reader_open_object(&j, doc);
+    while (json_reader_next_key(&j, &key))
+        json_reader_skip(&j, step_is(step, key) ? &found : NULL);
     return found;
 }
 
@@ -371,11 +370,18 @@ static struct str element(struct str doc, size_t index)
 {
     struct json j;
     struct str found = {0};
-    json_init(&j, doc.p, doc.len);
-    if (json_reader_enter_array(&j))
-        for (size_t i = 0; i <= index && json_reader_next_element(&j); i++)
-            json_reader_skip(&j, i == index ? &found : NULL);
+    json_reader_open_array(&j, doc);
+    for (size_t i = 0; i <= index && json_reader_next_element(&j); i++)
+        json_reader_skip(&j, i == index ? &found : NULL);
     return found;
+}
+
+bool json_reader_is_valid(struct str text)
+{
+    struct json j;
+    json_init(&j, text.p, text.len);
+    json_reader_skip(&j, NULL);
+    return json_reader_finish(&j) == 0;
 }
 
 static enum json_type json_string_type_of(struct str doc)

@@ -2,6 +2,7 @@
  * Owns where programs of this package are looked for. */
 #include "io/process/libexec.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,4 +50,22 @@ char *libexec_find(const char *name, const char *variable, const char *place, st
                 "helper program %s is not installed in the expected directory; reinstall turncast",
                 name);
     return path;
+}
+
+int libexec_spawn(pid_t *pid, const char *program, const posix_spawn_file_actions_t *files,
+                  short flags, char *const *argv, char *const *env)
+{
+    sigset_t none, all;
+    posix_spawnattr_t attr;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_init(&attr);
+    posix_spawnattr_setsigmask(&attr, &none);
+    posix_spawnattr_setsigdefault(&attr, &all);
+    posix_spawnattr_setpgroup(&attr, 0);
+    int rc = posix_spawnattr_setflags(
+        &attr, (short)(flags | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
+    rc = rc ? rc : posix_spawn(pid, program, files, &attr, argv, env);
+    posix_spawnattr_destroy(&attr);
+    return rc;
 }

@@ -99,17 +99,6 @@ static int add_files(posix_spawn_file_actions_t *files, struct probe_run *t, int
     return rc;
 }
 
-static int probe_run_set_attributes(posix_spawnattr_t *attr)
-{
-    sigset_t none, all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawnattr_setsigmask(attr, &none);
-    posix_spawnattr_setsigdefault(attr, &all);
-    return posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK |
-                                              POSIX_SPAWN_SETSIGDEF);
-}
-
 /* Nothing of the host's environment, but where its libraries are. An errno, or 0. */
 static int probe_run_spawn(struct probe_run *t, const char *program, char *const *argv, int n)
 {
@@ -117,13 +106,9 @@ static int probe_run_spawn(struct probe_run *t, const char *program, char *const
     CLEANUP_FREE char *where = libraries ? xasprintf("LD_LIBRARY_PATH=%s", libraries) : NULL;
     char *const env[] = {where, NULL};
     posix_spawn_file_actions_t files;
-    posix_spawnattr_t attr;
     posix_spawn_file_actions_init(&files);
-    posix_spawnattr_init(&attr);
     int rc = add_files(&files, t, n);
-    rc = rc ? rc : probe_run_set_attributes(&attr);
-    rc = rc ? rc : posix_spawn(&t->pid, program, &files, &attr, argv, env);
-    posix_spawnattr_destroy(&attr);
+    rc = rc ? rc : libexec_spawn(&t->pid, program, &files, POSIX_SPAWN_SETSID, argv, env);
     posix_spawn_file_actions_destroy(&files);
     return rc;
 }

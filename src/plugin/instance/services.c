@@ -119,14 +119,6 @@ static char *service_json(struct tc_turn *turn, const char *fmt, ...)
     return adopt_text(turn, text);
 }
 
-static bool is_valid_json(struct str doc)
-{
-    struct json j;
-    json_init(&j, doc.p, doc.len);
-    json_reader_skip(&j, NULL);
-    return json_reader_finish(&j) == 0;
-}
-
 static char *services_value_text(struct arena *arena, struct str value)
 {
     struct json j;
@@ -143,7 +135,7 @@ static char *service_json_get(struct tc_turn *turn, const char *json, const char
     struct arena *const arena = services_get_scratch(turn, doc.len, "tc_json_get");
     if (!arena || !json || !pointer)
         return NULL;
-    if (!is_valid_json(doc)) {
+    if (!json_reader_is_valid(doc)) {
         log_write(LOG_ERR, instance_label(instance_check(turn->inst)),
                   "tc_json_get(\"%s\"): what is searched is no JSON", pointer);
         return NULL;

@@ -54,18 +54,6 @@ static int place_files(posix_spawn_file_actions_t *files, const int from[CHILD_F
     return rc ? rc : posix_spawn_file_actions_addclosefrom_np(files, CHILD_FILES);
 }
 
-static int connector_spawn_set_attributes(posix_spawnattr_t *attr)
-{
-    sigset_t none, all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawnattr_setsigmask(attr, &none);
-    posix_spawnattr_setsigdefault(attr, &all);
-    posix_spawnattr_setpgroup(attr, 0);
-    return posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-                                              POSIX_SPAWN_SETPGROUP);
-}
-
 /* An errno, or 0. */
 static int connector_spawn_exec(struct connector_child *s, const char *program, const char *name,
                                 const int files[CHILD_FILES])
@@ -74,15 +62,11 @@ static int connector_spawn_exec(struct connector_child *s, const char *program, 
     CLEANUP_FREE char *instance = xstrdup(name);
     char *const argv[] = {self, instance, host, version, NULL};
     posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attr;
     snprintf(host, sizeof host, "%ld", (long)getpid());
     choose_env(env, ENV_MAX);
     posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attr);
     int rc = place_files(&actions, files);
-    rc = rc ? rc : connector_spawn_set_attributes(&attr);
-    rc = rc ? rc : posix_spawn(&s->pid, program, &actions, &attr, argv, env);
-    posix_spawnattr_destroy(&attr);
+    rc = rc ? rc : libexec_spawn(&s->pid, program, &actions, POSIX_SPAWN_SETPGROUP, argv, env);
     posix_spawn_file_actions_destroy(&actions);
     return rc;
 }

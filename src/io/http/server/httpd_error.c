@@ -61,31 +61,36 @@ static void write_body(struct buf *out, const struct httpd_error *e)
     buf_add_str(out, "}\n");
 }
 
-static size_t list_headers(struct httpd_header headers[HEADERS_MAX], const struct httpd_error *e)
+struct httpd_error_answer {
+    struct httpd_answer answer;
+    struct httpd_header headers[HEADERS_MAX];
+    struct buf body;
+};
+
+static void make_error_answer(struct httpd_error_answer *a, const struct httpd_error *e)
 {
-    size_t n = 0;
     const bool temporary = httpd_error_is_temporary(e->status);
-    headers[n++] = (struct httpd_header){"x-should-retry", temporary ? "true" : "false"};
+    size_t n = 0;
+    *a = (struct httpd_error_answer){0};
+    write_body(&a->body, e);
+    a->headers[n++] = (struct httpd_header){"x-should-retry", temporary ? "true" : "false"};
     if (e->status == 429 || e->status == 503)
-        headers[n++] = (struct httpd_header){"Retry-After", HTTPD_RETRY_AFTER};
+        a->headers[n++] = (struct httpd_header){"Retry-After", HTTPD_RETRY_AFTER};
     if (e->header)
-        headers[n++] = *e->header;
-    return n;
+        a->headers[n++] = *e->header;
+    a->answer = (struct httpd_answer){.status = e->status,
+                                      .content_type = JSON,
+                                      .headers = a->headers,
+                                      .header_count = n,
+                                      .body = {a->body.p, a->body.len}};
 }
 
 void httpd_answer_error(struct httpd_request *r, const struct httpd_error *e)
 {
-    CLEANUP_BUF struct buf body = {0};
-    struct httpd_header headers[HEADERS_MAX];
-    const size_t n = list_headers(headers, e);
-    write_body(&body, e);
-    httpd_answer_full(r, &(struct httpd_answer){
-                             .status = e->status,
-                             .content_type = JSON,
-                             .headers = headers,
-                             .header_count = n,
-                             .body = {body.p, body.len},
-                         });
+    struct httpd_error_answer a;
+    make_error_answer(&a, e);
+    httpd_answer_full(r, &a.answer);
+    buf_fini(&a.body);
 }
 
 /* ---- of the server itself ---- */
@@ -93,17 +98,10 @@ void httpd_answer_error(struct httpd_request *r, const struct httpd_error *e)
 /* The server's own answers; none of them closes the connection by itself. */
 static void httpd_send_error(struct httpd_conn *c, const struct httpd_error *e)
 {
-    CLEANUP_BUF struct buf body = {0};
-    struct httpd_header headers[HEADERS_MAX];
-    const size_t n = list_headers(headers, e);
-    write_body(&body, e);
-    httpd_conn_send_answer(c, &(struct httpd_answer){
-                                  .status = e->status,
-                                  .content_type = JSON,
-                                  .headers = headers,
-                                  .header_count = n,
-                                  .body = {body.p, body.len},
-                              });
+    struct httpd_error_answer a;
+    make_error_answer(&a, e);
+    httpd_conn_send_answer(c, &a.answer);
+    buf_fini(&a.body);
 }
 
 static const char *parse_code(int status)
