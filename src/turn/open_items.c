@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * Owns the entries of a book: a tree (tsearch(3)) over two lists, open and closed. */
+ * Owns the entries of a book: a hash table over two lists, open and closed. A tree (tsearch(3)) is
+ * shorter, but translation takes 2 % more instructions with it. */
 #include "turn/open_items.h"
 
-#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/hash.h"
 
-static int open_items_compare(const void *a, const void *b)
-{
-    const struct open_items_entry *const one = a, *const other = b;
-    return strcmp(one->id, other->id);
-}
+#define BUCKETS_MIN 4
 
 static void open_items_list_append(struct open_item_list *list, struct open_items_entry *e)
 {
@@ -39,25 +36,66 @@ static void open_items_list_remove(struct open_item_list *list, struct open_item
     list->count--;
 }
 
+static struct open_items_entry **open_items_bucket_of(const struct open_items *b, uint64_t hash)
+{
+    return &b->buckets[hash & (b->bucket_count - 1)];
+}
+
+static void chain_list(struct open_items *b, const struct open_item_list *list)
+{
+    for (struct open_items_entry *e = list->oldest; e; e = e->next) {
+        struct open_items_entry **const bucket = open_items_bucket_of(b, e->hash);
+        e->chain = *bucket;
+        *bucket = e;
+    }
+}
+
+static void grow(struct open_items *b)
+{
+    free(b->buckets);
+    b->bucket_count = b->bucket_count ? b->bucket_count * 2 : BUCKETS_MIN;
+    b->buckets = xcalloc(b->bucket_count, sizeof(struct open_items_entry *));
+    chain_list(b, &b->open);
+    chain_list(b, &b->closed);
+}
+
 static void open_items_forget(struct open_items *b, struct open_items_entry *e)
 {
-    tdelete(e, &b->by_id, open_items_compare);
+    struct open_items_entry **link = open_items_bucket_of(b, e->hash);
+    while (*link != e)
+        link = &(*link)->chain;
+    *link = e->chain;
     open_items_list_remove(e->open ? &b->open : &b->closed, e);
     b->bytes -= e->bytes;
     free(e);
 }
 
+static void open_items_free_list(const struct open_item_list *list)
+{
+    for (struct open_items_entry *e = list->oldest; e;) {
+        struct open_items_entry *const next = e->next;
+        free(e);
+        e = next;
+    }
+}
+
 void open_items_fini(struct open_items *b)
 {
-    tdestroy(b->by_id, free);
+    open_items_free_list(&b->open);
+    open_items_free_list(&b->closed);
+    free(b->buckets);
     *b = (struct open_items){.forgets = b->forgets};
 }
 
 struct open_items_entry *open_items_find(const struct open_items *b, const char *id)
 {
-    const struct open_items_entry key = {.id = id};
-    struct open_items_entry *const *const node = tfind(&key, &b->by_id, open_items_compare);
-    return node ? *node : NULL;
+    if (b->bucket_count == 0)
+        return NULL;
+    const uint64_t hash = hash_string(HASH_START, id);
+    for (struct open_items_entry *e = *open_items_bucket_of(b, hash); e; e = e->chain)
+        if (e->hash == hash && strcmp(e->id, id) == 0)
+            return e;
+    return NULL;
 }
 
 static size_t text_size(const char *s)
@@ -84,6 +122,7 @@ static struct open_items_entry *entry_new(const char *id, const struct open_item
     struct open_items_entry *const e = xmalloc(bytes);
     char *at = (char *)(e + 1);
     *e = (struct open_items_entry){
+        .hash = hash_string(HASH_START, id),
         .open = true,
         .nameless = note->nameless,
         .bytes = bytes,
@@ -107,8 +146,12 @@ static void open_items_trim(struct open_items *b)
 struct open_items_entry *open_items_open(struct open_items *b, const char *id,
                                          const struct open_item_info *note)
 {
+    if (b->open.count + b->closed.count >= b->bucket_count)
+        grow(b);
     struct open_items_entry *const e = entry_new(id, note);
-    alloc_check(tsearch(e, &b->by_id, open_items_compare), sizeof(void *));
+    struct open_items_entry **const bucket = open_items_bucket_of(b, e->hash);
+    e->chain = *bucket;
+    *bucket = e;
     open_items_list_append(&b->open, e);
     b->bytes += e->bytes;
     open_items_trim(b);

@@ -14,7 +14,9 @@
 #define BOOK_MAX_BYTES ((size_t)1 << 20) /* of all entries, unless one alone is larger */
 
 struct open_items_entry {
+    struct open_items_entry *chain;       /* next in the bucket */
     struct open_items_entry *prev, *next; /* in its list, oldest first */
+    uint64_t hash;
     bool open;
     bool nameless; /* its id was made by the guard */
     size_t bytes;
@@ -31,8 +33,8 @@ struct open_item_list {
 
 /* All zero is empty; `forgets` is set by the owner. */
 struct open_items {
-    void *by_id; /* owned; a tree of struct open_items_entry, tsearch(3) */
-    size_t bytes;
+    struct open_items_entry **buckets; /* owned; a power of two */
+    size_t bucket_count, bytes;
     struct open_item_list open, closed;
     bool forgets; /* closing removes: the id may open again */
 };
