@@ -4,14 +4,14 @@
 import { make, setText } from "./dom.mjs";
 import { oneLine, text } from "./format.mjs";
 
-const words = { allow: "allowed", deny: "denied", answered: "answered", cancelled: "cancelled", timeout: "denied, because the time was up" };
+const words = { allow: "allowed", deny: "denied", answered: "answered", cancelled: "cancelled", timeout: "denied (timed out)" };
 const most = 20; // Questions, and options of each are 30.
 
 let forms = 0; // For names of fields, which belong to the whole page.
 
 export function decided(decision, by) {
   const word = Object.hasOwn(words, text(decision)) ? words[decision] : oneLine(decision, 40) || "decided";
-  return by ? `${word} by ${oneLine(by, 60)}` : word;
+  return by && decision !== "timeout" ? `${word} by ${oneLine(by, 60)}` : word;
 }
 
 // One question: a legend, its options, and a field for words of one's own.
@@ -78,7 +78,7 @@ export class Answer {
     this.#questions = asked.map((question, i) => new Question(question, `${name}-${i}`));
     this.alone = request.kind === "approval" || asked.length ? undefined
       : make("input.own", { type: request.kind === "credential" ? "password" : "text", dir: "auto", autocomplete: "off", "aria-label": "Answer" });
-    const reason = request.kind === "approval" ? "Reason, if you deny" : "Reason, if you decline";
+    const reason = request.kind === "approval" ? "Reason for denying (optional)" : "Reason for declining (optional)";
     this.reason = make("input.reason", {
       type: "text", dir: "auto", autocomplete: "off", maxlength: "2000", "aria-label": reason, placeholder: reason,
     });
@@ -107,7 +107,7 @@ export class Answer {
     if (!this.#request.choices.some((choice) => choice?.id === "answer")) return;
     const missing = this.#questions.find((question) => question.answer === undefined);
     if (missing || (this.alone && !this.alone.value)) {
-      this.#tell("An answer is missing.");
+      this.#tell("Please answer every question.");
       (missing ?? this.alone).focus();
       return;
     }
@@ -127,7 +127,7 @@ export class Answer {
     const what = [oneLine(this.#request.tool, 60), oneLine(this.#request.subject, 120)].filter(Boolean).join(": ");
     const yes = make("button.primary", { type: "button", click: () => this.#send({ choice: "allow_always" }) }, "Yes, always");
     const no = make("button", { type: "button", click: () => this.#back() }, "Back");
-    this.buttons.replaceChildren(make("p.confirm", { dir: "auto" }, `Always allow ${what || "this"}, without asking?`), yes, no);
+    this.buttons.replaceChildren(make("p.confirm", { dir: "auto" }, `Always allow ${what || "this"} without asking again?`), yes, no);
     yes.focus();
   }
 
@@ -152,7 +152,7 @@ export class Answer {
       this.#tell(message);
       return;
     }
-    this.#on.decided(told.decision, told.by, `Too late: ${decided(told.decision, told.by)}.`);
+    this.#on.decided(told.decision, told.by, `Already ${decided(told.decision, told.by)}.`);
   }
 
   #failed(error) {

@@ -48,7 +48,7 @@ export async function ask(path, options = {}) {
     });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new ApiError(0, "The host does not answer.");
+    throw new ApiError(0, "Cannot reach turncast. Check that turncast serve is running.");
   }
   compareClocks(response);
   if (!response.ok) throw await refusal(response);
@@ -62,7 +62,7 @@ async function refusal(response) {
   } catch {
     // Not ours: a proxy's page.
   }
-  return new ApiError(response.status, `The host answered ${response.status}.`);
+  return new ApiError(response.status, `turncast returned HTTP status ${response.status}.`);
 }
 
 export async function get(path) {

@@ -89,7 +89,7 @@ export class Composer {
       const turn = await post("turns", this.#message());
       this.field.value = "";
       if (turn?.id) this.on.sent(turn);
-      else this.#tell("Nothing is left for the agent: what is shown of its turns has been changed.");
+      else this.#tell("Visibility changed. The message contained only visibility commands, so nothing was sent to the agent.");
     } catch (error) {
       if (error.status === 401) this.on.denied();
       this.#tell(error.message);

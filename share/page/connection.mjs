@@ -7,7 +7,7 @@ const words = { joining: "Connecting", live: "Live", lost: "Reconnecting", ended
 export class Connection {
   constructor(retry) {
     this.word = make("span.connection-word");
-    this.retry = make("button.quiet", { type: "button", hidden: true, click: retry }, "Now");
+    this.retry = make("button.quiet", { type: "button", hidden: true, click: retry }, "Reconnect now");
     this.element = make("span.connection", { "data-state": "joining" }, make("span.dot"), this.word, this.retry);
   }
 

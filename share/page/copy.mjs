@@ -11,7 +11,7 @@ export function copyButton(label, read, word = "") {
     const good = await copy(read());
     clearTimeout(timer);
     button.classList.toggle("did", good);
-    button.setAttribute("aria-label", good ? "Copied" : "The browser did not let it be copied");
+    button.setAttribute("aria-label", good ? "Copied" : "Copying was blocked by the browser");
     if (word) setText(words, good ? "Copied" : "Not copied");
     timer = setTimeout(() => {
       button.classList.remove("did");

@@ -59,11 +59,11 @@ class Group {
 export class List {
   #rows = new Map();
   #now = new Group("Now", "turns-now");
-  #before = new Group("Before", "turns-before");
+  #before = new Group("Earlier", "turns-before");
   #current;
 
   constructor() {
-    this.empty = make("p.void", {}, "No turns yet. What is asked here or in a connector appears at once.");
+    this.empty = make("p.void", {}, "No turns yet. Messages sent here or in a connector appear immediately.");
     this.element = make("div.list", { keydown: (event) => this.#key(event) },
       this.empty, this.#now.element, this.#before.element);
   }

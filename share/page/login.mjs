@@ -11,7 +11,7 @@ export class Login {
     this.button = make("button.primary", { type: "submit" }, "Sign in");
     this.element = make("form.login", { submit: (event) => this.#submit(event) },
       icon("key"), make("h1", {}, "Sign in"),
-      make("p", {}, "This host shows its turns to who has a key."),
+      make("p", {}, "Enter an API key to view turns on this server."),
       make("label", { for: "key" }, "Key"), this.field, this.trouble, this.button);
   }
 
@@ -29,7 +29,7 @@ export class Login {
       this.entered();
     } catch (error) {
       this.trouble.hidden = false;
-      setText(this.trouble, error.status === 401 ? "This key is not known here." : error.message);
+      setText(this.trouble, error.status === 401 ? "Invalid key." : error.message);
       this.field.select();
     }
     this.button.disabled = false;

@@ -31,9 +31,9 @@ class App {
     this.composer = new Composer({ sent: (turn) => this.#sent(turn), denied: () => this.denied() });
     this.connection = new Connection(() => this.turns.retry());
     this.leave = make("button.quiet", { type: "button", hidden: true, click: () => this.#leave() }, "Sign out");
-    this.home = make("div.home", {}, icon("bolt"), make("p", {}, "Choose a turn to see what its agent does."),
-      make("p.keys", {}, make("kbd", {}, "↑"), " ", make("kbd", {}, "↓"), " walk the list, ", make("kbd", {}, "Enter"),
-        " opens, ", make("kbd", {}, "Esc"), " goes back to it"));
+    this.home = make("div.home", {}, icon("bolt"), make("p", {}, "Select a turn to see what the agent is doing."),
+      make("p.keys", {}, make("kbd", {}, "↑"), " ", make("kbd", {}, "↓"), " to move, ", make("kbd", {}, "Enter"),
+        " to open, ", make("kbd", {}, "Esc"), " to return to the list"));
     brand.append(this.connection.element, this.leave);
     side.append(this.list.element);
     main.after(this.composer.element);

@@ -33,14 +33,14 @@ export class Narration {
     this.element.prepend(make("div.answer-head", {},
       icon("check"),
       make("h2", {}, "Answer"),
-      synthesized && make("span.tag", { title: "The agent gave no answer: this is what it said last." }, "last words"),
+      synthesized && make("span.tag", { title: "The agent gave no final answer; this is its last message." }, "last message"),
       copyButton("Copy the answer", () => this.text, "Copy")));
   }
 
   retract() {
     if (this.element.classList.contains("retracted")) return;
     this.element.classList.add("retracted");
-    this.element.prepend(make("span.tag", {}, "taken back"));
+    this.element.prepend(make("span.tag", {}, "retracted"));
   }
 
   get spoken() {

@@ -6,11 +6,11 @@ import { oneLine, text } from "./format.mjs";
 const reasons = {
   completed: "Completed",
   cancelled: "Stopped",
-  suspended: "Suspended: it waits, and can be resumed",
-  stopped: "Stopped: a limit was reached",
+  suspended: "Suspended (can be resumed)",
+  stopped: "Stopped: limit reached",
   refused: "Refused",
   error: "Failed",
-  lost: "The stream ended without an outcome",
+  lost: "The agent's output ended without a result",
 };
 
 export class Failure {
@@ -29,7 +29,7 @@ export class Ending {
   constructor(payload) {
     const reason = text(payload.reason);
     const words = Object.hasOwn(reasons, reason) ? reasons[reason] : oneLine(reason, 80);
-    this.spoken = `Turn over: ${words}`;
+    this.spoken = `Turn ended: ${words}`;
     this.element = make(`li.item.ending`, {},
       make("span", {}, words),
       payload.code ? make("span.tag", {}, text(payload.code)) : "",

@@ -7,8 +7,8 @@ import { number, oneLine, text } from "./format.mjs";
 import { unwatch, watch } from "./ticker.mjs";
 import { members, pre } from "./value.mjs";
 
-const titles = { approval: "Approval asked for", ask: "Question", credential: "Credential asked for", input: "Input asked for" };
-const decisions = { allow: "allowed", deny: "denied", answered: "answered", cancelled: "cancelled", timeout: "too late" };
+const titles = { approval: "Approval needed", ask: "Question", credential: "Credential needed", input: "Input needed" };
+const decisions = { allow: "allowed", deny: "denied", answered: "answered", cancelled: "cancelled", timeout: "timed out" };
 
 function word(table, value, otherwise) {
   return Object.hasOwn(table, text(value)) ? table[value] : oneLine(value, 40) || otherwise;
@@ -42,7 +42,7 @@ export class Request {
   // The turn is over: nobody waits any more.
   abandon() {
     if (this.#payload.state === "resolved") return;
-    this.told({ state: "resolved", decision: "left open" });
+    this.told({ state: "resolved", decision: "not answered" });
   }
 
   flush() {
@@ -62,11 +62,11 @@ export class Request {
   }
 
   #head(p, open) {
-    const status = open ? "waits for a person" : word(decisions, p.decision, "resolved");
+    const status = open ? "waiting for an answer" : word(decisions, p.decision, "resolved");
     return make("div.request-head", {}, icon(p.kind === "credential" ? "key" : "hand"),
       make("h3", { tabindex: "-1" }, word(titles, p.kind, "Request")),
       make("span.tag", {}, status),
-      p.by ? make("span.by", { dir: "auto" }, `by ${oneLine(p.by, 60)}`) : "");
+      p.by && p.decision !== "timeout" ? make("span.by", { dir: "auto" }, `by ${oneLine(p.by, 60)}`) : "");
   }
 
   #about(p) {
@@ -106,10 +106,10 @@ export class Request {
     const left = make("p.countdown");
     watch(left, (time) => {
       const over = time >= expires;
-      setText(left, over ? "The time is up." : `Denied unless answered within ${clock(expires - time)}`);
+      setText(left, over ? "Expired." : `Denied automatically in ${clock(expires - time)}`);
       if (over) unwatch(left);
     });
-    setText(left, now() >= expires ? "The time is up." : `Denied unless answered within ${clock(expires - now())}`);
+    setText(left, now() >= expires ? "Expired." : `Denied automatically in ${clock(expires - now())}`);
     return left;
   }
 

@@ -22,7 +22,7 @@ export class Sse {
     for (let found; (found = end.exec(this.#rest)); from = end.lastIndex)
       this.#line(this.#rest.slice(from, found.index));
     this.#rest = this.#rest.slice(from);
-    if (this.#rest.length > longest) throw new Error("a line of the stream is too long");
+    if (this.#rest.length > longest) throw new Error("event stream error: line too long");
   }
 
   #line(line) {

@@ -22,7 +22,7 @@ export function isOver(turn) {
 
 // What comes of work in the background is a turn that the agent begins, without a message.
 export function title(turn, most) {
-  return oneLine(turn.task, most) || "(begun by the agent)";
+  return oneLine(turn.task, most) || "(started by the agent)";
 }
 
 // How many people are waited for.
@@ -41,9 +41,9 @@ export function look(turn) {
 }
 
 export function word(turn) {
-  if (asks(turn)) return "Waits for a person";
+  if (asks(turn)) return "Waiting for an answer";
   const state = known(turn) ? states[turn.state].word : oneLine(turn.state, 20) || "Unknown";
-  return worksOn(turn) ? `${state}, works in the background` : state;
+  return worksOn(turn) ? `${state}, working in the background` : state;
 }
 
 export function sign(turn) {

@@ -49,7 +49,7 @@ export class Timeline {
   // Events that the host no longer has.
   gap(from, to) {
     const which = from === to ? `Event ${from} is` : `Events ${from} to ${to} are`;
-    this.push({ type: "gap", payload: { text: `${which} no longer held by the host.` } });
+    this.push({ type: "gap", payload: { text: `${which} no longer available.` } });
   }
 
   stop() {
@@ -211,7 +211,7 @@ export class Timeline {
     }
     request.told(payload);
     this.#dirty.add(request);
-    this.#activity = this.#waits() ? "Waiting for a person" : "Working";
+    this.#activity = this.#waits() ? "Waiting for an answer" : "Working";
     this.on.say(request.news);
   }
 

@@ -11,7 +11,7 @@ const outcomes = {
   failed: { word: "failed", icon: "cross" },
   denied: { word: "denied", icon: "stop" },
   cancelled: { word: "cancelled", icon: "stop" },
-  unknown: { word: "left open", icon: "dash" },
+  unknown: { word: "no result", icon: "dash" },
 };
 const most_output = 200000;
 
@@ -103,7 +103,7 @@ export class Tool {
 
   #argument() {
     if (this.#call.args !== undefined) return mainArgument(this.#call.args);
-    return this.#chars ? `writing its arguments: ${count(this.#chars)} characters` : "";
+    return this.#chars ? `receiving arguments: ${count(this.#chars)} character${this.#chars === 1 ? "" : "s"}` : "";
   }
 
   #flushState() {
@@ -142,7 +142,7 @@ export class Tool {
     const { args } = this.#call;
     if (args === undefined) return [];
     if (typeof args !== "object" || args === null) return [section("Arguments", text(args))];
-    if (typeof args._raw === "string") return [section("Arguments, broken", args._raw)];
+    if (typeof args._raw === "string") return [section("Arguments (invalid JSON)", args._raw)];
     const copied = JSON.stringify(args, undefined, 2);
     return Object.keys(args).length ? [section("Arguments", copied, members(args))] : [];
   }
@@ -154,7 +154,7 @@ export class Tool {
     if (typeof result.diff === "string" && result.diff) parts.push(section("Change", result.diff, diff(result.diff)));
     const content = text(result.content);
     const title = this.state === "failed" ? "Error" : "Result";
-    if (content) parts.push(section(result.truncated === true ? `${title}, its middle cut out` : title, content));
+    if (content) parts.push(section(result.truncated === true ? `${title} (shortened)` : title, content));
     else if (this.#output) parts.push(section("Output", this.#output));
     if (!content && result.structured !== undefined) parts.push(section("Data", asText(result.structured)));
     if (!parts.length) parts.push(make("p.nothing", {}, `${title}: nothing`));

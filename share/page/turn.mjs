@@ -136,9 +136,9 @@ export class TurnView {
   showNext() {
     const next = this.#turn && this.app.turns.next(this.#turn);
     if (!next || next.task || this.next.childElementCount) return;
-    this.next.append(make("p.note", {}, "The agent has gone on by itself: ",
-      make("a", { href: `#/turn/${encoded(next.id)}` }, "its next turn")));
-    this.app.say("The agent has gone on by itself");
+    this.next.append(make("p.note", {}, "The agent started another turn by itself: ",
+      make("a", { href: `#/turn/${encoded(next.id)}` }, "next turn")));
+    this.app.say("The agent started another turn by itself");
   }
 
   #showPrompt(task) {
@@ -149,7 +149,7 @@ export class TurnView {
 
   #merged(turn) {
     this.connection.show("ended");
-    this.#note("This message was answered together with another one: ",
+    this.#note("This message was merged into another turn: ",
       make("a", { href: `#/turn/${encoded(turn.into)}` }, "that turn"));
   }
 
@@ -224,14 +224,14 @@ export class TurnView {
     this.#followed = false;
     this.connection.show("ended");
     if (error.status === 401) this.app.denied();
-    else if (error.status === 404 && this.#turn) this.#note("The host no longer holds the events of this turn.");
+    else if (error.status === 404 && this.#turn) this.#note("The events of this turn are no longer available.");
     else if (error.status === 404) this.#missing();
     else this.#tell(error.message);
   }
 
   #missing() {
-    setText(this.title, "No such turn");
-    this.#note("The host does not know this turn, or no longer does. ", make("a", { href: "#/" }, "All turns"));
+    setText(this.title, "Unknown turn");
+    this.#note("This turn does not exist or has been deleted. ", make("a", { href: "#/" }, "All turns"));
   }
 
   #tell(words) {

@@ -47,13 +47,13 @@ export class Usage {
     const given = this.#get("input_tokens");
     const made = this.#get("output_tokens");
     if (this.#model) row("model", this.#model);
-    if (given !== undefined) row("in", count(given), `${given} tokens given to the model`);
-    if (read) row("cached", count(read), `${read} tokens read from the cache`);
-    if (made !== undefined) row("out", count(made), `${made} tokens of the model`);
+    if (given !== undefined) row("in", count(given), plural(given, "input token"));
+    if (read) row("cached", count(read), `${plural(read, "token")} read from the cache`);
+    if (made !== undefined) row("out", count(made), plural(made, "output token"));
     const cost = this.#cost();
     if (cost) row("cost", cost);
     const ms = number(this.#turn?.duration_ms);
-    if (ms !== undefined) row("time", duration(ms), this.#calls ? plural(this.#calls, "call of the model", "calls of the model") : undefined);
+    if (ms !== undefined) row("time", duration(ms), this.#calls ? plural(this.#calls, "model call") : undefined);
     this.element.replaceChildren(...rows);
   }
 

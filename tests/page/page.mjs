@@ -49,7 +49,7 @@ await visit("the list", "", desktop, async (page) => {
   await page.getByRole("link", { name: "Two" }).waitFor();
   same(await page.locator(".row-task").allTextContents(), ["Two", "One"], "turns appear as they come, the newest first");
   one.change({ state: "final", ended_ms: Date.now() });
-  await page.locator(".group", { hasText: "Before" }).getByRole("link", { name: "Answered: One" }).waitFor();
+  await page.locator(".group", { hasText: "Earlier" }).getByRole("link", { name: "Answered: One" }).waitFor();
   same(await page.locator(".row-task").allTextContents(), ["Two", "One"], "a turn that ends moves from now to before, and is there once");
 });
 
@@ -76,13 +76,13 @@ await visit("an agent that goes on by itself", "", desktop, async (page) => {
   mock.turn({ task: "Something else", conversation: "other", created_ms: created + 1 });
   mock.turn({ task: "", conversation: "watch", created_ms: created + 2 });
   mock.turn({ task: "And then?", conversation: "watch", created_ms: created + 3 });
-  const link = page.getByRole("link", { name: "its next turn" });
+  const link = page.getByRole("link", { name: "next turn" });
   await link.waitFor();
   same(await link.count(), 1, "the turn that was asked for leads to the one that the agent has begun");
   await link.click();
-  await page.getByRole("heading", { name: "(begun by the agent)" }).waitFor();
+  await page.getByRole("heading", { name: "(started by the agent)" }).waitFor();
   await page.getByRole("link", { name: "And then?" }).waitFor();
-  same(await page.locator(".note", { hasText: "gone on by itself" }).count(), 0, "a turn that somebody asked for is none of these");
+  same(await page.locator(".note", { hasText: "started another turn by itself" }).count(), 0, "a turn that somebody asked for is none of these");
 });
 
 await visit("a lost connection", "", desktop, async (page) => {
@@ -137,12 +137,12 @@ await visit("events that are gone", "", desktop, async (page) => {
   for (let i = 0; i < 30; i++) turn.say("narration", { text: `${i} `, message_id: "m" });
   turn.first = 20;
   await page.goto(url + at(turn));
-  await page.getByText("Events 1 to 19 are no longer held by the host.").waitFor();
+  await page.getByText("Events 1 to 19 are no longer available.").waitFor();
   same((await page.locator(".narration").innerText()).trim(), "18 19 20 21 22 23 24 25 26 27 28 29", "what is left is shown");
 });
 
 await visit("a turn that is not known", "#/turn/no%2Fsuch", desktop, async (page) => {
-  await page.getByRole("heading", { name: "No such turn" }).waitFor();
+  await page.getByRole("heading", { name: "Unknown turn" }).waitFor();
   same(await page.locator(".narration, .ending").count(), 0, "says so, and shows nothing of one");
 });
 

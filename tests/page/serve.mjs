@@ -102,7 +102,7 @@ await visit("an agent that asks, on a phone", async (page) => {
 
   await begin("run=rm -r /srv/cache");
   same(await card.locator("pre").innerText(), "rm -r /srv/cache", "what it asks for is shown");
-  await card.getByText("Denied unless answered within").waitFor();
+  await card.getByText("Denied automatically in").waitFor();
   same(await page.evaluate(() => [...document.querySelectorAll("html, .main, .content, .request")].filter((e) => e.scrollWidth > e.clientWidth).length), 0, "nothing is wider than the screen");
   same(await findings(page, axe), [], "axe finds nothing serious");
   await page.reload();
@@ -112,7 +112,7 @@ await visit("an agent that asks, on a phone", async (page) => {
   same(await page.locator(".request.resolved .by").innerText(), "by ops", "and who allowed it is said");
 
   await begin("run=mkfs");
-  await card.getByRole("textbox", { name: "Reason, if you deny" }).fill("Not this disk.");
+  await card.getByRole("textbox", { name: "Reason for denying (optional)" }).fill("Not this disk.");
   await card.getByRole("button", { name: "Deny" }).tap();
   await page.locator(".ending").waitFor();
   same(JSON.parse(await heard()), { behavior: "deny", message: "Not this disk." }, "denied, it hears why");
@@ -132,7 +132,7 @@ await visit("an agent that asks, on a phone", async (page) => {
   const badge = page.locator(".row", { hasText: "run=sleep" }).locator(".badge", { hasText: "asks" });
   await badge.waitFor();
   same(await badge.count(), 1, "the list says who waits");
-  await page.getByRole("link", { name: "Waits for a person: run=sleep 1000" }).tap();
+  await page.getByRole("link", { name: "Waiting for an answer: run=sleep 1000" }).tap();
   await page.getByRole("button", { name: "Stop" }).tap();
   await page.locator(".turn .state-word", { hasText: "Stopped" }).waitFor();
   await page.locator(".request:not(.open)").waitFor();

@@ -18,7 +18,7 @@ export const whole = [
   "tool succeeded: Read/srv/notes.txt",
   "tool failed: Bashfalse",
   "notice warn: Slow. [busy]",
-  "request resolved: Approval asked forallowedBashls",
+  "request resolved: Approval neededallowedBashls",
   "answer: AnswerThree lines.",
   "ending: Completed",
 ].map((line) => line.replace("[busy]", "busy"));
@@ -179,13 +179,13 @@ export async function decisions(page, turn, said) {
   const wait = (kind, words) => page.locator(`.request.${kind}`, { hasText: words }).last().waitFor();
   turn.say("start", {});
   turn.say("request", approval("a"));
-  await card.getByText("Denied unless answered within 1:").waitFor();
+  await card.getByText("Denied automatically in 1:").waitFor();
   same(await card.locator("pre").innerText(), "rm -r /srv/a", "what is asked for stands there as it is");
   const first = await card.locator(".countdown").innerText();
   await page.waitForFunction((was) => document.querySelector(".countdown").textContent !== was, first);
   ok(await card.locator(".countdown").innerText() < first, "the time that is left runs down", first);
   await press("Always allow");
-  await card.getByText("Always allow Bash: rm -r /srv/a, without asking?").waitFor();
+  await card.getByText("Always allow Bash: rm -r /srv/a without asking again?").waitFor();
   same(said(), undefined, "what is allowed for good is asked for twice");
   await press("Back");
   ok(await page.evaluate(() => document.activeElement.dataset.choice === "allow_always"), "and may be thought over");
@@ -194,7 +194,7 @@ export async function decisions(page, turn, said) {
   await wait("resolved", "allowedby local");
   same(said(), ["a", { choice: "allow_always" }], "then it is");
   turn.say("request", approval("b"));
-  await card.getByRole("textbox", { name: "Reason, if you deny" }).fill("Not that folder.");
+  await card.getByRole("textbox", { name: "Reason for denying (optional)" }).fill("Not that folder.");
   await press("Deny");
   await wait("denied", "deniedby local");
   same(said(), ["b", { choice: "deny", reason: "Not that folder." }], "a denial has its reason");
@@ -222,13 +222,13 @@ export async function late(page, turn, mock) {
   await page.locator(".answers[aria-busy=true]").waitFor();
   same(await card.locator("button:enabled, input:enabled").count(), 0, "while it is sent nothing else can be");
   release();
-  await card.getByText("Too late: denied by Ann (telegram).").waitFor();
+  await card.getByText("Already denied by Ann (telegram).").waitFor();
   ok(await page.locator(".request.denied").count(), "who was late learns who was first");
   mock.decide = decide;
   turn.say("request", approval("y", { expires_ms: Date.now() + 1500 }));
-  await page.getByText("The time is up.").waitFor();
+  await page.getByText("Expired.").waitFor();
   turn.say("request", { request_id: "y", state: "resolved", decision: "timeout", by: "host" });
-  await page.locator(".request.denied", { hasText: "too lateby host" }).waitFor();
+  await page.locator(".request.denied", { hasText: "timed out" }).waitFor();
   same(await page.locator(".request.open").count(), 0, "one whose time is up says so, and is open no longer");
   turn.say("request", approval("z"));
   await card.getByRole("button", { name: "Deny" }).waitFor();
@@ -253,7 +253,7 @@ export async function answers(page, turn, said) {
   turn.say("start", {});
   turn.say("request", { request_id: "q", ...ask, questions });
   await send();
-  await card.getByText("An answer is missing.").waitFor();
+  await card.getByText("Please answer every question.").waitFor();
   await card.getByRole("radio", { name: "Red" }).check();
   await card.getByRole("group", { name: "Colour" }).getByRole("textbox").fill("Blue");
   same(await card.getByRole("radio", { name: "Red" }).isChecked(), false, "of one answer, words of one's own are it");
@@ -281,7 +281,7 @@ export async function answers(page, turn, said) {
 export async function waiting(page, mock) {
   const turn = mock.turn({ task: "Ask me" });
   turn.change({ requests: [{ id: "a" }, { id: "b" }] });
-  await page.getByRole("link", { name: "Waits for a person: Ask me" }).waitFor();
+  await page.getByRole("link", { name: "Waiting for an answer: Ask me" }).waitFor();
   same(await page.locator(".row", { hasText: "Ask me" }).locator(".badge").innerText(), "asks 2", "the list says that people are asked");
   turn.change({ requests: undefined });
   await page.getByRole("link", { name: "Running: Ask me" }).waitFor();
@@ -311,7 +311,7 @@ export async function background(page, turn, mock) {
   turn.say("final", { text: "It runs." });
   turn.change({ background: true });
   turn.say("done", { reason: "completed" });
-  await page.locator(".turn .state-word", { hasText: "Answered, works in the background" }).waitFor();
+  await page.locator(".turn .state-word", { hasText: "Answered, working in the background" }).waitFor();
   const button = page.getByRole("button", { name: "Stop background work" });
   await button.click();
   await button.waitFor({ state: "hidden" });
@@ -328,7 +328,7 @@ export async function login(page, key) {
   const field = page.getByLabel("Key");
   await field.fill("wrong");
   await field.press("Enter");
-  await page.getByText("This key is not known here.").waitFor();
+  await page.getByText("Invalid key.").waitFor();
   ok(await page.locator(".row").count() === 0, "a wrong key shows nothing");
   await field.fill(key);
   await page.getByRole("button", { name: "Sign in" }).click();
