@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Table of commands: selects one, sets up the process, checks that stdout was written. */
+ * The connector cli: its options, its callbacks, and when the terminal is written to. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -38,7 +38,7 @@ static int flush(struct tc_instance *inst)
     return rc;
 }
 
-/* What is asked stays the last line. */
+/* The prompt of an open request stays the last line. */
 static int on_idle(struct tc_instance *inst)
 {
     struct cli_state *s = inst->state;
@@ -132,7 +132,7 @@ static bool is_quiet(const struct tc_request *ev)
     return ev->by ? strcmp(ev->by, "policy") == 0 : !ev->blocking && !ev->choices;
 }
 
-/* What was decided beforehand is nobody's to look at, a person's question is everybody's. */
+/* A request that a rule has decided is not shown; one that a person has to answer always is. */
 static int on_request(struct tc_turn *turn, const struct tc_request *ev)
 {
     struct cli_state *s = cli_connector_begin(turn);

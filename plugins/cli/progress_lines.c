@@ -61,7 +61,7 @@ void lines_step(struct term *t, const struct tc_step *ev)
     put_line(t, LOOK_DIM, text, NULL, "");
 }
 
-/* Who looks at a log cannot answer there, but may know where. */
+/* A reader of the log cannot answer there, but may know where to answer. */
 void lines_request(struct term *t, const struct tc_request *ev)
 {
     char text[64];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the order of what is asked, and what a key means. */
+ * Owns the order of the questions, and the meaning of the keys. */
 #include "question_dialog.h"
 
 #include <stdio.h>
@@ -45,7 +45,7 @@ void ask_fini(struct ask *a, struct term *t)
     drop_questions(a);
 }
 
-/* The next one is asked when it is shown, with the keyboard taken anew. */
+/* The next request starts when it is shown, and grabs the keyboard again. */
 static void leave_first(struct ask *a)
 {
     keyboard_release(&a->keyboard);
@@ -114,7 +114,7 @@ void ask_hide(struct ask *a, struct term *t)
     prompt_hide(&a->prompt, t);
 }
 
-/* Out of the foreground it is not ours to ask. */
+/* In the background the terminal belongs to another process: no prompt. */
 void ask_show(struct ask *a, struct term *t)
 {
     if (!a->first || a->step == ASK_SENT || a->prompt.drawn)
@@ -140,7 +140,7 @@ static void say(struct term *t, const char *text)
     term_newline(t);
 }
 
-/* Where the host does not take it, it is asked again, unless it is too late. */
+/* If the host rejects the answer, the request is shown again, unless it is already closed. */
 static void decide(struct ask *a, struct term *t, const char *choice, const char *text)
 {
     struct tc_receipt receipt = {0};
@@ -187,7 +187,7 @@ static bool is_numbers(const char *typed)
     return strspn(typed, "0123456789, ") == strlen(typed) && strpbrk(typed, "0123456789");
 }
 
-/* "1, 3": the texts of the options; NULL: there is no such one. */
+/* "1, 3": the texts of these options; NULL: one of the numbers is no option. */
 static json_t *pick_options(const json_t *q, const char *typed)
 {
     json_t *const picked = json_array();
@@ -265,7 +265,7 @@ static void question_dialog_enter(struct ask *a, struct term *t)
     explicit_bzero(text, sizeof text);
 }
 
-/* Out of the reason, out of what is typed, out of the question: that is to deny it. */
+/* Esc leaves the reason, then clears the typed text, then denies the request. */
 static void escape(struct ask *a, struct term *t)
 {
     prompt_hide(&a->prompt, t);

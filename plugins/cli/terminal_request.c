@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns how a request stands on the terminal: whatever is the agent's is behind a bar. */
+ * Owns the layout of a request on the terminal: each line of the agent's text begins with a bar. */
 #include "terminal_request.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@ static const char *keep(struct tc_turn *turn, const char *text)
     return text ? tc_keep(turn, text) : NULL;
 }
 
-/* The instance as a whole, or its one chat. */
+/* Whether the places of the request name this instance, or its only chat, "terminal". */
 static bool is_asked_here(const struct tc_turn *turn, const struct tc_request *ev)
 {
     const char *const name = turn->inst->name;

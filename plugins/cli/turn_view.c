@@ -198,7 +198,7 @@ static void put_remark(struct view *v, struct term *t, const char *look, const c
     term_newline(t);
 }
 
-/* Of a tool: only what a person would wait for. Percentages are lines in every mode. */
+/* Only progress of the turn itself; percentages are lines in every mode. */
 void view_progress(struct view *v, struct term *t, const struct tc_progress *ev)
 {
     if (ev->message && !(ev->percent >= 0) && !ev->tool_use_id)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What people decide about a request: by its buttons, or by a reply in its thread. */
+ * The answers of people to requests: by the buttons, or by a reply in the thread. */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -49,7 +49,7 @@ int decide_on_told(struct tc_turn *lobby, const struct tc_reply *r, struct tc_ve
     return 0;
 }
 
-/* What counts is told by the event that follows, to everybody. */
+/* An answer that counts is shown to everybody by the event that follows. */
 static void decide(struct tc_turn *lobby, const struct person *p, const struct tc_decision *d)
 {
     struct tc_receipt receipt = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What Slack tells: messages of people, and people who stop a turn. It came over a connection or a
- * route; that makes no difference but for how it is acknowledged. */
+ * Events of Slack: messages of people, and presses of buttons. Whether an event came over Socket
+ * Mode or over a route only matters for its acknowledgement. */
 #include <string.h>
 
 #include "decide.h"
@@ -70,7 +70,7 @@ static void press_stop(struct tc_turn *lobby, const json_t *action, const char *
         cancel(lobby, turn, at->user, at->channel, at->thread);
 }
 
-/* Nobody can press what is not there, so somebody made it up. */
+/* The button does not exist in any message of this instance, so the press is forged. */
 static void tell_forged(struct tc_turn *lobby, const char *user)
 {
     if (!state_of(lobby)->forged)

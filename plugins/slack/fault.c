@@ -146,7 +146,7 @@ const char *fault_refusal(struct tc_turn *turn, const struct fault *f, const cha
     return s->refusal;
 }
 
-/* Until the operator has changed something nothing can be done; but what waits is kept. */
+/* Sending is paused until the operator has fixed the token; the queued requests are kept. */
 static void lock_out(struct tc_turn *turn, const struct fault *f, struct tc_verdict *v)
 {
     struct slack_state *s = state_of(turn);

@@ -109,7 +109,7 @@ static int fetch_send(struct tc_turn *lobby, const struct fetch *f, const char *
                            .tag = tc_sprint(lobby, "fetch %s", fetch_text_at(f->message, "also"))));
 }
 
-/* Asks for the next file that can be had, or hands the message over. */
+/* Starts the download of the next file, or submits the message after the last one. */
 static void go_on(struct tc_turn *lobby, struct fetch *f)
 {
     const json_t *files = json_object_get(f->message, "files");

@@ -67,7 +67,7 @@ static void add(json_t *parts, const char *type, json_t *runs)
 
 static const char elsewhere[] = "to read them, run: turncast answer --show";
 
-/* The text as it came; what is too much of it is told, and where it is. */
+/* The text as it is; if it is cut, a note says how much is missing and where to find it. */
 static void add_text_with(struct tc_turn *turn, json_t *parts, const char *type, const char *raw,
                           size_t units, const char *where)
 {
@@ -105,7 +105,7 @@ static bool is_shown_anyway(const struct tc_request *ev, const char *key, const 
                                                (ev->message && strcmp(value, ev->message) == 0));
 }
 
-/* The arguments, but for what is shown elsewhere. */
+/* The arguments that are not shown elsewhere in the message. */
 static void add_args(struct tc_turn *turn, json_t *parts, const struct tc_request *ev)
 {
     json_auto_t *args = ev->args && !ev->questions ? json_loads(ev->args, 0, NULL) : NULL;
@@ -150,7 +150,7 @@ static void form_add_questions(struct tc_turn *turn, json_t *parts, const char *
     }
 }
 
-/* What an agent plans is Markdown. */
+/* The plan of an agent is Markdown. */
 static json_t *plan_block(struct tc_turn *turn, const struct tc_request *ev)
 {
     const char *given = ev->args && !ev->questions ? tc_json_get(turn, ev->args, "/plan") : NULL;
@@ -272,7 +272,7 @@ static json_t *buttons(struct tc_turn *turn, const struct tc_request *ev, const 
     return json_pack("{s:s, s:o}", "type", "actions", "elements", elements);
 }
 
-/* Until when, and what a reply can say. */
+/* When the request expires, and how to answer it by a reply. */
 static json_t *footer(struct tc_turn *turn, const struct tc_request *ev)
 {
     struct timespec now;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the agent waits for a person for: messages of their own, with buttons, which say in the end
- * who decided what. What is there outlives the process: see question_pack. */
+ * The requests of the agent: each is a message with buttons, which says in the end how it was
+ * answered and by whom. The list of messages survives a restart: see question_pack. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -249,7 +249,8 @@ static json_t *mark_of(const struct tc_turn *turn, const char *ticket)
                      turn->id, "request", ticket);
 }
 
-/* What does not fit into its message goes ahead of it, whole; of very much, the beginning. */
+/* A text that does not fit into the message is sent before it, in parts; of a very long text only
+ * the beginning. */
 static void send_parts(struct tc_turn *turn, const struct tc_request *ev,
                        const struct question_place *p)
 {
@@ -365,7 +366,7 @@ static const char *answers_of(struct tc_turn *turn, const struct tc_request *ev)
     return *all ? text_plain(turn, all, ANSWERS_UNITS) : "";
 }
 
-/* What was answered, or why not. */
+/* The answers, or the reason of a denial. */
 static const char *told_with(struct tc_turn *turn, const struct tc_request *ev)
 {
     const bool denied = ev->decision && strcmp(ev->decision, "deny") == 0;
@@ -393,7 +394,7 @@ static const char *words_of(struct tc_turn *turn, const struct tc_request *ev)
     return all ? all : done;
 }
 
-/* Its message says how it ended, and has no buttons any more. */
+/* The message shows the outcome instead of the buttons. */
 static void edit(struct tc_turn *turn, const struct slack_question *q, const char *after)
 {
     const char *text = tc_sprint(turn, "*%s*: %s", q->title, text_label(turn, after, 500));
@@ -417,7 +418,7 @@ static void edit(struct tc_turn *turn, const struct slack_question *q, const cha
               &how);
 }
 
-/* Edits it, or notes that it has to be as soon as its message is there. */
+/* Edits the message, or notes the text until the message has arrived. */
 static void end(struct tc_turn *turn, struct slack_question *q, const char *after)
 {
     note_waiting(turn, q->id, false);

@@ -97,7 +97,7 @@ void status_refresh(struct tc_turn *turn)
         status_send(turn, s->now);
 }
 
-/* A way that never worked is left for the next one, by all turns. */
+/* If a way to show the status has never worked, all turns use the next one. */
 static void try_next_way(struct tc_turn *turn, const struct fault *f)
 {
     struct slack_state *s = state_of(turn);

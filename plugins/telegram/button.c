@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns the Stop buttons: what is in a button is a random word, which turn it stops is known here
- * only, and whether the person may stop it is the host's. */
+ * Owns the Stop buttons: a button contains a random token, and only this module knows its turn. The
+ * host decides whether the person may stop it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 
 #include "telegram.h"
 
-/* In UTF-16 units; together, with what is ours, less than a message holds. */
+/* In UTF-16 units; together with our own words, less than a message holds. */
 #define SUBJECT_MAX 2000
 #define MORE_MAX 700
 #define WORDS_MAX 300
@@ -91,7 +91,7 @@ static bool is_said(const struct tc_request *ev, const char *value)
                      (ev->message && strcmp(value, ev->message) == 0));
 }
 
-/* The arguments that the subject does not tell: one decides on all of them. */
+/* The arguments that are not in the subject: a person decides on all of them. */
 static void read_args(json_t *about, const struct tc_request *ev)
 {
     json_t *const args = ev->args && !ev->questions ? json_loads(ev->args, 0, NULL) : NULL;
@@ -202,7 +202,7 @@ static void add_options(struct message *m, const json_t *question)
     }
 }
 
-/* Those before with their answers, and the one that is asked now. */
+/* The earlier questions with their answers, and the current question. */
 static void add_questions(struct message *m, const struct telegram_question *q,
                           const struct draft *d)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns how updates come: one getUpdates at a time, again whatever happens to it, or a webhook. An
- * update is confirmed only when what it led to is on disk. */
+ * Owns the reception of updates: one getUpdates at a time, repeated whatever its outcome, or a
+ * webhook. An update is confirmed only when its message is on disk. */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -47,7 +47,7 @@ static void poll_send(struct tc_turn *lobby, int64_t delay_ms)
 {
     struct telegram *const s = state_of(lobby);
     const bool pending = inbox_lowest(s) != 0;
-    /* Behind a failure it waits for nothing: its answer tells that Telegram is back. */
+    /* After a failure the poll returns at once: its response shows that Telegram is back. */
     const bool waits = !pending && s->failures == 0;
     json_t *const body =
         json_pack("{s:i, s:o}", "timeout", waits ? POLL_S : 0, "allowed_updates", wanted_updates());
@@ -130,7 +130,7 @@ static char *percent_encoded(struct tc_turn *lobby, const char *text)
     return out;
 }
 
-/* All in the address: only there a secret is put in by the host. */
+/* All parameters are in the URL: only there the host inserts secrets. */
 static void set_webhook(struct tc_turn *lobby)
 {
     const char *const url = percent_encoded(lobby, conf_of(lobby)->webhook);
@@ -216,7 +216,8 @@ int poll_on_me(struct tc_turn *lobby, const struct tc_reply *reply, const json_t
 
 /* ---- polling ---- */
 
-/* Takes the updates in order; where one cannot be kept, it and those behind it come again. */
+/* Takes the updates in order. If one cannot be stored, it and the following ones are delivered
+ * again. */
 static bool take_all(struct tc_turn *lobby, const json_t *updates)
 {
     struct telegram *const s = state_of(lobby);
@@ -297,7 +298,7 @@ int poll_on_updates(struct tc_turn *lobby, const struct tc_reply *reply, const j
     struct answer a = answer_read(reply);
     s->polled_ms = call_now_ms();
     const int64_t delay = judge(lobby, reply, &a, v);
-    /* The next poll is another request: this one is over, whatever came of it. */
+    /* The next poll is another request; late responses to this one are ignored. */
     if (!s->dead)
         v->next = TC_NEXT_DONE;
     if (delay >= 0)

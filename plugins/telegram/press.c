@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owns what people do to decide: presses of buttons, and replies to questions. Who may, and whether
- * it still counts, is the host's to know. */
+ * Owns the answers of people to requests: presses of buttons, and replies to the messages. The host
+ * decides who may answer, and whether the request is still open. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,8 +28,8 @@ struct act {
 
 /* ---- deciding ---- */
 
-/* In milliseconds, as it waits for the loop alone: so what came of it can be said by the one answer
- * that a press may have. */
+/* tc_answer takes milliseconds, because it waits for the loop only. So the outcome can be in the
+ * one answer that Telegram allows to a press. */
 static void press_decide(struct act *a, const char *choice, const char *text, const char *answers)
 {
     struct tc_receipt receipt = {0};
@@ -46,7 +46,7 @@ static void press_decide(struct act *a, const char *choice, const char *text, co
     a->text = receipt.answer;
 }
 
-/* A question of several takes its answer; the last one hands over all. */
+/* Takes the answer to one of several questions; the last one sends all of them. */
 static void go_on(struct act *a, struct draft *d)
 {
     struct telegram_question *const q = a->q;
@@ -113,7 +113,7 @@ static void press_done(struct act *a)
 
 /* ---- presses ---- */
 
-/* What a button of a question says: "a:TICKET:WHAT". */
+/* The data of a button of a question: "a:TICKET:WHAT". */
 static bool read_data(const char *data, char ticket[TICKET_MAX + 1], char what[WHAT_MAX + 1])
 {
     int n = 0;
@@ -136,7 +136,7 @@ place_in(const struct telegram *s, const struct telegram_question *q, int64_t ch
     return any;
 }
 
-/* A message whose sending nobody confirmed was sent once more: the first one counts as well. */
+/* A message whose sending was not confirmed was sent again: the first one is valid, too. */
 static void adopt(struct telegram_question *q, const struct telegram_place *p, int64_t message)
 {
     if (p->message == message || p->pending || !message)
@@ -147,7 +147,7 @@ static void adopt(struct telegram_question *q, const struct telegram_place *p, i
         other->message = message;
 }
 
-/* Where it is asked, or false: not there. */
+/* Finds the place of the request; false: it was not asked in that chat. */
 static bool locate(struct act *a, const json_t *chat, const json_t *message)
 {
     const struct telegram *const s = state_of(a->lobby);
@@ -213,7 +213,7 @@ static void press_handle(struct act *a, const json_t *query)
     refuse(a, a->from);
 }
 
-/* The person's client waits for the answer, whatever it is. */
+/* Each press gets an answer: the client of the person waits for it. */
 void press_take(struct tc_turn *lobby, const json_t *query)
 {
     struct act a = {.lobby = lobby, .from = json_object_get(query, "from")};
@@ -236,7 +236,7 @@ void press_take(struct tc_turn *lobby, const json_t *query)
 
 /* ---- replies ---- */
 
-/* Stopping comes before answering. */
+/* A reply that is a command is executed, and is no answer to the request. */
 static bool is_command(const char *text)
 {
     static const char *const commands[] = {"/stop",   "stop",    "!stop",  "/new",  "!new",
@@ -273,7 +273,7 @@ static void reply_words(struct act *a, bool approval, const char *text)
     }
 }
 
-/* Who may not speak here is told nothing. */
+/* A person who may not submit messages in this chat gets no reply. */
 static void tell(struct act *a, const json_t *message)
 {
     const char *const user = tc_sprint(a->lobby, "%" PRId64, call_int(a->from, "id"));

@@ -98,7 +98,7 @@ size_t question_waiting(const struct tc_turn *turn)
     return n;
 }
 
-/* One that is decided is forgotten when no message of it is under way. */
+/* A decided request is freed when none of its messages is in flight. */
 static void forget_settled(struct telegram *s)
 {
     for (struct telegram_question **at = &s->questions; *at;) {
@@ -281,7 +281,7 @@ static const char *words_of(struct tc_turn *turn, const struct telegram_question
                        : "Denied: no answer in time";
 }
 
-/* A message of it may not be there yet: then it is changed when it is. */
+/* A message that is still in flight is changed when it has arrived. */
 static void question_decide(struct tc_turn *turn, const struct tc_request *ev)
 {
     struct telegram_question *const q = question_find(state_of(turn), turn->id, ev->request_id);
@@ -320,7 +320,7 @@ int question_on_request(struct tc_turn *turn, const struct tc_request *ev)
 
 /* ---- what came of it ---- */
 
-/* Nobody knows the question of this message any more. */
+/* The question of this message has been freed. */
 static void disarm(struct tc_turn *turn, const struct tc_reply *reply, int64_t message)
 {
     json_t *const sent = json_loadb(reply->http->body, reply->http->body_len, 0, NULL);
@@ -376,7 +376,7 @@ int question_on_asked(struct tc_turn *turn, const struct tc_reply *reply, const 
     return 0;
 }
 
-/* Where the words are refused, the buttons go at least. */
+/* If the text is rejected, at least the buttons are removed. */
 int question_on_decided(struct tc_turn *turn, const struct tc_reply *reply, const json_t *tag,
                         struct tc_verdict *v)
 {
@@ -413,7 +413,7 @@ static void show_at(struct tc_turn *lobby, const struct telegram_question *q,
     send_edit(lobby, &p->to, "editMessageText", edit_body(lobby, q, p), tag, 0);
 }
 
-/* One edit at a time: who presses fast sees what is so in the end. */
+/* One edit at a time: after fast presses the last state is shown. */
 void question_show(struct tc_turn *lobby, struct telegram_question *q)
 {
     for (size_t i = 0; i < q->places; i++) {

@@ -206,7 +206,7 @@ void update_say(struct tc_turn *lobby, const json_t *message, const char *text)
                                       .priority = TC_P_FINAL});
 }
 
-/* The host's answer to a command. That thinking is shown is not true while the option is off. */
+/* The host's answer to a command. While the option thinking is off, "Shown: thinking" is wrong. */
 static void say_answer(struct tc_turn *lobby, const json_t *message, const char *text,
                        const char *answer)
 {

@@ -59,7 +59,7 @@ static void chat_completion_answer(struct chat_completion *c)
         chat_response_start(c);
 }
 
-/* The turn of the same request, which is over and not in the turn log any more. */
+/* The turn of the same request, which has ended and is no longer in the turn log. */
 static void chat_completion_on_known(void *ctx, const struct journal_turn *turn)
 {
     struct chat_completion *const c = ctx;

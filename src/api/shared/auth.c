@@ -62,7 +62,7 @@ static bool auth_is_same(const struct auth_digest *a, const struct auth_digest *
     return memeql_sec(a->bytes, b->bytes, sizeof a->bytes);
 }
 
-/* Every key is compared, whichever fits. */
+/* Compares all keys, so that the time does not depend on which one matches. */
 static const struct auth_key *find_key(const struct auth *a, const struct auth_digest *d)
 {
     const struct auth_key *found = NULL;

@@ -321,7 +321,7 @@ static struct request_decision decision_of(const struct auth_principal *p, const
     return decision;
 }
 
-/* What the registry made of it. */
+/* Translates the result of the registry. */
 static void come(const struct api_context *a, const struct auth_principal *p,
                  const struct request_decision *rd, const struct request_api_decision *d,
                  enum tc_accepted accepted, struct request_api_result *out)

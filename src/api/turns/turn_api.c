@@ -164,7 +164,7 @@ static void turn_api_add_name(struct buf *out, const char *name)
     jsonw_string(out, name, strlen(name));
 }
 
-/* Who asked, and what that one may: what a page need not offer. */
+/* The principal and its grants: the page hides what is not granted. */
 static void add_me(struct buf *out, const struct auth_principal *p)
 {
     static const struct {
@@ -183,7 +183,7 @@ static void add_me(struct buf *out, const struct auth_principal *p)
     buf_add_str(out, "]}");
 }
 
-/* That which answers when none is named comes first. */
+/* The default agent comes first. */
 static void add_agents(struct buf *out, const struct conf *conf)
 {
     const struct conf_agent *const first = conf_agent_find(conf, NULL);
@@ -271,7 +271,7 @@ void turn_api_send_refusal(struct httpd_request *r, const struct conversations_r
     }
 }
 
-/* The turn of the same key, which is over and not in the turn log any more. */
+/* The turn of the same Idempotency-Key, which has ended and is no longer in the turn log. */
 static void turn_api_on_known(void *ctx, const struct journal_turn *turn)
 {
     struct wanted *const w = ctx;

@@ -229,7 +229,7 @@ static bool turn_scheduler_is_busy(const struct conversation *c)
     return c->job && (!turn_job_has_outcome(c->job) || c->n_waiting > 1);
 }
 
-/* What a message waits for, and what the person is told of that. */
+/* Decides what a message waits for, and appends the reply to the person. */
 static enum tc_accepted turn_scheduler_find_place(struct turn_scheduler *cs, struct conversation *c,
                                                   struct conversation_message *m, struct buf *text)
 {
@@ -277,8 +277,9 @@ static const struct conversations_result ending = {.accepted = TC_NOT_KEPT,
 #define TOO_LONG "This message is too long (limit: 1 MiB). Please shorten it."
 _Static_assert(JOURNAL_MAX_PROMPT == (size_t)1 << 20, "the limit in TOO_LONG");
 
-/* Of a message that was not put on disk. `turn`: of one that is known. When the disk is full the
- * person is told, and what comes behind the message goes on. */
+/* Answers for a message that is not on disk. `turn`: of a message that is known already. If the
+ * disk is full or the message too long, the person gets a reply, and the service does not deliver
+ * the message again. */
 static void answer_unkept(const struct turn_scheduler_admission *a, enum journal_status status,
                           const char *turn)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns what is remembered of those who were turned away. */
+ * Owns the list of users whose denial was logged lately. */
 #include "core/inbound/access_control.h"
 
 #include <inttypes.h>
@@ -17,7 +17,7 @@ static bool access_control_is_listed(char *const *list, const char *id)
     return false;
 }
 
-/* Why not, or NULL. */
+/* The reason of a denial; NULL: access is granted. */
 static const char *find_reason(const struct conf_instance *inst, unsigned grant, const char *user,
                                const char *chat)
 {
@@ -54,7 +54,7 @@ static bool has_line(struct access_control *p, int64_t now)
     return p->lines < PERMIT_LINES && ++p->lines;
 }
 
-/* Counts one who was turned away, and logs it unless that was done lately. */
+/* Counts a denial, and logs it unless one of that user was logged lately. */
 static void access_control_turn_away(struct access_control *p, const struct conf_instance *inst,
                                      const char *user, const char *chat, const char *reason)
 {

@@ -285,8 +285,8 @@ static void inbound_on_toggled(void *ctx, const struct visibility_command_result
     free(s);
 }
 
-/* A message with tokens. One that comes again does not set the switches again: they may have been
- * changed since. Its other words go to the journal, which knows whether they were taken. */
+/* A message with visibility tokens. A repeated one does not apply them again, because they may have
+ * been changed since. The rest of its text goes to the journal, which detects repetitions. */
 static void submit_tokens(struct submission *s, struct str text)
 {
     CLEANUP_BUF struct buf rest = {0};
@@ -358,7 +358,7 @@ static void inbound_on_known(void *ctx, const char *session)
     host_call_complete(ctx, session ? TC_ACCEPTED : TC_DENIED, NULL, NULL);
 }
 
-/* Whether the conversation goes on. Nobody is asked for a permission: a message is, later. */
+/* Whether the conversation is active. No permission is needed: it is checked for each message. */
 static void inbound_look_up(struct inbound *r, struct host_call *a,
                             const struct conf_instance *inst)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns who may decide, and how it is told who did. */
+ * Owns the check of who may answer a request, and the name under which the answer is shown. */
 #include "core/inbound/inbound_request.h"
 
 #include <string.h>

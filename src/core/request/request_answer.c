@@ -246,7 +246,7 @@ static enum tc_accepted request_answer_decide(struct request *q, const struct re
     return TC_COMMAND;
 }
 
-/* What it means for that request, if it is one: TC_COMMAND. */
+/* A valid decision on an open request. */
 struct meaning {
     struct request *request;
     const struct request_choice *choice;

@@ -26,7 +26,7 @@ static bool is_remembered(const struct request *q)
            approvals_match(a, t->spec.agent->name, t->conversation, t->id, q->tool, q->argument);
 }
 
-/* Leave to call a tool can be given beforehand; what a person is asked for cannot. */
+/* Only approvals of tool calls can be decided by rules; questions need a person. */
 static void judge_approval(struct request *q)
 {
     const size_t len = q->args ? strlen(q->args) : 0;

@@ -70,7 +70,7 @@ static void request_registry_settle(struct request *q, const char *decision, con
         request_registry_note(q);
 }
 
-/* Of a credential everybody learns that it was given, and nobody what. */
+/* That a credential was given is shown to everybody, its text to nobody. */
 static void request_registry_tell(const struct request *q, const char *answers, const char *reason)
 {
     const struct tc_request resolved = {
@@ -106,7 +106,7 @@ static void on_expired(void *arg)
     free(reason);
 }
 
-/* The agent has been told; now everybody is. */
+/* The agent has been answered; the event tells the connectors. */
 static void tell_refused(struct request *q)
 {
     request_registry_settle(q, "deny", "host");
