@@ -11,9 +11,13 @@ struct made_id {
     char text[32];
 };
 
-static const char *guard_pairing_make_id(struct guard *g, struct made_id *id)
+/* One that the agent has not used for an entry of the book itself. */
+static const char *guard_pairing_make_id(struct guard *g, const struct open_items *book,
+                                         struct made_id *id)
 {
-    snprintf(id->text, sizeof(id->text), "nameless-%" PRIu64, ++g->nameless);
+    do
+        snprintf(id->text, sizeof(id->text), "nameless-%" PRIu64, ++g->nameless);
+    while (open_items_find(book, id->text));
     return id->text;
 }
 
@@ -128,7 +132,7 @@ static void feed_call(struct guard *g, struct event *ev)
     struct made_id made;
     const bool nameless = !said(call->tool_use_id);
     if (nameless)
-        call->tool_use_id = guard_pairing_make_id(g, &made);
+        call->tool_use_id = guard_pairing_make_id(g, &g->tools, &made);
     const struct open_items_entry *const known = open_items_find(&g->tools, call->tool_use_id);
     if (known) {
         g->stats.duplicates++;
@@ -177,7 +181,7 @@ static void feed_result(struct guard *g, struct event *ev)
         return;
     }
     if (nameless)
-        result->tool_use_id = e ? e->id : guard_pairing_make_id(g, &made);
+        result->tool_use_id = e ? e->id : guard_pairing_make_id(g, &g->tools, &made);
     if (!e)
         e = invent_call(g, ev, nameless);
     if (!said(result->name))
@@ -201,7 +205,7 @@ static void feed_open_request(struct guard *g, struct event *ev)
     struct made_id made;
     const bool nameless = !said(request->request_id);
     if (nameless)
-        request->request_id = guard_pairing_make_id(g, &made);
+        request->request_id = guard_pairing_make_id(g, &g->requests, &made);
     if (open_items_find(&g->requests, request->request_id)) {
         g->stats.duplicates++;
         return;

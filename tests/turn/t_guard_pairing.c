@@ -129,6 +129,21 @@ static void test_nameless(void)
            "request nameless-1 resolved, request nameless-2 resolved cancelled, final ok, "
            "done completed",
            "so do requests");
+
+    begin(&t);
+    start(&t);
+    call(&t, "nameless-1");
+    result(&t, "nameless-1");
+    result(&t, NULL);
+    request(&t, "nameless-2", "open");
+    request(&t, NULL, "open");
+    final(&t, "ok");
+    finish(&t, STREAM_EOF,
+           "start, tool_call nameless-1 Bash, tool_result nameless-1, tool_call nameless-2 tool, "
+           "tool_result nameless-2, request nameless-2 open, request nameless-3 open, "
+           "request nameless-2 resolved cancelled, request nameless-3 resolved cancelled, "
+           "final ok, done completed",
+           "an id that is made is none that the agent has used");
 }
 
 static void test_requests(void)
