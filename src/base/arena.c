@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Owns the blocks behind an arena: they grow by doubling, and a reset keeps one of them. */
+#include "base/invariant.h"
 #include "base/arena.h"
 
 #include <stdint.h>
@@ -46,6 +47,7 @@ static struct arena_block *take_keeper(struct arena_block **chain)
         return NULL;
     struct arena_block *const keeper = *best;
     *best = keeper->older;
+    ASSERT(keeper->cap <= BLOCK_KEEP);
     return keeper;
 }
 
@@ -75,6 +77,7 @@ static void add_block(struct arena *a, size_t n)
         cap = BLOCK_KEEP;
     if (cap < n)
         cap = n;
+    ASSERT(cap >= n);
     struct arena_block *const block = xmalloc(sizeof *block + cap);
     *block = (struct arena_block){.older = a->head, .cap = cap};
     a->head = block;
@@ -82,8 +85,7 @@ static void add_block(struct arena *a, size_t n)
 
 static char *bump(struct arena *a, size_t n, size_t align)
 {
-    if (n > SIZE_MAX / 4)
-        abort();
+    ASSERT(n <= SIZE_MAX / 4);
     struct arena_block *block = a->head;
     size_t at = block ? align_up(block->fill, align) : 0;
     if (!block || at > block->cap || n > block->cap - at) {

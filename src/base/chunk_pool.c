@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Owns chunks, each with a count of what lives in it. */
+#include "base/invariant.h"
 #include "base/chunk_pool.h"
 
 #include <stdatomic.h>
@@ -30,13 +31,18 @@ static struct pool_chunk *make_chunk(size_t cap, size_t alive)
 
 static void let_go(struct pool_chunk *chunk, size_t n)
 {
-    if (atomic_load_explicit(&chunk->alive, memory_order_acquire) == n ||
-        atomic_fetch_sub_explicit(&chunk->alive, n, memory_order_acq_rel) == n)
+    size_t alive = atomic_load_explicit(&chunk->alive, memory_order_acquire);
+    if (alive != n)
+        alive = atomic_fetch_sub_explicit(&chunk->alive, n, memory_order_acq_rel);
+    ASSERT(alive >= n);
+    if (alive == n)
         free(chunk);
 }
 
 static void leave_chunk(struct chunk_pool *s)
 {
+    ASSERT(s->made < FILLING);
+    ASSERT(s->chunk || !s->made);
     if (s->chunk)
         let_go(s->chunk, FILLING - s->made);
     *s = (struct chunk_pool){.taken = s->taken};
@@ -60,8 +66,7 @@ static size_t chunk_bytes(const struct chunk_pool *s)
 
 void *chunk_pool_alloc(struct chunk_pool *s, size_t n, struct pool_chunk **chunk)
 {
-    if (n > SIZE_MAX / 4)
-        abort();
+    ASSERT(n <= SIZE_MAX / 4);
     n = align_up(n, _Alignof(max_align_t));
     s->taken += n;
     if (n > s->room) {
@@ -72,6 +77,7 @@ void *chunk_pool_alloc(struct chunk_pool *s, size_t n, struct pool_chunk **chunk
         }
         chunk_pool_begin_chunk(s, cap);
     }
+    ASSERT(s->chunk && n <= s->room);
     char *const place = s->at;
     s->at += n;
     s->room -= n;

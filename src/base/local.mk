@@ -13,6 +13,8 @@ libtcbase_a_SOURCES = \
 	src/base/chunk_pool.h \
 	src/base/cleanup.h \
 	src/base/hash.h \
+	src/base/invariant.c \
+	src/base/invariant.h \
 	src/base/nearest_word.c \
 	src/base/nearest_word.h \
 	src/base/plural.h \

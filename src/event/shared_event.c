@@ -4,11 +4,13 @@
  * shared memory and attached there in place. */
 #include "event/event.h"
 
+#include <limits.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "base/invariant.h"
 #include "base/align.h"
 #include "base/alloc.h"
 #include "base/bytes/buf.h"
@@ -84,6 +86,7 @@ EVENT_KINDS(K)
 /* Ends with a row of zeros; so does no text lie, for the kind does. */
 static const struct shared_text *texts_of(enum tc_kind kind)
 {
+    ASSERT((unsigned)kind < TC_KINDS);
 #define K(lower, UPPER, gate, pressure) [TC_##UPPER] = texts_##lower,
     static const struct shared_text *const tables[TC_KINDS] = {EVENT_KINDS(K)};
 #undef K
@@ -124,6 +127,7 @@ static void find_texts(struct shared_text_list *all, const struct event *ev)
         all->found[count].of = t;
         all->found[count++].text = text;
     }
+    ASSERT(count <= BOX_TEXTS_MAX);
     all->count = count;
     all->bytes = bytes;
 }
@@ -172,8 +176,11 @@ struct shared_event *shared_event_new(const struct event *ev)
 
 struct shared_event *shared_event_ref_many(struct shared_event *box, unsigned n)
 {
-    if (n)
-        atomic_fetch_add_explicit(&box->refs, n, memory_order_relaxed);
+    if (n) {
+        const unsigned before = atomic_fetch_add_explicit(&box->refs, n, memory_order_relaxed);
+        ASSERT(before > 0);
+        ASSERT(n <= UINT_MAX - before);
+    }
     return box;
 }
 
@@ -185,8 +192,11 @@ struct shared_event *shared_event_ref(struct shared_event *box)
 /* Who holds the only reference need not write that nobody does. */
 static bool is_last(struct shared_event *box)
 {
-    return atomic_load_explicit(&box->refs, memory_order_acquire) == 1 ||
-           atomic_fetch_sub_explicit(&box->refs, 1, memory_order_acq_rel) == 1;
+    unsigned refs = atomic_load_explicit(&box->refs, memory_order_acquire);
+    if (refs != 1)
+        refs = atomic_fetch_sub_explicit(&box->refs, 1, memory_order_acq_rel);
+    ASSERT(refs > 0);
+    return refs == 1;
 }
 
 void shared_event_unref(struct shared_event *box)
@@ -202,6 +212,7 @@ void shared_event_unref(struct shared_event *box)
 
 static size_t text_bytes(const struct shared_event *box)
 {
+    ASSERT(box->front.bytes >= sizeof *box);
     return box->front.bytes - sizeof *box;
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/invariant.h"
 #include "base/alloc.h"
 
 #define SIDES 2 /* who waits and who answers */
@@ -114,13 +115,18 @@ struct host_call *host_call_new_answer(const char *instance, const struct tc_dec
 
 struct host_call *host_call_ref(struct host_call *a)
 {
-    atomic_fetch_add(&a->refs, 1);
+    const unsigned before = atomic_fetch_add(&a->refs, 1);
+    ASSERT(before > 0);
     return a;
 }
 
 void host_call_unref(struct host_call *a)
 {
-    if (!a || atomic_fetch_sub(&a->refs, 1) > 1)
+    if (!a)
+        return;
+    const unsigned before = atomic_fetch_sub(&a->refs, 1);
+    ASSERT(before > 0);
+    if (before > 1)
         return;
     pthread_cond_destroy(&a->changed);
     pthread_mutex_destroy(&a->lock);
@@ -160,6 +166,7 @@ void host_call_set_callback(struct host_call *a,
                                          const char *answer),
                             void *ctx)
 {
+    ASSERT(told && !a->told);
     a->told = told;
     a->ctx = ctx;
     host_call_unref(a); /* of who would wait */
@@ -179,6 +186,7 @@ void host_call_abandon(struct host_call *a)
 enum tc_accepted host_call_wait(struct host_call *a, int64_t ms, struct arena *into,
                                 struct tc_receipt *receipt)
 {
+    ASSERT(!a->told);
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
     const int64_t nsec = until.tv_nsec + ms % 1000 * 1000000;

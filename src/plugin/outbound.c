@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/invariant.h"
 #include "base/alloc.h"
 #include "plugin/validate.h"
 
@@ -118,13 +119,18 @@ struct outbound_request *outbound_request_new(uint64_t id, const char *turn,
 
 struct outbound_request *outbound_request_ref(struct outbound_request *l)
 {
-    atomic_fetch_add(&l->refs, 1);
+    const unsigned before = atomic_fetch_add(&l->refs, 1);
+    ASSERT(before > 0);
     return l;
 }
 
 void outbound_request_unref(struct outbound_request *l)
 {
-    if (!l || atomic_fetch_sub(&l->refs, 1) > 1)
+    if (!l)
+        return;
+    const unsigned before = atomic_fetch_sub(&l->refs, 1);
+    ASSERT(before > 0);
+    if (before > 1)
         return;
     arena_fini(&l->arena);
     free(l);

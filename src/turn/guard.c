@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/invariant.h"
 #include "base/alloc.h"
 #include "base/sys/clock.h"
 #include "event/codec.h"
@@ -60,6 +61,8 @@ static const char *session_of(const struct guard *g)
 
 void guard_emit(struct guard *g, struct event *ev)
 {
+    ASSERT(g->started);
+    ASSERT(!g->done || ev->kind == TC_DONE);
     struct tc_meta *const meta = &ev->meta;
     meta->seq = ++g->seq;
     if (!(meta->ts >= 0))
@@ -161,6 +164,7 @@ static bool says_suspended(const struct guard *g)
 
 void guard_may_resume(struct guard *g)
 {
+    ASSERT(!g->started);
     g->resumes = true;
 }
 
@@ -177,6 +181,8 @@ static void guard_drop(struct shared_event **held)
 
 static void guard_tell_outcome(struct guard *g, struct event *ev, enum guard_outcome outcome)
 {
+    ASSERT(g->outcome == GUARD_OPEN && outcome != GUARD_OPEN);
+    ASSERT(!g->done);
     const bool suspended = outcome == GUARD_FINAL && says_suspended(g);
     guard_close_items(g, !suspended);
     g->outcome = outcome;
@@ -501,6 +507,7 @@ void guard_end(struct guard *g, const struct stream_end_info *end)
     }
     if (g->outcome == GUARD_OPEN)
         give_outcome(g, &done, end ? end : &plain);
+    ASSERT(g->outcome != GUARD_OPEN);
     done.u.done.reason = guard_reason_of(g, &done);
     tell_late_count(g);
     g->done = true;

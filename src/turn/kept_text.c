@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/invariant.h"
 #include "base/bytes/utf8.h"
 
 static void kept_text_forget(struct kept *k)
@@ -30,6 +31,7 @@ static void see_narration(struct kept *k, const struct tc_narration *narration)
         kept_text_forget(k);
         buf_add_str(&k->message_id, id ? id : "");
     }
+    ASSERT(k->text.len <= KEPT_MAX);
     const size_t room = KEPT_MAX - k->text.len;
     buf_add(&k->text, narration->text,
             utf8_truncated_len(narration->text, narration->text_len, room));

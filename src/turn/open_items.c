@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/invariant.h"
 #include "base/alloc.h"
 #include "base/hash.h"
 
@@ -13,6 +14,8 @@
 
 static void open_items_list_append(struct open_item_list *list, struct open_items_entry *e)
 {
+    ASSERT(!list->newest == !list->oldest);
+    ASSERT(!list->newest == !list->count);
     e->prev = list->newest;
     e->next = NULL;
     if (list->newest)
@@ -25,6 +28,9 @@ static void open_items_list_append(struct open_item_list *list, struct open_item
 
 static void open_items_list_remove(struct open_item_list *list, struct open_items_entry *e)
 {
+    ASSERT(list->count > 0);
+    ASSERT((e->prev ? e->prev->next : list->oldest) == e);
+    ASSERT((e->next ? e->next->prev : list->newest) == e);
     if (e->prev)
         e->prev->next = e->next;
     else
@@ -54,6 +60,7 @@ static void grow(struct open_items *b)
 {
     free(b->buckets);
     b->bucket_count = b->bucket_count ? b->bucket_count * 2 : BUCKETS_MIN;
+    ASSERT((b->bucket_count & (b->bucket_count - 1)) == 0);
     b->buckets = xcalloc(b->bucket_count, sizeof(struct open_items_entry *));
     chain_list(b, &b->open);
     chain_list(b, &b->closed);
@@ -62,8 +69,10 @@ static void grow(struct open_items *b)
 static void open_items_forget(struct open_items *b, struct open_items_entry *e)
 {
     struct open_items_entry **link = open_items_bucket_of(b, e->hash);
-    while (*link != e)
+    while (*link && *link != e)
         link = &(*link)->chain;
+    ASSERT(*link);
+    ASSERT(b->bytes >= e->bytes);
     *link = e->chain;
     open_items_list_remove(e->open ? &b->open : &b->closed, e);
     b->bytes -= e->bytes;
@@ -146,6 +155,7 @@ static void open_items_trim(struct open_items *b)
 struct open_items_entry *open_items_open(struct open_items *b, const char *id,
                                          const struct open_item_info *note)
 {
+    ASSERT(!open_items_find(b, id));
     if (b->open.count + b->closed.count >= b->bucket_count)
         grow(b);
     struct open_items_entry *const e = entry_new(id, note);
@@ -160,6 +170,7 @@ struct open_items_entry *open_items_open(struct open_items *b, const char *id,
 
 void open_items_close(struct open_items *b, struct open_items_entry *e)
 {
+    ASSERT(e->open);
     if (b->forgets) {
         open_items_forget(b, e);
         return;

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/invariant.h"
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
 #include "dialect/reader/value.h"
@@ -85,6 +86,7 @@ void translator_fini(struct translator *t)
 /* A dialect that knows nothing of a whole stream reads the next turn in a fresh state. */
 static void renew(struct translator *t, bool by_agent)
 {
+    ASSERT(t->dialect);
     const struct dialect *const d = t->dialect;
     t->spoken = t->last_bad = t->cut_off = false;
     t->noisy = 0;
@@ -106,6 +108,7 @@ void translator_next(struct translator *t, bool by_agent)
 
 bool translator_between(struct translator *t, const char *line, size_t len)
 {
+    ASSERT(t->dialect);
     arena_reset(&t->scratch);
     return t->dialect->between && t->dialect->between(t->state, &t->out, line, len);
 }
@@ -140,6 +143,7 @@ static void note_unparsable(struct translator *t, const char *line, size_t len)
 /* Emits what is pending of the turn that ends. */
 static void translator_end_turn(struct translator *t, const struct stream_end_info *end)
 {
+    ASSERT(t->dialect);
     arena_reset(&t->scratch);
     if (t->dialect->end)
         t->dialect->end(t->state, &t->out, end);
@@ -211,6 +215,7 @@ static void read_held(void *ctx, const char *line, size_t len, const char *event
 /* The dialect is known now: it reads what was kept for it. */
 static void translator_settle_dialect(struct translator *t, const struct dialect *dialect)
 {
+    ASSERT(!t->dialect);
     t->unmatched = !t->sniff.best;
     open_dialect(t, dialect);
     dialect_sniff_replay(&t->sniff, read_held, t);

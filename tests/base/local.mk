@@ -6,6 +6,10 @@
 
 check_PROGRAMS += tests/base/t_arena
 tests_base_t_arena_LDADD = $(TEST_BASE)
+check_PROGRAMS += tests/base/t_invariant
+tests_base_t_invariant_CPPFLAGS = $(AM_CPPFLAGS) -DNDEBUG
+tests_base_t_invariant_LDADD = $(TEST_BASE)
+dist_check_SCRIPTS += tests/base/invariant.t
 check_PROGRAMS += tests/base/bytes/t_buf
 tests_base_bytes_t_buf_LDADD = $(TEST_BASE)
 check_PROGRAMS += tests/base/sys/t_clock

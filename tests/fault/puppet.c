@@ -48,6 +48,19 @@ static int do_crash_once(struct tc_turn *turn, const char *rest)
     return t->resumed ? 0 : do_crash(turn, rest);
 }
 
+/* As ASSERT does. */
+static int do_violate(struct tc_turn *turn, const char *rest)
+{
+    static const char line[] =
+        "turncast: invariant violated at src/x.c:1: all is well (process 1)\n";
+    const struct turn *t = turn->state;
+    (void)rest;
+    if (t->resumed || write(STDERR_FILENO, line, sizeof line - 1) < 0)
+        return 0;
+    signal(SIGABRT, SIG_DFL);
+    return raise(SIGABRT);
+}
+
 static int do_exit(struct tc_turn *turn, const char *rest)
 {
     (void)turn;
@@ -180,7 +193,7 @@ static const struct {
     {"submit", do_submit},     {"cancel", do_cancel},
     {"route", do_route},       {"socket", do_socket},
     {"frame", do_frame},       {"close", do_close},
-    {"wake", do_wake},
+    {"wake", do_wake},         {"violate", do_violate},
 };
 
 static int act(struct tc_turn *turn, const char *text)

@@ -9,6 +9,7 @@ READ_SOURCES = \
 	tests/lint/format.t \
 	tests/lint/header.t \
 	tests/lint/api.t \
+	tests/lint/assert.t \
 	tests/lint/spdx.t \
 	tests/lint/spelling.t \
 	tests/lint/shell.t \

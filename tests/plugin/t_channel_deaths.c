@@ -267,6 +267,22 @@ static void test_heir(void)
     is_int(kit_stop(c, KIT_DEADLINE_MS), 0, "it ends");
 }
 
+/* Where it stood is in the log of the host at any level. */
+static void test_violated(void)
+{
+    struct channel *const c = puppet_start("violated");
+    void *const turn = puppet_open_turn(c, "t1");
+    puppet_cast(c, turn, TC_START);
+    kit_logged();
+    puppet_say(c, turn, "violate");
+    ok(puppet_wait_written("resumed"), "one whose code is in an impossible state lives again");
+    const char *const log = kit_logged();
+    has_str(log, "error instance violated: turncast: invariant violated at src/x.c:1: all is well",
+            "  which assertion failed is logged as an error");
+    has_str(log, "its process died by signal 6", "  and its death");
+    is_int(kit_stop(c, KIT_DEADLINE_MS), 0, "  it ends");
+}
+
 int main(void)
 {
     plan_lazy();
@@ -283,6 +299,7 @@ int main(void)
     test_init_faults();
     test_recycled();
     test_heir();
+    test_violated();
     is_int(kit_count_children(), children, "no process is left");
     is_int(kit_count_fds(), fds, "no descriptor is left");
     kit_end();

@@ -8,6 +8,7 @@
 
 #include "api/shared/api_internal.h"
 #include "api/shared/chat_dedup.h"
+#include "base/invariant.h"
 #include "base/alloc.h"
 
 struct abandoned_turn {
@@ -32,8 +33,9 @@ struct abandoned *abandoned_turns_new(struct api_context *a)
 static void remove_turn(struct abandoned_turn *t)
 {
     struct abandoned_turn **at = &t->list->first;
-    while (*at != t)
+    while (*at && *at != t)
         at = &(*at)->next;
+    ASSERT(*at);
     *at = t->next;
     loop_timer_free(t->timer);
     free(t);

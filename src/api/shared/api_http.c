@@ -2,12 +2,12 @@
  * Answers of the API in JSON, and the bodies that it takes. */
 #include "api/shared/api_http.h"
 
-#include <assert.h>
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "base/invariant.h"
 #include "base/alloc.h"
 #include "io/http/server/httpd_error.h"
 
@@ -20,7 +20,7 @@ struct httpd_stream *api_http_stream(struct httpd_request *r, const struct httpd
                                      size_t n)
 {
     struct httpd_header headers[REPLY_STREAM_HEADERS + 1] = {{"X-Accel-Buffering", "no"}};
-    assert(n <= REPLY_STREAM_HEADERS);
+    ASSERT(n <= REPLY_STREAM_HEADERS);
     for (size_t i = 0; i < n; i++)
         headers[i + 1] = more[i];
     return httpd_stream_begin(r, 200, REPLY_SSE, headers, n + 1);

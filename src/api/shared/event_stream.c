@@ -7,6 +7,7 @@
 
 #include "api/shared/abandoned_turns.h"
 #include "api/shared/api_internal.h"
+#include "base/invariant.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
@@ -40,6 +41,7 @@ bool event_stream_has_waiter(const struct api_context *a, const char *turn)
 
 static void close_feed(struct event_stream *f, bool left)
 {
+    ASSERT(*f->next.le_prev == f);
     LIST_REMOVE(f, next);
     turnlog_follower_free(f->follower);
     loop_timer_free(f->alive);
@@ -61,12 +63,14 @@ static void event_stream_on_gone(void *arg)
 
 void event_stream_write(struct event_stream *f, struct str bytes)
 {
+    ASSERT(f->stream);
     httpd_stream_write(f->stream, bytes);
     loop_timer_set(f->alive, FEED_KEEP_ALIVE_MS);
 }
 
 static void set_stream(struct event_stream *f, struct httpd_stream *stream)
 {
+    ASSERT(stream && !f->stream);
     f->stream = stream;
     httpd_stream_set_on_gone(stream, event_stream_on_gone, f);
     loop_timer_set(f->alive, FEED_KEEP_ALIVE_MS);
@@ -75,6 +79,7 @@ static void set_stream(struct event_stream *f, struct httpd_stream *stream)
 /* False: the feed has ended with it. */
 static bool begin_held(struct event_stream *f)
 {
+    ASSERT(f->held && !f->stream);
     struct httpd_stream *const stream = f->ops->begin(f->ctx);
     f->held = false;
     if (!stream) {

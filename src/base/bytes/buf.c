@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Owns how a buffer grows. */
+#include "base/invariant.h"
 #include "base/bytes/buf.h"
 
 #include <stdint.h>
@@ -26,8 +27,8 @@ void buf_reset(struct buf *b)
 
 void buf_grow(struct buf *b, size_t n)
 {
-    if (n > SIZE_MAX / 4 - b->len)
-        abort();
+    ASSERT(b->p ? b->len < b->cap : !b->len && !b->cap);
+    ASSERT(n <= SIZE_MAX / 4 - b->len);
     size_t cap = b->cap ? b->cap : CAP_MIN;
     while (cap <= b->len + n)
         cap *= 2;
@@ -80,6 +81,7 @@ void buf_printf(struct buf *b, const char *fmt, ...)
 
 void buf_consume(struct buf *b, size_t n)
 {
+    ASSERT(b->p || !b->len);
     if (n >= b->len) {
         buf_reset(b);
         return;
@@ -90,6 +92,7 @@ void buf_consume(struct buf *b, size_t n)
 
 char *buf_steal(struct buf *b)
 {
+    ASSERT(!b->p || b->len < b->cap);
     char *const p = b->p ? b->p : xstrdup("");
     *b = (struct buf){0};
     return p;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Owns the form of binary records: eight bytes of a number; a length, and bytes with a NUL. */
+#include "base/invariant.h"
 #include "base/bytes/pack.h"
 
 #define ABSENT (-1)
@@ -91,5 +92,6 @@ const char *unpack_required_string(struct unpacker *u)
 
 int unpack_finish(const struct unpacker *u)
 {
+    ASSERT(u->p <= u->end);
     return u->bad || u->p != u->end ? -1 : 0;
 }

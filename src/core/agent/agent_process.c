@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/invariant.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/sys/log.h"
@@ -51,6 +52,7 @@ static void stand(struct agent_process *p, enum agent_process_phase rung, int64_
 
 static void agent_process_finish(struct agent_process *p)
 {
+    ASSERT(p->process);
     const unsigned strays = process_count_killed(p->process);
     if (strays)
         log_write(LOG_INFO, p->log_name, "killed %u processes it had left running", strays);
@@ -63,6 +65,7 @@ static void agent_process_finish(struct agent_process *p)
 
 static void kill_tree(struct agent_process *p)
 {
+    ASSERT(p->process && p->kills <= KILL_ROUNDS);
     p->rung = RUNG_KILL;
     const unsigned left = process_kill_tree(p->process);
     if (!left && p->exited) {
@@ -183,6 +186,7 @@ static void on_out_end(void *ctx)
 static void agent_process_on_gone(void *ctx, int status)
 {
     struct agent_process *const p = ctx;
+    ASSERT(p->process && !p->exited);
     p->exited = true;
     p->status = status;
     p->events->exited(p->ctx);
@@ -194,6 +198,7 @@ static void agent_process_on_gone(void *ctx, int status)
 void agent_process_begin(struct agent_process *p, const struct dialect *dialect,
                          const struct dialect_prompt *prompt)
 {
+    ASSERT(p->process);
     CLEANUP_BUF struct buf bytes = {0};
     agent_input_begin(&p->dialog, dialect, prompt, &bytes);
     process_write(p->process, bytes.p, bytes.len);
@@ -360,6 +365,7 @@ struct agent_stream *agent_process_take_stream(struct agent_process *p)
 
 void agent_process_give_stream(struct agent_process *p, struct agent_stream *s)
 {
+    ASSERT(s && s != p->stream);
     agent_stream_free(p->stream);
     p->stream = s;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/invariant.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/str.h"
@@ -32,6 +33,7 @@ static bool can_stay(const struct executor *x)
 /* The turn is over, the process is not: it goes to whoever keeps it. */
 static void executor_part(struct executor *x, const char *bytes, size_t n)
 {
+    ASSERT(x->process && !x->parted);
     struct agent_process *const p = x->process;
     x->process = NULL;
     x->parted = true;
@@ -44,6 +46,7 @@ static void executor_part(struct executor *x, const char *bytes, size_t n)
 /* An error is told at once when nothing is tried after it. */
 static void on_outcome(struct executor *x)
 {
+    ASSERT(!x->outcome);
     x->outcome = true;
     const struct executor_retry retry = executor_decide_retry(x);
     if (x->why == WHY_NONE && !retry.again) {
@@ -181,6 +184,7 @@ static void executor_listen_to(struct executor *x)
 
 static void start_process(struct executor *x)
 {
+    ASSERT(!x->process);
     const struct agent_process_spec spec = {.agent = x->agent,
                                             .session_id = x->session_id,
                                             .conversation = x->conversation,
@@ -247,6 +251,7 @@ static void prepare_retry(struct executor *x, const struct executor_retry *retry
 
 static void try_again(struct executor *x, const struct executor_retry *retry)
 {
+    ASSERT(retry->again && retry->reason);
     CLEANUP_BUF struct buf text = {0};
     buf_printf(&text, "%s; retrying (attempt %u", retry->reason, x->attempt + 1);
     if (retry->anew)
@@ -281,6 +286,7 @@ static void executor_on_over(void *ctx)
 
 void executor_finish(struct executor *x, const struct executor_retry *retry)
 {
+    ASSERT(x->phase != PHASE_OVER);
     x->phase = PHASE_OVER;
     struct stream_end_info end = {.how = STREAM_EOF};
     CLEANUP_BUF struct buf text = {0};

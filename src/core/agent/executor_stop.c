@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Timeouts and the stop sequence of an attempt: close stdin or interrupt, then SIGTERM after
  * exit_grace, then SIGKILL to the process tree after term_grace. */
+#include "base/invariant.h"
 #include "base/sys/clock.h"
 #include "core/agent/executor_internal.h"
 
@@ -37,6 +38,7 @@ void executor_timers_fini(struct executor *x)
 static void on_pause(void *arg)
 {
     struct executor *const x = arg;
+    ASSERT(x->phase == PHASE_PAUSE);
     if (x->parted || x->why != WHY_NONE || x->spawn_failed)
         executor_finish(x, NULL);
     else
@@ -82,6 +84,7 @@ static void start_total(struct executor *x)
 
 void executor_schedule_retry(struct executor *x, int64_t ms)
 {
+    ASSERT(x->phase != PHASE_OVER);
     start_total(x);
     x->phase = PHASE_PAUSE;
     loop_timer_set(x->pause, ms);

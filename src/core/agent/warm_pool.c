@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "base/invariant.h"
 #include "base/alloc.h"
 #include "base/sys/clock.h"
 #include "base/sys/log.h"
@@ -120,8 +121,9 @@ static void tell_waiters(struct warm *w)
 static void warm_pool_unlink_entry(struct warm_pool_entry *e)
 {
     struct warm_pool_entry **at = &e->all->list;
-    while (*at != e)
+    while (*at && *at != e)
         at = &(*at)->next;
+    ASSERT(*at);
     *at = e->next;
 }
 
@@ -362,6 +364,7 @@ static void warm_pool_attach(struct warm_pool_entry *e)
 void warm_pool_keep(struct warm *w, const struct warm_place *place, struct agent_process *p,
                     const char *bytes, size_t n)
 {
+    ASSERT(p && agent_process_stream(p));
     struct warm_pool_entry *const e = xcalloc(1, sizeof *e);
     *e = (struct warm_pool_entry){
         .next = w->list,
@@ -410,6 +413,7 @@ struct agent_process *warm_pool_take(struct warm *w, const struct conf_agent *ag
     if (!e)
         return NULL;
     struct agent_process *const p = e->process;
+    ASSERT(!e->leaves && p);
     if (e->unread.len)
         buf_add(unread, e->unread.p, e->unread.len);
     line_splitter_give_back(&agent_process_stream(p)->lines, unread);
@@ -430,6 +434,7 @@ void warm_pool_end(struct warm *w, const char *conversation, const char *why)
 bool warm_pool_clear(struct warm *w, const char *conversation, const char *session_id,
                      void (*gone)(void *ctx), void *ctx)
 {
+    ASSERT(gone);
     for (struct warm_pool_entry *e = w->list; e; e = e->next)
         if (warm_pool_is_of(e, conversation, session_id))
             warm_pool_leave(e, "another process begins");

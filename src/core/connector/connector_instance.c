@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/invariant.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/sys/dir.h"
@@ -246,6 +247,7 @@ void connector_instance_on_change(struct connector_instance *r, void (*changed)(
 /* Only now has an earlier one of that name said the last it remembers. */
 void connector_instance_launch(struct connector_instance *r)
 {
+    ASSERT(!r->resumed);
     for (struct runner_early *e = r->early; e; e = e->next) {
         CLEANUP_BUF struct buf memory = {0};
         recast_recall(r, e->id, &memory);
@@ -311,6 +313,7 @@ void *connector_open_turn(struct connector_instance *r, const struct channel_tur
 
 void connector_resume_deliveries(struct connector_instance *r)
 {
+    ASSERT(!r->resumed);
     r->resumed = true;
     if (r->services.ledger) {
         /* A restart or reload may have ended its previous process during a request. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/invariant.h"
 #include "base/alloc.h"
 #include "base/sys/clock.h"
 #include "base/sys/log.h"
@@ -177,6 +178,7 @@ void *connector_reopen_turn(struct connector_instance *r, const struct channel_t
 /* outcome NULL: the ledger has given it up. */
 static void redelivery_cast(const struct redelivery *o, struct event *outcome)
 {
+    ASSERT(o->runner && o->handle);
     send_start(o->runner, o->handle, o->turn, outcome);
     if (outcome) {
         outcome->u.meta = &outcome->meta;

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/invariant.h"
 #include "base/alloc.h"
 #include "base/sys/clock.h"
 #include "core/conversation/prompt.h"
@@ -45,6 +46,7 @@ struct taking_back {
 
 static void conversation_settle(struct taking_back *t)
 {
+    ASSERT(t->awaited > 0);
     if (--t->awaited)
         return;
     if (t->done)
@@ -65,6 +67,7 @@ static void free_message(struct conversation_message *m)
 
 static struct conversation_message *conversation_take_first(struct conversation *c)
 {
+    ASSERT(c->first && c->last && c->n_waiting > 0);
     struct conversation_message *const m = c->first;
     c->first = m->next;
     if (!c->first)
@@ -109,6 +112,7 @@ bool conversation_is_idle(const struct conversation *c)
 struct conversation_message *conversation_enqueue(struct conversation *c,
                                                   const struct journal_turn *t, const char *user)
 {
+    ASSERT(!c->first == !c->last && !c->first == !c->n_waiting);
     const char *const prompt = t->prompt ? t->prompt : "";
     struct conversation_message *const m = xcalloc(1, sizeof *m);
     *m = (struct conversation_message){
@@ -190,8 +194,11 @@ static struct conversation_message *conversation_take(struct conversation *c,
                                                       struct conversation_message *m)
 {
     struct conversation_message *before = NULL;
-    for (struct conversation_message *at = c->first; at != m; at = at->next)
+    for (struct conversation_message *at = c->first; at != m; at = at->next) {
+        ASSERT(at);
         before = at;
+    }
+    ASSERT(c->n_waiting > 0);
     *(before ? &before->next : &c->first) = m->next;
     if (c->last == m)
         c->last = before;
@@ -224,6 +231,7 @@ bool conversation_take_back(struct conversation *c, const char *id, conversation
 /* It is part of the turn that runs, and has no outcome of its own. */
 static void conversation_merge(struct conversation *c, struct conversation_message *m)
 {
+    ASSERT(c->job);
     journal_async_merge(c->ledger, m->id, turn_job_id(c->job), NULL, NULL);
     if (c->turnlog)
         turnlog_mark_merged(c->turnlog, m->id, turn_job_id(c->job));
@@ -303,6 +311,7 @@ static size_t conversation_join(struct conversation *c, bool given, struct buf *
 static void conversation_start(struct conversation *c, struct turn_job_spec *spec,
                                void (*over)(void *conversation))
 {
+    ASSERT(!c->job);
     c->ready = 0;
     spec->conf = c->conf;
     spec->agent = c->agent;
@@ -366,6 +375,7 @@ void conversation_begin_by_agent(struct conversation *c, const struct turn_job_s
 
 bool conversation_finish_turn(struct conversation *c)
 {
+    ASSERT(c->job);
     const bool unsettled = drop_unsettled(c);
     turn_job_free(c->job);
     c->job = NULL;

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/invariant.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/sys/crash_point.h"
@@ -66,6 +67,7 @@ static void turn_job_on_ended(void *ctx, bool spawn_failed)
 {
     struct turn_job *const j = ctx;
     (void)spawn_failed; /* it has been told as the turn's error */
+    ASSERT(j->executor && !j->gone);
     executor_free(j->executor);
     j->executor = NULL;
     j->gone = true;
@@ -91,6 +93,7 @@ static void turn_job_on_committed(void *ctx, enum journal_status status, const c
 static void turn_job_commit(void *ctx, const struct event *outcome)
 {
     struct turn_job *const j = ctx;
+    ASSERT(j->turn && outcome);
     const struct turn_job_spec *const s = &j->spec;
     const struct turn_result *const result = turn_get_result(j->turn);
     j->usage_kept = result->usage.len;
@@ -191,6 +194,7 @@ static bool can_keep(const struct turn_job_spec *s)
 
 static void turn_job_run(struct turn_job *j)
 {
+    ASSERT(!j->turn && !j->executor && !j->gone);
     const struct turn_job_spec *const s = &j->spec;
     const struct dialect *const dialect = dialect_find(s->agent->dialect);
     j->requests = request_turn_begin(s->requests, &(struct request_turn_spec){
@@ -256,6 +260,7 @@ static void on_clear(void *ctx)
  * left, with a new one. */
 static void answered(struct turn_job *j)
 {
+    ASSERT(j->awaited > 0);
     const struct turn_job_spec *const s = &j->spec;
     const char *const session = j->session.len ? j->session.p : NULL;
     if (--j->awaited)

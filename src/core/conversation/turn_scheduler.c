@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/invariant.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/plural.h"
@@ -147,6 +148,7 @@ void conversations_turn_over(void *ctx)
     user_limits_release(cs->people, c->source, c->user);
     if (conversation_finish_turn(c))
         warm_pool_end(cs->warm, c->key, "it did not report whether it used a message");
+    ASSERT(cs->running > 0);
     cs->running--;
     warm_pool_tell_again(cs->warm, c->key); /* what began while the turn ended */
     if (c->n_waiting && !c->bursts)
@@ -171,6 +173,7 @@ struct turn_job_spec conversations_place(const struct turn_scheduler *cs)
 
 static void turn_scheduler_begin(struct turn_scheduler *cs, struct conversation *c)
 {
+    ASSERT(!c->job && c->first && !c->listed);
     const struct turn_job_spec where = conversations_place(cs);
     cs->running++;
     conversation_start_turn(c, &where, conversations_turn_over);
@@ -188,6 +191,7 @@ static void make_ready(struct turn_scheduler *cs, struct conversation *c)
     if (c->job || c->ready || !c->n_waiting)
         return;
     forget_ready(cs, c);
+    ASSERT(!c->listed);
     c->ready = ++cs->ready;
     c->listed = true;
     STAILQ_INSERT_TAIL(&cs->ready_list, c, next_ready);
@@ -251,6 +255,7 @@ static enum tc_accepted turn_scheduler_find_place(struct turn_scheduler *cs, str
 
 static void queue_message(struct turn_scheduler *cs, const struct turn_scheduler_admission *a)
 {
+    ASSERT(a->conversation->agent);
     const struct turn_scheduler_message *const m = &a->message;
     struct conversation *const c = a->conversation;
     struct conversation_message *const kept = conversation_enqueue(
@@ -302,6 +307,7 @@ static void turn_scheduler_on_admitted(void *ctx, enum journal_status status, co
 {
     struct turn_scheduler_admission *const a = ctx;
     struct turn_scheduler *const cs = a->all;
+    ASSERT(a->conversation->n_admitting > 0 && cs->admitting > 0);
     a->conversation->n_admitting--;
     cs->admitting--;
     if (status == JOURNAL_DONE && cs->draining && turn_scheduler_is_attached(a->message.source)) {

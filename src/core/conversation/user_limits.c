@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/invariant.h"
 #include "base/alloc.h"
 
 struct user_limits_entry {
@@ -64,7 +65,10 @@ void user_limits_acquire(struct user_limits *p, const char *source, const char *
 void user_limits_release(struct user_limits *p, const char *source, const char *name)
 {
     struct user_limits_entry *const person = user_limits_find(p, source, name);
-    if (!person || --person->turns)
+    if (!person)
+        return;
+    ASSERT(person->turns > 0);
+    if (--person->turns)
         return;
     tdelete(person, &p->tree, user_limits_compare);
     free_person(person);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/invariant.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/sys/log.h"
@@ -43,6 +44,7 @@ static void open_for_all(struct dispatch_turn *t)
 
 static void dispatch_link_turn(struct dispatch *d, struct dispatch_turn *t)
 {
+    ASSERT(!t->next && !t->prev);
     t->next = d->turns;
     if (d->turns)
         d->turns->prev = t;
@@ -78,6 +80,7 @@ void dispatch_close_turn(struct dispatch_turn *t)
 {
     if (!t)
         return;
+    ASSERT((t->prev ? t->prev->next : t->dispatch->turns) == t);
     if (t->entry)
         turnlog_finish_turn(t->dispatch->services.turnlog, t->entry);
     *(t->prev ? &t->prev->next : &t->dispatch->turns) = t->next;
@@ -144,6 +147,7 @@ static enum dispatch_form form_unless_granted(enum dispatch_form form,
 /* The form in which seat i < t->n gets the event that is being cast. */
 static enum dispatch_form form_of(const struct dispatch_turn *t, size_t i, const struct event *ev)
 {
+    ASSERT(i < t->n && t->n <= t->dispatch->n);
     const struct dispatch *const d = t->dispatch;
     const struct dispatch_slot *const s = &d->seats[i];
     const enum dispatch_form form = form_unless_granted(d->groups[s->group].form, s, ev);
@@ -179,6 +183,7 @@ static void make_boxes(struct dispatch_turn *t, const struct event *ev,
 /* Groups are added, when the configuration is read again, and never removed. */
 static void add_showings(struct dispatch_turn *t)
 {
+    ASSERT(t->n_showings <= t->dispatch->n_groups);
     const size_t n = t->dispatch->n_groups;
     if (t->n_showings == n)
         return;
@@ -254,6 +259,7 @@ void dispatch_event(struct dispatch_turn *t, struct event *ev)
         const struct dispatch_slot *const s = &d->seats[i];
         if (s->form == FORM_NONE)
             continue;
+        ASSERT(s->runner && t->handles[i] && boxes[s->form]);
         struct channel *const c = connector_instance_channel(s->runner);
         c->ops->send(c, t->handles[i], boxes[s->form]);
         if (ev->kind == TC_DONE)

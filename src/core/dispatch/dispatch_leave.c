@@ -2,6 +2,7 @@
  * Owns instances that were told to end while the host goes on. */
 #include <stdlib.h>
 
+#include "base/invariant.h"
 #include "base/alloc.h"
 #include "base/sys/clock.h"
 #include "core/dispatch/dispatch_internal.h"
@@ -15,6 +16,7 @@ static bool dispatch_leave_has_ended(struct connector_instance *r)
 
 void dispatch_leave(struct dispatch *d, struct connector_instance *r)
 {
+    ASSERT(r);
     if (dispatch_leave_has_ended(r)) {
         connector_instance_free(r, 0);
         return;

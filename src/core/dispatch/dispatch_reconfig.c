@@ -3,10 +3,10 @@
  *
  * Instances that do not stay end before the next ones start, because two of a kind would get in
  * each other's way: one poller of an account, one writer of a file. */
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/invariant.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/nearest_word.h"
@@ -70,6 +70,7 @@ static void exchange_seat(struct dispatch_reconfig *c, size_t seat,
                           const struct dispatch_slot *next)
 {
     struct dispatch *const d = c->dispatch;
+    ASSERT(seat < d->n && d->seats[seat].runner && next->runner);
     let_leave(c, d->seats[seat].runner);
     d->seats[seat] = *next;
     watch_runner(c, next->runner);
@@ -99,6 +100,7 @@ static void note_formers(struct dispatch_reconfig *c)
  * for it, in case the change is undone. -1: there is none, which is logged. */
 static int make_former(struct dispatch_reconfig *c, size_t seat, struct dispatch_slot *out)
 {
+    ASSERT(c->formers[seat].spec);
     struct dispatch *const d = c->dispatch;
     const struct former *const f = &c->formers[seat];
     struct tc_err err = {0};
@@ -155,6 +157,7 @@ static void seat_next(struct dispatch_reconfig *c)
 static struct connector_instance *runner_of_step(const struct dispatch_reconfig *c,
                                                  const struct plan_step *s)
 {
+    ASSERT(s->filled.runner || s->seat < c->dispatch->n);
     return s->filled.runner ? s->filled.runner : c->dispatch->seats[s->seat].runner;
 }
 
@@ -162,7 +165,7 @@ static struct connector_instance *runner_of_step(const struct dispatch_reconfig 
 
 static void enter_phase(struct dispatch_reconfig *c, enum dispatch_reconfig_phase phase)
 {
-    assert(phase > c->phase);
+    ASSERT(phase > c->phase);
     c->phase = phase;
     loop_timer_set(c->timer, 0);
 }
@@ -261,8 +264,10 @@ static void take_roster(struct dispatch_reconfig *c)
     struct dispatch *const d = c->dispatch;
     for (size_t i = 0; i < c->plan.n; i++) {
         const struct plan_step *const s = &c->plan.steps[i];
-        if (!s->refused)
-            d->seats[s->seat].spec = s->spec;
+        if (s->refused)
+            continue;
+        ASSERT(s->seat < d->n);
+        d->seats[s->seat].spec = s->spec;
     }
     struct configured_instances *const before = d->roster;
     d->roster = c->next;
@@ -370,6 +375,7 @@ static void restore_seat(struct dispatch_reconfig *c, size_t seat, bool runs,
                          const struct tc_err *err)
 {
     struct connector_instance *const r = c->dispatch->seats[seat].runner;
+    ASSERT(r && c->formers[seat].restoring);
     c->formers[seat].restoring = false;
     if (runs) {
         connector_resume_deliveries(r);
@@ -438,6 +444,8 @@ static void unwatch_all(struct dispatch_reconfig *c)
 /* The next change may begin in `done`. */
 static void finish_change(struct dispatch_reconfig *c)
 {
+    ASSERT(!c->is_finished);
+    ASSERT(c->phase == PHASE_DONE);
     drop_filled(c);
     unwatch_all(c);
     c->is_finished = true;

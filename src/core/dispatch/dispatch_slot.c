@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/invariant.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/sys/clock.h"
@@ -107,6 +108,7 @@ int dispatch_start_slot(struct dispatch *d, struct dispatch_slot *s, const struc
 
 void dispatch_reopen_turns(struct dispatch *d, size_t seat)
 {
+    ASSERT(seat < d->n && d->seats[seat].runner);
     struct connector_instance *const r = d->seats[seat].runner;
     for (struct dispatch_turn *t = d->turns; t; t = t->next) {
         if (seat >= t->n || !t->handles[seat])
@@ -118,6 +120,7 @@ void dispatch_reopen_turns(struct dispatch *d, size_t seat)
 
 void dispatch_leave_seat(struct dispatch *d, size_t seat)
 {
+    ASSERT(seat < d->n && d->seats[seat].runner);
     for (struct dispatch_turn *t = d->turns; t; t = t->next)
         if (seat < t->n)
             t->handles[seat] = NULL;
@@ -129,6 +132,7 @@ void dispatch_leave_seat(struct dispatch *d, size_t seat)
  * there. */
 static int dispatch_await_slot(struct dispatch_slot *s, struct tc_err *err)
 {
+    ASSERT(s->runner);
     if (connector_await_start(s->runner, err) == 0)
         return 0;
     s->runner = NULL;

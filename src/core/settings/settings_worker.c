@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "base/invariant.h"
 #include "base/alloc.h"
 #include "io/loop/worker.h"
 
@@ -75,6 +76,7 @@ static void settings_worker_finish(void *arg)
 static struct errand *settings_worker_send(struct settings_worker *s, void (*work_there)(void *arg),
                                            void (*done)(void *arg), void *arg)
 {
+    ASSERT(work_there && done);
     struct errand *const e = xcalloc(1, sizeof *e);
     e->shelf = s;
     e->work = work_there;
@@ -111,6 +113,7 @@ static void knock(void *arg)
 static void on_knocked(void *arg)
 {
     struct settings_worker *const s = arg;
+    ASSERT(s->retries);
     s->retries = false;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/invariant.h"
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
 #include "base/sys/clock.h"
@@ -103,7 +104,10 @@ static size_t event_bytes(const struct turnlog_event *ev)
 
 static void forget_event(struct turnlog *log, struct turnlog_entry *e)
 {
+    ASSERT(e->first < e->n && e->n <= e->cap);
     struct turnlog_event *const ev = &e->events[e->first++];
+    ASSERT(e->bytes >= event_bytes(ev) && log->bytes >= event_bytes(ev));
+    ASSERT(!e->sealed || log->sealed_bytes >= event_bytes(ev));
     e->bytes -= event_bytes(ev);
     log->bytes -= event_bytes(ev);
     log->sealed_bytes -= e->sealed ? event_bytes(ev) : 0;
@@ -152,6 +156,9 @@ static void link_entry(struct turnlog *log, struct turnlog_entry *e)
 
 static void turnlog_unlink_entry(struct turnlog *log, struct turnlog_entry *e)
 {
+    ASSERT(log->n > 0);
+    ASSERT((e->newer ? e->newer->older : log->newest) == e);
+    ASSERT((e->older ? e->older->newer : log->oldest) == e);
     *(e->newer ? &e->newer->older : &log->newest) = e->older;
     *(e->older ? &e->older->newer : &log->oldest) = e->newer;
     if (log->greedy == e)
@@ -166,6 +173,7 @@ static void turnlog_free_entry(struct turnlog *log, struct turnlog_entry *e)
     while (e->first < e->n)
         forget_event(log, e);
     turnlog_detach_followers(e);
+    ASSERT(log->n_sealed >= e->sealed);
     log->n_sealed -= e->sealed;
     free(e->events);
     arena_fini(&e->arena);
@@ -184,6 +192,7 @@ static struct turnlog_entry *find_forgettable(const struct turnlog *log)
 /* The next one that runs, has more than its share, and would not lose its newest event. */
 static struct turnlog_entry *find_greedy(struct turnlog *log)
 {
+    ASSERT(log->n > log->n_sealed);
     const size_t max = log->limits.bytes, over = log->sealed_bytes;
     const size_t share = over < max ? (max - over) / (log->n - log->n_sealed) : 0;
     struct turnlog_entry *e = log->greedy ? log->greedy : log->newest;
@@ -325,7 +334,9 @@ void turnlog_append_event(struct turnlog *log, struct turnlog_entry *e, struct s
                           bool hidden, struct shared_event *stripped)
 {
     const struct event *const ev = shared_event_get(box);
+    ASSERT(!e->sealed);
     turnlog_make_room(e);
+    ASSERT(e->n < e->cap);
     e->events[e->n++] = (struct turnlog_event){ev->meta.seq, box, stripped, hidden};
     e->turn.last_seq = ev->meta.seq;
     log->added[ev->kind]++;

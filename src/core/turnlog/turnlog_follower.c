@@ -3,6 +3,7 @@
  * is told about gaps left by eviction. */
 #include <stdlib.h>
 
+#include "base/invariant.h"
 #include "base/alloc.h"
 #include "core/turnlog/turnlog_internal.h"
 
@@ -20,6 +21,7 @@ struct turnlog_follower {
 static void on_posted(void *arg)
 {
     struct turnlog_follower *const f = arg;
+    ASSERT(f->posted);
     f->posted = false;
     f->ready(f->ctx);
 }
@@ -47,6 +49,7 @@ static void turnlog_follower_join(struct turnlog_follower *f, struct turnlog_ent
 
 void turnlog_move_followers(struct turnlog_entry *from, struct turnlog_entry *to)
 {
+    ASSERT(from != to);
     while (from->followers) {
         struct turnlog_follower *const f = from->followers;
         from->followers = f->next;
@@ -129,8 +132,9 @@ void turnlog_follower_free(struct turnlog_follower *f)
         return;
     if (f->entry) {
         struct turnlog_follower **at = &f->entry->followers;
-        while (*at != f)
+        while (*at && *at != f)
             at = &(*at)->next;
+        ASSERT(*at);
         *at = f->next;
     }
     if (f->posted)

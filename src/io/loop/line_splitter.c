@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/invariant.h"
 #include "base/align.h"
 
 /* What is kept for the next line that comes in pieces: while bytes come, and when a turn may be
@@ -38,6 +39,7 @@ static void forget_part(struct line_splitter *s, size_t keep)
 
 static void line_splitter_drop(struct line_splitter *s)
 {
+    ASSERT(s->skipping && !s->part.len);
     const uint64_t bytes = s->skipping;
     s->skipping = 0;
     s->dropped(s->ctx, bytes);
@@ -46,6 +48,7 @@ static void line_splitter_drop(struct line_splitter *s)
 /* Bytes of a line whose end is not there yet. */
 static void line_splitter_keep(struct line_splitter *s, const char *p, size_t n)
 {
+    ASSERT(s->part.len <= line_cap(s));
     if (!s->skipping && n <= line_cap(s) - s->part.len) {
         buf_add(&s->part, p, n);
         return;

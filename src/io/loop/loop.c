@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/invariant.h"
 #include "base/alloc.h"
 #include "base/sys/clock.h"
 #include "io/loop/wakeup_coalescer.h"
@@ -30,6 +31,7 @@ STAILQ_HEAD(loop_posted_calls, loop_posted_call);
 #define PLACE_MIN 4
 
 struct loop {
+    pthread_t thread; /* that made it */
     uint64_t files_before;
     struct loop_reserved_fds places;
     /* loop thread */
@@ -84,6 +86,11 @@ static void take_posts(struct loop *l)
     pthread_mutex_lock(&l->mu);
     STAILQ_CONCAT(&l->running, &l->posts);
     pthread_mutex_unlock(&l->mu);
+}
+
+bool loop_is_own_thread(const struct loop *l)
+{
+    return pthread_equal(l->thread, pthread_self());
 }
 
 static bool has_posts(struct loop *l)
@@ -151,6 +158,7 @@ struct loop *loop_new(void)
     /* What it does not check itself ends like all else that needs memory. */
     event_set_mem_functions(xmalloc, xrealloc, free);
     struct loop *const l = xcalloc(1, sizeof *l);
+    l->thread = pthread_self();
     l->files_before = raise_files();
     struct event_config *const config = need(event_config_new(), "event_config_new");
     /* Timers count from now, not from when this round of callbacks began. */
@@ -183,6 +191,7 @@ void loop_free(struct loop *l)
 {
     if (!l)
         return;
+    ASSERT(loop_is_own_thread(l));
     take_posts(l);
     for (struct loop_posted_call *p; (p = STAILQ_FIRST(&l->running));) {
         STAILQ_REMOVE_HEAD(&l->running, next);
@@ -208,6 +217,7 @@ static bool run_round(struct loop *l, bool waits)
 void loop_run(struct loop *l)
 {
     static const struct timespec moment = {.tv_nsec = LULL_US * 1000};
+    ASSERT(loop_is_own_thread(l));
     bool ready = false;
     l->stopped = false;
     while (!l->stopped && (l->waits || has_posts(l))) {
@@ -232,6 +242,7 @@ static struct timeval to_timeval(int64_t ms)
 
 void loop_run_once(struct loop *l, int wait_ms)
 {
+    ASSERT(loop_is_own_thread(l));
     if (wait_ms == 0) {
         event_base_loop(l->base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
         return;
@@ -249,6 +260,7 @@ void loop_run_once(struct loop *l, int wait_ms)
 
 void loop_stop(struct loop *l)
 {
+    ASSERT(loop_is_own_thread(l));
     l->stopped = true;
     event_base_loopbreak(l->base);
 }
@@ -266,6 +278,7 @@ static void on_fd(evutil_socket_t fd, short what, void *arg)
 struct loop_fd *loop_fd_new(struct loop *l, int fd, unsigned events,
                             void (*fn)(void *arg, unsigned ready), void *arg)
 {
+    ASSERT(fn);
     struct loop_fd *const f = xcalloc(1, sizeof *f);
     *f = (struct loop_fd){.loop = l, .fd = fd, .fn = fn, .arg = arg};
     loop_fd_set(f, events);
@@ -274,16 +287,20 @@ struct loop_fd *loop_fd_new(struct loop *l, int fd, unsigned events,
 
 void loop_fd_set(struct loop_fd *f, unsigned events)
 {
+    ASSERT(loop_is_own_thread(f->loop));
+    ASSERT((f->ev != NULL) == (f->events != 0));
     if (events == f->events)
         return;
     if (f->ev) {
         event_free(f->ev);
         f->ev = NULL;
+        ASSERT(f->loop->waits > 0);
         f->loop->waits--;
     }
     f->events = events;
     if (!events)
         return;
+    ASSERT(f->fd >= 0);
     const int what =
         EV_PERSIST | (events & LOOP_READ ? EV_READ : 0) | (events & LOOP_WRITE ? EV_WRITE : 0);
     f->ev = need(event_new(f->loop->base, f->fd, (short)what, on_fd, f), "event_new");
@@ -304,6 +321,8 @@ static void loop_on_timer(evutil_socket_t fd, short what, void *arg)
     (void)fd;
     (void)what;
     struct loop_timer *const t = arg;
+    ASSERT(t->armed);
+    ASSERT(t->loop->waits > 0);
     t->armed = false;
     t->loop->waits--;
     t->fn(t->arg);
@@ -311,6 +330,7 @@ static void loop_on_timer(evutil_socket_t fd, short what, void *arg)
 
 struct loop_timer *loop_timer_new(struct loop *l, void (*fn)(void *arg), void *arg)
 {
+    ASSERT(fn);
     struct loop_timer *const t = xcalloc(1, sizeof *t);
     *t = (struct loop_timer){.loop = l, .fn = fn, .arg = arg};
     t->ev = need(evtimer_new(l->base, loop_on_timer, t), "event_new");
@@ -319,9 +339,11 @@ struct loop_timer *loop_timer_new(struct loop *l, void (*fn)(void *arg), void *a
 
 void loop_timer_set(struct loop_timer *t, int64_t ms)
 {
+    ASSERT(loop_is_own_thread(t->loop));
     if (t->armed) {
         event_del(t->ev);
         t->armed = false;
+        ASSERT(t->loop->waits > 0);
         t->loop->waits--;
     }
     if (ms < 0)
@@ -368,6 +390,7 @@ void loop_signal_free(struct loop_signal *s)
 
 void loop_post(struct loop *l, void (*fn)(void *arg), void *arg)
 {
+    ASSERT(fn);
     struct loop_posted_call *const p = xmalloc(sizeof *p);
     *p = (struct loop_posted_call){.fn = fn, .arg = arg};
     pthread_mutex_lock(&l->mu);
@@ -381,6 +404,7 @@ void loop_post(struct loop *l, void (*fn)(void *arg), void *arg)
 
 void loop_cancel_posted(struct loop *l, void (*fn)(void *arg), const void *arg)
 {
+    ASSERT(loop_is_own_thread(l));
     take_posts(l);
     struct loop_posted_call *next;
     for (struct loop_posted_call *p = STAILQ_FIRST(&l->running); p; p = next) {

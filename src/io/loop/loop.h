@@ -4,6 +4,7 @@
 #ifndef IO_LOOP_LOOP_H
 #define IO_LOOP_LOOP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct loop;
@@ -17,6 +18,9 @@ enum { LOOP_READ = 1, LOOP_WRITE = 2, LOOP_COALESCE = 4 };
 /* Ignores SIGPIPE for the whole process: a peer that went away is an errno, not a death. Raises the
  * limit of open files to what is possible. */
 struct loop *loop_new(void);
+/* The calling thread is the loop's: the one that made it. All functions but loop_post are for that
+ * thread only, which they assert. */
+bool loop_is_own_thread(const struct loop *l);
 /* What it was: what agents get. 0: not known. */
 uint64_t loop_original_nofile(const struct loop *l);
 /* Descriptors with low numbers, kept from the beginning: whoever takes these along to a child, put

@@ -11,6 +11,7 @@
 #include <sys/queue.h>
 #include <unistd.h>
 
+#include "base/invariant.h"
 #include "base/alloc.h"
 
 struct worker_job {
@@ -85,6 +86,7 @@ static void worker_run_completions(struct worker *w)
         pthread_mutex_unlock(&w->mu);
         if (!job)
             return;
+        ASSERT(w->under_way > 0);
         if (--w->under_way == 0)
             loop_fd_set(w->wake, 0);
         if (job->done)
@@ -131,6 +133,8 @@ struct worker *worker_new(struct loop *loop)
 
 void worker_submit(struct worker *w, void (*work)(void *arg), void (*done)(void *arg), void *arg)
 {
+    ASSERT(work);
+    ASSERT(!pthread_equal(w->thread, pthread_self()));
     struct worker_job *const job = xmalloc(sizeof *job);
     *job = (struct worker_job){.work = work, .done = done, .arg = arg};
     if (w->under_way++ == 0)
@@ -184,6 +188,7 @@ void worker_free(struct worker *w)
     if (!w)
         return;
     wait_for_all(w);
+    ASSERT(!w->under_way && STAILQ_EMPTY(&w->todo) && STAILQ_EMPTY(&w->over));
     pthread_mutex_lock(&w->mu);
     w->stop = true;
     pthread_cond_signal(&w->asked);

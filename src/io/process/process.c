@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/invariant.h"
 #include "base/alloc.h"
 #include "base/bytes/buf.h"
 #include "base/cleanup.h"
@@ -75,6 +76,8 @@ static void lose_stdin(struct process *p)
 /* Writes what the pipe takes now; the rest waits for the loop. */
 static void push_stdin(struct process *p)
 {
+    ASSERT(p->in.fd >= 0);
+    ASSERT(p->written <= p->pending.len);
     while (p->written < p->pending.len) {
         const ssize_t n = write(p->in.fd, p->pending.p + p->written, p->pending.len - p->written);
         if (n < 0 && errno == EINTR)
@@ -143,6 +146,7 @@ static void process_take(struct process *p, const struct shim_report *r)
  * no shim. */
 static void take_end(struct process *p)
 {
+    ASSERT(!p->hung_up);
     p->hung_up = true;
     if (!p->ready && !p->failed)
         process_take(p, &(struct shim_report){SHIM_FAILED, SHIM_FORK, ECHILD});
@@ -232,6 +236,7 @@ static void close_pipes(struct process *p)
 
 static void process_tell_failure(struct process *p)
 {
+    ASSERT(p->told && p->failed);
     struct tc_err err = {0};
     close_pipes(p);
     shim_launch_explain(p->command, p->cwd, &p->failure, &err);
@@ -240,6 +245,7 @@ static void process_tell_failure(struct process *p)
 
 static void tell_exit(struct process *p)
 {
+    ASSERT(p->told && p->exited);
     process_drain_pipe(p, &p->err);
     process_drain_pipe(p, &p->out);
     close_pipes(p);
@@ -285,6 +291,7 @@ pid_t process_pid(const struct process *p)
  * it has closed its end of the control a moment before. */
 static void process_wait_for_shim(struct process *p, int ms)
 {
+    ASSERT(!p->reaped);
     siginfo_t info = {0};
     CLEANUP_FD const int shim = pidfd_open(p->shim.pid, 0);
     poll(&(struct pollfd){.fd = shim >= 0 ? shim : p->control.fd, .events = shim >= 0 ? POLLIN : 0},
@@ -298,6 +305,7 @@ static void process_wait_for_shim(struct process *p, int ms)
 /* What the shim was to do. Who was found by the cgroup alone takes a moment to be gone. */
 static void kill_lost(struct process *p)
 {
+    ASSERT(p->reaped);
     if (p->cgroup)
         cgroup_kill(p->cgroup);
     p->clean = process_tree_kill_orphans(&p->shim, &p->strays);

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/invariant.h"
+
 void request_queue_init(struct request_queue *l)
 {
     *l = (struct request_queue){0};
@@ -16,6 +18,8 @@ void request_queue_init(struct request_queue *l)
 static struct queued_request *unlink_item(struct request_queue *l, struct queued_request **at)
 {
     struct queued_request *const item = *at;
+    ASSERT(item);
+    ASSERT((int)item->priority < LANE_PRIORITIES);
     *at = item->next;
     if (!item->next)
         l->end[item->priority] = at;
@@ -57,6 +61,8 @@ static struct queued_request *request_queue_replace(struct request_queue *l,
                                                     struct queued_request *item)
 {
     struct queued_request *const old = *at;
+    ASSERT(old && old != item);
+    ASSERT(item->priority == LANE_LIVE && old->priority == LANE_LIVE);
     item->next = old->next;
     if (item->not_before_ms < old->not_before_ms)
         item->not_before_ms = old->not_before_ms;
@@ -79,6 +85,7 @@ static void put_first(struct request_queue *l, struct queued_request *item)
 
 struct queued_request *request_queue_push(struct request_queue *l, struct queued_request *item)
 {
+    ASSERT((int)item->priority < LANE_PRIORITIES);
     item->lane = l;
     item->next = NULL;
     item->attempts = 0;
@@ -94,6 +101,7 @@ struct queued_request *request_queue_push(struct request_queue *l, struct queued
         put_first(l, item);
         return pointless;
     }
+    ASSERT(!*l->end[item->priority]);
     *l->end[item->priority] = item;
     l->end[item->priority] = &item->next;
     return pointless;
@@ -109,6 +117,7 @@ struct queued_request *request_queue_peek(const struct request_queue *l)
 
 struct queued_request *request_queue_start(struct request_queue *l)
 {
+    ASSERT(!l->in_flight);
     struct queued_request *const head = request_queue_peek(l);
     if (head)
         l->in_flight = unlink_item(l, &l->first[head->priority]);
@@ -117,6 +126,7 @@ struct queued_request *request_queue_start(struct request_queue *l)
 
 void request_queue_finish(struct request_queue *l)
 {
+    ASSERT(l->in_flight);
     l->in_flight = NULL;
 }
 
@@ -131,6 +141,7 @@ static bool has_outcome(const struct request_queue *l)
 bool request_queue_requeue(struct request_queue *l)
 {
     struct queued_request *const item = l->in_flight;
+    ASSERT(item && !item->next);
     l->in_flight = NULL;
     if (item->priority == LANE_LIVE && (has_outcome(l) || find_edit(l, item)))
         return false;

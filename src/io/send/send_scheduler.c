@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/invariant.h"
 #include "base/alloc.h"
 
 #define HOLD_JITTER_MS 100 /* behind a hold: not all lanes at the same moment */
@@ -118,6 +119,7 @@ static void sweep(struct send_scheduler *s, int64_t now_ms)
         if (is_forgettable(s, t, now_ms)) {
             *at = t->next;
             free_track(t);
+            ASSERT(s->count > 0);
             s->count--;
         } else {
             at = &t->next;
@@ -187,6 +189,7 @@ static int64_t item_wait_ms(struct send_scheduler *s, const struct queued_reques
 /* The better priority goes first; among equals the lane that has waited longest. */
 static bool is_before(const struct send_conversation *a, const struct send_conversation *b)
 {
+    ASSERT(request_queue_peek(&a->lane));
     if (!b)
         return true;
     const enum send_priority first = request_queue_peek(&a->lane)->priority;
@@ -223,6 +226,7 @@ struct queued_request *send_scheduler_next(struct send_scheduler *s, int64_t now
     if (!t)
         return NULL;
     struct queued_request *const item = request_queue_start(&t->lane);
+    ASSERT(item);
     item->taken_ms = now_ms;
     item->is_unsent = false;
     t->served = ++s->turn;
@@ -310,6 +314,7 @@ static void postpone(struct send_scheduler *s, struct queued_request *item,
 void send_scheduler_settle(struct send_scheduler *s, struct queued_request *item,
                            const struct retry_decision *v, int64_t now_ms)
 {
+    ASSERT(item->lane && item->lane->in_flight == item);
     if (!v->again) {
         request_queue_finish(item->lane);
         s->ended(s->ctx, item, SEND_DECIDED);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/queue.h>
 
+#include "base/invariant.h"
 #include "base/alloc.h"
 #include "base/sys/clock.h"
 
@@ -57,6 +58,7 @@ static void on_reply(void *arg, const struct httpc_reply *reply)
 {
     struct send_item *const p = arg;
     struct sender *const c = p->courier;
+    ASSERT(p->call);
     p->call = NULL;
     note_reach(c, p, reply);
     if (!c->is_closing)
@@ -70,6 +72,7 @@ static void sender_on_timer(void *arg)
     struct queued_request *item;
     while ((item = send_scheduler_next(c->lanes, clock_mono_ms()))) {
         struct send_item *const p = (struct send_item *)item;
+        ASSERT(!p->call);
         LIST_INSERT_HEAD(&p->courier->open, p, next);
         p->has_gone = false;
         c->owner.start(c->owner.ctx, p, p->arg);
@@ -99,6 +102,7 @@ void sender_free(struct sender *c)
     for (struct send_item *p; (p = LIST_FIRST(&c->open));) {
         if (p->call)
             httpc_cancel(p->call);
+        p->call = NULL;
         sender_settle(p, &(struct retry_decision){.again = false});
     }
     send_scheduler_close(c->lanes);
@@ -109,6 +113,7 @@ void sender_free(struct sender *c)
 
 void sender_submit(struct sender *c, const struct send_spec *letter)
 {
+    ASSERT(!c->is_closing);
     struct send_item *const p = xcalloc(1, sizeof *p);
     const int64_t now = clock_mono_ms();
     *p = (struct send_item){
@@ -128,6 +133,7 @@ void sender_submit(struct sender *c, const struct send_spec *letter)
 
 void sender_start_attempt(struct send_item *p, const struct httpc_request *request)
 {
+    ASSERT(!p->call);
     struct sender *const c = p->courier;
     send_scheduler_note_sent(c->lanes, &p->item, clock_mono_ms());
     p->has_gone = true;
@@ -136,7 +142,9 @@ void sender_start_attempt(struct send_item *p, const struct httpc_request *reque
 
 void sender_settle(struct send_item *p, const struct retry_decision *v)
 {
+    ASSERT(!p->call);
     struct sender *const c = p->courier;
+    ASSERT(*p->next.le_prev == p);
     LIST_REMOVE(p, next);
     if (p->has_gone)
         send_scheduler_note_sent(c->lanes, &p->item, clock_mono_ms());

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/invariant.h"
 #include "base/alloc.h"
 
 #define BUSY_MS 5000
@@ -107,8 +108,7 @@ static sqlite3_stmt *prepared(struct sql *db, const char *text)
     for (size_t i = 0; i < db->count; i++)
         if (db->statements[i].text == text)
             return db->statements[i].prepared;
-    if (db->count == MAX_STATEMENTS)
-        abort(); /* a text that is not constant */
+    ASSERT(db->count < MAX_STATEMENTS); /* each text is a constant */
     sqlite3_stmt *statement = NULL;
     if (sqlite3_prepare_v3(db->handle, text, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL) !=
         SQLITE_OK) {
@@ -141,6 +141,7 @@ struct sql_rows sql_select_values(struct sql *db, const char *text, const struct
 {
     struct sql_rows rows = {.db = db, .statement = prepared(db, text)};
     rows.failed = !rows.statement;
+    ASSERT(rows.failed || n == (size_t)sqlite3_bind_parameter_count(rows.statement));
     for (size_t i = 0; !rows.failed && i < n; i++)
         if (bind(rows.statement, (int)i + 1, &values[i]) != SQLITE_OK)
             rows.failed = sql_set_failure(db) < 0;
@@ -151,6 +152,7 @@ bool sql_next(struct sql_rows *rows)
 {
     if (rows->failed)
         return false;
+    ASSERT(rows->statement);
     const int rc = sqlite3_step(rows->statement);
     if (rc != SQLITE_ROW && rc != SQLITE_DONE)
         rows->failed = sql_set_failure(rows->db) < 0;
@@ -159,17 +161,20 @@ bool sql_next(struct sql_rows *rows)
 
 int64_t sql_column_int(const struct sql_rows *rows, int column)
 {
+    ASSERT(column < sqlite3_column_count(rows->statement));
     return sqlite3_column_int64(rows->statement, column);
 }
 
 struct str sql_column_text(const struct sql_rows *rows, int column)
 {
+    ASSERT(column < sqlite3_column_count(rows->statement));
     const char *const p = (const char *)sqlite3_column_text(rows->statement, column);
     return (struct str){p, (size_t)sqlite3_column_bytes(rows->statement, column)};
 }
 
 struct str sql_column_blob(const struct sql_rows *rows, int column)
 {
+    ASSERT(column < sqlite3_column_count(rows->statement));
     const char *const p = sqlite3_column_blob(rows->statement, column);
     return (struct str){p ? p : "", (size_t)sqlite3_column_bytes(rows->statement, column)};
 }

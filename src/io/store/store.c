@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/invariant.h"
 #include "base/alloc.h"
 #include "base/bytes/buf.h"
 #include "base/cleanup.h"
@@ -410,8 +411,10 @@ static int try_once(struct store *s, enum store_commit how, int (*body)(struct s
         s->failure = sql_failure(s->db);
         return -1;
     }
-    if (body(s->db, ctx) == 0 && sql_run(s->db, "commit") == 0)
+    if (body(s->db, ctx) == 0 && sql_run(s->db, "commit") == 0) {
+        ASSERT(!sql_in_transaction(s->db));
         return 0;
+    }
     s->failure = sql_failure(s->db);
     if (sql_in_transaction(s->db) && sql_run(s->db, "rollback") < 0)
         s->damaged = true;

@@ -6,6 +6,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/invariant.h"
 #include "base/alloc.h"
 #include "base/sys/log.h"
 #include "io/websocket/websocket_internal.h"
@@ -77,6 +78,7 @@ void websocket_msg_queue_take_all(struct websocket_msg_queue *q, struct websocke
 
 static void tell_closed(struct websocket_conn *c, struct str why)
 {
+    ASSERT(c->state != WEBSOCKET_TOLD);
     CLEANUP_BUF struct buf clean = {0};
     c->state = WEBSOCKET_TOLD;
     loop_timer_set(c->timer, -1);
@@ -96,6 +98,7 @@ static void tell_open(struct websocket_conn *c)
 static void websocket_tell_text(struct websocket_conn *c, struct str text)
 {
     const size_t before = atomic_fetch_sub(&c->unread, text.len);
+    ASSERT(before >= text.len);
     if (before > UNREAD_RESUME && before - text.len <= UNREAD_RESUME)
         websocket_thread_post(c->owner->thread, c, WEBSOCKET_CMD_RESUME, STR(""));
     if (c->state == WEBSOCKET_IS_OPEN)
@@ -104,6 +107,7 @@ static void websocket_tell_text(struct websocket_conn *c, struct str text)
 
 static void free_conn(struct websocket_conn *c)
 {
+    ASSERT(*c->next.le_prev == c);
     LIST_REMOVE(c, next);
     loop_timer_free(c->timer);
     free(c);

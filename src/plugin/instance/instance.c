@@ -26,6 +26,7 @@ struct instance *instance_new(const struct conf *conf, const struct conf_instanc
     const struct tc_plugin *const plugin = &loaded->plugin;
     struct instance *const in = xcalloc(1, sizeof *in);
     in->magic = INSTANCE_MAGIC;
+    in->thread = pthread_self(); /* until init */
     in->gauge = gauge ? gauge : &in->own_gauge;
     in->loaded = loaded;
     in->host = host ? *host : (struct channel_callbacks){0};

@@ -3,6 +3,7 @@
  * callback returns. */
 #include <stdlib.h>
 
+#include "base/invariant.h"
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
 #include "plugin/instance/instance_internal.h"
@@ -60,6 +61,7 @@ void instance_set_memory(struct instance_turn *t, const char *text)
 static char *take_memory(struct instance_turn *t)
 {
     char *const memory = t->memory;
+    ASSERT(!memory || t->in->remembering > 0);
     t->in->remembering -= memory != NULL;
     t->memory = NULL;
     return memory;

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/invariant.h"
 #include "base/sys/clock.h"
 #include "base/sys/log.h"
 #include "plugin/instance/instance_internal.h"
@@ -30,6 +31,7 @@ static bool suffer(struct instance *in, int callback)
 /* Whether the callback is to be called; else it has failed. */
 static bool instance_call_begin(struct instance *in, int callback, const char *turn)
 {
+    ASSERT(pthread_equal(in->thread, pthread_self()));
     status_page_enter_callback(in->gauge, callback, turn);
     return !in->chaos || suffer(in, callback);
 }
@@ -136,6 +138,8 @@ static bool is_outcome(const struct instance *in, const struct event *ev)
 /* What both callbacks send about one event is one batch. */
 int instance_deliver_event(struct instance *in, struct instance_turn *t, struct shared_event *box)
 {
+    ASSERT(t->in == in);
+    ASSERT(!in->casting);
     const struct event *const ev = shared_event_get(box);
     t->delivering = ev;
     in->casting = box;

@@ -46,7 +46,7 @@ struct instance {
     char *name, *label;
     void *conf, *state;
     struct arena arena; /* strings of the options */
-    pthread_t thread;   /* the one that called init */
+    pthread_t thread;   /* that its callbacks run on: the one that called init */
     bool wanted[TC_KINDS];
     struct instance_turn lobby;
     struct instance_turn *turns;

@@ -2,6 +2,7 @@
  * Turn handles of an instance and the instance context; rejects stale and foreign handles. */
 #include <stdlib.h>
 
+#include "base/invariant.h"
 #include "base/alloc.h"
 #include "base/sys/log.h"
 #include "plugin/instance/instance_internal.h"
@@ -87,6 +88,8 @@ static void keep_over(struct instance *in, struct instance_turn *t)
 void instance_turn_free(struct instance_turn *t)
 {
     struct instance *const in = t->in;
+    ASSERT(t->magic == TURN_MAGIC && t != &in->lobby);
+    ASSERT((t->prev ? t->prev->next : in->turns) == t);
     *(t->prev ? &t->prev->next : &in->turns) = t->next;
     if (t->next)
         t->next->prev = t->prev;

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/invariant.h"
 #include "base/alloc.h"
 
 void wake_heap_fini(struct wake_heap *w)
@@ -14,6 +15,7 @@ void wake_heap_fini(struct wake_heap *w)
 
 static void wake_heap_place(struct wake_heap *w, struct wake_node *wake, size_t at)
 {
+    ASSERT(at >= 1 && at <= w->cap);
     w->heap[at - 1] = wake;
     wake->at = at;
 }
@@ -58,6 +60,7 @@ void wake_heap_remove(struct wake_heap *w, struct wake_node *wake)
     const size_t at = wake->at;
     if (!at)
         return;
+    ASSERT(at <= w->count && w->heap[at - 1] == wake);
     struct wake_node *const last = w->heap[--w->count];
     wake->at = 0;
     if (last != wake)

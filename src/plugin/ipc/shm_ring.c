@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <sys/mman.h>
 
+#include "base/invariant.h"
+
 static bool map_at(char *to, size_t size, int fd, size_t at)
 {
     return mmap(to, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, (off_t)at) == to;
@@ -61,12 +63,14 @@ static void learn_read(struct shm_ring *r)
 
 static bool is_published(const struct shm_ring *r)
 {
+    ASSERT(r->published <= r->written);
     return r->published == r->written;
 }
 
 /* Before anything of a new batch is there. */
 static void begin_at_front(struct shm_ring *r)
 {
+    ASSERT(r->first <= r->written);
     if (r->first == r->written || !is_published(r))
         return;
     learn_read(r);
@@ -78,6 +82,7 @@ static void begin_at_front(struct shm_ring *r)
 
 static bool shm_ring_has(const struct shm_ring *r, size_t pieces)
 {
+    ASSERT(r->read <= r->written && r->written - r->read <= RING_BYTES);
     return RING_BYTES - (r->written - r->read) >= pieces * RING_PIECE_MAX;
 }
 

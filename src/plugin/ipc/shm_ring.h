@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/invariant.h"
 #include "base/align.h"
 #include "base/attr.h"
 #include "base/str.h"
@@ -68,6 +69,7 @@ static inline char *shm_ring_reserve(const struct shm_ring *r)
 }
 static inline void shm_ring_commit(struct shm_ring *r, size_t len)
 {
+    ASSERT(len <= RING_PIECE_MAX);
     r->written += align_up(len, ALIGN_WORD);
     shm_ring_prefetch(shm_ring_reserve(r));
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "base/invariant.h"
 #include "base/sys/clock.h"
 #include "base/sys/log.h"
 #include "event/json/json_reader.h"
@@ -68,6 +69,8 @@ static void connector_log_pipe_log_line(struct connector_process *g, struct str 
     const char *const text = read_log_line(line, &arena, &level);
     if (text)
         log_write(level, g->label, "%s", text);
+    else if (str_has_prefix(line, STR(ASSERT_PREFIX)))
+        log_write(LOG_ERR, g->label, "%.*s", (int)line.len, line.p);
     else
         log_write(LOG_INFO, g->label, "says: %.*s", (int)line.len, line.p);
     arena_fini(&arena);

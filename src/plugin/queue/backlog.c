@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/invariant.h"
 #include "base/alloc.h"
 #include "base/plural.h"
 #include "event/json/json_writer.h"
@@ -27,6 +28,7 @@ static struct pending_event *take_spare(struct backlog *b)
     struct pending_event *const w = b->spare;
     if (!w)
         return xcalloc(1, sizeof *w);
+    ASSERT(b->n_spare > 0);
     b->spare = w->next;
     b->n_spare--;
     *w = (struct pending_event){0};
@@ -35,6 +37,7 @@ static struct pending_event *take_spare(struct backlog *b)
 
 static void give_spare(struct backlog *b, struct pending_event *w)
 {
+    ASSERT(b->n_spare <= SPARE_MAX);
     buf_fini(&w->text);
     if (b->n_spare == SPARE_MAX) {
         free(w);
@@ -47,6 +50,7 @@ static void give_spare(struct backlog *b, struct pending_event *w)
 
 static void backlog_list_append(struct pending_event_list *list, struct pending_event *w)
 {
+    ASSERT(!list->first == !list->last);
     w->next = NULL;
     w->prev = list->last;
     *(list->last ? &list->last->next : &list->first) = w;
@@ -55,12 +59,15 @@ static void backlog_list_append(struct pending_event_list *list, struct pending_
 
 static void backlog_list_remove(struct pending_event_list *list, struct pending_event *w)
 {
+    ASSERT((w->prev ? w->prev->next : list->first) == w);
+    ASSERT((w->next ? w->next->prev : list->last) == w);
     *(w->prev ? &w->prev->next : &list->first) = w->next;
     *(w->next ? &w->next->prev : &list->last) = w->prev;
 }
 
 static void begin_holding(struct backlog *b, struct turn_backlog *lane)
 {
+    ASSERT(!lane->held.first);
     lane->prev_holding = NULL;
     lane->next_holding = b->holding;
     if (b->holding)
@@ -70,6 +77,8 @@ static void begin_holding(struct backlog *b, struct turn_backlog *lane)
 
 static void end_holding(struct backlog *b, struct turn_backlog *lane)
 {
+    ASSERT(!lane->held.first);
+    ASSERT((lane->prev_holding ? lane->prev_holding->next_holding : b->holding) == lane);
     *(lane->prev_holding ? &lane->prev_holding->next_holding : &b->holding) = lane->next_holding;
     if (lane->next_holding)
         lane->next_holding->prev_holding = lane->prev_holding;
@@ -93,6 +102,7 @@ static void append_held(struct backlog *b, struct pending_event *w)
 static void unlink_waiting(struct backlog *b, struct pending_event *w)
 {
     if (!w->held) {
+        ASSERT(b->n_ready > 0);
         backlog_list_remove(&b->ready, w);
         b->n_ready--;
         return;
@@ -116,6 +126,7 @@ static void release_lane(struct backlog *b, struct turn_backlog *lane)
 
 static void backlog_measure(struct backlog *b, struct pending_event *w)
 {
+    ASSERT(b->stats.bytes >= w->size);
     b->stats.bytes -= w->size;
     w->size = shared_event_size(w->box) + w->text.cap;
     b->stats.bytes += w->size;
@@ -124,6 +135,7 @@ static void backlog_measure(struct backlog *b, struct pending_event *w)
 /* Unlinks and forgets it; what it held is released. */
 void backlog_remove(struct backlog *b, struct pending_event *w)
 {
+    ASSERT(b->stats.events > 0 && b->stats.bytes >= w->size);
     unlink_waiting(b, w);
     if (w->lane->last == w)
         w->lane->last = NULL;
@@ -171,6 +183,7 @@ static void join_text_of(struct backlog *b, struct pending_event *w, struct shar
 
 void backlog_coalesce(struct backlog *b, struct pending_event *w, struct pending_event *newer)
 {
+    ASSERT(w != newer && w->lane == newer->lane);
     const struct str more = newer->text.p ? (struct str){newer->text.p, newer->text.len}
                                           : event_coalesce_text(shared_event_get(newer->box));
     const bool was_last = newer->lane->last == newer;
@@ -259,6 +272,7 @@ static bool join_last(struct backlog *b, struct turn_backlog *lane, struct share
 static void backlog_append(struct backlog *b, struct turn_backlog *lane, struct shared_event *box,
                            int64_t now_ms)
 {
+    ASSERT(lane);
     const enum tc_kind kind = shared_event_get(box)->kind;
     const bool hold = must_hold(b, lane, kind, now_ms);
     struct pending_event *const w = take_spare(b);
@@ -344,6 +358,8 @@ static struct shared_event *take_box(struct pending_event *w)
 
 void backlog_close_turn(struct backlog *b, struct turn_backlog *lane)
 {
+    ASSERT(!lane->held.first);
+    ASSERT((lane->prev ? lane->prev->next : b->lanes) == lane);
     *(lane->prev ? &lane->prev->next : &b->lanes) = lane->next;
     if (lane->next)
         lane->next->prev = lane->prev;
@@ -416,6 +432,7 @@ void backlog_fini(struct backlog *b)
     backlog_stop_pacing(b);
     while (b->ready.first)
         backlog_remove(b, b->ready.first);
+    ASSERT(!b->stats.events && !b->stats.bytes && !b->n_ready);
     while (b->lanes)
         backlog_close_turn(b, b->lanes);
     while (b->spare) {

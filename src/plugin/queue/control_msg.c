@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/invariant.h"
 #include "base/alloc.h"
 
 struct control_msg *control_msg_new_reply(void *turn, struct outbound_reply *reply)
@@ -81,6 +82,7 @@ struct control_msg *control_queue_take(struct control_queue *b)
     if (!b->first)
         b->first = collect(b);
     struct control_msg *const m = b->first;
+    ASSERT(m);
     b->first = m->next;
     return m;
 }

@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/invariant.h"
 #include "base/alloc.h"
 #include "base/sys/clock.h"
 #include "plugin/queue/control_msg.h"
@@ -90,6 +91,7 @@ void event_queue_free(struct event_queue *q)
 {
     if (!q)
         return;
+    ASSERT(!q->producer_waits && q->consumer == AWAKE);
     event_ring_fini(&q->inbox);
     mailbox_fini(&q->mail);
     backlog_fini(&q->backlog);
@@ -125,6 +127,7 @@ static bool has_come(const struct event_queue *q)
  * looking again (see event_ring_publish). */
 static void lie_down(struct event_queue *q, enum consumer how, int64_t ns)
 {
+    ASSERT(q->consumer == AWAKE);
     const struct timespec most = {.tv_sec = ns / (1000 * NS_PER_MS),
                                   .tv_nsec = ns % (1000 * NS_PER_MS)};
     q->consumer = how;
@@ -356,6 +359,7 @@ static size_t event_queue_take(struct event_queue *q, struct backlog_item *items
 size_t event_queue_pop(struct event_queue *q, struct backlog_item *items, size_t max, int wait_ms,
                        bool *closed)
 {
+    ASSERT(max > 0);
     int64_t now_ms = clock_mono_ms();
     const int64_t until_ms = now_ms + wait_ms;
     size_t n;

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/invariant.h"
 #include "base/alloc.h"
 
 void event_ring_init(struct event_ring *in, size_t size)
@@ -11,6 +12,7 @@ void event_ring_init(struct event_ring *in, size_t size)
     in->size = 4;
     while (in->size * 2 <= size)
         in->size *= 2;
+    ASSERT((in->size & (in->size - 1)) == 0);
     in->slots = xcalloc(in->size, sizeof *in->slots);
     in->next = in->next_bytes = in->known_head = 0;
     atomic_init(&in->tail, 0);
@@ -41,6 +43,7 @@ size_t event_ring_take(struct event_ring *in, struct event_ring_slot *slots, siz
 {
     const size_t head = atomic_load_explicit(&in->head, memory_order_relaxed);
     const size_t there = atomic_load(&in->tail) - head;
+    ASSERT(there <= in->size);
     const size_t n = there < max ? there : max;
     size_t bytes = 0;
     for (size_t i = 0; i < n; i++)

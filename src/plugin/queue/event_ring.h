@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/invariant.h"
 #include "event/event.h"
 #include "plugin/queue/backlog.h"
 
@@ -42,6 +43,7 @@ static inline bool event_ring_stage(struct event_ring *in, struct event_ring_slo
     if (in->next - in->known_head < in->size)
         return true;
     in->known_head = atomic_load_explicit(&in->head, memory_order_acquire);
+    ASSERT(in->next - in->known_head <= in->size);
     return in->next - in->known_head < in->size;
 }
 /* Producer: tells what has been put. */

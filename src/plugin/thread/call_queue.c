@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <sys/queue.h>
 
+#include "base/invariant.h"
 #include "base/alloc.h"
 
 #define SIDES 2
@@ -85,8 +86,15 @@ static void run_job(struct call_queue *l, struct queued_call *j)
 
 /* ---- the loop's thread ---- */
 
+/* Without a loop there is but one thread that hands over and one that is called. */
+static bool is_loop_side(const struct call_queue *l)
+{
+    return !l->host.loop || loop_is_own_thread(l->host.loop);
+}
+
 static void take_jobs(struct call_queue *l, struct queued_calls *taken)
 {
+    ASSERT(is_loop_side(l));
     STAILQ_INIT(taken);
     pthread_mutex_lock(&l->lock);
     STAILQ_CONCAT(taken, &l->jobs);
@@ -113,6 +121,7 @@ static void run_jobs(void *arg)
 
 void call_queue_release(struct call_queue *l)
 {
+    ASSERT(is_loop_side(l));
     l->released = true;
     pthread_mutex_lock(&l->lock);
     if (!STAILQ_EMPTY(&l->jobs))
@@ -204,6 +213,8 @@ uint64_t call_queue_register_hit(struct call_queue *l,
                                  void (*answered)(void *arg, const struct tc_answer *answer),
                                  void *arg)
 {
+    ASSERT(answered);
+    ASSERT(is_loop_side(l));
     struct expected_answer *const e = xcalloc(1, sizeof *e);
     *e = (struct expected_answer){l->expected, ++l->last_hit, answered, arg};
     l->expected = e;
@@ -221,6 +232,8 @@ void call_queue_refuse_calls(struct call_queue *l)
 
 void call_queue_close(struct call_queue *l, bool deliver)
 {
+    ASSERT(is_loop_side(l));
+    ASSERT(!l->closed);
     call_queue_refuse_calls(l);
     pthread_mutex_lock(&l->lock);
     l->closed = true;
@@ -388,7 +401,11 @@ struct call_queue *call_queue_new(const struct channel_callbacks *host, struct e
 
 void call_queue_unref(struct call_queue *l)
 {
-    if (!l || atomic_fetch_sub(&l->refs, 1) > 1)
+    if (!l)
+        return;
+    const unsigned before = atomic_fetch_sub(&l->refs, 1);
+    ASSERT(before > 0);
+    if (before > 1)
         return;
     host_call_unref(l->asked);
     pthread_mutex_destroy(&l->lock);

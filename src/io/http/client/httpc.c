@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/invariant.h"
 #include "base/alloc.h"
 #include "base/sys/log.h"
 #include "io/http/client/httpc_transfer.h"
@@ -181,6 +182,7 @@ struct httpc_transfer *httpc_start(struct httpc *h, const struct httpc_request *
                                    void (*done)(void *arg, const struct httpc_reply *reply),
                                    void *arg)
 {
+    ASSERT(done);
     struct httpc_transfer *const c = xcalloc(1, sizeof *c);
     *c = (struct httpc_transfer){.owner = h, .done = done, .arg = arg, .flags = request->flags};
     c->refused = httpc_check(h, request);

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/invariant.h"
 #include "base/alloc.h"
 #include "base/sys/clock.h"
 #include "base/sys/log.h"
@@ -45,6 +46,7 @@ static struct httpd_peer *httpd_accept_get_peer(struct httpd *h, const char *nam
 
 void httpd_peer_release(struct httpd *h, struct httpd_peer *peer)
 {
+    ASSERT(peer->connections > 0);
     if (--peer->connections)
         return;
     tdelete(peer, &h->peers, httpd_accept_compare);

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/invariant.h"
 #include "base/alloc.h"
 #include "io/http/server/httpd_internal.h"
 
@@ -36,6 +37,8 @@ void httpd_conn_set_phase(struct httpd_conn *c, enum httpd_phase phase, int64_t 
 
 struct httpd_once *httpd_conn_detach_request(struct httpd_conn *c)
 {
+    ASSERT(!c->pending || c->pending->conn == c);
+    ASSERT(!c->stream || c->stream->conn == c);
     struct httpd_once *gone = NULL;
     if (c->pending) {
         gone = &c->pending->gone;
@@ -54,6 +57,8 @@ struct httpd_once *httpd_conn_detach_request(struct httpd_conn *c)
 
 void httpd_conn_free(struct httpd_conn *c)
 {
+    ASSERT(*c->next.le_prev == c);
+    ASSERT(c->owner->conn_count > 0);
     httpd_conn_detach_request(c);
     LIST_REMOVE(c, next);
     c->owner->conn_count--;
@@ -101,6 +106,7 @@ void httpd_conn_linger(struct httpd_conn *c)
 /* What has been sent makes room, at a cost that does not grow with what has not. */
 static void forget_sent(struct httpd_conn *c)
 {
+    ASSERT(c->sent <= c->out.len);
     if (c->sent <= c->out.len / 2)
         return;
     buf_consume(&c->out, c->sent);
@@ -109,6 +115,7 @@ static void forget_sent(struct httpd_conn *c)
 
 int httpd_conn_flush(struct httpd_conn *c)
 {
+    ASSERT(c->sent <= c->out.len);
     while (c->sent < c->out.len) {
         const ssize_t n = write(c->fd, c->out.p + c->sent, c->out.len - c->sent);
         if (n < 0) {
@@ -225,6 +232,7 @@ static void httpd_conn_on_timeout(void *arg)
             close_late(c, 503);
         return;
     case HTTPD_STREAMING:
+        ASSERT(c->stream);
         httpd_stream_timed_out(c->stream);
         return;
     case HTTPD_WRITING:

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Graceful shutdown: stops accepting, completes pending answers, closes idle connections. */
+#include "base/invariant.h"
 #include "base/sys/clock.h"
 #include "io/http/server/httpd_internal.h"
 
@@ -34,6 +35,8 @@ static void on_look(void *arg)
 
 void httpd_drain_begin(struct httpd *h, int64_t ms, void (*done)(void *arg), void *arg)
 {
+    ASSERT(done);
+    ASSERT(!h->drain);
     h->drain = loop_timer_new(h->loop, on_look, h);
     h->drain_until_ms = clock_mono_ms() + ms;
     h->drained = done;

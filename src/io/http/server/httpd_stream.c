@@ -3,6 +3,7 @@
  * and the callbacks for disconnected clients. */
 #include <stdlib.h>
 
+#include "base/invariant.h"
 #include "base/alloc.h"
 #include "io/http/server/httpd_internal.h"
 
@@ -44,6 +45,7 @@ void httpd_once_fini(struct httpd_once *n)
 
 static void httpd_stream_become(struct httpd_stream *s, enum httpd_stream_state state, int64_t ms)
 {
+    ASSERT(s->conn && s->conn->stream == s);
     s->state = state;
     httpd_conn_set_phase(s->conn, HTTPD_STREAMING, ms);
 }
@@ -80,6 +82,7 @@ void httpd_stream_timed_out(struct httpd_stream *s)
 
 static bool httpd_stream_is_over(const struct httpd_conn *c)
 {
+    ASSERT(c->sent <= c->out.len);
     return c->out.len - c->sent > c->owner->options.stream_bytes;
 }
 
@@ -119,6 +122,7 @@ void httpd_stream_keep_alive(struct httpd_stream *s, struct str bytes)
 static void httpd_stream_attach(struct httpd_stream *s, struct httpd_conn *c,
                                 const struct httpd_answer *a)
 {
+    ASSERT(!c->stream && !c->pending);
     if (!httpd_response_head_write(c, a, true)) {
         httpd_conn_set_phase(c, HTTPD_WRITING, c->owner->options.idle_ms);
         httpd_conn_update_events(c);
@@ -135,6 +139,7 @@ struct httpd_stream *httpd_stream_begin(struct httpd_request *r, int status,
 {
     struct httpd_pending_request *const p = (struct httpd_pending_request *)r;
     struct httpd_conn *const c = p->conn;
+    ASSERT(!c || c->pending == p);
     struct httpd_stream *const s = xmalloc(sizeof *s);
     *s = (struct httpd_stream){.gone.loop = p->gone.loop, .room.loop = p->gone.loop};
     if (c) {
@@ -172,6 +177,7 @@ void httpd_set_on_room(struct httpd_stream *s, void (*fn)(void *arg), void *arg)
 /* Returns the callback that is to be told of the end, or NULL. */
 static struct httpd_once *httpd_stream_finish(struct httpd_conn *c)
 {
+    ASSERT(c->stream);
     if (!c->is_old && c->stream->state != HTTPD_STREAM_CUT)
         buf_add_str(&c->out, "0\r\n\r\n");
     struct httpd_once *const gone = httpd_conn_detach_request(c);
