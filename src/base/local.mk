@@ -17,6 +17,8 @@ libtcbase_a_SOURCES = \
 	src/base/invariant.h \
 	src/base/nearest_word.c \
 	src/base/nearest_word.h \
+	src/base/state_table.c \
+	src/base/state_table.h \
 	src/base/plural.h \
 	src/base/str.h
 include $(srcdir)/src/base/bytes/local.mk

@@ -78,6 +78,7 @@ struct channel_health {
     struct limits_use use;
 };
 
+/* clang-format off */
 /* The life of a channel. What is not in the table does not change the state.
  *
  *   state    | event                                  | next     | what is done
@@ -88,17 +89,17 @@ struct channel_health {
  *   STARTING | init returned 0                        | RUNNING  | what is queued is delivered
  *   STARTING | init failed, crashed, took too long    | FAILED   | a process is killed and reaped
  *   STARTING | stop                                   | STOPPING |
- *   RUNNING  | its process dies                       | DOWN     | it starts again later, or by
- * revive DOWN     | its next life has started              | RUNNING  | it is told again what it
- * had not done RUNNING  | stop                                   | STOPPING | queue, then teardown
+ *   RUNNING  | its process dies                       | DOWN     | it starts later, or by revive
+ *   DOWN     | its next life has started              | RUNNING  | it is told what it had not done
+ *   RUNNING  | stop                                   | STOPPING | queue, then teardown
  *   DOWN     | stop                                   | STOPPING | another life for what is queued
  *   DOWN     | stop, and nothing is queued            | ENDED    |
  *   STOPPING | teardown has returned, or it died      | ENDED    | a process is reaped
- *   STOPPING | kill                                   | ENDED    | a process when it has been
- * reaped
+ *   STOPPING | kill                                   | ENDED    | a process when it is reaped
  *
  * While the next life of a channel that was DOWN begins its state is STARTING; if that life fails
  * it is DOWN again. */
+/* clang-format on */
 enum channel_state {
     CHANNEL_NEW,
     CHANNEL_STARTING,

@@ -22,6 +22,12 @@ tests_core_agent_t_launch_LDADD = $(TEST_CORE)
 check_PROGRAMS += tests/core/turn/t_turn_result
 tests_core_turn_t_turn_result_LDADD = $(TEST_CORE)
 
+check_PROGRAMS += tests/core/turn/t_turn_state tests/core/request/t_request_state
+tests_core_turn_t_turn_state_SOURCES = tests/core/turn/t_turn_state.c $(TABLE_CHECK)
+tests_core_turn_t_turn_state_LDADD = $(TEST_CORE)
+tests_core_request_t_request_state_SOURCES = tests/core/request/t_request_state.c $(TABLE_CHECK)
+tests_core_request_t_request_state_LDADD = $(TEST_CORE)
+
 check_PROGRAMS += tests/core/dispatch/t_dispatch
 tests_core_dispatch_t_dispatch_LDADD = $(TEST_CORE)
 

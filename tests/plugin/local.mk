@@ -40,6 +40,11 @@ tests_plugin_ipc_t_ipc_frame_SOURCES = tests/plugin/ipc/t_ipc_frame.c tests/even
 	tests/event/specimen.h
 tests_plugin_ipc_t_ipc_frame_LDADD = $(TEST_PLUGIN)
 tests_plugin_process_t_restart_backoff_LDADD = $(TEST_PLUGIN)
+check_PROGRAMS += tests/plugin/process/t_connector_state tests/plugin/outbox/t_outbox_state
+tests_plugin_process_t_connector_state_SOURCES = tests/plugin/process/t_connector_state.c $(TABLE_CHECK)
+tests_plugin_process_t_connector_state_LDADD = $(TEST_PLUGIN)
+tests_plugin_outbox_t_outbox_state_SOURCES = tests/plugin/outbox/t_outbox_state.c $(TABLE_CHECK)
+tests_plugin_outbox_t_outbox_state_LDADD = $(TEST_PLUGIN)
 
 GUEST_KIT = tests/plugin/guest_kit.c tests/plugin/guest_kit.h
 PUPPET_KIT = $(GUEST_KIT) tests/plugin/puppet_kit.c tests/plugin/puppet_kit.h

@@ -61,11 +61,11 @@ struct executor_retry executor_decide_retry(const struct executor *x)
     const struct executor_retry no = {.again = false};
     if (x->why != WHY_NONE || x->spawn_failed)
         return no;
+    if (turn_has_outcome(x->turn) && !turn_held_error(x->turn))
+        return no; /* a final, or an error that was told */
     if (x->warm && !x->heard && x->message.len)
         return (struct executor_retry){
             .again = true, .anew = true, .reason = "the process that waited has ended"};
-    if (turn_has_outcome(x->turn) && !turn_held_error(x->turn))
-        return no; /* a final, or an error that was told */
     if (is_session_lost(x) && x->continues)
         return no; /* a new session knows nothing of what was done */
     if (is_session_lost(x) && x->session_id)

@@ -57,20 +57,22 @@ void dispatch_each_instance(const struct dispatch *d,
 /* A row of the ledger was laid for an instance by somebody else. False: it does not run. */
 bool dispatch_deliver_row(struct dispatch *d, const char *instance, int64_t seq);
 
+/* clang-format off */
 /* ---- a change of the instances, while turns run. Nothing of it waits: processes, threads and
  * files that are tried are heard of through the loop.
  *
- *   phase    | event                                     | next     | what is done
- *   ---------+-------------------------------------------+----------+------------------------------
- *   EXAMINE  | every new file has been tried             | STOP     | instances that do not stay
- * are |                                           |          | stopped; their seats hold the | | |
- * next ones, which queue events EXAMINE  | a file or its options are refused         | DONE     |
- * nothing was touched STOP     | all have ended, or were killed after END_MS| START   | the next
- * ones are launched START    | all run                                   | DONE     | they are
- * released; it counts START    | one has failed                            | UNDO     | the next
- * ones are stopped; seats |                                           |          | hold the earlier
- * ones again UNDO     | all have ended, or were killed after END_MS| RESTORE | the earlier ones are
- * launched RESTORE  | each runs or has failed                   | DONE     | it failed
+ *   phase    | event                                       | next    | what is done
+ *   ---------+---------------------------------------------+---------+-----------------------------
+ *   EXAMINE  | every new file has been tried               | STOP    | those that do not stay are
+ *            |                                             |         | stopped; seats hold the next
+ *            |                                             |         | ones, which queue events
+ *   EXAMINE  | a file or its options are refused           | DONE    | nothing was touched
+ *   STOP     | all have ended, or were killed after END_MS | START   | the next ones are launched
+ *   START    | all run                                     | DONE    | they are released; it counts
+ *   START    | one has failed                              | UNDO    | next ones are stopped; seats
+ *            |                                             |         | hold the earlier ones again
+ *   UNDO     | all have ended, or were killed after END_MS | RESTORE | earlier ones are launched
+ *   RESTORE  | each runs or has failed                     | DONE    | it failed
  *
  * The start of a host (dispatch_change_start) begins with no instance, and what fails is left out
  * instead: from START it goes to DONE alone, and each instance is released as soon as it runs.
@@ -80,6 +82,7 @@ bool dispatch_deliver_row(struct dispatch *d, const char *instance, int64_t seq)
  * go on (start, resumed), and then all that is cast from the moment on in which its predecessor was
  * stopped; of turns that begin meanwhile it is told everything; all of that within the bounds of
  * its queue. After UNDO it is told what is cast from then on, and outcomes from the ledger. */
+/* clang-format on */
 
 struct dispatch_reconfig;
 struct dispatch_change_spec {

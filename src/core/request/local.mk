@@ -7,4 +7,6 @@ libtccore_a_SOURCES += \
 	src/core/request/request_policy.c \
 	src/core/request/request_registry.c \
 	src/core/request/request_registry.h \
+	src/core/request/request_state.c \
+	src/core/request/request_state.h \
 	src/core/request/request_ticket.c

@@ -235,7 +235,8 @@ static enum tc_accepted request_answer_decide(struct request *q, const struct re
         .remember = c->agent,
         .interrupt = c->stop,
     };
-    if (request_resolve(q, &answer, request_answer_word_for(c->decision), d->by) < 0) {
+    if (request_resolve(q, REQUEST_ON_ANSWER, &answer, request_answer_word_for(c->decision),
+                        d->by) < 0) {
         buf_add_str(text, "The agent is no longer waiting for this answer.");
         return TC_KNOWN;
     }

@@ -5,16 +5,11 @@
 
 #include "base/arena.h"
 #include "core/request/request_registry.h"
+#include "core/request/request_state.h"
 
 #define REQUESTS_OPEN 64  /* of one turn; more are denied at once */
 #define REQUESTS_OVER 256 /* of one turn that are still known */
 #define REQUESTS_TICKETS 4096
-
-enum request_state {
-    REQUEST_OPEN,      /* somebody is asked */
-    REQUEST_RESOLVING, /* it is decided, and told when the event that opens it has been */
-    REQUEST_RESOLVED,
-};
 
 struct request {
     struct request *next;
@@ -25,7 +20,6 @@ struct request {
     const char *tool, *args, *choices, *to; /* or NULL; tool, args: as the agent sent them */
     struct tc_request shown; /* the same request as people read it (turn/request_preview.h) */
     const char *argument;    /* what it is remembered by; NULL: by nothing */
-    bool refused;            /* to the agent, by the dialog: nobody can be asked */
     bool four_eyes;          /* whoever asked for the turn may not allow it */
     int64_t opened_ms, expires_ms;
     struct loop_timer *timer; /* or NULL */
@@ -61,15 +55,16 @@ struct request_registry {
 /* request_registry.c */
 struct request *request_find(const struct request_registry *r, const char *turn,
                              const char *request);
-/* The agent is told, then everybody; by the word it is known under. -1: the agent does not wait
- * for it any more, and it is told as cancelled. */
-int request_resolve(struct request *q, const struct dialect_answer *answer, const char *decision,
-                    const char *by);
+void request_move(struct request *q, enum request_state_event event);
+/* `event`: why it is resolved. The agent is told, then everybody; by the word it is known under.
+ * -1: the agent does not wait for it any more, and it is told as cancelled. */
+int request_resolve(struct request *q, enum request_state_event event,
+                    const struct dialect_answer *answer, const char *decision, const char *by);
 
 /* It is asked at these places alone; NULL: wherever its turn is shown. */
 void request_limit_places(struct request *q, const struct conf_place *places);
 
-/* request_policy.c: decides what needs nobody: state REQUEST_RESOLVING, soon, by. */
+/* request_policy.c: decides what needs nobody: state REQUEST_DECIDED, soon, by. */
 void request_apply_policy(struct request *q);
 
 /* request_ticket.c */

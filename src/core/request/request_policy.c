@@ -9,7 +9,7 @@
 
 static void decide_soon(struct request *q, bool allow, const char *by, const char *reason)
 {
-    q->state = REQUEST_RESOLVING;
+    request_move(q, REQUEST_ON_DECIDE);
     q->by = by;
     q->soon = (struct dialect_answer){
         .request_id = q->id,
@@ -47,8 +47,8 @@ void request_apply_policy(struct request *q)
 {
     if (strcmp(q->kind, "approval") == 0)
         judge_approval(q);
-    if (q->state == REQUEST_OPEN && q->turn->registry->spec.unattended)
+    if (q->state == REQUEST_NEW && q->turn->registry->spec.unattended)
         decide_soon(q, false, "host", "Denied: no connector is available to ask a person.");
-    if (q->state == REQUEST_OPEN && q->turn->n_open > REQUESTS_OPEN)
+    if (q->state == REQUEST_NEW && q->turn->n_open > REQUESTS_OPEN)
         decide_soon(q, false, "host", "Denied: too many requests are already open.");
 }

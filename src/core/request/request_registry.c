@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/invariant.h"
 #include "base/sys/clock.h"
 #include "base/sys/log.h"
 #include "core/request/approvals.h"
@@ -58,11 +59,18 @@ static void request_registry_note(const struct request *q)
                                NULL, NULL);
 }
 
-static void request_registry_settle(struct request *q, const char *decision, const char *by)
+void request_move(struct request *q, enum request_state_event event)
+{
+    q->state = request_state_next(q->state, event);
+}
+
+static void request_registry_settle(struct request *q, enum request_state_event event,
+                                    const char *decision, const char *by)
 {
     const bool asked = q->state == REQUEST_OPEN;
+    request_move(q, event);
+    ASSERT(q->state == REQUEST_RESOLVED && q->turn->n_open >= asked);
     q->turn->n_open -= asked;
-    q->state = REQUEST_RESOLVED;
     q->decision = request_registry_copy(q, decision);
     q->by = request_registry_copy(q, by);
     stop_clock(q);
@@ -83,12 +91,12 @@ static void request_registry_tell(const struct request *q, const char *answers, 
     turn_resolve_request(q->turn->turn, &resolved);
 }
 
-int request_resolve(struct request *q, const struct dialect_answer *answer, const char *decision,
-                    const char *by)
+int request_resolve(struct request *q, enum request_state_event event,
+                    const struct dialect_answer *answer, const char *decision, const char *by)
 {
     const struct request_turn_spec *const spec = &q->turn->spec;
     const bool taken = spec->answer(spec->ctx, answer) == 0;
-    request_registry_settle(q, taken ? decision : "cancelled", by);
+    request_registry_settle(q, event, taken ? decision : "cancelled", by);
     log_write(LOG_INFO, "host", "turn %s: %s %s: %s by %s", q->turn->id, q->kind,
               q->tool ? q->tool : q->id, q->decision, q->by);
     request_registry_tell(q, taken ? answer->answers : NULL, taken ? answer->reason : NULL);
@@ -102,14 +110,14 @@ static void on_expired(void *arg)
                                    (long long)q->turn->spec.agent->ask_timeout_ms / 1000);
     const struct dialect_answer no = {
         .request_id = q->id, .decision = DIALECT_DENY, .reason = reason};
-    request_resolve(q, &no, "timeout", "host");
+    request_resolve(q, REQUEST_ON_EXPIRE, &no, "timeout", "host");
     free(reason);
 }
 
 /* The agent has been answered; the event tells the connectors. */
 static void tell_refused(struct request *q)
 {
-    request_registry_settle(q, "deny", "host");
+    request_registry_settle(q, REQUEST_ON_TELL, "deny", "host");
     log_write(LOG_WARN, "host", "turn %s: %s %s is incomplete or too large to be shown; denied",
               q->turn->id, q->kind, q->tool ? q->tool : q->id);
     request_registry_tell(q, NULL, "Denied: the request is incomplete or too large to be shown.");
@@ -117,12 +125,12 @@ static void tell_refused(struct request *q)
 
 static void tell_soon(struct request *q)
 {
-    if (q->refused) {
+    if (q->state == REQUEST_REFUSED) {
         tell_refused(q);
         return;
     }
     const char *const decision = q->soon.decision == DIALECT_ALLOW ? "allow" : "deny";
-    request_resolve(q, &q->soon, decision, q->by);
+    request_resolve(q, REQUEST_ON_TELL, &q->soon, decision, q->by);
 }
 
 /* The events that open them have been told. What is told here may open others. */
@@ -130,7 +138,7 @@ static void on_soon(void *arg)
 {
     struct request_turn *const t = arg;
     for (struct request *q = t->first; q; q = q->next)
-        if (q->state == REQUEST_RESOLVING)
+        if (q->state == REQUEST_DECIDED || q->state == REQUEST_REFUSED)
             tell_soon(q);
 }
 
@@ -149,6 +157,7 @@ static bool forget_oldest(struct request_turn *t)
     t->last = t->first;
     while (t->last && t->last->next)
         t->last = t->last->next;
+    ASSERT(t->n_known > 0);
     t->n_known--;
     request_free(q);
     return true;
@@ -183,6 +192,7 @@ static struct request *request_registry_add(struct request_turn *t, const struct
     while (t->n_known >= REQUESTS_OPEN + REQUESTS_OVER && forget_oldest(t))
         ;
     struct request *const q = xcalloc(1, sizeof *q);
+    ASSERT(!t->first == !t->last);
     q->turn = t;
     q->id = request_registry_copy(q, r->request_id);
     q->kind = request_registry_copy(q, r->kind);
@@ -244,6 +254,7 @@ static const char *choices_for(const struct request *q)
 static void open_to_people(struct request *q, struct tc_request *r)
 {
     const int64_t timeout_ms = q->turn->spec.agent->ask_timeout_ms;
+    request_move(q, REQUEST_ON_ASK);
     q->choices = choices_for(q);
     if (timeout_ms > 0) {
         q->expires_ms = q->opened_ms + timeout_ms;
@@ -263,12 +274,11 @@ static void see_open(struct request_turn *t, struct tc_request *r)
     if (!r->blocking || !agent_input_can_answer(t->spec.dialect))
         return;
     struct request *const q = request_registry_add(t, r);
-    q->refused = t->spec.waits && !t->spec.waits(t->spec.ctx, r->request_id);
-    if (q->refused)
-        q->state = REQUEST_RESOLVING;
+    if (t->spec.waits && !t->spec.waits(t->spec.ctx, r->request_id))
+        request_move(q, REQUEST_ON_REFUSE);
     else
         request_apply_policy(q);
-    if (q->state == REQUEST_OPEN) {
+    if (q->state == REQUEST_NEW) {
         open_to_people(q, r);
         return;
     }
@@ -282,7 +292,7 @@ static void see_resolved(struct request_turn *t, const struct tc_request *r)
 {
     struct request *const q = request_find(t->registry, t->id, r->request_id);
     if (q && q->state != REQUEST_RESOLVED)
-        request_registry_settle(q, r->decision ? r->decision : "cancelled",
+        request_registry_settle(q, REQUEST_ON_SETTLE, r->decision ? r->decision : "cancelled",
                                 r->by ? r->by : "agent");
 }
 
@@ -340,7 +350,7 @@ void request_turn_cancel_open(struct request_turn *t)
 {
     for (struct request *q = t->first; q; q = q->next)
         if (q->state != REQUEST_RESOLVED) {
-            request_registry_settle(q, "cancelled", "host");
+            request_registry_settle(q, REQUEST_ON_CANCEL, "cancelled", "host");
             request_registry_tell(q, NULL, NULL);
         }
 }
@@ -350,8 +360,9 @@ static void unlink_turn(struct request_turn *t)
     struct request_turn **at = &t->registry->turns;
     if (!t->is_linked)
         return;
-    while (*at != t)
+    while (*at && *at != t)
         at = &(*at)->next;
+    ASSERT(*at);
     *at = t->next;
 }
 

@@ -10,5 +10,7 @@ libtccore_a_SOURCES += \
 	src/core/turn/turn_record.h \
 	src/core/turn/turn_result.c \
 	src/core/turn/turn_result.h \
+	src/core/turn/turn_state.c \
+	src/core/turn/turn_state.h \
 	src/core/turn/usage_delta.c \
 	src/core/turn/usage_delta.h

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/invariant.h"
 #include "base/sys/clock.h"
 #include "base/sys/uuid.h"
 #include "core/turn/turn_internal.h"
@@ -16,6 +17,11 @@
 
 /* --- from guard to result and instances --------------------------------------------------- */
 
+static void turn_move(struct turn *t, enum turn_state_event event)
+{
+    t->state = turn_state_next(t->state, event);
+}
+
 static void turn_keep(struct turn *t, const struct event *ev)
 {
     t->kept = xrealloc(t->kept, (t->n_kept + 1) * sizeof(struct shared_event *));
@@ -24,11 +30,9 @@ static void turn_keep(struct turn *t, const struct event *ev)
 
 static void turn_commit(struct turn *t, const struct event *outcome)
 {
-    void (*const tell)(void *, const struct event *) = t->commit;
-    t->commit = NULL;
-    t->keeps = true;
+    turn_move(t, TURN_ON_COMMIT);
     turn_keep(t, outcome);
-    tell(t->ctx, outcome);
+    t->commit(t->ctx, outcome);
 }
 
 /* What the agent sent is judged; what everybody is told is what a person can read. */
@@ -61,10 +65,15 @@ static void turn_cast(void *ctx, struct event *ev)
     if (ev->kind == TC_REQUEST)
         prepare_request(t, &ev->u.request);
     turn_result_feed(&t->result, ev);
-    if (t->keeps)
-        turn_keep(t, ev);
-    else if (t->commit && (ev->kind == TC_FINAL || ev->kind == TC_ERROR))
+    const bool is_outcome = ev->kind == TC_FINAL || ev->kind == TC_ERROR;
+    if (is_outcome && t->commit) {
         turn_commit(t, ev);
+        return;
+    }
+    if (is_outcome)
+        turn_move(t, TURN_ON_TELL);
+    if (turn_waits_for_commit(t))
+        turn_keep(t, ev);
     else if (t->cast)
         dispatch_event(t->cast, ev);
 }
@@ -79,12 +88,12 @@ static void cast_box(struct turn *t, struct shared_event *box)
 
 void turn_confirm_outcome(struct turn *t)
 {
+    turn_move(t, TURN_ON_CONFIRM);
     for (size_t i = 0; i < t->n_kept; i++)
         cast_box(t, t->kept[i]);
     free(t->kept);
     t->kept = NULL;
     t->n_kept = 0;
-    t->keeps = false;
 }
 
 /* --- the attempt gate, between translator and guard ----------------------------------------
@@ -107,7 +116,7 @@ static bool turn_is_child(const struct event *ev)
 
 static bool is_held(const struct turn *t, const struct event *ev)
 {
-    if (t->released || turn_is_child(ev) || guard_has_outcome(&t->guard))
+    if (t->state != TURN_RUNNING || turn_is_child(ev) || guard_has_outcome(&t->guard))
         return false;
     switch ((int)ev->kind) {
     case TC_ERROR:
@@ -227,7 +236,7 @@ static void gate(void *ctx, struct event *ev)
 
 void turn_flush_held(struct turn *t)
 {
-    t->released = true;
+    turn_move(t, TURN_ON_RELEASE);
     turn_tell_held(t);
 }
 
@@ -316,6 +325,7 @@ static void turn_next_turn(void *ctx)
     struct turn *const t = ctx;
     const bool feeding = t->feeding;
     guard_end(&t->guard, NULL);
+    turn_move(t, TURN_ON_NEXT);
     if (feeding)
         set_feeding(t, false);
     struct dispatch_turn *const before = t->cast;
@@ -371,6 +381,7 @@ void turn_continue_stream(struct turn *t, struct agent_stream *s, bool by_agent)
 
 struct turn *turn_new(struct dispatch *d, const struct turn_spec *spec)
 {
+    ASSERT(!spec->several || !spec->commit);
     struct turn *const t = xcalloc(1, sizeof *t);
     t->id = spec->id ? xstrdup(spec->id) : turn_make_id();
     t->task = xstrdup(spec->task);
@@ -383,6 +394,7 @@ struct turn *turn_new(struct dispatch *d, const struct turn_spec *spec)
     t->follows = spec->follows;
     t->dispatch = d;
     t->visibility = spec->visibility;
+    t->state = spec->several ? TURN_RELEASED : TURN_RUNNING;
     t->attempt = 1;
     read_on(t, agent_stream_new(spec->dialect, spec->max_line));
     turn_open_turn(t, &(struct dispatch_turn_spec){.id = t->id,
@@ -412,13 +424,13 @@ static void turn_finish(struct turn *t, struct stream_end_info *end)
         end->message = "The agent's output was cut off in the middle of a line.";
     }
     guard_end(&t->guard, end);
-    t->ended = true;
+    turn_move(t, TURN_ON_END);
     t->ended_ms = clock_mono_ms();
 }
 
 void turn_end_attempt(struct turn *t, struct stream_end_info *end, const char *retry)
 {
-    if (t->ended)
+    if (turn_has_ended(t))
         return;
     line_splitter_finish(&t->stream->lines);
     translator_end(&t->stream->translate, end);
@@ -426,6 +438,7 @@ void turn_end_attempt(struct turn *t, struct stream_end_info *end, const char *r
         turn_finish(t, end);
         return;
     }
+    turn_move(t, TURN_ON_RETRY);
     forget_held(t);
     free(t->acting_tool);
     t->acting_tool = NULL;
@@ -439,6 +452,7 @@ struct agent_stream *turn_leave_stream(struct turn *t)
 {
     struct agent_stream *const s = t->stream;
     struct stream_end_info end = {.how = STREAM_EOF};
+    ASSERT(s && !turn_has_ended(t));
     translator_end(&s->translate, &end);
     turn_finish(t, &end);
     t->stream = NULL;
@@ -501,7 +515,9 @@ void turn_free(struct turn *t)
                                   .message =
                                       "The turn was stopped because turncast is shutting down."};
     turn_end_attempt(t, &end, NULL);
-    turn_confirm_outcome(t);
+    if (turn_waits_for_commit(t))
+        turn_confirm_outcome(t);
+    ASSERT(t->state == TURN_ENDED);
     dispatch_close_turn(t->cast);
     agent_stream_free(t->stream);
     guard_fini(&t->guard);

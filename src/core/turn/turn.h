@@ -32,9 +32,10 @@ struct turn_spec {
     /* Or NULL: sees each request before anybody does, and may change expires_ms, choices, to and
      * blocking of an open one. It must not feed the turn. */
     void (*request)(void *ctx, struct tc_request *request);
-    /* Or NULL: the stream is one turn. Else each turn of the stream begins with a question whether
-     * it is told to anybody; `number` counts from 1. What the turn functions say is then of the
-     * newest one: of the turn before it, while this is called. It must not feed the turn. */
+    /* Or NULL: the stream is one turn. Else it is one attempt, nothing is recorded (commit is
+     * NULL), and each turn of the stream begins with a question whether it is told to anybody;
+     * `number` counts from 1. What the turn functions say is then of the newest one: of the turn
+     * before it, while this is called. It must not feed the turn. */
     bool (*several)(void *ctx, uint64_t number);
     void *ctx; /* of all of them */
 };

@@ -62,7 +62,7 @@ const struct turn_result *turn_get_result(const struct turn *t)
 
 int64_t turn_elapsed_ms(const struct turn *t)
 {
-    return (t->ended ? t->ended_ms : clock_mono_ms()) - t->began_ms;
+    return (turn_has_ended(t) ? t->ended_ms : clock_mono_ms()) - t->began_ms;
 }
 
 bool turn_has_open_request(const struct turn *t)
@@ -77,7 +77,7 @@ void turn_stop_at_outcome(struct turn *t)
 
 bool turn_is_flushed(const struct turn *t)
 {
-    return !t->keeps;
+    return !turn_waits_for_commit(t);
 }
 
 struct dispatch_turn *turn_get_dispatch(const struct turn *t)

@@ -4,6 +4,7 @@
 #define CORE_TURN_TURN_INTERNAL_H
 
 #include "core/turn/turn.h"
+#include "core/turn/turn_state.h"
 #include "core/turn/usage_delta.h"
 #include "turn/guard.h"
 
@@ -17,7 +18,8 @@ struct turn {
     struct dispatch_turn *cast;
     struct shared_event *held[HELD_MAX]; /* in the order of the stream */
     size_t n_held;
-    void (*commit)(void *ctx, const struct event *outcome); /* NULL: it has been called */
+    enum turn_state state;
+    void (*commit)(void *ctx, const struct event *outcome); /* or NULL */
     void (*request)(void *ctx, struct tc_request *request); /* or NULL */
     bool (*several)(void *ctx, uint64_t number);            /* or NULL */
     void *ctx;
@@ -29,19 +31,27 @@ struct turn {
     void *watch_ctx;
     struct shared_event **kept; /* from the outcome on, until it is committed */
     size_t n_kept;
-    bool keeps;
     const struct dialect *dialect;
     char *id, *task, *agent;
     struct spent spent;
     char *acting_tool; /* of this attempt; or NULL */
     int64_t began_ms, ended_ms;
     unsigned attempt; /* from 1 */
-    bool released;    /* no other attempt: nothing is held back */
     bool abandoned;   /* the stream's outcome does not count */
     bool by_agent;    /* nobody has asked for it */
     bool follows;     /* see turn_spec */
     bool stops;       /* reads nothing behind the outcome */
-    bool ended;
 };
+
+/* Its outcome is with whoever records it: what is told waits. */
+static inline bool turn_waits_for_commit(const struct turn *t)
+{
+    return t->state == TURN_COMMITTING || t->state == TURN_CLOSING;
+}
+
+static inline bool turn_has_ended(const struct turn *t)
+{
+    return t->state == TURN_CLOSING || t->state == TURN_ENDED;
+}
 
 #endif

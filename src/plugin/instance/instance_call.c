@@ -31,7 +31,6 @@ static bool suffer(struct instance *in, int callback)
 /* Whether the callback is to be called; else it has failed. */
 static bool instance_call_begin(struct instance *in, int callback, const char *turn)
 {
-    ASSERT(pthread_equal(in->thread, pthread_self()));
     status_page_enter_callback(in->gauge, callback, turn);
     return !in->chaos || suffer(in, callback);
 }
@@ -65,6 +64,7 @@ static inline int account(struct instance *in, int rc, int callback, const char 
 /* The callback has returned, and nothing of what the services gave it is used any more. */
 static void instance_call_complete(struct instance_turn *t, const struct callback_outcome *s)
 {
+    ASSERT(pthread_equal(t->in->thread, pthread_self()));
     instance_commit_batch(t, s);
     arena_reset(&t->in->scratch);
 }

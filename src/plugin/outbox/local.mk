@@ -8,4 +8,6 @@ libtcplugin_a_SOURCES += \
 	src/plugin/outbox/outbox_expand.h \
 	src/plugin/outbox/outbox_internal.h \
 	src/plugin/outbox/outbox_recovery.c \
+	src/plugin/outbox/outbox_state.c \
+	src/plugin/outbox/outbox_state.h \
 	src/plugin/outbox/outbox_trouble.c

@@ -5,6 +5,7 @@
 #include <sys/random.h>
 
 #include "base/alloc.h"
+#include "base/invariant.h"
 #include "base/sys/clock.h"
 #include "base/sys/dir.h"
 #include "base/sys/log.h"
@@ -94,8 +95,9 @@ void outbox_release_turn(struct outbox *p, struct outbox_turn *t)
     if (!t->is_over || t->items)
         return;
     struct outbox_turn **at = &p->turns;
-    while (*at != t)
+    while (*at && *at != t)
         at = &(*at)->next;
+    ASSERT(*at && t != &p->lobby);
     *at = t->next;
     outbox_free_turn(t);
 }
@@ -146,6 +148,7 @@ void outbox_free(struct outbox *p)
     sender_free(p->courier);
     while (!LIST_EMPTY(&p->items))
         outbox_entry_free(LIST_FIRST(&p->items));
+    ASSERT(!p->item_count && !p->poll_count && !p->loose_count && !p->loose_bytes);
     struct outbox_turn *next;
     for (struct outbox_turn *t = p->turns; t; t = next) {
         next = t->next;

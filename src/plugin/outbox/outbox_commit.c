@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/invariant.h"
 #include "base/sys/log.h"
 #include "plugin/outbox/outbox_internal.h"
 
@@ -201,7 +202,7 @@ static void note_failure(const struct outbox_commit *c)
     if (!item || c->batch->verdict.next != TC_NEXT_FAIL || has_durable(c->batch))
         return;
     c->post->dead += outbox_commit_is_durable(item->letter);
-    if (item->seq || item->has_left || c->batch->count)
+    if (item->seq || item->state == OUTBOX_GIVEN_UP || c->batch->count)
         return;
     CLEANUP_BUF struct buf reason = {0};
     write_reason(&reason, c);
@@ -229,6 +230,7 @@ static void take_effect(struct outbox_commit *c)
         post_note_verdict(c->answered, &c->batch->verdict);
         outbox_entry_settle(c->answered, &c->batch->verdict);
     }
+    ASSERT(turn->items > 0);
     turn->items--;
     if (known)
         outbox_release_turn(p, known);
@@ -273,6 +275,7 @@ static void outbox_commit_on_committed(void *ctx, enum journal_status status, co
 {
     (void)text;
     struct outbox_commit *const c = ctx;
+    ASSERT(c->is_pending);
     c->is_pending = false;
     if (!c->post) {
         free(c);
@@ -293,13 +296,19 @@ static void outbox_commit_on_committed(void *ctx, enum journal_status status, co
     outbox_commit_apply_ready(c->post);
 }
 
+/* A reply is out; its batch will come. */
+static bool outbox_entry_is_asked(const struct outbox_entry *item)
+{
+    return item->state == OUTBOX_ASKED || item->state == OUTBOX_DROPPED;
+}
+
 static struct outbox_entry *find_asked(const struct outbox *p, const struct callback_batch *b)
 {
     struct outbox_entry *item;
     if (b->settles != BATCH_LETTER)
         return NULL;
     LIST_FOREACH (item, &p->items, next)
-        if (item->is_asked && item->letter->id == b->letter)
+        if (outbox_entry_is_asked(item) && item->letter->id == b->letter)
             return item;
     return NULL;
 }
@@ -307,7 +316,8 @@ static struct outbox_entry *find_asked(const struct outbox *p, const struct call
 /* What a plugin may have written there. */
 static void mend_verdict(struct tc_verdict *v, const struct outbox_entry *item)
 {
-    if ((unsigned)v->next > TC_NEXT_FAIL || (item->has_left && v->next == TC_NEXT_AGAIN))
+    if ((unsigned)v->next > TC_NEXT_FAIL ||
+        (item->state == OUTBOX_DROPPED && v->next == TC_NEXT_AGAIN))
         v->next = TC_NEXT_FAIL;
     if ((unsigned)v->scope > TC_HOLD_INSTANCE)
         v->scope = TC_HOLD_LANE;
@@ -324,8 +334,8 @@ void outbox_commit_batch(struct outbox *p, struct callback_batch *b)
         b->turn = xstrdup("");
     *c = (struct outbox_commit){.post = p, .batch = b, .answered = find_asked(p, b)};
     if (c->answered) {
-        c->answered->is_asked = false; /* one answer each */
         mend_verdict(&b->verdict, c->answered);
+        outbox_entry_move(c->answered, OUTBOX_ON_DECIDE); /* one answer each */
     }
     STAILQ_INSERT_TAIL(&p->commits, c, next);
     outbox_commit_commit(c);

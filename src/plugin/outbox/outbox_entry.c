@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/invariant.h"
 #include "base/sys/clock.h"
 #include "base/sys/crash_point.h"
 #include "base/sys/log.h"
@@ -67,9 +68,17 @@ struct outbox_entry *outbox_entry_add(struct outbox *p, struct outbox_turn *turn
     return item;
 }
 
+void outbox_entry_move(struct outbox_entry *item, enum outbox_state_event event)
+{
+    item->state = outbox_state_next(item->state, event);
+}
+
 void outbox_entry_free(struct outbox_entry *item)
 {
     struct outbox *const p = item->post;
+    if (item->state != OUTBOX_ENDED)
+        outbox_entry_move(item, OUTBOX_ON_CLOSE);
+    ASSERT(*item->next.le_prev == item && p->item_count > 0);
     LIST_REMOVE(item, next);
     p->item_count--;
     p->poll_count -= is_poll(item);
@@ -80,6 +89,7 @@ void outbox_entry_free(struct outbox_entry *item)
     if (item->recording)
         item->recording->item = NULL;
     if (item->turn) {
+        ASSERT(item->turn->items > 0);
         item->turn->items--;
         outbox_release_turn(p, item->turn);
     }
@@ -99,7 +109,6 @@ static void answer_for_plugin(struct outbox_entry *item, const struct tc_verdict
                                  .letter = item->letter->id,
                                  .verdict = *verdict};
     b->verdict.reason = NULL;
-    item->is_asked = true;
     outbox_commit_batch(item->post, b);
 }
 
@@ -140,14 +149,13 @@ static void outbox_entry_send_reply(struct outbox_entry *item, const struct tc_r
     r->last = last;
     r->verdict = verdict;
     r->verdict.reason = next == TC_NEXT_FAIL ? r->reply.error : NULL;
-    item->is_asked = true;
     p->channel->ops->reply(p->channel, item->turn->handle, r);
 }
 
 void outbox_entry_drop(struct outbox_entry *item, const char *why)
 {
     const struct tc_reply reply = {.outcome = TC_DROPPED, .body = "", .error = why};
-    item->has_left = true;
+    outbox_entry_move(item, OUTBOX_ON_DROP);
     outbox_entry_send_reply(item, &reply, TC_NEXT_FAIL, true, 0);
 }
 
@@ -160,6 +168,7 @@ static void outbox_entry_tell_answer(struct outbox_entry *item, const struct htt
         [HTTPC_NOT_SENT] = TC_NOT_SENT,
         [HTTPC_AMBIGUOUS] = TC_AMBIGUOUS,
     };
+    outbox_entry_move(item, OUTBOX_ON_ASK);
     item->post->attempts[got->outcome] += !is_poll(item);
     item->was_ambiguous = got->outcome == HTTPC_AMBIGUOUS;
     item->in_doubt |= item->was_ambiguous;
@@ -199,6 +208,7 @@ static void go(struct outbox_entry *item)
     if (wrong) {
         tell_unsent(item, HTTPC_REJECTED, wrong);
     } else {
+        outbox_entry_move(item, OUTBOX_ON_SEND);
         item->attempts++;
         sender_start_attempt(item->parcel, &filled.http);
     }
@@ -213,6 +223,7 @@ static void on_recorded(void *ctx, enum journal_status status, const char *text)
     free(r);
     if (!item)
         return;
+    ASSERT(item->state == OUTBOX_RECORDING && item->recording == r);
     item->recording = NULL;
     if (status == JOURNAL_NO_CHANGE)
         outbox_entry_drop(item, "it is among the dead letters by now");
@@ -224,6 +235,7 @@ void outbox_entry_on_start(void *ctx, struct send_item *parcel, void *arg)
 {
     const struct outbox *const p = ctx;
     struct outbox_entry *const item = arg;
+    ASSERT(item->state == OUTBOX_QUEUED && !item->parcel);
     item->parcel = parcel;
     if (item->asks_first) {
         item->asks_first = false;
@@ -234,6 +246,7 @@ void outbox_entry_on_start(void *ctx, struct send_item *parcel, void *arg)
         go(item);
         return;
     }
+    outbox_entry_move(item, OUTBOX_ON_RECORD);
     item->recording = xmalloc(sizeof *item->recording);
     *item->recording = (struct outbox_recording){.item = item};
     journal_async_start_attempt(p->spec.ledger, item->seq, on_recorded, item->recording);
@@ -269,6 +282,9 @@ void outbox_entry_on_end(void *ctx, void *arg, enum send_result end)
     item->parcel = NULL;
     switch (end) {
     case SEND_DECIDED:
+        ASSERT(item->state == OUTBOX_ENDED);
+        outbox_entry_free(item);
+        return;
     case SEND_CLOSED:
         outbox_entry_free(item);
         return;
@@ -308,6 +324,7 @@ void outbox_entry_submit(struct outbox_entry *item, bool is_ahead)
         .spares_live = !*item->letter->turn, /* of the lobby */
         .arg = item,
     };
+    outbox_entry_move(item, OUTBOX_ON_SUBMIT);
     sender_submit(p->courier, &letter);
 }
 
@@ -330,16 +347,17 @@ void outbox_entry_settle(struct outbox_entry *item, const struct tc_verdict *ver
         [TC_HOLD_RATES] = VERDICT_RATES,
         [TC_HOLD_INSTANCE] = VERDICT_INSTANCE,
     };
-    item->is_asked = false;
+    const bool again = verdict->next == TC_NEXT_AGAIN;
+    outbox_entry_move(item, again ? OUTBOX_ON_AGAIN : OUTBOX_ON_END);
+    ASSERT(item->parcel || !again);
     if (!item->parcel) {
         outbox_entry_free(item);
         return;
     }
     struct send_item *const parcel = item->parcel;
     item->parcel = NULL;
-    const struct retry_decision v = {.again = verdict->next == TC_NEXT_AGAIN,
-                                     .hold_ms = verdict->hold_ms,
-                                     .scope = scopes[verdict->scope]};
+    const struct retry_decision v = {
+        .again = again, .hold_ms = verdict->hold_ms, .scope = scopes[verdict->scope]};
     if (v.again)
         note_pause(item, v.hold_ms);
     sender_settle(parcel, &v);

@@ -12,6 +12,7 @@
 
 #include "io/journal/journal_async.h"
 #include "plugin/outbox/outbox.h"
+#include "plugin/outbox/outbox_state.h"
 
 /* A turn as far as it has been named to the instance. */
 struct outbox_turn {
@@ -26,6 +27,7 @@ struct outbox_turn {
 struct outbox_entry {
     struct outbox *post;
     LIST_ENTRY(outbox_entry) next; /* post->items */
+    enum outbox_state state;
     struct outbound_request *letter;
     struct outbox_turn *turn;           /* NULL: not known, so nobody is asked */
     struct send_item *parcel;           /* from its turn until it is decided */
@@ -38,8 +40,6 @@ struct outbox_entry {
     bool asks_first;                    /* in doubt from an earlier run: the plugin decides */
     bool is_excess;                     /* there were too many already */
     bool is_on_record;  /* its row is still in flight: what came of it could not be written */
-    bool has_left;      /* its lane: there is nothing to decide any more */
-    bool is_asked;      /* a reply is out; its batch will come */
     bool was_ambiguous; /* the last attempt */
     bool was_limited;   /* the same: it was one too many */
     bool was_good;      /* the same: a success, as far as HTTP goes */
@@ -99,6 +99,7 @@ void post_free_trouble(struct outbox *p);
 struct outbox_entry *outbox_entry_add(struct outbox *p, struct outbox_turn *turn,
                                       struct outbound_request *l);
 void outbox_entry_free(struct outbox_entry *item);
+void outbox_entry_move(struct outbox_entry *item, enum outbox_state_event event);
 /* Into its lane, or (too many) back to the plugin. */
 void outbox_entry_submit(struct outbox_entry *item, bool is_ahead);
 /* Instead of sending it. */

@@ -256,7 +256,6 @@ static void process_launch(struct channel *channel)
     if (connector_supervisor_start(g, &err) == 0)
         return;
     g->refused = xstrdup(err_format(&err));
-    g->stage = CONNECTOR_ENDED;
 }
 
 static void tell_disabled(const struct connector_process *g, struct tc_err *err)
@@ -311,7 +310,8 @@ static int process_await(struct channel *channel, struct tc_err *err)
     while (g->stage == CONNECTOR_STARTING || g->stage == CONNECTOR_DYING)
         connector_supervisor_poll(g, PUMP_MS);
     if (g->stage == CONNECTOR_RUNNING) {
-        g->awaited = true;
+        if (g->release == CONNECTOR_HELD)
+            g->release = CONNECTOR_AWAITED;
         return 0;
     }
     tell_disabled(g, err);
@@ -509,7 +509,6 @@ struct channel *channel_process_new(const struct conf *conf, const struct conf_i
 {
     struct connector_process *const g = make_guest(spec, loaded, host);
     make_setup(g, conf, spec, dir);
-    g->held = true;
     if (loader_check_options(loaded, spec, conf->file, err) == 0 &&
         channel_process_copy_options(g, conf, spec->options, err) == 0)
         return &g->channel;

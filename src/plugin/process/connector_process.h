@@ -13,6 +13,7 @@
 #include "plugin/ipc/ipc_frame.h"
 #include "plugin/ipc/shm_ring.h"
 #include "plugin/process/connector_spawn.h"
+#include "plugin/process/connector_state.h"
 #include "plugin/process/restart_backoff.h"
 #include "plugin/process/stdout_forwarder.h"
 #include "plugin/queue/backlog.h"
@@ -99,29 +100,11 @@ struct staged_event {
     struct shared_event *box; /* one reference, owned */
 };
 
-/* Where the instance's life is. Each stage but NEW, DOWN and ENDED has a process.
- *
- *   stage    | event                                    | next
- *   ---------+------------------------------------------+-----------------------------------------
- *   NEW      | launch                                   | STARTING (no process: ENDED)
- *   NEW      | stop                                     | ENDED
- *   STARTING | it says that its init has returned       | RUNNING
- *   RUNNING  | it is sent IPC_STOP                    | STOPPING
- *   any with | it ended, closed its socket, broke the   | DYING: it is killed, what it did is
- * settled process  | protocol, hung; or it is not wanted      | DYING    | reaped, and it is to
- * live again          | DOWN DYING    | reaped, and it is not                    | ENDED DOWN     |
- * the time is there, or it is asked for    | STARTING (no process: DOWN, later) DOWN     | stop,
- * and nothing waits for it           | ENDED
- *
- * A first life that fails is not followed by another one. */
-enum guest_stage {
-    CONNECTOR_NEW,
-    CONNECTOR_DOWN,
-    CONNECTOR_STARTING,
-    CONNECTOR_RUNNING,
-    CONNECTOR_STOPPING,
-    CONNECTOR_DYING,
-    CONNECTOR_ENDED,
+/* What of it reaches the host. */
+enum connector_release {
+    CONNECTOR_HELD,    /* nothing: its owner has not released it */
+    CONNECTOR_AWAITED, /* the loop releases it with its first round */
+    CONNECTOR_RELEASED,
 };
 
 /* How a life ended, as far as that is known. */
@@ -132,6 +115,7 @@ struct guest_death {
     struct connector_exit_info end; /* once it is reaped */
     int64_t lived_ms;
     bool handled; /* something */
+    bool stopped; /* it had been sent IPC_STOP */
 };
 
 struct connector_process {
@@ -169,8 +153,7 @@ struct connector_process {
     uint64_t socket_base; /* numbers of this life's sockets begin behind it */
     uint64_t last_socket; /* of this life */
     /* its life */
-    enum guest_stage stage;
-    bool stop_sent;
+    enum connector_state stage;
     struct connector_child spawn;
     struct status_page *gauge; /* of this life; NULL: none */
     struct loop_fd *socket, *output;
@@ -197,12 +180,11 @@ struct connector_process {
     unsigned vain;            /* lives, one after the other, that did nothing before the end */
     bool pardoned;            /* its deaths are forgotten once this life, asked for, runs */
     bool hung;                /* and is killed for it */
-    bool held;                /* nothing of it reaches the host before that is released */
-    bool awaited;             /* the loop releases it when it runs */
-    bool was_held;            /* and its start, which is known, is still to be read */
-    size_t looked;            /* of in, for the start */
-    bool gone;                /* its side of the socket is closed */
-    const char *broke;        /* what it did that it must not; NULL: nothing */
+    enum connector_release release;
+    bool start_seen;   /* while it was held: the frame is still to be read */
+    size_t looked;     /* of in, for the start */
+    bool gone;         /* its side of the socket is closed */
+    const char *broke; /* what it did that it must not; NULL: nothing */
     struct restart_backoff revival;
     struct loop_timer *flush, *watch;
     struct loop_timer *revive; /* DOWN: the next life; DYING: the next look whether it has ended */
@@ -225,7 +207,7 @@ static inline bool guest_has_process(const struct connector_process *g)
  * that it has started. */
 static inline bool guest_is_held(const struct connector_process *g)
 {
-    return g->held && !g->awaited;
+    return g->release == CONNECTOR_HELD;
 }
 
 static inline struct connector_process *connector_process_of(struct channel *c)
@@ -295,6 +277,7 @@ void connector_reader_abandon_reply(struct connector_process *g, const struct co
 void death_report(const struct connector_process *g, const char *then);
 
 /* connector_supervisor.c */
+void connector_supervisor_move(struct connector_process *g, enum connector_state_event event);
 int connector_supervisor_start(struct connector_process *g, struct tc_err *err);
 /* It ended, closed its socket, broke the protocol, hung: kills and buries it, and lets it live
  * again. Does not wait for its end. */

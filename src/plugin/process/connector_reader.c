@@ -375,9 +375,9 @@ static const char *take_answer(struct connector_process *g, struct unpacker *u)
 static const char *connector_reader_take_started(struct connector_process *g, struct unpacker *u)
 {
     if (unpack_text(u) || unpack_finish(u) < 0 || g->refused ||
-        (g->stage != CONNECTOR_STARTING && !g->was_held))
+        (g->stage != CONNECTOR_STARTING && !g->start_seen))
         return "a start in the middle";
-    g->was_held = false;
+    g->start_seen = false;
     if (g->stage == CONNECTOR_STARTING)
         connector_supervisor_set_running(g);
     return NULL;
@@ -454,7 +454,7 @@ static void take_frames(struct connector_process *g)
     struct ipc_frame f;
     size_t at = 0;
     int64_t n;
-    if (g->held) {
+    if (g->release != CONNECTOR_RELEASED) {
         look_for_start(g);
         return;
     }
@@ -474,16 +474,16 @@ static void take_frames(struct connector_process *g)
 
 void connector_reader_resume(struct connector_process *g)
 {
-    if (!g->held)
+    if (g->release == CONNECTOR_RELEASED)
         return;
-    g->held = false;
-    g->was_held = g->stage != CONNECTOR_STARTING;
+    g->release = CONNECTOR_RELEASED;
+    g->start_seen = g->stage != CONNECTOR_STARTING;
     take_frames(g);
 }
 
 void intake_release_awaited(struct connector_process *g)
 {
-    if (g->awaited)
+    if (g->release == CONNECTOR_AWAITED)
         connector_reader_resume(g);
 }
 

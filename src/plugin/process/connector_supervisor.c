@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/invariant.h"
 #include "base/sys/clock.h"
 #include "base/sys/log.h"
 #include "plugin/process/connector_process.h"
@@ -21,6 +22,11 @@
 #define REAP_MAX_MS 100 /* between two looks whether a killed process has ended */
 #define PRINT_MS 10000  /* at the end: how long the reader of the host's output is waited for */
 #define LAST_WORDS 64   /* rounds of reading what a dead process has left in its socket */
+
+void connector_supervisor_move(struct connector_process *g, enum connector_state_event event)
+{
+    g->stage = connector_state_next(g->stage, event);
+}
 
 /* ---- birth ---- */
 
@@ -58,7 +64,7 @@ static void send_setup(struct connector_process *g)
     connector_writer_write(g);
 }
 
-int connector_supervisor_start(struct connector_process *g, struct tc_err *err)
+static int start_process_of(struct connector_process *g, struct tc_err *err)
 {
     int fd;
     g->gauge = status_page_new_shared(RING_SHARED, &fd, err);
@@ -73,13 +79,23 @@ int connector_supervisor_start(struct connector_process *g, struct tc_err *err)
         g->gauge = NULL;
         return -1;
     }
+    return 0;
+}
+
+int connector_supervisor_start(struct connector_process *g, struct tc_err *err)
+{
+    ASSERT(!g->gauge && !g->socket && !g->output);
+    if (start_process_of(g, err) < 0) {
+        connector_supervisor_move(g, CONNECTOR_ON_FAIL);
+        return -1;
+    }
+    connector_supervisor_move(g, CONNECTOR_ON_SPAWN);
     g->socket =
         loop_fd_new(g->host.loop, g->spawn.socket, LOOP_READ, connector_supervisor_on_ready, g);
     g->output = loop_fd_new(g->host.loop, g->spawn.output, LOOP_READ, on_output, g);
     if (g->spawn.printed >= 0)
         g->print = stdout_forwarder_new(g->host.loop, g->spawn.printed, g->label);
-    g->stage = CONNECTOR_STARTING;
-    g->gone = g->hung = g->stop_sent = g->recycled = g->was_held = false;
+    g->gone = g->hung = g->recycled = g->start_seen = false;
     g->broke = NULL;
     g->peak = 0;
     free(g->refused);
@@ -112,7 +128,7 @@ void life_stop_held(struct connector_process *g)
 
 void connector_supervisor_set_running(struct connector_process *g)
 {
-    g->stage = CONNECTOR_RUNNING;
+    connector_supervisor_move(g, CONNECTOR_ON_READY);
     g->waits_ms = clock_mono_ms();
     g->died_ms = 0;
     g->ever_started = true;
@@ -394,7 +410,7 @@ static int64_t last_life_ms(struct connector_process *g, const struct guest_deat
 /* What follows: the end, another life at once, or one later. */
 static int64_t next_life_ms(struct connector_process *g, const struct guest_death *d)
 {
-    const bool ended_well = g->stop_sent && !g->hung && !d->end.by_signal && d->end.code == 0;
+    const bool ended_well = d->stopped && !g->hung && !d->end.by_signal && d->end.code == 0;
     if (g->unwanted || !g->ever_started || (ended_well && !g->recycled))
         return -1;
     if (g->closing)
@@ -407,7 +423,7 @@ static void tell_death(struct connector_process *g, const struct guest_death *d,
 {
     char then[80] = "";
     if (g->unwanted || !g->ever_started ||
-        (g->stop_sent && !d->end.by_signal && d->end.code == 0 && !g->hung))
+        (d->stopped && !d->end.by_signal && d->end.code == 0 && !g->hung))
         return;
     if (g->revival.open)
         snprintf(then, sizeof then, "; it dies too often, and is tried once in %" PRId64 " s",
@@ -440,6 +456,7 @@ static void note_death(struct connector_process *g)
     settle_by_gauge(g);
     d->handled = g->handled > 0;
     d->broke = g->broke;
+    d->stopped = g->stage == CONNECTOR_STOPPING;
     if (g->ever_started && !g->unwanted)
         blame(g, d);
     if (g->broke && !g->refused)
@@ -455,8 +472,8 @@ static void decide_next(struct connector_process *g)
     const struct guest_death *const d = &g->death;
     const int64_t next_ms = next_life_ms(g, d);
     tell_death(g, d, next_ms);
-    g->before.deaths += !g->unwanted && g->ever_started && !(g->stop_sent && d->end.code == 0);
-    g->stage = next_ms < 0 ? CONNECTOR_ENDED : CONNECTOR_DOWN;
+    g->before.deaths += !g->unwanted && g->ever_started && !(d->stopped && d->end.code == 0);
+    connector_supervisor_move(g, next_ms < 0 ? CONNECTOR_ON_REAP : CONNECTOR_ON_RESTART);
     if (next_ms >= 0)
         wait_for_life(g, next_ms);
     life_tell_change(g);
@@ -477,10 +494,11 @@ void life_reap(struct connector_process *g)
 
 void connector_supervisor_handle_exit(struct connector_process *g)
 {
+    ASSERT(guest_has_process(g));
     note_death(g);
     connector_supervisor_release(g);
     connector_spawn_kill(&g->spawn);
-    g->stage = CONNECTOR_DYING;
+    connector_supervisor_move(g, CONNECTOR_ON_EXIT);
     g->reap_ms = 1;
     life_reap(g);
 }
@@ -502,8 +520,8 @@ void connector_supervisor_kill(struct connector_process *g)
     g->unwanted = true; /* nothing follows, and nothing is told */
     if (guest_has_process(g)) {
         connector_supervisor_handle_exit(g);
-    } else if (g->stage != CONNECTOR_DYING) {
-        g->stage = CONNECTOR_ENDED;
+    } else if (g->stage == CONNECTOR_NEW || g->stage == CONNECTOR_DOWN) {
+        connector_supervisor_move(g, CONNECTOR_ON_ABANDON);
         loop_timer_set(g->revive, -1);
     }
 }
@@ -514,7 +532,8 @@ void connector_supervisor_kill(struct connector_process *g)
 bool connector_supervisor_sync_progress(struct connector_process *g)
 {
     const uint64_t handled = atomic_load(&g->gauge->handled), done = handled - g->handled;
-    if (g->held || !done || done < g->sent.count / 2 || done > g->sent.count)
+    if (g->release != CONNECTOR_RELEASED || !done || done < g->sent.count / 2 ||
+        done > g->sent.count)
         return false;
     if (connector_reader_read(g))
         connector_writer_confirm(g, handled);

@@ -272,9 +272,8 @@ static void take_cast(struct connector_process *g, struct turn_backlog *lane,
                       struct shared_event *box, int64_t now_ms)
 {
     struct backlog_item item;
-    if (g->stage == CONNECTOR_RUNNING && !guest_is_held(g) && !g->stop_sent && !g->again.first &&
-        !g->mail.first && connector_writer_has_room(g) &&
-        backlog_try_bypass(&g->backlog, lane, box, &item))
+    if (g->stage == CONNECTOR_RUNNING && !guest_is_held(g) && !g->again.first && !g->mail.first &&
+        connector_writer_has_room(g) && backlog_try_bypass(&g->backlog, lane, box, &item))
         send_event(g, &item);
     else
         backlog_push(&g->backlog, lane, box, now_ms);
@@ -334,7 +333,7 @@ static void send_from(struct connector_process *g, struct connector_task_list *l
 /* What came of a request never waits behind a long row of events, nor they behind replies. */
 static void connector_writer_choose(struct connector_process *g)
 {
-    if (g->stop_sent)
+    if (g->stage == CONNECTOR_STOPPING)
         return;
     while (g->again.first && connector_writer_has_room(g))
         send_from(g, &g->again);
@@ -349,12 +348,11 @@ static void connector_writer_choose(struct connector_process *g)
 
 void connector_writer_stop(struct connector_process *g)
 {
-    if (g->stop_sent)
+    if (g->stage == CONNECTOR_STOPPING)
         return;
     ipc_frame_end(&g->frame, ipc_frame_begin(&g->frame, IPC_STOP));
     put_frame(g);
-    g->stop_sent = true;
-    g->stage = CONNECTOR_STOPPING;
+    connector_supervisor_move(g, CONNECTOR_ON_STOP);
     g->waits_ms = clock_mono_ms();
     connector_writer_flush_soon(g);
 }
@@ -417,7 +415,7 @@ void connector_writer_flush(struct connector_process *g)
         if (g->closing && connector_writer_is_idle(g))
             connector_writer_stop(g);
         connector_writer_write(g);
-    } while (!g->out.len && !g->stop_sent && connector_writer_has_room(g) &&
+    } while (!g->out.len && g->stage == CONNECTOR_RUNNING && connector_writer_has_room(g) &&
              (g->again.first || g->mail.first || g->backlog.n_ready));
     /* What is left is to follow at once. */
     if (g->gauge && (g->again.first || g->mail.first || g->backlog.n_ready))

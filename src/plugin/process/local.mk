@@ -7,6 +7,8 @@ libtcplugin_a_SOURCES += \
 	src/plugin/process/connector_reader.c \
 	src/plugin/process/connector_spawn.c \
 	src/plugin/process/connector_spawn.h \
+	src/plugin/process/connector_state.c \
+	src/plugin/process/connector_state.h \
 	src/plugin/process/connector_supervisor.c \
 	src/plugin/process/connector_writer.c \
 	src/plugin/process/restart_backoff.c \

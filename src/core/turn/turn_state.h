@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT
+ * State machine of a turn: the attempt gate, the commit of its outcome, its end. turn.c changes the
+ * state through turn_state_next only. Loop thread. */
+#ifndef CORE_TURN_TURN_STATE_H
+#define CORE_TURN_TURN_STATE_H
+
+#include "base/state_table.h"
+
+/* clang-format off */
+#define TURN_STATES(STATE) \
+    STATE(RUNNING)    /* no outcome yet; errors are held, because another attempt may follow */ \
+    STATE(RELEASED)   /* no outcome yet; no other attempt follows, nothing is held */ \
+    STATE(COMMITTING) /* its outcome is being recorded; events wait for turn_confirm_outcome */ \
+    STATE(TOLD)       /* its outcome has been dispatched */ \
+    STATE(CLOSING)    /* ended, and its outcome is still being recorded */ \
+    STATE(ENDED)
+
+#define TURN_EVENTS(EVENT) \
+    EVENT(RETRY)   /* the attempt is over, another one follows */ \
+    EVENT(RELEASE) /* no other attempt will follow */ \
+    EVENT(COMMIT)  /* the outcome goes to whoever records it */ \
+    EVENT(TELL)    /* the outcome is dispatched: nobody records it */ \
+    EVENT(CONFIRM) /* the outcome is recorded, and dispatched with what followed it */ \
+    EVENT(NEXT)    /* the stream begins another turn */ \
+    EVENT(END)     /* the stream is over */
+
+#define TURN_TRANSITIONS(ROW) \
+    /*  state       event    next */ \
+    ROW(RUNNING,    RETRY,   RUNNING)    \
+    ROW(RUNNING,    RELEASE, RELEASED)   \
+    ROW(RUNNING,    COMMIT,  COMMITTING) \
+    ROW(RUNNING,    TELL,    TOLD)       \
+    ROW(RELEASED,   RELEASE, RELEASED)   \
+    ROW(RELEASED,   COMMIT,  COMMITTING) \
+    ROW(RELEASED,   TELL,    TOLD)       \
+    ROW(COMMITTING, RELEASE, COMMITTING) \
+    ROW(COMMITTING, CONFIRM, TOLD)       \
+    ROW(COMMITTING, END,     CLOSING)    \
+    ROW(TOLD,       RELEASE, TOLD)       \
+    ROW(TOLD,       NEXT,    RELEASED)   \
+    ROW(TOLD,       END,     ENDED)      \
+    ROW(CLOSING,    CONFIRM, ENDED)
+/* clang-format on */
+
+#define TURN_STATE_ENUM(name) TURN_##name,
+enum turn_state { TURN_STATES(TURN_STATE_ENUM) };
+#define TURN_EVENT_ENUM(name) TURN_ON_##name,
+enum turn_state_event { TURN_EVENTS(TURN_EVENT_ENUM) };
+
+extern const struct state_table turn_state_table;
+
+/* Asserts that the event is possible in that state. */
+enum turn_state turn_state_next(enum turn_state state, enum turn_state_event event);
+
+#endif
