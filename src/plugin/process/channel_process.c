@@ -22,23 +22,10 @@
 static void *process_open(struct channel *channel, const struct channel_turn *turn)
 {
     struct connector_process *const g = connector_process_of(channel);
-    const bool waits = g->stage != CONNECTOR_RUNNING && g->stage != CONNECTOR_STOPPING;
-    if (g->closing || (waits && backlog_fill_ratio(&g->backlog) >= GONE_FILL))
+    const bool waits = g->sup.state != CONNECTOR_RUNNING && g->sup.state != CONNECTOR_STOPPING;
+    if (g->closing || (waits && backlog_fill_ratio(&g->writer.backlog) >= GONE_FILL))
         return NULL;
-    struct connector_turn *const t = xcalloc(1, sizeof *t);
-    t->number = ++g->last_turn;
-    t->named = (struct channel_turn){
-        .id = arena_strdup(&t->arena, turn->id),
-        .agent = arena_strdup(&t->arena, turn->agent),
-        .conversation = arena_strdup(&t->arena, turn->conversation),
-        .route = arena_strdup(&t->arena, turn->route),
-        .memory = arena_strdup(&t->arena, turn->memory),
-    };
-    t->letters = turn->letters;
-    t->late = t->done = turn->over;
-    t->lane = turn->over ? NULL : backlog_open_turn(&g->backlog, t);
-    connector_process_link_turn(g, t);
-    return t;
+    return connector_turns_open(g, turn);
 }
 
 static void process_send(struct channel *channel, void *turn, struct shared_event *box)
@@ -50,9 +37,7 @@ static void process_send(struct channel *channel, void *turn, struct shared_even
 static void process_gather(struct channel *channel, bool on)
 {
     struct connector_process *const g = connector_process_of(channel);
-    g->gathers = on;
-    if (!on)
-        connector_writer_flush_staged(g);
+    connector_writer_set_batching(g, on);
 }
 
 static void process_reply(struct channel *channel, void *turn, struct outbound_reply *r)
@@ -63,7 +48,7 @@ static void process_reply(struct channel *channel, void *turn, struct outbound_r
 
 static bool is_up(const struct connector_process *g)
 {
-    return g->stage == CONNECTOR_STARTING || g->stage == CONNECTOR_RUNNING;
+    return g->sup.state == CONNECTOR_STARTING || g->sup.state == CONNECTOR_RUNNING;
 }
 
 static void process_hit(struct channel *channel, struct channel_hit *h)
@@ -74,29 +59,29 @@ static void process_hit(struct channel *channel, struct channel_hit *h)
         channel_hit_free(h);
         return;
     }
-    struct pending_hit *const hit = xmalloc(sizeof *hit);
-    *hit = (struct pending_hit){g->hits, ++g->last_hit, h->answered, h->arg};
-    g->hits = hit;
-    connector_writer_put_control(g, IPC_HIT, NULL, control_msg_new_hit(hit->number, h));
+    const uint64_t number = connector_calls_expect_answer(g, h);
+    connector_writer_put_control(g, IPC_HIT, NULL, control_msg_new_hit(number, h));
 }
 
 /* Of a socket of an earlier life nobody wants to know. */
 static void process_frame(struct channel *channel, const struct tc_frame *frame)
 {
     struct connector_process *const g = connector_process_of(channel);
-    if (!is_up(g) || (uint64_t)frame->socket <= g->socket_base)
+    if (!is_up(g) || (uint64_t)frame->socket <= g->reader.socket_base)
         return;
-    g->open_sockets -= frame->event == TC_SOCKET_CLOSED && g->open_sockets;
+    if (frame->event == TC_SOCKET_CLOSED)
+        connector_reader_note_closed_socket(g);
     struct tc_frame own = *frame;
-    own.socket -= (int64_t)g->socket_base;
+    own.socket -= (int64_t)g->reader.socket_base;
     connector_writer_put_control(g, IPC_SOCKET, NULL, control_msg_new_socket_text(&own));
 }
 
 /* Who can wait does so before what waits for it is out of the caches. */
 static bool channel_process_below(const struct connector_process *g, double part)
 {
-    const double near = (double)(g->backlog.stats.events + g->sent.count) / NEAR_EVENTS;
-    const double fill = backlog_fill_ratio(&g->backlog);
+    const double near =
+        (double)(g->writer.backlog.stats.events + g->writer.sent.count) / NEAR_EVENTS;
+    const double fill = backlog_fill_ratio(&g->writer.backlog);
     return (near > fill ? near : fill) <= part;
 }
 
@@ -119,56 +104,52 @@ static bool process_wait_room(struct channel *channel, int timeout_ms)
         connector_supervisor_poll(g, 0);
     const int64_t deadline_ms = clock_mono_ms() + timeout_ms;
     for (int64_t left = timeout_ms;
-         left > 0 && !channel_process_below(g, 0.25) && !g->questions && is_up(g);
+         left > 0 && !channel_process_below(g, 0.25) && !g->calls.pending && is_up(g);
          left = deadline_ms - clock_mono_ms())
         connector_supervisor_poll(g, left < PUMP_MS ? (int)left : PUMP_MS);
-    return channel_process_below(g, 0.5) || g->questions;
+    return channel_process_below(g, 0.5) || g->calls.pending;
 }
 
 static struct channel_health process_health(struct channel *channel)
 {
     const struct connector_process *const g = connector_process_of(channel);
-    struct channel_health h = g->before;
-    h.dropped += g->backlog.stats.dropped;
-    h.fill = backlog_fill_ratio(&g->backlog);
+    struct channel_health h = g->sup.before;
+    h.dropped += g->writer.backlog.stats.dropped;
+    h.fill = backlog_fill_ratio(&g->writer.backlog);
     h.own_process = true;
-    h.use = connector_limits_use(g->limits);
-    h.down = g->died_ms != 0;
-    h.starting = !g->ever_started;
+    h.use = connector_limits_use(g->conf.limits);
+    h.down = g->sup.died_ms != 0;
+    h.starting = !g->sup.ever_started;
     if (h.down) {
         const int64_t now = clock_mono_ms();
-        h.open = g->revival.open;
-        h.down_ms = now - g->died_ms;
-        h.next_ms = g->stage == CONNECTOR_DOWN && g->next_ms > now ? g->next_ms - now : 0;
+        h.open = g->sup.backoff.open;
+        h.down_ms = now - g->sup.died_ms;
+        h.next_ms =
+            g->sup.state == CONNECTOR_DOWN && g->sup.next_ms > now ? g->sup.next_ms - now : 0;
     }
-    if (!g->gauge)
+    if (!g->sup.status)
         return h;
-    const struct callback_histogram times = status_page_histogram(g->gauge);
-    h.delivered += status_page_delivered(g->gauge);
-    h.failed += status_page_failed(g->gauge);
+    const struct callback_histogram times = status_page_histogram(g->sup.status);
+    h.delivered += status_page_delivered(g->sup.status);
+    h.failed += status_page_failed(g->sup.status);
     for (size_t i = 0; i < GAUGE_BUCKETS; i++)
         h.times.counts[i] += times.counts[i];
     h.times.sum_us += times.sum_us;
-    h.pid = g->spawn.pid;
-    h.rss = connector_spawn_rss_bytes(&g->spawn);
+    h.pid = g->sup.child.pid;
+    h.rss = connector_spawn_rss_bytes(&g->sup.child);
     return h;
 }
 
 /* ---- end ---- */
 
-static void give_up_questions(struct connector_process *g)
-{
-    while (g->questions)
-        connector_reader_refuse_call(g, g->questions);
-}
-
 static void log_killed(const struct connector_process *g)
 {
     int64_t since;
-    const char *const callback = g->gauge ? status_page_running_callback(g->gauge, &since) : NULL;
-    log_write(LOG_ERR, g->label, "killed in %s: it did not end in time; %zu events are lost",
+    const char *const callback =
+        g->sup.status ? status_page_running_callback(g->sup.status, &since) : NULL;
+    log_write(LOG_ERR, g->conf.label, "killed in %s: it did not end in time; %zu events are lost",
               callback ? callback : "its queue",
-              g->backlog.stats.events + g->again.count + g->sent.count);
+              g->writer.backlog.stats.events + g->writer.again.count + g->writer.sent.count);
 }
 
 static void process_stop(struct channel *channel)
@@ -176,46 +157,39 @@ static void process_stop(struct channel *channel)
     struct connector_process *const g = connector_process_of(channel);
     g->closing = true;
     connector_writer_flush_staged(g);
-    backlog_stop_pacing(&g->backlog);
-    give_up_questions(g);
-    if (g->stage == CONNECTOR_NEW || (g->stage == CONNECTOR_DOWN && connector_writer_is_idle(g)))
+    backlog_stop_pacing(&g->writer.backlog);
+    connector_calls_refuse_all(g);
+    if (g->sup.state == CONNECTOR_NEW ||
+        (g->sup.state == CONNECTOR_DOWN && connector_writer_is_idle(g)))
         connector_supervisor_kill(g);
-    else if (g->stage == CONNECTOR_DOWN)
+    else if (g->sup.state == CONNECTOR_DOWN)
         connector_supervisor_restart(g);
-    life_stop_held(g);
+    connector_supervisor_stop_held(g);
     connector_writer_flush_soon(g);
 }
 
 static bool process_kill(struct channel *channel)
 {
     struct connector_process *const g = connector_process_of(channel);
-    if (!g->unwanted)
+    if (!g->sup.unwanted)
         log_killed(g);
     connector_supervisor_kill(g);
-    return g->stage == CONNECTOR_ENDED;
+    return g->sup.state == CONNECTOR_ENDED;
 }
 
-static void free_guest(struct connector_process *g)
+static void channel_process_free(struct connector_process *g)
 {
-    traffic_fini(g);
-    while (g->hits)
-        connector_reader_finish_hit(g, g->hits->number, NULL);
-    while (g->turns)
-        connector_process_free_turn(g, g->turns);
-    backlog_fini(&g->backlog);
-    loop_timer_free(g->flush);
-    loop_timer_free(g->watch);
-    loop_timer_free(g->revive);
-    buf_fini(&g->in);
-    buf_fini(&g->out);
-    buf_fini(&g->frame);
-    buf_fini(&g->printed);
-    connector_limits_free(g->limits);
-    arena_fini(&g->arena);
-    loader_unref_plugin(g->loaded);
-    free(g->refused);
-    free(g->label);
-    free(g->name);
+    connector_writer_fini(g);
+    connector_calls_fini(g);
+    connector_turns_fini(g);
+    connector_writer_free_memory(g);
+    connector_supervisor_fini(g);
+    connector_log_pipe_fini(g);
+    connector_limits_free(g->conf.limits);
+    arena_fini(&g->conf.arena);
+    loader_unref_plugin(g->conf.plugin);
+    free(g->conf.label);
+    free(g->conf.name);
     free(g);
 }
 
@@ -224,24 +198,24 @@ static void free_guest(struct connector_process *g)
 static void dispose(struct connector_process *g)
 {
     connector_supervisor_kill(g);
-    for (int i = 0; g->stage == CONNECTOR_DYING && i < REAP_MS; i++)
+    for (int i = 0; g->sup.state == CONNECTOR_DYING && i < REAP_MS; i++)
         connector_supervisor_poll(g, 1);
-    if (g->stage == CONNECTOR_DYING)
-        log_write(LOG_WARN, g->label, "its process %d was killed and has not ended",
-                  (int)g->spawn.pid);
+    if (g->sup.state == CONNECTOR_DYING)
+        log_write(LOG_WARN, g->conf.label, "its process %d was killed and has not ended",
+                  (int)g->sup.child.pid);
     connector_reader_reset(g);
-    free_guest(g);
+    channel_process_free(g);
 }
 
 static int process_join(struct channel *channel, int64_t deadline_ms)
 {
     struct connector_process *const g = connector_process_of(channel);
-    intake_release_awaited(g);
-    for (int64_t left; g->stage != CONNECTOR_ENDED && g->stage != CONNECTOR_NEW &&
+    connector_reader_release_awaited(g);
+    for (int64_t left; g->sup.state != CONNECTOR_ENDED && g->sup.state != CONNECTOR_NEW &&
                        (left = deadline_ms - clock_mono_ms()) > 0;)
         connector_supervisor_poll(g, left < PUMP_MS ? (int)left : PUMP_MS);
-    const bool ended = g->stage == CONNECTOR_ENDED || g->stage == CONNECTOR_NEW;
-    if (!ended && !g->unwanted)
+    const bool ended = g->sup.state == CONNECTOR_ENDED || g->sup.state == CONNECTOR_NEW;
+    if (!ended && !g->sup.unwanted)
         log_killed(g);
     dispose(g);
     return ended ? 0 : -1;
@@ -251,37 +225,35 @@ static int process_join(struct channel *channel, int64_t deadline_ms)
 
 static void process_launch(struct channel *channel)
 {
-    struct connector_process *const g = connector_process_of(channel);
-    struct tc_err err = {0};
-    if (connector_supervisor_start(g, &err) == 0)
-        return;
-    g->refused = xstrdup(err_format(&err));
+    connector_supervisor_launch(connector_process_of(channel));
 }
 
 static void tell_disabled(const struct connector_process *g, struct tc_err *err)
 {
     struct tc_err why = {0};
-    life_explain(g, &why);
-    err_set(err, NULL, "%s is disabled: %s", g->label, why.text);
-    if (err && g->setup.line > 0)
-        snprintf(err->place, sizeof err->place, "%s:%d", g->setup.file, (int)g->setup.line);
+    connector_supervisor_explain(g, &why);
+    err_set(err, NULL, "%s is disabled: %s", g->conf.label, why.text);
+    if (err && g->conf.setup.line > 0)
+        snprintf(err->place, sizeof err->place, "%s:%d", g->conf.setup.file,
+                 (int)g->conf.setup.line);
 }
 
 /* A process that dies belongs to the state before its death until it is reaped. */
 static enum channel_state channel_process_judge_stage(const struct connector_process *g)
 {
-    if (g->stage == CONNECTOR_ENDED)
-        return g->closing || g->ever_started ? CHANNEL_ENDED : CHANNEL_FAILED;
-    if (g->stage == CONNECTOR_NEW)
+    if (g->sup.state == CONNECTOR_ENDED)
+        return g->closing || g->sup.ever_started ? CHANNEL_ENDED : CHANNEL_FAILED;
+    if (g->sup.state == CONNECTOR_NEW)
         return CHANNEL_NEW;
     if (g->closing)
         return CHANNEL_STOPPING;
-    if (g->stage == CONNECTOR_DOWN)
+    if (g->sup.state == CONNECTOR_DOWN)
         return CHANNEL_DOWN;
-    return g->stage == CONNECTOR_STARTING || (g->stage == CONNECTOR_DYING && !g->ever_started)
+    return g->sup.state == CONNECTOR_STARTING ||
+                   (g->sup.state == CONNECTOR_DYING && !g->sup.ever_started)
                ? CHANNEL_STARTING
-           : g->stage == CONNECTOR_DYING && g->died_ms ? CHANNEL_STARTING
-                                                       : CHANNEL_RUNNING;
+           : g->sup.state == CONNECTOR_DYING && g->sup.died_ms ? CHANNEL_STARTING
+                                                               : CHANNEL_RUNNING;
 }
 
 static enum channel_state process_state(struct channel *channel, struct tc_err *err)
@@ -291,7 +263,7 @@ static enum channel_state process_state(struct channel *channel, struct tc_err *
     if (err && state == CHANNEL_FAILED)
         tell_disabled(g, err);
     else if (err && state == CHANNEL_DOWN)
-        life_explain(g, err);
+        connector_supervisor_explain(g, err);
     return state;
 }
 
@@ -305,13 +277,12 @@ static void process_release(struct channel *channel)
 static int process_await(struct channel *channel, struct tc_err *err)
 {
     struct connector_process *const g = connector_process_of(channel);
-    if (g->stage == CONNECTOR_NEW)
+    if (g->sup.state == CONNECTOR_NEW)
         process_launch(channel);
-    while (g->stage == CONNECTOR_STARTING || g->stage == CONNECTOR_DYING)
+    while (g->sup.state == CONNECTOR_STARTING || g->sup.state == CONNECTOR_DYING)
         connector_supervisor_poll(g, PUMP_MS);
-    if (g->stage == CONNECTOR_RUNNING) {
-        if (g->release == CONNECTOR_HELD)
-            g->release = CONNECTOR_AWAITED;
+    if (g->sup.state == CONNECTOR_RUNNING) {
+        connector_reader_await_release(g);
         return 0;
     }
     tell_disabled(g, err);
@@ -322,11 +293,7 @@ static int process_await(struct channel *channel, struct tc_err *err)
 /* What it died of is mended, says who asks for it. */
 static int process_revive(struct channel *channel, struct tc_err *err)
 {
-    struct connector_process *const g = connector_process_of(channel);
-    if (g->stage == CONNECTOR_DOWN && connector_supervisor_start(g, err) < 0)
-        return -1;
-    g->pardoned = true;
-    return 0;
+    return connector_supervisor_restart_now(connector_process_of(channel), err);
 }
 
 static void process_remind(struct channel *channel, void *turn, const char *memory)
@@ -358,30 +325,6 @@ static const struct channel_ops process_ops = {
 
 /* ---- start ---- */
 
-static void on_flush(void *arg)
-{
-    struct connector_process *const g = arg;
-    intake_release_awaited(g);
-    if (g->broke && guest_has_process(g))
-        connector_supervisor_handle_exit(g);
-    else
-        connector_writer_flush(g);
-}
-
-static void channel_process_on_watch(void *arg)
-{
-    connector_supervisor_check(arg);
-}
-
-static void on_revive(void *arg)
-{
-    struct connector_process *const g = arg;
-    if (g->stage == CONNECTOR_DYING)
-        life_reap(g);
-    else
-        connector_supervisor_restart(g);
-}
-
 static const struct tc_option *channel_process_find_row(const struct tc_option *rows,
                                                         const char *key)
 {
@@ -397,22 +340,22 @@ static int channel_process_copy_options(struct connector_process *g, const struc
     size_t n = 0;
     while (from && from[n].key)
         n++;
-    struct conf_option *const to = arena_alloc(&g->arena, (n + 1) * sizeof *to);
+    struct conf_option *const to = arena_alloc(&g->conf.arena, (n + 1) * sizeof *to);
     for (size_t i = 0; i < n; i++) {
         const struct tc_option *const row =
-            channel_process_find_row(g->loaded->plugin.options, from[i].key);
+            channel_process_find_row(g->conf.plugin->plugin.options, from[i].key);
         const bool secret = row && (row->flags & TC_SECRET);
         const char *const value =
-            secret ? secret_resolve(from[i].value, &g->arena, err) : from[i].value;
+            secret ? secret_resolve(from[i].value, &g->conf.arena, err) : from[i].value;
         if (!value) {
             snprintf(err->place, sizeof err->place, "%s:%d", conf->file, from[i].line);
             return -1;
         }
-        to[i].key = arena_strdup(&g->arena, from[i].key);
-        to[i].value = arena_strdup(&g->arena, value);
+        to[i].key = arena_strdup(&g->conf.arena, from[i].key);
+        to[i].value = arena_strdup(&g->conf.arena, value);
         to[i].line = from[i].line;
     }
-    g->setup.options = to;
+    g->conf.setup.options = to;
     return 0;
 }
 
@@ -456,49 +399,46 @@ static const struct conf_chaos *copy_chaos(struct arena *a, const struct conf_ch
 static void make_setup(struct connector_process *g, const struct conf *conf,
                        const struct conf_instance *spec, const char *dir)
 {
-    struct ipc_setup *const s = &g->setup;
-    s->file = arena_strdup(&g->arena, conf->file);
+    struct ipc_setup *const s = &g->conf.setup;
+    s->file = arena_strdup(&g->conf.arena, conf->file);
     s->line = spec->line;
-    s->path = arena_strdup(&g->arena, g->loaded->path);
-    s->name = g->name;
+    s->path = arena_strdup(&g->conf.arena, g->conf.plugin->path);
+    s->name = g->conf.name;
     s->has_batch = g->host.batch != NULL;
     s->has_ask = g->host.ask != NULL;
     s->has_server = g->host.has_server;
     s->has_sockets = g->host.socket_open != NULL;
     s->debug = log_enabled(LOG_DEBUG);
-    s->dir = arena_strdup(&g->arena, dir);
-    s->write_paths = copy_paths(&g->arena, spec->paths);
-    s->ports = copy_ports(&g->arena, spec->ports);
+    s->dir = arena_strdup(&g->conf.arena, dir);
+    s->write_paths = copy_paths(&g->conf.arena, spec->paths);
+    s->ports = copy_ports(&g->conf.arena, spec->ports);
     s->memory = spec->memory_mb << 20;
     /* The kernel does not tell files of its own folder from those that others gave it. */
     s->file_size = s->write_paths[0] ? 0 : spec->disk_mb << 20;
-    g->limits = connector_limits_new(g->host.loop, spec, g->label, dir);
-    s->chaos = copy_chaos(&g->arena, spec->chaos);
+    g->conf.limits = connector_limits_new(g->host.loop, spec, g->conf.label, dir);
+    s->chaos = copy_chaos(&g->conf.arena, spec->chaos);
 }
 
-static struct connector_process *make_guest(const struct conf_instance *spec,
-                                            struct loaded_plugin *loaded,
-                                            const struct channel_callbacks *host)
+static struct connector_process *channel_process_make(const struct conf_instance *spec,
+                                                      struct loaded_plugin *loaded,
+                                                      const struct channel_callbacks *host)
 {
     struct connector_process *const g = xcalloc(1, sizeof *g);
     g->channel.ops = &process_ops;
     g->host = *host;
-    g->loaded = loaded;
-    g->name = xstrdup(spec->name);
-    g->label = xasprintf("instance %s", spec->name);
-    g->delivers = (loaded->plugin.flags & TC_DELIVERS) != 0;
-    g->prints = host->prints;
-    g->init_ms = spec->init_ms > 0 ? spec->init_ms : INIT_MS;
-    g->callback_ms = spec->callback_ms > 0 ? spec->callback_ms : CALLBACK_MS;
-    backlog_init(&g->backlog, &(struct backlog_limits){
-                                  .events = (size_t)spec->queue_events,
-                                  .bytes = (size_t)spec->queue_bytes,
-                                  .pace_ms = loaded->plugin.pace_ms,
-                              });
-    connector_writer_init(g);
-    g->flush = loop_timer_new(host->loop, on_flush, g);
-    g->watch = loop_timer_new(host->loop, channel_process_on_watch, g);
-    g->revive = loop_timer_new(host->loop, on_revive, g);
+    g->conf.plugin = loaded;
+    g->conf.name = xstrdup(spec->name);
+    g->conf.label = xasprintf("instance %s", spec->name);
+    g->conf.delivers = (loaded->plugin.flags & TC_DELIVERS) != 0;
+    g->conf.prints = host->prints;
+    g->conf.init_ms = spec->init_ms > 0 ? spec->init_ms : INIT_MS;
+    g->conf.callback_ms = spec->callback_ms > 0 ? spec->callback_ms : CALLBACK_MS;
+    connector_writer_init(g, &(struct backlog_limits){
+                                 .events = (size_t)spec->queue_events,
+                                 .bytes = (size_t)spec->queue_bytes,
+                                 .pace_ms = loaded->plugin.pace_ms,
+                             });
+    connector_supervisor_init(g);
     return g;
 }
 
@@ -507,7 +447,7 @@ struct channel *channel_process_new(const struct conf *conf, const struct conf_i
                                     const struct channel_callbacks *host, const char *dir,
                                     struct tc_err *err)
 {
-    struct connector_process *const g = make_guest(spec, loaded, host);
+    struct connector_process *const g = channel_process_make(spec, loaded, host);
     make_setup(g, conf, spec, dir);
     if (loader_check_options(loaded, spec, conf->file, err) == 0 &&
         channel_process_copy_options(g, conf, spec->options, err) == 0)

@@ -10,17 +10,17 @@
 #include "plugin/child/child.h"
 #include "plugin/process/connector_process.h"
 
-static void death_describe_cause(const struct connector_process *g, char *out, size_t size)
+static void connector_exit_describe_cause(const struct connector_process *g, char *out, size_t size)
 {
-    const struct connector_exit_info *const e = &g->death.end;
-    if (g->hung)
+    const struct connector_exit_info *const e = &g->sup.exit.end;
+    if (g->sup.hung)
         snprintf(out, size, "was killed because it hung");
-    else if (connector_limits_death(g->limits))
-        snprintf(out, size, "was killed because it %s", connector_limits_death(g->limits));
-    else if (g->death.broke)
-        snprintf(out, size, "was killed because it sent %s", g->death.broke);
-    else if (g->refused)
-        snprintf(out, size, "would not start: %s", g->refused);
+    else if (connector_limits_death(g->conf.limits))
+        snprintf(out, size, "was killed because it %s", connector_limits_death(g->conf.limits));
+    else if (g->sup.exit.broke)
+        snprintf(out, size, "was killed because it sent %s", g->sup.exit.broke);
+    else if (g->sup.refused)
+        snprintf(out, size, "would not start: %s", g->sup.refused);
     else if (e->by_signal && e->code == SIGKILL)
         snprintf(out, size, "closed its connection, or was killed");
     else if (e->by_signal)
@@ -40,16 +40,16 @@ static void death_describe_cause(const struct connector_process *g, char *out, s
         snprintf(out, size, "exited with status %d", e->code);
 }
 
-void death_report(const struct connector_process *g, const char *then)
+void connector_exit_report(const struct connector_process *g, const char *then)
 {
-    const struct guest_death *const d = &g->death;
-    const struct tc_plugin *const p = &g->loaded->plugin;
+    const struct connector_exit *const d = &g->sup.exit;
+    const struct tc_plugin *const p = &g->conf.plugin->plugin;
     char how[256];
-    death_describe_cause(g, how, sizeof how);
-    log_write(LOG_ERR, g->label,
+    connector_exit_describe_cause(g, how, sizeof how);
+    log_write(LOG_ERR, g->conf.label,
               "its process %s in %s, turn %s (plugin %s %s, ABI %u.%u, pid %d, %" PRId64
               " ms old, %" PRId64 " ms CPU, %" PRId64 " MiB)%s",
               how, d->callback ? d->callback : "no callback", *d->turn ? d->turn : "(none)",
-              p->name, p->version ? p->version : "", p->major, p->minor, (int)g->spawn.pid,
-              d->lived_ms, d->end.cpu_ms, g->peak >> 20, then);
+              p->name, p->version ? p->version : "", p->major, p->minor, (int)g->sup.child.pid,
+              d->lived_ms, d->end.cpu_ms, g->sup.peak_bytes >> 20, then);
 }

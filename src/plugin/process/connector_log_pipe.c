@@ -46,17 +46,18 @@ static const char *read_log_line(struct str line, struct arena *a, enum log_leve
 static bool may_print(struct connector_process *g)
 {
     const int64_t second = clock_mono_ms() / 1000;
-    if (second != g->print_second) {
-        if (g->unprinted)
-            log_write(LOG_WARN, g->label, "said %u lines more than are kept", g->unprinted);
-        g->print_second = second;
-        g->printed_lines = g->unprinted = 0;
+    if (second != g->log.second) {
+        if (g->log.suppressed)
+            log_write(LOG_WARN, g->conf.label, "said %u lines more than are kept",
+                      g->log.suppressed);
+        g->log.second = second;
+        g->log.lines = g->log.suppressed = 0;
     }
-    if (g->printed_lines < LINES_PER_S) {
-        g->printed_lines++;
+    if (g->log.lines < LINES_PER_S) {
+        g->log.lines++;
         return true;
     }
-    g->unprinted++;
+    g->log.suppressed++;
     return false;
 }
 
@@ -68,17 +69,17 @@ static void connector_log_pipe_log_line(struct connector_process *g, struct str 
         return;
     const char *const text = read_log_line(line, &arena, &level);
     if (text)
-        log_write(level, g->label, "%s", text);
+        log_write(level, g->conf.label, "%s", text);
     else if (str_has_prefix(line, STR(ASSERT_PREFIX)))
-        log_write(LOG_ERR, g->label, "%.*s", (int)line.len, line.p);
+        log_write(LOG_ERR, g->conf.label, "%.*s", (int)line.len, line.p);
     else
-        log_write(LOG_INFO, g->label, "says: %.*s", (int)line.len, line.p);
+        log_write(LOG_INFO, g->conf.label, "says: %.*s", (int)line.len, line.p);
     arena_fini(&arena);
 }
 
 static void tell_lines(struct connector_process *g)
 {
-    struct buf *const b = &g->printed;
+    struct buf *const b = &g->log.line;
     size_t at = 0;
     for (const char *end; (end = memchr(b->p + at, '\n', b->len - at));) {
         const size_t len = (size_t)(end - b->p) - at;
@@ -96,21 +97,27 @@ static void tell_lines(struct connector_process *g)
 void connector_log_pipe_read(struct connector_process *g)
 {
     for (int i = 0; i < ROUNDS; i++) {
-        const ssize_t n = read(g->spawn.output, buf_reserve(&g->printed, READ_SIZE), READ_SIZE);
+        const ssize_t n =
+            read(g->sup.child.output, buf_reserve(&g->log.line, READ_SIZE), READ_SIZE);
         if (n < 0 && errno == EINTR)
             continue;
-        if (n == 0 && g->output)
-            loop_fd_set(g->output, 0); /* it has closed it: there is nothing to wait for */
+        if (n == 0 && g->sup.output)
+            loop_fd_set(g->sup.output, 0); /* it has closed it: there is nothing to wait for */
         if (n <= 0)
             return;
-        g->printed.len += (size_t)n;
+        g->log.line.len += (size_t)n;
         tell_lines(g);
     }
 }
 
 void connector_log_pipe_flush(struct connector_process *g)
 {
-    if (g->printed.len)
-        connector_log_pipe_log_line(g, (struct str){g->printed.p, g->printed.len});
-    buf_reset(&g->printed);
+    if (g->log.line.len)
+        connector_log_pipe_log_line(g, (struct str){g->log.line.p, g->log.line.len});
+    buf_reset(&g->log.line);
+}
+
+void connector_log_pipe_fini(struct connector_process *g)
+{
+    buf_fini(&g->log.line);
 }

@@ -11,7 +11,6 @@
 #include "plugin/validate.h"
 
 #define READ_SIZE ((size_t)256 << 10)
-#define HOST_CALL_MS 30000
 #define ROUND_BYTES ((size_t)1 << 20) /* of one instance in one round of the loop */
 /* Above what the services let a plugin do; who does more is not one that calls them. */
 #define BATCH_LETTERS ((size_t)512)
@@ -25,11 +24,11 @@
 
 static void connector_reader_forget_letters(struct connector_process *g)
 {
-    for (size_t i = 0; i < g->n_letters; i++)
-        outbound_request_unref(g->letters[i]);
-    free(g->letters);
-    g->letters = NULL;
-    g->n_letters = g->letter_bytes = 0;
+    for (size_t i = 0; i < g->reader.n_requests; i++)
+        outbound_request_unref(g->reader.requests[i]);
+    free(g->reader.requests);
+    g->reader.requests = NULL;
+    g->reader.n_requests = g->reader.request_bytes = 0;
 }
 
 /* All of it, as it lies in memory. */
@@ -41,13 +40,14 @@ static size_t outbound_request_size(const struct outbound_request *l)
 /* Ids of letters are this run's: odd, and each greater than those before. */
 static const char *check_letter(const struct connector_process *g, const struct outbound_request *l)
 {
-    if (*l->turn && !connector_process_find_turn(g, l->turn))
+    if (*l->turn && !connector_turns_find(g, l->turn))
         return "a request of a turn there is not";
-    if (l->id % 2 == 0 || l->id <= g->last_letter)
+    if (l->id % 2 == 0 || l->id <= g->reader.last_request)
         return "a request by a number that is not the next";
-    if (g->n_letters == BATCH_LETTERS)
+    if (g->reader.n_requests == BATCH_LETTERS)
         return "more requests at once than a callback can";
-    if (g->under_way + g->letter_bytes + outbound_request_size(l) > UNDER_WAY_BYTES)
+    if (g->reader.bytes_under_way + g->reader.request_bytes + outbound_request_size(l) >
+        UNDER_WAY_BYTES)
         return "more requests than can be kept";
     return NULL;
 }
@@ -61,11 +61,12 @@ static const char *take_letter(struct connector_process *g, struct unpacker *u)
         outbound_request_unref(l);
         return why;
     }
-    if (g->n_letters % 16 == 0)
-        g->letters = xrealloc(g->letters, (g->n_letters + 16) * sizeof(struct outbound_request *));
-    g->letters[g->n_letters++] = l;
-    g->letter_bytes += outbound_request_size(l);
-    g->last_letter = l->id;
+    if (g->reader.n_requests % 16 == 0)
+        g->reader.requests = xrealloc(g->reader.requests, (g->reader.n_requests + 16) *
+                                                              sizeof(struct outbound_request *));
+    g->reader.requests[g->reader.n_requests++] = l;
+    g->reader.request_bytes += outbound_request_size(l);
+    g->reader.last_request = l->id;
     return NULL;
 }
 
@@ -84,12 +85,12 @@ static struct connector_task *find_settled(struct connector_process *g,
                                            const struct callback_batch *b)
 {
     struct connector_task *t;
-    for (size_t i = 0; (t = task_window_at(&g->sent, i)); i++) {
+    for (size_t i = 0; (t = task_window_at(&g->writer.sent, i)); i++) {
         const enum tc_kind kind = connector_reader_kind_of(t);
         if (t->settled || !connector_reader_is_of(t, b->turn))
             continue;
         if (b->settles == BATCH_LETTER ? t->type == IPC_REPLY && t->mail->reply->letter == b->letter
-                                       : g->delivers && (kind == TC_FINAL || kind == TC_ERROR))
+                                       : g->conf.delivers && (kind == TC_FINAL || kind == TC_ERROR))
             break;
     }
     return t;
@@ -100,8 +101,9 @@ static struct connector_task *find_end(struct connector_process *g, const char *
 {
     struct connector_task *t;
     size_t i = 0;
-    while ((t = task_window_at(&g->sent, i)) && (t->settled || !connector_reader_is_of(t, turn) ||
-                                                 connector_reader_kind_of(t) != TC_DONE))
+    while (
+        (t = task_window_at(&g->writer.sent, i)) &&
+        (t->settled || !connector_reader_is_of(t, turn) || connector_reader_kind_of(t) != TC_DONE))
         i++;
     return t;
 }
@@ -110,10 +112,11 @@ static struct connector_task *find_end(struct connector_process *g, const char *
 static void forget_letter(struct connector_process *g, struct connector_turn *turn,
                           const struct outbound_reply *r)
 {
-    size_t *const letters = turn ? &turn->letters : &g->lobby_letters;
+    size_t *const letters = turn ? &turn->letters : &g->reader.context_requests;
     const size_t size = r->letter % 2 && r->about ? outbound_request_size(r->about) : 0;
     *letters -= *letters > 0;
-    g->under_way -= size < g->under_way ? size : g->under_way;
+    g->reader.bytes_under_way -=
+        size < g->reader.bytes_under_way ? size : g->reader.bytes_under_way;
 }
 
 void connector_reader_abandon_reply(struct connector_process *g, const struct connector_task *t)
@@ -145,16 +148,16 @@ static const char *connector_reader_settle_batch(struct connector_process *g,
 static const char *connector_reader_count_requests(struct connector_process *g,
                                                    struct connector_turn *turn)
 {
-    for (size_t i = 0; i < g->n_letters; i++) {
-        const char *const id = g->letters[i]->turn;
+    for (size_t i = 0; i < g->reader.n_requests; i++) {
+        const char *const id = g->reader.requests[i]->turn;
         struct connector_turn *const t =
-            turn && strcmp(turn->named.id, id) == 0 ? turn : connector_process_find_turn(g, id);
+            turn && strcmp(turn->named.id, id) == 0 ? turn : connector_turns_find(g, id);
         if (*id && !t)
             return "a request of a turn there is not";
-        if (++*(t ? &t->letters : &g->lobby_letters) > TURN_LETTERS)
+        if (++*(t ? &t->letters : &g->reader.context_requests) > TURN_LETTERS)
             return "more requests than a turn can have under way";
     }
-    g->under_way += g->letter_bytes;
+    g->reader.bytes_under_way += g->reader.request_bytes;
     return NULL;
 }
 
@@ -186,10 +189,10 @@ static const char *take_batch(struct connector_process *g, struct unpacker *u)
     struct callback_batch *const b = ipc_frame_unpack_batch(u);
     if (!b)
         return "a batch that is none";
-    struct connector_turn *turn = *b->turn ? connector_process_find_turn(g, b->turn) : NULL;
+    struct connector_turn *turn = *b->turn ? connector_turns_find(g, b->turn) : NULL;
     const char *why = *b->turn && !turn ? "a batch of a turn there is not"
                                         : connector_reader_settle_batch(g, b, &turn);
-    if (!why && b->failed && b->settles != BATCH_NOTHING && g->n_letters)
+    if (!why && b->failed && b->settles != BATCH_NOTHING && g->reader.n_requests)
         why = "requests of a callback that failed";
     why = why ? why : connector_reader_count_requests(g, turn);
     why = why ? why : check_over(g, b, turn);
@@ -198,10 +201,10 @@ static const char *take_batch(struct connector_process *g, struct unpacker *u)
         return why;
     }
     connector_reader_remember(turn, b->memory);
-    b->letters = g->letters;
-    b->count = g->n_letters;
-    g->letters = NULL;
-    g->n_letters = g->letter_bytes = 0;
+    b->letters = g->reader.requests;
+    b->count = g->reader.n_requests;
+    g->reader.requests = NULL;
+    g->reader.n_requests = g->reader.request_bytes = 0;
     g->host.batch(g->host.ctx, b);
     return NULL;
 }
@@ -209,7 +212,7 @@ static const char *take_batch(struct connector_process *g, struct unpacker *u)
 static const char *connector_reader_take_over(struct connector_process *g, struct unpacker *u)
 {
     const uint64_t number = (uint64_t)unpack_number(u);
-    struct connector_turn *t = g->turns;
+    struct connector_turn *t = g->turns.first;
     while (t && t->number != number)
         t = t->next;
     if (unpack_finish(u) < 0 || !t || !t->done || t->letters || t->over ||
@@ -217,82 +220,7 @@ static const char *connector_reader_take_over(struct connector_process *g, struc
         return "the end of a turn that is not over";
     t->over = true;
     if (!t->tasks)
-        connector_process_free_turn(g, t);
-    return NULL;
-}
-
-/* ---- questions ---- */
-
-static void connector_reader_answer(struct connector_process *g, uint64_t number,
-                                    enum tc_accepted accepted, const char *turn, const char *text)
-{
-    const size_t begun = ipc_frame_begin(&g->out, IPC_CALL_RESULT);
-    pack_int64(&g->out, (int64_t)number);
-    ipc_frame_pack_call_result(&g->out, &(struct ipc_call_result){accepted, turn, text});
-    ipc_frame_end(&g->out, begun);
-    connector_writer_flush_soon(g);
-}
-
-static void connector_reader_on_answered(void *ctx, enum tc_accepted accepted, const char *turn,
-                                         const char *text)
-{
-    struct pending_call *const q = ctx;
-    struct connector_process *const g = q->guest;
-    for (struct pending_call **at = g ? &g->questions : NULL; at && *at; at = &(*at)->next)
-        if (*at == q) {
-            *at = q->next;
-            break;
-        }
-    if (g) {
-        g->waits_ms = clock_mono_ms();
-        connector_reader_answer(g, q->number, accepted, turn, text);
-    }
-    free(q);
-}
-
-static void drop_questions(struct connector_process *g)
-{
-    for (struct pending_call *q = g->questions; q; q = q->next)
-        q->guest = NULL; /* it is freed when the host answers */
-    g->questions = NULL;
-}
-
-void connector_reader_refuse_call(struct connector_process *g, struct pending_call *q)
-{
-    for (struct pending_call **at = &g->questions; *at; at = &(*at)->next)
-        if (*at == q) {
-            *at = q->next;
-            break;
-        }
-    q->guest = NULL; /* it is freed when the host answers */
-    connector_reader_answer(g, q->number, TC_NOT_KEPT, NULL, NULL);
-}
-
-void connector_reader_refuse_expired(struct connector_process *g)
-{
-    while (g->questions && clock_mono_ms() - g->questions->since_ms > HOST_CALL_MS)
-        connector_reader_refuse_call(g, g->questions);
-}
-
-/* It waits for the answer: there is one at a time, unless it is lying. */
-static const char *connector_reader_take_ask(struct connector_process *g, struct unpacker *u)
-{
-    const uint64_t number = (uint64_t)unpack_number(u);
-    if (g->questions)
-        return "a question before the answer to the last";
-    struct host_call *const a = ipc_frame_unpack_ask(u, g->name);
-    if (!a)
-        return "a question that is none";
-    if (!g->host.ask || g->closing || g->stage != CONNECTOR_RUNNING) {
-        host_call_discard(a);
-        connector_reader_answer(g, number, TC_NOT_KEPT, NULL, NULL);
-        return NULL;
-    }
-    struct pending_call *const q = xmalloc(sizeof *q);
-    *q = (struct pending_call){g->questions, g, number, clock_mono_ms()};
-    g->questions = q;
-    host_call_set_callback(a, connector_reader_on_answered, q);
-    g->host.ask(g->host.ctx, a);
+        connector_turns_free(g, t);
     return NULL;
 }
 
@@ -303,7 +231,7 @@ static const char *take_route(struct connector_process *g, struct unpacker *u)
     const char *const path = unpack_required_string(u);
     if (unpack_finish(u) < 0 || !validate_path(path) || !g->host.has_server || !g->host.route)
         return "a route that is none";
-    if (++g->routes > ROUTES)
+    if (++g->reader.routes > ROUTES)
         return "more routes than there can be";
     g->host.route(g->host.ctx, path);
     return NULL;
@@ -315,13 +243,13 @@ static const char *take_socket_open(struct connector_process *g, struct unpacker
     struct tc_socket spec;
     const uint64_t number = (uint64_t)unpack_number(u);
     ipc_frame_unpack_socket_spec(u, &spec);
-    if (unpack_finish(u) < 0 || !g->host.socket_open || number != g->last_socket + 1 ||
+    if (unpack_finish(u) < 0 || !g->host.socket_open || number != g->reader.last_socket + 1 ||
         number >= SOCKETS_PER_LIFE)
         return "a socket that is none";
-    if (++g->open_sockets > SOCKETS)
+    if (++g->reader.open_sockets > SOCKETS)
         return "more sockets than can be open";
-    g->last_socket = number;
-    g->host.socket_open(g->host.ctx, (int64_t)(g->socket_base + number), &spec);
+    g->reader.last_socket = number;
+    g->host.socket_open(g->host.ctx, (int64_t)(g->reader.socket_base + number), &spec);
     return NULL;
 }
 
@@ -329,56 +257,31 @@ static const char *take_socket_send(struct connector_process *g, struct unpacker
 {
     const uint64_t number = (uint64_t)unpack_number(u);
     const struct str text = unpack_bytes(u);
-    if (unpack_finish(u) < 0 || !number || number > g->last_socket || !validate_socket_text(text))
+    if (unpack_finish(u) < 0 || !number || number > g->reader.last_socket ||
+        !validate_socket_text(text))
         return "a frame of no socket";
-    g->host.socket_send(g->host.ctx, (int64_t)(g->socket_base + number), text);
+    g->host.socket_send(g->host.ctx, (int64_t)(g->reader.socket_base + number), text);
     return NULL;
 }
 
 static const char *take_socket_close(struct connector_process *g, struct unpacker *u)
 {
     const uint64_t number = (uint64_t)unpack_number(u);
-    if (unpack_finish(u) < 0 || !number || number > g->last_socket)
+    if (unpack_finish(u) < 0 || !number || number > g->reader.last_socket)
         return "the end of no socket";
-    g->host.socket_close(g->host.ctx, (int64_t)(g->socket_base + number));
+    g->host.socket_close(g->host.ctx, (int64_t)(g->reader.socket_base + number));
     return NULL;
-}
-
-bool connector_reader_finish_hit(struct connector_process *g, uint64_t number,
-                                 const struct tc_answer *answer)
-{
-    struct pending_hit **at = &g->hits;
-    while (*at && (*at)->number != number)
-        at = &(*at)->next;
-    struct pending_hit *const hit = *at;
-    if (!hit)
-        return false;
-    *at = hit->next;
-    hit->answered(hit->arg, answer);
-    free(hit);
-    return true;
-}
-
-static const char *take_answer(struct connector_process *g, struct unpacker *u)
-{
-    struct tc_answer into = {0};
-    const uint64_t number = (uint64_t)unpack_number(u);
-    const struct tc_answer *const answer = ipc_frame_unpack_answer(u, &into);
-    if (unpack_finish(u) < 0)
-        return "an answer that is none";
-    return connector_reader_finish_hit(g, number, answer) ? NULL
-                                                          : "an answer to what it was not asked";
 }
 
 /* ---- its life ---- */
 
 static const char *connector_reader_take_started(struct connector_process *g, struct unpacker *u)
 {
-    if (unpack_text(u) || unpack_finish(u) < 0 || g->refused ||
-        (g->stage != CONNECTOR_STARTING && !g->start_seen))
+    if (unpack_text(u) || unpack_finish(u) < 0 || g->sup.refused ||
+        (g->sup.state != CONNECTOR_STARTING && !g->reader.start_seen))
         return "a start in the middle";
-    g->start_seen = false;
-    if (g->stage == CONNECTOR_STARTING)
+    g->reader.start_seen = false;
+    if (g->sup.state == CONNECTOR_STARTING)
         connector_supervisor_set_running(g);
     return NULL;
 }
@@ -386,10 +289,10 @@ static const char *connector_reader_take_started(struct connector_process *g, st
 static const char *take_refused(struct connector_process *g, struct unpacker *u)
 {
     const char *const why = unpack_text(u);
-    if (unpack_finish(u) < 0 || g->stage != CONNECTOR_STARTING || g->refused ||
+    if (unpack_finish(u) < 0 || g->sup.state != CONNECTOR_STARTING || g->sup.refused ||
         !validate_is_text(why, 1024))
         return "a refusal in the middle";
-    g->refused = xstrdup(why && *why ? why : "its init failed");
+    connector_supervisor_note_refusal(g, why && *why ? why : "its init failed");
     return NULL;
 }
 
@@ -409,12 +312,12 @@ static const char *(*const takers[IPC_TYPES])(struct connector_process *g, struc
     [IPC_REQUEST] = take_letter,
     [IPC_BATCH] = take_batch,
     [IPC_TURN_OVER] = connector_reader_take_over,
-    [IPC_CALL] = connector_reader_take_ask,
+    [IPC_CALL] = connector_calls_take_call,
     [IPC_ROUTE] = take_route,
     [IPC_SOCKET_OPEN] = take_socket_open,
     [IPC_SOCKET_SEND] = take_socket_send,
     [IPC_SOCKET_CLOSE] = take_socket_close,
-    [IPC_ANSWER] = take_answer,
+    [IPC_ANSWER] = connector_calls_take_answer,
     [IPC_ROOM] = take_room,
 };
 
@@ -423,7 +326,7 @@ static bool is_expected(const struct connector_process *g, enum frame_type type)
 {
     if (!takers[type] || (!g->host.batch && (type == IPC_REQUEST || type == IPC_BATCH)))
         return false;
-    return g->stage != CONNECTOR_STARTING || type != IPC_ROOM;
+    return g->sup.state != CONNECTOR_STARTING || type != IPC_ROOM;
 }
 
 /* Looks for its verdict alone; all it has said stays, in its order. */
@@ -431,9 +334,12 @@ static void look_for_start(struct connector_process *g)
 {
     struct ipc_frame f;
     int64_t n;
-    for (; g->stage == CONNECTOR_STARTING && g->looked < g->in.len; g->looked += (size_t)n) {
-        n = ipc_frame_decode_next((struct str){g->in.p + g->looked, g->in.len - g->looked}, &f);
-        if (n < 0 || g->in.len > HELD_MAX) {
+    for (; g->sup.state == CONNECTOR_STARTING && g->reader.looked < g->reader.in.len;
+         g->reader.looked += (size_t)n) {
+        n = ipc_frame_decode_next(
+            (struct str){g->reader.in.p + g->reader.looked, g->reader.in.len - g->reader.looked},
+            &f);
+        if (n < 0 || g->reader.in.len > HELD_MAX) {
             connector_supervisor_fail(g, n < 0 ? "bytes that are no frame"
                                                : "too much before it has started");
             return;
@@ -454,12 +360,13 @@ static void take_frames(struct connector_process *g)
     struct ipc_frame f;
     size_t at = 0;
     int64_t n;
-    if (g->release != CONNECTOR_RELEASED) {
+    if (g->reader.release != CONNECTOR_RELEASED) {
         look_for_start(g);
         return;
     }
-    while (!g->broke &&
-           (n = ipc_frame_decode_next((struct str){g->in.p + at, g->in.len - at}, &f)) != 0) {
+    while (!g->sup.broke &&
+           (n = ipc_frame_decode_next((struct str){g->reader.in.p + at, g->reader.in.len - at},
+                                      &f)) != 0) {
         const char *const why = n < 0                     ? "bytes that are no frame"
                                 : !is_expected(g, f.type) ? "a frame that it has no right to"
                                                           : takers[f.type](g, &f.in);
@@ -469,42 +376,48 @@ static void take_frames(struct connector_process *g)
             at += (size_t)n;
     }
     if (at)
-        buf_consume(&g->in, at);
+        buf_consume(&g->reader.in, at);
 }
 
 void connector_reader_resume(struct connector_process *g)
 {
-    if (g->release == CONNECTOR_RELEASED)
+    if (g->reader.release == CONNECTOR_RELEASED)
         return;
-    g->release = CONNECTOR_RELEASED;
-    g->start_seen = g->stage != CONNECTOR_STARTING;
+    g->reader.release = CONNECTOR_RELEASED;
+    g->reader.start_seen = g->sup.state != CONNECTOR_STARTING;
     take_frames(g);
 }
 
-void intake_release_awaited(struct connector_process *g)
+void connector_reader_await_release(struct connector_process *g)
 {
-    if (g->release == CONNECTOR_AWAITED)
+    if (g->reader.release == CONNECTOR_HELD)
+        g->reader.release = CONNECTOR_AWAITED;
+}
+
+void connector_reader_release_awaited(struct connector_process *g)
+{
+    if (g->reader.release == CONNECTOR_AWAITED)
         connector_reader_resume(g);
 }
 
 bool connector_reader_read(struct connector_process *g)
 {
-    for (size_t all = 0; all < ROUND_BYTES && !g->broke;) {
-        const ssize_t n =
-            recv(g->spawn.socket, buf_reserve(&g->in, READ_SIZE), READ_SIZE, MSG_DONTWAIT);
+    for (size_t all = 0; all < ROUND_BYTES && !g->sup.broke;) {
+        const ssize_t n = recv(g->sup.child.socket, buf_reserve(&g->reader.in, READ_SIZE),
+                               READ_SIZE, MSG_DONTWAIT);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 && errno == EAGAIN)
             return true;
         if (n <= 0) {
-            g->gone = true;
+            g->reader.gone = true;
             return false;
         }
-        g->in.len += (size_t)n;
+        g->reader.in.len += (size_t)n;
         all += (size_t)n;
         take_frames(g);
         if ((size_t)n < READ_SIZE)
-            return !g->broke;
+            return !g->sup.broke;
     }
     return false;
 }
@@ -513,18 +426,33 @@ bool connector_reader_read(struct connector_process *g)
 
 static void close_sockets(struct connector_process *g)
 {
-    for (uint64_t i = 1; i <= g->last_socket && g->host.socket_close; i++)
-        g->host.socket_close(g->host.ctx, (int64_t)(g->socket_base + i));
-    g->socket_base += g->last_socket;
-    g->last_socket = 0;
+    for (uint64_t i = 1; i <= g->reader.last_socket && g->host.socket_close; i++)
+        g->host.socket_close(g->host.ctx, (int64_t)(g->reader.socket_base + i));
+    g->reader.socket_base += g->reader.last_socket;
+    g->reader.last_socket = 0;
+}
+
+void connector_reader_note_closed_socket(struct connector_process *g)
+{
+    g->reader.open_sockets -= g->reader.open_sockets > 0;
+}
+
+void connector_reader_begin(struct connector_process *g)
+{
+    g->reader.gone = g->reader.start_seen = false;
+}
+
+void connector_reader_note_gone(struct connector_process *g)
+{
+    g->reader.gone = true;
 }
 
 void connector_reader_reset(struct connector_process *g)
 {
     connector_reader_forget_letters(g);
-    drop_questions(g);
+    connector_calls_drop(g);
     close_sockets(g);
-    buf_fini(&g->in);
-    g->looked = 0;
-    g->lobby_letters = g->open_sockets = g->routes = 0;
+    buf_fini(&g->reader.in);
+    g->reader.looked = 0;
+    g->reader.context_requests = g->reader.open_sockets = g->reader.routes = 0;
 }

@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 
 #include "base/alloc.h"
-#include "base/hash.h"
+#include "base/invariant.h"
 #include "base/sys/clock.h"
 #include "plugin/process/connector_process.h"
 
@@ -19,134 +19,93 @@
 #define BOXES_AHEAD 4
 #define TURNS_APART 16 /* events between two pieces of mail */
 
-static void list_init(struct connector_task_list *l)
-{
-    *l = (struct connector_task_list){.end = &l->first};
-}
-
-static void list_add(struct connector_task_list *l, struct connector_task *t)
-{
-    t->next = NULL;
-    *l->end = t;
-    l->end = &t->next;
-    l->count++;
-}
-
-static struct connector_task *list_take(struct connector_task_list *l)
-{
-    struct connector_task *const t = l->first;
-    if (!t)
-        return NULL;
-    l->first = t->next;
-    if (!l->first)
-        l->end = &l->first;
-    l->count--;
-    return t;
-}
-
-static struct connector_task make_task(enum frame_type type, struct connector_turn *turn)
-{
-    if (turn)
-        turn->tasks++;
-    return (struct connector_task){.type = type, .turn = turn};
-}
-
-static void queue_task(struct connector_task_list *l, const struct connector_task *task)
-{
-    struct connector_task *const t = xmalloc(sizeof *t);
-    *t = *task;
-    list_add(l, t);
-}
-
 /* What it holds; its memory is the caller's. */
-static void release_task(struct connector_process *g, const struct connector_task *t)
+static void connector_writer_release_task(struct connector_process *g,
+                                          const struct connector_task *t)
 {
     struct connector_turn *const turn = t->turn;
     shared_event_unref(t->box);
     if (t->mail)
         control_msg_free(t->mail);
-    if (turn && --turn->tasks == 0 && turn->over)
-        connector_process_free_turn(g, turn);
+    if (!turn)
+        return;
+    ASSERT(turn->tasks > 0);
+    if (--turn->tasks == 0 && turn->over)
+        connector_turns_free(g, turn);
 }
 
 static void connector_writer_free_list(struct connector_process *g, struct connector_task_list *l)
 {
-    for (struct connector_task *t; (t = list_take(l));) {
-        release_task(g, t);
+    for (struct connector_task *t; (t = connector_task_list_take(l));) {
+        connector_writer_release_task(g, t);
         free(t);
     }
 }
 
-static size_t connector_task_size(const struct connector_task *t)
+static void connector_writer_on_timer(void *arg)
 {
-    return t->box ? shared_event_size(t->box) : sizeof *t;
+    struct connector_process *const g = arg;
+    connector_reader_release_awaited(g);
+    if (g->sup.broke && connector_has_process(g))
+        connector_supervisor_handle_exit(g);
+    else
+        connector_writer_flush(g);
 }
 
-/* False: there was none. */
-static bool window_take(struct task_window *w, struct connector_task *t)
+void connector_writer_init(struct connector_process *g, const struct backlog_limits *limits)
 {
-    if (!w->count)
-        return false;
-    *t = w->tasks[w->first];
-    w->first = --w->count ? (w->first + 1) % WINDOW_TASKS : 0;
-    w->bytes -= connector_task_size(t);
-    return true;
+    backlog_init(&g->writer.backlog, limits);
+    g->writer.timer = loop_timer_new(g->host.loop, connector_writer_on_timer, g);
+    connector_task_list_init(&g->writer.again);
+    connector_task_list_init(&g->writer.control);
 }
 
-void connector_writer_init(struct connector_process *g)
+void connector_writer_fini(struct connector_process *g)
 {
-    list_init(&g->again);
-    list_init(&g->mail);
+    while (g->writer.n_staged)
+        shared_event_unref(g->writer.staged[--g->writer.n_staged].box);
+    for (struct connector_task t; task_window_take(&g->writer.sent, &t);)
+        connector_writer_release_task(g, &t);
+    connector_writer_free_list(g, &g->writer.again);
+    connector_writer_free_list(g, &g->writer.control);
 }
 
-void traffic_fini(struct connector_process *g)
+void connector_writer_free_memory(struct connector_process *g)
 {
-    while (g->n_casts)
-        shared_event_unref(g->casts[--g->n_casts].box);
-    for (struct connector_task t; window_take(&g->sent, &t);)
-        release_task(g, &t);
-    connector_writer_free_list(g, &g->again);
-    connector_writer_free_list(g, &g->mail);
+    backlog_fini(&g->writer.backlog);
+    loop_timer_free(g->writer.timer);
+    buf_fini(&g->writer.out);
+    buf_fini(&g->writer.frame);
 }
 
-static size_t connector_turn_hash_slot(const char *id)
+int connector_writer_attach(struct connector_process *g, int fd, struct tc_err *err)
 {
-    return hash_string(HASH_START, id) % CONNECTOR_IDS;
+    return shm_ring_map(&g->writer.ring, fd, GAUGE_SHARED, err);
 }
 
-struct connector_turn *connector_process_find_turn(const struct connector_process *g,
-                                                   const char *id)
+void connector_writer_detach(struct connector_process *g)
 {
-    struct connector_turn *found = NULL;
-    for (struct connector_turn *t = g->ids[connector_turn_hash_slot(id)]; t; t = t->next_id)
-        if (!t->closed && strcmp(t->named.id, id) == 0 && (!found || found->late))
-            found = t;
-    return found;
+    shm_ring_unmap(&g->writer.ring);
+    loop_timer_set(g->writer.timer, -1);
+    g->writer.flush_due = g->writer.gather_due = false;
 }
 
-void connector_process_link_turn(struct connector_process *g, struct connector_turn *t)
+void connector_writer_set_batching(struct connector_process *g, bool on)
 {
-    struct connector_turn **const bucket = &g->ids[connector_turn_hash_slot(t->named.id)];
-    t->next_id = *bucket;
-    *bucket = t;
-    t->next = g->turns;
-    if (g->turns)
-        g->turns->prev = t;
-    g->turns = t;
+    g->writer.batching = on;
+    if (!on)
+        connector_writer_flush_staged(g);
 }
 
-void connector_process_free_turn(struct connector_process *g, struct connector_turn *t)
+void connector_writer_send_setup(struct connector_process *g)
 {
-    struct connector_turn **at = &g->ids[connector_turn_hash_slot(t->named.id)];
-    while (*at != t)
-        at = &(*at)->next_id;
-    *at = t->next_id;
-    *(t->prev ? &t->prev->next : &g->turns) = t->next;
-    if (t->next)
-        t->next->prev = t->prev;
-    arena_fini(&t->arena);
-    free(t->memory);
-    free(t);
+    struct ipc_setup setup = g->conf.setup;
+    setup.last_letter = g->reader.last_request;
+    setup.dir_full = connector_limits_is_full(g->conf.limits);
+    const size_t begun = ipc_frame_begin(&g->writer.out, IPC_SETUP);
+    ipc_frame_pack_setup(&g->writer.out, &setup);
+    ipc_frame_end(&g->writer.out, begun);
+    connector_writer_write(g);
 }
 
 #define EVENT_HEAD (IPC_HEAD + sizeof(int64_t)) /* and the number of its turn */
@@ -155,16 +114,16 @@ void connector_process_free_turn(struct connector_process *g, struct connector_t
  * to the socket, and the ring says so. */
 static void put_frame(struct connector_process *g)
 {
-    struct buf *const f = &g->frame;
+    struct buf *const f = &g->writer.frame;
     if (f->len <= RING_PIECE_MAX) {
-        memcpy(shm_ring_reserve(&g->ring), f->p, f->len);
-        shm_ring_commit(&g->ring, f->len);
+        memcpy(shm_ring_reserve(&g->writer.ring), f->p, f->len);
+        shm_ring_commit(&g->writer.ring, f->len);
         buf_reset(f);
         return;
     }
-    ipc_frame_write_header(shm_ring_reserve(&g->ring), IPC_ON_SOCKET, 0);
-    shm_ring_commit(&g->ring, IPC_HEAD);
-    buf_add(&g->out, f->p, f->len);
+    ipc_frame_write_header(shm_ring_reserve(&g->writer.ring), IPC_ON_SOCKET, 0);
+    shm_ring_commit(&g->writer.ring, IPC_HEAD);
+    buf_add(&g->writer.out, f->p, f->len);
     buf_fini(f);
 }
 
@@ -174,10 +133,10 @@ static void put_open(struct connector_process *g, struct connector_turn *t)
     named.memory = t->memory ? t->memory : named.memory;
     named.letters = t->letters;
     named.over = t->done && !t->ends;
-    const size_t begun = ipc_frame_begin(&g->frame, IPC_OPEN);
-    pack_int64(&g->frame, (int64_t)t->number);
-    ipc_frame_pack_turn(&g->frame, &named);
-    ipc_frame_end(&g->frame, begun);
+    const size_t begun = ipc_frame_begin(&g->writer.frame, IPC_OPEN);
+    pack_int64(&g->writer.frame, (int64_t)t->number);
+    ipc_frame_pack_turn(&g->writer.frame, &named);
+    ipc_frame_end(&g->writer.frame, begun);
     put_frame(g);
     t->opened = true;
 }
@@ -195,16 +154,16 @@ static void connector_writer_write_event(char *to, size_t size, const struct con
 static void put_event(struct connector_process *g, const struct connector_task *t)
 {
     struct str line = {0};
-    if (loader_has_callback(g->loaded, DESCRIPTOR_ON_EVENT))
+    if (loader_has_callback(g->conf.plugin, DESCRIPTOR_ON_EVENT))
         line.p = shared_event_json_line(t->box, &line.len);
     const size_t size = EVENT_HEAD + shared_event_serialized_size(t->box, line);
     if (size <= RING_PIECE_MAX) {
-        connector_writer_write_event(shm_ring_reserve(&g->ring), size, t, line);
-        shm_ring_commit(&g->ring, size);
+        connector_writer_write_event(shm_ring_reserve(&g->writer.ring), size, t, line);
+        shm_ring_commit(&g->writer.ring, size);
         return;
     }
-    connector_writer_write_event(buf_reserve(&g->frame, size), size, t, line);
-    g->frame.len = size;
+    connector_writer_write_event(buf_reserve(&g->writer.frame, size), size, t, line);
+    g->writer.frame.len = size;
     put_frame(g);
 }
 
@@ -229,9 +188,9 @@ static void put_task(struct connector_process *g, const struct connector_task *t
         put_event(g, t);
         return;
     }
-    const size_t begun = ipc_frame_begin(&g->frame, t->type);
-    pack_what(&g->frame, t);
-    ipc_frame_end(&g->frame, begun);
+    const size_t begun = ipc_frame_begin(&g->writer.frame, t->type);
+    pack_what(&g->writer.frame, t);
+    ipc_frame_end(&g->writer.frame, begun);
     put_frame(g);
 }
 
@@ -240,28 +199,28 @@ static void put_task(struct connector_process *g, const struct connector_task *t
 /* The one that has been made at task_window_next_slot. */
 static void send_made(struct connector_process *g)
 {
-    const struct connector_task *const t = task_window_next_slot(&g->sent);
-    if (!g->sent.count)
-        g->waits_ms = clock_mono_ms();
+    const struct connector_task *const t = task_window_next_slot(&g->writer.sent);
+    if (!g->writer.sent.count)
+        connector_supervisor_note_progress(g);
     if (t->turn)
         t->turn->told = true;
     put_task(g, t);
-    g->sent.bytes += connector_task_size(t);
-    g->sent.count++;
+    task_window_commit(&g->writer.sent);
 }
 
 /* A task may open its turn, and behind it may be the end. */
 static bool connector_writer_has_room(struct connector_process *g)
 {
-    return g->sent.count < WINDOW_TASKS && g->sent.bytes < WINDOW_BYTES &&
-           g->out.len - g->out_at < OUT_BYTES && shm_ring_has_room(&g->ring, 3);
+    return g->writer.sent.count < WINDOW_TASKS && g->writer.sent.bytes < WINDOW_BYTES &&
+           g->writer.out.len - g->writer.out_at < OUT_BYTES &&
+           shm_ring_has_room(&g->writer.ring, 3);
 }
 
 static void send_event(struct connector_process *g, const struct backlog_item *item)
 {
     struct connector_turn *const turn = item->turn;
-    struct connector_task *const t = task_window_next_slot(&g->sent);
-    *t = make_task(IPC_EVENT, turn);
+    struct connector_task *const t = task_window_next_slot(&g->writer.sent);
+    *t = connector_task_make(IPC_EVENT, turn);
     t->box = item->box;
     send_made(g);
     turn->done = turn->done || shared_event_get(item->box)->kind == TC_DONE;
@@ -272,30 +231,31 @@ static void take_cast(struct connector_process *g, struct turn_backlog *lane,
                       struct shared_event *box, int64_t now_ms)
 {
     struct backlog_item item;
-    if (g->stage == CONNECTOR_RUNNING && !guest_is_held(g) && !g->again.first && !g->mail.first &&
-        connector_writer_has_room(g) && backlog_try_bypass(&g->backlog, lane, box, &item))
+    if (g->sup.state == CONNECTOR_RUNNING && !connector_is_held(g) && !g->writer.again.first &&
+        !g->writer.control.first && connector_writer_has_room(g) &&
+        backlog_try_bypass(&g->writer.backlog, lane, box, &item))
         send_event(g, &item);
     else
-        backlog_push(&g->backlog, lane, box, now_ms);
+        backlog_push(&g->writer.backlog, lane, box, now_ms);
 }
 
 static void gather(struct connector_process *g)
 {
-    if (g->flush_set || g->gathered)
+    if (g->writer.flush_due || g->writer.gather_due)
         return;
-    g->gathered = true;
-    loop_timer_set(g->flush, GATHER_MS);
+    g->writer.gather_due = true;
+    loop_timer_set(g->writer.timer, GATHER_MS);
 }
 
 void connector_writer_flush_staged(struct connector_process *g)
 {
-    if (!g->n_casts)
+    if (!g->writer.n_staged)
         return;
-    const bool idle = !g->sent.count;
+    const bool idle = !g->writer.sent.count;
     const int64_t now_ms = clock_mono_ms();
-    for (size_t i = 0; i < g->n_casts; i++)
-        take_cast(g, g->casts[i].lane, g->casts[i].box, now_ms);
-    g->n_casts = 0;
+    for (size_t i = 0; i < g->writer.n_staged; i++)
+        take_cast(g, g->writer.staged[i].lane, g->writer.staged[i].box, now_ms);
+    g->writer.n_staged = 0;
     /* While it is at something, what comes is gathered: it says when it is done. */
     if (idle || connector_writer_is_drained(g))
         connector_writer_flush_soon(g);
@@ -306,8 +266,9 @@ void connector_writer_flush_staged(struct connector_process *g)
 void connector_writer_put_event(struct connector_process *g, struct turn_backlog *lane,
                                 struct shared_event *box)
 {
-    g->casts[g->n_casts++] = (struct staged_event){lane, box};
-    if (!g->gathers || g->n_casts == CONNECTOR_CASTS)
+    ASSERT(g->writer.n_staged < CONNECTOR_STAGED);
+    g->writer.staged[g->writer.n_staged++] = (struct staged_event){lane, box};
+    if (!g->writer.batching || g->writer.n_staged == CONNECTOR_STAGED)
         connector_writer_flush_staged(g);
 }
 
@@ -315,17 +276,18 @@ static void send_events(struct connector_process *g, size_t max)
 {
     struct backlog_item item;
     const int64_t now_ms = clock_mono_ms();
-    for (size_t n = 0;
-         n < max && connector_writer_has_room(g) && backlog_pop(&g->backlog, &item, 1, now_ms); n++)
+    for (size_t n = 0; n < max && connector_writer_has_room(g) &&
+                       backlog_pop(&g->writer.backlog, &item, 1, now_ms);
+         n++)
         send_event(g, &item);
 }
 
 static void send_from(struct connector_process *g, struct connector_task_list *l)
 {
-    struct connector_task *const t = list_take(l);
+    struct connector_task *const t = connector_task_list_take(l);
     if (!t)
         return;
-    *task_window_next_slot(&g->sent) = *t;
+    *task_window_next_slot(&g->writer.sent) = *t;
     send_made(g);
     free(t);
 }
@@ -333,135 +295,138 @@ static void send_from(struct connector_process *g, struct connector_task_list *l
 /* What came of a request never waits behind a long row of events, nor they behind replies. */
 static void connector_writer_choose(struct connector_process *g)
 {
-    if (g->stage == CONNECTOR_STOPPING)
+    if (g->sup.state == CONNECTOR_STOPPING)
         return;
-    while (g->again.first && connector_writer_has_room(g))
-        send_from(g, &g->again);
+    while (g->writer.again.first && connector_writer_has_room(g))
+        send_from(g, &g->writer.again);
     while (connector_writer_has_room(g)) {
-        const size_t before = g->sent.count;
-        send_from(g, &g->mail);
+        const size_t before = g->writer.sent.count;
+        send_from(g, &g->writer.control);
         send_events(g, TURNS_APART);
-        if (g->sent.count == before)
+        if (g->writer.sent.count == before)
             break;
     }
 }
 
 void connector_writer_stop(struct connector_process *g)
 {
-    if (g->stage == CONNECTOR_STOPPING)
+    if (g->sup.state == CONNECTOR_STOPPING)
         return;
-    ipc_frame_end(&g->frame, ipc_frame_begin(&g->frame, IPC_STOP));
+    ipc_frame_end(&g->writer.frame, ipc_frame_begin(&g->writer.frame, IPC_STOP));
     put_frame(g);
     connector_supervisor_move(g, CONNECTOR_ON_STOP);
-    g->waits_ms = clock_mono_ms();
+    connector_supervisor_note_progress(g);
     connector_writer_flush_soon(g);
 }
 
 void connector_writer_write(struct connector_process *g)
 {
-    if (shm_ring_publish(&g->ring))
-        ipc_frame_end(&g->out, ipc_frame_begin(&g->out, IPC_WAKE_UP));
-    while (g->out_at < g->out.len) {
-        const ssize_t n =
-            send(g->spawn.socket, g->out.p + g->out_at, g->out.len - g->out_at, MSG_NOSIGNAL);
+    if (shm_ring_publish(&g->writer.ring))
+        ipc_frame_end(&g->writer.out, ipc_frame_begin(&g->writer.out, IPC_WAKE_UP));
+    while (g->writer.out_at < g->writer.out.len) {
+        const ssize_t n = send(g->sup.child.socket, g->writer.out.p + g->writer.out_at,
+                               g->writer.out.len - g->writer.out_at, MSG_NOSIGNAL);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
             break; /* later; when it is gone, that is read */
-        g->out_at += (size_t)n;
+        g->writer.out_at += (size_t)n;
     }
     /* What is gone may be more than what is left: one that never catches up would gather it. */
-    if (g->out_at > g->out.len / 2) {
-        buf_consume(&g->out, g->out_at);
-        g->out_at = 0;
+    if (g->writer.out_at > g->writer.out.len / 2) {
+        buf_consume(&g->writer.out, g->writer.out_at);
+        g->writer.out_at = 0;
     }
-    const bool reads = !guest_is_held(g) || g->in.len < HELD_MAX;
-    loop_fd_set(g->socket, (reads ? LOOP_READ : 0u) | (g->out.len ? LOOP_WRITE : 0u));
+    const bool reads = !connector_is_held(g) || g->reader.in.len < HELD_MAX;
+    loop_fd_set(g->sup.socket, (reads ? LOOP_READ : 0u) | (g->writer.out.len ? LOOP_WRITE : 0u));
 }
 
 static void set_pace(struct connector_process *g)
 {
-    const int64_t due = backlog_next_due_ms(&g->backlog);
-    if (due == INT64_MAX || g->flush_set)
+    const int64_t due = backlog_next_due_ms(&g->writer.backlog);
+    if (due == INT64_MAX || g->writer.flush_due)
         return;
     const int64_t left = due - clock_mono_ms();
-    loop_timer_set(g->flush, left > 0 ? left : 0);
+    loop_timer_set(g->writer.timer, left > 0 ? left : 0);
 }
 
 /* One of both sees what the other one has written: it that there is more, or we that it is done. */
 bool connector_writer_is_drained(const struct connector_process *g)
 {
-    if (!g->gauge || g->flush_set)
+    if (!g->sup.status || g->writer.flush_due)
         return false;
-    if (!atomic_load(&g->gauge->awaited)) {
-        if (clock_mono_us() - g->flushed_us < GATHER_US)
+    if (!atomic_load(&g->sup.status->awaited)) {
+        if (clock_mono_us() - g->writer.flushed_us < GATHER_US)
             return false;
-        atomic_store(&g->gauge->awaited, true);
+        atomic_store(&g->sup.status->awaited, true);
     }
-    return atomic_load(&g->gauge->handled) >= g->out_until;
+    return atomic_load(&g->sup.status->handled) >= g->writer.sent_until;
 }
 
 void connector_writer_flush(struct connector_process *g)
 {
-    g->flush_set = g->gathered = false;
-    if (g->gauge)
-        atomic_store(&g->gauge->awaited, false);
-    if (g->stage == CONNECTOR_STARTING || (guest_is_held(g) && guest_has_process(g)))
+    g->writer.flush_due = g->writer.gather_due = false;
+    if (g->sup.status)
+        atomic_store(&g->sup.status->awaited, false);
+    if (g->sup.state == CONNECTOR_STARTING || (connector_is_held(g) && connector_has_process(g)))
         connector_writer_write(g);
-    if (guest_is_held(g) || (g->stage != CONNECTOR_RUNNING && g->stage != CONNECTOR_STOPPING))
+    if (connector_is_held(g) ||
+        (g->sup.state != CONNECTOR_RUNNING && g->sup.state != CONNECTOR_STOPPING))
         return;
     do {
         connector_writer_choose(g);
         if (g->closing && connector_writer_is_idle(g))
             connector_writer_stop(g);
         connector_writer_write(g);
-    } while (!g->out.len && g->stage == CONNECTOR_RUNNING && connector_writer_has_room(g) &&
-             (g->again.first || g->mail.first || g->backlog.n_ready));
+    } while (!g->writer.out.len && g->sup.state == CONNECTOR_RUNNING &&
+             connector_writer_has_room(g) &&
+             (g->writer.again.first || g->writer.control.first || g->writer.backlog.n_ready));
     /* What is left is to follow at once. */
-    if (g->gauge && (g->again.first || g->mail.first || g->backlog.n_ready))
-        atomic_store(&g->gauge->awaited, true);
-    g->out_until = g->handled + g->sent.count;
-    g->flushed_us = clock_mono_us();
+    if (g->sup.status &&
+        (g->writer.again.first || g->writer.control.first || g->writer.backlog.n_ready))
+        atomic_store(&g->sup.status->awaited, true);
+    g->writer.sent_until = g->writer.handled + g->writer.sent.count;
+    g->writer.flushed_us = clock_mono_us();
     set_pace(g);
 }
 
 void connector_writer_flush_soon(struct connector_process *g)
 {
-    if (g->flush_set)
+    if (g->writer.flush_due)
         return;
-    g->flush_set = true;
-    loop_timer_set(g->flush, 0);
+    g->writer.flush_due = true;
+    loop_timer_set(g->writer.timer, 0);
 }
 
 void connector_writer_put_control(struct connector_process *g, enum frame_type type,
                                   struct connector_turn *turn, struct control_msg *m)
 {
-    struct connector_task t = make_task(type, turn);
+    struct connector_task t = connector_task_make(type, turn);
     t.mail = m;
-    queue_task(&g->mail, &t);
+    connector_task_list_queue(&g->writer.control, &t);
     connector_writer_flush_soon(g);
 }
 
 void connector_writer_ping(struct connector_process *g)
 {
-    const struct connector_task t = make_task(IPC_PING, NULL);
-    queue_task(&g->mail, &t);
+    const struct connector_task t = connector_task_make(IPC_PING, NULL);
+    connector_task_list_queue(&g->writer.control, &t);
     connector_writer_flush_soon(g);
 }
 
 bool connector_writer_is_idle(const struct connector_process *g)
 {
-    return !g->again.first && !g->mail.first && !g->sent.count && !g->backlog.stats.events;
+    return !g->writer.again.first && !g->writer.control.first && !g->writer.sent.count &&
+           !g->writer.backlog.stats.events;
 }
 
 /* ---- what is done ---- */
 
-static void connector_writer_finish_task(struct connector_process *g,
-                                         const struct connector_task *t)
+void connector_writer_finish_task(struct connector_process *g, const struct connector_task *t)
 {
     if (t->type == IPC_HIT)
-        connector_reader_finish_hit(g, t->mail->hit_id, NULL);
-    release_task(g, t);
+        connector_calls_finish_hit(g, t->mail->hit_id, NULL);
+    connector_writer_release_task(g, t);
 }
 
 /* The count of its references, long out of the first cache, is changed soon. */
@@ -473,122 +438,35 @@ static void expect_box(const struct connector_task *t)
 
 void connector_writer_confirm(struct connector_process *g, uint64_t handled)
 {
-    if (handled <= g->handled)
+    if (handled <= g->writer.handled)
         return;
-    for (struct connector_task t; g->handled < handled && window_take(&g->sent, &t);) {
-        g->handled++;
-        expect_box(task_window_at(&g->sent, BOXES_AHEAD));
+    for (struct connector_task t;
+         g->writer.handled < handled && task_window_take(&g->writer.sent, &t);) {
+        g->writer.handled++;
+        expect_box(task_window_at(&g->writer.sent, BOXES_AHEAD));
         connector_writer_finish_task(g, &t);
     }
-    if (g->handled < handled)
+    if (g->writer.handled < handled)
         connector_supervisor_fail(g, "a count of more than there was to do");
-    g->waits_ms = clock_mono_ms();
+    connector_supervisor_note_progress(g);
 }
 
 struct connector_task *connector_writer_oldest_task(struct connector_process *g)
 {
-    return task_window_at(&g->sent, 0);
+    return task_window_at(&g->writer.sent, 0);
 }
 
 void connector_writer_drop_oldest(struct connector_process *g)
 {
     struct connector_task t;
-    if (window_take(&g->sent, &t))
+    if (task_window_take(&g->writer.sent, &t))
         connector_writer_finish_task(g, &t);
 }
 
-/* ---- another life ---- */
-
-/* What belongs to a life ends with it: its sockets' frames; who asked over HTTP asks again. */
-static bool can_be_done_again(const struct connector_task *t)
+void connector_writer_reset(struct connector_process *g)
 {
-    return (t->type == IPC_EVENT || t->type == IPC_REPLY) && !t->settled &&
-           !(t->turn && t->turn->closed);
-}
-
-static enum tc_kind connector_writer_kind_of(const struct connector_task *t)
-{
-    return t->box ? shared_event_get(t->box)->kind : TC_RAW;
-}
-
-static void do_again(struct connector_process *g, const struct connector_task *t)
-{
-    if (!can_be_done_again(t)) {
-        connector_writer_finish_task(g, t);
-        return;
-    }
-    if (t->turn) {
-        t->turn->starts = t->turn->starts || connector_writer_kind_of(t) == TC_START;
-        t->turn->ends = t->turn->ends || connector_writer_kind_of(t) == TC_DONE;
-    }
-    queue_task(&g->again, t);
-}
-
-static void do_list_again(struct connector_process *g, struct connector_task_list *from)
-{
-    for (struct connector_task *t; (t = list_take(from));) {
-        do_again(g, t);
-        free(t);
-    }
-}
-
-static void add_resumed(struct connector_task_list *to, struct connector_turn *turn)
-{
-    struct event start;
-    event_init_resumed(&start, turn->named.id, clock_wall_s());
-    struct connector_task t = make_task(IPC_EVENT, turn);
-    t.box = shared_event_new(&start);
-    queue_task(to, &t);
-}
-
-/* Every turn it knew of is told again, before what is left of it. */
-static void resume_turns(struct connector_process *g, struct connector_task_list *starts)
-{
-    for (struct connector_turn *t = g->turns; t; t = t->next) {
-        t->opened = false;
-        if (t->told && !t->lost && !t->starts && (!t->done || t->ends))
-            add_resumed(starts, t);
-    }
-}
-
-/* Of one whose last batch has arrived nothing is left to do. */
-static void end_closed(struct connector_process *g)
-{
-    for (struct connector_turn *t = g->turns, *next; t; t = next) {
-        next = t->next;
-        t->over = t->over || t->closed;
-        if (t->over && !t->tasks)
-            connector_process_free_turn(g, t);
-    }
-}
-
-static void connector_writer_append(struct connector_task_list *to,
-                                    struct connector_task_list *from)
-{
-    for (struct connector_task *t; (t = list_take(from));)
-        list_add(to, t);
-}
-
-void connector_writer_requeue(struct connector_process *g)
-{
-    struct connector_task_list left, mail, starts;
-    list_init(&left);
-    list_init(&mail);
-    list_init(&starts);
-    end_closed(g);
-    connector_writer_append(&left, &g->again);
-    connector_writer_append(&mail, &g->mail);
-    for (struct connector_turn *t = g->turns; t; t = t->next)
-        t->starts = t->ends = false;
-    for (struct connector_task t; window_take(&g->sent, &t);)
-        do_again(g, &t);
-    do_list_again(g, &left);
-    do_list_again(g, &mail);
-    connector_writer_append(&left, &g->again);
-    resume_turns(g, &starts);
-    connector_writer_append(&g->again, &starts);
-    connector_writer_append(&g->again, &left);
-    g->handled = g->out_until = 0;
-    buf_fini(&g->out);
-    g->out_at = 0;
+    ASSERT(!g->writer.sent.count && !g->writer.sent.bytes);
+    g->writer.handled = g->writer.sent_until = 0;
+    buf_fini(&g->writer.out);
+    g->writer.out_at = 0;
 }

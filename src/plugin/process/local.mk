@@ -1,16 +1,28 @@
 # SPDX-License-Identifier: MIT
 libtcplugin_a_SOURCES += \
 	src/plugin/process/channel_process.c \
+	src/plugin/process/connector_calls.c \
+	src/plugin/process/connector_calls.h \
+	src/plugin/process/connector_dead_letter.c \
 	src/plugin/process/connector_exit_report.c \
 	src/plugin/process/connector_log_pipe.c \
+	src/plugin/process/connector_log_pipe.h \
 	src/plugin/process/connector_process.h \
 	src/plugin/process/connector_reader.c \
+	src/plugin/process/connector_reader.h \
+	src/plugin/process/connector_requeue.c \
 	src/plugin/process/connector_spawn.c \
 	src/plugin/process/connector_spawn.h \
 	src/plugin/process/connector_state.c \
 	src/plugin/process/connector_state.h \
 	src/plugin/process/connector_supervisor.c \
+	src/plugin/process/connector_supervisor.h \
+	src/plugin/process/connector_task.c \
+	src/plugin/process/connector_task.h \
+	src/plugin/process/connector_turns.c \
+	src/plugin/process/connector_turns.h \
 	src/plugin/process/connector_writer.c \
+	src/plugin/process/connector_writer.h \
 	src/plugin/process/restart_backoff.c \
 	src/plugin/process/restart_backoff.h \
 	src/plugin/process/stdout_forwarder.c \

@@ -154,14 +154,14 @@ static void test_room(void)
         c->ops->send(c, turn, box_of(TC_USAGE, seq));
     c->ops->gather(c, false);
     kit_round(0);
-    while (atomic_load(&g->gauge->handled) < 600)
+    while (atomic_load(&g->sup.status->handled) < 600)
         sched_yield();
     c->ops->gather(c, true);
     for (uint64_t seq = 601; seq <= 700; seq++)
         c->ops->send(c, turn, box_of(TC_USAGE, seq));
     ok(c->ops->wait_room(c, 0), "one that has done what it was sent has room");
-    is_int((long long)g->sent.count, 100, "  for all but what came since");
-    ok(g->ring.published < g->ring.written, "  and is not woken for that");
+    is_int((long long)g->writer.sent.count, 100, "  for all but what came since");
+    ok(g->writer.ring.published < g->writer.ring.written, "  and is not woken for that");
     c->ops->send(c, turn, box_of(TC_DONE, 701));
     is_int(kit_stop(c, KIT_DEADLINE_MS), 0, "it ends");
     ok(has_all_in_order(puppet_written(), 701), "  when it has seen all");

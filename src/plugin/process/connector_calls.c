@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT
+ * Calls that wait for an answer, in both directions: of the connector to the host, and HTTP
+ * requests of the host to the connector. */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/invariant.h"
+#include "base/sys/clock.h"
+#include "plugin/process/connector_process.h"
+
+#define HOST_CALL_MS 30000
+
+static void connector_calls_send_result(struct connector_process *g, uint64_t number,
+                                        enum tc_accepted accepted, const char *turn,
+                                        const char *text)
+{
+    const size_t begun = ipc_frame_begin(&g->writer.out, IPC_CALL_RESULT);
+    pack_int64(&g->writer.out, (int64_t)number);
+    ipc_frame_pack_call_result(&g->writer.out, &(struct ipc_call_result){accepted, turn, text});
+    ipc_frame_end(&g->writer.out, begun);
+    connector_writer_flush_soon(g);
+}
+
+/* It is freed when the host answers. */
+static void connector_calls_unlink(struct pending_call *q)
+{
+    struct pending_call **at = &q->process->calls.pending;
+    while (*at && *at != q)
+        at = &(*at)->next;
+    ASSERT(*at);
+    *at = q->next;
+    q->process = NULL;
+}
+
+static void connector_calls_on_result(void *ctx, enum tc_accepted accepted, const char *turn,
+                                      const char *text)
+{
+    struct pending_call *const q = ctx;
+    struct connector_process *const g = q->process;
+    if (g) {
+        connector_calls_unlink(q);
+        connector_supervisor_note_progress(g);
+        connector_calls_send_result(g, q->number, accepted, turn, text);
+    }
+    free(q);
+}
+
+void connector_calls_drop(struct connector_process *g)
+{
+    while (g->calls.pending)
+        connector_calls_unlink(g->calls.pending);
+}
+
+static void connector_calls_refuse(struct pending_call *q)
+{
+    struct connector_process *const g = q->process;
+    connector_calls_unlink(q);
+    connector_calls_send_result(g, q->number, TC_NOT_KEPT, NULL, NULL);
+}
+
+void connector_calls_refuse_expired(struct connector_process *g)
+{
+    while (g->calls.pending && clock_mono_ms() - g->calls.pending->since_ms > HOST_CALL_MS)
+        connector_calls_refuse(g->calls.pending);
+}
+
+const char *connector_calls_take_call(struct connector_process *g, struct unpacker *u)
+{
+    const uint64_t number = (uint64_t)unpack_number(u);
+    if (g->calls.pending)
+        return "a question before the answer to the last";
+    struct host_call *const a = ipc_frame_unpack_ask(u, g->conf.name);
+    if (!a)
+        return "a question that is none";
+    if (!g->host.ask || g->closing || g->sup.state != CONNECTOR_RUNNING) {
+        host_call_discard(a);
+        connector_calls_send_result(g, number, TC_NOT_KEPT, NULL, NULL);
+        return NULL;
+    }
+    struct pending_call *const q = xmalloc(sizeof *q);
+    *q = (struct pending_call){g->calls.pending, g, number, clock_mono_ms()};
+    g->calls.pending = q;
+    host_call_set_callback(a, connector_calls_on_result, q);
+    g->host.ask(g->host.ctx, a);
+    return NULL;
+}
+
+uint64_t connector_calls_expect_answer(struct connector_process *g, const struct channel_hit *h)
+{
+    struct pending_hit *const hit = xmalloc(sizeof *hit);
+    *hit = (struct pending_hit){g->calls.hits, ++g->calls.last_hit, h->answered, h->arg};
+    g->calls.hits = hit;
+    return hit->number;
+}
+
+bool connector_calls_finish_hit(struct connector_process *g, uint64_t number,
+                                const struct tc_answer *answer)
+{
+    struct pending_hit **at = &g->calls.hits;
+    while (*at && (*at)->number != number)
+        at = &(*at)->next;
+    struct pending_hit *const hit = *at;
+    if (!hit)
+        return false;
+    *at = hit->next;
+    hit->answered(hit->arg, answer);
+    free(hit);
+    return true;
+}
+
+const char *connector_calls_take_answer(struct connector_process *g, struct unpacker *u)
+{
+    struct tc_answer into = {0};
+    const uint64_t number = (uint64_t)unpack_number(u);
+    const struct tc_answer *const answer = ipc_frame_unpack_answer(u, &into);
+    if (unpack_finish(u) < 0)
+        return "an answer that is none";
+    return connector_calls_finish_hit(g, number, answer) ? NULL
+                                                         : "an answer to what it was not asked";
+}
+
+void connector_calls_refuse_all(struct connector_process *g)
+{
+    while (g->calls.pending)
+        connector_calls_refuse(g->calls.pending);
+}
+
+void connector_calls_fini(struct connector_process *g)
+{
+    connector_calls_drop(g);
+    while (g->calls.hits)
+        connector_calls_finish_hit(g, g->calls.hits->number, NULL);
+}

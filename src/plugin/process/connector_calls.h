@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ * Calls that wait for an answer: of the connector to the host (tc_submit…), and HTTP requests of
+ * the host to the connector. connector_calls.c writes the members. Loop thread. */
+#ifndef PLUGIN_PROCESS_CONNECTOR_CALLS_H
+#define PLUGIN_PROCESS_CONNECTOR_CALLS_H
+
+#include "base/bytes/pack.h"
+#include "plugin/channel.h"
+
+struct connector_process;
+
+/* A call to the host whose result the connector waits for. */
+struct pending_call {
+    struct pending_call *next;
+    struct connector_process *process; /* NULL: the result is discarded */
+    uint64_t number;
+    int64_t since_ms;
+};
+
+/* A request to a route that the connector has not answered. */
+struct pending_hit {
+    struct pending_hit *next;
+    uint64_t number;
+    void (*answered)(void *arg, const struct tc_answer *answer);
+    void *arg;
+};
+
+struct connector_calls {
+    struct pending_call *pending; /* one at most: the connector waits for it */
+    struct pending_hit *hits;
+    uint64_t last_hit;
+};
+
+/* Frames IPC_CALL and IPC_ANSWER. What is wrong with them, or NULL. */
+const char *connector_calls_take_call(struct connector_process *g, struct unpacker *u);
+const char *connector_calls_take_answer(struct connector_process *g, struct unpacker *u);
+/* Those that the host has not answered in time get TC_NOT_KEPT; all do; nobody is told. */
+void connector_calls_refuse_expired(struct connector_process *g);
+void connector_calls_refuse_all(struct connector_process *g);
+void connector_calls_drop(struct connector_process *g);
+/* The number of the request. */
+uint64_t connector_calls_expect_answer(struct connector_process *g, const struct channel_hit *h);
+/* A request that is answered, or that will not be (NULL). False: it was. */
+bool connector_calls_finish_hit(struct connector_process *g, uint64_t number,
+                                const struct tc_answer *answer);
+/* Answers all requests with nothing. */
+void connector_calls_fini(struct connector_process *g);
+
+#endif

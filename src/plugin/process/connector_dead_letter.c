@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT
+ * Gives up the task that a connector process has died of POISON_DEATHS times: an outcome, a reply
+ * or an event becomes a dead letter. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/sys/log.h"
+#include "plugin/process/connector_process.h"
+
+static struct callback_batch *connector_dead_letter_new_batch(const struct connector_turn *turn,
+                                                              enum batch_settlement settles)
+{
+    struct callback_batch *const b = xcalloc(1, sizeof *b);
+    b->turn = xstrdup(turn ? turn->named.id : "");
+    b->settles = settles;
+    return b;
+}
+
+/* It will not see the end, or has not got to say that it has: the host is told so, when what is
+ * given up was the last of the turn. */
+static void connector_dead_letter_close_turn(struct connector_process *g, struct connector_turn *t)
+{
+    if (!t || t->closed || !t->done || t->letters || t->tasks > 1)
+        return;
+    t->closed = t->over = true;
+    if (!g->host.batch)
+        return;
+    struct callback_batch *const b = connector_dead_letter_new_batch(t, BATCH_NOTHING);
+    b->over = true;
+    g->host.batch(g->host.ctx, b);
+}
+
+static void give_up_event(struct connector_process *g, struct connector_turn *turn,
+                          struct shared_event *box)
+{
+    const enum tc_kind kind = shared_event_get(box)->kind;
+    turn->lost = turn->lost || kind == TC_START;
+    if (g->host.batch && g->conf.delivers && (kind == TC_FINAL || kind == TC_ERROR)) {
+        struct callback_batch *const b = connector_dead_letter_new_batch(turn, BATCH_OUTCOME);
+        b->failed = true;
+        g->host.batch(g->host.ctx, b);
+        return;
+    }
+    connector_supervisor_count_dropped(g);
+    if (g->host.bury)
+        g->host.bury(g->host.ctx, turn->named.id, box, POISON_DEATHS);
+    if (kind == TC_DONE)
+        connector_dead_letter_close_turn(g, turn);
+}
+
+static void give_up_reply(struct connector_process *g, const struct connector_task *t)
+{
+    const struct outbound_reply *const r = t->mail->reply;
+    connector_reader_abandon_reply(g, t);
+    if (!g->host.batch)
+        return;
+    struct callback_batch *const b = connector_dead_letter_new_batch(t->turn, BATCH_LETTER);
+    b->failed = true;
+    b->letter = r->letter;
+    b->verdict = (struct tc_verdict){.next = TC_NEXT_FAIL,
+                                     .reason = xstrdup("the connector dies of the answer")};
+    g->host.batch(g->host.ctx, b);
+    connector_dead_letter_close_turn(g, t->turn);
+}
+
+/* What kills each of its lives is given up: an outcome, a reply, an event become dead letters. */
+static void connector_dead_letter_drop_task(struct connector_process *g, struct connector_task *t)
+{
+    log_write(LOG_ERR, g->conf.label, "%s of turn %s has ended it %d times and is given up",
+              t->type == IPC_EVENT   ? kind_name(shared_event_get(t->box)->kind)
+              : t->type == IPC_REPLY ? "a reply"
+                                     : "a request from outside",
+              t->turn ? t->turn->named.id : "(none)", POISON_DEATHS);
+    if (t->type == IPC_EVENT)
+        give_up_event(g, t->turn, t->box);
+    else if (t->type == IPC_REPLY)
+        give_up_reply(g, t);
+}
+
+/* These are not about what it was sent, though something may wait. */
+static bool is_its_own(const char *callback)
+{
+    static const int own[] = {GAUGE_WAKE, GAUGE_IDLE, GAUGE_INIT, GAUGE_TEARDOWN};
+    for (size_t i = 0; callback && i < sizeof own / sizeof *own; i++)
+        if (strcmp(callback, callback_name(own[i])) == 0)
+            return true;
+    return false;
+}
+
+void connector_dead_letter_consider(struct connector_process *g, const struct connector_exit *d)
+{
+    struct connector_task *const t = connector_writer_oldest_task(g);
+    if (!t || t->settled || is_its_own(d->callback) ||
+        !(d->callback || g->sup.hung || g->sup.broke) || ++t->deaths < POISON_DEATHS)
+        return;
+    connector_dead_letter_drop_task(g, t);
+    connector_writer_drop_oldest(g);
+}

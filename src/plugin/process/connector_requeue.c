@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT
+ * Re-queues the tasks of a connector process that has died, so that the next one gets what it had
+ * not done: its turns as resumed, then the rest in order. */
+#include <stdlib.h>
+
+#include "base/sys/clock.h"
+#include "plugin/process/connector_process.h"
+
+/* What belongs to a life ends with it: its sockets' frames; who asked over HTTP asks again. */
+static bool can_be_done_again(const struct connector_task *t)
+{
+    return (t->type == IPC_EVENT || t->type == IPC_REPLY) && !t->settled &&
+           !(t->turn && t->turn->closed);
+}
+
+static enum tc_kind connector_requeue_kind_of(const struct connector_task *t)
+{
+    return t->box ? shared_event_get(t->box)->kind : TC_RAW;
+}
+
+static void connector_requeue_task(struct connector_process *g, const struct connector_task *t)
+{
+    if (!can_be_done_again(t)) {
+        connector_writer_finish_task(g, t);
+        return;
+    }
+    if (t->turn) {
+        t->turn->starts = t->turn->starts || connector_requeue_kind_of(t) == TC_START;
+        t->turn->ends = t->turn->ends || connector_requeue_kind_of(t) == TC_DONE;
+    }
+    connector_task_list_queue(&g->writer.again, t);
+}
+
+static void connector_requeue_list(struct connector_process *g, struct connector_task_list *from)
+{
+    for (struct connector_task *t; (t = connector_task_list_take(from));) {
+        connector_requeue_task(g, t);
+        free(t);
+    }
+}
+
+static void connector_requeue_add_resumed(struct connector_task_list *to,
+                                          struct connector_turn *turn)
+{
+    struct event start;
+    event_init_resumed(&start, turn->named.id, clock_wall_s());
+    struct connector_task t = connector_task_make(IPC_EVENT, turn);
+    t.box = shared_event_new(&start);
+    connector_task_list_queue(to, &t);
+}
+
+/* Every turn it knew of is told again, before what is left of it. */
+static void resume_turns(struct connector_process *g, struct connector_task_list *starts)
+{
+    for (struct connector_turn *t = g->turns.first; t; t = t->next) {
+        t->opened = false;
+        if (t->told && !t->lost && !t->starts && (!t->done || t->ends))
+            connector_requeue_add_resumed(starts, t);
+    }
+}
+
+/* Of one whose last batch has arrived nothing is left to do. */
+static void end_closed(struct connector_process *g)
+{
+    for (struct connector_turn *t = g->turns.first, *next; t; t = next) {
+        next = t->next;
+        t->over = t->over || t->closed;
+        if (t->over && !t->tasks)
+            connector_turns_free(g, t);
+    }
+}
+
+static void connector_requeue_append(struct connector_task_list *to,
+                                     struct connector_task_list *from)
+{
+    for (struct connector_task *t; (t = connector_task_list_take(from));)
+        connector_task_list_add(to, t);
+}
+
+void connector_requeue_all(struct connector_process *g)
+{
+    struct connector_task_list left, mail, starts;
+    connector_task_list_init(&left);
+    connector_task_list_init(&mail);
+    connector_task_list_init(&starts);
+    end_closed(g);
+    connector_requeue_append(&left, &g->writer.again);
+    connector_requeue_append(&mail, &g->writer.control);
+    for (struct connector_turn *t = g->turns.first; t; t = t->next)
+        t->starts = t->ends = false;
+    for (struct connector_task t; task_window_take(&g->writer.sent, &t);)
+        connector_requeue_task(g, &t);
+    connector_requeue_list(g, &left);
+    connector_requeue_list(g, &mail);
+    connector_requeue_append(&left, &g->writer.again);
+    resume_turns(g, &starts);
+    connector_requeue_append(&g->writer.again, &starts);
+    connector_requeue_append(&g->writer.again, &left);
+    connector_writer_reset(g);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ * Tasks of a connector process: events, replies, HTTP requests and socket messages that it has to
+ * handle. A list for those that wait, a window for those that it has been sent and has not
+ * confirmed. Loop thread. */
+#ifndef PLUGIN_PROCESS_CONNECTOR_TASK_H
+#define PLUGIN_PROCESS_CONNECTOR_TASK_H
+
+#include "plugin/ipc/ipc_frame.h"
+#include "plugin/queue/control_msg.h"
+
+struct connector_turn;
+
+struct connector_task {
+    struct connector_task *next;
+    enum frame_type type;
+    unsigned short deaths;       /* of processes that were at it */
+    bool settled;                /* its batch is with the host */
+    struct connector_turn *turn; /* NULL: of none */
+    struct shared_event *box;    /* IPC_EVENT */
+    struct control_msg *mail;    /* IPC_REPLY, IPC_HIT, IPC_SOCKET */
+};
+
+struct connector_task_list {
+    struct connector_task *first, **end;
+    size_t count;
+};
+
+/* One behind the other in memory, because each is looked at twice. */
+#define WINDOW_TASKS ((size_t)1024)
+struct task_window {
+    struct connector_task tasks[WINDOW_TASKS];
+    size_t first, count, bytes;
+};
+
+/* Counts it for its turn (or NULL). */
+struct connector_task connector_task_make(enum frame_type type, struct connector_turn *turn);
+/* What it keeps in memory. */
+size_t connector_task_size(const struct connector_task *t);
+
+void connector_task_list_init(struct connector_task_list *l);
+/* Takes over one from xmalloc. */
+void connector_task_list_add(struct connector_task_list *l, struct connector_task *t);
+/* Adds a copy. */
+void connector_task_list_queue(struct connector_task_list *l, const struct connector_task *task);
+/* The oldest, for free(); NULL: empty. */
+struct connector_task *connector_task_list_take(struct connector_task_list *l);
+
+/* From the oldest on; NULL: no more. */
+static inline struct connector_task *task_window_at(struct task_window *w, size_t i)
+{
+    return i < w->count ? &w->tasks[(w->first + i) % WINDOW_TASKS] : NULL;
+}
+/* Where the next one is made; task_window_commit adds it. */
+static inline struct connector_task *task_window_next_slot(struct task_window *w)
+{
+    return &w->tasks[(w->first + w->count) % WINDOW_TASKS];
+}
+void task_window_commit(struct task_window *w);
+/* False: there is none. */
+bool task_window_take(struct task_window *w, struct connector_task *t);
+
+#endif

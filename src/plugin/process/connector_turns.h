@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT
+ * Turns that a connector instance has been told of, until it has seen their end. Loop thread. */
+#ifndef PLUGIN_PROCESS_CONNECTOR_TURNS_H
+#define PLUGIN_PROCESS_CONNECTOR_TURNS_H
+
+#include "base/arena.h"
+#include "plugin/channel.h"
+#include "plugin/queue/backlog.h"
+
+#define CONNECTOR_IDS 1024
+
+struct connector_process;
+
+struct connector_turn {
+    struct connector_turn *next, *prev;
+    struct connector_turn *next_id; /* in their bucket of by_id */
+    uint64_t number;
+    struct arena arena;
+    struct channel_turn named;
+    char *memory; /* the newest; owned */
+    struct turn_backlog *lane;
+    size_t tasks;      /* that are not done */
+    size_t letters;    /* without their last reply */
+    bool opened;       /* for the process that runs */
+    bool told;         /* something of it, to any process */
+    bool late;         /* opened for replies only */
+    bool lost;         /* it is not told that the turn goes on: it dies of that */
+    bool done;         /* its last event has been taken out of the backlog */
+    bool closed;       /* its last batch is with the host */
+    bool over;         /* the instance has seen its end */
+    bool starts, ends; /* its start, its end are to be told again */
+};
+
+struct connector_turns {
+    struct connector_turn *first, *by_id[CONNECTOR_IDS];
+    uint64_t last_number;
+};
+
+/* Copies the strings. */
+struct connector_turn *connector_turns_open(struct connector_process *g,
+                                            const struct channel_turn *turn);
+/* NULL: there is none. Of two of that name (one that runs, one that only waits for replies) the
+ * first. */
+struct connector_turn *connector_turns_find(const struct connector_process *g, const char *id);
+void connector_turns_free(struct connector_process *g, struct connector_turn *t);
+void connector_turns_fini(struct connector_process *g);
+
+#endif
