@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Owns the blocks behind an arena: they grow by doubling, and a reset keeps one of them. */
-#include "base/invariant.h"
 #include "base/arena.h"
+#include "base/invariant.h"
 
 #include <stdint.h>
 #include <stdio.h>

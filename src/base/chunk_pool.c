@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Owns chunks, each with a count of what lives in it. */
-#include "base/invariant.h"
 #include "base/chunk_pool.h"
+#include "base/invariant.h"
 
 #include <stdatomic.h>
 #include <stdint.h>

@@ -10,11 +10,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "base/invariant.h"
 #include "base/align.h"
 #include "base/alloc.h"
 #include "base/bytes/buf.h"
 #include "base/chunk_pool.h"
+#include "base/invariant.h"
 #include "event/codec.h"
 #include "event/fields.h"
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "base/invariant.h"
 #include "base/alloc.h"
+#include "base/invariant.h"
 
 #define SIDES 2 /* who waits and who answers */
 

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "base/invariant.h"
 #include "base/bytes/utf8.h"
+#include "base/invariant.h"
 
 static void kept_text_forget(struct kept *k)
 {

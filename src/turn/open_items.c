@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/invariant.h"
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "base/invariant.h"
 
 #define BUCKETS_MIN 4
 

@@ -5,9 +5,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/invariant.h"
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
+#include "base/invariant.h"
 #include "dialect/reader/value.h"
 #include "event/json/json_reader.h"
 

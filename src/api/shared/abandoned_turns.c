@@ -8,8 +8,8 @@
 
 #include "api/shared/api_internal.h"
 #include "api/shared/chat_dedup.h"
-#include "base/invariant.h"
 #include "base/alloc.h"
+#include "base/invariant.h"
 
 struct abandoned_turn {
     struct abandoned_turn *next;

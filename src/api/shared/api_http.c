@@ -7,8 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/invariant.h"
 #include "base/alloc.h"
+#include "base/invariant.h"
 #include "io/http/server/httpd_error.h"
 
 void api_http_send_json(struct httpd_request *r, int status, const struct buf *body)

@@ -7,9 +7,9 @@
 
 #include "api/shared/abandoned_turns.h"
 #include "api/shared/api_internal.h"
-#include "base/invariant.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/invariant.h"
 
 #define ROUND_BYTES ((size_t)256 << 10) /* are written before the client has to have read some */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Owns how a buffer grows. */
-#include "base/invariant.h"
 #include "base/bytes/buf.h"
+#include "base/invariant.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Owns the form of binary records: eight bytes of a number; a length, and bytes with a NUL. */
-#include "base/invariant.h"
 #include "base/bytes/pack.h"
+#include "base/invariant.h"
 
 #define ABSENT (-1)
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/invariant.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/invariant.h"
 #include "base/str.h"
 #include "base/sys/log.h"
 #include "core/agent/executor_internal.h"

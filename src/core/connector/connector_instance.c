@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/invariant.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/invariant.h"
 #include "base/sys/dir.h"
 #include "base/sys/log.h"
 #include "conf/parse/secret.h"

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "base/invariant.h"
 #include "base/alloc.h"
+#include "base/invariant.h"
 #include "base/sys/clock.h"
 #include "core/conversation/prompt.h"
 #include "core/conversation/turn_scheduler.h"

@@ -4,9 +4,9 @@
 
 #include <stdlib.h>
 
-#include "base/invariant.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/invariant.h"
 #include "base/sys/crash_point.h"
 #include "base/sys/log.h"
 #include "core/agent/executor.h"

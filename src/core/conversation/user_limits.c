@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/invariant.h"
 #include "base/alloc.h"
+#include "base/invariant.h"
 
 struct user_limits_entry {
     const char *source, *name;

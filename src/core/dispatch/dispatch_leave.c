@@ -2,8 +2,8 @@
  * Owns instances that were told to end while the host goes on. */
 #include <stdlib.h>
 
-#include "base/invariant.h"
 #include "base/alloc.h"
+#include "base/invariant.h"
 #include "base/sys/clock.h"
 #include "core/dispatch/dispatch_internal.h"
 

@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#include "base/invariant.h"
 #include "base/alloc.h"
+#include "base/invariant.h"
 #include "io/loop/worker.h"
 
 struct settings_worker {

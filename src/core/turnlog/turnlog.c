@@ -7,9 +7,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/invariant.h"
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
+#include "base/invariant.h"
 #include "base/sys/clock.h"
 #include "core/turnlog/turnlog_internal.h"
 

@@ -3,8 +3,8 @@
  * is told about gaps left by eviction. */
 #include <stdlib.h>
 
-#include "base/invariant.h"
 #include "base/alloc.h"
+#include "base/invariant.h"
 #include "core/turnlog/turnlog_internal.h"
 
 struct turnlog_follower {

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "base/invariant.h"
 #include "base/align.h"
+#include "base/invariant.h"
 
 /* What is kept for the next line that comes in pieces: while bytes come, and when a turn may be
  * idle for long. A stream of small lines must not keep the sixteen megabytes of its one large line.

@@ -11,8 +11,8 @@
 #include <sys/queue.h>
 #include <unistd.h>
 
-#include "base/invariant.h"
 #include "base/alloc.h"
+#include "base/invariant.h"
 
 struct worker_job {
     STAILQ_ENTRY(worker_job) next;

@@ -14,10 +14,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/invariant.h"
 #include "base/alloc.h"
 #include "base/bytes/buf.h"
 #include "base/cleanup.h"
+#include "base/invariant.h"
 #include "io/process/cgroup.h"
 #include "io/process/process_tree.h"
 #include "io/process/shim_launch.h"

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/invariant.h"
 #include "base/alloc.h"
+#include "base/invariant.h"
 
 #define HOLD_JITTER_MS 100 /* behind a hold: not all lanes at the same moment */
 #define HIT_JITTER_MS 1000 /* nor when the service is back */

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <sys/queue.h>
 
-#include "base/invariant.h"
 #include "base/alloc.h"
+#include "base/invariant.h"
 #include "base/sys/clock.h"
 
 /* `item` is first: the lanes hand it back. */

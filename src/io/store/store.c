@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/invariant.h"
 #include "base/alloc.h"
 #include "base/bytes/buf.h"
 #include "base/cleanup.h"
+#include "base/invariant.h"
 #include "base/sys/clock.h"
 #include "base/sys/crash_point.h"
 #include "base/sys/file_trust.h"

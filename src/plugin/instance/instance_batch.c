@@ -3,9 +3,9 @@
  * callback returns. */
 #include <stdlib.h>
 
-#include "base/invariant.h"
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
+#include "base/invariant.h"
 #include "plugin/instance/instance_internal.h"
 #include "plugin/validate.h"
 

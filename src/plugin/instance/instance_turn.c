@@ -2,8 +2,8 @@
  * Turn handles of an instance and the instance context; rejects stale and foreign handles. */
 #include <stdlib.h>
 
-#include "base/invariant.h"
 #include "base/alloc.h"
+#include "base/invariant.h"
 #include "base/sys/log.h"
 #include "plugin/instance/instance_internal.h"
 

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "base/invariant.h"
 #include "base/alloc.h"
+#include "base/invariant.h"
 
 void wake_heap_fini(struct wake_heap *w)
 {

@@ -12,9 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/invariant.h"
 #include "base/align.h"
 #include "base/attr.h"
+#include "base/invariant.h"
 #include "base/str.h"
 #include "base/sys/err.h"
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/invariant.h"
 #include "base/alloc.h"
+#include "base/invariant.h"
 #include "base/plural.h"
 #include "event/json/json_writer.h"
 #include "plugin/queue/event_coalesce.h"

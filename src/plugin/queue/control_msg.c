@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/invariant.h"
 #include "base/alloc.h"
+#include "base/invariant.h"
 
 struct control_msg *control_msg_new_reply(void *turn, struct outbound_reply *reply)
 {

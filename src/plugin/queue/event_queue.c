@@ -17,8 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/invariant.h"
 #include "base/alloc.h"
+#include "base/invariant.h"
 #include "base/sys/clock.h"
 #include "plugin/queue/control_msg.h"
 #include "plugin/queue/event_ring.h"

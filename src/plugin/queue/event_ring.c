@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "base/invariant.h"
 #include "base/alloc.h"
+#include "base/invariant.h"
 
 void event_ring_init(struct event_ring *in, size_t size)
 {

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <sys/queue.h>
 
-#include "base/invariant.h"
 #include "base/alloc.h"
+#include "base/invariant.h"
 
 #define SIDES 2
 

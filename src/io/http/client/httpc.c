@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/invariant.h"
 #include "base/alloc.h"
+#include "base/invariant.h"
 #include "base/sys/log.h"
 #include "io/http/client/httpc_transfer.h"
 #include "io/http/client/libcurl_dl.h"

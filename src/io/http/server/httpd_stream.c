@@ -3,8 +3,8 @@
  * and the callbacks for disconnected clients. */
 #include <stdlib.h>
 
-#include "base/invariant.h"
 #include "base/alloc.h"
+#include "base/invariant.h"
 #include "io/http/server/httpd_internal.h"
 
 /* ---- who is told ---- */
