@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Functions of at most 80 lines, files of at most 600; prints the medians.
+# Functions of at most 80 lines, files of at most 600, structs of at most 30 members; prints the
+# medians.
 . "$(dirname "$0")/lint.sh"
 
 # One line per function: its size and place. A body is what stands between { and } in column 0.
@@ -19,6 +20,19 @@ long_files() {
         lines=$(wc -l <"$file")
         [ "$lines" -le 600 ] || echo "$file: $lines lines"
     done
+}
+
+# One line per struct: its members, name and file.
+struct_sizes() {
+    # shellcheck disable=SC2046
+    ctags -f - --fields=s --kinds-C=m --languages=C --langmap=C:.c.h \
+        $(sources '*.[ch]' | grep -E '^(src|plugins)/') | awk -F'\t' '
+        $4 ~ /^struct:[^:]*$/ { n[substr($4, 8) " " $2]++ }
+        END { for (s in n) print n[s], s }'
+}
+
+large_structs() {
+    struct_sizes | awk '$1 > 30 { print $3 ": struct " $2 " has " $1 " members" }'
 }
 
 medians() {
@@ -48,5 +62,15 @@ catches "a file of 601 lines" long_files 'tests/bad.h: 601 lines' tests/bad.h <"
 mkdir -p "$scratch/fine/src"
 body 78 >"$scratch/fine/src/f.c"
 holds "a function of 80 lines is fine" long_functions "$scratch/fine"
+if command -v ctags >/dev/null 2>&1 && ctags --version | grep -q 'Universal Ctags'; then
+    holds "no struct has more than 30 members" large_structs
+    catches "a struct of 31 members" large_structs 'src/bad.h: struct big has 31 members' src/bad.h <<C
+struct big {
+$(seq -f '    int m%g;' 31)
+};
+C
+else
+    skipped "no struct has more than 30 members" "ctags is not Universal Ctags"
+fi
 (cd "$top" && medians)
 done_testing

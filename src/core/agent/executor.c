@@ -25,9 +25,9 @@ static void executor_on_over(void *ctx);
 /* Behind its answer the agent would take another message. */
 static bool can_stay(const struct executor *x)
 {
-    return x->why == WHY_NONE && turn_get_result(x->turn)->has_final && x->may_stay &&
+    return x->why == WHY_NONE && turn_get_result(x->turn)->has_final && x->owner.may_stay &&
            agent_process_runs(x->process) &&
-           agent_input_goes_on(agent_process_dialog(x->process)) && x->may_stay(x->ctx);
+           agent_input_goes_on(agent_process_dialog(x->process)) && x->owner.may_stay(x->owner.ctx);
 }
 
 /* The turn is over, the process is not: it goes to whoever keeps it. */
@@ -39,7 +39,7 @@ static void executor_part(struct executor *x, const char *bytes, size_t n)
     x->parted = true;
     turn_set_line_cb(x->turn, NULL, NULL);
     agent_process_give_stream(p, turn_leave_stream(x->turn));
-    x->stay(x->ctx, p, bytes, n);
+    x->owner.stay(x->owner.ctx, p, bytes, n);
     executor_schedule_retry(x, 0); /* not from within a call of the process */
 }
 
@@ -119,8 +119,8 @@ static void executor_on_line(void *ctx, const char *line, size_t len)
     enum dialect_settled how;
     agent_process_line(x->process, line, len);
     while ((how = agent_input_settled(agent_process_dialog(x->process), id)) != DIALECT_UNSETTLED)
-        if (x->settled)
-            x->settled(x->ctx, id, how);
+        if (x->owner.settled)
+            x->owner.settled(x->owner.ctx, id, how);
 }
 
 static void executor_send_message(struct executor *x)
@@ -176,10 +176,10 @@ static const struct agent_process_events events = {executor_on_failed, executor_
 static void executor_listen_to(struct executor *x)
 {
     executor_on_spawned(x);
-    if (x->may_stay)
+    if (x->owner.may_stay)
         turn_stop_at_outcome(x->turn);
-    if (x->spawned)
-        x->spawned(x->ctx, agent_process_pid(x->process));
+    if (x->owner.spawned)
+        x->owner.spawned(x->owner.ctx, agent_process_pid(x->process));
 }
 
 static void start_process(struct executor *x)
@@ -195,8 +195,8 @@ static void start_process(struct executor *x)
         executor_on_spawn_failed(x);
         return;
     }
-    if (x->lost)
-        x->lost(x->ctx);
+    if (x->owner.lost)
+        x->owner.lost(x->owner.ctx);
     executor_listen_to(x);
     executor_send_message(x);
 }
@@ -275,8 +275,8 @@ static void try_again(struct executor *x, const struct executor_retry *retry)
 static void executor_on_over(void *ctx)
 {
     struct executor *const x = ctx;
-    if (x->unasked)
-        x->unasked(x->ctx);
+    if (x->owner.unasked)
+        x->owner.unasked(x->owner.ctx);
     const struct executor_retry retry = executor_decide_retry(x);
     if (retry.again)
         try_again(x, &retry);
@@ -294,11 +294,11 @@ void executor_finish(struct executor *x, const struct executor_retry *retry)
         executor_describe_end(x, retry, &end, &text);
         turn_end_attempt(x->turn, &end, NULL);
         end_log(x, &end);
-    } else if (x->unasked) {
-        x->unasked(x->ctx);
+    } else if (x->owner.unasked) {
+        x->owner.unasked(x->owner.ctx);
     }
     executor_timers_fini(x);
-    x->ended(x->ctx, x->spawn_failed);
+    x->owner.ended(x->owner.ctx, x->spawn_failed);
 }
 
 /* --- its life --------------------------------------------------------------------------------- */
@@ -310,14 +310,14 @@ struct executor *executor_start(struct loop *l, struct turn *t, const struct exe
     x->loop = l;
     x->turn = t;
     x->agent = spec->agent;
-    x->ended = ended;
-    x->spawned = spec->spawned;
-    x->unasked = spec->unasked;
-    x->settled = spec->settled;
-    x->lost = spec->lost;
-    x->may_stay = spec->may_stay;
-    x->stay = spec->stay;
-    x->ctx = ctx;
+    x->owner.ended = ended;
+    x->owner.spawned = spec->spawned;
+    x->owner.unasked = spec->unasked;
+    x->owner.settled = spec->settled;
+    x->owner.lost = spec->lost;
+    x->owner.may_stay = spec->may_stay;
+    x->owner.stay = spec->stay;
+    x->owner.ctx = ctx;
     x->log_name = xasprintf("agent %s", spec->agent->name);
     buf_add(&x->message, spec->message, spec->message_len);
     x->conversation = xstrdup(spec->conversation);

@@ -16,10 +16,8 @@ enum executor_phase {
 /* Why the host ended it, if it did. */
 enum executor_stop_reason { WHY_NONE, WHY_IDLE, WHY_TOTAL, WHY_MUTE, WHY_CANCEL, WHY_SHUTDOWN };
 
-struct executor {
-    struct loop *loop;
-    struct turn *turn;
-    const struct conf_agent *agent;
+/* Whom it tells, and asks. */
+struct executor_owner {
     void (*ended)(void *ctx, bool spawn_failed);
     void (*spawned)(void *ctx, pid_t pid);                                /* or NULL */
     void (*unasked)(void *ctx);                                           /* or NULL */
@@ -28,6 +26,13 @@ struct executor {
     bool (*may_stay)(void *ctx);                                          /* or NULL */
     void (*stay)(void *ctx, struct agent_process *p, const char *bytes, size_t n);
     void *ctx;
+};
+
+struct executor {
+    struct loop *loop;
+    struct turn *turn;
+    const struct conf_agent *agent;
+    struct executor_owner owner;
     char *log_name;
     struct buf message;
     char *conversation; /* or NULL */

@@ -32,14 +32,14 @@ static void turn_commit(struct turn *t, const struct event *outcome)
 {
     turn_move(t, TURN_ON_COMMIT);
     turn_keep(t, outcome);
-    t->commit(t->ctx, outcome);
+    t->owner.commit(t->owner.ctx, outcome);
 }
 
 /* What the agent sent is judged; what everybody is told is what a person can read. */
 static void prepare_request(struct turn *t, struct tc_request *request)
 {
-    if (t->request) {
-        t->request(t->ctx, request);
+    if (t->owner.request) {
+        t->owner.request(t->owner.ctx, request);
         request->preview = NULL; /* no agent writes its own */
     }
     request_preview_request(&t->stream->translate.scratch, request);
@@ -66,7 +66,7 @@ static void turn_cast(void *ctx, struct event *ev)
         prepare_request(t, &ev->u.request);
     turn_result_feed(&t->result, ev);
     const bool is_outcome = ev->kind == TC_FINAL || ev->kind == TC_ERROR;
-    if (is_outcome && t->commit) {
+    if (is_outcome && t->owner.commit) {
         turn_commit(t, ev);
         return;
     }
@@ -305,10 +305,10 @@ void turn_settle(struct turn *t)
 static void turn_open_turn(struct turn *t, const struct dispatch_turn_spec *spec)
 {
     guard_init(&t->guard, t->dialect ? t->dialect->name : "", t->id, turn_cast, t);
-    if (t->several)
+    if (t->owner.several)
         guard_may_resume(&t->guard);
     t->began_ms = clock_mono_ms();
-    if (!t->several || t->several(t->ctx, ++t->number))
+    if (!t->owner.several || t->owner.several(t->owner.ctx, ++t->number))
         t->cast = dispatch_open_turn(t->dispatch, spec);
 }
 
@@ -346,7 +346,7 @@ static void turn_next_turn(void *ctx)
 
 void turn_pause(struct turn *t)
 {
-    if (t->several && guard_has_outcome(&t->guard) && !guard_is_suspended(&t->guard))
+    if (t->owner.several && guard_has_outcome(&t->guard) && !guard_is_suspended(&t->guard))
         guard_end(&t->guard, NULL);
 }
 
@@ -354,7 +354,7 @@ static void read_from_start(struct turn *t)
 {
     translator_init(&t->stream->translate, t->dialect, gate, t);
     t->stream->translate.out.follows = t->follows;
-    if (t->several)
+    if (t->owner.several)
         translator_split(&t->stream->translate, turn_next_turn);
 }
 
@@ -367,7 +367,7 @@ static void read_on(struct turn *t, struct agent_stream *s)
     t->stream->translate.emit = gate;
     t->stream->translate.ctx = t;
     t->stream->translate.out.follows = t->follows;
-    if (t->several)
+    if (t->owner.several)
         translator_split(&t->stream->translate, turn_next_turn);
 }
 
@@ -387,10 +387,10 @@ struct turn *turn_new(struct dispatch *d, const struct turn_spec *spec)
     t->task = xstrdup(spec->task);
     t->agent = xstrdup(spec->agent);
     t->dialect = spec->dialect;
-    t->commit = spec->commit;
-    t->request = spec->request;
-    t->several = spec->several;
-    t->ctx = spec->ctx;
+    t->owner.commit = spec->commit;
+    t->owner.request = spec->request;
+    t->owner.several = spec->several;
+    t->owner.ctx = spec->ctx;
     t->follows = spec->follows;
     t->dispatch = d;
     t->visibility = spec->visibility;

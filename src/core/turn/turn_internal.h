@@ -11,6 +11,14 @@
 /* Of what one attempt may have held back, the first of each kind: error, final, usage, done. */
 #define HELD_MAX 4
 
+/* Whom it tells, and asks (turn_spec). */
+struct turn_owner {
+    void (*commit)(void *ctx, const struct event *outcome); /* or NULL */
+    void (*request)(void *ctx, struct tc_request *request); /* or NULL */
+    bool (*several)(void *ctx, uint64_t number);            /* or NULL */
+    void *ctx;
+};
+
 struct turn {
     struct agent_stream *stream; /* NULL: the next turn has it */
     struct guard guard;
@@ -19,10 +27,7 @@ struct turn {
     struct shared_event *held[HELD_MAX]; /* in the order of the stream */
     size_t n_held;
     enum turn_state state;
-    void (*commit)(void *ctx, const struct event *outcome); /* or NULL */
-    void (*request)(void *ctx, struct tc_request *request); /* or NULL */
-    bool (*several)(void *ctx, uint64_t number);            /* or NULL */
-    void *ctx;
+    struct turn_owner owner;
     struct dispatch *dispatch;
     struct visibility visibility;
     uint64_t number; /* of the turn in its stream, from 1 */

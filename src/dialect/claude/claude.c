@@ -14,13 +14,13 @@ void claude_emit(struct claude *c, const struct claude_lane *lane, struct event 
         return;
     c->answered |= ev->kind == TC_FINAL || ev->kind == TC_ERROR;
     const bool child = lane && lane->parent.len;
-    if (child || !c->session_told)
-        ev->meta.session_id = c->session.p ? c->session.p : "";
+    if (child || !c->ident.told)
+        ev->meta.session_id = c->ident.session.p ? c->ident.session.p : "";
     if (child) {
         ev->meta.parent_id = lane->parent.p;
         ev->meta.agent = lane->agent.len ? lane->agent.p : NULL;
     }
-    c->session_told |= !child;
+    c->ident.told |= !child;
     dialect_emit_draft(c->out, ev);
 }
 
@@ -123,15 +123,15 @@ static void claude_set_session(struct claude *c, struct str raw)
 {
     if (!raw.len)
         return;
-    c->session_told = false;
-    buf_reset(&c->session_raw);
-    buf_add(&c->session_raw, raw.p, raw.len);
-    claude_set_unescaped(c, &c->session, raw);
+    c->ident.told = false;
+    buf_reset(&c->ident.session_raw);
+    buf_add(&c->ident.session_raw, raw.p, raw.len);
+    claude_set_unescaped(c, &c->ident.session, raw);
 }
 
 static bool is_session(const struct claude *c, struct str raw)
 {
-    return str_equal(raw, (struct str){c->session_raw.p, c->session_raw.len});
+    return str_equal(raw, (struct str){c->ident.session_raw.p, c->ident.session_raw.len});
 }
 
 /* What a start tells beyond its own fields: the tools are counted, as their list is long. */
@@ -153,12 +153,12 @@ static void claude_tell_start(struct claude *c, const struct claude_line *l)
     const struct value_row wants[] = {{"model", &model}, {"tools", &tools}};
     value_get_members(l->self, VALUE_ROWS(wants));
     claude_set_session(c, l->session_id);
-    claude_set_unescaped(c, &c->model, value_string(model));
+    claude_set_unescaped(c, &c->ident.model, value_string(model));
     c->has_uuids |= claude_answers_user(l->self);
     struct event ev;
     event_init(&ev, TC_START);
     ev.u.start.provider = c->profile->provider;
-    ev.u.start.model = c->model.len ? c->model.p : NULL;
+    ev.u.start.model = c->ident.model.len ? c->ident.model.p : NULL;
     ev.u.start.source = c->begun_by ? c->begun_by : c->profile->source;
     ev.meta.x = start_extra(c, l->self, tools);
     claude_emit(c, NULL, &ev);
@@ -170,8 +170,8 @@ static void init_again(struct claude *c, const struct claude_line *l)
     claude_work_init(c);
     if (is_session(c, l->session_id) || !l->session_id.len)
         return;
-    const bool changed = c->session.len > 0;
-    const char *const old = changed ? arena_strdup(c->out->scratch, c->session.p) : "";
+    const bool changed = c->ident.session.len > 0;
+    const char *const old = changed ? arena_strdup(c->out->scratch, c->ident.session.p) : "";
     claude_set_session(c, l->session_id);
     if (changed)
         claude_notice(
@@ -338,8 +338,8 @@ static const struct handler *find_handler(const struct claude_line *l)
 /* Tells what came before the start, now that it was told, or that there is none. */
 static void claude_release_early(struct claude *c)
 {
-    struct buf early = c->early;
-    c->early = (struct buf){0};
+    struct buf early = c->early.lines;
+    c->early.lines = (struct buf){0};
     for (size_t at = 0; at < early.len;) {
         const char *const p = early.p + at;
         const char *const newline = memchr(p, '\n', early.len - at);
@@ -349,21 +349,22 @@ static void claude_release_early(struct claude *c)
         at = (size_t)(newline - early.p) + 1;
     }
     buf_fini(&early);
-    if (c->early_left_out)
+    if (c->early.left_out)
         claude_notice(c, "info", "dropped",
                       arena_sprintf(c->out->scratch, "%zu lines before the start left out",
-                                    c->early_left_out),
+                                    c->early.left_out),
                       (struct str){0});
 }
 
 static void claude_keep_early(struct claude *c, const struct claude_line *l)
 {
-    if (c->early.len + l->self.len + 1 > CLAUDE_EARLY_MAX || memchr(l->self.p, '\n', l->self.len)) {
-        c->early_left_out++;
+    if (c->early.lines.len + l->self.len + 1 > CLAUDE_EARLY_MAX ||
+        memchr(l->self.p, '\n', l->self.len)) {
+        c->early.left_out++;
         return;
     }
-    buf_add(&c->early, l->self.p, l->self.len);
-    buf_add_char(&c->early, '\n');
+    buf_add(&c->early.lines, l->self.p, l->self.len);
+    buf_add_char(&c->early.lines, '\n');
 }
 
 /* Returns true when the line has been dealt with. */
@@ -456,8 +457,9 @@ void claude_close(void *state)
     ids_fini(&c->denied);
     ids_fini(&c->tasks);
     claude_questions_fini(&c->questions);
-    struct buf *const bufs[] = {&c->session_raw, &c->session, &c->model, &c->early,
-                                &c->api_error,   &c->plan_id, &c->plan};
+    struct buf *const bufs[] = {&c->ident.session_raw, &c->ident.session,  &c->ident.model,
+                                &c->early.lines,       &c->api_error.text, &c->plan.id,
+                                &c->plan.text};
     for (size_t i = 0; i < sizeof(bufs) / sizeof(*bufs); i++)
         buf_fini(bufs[i]);
 }

@@ -162,6 +162,37 @@ struct claude_profile {
     bool splits_calls;   /* the lines of one model call have message ids of their own */
 };
 
+/* Session and model, as the stream names them. */
+struct claude_identity {
+    struct buf session_raw, session, model;
+    bool told; /* the session, by an event of the main agent: the guard knows it */
+};
+
+/* The newest plan that was handed in. */
+struct claude_plan {
+    struct buf id, text; /* of its call; its text */
+};
+
+/* What came before the start. */
+struct claude_early {
+    struct buf lines; /* newline after each */
+    size_t left_out;  /* lines that did not fit */
+};
+
+/* An error line, until something goes on after it. */
+struct claude_api_error {
+    struct buf text;
+    char code[CLAUDE_CODE];
+};
+
+/* Running totals of the session. */
+struct claude_totals {
+    struct claude_usage tokens_before; /* where they count: of the turns before this one */
+    double cost_seen;                  /* before this turn */
+    int64_t results, costs;            /* how many said where they stand, what they cost */
+    char counted_id[2][96];            /* message whose usage was told last: main, sub */
+};
+
 struct claude {
     const struct claude_profile *profile;
     const struct dialect_sink *out; /* of the call that runs */
@@ -169,32 +200,26 @@ struct claude {
     bool has_uuids;       /* messages of the user have them in this stream */
     bool asks_between;    /* the newest line between turns was a question */
     struct claude_shape shape;
-    bool started;      /* start was told, or will not be */
-    bool closed;       /* a result gave the outcome: done was told */
-    bool answered;     /* with a final or an error */
-    bool echoes;       /* the stream has assistant lines that repeat blocks */
-    bool interrupted;  /* the agent noted an interrupt */
-    bool session_told; /* by an event of the main agent: the guard knows it */
-    struct buf session_raw, session, model;
+    bool started;     /* start was told, or will not be */
+    bool closed;      /* a result gave the outcome: done was told */
+    bool answered;    /* with a final or an error */
+    bool echoes;      /* the stream has assistant lines that repeat blocks */
+    bool interrupted; /* the agent noted an interrupt */
+    struct claude_identity ident;
     struct claude_lane main;
     struct claude_lane *subs[CLAUDE_LANES]; /* owned, or NULL */
     struct claude_answer answer;
     struct claude_committed told;
     struct claude_ids denied, tasks;
     struct claude_open_requests questions;
-    struct steps steps;       /* calls of the model by the main agent */
-    struct buf plan_id, plan; /* the newest plan that was handed in: its call, its text */
-    struct buf early;         /* lines before the start, newline after each */
-    size_t early_left_out;    /* lines that did not fit */
+    struct steps steps; /* calls of the model by the main agent */
+    struct claude_plan plan;
+    struct claude_early early;
     struct claude_work work;
-    struct claude_spent spent;         /* of the results of this turn */
-    struct claude_usage tokens_before; /* where they count: of the turns before this one */
-    struct buf api_error;              /* text of an error line, until something goes on after it */
-    char api_code[CLAUDE_CODE];
+    struct claude_spent spent; /* of the results of this turn */
+    struct claude_totals totals;
+    struct claude_api_error api_error;
     char stop_reason[CLAUDE_CODE]; /* of the newest message of the main agent */
-    char counted_id[2][96];        /* message whose usage was told last: main, sub */
-    double cost_seen;              /* running total before this turn */
-    int64_t results, costs;        /* how many said where they stand, what they cost */
     uint64_t lines, unnamed;
 };
 

@@ -84,11 +84,11 @@ static void synthetic_line(struct claude *c, const struct claude_line *l)
     if (!l->api_error_message && !l->error.len)
         return;
     claude_api_error_passed(c);
-    claude_set_unescaped(c, &c->api_error, l->body.block.text);
+    claude_set_unescaped(c, &c->api_error.text, l->body.block.text);
     const struct str code = l->api_error_type.len ? l->api_error_type
                             : l->api_error.len    ? l->api_error
                                                   : l->error;
-    claude_copy_code(c->api_code, sizeof(c->api_code), code);
+    claude_copy_code(c->api_error.code, sizeof(c->api_error.code), code);
 }
 
 /* In a stream whose messages have no start of their own, blocks count when they stop: a line that

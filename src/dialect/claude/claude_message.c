@@ -102,8 +102,8 @@ void claude_message_count(struct claude *c, struct claude_lane *lane,
                           const struct claude_usage *now)
 {
     struct claude_message *const m = &lane->message;
-    char *const last = c->counted_id[lane == &c->main ? 0 : 1];
-    const size_t room = sizeof(c->counted_id[0]);
+    char *const last = c->totals.counted_id[lane == &c->main ? 0 : 1];
+    const size_t room = sizeof(c->totals.counted_id[0]);
     if (now->output < 0 || strncmp(last, m->id.p, room - 1) == 0)
         return;
     claude_copy_code(last, room, (struct str){m->id.p, m->id.len});

@@ -316,12 +316,12 @@ void claude_rate_limit(struct claude *c, const struct claude_line *l)
 
 void claude_api_error_passed(struct claude *c)
 {
-    if (!c->api_error.len)
+    if (!c->api_error.text.len)
         return;
     struct event ev;
-    event_init_notice(&ev, "warn", "api_error", c->api_error.p);
-    ev.u.notice.detail = c->api_code[0] ? c->api_code : NULL;
+    event_init_notice(&ev, "warn", "api_error", c->api_error.text.p);
+    ev.u.notice.detail = c->api_error.code[0] ? c->api_error.code : NULL;
     claude_emit(c, NULL, &ev);
-    buf_reset(&c->api_error);
-    c->api_code[0] = '\0';
+    buf_reset(&c->api_error.text);
+    c->api_error.code[0] = '\0';
 }

@@ -111,12 +111,12 @@ void claude_plan_remember(struct claude *c, const struct tc_tool_call *call)
         return;
     const struct str text =
         value_string(value_get_last((struct str){call->args, call->args_len}, "plan"));
-    buf_reset(&c->plan_id);
-    buf_reset(&c->plan);
+    buf_reset(&c->plan.id);
+    buf_reset(&c->plan.text);
     if (!text.p || text.len > PLAN_MAX)
         return;
-    buf_add_str(&c->plan_id, call->tool_use_id);
-    buf_add(&c->plan, text.p, text.len);
+    buf_add_str(&c->plan.id, call->tool_use_id);
+    buf_add(&c->plan.text, text.p, text.len);
 }
 
 /* The plan is what is asked about. From 2.1 it is not in the request, only in the call before. */
@@ -124,10 +124,10 @@ static void add_plan(struct claude *c, struct tc_request *r, struct str input)
 {
     struct arena *const a = c->out->scratch;
     struct str text = value_string(value_get_last(input, "plan"));
-    if (!text.p && c->plan.len && c->plan_id.len &&
-        strcmp(c->plan_id.p, r->tool_use_id ? r->tool_use_id : "") == 0) {
-        text = (struct str){c->plan.p, c->plan.len};
-        r->args = arena_sprintf(a, "{\"plan\":\"%s\"}", c->plan.p);
+    if (!text.p && c->plan.text.len && c->plan.id.len &&
+        strcmp(c->plan.id.p, r->tool_use_id ? r->tool_use_id : "") == 0) {
+        text = (struct str){c->plan.text.p, c->plan.text.len};
+        r->args = arena_sprintf(a, "{\"plan\":\"%s\"}", c->plan.text.p);
     }
     if (text.p)
         r->message = json_reader_unescape(a, text, NULL);

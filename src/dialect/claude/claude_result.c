@@ -131,8 +131,8 @@ static const char *join_errors(struct claude *c, struct str errors)
 
 static const char *error_message(struct claude *c, const struct result *r)
 {
-    if (r->failed_by_text && c->api_error.len)
-        return c->api_error.p; /* without the answer that the error broke off */
+    if (r->failed_by_text && c->api_error.text.len)
+        return c->api_error.text.p; /* without the answer that the error broke off */
     const char *const text = claude_text(c, r->text);
     if (!claude_result_is_blank(text))
         return text;
@@ -156,8 +156,8 @@ static const char *claude_result_error_code(struct claude *c, const struct resul
         return claude_text(c, r->api_type);
     if (value_string(r->api_error).p)
         return claude_text(c, r->api_error);
-    if (c->api_code[0] && strcmp(c->api_code, "unknown") != 0)
-        return c->api_code;
+    if (c->api_error.code[0] && strcmp(c->api_error.code, "unknown") != 0)
+        return c->api_error.code;
     if (value_string(r->startup).p)
         return claude_text(c, r->startup);
     if (!value_equals(r->subtype, "success"))
@@ -212,7 +212,7 @@ static int64_t count_from(int64_t n, int64_t before)
 
 struct claude_usage claude_result_tokens(const struct claude *c)
 {
-    struct claude_usage u = c->tokens_before;
+    struct claude_usage u = c->totals.tokens_before;
     if (!c->profile || !c->profile->counts_session)
         return u;
     u.input = claude_result_add_count(u.input, c->spent.tokens.input);
@@ -226,7 +226,8 @@ struct claude_usage claude_result_tokens(const struct claude *c)
  * resumed the first one has more than this process spent. */
 static void claude_result_add_usage(struct claude *c, const struct result *r)
 {
-    const struct claude_usage u = claude_usage_read(r->usage), *const before = &c->tokens_before;
+    const struct claude_usage u = claude_usage_read(r->usage), *const before =
+                                                                   &c->totals.tokens_before;
     struct claude_spent *const s = &c->spent;
     s->tokens.input = claude_result_add_count(s->tokens.input, count_from(u.input, before->input));
     s->tokens.output =
@@ -240,17 +241,17 @@ static void claude_result_add_usage(struct claude *c, const struct result *r)
         s->duration_ms = (s->duration_ms < 0 ? 0 : s->duration_ms) + ms;
     if (total < 0)
         return;
-    if (!c->costs++ || total < c->cost_seen) /* less: /clear began to count anew */
-        c->cost_seen = cost_before(r, total);
-    s->cost_usd = total > c->cost_seen ? total - c->cost_seen : 0;
+    if (!c->totals.costs++ || total < c->totals.cost_seen) /* less: /clear began to count anew */
+        c->totals.cost_seen = cost_before(r, total);
+    s->cost_usd = total > c->totals.cost_seen ? total - c->totals.cost_seen : 0;
 }
 
 /* A result before the first that answers the user is what an earlier turn of the session left
  * behind: it counts only if no other comes. */
 static void forget_usage(struct claude *c)
 {
-    if (c->costs)
-        c->cost_seen += c->spent.cost_usd;
+    if (c->totals.costs)
+        c->totals.cost_seen += c->spent.cost_usd;
     c->spent = CLAUDE_NOTHING_SPENT;
 }
 
@@ -260,7 +261,7 @@ static void claude_result_set_usage(struct claude *c, struct claude_ending *e,
     event_init(&e->usage, TC_USAGE);
     e->usage.u.usage.scope = "turn";
     e->usage.u.usage.cache_counted = c->profile->cache_counted;
-    e->usage.u.usage.model = c->model.len ? c->model.p : NULL;
+    e->usage.u.usage.model = c->ident.model.len ? c->ident.model.p : NULL;
     e->usage.u.usage.stop_reason = claude_text(c, r->stop_reason);
     e->usage.u.usage.is_error = r->failed;
 }
@@ -348,14 +349,14 @@ static void tell_duplicate(struct claude *c, const struct result *r)
 
 static void check_index(struct claude *c, const struct result *r)
 {
-    const int64_t index = value_int(r->index, c->results);
-    if (index > c->results && c->results > 0)
+    const int64_t index = value_int(r->index, c->totals.results);
+    if (index > c->totals.results && c->totals.results > 0)
         claude_notice(c, "warn", "result_lost",
                       arena_sprintf(c->out->scratch,
                                     "Results %lld to %lld are missing from the agent's output.",
-                                    (long long)c->results, (long long)index - 1),
+                                    (long long)c->totals.results, (long long)index - 1),
                       (struct str){0});
-    c->results = index < INT64_MAX ? index + 1 : index;
+    c->totals.results = index < INT64_MAX ? index + 1 : index;
 }
 
 /* Ends what the turn left open; then the next one starts clean. */
@@ -369,8 +370,8 @@ static void claude_result_close_turn(struct claude *c)
 static void after_result(struct claude *c)
 {
     c->interrupted = false;
-    c->api_code[0] = '\0';
-    buf_reset(&c->api_error);
+    c->api_error.code[0] = '\0';
+    buf_reset(&c->api_error.text);
 }
 
 /* A turn that was superseded claims success: its text is cut, or none. */
@@ -408,7 +409,7 @@ void claude_ending_tell(struct claude *c, struct claude_ending *e)
     usage->output_tokens = c->spent.tokens.output;
     usage->cache_read_tokens = c->spent.tokens.cache_read;
     usage->cache_write_tokens = c->spent.tokens.cache_write;
-    usage->cost_usd = c->costs ? c->spent.cost_usd : -1;
+    usage->cost_usd = c->totals.costs ? c->spent.cost_usd : -1;
     usage->duration_ms = c->spent.duration_ms;
     if (e->has_outcome)
         claude_emit(c, NULL, &e->outcome);

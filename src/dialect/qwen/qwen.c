@@ -34,7 +34,7 @@ static void cut_failure(struct claude *c, struct str *text)
     const size_t at = find_failure(*text);
     if (at == text->len)
         return;
-    claude_set_unescaped(c, &c->api_error, (struct str){text->p + at, text->len - at});
+    claude_set_unescaped(c, &c->api_error.text, (struct str){text->p + at, text->len - at});
     text->len = at;
 }
 
