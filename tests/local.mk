@@ -73,4 +73,20 @@ list-tests:
 	@echo $(TESTS)
 .PHONY: list-tests
 
+# Whether a build from the release tarball works: every dialect, every recording, and the commands
+# that run, serve and replay turns. `make distcheck` with these and no other test programs is quick.
+SMOKE_BINARIES = tests/dialect/t_golden tests/cli/t_recordings
+SMOKE_TESTS = $(SMOKE_BINARIES) tests/cli/run.t tests/cli/serve.t tests/cli/replay.t
+distcheck-smoke:
+	$(MAKE) $(AM_MAKEFLAGS) distcheck TESTS='$(SMOKE_TESTS)' check_PROGRAMS='$(SMOKE_BINARIES)'
+.PHONY: distcheck-smoke
+
+# Files of the repository that the release tarball lacks; only those that serve development may be missing.
+list-undistributed: distdir
+	@cd $(srcdir) && git ls-files | LC_ALL=C sort >$(abs_builddir)/tracked.list
+	@(cd $(distdir) && find . -type f) | sed 's,^\./,,' | LC_ALL=C sort >distributed.list
+	@LC_ALL=C comm -23 tracked.list distributed.list | grep -vxE '\.ci/run|\.gitignore' || :; \
+	rm -rf $(distdir) tracked.list distributed.list
+.PHONY: list-undistributed
+
 EXTRA_DIST += $(EARLY)
