@@ -3,18 +3,19 @@
 # HTTP and websockets, the host is the program as it is installed.
 
 # The longest first.
-TALK_TESTS = tests/talk/t_telegram_ask.py tests/talk/t_crash.py tests/talk/t_kill.py \
-	tests/talk/t_ask_both.py tests/talk/t_canary.py tests/talk/t_chaos.py \
-	tests/talk/t_crowd.py tests/talk/t_follow.py tests/talk/t_outage.py tests/talk/t_pause.py tests/talk/t_proxied.py \
-	tests/talk/t_renew.py tests/talk/t_round.py \
+TALK_TESTS = tests/talk/t_telegram_ask.py tests/talk/t_slack_requests.py tests/talk/t_crash.py \
+	tests/talk/t_pause_process.py tests/talk/t_pause_thread.py tests/talk/t_kill.py \
+	tests/talk/t_chaos.py tests/talk/t_crowd.py tests/talk/t_telegram.py \
+	tests/talk/t_ask_both.py tests/talk/t_canary.py tests/talk/t_follow.py \
+	tests/talk/t_outage.py tests/talk/t_proxied.py tests/talk/t_renew.py tests/talk/t_round.py \
 	tests/talk/t_slack.py tests/talk/t_slack_edit.py tests/talk/t_slack_events.py \
-	tests/talk/t_slack_requests.py tests/talk/t_slack_socket.py tests/talk/t_telegram.py
+	tests/talk/t_slack_socket.py
 LENGTHY += $(TALK_TESTS)
 EXTRA_DIST += $(TALK_TESTS) tests/talk/cases.py tests/talk/chatter.py tests/talk/deaths.py tests/talk/deciders.py \
-	tests/talk/judge.py tests/talk/ledger.py tests/talk/people.py tests/talk/round.py \
+	tests/talk/judge.py tests/talk/ledger.py tests/talk/pause.py tests/talk/people.py tests/talk/round.py \
 	tests/talk/shown.py tests/talk/slackers.py tests/talk/talk.py
 
 $(TALK_TESTS:.py=.log): turncast$(EXEEXT) \
 	$(plugin_LTLIBRARIES) tests/fake/agent$(EXEEXT) \
 	tests/fake/asker$(EXEEXT) tests/fake/talker$(EXEEXT)
-tests/talk/t_pause.log: $(fault_modules) $(fault_loads)
+tests/talk/t_pause_process.log tests/talk/t_pause_thread.log: $(fault_modules) $(fault_loads)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Connectors start, end, hang and crash while a turn streams: the loop never stands still for them.
+"""Connectors start, end, hang and crash while a turn streams: the event loop is never blocked.
 
-Wherever it can be, what a connector waits for is a file that the test makes when it has seen
-enough, so a slow machine changes nothing. The longest silence of the stream is told."""
+t_pause_process.py and t_pause_thread.py run these scenarios, one for each isolation mode. Wherever
+possible a connector waits for a file that the test creates after it has seen enough events, so that
+a slow machine changes nothing. The longest silence of the stream is printed."""
 import json
 import pathlib
 import shutil
@@ -303,12 +304,8 @@ def ends_in_the_middle(isolation):
         ok("done" in told_of(stage, "slow", short), f"{what}: the next host tells the turn")
 
 
-def main():
-    for isolation in ("process", "thread"):
-        while_it_runs(isolation)
-        at_the_start(isolation)
-        ends_in_the_middle(isolation)
+def run_all(isolation):
+    while_it_runs(isolation)
+    at_the_start(isolation)
+    ends_in_the_middle(isolation)
     done()
-
-
-main()
