@@ -3,6 +3,7 @@
 
 READ_SOURCES = \
 	tests/lint/commits.t \
+	tests/lint/configure.t \
 	tests/lint/layers.t \
 	tests/lint/names.t \
 	tests/lint/size.t \
