@@ -102,6 +102,8 @@ tests_io_http_server_t_httpd_stream_LDADD = $(TEST_IO)
 
 check_PROGRAMS += tests/io/websocket/t_websocket
 tests_io_websocket_t_websocket_LDADD = $(TEST_IO)
+# Programs are built before any test runs.
+dist_check_SCRIPTS += tests/io/websocket/no_hosts.t
 EXTRA_DIST += tests/fake/websocketd.py
 
 check_PROGRAMS += tests/io/http/t_proxy

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -314,8 +315,17 @@ static int on_callback(struct lws *wsi, enum lws_callback_reasons reason, void *
 
 /* ---- orders ---- */
 
+/* The address that a connection goes to. "localhost" is the loopback address without a resolver
+ * (RFC 6761, 6.3), as in libcurl: a container may have no /etc/hosts. A proxy resolves names
+ * itself. */
+static const char *websocket_thread_address(const char *host, bool is_proxied)
+{
+    return !is_proxied && strcasecmp(host, "localhost") == 0 ? "127.0.0.1" : host;
+}
+
 static void do_open(struct websocket_thread *t, struct websocket_conn *c)
 {
+    const bool is_proxied = t->proxied && !proxy_is_exempt(t->no_proxy, c->url.host);
     struct websocket_link *const k = xcalloc(1, sizeof *k);
     *k = (struct websocket_link){.owner = t, .conn = c};
     k->tick.cb = websocket_thread_on_tick;
@@ -323,8 +333,8 @@ static void do_open(struct websocket_thread *t, struct websocket_conn *c)
     LIST_INSERT_HEAD(&t->links, k, next);
     const struct lws_client_connect_info info = {
         .context = t->context,
-        .vhost = t->proxied && !proxy_is_exempt(t->no_proxy, c->url.host) ? t->proxied : NULL,
-        .address = c->url.host,
+        .vhost = is_proxied ? t->proxied : NULL,
+        .address = websocket_thread_address(c->url.host, is_proxied),
         .port = c->url.port,
         .path = c->url.path,
         .host = c->url.authority,
