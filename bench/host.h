@@ -3,7 +3,6 @@
 #ifndef BENCH_HOST_H
 #define BENCH_HOST_H
 
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "bench/meter.h"

@@ -4,7 +4,6 @@
 #ifndef TESTS_FAULT_ABI10_H
 #define TESTS_FAULT_ABI10_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -3,8 +3,6 @@
 #ifndef TESTS_PLUGINS_HOST_H
 #define TESTS_PLUGINS_HOST_H
 
-#include <stddef.h>
-
 struct plugin_host;
 
 /* Loads the module from the build tree and fills its options from "key", "value", …, NULL; bails

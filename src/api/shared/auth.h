@@ -4,8 +4,6 @@
 #ifndef API_SHARED_AUTH_H
 #define API_SHARED_AUTH_H
 
-#include <stdbool.h>
-
 #include "conf/conf.h"
 #include "io/http/server/httpd.h"
 

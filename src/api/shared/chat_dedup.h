@@ -4,7 +4,6 @@
 #ifndef API_SHARED_CHAT_DEDUP_H
 #define API_SHARED_CHAT_DEDUP_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/str.h"

@@ -5,7 +5,6 @@
 #ifndef CORE_DISPATCH_DISPATCH_H
 #define CORE_DISPATCH_DISPATCH_H
 
-#include "base/attr.h"
 #include "base/sys/err.h"
 #include "conf/conf.h"
 #include "core/connector/connector_instance.h"

@@ -4,8 +4,6 @@
 #ifndef CORE_HOST_HOST_H
 #define CORE_HOST_HOST_H
 
-#include "base/attr.h"
-#include "base/bytes/buf.h"
 #include "conf/conf.h"
 #include "core/host/instance_changes.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Owns which lines of a claude session file are known: the newest ones, by hashes of their uuids.
  */
-#include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/hash.h"

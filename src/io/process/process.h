@@ -8,7 +8,6 @@
 #ifndef IO_PROCESS_PROCESS_H
 #define IO_PROCESS_PROCESS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 

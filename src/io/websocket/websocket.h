@@ -4,7 +4,6 @@
 #ifndef IO_WEBSOCKET_WEBSOCKET_H
 #define IO_WEBSOCKET_WEBSOCKET_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/attr.h"

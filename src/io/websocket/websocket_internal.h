@@ -6,7 +6,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <sys/queue.h>
 
 #include "io/websocket/websocket.h"

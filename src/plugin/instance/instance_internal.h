@@ -4,7 +4,6 @@
 #define PLUGIN_INSTANCE_INSTANCE_INTERNAL_H
 
 #include <pthread.h>
-#include <stdatomic.h>
 
 #include "base/arena.h"
 #include "base/bytes/buf.h"
