@@ -33,7 +33,7 @@ struct taken_back {
 typedef void conversation_taken_back(void *ctx, const struct taken_back *t);
 
 struct conversation {
-    struct conversation *next, *prev;      /* for the owner of it */
+    LIST_ENTRY(conversation) next;         /* for the owner of it */
     STAILQ_ENTRY(conversation) next_ready; /* the same */
     bool listed;                           /* among those that were ready */
     const struct conf *conf;               /* of the agent: it is kept */

@@ -50,10 +50,11 @@ static bool turn_scheduler_is_of(const struct conversation *c, const char *turn)
 
 struct conversation *turn_scheduler_find_turn(const struct turn_scheduler *cs, const char *turn)
 {
-    struct conversation *c = cs->list;
-    while (c && !turn_scheduler_is_of(c, turn))
-        c = c->next;
-    return c;
+    struct conversation *c;
+    LIST_FOREACH (c, &cs->list, next)
+        if (turn_scheduler_is_of(c, turn))
+            return c;
+    return NULL;
 }
 
 static void turn_scheduler_on_calm(void *ctx, struct conversation *c);
@@ -68,10 +69,7 @@ struct conversation *conversations_find_or_make(struct turn_scheduler *cs,
         c->turnlog = cs->spec.turnlog;
         c->throwaway = m->throwaway;
         c->owner = xstrdup(m->owner);
-        c->next = cs->list;
-        if (c->next)
-            c->next->prev = c;
-        cs->list = c;
+        LIST_INSERT_HEAD(&cs->list, c, next);
         alloc_check(tsearch(c, &cs->by_key, turn_scheduler_compare_keys), sizeof(void *));
     }
     conversation_set_agent(c, cs->spec.conf, m->agent);
@@ -91,9 +89,7 @@ void conversations_drop_if_idle(struct turn_scheduler *cs, struct conversation *
     if (!conversation_is_idle(c))
         return;
     forget_ready(cs, c);
-    *(c->prev ? &c->prev->next : &cs->list) = c->next;
-    if (c->next)
-        c->next->prev = c->prev;
+    LIST_REMOVE(c, next);
     tdelete(c, &cs->by_key, turn_scheduler_compare_keys);
     conversation_free(c);
 }
@@ -494,8 +490,8 @@ void turn_scheduler_set_conf(struct turn_scheduler *cs, const struct conf *conf)
     cs->spec.conf = conf;
     cs->limits = &conf->conversations;
     warm_pool_reconfigure(cs->warm, conf);
-    for (struct conversation *c = cs->list, *next; c; c = next) {
-        next = c->next;
+    for (struct conversation *c = LIST_FIRST(&cs->list), *next; c; c = next) {
+        next = LIST_NEXT(c, next);
         const struct conf_agent *const agent = agent_now(c, before, conf);
         if (agent) {
             conversation_set_agent(c, conf, agent);
@@ -525,15 +521,16 @@ void turn_scheduler_start_restored(struct turn_scheduler *cs)
 static void end_all(void *arg)
 {
     const struct turn_scheduler *const cs = arg;
-    for (struct conversation *c = cs->list; c; c = c->next)
+    const struct conversation *c;
+    LIST_FOREACH (c, &cs->list, next)
         if (c->job)
             turn_job_cancel_for_exit(c->job);
 }
 
 static void dismiss_attached(struct turn_scheduler *cs)
 {
-    for (struct conversation *c = cs->list, *next; c; c = next) {
-        next = c->next;
+    for (struct conversation *c = LIST_FIRST(&cs->list), *next; c; c = next) {
+        next = LIST_NEXT(c, next);
         if (!turn_scheduler_is_attached(c->source))
             continue;
         conversation_dismiss(c);
@@ -571,9 +568,8 @@ void turn_scheduler_free(struct turn_scheduler *cs)
 {
     if (!cs)
         return;
-    while (cs->list) {
-        struct conversation *const c = cs->list;
-        cs->list = c->next;
+    for (struct conversation *c; (c = LIST_FIRST(&cs->list));) {
+        LIST_REMOVE(c, next);
         tdelete(c, &cs->by_key, turn_scheduler_compare_keys);
         conversation_free(c);
     }

@@ -11,7 +11,7 @@
 struct turn_scheduler {
     struct turn_scheduler_spec spec;
     const struct conf_conversations *limits;
-    struct conversation *list;
+    LIST_HEAD(, conversation) list;
     void *by_key;                           /* a tree of search.h: all of them */
     STAILQ_HEAD(, conversation) ready_list; /* who became ready first; some are not any more */
     struct user_limits *people;             /* whose turns run */

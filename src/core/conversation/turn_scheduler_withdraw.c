@@ -33,7 +33,8 @@ static void turn_scheduler_withdraw_ignore(void *ctx, const struct taken_back *t
 
 bool turn_scheduler_cancel_turn(struct turn_scheduler *cs, const char *turn)
 {
-    for (struct conversation *c = cs->list; c; c = c->next) {
+    struct conversation *c;
+    LIST_FOREACH (c, &cs->list, next) {
         if (c->job && strcmp(turn_job_id(c->job), turn) == 0) {
             turn_job_cancel(c->job);
             return true;
