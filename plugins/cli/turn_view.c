@@ -30,6 +30,15 @@ static bool digest_equal(const struct digest *a, const struct digest *b)
     return a->len == b->len && a->hash == b->hash;
 }
 
+/* Ends the unfinished line, whoever's it is. */
+static void view_break(struct view *v, struct term *t)
+{
+    term_break(t);
+    t->owner = v;
+    v->block = BLOCK_NONE;
+    v->chip[0] = '\0';
+}
+
 /* Goes on in the block, or begins it on a line of its own. */
 static void turn_view_enter(struct view *v, struct term *t, enum block block)
 {
@@ -37,14 +46,6 @@ static void turn_view_enter(struct view *v, struct term *t, enum block block)
         view_break(v, t);
     t->owner = v;
     v->block = block;
-}
-
-void view_break(struct view *v, struct term *t)
-{
-    term_break(t);
-    t->owner = v;
-    v->block = BLOCK_NONE;
-    v->chip[0] = '\0';
 }
 
 /* What a line of a sub-agent, or of reasoning, begins with. */

@@ -50,8 +50,6 @@ void view_request(struct view *v, struct term *t, const struct tc_request *ev);
 void view_step(struct view *v, struct term *t, const struct tc_step *ev);
 void view_notice(struct view *v, struct term *t, const struct tc_notice *ev);
 void view_usage(struct view *v, struct term *t, const struct tc_usage *ev);
-/* Ends the unfinished line, whoever's it is. */
-void view_break(struct view *v, struct term *t);
 
 /* Remembers a call, and finds it again for its result; NULL: not known. In every mode. */
 struct turn_view_call *view_open_call(struct view *v, const struct tc_tool_call *ev);

@@ -101,13 +101,16 @@ tests_io_http_server_t_httpd_stream_SOURCES = tests/io/http/server/t_httpd_strea
 tests_io_http_server_t_httpd_stream_LDADD = $(TEST_IO)
 
 check_PROGRAMS += tests/io/websocket/t_websocket
+tests_io_websocket_t_websocket_SOURCES = tests/io/websocket/t_websocket.c tests/io/script_server.c \
+	tests/io/script_server.h
 tests_io_websocket_t_websocket_LDADD = $(TEST_IO)
 # Programs are built before any test runs.
 dist_check_SCRIPTS += tests/io/websocket/no_hosts.t
 EXTRA_DIST += tests/fake/websocketd.py
 
 check_PROGRAMS += tests/io/http/t_proxy
-tests_io_http_t_proxy_SOURCES = tests/io/http/t_proxy.c tests/fake/httpd.c tests/fake/httpd.h
+tests_io_http_t_proxy_SOURCES = tests/io/http/t_proxy.c tests/fake/httpd.c tests/fake/httpd.h \
+	tests/io/script_server.c tests/io/script_server.h
 tests_io_http_t_proxy_LDADD = $(TEST_IO)
 EXTRA_DIST += tests/fake/proxyd.py
 

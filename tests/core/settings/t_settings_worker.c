@@ -13,6 +13,7 @@
 #include "core/settings/session_store.h"
 #include "core/settings/visibility_cache.h"
 #include "fake/redis.h"
+#include "core/settings/shown.h"
 #include "tap/tap.h"
 
 #define KEY "agenticore:stream_config:main"
@@ -82,22 +83,6 @@ static bool is_answered(const void *arg)
 {
     (void)arg;
     return got.answered;
-}
-
-static const char *show_of(struct visibility v)
-{
-    static char out[VISIBILITY_KEYS + 1];
-    for (size_t i = 0; i < VISIBILITY_KEYS; i++)
-        out[i] = "-01"[*visibility_switch_at(&v, i) + 1];
-    return out;
-}
-
-static struct visibility shown(const char *bits)
-{
-    struct visibility v;
-    for (size_t i = 0; i < VISIBILITY_KEYS; i++)
-        *visibility_switch_at(&v, i) = bits[i] == '1' ? SHOW_ON : SHOW_OFF;
-    return v;
 }
 
 static void on_switches(void *ctx, struct visibility v)

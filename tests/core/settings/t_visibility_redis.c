@@ -12,6 +12,7 @@
 #include "core/settings/visibility_sqlite.h"
 #include "core/settings/visibility_store.h"
 #include "fake/redis.h"
+#include "core/settings/shown.h"
 #include "tap/tap.h"
 
 #define KEY "agenticore:stream_config:"
@@ -32,22 +33,6 @@ static struct visibility_store *host(const char *name, const char *path)
         .store = {.kind = CONF_REDIS, .path = at, .prefix = prefix},
     };
     return visibility_store_new(&conf);
-}
-
-static const char *show_of(struct visibility v)
-{
-    static char out[VISIBILITY_KEYS + 1];
-    for (size_t i = 0; i < VISIBILITY_KEYS; i++)
-        out[i] = "-01"[*visibility_switch_at(&v, i) + 1];
-    return out;
-}
-
-static struct visibility shown(const char *bits)
-{
-    struct visibility v;
-    for (size_t i = 0; i < VISIBILITY_KEYS; i++)
-        *visibility_switch_at(&v, i) = bits[i] == '1' ? SHOW_ON : SHOW_OFF;
-    return v;
 }
 
 static const char *load(struct visibility_store *s, const char *agent)

@@ -13,6 +13,7 @@
 
 #include "core/settings/visibility_sqlite.h"
 #include "io/store/sql.h"
+#include "core/settings/shown.h"
 #include "tap/tap.h"
 
 static char state[400];
@@ -23,23 +24,6 @@ static const char *at(const char *file)
     static char path[700];
     snprintf(path, sizeof path, "%s/%s", state, file);
     return path;
-}
-
-static const char *show_of(struct visibility v)
-{
-    static char out[VISIBILITY_KEYS + 1];
-    for (size_t i = 0; i < VISIBILITY_KEYS; i++)
-        out[i] = "-01"[*visibility_switch_at(&v, i) + 1];
-    return out;
-}
-
-/* "00111" in the order of the keys. */
-static struct visibility shown(const char *bits)
-{
-    struct visibility v;
-    for (size_t i = 0; i < VISIBILITY_KEYS; i++)
-        *visibility_switch_at(&v, i) = bits[i] == '1' ? SHOW_ON : SHOW_OFF;
-    return v;
 }
 
 static void fresh(const char *name)

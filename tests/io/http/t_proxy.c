@@ -6,14 +6,12 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/bytes/buf.h"
 #include "base/sys/clock.h"
 #include "fake/httpd.h"
 #include "io/http/client/httpc.h"
 #include "io/websocket/websocket.h"
+#include "io/script_server.h"
 #include "tap/tap.h"
 
 #define DEADLINE_MS 30000
@@ -21,66 +19,6 @@
 #define SECRET_PATH "/bot1:PathSecret/send"
 
 static struct loop *loop;
-
-/* ---- a program that prints "PORT n" and then what it sees ---- */
-
-struct server {
-    pid_t pid;
-    int to, from, port;
-    struct buf said;
-};
-
-static void server_read(struct server *s)
-{
-    const ssize_t n = read(s->from, buf_reserve(&s->said, 65536), 65535);
-    if (n > 0)
-        s->said.len += (size_t)n;
-    s->said.p[s->said.len] = '\0';
-}
-
-static struct server start_server(const char *script)
-{
-    int to[2], from[2];
-    if (pipe2(to, O_CLOEXEC) < 0 || pipe2(from, O_CLOEXEC) < 0)
-        bail("no pipe");
-    struct server s = {.pid = fork(), .to = to[1], .from = from[0]};
-    if (s.pid == 0) {
-        dup2(to[0], STDIN_FILENO);
-        dup2(from[1], STDOUT_FILENO);
-        execlp("python3", "python3", tap_source(script), (char *)NULL);
-        _exit(127);
-    }
-    close(to[0]);
-    close(from[1]);
-    while (!s.said.len || !strchr(s.said.p, '\n')) {
-        const size_t before = s.said.len;
-        server_read(&s);
-        if (s.said.len == before)
-            bail("%s does not start", script);
-    }
-    sscanf(s.said.p, "PORT %d", &s.port);
-    fcntl(s.from, F_SETFL, O_NONBLOCK);
-    return s;
-}
-
-static void stop_server(struct server *s)
-{
-    close(s->to);
-    waitpid(s->pid, NULL, 0);
-    server_read(s);
-    close(s->from);
-    buf_fini(&s->said);
-}
-
-static bool has_said(struct server *s, const char *text)
-{
-    const int64_t until = clock_mono_ms() + DEADLINE_MS;
-    for (server_read(s); !strstr(s->said.p, text) && clock_mono_ms() < until; server_read(s))
-        loop_run_once(loop, 10);
-    if (!strstr(s->said.p, text))
-        diag("said: %s", s->said.p);
-    return strstr(s->said.p, text) != NULL;
-}
 
 /* ---- requests ---- */
 
@@ -124,14 +62,14 @@ static struct got post(const struct proxy *proxy, const char *host, int port)
     return g;
 }
 
-static const char *url_of(const char *scheme, const struct server *s)
+static const char *url_of(const char *scheme, const struct script_server *s)
 {
     static char url[64];
     snprintf(url, sizeof url, "%s://127.0.0.1:%d", scheme, s->port);
     return url;
 }
 
-static void test_http(struct server *proxyd)
+static void test_http(struct script_server *proxyd)
 {
     static const char *const schemes[][2] = {
         {"http", "connect"}, {"socks5", "socks"}, {"socks5h", "socks"}};
@@ -150,7 +88,8 @@ static void test_http(struct server *proxyd)
         is_str(g.body, "hi", "%s: by the service", schemes[i][0]);
         snprintf(wanted, sizeof wanted, "%s 127.0.0.1:%d ann:se:cret%%41", schemes[i][1],
                  httpd_port(service));
-        ok(has_said(proxyd, wanted), "%s: through the proxy, with the credentials", schemes[i][0]);
+        ok(script_server_has_said(proxyd, loop, wanted),
+           "%s: through the proxy, with the credentials", schemes[i][0]);
     }
     is_int(httpd_requests(service), 3, "three requests");
     ok(!strstr(httpd_request(service, 0), "Proxy-"), "the service does not get the credentials");
@@ -163,13 +102,13 @@ static void test_http(struct server *proxyd)
            HTTPC_OK, "an exempt host is reached");
     is_int(post(&(struct proxy){0}, "127.0.0.1", httpd_port(service)).outcome, HTTPC_OK,
            "and so is any without a proxy, whatever the environment says");
-    server_read(proxyd);
+    script_server_read(proxyd);
     is_int(proxyd->said.len, before, "without the proxy");
     is_str(httpd_faults(service), "", "the service finds no fault");
     httpd_stop(service);
 }
 
-static void test_refusal(struct server *proxyd)
+static void test_refusal(struct script_server *proxyd)
 {
     struct httpc *const http =
         httpc_new(loop, &(struct httpc_options){.proxy = {.url = url_of("http", proxyd)}});
@@ -225,9 +164,9 @@ static struct heard connect_to(const struct proxy *proxy, const char *host, int 
     return h;
 }
 
-static void test_websocket(struct server *proxyd)
+static void test_websocket(struct script_server *proxyd)
 {
-    struct server service = start_server("fake/websocketd.py");
+    struct script_server service = script_server_start("fake/websocketd.py", NULL, NULL);
     struct tc_err err = {0};
     char wanted[128];
     struct heard h =
@@ -235,7 +174,7 @@ static void test_websocket(struct server *proxyd)
                    "127.0.0.1", service.port, &err);
     is_int(h.opens, 1, "a websocket opens (%s)", h.why);
     snprintf(wanted, sizeof wanted, "connect 127.0.0.1:%d bob:s3cret", service.port);
-    ok(has_said(proxyd, wanted), "through the proxy, with the credentials");
+    ok(script_server_has_said(proxyd, loop, wanted), "through the proxy, with the credentials");
     ok(!strstr(proxyd->said.p, "TicketSecret"), "and without the URL");
     const size_t before = proxyd->said.len;
     h = connect_to(&(struct proxy){.url = url_of("http", proxyd), .no_proxy = "127.0.0.1"},
@@ -244,13 +183,13 @@ static void test_websocket(struct server *proxyd)
     h = connect_to(&(struct proxy){.url = url_of("socks5", proxyd), .no_proxy = "127.0.0.1"},
                    "127.0.0.1", service.port, &err);
     is_int(h.opens, 1, "also where the proxy is of another kind");
-    server_read(proxyd);
+    script_server_read(proxyd);
     is_int(proxyd->said.len, before, "without the proxy");
     h = connect_to(&(struct proxy){.url = url_of("socks5", proxyd)}, "127.0.0.1", service.port,
                    &err);
     ok(h.opens == 0 && strstr(err_format(&err), "set proxy.url to an http: proxy"),
        "through another kind of proxy none opens, and it is said why");
-    stop_server(&service);
+    script_server_stop(&service);
 }
 
 /* ---- whom it does not concern ---- */
@@ -291,12 +230,12 @@ int main(void)
     setenv("all_proxy", "http://127.0.0.1:1", 1);
     setenv("no_proxy", "*", 1);
     loop = loop_new();
-    struct server proxyd = start_server("fake/proxyd.py");
+    struct script_server proxyd = script_server_start("fake/proxyd.py", NULL, NULL);
     test_exempt();
     test_http(&proxyd);
     test_refusal(&proxyd);
     test_websocket(&proxyd);
-    stop_server(&proxyd);
+    script_server_stop(&proxyd);
     loop_free(loop);
     return 0;
 }

@@ -16,74 +16,11 @@
 #include "base/bytes/buf.h"
 #include "base/sys/clock.h"
 #include "io/websocket/websocket_url.h"
+#include "io/script_server.h"
 #include "tap/tap.h"
 
 static struct loop *loop;
 static struct websocket_client *sockets;
-
-/* ---- the server ---- */
-
-struct server {
-    pid_t pid;
-    int to, from;
-    int port;
-    struct buf said;
-};
-
-static void server_read(struct server *s)
-{
-    const ssize_t n = read(s->from, buf_reserve(&s->said, 65536), 65536);
-    if (n > 0)
-        s->said.len += (size_t)n;
-    s->said.p[s->said.len] = '\0';
-}
-
-/* certificate NULL: no TLS. */
-static struct server start_server(const char *certificate, const char *key)
-{
-    int to[2], from[2];
-    if (pipe2(to, O_CLOEXEC) < 0 || pipe2(from, O_CLOEXEC) < 0)
-        bail("no pipe");
-    struct server s = {.pid = fork(), .to = to[1], .from = from[0]};
-    if (s.pid == 0) {
-        dup2(to[0], STDIN_FILENO);
-        dup2(from[1], STDOUT_FILENO);
-        execlp("python3", "python3", tap_source("fake/websocketd.py"), certificate, key,
-               (char *)NULL);
-        _exit(127);
-    }
-    close(to[0]);
-    close(from[1]);
-    while (!s.said.len || !strchr(s.said.p, '\n')) {
-        const size_t before = s.said.len;
-        server_read(&s);
-        if (s.said.len == before)
-            bail("the server does not start");
-    }
-    sscanf(s.said.p, "PORT %d", &s.port);
-    fcntl(s.from, F_SETFL, O_NONBLOCK);
-    return s;
-}
-
-static void stop_server(struct server *s)
-{
-    close(s->to);
-    waitpid(s->pid, NULL, 0);
-    server_read(s);
-    close(s->from);
-    buf_fini(&s->said);
-}
-
-static bool has_said(struct server *s, const char *line)
-{
-    for (int rounds = 0; rounds < 1000; rounds++) {
-        server_read(s);
-        if (strstr(s->said.p, line))
-            return true;
-        loop_run_once(loop, 5);
-    }
-    return false;
-}
 
 /* ---- a socket ---- */
 
@@ -112,8 +49,8 @@ static void on_event(void *arg, enum websocket_event event, struct str text)
     snprintf(g->why, sizeof g->why, "%s", text.p);
 }
 
-static void open_at(struct got *g, const char *scheme, const struct server *s, const char *path,
-                    int64_t ping_ms, int64_t silent_ms)
+static void open_at(struct got *g, const char *scheme, const struct script_server *s,
+                    const char *path, int64_t ping_ms, int64_t silent_ms)
 {
     char url[256];
     struct tc_err err = {0};
@@ -190,7 +127,7 @@ static void test_urls(void)
     }
 }
 
-static void test_talk(struct server *s)
+static void test_talk(struct script_server *s)
 {
     struct got g, other;
     open_at(&g, "ws", s, "/echo", 0, 0);
@@ -211,7 +148,7 @@ static void test_talk(struct server *s)
     is_int(websocket_send(g.conn, STR("late")), -1, "nothing is sent after the goodbye");
     end(&g);
     is_str(g.why, "closed", "closed by itself");
-    ok(has_said(s, "/echo close 1000\n"), "with a goodbye");
+    ok(script_server_has_said(s, loop, "/echo close 1000\n"), "with a goodbye");
     is_int((int)g.texts, 100, "and nothing comes behind it");
     websocket_send(other.conn, STR("still here"));
     await(&other.texts, 2);
@@ -219,7 +156,7 @@ static void test_talk(struct server *s)
     end(&other);
 }
 
-static void test_frames(struct server *s)
+static void test_frames(struct script_server *s)
 {
     struct got g;
     open_at(&g, "ws", s, "/split", 0, 0);
@@ -238,7 +175,7 @@ static void test_frames(struct server *s)
     end(&g);
 }
 
-static void test_broken(struct server *s)
+static void test_broken(struct script_server *s)
 {
     static const struct {
         const char *path, *why, *said;
@@ -263,7 +200,8 @@ static void test_broken(struct server *s)
         ok(g.closes == 1 && g.texts == 0 && clock_mono_ms() - begin < 30000 && *g.why,
            "%s: closed, once, soon", cases[i].path);
         ok(!strstr(g.why, "Secret") && !strstr(g.why, "ticket"), "%s: no secret", cases[i].path);
-        ok(has_said(s, cases[i].said), "%s: as the server sees it", cases[i].path);
+        ok(script_server_has_said(s, loop, cases[i].said), "%s: as the server sees it",
+           cases[i].path);
         end(&g);
     }
 }
@@ -272,7 +210,7 @@ static void test_broken(struct server *s)
  * in steps that are much shorter, so that a machine under load does not stop one for as long. */
 enum { ALIVE_MS = 2000 };
 
-static void test_life(struct server *s)
+static void test_life(struct script_server *s)
 {
     struct got g;
     open_at(&g, "ws", s, "/silent", 20, 150);
@@ -287,7 +225,8 @@ static void test_life(struct server *s)
     const int64_t opened = clock_mono_ms();
     while (g.conn && clock_mono_ms() - opened < ALIVE_MS + 500)
         loop_run_once(loop, 20);
-    ok(!g.closes && has_said(s, "/echo ping\n"), "R17: answers to pings are life");
+    ok(!g.closes && script_server_has_said(s, loop, "/echo ping\n"),
+       "R17: answers to pings are life");
     end(&g);
     open_at(&g, "ws", s, "/pinger", 10000, ALIVE_MS);
     await(&g.texts, 1);
@@ -299,7 +238,7 @@ static void test_life(struct server *s)
     end(&g);
 }
 
-static void test_close(struct server *s)
+static void test_close(struct script_server *s)
 {
     static const char *const paths[] = {"/deaf", "/stubborn", "/silent"};
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
@@ -318,7 +257,7 @@ static void test_close(struct server *s)
     ok(g.after == 0, "nothing after CLOSED");
 }
 
-static void test_pressure(struct server *s)
+static void test_pressure(struct script_server *s)
 {
     struct got g;
     open_at(&g, "ws", s, "/flood", 0, 0);
@@ -351,10 +290,10 @@ static int dead_port(void)
     return ntohs(a.sin_port);
 }
 
-static void test_no_connection(struct server *s)
+static void test_no_connection(struct script_server *s)
 {
     struct got g;
-    const struct server nobody = {.port = dead_port()};
+    const struct script_server nobody = {.port = dead_port()};
     open_at(&g, "ws", &nobody, "/echo", 0, 0);
     await(&g.closes, 1);
     ok(strncmp(g.why, "cannot connect", 14) == 0 && !strstr(g.why, "Secret"), "refused: %s", g.why);
@@ -408,7 +347,7 @@ static void test_certificate(const char *name, const char *file, const char *tru
     struct got g;
     snprintf(certificate, sizeof certificate, "%s/%s", tap_tmpdir(), file);
     snprintf(key, sizeof key, "%s/key.pem", tap_tmpdir());
-    struct server s = start_server(certificate, key);
+    struct script_server s = script_server_start("fake/websocketd.py", certificate, key);
     websocket_free(sockets);
     sockets = websocket_new(loop, &(struct websocket_options){.ca_file = trusted});
     open_at(&g, "wss", &s, "/echo", 0, 0);
@@ -424,7 +363,7 @@ static void test_certificate(const char *name, const char *file, const char *tru
     ok(!strstr(g.why, "Secret"), "%s: no secret", name);
     end(&g);
     ok(!strstr(s.said.p, "fault"), "%s: no fault", name);
-    stop_server(&s);
+    script_server_stop(&s);
 }
 
 static void test_tls(void)
@@ -452,7 +391,7 @@ int main(void)
     test_urls();
     loop = loop_new();
     sockets = websocket_new(loop, NULL);
-    struct server s = start_server(NULL, NULL);
+    struct script_server s = script_server_start("fake/websocketd.py", NULL, NULL);
     test_talk(&s);
     test_frames(&s);
     test_broken(&s);
@@ -460,9 +399,9 @@ int main(void)
     test_close(&s);
     test_pressure(&s);
     test_no_connection(&s);
-    server_read(&s);
+    script_server_read(&s);
     ok(!strstr(s.said.p, "fault"), "the server saw no fault");
-    stop_server(&s);
+    script_server_stop(&s);
     test_tls();
     websocket_free(sockets);
     loop_free(loop);
