@@ -11,26 +11,26 @@
 #include "base/sys/clock.h"
 
 /* Callbacks that took up to so many microseconds, more than those before; the last: any time. */
-static const int64_t gauge_buckets_us[GAUGE_BUCKETS] = {100,     1000,     10000,    100000,
+static const int64_t status_page_buckets_us[STATUS_BUCKETS] = {100,     1000,     10000,    100000,
                                                         1000000, 10000000, INT64_MAX};
 
 #define TOGETHER_MAX 64
 
 #define NAME(lower, UPPER, gate, pressure) [TC_##UPPER] = "on_" #lower,
-static const char *const names[GAUGE_CALLBACKS] = {
-    EVENT_KINDS(NAME)[GAUGE_EVENT] = "on_event",
-    [GAUGE_REPLY] = "on_reply",
-    [GAUGE_HIT] = "on_hit",
-    [GAUGE_FRAME] = "on_frame",
-    [GAUGE_WAKE] = "on_wake",
-    [GAUGE_IDLE] = "on_idle",
-    [GAUGE_INIT] = "init",
-    [GAUGE_TEARDOWN] = "teardown",
+static const char *const names[STATUS_CALLBACKS] = {
+    EVENT_KINDS(NAME)[STATUS_EVENT] = "on_event",
+    [STATUS_REPLY] = "on_reply",
+    [STATUS_HIT] = "on_hit",
+    [STATUS_FRAME] = "on_frame",
+    [STATUS_WAKE] = "on_wake",
+    [STATUS_IDLE] = "on_idle",
+    [STATUS_INIT] = "init",
+    [STATUS_TEARDOWN] = "teardown",
 };
 
 const char *callback_name(int callback)
 {
-    return callback >= 0 && callback < GAUGE_CALLBACKS ? names[callback] : "a callback";
+    return callback >= 0 && callback < STATUS_CALLBACKS ? names[callback] : "a callback";
 }
 
 /* ---- the instance's thread ---- */
@@ -38,7 +38,7 @@ const char *callback_name(int callback)
 static size_t callback_histogram_bucket(int64_t took_us)
 {
     size_t i = 0;
-    while (took_us > gauge_buckets_us[i])
+    while (took_us > status_page_buckets_us[i])
         i++;
     return i;
 }
@@ -52,7 +52,7 @@ void status_page_begin_measure(struct status_page *g)
 /* As many together as take half of the first bucket at the pace of the last ones. */
 static unsigned next_together(int64_t took_us, unsigned returned)
 {
-    const int64_t n = took_us > 0 ? gauge_buckets_us[0] / 2 * returned / took_us : TOGETHER_MAX;
+    const int64_t n = took_us > 0 ? status_page_buckets_us[0] / 2 * returned / took_us : TOGETHER_MAX;
     return n < 1 ? 1 : n < TOGETHER_MAX ? (unsigned)n : TOGETHER_MAX;
 }
 
@@ -64,9 +64,9 @@ void status_page_account_time(struct status_page *g)
         return;
     status_page_begin_measure(g);
     const int64_t took = g->measured_us > before_us ? g->measured_us - before_us : 0;
-    gauge_add(&g->took[callback_histogram_bucket(took)], 1);
-    gauge_add(&g->took[0], n - 1);
-    gauge_add(&g->took_us, (uint64_t)took);
+    status_page_add(&g->took[callback_histogram_bucket(took)], 1);
+    status_page_add(&g->took[0], n - 1);
+    status_page_add(&g->took_us, (uint64_t)took);
     g->together = next_together(took, n);
 }
 
@@ -127,7 +127,7 @@ struct callback_histogram status_page_histogram(const struct status_page *g)
 {
     struct callback_histogram times = {.sum_us =
                                            atomic_load_explicit(&g->took_us, memory_order_relaxed)};
-    for (size_t i = 0; i < GAUGE_BUCKETS; i++)
+    for (size_t i = 0; i < STATUS_BUCKETS; i++)
         times.counts[i] = atomic_load_explicit(&g->took[i], memory_order_relaxed);
     return times;
 }
@@ -156,7 +156,7 @@ struct status_page *status_page_new_shared(size_t more, int *fd, struct tc_err *
 {
     *fd = memfd_create("turncast-gauge", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     /* Sealed: who made it smaller would end the other by a SIGBUS. */
-    if (*fd < 0 || ftruncate(*fd, (off_t)(GAUGE_SHARED + more)) < 0 ||
+    if (*fd < 0 || ftruncate(*fd, (off_t)(STATUS_SHARED + more)) < 0 ||
         fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {
         err_set_errno(err, errno, NULL, "no page to share with an instance");
         if (*fd >= 0)

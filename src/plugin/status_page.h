@@ -16,21 +16,21 @@
 
 /* The callbacks of a plugin: those of the kinds of events, in their order, then the others. */
 enum {
-    GAUGE_EVENT = TC_KINDS,
-    GAUGE_REPLY,
-    GAUGE_HIT,
-    GAUGE_FRAME,
-    GAUGE_WAKE,
-    GAUGE_IDLE,
-    GAUGE_INIT,
-    GAUGE_TEARDOWN,
-    GAUGE_CALLBACKS,
+    STATUS_EVENT = TC_KINDS,
+    STATUS_REPLY,
+    STATUS_HIT,
+    STATUS_FRAME,
+    STATUS_WAKE,
+    STATUS_IDLE,
+    STATUS_INIT,
+    STATUS_TEARDOWN,
+    STATUS_CALLBACKS,
 };
 
-enum { GAUGE_BUCKETS = 7 };
+enum { STATUS_BUCKETS = 7 };
 
 struct callback_histogram {
-    uint64_t counts[GAUGE_BUCKETS];
+    uint64_t counts[STATUS_BUCKETS];
     uint64_t sum_us;
 };
 
@@ -46,14 +46,14 @@ struct status_page {
     const char *named; /* what `turn` is a copy of, in a run; NULL: copy it */
     char turn[80];     /* of that callback; no other thread of the process reads it */
     _Atomic uint64_t delivered, failed;
-    _Atomic uint64_t took[GAUGE_BUCKETS], took_us;
+    _Atomic uint64_t took[STATUS_BUCKETS], took_us;
     _Atomic uint64_t handled; /* of what came from the host: all done with */
     /* The host's: more waits until the instance says that it has done what it was sent. */
     _Atomic bool awaited;
 };
 
 /* Instance's thread, which alone writes such numbers. */
-static inline void gauge_add(_Atomic uint64_t *to, uint64_t n)
+static inline void status_page_add(_Atomic uint64_t *to, uint64_t n)
 {
     const uint64_t before = atomic_load_explicit(to, memory_order_relaxed);
     atomic_store_explicit(to, before + n, memory_order_relaxed);
@@ -92,7 +92,7 @@ void status_page_end_series(struct status_page *g);
 void status_page_reset_timer(struct status_page *g);
 static inline void status_page_count_result(struct status_page *g, bool failed)
 {
-    gauge_add(failed ? &g->failed : &g->delivered, 1);
+    status_page_add(failed ? &g->failed : &g->delivered, 1);
 }
 
 /* Any thread: the name of the callback that runs, and since when (clock_mono_ms); NULL: none. */
@@ -104,7 +104,7 @@ struct callback_histogram status_page_histogram(const struct status_page *g);
 
 /* A page for two processes: *fd (close-on-exec, the caller's) is handed to the other, which maps
  * it. From GAUGE_SHARED on the file has `more` bytes, zero, for others to map. NULL with err. */
-#define GAUGE_SHARED ALIGN_PAGE
+#define STATUS_SHARED ALIGN_PAGE
 struct status_page *status_page_new_shared(size_t more, int *fd, struct tc_err *err);
 struct status_page *status_page_map(int fd, struct tc_err *err);
 void status_page_unmap(struct status_page *g); /* NULL is fine */

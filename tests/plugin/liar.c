@@ -20,7 +20,7 @@
 #define PLENTY 5000
 
 static struct buf out;
-static struct status_page *gauge;
+static struct status_page *status;
 static struct shm_ring ring;
 static uint64_t next_id = 1;
 
@@ -366,24 +366,24 @@ static void refusal(void)
 
 static void gauge_noise(void)
 {
-    memset(gauge, 0xff, sizeof *gauge);
+    memset(status, 0xff, sizeof *status);
 }
 static void gauge_back(void)
 {
     number(IPC_ROOM, 1);
     flush();
-    gauge->handled = 0;
+    status->handled = 0;
 }
 static void gauge_later(void)
 {
-    gauge->running = INT32_MAX;
-    gauge->since_ms = INT64_MAX;
+    status->running = INT32_MAX;
+    status->since_ms = INT64_MAX;
 }
 static void gauge_before(void)
 {
-    gauge->running = 1;
-    gauge->since_ms = INT64_MIN;
-    memset(gauge->turn, 'x', sizeof gauge->turn);
+    status->running = 1;
+    status->since_ms = INT64_MIN;
+    memset(status->turn, 'x', sizeof status->turn);
 }
 static void ring_ahead(void)
 {
@@ -511,8 +511,8 @@ void liar_main(const char *name)
 {
     struct tc_err err;
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* what a test leaves that is broken off is not to stay */
-    gauge = status_page_map(CHILD_STATUS_PAGE, &err);
-    if (!gauge || shm_ring_map(&ring, CHILD_STATUS_PAGE, GAUGE_SHARED, &err) < 0)
+    status = status_page_map(CHILD_STATUS_PAGE, &err);
+    if (!status || shm_ring_map(&ring, CHILD_STATUS_PAGE, STATUS_SHARED, &err) < 0)
         _exit(1);
     if (strcmp(name, "early") == 0)
         number(IPC_ROOM, 1);

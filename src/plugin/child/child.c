@@ -43,7 +43,7 @@ struct child {
     struct buf held;    /* an earlier `in`, which a callback that asked may still look at */
     struct arena arena;
     struct ipc_setup setup;
-    struct status_page *gauge;
+    struct status_page *status;
     struct instance *instance;
     struct child_turn *turns[BUCKETS];
     uint64_t handled, asks;
@@ -367,8 +367,8 @@ static void child_finish_task(struct child *c)
 {
     if (c->out.len)
         flush(c);
-    atomic_store_explicit(&c->gauge->handled, ++c->handled, memory_order_release);
-    if (++c->unsaid >= ROOM_EVERY && atomic_load(&c->gauge->awaited))
+    atomic_store_explicit(&c->status->handled, ++c->handled, memory_order_release);
+    if (++c->unsaid >= ROOM_EVERY && atomic_load(&c->status->awaited))
         tell_room(c);
 }
 
@@ -431,10 +431,10 @@ static bool do_all(struct child *c)
     bool any = false;
     struct ipc_frame f;
     next_on_socket(c, &f); /* drops what is of no use */
-    status_page_begin_series(c->gauge);
+    status_page_begin_series(c->status);
     while (!c->stopping && do_next(c))
         any = true;
-    status_page_end_series(c->gauge);
+    status_page_end_series(c->status);
     return any;
 }
 
@@ -480,8 +480,8 @@ static void child_work(struct child *c)
             continue;
         }
         /* Either this sees that the host waits, or it sees that this has done it. */
-        atomic_store(&c->gauge->handled, c->handled);
-        if (atomic_load(&c->gauge->awaited) || clock_mono_ms() - c->told_ms >= ROOM_MS)
+        atomic_store(&c->status->handled, c->handled);
+        if (atomic_load(&c->status->awaited) || clock_mono_ms() - c->told_ms >= ROOM_MS)
             tell_room(c);
         flush(c);
         if (wait_for_more(c, wait_ms(c, busy)))
@@ -533,7 +533,7 @@ static struct instance *make_instance(struct child *c, struct loaded_plugin *loa
     };
     const struct channel_callbacks host = make_host(c);
     struct instance *const in =
-        instance_new(&conf, &spec, loaded, s->has_batch ? &host : NULL, c->gauge, err);
+        instance_new(&conf, &spec, loaded, s->has_batch ? &host : NULL, c->status, err);
     if (in)
         instance_reserve_request_ids(in, s->last_letter);
     return in;
@@ -546,9 +546,9 @@ void child_main(const char *name, pid_t host)
     child_set_up(name);
     read_setup(&c);
     log_setup(LOG_JSON, c.setup.debug ? LOG_DEBUG : LOG_INFO, STDERR_FILENO);
-    c.gauge = status_page_map(CHILD_STATUS_PAGE, &err);
+    c.status = status_page_map(CHILD_STATUS_PAGE, &err);
     const bool mapped =
-        c.gauge && shm_ring_map(&c.ring, CHILD_STATUS_PAGE, GAUGE_SHARED, &err) == 0;
+        c.status && shm_ring_map(&c.ring, CHILD_STATUS_PAGE, STATUS_SHARED, &err) == 0;
     struct loaded_plugin *const loaded = mapped ? child_load_plugin(&c.setup, host, &err) : NULL;
     c.instance = loaded ? make_instance(&c, loaded, &err) : NULL;
     if (!c.instance || instance_init(c.instance) < 0) {

@@ -20,14 +20,14 @@ void instance_find_wanted(struct instance *in)
 
 struct instance *instance_new(const struct conf *conf, const struct conf_instance *spec,
                               const struct loaded_plugin *loaded,
-                              const struct channel_callbacks *host, struct status_page *gauge,
+                              const struct channel_callbacks *host, struct status_page *status,
                               struct tc_err *err)
 {
     const struct tc_plugin *const plugin = &loaded->plugin;
     struct instance *const in = xcalloc(1, sizeof *in);
     in->magic = INSTANCE_MAGIC;
     in->thread = pthread_self(); /* until init */
-    in->gauge = gauge ? gauge : &in->own_gauge;
+    in->status = status ? status : &in->own_status;
     in->loaded = loaded;
     in->host = host ? *host : (struct channel_callbacks){0};
     in->name = xstrdup(spec->name);
@@ -84,12 +84,12 @@ bool instance_has_on_event(const struct instance *in)
 
 void instance_begin_series(struct instance *in)
 {
-    status_page_begin_series(in->gauge);
+    status_page_begin_series(in->status);
 }
 
 void instance_end_series(struct instance *in)
 {
-    status_page_end_series(in->gauge);
+    status_page_end_series(in->status);
 }
 
 const char *instance_label(const struct instance *in)
@@ -99,5 +99,5 @@ const char *instance_label(const struct instance *in)
 
 const struct status_page *instance_status_page(const struct instance *in)
 {
-    return in->gauge;
+    return in->status;
 }

@@ -21,7 +21,7 @@ struct instance_turn;
  * none) are called on the instance's thread. */
 struct instance *instance_new(const struct conf *conf, const struct conf_instance *spec,
                               const struct loaded_plugin *loaded,
-                              const struct channel_callbacks *host, struct status_page *gauge,
+                              const struct channel_callbacks *host, struct status_page *status,
                               struct tc_err *err);
 void instance_free(struct instance *in);
 /* Ids of letters up to that one are an earlier run's: those of this one come behind. */

@@ -72,7 +72,7 @@ static struct instance_turn *instance_batch_find_turn(struct instance *in, const
     struct instance_turn *t = in->turns;
     while (t && strcmp(t->handle.id, id) != 0)
         t = t->next;
-    return t ? t : &in->lobby;
+    return t ? t : &in->context;
 }
 
 /* Of a callback that failed nothing goes out. */
@@ -111,7 +111,7 @@ static char *copy_reason(const char *reason)
 /* Once per turn, with the last thing it hands over. */
 static bool ends(const struct instance_turn *t)
 {
-    return t != &t->in->lobby && instance_turn_is_over(t);
+    return t != &t->in->context && instance_turn_is_over(t);
 }
 
 void instance_commit_batch(struct instance_turn *t, const struct callback_outcome *s)

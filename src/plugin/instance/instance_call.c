@@ -31,7 +31,7 @@ static bool suffer(struct instance *in, int callback)
 /* Whether the callback is to be called; else it has failed. */
 static bool instance_call_begin(struct instance *in, int callback, const char *turn)
 {
-    status_page_enter_callback(in->gauge, callback, turn);
+    status_page_enter_callback(in->status, callback, turn);
     return !in->chaos || suffer(in, callback);
 }
 
@@ -54,7 +54,7 @@ static void report_failure(struct instance *in, const char *callback, const char
 
 static inline int account(struct instance *in, int rc, int callback, const char *turn)
 {
-    status_page_count_result(in->gauge, rc != 0);
+    status_page_count_result(in->status, rc != 0);
     if (!rc)
         return 0;
     report_failure(in, callback_name(callback), turn);
@@ -105,7 +105,7 @@ static int deliver_typed(struct instance *in, struct instance_turn *t, const str
     const int rc = instance_call_begin(in, (int)ev->kind, t->handle.id)
                        ? calls[ev->kind](&in->loaded->sink, &t->handle, ev)
                        : -1;
-    status_page_leave_callback(in->gauge);
+    status_page_leave_callback(in->status);
     return account(in, rc, (int)ev->kind, t->handle.id);
 }
 
@@ -122,11 +122,11 @@ static int deliver_any(struct instance *in, struct instance_turn *t, struct shar
     };
     any.line = shared_event_json_line(box, &any.line_len);
     arena_reset(&in->scratch);
-    const int rc = instance_call_begin(in, GAUGE_EVENT, t->handle.id)
+    const int rc = instance_call_begin(in, STATUS_EVENT, t->handle.id)
                        ? in->loaded->sink.on_event(&t->handle, &any)
                        : -1;
-    status_page_leave_callback(in->gauge);
-    return account(in, rc, GAUGE_EVENT, t->handle.id);
+    status_page_leave_callback(in->status);
+    return account(in, rc, STATUS_EVENT, t->handle.id);
 }
 
 static bool is_outcome(const struct instance *in, const struct event *ev)
@@ -165,15 +165,15 @@ static struct tc_verdict final_verdict(const struct outbound_reply *r, struct tc
 
 int instance_call_on_reply(struct instance *in, struct instance_turn *t, struct outbound_reply *r)
 {
-    struct instance_turn *const turn = t ? t : &in->lobby;
+    struct instance_turn *const turn = t ? t : &in->context;
     struct tc_verdict v = r->verdict;
     int rc = 0;
     if (in->loaded->sink.on_reply) {
-        rc = instance_call_begin(in, GAUGE_REPLY, turn->handle.id)
+        rc = instance_call_begin(in, STATUS_REPLY, turn->handle.id)
                  ? in->loaded->sink.on_reply(&turn->handle, &r->reply, &v)
                  : -1;
-        status_page_leave_callback(in->gauge);
-        rc = account(in, rc, GAUGE_REPLY, turn->handle.id);
+        status_page_leave_callback(in->status);
+        rc = account(in, rc, STATUS_REPLY, turn->handle.id);
     }
     v = rc ? r->verdict : final_verdict(r, v);
     if ((r->last || v.next != TC_NEXT_AGAIN) && turn->letters)
@@ -189,11 +189,11 @@ static int call_hit(struct instance *in, const struct tc_hit *hit, struct tc_ans
 {
     if (!in->loaded->sink.on_hit)
         return -1;
-    const int rc = instance_call_begin(in, GAUGE_HIT, "")
-                       ? in->loaded->sink.on_hit(&in->lobby.handle, hit, answer)
+    const int rc = instance_call_begin(in, STATUS_HIT, "")
+                       ? in->loaded->sink.on_hit(&in->context.handle, hit, answer)
                        : -1;
-    status_page_leave_callback(in->gauge);
-    if (account(in, rc, GAUGE_HIT, "") < 0)
+    status_page_leave_callback(in->status);
+    if (account(in, rc, STATUS_HIT, "") < 0)
         return -1;
     if (answer->body && !answer->body_len)
         answer->body_len = strnlen(answer->body, VALIDATE_ANSWER_MAX + 1);
@@ -211,7 +211,7 @@ int instance_call_on_hit(struct instance *in, const struct tc_hit *hit,
 {
     struct tc_answer answer = {.status = 200};
     const int rc = call_hit(in, hit, &answer);
-    instance_commit_batch(&in->lobby, &(struct callback_outcome){.failed = rc < 0});
+    instance_commit_batch(&in->context, &(struct callback_outcome){.failed = rc < 0});
     answered(arg, rc < 0 ? NULL : &answer);
     arena_reset(&in->scratch);
     return rc;
@@ -229,12 +229,12 @@ int instance_call_on_frame(struct instance *in, const struct tc_frame *frame)
         *s = (struct instance_socket){0};
     if (!in->loaded->sink.on_frame)
         return 0;
-    int rc = instance_call_begin(in, GAUGE_FRAME, "")
-                 ? in->loaded->sink.on_frame(&in->lobby.handle, frame)
+    int rc = instance_call_begin(in, STATUS_FRAME, "")
+                 ? in->loaded->sink.on_frame(&in->context.handle, frame)
                  : -1;
-    status_page_leave_callback(in->gauge);
-    rc = account(in, rc, GAUGE_FRAME, "");
-    instance_call_complete(&in->lobby, &(struct callback_outcome){.failed = rc < 0});
+    status_page_leave_callback(in->status);
+    rc = account(in, rc, STATUS_FRAME, "");
+    instance_call_complete(&in->context, &(struct callback_outcome){.failed = rc < 0});
     return rc;
 }
 
@@ -249,11 +249,11 @@ static void call_wake(struct instance *in, struct instance_turn *t)
 {
     int rc = 0;
     if (in->loaded->sink.on_wake) {
-        rc = instance_call_begin(in, GAUGE_WAKE, t->handle.id)
+        rc = instance_call_begin(in, STATUS_WAKE, t->handle.id)
                  ? in->loaded->sink.on_wake(&t->handle)
                  : -1;
-        status_page_leave_callback(in->gauge);
-        rc = account(in, rc, GAUGE_WAKE, t->handle.id);
+        status_page_leave_callback(in->status);
+        rc = account(in, rc, STATUS_WAKE, t->handle.id);
     }
     instance_call_complete(t, &(struct callback_outcome){.failed = rc < 0});
 }
@@ -277,10 +277,10 @@ void instance_call_on_idle(struct instance *in)
     if (!in->loaded->sink.on_idle)
         return;
     const int rc =
-        instance_call_begin(in, GAUGE_IDLE, "") ? in->loaded->sink.on_idle(&in->handle) : -1;
-    status_page_leave_callback(in->gauge);
-    account(in, rc, GAUGE_IDLE, "");
-    instance_call_complete(&in->lobby, &(struct callback_outcome){.failed = rc != 0});
+        instance_call_begin(in, STATUS_IDLE, "") ? in->loaded->sink.on_idle(&in->handle) : -1;
+    status_page_leave_callback(in->status);
+    account(in, rc, STATUS_IDLE, "");
+    instance_call_complete(&in->context, &(struct callback_outcome){.failed = rc != 0});
 }
 
 int instance_init(struct instance *in)
@@ -290,9 +290,9 @@ int instance_init(struct instance *in)
     if (!in->loaded->plugin.init)
         return 0;
     const int rc =
-        instance_call_begin(in, GAUGE_INIT, "") ? in->loaded->plugin.init(&in->handle) : -1;
-    status_page_leave_callback(in->gauge);
-    instance_call_complete(&in->lobby, &(struct callback_outcome){.failed = rc != 0});
+        instance_call_begin(in, STATUS_INIT, "") ? in->loaded->plugin.init(&in->handle) : -1;
+    status_page_leave_callback(in->status);
+    instance_call_complete(&in->context, &(struct callback_outcome){.failed = rc != 0});
     return rc ? -1 : 0;
 }
 
@@ -300,8 +300,8 @@ void instance_teardown(struct instance *in)
 {
     if (!in->loaded->plugin.teardown)
         return;
-    if (instance_call_begin(in, GAUGE_TEARDOWN, ""))
+    if (instance_call_begin(in, STATUS_TEARDOWN, ""))
         in->loaded->plugin.teardown(&in->handle);
-    status_page_leave_callback(in->gauge);
-    instance_call_complete(&in->lobby, &(struct callback_outcome){0});
+    status_page_leave_callback(in->status);
+    instance_call_complete(&in->context, &(struct callback_outcome){0});
 }

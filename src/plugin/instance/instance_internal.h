@@ -47,7 +47,7 @@ struct instance {
     struct arena arena; /* strings of the options */
     pthread_t thread;   /* that its callbacks run on: the one that called init */
     bool wanted[TC_KINDS];
-    struct instance_turn lobby;
+    struct instance_turn context;
     struct instance_turn *turns;
     struct instance_turn *over; /* newest first */
     size_t n_over;
@@ -60,7 +60,7 @@ struct instance {
     int64_t last_socket;
     size_t framed;    /* bytes that the callback sent on sockets */
     unsigned refused; /* services that were refused, bits: told once */
-    struct status_page *gauge, own_gauge;
+    struct status_page *status, own_status;
     int64_t quiet_until; /* failures before are only counted */
     uint64_t unsaid;
     struct chaos *chaos;          /* or NULL */

@@ -15,9 +15,9 @@
 
 void instance_context_init(struct instance *in)
 {
-    in->lobby = (struct instance_turn){.magic = TURN_MAGIC, .in = in};
-    in->lobby.handle = (struct tc_turn){.inst = &in->handle, .id = "", .agent = ""};
-    in->handle.lobby = &in->lobby.handle;
+    in->context = (struct instance_turn){.magic = TURN_MAGIC, .in = in};
+    in->context.handle = (struct tc_turn){.inst = &in->handle, .id = "", .agent = ""};
+    in->handle.lobby = &in->context.handle;
 }
 
 static void instance_turn_release(struct instance_turn *t)
@@ -33,8 +33,8 @@ static void instance_turn_release(struct instance_turn *t)
 
 void instance_context_fini(struct instance *in)
 {
-    if (in->lobby.in)
-        instance_turn_release(&in->lobby);
+    if (in->context.in)
+        instance_turn_release(&in->context);
 }
 
 /* ---- turns ---- */
@@ -88,12 +88,12 @@ static void keep_over(struct instance *in, struct instance_turn *t)
 void instance_turn_free(struct instance_turn *t)
 {
     struct instance *const in = t->in;
-    ASSERT(t->magic == TURN_MAGIC && t != &in->lobby);
+    ASSERT(t->magic == TURN_MAGIC && t != &in->context);
     ASSERT((t->prev ? t->prev->next : in->turns) == t);
     *(t->prev ? &t->prev->next : &in->turns) = t->next;
     if (t->next)
         t->next->prev = t->prev;
-    status_page_forget_turn(in->gauge);
+    status_page_forget_turn(in->status);
     instance_turn_release(t);
     keep_over(in, t);
 }
@@ -103,7 +103,7 @@ void instance_turn_free(struct instance_turn *t)
 static void report_handle(struct instance *in, const char *service, const char *why)
 {
     int64_t since;
-    const char *const callback = status_page_running_callback(in->gauge, &since);
+    const char *const callback = status_page_running_callback(in->status, &since);
     log_write(LOG_ERR, in->label, "plugin %s calls %s with %s (in %s)", in->loaded->plugin.name,
               service, why, callback ? callback : "a thread of its own");
 }

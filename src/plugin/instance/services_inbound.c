@@ -23,7 +23,7 @@ static enum tc_accepted services_inbound_call_host(struct instance *in, struct h
     in->host.ask(in->host.ctx, a);
     const enum tc_accepted accepted =
         host_call_wait(a, HOST_CALL_MS, &in->scratch, receipt ? receipt : &ignored);
-    status_page_reset_timer(in->gauge);
+    status_page_reset_timer(in->status);
     return accepted;
 }
 

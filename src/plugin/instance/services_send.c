@@ -41,7 +41,7 @@ int service_remember(struct tc_turn *turn, const char *text)
     struct instance_turn *const t = instance_check_turn(turn, "tc_remember");
     if (!t || !services_check_offered(t->in, "tc_remember", t->in->host.batch, OFFER_HTTP))
         return -1;
-    if (t == &t->in->lobby)
+    if (t == &t->in->context)
         return services_refuse(t->in, "tc_remember", "the lobby is no turn that is given again");
     if (!validate_is_text(text, VALIDATE_MEMORY_MAX))
         return services_refuse(t->in, "tc_remember", "the text is too long or not UTF-8");

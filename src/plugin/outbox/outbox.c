@@ -52,7 +52,7 @@ struct outbox *outbox_new(const struct outbox_spec *spec)
     *p = (struct outbox){.spec = *spec, .instance = xstrdup(spec->instance)};
     p->spec.instance = p->instance;
     p->files = outbox_open_files(spec);
-    p->lobby.id = xstrdup("");
+    p->context.id = xstrdup("");
     STAILQ_INIT(&p->commits);
     p->courier = sender_new(spec->loop, spec->http, rates, rate_count, seed, &owner);
     return p;
@@ -77,7 +77,7 @@ struct outbox_turn *outbox_find_turn(struct outbox *p, const char *id)
 {
     struct outbox_turn *found = NULL;
     if (!*id)
-        return &p->lobby;
+        return &p->context;
     for (struct outbox_turn *t = p->turns; t; t = t->next)
         if (strcmp(t->id, id) == 0 && !t->is_over && (!found || found->is_resumed))
             found = t;
@@ -97,7 +97,7 @@ void outbox_release_turn(struct outbox *p, struct outbox_turn *t)
     struct outbox_turn **at = &p->turns;
     while (*at && *at != t)
         at = &(*at)->next;
-    ASSERT(*at && t != &p->lobby);
+    ASSERT(*at && t != &p->context);
     *at = t->next;
     outbox_free_turn(t);
 }
@@ -155,7 +155,7 @@ void outbox_free(struct outbox *p)
         outbox_free_turn(t);
     }
     post_free_trouble(p);
-    free(p->lobby.id);
+    free(p->context.id);
     free(p->instance);
     free(p->files);
     free(p);

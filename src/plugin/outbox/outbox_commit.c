@@ -220,7 +220,7 @@ static void take_effect(struct outbox_commit *c)
     struct outbox_turn none = {.items = 0}, *const known = turn_of(c, c->batch->turn),
                        *const turn = known ? known : &none;
     turn->items++; /* it stays until the end of this function */
-    turn->is_over |= c->batch->over && turn != &p->lobby;
+    turn->is_over |= c->batch->over && turn != &p->context;
     note_failure(c);
     if (is_lost(c))
         drop_letters(c);

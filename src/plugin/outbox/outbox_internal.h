@@ -64,7 +64,7 @@ struct outbox {
     char *instance, *files;
     struct sender *courier;
     struct channel *channel;
-    struct outbox_turn lobby, *turns;
+    struct outbox_turn context, *turns;
     LIST_HEAD(, outbox_entry) items;
     size_t item_count, poll_count;
     size_t loose_count, loose_bytes; /* of items that are not durable */

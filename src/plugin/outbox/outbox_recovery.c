@@ -137,7 +137,7 @@ static bool join_turn(struct outbox_recovery *l, struct outbox_entry *item)
 {
     struct outbox *const p = l->post;
     const char *const id = item->letter->turn;
-    struct outbox_turn *t = *id ? find_resumed(p, id) : &p->lobby;
+    struct outbox_turn *t = *id ? find_resumed(p, id) : &p->context;
     if (!t)
         t = resume_turn(l, id);
     if (!t)

@@ -132,7 +132,7 @@ static struct channel_health process_health(struct channel *channel)
     const struct callback_histogram times = status_page_histogram(g->sup.status);
     h.delivered += status_page_delivered(g->sup.status);
     h.failed += status_page_failed(g->sup.status);
-    for (size_t i = 0; i < GAUGE_BUCKETS; i++)
+    for (size_t i = 0; i < STATUS_BUCKETS; i++)
         h.times.counts[i] += times.counts[i];
     h.times.sum_us += times.sum_us;
     h.pid = g->sup.child.pid;

@@ -51,7 +51,7 @@ static void give_up_event(struct connector_process *g, struct connector_turn *tu
 
 static void give_up_reply(struct connector_process *g, const struct connector_task *t)
 {
-    const struct outbound_reply *const r = t->mail->reply;
+    const struct outbound_reply *const r = t->control->reply;
     connector_reader_abandon_reply(g, t);
     if (!g->host.batch)
         return;
@@ -81,7 +81,7 @@ static void connector_dead_letter_drop_task(struct connector_process *g, struct 
 /* These are not about what it was sent, though something may wait. */
 static bool is_its_own(const char *callback)
 {
-    static const int own[] = {GAUGE_WAKE, GAUGE_IDLE, GAUGE_INIT, GAUGE_TEARDOWN};
+    static const int own[] = {STATUS_WAKE, STATUS_IDLE, STATUS_INIT, STATUS_TEARDOWN};
     for (size_t i = 0; callback && i < sizeof own / sizeof *own; i++)
         if (strcmp(callback, callback_name(own[i])) == 0)
             return true;

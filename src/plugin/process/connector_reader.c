@@ -89,7 +89,7 @@ static struct connector_task *find_settled(struct connector_process *g,
         const enum tc_kind kind = connector_reader_kind_of(t);
         if (t->settled || !connector_reader_is_of(t, b->turn))
             continue;
-        if (b->settles == BATCH_LETTER ? t->type == IPC_REPLY && t->mail->reply->letter == b->letter
+        if (b->settles == BATCH_LETTER ? t->type == IPC_REPLY && t->control->reply->letter == b->letter
                                        : g->conf.delivers && (kind == TC_FINAL || kind == TC_ERROR))
             break;
     }
@@ -121,7 +121,7 @@ static void forget_letter(struct connector_process *g, struct connector_turn *tu
 
 void connector_reader_abandon_reply(struct connector_process *g, const struct connector_task *t)
 {
-    forget_letter(g, t->turn, t->mail->reply);
+    forget_letter(g, t->turn, t->control->reply);
 }
 
 /* What the batch settles is what the instance was given, and is settled once. *turn: whose it is.
@@ -135,12 +135,12 @@ static const char *connector_reader_settle_batch(struct connector_process *g,
     struct connector_task *const t = find_settled(g, b);
     if (!t)
         return "an answer to what it was not asked";
-    if (b->settles == BATCH_LETTER && t->mail->reply->last && b->verdict.next == TC_NEXT_AGAIN)
+    if (b->settles == BATCH_LETTER && t->control->reply->last && b->verdict.next == TC_NEXT_AGAIN)
         return "another attempt after the last";
     t->settled = true;
     *turn = t->turn;
     if (b->settles == BATCH_LETTER && b->verdict.next != TC_NEXT_AGAIN)
-        forget_letter(g, t->turn, t->mail->reply);
+        forget_letter(g, t->turn, t->control->reply);
     return NULL;
 }
 

@@ -79,19 +79,19 @@ static void connector_requeue_append(struct connector_task_list *to,
 
 void connector_requeue_all(struct connector_process *g)
 {
-    struct connector_task_list left, mail, starts;
+    struct connector_task_list left, control, starts;
     connector_task_list_init(&left);
-    connector_task_list_init(&mail);
+    connector_task_list_init(&control);
     connector_task_list_init(&starts);
     end_closed(g);
     connector_requeue_append(&left, &g->writer.again);
-    connector_requeue_append(&mail, &g->writer.control);
+    connector_requeue_append(&control, &g->writer.control);
     for (struct connector_turn *t = g->turns.first; t; t = t->next)
         t->starts = t->ends = false;
     for (struct connector_task t; task_window_take(&g->writer.sent, &t);)
         connector_requeue_task(g, &t);
     connector_requeue_list(g, &left);
-    connector_requeue_list(g, &mail);
+    connector_requeue_list(g, &control);
     connector_requeue_append(&left, &g->writer.again);
     resume_turns(g, &starts);
     connector_requeue_append(&g->writer.again, &starts);

@@ -120,18 +120,18 @@ static int connector_spawn_prepare(struct connector_child *s, const char *progra
                                    const int shared[2], const int theirs[3])
 {
     const int null = connector_spawn_lift(open("/dev/null", O_RDWR | O_CLOEXEC));
-    const int gauge = fcntl(shared[0], F_DUPFD_CLOEXEC, LIFTED);
+    const int status = fcntl(shared[0], F_DUPFD_CLOEXEC, LIFTED);
     const int plugin = fcntl(shared[1], F_DUPFD_CLOEXEC, LIFTED);
-    const int mine[] = {null, gauge, plugin};
-    const bool complete = null >= 0 && gauge >= 0 && plugin >= 0;
+    const int mine[] = {null, status, plugin};
+    const bool complete = null >= 0 && status >= 0 && plugin >= 0;
     const int files[CHILD_FILES] = {
-        null, theirs[2] < 0 ? theirs[1] : theirs[2], theirs[1], theirs[0], gauge, plugin};
+        null, theirs[2] < 0 ? theirs[1] : theirs[2], theirs[1], theirs[0], status, plugin};
     const int rc = complete ? connector_spawn_exec(s, program, name, files) : errno;
     connector_spawn_close_all(mine, sizeof mine / sizeof *mine);
     return rc;
 }
 
-int connector_spawn_start(struct connector_child *s, const char *name, int gauge_fd, int plugin_fd,
+int connector_spawn_start(struct connector_child *s, const char *name, int status_fd, int plugin_fd,
                           bool prints, struct tc_err *err)
 {
     struct line_ends socket = {-1, -1}, output = {-1, -1}, printed = {-1, -1};
@@ -146,7 +146,7 @@ int connector_spawn_start(struct connector_child *s, const char *name, int gauge
     const int mine[] = {socket.mine, output.mine, printed.mine};
     *s = (struct connector_child){.socket = mine[0], .output = mine[1], .printed = mine[2]};
     rc = rc ? rc
-            : connector_spawn_prepare(s, program, name, (const int[]){gauge_fd, plugin_fd}, theirs);
+            : connector_spawn_prepare(s, program, name, (const int[]){status_fd, plugin_fd}, theirs);
     connector_spawn_close_all(theirs, sizeof theirs / sizeof *theirs);
     if (!rc)
         return 0;

@@ -28,7 +28,7 @@ struct connector_exit_info {
 
 /* The descriptors of the gauge and of the plugin's file go to it. With `prints` its stdout is a
  * pipe of its own, whose reading end is the caller's to close. -1 with err. */
-int connector_spawn_start(struct connector_child *s, const char *name, int gauge_fd, int plugin_fd,
+int connector_spawn_start(struct connector_child *s, const char *name, int status_fd, int plugin_fd,
                           bool prints, struct tc_err *err) MUST_CHECK;
 /* Kills it, if it lives, with all of its process group, and closes the descriptors. */
 void connector_spawn_kill(struct connector_child *s);

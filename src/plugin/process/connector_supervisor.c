@@ -290,7 +290,7 @@ static void add_up(struct connector_process *g)
     const struct callback_histogram times = status_page_histogram(g->sup.status);
     g->sup.before.delivered += status_page_delivered(g->sup.status);
     g->sup.before.failed += status_page_failed(g->sup.status);
-    for (size_t i = 0; i < GAUGE_BUCKETS; i++)
+    for (size_t i = 0; i < STATUS_BUCKETS; i++)
         g->sup.before.times.counts[i] += times.counts[i];
     g->sup.before.times.sum_us += times.sum_us;
 }

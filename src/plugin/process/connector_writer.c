@@ -25,8 +25,8 @@ static void connector_writer_release_task(struct connector_process *g,
 {
     struct connector_turn *const turn = t->turn;
     shared_event_unref(t->box);
-    if (t->mail)
-        control_msg_free(t->mail);
+    if (t->control)
+        control_msg_free(t->control);
     if (!turn)
         return;
     ASSERT(turn->tasks > 0);
@@ -80,7 +80,7 @@ void connector_writer_free_memory(struct connector_process *g)
 
 int connector_writer_attach(struct connector_process *g, int fd, struct tc_err *err)
 {
-    return shm_ring_map(&g->writer.ring, fd, GAUGE_SHARED, err);
+    return shm_ring_map(&g->writer.ring, fd, STATUS_SHARED, err);
 }
 
 void connector_writer_detach(struct connector_process *g)
@@ -171,12 +171,12 @@ static void pack_what(struct buf *out, const struct connector_task *t)
 {
     if (t->type == IPC_REPLY) {
         pack_int64(out, t->turn ? (int64_t)t->turn->number : 0);
-        ipc_frame_pack_reply(out, t->mail->reply);
+        ipc_frame_pack_reply(out, t->control->reply);
     } else if (t->type == IPC_HIT) {
-        pack_int64(out, (int64_t)t->mail->hit_id);
-        ipc_frame_pack_hit(out, &t->mail->hit->hit);
+        pack_int64(out, (int64_t)t->control->hit_id);
+        ipc_frame_pack_hit(out, &t->control->hit->hit);
     } else if (t->type == IPC_SOCKET) {
-        ipc_frame_pack_socket_text(out, &t->mail->frame);
+        ipc_frame_pack_socket_text(out, &t->control->frame);
     }
 }
 
@@ -402,7 +402,7 @@ void connector_writer_put_control(struct connector_process *g, enum frame_type t
                                   struct connector_turn *turn, struct control_msg *m)
 {
     struct connector_task t = connector_task_make(type, turn);
-    t.mail = m;
+    t.control = m;
     connector_task_list_queue(&g->writer.control, &t);
     connector_writer_flush_soon(g);
 }
@@ -425,7 +425,7 @@ bool connector_writer_is_idle(const struct connector_process *g)
 void connector_writer_finish_task(struct connector_process *g, const struct connector_task *t)
 {
     if (t->type == IPC_HIT)
-        connector_calls_finish_hit(g, t->mail->hit_id, NULL);
+        connector_calls_finish_hit(g, t->control->hit_id, NULL);
     connector_writer_release_task(g, t);
 }
 

@@ -11,14 +11,14 @@
 struct control_msg *control_msg_new_reply(void *turn, struct outbound_reply *reply)
 {
     struct control_msg *const m = xcalloc(1, sizeof *m);
-    *m = (struct control_msg){.kind = MAIL_REPLY, .turn = turn, .reply = reply};
+    *m = (struct control_msg){.kind = CONTROL_REPLY, .turn = turn, .reply = reply};
     return m;
 }
 
 struct control_msg *control_msg_new_hit(uint64_t hit_id, struct channel_hit *hit)
 {
     struct control_msg *const m = xcalloc(1, sizeof *m);
-    *m = (struct control_msg){.kind = MAIL_HIT, .hit_id = hit_id, .hit = hit};
+    *m = (struct control_msg){.kind = CONTROL_HIT, .hit_id = hit_id, .hit = hit};
     return m;
 }
 
@@ -28,7 +28,7 @@ struct control_msg *control_msg_new_socket_text(const struct tc_frame *frame)
     char *const text = (char *)(m + 1);
     if (frame->len)
         memcpy(text, frame->text, frame->len);
-    *m = (struct control_msg){.kind = MAIL_FRAME, .frame = *frame};
+    *m = (struct control_msg){.kind = CONTROL_FRAME, .frame = *frame};
     m->frame.text = text;
     return m;
 }
@@ -41,14 +41,14 @@ void channel_hit_free(struct channel_hit *hit)
 
 void control_msg_free(struct control_msg *m)
 {
-    if (m->kind == MAIL_REPLY)
+    if (m->kind == CONTROL_REPLY)
         outbound_reply_free(m->reply);
-    else if (m->kind == MAIL_HIT)
+    else if (m->kind == CONTROL_HIT)
         channel_hit_free(m->hit);
     free(m);
 }
 
-void mailbox_fini(struct control_queue *b)
+void control_queue_fini(struct control_queue *b)
 {
     for (struct control_msg *m; (m = control_queue_take(b));)
         control_msg_free(m);

@@ -9,7 +9,7 @@
 
 #include "plugin/channel.h"
 
-enum control_kind { MAIL_REPLY, MAIL_HIT, MAIL_FRAME };
+enum control_kind { CONTROL_REPLY, CONTROL_HIT, CONTROL_FRAME };
 
 struct control_msg {
     struct control_msg *next;
@@ -40,7 +40,7 @@ void control_msg_free(struct control_msg *m);
 void channel_hit_free(struct channel_hit *hit);
 
 /* An all-zero mailbox is empty. */
-void mailbox_fini(struct control_queue *b);
+void control_queue_fini(struct control_queue *b);
 /* Producer. */
 void control_queue_put(struct control_queue *b, struct control_msg *m);
 /* Consumer: the oldest, the caller's own; NULL: none. */

@@ -43,7 +43,7 @@ enum consumer { AWAKE, NAPPING, ASLEEP };
 struct event_queue {
     struct event_ring inbox;
     bool gathers; /* the producer's own */
-    struct control_queue mail;
+    struct control_queue control;
     /* Laid down by itself under the lock, taken up by anybody. */
     _Alignas(64) _Atomic enum consumer consumer;
     _Alignas(64) pthread_mutex_t lock;
@@ -93,7 +93,7 @@ void event_queue_free(struct event_queue *q)
         return;
     ASSERT(!q->producer_waits && q->consumer == AWAKE);
     event_ring_fini(&q->inbox);
-    mailbox_fini(&q->mail);
+    control_queue_fini(&q->control);
     backlog_fini(&q->backlog);
     pthread_cond_destroy(&q->room);
     pthread_mutex_destroy(&q->lock);
@@ -120,7 +120,7 @@ static void wait_ns(struct event_queue *q, pthread_cond_t *cond, int64_t ns)
 
 static bool has_come(const struct event_queue *q)
 {
-    return event_ring_count(&q->inbox) > 0 || !control_queue_is_empty(&q->mail);
+    return event_ring_count(&q->inbox) > 0 || !control_queue_is_empty(&q->control);
 }
 
 /* Under the lock, which others may have meanwhile. What came just before it lay down it finds by
@@ -249,18 +249,18 @@ void event_queue_set_batching(struct event_queue *q, bool on)
 
 void event_queue_put_control(struct event_queue *q, struct control_msg *m)
 {
-    control_queue_put(&q->mail, m);
+    control_queue_put(&q->control, m);
     wake(q);
 }
 
 bool event_queue_has_control(const struct event_queue *q)
 {
-    return !control_queue_is_empty(&q->mail);
+    return !control_queue_is_empty(&q->control);
 }
 
 struct control_msg *event_queue_take_control(struct event_queue *q)
 {
-    return control_queue_take(&q->mail);
+    return control_queue_take(&q->control);
 }
 
 void event_queue_release_producer(struct event_queue *q)
@@ -365,12 +365,12 @@ size_t event_queue_pop(struct event_queue *q, struct backlog_item *items, size_t
     size_t n;
     pthread_mutex_lock(&q->lock);
     q->consumer_waits = false;
-    while ((n = event_queue_take(q, items, max, now_ms)) == 0 && control_queue_is_empty(&q->mail) &&
+    while ((n = event_queue_take(q, items, max, now_ms)) == 0 && control_queue_is_empty(&q->control) &&
            !q->closed && now_ms < until_ms) {
         event_queue_rest(q, now_ms, until_ms);
         now_ms = clock_mono_ms();
     }
-    *closed = n == 0 && q->closed && control_queue_is_empty(&q->mail);
+    *closed = n == 0 && q->closed && control_queue_is_empty(&q->control);
     q->taken += n;
     publish(q);
     const bool tell = q->producer_waits && event_queue_below(q, 4);

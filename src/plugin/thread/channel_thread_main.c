@@ -85,18 +85,18 @@ static void answer_hit(void *arg, const struct tc_answer *answer)
     call_queue_post_answer(asked->line, asked->id, answer);
 }
 
-static void deliver_mail(struct thread_channel *c, struct control_msg *m)
+static void deliver_control(struct thread_channel *c, struct control_msg *m)
 {
     switch (m->kind) {
-    case MAIL_REPLY:
+    case CONTROL_REPLY:
         deliver_reply(c, m->turn, m->reply);
         m->reply = NULL;
         break;
-    case MAIL_HIT:
+    case CONTROL_HIT:
         instance_call_on_hit(c->instance, &m->hit->hit, answer_hit,
                              &(struct thread_hit){c->line, m->hit_id});
         break;
-    case MAIL_FRAME:
+    case CONTROL_FRAME:
         instance_call_on_frame(c->instance, &m->frame);
         break;
     }
@@ -104,12 +104,12 @@ static void deliver_mail(struct thread_channel *c, struct control_msg *m)
 }
 
 /* Up to max; false: there was none. */
-static bool take_mail(struct thread_channel *c, size_t max)
+static bool take_control(struct thread_channel *c, size_t max)
 {
     size_t n = 0;
     for (struct control_msg *m;
          n < max && !is_abandoned(c) && (m = event_queue_take_control(c->queue)); n++) {
-        deliver_mail(c, m);
+        deliver_control(c, m);
         control_msg_free(m);
     }
     return n > 0;
@@ -127,12 +127,12 @@ static void make_lines(const struct backlog_item *items, size_t n)
  * take turns. */
 static bool take_events(struct thread_channel *c, const struct backlog_item *items, size_t n)
 {
-    bool mail = false;
+    bool control = false;
     const bool lines = instance_has_on_event(c->instance);
     instance_begin_series(c->instance);
     for (size_t i = 0; i < n; i++) {
         if (event_queue_has_control(c->queue))
-            mail = take_mail(c, 1) || mail;
+            control = take_control(c, 1) || control;
         if (lines)
             make_lines(&items[i], n - i);
         if (!is_abandoned(c))
@@ -140,7 +140,7 @@ static bool take_events(struct thread_channel *c, const struct backlog_item *ite
         shared_event_unref(items[i].box);
     }
     instance_end_series(c->instance);
-    return (n ? mail : take_mail(c, BATCH)) || n;
+    return (n ? control : take_control(c, BATCH)) || n;
 }
 
 static int channel_thread_main_rest_ms(const struct thread_channel *c)
