@@ -20,7 +20,7 @@ struct channel_turn {
     const char *id, *agent, *conversation;
     const char *route;  /* or NULL; given to the instance that submitted the message only */
     const char *memory; /* or NULL */
-    size_t letters;     /* of an earlier run, whose replies will come */
+    size_t requests;    /* of an earlier run, whose replies will come */
     bool over;          /* no events will come, only those replies */
 };
 

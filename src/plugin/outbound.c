@@ -150,8 +150,8 @@ void callback_batch_free(struct callback_batch *b)
     if (!b)
         return;
     for (size_t i = 0; i < b->count; i++)
-        outbound_request_unref(b->letters[i]);
-    free(b->letters);
+        outbound_request_unref(b->requests[i]);
+    free(b->requests);
     free(b->turn);
     free(b->memory);
     free((char *)(uintptr_t)b->verdict.reason); /* drops const: owned here */

@@ -41,7 +41,7 @@ struct outbound_request *outbound_unpack(uint64_t id, const char *turn, struct s
 
 /* What came of a letter, on its way to on_reply. */
 struct outbound_reply {
-    uint64_t letter;
+    uint64_t request;
     bool last;                      /* `verdict` cannot be AGAIN: the letter is gone after it */
     struct tc_reply reply;          /* strings in the arena, or of the letter, as http is */
     struct outbound_request *about; /* shared */
@@ -54,7 +54,7 @@ void outbound_reply_free(struct outbound_reply *r); /* NULL is fine */
 enum batch_settlement {
     BATCH_NOTHING,
     BATCH_OUTCOME, /* the outcome row of `turn` for this instance: on_final or on_error returned */
-    BATCH_LETTER,  /* `letter`: on_reply returned; each letter_reply is answered by one batch */
+    BATCH_REQUEST, /* `letter`: on_reply returned; each letter_reply is answered by one batch */
 };
 
 /* All that one callback sent: committed together. */
@@ -63,9 +63,9 @@ struct callback_batch {
     bool failed; /* the callback returned -1: an outcome becomes a dead letter; of a reply the
                     verdict counts as it was */
     char *turn;
-    uint64_t letter;
-    struct tc_verdict verdict;         /* BATCH_LETTER; reason owned */
-    struct outbound_request **letters; /* in the order they were sent */
+    uint64_t request;
+    struct tc_verdict verdict;          /* BATCH_LETTER; reason owned */
+    struct outbound_request **requests; /* in the order they were sent */
     size_t count;
     char *memory; /* tc_remember of `turn`; NULL: unchanged; "": none any more */
     bool over;    /* the last of `turn`: on_done has returned (or no events were to come), and

@@ -12,7 +12,7 @@
 
 /* Callbacks that took up to so many microseconds, more than those before; the last: any time. */
 static const int64_t status_page_buckets_us[STATUS_BUCKETS] = {100,     1000,     10000,    100000,
-                                                        1000000, 10000000, INT64_MAX};
+                                                               1000000, 10000000, INT64_MAX};
 
 #define TOGETHER_MAX 64
 
@@ -52,7 +52,8 @@ void status_page_begin_measure(struct status_page *g)
 /* As many together as take half of the first bucket at the pace of the last ones. */
 static unsigned next_together(int64_t took_us, unsigned returned)
 {
-    const int64_t n = took_us > 0 ? status_page_buckets_us[0] / 2 * returned / took_us : TOGETHER_MAX;
+    const int64_t n =
+        took_us > 0 ? status_page_buckets_us[0] / 2 * returned / took_us : TOGETHER_MAX;
     return n < 1 ? 1 : n < TOGETHER_MAX ? (unsigned)n : TOGETHER_MAX;
 }
 

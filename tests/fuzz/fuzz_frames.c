@@ -82,7 +82,7 @@ int64_t connector_spawn_peak(const struct connector_child *s)
 /* ---- the host, which believes that all it is told has been checked */
 
 static struct host_call *asked;
-static uint64_t last_letter;
+static uint64_t last_request;
 
 static bool is_known(const char *turn)
 {
@@ -95,9 +95,9 @@ static void on_batch(void *ctx, struct callback_batch *b)
     must(is_known(b->turn));
     must(!b->over || strcmp(b->turn, "t2") == 0);
     for (size_t i = 0; i < b->count; i++) {
-        must(b->letters[i]->id % 2 == 1 && b->letters[i]->id > last_letter);
-        must(is_known(b->letters[i]->turn));
-        last_letter = b->letters[i]->id;
+        must(b->requests[i]->id % 2 == 1 && b->requests[i]->id > last_request);
+        must(is_known(b->requests[i]->turn));
+        last_request = b->requests[i]->id;
     }
     callback_batch_free(b);
 }
@@ -164,13 +164,13 @@ static void give_work(struct channel *c)
     const char *why;
     void *const t1 = c->ops->open(c, &(struct channel_turn){.id = "t1", .agent = "a"});
     void *const t2 =
-        c->ops->open(c, &(struct channel_turn){.id = "t2", .agent = "a", .letters = 1});
+        c->ops->open(c, &(struct channel_turn){.id = "t2", .agent = "a", .requests = 1});
     cast(c, t1, TC_START);
     cast(c, t2, TC_FINAL);
     cast(c, t2, TC_DONE);
     struct outbound_reply *const r = xcalloc(1, sizeof *r);
     r->about = outbound_request_new(8, "t2", TC_HTTP(.url = "https://a/"), &why);
-    r->letter = 8;
+    r->request = 8;
     r->last = true;
     r->reply = (struct tc_reply){.tag = "", .body = "", .error = "", .http = &r->about->http};
     c->ops->reply(c, t2, r);
@@ -204,7 +204,7 @@ static void fuzz_host(struct loop *loop, const char *p, size_t n)
                                            .socket_close = on_close};
     struct tc_err err = {0};
     char drained[65536];
-    last_letter = 0;
+    last_request = 0;
     struct channel *const c = channel_process_new(&conf, &spec, make_loaded(), &host, NULL, &err);
     must(c != NULL);
     c->ops->launch(c);

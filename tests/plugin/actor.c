@@ -239,10 +239,10 @@ void actor_deliver(struct instance *in, struct instance_turn *t, enum tc_kind ki
     actor_inside = NULL;
 }
 
-struct outbound_reply *actor_reply(uint64_t letter, enum tc_outcome outcome, bool last)
+struct outbound_reply *actor_reply(uint64_t request, enum tc_outcome outcome, bool last)
 {
     struct outbound_reply *const r = xcalloc(1, sizeof *r);
-    r->letter = letter;
+    r->request = request;
     r->last = last;
     r->reply = (struct tc_reply){.tag = "", .outcome = outcome, .body = "", .error = ""};
     r->verdict.next = outcome == TC_OK || last ? TC_NEXT_DONE : TC_NEXT_AGAIN;

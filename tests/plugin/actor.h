@@ -35,7 +35,7 @@ struct instance_turn *actor_open(struct instance *in, const char *id);
 /* One event of the kind; fn runs in its callback. */
 void actor_deliver(struct instance *in, struct instance_turn *t, enum tc_kind kind,
                    void (*fn)(struct tc_turn *));
-struct outbound_reply *actor_reply(uint64_t letter, enum tc_outcome outcome, bool last);
+struct outbound_reply *actor_reply(uint64_t request, enum tc_outcome outcome, bool last);
 void actor_end(void);
 
 #endif

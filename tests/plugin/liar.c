@@ -20,7 +20,7 @@
 #define PLENTY 5000
 
 static struct buf out;
-static struct status_page *status;
+static struct status_page *page;
 static struct shm_ring ring;
 static uint64_t next_id = 1;
 
@@ -62,20 +62,20 @@ static void bytes(enum frame_type type, const char *p, size_t len)
     ipc_frame_end(&out, begun);
 }
 
-static void letter_of(uint64_t id, const char *turn, const char *body, size_t len)
+static void request_of(uint64_t id, const char *turn, const char *body, size_t len)
 {
     const char *why;
     struct outbound_request *const l = outbound_request_new(
         id, turn, TC_HTTP(.url = "https://a/", .body = body, .body_len = len), &why);
     const size_t begun = ipc_frame_begin(&out, IPC_REQUEST);
-    ipc_frame_pack_letter(&out, l);
+    ipc_frame_pack_request(&out, l);
     ipc_frame_end(&out, begun);
     outbound_request_unref(l);
 }
 
-static void letter(uint64_t id, const char *turn)
+static void request(uint64_t id, const char *turn)
 {
-    letter_of(id, turn, NULL, 0);
+    request_of(id, turn, NULL, 0);
 }
 
 static void batch(const struct callback_batch *b)
@@ -87,7 +87,7 @@ static void batch(const struct callback_batch *b)
 
 static void settle(enum batch_settlement what, const char *turn)
 {
-    batch(&(struct callback_batch){.settles = what, .turn = (char *)(uintptr_t)turn, .letter = 7});
+    batch(&(struct callback_batch){.settles = what, .turn = (char *)(uintptr_t)turn, .request = 7});
 }
 
 static void ask(int64_t n, const char *user)
@@ -153,56 +153,56 @@ static void hosts_setup(void)
 {
     number(IPC_SETUP, 1);
 }
-static void letter_noise(void)
+static void request_noise(void)
 {
     bytes(IPC_REQUEST, "noise that is none", 18);
 }
-static void letter_empty(void)
+static void request_empty(void)
 {
     bytes(IPC_REQUEST, "", 0);
 }
-static void letter_tail(void)
+static void request_tail(void)
 {
     const size_t at = out.len;
-    letter(next_id, "t1");
+    request(next_id, "t1");
     buf_add_char(&out, 'x');
     const uint32_t len = (uint32_t)(out.len - at - 8);
     memcpy(out.p + at + 4, &len, sizeof len);
 }
-static void letter_even(void)
+static void request_even(void)
 {
-    letter(2, "t1");
+    request(2, "t1");
 }
-static void letter_back(void)
+static void request_back(void)
 {
-    letter(9, "t1"), letter(7, "t1");
+    request(9, "t1"), request(7, "t1");
 }
-static void letter_twice(void)
+static void request_twice(void)
 {
-    letter(9, "t1"), letter(9, "t1");
+    request(9, "t1"), request(9, "t1");
 }
-static void letter_stray(void)
+static void request_stray(void)
 {
-    letter(1, "t2");
+    request(1, "t2");
 }
-static void letters_many(void)
+static void requests_many(void)
 {
     for (int i = 0; i < PLENTY; i++, next_id += 2)
-        letter(next_id, "t1");
+        request(next_id, "t1");
 }
-static void letters_of_turn(void)
+static void requests_of_turn(void)
 {
     for (int i = 0; i < PLENTY; i++, next_id += 2) {
-        letter(next_id, "t1");
+        request(next_id, "t1");
         settle(BATCH_NOTHING, "t1");
     }
 }
-static void letters_huge(void)
+static void requests_huge(void)
 {
     const size_t size = (size_t)32 << 20;
     char *const body = xcalloc(1, size);
     for (int i = 0; i < 32; i++, next_id += 2) {
-        letter_of(next_id, "", body, size);
+        request_of(next_id, "", body, size);
         settle(BATCH_NOTHING, "");
         flush();
     }
@@ -225,7 +225,7 @@ static void batch_outcome_twice(void)
 }
 static void batch_reply(void)
 {
-    settle(BATCH_LETTER, "t1");
+    settle(BATCH_REQUEST, "t1");
 }
 static void batch_reason(void)
 {
@@ -246,9 +246,9 @@ static void batch_over_lobby(void)
 {
     batch(&(struct callback_batch){.turn = (char[]){""}, .over = true});
 }
-static void batch_over_letters(void)
+static void batch_over_requests(void)
 {
-    letter(next_id, "t1");
+    request(next_id, "t1");
     batch_over();
 }
 static void batch_over_twice(void)
@@ -262,7 +262,7 @@ static void batch_behind(void)
 }
 static void batch_failed(void)
 {
-    letter(next_id, "t1");
+    request(next_id, "t1");
     batch(
         &(struct callback_batch){.settles = BATCH_OUTCOME, .turn = (char[]){"t1"}, .failed = true});
 }
@@ -366,24 +366,24 @@ static void refusal(void)
 
 static void gauge_noise(void)
 {
-    memset(status, 0xff, sizeof *status);
+    memset(page, 0xff, sizeof *page);
 }
 static void gauge_back(void)
 {
     number(IPC_ROOM, 1);
     flush();
-    status->handled = 0;
+    page->handled = 0;
 }
 static void gauge_later(void)
 {
-    status->running = INT32_MAX;
-    status->since_ms = INT64_MAX;
+    page->running = INT32_MAX;
+    page->since_ms = INT64_MAX;
 }
 static void gauge_before(void)
 {
-    status->running = 1;
-    status->since_ms = INT64_MIN;
-    memset(status->turn, 'x', sizeof status->turn);
+    page->running = 1;
+    page->since_ms = INT64_MIN;
+    memset(page->turn, 'x', sizeof page->turn);
 }
 static void ring_ahead(void)
 {
@@ -430,16 +430,16 @@ const struct lie lies[] = {
     {"noise", noise, 1, "bytes that are no frame"},
     {"hosts-event", hosts_event, 1, "a frame that it has no right to"},
     {"hosts-setup", hosts_setup, 1, "a frame that it has no right to"},
-    {"letter-noise", letter_noise, 1, "a request that is none"},
-    {"letter-empty", letter_empty, 1, "a request that is none"},
-    {"letter-tail", letter_tail, 1, "a request that is none"},
-    {"letter-even", letter_even, 1, "a request by a number that is not the next"},
-    {"letter-back", letter_back, 1, "a request by a number that is not the next"},
-    {"letter-twice", letter_twice, 1, "a request by a number that is not the next"},
-    {"letter-stray", letter_stray, 1, "a request of a turn there is not"},
-    {"letters-many", letters_many, 1, "more requests at once than a callback can"},
-    {"letters-of-turn", letters_of_turn, 1, "more requests than a turn can have under way"},
-    {"letters-huge", letters_huge, 1, "more requests than can be kept"},
+    {"letter-noise", request_noise, 1, "a request that is none"},
+    {"letter-empty", request_empty, 1, "a request that is none"},
+    {"letter-tail", request_tail, 1, "a request that is none"},
+    {"letter-even", request_even, 1, "a request by a number that is not the next"},
+    {"letter-back", request_back, 1, "a request by a number that is not the next"},
+    {"letter-twice", request_twice, 1, "a request by a number that is not the next"},
+    {"letter-stray", request_stray, 1, "a request of a turn there is not"},
+    {"letters-many", requests_many, 1, "more requests at once than a callback can"},
+    {"letters-of-turn", requests_of_turn, 1, "more requests than a turn can have under way"},
+    {"letters-huge", requests_huge, 1, "more requests than can be kept"},
     {"batch-noise", batch_noise, 1, "a batch that is none"},
     {"batch-stray", batch_stray, 1, "a batch of a turn there is not"},
     {"batch-outcome", batch_outcome, 1, "an answer to what it was not asked"},
@@ -449,7 +449,7 @@ const struct lie lies[] = {
     {"batch-memory", batch_memory, 1, "a batch that is none"},
     {"batch-over", batch_over, 2, "the end of a turn that is not over"},
     {"batch-over-lobby", batch_over_lobby, 1, "the end of a turn that is not over"},
-    {"batch-over-letters", batch_over_letters, 3, "the end of a turn that is not over"},
+    {"batch-over-letters", batch_over_requests, 3, "the end of a turn that is not over"},
     {"batch-over-twice", batch_over_twice, 3, "a batch of a turn there is not"},
     {"batch-behind", batch_behind, 3, "a batch of a turn there is not"},
     {"batch-failed", batch_failed, 2, "requests of a callback that failed"},
@@ -511,8 +511,8 @@ void liar_main(const char *name)
 {
     struct tc_err err;
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* what a test leaves that is broken off is not to stay */
-    status = status_page_map(CHILD_STATUS_PAGE, &err);
-    if (!status || shm_ring_map(&ring, CHILD_STATUS_PAGE, STATUS_SHARED, &err) < 0)
+    page = status_page_map(CHILD_STATUS_PAGE, &err);
+    if (!page || shm_ring_map(&ring, CHILD_STATUS_PAGE, STATUS_SHARED, &err) < 0)
         _exit(1);
     if (strcmp(name, "early") == 0)
         number(IPC_ROOM, 1);

@@ -38,7 +38,7 @@ static void note(struct kit *k, const struct outbound_reply *r)
 /* A reply on its way through the instance's queue. */
 struct delivery {
     struct kit *kit;
-    struct outbox *post; /* that it came from */
+    struct outbox *outbox; /* that it came from */
     struct outbound_reply *reply;
 };
 
@@ -47,9 +47,9 @@ static void answer(void *arg)
     struct delivery *const d = arg;
     struct kit *const k = d->kit;
     struct callback_batch *const b = xcalloc(1, sizeof *b);
-    *b = (struct callback_batch){.settles = BATCH_LETTER,
+    *b = (struct callback_batch){.settles = BATCH_REQUEST,
                                  .turn = xstrdup(d->reply->about->turn),
-                                 .letter = d->reply->letter};
+                                 .request = d->reply->request};
     struct kit_call call = {.reply = d->reply, .verdict = d->reply->verdict, .batch = b};
     note(k, d->reply);
     if (k->on_reply)
@@ -59,8 +59,8 @@ static void answer(void *arg)
     outbound_reply_free(d->reply);
     if (call.is_held)
         k->held = b;
-    else if (d->post == k->post)
-        outbox_commit_batch(k->post, b);
+    else if (d->outbox == k->outbox)
+        outbox_commit_batch(k->outbox, b);
     else
         callback_batch_free(b);
     free(d);
@@ -71,7 +71,7 @@ static void on_reply(struct channel *c, void *turn, struct outbound_reply *r)
     struct kit *const k = kit_of(c);
     k->handle = turn;
     struct delivery *const d = xmalloc(sizeof *d);
-    *d = (struct delivery){k, k->post, r};
+    *d = (struct delivery){k, k->outbox, r};
     loop_post(k->loop, answer, d);
 }
 
@@ -92,24 +92,24 @@ static void *open_turn(void *ctx, const struct channel_turn *turn)
     struct kit *const k = ctx;
     buf_printf(&k->opened, "%s agent=%s conversation=%s route=%s letters=%zu over=%d memory=%s\n",
                turn->id, turn->agent, turn->conversation ? turn->conversation : "-",
-               turn->route ? turn->route : "-", turn->letters, turn->over,
+               turn->route ? turn->route : "-", turn->requests, turn->over,
                turn->memory ? turn->memory : "-");
     return k->refuses_turns ? NULL : k;
 }
 
 static void start_post(struct kit *k)
 {
-    k->post = outbox_new(&(struct outbox_spec){.instance = "kit",
-                                               .loop = k->loop,
-                                               .http = k->http,
-                                               .ledger = k->ledger,
-                                               .rates = k->rates,
-                                               .files = k->files,
-                                               .option = option,
-                                               .open = open_turn,
-                                               .ctx = k});
-    outbox_start(k->post, &k->channel);
-    outbox_open_turn(k->post, "t", k);
+    k->outbox = outbox_new(&(struct outbox_spec){.instance = "kit",
+                                                 .loop = k->loop,
+                                                 .http = k->http,
+                                                 .ledger = k->ledger,
+                                                 .rates = k->rates,
+                                                 .files = k->files,
+                                                 .option = option,
+                                                 .open = open_turn,
+                                                 .ctx = k});
+    outbox_start(k->outbox, &k->channel);
+    outbox_open_turn(k->outbox, "t", k);
 }
 
 static void start(struct kit *k)
@@ -125,8 +125,8 @@ static void start(struct kit *k)
 
 void kit_restart(struct kit *k)
 {
-    outbox_free(k->post);
-    k->post = NULL;
+    outbox_free(k->outbox);
+    k->outbox = NULL;
     loop_run_once(k->loop, 0); /* what was on its way to the plugin meets nobody */
     journal_async_take_over(k->ledger, "kit", NULL, NULL);
     start_post(k);
@@ -146,8 +146,8 @@ void kit_begin(struct kit *k, const struct httpd_step *steps, size_t count)
 
 static void stop(struct kit *k)
 {
-    struct outbox *const p = k->post;
-    k->post = NULL;
+    struct outbox *const p = k->outbox;
+    k->outbox = NULL;
     outbox_free(p);
     journal_async_close(k->ledger);
     k->ledger = NULL;
@@ -190,13 +190,13 @@ void kit_add(struct callback_batch *b, const char *turn, const struct tc_http *h
     struct outbound_request *const l = outbound_request_new(draw_id(), turn, http, &why);
     if (!l)
         bail("%s", why);
-    b->letters = xrealloc(b->letters, (b->count + 1) * sizeof(struct outbound_request *));
-    b->letters[b->count++] = l;
+    b->requests = xrealloc(b->requests, (b->count + 1) * sizeof(struct outbound_request *));
+    b->requests[b->count++] = l;
 }
 
 void kit_batch(struct kit *k, struct callback_batch *b)
 {
-    outbox_commit_batch(k->post, b);
+    outbox_commit_batch(k->outbox, b);
 }
 
 void kit_send_of(struct kit *k, const char *turn, enum batch_settlement settles,
@@ -206,7 +206,7 @@ void kit_send_of(struct kit *k, const char *turn, enum batch_settlement settles,
     *b = (struct callback_batch){.settles = settles, .turn = xstrdup(turn)};
     for (size_t i = 0; i < count; i++)
         kit_add(b, turn, http[i]);
-    outbox_commit_batch(k->post, b);
+    outbox_commit_batch(k->outbox, b);
 }
 
 void kit_send(struct kit *k, enum batch_settlement settles, const struct tc_http *const *http,
@@ -224,7 +224,7 @@ void kit_release(struct kit *k)
 {
     struct callback_batch *const b = k->held;
     k->held = NULL;
-    outbox_commit_batch(k->post, b);
+    outbox_commit_batch(k->outbox, b);
 }
 
 void kit_run_replies(struct kit *k, unsigned replies)
@@ -247,7 +247,7 @@ void kit_run_requests(struct kit *k, unsigned requests)
 
 void kit_run_idle(struct kit *k)
 {
-    for (int i = 0; outbox_count_pending(k->post); i++) {
+    for (int i = 0; outbox_count_pending(k->outbox); i++) {
         if (i == ROUNDS)
             bail("busy for ever: %s", k->told.len ? k->told.p : "");
         loop_run_once(k->loop, 20);

@@ -24,7 +24,7 @@ struct kit {
     struct httpc *http;
     struct httpd *server;
     struct journal_async *ledger; /* or NULL */
-    struct outbox *post;
+    struct outbox *outbox;
     struct channel channel; /* its ops are the kit's */
     const char *dir;
     char base[64]; /* the option base */

@@ -85,7 +85,7 @@ struct outbound_reply *puppet_reply_to(const struct outbound_request *l, const c
 {
     struct outbound_reply *const r = xcalloc(1, sizeof *r);
     r->about = outbound_request_ref((struct outbound_request *)(uintptr_t)l);
-    r->letter = l->id;
+    r->request = l->id;
     r->last = last;
     r->verdict.next = TC_NEXT_DONE;
     r->reply = (struct tc_reply){
@@ -103,11 +103,11 @@ struct outbound_reply *puppet_reply_to(const struct outbound_request *l, const c
     return r;
 }
 
-const struct outbound_request *puppet_newest_letter(void)
+const struct outbound_request *puppet_newest_request(void)
 {
     for (size_t i = kit_n_batches; i-- > 0;)
         if (kit_batches[i]->count)
-            return kit_batches[i]->letters[kit_batches[i]->count - 1];
+            return kit_batches[i]->requests[kit_batches[i]->count - 1];
     bail("no letter");
 }
 

@@ -22,7 +22,7 @@ bool puppet_has_written(void *text);
 bool puppet_wait_written(const char *text);
 struct outbound_reply *puppet_reply_to(const struct outbound_request *l, const char *body,
                                        bool last);
-const struct outbound_request *puppet_newest_letter(void);
+const struct outbound_request *puppet_newest_request(void);
 const struct callback_batch *puppet_newest_batch(void);
 
 #endif

@@ -79,7 +79,7 @@ static void test_settled(void)
     ok(puppet_wait_written("resumed"), "it dies and lives");
     puppet_cast(c, turn, TC_DONE);
     ok(puppet_wait_written("\"done\""), "the turn ends");
-    c->ops->reply(c, turn, puppet_reply_to(puppet_newest_letter(), "ok", true));
+    c->ops->reply(c, turn, puppet_reply_to(puppet_newest_request(), "ok", true));
     ok(kit_wait_batches(2) && puppet_newest_batch()->over,
        "over, with the reply to the first life's");
     is_int((long long)puppet_count(puppet_written(), "\"final\""), 1, "  without being told twice");
@@ -121,18 +121,18 @@ static void test_poisoned_outcome(void)
     ev.u.final.text_len = 5;
     c->ops->stop(c);
     c->ops->send(c, turn, shared_event_new(&ev));
-    c->ops->reply(c, turn, puppet_reply_to(puppet_newest_letter(), "crash", true));
+    c->ops->reply(c, turn, puppet_reply_to(puppet_newest_request(), "crash", true));
     puppet_cast(c, turn, TC_DONE);
     is_int(c->ops->join(c, clock_mono_ms() + KIT_DEADLINE_MS), 0, "it ends");
-    size_t outcomes = 0, letters = 0, overs = 0;
+    size_t outcomes = 0, requests = 0, overs = 0;
     for (size_t i = 0; i < kit_n_batches; i++) {
         outcomes += kit_batches[i]->settles == BATCH_OUTCOME && kit_batches[i]->failed;
-        letters += kit_batches[i]->settles == BATCH_LETTER && kit_batches[i]->failed &&
-                   kit_batches[i]->verdict.next == TC_NEXT_FAIL;
+        requests += kit_batches[i]->settles == BATCH_REQUEST && kit_batches[i]->failed &&
+                    kit_batches[i]->verdict.next == TC_NEXT_FAIL;
         overs += kit_batches[i]->over;
     }
     is_int((long long)outcomes, 1, "the outcome has failed");
-    is_int((long long)letters, 1, "the reply has failed");
+    is_int((long long)requests, 1, "the reply has failed");
     is_int((long long)overs, 1, "the turn is over");
 }
 

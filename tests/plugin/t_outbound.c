@@ -206,9 +206,9 @@ static void test_damage(void)
 static void test_batch(void)
 {
     struct callback_batch *const b = xcalloc(1, sizeof *b);
-    b->letters = xcalloc(2, sizeof(struct outbound_request *));
-    b->letters[b->count++] = full();
-    b->letters[b->count++] = make(TC_HTTP(.url = URL));
+    b->requests = xcalloc(2, sizeof(struct outbound_request *));
+    b->requests[b->count++] = full();
+    b->requests[b->count++] = make(TC_HTTP(.url = URL));
     b->turn = xstrdup("t");
     b->memory = xstrdup("m");
     b->verdict.reason = xstrdup("r");

@@ -38,11 +38,11 @@ static void test_batch(void)
     is_str(b->turn, "t1", "  of the turn");
     ok(b->settles == BATCH_NOTHING && !b->failed && !b->memory && !b->over, "  it settles nothing");
     is_int((long long)b->count, 2, "  with both requests");
-    is_str(b->letters[0]->http.url, "https://x.test/a", "  in order, copied");
-    is_str(b->letters[0]->http.tag, "first", "  with the tag");
-    is_str(b->letters[1]->http.url, "https://x.test/b", "  each its own");
-    is_str(b->letters[1]->turn, "t1", "  a letter knows its turn");
-    ok(b->letters[0]->id % 2 == 1 && b->letters[1]->id == b->letters[0]->id + 2,
+    is_str(b->requests[0]->http.url, "https://x.test/a", "  in order, copied");
+    is_str(b->requests[0]->http.tag, "first", "  with the tag");
+    is_str(b->requests[1]->http.url, "https://x.test/b", "  each its own");
+    is_str(b->requests[1]->turn, "t1", "  a letter knows its turn");
+    ok(b->requests[0]->id % 2 == 1 && b->requests[1]->id == b->requests[0]->id + 2,
        "  numbers of this run are odd");
     instance_free(in);
 }
@@ -158,8 +158,8 @@ static void test_reply(void)
     ok(!instance_turn_is_over(t), "a turn waits for its replies");
     actor_forget_batches();
     is_int(instance_call_on_reply(in, t, actor_reply(1, TC_NOT_SENT, false)), 0, "a reply");
-    ok(actor_n_batches == 1 && actor_batches[0]->settles == BATCH_LETTER &&
-           actor_batches[0]->letter == 1,
+    ok(actor_n_batches == 1 && actor_batches[0]->settles == BATCH_REQUEST &&
+           actor_batches[0]->request == 1,
        "is answered by a batch, sent something or not");
     ok(actor_batches[0]->verdict.next == TC_NEXT_AGAIN && !actor_batches[0]->over,
        "  with the host's verdict");
@@ -187,7 +187,7 @@ static void test_reply_fails(void)
 {
     struct instance *const in = actor_make(&actor_host);
     struct instance_turn *const t = instance_turn_new(
-        in, &(struct channel_turn){.id = "t1", .memory = "page 2", .letters = 2, .over = true});
+        in, &(struct channel_turn){.id = "t1", .memory = "page 2", .requests = 2, .over = true});
     actor_verdict = -1;
     actor_wish = (struct tc_verdict){.next = TC_NEXT_FAIL, .reason = "never heard"};
     actor_inside = send_one;
@@ -200,7 +200,7 @@ static void test_reply_fails(void)
     actor_verdict = 0;
     actor_loaded.sink.on_reply = NULL;
     instance_call_on_reply(in, t, actor_reply(4, TC_OK, false));
-    ok(actor_batches[1]->settles == BATCH_LETTER && actor_batches[1]->over &&
+    ok(actor_batches[1]->settles == BATCH_REQUEST && actor_batches[1]->over &&
            instance_turn_is_over(t),
        "  and ends without events; a plugin without on_reply answers too");
     instance_free(in);
@@ -306,8 +306,8 @@ static void test_lobby(void)
     instance_init(in);
     ok(actor_n_batches == 1 && !*actor_batches[0]->turn && actor_batches[0]->count == 1,
        "init may send in the lobby");
-    instance_call_on_reply(in, NULL, actor_reply(actor_batches[0]->letters[0]->id, TC_OK, true));
-    ok(actor_n_batches == 2 && actor_batches[1]->settles == BATCH_LETTER &&
+    instance_call_on_reply(in, NULL, actor_reply(actor_batches[0]->requests[0]->id, TC_OK, true));
+    ok(actor_n_batches == 2 && actor_batches[1]->settles == BATCH_REQUEST &&
            actor_batches[1]->count == 1,
        "on_reply polls again");
     ok(!actor_batches[1]->over, "the lobby is never over");

@@ -238,7 +238,7 @@ struct tc_answer stage_hit(struct stage *s, const char *method, const char *path
     hit.path = stage_scope_text(s, path);
     hit.body = stage_scope_text(s, body);
     hit.body_len = strlen(body);
-    if (s->plugin->sink->on_hit(&s->context.turn, &hit, &answer))
+    if (s->plugin->sink->on_hit(&s->lobby.turn, &hit, &answer))
         stage_fault(s, "on_hit returned -1");
     kept = answer;
     kept.body = arena_strdup(&s->config, answer.body);
@@ -259,7 +259,7 @@ void stage_frame(struct stage *s, int64_t socket, enum tc_socket_event event, co
     stage_enter(s);
     const struct tc_frame frame = {
         .socket = socket, .event = event, .text = stage_scope_text(s, text), .len = strlen(text)};
-    if (s->plugin->sink->on_frame(&s->context.turn, &frame))
+    if (s->plugin->sink->on_frame(&s->lobby.turn, &frame))
         stage_fault(s, "on_frame returned -1");
     stage_leave(s, 0);
     stage_idle(s);
@@ -294,9 +294,9 @@ struct stage *stage_new(const char *module, const char *const *options)
                                    .name = "test",
                                    .conf = s->conf,
                                    .state = xcalloc(1, s->plugin->state_size + 1),
-                                   .context = &s->context.turn};
+                                   .lobby = &s->lobby.turn};
     s->batch_end = &s->batch;
-    set_up(s, &s->context, "");
+    set_up(s, &s->lobby, "");
     fill_options(s, options);
     return s;
 }
@@ -331,8 +331,8 @@ int stage_restart(struct stage *s)
     end_instance(s);
     free(s->inst.state);
     s->inst.state = xcalloc(1, s->plugin->state_size + 1);
-    arena_fini(&s->context.arena);
-    s->context.wake_at = 0;
+    arena_fini(&s->lobby.arena);
+    s->lobby.wake_at = 0;
     s->route_count = 0;
     memset(s->sockets, 0, sizeof s->sockets);
     stage_drop_volatile(s);
@@ -379,9 +379,9 @@ void stage_free(struct stage *s)
         next = t->next;
         free_turn(t);
     }
-    arena_fini(&s->context.arena);
-    arena_fini(&s->context.own);
-    free(s->context.memory);
+    arena_fini(&s->lobby.arena);
+    arena_fini(&s->lobby.own);
+    free(s->lobby.memory);
     free_lists(s);
     for (size_t i = 0; i < s->scope_count; i++)
         free(s->scope[i]);

@@ -110,7 +110,7 @@ static struct stage_request *pointless(struct stage *s, const struct stage_reque
     for (struct stage_request *o = s->requests; o; o = o->next) {
         if (o == r || o->state != STAGE_WAITS || !is_live(o) || !same_lane(o, r) || o->seq > r->seq)
             continue;
-        if ((r->http.priority == TC_P_FINAL && r->turn != &s->context) ||
+        if ((r->http.priority == TC_P_FINAL && r->turn != &s->lobby) ||
             (is_live(r) && r->http.key && o->http.key && strcmp(r->http.key, o->http.key) == 0))
             return o;
     }
@@ -316,7 +316,7 @@ static int64_t next_time(const struct stage *s, int64_t end)
     int64_t at = end;
     for (const struct stage_turn *t = s->turns; t; t = t->next)
         at = t->wake_at && t->wake_at < at ? t->wake_at : at;
-    at = s->context.wake_at && s->context.wake_at < at ? s->context.wake_at : at;
+    at = s->lobby.wake_at && s->lobby.wake_at < at ? s->lobby.wake_at : at;
     for (const struct stage_request *r = s->requests; r; r = r->next) {
         const int64_t ready = ready_at(s, r);
         if (r->state == STAGE_WAITS && ready > stage_now && ready < at)
@@ -332,7 +332,7 @@ static struct stage_turn *due_turn(struct stage *s)
     for (struct stage_turn *t = s->turns; t; t = t->next)
         if (t->wake_at && t->wake_at <= stage_now)
             return t;
-    return s->context.wake_at && s->context.wake_at <= stage_now ? &s->context : NULL;
+    return s->lobby.wake_at && s->lobby.wake_at <= stage_now ? &s->lobby : NULL;
 }
 
 void stage_advance(struct stage *s, int64_t ms)

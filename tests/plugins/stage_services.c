@@ -28,8 +28,8 @@ static struct stage_turn *turn_of(struct tc_turn *turn, const char *service)
     struct stage *const s = stage_of(turn->inst);
     if (s->callbacks == 0)
         stage_fault(s, "%s outside of a callback", service);
-    if (turn == &s->context.turn)
-        return &s->context;
+    if (turn == &s->lobby.turn)
+        return &s->lobby;
     for (struct stage_turn *t = s->turns; t; t = t->next)
         if (turn == &t->turn)
             return t;
@@ -338,7 +338,7 @@ static enum tc_accepted service_submit(struct tc_turn *lobby, const struct tc_in
                                        struct tc_receipt *receipt)
 {
     struct stage *const s = stage_of(lobby->inst);
-    if (turn_of(lobby, "tc_submit") != &s->context || in->size != sizeof *in)
+    if (turn_of(lobby, "tc_submit") != &s->lobby || in->size != sizeof *in)
         stage_fault(s, "tc_submit is not valid");
     if (!in->id || !in->chat || !in->user || !in->text)
         stage_fault(s, "tc_submit without id, chat, user or text");
@@ -361,7 +361,7 @@ static enum tc_accepted service_cancel(struct tc_turn *lobby, const char *turn, 
                                        struct tc_receipt *receipt)
 {
     struct stage *const s = stage_of(lobby->inst);
-    if (turn_of(lobby, "tc_cancel") != &s->context)
+    if (turn_of(lobby, "tc_cancel") != &s->lobby)
         stage_fault(s, "tc_cancel is not valid");
     return explained(ask(s, "cancel", json_pack("{s:s, s:s}", "turn", turn, "user", user), receipt),
                      receipt, "This turn has already ended.",
@@ -374,7 +374,7 @@ static enum tc_accepted service_cancel(struct tc_turn *lobby, const char *turn, 
 static const char *service_ticket(struct tc_turn *turn, const char *request)
 {
     struct stage *const s = stage_of(turn->inst);
-    if (turn_of(turn, "tc_ticket") == &s->context || !request)
+    if (turn_of(turn, "tc_ticket") == &s->lobby || !request)
         stage_fault(s, "tc_ticket is not valid");
     char *const ticket = xasprintf("ticket-%s", request);
     const char *const kept = stage_scope_text(s, ticket);
@@ -386,7 +386,7 @@ static enum tc_accepted service_answer(struct tc_turn *lobby, const struct tc_de
                                        struct tc_receipt *receipt)
 {
     struct stage *const s = stage_of(lobby->inst);
-    if (turn_of(lobby, "tc_answer") != &s->context || d->size != sizeof *d)
+    if (turn_of(lobby, "tc_answer") != &s->lobby || d->size != sizeof *d)
         stage_fault(s, "tc_answer is not valid");
     if (!d->ticket || !d->choice || !d->user || !d->chat)
         stage_fault(s, "tc_answer without ticket, choice, user or chat");
@@ -406,7 +406,7 @@ static enum tc_accepted service_answer(struct tc_turn *lobby, const struct tc_de
 static bool service_may_submit(struct tc_turn *lobby, const char *user, const char *chat)
 {
     struct stage *const s = stage_of(lobby->inst);
-    if (turn_of(lobby, "tc_may_submit") != &s->context || !user || !chat)
+    if (turn_of(lobby, "tc_may_submit") != &s->lobby || !user || !chat)
         stage_fault(s, "tc_may_submit is not valid");
     return !s->stranger || strcmp(s->stranger, user) != 0;
 }
@@ -414,7 +414,7 @@ static bool service_may_submit(struct tc_turn *lobby, const char *user, const ch
 static bool service_knows(struct tc_turn *lobby, const char *chat, const char *thread)
 {
     struct stage *const s = stage_of(lobby->inst);
-    if (turn_of(lobby, "tc_knows") != &s->context || !chat)
+    if (turn_of(lobby, "tc_knows") != &s->lobby || !chat)
         stage_fault(s, "tc_knows is not valid");
     const size_t n = strlen(chat);
     return s->known && strncmp(s->known, chat, n) == 0 && s->known[n] == ':' &&

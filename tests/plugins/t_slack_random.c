@@ -165,7 +165,7 @@ static struct stage_request *on_wire(struct stage *s, bool lobby)
     struct stage_request *found = NULL;
     unsigned n = 0;
     for (struct stage_request *r = s->requests; r; r = r->next)
-        if (r->state == STAGE_ON_WIRE && (lobby || r->turn != &s->context) && pick(++n) == 0)
+        if (r->state == STAGE_ON_WIRE && (lobby || r->turn != &s->lobby) && pick(++n) == 0)
             found = r;
     return found;
 }

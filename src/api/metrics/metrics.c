@@ -162,7 +162,7 @@ static void add_times(struct buf *out, const struct prometheus_family *f,
                       const struct dispatch_instance *i)
 {
     static const char *const bounds[STATUS_BUCKETS] = {"0.0001", "0.001", "0.01", "0.1",
-                                                      "1",      "10",    "+Inf"};
+                                                       "1",      "10",    "+Inf"};
     uint64_t n = 0;
     for (size_t b = 0; b < STATUS_BUCKETS; b++) {
         n += i->health.times.counts[b];

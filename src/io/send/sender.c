@@ -12,7 +12,7 @@
 /* `item` is first: the lanes hand it back. */
 struct send_item {
     struct queued_request item; /* key owned */
-    struct sender *courier;
+    struct sender *sender;
     struct httpc_transfer *call; /* while in flight */
     LIST_ENTRY(send_item) next;  /* the courier's list, from its turn until it was decided */
     void *arg;
@@ -22,7 +22,7 @@ struct send_item {
 struct sender {
     struct loop *loop;
     struct httpc *http;
-    struct send_scheduler *lanes;
+    struct send_scheduler *scheduler;
     struct loop_timer *timer;
     struct sender_callbacks owner;
     LIST_HEAD(, send_item) open; /* it was their turn, and they are not decided yet */
@@ -42,22 +42,22 @@ static void sender_on_ended(void *ctx, struct queued_request *item, enum send_re
 static void arm(struct sender *c)
 {
     if (!c->is_closing)
-        loop_timer_set(c->timer, send_scheduler_wait_ms(c->lanes, clock_mono_ms()));
+        loop_timer_set(c->timer, send_scheduler_wait_ms(c->scheduler, clock_mono_ms()));
 }
 
 /* Whether the service is there concerns all lanes. What a gateway says for it does not count. */
 static void note_reach(struct sender *c, struct send_item *p, const struct httpc_reply *reply)
 {
     if (reply->outcome == HTTPC_NOT_SENT)
-        send_scheduler_note_unreached(c->lanes, &p->item);
+        send_scheduler_note_unreached(c->scheduler, &p->item);
     else if (reply->status && reply->outcome != HTTPC_AMBIGUOUS)
-        send_scheduler_note_reached(c->lanes, clock_mono_ms());
+        send_scheduler_note_reached(c->scheduler, clock_mono_ms());
 }
 
 static void on_reply(void *arg, const struct httpc_reply *reply)
 {
     struct send_item *const p = arg;
-    struct sender *const c = p->courier;
+    struct sender *const c = p->sender;
     ASSERT(p->call);
     p->call = NULL;
     note_reach(c, p, reply);
@@ -70,10 +70,10 @@ static void sender_on_timer(void *arg)
 {
     struct sender *const c = arg;
     struct queued_request *item;
-    while ((item = send_scheduler_next(c->lanes, clock_mono_ms()))) {
+    while ((item = send_scheduler_next(c->scheduler, clock_mono_ms()))) {
         struct send_item *const p = (struct send_item *)item;
         ASSERT(!p->call);
-        LIST_INSERT_HEAD(&p->courier->open, p, next);
+        LIST_INSERT_HEAD(&p->sender->open, p, next);
         p->has_gone = false;
         c->owner.start(c->owner.ctx, p, p->arg);
     }
@@ -85,11 +85,11 @@ struct sender *sender_new(struct loop *l, struct httpc *http, const struct send_
 {
     struct sender *const c = xcalloc(1, sizeof *c);
     *c = (struct sender){.loop = l, .http = http, .owner = *owner};
-    c->lanes = send_scheduler_new(&(struct send_scheduler_spec){.rates = rates,
-                                                                .rate_count = rate_count,
-                                                                .seed = seed,
-                                                                .ended = sender_on_ended,
-                                                                .ctx = c});
+    c->scheduler = send_scheduler_new(&(struct send_scheduler_spec){.rates = rates,
+                                                                    .rate_count = rate_count,
+                                                                    .seed = seed,
+                                                                    .ended = sender_on_ended,
+                                                                    .ctx = c});
     c->timer = loop_timer_new(l, sender_on_timer, c);
     return c;
 }
@@ -105,37 +105,37 @@ void sender_free(struct sender *c)
         p->call = NULL;
         sender_settle(p, &(struct retry_decision){.again = false});
     }
-    send_scheduler_close(c->lanes);
-    send_scheduler_free(c->lanes);
+    send_scheduler_close(c->scheduler);
+    send_scheduler_free(c->scheduler);
     loop_timer_free(c->timer);
     free(c);
 }
 
-void sender_submit(struct sender *c, const struct send_spec *letter)
+void sender_submit(struct sender *c, const struct send_spec *request)
 {
     ASSERT(!c->is_closing);
     struct send_item *const p = xcalloc(1, sizeof *p);
     const int64_t now = clock_mono_ms();
     *p = (struct send_item){
-        .item = {.priority = letter->priority,
-                 .rates = letter->rates,
-                 .key = xstrdup(letter->key),
-                 .deadline_ms = letter->max_age_ms ? now + letter->max_age_ms : 0,
-                 .not_before_ms = letter->delay_ms ? now + letter->delay_ms : 0,
-                 .is_ahead = letter->is_ahead,
-                 .spares_live = letter->spares_live},
-        .courier = c,
-        .arg = letter->arg,
+        .item = {.priority = request->priority,
+                 .rates = request->rates,
+                 .key = xstrdup(request->key),
+                 .deadline_ms = request->max_age_ms ? now + request->max_age_ms : 0,
+                 .not_before_ms = request->delay_ms ? now + request->delay_ms : 0,
+                 .is_ahead = request->is_ahead,
+                 .spares_live = request->spares_live},
+        .sender = c,
+        .arg = request->arg,
     };
-    send_scheduler_submit(c->lanes, letter->lane, &p->item, now);
+    send_scheduler_submit(c->scheduler, request->lane, &p->item, now);
     arm(c);
 }
 
 void sender_start_attempt(struct send_item *p, const struct httpc_request *request)
 {
     ASSERT(!p->call);
-    struct sender *const c = p->courier;
-    send_scheduler_note_sent(c->lanes, &p->item, clock_mono_ms());
+    struct sender *const c = p->sender;
+    send_scheduler_note_sent(c->scheduler, &p->item, clock_mono_ms());
     p->has_gone = true;
     p->call = httpc_start(c->http, request, on_reply, p);
 }
@@ -143,13 +143,13 @@ void sender_start_attempt(struct send_item *p, const struct httpc_request *reque
 void sender_settle(struct send_item *p, const struct retry_decision *v)
 {
     ASSERT(!p->call);
-    struct sender *const c = p->courier;
+    struct sender *const c = p->sender;
     ASSERT(*p->next.le_prev == p);
     LIST_REMOVE(p, next);
     if (p->has_gone)
-        send_scheduler_note_sent(c->lanes, &p->item, clock_mono_ms());
+        send_scheduler_note_sent(c->scheduler, &p->item, clock_mono_ms());
     else
-        send_scheduler_refund_attempt(c->lanes, &p->item);
-    send_scheduler_settle(c->lanes, &p->item, v, clock_mono_ms());
+        send_scheduler_refund_attempt(c->scheduler, &p->item);
+    send_scheduler_settle(c->scheduler, &p->item, v, clock_mono_ms());
     arm(c);
 }

@@ -44,7 +44,7 @@ struct sender *sender_new(struct loop *l, struct httpc *http, const struct send_
                           size_t rate_count, uint64_t seed, const struct sender_callbacks *owner);
 /* Ends all letters: those in flight are cancelled. NULL is fine. */
 void sender_free(struct sender *c);
-void sender_submit(struct sender *c, const struct send_spec *letter);
+void sender_submit(struct sender *c, const struct send_spec *request);
 /* An attempt; the request is copied. */
 void sender_start_attempt(struct send_item *p, const struct httpc_request *request);
 /* It ends, or waits for its next turn. One without an attempt counts on no rate. */

@@ -122,9 +122,9 @@ static void child_on_batch(void *ctx, struct callback_batch *b)
 {
     struct child *const c = ctx;
     for (size_t i = 0; i < b->count; i++) {
-        const size_t letter = ipc_frame_begin(&c->out, IPC_REQUEST);
-        ipc_frame_pack_letter(&c->out, b->letters[i]);
-        ipc_frame_end(&c->out, letter);
+        const size_t request = ipc_frame_begin(&c->out, IPC_REQUEST);
+        ipc_frame_pack_request(&c->out, b->requests[i]);
+        ipc_frame_end(&c->out, request);
     }
     const size_t begun = ipc_frame_begin(&c->out, IPC_BATCH);
     ipc_frame_pack_batch(&c->out, b);
@@ -535,7 +535,7 @@ static struct instance *make_instance(struct child *c, struct loaded_plugin *loa
     struct instance *const in =
         instance_new(&conf, &spec, loaded, s->has_batch ? &host : NULL, c->status, err);
     if (in)
-        instance_reserve_request_ids(in, s->last_letter);
+        instance_reserve_request_ids(in, s->last_request);
     return in;
 }
 

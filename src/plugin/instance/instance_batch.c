@@ -9,8 +9,8 @@
 #include "plugin/instance/instance_internal.h"
 #include "plugin/validate.h"
 
-#define CALLBACK_LETTERS ((size_t)256)
-#define TURN_LETTERS ((size_t)1024) /* under way at once */
+#define CALLBACK_REQUESTS ((size_t)256)
+#define TURN_REQUESTS ((size_t)1024) /* under way at once */
 
 static struct callback_batch *sending(struct instance *in)
 {
@@ -19,35 +19,35 @@ static struct callback_batch *sending(struct instance *in)
     return in->sending;
 }
 
-static void add_letter(struct callback_batch *b, struct outbound_request *l)
+static void add_request(struct callback_batch *b, struct outbound_request *l)
 {
     if ((b->count & (b->count - 1)) == 0) /* full: it grows by doubling */
-        b->letters =
-            xrealloc(b->letters, (b->count ? 2 * b->count : 1) * sizeof(struct outbound_request *));
-    b->letters[b->count++] = l;
+        b->requests = xrealloc(b->requests,
+                               (b->count ? 2 * b->count : 1) * sizeof(struct outbound_request *));
+    b->requests[b->count++] = l;
 }
 
 void instance_reserve_request_ids(struct instance *in, uint64_t last)
 {
-    in->last_letter = (last + 1) / 2;
+    in->last_request = (last + 1) / 2;
 }
 
 int instance_add_request(struct instance_turn *t, const struct tc_http *http, const char **why)
 {
     struct instance *const in = t->in;
     *why = "the callback has sent too many already";
-    if (in->sending && in->sending->count >= CALLBACK_LETTERS)
+    if (in->sending && in->sending->count >= CALLBACK_REQUESTS)
         return -1;
     *why = "the turn has too many under way";
-    if (t->letters >= TURN_LETTERS)
+    if (t->requests >= TURN_REQUESTS)
         return -1;
     struct outbound_request *const l =
-        outbound_request_new(2 * in->last_letter + 1, t->handle.id, http, why);
+        outbound_request_new(2 * in->last_request + 1, t->handle.id, http, why);
     if (!l)
         return -1;
-    in->last_letter++;
-    t->letters++;
-    add_letter(sending(in), l);
+    in->last_request++;
+    t->requests++;
+    add_request(sending(in), l);
     return 0;
 }
 
@@ -76,11 +76,11 @@ static struct instance_turn *instance_batch_find_turn(struct instance *in, const
 }
 
 /* Of a callback that failed nothing goes out. */
-static void instance_batch_forget_letters(struct instance *in)
+static void instance_batch_forget_requests(struct instance *in)
 {
     struct callback_batch *const b = in->sending;
     for (size_t i = 0; b && i < b->count; i++)
-        instance_batch_find_turn(in, b->letters[i]->turn)->letters--;
+        instance_batch_find_turn(in, b->requests[i]->turn)->requests--;
     callback_batch_free(b);
     in->sending = NULL;
 }
@@ -121,7 +121,7 @@ void instance_commit_batch(struct instance_turn *t, const struct callback_outcom
     if (!in->host.batch)
         return;
     if (s->failed && s->what != BATCH_NOTHING)
-        instance_batch_forget_letters(in);
+        instance_batch_forget_requests(in);
     const bool over = ends(t);
     if (s->what == BATCH_NOTHING && !in->sending && !in->remembering && !over)
         return;
@@ -134,7 +134,7 @@ void instance_commit_batch(struct instance_turn *t, const struct callback_outcom
     b->settles = s->what;
     b->failed = s->failed;
     b->turn = xstrdup(t->handle.id);
-    b->letter = s->letter;
+    b->request = s->request;
     b->verdict = s->verdict;
     b->verdict.reason = copy_reason(s->verdict.reason);
     b->memory = memory;

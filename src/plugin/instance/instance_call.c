@@ -176,9 +176,9 @@ int instance_call_on_reply(struct instance *in, struct instance_turn *t, struct 
         rc = account(in, rc, STATUS_REPLY, turn->handle.id);
     }
     v = rc ? r->verdict : final_verdict(r, v);
-    if ((r->last || v.next != TC_NEXT_AGAIN) && turn->letters)
-        turn->letters--;
-    instance_call_complete(turn, &(struct callback_outcome){BATCH_LETTER, rc < 0, r->letter, v});
+    if ((r->last || v.next != TC_NEXT_AGAIN) && turn->requests)
+        turn->requests--;
+    instance_call_complete(turn, &(struct callback_outcome){BATCH_REQUEST, rc < 0, r->request, v});
     outbound_reply_free(r);
     return rc;
 }

@@ -24,9 +24,9 @@ struct instance_turn {
     void *state;
     struct arena arena; /* tc_alloc, tc_keep */
     struct wake_node wake;
-    size_t letters; /* that a reply is still to come for, or that the callback sent */
-    bool done;      /* no more events */
-    char *memory;   /* that the callback asked to remember; NULL: nothing. Owned */
+    size_t requests; /* that a reply is still to come for, or that the callback sent */
+    bool done;       /* no more events */
+    char *memory;    /* that the callback asked to remember; NULL: nothing. Owned */
     const struct event *delivering; /* NULL outside of its callbacks */
     struct writer_stream writing;   /* for tc_encode */
     struct buf encoded;
@@ -54,7 +54,7 @@ struct instance {
     struct arena scratch;           /* what services return; until the callback returns */
     struct callback_batch *sending; /* what the callback sent so far, or NULL */
     size_t remembering;             /* turns with a memory to hand over */
-    uint64_t last_letter;
+    uint64_t last_request;
     struct wake_heap wakes;
     struct instance_socket sockets[INSTANCE_SOCKETS];
     int64_t last_socket;
@@ -90,7 +90,7 @@ void instance_set_memory(struct instance_turn *t, const char *text);
 struct callback_outcome {
     enum batch_settlement what;
     bool failed;
-    uint64_t letter;
+    uint64_t request;
     struct tc_verdict verdict; /* borrowed */
 };
 /* The callback has returned. */

@@ -46,7 +46,7 @@ struct instance_turn *instance_turn_new(struct instance *in, const struct channe
     t->magic = TURN_MAGIC;
     t->in = in;
     t->state = state_size ? xcalloc(1, state_size) : NULL;
-    t->letters = turn->letters;
+    t->requests = turn->requests;
     t->done = turn->over;
     t->handle = (struct tc_turn){
         .inst = &in->handle,
@@ -66,7 +66,7 @@ struct instance_turn *instance_turn_new(struct instance *in, const struct channe
 
 bool instance_turn_is_over(const struct instance_turn *t)
 {
-    return t->done && t->letters == 0;
+    return t->done && t->requests == 0;
 }
 
 /* A handle that a plugin kept too long is still told from rubbish for a while. */

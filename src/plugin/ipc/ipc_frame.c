@@ -137,7 +137,7 @@ void ipc_frame_pack_setup(struct buf *out, const struct ipc_setup *s)
     pack_bool(out, s->has_ask);
     pack_bool(out, s->has_server);
     pack_bool(out, s->has_sockets);
-    pack_int64(out, (int64_t)s->last_letter);
+    pack_int64(out, (int64_t)s->last_request);
     pack_bool(out, s->debug);
     pack_string(out, s->dir);
     pack_bool(out, s->dir_full);
@@ -159,7 +159,7 @@ void ipc_frame_unpack_setup(struct unpacker *u, struct arena *a, struct ipc_setu
     s->has_ask = unpack_flag(u);
     s->has_server = unpack_flag(u);
     s->has_sockets = unpack_flag(u);
-    s->last_letter = (uint64_t)unpack_number(u);
+    s->last_request = (uint64_t)unpack_number(u);
     s->debug = unpack_flag(u);
     s->dir = unpack_text(u);
     s->dir_full = unpack_flag(u);
@@ -179,7 +179,7 @@ void ipc_frame_pack_turn(struct buf *out, const struct channel_turn *t)
     pack_string(out, t->conversation);
     pack_string(out, t->route);
     pack_string(out, t->memory);
-    pack_int64(out, (int64_t)t->letters);
+    pack_int64(out, (int64_t)t->requests);
     pack_bool(out, t->over);
 }
 
@@ -190,6 +190,6 @@ void ipc_frame_unpack_turn(struct unpacker *u, struct channel_turn *t)
     t->conversation = unpack_text(u);
     t->route = unpack_text(u);
     t->memory = unpack_text(u);
-    t->letters = unpack_count(u, UINT32_MAX);
+    t->requests = unpack_count(u, UINT32_MAX);
     t->over = unpack_flag(u);
 }

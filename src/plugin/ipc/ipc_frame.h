@@ -86,7 +86,7 @@ struct ipc_setup {
     const char *path, *name;
     const struct conf_option *options; /* secrets resolved */
     bool has_batch, has_ask, has_server, has_sockets;
-    uint64_t last_letter;
+    uint64_t last_request;
     bool debug;      /* debug lines of the log are wanted */
     const char *dir; /* to work in, and to write to; or NULL */
     bool dir_full;   /* it may only remove files there */
@@ -106,8 +106,8 @@ void ipc_frame_pack_reply(struct buf *out, const struct outbound_reply *r);
 /* NULL: the frame is bad. */
 struct outbound_reply *ipc_frame_unpack_reply(struct unpacker *u);
 
-void ipc_frame_pack_letter(struct buf *out, const struct outbound_request *l);
-struct outbound_request *ipc_frame_unpack_letter(struct unpacker *u);
+void ipc_frame_pack_request(struct buf *out, const struct outbound_request *l);
+struct outbound_request *ipc_frame_unpack_request(struct unpacker *u);
 
 /* Without its letters. */
 void ipc_frame_pack_batch(struct buf *out, const struct callback_batch *b);

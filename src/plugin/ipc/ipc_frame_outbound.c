@@ -8,7 +8,7 @@
 
 /* ---- letters ---- */
 
-void ipc_frame_pack_letter(struct buf *out, const struct outbound_request *l)
+void ipc_frame_pack_request(struct buf *out, const struct outbound_request *l)
 {
     CLEANUP_BUF struct buf record = {0};
     pack_int64(out, (int64_t)l->id);
@@ -17,7 +17,7 @@ void ipc_frame_pack_letter(struct buf *out, const struct outbound_request *l)
     pack_bytes(out, (struct str){record.p, record.len});
 }
 
-struct outbound_request *ipc_frame_unpack_letter(struct unpacker *u)
+struct outbound_request *ipc_frame_unpack_request(struct unpacker *u)
 {
     const char *why;
     const uint64_t id = (uint64_t)unpack_number(u);
@@ -52,8 +52,8 @@ static struct tc_verdict unpack_verdict(struct unpacker *u)
 void ipc_frame_pack_reply(struct buf *out, const struct outbound_reply *r)
 {
     const struct tc_reply *const reply = &r->reply;
-    ipc_frame_pack_letter(out, r->about);
-    pack_int64(out, (int64_t)r->letter);
+    ipc_frame_pack_request(out, r->about);
+    pack_int64(out, (int64_t)r->request);
     pack_bool(out, r->last);
     pack_verdict(out, &r->verdict);
     pack_string(out, reply->tag);
@@ -69,8 +69,8 @@ void ipc_frame_pack_reply(struct buf *out, const struct outbound_reply *r)
 struct outbound_reply *ipc_frame_unpack_reply(struct unpacker *u)
 {
     struct outbound_reply *const r = xcalloc(1, sizeof *r);
-    r->about = ipc_frame_unpack_letter(u);
-    r->letter = (uint64_t)unpack_number(u);
+    r->about = ipc_frame_unpack_request(u);
+    r->request = (uint64_t)unpack_number(u);
     r->last = unpack_flag(u);
     r->verdict = unpack_verdict(u);
     r->verdict.reason = arena_strdup(&r->arena, r->verdict.reason);
@@ -100,7 +100,7 @@ void ipc_frame_pack_batch(struct buf *out, const struct callback_batch *b)
     pack_int64(out, (int64_t)b->settles);
     pack_bool(out, b->failed);
     pack_string(out, b->turn);
-    pack_int64(out, (int64_t)b->letter);
+    pack_int64(out, (int64_t)b->request);
     pack_verdict(out, &b->verdict);
     pack_string(out, b->memory);
     pack_bool(out, b->over);
@@ -109,10 +109,10 @@ void ipc_frame_pack_batch(struct buf *out, const struct callback_batch *b)
 struct callback_batch *ipc_frame_unpack_batch(struct unpacker *u)
 {
     struct callback_batch *const b = xcalloc(1, sizeof *b);
-    b->settles = (enum batch_settlement)unpack_count(u, BATCH_LETTER);
+    b->settles = (enum batch_settlement)unpack_count(u, BATCH_REQUEST);
     b->failed = unpack_flag(u);
     const char *const turn = unpack_required_string(u);
-    b->letter = (uint64_t)unpack_number(u);
+    b->request = (uint64_t)unpack_number(u);
     b->verdict = unpack_verdict(u);
     const char *const memory = unpack_text(u);
     b->over = unpack_flag(u);

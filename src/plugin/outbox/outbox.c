@@ -54,7 +54,7 @@ struct outbox *outbox_new(const struct outbox_spec *spec)
     p->files = outbox_open_files(spec);
     p->context.id = xstrdup("");
     STAILQ_INIT(&p->commits);
-    p->courier = sender_new(spec->loop, spec->http, rates, rate_count, seed, &owner);
+    p->sender = sender_new(spec->loop, spec->http, rates, rate_count, seed, &owner);
     return p;
 }
 
@@ -118,12 +118,12 @@ struct outbox_stats outbox_read_stats(const struct outbox *p)
     memcpy(stats.attempts, p->attempts, sizeof stats.attempts);
     const struct outbox_entry *item;
     LIST_FOREACH (item, &p->items, next) {
-        stats.waiting += !item->parcel;
-        stats.in_flight += item->parcel != NULL;
-        if (!(item->letter->http.flags & TC_LONG_POLL) && now - item->since_ms > stats.oldest_ms)
+        stats.waiting += !item->send_item;
+        stats.in_flight += item->send_item != NULL;
+        if (!(item->request->http.flags & TC_LONG_POLL) && now - item->since_ms > stats.oldest_ms)
             stats.oldest_ms = now - item->since_ms;
     }
-    post_add_trouble(p, &stats);
+    outbox_add_trouble(p, &stats);
     return stats;
 }
 
@@ -134,7 +134,7 @@ static void drop_commits(struct outbox *p)
         STAILQ_REMOVE_HEAD(&p->commits, next);
         callback_batch_free(c->batch);
         c->batch = NULL;
-        c->post = NULL;
+        c->outbox = NULL;
         if (!c->is_pending)
             free(c);
     }
@@ -145,7 +145,7 @@ void outbox_free(struct outbox *p)
     if (!p)
         return;
     drop_commits(p);
-    sender_free(p->courier);
+    sender_free(p->sender);
     while (!LIST_EMPTY(&p->items))
         outbox_entry_free(LIST_FIRST(&p->items));
     ASSERT(!p->item_count && !p->poll_count && !p->loose_count && !p->loose_bytes);
@@ -154,7 +154,7 @@ void outbox_free(struct outbox *p)
         next = t->next;
         outbox_free_turn(t);
     }
-    post_free_trouble(p);
+    outbox_free_trouble(p);
     free(p->context.id);
     free(p->instance);
     free(p->files);

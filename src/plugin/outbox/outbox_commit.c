@@ -28,7 +28,7 @@ static struct outbox_commit_rows pack_rows(const struct callback_batch *b)
     struct outbox_commit_rows rows = {.requests = xcalloc(b->count + 1, sizeof *rows.requests),
                                       .bodies = xcalloc(b->count + 1, sizeof *rows.bodies)};
     for (size_t i = 0; i < b->count; i++) {
-        const struct outbound_request *const l = b->letters[i];
+        const struct outbound_request *const l = b->requests[i];
         if (!outbox_commit_is_durable(l))
             continue;
         struct buf *const body = &rows.bodies[rows.n];
@@ -56,7 +56,7 @@ static void outbox_commit_on_committed(void *ctx, enum journal_status status, co
 
 static void outbox_commit_add(struct outbox_commit *c, const struct outbox_commit_rows *rows)
 {
-    const struct outbox *const p = c->post;
+    const struct outbox *const p = c->outbox;
     c->is_pending = true;
     c->is_added = true;
     c->first = journal_async_add_requests(p->spec.ledger, p->instance, rows->requests, rows->n,
@@ -65,7 +65,7 @@ static void outbox_commit_add(struct outbox_commit *c, const struct outbox_commi
 
 static void expand(struct outbox_commit *c, const struct outbox_commit_rows *rows)
 {
-    const struct outbox *const p = c->post;
+    const struct outbox *const p = c->outbox;
     c->is_pending = true;
     if (c->batch->failed && !rows->n) {
         journal_async_fail_outcome(p->spec.ledger, p->instance, c->batch->turn,
@@ -91,7 +91,7 @@ static void outbox_commit_settle_row(struct outbox_commit *c, const struct outbo
         [TC_NEXT_AGAIN] = JOURNAL_RETRY,
         [TC_NEXT_FAIL] = JOURNAL_FAIL,
     };
-    const struct outbox *const p = c->post;
+    const struct outbox *const p = c->outbox;
     CLEANUP_BUF struct buf reason = {0};
     write_reason(&reason, c);
     const struct journal_settlement settlement = {
@@ -109,7 +109,7 @@ static void outbox_commit_settle_row(struct outbox_commit *c, const struct outbo
 /* Before the rest: a message that is remembered, but not settled, is asked about again. */
 static void outbox_commit_remember(const struct outbox_commit *c)
 {
-    const struct outbox *const p = c->post;
+    const struct outbox *const p = c->outbox;
     const struct callback_batch *const b = c->batch;
     if (b->memory)
         journal_async_memory_put(p->spec.ledger, p->instance, b->turn,
@@ -119,7 +119,7 @@ static void outbox_commit_remember(const struct outbox_commit *c)
 static void outbox_commit_commit(struct outbox_commit *c)
 {
     const struct callback_batch *const b = c->batch;
-    if (!c->post->spec.ledger)
+    if (!c->outbox->spec.ledger)
         return;
     struct outbox_commit_rows rows = pack_rows(b);
     outbox_commit_remember(c);
@@ -142,7 +142,7 @@ static bool is_lost(const struct outbox_commit *c)
 
 static bool takes_place(const struct outbox_commit *c, const struct outbound_request *l)
 {
-    const char *const lane = c->answered ? c->answered->letter->http.lane : NULL;
+    const char *const lane = c->answered ? c->answered->request->http.lane : NULL;
     return lane && l->http.lane && strcmp(lane, l->http.lane) == 0 && outbox_commit_is_durable(l) &&
            c->batch->verdict.next != TC_NEXT_AGAIN;
 }
@@ -150,46 +150,47 @@ static bool takes_place(const struct outbox_commit *c, const struct outbound_req
 /* A callback may send for any turn of its instance. */
 static struct outbox_turn *turn_of(const struct outbox_commit *c, const char *id)
 {
-    if (c->answered && strcmp(c->answered->letter->turn, id) == 0)
+    if (c->answered && strcmp(c->answered->request->turn, id) == 0)
         return c->answered->turn;
-    return outbox_find_turn(c->post, id);
+    return outbox_find_turn(c->outbox, id);
 }
 
 /* Those that take the place of the letter answered go in front of the others, so the last of them
  * goes first into the lane. */
-static void submit_letters(struct outbox_commit *c)
+static void submit_requests(struct outbox_commit *c)
 {
     struct callback_batch *const b = c->batch;
     struct outbox_entry **const items = xcalloc(b->count + 1, sizeof *items);
     int64_t seq = c->first;
     for (size_t i = 0; i < b->count; i++) {
-        items[i] = outbox_entry_add(c->post, turn_of(c, b->letters[i]->turn), b->letters[i]);
-        if (c->is_kept && outbox_commit_is_durable(b->letters[i]))
+        items[i] = outbox_entry_add(c->outbox, turn_of(c, b->requests[i]->turn), b->requests[i]);
+        if (c->is_kept && outbox_commit_is_durable(b->requests[i]))
             items[i]->seq = seq++;
     }
     for (size_t i = b->count; i-- > 0;)
-        if (takes_place(c, b->letters[i]))
+        if (takes_place(c, b->requests[i]))
             outbox_entry_submit(items[i], true);
     for (size_t i = 0; i < b->count; i++)
-        if (!takes_place(c, b->letters[i]))
+        if (!takes_place(c, b->requests[i]))
             outbox_entry_submit(items[i], false);
     b->count = 0; /* they have gone over to the items */
     free(items);
 }
 
-static void drop_letters(struct outbox_commit *c)
+static void drop_requests(struct outbox_commit *c)
 {
     struct callback_batch *const b = c->batch;
     for (size_t i = 0; i < b->count; i++)
-        outbox_entry_drop(outbox_entry_add(c->post, turn_of(c, b->letters[i]->turn), b->letters[i]),
-                          "what it was to replace is among the dead letters");
+        outbox_entry_drop(
+            outbox_entry_add(c->outbox, turn_of(c, b->requests[i]->turn), b->requests[i]),
+            "what it was to replace is among the dead letters");
     b->count = 0;
 }
 
 static bool has_durable(const struct callback_batch *b)
 {
     for (size_t i = 0; i < b->count; i++)
-        if (outbox_commit_is_durable(b->letters[i]))
+        if (outbox_commit_is_durable(b->requests[i]))
             return true;
     return false;
 }
@@ -201,33 +202,33 @@ static void note_failure(const struct outbox_commit *c)
     const struct outbox_entry *const item = c->answered;
     if (!item || c->batch->verdict.next != TC_NEXT_FAIL || has_durable(c->batch))
         return;
-    c->post->dead += outbox_commit_is_durable(item->letter);
+    c->outbox->dead += outbox_commit_is_durable(item->request);
     if (item->seq || item->state == OUTBOX_GIVEN_UP || c->batch->count)
         return;
     CLEANUP_BUF struct buf reason = {0};
     write_reason(&reason, c);
-    const int level = outbox_commit_is_durable(item->letter) ? LOG_ERR : LOG_INFO;
-    if (*item->letter->turn)
-        log_write(level, c->post->instance, "turn %s: a request was given up: %s",
-                  item->letter->turn, reason.p);
+    const int level = outbox_commit_is_durable(item->request) ? LOG_ERR : LOG_INFO;
+    if (*item->request->turn)
+        log_write(level, c->outbox->instance, "turn %s: a request was given up: %s",
+                  item->request->turn, reason.p);
     else
-        log_write(level, c->post->instance, "a request of no turn was given up: %s", reason.p);
+        log_write(level, c->outbox->instance, "a request of no turn was given up: %s", reason.p);
 }
 
 static void take_effect(struct outbox_commit *c)
 {
-    struct outbox *const p = c->post;
+    struct outbox *const p = c->outbox;
     struct outbox_turn none = {.items = 0}, *const known = turn_of(c, c->batch->turn),
                        *const turn = known ? known : &none;
     turn->items++; /* it stays until the end of this function */
     turn->is_over |= c->batch->over && turn != &p->context;
     note_failure(c);
     if (is_lost(c))
-        drop_letters(c);
+        drop_requests(c);
     else
-        submit_letters(c);
+        submit_requests(c);
     if (c->answered) {
-        post_note_verdict(c->answered, &c->batch->verdict);
+        outbox_note_verdict(c->answered, &c->batch->verdict);
         outbox_entry_settle(c->answered, &c->batch->verdict);
     }
     ASSERT(turn->items > 0);
@@ -277,7 +278,7 @@ static void outbox_commit_on_committed(void *ctx, enum journal_status status, co
     struct outbox_commit *const c = ctx;
     ASSERT(c->is_pending);
     c->is_pending = false;
-    if (!c->post) {
+    if (!c->outbox) {
         free(c);
         return;
     }
@@ -290,10 +291,10 @@ static void outbox_commit_on_committed(void *ctx, enum journal_status status, co
     c->status = status;
     c->is_kept = status == JOURNAL_DONE;
     if (outbox_commit_is_failure(status))
-        log_write(LOG_ERR, c->post->instance,
+        log_write(LOG_ERR, c->outbox->instance,
                   "turn %s: what it sends is not on disk: it goes out all the same",
                   c->batch->turn);
-    outbox_commit_apply_ready(c->post);
+    outbox_commit_apply_ready(c->outbox);
 }
 
 /* A reply is out; its batch will come. */
@@ -305,10 +306,10 @@ static bool outbox_entry_is_asked(const struct outbox_entry *item)
 static struct outbox_entry *find_asked(const struct outbox *p, const struct callback_batch *b)
 {
     struct outbox_entry *item;
-    if (b->settles != BATCH_LETTER)
+    if (b->settles != BATCH_REQUEST)
         return NULL;
     LIST_FOREACH (item, &p->items, next)
-        if (outbox_entry_is_asked(item) && item->letter->id == b->letter)
+        if (outbox_entry_is_asked(item) && item->request->id == b->request)
             return item;
     return NULL;
 }
@@ -332,7 +333,7 @@ void outbox_commit_batch(struct outbox *p, struct callback_batch *b)
     struct outbox_commit *const c = xcalloc(1, sizeof *c);
     if (!b->turn)
         b->turn = xstrdup("");
-    *c = (struct outbox_commit){.post = p, .batch = b, .answered = find_asked(p, b)};
+    *c = (struct outbox_commit){.outbox = p, .batch = b, .answered = find_asked(p, b)};
     if (c->answered) {
         mend_verdict(&b->verdict, c->answered);
         outbox_entry_move(c->answered, OUTBOX_ON_DECIDE); /* one answer each */

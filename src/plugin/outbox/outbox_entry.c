@@ -24,12 +24,12 @@ struct outbox_recording {
 
 static bool outbox_entry_is_durable(const struct outbox_entry *item)
 {
-    return item->letter->http.flags & TC_DURABLE;
+    return item->request->http.flags & TC_DURABLE;
 }
 
 static bool is_poll(const struct outbox_entry *item)
 {
-    return item->letter->http.flags & TC_LONG_POLL;
+    return item->request->http.flags & TC_LONG_POLL;
 }
 
 static int64_t max_age_ms(const struct tc_http *http)
@@ -48,8 +48,8 @@ struct outbox_entry *outbox_entry_add(struct outbox *p, struct outbox_turn *turn
 {
     struct outbox_entry *const item = xcalloc(1, sizeof *item);
     *item = (struct outbox_entry){
-        .post = p,
-        .letter = l,
+        .outbox = p,
+        .request = l,
         .turn = turn,
         .since_ms = clock_mono_ms(),
         .left_ms = max_age_ms(&l->http),
@@ -75,7 +75,7 @@ void outbox_entry_move(struct outbox_entry *item, enum outbox_state_event event)
 
 void outbox_entry_free(struct outbox_entry *item)
 {
-    struct outbox *const p = item->post;
+    struct outbox *const p = item->outbox;
     if (item->state != OUTBOX_ENDED)
         outbox_entry_move(item, OUTBOX_ON_CLOSE);
     ASSERT(*item->next.le_prev == item && p->item_count > 0);
@@ -84,7 +84,7 @@ void outbox_entry_free(struct outbox_entry *item)
     p->poll_count -= is_poll(item);
     if (!outbox_entry_is_durable(item)) {
         p->loose_count--;
-        p->loose_bytes -= item->letter->http.body_len;
+        p->loose_bytes -= item->request->http.body_len;
     }
     if (item->recording)
         item->recording->item = NULL;
@@ -93,7 +93,7 @@ void outbox_entry_free(struct outbox_entry *item)
         item->turn->items--;
         outbox_release_turn(p, item->turn);
     }
-    outbound_request_unref(item->letter);
+    outbound_request_unref(item->request);
     free(item->error);
     free(item);
 }
@@ -104,12 +104,12 @@ void outbox_entry_free(struct outbox_entry *item)
 static void answer_for_plugin(struct outbox_entry *item, const struct tc_verdict *verdict)
 {
     struct callback_batch *const b = xcalloc(1, sizeof *b);
-    *b = (struct callback_batch){.settles = BATCH_LETTER,
-                                 .turn = xstrdup(item->letter->turn),
-                                 .letter = item->letter->id,
+    *b = (struct callback_batch){.settles = BATCH_REQUEST,
+                                 .turn = xstrdup(item->request->turn),
+                                 .request = item->request->id,
                                  .verdict = *verdict};
     b->verdict.reason = NULL;
-    outbox_commit_batch(item->post, b);
+    outbox_commit_batch(item->outbox, b);
 }
 
 static struct outbound_reply *new_reply(const struct outbox_entry *item,
@@ -117,12 +117,12 @@ static struct outbound_reply *new_reply(const struct outbox_entry *item,
 {
     struct outbound_reply *const r = xcalloc(1, sizeof *r);
     *r = (struct outbound_reply){
-        .letter = item->letter->id, .about = outbound_request_ref(item->letter), .reply = *what};
+        .request = item->request->id, .about = outbound_request_ref(item->request), .reply = *what};
     r->reply.body = arena_memdup(&r->arena, what->body, what->body_len);
     r->reply.path = arena_strdup(&r->arena, what->path);
     r->reply.error = arena_strdup(&r->arena, what->error);
-    r->reply.tag = item->letter->http.tag;
-    r->reply.http = &item->letter->http;
+    r->reply.tag = item->request->http.tag;
+    r->reply.http = &item->request->http;
     r->reply.attempts = item->attempts;
     r->reply.in_doubt = item->in_doubt;
     return r;
@@ -132,7 +132,7 @@ static struct outbound_reply *new_reply(const struct outbox_entry *item,
 static void outbox_entry_send_reply(struct outbox_entry *item, const struct tc_reply *what,
                                     enum tc_next next, bool last, int64_t hold_ms)
 {
-    struct outbox *const p = item->post;
+    struct outbox *const p = item->outbox;
     const struct tc_verdict verdict = {.next = next, .hold_ms = hold_ms, .scope = TC_HOLD_LANE};
     free(item->error);
     item->error = *what->error ? xstrdup(what->error) : NULL;
@@ -169,11 +169,11 @@ static void outbox_entry_tell_answer(struct outbox_entry *item, const struct htt
         [HTTPC_AMBIGUOUS] = TC_AMBIGUOUS,
     };
     outbox_entry_move(item, OUTBOX_ON_ASK);
-    item->post->attempts[got->outcome] += !is_poll(item);
+    item->outbox->attempts[got->outcome] += !is_poll(item);
     item->was_ambiguous = got->outcome == HTTPC_AMBIGUOUS;
     item->in_doubt |= item->was_ambiguous;
     item->doubts += item->was_ambiguous;
-    const bool may_repeat = item->letter->http.flags & TC_IDEMPOTENT ||
+    const bool may_repeat = item->request->http.flags & TC_IDEMPOTENT ||
                             (outbox_entry_is_durable(item) && item->doubts <= 1);
     const struct retry_decision v = retry_policy_decide(got, may_repeat);
     const enum tc_next next = got->outcome == HTTPC_OK ? TC_NEXT_DONE
@@ -201,16 +201,16 @@ static void tell_unsent(struct outbox_entry *item, enum httpc_outcome outcome, c
 
 static void go(struct outbox_entry *item)
 {
-    const struct outbox *const p = item->post;
+    const struct outbox *const p = item->outbox;
     struct expanded_request filled;
     const char *const wrong =
-        outbox_expand_request(&filled, item->letter, p->files, p->spec.option, p->spec.ctx);
+        outbox_expand_request(&filled, item->request, p->files, p->spec.option, p->spec.ctx);
     if (wrong) {
         tell_unsent(item, HTTPC_REJECTED, wrong);
     } else {
         outbox_entry_move(item, OUTBOX_ON_SEND);
         item->attempts++;
-        sender_start_attempt(item->parcel, &filled.http);
+        sender_start_attempt(item->send_item, &filled.http);
     }
     outbox_expand_fini(&filled);
 }
@@ -231,12 +231,12 @@ static void on_recorded(void *ctx, enum journal_status status, const char *text)
         go(item);
 }
 
-void outbox_entry_on_start(void *ctx, struct send_item *parcel, void *arg)
+void outbox_entry_on_start(void *ctx, struct send_item *send_item, void *arg)
 {
     const struct outbox *const p = ctx;
     struct outbox_entry *const item = arg;
-    ASSERT(item->state == OUTBOX_QUEUED && !item->parcel);
-    item->parcel = parcel;
+    ASSERT(item->state == OUTBOX_QUEUED && !item->send_item);
+    item->send_item = send_item;
     if (item->asks_first) {
         item->asks_first = false;
         tell_unsent(item, HTTPC_AMBIGUOUS, "it was in flight when the host or the connector ended");
@@ -252,14 +252,14 @@ void outbox_entry_on_start(void *ctx, struct send_item *parcel, void *arg)
     journal_async_start_attempt(p->spec.ledger, item->seq, on_recorded, item->recording);
 }
 
-void outbox_entry_on_reply(void *ctx, struct send_item *parcel, void *arg,
+void outbox_entry_on_reply(void *ctx, struct send_item *send_item, void *arg,
                            const struct httpc_reply *reply)
 {
-    (void)parcel;
+    (void)send_item;
     struct outbox_entry *const item = arg;
     if (outbox_entry_is_durable(item) && reply->outcome == HTTPC_OK)
         CRASH_POINT("after-send-before-record");
-    post_note_reach(ctx, reply);
+    outbox_note_reach(ctx, reply);
     item->was_good = reply->outcome == HTTPC_OK;
     item->was_limited = reply->status == 429;
     outbox_entry_tell_answer(item, reply);
@@ -279,7 +279,7 @@ void outbox_entry_on_end(void *ctx, void *arg, enum send_result end)
 {
     (void)ctx;
     struct outbox_entry *const item = arg;
-    item->parcel = NULL;
+    item->send_item = NULL;
     switch (end) {
     case SEND_DECIDED:
         ASSERT(item->state == OUTBOX_ENDED);
@@ -307,13 +307,13 @@ void outbox_entry_submit(struct outbox_entry *item, bool is_ahead)
         [TC_P_NOTICE] = LANE_NOTICE,
         [TC_P_LIVE] = LANE_LIVE,
     };
-    const struct outbox *const p = item->post;
-    const struct tc_http *const http = &item->letter->http;
+    const struct outbox *const p = item->outbox;
+    const struct tc_http *const http = &item->request->http;
     if (item->is_excess) {
         outbox_entry_drop(item, "too many requests are under way");
         return;
     }
-    const struct send_spec letter = {
+    const struct send_spec request = {
         .lane = http->lane,
         .priority = priorities[http->priority],
         .key = http->priority == TC_P_LIVE ? http->key : NULL,
@@ -321,17 +321,17 @@ void outbox_entry_submit(struct outbox_entry *item, bool is_ahead)
         .max_age_ms = item->left_ms,
         .delay_ms = item->delay_ms,
         .is_ahead = is_ahead,
-        .spares_live = !*item->letter->turn, /* of the lobby */
+        .spares_live = !*item->request->turn, /* of the lobby */
         .arg = item,
     };
     outbox_entry_move(item, OUTBOX_ON_SUBMIT);
-    sender_submit(p->courier, &letter);
+    sender_submit(p->sender, &request);
 }
 
 /* One pause is told once, however many requests are told to wait. */
 static void note_pause(struct outbox_entry *item, int64_t hold_ms)
 {
-    struct outbox *const p = item->post;
+    struct outbox *const p = item->outbox;
     const int64_t now = clock_mono_ms();
     if (!item->was_limited || hold_ms <= 0 || now < p->pause_ends_ms)
         return;
@@ -349,16 +349,16 @@ void outbox_entry_settle(struct outbox_entry *item, const struct tc_verdict *ver
     };
     const bool again = verdict->next == TC_NEXT_AGAIN;
     outbox_entry_move(item, again ? OUTBOX_ON_AGAIN : OUTBOX_ON_END);
-    ASSERT(item->parcel || !again);
-    if (!item->parcel) {
+    ASSERT(item->send_item || !again);
+    if (!item->send_item) {
         outbox_entry_free(item);
         return;
     }
-    struct send_item *const parcel = item->parcel;
-    item->parcel = NULL;
+    struct send_item *const send_item = item->send_item;
+    item->send_item = NULL;
     const struct retry_decision v = {
         .again = again, .hold_ms = verdict->hold_ms, .scope = scopes[verdict->scope]};
     if (v.again)
         note_pause(item, v.hold_ms);
-    sender_settle(parcel, &v);
+    sender_settle(send_item, &v);
 }

@@ -25,12 +25,12 @@ struct outbox_turn {
 };
 
 struct outbox_entry {
-    struct outbox *post;
+    struct outbox *outbox;
     LIST_ENTRY(outbox_entry) next; /* post->items */
     enum outbox_state state;
-    struct outbound_request *letter;
+    struct outbound_request *request;
     struct outbox_turn *turn;           /* NULL: not known, so nobody is asked */
-    struct send_item *parcel;           /* from its turn until it is decided */
+    struct send_item *send_item;        /* from its turn until it is decided */
     struct outbox_recording *recording; /* its attempt is being put on record */
     int64_t seq;                        /* of its row; 0: none */
     int64_t since_ms;                   /* clock_mono_ms of its beginning */
@@ -48,7 +48,7 @@ struct outbox_entry {
 
 /* A batch on its way to the disk. They take effect in the order in which they came. */
 struct outbox_commit {
-    struct outbox *post; /* NULL: it is gone */
+    struct outbox *outbox; /* NULL: it is gone */
     STAILQ_ENTRY(outbox_commit) next;
     struct callback_batch *batch;
     struct outbox_entry *answered; /* BATCH_LETTER; or NULL */
@@ -62,7 +62,7 @@ struct outbox_commit {
 struct outbox {
     struct outbox_spec spec;
     char *instance, *files;
-    struct sender *courier;
+    struct sender *sender;
     struct channel *channel;
     struct outbox_turn context, *turns;
     LIST_HEAD(, outbox_entry) items;
@@ -89,10 +89,10 @@ void outbox_release_turn(struct outbox *p, struct outbox_turn *t);
 /* ---- outbox_trouble.c */
 
 /* Before outbox_entry_settle. */
-void post_note_verdict(const struct outbox_entry *item, const struct tc_verdict *v);
-void post_note_reach(struct outbox *p, const struct httpc_reply *reply);
-void post_add_trouble(const struct outbox *p, struct outbox_stats *stats);
-void post_free_trouble(struct outbox *p);
+void outbox_note_verdict(const struct outbox_entry *item, const struct tc_verdict *v);
+void outbox_note_reach(struct outbox *p, const struct httpc_reply *reply);
+void outbox_add_trouble(const struct outbox *p, struct outbox_stats *stats);
+void outbox_free_trouble(struct outbox *p);
 
 /* ---- outbox_entry.c: takes over the letter */
 
@@ -106,8 +106,8 @@ void outbox_entry_submit(struct outbox_entry *item, bool is_ahead);
 void outbox_entry_drop(struct outbox_entry *item, const char *why);
 void outbox_entry_settle(struct outbox_entry *item, const struct tc_verdict *verdict);
 /* What the courier asks (sender.h). */
-void outbox_entry_on_start(void *ctx, struct send_item *parcel, void *arg);
-void outbox_entry_on_reply(void *ctx, struct send_item *parcel, void *arg,
+void outbox_entry_on_start(void *ctx, struct send_item *send_item, void *arg);
+void outbox_entry_on_reply(void *ctx, struct send_item *send_item, void *arg,
                            const struct httpc_reply *reply);
 void outbox_entry_on_end(void *ctx, void *arg, enum send_result end);
 

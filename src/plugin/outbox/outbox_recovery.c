@@ -17,19 +17,19 @@ struct unreadable_row {
 };
 
 struct outbox_recovery {
-    struct outbox *post;
+    struct outbox *outbox;
     struct outbox_entry **items; /* in the order in which they are to go */
     size_t count, room;
     struct unreadable_row *broken;
     int64_t only; /* this row; 0: all */
 };
 
-static void add_item(struct outbox_recovery *l, struct outbound_request *letter,
+static void add_item(struct outbox_recovery *l, struct outbound_request *request,
                      const struct journal_row *row)
 {
     l->items = alloc_grow(l->items, l->count, &l->room, sizeof *l->items);
-    const int64_t delay = letter->http.delay_ms - row->age_ms;
-    struct outbox_entry *const item = outbox_entry_add(l->post, NULL, letter);
+    const int64_t delay = request->http.delay_ms - row->age_ms;
+    struct outbox_entry *const item = outbox_entry_add(l->outbox, NULL, request);
     item->seq = row->seq;
     /* 0 is no bound, so what is too old just now has a moment left. */
     item->left_ms = row->left_ms < 0 ? 1 : row->left_ms < MAX_LEFT_MS ? row->left_ms : 0;
@@ -47,10 +47,10 @@ static void each_row(void *ctx, const struct journal_row *row)
     if (row->kind != JOURNAL_REQUEST || (l->only && row->seq != l->only))
         return;
     const char *why;
-    struct outbound_request *const letter =
+    struct outbound_request *const request =
         outbound_unpack((uint64_t)row->seq * 2, row->turn, row->body, &why);
-    if (letter) {
-        add_item(l, letter, row);
+    if (request) {
+        add_item(l, request, row);
         return;
     }
     struct unreadable_row *const b = xmalloc(sizeof *b);
@@ -63,8 +63,8 @@ static void bury_broken(struct outbox_recovery *l)
     while (l->broken) {
         struct unreadable_row *const b = l->broken;
         const struct journal_settlement settlement = {.verdict = JOURNAL_FAIL, .reason = b->why};
-        journal_async_settle_row(l->post->spec.ledger, b->seq, &settlement, NULL, NULL);
-        l->post->dead++;
+        journal_async_settle_row(l->outbox->spec.ledger, b->seq, &settlement, NULL, NULL);
+        l->outbox->dead++;
         l->broken = b->next;
         free(b);
     }
@@ -74,7 +74,7 @@ static size_t outbox_recovery_count_requests(const struct outbox_recovery *l, co
 {
     size_t n = 0;
     for (size_t i = 0; i < l->count; i++)
-        n += l->items[i] && strcmp(l->items[i]->letter->turn, turn) == 0;
+        n += l->items[i] && strcmp(l->items[i]->request->turn, turn) == 0;
     return n;
 }
 
@@ -110,12 +110,12 @@ static void each_turn(void *ctx, const struct journal_turn *t)
 /* NULL: the instance is gone. */
 static struct outbox_turn *resume_turn(struct outbox_recovery *l, const char *id)
 {
-    struct outbox *const p = l->post;
+    struct outbox *const p = l->outbox;
     struct recovered_turn known = {
         .instance = p->instance,
         .turn = {.id = id,
                  .agent = "",
-                 .letters = outbox_recovery_count_requests(l, id),
+                 .requests = outbox_recovery_count_requests(l, id),
                  .over = true},
     };
     CLEANUP_BUF struct buf memory = {0};
@@ -135,8 +135,8 @@ static struct outbox_turn *resume_turn(struct outbox_recovery *l, const char *id
 /* Its turn, opened with the first letter of it; false: it stays in the ledger. */
 static bool join_turn(struct outbox_recovery *l, struct outbox_entry *item)
 {
-    struct outbox *const p = l->post;
-    const char *const id = item->letter->turn;
+    struct outbox *const p = l->outbox;
+    const char *const id = item->request->turn;
     struct outbox_turn *t = *id ? find_resumed(p, id) : &p->context;
     if (!t)
         t = resume_turn(l, id);
@@ -149,7 +149,7 @@ static bool join_turn(struct outbox_recovery *l, struct outbox_entry *item)
 
 static void outbox_recovery_load(struct outbox *p, int64_t only)
 {
-    struct outbox_recovery l = {.post = p, .only = only};
+    struct outbox_recovery l = {.outbox = p, .only = only};
     if (journal_async_list_open_list_rows(p->spec.ledger, p->instance, each_row, &l) !=
         JOURNAL_DONE)
         log_write(LOG_ERR, p->instance, "what an earlier run left cannot be read");

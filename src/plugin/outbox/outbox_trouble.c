@@ -37,10 +37,10 @@ static void set_trouble(struct outbox *p, const char *reason, const char *url)
     p->trouble_url = xstrdup(url);
 }
 
-void post_note_verdict(const struct outbox_entry *item, const struct tc_verdict *v)
+void outbox_note_verdict(const struct outbox_entry *item, const struct tc_verdict *v)
 {
-    struct outbox *const p = item->post;
-    const char *const url = item->letter->http.url;
+    struct outbox *const p = item->outbox;
+    const char *const url = item->request->http.url;
     if (v->scope == TC_HOLD_INSTANCE && v->reason && *v->reason && v->next != TC_NEXT_DONE)
         set_trouble(p, v->reason, v->next == TC_NEXT_FAIL ? url : NULL);
     else if (p->trouble && item->was_good && v->next == TC_NEXT_DONE &&
@@ -49,7 +49,7 @@ void post_note_verdict(const struct outbox_entry *item, const struct tc_verdict 
 }
 
 /* Requests that go again unasked leave no other trace of a service that is away, or back. */
-void post_note_reach(struct outbox *p, const struct httpc_reply *reply)
+void outbox_note_reach(struct outbox *p, const struct httpc_reply *reply)
 {
     const bool is_away = reply->outcome == HTTPC_NOT_SENT;
     if (is_away == p->is_away || reply->outcome == HTTPC_AMBIGUOUS)
@@ -63,7 +63,7 @@ void post_note_reach(struct outbox *p, const struct httpc_reply *reply)
         log_write(LOG_INFO, "host", "instance %s: its service is reached again", p->spec.instance);
 }
 
-void post_add_trouble(const struct outbox *p, struct outbox_stats *stats)
+void outbox_add_trouble(const struct outbox *p, struct outbox_stats *stats)
 {
     const int64_t now = clock_mono_ms();
     stats->trouble = p->trouble;
@@ -72,7 +72,7 @@ void post_add_trouble(const struct outbox *p, struct outbox_stats *stats)
     stats->away_ms = p->is_away ? now - p->away_since_ms : 0;
 }
 
-void post_free_trouble(struct outbox *p)
+void outbox_free_trouble(struct outbox *p)
 {
     clear_trouble(p);
 }

@@ -21,7 +21,7 @@ static struct callback_batch *connector_dead_letter_new_batch(const struct conne
  * given up was the last of the turn. */
 static void connector_dead_letter_close_turn(struct connector_process *g, struct connector_turn *t)
 {
-    if (!t || t->closed || !t->done || t->letters || t->tasks > 1)
+    if (!t || t->closed || !t->done || t->requests || t->tasks > 1)
         return;
     t->closed = t->over = true;
     if (!g->host.batch)
@@ -55,9 +55,9 @@ static void give_up_reply(struct connector_process *g, const struct connector_ta
     connector_reader_abandon_reply(g, t);
     if (!g->host.batch)
         return;
-    struct callback_batch *const b = connector_dead_letter_new_batch(t->turn, BATCH_LETTER);
+    struct callback_batch *const b = connector_dead_letter_new_batch(t->turn, BATCH_REQUEST);
     b->failed = true;
-    b->letter = r->letter;
+    b->request = r->request;
     b->verdict = (struct tc_verdict){.next = TC_NEXT_FAIL,
                                      .reason = xstrdup("the connector dies of the answer")};
     g->host.batch(g->host.ctx, b);

@@ -13,8 +13,8 @@
 #define READ_SIZE ((size_t)256 << 10)
 #define ROUND_BYTES ((size_t)1 << 20) /* of one instance in one round of the loop */
 /* Above what the services let a plugin do; who does more is not one that calls them. */
-#define BATCH_LETTERS ((size_t)512)
-#define TURN_LETTERS ((size_t)4096)         /* under way at once */
+#define BATCH_REQUESTS ((size_t)512)
+#define TURN_REQUESTS ((size_t)4096)        /* under way at once */
 #define UNDER_WAY_BYTES ((size_t)512 << 20) /* of all turns */
 #define SOCKETS ((size_t)64)                /* open at once */
 #define ROUTES ((size_t)256)
@@ -22,7 +22,7 @@
 
 /* ---- what the instance hands over ---- */
 
-static void connector_reader_forget_letters(struct connector_process *g)
+static void connector_reader_forget_requests(struct connector_process *g)
 {
     for (size_t i = 0; i < g->reader.n_requests; i++)
         outbound_request_unref(g->reader.requests[i]);
@@ -38,13 +38,14 @@ static size_t outbound_request_size(const struct outbound_request *l)
 }
 
 /* Ids of letters are this run's: odd, and each greater than those before. */
-static const char *check_letter(const struct connector_process *g, const struct outbound_request *l)
+static const char *check_request(const struct connector_process *g,
+                                 const struct outbound_request *l)
 {
     if (*l->turn && !connector_turns_find(g, l->turn))
         return "a request of a turn there is not";
     if (l->id % 2 == 0 || l->id <= g->reader.last_request)
         return "a request by a number that is not the next";
-    if (g->reader.n_requests == BATCH_LETTERS)
+    if (g->reader.n_requests == BATCH_REQUESTS)
         return "more requests at once than a callback can";
     if (g->reader.bytes_under_way + g->reader.request_bytes + outbound_request_size(l) >
         UNDER_WAY_BYTES)
@@ -52,11 +53,11 @@ static const char *check_letter(const struct connector_process *g, const struct 
     return NULL;
 }
 
-static const char *take_letter(struct connector_process *g, struct unpacker *u)
+static const char *take_request(struct connector_process *g, struct unpacker *u)
 {
-    struct outbound_request *const l = ipc_frame_unpack_letter(u);
+    struct outbound_request *const l = ipc_frame_unpack_request(u);
     const char *const why =
-        !l || unpack_finish(u) < 0 ? "a request that is none" : check_letter(g, l);
+        !l || unpack_finish(u) < 0 ? "a request that is none" : check_request(g, l);
     if (why) {
         outbound_request_unref(l);
         return why;
@@ -89,8 +90,9 @@ static struct connector_task *find_settled(struct connector_process *g,
         const enum tc_kind kind = connector_reader_kind_of(t);
         if (t->settled || !connector_reader_is_of(t, b->turn))
             continue;
-        if (b->settles == BATCH_LETTER ? t->type == IPC_REPLY && t->control->reply->letter == b->letter
-                                       : g->conf.delivers && (kind == TC_FINAL || kind == TC_ERROR))
+        if (b->settles == BATCH_REQUEST
+                ? t->type == IPC_REPLY && t->control->reply->request == b->request
+                : g->conf.delivers && (kind == TC_FINAL || kind == TC_ERROR))
             break;
     }
     return t;
@@ -109,19 +111,19 @@ static struct connector_task *find_end(struct connector_process *g, const char *
 }
 
 /* No reply will come for it. */
-static void forget_letter(struct connector_process *g, struct connector_turn *turn,
-                          const struct outbound_reply *r)
+static void forget_request(struct connector_process *g, struct connector_turn *turn,
+                           const struct outbound_reply *r)
 {
-    size_t *const letters = turn ? &turn->letters : &g->reader.context_requests;
-    const size_t size = r->letter % 2 && r->about ? outbound_request_size(r->about) : 0;
-    *letters -= *letters > 0;
+    size_t *const requests = turn ? &turn->requests : &g->reader.context_requests;
+    const size_t size = r->request % 2 && r->about ? outbound_request_size(r->about) : 0;
+    *requests -= *requests > 0;
     g->reader.bytes_under_way -=
         size < g->reader.bytes_under_way ? size : g->reader.bytes_under_way;
 }
 
 void connector_reader_abandon_reply(struct connector_process *g, const struct connector_task *t)
 {
-    forget_letter(g, t->turn, t->control->reply);
+    forget_request(g, t->turn, t->control->reply);
 }
 
 /* What the batch settles is what the instance was given, and is settled once. *turn: whose it is.
@@ -135,12 +137,12 @@ static const char *connector_reader_settle_batch(struct connector_process *g,
     struct connector_task *const t = find_settled(g, b);
     if (!t)
         return "an answer to what it was not asked";
-    if (b->settles == BATCH_LETTER && t->control->reply->last && b->verdict.next == TC_NEXT_AGAIN)
+    if (b->settles == BATCH_REQUEST && t->control->reply->last && b->verdict.next == TC_NEXT_AGAIN)
         return "another attempt after the last";
     t->settled = true;
     *turn = t->turn;
-    if (b->settles == BATCH_LETTER && b->verdict.next != TC_NEXT_AGAIN)
-        forget_letter(g, t->turn, t->control->reply);
+    if (b->settles == BATCH_REQUEST && b->verdict.next != TC_NEXT_AGAIN)
+        forget_request(g, t->turn, t->control->reply);
     return NULL;
 }
 
@@ -154,7 +156,7 @@ static const char *connector_reader_count_requests(struct connector_process *g,
             turn && strcmp(turn->named.id, id) == 0 ? turn : connector_turns_find(g, id);
         if (*id && !t)
             return "a request of a turn there is not";
-        if (++*(t ? &t->letters : &g->reader.context_requests) > TURN_LETTERS)
+        if (++*(t ? &t->requests : &g->reader.context_requests) > TURN_REQUESTS)
             return "more requests than a turn can have under way";
     }
     g->reader.bytes_under_way += g->reader.request_bytes;
@@ -166,9 +168,9 @@ static const char *check_over(struct connector_process *g, const struct callback
 {
     if (!b->over)
         return NULL;
-    struct connector_task *const end = b->settles == BATCH_LETTER ? NULL : find_end(g, b->turn);
+    struct connector_task *const end = b->settles == BATCH_REQUEST ? NULL : find_end(g, b->turn);
     turn = end ? end->turn : turn;
-    if (!turn || !turn->done || turn->letters || turn->closed)
+    if (!turn || !turn->done || turn->requests || turn->closed)
         return "the end of a turn that is not over";
     turn->closed = true;
     if (end)
@@ -201,7 +203,7 @@ static const char *take_batch(struct connector_process *g, struct unpacker *u)
         return why;
     }
     connector_reader_remember(turn, b->memory);
-    b->letters = g->reader.requests;
+    b->requests = g->reader.requests;
     b->count = g->reader.n_requests;
     g->reader.requests = NULL;
     g->reader.n_requests = g->reader.request_bytes = 0;
@@ -215,7 +217,7 @@ static const char *connector_reader_take_over(struct connector_process *g, struc
     struct connector_turn *t = g->turns.first;
     while (t && t->number != number)
         t = t->next;
-    if (unpack_finish(u) < 0 || !t || !t->done || t->letters || t->over ||
+    if (unpack_finish(u) < 0 || !t || !t->done || t->requests || t->over ||
         t->closed != (g->host.batch != NULL))
         return "the end of a turn that is not over";
     t->over = true;
@@ -309,7 +311,7 @@ static const char *take_room(struct connector_process *g, struct unpacker *u)
 static const char *(*const takers[IPC_TYPES])(struct connector_process *g, struct unpacker *u) = {
     [IPC_STARTED] = connector_reader_take_started,
     [IPC_REFUSED] = take_refused,
-    [IPC_REQUEST] = take_letter,
+    [IPC_REQUEST] = take_request,
     [IPC_BATCH] = take_batch,
     [IPC_TURN_OVER] = connector_reader_take_over,
     [IPC_CALL] = connector_calls_take_call,
@@ -449,7 +451,7 @@ void connector_reader_note_gone(struct connector_process *g)
 
 void connector_reader_reset(struct connector_process *g)
 {
-    connector_reader_forget_letters(g);
+    connector_reader_forget_requests(g);
     connector_calls_drop(g);
     close_sockets(g);
     buf_fini(&g->reader.in);

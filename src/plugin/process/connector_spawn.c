@@ -145,8 +145,9 @@ int connector_spawn_start(struct connector_child *s, const char *name, int statu
     const int theirs[] = {socket.theirs, output.theirs, printed.theirs};
     const int mine[] = {socket.mine, output.mine, printed.mine};
     *s = (struct connector_child){.socket = mine[0], .output = mine[1], .printed = mine[2]};
-    rc = rc ? rc
-            : connector_spawn_prepare(s, program, name, (const int[]){status_fd, plugin_fd}, theirs);
+    rc =
+        rc ? rc
+           : connector_spawn_prepare(s, program, name, (const int[]){status_fd, plugin_fd}, theirs);
     connector_spawn_close_all(theirs, sizeof theirs / sizeof *theirs);
     if (!rc)
         return 0;

@@ -17,7 +17,7 @@ struct connector_task {
     bool settled;                /* its batch is with the host */
     struct connector_turn *turn; /* NULL: of none */
     struct shared_event *box;    /* IPC_EVENT */
-    struct control_msg *control;    /* IPC_REPLY, IPC_HIT, IPC_SOCKET */
+    struct control_msg *control; /* IPC_REPLY, IPC_HIT, IPC_SOCKET */
 };
 
 struct connector_task_list {

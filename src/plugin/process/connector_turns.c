@@ -47,7 +47,7 @@ struct connector_turn *connector_turns_open(struct connector_process *g,
         .route = arena_strdup(&t->arena, turn->route),
         .memory = arena_strdup(&t->arena, turn->memory),
     };
-    t->letters = turn->letters;
+    t->requests = turn->requests;
     t->late = t->done = turn->over;
     t->lane = turn->over ? NULL : backlog_open_turn(&g->writer.backlog, t);
     connector_turns_link(g, t);

@@ -20,7 +20,7 @@ struct connector_turn {
     char *memory; /* the newest; owned */
     struct turn_backlog *lane;
     size_t tasks;      /* that are not done */
-    size_t letters;    /* without their last reply */
+    size_t requests;   /* without their last reply */
     bool opened;       /* for the process that runs */
     bool told;         /* something of it, to any process */
     bool late;         /* opened for replies only */

@@ -100,7 +100,7 @@ void connector_writer_set_batching(struct connector_process *g, bool on)
 void connector_writer_send_setup(struct connector_process *g)
 {
     struct ipc_setup setup = g->conf.setup;
-    setup.last_letter = g->reader.last_request;
+    setup.last_request = g->reader.last_request;
     setup.dir_full = connector_limits_is_full(g->conf.limits);
     const size_t begun = ipc_frame_begin(&g->writer.out, IPC_SETUP);
     ipc_frame_pack_setup(&g->writer.out, &setup);
@@ -131,7 +131,7 @@ static void put_open(struct connector_process *g, struct connector_turn *t)
 {
     struct channel_turn named = t->named;
     named.memory = t->memory ? t->memory : named.memory;
-    named.letters = t->letters;
+    named.requests = t->requests;
     named.over = t->done && !t->ends;
     const size_t begun = ipc_frame_begin(&g->writer.frame, IPC_OPEN);
     pack_int64(&g->writer.frame, (int64_t)t->number);

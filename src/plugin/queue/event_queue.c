@@ -365,8 +365,8 @@ size_t event_queue_pop(struct event_queue *q, struct backlog_item *items, size_t
     size_t n;
     pthread_mutex_lock(&q->lock);
     q->consumer_waits = false;
-    while ((n = event_queue_take(q, items, max, now_ms)) == 0 && control_queue_is_empty(&q->control) &&
-           !q->closed && now_ms < until_ms) {
+    while ((n = event_queue_take(q, items, max, now_ms)) == 0 &&
+           control_queue_is_empty(&q->control) && !q->closed && now_ms < until_ms) {
         event_queue_rest(q, now_ms, until_ms);
         now_ms = clock_mono_ms();
     }

@@ -116,7 +116,7 @@ static void *thread_open(struct channel *channel, const struct channel_turn *tur
         .conversation = arena_strdup(&t->arena, turn->conversation),
         .route = arena_strdup(&t->arena, turn->route),
         .memory = arena_strdup(&t->arena, turn->memory),
-        .letters = turn->letters,
+        .requests = turn->requests,
         .over = turn->over,
     };
     t->lane = turn->over ? NULL : event_queue_open_turn(c->queue, t);

@@ -514,11 +514,11 @@ static void test_paced(void)
         cast_narration("x", NULL);
     close_turn();
     is_int(dispatch_free(d, DEADLINE_MS), 0, "done does not wait for the pace");
-    size_t n, letters = 0;
+    size_t n, requests = 0;
     char *const text = tap_slurp(temp("paced"), &n);
     for (size_t i = 0; i < n; i++)
-        letters += text[i] == 'x';
-    is_int((long long)letters, 50, "no letter is lost");
+        requests += text[i] == 'x';
+    is_int((long long)requests, 50, "no letter is lost");
     ok(lines_of(text) <= 3, "in at most two pieces and done");
     has_str(text, "x\ndone\n", "done comes last");
     free(text);

@@ -12,15 +12,15 @@
 static int toy_line(void *state, const struct dialect_sink *out, const char *line, size_t len)
 {
     (void)state;
-    static const char letters[] = "nfeudsc";
+    static const char requests[] = "nfeudsc";
     static const enum tc_kind kinds[] = {TC_NARRATION, TC_FINAL, TC_ERROR, TC_USAGE,
                                          TC_DONE,      TC_START, TC_ERROR};
-    const char *const at = len ? strchr(letters, line[0]) : NULL;
+    const char *const at = len ? strchr(requests, line[0]) : NULL;
     if (!at)
         return -1;
     char *const text = arena_strndup(out->scratch, line + 1, len - 1);
     struct event ev;
-    event_init(&ev, kinds[at - letters]);
+    event_init(&ev, kinds[at - requests]);
     switch (line[0]) {
     case 'n':
         ev.u.narration.text = text;

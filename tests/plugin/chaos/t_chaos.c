@@ -31,11 +31,11 @@ static bool is_there(const char *path)
 /* What becomes of n calls: the first letter of what is done, or a dot. */
 static const char *fate(struct chaos *c, const char *callback, struct str line, int n)
 {
-    static const char letters[] = {[CHAOS_ERROR] = 'e', [CHAOS_DELAY] = 'd', [CHAOS_CRASH] = 'c'};
+    static const char requests[] = {[CHAOS_ERROR] = 'e', [CHAOS_DELAY] = 'd', [CHAOS_CRASH] = 'c'};
     static char text[128];
     for (int i = 0; i < n; i++) {
         const struct conf_chaos *const rule = chaos_select_fault(c, callback, line, is_there);
-        text[i] = rule ? letters[rule->what] : '.';
+        text[i] = rule ? requests[rule->what] : '.';
     }
     text[n] = 0;
     return text;

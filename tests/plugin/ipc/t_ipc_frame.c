@@ -57,9 +57,9 @@ static bool reads_reply(struct unpacker *u)
     return r && is_whole(u);
 }
 
-static bool reads_letter(struct unpacker *u)
+static bool reads_request(struct unpacker *u)
 {
-    struct outbound_request *const l = ipc_frame_unpack_letter(u);
+    struct outbound_request *const l = ipc_frame_unpack_request(u);
     outbound_request_unref(l);
     return l && is_whole(u);
 }
@@ -255,7 +255,7 @@ static void test_setup(void)
         .options = pairs,
         .has_ask = true,
         .has_sockets = true,
-        .last_letter = 99,
+        .last_request = 99,
         .debug = true,
         .dir = NULL,
         .write_paths = (const char *const[]){"/a", "/b", NULL},
@@ -270,7 +270,7 @@ static void test_setup(void)
     ipc_frame_unpack_setup(&u, &a, &b);
     is_int(unpack_finish(&u), 0, "a setup");
     ok(b.line == 5 && !b.has_batch && b.has_ask && !b.has_server && b.has_sockets && b.debug &&
-           b.last_letter == 99 && b.memory == 1 << 30 && !b.dir,
+           b.last_request == 99 && b.memory == 1 << 30 && !b.dir,
        "  numbers and flags");
     is_str(b.options[1].key, "l", "  options");
     ok(b.options[0].resolved && b.options[0].line == 3 && !b.options[2].key, "  with their lines");
@@ -291,12 +291,12 @@ static void test_turn(void)
     struct unpacker u = unpacked();
     ipc_frame_unpack_turn(&u, &b);
     ok(strcmp(b.id, "id") == 0 && strcmp(b.agent, "a") == 0 && !b.conversation &&
-           strcmp(b.route, "{}") == 0 && strcmp(b.memory, "m") == 0 && b.letters == 7 && b.over,
+           strcmp(b.route, "{}") == 0 && strcmp(b.memory, "m") == 0 && b.requests == 7 && b.over,
        "a turn");
     whole_only(reads_turn, "  it");
 }
 
-static struct outbound_request *a_letter(void)
+static struct outbound_request *a_request(void)
 {
     static const struct tc_header headers[] = {{"A", "b"}};
     const char *why;
@@ -307,12 +307,12 @@ static struct outbound_request *a_letter(void)
                                 &why);
 }
 
-static void test_letter(void)
+static void test_request(void)
 {
-    struct outbound_request *const l = a_letter();
-    ipc_frame_pack_letter(&packed, l);
+    struct outbound_request *const l = a_request();
+    ipc_frame_pack_request(&packed, l);
     struct unpacker u = unpacked();
-    struct outbound_request *const b = ipc_frame_unpack_letter(&u);
+    struct outbound_request *const b = ipc_frame_unpack_request(&u);
     if (!ok(b != NULL, "a request"))
         return;
     ok(b->id == 7 && strcmp(b->turn, "t1") == 0 && b->http.body_len == 3 &&
@@ -321,14 +321,14 @@ static void test_letter(void)
        "  comes back");
     outbound_request_unref(b);
     outbound_request_unref(l);
-    whole_only(reads_letter, "  it");
+    whole_only(reads_request, "  it");
 }
 
 static void test_reply(void)
 {
-    struct outbound_request *const l = a_letter();
+    struct outbound_request *const l = a_request();
     const struct outbound_reply r = {
-        .letter = 7,
+        .request = 7,
         .last = true,
         .reply = {.tag = "tag",
                   .outcome = TC_AMBIGUOUS,
@@ -346,7 +346,7 @@ static void test_reply(void)
     struct outbound_reply *const b = ipc_frame_unpack_reply(&u);
     if (!ok(b != NULL, "a reply"))
         return;
-    ok(b->letter == 7 && b->last && b->reply.outcome == TC_AMBIGUOUS && b->reply.status == 429 &&
+    ok(b->request == 7 && b->last && b->reply.outcome == TC_AMBIGUOUS && b->reply.status == 429 &&
            b->reply.body_len == 3 && memcmp(b->reply.body, "x\0y", 4) == 0 && !b->reply.path &&
            b->reply.attempts == 4 && b->reply.in_doubt && b->verdict.next == TC_NEXT_FAIL &&
            b->verdict.hold_ms == 5 && b->verdict.scope == TC_HOLD_INSTANCE,
@@ -361,10 +361,10 @@ static void test_reply(void)
 static void test_batch(void)
 {
     const struct callback_batch b = {
-        .settles = BATCH_LETTER,
+        .settles = BATCH_REQUEST,
         .failed = true,
         .turn = (char[]){"t1"},
-        .letter = 9,
+        .request = 9,
         .verdict = {TC_NEXT_AGAIN, 6, TC_HOLD_RATES, "r"},
         .memory = (char[]){""},
         .over = true,
@@ -374,7 +374,7 @@ static void test_batch(void)
     struct callback_batch *const c = ipc_frame_unpack_batch(&u);
     if (!ok(c != NULL, "a batch"))
         return;
-    ok(c->settles == BATCH_LETTER && c->failed && c->letter == 9 && c->over &&
+    ok(c->settles == BATCH_REQUEST && c->failed && c->request == 9 && c->over &&
            strcmp(c->turn, "t1") == 0 && strcmp(c->memory, "") == 0 &&
            c->verdict.next == TC_NEXT_AGAIN && c->verdict.scope == TC_HOLD_RATES && !c->count,
        "  comes back");
@@ -505,7 +505,7 @@ int main(void)
     test_texts();
     test_setup();
     test_turn();
-    test_letter();
+    test_request();
     test_reply();
     test_batch();
     test_hit();

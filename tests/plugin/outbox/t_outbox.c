@@ -43,7 +43,7 @@ static void test_lane(void)
                      .header_count = 2),
              TC_HTTP(.url = URL, .body = "{5}", .lane = "a", .priority = TC_P_REQUEST, .tag = "r"),
              TC_HTTP(.url = URL, .body = "{6}", .lane = "a", .tag = "f2", .method = "PUT"));
-    ok(outbox_count_pending(k.post) == 6 && outbox_read_stats(k.post).waiting == 6,
+    ok(outbox_count_pending(k.outbox) == 6 && outbox_read_stats(k.outbox).waiting == 6,
        "six are under way");
     kit_run_idle(&k);
     is_str(told(),
@@ -123,7 +123,7 @@ static void test_thinking(void)
     ok(strstr(told(), "first ok") && strstr(told(), "lone ok") && !strstr(told(), "second"),
        "the lane waits for the verdict, a request without a lane does not");
     is_int(httpd_requests(k.server), 2, "and the second did not go out");
-    is_int((long long)outbox_read_stats(k.post).in_flight, 1, "one is in flight until then");
+    is_int((long long)outbox_read_stats(k.outbox).in_flight, 1, "one is in flight until then");
     kit_release(&k);
     kit_run_idle(&k);
     has_str(told(), "second ok", "then it goes");
@@ -178,7 +178,7 @@ static void test_ambiguous(void)
     kit_run_idle(&k);
     is_str(told(), "durable ambiguous 0 1 doubt\ndurable ambiguous 0 2 doubt\n",
            "a durable one once more, and not a third time");
-    is_int((long long)outbox_read_stats(k.post).dead, 1, "then it is given up");
+    is_int((long long)outbox_read_stats(k.outbox).dead, 1, "then it is given up");
     buf_reset(&k.told);
     KIT_SEND(&k, BATCH_NOTHING,
              TC_HTTP(.url = URL, .body = "{}", .lane = "a", .tag = "edit", .flags = TC_IDEMPOTENT));
@@ -253,7 +253,7 @@ static void test_flood(void)
     kit_run_replies(&k, MANY - 4096);
     loop_run_once(k.loop, 5);
     is_int(k.replies, MANY - 4096, "more than fit are dropped");
-    is_int((long long)outbox_count_pending(k.post), 4096, "the others wait");
+    is_int((long long)outbox_count_pending(k.outbox), 4096, "the others wait");
     kit_end(&k);
 }
 

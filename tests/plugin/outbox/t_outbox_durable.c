@@ -55,7 +55,7 @@ static void test_done(void)
              TC_HTTP(.url = URL, .body = "{1}", .lane = "a", .tag = "1", .flags = TC_DURABLE,
                      .headers = headers, .header_count = 1),
              TC_HTTP(.url = URL, .body = "{2}", .lane = "a", .tag = "2"));
-    ok(!k.replies && outbox_count_pending(k.post) == 1,
+    ok(!k.replies && outbox_count_pending(k.outbox) == 1,
        "nothing is under way before it is on disk");
     kit_run_idle(&k);
     is_str(told(), "1 ok 200 1\n2 ok 200 1\n", "both went, in order");
@@ -75,14 +75,14 @@ static void test_waiting(void)
     struct callback_batch *const memo = xcalloc(1, sizeof *memo);
     *memo = (struct callback_batch){.turn = xstrdup("t"), .memory = xstrdup("shown: 7")};
     kit_batch(&k, memo);
-    while (outbox_read_stats(k.post).waiting < 2)
+    while (outbox_read_stats(k.outbox).waiting < 2)
         loop_run_once(k.loop, 10);
     kit_die(&k);
     is_on_disk("request t a queued 0 0\nrequest t a queued 0 0\n", "both wait on disk");
     kit_begin(&k, steps, 2);
     is_str(k.opened.p, "t agent= conversation=- route=- letters=2 over=1 memory=shown: 7\n",
            "their turn is opened");
-    ok(outbox_read_stats(k.post).waiting == 2, "they wait again");
+    ok(outbox_read_stats(k.outbox).waiting == 2, "they wait again");
     end("request t a queued 0 0\nrequest t a queued 0 0\n", "and again");
 }
 
@@ -94,7 +94,7 @@ static void test_resumed(void)
              TC_HTTP(.url = URL, .body = "{1}", .lane = "a", .tag = "1", .flags = TC_DURABLE,
                      .delay_ms = 20),
              TC_HTTP(.url = URL, .body = "{2}", .lane = "a", .tag = "2", .flags = TC_DURABLE));
-    while (outbox_read_stats(k.post).waiting < 2)
+    while (outbox_read_stats(k.outbox).waiting < 2)
         loop_run_once(k.loop, 10);
     kit_die(&k);
     kit_begin(&k, steps, 2);
@@ -253,7 +253,7 @@ static void test_dead(void)
              TC_HTTP(.url = URL, .body = "{}", .lane = "a", .tag = "3", .flags = TC_DURABLE));
     kit_run_idle(&k);
     has_str(told(), "3 ambiguous 0 1 doubt\n3 ambiguous 0 2 doubt\n", "once more, then no more");
-    is_int((long long)outbox_read_stats(k.post).dead, 3, "three are given up");
+    is_int((long long)outbox_read_stats(k.outbox).dead, 3, "three are given up");
     kit_die(&k);
     CLEANUP_BUF struct buf list = {0};
     kit_list(&k, &list);
@@ -331,7 +331,7 @@ static void test_broken(void)
     journal_async_add_requests(k.ledger, "kit", rows, 2, NULL, NULL);
     KIT_SEND(&k, BATCH_NOTHING,
              TC_HTTP(.url = URL, .lane = "a", .tag = "1", .flags = TC_DURABLE, .delay_ms = 30));
-    while (!outbox_read_stats(k.post).waiting)
+    while (!outbox_read_stats(k.outbox).waiting)
         loop_run_once(k.loop, 10);
     kit_die(&k);
     kit_begin(&k, steps, 1);
@@ -408,12 +408,12 @@ static void test_no_turn(void)
     begin(NULL, 0);
     KIT_SEND(&k, BATCH_NOTHING,
              TC_HTTP(.url = URL, .lane = "a", .tag = "1", .flags = TC_DURABLE, .delay_ms = 60000));
-    while (!outbox_read_stats(k.post).waiting)
+    while (!outbox_read_stats(k.outbox).waiting)
         loop_run_once(k.loop, 10);
     kit_die(&k);
     k.refuses_turns = true;
     kit_begin(&k, NULL, 0);
-    is_int((long long)outbox_count_pending(k.post), 0,
+    is_int((long long)outbox_count_pending(k.outbox), 0,
            "nothing is sent of a turn that cannot be opened");
     k.refuses_turns = false;
     end("request t a queued 0 0\n", "it stays on disk");
@@ -427,7 +427,7 @@ static void test_retry(void)
     begin(steps, 1);
     KIT_SEND(&k, BATCH_NOTHING, TC_HTTP(.url = URL, .lane = "a", .tag = "1", .flags = TC_DURABLE));
     kit_run_replies(&k, 1);
-    while (outbox_read_stats(k.post).in_flight)
+    while (outbox_read_stats(k.outbox).in_flight)
         loop_run_once(k.loop, 10);
     end("request t a queued 1 0\n", "it waits, and is in no doubt");
 }

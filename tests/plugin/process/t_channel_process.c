@@ -186,13 +186,13 @@ static void test_wide(void)
 
 /* ---- letters and replies */
 
-static void test_letters(void)
+static void test_requests(void)
 {
     struct channel *const c = puppet_start("letters");
     void *const turn = puppet_open_turn(c, "t1");
     puppet_say(c, turn, "send-all k1");
     ok(kit_wait_batches(1), "a request comes");
-    const struct outbound_request *const l = puppet_newest_letter();
+    const struct outbound_request *const l = puppet_newest_request();
     const struct tc_http *const h = &l->http;
     is_str(l->turn, "t1", "  of its turn");
     ok(l->id % 2 == 1, "  with an odd id");
@@ -209,7 +209,7 @@ static void test_letters(void)
     c->ops->reply(c, turn, puppet_reply_to(l, "judge", false));
     ok(kit_wait_batches(2), "its reply is answered");
     const struct callback_batch *const b = puppet_newest_batch();
-    ok(b->settles == BATCH_LETTER && b->letter == l->id && !b->failed, "  by name");
+    ok(b->settles == BATCH_REQUEST && b->request == l->id && !b->failed, "  by name");
     ok(b->verdict.next == TC_NEXT_FAIL && b->verdict.hold_ms == 1234 &&
            b->verdict.scope == TC_HOLD_INSTANCE,
        "  with a verdict");
@@ -229,7 +229,7 @@ static void test_letters(void)
     puppet_cast(c, turn, TC_DONE);
     ok(puppet_wait_written("\"done\""), "done is seen");
     is_int((long long)kit_n_batches, 5, "  but a reply is to come");
-    c->ops->reply(c, turn, puppet_reply_to(puppet_newest_letter(), "thanks", true));
+    c->ops->reply(c, turn, puppet_reply_to(puppet_newest_request(), "thanks", true));
     ok(kit_wait_batches(6) && puppet_newest_batch()->over, "with which the turn is over");
     is_int(kit_stop(c, KIT_DEADLINE_MS), 0, "it ends");
 }
@@ -240,12 +240,12 @@ static void test_late_reply(void)
     struct channel *const c = puppet_start("late");
     const char *why;
     void *const turn = c->ops->open(
-        c, &(struct channel_turn){.id = "old", .agent = "", .letters = 1, .over = true});
+        c, &(struct channel_turn){.id = "old", .agent = "", .requests = 1, .over = true});
     struct outbound_request *const l =
         outbound_request_new(12, "old", TC_HTTP(.url = "https://a/", .tag = "x"), &why);
     c->ops->reply(c, turn, puppet_reply_to(l, "hello", true));
     ok(kit_wait_batches(1), "a reply to what an earlier run asked");
-    ok(puppet_newest_batch()->letter == 12 && puppet_newest_batch()->over, "ends its turn");
+    ok(puppet_newest_batch()->request == 12 && puppet_newest_batch()->over, "ends its turn");
     c->ops->reply(c, NULL, puppet_reply_to(l, "lobby", true));
     ok(kit_wait_batches(2) && !*puppet_newest_batch()->turn, "one of the lobby");
     outbound_request_unref(l);
@@ -396,7 +396,7 @@ int main(void)
     test_burst();
     test_room();
     test_wide();
-    test_letters();
+    test_requests();
     test_late_reply();
     test_failing_callback();
     test_asks();

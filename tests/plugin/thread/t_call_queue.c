@@ -23,7 +23,7 @@ static struct loop *loop;
 
 /* ---- the host: this thread ---- */
 
-static size_t n_batches, n_letters, n_over, n_replied, n_routes;
+static size_t n_batches, n_requests, n_over, n_replied, n_routes;
 static uint64_t last_settled;
 static bool disorder;
 static struct host_call *waiting;
@@ -34,12 +34,12 @@ static void take_batch(void *ctx, struct callback_batch *b)
 {
     (void)ctx;
     n_batches++;
-    n_letters += b->count;
+    n_requests += b->count;
     n_over += b->over;
-    if (b->settles == BATCH_LETTER) {
+    if (b->settles == BATCH_REQUEST) {
         n_replied++;
-        disorder = disorder || b->letter <= last_settled;
-        last_settled = b->letter;
+        disorder = disorder || b->request <= last_settled;
+        last_settled = b->request;
     }
     callback_batch_free(b);
 }
@@ -234,7 +234,7 @@ static struct channel *start_at(const char *name, const struct channel_callbacks
         .queue_bytes = 64 << 20,
         .options = no_options,
     };
-    n_batches = n_letters = n_over = n_replied = n_routes = 0;
+    n_batches = n_requests = n_over = n_replied = n_routes = 0;
     last_settled = 0;
     disorder = false;
     entered = submitted = false;
@@ -273,10 +273,10 @@ static void *open_turn(struct channel *c)
     return c->ops->open(c, &(struct channel_turn){.id = "t1"});
 }
 
-static struct outbound_reply *reply_to(uint64_t letter, const char *tag, bool last)
+static struct outbound_reply *reply_to(uint64_t request, const char *tag, bool last)
 {
     struct outbound_reply *const r = xcalloc(1, sizeof *r);
-    r->letter = letter;
+    r->request = request;
     r->last = last;
     r->reply = (struct tc_reply){.outcome = TC_OK, .body = "", .error = ""};
     r->reply.tag = arena_strdup(&r->arena, tag);
@@ -521,7 +521,7 @@ static bool all_replied(void *arg)
 static void test_many(void)
 {
     struct channel *const c = start("one");
-    void *const turn = c->ops->open(c, &(struct channel_turn){.id = "t1", .letters = MANY});
+    void *const turn = c->ops->open(c, &(struct channel_turn){.id = "t1", .requests = MANY});
     gate = true;
     c->ops->send(c, turn, box_of(TC_STEP, 1));
     ok(run_until(is_set, &entered), "an instance that is behind");
@@ -556,10 +556,10 @@ static void test_last_batches(void)
     void *const turn = open_turn(c);
     c->ops->send(c, turn, box_of(TC_FINAL, 1));
     is_int(end(c, DEADLINE_MS), 0, "a host that joins without a look at its loop");
-    is_int((long long)n_letters, 2, "has all that was sent, teardown's too");
+    is_int((long long)n_requests, 2, "has all that was sent, teardown's too");
     sends_in_teardown = false;
     loop_run(loop);
-    is_int((long long)n_letters, 2, "nothing is left for the loop");
+    is_int((long long)n_requests, 2, "nothing is left for the loop");
 }
 
 int main(void)
