@@ -77,7 +77,7 @@ static void oneshot_host_on_ask(void *ctx, struct host_call *a)
     struct oneshot_host *const h = ctx;
     const struct conf_instance *const inst = conf_instance_find(h->conf, a->instance);
     if (inst && h->requests && (a->kind == HOST_CALL_TICKET || a->kind == HOST_CALL_ANSWER))
-        inbound_request_handle(h->requests, &h->permit, inst, a);
+        inbound_request_handle(h->requests, &h->access, inst, a);
     else
         host_call_complete(a, TC_DENIED, NULL, NULL);
 }
@@ -169,11 +169,11 @@ void oneshot_host_stop(struct oneshot_host *h)
     loop_free(h->loop);
 }
 
-struct visibility oneshot_host_load_visibility(struct visibility_store *sticky, const char *agent)
+struct visibility oneshot_host_load_visibility(struct visibility_store *store, const char *agent)
 {
     struct tc_err err = {0};
     struct visibility v;
-    if (visibility_store_load(sticky, agent, &v, &err) < 0)
+    if (visibility_store_load(store, agent, &v, &err) < 0)
         log_write(LOG_WARN, "host", "%s; the configured visibility is used", err_format(&err));
     return v;
 }

@@ -32,7 +32,7 @@ struct oneshot_host {
     const struct conf *conf;
     struct request_registry *requests; /* NULL: of replay */
     struct approvals *approvals;
-    struct access_control permit;
+    struct access_control access;
 };
 /* Starts the instances. With `keeps` it is the host of the state directory, unless that has one or
  * cannot be used, which is logged: then what an earlier host left is settled first. -1: an instance
@@ -46,7 +46,7 @@ uint64_t oneshot_host_settle(struct oneshot_host *h);
 void oneshot_host_stop(struct oneshot_host *h);
 /* The stored switches of the agent (NULL: of none), else the configuration's. A damaged store is
  * logged. */
-struct visibility oneshot_host_load_visibility(struct visibility_store *sticky, const char *agent);
+struct visibility oneshot_host_load_visibility(struct visibility_store *store, const char *agent);
 /* Tells err on stderr as "turncast: …". */
 void command_conf_print_error(const struct tc_err *err);
 

@@ -75,9 +75,9 @@ void talk_begin(const char *const *others)
             {.queue = 3, .max_turns = 32, .per_user = 32, .max_warm = 4, .drain_ms = 20000},
     };
     talk.disk = (struct journal_async){.loop = talk.loop};
-    talk.shelf = settings_worker_new(talk.loop, &talk.conf);
-    talk.switches = visibility_cache_new(talk.shelf, &talk.conf);
-    talk.sessions = session_store_new(&talk.disk, talk.shelf);
+    talk.settings = settings_worker_new(talk.loop, &talk.conf);
+    talk.switches = visibility_cache_new(talk.settings, &talk.conf);
+    talk.sessions = session_store_new(&talk.disk, talk.settings);
     talk.approvals = approvals_new(&talk.disk);
     talk.requests = request_registry_new(
         &(struct request_registry_spec){.loop = talk.loop, .approvals = talk.approvals});
@@ -97,7 +97,7 @@ void talk_begin(const char *const *others)
 void talk_end(const char *what)
 {
     is_int(turn_scheduler_count_running(talk.all), 0, "%s: nothing runs", what);
-    settings_worker_free(talk.shelf);
+    settings_worker_free(talk.settings);
     inbound_free(talk.reception);
     turn_scheduler_free(talk.all);
     request_registry_free(talk.requests);

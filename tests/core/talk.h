@@ -14,7 +14,7 @@ extern struct talk {
     struct journal_async disk;
     struct dispatch log;
     struct turn_scheduler *all;
-    struct settings_worker *shelf;
+    struct settings_worker *settings;
     struct visibility_cache *switches;
     struct session_store *sessions;
     struct request_registry *requests;

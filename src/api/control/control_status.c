@@ -89,16 +89,16 @@ static void control_status_add_instance(void *ctx, const struct dispatch_instanc
     jsonw_member_int(out, "delivered", (int64_t)i->health.delivered);
     jsonw_member_int(out, "failed", (int64_t)i->health.failed);
     jsonw_member_real(out, "queue_fill", i->health.fill);
-    jsonw_member_int(out, "requests_waiting", (int64_t)i->post.waiting);
-    jsonw_member_int(out, "requests_in_flight", (int64_t)i->post.in_flight);
-    jsonw_member_int(out, "requests_oldest_ms", i->post.oldest_ms);
-    if (i->post.trouble) {
-        jsonw_member_str(out, "trouble", i->post.trouble);
-        jsonw_member_int(out, "trouble_ms", i->post.trouble_ms);
+    jsonw_member_int(out, "requests_waiting", (int64_t)i->outbox.waiting);
+    jsonw_member_int(out, "requests_in_flight", (int64_t)i->outbox.in_flight);
+    jsonw_member_int(out, "requests_oldest_ms", i->outbox.oldest_ms);
+    if (i->outbox.trouble) {
+        jsonw_member_str(out, "trouble", i->outbox.trouble);
+        jsonw_member_int(out, "trouble_ms", i->outbox.trouble_ms);
     }
-    jsonw_member_bool(out, "unreachable", i->post.is_away);
-    if (i->post.is_away)
-        jsonw_member_int(out, "unreachable_ms", i->post.away_ms);
+    jsonw_member_bool(out, "unreachable", i->outbox.is_away);
+    if (i->outbox.is_away)
+        jsonw_member_int(out, "unreachable_ms", i->outbox.away_ms);
     buf_add_str(out, "}");
 }
 

@@ -127,12 +127,12 @@ static double failed_of(const struct dispatch_instance *i)
 
 static double waiting_of(const struct dispatch_instance *i)
 {
-    return (double)i->post.waiting;
+    return (double)i->outbox.waiting;
 }
 
 static double in_flight_of(const struct dispatch_instance *i)
 {
-    return (double)i->post.in_flight;
+    return (double)i->outbox.in_flight;
 }
 
 static const struct {
@@ -183,9 +183,9 @@ static void add_deliveries(struct buf *out, const struct prometheus_family *f,
                                           [HTTPC_AMBIGUOUS] = "ambiguous"};
     for (size_t c = 0; c < sizeof classes / sizeof *classes; c++)
         prometheus_append_sample(out, f, "", LABELS("instance", i->name, "class", classes[c]),
-                                 (double)i->post.attempts[c]);
+                                 (double)i->outbox.attempts[c]);
     prometheus_append_sample(out, f, "", LABELS("instance", i->name, "class", "dead"),
-                             (double)i->post.dead);
+                             (double)i->outbox.dead);
 }
 
 static void add_instances(struct buf *out, const struct metrics *m)

@@ -327,9 +327,9 @@ static int cmd_replay_prepare(struct replay *r)
         status = EXIT_USAGE;
     if (status)
         return status;
-    struct visibility_store *const sticky = visibility_store_new(r->conf);
-    r->visibility = oneshot_host_load_visibility(sticky, r->args->agent);
-    visibility_store_free(sticky);
+    struct visibility_store *const store = visibility_store_new(r->conf);
+    r->visibility = oneshot_host_load_visibility(store, r->args->agent);
+    visibility_store_free(store);
     return visibility_args_apply(&cmd_replay, r->args->operands + 1, r->args->n_operands - 1,
                                  &r->visibility);
 }

@@ -40,9 +40,9 @@ struct cmd_run_state {
     struct visibility visibility;
     struct buf message; /* as it goes to the agent */
     struct oneshot_host host;
-    struct settings_worker *shelf;  /* NULL: the session is not looked up, nor kept */
-    struct session_store *sessions; /* the same */
-    struct buf session;             /* that is resumed; empty: a new one */
+    struct settings_worker *settings; /* NULL: the session is not looked up, nor kept */
+    struct session_store *sessions;   /* the same */
+    struct buf session;               /* that is resumed; empty: a new one */
     struct turn *turn;
     struct request_turn *requests;
     struct executor *executor; /* NULL: it has not begun */
@@ -163,8 +163,8 @@ static void open_sessions(struct cmd_run_state *r)
 {
     if (!r->args->conversation || !r->host.ledger)
         return;
-    r->shelf = settings_worker_new(r->host.loop, r->conf);
-    r->sessions = session_store_new(r->host.ledger, r->shelf);
+    r->settings = settings_worker_new(r->host.loop, r->conf);
+    r->sessions = session_store_new(r->host.ledger, r->settings);
 }
 
 static void cmd_run_keep_session(struct cmd_run_state *r)
@@ -371,8 +371,8 @@ static int start_and_run(struct cmd_run_state *r)
         return EXIT_USAGE;
     open_sessions(r);
     const int status = run_turn(r, &result);
-    if (r->shelf)
-        settings_worker_free(r->shelf);
+    if (r->settings)
+        settings_worker_free(r->settings);
     oneshot_host_stop(&r->host);
     session_store_free(r->sessions);
     buf_fini(&r->session);
@@ -384,14 +384,14 @@ static int start_and_run(struct cmd_run_state *r)
 static bool apply_tokens(struct cmd_run_state *r)
 {
     CLEANUP_BUF struct buf text = {0};
-    struct visibility_store *const sticky = visibility_store_new(r->conf);
-    const struct visibility before = oneshot_host_load_visibility(sticky, r->agent->name);
+    struct visibility_store *const store = visibility_store_new(r->conf);
+    const struct visibility before = oneshot_host_load_visibility(store, r->agent->name);
     r->visibility = before;
     const struct slash_tokens_result found =
         slash_tokens_parse(r->message.p, r->message.len, &r->visibility, &text);
     if (found.toggled)
-        visibility_args_save(sticky, r->agent->name, &before, &r->visibility);
-    visibility_store_free(sticky);
+        visibility_args_save(store, r->agent->name, &before, &r->visibility);
+    visibility_store_free(store);
     buf_reset(&r->message);
     buf_add(&r->message, text.p ? text.p : "", text.len);
     return found.empty;

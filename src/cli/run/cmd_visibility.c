@@ -23,14 +23,14 @@ static const char *agent_name(const struct args *args, const struct conf *conf)
     return args->agent ? args->agent : "default";
 }
 
-static int change(const struct args *args, struct visibility_store *sticky, const char *agent)
+static int change(const struct args *args, struct visibility_store *store, const char *agent)
 {
-    const struct visibility before = oneshot_host_load_visibility(sticky, agent);
+    const struct visibility before = oneshot_host_load_visibility(store, agent);
     struct visibility v = before;
     const int status = visibility_args_apply(&cmd_visibility, args->operands, args->n_operands, &v);
     if (status)
         return status;
-    if (visibility_args_save(sticky, agent, &before, &v) == STICKY_FAILED)
+    if (visibility_args_save(store, agent, &before, &v) == STICKY_FAILED)
         return EXIT_USAGE;
     visibility_args_print(v);
     return 0;
@@ -41,10 +41,10 @@ static int cmd_visibility_run(const struct args *args)
     struct conf *conf = command_conf_load(args);
     if (!conf)
         return EXIT_USAGE;
-    struct visibility_store *const sticky = visibility_store_new(conf);
+    struct visibility_store *const store = visibility_store_new(conf);
     const char *const agent = agent_name(args, conf);
-    const int status = agent ? change(args, sticky, agent) : EXIT_USAGE;
-    visibility_store_free(sticky);
+    const int status = agent ? change(args, store, agent) : EXIT_USAGE;
+    visibility_store_free(store);
     conf_unref(conf);
     return status;
 }

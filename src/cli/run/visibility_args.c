@@ -21,15 +21,14 @@ int visibility_args_apply(const struct cli_command *c, char *const *words, int n
     return 0;
 }
 
-enum visibility_store_result visibility_args_save(struct visibility_store *sticky,
-                                                  const char *agent,
+enum visibility_store_result visibility_args_save(struct visibility_store *store, const char *agent,
                                                   const struct visibility *before,
                                                   const struct visibility *after)
 {
     struct tc_err err = {0};
     if (visibility_equal(before, after))
         return STICKY_SAVED;
-    const enum visibility_store_result saved = visibility_store_save(sticky, agent, *after, &err);
+    const enum visibility_store_result saved = visibility_store_save(store, agent, *after, &err);
     if (saved == STICKY_FAILED)
         log_write(LOG_WARN, "host", "visibility is not stored: %s", err_format(&err));
     if (saved == VISIBILITY_STORE_SAVED_LOCALLY)

@@ -12,8 +12,7 @@ int visibility_args_apply(const struct cli_command *c, char *const *words, int n
                           struct visibility *v);
 /* Stores the agent's switches when a token changed them. That it failed, or has to be done again
  * by a host, is logged. */
-enum visibility_store_result visibility_args_save(struct visibility_store *sticky,
-                                                  const char *agent,
+enum visibility_store_result visibility_args_save(struct visibility_store *store, const char *agent,
                                                   const struct visibility *before,
                                                   const struct visibility *after);
 /* Prints the five switches as one JSON line. */

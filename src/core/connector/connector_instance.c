@@ -43,9 +43,9 @@ static void connector_instance_copy_options(struct connector_instance *r,
     }
 }
 
-const char *connector_find_option(void *runner, const char *name)
+const char *connector_find_option(void *instance, const char *name)
 {
-    const struct connector_instance *const r = runner;
+    const struct connector_instance *const r = instance;
     for (const struct conf_option *o = r->options; o->key; o++)
         if (strcmp(o->key, name) == 0)
             return o->value;
@@ -82,8 +82,8 @@ static void connector_instance_on_batch(void *ctx, struct callback_batch *b)
     r->turns -= b->over && r->turns;
     if (b->over)
         settle_outcome(r, b->turn);
-    if (r->post)
-        outbox_commit_batch(r->post, b);
+    if (r->outbox)
+        outbox_commit_batch(r->outbox, b);
     else
         callback_batch_free(b);
 }
@@ -128,7 +128,7 @@ static char *make_dir(const struct connector_instance *r)
     return NULL;
 }
 
-static struct outbox *make_post(struct connector_instance *r, const struct tc_rate *rates)
+static struct outbox *make_outbox(struct connector_instance *r, const struct tc_rate *rates)
 {
     const struct connector_services *const s = &r->services;
     CLEANUP_FREE char *files = r->dir ? xasprintf("%s/files", r->dir) : NULL;
@@ -187,7 +187,7 @@ static struct channel *connector_instance_make_channel(struct connector_instance
 
 static void forget_early(struct connector_instance *r)
 {
-    for (struct runner_early *e = r->early, *next; e; e = next) {
+    for (struct connector_early_turn *e = r->early, *next; e; e = next) {
         next = e->next;
         free(e);
     }
@@ -200,7 +200,7 @@ static void connector_instance_release(struct connector_instance *r)
     connector_routes_fini(r);
     connector_sockets_fini(r);
     redelivery_fini(r);
-    outbox_free(r->post);
+    outbox_free(r->outbox);
     arena_fini(&r->arena);
     free(r->dir);
     free(r->name);
@@ -220,7 +220,7 @@ struct connector_instance *connector_start(const struct conf *conf,
         r->services = *services;
     connector_instance_copy_options(r, loaded->plugin.options, spec->options);
     r->dir = make_dir(r);
-    r->post = make_post(r, loaded->plugin.rates);
+    r->outbox = make_outbox(r, loaded->plugin.rates);
     r->channel = connector_instance_make_channel(r, conf, spec, loaded, err);
     if (r->channel)
         return r;
@@ -248,9 +248,9 @@ void connector_instance_on_change(struct connector_instance *r, void (*changed)(
 void connector_instance_launch(struct connector_instance *r)
 {
     ASSERT(!r->resumed);
-    for (struct runner_early *e = r->early; e; e = e->next) {
+    for (struct connector_early_turn *e = r->early; e; e = e->next) {
         CLEANUP_BUF struct buf memory = {0};
-        recast_recall(r, e->id, &memory);
+        redelivery_recall(r, e->id, &memory);
         if (memory.len)
             r->channel->ops->remind(r->channel, e->handle, memory.p);
     }
@@ -284,15 +284,15 @@ struct channel *connector_instance_channel(struct connector_instance *r)
 
 static void note_early(struct connector_instance *r, const char *id, void *handle)
 {
-    struct runner_early *const e = xmalloc(sizeof *e + strlen(id) + 1);
-    *e = (struct runner_early){.next = r->early, .handle = handle};
+    struct connector_early_turn *const e = xmalloc(sizeof *e + strlen(id) + 1);
+    *e = (struct connector_early_turn){.next = r->early, .handle = handle};
     memcpy(e->id, id, strlen(id) + 1);
     r->early = e;
 }
 
-bool runner_is_early(const struct connector_instance *r, const char *turn)
+bool connector_is_early(const struct connector_instance *r, const char *turn)
 {
-    const struct runner_early *e = r->early;
+    const struct connector_early_turn *e = r->early;
     while (e && strcmp(e->id, turn) != 0)
         e = e->next;
     return e != NULL;
@@ -306,8 +306,8 @@ void *connector_open_turn(struct connector_instance *r, const struct channel_tur
     r->turns++;
     if (!r->resumed)
         note_early(r, turn->id, handle);
-    if (r->post)
-        outbox_open_turn(r->post, turn->id, handle);
+    if (r->outbox)
+        outbox_open_turn(r->outbox, turn->id, handle);
     return handle;
 }
 
@@ -321,8 +321,8 @@ void connector_resume_deliveries(struct connector_instance *r)
         redelivery_load(r, 0);
     }
     forget_early(r);
-    if (r->post)
-        outbox_start(r->post, r->channel);
+    if (r->outbox)
+        outbox_start(r->outbox, r->channel);
     r->channel->ops->release(r->channel);
     redelivery_start(r);
 }
@@ -332,20 +332,20 @@ void connector_deliver_row(struct connector_instance *r, int64_t seq)
     if (!r->resumed)
         return; /* it is found when it runs */
     redelivery_load(r, seq);
-    if (r->post)
-        outbox_adopt_row(r->post, seq);
+    if (r->outbox)
+        outbox_adopt_row(r->outbox, seq);
     redelivery_start(r);
 }
 
 struct outbox_stats connector_outbox_stats(const struct connector_instance *r)
 {
-    return r->post ? outbox_read_stats(r->post) : (struct outbox_stats){0};
+    return r->outbox ? outbox_read_stats(r->outbox) : (struct outbox_stats){0};
 }
 
 bool connector_instance_is_busy(const struct connector_instance *r)
 {
     return r->services.loop &&
-           (r->turns || r->recasts || (r->post && outbox_count_pending(r->post)));
+           (r->turns || r->redeliveries || (r->outbox && outbox_count_pending(r->outbox)));
 }
 
 void connector_instance_stop(struct connector_instance *r)

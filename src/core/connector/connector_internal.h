@@ -8,8 +8,8 @@
 #include "plugin/outbox/outbox.h"
 
 /* A turn that was opened before connector_resume_deliveries. */
-struct runner_early {
-    struct runner_early *next;
+struct connector_early_turn {
+    struct connector_early_turn *next;
     void *handle; /* of the channel */
     char id[];
 };
@@ -18,46 +18,46 @@ struct connector_instance {
     char *name;
     bool delivers; /* TC_DELIVERS: it says itself when it has dealt with an outcome */
     struct channel *channel;
-    char *dir;           /* its own; NULL: there is none */
-    struct outbox *post; /* NULL: there is no HTTP client */
+    char *dir;             /* its own; NULL: there is none */
+    struct outbox *outbox; /* NULL: there is no HTTP client */
     struct connector_services services;
     struct conf_option *options; /* resolved, for requests; ends with a NULL key */
     struct arena arena;          /* of the options and the paths */
     size_t turns;                /* that it has not seen to their end */
     bool resumed;                /* connector_resume_deliveries was called */
-    struct runner_early *early;
+    struct connector_early_turn *early;
     void (*changed)(void *ctx); /* or NULL */
     void *changed_ctx;
     struct connector_route *routes;
     struct connector_socket *sockets;
-    struct redelivery *recasts;
+    struct redelivery *redeliveries;
 };
 
 /* The text of an option, or NULL. */
-const char *connector_find_option(void *runner, const char *name);
+const char *connector_find_option(void *instance, const char *name);
 
 /* connector_route.c: of channel_host, with the runner as ctx. */
-void connector_route_add(void *runner, const char *path);
+void connector_route_add(void *instance, const char *path);
 /* The runner ends: nothing comes to it any more. */
 void connector_routes_fini(struct connector_instance *r);
 
 /* connector_socket.c: the same. */
-void connector_socket_open(void *runner, int64_t number, const struct tc_socket *spec);
-void connector_socket_send(void *runner, int64_t number, struct str text);
-void connector_socket_close(void *runner, int64_t number);
+void connector_socket_open(void *instance, int64_t number, const struct tc_socket *spec);
+void connector_socket_send(void *instance, int64_t number, struct str text);
+void connector_socket_close(void *instance, int64_t number);
 void connector_sockets_fini(struct connector_instance *r);
 
 /* connector_instance.c: it was opened before connector_resume_deliveries. */
-bool runner_is_early(const struct connector_instance *r, const char *turn);
+bool connector_is_early(const struct connector_instance *r, const char *turn);
 
 /* redelivery.c: finds what is to be cast again (that row alone, if it is not 0); then the post may
  * begin; then it is cast. */
 void redelivery_load(struct connector_instance *r, int64_t only);
 void redelivery_start(struct connector_instance *r);
 /* Opens a turn of an earlier host, with what the ledger knows of it. */
-void *redelivery_open_turn(void *runner, const struct channel_turn *turn);
+void *redelivery_open_turn(void *instance, const struct channel_turn *turn);
 void redelivery_fini(struct connector_instance *r);
 /* Appends what the ledger has of the turn for this instance. */
-void recast_recall(const struct connector_instance *r, const char *turn, struct buf *memory);
+void redelivery_recall(const struct connector_instance *r, const char *turn, struct buf *memory);
 
 #endif

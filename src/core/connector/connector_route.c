@@ -76,9 +76,9 @@ static bool has_route(const struct connector_instance *r, const char *whole)
 }
 
 /* An instance that begins again asks for it again. */
-void connector_route_add(void *runner, const char *path)
+void connector_route_add(void *instance, const char *path)
 {
-    struct connector_instance *const r = runner;
+    struct connector_instance *const r = instance;
     char *const whole = xasprintf("/hooks/%s%s", r->name, path);
     if (has_route(r, whole)) {
         free(whole);

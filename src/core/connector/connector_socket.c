@@ -12,7 +12,7 @@
 
 struct connector_socket {
     struct connector_socket *next;
-    struct connector_instance *runner; /* NULL: it has ended */
+    struct connector_instance *instance; /* NULL: it has ended */
     int64_t number;
     struct websocket_conn *conn;
 };
@@ -27,7 +27,7 @@ static struct connector_socket *find_socket(const struct connector_instance *r, 
 
 static void forget_socket(struct connector_socket *s)
 {
-    for (struct connector_socket **at = s->runner ? &s->runner->sockets : NULL; at && *at;
+    for (struct connector_socket **at = s->instance ? &s->instance->sockets : NULL; at && *at;
          at = &(*at)->next)
         if (*at == s) {
             *at = s->next;
@@ -52,8 +52,8 @@ static void on_event(void *arg, enum websocket_event event, struct str text)
         [WEBSOCKET_CLOSED] = TC_SOCKET_CLOSED,
     };
     struct connector_socket *const s = arg;
-    if (s->runner)
-        connector_socket_tell(s->runner, s->number, events[event], text);
+    if (s->instance)
+        connector_socket_tell(s->instance, s->number, events[event], text);
     if (event == WEBSOCKET_CLOSED)
         forget_socket(s);
 }
@@ -77,9 +77,9 @@ static char *fill_url(struct connector_instance *r, const char *url)
     return buf_steal(&out);
 }
 
-void connector_socket_open(void *runner, int64_t number, const struct tc_socket *spec)
+void connector_socket_open(void *instance, int64_t number, const struct tc_socket *spec)
 {
-    struct connector_instance *const r = runner;
+    struct connector_instance *const r = instance;
     struct tc_err err = {0};
     CLEANUP_FREE char *url = fill_url(r, spec->url);
     struct connector_socket *const s = xmalloc(sizeof *s);
@@ -97,17 +97,17 @@ void connector_socket_open(void *runner, int64_t number, const struct tc_socket 
     connector_socket_tell(r, number, TC_SOCKET_CLOSED, (struct str){err.text, strlen(err.text)});
 }
 
-void connector_socket_send(void *runner, int64_t number, struct str text)
+void connector_socket_send(void *instance, int64_t number, struct str text)
 {
-    const struct connector_instance *const r = runner;
+    const struct connector_instance *const r = instance;
     const struct connector_socket *const s = find_socket(r, number);
     if (s && websocket_send(s->conn, text) < 0)
         log_write(LOG_WARN, "host", "instance %s: a frame could not be sent", r->name);
 }
 
-void connector_socket_close(void *runner, int64_t number)
+void connector_socket_close(void *instance, int64_t number)
 {
-    const struct connector_socket *const s = find_socket(runner, number);
+    const struct connector_socket *const s = find_socket(instance, number);
     if (s)
         websocket_close(s->conn);
 }
@@ -116,7 +116,7 @@ void connector_sockets_fini(struct connector_instance *r)
 {
     for (struct connector_socket *s = r->sockets, *next; s; s = next) {
         next = s->next;
-        s->runner = NULL; /* it is freed with its last event */
+        s->instance = NULL; /* it is freed with its last event */
         websocket_close(s->conn);
     }
     r->sockets = NULL;

@@ -14,7 +14,7 @@
 
 struct redelivery {
     struct redelivery *next;
-    struct connector_instance *runner; /* NULL: it has ended */
+    struct connector_instance *instance; /* NULL: it has ended */
     int64_t seq;
     char *turn;
     struct buf line; /* the outcome */
@@ -25,23 +25,23 @@ struct redelivery {
 /* ---- what there is ---- */
 
 struct redelivery_scan {
-    struct connector_instance *runner;
+    struct connector_instance *instance;
     int64_t only; /* this row; 0: all */
 };
 
 static void redelivery_add_row(void *ctx, const struct journal_row *row)
 {
     const struct redelivery_scan *const l = ctx;
-    struct connector_instance *const r = l->runner;
+    struct connector_instance *const r = l->instance;
     if (row->kind != JOURNAL_OUTCOME || (l->only && row->seq != l->only) ||
-        runner_is_early(r, row->turn))
+        connector_is_early(r, row->turn))
         return;
     struct redelivery *const o = xcalloc(1, sizeof *o);
-    o->runner = r;
+    o->instance = r;
     o->seq = row->seq;
     o->turn = xstrdup(row->turn);
     buf_add(&o->line, row->body.p, row->body.len);
-    struct redelivery **at = &r->recasts;
+    struct redelivery **at = &r->redeliveries;
     while (*at)
         at = &(*at)->next;
     *at = o;
@@ -56,9 +56,9 @@ void redelivery_load(struct connector_instance *r, int64_t only)
                   r->name);
 }
 
-static void free_recast(struct redelivery *o)
+static void redelivery_free(struct redelivery *o)
 {
-    for (struct redelivery **at = o->runner ? &o->runner->recasts : NULL; at && *at;
+    for (struct redelivery **at = o->instance ? &o->instance->redeliveries : NULL; at && *at;
          at = &(*at)->next)
         if (*at == o) {
             *at = o->next;
@@ -71,9 +71,9 @@ static void free_recast(struct redelivery *o)
 
 void redelivery_fini(struct connector_instance *r)
 {
-    for (struct redelivery *o = r->recasts; o; o = o->next)
-        o->runner = NULL; /* it is freed when the ledger has answered */
-    r->recasts = NULL;
+    for (struct redelivery *o = r->redeliveries; o; o = o->next)
+        o->instance = NULL; /* it is freed when the ledger has answered */
+    r->redeliveries = NULL;
 }
 
 /* ---- turns of an earlier host ---- */
@@ -96,13 +96,13 @@ static void redelivery_read_turn(void *ctx, const struct journal_turn *t)
 
 static struct redelivery *redelivery_find(const struct connector_instance *r, const char *turn)
 {
-    struct redelivery *o = r->recasts;
+    struct redelivery *o = r->redeliveries;
     while (o && strcmp(o->turn, turn) != 0)
         o = o->next;
     return o;
 }
 
-void recast_recall(const struct connector_instance *r, const char *turn, struct buf *memory)
+void redelivery_recall(const struct connector_instance *r, const char *turn, struct buf *memory)
 {
     if (r->services.ledger &&
         journal_async_get(r->services.ledger, r->name, turn, memory) == JOURNAL_FAILED)
@@ -131,9 +131,9 @@ static void *open_known(struct connector_instance *r, const struct channel_turn 
 }
 
 /* One that has an outcome, too, is opened once. */
-void *redelivery_open_turn(void *runner, const struct channel_turn *turn)
+void *redelivery_open_turn(void *instance, const struct channel_turn *turn)
 {
-    struct connector_instance *const r = runner;
+    struct connector_instance *const r = instance;
     struct redelivery *const o = redelivery_find(r, turn->id);
     struct channel_turn opened = *turn;
     opened.over = !o;
@@ -178,11 +178,11 @@ void *connector_reopen_turn(struct connector_instance *r, const struct channel_t
 /* outcome NULL: the ledger has given it up. */
 static void redelivery_cast(const struct redelivery *o, struct event *outcome)
 {
-    ASSERT(o->runner && o->handle);
-    send_start(o->runner, o->handle, o->turn, outcome);
+    ASSERT(o->instance && o->handle);
+    send_start(o->instance, o->handle, o->turn, outcome);
     if (outcome) {
         outcome->u.meta = &outcome->meta;
-        redelivery_send(o->runner, o->handle, outcome);
+        redelivery_send(o->instance, o->handle, outcome);
     }
     struct event done;
     event_init(&done, TC_DONE);
@@ -191,14 +191,14 @@ static void redelivery_cast(const struct redelivery *o, struct event *outcome)
     done.meta.correlation_id = o->turn;
     done.meta.seq = outcome ? outcome->meta.seq + 1 : 2;
     done.u.done.reason = !outcome ? "lost" : outcome->kind == TC_FINAL ? "completed" : "error";
-    redelivery_send(o->runner, o->handle, &done);
+    redelivery_send(o->instance, o->handle, &done);
 }
 
 static void redelivery_give_up(const struct redelivery *o, const char *why)
 {
     const struct journal_settlement failed = {.verdict = JOURNAL_FAIL, .reason = "damaged"};
     log_write(LOG_ERR, "host", "the outcome of turn %s is damaged: %s", o->turn, why);
-    journal_async_settle_row(o->runner->services.ledger, o->seq, &failed, NULL, NULL);
+    journal_async_settle_row(o->instance->services.ledger, o->seq, &failed, NULL, NULL);
     redelivery_cast(o, NULL);
 }
 
@@ -209,8 +209,8 @@ static void redelivery_on_started(void *ctx, enum journal_status status, const c
     struct event ev;
     const char *why = "";
     (void)text;
-    if (!o->runner || !o->handle) {
-        free_recast(o);
+    if (!o->instance || !o->handle) {
+        redelivery_free(o);
         return;
     }
     if (status != JOURNAL_DONE)
@@ -220,19 +220,19 @@ static void redelivery_on_started(void *ctx, enum journal_status status, const c
     else
         redelivery_give_up(o, why);
     arena_fini(&arena);
-    free_recast(o);
+    redelivery_free(o);
 }
 
 void redelivery_start(struct connector_instance *r)
 {
-    for (struct redelivery *o = r->recasts, *next; o; o = next) {
+    for (struct redelivery *o = r->redeliveries, *next; o; o = next) {
         next = o->next;
         if (o->begun)
             continue;
         o->begun = true;
         if (!o->handle && (o->handle = open_known(r, &(struct channel_turn){.id = o->turn})) &&
-            r->post)
-            outbox_open_turn(r->post, o->turn, o->handle);
+            r->outbox)
+            outbox_open_turn(r->outbox, o->turn, o->handle);
         journal_async_start_attempt(r->services.ledger, o->seq, redelivery_on_started, o);
     }
 }

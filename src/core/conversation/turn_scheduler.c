@@ -105,7 +105,7 @@ static bool turn_scheduler_has_room(const struct turn_scheduler *cs, const char 
                                     const char *user)
 {
     return !is_full(cs) &&
-           user_limits_count(cs->people, source, user) < (size_t)cs->limits->per_user;
+           user_limits_count(cs->user_limits, source, user) < (size_t)cs->limits->per_user;
 }
 
 /* Takes whichever has waited longest of those that may begin. */
@@ -141,7 +141,7 @@ void conversations_turn_over(void *ctx)
 {
     struct conversation *const c = ctx;
     struct turn_scheduler *const cs = c->ctx;
-    user_limits_release(cs->people, c->source, c->user);
+    user_limits_release(cs->user_limits, c->source, c->user);
     if (conversation_finish_turn(c))
         warm_pool_end(cs->warm, c->key, "it did not report whether it used a message");
     ASSERT(cs->running > 0);
@@ -173,7 +173,7 @@ static void turn_scheduler_begin(struct turn_scheduler *cs, struct conversation 
     const struct turn_job_spec where = conversations_place(cs);
     cs->running++;
     conversation_start_turn(c, &where, conversations_turn_over);
-    user_limits_acquire(cs->people, c->source, c->user);
+    user_limits_acquire(cs->user_limits, c->source, c->user);
 }
 
 static void turn_scheduler_pump(struct turn_scheduler *cs)
@@ -427,7 +427,7 @@ struct turn_scheduler *turn_scheduler_new(const struct turn_scheduler_spec *spec
     struct turn_scheduler *const cs = xcalloc(1, sizeof *cs);
     cs->spec = *spec;
     cs->limits = &spec->conf->conversations;
-    cs->people = user_limits_new();
+    cs->user_limits = user_limits_new();
     conversations_open_warm(cs);
     STAILQ_INIT(&cs->ready_list);
     return cs;
@@ -575,7 +575,7 @@ void turn_scheduler_free(struct turn_scheduler *cs)
     }
     if (cs->drain)
         loop_timer_free(cs->drain);
-    user_limits_free(cs->people);
+    user_limits_free(cs->user_limits);
     warm_pool_free(cs->warm);
     free(cs);
 }

@@ -34,7 +34,7 @@ static void open_for_all(struct dispatch_turn *t)
     t->n = d->n;
     t->handles = xcalloc(d->n + 1, sizeof *t->handles);
     for (size_t i = 0; i < d->n; i++) {
-        struct connector_instance *const r = d->seats[i].runner;
+        struct connector_instance *const r = d->slots[i].instance;
         if (!r)
             continue;
         const struct channel_turn named = dispatch_describe_turn(t, connector_instance_name(r));
@@ -149,7 +149,7 @@ static enum dispatch_form form_of(const struct dispatch_turn *t, size_t i, const
 {
     ASSERT(i < t->n && t->n <= t->dispatch->n);
     const struct dispatch *const d = t->dispatch;
-    const struct dispatch_slot *const s = &d->seats[i];
+    const struct dispatch_slot *const s = &d->slots[i];
     const enum dispatch_form form = form_unless_granted(d->groups[s->group].form, s, ev);
     const enum tc_kind told = form == FORM_FAILURE ? TC_NOTICE : ev->kind;
     return t->handles[i] && (s->kinds >> told & 1) ? form : FORM_NONE;
@@ -170,7 +170,7 @@ static void make_boxes(struct dispatch_turn *t, const struct event *ev,
     struct dispatch *const d = t->dispatch;
     unsigned wanted[FORMS] = {0};
     for (size_t i = 0; i < t->n; i++)
-        wanted[d->seats[i].form = form_of(t, i, ev)]++;
+        wanted[d->slots[i].form = form_of(t, i, ev)]++;
     if (t->entry) {
         wanted[d->groups[d->log_all].form]++;
         wanted[log_shown(d)]++;
@@ -209,8 +209,8 @@ void dispatch_each_recipient(struct dispatch_turn *t, const struct event *ev,
     decide_forms(t, ev);
     t->decided = true;
     for (size_t i = 0; i < t->n; i++) {
-        const struct connector_instance *const r = d->seats[i].runner;
-        const enum dispatch_form form = d->groups[d->seats[i].group].form;
+        const struct connector_instance *const r = d->slots[i].instance;
+        const enum dispatch_form form = d->groups[d->slots[i].group].form;
         if (form == FORM_NONE || !r)
             continue;
         if (!boxes[form])
@@ -256,11 +256,11 @@ void dispatch_event(struct dispatch_turn *t, struct event *ev)
     if (t->entry)
         cast_to_log(t, boxes);
     for (size_t i = 0; i < t->n; i++) {
-        const struct dispatch_slot *const s = &d->seats[i];
+        const struct dispatch_slot *const s = &d->slots[i];
         if (s->form == FORM_NONE)
             continue;
-        ASSERT(s->runner && t->handles[i] && boxes[s->form]);
-        struct channel *const c = connector_instance_channel(s->runner);
+        ASSERT(s->instance && t->handles[i] && boxes[s->form]);
+        struct channel *const c = connector_instance_channel(s->instance);
         c->ops->send(c, t->handles[i], boxes[s->form]);
         if (ev->kind == TC_DONE)
             t->handles[i] = NULL;
@@ -273,7 +273,7 @@ static void gather_all(const struct dispatch *d, bool on)
 {
     for (size_t i = 0; i < d->n; i++) {
         struct channel *const c =
-            d->seats[i].runner ? connector_instance_channel(d->seats[i].runner) : NULL;
+            d->slots[i].instance ? connector_instance_channel(d->slots[i].instance) : NULL;
         if (c)
             c->ops->gather(c, on);
     }
@@ -298,14 +298,14 @@ void dispatch_set_backpressure(struct dispatch *d, int backpressure_ms)
 
 static bool dispatch_has_room(const struct dispatch_slot *s)
 {
-    struct channel *const c = connector_instance_channel(s->runner);
+    struct channel *const c = connector_instance_channel(s->instance);
     return c->ops->wait_room(c, 0);
 }
 
 /* While one is waited for, the others have all that is theirs. */
 static bool dispatch_wait_for(const struct dispatch *d, const struct dispatch_slot *s)
 {
-    struct channel *const c = connector_instance_channel(s->runner);
+    struct channel *const c = connector_instance_channel(s->instance);
     if (d->gathers)
         gather_all(d, false);
     const bool room = c->ops->wait_room(c, d->backpressure_ms);
@@ -324,8 +324,8 @@ static void dispatch_find_room(struct dispatch *d)
 {
     d->room = (struct dispatch_budget){INT64_MAX, INT64_MAX};
     for (size_t i = 0; i < d->n; i++) {
-        struct dispatch_slot *const s = &d->seats[i];
-        if (!s->runner)
+        struct dispatch_slot *const s = &d->slots[i];
+        if (!s->instance)
             continue;
         d->room.events = dispatch_at_most(d->room.events, s->spec->queue_events / ROOM_PART);
         d->room.bytes = dispatch_at_most(d->room.bytes, s->spec->queue_bytes / ROOM_PART);
@@ -338,13 +338,13 @@ static void dispatch_wait_capacity(struct dispatch *d)
 {
     dispatch_find_room(d);
     for (size_t i = 0; i < d->n; i++) {
-        struct dispatch_slot *const s = &d->seats[i];
-        if (!s->runner || s->room)
+        struct dispatch_slot *const s = &d->slots[i];
+        if (!s->instance || s->room)
             continue;
         const bool room = !s->stalled && dispatch_wait_for(d, s);
         if (!room && !s->stalled)
             log_write(LOG_WARN, "host", "instance %s does not move; no longer waited for",
-                      connector_instance_name(s->runner));
+                      connector_instance_name(s->instance));
         s->stalled = !room;
     }
 }

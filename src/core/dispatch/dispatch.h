@@ -47,7 +47,7 @@ const struct tc_err *dispatch_why_disabled(const struct dispatch *d, const char 
 struct dispatch_instance {
     const char *name, *plugin, *path;
     struct channel_health health;
-    struct outbox_stats post;
+    struct outbox_stats outbox;
 };
 /* Calls `each` for every instance that runs. Looks at each: what hangs is logged. */
 void dispatch_each_instance(const struct dispatch *d,

@@ -33,8 +33,8 @@ struct dispatch_view {
 /* The place of an instance. It stays, so that turns know it by its number; one that is left stays
  * empty. */
 struct dispatch_slot {
-    struct connector_instance *runner; /* NULL: empty */
-    const struct conf_instance *spec;  /* of the roster */
+    struct connector_instance *instance; /* NULL: empty */
+    const struct conf_instance *spec;    /* of the roster */
     struct loaded_plugin *loaded;
     size_t group;
     uint32_t kinds;          /* bits: those it is cast */
@@ -58,7 +58,7 @@ struct disabled {
 /* An instance that has been told to end, and has no seat any more. */
 struct leaving {
     struct leaving *next;
-    struct connector_instance *runner;
+    struct connector_instance *instance;
     int64_t deadline_ms; /* monotonic */
 };
 
@@ -66,8 +66,8 @@ struct dispatch {
     struct connector_services services;
     bool empty; /* nothing has been seated yet */
     struct leaving *leaving;
-    struct configured_instances *roster;
-    struct dispatch_slot *seats;
+    struct configured_instances *configured;
+    struct dispatch_slot *slots;
     struct dispatch_view *groups;
     struct dispatch_turn *turns;
     struct disabled *disabled;
@@ -109,9 +109,9 @@ int dispatch_start_slot(struct dispatch *d, struct dispatch_slot *s, const struc
 size_t dispatch_add_slot(struct dispatch *d);
 /* The seat of an instance that was not launched yet: turns that run are opened for it anew, but for
  * those whose outcome is in the ledger, which is cast again when it is resumed. */
-void dispatch_reopen_turns(struct dispatch *d, size_t seat);
+void dispatch_reopen_turns(struct dispatch *d, size_t slot);
 /* No turn is told to it any more; its plugin is given back. Its runner is the caller's. */
-void dispatch_leave_seat(struct dispatch *d, size_t seat);
+void dispatch_leave_slot(struct dispatch *d, size_t slot);
 
 /* Logs, and keeps for dispatch_why_disabled, why an instance did not start with the host. */
 void dispatch_note_disabled(struct dispatch *d, const struct conf_instance *spec,
@@ -135,7 +135,7 @@ unsigned dispatch_await_leaving(struct dispatch *d, int64_t deadline_ms);
 struct plan_step {
     const struct conf_instance *spec; /* of the next roster */
     enum dispatch_reconfig_action what;
-    size_t seat;                   /* of its predecessor, then its own; NO_SEAT: none */
+    size_t slot;                   /* of its predecessor, then its own; NO_SEAT: none */
     struct probe_candidate *probe; /* while its file is tried */
     struct loaded_plugin *loaded;  /* until the seat has it */
     struct dispatch_slot filled;   /* the next instance, until it is in `seat` */
@@ -144,7 +144,7 @@ struct plan_step {
     bool failed;                   /* to start */
     bool up;
 };
-#define NO_SEAT SIZE_MAX
+#define NO_SLOT SIZE_MAX
 
 struct plan {
     struct dispatch *dispatch;

@@ -23,7 +23,7 @@ void dispatch_leave(struct dispatch *d, struct connector_instance *r)
     }
     struct leaving *const l = xmalloc(sizeof *l);
     *l = (struct leaving){
-        .next = d->leaving, .runner = r, .deadline_ms = clock_mono_ms() + DISPATCH_END_MS};
+        .next = d->leaving, .instance = r, .deadline_ms = clock_mono_ms() + DISPATCH_END_MS};
     d->leaving = l;
     connector_instance_stop(r);
 }
@@ -31,13 +31,13 @@ void dispatch_leave(struct dispatch *d, struct connector_instance *r)
 bool dispatch_all_left(struct dispatch *d)
 {
     for (struct leaving **at = &d->leaving, *l; (l = *at);) {
-        if (!dispatch_leave_has_ended(l->runner) &&
-            !(clock_mono_ms() >= l->deadline_ms && connector_instance_kill(l->runner))) {
+        if (!dispatch_leave_has_ended(l->instance) &&
+            !(clock_mono_ms() >= l->deadline_ms && connector_instance_kill(l->instance))) {
             at = &l->next;
             continue;
         }
         *at = l->next;
-        connector_instance_free(l->runner, 0);
+        connector_instance_free(l->instance, 0);
         free(l);
     }
     return !d->leaving;
@@ -48,7 +48,7 @@ unsigned dispatch_await_leaving(struct dispatch *d, int64_t deadline_ms)
     unsigned abandoned = 0;
     for (struct leaving *l; (l = d->leaving);) {
         d->leaving = l->next;
-        abandoned += !connector_instance_free(l->runner, deadline_ms);
+        abandoned += !connector_instance_free(l->instance, deadline_ms);
         free(l);
     }
     return abandoned;

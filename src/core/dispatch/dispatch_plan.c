@@ -14,14 +14,14 @@
 bool plan_stays(const struct dispatch_slot *s, const struct conf_instance *spec)
 {
     return conf_instance_equal(s->spec, spec) &&
-           connector_options_equal(s->runner, spec->options) && loader_is_current(s->loaded);
+           connector_options_equal(s->instance, spec->options) && loader_is_current(s->loaded);
 }
 
 /* The linker knows a file by its inode: it would take the new text for the old module. */
 static int check_overwritten(const struct dispatch *d, const char *path, struct tc_err *err)
 {
     for (size_t i = 0; i < d->n; i++) {
-        const struct loaded_plugin *const l = d->seats[i].loaded;
+        const struct loaded_plugin *const l = d->slots[i].loaded;
         if (l && strcmp(l->path, path) == 0 && loader_is_overwritten(l))
             return err_set(err, path,
                            "was written over while it is loaded: move a new file there, or "
@@ -42,15 +42,15 @@ static void begin_probe(struct plan *p, struct plan_step *s)
 static void add_step(struct plan *p, const struct conf_instance *spec, bool restarts)
 {
     const struct dispatch *const d = p->dispatch;
-    const size_t seat = dispatch_find_slot(d, spec->name);
+    const size_t slot = dispatch_find_slot(d, spec->name);
     struct plan_step *const s = &p->steps[p->n++];
-    *s = (struct plan_step){.spec = spec, .seat = seat < d->n ? seat : NO_SEAT};
-    if (s->seat != NO_SEAT && !restarts && plan_stays(&d->seats[seat], spec)) {
+    *s = (struct plan_step){.spec = spec, .slot = slot < d->n ? slot : NO_SLOT};
+    if (s->slot != NO_SLOT && !restarts && plan_stays(&d->slots[slot], spec)) {
         s->what = DISPATCH_KEPT;
         s->up = true;
         return;
     }
-    s->what = s->seat == NO_SEAT ? DISPATCH_STARTED : DISPATCH_RESTARTED;
+    s->what = s->slot == NO_SLOT ? DISPATCH_STARTED : DISPATCH_RESTARTED;
     begin_probe(p, s);
 }
 

@@ -54,27 +54,27 @@ static void on_instance_change(void *ctx)
     loop_timer_set(c->timer, 0);
 }
 
-static void watch_runner(struct dispatch_reconfig *c, struct connector_instance *r)
+static void watch_instance(struct dispatch_reconfig *c, struct connector_instance *r)
 {
     connector_instance_on_change(r, on_instance_change, c);
 }
 
 static void let_leave(struct dispatch_reconfig *c, struct connector_instance *r)
 {
-    watch_runner(c, r);
+    watch_instance(c, r);
     dispatch_leave(c->dispatch, r);
 }
 
 /* The instance in the seat is stopped; what takes its place is not launched yet. */
-static void exchange_seat(struct dispatch_reconfig *c, size_t seat,
+static void exchange_slot(struct dispatch_reconfig *c, size_t slot,
                           const struct dispatch_slot *next)
 {
     struct dispatch *const d = c->dispatch;
-    ASSERT(seat < d->n && d->seats[seat].runner && next->runner);
-    let_leave(c, d->seats[seat].runner);
-    d->seats[seat] = *next;
-    watch_runner(c, next->runner);
-    dispatch_reopen_turns(d, seat);
+    ASSERT(slot < d->n && d->slots[slot].instance && next->instance);
+    let_leave(c, d->slots[slot].instance);
+    d->slots[slot] = *next;
+    watch_instance(c, next->instance);
+    dispatch_reopen_turns(d, slot);
 }
 
 static void note_formers(struct dispatch_reconfig *c)
@@ -83,28 +83,28 @@ static void note_formers(struct dispatch_reconfig *c)
     c->n_formers = d->n;
     c->formers = xcalloc(d->n + 1, sizeof *c->formers);
     for (size_t i = 0; c->next && i < d->n; i++)
-        if (d->seats[i].runner)
-            c->formers[i] = (struct former){d->seats[i].spec, d->seats[i].loaded, false, false};
+        if (d->slots[i].instance)
+            c->formers[i] = (struct former){d->slots[i].spec, d->slots[i].loaded, false, false};
     for (size_t i = 0; i < c->plan.n; i++) {
         const struct plan_step *const s = &c->plan.steps[i];
-        if (s->refused || s->seat == NO_SEAT)
+        if (s->refused || s->slot == NO_SLOT)
             continue;
-        const struct dispatch_slot *const seat = &d->seats[s->seat];
-        c->formers[s->seat] = s->what == DISPATCH_KEPT
+        const struct dispatch_slot *const slot = &d->slots[s->slot];
+        c->formers[s->slot] = s->what == DISPATCH_KEPT
                                   ? (struct former){0}
-                                  : (struct former){seat->spec, seat->loaded, true, false};
+                                  : (struct former){slot->spec, slot->loaded, true, false};
     }
 }
 
 /* An instance like the one that was in the seat before, so that turns that begin meanwhile are kept
  * for it, in case the change is undone. -1: there is none, which is logged. */
-static int make_former(struct dispatch_reconfig *c, size_t seat, struct dispatch_slot *out)
+static int make_former(struct dispatch_reconfig *c, size_t slot, struct dispatch_slot *out)
 {
-    ASSERT(c->formers[seat].spec);
+    ASSERT(c->formers[slot].spec);
     struct dispatch *const d = c->dispatch;
-    const struct former *const f = &c->formers[seat];
+    const struct former *const f = &c->formers[slot];
     struct tc_err err = {0};
-    if (dispatch_start_slot(d, out, d->roster->conf, f->spec, f->loaded, &err) == 0) {
+    if (dispatch_start_slot(d, out, d->configured->conf, f->spec, f->loaded, &err) == 0) {
         loader_ref_plugin(f->loaded);
         return 0;
     }
@@ -122,43 +122,43 @@ static void stop_formers(struct dispatch_reconfig *c)
         if (!f->spec || f->is_replaced)
             continue;
         if (make_former(c, i, &next) == 0) {
-            exchange_seat(c, i, &next);
+            exchange_slot(c, i, &next);
             continue;
         }
         loader_ref_plugin(f->loaded); /* the seat gives it back */
-        let_leave(c, d->seats[i].runner);
-        dispatch_leave_seat(d, i);
+        let_leave(c, d->slots[i].instance);
+        dispatch_leave_slot(d, i);
     }
 }
 
 /* Of a host that starts all have a seat from the beginning. Else new ones have one when the change
  * counts: no turn is to know them before. */
-static void seat_next(struct dispatch_reconfig *c)
+static void fill_slots(struct dispatch_reconfig *c)
 {
     struct dispatch *const d = c->dispatch;
     for (size_t i = 0; i < c->plan.n; i++) {
         struct plan_step *const s = &c->plan.steps[i];
         if (s->refused || s->what == DISPATCH_KEPT)
             continue;
-        if (s->seat != NO_SEAT) {
-            exchange_seat(c, s->seat, &s->filled);
+        if (s->slot != NO_SLOT) {
+            exchange_slot(c, s->slot, &s->filled);
             s->filled = (struct dispatch_slot){0};
             continue;
         }
-        watch_runner(c, s->filled.runner);
+        watch_instance(c, s->filled.instance);
         if (!c->plan.lenient)
             continue;
-        s->seat = dispatch_add_slot(d);
-        d->seats[s->seat] = s->filled;
+        s->slot = dispatch_add_slot(d);
+        d->slots[s->slot] = s->filled;
         s->filled = (struct dispatch_slot){0};
     }
 }
 
-static struct connector_instance *runner_of_step(const struct dispatch_reconfig *c,
-                                                 const struct plan_step *s)
+static struct connector_instance *instance_of_step(const struct dispatch_reconfig *c,
+                                                   const struct plan_step *s)
 {
-    ASSERT(s->filled.runner || s->seat < c->dispatch->n);
-    return s->filled.runner ? s->filled.runner : c->dispatch->seats[s->seat].runner;
+    ASSERT(s->filled.instance || s->slot < c->dispatch->n);
+    return s->filled.instance ? s->filled.instance : c->dispatch->slots[s->slot].instance;
 }
 
 /* ---- the phases ---- */
@@ -190,7 +190,7 @@ static void examine(struct dispatch_reconfig *c)
     }
     note_formers(c);
     stop_formers(c);
-    seat_next(c);
+    fill_slots(c);
     c->dispatch->empty = false;
     if (c->spec.seated)
         c->spec.seated(c->spec.ctx);
@@ -207,7 +207,7 @@ static void launch_next(struct dispatch_reconfig *c)
     for (size_t i = 0; i < c->plan.n; i++) {
         const struct plan_step *const s = &c->plan.steps[i];
         if (!s->refused && s->what != DISPATCH_KEPT)
-            connector_instance_launch(runner_of_step(c, s));
+            connector_instance_launch(instance_of_step(c, s));
     }
 }
 
@@ -233,16 +233,16 @@ static bool has_settled(struct connector_instance *r, bool *runs, struct tc_err 
 /* Of a host that starts. */
 static void dispatch_reconfig_leave_out(struct dispatch_reconfig *c, struct plan_step *s)
 {
-    struct connector_instance *const r = c->dispatch->seats[s->seat].runner;
+    struct connector_instance *const r = c->dispatch->slots[s->slot].instance;
     dispatch_note_disabled(c->dispatch, s->spec, &s->err);
-    dispatch_leave_seat(c->dispatch, s->seat);
+    dispatch_leave_slot(c->dispatch, s->slot);
     let_leave(c, r);
 }
 
 /* False: it is still to be waited for. */
 static bool look_at_step(struct dispatch_reconfig *c, struct plan_step *s)
 {
-    struct connector_instance *const r = runner_of_step(c, s);
+    struct connector_instance *const r = instance_of_step(c, s);
     bool runs;
     if (!has_settled(r, &runs, &s->err))
         return false;
@@ -259,18 +259,18 @@ static bool look_at_step(struct dispatch_reconfig *c, struct plan_step *s)
     return true;
 }
 
-static void take_roster(struct dispatch_reconfig *c)
+static void take_configured(struct dispatch_reconfig *c)
 {
     struct dispatch *const d = c->dispatch;
     for (size_t i = 0; i < c->plan.n; i++) {
         const struct plan_step *const s = &c->plan.steps[i];
         if (s->refused)
             continue;
-        ASSERT(s->seat < d->n);
-        d->seats[s->seat].spec = s->spec;
+        ASSERT(s->slot < d->n);
+        d->slots[s->slot].spec = s->spec;
     }
-    struct configured_instances *const before = d->roster;
-    d->roster = c->next;
+    struct configured_instances *const before = d->configured;
+    d->configured = c->next;
     c->next = before; /* names of it are still told */
 }
 
@@ -279,11 +279,11 @@ static void drop_formers(struct dispatch_reconfig *c)
     struct dispatch *const d = c->dispatch;
     for (size_t i = 0; i < c->n_formers; i++) {
         struct former *const f = &c->formers[i];
-        struct connector_instance *const r = d->seats[i].runner;
+        struct connector_instance *const r = d->slots[i].instance;
         if (!f->spec)
             continue;
         if (!f->is_replaced && r) {
-            dispatch_leave_seat(d, i);
+            dispatch_leave_slot(d, i);
             let_leave(c, r); /* which has not been launched */
         }
         loader_unref_plugin(f->loaded);
@@ -299,16 +299,16 @@ static void count_it(struct dispatch_reconfig *c)
         struct plan_step *const s = &c->plan.steps[i];
         if (s->refused || s->what == DISPATCH_KEPT)
             continue;
-        if (s->seat == NO_SEAT) {
-            s->seat = dispatch_add_slot(d);
-            d->seats[s->seat] = s->filled;
+        if (s->slot == NO_SLOT) {
+            s->slot = dispatch_add_slot(d);
+            d->slots[s->slot] = s->filled;
             s->filled = (struct dispatch_slot){0};
         }
         if (!c->plan.lenient) /* else it was when it started */
-            connector_resume_deliveries(d->seats[s->seat].runner);
+            connector_resume_deliveries(d->slots[s->slot].instance);
     }
     if (c->next)
-        take_roster(c);
+        take_configured(c);
     dispatch_all_left(d);
     enter_phase(c, PHASE_DONE);
 }
@@ -322,20 +322,20 @@ static void dispatch_reconfig_undo(struct dispatch_reconfig *c)
         struct plan_step *const s = &c->plan.steps[i];
         if (s->refused || s->what == DISPATCH_KEPT)
             continue;
-        if (s->seat == NO_SEAT) {
-            let_leave(c, s->filled.runner);
+        if (s->slot == NO_SLOT) {
+            let_leave(c, s->filled.instance);
             loader_unref_plugin(s->filled.loaded);
             s->filled = (struct dispatch_slot){0};
             continue;
         }
-        struct loaded_plugin *const loaded = d->seats[s->seat].loaded;
-        if (make_former(c, s->seat, &again) == 0) {
-            exchange_seat(c, s->seat, &again);
+        struct loaded_plugin *const loaded = d->slots[s->slot].loaded;
+        if (make_former(c, s->slot, &again) == 0) {
+            exchange_slot(c, s->slot, &again);
             loader_unref_plugin(loaded);
             continue;
         }
-        let_leave(c, d->seats[s->seat].runner);
-        dispatch_leave_seat(d, s->seat);
+        let_leave(c, d->slots[s->slot].instance);
+        dispatch_leave_slot(d, s->slot);
     }
     enter_phase(c, PHASE_UNDO);
 }
@@ -364,25 +364,25 @@ static void undo_phase(struct dispatch_reconfig *c)
     if (!dispatch_all_left(c->dispatch))
         return;
     for (size_t i = 0; i < c->n_formers; i++)
-        if (c->formers[i].spec && c->dispatch->seats[i].runner) {
+        if (c->formers[i].spec && c->dispatch->slots[i].instance) {
             c->formers[i].restoring = true;
-            connector_instance_launch(c->dispatch->seats[i].runner);
+            connector_instance_launch(c->dispatch->slots[i].instance);
         }
     enter_phase(c, PHASE_RESTORE);
 }
 
-static void restore_seat(struct dispatch_reconfig *c, size_t seat, bool runs,
+static void restore_slot(struct dispatch_reconfig *c, size_t slot, bool runs,
                          const struct tc_err *err)
 {
-    struct connector_instance *const r = c->dispatch->seats[seat].runner;
-    ASSERT(r && c->formers[seat].restoring);
-    c->formers[seat].restoring = false;
+    struct connector_instance *const r = c->dispatch->slots[slot].instance;
+    ASSERT(r && c->formers[slot].restoring);
+    c->formers[slot].restoring = false;
     if (runs) {
         connector_resume_deliveries(r);
         return;
     }
     log_write(LOG_ERR, "host", "it does not start again: %s", err_format(err));
-    dispatch_leave_seat(c->dispatch, seat);
+    dispatch_leave_slot(c->dispatch, slot);
     let_leave(c, r);
 }
 
@@ -393,8 +393,8 @@ static void restore_phase(struct dispatch_reconfig *c)
         struct tc_err err = {0};
         if (!c->formers[i].restoring)
             continue;
-        if (has_settled(c->dispatch->seats[i].runner, &runs, &err))
-            restore_seat(c, i, runs, &err);
+        if (has_settled(c->dispatch->slots[i].instance, &runs, &err))
+            restore_slot(c, i, runs, &err);
         else
             all = false;
     }
@@ -423,9 +423,9 @@ static void drop_filled(struct dispatch_reconfig *c)
 {
     for (size_t i = 0; i < c->plan.n; i++) {
         struct dispatch_slot *const s = &c->plan.steps[i].filled;
-        if (!s->runner)
+        if (!s->instance)
             continue;
-        dispatch_leave(c->dispatch, s->runner);
+        dispatch_leave(c->dispatch, s->instance);
         loader_unref_plugin(s->loaded);
         *s = (struct dispatch_slot){0};
     }
@@ -435,10 +435,10 @@ static void unwatch_all(struct dispatch_reconfig *c)
 {
     const struct dispatch *const d = c->dispatch;
     for (size_t i = 0; i < d->n; i++)
-        if (d->seats[i].runner)
-            connector_instance_on_change(d->seats[i].runner, NULL, NULL);
+        if (d->slots[i].instance)
+            connector_instance_on_change(d->slots[i].instance, NULL, NULL);
     for (const struct leaving *l = d->leaving; l; l = l->next)
-        connector_instance_on_change(l->runner, NULL, NULL);
+        connector_instance_on_change(l->instance, NULL, NULL);
 }
 
 /* The next change may begin in `done`. */
@@ -477,7 +477,7 @@ static struct dispatch_reconfig *new_change(struct dispatch *d,
     struct dispatch_reconfig *const c = xcalloc(1, sizeof *c);
     c->dispatch = d;
     c->spec = *spec;
-    c->plan = (struct plan){.dispatch = d, .next = d->roster};
+    c->plan = (struct plan){.dispatch = d, .next = d->configured};
     c->timer = loop_timer_new(d->services.loop, dispatch_reconfig_on_timer, c);
     return c;
 }
@@ -487,7 +487,7 @@ struct dispatch_reconfig *dispatch_change_start(struct dispatch *d,
 {
     struct dispatch_reconfig *const c = new_change(d, spec);
     c->plan.lenient = true;
-    dispatch_log_switched_off(d->roster->conf);
+    dispatch_log_switched_off(d->configured->conf);
     plan_begin(&c->plan, NULL, on_tried, c);
     return c;
 }
@@ -505,7 +505,7 @@ static void revive(struct dispatch_reconfig *c, struct connector_instance *r)
 {
     const int rc = connector_restart_now(r, &c->err);
     c->revived = r;
-    watch_runner(c, r);
+    watch_instance(c, r);
     enter_phase(c, rc < 0 ? PHASE_DONE : PHASE_START);
 }
 
@@ -514,11 +514,11 @@ struct dispatch_reconfig *dispatch_change_restart(struct dispatch *d, const char
 {
     struct dispatch_reconfig *const c = new_change(d, spec);
     const struct conf_instance *const wanted = dispatch_find_configured(d, name, &c->err);
-    const size_t seat = dispatch_find_slot(d, name);
-    struct connector_instance *const r = seat < d->n ? d->seats[seat].runner : NULL;
+    const size_t slot = dispatch_find_slot(d, name);
+    struct connector_instance *const r = slot < d->n ? d->slots[slot].instance : NULL;
     if (!wanted)
         enter_phase(c, PHASE_DONE);
-    else if (r && connector_is_down(r) && plan_stays(&d->seats[seat], wanted))
+    else if (r && connector_is_down(r) && plan_stays(&d->slots[slot], wanted))
         revive(c, r);
     else
         plan_begin(&c->plan, wanted, on_tried, c);
@@ -564,7 +564,7 @@ void dispatch_reconfig_each(const struct dispatch_reconfig *c,
 const struct conf_instance *dispatch_find_configured(const struct dispatch *d, const char *name,
                                                      struct tc_err *err)
 {
-    const struct configured_instances *const r = d->roster;
+    const struct configured_instances *const r = d->configured;
     CLEANUP_FREE const char **names = xcalloc(r->n + 1, sizeof *names);
     for (size_t i = 0; i < r->n; i++) {
         names[i] = r->wanted[i]->name;

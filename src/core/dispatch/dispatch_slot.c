@@ -75,16 +75,16 @@ static uint32_t kinds_of(const struct loaded_plugin *loaded)
 size_t dispatch_find_slot(const struct dispatch *d, const char *name)
 {
     size_t i = 0;
-    while (i < d->n &&
-           !(d->seats[i].runner && strcmp(connector_instance_name(d->seats[i].runner), name) == 0))
+    while (i < d->n && !(d->slots[i].instance &&
+                         strcmp(connector_instance_name(d->slots[i].instance), name) == 0))
         i++;
     return i;
 }
 
 size_t dispatch_add_slot(struct dispatch *d)
 {
-    d->seats = xrealloc(d->seats, (d->n + 1) * sizeof *d->seats);
-    d->seats[d->n] = (struct dispatch_slot){0};
+    d->slots = xrealloc(d->slots, (d->n + 1) * sizeof *d->slots);
+    d->slots[d->n] = (struct dispatch_slot){0};
     return d->n++;
 }
 
@@ -92,12 +92,12 @@ int dispatch_start_slot(struct dispatch *d, struct dispatch_slot *s, const struc
                         const struct conf_instance *spec, struct loaded_plugin *loaded,
                         struct tc_err *err)
 {
-    struct connector_instance *const runner =
+    struct connector_instance *const instance =
         connector_start(conf, spec, loader_ref_plugin(loaded), &d->services, err);
-    if (!runner)
+    if (!instance)
         return -1;
     *s = (struct dispatch_slot){
-        .runner = runner,
+        .instance = instance,
         .spec = spec,
         .loaded = loaded,
         .group = group_of(d, spec, &loaded->plugin),
@@ -106,36 +106,36 @@ int dispatch_start_slot(struct dispatch *d, struct dispatch_slot *s, const struc
     return 0;
 }
 
-void dispatch_reopen_turns(struct dispatch *d, size_t seat)
+void dispatch_reopen_turns(struct dispatch *d, size_t slot)
 {
-    ASSERT(seat < d->n && d->seats[seat].runner);
-    struct connector_instance *const r = d->seats[seat].runner;
+    ASSERT(slot < d->n && d->slots[slot].instance);
+    struct connector_instance *const r = d->slots[slot].instance;
     for (struct dispatch_turn *t = d->turns; t; t = t->next) {
-        if (seat >= t->n || !t->handles[seat])
+        if (slot >= t->n || !t->handles[slot])
             continue;
         const struct channel_turn named = dispatch_describe_turn(t, connector_instance_name(r));
-        t->handles[seat] = t->decided ? NULL : connector_reopen_turn(r, &named);
+        t->handles[slot] = t->decided ? NULL : connector_reopen_turn(r, &named);
     }
 }
 
-void dispatch_leave_seat(struct dispatch *d, size_t seat)
+void dispatch_leave_slot(struct dispatch *d, size_t slot)
 {
-    ASSERT(seat < d->n && d->seats[seat].runner);
+    ASSERT(slot < d->n && d->slots[slot].instance);
     for (struct dispatch_turn *t = d->turns; t; t = t->next)
-        if (seat < t->n)
-            t->handles[seat] = NULL;
-    loader_unref_plugin(d->seats[seat].loaded);
-    d->seats[seat] = (struct dispatch_slot){0};
+        if (slot < t->n)
+            t->handles[slot] = NULL;
+    loader_unref_plugin(d->slots[slot].loaded);
+    d->slots[slot] = (struct dispatch_slot){0};
 }
 
 /* Without the loop: waits until it runs. -1 with err: the seat has no runner; its plugin is still
  * there. */
 static int dispatch_await_slot(struct dispatch_slot *s, struct tc_err *err)
 {
-    ASSERT(s->runner);
-    if (connector_await_start(s->runner, err) == 0)
+    ASSERT(s->instance);
+    if (connector_await_start(s->instance, err) == 0)
         return 0;
-    s->runner = NULL;
+    s->instance = NULL;
     return -1;
 }
 
@@ -192,7 +192,7 @@ void dispatch_note_disabled(struct dispatch *d, const struct conf_instance *spec
 {
     struct disabled *const entry = xmalloc(sizeof *entry);
     *entry = (struct disabled){d->disabled, xstrdup(spec->name),
-                               place_reason(d->roster->conf, spec, err)};
+                               place_reason(d->configured->conf, spec, err)};
     d->disabled = entry;
     log_write(LOG_ERR, "host", "%s: instance %s is disabled: %s", entry->why.place, spec->name,
               entry->why.text);
@@ -229,29 +229,29 @@ static void free_disabled(struct dispatch *d)
 struct start {
     struct probe_candidate *probe; /* NULL: there is no file */
     struct loaded_plugin *loaded;
-    struct dispatch_slot seat;
+    struct dispatch_slot slot;
     struct tc_err err;
 };
 
 static bool has_begun(const struct start *starts, size_t n, const char *name)
 {
     for (size_t i = 0; i < n; i++)
-        if (starts[i].seat.runner &&
-            strcmp(connector_instance_name(starts[i].seat.runner), name) == 0)
+        if (starts[i].slot.instance &&
+            strcmp(connector_instance_name(starts[i].slot.instance), name) == 0)
             return true;
     return false;
 }
 
 static void begin_start(struct dispatch *d, struct start *starts, size_t i)
 {
-    const struct conf *const conf = d->roster->conf;
-    const struct conf_instance *const spec = d->roster->wanted[i];
+    const struct conf *const conf = d->configured->conf;
+    const struct conf_instance *const spec = d->configured->wanted[i];
     struct start *const s = &starts[i];
     if (!s->loaded)
         return;
     if (has_begun(starts, i, spec->name)) {
         err_set(&s->err, NULL, "there is one of that name already");
-    } else if (dispatch_start_slot(d, &s->seat, conf, spec, s->loaded, &s->err) == 0) {
+    } else if (dispatch_start_slot(d, &s->slot, conf, spec, s->loaded, &s->err) == 0) {
         return;
     }
     loader_unref_plugin(s->loaded);
@@ -260,12 +260,12 @@ static void begin_start(struct dispatch *d, struct start *starts, size_t i)
 /* False: it is told why. */
 static bool finish_start(struct dispatch *d, const struct conf_instance *spec, struct start *s)
 {
-    if (s->seat.runner && dispatch_await_slot(&s->seat, &s->err) == 0) {
+    if (s->slot.instance && dispatch_await_slot(&s->slot, &s->err) == 0) {
         const size_t at = dispatch_add_slot(d); /* which may move the seats */
-        d->seats[at] = s->seat;
+        d->slots[at] = s->slot;
         return true;
     }
-    loader_unref_plugin(s->seat.loaded);
+    loader_unref_plugin(s->slot.loaded);
     dispatch_note_disabled(d, spec, &s->err);
     return false;
 }
@@ -274,7 +274,7 @@ static bool finish_start(struct dispatch *d, const struct conf_instance *spec, s
  * slowest. How many do not. */
 static unsigned start_all(struct dispatch *d)
 {
-    const struct configured_instances *const r = d->roster;
+    const struct configured_instances *const r = d->configured;
     CLEANUP_FREE struct start *starts = xcalloc(r->n + 1, sizeof *starts);
     unsigned refused = 0;
     dispatch_log_switched_off(r->conf);
@@ -289,8 +289,8 @@ static unsigned start_all(struct dispatch *d)
     for (size_t i = 0; i < r->n; i++)
         begin_start(d, starts, i);
     for (size_t i = 0; i < r->n; i++) /* whose threads link files that several may share */
-        if (starts[i].seat.runner)
-            connector_instance_launch(starts[i].seat.runner);
+        if (starts[i].slot.instance)
+            connector_instance_launch(starts[i].slot.instance);
     for (size_t i = 0; i < r->n; i++)
         refused += !finish_start(d, r->wanted[i], &starts[i]);
     return refused;
@@ -304,7 +304,7 @@ struct dispatch *dispatch_new_empty(const struct conf *conf,
         d->services = *services;
     if (d->services.turnlog)
         make_log_groups(d);
-    d->roster = configured_instances_new(conf);
+    d->configured = configured_instances_new(conf);
     d->empty = true;
     return d;
 }
@@ -323,7 +323,7 @@ struct dispatch *dispatch_new(const struct conf *conf, const struct connector_se
 void dispatch_resume_deliveries(struct dispatch *d)
 {
     for (size_t i = 0; i < d->n; i++)
-        connector_resume_deliveries(d->seats[i].runner);
+        connector_resume_deliveries(d->slots[i].instance);
 }
 
 /* ---- looking ---- */
@@ -331,18 +331,18 @@ void dispatch_resume_deliveries(struct dispatch *d)
 void dispatch_each_name(const struct dispatch *d, void (*each)(void *ctx, const char *name),
                         void *ctx)
 {
-    for (size_t i = 0; d->empty && i < d->roster->n; i++)
-        each(ctx, d->roster->wanted[i]->name);
+    for (size_t i = 0; d->empty && i < d->configured->n; i++)
+        each(ctx, d->configured->wanted[i]->name);
     for (size_t i = 0; i < d->n; i++)
-        if (d->seats[i].runner)
-            each(ctx, connector_instance_name(d->seats[i].runner));
+        if (d->slots[i].instance)
+            each(ctx, connector_instance_name(d->slots[i].instance));
 }
 
 size_t dispatch_count_running(const struct dispatch *d)
 {
     size_t n = 0;
     for (size_t i = 0; i < d->n; i++)
-        n += d->seats[i].runner != NULL;
+        n += d->slots[i].instance != NULL;
     return n;
 }
 
@@ -350,16 +350,16 @@ void dispatch_each_instance(const struct dispatch *d,
                             void (*each)(void *ctx, const struct dispatch_instance *i), void *ctx)
 {
     for (size_t i = 0; i < d->n; i++) {
-        const struct dispatch_slot *const s = &d->seats[i];
-        if (!s->runner)
+        const struct dispatch_slot *const s = &d->slots[i];
+        if (!s->instance)
             continue;
-        struct channel *const c = connector_instance_channel(s->runner);
+        struct channel *const c = connector_instance_channel(s->instance);
         each(ctx, &(struct dispatch_instance){
-                      .name = connector_instance_name(s->runner),
+                      .name = connector_instance_name(s->instance),
                       .plugin = s->loaded->plugin.name,
                       .path = s->loaded->path,
                       .health = c->ops->health(c),
-                      .post = connector_outbox_stats(s->runner),
+                      .outbox = connector_outbox_stats(s->instance),
                   });
     }
 }
@@ -369,7 +369,7 @@ bool dispatch_deliver_row(struct dispatch *d, const char *instance, int64_t seq)
     const size_t i = dispatch_find_slot(d, instance);
     if (i == d->n)
         return false;
-    connector_deliver_row(d->seats[i].runner, seq);
+    connector_deliver_row(d->slots[i].instance, seq);
     return true;
 }
 
@@ -378,10 +378,10 @@ bool dispatch_deliver_row(struct dispatch *d, const char *instance, int64_t seq)
 static bool dispatch_slot_is_busy(const struct dispatch *d)
 {
     for (size_t i = 0; i < d->n; i++)
-        if (d->seats[i].runner && connector_instance_is_busy(d->seats[i].runner))
+        if (d->slots[i].instance && connector_instance_is_busy(d->slots[i].instance))
             return true;
     for (const struct leaving *l = d->leaving; l; l = l->next)
-        if (connector_instance_is_busy(l->runner))
+        if (connector_instance_is_busy(l->instance))
             return true;
     return false;
 }
@@ -403,19 +403,19 @@ unsigned dispatch_free(struct dispatch *d, int64_t grace_ms)
         return 0;
     const int64_t deadline_ms = clock_mono_ms() + grace_ms;
     for (size_t i = 0; i < d->n; i++)
-        if (d->seats[i].runner)
-            connector_instance_stop(d->seats[i].runner);
+        if (d->slots[i].instance)
+            connector_instance_stop(d->slots[i].instance);
     unsigned abandoned = dispatch_await_leaving(d, deadline_ms);
     for (size_t i = 0; i < d->n; i++) {
-        if (d->seats[i].runner)
-            abandoned += !connector_instance_free(d->seats[i].runner, deadline_ms);
-        loader_unref_plugin(d->seats[i].loaded);
+        if (d->slots[i].instance)
+            abandoned += !connector_instance_free(d->slots[i].instance, deadline_ms);
+        loader_unref_plugin(d->slots[i].loaded);
     }
     for (size_t i = 0; i < d->n_groups; i++)
         free(d->groups[i].audience);
     free_disabled(d);
-    configured_instances_free(d->roster);
-    free(d->seats);
+    configured_instances_free(d->configured);
+    free(d->slots);
     free(d->groups);
     free(d);
     return abandoned;

@@ -34,7 +34,7 @@ struct host {
     struct dispatch *dispatch;
     struct turnlog *turnlog;
     struct turn_scheduler *conversations;
-    struct settings_worker *shelf;
+    struct settings_worker *settings;
     struct visibility_cache *switches;
     struct session_store *sessions;
     struct request_registry *requests;
@@ -140,9 +140,9 @@ static void make_dispatch(struct host *s)
 
 static void start_conversations(struct host *s)
 {
-    s->shelf = settings_worker_new(s->loop, s->conf);
-    s->switches = visibility_cache_new(s->shelf, s->conf);
-    s->sessions = session_store_new(s->ledger, s->shelf);
+    s->settings = settings_worker_new(s->loop, s->conf);
+    s->switches = visibility_cache_new(s->settings, s->conf);
+    s->sessions = session_store_new(s->ledger, s->settings);
     s->approvals = approvals_new(s->ledger);
     s->requests = request_registry_new(&(struct request_registry_spec){
         .loop = s->loop, .ledger = s->ledger, .approvals = s->approvals});
@@ -183,7 +183,7 @@ static void take_conf(void *ctx, const struct conf *next)
     const struct conf *const before = s->conf;
     s->conf = next;
     configure_httpd(s);
-    settings_worker_set_defaults(s->shelf, next);
+    settings_worker_set_defaults(s->settings, next);
     turn_scheduler_set_conf(s->conversations, next);
     inbound_set_conf(s->reception, next);
     if (s->told.reloaded)
@@ -362,7 +362,7 @@ void host_close(struct host *s)
         return;
     instance_changes_free(s->changes);
     dispatch_free(s->dispatch, GRACE_MS);
-    settings_worker_free(s->shelf); /* what it still answers may go to the ledger */
+    settings_worker_free(s->settings); /* what it still answers may go to the ledger */
     journal_async_close(s->ledger);
     inbound_free(s->reception);
     turn_scheduler_free(s->conversations);

@@ -32,7 +32,7 @@ struct inbound {
     struct session_store *sessions;
     struct request_registry *requests;
     struct approvals *approvals;
-    struct access_control permit;
+    struct access_control access;
     struct self_answered self_answered[SELF_ANSWERED_MAX]; /* a ring */
     size_t n_self_answered;
 };
@@ -333,7 +333,7 @@ static void inbound_cancel(struct inbound *r, struct host_call *a, const struct 
     struct conversation *c = turn_scheduler_find_turn(r->conversations, a->turn);
     if (c && strcmp(c->source, inst->name) != 0)
         c = NULL;
-    if (!access_control_allows(&r->permit, inst, CONF_CANCEL, a->user, c ? c->chat : NULL)) {
+    if (!access_control_allows(&r->access, inst, CONF_CANCEL, a->user, c ? c->chat : NULL)) {
         host_call_complete(a, TC_DENIED, NULL, NULL);
         return;
     }
@@ -374,14 +374,14 @@ static bool may_submit(struct inbound *r, const struct conf_instance *inst, cons
                        const char *chat)
 {
     return inbound_agent_of(r, inst) &&
-           access_control_allows(&r->permit, inst, CONF_SUBMIT, user, chat);
+           access_control_allows(&r->access, inst, CONF_SUBMIT, user, chat);
 }
 
 void inbound_handle(struct inbound *r, struct host_call *a)
 {
     const struct conf_instance *const inst = conf_instance_find(r->conf, a->instance);
     if (inst && (a->kind == HOST_CALL_TICKET || a->kind == HOST_CALL_ANSWER))
-        inbound_request_handle(r->requests, &r->permit, inst, a);
+        inbound_request_handle(r->requests, &r->access, inst, a);
     else if (inst && a->kind == HOST_CALL_CANCEL)
         inbound_cancel(r, a, inst);
     else if (inst && a->kind == HOST_CALL_KNOWS)

@@ -22,7 +22,7 @@ struct session_store_pending {
 
 struct session_store {
     struct journal_async *ledger;
-    struct settings_worker *shelf;
+    struct settings_worker *settings;
     const struct conf_store *store;
     bool shared;                           /* Redis has them too */
     struct session_store_pending *unsaved; /* at most one of a conversation; the newest first */
@@ -104,7 +104,7 @@ static void work_find(void *arg)
 {
     struct session_store_lookup *const q = arg;
     const struct session_store *const s = q->sessions;
-    q->found = session_redis_read(settings_worker_redis(s->shelf), s->store, q->agent,
+    q->found = session_redis_read(settings_worker_redis(s->settings), s->store, q->agent,
                                   q->conversation, &q->there);
 }
 
@@ -139,7 +139,7 @@ void session_store_find(struct session_store *s, const char *agent, const char *
     q->works = s->shared && !*find_unsaved(s, agent, conversation);
     q->redis_said = !q->works;
     if (q->works)
-        settings_worker_submit(s->shelf, work_find, late_find, done_find, q);
+        settings_worker_submit(s->settings, work_find, late_find, done_find, q);
     journal_async_kv_get(s->ledger, key, on_ledger, q);
 }
 
@@ -149,7 +149,7 @@ static void work_keep(void *arg)
 {
     struct session_store_pending *const n = arg;
     const struct session_store *const s = n->sessions;
-    n->failed = session_redis_write(settings_worker_redis(s->shelf), s->store, n->agent,
+    n->failed = session_redis_write(settings_worker_redis(s->settings), s->store, n->agent,
                                     n->conversation, n->id) < 0;
 }
 
@@ -196,7 +196,7 @@ static void on_back(void *ctx)
     for (struct session_store_pending *n; (n = s->unsaved);) {
         s->unsaved = n->next;
         s->n_unsaved--;
-        settings_worker_submit(s->shelf, work_keep, late_keep, done_keep, n);
+        settings_worker_submit(s->settings, work_keep, late_keep, done_keep, n);
     }
 }
 
@@ -210,7 +210,7 @@ static void share(struct session_store *s, const char *agent, const char *conver
     n->agent = xstrdup(agent);
     n->conversation = xstrdup(conversation);
     n->id = xstrdup(id);
-    settings_worker_submit(s->shelf, work_keep, late_keep, done_keep, n);
+    settings_worker_submit(s->settings, work_keep, late_keep, done_keep, n);
 }
 
 void session_store_save(struct session_store *s, const char *agent, const char *conversation,
@@ -251,17 +251,18 @@ void session_store_delete(struct session_store *s, const char *agent, const char
 
 /* ---- its life ---- */
 
-struct session_store *session_store_new(struct journal_async *ledger, struct settings_worker *shelf)
+struct session_store *session_store_new(struct journal_async *ledger,
+                                        struct settings_worker *settings)
 {
     struct session_store *const s = xcalloc(1, sizeof *s);
     *s = (struct session_store){
         .ledger = ledger,
-        .shelf = shelf,
-        .store = settings_worker_store_conf(shelf),
-        .shared = settings_worker_store_conf(shelf)->kind == CONF_REDIS,
+        .settings = settings,
+        .store = settings_worker_store_conf(settings),
+        .shared = settings_worker_store_conf(settings)->kind == CONF_REDIS,
     };
     if (s->shared)
-        settings_worker_set_reconnect_cb(shelf, on_back, s);
+        settings_worker_set_reconnect_cb(settings, on_back, s);
     return s;
 }
 

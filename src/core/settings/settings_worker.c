@@ -13,7 +13,7 @@ struct settings_worker {
     struct loop *loop;
     struct worker *worker;
     /* the worker's thread */
-    struct visibility_store *sticky;
+    struct visibility_store *store;
     struct redis_client *redis; /* the same one's; or NULL */
     /* loop thread */
     struct loop_timer *retry; /* NULL: without Redis */
@@ -24,7 +24,7 @@ struct settings_worker {
 };
 
 struct errand {
-    struct settings_worker *shelf;
+    struct settings_worker *settings;
     void (*work)(void *arg);
     void (*late)(void *arg);
     void (*done)(void *arg);
@@ -39,8 +39,8 @@ static void settings_worker_work(void *arg)
 {
     struct errand *const e = arg;
     e->work(e->arg);
-    e->away = e->shelf->redis && redis_is_down(e->shelf->redis);
-    e->retry_ms = e->away ? redis_reconnect_delay_ms(e->shelf->redis) : 0;
+    e->away = e->settings->redis && redis_is_down(e->settings->redis);
+    e->retry_ms = e->away ? redis_reconnect_delay_ms(e->settings->redis) : 0;
 }
 
 static void settings_worker_on_late(void *arg)
@@ -68,8 +68,8 @@ static void settings_worker_finish(void *arg)
     if (e->deadline)
         loop_timer_free(e->deadline);
     e->done(e->arg);
-    if (e->shelf->redis)
-        look_after(e->shelf, e);
+    if (e->settings->redis)
+        look_after(e->settings, e);
     free(e);
 }
 
@@ -78,7 +78,7 @@ static struct errand *settings_worker_send(struct settings_worker *s, void (*wor
 {
     ASSERT(work_there && done);
     struct errand *const e = xcalloc(1, sizeof *e);
-    e->shelf = s;
+    e->settings = s;
     e->work = work_there;
     e->done = done;
     e->arg = arg;
@@ -106,7 +106,7 @@ static void knock(void *arg)
     struct redis_reply reply;
     const struct redis_command ping = {(const char *const[]){"PING", NULL}};
     if (redis_call_pipeline(s->redis, &ping, 1, &a, &reply, NULL) == 0)
-        visibility_store_sync(s->sticky);
+        visibility_store_sync(s->store);
     arena_fini(&a);
 }
 
@@ -130,8 +130,8 @@ struct settings_worker *settings_worker_new(struct loop *loop, const struct conf
     struct settings_worker *const s = xcalloc(1, sizeof *s);
     s->loop = loop;
     s->worker = worker_new(loop);
-    s->sticky = visibility_store_new(conf);
-    s->redis = visibility_store_redis(s->sticky);
+    s->store = visibility_store_new(conf);
+    s->redis = visibility_store_redis(s->store);
     if (!s->redis)
         return s;
     s->retry = loop_timer_new(loop, settings_worker_on_retry, s);
@@ -148,7 +148,7 @@ void settings_worker_free(struct settings_worker *s)
     worker_free(s->worker);
     if (s->retry)
         loop_timer_free(s->retry);
-    visibility_store_free(s->sticky);
+    visibility_store_free(s->store);
     free(s);
 }
 
@@ -160,12 +160,12 @@ void settings_worker_set_reconnect_cb(struct settings_worker *s, void (*fn)(void
 
 void settings_worker_set_defaults(struct settings_worker *s, const struct conf *conf)
 {
-    visibility_store_set_defaults(s->sticky, conf);
+    visibility_store_set_defaults(s->store, conf);
 }
 
 const struct conf_store *settings_worker_store_conf(const struct settings_worker *s)
 {
-    return visibility_store_conf(s->sticky);
+    return visibility_store_conf(s->store);
 }
 
 struct redis_client *settings_worker_redis(const struct settings_worker *s)
@@ -175,5 +175,5 @@ struct redis_client *settings_worker_redis(const struct settings_worker *s)
 
 struct visibility_store *settings_worker_visibility(const struct settings_worker *s)
 {
-    return s->sticky;
+    return s->store;
 }

@@ -16,7 +16,7 @@ struct visibility_cache_entry {
 };
 
 struct visibility_cache {
-    struct settings_worker *shelf;
+    struct settings_worker *settings;
     struct visibility_cache_entry *all;
 };
 
@@ -43,7 +43,8 @@ static struct visibility_cache_entry *visibility_cache_add(struct visibility_cac
     k->agent = xstrdup(agent);
     k->next = s->all;
     s->all = k;
-    if (visibility_store_load_local(settings_worker_visibility(s->shelf), agent, &k->v, &err) < 0)
+    if (visibility_store_load_local(settings_worker_visibility(s->settings), agent, &k->v, &err) <
+        0)
         log_write(LOG_WARN, "host", "%s; the configured visibility is used", err_format(&err));
     return k;
 }
@@ -63,8 +64,8 @@ static struct visibility_cache_entry *visibility_cache_find(struct visibility_ca
 static void work_get(void *arg)
 {
     struct visibility_cache_lookup *const q = arg;
-    struct visibility_store *const sticky = settings_worker_visibility(q->switches->shelf);
-    q->failed = visibility_store_load(sticky, q->known->agent, &q->v, &q->err) < 0;
+    struct visibility_store *const store = settings_worker_visibility(q->switches->settings);
+    q->failed = visibility_store_load(store, q->known->agent, &q->v, &q->err) < 0;
 }
 
 static void late_get(void *arg)
@@ -94,7 +95,7 @@ void visibility_cache_get(struct visibility_cache *s, const char *agent,
     q->known = visibility_cache_find(s, agent);
     q->got = done;
     q->ctx = ctx;
-    settings_worker_submit(s->shelf, work_get, late_get, done_get, q);
+    settings_worker_submit(s->settings, work_get, late_get, done_get, q);
 }
 
 /* ---- changing ---- */
@@ -102,8 +103,8 @@ void visibility_cache_get(struct visibility_cache *s, const char *agent,
 static void work_set(void *arg)
 {
     struct visibility_cache_lookup *const q = arg;
-    struct visibility_store *const sticky = settings_worker_visibility(q->switches->shelf);
-    q->saved = visibility_store_save(sticky, q->known->agent, q->v, &q->err);
+    struct visibility_store *const store = settings_worker_visibility(q->switches->settings);
+    q->saved = visibility_store_save(store, q->known->agent, q->v, &q->err);
 }
 
 /* It is not known to be stored. */
@@ -141,16 +142,16 @@ void visibility_cache_set(struct visibility_cache *s, const char *agent, struct 
     q->before = q->known->v;
     q->known->v = v;
     q->known->changing++;
-    settings_worker_submit(s->shelf, work_set, late_set, done_set, q);
+    settings_worker_submit(s->settings, work_set, late_set, done_set, q);
 }
 
 /* ---- its life ---- */
 
-struct visibility_cache *visibility_cache_new(struct settings_worker *shelf,
+struct visibility_cache *visibility_cache_new(struct settings_worker *settings,
                                               const struct conf *conf)
 {
     struct visibility_cache *const s = xcalloc(1, sizeof *s);
-    s->shelf = shelf;
+    s->settings = settings;
     for (size_t i = 0; i < conf->n_agents; i++)
         visibility_cache_find(s, conf->agents[i].name);
     return s;

@@ -9,7 +9,7 @@
 struct visibility_cache;
 
 /* Reads the copies of the configured agents. Borrows the shelf. */
-struct visibility_cache *visibility_cache_new(struct settings_worker *shelf,
+struct visibility_cache *visibility_cache_new(struct settings_worker *settings,
                                               const struct conf *conf);
 /* After the shelf. NULL is fine. */
 void visibility_cache_free(struct visibility_cache *s);

@@ -11,7 +11,7 @@ struct change {
     struct visibility_cache *switches;
     char *agent;
     struct buf text, rest;
-    struct visibility_command_result toggle;
+    struct visibility_command_result result;
     struct visibility before;
     void (*done)(void *ctx, const struct visibility_command_result *t);
     void *ctx;
@@ -24,8 +24,8 @@ static void explain_refusal(struct change *c, struct buf *text, const char *why)
     buf_printf(
         text, "Visibility of agent \"%s\" not changed: %s. Your message was not sent to the agent.",
         c->agent, why);
-    c->toggle.visibility = c->before;
-    c->toggle.why = text->p;
+    c->result.visibility = c->before;
+    c->result.why = text->p;
 }
 
 static void visibility_command_finish(void *ctx, enum visibility_store_result saved,
@@ -33,10 +33,10 @@ static void visibility_command_finish(void *ctx, enum visibility_store_result sa
 {
     struct change *const c = ctx;
     CLEANUP_BUF struct buf text = {0};
-    c->toggle.saved = saved;
+    c->result.saved = saved;
     if (saved == STICKY_FAILED)
         explain_refusal(c, &text, why);
-    c->done(c->ctx, &c->toggle);
+    c->done(c->ctx, &c->result);
     free(c->agent);
     buf_fini(&c->text);
     buf_fini(&c->rest);
@@ -46,7 +46,7 @@ static void visibility_command_finish(void *ctx, enum visibility_store_result sa
 static void on_switches(void *ctx, struct visibility before)
 {
     struct change *const c = ctx;
-    struct visibility_command_result *const t = &c->toggle;
+    struct visibility_command_result *const t = &c->result;
     t->visibility = c->before = before;
     const struct slash_tokens_result found =
         slash_tokens_parse(c->text.p, c->text.len, &t->visibility, &c->rest);

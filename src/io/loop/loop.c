@@ -39,7 +39,7 @@ struct loop {
     struct event *wake;
     int wake_fd;
     unsigned waits; /* descriptors waited for and timers armed: what keeps loop_run going */
-    struct wakeup_coalescer lull;
+    struct wakeup_coalescer coalescer;
     bool any_ready; /* descriptor, in this round */
     bool stopped;
     struct loop_posted_calls running; /* taken out to be called, in order */
@@ -221,7 +221,7 @@ void loop_run(struct loop *l)
     bool ready = false;
     l->stopped = false;
     while (!l->stopped && (l->waits || has_posts(l))) {
-        const bool crowded = wakeup_coalescer_should_wait(&l->lull, clock_mono_us());
+        const bool crowded = wakeup_coalescer_should_wait(&l->coalescer, clock_mono_us());
         if (crowded && !ready)
             nanosleep(&moment, NULL);
         ready = run_round(l, !crowded || !ready);
@@ -271,7 +271,7 @@ static void on_fd(evutil_socket_t fd, short what, void *arg)
     struct loop_fd *const f = arg;
     f->loop->any_ready = true;
     if (f->events & LOOP_COALESCE)
-        wakeup_coalescer_note_ready(&f->loop->lull, &f->seen);
+        wakeup_coalescer_note_ready(&f->loop->coalescer, &f->seen);
     f->fn(f->arg, (what & EV_READ ? LOOP_READ : 0u) | (what & EV_WRITE ? LOOP_WRITE : 0u));
 }
 

@@ -28,7 +28,7 @@ static struct conf conf;
 static struct host {
     struct loop *loop;
     struct journal_async ledger;
-    struct settings_worker *shelf;
+    struct settings_worker *settings;
     struct visibility_cache *switches;
     struct session_store *sessions;
 } host;
@@ -49,14 +49,14 @@ static void begin(const char *dir, const char *path)
     };
     host.loop = loop_new();
     host.ledger = (struct journal_async){.loop = host.loop};
-    host.shelf = settings_worker_new(host.loop, &conf);
-    host.switches = visibility_cache_new(host.shelf, &conf);
-    host.sessions = session_store_new(&host.ledger, host.shelf);
+    host.settings = settings_worker_new(host.loop, &conf);
+    host.switches = visibility_cache_new(host.settings, &conf);
+    host.sessions = session_store_new(&host.ledger, host.settings);
 }
 
 static void end(void)
 {
-    settings_worker_free(host.shelf);
+    settings_worker_free(host.settings);
     session_store_free(host.sessions);
     visibility_cache_free(host.switches);
     loop_free(host.loop);
@@ -181,7 +181,7 @@ static void test_local(void)
     begin("other", NULL);
     is_str(get(), "00111", "another configuration...");
     conf.show[1] = 1;
-    settings_worker_set_defaults(host.shelf, &conf);
+    settings_worker_set_defaults(host.settings, &conf);
     is_str(get(), "01111", "...is in effect at once");
     end();
 }
