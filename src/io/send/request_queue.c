@@ -10,7 +10,7 @@
 void request_queue_init(struct request_queue *l)
 {
     *l = (struct request_queue){0};
-    for (int i = 0; i < LANE_PRIORITIES; i++)
+    for (int i = 0; i < PRIORITY_PRIORITIES; i++)
         l->end[i] = &l->first[i];
 }
 
@@ -19,7 +19,7 @@ static struct queued_request *unlink_item(struct request_queue *l, struct queued
 {
     struct queued_request *const item = *at;
     ASSERT(item);
-    ASSERT((int)item->priority < LANE_PRIORITIES);
+    ASSERT((int)item->priority < PRIORITY_PRIORITIES);
     *at = item->next;
     if (!item->next)
         l->end[item->priority] = at;
@@ -40,7 +40,7 @@ static bool is_same_message(const struct queued_request *a, const struct queued_
 
 static struct queued_request **find_edit(struct request_queue *l, const struct queued_request *of)
 {
-    for (struct queued_request **at = &l->first[LANE_LIVE]; *at; at = &(*at)->next)
+    for (struct queued_request **at = &l->first[PRIORITY_LIVE]; *at; at = &(*at)->next)
         if (is_same_message(*at, of))
             return at;
     return NULL;
@@ -62,7 +62,7 @@ static struct queued_request *request_queue_replace(struct request_queue *l,
 {
     struct queued_request *const old = *at;
     ASSERT(old && old != item);
-    ASSERT(item->priority == LANE_LIVE && old->priority == LANE_LIVE);
+    ASSERT(item->priority == PRIORITY_LIVE && old->priority == PRIORITY_LIVE);
     item->next = old->next;
     if (item->not_before_ms < old->not_before_ms)
         item->not_before_ms = old->not_before_ms;
@@ -70,7 +70,7 @@ static struct queued_request *request_queue_replace(struct request_queue *l,
     item->is_unsent = old->is_unsent;
     *at = item;
     if (!item->next)
-        l->end[LANE_LIVE] = &item->next;
+        l->end[PRIORITY_LIVE] = &item->next;
     old->next = NULL;
     return old;
 }
@@ -85,17 +85,18 @@ static void put_first(struct request_queue *l, struct queued_request *item)
 
 struct queued_request *request_queue_push(struct request_queue *l, struct queued_request *item)
 {
-    ASSERT((int)item->priority < LANE_PRIORITIES);
-    item->lane = l;
+    ASSERT((int)item->priority < PRIORITY_PRIORITIES);
+    item->queue = l;
     item->next = NULL;
     item->attempts = 0;
     item->is_unsent = false;
     note_deadline(l, item->deadline_ms);
-    struct queued_request **const same = item->priority == LANE_LIVE ? find_edit(l, item) : NULL;
+    struct queued_request **const same =
+        item->priority == PRIORITY_LIVE ? find_edit(l, item) : NULL;
     if (same)
         return request_queue_replace(l, same, item);
-    struct queued_request *const pointless = item->priority == LANE_FINAL && !item->spares_live
-                                                 ? request_queue_take_all(l, LANE_LIVE)
+    struct queued_request *const pointless = item->priority == PRIORITY_FINAL && !item->spares_live
+                                                 ? request_queue_take_all(l, PRIORITY_LIVE)
                                                  : NULL;
     if (item->is_ahead) {
         put_first(l, item);
@@ -109,7 +110,7 @@ struct queued_request *request_queue_push(struct request_queue *l, struct queued
 
 struct queued_request *request_queue_peek(const struct request_queue *l)
 {
-    for (int i = 0; i < LANE_PRIORITIES && !l->in_flight; i++)
+    for (int i = 0; i < PRIORITY_PRIORITIES && !l->in_flight; i++)
         if (l->first[i])
             return l->first[i];
     return NULL;
@@ -132,7 +133,7 @@ void request_queue_finish(struct request_queue *l)
 
 static bool has_outcome(const struct request_queue *l)
 {
-    const struct queued_request *item = l->first[LANE_FINAL];
+    const struct queued_request *item = l->first[PRIORITY_FINAL];
     while (item && item->spares_live)
         item = item->next;
     return item != NULL;
@@ -143,7 +144,7 @@ bool request_queue_requeue(struct request_queue *l)
     struct queued_request *const item = l->in_flight;
     ASSERT(item && !item->next);
     l->in_flight = NULL;
-    if (item->priority == LANE_LIVE && (has_outcome(l) || find_edit(l, item)))
+    if (item->priority == PRIORITY_LIVE && (has_outcome(l) || find_edit(l, item)))
         return false;
     put_first(l, item);
     note_deadline(l, item->deadline_ms);
@@ -152,7 +153,7 @@ bool request_queue_requeue(struct request_queue *l)
 
 void request_queue_cap_delay(struct request_queue *l, int64_t until_ms)
 {
-    for (int i = 0; i < LANE_PRIORITIES; i++)
+    for (int i = 0; i < PRIORITY_PRIORITIES; i++)
         for (struct queued_request *item = l->first[i]; item; item = item->next)
             if (item->is_unsent && item->not_before_ms > until_ms)
                 item->not_before_ms = until_ms;
@@ -164,7 +165,7 @@ struct queued_request *request_queue_expire(struct request_queue *l, int64_t now
     if (!l->next_deadline_ms || now_ms < l->next_deadline_ms)
         return NULL;
     l->next_deadline_ms = 0;
-    for (int i = 0; i < LANE_PRIORITIES; i++) {
+    for (int i = 0; i < PRIORITY_PRIORITIES; i++) {
         struct queued_request **at = &l->first[i];
         while (*at) {
             if ((*at)->deadline_ms && (*at)->deadline_ms <= now_ms) {
@@ -182,7 +183,7 @@ struct queued_request *request_queue_expire(struct request_queue *l, int64_t now
 struct queued_request *request_queue_clear(struct request_queue *l)
 {
     struct queued_request *chain = NULL, **end = &chain;
-    for (int i = 0; i < LANE_PRIORITIES; i++) {
+    for (int i = 0; i < PRIORITY_PRIORITIES; i++) {
         *end = request_queue_take_all(l, (enum send_priority)i);
         while (*end)
             end = &(*end)->next;

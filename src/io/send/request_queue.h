@@ -11,8 +11,8 @@
 
 enum { SEND_MAX_RATES = 12 };
 
-enum send_priority { LANE_FINAL, LANE_REQUEST, LANE_NOTICE, LANE_LIVE };
-enum { LANE_PRIORITIES = LANE_LIVE + 1 };
+enum send_priority { PRIORITY_FINAL, PRIORITY_REQUEST, PRIORITY_NOTICE, PRIORITY_LIVE };
+enum { PRIORITY_PRIORITIES = PRIORITY_LIVE + 1 };
 
 /* Embedded in what is sent. The caller fills the first part before request_queue_push, and keeps
  * all of it until the item has left the lane. */
@@ -25,7 +25,7 @@ struct queued_request {
     bool is_ahead;         /* goes in front of those of its priority */
     bool spares_live;      /* a final that is no turn's outcome: live edits go on behind it */
     /* the lane's */
-    struct request_queue *lane;
+    struct request_queue *queue;
     struct queued_request *next;
     unsigned attempts; /* that failed */
     bool is_unsent;    /* the last one did not reach the service */
@@ -33,7 +33,7 @@ struct queued_request {
 };
 
 struct request_queue {
-    struct queued_request *first[LANE_PRIORITIES], **end[LANE_PRIORITIES];
+    struct queued_request *first[PRIORITY_PRIORITIES], **end[PRIORITY_PRIORITIES];
     struct queued_request *in_flight;
     int64_t next_deadline_ms; /* of what waits: none is earlier; 0: none has one */
 };

@@ -11,7 +11,7 @@ struct httpc_reply;
 
 /* Who is held: the conversation; every conversation, on the instance's rates that the request
  * counts on; the whole instance. */
-enum retry_scope { RETRY_CONVERSATION, VERDICT_RATES, VERDICT_INSTANCE };
+enum retry_scope { RETRY_CONVERSATION, RETRY_RATES, RETRY_INSTANCE };
 
 struct retry_decision {
     bool again;

@@ -13,7 +13,7 @@
 
 /* A lane and its pace. `lane` is first: items point at it. */
 struct send_conversation {
-    struct request_queue lane;
+    struct request_queue queue;
     struct send_conversation *next;
     char *name; /* owned; NULL: of one item */
     struct token_bucket hold, buckets[SEND_MAX_RATES];
@@ -29,7 +29,7 @@ struct send_scheduler {
     size_t rate_count;
     void (*ended)(void *ctx, struct queued_request *item, enum send_result end);
     void *ctx;
-    struct send_conversation *tracks;
+    struct send_conversation *conversations;
     size_t count, sweep_at;
     struct token_bucket hold, buckets[SEND_MAX_RATES];
     uint64_t random, turn;
@@ -60,7 +60,7 @@ struct send_scheduler *send_scheduler_new(const struct send_scheduler_spec *spec
     return s;
 }
 
-static void free_track(struct send_conversation *t)
+static void free_conversation(struct send_conversation *t)
 {
     free(t->name);
     free(t);
@@ -71,9 +71,9 @@ void send_scheduler_free(struct send_scheduler *s)
     if (!s)
         return;
     struct send_conversation *next;
-    for (struct send_conversation *t = s->tracks; t; t = next) {
+    for (struct send_conversation *t = s->conversations; t; t = next) {
         next = t->next;
-        free_track(t);
+        free_conversation(t);
     }
     free(s);
 }
@@ -101,8 +101,8 @@ static bool is_forgettable(const struct send_scheduler *s, const struct send_con
                            int64_t now_ms)
 {
     if (!t->name)
-        return request_queue_is_idle(&t->lane);
-    bool full = request_queue_is_idle(&t->lane) && token_bucket_is_full(&t->hold, now_ms) &&
+        return request_queue_is_idle(&t->queue);
+    bool full = request_queue_is_idle(&t->queue) && token_bucket_is_full(&t->hold, now_ms) &&
                 t->retry_ms <= now_ms;
     for (size_t i = 0; i < s->rate_count && full; i++)
         full = token_bucket_is_full(&t->buckets[i], now_ms);
@@ -114,11 +114,11 @@ static void sweep(struct send_scheduler *s, int64_t now_ms)
 {
     if (s->count < s->sweep_at)
         return;
-    for (struct send_conversation **at = &s->tracks; *at;) {
+    for (struct send_conversation **at = &s->conversations; *at;) {
         struct send_conversation *const t = *at;
         if (is_forgettable(s, t, now_ms)) {
             *at = t->next;
-            free_track(t);
+            free_conversation(t);
             ASSERT(s->count > 0);
             s->count--;
         } else {
@@ -128,32 +128,33 @@ static void sweep(struct send_scheduler *s, int64_t now_ms)
     s->sweep_at = s->count * 2 > 64 ? s->count * 2 : 64;
 }
 
-static struct send_conversation *find_track(struct send_scheduler *s, const char *name,
-                                            int64_t now_ms)
+static struct send_conversation *find_conversation(struct send_scheduler *s, const char *name,
+                                                   int64_t now_ms)
 {
-    for (struct send_conversation *t = s->tracks; t && name; t = t->next)
+    for (struct send_conversation *t = s->conversations; t && name; t = t->next)
         if (t->name && strcmp(t->name, name) == 0)
             return t;
     sweep(s, now_ms);
     struct send_conversation *const t = xcalloc(1, sizeof *t);
-    *t = (struct send_conversation){.next = s->tracks, .name = xstrdup(name), .served = ++s->turn};
-    request_queue_init(&t->lane);
+    *t = (struct send_conversation){
+        .next = s->conversations, .name = xstrdup(name), .served = ++s->turn};
+    request_queue_init(&t->queue);
     init_buckets(s, &t->hold, t->buckets);
-    s->tracks = t;
+    s->conversations = t;
     s->count++;
     return t;
 }
 
-void send_scheduler_submit(struct send_scheduler *s, const char *lane, struct queued_request *item,
+void send_scheduler_submit(struct send_scheduler *s, const char *queue, struct queued_request *item,
                            int64_t now_ms)
 {
-    struct send_conversation *const t = find_track(s, lane, now_ms);
-    end_chain(s, request_queue_push(&t->lane, item), SEND_REPLACED);
+    struct send_conversation *const t = find_conversation(s, queue, now_ms);
+    end_chain(s, request_queue_push(&t->queue, item), SEND_REPLACED);
 }
 
-static struct send_conversation *track_of(const struct queued_request *item)
+static struct send_conversation *conversation_of(const struct queued_request *item)
 {
-    return (struct send_conversation *)item->lane;
+    return (struct send_conversation *)item->queue;
 }
 
 /* The bucket of rate i that the item counts on, or NULL. */
@@ -162,7 +163,7 @@ static struct token_bucket *bucket_for(struct send_scheduler *s, const struct qu
 {
     if (!(item->rates >> i & 1))
         return NULL;
-    return s->rates[i].per_lane ? &track_of(item)->buckets[i] : &s->buckets[i];
+    return s->rates[i].per_lane ? &conversation_of(item)->buckets[i] : &s->buckets[i];
 }
 
 static int64_t later(int64_t a, int64_t b)
@@ -174,7 +175,7 @@ static int64_t later(int64_t a, int64_t b)
 static int64_t item_wait_ms(struct send_scheduler *s, const struct queued_request *item,
                             int64_t now_ms)
 {
-    const struct send_conversation *const t = track_of(item);
+    const struct send_conversation *const t = conversation_of(item);
     int64_t wait = later(item->not_before_ms - now_ms, 0);
     wait = later(wait, t->retry_ms - now_ms);
     wait = later(wait, token_bucket_wait_ms(&s->hold, now_ms));
@@ -189,19 +190,19 @@ static int64_t item_wait_ms(struct send_scheduler *s, const struct queued_reques
 /* The better priority goes first; among equals the lane that has waited longest. */
 static bool is_before(const struct send_conversation *a, const struct send_conversation *b)
 {
-    ASSERT(request_queue_peek(&a->lane));
+    ASSERT(request_queue_peek(&a->queue));
     if (!b)
         return true;
-    const enum send_priority first = request_queue_peek(&a->lane)->priority;
-    const enum send_priority second = request_queue_peek(&b->lane)->priority;
+    const enum send_priority first = request_queue_peek(&a->queue)->priority;
+    const enum send_priority second = request_queue_peek(&b->queue)->priority;
     return first != second ? first < second : a->served < b->served;
 }
 
 static struct send_conversation *send_scheduler_choose(struct send_scheduler *s, int64_t now_ms)
 {
     struct send_conversation *best = NULL;
-    for (struct send_conversation *t = s->tracks; t; t = t->next) {
-        const struct queued_request *const head = request_queue_peek(&t->lane);
+    for (struct send_conversation *t = s->conversations; t; t = t->next) {
+        const struct queued_request *const head = request_queue_peek(&t->queue);
         if (head && item_wait_ms(s, head, now_ms) == 0 && is_before(t, best))
             best = t;
     }
@@ -211,8 +212,8 @@ static struct send_conversation *send_scheduler_choose(struct send_scheduler *s,
 static void expire(struct send_scheduler *s, int64_t now_ms)
 {
     struct queued_request *chain = NULL, **end = &chain;
-    for (struct send_conversation *t = s->tracks; t; t = t->next) {
-        *end = request_queue_expire(&t->lane, now_ms);
+    for (struct send_conversation *t = s->conversations; t; t = t->next) {
+        *end = request_queue_expire(&t->queue, now_ms);
         while (*end)
             end = &(*end)->next;
     }
@@ -225,7 +226,7 @@ struct queued_request *send_scheduler_next(struct send_scheduler *s, int64_t now
     struct send_conversation *const t = send_scheduler_choose(s, now_ms);
     if (!t)
         return NULL;
-    struct queued_request *const item = request_queue_start(&t->lane);
+    struct queued_request *const item = request_queue_start(&t->queue);
     ASSERT(item);
     item->taken_ms = now_ms;
     item->is_unsent = false;
@@ -244,7 +245,7 @@ void send_scheduler_note_sent(struct send_scheduler *s, struct queued_request *i
 {
     for (size_t i = 0; i < s->rate_count; i++)
         if (item->rates >> i & 1 && s->rates[i].per_lane)
-            token_bucket_postpone(&track_of(item)->buckets[i], now_ms - item->taken_ms);
+            token_bucket_postpone(&conversation_of(item)->buckets[i], now_ms - item->taken_ms);
     item->taken_ms = now_ms;
 }
 
@@ -256,12 +257,12 @@ static int64_t sooner(int64_t a, int64_t b)
 int64_t send_scheduler_wait_ms(struct send_scheduler *s, int64_t now_ms)
 {
     int64_t wait = -1;
-    for (const struct send_conversation *t = s->tracks; t; t = t->next) {
-        const struct queued_request *const head = request_queue_peek(&t->lane);
+    for (const struct send_conversation *t = s->conversations; t; t = t->next) {
+        const struct queued_request *const head = request_queue_peek(&t->queue);
         if (head)
             wait = sooner(wait, item_wait_ms(s, head, now_ms));
-        if (t->lane.next_deadline_ms)
-            wait = sooner(wait, later(t->lane.next_deadline_ms - now_ms, 0));
+        if (t->queue.next_deadline_ms)
+            wait = sooner(wait, later(t->queue.next_deadline_ms - now_ms, 0));
     }
     return wait;
 }
@@ -271,12 +272,12 @@ static void send_scheduler_hold(struct send_scheduler *s, const struct queued_re
 {
     switch (scope) {
     case RETRY_CONVERSATION:
-        token_bucket_block_until(&track_of(item)->hold, until_ms);
+        token_bucket_block_until(&conversation_of(item)->hold, until_ms);
         return;
-    case VERDICT_INSTANCE:
+    case RETRY_INSTANCE:
         token_bucket_block_until(&s->hold, until_ms);
         return;
-    case VERDICT_RATES:
+    case RETRY_RATES:
         for (size_t i = 0; i < s->rate_count; i++)
             if (item->rates >> i & 1 && !s->rates[i].per_lane)
                 token_bucket_block_until(&s->buckets[i], until_ms);
@@ -285,9 +286,10 @@ static void send_scheduler_hold(struct send_scheduler *s, const struct queued_re
 }
 
 /* The service was not reached: the whole lane waits. */
-static void back_off_lane(struct send_scheduler *s, struct queued_request *item, int64_t now_ms)
+static void back_off_conversation(struct send_scheduler *s, struct queued_request *item,
+                                  int64_t now_ms)
 {
-    struct send_conversation *const t = track_of(item);
+    struct send_conversation *const t = conversation_of(item);
     t->misses++;
     t->retry_ms = now_ms + retry_policy_backoff_ms(t->misses, draw(s));
     item->not_before_ms = t->retry_ms;
@@ -305,7 +307,7 @@ static void postpone(struct send_scheduler *s, struct queued_request *item,
     } else {
         item->attempts++;
         if (item->is_unsent)
-            back_off_lane(s, item, now_ms);
+            back_off_conversation(s, item, now_ms);
         else
             item->not_before_ms = now_ms + retry_policy_backoff_ms(item->attempts, draw(s));
     }
@@ -314,14 +316,14 @@ static void postpone(struct send_scheduler *s, struct queued_request *item,
 void send_scheduler_settle(struct send_scheduler *s, struct queued_request *item,
                            const struct retry_decision *v, int64_t now_ms)
 {
-    ASSERT(item->lane && item->lane->in_flight == item);
+    ASSERT(item->queue && item->queue->in_flight == item);
     if (!v->again) {
-        request_queue_finish(item->lane);
+        request_queue_finish(item->queue);
         s->ended(s->ctx, item, SEND_DECIDED);
         return;
     }
     postpone(s, item, v, now_ms);
-    if (!request_queue_requeue(item->lane))
+    if (!request_queue_requeue(item->queue))
         s->ended(s->ctx, item, SEND_REPLACED);
 }
 
@@ -342,9 +344,9 @@ void send_scheduler_note_unreached(struct send_scheduler *s, struct queued_reque
 
 void send_scheduler_note_reached(struct send_scheduler *s, int64_t now_ms)
 {
-    for (struct send_conversation *t = s->tracks; t && s->is_away; t = t->next) {
+    for (struct send_conversation *t = s->conversations; t && s->is_away; t = t->next) {
         const int64_t until = now_ms + (int64_t)(draw(s) % HIT_JITTER_MS);
-        request_queue_cap_delay(&t->lane, until);
+        request_queue_cap_delay(&t->queue, until);
         t->misses = 0;
         if (t->retry_ms > until)
             t->retry_ms = until;
@@ -355,8 +357,8 @@ void send_scheduler_note_reached(struct send_scheduler *s, int64_t now_ms)
 void send_scheduler_close(struct send_scheduler *s)
 {
     struct queued_request *chain = NULL, **end = &chain;
-    for (struct send_conversation *t = s->tracks; t; t = t->next) {
-        *end = request_queue_clear(&t->lane);
+    for (struct send_conversation *t = s->conversations; t; t = t->next) {
+        *end = request_queue_clear(&t->queue);
         while (*end)
             end = &(*end)->next;
     }

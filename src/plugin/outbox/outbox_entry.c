@@ -302,10 +302,10 @@ void outbox_entry_on_end(void *ctx, void *arg, enum send_result end)
 void outbox_entry_submit(struct outbox_entry *item, bool is_ahead)
 {
     static const enum send_priority priorities[] = {
-        [TC_P_FINAL] = LANE_FINAL,
-        [TC_P_REQUEST] = LANE_REQUEST,
-        [TC_P_NOTICE] = LANE_NOTICE,
-        [TC_P_LIVE] = LANE_LIVE,
+        [TC_P_FINAL] = PRIORITY_FINAL,
+        [TC_P_REQUEST] = PRIORITY_REQUEST,
+        [TC_P_NOTICE] = PRIORITY_NOTICE,
+        [TC_P_LIVE] = PRIORITY_LIVE,
     };
     const struct outbox *const p = item->outbox;
     const struct tc_http *const http = &item->request->http;
@@ -344,8 +344,8 @@ void outbox_entry_settle(struct outbox_entry *item, const struct tc_verdict *ver
 {
     static const enum retry_scope scopes[] = {
         [TC_HOLD_LANE] = RETRY_CONVERSATION,
-        [TC_HOLD_RATES] = VERDICT_RATES,
-        [TC_HOLD_INSTANCE] = VERDICT_INSTANCE,
+        [TC_HOLD_RATES] = RETRY_RATES,
+        [TC_HOLD_INSTANCE] = RETRY_INSTANCE,
     };
     const bool again = verdict->next == TC_NEXT_AGAIN;
     outbox_entry_move(item, again ? OUTBOX_ON_AGAIN : OUTBOX_ON_END);

@@ -31,7 +31,7 @@ static void *process_open(struct channel *channel, const struct channel_turn *tu
 static void process_send(struct channel *channel, void *turn, struct shared_event *box)
 {
     const struct connector_turn *const t = turn;
-    connector_writer_put_event(connector_process_of(channel), t->lane, box);
+    connector_writer_put_event(connector_process_of(channel), t->turn_backlog, box);
 }
 
 static void process_gather(struct channel *channel, bool on)

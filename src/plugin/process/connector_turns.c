@@ -49,7 +49,7 @@ struct connector_turn *connector_turns_open(struct connector_process *g,
     };
     t->requests = turn->requests;
     t->late = t->done = turn->over;
-    t->lane = turn->over ? NULL : backlog_open_turn(&g->writer.backlog, t);
+    t->turn_backlog = turn->over ? NULL : backlog_open_turn(&g->writer.backlog, t);
     connector_turns_link(g, t);
     return t;
 }

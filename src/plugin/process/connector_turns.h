@@ -18,7 +18,7 @@ struct connector_turn {
     struct arena arena;
     struct channel_turn named;
     char *memory; /* the newest; owned */
-    struct turn_backlog *lane;
+    struct turn_backlog *turn_backlog;
     size_t tasks;      /* that are not done */
     size_t requests;   /* without their last reply */
     bool opened;       /* for the process that runs */

@@ -227,16 +227,16 @@ static void send_event(struct connector_process *g, const struct backlog_item *i
 }
 
 /* While little is under way it is encoded at once, and with it all that others are sent of it. */
-static void take_cast(struct connector_process *g, struct turn_backlog *lane,
+static void take_cast(struct connector_process *g, struct turn_backlog *turn_backlog,
                       struct shared_event *box, int64_t now_ms)
 {
     struct backlog_item item;
     if (g->sup.state == CONNECTOR_RUNNING && !connector_is_held(g) && !g->writer.again.first &&
         !g->writer.control.first && connector_writer_has_room(g) &&
-        backlog_try_bypass(&g->writer.backlog, lane, box, &item))
+        backlog_try_bypass(&g->writer.backlog, turn_backlog, box, &item))
         send_event(g, &item);
     else
-        backlog_push(&g->writer.backlog, lane, box, now_ms);
+        backlog_push(&g->writer.backlog, turn_backlog, box, now_ms);
 }
 
 static void gather(struct connector_process *g)
@@ -254,7 +254,7 @@ void connector_writer_flush_staged(struct connector_process *g)
     const bool idle = !g->writer.sent.count;
     const int64_t now_ms = clock_mono_ms();
     for (size_t i = 0; i < g->writer.n_staged; i++)
-        take_cast(g, g->writer.staged[i].lane, g->writer.staged[i].box, now_ms);
+        take_cast(g, g->writer.staged[i].turn_backlog, g->writer.staged[i].box, now_ms);
     g->writer.n_staged = 0;
     /* While it is at something, what comes is gathered: it says when it is done. */
     if (idle || connector_writer_is_drained(g))
@@ -263,11 +263,11 @@ void connector_writer_flush_staged(struct connector_process *g)
         gather(g);
 }
 
-void connector_writer_put_event(struct connector_process *g, struct turn_backlog *lane,
+void connector_writer_put_event(struct connector_process *g, struct turn_backlog *turn_backlog,
                                 struct shared_event *box)
 {
     ASSERT(g->writer.n_staged < CONNECTOR_STAGED);
-    g->writer.staged[g->writer.n_staged++] = (struct staged_event){lane, box};
+    g->writer.staged[g->writer.n_staged++] = (struct staged_event){turn_backlog, box};
     if (!g->writer.batching || g->writer.n_staged == CONNECTOR_STAGED)
         connector_writer_flush_staged(g);
 }

@@ -14,7 +14,7 @@
 #define CONNECTOR_STAGED 64
 
 struct staged_event {
-    struct turn_backlog *lane;
+    struct turn_backlog *turn_backlog;
     struct shared_event *box; /* one reference, owned */
 };
 
@@ -50,7 +50,7 @@ void connector_writer_put_control(struct connector_process *g, enum frame_type t
                                   struct connector_turn *t, struct control_msg *m);
 /* Takes over one reference of the event. In a burst it is staged, for one event after the other
  * costs less than one instance after the other. */
-void connector_writer_put_event(struct connector_process *g, struct turn_backlog *lane,
+void connector_writer_put_event(struct connector_process *g, struct turn_backlog *turn_backlog,
                                 struct shared_event *box);
 void connector_writer_set_batching(struct connector_process *g, bool on);
 /* What has been staged is on its way. */

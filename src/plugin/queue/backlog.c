@@ -65,23 +65,25 @@ static void backlog_list_remove(struct pending_event_list *list, struct pending_
     *(w->next ? &w->next->prev : &list->last) = w->prev;
 }
 
-static void begin_holding(struct backlog *b, struct turn_backlog *lane)
+static void begin_holding(struct backlog *b, struct turn_backlog *turn_backlog)
 {
-    ASSERT(!lane->held.first);
-    lane->prev_holding = NULL;
-    lane->next_holding = b->holding;
+    ASSERT(!turn_backlog->held.first);
+    turn_backlog->prev_holding = NULL;
+    turn_backlog->next_holding = b->holding;
     if (b->holding)
-        b->holding->prev_holding = lane;
-    b->holding = lane;
+        b->holding->prev_holding = turn_backlog;
+    b->holding = turn_backlog;
 }
 
-static void end_holding(struct backlog *b, struct turn_backlog *lane)
+static void end_holding(struct backlog *b, struct turn_backlog *turn_backlog)
 {
-    ASSERT(!lane->held.first);
-    ASSERT((lane->prev_holding ? lane->prev_holding->next_holding : b->holding) == lane);
-    *(lane->prev_holding ? &lane->prev_holding->next_holding : &b->holding) = lane->next_holding;
-    if (lane->next_holding)
-        lane->next_holding->prev_holding = lane->prev_holding;
+    ASSERT(!turn_backlog->held.first);
+    ASSERT((turn_backlog->prev_holding ? turn_backlog->prev_holding->next_holding : b->holding) ==
+           turn_backlog);
+    *(turn_backlog->prev_holding ? &turn_backlog->prev_holding->next_holding : &b->holding) =
+        turn_backlog->next_holding;
+    if (turn_backlog->next_holding)
+        turn_backlog->next_holding->prev_holding = turn_backlog->prev_holding;
 }
 
 static void append_ready(struct backlog *b, struct pending_event *w)
@@ -93,10 +95,10 @@ static void append_ready(struct backlog *b, struct pending_event *w)
 
 static void append_held(struct backlog *b, struct pending_event *w)
 {
-    if (!w->lane->held.first)
-        begin_holding(b, w->lane);
+    if (!w->turn_backlog->held.first)
+        begin_holding(b, w->turn_backlog);
     w->held = true;
-    backlog_list_append(&w->lane->held, w);
+    backlog_list_append(&w->turn_backlog->held, w);
 }
 
 static void unlink_waiting(struct backlog *b, struct pending_event *w)
@@ -107,21 +109,21 @@ static void unlink_waiting(struct backlog *b, struct pending_event *w)
         b->n_ready--;
         return;
     }
-    backlog_list_remove(&w->lane->held, w);
-    if (!w->lane->held.first)
-        end_holding(b, w->lane);
+    backlog_list_remove(&w->turn_backlog->held, w);
+    if (!w->turn_backlog->held.first)
+        end_holding(b, w->turn_backlog);
 }
 
-static void release_lane(struct backlog *b, struct turn_backlog *lane)
+static void release_turn(struct backlog *b, struct turn_backlog *turn_backlog)
 {
-    if (!lane->held.first)
+    if (!turn_backlog->held.first)
         return;
-    for (struct pending_event *w = lane->held.first, *next; w; w = next) {
+    for (struct pending_event *w = turn_backlog->held.first, *next; w; w = next) {
         next = w->next;
         append_ready(b, w);
     }
-    lane->held = (struct pending_event_list){0};
-    end_holding(b, lane);
+    turn_backlog->held = (struct pending_event_list){0};
+    end_holding(b, turn_backlog);
 }
 
 static void backlog_measure(struct backlog *b, struct pending_event *w)
@@ -137,26 +139,26 @@ void backlog_remove(struct backlog *b, struct pending_event *w)
 {
     ASSERT(b->stats.events > 0 && b->stats.bytes >= w->size);
     unlink_waiting(b, w);
-    if (w->lane->last == w)
-        w->lane->last = NULL;
+    if (w->turn_backlog->last == w)
+        w->turn_backlog->last = NULL;
     b->stats.bytes -= w->size;
     b->stats.events--;
     shared_event_unref(w->box);
     give_spare(b, w);
 }
 
-static void count_dropped(struct backlog *b, struct turn_backlog *lane, const struct event *ev,
-                          uint64_t parts)
+static void count_dropped(struct backlog *b, struct turn_backlog *turn_backlog,
+                          const struct event *ev, uint64_t parts)
 {
-    lane->dropped[ev->kind] += parts;
-    if (ev->meta.seq > lane->drop_seq)
-        lane->drop_seq = ev->meta.seq;
+    turn_backlog->dropped[ev->kind] += parts;
+    if (ev->meta.seq > turn_backlog->drop_seq)
+        turn_backlog->drop_seq = ev->meta.seq;
     b->stats.dropped += parts;
 }
 
 void backlog_drop(struct backlog *b, struct pending_event *w)
 {
-    count_dropped(b, w->lane, shared_event_get(w->box), w->parts);
+    count_dropped(b, w->turn_backlog, shared_event_get(w->box), w->parts);
     backlog_remove(b, w);
 }
 
@@ -183,15 +185,15 @@ static void join_text_of(struct backlog *b, struct pending_event *w, struct shar
 
 void backlog_coalesce(struct backlog *b, struct pending_event *w, struct pending_event *newer)
 {
-    ASSERT(w != newer && w->lane == newer->lane);
+    ASSERT(w != newer && w->turn_backlog == newer->turn_backlog);
     const struct str more = newer->text.p ? (struct str){newer->text.p, newer->text.len}
                                           : event_coalesce_text(shared_event_get(newer->box));
-    const bool was_last = newer->lane->last == newer;
+    const bool was_last = newer->turn_backlog->last == newer;
     w->parts += newer->parts;
     join_text_of(b, w, shared_event_ref(newer->box), more);
     backlog_remove(b, newer);
     if (was_last)
-        w->lane->last = w;
+        w->turn_backlog->last = w;
 }
 
 static bool over(const struct backlog *b)
@@ -231,10 +233,11 @@ static bool may_drop(enum tc_kind kind)
     return pressure == OVERFLOW_DROP || pressure == OVERFLOW_REPLACE;
 }
 
-static bool may_enter(const struct backlog *b, const struct turn_backlog *lane, enum tc_kind kind)
+static bool may_enter(const struct backlog *b, const struct turn_backlog *turn_backlog,
+                      enum tc_kind kind)
 {
     const enum overflow_class pressure = kind_overflow(kind);
-    if (lane->bare)
+    if (turn_backlog->bare)
         return pressure == OVERFLOW_KEEP || pressure == OVERFLOW_COALESCE;
     return !over(b) || !may_drop(kind);
 }
@@ -251,101 +254,105 @@ static bool flushes(enum tc_kind kind)
            kind == TC_DONE;
 }
 
-static bool must_hold(const struct backlog *b, const struct turn_backlog *lane, enum tc_kind kind,
-                      int64_t now_ms)
+static bool must_hold(const struct backlog *b, const struct turn_backlog *turn_backlog,
+                      enum tc_kind kind, int64_t now_ms)
 {
     if (b->limits.pace_ms == 0 || flushes(kind))
         return false;
-    return lane->held.first || (is_paced(kind) && now_ms < lane->hold_until);
+    return turn_backlog->held.first || (is_paced(kind) && now_ms < turn_backlog->hold_until);
 }
 
-static bool join_last(struct backlog *b, struct turn_backlog *lane, struct shared_event *box)
+static bool join_last(struct backlog *b, struct turn_backlog *turn_backlog,
+                      struct shared_event *box)
 {
-    if (!lane->last || (b->limits.pace_ms == 0 && !over(b)) ||
-        !event_coalesce_is_allowed(shared_event_get(lane->last->box), shared_event_get(box), true))
+    if (!turn_backlog->last || (b->limits.pace_ms == 0 && !over(b)) ||
+        !event_coalesce_is_allowed(shared_event_get(turn_backlog->last->box), shared_event_get(box),
+                                   true))
         return false;
-    lane->last->parts++;
-    join_text_of(b, lane->last, box, event_coalesce_text(shared_event_get(box)));
+    turn_backlog->last->parts++;
+    join_text_of(b, turn_backlog->last, box, event_coalesce_text(shared_event_get(box)));
     return true;
 }
 
-static void backlog_append(struct backlog *b, struct turn_backlog *lane, struct shared_event *box,
-                           int64_t now_ms)
+static void backlog_append(struct backlog *b, struct turn_backlog *turn_backlog,
+                           struct shared_event *box, int64_t now_ms)
 {
-    ASSERT(lane);
+    ASSERT(turn_backlog);
     const enum tc_kind kind = shared_event_get(box)->kind;
-    const bool hold = must_hold(b, lane, kind, now_ms);
+    const bool hold = must_hold(b, turn_backlog, kind, now_ms);
     struct pending_event *const w = take_spare(b);
-    w->lane = lane;
+    w->turn_backlog = turn_backlog;
     w->box = box;
     w->parts = 1;
     if (hold) {
         append_held(b, w);
     } else {
-        release_lane(b, lane);
+        release_turn(b, turn_backlog);
         append_ready(b, w);
     }
-    lane->last = w;
+    turn_backlog->last = w;
     b->stats.events++;
     backlog_measure(b, w);
 }
 
-void backlog_push(struct backlog *b, struct turn_backlog *lane, struct shared_event *box,
+void backlog_push(struct backlog *b, struct turn_backlog *turn_backlog, struct shared_event *box,
                   int64_t now_ms)
 {
     if (over(b))
         relieve(b);
     const struct event *const ev = shared_event_get(box);
-    if (!may_enter(b, lane, ev->kind)) {
-        count_dropped(b, lane, ev, 1);
+    if (!may_enter(b, turn_backlog, ev->kind)) {
+        count_dropped(b, turn_backlog, ev, 1);
         shared_event_unref(box);
         return;
     }
-    if (!join_last(b, lane, box))
-        backlog_append(b, lane, box, now_ms);
+    if (!join_last(b, turn_backlog, box))
+        backlog_append(b, turn_backlog, box, now_ms);
 }
 
 /* ---- what the consumer takes ---- */
 
 static void release_due(struct backlog *b, int64_t now_ms)
 {
-    for (struct turn_backlog *lane = b->holding, *next; lane; lane = next) {
-        next = lane->next_holding;
-        if (lane->hold_until <= now_ms)
-            release_lane(b, lane);
+    for (struct turn_backlog *turn_backlog = b->holding, *next; turn_backlog; turn_backlog = next) {
+        next = turn_backlog->next_holding;
+        if (turn_backlog->hold_until <= now_ms)
+            release_turn(b, turn_backlog);
     }
 }
 
-static void write_counts(struct buf *x, const struct turn_backlog *lane, uint64_t total)
+static void write_counts(struct buf *x, const struct turn_backlog *turn_backlog, uint64_t total)
 {
     buf_add_char(x, '{');
     jsonw_member_int(x, "count", (int64_t)total);
     for (int kind = 0; kind < TC_KINDS; kind++)
-        if (lane->dropped[kind])
-            jsonw_member_int(x, kind_name((enum tc_kind)kind), (int64_t)lane->dropped[kind]);
+        if (turn_backlog->dropped[kind])
+            jsonw_member_int(x, kind_name((enum tc_kind)kind),
+                             (int64_t)turn_backlog->dropped[kind]);
     buf_add_char(x, '}');
 }
 
 /* Stands where the newest dropped event would have been: its seq is free. */
-static struct shared_event *make_notice(struct turn_backlog *lane, const struct tc_meta *next)
+static struct shared_event *make_notice(struct turn_backlog *turn_backlog,
+                                        const struct tc_meta *next)
 {
     uint64_t total = 0;
     for (int kind = 0; kind < TC_KINDS; kind++)
-        total += lane->dropped[kind];
+        total += turn_backlog->dropped[kind];
     CLEANUP_BUF struct buf x = {0}, text = {0};
-    write_counts(&x, lane, total);
+    write_counts(&x, turn_backlog, total);
     buf_printf(&text, "%llu event%s dropped: this connector does not keep up",
                (unsigned long long)total, PLURAL(total, " was", "s were"));
     struct event ev;
     event_init_notice(&ev, "warn", "dropped", text.p);
-    ev.meta.seq = lane->drop_seq;
+    ev.meta.seq = turn_backlog->drop_seq;
     ev.meta.ts = next->ts;
     ev.meta.src = next->src;
     ev.meta.correlation_id = next->correlation_id;
     ev.meta.session_id = next->session_id;
     ev.meta.x = x.p;
-    memset(lane->dropped, 0, sizeof lane->dropped);
-    lane->drop_seq = 0;
+    memset(turn_backlog->dropped, 0, sizeof turn_backlog->dropped);
+    turn_backlog->drop_seq = 0;
     return shared_event_new(&ev);
 }
 
@@ -356,32 +363,32 @@ static struct shared_event *take_box(struct pending_event *w)
     return event_coalesce_build(shared_event_get(w->box), &w->text);
 }
 
-void backlog_close_turn(struct backlog *b, struct turn_backlog *lane)
+void backlog_close_turn(struct backlog *b, struct turn_backlog *turn_backlog)
 {
-    ASSERT(!lane->held.first);
-    ASSERT((lane->prev ? lane->prev->next : b->lanes) == lane);
-    *(lane->prev ? &lane->prev->next : &b->lanes) = lane->next;
-    if (lane->next)
-        lane->next->prev = lane->prev;
-    free(lane);
+    ASSERT(!turn_backlog->held.first);
+    ASSERT((turn_backlog->prev ? turn_backlog->prev->next : b->turn_backlogs) == turn_backlog);
+    *(turn_backlog->prev ? &turn_backlog->prev->next : &b->turn_backlogs) = turn_backlog->next;
+    if (turn_backlog->next)
+        turn_backlog->next->prev = turn_backlog->prev;
+    free(turn_backlog);
 }
 
 static void backlog_take_first(struct backlog *b, struct backlog_item *item, int64_t now_ms)
 {
     struct pending_event *const w = b->ready.first;
-    struct turn_backlog *const lane = w->lane;
+    struct turn_backlog *const turn_backlog = w->turn_backlog;
     const struct event *const ev = shared_event_get(w->box);
-    if (lane->drop_seq && lane->drop_seq < ev->meta.seq) {
-        *item = (struct backlog_item){lane->turn, make_notice(lane, &ev->meta)};
+    if (turn_backlog->drop_seq && turn_backlog->drop_seq < ev->meta.seq) {
+        *item = (struct backlog_item){turn_backlog->turn, make_notice(turn_backlog, &ev->meta)};
         return;
     }
     const enum tc_kind kind = ev->kind;
-    *item = (struct backlog_item){lane->turn, take_box(w)};
+    *item = (struct backlog_item){turn_backlog->turn, take_box(w)};
     backlog_remove(b, w);
     if (is_paced(kind))
-        lane->hold_until = now_ms + b->limits.pace_ms;
+        turn_backlog->hold_until = now_ms + b->limits.pace_ms;
     if (kind == TC_DONE)
-        backlog_close_turn(b, lane);
+        backlog_close_turn(b, turn_backlog);
 }
 
 size_t backlog_pop(struct backlog *b, struct backlog_item *items, size_t max, int64_t now_ms)
@@ -397,16 +404,17 @@ size_t backlog_pop(struct backlog *b, struct backlog_item *items, size_t max, in
 int64_t backlog_next_due_ms(const struct backlog *b)
 {
     int64_t due = INT64_MAX;
-    for (const struct turn_backlog *lane = b->holding; lane; lane = lane->next_holding)
-        if (lane->hold_until < due)
-            due = lane->hold_until;
+    for (const struct turn_backlog *turn_backlog = b->holding; turn_backlog;
+         turn_backlog = turn_backlog->next_holding)
+        if (turn_backlog->hold_until < due)
+            due = turn_backlog->hold_until;
     return due;
 }
 
 void backlog_stop_pacing(struct backlog *b)
 {
     while (b->holding)
-        release_lane(b, b->holding);
+        release_turn(b, b->holding);
 }
 
 double backlog_fill_ratio(const struct backlog *b)
@@ -418,13 +426,13 @@ double backlog_fill_ratio(const struct backlog *b)
 
 struct turn_backlog *backlog_open_turn(struct backlog *b, void *turn)
 {
-    struct turn_backlog *const lane = xcalloc(1, sizeof *lane);
-    lane->turn = turn;
-    lane->next = b->lanes;
-    if (b->lanes)
-        b->lanes->prev = lane;
-    b->lanes = lane;
-    return lane;
+    struct turn_backlog *const turn_backlog = xcalloc(1, sizeof *turn_backlog);
+    turn_backlog->turn = turn;
+    turn_backlog->next = b->turn_backlogs;
+    if (b->turn_backlogs)
+        b->turn_backlogs->prev = turn_backlog;
+    b->turn_backlogs = turn_backlog;
+    return turn_backlog;
 }
 
 void backlog_fini(struct backlog *b)
@@ -433,8 +441,8 @@ void backlog_fini(struct backlog *b)
     while (b->ready.first)
         backlog_remove(b, b->ready.first);
     ASSERT(!b->stats.events && !b->stats.bytes && !b->n_ready);
-    while (b->lanes)
-        backlog_close_turn(b, b->lanes);
+    while (b->turn_backlogs)
+        backlog_close_turn(b, b->turn_backlogs);
     while (b->spare) {
         struct pending_event *const w = b->spare;
         b->spare = w->next;

@@ -38,7 +38,7 @@ struct backlog_item {
 /* One event that waits, or several joined into one. */
 struct pending_event {
     struct pending_event *next, *prev; /* in `ready`, or in `held` of its lane */
-    struct turn_backlog *lane;
+    struct turn_backlog *turn_backlog;
     struct shared_event *box; /* the newest part */
     struct buf text;          /* of all parts, when there is more than one */
     uint64_t parts;
@@ -68,7 +68,7 @@ struct backlog {
     struct backlog_limits limits;
     struct pending_event_list ready; /* in delivery order */
     size_t n_ready;
-    struct turn_backlog *lanes, *holding;
+    struct turn_backlog *turn_backlogs, *holding;
     struct pending_event *spare; /* for reuse, linked by next */
     size_t n_spare;
     size_t again_events, again_bytes; /* a squeeze is worth it from here on */
@@ -82,20 +82,21 @@ void backlog_fini(struct backlog *b);
 /* The lane ends when its done event is popped. */
 struct turn_backlog *backlog_open_turn(struct backlog *b, void *turn);
 /* Takes over one reference of the box. */
-void backlog_push(struct backlog *b, struct turn_backlog *lane, struct shared_event *box,
+void backlog_push(struct backlog *b, struct turn_backlog *turn_backlog, struct shared_event *box,
                   int64_t now_ms);
 /* Its last event has been taken. */
-void backlog_close_turn(struct backlog *b, struct turn_backlog *lane);
+void backlog_close_turn(struct backlog *b, struct turn_backlog *turn_backlog);
 /* Hands an event through that need not wait: nothing else does, and its lane has nothing to tell.
  * False: push it. */
-static inline bool backlog_try_bypass(struct backlog *b, struct turn_backlog *lane,
+static inline bool backlog_try_bypass(struct backlog *b, struct turn_backlog *turn_backlog,
                                       struct shared_event *box, struct backlog_item *item)
 {
-    if (b->stats.events > 0 || b->limits.pace_ms > 0 || lane->bare || lane->drop_seq)
+    if (b->stats.events > 0 || b->limits.pace_ms > 0 || turn_backlog->bare ||
+        turn_backlog->drop_seq)
         return false;
-    *item = (struct backlog_item){lane->turn, box};
+    *item = (struct backlog_item){turn_backlog->turn, box};
     if (shared_event_get(box)->kind == TC_DONE)
-        backlog_close_turn(b, lane);
+        backlog_close_turn(b, turn_backlog);
     return true;
 }
 /* Takes up to max items that are due. The caller owns the boxes. */

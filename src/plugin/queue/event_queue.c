@@ -149,7 +149,7 @@ static void push_slots(struct event_queue *q, const struct event_ring_slot *slot
                        int64_t now_ms)
 {
     for (size_t i = 0; i < n; i++)
-        backlog_push(&q->backlog, slots[i].lane, slots[i].box, now_ms);
+        backlog_push(&q->backlog, slots[i].turn_backlog, slots[i].box, now_ms);
 }
 
 /* Under the lock: what is in the ring now enters by the rules of the backlog. */
@@ -190,9 +190,9 @@ double event_queue_fill_ratio(const struct event_queue *q)
 struct turn_backlog *event_queue_open_turn(struct event_queue *q, void *turn)
 {
     pthread_mutex_lock(&q->lock);
-    struct turn_backlog *const lane = backlog_open_turn(&q->backlog, turn);
+    struct turn_backlog *const turn_backlog = backlog_open_turn(&q->backlog, turn);
     pthread_mutex_unlock(&q->lock);
-    return lane;
+    return turn_backlog;
 }
 
 /* Under the lock. */
@@ -225,10 +225,11 @@ static void event_queue_publish(struct event_queue *q, bool is_full)
         wake(q);
 }
 
-void event_queue_push(struct event_queue *q, struct turn_backlog *lane, struct shared_event *box)
+void event_queue_push(struct event_queue *q, struct turn_backlog *turn_backlog,
+                      struct shared_event *box)
 {
-    const bool room =
-        event_ring_stage(&q->inbox, (struct event_ring_slot){lane, box}, shared_event_size(box));
+    const bool room = event_ring_stage(&q->inbox, (struct event_ring_slot){turn_backlog, box},
+                                       shared_event_size(box));
     if (!room || !q->gathers || event_ring_staged_count(&q->inbox) >= GATHER_EVENTS ||
         event_ring_staged_bytes(&q->inbox) >= GATHER_BYTES)
         event_queue_publish(q, !room);
@@ -347,7 +348,8 @@ static size_t event_queue_take(struct event_queue *q, struct backlog_item *items
     struct event_ring_slot slots[TAKE_MAX];
     const size_t there = event_ring_take(&q->inbox, slots, max < TAKE_MAX ? max : TAKE_MAX);
     size_t n = 0;
-    while (n < there && backlog_try_bypass(&q->backlog, slots[n].lane, slots[n].box, &items[n]))
+    while (n < there &&
+           backlog_try_bypass(&q->backlog, slots[n].turn_backlog, slots[n].box, &items[n]))
         n++;
     if (n < there) {
         push_slots(q, slots + n, there - n, now_ms);

@@ -13,7 +13,7 @@
 #include "plugin/queue/backlog.h"
 
 struct event_ring_slot {
-    struct turn_backlog *lane;
+    struct turn_backlog *turn_backlog;
     struct shared_event *box; /* one reference, owned */
 };
 

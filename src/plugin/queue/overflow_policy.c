@@ -41,12 +41,12 @@ static bool beyond_hard(const struct backlog *b)
 static void join_neighbours(struct backlog *b, struct pending_event *w, void *ctx)
 {
     (void)ctx;
-    struct pending_event *const older = w->lane->seen;
+    struct pending_event *const older = w->turn_backlog->seen;
     if (older && event_coalesce_is_allowed(shared_event_get(older->box), shared_event_get(w->box),
                                            !beyond_hard(b)))
         backlog_coalesce(b, older, w);
     else
-        w->lane->seen = w;
+        w->turn_backlog->seen = w;
 }
 
 /* Tools whose newest progress was met already, by lane and id. */
@@ -59,9 +59,9 @@ static const char *tool_of(const struct pending_event *w)
     return shared_event_get(w->box)->u.progress.tool_use_id;
 }
 
-static size_t hash_tool(const struct turn_backlog *lane, const char *id)
+static size_t hash_tool(const struct turn_backlog *turn_backlog, const char *id)
 {
-    return hash_string((uintptr_t)lane >> 4, id);
+    return hash_string((uintptr_t)turn_backlog >> 4, id);
 }
 
 /* Whether newer progress of the same tool waits; else this one is remembered. A table that is full
@@ -69,14 +69,14 @@ static size_t hash_tool(const struct turn_backlog *lane, const char *id)
 static bool is_outdated(struct overflow_seen_tools *seen, const struct pending_event *w)
 {
     const char *const id = tool_of(w);
-    const size_t hash = hash_tool(w->lane, id);
+    const size_t hash = hash_tool(w->turn_backlog, id);
     for (size_t probe = 0; probe < 8; probe++) {
         const struct pending_event **const slot = &seen->slots[(hash + probe) % TOOLS_SEEN];
         if (!*slot) {
             *slot = w;
             return false;
         }
-        if ((*slot)->lane == w->lane && strcmp(tool_of(*slot), id) == 0)
+        if ((*slot)->turn_backlog == w->turn_backlog && strcmp(tool_of(*slot), id) == 0)
             return true;
     }
     return false;
@@ -153,7 +153,7 @@ static void trim_long_narration(struct backlog *b, struct pending_event *w, void
 static void strip_turn(struct backlog *b, struct pending_event *w, void *ctx)
 {
     (void)ctx;
-    w->lane->bare = true;
+    w->turn_backlog->bare = true;
     const enum overflow_class pressure = kind_overflow(shared_event_get(w->box)->kind);
     if (pressure != OVERFLOW_KEEP && pressure != OVERFLOW_COALESCE)
         backlog_drop(b, w);
@@ -184,9 +184,9 @@ static void walk_list(struct backlog *b, const struct pending_event_list *list,
 
 static void walk_held(struct backlog *b, const struct overflow_measure *measure, void *ctx)
 {
-    for (struct turn_backlog *lane = b->holding, *next; lane; lane = next) {
-        next = lane->next_holding;
-        walk_list(b, &lane->held, measure, ctx);
+    for (struct turn_backlog *turn_backlog = b->holding, *next; turn_backlog; turn_backlog = next) {
+        next = turn_backlog->next_holding;
+        walk_list(b, &turn_backlog->held, measure, ctx);
     }
 }
 
@@ -194,8 +194,9 @@ static void walk_held(struct backlog *b, const struct overflow_measure *measure,
 static void walk(struct backlog *b, const struct overflow_measure *measure)
 {
     struct overflow_seen_tools seen = {0};
-    for (struct turn_backlog *lane = b->lanes; lane; lane = lane->next)
-        lane->seen = NULL;
+    for (struct turn_backlog *turn_backlog = b->turn_backlogs; turn_backlog;
+         turn_backlog = turn_backlog->next)
+        turn_backlog->seen = NULL;
     if (measure->backwards)
         walk_held(b, measure, &seen);
     walk_list(b, &b->ready, measure, &seen);

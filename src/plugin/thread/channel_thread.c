@@ -119,7 +119,7 @@ static void *thread_open(struct channel *channel, const struct channel_turn *tur
         .requests = turn->requests,
         .over = turn->over,
     };
-    t->lane = turn->over ? NULL : event_queue_open_turn(c->queue, t);
+    t->turn_backlog = turn->over ? NULL : event_queue_open_turn(c->queue, t);
     channel_thread_link_turn(c, t);
     return t;
 }
@@ -129,7 +129,7 @@ static void thread_send(struct channel *channel, void *turn, struct shared_event
     struct thread_channel *const c = self(channel);
     struct thread_turn *const t = turn;
     const bool done = shared_event_get(box)->kind == TC_DONE;
-    event_queue_push(c->queue, t->lane, box);
+    event_queue_push(c->queue, t->turn_backlog, box);
     if (done || ++c->sends % LOOK_EVERY == 0)
         channel_thread_look(c);
 }

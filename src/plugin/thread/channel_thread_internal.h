@@ -25,7 +25,7 @@ enum thread_stage {
 /* One turn on its way to the instance. */
 struct thread_turn {
     struct thread_turn *next, *prev; /* under the channel's lock */
-    struct turn_backlog *lane;
+    struct turn_backlog *turn_backlog;
     struct channel_turn named; /* its strings are the arena's */
     struct arena arena;
     struct instance_turn *instance; /* the instance's thread only; made when it is first heard of */

@@ -16,11 +16,12 @@ static struct queued_request item_of(enum send_priority priority, const char *ke
 
 static void test_priorities(void)
 {
-    struct queued_request notice = item_of(LANE_NOTICE, NULL, 0), edit = item_of(LANE_LIVE, "m", 0);
-    struct queued_request final1 = item_of(LANE_FINAL, NULL, 0),
-                          final2 = item_of(LANE_FINAL, NULL, 0);
-    struct queued_request request = item_of(LANE_REQUEST, NULL, 0),
-                          late = item_of(LANE_LIVE, "m", 0);
+    struct queued_request notice = item_of(PRIORITY_NOTICE, NULL, 0),
+                          edit = item_of(PRIORITY_LIVE, "m", 0);
+    struct queued_request final1 = item_of(PRIORITY_FINAL, NULL, 0),
+                          final2 = item_of(PRIORITY_FINAL, NULL, 0);
+    struct queued_request request = item_of(PRIORITY_REQUEST, NULL, 0),
+                          late = item_of(PRIORITY_LIVE, "m", 0);
     request_queue_init(&lane);
     ok(request_queue_is_idle(&lane) && !request_queue_start(&lane), "an empty lane");
     request_queue_push(&lane, &notice);
@@ -41,9 +42,10 @@ static void test_priorities(void)
 
 static void test_edits(void)
 {
-    struct queued_request a1 = item_of(LANE_LIVE, "a", 0), a2 = item_of(LANE_LIVE, "a", 0);
-    struct queued_request b = item_of(LANE_LIVE, "b", 0), a3 = item_of(LANE_LIVE, "a", 0);
-    struct queued_request free1 = item_of(LANE_LIVE, NULL, 0), free2 = item_of(LANE_LIVE, NULL, 0);
+    struct queued_request a1 = item_of(PRIORITY_LIVE, "a", 0), a2 = item_of(PRIORITY_LIVE, "a", 0);
+    struct queued_request b = item_of(PRIORITY_LIVE, "b", 0), a3 = item_of(PRIORITY_LIVE, "a", 0);
+    struct queued_request free1 = item_of(PRIORITY_LIVE, NULL, 0),
+                          free2 = item_of(PRIORITY_LIVE, NULL, 0);
     request_queue_init(&lane);
     request_queue_push(&lane, &a1);
     request_queue_push(&lane, &b);
@@ -59,7 +61,7 @@ static void test_edits(void)
     ok(!request_queue_push(&lane, &a3), "what is in flight is not replaced");
     ok(!request_queue_requeue(&lane), "but when it fails, the newer one is enough");
     ok(request_queue_start(&lane) == &b, "the next");
-    struct queued_request last = item_of(LANE_FINAL, NULL, 0);
+    struct queued_request last = item_of(PRIORITY_FINAL, NULL, 0);
     const struct queued_request *const dropped = request_queue_push(&lane, &last);
     ok(dropped == &free1 && free1.next == &free2 && free2.next == &a3, "all edits dropped");
     ok(!request_queue_requeue(&lane), "an edit that failed does not go again once a final waits");
@@ -70,8 +72,10 @@ static void test_edits(void)
 
 static void test_deadlines(void)
 {
-    struct queued_request a = item_of(LANE_NOTICE, NULL, 100), b = item_of(LANE_NOTICE, NULL, 50);
-    struct queued_request c = item_of(LANE_FINAL, NULL, 0), d = item_of(LANE_LIVE, NULL, 100);
+    struct queued_request a = item_of(PRIORITY_NOTICE, NULL, 100),
+                          b = item_of(PRIORITY_NOTICE, NULL, 50);
+    struct queued_request c = item_of(PRIORITY_FINAL, NULL, 0),
+                          d = item_of(PRIORITY_LIVE, NULL, 100);
     request_queue_init(&lane);
     request_queue_push(&lane, &a);
     request_queue_push(&lane, &b);
@@ -83,7 +87,7 @@ static void test_deadlines(void)
     ok(request_queue_expire(&lane, 100) == &a && a.next == &d && !d.next, "two at once");
     ok(!request_queue_expire(&lane, INT64_MAX) && request_queue_peek(&lane) == &c,
        "without a deadline: never");
-    struct queued_request e = item_of(LANE_NOTICE, NULL, 200);
+    struct queued_request e = item_of(PRIORITY_NOTICE, NULL, 200);
     request_queue_push(&lane, &e);
     ok(request_queue_clear(&lane) == &c && c.next == &e && !e.next && request_queue_is_idle(&lane),
        "cleared");
@@ -91,10 +95,11 @@ static void test_deadlines(void)
 
 static void test_ahead(void)
 {
-    struct queued_request now = item_of(LANE_FINAL, NULL, 0), next = item_of(LANE_FINAL, NULL, 0);
-    struct queued_request first = item_of(LANE_FINAL, NULL, 0),
-                          second = item_of(LANE_FINAL, NULL, 0);
-    struct queued_request other = item_of(LANE_NOTICE, NULL, 0);
+    struct queued_request now = item_of(PRIORITY_FINAL, NULL, 0),
+                          next = item_of(PRIORITY_FINAL, NULL, 0);
+    struct queued_request first = item_of(PRIORITY_FINAL, NULL, 0),
+                          second = item_of(PRIORITY_FINAL, NULL, 0);
+    struct queued_request other = item_of(PRIORITY_NOTICE, NULL, 0);
     first.is_ahead = second.is_ahead = other.is_ahead = true;
     request_queue_init(&lane);
     request_queue_push(&lane, &now);
@@ -116,8 +121,9 @@ static void test_ahead(void)
 
 static void test_spared(void)
 {
-    struct queued_request word = item_of(LANE_FINAL, NULL, 0), edit = item_of(LANE_LIVE, "m", 0);
-    struct queued_request outcome = item_of(LANE_FINAL, NULL, 0);
+    struct queued_request word = item_of(PRIORITY_FINAL, NULL, 0),
+                          edit = item_of(PRIORITY_LIVE, "m", 0);
+    struct queued_request outcome = item_of(PRIORITY_FINAL, NULL, 0);
     word.spares_live = true;
     request_queue_init(&lane);
     request_queue_push(&lane, &edit);

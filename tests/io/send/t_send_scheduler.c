@@ -50,7 +50,7 @@ static struct {
 
 static bool is_edit(const struct work *a)
 {
-    return a->item.priority == LANE_LIVE;
+    return a->item.priority == PRIORITY_LIVE;
 }
 
 static void on_ended(void *ctx, struct queued_request *item, enum send_result end)
@@ -81,7 +81,7 @@ static void submit(void)
     snprintf(a->key, sizeof a->key, "m%d", rand() % 2);
     a->item = (struct queued_request){.priority = priority,
                                       .rates = 1u | (rand() % 2 ? 2u : 4u),
-                                      .key = priority == LANE_LIVE ? a->key : NULL,
+                                      .key = priority == PRIORITY_LIVE ? a->key : NULL,
                                       .deadline_ms = random_deadline()};
     /* The newer edit takes the older one's place. */
     for (size_t i = 0; i < w.count && is_edit(a); i++) {
@@ -107,7 +107,7 @@ static void check_order(const struct work *a)
         const struct work *const b = &w.items[i];
         if (b->lane == a->lane && b != a && b->waits && is_before(b, a))
             w.out_of_order++;
-        if (b->lane == a->lane && b > a && is_edit(a) && b->item.priority == LANE_FINAL)
+        if (b->lane == a->lane && b > a && is_edit(a) && b->item.priority == PRIORITY_FINAL)
             w.stale++; /* an edit after the final was known */
     }
 }
@@ -155,10 +155,10 @@ static void start(struct work *a)
 static void note_hold(const struct work *a, const struct retry_decision *v)
 {
     const int64_t until = clock_mono_ms() + v->hold_ms;
-    int64_t *const held = v->scope == VERDICT_INSTANCE ? &w.held : &w.lane_held[a->lane];
-    if (v->scope != VERDICT_RATES)
+    int64_t *const held = v->scope == RETRY_INSTANCE ? &w.held : &w.lane_held[a->lane];
+    if (v->scope != RETRY_RATES)
         *held = until > *held ? until : *held;
-    for (size_t i = 1; i < RATES && v->scope == VERDICT_RATES; i++)
+    for (size_t i = 1; i < RATES && v->scope == RETRY_RATES; i++)
         if (a->item.rates >> i & 1 && until > w.rate_held[i])
             w.rate_held[i] = until;
 }
@@ -280,7 +280,7 @@ static void test_fairness(void)
     struct send_scheduler *const s = send_scheduler_new(&(struct send_scheduler_spec){
         .rates = &slow, .rate_count = 1, .ended = count_end, .ctx = &ended});
     for (int i = 0; i < 30; i++) {
-        items[i] = (struct queued_request){.priority = LANE_NOTICE, .rates = 1};
+        items[i] = (struct queued_request){.priority = PRIORITY_NOTICE, .rates = 1};
         send_scheduler_submit(s, (const char *[]){"a", "b", "c"}[i / 10], &items[i], 0);
     }
     for (int64_t now = 0; now < 1500; now += 100) {
@@ -290,7 +290,7 @@ static void test_fairness(void)
         ok(!send_scheduler_next(s, now), "at %lld ms: one", (long long)now);
     }
     ok(by_lane[0] == 5 && by_lane[1] == 5 && by_lane[2] == 5, "fair shares");
-    struct queued_request final = {.priority = LANE_FINAL, .rates = 1};
+    struct queued_request final = {.priority = PRIORITY_FINAL, .rates = 1};
     send_scheduler_submit(s, "d", &final, 1500);
     ok(send_scheduler_next(s, 1500) == &final, "a final of any lane goes before them");
     send_scheduler_settle(s, &final, &(struct retry_decision){0}, 1500);
@@ -307,7 +307,7 @@ static void test_forgetting(void)
         .rates = rates, .rate_count = 1, .ended = count_end, .ctx = &ended});
     size_t most = 0;
     for (int i = 0; i < 1000; i++) {
-        struct queued_request item = {.priority = LANE_FINAL, .rates = 1};
+        struct queued_request item = {.priority = PRIORITY_FINAL, .rates = 1};
         char name[16];
         snprintf(name, sizeof name, "%d", i);
         send_scheduler_submit(s, name, &item, i * 100);
@@ -329,7 +329,7 @@ static void test_no_lane(void)
     struct send_scheduler *const s = send_scheduler_new(&(struct send_scheduler_spec){
         .rates = &slow, .rate_count = 1, .ended = count_end, .ctx = &ended});
     for (size_t i = 0; i < 200; i++) {
-        items[i] = (struct queued_request){.priority = LANE_NOTICE};
+        items[i] = (struct queued_request){.priority = PRIORITY_NOTICE};
         send_scheduler_submit(s, NULL, &items[i], 0);
     }
     while (send_scheduler_next(s, 0))
@@ -338,13 +338,13 @@ static void test_no_lane(void)
     for (size_t i = 0; i < 200; i++)
         send_scheduler_settle(s, &items[i], &(struct retry_decision){0}, 1);
     for (size_t i = 0; i < 1000; i++) {
-        struct queued_request item = {.priority = LANE_NOTICE};
+        struct queued_request item = {.priority = PRIORITY_NOTICE};
         send_scheduler_submit(s, NULL, &item, 1);
         send_scheduler_settle(s, send_scheduler_next(s, 1), &(struct retry_decision){0}, 1);
     }
     ok(send_scheduler_count(s) <= 256, "those that went are forgotten");
     for (size_t i = 0; i < 2; i++) {
-        paced[i] = (struct queued_request){.priority = LANE_NOTICE, .rates = 1};
+        paced[i] = (struct queued_request){.priority = PRIORITY_NOTICE, .rates = 1};
         send_scheduler_submit(s, NULL, &paced[i], 2);
     }
     ok(send_scheduler_next(s, 2) && !send_scheduler_next(s, 101),
@@ -438,7 +438,7 @@ static void test_live_outage(void)
     for (size_t i = 0; now < AWAY_MS; now += STEP_MS) {
         if (now % PERIOD_MS == 0) {
             typing[i] = (struct queued_request){
-                .priority = LANE_LIVE, .key = "typing", .deadline_ms = now + AGE_MS};
+                .priority = PRIORITY_LIVE, .key = "typing", .deadline_ms = now + AGE_MS};
             send_scheduler_submit(s, "chat", &typing[i++], now);
         }
         for (struct queued_request *item; (item = send_scheduler_next(s, now)); attempts++) {
@@ -451,7 +451,7 @@ static void test_live_outage(void)
     ok(send_scheduler_next(s, now) == &other, "another conversation does not wait for it");
     send_scheduler_note_reached(s, now);
     send_scheduler_settle(s, &other, &(struct retry_decision){0}, now);
-    struct queued_request fresh = {.priority = LANE_LIVE};
+    struct queued_request fresh = {.priority = PRIORITY_LIVE};
     send_scheduler_submit(s, "chat", &fresh, now);
     now += 1000;
     struct queued_request *const next = send_scheduler_next(s, now);

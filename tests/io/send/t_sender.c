@@ -104,7 +104,7 @@ static void post_letter(const struct send_spec *like, const char *text, struct s
     snprintf(conversation, sizeof conversation, "%s", like->lane ? like->lane : "");
     struct send_spec letter = *like;
     letter.lane = like->lane ? conversation : NULL;
-    letter.key = like->priority == LANE_LIVE ? key : NULL;
+    letter.key = like->priority == PRIORITY_LIVE ? key : NULL;
     letter.arg = g;
     sender_submit(courier, &letter);
     memset(key, 'X', sizeof key - 1);
@@ -128,13 +128,13 @@ static void test_order(void)
         {HTTPD_REPLY, OK_REPLY}, {HTTPD_REPLY, OK_REPLY}, {HTTPD_REPLY, OK_REPLY}};
     struct sent notice = {0}, edit = {0}, newer = {0}, final1 = {0}, final2 = {0};
     begin(steps, 3);
-    post("a", LANE_NOTICE, "notice", &notice);
-    post("a", LANE_LIVE, "edit", &edit);
-    post("a", LANE_LIVE, "newer", &newer);
+    post("a", PRIORITY_NOTICE, "notice", &notice);
+    post("a", PRIORITY_LIVE, "edit", &edit);
+    post("a", PRIORITY_LIVE, "newer", &newer);
     is_int(edit.end, SEND_REPLACED, "an edit is replaced by the newer");
-    post("a", LANE_FINAL, "final1", &final1);
+    post("a", PRIORITY_FINAL, "final1", &final1);
     is_int(newer.end, SEND_REPLACED, "and by the final");
-    post("a", LANE_FINAL, "final2", &final2);
+    post("a", PRIORITY_FINAL, "final2", &final2);
     wait_for(&notice);
     has_str(httpd_request(server, 0), "{final1}", "the finals first");
     has_str(httpd_request(server, 1), "{final2}", "in their order");
@@ -152,7 +152,7 @@ static void read_wait(const struct httpc_reply *reply, struct retry_decision *v)
 {
     int ms;
     if (sscanf(reply->body.p, "wait %dms", &ms) == 1)
-        *v = (struct retry_decision){.again = true, .hold_ms = ms, .scope = VERDICT_INSTANCE};
+        *v = (struct retry_decision){.again = true, .hold_ms = ms, .scope = RETRY_INSTANCE};
     if (str_is(reply->body, "ratelimited"))
         v->again = true;
 }
@@ -166,16 +166,16 @@ static void test_reader(void)
                                               {HTTPD_REPLY, OK_REPLY}};
     struct sent a = {.read = read_wait}, b = {.read = read_wait}, c = {.read = read_wait};
     begin(steps, 5);
-    post("a", LANE_FINAL, "a", &a);
+    post("a", PRIORITY_FINAL, "a", &a);
     while (!httpd_requests(server))
         loop_run_once(loop, 10);
     loop_run_once(loop, 10);
-    post("b", LANE_FINAL, "b", &b);
+    post("b", PRIORITY_FINAL, "b", &b);
     wait_for(&a);
     wait_for(&b);
     ok(a.outcome == HTTPC_OK && a.attempts == 2, "a 429 that says it in its body");
     ok(b.outcome == HTTPC_OK && b.attempts == 1, "the other lane waited with it");
-    post("c", LANE_FINAL, "c", &c);
+    post("c", PRIORITY_FINAL, "c", &c);
     wait_for(&c);
     ok(c.outcome == HTTPC_OK && c.attempts == 2, "a 200 that means no");
     end("reader");
@@ -187,11 +187,11 @@ static void test_ambiguous(void)
         {HTTPD_RESET, NULL}, {HTTPD_RESET, NULL}, {HTTPD_REPLY, OK_REPLY}};
     struct sent create = {0}, edit = {.flags = HTTPC_IDEMPOTENT};
     begin(steps, 3);
-    post("a", LANE_FINAL, "create", &create);
+    post("a", PRIORITY_FINAL, "create", &create);
     wait_for(&create);
     ok(create.ends == 1 && create.outcome == HTTPC_AMBIGUOUS && create.attempts == 1,
        "a create whose answer is lost is not sent twice");
-    post("a", LANE_FINAL, "edit", &edit);
+    post("a", PRIORITY_FINAL, "edit", &edit);
     wait_for(&edit);
     ok(edit.ends == 1 && edit.outcome == HTTPC_OK && edit.attempts == 2, "an edit is");
     end("ambiguous");
@@ -202,11 +202,11 @@ static void test_expiry(void)
     static const struct httpd_step steps[] = {{HTTPD_LEAVE, NULL}};
     struct sent first = {0}, lost = {0}, edit = {0};
     begin(steps, 1);
-    post("a", LANE_FINAL, "first", &first);
+    post("a", PRIORITY_FINAL, "first", &first);
     wait_for(&first);
     post_letter(&(struct send_spec){.lane = "a", .max_age_ms = 300}, "lost", &lost);
-    post_letter(&(struct send_spec){.lane = "a", .priority = LANE_NOTICE, .max_age_ms = 1}, "late",
-                &edit);
+    post_letter(&(struct send_spec){.lane = "a", .priority = PRIORITY_NOTICE, .max_age_ms = 1},
+                "late", &edit);
     wait_for(&edit);
     ok(edit.end == SEND_EXPIRED && edit.attempts == 0, "too old before its turn");
     wait_for(&lost);
@@ -220,11 +220,11 @@ static void test_close(void)
     static const struct httpd_step steps[] = {{HTTPD_SILENT, NULL}};
     struct sent flying = {.flags = HTTPC_IDEMPOTENT}, waiting = {0}, other = {0};
     begin(steps, 1);
-    post("a", LANE_FINAL, "flying", &flying);
-    post("a", LANE_FINAL, "waiting", &waiting);
+    post("a", PRIORITY_FINAL, "flying", &flying);
+    post("a", PRIORITY_FINAL, "waiting", &waiting);
     for (int rounds = 0; !httpd_requests(server) && rounds < 2000; rounds++)
         loop_run_once(loop, 10);
-    post("b", LANE_FINAL, "other", &other);
+    post("b", PRIORITY_FINAL, "other", &other);
     end("close");
     ok(flying.ends == 1 && flying.end == SEND_CLOSED, "in flight: cancelled");
     ok(waiting.ends == 1 && waiting.end == SEND_CLOSED && !waiting.attempts, "waiting: not sent");
@@ -242,9 +242,9 @@ static void test_later(void)
     struct sent first = {.holds_start = true, .holds_verdict = true}, second = {0}, other = {0};
     struct sent instead = {0}, lone = {0};
     begin(steps, 5);
-    post("a", LANE_FINAL, "first", &first);
-    post("a", LANE_FINAL, "second", &second);
-    post("b", LANE_FINAL, "other", &other);
+    post("a", PRIORITY_FINAL, "first", &first);
+    post("a", PRIORITY_FINAL, "second", &second);
+    post("b", PRIORITY_FINAL, "other", &other);
     wait_for(&other);
     ok(first.parcel && !first.attempts && !second.parcel, "nothing goes before the owner says so");
     go(&first);
@@ -287,7 +287,7 @@ static void test_times(void)
     begin(steps, 2);
     const int64_t begun = clock_mono_ms();
     post_letter(&(struct send_spec){.delay_ms = 120}, "late", &late);
-    post("a", LANE_FINAL, "soon", &soon);
+    post("a", PRIORITY_FINAL, "soon", &soon);
     wait_for(&late);
     ok(clock_mono_ms() - begun >= 120 && soon.ends, "not before its time; others meanwhile");
     end("times");
@@ -322,8 +322,8 @@ static void test_close_open(void)
     static const struct httpd_step steps[] = {{HTTPD_REPLY, OK_REPLY}};
     struct sent starts = {.holds_start = true}, thinks = {.holds_verdict = true};
     begin(steps, 1);
-    post("a", LANE_FINAL, "starts", &starts);
-    post("b", LANE_FINAL, "thinks", &thinks);
+    post("a", PRIORITY_FINAL, "starts", &starts);
+    post("b", PRIORITY_FINAL, "thinks", &thinks);
     for (int rounds = 0; rounds < 2000 && !thinks.attempts; rounds++)
         loop_run_once(loop, 10);
     ok(starts.parcel && thinks.attempts == 1, "one before its start, one before its verdict");

@@ -14,7 +14,7 @@
 #define MAX 4096
 
 static struct backlog b;
-static struct turn_backlog *lane;
+static struct turn_backlog *turn_backlog;
 static struct backlog_item got[MAX];
 static size_t n_got;
 static char turn_tag[] = "turn", other_tag[] = "other";
@@ -22,7 +22,7 @@ static char turn_tag[] = "turn", other_tag[] = "other";
 static void begin(size_t events, size_t bytes, uint32_t pace_ms)
 {
     backlog_init(&b, &(struct backlog_limits){events, bytes, pace_ms});
-    lane = backlog_open_turn(&b, turn_tag);
+    turn_backlog = backlog_open_turn(&b, turn_tag);
     n_got = 0;
 }
 
@@ -40,7 +40,7 @@ static void end(void)
 
 static void push(struct shared_event *box, int64_t now)
 {
-    backlog_push(&b, lane, box, now);
+    backlog_push(&b, turn_backlog, box, now);
 }
 
 /* Takes everything that is due, in place of what was taken before. */
@@ -129,7 +129,7 @@ static void test_pace_of_turns(void)
     is_str(got[0].turn, "other", "  it is the other");
     push(box_of(TC_DONE, 3), 3);
     is_int((long long)pop(3), 2, "done flushes");
-    ok(b.lanes == other && !other->next, "and ends the lane");
+    ok(b.turn_backlogs == other && !other->next, "and ends the lane");
     backlog_push(&b, other, narration(2, "y", "m"), 4);
     backlog_push(&b, other, box_of(TC_REQUEST, 3), 4);
     is_int((long long)pop(4), 2, "a request flushes");
@@ -389,9 +389,10 @@ static void test_one_big_event(void)
 #define LINEAR_MS 10000 /* copying what is there each time would take minutes */
 
 /* Pieces of one message, `lanes` of them in turn, that nobody takes. */
-static size_t push_pieces(size_t lanes)
+static size_t push_pieces(size_t turn_backlogs)
 {
-    struct turn_backlog *of[2] = {lane, lanes > 1 ? backlog_open_turn(&b, other_tag) : lane};
+    struct turn_backlog *of[2] = {turn_backlog, turn_backlogs > 1 ? backlog_open_turn(&b, other_tag)
+                                                                  : turn_backlog};
     for (uint64_t seq = 1; seq <= MANY; seq++)
         backlog_push(&b, of[seq % 2], narration(seq, "0123456789", "m"), 0);
     size_t bytes = 0;
@@ -428,27 +429,27 @@ static void test_pass(void)
     struct backlog_item item;
     begin(100, 1 << 20, 0);
     struct shared_event *const box = shared_event_ref(narration(1, "a", "m"));
-    ok(backlog_try_bypass(&b, lane, box, &item) && item.box == box && item.turn == turn_tag,
+    ok(backlog_try_bypass(&b, turn_backlog, box, &item) && item.box == box && item.turn == turn_tag,
        "an event that need not wait is handed through");
     shared_event_unref(box);
     shared_event_unref(box);
     push(narration(2, "b", "m"), 0);
     struct shared_event *const next = narration(3, "c", "m");
-    ok(!backlog_try_bypass(&b, lane, next, &item), "not past one that waits");
+    ok(!backlog_try_bypass(&b, turn_backlog, next, &item), "not past one that waits");
     pop(0);
-    lane->drop_seq = 2;
-    ok(!backlog_try_bypass(&b, lane, next, &item), "not past a notice that is due");
-    lane->drop_seq = 0;
-    lane->bare = true;
-    ok(!backlog_try_bypass(&b, lane, next, &item), "not past the rules of a bare lane");
+    turn_backlog->drop_seq = 2;
+    ok(!backlog_try_bypass(&b, turn_backlog, next, &item), "not past a notice that is due");
+    turn_backlog->drop_seq = 0;
+    turn_backlog->bare = true;
+    ok(!backlog_try_bypass(&b, turn_backlog, next, &item), "not past the rules of a bare lane");
     shared_event_unref(next);
     end();
     begin(100, 1 << 20, 10);
     struct shared_event *const done = box_of(TC_DONE, 1);
-    ok(!backlog_try_bypass(&b, lane, done, &item), "not past a pace");
+    ok(!backlog_try_bypass(&b, turn_backlog, done, &item), "not past a pace");
     end();
     begin(100, 1 << 20, 0);
-    ok(backlog_try_bypass(&b, lane, done, &item) && !b.lanes, "done ends the lane");
+    ok(backlog_try_bypass(&b, turn_backlog, done, &item) && !b.turn_backlogs, "done ends the lane");
     shared_event_unref(done);
     end();
 }

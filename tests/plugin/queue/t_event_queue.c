@@ -20,7 +20,7 @@
 
 /* What one turn was told, and what arrived of it. */
 struct side {
-    struct turn_backlog *lane;
+    struct turn_backlog *turn_backlog;
     uint64_t seq, last_seq;
     struct buf told, heard; /* narration */
     uint64_t reserved_told, reserved_heard, calls_told, calls_heard, dropped_heard;
@@ -104,8 +104,8 @@ static void finish_sides(struct backlog *b, struct side *sides, int64_t now)
 {
     for (size_t i = 0; i < LANES; i++) {
         sides[i].reserved_told += 3;
-        backlog_push(b, sides[i].lane, box_of(TC_FINAL, ++sides[i].seq), now);
-        backlog_push(b, sides[i].lane, box_of(TC_DONE, ++sides[i].seq), now);
+        backlog_push(b, sides[i].turn_backlog, box_of(TC_FINAL, ++sides[i].seq), now);
+        backlog_push(b, sides[i].turn_backlog, box_of(TC_DONE, ++sides[i].seq), now);
     }
 }
 
@@ -119,22 +119,22 @@ static const char *check_run(unsigned seed, char *why, size_t room)
     backlog_init(&b, &(struct backlog_limits){limit, 1 << 20, random_below(&state, 2) * 20});
     int64_t now = 0;
     for (size_t i = 0; i < LANES; i++) {
-        sides[i].lane = backlog_open_turn(&b, &sides[i]);
-        backlog_push(&b, sides[i].lane, box_of(TC_START, ++sides[i].seq), now);
+        sides[i].turn_backlog = backlog_open_turn(&b, &sides[i]);
+        backlog_push(&b, sides[i].turn_backlog, box_of(TC_START, ++sides[i].seq), now);
     }
     const unsigned appetite = random_below(&state, 5);
     for (unsigned i = 0; i < 400; i++, now += random_below(&state, 4)) {
         struct side *const s = &sides[random_below(&state, LANES)];
-        backlog_push(&b, s->lane, random_event(s, &state), now);
+        backlog_push(&b, s->turn_backlog, random_event(s, &state), now);
         for (size_t k = 0; k < LANES; k++)
-            sides[k].bare = sides[k].lane->bare;
+            sides[k].bare = sides[k].turn_backlog->bare;
         if (random_below(&state, 8) < appetite)
             take(&b, 1 + random_below(&state, 16), now);
     }
     finish_sides(&b, sides, now);
     for (size_t k = 0; k < LANES; k++)
-        sides[k].bare = sides[k].lane->bare;
-    while (b.lanes)
+        sides[k].bare = sides[k].turn_backlog->bare;
+    while (b.turn_backlogs)
         take(&b, 64, now += 20);
     const struct backlog_stats stats = b.stats;
     backlog_fini(&b);
@@ -183,7 +183,7 @@ static void test_random(void)
 
 struct consumer {
     struct event_queue *queue;
-    struct turn_backlog *lane;
+    struct turn_backlog *turn_backlog;
     _Atomic uint64_t heard, wrong;
     uint64_t last_seq;
     unsigned delay_every; /* stands still for a moment after as many events */
@@ -215,12 +215,12 @@ static void test_threads(unsigned delay_every)
     enum { EVENTS = 20000 };
     struct consumer c = {.delay_every = delay_every};
     c.queue = event_queue_new(&(struct backlog_limits){256, 1 << 20, 0});
-    c.lane = event_queue_open_turn(c.queue, &c);
+    c.turn_backlog = event_queue_open_turn(c.queue, &c);
     pthread_t thread;
     pthread_create(&thread, NULL, consume, &c);
     bool room = true;
     for (uint64_t seq = 1; seq <= EVENTS && room; seq++) {
-        event_queue_push(c.queue, c.lane,
+        event_queue_push(c.queue, c.turn_backlog,
                          seq < EVENTS ? narration(seq, "x", "m") : box_of(TC_DONE, seq));
         room = event_queue_wait_for_room(c.queue, DEADLINE_MS);
     }
@@ -239,7 +239,7 @@ static void test_bursts(void)
     enum { EVENTS = 20000 };
     struct consumer c = {0};
     c.queue = event_queue_new(&(struct backlog_limits){1024, 1 << 20, 0});
-    c.lane = event_queue_open_turn(c.queue, &c);
+    c.turn_backlog = event_queue_open_turn(c.queue, &c);
     pthread_t thread;
     pthread_create(&thread, NULL, consume, &c);
     unsigned state = 7;
@@ -248,7 +248,7 @@ static void test_bursts(void)
         event_queue_set_batching(c.queue, true);
         for (unsigned n = random_below(&state, 300); n > 0 && seq <= EVENTS; n--, seq++) {
             room = room && event_queue_wait_for_room(c.queue, DEADLINE_MS);
-            event_queue_push(c.queue, c.lane,
+            event_queue_push(c.queue, c.turn_backlog,
                              seq < EVENTS ? narration(seq, "x", "m") : box_of(TC_DONE, seq));
         }
         event_queue_set_batching(c.queue, false);
@@ -264,33 +264,33 @@ static void test_bursts(void)
 static void test_gathers(void)
 {
     struct event_queue *const q = event_queue_new(&(struct backlog_limits){1024, 1 << 20, 0});
-    struct turn_backlog *const lane = event_queue_open_turn(q, q);
+    struct turn_backlog *const turn_backlog = event_queue_open_turn(q, q);
     struct backlog_item items[128];
     bool closed;
     uint64_t seq = 0;
     event_queue_set_batching(q, true);
-    event_queue_push(q, lane, narration(++seq, "x", "m"));
+    event_queue_push(q, turn_backlog, narration(++seq, "x", "m"));
     is_int((long long)event_queue_pop(q, items, 128, 0, &closed), 0,
            "in a burst one event may wait");
     while (seq < 64)
-        event_queue_push(q, lane, narration(++seq, "x", "m"));
+        event_queue_push(q, turn_backlog, narration(++seq, "x", "m"));
     is_int((long long)event_queue_pop(q, items, 128, 0, &closed), 64, "  so many do not");
     for (size_t i = 0; i < 64; i++)
         shared_event_unref(items[i].box);
-    event_queue_push(q, lane, narration(++seq, "x", "m"));
+    event_queue_push(q, turn_backlog, narration(++seq, "x", "m"));
     event_queue_set_batching(q, false);
     is_int((long long)event_queue_pop(q, items, 128, 0, &closed), 1, "nor any when it is over");
     shared_event_unref(items[0].box);
     event_queue_set_batching(q, true);
-    event_queue_push(q, lane, narration(++seq, "x", "m"));
+    event_queue_push(q, turn_backlog, narration(++seq, "x", "m"));
     is_int((long long)event_queue_stats(q).events, 1, "who counts sees all");
-    event_queue_push(q, lane, narration(++seq, "x", "m"));
+    event_queue_push(q, turn_backlog, narration(++seq, "x", "m"));
     event_queue_close(q);
     is_int((long long)event_queue_pop(q, items, 128, 0, &closed), 2, "closing tells the rest");
     shared_event_unref(items[0].box);
     shared_event_unref(items[1].box);
     event_queue_set_batching(q, true);
-    event_queue_push(q, lane, narration(++seq, "x", "m"));
+    event_queue_push(q, turn_backlog, narration(++seq, "x", "m"));
     event_queue_free(q);
 }
 
@@ -319,11 +319,11 @@ static void test_wakes(void)
 {
     struct consumer c = {0};
     c.queue = event_queue_new(&(struct backlog_limits){256, 1 << 20, 0});
-    c.lane = event_queue_open_turn(c.queue, &c);
+    c.turn_backlog = event_queue_open_turn(c.queue, &c);
     pthread_t thread;
     pthread_create(&thread, NULL, consume, &c);
     for (uint64_t seq = 1; seq <= 3; seq++)
-        event_queue_push(c.queue, c.lane, narration(seq, "x", "m"));
+        event_queue_push(c.queue, c.turn_backlog, narration(seq, "x", "m"));
     ok(tap_wait(heard_three, &c, DEADLINE_MS), "single events wake a sleeping consumer");
     ok(heard_all(&c), "  all of them");
     event_queue_close(c.queue);
@@ -334,15 +334,15 @@ static void test_wakes(void)
 static void test_pace_wakes(void)
 {
     struct event_queue *const q = event_queue_new(&(struct backlog_limits){256, 1 << 20, 30});
-    struct turn_backlog *const lane = event_queue_open_turn(q, q);
+    struct turn_backlog *const turn_backlog = event_queue_open_turn(q, q);
     struct backlog_item item;
     bool closed;
-    event_queue_push(q, lane, narration(1, "a", "m"));
+    event_queue_push(q, turn_backlog, narration(1, "a", "m"));
     is_int((long long)event_queue_pop(q, &item, 1, DEADLINE_MS, &closed), 1, "first");
     shared_event_unref(item.box);
     const int64_t before = clock_mono_ms();
-    event_queue_push(q, lane, narration(2, "b", "m"));
-    event_queue_push(q, lane, narration(3, "c", "m"));
+    event_queue_push(q, turn_backlog, narration(2, "b", "m"));
+    event_queue_push(q, turn_backlog, narration(3, "c", "m"));
     is_int((long long)event_queue_pop(q, &item, 1, DEADLINE_MS, &closed), 1,
            "sleeps until it is due");
     ok(clock_mono_ms() - before >= 25, "  not before");
@@ -356,15 +356,15 @@ static void test_pace_wakes_a_sleeper(void)
 {
     struct consumer c = {0};
     c.queue = event_queue_new(&(struct backlog_limits){256, 1 << 20, 300});
-    c.lane = event_queue_open_turn(c.queue, &c);
+    c.turn_backlog = event_queue_open_turn(c.queue, &c);
     pthread_t thread;
     pthread_create(&thread, NULL, consume, &c);
-    event_queue_push(c.queue, c.lane, narration(1, "a", "m"));
+    event_queue_push(c.queue, c.turn_backlog, narration(1, "a", "m"));
     ok(tap_wait(heard_one, &c, DEADLINE_MS), "the first comes at once");
     tap_wait(heard_three, &c, 50);
-    event_queue_push(c.queue, c.lane, narration(2, "b", "m"));
+    event_queue_push(c.queue, c.turn_backlog, narration(2, "b", "m"));
     ok(tap_wait(heard_two, &c, DEADLINE_MS / 4), "a sleeper wakes when the pace opens");
-    event_queue_push(c.queue, c.lane, narration(3, "c", "m"));
+    event_queue_push(c.queue, c.turn_backlog, narration(3, "c", "m"));
     event_queue_close(c.queue);
     pthread_join(thread, NULL);
     is_int((long long)c.heard, 3, "closing waits for no pace");
@@ -374,13 +374,13 @@ static void test_pace_wakes_a_sleeper(void)
 static void test_close_releases(void)
 {
     struct event_queue *const q = event_queue_new(&(struct backlog_limits){256, 1 << 20, 60000});
-    struct turn_backlog *const lane = event_queue_open_turn(q, q);
+    struct turn_backlog *const turn_backlog = event_queue_open_turn(q, q);
     struct backlog_item item;
     bool closed;
-    event_queue_push(q, lane, narration(1, "a", "m"));
+    event_queue_push(q, turn_backlog, narration(1, "a", "m"));
     event_queue_pop(q, &item, 1, 0, &closed);
     shared_event_unref(item.box);
-    event_queue_push(q, lane, narration(2, "b", "m"));
+    event_queue_push(q, turn_backlog, narration(2, "b", "m"));
     is_int((long long)event_queue_pop(q, &item, 1, 0, &closed), 0, "held back");
     event_queue_close(q);
     is_int((long long)event_queue_pop(q, &item, 1, 0, &closed), 1, "closing lets it go");
@@ -391,7 +391,7 @@ static void test_close_releases(void)
 static void test_limits_of_waiting(void)
 {
     struct event_queue *const q = event_queue_new(&(struct backlog_limits){4, 1 << 20, 0});
-    struct turn_backlog *const lane = event_queue_open_turn(q, q);
+    struct turn_backlog *const turn_backlog = event_queue_open_turn(q, q);
     struct backlog_item items[8];
     bool closed;
     is_int((long long)event_queue_pop(q, items, 8, 0, &closed), 0, "nothing there");
@@ -399,7 +399,7 @@ static void test_limits_of_waiting(void)
     is_int((long long)event_queue_pop(q, items, 8, 5, &closed), 0, "nothing came in time");
     ok(event_queue_wait_for_room(q, 0), "an empty queue has room");
     for (uint64_t seq = 1; seq <= 3; seq++)
-        event_queue_push(q, lane, box_of(TC_USAGE, seq));
+        event_queue_push(q, turn_backlog, box_of(TC_USAGE, seq));
     is_real(event_queue_fill_ratio(q), 0.75, "fill");
     ok(!event_queue_wait_for_room(q, 5), "no room in time");
     event_queue_close(q);
@@ -410,7 +410,7 @@ static void test_limits_of_waiting(void)
         shared_event_unref(items[i].box);
     is_int((long long)event_queue_pop(q, items, 8, DEADLINE_MS, &closed), 0, "then the end");
     ok(closed, "  is told");
-    event_queue_push(q, lane, box_of(TC_USAGE, 4));
+    event_queue_push(q, turn_backlog, box_of(TC_USAGE, 4));
     event_queue_free(q);
     diag("what nobody took is freed: the leak check judges");
 }
