@@ -81,7 +81,7 @@ static void on_health(void *arg, struct httpd_request *r)
     struct health_check *const check = xmalloc(sizeof *check);
     *check = (struct health_check){h, r};
     h->asking++;
-    journal_async_kv_put(h->api->host.ledger, KEY, "1", on_checked, check);
+    journal_async_kv_put(h->api->host.journal, KEY, "1", on_checked, check);
 }
 
 static void on_live(void *arg, struct httpd_request *r)

@@ -67,7 +67,7 @@ static struct journal_async *open_ledger(struct loop *loop, const struct conf *c
 static void oneshot_host_take_over(const struct oneshot_host *h)
 {
     struct tc_err err = {0};
-    if (h->ledger && host_recovery_run(h->ledger, h->dispatch, NULL, NULL, &err) < 0)
+    if (h->journal && host_recovery_run(h->journal, h->dispatch, NULL, NULL, &err) < 0)
         log_write(LOG_ERR, "host", "%s", err_format(&err));
 }
 
@@ -103,10 +103,10 @@ static bool is_attended(const struct conf *conf)
 
 static void start_requests(struct oneshot_host *h)
 {
-    h->approvals = approvals_new(h->ledger);
+    h->approvals = approvals_new(h->journal);
     h->requests =
         request_registry_new(&(struct request_registry_spec){.loop = h->loop,
-                                                             .ledger = h->ledger,
+                                                             .journal = h->journal,
                                                              .approvals = h->approvals,
                                                              .unattended = !is_attended(h->conf)});
 }
@@ -118,13 +118,13 @@ int oneshot_host_start(struct oneshot_host *h, const struct conf *conf, const st
     h->conf = conf;
     h->loop = loop_new();
     h->httpc = network_clients_new_http(h->loop, conf);
-    h->ledger = keeps ? open_ledger(h->loop, conf) : NULL;
+    h->journal = keeps ? open_ledger(h->loop, conf) : NULL;
     if (keeps)
         start_requests(h);
     const struct connector_services services = {
         .loop = h->loop,
         .httpc = h->httpc,
-        .ledger = h->ledger,
+        .journal = h->journal,
         /* That of `run`, which keeps, has the result: programs read it. */
         .prints = keeps ? PRINTS_OURS : PRINTS_ALL,
         .ask = oneshot_host_on_ask,
@@ -162,7 +162,7 @@ void oneshot_host_stop(struct oneshot_host *h)
     dispatch_drain(h->dispatch, HOST_GRACE_MS);
     const int64_t left = deadline_ms - clock_mono_ms();
     dispatch_free(h->dispatch, left > END_MS ? left : END_MS);
-    journal_async_close(h->ledger);
+    journal_async_close(h->journal);
     request_registry_free(h->requests);
     approvals_free(h->approvals);
     httpc_free(h->httpc);

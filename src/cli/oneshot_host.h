@@ -27,7 +27,7 @@ int oneshot_host_apply_plugins(struct conf *conf, const struct args *args,
 struct oneshot_host {
     struct loop *loop;
     struct httpc *httpc;
-    struct journal_async *ledger; /* NULL: there is none */
+    struct journal_async *journal; /* NULL: there is none */
     struct dispatch *dispatch;
     const struct conf *conf;
     struct request_registry *requests; /* NULL: of replay */

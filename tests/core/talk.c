@@ -84,7 +84,7 @@ void talk_begin(const char *const *others)
     talk.all = turn_scheduler_new(&(struct turn_scheduler_spec){
         .conf = &talk.conf,
         .loop = talk.loop,
-        .ledger = &talk.disk,
+        .journal = &talk.disk,
         .switches = talk.switches,
         .sessions = talk.sessions,
         .dispatch = &talk.log,

@@ -102,7 +102,7 @@ static void start_post(struct kit *k)
     k->outbox = outbox_new(&(struct outbox_spec){.instance = "kit",
                                                  .loop = k->loop,
                                                  .http = k->http,
-                                                 .ledger = k->ledger,
+                                                 .journal = k->journal,
                                                  .rates = k->rates,
                                                  .files = k->files,
                                                  .option = option,
@@ -116,8 +116,8 @@ static void start(struct kit *k)
 {
     struct tc_err err = {0};
     if (k->dir) {
-        k->ledger = journal_async_open(k->loop, k->dir, NULL, &err);
-        if (!k->ledger)
+        k->journal = journal_async_open(k->loop, k->dir, NULL, &err);
+        if (!k->journal)
             bail("%s", err_format(&err));
     }
     start_post(k);
@@ -128,7 +128,7 @@ void kit_restart(struct kit *k)
     outbox_free(k->outbox);
     k->outbox = NULL;
     loop_run_once(k->loop, 0); /* what was on its way to the plugin meets nobody */
-    journal_async_take_over(k->ledger, "kit", NULL, NULL);
+    journal_async_take_over(k->journal, "kit", NULL, NULL);
     start_post(k);
 }
 
@@ -149,8 +149,8 @@ static void stop(struct kit *k)
     struct outbox *const p = k->outbox;
     k->outbox = NULL;
     outbox_free(p);
-    journal_async_close(k->ledger);
-    k->ledger = NULL;
+    journal_async_close(k->journal);
+    k->journal = NULL;
     callback_batch_free(k->held);
     k->held = NULL;
     loop_run_once(k->loop, 0); /* what was on its way to the plugin meets nobody */

@@ -23,7 +23,7 @@ struct kit {
     struct loop *loop;
     struct httpc *http;
     struct httpd *server;
-    struct journal_async *ledger; /* or NULL */
+    struct journal_async *journal; /* or NULL */
     struct outbox *outbox;
     struct channel channel; /* its ops are the kit's */
     const char *dir;

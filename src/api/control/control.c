@@ -162,7 +162,7 @@ static void on_dead(void *arg, struct httpd_request *r)
     struct retrying *const t = xmalloc(sizeof *t);
     *t = (struct retrying){.control = c, .request = r};
     c->asking++;
-    t->seq = journal_async_retry_dead(host_get_parts(c->server).ledger, id, on_retried, t);
+    t->seq = journal_async_retry_dead(host_get_parts(c->server).journal, id, on_retried, t);
 }
 
 /* ---- its life ---- */

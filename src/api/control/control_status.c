@@ -192,5 +192,5 @@ void control_handle_status(void *control, struct httpd_request *r)
     struct control_status_query *const a = xmalloc(sizeof *a);
     *a = (struct control_status_query){c, r};
     c->asking++;
-    journal_async_stats(host_get_parts(c->server).ledger, control_status_on_stats, a);
+    journal_async_stats(host_get_parts(c->server).journal, control_status_on_stats, a);
 }

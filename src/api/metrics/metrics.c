@@ -309,7 +309,7 @@ static void on_metrics(void *arg, struct httpd_request *r)
     struct metrics_query *const asked = xmalloc(sizeof *asked);
     *asked = (struct metrics_query){m, r};
     m->asking++;
-    journal_async_stats(m->api->host.ledger, metrics_on_stats, asked);
+    journal_async_stats(m->api->host.journal, metrics_on_stats, asked);
 }
 
 struct metrics *metrics_new(struct api_context *a)

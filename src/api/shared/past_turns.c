@@ -75,7 +75,7 @@ void past_turns_find(struct past *p, const char *turn, const struct auth_princip
                               .found = found,
                               .ctx = ctx};
     p->asking++;
-    journal_async_look_up(p->api->host.ledger, turn, on_found, l);
+    journal_async_look_up(p->api->host.journal, turn, on_found, l);
 }
 
 /* ---- as JSON ---- */

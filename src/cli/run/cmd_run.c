@@ -141,7 +141,7 @@ static void cmd_run_commit(void *ctx, const struct event *outcome)
         turn_confirm_outcome(r->turn);
         return;
     }
-    turn_record_outcome(&(struct turn_record_end){.ledger = r->host.ledger,
+    turn_record_outcome(&(struct turn_record_end){.journal = r->host.journal,
                                                   .cast = turn_get_dispatch(r->turn),
                                                   .turn = turn_id(r->turn),
                                                   .lane = conversation_of(r),
@@ -153,7 +153,7 @@ static void cmd_run_on_spawned(void *ctx, pid_t pid)
 {
     const struct cmd_run_state *const r = ctx;
     if (r->kept)
-        turn_record_set_agent_pid(r->host.ledger, turn_id(r->turn), pid);
+        turn_record_set_agent_pid(r->host.journal, turn_id(r->turn), pid);
 }
 
 /* ---- the session of the conversation ---- */
@@ -161,10 +161,10 @@ static void cmd_run_on_spawned(void *ctx, pid_t pid)
 /* A turn without a conversation, or without a state directory, has no session to go on with. */
 static void open_sessions(struct cmd_run_state *r)
 {
-    if (!r->args->conversation || !r->host.ledger)
+    if (!r->args->conversation || !r->host.journal)
         return;
     r->settings = settings_worker_new(r->host.loop, r->conf);
-    r->sessions = session_store_new(r->host.ledger, r->settings);
+    r->sessions = session_store_new(r->host.journal, r->settings);
 }
 
 static void cmd_run_keep_session(struct cmd_run_state *r)
@@ -262,12 +262,12 @@ static void cmd_run_admit(struct cmd_run_state *r)
         .conv = conversation_of(r),
         .source = "run",
     };
-    turn_record_begin(r->host.ledger, r->host.dispatch, &t, cmd_run_on_admitted, r);
+    turn_record_begin(r->host.journal, r->host.dispatch, &t, cmd_run_on_admitted, r);
 }
 
 static void admit_or_begin(struct cmd_run_state *r)
 {
-    if (r->host.ledger)
+    if (r->host.journal)
         cmd_run_admit(r);
     else
         cmd_run_begin(r);

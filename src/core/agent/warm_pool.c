@@ -40,7 +40,7 @@ struct warm_pool_entry {
 
 struct warm {
     struct loop *loop;
-    struct journal_async *ledger;
+    struct journal_async *journal;
     const struct conf *conf;
     const struct warm_events *events;
     void *ctx;
@@ -281,7 +281,7 @@ static void warm_pool_on_over(void *ctx)
 {
     struct warm_pool_entry *const e = ctx;
     struct warm *const w = e->all;
-    turn_record_not_waiting(w->ledger, agent_process_turn(e->process));
+    turn_record_not_waiting(w->journal, agent_process_turn(e->process));
     warm_pool_unlink_entry(e);
     agent_process_free(e->process);
     warm_pool_free_entry(e);
@@ -382,7 +382,7 @@ void warm_pool_keep(struct warm *w, const struct warm_place *place, struct agent
     };
     w->list = e;
     warm_pool_attach(e);
-    turn_record_waiting(w->ledger, agent_process_turn(p), agent_process_pid(p));
+    turn_record_waiting(w->journal, agent_process_turn(p), agent_process_pid(p));
     if (w->closing || place->conf != w->conf) {
         warm_pool_leave(e, w->closing ? "the host ends" : "the configuration has changed");
         return;
@@ -418,7 +418,7 @@ struct agent_process *warm_pool_take(struct warm *w, const struct conf_agent *ag
         buf_add(unread, e->unread.p, e->unread.len);
     line_splitter_give_back(&agent_process_stream(p)->lines, unread);
     tell_works(e, false);
-    turn_record_not_waiting(w->ledger, agent_process_turn(p));
+    turn_record_not_waiting(w->journal, agent_process_turn(p));
     warm_pool_unlink_entry(e);
     warm_pool_free_entry(e);
     return p;
@@ -463,11 +463,11 @@ void warm_pool_forget_waiter(struct warm *w, const void *ctx)
 
 /* ---- its life ---- */
 
-struct warm *warm_pool_new(struct loop *l, struct journal_async *ledger, const struct conf *conf,
+struct warm *warm_pool_new(struct loop *l, struct journal_async *journal, const struct conf *conf,
                            const struct warm_events *events, void *ctx)
 {
     struct warm *const w = xcalloc(1, sizeof *w);
-    *w = (struct warm){.loop = l, .ledger = ledger, .conf = conf, .events = events, .ctx = ctx};
+    *w = (struct warm){.loop = l, .journal = journal, .conf = conf, .events = events, .ctx = ctx};
     w->measure = loop_timer_new(l, on_measure, w);
     return w;
 }

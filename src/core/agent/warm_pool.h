@@ -37,7 +37,7 @@ struct warm_events {
 };
 
 /* The ledger notes which processes wait. */
-struct warm *warm_pool_new(struct loop *l, struct journal_async *ledger, const struct conf *conf,
+struct warm *warm_pool_new(struct loop *l, struct journal_async *journal, const struct conf *conf,
                            const struct warm_events *events, void *ctx);
 /* Kills what there is. NULL is fine. */
 void warm_pool_free(struct warm *w);

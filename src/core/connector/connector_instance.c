@@ -72,8 +72,8 @@ bool connector_options_equal(struct connector_instance *r, const struct conf_opt
 /* Who does not deliver has dealt with the outcome when it has seen the turn to its end. */
 static void settle_outcome(struct connector_instance *r, const char *turn)
 {
-    if (!r->delivers && r->services.ledger)
-        journal_async_expand(r->services.ledger, r->name, turn, NULL, 0, NULL, NULL);
+    if (!r->delivers && r->services.journal)
+        journal_async_expand(r->services.journal, r->name, turn, NULL, 0, NULL, NULL);
 }
 
 static void connector_instance_on_batch(void *ctx, struct callback_batch *b)
@@ -102,8 +102,8 @@ static void on_bury(void *ctx, const char *turn, struct shared_event *box, unsig
     const struct connector_instance *const r = ctx;
     size_t len;
     const char *const line = shared_event_json_line(box, &len);
-    if (r->services.ledger)
-        journal_async_add_dead_event(r->services.ledger, r->name, turn, (struct str){line, len},
+    if (r->services.journal)
+        journal_async_add_dead_event(r->services.journal, r->name, turn, (struct str){line, len},
                                      deaths, NULL, NULL);
 }
 
@@ -136,7 +136,7 @@ static struct outbox *make_outbox(struct connector_instance *r, const struct tc_
                                      .instance = r->name,
                                      .loop = s->loop,
                                      .http = s->httpc,
-                                     .ledger = s->ledger,
+                                     .journal = s->journal,
                                      .rates = rates,
                                      .files = files,
                                      .option = connector_find_option,
@@ -315,9 +315,9 @@ void connector_resume_deliveries(struct connector_instance *r)
 {
     ASSERT(!r->resumed);
     r->resumed = true;
-    if (r->services.ledger) {
+    if (r->services.journal) {
         /* A restart or reload may have ended its previous process during a request. */
-        journal_async_take_over(r->services.ledger, r->name, NULL, NULL);
+        journal_async_take_over(r->services.journal, r->name, NULL, NULL);
         redelivery_load(r, 0);
     }
     forget_early(r);

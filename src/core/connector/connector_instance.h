@@ -22,7 +22,7 @@ struct turnlog;
 struct connector_services {
     struct loop *loop;
     struct httpc *httpc;
-    struct journal_async *ledger;
+    struct journal_async *journal;
     struct httpd *httpd;
     struct websocket_client *websocket;
     struct turnlog *turnlog; /* gets what is cast, too; of dispatch alone */

@@ -50,7 +50,7 @@ static void redelivery_add_row(void *ctx, const struct journal_row *row)
 void redelivery_load(struct connector_instance *r, int64_t only)
 {
     struct redelivery_scan l = {r, only};
-    if (journal_async_list_open_list_rows(r->services.ledger, r->name, redelivery_add_row, &l) ==
+    if (journal_async_list_open_list_rows(r->services.journal, r->name, redelivery_add_row, &l) ==
         JOURNAL_FAILED)
         log_write(LOG_ERR, "host", "instance %s: what it has still to be told cannot be read",
                   r->name);
@@ -104,8 +104,8 @@ static struct redelivery *redelivery_find(const struct connector_instance *r, co
 
 void redelivery_recall(const struct connector_instance *r, const char *turn, struct buf *memory)
 {
-    if (r->services.ledger &&
-        journal_async_get(r->services.ledger, r->name, turn, memory) == JOURNAL_FAILED)
+    if (r->services.journal &&
+        journal_async_get(r->services.journal, r->name, turn, memory) == JOURNAL_FAILED)
         log_write(LOG_ERR, "host", "what instance %s remembers of turn %s cannot be read", r->name,
                   turn);
 }
@@ -114,10 +114,10 @@ static void *open_known(struct connector_instance *r, const struct channel_turn 
 {
     struct redelivery_turn k = {.instance = r->name, .turn = *turn};
     CLEANUP_BUF struct buf memory = {0};
-    if (r->services.ledger) {
-        if (journal_async_list_open_find_turn(r->services.ledger, turn->id, redelivery_read_turn,
+    if (r->services.journal) {
+        if (journal_async_list_open_find_turn(r->services.journal, turn->id, redelivery_read_turn,
                                               &k) == JOURNAL_FAILED ||
-            journal_async_get(r->services.ledger, r->name, turn->id, &memory) == JOURNAL_FAILED)
+            journal_async_get(r->services.journal, r->name, turn->id, &memory) == JOURNAL_FAILED)
             log_write(LOG_ERR, "host", "what is known of turn %s cannot be read", turn->id);
         if (memory.len)
             k.turn.memory = memory.p;
@@ -198,7 +198,7 @@ static void redelivery_give_up(const struct redelivery *o, const char *why)
 {
     const struct journal_settlement failed = {.verdict = JOURNAL_FAIL, .reason = "damaged"};
     log_write(LOG_ERR, "host", "the outcome of turn %s is damaged: %s", o->turn, why);
-    journal_async_settle_row(o->instance->services.ledger, o->seq, &failed, NULL, NULL);
+    journal_async_settle_row(o->instance->services.journal, o->seq, &failed, NULL, NULL);
     redelivery_cast(o, NULL);
 }
 
@@ -233,6 +233,6 @@ void redelivery_start(struct connector_instance *r)
         if (!o->handle && (o->handle = open_known(r, &(struct channel_turn){.id = o->turn})) &&
             r->outbox)
             outbox_open_turn(r->outbox, o->turn, o->handle);
-        journal_async_start_attempt(r->services.ledger, o->seq, redelivery_on_started, o);
+        journal_async_start_attempt(r->services.journal, o->seq, redelivery_on_started, o);
     }
 }

@@ -143,7 +143,7 @@ void conversation_debounce(struct conversation *c, int64_t debounce_ms)
 
 static void conversation_withdraw(const struct conversation *c, struct conversation_message *m)
 {
-    journal_async_cancel(c->ledger, m->id, NULL, NULL);
+    journal_async_cancel(c->journal, m->id, NULL, NULL);
     if (c->turnlog)
         turnlog_mark_cancelled(c->turnlog, m->id);
     if (m->back)
@@ -173,7 +173,7 @@ void conversation_dismiss(struct conversation *c)
 {
     while (c->first) {
         struct conversation_message *const m = conversation_take_first(c);
-        journal_async_forget_turn(c->ledger, m->id, NULL, NULL);
+        journal_async_forget_turn(c->journal, m->id, NULL, NULL);
         if (c->turnlog)
             turnlog_mark_cancelled(c->turnlog, m->id);
         free_message(m);
@@ -232,7 +232,7 @@ bool conversation_take_back(struct conversation *c, const char *id, conversation
 static void conversation_merge(struct conversation *c, struct conversation_message *m)
 {
     ASSERT(c->job);
-    journal_async_merge(c->ledger, m->id, turn_job_id(c->job), NULL, NULL);
+    journal_async_merge(c->journal, m->id, turn_job_id(c->job), NULL, NULL);
     if (c->turnlog)
         turnlog_mark_merged(c->turnlog, m->id, turn_job_id(c->job));
     if (m->back)

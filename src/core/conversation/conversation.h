@@ -47,7 +47,7 @@ struct conversation {
     uint64_t ready; /* when it may begin: its number in the order; 0: not now */
     struct turn_job *job;
     char *user; /* who began it, or NULL */
-    struct journal_async *ledger;
+    struct journal_async *journal;
     struct turnlog *turnlog; /* or NULL */
     bool throwaway;          /* its session is not kept */
     struct loop_timer *burst;

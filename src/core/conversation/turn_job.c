@@ -41,7 +41,7 @@ static void keep_result(const struct turn_job *j)
 {
     const struct turn_result *const r = j->turn ? turn_get_result(j->turn) : NULL;
     if (j->spec.keeps_result && r && r->usage.len != j->usage_kept)
-        turn_record_result_again(j->spec.ledger, j->spec.id, r, j->spec.prompt.p, j->cancelled);
+        turn_record_result_again(j->spec.journal, j->spec.id, r, j->spec.prompt.p, j->cancelled);
 }
 
 static void turn_job_look_for_end(struct turn_job *j)
@@ -97,7 +97,7 @@ static void turn_job_commit(void *ctx, const struct event *outcome)
     const struct turn_job_spec *const s = &j->spec;
     const struct turn_result *const result = turn_get_result(j->turn);
     j->usage_kept = result->usage.len;
-    turn_record_outcome(&(struct turn_record_end){.ledger = s->ledger,
+    turn_record_outcome(&(struct turn_record_end){.journal = s->journal,
                                                   .cast = turn_get_dispatch(j->turn),
                                                   .turn = s->id,
                                                   .lane = s->conversation,
@@ -113,7 +113,7 @@ static void turn_job_commit(void *ctx, const struct event *outcome)
 static void turn_job_on_spawned(void *ctx, pid_t pid)
 {
     const struct turn_job *const j = ctx;
-    turn_record_set_agent_pid(j->spec.ledger, j->spec.id, pid);
+    turn_record_set_agent_pid(j->spec.journal, j->spec.id, pid);
     CRASH_POINT("after-spawn");
 }
 
@@ -343,7 +343,7 @@ static void begin_of_agent(struct turn_job *j)
     const struct turn_job_spec *const s = &j->spec;
     j->awaited = 2;
     visibility_cache_get(s->switches, s->agent->name, turn_job_on_visibility, j);
-    turn_record_begin(s->ledger, s->dispatch,
+    turn_record_begin(s->journal, s->dispatch,
                       &(struct journal_turn){.id = s->id,
                                              .agent = s->agent->name,
                                              .conv = s->conversation,
@@ -371,7 +371,7 @@ struct turn_job *turn_job_start(const struct turn_job_spec *spec, void (*over)(v
     session_store_find(spec->sessions, spec->agent->name, spec->conversation, turn_job_on_session,
                        j);
     CLEANUP_FREE char *seen = turn_record_format_recipients(spec->dispatch);
-    journal_async_begin(spec->ledger, spec->id, seen, spec->merged, spec->n_merged, on_begun, j);
+    journal_async_begin(spec->journal, spec->id, seen, spec->merged, spec->n_merged, on_begun, j);
     return j;
 }
 

@@ -17,7 +17,7 @@ struct turn_job;
 /* All borrowed for turn_job_start, but for what it runs in. */
 struct turn_job_spec {
     struct loop *loop;
-    struct journal_async *ledger;
+    struct journal_async *journal;
     struct dispatch *dispatch;
     const struct conf *conf; /* of the agent: it is kept */
     const struct conf_agent *agent;

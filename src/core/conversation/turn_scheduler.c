@@ -65,7 +65,7 @@ struct conversation *conversations_find_or_make(struct turn_scheduler *cs,
     struct conversation *c = turn_scheduler_find(cs, m->key);
     if (!c) {
         c = conversation_new(cs->spec.loop, m->source, m->key, m->chat, turn_scheduler_on_calm, cs);
-        c->ledger = cs->spec.ledger;
+        c->journal = cs->spec.journal;
         c->turnlog = cs->spec.turnlog;
         c->throwaway = m->throwaway;
         c->owner = xstrdup(m->owner);
@@ -158,7 +158,7 @@ struct turn_job_spec conversations_place(const struct turn_scheduler *cs)
 {
     return (struct turn_job_spec){
         .loop = cs->spec.loop,
-        .ledger = cs->spec.ledger,
+        .journal = cs->spec.journal,
         .dispatch = cs->spec.dispatch,
         .switches = cs->spec.switches,
         .sessions = cs->spec.sessions,
@@ -307,7 +307,7 @@ static void turn_scheduler_on_admitted(void *ctx, enum journal_status status, co
     a->conversation->n_admitting--;
     cs->admitting--;
     if (status == JOURNAL_DONE && cs->draining && turn_scheduler_is_attached(a->message.source)) {
-        journal_async_forget_turn(cs->spec.ledger, a->id, NULL, NULL);
+        journal_async_forget_turn(cs->spec.journal, a->id, NULL, NULL);
         a->done(a->ctx, &ending);
     } else if (status == JOURNAL_DONE) {
         queue_message(cs, a);
@@ -335,7 +335,7 @@ static void turn_scheduler_admit(struct turn_scheduler_admission *a)
         .prompt = m->prompt.p,
         .route = m->route,
     };
-    journal_async_admit_turn(a->all->spec.ledger, &t, turn_scheduler_on_admitted, a);
+    journal_async_admit_turn(a->all->spec.journal, &t, turn_scheduler_on_admitted, a);
 }
 
 static void copy_text(struct arena *arena, struct str *text)

@@ -18,7 +18,7 @@ struct turn_scheduler;
 struct turn_scheduler_spec {
     const struct conf *conf;
     struct loop *loop;
-    struct journal_async *ledger;
+    struct journal_async *journal;
     struct visibility_cache *switches;
     struct session_store *sessions;
     struct dispatch *dispatch;

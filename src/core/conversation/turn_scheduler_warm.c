@@ -51,7 +51,7 @@ static void on_emptied(void *ctx)
 void conversations_open_warm(struct turn_scheduler *cs)
 {
     static const struct warm_events events = {on_begins, on_works, on_emptied};
-    cs->warm = warm_pool_new(cs->spec.loop, cs->spec.ledger, cs->spec.conf, &events, cs);
+    cs->warm = warm_pool_new(cs->spec.loop, cs->spec.journal, cs->spec.conf, &events, cs);
 }
 
 bool turn_scheduler_stop_background(struct turn_scheduler *cs, const char *key)

@@ -27,7 +27,7 @@
 struct host {
     const struct conf *conf;
     struct loop *loop;
-    struct journal_async *ledger;
+    struct journal_async *journal;
     struct httpc *httpc;
     struct websocket_client *websocket;
     struct httpd *httpd; /* NULL: none is configured */
@@ -127,7 +127,7 @@ static void make_dispatch(struct host *s)
     const struct connector_services services = {
         .loop = s->loop,
         .httpc = s->httpc,
-        .ledger = s->ledger,
+        .journal = s->journal,
         .httpd = s->httpd,
         .websocket = s->websocket,
         .turnlog = s->turnlog,
@@ -142,14 +142,14 @@ static void start_conversations(struct host *s)
 {
     s->settings = settings_worker_new(s->loop, s->conf);
     s->switches = visibility_cache_new(s->settings, s->conf);
-    s->sessions = session_store_new(s->ledger, s->settings);
-    s->approvals = approvals_new(s->ledger);
+    s->sessions = session_store_new(s->journal, s->settings);
+    s->approvals = approvals_new(s->journal);
     s->requests = request_registry_new(&(struct request_registry_spec){
-        .loop = s->loop, .ledger = s->ledger, .approvals = s->approvals});
+        .loop = s->loop, .journal = s->journal, .approvals = s->approvals});
     s->conversations = turn_scheduler_new(&(struct turn_scheduler_spec){
         .conf = s->conf,
         .loop = s->loop,
-        .ledger = s->ledger,
+        .journal = s->journal,
         .switches = s->switches,
         .sessions = s->sessions,
         .dispatch = s->dispatch,
@@ -258,13 +258,13 @@ static void host_on_started(void *ctx, const char *report, const struct tc_err *
 
 static int host_begin(struct host *s, struct tc_err *err)
 {
-    s->ledger = journal_async_open(s->loop, s->conf->state_dir, NULL, err);
-    if (!s->ledger || dir_create_all(s->instances, err) < 0 || listen_on(s, err) < 0)
+    s->journal = journal_async_open(s->loop, s->conf->state_dir, NULL, err);
+    if (!s->journal || dir_create_all(s->instances, err) < 0 || listen_on(s, err) < 0)
         return -1;
     make_dispatch(s);
     start_conversations(s);
     turn_scheduler_hold(s->conversations);
-    if (host_recovery_run(s->ledger, s->dispatch, s->conversations, s->turnlog, err) < 0)
+    if (host_recovery_run(s->journal, s->dispatch, s->conversations, s->turnlog, err) < 0)
         return -1;
     start_changes(s);
     instance_changes_start(s->changes, host_on_seated, host_on_started, s);
@@ -303,7 +303,7 @@ struct host_parts host_get_parts(struct host *s)
     return (struct host_parts){
         .loop = s->loop,
         .httpd = s->httpd,
-        .ledger = s->ledger,
+        .journal = s->journal,
         .dispatch = s->dispatch,
         .conversations = s->conversations,
         .switches = s->switches,
@@ -363,7 +363,7 @@ void host_close(struct host *s)
     instance_changes_free(s->changes);
     dispatch_free(s->dispatch, GRACE_MS);
     settings_worker_free(s->settings); /* what it still answers may go to the ledger */
-    journal_async_close(s->ledger);
+    journal_async_close(s->journal);
     inbound_free(s->reception);
     turn_scheduler_free(s->conversations);
     request_registry_free(s->requests);

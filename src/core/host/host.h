@@ -13,7 +13,7 @@ struct host;
 struct host_parts {
     struct loop *loop;
     struct httpd *httpd; /* NULL: none is configured */
-    struct journal_async *ledger;
+    struct journal_async *journal;
     struct dispatch *dispatch;
     struct turn_scheduler *conversations;
     struct visibility_cache *switches;

@@ -97,14 +97,14 @@ static void host_recovery_add_process(void *ctx, const struct keep_process *p)
                                            .start = p->start};
 }
 
-static void end_waiting(struct journal_async *ledger)
+static void end_waiting(struct journal_async *journal)
 {
     struct waited w = {0};
-    if (turn_record_each_waiting(ledger, host_recovery_add_process, &w) == JOURNAL_FAILED)
+    if (turn_record_each_waiting(journal, host_recovery_add_process, &w) == JOURNAL_FAILED)
         log_write(LOG_ERR, "host", "the list of agents that waited cannot be read");
     for (size_t i = 0; i < w.n; i++) {
         kill_process(&w.all[i]);
-        turn_record_not_waiting(ledger, w.all[i].turn);
+        turn_record_not_waiting(journal, w.all[i].turn);
     }
     free(w.all);
     arena_fini(&w.arena);
@@ -143,31 +143,31 @@ static void log_turn(struct turnlog *log, const struct journal_turn *t)
     turnlog_finish_turn(log, e);
 }
 
-int host_recovery_run(struct journal_async *ledger, struct dispatch *dispatch,
+int host_recovery_run(struct journal_async *journal, struct dispatch *dispatch,
                       struct turn_scheduler *conversations, struct turnlog *turnlog,
                       struct tc_err *err)
 {
     struct left l = {0};
     size_t ended = 0;
-    end_waiting(ledger);
+    end_waiting(journal);
     const bool read =
-        journal_async_list_open_turns(ledger, host_recovery_add_turn, &l) != JOURNAL_FAILED;
+        journal_async_list_open_turns(journal, host_recovery_add_turn, &l) != JOURNAL_FAILED;
     for (size_t i = 0; read && i < l.n; i++) {
         const struct journal_turn *const t = &l.turns[i];
         if (t->waiting && (!conversations || turn_scheduler_restore(conversations, t)))
             continue;
         if (t->waiting && turn_scheduler_is_attached(t->source)) {
-            journal_async_forget_turn(ledger, t->id, NULL, NULL);
+            journal_async_forget_turn(journal, t->id, NULL, NULL);
             continue;
         }
         if (t->waiting) {
             log_write(LOG_WARN, "host", "a message to %s is dropped: that instance is gone",
                       t->conv);
-            journal_async_cancel(ledger, t->id, NULL, NULL);
+            journal_async_cancel(journal, t->id, NULL, NULL);
             continue;
         }
         kill_agent(t);
-        turn_record_end_interrupted(ledger, dispatch, t);
+        turn_record_end_interrupted(journal, dispatch, t);
         if (turnlog)
             log_turn(turnlog, t);
         ended++;

@@ -30,8 +30,8 @@ struct approval {
 };
 
 struct approvals {
-    struct journal_async *ledger; /* or NULL */
-    struct approval *items;       /* oldest first */
+    struct journal_async *journal; /* or NULL */
+    struct approval *items;        /* oldest first */
     size_t n, cap;
     int64_t last_id;
 };
@@ -82,8 +82,8 @@ static void approvals_remove_at(struct approvals *a, size_t i)
 
 static void approvals_forget_kept(struct approvals *a, const struct journal_approval_filter *which)
 {
-    if (a->ledger)
-        journal_async_delete_approvals(a->ledger, which, NULL, NULL);
+    if (a->journal)
+        journal_async_delete_approvals(a->journal, which, NULL, NULL);
 }
 
 static void approvals_make_room(struct approvals *a)
@@ -148,12 +148,12 @@ static void write_down(struct approvals *a, const struct approval *item, const c
                        const char *argument, const char *by)
 {
     CLEANUP_BUF struct buf shown = {0}, what = {0}, who = {0};
-    if (!a->ledger || item->scope == APPROVALS_TURN)
+    if (!a->journal || item->scope == APPROVALS_TURN)
         return;
     approvals_append_summary(&shown, argument);
     approvals_append_summary(&what, tool ? tool : "");
     approvals_append_summary(&who, by ? by : "");
-    journal_async_put_approval(a->ledger,
+    journal_async_put_approval(a->journal,
                                &(struct journal_approval){.id = item->id,
                                                           .agent = item->agent,
                                                           .conv = item->where,
@@ -221,8 +221,8 @@ size_t approvals_revoke(struct approvals *a, const struct journal_approval_filte
         if ((!which->id || a->items[i].id == which->id) &&
             (!which->agent || strcmp(a->items[i].agent, which->agent) == 0))
             approvals_remove_at(a, i);
-    if (a->ledger)
-        journal_async_delete_approvals(a->ledger, which, done, ctx);
+    if (a->journal)
+        journal_async_delete_approvals(a->journal, which, done, ctx);
     else if (done)
         done(ctx, JOURNAL_DONE, NULL);
     return had - a->n;
@@ -240,11 +240,12 @@ static void approvals_take(void *ctx, const struct journal_approval *r)
     approvals_append(ctx, &item);
 }
 
-struct approvals *approvals_new(struct journal_async *ledger)
+struct approvals *approvals_new(struct journal_async *journal)
 {
     struct approvals *const a = xcalloc(1, sizeof *a);
-    a->ledger = ledger;
-    if (ledger && journal_async_list_open_list_approvals(ledger, approvals_take, a) != JOURNAL_DONE)
+    a->journal = journal;
+    if (journal &&
+        journal_async_list_open_list_approvals(journal, approvals_take, a) != JOURNAL_DONE)
         log_write(LOG_ERR, "host",
                   "cannot read stored approvals from the journal; agents will ask again");
     return a;

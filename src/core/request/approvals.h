@@ -15,7 +15,7 @@ struct approvals;
 enum approvals_scope { APPROVALS_TURN, APPROVALS_SESSION, APPROVALS_ALWAYS };
 
 /* Reads what is kept: waits for the disk. Borrows the ledger; NULL: none outlives the process. */
-struct approvals *approvals_new(struct journal_async *ledger);
+struct approvals *approvals_new(struct journal_async *journal);
 void approvals_free(struct approvals *a); /* NULL is fine */
 
 /* Whether the call was allowed before. `argument` is what policy_approval_key says; NULL: the call

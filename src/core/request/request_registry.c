@@ -39,14 +39,14 @@ static void request_free(struct request *q)
 /* On record: what people were asked, and what they said. */
 static void request_registry_note(const struct request *q)
 {
-    struct journal_async *const ledger = q->turn->registry->spec.ledger;
+    struct journal_async *const journal = q->turn->registry->spec.journal;
     const char *const subject = q->shown.subject;
     const char *const about = subject ? subject : q->argument ? q->argument : "";
     CLEANUP_BUF struct buf shown = {0};
-    if (!ledger)
+    if (!journal)
         return;
     approvals_append_summary(&shown, about);
-    journal_async_put_question(ledger,
+    journal_async_put_question(journal,
                                &(struct journal_question){
                                    .turn = q->turn->id,
                                    .id = q->id,

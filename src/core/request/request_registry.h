@@ -24,9 +24,9 @@ struct request_turn;
 
 struct request_registry_spec {
     struct loop *loop;
-    struct journal_async *ledger; /* or NULL: nothing is noted on disk */
-    struct approvals *approvals;  /* or NULL: nothing is remembered */
-    bool unattended;              /* nobody can answer: what would be asked is denied at once */
+    struct journal_async *journal; /* or NULL: nothing is noted on disk */
+    struct approvals *approvals;   /* or NULL: nothing is remembered */
+    bool unattended;               /* nobody can answer: what would be asked is denied at once */
 };
 
 struct request_registry *request_registry_new(const struct request_registry_spec *spec);

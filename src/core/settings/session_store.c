@@ -21,7 +21,7 @@ struct session_store_pending {
 };
 
 struct session_store {
-    struct journal_async *ledger;
+    struct journal_async *journal;
     struct settings_worker *settings;
     const struct conf_store *store;
     bool shared;                           /* Redis has them too */
@@ -140,7 +140,7 @@ void session_store_find(struct session_store *s, const char *agent, const char *
     q->redis_said = !q->works;
     if (q->works)
         settings_worker_submit(s->settings, work_find, late_find, done_find, q);
-    journal_async_kv_get(s->ledger, key, on_ledger, q);
+    journal_async_kv_get(s->journal, key, on_ledger, q);
 }
 
 /* ---- keeping ---- */
@@ -218,7 +218,7 @@ void session_store_save(struct session_store *s, const char *agent, const char *
 {
     CLEANUP_FREE char *key = session_store_key_of(agent, conversation);
     if (changed)
-        journal_async_kv_put(s->ledger, key, id, NULL, NULL);
+        journal_async_kv_put(s->journal, key, id, NULL, NULL);
     share(s, agent, conversation, id);
 }
 
@@ -231,32 +231,32 @@ void session_store_find_spent(struct session_store *s, const char *agent, const 
                               journal_done_fn *done, void *ctx)
 {
     CLEANUP_FREE char *key = spent_key_of(agent, conversation);
-    journal_async_kv_get(s->ledger, key, done, ctx);
+    journal_async_kv_get(s->journal, key, done, ctx);
 }
 
 void session_store_keep_spent(struct session_store *s, const char *agent, const char *conversation,
                               const char *text)
 {
     CLEANUP_FREE char *key = spent_key_of(agent, conversation);
-    journal_async_kv_put(s->ledger, key, text, NULL, NULL);
+    journal_async_kv_put(s->journal, key, text, NULL, NULL);
 }
 
 void session_store_delete(struct session_store *s, const char *agent, const char *conversation)
 {
     CLEANUP_FREE char *key = session_store_key_of(agent, conversation);
-    journal_async_kv_put(s->ledger, key, NULL, NULL, NULL);
+    journal_async_kv_put(s->journal, key, NULL, NULL, NULL);
     session_store_keep_spent(s, agent, conversation, NULL);
     share(s, agent, conversation, NULL);
 }
 
 /* ---- its life ---- */
 
-struct session_store *session_store_new(struct journal_async *ledger,
+struct session_store *session_store_new(struct journal_async *journal,
                                         struct settings_worker *settings)
 {
     struct session_store *const s = xcalloc(1, sizeof *s);
     *s = (struct session_store){
-        .ledger = ledger,
+        .journal = journal,
         .settings = settings,
         .store = settings_worker_store_conf(settings),
         .shared = settings_worker_store_conf(settings)->kind == CONF_REDIS,

@@ -10,7 +10,7 @@
 struct session_store;
 
 /* Borrows both. */
-struct session_store *session_store_new(struct journal_async *ledger,
+struct session_store *session_store_new(struct journal_async *journal,
                                         struct settings_worker *settings);
 /* After the ledger and the shelf. NULL is fine. */
 void session_store_free(struct session_store *s);

@@ -164,7 +164,7 @@ void turn_record_outcome(const struct turn_record_end *end, journal_done_fn *don
                                       .result = {result.p, result.len},
                                       .targets = targets.all,
                                       .n = targets.n};
-    journal_async_end_turn(end->ledger, &o, done, ctx);
+    journal_async_end_turn(end->journal, &o, done, ctx);
     targets_fini(&targets);
 }
 

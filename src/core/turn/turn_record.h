@@ -36,7 +36,7 @@ enum journal_status turn_record_each_waiting(struct journal_async *l,
 
 /* The turn ends by this event. */
 struct turn_record_end {
-    struct journal_async *ledger;
+    struct journal_async *journal;
     struct dispatch_turn *cast;
     const char *turn, *lane;
     const struct event *outcome;

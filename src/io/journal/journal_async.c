@@ -21,7 +21,7 @@ struct unrecorded_end {
 /* What is asked for: filled on the loop's thread, carried out on the worker's, told on the loop's.
  * Each operation uses what it needs. */
 struct journal_op {
-    struct journal_async *ledger;
+    struct journal_async *journal;
     enum journal_status (*run)(struct journal *j, struct journal_op *o);
     journal_done_fn *done; /* or NULL */
     void (*told)(void *ctx, enum journal_status status, const struct journal_stats *stats);
@@ -54,7 +54,7 @@ static struct journal_op *new_order(struct journal_async *l,
                                     journal_done_fn *done, void *ctx)
 {
     struct journal_op *const o = xcalloc(1, sizeof *o);
-    o->ledger = l;
+    o->journal = l;
     o->run = run;
     o->done = done;
     o->ctx = ctx;
@@ -98,8 +98,8 @@ static void end_again(void *arg)
 static void carry_out(void *arg)
 {
     struct journal_op *const o = arg;
-    end_again(o->ledger);
-    o->status = o->run(o->ledger->journal, o);
+    end_again(o->journal);
+    o->status = o->run(o->journal->journal, o);
 }
 
 static void journal_async_complete(void *arg)
@@ -124,7 +124,7 @@ static void keep_up(void *arg)
 /* Only what is used grows: so there is no timer. */
 static void journal_async_post(struct journal_op *o)
 {
-    struct journal_async *const l = o->ledger;
+    struct journal_async *const l = o->journal;
     worker_submit(l->worker, carry_out, journal_async_complete, o);
     const int64_t now = clock_mono_ms();
     if (now - l->pruned_ms < PRUNE_MS)
@@ -158,8 +158,8 @@ static int64_t copy_requests(struct journal_op *o, const struct journal_request 
     }
     o->requests = copies;
     o->n = n;
-    o->first = o->ledger->next_seq;
-    o->ledger->next_seq += (int64_t)n;
+    o->first = o->journal->next_seq;
+    o->journal->next_seq += (int64_t)n;
     return o->first;
 }
 
@@ -194,8 +194,8 @@ static struct journal_outcome copy_outcome(struct journal_op *o, const struct jo
             .lane = journal_async_copy(o, what->targets[i].lane),
             .body = copy_bytes(o, what->targets[i].body),
         };
-    o->first = o->ledger->next_seq;
-    o->ledger->next_seq += (int64_t)what->n;
+    o->first = o->journal->next_seq;
+    o->journal->next_seq += (int64_t)what->n;
     return (struct journal_outcome){
         .turn = journal_async_copy(o, what->turn),
         .error = journal_async_copy(o, what->error),
@@ -296,7 +296,7 @@ static enum journal_status run_end_turn(struct journal *j, struct journal_op *o)
 {
     const enum journal_status status = journal_end_turn(j, &o->outcome, o->first);
     if (!is_done(status))
-        note_unended(o->ledger, &o->outcome);
+        note_unended(o->journal, &o->outcome);
     return status;
 }
 

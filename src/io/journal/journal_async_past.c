@@ -9,7 +9,7 @@
 
 /* Filled on the loop's thread, carried out on the worker's, told on the loop's. */
 struct past_order {
-    struct journal_async *ledger;
+    struct journal_async *journal;
     struct arena memory; /* of all texts */
     const char *turn;
     struct str result;
@@ -23,7 +23,7 @@ struct past_order {
 static struct past_order *past_order_new(struct journal_async *l, const char *turn, void *ctx)
 {
     struct past_order *const o = xcalloc(1, sizeof *o);
-    o->ledger = l;
+    o->journal = l;
     o->turn = arena_strdup(&o->memory, turn);
     o->ctx = ctx;
     return o;
@@ -40,7 +40,7 @@ static void past_order_free(struct past_order *o)
 static void journal_async_past_note_result(void *arg)
 {
     struct past_order *const o = arg;
-    o->status = journal_note_result(o->ledger->journal, o->turn, o->result);
+    o->status = journal_note_result(o->journal->journal, o->turn, o->result);
 }
 
 static void tell_noted(void *arg)
@@ -85,7 +85,7 @@ static void copy_record(void *ctx, const struct journal_turn *t)
 static void journal_async_past_look_up(void *arg)
 {
     struct past_order *const o = arg;
-    o->status = journal_find_turn(o->ledger->journal, o->turn, copy_record, o);
+    o->status = journal_find_turn(o->journal->journal, o->turn, copy_record, o);
 }
 
 static void tell_found(void *arg)

@@ -4,7 +4,7 @@
 #include "io/journal/journal_async_internal.h"
 
 struct journal_read_op {
-    struct journal_async *ledger;
+    struct journal_async *journal;
     enum journal_status status;
     const char *conn, *turn;
     void (*each_turn)(void *ctx, const struct journal_turn *t);
@@ -19,14 +19,14 @@ struct journal_read_op {
 static void read_turns(void *arg)
 {
     struct journal_read_op *const r = arg;
-    r->status = journal_list_open_turns(r->ledger->journal, r->each_turn, r->ctx);
+    r->status = journal_list_open_turns(r->journal->journal, r->each_turn, r->ctx);
 }
 
 enum journal_status
 journal_async_list_open_turns(struct journal_async *l,
                               void (*each)(void *ctx, const struct journal_turn *t), void *ctx)
 {
-    struct journal_read_op r = {.ledger = l, .each_turn = each, .ctx = ctx};
+    struct journal_read_op r = {.journal = l, .each_turn = each, .ctx = ctx};
     worker_run_sync(l->worker, read_turns, &r);
     return r.status;
 }
@@ -34,14 +34,14 @@ journal_async_list_open_turns(struct journal_async *l,
 static void journal_async_read_read_turn(void *arg)
 {
     struct journal_read_op *const r = arg;
-    r->status = journal_find_turn(r->ledger->journal, r->turn, r->each_turn, r->ctx);
+    r->status = journal_find_turn(r->journal->journal, r->turn, r->each_turn, r->ctx);
 }
 
 enum journal_status
 journal_async_list_open_find_turn(struct journal_async *l, const char *turn,
                                   void (*each)(void *ctx, const struct journal_turn *t), void *ctx)
 {
-    struct journal_read_op r = {.ledger = l, .turn = turn, .each_turn = each, .ctx = ctx};
+    struct journal_read_op r = {.journal = l, .turn = turn, .each_turn = each, .ctx = ctx};
     worker_run_sync(l->worker, journal_async_read_read_turn, &r);
     return r.status;
 }
@@ -49,14 +49,14 @@ journal_async_list_open_find_turn(struct journal_async *l, const char *turn,
 static void read_rows(void *arg)
 {
     struct journal_read_op *const r = arg;
-    r->status = journal_list_rows(r->ledger->journal, r->conn, r->each_row, r->ctx);
+    r->status = journal_list_rows(r->journal->journal, r->conn, r->each_row, r->ctx);
 }
 
 enum journal_status
 journal_async_list_open_list_rows(struct journal_async *l, const char *conn,
                                   void (*each)(void *ctx, const struct journal_row *row), void *ctx)
 {
-    struct journal_read_op r = {.ledger = l, .conn = conn, .each_row = each, .ctx = ctx};
+    struct journal_read_op r = {.journal = l, .conn = conn, .each_row = each, .ctx = ctx};
     worker_run_sync(l->worker, read_rows, &r);
     return r.status;
 }
@@ -64,13 +64,13 @@ journal_async_list_open_list_rows(struct journal_async *l, const char *conn,
 static void read_memory(void *arg)
 {
     struct journal_read_op *const r = arg;
-    r->status = journal_memory_get(r->ledger->journal, r->conn, r->turn, r->text);
+    r->status = journal_memory_get(r->journal->journal, r->conn, r->turn, r->text);
 }
 
 enum journal_status journal_async_get(struct journal_async *l, const char *conn, const char *turn,
                                       struct buf *text)
 {
-    struct journal_read_op r = {.ledger = l, .conn = conn, .turn = turn, .text = text};
+    struct journal_read_op r = {.journal = l, .conn = conn, .turn = turn, .text = text};
     worker_run_sync(l->worker, read_memory, &r);
     return r.status;
 }
@@ -78,14 +78,14 @@ enum journal_status journal_async_get(struct journal_async *l, const char *conn,
 static void journal_async_read_read_values(void *arg)
 {
     struct journal_read_op *const r = arg;
-    r->status = journal_kv_each(r->ledger->journal, r->prefix, r->each_value, r->ctx);
+    r->status = journal_kv_each(r->journal->journal, r->prefix, r->each_value, r->ctx);
 }
 
 enum journal_status
 journal_async_kv_each(struct journal_async *l, const char *prefix,
                       void (*each)(void *ctx, const char *key, const char *value), void *ctx)
 {
-    struct journal_read_op r = {.ledger = l, .prefix = prefix, .each_value = each, .ctx = ctx};
+    struct journal_read_op r = {.journal = l, .prefix = prefix, .each_value = each, .ctx = ctx};
     worker_run_sync(l->worker, journal_async_read_read_values, &r);
     return r.status;
 }
@@ -93,14 +93,14 @@ journal_async_kv_each(struct journal_async *l, const char *prefix,
 static void read_approvals(void *arg)
 {
     struct journal_read_op *const r = arg;
-    r->status = journal_approval_list(r->ledger->journal, &(struct journal_approval_filter){0},
+    r->status = journal_approval_list(r->journal->journal, &(struct journal_approval_filter){0},
                                       r->each_approval, r->ctx);
 }
 
 enum journal_status journal_async_list_open_list_approvals(
     struct journal_async *l, void (*each)(void *ctx, const struct journal_approval *a), void *ctx)
 {
-    struct journal_read_op r = {.ledger = l, .each_approval = each, .ctx = ctx};
+    struct journal_read_op r = {.journal = l, .each_approval = each, .ctx = ctx};
     worker_run_sync(l->worker, read_approvals, &r);
     return r.status;
 }

@@ -61,7 +61,7 @@ struct outbox *outbox_new(const struct outbox_spec *spec)
 void outbox_start(struct outbox *p, struct channel *c)
 {
     p->channel = c;
-    if (p->spec.ledger)
+    if (p->spec.journal)
         outbox_recover(p);
 }
 

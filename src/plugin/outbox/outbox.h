@@ -16,9 +16,9 @@ struct outbox_spec {
     const char *instance; /* its name */
     struct loop *loop;
     struct httpc *http;
-    struct journal_async *ledger; /* or NULL: durable requests live as long as the process */
-    const struct tc_rate *rates;  /* of the plugin; or NULL */
-    const char *files;            /* directory for TC_SAVE; or NULL: refused */
+    struct journal_async *journal; /* or NULL: durable requests live as long as the process */
+    const struct tc_rate *rates;   /* of the plugin; or NULL */
+    const char *files;             /* directory for TC_SAVE; or NULL: refused */
     /* The text of an option, for {option:NAME}; NULL: there is none of that name. */
     const char *(*option)(void *ctx, const char *name);
     /* A turn with letters of an earlier run is opened before their replies come. Returns the handle

@@ -59,7 +59,7 @@ static void outbox_commit_add(struct outbox_commit *c, const struct outbox_commi
     const struct outbox *const p = c->outbox;
     c->is_pending = true;
     c->is_added = true;
-    c->first = journal_async_add_requests(p->spec.ledger, p->instance, rows->requests, rows->n,
+    c->first = journal_async_add_requests(p->spec.journal, p->instance, rows->requests, rows->n,
                                           outbox_commit_on_committed, c);
 }
 
@@ -68,11 +68,11 @@ static void expand(struct outbox_commit *c, const struct outbox_commit_rows *row
     const struct outbox *const p = c->outbox;
     c->is_pending = true;
     if (c->batch->failed && !rows->n) {
-        journal_async_fail_outcome(p->spec.ledger, p->instance, c->batch->turn,
+        journal_async_fail_outcome(p->spec.journal, p->instance, c->batch->turn,
                                    "the connector failed", outbox_commit_on_committed, c);
         return;
     }
-    c->first = journal_async_expand(p->spec.ledger, p->instance, c->batch->turn, rows->requests,
+    c->first = journal_async_expand(p->spec.journal, p->instance, c->batch->turn, rows->requests,
                                     rows->n, outbox_commit_on_committed, c);
 }
 
@@ -102,7 +102,7 @@ static void outbox_commit_settle_row(struct outbox_commit *c, const struct outbo
         .n = rows->n,
     };
     c->is_pending = true;
-    c->first = journal_async_settle_row(p->spec.ledger, c->answered->seq, &settlement,
+    c->first = journal_async_settle_row(p->spec.journal, c->answered->seq, &settlement,
                                         outbox_commit_on_committed, c);
 }
 
@@ -112,14 +112,14 @@ static void outbox_commit_remember(const struct outbox_commit *c)
     const struct outbox *const p = c->outbox;
     const struct callback_batch *const b = c->batch;
     if (b->memory)
-        journal_async_memory_put(p->spec.ledger, p->instance, b->turn,
+        journal_async_memory_put(p->spec.journal, p->instance, b->turn,
                                  *b->memory ? b->memory : NULL, NULL, NULL);
 }
 
 static void outbox_commit_commit(struct outbox_commit *c)
 {
     const struct callback_batch *const b = c->batch;
-    if (!c->outbox->spec.ledger)
+    if (!c->outbox->spec.journal)
         return;
     struct outbox_commit_rows rows = pack_rows(b);
     outbox_commit_remember(c);

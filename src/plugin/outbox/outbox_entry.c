@@ -249,7 +249,7 @@ void outbox_entry_on_start(void *ctx, struct send_item *send_item, void *arg)
     outbox_entry_move(item, OUTBOX_ON_RECORD);
     item->recording = xmalloc(sizeof *item->recording);
     *item->recording = (struct outbox_recording){.item = item};
-    journal_async_start_attempt(p->spec.ledger, item->seq, on_recorded, item->recording);
+    journal_async_start_attempt(p->spec.journal, item->seq, on_recorded, item->recording);
 }
 
 void outbox_entry_on_reply(void *ctx, struct send_item *send_item, void *arg,

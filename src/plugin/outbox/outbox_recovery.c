@@ -63,7 +63,7 @@ static void bury_broken(struct outbox_recovery *l)
     while (l->broken) {
         struct unreadable_row *const b = l->broken;
         const struct journal_settlement settlement = {.verdict = JOURNAL_FAIL, .reason = b->why};
-        journal_async_settle_row(l->outbox->spec.ledger, b->seq, &settlement, NULL, NULL);
+        journal_async_settle_row(l->outbox->spec.journal, b->seq, &settlement, NULL, NULL);
         l->outbox->dead++;
         l->broken = b->next;
         free(b);
@@ -120,8 +120,8 @@ static struct outbox_turn *resume_turn(struct outbox_recovery *l, const char *id
     };
     CLEANUP_BUF struct buf memory = {0};
     /* What is not known any more is missing; the requests go all the same. */
-    journal_async_list_open_find_turn(p->spec.ledger, id, each_turn, &known);
-    if (journal_async_get(p->spec.ledger, p->instance, id, &memory) == JOURNAL_DONE)
+    journal_async_list_open_find_turn(p->spec.journal, id, each_turn, &known);
+    if (journal_async_get(p->spec.journal, p->instance, id, &memory) == JOURNAL_DONE)
         known.turn.memory = memory.p;
     void *const handle = p->spec.open ? p->spec.open(p->spec.ctx, &known.turn) : NULL;
     arena_fini(&known.arena);
@@ -150,7 +150,7 @@ static bool join_turn(struct outbox_recovery *l, struct outbox_entry *item)
 static void outbox_recovery_load(struct outbox *p, int64_t only)
 {
     struct outbox_recovery l = {.outbox = p, .only = only};
-    if (journal_async_list_open_list_rows(p->spec.ledger, p->instance, each_row, &l) !=
+    if (journal_async_list_open_list_rows(p->spec.journal, p->instance, each_row, &l) !=
         JOURNAL_DONE)
         log_write(LOG_ERR, p->instance, "what an earlier run left cannot be read");
     bury_broken(&l);

@@ -16,22 +16,22 @@
 
 static char dir[600];
 static struct loop *loop;
-static struct journal_async *ledger;
+static struct journal_async *journal;
 static struct approvals *all;
 
 static void open_all(void)
 {
     struct tc_err err = {0};
-    ledger = journal_async_open(loop, dir, NULL, &err);
-    if (!ledger)
+    journal = journal_async_open(loop, dir, NULL, &err);
+    if (!journal)
         bail("%s", err_format(&err));
-    all = approvals_new(ledger);
+    all = approvals_new(journal);
 }
 
 static void close_all(void)
 {
     approvals_free(all);
-    journal_async_close(ledger);
+    journal_async_close(journal);
 }
 
 static void fresh(void)
@@ -139,7 +139,7 @@ static const char *rows(void)
 {
     static char text[2000];
     struct buf out = {0};
-    if (journal_async_list_open_list_approvals(ledger, add_row, &out) != JOURNAL_DONE)
+    if (journal_async_list_open_list_approvals(journal, add_row, &out) != JOURNAL_DONE)
         bail("the ledger cannot be read");
     snprintf(text, sizeof text, "%s", out.p ? out.p : "");
     buf_fini(&out);

@@ -48,7 +48,7 @@ static void begin(bool unattended)
 {
     asked_reset();
     all = request_registry_new(&(struct request_registry_spec){
-        .ledger = record(), .approvals = memory(), .unattended = unattended});
+        .journal = record(), .approvals = memory(), .unattended = unattended});
     turn =
         request_turn_begin(all, &(struct request_turn_spec){.id = "t",
                                                             .conversation = "c",

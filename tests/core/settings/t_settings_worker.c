@@ -27,7 +27,7 @@ static struct conf conf;
 
 static struct host {
     struct loop *loop;
-    struct journal_async ledger;
+    struct journal_async journal;
     struct settings_worker *settings;
     struct visibility_cache *switches;
     struct session_store *sessions;
@@ -48,10 +48,10 @@ static void begin(const char *dir, const char *path)
                   .session_ttl_s = 1000},
     };
     host.loop = loop_new();
-    host.ledger = (struct journal_async){.loop = host.loop};
+    host.journal = (struct journal_async){.loop = host.loop};
     host.settings = settings_worker_new(host.loop, &conf);
     host.switches = visibility_cache_new(host.settings, &conf);
-    host.sessions = session_store_new(&host.ledger, host.settings);
+    host.sessions = session_store_new(&host.journal, host.settings);
 }
 
 static void end(void)
@@ -174,7 +174,7 @@ static void test_local(void)
     is_str(find(), "(new)", "no session");
     keep("s-1");
     is_str(find(), "s-1", "one is kept");
-    is_str(host.ledger.key, "session:main:tg:A", "in the ledger");
+    is_str(host.journal.key, "session:main:tg:A", "in the ledger");
     session_store_delete(host.sessions, name, "tg:A");
     is_str(find(), "(new)", "and forgotten");
     end();

@@ -269,9 +269,9 @@ static void lay_outcome(const char *turn)
     const struct journal_turn t = {
         .id = turn, .agent = "claude", .conv = "c", .source = "kit", .route = "{\"r\":1}"};
     const struct journal_target target = {"kit", "c", STR("{}")};
-    journal_async_admit_turn(k.ledger, &t, NULL, NULL);
+    journal_async_admit_turn(k.journal, &t, NULL, NULL);
     journal_async_end_turn(
-        k.ledger, &(struct journal_outcome){.turn = turn, .targets = &target, .n = 1}, NULL, NULL);
+        k.journal, &(struct journal_outcome){.turn = turn, .targets = &target, .n = 1}, NULL, NULL);
 }
 
 static void test_outcome(void)
@@ -328,7 +328,7 @@ static void test_broken(void)
         {.turn = "b", .lane = "a", .body = STR("{\"v\":9}\n")},
         {.turn = "b", .lane = "a", .body = STR("\0\xff\n")},
     };
-    journal_async_add_requests(k.ledger, "kit", rows, 2, NULL, NULL);
+    journal_async_add_requests(k.journal, "kit", rows, 2, NULL, NULL);
     KIT_SEND(&k, BATCH_NOTHING,
              TC_HTTP(.url = URL, .lane = "a", .tag = "1", .flags = TC_DURABLE, .delay_ms = 30));
     while (!outbox_read_stats(k.outbox).waiting)
