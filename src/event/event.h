@@ -99,34 +99,34 @@ struct shared_event *shared_event_new(const struct event *ev);
 struct chunk_pool;
 /* The same with memory of a slab; for events that come in a row and go about together. */
 struct shared_event *shared_event_new_in_pool(struct chunk_pool *slab, const struct event *ev);
-struct shared_event *shared_event_ref(struct shared_event *box);
+struct shared_event *shared_event_ref(struct shared_event *shared);
 /* `n` references at once: one write to memory that many threads share. */
-struct shared_event *shared_event_ref_many(struct shared_event *box, unsigned n);
-void shared_event_unref(struct shared_event *box); /* NULL is fine */
+struct shared_event *shared_event_ref_many(struct shared_event *shared, unsigned n);
+void shared_event_unref(struct shared_event *shared); /* NULL is fine */
 /* Borrows; valid while a reference is held. */
-static inline const struct event *shared_event_get(const struct shared_event *box)
+static inline const struct event *shared_event_get(const struct shared_event *shared)
 {
-    return &((const struct shared_event_header *)(const void *)box)->event;
+    return &((const struct shared_event_header *)(const void *)shared)->event;
 }
 /* Bytes it occupies, strings included. */
-static inline size_t shared_event_size(const struct shared_event *box)
+static inline size_t shared_event_size(const struct shared_event *shared)
 {
-    return ((const struct shared_event_header *)(const void *)box)->bytes;
+    return ((const struct shared_event_header *)(const void *)shared)->bytes;
 }
 /* Its canonical JSON line without newline, NUL-terminated; encoded once, at first use, whoever
  * asks first. Borrowed, valid while a reference is held. Any thread. */
-const char *shared_event_json_line(struct shared_event *box, size_t *len);
+const char *shared_event_json_line(struct shared_event *shared, size_t *len);
 /* Flat, a box can cross to another process of the same build: it takes so many bytes; `line`: its
  * canonical one, when that is wanted there, too. */
-size_t shared_event_serialized_size(const struct shared_event *box, struct str line);
+size_t shared_event_serialized_size(const struct shared_event *shared, struct str line);
 /* `to` begins on a multiple of ALIGN_WORD, as does what shared_event_attach is given. */
-void shared_event_serialize(char *to, const struct shared_event *box, struct str line);
+void shared_event_serialize(char *to, const struct shared_event *shared, struct str line);
 struct buf;
 /* Makes a box again, in `place`; its texts stay where they are. Both stay as they are until the
  * last reference, of which the caller has one, is gone. The bytes are believed nothing. NULL: they
  * are no box. */
 struct shared_event *shared_event_attach(struct buf *place, const char *flat, size_t len);
 /* Makes the line for later. False: another thread is at it. Any thread. */
-bool shared_event_encode_line(struct shared_event *box);
+bool shared_event_encode_line(struct shared_event *shared);
 
 #endif

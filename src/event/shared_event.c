@@ -73,10 +73,10 @@ struct shared_text {
 #define TEXT_AT(at, len_at, dflt, dflt_len) {at, len_at, {dflt, dflt_len}},
 #define FLAG_AT(at)
 #define TRI_AT(at)
-#define BOX_TEXTS_MAX 40
+#define SHARED_TEXTS_MAX 40
 #define K(lower, UPPER, gate, pressure)                                                            \
     static const struct shared_text texts_##lower[] = {EACH_MEMBER(lower){0}};                     \
-    _Static_assert(sizeof texts_##lower / sizeof *texts_##lower <= BOX_TEXTS_MAX, #lower);
+    _Static_assert(sizeof texts_##lower / sizeof *texts_##lower <= SHARED_TEXTS_MAX, #lower);
 EVENT_KINDS(K)
 #undef K
 #undef TEXT_AT
@@ -98,7 +98,7 @@ struct shared_text_list {
     struct {
         const struct shared_text *of;
         struct str text;
-    } found[BOX_TEXTS_MAX];
+    } found[SHARED_TEXTS_MAX];
     size_t count, bytes;
 };
 
@@ -127,14 +127,14 @@ static void find_texts(struct shared_text_list *all, const struct event *ev)
         all->found[count].of = t;
         all->found[count++].text = text;
     }
-    ASSERT(count <= BOX_TEXTS_MAX);
+    ASSERT(count <= SHARED_TEXTS_MAX);
     all->count = count;
     all->bytes = bytes;
 }
 
-static void copy_texts(struct shared_event *box, const struct shared_text_list *all)
+static void copy_texts(struct shared_event *shared, const struct shared_text_list *all)
 {
-    char *const base = (char *)&box->front.event, *at = box->text;
+    char *const base = (char *)&shared->front.event, *at = shared->text;
     for (size_t i = 0; i < all->count; i++) {
         const struct shared_text *const t = all->found[i].of;
         const struct str text = all->found[i].text;
@@ -156,16 +156,17 @@ struct shared_event *shared_event_new_in_pool(struct chunk_pool *slab, const str
     find_texts(&texts, ev);
 
     struct pool_chunk *chunk;
-    struct shared_event *const box = chunk_pool_alloc(slab, sizeof *box + texts.bytes, &chunk);
-    atomic_init(&box->refs, 1);
-    atomic_init(&box->line, NULL);
-    box->chunk = chunk;
-    box->line_placed = false;
-    box->front.bytes = sizeof *box + texts.bytes;
-    box->front.event = *ev;
-    box->front.event.u.meta = &box->front.event.meta;
-    copy_texts(box, &texts);
-    return box;
+    struct shared_event *const shared =
+        chunk_pool_alloc(slab, sizeof *shared + texts.bytes, &chunk);
+    atomic_init(&shared->refs, 1);
+    atomic_init(&shared->line, NULL);
+    shared->chunk = chunk;
+    shared->line_placed = false;
+    shared->front.bytes = sizeof *shared + texts.bytes;
+    shared->front.event = *ev;
+    shared->front.event.u.meta = &shared->front.event.meta;
+    copy_texts(shared, &texts);
+    return shared;
 }
 
 struct shared_event *shared_event_new(const struct event *ev)
@@ -174,56 +175,56 @@ struct shared_event *shared_event_new(const struct event *ev)
     return shared_event_new_in_pool(&alone, ev);
 }
 
-struct shared_event *shared_event_ref_many(struct shared_event *box, unsigned n)
+struct shared_event *shared_event_ref_many(struct shared_event *shared, unsigned n)
 {
     if (n) {
-        const unsigned before = atomic_fetch_add_explicit(&box->refs, n, memory_order_relaxed);
+        const unsigned before = atomic_fetch_add_explicit(&shared->refs, n, memory_order_relaxed);
         ASSERT(before > 0);
         ASSERT(n <= UINT_MAX - before);
     }
-    return box;
+    return shared;
 }
 
-struct shared_event *shared_event_ref(struct shared_event *box)
+struct shared_event *shared_event_ref(struct shared_event *shared)
 {
-    return shared_event_ref_many(box, 1);
+    return shared_event_ref_many(shared, 1);
 }
 
 /* Who holds the only reference need not write that nobody does. */
-static bool is_last(struct shared_event *box)
+static bool is_last(struct shared_event *shared)
 {
-    unsigned refs = atomic_load_explicit(&box->refs, memory_order_acquire);
+    unsigned refs = atomic_load_explicit(&shared->refs, memory_order_acquire);
     if (refs != 1)
-        refs = atomic_fetch_sub_explicit(&box->refs, 1, memory_order_acq_rel);
+        refs = atomic_fetch_sub_explicit(&shared->refs, 1, memory_order_acq_rel);
     ASSERT(refs > 0);
     return refs == 1;
 }
 
-void shared_event_unref(struct shared_event *box)
+void shared_event_unref(struct shared_event *shared)
 {
-    if (!box || !is_last(box))
+    if (!shared || !is_last(shared))
         return;
-    struct shared_line *const line = atomic_load_explicit(&box->line, memory_order_relaxed);
-    if (line && !box->line_placed)
+    struct shared_line *const line = atomic_load_explicit(&shared->line, memory_order_relaxed);
+    if (line && !shared->line_placed)
         free(line);
-    if (box->chunk)
-        chunk_pool_release(box->chunk);
+    if (shared->chunk)
+        chunk_pool_release(shared->chunk);
 }
 
-static size_t text_bytes(const struct shared_event *box)
+static size_t text_bytes(const struct shared_event *shared)
 {
-    ASSERT(box->front.bytes >= sizeof *box);
-    return box->front.bytes - sizeof *box;
+    ASSERT(shared->front.bytes >= sizeof *shared);
+    return shared->front.bytes - sizeof *shared;
 }
 
-static struct shared_line *make_line(const struct shared_event *box)
+static struct shared_line *make_line(const struct shared_event *shared)
 {
     const size_t head = offsetof(struct shared_line, text);
     struct buf b = {0};
     /* Keys and envelope take less than 512 bytes; escapes may still make it grow. */
-    buf_reserve(&b, head + text_bytes(box) + 512);
+    buf_reserve(&b, head + text_bytes(shared) + 512);
     b.len = head;
-    codec_encode(&b, &box->front.event);
+    codec_encode(&b, &shared->front.event);
     const size_t len = b.len - head;
     struct shared_line *const line = xrealloc(buf_steal(&b), head + len + 1);
     line->len = len;
@@ -235,26 +236,26 @@ static const struct shared_line busy;
 #define BUSY ((struct shared_line *)(uintptr_t)&busy)
 
 /* The line if it is there; else what stands in its place, after an attempt to be who makes it. */
-static struct shared_line *claim_line(struct shared_event *box)
+static struct shared_line *claim_line(struct shared_event *shared)
 {
-    struct shared_line *line = atomic_load_explicit(&box->line, memory_order_acquire);
+    struct shared_line *line = atomic_load_explicit(&shared->line, memory_order_acquire);
     if (line || !atomic_compare_exchange_strong_explicit(
-                    &box->line, &line, BUSY, memory_order_acquire, memory_order_acquire))
+                    &shared->line, &line, BUSY, memory_order_acquire, memory_order_acquire))
         return line;
-    line = make_line(box);
-    atomic_store_explicit(&box->line, line, memory_order_release);
+    line = make_line(shared);
+    atomic_store_explicit(&shared->line, line, memory_order_release);
     return line;
 }
 
-bool shared_event_encode_line(struct shared_event *box)
+bool shared_event_encode_line(struct shared_event *shared)
 {
-    return claim_line(box) != BUSY;
+    return claim_line(shared) != BUSY;
 }
 
-const char *shared_event_json_line(struct shared_event *box, size_t *len)
+const char *shared_event_json_line(struct shared_event *shared, size_t *len)
 {
     struct shared_line *line;
-    while ((line = claim_line(box)) == BUSY)
+    while ((line = claim_line(shared)) == BUSY)
         sched_yield();
     if (len)
         *len = line->len;
@@ -274,22 +275,22 @@ static size_t used_bytes(enum tc_kind kind)
 }
 
 /* In place of a pointer stands where in the text it points, from 1 on; 0: to none. */
-static inline void flatten_pointer(char *to, const struct shared_event *box, size_t at)
+static inline void flatten_pointer(char *to, const struct shared_event *shared, size_t at)
 {
-    const char *const text = pointer_at(&box->front.event, at);
-    const uintptr_t place = text ? (uintptr_t)(text - box->text) + 1 : 0;
+    const char *const text = pointer_at(&shared->front.event, at);
+    const uintptr_t place = text ? (uintptr_t)(text - shared->text) + 1 : 0;
     memcpy(to + at, &place, sizeof place);
 }
 
 /* For each kind a function of its own, without a loop: it runs for each event and instance. */
-#define TEXT_AT(at, len_at, dflt, dflt_len) flatten_pointer(to, box, at);
+#define TEXT_AT(at, len_at, dflt, dflt_len) flatten_pointer(to, shared, at);
 #define FLAG_AT(at)
 #define TRI_AT(at)
 #define K(lower, UPPER, gate, pressure)                                                            \
-    static void flatten_##lower(char *to, const struct shared_event *box)                          \
+    static void flatten_##lower(char *to, const struct shared_event *shared)                       \
     {                                                                                              \
         static const char *const none;                                                             \
-        memcpy(to, &box->front.event, offsetof(struct event, u) + sizeof(struct tc_##lower));      \
+        memcpy(to, &shared->front.event, offsetof(struct event, u) + sizeof(struct tc_##lower));   \
         memcpy(to + offsetof(struct event, u), &none, sizeof none); /* its meta */                 \
         EACH_MEMBER(lower)                                                                         \
     }
@@ -299,13 +300,13 @@ EVENT_KINDS(K)
 #undef FLAG_AT
 #undef TRI_AT
 
-static void flatten_event(char *to, const struct shared_event *box)
+static void flatten_event(char *to, const struct shared_event *shared)
 {
 #define K(lower, UPPER, gate, pressure) [TC_##UPPER] = flatten_##lower,
     static void (*const flatten[TC_KINDS])(char *to,
-                                           const struct shared_event *box) = {EVENT_KINDS(K)};
+                                           const struct shared_event *shared) = {EVENT_KINDS(K)};
 #undef K
-    flatten[box->front.event.kind](to, box);
+    flatten[shared->front.event.kind](to, shared);
 }
 
 /* It begins so; then what of the event its kind uses, the texts, and, on a multiple of 8, the line.
@@ -330,9 +331,9 @@ static size_t line_at(enum tc_kind kind, size_t text_bytes)
     return align_up(texts_at(kind) + text_bytes, ALIGN_WORD);
 }
 
-size_t shared_event_serialized_size(const struct shared_event *box, struct str line)
+size_t shared_event_serialized_size(const struct shared_event *shared, struct str line)
 {
-    return line_at(box->front.event.kind, text_bytes(box)) + line_bytes(line);
+    return line_at(shared->front.event.kind, text_bytes(shared)) + line_bytes(line);
 }
 
 static void flatten_line(char *to, struct str line)
@@ -343,39 +344,39 @@ static void flatten_line(char *to, struct str line)
     flat->text[line.len] = '\0';
 }
 
-void shared_event_serialize(char *to, const struct shared_event *box, struct str line)
+void shared_event_serialize(char *to, const struct shared_event *shared, struct str line)
 {
-    const enum tc_kind kind = box->front.event.kind;
-    const size_t texts = texts_at(kind), lines = line_at(kind, text_bytes(box));
+    const enum tc_kind kind = shared->front.event.kind;
+    const size_t texts = texts_at(kind), lines = line_at(kind, text_bytes(shared));
     memset(to + lines - ALIGN_WORD, 0, ALIGN_WORD); /* behind the texts */
     *(struct serialized_event *)(void *)to =
-        (struct serialized_event){text_bytes(box), line_bytes(line)};
-    flatten_event(to + sizeof(struct serialized_event), box);
-    memcpy(to + texts, box->text, text_bytes(box));
+        (struct serialized_event){text_bytes(shared), line_bytes(line)};
+    flatten_event(to + sizeof(struct serialized_event), shared);
+    memcpy(to + texts, shared->text, text_bytes(shared));
     if (line.p)
         flatten_line(to + lines, line);
 }
 
 /* What can be in memory, but in no member of that type, is none. */
-static inline bool is_flag(const struct shared_event *box, size_t at)
+static inline bool is_flag(const struct shared_event *shared, size_t at)
 {
     unsigned char flag;
-    memcpy(&flag, (const char *)&box->front.event + at, sizeof flag);
+    memcpy(&flag, (const char *)&shared->front.event + at, sizeof flag);
     return flag <= 1;
 }
 
-static inline bool is_tri(const struct shared_event *box, size_t at)
+static inline bool is_tri(const struct shared_event *shared, size_t at)
 {
     int tri;
-    memcpy(&tri, (const char *)&box->front.event + at, sizeof tri);
+    memcpy(&tri, (const char *)&shared->front.event + at, sizeof tri);
     return tri >= -1 && tri <= 1;
 }
 
 /* Those with a length end there; any other, at the latest, at the last NUL (find_texts_of). */
-static inline bool raise_pointer(struct shared_event *box, struct str texts, size_t at,
+static inline bool raise_pointer(struct shared_event *shared, struct str texts, size_t at,
                                  size_t len_at, const char *dflt)
 {
-    char *const base = (char *)&box->front.event;
+    char *const base = (char *)&shared->front.event;
     const char **const text = (const char **)(void *)(base + at);
     const size_t len = len_at ? *(const size_t *)(const void *)(base + len_at) : 0;
     uintptr_t place;
@@ -388,14 +389,15 @@ static inline bool raise_pointer(struct shared_event *box, struct str texts, siz
     return true;
 }
 
-#define TEXT_AT(at, len_at, dflt, dflt_len) &&raise_pointer(box, texts, at, len_at, dflt)
-#define FLAG_AT(at) &&is_flag(box, at)
-#define TRI_AT(at) &&is_tri(box, at)
+#define TEXT_AT(at, len_at, dflt, dflt_len) &&raise_pointer(shared, texts, at, len_at, dflt)
+#define FLAG_AT(at) &&is_flag(shared, at)
+#define TRI_AT(at) &&is_tri(shared, at)
 #define K(lower, UPPER, gate, pressure)                                                            \
-    static bool raise_##lower(struct shared_event *box, const struct event *ev, struct str texts)  \
+    static bool raise_##lower(struct shared_event *shared, const struct event *ev,                 \
+                              struct str texts)                                                    \
     {                                                                                              \
-        memcpy(&box->front.event, ev, offsetof(struct event, u) + sizeof(struct tc_##lower));      \
-        box->front.event.u.meta = &box->front.event.meta;                                          \
+        memcpy(&shared->front.event, ev, offsetof(struct event, u) + sizeof(struct tc_##lower));   \
+        shared->front.event.u.meta = &shared->front.event.meta;                                    \
         return true EACH_MEMBER(lower);                                                            \
     }
 EVENT_KINDS(K)
@@ -404,13 +406,13 @@ EVENT_KINDS(K)
 #undef FLAG_AT
 #undef TRI_AT
 
-static bool raise_event(struct shared_event *box, const struct event *ev, struct str texts)
+static bool raise_event(struct shared_event *shared, const struct event *ev, struct str texts)
 {
 #define K(lower, UPPER, gate, pressure) [TC_##UPPER] = raise_##lower,
-    static bool (*const raise[TC_KINDS])(struct shared_event * box, const struct event *ev,
+    static bool (*const raise[TC_KINDS])(struct shared_event * shared, const struct event *ev,
                                          struct str texts) = {EVENT_KINDS(K)};
 #undef K
-    return raise[ev->kind](box, ev, texts);
+    return raise[ev->kind](shared, ev, texts);
 }
 
 /* Kinds and flags are looked at as what they are only when they are such. */
@@ -459,11 +461,12 @@ struct shared_event *shared_event_attach(struct buf *place, const char *flat, si
     if (head->line_bytes && !is_line(line, head->line_bytes))
         return NULL;
     buf_reset(place);
-    struct shared_event *const box = (struct shared_event *)(void *)buf_reserve(place, sizeof *box);
-    box->chunk = NULL;
-    box->front.bytes = sizeof *box + head->text_bytes;
-    box->line_placed = head->line_bytes != 0;
-    atomic_init(&box->refs, 1);
-    atomic_init(&box->line, head->line_bytes ? (struct shared_line *)(uintptr_t)line : NULL);
-    return raise_event(box, ev, (struct str){texts, head->text_bytes}) ? box : NULL;
+    struct shared_event *const shared =
+        (struct shared_event *)(void *)buf_reserve(place, sizeof *shared);
+    shared->chunk = NULL;
+    shared->front.bytes = sizeof *shared + head->text_bytes;
+    shared->line_placed = head->line_bytes != 0;
+    atomic_init(&shared->refs, 1);
+    atomic_init(&shared->line, head->line_bytes ? (struct shared_line *)(uintptr_t)line : NULL);
+    return raise_event(shared, ev, (struct str){texts, head->text_bytes}) ? shared : NULL;
 }

@@ -47,7 +47,7 @@ struct channel_callbacks {
      * that the owner calls, but for `stop` and `kill`. */
     void (*changed)(void *ctx);
     /* An event that the instance has died of so many times: it is given up. */
-    void (*bury)(void *ctx, const char *turn, struct shared_event *box, unsigned deaths);
+    void (*bury)(void *ctx, const char *turn, struct shared_event *shared, unsigned deaths);
 };
 
 /* A request to a route on its way to on_hit; from xcalloc. The channel calls `answered` on the
@@ -136,7 +136,7 @@ struct channel_ops {
     void *(*open)(struct channel *c, const struct channel_turn *turn);
     /* Casts one event; takes over one reference. Never blocks. The turn's handle ends with its
      * done event (over: it is never sent to), or with the last reply, whichever is later. */
-    void (*send)(struct channel *c, void *turn, struct shared_event *box);
+    void (*send)(struct channel *c, void *turn, struct shared_event *shared);
     /* While it is on, events that are sent may be told to the instance some at a time: for who
      * sends many in a row. */
     void (*gather)(struct channel *c, bool on);

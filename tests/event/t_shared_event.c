@@ -100,16 +100,16 @@ static void test_box_copies(void)
         struct arena a = {0};
         struct event ev, same;
         specimen_fill(&ev, (enum tc_kind)k, &a);
-        struct shared_event *const box = shared_event_new(&ev);
+        struct shared_event *const shared = shared_event_new(&ev);
         arena_fini(&a); /* what the draft borrowed is gone */
         specimen_fill(&same, (enum tc_kind)k, &a);
-        const struct event *const got = shared_event_get(box);
+        const struct event *const got = shared_event_get(shared);
         const char *const differs = specimen_differ(got, &same);
         ok(!differs, "%s: the box holds every field%s%s", kind_name((enum tc_kind)k),
            differs ? ", but not " : "", differs ? differs : "");
         ok(got->u.meta == &got->meta, "%s: its payload points to its meta",
            kind_name((enum tc_kind)k));
-        shared_event_unref(box);
+        shared_event_unref(shared);
         arena_fini(&a);
     }
 }
@@ -120,26 +120,28 @@ static void test_box_text(void)
     event_init(&ev, TC_NARRATION);
     ev.u.narration.text = "abcdef";
     ev.u.narration.text_len = 3;
-    struct shared_event *box = shared_event_new(&ev);
-    is_str(shared_event_get(box)->u.narration.text, "abc",
+    struct shared_event *shared = shared_event_new(&ev);
+    is_str(shared_event_get(shared)->u.narration.text, "abc",
            "text is cut at its length and terminated");
-    ok(!shared_event_get(box)->u.narration.message_id, "an absent string stays NULL");
-    ok(shared_event_size(box) >= sizeof(struct event) + 4, "the size counts the text");
-    shared_event_unref(shared_event_ref(box));
-    is_int((long long)shared_event_get(box)->u.narration.text_len, 3,
+    ok(!shared_event_get(shared)->u.narration.message_id, "an absent string stays NULL");
+    ok(shared_event_size(shared) >= sizeof(struct event) + 4, "the size counts the text");
+    shared_event_unref(shared_event_ref(shared));
+    is_int((long long)shared_event_get(shared)->u.narration.text_len, 3,
            "lives as long as a reference");
-    shared_event_unref(box);
+    shared_event_unref(shared);
     shared_event_unref(NULL);
 
     event_init(&ev, TC_TOOL_CALL);
     ev.u.tool_call.name = NULL;
     ev.u.tool_call.args = NULL;
     ev.meta.src = NULL;
-    box = shared_event_new(&ev);
-    is_str(shared_event_get(box)->u.tool_call.name, "", "a required string is never NULL in a box");
-    is_str(shared_event_get(box)->u.tool_call.args, "{}", "nor are required arguments");
-    is_int((long long)shared_event_get(box)->u.tool_call.args_len, 2, "and their length is right");
-    shared_event_unref(box);
+    shared = shared_event_new(&ev);
+    is_str(shared_event_get(shared)->u.tool_call.name, "",
+           "a required string is never NULL in a box");
+    is_str(shared_event_get(shared)->u.tool_call.args, "{}", "nor are required arguments");
+    is_int((long long)shared_event_get(shared)->u.tool_call.args_len, 2,
+           "and their length is right");
+    shared_event_unref(shared);
 }
 
 /* ---- boxes in a row ---- */
@@ -150,19 +152,19 @@ static struct shared_event *box_specimen(struct chunk_pool *row, size_t i)
     struct event ev;
     specimen_fill(&ev, (enum tc_kind)(i % TC_KINDS), &a);
     ev.meta.seq = i;
-    struct shared_event *const box = shared_event_new_in_pool(row, &ev);
+    struct shared_event *const shared = shared_event_new_in_pool(row, &ev);
     arena_fini(&a);
-    return box;
+    return shared;
 }
 
 /* The first difference, or NULL. */
-static const char *differs_from_specimen(const struct shared_event *box, size_t i)
+static const char *differs_from_specimen(const struct shared_event *shared, size_t i)
 {
     struct arena a = {0};
     struct event same;
     specimen_fill(&same, (enum tc_kind)(i % TC_KINDS), &a);
     same.meta.seq = i;
-    const char *const differs = specimen_differ(shared_event_get(box), &same);
+    const char *const differs = specimen_differ(shared_event_get(shared), &same);
     arena_fini(&a);
     return differs;
 }
@@ -218,7 +220,7 @@ static void test_row_of_narration(void)
 
 /* Boxes that several threads have a reference of each. */
 struct stream {
-    struct shared_event *boxes[READ];
+    struct shared_event *shared_events[READ];
     _Atomic size_t there;
 };
 
@@ -229,13 +231,13 @@ static void *read_stream(void *arg)
     for (size_t i = 0; i < READ; i++) {
         while (stream->there <= i)
             sched_yield();
-        const struct event *const ev = shared_event_get(stream->boxes[i]);
+        const struct event *const ev = shared_event_get(stream->shared_events[i]);
         whole = whole && ev->meta.seq == i && ev->kind == (enum tc_kind)(i % TC_KINDS) &&
-                strcmp(ev->meta.src, shared_event_get(stream->boxes[0])->meta.src) == 0;
+                strcmp(ev->meta.src, shared_event_get(stream->shared_events[0])->meta.src) == 0;
         if (i)
-            shared_event_unref(stream->boxes[i]);
+            shared_event_unref(stream->shared_events[i]);
     }
-    shared_event_unref(stream->boxes[0]);
+    shared_event_unref(stream->shared_events[0]);
     return whole ? arg : NULL;
 }
 
@@ -249,7 +251,7 @@ static void test_boxes_across_threads(void)
         if (pthread_create(&threads[i], NULL, read_stream, &stream) != 0)
             bail("no threads");
     for (size_t i = 0; i < READ; i++) {
-        stream.boxes[i] = shared_event_ref_many(box_specimen(&slab, i), READERS - 1);
+        stream.shared_events[i] = shared_event_ref_many(box_specimen(&slab, i), READERS - 1);
         stream.there = i + 1;
         if (i % 100 == 99)
             chunk_pool_finish(&slab);
@@ -266,7 +268,7 @@ static void test_boxes_across_threads(void)
 
 /* All ask at once for a line that nobody has made yet. */
 struct race {
-    struct shared_event *box;
+    struct shared_event *shared;
     pthread_barrier_t start;
 };
 
@@ -274,8 +276,8 @@ static void *ask_for_line(void *arg)
 {
     struct race *const race = arg;
     pthread_barrier_wait(&race->start);
-    const char *const line = shared_event_json_line(race->box, NULL);
-    shared_event_unref(race->box);
+    const char *const line = shared_event_json_line(race->shared, NULL);
+    shared_event_unref(race->shared);
     return (void *)(uintptr_t)line;
 }
 
@@ -283,11 +285,11 @@ static void *ask_for_line(void *arg)
 
 static bool race_for_line(const struct event *ev)
 {
-    struct race race = {.box = shared_event_new(ev)};
+    struct race race = {.shared = shared_event_new(ev)};
     pthread_barrier_init(&race.start, NULL, RACERS);
     pthread_t threads[RACERS];
     for (int i = 0; i < RACERS; i++) {
-        shared_event_ref(race.box);
+        shared_event_ref(race.shared);
         if (pthread_create(&threads[i], NULL, ask_for_line, &race) != 0)
             bail("no threads");
     }
@@ -295,10 +297,10 @@ static bool race_for_line(const struct event *ev)
     for (int i = 0; i < RACERS; i++) {
         void *line;
         pthread_join(threads[i], &line);
-        same = same && line == shared_event_json_line(race.box, NULL);
+        same = same && line == shared_event_json_line(race.shared, NULL);
     }
     pthread_barrier_destroy(&race.start);
-    shared_event_unref(race.box);
+    shared_event_unref(race.shared);
     return same;
 }
 
@@ -308,16 +310,16 @@ static void test_box_line(void)
     event_init(&ev, TC_ERROR);
     ev.u.error.message = "no\n";
     ev.meta.ts = 1;
-    struct shared_event *const box = shared_event_new(&ev);
+    struct shared_event *const shared = shared_event_new(&ev);
     size_t len;
-    const char *const line = shared_event_json_line(box, &len);
+    const char *const line = shared_event_json_line(shared, &len);
     is_str(line,
            "{\"type\":\"error\",\"payload\":{\"message\":\"no\\n\"},\"ts\":1,"
            "\"correlation_id\":\"\",\"session_id\":\"\",\"seq\":0,\"src\":\"\"}",
            "the canonical line");
     is_int((long long)len, (long long)strlen(line), "and its length");
-    ok(shared_event_json_line(box, NULL) == line, "made once");
-    shared_event_unref(box);
+    ok(shared_event_json_line(shared, NULL) == line, "made once");
+    shared_event_unref(shared);
 
     bool same = true;
     for (int i = 0; i < 200 && same; i++)
@@ -339,12 +341,12 @@ static void flatten_error(struct flat_error *flat)
     struct event ev;
     event_init(&ev, TC_ERROR);
     ev.u.error.message = "no";
-    struct shared_event *const box = shared_event_new(&ev);
+    struct shared_event *const shared = shared_event_new(&ev);
     memset(flat, 0, sizeof *flat);
-    flat->len = shared_event_serialized_size(box, (struct str){0});
+    flat->len = shared_event_serialized_size(shared, (struct str){0});
     flat->texts = 2 * sizeof(size_t) + offsetof(struct event, u) + sizeof(struct tc_error);
-    shared_event_serialize(flat->bytes, box, (struct str){0});
-    shared_event_unref(box);
+    shared_event_serialize(flat->bytes, shared, (struct str){0});
+    shared_event_unref(shared);
 }
 
 /* Overwrites the header: the sizes of the texts and of the line. */
@@ -364,10 +366,10 @@ static void set_line(struct flat_error *flat, size_t at, size_t bytes)
 static bool is_accepted(const struct flat_error *flat)
 {
     struct buf place = {0};
-    struct shared_event *const box = shared_event_attach(&place, flat->bytes, flat->len);
-    shared_event_unref(box);
+    struct shared_event *const shared = shared_event_attach(&place, flat->bytes, flat->len);
+    shared_event_unref(shared);
     buf_fini(&place);
-    return box;
+    return shared;
 }
 
 /* Sizes that overflow, so that their sum is the size of the box, and a valid line where they lead:

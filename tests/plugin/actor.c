@@ -233,9 +233,9 @@ void actor_deliver(struct instance *in, struct instance_turn *t, enum tc_kind ki
                    void (*fn)(struct tc_turn *))
 {
     actor_inside = fn;
-    struct shared_event *const box = box_of(kind, 1);
-    instance_deliver_event(in, t, box);
-    shared_event_unref(box);
+    struct shared_event *const shared = box_of(kind, 1);
+    instance_deliver_event(in, t, shared);
+    shared_event_unref(shared);
     actor_inside = NULL;
 }
 

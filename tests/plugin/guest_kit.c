@@ -87,11 +87,11 @@ static void take_close(void *ctx, int64_t socket)
     buf_printf(&kit_told, "close:%d;", (int)socket);
 }
 
-static void take_dead(void *ctx, const char *turn, struct shared_event *box, unsigned deaths)
+static void take_dead(void *ctx, const char *turn, struct shared_event *shared, unsigned deaths)
 {
     size_t len;
     (void)ctx;
-    buf_printf(&kit_told, "bury:%u:%s:%s;", deaths, turn, shared_event_json_line(box, &len));
+    buf_printf(&kit_told, "bury:%u:%s:%s;", deaths, turn, shared_event_json_line(shared, &len));
 }
 
 /* ---- the log */

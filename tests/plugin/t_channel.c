@@ -177,9 +177,9 @@ static void *open_turn(struct channel *c)
     return c->ops->open(c, &(struct channel_turn){.id = "t1", .agent = "claude"});
 }
 
-static void send(struct channel *c, void *turn, struct shared_event *box)
+static void send(struct channel *c, void *turn, struct shared_event *shared)
 {
-    c->ops->send(c, turn, box);
+    c->ops->send(c, turn, shared);
 }
 
 static int end(struct channel *c, int ms)

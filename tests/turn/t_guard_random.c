@@ -17,7 +17,7 @@ static double fixed_time(void)
 
 /* What the guard told of one turn. */
 struct told {
-    struct shared_event **box;
+    struct shared_event **shared;
     size_t count, cap;
 };
 
@@ -26,15 +26,15 @@ static void keep(void *ctx, struct event *ev)
     struct told *const told = ctx;
     if (told->count == told->cap) {
         told->cap = told->cap ? told->cap * 2 : 64;
-        told->box = xrealloc(told->box, told->cap * sizeof(struct shared_event *));
+        told->shared = xrealloc(told->shared, told->cap * sizeof(struct shared_event *));
     }
-    told->box[told->count++] = shared_event_new(ev);
+    told->shared[told->count++] = shared_event_new(ev);
 }
 
 static void forget(struct told *told)
 {
     for (size_t i = 0; i < told->count; i++)
-        shared_event_unref(told->box[i]);
+        shared_event_unref(told->shared[i]);
     told->count = 0;
 }
 
@@ -66,11 +66,11 @@ static void tell_random(struct told *told, uint64_t *random)
 }
 
 /* The broken promise of the events in this order, or "": numbered anew if asked for. */
-static void judge(struct shared_event *const *box, size_t count, bool renumber, char out[256])
+static void judge(struct shared_event *const *shared, size_t count, bool renumber, char out[256])
 {
     struct promise p = {0};
     for (size_t i = 0; i < count; i++) {
-        struct event ev = *shared_event_get(box[i]);
+        struct event ev = *shared_event_get(shared[i]);
         ev.u.meta = &ev.meta;
         if (renumber)
             ev.meta.seq = i + 1;
@@ -83,13 +83,13 @@ static void judge(struct shared_event *const *box, size_t count, bool renumber, 
 
 static enum tc_kind kind_at(const struct told *told, size_t i)
 {
-    return shared_event_get(told->box[i])->kind;
+    return shared_event_get(told->shared[i])->kind;
 }
 
 /* Without its number nobody would miss it: what is told for its own sake. */
 static bool is_structure(const struct told *told, size_t i)
 {
-    const struct event *const ev = shared_event_get(told->box[i]);
+    const struct event *const ev = shared_event_get(told->shared[i]);
     switch ((int)ev->kind) {
     case TC_START:
     case TC_TOOL_CALL:
@@ -107,7 +107,7 @@ static bool is_structure(const struct told *told, size_t i)
 
 static bool once_only(const struct told *told, size_t i)
 {
-    const struct event *const ev = shared_event_get(told->box[i]);
+    const struct event *const ev = shared_event_get(told->shared[i]);
     return is_structure(told, i) || ev->kind == TC_REQUEST ||
            (ev->kind == TC_USAGE && strcmp(ev->u.usage.scope, "turn") == 0);
 }
@@ -116,11 +116,11 @@ struct mutations {
     uint64_t made, missed;
 };
 
-static void try_mutation(struct mutations *m, struct shared_event *const *box, size_t count,
+static void try_mutation(struct mutations *m, struct shared_event *const *shared, size_t count,
                          bool renumber, const char *what)
 {
     char broken[256];
-    judge(box, count, renumber, broken);
+    judge(shared, count, renumber, broken);
     m->made++;
     if (broken[0])
         return;
@@ -131,32 +131,32 @@ static void try_mutation(struct mutations *m, struct shared_event *const *box, s
 /* Drops, doubles and swaps the event at i; each change must be noticed. */
 static void mutate(struct mutations *m, const struct told *told, size_t i)
 {
-    struct shared_event **const box = xcalloc(told->count + 1, sizeof(struct shared_event *));
+    struct shared_event **const shared = xcalloc(told->count + 1, sizeof(struct shared_event *));
     const size_t n = told->count;
     const size_t size = sizeof(struct shared_event *);
 
-    memcpy(box, told->box, i * size);
-    memcpy(box + i, told->box + i + 1, (n - i - 1) * size);
+    memcpy(shared, told->shared, i * size);
+    memcpy(shared + i, told->shared + i + 1, (n - i - 1) * size);
     if (i + 1 < n)
-        try_mutation(m, box, n - 1, false, "an event dropped");
+        try_mutation(m, shared, n - 1, false, "an event dropped");
     if (is_structure(told, i))
-        try_mutation(m, box, n - 1, true, kind_name(kind_at(told, i)));
+        try_mutation(m, shared, n - 1, true, kind_name(kind_at(told, i)));
 
-    memcpy(box, told->box, (i + 1) * size);
-    memcpy(box + i + 1, told->box + i, (n - i) * size);
-    try_mutation(m, box, n + 1, false, "an event doubled");
+    memcpy(shared, told->shared, (i + 1) * size);
+    memcpy(shared + i + 1, told->shared + i, (n - i) * size);
+    try_mutation(m, shared, n + 1, false, "an event doubled");
     if (once_only(told, i))
-        try_mutation(m, box, n + 1, true, "an event doubled and numbered");
+        try_mutation(m, shared, n + 1, true, "an event doubled and numbered");
 
     if (i + 1 < n) {
-        memcpy(box, told->box, n * size);
-        box[i] = told->box[i + 1];
-        box[i + 1] = told->box[i];
-        try_mutation(m, box, n, false, "two events swapped");
+        memcpy(shared, told->shared, n * size);
+        shared[i] = told->shared[i + 1];
+        shared[i + 1] = told->shared[i];
+        try_mutation(m, shared, n, false, "two events swapped");
         if (i == 0 || i + 2 == n)
-            try_mutation(m, box, n, true, "start or done moved");
+            try_mutation(m, shared, n, true, "start or done moved");
     }
-    free(box);
+    free(shared);
 }
 
 int main(void)
@@ -171,7 +171,7 @@ int main(void)
         const uint64_t seed = random;
         tell_random(&told, &random);
         char broken[256];
-        judge(told.box, told.count, false, broken);
+        judge(told.shared, told.count, false, broken);
         if (broken[0] && bad++ < 5)
             diag("seed %" PRIu64 ": %s", seed, broken);
         for (size_t k = 0; k < told.count; k++)
@@ -186,5 +186,5 @@ int main(void)
     ok(m.made > 3 * runs, "every stream was changed");
     for (int k = 0; k < TC_KINDS; k++)
         ok(seen[k] > runs / 10, "%s was told often: %" PRIu64, kind_name((enum tc_kind)k), seen[k]);
-    free(told.box);
+    free(told.shared);
 }

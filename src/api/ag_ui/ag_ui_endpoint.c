@@ -170,7 +170,7 @@ static void on_gathered(void *arg)
 static void ag_ui_endpoint_add_event(void *ctx, struct buf *out, const struct turnlog_item *item)
 {
     struct ag_ui_endpoint_run *const run = ctx;
-    const struct event *const ev = shared_event_get(item->box);
+    const struct event *const ev = shared_event_get(item->shared);
     run->told = item->seq;
     write_told(run, out, ev);
     if (ev->kind != TC_REQUEST)
@@ -274,7 +274,7 @@ static void retell(struct ag_ui_endpoint_run *run)
         if (at > run->after)
             break;
         if (step == TURNLOG_EVENT)
-            write_told(run, &unread, shared_event_get(item.box));
+            write_told(run, &unread, shared_event_get(item.shared));
         buf_reset(&unread);
     } while (step == TURNLOG_EVENT || step == TURNLOG_GAP);
     turnlog_follower_free(f);

@@ -52,7 +52,7 @@ static void chat_response_keep(struct chat_completion *c, const struct event *ev
 static void keep_event(void *ctx, struct buf *out, const struct turnlog_item *item)
 {
     (void)out;
-    chat_response_keep(ctx, shared_event_get(item->box));
+    chat_response_keep(ctx, shared_event_get(item->shared));
 }
 
 /* ---- the answer ---- */
@@ -168,7 +168,7 @@ void chat_response_send_error(struct chat_completion *c)
         turnlog_follower_new(c->api->host.turnlog, c->turn, 0, true, NULL, NULL);
     while (f && (step = turnlog_follower_next(f, &item)) <= TURNLOG_GAP)
         if (step == TURNLOG_EVENT)
-            chat_response_keep(c, shared_event_get(item.box));
+            chat_response_keep(c, shared_event_get(item.shared));
     turnlog_follower_free(f);
     if (!c->whole.failed)
         look_at_end(c);

@@ -68,7 +68,7 @@ static void chat_stream_write_event(struct chat_completion *c, struct buf *out,
 
 static void chat_stream_add_event(void *ctx, struct buf *out, const struct turnlog_item *item)
 {
-    chat_stream_write_event(ctx, out, shared_event_get(item->box));
+    chat_stream_write_event(ctx, out, shared_event_get(item->shared));
 }
 
 /* A turn that was taken back, or forgotten, said nothing of its end. */

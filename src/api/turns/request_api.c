@@ -235,7 +235,7 @@ static void look_back(struct turnlog *log, const char *turn, struct request_api_
          f && step != TURNLOG_WAIT && step != TURNLOG_OVER;) {
         step = turnlog_follower_next(f, &item);
         if (step == TURNLOG_EVENT)
-            see(past, shared_event_get(item.box));
+            see(past, shared_event_get(item.shared));
     }
     turnlog_follower_free(f);
 }

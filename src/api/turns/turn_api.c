@@ -89,7 +89,7 @@ static void turn_api_add_outcome(struct buf *out, struct turnlog *log, const cha
     struct turnlog_follower *const f = turnlog_follower_new(log, id, 0, true, NULL, NULL);
     while (f && (step = turnlog_follower_next(f, &item)) <= TURNLOG_GAP)
         if (step == TURNLOG_EVENT)
-            turn_result_feed(&result, shared_event_get(item.box));
+            turn_result_feed(&result, shared_event_get(item.shared));
     turnlog_follower_free(f);
     turn_result_outcome(out, &result);
     turn_result_fini(&result);

@@ -18,10 +18,10 @@ struct following {
     const struct request_registry *requests;
 };
 
-static void turn_events_add_line(struct buf *out, uint64_t seq, struct shared_event *box)
+static void turn_events_add_line(struct buf *out, uint64_t seq, struct shared_event *shared)
 {
     size_t len;
-    const char *const line = shared_event_json_line(box, &len);
+    const char *const line = shared_event_json_line(shared, &len);
     buf_printf(out, "id: %" PRIu64 "\ndata: ", seq);
     buf_add(out, line, len);
     buf_add_str(out, "\n\n");
@@ -31,14 +31,14 @@ static void turn_events_add_event(void *ctx, struct buf *out, const struct turnl
 {
     const struct following *const f = ctx;
     struct event told;
-    if (!request_api_tell(f->requests, &f->principal, f->turn, shared_event_get(item->box),
+    if (!request_api_tell(f->requests, &f->principal, f->turn, shared_event_get(item->shared),
                           &told)) {
-        turn_events_add_line(out, item->seq, item->box);
+        turn_events_add_line(out, item->seq, item->shared);
         return;
     }
-    struct shared_event *const box = shared_event_new(&told);
-    turn_events_add_line(out, item->seq, box);
-    shared_event_unref(box);
+    struct shared_event *const shared = shared_event_new(&told);
+    turn_events_add_line(out, item->seq, shared);
+    shared_event_unref(shared);
 }
 
 static void on_unfollowed(void *ctx, bool left)

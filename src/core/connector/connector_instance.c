@@ -97,11 +97,11 @@ static void connector_instance_on_ask(void *ctx, struct host_call *a)
         host_call_complete(a, TC_DENIED, NULL, NULL);
 }
 
-static void on_bury(void *ctx, const char *turn, struct shared_event *box, unsigned deaths)
+static void on_bury(void *ctx, const char *turn, struct shared_event *shared, unsigned deaths)
 {
     const struct connector_instance *const r = ctx;
     size_t len;
-    const char *const line = shared_event_json_line(box, &len);
+    const char *const line = shared_event_json_line(shared, &len);
     if (r->services.journal)
         journal_async_add_dead_event(r->services.journal, r->name, turn, (struct str){line, len},
                                      deaths, NULL, NULL);

@@ -110,18 +110,18 @@ static enum dispatch_form form_for(const struct dispatch_view *c, struct showing
 }
 
 /* The boxes of a burst are made in a row, and live for about as long. */
-static struct shared_event *box_draft(struct dispatch *d, const struct event *draft)
+static struct shared_event *share_draft(struct dispatch *d, const struct event *draft)
 {
     return d->gathers ? shared_event_new_in_pool(&d->burst, draft) : shared_event_new(draft);
 }
 
-static struct shared_event *make_box(const struct dispatch_turn *t, const struct event *ev,
-                                     enum dispatch_form form)
+static struct shared_event *make_shared_event(const struct dispatch_turn *t, const struct event *ev,
+                                              enum dispatch_form form)
 {
     const bool hidden = form == FORM_HIDDEN || form == FORM_MUTE_HIDDEN;
     const bool whole = form == FORM_PLAIN || form == FORM_HIDDEN;
     if (whole && ev->meta.hidden == hidden)
-        return box_draft(t->dispatch, ev);
+        return share_draft(t->dispatch, ev);
     CLEANUP_BUF struct buf text = {0};
     struct event draft = *ev;
     draft.u.meta = &draft.meta;
@@ -132,7 +132,7 @@ static struct shared_event *make_box(const struct dispatch_turn *t, const struct
         visibility_tell_failure(&draft, &text);
     else if (form == FORM_MUTE || form == FORM_MUTE_HIDDEN)
         draft.u.request.choices = NULL;
-    return box_draft(t->dispatch, &draft);
+    return share_draft(t->dispatch, &draft);
 }
 
 /* Choices are offered only to instances that are granted to answer. */
@@ -164,8 +164,8 @@ static enum dispatch_form log_shown(const struct dispatch *d)
 }
 
 /* Boxes the event in every form that somebody gets, with one reference for each who does. */
-static void make_boxes(struct dispatch_turn *t, const struct event *ev,
-                       struct shared_event *boxes[FORMS])
+static void make_shared_events(struct dispatch_turn *t, const struct event *ev,
+                               struct shared_event *shared_events[FORMS])
 {
     struct dispatch *const d = t->dispatch;
     unsigned wanted[FORMS] = {0};
@@ -177,7 +177,8 @@ static void make_boxes(struct dispatch_turn *t, const struct event *ev,
     }
     for (enum dispatch_form form = FORM_PLAIN; form < FORMS; form++)
         if (wanted[form])
-            boxes[form] = shared_event_ref_many(make_box(t, ev, form), wanted[form] - 1);
+            shared_events[form] =
+                shared_event_ref_many(make_shared_event(t, ev, form), wanted[form] - 1);
 }
 
 /* Groups are added, when the configuration is read again, and never removed. */
@@ -205,7 +206,7 @@ void dispatch_each_recipient(struct dispatch_turn *t, const struct event *ev,
                              void *ctx)
 {
     const struct dispatch *const d = t->dispatch;
-    struct shared_event *boxes[FORMS] = {NULL};
+    struct shared_event *shared_events[FORMS] = {NULL};
     decide_forms(t, ev);
     t->decided = true;
     for (size_t i = 0; i < t->n; i++) {
@@ -213,31 +214,32 @@ void dispatch_each_recipient(struct dispatch_turn *t, const struct event *ev,
         const enum dispatch_form form = d->groups[d->slots[i].group].form;
         if (form == FORM_NONE || !r)
             continue;
-        if (!boxes[form])
-            boxes[form] = make_box(t, ev, form);
+        if (!shared_events[form])
+            shared_events[form] = make_shared_event(t, ev, form);
         struct str line;
-        line.p = shared_event_json_line(boxes[form], &line.len);
+        line.p = shared_event_json_line(shared_events[form], &line.len);
         each(ctx, connector_instance_name(r), line);
     }
     for (enum dispatch_form form = FORM_PLAIN; form < FORMS; form++)
-        shared_event_unref(boxes[form]);
+        shared_event_unref(shared_events[form]);
 }
 
-static void cast_to_log(struct dispatch_turn *t, struct shared_event *const boxes[FORMS])
+static void cast_to_log(struct dispatch_turn *t, struct shared_event *const shared_events[FORMS])
 {
     const struct dispatch *const d = t->dispatch;
     const enum dispatch_form whole = d->groups[d->log_all].form, shown = log_shown(d);
     if (whole != FORM_NONE)
-        turnlog_append_event(d->services.turnlog, t->entry, boxes[whole], whole == FORM_HIDDEN,
-                             shown == FORM_NONE ? NULL : boxes[shown]);
+        turnlog_append_event(d->services.turnlog, t->entry, shared_events[whole],
+                             whole == FORM_HIDDEN,
+                             shown == FORM_NONE ? NULL : shared_events[shown]);
 }
 
-static void use_room(struct dispatch_budget *room, struct shared_event *const boxes[FORMS])
+static void use_room(struct dispatch_budget *room, struct shared_event *const shared_events[FORMS])
 {
     room->events--;
     for (enum dispatch_form form = FORM_PLAIN; form < FORMS; form++)
-        if (boxes[form])
-            room->bytes -= (int64_t)shared_event_size(boxes[form]);
+        if (shared_events[form])
+            room->bytes -= (int64_t)shared_event_size(shared_events[form]);
 }
 
 /* Until every instance has room, see dispatch_set_backpressure. */
@@ -249,19 +251,19 @@ void dispatch_event(struct dispatch_turn *t, struct event *ev)
     if (d->backpressure_ms > 0 && (d->room.events <= 0 || d->room.bytes <= 0))
         dispatch_wait_capacity(d);
     decide_forms(t, ev);
-    struct shared_event *boxes[FORMS] = {NULL};
-    make_boxes(t, ev, boxes);
+    struct shared_event *shared_events[FORMS] = {NULL};
+    make_shared_events(t, ev, shared_events);
     if (d->backpressure_ms > 0)
-        use_room(&d->room, boxes);
+        use_room(&d->room, shared_events);
     if (t->entry)
-        cast_to_log(t, boxes);
+        cast_to_log(t, shared_events);
     for (size_t i = 0; i < t->n; i++) {
         const struct dispatch_slot *const s = &d->slots[i];
         if (s->form == FORM_NONE)
             continue;
-        ASSERT(s->instance && t->handles[i] && boxes[s->form]);
+        ASSERT(s->instance && t->handles[i] && shared_events[s->form]);
         struct channel *const c = connector_instance_channel(s->instance);
-        c->ops->send(c, t->handles[i], boxes[s->form]);
+        c->ops->send(c, t->handles[i], shared_events[s->form]);
         if (ev->kind == TC_DONE)
             t->handles[i] = NULL;
     }

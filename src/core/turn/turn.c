@@ -78,19 +78,19 @@ static void turn_cast(void *ctx, struct event *ev)
         dispatch_event(t->cast, ev);
 }
 
-static void cast_box(struct turn *t, struct shared_event *box)
+static void cast_shared_event(struct turn *t, struct shared_event *shared)
 {
-    struct event ev = *shared_event_get(box);
+    struct event ev = *shared_event_get(shared);
     ev.u.meta = &ev.meta;
     dispatch_event(t->cast, &ev);
-    shared_event_unref(box);
+    shared_event_unref(shared);
 }
 
 void turn_confirm_outcome(struct turn *t)
 {
     turn_move(t, TURN_ON_CONFIRM);
     for (size_t i = 0; i < t->n_kept; i++)
-        cast_box(t, t->kept[i]);
+        cast_shared_event(t, t->kept[i]);
     free(t->kept);
     t->kept = NULL;
     t->n_kept = 0;

@@ -98,7 +98,7 @@ void turnlog_watcher_free(struct turnlog_watcher *w)
 
 static size_t event_bytes(const struct turnlog_event *ev)
 {
-    return sizeof *ev + shared_event_size(ev->box) +
+    return sizeof *ev + shared_event_size(ev->shared) +
            (ev->stripped ? shared_event_size(ev->stripped) : 0);
 }
 
@@ -112,7 +112,7 @@ static void forget_event(struct turnlog *log, struct turnlog_entry *e)
     log->bytes -= event_bytes(ev);
     log->sealed_bytes -= e->sealed ? event_bytes(ev) : 0;
     e->forgotten = ev->seq;
-    shared_event_unref(ev->box);
+    shared_event_unref(ev->shared);
     shared_event_unref(ev->stripped);
 }
 
@@ -330,14 +330,14 @@ static void turnlog_note(struct turnlog *log, struct turnlog_entry *e, const str
         turnlog_enter(log, e, TURNLOG_CANCELLED);
 }
 
-void turnlog_append_event(struct turnlog *log, struct turnlog_entry *e, struct shared_event *box,
+void turnlog_append_event(struct turnlog *log, struct turnlog_entry *e, struct shared_event *shared,
                           bool hidden, struct shared_event *stripped)
 {
-    const struct event *const ev = shared_event_get(box);
+    const struct event *const ev = shared_event_get(shared);
     ASSERT(!e->sealed);
     turnlog_make_room(e);
     ASSERT(e->n < e->cap);
-    e->events[e->n++] = (struct turnlog_event){ev->meta.seq, box, stripped, hidden};
+    e->events[e->n++] = (struct turnlog_event){ev->meta.seq, shared, stripped, hidden};
     e->turn.last_seq = ev->meta.seq;
     log->added[ev->kind]++;
     e->bytes += event_bytes(&e->events[e->n - 1]);

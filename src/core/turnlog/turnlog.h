@@ -71,7 +71,7 @@ void turnlog_mark_merged(struct turnlog *log, const char *id, const char *into);
 void turnlog_mark_cancelled(struct turnlog *log, const char *id);
 /* One event, and how those see it who see what the agent's switches show: hidden from them, or
  * stripped of something (NULL: not). Takes over both references. */
-void turnlog_append_event(struct turnlog *log, struct turnlog_entry *e, struct shared_event *box,
+void turnlog_append_event(struct turnlog *log, struct turnlog_entry *e, struct shared_event *shared,
                           bool hidden, struct shared_event *stripped);
 /* Whether the agent works on in the background behind that turn. Nothing for an unknown id. */
 void turnlog_set_works(struct turnlog *log, const char *id, bool works);
@@ -111,7 +111,7 @@ enum turnlog_next_result {
     TURNLOG_OVER, /* nothing any more */
 };
 struct turnlog_item {
-    struct shared_event *box; /* borrowed until the loop goes on */
+    struct shared_event *shared; /* borrowed until the loop goes on */
     uint64_t seq, from, to;
 };
 

@@ -118,7 +118,7 @@ enum turnlog_next_result turnlog_follower_next(struct turnlog_follower *f,
         if (ev->hidden && !f->sees_all)
             continue;
         *item = (struct turnlog_item){
-            .box = ev->stripped && !f->sees_all ? ev->stripped : ev->box,
+            .shared = ev->stripped && !f->sees_all ? ev->stripped : ev->shared,
             .seq = ev->seq,
         };
         return TURNLOG_EVENT;

@@ -8,7 +8,7 @@
 
 struct turnlog_event {
     uint64_t seq;
-    struct shared_event *box, *stripped; /* stripped: or NULL */
+    struct shared_event *shared, *stripped; /* stripped: or NULL */
     bool hidden;
 };
 

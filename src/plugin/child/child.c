@@ -275,11 +275,12 @@ static void do_event(struct child *c, struct unpacker *u)
 {
     struct child_turn **const at = child_find_turn(c, (uint64_t)unpack_number(u));
     const char *const flat = align_event(c, u);
-    struct shared_event *const box = shared_event_attach(&c->event, flat, (size_t)(u->end - u->p));
-    if (!*at || !box)
+    struct shared_event *const shared =
+        shared_event_attach(&c->event, flat, (size_t)(u->end - u->p));
+    if (!*at || !shared)
         leave_broken();
-    instance_deliver_event(c->instance, (*at)->turn, box);
-    shared_event_unref(box);
+    instance_deliver_event(c->instance, (*at)->turn, shared);
+    shared_event_unref(shared);
     if (c->aligned.p)
         buf_fini(&c->aligned);
     child_end_turn(c, at);

@@ -41,7 +41,8 @@ void instance_turn_free(struct instance_turn *t);
  * with turn and callback. */
 
 /* The typed callback (thinking without text: not), then on_event. */
-int instance_deliver_event(struct instance *in, struct instance_turn *t, struct shared_event *box);
+int instance_deliver_event(struct instance *in, struct instance_turn *t,
+                           struct shared_event *shared);
 /* It has an on_event. */
 bool instance_has_on_event(const struct instance *in);
 /* on_reply; t NULL: of the lobby. Takes over. */

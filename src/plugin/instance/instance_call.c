@@ -109,18 +109,18 @@ static int deliver_typed(struct instance *in, struct instance_turn *t, const str
     return account(in, rc, (int)ev->kind, t->handle.id);
 }
 
-static int deliver_any(struct instance *in, struct instance_turn *t, struct shared_event *box)
+static int deliver_any(struct instance *in, struct instance_turn *t, struct shared_event *shared)
 {
     if (!in->loaded->sink.on_event)
         return 0;
-    const struct event *const ev = shared_event_get(box);
+    const struct event *const ev = shared_event_get(shared);
     struct tc_event any = {
         .meta = &ev->meta,
         .kind = ev->kind,
         .name = kind_name(ev->kind),
         .payload = &ev->u,
     };
-    any.line = shared_event_json_line(box, &any.line_len);
+    any.line = shared_event_json_line(shared, &any.line_len);
     arena_reset(&in->scratch);
     const int rc = instance_call_begin(in, STATUS_EVENT, t->handle.id)
                        ? in->loaded->sink.on_event(&t->handle, &any)
@@ -136,15 +136,16 @@ static bool is_outcome(const struct instance *in, const struct event *ev)
 }
 
 /* What both callbacks send about one event is one batch. */
-int instance_deliver_event(struct instance *in, struct instance_turn *t, struct shared_event *box)
+int instance_deliver_event(struct instance *in, struct instance_turn *t,
+                           struct shared_event *shared)
 {
     ASSERT(t->in == in);
     ASSERT(!in->casting);
-    const struct event *const ev = shared_event_get(box);
+    const struct event *const ev = shared_event_get(shared);
     t->delivering = ev;
-    in->casting = box;
+    in->casting = shared;
     const int typed = deliver_typed(in, t, ev);
-    const int any = deliver_any(in, t, box);
+    const int any = deliver_any(in, t, shared);
     t->delivering = NULL;
     in->casting = NULL;
     t->done = t->done || ev->kind == TC_DONE;

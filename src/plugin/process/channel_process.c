@@ -28,10 +28,10 @@ static void *process_open(struct channel *channel, const struct channel_turn *tu
     return connector_turns_open(g, turn);
 }
 
-static void process_send(struct channel *channel, void *turn, struct shared_event *box)
+static void process_send(struct channel *channel, void *turn, struct shared_event *shared)
 {
     const struct connector_turn *const t = turn;
-    connector_writer_put_event(connector_process_of(channel), t->turn_backlog, box);
+    connector_writer_put_event(connector_process_of(channel), t->turn_backlog, shared);
 }
 
 static void process_gather(struct channel *channel, bool on)

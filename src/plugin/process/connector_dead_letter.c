@@ -32,9 +32,9 @@ static void connector_dead_letter_close_turn(struct connector_process *g, struct
 }
 
 static void give_up_event(struct connector_process *g, struct connector_turn *turn,
-                          struct shared_event *box)
+                          struct shared_event *shared)
 {
-    const enum tc_kind kind = shared_event_get(box)->kind;
+    const enum tc_kind kind = shared_event_get(shared)->kind;
     turn->lost = turn->lost || kind == TC_START;
     if (g->host.batch && g->conf.delivers && (kind == TC_FINAL || kind == TC_ERROR)) {
         struct callback_batch *const b = connector_dead_letter_new_batch(turn, BATCH_OUTCOME);
@@ -44,7 +44,7 @@ static void give_up_event(struct connector_process *g, struct connector_turn *tu
     }
     connector_supervisor_count_dropped(g);
     if (g->host.bury)
-        g->host.bury(g->host.ctx, turn->named.id, box, POISON_DEATHS);
+        g->host.bury(g->host.ctx, turn->named.id, shared, POISON_DEATHS);
     if (kind == TC_DONE)
         connector_dead_letter_close_turn(g, turn);
 }
@@ -68,12 +68,12 @@ static void give_up_reply(struct connector_process *g, const struct connector_ta
 static void connector_dead_letter_drop_task(struct connector_process *g, struct connector_task *t)
 {
     log_write(LOG_ERR, g->conf.label, "%s of turn %s has ended it %d times and is given up",
-              t->type == IPC_EVENT   ? kind_name(shared_event_get(t->box)->kind)
+              t->type == IPC_EVENT   ? kind_name(shared_event_get(t->shared)->kind)
               : t->type == IPC_REPLY ? "a reply"
                                      : "a request from outside",
               t->turn ? t->turn->named.id : "(none)", POISON_DEATHS);
     if (t->type == IPC_EVENT)
-        give_up_event(g, t->turn, t->box);
+        give_up_event(g, t->turn, t->shared);
     else if (t->type == IPC_REPLY)
         give_up_reply(g, t);
 }

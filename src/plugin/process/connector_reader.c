@@ -73,7 +73,7 @@ static const char *take_request(struct connector_process *g, struct unpacker *u)
 
 static enum tc_kind connector_reader_kind_of(const struct connector_task *t)
 {
-    return t->box ? shared_event_get(t->box)->kind : TC_RAW;
+    return t->shared ? shared_event_get(t->shared)->kind : TC_RAW;
 }
 
 static bool connector_reader_is_of(const struct connector_task *t, const char *turn)

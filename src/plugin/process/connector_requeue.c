@@ -15,7 +15,7 @@ static bool can_be_done_again(const struct connector_task *t)
 
 static enum tc_kind connector_requeue_kind_of(const struct connector_task *t)
 {
-    return t->box ? shared_event_get(t->box)->kind : TC_RAW;
+    return t->shared ? shared_event_get(t->shared)->kind : TC_RAW;
 }
 
 static void connector_requeue_task(struct connector_process *g, const struct connector_task *t)
@@ -45,7 +45,7 @@ static void connector_requeue_add_resumed(struct connector_task_list *to,
     struct event start;
     event_init_resumed(&start, turn->named.id, clock_wall_s());
     struct connector_task t = connector_task_make(IPC_EVENT, turn);
-    t.box = shared_event_new(&start);
+    t.shared = shared_event_new(&start);
     connector_task_list_queue(to, &t);
 }
 

@@ -51,7 +51,7 @@ void connector_task_list_queue(struct connector_task_list *l, const struct conne
 
 size_t connector_task_size(const struct connector_task *t)
 {
-    return t->box ? shared_event_size(t->box) : sizeof *t;
+    return t->shared ? shared_event_size(t->shared) : sizeof *t;
 }
 
 bool task_window_take(struct task_window *w, struct connector_task *t)

@@ -16,7 +16,7 @@ struct connector_task {
     unsigned short deaths;       /* of processes that were at it */
     bool settled;                /* its batch is with the host */
     struct connector_turn *turn; /* NULL: of none */
-    struct shared_event *box;    /* IPC_EVENT */
+    struct shared_event *shared; /* IPC_EVENT */
     struct control_msg *control; /* IPC_REPLY, IPC_HIT, IPC_SOCKET */
 };
 

@@ -16,7 +16,7 @@
     800             /* between two wake-ups for events: one event a millisecond is not delayed     \
                      */
 #define GATHER_MS 1 /* and then it is, whatever it says */
-#define BOXES_AHEAD 4
+#define EVENTS_AHEAD 4
 #define TURNS_APART 16 /* events between two pieces of mail */
 
 /* What it holds; its memory is the caller's. */
@@ -24,7 +24,7 @@ static void connector_writer_release_task(struct connector_process *g,
                                           const struct connector_task *t)
 {
     struct connector_turn *const turn = t->turn;
-    shared_event_unref(t->box);
+    shared_event_unref(t->shared);
     if (t->control)
         control_msg_free(t->control);
     if (!turn)
@@ -63,7 +63,7 @@ void connector_writer_init(struct connector_process *g, const struct backlog_lim
 void connector_writer_fini(struct connector_process *g)
 {
     while (g->writer.n_staged)
-        shared_event_unref(g->writer.staged[--g->writer.n_staged].box);
+        shared_event_unref(g->writer.staged[--g->writer.n_staged].shared);
     for (struct connector_task t; task_window_take(&g->writer.sent, &t);)
         connector_writer_release_task(g, &t);
     connector_writer_free_list(g, &g->writer.again);
@@ -147,7 +147,7 @@ static void connector_writer_write_event(char *to, size_t size, const struct con
     const int64_t number = (int64_t)t->turn->number;
     ipc_frame_write_header(to, IPC_EVENT, size - IPC_HEAD);
     memcpy(to + IPC_HEAD, &number, sizeof number);
-    shared_event_serialize(to + EVENT_HEAD, t->box, line);
+    shared_event_serialize(to + EVENT_HEAD, t->shared, line);
 }
 
 /* Where the instance will find it. The line is made once for all who want it. */
@@ -155,8 +155,8 @@ static void put_event(struct connector_process *g, const struct connector_task *
 {
     struct str line = {0};
     if (loader_has_callback(g->conf.plugin, DESCRIPTOR_ON_EVENT))
-        line.p = shared_event_json_line(t->box, &line.len);
-    const size_t size = EVENT_HEAD + shared_event_serialized_size(t->box, line);
+        line.p = shared_event_json_line(t->shared, &line.len);
+    const size_t size = EVENT_HEAD + shared_event_serialized_size(t->shared, line);
     if (size <= RING_PIECE_MAX) {
         connector_writer_write_event(shm_ring_reserve(&g->writer.ring), size, t, line);
         shm_ring_commit(&g->writer.ring, size);
@@ -221,22 +221,22 @@ static void send_event(struct connector_process *g, const struct backlog_item *i
     struct connector_turn *const turn = item->turn;
     struct connector_task *const t = task_window_next_slot(&g->writer.sent);
     *t = connector_task_make(IPC_EVENT, turn);
-    t->box = item->box;
+    t->shared = item->shared;
     send_made(g);
-    turn->done = turn->done || shared_event_get(item->box)->kind == TC_DONE;
+    turn->done = turn->done || shared_event_get(item->shared)->kind == TC_DONE;
 }
 
 /* While little is under way it is encoded at once, and with it all that others are sent of it. */
 static void take_cast(struct connector_process *g, struct turn_backlog *turn_backlog,
-                      struct shared_event *box, int64_t now_ms)
+                      struct shared_event *shared, int64_t now_ms)
 {
     struct backlog_item item;
     if (g->sup.state == CONNECTOR_RUNNING && !connector_is_held(g) && !g->writer.again.first &&
         !g->writer.control.first && connector_writer_has_room(g) &&
-        backlog_try_bypass(&g->writer.backlog, turn_backlog, box, &item))
+        backlog_try_bypass(&g->writer.backlog, turn_backlog, shared, &item))
         send_event(g, &item);
     else
-        backlog_push(&g->writer.backlog, turn_backlog, box, now_ms);
+        backlog_push(&g->writer.backlog, turn_backlog, shared, now_ms);
 }
 
 static void gather(struct connector_process *g)
@@ -254,7 +254,7 @@ void connector_writer_flush_staged(struct connector_process *g)
     const bool idle = !g->writer.sent.count;
     const int64_t now_ms = clock_mono_ms();
     for (size_t i = 0; i < g->writer.n_staged; i++)
-        take_cast(g, g->writer.staged[i].turn_backlog, g->writer.staged[i].box, now_ms);
+        take_cast(g, g->writer.staged[i].turn_backlog, g->writer.staged[i].shared, now_ms);
     g->writer.n_staged = 0;
     /* While it is at something, what comes is gathered: it says when it is done. */
     if (idle || connector_writer_is_drained(g))
@@ -264,10 +264,10 @@ void connector_writer_flush_staged(struct connector_process *g)
 }
 
 void connector_writer_put_event(struct connector_process *g, struct turn_backlog *turn_backlog,
-                                struct shared_event *box)
+                                struct shared_event *shared)
 {
     ASSERT(g->writer.n_staged < CONNECTOR_STAGED);
-    g->writer.staged[g->writer.n_staged++] = (struct staged_event){turn_backlog, box};
+    g->writer.staged[g->writer.n_staged++] = (struct staged_event){turn_backlog, shared};
     if (!g->writer.batching || g->writer.n_staged == CONNECTOR_STAGED)
         connector_writer_flush_staged(g);
 }
@@ -430,10 +430,10 @@ void connector_writer_finish_task(struct connector_process *g, const struct conn
 }
 
 /* The count of its references, long out of the first cache, is changed soon. */
-static void expect_box(const struct connector_task *t)
+static void prefetch_event(const struct connector_task *t)
 {
-    if (t && t->box)
-        __builtin_prefetch((const char *)t->box + sizeof(struct event), 1);
+    if (t && t->shared)
+        __builtin_prefetch((const char *)t->shared + sizeof(struct event), 1);
 }
 
 void connector_writer_confirm(struct connector_process *g, uint64_t handled)
@@ -443,7 +443,7 @@ void connector_writer_confirm(struct connector_process *g, uint64_t handled)
     for (struct connector_task t;
          g->writer.handled < handled && task_window_take(&g->writer.sent, &t);) {
         g->writer.handled++;
-        expect_box(task_window_at(&g->writer.sent, BOXES_AHEAD));
+        prefetch_event(task_window_at(&g->writer.sent, EVENTS_AHEAD));
         connector_writer_finish_task(g, &t);
     }
     if (g->writer.handled < handled)

@@ -15,7 +15,7 @@
 
 struct staged_event {
     struct turn_backlog *turn_backlog;
-    struct shared_event *box; /* one reference, owned */
+    struct shared_event *shared; /* one reference, owned */
 };
 
 struct connector_writer {
@@ -51,7 +51,7 @@ void connector_writer_put_control(struct connector_process *g, enum frame_type t
 /* Takes over one reference of the event. In a burst it is staged, for one event after the other
  * costs less than one instance after the other. */
 void connector_writer_put_event(struct connector_process *g, struct turn_backlog *turn_backlog,
-                                struct shared_event *box);
+                                struct shared_event *shared);
 void connector_writer_set_batching(struct connector_process *g, bool on);
 /* What has been staged is on its way. */
 void connector_writer_flush_staged(struct connector_process *g);

@@ -130,7 +130,7 @@ static void backlog_measure(struct backlog *b, struct pending_event *w)
 {
     ASSERT(b->stats.bytes >= w->size);
     b->stats.bytes -= w->size;
-    w->size = shared_event_size(w->box) + w->text.cap;
+    w->size = shared_event_size(w->shared) + w->text.cap;
     b->stats.bytes += w->size;
 }
 
@@ -143,7 +143,7 @@ void backlog_remove(struct backlog *b, struct pending_event *w)
         w->turn_backlog->last = NULL;
     b->stats.bytes -= w->size;
     b->stats.events--;
-    shared_event_unref(w->box);
+    shared_event_unref(w->shared);
     give_spare(b, w);
 }
 
@@ -158,39 +158,39 @@ static void count_dropped(struct backlog *b, struct turn_backlog *turn_backlog,
 
 void backlog_drop(struct backlog *b, struct pending_event *w)
 {
-    count_dropped(b, w->turn_backlog, shared_event_get(w->box), w->parts);
+    count_dropped(b, w->turn_backlog, shared_event_get(w->shared), w->parts);
     backlog_remove(b, w);
 }
 
-void backlog_replace_box(struct backlog *b, struct pending_event *w, struct shared_event *box)
+void backlog_replace_event(struct backlog *b, struct pending_event *w, struct shared_event *shared)
 {
-    shared_event_unref(w->box);
-    w->box = box;
+    shared_event_unref(w->shared);
+    w->shared = shared;
     backlog_measure(b, w);
 }
 
 /* Takes over the box, whose text is `more`. The first join copies the text that is there; later
  * ones only append. */
-static void join_text_of(struct backlog *b, struct pending_event *w, struct shared_event *box,
+static void join_text_of(struct backlog *b, struct pending_event *w, struct shared_event *shared,
                          struct str more)
 {
     if (!w->text.p) {
-        const struct str first = event_coalesce_text(shared_event_get(w->box));
+        const struct str first = event_coalesce_text(shared_event_get(w->shared));
         buf_add(&w->text, first.p, first.len);
     }
     buf_add(&w->text, more.p, more.len);
     b->stats.joined++;
-    backlog_replace_box(b, w, box);
+    backlog_replace_event(b, w, shared);
 }
 
 void backlog_coalesce(struct backlog *b, struct pending_event *w, struct pending_event *newer)
 {
     ASSERT(w != newer && w->turn_backlog == newer->turn_backlog);
     const struct str more = newer->text.p ? (struct str){newer->text.p, newer->text.len}
-                                          : event_coalesce_text(shared_event_get(newer->box));
+                                          : event_coalesce_text(shared_event_get(newer->shared));
     const bool was_last = newer->turn_backlog->last == newer;
     w->parts += newer->parts;
-    join_text_of(b, w, shared_event_ref(newer->box), more);
+    join_text_of(b, w, shared_event_ref(newer->shared), more);
     backlog_remove(b, newer);
     if (was_last)
         w->turn_backlog->last = w;
@@ -263,26 +263,26 @@ static bool must_hold(const struct backlog *b, const struct turn_backlog *turn_b
 }
 
 static bool join_last(struct backlog *b, struct turn_backlog *turn_backlog,
-                      struct shared_event *box)
+                      struct shared_event *shared)
 {
     if (!turn_backlog->last || (b->limits.pace_ms == 0 && !over(b)) ||
-        !event_coalesce_is_allowed(shared_event_get(turn_backlog->last->box), shared_event_get(box),
-                                   true))
+        !event_coalesce_is_allowed(shared_event_get(turn_backlog->last->shared),
+                                   shared_event_get(shared), true))
         return false;
     turn_backlog->last->parts++;
-    join_text_of(b, turn_backlog->last, box, event_coalesce_text(shared_event_get(box)));
+    join_text_of(b, turn_backlog->last, shared, event_coalesce_text(shared_event_get(shared)));
     return true;
 }
 
 static void backlog_append(struct backlog *b, struct turn_backlog *turn_backlog,
-                           struct shared_event *box, int64_t now_ms)
+                           struct shared_event *shared, int64_t now_ms)
 {
     ASSERT(turn_backlog);
-    const enum tc_kind kind = shared_event_get(box)->kind;
+    const enum tc_kind kind = shared_event_get(shared)->kind;
     const bool hold = must_hold(b, turn_backlog, kind, now_ms);
     struct pending_event *const w = take_spare(b);
     w->turn_backlog = turn_backlog;
-    w->box = box;
+    w->shared = shared;
     w->parts = 1;
     if (hold) {
         append_held(b, w);
@@ -295,19 +295,19 @@ static void backlog_append(struct backlog *b, struct turn_backlog *turn_backlog,
     backlog_measure(b, w);
 }
 
-void backlog_push(struct backlog *b, struct turn_backlog *turn_backlog, struct shared_event *box,
+void backlog_push(struct backlog *b, struct turn_backlog *turn_backlog, struct shared_event *shared,
                   int64_t now_ms)
 {
     if (over(b))
         relieve(b);
-    const struct event *const ev = shared_event_get(box);
+    const struct event *const ev = shared_event_get(shared);
     if (!may_enter(b, turn_backlog, ev->kind)) {
         count_dropped(b, turn_backlog, ev, 1);
-        shared_event_unref(box);
+        shared_event_unref(shared);
         return;
     }
-    if (!join_last(b, turn_backlog, box))
-        backlog_append(b, turn_backlog, box, now_ms);
+    if (!join_last(b, turn_backlog, shared))
+        backlog_append(b, turn_backlog, shared, now_ms);
 }
 
 /* ---- what the consumer takes ---- */
@@ -356,11 +356,11 @@ static struct shared_event *make_notice(struct turn_backlog *turn_backlog,
     return shared_event_new(&ev);
 }
 
-static struct shared_event *take_box(struct pending_event *w)
+static struct shared_event *take_shared_event(struct pending_event *w)
 {
     if (!w->text.p)
-        return shared_event_ref(w->box);
-    return event_coalesce_build(shared_event_get(w->box), &w->text);
+        return shared_event_ref(w->shared);
+    return event_coalesce_build(shared_event_get(w->shared), &w->text);
 }
 
 void backlog_close_turn(struct backlog *b, struct turn_backlog *turn_backlog)
@@ -377,13 +377,13 @@ static void backlog_take_first(struct backlog *b, struct backlog_item *item, int
 {
     struct pending_event *const w = b->ready.first;
     struct turn_backlog *const turn_backlog = w->turn_backlog;
-    const struct event *const ev = shared_event_get(w->box);
+    const struct event *const ev = shared_event_get(w->shared);
     if (turn_backlog->drop_seq && turn_backlog->drop_seq < ev->meta.seq) {
         *item = (struct backlog_item){turn_backlog->turn, make_notice(turn_backlog, &ev->meta)};
         return;
     }
     const enum tc_kind kind = ev->kind;
-    *item = (struct backlog_item){turn_backlog->turn, take_box(w)};
+    *item = (struct backlog_item){turn_backlog->turn, take_shared_event(w)};
     backlog_remove(b, w);
     if (is_paced(kind))
         turn_backlog->hold_until = now_ms + b->limits.pace_ms;

@@ -32,15 +32,15 @@ struct backlog_stats {
 /* What the consumer gets. */
 struct backlog_item {
     void *turn; /* the tag given to backlog_open_turn */
-    struct shared_event *box;
+    struct shared_event *shared;
 };
 
 /* One event that waits, or several joined into one. */
 struct pending_event {
     struct pending_event *next, *prev; /* in `ready`, or in `held` of its lane */
     struct turn_backlog *turn_backlog;
-    struct shared_event *box; /* the newest part */
-    struct buf text;          /* of all parts, when there is more than one */
+    struct shared_event *shared; /* the newest part */
+    struct buf text;             /* of all parts, when there is more than one */
     uint64_t parts;
     size_t size; /* what it counts for in stats.bytes */
     bool held;
@@ -82,20 +82,20 @@ void backlog_fini(struct backlog *b);
 /* The lane ends when its done event is popped. */
 struct turn_backlog *backlog_open_turn(struct backlog *b, void *turn);
 /* Takes over one reference of the box. */
-void backlog_push(struct backlog *b, struct turn_backlog *turn_backlog, struct shared_event *box,
+void backlog_push(struct backlog *b, struct turn_backlog *turn_backlog, struct shared_event *shared,
                   int64_t now_ms);
 /* Its last event has been taken. */
 void backlog_close_turn(struct backlog *b, struct turn_backlog *turn_backlog);
 /* Hands an event through that need not wait: nothing else does, and its lane has nothing to tell.
  * False: push it. */
 static inline bool backlog_try_bypass(struct backlog *b, struct turn_backlog *turn_backlog,
-                                      struct shared_event *box, struct backlog_item *item)
+                                      struct shared_event *shared, struct backlog_item *item)
 {
     if (b->stats.events > 0 || b->limits.pace_ms > 0 || turn_backlog->bare ||
         turn_backlog->drop_seq)
         return false;
-    *item = (struct backlog_item){turn_backlog->turn, box};
-    if (shared_event_get(box)->kind == TC_DONE)
+    *item = (struct backlog_item){turn_backlog->turn, shared};
+    if (shared_event_get(shared)->kind == TC_DONE)
         backlog_close_turn(b, turn_backlog);
     return true;
 }
@@ -115,6 +115,6 @@ void backlog_drop(struct backlog *b, struct pending_event *w);
 /* Joins `newer`, the next of its lane, to w and removes it. */
 void backlog_coalesce(struct backlog *b, struct pending_event *w, struct pending_event *newer);
 /* Gives it another box; takes over the reference. */
-void backlog_replace_box(struct backlog *b, struct pending_event *w, struct shared_event *box);
+void backlog_replace_event(struct backlog *b, struct pending_event *w, struct shared_event *shared);
 
 #endif

@@ -149,7 +149,7 @@ static void push_slots(struct event_queue *q, const struct event_ring_slot *slot
                        int64_t now_ms)
 {
     for (size_t i = 0; i < n; i++)
-        backlog_push(&q->backlog, slots[i].turn_backlog, slots[i].box, now_ms);
+        backlog_push(&q->backlog, slots[i].turn_backlog, slots[i].shared, now_ms);
 }
 
 /* Under the lock: what is in the ring now enters by the rules of the backlog. */
@@ -226,10 +226,10 @@ static void event_queue_publish(struct event_queue *q, bool is_full)
 }
 
 void event_queue_push(struct event_queue *q, struct turn_backlog *turn_backlog,
-                      struct shared_event *box)
+                      struct shared_event *shared)
 {
-    const bool room = event_ring_stage(&q->inbox, (struct event_ring_slot){turn_backlog, box},
-                                       shared_event_size(box));
+    const bool room = event_ring_stage(&q->inbox, (struct event_ring_slot){turn_backlog, shared},
+                                       shared_event_size(shared));
     if (!room || !q->gathers || event_ring_staged_count(&q->inbox) >= GATHER_EVENTS ||
         event_ring_staged_bytes(&q->inbox) >= GATHER_BYTES)
         event_queue_publish(q, !room);
@@ -349,7 +349,7 @@ static size_t event_queue_take(struct event_queue *q, struct backlog_item *items
     const size_t there = event_ring_take(&q->inbox, slots, max < TAKE_MAX ? max : TAKE_MAX);
     size_t n = 0;
     while (n < there &&
-           backlog_try_bypass(&q->backlog, slots[n].turn_backlog, slots[n].box, &items[n]))
+           backlog_try_bypass(&q->backlog, slots[n].turn_backlog, slots[n].shared, &items[n]))
         n++;
     if (n < there) {
         push_slots(q, slots + n, there - n, now_ms);

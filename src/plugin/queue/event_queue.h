@@ -22,7 +22,7 @@ void event_queue_free(struct event_queue *q);
 struct turn_backlog *event_queue_open_turn(struct event_queue *q, void *turn);
 /* Producer: takes over one reference of the box. Never blocks. */
 void event_queue_push(struct event_queue *q, struct turn_backlog *turn_backlog,
-                      struct shared_event *box);
+                      struct shared_event *shared);
 /* Producer: until it is turned off again, the consumer may learn of several events at once. */
 void event_queue_set_batching(struct event_queue *q, bool on);
 /* Producer: nothing more comes; the consumer gets what is left, then 0. */

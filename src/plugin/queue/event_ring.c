@@ -26,7 +26,7 @@ void event_ring_fini(struct event_ring *in)
     event_ring_publish(in);
     struct event_ring_slot slot;
     while (event_ring_take(in, &slot, 1))
-        shared_event_unref(slot.box);
+        shared_event_unref(slot.shared);
     free(in->slots);
 }
 
@@ -49,7 +49,7 @@ size_t event_ring_take(struct event_ring *in, struct event_ring_slot *slots, siz
     for (size_t i = 0; i < n; i++)
         slots[i] = in->slots[(head + i) & (in->size - 1)];
     for (size_t i = 0; i < n; i++)
-        bytes += shared_event_size(slots[i].box);
+        bytes += shared_event_size(slots[i].shared);
     if (n == 0)
         return 0;
     const size_t before = atomic_load_explicit(&in->bytes_out, memory_order_relaxed);

@@ -14,7 +14,7 @@
 
 struct event_ring_slot {
     struct turn_backlog *turn_backlog;
-    struct shared_event *box; /* one reference, owned */
+    struct shared_event *shared; /* one reference, owned */
 };
 
 struct event_ring {

@@ -90,9 +90,9 @@ static void trim_message(struct truncated_payload *t)
 static struct shared_event *event_truncate_build(struct truncated_payload *t)
 {
     t->ev.u.meta = &t->ev.meta;
-    struct shared_event *const box = t->changed ? shared_event_new(&t->ev) : NULL;
+    struct shared_event *const shared = t->changed ? shared_event_new(&t->ev) : NULL;
     trimmed_fini(t);
-    return box;
+    return shared;
 }
 
 struct shared_event *event_truncate_tool(const struct event *ev)

@@ -42,8 +42,8 @@ static void join_neighbours(struct backlog *b, struct pending_event *w, void *ct
 {
     (void)ctx;
     struct pending_event *const older = w->turn_backlog->seen;
-    if (older && event_coalesce_is_allowed(shared_event_get(older->box), shared_event_get(w->box),
-                                           !beyond_hard(b)))
+    if (older && event_coalesce_is_allowed(shared_event_get(older->shared),
+                                           shared_event_get(w->shared), !beyond_hard(b)))
         backlog_coalesce(b, older, w);
     else
         w->turn_backlog->seen = w;
@@ -56,7 +56,7 @@ struct overflow_seen_tools {
 
 static const char *tool_of(const struct pending_event *w)
 {
-    return shared_event_get(w->box)->u.progress.tool_use_id;
+    return shared_event_get(w->shared)->u.progress.tool_use_id;
 }
 
 static size_t hash_tool(const struct turn_backlog *turn_backlog, const char *id)
@@ -85,7 +85,7 @@ static bool is_outdated(struct overflow_seen_tools *seen, const struct pending_e
 /* The newest news of a tool is enough; pieces of its text are never replaced. */
 static void replace_progress(struct backlog *b, struct pending_event *w, void *ctx)
 {
-    const struct event *const ev = shared_event_get(w->box);
+    const struct event *const ev = shared_event_get(w->shared);
     if (ev->kind != TC_PROGRESS || !ev->u.progress.tool_use_id || ev->u.progress.args_delta ||
         ev->u.progress.output || !is_outdated(ctx, w))
         return;
@@ -96,14 +96,14 @@ static void replace_progress(struct backlog *b, struct pending_event *w, void *c
 static void trim_tools(struct backlog *b, struct pending_event *w, void *ctx)
 {
     (void)ctx;
-    const struct event *const ev = shared_event_get(w->box);
+    const struct event *const ev = shared_event_get(w->shared);
     if (kind_overflow(ev->kind) != OVERFLOW_TRUNCATE || w->size <= WORTH_TRIMMING)
         return;
-    struct shared_event *const box = event_truncate_tool(ev);
-    if (!box)
+    struct shared_event *const shared = event_truncate_tool(ev);
+    if (!shared)
         return;
     b->stats.shrunk++;
-    backlog_replace_box(b, w, box);
+    backlog_replace_event(b, w, shared);
 }
 
 static bool still_needed(const struct backlog *b)
@@ -114,38 +114,38 @@ static bool still_needed(const struct backlog *b)
 static void drop_thinking(struct backlog *b, struct pending_event *w, void *ctx)
 {
     (void)ctx;
-    if (still_needed(b) && shared_event_get(w->box)->kind == TC_THINKING)
+    if (still_needed(b) && shared_event_get(w->shared)->kind == TC_THINKING)
         backlog_drop(b, w);
 }
 
 static void drop_progress(struct backlog *b, struct pending_event *w, void *ctx)
 {
     (void)ctx;
-    if (still_needed(b) && kind_overflow(shared_event_get(w->box)->kind) == OVERFLOW_REPLACE)
+    if (still_needed(b) && kind_overflow(shared_event_get(w->shared)->kind) == OVERFLOW_REPLACE)
         backlog_drop(b, w);
 }
 
 static void drop_others(struct backlog *b, struct pending_event *w, void *ctx)
 {
     (void)ctx;
-    if (still_needed(b) && kind_overflow(shared_event_get(w->box)->kind) == OVERFLOW_DROP)
+    if (still_needed(b) && kind_overflow(shared_event_get(w->shared)->kind) == OVERFLOW_DROP)
         backlog_drop(b, w);
 }
 
 static void trim_long_narration(struct backlog *b, struct pending_event *w, void *ctx)
 {
     (void)ctx;
-    const struct event *const ev = shared_event_get(w->box);
+    const struct event *const ev = shared_event_get(w->shared);
     const size_t len = w->text.p ? w->text.len : ev->u.narration.text_len;
     if (ev->kind != TC_NARRATION || len <= TRIM_NARRATION)
         return;
     struct shared_event *const whole =
-        w->text.p ? event_coalesce_build(ev, &w->text) : shared_event_ref(w->box);
-    struct shared_event *const box = event_truncate_narration(shared_event_get(whole));
+        w->text.p ? event_coalesce_build(ev, &w->text) : shared_event_ref(w->shared);
+    struct shared_event *const shared = event_truncate_narration(shared_event_get(whole));
     shared_event_unref(whole);
     buf_fini(&w->text);
     b->stats.shrunk++;
-    backlog_replace_box(b, w, box);
+    backlog_replace_event(b, w, shared);
 }
 
 /* The last resort against a consumer that stands still: of each turn only what makes it whole and
@@ -154,7 +154,7 @@ static void strip_turn(struct backlog *b, struct pending_event *w, void *ctx)
 {
     (void)ctx;
     w->turn_backlog->bare = true;
-    const enum overflow_class pressure = kind_overflow(shared_event_get(w->box)->kind);
+    const enum overflow_class pressure = kind_overflow(shared_event_get(w->shared)->kind);
     if (pressure != OVERFLOW_KEEP && pressure != OVERFLOW_COALESCE)
         backlog_drop(b, w);
 }

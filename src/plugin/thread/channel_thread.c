@@ -124,12 +124,12 @@ static void *thread_open(struct channel *channel, const struct channel_turn *tur
     return t;
 }
 
-static void thread_send(struct channel *channel, void *turn, struct shared_event *box)
+static void thread_send(struct channel *channel, void *turn, struct shared_event *shared)
 {
     struct thread_channel *const c = self(channel);
     struct thread_turn *const t = turn;
-    const bool done = shared_event_get(box)->kind == TC_DONE;
-    event_queue_push(c->queue, t->turn_backlog, box);
+    const bool done = shared_event_get(shared)->kind == TC_DONE;
+    event_queue_push(c->queue, t->turn_backlog, shared);
     if (done || ++c->sends % LOOK_EVERY == 0)
         channel_thread_look(c);
 }

@@ -61,7 +61,7 @@ static struct instance_turn *find_instance_turn(struct thread_channel *c, struct
 static void deliver(struct thread_channel *c, const struct backlog_item *item)
 {
     struct thread_turn *const t = item->turn;
-    instance_deliver_event(c->instance, find_instance_turn(c, t), item->box);
+    instance_deliver_event(c->instance, find_instance_turn(c, t), item->shared);
     tell_recovery(c);
     if (instance_turn_is_over(t->instance))
         channel_thread_main_end_turn(c, t);
@@ -119,7 +119,7 @@ static bool take_control(struct thread_channel *c, size_t max)
  * once, and several instances that are at the same place share the work. */
 static void make_lines(const struct backlog_item *items, size_t n)
 {
-    for (size_t i = 0; i < n && !shared_event_encode_line(items[i].box); i++)
+    for (size_t i = 0; i < n && !shared_event_encode_line(items[i].shared); i++)
         ;
 }
 
@@ -137,7 +137,7 @@ static bool take_events(struct thread_channel *c, const struct backlog_item *ite
             make_lines(&items[i], n - i);
         if (!is_abandoned(c))
             deliver(c, &items[i]);
-        shared_event_unref(items[i].box);
+        shared_event_unref(items[i].shared);
     }
     instance_end_series(c->instance);
     return (n ? control : take_control(c, BATCH)) || n;

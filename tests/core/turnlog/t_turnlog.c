@@ -34,7 +34,7 @@ static struct turnlog_entry *run(const char *id)
     return turnlog_start_turn(turns, &(struct turnlog_spec){.id = id, .agent = "main"});
 }
 
-static struct shared_event *box(enum tc_kind kind, uint64_t seq, const char *text)
+static struct shared_event *shared(enum tc_kind kind, uint64_t seq, const char *text)
 {
     struct event ev;
     event_init(&ev, kind);
@@ -54,7 +54,7 @@ static struct shared_event *box(enum tc_kind kind, uint64_t seq, const char *tex
 
 static void add(struct turnlog_entry *e, enum tc_kind kind, uint64_t seq)
 {
-    turnlog_append_event(turns, e, box(kind, seq, "text"), false, NULL);
+    turnlog_append_event(turns, e, shared(kind, seq, "text"), false, NULL);
 }
 
 static void add_many(struct turnlog_entry *e, uint64_t from, uint64_t to)
@@ -101,7 +101,7 @@ static const char *take(const struct follower *f)
         else
             len += (size_t)sprintf(
                 text + len, "%d%s ", (int)item.seq,
-                strcmp(shared_event_get(item.box)->u.narration.text, "less") == 0 ? "'" : "");
+                strcmp(shared_event_get(item.shared)->u.narration.text, "less") == 0 ? "'" : "");
     }
     strcpy(text + len, step == TURNLOG_OVER ? "over" : "later");
     return text;
@@ -152,10 +152,10 @@ static void test_hidden(void)
     begin(&wide);
     struct turnlog_entry *const e = run("t");
     add(e, TC_NARRATION, 1);
-    turnlog_append_event(turns, e, box(TC_NARRATION, 2, "secret"), true, NULL);
-    turnlog_append_event(turns, e, box(TC_NARRATION, 3, "more"), false,
-                         box(TC_NARRATION, 3, "less"));
-    turnlog_append_event(turns, e, box(TC_NARRATION, 4, "secret"), true, NULL);
+    turnlog_append_event(turns, e, shared(TC_NARRATION, 2, "secret"), true, NULL);
+    turnlog_append_event(turns, e, shared(TC_NARRATION, 3, "more"), false,
+                         shared(TC_NARRATION, 3, "less"));
+    turnlog_append_event(turns, e, shared(TC_NARRATION, 4, "secret"), true, NULL);
     follow(&all, "t", 0, true);
     follow(&some, "t", 0, false);
     is_str(take(&all), "1 2 3 4 later", "who sees all sees what is hidden, and nothing stripped");
@@ -170,7 +170,7 @@ static void test_hidden(void)
 
 static size_t size_of_one(void)
 {
-    struct shared_event *const b = box(TC_NARRATION, 1, "text");
+    struct shared_event *const b = shared(TC_NARRATION, 1, "text");
     const size_t size = shared_event_size(b);
     shared_event_unref(b);
     return size;
@@ -199,7 +199,7 @@ static void test_gap(void)
     turnlog_follower_free(from_start.at);
     turnlog_follower_free(within.at);
     turnlog_follower_free(behind.at);
-    turnlog_append_event(turns, e, box(TC_NARRATION, 101, "text"), false, NULL);
+    turnlog_append_event(turns, e, shared(TC_NARRATION, 101, "text"), false, NULL);
     turnlog_finish_turn(turns, e);
     end();
 }

@@ -151,10 +151,10 @@ static struct instance_turn *open_turn(struct instance *in, const char *id)
     return instance_turn_new(in, &(struct channel_turn){.id = id});
 }
 
-static int deliver(struct instance *in, struct instance_turn *t, struct shared_event *box)
+static int deliver(struct instance *in, struct instance_turn *t, struct shared_event *shared)
 {
-    const int rc = instance_deliver_event(in, t, box);
-    shared_event_unref(box);
+    const int rc = instance_deliver_event(in, t, shared);
+    shared_event_unref(shared);
     return rc;
 }
 

@@ -27,10 +27,10 @@ static bool is_whole(const struct unpacker *u)
 static bool reads_event(struct unpacker *u)
 {
     struct buf place = {0};
-    struct shared_event *const box = shared_event_attach(&place, u->p, (size_t)(u->end - u->p));
-    shared_event_unref(box);
+    struct shared_event *const shared = shared_event_attach(&place, u->p, (size_t)(u->end - u->p));
+    shared_event_unref(shared);
     buf_fini(&place);
-    return box;
+    return shared;
 }
 
 static bool reads_setup(struct unpacker *u)
@@ -149,12 +149,12 @@ static struct unpacker unpacked(void)
 }
 
 /* Over memory that held something else before. */
-static void flatten(struct buf *to, const struct shared_event *box, struct str line)
+static void flatten(struct buf *to, const struct shared_event *shared, struct str line)
 {
-    const size_t len = shared_event_serialized_size(box, line);
+    const size_t len = shared_event_serialized_size(shared, line);
     buf_reset(to);
     memset(buf_reserve(to, len), ++flattened, len);
-    shared_event_serialize(to->p, box, line);
+    shared_event_serialize(to->p, shared, line);
     to->len = len;
 }
 
@@ -171,18 +171,18 @@ static void test_events(void)
                 specimen_fill(&ev, (enum tc_kind)kind, &a);
             else
                 specimen_bare(&ev, (enum tc_kind)kind);
-            struct shared_event *const box = shared_event_new(&ev);
+            struct shared_event *const shared = shared_event_new(&ev);
             struct str line = {0};
             if (full)
-                line.p = shared_event_json_line(box, &line.len);
-            flatten(&packed, box, line);
+                line.p = shared_event_json_line(shared, &line.len);
+            flatten(&packed, shared, line);
             struct shared_event *const back = shared_event_attach(&place, packed.p, packed.len);
             is_str(back ? specimen_differ(&ev, shared_event_get(back)) : "no event", NULL, "%s, %s",
                    kind_name((enum tc_kind)kind), full ? "full" : "bare");
-            is_str(shared_event_json_line(back, NULL), shared_event_json_line(box, NULL),
+            is_str(shared_event_json_line(back, NULL), shared_event_json_line(shared, NULL),
                    "  its line");
             shared_event_unref(back);
-            shared_event_unref(box);
+            shared_event_unref(shared);
             whole_only(reads_event, "  it");
         }
     arena_fini(&a);
@@ -222,8 +222,8 @@ static void test_texts(void)
         specimen_bare(&ev, TC_TOOL_RESULT);
         ev.u.tool_result.content = texts[i].p;
         ev.u.tool_result.content_len = texts[i].len;
-        struct shared_event *const box = shared_event_new(&ev);
-        flatten(&packed, box, (struct str){0});
+        struct shared_event *const shared = shared_event_new(&ev);
+        flatten(&packed, shared, (struct str){0});
         struct shared_event *const back = shared_event_attach(&place, packed.p, packed.len);
         ok(back != NULL, "a text of %zu bytes", texts[i].len);
         const struct tc_tool_result *const result = &shared_event_get(back)->u.tool_result;
@@ -231,7 +231,7 @@ static void test_texts(void)
                memcmp(result->content, texts[i].p, texts[i].len + 1) == 0,
            "  comes back, with its end");
         shared_event_unref(back);
-        shared_event_unref(box);
+        shared_event_unref(shared);
         buf_reset(&packed);
     }
     pack_bytes(&packed, (struct str){"a\0b", 3});

@@ -32,14 +32,14 @@ static void test_every_event(void)
         for (int full = 0; full < 2; full++) {
             struct event ev;
             make_specimen(&ev, (enum tc_kind)kind, full ? &arena : NULL);
-            struct shared_event *const box = shared_event_new(&ev);
+            struct shared_event *const shared = shared_event_new(&ev);
             size_t len;
             if (kind == TC_DONE) {
-                shared_event_unref(box);
+                shared_event_unref(shared);
                 continue;
             }
-            buf_printf(&wanted, "%s\n", shared_event_json_line(box, &len));
-            c->ops->send(c, turn, box);
+            buf_printf(&wanted, "%s\n", shared_event_json_line(shared, &len));
+            c->ops->send(c, turn, shared);
         }
     struct event done;
     specimen_fill(&done, TC_DONE, &arena);

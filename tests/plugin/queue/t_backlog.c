@@ -29,7 +29,7 @@ static void begin(size_t events, size_t bytes, uint32_t pace_ms)
 static void drop_got(void)
 {
     while (n_got > 0)
-        shared_event_unref(got[--n_got].box);
+        shared_event_unref(got[--n_got].shared);
 }
 
 static void end(void)
@@ -38,9 +38,9 @@ static void end(void)
     backlog_fini(&b);
 }
 
-static void push(struct shared_event *box, int64_t now)
+static void push(struct shared_event *shared, int64_t now)
 {
-    backlog_push(&b, turn_backlog, box, now);
+    backlog_push(&b, turn_backlog, shared, now);
 }
 
 /* Takes everything that is due, in place of what was taken before. */
@@ -53,7 +53,7 @@ static size_t pop(int64_t now)
 
 static const struct event *at(size_t i)
 {
-    return shared_event_get(got[i].box);
+    return shared_event_get(got[i].shared);
 }
 
 static void is_narration(size_t i, uint64_t seq, const char *text, const char *what)
@@ -75,16 +75,16 @@ static size_t count_of(enum tc_kind kind)
 static void test_untouched(void)
 {
     begin(1000, 1 << 20, 0);
-    struct shared_event *boxes[100];
+    struct shared_event *shared_events[100];
     for (size_t i = 0; i < 100; i++) {
-        boxes[i] = shared_event_ref(narration(i + 1, "x", "m"));
-        push(boxes[i], 0);
+        shared_events[i] = shared_event_ref(narration(i + 1, "x", "m"));
+        push(shared_events[i], 0);
     }
     is_int((long long)pop(0), 100, "below the limits nothing is joined");
     bool same = true;
     for (size_t i = 0; i < 100; i++) {
-        same = same && got[i].box == boxes[i] && strcmp(got[i].turn, "turn") == 0;
-        shared_event_unref(boxes[i]);
+        same = same && got[i].shared == shared_events[i] && strcmp(got[i].turn, "turn") == 0;
+        shared_event_unref(shared_events[i]);
     }
     ok(same, "the very boxes, in order");
     is_int((long long)b.stats.bytes, 0, "nothing waits");
@@ -428,11 +428,12 @@ static void test_pass(void)
 {
     struct backlog_item item;
     begin(100, 1 << 20, 0);
-    struct shared_event *const box = shared_event_ref(narration(1, "a", "m"));
-    ok(backlog_try_bypass(&b, turn_backlog, box, &item) && item.box == box && item.turn == turn_tag,
+    struct shared_event *const shared = shared_event_ref(narration(1, "a", "m"));
+    ok(backlog_try_bypass(&b, turn_backlog, shared, &item) && item.shared == shared &&
+           item.turn == turn_tag,
        "an event that need not wait is handed through");
-    shared_event_unref(box);
-    shared_event_unref(box);
+    shared_event_unref(shared);
+    shared_event_unref(shared);
     push(narration(2, "b", "m"), 0);
     struct shared_event *const next = narration(3, "c", "m");
     ok(!backlog_try_bypass(&b, turn_backlog, next, &item), "not past one that waits");

@@ -95,8 +95,8 @@ static void take(struct backlog *b, size_t max, int64_t now)
     struct backlog_item items[64];
     const size_t n = backlog_pop(b, items, max, now);
     for (size_t i = 0; i < n; i++) {
-        hear(items[i].turn, shared_event_get(items[i].box));
-        shared_event_unref(items[i].box);
+        hear(items[i].turn, shared_event_get(items[i].shared));
+        shared_event_unref(items[i].shared);
     }
 }
 
@@ -197,12 +197,12 @@ static void *consume(void *arg)
     while (!closed) {
         const size_t n = event_queue_pop(c->queue, items, 64, DEADLINE_MS, &closed);
         for (size_t i = 0; i < n; i++) {
-            const struct event *const ev = shared_event_get(items[i].box);
+            const struct event *const ev = shared_event_get(items[i].shared);
             if (ev->meta.seq != c->last_seq + 1)
                 atomic_fetch_add(&c->wrong, 1);
             c->last_seq = ev->meta.seq;
             const uint64_t heard = atomic_fetch_add(&c->heard, 1) + 1;
-            shared_event_unref(items[i].box);
+            shared_event_unref(items[i].shared);
             if (c->delay_every && heard % c->delay_every == 0)
                 sched_yield();
         }
@@ -276,19 +276,19 @@ static void test_gathers(void)
         event_queue_push(q, turn_backlog, narration(++seq, "x", "m"));
     is_int((long long)event_queue_pop(q, items, 128, 0, &closed), 64, "  so many do not");
     for (size_t i = 0; i < 64; i++)
-        shared_event_unref(items[i].box);
+        shared_event_unref(items[i].shared);
     event_queue_push(q, turn_backlog, narration(++seq, "x", "m"));
     event_queue_set_batching(q, false);
     is_int((long long)event_queue_pop(q, items, 128, 0, &closed), 1, "nor any when it is over");
-    shared_event_unref(items[0].box);
+    shared_event_unref(items[0].shared);
     event_queue_set_batching(q, true);
     event_queue_push(q, turn_backlog, narration(++seq, "x", "m"));
     is_int((long long)event_queue_stats(q).events, 1, "who counts sees all");
     event_queue_push(q, turn_backlog, narration(++seq, "x", "m"));
     event_queue_close(q);
     is_int((long long)event_queue_pop(q, items, 128, 0, &closed), 2, "closing tells the rest");
-    shared_event_unref(items[0].box);
-    shared_event_unref(items[1].box);
+    shared_event_unref(items[0].shared);
+    shared_event_unref(items[1].shared);
     event_queue_set_batching(q, true);
     event_queue_push(q, turn_backlog, narration(++seq, "x", "m"));
     event_queue_free(q);
@@ -339,15 +339,15 @@ static void test_pace_wakes(void)
     bool closed;
     event_queue_push(q, turn_backlog, narration(1, "a", "m"));
     is_int((long long)event_queue_pop(q, &item, 1, DEADLINE_MS, &closed), 1, "first");
-    shared_event_unref(item.box);
+    shared_event_unref(item.shared);
     const int64_t before = clock_mono_ms();
     event_queue_push(q, turn_backlog, narration(2, "b", "m"));
     event_queue_push(q, turn_backlog, narration(3, "c", "m"));
     is_int((long long)event_queue_pop(q, &item, 1, DEADLINE_MS, &closed), 1,
            "sleeps until it is due");
     ok(clock_mono_ms() - before >= 25, "  not before");
-    is_str(shared_event_get(item.box)->u.narration.text, "bc", "  joined");
-    shared_event_unref(item.box);
+    is_str(shared_event_get(item.shared)->u.narration.text, "bc", "  joined");
+    shared_event_unref(item.shared);
     event_queue_free(q);
 }
 
@@ -379,12 +379,12 @@ static void test_close_releases(void)
     bool closed;
     event_queue_push(q, turn_backlog, narration(1, "a", "m"));
     event_queue_pop(q, &item, 1, 0, &closed);
-    shared_event_unref(item.box);
+    shared_event_unref(item.shared);
     event_queue_push(q, turn_backlog, narration(2, "b", "m"));
     is_int((long long)event_queue_pop(q, &item, 1, 0, &closed), 0, "held back");
     event_queue_close(q);
     is_int((long long)event_queue_pop(q, &item, 1, 0, &closed), 1, "closing lets it go");
-    shared_event_unref(item.box);
+    shared_event_unref(item.shared);
     event_queue_free(q);
 }
 
@@ -407,7 +407,7 @@ static void test_limits_of_waiting(void)
            "closed: what is left");
     ok(!closed, "  comes first");
     for (size_t i = 0; i < 3; i++)
-        shared_event_unref(items[i].box);
+        shared_event_unref(items[i].shared);
     is_int((long long)event_queue_pop(q, items, 8, DEADLINE_MS, &closed), 0, "then the end");
     ok(closed, "  is told");
     event_queue_push(q, turn_backlog, box_of(TC_USAGE, 4));

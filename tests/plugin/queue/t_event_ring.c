@@ -9,8 +9,8 @@ static struct event_ring in;
 
 static bool put_untold(uint64_t seq)
 {
-    struct shared_event *const box = box_of(TC_USAGE, seq);
-    return event_ring_stage(&in, (struct event_ring_slot){NULL, box}, shared_event_size(box));
+    struct shared_event *const shared = box_of(TC_USAGE, seq);
+    return event_ring_stage(&in, (struct event_ring_slot){NULL, shared}, shared_event_size(shared));
 }
 
 static bool put(uint64_t seq)
@@ -26,8 +26,8 @@ static long long take(void)
     struct event_ring_slot slot;
     if (!event_ring_take(&in, &slot, 1))
         return 0;
-    const long long seq = (long long)shared_event_get(slot.box)->meta.seq;
-    shared_event_unref(slot.box);
+    const long long seq = (long long)shared_event_get(slot.shared)->meta.seq;
+    shared_event_unref(slot.shared);
     return seq;
 }
 
@@ -48,10 +48,10 @@ int main(void)
         ok(put(seq), "there is room behind %d", (int)seq);
     ok(!put(8), "the last room is told");
     is_int((long long)event_ring_count(&in), 8, "full");
-    struct shared_event *const box = box_of(TC_USAGE, 1);
-    is_int((long long)event_ring_bytes(&in), 8 * (long long)shared_event_size(box),
+    struct shared_event *const shared = box_of(TC_USAGE, 1);
+    is_int((long long)event_ring_bytes(&in), 8 * (long long)shared_event_size(shared),
            "so many bytes");
-    shared_event_unref(box);
+    shared_event_unref(shared);
     is_int(take(), 1, "what was taken");
     is_int(take(), 2, "in order");
     ok(put(9), "makes room");
@@ -59,8 +59,8 @@ int main(void)
     is_int((long long)event_ring_take(&in, slots, 3), 3, "as many as wanted");
     bool right = true;
     for (uint64_t i = 0; i < 3; i++) {
-        right = right && shared_event_get(slots[i].box)->meta.seq == 3 + i;
-        shared_event_unref(slots[i].box);
+        right = right && shared_event_get(slots[i].shared)->meta.seq == 3 + i;
+        shared_event_unref(slots[i].shared);
     }
     ok(right, "  in order");
     put_untold(10);
@@ -68,7 +68,7 @@ int main(void)
     is_int((long long)event_ring_count(&in), 4, "  is not there before it is told");
     is_int((long long)event_ring_take(&in, slots, 8), 4, "as many as there are");
     for (size_t i = 0; i < 4; i++)
-        shared_event_unref(slots[i].box);
+        shared_event_unref(slots[i].shared);
     event_ring_publish(&in);
     is_int(take(), 10, "told");
     put_untold(11);
