@@ -128,8 +128,8 @@ static void sweep(struct send_scheduler *s, int64_t now_ms)
     s->sweep_at = s->count * 2 > 64 ? s->count * 2 : 64;
 }
 
-static struct send_conversation *find_conversation(struct send_scheduler *s, const char *name,
-                                                   int64_t now_ms)
+static struct send_conversation *send_scheduler_find_conversation(struct send_scheduler *s,
+                                                                  const char *name, int64_t now_ms)
 {
     for (struct send_conversation *t = s->conversations; t && name; t = t->next)
         if (t->name && strcmp(t->name, name) == 0)
@@ -148,11 +148,11 @@ static struct send_conversation *find_conversation(struct send_scheduler *s, con
 void send_scheduler_submit(struct send_scheduler *s, const char *queue, struct queued_request *item,
                            int64_t now_ms)
 {
-    struct send_conversation *const t = find_conversation(s, queue, now_ms);
+    struct send_conversation *const t = send_scheduler_find_conversation(s, queue, now_ms);
     end_chain(s, request_queue_push(&t->queue, item), SEND_REPLACED);
 }
 
-static struct send_conversation *conversation_of(const struct queued_request *item)
+static struct send_conversation *send_scheduler_conversation_of(const struct queued_request *item)
 {
     return (struct send_conversation *)item->queue;
 }
@@ -163,7 +163,8 @@ static struct token_bucket *bucket_for(struct send_scheduler *s, const struct qu
 {
     if (!(item->rates >> i & 1))
         return NULL;
-    return s->rates[i].per_lane ? &conversation_of(item)->buckets[i] : &s->buckets[i];
+    return s->rates[i].per_lane ? &send_scheduler_conversation_of(item)->buckets[i]
+                                : &s->buckets[i];
 }
 
 static int64_t later(int64_t a, int64_t b)
@@ -175,7 +176,7 @@ static int64_t later(int64_t a, int64_t b)
 static int64_t item_wait_ms(struct send_scheduler *s, const struct queued_request *item,
                             int64_t now_ms)
 {
-    const struct send_conversation *const t = conversation_of(item);
+    const struct send_conversation *const t = send_scheduler_conversation_of(item);
     int64_t wait = later(item->not_before_ms - now_ms, 0);
     wait = later(wait, t->retry_ms - now_ms);
     wait = later(wait, token_bucket_wait_ms(&s->hold, now_ms));
@@ -245,7 +246,8 @@ void send_scheduler_note_sent(struct send_scheduler *s, struct queued_request *i
 {
     for (size_t i = 0; i < s->rate_count; i++)
         if (item->rates >> i & 1 && s->rates[i].per_lane)
-            token_bucket_postpone(&conversation_of(item)->buckets[i], now_ms - item->taken_ms);
+            token_bucket_postpone(&send_scheduler_conversation_of(item)->buckets[i],
+                                  now_ms - item->taken_ms);
     item->taken_ms = now_ms;
 }
 
@@ -272,7 +274,7 @@ static void send_scheduler_hold(struct send_scheduler *s, const struct queued_re
 {
     switch (scope) {
     case RETRY_CONVERSATION:
-        token_bucket_block_until(&conversation_of(item)->hold, until_ms);
+        token_bucket_block_until(&send_scheduler_conversation_of(item)->hold, until_ms);
         return;
     case RETRY_INSTANCE:
         token_bucket_block_until(&s->hold, until_ms);
@@ -289,7 +291,7 @@ static void send_scheduler_hold(struct send_scheduler *s, const struct queued_re
 static void back_off_conversation(struct send_scheduler *s, struct queued_request *item,
                                   int64_t now_ms)
 {
-    struct send_conversation *const t = conversation_of(item);
+    struct send_conversation *const t = send_scheduler_conversation_of(item);
     t->misses++;
     t->retry_ms = now_ms + retry_policy_backoff_ms(t->misses, draw(s));
     item->not_before_ms = t->retry_ms;

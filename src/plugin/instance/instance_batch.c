@@ -19,7 +19,7 @@ static struct callback_batch *sending(struct instance *in)
     return in->sending;
 }
 
-static void add_request(struct callback_batch *b, struct outbound_request *l)
+static void instance_batch_append_request(struct callback_batch *b, struct outbound_request *l)
 {
     if ((b->count & (b->count - 1)) == 0) /* full: it grows by doubling */
         b->requests = xrealloc(b->requests,
@@ -47,7 +47,7 @@ int instance_add_request(struct instance_turn *t, const struct tc_http *http, co
         return -1;
     in->last_request++;
     t->requests++;
-    add_request(sending(in), l);
+    instance_batch_append_request(sending(in), l);
     return 0;
 }
 

@@ -53,7 +53,7 @@ static const char *check_request(const struct connector_process *g,
     return NULL;
 }
 
-static const char *take_request(struct connector_process *g, struct unpacker *u)
+static const char *connector_reader_take_request(struct connector_process *g, struct unpacker *u)
 {
     struct outbound_request *const l = ipc_frame_unpack_request(u);
     const char *const why =
@@ -311,7 +311,7 @@ static const char *take_room(struct connector_process *g, struct unpacker *u)
 static const char *(*const takers[IPC_TYPES])(struct connector_process *g, struct unpacker *u) = {
     [IPC_STARTED] = connector_reader_take_started,
     [IPC_REFUSED] = take_refused,
-    [IPC_REQUEST] = take_request,
+    [IPC_REQUEST] = connector_reader_take_request,
     [IPC_BATCH] = take_batch,
     [IPC_TURN_OVER] = connector_reader_take_over,
     [IPC_CALL] = connector_calls_take_call,
