@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The health check: draining is known, and that the state can be written is found out by writing to
  * it, at most once in CHECK_MS however often the host is asked. A check that is under way when the
- * API ends is answered by the ledger's last callbacks, so it keeps the struct alive. */
+ * API ends is answered by the journal's last callbacks, so it keeps the struct alive. */
 #include "api/health.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@ struct health {
     const struct api_context *api;
     int64_t checked_ms; /* monotonic; 0: never */
     enum journal_status last;
-    unsigned asking; /* of the ledger */
+    unsigned asking; /* of the journal */
     bool gone;       /* and waits for the answers to be freed */
 };
 

@@ -116,15 +116,15 @@ static inline size_t shared_event_size(const struct shared_event *shared)
 /* Its canonical JSON line without newline, NUL-terminated; encoded once, at first use, whoever
  * asks first. Borrowed, valid while a reference is held. Any thread. */
 const char *shared_event_json_line(struct shared_event *shared, size_t *len);
-/* Flat, a box can cross to another process of the same build: it takes so many bytes; `line`: its
- * canonical one, when that is wanted there, too. */
+/* Flat, a shared event can cross to another process of the same build: it takes so many bytes;
+ * `line`: its canonical one, when that is wanted there, too. */
 size_t shared_event_serialized_size(const struct shared_event *shared, struct str line);
 /* `to` begins on a multiple of ALIGN_WORD, as does what shared_event_attach is given. */
 void shared_event_serialize(char *to, const struct shared_event *shared, struct str line);
 struct buf;
-/* Makes a box again, in `place`; its texts stay where they are. Both stay as they are until the
- * last reference, of which the caller has one, is gone. The bytes are believed nothing. NULL: they
- * are no box. */
+/* Makes a shared event again, in `place`; its texts stay where they are. Both stay as they are
+ * until the last reference, of which the caller has one, is gone. The bytes are believed nothing.
+ * NULL: they are no shared event. */
 struct shared_event *shared_event_attach(struct buf *place, const char *flat, size_t len);
 /* Makes the line for later. False: another thread is at it. Any thread. */
 bool shared_event_encode_line(struct shared_event *shared);

@@ -140,8 +140,8 @@ struct channel_ops {
     /* While it is on, events that are sent may be told to the instance some at a time: for who
      * sends many in a row. */
     void (*gather)(struct channel *c, bool on);
-    /* What came of a letter of this turn (NULL: the lobby); takes over. Answered by one batch with
-     * BATCH_LETTER, when the instance is not gone. */
+    /* What came of a request of this turn (NULL: the instance context); takes over. Answered by one
+     * batch with BATCH_REQUEST, when the instance is not gone. */
     void (*reply)(struct channel *c, void *turn, struct outbound_reply *r);
     /* Take over. */
     void (*hit)(struct channel *c, struct channel_hit *h);

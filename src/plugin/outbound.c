@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the copies that letters, replies and batches are, and what a request may be. */
+ * Owns the copies that requests, replies and batches are, and what a request may be. */
 #include "plugin/outbound.h"
 
 #include <stdlib.h>

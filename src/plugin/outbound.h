@@ -17,7 +17,7 @@
 struct outbound_request {
     uint64_t id; /* of its instance: odd when the plugin made it in this run, even when it was
                     on disk */
-    char *turn;  /* correlation id; "" of the lobby */
+    char *turn;  /* correlation id; "" of the instance context */
     struct tc_http http; /* its strings are the arena's; body_len is set, tag and method are not
                             NULL */
     struct arena arena;
@@ -27,11 +27,11 @@ struct outbound_request {
 /* A copy; NULL: not valid (no URL, sizes beyond the caps), with why. */
 struct outbound_request *outbound_request_new(uint64_t id, const char *turn,
                                               const struct tc_http *http, const char **why);
-/* One more who frees it. Any thread; a letter is never changed. */
+/* One more who frees it. Any thread; a request is never changed. */
 struct outbound_request *outbound_request_ref(struct outbound_request *l);
 void outbound_request_unref(struct outbound_request *l); /* NULL is fine */
 
-/* A durable body: what a row of the ledger holds, with room for the rest of the letter. */
+/* A durable body: what a row of the journal holds, with room for the rest of the request. */
 #define OUTBOUND_MAX_DURABLE ((size_t)15 << 20)
 
 /* As it is kept on disk, and back: all but id and turn. NULL: it is not one, with why. */
@@ -39,11 +39,11 @@ void outbound_request_pack(struct buf *out, const struct outbound_request *l);
 struct outbound_request *outbound_unpack(uint64_t id, const char *turn, struct str record,
                                          const char **why);
 
-/* What came of a letter, on its way to on_reply. */
+/* What came of a request, on its way to on_reply. */
 struct outbound_reply {
     uint64_t request;
-    bool last;                      /* `verdict` cannot be AGAIN: the letter is gone after it */
-    struct tc_reply reply;          /* strings in the arena, or of the letter, as http is */
+    bool last;                      /* `verdict` cannot be AGAIN: the request is gone after it */
+    struct tc_reply reply;          /* strings in the arena, or of the request, as http is */
     struct outbound_request *about; /* shared */
     struct tc_verdict verdict;      /* as the host would decide */
     struct arena arena;
@@ -54,7 +54,7 @@ void outbound_reply_free(struct outbound_reply *r); /* NULL is fine */
 enum batch_settlement {
     BATCH_NOTHING,
     BATCH_OUTCOME, /* the outcome row of `turn` for this instance: on_final or on_error returned */
-    BATCH_REQUEST, /* `letter`: on_reply returned; each letter_reply is answered by one batch */
+    BATCH_REQUEST, /* `request`: on_reply returned; each outbound_reply is answered by one batch */
 };
 
 /* All that one callback sent: committed together. */
@@ -64,15 +64,15 @@ struct callback_batch {
                     verdict counts as it was */
     char *turn;
     uint64_t request;
-    struct tc_verdict verdict;          /* BATCH_LETTER; reason owned */
+    struct tc_verdict verdict;          /* BATCH_REQUEST; reason owned */
     struct outbound_request **requests; /* in the order they were sent */
     size_t count;
     char *memory; /* tc_remember of `turn`; NULL: unchanged; "": none any more */
     bool over;    /* the last of `turn`: on_done has returned (or no events were to come), and
-                     none of its letters is under way; one batch of each turn says so, even when
+                     none of its requests is under way; one batch of each turn says so, even when
                      there is nothing else in it */
 };
 
-void callback_batch_free(struct callback_batch *b); /* NULL is fine; the letters too */
+void callback_batch_free(struct callback_batch *b); /* NULL is fine; the requests too */
 
 #endif

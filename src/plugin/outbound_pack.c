@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the form of a letter on disk: a line of JSON, then its body as it is. The line can be read
+ * Owns the form of a request on disk: a line of JSON, then its body as it is. The line can be read
  * by people; what it holds was never substituted, so no secret is in it. */
 #include <string.h>
 

@@ -95,7 +95,7 @@ static void chat_completion_on_submitted(void *ctx, const struct conversations_r
     chat_completion_answer(c);
 }
 
-/* The name by which the ledger knows the message again, also after a restart; another one when the
+/* The name by which the journal knows the message again, also after a restart; another one when the
  * turn before was ended with its client. */
 static char *chat_completion_message_id(const struct chat_completion *c)
 {

@@ -12,7 +12,7 @@ struct control {
     struct host *server;
     struct httpd *httpd;
     int64_t began_ms;
-    unsigned asking; /* of the ledger, and for changes */
+    unsigned asking; /* of the journal, and for changes */
     bool gone;       /* and waits for the answers to be freed */
 };
 

@@ -14,7 +14,7 @@
 #include "io/journal/journal.h"
 #include "io/journal/journal_async.h"
 
-/* An answer that waits for the ledger. */
+/* An answer that waits for the journal. */
 struct control_status_query {
     struct control *control;
     struct httpd_request *request;

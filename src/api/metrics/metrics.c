@@ -18,10 +18,10 @@
 struct metrics {
     struct api_context *api; /* NULL: it is gone */
     struct turn_counters *turns;
-    size_t asking; /* answers that wait for the ledger */
+    size_t asking; /* answers that wait for the journal */
 };
 
-/* An answer that waits for the ledger. */
+/* An answer that waits for the journal. */
 struct metrics_query {
     struct metrics *metrics;
     struct httpd_request *request;

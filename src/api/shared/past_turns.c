@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Lookups in the journal on behalf of API clients, and what was kept of a turn as JSON and as
- * events. The ledger answers also after the API has ended, so a lookup that is under way keeps the
+ * events. The journal answers also after the API has ended, so a lookup that is under way keeps the
  * struct alive. */
 #include "api/shared/past_turns.h"
 
@@ -16,7 +16,7 @@
 
 struct past {
     const struct api_context *api;
-    unsigned asking; /* of the ledger */
+    unsigned asking; /* of the journal */
     bool gone;       /* and waits for the answers to be freed */
 };
 

@@ -36,7 +36,7 @@ struct warm_events {
     void (*emptied)(void *ctx); /* there is none left; may be NULL */
 };
 
-/* The ledger notes which processes wait. */
+/* The journal notes which processes wait. */
 struct warm *warm_pool_new(struct loop *l, struct journal_async *journal, const struct conf *conf,
                            const struct warm_events *events, void *ctx);
 /* Kills what there is. NULL is fine. */

@@ -67,7 +67,7 @@ bool connector_options_equal(struct connector_instance *r, const struct conf_opt
     return same;
 }
 
-/* ---- the post ---- */
+/* ---- the outbox ---- */
 
 /* Who does not deliver has dealt with the outcome when it has seen the turn to its end. */
 static void settle_outcome(struct connector_instance *r, const char *turn)

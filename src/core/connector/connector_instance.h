@@ -51,8 +51,8 @@ void connector_instance_on_change(struct connector_instance *r, void (*changed)(
 void connector_instance_launch(struct connector_instance *r);
 /* See channel.h. */
 enum channel_state connector_instance_state(struct connector_instance *r, struct tc_err *err);
-/* Without the loop: starts it and waits until it runs. -1 with err: it is disabled, and the runner
- * is gone. */
+/* Without the loop: starts it and waits until it runs. -1 with err: it is disabled, and the
+ * instance is gone. */
 int connector_await_start(struct connector_instance *r, struct tc_err *err) MUST_CHECK;
 /* Its process has died and is not started again yet. */
 bool connector_is_down(struct connector_instance *r);
@@ -69,12 +69,12 @@ void *connector_reopen_turn(struct connector_instance *r, const struct channel_t
 bool connector_options_equal(struct connector_instance *r, const struct conf_option *pairs);
 /* Of its requests; nothing when it cannot make any. */
 struct outbox_stats connector_outbox_stats(const struct connector_instance *r);
-/* Once, when it runs: what it says is heard from now on (channel_ops.release); what the ledger
+/* Once, when it runs: what it says is heard from now on (channel_ops.release); what the journal
  * still holds for it is sent, and outcomes that it has not dealt with are cast again:
  * start{resumed}, final or error, done. Not those of turns that were opened before: it is told them
  * anyway. */
 void connector_resume_deliveries(struct connector_instance *r);
-/* A row of the ledger was laid for it by somebody else: it is dealt with like those of an earlier
+/* A row of the journal was laid for it by somebody else: it is dealt with like those of an earlier
  * host. */
 void connector_deliver_row(struct connector_instance *r, int64_t seq);
 /* It has something to do that it did not end: turns that it has not seen to their end, requests. */

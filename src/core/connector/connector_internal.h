@@ -36,9 +36,9 @@ struct connector_instance {
 /* The text of an option, or NULL. */
 const char *connector_find_option(void *instance, const char *name);
 
-/* connector_route.c: of channel_host, with the runner as ctx. */
+/* connector_route.c: of channel_host, with the instance as ctx. */
 void connector_route_add(void *instance, const char *path);
-/* The runner ends: nothing comes to it any more. */
+/* The instance ends: nothing comes to it any more. */
 void connector_routes_fini(struct connector_instance *r);
 
 /* connector_socket.c: the same. */
@@ -50,14 +50,14 @@ void connector_sockets_fini(struct connector_instance *r);
 /* connector_instance.c: it was opened before connector_resume_deliveries. */
 bool connector_is_early(const struct connector_instance *r, const char *turn);
 
-/* redelivery.c: finds what is to be cast again (that row alone, if it is not 0); then the post may
- * begin; then it is cast. */
+/* redelivery.c: finds what is to be cast again (that row alone, if it is not 0); then the outbox
+ * may begin; then it is cast. */
 void redelivery_load(struct connector_instance *r, int64_t only);
 void redelivery_start(struct connector_instance *r);
-/* Opens a turn of an earlier host, with what the ledger knows of it. */
+/* Opens a turn of an earlier host, with what the journal knows of it. */
 void *redelivery_open_turn(void *instance, const struct channel_turn *turn);
 void redelivery_fini(struct connector_instance *r);
-/* Appends what the ledger has of the turn for this instance. */
+/* Appends what the journal has of the turn for this instance. */
 void redelivery_recall(const struct connector_instance *r, const char *turn, struct buf *memory);
 
 #endif

@@ -19,7 +19,7 @@ struct redelivery {
     char *turn;
     struct buf line; /* the outcome */
     void *handle;    /* NULL: it is not open */
-    bool begun;      /* the ledger has been asked */
+    bool begun;      /* the journal has been asked */
 };
 
 /* ---- what there is ---- */
@@ -72,7 +72,7 @@ static void redelivery_free(struct redelivery *o)
 void redelivery_fini(struct connector_instance *r)
 {
     for (struct redelivery *o = r->redeliveries; o; o = o->next)
-        o->instance = NULL; /* it is freed when the ledger has answered */
+        o->instance = NULL; /* it is freed when the journal has answered */
     r->redeliveries = NULL;
 }
 
@@ -175,7 +175,7 @@ void *connector_reopen_turn(struct connector_instance *r, const struct channel_t
     return handle;
 }
 
-/* outcome NULL: the ledger has given it up. */
+/* outcome NULL: the journal has given it up. */
 static void redelivery_cast(const struct redelivery *o, struct event *outcome)
 {
     ASSERT(o->instance && o->handle);

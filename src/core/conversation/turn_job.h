@@ -69,7 +69,7 @@ unsigned turn_job_tool_count(const struct turn_job *j, const char **last);
 bool turn_job_has_outcome(const struct turn_job *j);
 /* Of the agent; "" while it is not known. Borrowed. */
 const char *turn_job_session(const struct turn_job *j);
-/* Not before `over`, unless the ledger has been closed. */
+/* Not before `over`, unless the journal has been closed. */
 void turn_job_free(struct turn_job *j);
 
 #endif

@@ -27,7 +27,7 @@ struct turn_scheduler_spec {
 };
 
 struct turn_scheduler *turn_scheduler_new(const struct turn_scheduler_spec *spec);
-/* When they are drained, or the shelf is freed and the ledger closed. NULL is fine. */
+/* When they are drained, or the settings worker is freed and the journal closed. NULL is fine. */
 void turn_scheduler_free(struct turn_scheduler *cs);
 
 /* A message of somebody who may. Borrowed for the call; what may be NULL is said. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the turns that are cast, and the boxes an event is cast in. */
+ * Owns the turns that are cast, and the shared events an event is cast in. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,7 +109,7 @@ static enum dispatch_form form_for(const struct dispatch_view *c, struct showing
     return forms[view];
 }
 
-/* The boxes of a burst are made in a row, and live for about as long. */
+/* The shared events of a burst are made in a row, and live for about as long. */
 static struct shared_event *share_draft(struct dispatch *d, const struct event *draft)
 {
     return d->gathers ? shared_event_new_in_pool(&d->burst, draft) : shared_event_new(draft);
@@ -144,7 +144,7 @@ static enum dispatch_form form_unless_granted(enum dispatch_form form,
     return form == FORM_PLAIN ? FORM_MUTE : form == FORM_HIDDEN ? FORM_MUTE_HIDDEN : form;
 }
 
-/* The form in which seat i < t->n gets the event that is being cast. */
+/* The form in which slot i < t->n gets the event that is being cast. */
 static enum dispatch_form form_of(const struct dispatch_turn *t, size_t i, const struct event *ev)
 {
     ASSERT(i < t->n && t->n <= t->dispatch->n);
@@ -163,7 +163,7 @@ static enum dispatch_form log_shown(const struct dispatch *d)
     return form == FORM_STRIPPED || form == FORM_FAILURE ? form : FORM_NONE;
 }
 
-/* Boxes the event in every form that somebody gets, with one reference for each who does. */
+/* Shares the event in every form that somebody gets, with one reference for each who does. */
 static void make_shared_events(struct dispatch_turn *t, const struct event *ev,
                                struct shared_event *shared_events[FORMS])
 {

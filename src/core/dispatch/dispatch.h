@@ -53,7 +53,7 @@ struct dispatch_instance {
 void dispatch_each_instance(const struct dispatch *d,
                             void (*each)(void *ctx, const struct dispatch_instance *i), void *ctx);
 
-/* A row of the ledger was laid for an instance by somebody else. False: it does not run. */
+/* A row of the journal was laid for an instance by somebody else. False: it does not run. */
 bool dispatch_deliver_row(struct dispatch *d, const char *instance, int64_t seq);
 
 /* clang-format off */
@@ -63,12 +63,12 @@ bool dispatch_deliver_row(struct dispatch *d, const char *instance, int64_t seq)
  *   phase    | event                                       | next    | what is done
  *   ---------+---------------------------------------------+---------+-----------------------------
  *   EXAMINE  | every new file has been tried               | STOP    | those that do not stay are
- *            |                                             |         | stopped; seats hold the next
+ *            |                                             |         | stopped; slots hold the next
  *            |                                             |         | ones, which queue events
  *   EXAMINE  | a file or its options are refused           | DONE    | nothing was touched
  *   STOP     | all have ended, or were killed after END_MS | START   | the next ones are launched
  *   START    | all run                                     | DONE    | they are released; it counts
- *   START    | one has failed                              | UNDO    | next ones are stopped; seats
+ *   START    | one has failed                              | UNDO    | next ones are stopped; slots
  *            |                                             |         | hold the earlier ones again
  *   UNDO     | all have ended, or were killed after END_MS | RESTORE | earlier ones are launched
  *   RESTORE  | each runs or has failed                     | DONE    | it failed
@@ -77,10 +77,10 @@ bool dispatch_deliver_row(struct dispatch *d, const char *instance, int64_t seq)
  * instead: from START it goes to DONE alone, and each instance is released as soon as it runs.
  * A restart of an instance that is down goes from START, where its process begins, to DONE.
  *
- * Turns go on meanwhile. An instance whose seat is filled anew is told of those that run that they
+ * Turns go on meanwhile. An instance whose slot is filled anew is told of those that run that they
  * go on (start, resumed), and then all that is cast from the moment on in which its predecessor was
  * stopped; of turns that begin meanwhile it is told everything; all of that within the bounds of
- * its queue. After UNDO it is told what is cast from then on, and outcomes from the ledger. */
+ * its queue. After UNDO it is told what is cast from then on, and outcomes from the journal. */
 /* clang-format on */
 
 struct dispatch_reconfig;
@@ -99,7 +99,7 @@ struct dispatch_change_spec {
 struct dispatch_reconfig *dispatch_change_start(struct dispatch *d,
                                                 const struct dispatch_change_spec *spec);
 /* Compares the configuration with what runs: instances of which no key and no file changed stay as
- * they are. What a predecessor of the same name left in the ledger is the instance's own. */
+ * they are. What a predecessor of the same name left in the journal is the instance's own. */
 struct dispatch_reconfig *dispatch_change_conf(struct dispatch *d, const struct conf *conf,
                                                const struct dispatch_change_spec *spec);
 /* Ends one instance that is wanted (dispatch_find_configured), and starts it again, as if it alone

@@ -34,7 +34,7 @@ struct dispatch_view {
  * empty. */
 struct dispatch_slot {
     struct connector_instance *instance; /* NULL: empty */
-    const struct conf_instance *spec;    /* of the roster */
+    const struct conf_instance *spec;    /* of the configured instances */
     struct loaded_plugin *loaded;
     size_t group;
     uint32_t kinds;          /* bits: those it is cast */
@@ -55,7 +55,7 @@ struct disabled {
     struct tc_err why; /* the text does not name it */
 };
 
-/* An instance that has been told to end, and has no seat any more. */
+/* An instance that has been told to end, and has no slot any more. */
 struct leaving {
     struct leaving *next;
     struct connector_instance *instance;
@@ -76,7 +76,7 @@ struct dispatch {
     int backpressure_ms;
     struct dispatch_budget room; /* with patience */
     bool gathers;
-    struct chunk_pool burst; /* of its boxes; holds nothing in between */
+    struct chunk_pool burst; /* of its shared events; holds nothing in between */
 };
 
 struct dispatch_turn {
@@ -87,9 +87,9 @@ struct dispatch_turn {
     struct showing *showings;       /* what each group was shown */
     size_t n_showings;              /* groups there were when an event was last cast */
     struct turnlog_entry *entry;    /* NULL: there is no turn log, or it has got done */
-    bool decided;                   /* its outcome is noted, so it is told from the ledger */
-    size_t n;                       /* seats there were when it was opened: it knows no others */
-    void **handles;                 /* one per seat, NULL: it is gone or has got done */
+    bool decided;                   /* its outcome is noted, so it is told from the journal */
+    size_t n;                       /* slots there were when it was opened: it knows no others */
+    void **handles;                 /* one per slot, NULL: it is gone or has got done */
 };
 
 /* ---- dispatch.c */
@@ -99,7 +99,7 @@ struct channel_turn dispatch_describe_turn(const struct dispatch_turn *t, const 
 
 /* ---- dispatch_slot.c */
 
-/* The number of the seat of that instance, or d->n. */
+/* The number of the slot of that instance, or d->n. */
 size_t dispatch_find_slot(const struct dispatch *d, const char *name);
 /* Makes an instance, which is not launched; takes over loaded when it does. -1 with err: it is not
  * there. */
@@ -107,10 +107,10 @@ int dispatch_start_slot(struct dispatch *d, struct dispatch_slot *s, const struc
                         const struct conf_instance *spec, struct loaded_plugin *loaded,
                         struct tc_err *err) MUST_CHECK;
 size_t dispatch_add_slot(struct dispatch *d);
-/* The seat of an instance that was not launched yet: turns that run are opened for it anew, but for
- * those whose outcome is in the ledger, which is cast again when it is resumed. */
+/* The slot of an instance that was not launched yet: turns that run are opened for it anew, but for
+ * those whose outcome is in the journal, which is cast again when it is resumed. */
 void dispatch_reopen_turns(struct dispatch *d, size_t slot);
-/* No turn is told to it any more; its plugin is given back. Its runner is the caller's. */
+/* No turn is told to it any more; its plugin is given back. Its instance is the caller's. */
 void dispatch_leave_slot(struct dispatch *d, size_t slot);
 
 /* Logs, and keeps for dispatch_why_disabled, why an instance did not start with the host. */
@@ -133,12 +133,12 @@ unsigned dispatch_await_leaving(struct dispatch *d, int64_t deadline_ms);
 
 /* What becomes of one instance that is wanted. */
 struct plan_step {
-    const struct conf_instance *spec; /* of the next roster */
+    const struct conf_instance *spec; /* of the next configuration */
     enum dispatch_reconfig_action what;
     size_t slot;                   /* of its predecessor, then its own; NO_SEAT: none */
     struct probe_candidate *probe; /* while its file is tried */
-    struct loaded_plugin *loaded;  /* until the seat has it */
-    struct dispatch_slot filled;   /* the next instance, until it is in `seat` */
+    struct loaded_plugin *loaded;  /* until the slot has it */
+    struct dispatch_slot filled;   /* the next instance, until it is in `slot` */
     struct tc_err err;             /* why it was refused, or has failed */
     bool refused;                  /* its file or its options, and the change goes on without it */
     bool failed;                   /* to start */
@@ -156,14 +156,14 @@ struct plan {
     bool is_one;  /* of one instance alone, which must not be left out */
 };
 
-/* Plans for all of the roster, or for one of it (else NULL), and begins to try the files. `tried`
- * is called from the loop when that is over. */
+/* Plans for all of the configured instances, or for one of it (else NULL), and begins to try the
+ * files. `tried` is called from the loop when that is over. */
 void plan_begin(struct plan *p, const struct conf_instance *only, void (*tried)(void *ctx),
                 void *ctx);
 /* Then: makes the next instances, which are not launched. -1 with err: one is refused. */
 int plan_finish(struct plan *p, struct tc_err *err) MUST_CHECK;
 void plan_fini(struct plan *p);
-/* The instance in the seat is as the configuration wants it: keys, secrets, file. */
+/* The instance in the slot is as the configuration wants it: keys, secrets, file. */
 bool plan_stays(const struct dispatch_slot *s, const struct conf_instance *spec);
 
 #endif

@@ -24,11 +24,11 @@ enum dispatch_reconfig_phase {
     PHASE_DONE
 };
 
-/* What a seat held before the change. */
+/* What a slot held before the change. */
 struct former {
     const struct conf_instance *spec; /* NULL: nothing that does not stay */
     struct loaded_plugin *loaded;
-    bool is_replaced; /* else there is no next one in its seat */
+    bool is_replaced; /* else there is no next one in its slot */
     bool restoring;   /* it was launched again, and has neither started nor failed yet */
 };
 
@@ -39,14 +39,14 @@ struct dispatch_reconfig {
     struct plan plan;
     struct configured_instances *next; /* NULL: the same */
     struct former *formers;
-    size_t n_formers;                   /* seats there were */
+    size_t n_formers;                   /* slots there were */
     struct connector_instance *revived; /* only its next life is waited for; or NULL */
     struct tc_err err;                  /* of the failure */
     bool is_finished;                   /* `done` is being called */
     struct loop_timer *timer;
 };
 
-/* ---- seats ---- */
+/* ---- slots ---- */
 
 static void on_instance_change(void *ctx)
 {
@@ -65,7 +65,7 @@ static void let_leave(struct dispatch_reconfig *c, struct connector_instance *r)
     dispatch_leave(c->dispatch, r);
 }
 
-/* The instance in the seat is stopped; what takes its place is not launched yet. */
+/* The instance in the slot is stopped; what takes its place is not launched yet. */
 static void exchange_slot(struct dispatch_reconfig *c, size_t slot,
                           const struct dispatch_slot *next)
 {
@@ -96,7 +96,7 @@ static void note_formers(struct dispatch_reconfig *c)
     }
 }
 
-/* An instance like the one that was in the seat before, so that turns that begin meanwhile are kept
+/* An instance like the one that was in the slot before, so that turns that begin meanwhile are kept
  * for it, in case the change is undone. -1: there is none, which is logged. */
 static int make_former(struct dispatch_reconfig *c, size_t slot, struct dispatch_slot *out)
 {
@@ -125,13 +125,13 @@ static void stop_formers(struct dispatch_reconfig *c)
             exchange_slot(c, i, &next);
             continue;
         }
-        loader_ref_plugin(f->loaded); /* the seat gives it back */
+        loader_ref_plugin(f->loaded); /* the slot gives it back */
         let_leave(c, d->slots[i].instance);
         dispatch_leave_slot(d, i);
     }
 }
 
-/* Of a host that starts all have a seat from the beginning. Else new ones have one when the change
+/* Of a host that starts all have a slot from the beginning. Else new ones have one when the change
  * counts: no turn is to know them before. */
 static void fill_slots(struct dispatch_reconfig *c)
 {
@@ -418,7 +418,7 @@ static void revive_phase(struct dispatch_reconfig *c)
 
 /* ---- its life ---- */
 
-/* Instances without a seat. */
+/* Instances without a slot. */
 static void drop_filled(struct dispatch_reconfig *c)
 {
     for (size_t i = 0; i < c->plan.n; i++) {

@@ -54,7 +54,7 @@ static void make_log_groups(struct dispatch *d)
     d->log_shown = dispatch_find_view(d, &(struct dispatch_view){.wants_state = true}, NULL);
 }
 
-/* ---- seats ---- */
+/* ---- slots ---- */
 
 #define KIND(kind) (UINT32_C(1) << (kind))
 /* What begins and ends a turn, and what brings along all that is held back before it. */
@@ -128,7 +128,7 @@ void dispatch_leave_slot(struct dispatch *d, size_t slot)
     d->slots[slot] = (struct dispatch_slot){0};
 }
 
-/* Without the loop: waits until it runs. -1 with err: the seat has no runner; its plugin is still
+/* Without the loop: waits until it runs. -1 with err: the slot has no instance; its plugin is still
  * there. */
 static int dispatch_await_slot(struct dispatch_slot *s, struct tc_err *err)
 {
@@ -261,7 +261,7 @@ static void begin_start(struct dispatch *d, struct start *starts, size_t i)
 static bool finish_start(struct dispatch *d, const struct conf_instance *spec, struct start *s)
 {
     if (s->slot.instance && dispatch_await_slot(&s->slot, &s->err) == 0) {
-        const size_t at = dispatch_add_slot(d); /* which may move the seats */
+        const size_t at = dispatch_add_slot(d); /* which may move the slots */
         d->slots[at] = s->slot;
         return true;
     }

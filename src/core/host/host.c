@@ -362,7 +362,7 @@ void host_close(struct host *s)
         return;
     instance_changes_free(s->changes);
     dispatch_free(s->dispatch, GRACE_MS);
-    settings_worker_free(s->settings); /* what it still answers may go to the ledger */
+    settings_worker_free(s->settings); /* what it still answers may go to the journal */
     journal_async_close(s->journal);
     inbound_free(s->reception);
     turn_scheduler_free(s->conversations);

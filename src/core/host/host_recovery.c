@@ -18,7 +18,7 @@
 #define SHIM_WAITS 50
 #define SHIM_WAIT_MS 20
 
-/* The ledger may not be asked anything while it lists: so they are copied. */
+/* The journal may not be asked anything while it lists: so they are copied. */
 struct left {
     struct arena arena;
     struct journal_turn *turns;

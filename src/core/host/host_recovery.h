@@ -10,7 +10,7 @@
 
 /* Before dispatch_resume_deliveries, which then tells what this lays. Without conversations (NULL)
  * messages go on waiting for a host that has them. In the turn log (or NULL) turns that are ended
- * are found by clients that come back. -1 with err: the ledger cannot be read. */
+ * are found by clients that come back. -1 with err: the journal cannot be read. */
 int host_recovery_run(struct journal_async *journal, struct dispatch *dispatch,
                       struct turn_scheduler *conversations, struct turnlog *turnlog,
                       struct tc_err *err) MUST_CHECK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the list of what was allowed, in memory and in the ledger. */
+ * Owns the list of what was allowed, in memory and in the journal. */
 #include "core/request/approvals.h"
 
 #include <inttypes.h>

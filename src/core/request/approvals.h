@@ -14,7 +14,7 @@ struct approvals;
 
 enum approvals_scope { APPROVALS_TURN, APPROVALS_SESSION, APPROVALS_ALWAYS };
 
-/* Reads what is kept: waits for the disk. Borrows the ledger; NULL: none outlives the process. */
+/* Reads what is kept: waits for the disk. Borrows the journal; NULL: none outlives the process. */
 struct approvals *approvals_new(struct journal_async *journal);
 void approvals_free(struct approvals *a); /* NULL is fine */
 
@@ -33,7 +33,7 @@ void approvals_end_session(struct approvals *a, const char *agent, const char *c
 /* Appends what a call is about as people may read it: no secrets, and not all of what is long. */
 void approvals_append_summary(struct buf *out, const char *argument);
 /* Forgets those of that id and agent, whatever they are for, and returns how many there were.
- * `done` (or NULL) when it is so on disk, too; at once without a ledger. */
+ * `done` (or NULL) when it is so on disk, too; at once without a journal. */
 size_t approvals_revoke(struct approvals *a, const struct journal_approval_filter *which,
                         journal_done_fn *done, void *ctx);
 

@@ -59,12 +59,12 @@ struct session_store_lookup {
     char *agent, *conversation;
     void (*done)(void *ctx, const char *id);
     void *ctx;
-    char *kept;                   /* what the ledger says */
+    char *kept;                   /* what the journal says */
     bool ledger_said, redis_said; /* redis_said: or it is too late */
     bool told;
-    bool works;                       /* the shelf has not given it back */
+    bool works;                       /* the settings worker has not given it back */
     enum session_redis_result answer; /* of Redis, when it came in time */
-    /* the shelf's thread, until it is done */
+    /* the settings worker's thread, until it is done */
     enum session_redis_result found;
     struct buf there;
 };

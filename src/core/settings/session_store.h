@@ -12,11 +12,11 @@ struct session_store;
 /* Borrows both. */
 struct session_store *session_store_new(struct journal_async *journal,
                                         struct settings_worker *settings);
-/* After the ledger and the shelf. NULL is fine. */
+/* After the journal and the settings worker. NULL is fine. */
 void session_store_free(struct session_store *s);
 
 /* `done` comes from the loop, with NULL when a new one is to begin. What Redis does not say within
- * REDIS_CALL_MS the ledger does. */
+ * REDIS_CALL_MS the journal does. */
 void session_store_find(struct session_store *s, const char *agent, const char *conversation,
                         void (*done)(void *ctx, const char *id), void *ctx);
 /* It was used; `changed`: it is another than before. */

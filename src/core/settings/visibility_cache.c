@@ -28,7 +28,7 @@ struct visibility_cache_lookup {
     void (*set)(void *ctx, enum visibility_store_result saved, const char *why);
     struct visibility before;
     void *ctx;
-    /* the shelf's thread, until it is done */
+    /* the settings worker's thread, until it is done */
     struct visibility v;
     bool failed;
     enum visibility_store_result saved;

@@ -8,10 +8,10 @@
 
 struct visibility_cache;
 
-/* Reads the copies of the configured agents. Borrows the shelf. */
+/* Reads the copies of the configured agents. Borrows the settings worker. */
 struct visibility_cache *visibility_cache_new(struct settings_worker *settings,
                                               const struct conf *conf);
-/* After the shelf. NULL is fine. */
+/* After the settings worker. NULL is fine. */
 void visibility_cache_free(struct visibility_cache *s);
 
 /* `done` comes from the loop, within REDIS_CALL_MS whatever Redis does. */

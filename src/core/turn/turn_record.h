@@ -26,7 +26,7 @@ struct keep_process {
 /* The process waits, and belongs to no turn; or it does so no more. */
 void turn_record_waiting(struct journal_async *l, const char *turn, pid_t pid);
 void turn_record_not_waiting(struct journal_async *l, const char *turn);
-/* Those that waited when the host died; `each` asks nothing of the ledger. */
+/* Those that waited when the host died; `each` asks nothing of the journal. */
 enum journal_status turn_record_each_waiting(struct journal_async *l,
                                              void (*each)(void *ctx, const struct keep_process *p),
                                              void *ctx);
@@ -51,7 +51,7 @@ void turn_record_result_again(struct journal_async *l, const char *turn,
 
 /* What a turn of a host that died ends with. Its u.meta is still to be set. */
 struct event turn_record_restart_error(const char *turn);
-/* A turn of a host that died, as the ledger lists it: it ends as host_restart, which everybody who
+/* A turn of a host that died, as the journal lists it: it ends as host_restart, which everybody who
  * saw it has to be told. When that is not known, all of d. */
 void turn_record_end_interrupted(struct journal_async *l, const struct dispatch *d,
                                  const struct journal_turn *t);

@@ -32,7 +32,7 @@ void journal_async_close(struct journal_async *l);
 
 /* The turns that have not ended, the oldest first: those that waited are to be run, the others to
  * be ended (host_restart) and their agents with them. Before journal_async_list_open_list_rows:
- * ending them lays rows. `each` asks nothing of the ledger. */
+ * ending them lays rows. `each` asks nothing of the journal. */
 enum journal_status
 journal_async_list_open_turns(struct journal_async *l,
                               void (*each)(void *ctx, const struct journal_turn *t), void *ctx);
@@ -52,7 +52,7 @@ journal_async_list_open_find_turn(struct journal_async *l, const char *turn,
 enum journal_status journal_async_list_open_list_approvals(
     struct journal_async *l, void (*each)(void *ctx, const struct journal_approval *a), void *ctx);
 /* Each key that begins with `prefix`, in their order, with its value. `each` asks nothing of the
- * ledger. */
+ * journal. */
 enum journal_status
 journal_async_kv_each(struct journal_async *l, const char *prefix,
                       void (*each)(void *ctx, const char *key, const char *value), void *ctx);
@@ -146,7 +146,7 @@ void journal_async_delete_approvals(struct journal_async *l,
                                     const struct journal_approval_filter *which,
                                     journal_done_fn *done, void *ctx);
 
-/* What an agent asked people, and what came of it; the time is the ledger's. */
+/* What an agent asked people, and what came of it; the time is the journal's. */
 void journal_async_put_question(struct journal_async *l, const struct journal_question *q,
                                 journal_done_fn *done, void *ctx);
 

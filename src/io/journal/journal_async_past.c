@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The ledger's operations on turns that are over: what is kept of their outcome, and looking it up.
+ * The journal's operations on turns that are over: what is kept of their outcome, and looking it
+ * up.
  */
 #include <stdlib.h>
 

@@ -15,7 +15,7 @@ enum send_priority { PRIORITY_FINAL, PRIORITY_REQUEST, PRIORITY_NOTICE, PRIORITY
 enum { PRIORITY_PRIORITIES = PRIORITY_LIVE + 1 };
 
 /* Embedded in what is sent. The caller fills the first part before request_queue_push, and keeps
- * all of it until the item has left the lane. */
+ * all of it until the item has left the conversation. */
 struct queued_request {
     enum send_priority priority;
     uint32_t rates;        /* bit i: counts on rate i of the instance */
@@ -24,7 +24,7 @@ struct queued_request {
     int64_t not_before_ms; /* not started before it; those behind it wait, too */
     bool is_ahead;         /* goes in front of those of its priority */
     bool spares_live;      /* a final that is no turn's outcome: live edits go on behind it */
-    /* the lane's */
+    /* the conversation's */
     struct request_queue *queue;
     struct queued_request *next;
     unsigned attempts; /* that failed */
@@ -50,7 +50,7 @@ struct queued_request *request_queue_start(struct request_queue *l);
 /* The item in flight has ended. */
 void request_queue_finish(struct request_queue *l);
 /* The item in flight has to go again: it is the first of its priority again. False when it is a
- * live edit that is pointless by now: then it has left the lane. */
+ * live edit that is pointless by now: then it has left the conversation. */
 bool request_queue_requeue(struct request_queue *l);
 /* What did not reach the service waits no longer than until then. */
 void request_queue_cap_delay(struct request_queue *l, int64_t until_ms);

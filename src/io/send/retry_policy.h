@@ -20,7 +20,7 @@ struct retry_decision {
 };
 
 /* By outcome and status alone: what was surely not done goes again, what may have been done only
- * when the request is idempotent. 429 holds the lane for the time its header names. */
+ * when the request is idempotent. 429 holds the conversation for the time its header names. */
 struct retry_decision retry_policy_decide(const struct httpc_reply *reply, bool idempotent);
 /* Full jitter: between 1 ms and 1 s, 2 s, 4 s… 5 min behind failed attempt 1, 2, 3…, from 64
  * random bits. */

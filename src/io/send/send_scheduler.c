@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the lanes of an instance, its buckets, and the choice of what goes next. */
+ * Owns the conversations of an instance, its buckets, and the choice of what goes next. */
 #include "io/send/send_scheduler.h"
 
 #include <stdlib.h>
@@ -8,18 +8,18 @@
 #include "base/alloc.h"
 #include "base/invariant.h"
 
-#define HOLD_JITTER_MS 100 /* behind a hold: not all lanes at the same moment */
+#define HOLD_JITTER_MS 100 /* behind a hold: not all conversations at the same moment */
 #define HIT_JITTER_MS 1000 /* nor when the service is back */
 
-/* A lane and its pace. `lane` is first: items point at it. */
+/* A conversation and its pace. `conversation` is first: items point at it. */
 struct send_conversation {
     struct request_queue queue;
     struct send_conversation *next;
     char *name; /* owned; NULL: of one item */
     struct token_bucket hold, buckets[SEND_MAX_RATES];
     uint64_t served; /* the turn at which it was served last, or made */
-    /* One back-off for all items of the lane: live items expire sooner than it ends, and each that
-     * follows would begin it anew. */
+    /* One back-off for all items of the conversation: live items expire sooner than it ends, and
+     * each that follows would begin it anew. */
     unsigned misses;  /* attempts since the service was reached last */
     int64_t retry_ms; /* no attempt before */
 };
@@ -109,7 +109,7 @@ static bool is_forgettable(const struct send_scheduler *s, const struct send_con
     return full;
 }
 
-/* Runs when the lanes have doubled since the last time, so it costs nothing on average. */
+/* Runs when the conversations have doubled since the last time, so it costs nothing on average. */
 static void sweep(struct send_scheduler *s, int64_t now_ms)
 {
     if (s->count < s->sweep_at)
@@ -172,7 +172,7 @@ static int64_t later(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* How long until the head of a lane may go. */
+/* How long until the head of a conversation may go. */
 static int64_t item_wait_ms(struct send_scheduler *s, const struct queued_request *item,
                             int64_t now_ms)
 {
@@ -188,7 +188,7 @@ static int64_t item_wait_ms(struct send_scheduler *s, const struct queued_reques
     return wait;
 }
 
-/* The better priority goes first; among equals the lane that has waited longest. */
+/* The better priority goes first; among equals the conversation that has waited longest. */
 static bool is_before(const struct send_conversation *a, const struct send_conversation *b)
 {
     ASSERT(request_queue_peek(&a->queue));
@@ -240,8 +240,8 @@ struct queued_request *send_scheduler_next(struct send_scheduler *s, int64_t now
     return item;
 }
 
-/* Of the lane's own pace only: there is one request of it at a time, so what was taken early can
- * be made good. */
+/* Of the conversation's own pace only: there is one request of it at a time, so what was taken
+ * early can be made good. */
 void send_scheduler_note_sent(struct send_scheduler *s, struct queued_request *item, int64_t now_ms)
 {
     for (size_t i = 0; i < s->rate_count; i++)
@@ -287,7 +287,7 @@ static void send_scheduler_hold(struct send_scheduler *s, const struct queued_re
     }
 }
 
-/* The service was not reached: the whole lane waits. */
+/* The service was not reached: the whole conversation waits. */
 static void back_off_conversation(struct send_scheduler *s, struct queued_request *item,
                                   int64_t now_ms)
 {

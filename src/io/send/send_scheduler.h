@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * All lanes of one instance: which request goes now, and when to ask again. Applies the rates
- * that the connector declares, holds what a service asks to hold, shares fairly between lanes.
- * Pure: time and random seed are the caller's; owns no item. */
+ * All conversations of one instance: which request goes now, and when to ask again. Applies the
+ * rates that the connector declares, holds what a service asks to hold, shares fairly between
+ * conversations. Pure: time and random seed are the caller's; owns no item. */
 #ifndef IO_SEND_SEND_SCHEDULER_H
 #define IO_SEND_SEND_SCHEDULER_H
 
@@ -10,7 +10,7 @@
 #include "io/send/request_queue.h"
 #include "io/send/retry_policy.h"
 
-/* A rate counts either for each lane by itself or for the instance as a whole. */
+/* A rate counts either for each conversation by itself or for the instance as a whole. */
 struct send_rate {
     struct rate_limit rate;
     bool per_lane;
@@ -29,7 +29,8 @@ struct send_scheduler_spec {
     const struct send_rate *rates; /* at most SEND_MAX_RATES; copied */
     size_t rate_count;
     uint64_t seed;
-    /* Called once for every item that was submitted, when it is out of its lane; may submit. */
+    /* Called once for every item that was submitted, when it is out of its conversation; may
+     * submit. */
     void (*ended)(void *ctx, struct queued_request *item, enum send_result end);
     void *ctx;
 };
@@ -38,14 +39,15 @@ struct send_scheduler *send_scheduler_new(const struct send_scheduler_spec *spec
 /* After send_scheduler_close, with nothing in flight. NULL is fine. */
 void send_scheduler_free(struct send_scheduler *s);
 
-/* lane NULL: one of its own. */
+/* conversation NULL: one of its own. */
 void send_scheduler_submit(struct send_scheduler *s, const char *lane, struct queued_request *item,
                            int64_t now_ms);
 /* An item that has to be started now, or NULL. The caller answers each with send_scheduler_settle.
  */
 struct queued_request *send_scheduler_next(struct send_scheduler *s, int64_t now_ms);
-/* The pace of the item's lane counts from now. For the moment when the request goes out, and for
- * the moment when it is answered: the service may have counted it at any time in between. */
+/* The pace of the item's conversation counts from now. For the moment when the request goes out,
+ * and for the moment when it is answered: the service may have counted it at any time in between.
+ */
 void send_scheduler_note_sent(struct send_scheduler *s, struct queued_request *item,
                               int64_t now_ms);
 /* How long until send_scheduler_next may have something to do; -1: not before another call. */
@@ -55,8 +57,8 @@ void send_scheduler_settle(struct send_scheduler *s, struct queued_request *item
                            const struct retry_decision *v, int64_t now_ms);
 /* There was no attempt: it counts on no rate. Before send_scheduler_settle. */
 void send_scheduler_refund_attempt(struct send_scheduler *s, const struct queued_request *item);
-/* The attempt did not reach the service: it counts on no rate, and the whole lane backs off.
- * Before send_scheduler_settle. */
+/* The attempt did not reach the service: it counts on no rate, and the whole conversation backs
+ * off. Before send_scheduler_settle. */
 void send_scheduler_note_unreached(struct send_scheduler *s, struct queued_request *item);
 /* The service has answered something: what did not reach it goes again soon, not when its back-off
  * ends. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the parcels of an instance and their timer. */
+ * Owns the send items of an instance and their timer. */
 #include "io/send/sender.h"
 
 #include <stdlib.h>
@@ -9,12 +9,12 @@
 #include "base/invariant.h"
 #include "base/sys/clock.h"
 
-/* `item` is first: the lanes hand it back. */
+/* `item` is first: the conversations hand it back. */
 struct send_item {
     struct queued_request item; /* key owned */
     struct sender *sender;
     struct httpc_transfer *call; /* while in flight */
-    LIST_ENTRY(send_item) next;  /* the courier's list, from its turn until it was decided */
+    LIST_ENTRY(send_item) next;  /* the sender's list, from its turn until it was decided */
     void *arg;
     bool has_gone; /* at this turn */
 };
@@ -45,7 +45,8 @@ static void arm(struct sender *c)
         loop_timer_set(c->timer, send_scheduler_wait_ms(c->scheduler, clock_mono_ms()));
 }
 
-/* Whether the service is there concerns all lanes. What a gateway says for it does not count. */
+/* Whether the service is there concerns all conversations. What a gateway says for it does not
+ * count. */
 static void note_reach(struct sender *c, struct send_item *p, const struct httpc_reply *reply)
 {
     if (reply->outcome == HTTPC_NOT_SENT)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Carries the letters of one instance to its service: in order per conversation, at the pace the
+ * Carries the requests of one instance to its service: in order per conversation, at the pace the
  * connector declares, again where that is right, each ended exactly once. Its owner says what goes
- * out when it is a letter's turn, and what an answer means; a lane is busy until then. Joins
- * send_scheduler.h and httpc.h on the loop. Loop thread only. */
+ * out when it is a request's turn, and what an answer means; a conversation is busy until then.
+ * Joins send_scheduler.h and httpc.h on the loop. Loop thread only. */
 #ifndef IO_SEND_SENDER_H
 #define IO_SEND_SENDER_H
 
@@ -11,7 +11,7 @@
 
 struct sender;
 
-/* A letter under way. */
+/* A request under way. */
 struct send_item;
 
 /* Borrowed by sender_submit, which copies what it needs. */
@@ -27,7 +27,7 @@ struct send_spec {
     void *arg;
 };
 
-/* What the owner is asked and told; all come from the loop and may call the courier, but not
+/* What the owner is asked and told; all come from the loop and may call the sender, but not
  * sender_free. */
 struct sender_callbacks {
     /* It is its turn. Answered once, now or later, with sender_start_attempt or sender_settle. */
@@ -42,7 +42,7 @@ struct sender_callbacks {
 /* Borrows http and loop. `rates` are copied; the seed is for back-off. */
 struct sender *sender_new(struct loop *l, struct httpc *http, const struct send_rate *rates,
                           size_t rate_count, uint64_t seed, const struct sender_callbacks *owner);
-/* Ends all letters: those in flight are cancelled. NULL is fine. */
+/* Ends all requests: those in flight are cancelled. NULL is fine. */
 void sender_free(struct sender *c);
 void sender_submit(struct sender *c, const struct send_spec *request);
 /* An attempt; the request is copied. */

@@ -17,14 +17,14 @@ struct instance;
 struct instance_turn;
 
 /* Fills options and allocates state; does not call init. NULL with err. Keeps nothing of conf and
- * spec; borrows loaded and the gauge (NULL: one of its own). The functions of `host` (copied; NULL:
- * none) are called on the instance's thread. */
+ * spec; borrows loaded and the status page (NULL: one of its own). The functions of `host` (copied;
+ * NULL: none) are called on the instance's thread. */
 struct instance *instance_new(const struct conf *conf, const struct conf_instance *spec,
                               const struct loaded_plugin *loaded,
                               const struct channel_callbacks *host, struct status_page *status,
                               struct tc_err *err);
 void instance_free(struct instance *in);
-/* Ids of letters up to that one are an earlier run's: those of this one come behind. */
+/* Ids of requests up to that one are an earlier run's: those of this one come behind. */
 void instance_reserve_request_ids(struct instance *in, uint64_t last);
 /* The plugin's init. -1: it refused (it has logged why). Instance's thread, as all below. */
 int instance_init(struct instance *in);
@@ -45,7 +45,7 @@ int instance_deliver_event(struct instance *in, struct instance_turn *t,
                            struct shared_event *shared);
 /* It has an on_event. */
 bool instance_has_on_event(const struct instance *in);
-/* on_reply; t NULL: of the lobby. Takes over. */
+/* on_reply; t NULL: of the instance context. Takes over. */
 int instance_call_on_reply(struct instance *in, struct instance_turn *t, struct outbound_reply *r);
 /* on_hit; `answered` is called once, with what the plugin answers (borrowed) or NULL. */
 int instance_call_on_hit(struct instance *in, const struct tc_hit *hit,

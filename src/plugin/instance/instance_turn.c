@@ -11,7 +11,7 @@
 #define TURN_OVER 0x74635430u
 #define OVER_MAX 32 /* turns that are over and still told from rubbish */
 
-/* ---- the lobby ---- */
+/* ---- the instance context ---- */
 
 void instance_context_init(struct instance *in)
 {

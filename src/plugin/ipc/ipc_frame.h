@@ -10,7 +10,8 @@
 #include "plugin/channel.h"
 
 enum frame_type {
-    /* To the instance. Those from EVENT to SOCKET it handles in order, and counts in its gauge. */
+    /* To the instance. Those from EVENT to SOCKET it handles in order, and counts in its status
+       page. */
     IPC_SETUP = 1,
     IPC_OPEN,  /* a turn: its number, frame_turn */
     IPC_EVENT, /* number of the turn, wire */
@@ -39,7 +40,7 @@ enum frame_type {
     IPC_TYPES,
 };
 
-#define IPC_MAX ((size_t)80 << 20) /* a letter is the biggest there is */
+#define IPC_MAX ((size_t)80 << 20) /* a request is the biggest there is */
 
 /* What a frame begins with. */
 struct ipc_frame_header {
@@ -109,7 +110,7 @@ struct outbound_reply *ipc_frame_unpack_reply(struct unpacker *u);
 void ipc_frame_pack_request(struct buf *out, const struct outbound_request *l);
 struct outbound_request *ipc_frame_unpack_request(struct unpacker *u);
 
-/* Without its letters. */
+/* Without its requests. */
 void ipc_frame_pack_batch(struct buf *out, const struct callback_batch *b);
 struct callback_batch *ipc_frame_unpack_batch(struct unpacker *u);
 

@@ -6,7 +6,7 @@
 
 #define TURN_MAX ((size_t)512)
 
-/* ---- letters ---- */
+/* ---- requests ---- */
 
 void ipc_frame_pack_request(struct buf *out, const struct outbound_request *l)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns the life of a post, and the turns it knows. */
+ * Owns the life of an outbox, and the turns it knows. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -127,7 +127,7 @@ struct outbox_stats outbox_read_stats(const struct outbox *p)
     return stats;
 }
 
-/* What the ledger still has comes back later, and finds the post gone. */
+/* What the journal still has comes back later, and finds the outbox gone. */
 static void drop_commits(struct outbox *p)
 {
     for (struct outbox_commit *c; (c = STAILQ_FIRST(&p->commits));) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The post of one instance: its requests from the batch that brought them to their last reply.
- * Keeps the durable ones in the ledger, sends all through a courier, asks the plugin what an answer
+ * The outbox of one instance: its requests from the batch that brought them to their last reply.
+ * Keeps the durable ones in the journal, sends all through a sender, asks the plugin what an answer
  * means. A disk that takes nothing costs the durability (logged), not the delivery. Loop thread
  * only. */
 #ifndef PLUGIN_OUTBOX_OUTBOX_H
@@ -21,14 +21,14 @@ struct outbox_spec {
     const char *files;             /* directory for TC_SAVE; or NULL: refused */
     /* The text of an option, for {option:NAME}; NULL: there is none of that name. */
     const char *(*option)(void *ctx, const char *name);
-    /* A turn with letters of an earlier run is opened before their replies come. Returns the handle
-     * for channel_ops.reply, or NULL. */
+    /* A turn with requests of an earlier run is opened before their replies come. Returns the
+     * handle for channel_ops.reply, or NULL. */
     void *(*open)(void *ctx, const struct channel_turn *turn);
     void *ctx;
 };
 
 struct outbox *outbox_new(const struct outbox_spec *spec);
-/* The channel that replies go to; once, before anything else. What the ledger still holds for this
+/* The channel that replies go to; once, before anything else. What the journal still holds for this
  * instance is sent from now on. The caller has called journal_async_take_over before. */
 void outbox_start(struct outbox *p, struct channel *c);
 /* A row that was laid for this instance by somebody else is sent, too. */
@@ -54,7 +54,7 @@ struct outbox_stats {
 };
 struct outbox_stats outbox_read_stats(const struct outbox *p);
 
-/* What is under way stays in the ledger, what is not durable is dropped. May be before
+/* What is under way stays in the journal, what is not durable is dropped. May be before
  * journal_async_close and before or after the channel has ended. NULL is fine. */
 void outbox_free(struct outbox *p);
 

@@ -155,8 +155,8 @@ static struct outbox_turn *turn_of(const struct outbox_commit *c, const char *id
     return outbox_find_turn(c->outbox, id);
 }
 
-/* Those that take the place of the letter answered go in front of the others, so the last of them
- * goes first into the lane. */
+/* Those that take the place of the request answered go in front of the others, so the last of them
+ * goes first into the conversation. */
 static void submit_requests(struct outbox_commit *c)
 {
     struct callback_batch *const b = c->batch;

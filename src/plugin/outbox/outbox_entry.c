@@ -10,7 +10,7 @@
 #include "plugin/outbox/outbox_expand.h"
 #include "plugin/outbox/outbox_internal.h"
 
-/* Of what is not durable: that is bounded by the ledger. */
+/* Of what is not durable: that is bounded by the journal. */
 #define MAX_LOOSE 4096
 #define MAX_LOOSE_BYTES ((size_t)128 << 20)
 
@@ -159,7 +159,7 @@ void outbox_entry_drop(struct outbox_entry *item, const char *why)
     outbox_entry_send_reply(item, &reply, TC_NEXT_FAIL, true, 0);
 }
 
-/* What is lost of a durable letter is asked for once more, and not a third time. */
+/* What is lost of a durable request is asked for once more, and not a third time. */
 static void outbox_entry_tell_answer(struct outbox_entry *item, const struct httpc_reply *got)
 {
     static const enum tc_outcome outcomes[] = {
@@ -321,7 +321,7 @@ void outbox_entry_submit(struct outbox_entry *item, bool is_ahead)
         .max_age_ms = item->left_ms,
         .delay_ms = item->delay_ms,
         .is_ahead = is_ahead,
-        .spares_live = !*item->request->turn, /* of the lobby */
+        .spares_live = !*item->request->turn, /* of the instance context */
         .arg = item,
     };
     outbox_entry_move(item, OUTBOX_ON_SUBMIT);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A letter as it goes out: the texts of options in their places. What is made here holds secrets
+ * A request as it goes out: the texts of options in their places. What is made here holds secrets
  * and is gone as soon as the request has been handed over. */
 #ifndef PLUGIN_OUTBOX_OUTBOX_EXPAND_H
 #define PLUGIN_OUTBOX_OUTBOX_EXPAND_H
@@ -8,7 +8,7 @@
 #include "plugin/outbound.h"
 
 struct expanded_request {
-    struct httpc_request http; /* its strings are the letter's or the arena's */
+    struct httpc_request http; /* its strings are the request's or the arena's */
     struct arena arena;
 };
 

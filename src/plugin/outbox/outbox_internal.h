@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * What the files of the post share.
+ * What the files of the outbox share.
  *
- * A letter becomes an item when its batch is committed, waits in the courier for its turn, is put
+ * A request becomes an item when its batch is committed, waits in the sender for its turn, is put
  * on record (durable), goes out, and its reply goes to the plugin; the batch with the verdict is
  * committed, and the item goes again or ends. What comes of it without a plugin to ask (a failed
- * connection, a turn that is gone) takes the same way: the post answers itself. */
+ * connection, a turn that is gone) takes the same way: the outbox answers itself. */
 #ifndef PLUGIN_OUTBOX_OUTBOX_INTERNAL_H
 #define PLUGIN_OUTBOX_OUTBOX_INTERNAL_H
 
@@ -20,13 +20,13 @@ struct outbox_turn {
     char *id;
     void *handle;
     size_t items;
-    bool is_resumed; /* opened for letters of an earlier run */
+    bool is_resumed; /* opened for requests of an earlier run */
     bool is_over;    /* gone with its last item */
 };
 
 struct outbox_entry {
     struct outbox *outbox;
-    LIST_ENTRY(outbox_entry) next; /* post->items */
+    LIST_ENTRY(outbox_entry) next; /* outbox->items */
     enum outbox_state state;
     struct outbound_request *request;
     struct outbox_turn *turn;           /* NULL: not known, so nobody is asked */
@@ -51,11 +51,11 @@ struct outbox_commit {
     struct outbox *outbox; /* NULL: it is gone */
     STAILQ_ENTRY(outbox_commit) next;
     struct callback_batch *batch;
-    struct outbox_entry *answered; /* BATCH_LETTER; or NULL */
+    struct outbox_entry *answered; /* BATCH_REQUEST; or NULL */
     int64_t first;                 /* number of the first row it lays */
     enum journal_status status;
-    bool is_pending; /* the ledger has it */
-    bool is_kept;    /* its durable letters are on disk */
+    bool is_pending; /* the journal has it */
+    bool is_kept;    /* its durable requests are on disk */
     bool is_added;   /* there was no outcome row to take the place of */
 };
 
@@ -94,18 +94,18 @@ void outbox_note_reach(struct outbox *p, const struct httpc_reply *reply);
 void outbox_add_trouble(const struct outbox *p, struct outbox_stats *stats);
 void outbox_free_trouble(struct outbox *p);
 
-/* ---- outbox_entry.c: takes over the letter */
+/* ---- outbox_entry.c: takes over the request */
 
 struct outbox_entry *outbox_entry_add(struct outbox *p, struct outbox_turn *turn,
                                       struct outbound_request *l);
 void outbox_entry_free(struct outbox_entry *item);
 void outbox_entry_move(struct outbox_entry *item, enum outbox_state_event event);
-/* Into its lane, or (too many) back to the plugin. */
+/* Into its conversation, or (too many) back to the plugin. */
 void outbox_entry_submit(struct outbox_entry *item, bool is_ahead);
 /* Instead of sending it. */
 void outbox_entry_drop(struct outbox_entry *item, const char *why);
 void outbox_entry_settle(struct outbox_entry *item, const struct tc_verdict *verdict);
-/* What the courier asks (sender.h). */
+/* What the sender asks (sender.h). */
 void outbox_entry_on_start(void *ctx, struct send_item *send_item, void *arg);
 void outbox_entry_on_reply(void *ctx, struct send_item *send_item, void *arg,
                            const struct httpc_reply *reply);

@@ -86,7 +86,7 @@ static struct outbox_turn *find_resumed(const struct outbox *p, const char *id)
     return t;
 }
 
-/* What the ledger knows of a turn, copied. */
+/* What the journal knows of a turn, copied. */
 struct recovered_turn {
     const char *instance;
     struct channel_turn turn;
@@ -132,7 +132,7 @@ static struct outbox_turn *resume_turn(struct outbox_recovery *l, const char *id
     return p->turns;
 }
 
-/* Its turn, opened with the first letter of it; false: it stays in the ledger. */
+/* Its turn, opened with the first request of it; false: it stays in the journal. */
 static bool join_turn(struct outbox_recovery *l, struct outbox_entry *item)
 {
     struct outbox *const p = l->outbox;

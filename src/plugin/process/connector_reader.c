@@ -37,7 +37,7 @@ static size_t outbound_request_size(const struct outbound_request *l)
     return l->arena.used;
 }
 
-/* Ids of letters are this run's: odd, and each greater than those before. */
+/* Ids of requests are this run's: odd, and each greater than those before. */
 static const char *check_request(const struct connector_process *g,
                                  const struct outbound_request *l)
 {

@@ -26,8 +26,8 @@ struct connector_exit_info {
     int64_t cpu_ms; /* user and system */
 };
 
-/* The descriptors of the gauge and of the plugin's file go to it. With `prints` its stdout is a
- * pipe of its own, whose reading end is the caller's to close. -1 with err. */
+/* The descriptors of the status page and of the plugin's file go to it. With `prints` its stdout is
+ * a pipe of its own, whose reading end is the caller's to close. -1 with err. */
 int connector_spawn_start(struct connector_child *s, const char *name, int status_fd, int plugin_fd,
                           bool prints, struct tc_err *err) MUST_CHECK;
 /* Kills it, if it lives, with all of its process group, and closes the descriptors. */

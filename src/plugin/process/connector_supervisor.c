@@ -15,8 +15,8 @@
 #include "plugin/process/connector_process.h"
 
 #define PING_MS ((int64_t)15000)
-#define STALL                                                                                      \
-    20 /* deadlines of a callback without anything done: whatever the gauge says, it hangs */
+/* Deadlines of a callback without anything done: whatever the status page says, it hangs. */
+#define STALL 20
 #define WATCH_MAX_MS ((int64_t)1000)
 #define REAP_MAX_MS 100 /* between two looks whether a killed process has ended */
 #define PRINT_MS 10000  /* at the end: how long the reader of the host's output is waited for */
@@ -165,7 +165,7 @@ static void connector_supervisor_hang(struct connector_process *g, const char *w
     g->sup.hung = true;
 }
 
-/* What the gauge may say: any time of this life. */
+/* What the status page may say: any time of this life. */
 static int64_t clamp_time(const struct connector_process *g, int64_t ms, int64_t now)
 {
     return ms < g->sup.began_ms ? g->sup.began_ms : ms > now ? now : ms;

@@ -12,12 +12,11 @@
 
 #define WINDOW_BYTES ((size_t)1 << 20)
 #define OUT_BYTES ((size_t)256 << 10) /* that wait for its socket */
-#define GATHER_US                                                                                  \
-    800             /* between two wake-ups for events: one event a millisecond is not delayed     \
-                     */
-#define GATHER_MS 1 /* and then it is, whatever it says */
+/* Between two wake-ups for events: one event a millisecond is not delayed. */
+#define GATHER_US 800
+#define GATHER_MS 1 /* and then it is woken, whatever it says */
 #define EVENTS_AHEAD 4
-#define TURNS_APART 16 /* events between two pieces of mail */
+#define TURNS_APART 16 /* events between two control messages */
 
 /* What it holds; its memory is the caller's. */
 static void connector_writer_release_task(struct connector_process *g,

@@ -169,8 +169,8 @@ void backlog_replace_event(struct backlog *b, struct pending_event *w, struct sh
     backlog_measure(b, w);
 }
 
-/* Takes over the box, whose text is `more`. The first join copies the text that is there; later
- * ones only append. */
+/* Takes over the shared event, whose text is `more`. The first join copies the text that is there;
+ * later ones only append. */
 static void join_text_of(struct backlog *b, struct pending_event *w, struct shared_event *shared,
                          struct str more)
 {

@@ -4,7 +4,7 @@
  * thread, no clock, so that every rule can be tested; event_queue.h puts the lock around it.
  *
  * An instance that keeps up gets every event as it came. Only two things change that:
- *  - its pace: narration and thinking that came too early wait in their lane and are joined;
+ *  - its pace: narration and thinking that came too early wait in their turn and are joined;
  *  - its limits: when they are reached, what waits is squeezed, mildest measure first
  * (overflow_policy.c). What was handed out never changes. A joined event carries what its newest
  * part said, seq too, and the text of all parts. Events that were dropped leave a gap in seq; in
@@ -37,7 +37,7 @@ struct backlog_item {
 
 /* One event that waits, or several joined into one. */
 struct pending_event {
-    struct pending_event *next, *prev; /* in `ready`, or in `held` of its lane */
+    struct pending_event *next, *prev; /* in `ready`, or in `held` of its turn */
     struct turn_backlog *turn_backlog;
     struct shared_event *shared; /* the newest part */
     struct buf text;             /* of all parts, when there is more than one */
@@ -52,11 +52,11 @@ struct pending_event_list {
 
 /* The events of one turn. */
 struct turn_backlog {
-    struct turn_backlog *next, *prev;                 /* all lanes */
+    struct turn_backlog *next, *prev;                 /* all turns */
     struct turn_backlog *next_holding, *prev_holding; /* those with something in `held` */
     void *turn;
     struct pending_event *last;     /* newest that waits and may be joined with; or NULL */
-    struct pending_event_list held; /* comes after all of this lane that is ready */
+    struct pending_event_list held; /* comes after all of this turn that is ready */
     int64_t hold_until;             /* monotonic ms: the pace opens again */
     uint64_t dropped[TC_KINDS];
     uint64_t drop_seq;          /* of the newest event dropped since the last notice; 0: none */
@@ -76,17 +76,17 @@ struct backlog {
 };
 
 void backlog_init(struct backlog *b, const struct backlog_limits *limits);
-/* Drops what is left, lanes too. */
+/* Drops what is left, turns too. */
 void backlog_fini(struct backlog *b);
 
-/* The lane ends when its done event is popped. */
+/* The turn ends when its done event is popped. */
 struct turn_backlog *backlog_open_turn(struct backlog *b, void *turn);
-/* Takes over one reference of the box. */
+/* Takes over one reference of the shared event. */
 void backlog_push(struct backlog *b, struct turn_backlog *turn_backlog, struct shared_event *shared,
                   int64_t now_ms);
 /* Its last event has been taken. */
 void backlog_close_turn(struct backlog *b, struct turn_backlog *turn_backlog);
-/* Hands an event through that need not wait: nothing else does, and its lane has nothing to tell.
+/* Hands an event through that need not wait: nothing else does, and its turn has nothing to tell.
  * False: push it. */
 static inline bool backlog_try_bypass(struct backlog *b, struct turn_backlog *turn_backlog,
                                       struct shared_event *shared, struct backlog_item *item)
@@ -99,7 +99,7 @@ static inline bool backlog_try_bypass(struct backlog *b, struct turn_backlog *tu
         backlog_close_turn(b, turn_backlog);
     return true;
 }
-/* Takes up to max items that are due. The caller owns the boxes. */
+/* Takes up to max items that are due. The caller owns the shared events. */
 size_t backlog_pop(struct backlog *b, struct backlog_item *items, size_t max, int64_t now_ms);
 /* When something held back becomes due; INT64_MAX: nothing is held. */
 int64_t backlog_next_due_ms(const struct backlog *b);
@@ -112,9 +112,9 @@ double backlog_fill_ratio(const struct backlog *b);
 void backlog_remove(struct backlog *b, struct pending_event *w);
 /* Removes it, counted for the notice. */
 void backlog_drop(struct backlog *b, struct pending_event *w);
-/* Joins `newer`, the next of its lane, to w and removes it. */
+/* Joins `newer`, the next of its turn, to w and removes it. */
 void backlog_coalesce(struct backlog *b, struct pending_event *w, struct pending_event *newer);
-/* Gives it another box; takes over the reference. */
+/* Gives it another shared event; takes over the reference. */
 void backlog_replace_event(struct backlog *b, struct pending_event *w, struct shared_event *shared);
 
 #endif

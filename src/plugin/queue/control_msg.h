@@ -16,14 +16,14 @@ struct control_msg {
     enum control_kind kind;
     union {
         struct {
-            void *turn; /* NULL: the lobby */
+            void *turn; /* NULL: the instance context */
             struct outbound_reply *reply;
         };
         struct {
             uint64_t hit_id; /* of the line that brings the answer back */
             struct channel_hit *hit;
         };
-        struct tc_frame frame; /* its text stands behind the mail */
+        struct tc_frame frame; /* its text stands behind the message */
     };
 };
 

@@ -18,9 +18,9 @@ struct event_queue *event_queue_new(const struct backlog_limits *limits);
 /* No thread may be inside. Drops what is left. */
 void event_queue_free(struct event_queue *q);
 
-/* Producer: a lane for the events of one turn; it ends when its done event was popped. */
+/* Producer: a turn for the events of one turn; it ends when its done event was popped. */
 struct turn_backlog *event_queue_open_turn(struct event_queue *q, void *turn);
-/* Producer: takes over one reference of the box. Never blocks. */
+/* Producer: takes over one reference of the shared event. Never blocks. */
 void event_queue_push(struct event_queue *q, struct turn_backlog *turn_backlog,
                       struct shared_event *shared);
 /* Producer: until it is turned off again, the consumer may learn of several events at once. */
@@ -36,7 +36,8 @@ bool event_queue_wait_for_room(struct event_queue *q, int timeout_ms);
 
 /* Producer: takes over. Never dropped, and the consumer learns of it at once. */
 void event_queue_put_control(struct event_queue *q, struct control_msg *m);
-/* Consumer: whether there is mail, and the oldest, or NULL; no lock. The caller owns it. */
+/* Consumer: whether there is a control message, and the oldest, or NULL; no lock. The caller owns
+ * it. */
 bool event_queue_has_control(const struct event_queue *q);
 struct control_msg *event_queue_take_control(struct event_queue *q);
 /* Consumer: it is going to wait for the producer, which therefore must not wait for room: it gets
@@ -44,7 +45,9 @@ struct control_msg *event_queue_take_control(struct event_queue *q);
 void event_queue_release_producer(struct event_queue *q);
 
 /* Consumer: waits and takes up to `max` items that are due, in order; 0: closed and all is taken,
- * or (then *closed is false) there is mail, or wait_ms passed. The caller owns the boxes. */
+ * or (then *closed is false) there is a control message, or wait_ms passed. The caller owns the
+ * shared events.
+ */
 size_t event_queue_pop(struct event_queue *q, struct backlog_item *items, size_t max, int wait_ms,
                        bool *closed);
 

@@ -33,8 +33,9 @@ struct event_ring {
 void event_ring_init(struct event_ring *in, size_t size);
 /* Unreferences what is left. */
 void event_ring_fini(struct event_ring *in);
-/* Producer: there is room; takes over the reference to a box of that many bytes. Nobody sees it
- * before it is told. False: that was the last room, somebody has to take before the next put. */
+/* Producer: there is room; takes over the reference to a shared event of that many bytes. Nobody
+ * sees it before it is told. False: that was the last room, somebody has to take before the next
+ * put. */
 static inline bool event_ring_stage(struct event_ring *in, struct event_ring_slot slot,
                                     size_t bytes)
 {

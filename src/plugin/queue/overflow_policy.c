@@ -49,7 +49,7 @@ static void join_neighbours(struct backlog *b, struct pending_event *w, void *ct
         w->turn_backlog->seen = w;
 }
 
-/* Tools whose newest progress was met already, by lane and id. */
+/* Tools whose newest progress was met already, by turn and id. */
 struct overflow_seen_tools {
     const struct pending_event *slots[TOOLS_SEEN];
 };
@@ -190,7 +190,7 @@ static void walk_held(struct backlog *b, const struct overflow_measure *measure,
     }
 }
 
-/* What is held of a lane is newer than all of it that is ready. */
+/* What is held of a turn is newer than all of it that is ready. */
 static void walk(struct backlog *b, const struct overflow_measure *measure)
 {
     struct overflow_seen_tools seen = {0};
