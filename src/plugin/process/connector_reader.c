@@ -6,7 +6,6 @@
 #include <sys/socket.h>
 
 #include "base/alloc.h"
-#include "base/sys/clock.h"
 #include "plugin/process/connector_process.h"
 #include "plugin/validate.h"
 

@@ -89,7 +89,7 @@ static int start_process_of(struct connector_process *g, struct tc_err *err)
     return 0;
 }
 
-int connector_supervisor_start(struct connector_process *g, struct tc_err *err)
+static int connector_supervisor_start(struct connector_process *g, struct tc_err *err)
 {
     ASSERT(!g->sup.status && !g->sup.socket && !g->sup.output);
     if (start_process_of(g, err) < 0) {
@@ -122,7 +122,8 @@ static void connector_supervisor_note_peak(struct connector_process *g)
     g->sup.peak_bytes = peak > g->sup.peak_bytes ? peak : g->sup.peak_bytes;
 }
 
-void connector_supervisor_tell_change(struct connector_process *g)
+/* channel_ops.state may return something else now. */
+static void connector_supervisor_tell_change(struct connector_process *g)
 {
     if (g->host.changed)
         g->host.changed(g->host.ctx);
@@ -244,7 +245,8 @@ static void recycle(struct connector_process *g)
     connector_writer_stop(g);
 }
 
-void connector_supervisor_check(struct connector_process *g)
+/* Looks whether it hangs. */
+static void connector_supervisor_check(struct connector_process *g)
 {
     if (!connector_has_process(g))
         return;
@@ -402,7 +404,8 @@ static void decide_next(struct connector_process *g)
     connector_supervisor_tell_change(g);
 }
 
-void connector_supervisor_reap(struct connector_process *g)
+/* While it is DYING: it may have ended. */
+static void connector_supervisor_reap(struct connector_process *g)
 {
     if (g->sup.state != CONNECTOR_DYING)
         return;

@@ -60,14 +60,9 @@ void connector_supervisor_fini(struct connector_process *g);
 void connector_supervisor_move(struct connector_process *g, enum connector_state_event event);
 /* The first process. That it could not be started is in `refused`. */
 void connector_supervisor_launch(struct connector_process *g);
-int connector_supervisor_start(struct connector_process *g, struct tc_err *err);
 /* It ended, closed its socket, broke the protocol, hung: kills it and lets the next one start. Does
  * not wait for its end. */
 void connector_supervisor_handle_exit(struct connector_process *g);
-/* While it is DYING: it may have ended. */
-void connector_supervisor_reap(struct connector_process *g);
-/* channel_ops.state may return something else now. */
-void connector_supervisor_tell_change(struct connector_process *g);
 /* It has to be ended for that; nothing more of it is read. */
 void connector_supervisor_fail(struct connector_process *g, const char *why);
 void connector_supervisor_set_running(struct connector_process *g);
@@ -78,8 +73,6 @@ void connector_supervisor_note_refusal(struct connector_process *g, const char *
 void connector_supervisor_count_dropped(struct connector_process *g);
 /* One that was stopped before it was released ends at once: what waits is not its own any more. */
 void connector_supervisor_stop_held(struct connector_process *g);
-/* Looks whether it hangs. */
-void connector_supervisor_check(struct connector_process *g);
 /* The time for the next process is there. */
 void connector_supervisor_restart(struct connector_process *g);
 /* Somebody asks for it: now, and its deaths are forgotten if it runs. -1 with err. */

@@ -34,8 +34,6 @@ struct task_window {
 
 /* Counts it for its turn (or NULL). */
 struct connector_task connector_task_make(enum frame_type type, struct connector_turn *turn);
-/* What it keeps in memory. */
-size_t connector_task_size(const struct connector_task *t);
 
 void connector_task_list_init(struct connector_task_list *l);
 /* Takes over one from xmalloc. */

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-#include "base/alloc.h"
 #include "base/invariant.h"
 #include "base/sys/clock.h"
 #include "plugin/process/connector_process.h"
