@@ -14,7 +14,7 @@ PY_LOG_DRIVER = $(LOG_DRIVER)
 PY_LOG_COMPILER = python3
 AM_PY_LOG_FLAGS = -B
 SCRIPT_LOG_DRIVER = $(LOG_DRIVER)
-SCRIPT_LOG_COMPILER = tests/plugins/script$(EXEEXT)
+SCRIPT_LOG_COMPILER = sh $(srcdir)/tests/plugins/run_script.sh
 
 # Freed memory is overwritten, so that its use shows. Tests find sources, what was built, and the
 # modules through the environment only: they run the same in and out of the source tree.
@@ -28,6 +28,8 @@ AM_TESTS_ENVIRONMENT = \
 	TURNCAST_SHIM='$(abs_top_builddir)/turncast-shim$(EXEEXT)'; export TURNCAST_SHIM; \
 	TURNCAST_CONNECTOR='$(abs_top_builddir)/turncast-connector$(EXEEXT)'; \
 	export TURNCAST_CONNECTOR; \
+	TURNCAST_SCRIPT='$(abs_top_builddir)/turncast-script$(EXEEXT)'; export TURNCAST_SCRIPT; \
+	TURNCAST_DATA='$(abs_top_srcdir)/share'; export TURNCAST_DATA; \
 	TURNCAST_CC='$(CC)'; export TURNCAST_CC;
 
 # What a test of each layer links.

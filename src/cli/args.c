@@ -132,9 +132,9 @@ static int args_take(struct args *args, const struct cli_command *c, const struc
     case ARG_PLUGINS:
         take_plugin(args, optarg);
         return 0;
-    case ARG_ANSWERS:
-        args->answers = xrealloc(args->answers, (args->n_answers + 1) * sizeof *args->answers);
-        args->answers[args->n_answers++] = optarg;
+    case ARG_REPEATED:
+        args->repeated = xrealloc(args->repeated, (args->n_repeated + 1) * sizeof *args->repeated);
+        args->repeated[args->n_repeated++] = optarg;
         return 0;
     case ARG_FACTOR:
         return take_factor(c, a, member);
@@ -211,7 +211,7 @@ void args_fini(struct args *args)
     for (size_t i = 0; i < args->n_plugins; i++)
         free(args->plugins[i]);
     free(args->plugins);
-    free(args->answers);
+    free(args->repeated);
     args->plugins = NULL;
-    args->answers = NULL;
+    args->repeated = NULL;
 }

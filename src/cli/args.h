@@ -16,15 +16,16 @@ struct args {
     const char *turn, *reason, *input;
     const char *from;
     bool verbose, json, all, list, show;
-    const char **answers; /* n_answers of them, borrowed */
-    size_t n_answers;
+    const char **repeated; /* values of an option that can be repeated: n_repeated, borrowed */
+    size_t n_repeated;
+    const char *language, *directory;
     char **plugins; /* n_plugins of them */
     size_t n_plugins;
     char **operands; /* borrowed, NULL-terminated */
     int n_operands;
 };
 
-enum args_type { ARG_TEXT, ARG_FLAG, ARG_PLUGINS, ARG_ANSWERS, ARG_FACTOR };
+enum args_type { ARG_TEXT, ARG_FLAG, ARG_PLUGINS, ARG_REPEATED, ARG_FACTOR };
 
 struct args_option {
     char letter; /* 0: none */

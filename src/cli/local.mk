@@ -9,11 +9,15 @@ libtccli_a_SOURCES = \
 	src/cli/command_table.h \
 	src/cli/control_client.c \
 	src/cli/control_client.h \
+	src/cli/data_path.c \
+	src/cli/data_path.h \
 	src/cli/oneshot_host.c \
 	src/cli/oneshot_host.h
+libtccli_a_CPPFLAGS = $(AM_CPPFLAGS) -DTURNCAST_DATADIR='"$(pkgdatadir)"'
 include $(srcdir)/src/cli/control/local.mk
 include $(srcdir)/src/cli/inspect/local.mk
 include $(srcdir)/src/cli/run/local.mk
+include $(srcdir)/src/cli/testing/local.mk
 
 bin_PROGRAMS += turncast
 turncast_SOURCES = src/cli/main.c

@@ -6,7 +6,7 @@
 # What takes long is in EARLY instead.
 
 # What the scripts run is built with these.
-CLI_TEST_NEEDS = turncast$(EXEEXT) $(UNITS) $(plugin_LTLIBRARIES) tests/fake/agent$(EXEEXT) \
+CLI_TEST_NEEDS = turncast$(EXEEXT) turncast-script$(EXEEXT) $(UNITS) $(plugin_LTLIBRARIES) tests/fake/agent$(EXEEXT) \
 	$(fault_modules) $(fault_loads) tests/fake/maxrss$(EXEEXT) tests/fake/state$(EXEEXT) \
 	tests/fake/oldkernel$(EXEEXT)
 
@@ -34,6 +34,7 @@ dist_check_SCRIPTS += \
 	tests/cli/notify.t \
 	tests/cli/reload.t \
 	tests/cli/replay.t \
+	tests/cli/testing.t \
 	tests/cli/turns.t \
 	tests/cli/restart.t \
 	tests/cli/run.t \

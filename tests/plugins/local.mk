@@ -17,9 +17,9 @@ tests_plugins_t_cli_SOURCES = tests/plugins/t_cli.c tests/plugins/sequences.h $(
 tests_plugins_t_cli_LDADD = $(TEST_CORE)
 
 check_PROGRAMS += tests/plugins/t_cli_ask
-tests_plugins_t_cli_ask_SOURCES = tests/plugins/t_cli_ask.c $(SCRIPT_STAGE)
-tests_plugins_t_cli_ask_LDFLAGS = $(tests_plugins_script_LDFLAGS)
-tests_plugins_t_cli_ask_LDADD = $(tests_plugins_script_LDADD)
+tests_plugins_t_cli_ask_SOURCES = tests/plugins/t_cli_ask.c tests/plugins/fake_plugin.h $(FIXED_CLOCK)
+tests_plugins_t_cli_ask_LDFLAGS = $(AM_LDFLAGS) -export-dynamic
+tests_plugins_t_cli_ask_LDADD = $(TEST_CLI)
 
 check_PROGRAMS += tests/plugins/t_cli_glyph
 tests_plugins_t_cli_glyph_SOURCES = tests/plugins/t_cli_glyph.c tests/plugins/sequences.h \
@@ -34,16 +34,8 @@ tests_plugins_t_cli_preview_LDADD = libtap.a -lm
 
 dist_check_SCRIPTS += tests/plugins/example.t
 
-# Scripts of connectors, tests/plugins/NAME/*.script: the notation is in script.h. The clock of the
-# program is the module's too, so its symbols are exported.
-EXTRA_PROGRAMS += tests/plugins/script
-CLEANFILES += tests/plugins/script$(EXEEXT)
-SCRIPT_STAGE = tests/plugins/match.c tests/plugins/match.h tests/plugins/stage.c tests/plugins/stage.h \
-	tests/plugins/stage_lanes.c tests/plugins/stage_parts.h tests/plugins/stage_services.c
-tests_plugins_script_SOURCES = tests/plugins/script.c tests/plugins/script.h \
-	tests/plugins/script_people.c tests/plugins/script_steps.c $(SCRIPT_STAGE)
-tests_plugins_script_LDFLAGS = $(AM_LDFLAGS) -export-dynamic
-tests_plugins_script_LDADD = libtctext.a $(TEST_CORE) $(MD4C_LIBS)
+# Scripts of connectors, tests/plugins/NAME/*.script: the notation is in turncast-test(7).
+dist_noinst_SCRIPTS = tests/plugins/run_script.sh
 CONNECTOR_TESTS = \
 	tests/plugins/slack/answer.script \
 	tests/plugins/slack/channel.script \
@@ -68,14 +60,14 @@ CONNECTOR_TESTS = \
 	tests/plugins/telegram/request.script \
 	tests/plugins/telegram/webhook.script
 dist_check_SCRIPTS += tests/plugins/script.t $(CONNECTOR_TESTS)
-tests/plugins/script.log $(CONNECTOR_TESTS:.script=.log): tests/plugins/script$(EXEEXT)
+tests/plugins/script.log $(CONNECTOR_TESTS:.script=.log): turncast-script$(EXEEXT)
 
 # Modules among whatever a service may say.
 check_PROGRAMS += tests/plugins/t_slack_random
-tests_plugins_t_slack_random_SOURCES = tests/plugins/t_slack_random.c $(SCRIPT_STAGE)
-tests_plugins_t_slack_random_LDFLAGS = $(tests_plugins_script_LDFLAGS)
-tests_plugins_t_slack_random_LDADD = $(tests_plugins_script_LDADD)
+tests_plugins_t_slack_random_SOURCES = tests/plugins/t_slack_random.c tests/plugins/fake_plugin.h $(FIXED_CLOCK)
+tests_plugins_t_slack_random_LDFLAGS = $(AM_LDFLAGS) -export-dynamic
+tests_plugins_t_slack_random_LDADD = $(TEST_CLI)
 check_PROGRAMS += tests/plugins/t_telegram_random
-tests_plugins_t_telegram_random_SOURCES = tests/plugins/t_telegram_random.c $(SCRIPT_STAGE)
-tests_plugins_t_telegram_random_LDFLAGS = $(tests_plugins_script_LDFLAGS)
-tests_plugins_t_telegram_random_LDADD = $(tests_plugins_script_LDADD)
+tests_plugins_t_telegram_random_SOURCES = tests/plugins/t_telegram_random.c tests/plugins/fake_plugin.h $(FIXED_CLOCK)
+tests_plugins_t_telegram_random_LDFLAGS = $(AM_LDFLAGS) -export-dynamic
+tests_plugins_t_telegram_random_LDADD = $(TEST_CLI)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The runner of scripts itself: what is right passes, and each way to be wrong fails.
 set -u
-: "${TURNCAST_BUILDDIR:?}" "${TURNCAST_SRCDIR:?}" "${TURNCAST_CC:?}"
+: "${TURNCAST_SCRIPT:?}" "${TURNCAST_SRCDIR:?}" "${TURNCAST_CC:?}"
 
 results=0
 failures=0
@@ -91,8 +91,6 @@ C
 $TURNCAST_CC -shared -fPIC -D_GNU_SOURCE -I"$TURNCAST_SRCDIR/include" "$scratch/probe.c" \
     -o "$scratch/probe.so" || exit 99
 mkdir "$scratch/probe"
-TURNCAST_PLUGIN_PATH=$scratch
-export TURNCAST_PLUGIN_PATH
 
 # run TITLE: the script on stdin, between a preamble and nothing.
 run() {
@@ -100,7 +98,7 @@ run() {
         printf 'option token canary-1234\ninit\nturn t\n= %s\n' "$1"
         cat
     } >"$scratch/probe/x.script"
-    "$TURNCAST_BUILDDIR/tests/plugins/script" "$scratch/probe/x.script" >"$scratch/out" 2>&1
+    "$TURNCAST_SCRIPT" "$scratch/probe.so" "$scratch/probe/x.script" >"$scratch/out" 2>&1
 }
 
 result() {

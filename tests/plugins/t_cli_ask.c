@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "plugins/stage.h"
+#include "plugins/fake_plugin.h"
 #include "tap/tap.h"
 
 #define APPROVAL                                                                                   \
@@ -31,17 +31,9 @@
     "{\"id\":\"1\",\"prompt\":\"Which parts?\",\"multi\":true,\"options\":[{\"label\":\"Door\"},"  \
     "{\"label\":\"Roof\"},{\"label\":\"Wall\"}]}"
 
-/* The module's clocks: as in script.c. */
-TC_EXPORT int clock_gettime(clockid_t id, struct timespec *out)
-{
-    (void)id;
-    *out = (struct timespec){stage_now / 1000, stage_now % 1000 * 1000000};
-    return 0;
-}
-
 struct scene {
-    struct stage *stage;
-    struct stage_turn *turn;
+    struct fake_host *stage;
+    struct fake_turn *turn;
     int master, saved;
     struct termios before;
     char screen[1 << 15]; /* all that was written */
@@ -66,8 +58,6 @@ static void set(struct scene *s, unsigned short columns)
 {
     static const char *const options[] = {"color", "never", NULL};
     const struct winsize size = {.ws_row = 24, .ws_col = columns};
-    char path[4096];
-    const char *const folder = getenv("TURNCAST_PLUGIN_PATH");
     int slave;
     if (openpty(&s->master, &slave, NULL, NULL, &size))
         bail("no pseudo terminal");
@@ -77,11 +67,10 @@ static void set(struct scene *s, unsigned short columns)
     s->saved = dup(2);
     dup2(slave, 2);
     close(slave);
-    snprintf(path, sizeof path, "%s/cli.so", folder ? folder : "plugins/.libs");
-    s->stage = stage_new(path, options);
-    if (stage_init(s->stage))
+    s->stage = fake_plugin_new("cli", options);
+    if (fake_host_init(s->stage))
         bail("cli does not start");
-    s->turn = stage_open(s->stage, "t1", NULL, NULL, NULL);
+    s->turn = fake_host_open(s->stage, "t1", NULL, NULL, NULL);
     s->len = 0;
     s->screen[0] = '\0';
 }
@@ -97,7 +86,7 @@ static void look(struct scene *s)
 static void pass(struct scene *s, int64_t ms)
 {
     for (; ms > 0; ms -= 50)
-        stage_advance(s->stage, 50);
+        fake_host_advance(s->stage, 50);
     look(s);
 }
 
@@ -112,7 +101,7 @@ static void type(struct scene *s, const char *keys)
 static void request(struct scene *s, const char *id, const char *rest)
 {
     char *const payload = xasprintf("{\"request_id\":\"%s\",%s}", id, rest);
-    stage_event(s->stage, s->turn, "request", payload);
+    fake_host_event(s->stage, s->turn, "request", payload);
     free(payload);
     pass(s, 350);
 }
@@ -123,7 +112,7 @@ static void resolve(struct scene *s, const char *id, const char *decision, const
                                     "\"resolved\",\"blocking\":true,\"decision\":\"%s\","
                                     "\"by\":\"%s\"}",
                                     id, decision, by);
-    stage_event(s->stage, s->turn, "request", payload);
+    fake_host_event(s->stage, s->turn, "request", payload);
     free(payload);
     look(s);
 }
@@ -131,14 +120,14 @@ static void resolve(struct scene *s, const char *id, const char *decision, const
 /* The next decision is to be this. */
 static void expect(struct scene *s, const char *want, enum tc_accepted result, const char *answer)
 {
-    struct stage_promise **end = &s->stage->promises;
+    struct fake_promise **end = &s->stage->promises;
     while (*end)
         end = &(*end)->next;
     *end = xmalloc(sizeof **end);
-    **end = (struct stage_promise){.call = "answer",
-                                   .want = json_loads(want, 0, NULL),
-                                   .result = result,
-                                   .answer = xstrdup(answer)};
+    **end = (struct fake_promise){.call = "answer",
+                                  .want = json_loads(want, 0, NULL),
+                                  .result = result,
+                                  .answer = xstrdup(answer)};
 }
 
 /* All that was expected has come, and nothing else. */
@@ -151,10 +140,10 @@ static void decided(const struct scene *s, const char *what)
 
 static void strike(struct scene *s, const char *what)
 {
-    stage_event(s->stage, s->turn, "final", "{\"text\":\"\"}");
-    stage_event(s->stage, s->turn, "done", "{\"reason\":\"completed\"}");
+    fake_host_event(s->stage, s->turn, "final", "{\"text\":\"\"}");
+    fake_host_event(s->stage, s->turn, "done", "{\"reason\":\"completed\"}");
     look(s);
-    stage_free(s->stage);
+    fake_host_free(s->stage);
     look(s);
     const struct termios after = modes(2);
     ok(same_modes(&s->before, &after), "%s: the terminal is as it was", what);
@@ -179,7 +168,7 @@ static void test_allow(void)
     const struct termios asked = modes(2);
     ok(!(asked.c_lflag & (ICANON | ECHO)) && (asked.c_lflag & ISIG),
        "key by key, with ctrl-C the terminal's");
-    stage_event(s.stage, s.turn, "narration", "{\"text\":\"Meanwhile.\"}");
+    fake_host_event(s.stage, s.turn, "narration", "{\"text\":\"Meanwhile.\"}");
     look(&s);
     has_str(s.screen, "\r\033[KMeanwhile.\r\n[a]llow",
             "what comes meanwhile comes before the prompt");
@@ -322,9 +311,8 @@ static void test_places(void)
     struct scene s;
     set(&s, 100);
     const size_t before = s.len;
-    char *const other = xasprintf(APPROVAL ",\"to\":[\"ops:5\",\"%sx\"]", s.stage->inst.name);
-    char *const here =
-        xasprintf(APPROVAL ",\"to\":[\"ops:5\",\"%s:terminal\"]", s.stage->inst.name);
+    char *const other = xasprintf(APPROVAL ",\"to\":[\"ops:5\",\"%sx\"]", FAKE_INSTANCE);
+    char *const here = xasprintf(APPROVAL ",\"to\":[\"ops:5\",\"%s:terminal\"]", FAKE_INSTANCE);
     request(&s, "r1", other);
     ok(!strstr(s.screen + before, "[a]llow"), "what is asked elsewhere only is not asked");
     request(&s, "r2", here);
@@ -342,7 +330,7 @@ static void test_typed_ahead(void)
     set(&s, 100);
     if (write(s.master, "a\na", 3) != 3)
         bail("nothing can be typed");
-    stage_event(s.stage, s.turn, "request", "{\"request_id\":\"r1\"," APPROVAL "}");
+    fake_host_event(s.stage, s.turn, "request", "{\"request_id\":\"r1\"," APPROVAL "}");
     pass(&s, 200);
     type(&s, "a");
     decided(&s, "what was typed before one can have read it is dropped");

@@ -7,19 +7,11 @@
 #include <time.h>
 
 #include "base/alloc.h"
-#include "plugins/stage.h"
+#include "plugins/fake_plugin.h"
 #include "tap/tap.h"
 
 #define ROUNDS 300
 #define STEPS 120
-
-/* The module's clocks: as in script.c. */
-TC_EXPORT int clock_gettime(clockid_t id, struct timespec *out)
-{
-    (void)id;
-    *out = (struct timespec){stage_now / 1000, stage_now % 1000 * 1000000};
-    return 0;
-}
 
 static uint64_t seed;
 
@@ -129,91 +121,81 @@ static const struct {
 };
 
 /* Any submit or cancel is answered in some way. */
-static void promise(struct stage *s, const char *call)
+static void promise(struct fake_host *s, const char *call)
 {
-    while (s->promises) {
-        struct stage_promise *const p = s->promises;
-        s->promises = p->next;
-        json_decref(p->want);
-        free(p->turn);
-        free(p->answer);
-        free(p);
-    }
+    while (s->promises)
+        fake_host_drop_promise(s);
     for (int i = 0; i < 4; i++) {
-        struct stage_promise *const p = xcalloc(1, sizeof *p);
-        *p = (struct stage_promise){.next = s->promises,
-                                    .call = call,
-                                    .want = json_object(),
-                                    .answer = pick(2) ? xstrdup("Said *so*.") : NULL,
-                                    .result = (enum tc_accepted)pick(7)};
+        struct fake_promise *const p = xcalloc(1, sizeof *p);
+        *p = (struct fake_promise){.next = s->promises,
+                                   .call = call,
+                                   .want = json_object(),
+                                   .answer = pick(2) ? xstrdup("Said *so*.") : NULL,
+                                   .result = (enum tc_accepted)pick(7)};
         s->promises = p;
     }
 }
 
-static void forget(struct stage *s)
+static void forget(struct fake_host *s)
 {
-    while (s->acts) {
-        struct stage_act *const a = s->acts;
-        s->acts = a->next;
-        free(a->what);
-        free(a);
-    }
+    while (s->acts)
+        fake_host_drop_act(&s->acts);
 }
 
-static struct stage_request *on_wire(struct stage *s, bool lobby)
+static struct fake_request *on_wire(struct fake_host *s, bool lobby)
 {
-    struct stage_request *found = NULL;
+    struct fake_request *found = NULL;
     unsigned n = 0;
-    for (struct stage_request *r = s->requests; r; r = r->next)
-        if (r->state == STAGE_ON_WIRE && (lobby || r->turn != &s->lobby) && pick(++n) == 0)
+    for (struct fake_request *r = s->requests; r; r = r->next)
+        if (r->state == FAKE_ON_WIRE && (lobby || r->turn != &s->lobby) && pick(++n) == 0)
             found = r;
     return found;
 }
 
-static void answer(struct stage *s, struct stage_request *r, bool well)
+static void answer(struct fake_host *s, struct fake_request *r, bool well)
 {
     const unsigned fate = well ? 9 : pick(10);
     promise(s, "submit");
     if (fate == 0)
-        stage_reply(s, r, TC_NOT_SENT, 0, "", 0);
+        fake_host_reply(s, r, TC_NOT_SENT, 0, "", 0);
     else if (fate == 1)
-        stage_reply(s, r, TC_AMBIGUOUS, pick(2) ? 0 : 502, "", 0);
+        fake_host_reply(s, r, TC_AMBIGUOUS, pick(2) ? 0 : 502, "", 0);
     else if (fate == 2)
-        stage_reply(s, r, TC_REJECTED, pick(2) ? 429 : 404, "", pick(2) ? 2000 : 0);
+        fake_host_reply(s, r, TC_REJECTED, pick(2) ? 429 : 404, "", pick(2) ? 2000 : 0);
     else
-        stage_reply(s, r, TC_OK, 200, well ? bodies[pick(2)] : PICK(bodies), 0);
+        fake_host_reply(s, r, TC_OK, 200, well ? bodies[pick(2)] : PICK(bodies), 0);
 }
 
-static bool any_live(const struct stage *s, const struct stage_turn *t)
+static bool any_live(const struct fake_host *s, const struct fake_turn *t)
 {
-    for (const struct stage_request *r = s->requests; r; r = r->next)
-        if (r->turn == t && r->state == STAGE_WAITS && r->http.priority == TC_P_LIVE &&
+    for (const struct fake_request *r = s->requests; r; r = r->next)
+        if (r->turn == t && r->state == FAKE_WAITS && r->http.priority == TC_P_LIVE &&
             r->attempts == 0 && strncmp(r->http.lane, "status:", 7) != 0)
             return true;
     return false;
 }
 
-static void tell(struct stage *s, int64_t socket, const char *frame)
+static void tell(struct fake_host *s, int64_t socket, const char *frame)
 {
     if (s->sockets[socket] == 0)
         return;
     if (pick(8) == 0)
-        stage_frame(s, socket, TC_SOCKET_CLOSED, "gone");
+        fake_host_frame(s, socket, TC_SOCKET_CLOSED, "gone");
     else
-        stage_frame(s, socket, TC_SOCKET_TEXT, frame);
+        fake_host_frame(s, socket, TC_SOCKET_TEXT, frame);
 }
 
-static void step(struct stage *s, struct stage_turn *t)
+static void step(struct fake_host *s, struct fake_turn *t)
 {
     const unsigned what = pick(10);
-    struct stage_request *const r = on_wire(s, true);
+    struct fake_request *const r = on_wire(s, true);
     const char *const frame = PICK(frames);
     promise(s, "submit");
     if (what < 3 && t) {
         const unsigned i = pick(sizeof events / sizeof *events);
-        stage_event(s, t, events[i].kind, events[i].payload);
+        fake_host_event(s, t, events[i].kind, events[i].payload);
     } else if (what < 4 && s->socket_count > 0) {
-        stage_advance(s, 0);
+        fake_host_advance(s, 0);
         s->lenient = strstr(frame, "deny: "); /* an answer, or a message */
         promise(s, strstr(frame, "stop")     ? "cancel"
                    : strstr(frame, "choose") ? "answer"
@@ -221,7 +203,7 @@ static void step(struct stage *s, struct stage_turn *t)
         tell(s, 1 + pick((unsigned)s->socket_count), frame);
         s->lenient = false;
     } else if (what < 6) {
-        stage_advance(s, 10 + pick(pick(4) ? 2000 : 100000));
+        fake_host_advance(s, 10 + pick(pick(4) ? 2000 : 100000));
     } else if (r) {
         answer(s, r, pick(3) == 0);
     }
@@ -229,49 +211,48 @@ static void step(struct stage *s, struct stage_turn *t)
 }
 
 /* One turn with anything in between; then Slack is well. What is left of it, or NULL. */
-static const char *run(const char *module, const char *const *options)
+static const char *run(const char *const *options)
 {
-    struct stage *const s = stage_new(module, options);
+    struct fake_host *const s = fake_plugin_new("slack", options);
     const char *wrong = NULL;
-    stage_now = 1000000;
-    if (stage_init(s))
+    if (fake_host_init(s))
         bail("init failed");
-    struct stage_turn *t = stage_open(
+    struct fake_turn *t = fake_host_open(
         s, "t", NULL,
         "{\"channel\":\"C1\",\"thread\":\"1.1\",\"ts\":\"1.5\",\"user\":\"U1\",\"team\":\"T1\"}",
         NULL);
-    stage_event(s, t, "start", "{}");
+    fake_host_event(s, t, "start", "{}");
     for (unsigned i = pick(STEPS); i > 0; i--)
         step(s, t);
     promise(s, "submit");
-    stage_event(s, t, pick(4) ? "final" : "error",
-                pick(2) ? "{\"text\":\"A paragraph.\\n\\nAnother \",\"message\":\"x\"}"
-                        : "{\"text\":\"Done.\",\"message\":\"x\"}");
+    fake_host_event(s, t, pick(4) ? "final" : "error",
+                    pick(2) ? "{\"text\":\"A paragraph.\\n\\nAnother \",\"message\":\"x\"}"
+                            : "{\"text\":\"Done.\",\"message\":\"x\"}");
     if (any_live(s, t))
         wrong = "live after the outcome";
-    stage_event(s, t, "done", "{\"reason\":\"completed\"}");
+    fake_host_event(s, t, "done", "{\"reason\":\"completed\"}");
     for (unsigned i = pick(STEPS); i > 0; i--) {
         step(s, NULL);
-        if ((t = stage_find(s, "t")) && any_live(s, t))
+        if ((t = fake_host_find(s, "t")) && any_live(s, t))
             wrong = "live after the outcome";
     }
-    for (int i = 0; i < 2000 && stage_find(s, "t"); i++) {
-        struct stage_request *const own = on_wire(s, false); /* others may be in its lanes */
-        struct stage_request *const r = own ? own : on_wire(s, true);
+    for (int i = 0; i < 2000 && fake_host_find(s, "t"); i++) {
+        struct fake_request *const own = on_wire(s, false); /* others may be in its lanes */
+        struct fake_request *const r = own ? own : on_wire(s, true);
         if (r)
             answer(s, r, true);
         else
-            stage_advance(s, 10000);
+            fake_host_advance(s, 10000);
         forget(s);
     }
-    if (stage_find(s, "t"))
+    if (fake_host_find(s, "t"))
         wrong = "the turn does not end";
     if (s->faults.len) {
         diag("%s", s->faults.p);
         wrong = "a fault";
     }
     promise(s, "submit");
-    stage_free(s);
+    fake_host_free(s);
     return wrong;
 }
 
@@ -281,16 +262,13 @@ static const char *const edits[] = {"bot_token", "xoxb-canary", "stream", "false
 
 static void test_rounds(const char *what, const char *const *options)
 {
-    char module[4096];
-    const char *const folder = getenv("TURNCAST_PLUGIN_PATH");
-    snprintf(module, sizeof module, "%s/slack.so", folder ? folder : "plugins/.libs");
     const char *wrong = NULL;
     unsigned round = 0;
     for (; round < ROUNDS && !wrong; round++) {
         seed = UINT64_C(88172645463325252) + round;
         for (int i = 0; i < 8; i++)
             pick(2);
-        wrong = run(module, options);
+        wrong = run(options);
     }
     ok(!wrong, "R22: %d rounds of anything, %s: %s in round %u", ROUNDS, what,
        wrong ? wrong : "all is well", round);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * R22: whatever the service says, in whatever order, a connector neither crashes nor errs: broken
  * updates, broken answers, any outcome of any request, around turns that go on meanwhile. */
-#include "plugins/stage.h"
+#include "plugins/fake_plugin.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,13 +13,6 @@
 #include "tap/tap.h"
 
 #define ROUNDS 12000u
-
-TC_EXPORT int clock_gettime(clockid_t id, struct timespec *out)
-{
-    (void)id;
-    *out = (struct timespec){stage_now / 1000, stage_now % 1000 * 1000000};
-    return 0;
-}
 
 static uint64_t seed = 20261121;
 
@@ -112,10 +105,10 @@ static char *garbled(const char *text)
     return buf_steal(&out);
 }
 
-static void answer_one(struct stage *s)
+static void answer_one(struct fake_host *s)
 {
     static const int statuses[] = {200, 200, 200, 400, 400, 403, 409, 413, 429, 500, 502, 0, 302};
-    struct stage_request *const r = stage_unnamed(s, NULL);
+    struct fake_request *const r = fake_host_find_unnamed(s, NULL);
     if (!r)
         return;
     const int status = PICK(statuses);
@@ -124,23 +117,23 @@ static void answer_one(struct stage *s)
                                     : status < 300 ? TC_OK
                                     : status < 500 ? TC_REJECTED
                                                    : TC_AMBIGUOUS;
-    r->state = STAGE_NAMED;
-    stage_reply(s, r, outcome, status, status ? body : "", 0);
-    stage_advance(s, 0);
+    r->state = FAKE_NAMED;
+    fake_host_reply(s, r, outcome, status, status ? body : "", 0);
+    fake_host_advance(s, 0);
     free(body);
 }
 
-static void hit_one(struct stage *s)
+static void hit_one(struct fake_host *s)
 {
     json_t *const headers =
         json_pack("{s:s}", "X-Telegram-Bot-Api-Secret-Token", "canary-secret-BB");
     char *const body = garbled(PICK(updates));
-    stage_hit(s, "POST", "/update", headers, body);
+    fake_host_hit(s, "POST", "/update", headers, body);
     free(body);
     json_decref(headers);
 }
 
-static void tell_one(struct stage *s, unsigned number)
+static void tell_one(struct fake_host *s, unsigned number)
 {
     static const char *const events[][2] = {
         {"narration", "{\"text\":\"**one**\\ntwo\"}"},
@@ -163,29 +156,25 @@ static void tell_one(struct stage *s, unsigned number)
     };
     char id[16];
     snprintf(id, sizeof id, "t%u", number / 40);
-    struct stage_turn *t = stage_find(s, id);
+    struct fake_turn *t = fake_host_find(s, id);
     if (!t) {
-        t = stage_open(s, id, NULL, any(2) ? "{\"chat\":5,\"message\":11}" : "{\"chat\":\"x\"",
-                       NULL);
-        stage_event(s, t, "start", "{}");
+        t = fake_host_open(s, id, NULL, any(2) ? "{\"chat\":5,\"message\":11}" : "{\"chat\":\"x\"",
+                           NULL);
+        fake_host_event(s, t, "start", "{}");
     } else if (number % 40 == 39 && !t->done) {
-        stage_event(s, t, "final", "{\"text\":\"**Done** and over.\"}");
-        stage_event(s, t, "done", "{\"reason\":\"completed\"}");
+        fake_host_event(s, t, "final", "{\"text\":\"**Done** and over.\"}");
+        fake_host_event(s, t, "done", "{\"reason\":\"completed\"}");
     } else if (!t->done) {
         const unsigned e = any(sizeof events / sizeof *events);
-        stage_event(s, t, events[e][0], events[e][1]);
+        fake_host_event(s, t, events[e][0], events[e][1]);
     }
 }
 
 /* What it logs and gives up is its right. */
-static void forget_acts(struct stage *s)
+static void forget_acts(struct fake_host *s)
 {
-    while (s->acts) {
-        struct stage_act *const a = s->acts;
-        s->acts = a->next;
-        free(a->what);
-        free(a);
-    }
+    while (s->acts)
+        fake_host_drop_act(&s->acts);
 }
 
 int main(void)
@@ -201,17 +190,14 @@ int main(void)
                                           "finalize",
                                           "edit",
                                           NULL};
-    char path[4096];
-    const char *const folder = getenv("TURNCAST_PLUGIN_PATH");
-    snprintf(path, sizeof path, "%s/telegram.so", folder ? folder : "plugins/.libs");
     plan(2);
-    struct stage *const s = stage_new(path, options);
+    struct fake_host *const s = fake_plugin_new("telegram", options);
     s->lenient = true;
-    ok(stage_init(s) == 0, "it starts");
-    struct stage_request *const me = stage_unnamed(s, "getMe");
-    me->state = STAGE_NAMED;
-    stage_reply(s, me, TC_OK, 200, answers[0], 0);
-    stage_advance(s, 0);
+    ok(fake_host_init(s) == 0, "it starts");
+    struct fake_request *const me = fake_host_find_unnamed(s, "getMe");
+    me->state = FAKE_NAMED;
+    fake_host_reply(s, me, TC_OK, 200, answers[0], 0);
+    fake_host_advance(s, 0);
     unsigned round = 0;
     for (; round < ROUNDS && !s->faults.len; round++) {
         if (any(3))
@@ -220,12 +206,12 @@ int main(void)
             hit_one(s);
         for (unsigned i = any(4); i > 0; i--)
             answer_one(s);
-        stage_advance(s, any(3000));
+        fake_host_advance(s, any(3000));
         forget_acts(s);
     }
     diag("%llu requests went out", (unsigned long long)s->next_sent);
     if (!ok(!s->faults.len, "R22: %u rounds of nonsense", ROUNDS))
         diag("round %u: %s", round, s->faults.p);
-    stage_free(s);
+    fake_host_free(s);
     return 0;
 }

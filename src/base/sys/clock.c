@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -79,4 +78,9 @@ void clock_fake_advance(int64_t ms)
 void clock_fake_end(void)
 {
     atomic_store(&faked, false);
+}
+
+bool clock_is_fake(void)
+{
+    return atomic_load(&faked);
 }

@@ -3,6 +3,7 @@
 #ifndef BASE_SYS_CLOCK_H
 #define BASE_SYS_CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Milliseconds since some point; never goes back. Any thread. */
@@ -21,5 +22,6 @@ void clock_format_rfc3339(double wall, char out[32]);
 void clock_fake(int64_t mono_ms, double wall);
 void clock_fake_advance(int64_t ms);
 void clock_fake_end(void);
+bool clock_is_fake(void);
 
 #endif

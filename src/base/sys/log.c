@@ -17,6 +17,9 @@ static struct {
     _Atomic enum log_format format;
     _Atomic enum log_level max;
     _Atomic int fd;
+    /* One thread only. */
+    void (*diverted)(void *ctx, enum log_level level, const char *name, const char *text);
+    void *ctx;
 } setup = {.format = LOG_TEXT, .max = LOG_WARN, .fd = STDERR_FILENO};
 
 static _Atomic uint64_t lost;
@@ -28,9 +31,16 @@ void log_setup(enum log_format format, enum log_level max, int fd)
     setup.fd = fd;
 }
 
+void log_divert(void (*to)(void *ctx, enum log_level level, const char *name, const char *text),
+                void *ctx)
+{
+    setup.diverted = to;
+    setup.ctx = ctx;
+}
+
 bool log_enabled(enum log_level level)
 {
-    return level <= setup.max;
+    return setup.diverted || level <= setup.max;
 }
 
 uint64_t log_lost_count(void)
@@ -128,6 +138,11 @@ void log_write(enum log_level level, const char *name, const char *fmt, ...)
     va_start(ap, fmt);
     buf_vprintf(&text, fmt, ap);
     va_end(ap);
+    if (setup.diverted) {
+        setup.diverted(setup.ctx, level, name, text.p ? text.p : "");
+        errno = saved;
+        return;
+    }
     compose(&line, level, name, (struct str){text.p, text.len});
     emit(&line);
     errno = saved;

@@ -21,6 +21,10 @@ bool log_enabled(enum log_level level);
  * and never reported otherwise. */
 void log_write(enum log_level level, const char *name, const char *fmt, ...)
     __attribute__((__format__(__printf__, 3, 4)));
+/* Instead of writing: `to` gets each message of any level, neither escaped nor masked; NULL: they
+ * are written again. For tests of connectors. */
+void log_divert(void (*to)(void *ctx, enum log_level level, const char *name, const char *text),
+                void *ctx);
 /* Lines that could not be written since start. */
 uint64_t log_lost_count(void);
 

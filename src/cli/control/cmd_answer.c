@@ -22,7 +22,7 @@ static const struct args_option rows[] = {
      "list the open requests as one JSON object"},
     {'r', ARG_TEXT, "reason", "TEXT", offsetof(struct args, reason),
      "reason of a denial, passed to the agent"},
-    {'A', ARG_ANSWERS, "answer", "[QUESTION=]TEXT", offsetof(struct args, answers),
+    {'A', ARG_REPEATED, "answer", "[QUESTION=]TEXT", offsetof(struct args, repeated),
      "answer to a question; can be repeated"},
     {0, ARG_TEXT, "input", "JSON", offsetof(struct args, input),
      "allow: other arguments for the tool;\nanswer: the complete answer"},
@@ -227,7 +227,7 @@ static int cmd_answer_read_words(const struct args *args, struct meant *m)
     const char *const last = n ? args->operands[n - 1] : NULL;
     m->choice = last ? cmd_answer_find_choice(last) : NULL;
     m->id = n == 2 ? args->operands[0] : NULL;
-    if (!m->choice && args->n_answers && n < 2) {
+    if (!m->choice && args->n_repeated && n < 2) {
         m->choice = "answer";
         m->id = last;
     }
@@ -286,15 +286,15 @@ static int cmd_answer_add_answers(json_t *body, const json_t *request, const str
 {
     const json_t *const questions = json_object_get(request, "questions");
     if (!json_array_size(questions)) { /* it takes a text */
-        if (args->n_answers > 1)
+        if (args->n_repeated > 1)
             return args_usage_error(&cmd_answer, "this request takes one --answer");
-        json_object_set_new(body, "reason", json_string(args->answers[0]));
+        json_object_set_new(body, "reason", json_string(args->repeated[0]));
         return 0;
     }
     json_t *const answers = json_object();
     json_object_set_new(body, "answers", answers);
-    for (size_t i = 0; i < args->n_answers; i++) {
-        const int status = add_answer(answers, questions, args->answers[i]);
+    for (size_t i = 0; i < args->n_repeated; i++) {
+        const int status = add_answer(answers, questions, args->repeated[i]);
         if (status)
             return status;
     }
@@ -329,7 +329,7 @@ static int cmd_answer_fill(json_t *body, const json_t *request, const char *choi
     json_object_set_new(body, "user", user_name());
     if (args->reason)
         json_object_set_new(body, "reason", json_string(args->reason));
-    int status = args->n_answers ? cmd_answer_add_answers(body, request, args) : 0;
+    int status = args->n_repeated ? cmd_answer_add_answers(body, request, args) : 0;
     if (!status && args->input)
         status = cmd_answer_add_input(body, choice, args->input);
     return status;
@@ -388,15 +388,15 @@ static int cmd_answer_check_texts(const struct args *args)
     bool valid = true;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         valid = valid && (!texts[i] || utf8_is_valid(texts[i], strlen(texts[i])));
-    for (size_t i = 0; i < args->n_answers; i++)
-        valid = valid && utf8_is_valid(args->answers[i], strlen(args->answers[i]));
+    for (size_t i = 0; i < args->n_repeated; i++)
+        valid = valid && utf8_is_valid(args->repeated[i], strlen(args->repeated[i]));
     return valid ? 0 : args_usage_error(&cmd_answer, "a text is not UTF-8");
 }
 
 static int cmd_answer_run(const struct args *args)
 {
     struct meant m = {0};
-    const bool lists = args->list || args->json || (!args->n_operands && !args->n_answers);
+    const bool lists = args->list || args->json || (!args->n_operands && !args->n_repeated);
     int status = cmd_answer_check_texts(args);
     if (!status && args->show && args->n_operands > 1)
         status = args_usage_error(&cmd_answer, "--show takes one request, and no choice");

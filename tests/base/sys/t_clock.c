@@ -55,7 +55,9 @@ static void test_fake(void)
     clock_fake_advance(2500);
     is_int(clock_mono_ms(), 3500, "advance moves monotonic time");
     is_real(clock_wall_s(), 1795246203.0, "and the wall");
+    ok(clock_is_fake(), "they are told to stand still");
     clock_fake_end();
+    ok(!clock_is_fake(), "and to run");
     ok(clock_wall_s() != 1795246203.0, "unfake brings real time back");
 }
 

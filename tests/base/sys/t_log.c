@@ -74,6 +74,26 @@ static void test_long(void)
     has_str(seen + len - 4, "…\n", "and says so");
 }
 
+static void note(void *ctx, enum log_level level, const char *name, const char *text)
+{
+    snprintf(ctx, 80, "%d %s %s", (int)level, name, text);
+}
+
+static void test_diverted(void)
+{
+    char noted[80] = "";
+    log_setup(LOG_TEXT, LOG_ERR, pipe_fds[1]);
+    log_divert(note, noted);
+    ok(log_enabled(LOG_DEBUG), "diverted, every level is wanted");
+    log_write(LOG_DEBUG, "host", "a\n%s", "xoxb-1234567890-abc");
+    is_str(noted, "7 host a\nxoxb-1234567890-abc", "a message as it is");
+    is_str(logged(), "", "is not written");
+    log_divert(NULL, NULL);
+    ok(!log_enabled(LOG_WARN), "afterwards as before");
+    log_write(LOG_ERR, "host", "back");
+    has_str(logged(), "error host: back", "and written again");
+}
+
 static void test_lost(void)
 {
     log_setup(LOG_TEXT, LOG_DEBUG, pipe_fds[1]);
@@ -215,6 +235,7 @@ int main(void)
     test_text();
     test_json();
     test_long();
+    test_diverted();
     test_lost();
     test_threads();
     test_secrets();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Owns the rules of partial equality, and the two encodings of forms. */
-#include "plugins/match.h"
+#include "cli/testing/script_match.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 
-static bool differs(struct buf *why, const char *what, const json_t *want, const json_t *got)
+static bool match_report(struct buf *why, const char *what, const json_t *want, const json_t *got)
 {
     char *const a = want ? json_dumps(want, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
     char *const b = got ? json_dumps(got, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
@@ -18,7 +18,7 @@ static bool differs(struct buf *why, const char *what, const json_t *want, const
     return false;
 }
 
-static bool match_at(const char *path, const json_t *want, const json_t *got, struct buf *why);
+static bool match_value(const char *path, const json_t *want, const json_t *got, struct buf *why);
 
 static bool match_object(const char *path, const json_t *want, const json_t *got, struct buf *why)
 {
@@ -27,7 +27,7 @@ static bool match_object(const char *path, const json_t *want, const json_t *got
     json_object_foreach((json_t *)(void *)(uintptr_t)want, key, value)
     {
         char *const below = xasprintf("%s/%s", path, key);
-        const bool same = match_at(below, value, json_object_get(got, key), why);
+        const bool same = match_value(below, value, json_object_get(got, key), why);
         free(below);
         if (!same)
             return false;
@@ -38,10 +38,10 @@ static bool match_object(const char *path, const json_t *want, const json_t *got
 static bool match_array(const char *path, const json_t *want, const json_t *got, struct buf *why)
 {
     if (json_array_size(want) != json_array_size(got))
-        return differs(why, path, want, got);
+        return match_report(why, path, want, got);
     for (size_t i = 0; i < json_array_size(want); i++) {
         char *const below = xasprintf("%s/%zu", path, i);
-        const bool same = match_at(below, json_array_get(want, i), json_array_get(got, i), why);
+        const bool same = match_value(below, json_array_get(want, i), json_array_get(got, i), why);
         free(below);
         if (!same)
             return false;
@@ -61,7 +61,7 @@ static bool match_text(const char *want, const json_t *got)
     return want[0] == '~' ? strstr(text, want + 1) != NULL : strcmp(want, text) == 0;
 }
 
-static bool match_at(const char *path, const json_t *want, const json_t *got, struct buf *why)
+static bool match_value(const char *path, const json_t *want, const json_t *got, struct buf *why)
 {
     if (json_is_object(want) && json_is_object(got))
         return match_object(path, want, got, why);
@@ -72,22 +72,22 @@ static bool match_at(const char *path, const json_t *want, const json_t *got, st
         same = match_text(json_string_value(want), got);
     if (json_is_null(want))
         same = !got || json_is_null(got);
-    return same || differs(why, path[0] ? path : "/", want, got);
+    return same || match_report(why, path[0] ? path : "/", want, got);
 }
 
 bool match_json(const json_t *want, const json_t *got, struct buf *why)
 {
-    return match_at("", want, got, why);
+    return match_value("", want, got, why);
 }
 
 /* A member that is JSON itself becomes that: forms carry numbers and objects as text. */
-static json_t *form_value(const char *p, size_t n)
+static json_t *match_form_value(const char *p, size_t n)
 {
     json_t *const value = json_loadb(p, n, JSON_DECODE_ANY, NULL);
     return value ? value : json_stringn_nocheck(p, n);
 }
 
-static char *attribute(const char *head, size_t n, const char *name)
+static char *match_part_attribute(const char *head, size_t n, const char *name)
 {
     char *const key = xasprintf(" %s=\"", name);
     const char *const at = memmem(head, n, key, strlen(key));
@@ -97,13 +97,14 @@ static char *attribute(const char *head, size_t n, const char *name)
     return to ? xstrndup(from, (size_t)(to - from)) : NULL;
 }
 
-static void add_part(json_t *form, const char *p, size_t n)
+static void match_add_part(json_t *form, const char *p, size_t n)
 {
     const char *const blank = memmem(p, n, "\r\n\r\n", 4);
     if (!blank)
         return;
     const size_t head = (size_t)(blank - p);
-    char *const name = attribute(p, head, "name"), *const file = attribute(p, head, "filename");
+    char *const name = match_part_attribute(p, head, "name"), *const file = match_part_attribute(
+                                                                  p, head, "filename");
     const char *const text = blank + 4;
     const size_t len = n - head - 4;
     if (name && file)
@@ -111,12 +112,12 @@ static void add_part(json_t *form, const char *p, size_t n)
             form, name,
             json_pack("{s:s, s:o}", "filename", file, "content", json_stringn_nocheck(text, len)));
     else if (name)
-        json_object_set_new(form, name, form_value(text, len));
+        json_object_set_new(form, name, match_form_value(text, len));
     free(name);
     free(file);
 }
 
-static json_t *multipart(const char *boundary, const char *body, size_t len)
+static json_t *match_multipart(const char *boundary, const char *body, size_t len)
 {
     json_t *const form = json_object();
     char *const mark = xasprintf("\r\n--%s", boundary);
@@ -128,14 +129,14 @@ static json_t *multipart(const char *boundary, const char *body, size_t len)
         const char *const next = memmem(p, (size_t)(end - p), mark, strlen(mark));
         if (!next)
             break;
-        add_part(form, p, (size_t)(next - p));
+        match_add_part(form, p, (size_t)(next - p));
         p = next + strlen(mark);
     }
     free(mark);
     return form;
 }
 
-static char *percent_decoded(const char *p, size_t n, size_t *len)
+static char *match_percent_decode(const char *p, size_t n, size_t *len)
 {
     char *const out = xmalloc(n + 1);
     size_t used = 0;
@@ -154,7 +155,7 @@ static char *percent_decoded(const char *p, size_t n, size_t *len)
     return out;
 }
 
-static json_t *urlencoded(const char *body, size_t len)
+static json_t *match_urlencoded(const char *body, size_t len)
 {
     json_t *const form = json_object();
     for (const char *p = body, *const end = body + len; p < end;) {
@@ -162,9 +163,9 @@ static json_t *urlencoded(const char *body, size_t len)
         const char *const is = memchr(p, '=', (size_t)(to - p));
         if (is) {
             size_t key_len, value_len;
-            char *const key = percent_decoded(p, (size_t)(is - p), &key_len);
-            char *const value = percent_decoded(is + 1, (size_t)(to - is - 1), &value_len);
-            json_object_set_new(form, key, form_value(value, value_len));
+            char *const key = match_percent_decode(p, (size_t)(is - p), &key_len);
+            char *const value = match_percent_decode(is + 1, (size_t)(to - is - 1), &value_len);
+            json_object_set_new(form, key, match_form_value(value, value_len));
             free(key);
             free(value);
         }
@@ -178,9 +179,9 @@ json_t *match_body(const char *content_type, const char *body, size_t len)
     const char *const type = content_type ? content_type : "application/json";
     const char *const boundary = strstr(type, "boundary=");
     if (strncmp(type, "multipart/form-data", 19) == 0 && boundary)
-        return multipart(boundary + 9, body, len);
+        return match_multipart(boundary + 9, body, len);
     if (strncmp(type, "application/x-www-form-urlencoded", 33) == 0)
-        return urlencoded(body, len);
+        return match_urlencoded(body, len);
     json_t *const value = json_loadb(body, len, JSON_DECODE_ANY, NULL);
     return value ? value : json_stringn_nocheck(body, len);
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Scripts: what a connector must do, as text. Each test of a script runs the real module on a
- * stage (stage.h) whose clock, service, people and agent are the script's.
+ * Scripts: what a connector must do, as text. Each test of a script runs the real connector on a
+ * fake host (fake_host.h) whose clock, service, people and agent are the script's. The notation is
+ * described in turncast-test(7).
  *
  * A line that begins with a blank goes on with the line before it; # begins a comment line. What
- * stands before the first test is done at the beginning of each one. The module is the one that
- * the script's folder is named after. At each step all that the connector has done must have been
- * named by the lines since the step before: requests, warnings, submits, frames, dead letters.
+ * stands before the first test is done at the beginning of each one. At each step all that the
+ * connector has done must have been named by the lines since the step before: requests, warnings,
+ * submits, frames, dead letters.
  *
  *   = R9: title               a test: one result; a host of its own
  *   option KEY VALUE          of the instance; taken first, wherever it stands
@@ -17,6 +18,7 @@
  *   init [fails]
  *   turn NAME [JSON]          a turn begins: {"route", "memory", "conversation"} or nothing
  *   NAME: KIND PAYLOAD        an event of it. With done it ends, when its requests have ended
+ *   play NAME FILE            a recording of an agent as turn NAME
  *   wait MS                   the clock goes on, through all that falls due
  *   < [LABEL] RESULT [BODY]   the answer to the request last named, or to the one so labelled:
  *                             a status; "after=MS 429" with the header; "unsent", no connection
@@ -48,6 +50,7 @@
  *   answer STATUS [BODY]      to the hit
  *   ws open URL | ws send BODY | ws close
  *   log LEVEL TEXT            err warn info debug; contains. Warnings and errors must be named
+ *   print TEXT                on standard output; contains; a JSON string is what it stands for
  *   dead METHOD [REASON]      a durable request was given up
  *   remember TEXT             what tc_remember keeps; contains
  *   over NAME                 the turn has ended and its memory is gone; "open NAME": not yet
@@ -56,44 +59,27 @@
  * "*" anything that is there, "~text" a string that contains it, "!~text" one that does not; arrays
  * have as many elements. multipart/form-data and x-www-form-urlencoded are matched as objects, a
  * file as {"filename", "content"}. */
-#ifndef TESTS_PLUGINS_SCRIPT_H
-#define TESTS_PLUGINS_SCRIPT_H
+#ifndef CLI_TESTING_SCRIPT_H
+#define CLI_TESTING_SCRIPT_H
 
-#include <stddef.h>
+#include "base/attr.h"
+#include "base/sys/err.h"
+#include "cli/testing/fake_host.h"
+#include "cli/testing/output_capture.h"
+#include "cli/testing/test_report.h"
 
-#include "plugins/stage.h"
-
-struct script {
-    const char *path;
-    struct stage *stage; /* of the running test */
-    int line;
-    char *why;          /* the running test has failed: the first reason */
-    const char *plugin; /* name of the module */
-    const char *options[2 * STAGE_OPTIONS_MAX + 1];
+/* What is tested, and where that is told. */
+struct script_subject {
+    const char *module;                /* path of the connector */
+    const struct fake_option *options; /* for all tests; those of a script replace them */
     size_t option_count;
-    bool begun;                 /* init was called */
-    struct stage_request *last; /* named by the last ">" */
-    struct tc_verdict verdict;  /* of the last answer */
-    struct tc_answer answer;    /* to the last hit */
-    bool settled;
+    struct output_capture *output;
+    struct test_report *report;
+    void (*begin)(void); /* before each test; or NULL */
 };
 
-void script_fail(struct script *s, const char *fmt, ...)
-    __attribute__((__format__(__printf__, 2, 3)));
-/* One line without its newline: its first word and the rest. */
-void script_step(struct script *s, const char *verb, char *rest);
-
-/* For the words: the next one, or ""; one JSON value at the beginning of *rest, which is then what
- * follows it, or NULL; the stage, which is made when it is first asked for. */
-char *script_word(char **rest);
-json_t *script_take_json(struct script *s, char **rest);
-struct stage *script_stage(struct script *s);
-
-/* script_people.c */
-void script_submit(struct script *s, char *rest);
-void script_cancel(struct script *s, char *rest);
-void script_decide(struct script *s, char *rest);
-void script_known(struct script *s, char *rest);
-void script_stranger(struct script *s, char *rest);
+/* Runs each test of a script, one result each. -1 with err: it cannot be read, or has none. */
+int script_run(const struct script_subject *subject, const char *path,
+               struct tc_err *err) MUST_CHECK;
 
 #endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ * Looks for installed data files. */
+#include "cli/data_path.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+
+static char *data_path_keep(char *path)
+{
+    if (access(path, R_OK) == 0)
+        return path;
+    free(path);
+    return NULL;
+}
+
+/* The installation may have been moved; where it is built, share/ is beside the build directory. */
+static char *data_path_beside(const char *name)
+{
+    char self[4096];
+    const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[n > 0 ? n : 0] = '\0';
+    char *const slash = strrchr(self, '/');
+    if (!slash)
+        return NULL;
+    *slash = '\0';
+    char *const path = data_path_keep(xasprintf("%s/../share/turncast/%s", self, name));
+    return path ? path : data_path_keep(xasprintf("%s/../share/%s", self, name));
+}
+
+char *data_path_find(const char *name, struct tc_err *err)
+{
+    const char *const named = getenv(DATA_VARIABLE);
+    char *path = named ? data_path_keep(xasprintf("%s/%s", named, name)) : data_path_beside(name);
+    if (!path && !named)
+        path = data_path_keep(xasprintf(TURNCAST_DATADIR "/%s", name));
+    if (!path)
+        err_set(err, name, "is not in %s; reinstall turncast, or set " DATA_VARIABLE,
+                named ? named : TURNCAST_DATADIR);
+    return path;
+}

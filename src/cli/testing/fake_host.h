@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT
+ * A host of one connector instance for tests: no network, no disk, and a clock that stands still
+ * until fake_host_advance. The instance runs by the code that runs it in production
+ * (plugin/instance); this is what is behind it: turns, the queue of requests, people, routes and
+ * sockets. Requests are not paced. Whoever drives it answers requests and says what people get.
+ *
+ * What the connector does wrong is collected in `faults`. Single-threaded; it takes over the clocks
+ * of base/sys/clock.h and the log. */
+#ifndef CLI_TESTING_FAKE_HOST_H
+#define CLI_TESTING_FAKE_HOST_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <turncast/plugin.h>
+
+#include "base/arena.h"
+#include "base/bytes/buf.h"
+#include "base/sys/err.h"
+#include "plugin/instance/instance.h"
+
+#define FAKE_OPTIONS_MAX 24
+#define FAKE_INSTANCE "test"   /* its name */
+#define FAKE_BACKOFF_MS 1000   /* where the host would choose */
+#define FAKE_WALL_S 1790000000 /* wall clock at 0 of the other clock */
+
+struct fake_turn {
+    struct fake_turn *next;
+    struct instance_turn *live; /* NULL: of the instance context */
+    struct arena own;           /* strings of this */
+    const char *id, *conversation, *route;
+    size_t under_way; /* requests */
+    bool done;        /* no event comes any more */
+    uint64_t seq;
+    char *memory; /* tc_remember; or NULL */
+};
+
+enum fake_state { FAKE_WAITS, FAKE_ON_WIRE, FAKE_NAMED };
+
+/* From tc_http to its last on_reply. */
+struct fake_request {
+    struct fake_request *next;
+    struct fake_turn *turn;
+    struct outbound_request *outbound;
+    struct tc_http http; /* of `outbound` */
+    const char *method;  /* end of the URL; borrowed of `outbound` or of `arena` */
+    struct arena arena;
+    char *label; /* or NULL */
+    uint64_t place, seq, sent;
+    int64_t born_ms, due_ms;
+    unsigned attempts, doubts;
+    enum fake_state state;
+};
+
+/* What was said beforehand of a tc_submit, tc_cancel or tc_answer. */
+struct fake_promise {
+    struct fake_promise *next;
+    const char *call; /* "submit", "cancel" or "answer" */
+    json_t *want;
+    char *turn, *answer; /* or NULL */
+    enum tc_accepted result;
+    int line;
+};
+
+enum fake_note { FAKE_LOG, FAKE_DEAD, FAKE_WS_OPEN, FAKE_WS_SEND, FAKE_WS_CLOSE };
+
+/* What the connector did besides requests, until it is named. */
+struct fake_act {
+    struct fake_act *next;
+    enum fake_note note;
+    int level;  /* FAKE_LOG */
+    char *what; /* line, URL, frame; FAKE_DEAD: method and reason */
+};
+
+struct fake_auto {
+    struct fake_auto *next;
+    char *method, *body; /* body NULL: not answered */
+    int status;
+};
+
+struct fake_host {
+    struct loaded_plugin *loaded;
+    struct instance *instance;
+    const struct conf_option *options; /* of `config` */
+    bool started;                      /* init has returned 0 */
+    struct arena config;
+    struct fake_turn *turns, lobby;
+    struct fake_request *requests; /* in the order of `seq` */
+    struct fake_batch *batches;    /* that callbacks handed over, until they have returned */
+    struct fake_promise *promises;
+    struct fake_act *acts;
+    struct fake_auto *autos;
+    struct buf faults;
+    uint64_t next_seq, next_sent;
+    int64_t hold_until; /* instance */
+    struct fake_lane {
+        struct fake_lane *next;
+        char *name;
+        int64_t until;
+    } * held;
+    int64_t *sockets; /* from 1, all there ever were: 1: open, asked; 2: open; 0: closed */
+    int64_t socket_count;
+    int64_t socket_base; /* what the instance calls 1 is the one behind this */
+    char *routes[8];
+    size_t route_count;
+    char *folder; /* of files; or NULL */
+    unsigned files;
+    const char *stranger; /* who may not submit; or NULL; of `config` */
+    const char *known;    /* "CHAT:THREAD" that goes on; or NULL; of `config` */
+    bool lenient;         /* a tc_submit, tc_cancel or tc_answer nobody promised is accepted */
+};
+
+/* One more option: where it stands is for errors. */
+struct fake_option {
+    const char *key, *value;
+    int line;
+};
+
+/* Sets the clocks to where each test begins. */
+void fake_host_reset_clock(void);
+/* Loads the connector and fills its options (count of them, of `file`); nothing is called. NULL
+ * with err. */
+struct fake_host *fake_host_new(const char *module, const struct fake_option *options, size_t count,
+                                const char *file, struct tc_err *err);
+int fake_host_init(struct fake_host *s);
+/* Host and instance die, and come again: durable requests are there, those on the wire in doubt.
+ * As init. */
+int fake_host_restart(struct fake_host *s);
+void fake_host_free(struct fake_host *s);
+
+struct fake_turn *fake_host_open(struct fake_host *s, const char *id, const char *conversation,
+                                 const char *route, const char *memory);
+struct fake_turn *fake_host_find(struct fake_host *s, const char *id);
+void fake_host_event(struct fake_host *s, struct fake_turn *t, const char *kind,
+                     const char *payload);
+/* The same with an event that is made; its turn, number and session are filled in. */
+void fake_host_send(struct fake_host *s, struct fake_turn *t, struct event *ev);
+void fake_host_advance(struct fake_host *s, int64_t ms);
+/* An attempt has ended. after_ms: of the header, or 0. Returns what on_reply decided; its reason is
+ * valid until the next one. */
+struct tc_verdict fake_host_reply(struct fake_host *s, struct fake_request *r,
+                                  enum tc_outcome outcome, int status, const char *body,
+                                  int64_t after_ms);
+/* The strings of the answer are those of `config`. */
+struct tc_answer fake_host_hit(struct fake_host *s, const char *method, const char *path,
+                               json_t *headers, const char *body);
+void fake_host_frame(struct fake_host *s, int64_t socket, enum tc_socket_event event,
+                     const char *text);
+/* The oldest on the wire that nothing has named. */
+struct fake_request *fake_host_find_unnamed(struct fake_host *s, const char *method);
+/* Takes an act off and frees it. */
+void fake_host_drop_act(struct fake_act **at);
+/* Takes a promise off and frees it. */
+void fake_host_drop_promise(struct fake_host *s);
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT
+ * What the instance asks of the fake host: people, routes, sockets, and the batches of its
+ * callbacks. People's answers are those that were promised. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "cli/testing/fake_host_internal.h"
+#include "cli/testing/script_match.h"
+#include "plugin/host_call.h"
+
+static void fake_host_on_batch(void *ctx, struct callback_batch *b)
+{
+    struct fake_host *const s = ctx;
+    struct fake_batch **end = &s->batches;
+    while (*end)
+        end = &(*end)->next;
+    *end = xmalloc(sizeof **end);
+    **end = (struct fake_batch){NULL, b};
+}
+
+/* ---- people ---- */
+
+static void fake_host_add_text(json_t *o, const char *key, const char *text)
+{
+    if (text)
+        json_object_set_new(o, key, json_string(text));
+}
+
+static json_t *fake_host_inbound_json(const struct tc_inbound *in)
+{
+    json_t *const o = json_object(), *const files = json_array();
+    const char *const keys[] = {"id", "also", "chat", "thread", "user", "name", "text", "quote"};
+    const char *const values[] = {in->id,   in->also, in->chat, in->thread,
+                                  in->user, in->name, in->text, in->quote};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        fake_host_add_text(o, keys[i], values[i]);
+    if (in->route)
+        json_object_set_new(o, "route", json_loads(in->route, JSON_DECODE_ANY, NULL));
+    for (size_t i = 0; i < in->file_count; i++)
+        json_array_append_new(files, json_pack("{s:s?, s:s?}", "path", in->files[i], "name",
+                                               in->file_names ? in->file_names[i] : NULL));
+    json_object_set_new(o, "files", files);
+    return o;
+}
+
+static json_t *fake_host_decision_json(const struct tc_decision *d)
+{
+    json_t *const o = json_object();
+    const char *const keys[] = {"ticket", "choice", "text", "user", "name", "chat", "thread"};
+    const char *const values[] = {d->ticket, d->choice, d->text,  d->user,
+                                  d->name,   d->chat,   d->thread};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        fake_host_add_text(o, keys[i], values[i]);
+    if (d->answers)
+        json_object_set_new(o, "answers", json_loads(d->answers, JSON_DECODE_ANY, NULL));
+    return o;
+}
+
+/* What was promised for this call; takes over `got`. */
+static void fake_host_take_promise(struct fake_host *s, struct host_call *a, const char *call,
+                                   json_t *got)
+{
+    const struct fake_promise *const p = s->promises;
+    CLEANUP_BUF struct buf why = {0};
+    CLEANUP_FREE char *text = json_dumps(got, JSON_COMPACT);
+    if (s->lenient) {
+        host_call_complete(a, TC_ACCEPTED, NULL, NULL);
+    } else if (!p || strcmp(p->call, call) != 0) {
+        fake_host_fault(s, "unexpected %s %s", call, text);
+        host_call_complete(a, TC_NOT_KEPT, NULL, NULL);
+    } else {
+        if (!match_json(p->want, got, &why))
+            fake_host_fault(s, "line %d: %s: %s", p->line, call, why.p);
+        host_call_complete(a, p->result, p->turn, p->answer);
+        fake_host_drop_promise(s);
+    }
+    json_decref(got);
+}
+
+static bool fake_host_is_known(const struct fake_host *s, const char *chat, const char *thread)
+{
+    const size_t n = strlen(chat);
+    return s->known && strncmp(s->known, chat, n) == 0 && s->known[n] == ':' &&
+           strcmp(s->known + n + 1, thread ? thread : "") == 0;
+}
+
+static void fake_host_complete(struct host_call *a, bool yes)
+{
+    host_call_complete(a, yes ? TC_ACCEPTED : TC_DENIED, NULL, NULL);
+}
+
+/* Answered at once, so that host_call_wait does not wait. A ticket is as good as the host's: the
+ * same each time, and it stands for something here only. */
+static void fake_host_on_ask(void *ctx, struct host_call *a)
+{
+    struct fake_host *const s = ctx;
+    CLEANUP_FREE char *ticket = xasprintf("ticket-%s", a->request ? a->request : "");
+    switch (a->kind) {
+    case HOST_CALL_SUBMIT:
+        fake_host_take_promise(s, a, "submit", fake_host_inbound_json(a->inbound));
+        return;
+    case HOST_CALL_CANCEL:
+        fake_host_take_promise(s, a, "cancel",
+                               json_pack("{s:s, s:s}", "turn", a->turn, "user", a->user));
+        return;
+    case HOST_CALL_ANSWER:
+        fake_host_take_promise(s, a, "answer", fake_host_decision_json(a->decision));
+        return;
+    case HOST_CALL_MAY:
+        fake_host_complete(a, !s->stranger || strcmp(s->stranger, a->user) != 0);
+        return;
+    case HOST_CALL_KNOWS:
+        fake_host_complete(a, fake_host_is_known(s, a->chat, a->thread));
+        return;
+    case HOST_CALL_TICKET:
+        host_call_complete(a, TC_ACCEPTED, NULL, ticket);
+        return;
+    }
+}
+
+/* ---- routes and sockets ---- */
+
+static void fake_host_on_route(void *ctx, const char *path)
+{
+    struct fake_host *const s = ctx;
+    if (s->route_count == sizeof s->routes / sizeof *s->routes)
+        fake_host_fault(s, "it wants too many routes");
+    else
+        s->routes[s->route_count++] = arena_strdup(&s->config, path);
+}
+
+static void fake_host_on_socket_open(void *ctx, int64_t number, const struct tc_socket *spec)
+{
+    struct fake_host *const s = ctx;
+    s->socket_count = s->socket_base + number;
+    s->sockets = xrealloc(s->sockets, ((size_t)s->socket_count + 1) * sizeof *s->sockets);
+    s->sockets[s->socket_count] = 1;
+    fake_host_check_secrets(s, "a socket's URL", spec->url, strlen(spec->url));
+    fake_host_note(s, FAKE_WS_OPEN, 0, spec->url);
+}
+
+static void fake_host_on_socket_send(void *ctx, int64_t number, struct str text)
+{
+    struct fake_host *const s = ctx;
+    CLEANUP_FREE char *frame = xstrndup(text.p, text.len);
+    fake_host_note(s, FAKE_WS_SEND, (int)(s->socket_base + number), frame);
+}
+
+static void fake_host_on_socket_close(void *ctx, int64_t number)
+{
+    struct fake_host *const s = ctx;
+    const int64_t socket = s->socket_base + number;
+    if (s->sockets[socket] == 0)
+        return;
+    s->sockets[socket] = 0;
+    fake_host_note(s, FAKE_WS_CLOSE, (int)socket, "");
+}
+
+struct channel_callbacks fake_host_make_callbacks(struct fake_host *s)
+{
+    return (struct channel_callbacks){.ctx = s,
+                                      .batch = fake_host_on_batch,
+                                      .ask = fake_host_on_ask,
+                                      .has_server = true,
+                                      .route = fake_host_on_route,
+                                      .socket_open = fake_host_on_socket_open,
+                                      .socket_send = fake_host_on_socket_send,
+                                      .socket_close = fake_host_on_socket_close};
+}

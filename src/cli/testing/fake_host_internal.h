@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ * Internal interface between the files of the fake host. */
+#ifndef CLI_TESTING_FAKE_HOST_INTERNAL_H
+#define CLI_TESTING_FAKE_HOST_INTERNAL_H
+
+#include "cli/testing/fake_host.h"
+
+/* What one callback sent. */
+struct fake_batch {
+    struct fake_batch *next;
+    struct callback_batch *batch;
+};
+
+void fake_host_fault(struct fake_host *s, const char *fmt, ...)
+    __attribute__((__format__(__printf__, 2, 3)));
+void fake_host_note(struct fake_host *s, enum fake_note note, int level, const char *what);
+/* Finds secrets in what leaves the connector. NULL is fine. */
+void fake_host_check_secrets(struct fake_host *s, const char *where, const char *text, size_t len);
+/* After each call of the instance: what it sent goes to the queue, memories to their turns. */
+void fake_host_drain(struct fake_host *s);
+/* After each step: the queue of events is empty, requests move, turns that are over go. */
+void fake_host_idle(struct fake_host *s);
+
+/* fake_host_calls.c: what the instance may ask of the host. */
+struct channel_callbacks fake_host_make_callbacks(struct fake_host *s);
+
+/* fake_host_queue.c */
+void fake_host_commit(struct fake_host *s, struct callback_batch *b);
+/* Puts on the wire what may go. */
+void fake_host_pump(struct fake_host *s);
+/* All requests, or only those that do not outlive the host. */
+void fake_host_drop_requests(struct fake_host *s, bool all);
+/* After a restart: those on the wire are in doubt. */
+void fake_host_resume(struct fake_host *s);
+/* When the next request moves by itself, `end` at most. */
+int64_t fake_host_next_request_ms(const struct fake_host *s, int64_t end);
+
+#endif

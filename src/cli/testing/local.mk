@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+# Connectors under test: a host of one instance, and scripts that drive it.
+
+libtccli_a_SOURCES += \
+	src/cli/testing/cmd_test.c \
+	src/cli/testing/fake_host.c \
+	src/cli/testing/fake_host.h \
+	src/cli/testing/fake_host_calls.c \
+	src/cli/testing/fake_host_internal.h \
+	src/cli/testing/fake_host_queue.c \
+	src/cli/testing/output_capture.c \
+	src/cli/testing/output_capture.h \
+	src/cli/testing/recording.c \
+	src/cli/testing/recording.h \
+	src/cli/testing/script.c \
+	src/cli/testing/script.h \
+	src/cli/testing/script_expect.c \
+	src/cli/testing/script_internal.h \
+	src/cli/testing/script_match.c \
+	src/cli/testing/script_match.h \
+	src/cli/testing/script_people.c \
+	src/cli/testing/script_program.h \
+	src/cli/testing/script_steps.c \
+	src/cli/testing/smoke_test.c \
+	src/cli/testing/smoke_test.h \
+	src/cli/testing/test_report.c \
+	src/cli/testing/test_report.h
+
+# The clock of the program is the connector's too, so its symbols are exported.
+pkglibexec_PROGRAMS += turncast-script
+FIXED_CLOCK = src/cli/testing/fixed_clock.c
+turncast_script_SOURCES = src/cli/testing/script_main.c $(FIXED_CLOCK) \
+	src/cli/testing/fixed_random.c src/cli/testing/fixed_random.h
+turncast_script_LDADD = $(LINK_CLI)
+turncast_script_LDFLAGS = $(AM_LDFLAGS) -export-dynamic -Wl,--as-needed

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ * Internal interface between the files of the script runner. */
+#ifndef CLI_TESTING_SCRIPT_INTERNAL_H
+#define CLI_TESTING_SCRIPT_INTERNAL_H
+
+#include <stddef.h>
+
+#include "cli/testing/script.h"
+
+/* One test. */
+struct script {
+    const struct script_subject *subject;
+    const char *path;
+    struct fake_host *host; /* of the running test; NULL until its first step */
+    int line;
+    char *why; /* the test has failed: the first reason */
+    struct arena texts;
+    struct fake_option options[FAKE_OPTIONS_MAX];
+    size_t option_count;
+    struct fake_request *last; /* named by the last ">" */
+    struct tc_verdict verdict; /* of the last answer */
+    struct tc_answer answer;   /* to the last hit */
+};
+
+void script_fail(struct script *s, const char *fmt, ...)
+    __attribute__((__format__(__printf__, 2, 3)));
+/* One line without its newline: its first word and the rest. */
+void script_step(struct script *s, const char *verb, char *rest);
+
+/* A word has the host; it may change the rest. */
+typedef void script_word_fn(struct script *s, char *rest);
+/* script_expect.c; NULL: none. */
+script_word_fn *script_find_expectation(const char *verb);
+
+/* For the words: the next one, or ""; what is left, or ""; one JSON value at the beginning of
+ * *rest, which is then what follows it, or NULL; all of the text as one; the host, which is made
+ * when it is first asked for, NULL: it cannot be. */
+char *script_word(char **rest);
+const char *script_tail(const char *rest);
+json_t *script_take_json(struct script *s, char **rest);
+json_t *script_parse_json(struct script *s, const char *text);
+struct fake_host *script_get_host(struct script *s);
+
+/* script_people.c */
+script_word_fn script_submit, script_cancel, script_decide, script_known, script_stranger;
+
+#endif

@@ -1,0 +1,145 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# turncast test: what a script names is compared with what the connector does, and told as TAP.
+. "$(dirname "$0")/cli.sh"
+: "${TURNCAST_CC:?}"
+
+cp "$TURNCAST_SRCDIR/examples/hello.c" "$TURNCAST_SRCDIR/examples/webhook.c" "$scratch"
+for name in hello webhook; do
+    # shellcheck disable=SC2086 # TURNCAST_CC may carry options.
+    $TURNCAST_CC -shared -fPIC -I"$TURNCAST_SRCDIR/include" "$scratch/$name.c" \
+        -o "$scratch/$name.so" || exit 99
+done
+cd "$scratch" || exit 99
+
+cat >good.script <<'S'
+option greeting So
+init
+turn t
+= it prints what is said
+t: narration {"text":"Hi "}
+t: narration {"text":"there."}
+print Hi there.
+= and the answer
+t: final {"text":"42"}
+print "\nSo: 42\n"
+t: done {"reason":"completed"}
+over t
+= all of a recording
+play r recording.jsonl
+print First I read the notes.
+print So: Summary:
+S
+cp "$TURNCAST_SRCDIR/examples/recording.jsonl" .
+try test ./hello.so good.script
+is "$status $err" "0 " "a script that holds: status 0"
+is "$out" "ok 1 - it prints what is said
+ok 2 - and the answer
+ok 3 - all of a recording
+1..3" "TAP, one result for each test"
+(cd / && "$turncast" test "$scratch/hello.so" "$scratch/good.script") >out 2>&1
+is "$?" 0 "from another folder, too"
+sed '/^option/d' good.script >given.script
+try test -o greeting=So ./hello.so given.script
+is "$status" 0 "-o gives an option"
+try test ./hello.so,greeting=So given.script
+is "$status" 0 "and so does the name"
+try test --option greeting=No ./hello.so good.script
+is "$status" 0 "those of the script come first"
+try test ./hello.so given.script
+is "$status" 1 "without it: status 1"
+has "$out" "not ok 2 - and the answer
+# given.script:9: that was not printed, but: " "a failure names file and line"
+has "$out" "# failed 2 of 3" "and how many there are"
+
+cat >bad.script <<'S'
+init
+turn t
+= an event that is none
+t: fnial {"text":"x"}
+= a word that is none
+frobnicate
+= no such turn
+u: final {"text":"x"}
+= a request that is not sent
+t: final {"text":"x"}
+> post
+S
+try test ./hello.so bad.script
+is "$status" 1 "a script with errors: status 1"
+for line in "bad.script:4: no event" "bad.script:6: no such word: frobnicate" \
+    "bad.script:8: there is no turn u" "bad.script:11: no post on the wire, but nothing"; do
+    has "$out" "# $line" "$line"
+done
+try test ./hello.so good.script bad.script
+has "$out" "1..7" "several scripts are one run"
+
+# webhook URL: the one that delivers.
+cat >webhook.script <<'S'
+option url https://example.org/hook
+init
+turn t
+= an answer that nobody expected
+t: final {"text":"x"}
+= and one that is
+t: final {"text":"x"}
+> url durable {"text":"x"}
+< 200
+S
+try test ./webhook.so webhook.script
+has "$out" "not ok 1 - an answer that nobody expected
+# webhook.script:5: unexpected request: url " "what is not named fails"
+has "$out" "ok 2 - and one that is" "what is named does not"
+
+try test ./hello.so
+is "$status" 0 "without a script: a recorded turn"
+has "$out" "ok 1 - a recorded turn
+# 15 callbacks, 0 failed
+# 0 requests
+# printed " "and what came of it"
+has "$out" "# answer: Summary:" "and what was printed"
+try test -o url=https://example.org/hook ./webhook.so
+has "$out" "# 1 request: url 1" "requests are counted"
+cat >fails.c <<'C'
+#include <turncast/plugin.h>
+static int on_final(struct tc_turn *turn, const struct tc_final *ev)
+{
+    (void)ev;
+    tc_log(turn->inst, TC_ERR, "no room");
+    return -1;
+}
+TURNCAST_PLUGIN(.name = "fails", .version = "1", .summary = "",
+                .sink = TC_SINK(.on_final = on_final));
+C
+# shellcheck disable=SC2086
+$TURNCAST_CC -shared -fPIC -I"$TURNCAST_SRCDIR/include" fails.c -o fails.so || exit 99
+try test ./fails.so
+is "$status" 1 "a callback that fails: status 1"
+has "$out" "not ok 1 - a recorded turn
+# on_final returned -1
+# 1 callback, 1 failed" "and which one"
+has "$out" "# log: error: no room" "and what was logged"
+
+try test jsonl
+is "$status" 0 "a connector of the plugin path"
+try test jsnl
+is "$status $out" "2 " "no such connector: status 2"
+has "$err" "no such plugin" "and it says so"
+try test ./missing.so
+is "$status" 2 "no such file: status 2"
+try test ./hello.so none.script
+is "$status" 1 "no such script: a test that failed"
+has "$out" "not ok 1 - none.script
+# none.script: cannot be opened" "and it says so"
+: >empty.script
+try test ./hello.so empty.script
+is "$status" 1 "a script without a test: a test that failed"
+try test -o greeting ./hello.so
+is "$status" 2 "an option without a value: status 2"
+try test -o greting=x ./hello.so
+is "$status" 1 "an unknown option: a test that failed"
+has "$out" 'did you mean "greeting"' "with the nearest one"
+try test ./hello.c
+is "$status" 2 "a file that is no program: status 2"
+has "$err" "hello.c: cannot be run" "and it says so"
+finish
