@@ -120,6 +120,48 @@ has "$out" "not ok 1 - a recorded turn
 # 1 callback, 1 failed" "and which one"
 has "$out" "# log: error: no room" "and what was logged"
 
+# What ends the process of a test fails that test and no other.
+cat >ends.c <<'C'
+#include <stdlib.h>
+#include <unistd.h>
+#include <turncast/plugin.h>
+static int on_final(struct tc_turn *turn, const struct tc_final *ev)
+{
+    if (*ev->text == 'x') {
+        tc_log(turn->inst, TC_ERR, "I leave");
+        _exit(0);
+    }
+    abort();
+}
+TURNCAST_PLUGIN(.name = "ends", .version = "1", .summary = "",
+                .sink = TC_SINK(.on_final = on_final));
+C
+# shellcheck disable=SC2086
+$TURNCAST_CC -shared -fPIC -I"$TURNCAST_SRCDIR/include" ends.c -o ends.so || exit 99
+cat >ends.script <<'S'
+init
+turn t
+= a connector that ends
+t: final {"text":"x"}
+= one that crashes
+t: final {"text":"y"}
+= one that does not
+t: narration {"text":"z"}
+S
+try test ./ends.so ends.script
+is "$status" 1 "a connector that ends its process: status 1"
+is "$out" "not ok 1 - a connector that ends
+# ends.script:4: its process ended with status 0
+# log: error: I leave
+not ok 2 - one that crashes
+# ends.script:6: its process was terminated by signal 6 (Aborted)
+ok 3 - one that does not
+1..3
+# failed 2 of 3" "fails its test and no other"
+try test ./ends.so
+has "$out" "not ok 1 - a recorded turn
+# its process was terminated by signal 6" "without a script, too"
+
 try test jsonl
 is "$status" 0 "a connector of the plugin path"
 try test jsnl

@@ -332,6 +332,9 @@ static void fake_host_on_log(void *ctx, enum log_level level, const char *name, 
     (void)name;
     fake_host_check_secrets(ctx, "the log", text, strlen(text));
     fake_host_note(ctx, FAKE_LOG, (int)level, text);
+    const struct fake_host *const s = ctx;
+    if (level == LOG_ERR && s->last_error)
+        snprintf(s->last_error, s->last_error_size, "%s", text);
 }
 
 static struct loaded_plugin *fake_host_load(const char *module, struct tc_err *err)

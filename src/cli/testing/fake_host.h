@@ -106,7 +106,9 @@ struct fake_host {
     unsigned files;
     const char *stranger; /* who may not submit; or NULL; of `config` */
     const char *known;    /* "CHAT:THREAD" that goes on; or NULL; of `config` */
-    bool lenient;         /* a tc_submit, tc_cancel or tc_answer nobody promised is accepted */
+    char *last_error;     /* where the last error of the log goes, too; or NULL */
+    size_t last_error_size;
+    bool lenient; /* a tc_submit, tc_cancel or tc_answer nobody promised is accepted */
 };
 
 /* One more option: where it stands is for errors. */

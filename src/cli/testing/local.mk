@@ -23,6 +23,8 @@ libtccli_a_SOURCES += \
 	src/cli/testing/script_steps.c \
 	src/cli/testing/smoke_test.c \
 	src/cli/testing/smoke_test.h \
+	src/cli/testing/test_process.c \
+	src/cli/testing/test_process.h \
 	src/cli/testing/test_report.c \
 	src/cli/testing/test_report.h
 

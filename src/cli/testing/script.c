@@ -107,7 +107,7 @@ static void script_run_line(struct script *s, const struct script_line *l)
         return;
     CLEANUP_FREE char *copy = xstrdup(l->text);
     char *rest = copy;
-    s->line = l->number;
+    s->line = s->progress->line = l->number;
     const char *const verb = strsep(&rest, " ");
     script_step(s, verb, rest ? rest + strspn(rest, " ") : copy + strlen(l->text));
     if (s->host && s->host->faults.len)
@@ -151,6 +151,25 @@ static void script_end(struct script *s, const char *title)
     arena_fini(&s->texts);
 }
 
+/* A test of a file: what is before the first one, and its own lines. */
+struct script_test {
+    const struct script_subject *subject;
+    const char *path;
+    const struct script_lines *lines;
+    size_t ranges[4];
+    const char *title;
+};
+
+static void script_run_test(void *arg, struct test_progress *progress)
+{
+    const struct script_test *const t = arg;
+    struct script s = {.subject = t->subject, .path = t->path, .progress = progress};
+    script_begin(&s);
+    script_run_lines(&s, t->lines, t->ranges, true);
+    script_run_lines(&s, t->lines, t->ranges, false);
+    script_end(&s, t->title);
+}
+
 int script_run(const struct script_subject *subject, const char *path, struct tc_err *err)
 {
     struct script_lines l = {0};
@@ -159,13 +178,9 @@ int script_run(const struct script_subject *subject, const char *path, struct tc
     if (rc == 0 && first == l.count)
         rc = err_set(err, path, "has no test: one begins with \"= TITLE\"");
     for (size_t at = first, next; rc == 0 && at < l.count; at = next) {
-        struct script s = {.subject = subject, .path = path};
         next = script_find_title(&l, at + 1);
-        const size_t ranges[] = {0, first, at + 1, next};
-        script_begin(&s);
-        script_run_lines(&s, &l, ranges, true);
-        script_run_lines(&s, &l, ranges, false);
-        script_end(&s, l.at[at].text + 2);
+        struct script_test test = {subject, path, &l, {0, first, at + 1, next}, l.at[at].text + 2};
+        test_process_run(subject->report, test.title, path, script_run_test, &test);
     }
     script_free_lines(&l);
     return rc;

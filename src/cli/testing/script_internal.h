@@ -6,10 +6,12 @@
 #include <stddef.h>
 
 #include "cli/testing/script.h"
+#include "cli/testing/test_process.h"
 
 /* One test. */
 struct script {
     const struct script_subject *subject;
+    struct test_progress *progress;
     const char *path;
     struct fake_host *host; /* of the running test; NULL until its first step */
     int line;

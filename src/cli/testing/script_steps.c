@@ -48,8 +48,12 @@ struct fake_host *script_get_host(struct script *s)
     if (s->host || s->why)
         return s->host;
     s->host = fake_host_new(s->subject->module, s->options, s->option_count, s->path, &err);
-    if (!s->host)
+    if (!s->host) {
         script_fail(s, "%s", err_format(&err));
+        return NULL;
+    }
+    s->host->last_error = s->progress->error;
+    s->host->last_error_size = sizeof s->progress->error;
     return s->host;
 }
 

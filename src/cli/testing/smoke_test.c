@@ -9,7 +9,9 @@
 #include "base/alloc.h"
 #include "base/plural.h"
 #include "cli/testing/recording.h"
+#include "cli/testing/test_process.h"
 
+#define TITLE "a recorded turn"
 #define TURN "turn-1"
 #define METHODS 16 /* that are told apart */
 #define PATIENCE_MS 60000
@@ -110,22 +112,41 @@ static int smoke_test_play(struct smoke_test *t, const char *recording, struct t
         return -1;
     smoke_test_answer_all(t);
     const struct buf *const faults = &t->host->faults;
-    test_report_result(t->subject->report, !faults->len, "a recorded turn");
+    test_report_result(t->subject->report, !faults->len, TITLE);
     if (faults->len)
         test_report_note(t->subject->report, "%s", faults->p);
     smoke_test_tell(t);
     return 0;
 }
 
-int smoke_test_run(const struct script_subject *subject, const char *recording, struct tc_err *err)
+struct smoke_test_call {
+    struct smoke_test test;
+    const char *recording;
+};
+
+static void smoke_test_try(void *arg, struct test_progress *progress)
 {
-    struct smoke_test t = {.subject = subject};
+    const struct smoke_test_call *const call = arg;
+    struct smoke_test t = call->test;
+    const struct script_subject *const subject = t.subject;
+    struct tc_err err = {0};
     fake_host_reset_clock();
     t.host = fake_host_new(subject->module, subject->options, subject->option_count, "command line",
-                           err);
-    if (!t.host)
-        return -1;
-    const int rc = smoke_test_play(&t, recording, err);
-    fake_host_free(t.host);
-    return rc;
+                           &err);
+    if (t.host) {
+        t.host->last_error = progress->error;
+        t.host->last_error_size = sizeof progress->error;
+    }
+    if (!t.host || smoke_test_play(&t, call->recording, &err) < 0) {
+        test_report_result(subject->report, false, TITLE);
+        test_report_note(subject->report, "%s", err_format(&err));
+    }
+    if (t.host)
+        fake_host_free(t.host);
+}
+
+void smoke_test_run(const struct script_subject *subject, const char *recording)
+{
+    struct smoke_test_call call = {{.subject = subject}, recording};
+    test_process_run(subject->report, TITLE, NULL, smoke_test_try, &call);
 }
