@@ -17,6 +17,7 @@ extern const struct cli_command cmd_restart;
 extern const struct cli_command cmd_plugins;
 extern const struct cli_command cmd_check;
 extern const struct cli_command cmd_doctor;
+extern const struct cli_command cmd_new;
 extern const struct cli_command cmd_test;
 extern const struct cli_command cmd_visibility;
 extern const struct cli_command cmd_audit;

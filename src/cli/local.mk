@@ -15,6 +15,7 @@ libtccli_a_SOURCES = \
 	src/cli/oneshot_host.h
 libtccli_a_CPPFLAGS = $(AM_CPPFLAGS) -DTURNCAST_DATADIR='"$(pkgdatadir)"'
 include $(srcdir)/src/cli/control/local.mk
+include $(srcdir)/src/cli/create/local.mk
 include $(srcdir)/src/cli/inspect/local.mk
 include $(srcdir)/src/cli/run/local.mk
 include $(srcdir)/src/cli/testing/local.mk

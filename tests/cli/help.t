@@ -11,14 +11,14 @@ has "$out" "plugin ABI 1.3" "and the ABI"
 try --help
 is "$status" 0 "--help"
 is "$err" "" "prints to stdout only"
-for command in run serve status reload restart replay plugins check test doctor visibility audit dead approvals answer; do
+for command in run serve status reload restart replay plugins check new test doctor visibility audit dead approvals answer; do
     has "$out" "
   $command" "names $command"
 done
 try -h
 is "$status" 0 "-h"
 
-for command in run serve status reload restart replay plugins check test doctor visibility audit dead approvals answer; do
+for command in run serve status reload restart replay plugins check new test doctor visibility audit dead approvals answer; do
     try "$command" --help
     is "$status" 0 "$command --help"
     has "$out" "Usage: turncast $command [OPTION]..." "$command: its usage"

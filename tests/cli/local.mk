@@ -31,6 +31,7 @@ dist_check_SCRIPTS += \
 	tests/cli/limits.t \
 	tests/cli/memory.t \
 	tests/cli/redis.t \
+	tests/cli/new.t \
 	tests/cli/notify.t \
 	tests/cli/reload.t \
 	tests/cli/replay.t \

@@ -3,7 +3,7 @@
 # An installed copy, seen from outside: an author builds the example with the README's command,
 # drops it into a plugin directory, names it in a configuration and sees it called.
 . "$(dirname "$0")/../lint/lint.sh"
-unset TURNCAST_PLUGIN_PATH TURNCAST_SHIM TURNCAST_CONNECTOR
+unset TURNCAST_PLUGIN_PATH TURNCAST_SHIM TURNCAST_CONNECTOR TURNCAST_SCRIPT TURNCAST_DATA
 : "${TURNCAST_INCLUDEDIR:?is set by make installcheck}"
 PKG_CONFIG_PATH=$TURNCAST_PKGCONFIGDIR
 PATH=$TURNCAST_BINDIR:$PATH
@@ -75,6 +75,29 @@ agents: { played: { command = ["cat", "$recording"]; }; };
 C
 turncast run --config "$scratch/agent.conf" hello </dev/null >"$scratch/cast"
 result $? "it runs an agent, below the shim installed with it"
+
+# project LANGUAGE: made, and its commands typed as they are printed.
+project() {
+    mkdir "$scratch/$1-bin"
+    # shellcheck disable=SC2016 # what is written there is expanded there
+    printf '#!/bin/sh\nexec %s "$@"\n' "${TURNCAST_CC:-gcc}" >"$scratch/$1-bin/cc"
+    chmod +x "$scratch/$1-bin/cc"
+    (
+        unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+        PATH=$scratch/$1-bin:$PATH
+        cd "$scratch" && turncast new "room-$1" --language "$1" >"$scratch/next" || exit 1
+        sed -n 's/^    //p' "$scratch/next" >"$scratch/commands"
+        sh -e "$scratch/commands"
+    ) >"$scratch/said" 2>&1
+    project_status=$?
+    [ "$project_status" -eq 0 ] && grep -q '^ok 2 ' "$scratch/said"
+    result $? "the commands that turncast new prints for $1 build and test the project"
+    [ "$project_status" -eq 0 ] || sed 's/^/# /' "$scratch/said"
+}
+project c
+turncast replay --config "$scratch/room-c/turncast.conf" "$recording" >/dev/null 2>"$scratch/said" || :
+! grep -q 'cannot be loaded\|unknown option' "$scratch/said"
+result $? "its instance is accepted"
 
 unread_pages() {
     for page in "$top"/man/*.[1-8] "$top"/plugins/*/*.[1-8]; do
