@@ -39,7 +39,7 @@ extern "C" {
 /* Members, types and macros newer than TURNCAST_API_MINOR are not declared, so a plugin that
  * compiles runs on hosts of that minor version. */
 #define TURNCAST_API_MAJOR 1
-#define TURNCAST_API_LATEST 3 /* newest minor version in this header */
+#define TURNCAST_API_LATEST 4 /* newest minor version in this header */
 #ifndef TURNCAST_API_MINOR    /* define it before the include to run on older hosts */
 #define TURNCAST_API_MINOR TURNCAST_API_LATEST
 #elif TURNCAST_API_MINOR > TURNCAST_API_LATEST
@@ -47,6 +47,8 @@ extern "C" {
 #endif
 
 #include <turncast/service.h>
+
+#include <turncast/option.h>
 
 #if defined(__GNUC__)
 #define TC_PRINTF(fmt, args) __attribute__((__format__(__printf__, fmt, args)))
@@ -401,6 +403,10 @@ struct tc_plugin {
     uint32_t pace_ms;            /* minimum interval of narration and thinking, joined; 0: off */
     const char *audience;        /* audience of the events; NULL: "user" */
     const struct tc_rate *rates; /* ends with a row whose count is 0; or NULL */
+#if TURNCAST_API_MINOR >= 4
+    const struct tc_rule *rules;  /* since 1.4; ends with a row whose key is NULL; or NULL */
+    const struct tc_probe *probe; /* since 1.4; or NULL */
+#endif
 };
 
 /* Wire format of another system for the events of a turn. Made by TC_FORMAT. */
@@ -549,6 +555,9 @@ struct tc_host {
                      bool: TC_T_BOOL, double: TC_T_REAL),                                    \
             offsetof(T, field), dflt_, flags_, help_             \
     }
+#if TURNCAST_API_MINOR >= 4 /* since 1.4 */
+#define TC_PROBE(...) (&(const struct tc_probe){.size = sizeof(struct tc_probe), __VA_ARGS__})
+#endif
 #define TC_SINK(...) (&(const struct tc_sink){.size = sizeof(struct tc_sink), __VA_ARGS__})
 #define TURNCAST_PLUGIN(...)                                                                       \
     extern const struct tc_plugin turncast_plugin;                                                 \

@@ -32,6 +32,17 @@ static const struct tc_option options[] = {
     {0},
 };
 
+static const struct tc_rule rules[] = {
+    {.key = "path", .kind = TC_RULE_WRITES},
+    {.key = "max_bytes", .kind = TC_RULE_SIZE, .text = "B"},
+    {.key = "max_bytes", .kind = TC_RULE_RANGE, .min = 0, .max = INT64_MAX},
+    {.key = "keep", .kind = TC_RULE_RANGE, .min = 0, .max = 999},
+    {.key = "max_event", .kind = TC_RULE_SIZE, .text = "B"},
+    {.key = "max_event", .kind = TC_RULE_RANGE, .min = 256, .max = 1 << 20},
+    {.key = "sync", .kind = TC_RULE_ONE_OF, .text = "never terminal always"},
+    {0},
+};
+
 struct audit_state {
     struct chain chain;
     struct out record, masked;
@@ -119,15 +130,11 @@ static int on_event(struct tc_turn *turn, const struct tc_event *ev)
     return rc;
 }
 
-static int read_sync(const char *word, enum chain_sync *sync)
+static enum chain_sync sync_of(const struct audit_conf *conf)
 {
-    static const char *const words[] = {"never", "terminal", "always"};
-    for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcmp(word, words[i]) == 0) {
-            *sync = (enum chain_sync)i;
-            return 0;
-        }
-    return -1;
+    return strcmp(conf->sync, "never") == 0    ? CHAIN_SYNC_NEVER
+           : strcmp(conf->sync, "always") == 0 ? CHAIN_SYNC_ALWAYS
+                                               : CHAIN_SYNC_TERMINAL;
 }
 
 static int init(struct tc_instance *inst)
@@ -137,22 +144,11 @@ static int init(struct tc_instance *inst)
     s->chain = (struct chain){.path = conf->path,
                               .max_bytes = conf->max_bytes,
                               .keep = conf->keep,
+                              .sync = sync_of(conf),
                               .describe = describe,
                               .ctx = inst,
                               .fd = -1,
                               .lock_fd = -1};
-    if (read_sync(conf->sync, &s->chain.sync)) {
-        tc_log(inst, TC_ERR, "sync: invalid value \"%s\"; valid values: never, terminal, always",
-               conf->sync);
-        return -1;
-    }
-    if (conf->max_bytes < 0 || conf->keep < 0 || conf->keep > 999 || conf->max_event < 256 ||
-        conf->max_event > 1 << 20) {
-        tc_log(inst, TC_ERR,
-               "max_bytes must not be negative; keep must be 0 to 999; max_event must be 256 to "
-               "1048576");
-        return -1;
-    }
     if (chain_open(&s->chain)) {
         tc_log(inst, TC_ERR, "%s", s->chain.why);
         return -1;
@@ -174,5 +170,5 @@ static void teardown(struct tc_instance *inst)
 TURNCAST_PLUGIN(.name = "audit", .version = AUDIT_VERSION,
                 .summary = "tamper-evident log of every event, including hidden ones",
                 .flags = TC_SEES_ALL, .conf_size = sizeof(struct audit_conf),
-                .state_size = sizeof(struct audit_state), .options = options, .init = init,
-                .teardown = teardown, .sink = TC_SINK(.on_event = on_event));
+                .state_size = sizeof(struct audit_state), .options = options, .rules = rules,
+                .init = init, .teardown = teardown, .sink = TC_SINK(.on_event = on_event));

@@ -21,6 +21,12 @@ static const struct tc_option options[] = {
     {0},
 };
 
+static const struct tc_rule rules[] = {
+    {.key = "mode", .kind = TC_RULE_ONE_OF, .text = "auto lines rich"},
+    {.key = "color", .kind = TC_RULE_ONE_OF, .text = "auto always never"},
+    {0},
+};
+
 struct cli_state {
     struct term term;
     struct ask ask;
@@ -191,31 +197,20 @@ static int on_done(struct tc_turn *turn, const struct tc_done *ev)
     return flush(turn->inst);
 }
 
-/* The place of `word` among n, or -1. */
-static int choose(struct tc_instance *inst, const char *key, const char *word,
-                  const char *const *words, int n)
+static enum term_color color_of(const struct cli_conf *conf)
 {
-    for (int i = 0; i < n; i++)
-        if (strcmp(word, words[i]) == 0)
-            return i;
-    tc_log(inst, TC_ERR, "%s: invalid value \"%s\"; valid values: %s, %s, %s", key, word, words[0],
-           words[1], words[2]);
-    return -1;
+    return strcmp(conf->color, "always") == 0  ? TERM_ALWAYS
+           : strcmp(conf->color, "never") == 0 ? TERM_NEVER
+                                               : TERM_AUTO;
 }
 
 static int init(struct tc_instance *inst)
 {
-    static const char *const modes[] = {"auto", "lines", "rich"};
-    static const char *const colors[] = {"auto", "always", "never"};
     const struct cli_conf *conf = inst->conf;
     struct cli_state *s = inst->state;
-    const int mode = choose(inst, "mode", conf->mode, modes, 3);
-    const int color = choose(inst, "color", conf->color, colors, 3);
-    if (mode < 0 || color < 0)
-        return -1;
     const bool tty = isatty(STDERR_FILENO) == 1;
-    s->rich = mode == 2 || (mode == 0 && tty);
-    term_init(&s->term, STDERR_FILENO, tty && s->rich, (enum term_color)color);
+    s->rich = strcmp(conf->mode, "rich") == 0 || (strcmp(conf->mode, "auto") == 0 && tty);
+    term_init(&s->term, STDERR_FILENO, tty && s->rich, color_of(conf));
     if (!s->rich)
         s->term.ascii = false;
     ask_init(&s->ask, tty);
@@ -233,7 +228,7 @@ static void teardown(struct tc_instance *inst)
 TURNCAST_PLUGIN(.name = "cli", .version = "1.0",
                 .summary = "shows turns on standard error; rich output on a terminal",
                 .conf_size = sizeof(struct cli_conf), .state_size = sizeof(struct cli_state),
-                .turn_size = sizeof(struct view), .options = options, .init = init,
+                .turn_size = sizeof(struct view), .options = options, .rules = rules, .init = init,
                 .teardown = teardown,
                 .sink = TC_SINK(.on_narration = on_narration, .on_final = on_final,
                                 .on_tool_call = on_tool_call, .on_tool_result = on_tool_result,

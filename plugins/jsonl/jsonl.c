@@ -24,6 +24,15 @@ static const struct tc_option options[] = {
     {0},
 };
 
+static const struct tc_rule rules[] = {
+    {.key = "path", .kind = TC_RULE_WRITES},
+    {.key = "format",
+     .kind = TC_RULE_ONE_OF,
+     .text = "turncast ag-ui agenticore-openai awaken ethos missy-audit missy-json reasonix"},
+    {.key = "protocol", .kind = TC_RULE_NEEDS, .text = "format"},
+    {0},
+};
+
 struct jsonl_state {
     int fd;
     bool torn;     /* the last write stopped inside a line */
@@ -140,10 +149,6 @@ static int init(struct tc_instance *inst)
     struct jsonl_state *s = inst->state;
     const struct jsonl_conf *conf = inst->conf;
     s->fd = STDOUT_FILENO;
-    if (conf->format && !tc_has_format(inst, conf->format)) {
-        tc_log(inst, TC_ERR, "unknown format \"%s\"", conf->format);
-        return -1;
-    }
     if (!conf->path)
         return 0;
     s->fd = open(conf->path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600);
@@ -165,5 +170,6 @@ static void teardown(struct tc_instance *inst)
 TURNCAST_PLUGIN(.name = "jsonl", .version = "1.0",
                 .summary = "every event as a line of JSON, on standard output or in a file",
                 .flags = TC_SEES_ALL, .conf_size = sizeof(struct jsonl_conf),
-                .state_size = sizeof(struct jsonl_state), .options = options, .init = init,
-                .teardown = teardown, .sink = TC_SINK(.on_event = on_event, .on_idle = flush));
+                .state_size = sizeof(struct jsonl_state), .options = options, .rules = rules,
+                .init = init, .teardown = teardown,
+                .sink = TC_SINK(.on_event = on_event, .on_idle = flush));

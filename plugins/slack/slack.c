@@ -33,6 +33,15 @@ static const struct tc_option options[] = {
     {0},
 };
 
+static const struct tc_rule rules[] = {
+    {.key = "signing_secret", .kind = TC_RULE_SERVER},
+    {.key = "api_base", .kind = TC_RULE_URL, .text = "https http"},
+    {.key = "overflow", .kind = TC_RULE_ONE_OF, .text = "split file"},
+    {0},
+};
+
+static const struct tc_header probe_headers[] = {{"Authorization", "Bearer {option:bot_token}"}};
+
 static int on_identity(struct tc_turn *lobby, const struct tc_reply *r, struct tc_verdict *v)
 {
     struct slack_state *s = state_of(lobby);
@@ -82,11 +91,6 @@ static int on_wake(struct tc_turn *turn)
 static int init(struct tc_instance *inst)
 {
     const struct slack_conf *conf = inst->conf;
-    if (strcmp(conf->overflow, "split") != 0 && strcmp(conf->overflow, "file") != 0) {
-        tc_log(inst, TC_ERR, "overflow: invalid value \"%s\"; valid values: split, file",
-               conf->overflow);
-        return -1;
-    }
     if (conf->signing_secret && tc_route(inst, "/events"))
         return -1;
     if (!conf->app_token && !conf->signing_secret)
@@ -110,8 +114,11 @@ static void teardown(struct tc_instance *inst)
 TURNCAST_PLUGIN(.name = "slack", .version = "1.0", .summary = "conversations in Slack threads",
                 .flags = TC_DELIVERS, .conf_size = sizeof(struct slack_conf),
                 .state_size = sizeof(struct slack_state), .turn_size = sizeof(struct cast),
-                .options = options, .init = init, .teardown = teardown, .pace_ms = 200,
-                .rates = call_rates,
+                .options = options, .rules = rules,
+                .probe = TC_PROBE(.method = "POST", .url = "{option:api_base}/auth.test",
+                                  .headers = probe_headers, .header_count = 1, .ok = "/ok",
+                                  .account = "/user", .reason = "/error"),
+                .init = init, .teardown = teardown, .pace_ms = 200, .rates = call_rates,
                 .sink = TC_SINK(.on_narration = show_narration, .on_final = show_final,
                                 .on_tool_call = show_tool_call, .on_tool_result = show_tool_result,
                                 .on_thinking = show_thinking, .on_error = show_error,

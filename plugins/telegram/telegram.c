@@ -35,6 +35,21 @@ static const struct tc_option options[] = {
     {0},
 };
 
+static const struct tc_rule rules[] = {
+    {.key = "api_base", .kind = TC_RULE_URL, .text = "https http"},
+    {.key = "webhook", .kind = TC_RULE_URL, .text = "https"},
+    {.key = "webhook", .kind = TC_RULE_NEEDS, .text = "webhook_secret"},
+    {.key = "webhook", .kind = TC_RULE_SERVER},
+    {.key = "finalize", .kind = TC_RULE_ONE_OF, .text = "new edit"},
+    {.key = "after", .kind = TC_RULE_ONE_OF, .text = "keep summary delete"},
+    {.key = "overflow", .kind = TC_RULE_ONE_OF, .text = "split file trim"},
+    {.key = "max_parts", .kind = TC_RULE_RANGE, .min = 1, .max = 50},
+    {.key = "ambiguous", .kind = TC_RULE_ONE_OF, .text = "mark drop"},
+    {.key = "progress_after_ms", .kind = TC_RULE_DURATION, .text = "ms"},
+    {.key = "progress_after_ms", .kind = TC_RULE_RANGE, .min = 0, .max = INT64_MAX},
+    {0},
+};
+
 /* The published limits, kept apart. Groups may have 20 in a minute: 3.1 s are fewer. */
 static const struct tc_rate rates[] = {
     {.count = 1, .burst = 1, .interval_ms = 1100, .per_lane = 1},
@@ -46,34 +61,8 @@ static const struct tc_rate rates[] = {
 
 /* ---- life ---- */
 
-/* allowed: two or three, and NULL */
-static bool is_one_of(struct tc_instance *inst, const char *option, const char *value,
-                      const char *const *allowed)
-{
-    for (const char *const *a = allowed; *a; a++)
-        if (strcmp(value, *a) == 0)
-            return true;
-    tc_log(inst, TC_ERR, "%s: invalid value \"%s\"; valid values: %s, %s%s%s", option, value,
-           allowed[0], allowed[1], allowed[2] ? ", " : "", allowed[2] ? allowed[2] : "");
-    return false;
-}
-
 static int init(struct tc_instance *inst)
 {
-    const struct telegram_conf *const c = inst->conf;
-    static const char *const finalize[] = {"new", "edit", NULL};
-    static const char *const after[] = {"keep", "summary", "delete", NULL};
-    static const char *const overflow[] = {"split", "file", "trim", NULL};
-    static const char *const ambiguous[] = {"mark", "drop", NULL};
-    if (!is_one_of(inst, "finalize", c->finalize, finalize) ||
-        !is_one_of(inst, "after", c->after, after) ||
-        !is_one_of(inst, "overflow", c->overflow, overflow) ||
-        !is_one_of(inst, "ambiguous", c->ambiguous, ambiguous))
-        return -1;
-    if (c->max_parts < 1 || c->max_parts > 50 || c->progress_after_ms < 0) {
-        tc_log(inst, TC_ERR, "max_parts must be 1 to 50; progress_after_ms must not be negative");
-        return -1;
-    }
     return poll_begin(inst);
 }
 
@@ -252,8 +241,10 @@ static int on_wake(struct tc_turn *turn)
 TURNCAST_PLUGIN(.name = "telegram", .version = "0.1.0",
                 .summary = "conversations in Telegram, through the Bot API", .flags = TC_DELIVERS,
                 .conf_size = sizeof(struct telegram_conf), .state_size = sizeof(struct telegram),
-                .turn_size = sizeof(struct live), .options = options, .init = init,
-                .teardown = teardown, .pace_ms = 1000, .rates = rates,
+                .turn_size = sizeof(struct live), .options = options, .rules = rules,
+                .probe = TC_PROBE(.url = "{option:api_base}/bot{option:token}/getMe", .ok = "/ok",
+                                  .account = "/result/username", .reason = "/description"),
+                .init = init, .teardown = teardown, .pace_ms = 1000, .rates = rates,
                 .sink = TC_SINK(.on_start = on_start, .on_narration = on_narration,
                                 .on_thinking = on_thinking, .on_tool_call = on_tool_call,
                                 .on_tool_result = on_tool_result, .on_progress = on_progress,

@@ -10,8 +10,11 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/alloc.h"
 #include "base/attr.h"
+#include "base/cleanup.h"
 #include "base/nearest_word.h"
+#include "conf/option_rules.h"
 #include "conf/parse/secret.h"
 
 #define HOST_KEYS_MAX ((size_t)32)
@@ -91,8 +94,9 @@ static bool plugin_options_fits(const struct tc_option *row, size_t conf_size)
     return row->offset % size == 0 && row->offset <= conf_size && size <= conf_size - row->offset;
 }
 
-static bool default_parses(const struct tc_option *row)
+static bool default_parses(const struct tc_option *row, const struct tc_rule *rules)
 {
+    CLEANUP_BUF struct buf scaled = {0}, why = {0};
     union {
         const char *s;
         int64_t i;
@@ -100,14 +104,17 @@ static bool default_parses(const struct tc_option *row)
     } scratch;
     struct arena arena = {0};
     const struct cell cell = {row, (char *)&scratch, &arena};
-    const bool good = !row->dflt || types[row->type].parse(&cell, row->dflt) == 0;
+    const char *const text =
+        row->dflt ? option_rules_scale(rules, row, row->dflt, &scaled, &why) : NULL;
+    const bool good = !row->dflt || (text && types[row->type].parse(&cell, text) == 0);
     arena_fini(&arena);
     return good;
 }
 
-static int check_row(const struct tc_option *rows, size_t i, size_t conf_size, struct tc_err *err)
+static int check_row(const struct tc_plugin *plugin, size_t i, struct tc_err *err)
 {
-    const struct tc_option *const row = &rows[i];
+    const struct tc_option *const rows = plugin->options, *const row = &rows[i];
+    const size_t conf_size = plugin->conf_size;
     if (!key_is_sane(row->key))
         return err_set(err, NULL, "option %zu: invalid key; use [a-z][a-z0-9_]*", i + 1);
     if ((size_t)row->type >= sizeof types / sizeof *types)
@@ -115,7 +122,7 @@ static int check_row(const struct tc_option *rows, size_t i, size_t conf_size, s
     if (!plugin_options_fits(row, conf_size))
         return err_set(err, NULL, "option \"%s\": offset %zu does not fit a structure of %zu bytes",
                        row->key, row->offset, conf_size);
-    if (!default_parses(row))
+    if (!default_parses(row, plugin->rules))
         return err_set(err, NULL, "option \"%s\": invalid default \"%s\"; expected %s", row->key,
                        row->dflt, types[row->type].wanted);
     for (size_t k = 0; k < i; k++)
@@ -124,47 +131,48 @@ static int check_row(const struct tc_option *rows, size_t i, size_t conf_size, s
     return 0;
 }
 
-int plugin_options_check_table(const struct tc_option *rows, size_t conf_size, struct tc_err *err)
+int plugin_options_check_table(const struct tc_plugin *plugin, struct tc_err *err)
 {
+    const struct tc_option *const rows = plugin->options;
     for (size_t i = 0; rows && rows[i].key; i++) {
         if (i == OPTIONS_MAX)
             return err_set(err, NULL, "more than %zu options; the last row must have the key NULL",
                            OPTIONS_MAX);
-        if (check_row(rows, i, conf_size, err) < 0)
+        if (check_row(plugin, i, err) < 0)
             return -1;
     }
-    return 0;
+    return option_rules_check_table(plugin->rules, rows, err);
 }
 
 /* What every step of a fill shares. */
 struct fill {
     char *out;
     const struct tc_option *rows;
-    const char *file;
+    const struct tc_rule *rules;
+    const struct plugin_options_source *source;
+    const struct conf *conf; /* NULL: rules about paths and the host do not count */
     struct arena *arena;
-    struct tc_err *err;
+    struct findings *findings;
 };
 
-static void plugin_options_set_place(const struct fill *f, int line)
+static int plugin_options_fail(const struct fill *f, int line, const char *key, const char *fmt,
+                               ...) PRINTF_LIKE(4, 5);
+static int plugin_options_fail(const struct fill *f, int line, const char *key, const char *fmt,
+                               ...)
 {
-    if (f->err && line > 0)
-        snprintf(f->err->place, sizeof f->err->place, "%s:%d", f->file, line);
-    else if (f->err)
-        snprintf(f->err->place, sizeof f->err->place, "%s", f->file);
-}
-
-static int plugin_options_fail(const struct fill *f, int line, const char *fmt, ...)
-    PRINTF_LIKE(3, 4);
-static int plugin_options_fail(const struct fill *f, int line, const char *fmt, ...)
-{
-    char text[512];
+    const struct plugin_options_source *const s = f->source;
+    CLEANUP_BUF struct buf place = {0}, text = {0};
     va_list ap;
+    buf_add_str(&place, s->file);
+    if (line > 0)
+        buf_printf(&place, ":%d", line);
+    if (s->name)
+        buf_printf(&text, "%s%s.", s->line > 0 ? "plugins.instances." : "", s->name);
+    buf_printf(&text, "%s: ", key);
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    buf_vprintf(&text, fmt, ap);
     va_end(ap);
-    err_set(f->err, NULL, "%s", text);
-    plugin_options_set_place(f, line);
-    return -1;
+    return findings_add(f->findings, FINDING_ERROR, place.p, "%s", text.p);
 }
 
 static const struct tc_option *plugin_options_find_row(const struct tc_option *rows,
@@ -176,95 +184,179 @@ static const struct tc_option *plugin_options_find_row(const struct tc_option *r
     return NULL;
 }
 
+static const struct conf_option *plugin_options_find_pair(const struct conf_option *pairs,
+                                                          const char *key)
+{
+    for (; pairs && pairs->key; pairs++)
+        if (strcmp(pairs->key, key) == 0)
+            return pairs;
+    return NULL;
+}
+
 /* The nearest may be a key that the host reads: it came here because it was misspelt. */
 static int plugin_options_fail_unknown(const struct fill *f, const struct conf_option *pair)
 {
     const char *names[OPTIONS_MAX + HOST_KEYS_MAX], *key;
+    CLEANUP_BUF struct buf all = {0};
     size_t n = 0;
     for (; f->rows && f->rows[n].key && n < OPTIONS_MAX; n++)
         names[n] = f->rows[n].key;
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&all, "%s%s", i ? ", " : "", names[i]);
     for (size_t i = 0; i < HOST_KEYS_MAX && (key = conf_instance_key_at(i)); i++)
         names[n++] = key;
     const char *const near = nearest_word_find(pair->key, names, n);
     if (near)
-        return plugin_options_fail(f, pair->line, "unknown option \"%s\" (did you mean \"%s\"?)",
-                                   pair->key, near);
-    return plugin_options_fail(f, pair->line, "unknown option \"%s\"", pair->key);
+        return plugin_options_fail(f, pair->line, pair->key,
+                                   "unknown option (did you mean \"%s\"?)", near);
+    return plugin_options_fail(f, pair->line, pair->key,
+                               "unknown option; options of the plugin: %s",
+                               all.len ? all.p : "none");
 }
 
 /* The value of a secret is never part of a message. */
-static int store_secret(const struct fill *f, const struct cell *cell,
+static int plugin_options_fail_value(const struct fill *f, const struct tc_option *row,
+                                     const char *text, int line)
+{
+    if (row->flags & TC_SECRET)
+        return plugin_options_fail(f, line, row->key, "invalid value; expected %s",
+                                   types[row->type].wanted);
+    return plugin_options_fail(f, line, row->key, "invalid value \"%s\"; expected %s", text,
+                               types[row->type].wanted);
+}
+
+/* Stores a value in its member, and checks the rules that it is subject to. */
+static int plugin_options_store(const struct fill *f, const struct tc_option *row, const char *text,
+                                int line)
+{
+    const struct cell cell = {row, f->out + row->offset, f->arena};
+    CLEANUP_BUF struct buf scaled = {0}, why = {0};
+    const char *const value = option_rules_scale(f->rules, row, text, &scaled, &why);
+    if (value && types[row->type].parse(&cell, value) < 0)
+        return plugin_options_fail_value(f, row, text, line);
+    if (!value || option_rules_check_value(f->rules, row, value, f->conf != NULL, &why) < 0)
+        return plugin_options_fail(f, line, row->key, "%s", why.p);
+    return 0;
+}
+
+static int store_secret(const struct fill *f, const struct tc_option *row,
                         const struct conf_option *pair)
 {
     struct tc_err why = {0};
     const char *const text =
         pair->resolved ? pair->value : secret_resolve(pair->value, f->arena, &why);
     if (!text)
-        return plugin_options_fail(f, pair->line, "option \"%s\": %s", pair->key, why.text);
+        return plugin_options_fail(f, pair->line, pair->key, "%s", why.text);
     if (pair->resolved)
         log_add_secret(text);
-    if (types[cell->row->type].parse(cell, text) < 0)
-        return plugin_options_fail(f, pair->line, "option \"%s\": expected %s", pair->key,
-                                   types[cell->row->type].wanted);
-    return 0;
+    return plugin_options_store(f, row, text, pair->line);
 }
 
-static int store_pair(const struct fill *f, const struct conf_option *pairs, size_t i)
+static int store_pair(const struct fill *f, const struct conf_option *pair)
 {
-    const struct conf_option *const pair = &pairs[i];
     const struct tc_option *const row = plugin_options_find_row(f->rows, pair->key);
     if (!row)
         return plugin_options_fail_unknown(f, pair);
-    for (size_t k = 0; k < i; k++)
-        if (strcmp(pairs[k].key, pair->key) == 0)
-            return plugin_options_fail(f, pair->line, "duplicate option \"%s\"", pair->key);
-    const struct cell cell = {row, f->out + row->offset, f->arena};
-    if (row->flags & TC_SECRET)
-        return store_secret(f, &cell, pair);
-    if (types[row->type].parse(&cell, pair->value) < 0)
-        return plugin_options_fail(f, pair->line,
-                                   "option \"%s\": invalid value \"%s\"; expected %s", pair->key,
-                                   pair->value, types[row->type].wanted);
-    return 0;
+    if (plugin_options_find_pair(f->source->pairs, pair->key) != pair)
+        return plugin_options_fail(f, pair->line, pair->key, "duplicate option; remove one");
+    return row->flags & TC_SECRET ? store_secret(f, row, pair)
+                                  : plugin_options_store(f, row, pair->value, pair->line);
 }
 
-static bool is_given(const struct conf_option *pairs, const char *key)
+/* What the configuration does not set. */
+static int plugin_options_store_default(const struct fill *f, const struct tc_option *row)
 {
-    for (; pairs && pairs->key; pairs++)
-        if (strcmp(pairs->key, key) == 0)
-            return true;
-    return false;
+    if (row->flags & TC_REQUIRED)
+        return plugin_options_fail(f, f->source->line, row->key,
+                                   "missing required option (%s); set it in the instance",
+                                   row->help ? row->help : types[row->type].wanted);
+    return row->dflt ? plugin_options_store(f, row, row->dflt, f->source->line) : 0;
 }
 
-int plugin_options_parse(void *out, const struct tc_option *rows, const struct conf_option *pairs,
-                         const char *file, int line, struct arena *arena, struct tc_err *err)
+/* Of rules about several options: given, and not a false switch. */
+static bool plugin_options_is_set(const void *ctx, const char *key)
 {
-    const struct fill f = {out, rows, file, arena, err};
-    for (size_t i = 0; pairs && pairs[i].key; i++)
-        if (store_pair(&f, pairs, i) < 0)
-            return -1;
-    for (const struct tc_option *row = rows; row && row->key; row++) {
-        if (is_given(pairs, row->key))
-            continue;
-        if (row->flags & TC_REQUIRED)
-            return plugin_options_fail(&f, line, "missing required option \"%s\" (%s)", row->key,
-                                       row->help ? row->help : types[row->type].wanted);
-        const struct cell cell = {row, f.out + row->offset, arena};
-        if (row->dflt && types[row->type].parse(&cell, row->dflt) < 0)
-            return plugin_options_fail(&f, line, "option \"%s\": invalid default", row->key);
+    const struct fill *const f = ctx;
+    const struct conf_option *const pair = plugin_options_find_pair(f->source->pairs, key);
+    const struct tc_option *const row = plugin_options_find_row(f->rows, key);
+    bool on = true;
+    if (pair && row && row->type == TC_T_BOOL)
+        memcpy(&on, f->out + row->offset, sizeof on);
+    return pair && on;
+}
+
+static int plugin_options_check_server(const struct fill *f, const struct tc_rule *rule, int line)
+{
+    if (rule->kind != TC_RULE_SERVER || !f->conf || f->conf->http.listen ||
+        !plugin_options_is_set(f, rule->key))
+        return 0;
+    return plugin_options_fail(f, line, rule->key, "requires the HTTP server; set http.listen");
+}
+
+static int plugin_options_check_groups(const struct fill *f)
+{
+    int rc = 0;
+    for (const struct tc_rule *rule = f->rules; rule && rule->key; rule++) {
+        CLEANUP_BUF struct buf why = {0};
+        const struct conf_option *const pair =
+            plugin_options_find_pair(f->source->pairs, rule->key);
+        const int line = pair ? pair->line : f->source->line;
+        if (option_rules_check_group(rule, plugin_options_is_set, f, &why) < 0)
+            rc = plugin_options_fail(f, line, rule->key, "%s", why.p);
+        else if (plugin_options_check_server(f, rule, line) < 0)
+            rc = -1;
     }
-    return 0;
+    return rc;
 }
 
-int plugin_options_fill_instance(void *out, const struct tc_option *rows,
+static int plugin_options_fill(const struct fill *f)
+{
+    const struct conf_option *const pairs = f->source->pairs;
+    int rc = 0;
+    for (const struct conf_option *pair = pairs; pair && pair->key; pair++)
+        if (store_pair(f, pair) < 0)
+            rc = -1;
+    for (const struct tc_option *row = f->rows; row && row->key; row++)
+        if (!plugin_options_find_pair(pairs, row->key) && plugin_options_store_default(f, row) < 0)
+            rc = -1;
+    return plugin_options_check_groups(f) < 0 ? -1 : rc;
+}
+
+int plugin_options_parse(void *out, const struct tc_plugin *plugin,
+                         const struct plugin_options_source *source, struct arena *arena,
+                         struct tc_err *err)
+{
+    struct findings all = {0};
+    const struct fill f = {out, plugin->options, plugin->rules, source, NULL, arena, &all};
+    const int rc = plugin_options_fill(&f);
+    if (rc < 0)
+        findings_take_first(&all, err);
+    findings_fini(&all);
+    return rc;
+}
+
+static struct plugin_options_source plugin_options_source_of(const struct conf_instance *inst,
+                                                             const char *file)
+{
+    return (struct plugin_options_source){inst->name, inst->options, file, inst->line};
+}
+
+int plugin_options_fill_instance(void *out, const struct tc_plugin *plugin,
                                  const struct conf_instance *inst, const char *file,
                                  struct arena *arena, struct tc_err *err)
 {
-    if (plugin_options_parse(out, rows, inst->options, file, inst->line, arena, err) == 0)
-        return 0;
-    if (err && inst->line <= 0) {
-        const struct tc_err why = *err;
-        snprintf(err->text, sizeof err->text, "instance %.64s: %.640s", inst->name, why.text);
-    }
-    return -1;
+    const struct plugin_options_source source = plugin_options_source_of(inst, file);
+    return plugin_options_parse(out, plugin, &source, arena, err);
+}
+
+int plugin_options_check(const struct tc_plugin *plugin, const struct conf *conf,
+                         const struct conf_instance *inst, struct findings *findings)
+{
+    struct arena arena = {0};
+    CLEANUP_FREE void *out = xcalloc(1, plugin->conf_size + 1);
+    const struct plugin_options_source source = plugin_options_source_of(inst, conf->file);
+    const struct fill f = {out, plugin->options, plugin->rules, &source, conf, &arena, findings};
+    const int rc = plugin_options_fill(&f);
+    arena_fini(&arena);
+    return rc;
 }

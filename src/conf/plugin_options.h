@@ -7,26 +7,37 @@
 
 #include "base/arena.h"
 #include "base/attr.h"
+#include "base/sys/finding.h"
 #include "conf/conf.h"
 
 #define OPTIONS_MAX ((size_t)256) /* rows of a plugin */
 
-/* Checks the rows themselves: keys, types, members inside conf_size bytes, defaults that parse.
- * rows may be NULL. */
-int plugin_options_check_table(const struct tc_option *rows, size_t conf_size,
-                               struct tc_err *err) MUST_CHECK;
-/* Checks every pair against the rows (unknown key: the nearest is named; wrong type; given
- * twice; missing required) and fills `out` (conf_size bytes, zeroed). Strings live in the arena.
- * TC_SECRET values are registered with the log's redaction; "env:NAME" and "file:PATH" values of
- * secrets are resolved. err's place is file:line; `line` is the instance's own, for what is not
- * there. rows and pairs may be NULL. */
-int plugin_options_parse(void *out, const struct tc_option *rows, const struct conf_option *pairs,
-                         const char *file, int line, struct arena *arena,
+/* What the configuration sets, and where. */
+struct plugin_options_source {
+    const char *name;                /* of the instance; or NULL */
+    const struct conf_option *pairs; /* ends with a NULL key; or NULL */
+    const char *file;
+    int line; /* of the instance, for what is missing; 0: no line of the file declares it */
+};
+
+/* Checks the plugin's options and rules themselves: keys, types, members inside conf_size bytes,
+ * defaults that parse and obey the rules. Both may be NULL. */
+int plugin_options_check_table(const struct tc_plugin *plugin, struct tc_err *err) MUST_CHECK;
+/* Checks every pair against options and rules (unknown key: the nearest is named; wrong type; given
+ * twice; missing required; rules, but those about paths
+ * and the host) and fills `out` (conf_size bytes, zeroed).
+ * Strings live in the arena. TC_SECRET values are registered with the log's redaction; "env:NAME"
+ * and "file:PATH" values of secrets are resolved. -1 with err, the first of all errors. */
+int plugin_options_parse(void *out, const struct tc_plugin *plugin,
+                         const struct plugin_options_source *source, struct arena *arena,
                          struct tc_err *err) MUST_CHECK;
-/* The same with the options of an instance. One that no line of the configuration declares
- * (autoload, --plugin) is named in the error. */
-int plugin_options_fill_instance(void *out, const struct tc_option *rows,
+/* The same with the options of an instance. */
+int plugin_options_fill_instance(void *out, const struct tc_plugin *plugin,
                                  const struct conf_instance *inst, const char *file,
                                  struct arena *arena, struct tc_err *err) MUST_CHECK;
+/* Adds all errors of an instance's options, with those of paths and of what the host lacks. -1:
+ * there are some. */
+int plugin_options_check(const struct tc_plugin *plugin, const struct conf *conf,
+                         const struct conf_instance *inst, struct findings *findings) MUST_CHECK;
 
 #endif

@@ -32,5 +32,7 @@ check_PROGRAMS += tests/base/sys/t_file_trust
 tests_base_sys_t_file_trust_LDADD = $(TEST_BASE)
 check_PROGRAMS += tests/base/bytes/t_utf8
 tests_base_bytes_t_utf8_LDADD = $(TEST_BASE)
+check_PROGRAMS += tests/base/sys/t_finding
+tests_base_sys_t_finding_LDADD = $(TEST_BASE)
 check_PROGRAMS += tests/base/sys/t_log
 tests_base_sys_t_log_LDADD = $(TEST_BASE)

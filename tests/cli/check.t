@@ -57,12 +57,12 @@ has "$out" "$scratch/bad.conf:2: agents.a.command: there is no program \"no-such
     "a program that is not there"
 has "$out" "$scratch/bad.conf:3: agents.b.dialect: there is no dialect \"klingon\"" "a dialect"
 has "$out" "$scratch/bad.conf:6: plugins.instances.one: " "a plugin"
-has "$out" "$scratch/bad.conf:8: unknown option \"pathe\" (did you mean \"path\"?)" "an option"
+has "$out" "$scratch/bad.conf:8: plugins.instances.two.pathe: unknown option (did you mean \"path\"?)" "an option"
 is "$(wc -l <"$scratch/out")" 4 "all four at once"
 echo 'plugins : { instances : { jsonl : { visibilty = "all"; }; }; };' >"$scratch/host.conf"
 try check "$scratch/host.conf"
 is "$status $out" \
-    "2 $scratch/host.conf:1: unknown option \"visibilty\" (did you mean \"visibility\"?)" \
+    "2 $scratch/host.conf:1: plugins.instances.jsonl.visibilty: unknown option (did you mean \"visibility\"?)" \
     "a misspelt key of the host"
 cat >"$scratch/people.conf" <<CONF
 agents : { a : { command = ["sh"]; }; };
@@ -114,7 +114,7 @@ is "$status $out" \
 try check "$plugins/jsonl.so"
 is "$status" 0 "a plugin's file"
 has "$out" "jsonl " "its name"
-has "$out" "ABI: 1.3" "its ABI"
+has "$out" "ABI: 1.4" "its ABI"
 has "$out" "sees: all events" "what it sees"
 has "$out" "callbacks: on_" "its callbacks"
 has "$out" "path (text)" "its options"

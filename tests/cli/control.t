@@ -93,7 +93,7 @@ is "$(get instances)" 2 "both run"
 conf "more : { plugin = \"null\"; }; log : { plugin = \"jsonl\"; patth = \"x\"; };"
 try reload -c "$file"
 is "$status$out" 1 "a wrong one"
-is "$err" "turncast: all stays as it was: $file:6: unknown option \"patth\" (did you mean \"path\"?)" \
+is "$err" "turncast: all stays as it was: $file:6: plugins.instances.log.patth: unknown option (did you mean \"path\"?)" \
     "is refused with its place"
 echo 'plugin : { };' >"$scratch/broken.conf"
 cat "$scratch/broken.conf" >>"$file"

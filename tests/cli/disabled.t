@@ -28,9 +28,9 @@ trap 'kill -9 "$host" 2>/dev/null; rm -rf "$scratch"' EXIT
 wait_for grep -q serving "$scratch/log"
 log=$(cat "$scratch/log")
 has "$log" "$file:3: instance off is disabled: enabled = false" "one that is switched off is named"
-has "$log" "$file:6: instance wrong is disabled: unknown option \"pathh\"" "one with a wrong option"
+has "$log" "$file:6: instance wrong is disabled: plugins.instances.wrong.pathh: unknown option" "one with a wrong option"
 has "$log" "$file:7: instance gone is disabled: nowhere: no such plugin" "one without a plugin"
-has "$log" "$file: instance slack is disabled: missing required option \"" "one that autoload found"
+has "$log" "$file: instance slack is disabled: slack.bot_token: missing required option" "one that autoload found"
 
 try status -c "$file"
 is "$(echo "$out" | sed -n '/^INSTANCE/,/^$/s/^\([a-z]*\) .*/\1/p')" good \
@@ -38,7 +38,7 @@ is "$(echo "$out" | sed -n '/^INSTANCE/,/^$/s/^\([a-z]*\) .*/\1/p')" good \
 is "$(echo "$out" | sed -n '/^DISABLED/,/^$/s/  *\(.*\)/ \1/p' | sed 's/\(plugin\):.*/\1/')" \
     "DISABLED WHERE AND WHY
 off $file:3: enabled = false
-wrong $file:6: unknown option \"pathh\" (did you mean \"path\"?)
+wrong $file:6: plugins.instances.wrong.pathh: unknown option (did you mean \"path\"?)
 gone $file:7: nowhere: no such plugin" "status says where and why"
 try status --json -c "$file"
 is "$(echo "$out" | python3 -c 'import json, sys
@@ -51,5 +51,5 @@ kill "$host"
 wait "$host"
 is "$?" 0 "it ends"
 try replay -p slack "$fixtures/turn.jsonl"
-has "$err" "instance slack is disabled: missing required option \"" "an error of --plugin names the instance"
+has "$err" "instance slack is disabled: slack.bot_token: missing required option" "an error of --plugin names the instance"
 finish

@@ -98,7 +98,7 @@ is "$(line 'agent a')" "FAIL  agent a: there is no program \"no-such-program\" t
 is "$(line 'agent b')" "FAIL  agent b: its cwd $scratch/none is no folder
       -> mkdir -p $scratch/none" "a folder that is not there"
 has "$(line 'instance talk')" "FAIL  instance talk: nowhere: no such plugin" "a plugin"
-has "$(line 'instance jsonl')" "FAIL  instance jsonl: $file:4: unknown option \"pathh\"" "an option"
+has "$(line 'instance jsonl')" "FAIL  instance jsonl: $file:4: plugins.instances.jsonl.pathh: unknown option" "an option"
 has "$(line 'instance ends')" "loading it ends the process by signal 6" "a damaged plugin"
 has "$out" "warn  instance telegram: token stands in a file that others can read
       -> chmod 600 $file" "a secret that is none"

@@ -13,3 +13,5 @@ check_PROGRAMS += tests/conf/t_conf_http_key
 tests_conf_t_conf_http_key_LDADD = $(TEST_CONF)
 check_PROGRAMS += tests/conf/t_conf_errors
 tests_conf_t_conf_errors_LDADD = $(TEST_CONF)
+check_PROGRAMS += tests/conf/t_option_rules
+tests_conf_t_option_rules_LDADD = $(TEST_CONF)

@@ -35,7 +35,9 @@ static int fill(struct sample *out, const struct conf_option *pairs)
 {
     *out = (struct sample){0};
     err = (struct tc_err){0};
-    return plugin_options_parse(out, rows, pairs, "my.conf", 7, &arena, &err);
+    const struct tc_plugin plugin = {.conf_size = sizeof *out, .options = rows};
+    return plugin_options_parse(
+        out, &plugin, &(struct plugin_options_source){NULL, pairs, "my.conf", 7}, &arena, &err);
 }
 
 #define PAIRS(...) ((const struct conf_option[]){__VA_ARGS__, {0}})
@@ -67,26 +69,31 @@ static void refused(const char *key, const char *value, const char *wanted)
 
 static void test_refusals(void)
 {
-    refused("port", "80x",
-            "my.conf:12: option \"port\": invalid value \"80x\"; expected an integer");
-    refused("port", "", "my.conf:12: option \"port\": invalid value \"\"; expected an integer");
+    refused("port", "80x", "my.conf:12: port: invalid value \"80x\"; expected an integer");
+    refused("port", "", "my.conf:12: port: invalid value \"\"; expected an integer");
+    refused("port", "99999999999999999999",
+            "my.conf:12: port: invalid value \"99999999999999999999\"; expected an integer");
+    refused("loud", "2", "my.conf:12: loud: invalid value \"2\"; expected true or false");
+    refused("rate", "1,5", "my.conf:12: rate: invalid value \"1,5\"; expected a number");
+    refused("rate", "inf", "my.conf:12: rate: invalid value \"inf\"; expected a number");
+    refused("prot", "1", "my.conf:12: prot: unknown option (did you mean \"port\"?)");
     refused(
-        "port", "99999999999999999999",
-        "my.conf:12: option \"port\": invalid value \"99999999999999999999\"; expected an integer");
-    refused("loud", "2",
-            "my.conf:12: option \"loud\": invalid value \"2\"; expected true or false");
-    refused("rate", "1,5", "my.conf:12: option \"rate\": invalid value \"1,5\"; expected a number");
-    refused("rate", "inf", "my.conf:12: option \"rate\": invalid value \"inf\"; expected a number");
-    refused("prot", "1", "my.conf:12: unknown option \"prot\" (did you mean \"port\"?)");
-    refused("colour", "1", "my.conf:12: unknown option \"colour\"");
-    refused("url", "v", "my.conf:12: duplicate option \"url\"");
+        "colour", "1",
+        "my.conf:12: colour: unknown option; options of the plugin: url, token, port, loud, rate");
+    refused("url", "v", "my.conf:12: url: duplicate option; remove one");
     struct sample s;
     is_int(fill(&s, NULL), -1, "a required one is missing");
-    is_str(err_format(&err), "my.conf:7: missing required option \"url\" (where to send)",
+    is_str(err_format(&err),
+           "my.conf:7: url: missing required option (where to send); set it in the instance",
            "  says which");
-    is_int(plugin_options_parse(NULL, NULL, PAIRS(PAIR("a", "b")), "f", 0, &arena, &err), -1,
-           "no options at all");
-    is_str(err_format(&err), "f:12: unknown option \"a\"", "  says so");
+    static const struct tc_plugin bare = {.conf_size = 0};
+    const struct plugin_options_source one = {"i", PAIRS(PAIR("a", "b")), "f", 3},
+                                       two = {"i", PAIRS(PAIR("a", "b")), "--plugin", 0};
+    is_int(plugin_options_parse(NULL, &bare, &one, &arena, &err), -1, "no options at all");
+    is_str(err_format(&err),
+           "f:12: plugins.instances.i.a: unknown option; options of the plugin: none", "  says so");
+    is_int(plugin_options_parse(NULL, &bare, &two, &arena, &err), -1, "of the command line");
+    has_str(err_format(&err), ": i.a: unknown option", "  says whose it is");
 }
 
 static void secret_refused(const char *value, const char *wanted)
@@ -143,15 +150,17 @@ static void bad_row(struct tc_option row, const char *wanted)
 {
     const struct tc_option table[] = {TC_OPTION(struct sample, url, NULL, 0, ""), row, {0}};
     err = (struct tc_err){0};
-    is_int(plugin_options_check_table(table, sizeof(struct sample), &err), -1, "bad row: %s",
-           wanted);
+    const struct tc_plugin plugin = {.conf_size = sizeof(struct sample), .options = table};
+    is_int(plugin_options_check_table(&plugin, &err), -1, "bad row: %s", wanted);
     has_str(err_format(&err), wanted, "  says so");
 }
 
 static void test_rows(void)
 {
-    is_int(plugin_options_check_table(rows, sizeof(struct sample), &err), 0, "good rows");
-    is_int(plugin_options_check_table(NULL, 0, &err), 0, "no rows");
+    const struct tc_plugin plugin = {.conf_size = sizeof(struct sample), .options = rows},
+                           bare = {.conf_size = 0};
+    is_int(plugin_options_check_table(&plugin, &err), 0, "good rows");
+    is_int(plugin_options_check_table(&bare, &err), 0, "no rows");
     bad_row((struct tc_option){.key = "Url"}, "option 2: invalid key; use [a-z][a-z0-9_]*");
     bad_row((struct tc_option){.key = ""}, "option 2: invalid key; use [a-z][a-z0-9_]*");
     bad_row((struct tc_option){.key = "url"}, "option \"url\": declared twice");

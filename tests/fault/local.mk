@@ -60,7 +60,7 @@ $(fault_loads): tests/fault/loads.c
 		$(FAULT_CC) -DLOADS=$${way#loads_} -o $@ $(srcdir)/tests/fault/loads.c
 
 check_DATA = $(fault_modules) $(fault_loads)
-$(fault_modules) $(fault_loads): include/turncast/plugin.h include/turncast/service.h
+$(fault_modules) $(fault_loads): $(turncastinclude_HEADERS)
 tests/fault/old10.so: tests/fault/abi10.h
 EXTRA_DIST += $(fault_modules:.so=.c) tests/fault/loads.c tests/fault/abi10.h
 CLEANFILES += $(fault_modules) $(fault_loads)

@@ -15,7 +15,9 @@ static void fill(const struct tc_plugin *p)
     struct arena arena = {0};
     struct tc_err err;
     void *const conf = calloc(1, p->conf_size + 1);
-    if (plugin_options_parse(conf, p->options, NULL, "f", 1, &arena, &err) < 0 && !err.text[0])
+    if (plugin_options_parse(conf, p, &(struct plugin_options_source){.file = "f", .line = 1},
+                             &arena, &err) < 0 &&
+        !err.text[0])
         abort();
     free(conf);
     arena_fini(&arena);

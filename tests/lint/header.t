@@ -23,6 +23,7 @@ static const struct tc_option options[] = {
     TC_OPTION(struct conf, d, "0.5", 0, "real"),
     {0},
 };
+static const struct tc_rule rules[] = {{"i", TC_RULE_RANGE, NULL, 0, 9}, {0}};
 static int on_final(struct tc_turn *t, const struct tc_final *f)
 {
     char *copy = tc_sprint(t, "%s", f->text);
@@ -30,6 +31,7 @@ static int on_final(struct tc_turn *t, const struct tc_final *f)
     return tc_alloc(t, 1) && tc_json(t, "{}") && tc_json_get(t, "{}", "") ? 0 : -1;
 }
 TURNCAST_PLUGIN(.name = "uses", .options = options, .conf_size = sizeof(struct conf),
+                .rules = rules, .probe = TC_PROBE(.url = "https://example.org"),
                 .sink = TC_SINK(.on_final = on_final));
 C
     "$1" "-std=$2" -Wall -Wextra -Wpedantic -Wno-missing-field-initializers -Werror -fsyntax-only \

@@ -28,7 +28,7 @@ fields_not_told() {
 
 # The headers of a plugin without their comments.
 headers() {
-    cat include/turncast/plugin.h include/turncast/service.h | awk '
+    cat include/turncast/plugin.h include/turncast/option.h include/turncast/service.h | awk '
         { line = ""
           while ($0 != "")
               if (inside) {

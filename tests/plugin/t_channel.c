@@ -258,7 +258,9 @@ static void test_init_faults(void)
 
     spec.options = (struct conf_option[]){{(char[]){"k"}, (char[]){"v"}, 8, false}, {0}};
     ok(!begin(&spec, &err), "a wrong option");
-    is_str(err_format(&err), "my.conf:8: unknown option \"k\"", "  says so");
+    is_str(err_format(&err),
+           "my.conf:8: plugins.instances.a.k: unknown option; options of the plugin: none",
+           "  says so");
 }
 
 static unsigned batches;

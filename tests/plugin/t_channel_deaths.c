@@ -224,7 +224,8 @@ static void test_init_faults(void)
            "  says so");
     puppet_set_option(1, "nonsense", "x");
     ok(!kit_try(&spec, "puppet", &kit_host, &err), "a wrong option");
-    has_str(err_format(&err), "my.conf:9: unknown option \"nonsense\"", "  says so");
+    has_str(err_format(&err), "my.conf:9: plugins.instances.init.nonsense: unknown option",
+            "  says so");
 }
 
 /* ---- memory */

@@ -26,6 +26,7 @@ struct plugin_host {
     bool running;
     struct arena config, turn_arena;
     struct buf log;
+    int options; /* -1: refused */
     uint64_t seq;
     double ts;
     const char *parent_id;
@@ -84,8 +85,11 @@ static void fill_options(struct plugin_host *h, const char *const *options)
         pairs[i].key = arena_strdup(&h->config, options[2 * i]);
         pairs[i].value = arena_strdup(&h->config, options[2 * i + 1]);
     }
-    if (plugin_options_parse(h->conf, h->plugin->options, pairs, "test", 1, &h->config, &err))
-        bail("%s", err_format(&err));
+    h->options = plugin_options_parse(
+        h->conf, h->plugin, &(struct plugin_options_source){.pairs = pairs, .file = "test"},
+        &h->config, &err);
+    if (h->options < 0)
+        buf_printf(&h->log, "%d %s\n", (int)TC_ERR, err.text);
 }
 
 struct plugin_host *plugin_host_new(const char *plugin, const char *const *options)
@@ -112,7 +116,7 @@ struct plugin_host *plugin_host_new(const char *plugin, const char *const *optio
 
 int plugin_host_init(struct plugin_host *h)
 {
-    return h->plugin->init ? h->plugin->init(&h->inst) : 0;
+    return h->options == 0 && h->plugin->init ? h->plugin->init(&h->inst) : h->options;
 }
 
 static void begin(struct plugin_host *h)

@@ -56,6 +56,7 @@ CONNECTOR_TESTS = \
 	tests/plugins/telegram/inbound.script \
 	tests/plugins/telegram/ladder.script \
 	tests/plugins/telegram/live.script \
+	tests/plugins/telegram/options.script \
 	tests/plugins/telegram/poll.script \
 	tests/plugins/telegram/request.script \
 	tests/plugins/telegram/webhook.script

@@ -10,6 +10,8 @@ libtcbase_a_SOURCES += \
 	src/base/sys/err.h \
 	src/base/sys/file_trust.c \
 	src/base/sys/file_trust.h \
+	src/base/sys/finding.c \
+	src/base/sys/finding.h \
 	src/base/sys/log.c \
 	src/base/sys/log.h \
 	src/base/sys/log_redact.c \

@@ -2,7 +2,10 @@
  * Prints the constant that a plugin's file exports; runs nothing of it. */
 #include "cli/inspect/plugin_describe.h"
 
+#include <string.h>
+
 #include "base/bytes/buf.h"
+#include "conf/option_rules.h"
 
 static void describe_callbacks(FILE *out, const struct loaded_plugin *l)
 {
@@ -13,7 +16,7 @@ static void describe_callbacks(FILE *out, const struct loaded_plugin *l)
     fprintf(out, "  callbacks:%s\n", names.len ? names.p : " none");
 }
 
-static void describe_option(FILE *out, const struct tc_option *o)
+static void describe_option(FILE *out, const struct tc_option *o, const struct tc_rule *rules)
 {
     static const char *const types[] = {[TC_T_STR] = "text",
                                         [TC_T_INT] = "whole number",
@@ -27,6 +30,13 @@ static void describe_option(FILE *out, const struct tc_option *o)
     if (o->flags & TC_SECRET)
         fputs(", secret", out);
     fprintf(out, ")%s%s\n", o->help ? ": " : "", o->help ? o->help : "");
+    for (const struct tc_rule *rule = rules; rule && rule->key; rule++) {
+        CLEANUP_BUF struct buf text = {0};
+        if (strcmp(rule->key, o->key) != 0)
+            continue;
+        option_rules_describe(rule, &text);
+        fprintf(out, "        %s\n", text.p);
+    }
 }
 
 void plugin_describe_print(FILE *out, const struct loaded_plugin *l)
@@ -43,5 +53,5 @@ void plugin_describe_print(FILE *out, const struct loaded_plugin *l)
     describe_callbacks(out, l);
     fputs(p->options && p->options->key ? "  options:\n" : "  options: none\n", out);
     for (const struct tc_option *o = p->options; o && o->key; o++)
-        describe_option(out, o);
+        describe_option(out, o, p->rules);
 }

@@ -140,7 +140,7 @@ static void script_begin(struct script *s)
 
 static void script_end(struct script *s, const char *title)
 {
-    if (!s->why)
+    if (!s->why && !s->refused)
         script_step(s, "end", NULL);
     test_report_result(s->subject->report, !s->why, title);
     if (s->why)

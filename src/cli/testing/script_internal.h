@@ -15,7 +15,8 @@ struct script {
     const char *path;
     struct fake_host *host; /* of the running test; NULL until its first step */
     int line;
-    char *why; /* the test has failed: the first reason */
+    char *why;    /* the test has failed: the first reason */
+    bool refused; /* the options are, as was expected */
     struct arena texts;
     struct fake_option options[FAKE_OPTIONS_MAX];
     size_t option_count;

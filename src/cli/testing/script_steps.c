@@ -153,6 +153,19 @@ static void script_do_loud(struct script *s, char *rest)
     }
 }
 
+/* The options are wrong, so that no instance is made of them. */
+static void script_do_refused(struct script *s, const char *wanted)
+{
+    struct tc_err err = {0};
+    if (!s->host)
+        s->host = fake_host_new(s->subject->module, s->options, s->option_count, s->path, &err);
+    s->refused = !s->host;
+    if (s->host)
+        script_fail(s, "the options are not refused");
+    else if (!strstr(err.text, wanted))
+        script_fail(s, "%s", err_format(&err));
+}
+
 static void script_do_init(struct script *s, char *rest)
 {
     const bool fails = strcmp(script_word(&rest), "fails") == 0;
@@ -342,6 +355,10 @@ void script_step(struct script *s, const char *verb, char *rest)
 {
     if (strcmp(verb, "option") == 0) {
         script_do_option(s, rest);
+        return;
+    }
+    if (strcmp(verb, "refused") == 0) {
+        script_do_refused(s, rest);
         return;
     }
     script_word_fn *const act = script_find_word(verb);

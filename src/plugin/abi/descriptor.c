@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bytes/pack.h"
+#include "conf/option_rules.h"
 #include "conf/plugin_options.h"
 #include "event/kinds.h"
 #include "io/send/request_queue.h"
@@ -16,6 +17,7 @@
 #define INTERVAL_MAX ((int64_t)7 * 86400 * 1000)
 #define NAME_MAX_BYTES ((size_t)32)
 #define TEXT_MAX ((size_t)1024)
+#define HEADERS_MAX ((size_t)16)
 
 /* ---- its functions ---- */
 
@@ -132,7 +134,7 @@ static int check_sizes(const struct tc_plugin *p, struct tc_err *err)
 /* The texts, then what the rows mean. */
 static int check_options(const struct tc_plugin *p, struct tc_err *err)
 {
-    if (plugin_options_check_table(p->options, p->conf_size, err) < 0)
+    if (plugin_options_check_table(p, err) < 0)
         return -1;
     for (const struct tc_option *o = p->options; o && o->key; o++) {
         char what[128];
@@ -143,6 +145,36 @@ static int check_options(const struct tc_plugin *p, struct tc_err *err)
         if (descriptor_check_text(what, o->help, false, err) < 0)
             return -1;
     }
+    return 0;
+}
+
+/* Those that check_options does not look at: they are printed. */
+static int check_rule_texts(const struct tc_rule *rules, struct tc_err *err)
+{
+    for (; rules && rules->key; rules++)
+        if (descriptor_check_text("the text of a rule", rules->text, false, err) < 0)
+            return -1;
+    return 0;
+}
+
+static int check_probe(const struct tc_probe *p, struct tc_err *err)
+{
+    if (!p)
+        return 0;
+    if (p->size < sizeof *p)
+        return err_set(err, NULL, "probe has %zu bytes, at least %zu are expected", p->size,
+                       sizeof *p);
+    if (!p->url || p->header_count > HEADERS_MAX)
+        return err_set(err, NULL, p->url ? "probe has too many headers" : "probe has no url");
+    const char *const texts[] = {p->method, p->url, p->ok, p->account, p->reason};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (descriptor_check_text("a text of the probe", texts[i], false, err) < 0)
+            return -1;
+    for (size_t i = 0; i < p->header_count; i++)
+        if (!p->headers[i].name || !p->headers[i].value ||
+            descriptor_check_text("a header of the probe", p->headers[i].name, false, err) < 0 ||
+            descriptor_check_text("a header of the probe", p->headers[i].value, false, err) < 0)
+            return err_set(err, NULL, "probe: invalid header %zu", i);
     return 0;
 }
 
@@ -170,7 +202,8 @@ static int check_rates(const struct tc_rate *rates, struct tc_err *err)
 int descriptor_validate(const struct tc_plugin *p, struct tc_err *err)
 {
     if (check_version(p, err) < 0 || descriptor_check_texts(p, err) < 0 ||
-        check_sizes(p, err) < 0 || check_options(p, err) < 0)
+        check_sizes(p, err) < 0 || check_options(p, err) < 0 ||
+        check_rule_texts(p->rules, err) < 0 || check_probe(p->probe, err) < 0)
         return -1;
     return check_rates(p->rates, err);
 }
@@ -209,6 +242,39 @@ static void pack_rates(struct buf *out, const struct tc_rate *rates)
     }
 }
 
+static void pack_rules(struct buf *out, const struct tc_rule *rules)
+{
+    size_t n = 0;
+    while (rules && rules[n].key)
+        n++;
+    pack_bool(out, rules != NULL);
+    pack_int64(out, (int64_t)n);
+    for (size_t i = 0; i < n; i++) {
+        pack_string(out, rules[i].key);
+        pack_int64(out, (int64_t)rules[i].kind);
+        pack_string(out, rules[i].text);
+        pack_int64(out, rules[i].min);
+        pack_int64(out, rules[i].max);
+    }
+}
+
+static void pack_probe(struct buf *out, const struct tc_probe *p)
+{
+    pack_bool(out, p != NULL);
+    if (!p)
+        return;
+    pack_string(out, p->method);
+    pack_string(out, p->url);
+    pack_string(out, p->ok);
+    pack_string(out, p->account);
+    pack_string(out, p->reason);
+    pack_int64(out, (int64_t)p->header_count);
+    for (size_t i = 0; i < p->header_count; i++) {
+        pack_string(out, p->headers[i].name);
+        pack_string(out, p->headers[i].value);
+    }
+}
+
 void descriptor_pack(struct buf *out, const struct tc_plugin *p, uint32_t has)
 {
     pack_int64(out, p->size);
@@ -225,6 +291,8 @@ void descriptor_pack(struct buf *out, const struct tc_plugin *p, uint32_t has)
     pack_int64(out, p->pace_ms);
     pack_string(out, p->audience);
     pack_rates(out, p->rates);
+    pack_rules(out, p->rules);
+    pack_probe(out, p->probe);
     pack_int64(out, has);
 }
 
@@ -275,6 +343,41 @@ static const struct tc_rate *take_rates(struct unpacker *u, struct arena *a)
     return rates;
 }
 
+static const struct tc_rule *take_rules(struct unpacker *u, struct arena *a)
+{
+    size_t n;
+    struct tc_rule *const rules = take_table(u, a, OPTION_RULES_MAX, sizeof *rules, &n);
+    for (size_t i = 0; rules && i < n; i++) {
+        rules[i].key = unpack_required_string(u);
+        rules[i].kind = (enum tc_rule_kind)unpack_count(u, TC_RULE_SERVER);
+        rules[i].text = unpack_text(u);
+        rules[i].min = unpack_number(u);
+        rules[i].max = unpack_number(u);
+    }
+    return rules;
+}
+
+static const struct tc_probe *take_probe(struct unpacker *u, struct arena *a)
+{
+    if (!unpack_flag(u) || u->bad)
+        return NULL;
+    struct tc_probe *const p = arena_alloc(a, sizeof *p);
+    p->size = sizeof *p;
+    p->method = unpack_text(u);
+    p->url = unpack_required_string(u);
+    p->ok = unpack_text(u);
+    p->account = unpack_text(u);
+    p->reason = unpack_text(u);
+    p->header_count = unpack_count(u, HEADERS_MAX);
+    struct tc_header *const headers = arena_alloc(a, (p->header_count + 1) * sizeof *headers);
+    for (size_t i = 0; i < p->header_count; i++) {
+        headers[i].name = unpack_required_string(u);
+        headers[i].value = unpack_required_string(u);
+    }
+    p->headers = headers;
+    return p;
+}
+
 static void descriptor_take_all(struct unpacker *u, struct descriptor *d)
 {
     struct tc_plugin *const p = &d->plugin;
@@ -292,6 +395,8 @@ static void descriptor_take_all(struct unpacker *u, struct descriptor *d)
     p->pace_ms = take_u32(u);
     p->audience = unpack_text(u);
     p->rates = take_rates(u, &d->arena);
+    p->rules = take_rules(u, &d->arena);
+    p->probe = take_probe(u, &d->arena);
     d->has = (uint32_t)unpack_count(u, (UINT32_C(1) << DESCRIPTOR_FUNCTIONS) - 1);
 }
 

@@ -31,7 +31,7 @@ enum {
 struct descriptor {
     struct tc_plugin plugin; /* init, teardown and sink are NULL; version and summary are not */
     uint32_t has;            /* bit n: it has function n */
-    struct arena arena;      /* of its texts, options and rates */
+    struct arena arena;      /* of its texts and tables */
 };
 
 /* As the header calls it: "on_narration". NULL: there is no such function. */
@@ -39,7 +39,7 @@ const char *descriptor_function_name(size_t function);
 /* Which functions are there. */
 uint32_t descriptor_callback_mask(const struct tc_plugin *plugin, const struct tc_sink *sink);
 /* All but the functions, which it does not look at: a version this host serves, a name, texts that
- * are some, sizes, options inside conf_size, rates. -1 with err, without a place. */
+ * are some, sizes, options inside conf_size, rules, rates. -1 with err, without a place. */
 int descriptor_validate(const struct tc_plugin *plugin, struct tc_err *err) MUST_CHECK;
 
 /* Of one that was checked. */

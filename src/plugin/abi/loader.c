@@ -186,7 +186,7 @@ int loader_check_options(const struct loaded_plugin *l, const struct conf_instan
 {
     struct arena arena = {0};
     CLEANUP_FREE void *filled = xcalloc(1, l->plugin.conf_size + 1);
-    const int rc = plugin_options_fill_instance(filled, l->plugin.options, inst, file, &arena, err);
+    const int rc = plugin_options_fill_instance(filled, &l->plugin, inst, file, &arena, err);
     arena_fini(&arena);
     return rc;
 }

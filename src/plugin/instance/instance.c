@@ -33,8 +33,7 @@ struct instance *instance_new(const struct conf *conf, const struct conf_instanc
     in->name = xstrdup(spec->name);
     in->label = xasprintf("instance %s", spec->name);
     in->conf = plugin->options ? xcalloc(1, plugin->conf_size + 1) : NULL;
-    if (plugin_options_fill_instance(in->conf, plugin->options, spec, conf->file, &in->arena, err) <
-        0) {
+    if (plugin_options_fill_instance(in->conf, plugin, spec, conf->file, &in->arena, err) < 0) {
         instance_free(in);
         return NULL;
     }

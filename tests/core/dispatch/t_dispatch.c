@@ -367,9 +367,9 @@ static void test_faults(void)
     test_refused("/dev/null", "/dev/null: is not a regular file");
     test_refused("hangsinit",
                  "my.conf:10: instance faulty is disabled: its init did not return within 50 ms");
-    test_refused("recorder",
-                 "my.conf:10: instance faulty is disabled: missing required option \"path\" "
-                 "(file to write");
+    test_refused("recorder", "my.conf:10: instance faulty is disabled: "
+                             "plugins.instances.faulty.path: missing required option "
+                             "(file to write");
 
     is_int(run_beside("initfails", NULL, NULL, &failed), 0, "nothing hangs");
     is_int(failed, 1, "initfails is left out");

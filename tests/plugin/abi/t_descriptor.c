@@ -16,7 +16,7 @@ struct conf {
 };
 
 static const struct tc_option options[] = {
-    TC_OPTION(struct conf, text, "a\nb", TC_SECRET, "a text"),
+    TC_OPTION(struct conf, text, "http://a/", TC_SECRET, "a text"),
     TC_OPTION(struct conf, number, NULL, TC_REQUIRED, NULL),
     TC_OPTION(struct conf, flag, "true", 0, "a flag"),
     TC_OPTION(struct conf, real, "0.5", 0, "a number"),
@@ -27,6 +27,13 @@ static const struct tc_rate rates[] = {
     {.count = 1, .burst = 3, .interval_ms = 60000, .per_lane = 1},
     {0},
 };
+static const struct tc_rule rules[] = {
+    {.key = "text", .kind = TC_RULE_URL, .text = "https http"},
+    {.key = "number", .kind = TC_RULE_DURATION, .text = "ms"},
+    {.key = "number", .kind = TC_RULE_RANGE, .min = -5, .max = INT64_MAX},
+    {0},
+};
+static const struct tc_header headers[] = {{"Authorization", "Bearer {option:text}"}};
 static const struct tc_plugin model = {
     .size = sizeof(struct tc_plugin),
     .major = TURNCAST_API_MAJOR,
@@ -41,6 +48,9 @@ static const struct tc_plugin model = {
     .pace_ms = 250,
     .audience = "dashboard",
     .rates = rates,
+    .rules = rules,
+    .probe = TC_PROBE(.method = "POST", .url = "https://example.org/{option:text}",
+                      .headers = headers, .header_count = 1, .ok = "/ok", .reason = "/error"),
 };
 #define HAS (UINT32_C(1) << TC_FINAL | UINT32_C(1) << DESCRIPTOR_TEARDOWN)
 
@@ -85,6 +95,15 @@ static void test_round(void)
     ok(p->rates[0].count == 30 && p->rates[0].interval_ms == 1000 && p->rates[1].burst == 3 &&
            p->rates[1].per_lane == 1 && !p->rates[2].count,
        "its rates");
+    ok(p->rules[0].kind == TC_RULE_URL && !p->rules[2].text && p->rules[2].min == -5 &&
+           p->rules[2].max == INT64_MAX && !p->rules[3].key,
+       "its rules");
+    is_str(p->rules[1].key, "number", "  their options");
+    is_str(p->rules[1].text, "ms", "  their texts");
+    is_str(p->probe->url, "https://example.org/{option:text}", "its probe");
+    ok(p->probe->header_count == 1 && strcmp(p->probe->headers->name, "Authorization") == 0 &&
+           strcmp(p->probe->ok, "/ok") == 0 && !p->probe->account,
+       "  with all its members");
     ok(d.has == HAS && !p->init && !p->teardown && !p->sink, "which functions it has, not they");
     descriptor_fini(&d);
 }
@@ -99,7 +118,9 @@ static void test_bare(void)
     ok(descriptor_unpack(&d, packed(&record, &bare), &err) == 0, "one with a name only");
     is_str(d.plugin.version, "", "no version");
     is_str(d.plugin.summary, "", "no summary");
-    ok(!d.plugin.options && !d.plugin.rates && !d.plugin.audience, "the rest is not there");
+    ok(!d.plugin.options && !d.plugin.rates && !d.plugin.audience && !d.plugin.rules &&
+           !d.plugin.probe,
+       "the rest is not there");
     descriptor_fini(&d);
     struct tc_plugin empty = bare;
     empty.options = no_options;
@@ -194,6 +215,14 @@ static void test_wrong(void)
     static const struct tc_option help[] = {{.key = "o", .help = "two\nlines"}, {0}};
     static const struct tc_option dflt[] = {{.key = "o", .type = TC_T_INT, .dflt = "many"}, {0}};
     static const struct tc_rate slow[] = {{.count = 1, .interval_ms = INT64_MAX}, {0}};
+    static const struct tc_option good[] = {{.key = "o", .type = TC_T_INT}, {0}};
+    static const struct tc_rule elsewhere[] = {{.key = "p", .kind = TC_RULE_SERVER}, {0}},
+                                unsuited[] = {{.key = "o", .kind = TC_RULE_READS}, {0}},
+                                dirty[] = {{.key = "o", .kind = TC_RULE_RANGE, .text = "\x1b"},
+                                           {0}};
+    static const struct tc_probe no_url = {.size = sizeof no_url},
+                                 crowded = {sizeof crowded, NULL, "https://a", NULL, 99,
+                                            NULL,           NULL, NULL};
     char lengthy[2000];
     memset(lengthy, 'a', sizeof lengthy - 1);
     lengthy[sizeof lengthy - 1] = 0;
@@ -206,6 +235,9 @@ static void test_wrong(void)
         {{.options = key}, "invalid key", "a bad key"},
         {{.options = help}, "has more than one line", "a help of two lines"},
         {{.options = dflt}, "expected an integer", "a default of another type"},
+        {{.options = good, .rules = elsewhere}, "no such option", "a rule for no option"},
+        {{.options = good, .rules = unsuited}, "does not suit", "one for another type"},
+        {{.options = good, .rules = dirty}, "characters that are no text", "one that is no text"},
         {{.rates = slow}, "has an interval that is none", "a rate for ever"},
         {{.summary = "\xff"}, "is not UTF-8", "a summary that is no text"},
         {{.summary = "\u202Eback"}, "has characters that are no text", "one that turns around"},
@@ -224,6 +256,11 @@ static void test_wrong(void)
         p.conf_size = sizeof(struct conf);
         refused(&p, rows[i].why, rows[i].what);
     }
+    struct tc_plugin probed = {.size = sizeof probed, .major = TURNCAST_API_MAJOR, .name = "wrong"};
+    probed.probe = &no_url;
+    ok(descriptor_validate(&probed, &err) < 0, "a probe without a URL: %s", err.text);
+    probed.probe = &crowded;
+    ok(descriptor_validate(&probed, &err) < 0, "one with too many headers: %s", err.text);
 }
 
 int main(void)

@@ -165,8 +165,8 @@ static void test_constants(void)
     static const struct {
         const char *module, *why, *what;
     } rows[] = {
-        {"oldmajor", "needs plugin API 0.3, this host has 1.3: build it again", "another major"},
-        {"newminor", "needs plugin API 1.999, this host has 1.3: use a newer turncast",
+        {"oldmajor", "needs plugin API 0.3, this host has 1.4: build it again", "another major"},
+        {"newminor", "needs plugin API 1.999, this host has 1.4: use a newer turncast",
          "a newer minor"},
         {"nosymbol", "has no symbol turncast_plugin", "no plugin"},
         {"function", "turncast_plugin is not a constant", "a function"},

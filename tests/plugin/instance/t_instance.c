@@ -232,7 +232,8 @@ static void test_bad_options(void)
     const struct conf_instance spec = {.name = (char[]){"x"}, .options = pairs, .line = 4};
     struct tc_err err;
     ok(!instance_new(&conf, &spec, &loaded, NULL, NULL, &err), "an unknown option");
-    is_str(err_format(&err), "my.conf:9: unknown option \"dept\" (did you mean \"depth\"?)",
+    is_str(err_format(&err),
+           "my.conf:9: plugins.instances.x.dept: unknown option (did you mean \"depth\"?)",
            "  told with its place");
 }
 

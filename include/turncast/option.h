@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ * Rules for the values of a connector's options, and the request that proves its credentials: both
+ * are data in its struct tc_plugin, and are used before any code of it runs. Included by
+ * <turncast/plugin.h>; do not include it directly. */
+#ifndef TURNCAST_OPTION_H
+#define TURNCAST_OPTION_H
+
+#ifndef TURNCAST_PLUGIN_H
+#error "include <turncast/plugin.h>"
+#endif
+
+#if TURNCAST_API_MINOR >= 4
+/* Since 1.4. What the value of an option must be. The host checks all rules before init, and
+ * `turncast check` reports what breaks one, with the line of the configuration. Words in `text` are
+ * separated by one space. A bound of a number is in the unit of the option. */
+enum tc_rule_kind {
+    TC_RULE_ONE_OF = 1,   /* text: the valid values */
+    TC_RULE_RANGE,        /* min to max */
+    TC_RULE_DURATION,     /* text: unit of the option, ms s min h d; "30 s" is accepted, too */
+    TC_RULE_SIZE,         /* text: unit of the option, B KiB MiB GiB; "64 MiB" is accepted, too */
+    TC_RULE_URL,          /* text: the valid schemes of https http wss ws; it must have a host */
+    TC_RULE_EXISTS,       /* a path that exists */
+    TC_RULE_READS,        /* the path of a file that can be read */
+    TC_RULE_WRITES,       /* the path of a file that can be written, or created in its directory */
+    TC_RULE_NEEDS,        /* text: options of which one must be set, too, if this one is */
+    TC_RULE_EXACTLY_ONE,  /* text: options of which, with this one, exactly one must be set */
+    TC_RULE_AT_LEAST_ONE, /* text: options of which, with this one, at least one must be set */
+    TC_RULE_SERVER,       /* if this one is set, the host needs its HTTP server: http.listen */
+};
+
+/* Since 1.4. An option may have several; TC_RULE_RANGE adds bounds to a duration or size. */
+struct tc_rule {
+    const char *key; /* of the option; NULL ends the table */
+    enum tc_rule_kind kind;
+    const char *text;
+    int64_t min, max; /* both included; of TC_RULE_RANGE */
+};
+
+/* Since 1.4. A request by which `turncast doctor` asks the service whether the credentials are
+ * valid; it must change nothing. url and header values may have {option:NAME}, see tc_http; of a
+ * URL without the slash at its end. Made by TC_PROBE. */
+struct tc_probe {
+    size_t size;
+    const char *method; /* NULL: GET */
+    const char *url;
+    const struct tc_header *headers;
+    size_t header_count;
+    const char *ok; /* RFC 6901 pointer to a member that is true in the answer; NULL: any 2xx */
+    const char *account; /* pointer to the name of the account; or NULL */
+    const char *reason;  /* pointer to the reason of a refusal; or NULL */
+};
+#endif
+
+#endif

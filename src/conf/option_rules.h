@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ * Rules of a plugin's options (struct tc_rule): what a value must be beyond its type, and which
+ * options belong together. Checks of paths look at the file system as the user of this process.
+ * Any thread. A message is what is wrong, "; " and what would be right; it has the value only if
+ * the option is no secret. */
+#ifndef CONF_OPTION_RULES_H
+#define CONF_OPTION_RULES_H
+
+#include <turncast/plugin.h>
+
+#include "base/attr.h"
+#include "base/bytes/buf.h"
+#include "base/sys/err.h"
+
+#define OPTION_RULES_MAX ((size_t)256) /* rows of a plugin */
+
+/* Checks the rows themselves: kinds, options that exist and are of a suitable type, words, bounds,
+ * defaults. rules and options may be NULL. -1 with err, without a place. */
+int option_rules_check_table(const struct tc_rule *rules, const struct tc_option *options,
+                             struct tc_err *err) MUST_CHECK;
+/* Converts "30 s" or "64 MiB" to a number in the option's unit, if a rule allows that. The text
+ * itself if it is no such text; NULL with `why` if its unit is unknown. `out` holds what is made.
+ */
+const char *option_rules_scale(const struct tc_rule *rules, const struct tc_option *option,
+                               const char *text, struct buf *out, struct buf *why);
+/* Checks one value, or one element of a list, in its scaled form. With `paths`, paths too. -1 with
+ * `why`. */
+int option_rules_check_value(const struct tc_rule *rules, const struct tc_option *option,
+                             const char *text, bool paths, struct buf *why) MUST_CHECK;
+/* Checks a rule about several options; is_set tells which have a value. Rules about one option
+ * hold. -1 with `why`. */
+int option_rules_check_group(const struct tc_rule *rule,
+                             bool (*is_set)(const void *ctx, const char *key), const void *ctx,
+                             struct buf *why) MUST_CHECK;
+/* What `turncast plugins` prints of a rule: "one of: auto, lines, rich". */
+void option_rules_describe(const struct tc_rule *rule, struct buf *out);
+
+#endif
