@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/bytes/buf.h"
+#include "base/invariant.h"
 #include "conf/conf_internal.h"
 #include "conf/default_paths.h"
 
@@ -14,7 +15,9 @@
 struct conf_box {
     struct conf conf; /* first member */
     struct arena arena;
-    bool named_instances; /* the file has plugins.instances, be it empty */
+    bool named_instances;           /* the file has plugins.instances, be it empty */
+    bool broken;                    /* something of it is wrong */
+    bool bad_agents, bad_instances; /* what should be their group is none */
     const struct conf_node *default_agent;
 };
 
@@ -72,15 +75,18 @@ static const struct conf_row rows[] = {
 static int read_agents(const struct conf_row_ctx *r, const struct conf_node *n,
                        const struct conf_row *row, void *target)
 {
-    struct conf *c = &((struct conf_box *)target)->conf;
+    struct conf_box *box = target;
+    struct conf *c = &box->conf;
+    int rc = 0;
     (void)row;
-    if (conf_row_check_type(r, n, NODE_GROUP) < 0)
+    box->bad_agents = conf_row_check_type(r, n, NODE_GROUP) < 0;
+    if (box->bad_agents)
         return -1;
     c->agents = arena_alloc(r->arena, n->n * sizeof *c->agents);
     for (; c->n_agents < n->n; c->n_agents++)
         if (conf_agent_parse(r, &n->items[c->n_agents], &c->agents[c->n_agents]) < 0)
-            return -1;
-    return 0;
+            rc = -1;
+    return rc;
 }
 
 static int read_instances(const struct conf_row_ctx *r, const struct conf_node *n,
@@ -88,15 +94,17 @@ static int read_instances(const struct conf_row_ctx *r, const struct conf_node *
 {
     struct conf_box *box = target;
     struct conf *c = &box->conf;
+    int rc = 0;
     (void)row;
-    if (conf_row_check_type(r, n, NODE_GROUP) < 0)
-        return -1;
     box->named_instances = true;
+    box->bad_instances = conf_row_check_type(r, n, NODE_GROUP) < 0;
+    if (box->bad_instances)
+        return -1;
     c->instances = arena_alloc(r->arena, n->n * sizeof *c->instances);
     for (; c->n_instances < n->n; c->n_instances++)
         if (conf_instance_parse(r, &n->items[c->n_instances], &c->instances[c->n_instances]) < 0)
-            return -1;
-    return 0;
+            rc = -1;
+    return rc;
 }
 
 static int read_show(const struct conf_row_ctx *r, const struct conf_node *n,
@@ -185,91 +193,120 @@ static void fill_defaults(struct conf_box *box)
         add_cli(box);
 }
 
-static int check_default_agent(const struct conf_row_ctx *r, const struct conf_box *box)
+static int conf_fail_agent(const struct conf_row_ctx *r, const struct conf *c,
+                           const struct conf_node *at, const char *key, const char *name)
 {
-    if (!box->default_agent || conf_agent_find(&box->conf, box->conf.default_agent))
-        return 0;
-    CLEANUP_BUF struct buf known = {0};
-    conf_add_agent_names(&box->conf, &known);
-    return conf_row_error(r, box->default_agent, "unknown agent \"%s\" (configured: %s)",
-                          box->conf.default_agent, known.p);
+    CLEANUP_BUF struct buf hint = {0};
+    conf_add_agent_hint(c, name, &hint);
+    return conf_row_error(r, at, "%sunknown agent \"%s\"%s", key, name, hint.p);
+}
+
+static void check_default_agent(const struct conf_row_ctx *r, const struct conf_box *box)
+{
+    const char *const name = box->conf.default_agent;
+    if (box->default_agent && name && !conf_agent_find(&box->conf, name))
+        conf_fail_agent(r, &box->conf, box->default_agent, "", name);
 }
 
 static int conf_check_agent_of(const struct conf_row_ctx *r, const struct conf *c,
                                const struct conf_instance *inst)
 {
     const struct conf_node at = {.line = inst->line};
+    CLEANUP_BUF struct buf key = {0};
     if (!inst->agent || conf_agent_find(c, inst->agent))
         return 0;
-    CLEANUP_BUF struct buf known = {0};
-    conf_add_agent_names(c, &known);
-    return conf_row_error(r, &at,
-                          "plugins.instances.%s.agent: unknown agent \"%s\" (configured: %s)",
-                          inst->name, inst->agent, known.p);
+    buf_printf(&key, "plugins.instances.%s.agent: ", inst->name);
+    return conf_fail_agent(r, c, &at, key.p, inst->agent);
 }
 
-/* Whoever is asked has to be there; cli is when the file names no instance. */
-static bool is_instance(const struct conf_box *box, const char *name)
-{
-    return conf_instance_find(&box->conf, name) ||
-           (!box->named_instances && strcmp(name, "cli") == 0);
-}
-
-static int conf_check_rule(const struct conf_row_ctx *r, const struct conf_box *box,
-                           const char *agent, const struct conf_rule *rule)
+/* Whoever is asked has to be there. */
+static void conf_check_rule(const struct conf_row_ctx *r, const struct conf *c, const char *agent,
+                            const struct conf_rule *rule)
 {
     const struct conf_node at = {.line = rule->line};
-    for (const struct conf_place *to = rule->to; to && to->instance; to++)
-        if (strcmp(to->instance, CONF_PLACE_HTTP) != 0 && !is_instance(box, to->instance))
-            return conf_row_error(r, &at, "agents.%s.approvals: to: unknown instance \"%s\"", agent,
-                                  to->instance);
-    return 0;
+    for (const struct conf_place *to = rule->to; to && to->instance; to++) {
+        CLEANUP_BUF struct buf hint = {0};
+        if (strcmp(to->instance, CONF_PLACE_HTTP) == 0 || conf_instance_find(c, to->instance))
+            continue;
+        conf_add_instance_hint(c, to->instance, &hint);
+        conf_row_error(r, &at, "agents.%s.approvals: to: unknown instance \"%s\"%s", agent,
+                       to->instance, hint.p);
+    }
 }
 
-static int check_rules(const struct conf_row_ctx *r, const struct conf_box *box)
+static void check_rules(const struct conf_row_ctx *r, const struct conf_box *box)
 {
     for (size_t i = 0; i < box->conf.n_agents; i++) {
         const struct conf_agent *const agent = &box->conf.agents[i];
         for (size_t k = 0; k < agent->n_rules; k++)
-            if (conf_check_rule(r, box, agent->name, &agent->rules[k]) < 0)
-                return -1;
+            conf_check_rule(r, &box->conf, agent->name, &agent->rules[k]);
     }
-    return 0;
 }
 
-static int check_agents(const struct conf_row_ctx *r, const struct conf_box *box)
+/* Names that refer to something else. */
+static void check_names(const struct conf_row_ctx *r, const struct conf_box *box)
 {
-    for (size_t i = 0; i < box->conf.n_instances; i++)
-        if (conf_check_agent_of(r, &box->conf, &box->conf.instances[i]) < 0)
-            return -1;
-    return check_rules(r, box) < 0 ? -1 : check_default_agent(r, box);
+    for (size_t i = 0; !box->bad_agents && i < box->conf.n_instances; i++)
+        conf_check_agent_of(r, &box->conf, &box->conf.instances[i]);
+    if (!box->bad_instances)
+        check_rules(r, box);
+    if (!box->bad_agents)
+        check_default_agent(r, box);
 }
 
-static int conf_read_file(struct conf_box *box, const char *path, struct tc_err *err)
+static const struct conf_node *conf_read_tree(struct conf_box *box, const char *path,
+                                              struct findings *findings)
 {
-    const struct conf_row_ctx r = {&box->arena, path, default_paths_dirname(&box->arena, path),
-                                   err};
-    const struct conf_node *root = conf_node_parse_file(&box->arena, path, err);
-    if (!root || conf_row_parse_group(&r, root, rows, box) < 0)
-        return -1;
-    return check_agents(&r, box);
+    struct tc_err err = {0};
+    const struct conf_node *const root = conf_node_parse_file(&box->arena, path, &err);
+    if (!root)
+        findings_add_err(findings, FINDING_ERROR, &err);
+    return root;
+}
+
+struct conf *conf_load_all(const char *path, struct findings *findings)
+{
+    struct conf_box *box = box_new(path);
+    const struct conf_node *const root = path ? conf_read_tree(box, path, findings) : NULL;
+    if (path && !root) {
+        conf_unref(&box->conf);
+        return NULL;
+    }
+    const struct conf_row_ctx r = {
+        &box->arena, path, path ? default_paths_dirname(&box->arena, path) : NULL, findings};
+    box->broken = root && conf_row_parse_group(&r, root, rows, box) < 0;
+    fill_defaults(box);
+    check_names(&r, box);
+    return &box->conf;
 }
 
 struct conf *conf_load(const char *path, struct tc_err *err)
 {
-    struct conf_box *box = box_new(path);
-    if (path && conf_read_file(box, path, err) < 0) {
-        conf_unref(&box->conf);
-        return NULL;
+    struct findings findings = {0};
+    struct conf *c = conf_load_all(path, &findings);
+    ASSERT(!c || !((struct conf_box *)c)->broken || findings.errors);
+    if (findings_take_first(&findings, err) < 0) {
+        conf_unref(c);
+        c = NULL;
     }
-    fill_defaults(box);
-    return &box->conf;
+    findings_fini(&findings);
+    return c;
+}
+
+int conf_check_keys(struct conf *c, struct findings *findings)
+{
+    struct conf_box *const box = (struct conf_box *)c;
+    return conf_http_key_resolve_all(&c->http, c->file, &box->arena, findings);
 }
 
 int conf_resolve_keys(struct conf *c, struct tc_err *err)
 {
-    struct conf_box *const box = (struct conf_box *)c;
-    return conf_http_key_resolve_all(&c->http, c->file, &box->arena, err);
+    struct findings findings = {0};
+    const int rc = conf_check_keys(c, &findings);
+    if (rc < 0)
+        findings_take_first(&findings, err);
+    findings_fini(&findings);
+    return rc;
 }
 
 const struct conf *conf_ref(const struct conf *c)
@@ -300,14 +337,6 @@ const struct conf_agent *conf_agent_find(const struct conf *c, const char *name)
     return NULL;
 }
 
-void conf_add_agent_names(const struct conf *c, struct buf *out)
-{
-    for (size_t i = 0; i < c->n_agents; i++)
-        buf_printf(out, "%s%s", i ? ", " : "", c->agents[i].name);
-    if (!c->n_agents)
-        buf_add_str(out, "none");
-}
-
 const struct conf_instance *conf_instance_find(const struct conf *c, const char *name)
 {
     for (size_t i = 0; i < c->n_instances; i++)
@@ -319,10 +348,15 @@ const struct conf_instance *conf_instance_find(const struct conf *c, const char 
 int conf_add_plugin(struct conf *c, const char *spec, struct tc_err *err)
 {
     struct conf_box *box = (struct conf_box *)c;
-    const struct conf_row_ctx r = {&box->arena, "--plugin", NULL, err};
+    struct findings findings = {0};
+    const struct conf_row_ctx r = {&box->arena, "--plugin", NULL, &findings};
     struct conf_instance inst;
-    if (conf_instance_parse_spec(&r, spec, &inst) < 0 || conf_check_agent_of(&r, c, &inst) < 0)
+    const bool bad = conf_instance_parse_spec(&r, spec, &inst) < 0;
+    if (bad || conf_check_agent_of(&r, c, &inst) < 0) {
+        findings_take_first(&findings, err);
+        findings_fini(&findings);
         return -1;
+    }
     char *name = inst.name;
     for (unsigned n = 2; conf_instance_find(c, name); n++)
         name = arena_sprintf(&box->arena, "%s-%u", inst.name, n);

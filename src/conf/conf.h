@@ -12,13 +12,14 @@
 #include "base/attr.h"
 #include "base/bytes/buf.h"
 #include "base/sys/err.h"
+#include "base/sys/finding.h"
 #include "base/sys/log.h"
 
 /* All strings and lists live as long as their struct conf. */
 
 /* One "key = value" of an instance that belongs to its plugin, still text. */
 struct conf_option {
-    char *key, *value;
+    char *key, *value; /* value NULL: it was no text; see conf_load_all */
     int line;
     bool resolved; /* of a secret: the value is the secret itself */
 };
@@ -125,7 +126,7 @@ struct conf_chaos {
 
 struct conf_instance {
     char *name;
-    char *plugin; /* a plugin's name, or the path of a .so */
+    char *plugin; /* a plugin's name, or the path of a .so; NULL: see conf_load_all */
     bool enabled;
     char *agent;                 /* that its messages go to; NULL: the default one */
     unsigned grants;             /* CONF_… */
@@ -229,6 +230,10 @@ struct conf {
  * agent). The file is refused when others may write to it. A file without plugins.instances
  * gets the instance cli. */
 struct conf *conf_load(const char *path, struct tc_err *err);
+/* The same for a check: adds all errors to the findings, and returns what could be read. Then
+ * members may have their defaults, an agent no command, an instance no plugin, a key no source and
+ * an option no value. NULL: the file is no configuration at all. */
+struct conf *conf_load_all(const char *path, struct findings *findings);
 /* The file to use when none is named: $TURNCAST_CONFIG, the user's, the system's; NULL: none
  * exists. Owned. */
 char *conf_default_path(void);
@@ -238,6 +243,7 @@ void conf_unref(const struct conf *c);
 /* Reads the secrets of the keys, which only the host that serves needs. -1 with err: one cannot be
  * read, is too short, or is that of another key. */
 int conf_resolve_keys(struct conf *c, struct tc_err *err) MUST_CHECK;
+int conf_check_keys(struct conf *c, struct findings *findings) MUST_CHECK; /* all errors */
 /* -1 with err ("file:line"): the agent is to run as somebody whom only root can become, and this
  * process is not root. */
 int conf_check_agent_user(const struct conf *c, const struct conf_agent *a,
@@ -249,6 +255,9 @@ const char *conf_agent_program(const struct conf_agent *a);
 const char *conf_find_placeholder(const char *arg);
 /* NULL: no such agent (name NULL: the default one). Borrowed. */
 const struct conf_agent *conf_agent_find(const struct conf *c, const char *name);
+/* For an error about a name that nothing has: ' (did you mean "NAME"?)', or ' (configured: …)'. */
+void conf_add_agent_hint(const struct conf *c, const char *name, struct buf *out);
+void conf_add_instance_hint(const struct conf *c, const char *name, struct buf *out);
 /* Appends the names of the agents, separated by commas; "none" if there are none. */
 void conf_add_agent_names(const struct conf *c, struct buf *out);
 /* NULL: no such instance. Borrowed. */

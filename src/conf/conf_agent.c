@@ -77,14 +77,15 @@ static int check_placeholder(const struct conf_row_ctx *r, const struct conf_nod
 static int read_command(const struct conf_row_ctx *r, const struct conf_node *n,
                         const struct conf_row *row, void *target)
 {
+    int rc = 0;
     if (conf_row_strings(r, n, row, target) < 0)
         return -1;
     for (size_t i = 0; i < n->n; i++)
         if (check_placeholder(r, &n->items[i]) < 0)
-            return -1;
+            rc = -1;
     if (row->min > 0 && !*n->items[0].value.string)
         return conf_row_error(r, &n->items[0], "must not be empty");
-    return 0;
+    return rc;
 }
 
 /* Names alone, or "NAME=value", as the row's extra says. */

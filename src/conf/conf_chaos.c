@@ -90,6 +90,7 @@ int conf_chaos_parse(const struct conf_row_ctx *r, const struct conf_node *n,
     struct conf_instance *const inst = target;
     const bool is_one = n->type == NODE_GROUP;
     const size_t count = is_one ? 1 : n->n;
+    int rc = 0;
     (void)row;
     if (!is_one && n->type != NODE_LIST)
         return conf_row_error(r, n, "expected a group or a list of groups, found %s",
@@ -99,9 +100,9 @@ int conf_chaos_parse(const struct conf_row_ctx *r, const struct conf_node *n,
     inst->chaos = arena_alloc(r->arena, (count + 1) * sizeof *inst->chaos);
     for (size_t i = 0; i < count; i++)
         if (read_rule(r, is_one ? n : &n->items[i], &inst->chaos[i]) < 0)
-            return -1;
+            rc = -1;
     inst->chaos[count] = (struct conf_chaos){.what = CHAOS_NOTHING};
-    return 0;
+    return rc;
 }
 
 static bool conf_chaos_same_text(const char *a, const char *b)

@@ -63,10 +63,11 @@ int conf_http_key_parse_all(const struct conf_row_ctx *r, const struct conf_node
     if (conf_row_check_type(r, n, NODE_GROUP) < 0)
         return -1;
     http->keys = arena_alloc(r->arena, n->n * sizeof *http->keys);
+    int rc = 0;
     for (; http->n_keys < n->n; http->n_keys++)
         if (read_key(r, &n->items[http->n_keys], &http->keys[http->n_keys]) < 0)
-            return -1;
-    return 0;
+            rc = -1;
+    return rc;
 }
 
 /* ---- secrets ---- */
@@ -85,19 +86,21 @@ static int conf_http_key_resolve(const struct conf_http *http, size_t i,
                               "http.keys.%s: the secret is too short; use at least %d characters",
                               key->name, SECRET_MIN);
     for (size_t k = 0; k < i; k++)
-        if (strcmp(http->keys[k].secret, key->secret) == 0)
+        if (http->keys[k].secret && strcmp(http->keys[k].secret, key->secret) == 0)
             return conf_row_error(r, &at,
                                   "http.keys.%s: same secret as key \"%s\"; use a different one",
                                   key->name, http->keys[k].name);
     return 0;
 }
 
+/* One without a source has been told of. */
 int conf_http_key_resolve_all(struct conf_http *http, const char *file, struct arena *a,
-                              struct tc_err *err)
+                              struct findings *findings)
 {
-    const struct conf_row_ctx r = {.arena = a, .file = file, .err = err};
+    const struct conf_row_ctx r = {.arena = a, .file = file, .findings = findings};
+    int rc = 0;
     for (size_t i = 0; i < http->n_keys; i++)
-        if (conf_http_key_resolve(http, i, &r) < 0)
-            return -1;
-    return 0;
+        if (http->keys[i].source && conf_http_key_resolve(http, i, &r) < 0)
+            rc = -1;
+    return rc;
 }

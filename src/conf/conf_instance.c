@@ -322,13 +322,22 @@ static int read_keys(const struct conf_row_ctx *r, const struct conf_node *group
 {
     size_t options = 0;
     inst->options = arena_alloc(r->arena, (group->n + 1) * sizeof *inst->options);
+    int rc = 0;
     for (size_t i = 0; i < group->n; i++) {
         const struct conf_node *n = &group->items[i];
         const struct conf_row *row = conf_row_find(rows, n->name);
         if ((row ? row->read(r, n, row, inst) : read_option(r, n, &inst->options[options++])) < 0)
-            return -1;
+            rc = -1;
     }
-    return 0;
+    return rc;
+}
+
+static bool names_plugin(const struct conf_node *group)
+{
+    for (size_t i = 0; i < group->n; i++)
+        if (strcmp(group->items[i].name, "plugin") == 0)
+            return true;
+    return false;
 }
 
 /* Sources of conversations that are no instances have names among theirs. */
@@ -347,13 +356,13 @@ int conf_instance_parse(const struct conf_row_ctx *r, const struct conf_node *n,
 {
     *inst = conf_instance_make_default(arena_strdup(r->arena, n->name), NULL);
     inst->line = n->line;
-    if (conf_check_name(r, n) < 0 || check_name(r, n, n->name) < 0 ||
-        conf_row_check_type(r, n, NODE_GROUP) < 0 || read_keys(r, n, inst) < 0)
-        return -1;
-    if (!inst->plugin) /* an instance may be called as its plugin is */
-        inst->plugin = inst->name;
+    int rc = conf_check_name(r, n) < 0 || check_name(r, n, n->name) < 0 ? -1 : 0;
+    if (conf_row_check_type(r, n, NODE_GROUP) < 0 || read_keys(r, n, inst) < 0)
+        rc = -1;
+    if (!inst->plugin && n->type == NODE_GROUP && !names_plugin(n))
+        inst->plugin = inst->name; /* an instance may be called as its plugin is */
     conf_instance_apply_plugin(r->arena, inst);
-    return 0;
+    return rc;
 }
 
 /* A value of the command line in the type that the host's row wants; the plugin's stay text. */

@@ -37,7 +37,7 @@ int serve_read_http(const struct conf_row_ctx *r, const struct conf_node *n,
 int conf_http_key_parse_all(const struct conf_row_ctx *r, const struct conf_node *n,
                             const struct conf_row *row, void *target) MUST_CHECK;
 int conf_http_key_resolve_all(struct conf_http *http, const char *file, struct arena *a,
-                              struct tc_err *err) MUST_CHECK;
+                              struct findings *findings) MUST_CHECK;
 /* The group `store`. */
 int conf_store_parse(const struct conf_row_ctx *r, const struct conf_node *n,
                      const struct conf_row *row, void *target) MUST_CHECK;

@@ -85,11 +85,12 @@ static int read_places(const struct conf_row_ctx *r, const struct conf_node *n,
     if ((int64_t)n->n < row->min || (int64_t)n->n > row->max)
         return conf_row_error(r, n, "expected 1 to %d places, found %zu", PLACES_MAX, n->n);
     struct conf_place *const places = arena_alloc(r->arena, (n->n + 1) * sizeof *places);
+    int rc = 0;
     for (size_t i = 0; i < n->n; i++)
         if (read_place(r, &n->items[i], &places[i]) < 0)
-            return -1;
+            rc = -1;
     ((struct conf_rule *)target)->to = places;
-    return 0;
+    return rc;
 }
 
 /* ---- what could never fit is a mistake ---- */
@@ -160,6 +161,7 @@ int conf_rule_parse_all(const struct conf_row_ctx *r, const struct conf_node *n,
                         const struct conf_row *row, void *target)
 {
     struct conf_agent *const agent = target;
+    int rc = 0;
     (void)row;
     if (n->type != NODE_LIST)
         return conf_row_error(r, n, "expected a list of groups, found %s",
@@ -172,10 +174,10 @@ int conf_rule_parse_all(const struct conf_row_ctx *r, const struct conf_node *n,
         struct conf_rule_draft draft = {.rule = {.line = item->line}};
         if (conf_row_parse_group(r, item, rows, &draft) < 0 ||
             conf_rule_check_rule(r, item, &draft) < 0)
-            return -1;
-        rules[i] = draft.rule;
+            rc = -1;
+        else
+            rules[agent->n_rules++] = draft.rule;
     }
     agent->rules = rules;
-    agent->n_rules = n->n;
-    return 0;
+    return rc;
 }

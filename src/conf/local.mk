@@ -10,6 +10,7 @@ libtcconf_a_SOURCES = \
 	src/conf/conf_http_key.c \
 	src/conf/conf_instance.c \
 	src/conf/conf_internal.h \
+	src/conf/conf_names.c \
 	src/conf/conf_proxy.c \
 	src/conf/conf_rule.c \
 	src/conf/conf_serve.c \

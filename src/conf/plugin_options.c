@@ -257,6 +257,8 @@ static int store_pair(const struct fill *f, const struct conf_option *pair)
     const struct tc_option *const row = plugin_options_find_row(f->rows, pair->key);
     if (!row)
         return plugin_options_fail_unknown(f, pair);
+    if (!pair->value) /* has been told of */
+        return 0;
     if (plugin_options_find_pair(f->source->pairs, pair->key) != pair)
         return plugin_options_fail(f, pair->line, pair->key, "duplicate option; remove one");
     return row->flags & TC_SECRET ? store_secret(f, row, pair)

@@ -75,6 +75,11 @@ static const struct {
      "2: agents.a.approvals[0].prefix: must not be empty"},
     {AGENT "approvals = ( { action = \"ask\"; tool = \"x\"; argument = \"a\"; } );" ENDED,
      "2: agents.a.approvals[0]: argument requires one of exact, prefix and glob"},
+    {"plugins : { instances : { telegram : { }; }; };\n" AGENT
+     "approvals = (\n{ action = \"ask\"; tool = \"x\"; to = [\"tlegram\"]; } );" ENDED,
+     "4: agents.a.approvals: to: unknown instance \"tlegram\" (did you mean \"telegram\"?)"},
+    {"agents : { claude : { command = [\"x\"]; }; };\ndefault_agent = \"cluade\";",
+     "2: default_agent: unknown agent \"cluade\" (did you mean \"claude\"?)"},
     {AGENT "approvals = ( { action = \"deny\"; tool = \"x\"; to = [\"cli\"]; } );" ENDED,
      "2: agents.a.approvals[0]: to is only valid with action = \"ask\""},
     {AGENT "approvals = ( { action = \"ask\"; tool = \"x\"; to = [ ]; } );" ENDED,
@@ -83,7 +88,7 @@ static const struct {
      "2: agents.a.approvals[0].to[0]: invalid place \"cli:\"; use INSTANCE, INSTANCE:CHAT or "
      "INSTANCE:CHAT:THREAD"},
     {AGENT "approvals = (\n{ action = \"ask\"; tool = \"x\"; to = [\"tg\"]; } );" ENDED,
-     "3: agents.a.approvals: to: unknown instance \"tg\""},
+     "3: agents.a.approvals: to: unknown instance \"tg\" (configured: cli)"},
     {AGENT "approvals = ( { action = \"allow\"; tool = \"x\"; prefix = \" ls\"; } );" ENDED,
      "2: agents.a.approvals[0]: pattern begins with a space and can never match; remove the space"},
     {AGENT "approvals = ( { action = \"allow\"; tool = \"x\"; prefix = \"ls | cat\"; } );" ENDED,
@@ -460,10 +465,50 @@ static void test_cut(void)
     ok(accepted > 1 && accepted < 60, "cut after every byte: %u accepted", accepted);
 }
 
+/* One file with many errors: each is found, in one reading. */
+static void test_all(void)
+{
+    static const char text[] =
+        "agents : {\n"
+        "  a : { comand = [\"x\"]; turn_timeout_s = -1; env_set = [\"A\"]; };\n"
+        "  b : { command = [\"x\"]; approvals = (\n"
+        "    { action = \"permit\"; tool = \"x\"; },\n"
+        "    { action = \"ask\"; tool = \"x\"; to = [\"nowhere\"]; }); };\n"
+        "};\n"
+        "default_agent = \"c\";\n"
+        "plugins : { instances : {\n"
+        "  i : { agent = \"d\"; x = ({ a = 1; }); grants = [\"a\", \"b\"];\n"
+        "        plugin = 1; };\n"
+        "}; };\n"
+        "http : { keys : { k : { }; }; listen = \"here\"; };\n";
+    static const int lines[] = {2, 2, 2, 4, 9, 9, 9, 10, 12, 12, 5, 7, 9};
+    tap_spew(file, text, strlen(text));
+    struct findings found = {0};
+    struct conf *const c = conf_load_all(file, &found);
+    size_t have[16] = {0}, wanted[16] = {0};
+    ok(c != NULL, "what could be read is there");
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        wanted[lines[i]]++;
+    for (size_t i = 0; i < found.n; i++) {
+        have[found.items[i].line < 16 ? found.items[i].line : 0]++;
+        CLEANUP_BUF struct buf line = {0};
+        finding_format(&line, &found.items[i]);
+        ok(found.items[i].key && *found.items[i].text, "%s", line.p);
+    }
+    for (size_t i = 0; i < 16; i++)
+        ok(have[i] == wanted[i], "line %zu: %zu errors", i, wanted[i]);
+    ok(c && c->n_agents == 2 && c->n_instances == 1 && !c->instances[0].plugin &&
+           !c->instances[0].grants && c->agents[1].n_rules == 1,
+       "with what is good in it");
+    conf_unref(c);
+    findings_fini(&found);
+}
+
 int main(void)
 {
     plan_lazy();
     snprintf(file, sizeof file, "%s/turncast.conf", tap_tmpdir());
+    test_all();
     test_rows();
     test_file();
     test_depth();

@@ -24,26 +24,20 @@ static void conf_row_add_name(struct buf *out, const struct conf_node *n)
         buf_printf(out, "[%zu]", (size_t)(n - n->parent->items));
 }
 
-static void conf_row_set_place(const struct conf_row_ctx *r, int line)
-{
-    if (r->err && line > 0)
-        snprintf(r->err->place, sizeof r->err->place, "%.200s:%d", r->file, line);
-    else if (r->err)
-        snprintf(r->err->place, sizeof r->err->place, "%.200s", r->file);
-}
-
 int conf_row_error(const struct conf_row_ctx *r, const struct conf_node *n, const char *fmt, ...)
 {
-    CLEANUP_BUF struct buf text = {0};
-    char why[512];
+    CLEANUP_BUF struct buf text = {0}, place = {0};
     va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(why, sizeof why, fmt, ap);
-    va_end(ap);
+    buf_add_str(&place, r->file);
+    if (n->line > 0)
+        buf_printf(&place, ":%d", n->line);
     conf_row_add_name(&text, n);
-    err_set(r->err, NULL, "%.200s%s%s", text.len ? text.p : "", text.len ? ": " : "", why);
-    conf_row_set_place(r, n->line);
-    return -1;
+    if (text.len)
+        buf_add_str(&text, ": ");
+    va_start(ap, fmt);
+    buf_vprintf(&text, fmt, ap);
+    va_end(ap);
+    return findings_add(r->findings, FINDING_ERROR, place.p, "%s", text.p);
 }
 
 const struct conf_row *conf_row_find(const struct conf_row *rows, const char *key)
@@ -75,15 +69,14 @@ int conf_row_parse_group(const struct conf_row_ctx *r, const struct conf_node *g
 {
     if (conf_row_check_type(r, group, NODE_GROUP) < 0)
         return -1;
+    int rc = 0;
     for (size_t i = 0; i < group->n; i++) {
         const struct conf_node *n = &group->items[i];
         const struct conf_row *row = conf_row_find(rows, n->name);
-        if (!row)
-            return conf_row_fail_unknown(r, n, rows);
-        if (row->read(r, n, row, target) < 0)
-            return -1;
+        if ((row ? row->read(r, n, row, target) : conf_row_fail_unknown(r, n, rows)) < 0)
+            rc = -1;
     }
-    return 0;
+    return rc;
 }
 
 int conf_row_check_type(const struct conf_row_ctx *r, const struct conf_node *n,
@@ -145,11 +138,14 @@ static int store_strings(const struct conf_row_ctx *r, const struct conf_node *i
                          char *(*make)(const struct conf_row_ctx *, const char *))
 {
     char **const list = arena_alloc(r->arena, (count + 1) * sizeof *list);
-    for (size_t i = 0; i < count; i++) {
+    int rc = 0;
+    for (size_t i = 0; i < count; i++)
         if (conf_row_check_type(r, &items[i], NODE_STRING) < 0)
-            return -1;
-        list[i] = make(r, items[i].value.string);
-    }
+            rc = -1;
+        else
+            list[i] = make(r, items[i].value.string);
+    if (rc < 0)
+        return -1;
     store(target, row, &list, sizeof list);
     return 0;
 }
@@ -253,17 +249,19 @@ int conf_row_flags(const struct conf_row_ctx *r, const struct conf_node *n,
                    const struct conf_row *row, void *target)
 {
     unsigned flags = 0;
+    int rc = 0;
     if (n->type != NODE_LIST)
         return conf_row_error(r, n, "expected a list of strings, found %s",
                               conf_node_type_name(n->type));
     for (size_t i = 0; i < n->n; i++) {
         int flag;
         if (conf_row_choice(r, &n->items[i], &(struct conf_row){.extra = row->extra}, &flag) < 0)
-            return -1;
-        flags |= (unsigned)flag;
+            rc = -1;
+        else
+            flags |= (unsigned)flag;
     }
     store(target, row, &flags, sizeof flags);
-    return 0;
+    return rc;
 }
 
 int conf_row_group(const struct conf_row_ctx *r, const struct conf_node *n,

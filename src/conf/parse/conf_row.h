@@ -5,14 +5,15 @@
 #define CONF_PARSE_CONF_ROW_H
 
 #include "base/attr.h"
+#include "base/sys/finding.h"
 #include "conf/parse/conf_node.h"
 
 /* What every read shares. */
 struct conf_row_ctx {
-    struct arena *arena; /* owns all that is made */
-    const char *file;    /* or the command line's option, for messages */
-    const char *dir;     /* what relative paths begin at */
-    struct tc_err *err;
+    struct arena *arena;       /* owns all that is made */
+    const char *file;          /* or the command line's option, for messages */
+    const char *dir;           /* what relative paths begin at */
+    struct findings *findings; /* every error is added, and reading goes on */
 };
 
 struct conf_choice {
@@ -30,8 +31,8 @@ struct conf_row {
                           struct conf_row */
 };
 
-/* Reads every key of the group into target. One that no row has is an error that names the
- * nearest. */
+/* Reads every key of the group into target, also behind one that is wrong. One that no row has is
+ * an error that names the nearest. */
 int conf_row_parse_group(const struct conf_row_ctx *r, const struct conf_node *group,
                          const struct conf_row *rows, void *target) MUST_CHECK;
 /* The row of that key, or NULL. */
