@@ -243,7 +243,7 @@ void conf_unref(const struct conf *c);
 /* Reads the secrets of the keys, which only the host that serves needs. -1 with err: one cannot be
  * read, is too short, or is that of another key. */
 int conf_resolve_keys(struct conf *c, struct tc_err *err) MUST_CHECK;
-int conf_check_keys(struct conf *c, struct findings *findings) MUST_CHECK; /* all errors */
+int conf_check_keys(struct conf *c, struct findings *findings); /* all errors */
 /* -1 with err ("file:line"): the agent is to run as somebody whom only root can become, and this
  * process is not root. */
 int conf_check_agent_user(const struct conf *c, const struct conf_agent *a,

@@ -38,6 +38,6 @@ int plugin_options_fill_instance(void *out, const struct tc_plugin *plugin,
 /* Adds all errors of an instance's options, with those of paths and of what the host lacks. -1:
  * there are some. */
 int plugin_options_check(const struct tc_plugin *plugin, const struct conf *conf,
-                         const struct conf_instance *inst, struct findings *findings) MUST_CHECK;
+                         const struct conf_instance *inst, struct findings *findings);
 
 #endif

@@ -6,7 +6,7 @@
 plugins=${TURNCAST_PLUGIN_PATH:?}
 
 try check
-is "$status $out" "0 (built in): good: 0 agents, 1 instances" "no configuration"
+is "$status $out" "0 (built in): OK (0 agents, 1 instance)" "no configuration"
 cat >"$scratch/good.conf" <<CONF
 agents : { a : { command = ["sh", "-c", "true"]; }; };
 plugins : { instances : {
@@ -15,13 +15,13 @@ plugins : { instances : {
 }; };
 CONF
 try check "$scratch/good.conf"
-is "$status $out" "0 $scratch/good.conf: good: 1 agents, 2 instances" "a good one"
+is "$status $out" "0 $scratch/good.conf: OK (1 agent, 2 instances)" "a good one"
 TURNCAST_CONFIG=$scratch/good.conf try check
 is "$status" 0 "named by the environment"
 mkdir "$XDG_CONFIG_HOME/turncast"
 cp "$scratch/good.conf" "$XDG_CONFIG_HOME/turncast/turncast.conf"
 try check
-has "$out" "$XDG_CONFIG_HOME/turncast/turncast.conf: good" "the user's"
+has "$out" "$XDG_CONFIG_HOME/turncast/turncast.conf: OK" "the user's"
 rm -r "$XDG_CONFIG_HOME/turncast"
 
 # The shipped one is good as it is, and when everything in it is taken for real.
@@ -32,11 +32,11 @@ cp "$TURNCAST_SRCDIR/etc/turncast.conf" "$scratch/shipped.conf"
 echo "a key of this test" >"$scratch/phone.key"
 chmod 600 "$scratch/phone.key"
 try check "$scratch/shipped.conf"
-is "$status $out" "0 $scratch/shipped.conf: good: 0 agents, 1 instances" "the shipped one"
+is "$status $out" "0 $scratch/shipped.conf: OK (0 agents, 1 instance)" "the shipped one"
 [ "$(id -u)" = 0 ] || sed -i '/^ *user = /d' "$scratch/all.conf" # which only root may say
 TELEGRAM_TOKEN=1:a-token SLACK_BOT_TOKEN=xoxb-a-token SLACK_APP_TOKEN=xapp-a-token \
     try check "$scratch/all.conf"
-is "$status $out" "0 $scratch/all.conf: good: 1 agents, 4 instances" "with all its examples"
+is "$status $out" "0 $scratch/all.conf: OK (1 agent, 4 instances)" "with all its examples"
 is "$(grep -c '^ *#' "$scratch/all.conf")" "$(grep -c '^ *# \|^#$' "$scratch/all.conf")" \
     "of which only prose is left out"
 
@@ -53,9 +53,9 @@ plugins : { instances : {
 CONF
 try check "$scratch/bad.conf"
 is "$status" 2 "a bad one"
-has "$out" "$scratch/bad.conf:2: agents.a.command: there is no program \"no-such-program-here\"" \
+has "$out" "$scratch/bad.conf:2: agents.a.command: program \"no-such-program-here\" not found or not executable; install it, or write its full path" \
     "a program that is not there"
-has "$out" "$scratch/bad.conf:3: agents.b.dialect: there is no dialect \"klingon\"" "a dialect"
+has "$out" "$scratch/bad.conf:3: agents.b.dialect: unknown dialect \"klingon\"; see turncast.conf(5), DIALECTS" "a dialect"
 has "$out" "$scratch/bad.conf:6: plugins.instances.one: " "a plugin"
 has "$out" "$scratch/bad.conf:8: plugins.instances.two.pathe: unknown option (did you mean \"path\"?)" "an option"
 is "$(wc -l <"$scratch/out")" 4 "all four at once"
@@ -74,10 +74,10 @@ plugins : { instances : {
 }; };
 CONF
 try check "$scratch/people.conf"
-is "$status $out" "0 $scratch/people.conf:3: warning: plugins.instances.one: grants without allow: nobody may write there
-$scratch/people.conf:4: warning: plugins.instances.two: allow without grants: nothing of what they write is taken
-$scratch/people.conf:5: warning: plugins.instances.three: allow_chats is empty: nobody may write anywhere
-$scratch/people.conf: good: 1 agents, 4 instances" "R21: what would let nobody in is said"
+is "$status $out" "0 $scratch/people.conf:3: warning: plugins.instances.one: grants \"submit\", but allow is empty: nobody can send messages; add allow = (ID, ...)
+$scratch/people.conf:4: warning: plugins.instances.two: allow has no effect without grants: messages are ignored; add grants = [\"submit\"]
+$scratch/people.conf:5: warning: plugins.instances.three: allow_chats is empty: messages from every chat are rejected; remove it or list chats
+$scratch/people.conf: OK (1 agent, 4 instances)" "R21: what would let nobody in is said"
 cat >"$scratch/asks.conf" <<CONF
 agents : { a : { command = ["sh", "--permission-prompt-tool", "stdio"]; };
     b : { command = ["sh"]; };
@@ -90,26 +90,63 @@ plugins : { instances : {
 }; };
 CONF
 try check "$scratch/asks.conf"
-is "$status $out" "0 $scratch/asks.conf:1: warning: agents.a: it can ask for approval, and no instance and no HTTP key may answer: add \"answer\" to the grants of one
-$scratch/asks.conf:3: warning: agents.c: it can ask for approval, and no instance and no HTTP key may answer: add \"answer\" to the grants of one
-$scratch/asks.conf:4: warning: agents.c.approvals: to names instance talk, where nobody may answer: add \"answer\" to its grants
-$scratch/asks.conf: good: 3 agents, 1 instances" "what an agent asks and nobody can answer is said"
+is "$status $out" "0 $scratch/asks.conf:1: warning: agents.a: can ask for approval, but no instance or HTTP key is allowed to answer; add \"answer\" to the grants of one
+$scratch/asks.conf:3: warning: agents.c: can ask for approval, but no instance or HTTP key is allowed to answer; add \"answer\" to the grants of one
+$scratch/asks.conf:4: warning: agents.c.approvals: to: nobody in instance \"talk\" is allowed to answer; add \"answer\" to its grants
+$scratch/asks.conf: OK (3 agents, 1 instance)" "what an agent asks and nobody can answer is said"
 sed 's/"cancel"/"answer"/' "$scratch/asks.conf" >"$scratch/answers.conf"
 try check "$scratch/answers.conf"
-is "$status $out" "0 $scratch/answers.conf: good: 3 agents, 1 instances" "not where somebody can"
+is "$status $out" "0 $scratch/answers.conf: OK (3 agents, 1 instance)" "not where somebody can"
 sed 's/^agents.*/agents : { a : { command = ["sh"]; }; b : { command = ["sh"]; }; };/' \
     "$scratch/people.conf" >"$scratch/whose.conf"
 try check "$scratch/whose.conf"
 is "$status" 2 "messages for no agent"
-has "$out" "$scratch/whose.conf:6: plugins.instances.four: no agent is named, and there is no default_agent" "are told"
+has "$out" "$scratch/whose.conf:6: plugins.instances.four: no agent; set agent here or default_agent" "are told"
 echo 'logs = 1;' >"$scratch/broken.conf"
 try check "$scratch/broken.conf"
 is "$status $out" "2 $scratch/broken.conf:1: logs: unknown key (did you mean \"log\"?)" "an unknown key"
-chmod g+w "$scratch/good.conf"
-try check "$scratch/good.conf"
+cp "$scratch/good.conf" "$scratch/open.conf"
+chmod g+w "$scratch/open.conf"
+try check "$scratch/open.conf"
 is "$status $out" \
-    "2 $scratch/good.conf: is writable by other users; run: chmod go-w $scratch/good.conf" \
+    "2 $scratch/open.conf: is writable by other users; run: chmod go-w $scratch/open.conf" \
     "one that others may write to"
+
+# --- as JSON -------------------------------------------------------------------------------------
+# pick FILTER: of the JSON in $scratch/out.
+pick() {
+    python3 -c 'import json, sys
+d = json.load(sys.stdin)
+print('"$1"')' <"$scratch/out"
+}
+cat >"$scratch/json.conf" <<CONF
+agents : { a : { command = ["sh"]; dialect = "cluade"; }; };
+plugins : { instances : {
+    talk : { plugin = "telegram"; token = "1:a-token-of-this-test"; webhook = "nourl"; };
+    shy : { plugin = "null"; grants = ["submit"]; };
+}; };
+CONF
+try check --json "$scratch/json.conf"
+is "$status$err" 2 "JSON"
+is "$(wc -l <"$scratch/out")" 1 "is one line"
+is "$(pick '*sorted(d)')" "errors file findings ok warnings" "with these keys"
+is "$(pick 'd["file"], d["ok"], d["warnings"], d["errors"]')" "$scratch/json.conf 0 1 4" "and sums"
+is "$(pick '{tuple(sorted(f)) for f in d["findings"]}')" \
+    "{('file', 'key', 'level', 'line', 'remedy', 'text')}" "a finding has these keys"
+is "$(pick '"\n".join(" ".join(str(f[k]) for k in ("level", "line", "key")) for f in d["findings"])')" \
+    "error 1 agents.a.dialect
+error 3 plugins.instances.talk.webhook
+error 3 plugins.instances.talk.webhook
+error 3 plugins.instances.talk.webhook
+warning 4 plugins.instances.shy" "in the order of the lines"
+is "$(pick '[f["text"] for f in d["findings"]][0], [f["remedy"] for f in d["findings"]][0]')" \
+    'unknown dialect "cluade" did you mean "claude"?' "what, and what to do"
+try check --json "$scratch/good.conf"
+is "$status $(pick 'd["errors"], d["findings"]')" "0 0 []" "of a good one"
+try check --json "$scratch/none.conf"
+is "$status $(pick 'd["file"], d["findings"][0]["line"]')" "2 $scratch/none.conf None" "of none"
+try check --json "$plugins/jsonl.so"
+is "$status $(pick 'd["findings"]')" "0 []" "of a plugin"
 
 try check "$plugins/jsonl.so"
 is "$status" 0 "a plugin's file"
@@ -118,6 +155,7 @@ has "$out" "ABI: 1.4" "its ABI"
 has "$out" "sees: all events" "what it sees"
 has "$out" "callbacks: on_" "its callbacks"
 has "$out" "path (text)" "its options"
+has "$out" "one of: turncast, ag-ui, " "and what they must be"
 echo 'no ELF' >"$scratch/text.so"
 try check "$scratch/text.so"
 is "$status" 2 "a file that is no plugin"
@@ -130,7 +168,6 @@ for name in audit cli jsonl null; do
 done
 has "$(grep '^cli ' "$scratch/out")" "(enabled as cli)" "says where one is enabled"
 lacks "$(grep '^null ' "$scratch/out")" "enabled" "and where not"
-chmod g-w "$scratch/good.conf"
 try plugins -c "$scratch/good.conf" jsonl
 is "$status" 0 "plugins NAME"
 has "$out" "enabled as out" "says as what"

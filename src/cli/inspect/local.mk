@@ -7,11 +7,15 @@ libtccli_a_SOURCES += \
 	src/cli/inspect/audit_verify.c \
 	src/cli/inspect/audit_verify.h \
 	src/cli/inspect/cmd_audit.c \
+	src/cli/inspect/conf_check.c \
+	src/cli/inspect/conf_check.h \
 	src/cli/inspect/cmd_check.c \
 	src/cli/inspect/cmd_doctor.c \
 	src/cli/inspect/cmd_plugins.c \
 	src/cli/inspect/doctor.h \
 	src/cli/inspect/doctor_conf.c \
 	src/cli/inspect/doctor_host.c \
+	src/cli/inspect/finding_report.c \
+	src/cli/inspect/finding_report.h \
 	src/cli/inspect/plugin_describe.c \
 	src/cli/inspect/plugin_describe.h

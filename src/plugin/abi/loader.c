@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/bytes/buf.h"
 #include "base/cleanup.h"
+#include "base/nearest_word.h"
 #include "conf/plugin_options.h"
 #include "plugin/abi/loader_internal.h"
 #include "plugin/abi/loader_module.h"
@@ -134,13 +135,38 @@ static bool ends_in_so(const char *name)
     return n > 3 && strcmp(name + n - 3, ".so") == 0;
 }
 
+struct loader_names {
+    const char *name; /* that is looked for */
+    char *nearest;    /* owned; or NULL */
+};
+
+static void loader_compare_name(void *ctx, const char *path)
+{
+    struct loader_names *const names = ctx;
+    const char *const base = strrchr(path, '/') + 1;
+    CLEANUP_FREE char *found = xstrndup(base, strlen(base) - strlen(".so"));
+    const char *const known[] = {names->nearest ? names->nearest : found, found};
+    const char *const near = nearest_word_find(names->name, known, 2);
+    if (near == found) {
+        free(names->nearest);
+        names->nearest = xstrdup(found);
+    }
+}
+
 static char *not_found(const char *name, const char *const *dirs, struct tc_err *err)
 {
-    CLEANUP_BUF struct buf where = {0};
+    CLEANUP_BUF struct buf where = {0}, hint = {0};
+    struct loader_names names = {.name = name};
+    loader_list_files(dirs, loader_compare_name, &names);
+    if (names.nearest)
+        buf_printf(&hint, " (did you mean \"%s\"?)", names.nearest);
+    else
+        buf_add_str(&hint, "; run: turncast plugins");
+    free(names.nearest);
     for (size_t i = 0; dirs[i] && where.len < SEARCHED_MAX; i++)
         buf_printf(&where, "%s%s", i ? ", " : "", dirs[i]);
-    err_set(err, name, "no such plugin: there is no %s.so in %s", name,
-            where.p ? where.p : "any directory (none is configured)");
+    err_set(err, name, "no such plugin: there is no %s.so in %s%s", name,
+            where.p ? where.p : "any directory (none is configured)", hint.p);
     return NULL;
 }
 

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ * Prints findings, as lines or as one JSON object. Secrets are masked. */
+#ifndef CLI_INSPECT_FINDING_REPORT_H
+#define CLI_INSPECT_FINDING_REPORT_H
+
+#include "base/sys/finding.h"
+
+/* One line each: "FILE:LINE: KEY: TEXT; REMEDY". */
+void finding_report_print_lines(const struct findings *findings);
+/* {"file", "ok", "warnings", "errors", "findings": [{"level", "file", "line", "key", "text",
+ * "remedy"}]}; what a finding does not have is null, and so is `file` if there is none. */
+void finding_report_print_json(const struct findings *findings, const char *file);
+
+#endif
