@@ -122,7 +122,9 @@ static void test_places(void)
     d = run_in_process(fail_at_length);
     ok(aborted(&d), "a condition of any length");
     has_str(d.said, "ccc (process ", "is cut");
-    ok(strlen(d.said) <= 512, "so that the line fits");
+    /* An emulator adds a line of its own. */
+    const size_t line = strcspn(d.said, "\n");
+    ok(line < 512 && d.said[line] == '\n', "so that the line fits");
 }
 
 static void test_holds(void)

@@ -13,7 +13,7 @@ tests_event_json_t_json_simd_LDADD = $(TEST_EVENT)
 # The same without vectors.
 check_PROGRAMS += tests/event/json/t_json_simd_plain
 tests_event_json_t_json_simd_plain_SOURCES = tests/event/json/t_json_simd.c
-tests_event_json_t_json_simd_plain_CPPFLAGS = $(AM_CPPFLAGS) -U__SSE2__
+tests_event_json_t_json_simd_plain_CPPFLAGS = $(AM_CPPFLAGS) -DWITHOUT_VECTORS -U__SSE2__ -U__ARM_NEON
 tests_event_json_t_json_simd_plain_LDADD = $(TEST_EVENT)
 check_PROGRAMS += tests/event/json/t_json_writer
 tests_event_json_t_json_writer_LDADD = $(TEST_EVENT)

@@ -1,11 +1,34 @@
 /* SPDX-License-Identifier: MIT
  * Tests of the look at 64 bytes, each way in which it is done, against what it means byte by byte;
- * and of strings of all lengths, which it cuts at every place. */
+ * of the recordings, too; and of strings of all lengths, which it cuts at every place. */
 #include "event/json/json_simd.c" /* all ways, whatever this machine has */
+
+#include <glob.h>
+#include <stdlib.h>
 
 #include "base/bytes/utf8.h"
 #include "event/json/json_reader.h"
 #include "tap/tap.h"
+
+/* A processor with vectors looks at sixteen bytes by those: what it loads them into is known. */
+#if defined(WITHOUT_VECTORS)
+#define PARTS "plain C"
+#if defined(__SSE2__) || defined(__ARM_NEON)
+#error "to be compiled without vectors"
+#endif
+#elif defined(__x86_64__)
+#define PARTS "SSE2"
+#define PART_VECTOR __m128i
+#elif defined(__aarch64__)
+#define PARTS "NEON"
+#define PART_VECTOR uint8x16_t
+#else
+#define PARTS "plain C"
+#endif
+#ifdef PART_VECTOR
+_Static_assert(__builtin_types_compatible_p(__typeof__(json_simd16_load("")), PART_VECTOR),
+               "this processor has " PARTS);
+#endif
 
 static uint32_t next_random(uint32_t *state)
 {
@@ -161,15 +184,75 @@ static void test_find(const struct look *look)
     is_int(wrong, 0, "the first block with a stop, and none that is cut short, by %s", look->name);
 }
 
+/* Blocks that differ from what they mean, of a file, at places of any alignment. */
+static unsigned file_differs(const struct look *look, const char *path, unsigned *blocks)
+{
+    size_t len;
+    unsigned wrong = 0;
+    char *const text = tap_slurp(path, &len);
+    for (size_t at = 0; at + JSON_BLOCK <= len; at += JSON_BLOCK - 3, ++*blocks)
+        wrong += stops_found(look, text + at) != stops_meant(text + at);
+    free(text);
+    return wrong;
+}
+
+static void test_recordings(const struct look *look)
+{
+    static const char *const folders[] = {"dialects/*/*.*", "turns/*/*.*"};
+    unsigned wrong = 0, blocks = 0;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        glob_t files;
+        if (glob(tap_source(folders[i]), 0, NULL, &files) != 0)
+            bail("no recordings");
+        for (size_t k = 0; k < files.gl_pathc; k++)
+            wrong += file_differs(look, files.gl_pathv[k], &blocks);
+        globfree(&files);
+    }
+    is_int(wrong, 0, "every recording: stops, by %s", look->name);
+    ok(blocks > 10000, "of %u blocks", blocks);
+}
+
 static void test_look(const struct look *look)
 {
     if (!look->is_there) {
-        skip(3, "this machine has no %s", look->name);
+        skip(5, "this machine has no %s", look->name);
         return;
     }
     compare(look, fill, "escapes");
     compare(look, fill_characters, "characters");
     test_find(look);
+    test_recordings(look);
+}
+
+/* What a part tells of its byte i, which is the only one that is not a space, against c. */
+static bool part_tells(const char *part, unsigned i, char c)
+{
+    const char at = part[i];
+    const unsigned bit = 1U << i, others = 0xffff & ~bit;
+    char copy[JSON_PART];
+    bool good = json_simd16_stops(part) == (json_is_plain(at) ? 0 : bit);
+    good &= json_simd16_shorts(part) == (json_is_short_escape(at) ? bit : 0);
+    good &= json_simd16_equal(part, c) == ((at == c ? bit : 0) | (c == ' ' ? others : 0));
+    good &= json_simd16_above(part, c) ==
+            (((signed char)at > (signed char)c ? bit : 0) | (' ' > (signed char)c ? others : 0));
+    good &= json_simd16_copy(copy, part) == (at == '\\' ? bit : 0);
+    return good && memcmp(copy, part, sizeof copy) == 0;
+}
+
+static void test_parts(void)
+{
+    static const int against[] = {' ', '"', '\\', 'u', '9', 0, 0x7f, 0x80, 0xbf, 0xf4, 0xff};
+    unsigned wrong = 0;
+    for (unsigned i = 0; i < JSON_PART; i++) {
+        for (int byte = 0; byte < 256; byte++) {
+            char part[JSON_PART];
+            memset(part, ' ', sizeof part);
+            part[i] = (char)byte;
+            for (size_t k = 0; k < sizeof against / sizeof *against; k++)
+                wrong += !part_tells(part, i, (char)against[k]);
+        }
+    }
+    is_int(wrong, 0, "every byte at every place of sixteen, by " PARTS);
 }
 
 static void add_random(uint32_t *random, struct buf *raw, struct buf *text)
@@ -351,13 +434,14 @@ static void test_cut(void)
 int main(void)
 {
     const struct look looks[] = {
-        {"parts of sixteen bytes", true, parts_stops, parts_find},
+        {"parts of sixteen bytes, by " PARTS, true, parts_stops, parts_find},
 #ifdef __x86_64__
         {"AVX2", JSON_HAS_AVX2, json_avx2_stop_mask, json_avx2_find},
         {"AVX-512", JSON_HAS_AVX512, NULL, json_avx512_find},
 #endif
     };
     plan_lazy();
+    test_parts();
     for (size_t i = 0; i < sizeof looks / sizeof *looks; i++)
         test_look(&looks[i]);
     test_check();
