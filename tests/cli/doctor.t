@@ -22,6 +22,7 @@ chmod 755 "$scratch/bin/agent"
 cat >"$file" <<CONF
 agents : { a : { command = ["agent", "-p"]; }; };
 plugins : { instances : { null : { }; telegram : { token = "env:T_TOKEN"; grants = ["submit"];
+    api_base = "http://127.0.0.1:9";
     allow = (1); }; }; };
 http : { listen = "127.0.0.1:0"; keys : { me : { secret = "env:T_KEY"; grants = ["watch"]; }; }; };
 CONF
@@ -32,12 +33,12 @@ is "$(line configuration)" "ok    configuration: $file" "the file"
 is "$(line 'agent a')" "ok    agent a: $scratch/bin/agent, an agent 1.2.3" \
     "the agent, its version, and not waiting for it"
 has "$(line 'instance telegram')" "ok    instance telegram: $TURNCAST_PLUGIN_PATH/telegram.so" "plugins"
-is "$(line host)" "ok    host: none runs" "nobody serves"
-is "$(line state)" "ok    state: $dir will be made" "the state"
+is "$(line host)" "ok    host: turncast serve is not running" "nobody serves"
+is "$(line state)" "ok    state: $dir does not exist yet; it will be created" "the state"
 [ ! -e "$dir" ]
 result $? "which is not made by asking"
 has "$(line disk)" "ok    disk: " "room"
-is "$(line http)" "ok    http: 127.0.0.1:0 is free" "the port"
+is "$(line http)" "ok    http: 127.0.0.1:0 is available" "the port"
 is "$(line libcurl | cut -c1-4)$(line libwebsockets | cut -c1-4)" "ok  ok  " "libraries"
 has "$(line isolation)" "isolation: " "what keeps connectors apart"
 for lack in landlock seccomp; do
@@ -48,14 +49,14 @@ has "$(cat "$scratch/out.landlock")" "isolation: this kernel has no Landlock: co
  file of this user, and connect to every port" "a kernel without Landlock: what is not enforced"
 has "$(cat "$scratch/out.seccomp")" "isolation: this kernel has no seccomp" \
     "the same without seccomp"
-has "$(tail -n 1 "$scratch/out")" " 0 to mend" "the sum"
+has "$(tail -n 1 "$scratch/out")" " 0 errors" "the sum"
 
 lacks "$out" "can ask for approval" "of an agent that does not ask"
 sed 's/"-p"/"--permission-prompt-tool", "stdio"/' "$file" >"$scratch/asks.conf"
 chmod 600 "$scratch/asks.conf"
 PATH=$scratch/bin:$PATH try doctor -c "$scratch/asks.conf"
-has "$out" "warn  agent a: it can ask for approval, and no instance and no HTTP key may answer
-      -> grants = [\"submit\", \"cancel\", \"answer\"] in an instance of $scratch/asks.conf" \
+has "$out" "warn  agent a: can ask for approval, but no instance or HTTP key is allowed to answer
+      -> add \"answer\" to the grants of an instance in $scratch/asks.conf" \
     "an agent that can ask, and nobody can answer"
 
 # --- beside a host -------------------------------------------------------------------------------
@@ -64,9 +65,9 @@ host=$!
 wait_for test -S "$dir/control"
 PATH=$scratch/bin:$PATH try doctor -c "$file"
 is "$status" 0 "beside a host"
-is "$(line host)" "ok    host: process $host serves" "which is named"
-is "$(line state)" "ok    state: $dir is the host's" "has the state"
-has "$(line http)" "ok    http: the host listens at port " "and the port"
+is "$(line host)" "ok    host: turncast serve is running (process $host)" "which is named"
+is "$(line state)" "ok    state: $dir is in use by the running turncast serve" "has the state"
+has "$(line http)" "ok    http: turncast serve is listening on port " "and the port"
 kill "$host"
 wait "$host"
 host=
@@ -87,32 +88,33 @@ plugins : { instances : { talk : { plugin = "nowhere"; };
     jsonl : { path = "x"; pathh = "y"; };
     ends : { plugin = "$TURNCAST_BUILDDIR/tests/fault/loads_aborts.so"; };
     telegram : { token = "1:a-token-of-this-test"; grants = ["submit"]; agent = "a";
+        api_base = "http://127.0.0.1:9";
         isolation = "thread"; }; null : { isolation = "thread"; }; }; };
 http : { listen = "127.0.0.1:$port"; };
 CONF
 chmod 644 "$file"
 try doctor -c "$file"
 is "$status" 1 "a bad one"
-is "$(line 'agent a')" "FAIL  agent a: there is no program \"no-such-program\" that can be run
-      -> install it, or write its path in $file:1" "an agent that is not there"
-is "$(line 'agent b')" "FAIL  agent b: its cwd $scratch/none is no folder
-      -> mkdir -p $scratch/none" "a folder that is not there"
+is "$(line 'agent a')" "FAIL  agent a: program \"no-such-program\" not found or not executable
+      -> install it, or set its full path in command at $file:1" "an agent that is not there"
+is "$(line 'agent b')" "FAIL  agent b: cwd \"$scratch/none\" is not a directory
+      -> run: mkdir -p $scratch/none, or change cwd" "a folder that is not there"
 has "$(line 'instance talk')" "FAIL  instance talk: nowhere: no such plugin" "a plugin"
 has "$(line 'instance jsonl')" "FAIL  instance jsonl: $file:4: plugins.instances.jsonl.pathh: unknown option" "an option"
 has "$(line 'instance ends')" "loading it ends the process by signal 6" "a damaged plugin"
-has "$out" "warn  instance telegram: token stands in a file that others can read
-      -> chmod 600 $file" "a secret that is none"
-has "$out" "warn  instance telegram: nobody may write there" "a door that is closed"
-has "$out" "warn  instance telegram: speaks to a service, and runs in the host, with all it has
-      -> take isolation = \"thread\" out of $file:6" "what could harm the host"
+has "$out" "warn  instance telegram: secret \"token\" is stored in a file that other users can read
+      -> run: chmod 600 $file" "a secret that is none"
+has "$out" "warn  instance telegram: grants \"submit\", but allow is empty: nobody can send messages" "a door that is closed"
+has "$out" "warn  instance telegram: not isolated: it talks to a network service with full access to this process (isolation = \"thread\")
+      -> remove isolation = \"thread\" at $file:6" "what could harm the host"
 lacks "$out" "null: speaks" "and what does not"
-has "$(line store)" "warn  store: 1 dead letters" "dead letters"
+has "$(line store)" "warn  store: 1 dead letter" "dead letters"
 has "$out" "FAIL  http: 127.0.0.1:$port: Address already in use" "a port that is taken"
-has "$out" "warn  http: every user of this machine may do everything" "no keys"
+has "$out" "warn  http: no keys: every local user has full access" "no keys"
 lacks "$out" "a-token-of-this-test" "no secret is shown"
 echo 'x' >>"$file"
 try doctor -c "$file"
 is "$status" 1 "one that cannot be read"
-has "$(line configuration)" "FAIL  configuration: $file:10: syntax error" "with its place"
+has "$(line configuration)" "FAIL  configuration: $file:11: syntax error" "with its place"
 has "$(line libcurl)" "ok    libcurl" "the rest is looked at all the same"
 finish

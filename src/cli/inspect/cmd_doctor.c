@@ -3,51 +3,93 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/alloc.h"
 #include "base/bytes/buf.h"
 #include "base/cleanup.h"
+#include "base/plural.h"
 #include "base/sys/log.h"
 #include "cli/command_table.h"
 #include "cli/inspect/doctor.h"
+#include "cli/inspect/finding_report.h"
 
-static const struct args_option rows[] = {ARG_CONFIG, {0}};
+static const struct args_option rows[] = {
+    ARG_CONFIG,
+    {0, ARG_FLAG, "json", NULL, offsetof(struct args, json), "print one JSON object"},
+    {0}};
 
-__attribute__((__format__(__printf__, 1, 0))) static void print(const char *fmt, va_list ap)
+/* A line is seen while the next thing is looked at, and no child repeats it. */
+static void cmd_doctor_print(const struct doctor *d, const char *before, const char *text)
 {
     CLEANUP_BUF struct buf masked = {0};
-    char text[1200];
-    vsnprintf(text, sizeof text, fmt, ap);
+    if (d->json)
+        return;
     log_redact(&masked, (struct str){text, strlen(text)});
-    puts(masked.p ? masked.p : "");
-    fflush(stdout); /* a line is seen while the next thing is looked at, and no child repeats it */
+    printf("%s%s\n", before, masked.p ? masked.p : "");
+    fflush(stdout);
+}
+
+static void cmd_doctor_print_line(const struct doctor *d, enum finding_level level,
+                                  const char *name, const char *text)
+{
+    static const char *const words[] = {"ok  ", "warn", "FAIL"};
+    CLEANUP_FREE char *before = xasprintf("%s  %s: ", words[level], name);
+    cmd_doctor_print(d, before, text);
 }
 
 void doctor_report(struct doctor *d, enum doctor_grade grade, const char *name, const char *fmt,
                    ...)
 {
-    static const char *const words[] = {"ok  ", "warn", "FAIL"};
+    CLEANUP_BUF struct buf text = {0};
     va_list ap;
-    d->found[grade]++;
-    printf("%s  %s: ", words[grade], name);
     va_start(ap, fmt);
-    print(fmt, ap);
+    buf_vprintf(&text, fmt, ap);
     va_end(ap);
+    findings_add_item(
+        &d->findings,
+        &(struct finding){.level = (enum finding_level)grade, .key = name, .text = text.p});
+    cmd_doctor_print_line(d, (enum finding_level)grade, name, text.p);
 }
 
-void doctor_suggest(const char *fmt, ...)
+void doctor_suggest(struct doctor *d, const char *fmt, ...)
 {
     va_list ap;
-    fputs("      -> ", stdout);
     va_start(ap, fmt);
-    print(fmt, ap);
+    char *const text = arena_vsprintf(&d->findings.arena, fmt, ap);
     va_end(ap);
+    d->findings.items[d->findings.n - 1].remedy = text;
+    cmd_doctor_print(d, "      -> ", text);
+}
+
+void doctor_report_finding(struct doctor *d, const char *name, const struct finding *item,
+                           const char *remedy)
+{
+    CLEANUP_BUF struct buf text = {0};
+    struct finding bare = *item;
+    bare.remedy = NULL;
+    bare.level = FINDING_ERROR;
+    finding_format(&text, &bare);
+    findings_add_item(&d->findings,
+                      &(struct finding){item->level, item->file, item->line,
+                                        item->key ? item->key : name, item->text, NULL});
+    cmd_doctor_print_line(d, item->level, name, text.p);
+    doctor_suggest(d, "%s", item->remedy ? item->remedy : remedy);
+}
+
+static void cmd_doctor_print_sums(const struct doctor *d)
+{
+    const struct findings *const f = &d->findings;
+    printf("%zu ok, %zu warning%s, %zu error%s\n", f->n - f->warnings - f->errors, f->warnings,
+           PLURAL(f->warnings, "", "s"), f->errors, PLURAL(f->errors, "", "s"));
 }
 
 static int cmd_doctor_run(const struct args *args)
 {
-    struct doctor d = {0};
+    struct doctor d = {.json = args->json};
     CLEANUP_FREE char *found = args->config ? NULL : conf_default_path();
-    if (doctor_read_conf(&d, args->config ? args->config : found)) {
+    const char *const path = args->config ? args->config : found;
+    if (doctor_read_conf(&d, path)) {
         doctor_look_at_agents(&d);
         doctor_look_at_instances(&d);
         doctor_look_at_host(&d);
@@ -56,17 +98,22 @@ static int cmd_doctor_run(const struct args *args)
     }
     doctor_look_at_system(&d);
     conf_unref(d.conf);
-    printf("%u well, %u to think about, %u to mend\n", d.found[DOCTOR_OK], d.found[DOCTOR_WARN],
-           d.found[DOCTOR_FAIL]);
-    return d.found[DOCTOR_FAIL] ? EXIT_TURN_ERROR : 0;
+    if (d.json)
+        finding_report_print_json(&d.findings, path);
+    else
+        cmd_doctor_print_sums(&d);
+    const int status = d.findings.errors ? EXIT_TURN_ERROR : 0;
+    findings_fini(&d.findings);
+    return status;
 }
 
 const struct cli_command cmd_doctor = {
     .name = "doctor",
     .operands = "",
     .summary = "Finds problems of the installation and suggests fixes",
-    .about = "Agents are asked for their version; no function of a plugin is called. Exit\n"
-             "status: 1 there are errors.",
+    .about =
+        "Agents are asked for their version, and services whether they accept the token of an\n"
+        "instance; no function of a plugin is called. Exit status: 1 there are errors.",
     .args = rows,
     .run = cmd_doctor_run,
 };

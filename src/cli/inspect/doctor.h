@@ -6,12 +6,18 @@
 #include <stdbool.h>
 
 #include "conf/conf.h"
+#include "plugin/abi/loader.h"
 
-enum doctor_grade { DOCTOR_OK, DOCTOR_WARN, DOCTOR_FAIL };
+enum doctor_grade {
+    DOCTOR_OK = FINDING_OK,
+    DOCTOR_WARN = FINDING_WARNING,
+    DOCTOR_FAIL = FINDING_ERROR,
+};
 
 struct doctor {
     struct conf *conf;
-    unsigned found[DOCTOR_FAIL + 1]; /* lines of each grade */
+    struct findings findings; /* of each line: what was found, of what as the key */
+    bool json;                /* nothing is printed before the end */
     bool host_runs;
     int host_port; /* that it listens on; 0: none */
 };
@@ -20,12 +26,20 @@ struct doctor {
 void doctor_report(struct doctor *d, enum doctor_grade grade, const char *name, const char *fmt,
                    ...) __attribute__((__format__(__printf__, 4, 5)));
 /* What to do about the line before. */
-void doctor_suggest(const char *fmt, ...) __attribute__((__format__(__printf__, 1, 2)));
+void doctor_suggest(struct doctor *d, const char *fmt, ...)
+    __attribute__((__format__(__printf__, 2, 3)));
+/* A line for a finding of a file; without a remedy of its own, what is said here is suggested. */
+void doctor_report_finding(struct doctor *d, const char *name, const struct finding *item,
+                           const char *remedy);
 
 /* doctor_conf.c: the configuration, its agents, its instances. False: it cannot be read. */
 bool doctor_read_conf(struct doctor *d, const char *path);
 void doctor_look_at_agents(struct doctor *d);
 void doctor_look_at_instances(struct doctor *d);
+
+/* doctor_service.c: whether the service takes the credentials of an instance. */
+void doctor_look_at_service(struct doctor *d, const char *name, const struct conf_instance *inst,
+                            const struct loaded_plugin *l);
 
 /* doctor_host.c: where it runs. */
 void doctor_look_at_host(struct doctor *d);

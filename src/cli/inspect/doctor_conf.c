@@ -8,7 +8,9 @@
 #include "base/cleanup.h"
 #include "cli/inspect/agent_program.h"
 #include "cli/inspect/answerer_check.h"
+#include "cli/inspect/conf_check.h"
 #include "cli/inspect/doctor.h"
+#include "conf/plugin_options.h"
 #include "core/host/host_reload.h"
 #include "dialect/dialect.h"
 #include "plugin/abi/loader.h"
@@ -31,34 +33,56 @@ static void look_at_secret(struct doctor *d, const char *name, const char *key, 
 {
     if (!stands_there(value) || !is_readable_by_others(d->conf->file))
         return;
-    doctor_report(d, DOCTOR_WARN, name, "%s stands in a file that others can read", key);
-    doctor_suggest("chmod 600 %s, or name it as env:NAME or file:PATH", d->conf->file);
+    doctor_report(d, DOCTOR_WARN, name,
+                  "secret \"%s\" is stored in a file that other users can read", key);
+    doctor_suggest(d, "run: chmod 600 %s, or refer to the secret as env:NAME or file:PATH",
+                   d->conf->file);
 }
 
 static void look_at_keys(struct doctor *d)
 {
     for (size_t i = 0; i < d->conf->http.n_keys; i++)
-        look_at_secret(d, d->conf->http.keys[i].name, "its key", d->conf->http.keys[i].source);
+        look_at_secret(d, d->conf->http.keys[i].name, "key", d->conf->http.keys[i].source);
+}
+
+/* Tells them and forgets them. */
+static void report_findings(struct doctor *d, const char *name, struct findings *findings,
+                            const char *remedy)
+{
+    findings_sort(findings);
+    for (size_t i = 0; i < findings->n; i++)
+        doctor_report_finding(d, name, &findings->items[i], remedy);
+    findings_fini(findings);
+}
+
+static void look_at_file(struct doctor *d, const char *path)
+{
+    struct tc_err err = {0};
+    struct findings findings = {0};
+    if (!path) {
+        doctor_report(d, DOCTOR_WARN, "configuration",
+                      "no configuration file found; using defaults");
+        doctor_suggest(d, "copy the example turncast.conf to ~/.config/turncast/turncast.conf");
+    } else if (conf_check_keys(d->conf, &findings) == 0 && host_reload_check(d->conf, &err) < 0) {
+        findings_add_err(&findings, FINDING_ERROR, &err);
+    } else if (!findings.n) {
+        doctor_report(d, DOCTOR_OK, "configuration", "%s", path);
+    }
+    report_findings(d, "configuration", &findings,
+                    "turncast serve will not start until this is fixed");
 }
 
 bool doctor_read_conf(struct doctor *d, const char *path)
 {
-    struct tc_err err = {0};
-    d->conf = conf_load(path, &err);
-    if (!d->conf) {
-        doctor_report(d, DOCTOR_FAIL, "configuration", "%s", err_format(&err));
-        doctor_suggest("turncast.conf(5) says what a configuration may have");
+    struct findings findings = {0};
+    d->conf = conf_load_all(path, &findings);
+    if (findings.errors) {
+        conf_unref(d->conf);
+        d->conf = NULL;
+        report_findings(d, "configuration", &findings, "see turncast.conf(5)");
         return false;
     }
-    if (!path) {
-        doctor_report(d, DOCTOR_WARN, "configuration", "there is none");
-        doctor_suggest("copy turncast.conf of the documentation to ~/.config/turncast/");
-    } else if (host_reload_check(d->conf, &err) < 0) {
-        doctor_report(d, DOCTOR_FAIL, "configuration", "%s", err_format(&err));
-        doctor_suggest("turncast serve does not start like this");
-    } else {
-        doctor_report(d, DOCTOR_OK, "configuration", "%s", path);
-    }
+    look_at_file(d, path);
     look_at_keys(d);
     return true;
 }
@@ -70,17 +94,22 @@ static void look_at_agent(struct doctor *d, const struct conf_agent *a)
     CLEANUP_FREE char *file = agent_program_find(conf_agent_program(a));
     CLEANUP_FREE char *version = file ? agent_program_read_version(file) : NULL;
     CLEANUP_FREE char *name = xasprintf("agent %s", a->name);
+    struct findings findings = {0};
     struct stat st;
     if (!file) {
-        doctor_report(d, DOCTOR_FAIL, name, "there is no program \"%s\" that can be run",
+        doctor_report(d, DOCTOR_FAIL, name, "program \"%s\" not found or not executable",
                       conf_agent_program(a));
-        doctor_suggest("install it, or write its path in %s:%d", d->conf->file, a->line);
+        doctor_suggest(d, "install it, or set its full path in command at %s:%d", d->conf->file,
+                       a->line);
     } else if (!dialect_find(a->dialect)) {
-        doctor_report(d, DOCTOR_FAIL, name, "there is no dialect \"%s\"", a->dialect);
-        doctor_suggest("turncast.conf(5), DIALECTS, has their names");
+        CLEANUP_BUF struct buf hint = {0};
+        conf_check_add_dialect_hint(a->dialect, &hint);
+        findings_add(&findings, FINDING_ERROR, NULL, "unknown dialect \"%s\"%s", a->dialect,
+                     hint.p);
+        report_findings(d, name, &findings, "");
     } else if (a->cwd && (stat(a->cwd, &st) < 0 || !S_ISDIR(st.st_mode))) {
-        doctor_report(d, DOCTOR_FAIL, name, "its cwd %s is no folder", a->cwd);
-        doctor_suggest("mkdir -p %s", a->cwd);
+        doctor_report(d, DOCTOR_FAIL, name, "cwd \"%s\" is not a directory", a->cwd);
+        doctor_suggest(d, "run: mkdir -p %s, or change cwd", a->cwd);
     } else {
         doctor_report(d, DOCTOR_OK, name, "%s%s%s", file, version ? ", " : "",
                       version ? version : "");
@@ -94,26 +123,26 @@ static void look_at_asking(struct doctor *d, const struct conf_agent *a)
         return;
     if (!answerer_check_exist(d->conf)) {
         doctor_report(d, DOCTOR_WARN, name,
-                      "it can ask for approval, and no instance and no HTTP key may answer");
-        doctor_suggest("grants = [\"submit\", \"cancel\", \"answer\"] in an instance of %s",
-                       d->conf->file);
+                      "can ask for approval, but no instance or HTTP key is allowed to answer");
+        doctor_suggest(d, "add \"answer\" to the grants of an instance in %s", d->conf->file);
     }
     for (size_t i = 0; i < a->n_rules; i++) {
         const char *const missing = answerer_check_missing(d->conf, &a->rules[i]);
         if (!missing)
             continue;
-        doctor_report(d, DOCTOR_WARN, name, "it asks in instance %s, where nobody may answer",
-                      missing);
-        doctor_suggest("add \"answer\" to the grants of that instance, for %s:%d", d->conf->file,
-                       a->rules[i].line);
+        doctor_report(d, DOCTOR_WARN, name,
+                      "asks in instance \"%s\", where nobody is allowed to answer", missing);
+        doctor_suggest(d, "add \"answer\" to the grants of that instance, or change to at %s:%d",
+                       d->conf->file, a->rules[i].line);
     }
 }
 
 void doctor_look_at_agents(struct doctor *d)
 {
     if (!d->conf->n_agents) {
-        doctor_report(d, DOCTOR_WARN, "agents", "there is none that could be run");
-        doctor_suggest("agents/ beside the example configuration has one for each program");
+        doctor_report(d, DOCTOR_WARN, "agents", "no agent is configured");
+        doctor_suggest(
+            d, "copy a definition from the agents/ directory next to the example configuration");
     }
     for (size_t i = 0; i < d->conf->n_agents; i++) {
         look_at_agent(d, &d->conf->agents[i]);
@@ -140,8 +169,9 @@ static void look_at_options(struct doctor *d, const char *name, const struct con
     const bool nobody = !inst->allow || !inst->allow[0];
     if (!(inst->grants & CONF_SUBMIT) || !nobody)
         return;
-    doctor_report(d, DOCTOR_WARN, name, "nobody may write there");
-    doctor_suggest("allow = (ID, ...) in %s:%d", d->conf->file, inst->line);
+    doctor_report(d, DOCTOR_WARN, name,
+                  "grants \"submit\", but allow is empty: nobody can send messages");
+    doctor_suggest(d, "add allow = (ID, ...) to the instance at %s:%d", d->conf->file, inst->line);
 }
 
 /* It makes requests, or is asked by others. */
@@ -163,8 +193,25 @@ static void doctor_conf_look_at_isolation(struct doctor *d, const char *name,
     if (inst->isolation != CONF_THREAD || !speaks_to_a_service(l))
         return;
     doctor_report(d, DOCTOR_WARN, name,
-                  "speaks to a service, and runs in the host, with all it has");
-    doctor_suggest("take isolation = \"thread\" out of %s:%d", d->conf->file, inst->line);
+                  "not isolated: it talks to a network service with full access to this process "
+                  "(isolation = \"thread\")");
+    doctor_suggest(d, "remove isolation = \"thread\" at %s:%d", d->conf->file, inst->line);
+}
+
+static void look_at_plugin(struct doctor *d, const char *name, const struct conf_instance *inst,
+                           const struct loaded_plugin *l)
+{
+    struct findings findings = {0};
+    if (plugin_options_check(&l->plugin, d->conf, inst, &findings) < 0) {
+        CLEANUP_FREE char *remedy =
+            xasprintf("run: turncast plugins %s (lists its options)", inst->plugin);
+        report_findings(d, name, &findings, remedy);
+        return;
+    }
+    doctor_report(d, DOCTOR_OK, name, "%s %s", l->path, l->plugin.version);
+    look_at_options(d, name, inst, l);
+    doctor_conf_look_at_isolation(d, name, inst, l);
+    doctor_look_at_service(d, name, inst, l);
 }
 
 static void look_at_instance(struct doctor *d, const struct conf_instance *inst)
@@ -173,16 +220,12 @@ static void look_at_instance(struct doctor *d, const struct conf_instance *inst)
     CLEANUP_FREE char *name = xasprintf("instance %s", inst->name);
     struct loaded_plugin *const l =
         loader_probe_by_name(inst->plugin, (const char *const *)d->conf->plugin_dirs, &err);
-    if (!l) {
-        doctor_report(d, DOCTOR_FAIL, name, "%s", err_format(&err));
-        doctor_suggest("turncast plugins lists those that are found");
-    } else if (loader_check_options(l, inst, d->conf->file, &err) < 0) {
-        doctor_report(d, DOCTOR_FAIL, name, "%s", err_format(&err));
-        doctor_suggest("turncast plugins %s lists its options", inst->plugin);
+    struct findings findings = {0};
+    if (l) {
+        look_at_plugin(d, name, inst, l);
     } else {
-        doctor_report(d, DOCTOR_OK, name, "%s %s", l->path, l->plugin.version);
-        look_at_options(d, name, inst, l);
-        doctor_conf_look_at_isolation(d, name, inst, l);
+        findings_add(&findings, FINDING_ERROR, NULL, "%s", err_format(&err));
+        report_findings(d, name, &findings, "run: turncast plugins (lists the plugins found)");
     }
     loader_unref_plugin(l);
 }

@@ -14,6 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/plural.h"
 #include "base/sys/crash_point.h"
 #include "cli/control_client.h"
 #include "cli/inspect/doctor.h"
@@ -36,16 +37,18 @@ void doctor_look_at_host(struct doctor *d)
     struct control_response c = {0};
     if (control_client_request(&c, d->conf, "GET", "/status", NULL, &err) < 0) {
         doctor_report(d, DOCTOR_FAIL, "host", "%s", err_format(&err));
-        doctor_suggest("a host that does not answer hangs or belongs to another user");
+        doctor_suggest(d, "turncast serve is hung, or runs as another user; check with: ps -C "
+                          "turncast -o pid,user,stat");
         return;
     }
     d->host_runs = c.status == 200;
     d->host_port = (int)json_integer_value(json_object_get(c.body, "port"));
     if (d->host_runs)
-        doctor_report(d, DOCTOR_OK, "host", "process %" JSON_INTEGER_FORMAT " serves",
+        doctor_report(d, DOCTOR_OK, "host",
+                      "turncast serve is running (process %" JSON_INTEGER_FORMAT ")",
                       json_integer_value(json_object_get(c.body, "pid")));
     else
-        doctor_report(d, DOCTOR_OK, "host", "none runs");
+        doctor_report(d, DOCTOR_OK, "host", "turncast serve is not running");
     control_client_fini(&c);
 }
 
@@ -62,12 +65,13 @@ static void look_at_letters(struct doctor *d)
         return;
     }
     if (journal_read_stats(j, &s) != JOURNAL_DONE) {
-        doctor_report(d, DOCTOR_FAIL, "store", "it cannot be read");
+        doctor_report(d, DOCTOR_FAIL, "store", "cannot read the journal");
     } else if (s.dead) {
-        doctor_report(d, DOCTOR_WARN, "store", "%" PRId64 " dead letters", s.dead);
-        doctor_suggest("turncast dead list says why; retry or drop them");
+        doctor_report(d, DOCTOR_WARN, "store", "%" PRId64 " dead letter%s", s.dead,
+                      PLURAL(s.dead, "", "s"));
+        doctor_suggest(d, "run: turncast dead list; then retry or drop them");
     } else {
-        doctor_report(d, DOCTOR_OK, "store", "%" PRId64 " rows to be delivered",
+        doctor_report(d, DOCTOR_OK, "store", "outbox: %" PRId64 " undelivered",
                       s.queued + s.in_flight);
     }
     journal_close(j);
@@ -79,15 +83,17 @@ static void look_at_lock(struct doctor *d)
     struct tc_err err = {0};
     struct store_dir dir;
     if (d->host_runs) {
-        doctor_report(d, DOCTOR_OK, "state", "%s is the host's", d->conf->state_dir);
+        doctor_report(d, DOCTOR_OK, "state", "%s is in use by the running turncast serve",
+                      d->conf->state_dir);
         return;
     }
     if (store_dir_init(&dir, d->conf->state_dir, &err) < 0) {
         doctor_report(d, DOCTOR_FAIL, "state", "%s", err_format(&err));
-        doctor_suggest("state_directory has to be a folder of this user's own on a local disk");
+        doctor_suggest(d,
+                       "state_directory must be a directory on a local disk, owned by this user");
         return;
     }
-    doctor_report(d, DOCTOR_OK, "state", "%s can be written", d->conf->state_dir);
+    doctor_report(d, DOCTOR_OK, "state", "%s is writable", d->conf->state_dir);
     store_dir_fini(&dir, !dir.unclean);
 }
 
@@ -113,9 +119,10 @@ static void look_at_disk(struct doctor *d, const char *at)
     const enum doctor_grade grade = left < DISK_FAIL   ? DOCTOR_FAIL
                                     : left < DISK_WARN ? DOCTOR_WARN
                                                        : DOCTOR_OK;
-    doctor_report(d, grade, "disk", "%" PRIu64 " MiB are free at %s", left >> 20, at);
+    doctor_report(d, grade, "disk", "%" PRIu64 " MiB free in %s", left >> 20, at);
     if (grade != DOCTOR_OK)
-        doctor_suggest("make room: what cannot be kept is not accepted");
+        doctor_suggest(
+            d, "free disk space: new messages are refused while the journal cannot be written");
 }
 
 void doctor_look_at_state(struct doctor *d)
@@ -126,10 +133,10 @@ void doctor_look_at_state(struct doctor *d)
     if (access(dir, F_OK) == 0) {
         look_at_lock(d);
     } else if (access(at, W_OK) == 0) {
-        doctor_report(d, DOCTOR_OK, "state", "%s will be made", dir);
+        doctor_report(d, DOCTOR_OK, "state", "%s does not exist yet; it will be created", dir);
     } else {
-        doctor_report(d, DOCTOR_FAIL, "state", "%s cannot be made: %s", dir, strerror(errno));
-        doctor_suggest("make it for this user, or say state_directory = \"...\"");
+        doctor_report(d, DOCTOR_FAIL, "state", "cannot create %s: %s", dir, strerror(errno));
+        doctor_suggest(d, "create it, owned by this user, or set state_directory to another path");
     }
     if (access(file, F_OK) == 0)
         look_at_letters(d);
@@ -159,12 +166,13 @@ static void look_at_port(struct doctor *d, const char *listen)
 {
     const int port = (int)strtol(strrchr(listen, ':') + 1, NULL, 10);
     if (d->host_runs && d->host_port && (d->host_port == port || !port))
-        doctor_report(d, DOCTOR_OK, "http", "the host listens at port %d", d->host_port);
+        doctor_report(d, DOCTOR_OK, "http", "turncast serve is listening on port %d", d->host_port);
     else if (is_free(listen))
-        doctor_report(d, DOCTOR_OK, "http", "%s is free", listen);
+        doctor_report(d, DOCTOR_OK, "http", "%s is available", listen);
     else {
         doctor_report(d, DOCTOR_FAIL, "http", "%s: %s", listen, strerror(errno));
-        doctor_suggest("ss -ltnp shows who has it; or choose another http.listen");
+        doctor_suggest(d,
+                       "run: ss -ltnp (shows which process uses the port), or change http.listen");
     }
 }
 
@@ -172,17 +180,18 @@ void doctor_look_at_http(struct doctor *d)
 {
     const struct conf_http *const http = &d->conf->http;
     if (!http->listen) {
-        doctor_report(d, DOCTOR_OK, "http", "no server is configured");
+        doctor_report(d, DOCTOR_OK, "http", "HTTP server disabled (http.listen is not set)");
         return;
     }
     look_at_port(d, http->listen);
     if (!http->n_keys) {
-        doctor_report(d, DOCTOR_WARN, "http", "every user of this machine may do everything");
-        doctor_suggest("name who may in http.keys");
+        doctor_report(d, DOCTOR_WARN, "http", "no keys: every local user has full access");
+        doctor_suggest(d, "define keys in http.keys");
     }
     if (http->remote) {
-        doctor_report(d, DOCTOR_WARN, "http", "others reach %s, and there is no TLS", http->listen);
-        doctor_suggest("put a proxy with TLS in front, and listen on a loopback address");
+        doctor_report(d, DOCTOR_WARN, "http", "%s is reachable from other machines without TLS",
+                      http->listen);
+        doctor_suggest(d, "listen on a loopback address behind a TLS reverse proxy");
     }
 }
 
@@ -193,13 +202,13 @@ static void look_at_clock(struct doctor *d)
     struct timex t = {0};
     const int state = adjtimex(&t);
     if (time(NULL) < BUILT_AFTER) {
-        doctor_report(d, DOCTOR_FAIL, "clock", "it is in the past");
-        doctor_suggest("set it: TLS and signatures of services depend on it");
+        doctor_report(d, DOCTOR_FAIL, "clock", "system clock is earlier than the build date");
+        doctor_suggest(d, "set the clock; TLS and request signatures depend on it");
     } else if (state == TIME_ERROR || (t.status & STA_UNSYNC)) {
-        doctor_report(d, DOCTOR_WARN, "clock", "nothing keeps it right");
-        doctor_suggest("timedatectl set-ntp true");
+        doctor_report(d, DOCTOR_WARN, "clock", "system clock is not synchronised (NTP)");
+        doctor_suggest(d, "run: timedatectl set-ntp true");
     } else {
-        doctor_report(d, DOCTOR_OK, "clock", "it is kept right");
+        doctor_report(d, DOCTOR_OK, "clock", "synchronised (NTP)");
     }
 }
 
@@ -210,12 +219,13 @@ static void look_at_libraries(struct doctor *d)
     doctor_report(d, http ? DOCTOR_OK : DOCTOR_FAIL, "libcurl", "%s",
                   http ? "requests to services" : err_format(&err));
     if (!http)
-        doctor_suggest("apt-get install libcurl4");
+        doctor_suggest(d, "run: apt-get install libcurl4");
     const bool ws = websocket_check_available(&err) == 0;
     doctor_report(d, ws ? DOCTOR_OK : DOCTOR_WARN, "libwebsockets", "%s",
                   ws ? "Slack's Socket Mode" : err_format(&err));
     if (!ws)
-        doctor_suggest("apt-get install libwebsockets17, for Slack's Socket Mode");
+        doctor_suggest(d,
+                       "run: apt-get install libwebsockets17 (needed for Slack Socket Mode only)");
 }
 
 static void look_at_limits(struct doctor *d)
@@ -224,18 +234,21 @@ static void look_at_limits(struct doctor *d)
     if (getrlimit(RLIMIT_NOFILE, &files) < 0)
         return;
     const bool few = files.rlim_max != RLIM_INFINITY && files.rlim_max < FILES_WANTED;
-    doctor_report(d, few ? DOCTOR_WARN : DOCTOR_OK, "open files", "%" PRIu64 " are possible",
+    doctor_report(d, few ? DOCTOR_WARN : DOCTOR_OK, "open files", "limit %" PRIu64,
                   (uint64_t)files.rlim_max);
     if (few)
-        doctor_suggest("ulimit -Hn, or LimitNOFILE= of the unit: a turn takes about ten");
+        doctor_suggest(d,
+                       "raise it to 4096 or more (ulimit -Hn, or LimitNOFILE= in the unit); a turn "
+                       "uses about 10");
 }
 
 static void look_at_build(struct doctor *d)
 {
     if (!*crash_point_names)
         return;
-    doctor_report(d, DOCTOR_WARN, "program", "it was built for tests, with places to die at");
-    doctor_suggest("configure without --enable-crash-points for what is to serve people");
+    doctor_report(d, DOCTOR_WARN, "program",
+                  "built with --enable-crash-points; do not use in production");
+    doctor_suggest(d, "rebuild without --enable-crash-points");
 }
 
 static void doctor_host_look_at_isolation(struct doctor *d)
@@ -245,13 +258,15 @@ static void doctor_host_look_at_isolation(struct doctor *d)
     const char *const seccomp = sandbox_tell_seccomp_gaps(&kernel);
     if (landlock) {
         doctor_report(d, DOCTOR_WARN, "isolation", "%s", landlock);
-        doctor_suggest(kernel.landlock
-                           ? "Linux 6.7 or later, whose Landlock limits ports, too"
-                           : "Linux 6.7 or later, with landlock among lsm= of its command line");
+        doctor_suggest(
+            d, kernel.landlock
+                   ? "use Linux 6.7 or later, which also restricts ports"
+                   : "use Linux 6.7 or later, and include landlock in the lsm= boot parameter");
     }
     if (seccomp) {
         doctor_report(d, DOCTOR_WARN, "isolation", "%s", seccomp);
-        doctor_suggest("a kernel with CONFIG_SECCOMP_FILTER, as distributions have it");
+        doctor_suggest(d,
+                       "use a kernel built with CONFIG_SECCOMP_FILTER (all major distributions)");
     }
     if (!landlock && !seccomp)
         doctor_report(d, DOCTOR_OK, "isolation", "Landlock (version %d) and seccomp",

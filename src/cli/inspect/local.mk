@@ -15,6 +15,7 @@ libtccli_a_SOURCES += \
 	src/cli/inspect/doctor.h \
 	src/cli/inspect/doctor_conf.c \
 	src/cli/inspect/doctor_host.c \
+	src/cli/inspect/doctor_service.c \
 	src/cli/inspect/finding_report.c \
 	src/cli/inspect/finding_report.h \
 	src/cli/inspect/plugin_describe.c \

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""turncast doctor asks the services whether they accept the tokens of the configuration."""
+import json
+import os
+import pathlib
+import socket
+import subprocess
+import tempfile
+
+from talk import BUILD, SLACK_TOKENS, TELEGRAM_TOKEN, done, equal, ok
+from drive import Fake
+
+folder = pathlib.Path(tempfile.mkdtemp(prefix="turncast-doctor."))
+CONF = folder / "turncast.conf"
+GOOD = {"telegram": TELEGRAM_TOKEN, "slack": SLACK_TOKENS[0]}
+OPTION = {"telegram": "token", "slack": "bot_token"}
+BAD = "123456:another-token-of-this-test"
+
+
+def doctor(name, token, api_base, *arguments):
+    """Status and output of turncast doctor for one instance, in line 3."""
+    CONF.write_text(
+        f"""plugins : {{ instances : {{
+  talk : {{ plugin = "{name}"; api_base = "{api_base}";
+    {OPTION[name]} = "{token}"; }};
+}}; }};
+"""
+    )
+    CONF.chmod(0o600)
+    env = {**os.environ, "XDG_STATE_HOME": str(folder), "XDG_CONFIG_HOME": str(folder)}
+    command = [str(BUILD / "turncast"), "doctor", "-c", str(CONF), *arguments]
+    ended = subprocess.run(command, capture_output=True, text=True, env=env, timeout=120)
+    ok(token not in ended.stdout + ended.stderr, f"{name}: the token is not shown")
+    return ended.returncode, ended.stdout
+
+
+def told(output):
+    """What is told of the instance, behind the line of its plugin."""
+    lines = output.splitlines()
+    at = [n for n, line in enumerate(lines) if line[6:].startswith("instance talk: ")]
+    return "\n".join(line for n in at[1:] for line in lines[n : n + 2] if n == at[-1])
+
+
+def closed_port():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
+
+
+def check(name, path, account, reason):
+    with Fake(name) as fake:
+        host = f"127.0.0.1:{fake.port}"
+        status, output = doctor(name, GOOD[name], fake.url + path)
+        equal(status, 0, f"{name}: a valid token is no error")
+        ok(
+            f"ok    instance talk: {host} accepts the credentials (account {account})" in output,
+            f"{name}: it is accepted, and the account is told",
+            output,
+        )
+        status, output = doctor(name, BAD, fake.url + path)
+        equal(status, 1, f"{name}: another token is an error")
+        equal(
+            told(output),
+            f"FAIL  instance talk: {CONF}:3: plugins.instances.talk.{OPTION[name]}: {host} does not"
+            f" accept {OPTION[name]} ({reason})\n      -> set a valid {OPTION[name]}",
+            f"{name}: with its line, the service's reason, and what to do",
+        )
+        status, output = doctor(name, BAD, fake.url + path, "--json")
+        found = [f for f in json.loads(output)["findings"] if f["level"] == "error"]
+        equal(
+            found,
+            [
+                {
+                    "level": "error",
+                    "file": str(CONF),
+                    "line": 3,
+                    "key": f"plugins.instances.talk.{OPTION[name]}",
+                    "text": f"{host} does not accept {OPTION[name]} ({reason})",
+                    "remedy": f"set a valid {OPTION[name]}",
+                }
+            ],
+            f"{name}: the same as JSON",
+        )
+        method = "getMe" if name == "telegram" else "auth.test"
+        fake.control("fault", {"do": "html", "match": {"method": method}, "times": 9})
+        status, output = doctor(name, GOOD[name], fake.url + path)
+        equal(status, 0, f"{name}: an answer that is none is no error")
+        ok(told(output).startswith(f"warn  instance talk: {host} answers with status "),
+           f"{name}: but a warning", output)
+    port = closed_port()
+    status, output = doctor(name, GOOD[name], f"http://127.0.0.1:{port}{path}")
+    equal(status, 0, f"{name}: a service that cannot be reached is no error")
+    ok(told(output).startswith(f"warn  instance talk: cannot reach 127.0.0.1:{port}: "),
+       f"{name}: but a warning that names the host", output)
+    status, output = doctor(name, GOOD[name], "http://192.0.2.1" + path)
+    equal(status, 1, f"{name}: plain http: to another machine is an error")
+    ok(told(output).startswith("FAIL  instance talk: cannot ask 192.0.2.1: "),
+       f"{name}: that names the host, too", output)
+
+
+check("telegram", "", "fake_bot", "Unauthorized")
+check("slack", "/api/", "fake_bot", "invalid_auth")
+done()
