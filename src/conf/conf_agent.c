@@ -84,7 +84,7 @@ static int read_command(const struct conf_row_ctx *r, const struct conf_node *n,
         if (check_placeholder(r, &n->items[i]) < 0)
             rc = -1;
     if (row->min > 0 && !*n->items[0].value.string)
-        return conf_row_error(r, &n->items[0], "must not be empty");
+        return conf_row_error(r, &n->items[0], "must not be empty; set it or remove it");
     return rc;
 }
 
@@ -147,9 +147,10 @@ int conf_agent_parse(const struct conf_row_ctx *r, const struct conf_node *n,
     if (conf_check_name(r, n) < 0 || conf_row_parse_group(r, n, rows, agent) < 0)
         return -1;
     if (!agent->command[0])
-        return conf_row_error(r, n, "required key \"command\" is missing");
+        return conf_row_error(r, n,
+                              "required key \"command\" is missing; add command = [\"PROGRAM\"]");
     /* A message that comes too late for a turn is the next one of the same process. */
     if (agent->while_running == CONF_STEER && !agent->keep_alive_ms)
-        return conf_row_error(r, n, "while_running = \"steer\" requires keep_alive_s");
+        return conf_row_error(r, n, "while_running = \"steer\" requires keep_alive_s; set it, too");
     return 0;
 }

@@ -78,7 +78,8 @@ static int read_rule(const struct conf_row_ctx *r, const struct conf_node *n,
     if (conf_row_parse_group(r, n, rows, rule) < 0)
         return -1;
     if (rule->what == CHAOS_NOTHING)
-        return conf_row_error(r, n, "required key \"what\" is missing");
+        return conf_row_error(
+            r, n, "required key \"what\" is missing; add what = \"error\", for example");
     if (rule->every && rule->rate >= 0)
         return conf_row_error(r, n, "set either every or rate, not both");
     return 0;

@@ -47,7 +47,8 @@ static int read_key(const struct conf_row_ctx *r, const struct conf_node *n,
     if (conf_check_name(r, n) < 0 || conf_row_parse_group(r, n, rows, key) < 0)
         return -1;
     if (!key->source)
-        return conf_row_error(r, n, "required key \"secret_file\" is missing");
+        return conf_row_error(r, n,
+                              "required key \"secret_file\" is missing; add the path of a file");
     return key->grants
                ? 0
                : conf_row_error(

@@ -128,7 +128,8 @@ static int read_wants(const struct conf_row_ctx *r, const struct conf_node *n,
     if (n->type == NODE_STRING)
         return take_wanted(r, n, target);
     if (n->type != NODE_LIST)
-        return conf_row_error(r, n, "expected a list of strings, found %s",
+        return conf_row_error(r, n,
+                              "expected a list of strings, found %s; for example [\"a\", \"b\"]",
                               conf_node_type_name(n->type));
     for (size_t i = 0; i < n->n; i++)
         if (take_wanted(r, &n->items[i], target) < 0)

@@ -80,7 +80,8 @@ static int read_places(const struct conf_row_ctx *r, const struct conf_node *n,
                        const struct conf_row *row, void *target)
 {
     if (n->type != NODE_LIST)
-        return conf_row_error(r, n, "expected a list of strings, found %s",
+        return conf_row_error(r, n,
+                              "expected a list of strings, found %s; for example [\"a\", \"b\"]",
                               conf_node_type_name(n->type));
     if ((int64_t)n->n < row->min || (int64_t)n->n > row->max)
         return conf_row_error(r, n, "expected 1 to %d places, found %zu", PLACES_MAX, n->n);
@@ -145,15 +146,18 @@ static int conf_rule_check_rule(const struct conf_row_ctx *r, const struct conf_
     if (!draft->acts)
         return conf_row_error(r, n, "required key \"action\" is missing; values: allow, deny, ask");
     if (!rule->tool)
-        return conf_row_error(r, n, "required key \"tool\" is missing");
+        return conf_row_error(r, n,
+                              "required key \"tool\" is missing; add the name of a tool, or \"*\"");
     if (strlen(rule->tool) > TEXT_MAX)
         return conf_row_error(r, n, "tool is too long (limit: %d bytes)", TEXT_MAX);
     if (rule->argument && rule->match == CONF_ANY)
-        return conf_row_error(r, n, "argument requires one of exact, prefix and glob");
+        return conf_row_error(r, n, "argument requires one of exact, prefix and glob; set one");
     if (rule->to && rule->action != CONF_ASK)
-        return conf_row_error(r, n, "to is only valid with action = \"ask\"");
+        return conf_row_error(r, n,
+                              "to is only valid with action = \"ask\"; remove it or change action");
     if (rule->four_eyes && rule->action != CONF_ASK)
-        return conf_row_error(r, n, "four_eyes is only valid with action = \"ask\"");
+        return conf_row_error(
+            r, n, "four_eyes is only valid with action = \"ask\"; remove it or change action");
     return rule->action == CONF_ALLOW ? check_allow(r, n, rule) : 0;
 }
 

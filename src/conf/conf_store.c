@@ -78,7 +78,7 @@ static int read_password(const struct conf_row_ctx *r, const struct conf_node *n
     if (conf_row_check_type(r, n, NODE_STRING) < 0)
         return -1;
     if (!*n->value.string)
-        return conf_row_error(r, n, "must not be empty");
+        return conf_row_error(r, n, "must not be empty; set it or remove it");
     d->password = n;
     d->source = n->value.string;
     if (row->extra)

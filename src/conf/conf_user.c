@@ -34,7 +34,8 @@ int conf_user_parse(const struct conf_row_ctx *r, const struct conf_node *n,
         return -1;
     const struct passwd *const pw = getpwnam(n->value.string);
     if (!pw)
-        return conf_row_error(r, n, "unknown user \"%s\"", n->value.string);
+        return conf_row_error(r, n, "unknown user \"%s\"; use the name of a user of this system",
+                              n->value.string);
     struct conf_user *const u = arena_alloc(r->arena, sizeof *u);
     *u = (struct conf_user){
         .name = arena_strdup(r->arena, pw->pw_name),

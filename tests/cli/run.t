@@ -70,7 +70,7 @@ has "$(tail -n 3 "$scratch/log")" "$why" "so does the event"
 has "$err" "cannot start agent \"none\": $scratch/no-such-program: No such file or directory" "and the log"
 try run -a nobody hello
 is "$status $out" "2 " "an agent that is not configured"
-has "$err" 'there is no agent "nobody", but: main, limited, refused, bad, none' "says which are"
+has "$err" 'unknown agent "nobody" (configured: main, limited, refused, bad, none, ' "says which are"
 try run -a foreign hello
 is "$status" 2 "an unknown dialect"
 has "$err" "$scratch/turncast.conf:14: agents.foreign.dialect: there is no dialect \"klingon\"" "says where"

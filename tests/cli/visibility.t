@@ -72,7 +72,7 @@ is "$out" \
 result $? "in the configured folder"
 try visibility -c "$scratch/some.conf" -a seconds
 is "$status" 2 "an agent that is not there"
-has "$err" "$scratch/some.conf: there is no agent \"seconds\"" "says so"
+has "$err" "$scratch/some.conf: unknown agent \"seconds\" (did you mean \"second\"?)" "says so"
 
 : >"$scratch/file"
 cat >"$scratch/bad.conf" <<CONF

@@ -91,10 +91,13 @@ static void test_refused(void)
     is_refused("\na : { secret = \"0123456789abcde\";" GRANTED,
                "3: http.keys.a: the secret is too short; use at least 16 characters",
                "15 characters");
-    is_refused("a : { secret = \"env:T_NONE\";" GRANTED,
-               "2: http.keys.a: environment variable T_NONE is not set", "no variable");
+    is_refused(
+        "a : { secret = \"env:T_NONE\";" GRANTED,
+        "2: http.keys.a: environment variable T_NONE is not set; set it where turncast is started",
+        "no variable");
     is_refused("a : { secret_file = \"none\";" GRANTED,
-               "2: http.keys.a: cannot open secret file @/none: No such file or directory",
+               "2: http.keys.a: cannot open secret file @/none: No such file or directory; create "
+               "it with mode 0600, or change the path",
                "no file");
     keep("open", LONG_ENOUGH, 0640);
     is_refused("a : { secret_file = \"open\";" GRANTED,

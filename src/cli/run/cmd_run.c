@@ -89,8 +89,10 @@ static int fail_agent(const struct cmd_run_state *r)
     if (!r->args->agent)
         return args_usage_error(&cmd_run, "%s: default_agent is missing; name one of: %s (--agent)",
                                 r->conf->file, known.p);
-    return args_usage_error(&cmd_run, "%s: there is no agent \"%s\", but: %s", r->conf->file,
-                            r->args->agent, known.p);
+    buf_reset(&known);
+    conf_add_agent_hint(r->conf, r->args->agent, &known);
+    return args_usage_error(&cmd_run, "%s: unknown agent \"%s\"%s", r->conf->file, r->args->agent,
+                            known.p);
 }
 
 static int cmd_run_find_agent(struct cmd_run_state *r)

@@ -17,7 +17,10 @@ static const char *agent_name(const struct args *args, const struct conf *conf)
     if (agent)
         return agent->name;
     if (conf->n_agents && args->agent) {
-        args_usage_error(&cmd_visibility, "%s: there is no agent \"%s\"", conf->file, args->agent);
+        CLEANUP_BUF struct buf hint = {0};
+        conf_add_agent_hint(conf, args->agent, &hint);
+        args_usage_error(&cmd_visibility, "%s: unknown agent \"%s\"%s", conf->file, args->agent,
+                         hint.p);
         return NULL;
     }
     return args->agent ? args->agent : "default";

@@ -185,8 +185,10 @@ static void copy_tree(struct arena *a, struct conf_node *to, const config_settin
 static int fail_parse(const config_t *c, const char *path, struct tc_err *err)
 {
     const bool syntax = strcmp(config_error_text(c), "syntax error") == 0;
-    return fail_line(err, path, config_error_line(c),
-                     syntax ? "syntax error on or before this line" : config_error_text(c));
+    return fail_line(
+        err, path, config_error_line(c),
+        syntax ? "syntax error on or before this line; check quotes, semicolons and braces"
+               : config_error_text(c));
 }
 
 /* The same from text, NUL-terminated at len; `path` is for messages. */

@@ -98,7 +98,7 @@ static int conf_row_check_text(const struct conf_row_ctx *r, const struct conf_n
 {
     if (conf_row_check_type(r, n, NODE_STRING) < 0)
         return -1;
-    return *n->value.string ? 0 : conf_row_error(r, n, "must not be empty");
+    return *n->value.string ? 0 : conf_row_error(r, n, "must not be empty; set it or remove it");
 }
 
 int conf_row_string(const struct conf_row_ctx *r, const struct conf_node *n,
@@ -154,10 +154,11 @@ static int conf_row_check_list(const struct conf_row_ctx *r, const struct conf_n
                                const struct conf_row *row)
 {
     if (n->type != NODE_LIST)
-        return conf_row_error(r, n, "expected a list of strings, found %s",
+        return conf_row_error(r, n,
+                              "expected a list of strings, found %s; for example [\"a\", \"b\"]",
                               conf_node_type_name(n->type));
     if ((int64_t)n->n < row->min)
-        return conf_row_error(r, n, "must not be empty");
+        return conf_row_error(r, n, "must not be empty; set it or remove it");
     if ((int64_t)n->n > row->max)
         return conf_row_error(r, n, "too many strings (%zu); the maximum is %lld", n->n,
                               (long long)row->max);
@@ -251,7 +252,8 @@ int conf_row_flags(const struct conf_row_ctx *r, const struct conf_node *n,
     unsigned flags = 0;
     int rc = 0;
     if (n->type != NODE_LIST)
-        return conf_row_error(r, n, "expected a list of strings, found %s",
+        return conf_row_error(r, n,
+                              "expected a list of strings, found %s; for example [\"a\", \"b\"]",
                               conf_node_type_name(n->type));
     for (size_t i = 0; i < n->n; i++) {
         int flag;

@@ -83,7 +83,9 @@ static const char *secret_read_file(const char *given, struct arena *arena, stru
         return NULL;
     CLEANUP_FD const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0) {
-        err_set_errno(err, errno, NULL, "cannot open secret file %s", path);
+        err_set(err, NULL,
+                "cannot open secret file %s: %s; create it with mode 0600, or change the path",
+                path, strerror(errno));
         return NULL;
     }
     if (secret_check_file(fd, path, name != NULL, err) < 0)
@@ -108,7 +110,8 @@ static const char *secret_read_env(const char *name, struct arena *arena, struct
     const char *const value = getenv(name);
     if (value)
         return arena_strdup(arena, value);
-    err_set(err, NULL, "environment variable %s is not set", name);
+    err_set(err, NULL, "environment variable %s is not set; set it where turncast is started",
+            name);
     return NULL;
 }
 
