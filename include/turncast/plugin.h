@@ -371,10 +371,35 @@ struct tc_sink {
      * validated the headers. */
     int (*on_hit)(struct tc_turn *lobby, const struct tc_hit *, struct tc_answer *);
     int (*on_frame)(struct tc_turn *lobby, const struct tc_frame *);
+#if TURNCAST_API_MINOR >= 4
+    /* Since 1.4. A descriptor given to tc_watch is readable, or its other end is closed. */
+    int (*on_ready)(struct tc_instance *, int fd);
+#endif
 };
 
-enum tc_type { TC_T_STR, TC_T_INT, TC_T_BOOL, TC_T_REAL };
-enum { TC_REQUIRED = 1, TC_SECRET = 2 }; /* option flags */
+enum tc_type {
+    TC_T_STR,
+    TC_T_INT,
+    TC_T_BOOL,
+    TC_T_REAL,
+#if TURNCAST_API_MINOR >= 4
+    /* Since 1.4. A list of strings, a const char *const * that ends with NULL. A single string in
+     * the configuration is split at spaces. In a list with TC_SECRET, an element NAME=env:… or
+     * NAME=file:… is replaced by NAME=VALUE, and VALUE is masked everywhere. */
+    TC_T_LIST,
+#endif
+};
+enum { /* option flags */
+       TC_REQUIRED = 1,
+       TC_SECRET = 2,
+#if TURNCAST_API_MINOR >= 4
+       /* Since 1.4. A TC_T_LIST option. The instance may start programs, and they and the instance
+        * may read and execute the files and directories named in this list, beside those of the
+        * system. Names that begin with ./ or ../ are relative to the configuration file. Without
+        * such an option an isolated instance cannot start a program. */
+       TC_PROGRAMS = 4,
+#endif
+};
 
 /* One option of an instance. The host parses and checks its value and stores it at `offset`. */
 struct tc_option {
@@ -453,6 +478,14 @@ struct tc_host {
     /* Since 1.2. */
     bool (*knows)(struct tc_turn *, const char *, const char *);
 #endif
+#if TURNCAST_API_MINOR >= 4
+    /* Since 1.4. */
+    int64_t (*hold)(struct tc_turn *);
+    int (*release)(struct tc_turn *, int64_t, const char *);
+    int (*watch)(struct tc_instance *, int);
+    void (*unwatch)(struct tc_instance *, int);
+    void (*pause)(struct tc_instance *, bool);
+#endif
 };
 
 /* Logs one line, prefixed with the instance name; secrets are masked. */
@@ -524,6 +557,26 @@ struct tc_host {
 #define tc_answer(lobby, decision, receipt)                                                        \
     ((lobby)->inst->host->answer((lobby), (decision), (receipt)))
 #endif
+#if TURNCAST_API_MINOR >= 4
+/* Since 1.4. For the callback of an event: the event is not dealt with when the callback returns,
+ * but when tc_release is called. Until then the turn lasts, its outcome stays on disk, and if the
+ * instance crashes, this event and those after it are delivered again. Returns a number above 0, or
+ * -1 if the instance has no process of its own (isolation); logged. */
+#define tc_hold(turn) ((turn)->inst->host->hold(turn))
+/* Since 1.4. The event of that number is dealt with. failure: NULL, or why it could not be
+ * delivered: an outcome of a plugin with TC_DELIVERS then becomes a dead letter with this reason.
+ * -1 if there is no such number; logged. */
+#define tc_release(turn, number, failure) ((turn)->inst->host->release((turn), (number), (failure)))
+/* Since 1.4. From now on on_ready is called whenever this descriptor is readable or closed by its
+ * other end; at most 8. -1 if the instance has no process of its own (isolation); logged. Call
+ * tc_unwatch before you close it. */
+#define tc_watch(inst, fd) ((inst)->host->watch((inst), (fd)))
+#define tc_unwatch(inst, fd) ((inst)->host->unwatch((inst), (fd)))
+/* Since 1.4. While on, no event, reply, route request or websocket message is delivered; the queue
+ * of the instance fills, as with a callback that blocks, but no time limit applies. on_ready and
+ * on_wake are called. For a plugin that waits until it can release held events. */
+#define tc_pause(inst, on) ((inst)->host->pause((inst), (on)))
+#endif
 /* Registers a path: requests to "/hooks/INSTANCE" + path of the host's HTTP server are passed to
  * on_hit. For init. -1 if the server is off; logged. */
 #define tc_route(inst, path) ((inst)->host->route((inst), (path)))
@@ -547,13 +600,19 @@ struct tc_host {
 #define TC_SOCKET(...) (&(const struct tc_socket){.size = sizeof(struct tc_socket), __VA_ARGS__})
 #define TC_FORMAT(...) (&(const struct tc_format){.size = sizeof(struct tc_format), __VA_ARGS__})
 /* TC_OPTION(struct conf, field, default as text or NULL, flags, help). The key is the name of the
- * field; its type is const char *, int64_t, bool or double; another type does not compile. */
+ * field; its type is const char *, int64_t, bool, double or (since 1.4) const char *const *;
+ * another type does not compile. */
+#if TURNCAST_API_MINOR >= 4
+#define TC_OPTION_TYPE(member)                                                                     \
+    _Generic(member, const char *: TC_T_STR, int64_t: TC_T_INT, bool: TC_T_BOOL,                   \
+             double: TC_T_REAL, const char *const *: TC_T_LIST)
+#else
+#define TC_OPTION_TYPE(member)                                                                     \
+    _Generic(member, const char *: TC_T_STR, int64_t: TC_T_INT, bool: TC_T_BOOL, double: TC_T_REAL)
+#endif
 #define TC_OPTION(T, field, dflt_, flags_, help_)                                                  \
     {                                                                                              \
-#field,                                                                              \
-            _Generic(((T *)0)->field, const char *: TC_T_STR, int64_t: TC_T_INT,             \
-                     bool: TC_T_BOOL, double: TC_T_REAL),                                    \
-            offsetof(T, field), dflt_, flags_, help_             \
+#field, TC_OPTION_TYPE(((T *)0)->field), offsetof(T, field), dflt_, flags_, help_          \
     }
 #if TURNCAST_API_MINOR >= 4 /* since 1.4 */
 #define TC_PROBE(...) (&(const struct tc_probe){.size = sizeof(struct tc_probe), __VA_ARGS__})

@@ -41,6 +41,7 @@ static const struct conf_choice callbacks[] = {
     {"on_reply", 0},
     {"on_hit", 0},
     {"on_frame", 0},
+    {"on_ready", 0},
     {"on_wake", 0},
     {"on_idle", 0},
     {"init", 0},

@@ -7,6 +7,7 @@
 
 #include "conf/conf_internal.h"
 #include "conf/default_paths.h"
+#include "conf/parse/option_list.h"
 
 #define INSTANCE(member) offsetof(struct conf_instance, member)
 
@@ -197,6 +198,25 @@ static char *real_text(struct arena *a, double v)
     return arena_strdup(a, text);
 }
 
+/* Whether the option is a list is for the plugin's table to say. */
+static char *list_text(const struct conf_row_ctx *r, const struct conf_node *n)
+{
+    char *list = arena_strdup(r->arena, "");
+    for (size_t i = 0; i < n->n; i++) {
+        const struct conf_node *const item = &n->items[i];
+        if (item->type != NODE_STRING) {
+            conf_row_error(r, item, "expected a string, found %s", conf_node_type_name(item->type));
+            return NULL;
+        }
+        list = option_list_append(r->arena, list, item->value.string);
+        if (!list) {
+            conf_row_error(r, item, "the string has a control character");
+            return NULL;
+        }
+    }
+    return list;
+}
+
 static char *option_text(const struct conf_row_ctx *r, const struct conf_node *n)
 {
     switch (n->type) {
@@ -209,10 +229,11 @@ static char *option_text(const struct conf_row_ctx *r, const struct conf_node *n
     case NODE_BOOL:
         return arena_strdup(r->arena, n->value.boolean ? "true" : "false");
     case NODE_LIST:
+        return list_text(r, n);
     case NODE_GROUP:
         break;
     }
-    conf_row_error(r, n, "expected a string, a number, true or false, found %s",
+    conf_row_error(r, n, "expected a string, a list, a number, true or false, found %s",
                    conf_node_type_name(n->type));
     return NULL;
 }

@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/nearest_word.h"
 #include "conf/option_rules.h"
+#include "conf/parse/option_list.h"
 #include "conf/parse/secret.h"
 
 #define HOST_KEYS_MAX ((size_t)32)
@@ -70,6 +71,13 @@ static int parse_real(const struct cell *c, const char *text)
     return 0;
 }
 
+static int parse_list(const struct cell *c, const char *text)
+{
+    const char *const *const list = option_list_split(c->arena, text);
+    memcpy(c->to, &list, sizeof list);
+    return 0;
+}
+
 static const struct plugin_option_type {
     const char *wanted;
     size_t size;
@@ -79,6 +87,7 @@ static const struct plugin_option_type {
     [TC_T_INT] = {"an integer", sizeof(int64_t), plugin_options_parse_int},
     [TC_T_BOOL] = {"true or false", sizeof(bool), parse_bool},
     [TC_T_REAL] = {"a number", sizeof(double), parse_real},
+    [TC_T_LIST] = {"a list of strings", sizeof(const char *const *), parse_list},
 };
 
 static bool key_is_sane(const char *key)
@@ -99,6 +108,7 @@ static bool default_parses(const struct tc_option *row, const struct tc_rule *ru
     CLEANUP_BUF struct buf scaled = {0}, why = {0};
     union {
         const char *s;
+        const char *const *list;
         int64_t i;
         double r;
     } scratch;
@@ -119,6 +129,8 @@ static int check_row(const struct tc_plugin *plugin, size_t i, struct tc_err *er
         return err_set(err, NULL, "option %zu: invalid key; use [a-z][a-z0-9_]*", i + 1);
     if ((size_t)row->type >= sizeof types / sizeof *types)
         return err_set(err, NULL, "option \"%s\": unknown type %d", row->key, (int)row->type);
+    if ((row->flags & TC_PROGRAMS) && row->type != TC_T_LIST)
+        return err_set(err, NULL, "option \"%s\": TC_PROGRAMS is for a list of strings", row->key);
     if (!plugin_options_fits(row, conf_size))
         return err_set(err, NULL, "option \"%s\": offset %zu does not fit a structure of %zu bytes",
                        row->key, row->offset, conf_size);
@@ -214,6 +226,26 @@ static int plugin_options_fail_unknown(const struct fill *f, const struct conf_o
                                all.len ? all.p : "none");
 }
 
+/* Of the file that a relative path refers to. */
+static const char *plugin_options_directory(const char *file, struct arena *arena)
+{
+    const char *const slash = file ? strrchr(file, '/') : NULL;
+    CLEANUP_FREE char *given =
+        slash ? xasprintf("%.*s/.", (int)(slash - file), file) : xstrdup(".");
+    CLEANUP_FREE char *real = realpath(given, NULL);
+    return arena_strdup(arena, real ? real : given);
+}
+
+const char *plugin_options_resolve(const struct tc_option *row, const char *text, const char *file,
+                                   struct arena *arena, struct tc_err *err)
+{
+    if (row->type != TC_T_LIST)
+        return row->flags & TC_SECRET ? secret_resolve(text, arena, err) : text;
+    if (row->flags & TC_PROGRAMS)
+        text = option_list_resolve_paths(arena, text, plugin_options_directory(file, arena));
+    return row->flags & TC_SECRET ? option_list_resolve_secrets(arena, text, err) : text;
+}
+
 /* The value of a secret is never part of a message. */
 static int plugin_options_fail_value(const struct fill *f, const struct tc_option *row,
                                      const char *text, int line)
@@ -244,10 +276,13 @@ static int store_secret(const struct fill *f, const struct tc_option *row,
 {
     struct tc_err why = {0};
     const char *const text =
-        pair->resolved ? pair->value : secret_resolve(pair->value, f->arena, &why);
+        pair->resolved ? pair->value
+                       : plugin_options_resolve(row, pair->value, f->source->file, f->arena, &why);
     if (!text)
         return plugin_options_fail(f, pair->line, pair->key, "%s", why.text);
-    if (pair->resolved)
+    if (pair->resolved && row->type == TC_T_LIST)
+        option_list_mask_secrets(text);
+    else if (pair->resolved && (row->flags & TC_SECRET))
         log_add_secret(text);
     return plugin_options_store(f, row, text, pair->line);
 }
@@ -261,8 +296,12 @@ static int store_pair(const struct fill *f, const struct conf_option *pair)
         return 0;
     if (plugin_options_find_pair(f->source->pairs, pair->key) != pair)
         return plugin_options_fail(f, pair->line, pair->key, "duplicate option; remove one");
-    return row->flags & TC_SECRET ? store_secret(f, row, pair)
-                                  : plugin_options_store(f, row, pair->value, pair->line);
+    if (option_list_is_list(pair->value) && row->type != TC_T_LIST)
+        return plugin_options_fail(f, pair->line, pair->key, "expected %s, found a list",
+                                   types[row->type].wanted);
+    return row->flags & (TC_SECRET | TC_PROGRAMS)
+               ? store_secret(f, row, pair)
+               : plugin_options_store(f, row, pair->value, pair->line);
 }
 
 /* What the configuration does not set. */

@@ -36,6 +36,7 @@ struct channel_callbacks {
     void (*batch)(void *ctx, struct callback_batch *b);
     /* Answers with host_call_complete, now or later. */
     void (*ask)(void *ctx, struct host_call *a);
+    bool has_process; /* it is alone in its process: it can hold events and watch descriptors */
     /* False: the server is off. Any thread. */
     bool has_server;
     void (*route)(void *ctx, const char *path);

@@ -22,6 +22,7 @@ static const char *const names[STATUS_CALLBACKS] = {
     [STATUS_REPLY] = "on_reply",
     [STATUS_HIT] = "on_hit",
     [STATUS_FRAME] = "on_frame",
+    [STATUS_READY] = "on_ready",
     [STATUS_WAKE] = "on_wake",
     [STATUS_IDLE] = "on_idle",
     [STATUS_INIT] = "init",

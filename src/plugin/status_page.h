@@ -20,6 +20,7 @@ enum {
     STATUS_REPLY,
     STATUS_HIT,
     STATUS_FRAME,
+    STATUS_READY,
     STATUS_WAKE,
     STATUS_IDLE,
     STATUS_INIT,
@@ -48,6 +49,7 @@ struct status_page {
     _Atomic uint64_t delivered, failed;
     _Atomic uint64_t took[STATUS_BUCKETS], took_us;
     _Atomic uint64_t handled; /* of what came from the host: all done with */
+    _Atomic bool holds;       /* it waits on purpose before it is done with the next (tc_hold) */
     /* The host's: more waits until the instance says that it has done what it was sent. */
     _Atomic bool awaited;
 };

@@ -14,6 +14,7 @@
 #include "cli/command_table.h"
 #include "cli/control_client.h"
 #include "cli/oneshot_host.h"
+#include "conf/parse/option_list.h"
 #include "conf/parse/secret.h"
 #include "event/json/json_reader.h"
 #include "event/json/json_redact.h"
@@ -62,6 +63,8 @@ static void mask_all_options(const struct conf_instance *inst, struct arena *are
         struct tc_err err = {0};
         if (o->resolved)
             log_add_secret(o->value);
+        else if (option_list_is_list(o->value))
+            option_list_resolve_secrets(arena, o->value, &err);
         else
             secret_resolve(o->value, arena, &err);
     }

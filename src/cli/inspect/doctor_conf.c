@@ -164,7 +164,7 @@ static void look_at_options(struct doctor *d, const char *name, const struct con
                             const struct loaded_plugin *l)
 {
     for (const struct tc_option *o = l->plugin.options; o && o->key; o++)
-        if ((o->flags & TC_SECRET) && given(inst, o->key))
+        if ((o->flags & TC_SECRET) && o->type != TC_T_LIST && given(inst, o->key))
             look_at_secret(d, name, o->key, given(inst, o->key));
     const bool nobody = !inst->allow || !inst->allow[0];
     if (!(inst->grants & CONF_SUBMIT) || !nobody)

@@ -21,7 +21,8 @@ static void describe_option(FILE *out, const struct tc_option *o, const struct t
     static const char *const types[] = {[TC_T_STR] = "text",
                                         [TC_T_INT] = "whole number",
                                         [TC_T_BOOL] = "true or false",
-                                        [TC_T_REAL] = "number"};
+                                        [TC_T_REAL] = "number",
+                                        [TC_T_LIST] = "list of strings"};
     fprintf(out, "    %s (%s", o->key, types[o->type]);
     if (o->flags & TC_REQUIRED)
         fputs(", required", out);

@@ -4,5 +4,7 @@ libtcconf_a_SOURCES += \
 	src/conf/parse/conf_node.h \
 	src/conf/parse/conf_row.c \
 	src/conf/parse/conf_row.h \
+	src/conf/parse/option_list.c \
+	src/conf/parse/option_list.h \
 	src/conf/parse/secret.c \
 	src/conf/parse/secret.h

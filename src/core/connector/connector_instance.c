@@ -8,6 +8,7 @@
 #include "base/invariant.h"
 #include "base/sys/dir.h"
 #include "base/sys/log.h"
+#include "conf/parse/option_list.h"
 #include "conf/parse/secret.h"
 #include "core/connector/connector_internal.h"
 #include "io/journal/journal_async.h"
@@ -25,7 +26,9 @@ static const char *connector_instance_text_of(struct connector_instance *r,
             text = pairs->value;
     if (!text || !(row->flags & TC_SECRET))
         return text;
-    return secret_resolve(text, &r->arena, NULL); /* an error is told by who starts the instance */
+    /* An error is reported by the caller that starts the instance. */
+    return row->type == TC_T_LIST ? option_list_resolve_secrets(&r->arena, text, NULL)
+                                  : secret_resolve(text, &r->arena, NULL);
 }
 
 static void connector_instance_copy_options(struct connector_instance *r,
@@ -60,7 +63,8 @@ bool connector_options_equal(struct connector_instance *r, const struct conf_opt
         const char *const value = connector_find_option(r, pairs->key);
         const char *now = pairs->value;
         if (value && strcmp(value, now) != 0)
-            now = secret_resolve(now, &arena, NULL);
+            now = option_list_is_list(value) ? option_list_resolve_secrets(&arena, now, NULL)
+                                             : secret_resolve(now, &arena, NULL);
         same = value && now && strcmp(value, now) == 0;
     }
     arena_fini(&arena);

@@ -201,6 +201,8 @@ static int sandbox_apply(const struct sandbox_features *kernel, const struct san
         return err_set_errno(err, errno, spec->label, "cannot drop capabilities");
     if (spec->memory && !SANDBOX_SANITIZER_BUILD && lower(RLIMIT_AS, spec->memory) < 0)
         return err_set_errno(err, errno, spec->label, "cannot set the memory limit");
+    if (spec->data && !SANDBOX_SANITIZER_BUILD && lower(RLIMIT_DATA, spec->data) < 0)
+        return err_set_errno(err, errno, spec->label, "cannot set the memory limit");
     if (spec->file_size && lower(RLIMIT_FSIZE, spec->file_size) < 0)
         return err_set_errno(err, errno, spec->label, "cannot set the file size limit");
     return kernel->seccomp ? sandbox_seccomp_enter(kernel->landlock, spec, err) : 0;

@@ -33,10 +33,13 @@ struct sandbox_spec {
     const char *const *shrink_paths; /* below these it may read and remove */
     const char *const *read_paths;   /* beside libraries, names, certificates and time zones */
     const char *const *read_files; /* regular files; what is missing or no such file is left out */
+    bool starts_programs;          /* it may start programs: those of the system and run_paths */
+    const char *const *run_paths;  /* to read and execute; what is missing is left out */
     int read_fd;                   /* of one more file that it may open to read; 0: none */
     const uint16_t *ports;         /* TCP ports it may connect to, and 53 */
     size_t n_ports;                /* 0: no socket at all */
     size_t memory;                 /* bytes of address space; 0: no limit */
+    size_t data;                   /* bytes of private writable memory; 0: no limit */
     size_t file_size;              /* bytes of each file that it writes; 0: no limit */
 };
 

@@ -36,6 +36,7 @@ struct landlock_ruleset_attr_v4 {
 };
 
 #define FS_OF_VERSION_1 ((1ULL << 13) - 1)
+#define FS_RUN (FS_READ | LANDLOCK_ACCESS_FS_EXECUTE)
 #define FS_READ ((uint64_t)(LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR))
 /* Files and folders; no links, sockets, pipes, devices. */
 #define FS_WRITE                                                                                   \
@@ -46,7 +47,8 @@ struct landlock_ruleset_attr_v4 {
     (FS_READ | FS_TRUNCATE | LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE)
 /* What a right can mean for a file. */
 #define FS_OF_FILES                                                                                \
-    (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | FS_TRUNCATE | FS_IOCTL_DEV)
+    (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE |   \
+     FS_TRUNCATE | FS_IOCTL_DEV)
 
 /* Libraries and their data; names, certificates, time. Not /usr/local/etc or /etc: they have
  * configurations and secrets. */
@@ -81,6 +83,13 @@ static const char *const always_read[] = {
     "/dev/null",
     "/sys/devices/system/cpu",
     NULL,
+};
+
+/* Programs and what they load, for a connector that may start programs. */
+static const char *const always_run[] = {
+    "/bin",         "/sbin",          "/lib",           "/lib32",     "/lib64",
+    "/usr/bin",     "/usr/sbin",      "/usr/lib",       "/usr/lib32", "/usr/lib64",
+    "/usr/libexec", "/usr/local/bin", "/usr/local/lib", NULL,
 };
 
 static const char *const always_write[] = {"/dev/null", NULL};
@@ -194,6 +203,10 @@ static int allow_all(int ruleset, int version, const struct sandbox_spec *spec, 
     allow_system(ruleset, always_write, LANDLOCK_ACCESS_FS_WRITE_FILE);
     allow_resolver(ruleset, FS_READ);
     allow_files(ruleset, spec->read_files);
+    if (spec->starts_programs) {
+        allow_system(ruleset, always_run, FS_RUN);
+        allow_system(ruleset, spec->run_paths, FS_RUN);
+    }
     if (allow_own_fd(ruleset, spec->read_fd, spec->label, err) < 0 ||
         allow_own(ruleset, spec->read_paths, FS_READ, spec->label, err) < 0 ||
         allow_own(ruleset, spec->shrink_paths, shrink, spec->label, err) < 0 ||

@@ -14,6 +14,7 @@
 #include <netinet/in.h>
 #include <sched.h>
 #include <seccomp.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -38,13 +39,17 @@
  * architectures, apart from an offset that some of those add to every number. */
 #define NEW_CALL(number) (SYS_landlock_create_ruleset + (number)-444)
 
-/* Refused whatever the arguments are. */
-static const int refused[] = {
-    /* programs, processes */
+/* Refused unless the connector may start programs. */
+static const int starting[] = {
     SCMP_SYS(execve),
     SCMP_SYS(execveat),
     SCMP_SYS(fork),
     SCMP_SYS(vfork),
+};
+
+/* Refused whatever the arguments are. */
+static const int refused[] = {
+    /* what it starts stays in its process group, which the host ends */
     SCMP_SYS(setsid),
     SCMP_SYS(setpgid),
     /* other processes */
@@ -181,8 +186,6 @@ struct seccomp_arg_rule {
 };
 
 static const struct seccomp_arg_rule refused_with[] = {
-    /* a process is what clone makes without CLONE_THREAD */
-    {SCMP_SYS(clone), CLONE_FLAGS_AT, SANDBOX_SANITIZER_BUILD ? CLONE_VM : CLONE_THREAD, 0},
     {SCMP_SYS(clone), CLONE_FLAGS_AT, CLONE_NEWNS, CLONE_NEWNS},
     {SCMP_SYS(clone), CLONE_FLAGS_AT, CLONE_NEWCGROUP, CLONE_NEWCGROUP},
     {SCMP_SYS(clone), CLONE_FLAGS_AT, CLONE_NEWUTS, CLONE_NEWUTS},
@@ -219,7 +222,6 @@ static const struct seccomp_arg_rule refused_with[] = {
     {SCMP_SYS(creat), 1, S_ISGID, S_ISGID},
 #if !SANDBOX_SANITIZER_BUILD
     /* what sandbox_detach_process has set */
-    {SCMP_SYS(prctl), 0, INT, PR_SET_PDEATHSIG},
     {SCMP_SYS(prctl), 0, INT, PR_SET_DUMPABLE},
     {SCMP_SYS(prctl), 0, INT, PR_SET_PTRACER},
 #endif
@@ -275,6 +277,29 @@ static int refuse_if_both(scmp_filter_ctx filter, int call, struct scmp_arg_cmp 
 {
     const struct scmp_arg_cmp both[] = {a, b};
     return seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), call, 2, both);
+}
+
+/* A process is what clone makes without CLONE_THREAD. */
+static int refuse_programs(scmp_filter_ctx filter)
+{
+    const uint64_t flag = SANDBOX_SANITIZER_BUILD ? CLONE_VM : CLONE_THREAD;
+    int rc = refuse_if(filter, SCMP_SYS(clone), sandbox_seccomp_has(CLONE_FLAGS_AT, flag, 0));
+    for (size_t i = 0; rc == 0 && i < ARRAY_SIZE(starting); i++)
+        rc = sandbox_seccomp_deny_call(filter, starting[i]);
+    return rc;
+}
+
+/* A process is killed when its parent ends, and cannot change that; a program that it starts can be
+ * given the same. */
+static int refuse_outliving(scmp_filter_ctx filter)
+{
+#if SANDBOX_SANITIZER_BUILD
+    (void)filter;
+    return 0;
+#else
+    return refuse_if_both(filter, SCMP_SYS(prctl), sandbox_seccomp_has(0, INT, PR_SET_PDEATHSIG),
+                          has_not(1, SIGKILL));
+#endif
 }
 
 static int refuse_calls(scmp_filter_ctx filter)
@@ -372,6 +397,10 @@ static int sandbox_seccomp_fill(scmp_filter_ctx filter, const struct sandbox_spe
                                 int landlock)
 {
     int rc = refuse_calls(filter);
+    if (rc == 0)
+        rc = refuse_outliving(filter);
+    if (rc == 0 && !spec->starts_programs)
+        rc = refuse_programs(filter);
     if (rc == 0)
         rc = refuse_others(filter);
     if (rc == 0)

@@ -39,6 +39,7 @@ static const struct function_row {
     [DESCRIPTOR_ON_WAKE] = {"on_wake", offsetof(struct tc_sink, on_wake), OF_SINK},
     [DESCRIPTOR_ON_HIT] = {"on_hit", offsetof(struct tc_sink, on_hit), OF_SINK},
     [DESCRIPTOR_ON_FRAME] = {"on_frame", offsetof(struct tc_sink, on_frame), OF_SINK},
+    [DESCRIPTOR_ON_READY] = {"on_ready", offsetof(struct tc_sink, on_ready), OF_SINK},
     [DESCRIPTOR_INIT] = {"init", offsetof(struct tc_plugin, init), 0},
     [DESCRIPTOR_TEARDOWN] = {"teardown", offsetof(struct tc_plugin, teardown), 0},
 };
@@ -319,7 +320,7 @@ static const struct tc_option *take_options(struct unpacker *u, struct arena *a)
     for (size_t i = 0; rows && i < n; i++) {
         struct tc_option *const o = &rows[i];
         o->key = unpack_required_string(u);
-        o->type = (enum tc_type)unpack_count(u, TC_T_REAL);
+        o->type = (enum tc_type)unpack_count(u, TC_T_LIST);
         o->offset = unpack_count(u, STATE_MAX);
         o->dflt = unpack_text(u);
         o->flags = take_u32(u);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Owns the process of an instance: what it was told to do, in order, and what it hands over. */
-#include "plugin/child/child.h"
+#include "plugin/child/child_internal.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -17,70 +17,56 @@
 #include "base/sys/log.h"
 #include "plugin/abi/loader.h"
 #include "plugin/child/child_load.h"
-#include "plugin/instance/instance.h"
-#include "plugin/ipc/ipc_frame.h"
-#include "plugin/ipc/shm_ring.h"
 
 #define READ_SIZE ((size_t)256 << 10)
 #define ROOM_EVERY 768 /* handled, most of a window: a host that waits is told */
 #define ROOM_MS 4      /* between two times that it is told, but for many */
 #define REST_MS 60000
-#define BUCKETS 256
-
-struct child_turn {
-    struct child_turn *next;
-    uint64_t number;
-    struct instance_turn *turn;
-};
-
-struct child {
-    struct shm_ring ring; /* what it is to do */
-    bool away;            /* the next of that is to come on the socket */
-    struct buf in, out;
-    size_t read;        /* of in: done with */
-    struct buf event;   /* memory of the one that is delivered */
-    struct buf aligned; /* a copy of one that came on the socket */
-    struct buf held;    /* an earlier `in`, which a callback that asked may still look at */
-    struct arena arena;
-    struct ipc_setup setup;
-    struct status_page *status;
-    struct instance *instance;
-    struct child_turn *turns[BUCKETS];
-    uint64_t handled, asks;
-    unsigned unsaid; /* handled since the host was told */
-    int64_t told_ms; /* when that was, monotonic */
-    bool stopping;
-};
 
 /* ---- the stream ---- */
 
 /* Without a host there is nothing to do. Where one still runs, the plugin has closed a descriptor
  * that is not its own. */
-__attribute__((__noreturn__)) static void leave_alone(void)
+__attribute__((__noreturn__)) static void child_leave_alone(void)
 {
     _exit(CHILD_EXIT_ALONE);
 }
 
 /* The host sends nothing that makes no sense: the plugin has written to memory that is not its own.
  */
-__attribute__((__noreturn__)) static void leave_broken(void)
+__attribute__((__noreturn__)) void child_leave_broken(void)
 {
     _exit(CHILD_EXIT_BROKEN);
 }
 
-static void flush(struct child *c)
+void child_flush(struct child *c)
 {
     for (size_t at = 0; at < c->out.len;) {
         const ssize_t n = send(CHILD_SOCKET, c->out.p + at, c->out.len - at, MSG_NOSIGNAL);
         if (n < 0 && errno != EINTR)
-            leave_alone();
+            child_leave_alone();
         at += n > 0 ? (size_t)n : 0;
     }
     buf_reset(&c->out);
 }
 
+/* Waits for the host and for the descriptors that the plugin watches. */
+static void child_poll(struct child *c, int wait_ms)
+{
+    int watched[INSTANCE_WATCHED];
+    struct pollfd fds[1 + INSTANCE_WATCHED] = {{.fd = CHILD_SOCKET, .events = POLLIN}};
+    const size_t n = c->instance ? instance_watched_fds(c->instance, watched) : 0;
+    for (size_t i = 0; i < n; i++)
+        fds[1 + i] = (struct pollfd){.fd = watched[i], .events = POLLIN};
+    c->n_ready = 0;
+    c->heard = poll(fds, (nfds_t)(1 + n), wait_ms) > 0 && fds[0].revents;
+    for (size_t i = 0; i < n; i++)
+        if (fds[1 + i].revents)
+            c->ready[c->n_ready++] = watched[i];
+}
+
 /* False: nothing came within the time. */
-static bool receive(struct child *c, int wait_ms)
+bool child_receive(struct child *c, int wait_ms)
 {
     struct pollfd fd = {.fd = CHILD_SOCKET, .events = POLLIN};
     if (wait_ms != 0 && poll(&fd, 1, wait_ms) <= 0)
@@ -89,151 +75,38 @@ static bool receive(struct child *c, int wait_ms)
     c->read = 0;
     const ssize_t n = recv(CHILD_SOCKET, buf_reserve(&c->in, READ_SIZE), READ_SIZE, MSG_DONTWAIT);
     if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN))
-        leave_alone();
+        child_leave_alone();
     c->in.len += n > 0 ? (size_t)n : 0;
     return n > 0;
 }
 
-static int64_t next_at(const struct child *c, size_t at, struct ipc_frame *f)
+int64_t child_next_frame(const struct child *c, size_t at, struct ipc_frame *f)
 {
     const int64_t n = ipc_frame_decode_next((struct str){c->in.p + at, c->in.len - at}, f);
     if (n < 0)
-        leave_broken();
+        child_leave_broken();
     return n;
 }
 
-static void tell_number(struct child *c, enum frame_type type, uint64_t number)
+void child_tell_number(struct child *c, enum frame_type type, uint64_t number)
 {
     const size_t begun = ipc_frame_begin(&c->out, type);
     pack_int64(&c->out, (int64_t)number);
     ipc_frame_end(&c->out, begun);
 }
 
-static void child_tell_text(struct child *c, enum frame_type type, const char *text)
+void child_tell_text(struct child *c, enum frame_type type, const char *text)
 {
     const size_t begun = ipc_frame_begin(&c->out, type);
     pack_string(&c->out, text);
     ipc_frame_end(&c->out, begun);
 }
 
-/* ---- the host, as the instance calls it ---- */
-
-static void child_on_batch(void *ctx, struct callback_batch *b)
-{
-    struct child *const c = ctx;
-    for (size_t i = 0; i < b->count; i++) {
-        const size_t request = ipc_frame_begin(&c->out, IPC_REQUEST);
-        ipc_frame_pack_request(&c->out, b->requests[i]);
-        ipc_frame_end(&c->out, request);
-    }
-    const size_t begun = ipc_frame_begin(&c->out, IPC_BATCH);
-    ipc_frame_pack_batch(&c->out, b);
-    ipc_frame_end(&c->out, begun);
-    callback_batch_free(b);
-}
-
-/* Takes the answer out of what came, if it is there; the rest waits for its turn. */
-static bool take_asked(struct child *c, uint64_t ask, struct arena *a,
-                       struct ipc_call_result *asked)
-{
-    struct ipc_frame f;
-    for (size_t at = c->read; at < c->in.len;) {
-        const int64_t n = next_at(c, at, &f);
-        if (n == 0)
-            return false;
-        if (f.type != IPC_CALL_RESULT || (uint64_t)unpack_number(&f.in) != ask) {
-            at += (size_t)n;
-            continue;
-        }
-        ipc_frame_unpack_asked(&f.in, asked);
-        asked->turn = arena_strdup(a, asked->turn);
-        asked->text = arena_strdup(a, asked->text);
-        memmove(c->in.p + at, c->in.p + at + n, c->in.len - at - (size_t)n);
-        c->in.len -= (size_t)n;
-        return true;
-    }
-    return false;
-}
-
-/* What the callback was called with stands in the frame: it stays where it is. */
-static void hold_frame(struct child *c)
-{
-    if (c->held.p || !c->in.p)
-        return;
-    c->held = c->in;
-    c->in = (struct buf){0};
-    buf_add(&c->in, c->held.p + c->read, c->held.len - c->read);
-    c->read = 0;
-}
-
-/* Answered before it returns, so that host_call_wait does not wait. The host sees to it that this
- * comes to an end. */
-static void child_on_ask(void *ctx, struct host_call *a)
-{
-    struct child *const c = ctx;
-    struct arena arena = {0};
-    struct ipc_call_result asked = {.accepted = TC_NOT_KEPT};
-    const uint64_t number = ++c->asks;
-    const size_t begun = ipc_frame_begin(&c->out, IPC_CALL);
-    pack_int64(&c->out, (int64_t)number);
-    ipc_frame_pack_ask(&c->out, a);
-    ipc_frame_end(&c->out, begun);
-    flush(c);
-    hold_frame(c);
-    while (!take_asked(c, number, &arena, &asked))
-        receive(c, -1);
-    host_call_complete(a, asked.accepted, asked.turn, asked.text);
-    arena_fini(&arena);
-}
-
-static void on_route(void *ctx, const char *path)
-{
-    child_tell_text(ctx, IPC_ROUTE, path);
-}
-
-static void on_socket_open(void *ctx, int64_t socket, const struct tc_socket *spec)
-{
-    struct child *const c = ctx;
-    const size_t begun = ipc_frame_begin(&c->out, IPC_SOCKET_OPEN);
-    pack_int64(&c->out, socket);
-    ipc_frame_pack_socket_spec(&c->out, spec);
-    ipc_frame_end(&c->out, begun);
-}
-
-static void on_socket_send(void *ctx, int64_t socket, struct str text)
-{
-    struct child *const c = ctx;
-    const size_t begun = ipc_frame_begin(&c->out, IPC_SOCKET_SEND);
-    pack_int64(&c->out, socket);
-    pack_bytes(&c->out, text);
-    ipc_frame_end(&c->out, begun);
-}
-
-static void on_socket_close(void *ctx, int64_t socket)
-{
-    tell_number(ctx, IPC_SOCKET_CLOSE, (uint64_t)socket);
-}
-
-static struct channel_callbacks make_host(struct child *c)
-{
-    const struct ipc_setup *const s = &c->setup;
-    return (struct channel_callbacks){
-        .ctx = c,
-        .batch = s->has_batch ? child_on_batch : NULL,
-        .ask = s->has_ask ? child_on_ask : NULL,
-        .has_server = s->has_server,
-        .route = on_route,
-        .socket_open = s->has_sockets ? on_socket_open : NULL,
-        .socket_send = s->has_sockets ? on_socket_send : NULL,
-        .socket_close = s->has_sockets ? on_socket_close : NULL,
-    };
-}
-
 /* ---- turns ---- */
 
 static struct child_turn **child_find_turn(struct child *c, uint64_t number)
 {
-    struct child_turn **at = &c->turns[number % BUCKETS];
+    struct child_turn **at = &c->turns[number % CHILD_BUCKETS];
     while (*at && (*at)->number != number)
         at = &(*at)->next;
     return at;
@@ -254,7 +127,7 @@ static void child_end_turn(struct child *c, struct child_turn **at)
     struct child_turn *const t = *at;
     if (!instance_turn_is_over(t->turn))
         return;
-    tell_number(c, IPC_TURN_OVER, t->number);
+    child_tell_number(c, IPC_TURN_OVER, t->number);
     *at = t->next;
     instance_turn_free(t->turn);
     free(t);
@@ -278,7 +151,8 @@ static void do_event(struct child *c, struct unpacker *u)
     struct shared_event *const shared =
         shared_event_attach(&c->event, flat, (size_t)(u->end - u->p));
     if (!*at || !shared)
-        leave_broken();
+        child_leave_broken();
+    instance_set_task(c->instance, c->handled + 1);
     instance_deliver_event(c->instance, (*at)->turn, shared);
     shared_event_unref(shared);
     if (c->aligned.p)
@@ -292,7 +166,7 @@ static void do_reply(struct child *c, struct unpacker *u)
     struct child_turn **const at = child_find_turn(c, number);
     struct outbound_reply *const r = ipc_frame_unpack_reply(u);
     if (!r || (number && !*at))
-        leave_broken();
+        child_leave_broken();
     instance_call_on_reply(c->instance, number ? (*at)->turn : NULL, r);
     if (number)
         child_end_turn(c, at);
@@ -352,14 +226,60 @@ static const struct {
     [IPC_STOP] = {do_stop, false},
 };
 
+/* Tasks that are done: an event that the plugin holds is not, nor is what came after it. */
+static uint64_t child_count_done(const struct child *c)
+{
+    const uint64_t held = instance_oldest_held_task(c->instance);
+    return held <= c->handled ? held - 1 : c->handled;
+}
+
+static void child_publish_done(struct child *c)
+{
+    const uint64_t done = child_count_done(c);
+    const bool waits = done < c->handled || instance_is_paused(c->instance);
+    atomic_store_explicit(&c->status->holds, waits, memory_order_relaxed);
+    atomic_store_explicit(&c->status->handled, done, memory_order_release);
+}
+
 static void tell_room(struct child *c)
 {
+    const uint64_t done = child_count_done(c);
     if (!c->unsaid)
         return;
-    tell_number(c, IPC_ROOM, c->handled);
+    if (done > c->told)
+        child_tell_number(c, IPC_ROOM, done);
+    c->told = done;
     c->unsaid = 0;
     c->told_ms = clock_mono_ms();
-    flush(c);
+    child_flush(c);
+}
+
+/* Of turns whose last event or request has been released. */
+static void child_end_released(struct child *c)
+{
+    if (!instance_take_released(c->instance))
+        return;
+    for (size_t i = 0; i < CHILD_BUCKETS; i++)
+        for (struct child_turn **at = &c->turns[i], *t; (t = *at);) {
+            child_end_turn(c, at);
+            if (*at == t)
+                at = &t->next;
+        }
+    c->unsaid++;
+    child_publish_done(c);
+}
+
+/* False: nothing was ready. */
+static bool child_call_ready(struct child *c)
+{
+    const size_t n = c->n_ready;
+    c->n_ready = 0;
+    for (size_t i = 0; i < n; i++)
+        instance_call_on_ready(c->instance, c->ready[i]);
+    child_end_released(c);
+    if (n)
+        child_publish_done(c);
+    return n;
 }
 
 /* What it handed over is with the host before it counts as handled: a death in between repeats
@@ -367,8 +287,9 @@ static void tell_room(struct child *c)
 static void child_finish_task(struct child *c)
 {
     if (c->out.len)
-        flush(c);
-    atomic_store_explicit(&c->status->handled, ++c->handled, memory_order_release);
+        child_flush(c);
+    c->handled++;
+    child_publish_done(c);
     if (++c->unsaid >= ROOM_EVERY && atomic_load(&c->status->awaited))
         tell_room(c);
 }
@@ -386,7 +307,7 @@ static void do_frame(struct child *c, struct ipc_frame *f)
 static int64_t next_on_socket(struct child *c, struct ipc_frame *f)
 {
     int64_t n;
-    while ((n = next_at(c, c->read, f)) > 0 &&
+    while ((n = child_next_frame(c, c->read, f)) > 0 &&
            (f->type == IPC_WAKE_UP || f->type == IPC_CALL_RESULT))
         c->read += (size_t)n;
     return n;
@@ -412,7 +333,7 @@ static bool do_next(struct child *c)
     struct ipc_frame f;
     const int64_t n = ipc_frame_decode_next(shm_ring_peek(&c->ring), &f);
     if (n < 0)
-        leave_broken();
+        child_leave_broken();
     if (n == 0)
         return false;
     shm_ring_prefetch(f.in.end);
@@ -433,7 +354,7 @@ static bool do_all(struct child *c)
     struct ipc_frame f;
     next_on_socket(c, &f); /* drops what is of no use */
     status_page_begin_series(c->status);
-    while (!c->stopping && do_next(c))
+    while (!c->stopping && !instance_is_paused(c->instance) && do_next(c))
         any = true;
     status_page_end_series(c->status);
     return any;
@@ -457,13 +378,30 @@ static int wait_ms(const struct child *c, bool busy)
 /* False: nothing came within the time. */
 static bool wait_for_more(struct child *c, int ms)
 {
-    if (c->away)
-        return receive(c, ms); /* the ring has been looked into already */
+    if (instance_is_paused(c->instance)) {
+        child_poll(c, ms);
+        return (c->heard && child_receive(c, 0)) || c->n_ready;
+    }
+    if (c->away) { /* the ring has been looked into already */
+        child_poll(c, ms);
+        return (c->heard && child_receive(c, 0)) || c->n_ready;
+    }
     if (ms == 0 || !shm_ring_begin_sleep(&c->ring))
         return shm_ring_peek(&c->ring).len;
-    const bool came = receive(c, ms);
+    child_poll(c, ms);
+    const bool came = c->heard && child_receive(c, 0);
     shm_ring_end_sleep(&c->ring);
-    return came || shm_ring_peek(&c->ring).len;
+    return came || c->n_ready || shm_ring_peek(&c->ring).len;
+}
+
+/* Between two rounds of tasks: a program that is watched must not wait until there are none. */
+static void child_look_for_ready(struct child *c)
+{
+    int watched[INSTANCE_WATCHED];
+    if (instance_watched_fds(c->instance, watched) == 0)
+        return;
+    child_poll(c, 0);
+    child_call_ready(c);
 }
 
 static void child_work(struct child *c)
@@ -472,19 +410,21 @@ static void child_work(struct child *c)
     while (!c->stopping) {
         if (do_all(c)) {
             busy = true;
+            child_look_for_ready(c);
             continue;
         }
+        child_call_ready(c);
         if (instance_call_on_wake(c->instance)) {
             busy = true;
-            flush(c);
-            receive(c, 0); /* who wakes again and again hears all the same */
+            child_flush(c);
+            child_receive(c, 0); /* who wakes again and again hears all the same */
             continue;
         }
         /* Either this sees that the host waits, or it sees that this has done it. */
-        atomic_store(&c->status->handled, c->handled);
+        atomic_store(&c->status->handled, child_count_done(c));
         if (atomic_load(&c->status->awaited) || clock_mono_ms() - c->told_ms >= ROOM_MS)
             tell_room(c);
-        flush(c);
+        child_flush(c);
         if (wait_for_more(c, wait_ms(c, busy)))
             continue;
         if (busy)
@@ -509,12 +449,12 @@ static void read_setup(struct child *c)
 {
     struct ipc_frame f;
     int64_t n;
-    while ((n = next_at(c, 0, &f)) == 0)
-        receive(c, -1);
+    while ((n = child_next_frame(c, 0, &f)) == 0)
+        child_receive(c, -1);
     /* The texts stay: what comes next has a buffer of its own. */
     ipc_frame_unpack_setup(&f.in, &c->arena, &c->setup);
     if (f.type != IPC_SETUP || unpack_finish(&f.in) < 0)
-        leave_broken();
+        child_leave_broken();
     const struct buf first = c->in;
     c->in = (struct buf){0};
     buf_add(&c->in, first.p + n, first.len - (size_t)n);
@@ -532,9 +472,8 @@ static struct instance *make_instance(struct child *c, struct loaded_plugin *loa
         .line = (int)s->line,
         .chaos = (struct conf_chaos *)(uintptr_t)s->chaos,
     };
-    const struct channel_callbacks host = make_host(c);
-    struct instance *const in =
-        instance_new(&conf, &spec, loaded, s->has_batch ? &host : NULL, c->status, err);
+    const struct channel_callbacks host = child_make_host(c);
+    struct instance *const in = instance_new(&conf, &spec, loaded, &host, c->status, err);
     if (in)
         instance_reserve_request_ids(in, s->last_request);
     return in;
@@ -554,12 +493,12 @@ void child_main(const char *name, pid_t host)
     c.instance = loaded ? make_instance(&c, loaded, &err) : NULL;
     if (!c.instance || instance_init(c.instance) < 0) {
         child_tell_text(&c, IPC_REFUSED, c.instance ? "" : err_format(&err));
-        flush(&c);
+        child_flush(&c);
         _exit(1);
     }
     child_tell_text(&c, IPC_STARTED, NULL);
     child_work(&c);
     instance_teardown(c.instance);
-    flush(&c);
+    child_flush(&c);
     _exit(0); /* all it had ends with it */
 }

@@ -68,7 +68,11 @@ static int child_load_enter_sandbox(const struct ipc_setup *s, struct tc_err *er
         .shrink_paths = s->dir_full ? own : NULL,
         .ports = ports,
         .n_ports = n,
-        .memory = (size_t)s->memory * SPACE_PER_MEMORY,
+        .starts_programs = s->starts_programs,
+        .run_paths = s->run_paths,
+        /* Some programs reserve much more address space than they use. */
+        .memory = s->starts_programs ? 0 : (size_t)s->memory * SPACE_PER_MEMORY,
+        .data = s->starts_programs ? (size_t)s->memory : 0,
         .file_size = (size_t)s->file_size,
     };
     const int rc = sandbox_enter(&spec, warn, (void *)(uintptr_t)s, err);

@@ -60,6 +60,7 @@ void instance_free(struct instance *in)
     callback_batch_free(in->sending);
     chaos_free(in->chaos);
     wake_heap_fini(&in->wakes);
+    free(in->holds.held);
     arena_fini(&in->scratch);
     arena_fini(&in->arena);
     free(in->conf);

@@ -62,6 +62,22 @@ int64_t instance_next_wake_ms(const struct instance *in);
 /* Calls on_wake of the turns whose time is there. False: of none. */
 bool instance_call_on_wake(struct instance *in);
 
+/* ---- events that are held, and descriptors that are watched; see tc_hold and tc_watch ---- */
+
+/* The number of the task that comes next, which the holds of its callbacks get. */
+void instance_set_task(struct instance *in, uint64_t task);
+/* The oldest task that is held; UINT64_MAX: none. */
+uint64_t instance_oldest_held_task(const struct instance *in);
+/* Whether an event was released since the last call: turns may be over. */
+bool instance_take_released(struct instance *in);
+#define INSTANCE_WATCHED ((size_t)8)
+/* The watched descriptors, for poll; their number. */
+size_t instance_watched_fds(const struct instance *in, int fds[INSTANCE_WATCHED]);
+/* Nothing is to be delivered now; see tc_pause. */
+bool instance_is_paused(const struct instance *in);
+/* on_ready, if the descriptor is still watched. */
+int instance_call_on_ready(struct instance *in, int fd);
+
 /* How it speaks in the log: "instance NAME". Any thread, as all below. */
 const char *instance_label(const struct instance *in);
 const struct status_page *instance_status_page(const struct instance *in);

@@ -143,6 +143,7 @@ int instance_deliver_event(struct instance *in, struct instance_turn *t,
     ASSERT(!in->casting);
     const struct event *const ev = shared_event_get(shared);
     t->delivering = ev;
+    t->held = 0;
     in->casting = shared;
     const int typed = deliver_typed(in, t, ev);
     const int any = deliver_any(in, t, shared);
@@ -150,7 +151,9 @@ int instance_deliver_event(struct instance *in, struct instance_turn *t,
     in->casting = NULL;
     t->done = t->done || ev->kind == TC_DONE;
     const bool failed = typed || any;
-    finish_event(t, is_outcome(in, ev) ? BATCH_OUTCOME : BATCH_NOTHING, failed);
+    if (failed && t->held)
+        instance_drop_hold(t);
+    finish_event(t, is_outcome(in, ev) && !t->held ? BATCH_OUTCOME : BATCH_NOTHING, failed);
     return failed ? -1 : 0;
 }
 
@@ -235,6 +238,20 @@ int instance_call_on_frame(struct instance *in, const struct tc_frame *frame)
                  : -1;
     status_page_leave_callback(in->status);
     rc = account(in, rc, STATUS_FRAME, "");
+    instance_call_complete(&in->context, &(struct callback_outcome){.failed = rc < 0});
+    return rc;
+}
+
+/* ---- descriptors ---- */
+
+int instance_call_on_ready(struct instance *in, int fd)
+{
+    if (!in->loaded->sink.on_ready || !instance_is_watched(in, fd))
+        return 0;
+    int rc =
+        instance_call_begin(in, STATUS_READY, "") ? in->loaded->sink.on_ready(&in->handle, fd) : -1;
+    status_page_leave_callback(in->status);
+    rc = account(in, rc, STATUS_READY, "");
     instance_call_complete(&in->context, &(struct callback_outcome){.failed = rc < 0});
     return rc;
 }

@@ -15,6 +15,7 @@
 #define CONTAINER(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 #define INSTANCE_SOCKETS 16 /* open at once */
+#define INSTANCE_HOLDS ((size_t)1024)
 
 struct instance_turn {
     uint32_t magic;
@@ -24,17 +25,43 @@ struct instance_turn {
     void *state;
     struct arena arena; /* tc_alloc, tc_keep */
     struct wake_node wake;
-    size_t requests; /* that a reply is still to come for, or that the callback sent */
-    bool done;       /* no more events */
-    char *memory;    /* that the callback asked to remember; NULL: nothing. Owned */
+    size_t requests;                /* requests without their last reply, and held events */
+    bool done;                      /* no more events */
+    char *memory;                   /* that the callback asked to remember; NULL: nothing. Owned */
     const struct event *delivering; /* NULL outside of its callbacks */
+    int64_t held;                   /* number of the hold that `delivering` has; 0: none */
     struct writer_stream writing;   /* for tc_encode */
     struct buf encoded;
+};
+
+/* An event that the plugin deals with after its callback has returned (tc_hold). */
+struct instance_hold {
+    int64_t number; /* that the plugin knows */
+    uint64_t task;  /* of the transport: events in the order in which they were delivered */
+    struct instance_turn *turn;
+    bool is_outcome; /* the row in the journal is settled when the event is released */
+};
+
+/* What the plugin waits for with a program of its own. */
+struct instance_holds {
+    struct instance_hold *held; /* oldest first */
+    size_t n;
+    int64_t last_number;
+    uint64_t task;                 /* that is being done */
+    bool has_released;             /* a turn may be over since instance_take_released was asked */
+    bool is_paused;                /* tc_pause */
+    int watched[INSTANCE_WATCHED]; /* descriptors of tc_watch */
+    size_t n_watched;
 };
 
 struct instance_socket {
     int64_t number; /* 0: free */
     bool open, closing;
+};
+
+struct instance_sockets {
+    struct instance_socket all[INSTANCE_SOCKETS];
+    int64_t last_number;
 };
 
 struct instance {
@@ -56,8 +83,8 @@ struct instance {
     size_t remembering;             /* turns with a memory to hand over */
     uint64_t last_request;
     struct wake_heap wakes;
-    struct instance_socket sockets[INSTANCE_SOCKETS];
-    int64_t last_socket;
+    struct instance_sockets sockets;
+    struct instance_holds holds;
     size_t framed;    /* bytes that the callback sent on sockets */
     unsigned refused; /* services that were refused, bits: told once */
     struct status_page *status, own_status;
@@ -95,6 +122,12 @@ struct callback_outcome {
 };
 /* The callback has returned. */
 void instance_commit_batch(struct instance_turn *t, const struct callback_outcome *s);
+
+/* services_hold.c: the callback of an event has failed, so its hold does not count. */
+void instance_drop_hold(struct instance_turn *t);
+
+/* services_hold.c */
+bool instance_is_watched(const struct instance *in, int fd);
 
 /* instance_encode_event.c: the event being delivered in another format; see tc_encode. The turn has
  * been checked. */

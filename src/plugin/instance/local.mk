@@ -10,6 +10,7 @@ libtcplugin_a_SOURCES += \
 	src/plugin/instance/services.c \
 	src/plugin/instance/services.h \
 	src/plugin/instance/services_inbound.c \
+	src/plugin/instance/services_hold.c \
 	src/plugin/instance/services_internal.h \
 	src/plugin/instance/services_net.c \
 	src/plugin/instance/services_send.c \

@@ -202,6 +202,11 @@ const struct tc_host *services_table(void)
         .ticket = service_ticket,
         .answer = service_answer,
         .knows = service_knows,
+        .hold = service_hold,
+        .release = service_release,
+        .watch = service_watch,
+        .unwatch = service_unwatch,
+        .pause = service_pause,
     };
     return &table;
 }

@@ -16,13 +16,27 @@ bool services_check_offered(struct instance *in, const char *service, bool offer
 /* Logs why the service did not do it; -1. */
 int services_refuse(const struct instance *in, const char *service, const char *why);
 
-enum { OFFER_HTTP = 1, OFFER_ASK = 2, OFFER_ROUTE = 4, OFFER_SOCKET = 8 };
+enum {
+    OFFER_HTTP = 1,
+    OFFER_ASK = 2,
+    OFFER_ROUTE = 4,
+    OFFER_SOCKET = 8,
+    OFFER_HOLD = 16,
+    OFFER_WATCH = 32
+};
 
 /* services_send.c */
 char *service_keep(struct tc_turn *turn, const char *text);
 int service_http(struct tc_turn *turn, const struct tc_http *http);
 void service_wake(struct tc_turn *turn, int64_t ms);
 int service_remember(struct tc_turn *turn, const char *text);
+
+/* services_hold.c */
+int64_t service_hold(struct tc_turn *turn);
+int service_release(struct tc_turn *turn, int64_t number, const char *failure);
+int service_watch(struct tc_instance *inst, int fd);
+void service_unwatch(struct tc_instance *inst, int fd);
+void service_pause(struct tc_instance *inst, bool on);
 
 /* services_text.c */
 const struct tc_piece *service_pieces(struct tc_turn *turn, const struct tc_text *text,

@@ -19,16 +19,16 @@ int service_route(struct tc_instance *inst, const char *path)
 struct instance_socket *instance_socket_find(struct instance *in, int64_t number)
 {
     for (size_t i = 0; i < INSTANCE_SOCKETS && number > 0; i++)
-        if (in->sockets[i].number == number)
-            return &in->sockets[i];
+        if (in->sockets.all[i].number == number)
+            return &in->sockets.all[i];
     return NULL;
 }
 
 static struct instance_socket *find_free(struct instance *in)
 {
     for (size_t i = 0; i < INSTANCE_SOCKETS; i++)
-        if (!in->sockets[i].number)
-            return &in->sockets[i];
+        if (!in->sockets.all[i].number)
+            return &in->sockets.all[i];
     return NULL;
 }
 
@@ -47,7 +47,7 @@ int64_t service_socket_open(struct tc_instance *inst, const struct tc_socket *so
     if (!s)
         return services_refuse(in, "tc_socket_open", "too many are open");
     spec.size = sizeof spec;
-    s->number = ++in->last_socket;
+    s->number = ++in->sockets.last_number;
     in->host.socket_open(in->host.ctx, s->number, &spec);
     return s->number;
 }

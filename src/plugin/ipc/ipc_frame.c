@@ -142,6 +142,8 @@ void ipc_frame_pack_setup(struct buf *out, const struct ipc_setup *s)
     pack_string(out, s->dir);
     pack_bool(out, s->dir_full);
     pack_list(out, s->write_paths);
+    pack_bool(out, s->starts_programs);
+    pack_list(out, s->run_paths);
     pack_ports(out, s->ports);
     pack_int64(out, s->memory);
     pack_int64(out, s->file_size);
@@ -164,6 +166,8 @@ void ipc_frame_unpack_setup(struct unpacker *u, struct arena *a, struct ipc_setu
     s->dir = unpack_text(u);
     s->dir_full = unpack_flag(u);
     s->write_paths = unpack_list(u, a);
+    s->starts_programs = unpack_flag(u);
+    s->run_paths = unpack_list(u, a);
     s->ports = unpack_ports(u, a);
     s->memory = unpack_number(u);
     s->file_size = unpack_number(u);

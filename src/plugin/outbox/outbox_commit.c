@@ -68,8 +68,13 @@ static void expand(struct outbox_commit *c, const struct outbox_commit_rows *row
     const struct outbox *const p = c->outbox;
     c->is_pending = true;
     if (c->batch->failed && !rows->n) {
+        CLEANUP_BUF struct buf reason = {0};
+        const char *const said = c->batch->verdict.reason;
+        if (said)
+            log_redact(&reason, (struct str){said, strlen(said)});
         journal_async_fail_outcome(p->spec.journal, p->instance, c->batch->turn,
-                                   "the connector failed", outbox_commit_on_committed, c);
+                                   said ? reason.p : "the connector failed",
+                                   outbox_commit_on_committed, c);
         return;
     }
     c->first = journal_async_expand(p->spec.journal, p->instance, c->batch->turn, rows->requests,

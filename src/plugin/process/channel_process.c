@@ -7,11 +7,13 @@
 #include "base/alloc.h"
 #include "base/sys/clock.h"
 #include "base/sys/log.h"
-#include "conf/parse/secret.h"
+#include "conf/parse/option_list.h"
+#include "conf/plugin_options.h"
 #include "plugin/process/connector_process.h"
 
 #define INIT_MS 10000
 #define CALLBACK_MS 5000
+#define PROGRAM_PATHS 64
 #define GONE_FILL 4.0 /* one that does not run with that much waiting gets no new turns */
 #define PUMP_MS 100
 #define REAP_MS 1000 /* at the end, for a process that was killed */
@@ -344,9 +346,9 @@ static int channel_process_copy_options(struct connector_process *g, const struc
     for (size_t i = 0; i < n; i++) {
         const struct tc_option *const row =
             channel_process_find_row(g->conf.plugin->plugin.options, from[i].key);
-        const bool secret = row && (row->flags & TC_SECRET);
         const char *const value =
-            secret ? secret_resolve(from[i].value, &g->conf.arena, err) : from[i].value;
+            row ? plugin_options_resolve(row, from[i].value, conf->file, &g->conf.arena, err)
+                : from[i].value;
         if (!value) {
             snprintf(err->place, sizeof err->place, "%s:%d", conf->file, from[i].line);
             return -1;
@@ -357,6 +359,30 @@ static int channel_process_copy_options(struct connector_process *g, const struc
     }
     g->conf.setup.options = to;
     return 0;
+}
+
+/* The files and directories named by the options that let an instance start programs. */
+static void channel_process_find_programs(struct connector_process *g)
+{
+    struct ipc_setup *const s = &g->conf.setup;
+    const char *paths[PROGRAM_PATHS + 1] = {NULL};
+    size_t n = 0;
+    for (const struct tc_option *row = g->conf.plugin->plugin.options; row && row->key; row++) {
+        if (!(row->flags & TC_PROGRAMS))
+            continue;
+        s->starts_programs = true;
+        for (const struct conf_option *o = s->options; o->key; o++) {
+            if (strcmp(o->key, row->key) != 0)
+                continue;
+            const char *const *list = option_list_split(&g->conf.arena, o->value);
+            for (; *list && n < PROGRAM_PATHS; list++)
+                if (**list == '/')
+                    paths[n++] = *list;
+        }
+    }
+    const char **const copy = arena_alloc(&g->conf.arena, (n + 1) * sizeof *copy);
+    memcpy(copy, paths, (n + 1) * sizeof *copy);
+    s->run_paths = copy;
 }
 
 static const char *const *copy_paths(struct arena *a, char *const *paths)
@@ -450,8 +476,10 @@ struct channel *channel_process_new(const struct conf *conf, const struct conf_i
     struct connector_process *const g = channel_process_make(spec, loaded, host);
     make_setup(g, conf, spec, dir);
     if (loader_check_options(loaded, spec, conf->file, err) == 0 &&
-        channel_process_copy_options(g, conf, spec->options, err) == 0)
+        channel_process_copy_options(g, conf, spec->options, err) == 0) {
+        channel_process_find_programs(g);
         return &g->channel;
+    }
     dispose(g);
     return NULL;
 }

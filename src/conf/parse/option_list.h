@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ * Lists of strings as the text of an option. Options travel as text, from the configuration to the
+ * process of an instance; a list is one text in which each element begins with a control character
+ * that no element contains.
+ *
+ * Pure functions; results are in the arena of the caller. */
+#ifndef CONF_PARSE_OPTION_LIST_H
+#define CONF_PARSE_OPTION_LIST_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/sys/err.h"
+
+/* Whether the text is a list, and not a single string. */
+bool option_list_is_list(const char *text);
+/* Appends an element to a list (NULL: an empty one). NULL: the element has a control character that
+ * marks elements. */
+char *option_list_append(struct arena *a, const char *list, const char *element);
+/* The elements, ending with NULL. A text that is no list is split at spaces. */
+const char *const *option_list_split(struct arena *a, const char *text);
+/* The list with each element NAME=env:… or NAME=file:… replaced by NAME=VALUE, marked as secret.
+ * VALUE is registered with the log's redaction. NULL with err. */
+const char *option_list_resolve_secrets(struct arena *a, const char *text, struct tc_err *err);
+/* Registers the marked values of a resolved list with the log's redaction. */
+void option_list_mask_secrets(const char *text);
+/* The list with each element that begins with ./ or ../ made absolute: below `directory`. */
+const char *option_list_resolve_paths(struct arena *a, const char *text, const char *directory);
+
+#endif

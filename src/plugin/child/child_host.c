@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT
+ * The host as the instance in a connector process calls it: each call becomes a frame. A call that
+ * needs a result waits for its frame; other frames wait for their turn meanwhile. */
+#include "base/alloc.h"
+#include "plugin/child/child_internal.h"
+
+static void child_on_batch(void *ctx, struct callback_batch *b)
+{
+    struct child *const c = ctx;
+    for (size_t i = 0; i < b->count; i++) {
+        const size_t request = ipc_frame_begin(&c->out, IPC_REQUEST);
+        ipc_frame_pack_request(&c->out, b->requests[i]);
+        ipc_frame_end(&c->out, request);
+    }
+    const size_t begun = ipc_frame_begin(&c->out, IPC_BATCH);
+    ipc_frame_pack_batch(&c->out, b);
+    ipc_frame_end(&c->out, begun);
+    callback_batch_free(b);
+}
+
+/* Takes the answer out of what came, if it is there; the rest waits for its turn. */
+static bool take_asked(struct child *c, uint64_t ask, struct arena *a,
+                       struct ipc_call_result *asked)
+{
+    struct ipc_frame f;
+    for (size_t at = c->read; at < c->in.len;) {
+        const int64_t n = child_next_frame(c, at, &f);
+        if (n == 0)
+            return false;
+        if (f.type != IPC_CALL_RESULT || (uint64_t)unpack_number(&f.in) != ask) {
+            at += (size_t)n;
+            continue;
+        }
+        ipc_frame_unpack_asked(&f.in, asked);
+        asked->turn = arena_strdup(a, asked->turn);
+        asked->text = arena_strdup(a, asked->text);
+        memmove(c->in.p + at, c->in.p + at + n, c->in.len - at - (size_t)n);
+        c->in.len -= (size_t)n;
+        return true;
+    }
+    return false;
+}
+
+/* What the callback was called with stands in the frame: it stays where it is. */
+static void hold_frame(struct child *c)
+{
+    if (c->held.p || !c->in.p)
+        return;
+    c->held = c->in;
+    c->in = (struct buf){0};
+    buf_add(&c->in, c->held.p + c->read, c->held.len - c->read);
+    c->read = 0;
+}
+
+/* Answered before it returns, so that host_call_wait does not wait. The host sees to it that this
+ * comes to an end. */
+static void child_on_ask(void *ctx, struct host_call *a)
+{
+    struct child *const c = ctx;
+    struct arena arena = {0};
+    struct ipc_call_result asked = {.accepted = TC_NOT_KEPT};
+    const uint64_t number = ++c->asks;
+    const size_t begun = ipc_frame_begin(&c->out, IPC_CALL);
+    pack_int64(&c->out, (int64_t)number);
+    ipc_frame_pack_ask(&c->out, a);
+    ipc_frame_end(&c->out, begun);
+    child_flush(c);
+    hold_frame(c);
+    while (!take_asked(c, number, &arena, &asked))
+        child_receive(c, -1);
+    host_call_complete(a, asked.accepted, asked.turn, asked.text);
+    arena_fini(&arena);
+}
+
+static void on_route(void *ctx, const char *path)
+{
+    child_tell_text(ctx, IPC_ROUTE, path);
+}
+
+static void on_socket_open(void *ctx, int64_t socket, const struct tc_socket *spec)
+{
+    struct child *const c = ctx;
+    const size_t begun = ipc_frame_begin(&c->out, IPC_SOCKET_OPEN);
+    pack_int64(&c->out, socket);
+    ipc_frame_pack_socket_spec(&c->out, spec);
+    ipc_frame_end(&c->out, begun);
+}
+
+static void on_socket_send(void *ctx, int64_t socket, struct str text)
+{
+    struct child *const c = ctx;
+    const size_t begun = ipc_frame_begin(&c->out, IPC_SOCKET_SEND);
+    pack_int64(&c->out, socket);
+    pack_bytes(&c->out, text);
+    ipc_frame_end(&c->out, begun);
+}
+
+static void on_socket_close(void *ctx, int64_t socket)
+{
+    child_tell_number(ctx, IPC_SOCKET_CLOSE, (uint64_t)socket);
+}
+
+struct channel_callbacks child_make_host(struct child *c)
+{
+    const struct ipc_setup *const s = &c->setup;
+    return (struct channel_callbacks){
+        .ctx = c,
+        .batch = s->has_batch ? child_on_batch : NULL,
+        .ask = s->has_ask ? child_on_ask : NULL,
+        .has_process = true,
+        .has_server = s->has_server,
+        .route = on_route,
+        .socket_open = s->has_sockets ? on_socket_open : NULL,
+        .socket_send = s->has_sockets ? on_socket_send : NULL,
+        .socket_close = s->has_sockets ? on_socket_close : NULL,
+    };
+}
