@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Rules for the values of a connector's options, and the request that proves its credentials: both
- * are data in its struct tc_plugin, and are used before any code of it runs. Included by
+ * Options of a connector, rules for their values, and the request that proves its credentials:
+ * these are data in its struct tc_plugin, and are used before any code of it runs. Included by
  * <turncast/plugin.h>; do not include it directly. */
 #ifndef TURNCAST_OPTION_H
 #define TURNCAST_OPTION_H
@@ -8,6 +8,40 @@
 #ifndef TURNCAST_PLUGIN_H
 #error "include <turncast/plugin.h>"
 #endif
+
+enum tc_type {
+    TC_T_STR,
+    TC_T_INT,
+    TC_T_BOOL,
+    TC_T_REAL,
+#if TURNCAST_API_MINOR >= 4
+    /* Since 1.4. A list of strings, a const char *const * that ends with NULL. A single string in
+     * the configuration is split at spaces. In a list with TC_SECRET, an element NAME=env:… or
+     * NAME=file:… is replaced by NAME=VALUE, and VALUE is masked everywhere. */
+    TC_T_LIST,
+#endif
+};
+enum { /* option flags */
+       TC_REQUIRED = 1,
+       TC_SECRET = 2,
+#if TURNCAST_API_MINOR >= 4
+       /* Since 1.4. A TC_T_LIST option. The instance may start programs, and they and the instance
+        * may read and execute the files and directories named in this list, beside those of the
+        * system. Names that begin with ./ or ../ are relative to the configuration file. Without
+        * such an option an isolated instance cannot start a program. */
+       TC_PROGRAMS = 4,
+#endif
+};
+
+/* One option of an instance. The host parses and checks its value and stores it at `offset`. */
+struct tc_option {
+    const char *key;
+    enum tc_type type;
+    size_t offset;
+    const char *dflt; /* as text; NULL: NULL, 0 or false */
+    uint32_t flags;
+    const char *help;
+};
 
 #if TURNCAST_API_MINOR >= 4
 /* Since 1.4. What the value of an option must be. The host checks all rules before init, and

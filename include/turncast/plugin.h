@@ -377,40 +377,6 @@ struct tc_sink {
 #endif
 };
 
-enum tc_type {
-    TC_T_STR,
-    TC_T_INT,
-    TC_T_BOOL,
-    TC_T_REAL,
-#if TURNCAST_API_MINOR >= 4
-    /* Since 1.4. A list of strings, a const char *const * that ends with NULL. A single string in
-     * the configuration is split at spaces. In a list with TC_SECRET, an element NAME=env:… or
-     * NAME=file:… is replaced by NAME=VALUE, and VALUE is masked everywhere. */
-    TC_T_LIST,
-#endif
-};
-enum { /* option flags */
-       TC_REQUIRED = 1,
-       TC_SECRET = 2,
-#if TURNCAST_API_MINOR >= 4
-       /* Since 1.4. A TC_T_LIST option. The instance may start programs, and they and the instance
-        * may read and execute the files and directories named in this list, beside those of the
-        * system. Names that begin with ./ or ../ are relative to the configuration file. Without
-        * such an option an isolated instance cannot start a program. */
-       TC_PROGRAMS = 4,
-#endif
-};
-
-/* One option of an instance. The host parses and checks its value and stores it at `offset`. */
-struct tc_option {
-    const char *key;
-    enum tc_type type;
-    size_t offset;
-    const char *dflt; /* as text; NULL: NULL, 0 or false */
-    uint32_t flags;
-    const char *help;
-};
-
 /* Flags of a plugin. */
 enum {
     TC_SEES_ALL = 1, /* visibility "all" unless configured otherwise; for logs, not for people */
@@ -557,26 +523,6 @@ struct tc_host {
 #define tc_answer(lobby, decision, receipt)                                                        \
     ((lobby)->inst->host->answer((lobby), (decision), (receipt)))
 #endif
-#if TURNCAST_API_MINOR >= 4
-/* Since 1.4. For the callback of an event: the event is not dealt with when the callback returns,
- * but when tc_release is called. Until then the turn lasts, its outcome stays on disk, and if the
- * instance crashes, this event and those after it are delivered again. Returns a number above 0, or
- * -1 if the instance has no process of its own (isolation); logged. */
-#define tc_hold(turn) ((turn)->inst->host->hold(turn))
-/* Since 1.4. The event of that number is dealt with. failure: NULL, or why it could not be
- * delivered: an outcome of a plugin with TC_DELIVERS then becomes a dead letter with this reason.
- * -1 if there is no such number; logged. */
-#define tc_release(turn, number, failure) ((turn)->inst->host->release((turn), (number), (failure)))
-/* Since 1.4. From now on on_ready is called whenever this descriptor is readable or closed by its
- * other end; at most 8. -1 if the instance has no process of its own (isolation); logged. Call
- * tc_unwatch before you close it. */
-#define tc_watch(inst, fd) ((inst)->host->watch((inst), (fd)))
-#define tc_unwatch(inst, fd) ((inst)->host->unwatch((inst), (fd)))
-/* Since 1.4. While on, no event, reply, route request or websocket message is delivered; the queue
- * of the instance fills, as with a callback that blocks, but no time limit applies. on_ready and
- * on_wake are called. For a plugin that waits until it can release held events. */
-#define tc_pause(inst, on) ((inst)->host->pause((inst), (on)))
-#endif
 /* Registers a path: requests to "/hooks/INSTANCE" + path of the host's HTTP server are passed to
  * on_hit. For init. -1 if the server is off; logged. */
 #define tc_route(inst, path) ((inst)->host->route((inst), (path)))
@@ -600,7 +546,7 @@ struct tc_host {
 #define TC_SOCKET(...) (&(const struct tc_socket){.size = sizeof(struct tc_socket), __VA_ARGS__})
 #define TC_FORMAT(...) (&(const struct tc_format){.size = sizeof(struct tc_format), __VA_ARGS__})
 /* TC_OPTION(struct conf, field, default as text or NULL, flags, help). The key is the name of the
- * field; its type is const char *, int64_t, bool, double or (since 1.4) const char *const *;
+ * field; its type is const char *, int64_t, bool, double or const char *const * (TC_T_LIST);
  * another type does not compile. */
 #if TURNCAST_API_MINOR >= 4
 #define TC_OPTION_TYPE(member)                                                                     \

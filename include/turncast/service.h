@@ -249,4 +249,27 @@ struct tc_frame {
     size_t len;
 };
 
+/* ---- connectors that wait for a program of their own ---- */
+
+#if TURNCAST_API_MINOR >= 4
+/* Since 1.4. For the callback of an event: the event is not dealt with when the callback returns,
+ * but when tc_release is called. Until then the turn lasts, its outcome stays on disk, and if the
+ * instance crashes, this event and those after it are delivered again. Returns a number above 0, or
+ * -1 if the instance has no process of its own (isolation); logged. */
+#define tc_hold(turn) ((turn)->inst->host->hold(turn))
+/* Since 1.4. The event of that number is dealt with. failure: NULL, or why it could not be
+ * delivered: an outcome of a plugin with TC_DELIVERS then becomes a dead letter with this reason.
+ * -1 if there is no such number; logged. */
+#define tc_release(turn, number, failure) ((turn)->inst->host->release((turn), (number), (failure)))
+/* Since 1.4. From now on on_ready is called whenever this descriptor is readable or closed by its
+ * other end; at most 8. -1 if the instance has no process of its own (isolation); logged. Call
+ * tc_unwatch before you close it. */
+#define tc_watch(inst, fd) ((inst)->host->watch((inst), (fd)))
+#define tc_unwatch(inst, fd) ((inst)->host->unwatch((inst), (fd)))
+/* Since 1.4. While on, no event, reply, route request or websocket message is delivered; the queue
+ * of the instance fills, as with a callback that blocks, but no time limit applies. on_ready and
+ * on_wake are called. For a plugin that waits until it can release held events. */
+#define tc_pause(inst, on) ((inst)->host->pause((inst), (on)))
+#endif
+
 #endif

@@ -93,7 +93,7 @@ struct ipc_setup {
     bool dir_full;   /* it may only remove files there */
     const char *const *write_paths;
     bool starts_programs;
-    const char *const *run_paths; /* that those may read and execute */
+    const char *const *run_paths;   /* that those may read and execute */
     const int64_t *ports;           /* ends with 0 */
     int64_t memory;                 /* bytes that it may take */
     int64_t file_size;              /* of each file that it writes; 0: no limit */

@@ -210,7 +210,8 @@ static void connector_supervisor_look(struct connector_process *g)
             connector_supervisor_hang(g, "callbacks", now - g->sup.progress_ms,
                                       STALL * g->conf.callback_ms);
     } else if ((g->writer.sent.count || g->sup.state == CONNECTOR_STOPPING) &&
-               !atomic_load(&g->sup.status->holds) && now - g->sup.progress_ms > 2 * g->conf.callback_ms) {
+               !atomic_load(&g->sup.status->holds) &&
+               now - g->sup.progress_ms > 2 * g->conf.callback_ms) {
         connector_supervisor_hang(g, "no callback", now - g->sup.progress_ms,
                                   2 * g->conf.callback_ms);
     }

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT
+ * Lines of the program: each is checked, carried out by a service of the host, and answered if it
+ * has an id. Unknown members and unknown values of "tc" are ignored, for later versions. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "exec.h"
+
+#define BAD_LINES 3 /* in a row end the program */
+#define WHY_MAX 256
+
+static const char *command_text(const json_t *m, const char *key)
+{
+    return json_string_value(json_object_get(m, key));
+}
+
+/* A member that is an object or array, as text; the caller frees it. NULL: none. */
+static char *command_json(const json_t *m, const char *key)
+{
+    const json_t *const value = json_object_get(m, key);
+    return json_is_object(value) || json_is_array(value) ? json_dumps(value, JSON_COMPACT) : NULL;
+}
+
+static void command_refuse(struct exec *e, const json_t *m, const char *why)
+{
+    const char *const name = command_text(m, "tc"), *const id = command_text(m, "id");
+    tc_log(e->inst, TC_WARN, "the program's %s is refused: %s", name, why);
+    if (id)
+        exec_message_refusal(e, id, why);
+}
+
+/* ---- acknowledgements ---- */
+
+static void command_ack(struct exec *e, const json_t *m)
+{
+    const json_t *const only = json_object_get(m, "only");
+    const json_int_t n = json_integer_value(only ? only : json_object_get(m, "n"));
+    if (n < 1 || !exec_window_ack(e, (uint64_t)n, only != NULL))
+        exec_program_give_up(e, "acknowledged event %lld, which it was not sent", (long long)n);
+}
+
+/* An event that was acknowledged before is no error: the program may have crossed its own ack. */
+static void command_nack(struct exec *e, const json_t *m)
+{
+    const json_int_t n = json_integer_value(json_object_get(m, "n"));
+    const json_int_t ms = json_integer_value(json_object_get(m, "retry_ms"));
+    if (n > 0)
+        exec_window_nack(e, (uint64_t)n, ms);
+    exec_connector_set_timer(e);
+}
+
+static void command_reject(struct exec *e, const json_t *m)
+{
+    const json_int_t n = json_integer_value(json_object_get(m, "n"));
+    const char *const given = command_text(m, "why");
+    char why[WHY_MAX];
+    strncpy(why, given && *given ? given : "rejected by the program", sizeof why - 1);
+    why[sizeof why - 1] = '\0';
+    if (n > 0 && exec_window_reject(e, (uint64_t)n, why))
+        tc_log(e->inst, TC_WARN, "the program rejected event %lld: %s", (long long)n, why);
+}
+
+/* ---- people ---- */
+
+static void command_submit(struct exec *e, const json_t *m)
+{
+    const char *const id = command_text(m, "id"), *const key = command_text(m, "key");
+    char *const route = command_json(m, "route");
+    struct tc_receipt receipt = {0};
+    if (!id || !(key ? key : id) || !command_text(m, "chat") || !command_text(m, "user") ||
+        !command_text(m, "text"))
+        command_refuse(e, m, "id, chat, user and text must be strings");
+    else
+        exec_message_reply(
+            e, id,
+            tc_submit(e->inst->lobby,
+                      TC_INBOUND(.id = key ? key : id, .chat = command_text(m, "chat"),
+                                 .thread = command_text(m, "thread"),
+                                 .user = command_text(m, "user"), .name = command_text(m, "name"),
+                                 .text = command_text(m, "text"), .quote = command_text(m, "quote"),
+                                 .route = route),
+                      &receipt),
+            &receipt);
+    free(route);
+}
+
+static void command_cancel(struct exec *e, const json_t *m)
+{
+    struct tc_receipt receipt = {0};
+    const char *const id = command_text(m, "id");
+    const char *const turn = command_text(m, "turn"), *const user = command_text(m, "user");
+    if (!id || !turn || !user) {
+        command_refuse(e, m, "id, turn and user must be strings");
+        return;
+    }
+    exec_message_reply(e, id, tc_cancel(e->inst->lobby, turn, user, &receipt), &receipt);
+}
+
+static void command_answer(struct exec *e, const json_t *m)
+{
+    const char *const id = command_text(m, "id"), *const choice = command_text(m, "choice");
+    char *const answers = command_json(m, "answers");
+    struct tc_receipt receipt = {0};
+    if (!id || !choice || !command_text(m, "ticket") || !command_text(m, "user"))
+        command_refuse(e, m, "id, ticket, choice and user must be strings");
+    else
+        exec_message_reply(
+            e, id,
+            tc_answer(e->inst->lobby,
+                      TC_DECISION(.ticket = command_text(m, "ticket"), .choice = choice,
+                                  .text = command_text(m, "text"), .answers = answers,
+                                  .user = command_text(m, "user"), .name = command_text(m, "name"),
+                                  .chat = command_text(m, "chat"),
+                                  .thread = command_text(m, "thread")),
+                      &receipt),
+            &receipt);
+    free(answers);
+}
+
+static void command_submit_if_allowed(struct exec *e, const json_t *m)
+{
+    if (e->hello.may_submit)
+        command_submit(e, m);
+    else
+        command_refuse(e, m, "hello did not ask for the permission \"submit\" in may");
+}
+
+static void command_cancel_if_allowed(struct exec *e, const json_t *m)
+{
+    if (e->hello.may_cancel)
+        command_cancel(e, m);
+    else
+        command_refuse(e, m, "hello did not ask for the permission \"cancel\" in may");
+}
+
+static void command_answer_if_allowed(struct exec *e, const json_t *m)
+{
+    if (e->hello.may_answer)
+        command_answer(e, m);
+    else
+        command_refuse(e, m, "hello did not ask for the permission \"answer\" in may");
+}
+
+/* ---- turns ---- */
+
+static struct tc_turn *command_turn(const struct exec *e, const json_t *m)
+{
+    const char *const id = command_text(m, "turn");
+    return id ? exec_window_find_turn(e, id) : NULL;
+}
+
+/* A turn that has ended meanwhile needs neither a memory nor a timer. */
+static void command_remember(struct exec *e, const json_t *m)
+{
+    struct tc_turn *const turn = command_turn(e, m);
+    if (turn && tc_remember(turn, command_text(m, "text")) < 0)
+        command_refuse(e, m, "text must have at most 4096 bytes");
+}
+
+static void command_wake(struct exec *e, const json_t *m)
+{
+    struct tc_turn *const turn = command_turn(e, m);
+    const json_t *const ms = json_object_get(m, "ms");
+    if (turn)
+        tc_wake(turn, json_is_integer(ms) ? json_integer_value(ms) : -1);
+}
+
+/* ---- HTTP ---- */
+
+static void command_answer_hit(struct exec *e, const json_t *m)
+{
+    const char *const id = command_text(m, "id");
+    const json_t *const status = json_object_get(m, "status");
+    if (!id || !e->hit || strtoull(id, NULL, 10) != e->hit)
+        return; /* too late */
+    *e->answer = (struct tc_answer){
+        .status = status ? (int)json_integer_value(status) : 200,
+        .content_type = tc_sprint(e->inst->lobby, "%s", command_text(m, "content_type") ?: ""),
+        .body = tc_sprint(e->inst->lobby, "%s", command_text(m, "body") ?: ""),
+    };
+    if (e->answer->content_type && !*e->answer->content_type)
+        e->answer->content_type = NULL;
+    e->is_answered = true;
+}
+
+static void command_pong(struct exec *e, const json_t *m)
+{
+    (void)m;
+    e->pinged_ms = 0;
+}
+
+/* ---- lines ---- */
+
+static const struct command_row {
+    const char *name;
+    void (*run)(struct exec *e, const json_t *m);
+} commands[] = {
+    {"ack", command_ack},
+    {"nack", command_nack},
+    {"reject", command_reject},
+    {"submit", command_submit_if_allowed},
+    {"cancel", command_cancel_if_allowed},
+    {"answer", command_answer_if_allowed},
+    {"remember", command_remember},
+    {"wake", command_wake},
+    {"answer_hit", command_answer_hit},
+    {"pong", command_pong},
+};
+
+static void command_dispatch(struct exec *e, const json_t *m)
+{
+    const char *const name = command_text(m, "tc");
+    if (!e->hello.is_known) {
+        if (!name || strcmp(name, "hello") != 0 || exec_hello_read(e, m) < 0)
+            exec_program_give_up(e, "did not begin with a valid hello");
+        if (!e->is_starting) {
+            exec_message_init(e);
+            exec_window_resume(e);
+        }
+        return;
+    }
+    for (size_t i = 0; name && i < sizeof commands / sizeof *commands; i++)
+        if (strcmp(commands[i].name, name) == 0)
+            commands[i].run(e, m);
+}
+
+void exec_command_run(struct exec *e, const char *line, size_t len)
+{
+    json_error_t error;
+    json_t *const m = json_loadb(line, len, JSON_REJECT_DUPLICATES, &error);
+    e->heard_ms = exec_now_ms();
+    if (json_is_object(m)) {
+        e->bad_lines = 0;
+        command_dispatch(e, m);
+    } else if (++e->bad_lines == BAD_LINES) {
+        exec_program_give_up(e, "wrote %d lines in a row that are not JSON objects", BAD_LINES);
+    } else {
+        tc_log(e->inst, TC_WARN, "the program wrote a line that is not a JSON object: %.80s",
+               m ? "" : error.text);
+    }
+    json_decref(m);
+}

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT
+ * The child process: its start, its standard files and its end. Writes never block; lines that the
+ * pipe does not take wait in memory, bounded by the window of unacknowledged events. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "exec.h"
+
+#define READ_SIZE ((size_t)64 << 10)
+#define LOG_LINE_MAX ((size_t)2048)
+#define STOP_MS 3000
+#define FUTILE_MAX 4              /* runs without progress until the host restarts this process */
+#define RESTART_MS ((int64_t)500) /* before the second such run; doubled each time */
+#define EXIT_STATUS 3             /* of this process, when its program has failed */
+#define DEFAULT_PATH "PATH=/usr/local/bin:/usr/bin:/bin"
+
+extern char **environ;
+
+/* ---- start ---- */
+
+static size_t program_count(const char *const *list)
+{
+    size_t n = 0;
+    while (list && list[n])
+        n++;
+    return n;
+}
+
+/* Later entries come first, because getenv returns the first one of a name. NULL: no memory. */
+static char **program_make_env(const struct exec *e, const struct exec_options *o)
+{
+    const size_t own = program_count(o->env),
+                 inherited = program_count((const char *const *)environ);
+    char **const env = calloc(own + inherited + 5, sizeof *env);
+    size_t n = 0;
+    for (size_t i = 0; env && i < own; i++)
+        env[n++] = strdup(o->env[i]);
+    if (!env || asprintf(&env[n], "TURNCAST_INSTANCE=%s", e->inst->name) < 0)
+        return NULL;
+    n++;
+    env[n++] = strdup("TURNCAST_EXEC=1");
+    for (size_t i = 0; i < inherited; i++)
+        env[n++] = strdup(environ[i]);
+    env[n++] = strdup(DEFAULT_PATH);
+    return env;
+}
+
+static void program_free_env(char **env)
+{
+    for (char **at = env; at && *at; at++)
+        free(*at);
+    free(env);
+}
+
+/* In the child. It is killed when this process ends; its group is the host's to kill. */
+__attribute__((__noreturn__)) static void program_become(const struct exec_options *o, char **env,
+                                                         const int files[3])
+{
+    static const int handled[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGTTOU, SIGXFSZ};
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (size_t i = 0; i < sizeof handled / sizeof *handled; i++)
+        signal(handled[i], SIG_DFL);
+    for (int i = 0; i < 3; i++)
+        if (dup2(files[i], i) < 0)
+            _exit(127);
+    close_range(3, ~0U, 0);
+    execvpe(o->command[0], (char *const *)(uintptr_t)o->command, env);
+    dprintf(STDERR_FILENO, "E! cannot start %s: %s\n", o->command[0], strerror(errno));
+    _exit(127);
+}
+
+/* The lowest numbers are those that the child's files get. */
+static int program_open_pipes(int in[2], int out[2], int err[2])
+{
+    int *const all[] = {in, out, err};
+    for (size_t i = 0; i < 3; i++) {
+        if (pipe2(all[i], O_CLOEXEC) < 0)
+            return -1;
+        for (int end = 0; end < 2; end++) {
+            const int lifted = fcntl(all[i][end], F_DUPFD_CLOEXEC, 16);
+            close(all[i][end]);
+            all[i][end] = lifted;
+            if (lifted < 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
+static void program_keep_ends(struct exec_program *p, const int in[2], const int out[2],
+                              const int err[2])
+{
+    close(in[0]);
+    close(out[1]);
+    close(err[1]);
+    p->in = in[1];
+    p->out = out[0];
+    p->err = err[0];
+    const int mine[] = {p->in, p->out, p->err};
+    for (size_t i = 0; i < 3; i++)
+        fcntl(mine[i], F_SETFL, O_NONBLOCK);
+}
+
+int exec_program_start(struct exec *e)
+{
+    const struct exec_options *const o = e->inst->conf;
+    e->program.began_ms = exec_now_ms();
+    e->program.has_progressed = e->program.has_ended = false;
+    int in[2], out[2], err[2];
+    char **const env = program_make_env(e, o);
+    if (!env || program_open_pipes(in, out, err) < 0) {
+        tc_log(e->inst, TC_ERR, "cannot create pipes: %s", strerror(errno));
+        program_free_env(env);
+        return -1;
+    }
+    e->program.pid = fork();
+    if (e->program.pid == 0)
+        program_become(o, env, (const int[]){in[0], out[1], err[1]});
+    program_free_env(env);
+    if (e->program.pid < 0) {
+        tc_log(e->inst, TC_ERR, "cannot start %s: %s", o->command[0], strerror(errno));
+        return -1;
+    }
+    program_keep_ends(&e->program, in, out, err);
+    return tc_watch(e->inst, e->program.out) < 0 || tc_watch(e->inst, e->program.err) < 0 ? -1 : 0;
+}
+
+/* ---- end ---- */
+
+static void program_close(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+static void program_free(struct exec *e)
+{
+    struct exec_program *const p = &e->program;
+    if (p->out >= 0)
+        tc_unwatch(e->inst, p->out);
+    if (p->err >= 0)
+        tc_unwatch(e->inst, p->err);
+    program_close(&p->in);
+    program_close(&p->out);
+    program_close(&p->err);
+    exec_text_free(&p->to);
+    exec_text_free(&p->from);
+    exec_text_free(&p->from_stderr);
+}
+
+/* One that has done nothing is not started again at once, and in the end is left to the host, which
+ * finds out whether an event is the cause. */
+static void program_plan_restart(struct exec *e, const char *how)
+{
+    struct exec_program *const p = &e->program;
+    p->futile = p->has_progressed ? 0 : p->futile + 1;
+    if (p->futile > FUTILE_MAX || !e->hello.is_known)
+        exec_program_give_up(e, "%s", how);
+    const int64_t delay = p->futile ? RESTART_MS << (p->futile - 1) : 0;
+    tc_log(e->inst, TC_ERR,
+           "the program %s; starting it again in %.1f s (unacknowledged events: %zu)", how,
+           (double)delay / 1000, e->n_entries);
+    program_free(e);
+    e->hello.is_known = false;
+    e->pinged_ms = 0;
+    e->bad_lines = 0;
+    p->restart_ms = exec_now_ms() + delay;
+    exec_window_update(e);
+    exec_program_restart_due(e, exec_now_ms());
+    exec_connector_set_timer(e);
+}
+
+void exec_program_restart_due(struct exec *e, int64_t now_ms)
+{
+    struct exec_program *const p = &e->program;
+    if (!p->restart_ms || now_ms < p->restart_ms)
+        return;
+    p->restart_ms = 0;
+    if (exec_program_start(e) < 0)
+        exec_program_give_up(e, "cannot be started");
+}
+
+/* How it ended, as text. False: it still runs. */
+static bool program_describe_end(const struct exec *e, char *text, size_t size)
+{
+    int status = 0;
+    pid_t pid = 0;
+    for (int i = 0; i < 20 && pid == 0; i++) {
+        pid = waitpid(e->program.pid, &status, WNOHANG);
+        if (pid == 0)
+            poll(NULL, 0, 10); /* its output is closed just before its end */
+    }
+    if (pid <= 0)
+        snprintf(text, size, "closed its standard output");
+    else if (WIFSIGNALED(status))
+        snprintf(text, size, "was terminated by signal %d (%s)", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)));
+    else
+        snprintf(text, size, "exited with status %d", WEXITSTATUS(status));
+    return pid > 0;
+}
+
+void exec_program_give_up(struct exec *e, const char *fmt, ...)
+{
+    char text[512];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    if (e->program.err >= 0)
+        exec_program_read(e, e->program.err);
+    tc_log(e->inst, TC_ERR, "the program %s; restarting the instance", text);
+    _exit(EXIT_STATUS);
+}
+
+void exec_program_stop(struct exec *e)
+{
+    struct exec_program *const p = &e->program;
+    e->is_stopping = true;
+    if (p->in >= 0)
+        exec_message_stop(e, STOP_MS);
+    const int64_t until = exec_now_ms() + STOP_MS;
+    while (!p->has_ended && exec_now_ms() < until) {
+        exec_program_flush(e);
+        if (p->to.at == p->to.len)
+            program_close(&p->in);
+        exec_program_wait(e, 20);
+    }
+    while (p->pid > 0 && waitpid(p->pid, NULL, WNOHANG) == 0 && exec_now_ms() < until)
+        poll(NULL, 0, 10);
+    program_free(e);
+}
+
+/* ---- to the program ---- */
+
+void exec_program_flush(struct exec *e)
+{
+    struct exec_program *const p = &e->program;
+    while (p->in >= 0 && p->to.at < p->to.len) {
+        const ssize_t n = write(p->in, p->to.p + p->to.at, p->to.len - p->to.at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno != EAGAIN)
+            program_close(&p->in); /* its end is read from its output */
+        if (n < 0)
+            break;
+        exec_text_consume(&p->to, (size_t)n);
+        if (!e->hello.delivers)
+            e->acked_ms = exec_now_ms(); /* without acknowledgements: it reads */
+    }
+}
+
+/* ---- from the program ---- */
+
+static void program_log_line(const struct exec *e, char *line)
+{
+    static const struct {
+        const char *prefix;
+        enum tc_level level;
+    } levels[] = {{"E! ", TC_ERR}, {"W! ", TC_WARN}, {"I! ", TC_INFO}, {"D! ", TC_DEBUG}};
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
+        if (strncmp(line, levels[i].prefix, 3) == 0) {
+            tc_log(e->inst, levels[i].level, "%s", line + 3);
+            return;
+        }
+    if (*line)
+        tc_log(e->inst, TC_INFO, "%s", line);
+}
+
+/* A line without end is logged in pieces. */
+static void program_take_log(struct exec *e)
+{
+    struct exec_text *const t = &e->program.from_stderr;
+    while (t->at < t->len) {
+        char *const from = t->p + t->at, *const end = memchr(from, '\n', t->len - t->at);
+        const size_t len = end ? (size_t)(end - from) : t->len - t->at;
+        if (!end && len < LOG_LINE_MAX && !e->program.has_ended)
+            break;
+        char line[LOG_LINE_MAX + 1];
+        const size_t kept = len < LOG_LINE_MAX ? len : LOG_LINE_MAX;
+        memcpy(line, from, kept);
+        line[kept] = '\0';
+        program_log_line(e, line);
+        exec_text_consume(t, end && kept == len ? len + 1 : kept);
+    }
+}
+
+void exec_program_take_lines(struct exec *e)
+{
+    struct exec_text *const t = &e->program.from;
+    while (t->at < t->len && !(e->is_starting && e->hello.is_known)) {
+        const char *const from = t->p + t->at;
+        const char *const end = memchr(from, '\n', t->len - t->at);
+        const size_t len = end ? (size_t)(end - from) : t->len - t->at;
+        if (len > EXEC_LINE_MAX)
+            exec_program_give_up(e, "wrote a line of more than %zu bytes", EXEC_LINE_MAX);
+        if (!end)
+            break;
+        exec_command_run(e, from, len);
+        exec_text_consume(t, len + 1);
+    }
+}
+
+/* False: nothing is there now. */
+static bool program_read_some(struct exec *e, int fd, struct exec_text *into)
+{
+    char bytes[READ_SIZE];
+    const ssize_t n = read(fd, bytes, sizeof bytes);
+    if (n < 0)
+        return errno == EINTR;
+    if (n == 0 && fd == e->program.out)
+        e->program.has_ended = true;
+    if (n == 0 && fd == e->program.err) {
+        tc_unwatch(e->inst, fd);
+        program_close(&e->program.err);
+    }
+    exec_text_add(into, bytes, (size_t)n);
+    return n > 0;
+}
+
+void exec_program_read(struct exec *e, int fd)
+{
+    struct exec_program *const p = &e->program;
+    if (fd == p->err) {
+        while (program_read_some(e, fd, &p->from_stderr))
+            program_take_log(e);
+        return;
+    }
+    while (!p->has_ended && program_read_some(e, fd, &p->from))
+        exec_program_take_lines(e);
+    if (!p->has_ended || e->is_stopping)
+        return;
+    if (p->err >= 0)
+        exec_program_read(e, p->err);
+    char text[128];
+    if (program_describe_end(e, text, sizeof text))
+        program_plan_restart(e, text);
+    else
+        exec_program_give_up(e, "%s", text);
+}
+
+bool exec_program_wait(struct exec *e, int64_t ms)
+{
+    struct exec_program *const p = &e->program;
+    const bool has_output = p->to.at < p->to.len;
+    struct pollfd fds[] = {
+        {.fd = p->out, .events = POLLIN},
+        {.fd = p->err, .events = POLLIN},
+        {.fd = has_output ? p->in : -1, .events = POLLOUT},
+    };
+    if (poll(fds, 3, (int)ms) <= 0)
+        return false;
+    if (p->err >= 0 && fds[1].revents)
+        exec_program_read(e, p->err);
+    if (fds[0].revents)
+        exec_program_read(e, p->out);
+    exec_program_flush(e);
+    return fds[0].revents;
+}

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: MIT
+# The connector exec with programs in a real host.
+
+EXEC_TESTS = tests/exec/t_exec.py
+LENGTHY += $(EXEC_TESTS)
+EXTRA_DIST += $(EXEC_TESTS) tests/exec/program.py tests/exec/schema.py
+$(EXEC_TESTS:.py=.log): turncast$(EXEEXT) $(UNITS) $(plugin_LTLIBRARIES) \
+	tests/fake/asker$(EXEEXT) tests/fake/talker$(EXEEXT)
