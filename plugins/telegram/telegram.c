@@ -37,7 +37,8 @@ static const struct tc_option options[] = {
 
 static const struct tc_rule rules[] = {
     {.key = "api_base", .kind = TC_RULE_URL, .text = "https http"},
-    {.key = "webhook", .kind = TC_RULE_URL, .text = "https"},
+    /* A Bot API server of one's own takes http:, too. */
+    {.key = "webhook", .kind = TC_RULE_URL, .text = "https http"},
     {.key = "webhook", .kind = TC_RULE_NEEDS, .text = "webhook_secret"},
     {.key = "webhook", .kind = TC_RULE_SERVER},
     {.key = "finalize", .kind = TC_RULE_ONE_OF, .text = "new edit"},

@@ -34,7 +34,7 @@ is "$(cd room && echo *)" "Makefile README.md room.c room.script turncast.conf" 
 is "$(grep -l '@[A-Z]*@' room/*)" "" "nothing is left to be filled in"
 typed c
 has "$(cat "$scratch/typed")" "ok 1 - an answer is posted" "its test is run"
-has "$(cat "$scratch/typed")" "turncast.conf: good: 0 agents, 1 instances" "its instance is accepted"
+has "$(cat "$scratch/typed")" "turncast.conf: OK (0 agents, 1 instance)" "its instance is accepted"
 # shellcheck disable=SC2086 # TURNCAST_CC may carry options.
 $TURNCAST_CC -std=c11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I"$TURNCAST_SRCDIR/include" room/room.c
 result $? "it compiles without a warning"
