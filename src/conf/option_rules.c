@@ -16,6 +16,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/str.h"
+#include "conf/parse/option_list.h"
 
 #define WHOLE_MAX 9007199254740992.0 /* 2^53: beyond it a double skips integers */
 
@@ -338,8 +339,8 @@ static const struct option_rules_kind {
 };
 #define KINDS (sizeof kinds / sizeof *kinds)
 
-int option_rules_check_value(const struct tc_rule *rules, const struct tc_option *option,
-                             const char *text, bool paths, struct buf *why)
+static int option_rules_check_text(const struct tc_rule *rules, const struct tc_option *option,
+                                   const char *text, bool paths, struct buf *why)
 {
     CLEANUP_FREE char *shown = option_rules_show(option, text);
     for (const struct tc_rule *rule = rules; rule && rule->key; rule++) {
@@ -352,6 +353,20 @@ int option_rules_check_value(const struct tc_rule *rules, const struct tc_option
             return -1;
     }
     return 0;
+}
+
+int option_rules_check_value(const struct tc_rule *rules, const struct tc_option *option,
+                             const char *text, bool paths, struct buf *why)
+{
+    struct arena arena = {0};
+    int rc = 0;
+    if (option->type != TC_T_LIST)
+        return option_rules_check_text(rules, option, text, paths, why);
+    for (const char *const *element = option_list_split(&arena, text); rc == 0 && *element;
+         element++)
+        rc = option_rules_check_text(rules, option, *element, paths, why);
+    arena_fini(&arena);
+    return rc;
 }
 
 /* ---- several options ---- */

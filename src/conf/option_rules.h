@@ -23,7 +23,7 @@ int option_rules_check_table(const struct tc_rule *rules, const struct tc_option
  */
 const char *option_rules_scale(const struct tc_rule *rules, const struct tc_option *option,
                                const char *text, struct buf *out, struct buf *why);
-/* Checks one value, or one element of a list, in its scaled form. With `paths`, paths too. -1 with
+/* Checks one value in its scaled form, of a list each element. With `paths`, paths too. -1 with
  * `why`. */
 int option_rules_check_value(const struct tc_rule *rules, const struct tc_option *option,
                              const char *text, bool paths, struct buf *why) MUST_CHECK;

@@ -13,6 +13,7 @@
 
 struct sample {
     const char *mode, *url, *path, *a, *b, *token;
+    const char *const *words;
     int64_t wait, size, count;
     double ratio;
     bool on;
@@ -25,6 +26,7 @@ static const struct tc_option rows[] = {
     TC_OPTION(struct sample, a, NULL, 0, ""),
     TC_OPTION(struct sample, b, NULL, 0, ""),
     TC_OPTION(struct sample, token, NULL, TC_SECRET, ""),
+    TC_OPTION(struct sample, words, "x y", 0, ""),
     TC_OPTION(struct sample, wait, "2000", 0, ""),
     TC_OPTION(struct sample, size, "1024", 0, ""),
     TC_OPTION(struct sample, count, "1", 0, ""),
@@ -266,6 +268,24 @@ static void test_groups(void)
     is_str(check(some, PAIRS(PAIR("url", "1"), PAIR("b", "1"))), "", "two of three");
 }
 
+static void bad_rule(struct tc_rule rule, const char *wanted)
+{
+    struct tc_err err = {0};
+    is_int(option_rules_check_table(RULES(rule), rows, &err), -1, "bad rule: %s", wanted);
+    has_str(err.text, wanted, "  says so");
+}
+
+static void test_list(void)
+{
+    const struct tc_rule *const rules = RULES(RULE("words", TC_RULE_ONE_OF, .text = "x y z"));
+    is_str(check(rules, PAIRS(PAIR("words", "z x"))), "", "every element is a word of the list");
+    is_str(check(rules, PAIRS(PAIR("words", "x w z"))),
+           AT "words: invalid value \"w\"; valid values: x, y, z", "one is not");
+    is_str(check(rules, PAIRS(PAIR("words", ""))), "", "an empty list has none");
+    bad_rule(RULE("words", TC_RULE_ONE_OF, .text = "x"), "invalid default: invalid value \"y\"");
+    bad_rule(RULE("words", TC_RULE_RANGE, .max = 1), "does not suit the type");
+}
+
 static void test_server(void)
 {
     const struct tc_rule *const rules = RULES(RULE("a", TC_RULE_SERVER));
@@ -290,13 +310,6 @@ static void test_all_at_once(void)
     is_int(plugin_options_check(&plugin, &conf, &inst, &found), -1, "several errors");
     is_int((int64_t)found.errors, 4, "  are told at once");
     findings_fini(&found);
-}
-
-static void bad_rule(struct tc_rule rule, const char *wanted)
-{
-    struct tc_err err = {0};
-    is_int(option_rules_check_table(RULES(rule), rows, &err), -1, "bad rule: %s", wanted);
-    has_str(err.text, wanted, "  says so");
 }
 
 static void test_tables(void)
@@ -348,6 +361,7 @@ int main(void)
     test_paths();
     test_modes();
     test_groups();
+    test_list();
     test_server();
     test_all_at_once();
     test_tables();
