@@ -87,7 +87,7 @@ struct exec {
     size_t n_entries, entry_bytes;
     uint64_t last_event, last_ping;
     bool is_starting; /* init has not returned: the host does not answer calls yet */
-    bool is_paused, is_stopping, has_routes;
+    bool is_paused, is_stopping, has_routes, has_explained;
     unsigned bad_lines; /* in a row */
     int64_t acked_ms;   /* since when the oldest entry waits */
     int64_t heard_ms;   /* last line of the program */

@@ -277,6 +277,17 @@ static void program_log_line(const struct exec *e, char *line)
         tc_log(e->inst, TC_INFO, "%s", line);
 }
 
+/* What programs print when a system call failed with EACCES or EPERM. */
+static void program_explain_refusal(struct exec *e, const char *line)
+{
+    if (e->has_explained || (!strstr(line, strerror(EACCES)) && !strstr(line, strerror(EPERM))))
+        return;
+    e->has_explained = true;
+    tc_log(e->inst, TC_WARN,
+           "the sandbox may have refused this: files to read belong into read, files to write into "
+           "paths, TCP ports into ports of the instance; see turncast-exec(7)");
+}
+
 /* A line without end is logged in pieces. */
 static void program_take_log(struct exec *e)
 {
@@ -291,6 +302,7 @@ static void program_take_log(struct exec *e)
         memcpy(line, from, kept);
         line[kept] = '\0';
         program_log_line(e, line);
+        program_explain_refusal(e, line);
         exec_text_consume(t, end && kept == len ? len + 1 : kept);
     }
 }

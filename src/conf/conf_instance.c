@@ -387,21 +387,50 @@ int conf_instance_parse(const struct conf_row_ctx *r, const struct conf_node *n,
     return rc;
 }
 
-/* A value of the command line in the type that the host's row wants; the plugin's stay text. */
-static void spec_value(struct conf_node *n, char *text)
+static void spec_scalar(struct conf_node *n, char *text, bool may_be_number)
 {
-    const struct conf_row *row = conf_row_find(rows, n->name);
     char *end;
+    const long long number = strtoll(text, &end, 10);
     n->type = NODE_STRING;
     n->value.string = text;
-    if (!row)
-        return;
-    const long long number = strtoll(text, &end, 10);
-    if (row->read == conf_row_int && *text && !*end) {
+    if (may_be_number && *text && !*end) {
         n->type = NODE_INT;
         n->value.integer = number;
-    } else if (row->read == conf_row_bool &&
-               (strcmp(text, "true") == 0 || strcmp(text, "false") == 0)) {
+    }
+}
+
+/* Whether a value of the row is a list; its elements are then separated by spaces. */
+static bool spec_is_list(const struct conf_row *row)
+{
+    return row->read == read_ports || row->read == read_ids || row->read == conf_row_paths ||
+           row->read == read_wants || row->read == conf_row_flags;
+}
+
+static void spec_list(const struct conf_row_ctx *r, const struct conf_row *row, struct conf_node *n,
+                      char *text)
+{
+    n->type = NODE_LIST;
+    n->items = arena_alloc(r->arena, (strlen(text) / 2 + 1) * sizeof *n->items);
+    for (char *rest = text, *piece; (piece = strsep(&rest, " "));) {
+        if (!*piece)
+            continue;
+        struct conf_node *const item = &n->items[n->n++];
+        *item = (struct conf_node){.parent = n};
+        spec_scalar(item, piece, row->read == read_ports || row->read == read_ids);
+    }
+}
+
+/* A value of the command line in the type that the host's row wants; the plugin's stay text. */
+static void spec_value(const struct conf_row_ctx *r, struct conf_node *n, char *text)
+{
+    const struct conf_row *row = conf_row_find(rows, n->name);
+    if (row && spec_is_list(row)) {
+        spec_list(r, row, n, text);
+        return;
+    }
+    spec_scalar(n, text, row && row->read == conf_row_int);
+    if (row && row->read == conf_row_bool &&
+        (strcmp(text, "true") == 0 || strcmp(text, "false") == 0)) {
         n->type = NODE_BOOL;
         n->value.boolean = *text == 't';
     }
@@ -454,7 +483,7 @@ int conf_instance_parse_spec(const struct conf_row_ctx *r, const char *spec,
             return conf_row_error(r, &group, "\"%s\" is not KEY=VALUE", pair);
         *eq = 0;
         *n = (struct conf_node){.parent = &group, .name = pair};
-        spec_value(n, eq + 1);
+        spec_value(r, n, eq + 1);
         group.n++;
     }
     *inst = conf_instance_make_default(

@@ -68,6 +68,15 @@ has "$(told other | kinds)" "final" "hang: the outcome comes all the same"
 replay "$(other 'chaos = ({ what = "crash"; callback = "init"; });')"
 is "$status $(told well | wc -l)" "0 $all" "one that dies at its start"
 has "$err" "instance other is disabled: its process ended while it started" "is told"
+
+denied=$TURNCAST_BUILDDIR/tests/fault/denied.so
+try replay -p "$denied" "$turn"
+has "$err" "on_start failed in turn" "a file that the sandbox refuses"
+has "$err" "(EACCES); the sandbox permits files below paths" "names the key"
+try replay -p "$denied,what=socket" "$turn"
+has "$err" "(EPERM); the sandbox permits sockets only if the instance has ports" "and that of a socket"
+try replay -p "$denied,isolation=thread" "$turn"
+lacks "$err" "sandbox" "without a sandbox nothing is said of it"
 is "$(pgrep -f -- "turncast-connector other" | wc -l)" 0 "none of its processes is left"
 
 # The program that plugins are loaded by: it is missed by name, and none but the host's is taken.

@@ -501,7 +501,7 @@ static void test_plugin_errors(void)
         {"jsonl,enabled=maybe", "--plugin: enabled: expected true or false, found a string"},
         {"jsonl,agent=none",
          "--plugin: plugins.instances.jsonl.agent: unknown agent \"none\" (configured: none)"},
-        {"jsonl,allow=7", "--plugin: allow: expected a list of IDs, found a string"},
+        {"jsonl,ports=443 web", "--plugin: ports[1]: expected a TCP port from 1 to 65535"},
         {"jsonl,visibility=x",
          "--plugin: visibility: invalid value \"x\"; valid values: agent, all"},
     };

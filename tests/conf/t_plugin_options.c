@@ -176,6 +176,23 @@ static void test_rows(void)
             "invalid default \"many\"; expected an integer");
 }
 
+/* Of --plugin; t_conf has what is no list. */
+static void test_lists_of_command_line(void)
+{
+    struct conf *const c = conf_load(NULL, &err);
+    conf_remove_instances(c);
+    is_int(
+        conf_add_plugin(c, "jsonl,ports=443 80,paths=/srv /var/x,allow=7 ann,grants=submit", &err),
+        0, "lists, with spaces between their elements");
+    const struct conf_instance *const i = &c->instances[0];
+    ok(i->ports[0] == 443 && i->ports[1] == 80 && i->ports[2] == 0, "ports");
+    is_str(i->paths[1], "/var/x", "paths");
+    is_str(i->allow[0], "7", "IDs: a number");
+    is_str(i->allow[1], "ann", "and a name");
+    is_int(i->grants, CONF_SUBMIT, "grants");
+    conf_unref(c);
+}
+
 int main(void)
 {
     plan_lazy();
@@ -184,6 +201,7 @@ int main(void)
     test_secrets();
     test_secret_files();
     test_rows();
+    test_lists_of_command_line();
     log_forget_secrets();
     arena_fini(&arena);
 }

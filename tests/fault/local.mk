@@ -8,6 +8,7 @@ fault_modules = \
 	tests/fault/badrate.so \
 	tests/fault/badtext.so \
 	tests/fault/breach.so \
+	tests/fault/denied.so \
 	tests/fault/fails.so \
 	tests/fault/function.so \
 	tests/fault/greedy.so \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * All calls into the plugin: time accounting, fault injection, error counting, commit of the
  * batch. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -32,11 +33,25 @@ static bool suffer(struct instance *in, int callback)
 static bool instance_call_begin(struct instance *in, int callback, const char *turn)
 {
     status_page_enter_callback(in->status, callback, turn);
+    errno = 0;
     return !in->chaos || suffer(in, callback);
 }
 
+/* What errno says after a callback has failed is the best sign of a call that the sandbox refused:
+ * neither Landlock nor the filter of system calls reports anything. "" for other errors. */
+static const char *refusal_hint(const struct instance *in, int error)
+{
+    if (!in->host.has_process || (error != EACCES && error != EPERM))
+        return "";
+    return error == EACCES
+               ? ": permission denied (EACCES); the sandbox permits files below paths and TCP "
+                 "connections to ports of the instance only"
+               : ": operation not permitted (EPERM); the sandbox permits sockets only if the "
+                 "instance has ports, and no programs or changes of file modes";
+}
+
 /* The first failure of a burst is told at once, the others as a number once a second. */
-static void report_failure(struct instance *in, const char *callback, const char *turn)
+static void report_failure(struct instance *in, const char *callback, const char *turn, int error)
 {
     const int64_t now = clock_mono_ms();
     if (now < in->quiet_until) {
@@ -46,18 +61,19 @@ static void report_failure(struct instance *in, const char *callback, const char
     char more[64] = "";
     if (in->unsaid)
         snprintf(more, sizeof more, " (%" PRIu64 " more failed before)", in->unsaid);
-    log_write(LOG_WARN, in->label, "%s failed in turn %s%s", callback, *turn ? turn : NO_TURN,
-              more);
+    log_write(LOG_WARN, in->label, "%s failed in turn %s%s%s", callback, *turn ? turn : NO_TURN,
+              refusal_hint(in, error), more);
     in->quiet_until = now + BURST_MS;
     in->unsaid = 0;
 }
 
 static inline int account(struct instance *in, int rc, int callback, const char *turn)
 {
+    const int error = errno;
     status_page_count_result(in->status, rc != 0);
     if (!rc)
         return 0;
-    report_failure(in, callback_name(callback), turn);
+    report_failure(in, callback_name(callback), turn, error);
     return -1;
 }
 
@@ -309,6 +325,9 @@ int instance_init(struct instance *in)
         return 0;
     const int rc =
         instance_call_begin(in, STATUS_INIT, "") ? in->loaded->plugin.init(&in->handle) : -1;
+    const char *const hint = rc ? refusal_hint(in, errno) : "";
+    if (*hint)
+        log_write(LOG_ERR, in->label, "init failed%s", hint);
     status_page_leave_callback(in->status);
     instance_call_complete(&in->context, &(struct callback_outcome){.failed = rc != 0});
     return rc ? -1 : 0;
