@@ -411,11 +411,11 @@ static const struct {
      "2: plugins.instances.i.chaos.callback: invalid value \"on_fial\"; valid values: "
      "on_narration, on_thinking, on_message, on_final, on_tool_call, on_progress, on_tool_result, "
      "on_request, on_start, on_step, on_error, on_done, on_usage, on_notice, on_state, on_raw, "
-     "on_event, on_reply, on_hit, on_frame, on_wake, on_idle, init, teardown"},
+     "on_event, on_reply, on_hit, on_frame, on_ready, on_wake, on_idle, init, teardown"},
     {INSTANCE "own = [1, 2];" ENDED " }",
-     "2: plugins.instances.i.own: expected a string, a number, true or false, found a list"},
-    {INSTANCE "own : { a = 1; };" ENDED " }",
-     "2: plugins.instances.i.own: expected a string, a number, true or false, found a group"},
+     "2: plugins.instances.i.own[0]: expected a string, found an integer"},
+    {INSTANCE "own : { a = 1; };" ENDED " }", "2: plugins.instances.i.own: expected a string, a "
+                                              "list, a number, true or false, found a group"},
 };
 
 static char file[512];
