@@ -104,7 +104,7 @@ broken 13 '            plugin = "nowhere";' 12 'plugins.instances.talk: nowhere:
 broken 14 "            in = \"$scratch/in\";" 12 'plugins.instances.talk.out: missing required option'
 broken 14 "            in = \"x\"; out = \"$scratch/never\"; on = 1;" 14 'plugins.instances.talk.on: unknown option (did you mean "in"?)'
 broken 14 "            in = \"x\"; out = \"$scratch/never\"; die = \"so\";" 14 'plugins.instances.talk.die: invalid value "so"; expected true or false'
-broken 14 "            in = \"x\"; out = [1];" 14 'plugins.instances.talk.out: expected a string, a number'
+broken 14 "            in = \"x\"; out = [1];" 14 'plugins.instances.talk.out[0]: expected a string, found an integer'
 broken 15 '            grants = ["sumbit"];' 15 'plugins.instances.talk.grants[0]: invalid value "sumbit"; valid values: '
 broken 15 '            grants = "submit";' 15 'plugins.instances.talk.grants: expected a list of strings, found a string'
 broken 15 '            agent = "fast";' 12 'plugins.instances.talk.agent: unknown agent "fast" (configured: slow'
