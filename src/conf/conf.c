@@ -246,8 +246,11 @@ static void check_rules(const struct conf_row_ctx *r, const struct conf_box *box
 /* Names that refer to something else. */
 static void check_names(const struct conf_row_ctx *r, const struct conf_box *box)
 {
-    for (size_t i = 0; !box->bad_agents && i < box->conf.n_instances; i++)
-        conf_check_agent_of(r, &box->conf, &box->conf.instances[i]);
+    const struct conf *const c = &box->conf;
+    for (size_t i = 0; !box->bad_agents && i < c->n_instances; i++) {
+        conf_check_agent_of(r, c, &c->instances[i]);
+        conf_scope_check(r, c, &c->instances[i]);
+    }
     if (!box->bad_instances)
         check_rules(r, box);
     if (!box->bad_agents)
@@ -352,7 +355,7 @@ int conf_add_plugin(struct conf *c, const char *spec, struct tc_err *err)
     const struct conf_row_ctx r = {&box->arena, "--plugin", NULL, &findings};
     struct conf_instance inst;
     const bool bad = conf_instance_parse_spec(&r, spec, &inst) < 0;
-    if (bad || conf_check_agent_of(&r, c, &inst) < 0) {
+    if (bad || conf_check_agent_of(&r, c, &inst) < 0 || conf_scope_check(&r, c, &inst) < 0) {
         findings_take_first(&findings, err);
         findings_fini(&findings);
         return -1;

@@ -124,6 +124,15 @@ struct conf_chaos {
     int64_t delay_ms, bytes; /* of CHAOS_DELAY, of CHAOS_LEAK */
 };
 
+/* Which turns an instance is told of (conf_scope.h). */
+struct conf_scope {
+    char **agents;        /* only turns of these; NULL: of all */
+    char **conversations; /* only turns of these: keys, or beginnings of keys with a * behind; NULL:
+                             of all */
+    enum conf_turns { CONF_TURNS_DEFAULT, CONF_TURNS_OWN, CONF_TURNS_ALL } turns;
+    int agents_line, conversations_line;
+};
+
 struct conf_instance {
     char *name;
     char *plugin; /* a plugin's name, or the path of a .so; NULL: see conf_load_all */
@@ -135,6 +144,7 @@ struct conf_instance {
     char **approvers;            /* those of allow who may answer questions; NULL: all of them */
     bool sees_all, sees_all_set; /* visibility = "all" | "agent"; else the plugin's own default */
     char *audience;              /* or NULL: the plugin's */
+    struct conf_scope scope;
     bool wants_state, wants_raw; /* wants = ["state", "raw"] */
     int64_t queue_events, queue_bytes;
     int64_t init_ms, callback_ms; /* deadlines of init and of one callback; 0: the defaults */
@@ -265,7 +275,7 @@ const struct conf_instance *conf_instance_find(const struct conf *c, const char 
 /* The host's own key i of every instance, beside the plugin's options; NULL behind the last. */
 const char *conf_instance_key_at(size_t i);
 /* All keys are the same that an instance is started with; others (agent, grants, allow,
- * allow_chats, approvers) are looked up when they are needed. */
+ * allow_chats, approvers, its scope) are looked up when they are needed. */
 bool conf_instance_equal(const struct conf_instance *a, const struct conf_instance *b);
 /* Forgets the file's instances: --plugin stands in their place. */
 void conf_remove_instances(struct conf *c);

@@ -28,6 +28,8 @@ static int read_ports(const struct conf_row_ctx *r, const struct conf_node *n,
 
 static const struct conf_choice isolations[] = {
     {"process", CONF_PROCESS}, {"thread", CONF_THREAD}, {NULL, 0}};
+static const struct conf_choice turns[] = {
+    {"own", CONF_TURNS_OWN}, {"all", CONF_TURNS_ALL}, {NULL, 0}};
 static const struct conf_choice grants[] = {
     {"submit", CONF_SUBMIT}, {"cancel", CONF_CANCEL}, {"answer", CONF_ANSWER}, {NULL, 0}};
 
@@ -37,6 +39,9 @@ static const struct conf_row rows[] = {
     {"visibility", read_sees, 0, 0, 0, NULL},
     {"audience", read_audience, INSTANCE(audience), 0, 0, NULL},
     {"wants", read_wants, 0, 0, 0, NULL},
+    {"turns", conf_row_choice, INSTANCE(scope.turns), 0, 0, turns},
+    {"agents", conf_scope_read_agents, 0, 1, 100, NULL},
+    {"conversations", conf_scope_read_conversations, 0, 1, 1000, NULL},
     {"queue_events", conf_row_int, INSTANCE(queue_events), 16, 1000000, NULL},
     {"queue_bytes", conf_row_int, INSTANCE(queue_bytes), 64 << 10, 1 << 30, NULL},
     {"init_ms", conf_row_int, INSTANCE(init_ms), 1, 600000, NULL},

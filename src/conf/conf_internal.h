@@ -23,6 +23,15 @@ int conf_instance_parse_spec(const struct conf_row_ctx *r, const char *spec,
 int conf_chaos_parse(const struct conf_row_ctx *r, const struct conf_node *n,
                      const struct conf_row *row, void *target) MUST_CHECK;
 bool conf_chaos_equal(const struct conf_chaos *a, const struct conf_chaos *b);
+/* The keys agents and conversations: a list, or one text; `row` says how many. */
+int conf_scope_read_agents(const struct conf_row_ctx *r, const struct conf_node *n,
+                           const struct conf_row *row, void *target) MUST_CHECK;
+int conf_scope_read_conversations(const struct conf_row_ctx *r, const struct conf_node *n,
+                                  const struct conf_row *row, void *target) MUST_CHECK;
+/* Once all is read: its agents, and the instances of its conversations, are there. -1: an error was
+ * added for each that is not. */
+int conf_scope_check(const struct conf_row_ctx *r, const struct conf *c,
+                     const struct conf_instance *inst);
 /* An instance of that name and plugin with nothing but defaults. Strings are borrowed. */
 struct conf_instance conf_instance_make_default(char *name, char *plugin);
 /* Once its plugin is known: who sits at the terminal runs the host, so there nobody has to be named

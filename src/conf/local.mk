@@ -13,6 +13,8 @@ libtcconf_a_SOURCES = \
 	src/conf/conf_names.c \
 	src/conf/conf_proxy.c \
 	src/conf/conf_rule.c \
+	src/conf/conf_scope.c \
+	src/conf/conf_scope.h \
 	src/conf/conf_serve.c \
 	src/conf/conf_store.c \
 	src/conf/conf_user.c \

@@ -15,6 +15,8 @@ check_PROGRAMS += tests/conf/t_conf_errors
 tests_conf_t_conf_errors_LDADD = $(TEST_CONF)
 check_PROGRAMS += tests/conf/t_option_rules
 tests_conf_t_option_rules_LDADD = $(TEST_CONF)
+check_PROGRAMS += tests/conf/t_conf_scope
+tests_conf_t_conf_scope_LDADD = $(TEST_CONF)
 
 WRONG_TEST = tests/conf/t_wrong.py
 dist_check_SCRIPTS += $(WRONG_TEST)

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT
+ * Owns how the keys of a scope are read and checked, and what they mean. */
+#include "conf/conf_scope.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "conf/conf_internal.h"
+
+/* Where turns come from beside instances; "run" has no such name in front. */
+static const char *const conf_scope_sources[] = {"http", "openai", "ag-ui"};
+#define SOURCES (sizeof conf_scope_sources / sizeof *conf_scope_sources)
+
+/* ---- reading ---- */
+
+static int conf_scope_read_text(const struct conf_row_ctx *r, const struct conf_node *n, char **to)
+{
+    if (conf_row_check_type(r, n, NODE_STRING) < 0)
+        return -1;
+    if (!*n->value.string)
+        return conf_row_error(r, n, "must not be empty");
+    *to = arena_strdup(r->arena, n->value.string);
+    return 0;
+}
+
+static int conf_scope_read_texts(const struct conf_row_ctx *r, const struct conf_node *n,
+                                 const struct conf_row *row, char ***list)
+{
+    const bool one = n->type == NODE_STRING;
+    const size_t count = one ? 1 : n->n;
+    if (!one && n->type != NODE_LIST)
+        return conf_row_error(r, n, "expected a list of strings, found %s",
+                              conf_node_type_name(n->type));
+    if ((int64_t)count < row->min || (int64_t)count > row->max)
+        return conf_row_error(r, n, "expected %lld to %lld strings, found %zu", (long long)row->min,
+                              (long long)row->max, count);
+    *list = arena_alloc(r->arena, (count + 1) * sizeof **list);
+    for (size_t i = 0; i < count; i++)
+        if (conf_scope_read_text(r, one ? n : &n->items[i], &(*list)[i]) < 0)
+            return -1;
+    return 0;
+}
+
+int conf_scope_read_agents(const struct conf_row_ctx *r, const struct conf_node *n,
+                           const struct conf_row *row, void *target)
+{
+    struct conf_scope *const s = &((struct conf_instance *)target)->scope;
+    s->agents_line = n->line;
+    return conf_scope_read_texts(r, n, row, &s->agents);
+}
+
+int conf_scope_read_conversations(const struct conf_row_ctx *r, const struct conf_node *n,
+                                  const struct conf_row *row, void *target)
+{
+    struct conf_scope *const s = &((struct conf_instance *)target)->scope;
+    s->conversations_line = n->line;
+    if (conf_scope_read_texts(r, n, row, &s->conversations) < 0)
+        return -1;
+    for (size_t i = 0; s->conversations[i]; i++) {
+        const char *const star = strchr(s->conversations[i], '*');
+        if (star && star[1])
+            return conf_row_error(r, n, "invalid pattern \"%s\"; use * at its end only",
+                                  s->conversations[i]);
+    }
+    return 0;
+}
+
+/* ---- checking ---- */
+
+static bool conf_scope_is_agent(const struct conf *c, const char *name)
+{
+    for (size_t i = 0; i < c->n_agents; i++)
+        if (strcmp(c->agents[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static int conf_scope_check_agent(const struct conf_row_ctx *r, const struct conf *c,
+                                  const struct conf_instance *inst, const char *name)
+{
+    const struct conf_node at = {.line = inst->scope.agents_line};
+    CLEANUP_BUF struct buf hint = {0};
+    if (conf_scope_is_agent(c, name))
+        return 0;
+    conf_add_agent_hint(c, name, &hint);
+    return conf_row_error(r, &at, "plugins.instances.%s.agents: unknown agent \"%s\"%s", inst->name,
+                          name, hint.p);
+}
+
+/* The instance itself may not be c's yet. */
+static bool conf_scope_is_source(const struct conf *c, const struct conf_instance *inst,
+                                 const char *name)
+{
+    for (size_t i = 0; i < SOURCES; i++)
+        if (strcmp(conf_scope_sources[i], name) == 0)
+            return true;
+    return conf_instance_find(c, name) || strcmp(inst->name, name) == 0;
+}
+
+/* Behind the name is a colon, but in a name that `turncast run` gave to a conversation. */
+static int conf_scope_check_pattern(const struct conf_row_ctx *r, const struct conf *c,
+                                    const struct conf_instance *inst, const char *pattern)
+{
+    const struct conf_node at = {.line = inst->scope.conversations_line};
+    const size_t len = strcspn(pattern, ":");
+    CLEANUP_FREE char *source = xstrndup(pattern, len);
+    CLEANUP_BUF struct buf hint = {0};
+    const bool known = conf_scope_is_source(c, inst, source);
+    if (known && !pattern[len])
+        return conf_row_error(r, &at,
+                              "plugins.instances.%s.conversations: \"%s\" is no conversation (did "
+                              "you mean \"%s:*\"?)",
+                              inst->name, pattern, pattern);
+    if (known || !pattern[len])
+        return 0;
+    conf_add_instance_hint(c, source, &hint);
+    return conf_row_error(r, &at,
+                          "plugins.instances.%s.conversations: unknown instance \"%s\" in \"%s\"%s",
+                          inst->name, source, pattern, hint.p);
+}
+
+int conf_scope_check(const struct conf_row_ctx *r, const struct conf *c,
+                     const struct conf_instance *inst)
+{
+    int rc = 0;
+    for (char *const *name = inst->scope.agents; name && *name; name++)
+        rc |= conf_scope_check_agent(r, c, inst, *name);
+    for (char *const *pattern = inst->scope.conversations; pattern && *pattern; pattern++)
+        rc |= conf_scope_check_pattern(r, c, inst, *pattern);
+    return rc;
+}
+
+/* ---- meaning ---- */
+
+static bool conf_scope_has_agent(const struct conf_scope *s, const char *agent)
+{
+    char *const *name = s->agents;
+    while (name && *name && strcmp(*name, agent ? agent : "") != 0)
+        name++;
+    return !name || *name;
+}
+
+static bool conf_scope_fits(const char *pattern, const char *conversation)
+{
+    const size_t len = strcspn(pattern, "*");
+    return strncmp(conversation, pattern, len) == 0 && (pattern[len] || !conversation[len]);
+}
+
+static bool conf_scope_has_conversation(const struct conf_scope *s, const char *conversation)
+{
+    char *const *pattern = s->conversations;
+    while (pattern && *pattern && !conf_scope_fits(*pattern, conversation ? conversation : ""))
+        pattern++;
+    return !pattern || *pattern;
+}
+
+/* `names` has a newline between two. */
+static bool conf_scope_is_named(const char *names, const char *instance)
+{
+    const size_t len = strlen(instance);
+    while (names && *names) {
+        const size_t n = strcspn(names, "\n");
+        if (n == len && strncmp(names, instance, n) == 0)
+            return true;
+        names += n + (names[n] != '\0');
+    }
+    return false;
+}
+
+bool conf_scope_is_own(const struct conf_instance *inst)
+{
+    return inst->scope.turns == CONF_TURNS_DEFAULT ? (inst->grants & CONF_SUBMIT) != 0
+                                                   : inst->scope.turns == CONF_TURNS_OWN;
+}
+
+bool conf_scope_admits(const struct conf_instance *inst, const struct conf_scope_turn *t)
+{
+    if (!conf_scope_has_agent(&inst->scope, t->agent) ||
+        !conf_scope_has_conversation(&inst->scope, t->conversation))
+        return false;
+    return !conf_scope_is_own(inst) || (t->source && strcmp(t->source, inst->name) == 0) ||
+           conf_scope_is_named(t->instances, inst->name);
+}
+
+/* Some conversation of this source fits. */
+static bool conf_scope_has_source(const struct conf_scope *s, const char *source)
+{
+    const size_t n = strlen(source);
+    char *const *pattern = s->conversations;
+    for (; pattern && *pattern; pattern++) {
+        const size_t len = strcspn(*pattern, "*");
+        const bool longer = len > n;
+        if (longer ? strncmp(*pattern, source, n) == 0 && (*pattern)[n] == ':'
+                   : (*pattern)[len] && strncmp(*pattern, source, len) == 0)
+            return true;
+    }
+    return !s->conversations;
+}
+
+/* The turns that people begin at that instance. */
+static bool conf_scope_admits_turns_of(const struct conf *c, const struct conf_scope *s,
+                                       const struct conf_instance *from)
+{
+    const struct conf_agent *const agent = conf_agent_find(c, from->agent);
+    return from->enabled && (from->grants & CONF_SUBMIT) && agent &&
+           conf_scope_has_agent(s, agent->name) && conf_scope_has_source(s, from->name);
+}
+
+/* Who begins those over HTTP, or by `turncast run`, says which agent is to run them. */
+static bool conf_scope_admits_others(const struct conf *c, const struct conf_scope *s)
+{
+    char *const *pattern = s->conversations;
+    for (size_t i = 0; i < SOURCES; i++)
+        if (c->http.listen && conf_scope_has_source(s, conf_scope_sources[i]))
+            return true;
+    while (pattern && *pattern && strchr(*pattern, ':'))
+        pattern++;
+    return !pattern || *pattern;
+}
+
+bool conf_scope_admits_any(const struct conf *c, const struct conf_instance *inst)
+{
+    if (conf_scope_is_own(inst))
+        return conf_scope_admits_turns_of(c, &inst->scope, inst);
+    for (size_t i = 0; i < c->n_instances; i++)
+        if (conf_scope_admits_turns_of(c, &inst->scope, &c->instances[i]))
+            return true;
+    return conf_scope_admits_others(c, &inst->scope);
+}
+
+static void conf_scope_add_list(struct buf *out, const char *word, char *const *list)
+{
+    for (size_t i = 0; list && list[i]; i++)
+        buf_printf(out, "%s%s", i ? ", " : word, list[i]);
+}
+
+void conf_scope_describe(const struct conf_instance *inst, struct buf *out)
+{
+    buf_add_str(out, conf_scope_is_own(inst) ? "own turns" : "all turns");
+    conf_scope_add_list(out, " of ", inst->scope.agents);
+    conf_scope_add_list(out, " in ", inst->scope.conversations);
+}
