@@ -81,6 +81,9 @@ static const char *const schema[] = {
     "alter table turn add column began_at integer;"
     "alter table turn add column result blob;"
     "pragma user_version=5;",
+    /* `instances`: those that its client wants to be told of it, beside those that are anyway. */
+    "alter table turn add column instances text;"
+    "pragma user_version=6;",
     NULL,
 };
 

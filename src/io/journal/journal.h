@@ -58,6 +58,10 @@ enum journal_status journal_admit_turn(struct journal *j, const struct journal_t
  * merged into it. UNCHANGED: it did not wait. */
 enum journal_status journal_begin_turn(struct journal *j, const char *turn, const char *seen,
                                        const char *const *merged, size_t n) MUST_CHECK;
+/* One more instance is cast to a running turn, of which it is known who is. UNCHANGED: it is not.
+ */
+enum journal_status journal_add_seen(struct journal *j, const char *turn,
+                                     const char *instance) MUST_CHECK;
 /* A waiting turn ends as merged into one that runs. UNCHANGED: it did not wait. */
 enum journal_status journal_merge(struct journal *j, const char *turn, const char *into) MUST_CHECK;
 /* A waiting turn ends without an outcome. UNCHANGED: it does not wait. */

@@ -177,6 +177,7 @@ static struct journal_turn copy_turn(struct journal_op *o, const struct journal_
         .route = journal_async_copy(o, t->route),
         .files = journal_async_copy(o, t->files),
         .seen = journal_async_copy(o, t->seen),
+        .instances = journal_async_copy(o, t->instances),
         .boot_id = journal_async_copy(o, t->boot_id),
         .cgroup = journal_async_copy(o, t->cgroup),
         .agent_pid = t->agent_pid,

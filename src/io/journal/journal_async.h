@@ -70,6 +70,9 @@ void journal_async_admit_turn(struct journal_async *l, const struct journal_turn
  * are merged into it. UNCHANGED: it did not wait. */
 void journal_async_begin(struct journal_async *l, const char *turn, const char *seen,
                          const char *const *merged, size_t n, journal_done_fn *done, void *ctx);
+/* One more instance is cast to a turn that runs. UNCHANGED: it does not. */
+void journal_async_add_seen(struct journal_async *l, const char *turn, const char *instance,
+                            journal_done_fn *done, void *ctx);
 /* A waiting turn is merged into one that runs. UNCHANGED: it does not wait. */
 void journal_async_merge(struct journal_async *l, const char *turn, const char *into,
                          journal_done_fn *done, void *ctx);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The journal's operations on turns that are over: what is kept of their outcome, and looking it
- * up.
- */
+ * The journal's operations on one turn that has begun: who else is told of it, what is kept of its
+ * outcome when it is over, and looking it up. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -12,7 +11,7 @@
 struct past_order {
     struct journal_async *journal;
     struct arena memory; /* of all texts */
-    const char *turn;
+    const char *turn, *instance;
     struct str result;
     struct journal_turn record;
     enum journal_status status;
@@ -36,20 +35,37 @@ static void past_order_free(struct past_order *o)
     free(o);
 }
 
-/* ---- what is kept */
-
-static void journal_async_past_note_result(void *arg)
-{
-    struct past_order *const o = arg;
-    o->status = journal_note_result(o->journal->journal, o->turn, o->result);
-}
-
 static void tell_noted(void *arg)
 {
     struct past_order *const o = arg;
     if (o->done)
         o->done(o->ctx, o->status, NULL);
     past_order_free(o);
+}
+
+/* ---- who is told */
+
+static void journal_async_past_add_seen(void *arg)
+{
+    struct past_order *const o = arg;
+    o->status = journal_add_seen(o->journal->journal, o->turn, o->instance);
+}
+
+void journal_async_add_seen(struct journal_async *l, const char *turn, const char *instance,
+                            journal_done_fn *done, void *ctx)
+{
+    struct past_order *const o = past_order_new(l, turn, ctx);
+    o->instance = arena_strdup(&o->memory, instance);
+    o->done = done;
+    worker_submit(l->worker, journal_async_past_add_seen, tell_noted, o);
+}
+
+/* ---- what is kept */
+
+static void journal_async_past_note_result(void *arg)
+{
+    struct past_order *const o = arg;
+    o->status = journal_note_result(o->journal->journal, o->turn, o->result);
 }
 
 void journal_async_note_result(struct journal_async *l, const char *turn, struct str result,

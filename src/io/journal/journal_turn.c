@@ -44,14 +44,15 @@ static int insert_turn(struct sql *db, const struct journal_turn *t)
 {
     return sql_run(db,
                    "insert into turn(id, agent, conv, source, state, boot_id, agent_pid,"
-                   " agent_start, cgroup, admitted_at, route, files, prompt, seen, owner, began_at)"
-                   " values(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16)",
+                   " agent_start, cgroup, admitted_at, route, files, prompt, seen, owner, began_at,"
+                   " instances)"
+                   " values(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17)",
                    sql_text(t->id), sql_text(t->agent), sql_text(t->conv), sql_text(t->source),
                    sql_text(t->waiting ? "waiting" : "running"), sql_text(t->boot_id),
                    sql_int(t->agent_pid), sql_int(t->agent_start), sql_text(t->cgroup),
                    sql_int(wall_ms()), sql_text(t->route), sql_text(t->files), sql_text(t->prompt),
                    sql_text(t->seen), sql_text(t->owner),
-                   t->waiting ? sql_text(NULL) : sql_int(wall_ms()));
+                   t->waiting ? sql_text(NULL) : sql_int(wall_ms()), sql_text(t->instances));
 }
 
 static int journal_turn_admit(struct sql *db, void *ctx)
@@ -79,7 +80,8 @@ static bool turn_fits(const struct journal_turn *t)
 {
     const char *const keys[] = {t->id,   t->agent,   t->conv,   t->source, t->msg_id,
                                 t->also, t->boot_id, t->cgroup, t->owner};
-    bool fits = length(t->prompt) + length(t->route) + length(t->files) + length(t->seen) <=
+    bool fits = length(t->prompt) + length(t->route) + length(t->files) + length(t->seen) +
+                    length(t->instances) <=
                 JOURNAL_MAX_PROMPT;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         fits &= journal_is_key_valid(keys[i]);
@@ -107,7 +109,7 @@ struct turn_beginning {
 };
 
 /* What a turn has needed to run is not kept beyond its end; its route is still asked for. */
-#define ENDED "ended_at=?3, files=null, prompt=null, seen=null"
+#define ENDED "ended_at=?3, files=null, prompt=null, seen=null, instances=null"
 
 static int journal_turn_merge(struct sql *db, const char *turn, const char *into)
 {
@@ -191,6 +193,29 @@ enum journal_status journal_forget_turn(struct journal *j, const char *turn)
 {
     struct turn_beginning b = {.turn = turn};
     return journal_transact(j, STORE_NORMAL, delete_waiting, &b, &b.began);
+}
+
+struct turn_joining {
+    const char *turn, *instance;
+    bool joined;
+};
+
+static int journal_turn_add_seen(struct sql *db, void *ctx)
+{
+    struct turn_joining *const n = ctx;
+    if (sql_run(db,
+                "update turn set seen=case when seen='' then ?2 else seen||char(10)||?2 end"
+                " where id=?1 and state='running' and seen is not null",
+                sql_text(n->turn), sql_text(n->instance)) < 0)
+        return -1;
+    n->joined = sql_changes(db) > 0;
+    return 0;
+}
+
+enum journal_status journal_add_seen(struct journal *j, const char *turn, const char *instance)
+{
+    struct turn_joining n = {.turn = turn, .instance = instance};
+    return journal_transact(j, STORE_NORMAL, journal_turn_add_seen, &n, &n.joined);
 }
 
 struct turn_agent_update {
@@ -336,12 +361,14 @@ static struct journal_turn journal_turn_read_turn(const struct sql_rows *rows)
         .ended_ms = sql_column_int(rows, 16),
         .owner = sql_column_text(rows, 17).p,
         .result = sql_column_blob(rows, 18),
+        .instances = sql_column_text(rows, 19).p,
     };
 }
 
 #define TURN                                                                                       \
     "select id, agent, conv, source, state, boot_id, agent_pid, agent_start, cgroup, route,"       \
-    " files, prompt, seen, code, admitted_at, began_at, ended_at, owner, result from turn"
+    " files, prompt, seen, code, admitted_at, began_at, ended_at, owner, result, instances"        \
+    " from turn"
 
 enum journal_status journal_list_open_turns(struct journal *j,
                                             void (*each)(void *ctx, const struct journal_turn *t),

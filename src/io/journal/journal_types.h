@@ -33,7 +33,8 @@ struct journal_turn {
     bool waiting;              /* behind the running turn of its conversation */
     /* optional: what it needs to run, or to be told of, after a restart */
     const char *prompt, *route, *files;
-    const char *seen; /* optional: the instances it is cast to, a newline between two names */
+    const char *seen;      /* optional: the instances it is cast to, a newline between two names */
+    const char *instances; /* optional, the same: those that who began it named */
     /* optional, of the agent: to find it again after the host's death */
     const char *boot_id, *cgroup;
     int64_t agent_pid, agent_start;

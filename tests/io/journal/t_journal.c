@@ -122,6 +122,37 @@ static void test_waiting(void)
     journal_close(j);
 }
 
+/* "seen/instances" of the turn that runs or waits. */
+static void tell_told(void *ctx, const struct journal_turn *t)
+{
+    buf_reset(ctx);
+    buf_printf(ctx, "%s/%s", t->seen ? t->seen : "-", t->instances ? t->instances : "-");
+}
+
+static void test_told(void)
+{
+    struct journal *const j = kit_fresh();
+    CLEANUP_BUF struct buf told = {0};
+    const struct journal_turn t = {.id = "t1",
+                                   .agent = "a",
+                                   .conv = "c",
+                                   .source = "http",
+                                   .instances = "log\ntg",
+                                   .waiting = true};
+    is_int(journal_admit_turn(j, &t, NULL), JOURNAL_DONE, "a turn that names instances");
+    is_int(journal_add_seen(j, "t1", "sl"), JOURNAL_NO_CHANGE, "nobody sees one that waits");
+    is_int(journal_begin_turn(j, "t1", "", NULL, 0), JOURNAL_DONE, "it begins, for nobody");
+    is_int(journal_add_seen(j, "t1", "sl"), JOURNAL_DONE, "one joins");
+    is_int(journal_add_seen(j, "t1", "cli"), JOURNAL_DONE, "and another");
+    is_int(journal_find_turn(j, "t1", tell_told, &told), JOURNAL_DONE, "it is kept");
+    is_str(told.p, "sl\ncli/log\ntg", "with all of that");
+    kit_end(j, "t1", NULL, "c");
+    is_int(journal_add_seen(j, "t1", "sl"), JOURNAL_NO_CHANGE, "nobody joins a turn that is over");
+    is_int(journal_find_turn(j, "t1", tell_told, &told), JOURNAL_DONE, "it is known");
+    is_str(told.p, "-/-", "without them");
+    journal_close(j);
+}
+
 static void test_forgetting(void)
 {
     struct journal *const j = kit_fresh();
@@ -543,6 +574,7 @@ int main(void)
     test_admission();
     test_outcome();
     test_waiting();
+    test_told();
     test_forgetting();
     test_results();
     test_restart();
