@@ -24,7 +24,7 @@ agents : {
 };
 default_agent = "$1";
 plugins : { instances : {
-    talk : { plugin = "$talker"; paths = ["$scratch"]; in = "$in"; out = "$told"; allow = (1); grants = ["submit"]; ${2:-} };
+    talk : { plugin = "$talker"; paths = ["$scratch"]; in = "$in"; out = "$told"; allow = (1); grants = ["submit"]; turns = "all"; ${2:-} };
     log : { plugin = "jsonl"; path = "$log"; };
 }; };
 conversations : { debounce_ms = 0; };

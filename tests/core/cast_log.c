@@ -100,10 +100,11 @@ void dispatch_close_turn(struct dispatch_turn *t)
     free(t);
 }
 
-void dispatch_each_name(const struct dispatch *d, void (*each)(void *ctx, const char *name),
-                        void *ctx)
+void dispatch_each_admitted(const struct dispatch *d, const struct conf_scope_turn *turn,
+                            void (*each)(void *ctx, const char *name), void *ctx)
 {
     (void)d;
+    (void)turn;
     each(ctx, "tg");
     each(ctx, "log");
 }

@@ -32,6 +32,8 @@ tests_core_request_t_request_state_LDADD = $(TEST_CORE)
 
 check_PROGRAMS += tests/core/dispatch/t_dispatch
 tests_core_dispatch_t_dispatch_LDADD = $(TEST_CORE)
+check_PROGRAMS += tests/core/dispatch/t_dispatch_scope
+tests_core_dispatch_t_dispatch_scope_LDADD = $(TEST_CORE)
 
 check_PROGRAMS += tests/core/turn/t_usage_delta
 tests_core_turn_t_usage_delta_SOURCES = tests/core/turn/t_usage_delta.c tests/core/cast_log.c tests/core/cast_log.h

@@ -48,7 +48,7 @@ def await_said(host, name, text, seconds=30):
 
 
 def test_good():
-    with Door(instances=instance("good", "by-fives", grants=["submit"],
+    with Door(instances=instance("good", "by-fives", grants=["submit"], turns="all",
                                  env=["TOKEN=canary-plain-value"])) as host:
         await_said(host, "good", "init of good good")
         await_said(host, "good", "token canary-plain-value")
@@ -72,7 +72,8 @@ def deaths_in_log(host, name):
 def test_people():
     """A message, an approval and its answer; what is wrong is refused with a reason."""
     hello = "hello=" + json.dumps({"wants": ["final", "request"]})
-    with Door(instances=instance("room", "submit", hello, grants=["submit", "answer"], allow=["7"]),
+    with Door(instances=instance("room", "submit", hello, grants=["submit", "answer"], turns="all",
+                                 allow=["7"]),
               agents=ASKER) as host:
         await_said(host, "room", '"status": "accepted"')
         await_said(host, "room", 'route {"room": 1}')

@@ -48,6 +48,8 @@ def in_telegram(fake, other, host):
     same(person.press(asked, "Allow"), ("Allowed.", False))
     both_say(person, other, "pwd", f"Allowed by {person.name()}")
     person.hear('"behavior":"allow"')
+    told = [m["text"] for m in messages(other, CHANNEL) if "behavior" in m["text"]]
+    same(told, [], "in Slack, nothing but what was asked there")
 
 
 def in_slack(fake, other, host):
@@ -76,6 +78,18 @@ def at_once(fake, other, host):
             same(told[1], True, "it is to be confirmed")
 
 
+def after_a_death(fake, other, host):
+    """what is asked elsewhere than where the turn began is withdrawn by the next host"""
+    _, _, shown = begin(fake, other, "uptime")
+    host.kill()
+    host.start()
+    def withdrawn():
+        message = next(m for m in messages(other, CHANNEL) if m["id"] == shown["id"])
+        return not message["buttons"] and message["text"]
+
+    assert "ended" in await_(withdrawn, "no button in Slack")
+
+
 def main():
     grants = ["submit", "cancel", "answer"]
     with Fake("telegram") as fake, Fake("slack") as other:
@@ -87,6 +101,7 @@ def main():
             fake.wait(30, polling=1)
             run([in_telegram, in_slack, at_once], fake, other, host, at_once=1)
             equal(fake.violations(), [], "nothing that Telegram objects to")
+            run([after_a_death], fake, other, host)
             equal(other.violations(), [], "nothing that Slack objects to")
     done()
 

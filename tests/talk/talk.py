@@ -192,7 +192,12 @@ plugins : {{ instances : {{ {instances.replace(AUDIT, str(self.audit))} }}; }};
 
 def telegram(fake, **options):
     """The instance `tg`, on a fake."""
-    lines = {"token": TELEGRAM_TOKEN, "api_base": f"http://127.0.0.1:{fake.port}", **options}
+    lines = {
+        "token": TELEGRAM_TOKEN,
+        "api_base": f"http://127.0.0.1:{fake.port}",
+        "grants": ["submit", "cancel"],
+        **options,
+    }
     return _instance("tg", "telegram", lines)
 
 
@@ -202,6 +207,7 @@ def slack(fake, **options):
         "bot_token": SLACK_TOKENS[0],
         "app_token": SLACK_TOKENS[1],
         "api_base": f"http://127.0.0.1:{fake.port}/api/",
+        "grants": ["submit", "cancel"],
         **options,
     }
     return _instance("sl", "slack", lines)
@@ -213,7 +219,6 @@ def audit():
 
 
 def _instance(name, plugin, lines):
-    lines.setdefault("grants", ["submit", "cancel"])
     text = " ".join(f"{key} = {_value(value)};" for key, value in lines.items())
     return f'{name} : {{ plugin = "{plugin}"; {text} }};'
 

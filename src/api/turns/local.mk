@@ -4,4 +4,6 @@ libtcapi_a_SOURCES += \
 	src/api/turns/request_api.h \
 	src/api/turns/turn_api.c \
 	src/api/turns/turn_api.h \
-	src/api/turns/turn_events.c
+	src/api/turns/turn_events.c \
+	src/api/turns/turn_instances.c \
+	src/api/turns/turn_instances.h

@@ -8,6 +8,7 @@
 #include "api/shared/api_internal.h"
 #include "api/shared/past_turns.h"
 #include "api/turns/request_api.h"
+#include "api/turns/turn_instances.h"
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
 #include "base/cleanup.h"
@@ -221,6 +222,7 @@ struct wanted {
     char *principal, *conversation, *key; /* conversation, key: or NULL */
     const struct conf *conf;              /* of the agent: it is kept */
     const struct conf_agent *agent;
+    char *instances; /* newline between two, or NULL */
     bool follows;
     char turn[37];
 };
@@ -230,6 +232,7 @@ static void free_wanted(struct wanted *w)
     free(w->principal);
     free(w->conversation);
     free(w->key);
+    free(w->instances);
     conf_unref(w->conf);
     free(w);
 }
@@ -333,6 +336,7 @@ static void turn_api_on_toggled(void *ctx, const struct visibility_command_resul
         .owner = w->principal,
         .route = w->principal,
         .id = w->key,
+        .instances = w->instances,
         .turn = w->turn,
         .prompt = t->rest,
         .alone = true,
@@ -422,6 +426,13 @@ static void begin_with(struct api_context *a, struct httpd_request *r,
     }
     struct wanted *const w = new_wanted(a, r, p, agent, wish.conversation);
     w->follows = wish.follows;
+    const struct conf_scope_turn turn = {.agent = agent->name, .conversation = w->conversation};
+    w->instances = turn_instances_read(body, a->host.dispatch, &turn, &why);
+    if (why.len) {
+        api_http_error(r, 400, "invalid_value", why.p);
+        free_wanted(w);
+        return;
+    }
     visibility_command_apply(a->host.switches, agent->name,
                              (struct str){wish.prompt, strlen(wish.prompt)}, turn_api_on_toggled,
                              w);

@@ -29,7 +29,7 @@ struct warm_pool_entry {
     struct agent_process *process;
     struct loop_timer *keep;
     const struct conf *conf; /* of the agent */
-    char *turn, *conversation, *session_id, *source, *route, *owner, *log_name;
+    char *turn, *conversation, *session_id, *source, *route, *instances, *owner, *log_name;
     struct buf unread; /* lines of the turn that it has begun by itself */
     bool begins;       /* it has begun one */
     bool leaves;       /* it is being ended */
@@ -137,6 +137,7 @@ static void warm_pool_free_entry(struct warm_pool_entry *e)
     free(e->session_id);
     free(e->source);
     free(e->route);
+    free(e->instances);
     free(e->owner);
     free(e->log_name);
     conf_unref(e->conf);
@@ -194,6 +195,7 @@ static void tell_begin(const struct warm_pool_entry *e)
                                      .session_id = e->session_id,
                                      .source = e->source,
                                      .route = e->route,
+                                     .instances = e->instances,
                                      .owner = e->owner};
     e->all->events->begins(e->all->ctx, &place, agent_process_agent(e->process));
 }
@@ -377,6 +379,7 @@ void warm_pool_keep(struct warm *w, const struct warm_place *place, struct agent
         .session_id = xstrdup(place->session_id),
         .source = xstrdup(place->source),
         .route = xstrdup(place->route),
+        .instances = xstrdup(place->instances),
         .owner = xstrdup(place->owner),
         .log_name = xasprintf("agent %s", agent_process_agent(p)->name),
     };

@@ -22,9 +22,10 @@ struct warm_place {
     const struct conf *conf; /* of its agent: it is kept */
     const char *turn;        /* id of the last turn */
     const char *conversation, *session_id;
-    const char *source; /* where the conversation's messages come from */
-    const char *route;  /* of the last message, or NULL */
-    const char *owner;  /* the API client, or NULL */
+    const char *source;    /* where the conversation's messages come from */
+    const char *route;     /* of the last message, or NULL */
+    const char *instances; /* that it named (conf_scope_turn), or NULL */
+    const char *owner;     /* the API client, or NULL */
 };
 
 struct warm_events {

@@ -62,7 +62,7 @@ const char *connector_instance_name(const struct connector_instance *r);
 struct channel *connector_instance_channel(struct connector_instance *r);
 /* As channel_ops.open. */
 void *connector_open_turn(struct connector_instance *r, const struct channel_turn *turn);
-/* The same of a turn that runs, and that its predecessor knew: start (resumed) is cast. Before
+/* The same of a turn that runs: start (resumed) is cast. If its predecessor knew the turn, before
  * launch, which adds what that one remembered. */
 void *connector_reopen_turn(struct connector_instance *r, const struct channel_turn *turn);
 /* It runs with these, and a secret elsewhere has not changed. */

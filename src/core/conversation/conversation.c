@@ -61,6 +61,7 @@ static void free_message(struct conversation_message *m)
     free(m->id);
     free(m->user);
     free(m->route);
+    free(m->instances);
     free(m->prompt);
     free(m);
 }
@@ -119,6 +120,7 @@ struct conversation_message *conversation_enqueue(struct conversation *c,
         .id = xstrdup(t->id),
         .user = xstrdup(user),
         .route = xstrdup(t->route),
+        .instances = xstrdup(t->instances),
         .prompt = xstrdup(prompt),
         .prompt_len = strlen(prompt),
     };
@@ -341,6 +343,7 @@ void conversation_start_turn(struct conversation *c, const struct turn_job_spec 
     full.n_askers = full.n_merged + 1;
     full.id = head->id;
     full.route = head->route;
+    full.instances = head->instances;
     full.has_message = head->given;
     full.follows = head->follows;
     full.prompt = (struct str){prompt.p ? prompt.p : "", prompt.len};

@@ -13,9 +13,10 @@
 /* A message that is on disk and waits. */
 struct conversation_message {
     struct conversation_message *next;
-    char *id;    /* of its turn, unless it goes into that of an earlier one */
-    char *user;  /* or NULL: not known any more */
-    char *route; /* or NULL */
+    char *id;        /* of its turn, unless it goes into that of an earlier one */
+    char *user;      /* or NULL: not known any more */
+    char *route;     /* or NULL */
+    char *instances; /* that it names (conf_scope_turn), or NULL */
     char *prompt;
     size_t prompt_len;
     bool alone;   /* it is a turn of its own: not given to the agent with others */
@@ -68,7 +69,7 @@ void conversation_set_agent(struct conversation *c, const struct conf *conf,
 /* Nothing waits, runs, or is on its way to the disk. */
 bool conversation_is_idle(const struct conversation *c);
 
-/* Appends a copy; the record's id, route and prompt count. */
+/* Appends a copy; the record's id, route, instances and prompt count. */
 struct conversation_message *conversation_enqueue(struct conversation *c,
                                                   const struct journal_turn *t, const char *user);
 /* A burst goes on: it is over after so long a silence, or ten times that. 0: it is over. */

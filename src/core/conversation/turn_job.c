@@ -177,6 +177,7 @@ static void stay(void *ctx, struct agent_process *p, const char *bytes, size_t n
                                      .session_id = turn_session_id(j->turn),
                                      .source = s->submitter,
                                      .route = s->route,
+                                     .instances = s->instances,
                                      .owner = s->owner};
     warm_pool_keep(s->warm, &place, p, bytes, n);
 }
@@ -217,6 +218,7 @@ static void turn_job_run(struct turn_job *j)
                                         .task = s->prompt.p,
                                         .submitter = s->submitter,
                                         .route = s->route,
+                                        .instances = s->instances,
                                         .visibility = j->visibility,
                                         .max_line = s->agent->max_line,
                                         .follows = follows(s),
@@ -327,6 +329,7 @@ static struct turn_job_spec copy_spec(struct arena *a, const struct turn_job_spe
     copy.submitter = arena_strdup(a, s->submitter);
     copy.route = arena_strdup(a, s->route);
     copy.owner = arena_strdup(a, s->owner);
+    copy.instances = arena_strdup(a, s->instances);
     copy.prompt.p = arena_memdup(a, s->prompt.p, s->prompt.len);
     const char **const askers = arena_alloc(a, (s->n_askers + 1) * sizeof *askers);
     for (size_t i = 0; i < s->n_askers; i++)
@@ -350,6 +353,7 @@ static void begin_of_agent(struct turn_job *j)
                                              .source = s->submitter,
                                              .route = s->route,
                                              .owner = s->owner,
+                                             .instances = s->instances,
                                              .prompt = ""},
                       on_begun, j);
 }
@@ -370,7 +374,11 @@ struct turn_job *turn_job_start(const struct turn_job_spec *spec, void (*over)(v
     visibility_cache_get(spec->switches, spec->agent->name, turn_job_on_visibility, j);
     session_store_find(spec->sessions, spec->agent->name, spec->conversation, turn_job_on_session,
                        j);
-    CLEANUP_FREE char *seen = turn_record_format_recipients(spec->dispatch);
+    CLEANUP_FREE char *seen = turn_record_format_recipients(
+        spec->dispatch, &(struct conf_scope_turn){.agent = spec->agent->name,
+                                                  .conversation = spec->conversation,
+                                                  .source = spec->submitter,
+                                                  .instances = spec->instances});
     journal_async_begin(spec->journal, spec->id, seen, spec->merged, spec->n_merged, on_begun, j);
     return j;
 }

@@ -28,6 +28,7 @@ struct turn_job_spec {
     const char *id, *conversation;
     const char *submitter;
     const char *route, *owner; /* or NULL; owner: the API client */
+    const char *instances;     /* that its message named (conf_scope_turn), or NULL */
     const char *const *askers; /* whose messages it answers; NULL: one is not known */
     size_t n_askers;
     struct str prompt;

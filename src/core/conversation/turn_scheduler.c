@@ -255,7 +255,10 @@ static void queue_message(struct turn_scheduler *cs, const struct turn_scheduler
     const struct turn_scheduler_message *const m = &a->message;
     struct conversation *const c = a->conversation;
     struct conversation_message *const kept = conversation_enqueue(
-        c, &(struct journal_turn){.id = a->id, .prompt = m->prompt.p, .route = m->route}, m->user);
+        c,
+        &(struct journal_turn){
+            .id = a->id, .prompt = m->prompt.p, .route = m->route, .instances = m->instances},
+        m->user);
     kept->alone = m->alone;
     kept->follows = m->follows && !m->throwaway;
     conversations_note_waiting(cs, &(struct turnlog_spec){.id = a->id,
@@ -334,6 +337,7 @@ static void turn_scheduler_admit(struct turn_scheduler_admission *a)
         .owner = m->owner,
         .prompt = m->prompt.p,
         .route = m->route,
+        .instances = m->instances,
     };
     journal_async_admit_turn(a->all->spec.journal, &t, turn_scheduler_on_admitted, a);
 }
@@ -355,9 +359,10 @@ static struct turn_scheduler_admission *admission_new(struct turn_scheduler *cs,
     a->conversation = c;
     a->id = arena_strdup(&a->arena, m->turn ? m->turn : id);
     a->message = *m;
-    const char **const texts[] = {&a->message.key,  &a->message.source, &a->message.chat,
-                                  &a->message.user, &a->message.route,  &a->message.owner,
-                                  &a->message.id,   &a->message.also,   &a->message.turn};
+    const char **const texts[] = {&a->message.key,      &a->message.source, &a->message.chat,
+                                  &a->message.user,     &a->message.route,  &a->message.owner,
+                                  &a->message.id,       &a->message.also,   &a->message.turn,
+                                  &a->message.instances};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         *texts[i] = arena_strdup(&a->arena, *texts[i]);
     copy_text(&a->arena, &a->message.prompt);

@@ -26,6 +26,7 @@ static void on_begins(void *ctx, const struct warm_place *place, const struct co
     struct turn_job_spec spec = conversations_place(cs);
     spec.id = id;
     spec.route = place->route;
+    spec.instances = place->instances;
     conversations_note_waiting(cs, &(struct turnlog_spec){.id = id,
                                                           .agent = agent->name,
                                                           .conversation = c->key,

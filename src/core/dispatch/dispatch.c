@@ -28,20 +28,6 @@ struct channel_turn dispatch_describe_turn(const struct dispatch_turn *t, const 
     };
 }
 
-static void open_for_all(struct dispatch_turn *t)
-{
-    const struct dispatch *const d = t->dispatch;
-    t->n = d->n;
-    t->handles = xcalloc(d->n + 1, sizeof *t->handles);
-    for (size_t i = 0; i < d->n; i++) {
-        struct connector_instance *const r = d->slots[i].instance;
-        if (!r)
-            continue;
-        const struct channel_turn named = dispatch_describe_turn(t, connector_instance_name(r));
-        t->handles[i] = connector_open_turn(r, &named);
-    }
-}
-
 static void dispatch_link_turn(struct dispatch *d, struct dispatch_turn *t)
 {
     ASSERT(!t->next && !t->prev);
@@ -62,6 +48,7 @@ struct dispatch_turn *dispatch_open_turn(struct dispatch *d, const struct dispat
         .conversation = arena_strdup(a, spec->conversation),
         .submitter = arena_strdup(a, spec->submitter),
         .route = arena_strdup(a, spec->route),
+        .instances = arena_strdup(a, spec->instances),
         .visibility = spec->visibility,
     };
     if (d->services.turnlog)
@@ -72,7 +59,7 @@ struct dispatch_turn *dispatch_open_turn(struct dispatch *d, const struct dispat
                                                                .source = spec->submitter,
                                                            });
     dispatch_link_turn(d, t);
-    open_for_all(t);
+    dispatch_scope_open(t);
     return t;
 }
 
@@ -89,7 +76,7 @@ void dispatch_close_turn(struct dispatch_turn *t)
     for (size_t i = 0; i < t->n_showings; i++)
         view_pairing_fini(&t->showings[i]);
     free(t->showings);
-    free(t->handles);
+    dispatch_scope_close(t);
     arena_fini(&t->arena);
     free(t);
 }
@@ -152,7 +139,7 @@ static enum dispatch_form form_of(const struct dispatch_turn *t, size_t i, const
     const struct dispatch_slot *const s = &d->slots[i];
     const enum dispatch_form form = form_unless_granted(d->groups[s->group].form, s, ev);
     const enum tc_kind told = form == FORM_FAILURE ? TC_NOTICE : ev->kind;
-    return t->handles[i] && (s->kinds >> told & 1) ? form : FORM_NONE;
+    return (s->kinds >> told & 1) && dispatch_scope_tells(t, i, ev) ? form : FORM_NONE;
 }
 
 /* What the turn log gets beside the whole event: the form in which it is shown, when that is less.
@@ -212,7 +199,7 @@ void dispatch_each_recipient(struct dispatch_turn *t, const struct event *ev,
     for (size_t i = 0; i < t->n; i++) {
         const struct connector_instance *const r = d->slots[i].instance;
         const enum dispatch_form form = d->groups[d->slots[i].group].form;
-        if (form == FORM_NONE || !r)
+        if (form == FORM_NONE || !r || t->slots[i].part != PART_ALL)
             continue;
         if (!shared_events[form])
             shared_events[form] = make_shared_event(t, ev, form);
@@ -251,6 +238,7 @@ void dispatch_event(struct dispatch_turn *t, struct event *ev)
     if (d->backpressure_ms > 0 && (d->room.events <= 0 || d->room.bytes <= 0))
         dispatch_wait_capacity(d);
     decide_forms(t, ev);
+    dispatch_scope_open_asked(t, ev);
     struct shared_event *shared_events[FORMS] = {NULL};
     make_shared_events(t, ev, shared_events);
     if (d->backpressure_ms > 0)
@@ -261,12 +249,13 @@ void dispatch_event(struct dispatch_turn *t, struct event *ev)
         const struct dispatch_slot *const s = &d->slots[i];
         if (s->form == FORM_NONE)
             continue;
-        ASSERT(s->instance && t->handles[i] && shared_events[s->form]);
+        ASSERT(s->instance && t->slots[i].handle && shared_events[s->form]);
         struct channel *const c = connector_instance_channel(s->instance);
-        c->ops->send(c, t->handles[i], shared_events[s->form]);
+        c->ops->send(c, t->slots[i].handle, shared_events[s->form]);
         if (ev->kind == TC_DONE)
-            t->handles[i] = NULL;
+            t->slots[i].handle = NULL;
     }
+    dispatch_scope_close_asked(t, ev);
 }
 
 /* ---- bursts ---- */

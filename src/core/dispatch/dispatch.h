@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * Fan-out of turn events to all running connector instances. Applies visibility and audience once
- * per group of instances with the same view, then enqueues one shared event per group. Owns the
- * instances and the open turns. Loop thread only. */
+ * per group of instances with the same view, then enqueues one shared event per group. An instance
+ * gets the turns of its scope (conf/conf_scope.h), as that was when they began; of another turn,
+ * what the agent asks for at this instance, between a start and a done. Owns the instances and the
+ * open turns. Loop thread only. */
 #ifndef CORE_DISPATCH_DISPATCH_H
 #define CORE_DISPATCH_DISPATCH_H
 
 #include "base/sys/err.h"
-#include "conf/conf.h"
+#include "conf/conf_scope.h"
 #include "core/connector/connector_instance.h"
 #include "event/event.h"
 #include "plugin/outbox/outbox.h"
@@ -31,6 +33,9 @@ struct dispatch *dispatch_new_empty(const struct conf *conf,
  * (dispatch_change_start), of every one that the configuration wants. */
 void dispatch_each_name(const struct dispatch *d, void (*each)(void *ctx, const char *name),
                         void *ctx);
+/* The same of those that such a turn is told to, by what the configuration says now. */
+void dispatch_each_admitted(const struct dispatch *d, const struct conf_scope_turn *turn,
+                            void (*each)(void *ctx, const char *name), void *ctx);
 /* Runs the loop until all instances have ended what they do, or grace_ms is over. False: some have
  * not. */
 bool dispatch_drain(struct dispatch *d, int64_t grace_ms);
@@ -46,6 +51,7 @@ const struct tc_err *dispatch_why_disabled(const struct dispatch *d, const char 
 
 struct dispatch_instance {
     const char *name, *plugin, *path;
+    const struct conf_instance *spec;
     struct channel_health health;
     struct outbox_stats outbox;
 };
@@ -132,6 +138,7 @@ void dispatch_reconfig_each(const struct dispatch_reconfig *c,
 struct dispatch_turn_spec {
     const char *id, *agent, *conversation;
     const char *submitter, *route; /* or NULL: the instance whose message began it, and its JSON */
+    const char *instances;         /* that it named (conf_scope_turn), or NULL */
     struct visibility visibility;  /* resolved; it stays as it is for the whole turn */
 };
 /* A turn. Strings are copied. */

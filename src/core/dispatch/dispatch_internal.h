@@ -3,6 +3,8 @@
 #ifndef CORE_DISPATCH_DISPATCH_INTERNAL_H
 #define CORE_DISPATCH_DISPATCH_INTERNAL_H
 
+#include <sys/queue.h>
+
 #include "base/attr.h"
 #include "base/chunk_pool.h"
 #include "core/dispatch/configured_instances.h"
@@ -79,23 +81,51 @@ struct dispatch {
     struct chunk_pool burst; /* of its shared events; holds nothing in between */
 };
 
+/* What an instance is told of a turn. */
+enum dispatch_part { PART_NONE, PART_REQUESTS, PART_ALL };
+struct dispatch_turn_slot {
+    void *handle; /* NULL: the instance is gone, has got done, or is told nothing yet */
+    enum dispatch_part part;
+};
+
+/* An open request that is asked at an instance which is told nothing else of the turn. */
+struct dispatch_asked {
+    SLIST_ENTRY(dispatch_asked) next;
+    size_t slot;
+    char request[]; /* its id */
+};
+
 struct dispatch_turn {
     struct dispatch *dispatch;
     struct dispatch_turn *next, *prev;
     struct arena arena;
-    struct dispatch_turn_spec spec; /* its strings are the arena's */
-    struct showing *showings;       /* what each group was shown */
-    size_t n_showings;              /* groups there were when an event was last cast */
-    struct turnlog_entry *entry;    /* NULL: there is no turn log, or it has got done */
-    bool decided;                   /* its outcome is noted, so it is told from the journal */
-    size_t n;                       /* slots there were when it was opened: it knows no others */
-    void **handles;                 /* one per slot, NULL: it is gone or has got done */
+    struct dispatch_turn_spec spec;   /* its strings are the arena's */
+    struct showing *showings;         /* what each group was shown */
+    size_t n_showings;                /* groups there were when an event was last cast */
+    struct turnlog_entry *entry;      /* NULL: there is no turn log, or it has got done */
+    bool decided;                     /* its outcome is noted, so it is told from the journal */
+    size_t n;                         /* slots there were when it was opened: it knows no others */
+    struct dispatch_turn_slot *slots; /* one per slot */
+    SLIST_HEAD(, dispatch_asked) asked;
 };
 
 /* ---- dispatch.c */
 
 /* As that instance is named the turn. */
 struct channel_turn dispatch_describe_turn(const struct dispatch_turn *t, const char *instance);
+
+/* ---- dispatch_scope.c */
+
+/* Opens the turn for every instance that is to be told of it. */
+void dispatch_scope_open(struct dispatch_turn *t);
+/* Before the event is cast: opens the turn for instances that are asked something by it, and are
+ * told nothing else. */
+void dispatch_scope_open_asked(struct dispatch_turn *t, const struct event *ev);
+/* The instance in the slot is told of this event, if the form says so, too. */
+bool dispatch_scope_tells(const struct dispatch_turn *t, size_t slot, const struct event *ev);
+/* After it was cast. */
+void dispatch_scope_close_asked(struct dispatch_turn *t, const struct event *ev);
+void dispatch_scope_close(struct dispatch_turn *t);
 
 /* ---- dispatch_slot.c */
 

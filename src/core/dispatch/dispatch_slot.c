@@ -111,10 +111,10 @@ void dispatch_reopen_turns(struct dispatch *d, size_t slot)
     ASSERT(slot < d->n && d->slots[slot].instance);
     struct connector_instance *const r = d->slots[slot].instance;
     for (struct dispatch_turn *t = d->turns; t; t = t->next) {
-        if (slot >= t->n || !t->handles[slot])
+        if (slot >= t->n || !t->slots[slot].handle)
             continue;
         const struct channel_turn named = dispatch_describe_turn(t, connector_instance_name(r));
-        t->handles[slot] = t->decided ? NULL : connector_reopen_turn(r, &named);
+        t->slots[slot].handle = t->decided ? NULL : connector_reopen_turn(r, &named);
     }
 }
 
@@ -123,7 +123,7 @@ void dispatch_leave_slot(struct dispatch *d, size_t slot)
     ASSERT(slot < d->n && d->slots[slot].instance);
     for (struct dispatch_turn *t = d->turns; t; t = t->next)
         if (slot < t->n)
-            t->handles[slot] = NULL;
+            t->slots[slot].handle = NULL;
     loader_unref_plugin(d->slots[slot].loaded);
     d->slots[slot] = (struct dispatch_slot){0};
 }
@@ -338,6 +338,17 @@ void dispatch_each_name(const struct dispatch *d, void (*each)(void *ctx, const 
             each(ctx, connector_instance_name(d->slots[i].instance));
 }
 
+void dispatch_each_admitted(const struct dispatch *d, const struct conf_scope_turn *turn,
+                            void (*each)(void *ctx, const char *name), void *ctx)
+{
+    for (size_t i = 0; d->empty && i < d->configured->n; i++)
+        if (conf_scope_admits(d->configured->wanted[i], turn))
+            each(ctx, d->configured->wanted[i]->name);
+    for (size_t i = 0; i < d->n; i++)
+        if (d->slots[i].instance && conf_scope_admits(d->slots[i].spec, turn))
+            each(ctx, connector_instance_name(d->slots[i].instance));
+}
+
 size_t dispatch_count_running(const struct dispatch *d)
 {
     size_t n = 0;
@@ -358,6 +369,7 @@ void dispatch_each_instance(const struct dispatch *d,
                       .name = connector_instance_name(s->instance),
                       .plugin = s->loaded->plugin.name,
                       .path = s->loaded->path,
+                      .spec = s->spec,
                       .health = c->ops->health(c),
                       .outbox = connector_outbox_stats(s->instance),
                   });

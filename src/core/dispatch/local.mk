@@ -8,4 +8,5 @@ libtccore_a_SOURCES += \
 	src/core/dispatch/dispatch_leave.c \
 	src/core/dispatch/dispatch_plan.c \
 	src/core/dispatch/dispatch_reconfig.c \
+	src/core/dispatch/dispatch_scope.c \
 	src/core/dispatch/dispatch_slot.c

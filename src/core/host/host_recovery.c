@@ -41,6 +41,7 @@ static void host_recovery_add_turn(void *ctx, const struct journal_turn *t)
         .agent_pid = t->agent_pid,
         .agent_start = t->agent_start,
         .seen = arena_strdup(&l->arena, t->seen),
+        .instances = arena_strdup(&l->arena, t->instances),
         .owner = arena_strdup(&l->arena, t->owner),
         .admitted_ms = t->admitted_ms,
         .began_ms = t->began_ms,

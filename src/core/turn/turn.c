@@ -402,6 +402,7 @@ struct turn *turn_new(struct dispatch *d, const struct turn_spec *spec)
                                                    .conversation = spec->conversation,
                                                    .submitter = spec->submitter,
                                                    .route = spec->route,
+                                                   .instances = spec->instances,
                                                    .visibility = spec->visibility});
     return t;
 }

@@ -22,8 +22,8 @@ struct turn_spec {
     const char *conversation;      /* or NULL */
     const char *id;                /* correlation id, or NULL: a new random one */
     const char *task; /* the user's message, for start.task when the stream has none; or NULL */
-    const char *submitter, *route; /* see dispatch_spec */
-    struct visibility visibility;  /* resolved */
+    const char *submitter, *route, *instances; /* see dispatch_turn_spec */
+    struct visibility visibility;              /* resolved */
     int64_t max_line;
     bool follows; /* an answer is told although work is open behind it: turns follow */
     /* Or NULL: told the outcome (final or error) before anybody is. It and what follows are held

@@ -24,17 +24,25 @@ static void turn_record_add_name(void *ctx, const char *name)
     buf_printf(names, "%s%s", names->len ? "\n" : "", name);
 }
 
-char *turn_record_format_recipients(const struct dispatch *d)
+char *turn_record_format_recipients(const struct dispatch *d, const struct conf_scope_turn *turn)
 {
     struct buf names = {0};
-    dispatch_each_name(d, turn_record_add_name, &names);
+    dispatch_each_admitted(d, turn, turn_record_add_name, &names);
     return names.p ? names.p : xstrdup("");
+}
+
+static char *turn_record_recipients_of(const struct dispatch *d, const struct journal_turn *t)
+{
+    return turn_record_format_recipients(d, &(struct conf_scope_turn){.agent = t->agent,
+                                                                      .conversation = t->conv,
+                                                                      .source = t->source,
+                                                                      .instances = t->instances});
 }
 
 void turn_record_begin(struct journal_async *l, const struct dispatch *d,
                        const struct journal_turn *t, journal_done_fn *done, void *ctx)
 {
-    CLEANUP_FREE char *seen = turn_record_format_recipients(d);
+    CLEANUP_FREE char *seen = turn_record_recipients_of(d, t);
     struct journal_turn full = *t;
     full.seen = seen;
     journal_async_admit_turn(l, &full, done, ctx);
@@ -215,7 +223,7 @@ void turn_record_end_interrupted(struct journal_async *l, const struct dispatch 
                                  const struct journal_turn *t)
 {
     CLEANUP_BUF struct buf line = {0};
-    CLEANUP_FREE char *all = t->seen ? NULL : turn_record_format_recipients(d);
+    CLEANUP_FREE char *all = t->seen ? NULL : turn_record_recipients_of(d, t);
     struct targets targets = {.lane = t->conv};
     struct event ev = turn_record_restart_error(t->id);
     ev.u.meta = &ev.meta;

@@ -7,12 +7,13 @@
 
 #include <sys/types.h>
 
+#include "conf/conf_scope.h"
 #include "core/dispatch/dispatch.h"
 #include "core/turn/turn_result.h"
 #include "io/journal/journal_async.h"
 
-/* The instances that a turn which begins now is cast to, as record_turn.seen. Owned. */
-char *turn_record_format_recipients(const struct dispatch *d);
+/* The instances that such a turn is cast to if it begins now, as journal_turn.seen. Owned. */
+char *turn_record_format_recipients(const struct dispatch *d, const struct conf_scope_turn *turn);
 /* A turn that runs as soon as it is there: all but `seen` is read. */
 void turn_record_begin(struct journal_async *l, const struct dispatch *d,
                        const struct journal_turn *t, journal_done_fn *done, void *ctx);
@@ -52,7 +53,7 @@ void turn_record_result_again(struct journal_async *l, const char *turn,
 /* What a turn of a host that died ends with. Its u.meta is still to be set. */
 struct event turn_record_restart_error(const char *turn);
 /* A turn of a host that died, as the journal lists it: it ends as host_restart, which everybody who
- * saw it has to be told. When that is not known, all of d. */
+ * saw it has to be told. When that is not known, all whom it would be cast to now. */
 void turn_record_end_interrupted(struct journal_async *l, const struct dispatch *d,
                                  const struct journal_turn *t);
 

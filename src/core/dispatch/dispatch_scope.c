@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT
+ * Owns which instances are told of a turn, and of what: all of it, or what is asked at them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/invariant.h"
+#include "core/dispatch/dispatch_internal.h"
+#include "io/journal/journal_async.h"
+
+void dispatch_scope_open(struct dispatch_turn *t)
+{
+    const struct dispatch *const d = t->dispatch;
+    const struct conf_scope_turn named = {.agent = t->spec.agent,
+                                          .conversation = t->spec.conversation,
+                                          .source = t->spec.submitter,
+                                          .instances = t->spec.instances};
+    t->n = d->n;
+    t->slots = xcalloc(d->n + 1, sizeof *t->slots);
+    SLIST_INIT(&t->asked);
+    for (size_t i = 0; i < d->n; i++) {
+        struct connector_instance *const r = d->slots[i].instance;
+        if (!r || !conf_scope_admits(d->slots[i].spec, &named))
+            continue;
+        const struct channel_turn turn = dispatch_describe_turn(t, connector_instance_name(r));
+        t->slots[i].part = PART_ALL;
+        t->slots[i].handle = connector_open_turn(r, &turn);
+    }
+}
+
+/* ---- requests that are asked elsewhere ---- */
+
+/* `to`, JSON: ["INSTANCE", "INSTANCE:CHAT"…]. Names have no character that JSON escapes. */
+static bool dispatch_scope_is_asked(const char *to, const char *name)
+{
+    const size_t n = strlen(name);
+    for (const char *p = to; p && (p = strstr(p, name)); p++)
+        if (p - to >= 2 && p[-1] == '"' && (p[-2] == '[' || p[-2] == ',') &&
+            (p[n] == '"' || p[n] == ':'))
+            return true;
+    return false;
+}
+
+static struct dispatch_asked *dispatch_scope_find(const struct dispatch_turn *t, size_t slot,
+                                                  const char *request)
+{
+    struct dispatch_asked *g = SLIST_FIRST(&t->asked);
+    while (g && (g->slot != slot || strcmp(g->request, request) != 0))
+        g = SLIST_NEXT(g, next);
+    return g;
+}
+
+static void dispatch_scope_note(struct dispatch_turn *t, size_t slot, const char *request)
+{
+    const size_t len = strlen(request);
+    struct dispatch_asked *const g = xmalloc(sizeof *g + len + 1);
+    g->slot = slot;
+    memcpy(g->request, request, len + 1);
+    SLIST_INSERT_HEAD(&t->asked, g, next);
+}
+
+/* It is told that the turn goes on; and when the host dies, how it ended. */
+static bool dispatch_scope_join(struct dispatch_turn *t, size_t slot)
+{
+    const struct dispatch *const d = t->dispatch;
+    struct connector_instance *const r = d->slots[slot].instance;
+    const char *const name = connector_instance_name(r);
+    const struct channel_turn turn = dispatch_describe_turn(t, name);
+    if (t->slots[slot].part == PART_REQUESTS)
+        return t->slots[slot].handle;
+    t->slots[slot].part = PART_REQUESTS;
+    t->slots[slot].handle = connector_reopen_turn(r, &turn);
+    if (d->services.journal)
+        journal_async_add_seen(d->services.journal, t->spec.id, name, NULL, NULL);
+    return t->slots[slot].handle;
+}
+
+void dispatch_scope_open_asked(struct dispatch_turn *t, const struct event *ev)
+{
+    const struct dispatch *const d = t->dispatch;
+    const struct tc_request *const request = &ev->u.request;
+    if (ev->kind != TC_REQUEST || !request->to || !request->request_id)
+        return;
+    for (size_t i = 0; i < t->n; i++) {
+        struct connector_instance *const r = d->slots[i].instance;
+        if (r && t->slots[i].part != PART_ALL &&
+            dispatch_scope_is_asked(request->to, connector_instance_name(r)) &&
+            !dispatch_scope_find(t, i, request->request_id) && dispatch_scope_join(t, i))
+            dispatch_scope_note(t, i, request->request_id);
+    }
+}
+
+bool dispatch_scope_tells(const struct dispatch_turn *t, size_t slot, const struct event *ev)
+{
+    ASSERT(slot < t->n);
+    const struct dispatch_turn_slot *const s = &t->slots[slot];
+    if (!s->handle || s->part == PART_ALL || ev->kind == TC_DONE)
+        return s->handle;
+    return ev->kind == TC_REQUEST && ev->u.request.request_id &&
+           dispatch_scope_find(t, slot, ev->u.request.request_id);
+}
+
+static bool dispatch_scope_is_open(const struct tc_request *request)
+{
+    return request->state && strcmp(request->state, "open") == 0;
+}
+
+void dispatch_scope_close_asked(struct dispatch_turn *t, const struct event *ev)
+{
+    struct dispatch_asked *g = SLIST_FIRST(&t->asked), *next;
+    if (ev->kind != TC_REQUEST || !ev->u.request.request_id ||
+        dispatch_scope_is_open(&ev->u.request))
+        return;
+    for (; g; g = next) {
+        next = SLIST_NEXT(g, next);
+        if (strcmp(g->request, ev->u.request.request_id) != 0)
+            continue;
+        SLIST_REMOVE(&t->asked, g, dispatch_asked, next);
+        free(g);
+    }
+}
+
+void dispatch_scope_close(struct dispatch_turn *t)
+{
+    while (!SLIST_EMPTY(&t->asked)) {
+        struct dispatch_asked *const g = SLIST_FIRST(&t->asked);
+        SLIST_REMOVE_HEAD(&t->asked, next);
+        free(g);
+    }
+    free(t->slots);
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT
+ * Which instances are told of a turn: by their scopes, and by what is asked at them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/dispatch/dispatch.h"
+#include "tap/tap.h"
+
+#define DEADLINE_MS 20000
+
+static char conf_file[] = "my.conf", plugin[] = "recorder", path_key[] = "path";
+static char log_name[] = "log", chat_name[] = "tg", other_name[] = "sl";
+static char paths[3][600], fault_dir[512];
+static char *dirs[2] = {fault_dir, NULL};
+static struct conf_option options[3][2];
+static struct conf_instance instances[3];
+static struct conf conf;
+static struct dispatch *d;
+static struct dispatch_turn *turn;
+static uint64_t seq;
+
+/* A log, and two chats that people write in. */
+static void begin(void)
+{
+    char *const names[] = {log_name, chat_name, other_name};
+    const char *const build = getenv("TURNCAST_BUILDDIR");
+    snprintf(fault_dir, sizeof fault_dir, "%s/tests/fault", build ? build : ".");
+    conf = (struct conf){
+        .file = conf_file, .plugin_dirs = dirs, .instances = instances, .n_instances = 3};
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(paths[i], sizeof paths[i], "%s/%s", tap_tmpdir(), names[i]);
+        options[i][0] = (struct conf_option){path_key, paths[i], 20, false};
+        instances[i] = (struct conf_instance){.name = names[i],
+                                              .plugin = plugin,
+                                              .enabled = true,
+                                              .grants = i ? CONF_SUBMIT | CONF_ANSWER : 0,
+                                              .queue_events = 64,
+                                              .queue_bytes = 1 << 20,
+                                              .init_ms = DEADLINE_MS,
+                                              .callback_ms = DEADLINE_MS,
+                                              .options = options[i]};
+    }
+    unsigned failed;
+    d = dispatch_new(&conf, NULL, &failed);
+    is_int(failed, 0, "all run");
+}
+
+static void end(void)
+{
+    is_int(dispatch_free(d, DEADLINE_MS), 0, "all end in time");
+}
+
+/* "start final done", of one of the three. */
+static const char *kinds_of(size_t i)
+{
+    static char out[2000];
+    size_t n;
+    char *const text = tap_slurp(paths[i], &n);
+    char *save = NULL;
+    out[0] = '\0';
+    for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+        const char *const type = strstr(line, "\"type\":\"") + strlen("\"type\":\"");
+        strcat(out, *out ? " " : "");
+        strncat(out, type, strcspn(type, "\""));
+    }
+    free(text);
+    return out;
+}
+
+static bool was_told(size_t i, const char *text)
+{
+    size_t n;
+    char *const all = tap_slurp(paths[i], &n);
+    const bool found = strstr(all, text) != NULL;
+    free(all);
+    return found;
+}
+
+/* ---- turns ---- */
+
+static struct event draft(enum tc_kind kind)
+{
+    struct event ev;
+    event_init(&ev, kind);
+    ev.meta = (struct tc_meta){.seq = ++seq,
+                               .ts = 1700000000.0,
+                               .src = "claude",
+                               .correlation_id = "t",
+                               .session_id = "s"};
+    return ev;
+}
+
+static void cast(struct event ev)
+{
+    ev.u.meta = &ev.meta;
+    dispatch_event(turn, &ev);
+}
+
+static void open_turn(const char *submitter, const char *conversation, const char *named)
+{
+    const enum visibility_switch on = SHOW_ON;
+    turn = dispatch_open_turn(d, &(struct dispatch_turn_spec){.id = "t",
+                                                              .agent = "claude",
+                                                              .conversation = conversation,
+                                                              .submitter = submitter,
+                                                              .instances = named,
+                                                              .visibility = {on, on, on, on, on}});
+    seq = 0;
+    cast(draft(TC_START));
+}
+
+static void cast_request(const char *id, const char *state, const char *to)
+{
+    struct event ev = draft(TC_REQUEST);
+    ev.u.request = (struct tc_request){.meta = NULL,
+                                       .request_id = id,
+                                       .kind = "approval",
+                                       .state = state,
+                                       .tool = "Bash",
+                                       .args = "{}",
+                                       .choices = to ? "[]" : NULL,
+                                       .to = to,
+                                       .blocking = true};
+    cast(ev);
+}
+
+static void cast_call(void)
+{
+    struct event call = draft(TC_TOOL_CALL), result = draft(TC_TOOL_RESULT);
+    call.u.tool_call.name = "Bash";
+    call.u.tool_call.args = "{\"command\":\"SECRET\"}";
+    call.u.tool_call.tool_use_id = result.u.tool_result.tool_use_id = "u";
+    cast(call);
+    cast(result);
+}
+
+static struct event final(void)
+{
+    struct event ev = draft(TC_FINAL);
+    ev.u.final.text = "bye";
+    ev.u.final.text_len = 3;
+    return ev;
+}
+
+static void close_turn(void)
+{
+    cast(final());
+    cast(draft(TC_DONE));
+    dispatch_close_turn(turn);
+}
+
+static void add_name(void *ctx, const char *name)
+{
+    buf_printf(ctx, "%s ", name);
+}
+
+static void add_recipient(void *ctx, const char *instance, struct str line)
+{
+    (void)line;
+    add_name(ctx, instance);
+}
+
+/* "log tg ", who has to be told the outcome. */
+static void is_owed_to(const char *wanted, const char *what)
+{
+    CLEANUP_BUF struct buf names = {0};
+    struct event ev = final();
+    ev.u.meta = &ev.meta;
+    dispatch_each_recipient(turn, &ev, add_recipient, &names);
+    is_str(names.len ? names.p : "", wanted, "%s", what);
+}
+
+#define WHOLE "start tool_call tool_result final done"
+
+static void test_own(void)
+{
+    begin();
+    open_turn("tg", "tg:1", NULL);
+    cast_call();
+    is_owed_to("log tg ", "the outcome is for those that were told of the turn");
+    close_turn();
+    end();
+    is_str(kinds_of(0), WHOLE, "a log sees all turns");
+    is_str(kinds_of(1), WHOLE, "a chat those that began there");
+    is_str(kinds_of(2), "", "and another nothing of it");
+    ok(!was_told(2, "SECRET"), "  no call of a tool either");
+}
+
+static void test_foreign(void)
+{
+    begin();
+    open_turn("http", "http:ann:claude:x", NULL);
+    close_turn();
+    open_turn(NULL, NULL, NULL);
+    close_turn();
+    end();
+    is_str(kinds_of(0), "start final done start final done", "turns of HTTP and run are for logs");
+    is_str(kinds_of(1), "", "and for no chat");
+}
+
+static void test_named(void)
+{
+    begin();
+    open_turn("http", "http:ann:claude:x", "sl");
+    is_owed_to("log sl ", "an instance that is named is told the outcome");
+    close_turn();
+    end();
+    is_str(kinds_of(1), "", "not another");
+    is_str(kinds_of(2), "start final done", "and all before");
+}
+
+static void test_admitted(void)
+{
+    CLEANUP_BUF struct buf names = {0};
+    begin();
+    dispatch_each_admitted(
+        d, &(struct conf_scope_turn){.agent = "claude", .conversation = "sl:1", .source = "sl"},
+        add_name, &names);
+    is_str(names.p, "log sl ", "it can be asked before a turn begins");
+    end();
+}
+
+/* As a reload does: what is read of a scope is read when a turn begins. */
+static void test_change(void)
+{
+    begin();
+    open_turn("http", "http:ann:claude:x", NULL);
+    instances[1].scope.turns = CONF_TURNS_ALL;
+    close_turn();
+    open_turn("http", "http:ann:claude:x", NULL);
+    instances[1].scope.turns = CONF_TURNS_OWN;
+    is_owed_to("log tg ", "a turn that runs keeps those it began with");
+    close_turn();
+    end();
+    is_str(kinds_of(1), "start final done", "the next one has the new scope");
+}
+
+/* ---- requests that a rule sends elsewhere ---- */
+
+static void test_asked(void)
+{
+    begin();
+    open_turn("tg", "tg:1", NULL);
+    cast_call();
+    cast_request("r1", "open", "[\"tg\",\"sl:C1:2\"]");
+    cast_request("r2", "open", "[\"tg:1\"]");
+    is_owed_to("log tg ", "no outcome is owed to who was only asked");
+    cast_request("r2", "resolved", NULL);
+    cast_request("r1", "resolved", NULL);
+    cast_request("r1", "resolved", NULL);
+    close_turn();
+    end();
+    is_str(kinds_of(1),
+           "start tool_call tool_result request request request request request final done",
+           "where the turn began all is told");
+    is_str(kinds_of(2), "start request request done",
+           "where something is asked, that and its decision");
+    ok(was_told(2, "\"resumed\":true"), "  in a turn that has begun before");
+    ok(was_told(2, "r1") && !was_told(2, "r2"), "  not what is asked elsewhere");
+    ok(!was_told(2, "SECRET"), "  and no call of a tool");
+}
+
+static void asks(const char *to, bool wanted)
+{
+    begin();
+    open_turn("tg", "tg:1", NULL);
+    cast_request("r1", "open", to);
+    close_turn();
+    end();
+    is_str(kinds_of(2), wanted ? "start request done" : "", "to %s", to);
+}
+
+static void test_places(void)
+{
+    asks("[\"sl\"]", true);
+    asks("[\"x\",\"sl\"]", true);
+    asks("[\"sl:C\"]", true);
+    asks("[\"sl2\"]", false);
+    asks("[\"osl\"]", false);
+    asks("[\"tg:sl\"]", false);
+    asks("[\"tg:\\\"sl\\\"\"]", false);
+    asks("[\"tg:[\\\"sl\"]", false);
+    asks("[]", false);
+    asks("", false);
+}
+
+/* A turn that ends with what was asked still open. */
+static void test_unanswered(void)
+{
+    begin();
+    open_turn("tg", "tg:1", NULL);
+    cast_request("r1", "open", "[\"sl\"]");
+    cast_request("r2", "open", "[\"sl\"]");
+    close_turn();
+    end();
+    is_str(kinds_of(2), "start request request done", "the end is told to who was asked");
+}
+
+int main(void)
+{
+    plan_lazy();
+    test_own();
+    test_foreign();
+    test_named();
+    test_admitted();
+    test_change();
+    test_asked();
+    test_places();
+    test_unanswered();
+}

@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Which instances are told of a turn: two chats, a log, and a log that is told of nothing but what
+names it. Both chats have a place for turns that did not begin there, so what reaches them is seen."""
+import json
+import os
+import pathlib
+import signal
+import sqlite3
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "api"))
+
+from door import Door, done, equal, ok, until, written  # noqa: E402
+from people import SlackPeople, TelegramPeople, messages, outcomes  # noqa: E402
+from talk import Fake, slack, telegram  # noqa: E402
+
+HOME, CHANNEL = 1001, "D1001"  # where turns of elsewhere are shown
+GATED = "tools=1 gated"
+
+
+class Stage:
+    """The host, both services, and a person in each."""
+
+    def __init__(self, folder, fake, other):
+        self.fake, self.other = fake, other
+        self.named_log = folder / "named"
+        self.people, self.slackers = TelegramPeople(fake, 2), SlackPeople(other, 2)
+        fake.control("message", {"from": HOME, "text": "There is a chat with me now."})
+        instances = telegram(fake, allow=[1000], chat=HOME) + slack(
+            other, allow=["U1000"], channel=CHANNEL)
+        instances += f'named : {{ plugin = "jsonl"; path = "{self.named_log}"; turns = "own"; }};'
+        self.host = Door(instances=instances)
+
+    def start(self):
+        self.host.start()
+        until(self.host.has_started, "all instances run")
+
+    def begin(self, prompt, *instances, **more):
+        return self.host.begin(prompt, **({"instances": list(instances)} if instances else {}), **more)
+
+    def told(self, path, turn, kind):
+        found = [json.loads(line) for line in written(path)]
+        return any(e["correlation_id"] == turn and e["type"] == kind for e in found)
+
+    def log_has_all(self, turn, what):
+        """Of the log, which is told of all turns."""
+        until(lambda: self.told(self.host.events, turn, "done"), f"the log is told: {what}")
+        ok(self.told(self.host.events, turn, "start"), f"the log is told of all: {what}")
+
+    def has_named(self, turn):
+        return any(turn in line for line in written(self.named_log))
+
+    def in_telegram(self, text):
+        """The messages that have the text, at home and with the person."""
+        return [m for chat in (str(HOME), "1000") for m in messages(self.fake, chat)
+                if text in (m.get("text") or "")]
+
+    def in_slack(self, text):
+        return [m for chat in (CHANNEL, "D1000") for m in messages(self.other, chat)
+                if text in (m.get("text") or "")]
+
+    def sees(self, where, text, what):
+        until(lambda: where(text), what)
+        ok(where(text), what)
+
+
+def own(s):
+    """What began in a chat is shown there, and nowhere else."""
+    asked = s.people.ask(0, "mine", "tools=1 ms=1 echo=SECRET")
+    until(lambda: outcomes(s.people, asked), "the answer in Telegram")
+    turn = s.host.turns()[0]["id"]
+    s.log_has_all(turn, "a turn of Telegram")
+    there = s.slackers.ask(0, "theirs", "tools=1 ms=1")
+    until(lambda: outcomes(s.slackers, there), "the answer in Slack")
+    s.log_has_all(s.host.turns()[0]["id"], "a turn of Slack")
+    equal(s.in_slack("mine") + s.in_slack("SECRET"), [], "nothing of Telegram's turn is in Slack")
+    equal(s.in_telegram("theirs"), [], "nothing of Slack's turn is in Telegram")
+    equal(s.has_named(turn), False, "a log with turns = own is not told of it")
+
+
+def over_http(s):
+    """What began elsewhere is in no chat, unless its client names one."""
+    turn = s.begin("tools=1 ms=1 id=silent")["id"]
+    s.log_has_all(turn, "a turn over HTTP")
+    named = s.begin("tools=1 ms=1 id=loud", "named", "tg")["id"]
+    s.sees(s.in_telegram, "Answer loud", "the chat that was named has the answer")
+    until(lambda: s.told(s.named_log, named, "done"), "the log that was named is told")
+    s.log_has_all(named, "a turn that names others")
+    equal(s.in_telegram("silent") + s.in_slack("silent"), [], "what names none is in no chat")
+    equal(s.has_named(turn), False, "nor in a log that has to be named")
+    equal(s.in_slack("loud"), [], "nor is what names another chat")
+    equal(owed(s, turn) + owed(s, named), [], "all of it is settled")
+
+
+def owed(s, turn):
+    """Who still has to be told the outcome of the turn, by the journal."""
+    def read():
+        with sqlite3.connect(f"file:{s.host.state}/state.db?mode=ro", uri=True) as db:
+            return [row[0] for row in db.execute("select conn from outbox where turn=?", (turn,))]
+
+    until(lambda: not read(), "nobody has to be told")
+    return read()
+
+
+def refused(s):
+    """Names that are none."""
+    def answer(instances):
+        body = {"prompt": "id=never", "instances": instances}
+        status, _, text = s.host.ask("POST", "/turns", key="ann", body=body)
+        return status, json.loads(text)["error"]["message"]
+
+    equal(answer(["tg", "tgg"]), (400, 'Unknown instance "tgg" (running: tg, sl, named, log).'),
+          "an unknown instance: the known ones are named")
+    for wrong in ("tg", 1, {}, [1], [""], ["tg\0"]):
+        equal(answer(wrong), (400, "instances must be a list of names."), f"instances = {wrong!r}")
+    equal(answer(["tg"] * 101)[1], "instances has too many names (limit: 100).", "too many")
+    equal(s.host.begin("id=null", instances=None)["state"] in ("waiting", "running"), True, "null")
+
+
+def connector_dies(s):
+    """A chat that was named is told the rest by its next process."""
+    turn = s.begin(f"{GATED} id=survives", "tg")["id"]
+    s.host.await_state(turn, "running")
+    status = json.loads(s.host.run("status", "--json")[1])
+    pid = next(i["pid"] for i in status["instances"] if i["name"] == "tg")
+    os.kill(pid, signal.SIGKILL)
+    s.host.let_go("survives")
+    s.sees(s.in_telegram, "Answer survives", "after a death of the connector it has the answer")
+    equal(s.in_slack("survives"), [], "and the other chat has nothing")
+
+
+def host_dies(s):
+    """What a client named is on disk: for the turn that runs, and for one that waits."""
+    first = s.begin(f"{GATED} id=broken", "tg", conversation="c")["id"]
+    s.host.await_state(first, "running")
+    waits = s.begin("tools=1 ms=1 id=waited", "named", "tg", conversation="c")["id"]
+    lonely = s.begin(f"{GATED} id=lonely")["id"]
+    s.host.await_state(lonely, "running")
+    before = len(s.in_telegram("turncast restarted"))
+    s.host.kill()
+    s.start()
+    s.sees(s.in_telegram, "Answer waited", "what waited is shown where it was to be")
+    until(lambda: s.told(s.named_log, waits, "done"), "in the log, too")
+    until(lambda: len(s.in_telegram("turncast restarted")) == before + 1, "the death is told, once")
+    for turn in (first, lonely):
+        s.log_has_all(turn, "turns of the host that died")
+    equal(len(s.in_telegram("turncast restarted")), before + 1, "of the turn that named it alone")
+    equal(s.in_slack("turncast restarted") + s.in_slack("waited"), [], "the other chat has nothing")
+    equal(s.has_named(lonely), False, "nor has the log that was not named")
+
+
+def reloaded(s):
+    """Another scope is for turns that begin behind it, and needs no restart."""
+    turn = s.begin(f"{GATED} id=before")["id"]
+    s.host.await_state(turn, "running")
+    text = s.host.config.read_text()
+    s.host.config.write_text(text.replace("chat = ", 'turns = "all"; agents = ["main"]; chat = '))
+    status, out = s.host.run("reload")
+    equal(status, 0, "a reload")
+    ok("tg" not in out or "kept" in out, "no instance starts again", out)
+    s.host.let_go("before")
+    s.log_has_all(turn, "a turn under a reload")
+    s.begin("tools=1 ms=1 id=after")
+    s.sees(s.in_telegram, "Answer after", "the next turn is shown in the chat")
+    equal(s.in_telegram("before"), [], "the one that ran is not")
+
+
+def listed(s):
+    """Who sees what is told to the operator."""
+    found = {i["name"]: i["scope"] for i in json.loads(s.host.run("status", "--json")[1])["instances"]}
+    wanted = {"tg": {"turns": "all", "agents": ["main"]}, "sl": {"turns": "own"},
+              "named": {"turns": "own"}, "log": {"turns": "all"}}
+    equal(found, wanted, "the scopes are in the status")
+    out = s.host.run("status")[1]
+    line = next(line for line in out.splitlines() if line.startswith("sl "))
+    ok(" own " in line, "for people, too", line)
+    ok("\n  only agents main\n" in out, "with what else limits it", out)
+    out = s.host.run("plugins", "telegram")[1]
+    ok("enabled as tg: all turns of main" in out, "turncast plugins has them, too", out)
+
+
+def main():
+    with Fake("telegram") as fake, Fake("slack") as other, tempfile.TemporaryDirectory() as folder:
+        stage = Stage(pathlib.Path(folder), fake, other)
+        try:
+            stage.start()
+            for case in (own, over_http, refused, connector_dies, host_dies, reloaded, listed):
+                case(stage)
+        finally:
+            stage.host.close()
+        # A poll of the host that was killed may still be open when the next one polls.
+        objections = [v for v in fake.violations() + other.violations() if v["rule"] != "two-pollers"]
+        equal(objections, [], "nothing that a service objects to")
+    done()
+
+
+main()
