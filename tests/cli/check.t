@@ -166,11 +166,11 @@ is "$status" 0 "plugins"
 for name in audit cli jsonl null; do
     is "$(awk -v n="$name" '$1 == n' "$scratch/out" | wc -l)" 1 "lists $name"
 done
-has "$(grep '^cli ' "$scratch/out")" "(enabled as cli)" "says where one is enabled"
+has "$(grep '^cli ' "$scratch/out")" "(enabled as cli: all turns)" "says where one is enabled"
 lacks "$(grep '^null ' "$scratch/out")" "enabled" "and where not"
 try plugins -c "$scratch/good.conf" jsonl
 is "$status" 0 "plugins NAME"
-has "$out" "enabled as out" "says as what"
+has "$out" "enabled as out: all turns" "says as what, and what it sees"
 try plugins nothing
 is "$status $out" "2 " "one that is not there"
 has "$err" "nothing" "is named"

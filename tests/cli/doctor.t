@@ -89,7 +89,7 @@ plugins : { instances : { talk : { plugin = "nowhere"; };
     ends : { plugin = "$TURNCAST_BUILDDIR/tests/fault/loads_aborts.so"; };
     telegram : { token = "1:a-token-of-this-test"; grants = ["submit"]; agent = "a";
         api_base = "http://127.0.0.1:9";
-        isolation = "thread"; }; null : { isolation = "thread"; }; }; };
+        isolation = "thread"; }; null : { isolation = "thread"; turns = "own"; }; }; };
 http : { listen = "127.0.0.1:$port"; };
 CONF
 chmod 644 "$file"
@@ -108,6 +108,9 @@ has "$out" "warn  instance telegram: grants \"submit\", but allow is empty: nobo
 has "$out" "warn  instance telegram: not isolated: it talks to a network service with full access to this process (isolation = \"thread\")
       -> remove isolation = \"thread\" at $file:6" "what could harm the host"
 lacks "$out" "null: speaks" "and what does not"
+has "$out" "warn  instance null: receives no turn: its scope is \"own turns\", and there are none
+      -> set turns = \"all\", or change agents or conversations, at $file:8" "what is told of no turn"
+lacks "$out" "telegram: receives no turn" "and what is told of some"
 has "$(line store)" "warn  store: 1 dead letter" "dead letters"
 has "$out" "FAIL  http: 127.0.0.1:$port: Address already in use" "a port that is taken"
 has "$out" "warn  http: no keys: every local user has full access" "no keys"

@@ -47,6 +47,30 @@ static bool control_status_add_turn(void *ctx, const struct turnlog_turn *t)
     return true;
 }
 
+static void control_status_add_names(struct buf *out, const char *key, char *const *names)
+{
+    if (!names)
+        return;
+    jsonw_key(out, key);
+    buf_add_char(out, '[');
+    for (size_t i = 0; names[i]; i++) {
+        buf_add_str(out, i ? "," : "");
+        jsonw_string(out, names[i], strlen(names[i]));
+    }
+    buf_add_char(out, ']');
+}
+
+/* Which turns it is told of. */
+static void add_scope(struct buf *out, const struct conf_instance *inst)
+{
+    jsonw_key(out, "scope");
+    buf_add_char(out, '{');
+    jsonw_member_str(out, "turns", conf_scope_is_own(inst) ? "own" : "all");
+    control_status_add_names(out, "agents", inst->scope.agents);
+    control_status_add_names(out, "conversations", inst->scope.conversations);
+    buf_add_char(out, '}');
+}
+
 /* Beside memory. */
 static void add_use(struct buf *out, const struct limits_use *use)
 {
@@ -84,6 +108,7 @@ static void control_status_add_instance(void *ctx, const struct dispatch_instanc
     jsonw_member_str(out, "name", i->name);
     jsonw_member_str(out, "plugin", i->plugin);
     jsonw_member_str(out, "file", i->path);
+    add_scope(out, i->spec);
     add_life(out, &i->health);
     jsonw_member_bool(out, "hung", i->health.hung);
     jsonw_member_int(out, "delivered", (int64_t)i->health.delivered);

@@ -72,6 +72,26 @@ static void print_agents(int64_t n)
                PLURAL(n, " waits", "s wait"));
 }
 
+static void cmd_status_print_list(const json_t *scope, const char *key)
+{
+    size_t i;
+    const json_t *name;
+    json_array_foreach(json_object_get(scope, key), i, name)
+    {
+        printf(i ? ", " : "  only %s ", key);
+        print_table_cell(json_string_value(name), 0);
+    }
+    if (json_object_get(scope, key))
+        putchar('\n');
+}
+
+/* What it is told of, when that is not all, or all of its own. */
+static void print_scope(const json_t *scope)
+{
+    cmd_status_print_list(scope, "agents");
+    cmd_status_print_list(scope, "conversations");
+}
+
 /* What keeps it from its service. */
 static void print_service(const json_t *in)
 {
@@ -155,21 +175,25 @@ static void print_instances(const json_t *instances)
 {
     size_t i;
     const json_t *in;
-    puts("\nINSTANCE         PLUGIN           STATE   DELIVERED  FAILED  QUEUE  "
+    puts("\nINSTANCE         PLUGIN           STATE   TURNS  DELIVERED  FAILED  QUEUE  "
          "REQUESTS                IN");
     json_array_foreach(instances, i, in)
     {
         char requests[64];
         print_table_string(in, "name", 17);
         print_table_string(in, "plugin", 17);
-        printf("%-6s %10" PRId64 " %7" PRId64 " %4.0f %%  ", state_of(in),
-               print_table_get_int(in, "delivered"), print_table_get_int(in, "failed"),
+        const json_t *const scope = json_object_get(in, "scope");
+        printf("%-7s ", state_of(in));
+        print_table_string(scope, "turns", 5);
+        printf("%11" PRId64 " %7" PRId64 " %4.0f %%  ", print_table_get_int(in, "delivered"),
+               print_table_get_int(in, "failed"),
                100 * json_number_value(json_object_get(in, "queue_fill")));
         snprintf(requests, sizeof requests, "%" PRId64 " wait, %" PRId64 " under way",
                  print_table_get_int(in, "requests_waiting"),
                  print_table_get_int(in, "requests_in_flight"));
         printf("%-24s", requests);
         print_where(in);
+        print_scope(scope);
         print_service(in);
         print_excess(in);
         print_trouble(in);

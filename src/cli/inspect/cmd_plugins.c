@@ -8,6 +8,7 @@
 #include "cli/command_table.h"
 #include "cli/inspect/plugin_describe.h"
 #include "cli/oneshot_host.h"
+#include "conf/conf_scope.h"
 
 static const struct args_option rows[] = {ARG_CONFIG, {0}};
 
@@ -16,15 +17,17 @@ struct cmd_plugins_state {
     unsigned files, broken;
 };
 
-/* "as a, b" for the enabled instances of this file. */
+/* "enabled as a: own turns; b: all turns" for the enabled instances of this file. */
 static void add_uses(struct buf *out, const struct conf *conf, const char *path)
 {
     for (size_t i = 0; i < conf->n_instances; i++) {
         const struct conf_instance *const inst = &conf->instances[i];
         CLEANUP_FREE char *means =
             loader_find_path(inst->plugin, (const char *const *)conf->plugin_dirs, NULL);
-        if (inst->enabled && means && strcmp(means, path) == 0)
-            buf_printf(out, "%s%s", out->len ? ", " : "enabled as ", inst->name);
+        if (!inst->enabled || !means || strcmp(means, path) != 0)
+            continue;
+        buf_printf(out, "%s%s: ", out->len ? "; " : "enabled as ", inst->name);
+        conf_scope_describe(inst, out);
     }
 }
 

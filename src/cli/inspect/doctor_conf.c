@@ -10,6 +10,7 @@
 #include "cli/inspect/answerer_check.h"
 #include "cli/inspect/conf_check.h"
 #include "cli/inspect/doctor.h"
+#include "conf/conf_scope.h"
 #include "conf/plugin_options.h"
 #include "core/host/host_reload.h"
 #include "dialect/dialect.h"
@@ -198,6 +199,30 @@ static void doctor_conf_look_at_isolation(struct doctor *d, const char *name,
     doctor_suggest(d, "remove isolation = \"thread\" at %s:%d", d->conf->file, inst->line);
 }
 
+/* A rule has something asked there, whatever its scope. */
+static bool doctor_conf_asks_at(const struct conf *conf, const struct conf_instance *inst)
+{
+    for (size_t i = 0; i < conf->n_agents; i++)
+        for (size_t k = 0; k < conf->agents[i].n_rules; k++)
+            for (const struct conf_place *to = conf->agents[i].rules[k].to; to && to->instance;
+                 to++)
+                if (strcmp(to->instance, inst->name) == 0)
+                    return true;
+    return false;
+}
+
+static void look_at_scope(struct doctor *d, const char *name, const struct conf_instance *inst)
+{
+    if (conf_scope_admits_any(d->conf, inst) || doctor_conf_asks_at(d->conf, inst))
+        return;
+    CLEANUP_BUF struct buf scope = {0};
+    conf_scope_describe(inst, &scope);
+    doctor_report(d, DOCTOR_WARN, name, "receives no turn: its scope is \"%s\", and there are none",
+                  scope.p);
+    doctor_suggest(d, "set turns = \"all\", or change agents or conversations, at %s:%d",
+                   d->conf->file, inst->line);
+}
+
 static void look_at_plugin(struct doctor *d, const char *name, const struct conf_instance *inst,
                            const struct loaded_plugin *l)
 {
@@ -211,6 +236,7 @@ static void look_at_plugin(struct doctor *d, const char *name, const struct conf
     doctor_report(d, DOCTOR_OK, name, "%s %s", l->path, l->plugin.version);
     look_at_options(d, name, inst, l);
     doctor_conf_look_at_isolation(d, name, inst, l);
+    look_at_scope(d, name, inst);
     doctor_look_at_service(d, name, inst, l);
 }
 
