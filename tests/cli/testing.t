@@ -162,6 +162,91 @@ try test ./ends.so
 has "$out" "not ok 1 - a recorded turn
 # its process was terminated by signal 6" "without a script, too"
 
+# A program in another language, run by the connector exec.
+cat >room.py <<'P'
+#!/usr/bin/env python3
+import json
+import sys
+
+def say(**message):
+    print(json.dumps(message), flush=True)
+
+say(tc="hello", protocol=1, wants=["final", "error"], delivers=True, may=["submit"], routes=["/in"])
+for line in sys.stdin:
+    m = json.loads(line)
+    if m["tc"] == "event" and m["event"]["payload"]["text"] == "bad":
+        say(tc="reject", n=m["n"], why="no room")
+    elif m["tc"] == "event" and m["event"]["payload"]["text"] == "later":
+        say(tc="nack", n=m["n"], retry_ms=3000)
+    elif m["tc"] == "event" and m["event"]["payload"]["text"] != "never":
+        print("I! answer", m["event"]["payload"]["text"], *sys.argv[1:], file=sys.stderr, flush=True)
+        say(tc="remember", turn=m["turn"], text="told")
+        say(tc="ack", n=m["n"])
+    elif m["tc"] == "hit":
+        message = json.loads(m["body"])
+        say(tc="submit", id="1", key=message["id"], chat="c", user="u", text=message["text"])
+        say(tc="answer_hit", id=m["id"], status=202, body="taken")
+    elif m["tc"] == "reply":
+        print("I! reply", m["status"], file=sys.stderr, flush=True)
+    elif m["tc"] == "ping":
+        say(tc="pong", n=m["n"])
+    elif m["tc"] == "stop":
+        break
+P
+chmod +x room.py
+cat >room.script <<'S'
+init
+turn t
+= an answer
+t: final {"text":"42"}
+log info answer 42
+remember told
+t: done {"reason":"completed"}
+over t
+= a message
+submit {"id":"m1","chat":"c","user":"u","text":"Hi"} = accepted t2
+hit POST /in {} {"id":"m1","text":"Hi"}
+answer 202
+log info reply accepted
+= an event that is not acknowledged keeps its turn
+t: final {"text":"never"}
+t: done {"reason":"completed"}
+open t
+= another process of the program after a restart of the host
+restart
+turn t
+t: final {"text":"43"}
+log info answer 43
+S
+try test ./room.py room.script
+is "$status $err" "0 " "a program"
+is "$out" "ok 1 - an answer
+ok 2 - a message
+ok 3 - an event that is not acknowledged keeps its turn
+ok 4 - another process of the program after a restart of the host
+1..4" "holds its script"
+try test "python3 ./room.py with words" room.script
+is "$status" 0 "a command in quotes"
+try test ./room.py
+has "$out" "ok 1 - a recorded turn" "a program without a script"
+cat >wrong.script <<'S'
+init
+turn t
+= another answer
+t: final {"text":"42"}
+log info answer 43
+= nobody says hello
+submit {} = accepted
+t: final {"text":"42"}
+S
+try test ./room.py wrong.script
+is "$status" 1 "a program that does something else: status 1"
+has "$out" "# wrong.script:5: no such line was logged" "what did not come is waited for, and told"
+has "$out" "# wrong.script:8: the submit of line 7 was not called" "a message, too"
+TURNCAST_PLUGIN_PATH=$scratch try test ./room.py room.script
+is "$status" 2 "without the connector exec: status 2"
+has "$err" 'programs are run by the connector "exec", which is not installed' "and it says so"
+
 try test jsonl
 is "$status" 0 "a connector of the plugin path"
 try test jsnl

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,8 @@
 #define SECRET_MIN 4
 #define BEGINS_AT_MS 1000000
 #define SESSION "sess-1"
+#define SLICE_MS 50
+#define SETTLE_MS 2000
 
 void fake_host_fault(struct fake_host *s, const char *fmt, ...)
 {
@@ -139,7 +142,7 @@ static void fake_host_free_turns_over(struct fake_host *s)
 {
     for (struct fake_turn **at = &s->turns; *at;) {
         struct fake_turn *const t = *at;
-        if (!t->done || t->under_way > 0) {
+        if (!t->done || t->under_way > 0 || (t->live && !instance_turn_is_over(t->live))) {
             at = &t->next;
             continue;
         }
@@ -172,7 +175,53 @@ void fake_host_drain(struct fake_host *s)
     }
 }
 
-/* Here is the place for descriptors that a connector watches: whoever waits for one polls it. */
+/* ---- a program beside the connector ---- */
+
+/* Calls on_ready for what is ready within the time. False: nothing was. */
+static bool fake_host_poll(struct fake_host *s, int ms)
+{
+    int fds[INSTANCE_WATCHED];
+    struct pollfd polled[INSTANCE_WATCHED];
+    const size_t n = instance_watched_fds(s->instance, fds);
+    for (size_t i = 0; i < n; i++)
+        polled[i] = (struct pollfd){.fd = fds[i], .events = POLLIN};
+    if (n == 0 || poll(polled, n, ms) <= 0)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (polled[i].revents && instance_call_on_ready(s->instance, fds[i]))
+            fake_host_fault(s, "on_ready returned -1");
+    fake_host_drain(s);
+    fake_host_pump(s);
+    return true;
+}
+
+bool fake_host_wait(struct fake_host *s, int64_t *left_ms)
+{
+    int fds[INSTANCE_WATCHED];
+    if (*left_ms <= 0 || s->faults.len || instance_watched_fds(s->instance, fds) == 0)
+        return false;
+    if (!fake_host_poll(s, SLICE_MS))
+        *left_ms -= SLICE_MS;
+    return true;
+}
+
+static bool fake_host_is_waiting(const struct fake_host *s)
+{
+    return instance_oldest_held_task(s->instance) != UINT64_MAX || instance_is_paused(s->instance);
+}
+
+/* Until the connector has released what it holds, and takes events again; then all that it has said
+ * before that has been read. One that does not release is waited for once. */
+static void fake_host_await_release(struct fake_host *s)
+{
+    int64_t left_ms = s->is_held ? SLICE_MS : SETTLE_MS;
+    while (fake_host_is_waiting(s) && fake_host_wait(s, &left_ms))
+        continue;
+    while (fake_host_poll(s, 0))
+        continue;
+    s->is_held = fake_host_is_waiting(s);
+}
+
 void fake_host_idle(struct fake_host *s)
 {
     const uint64_t failed = status_page_failed(instance_status_page(s->instance));
@@ -181,6 +230,7 @@ void fake_host_idle(struct fake_host *s)
         fake_host_fault(s, "on_idle returned -1");
     fake_host_drain(s);
     fake_host_pump(s);
+    fake_host_await_release(s);
     fake_host_free_turns_over(s);
 }
 
@@ -194,6 +244,7 @@ void fake_host_send(struct fake_host *s, struct fake_turn *t, struct event *ev)
     ev->meta.session_id = ev->meta.session_id ? ev->meta.session_id : SESSION;
     ev->meta.seq = ++t->seq;
     struct shared_event *const shared = shared_event_new(ev);
+    instance_set_task(s->instance, ++s->task);
     if (instance_deliver_event(s->instance, t->live, shared))
         fake_host_fault(s, "on_%s returned -1", name);
     shared_event_unref(shared);
@@ -390,6 +441,8 @@ int fake_host_init(struct fake_host *s)
     fake_host_drain(s);
     if (s->started)
         fake_host_idle(s);
+    if (s->started && instance_next_wake_ms(s->instance) <= clock_mono_ms() + 1)
+        fake_host_advance(s, 1); /* what it wants done at once */
     return rc;
 }
 
@@ -449,13 +502,13 @@ static void fake_host_free_lists(struct fake_host *s)
 
 static void fake_host_remove_files(struct fake_host *s)
 {
-    for (unsigned i = 1; s->folder && i <= s->files; i++) {
-        CLEANUP_FREE char *path = xasprintf("%s/saved-%u", s->folder, i);
+    for (unsigned i = 1; s->files.folder && i <= s->files.count; i++) {
+        CLEANUP_FREE char *path = xasprintf("%s/saved-%u", s->files.folder, i);
         unlink(path);
     }
-    if (s->folder)
-        rmdir(s->folder);
-    free(s->folder);
+    if (s->files.folder)
+        rmdir(s->files.folder);
+    free(s->files.folder);
 }
 
 void fake_host_free(struct fake_host *s)

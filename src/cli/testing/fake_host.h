@@ -4,6 +4,9 @@
  * (plugin/instance); this is what is behind it: turns, the queue of requests, people, routes and
  * sockets. Requests are not paced. Whoever drives it answers requests and says what people get.
  *
+ * A program of the connector, whose descriptors it watches (tc_watch), runs in real time: a step
+ * ends when the connector has released all events that it holds.
+ *
  * What the connector does wrong is collected in `faults`. Single-threaded; it takes over the clocks
  * of base/sys/clock.h and the log. */
 #ifndef CLI_TESTING_FAKE_HOST_H
@@ -20,6 +23,7 @@
 
 #define FAKE_OPTIONS_MAX 24
 #define FAKE_INSTANCE "test"   /* its name */
+#define FAKE_PATIENCE_MS 5000  /* of real time, for a program */
 #define FAKE_BACKOFF_MS 1000   /* where the host would choose */
 #define FAKE_WALL_S 1790000000 /* wall clock at 0 of the other clock */
 
@@ -91,6 +95,7 @@ struct fake_host {
     struct fake_auto *autos;
     struct buf faults;
     uint64_t next_seq, next_sent;
+    uint64_t task;      /* number of the event that was delivered last */
     int64_t hold_until; /* instance */
     struct fake_lane {
         struct fake_lane *next;
@@ -102,8 +107,11 @@ struct fake_host {
     int64_t socket_base; /* what the instance calls 1 is the one behind this */
     char *routes[8];
     size_t route_count;
-    char *folder; /* of files; or NULL */
-    unsigned files;
+    struct fake_files {
+        char *folder; /* or NULL */
+        unsigned count;
+    } files;
+    bool is_held;         /* events were not released in time */
     const char *stranger; /* who may not submit; or NULL; of `config` */
     const char *known;    /* "CHAT:THREAD" that goes on; or NULL; of `config` */
     char *last_error;     /* where the last error of the log goes, too; or NULL */
@@ -149,6 +157,10 @@ void fake_host_frame(struct fake_host *s, int64_t socket, enum tc_socket_event e
                      const char *text);
 /* The oldest on the wire that nothing has named. */
 struct fake_request *fake_host_find_unnamed(struct fake_host *s, const char *method);
+/* For what a program does beside the connector, in its own time: waits a moment of real time for
+ * the descriptors that the connector watches, and calls it. False: there are none, or *left_ms is
+ * used up; it begins as FAKE_PATIENCE_MS. */
+bool fake_host_wait(struct fake_host *s, int64_t *left_ms);
 /* Takes an act off and frees it. */
 void fake_host_drop_act(struct fake_act **at);
 /* Takes a promise off and frees it. */

@@ -164,6 +164,7 @@ struct channel_callbacks fake_host_make_callbacks(struct fake_host *s)
     return (struct channel_callbacks){.ctx = s,
                                       .batch = fake_host_on_batch,
                                       .ask = fake_host_on_ask,
+                                      .has_process = true,
                                       .has_server = true,
                                       .route = fake_host_on_route,
                                       .socket_open = fake_host_on_socket_open,

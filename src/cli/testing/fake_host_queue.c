@@ -195,8 +195,18 @@ static uint64_t fake_host_place_of(const struct fake_host *s, const struct callb
     return 0;
 }
 
+/* An outcome that a program has rejected; a callback that fails is a fault. */
+static void fake_host_note_rejected(struct fake_host *s, const struct callback_batch *b)
+{
+    if (b->settles != BATCH_OUTCOME || !b->failed || !b->verdict.reason)
+        return;
+    CLEANUP_FREE char *what = xasprintf("outcome %s", b->verdict.reason);
+    fake_host_note(s, FAKE_DEAD, 0, what);
+}
+
 void fake_host_commit(struct fake_host *s, struct callback_batch *b)
 {
+    fake_host_note_rejected(s, b);
     const uint64_t place = fake_host_place_of(s, b);
     for (size_t i = 0; i < b->count; i++) {
         struct fake_request *const r = fake_request_new(s, b->requests[i]);
@@ -369,10 +379,10 @@ static void fake_host_retry(struct fake_host *s, struct fake_request *r, const s
 static const char *fake_host_save_body(struct fake_host *s, const char *body)
 {
     const char *const tmp = getenv("TMPDIR");
-    if (!s->folder)
-        s->folder = mkdtemp(xasprintf("%s/turncast-test.XXXXXX", tmp ? tmp : "/tmp"));
-    char *const path =
-        arena_sprintf(&s->config, "%s/saved-%u", s->folder ? s->folder : "", ++s->files);
+    if (!s->files.folder)
+        s->files.folder = mkdtemp(xasprintf("%s/turncast-test.XXXXXX", tmp ? tmp : "/tmp"));
+    char *const path = arena_sprintf(&s->config, "%s/saved-%u",
+                                     s->files.folder ? s->files.folder : "", ++s->files.count);
     FILE *const f = fopen(path, "we");
     if (!f || fputs(body, f) < 0)
         fake_host_fault(s, "%s cannot be written", path);

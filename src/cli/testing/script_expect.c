@@ -8,8 +8,7 @@
 #include "cli/testing/script_internal.h"
 #include "cli/testing/script_match.h"
 
-/* Takes the first act that fits. */
-static bool script_take_act(struct script *s, enum fake_note note, int level, const char *text)
+static bool script_find_act(struct script *s, enum fake_note note, int level, const char *text)
 {
     for (struct fake_act **at = &s->host->acts; *at; at = &(*at)->next) {
         const struct fake_act *const a = *at;
@@ -19,6 +18,16 @@ static bool script_take_act(struct script *s, enum fake_note note, int level, co
         return true;
     }
     return false;
+}
+
+/* Takes the first act that fits; a program is waited for. */
+static bool script_take_act(struct script *s, enum fake_note note, int level, const char *text)
+{
+    int64_t left_ms = FAKE_PATIENCE_MS;
+    bool found;
+    while (!(found = script_find_act(s, note, level, text)) && fake_host_wait(s->host, &left_ms))
+        continue;
+    return found;
 }
 
 /* ---- requests ---- */
@@ -81,10 +90,19 @@ static void script_check_body(struct script *s, const struct fake_request *r, co
     json_decref(got);
 }
 
+static struct fake_request *script_await_request(struct script *s, const char *method)
+{
+    int64_t left_ms = FAKE_PATIENCE_MS;
+    struct fake_request *r;
+    while (!(r = fake_host_find_unnamed(s->host, method)) && fake_host_wait(s->host, &left_ms))
+        continue;
+    return r;
+}
+
 static void script_do_expect(struct script *s, char *rest)
 {
     const char *const method = script_word(&rest);
-    struct fake_request *const r = fake_host_find_unnamed(s->host, method);
+    struct fake_request *const r = script_await_request(s, method);
     if (!r) {
         const struct fake_request *const other = fake_host_find_unnamed(s->host, NULL);
         script_fail(s, "no %s on the wire, but %s", method, other ? other->method : "nothing");
@@ -192,25 +210,48 @@ static void script_do_log(struct script *s, char *rest)
     script_fail(s, "no such line was logged");
 }
 
+static bool script_find_dead(struct script *s, const char *method, const char *reason)
+{
+    const size_t n = strlen(method);
+    for (struct fake_act **at = &s->host->acts; *at; at = &(*at)->next) {
+        const struct fake_act *const a = *at;
+        if (a->note != FAKE_DEAD || strncmp(a->what, method, n) != 0 || a->what[n] != ' ' ||
+            !strstr(a->what + n, reason))
+            continue;
+        fake_host_drop_act(at);
+        return true;
+    }
+    return false;
+}
+
 static void script_do_dead(struct script *s, char *rest)
 {
-    const char *const method = script_word(&rest);
-    const size_t n = strlen(method);
-    for (const struct fake_act *a = s->host->acts; a; a = a->next)
-        if (a->note == FAKE_DEAD && strncmp(a->what, method, n) == 0 && a->what[n] == ' ' &&
-            strstr(a->what + n, script_tail(rest))) {
-            script_take_act(s, FAKE_DEAD, 0, a->what);
+    int64_t left_ms = FAKE_PATIENCE_MS;
+    const char *const method = script_word(&rest), *const reason = script_tail(rest);
+    while (!script_find_dead(s, method, reason))
+        if (!fake_host_wait(s->host, &left_ms)) {
+            script_fail(s, "no such request was given up");
             return;
         }
-    script_fail(s, "no such request was given up");
+}
+
+static bool script_is_remembered(const struct script *s, const char *text)
+{
+    for (const struct fake_turn *t = s->host->turns; t; t = t->next)
+        if (t->memory && strstr(t->memory, text))
+            return true;
+    return false;
 }
 
 static void script_do_remember(struct script *s, char *rest)
 {
-    for (const struct fake_turn *t = s->host->turns; t; t = t->next)
-        if (t->memory && strstr(t->memory, script_tail(rest)))
+    int64_t left_ms = FAKE_PATIENCE_MS;
+    const char *const text = script_tail(rest);
+    while (!script_is_remembered(s, text))
+        if (!fake_host_wait(s->host, &left_ms)) {
+            script_fail(s, "no turn remembers that");
             return;
-    script_fail(s, "no turn remembers that");
+        }
 }
 
 /* What the connector has written to its standard output; what comes before it needs no name. */

@@ -96,6 +96,9 @@ static void script_begin_step(struct script *s)
 
 static void script_end_step(struct script *s)
 {
+    int64_t left_ms = FAKE_PATIENCE_MS;
+    while (s->host && s->host->promises && fake_host_wait(s->host, &left_ms))
+        continue;
     if (s->host && s->host->promises)
         script_fail(s, "the %s of line %d was not called", s->host->promises->call,
                     s->host->promises->line);

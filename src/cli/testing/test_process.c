@@ -3,9 +3,11 @@
 #include "cli/testing/test_process.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,6 +25,7 @@ test_process_become(struct test_report *report,
 {
     const unsigned failed = report->failed;
     alarm(PATIENCE_S);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     test(arg, progress);
     progress->is_told = true;
     exit(report->failed > failed ? TEST_FAILED : 0);
