@@ -212,6 +212,10 @@ log info reply accepted
 t: final {"text":"never"}
 t: done {"reason":"completed"}
 open t
+= an outcome that is rejected, and nothing behind it
+t: final {"text":"bad"}
+log warn rejected event 1: no room
+dead outcome no room
 = another process of the program after a restart of the host
 restart
 turn t
@@ -223,8 +227,9 @@ is "$status $err" "0 " "a program"
 is "$out" "ok 1 - an answer
 ok 2 - a message
 ok 3 - an event that is not acknowledged keeps its turn
-ok 4 - another process of the program after a restart of the host
-1..4" "holds its script"
+ok 4 - an outcome that is rejected, and nothing behind it
+ok 5 - another process of the program after a restart of the host
+1..5" "holds its script"
 try test "python3 ./room.py with words" room.script
 is "$status" 0 "a command in quotes"
 try test ./room.py

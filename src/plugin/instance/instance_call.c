@@ -169,7 +169,9 @@ int instance_deliver_event(struct instance *in, struct instance_turn *t,
     const bool failed = typed || any;
     if (failed && t->held)
         instance_drop_hold(t);
-    finish_event(t, is_outcome(in, ev) && !t->held ? BATCH_OUTCOME : BATCH_NOTHING, failed);
+    const bool is_held = t->held != 0;
+    t->held = 0; /* from now on a release settles the event */
+    finish_event(t, is_outcome(in, ev) && !is_held ? BATCH_OUTCOME : BATCH_NOTHING, failed);
     return failed ? -1 : 0;
 }
 
