@@ -461,7 +461,8 @@ struct tc_host {
 /* Returns a formatted string. */
 #define tc_sprint(turn, ...) ((turn)->inst->host->sprint((turn), __VA_ARGS__))
 /* Returns JSON text made from a jansson pack format: tc_json(turn, "{s:s, s:i}", "a", "b", "n", 1).
- */
+ * Hosts of 1.4 and later also know j, JSON text, and j* in an array: the elements of an array that
+ * is given as JSON text: list = tc_json(turn, "[j*, j]", list, item). */
 #define tc_json(turn, ...) ((turn)->inst->host->json((turn), __VA_ARGS__))
 /* Returns the value at an RFC 6901 pointer: the text of a string, compact JSON of other values,
  * NULL if absent. */

@@ -184,6 +184,11 @@ enum tc_accepted {
     TC_GIVEN,     /* on disk and given to the agent during the running turn */
     TC_INTERRUPT, /* on disk; the running turn is stopped for it */
 #endif
+#if TURNCAST_API_MINOR >= 4
+    /* Since 1.4; a plugin built for an older version receives TC_DENIED instead. */
+    TC_INVALID, /* an argument is missing, too long or not UTF-8, as logged: a fault of the plugin
+                 */
+#endif
 };
 
 struct tc_receipt {

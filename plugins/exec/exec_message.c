@@ -171,9 +171,10 @@ void exec_message_init(struct exec *e)
 static const char *message_status(enum tc_accepted status)
 {
     static const char *const names[] = {
-        [TC_ACCEPTED] = "accepted", [TC_QUEUED] = "queued", [TC_COMMAND] = "command",
-        [TC_KNOWN] = "known",       [TC_DENIED] = "denied", [TC_FULL] = "full",
-        [TC_NOT_KEPT] = "not_kept", [TC_GIVEN] = "given",   [TC_INTERRUPT] = "interrupt",
+        [TC_ACCEPTED] = "accepted",   [TC_QUEUED] = "queued",   [TC_COMMAND] = "command",
+        [TC_KNOWN] = "known",         [TC_DENIED] = "denied",   [TC_FULL] = "full",
+        [TC_NOT_KEPT] = "not_kept",   [TC_INVALID] = "invalid", [TC_GIVEN] = "given",
+        [TC_INTERRUPT] = "interrupt",
     };
     const size_t n = sizeof names / sizeof *names;
     return (size_t)status < n && names[status] ? names[status] : "not_kept";

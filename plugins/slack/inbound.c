@@ -178,6 +178,7 @@ static const char *reaction_to(enum tc_accepted accepted)
     case TC_COMMAND:
     case TC_KNOWN:
     case TC_DENIED:
+    case TC_INVALID:
     case TC_FULL:
     case TC_NOT_KEPT:
         break;

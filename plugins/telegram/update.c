@@ -241,6 +241,7 @@ static enum taken update_show(struct tc_turn *lobby, const json_t *message, cons
         return TAKEN;
     case TC_KNOWN:
     case TC_DENIED:
+    case TC_INVALID:
         return TAKEN;
     case TC_NOT_KEPT:
         break;

@@ -12,6 +12,8 @@ libtcplugin_a_SOURCES += \
 	src/plugin/instance/services_inbound.c \
 	src/plugin/instance/services_hold.c \
 	src/plugin/instance/services_internal.h \
+	src/plugin/instance/services_json.c \
+	src/plugin/instance/services_json.h \
 	src/plugin/instance/services_net.c \
 	src/plugin/instance/services_send.c \
 	src/plugin/instance/services_text.c \

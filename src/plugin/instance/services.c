@@ -16,6 +16,7 @@
 #include "event/json/json_reader.h"
 #include "event/json/json_redact.h"
 #include "plugin/instance/services_internal.h"
+#include "plugin/instance/services_json.h"
 
 #define LOG_MAX 4096
 #define TURN_MEMORY_MAX ((size_t)(256 << 20)) /* what a turn, or a callback, may take */
@@ -104,14 +105,14 @@ static char *service_json(struct tc_turn *turn, const char *fmt, ...)
 {
     if (!services_get_scratch(turn, 0, "tc_json"))
         return NULL;
-    json_error_t error;
+    char why[SERVICES_JSON_WHY];
     va_list ap;
     va_start(ap, fmt);
-    json_t *const value = json_vpack_ex(&error, 0, fmt, ap);
+    json_t *const value = services_json_pack(fmt, ap, why);
     va_end(ap);
     if (!value) {
         log_write(LOG_ERR, instance_label(instance_check(turn->inst)), "tc_json(\"%s\"): %s", fmt,
-                  error.text);
+                  why);
         return NULL;
     }
     char *const text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);

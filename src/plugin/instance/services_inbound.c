@@ -49,14 +49,21 @@ static enum tc_accepted services_inbound_explain(const struct inbound_texts *tex
                                                  enum tc_accepted how, struct tc_receipt *receipt)
 {
     if (receipt && !receipt->answer)
-        receipt->answer = how == TC_COMMAND  ? texts->done
-                          : how == TC_KNOWN  ? texts->known
-                          : how == TC_DENIED ? texts->denied
-                                             : texts->lost;
+        receipt->answer = how == TC_COMMAND                       ? texts->done
+                          : how == TC_KNOWN                       ? texts->known
+                          : how == TC_DENIED || how == TC_INVALID ? texts->denied
+                                                                  : texts->lost;
     return how;
 }
 
-/* An invalid message is denied, not TC_NOT_KEPT: it would be invalid again. */
+/* Invalid arguments are not TC_NOT_KEPT: they would be invalid again. */
+static enum tc_accepted services_inbound_refuse(const struct instance *in, const char *service,
+                                                const char *fault)
+{
+    services_refuse(in, service, fault);
+    return in->loaded->plugin.minor >= 4 ? TC_INVALID : TC_DENIED;
+}
+
 enum tc_accepted service_submit(struct tc_turn *turn, const struct tc_inbound *inbound,
                                 struct tc_receipt *receipt)
 {
@@ -66,10 +73,8 @@ enum tc_accepted service_submit(struct tc_turn *turn, const struct tc_inbound *i
         return TC_NOT_KEPT;
     const struct tc_inbound in = services_inbound_complete(inbound);
     const char *const fault = validate_inbound(&in);
-    if (fault) {
-        services_refuse(t->in, "tc_submit", fault);
-        return TC_DENIED;
-    }
+    if (fault)
+        return services_inbound_refuse(t->in, "tc_submit", fault);
     const enum tc_accepted how =
         services_inbound_call_host(t->in, host_call_new_submit(t->in->name, &in), receipt);
     const bool knows = t->in->loaded->plugin.minor >= 3;
@@ -83,10 +88,12 @@ enum tc_accepted service_cancel(struct tc_turn *turn, const char *id, const char
     struct instance_turn *const t = instance_check_turn(turn, "tc_cancel");
     if (!t || !services_check_offered(t->in, "tc_cancel", t->in->host.ask, OFFER_ASK))
         return services_inbound_explain(&cancel_texts, TC_NOT_KEPT, receipt);
-    if (!validate_id(id) || !validate_id(user)) {
-        services_refuse(t->in, "tc_cancel", "the turn or the user is missing or not valid");
-        return services_inbound_explain(&cancel_texts, TC_DENIED, receipt);
-    }
+    if (!validate_id(id) || !validate_id(user))
+        return services_inbound_explain(
+            &cancel_texts,
+            services_inbound_refuse(t->in, "tc_cancel",
+                                    "the turn or the user is missing or not valid"),
+            receipt);
     struct host_call *const call = host_call_new_cancel(t->in->name, id, user);
     return services_inbound_explain(&cancel_texts, services_inbound_call_host(t->in, call, receipt),
                                     receipt);
@@ -144,10 +151,9 @@ enum tc_accepted service_answer(struct tc_turn *turn, const struct tc_decision *
     if (decision)
         memcpy(&d, decision, decision->size < sizeof d ? decision->size : sizeof d);
     const char *const fault = validate_decision(&d);
-    if (fault) {
-        services_refuse(t->in, "tc_answer", fault);
-        return services_inbound_explain(&answer_texts, TC_DENIED, receipt);
-    }
+    if (fault)
+        return services_inbound_explain(
+            &answer_texts, services_inbound_refuse(t->in, "tc_answer", fault), receipt);
     struct host_call *const call = host_call_new_answer(t->in->name, &d);
     return services_inbound_explain(&answer_texts, services_inbound_call_host(t->in, call, receipt),
                                     receipt);

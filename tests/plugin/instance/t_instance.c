@@ -247,6 +247,16 @@ static void use_services(struct tc_turn *t)
     is_str(tc_json(t, "{s:s, s:[i,b], s:n}", "a", "ü\"", "b", 1, 1, "c"),
            "{\"a\":\"ü\\\"\",\"b\":[1,true],\"c\":null}", "tc_json");
     is_str(tc_json(t, "s", "x"), "\"x\"", "tc_json of a bare value");
+    is_str(tc_json(t, "{s:j, s:s?, s:[i, f, b, n], s:I}", "a", "{\"x\":[1]}", "b", NULL, "c", 1,
+                   0.5, 1, "d", (long long)1 << 40),
+           "{\"a\":{\"x\":[1]},\"b\":null,\"c\":[1,0.5,true,null],\"d\":1099511627776}",
+           "tc_json of JSON text beside other values");
+    is_str(tc_json(t, "[j*, j, j]", "[1,2]", "3", NULL), "[1,2,3,null]", "elements of an array");
+    is_str(tc_json(t, "[j*]", NULL), "[]", "of none");
+    ok(!tc_json(t, "{s:j}", "a", "{"), "text that is no JSON");
+    ok(!tc_json(t, "[j*]", "7"), "elements of what is no array");
+    ok(!tc_json(t, "{s:j", "a", "1") && !tc_json(t, "j}", "1") && !tc_json(t, "[j, z]", "1"),
+       "formats that are none");
     const char *const doc = "{\"a\": {\"b\": [1, \"tw\\u00f6\", {\"c\": 2.50}]}, \"e~f\": true}";
     is_str(tc_json_get(t, doc, "/a/b/1"), "twö", "tc_json_get of a string is its text");
     is_str(tc_json_get(t, doc, "/a/b/0"), "1", "  of a number its text");

@@ -150,15 +150,18 @@ static void submit_wrong(struct tc_turn *t)
         {"a file has no path",
          {.id = "1", .chat = "c", .user = "u", .files = no_paths, .file_count = 1}},
     };
+    actor_loaded.plugin.minor = 3;
+    ok(tc_submit(t, TC_INBOUND(.id = NULL), NULL) == TC_DENIED, "1.3: what is not valid is denied");
+    actor_loaded.plugin.minor = 4;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct tc_inbound in = rows[i].in;
         in.size = sizeof in;
         actor_logged();
-        ok(tc_submit(t, &in, NULL) == TC_DENIED, "refused for good: %s", rows[i].why);
+        ok(tc_submit(t, &in, NULL) == TC_INVALID, "invalid, and no denial: %s", rows[i].why);
         has_str(actor_logged(), rows[i].why, "  told");
     }
-    ok(tc_cancel(t, NULL, "u", NULL) == TC_DENIED, "a cancel of nothing");
-    ok(t->inst->host->submit(t, NULL, NULL) == TC_DENIED, "nothing to submit");
+    ok(tc_cancel(t, NULL, "u", NULL) == TC_INVALID, "a cancel of nothing");
+    ok(t->inst->host->submit(t, NULL, NULL) == TC_INVALID, "nothing to submit");
 }
 
 static void test_people(void)
