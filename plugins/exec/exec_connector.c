@@ -184,10 +184,20 @@ static const struct tc_option options[] = {
     {0},
 };
 
+static const struct tc_rule rules[] = {
+    {.key = "hello_s", .kind = TC_RULE_DURATION, .text = "s"},
+    {.key = "hello_s", .kind = TC_RULE_RANGE, .min = 1, .max = 60},
+    {.key = "ack_s", .kind = TC_RULE_DURATION, .text = "s"},
+    {.key = "ack_s", .kind = TC_RULE_RANGE, .min = 1, .max = 3600},
+    {.key = "ping_s", .kind = TC_RULE_DURATION, .text = "s"},
+    {.key = "ping_s", .kind = TC_RULE_RANGE, .min = 1, .max = 3600},
+    {.key = NULL},
+};
+
 TURNCAST_PLUGIN(.name = "exec", .version = "1.0",
                 .summary = "runs a program in any language as a connector", .flags = TC_DELIVERS,
                 .conf_size = sizeof(struct exec_options), .state_size = sizeof(struct exec),
-                .turn_size = sizeof(struct exec_turn), .options = options, .init = init,
-                .teardown = teardown,
+                .turn_size = sizeof(struct exec_turn), .options = options, .rules = rules,
+                .init = init, .teardown = teardown,
                 .sink = TC_SINK(.on_event = on_event, .on_ready = on_ready, .on_wake = on_wake,
                                 .on_hit = on_hit));
