@@ -19,9 +19,6 @@ libtcconf_a_SOURCES = \
 	src/conf/conf_store.c \
 	src/conf/conf_user.c \
 	src/conf/default_paths.c \
-	src/conf/default_paths.h \
-	src/conf/option_rules.c \
-	src/conf/option_rules.h \
-	src/conf/plugin_options.c \
-	src/conf/plugin_options.h
+	src/conf/default_paths.h
+include $(srcdir)/src/conf/options/local.mk
 include $(srcdir)/src/conf/parse/local.mk

@@ -4,8 +4,8 @@
 #	tests_conf_t_x_LDADD = $(TEST_CONF)
 # a shell test one line, dist_check_SCRIPTS += tests/conf/x.t; fixtures: EXTRA_DIST += folder.
 
-check_PROGRAMS += tests/conf/t_plugin_options
-tests_conf_t_plugin_options_LDADD = $(TEST_CONF)
+check_PROGRAMS += tests/conf/options/t_plugin_options
+tests_conf_options_t_plugin_options_LDADD = $(TEST_CONF)
 
 check_PROGRAMS += tests/conf/t_conf
 tests_conf_t_conf_LDADD = $(TEST_CONF)
@@ -13,8 +13,8 @@ check_PROGRAMS += tests/conf/t_conf_http_key
 tests_conf_t_conf_http_key_LDADD = $(TEST_CONF)
 check_PROGRAMS += tests/conf/t_conf_errors
 tests_conf_t_conf_errors_LDADD = $(TEST_CONF)
-check_PROGRAMS += tests/conf/t_option_rules
-tests_conf_t_option_rules_LDADD = $(TEST_CONF)
+check_PROGRAMS += tests/conf/options/t_option_rules
+tests_conf_options_t_option_rules_LDADD = $(TEST_CONF)
 check_PROGRAMS += tests/conf/t_conf_scope
 tests_conf_t_conf_scope_LDADD = $(TEST_CONF)
 

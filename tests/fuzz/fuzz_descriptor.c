@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "conf/plugin_options.h"
+#include "conf/options/plugin_options.h"
 #include "plugin/abi/descriptor.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

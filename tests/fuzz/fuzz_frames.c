@@ -17,7 +17,7 @@
 #include "plugin/channel.h"
 #include "plugin/events.h"
 #include "plugin/ipc/ipc_frame.h"
-#include "plugin/process/connector_spawn.h"
+#include "plugin/process/spawn/connector_spawn.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -35,14 +35,14 @@ tests_plugin_thread_t_call_queue_LDADD = $(TEST_PLUGIN)
 check_PROGRAMS += tests/plugin/t_channel
 tests_plugin_t_channel_LDADD = $(TEST_PLUGIN)
 
-check_PROGRAMS += tests/plugin/ipc/t_ipc_frame tests/plugin/process/t_restart_backoff
+check_PROGRAMS += tests/plugin/ipc/t_ipc_frame tests/plugin/process/spawn/t_restart_backoff
 tests_plugin_ipc_t_ipc_frame_SOURCES = tests/plugin/ipc/t_ipc_frame.c tests/event/specimen.c \
 	tests/event/specimen.h
 tests_plugin_ipc_t_ipc_frame_LDADD = $(TEST_PLUGIN)
-tests_plugin_process_t_restart_backoff_LDADD = $(TEST_PLUGIN)
-check_PROGRAMS += tests/plugin/process/t_connector_state tests/plugin/outbox/t_outbox_state
-tests_plugin_process_t_connector_state_SOURCES = tests/plugin/process/t_connector_state.c $(TABLE_CHECK)
-tests_plugin_process_t_connector_state_LDADD = $(TEST_PLUGIN)
+tests_plugin_process_spawn_t_restart_backoff_LDADD = $(TEST_PLUGIN)
+check_PROGRAMS += tests/plugin/process/spawn/t_connector_state tests/plugin/outbox/t_outbox_state
+tests_plugin_process_spawn_t_connector_state_SOURCES = tests/plugin/process/spawn/t_connector_state.c $(TABLE_CHECK)
+tests_plugin_process_spawn_t_connector_state_LDADD = $(TEST_PLUGIN)
 tests_plugin_outbox_t_outbox_state_SOURCES = tests/plugin/outbox/t_outbox_state.c $(TABLE_CHECK)
 tests_plugin_outbox_t_outbox_state_LDADD = $(TEST_PLUGIN)
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "conf/plugin_options.h"
+#include "conf/options/plugin_options.h"
 #include "event/codec.h"
 #include "event/json/json_redact.h"
 #include "tap/tap.h"

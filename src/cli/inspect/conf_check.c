@@ -10,7 +10,7 @@
 #include "base/nearest_word.h"
 #include "cli/inspect/agent_program.h"
 #include "cli/inspect/answerer_check.h"
-#include "conf/plugin_options.h"
+#include "conf/options/plugin_options.h"
 #include "dialect/dialect.h"
 #include "plugin/abi/loader.h"
 

@@ -10,13 +10,9 @@ libtccli_a_SOURCES += \
 	src/cli/inspect/conf_check.c \
 	src/cli/inspect/conf_check.h \
 	src/cli/inspect/cmd_check.c \
-	src/cli/inspect/cmd_doctor.c \
 	src/cli/inspect/cmd_plugins.c \
-	src/cli/inspect/doctor.h \
-	src/cli/inspect/doctor_conf.c \
-	src/cli/inspect/doctor_host.c \
-	src/cli/inspect/doctor_service.c \
 	src/cli/inspect/finding_report.c \
 	src/cli/inspect/finding_report.h \
 	src/cli/inspect/plugin_describe.c \
 	src/cli/inspect/plugin_describe.h
+include $(srcdir)/src/cli/inspect/doctor/local.mk

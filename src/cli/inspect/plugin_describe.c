@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/bytes/buf.h"
-#include "conf/option_rules.h"
+#include "conf/options/option_rules.h"
 
 static void describe_callbacks(FILE *out, const struct loaded_plugin *l)
 {

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/bytes/pack.h"
-#include "conf/option_rules.h"
-#include "conf/plugin_options.h"
+#include "conf/options/option_rules.h"
+#include "conf/options/plugin_options.h"
 #include "event/kinds.h"
 #include "io/send/request_queue.h"
 #include "text/text_clean.h"

@@ -13,7 +13,7 @@
 #include "base/bytes/buf.h"
 #include "base/cleanup.h"
 #include "base/nearest_word.h"
-#include "conf/plugin_options.h"
+#include "conf/options/plugin_options.h"
 #include "plugin/abi/loader_internal.h"
 #include "plugin/abi/loader_module.h"
 

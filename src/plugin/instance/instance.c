@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "conf/plugin_options.h"
+#include "conf/options/plugin_options.h"
 #include "plugin/instance/instance_internal.h"
 #include "plugin/instance/services.h"
 

@@ -8,7 +8,7 @@
 #include "base/sys/clock.h"
 #include "base/sys/log.h"
 #include "conf/parse/option_list.h"
-#include "conf/plugin_options.h"
+#include "conf/options/plugin_options.h"
 #include "plugin/process/connector_process.h"
 
 #define INIT_MS 10000

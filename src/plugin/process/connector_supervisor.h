@@ -6,10 +6,10 @@
 #define PLUGIN_PROCESS_CONNECTOR_SUPERVISOR_H
 
 #include "plugin/channel.h"
-#include "plugin/process/connector_spawn.h"
-#include "plugin/process/connector_state.h"
-#include "plugin/process/restart_backoff.h"
-#include "plugin/process/stdout_forwarder.h"
+#include "plugin/process/spawn/connector_spawn.h"
+#include "plugin/process/spawn/connector_state.h"
+#include "plugin/process/spawn/restart_backoff.h"
+#include "plugin/process/spawn/stdout_forwarder.h"
 
 #define POISON_DEATHS 3 /* of one task, then it is given up */
 

@@ -11,10 +11,6 @@ libtcplugin_a_SOURCES += \
 	src/plugin/process/connector_reader.c \
 	src/plugin/process/connector_reader.h \
 	src/plugin/process/connector_requeue.c \
-	src/plugin/process/connector_spawn.c \
-	src/plugin/process/connector_spawn.h \
-	src/plugin/process/connector_state.c \
-	src/plugin/process/connector_state.h \
 	src/plugin/process/connector_supervisor.c \
 	src/plugin/process/connector_supervisor.h \
 	src/plugin/process/connector_task.c \
@@ -22,8 +18,5 @@ libtcplugin_a_SOURCES += \
 	src/plugin/process/connector_turns.c \
 	src/plugin/process/connector_turns.h \
 	src/plugin/process/connector_writer.c \
-	src/plugin/process/connector_writer.h \
-	src/plugin/process/restart_backoff.c \
-	src/plugin/process/restart_backoff.h \
-	src/plugin/process/stdout_forwarder.c \
-	src/plugin/process/stdout_forwarder.h
+	src/plugin/process/connector_writer.h
+include $(srcdir)/src/plugin/process/spawn/local.mk

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Tests of plugin/process/connector_state.h: each state with each event. */
-#include "plugin/process/connector_state.h"
+ * Tests of plugin/process/spawn/connector_state.h: each state with each event. */
+#include "plugin/process/spawn/connector_state.h"
 
 #include "base/table_check.h"
 #include "tap/tap.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Tests of plugin/process/restart_backoff.h: the back-off between lives, and the breaker. The clock
- * is a number. */
-#include "plugin/process/restart_backoff.h"
+ * Tests of plugin/process/spawn/restart_backoff.h: the back-off between lives, and the breaker. The
+ * clock is a number. */
+#include "plugin/process/spawn/restart_backoff.h"
 
 #include "tap/tap.h"
 

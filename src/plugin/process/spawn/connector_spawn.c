@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Owns the start and the end of an instance's process as the kernel sees them. */
-#include "plugin/process/connector_spawn.h"
+#include "plugin/process/spawn/connector_spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,8 +2,8 @@
  * Starts this program again as the process of an instance, and learns how it ended. It gets a group
  * of its own, so that a terminal's signals do not reach it. It has no descriptor of the host's
  * standard output or standard error, but pipes to the host. */
-#ifndef PLUGIN_PROCESS_CONNECTOR_SPAWN_H
-#define PLUGIN_PROCESS_CONNECTOR_SPAWN_H
+#ifndef PLUGIN_PROCESS_SPAWN_CONNECTOR_SPAWN_H
+#define PLUGIN_PROCESS_SPAWN_CONNECTOR_SPAWN_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * One function per kind of rule, in a table. */
-#include "conf/option_rules.h"
+#include "conf/options/option_rules.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * Tests of conf/option_rules.h: every kind of rule, through plugin_options_check and
  * plugin_options_parse. */
-#include "conf/option_rules.h"
+#include "conf/options/option_rules.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "conf/plugin_options.h"
+#include "conf/options/plugin_options.h"
 #include "tap/tap.h"
 
 struct sample {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Converts option text into a plugin's option struct by the table the plugin declares. */
-#ifndef CONF_PLUGIN_OPTIONS_H
-#define CONF_PLUGIN_OPTIONS_H
+#ifndef CONF_OPTIONS_PLUGIN_OPTIONS_H
+#define CONF_OPTIONS_PLUGIN_OPTIONS_H
 
 #include <turncast/plugin.h>
 

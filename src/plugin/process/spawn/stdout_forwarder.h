@@ -3,8 +3,8 @@
  * output of the host, whole lines at a time. The process has no descriptor of the host's output, so
  * it can neither truncate it nor change its mode. Loop thread only; never waits for the reader of
  * the host's output, but for stdout_forwarder_finish. */
-#ifndef PLUGIN_PROCESS_STDOUT_FORWARDER_H
-#define PLUGIN_PROCESS_STDOUT_FORWARDER_H
+#ifndef PLUGIN_PROCESS_SPAWN_STDOUT_FORWARDER_H
+#define PLUGIN_PROCESS_SPAWN_STDOUT_FORWARDER_H
 
 #include <poll.h>
 

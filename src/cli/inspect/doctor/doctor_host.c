@@ -17,7 +17,7 @@
 #include "base/plural.h"
 #include "base/sys/crash_point.h"
 #include "cli/control_client.h"
-#include "cli/inspect/doctor.h"
+#include "cli/inspect/doctor/doctor.h"
 #include "io/http/client/httpc.h"
 #include "io/journal/journal.h"
 #include "io/sandbox/sandbox.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * `turncast doctor`: checks everything a host needs and prints a remedy for each problem. */
-#ifndef CLI_INSPECT_DOCTOR_H
-#define CLI_INSPECT_DOCTOR_H
+#ifndef CLI_INSPECT_DOCTOR_DOCTOR_H
+#define CLI_INSPECT_DOCTOR_DOCTOR_H
 
 #include <stdbool.h>
 

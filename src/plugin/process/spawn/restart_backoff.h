@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Restart back-off of a crashed connector process: exponential delay, and a circuit breaker after
  * five deaths in ten minutes. Pure; the caller passes the time. */
-#ifndef PLUGIN_PROCESS_RESTART_BACKOFF_H
-#define PLUGIN_PROCESS_RESTART_BACKOFF_H
+#ifndef PLUGIN_PROCESS_SPAWN_RESTART_BACKOFF_H
+#define PLUGIN_PROCESS_SPAWN_RESTART_BACKOFF_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Transition table of a connector process, from the lists of its header. */
-#include "plugin/process/connector_state.h"
+#include "plugin/process/spawn/connector_state.h"
 
 static const char *const connector_state_names[] = {CONNECTOR_STATES(STATE_TABLE_NAME)};
 static const char *const connector_event_names[] = {CONNECTOR_EVENTS(STATE_TABLE_NAME)};

@@ -11,7 +11,7 @@
 #include "base/plural.h"
 #include "base/sys/log.h"
 #include "cli/command_table.h"
-#include "cli/inspect/doctor.h"
+#include "cli/inspect/doctor/doctor.h"
 #include "cli/inspect/finding_report.h"
 
 static const struct args_option rows[] = {

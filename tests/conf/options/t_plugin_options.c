@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Tests of conf/plugin_options.h and conf/parse/secret.h. */
-#include "conf/plugin_options.h"
+ * Tests of conf/options/plugin_options.h and conf/parse/secret.h. */
+#include "conf/options/plugin_options.h"
 
 #include <stdio.h>
 #include <stdlib.h>

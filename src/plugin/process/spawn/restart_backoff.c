@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Owns the back-off between the lives of an instance, and when it counts as broken. */
-#include "plugin/process/restart_backoff.h"
+#include "plugin/process/spawn/restart_backoff.h"
 
 /* The oldest of the last deaths is not long ago. */
 static bool dies_often(const struct restart_backoff *r, int64_t now)

@@ -7,8 +7,8 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "cli/inspect/doctor.h"
-#include "conf/plugin_options.h"
+#include "cli/inspect/doctor/doctor.h"
+#include "conf/options/plugin_options.h"
 #include "core/host/network_clients.h"
 #include "plugin/outbox/outbox_expand.h"
 #include "text/text_clean.h"

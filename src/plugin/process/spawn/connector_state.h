@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * State machine of a connector process, over all its lives. connector_supervisor_move is the only
  * function that changes the state. Loop thread. */
-#ifndef PLUGIN_PROCESS_CONNECTOR_STATE_H
-#define PLUGIN_PROCESS_CONNECTOR_STATE_H
+#ifndef PLUGIN_PROCESS_SPAWN_CONNECTOR_STATE_H
+#define PLUGIN_PROCESS_SPAWN_CONNECTOR_STATE_H
 
 #include "base/state_table.h"
 

@@ -3,7 +3,7 @@
  *
  * A pipe that poll calls writable takes PIPE_BUF bytes without blocking: no more is written at
  * once. Regular files are always writable. */
-#include "plugin/process/stdout_forwarder.h"
+#include "plugin/process/spawn/stdout_forwarder.h"
 
 #include <errno.h>
 #include <limits.h>

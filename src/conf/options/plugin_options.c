@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Owns how option text becomes members of a plugin's struct. */
-#include "conf/plugin_options.h"
+#include "conf/options/plugin_options.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -14,7 +14,7 @@
 #include "base/attr.h"
 #include "base/cleanup.h"
 #include "base/nearest_word.h"
-#include "conf/option_rules.h"
+#include "conf/options/option_rules.h"
 #include "conf/parse/option_list.h"
 #include "conf/parse/secret.h"
 

@@ -3,8 +3,8 @@
  * options belong together. Checks of paths look at the file system as the user of this process.
  * Any thread. A message is what is wrong, "; " and what would be right; it has the value only if
  * the option is no secret. */
-#ifndef CONF_OPTION_RULES_H
-#define CONF_OPTION_RULES_H
+#ifndef CONF_OPTIONS_OPTION_RULES_H
+#define CONF_OPTIONS_OPTION_RULES_H
 
 #include <turncast/plugin.h>
 

@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: MIT
+# What a connector process is for the kernel.
+libtcplugin_a_SOURCES += \
+	src/plugin/process/spawn/connector_spawn.c \
+	src/plugin/process/spawn/connector_spawn.h \
+	src/plugin/process/spawn/connector_state.c \
+	src/plugin/process/spawn/connector_state.h \
+	src/plugin/process/spawn/restart_backoff.c \
+	src/plugin/process/spawn/restart_backoff.h \
+	src/plugin/process/spawn/stdout_forwarder.c \
+	src/plugin/process/spawn/stdout_forwarder.h
