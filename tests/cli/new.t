@@ -12,7 +12,7 @@ printf '#!/bin/sh\necho "-I%s"\n' "$TURNCAST_SRCDIR/include" >"$scratch/bin/pkg-
 chmod +x "$scratch/bin/cc" "$scratch/bin/pkg-config"
 PATH=$scratch/bin:$PATH
 export PATH
-unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+unset http_proxy HTTP_PROXY MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 mkdir "$scratch/work"
 cd "$scratch/work" || exit 99
 
@@ -43,6 +43,44 @@ sed -i 's/ev->text/"lost"/' room/room.c
 is "$?" 2 "make test fails when the connector is wrong"
 has "$(cat "$scratch/typed")" "# room.script:" "and says where"
 
+# language NAME FILE PROGRAM: a project in it, with the program that it needs. Then the service is away.
+language() {
+    if ! command -v "$3" >/dev/null || ! command -v curl >/dev/null; then
+        results=$((results + 1))
+        echo "ok $results - $1 # SKIP $3 or curl is not installed"
+        return
+    fi
+    try new "in-$1" --language "$1"
+    is "$status $err" "0 " "a connector in $1"
+    wanted=$(printf '%s\n' Makefile README.md turncast.conf "in-$1.script" "$2" | LC_ALL=C sort)
+    is "$(cd "in-$1" && printf '%s\n' * | LC_ALL=C sort)" "$wanted" "$1: its files"
+    is "$(grep -l '@[A-Z]*@' "in-$1"/*)" "" "$1: nothing is left to be filled in"
+    [ -x "in-$1/$2" ]
+    result $? "$1: it can be run"
+    typed "$1"
+    has "$(cat "$scratch/typed")" "ok 3 - a turn that began elsewhere" "$1: its test is run"
+    has "$(cat "$scratch/typed")" "turncast.conf: OK (0 agents, 1 instance)" "$1: its instance is accepted"
+    cat >away.script <<'S'
+option env URL=http://127.0.0.1:1/x
+init
+turn t
+= it tries again
+t: final {"text":"Done."}
+log info to main: Done.
+log warn the service does not answer
+wait 5000
+log info to main: Done.
+log warn the service does not answer
+open t
+S
+    try test "./in-$1/$2" away.script
+    is "$out" "ok 1 - it tries again
+1..1" "$1: a service that is away is asked again"
+}
+language sh in-sh.sh jq
+language python in-python.py python3
+language node in-node.mjs node
+
 before=$(cat room/*)
 try new room
 is "$status" 2 "a directory that exists: status 2"
@@ -72,7 +110,7 @@ for bad in "" Room 1room -- ro.om ro/om "ro om" "$(printf '%065d' 0 | tr 0 a)"; 
 done
 try new y --language cobol
 is "$status" 2 "an unknown language: status 2"
-has "$err" '--language: "cobol" is none of c' "and which there are"
+has "$err" '--language: "cobol" is none of c, sh, python, node' "and which there are"
 [ ! -e y ]
 result $? "nothing is made"
 

@@ -76,8 +76,12 @@ C
 turncast run --config "$scratch/agent.conf" hello </dev/null >"$scratch/cast"
 result $? "it runs an agent, below the shim installed with it"
 
-# project LANGUAGE: made, and its commands typed as they are printed.
+# project LANGUAGE PROGRAM: made with what it needs, and its commands typed as they are printed.
 project() {
+    if ! command -v "$2" >/dev/null; then
+        skipped "a project in $1" "$2 is not installed"
+        return
+    fi
     mkdir "$scratch/$1-bin"
     # shellcheck disable=SC2016 # what is written there is expanded there
     printf '#!/bin/sh\nexec %s "$@"\n' "${TURNCAST_CC:-gcc}" >"$scratch/$1-bin/cc"
@@ -94,7 +98,10 @@ project() {
     result $? "the commands that turncast new prints for $1 build and test the project"
     [ "$project_status" -eq 0 ] || sed 's/^/# /' "$scratch/said"
 }
-project c
+project c pkg-config
+project sh jq
+project python python3
+project node node
 turncast replay --config "$scratch/room-c/turncast.conf" "$recording" >/dev/null 2>"$scratch/said" || :
 ! grep -q 'cannot be loaded\|unknown option' "$scratch/said"
 result $? "its instance is accepted"

@@ -15,13 +15,14 @@
 #define NAME_MAX_BYTES 64 /* as of a plugin */
 
 static const struct args_option rows[] = {
-    {'l', ARG_TEXT, "language", "LANGUAGE", offsetof(struct args, language), "c; default: c"},
+    {'l', ARG_TEXT, "language", "LANGUAGE", offsetof(struct args, language),
+     "c, sh, python or node; default: c"},
     {'d', ARG_TEXT, "directory", "DIRECTORY", offsetof(struct args, directory),
      "to be created; default: NAME"},
     {0},
 };
 
-static const char *const languages[] = {"c"};
+static const char *const languages[] = {"c", "sh", "python", "node"};
 #define N_LANGUAGES (sizeof languages / sizeof *languages)
 
 static int cmd_new_check_name(const char *name)
