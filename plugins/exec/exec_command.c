@@ -101,8 +101,9 @@ static void command_answer(struct exec *e, const json_t *m)
     const char *const id = command_text(m, "id"), *const choice = command_text(m, "choice");
     char *const answers = command_json(m, "answers");
     struct tc_receipt receipt = {0};
-    if (!id || !choice || !command_text(m, "ticket") || !command_text(m, "user"))
-        command_refuse(e, m, "id, ticket, choice and user must be strings");
+    if (!id || !choice || !command_text(m, "ticket") || !command_text(m, "user") ||
+        !command_text(m, "chat"))
+        command_refuse(e, m, "id, ticket, choice, user and chat must be strings");
     else
         exec_message_reply(
             e, id,

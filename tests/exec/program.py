@@ -110,6 +110,7 @@ def on_request(message):
     payload = message["event"]["payload"]
     log(f"I! request {payload['state']}")
     if payload["state"] == "open":
+        say(tc="answer", id="a0", ticket=message["ticket"], choice="allow", user="7")
         say(tc="answer", id="a1", ticket=message["ticket"], choice="allow", user="7", chat="c")
     say(tc="ack", n=message["n"])
 

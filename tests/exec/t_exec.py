@@ -84,6 +84,8 @@ def test_people():
         text = "\n".join(said(host, "room"))
         ok("id, chat, user and text must be strings" in text, "a submit without a user is refused", text)
         ok('"status": "invalid"' in text, "and answered as invalid")
+        ok("id, ticket, choice, user and chat must be strings" in text,
+           "so is an answer without a chat", text)
         equal(breaks(host), [], "no message breaks the schema")
 
 
