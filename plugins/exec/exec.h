@@ -158,6 +158,8 @@ void exec_window_resend(struct exec *e, int64_t now_ms);
 /* When something is due, monotonic; INT64_MAX: nothing. */
 int64_t exec_window_due_ms(const struct exec *e);
 struct tc_turn *exec_window_find_turn(const struct exec *e, const char *id);
+/* At the end: what is not acknowledged stays held, and is the host's. */
+void exec_window_discard(struct exec *e);
 void exec_window_note_turn(struct exec *e, struct tc_turn *turn, const struct tc_event *ev);
 
 /* exec_command.c: one line of the program, without the newline. */

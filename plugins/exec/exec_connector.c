@@ -168,6 +168,7 @@ static int init(struct tc_instance *inst)
 static void teardown(struct tc_instance *inst)
 {
     exec_program_stop(connector_of(inst));
+    exec_window_discard(connector_of(inst));
 }
 
 static const struct tc_option options[] = {

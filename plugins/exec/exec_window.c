@@ -191,3 +191,11 @@ int64_t exec_window_due_ms(const struct exec *e)
             due = entry->again_ms;
     return due;
 }
+
+void exec_window_discard(struct exec *e)
+{
+    for (struct exec_entry *entry; (entry = STAILQ_FIRST(&e->entries));) {
+        STAILQ_REMOVE_HEAD(&e->entries, next);
+        window_free(entry);
+    }
+}
