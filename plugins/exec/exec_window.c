@@ -124,9 +124,11 @@ bool exec_window_ack(struct exec *e, uint64_t n, bool only)
 {
     if (n == 0 || n > e->last_event)
         return false;
-    for (struct exec_entry *entry = STAILQ_FIRST(&e->entries), *next; entry; entry = next) {
+    /* The entries are in the order of their numbers. */
+    for (struct exec_entry *entry = STAILQ_FIRST(&e->entries), *next; entry && entry->n <= n;
+         entry = next) {
         next = STAILQ_NEXT(entry, next);
-        if (entry->n == n || (!only && entry->n < n))
+        if (entry->n == n || !only)
             window_finish(e, entry, NULL);
     }
     exec_window_update(e);
