@@ -132,7 +132,7 @@ bool decide_reply(struct tc_turn *lobby, const json_t *message)
     snprintf(asked->reply, sizeof asked->reply, "%s", ts);
     if (open != 1) {
         whisper(lobby, &p,
-                open == 0 ? "There is no open request in this thread."
+                open == 0 ? "No request is open in this thread."
                           : "Several requests are open in this thread. Please use the buttons.");
         return true;
     }

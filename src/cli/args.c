@@ -58,7 +58,7 @@ static void args_print_help(FILE *out, const struct cli_command *c)
     fputs("\nOptions:\n", out);
     for (const struct args_option *a = c->args; a->name; a++)
         args_print_row(out, a->letter, a->name, a->value, a->help);
-    args_print_row(out, 'h', "help", NULL, "show this and exit");
+    args_print_row(out, 'h', "help", NULL, "show this help and exit");
 }
 
 /* The two forms in which getopt_long wants the rows. */
@@ -102,8 +102,8 @@ static int take_factor(const struct cli_command *c, const struct args_option *a,
     char *end;
     *to = strtod(optarg, &end);
     if (end == optarg || *end || !(*to >= 0.001 && *to <= 1e6))
-        return args_usage_error(c, "--%s: \"%s\" is not a number from 0.001 to 1000000", a->name,
-                                optarg);
+        return args_usage_error(
+            c, "--%s: \"%s\" is out of range; use a number from 0.001 to 1000000", a->name, optarg);
     return 0;
 }
 
@@ -149,15 +149,15 @@ static int fail_option(const struct cli_command *c, int got, const char *word)
     for (const struct args_option *a = c->args; a->name; a++)
         names[n++] = a->name;
     if (got == ':')
-        return args_usage_error(c, "%s needs a value", word);
+        return args_usage_error(c, "option %s requires a value", word);
     if (strncmp(word, "--", 2) != 0)
         return args_usage_error(c, "unknown option -%c", optopt);
     if (optopt)
-        return args_usage_error(c, "%s takes no value", word);
+        return args_usage_error(c, "option %s does not take a value", word);
     char bare[64];
     snprintf(bare, sizeof bare, "%.*s", (int)strcspn(word + 2, "="), word + 2);
     const char *near = nearest_word_find(bare, names, n);
-    return near ? args_usage_error(c, "unknown option %s: did you mean --%s?", word, near)
+    return near ? args_usage_error(c, "unknown option %s (did you mean --%s?)", word, near)
                 : args_usage_error(c, "unknown option %s", word);
 }
 
@@ -166,9 +166,9 @@ static int take_operands(struct args *args, const struct cli_command *c, int arg
     args->operands = argv + optind;
     args->n_operands = argc - optind;
     if (args->n_operands < c->min)
-        return args_usage_error(c, "%s is missing", c->operands);
+        return args_usage_error(c, "missing operand: %s", c->operands);
     if (args->n_operands > c->max)
-        return args_usage_error(c, "too many arguments: \"%s\"", argv[optind + c->max]);
+        return args_usage_error(c, "unexpected argument \"%s\"", argv[optind + c->max]);
     return 0;
 }
 

@@ -42,7 +42,7 @@ static int print_version(void)
     printf("turncast %s (plugin ABI %d.%d)\n", PACKAGE_VERSION, TURNCAST_API_MAJOR,
            TURNCAST_API_LATEST);
     for (size_t i = 0; crash_point_names[i]; i++)
-        printf("%s%s", i ? " " : "built for tests, with crash points: ", crash_point_names[i]);
+        printf("%s%s", i ? " " : "test build, crash points enabled: ", crash_point_names[i]);
     if (*crash_point_names)
         putchar('\n');
     return 0;
@@ -63,7 +63,7 @@ static int command_table_fail_unknown(const char *word)
         names[i] = commands[i]->name;
     const char *near = nearest_word_find(word, names, N_COMMANDS);
     fprintf(stderr, "turncast: unknown command \"%s\"%s%s%s; see turncast --help\n", word,
-            near ? ": did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+            near ? " (did you mean \"" : "", near ? near : "", near ? "\"?)" : "");
     return EXIT_USAGE;
 }
 

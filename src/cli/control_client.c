@@ -89,13 +89,13 @@ static int control_client_ask(struct control_response *c, const struct conf *con
     if (fd < 0 && (errno == ENOENT || errno == ECONNREFUSED || errno == ENOTDIR))
         return 0;
     if (fd < 0)
-        return err_set_errno(err, errno, socket_path, "the host cannot be asked");
+        return err_set_errno(err, errno, socket_path, "cannot connect to turncast serve");
     if (control_client_send_all(fd, request) < 0 || control_client_read_all(fd, &answer) < 0)
-        return err_set_errno(err, errno, socket_path, "the host does not answer");
+        return err_set_errno(err, errno, socket_path, "turncast serve does not respond");
     c->status = control_client_status_of(&answer);
     const char *const body = answer.p ? strstr(answer.p, "\r\n\r\n") : NULL;
     c->body = body ? json_loads(body, 0, NULL) : NULL;
-    return c->status ? 0 : err_set(err, socket_path, "the host does not answer");
+    return c->status ? 0 : err_set(err, socket_path, "turncast serve does not respond");
 }
 
 static void add_head(struct buf *request, const char *method, const char *path, size_t len)
@@ -136,12 +136,13 @@ const char *control_client_error_text(const struct control_response *c)
 {
     const char *const text =
         json_string_value(json_object_get(json_object_get(c->body, "error"), "message"));
-    return text ? text : "the host refuses it";
+    return text ? text : "turncast serve rejected the command without a reason";
 }
 
 void control_client_print_no_host(const struct conf *conf)
 {
-    fprintf(stderr, "turncast: no host runs in %s (turncast serve)\n", conf->state_dir);
+    fprintf(stderr, "turncast: turncast serve is not running (state directory %s)\n",
+            conf->state_dir);
 }
 
 int control_client_check(const struct control_response *c, const struct conf *conf)

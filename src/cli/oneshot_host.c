@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/plural.h"
 #include "base/sys/clock.h"
 #include "base/sys/log.h"
 #include "core/host/host_recovery.h"
@@ -59,7 +60,7 @@ static struct journal_async *open_ledger(struct loop *loop, const struct conf *c
     bool in_use = false;
     struct journal_async *const l = journal_async_open(loop, conf->state_dir, &in_use, &err);
     if (!l)
-        log_write(in_use ? LOG_INFO : LOG_WARN, "host", "this turn is not kept on disk: %s",
+        log_write(in_use ? LOG_INFO : LOG_WARN, "host", "running this turn without a journal: %s",
                   err_format(&err));
     return l;
 }
@@ -143,8 +144,8 @@ int oneshot_host_start(struct oneshot_host *h, const struct conf *conf, const st
 static void add_failures(void *ctx, const struct dispatch_instance *i)
 {
     if (i->health.failed)
-        fprintf(stderr, "turncast: instance %s: %" PRIu64 " of its callbacks failed\n", i->name,
-                i->health.failed);
+        fprintf(stderr, "turncast: instance %s: %" PRIu64 " callback%s failed\n", i->name,
+                i->health.failed, PLURAL(i->health.failed, "", "s"));
     *(uint64_t *)ctx += i->health.failed;
 }
 
@@ -174,6 +175,7 @@ struct visibility oneshot_host_load_visibility(struct visibility_store *store, c
     struct tc_err err = {0};
     struct visibility v;
     if (visibility_store_load(store, agent, &v, &err) < 0)
-        log_write(LOG_WARN, "host", "%s; the configured visibility is used", err_format(&err));
+        log_write(LOG_WARN, "host", "cannot read stored visibility: %s; using the configured one",
+                  err_format(&err));
     return v;
 }

@@ -355,7 +355,7 @@ static const char *codec_parse(struct event *ev, struct arena *a, const char *li
     const char *const type = json_reader_unescape(a, e.type, &type_len);
     const int kind = kind_from_name(type, type_len);
     if (kind < 0)
-        return "type: not a kind of event";
+        return "type: unknown event type";
     if (!e.payload.p || *e.payload.p != '{')
         return "payload: not an object";
 

@@ -99,11 +99,9 @@ static void slow_down(struct limits *l, int64_t percent)
     l->slowed = true;
     l->use.exceeded = "cpu_percent";
     const bool done = setpriority(PRIO_PGRP, (id_t)l->pid, LOWEST_PRIORITY) == 0;
-    log_write(LOG_WARN, l->label,
-              "uses %" PRId64 " %% of a processor (cpu_percent = %" PRId64 "): %s", percent,
-              l->cpu_percent,
-              done ? "it gets the lowest priority until it is started again"
-                   : "its priority cannot be lowered");
+    log_write(LOG_WARN, l->label, "CPU usage %" PRId64 " %% exceeds cpu_percent = %" PRId64 "; %s",
+              percent, l->cpu_percent,
+              done ? "lowest priority until the next restart" : "cannot lower the priority");
 }
 
 /* The limit is spent before the window ends when several processors are used. */
@@ -134,9 +132,9 @@ static void judge_threads(struct limits *l)
     if (!l->threads || l->use.threads <= l->threads || l->death)
         return;
     log_write(LOG_ERR, l->label,
-              "has %" PRId64 " threads (threads = %" PRId64 "): its process is killed",
+              "number of threads %" PRId64 " exceeds threads = %" PRId64 "; killing the process",
               l->use.threads, l->threads);
-    kill_for(l, "threads", "had too many threads");
+    kill_for(l, "threads", "too many threads");
 }
 
 static void judge_disk(struct limits *l)
@@ -146,10 +144,10 @@ static void judge_disk(struct limits *l)
     if (!l->full || l->read_only || l->death)
         return;
     log_write(LOG_ERR, l->label,
-              "has %" PRId64 " MiB in %s (disk_mb = %" PRId64
-              "): its process is killed, and cannot write there before there is less",
-              l->use.disk / MIB, resource_usage_folder_path(l->folder), l->disk / MIB);
-    kill_for(l, "disk_mb", "had too much in its folder");
+              "%s is full: %" PRId64 " MiB (disk_mb = %" PRId64
+              "); killing the process; it can only remove files there until enough is free",
+              resource_usage_folder_path(l->folder), l->use.disk / MIB, l->disk / MIB);
+    kill_for(l, "disk_mb", "too much data in its directory");
 }
 
 static void measure_folder(struct limits *l)

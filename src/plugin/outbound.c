@@ -59,7 +59,7 @@ static const char *outbound_check_headers(const struct tc_http *http)
 {
     size_t left = MAX_HEADER_BYTES;
     if (http->header_count > MAX_HEADERS)
-        return "there are too many headers";
+        return "too many headers";
     for (size_t i = 0; i < http->header_count; i++) {
         const struct tc_header *const h = &http->headers[i];
         if (!h->name || !h->value)
@@ -77,15 +77,15 @@ static const char *outbound_check_headers(const struct tc_http *http)
 static const char *outbound_check(struct tc_http *http)
 {
     if (!http->url)
-        return "there is no URL";
+        return "the URL is missing";
     for (size_t i = 0; i < TEXT_COUNT; i++)
         if (*outbound_text_of(http, i) &&
             !validate_is_text(*outbound_text_of(http, i), texts[i].max))
             return texts[i].wrong;
     if (http->body_len > (http->flags & TC_DURABLE ? OUTBOUND_MAX_DURABLE : MAX_BODY))
-        return "the body is too big";
+        return "the body is too large";
     if ((unsigned)http->priority > TC_P_LIVE)
-        return "there is no such priority";
+        return "unknown priority";
     if (http->timeout_ms < 0 || http->max_age_ms < 0 || http->delay_ms < 0)
         return "a time is negative";
     return outbound_check_headers(http);

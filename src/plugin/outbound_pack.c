@@ -143,9 +143,9 @@ static int outbound_pack_read_line(struct packed_request *p, struct str line)
 static const char *assemble(struct packed_request *p, struct str body)
 {
     if (p->version != FORM_VERSION)
-        return "the record is of another version";
+        return "the record has an unknown version";
     if (p->body < -1 || (size_t)(p->body < 0 ? 0 : p->body) != body.len)
-        return "the record is cut";
+        return "the record is truncated";
     if (p->priority < 0 || p->priority > TC_P_LIVE || p->rates < 0 || p->rates > UINT32_MAX ||
         p->flags < 0 || p->flags > UINT32_MAX)
         return "the record has a number out of range";
@@ -166,7 +166,7 @@ struct outbound_request *outbound_unpack(uint64_t id, const char *turn, struct s
     struct packed_request p = {.body = -1};
     struct outbound_request *l = NULL;
     const char *const line_end = record.len ? memchr(record.p, '\n', record.len) : NULL;
-    *why = "the record is not one";
+    *why = "invalid record";
     if (line_end &&
         outbound_pack_read_line(&p, (struct str){record.p, (size_t)(line_end - record.p)}) == 0) {
         const size_t head = (size_t)(line_end - record.p) + 1;

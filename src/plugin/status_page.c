@@ -150,7 +150,7 @@ struct status_page *status_page_map(int fd, struct tc_err *err)
         mmap(NULL, sizeof(struct status_page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (page != MAP_FAILED)
         return page;
-    err_set_errno(err, errno, NULL, "no page to share with an instance");
+    err_set_errno(err, errno, NULL, "cannot create the shared status page");
     return NULL;
 }
 
@@ -160,7 +160,7 @@ struct status_page *status_page_new_shared(size_t more, int *fd, struct tc_err *
     /* Sealed: who made it smaller would end the other by a SIGBUS. */
     if (*fd < 0 || ftruncate(*fd, (off_t)(STATUS_SHARED + more)) < 0 ||
         fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {
-        err_set_errno(err, errno, NULL, "no page to share with an instance");
+        err_set_errno(err, errno, NULL, "cannot create the shared status page");
         if (*fd >= 0)
             close(*fd);
         return NULL;

@@ -54,11 +54,11 @@ const char *validate_socket(const struct tc_socket *s)
 const char *validate_answer(const struct tc_answer *a)
 {
     if (a->status < 200 || a->status > 599)
-        return "a status that is none";
+        return "an invalid status";
     if (a->content_type && strpbrk(a->content_type, "\r\n"))
-        return "a content type of several lines";
+        return "a content type with several lines";
     if (a->body_len > VALIDATE_ANSWER_MAX)
-        return "a body that is too big";
+        return "a body that is too large";
     return NULL;
 }
 
@@ -72,7 +72,7 @@ static bool validate_is_json(const char *text)
 static const char *check_files(const struct tc_inbound *in)
 {
     if (in->file_count > FILES_MAX)
-        return "there are too many files";
+        return "too many files";
     if (in->file_count && !in->files)
         return "the list of files is NULL";
     for (size_t i = 0; i < in->file_count; i++) {
@@ -117,7 +117,7 @@ const char *validate_decision(const struct tc_decision *d)
     const char *const wrong = validate_check_texts(texts, sizeof texts / sizeof *texts);
     if (wrong)
         return wrong;
-    return d->answers && !validate_is_json(d->answers) ? "the answers are no JSON" : NULL;
+    return d->answers && !validate_is_json(d->answers) ? "the answers are not JSON" : NULL;
 }
 
 const char *validate_inbound(const struct tc_inbound *in)
@@ -137,6 +137,6 @@ const char *validate_inbound(const struct tc_inbound *in)
     if (wrong)
         return wrong;
     if (in->route && !validate_is_json(in->route))
-        return "the route is no JSON";
+        return "the route is not JSON";
     return check_files(in);
 }

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/invariant.h"
+#include "base/plural.h"
 #include "base/sys/clock.h"
 #include "event/codec.h"
 #include "turn/guard_internal.h"
@@ -480,8 +481,8 @@ static void tell_late_count(struct guard *g)
     if (g->stats.late == 0)
         return;
     CLEANUP_BUF struct buf text = {0}, x = {0};
-    buf_printf(&text, "%" PRIu64 " events came after the outcome and were left out.",
-               g->stats.late);
+    buf_printf(&text, "%" PRIu64 " event%s after the outcome %s left out.", g->stats.late,
+               PLURAL(g->stats.late, "", "s"), PLURAL(g->stats.late, "was", "were"));
     buf_printf(&x, "{\"count\":%" PRIu64 "}", g->stats.late);
     struct event notice;
     event_init_notice(&notice, "info", "late_event", text.p);

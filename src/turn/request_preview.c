@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bytes/utf8.h"
+#include "base/plural.h"
 #include "dialect/reader/value.h"
 #include "event/json/json_reader.h"
 #include "event/json/json_writer.h"
@@ -69,7 +70,8 @@ static void limit(struct buf *out)
     const size_t cut = utf8_truncated_len(out->p, out->len, SHOW_BYTES);
     const size_t left = utf8_count(out->p + cut, out->len - cut);
     out->len = cut;
-    buf_printf(out, "\n[%zu more characters are not shown here; see the arguments]", left);
+    buf_printf(out, "\n[%zu more character%s not shown here; see the arguments]", left,
+               PLURAL(left, " is", "s are"));
 }
 
 static const char *make_preview(struct arena *a, const struct tc_request *r)

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
 #include "base/invariant.h"
+#include "base/plural.h"
 #include "dialect/reader/value.h"
 #include "event/json/json_reader.h"
 
@@ -151,8 +152,9 @@ static void translator_end_turn(struct translator *t, const struct stream_end_in
         translator_release_early(t);
     if (t->noisy > NOISY_MAX)
         tell_noise(t, "unparsable_line",
-                   arena_sprintf(&t->scratch, "%" PRIu64 " more lines were not valid",
-                                 t->noisy - NOISY_MAX),
+                   arena_sprintf(&t->scratch, "%" PRIu64 " more line%s not valid",
+                                 t->noisy - NOISY_MAX,
+                                 PLURAL(t->noisy - NOISY_MAX, " was", "s were")),
                    NULL);
     t->noisy = 0;
 }

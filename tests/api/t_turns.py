@@ -237,7 +237,7 @@ def test_end():
         listed, waiting = host.follow("/turns/events"), host.follow(f"/turns/{waits}/events")
         began = time.monotonic()
         host.process.terminate()
-        until(lambda: "asked to end" in host.log(), "the host is to end")
+        until(lambda: "shutting down" in host.log(), "the host is to end")
         for i in range(2):
             host.let_go(f"end{i}", 2)
         found = [stream.rest() for stream in streams]

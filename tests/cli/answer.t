@@ -54,16 +54,16 @@ is_open() {
 
 try answer
 is "$status" 1 "no host"
-has "$err" "no host runs in" "is said"
+has "$err" "turncast serve is not running" "is said"
 
 : >"$scratch/in"
 "$turncast" serve -v 2>"$scratch/err.host" </dev/null &
 host=$!
 wait_for test -S "$XDG_STATE_HOME/turncast/control"
 try answer
-is "$status $out" "0 no request is open" "nothing is open"
+is "$status $out" "0 No open requests." "nothing is open"
 try answer allow
-is "$status $err" "1 turncast: no request is open" "nor can it be answered"
+is "$status $err" "1 turncast: no open requests" "nor can it be answered"
 
 echo "m1 1 A work" >>"$scratch/in"
 wait_for is_open req-1 req-12
@@ -74,7 +74,7 @@ has "$out" '
   | rm -rf build<U+001B>[2J' "what would be done, all of it visible"
 has "$out" " of main, for " "whose it is"
 has "$out" "expires in " "and until when"
-has "$("$turncast" status)" "2 requests wait for an answer (turncast answer)" "status tells how many"
+has "$("$turncast" status)" "Open requests: 2 (run: turncast answer --list)" "status tells how many"
 is "$("$turncast" status --json | sed 's/.*"open_requests":\([0-9]*\).*/\1/')" 2 "to programs, too"
 
 lacks "$out" "last one" "of a long one the beginning"
@@ -94,13 +94,13 @@ try answer --show req-1 deny
 is "$status" 2 "without deciding it"
 
 try answer allow
-is "$status $err" "1 turncast: 2 requests are open that may be meant; see turncast answer --list" \
+is "$status $err" "1 turncast: several requests are open; select one by its ID (2); see turncast answer --list" \
     "which one has to be said"
 try answer req allow
-is "$status $err" "1 turncast: 2 requests are open that begin so; see turncast answer --list" \
+is "$status $err" "1 turncast: several requests match this ID (2); see turncast answer --list" \
     "so that it is clear"
 try answer req-3 allow
-is "$status $err" '1 turncast: no request "req-3" is open' "of those that are open"
+is "$status $err" '1 turncast: no open request "req-3"; see turncast answer --list' "of those that are open"
 try answer req-1 answer --answer no
 is "$status $err" "1 turncast: This choice is not available for this request." "with a choice that it has"
 is "$(open)" "req-1 req-12" "or nothing is changed"
@@ -129,7 +129,7 @@ wait_for grep -q '^done talk:A completed' "$scratch/told"
 has "$(cat "$said")" '"Which colour?":"Blue"' "arrives"
 is "$(open)" "" "and nothing is open"
 try answer ask-1 deny
-is "$status $err" '1 turncast: no request "ask-1" is open' "too late"
+is "$status $err" '1 turncast: no open request "ask-1"; see turncast answer --list' "too late"
 has "$(cat "$scratch/err.host")" "operator ($(id -un))" "the log says who"
 kill "$host"
 wait "$host"

@@ -13,7 +13,7 @@ is "$status $out$err" "0 " "without a state there is nothing"
 try approvals list --json
 is "$status $out" '0 {"approvals":[]}' "in JSON, too"
 try approvals forget 1
-is "$status $err" "1 turncast: there is no approval 1" "nothing can be forgotten"
+is "$status $err" "1 turncast: no stored approval 1" "nothing can be forgotten"
 try approvals forget --all
 is "$status $out$err" "0 " "all of nothing can"
 [ ! -e "$dir" ]
@@ -42,7 +42,7 @@ for a in json.load(open(sys.argv[1]))["approvals"]:
 3|codex|shell|always||{"command":["ls"]}' "in JSON"
 
 try approvals forget 2 7
-is "$status $err" "1 turncast: there is no approval 7" "one that is not there is named"
+is "$status $err" "1 turncast: no stored approval 7" "one that is not there is named"
 try approvals list
 is "$(cut -d' ' -f1 "$scratch/out" | tr '\n' ' ')" "1 3 " "and the other forgotten"
 try approvals forget --all --agent claude
@@ -54,17 +54,17 @@ try approvals list
 is "$status $out" "0 " "and all"
 
 try approvals forget
-is "$status $err" "2 turncast approvals: forget takes the numbers of approvals, or --all; see turncast approvals --help" "not without saying which"
+is "$status $err" "2 turncast approvals: forget requires approval numbers or --all; see turncast approvals --help" "not without saying which"
 try approvals forget 1 --all
 is "$status" 2 "nor in two ways"
 try approvals forget 1x
-has "$err" '"1x" is not the number of an approval' "nor what is no number"
+has "$err" 'invalid approval number "1x"' "nor what is no number"
 try approvals forget 1 --agent claude
 is "$status" 2 "nor of an agent besides"
 try approvals list --agent 'a&b'
-has "$err" '"a&b" is not the name of an agent' "nor what is no name"
+has "$err" 'invalid agent name "a&b"' "nor what is no name"
 try approvals list 1
 is "$status" 2 "list takes no number"
 try approvals remember
-has "$err" '"remember" is not list, forget or history' "nor is there anything else"
+has "$err" 'unknown subcommand "remember"; use list, forget or history' "nor is there anything else"
 finish

@@ -81,7 +81,7 @@ named() {
     try run -v -c "$conf" -p "$2" hello
     held "run -p $2"
     has "$out" '"result"' "run -p $2: the result"
-    has "$err" 'says: {"result":"forged"}' "run -p $2: what it prints is in the log"
+    has "$err" 'output: {"result":"forged"}' "run -p $2: what it prints is in the log"
     try replay -p "$2" "$turn"
     has "$out" forged "replay -p $2: what it prints is forwarded"
     out=
@@ -144,9 +144,9 @@ configured "ports" "instances : { it : { plugin = \"./breach.so\"; ports = [$ope
 # A host that cannot or does not enter a part of the sandbox is found out by the same attempts, as
 # the plugin is tried and as it runs.
 has "$("$oldkernel" landlock "$turncast" replay -p "$place/breach.so" "$turn" 2>&1)" \
-    "is damaged: loading it ends the process by signal" "without Landlock it breaks out as it is loaded"
+    "loading crashes with signal" "without Landlock it breaks out as it is loaded"
 has "$("$oldkernel" seccomp "$turncast" replay -p "$place/breach.so" "$turn" 2>&1)" \
-    "is damaged: loading it ends the process by signal" "without seccomp, too"
+    "loading crashes with signal" "without seccomp, too"
 
 kill $listener
 finish

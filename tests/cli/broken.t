@@ -100,7 +100,7 @@ broken 13 "            plugin = \"$fault/none.so\";" 12 "plugins.instances.talk:
 broken 13 "            plugin = \"$fault/nosymbol.so\";" 12 'plugins.instances.talk: '
 broken 13 "            plugin = \"$fault/badoption.so\";" 12 'plugins.instances.talk: '
 broken 13 "            plugin = \"$fault/newminor.so\";" 12 'plugins.instances.talk: '
-broken 13 '            plugin = "nowhere";' 12 'plugins.instances.talk: nowhere: no such plugin'
+broken 13 '            plugin = "nowhere";' 12 'plugins.instances.talk: nowhere: plugin not found'
 broken 14 "            in = \"$scratch/in\";" 12 'plugins.instances.talk.out: missing required option'
 broken 14 "            in = \"x\"; out = \"$scratch/never\"; on = 1;" 14 'plugins.instances.talk.on: unknown option (did you mean "in"?)'
 broken 14 "            in = \"x\"; out = \"$scratch/never\"; die = \"so\";" 14 'plugins.instances.talk.die: invalid value "so"; expected true or false'
@@ -137,7 +137,7 @@ result $? "$cases broken ones"
 result $? "nothing of any of them was applied"
 conf "$out_file"
 try reload -c "$file"
-has "$status $out" "0 $file was read again" "the good one is taken"
+has "$status $out" "0 Reloaded $file." "the good one is taken"
 lacks "$out" "started" "and nothing has to change for it"
 pkill -USR1 -f "$mark"
 wait_for grep -q '^done talk:A completed' "$out_file"

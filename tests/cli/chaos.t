@@ -37,7 +37,7 @@ with '{ what = "error"; every = 2; callback = "on_event"; }'
 is "$status" 1 "an instance that fails"
 is "$(lines_of "$sick")" "$(((all + 1) / 2))" "misses each second event"
 is "$(lines_of "$healthy")" "$all" "the other has them all"
-has "$err" "instance sick: on_event failed in turn" "and it is said"
+has "$err" "instance sick: callback on_event returned an error in turn" "and it is said"
 
 with '( { what = "error"; text = "\"type\":\"final\""; }, { what = "error"; callback = "on_idle"; } )'
 is "$(lines_of "$sick")" "$((all - 1))" "by a text of the event"

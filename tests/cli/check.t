@@ -177,12 +177,12 @@ has "$err" "nothing" "is named"
 mkdir "$scratch/empty"
 TURNCAST_PLUGIN_PATH=$scratch/empty try plugins
 is "$status $out" "2 " "an empty folder"
-has "$err" "no plugin in $scratch/empty" "is told"
+has "$err" "no plugins found in $scratch/empty" "is told"
 mkdir "$scratch/mixed"
 cp "$plugins/null.so" "$scratch/mixed/"
 cp "$scratch/text.so" "$scratch/mixed/"
 TURNCAST_PLUGIN_PATH=$scratch/mixed try plugins
 is "$status" 2 "a folder with a bad file"
-has "$out" "text.so      cannot be loaded: " "tells it"
+has "$out" "text.so      error: " "tells it"
 has "$out" "null " "and goes on"
 finish

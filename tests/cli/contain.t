@@ -104,7 +104,7 @@ sed -i 's/exit_grace_s/dialect = "claude"; keep_alive_s = 600; exit_grace_s/' "$
 serve
 echo "m1 1 A work" >>"$in"
 told '^done'
-wait_for sh -c "'$turncast' status -c '$scratch/turncast.conf' | grep -q '1 agent waits'"
+wait_for sh -c "'$turncast' status -c '$scratch/turncast.conf' | grep -q 'without a turn: 1 '"
 result $? "an agent waits"
 kill -STOP "$host"
 pgrep -f "turncast-shim.*$mark" | xargs -r kill -9
@@ -114,7 +114,7 @@ result $? "its children live on behind its shim and its host"
 serve
 wait_for nobody
 result $? "until the next host"
-has "$(cat "$scratch/err")" "processes that its agent left" "which says so"
+has "$(cat "$scratch/err")" "left by its agent" "which says so"
 kill "$host"
 wait "$host"
 host=

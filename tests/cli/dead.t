@@ -10,11 +10,11 @@ token=1234567890:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA
 lay() { "$state" lay "$dir" "$@" 2>/dev/null || exit 99; }
 
 try dead list
-is "$status $out$err" "0 " "without a state there is nothing"
+is "$status $out$err" "0 No dead letters." "without a state there is nothing"
 [ ! -e "$dir" ]
 result $? "and asking makes none"
 try dead show 1
-is "$status $err" "1 turncast: there is no dead letter 1" "nothing can be shown"
+is "$status $err" "1 turncast: no dead letter 1" "nothing can be shown"
 
 lay telegram t1 "400: Bad Request $(printf '\033[2J') bot$token" \
     "{\"url\":\"https://api.example.com/bot$token/x\"}
@@ -30,7 +30,7 @@ has "$out" "telegram  request of turn t1" "the oldest first"
 try dead list slack
 is "$status $(wc -l <"$scratch/out")" "0 1" "those of one instance"
 try dead list none
-is "$status $out" "0 " "of one that has none"
+is "$status $out" "0 No dead letters." "of one that has none"
 
 try dead show 1 2
 is "$status" 0 "they are shown"
@@ -47,9 +47,9 @@ is "$(wc -l <"$scratch/out")" 1 "it is none any more"
 has "$("$state" rows "$dir" telegram)" '{"text":' "but waits again"
 has "$("$state" rows "$dir" telegram)" '?' "in doubt"
 try dead drop 1 2
-is "$status $err" "1 turncast: there is no dead letter 1" "one that is not there is named"
+is "$status $err" "1 turncast: no dead letter 1" "one that is not there is named"
 try dead list
-is "$status $out" "0 " "and the other is dropped"
+is "$status $out" "0 No dead letters." "and the other is dropped"
 
 "$state" bury "$dir" slack t3 "dies of it" '{"type":"step","payload":{"name":"bot'$token'"}}' 2>/dev/null
 try dead list
@@ -58,7 +58,7 @@ try dead show 3
 has "$out" '{"type":"step"' "with its line"
 lacks "$out" "AAAAAAAA" "without secrets"
 try dead retry 3
-is "$status $err" "1 turncast: dead letter 3 is an event of a turn: it cannot be sent again" \
+is "$status $err" "1 turncast: dead letter 3 is an event of a finished turn and cannot be retried; use show or drop" \
     "it cannot be sent again"
 try dead drop 3
 is "$status" 0 "but dropped"
@@ -84,7 +84,7 @@ try dead
 is "$status" 2 "no action"
 try dead lst
 is "$status" 2 "a wrong one"
-has "$err" '"lst" is not list, show, retry or drop' "is named"
+has "$err" 'unknown subcommand "lst"; use list, show, retry or drop' "is named"
 for words in "show" "show x" "drop 1x" "retry -1" "list a b" "drop 12345678901234567890"; do
     # shellcheck disable=SC2086
     try dead $words

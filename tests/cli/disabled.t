@@ -27,19 +27,19 @@ host=$!
 trap 'kill -9 "$host" 2>/dev/null; rm -rf "$scratch"' EXIT
 wait_for grep -q serving "$scratch/log"
 log=$(cat "$scratch/log")
-has "$log" "$file:3: instance off is disabled: enabled = false" "one that is switched off is named"
-has "$log" "$file:6: instance wrong is disabled: plugins.instances.wrong.pathh: unknown option" "one with a wrong option"
-has "$log" "$file:7: instance gone is disabled: nowhere: no such plugin" "one without a plugin"
-has "$log" "$file: instance slack is disabled: slack.bot_token: missing required option" "one that autoload found"
+has "$log" "$file:3: instance off: disabled (enabled = false)" "one that is switched off is named"
+has "$log" "$file:6: instance wrong: disabled: plugins.instances.wrong.pathh: unknown option" "one with a wrong option"
+has "$log" "$file:7: instance gone: disabled: nowhere: plugin not found" "one without a plugin"
+has "$log" "$file: instance slack: disabled: slack.bot_token: missing required option" "one that autoload found"
 
 try status -c "$file"
 is "$(echo "$out" | sed -n '/^INSTANCE/,/^$/s/^\([a-z]*\) .*/\1/p')" good \
     "autoload leaves out what writes to files and the terminal"
-is "$(echo "$out" | sed -n '/^DISABLED/,/^$/s/  *\(.*\)/ \1/p' | sed 's/\(plugin\):.*/\1/')" \
+is "$(echo "$out" | sed -n '/^DISABLED/,/^$/s/  *\(.*\)/ \1/p' | sed 's/\(plugin not found\):.*/\1/')" \
     "DISABLED WHERE AND WHY
 off $file:3: enabled = false
 wrong $file:6: plugins.instances.wrong.pathh: unknown option (did you mean \"path\"?)
-gone $file:7: nowhere: no such plugin" "status says where and why"
+gone $file:7: nowhere: plugin not found" "status says where and why"
 try status --json -c "$file"
 is "$(echo "$out" | python3 -c 'import json, sys
 for i in json.load(sys.stdin)["disabled"]: print(i["name"], i["place"].rsplit(":", 1)[1])')" \
@@ -51,5 +51,5 @@ kill "$host"
 wait "$host"
 is "$?" 0 "it ends"
 try replay -p slack "$fixtures/turn.jsonl"
-has "$err" "instance slack is disabled: slack.bot_token: missing required option" "an error of --plugin names the instance"
+has "$err" "instance slack: disabled: slack.bot_token: missing required option" "an error of --plugin names the instance"
 finish

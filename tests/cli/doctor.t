@@ -99,9 +99,9 @@ is "$(line 'agent a')" "FAIL  agent a: program \"no-such-program\" not found or 
       -> install it, or set its full path in command at $file:1" "an agent that is not there"
 is "$(line 'agent b')" "FAIL  agent b: cwd \"$scratch/none\" is not a directory
       -> run: mkdir -p $scratch/none, or change cwd" "a folder that is not there"
-has "$(line 'instance talk')" "FAIL  instance talk: nowhere: no such plugin" "a plugin"
+has "$(line 'instance talk')" "FAIL  instance talk: nowhere: plugin not found" "a plugin"
 has "$(line 'instance jsonl')" "FAIL  instance jsonl: $file:4: plugins.instances.jsonl.pathh: unknown option" "an option"
-has "$(line 'instance ends')" "loading it ends the process by signal 6" "a damaged plugin"
+has "$(line 'instance ends')" "loading crashes with signal 6" "a damaged plugin"
 has "$out" "warn  instance telegram: secret \"token\" is stored in a file that other users can read
       -> run: chmod 600 $file" "a secret that is none"
 has "$out" "warn  instance telegram: grants \"submit\", but allow is empty: nobody can send messages" "a door that is closed"

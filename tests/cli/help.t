@@ -47,26 +47,26 @@ refused() {
 }
 
 refused 'turncast: unknown command "frobnicate"; see turncast --help' frobnicate
-refused 'turncast: unknown command "rpelay": did you mean "replay"?; see turncast --help' rpelay
-refused 'turncast replay: FILE|- [/show-X|/hide-X]... is missing; see turncast replay --help' replay
-refused 'turncast run: MESSAGE|- is missing; see turncast run --help' run
-refused 'turncast run: too many arguments: "b"; see turncast run --help' run a b
-refused 'turncast replay: unknown option --plugn=x: did you mean --plugin?; see turncast replay --help' \
+refused 'turncast: unknown command "rpelay" (did you mean "replay"?); see turncast --help' rpelay
+refused 'turncast replay: missing operand: FILE|- [/show-X|/hide-X]...; see turncast replay --help' replay
+refused 'turncast run: missing operand: MESSAGE|-; see turncast run --help' run
+refused 'turncast run: unexpected argument "b"; see turncast run --help' run a b
+refused 'turncast replay: unknown option --plugn=x (did you mean --plugin?); see turncast replay --help' \
     replay --plugn=x -
 refused 'turncast replay: unknown option -z; see turncast replay --help' replay -z -
 refused 'turncast replay: unknown option -z; see turncast replay --help' replay -vz -
-refused 'turncast replay: --plugin needs a value; see turncast replay --help' replay --plugin
-refused 'turncast replay: -p needs a value; see turncast replay --help' replay -p
-refused 'turncast replay: --verbose=1 takes no value; see turncast replay --help' replay --verbose=1 -
+refused 'turncast replay: option --plugin requires a value; see turncast replay --help' replay --plugin
+refused 'turncast replay: option -p requires a value; see turncast replay --help' replay -p
+refused 'turncast replay: option --verbose=1 does not take a value; see turncast replay --help' replay --verbose=1 -
 for speed in 0 -1 fast 1x nan 1e9 ''; do
-    refused "turncast replay: --speed: \"$speed\" is not a number from 0.001 to 1000000; see turncast replay --help" \
+    refused "turncast replay: --speed: \"$speed\" is out of range; use a number from 0.001 to 1000000; see turncast replay --help" \
         replay --speed "$speed" -
 done
-refused 'turncast answer: "yes" is not allow, allow-turn, allow-session, allow-always, allow-agent, deny, deny-stop or answer; see turncast answer --help' \
+refused 'turncast answer: invalid choice "yes"; use allow, allow-turn, allow-session, allow-always, allow-agent, deny, deny-stop or answer; see turncast answer --help' \
     answer r1 yes
-refused 'turncast answer: allow, deny or another choice is missing; see turncast answer --help' answer r1
-refused 'turncast audit: "check" is not verify; see turncast audit --help' audit check x
-refused 'turncast audit: verify FILE... is missing; see turncast audit --help' audit verify
+refused 'turncast answer: missing operand: CHOICE (allow, deny, ...); see turncast answer --help' answer r1
+refused 'turncast audit: unknown subcommand "check"; use verify; see turncast audit --help' audit check x
+refused 'turncast audit: missing operand: verify FILE...; see turncast audit --help' audit verify
 
 if [ -c /dev/full ]; then
     "$turncast" --help >/dev/full 2>"$scratch/err"

@@ -45,33 +45,33 @@ ends_badly() {
     # close takes the recorder's file, too: whether a write fails before the process ends is a race.
     [ "$1" = close ] || is "$status" 0 "$1: the turn"
     is "$(told well | wc -l)" "$all" "$1: the healthy one"
-    has "$err" "instance other: its process" "$1: an obituary"
-    has "$err" "starts again in 1000 ms" "$1: what follows"
+    has "$err" "instance other: process" "$1: an obituary"
+    has "$err" "restarting in 1000 ms" "$1: what follows"
 }
 for how in crash abort exit; do
     ends_badly $how
     is "$(told other | grep -c '"resumed":true')" 1 "$how: the turn is told again, as one that goes on"
     has "$(told other | kinds)" "final" "$how: the outcome comes all the same"
-    has "$err" "and is given up" "$how: what it dies of each time is given up"
+    has "$err" "moved to dead letters" "$how: what it dies of each time is given up"
 done
 # These notice nothing, and say that they did what they were asked to.
 ends_badly close
 ends_badly garbage
-has "$err" "was killed because it sent bytes that are no frame" "garbage: no more is read of it"
+has "$err" "killed: protocol violation (malformed frame)" "garbage: no more is read of it"
 
 replay "$(other 'callback_ms = 200; chaos = ({ what = "hang"; text = "tool_call\""; });')"
 is "$(told well | wc -l)" "$all" "hang: the healthy one"
-has "$err" "instance other: hangs in on_" "hang: in what"
-has "$err" "was killed because it hung" "hang: an obituary"
+has "$err" "instance other: on_" "hang: in what"
+has "$err" "killed after a hang" "hang: an obituary"
 has "$(told other | kinds)" "final" "hang: the outcome comes all the same"
 
 replay "$(other 'chaos = ({ what = "crash"; callback = "init"; });')"
 is "$status $(told well | wc -l)" "0 $all" "one that dies at its start"
-has "$err" "instance other is disabled: its process ended while it started" "is told"
+has "$err" "instance other: disabled: process exited during start-up" "is told"
 
 denied=$TURNCAST_BUILDDIR/tests/fault/denied.so
 try replay -p "$denied" "$turn"
-has "$err" "on_start failed in turn" "a file that the sandbox refuses"
+has "$err" "callback on_start returned an error in turn" "a file that the sandbox refuses"
 has "$err" "(EACCES); the sandbox permits files below paths" "names the key"
 try replay -p "$denied,what=socket" "$turn"
 has "$err" "(EPERM); the sandbox permits sockets only if the instance has ports" "and that of a socket"
@@ -97,10 +97,10 @@ OLDER
     replay "$(other)"
 }
 older --probe
-has "$err" "and the host is not: start the host again" "that of another version tries nothing"
+has "$err" "does not match the running turncast; restart turncast" "that of another version tries nothing"
 is "$(ls "$scratch"/*.jsonl 2>/dev/null)" "" "so nothing is loaded"
 older other
-has "$err" "error instance other: is of version" "nor is it an instance, which the log says"
+has "$err" "error instance other: version" "nor is it an instance, which the log says"
 is "$(told well | wc -l)" "$all" "the healthy one goes on"
 TURNCAST_CONNECTOR=$connector
 

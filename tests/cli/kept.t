@@ -151,6 +151,6 @@ is "$(grep -c '^final talk:A' "$told")" $((before + 1)) "an outcome that was kep
 # --- no journal to be had ----------------------------------------------------------------------
 echo 'state_directory = "/dev/null/state";' >>"$scratch/turncast.conf"
 try run -p null hello
-is "$status $(grep -c 'this turn is not kept on disk' "$scratch/err")" "0 1" \
+is "$status $(grep -c 'running this turn without a journal' "$scratch/err")" "0 1" \
     "without a state directory it runs, and says so"
 finish

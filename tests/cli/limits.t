@@ -53,8 +53,8 @@ finished() {
 serve 'cpu_percent = 5; spinning = 2;'
 is "$(ps -o ni= -p "$(pid_of_greedy)" | tr -d ' ' | grep -c '^[1-9]')" 1 \
     "a connector comes after the host from the beginning"
-says 'instance greedy: uses ' "processor time: the log names the connector"
-says '% of a processor (cpu_percent = 5): it gets the lowest priority' "and the limit, and what follows"
+says 'instance greedy: CPU usage ' "processor time: the log names the connector"
+says '% exceeds cpu_percent = 5; lowest priority' "and the limit, and what follows"
 wait_for status_has 'exceeds cpu_percent: '
 result $? "so does status"
 pid=$(pid_of_greedy)
@@ -64,9 +64,9 @@ is $? 1 "status says what it takes"
 finished "processor time"
 
 serve 'threads = 10; sleeping = 20;'
-says 'threads (threads = 10): its process is killed' "threads: the log names the limit"
-says 'was killed because it had too many threads' "an obituary, too"
-says 'starts again in' "it starts again"
+says 'exceeds threads = 10; killing the process' "threads: the log names the limit"
+says 'killed: too many threads' "an obituary, too"
+says 'restarting in' "it starts again"
 finished threads
 
 serve 'threads = 40; sleeping = 20;'
@@ -75,14 +75,14 @@ is "$(grep -c killed "$scratch/err")" 0 "fewer threads than that are no fault"
 finished "fewer threads"
 
 serve 'disk_mb = 4; files = 8;'
-says "MiB in $state/instances/greedy (disk_mb = 4): its process is killed" \
+says "$state/instances/greedy is full: 4 MiB (disk_mb = 4); killing the process" \
     "room: the log names the connector, its folder and the limit"
 says 'instance greedy: file 0: Permission denied' "its next life cannot write there"
 wait_for status_has 'exceeds disk_mb: '
 result $? "status says so"
 rm -f "$state"/instances/greedy/[0-9]
 : >"$scratch/err"
-says 'its folder has room again' "until there is room again"
+says 'disk usage is below disk_mb again' "until there is room again"
 says 'instance greedy: file 0: written' "then it writes again"
 finished room
 

@@ -84,7 +84,7 @@ language node in-node.mjs node
 before=$(cat room/*)
 try new room
 is "$status" 2 "a directory that exists: status 2"
-is "$err" "turncast: room: cannot be created: File exists" "it says so"
+is "$err" "turncast: room: cannot create the directory: File exists" "it says so"
 is "$(cat room/*)" "$before" "and nothing in it is changed"
 
 try new two-rooms --directory "a folder"
@@ -110,7 +110,7 @@ for bad in "" Room 1room -- ro.om ro/om "ro om" "$(printf '%065d' 0 | tr 0 a)"; 
 done
 try new y --language cobol
 is "$status" 2 "an unknown language: status 2"
-has "$err" '--language: "cobol" is none of c, sh, python, node' "and which there are"
+has "$err" '--language: invalid value "cobol"; valid values: c, sh, python, node' "and which there are"
 [ ! -e y ]
 result $? "nothing is made"
 

@@ -59,7 +59,7 @@ is "$status $out" "0 {\"show_thinking\":false,\"show_tools\":true,$shown" "witho
 has "$err" "$socket: cannot connect" "and a warning"
 try visibility /show-thinking
 is "$status $out" "0 {\"show_thinking\":true,\"show_tools\":true,$shown" "a change counts here"
-has "$err" "is kept here, and not in Redis yet" "which is told"
+has "$err" "Redis unavailable; visibility stored locally until it is back" "which is told"
 try run again
 is "$status" 0 "a turn runs"
 has "$(cat "$scratch/log")" '"type":"thinking"' "as it says"
@@ -80,6 +80,6 @@ redis set "$key" text >/dev/null
 printf '%s\n' "$password" >"$scratch/key"
 try visibility /show-all
 is "$status" 2 "a key of somebody else: refused"
-has "$err" "$key holds something else than five switches; it is left alone" "and told"
+has "$err" "Redis key $key has an unexpected format; ignoring it" "and told"
 is "$(redis get "$key")" text "it is left alone"
 finish

@@ -80,12 +80,12 @@ has "$out" '"code":"unparsable_line"' "is told"
 
 try replay -p jsonl "$scratch/none"
 is "$status" 2 "a file that is not there"
-is "$err" "turncast: $scratch/none: cannot be opened: No such file or directory" "says so"
+is "$err" "turncast: $scratch/none: cannot open: No such file or directory" "says so"
 try replay -p jsonl "$scratch"
-is "$status $err" "2 turncast: $scratch: is a folder" "a folder"
+is "$status $err" "2 turncast: $scratch: is a directory" "a folder"
 try replay -d claud "$turn"
 is "$status" 2 "an unknown dialect"
-has "$err" 'there is no dialect "claud", but: ' "says so"
+has "$err" 'unknown dialect "claud"; available: ' "says so"
 has "$err" claude "and which there are"
 try replay -p nothing "$turn"
 is "$status $out" "2 " "a plugin that is not there"
@@ -173,5 +173,5 @@ for recording in "$scratch/y.txt" /bin/ls; do
     has "$out" '"no dialect matches the recording; name one with --dialect' "which is said"
 done
 try replay -d claude -p jsonl "$scratch/y.txt"
-has "$out" "the recording ends without a result" "with a dialect that is named there is no guess"
+has "$out" "the recording ends before the turn's result" "with a dialect that is named there is no guess"
 finish

@@ -73,7 +73,7 @@ is "$status $out" "2 " "an agent that is not configured"
 has "$err" 'unknown agent "nobody" (configured: main, limited, refused, bad, none, ' "says which are"
 try run -a foreign hello
 is "$status" 2 "an unknown dialect"
-has "$err" "$scratch/turncast.conf:14: agents.foreign.dialect: there is no dialect \"klingon\"" "says where"
+has "$err" "$scratch/turncast.conf:14: agents.foreign.dialect: unknown dialect \"klingon\"" "says where"
 TURNCAST_CONFIG='' try run hello
 is "$status" 2 "no configuration"
 has "$err" "(built in): no agent is configured" "says so"

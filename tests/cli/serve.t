@@ -212,9 +212,9 @@ ended
 sed 's/^default_agent.*//' "$scratch/turncast.conf" >"$scratch/whose.conf"
 "$turncast" serve -c "$scratch/whose.conf" 2>"$scratch/err"
 is $? 2 "messages for no agent"
-has "$(cat "$scratch/err")" "plugins.instances.talk: it has no agent" "is a wrong configuration"
+has "$(cat "$scratch/err")" "plugins.instances.talk: no agent; set agent or default_agent" "is a wrong configuration"
 sed 's/plugin = "[^"]*"/plugin = "missing"/' "$scratch/turncast.conf" >"$scratch/none.conf"
 "$turncast" serve -c "$scratch/none.conf" 2>"$scratch/err"
 is $? 2 "no instance"
-has "$(cat "$scratch/err")" "no instance runs" "says so"
+has "$(cat "$scratch/err")" "no connector instance could be started" "says so"
 finish

@@ -68,7 +68,7 @@ S
 try test ./hello.so bad.script
 is "$status" 1 "a script with errors: status 1"
 for line in "bad.script:4: no event" "bad.script:6: no such word: frobnicate" \
-    "bad.script:8: there is no turn u" "bad.script:11: no post on the wire, but nothing"; do
+    "bad.script:8: unknown turn u" "bad.script:11: no post on the wire, but nothing"; do
     has "$out" "# $line" "$line"
 done
 try test ./hello.so good.script bad.script
@@ -256,13 +256,13 @@ try test jsonl
 is "$status" 0 "a connector of the plugin path"
 try test jsnl
 is "$status $out" "2 " "no such connector: status 2"
-has "$err" "no such plugin" "and it says so"
+has "$err" "plugin not found" "and it says so"
 try test ./missing.so
 is "$status" 2 "no such file: status 2"
 try test ./hello.so none.script
 is "$status" 1 "no such script: a test that failed"
 has "$out" "not ok 1 - none.script
-# none.script: cannot be opened" "and it says so"
+# none.script: cannot open" "and it says so"
 : >empty.script
 try test ./hello.so empty.script
 is "$status" 1 "a script without a test: a test that failed"
@@ -273,5 +273,5 @@ is "$status" 1 "an unknown option: a test that failed"
 has "$out" 'did you mean "greeting"' "with the nearest one"
 try test ./hello.c
 is "$status" 2 "a file that is no program: status 2"
-has "$err" "hello.c: cannot be run" "and it says so"
+has "$err" "hello.c: cannot execute" "and it says so"
 finish

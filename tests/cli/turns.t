@@ -42,7 +42,7 @@ is "$? $(answers <"$scratch/out")" "0 After compaction.|" "of a pipe, too"
 is "$(answers <"$scratch/out")" "After compaction.|" "and of the rest of a file"
 try replay -p jsonl --turn 5 "$claude"
 is "$status $out" "2 " "a turn that is not there"
-is "$err" "turncast: $claude: there is no turn 5; the recording has 4" "is an error"
+is "$err" "turncast: $claude: no turn 5 in the recording (turns: 4)" "is an error"
 for bad in 0 -1 two "" 1x 99999999999999999999; do
     try replay -p jsonl --turn "$bad" "$claude"
     is "$status" 2 "--turn \"$bad\""

@@ -37,17 +37,17 @@ is "$out" \
 cp "$stored" "$scratch/before"
 try visibility /show-all /show-text
 is "$status" 2 "a word that is no token"
-has "$err" '"/show-text" is not /show-X or /hide-X' "is named"
+has "$err" 'unknown token "/show-text"; use /show-X or /hide-X' "is named"
 cmp -s "$stored" "$scratch/before"
 result $? "and nothing is stored"
 try visibility --agent ../x /show-all
 is "$status" 2 "a name that is no file name"
-has "$err" "no name for an agent" "says so"
+has "$err" "invalid agent name" "says so"
 
 echo 'this is no database' >"$stored"
 try visibility
 is "$status $out" "0 $off" "a damaged file: the defaults"
-has "$err" "$stored: damaged: cannot be read" "and it is told"
+has "$err" "$stored: damaged: cannot read" "and it is told"
 try visibility /show-tools
 is "$(cat "$stored.damaged")" 'this is no database' "the next change keeps it"
 try visibility

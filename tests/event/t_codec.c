@@ -257,7 +257,7 @@ static void test_refused(void)
         {"{\"type\":\"start\",\"payload\":{}} {}", "not a JSON object"},
         {"{\"payload\":{}}", "type: missing"},
         {"{\"type\":1,\"payload\":{}}", "type: missing"},
-        {"{\"type\":\"begin\",\"payload\":{}}", "type: not a kind of event"},
+        {"{\"type\":\"begin\",\"payload\":{}}", "type: unknown event type"},
         {"{\"type\":\"start\"}", "payload: not an object"},
         {"{\"type\":\"start\",\"payload\":[]}", "payload: not an object"},
         {"{\"type\":\"narration\",\"payload\":{}}", "narration.text: missing"},

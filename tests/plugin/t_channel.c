@@ -245,7 +245,8 @@ static void test_init_faults(void)
     struct conf_instance spec = spec_of("a");
     counts[0].fail_init = true;
     ok(!begin(&spec, &err), "init that fails");
-    is_str(err_format(&err), "my.conf:3: instance a is disabled: its init failed", "  says so");
+    is_str(err_format(&err), "my.conf:3: instance a: disabled: init failed; see the messages above",
+           "  says so");
     counts[0].fail_init = false;
     is_int(counts[0].teardowns, 0, "  there is no teardown");
 
@@ -253,7 +254,8 @@ static void test_init_faults(void)
     counts[0].gate_init = true;
     ok(!begin(&spec, &err), "init that hangs");
     is_str(err_format(&err),
-           "my.conf:3: instance a is disabled: its init did not return within 20 ms", "  says so");
+           "my.conf:3: instance a: disabled: init did not return within 20 ms (init_ms)",
+           "  says so");
     counts[0].gate_init = false;
 
     spec.options = (struct conf_option[]){{(char[]){"k"}, (char[]){"v"}, 8, false}, {0}};
@@ -323,7 +325,7 @@ static void test_hang(void)
     while (!a->ops->health(a).hung && clock_mono_ms() < until)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     ok(a->ops->health(a).hung, "a callback over its deadline is noticed");
-    ok(is_logged((char[]){"instance a: hangs in on_event for "}), "  and reported");
+    ok(is_logged((char[]){"instance a: on_event has not returned for "}), "  and reported");
     uint64_t seq = 1;
     while (seq < 400) {
         seq++;
@@ -332,13 +334,13 @@ static void test_hang(void)
         b->ops->wait_room(b, DEADLINE_MS);
     }
     ok(!b->ops->health(b).hung, "the other one goes on");
-    is_int((long long)times_logged("hangs in"), 1, "one report for one hang");
+    is_int((long long)times_logged("has not returned for"), 1, "one report for one hang");
     ok(!a->ops->open(a, &(struct channel_turn){.id = "t2", .agent = ""}),
        "far behind it gets no new turns");
     send(a, at, box_of(TC_DONE, seq + 1));
     send(b, bt, box_of(TC_DONE, seq + 1));
     counts[0].gate_event = false;
-    ok(wait_logged("instance a: the callback returned; going on"), "recovery is reported");
+    ok(wait_logged("instance a: callback returned; delivery resumed"), "recovery is reported");
     is_int(end(a, DEADLINE_MS), 0, "both end");
     is_int(end(b, DEADLINE_MS), 0, "in time");
     is_int(counts[1].events, 401, "the other one missed nothing");
@@ -357,7 +359,8 @@ static void test_abandon(void)
     is_int(a->ops->join(a, before + 50), -1, "a teardown that hangs is abandoned");
     is_int(b->ops->join(b, before + DEADLINE_MS), 0, "the other one has ended");
     ok(clock_mono_ms() - before < 5000, "within the deadline");
-    ok(is_logged((char[]){"instance a: abandoned in teardown"}), "and reported");
+    ok(is_logged((char[]){"instance a: did not stop in time (in teardown); abandoned"}),
+       "and reported");
     counts[0].gate_teardown = false;
 }
 
@@ -373,7 +376,8 @@ static void test_abandon_in_callback(void)
     for (uint64_t seq = 1; seq <= 10; seq++)
         send(a, turn, box_of(TC_USAGE, seq));
     is_int(end(a, 50), -1, "a callback that hangs is abandoned");
-    ok(is_logged((char[]){"instance a: abandoned in on_event"}), "  reported");
+    ok(is_logged((char[]){"instance a: did not stop in time (in on_event); abandoned"}),
+       "  reported");
     counts[0].gate_event = false;
     ok(tap_wait(has_torn_down, NULL, DEADLINE_MS), "  it may still end");
     is_int(counts[0].events, 1, "  with the event it was in");

@@ -19,7 +19,7 @@
 /* What the obituary says that the process had in memory. */
 static long told_mib(const char *log)
 {
-    const char *const end = strstr(log, " MiB); starts again");
+    const char *const end = strstr(log, " MiB); restarting");
     const char *at = end;
     while (at && at > log && at[-1] != ' ')
         at--;
@@ -49,9 +49,9 @@ static void test_another_life(void)
     const struct channel_health h = c->ops->health(c);
     ok(h.deaths == 1 && !h.down && h.pid > 0, "the death is counted");
     const char *const log = kit_logged();
-    has_str(log, "its process died by signal 11", "the obituary names the signal");
+    has_str(log, "process terminated by signal 11", "the obituary names the signal");
     has_str(log, "in on_narration, turn t1 (plugin puppet 7, ABI ", "callback, turn, plugin");
-    has_str(log, " MiB); starts again in 1000 ms", "what it used, and what follows");
+    has_str(log, " MiB); restarting in 1000 ms", "what it used, and what follows");
     ok(told_mib(log) > 0 && told_mib(log) < 250, "its own memory, not the host's: %ld MiB",
        told_mib(log));
     free(large);
@@ -100,8 +100,10 @@ static void test_poison(void)
     is_int(kit_stop(c, KIT_DEADLINE_MS), 0, "at the end no life waits for the next");
     has_str(puppet_written(), "the rest", "after three deaths the poison is given up");
     const char *const log = kit_logged();
-    has_str(log, "narration of turn t1 has ended it 3 times and is given up", "  logged");
-    has_str(log, "done of turn t1 has ended it 3 times and is given up", "  the end, too");
+    has_str(log, "narration of turn t1 crashed the process 3 times; moved to dead letters",
+            "  logged");
+    has_str(log, "done of turn t1 crashed the process 3 times; moved to dead letters",
+            "  the end, too");
     ok(strstr(kit_told.p, "bury:3:t1:{") && strstr(kit_told.p, "\"crash\""),
        "  buried with its line");
     is_int((long long)puppet_count(puppet_written(), "init "), 6, "  in six lives");
@@ -146,8 +148,10 @@ static void test_no_life(void)
     tap_spew(puppet_path, "", 0);
     chmod(puppet_path, 0);
     kill(kit_child(), SIGKILL);
-    ok(kit_wait_log("starts again in"), "it is killed");
-    has_str(kit_logged(), "closed its connection, or was killed in no callback", "  from outside");
+    ok(kit_wait_log("restarting in"), "it is killed");
+    has_str(kit_logged(),
+            "killed (SIGKILL; possibly out of memory) or closed its connection while idle",
+            "  from outside");
     puppet_say(c, turn, "x");
     const int64_t before = clock_mono_ms();
     kit_stop(c, KIT_DEADLINE_MS);
@@ -174,11 +178,11 @@ static void test_hangs(void)
     void *const turn = puppet_open_turn(c, "t1");
     puppet_cast(c, turn, TC_START);
     puppet_say(c, turn, "hang");
-    ok(kit_wait_log("hangs in on_narration for "), "a callback that hangs is seen");
-    ok(kit_wait_log("was killed because it hung in on_narration, turn t1"), "  and killed");
+    ok(kit_wait_log("on_narration has not returned for "), "a callback that hangs is seen");
+    ok(kit_wait_log("killed after a hang in on_narration, turn t1"), "  and killed");
     puppet_cast(c, turn, TC_USAGE);
     is_int(kit_stop(c, KIT_DEADLINE_MS), 0, "it ends");
-    has_str(kit_logged(), "narration of turn t1 has ended it 3 times", "  given up at last");
+    has_str(kit_logged(), "narration of turn t1 crashed the process 3 times", "  given up at last");
     has_str(puppet_written(), "\"usage\"", "  so that it can go on");
 }
 
@@ -190,7 +194,8 @@ static void test_stopped(void)
     ok(puppet_wait_written("\"start\""), "it runs");
     kill(kit_child(), SIGSTOP);
     puppet_say(c, turn, "x");
-    ok(kit_wait_log("hangs in no callback for "), "one that was stopped hangs, too");
+    ok(kit_wait_log("the main loop of the process has not returned for "),
+       "one that was stopped hangs, too");
     is_int(kit_stop(c, KIT_DEADLINE_MS), 0, "it ends");
     has_str(puppet_written(), "\"x\"", "with what it had to see");
 }
@@ -201,12 +206,12 @@ static void test_hanging_end(void)
     const int64_t before = clock_mono_ms();
     kit_stop(c, KIT_DEADLINE_MS);
     ok(clock_mono_ms() - before < KIT_DEADLINE_MS / 2, "a teardown that hangs is killed");
-    ok(kit_wait_log("hangs in teardown"), "  logged");
+    ok(kit_wait_log("teardown has not returned for "), "  logged");
     struct conf_instance spec = puppet_spec_of("join");
     puppet_set_option(1, "at_end", "hang");
     struct channel *const d = kit_start(&spec, "puppet", &kit_host);
     is_int(kit_stop(d, 300), -1, "or when the time to end is over");
-    ok(kit_wait_log("killed in teardown: it did not end in time"), "  logged");
+    ok(kit_wait_log("did not stop in time (in teardown)"), "  logged");
 }
 
 static void test_init_faults(void)
@@ -215,12 +220,12 @@ static void test_init_faults(void)
     struct conf_instance spec = puppet_spec_of("init");
     puppet_set_option(1, "at_start", "fail");
     ok(!kit_try(&spec, "puppet", &kit_host, &err), "init that fails");
-    is_str(err_format(&err), "my.conf:3: instance init is disabled: its init failed", "  says so");
+    is_str(err_format(&err), "my.conf:3: instance init: disabled: init failed", "  says so");
     spec.init_ms = 300;
     puppet_set_option(1, "at_start", "hang");
     ok(!kit_try(&spec, "puppet", &kit_host, &err), "init that hangs");
     is_str(err_format(&err),
-           "my.conf:3: instance init is disabled: its init did not return within 300 ms",
+           "my.conf:3: instance init: disabled: init did not return within 300 ms (init_ms)",
            "  says so");
     puppet_set_option(1, "nonsense", "x");
     ok(!kit_try(&spec, "puppet", &kit_host, &err), "a wrong option");
@@ -247,7 +252,7 @@ static void test_recycled(void)
     puppet_cast(c, turn, TC_START);
     puppet_say(c, turn, "take 256");
     ok(kit_wait(has_lived_twice, NULL), "one that grew too big begins anew");
-    has_str(kit_logged(), "192 are allowed): it ends and starts again", "  logged");
+    has_str(kit_logged(), "exceeds memory_mb = 192; restarting the process", "  logged");
     is_int((long long)puppet_count(puppet_written(), "teardown\n"), 1, "  after teardown");
     is_int((long long)c->ops->health(c).deaths, 0, "  which is no death");
     puppet_cast(c, turn, TC_DONE);
@@ -280,7 +285,7 @@ static void test_violated(void)
     const char *const log = kit_logged();
     has_str(log, "error instance violated: turncast: invariant violated at src/x.c:1: all is well",
             "  which assertion failed is logged as an error");
-    has_str(log, "its process died by signal 6", "  and its death");
+    has_str(log, "process terminated by signal 6", "  and its death");
     is_int(kit_stop(c, KIT_DEADLINE_MS), 0, "  it ends");
 }
 

@@ -76,7 +76,7 @@ static void test_caps(void)
     struct tc_header many[65];
     for (size_t i = 0; i < 65; i++)
         many[i] = (struct tc_header){"A", "b"};
-    refuses(TC_HTTP(.body = "x"), "no URL");
+    refuses(TC_HTTP(.body = "x"), "the URL is missing");
     refuses(TC_HTTP(.url = k8), "the URL is too long");
     refuses(TC_HTTP(.url = "https://\xff/"), "the URL is too long or not UTF-8");
     refuses(TC_HTTP(.url = URL, .lane = b512), "the lane");

@@ -50,7 +50,7 @@ static void test_batch(void)
 static void send_wrong(struct tc_turn *t)
 {
     is_int(tc_http(t, TC_HTTP(.body = "x")), -1, "a request without a URL is refused");
-    has_str(actor_logged(), "instance one: tc_http: there is no URL", "  and told");
+    has_str(actor_logged(), "instance one: tc_http: the URL is missing", "  and told");
     is_int(t->inst->host->http(t, NULL), -1, "no request too");
     is_int(t->inst->host->http(NULL, TC_HTTP(.url = "https://x.test/")), -1,
            "a handle that is no turn");
@@ -58,7 +58,7 @@ static void send_wrong(struct tc_turn *t)
     while (tc_http(t, TC_HTTP(.url = "https://x.test/")) == 0)
         sent++;
     is_int(sent, 256, "a callback sends so many");
-    has_str(actor_logged(), "tc_http: the callback has sent too many already", "  and no more");
+    has_str(actor_logged(), "tc_http: too many requests in this callback", "  and no more");
 }
 
 static void send_many(struct tc_turn *t)
@@ -78,7 +78,7 @@ static void test_limits(void)
     for (size_t i = 0; i < actor_n_batches; i++)
         all += actor_batches[i]->count;
     is_int((long long)all, 1024, "a turn has so many under way");
-    has_str(actor_logged(), "tc_http: the turn has too many under way", "  and no more");
+    has_str(actor_logged(), "tc_http: too many requests of this turn in flight", "  and no more");
     instance_free(in);
 }
 
@@ -100,7 +100,7 @@ static void test_no_host(void)
     actor_logged();
     actor_deliver(in, t, TC_START, send_refused);
     const char *const text = actor_logged();
-    const char *const first = strstr(text, "tc_http: this host does not offer it");
+    const char *const first = strstr(text, "tc_http: not available in this host");
     ok(first && !strstr(first + 1, "tc_http: this host"), "that is told once per service");
     actor_deliver(in, t, TC_DONE, NULL);
     ok(instance_turn_is_over(t), "its turns end with done");
@@ -363,7 +363,7 @@ static void test_wake(void)
     actor_deliver(in, turns[1], TC_START, set_wake);
     instance_turn_free(turns[1]);
     clock_fake_advance(100);
-    ok(!instance_call_on_wake(in), "a turn that is over is not woken");
+    ok(!instance_call_on_wake(in), "a turn that has ended is not woken");
     actor_inside = again_at_once;
     actor_deliver(in, turns[2], TC_START, again_at_once);
     actor_inside = again_at_once;

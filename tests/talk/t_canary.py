@@ -164,7 +164,7 @@ def converse(tg, sl, host, folder):
     tg.control("clear", {})
     sl.control("clear", {})
     host.start()
-    until(lambda: "its service is not reached" in host.log(), "the log tells of the outage")
+    until(lambda: "cannot reach the service" in host.log(), "the log tells of the outage")
     tg.control("up", {})
     wait_for_answers(tg, sl, 2, "answers after the crash")
     refuse_all(tg, sl, host)
@@ -180,7 +180,7 @@ def refuse_all(tg, sl, host):
     sl.control("options", {"tokens_revoked": True})
     tg.control("options", {"token": "123456:another"})
     until(lambda: "(Unauthorized)" in host.log(), "a refused token is logged")
-    until(lambda: host.run("dead", "list")[1].strip(), "and what it was for is a dead letter")
+    until(lambda: "No dead letters" not in host.run("dead", "list")[1], "and what it was for is a dead letter")
     host.stop()
 
 
@@ -227,7 +227,7 @@ def second_round(folder):
             for sign in ("bad", "old", "none", "good"):
                 sl.control("push", {"payload": {"type": "event_callback"}, "sign": sign})
             for name in ("tls_tg", "tls_sl"):
-                line = rf"{name}: its service is not reached: .*(SSL|TLS)"
+                line = rf"{name}: cannot reach the service: .*(SSL|TLS)"
                 until(lambda: re.search(line, host.log()), f"the log tells of {name}")
             host.stop()
             look_at(host, folder, "with webhooks and TLS")

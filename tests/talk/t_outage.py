@@ -23,7 +23,7 @@ def answered(path):
 
 
 def in_vain(host, instance):
-    return len(re.findall(rf"{instance}: attempt \d+ of a request is not sent", host.log()))
+    return len(re.findall(rf"{instance}: attempt \d+ of an outbound request failed", host.log()))
 
 
 def begin(crowds):

@@ -91,7 +91,7 @@ def deny(fake, host):
     assert "not on Friday" in said["message"], said
     person.decided(card, f"Denied by {person.id} (sl): not on Friday")
     person.say("deny: once more", person.asked.message)
-    person.told("no open request")
+    person.told("No request is open")
     same(len([m for m in person.seen(person.asked) if "behavior" in m["text"]]), 1, "turns")
 
 

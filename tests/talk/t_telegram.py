@@ -140,7 +140,7 @@ def flood(fake, host):
     pause = calls[1]["t"] - calls[0]["t_done"]
     assert calls[0]["status"] == 429 and pause >= 15.0, pause
     assert calls[1]["text"].startswith("Answer"), calls[1]
-    same(host.log().count("tg: its service wants a pause of 15.0 s"), 1, host.log())
+    same(host.log().count("tg: rate-limited by the service (429); sending resumes in 15.0 s"), 1, host.log())
 
 
 def lost_answer(fake, host):

@@ -134,7 +134,7 @@ static int cmd_answer_list(const json_t *whole, bool json)
         return 0;
     }
     if (!json_array_size(all))
-        puts("no request is open");
+        puts("No open requests.");
     json_array_foreach(all, i, r)
     {
         print_request(r, now_ms, LIST_LINES);
@@ -178,12 +178,13 @@ static const json_t *cmd_answer_pick(const json_t *all, const char *id, const ch
     if (n == 1)
         return found;
     if (!n && id)
-        fprintf(stderr, "turncast: no request \"%s\" is open%s\n", id, turn ? " in that turn" : "");
+        fprintf(stderr, "turncast: no open request \"%s\"%s; see turncast answer --list\n", id,
+                turn ? " in that turn" : "");
     else if (!n)
-        fprintf(stderr, "turncast: no request is open\n");
+        fprintf(stderr, "turncast: no open requests\n");
     else
-        fprintf(stderr, "turncast: %zu requests are open that %s; see turncast answer --list\n", n,
-                id ? "begin so" : "may be meant");
+        fprintf(stderr, "turncast: several requests %s (%zu); see turncast answer --list\n",
+                id ? "match this ID" : "are open; select one by its ID", n);
     return NULL;
 }
 
@@ -233,11 +234,11 @@ static int cmd_answer_read_words(const struct args *args, struct meant *m)
     }
     if (!m->choice && n == 2)
         return args_usage_error(&cmd_answer,
-                                "\"%s\" is not allow, allow-turn, allow-session, allow-always, "
-                                "allow-agent, deny, deny-stop or answer",
+                                "invalid choice \"%s\"; use allow, allow-turn, allow-session, "
+                                "allow-always, allow-agent, deny, deny-stop or answer",
                                 last);
     return m->choice ? 0
-                     : args_usage_error(&cmd_answer, "allow, deny or another choice is missing");
+                     : args_usage_error(&cmd_answer, "missing operand: CHOICE (allow, deny, ...)");
 }
 
 /* The question that "QUESTION=TEXT" names by its id or header, or the only one; *text is the text.
@@ -268,11 +269,12 @@ static int add_answer(json_t *answers, const json_t *questions, const char *word
     const char *const id = q ? cmd_answer_text_of(q, "id") : NULL;
     json_t *many = id ? json_object_get(answers, id) : NULL;
     if (!id)
-        return args_usage_error(&cmd_answer, "--answer \"%s\": which question?", word);
+        return args_usage_error(
+            &cmd_answer, "--answer \"%s\": several questions are open; use QUESTION=TEXT", word);
     if (!json_is_true(json_object_get(q, "multi"))) {
         if (many)
-            return args_usage_error(&cmd_answer, "--answer \"%s\": this question has one answer",
-                                    word);
+            return args_usage_error(&cmd_answer,
+                                    "--answer \"%s\": this question accepts only one answer", word);
         json_object_set_new(answers, id, json_string(text));
         return 0;
     }
@@ -287,7 +289,7 @@ static int cmd_answer_add_answers(json_t *body, const json_t *request, const str
     const json_t *const questions = json_object_get(request, "questions");
     if (!json_array_size(questions)) { /* it takes a text */
         if (args->n_repeated > 1)
-            return args_usage_error(&cmd_answer, "this request takes one --answer");
+            return args_usage_error(&cmd_answer, "this request accepts only one --answer");
         json_object_set_new(body, "reason", json_string(args->repeated[0]));
         return 0;
     }
@@ -390,7 +392,7 @@ static int cmd_answer_check_texts(const struct args *args)
         valid = valid && (!texts[i] || utf8_is_valid(texts[i], strlen(texts[i])));
     for (size_t i = 0; i < args->n_repeated; i++)
         valid = valid && utf8_is_valid(args->repeated[i], strlen(args->repeated[i]));
-    return valid ? 0 : args_usage_error(&cmd_answer, "a text is not UTF-8");
+    return valid ? 0 : args_usage_error(&cmd_answer, "an argument is not valid UTF-8");
 }
 
 static int cmd_answer_run(const struct args *args)
@@ -399,7 +401,7 @@ static int cmd_answer_run(const struct args *args)
     const bool lists = args->list || args->json || (!args->n_operands && !args->n_repeated);
     int status = cmd_answer_check_texts(args);
     if (!status && args->show && args->n_operands > 1)
-        status = args_usage_error(&cmd_answer, "--show takes one request, and no choice");
+        status = args_usage_error(&cmd_answer, "--show accepts one request and no choice");
     else if (!status && !lists && !args->show)
         status = cmd_answer_read_words(args, &m);
     struct conf *const conf = status ? NULL : command_conf_load(args);

@@ -81,7 +81,7 @@ static void cmd_approvals_add_row(void *ctx, const struct journal_approval *a)
 
 static int cmd_approvals_tell_failure(void)
 {
-    fputs("turncast: the approvals cannot be read or changed\n", stderr);
+    fputs("turncast: cannot read or change the stored approvals; see the log\n", stderr);
     return EXIT_USAGE;
 }
 
@@ -167,7 +167,7 @@ static int history(const struct approvals_call *c)
 
 static int cmd_approvals_tell_missing(const char *id)
 {
-    fprintf(stderr, "turncast: there is no approval %s\n", id);
+    fprintf(stderr, "turncast: no stored approval %s\n", id);
     return EXIT_TURN_ERROR;
 }
 
@@ -246,21 +246,21 @@ static bool cmd_approvals_is_name(const char *word)
 static int cmd_approvals_check_list(const struct args *args)
 {
     return args->n_operands > 1 || args->all
-               ? args_usage_error(&cmd_approvals, "list takes no number")
+               ? args_usage_error(&cmd_approvals, "list does not take an approval number")
                : 0;
 }
 
 static int check_forget(const struct args *args)
 {
     if (args->json)
-        return args_usage_error(&cmd_approvals, "--json is for list");
+        return args_usage_error(&cmd_approvals, "--json is only valid with list and history");
     if (args->all == (args->n_operands > 1))
-        return args_usage_error(&cmd_approvals, "forget takes the numbers of approvals, or --all");
+        return args_usage_error(&cmd_approvals, "forget requires approval numbers or --all");
     if (args->agent && !args->all)
-        return args_usage_error(&cmd_approvals, "--agent is for list and --all");
+        return args_usage_error(&cmd_approvals, "--agent is only valid with list and --all");
     for (int i = 1; i < args->n_operands; i++)
         if (!cmd_approvals_is_id(args->operands[i]))
-            return args_usage_error(&cmd_approvals, "\"%s\" is not the number of an approval",
+            return args_usage_error(&cmd_approvals, "invalid approval number \"%s\"",
                                     args->operands[i]);
     return 0;
 }
@@ -286,7 +286,7 @@ static int cmd_approvals_act(const struct args *args, const struct conf *conf,
 static int check_history(const struct args *args)
 {
     return args->n_operands > 1 || args->all || args->agent
-               ? args_usage_error(&cmd_approvals, "history takes nothing but --json")
+               ? args_usage_error(&cmd_approvals, "history accepts only --json")
                : 0;
 }
 
@@ -312,12 +312,12 @@ static int cmd_approvals_run(const struct args *args)
 {
     const struct verb *const verb = find_verb(args->operands[0]);
     if (!verb)
-        return args_usage_error(&cmd_approvals, "\"%s\" is not list, forget or history",
+        return args_usage_error(&cmd_approvals,
+                                "unknown subcommand \"%s\"; use list, forget or history",
                                 args->operands[0]);
     int status = verb->check(args);
     if (!status && args->agent && !cmd_approvals_is_name(args->agent))
-        status =
-            args_usage_error(&cmd_approvals, "\"%s\" is not the name of an agent", args->agent);
+        status = args_usage_error(&cmd_approvals, "invalid agent name \"%s\"", args->agent);
     if (status)
         return status;
     struct conf *const conf = command_conf_load(args);

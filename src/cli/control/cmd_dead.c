@@ -89,19 +89,21 @@ static void mask_secrets(const struct conf *conf)
 
 static int cmd_dead_tell_failure(void)
 {
-    fputs("turncast: the dead letters cannot be read or changed\n", stderr);
+    fputs("turncast: cannot read or change the dead letters; see the log\n", stderr);
     return EXIT_USAGE;
 }
 
 static int cmd_dead_tell_missing(const char *id)
 {
-    fprintf(stderr, "turncast: there is no dead letter %s\n", id);
+    fprintf(stderr, "turncast: no dead letter %s\n", id);
     return EXIT_TURN_ERROR;
 }
 
 static int tell_event(const char *id)
 {
-    fprintf(stderr, "turncast: dead letter %s is an event of a turn: it cannot be sent again\n",
+    fprintf(stderr,
+            "turncast: dead letter %s is an event of a finished turn and cannot be retried; use "
+            "show or drop\n",
             id);
     return EXIT_TURN_ERROR;
 }
@@ -123,11 +125,24 @@ static void cmd_dead_print_row(void *ctx, const struct journal_dead *d)
     putchar('\n');
 }
 
+static int cmd_dead_tell_none(void)
+{
+    puts("No dead letters.");
+    return 0;
+}
+
+static void cmd_dead_print_listed(void *ctx, const struct journal_dead *d)
+{
+    *(bool *)ctx = true;
+    cmd_dead_print_row(NULL, d);
+}
+
 static int cmd_dead_list(struct journal *j, char *const *words, int n)
 {
-    return journal_dead_list(j, n ? words[0] : NULL, cmd_dead_print_row, NULL) == JOURNAL_DONE
-               ? 0
-               : cmd_dead_tell_failure();
+    bool any = false;
+    if (journal_dead_list(j, n ? words[0] : NULL, cmd_dead_print_listed, &any) != JOURNAL_DONE)
+        return cmd_dead_tell_failure();
+    return any ? 0 : cmd_dead_tell_none();
 }
 
 static void cmd_dead_print_all(void *ctx, const struct journal_dead *d)
@@ -192,13 +207,12 @@ static bool cmd_dead_is_id(const char *word)
 static int check_words(const struct action *a, char *const *words, int n)
 {
     if (!a->act)
-        return n < 2 ? 0 : args_usage_error(&cmd_dead, "list takes one instance");
+        return n < 2 ? 0 : args_usage_error(&cmd_dead, "list takes at most one instance name");
     if (n == 0)
-        return args_usage_error(&cmd_dead, "%s takes the number of a dead letter", a->name);
+        return args_usage_error(&cmd_dead, "%s requires the number of a dead letter", a->name);
     for (int i = 0; i < n; i++)
         if (!cmd_dead_is_id(words[i]))
-            return args_usage_error(&cmd_dead, "\"%s\" is not the number of a dead letter",
-                                    words[i]);
+            return args_usage_error(&cmd_dead, "invalid dead letter number \"%s\"", words[i]);
     return 0;
 }
 
@@ -235,7 +249,7 @@ static int retry_by_host(const struct conf *conf, char *const *ids, int n)
 static int cmd_dead_act(const struct conf *conf, const struct action *a, char *const *words, int n)
 {
     if (!has_state(conf))
-        return a->act ? cmd_dead_tell_missing(words[0]) : 0;
+        return a->act ? cmd_dead_tell_missing(words[0]) : cmd_dead_tell_none();
     struct tc_err err = {0};
     const int by_host = a->act == retry_one ? retry_by_host(conf, words, n) : -1;
     if (by_host >= 0)
@@ -259,7 +273,8 @@ static int cmd_dead_run(const struct args *args)
     char *const *const words = args->operands + 1;
     const int n = args->n_operands - 1;
     if (!a)
-        return args_usage_error(&cmd_dead, "\"%s\" is not list, show, retry or drop",
+        return args_usage_error(&cmd_dead,
+                                "unknown subcommand \"%s\"; use list, show, retry or drop",
                                 args->operands[0]);
     int status = check_words(a, words, n);
     if (status)

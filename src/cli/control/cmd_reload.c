@@ -22,11 +22,11 @@ static void print_names(const json_t *report, const char *key, const char *label
 static void cmd_reload_print_report(const json_t *report)
 {
     const char *const file = json_string_value(json_object_get(report, "file"));
-    printf("%s was read again\n", file ? file : "the configuration");
+    printf("Reloaded %s.\n", file ? file : "the configuration");
     print_names(report, "started", "started: ");
     print_names(report, "restarted", "restarted: ");
     print_names(report, "stopped", "stopped: ");
-    print_names(report, "needs_restart", "counts from the next start of the host on: ");
+    print_names(report, "needs_restart", "requires a restart to take effect: ");
 }
 
 static int reload(const struct conf *conf)
@@ -37,7 +37,8 @@ static int reload(const struct conf *conf)
     if (c.status == 200)
         cmd_reload_print_report(c.body);
     else if (c.status)
-        fprintf(stderr, "turncast: all stays as it was: %s\n", control_client_error_text(&c));
+        fprintf(stderr, "turncast: reload rejected, previous configuration still active: %s\n",
+                control_client_error_text(&c));
     else
         control_client_print_no_host(conf);
     const int status = c.status == 200 ? 0 : EXIT_TURN_ERROR;

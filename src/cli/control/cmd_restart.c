@@ -28,11 +28,11 @@ static int restart(const struct conf *conf, const char *name)
     if (control_client_call(&c, conf, "POST", path.p, NULL) < 0)
         return EXIT_TURN_ERROR;
     if (c.status == 200)
-        printf("%s was restarted\n", name);
+        printf("Restarted instance %s.\n", name);
     else if (c.status == 404)
         fprintf(stderr, "turncast: %s\n", control_client_error_text(&c));
     else if (c.status)
-        fprintf(stderr, "turncast: %s was not restarted: %s\n", name,
+        fprintf(stderr, "turncast: cannot restart instance %s: %s\n", name,
                 control_client_error_text(&c));
     else
         control_client_print_no_host(conf);
@@ -55,9 +55,8 @@ const struct cli_command cmd_restart = {
     .name = "restart",
     .operands = "INSTANCE",
     .summary = "Restarts a connector instance of the running host",
-    .about =
-        "An instance whose process died is started at once. Running turns are delivered again.\n"
-        "Exit status: 1 it did not start, it does not exist, or no host is running.",
+    .about = "An instance whose process crashed is started at once. Running turns are delivered "
+             "again.\nExit status: 1 it did not start, it does not exist, or no host is running.",
     .args = rows,
     .min = 1,
     .max = 1,

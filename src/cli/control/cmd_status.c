@@ -24,7 +24,7 @@ static void print_host(const json_t *s)
     printf("turncast ");
     print_table_string(s, "version", 0);
     printf("%s, process %" PRId64 ", for ",
-           json_is_true(json_object_get(s, "ending")) ? ", about to end" : "",
+           json_is_true(json_object_get(s, "ending")) ? ", shutting down" : "",
            print_table_get_int(s, "pid"));
     print_table_duration(print_table_get_int(s, "uptime_ms"), 0);
     printf("\n  configuration  ");
@@ -41,7 +41,7 @@ static void print_turns(const json_t *turns)
     size_t i;
     const json_t *t;
     if (!json_array_size(turns)) {
-        puts("\nno turn runs or waits");
+        puts("\nNo turns running or waiting.");
         return;
     }
     puts("\nTURN                                  STATE    FOR          AGENT        TOOLS  IN");
@@ -60,16 +60,16 @@ static void print_turns(const json_t *turns)
 static void print_requests(int64_t n)
 {
     if (n > 0)
-        printf("\n%" PRId64 " request%s for an answer (turncast answer)\n", n,
-               PLURAL(n, " waits", "s wait"));
+        printf("\nOpen requests: %" PRId64 " (run: turncast answer --list)\n", n);
 }
 
 /* Without a turn. */
 static void print_agents(int64_t n)
 {
     if (n > 0)
-        printf("\n%" PRId64 " agent%s for a message, or works in the background\n", n,
-               PLURAL(n, " waits", "s wait"));
+        printf("\nAgent processes without a turn: %" PRId64
+               " (waiting for a message, or working in the background)\n",
+               n);
 }
 
 static void cmd_status_print_list(const json_t *scope, const char *key)
@@ -117,12 +117,12 @@ static void print_excess(const json_t *in)
         return;
     printf("  exceeds %s: ", key);
     if (strcmp(key, "threads") == 0)
-        printf("%" PRId64 " threads\n", print_table_get_int(in, "threads"));
+        printf("%" PRId64 "\n", print_table_get_int(in, "threads"));
     else if (strcmp(key, "disk_mb") == 0)
-        printf("%" PRId64 " MiB in its folder, where it may only remove files\n",
+        printf("%" PRId64 " MiB in its directory; it can only remove files there\n",
                print_table_get_int(in, "disk") >> 20);
     else
-        printf("%" PRId64 " %% of a processor, its priority is the lowest\n",
+        printf("%" PRId64 " %% CPU; running at the lowest priority\n",
                print_table_get_int(in, "cpu_percent"));
 }
 
@@ -132,12 +132,12 @@ static void print_trouble(const json_t *in)
     const int64_t deaths = print_table_get_int(in, "deaths");
     if (!json_is_true(json_object_get(in, "down"))) {
         if (deaths)
-            printf("  its process has died %" PRId64 " time%s\n", deaths, deaths > 1 ? "s" : "");
+            printf("  process restarted %" PRId64 " time%s\n", deaths, PLURAL(deaths, "", "s"));
         return;
     }
     printf("  down for ");
     print_table_duration(print_table_get_int(in, "down_ms"), 0);
-    printf(", died %" PRId64 " time%s, is started again ", deaths, deaths > 1 ? "s" : "");
+    printf(", crashed %" PRId64 " time%s, next start ", deaths, PLURAL(deaths, "", "s"));
     if (print_table_get_int(in, "next_ms")) {
         printf("in ");
         print_table_duration(print_table_get_int(in, "next_ms"), 0);
@@ -145,7 +145,7 @@ static void print_trouble(const json_t *in)
         printf("now");
     }
     puts(json_is_true(json_object_get(in, "breaker_open"))
-             ? ", once in 5 min only: it dies too often"
+             ? " (crashing repeatedly: one attempt every 5 min; see the log)"
              : "");
 }
 
@@ -188,7 +188,7 @@ static void print_instances(const json_t *instances)
         printf("%11" PRId64 " %7" PRId64 " %4.0f %%  ", print_table_get_int(in, "delivered"),
                print_table_get_int(in, "failed"),
                100 * json_number_value(json_object_get(in, "queue_fill")));
-        snprintf(requests, sizeof requests, "%" PRId64 " wait, %" PRId64 " under way",
+        snprintf(requests, sizeof requests, "%" PRId64 " queued, %" PRId64 " in flight",
                  print_table_get_int(in, "requests_waiting"),
                  print_table_get_int(in, "requests_in_flight"));
         printf("%-24s", requests);
@@ -222,13 +222,13 @@ static void print_outbox(const json_t *o)
         return;
     const int64_t rows_kept =
         print_table_get_int(o, "queued") + print_table_get_int(o, "in_flight");
-    printf("\noutbox: %" PRId64 " to be delivered", rows_kept);
+    printf("\nOutbox: %" PRId64 " undelivered", rows_kept);
     if (rows_kept) {
-        printf(", the oldest for ");
+        printf(", oldest ");
         print_table_duration(print_table_get_int(o, "oldest_ms"), 0);
     }
     printf("; dead letters: %" PRId64 "%s\n", print_table_get_int(o, "dead"),
-           print_table_get_int(o, "dead") ? " (turncast dead list)" : "");
+           print_table_get_int(o, "dead") ? " (run: turncast dead list)" : "");
 }
 
 static void print_json(const json_t *s)

@@ -45,7 +45,8 @@ static int cmd_new_check_language(const char *language)
     CLEANUP_BUF struct buf known = {0};
     for (size_t i = 0; i < N_LANGUAGES; i++)
         buf_printf(&known, "%s%s", i ? ", " : "", languages[i]);
-    return args_usage_error(&cmd_new, "--language: \"%s\" is none of %s", language, known.p);
+    return args_usage_error(&cmd_new, "--language: invalid value \"%s\"; valid values: %s",
+                            language, known.p);
 }
 
 static int cmd_new_create(const struct args *args, const char *language)

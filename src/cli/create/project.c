@@ -83,11 +83,11 @@ static int project_read(const struct project *p, const char *name, struct buf *o
     CLEANUP_BUF struct buf text = {0};
     char piece[4096];
     if (!f)
-        return err_set_errno(err, errno, path, "cannot be opened");
+        return err_set_errno(err, errno, path, "cannot open");
     for (size_t n; (n = fread(piece, 1, sizeof piece, f)) > 0;)
         buf_add(&text, piece, n);
     if (ferror(f))
-        return err_set_errno(err, errno, path, "cannot be read");
+        return err_set_errno(err, errno, path, "cannot read");
     project_expand(p, text.p ? text.p : "", out);
     return 0;
 }
@@ -108,7 +108,7 @@ static int project_write(const struct project *p, const char *name, const struct
     const int why = errno;
     if (fd >= 0)
         close(fd);
-    return good ? 0 : err_set_errno(err, why, to, "cannot be written");
+    return good ? 0 : err_set_errno(err, why, to, "cannot write");
 }
 
 static int project_is_file(const struct dirent *entry)
@@ -130,7 +130,7 @@ static int project_copy_all(const struct project *p, struct buf *next, struct tc
 {
     struct dirent **entries;
     const int n = scandir(p->spec->template, &entries, project_is_file, alphasort);
-    int rc = n < 0 ? err_set_errno(err, errno, p->spec->template, "cannot be read") : 0;
+    int rc = n < 0 ? err_set_errno(err, errno, p->spec->template, "cannot read") : 0;
     for (int i = 0; i < n; i++) {
         rc = rc == 0 ? project_copy(p, entries[i]->d_name, next, err) : rc;
         free(entries[i]);
@@ -157,11 +157,11 @@ static void project_remove(const struct project *p)
 static int project_open(struct project *p, struct tc_err *err)
 {
     if (mkdir(p->spec->directory, 0755) < 0)
-        return err_set_errno(err, errno, p->spec->directory, "cannot be created");
+        return err_set_errno(err, errno, p->spec->directory, "cannot create the directory");
     p->directory = realpath(p->spec->directory, NULL);
     p->dir = open(p->spec->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (!p->directory || p->dir < 0)
-        return err_set_errno(err, errno, p->spec->directory, "cannot be opened");
+        return err_set_errno(err, errno, p->spec->directory, "cannot open");
     return project_check_directory(p->directory, err);
 }
 

@@ -104,7 +104,7 @@ static int broken(const struct audit_verify_state *w, uint64_t seq, const char *
 static int misplaced(const struct audit_verify_state *w, uint64_t wanted, uint64_t seen)
 {
     char what[128];
-    snprintf(what, sizeof what, "%s: record %" PRIu64 " stands here",
+    snprintf(what, sizeof what, "%s: found record %" PRIu64 " instead",
              seen > wanted ? "is missing" : "is out of place", seen);
     return broken(w, wanted, what);
 }
@@ -118,15 +118,16 @@ static int check_line(struct audit_verify_state *w, struct str line)
     const bool readable = read_record(line, &rec);
     if (!readable || !own_hash_holds(line))
         return broken(w, first ? (readable ? (uint64_t)rec.seq : 1) : r->last_seq + 1,
-                      readable ? "was changed" : "is not an audit record");
+                      readable ? "was modified" : "is not an audit record");
     const uint64_t seq = (uint64_t)rec.seq;
     if (!first && seq != r->last_seq + 1)
         return misplaced(w, r->last_seq + 1, seq);
     if (first && seq == 1 && rec.prev.p)
-        return broken(w, seq, "is the first and yet follows another");
+        return broken(w, seq,
+                      "is the first record but refers to a previous one (earlier file missing?)");
     /* The one before holds by itself and is not the one that this record was written after. */
     if (!first && !str_is(rec.prev, r->head))
-        return broken(w, r->last_seq, "was replaced: the next one does not follow from it");
+        return broken(w, r->last_seq, "was replaced: the hash in the next record does not match");
     if (first)
         r->first_seq = seq;
     r->last_seq = seq;
@@ -170,13 +171,13 @@ static int audit_verify_check_file(struct audit_verify_state *w, FILE *file)
     if (ferror(file))
         return err_set_errno(w->err, errno, w->path, "cannot read");
     w->line++;
-    return text.len > 0 ? broken(w, w->report->last_seq + 1, "is cut off in the middle") : 0;
+    return text.len > 0 ? broken(w, w->report->last_seq + 1, "is incomplete (truncated)") : 0;
 }
 
 int audit_verify_file(const char *path, struct audit_verify_report *report, struct tc_err *err)
 {
     if (report->bad)
-        return err_set(err, path, "not read: the chain is broken before it");
+        return err_set(err, path, "skipped: the chain is already broken in an earlier file");
     CLEANUP_FILE FILE *file = fopen(path, "re");
     if (!file)
         return err_set_errno(err, errno, path, "cannot open");

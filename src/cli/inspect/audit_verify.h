@@ -15,8 +15,8 @@
 
 /* What a good result does not say; print it beside one. */
 #define AUDIT_NOTE                                                                                 \
-    "A chain that nothing outside vouches for shows edits, not records cut off at its end: "       \
-    "compare the last seq and head with a copy kept elsewhere."
+    "note: the chain detects changed and removed records, but not records cut off at its end; "    \
+    "compare seq and head with a copy stored elsewhere."
 
 /* What was seen so far. Start with all zero; pass the same one for the files of a rotated set,
  * oldest first, and the chain is followed across them. */

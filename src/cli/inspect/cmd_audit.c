@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "cli/command_table.h"
 #include "cli/inspect/audit_verify.h"
 #include "cli/oneshot_host.h"
@@ -22,9 +23,10 @@ static bool cmd_audit_is_complete(const struct audit_verify_report *r, uint64_t 
 
 static void cmd_audit_print_report(const struct audit_verify_report *r, uint64_t from)
 {
-    printf("%s: %" PRIu64 " records in %" PRIu64 " files, seq %" PRIu64 " to %" PRIu64 "\n",
-           cmd_audit_is_complete(r, from) ? "good" : "incomplete", r->records, r->files,
-           r->first_seq, r->last_seq);
+    printf("%s: %" PRIu64 " record%s in %" PRIu64 " file%s, seq %" PRIu64 " to %" PRIu64 "\n",
+           cmd_audit_is_complete(r, from) ? "OK" : "incomplete", r->records,
+           PLURAL(r->records, "", "s"), r->files, PLURAL(r->files, "", "s"), r->first_seq,
+           r->last_seq);
     if (!cmd_audit_is_complete(r, from))
         printf("The chain begins at seq %" PRIu64 ", not at %" PRIu64 ": records before it were "
                "removed, or are in files that\nwere not named. If they were rotated away, expect "
@@ -32,7 +34,8 @@ static void cmd_audit_print_report(const struct audit_verify_report *r, uint64_t
                r->first_seq, from, r->first_seq);
     printf("head: %s\n", r->head);
     if (r->lost)
-        printf("lost: %" PRIu64 " events that the log could not write when they came\n", r->lost);
+        printf("lost: %" PRIu64 " event%s that could not be written at the time\n", r->lost,
+               PLURAL(r->lost, "", "s"));
     puts(AUDIT_NOTE);
 }
 
@@ -53,11 +56,12 @@ static int cmd_audit_run(const struct args *args)
     if (!from)
         return args_usage_error(&cmd_audit, "--from: \"%s\" is not a sequence number", args->from);
     if (strcmp(args->operands[0], "verify") != 0)
-        return args_usage_error(&cmd_audit, "\"%s\" is not verify", args->operands[0]);
+        return args_usage_error(&cmd_audit, "unknown subcommand \"%s\"; use verify",
+                                args->operands[0]);
     for (int i = 1; i < args->n_operands; i++)
         if (audit_verify_file(args->operands[i], &report, &err) < 0) {
             if (report.bad)
-                printf("broken at seq %" PRIu64 ": %s\n", report.bad_seq, err_format(&err));
+                printf("BROKEN at seq %" PRIu64 ": %s\n", report.bad_seq, err_format(&err));
             else
                 command_conf_print_error(&err);
             return report.bad ? EXIT_TURN_ERROR : EXIT_USAGE;

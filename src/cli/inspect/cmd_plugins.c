@@ -40,7 +40,7 @@ static void cmd_plugins_print_row(void *ctx, const char *path)
     list->files++;
     if (!l) {
         list->broken++;
-        printf("%-12s cannot be loaded: %s\n", strrchr(path, '/') + 1, err_format(&err));
+        printf("%-12s error: %s\n", strrchr(path, '/') + 1, err_format(&err));
         return;
     }
     add_uses(&uses, list->conf, l->path);
@@ -56,7 +56,7 @@ static int cmd_plugins_print_all(const struct conf *conf)
     loader_list_files((const char *const *)conf->plugin_dirs, cmd_plugins_print_row, &list);
     if (list.files == 0)
         for (char **dir = conf->plugin_dirs; *dir; dir++)
-            fprintf(stderr, "turncast: no plugin in %s\n", *dir);
+            fprintf(stderr, "turncast: no plugins found in %s (plugins.directory)\n", *dir);
     return list.broken || list.files == 0 ? EXIT_USAGE : 0;
 }
 
@@ -72,7 +72,7 @@ static int print_one(const struct conf *conf, const char *name)
     CLEANUP_BUF struct buf uses = {0};
     plugin_describe_print(stdout, l);
     add_uses(&uses, conf, l->path);
-    printf("  %s\n", uses.len ? uses.p : "not enabled");
+    printf("  %s\n", uses.len ? uses.p : "(not used)");
     loader_unref_plugin(l);
     return 0;
 }

@@ -19,7 +19,7 @@ static void describe_callbacks(FILE *out, const struct loaded_plugin *l)
 static void describe_option(FILE *out, const struct tc_option *o, const struct tc_rule *rules)
 {
     static const char *const types[] = {[TC_T_STR] = "text",
-                                        [TC_T_INT] = "whole number",
+                                        [TC_T_INT] = "integer",
                                         [TC_T_BOOL] = "true or false",
                                         [TC_T_REAL] = "number",
                                         [TC_T_LIST] = "list of strings"};
@@ -27,7 +27,7 @@ static void describe_option(FILE *out, const struct tc_option *o, const struct t
     if (o->flags & TC_REQUIRED)
         fputs(", required", out);
     else if (o->dflt)
-        fprintf(out, ", default %s", *o->dflt ? o->dflt : "\"\"");
+        fprintf(out, ", default: %s", *o->dflt ? o->dflt : "\"\"");
     if (o->flags & TC_SECRET)
         fputs(", secret", out);
     fprintf(out, ")%s%s\n", o->help ? ": " : "", o->help ? o->help : "");
@@ -47,7 +47,7 @@ void plugin_describe_print(FILE *out, const struct loaded_plugin *l)
             *p->summary ? p->summary : "(no summary)");
     fprintf(out, "  file: %s\n  ABI: %u.%u\n", l->path, p->major, p->minor);
     fprintf(out, "  sees: %s, audience %s\n",
-            p->flags & TC_SEES_ALL ? "all events" : "what the agent's visibility shows",
+            p->flags & TC_SEES_ALL ? "all events" : "events that visibility allows",
             p->audience ? p->audience : "user");
     if (p->pace_ms)
         fprintf(out, "  pace: at most every %u ms\n", p->pace_ms);

@@ -91,7 +91,7 @@ static int find_dialect(struct replay *r)
     const struct dialect *d;
     for (size_t i = 0; (d = dialect_get(i)); i++)
         buf_printf(&known, "%s%s", i ? ", " : "", d->name);
-    return args_usage_error(&cmd_replay, "there is no dialect \"%s\", but: %s", name, known.p);
+    return args_usage_error(&cmd_replay, "unknown dialect \"%s\"; available: %s", name, known.p);
 }
 
 static int open_input(struct replay *r)
@@ -101,9 +101,9 @@ static int open_input(struct replay *r)
     struct stat st;
     r->fd = strcmp(file, "-") == 0 ? dup(STDIN_FILENO) : open(file, O_RDONLY | O_CLOEXEC);
     if (r->fd < 0 || fstat(r->fd, &st) < 0)
-        err_set_errno(&err, errno, file, "cannot be opened");
+        err_set_errno(&err, errno, file, "cannot open");
     else if (S_ISDIR(st.st_mode))
-        err_set(&err, file, "is a folder");
+        err_set(&err, file, "is a directory");
     else {
         r->start = S_ISREG(st.st_mode) ? lseek(r->fd, 0, SEEK_CUR) : -1;
         if (S_ISFIFO(st.st_mode))
@@ -134,8 +134,8 @@ static void cmd_replay_on_line(void *ctx, const char *p, size_t len, bool comple
 
 static void cmd_replay_on_dropped(void *ctx, uint64_t bytes)
 {
-    CLEANUP_FREE char *text =
-        xasprintf("a line of %llu bytes was skipped", (unsigned long long)bytes);
+    CLEANUP_FREE char *text = xasprintf("skipped a line of %llu bytes (limit: max_line_bytes)",
+                                        (unsigned long long)bytes);
     turn_emit_notice(((struct replay *)ctx)->turn, "warn", "line_dropped", text);
 }
 
@@ -209,10 +209,10 @@ static void cmd_replay_end_turn(struct replay *r, int failed)
     struct stream_end_info end = {
         .how = r->stopped ? STREAM_CANCELLED : STREAM_EOF,
         .code = r->stopped ? NULL : "agent_no_result",
-        .message = failed                       ? "the recording could not be read to its end"
+        .message = failed                       ? "error while reading the recording"
                    : turn_is_unmatched(r->turn) ? "no dialect matches the recording; name one with "
                                                   "--dialect"
-                                                : "the recording ends without a result",
+                                                : "the recording ends before the turn's result",
     };
     turn_end_attempt(r->turn, &end, NULL);
 }
@@ -311,7 +311,7 @@ static int cmd_replay_cast(struct replay *r)
         return EXIT_TURN_ERROR;
     if (r->wanted <= r->n_turns)
         return 0;
-    fprintf(stderr, "turncast: %s: there is no turn %" PRIu64 "; the recording has %" PRIu64 "\n",
+    fprintf(stderr, "turncast: %s: no turn %" PRIu64 " in the recording (turns: %" PRIu64 ")\n",
             r->args->operands[0], r->wanted, r->n_turns);
     return EXIT_USAGE;
 }

@@ -56,10 +56,11 @@ static int read_stdin(struct buf *message)
     for (ssize_t n = 1; n > 0;) {
         n = read(STDIN_FILENO, buf_reserve(message, 65536), 65536);
         if (n < 0)
-            return args_usage_error(&cmd_run, "standard input cannot be read");
+            return args_usage_error(&cmd_run, "cannot read the message from standard input");
         message->len += (size_t)n;
         if (message->len > MESSAGE_MAX)
-            return args_usage_error(&cmd_run, "the message is longer than %zu bytes", MESSAGE_MAX);
+            return args_usage_error(&cmd_run, "the message exceeds the limit of %zu bytes",
+                                    MESSAGE_MAX);
     }
     return 0;
 }
@@ -73,22 +74,24 @@ static int cmd_run_take_message(const struct args *args, struct buf *message)
     else if (read_stdin(message) != 0)
         return EXIT_USAGE;
     if (!utf8_is_valid(message->p ? message->p : "", message->len))
-        return args_usage_error(&cmd_run, "the message is not UTF-8");
+        return args_usage_error(&cmd_run, "the message is not valid UTF-8");
     return message->len ? 0 : args_usage_error(&cmd_run, "the message is empty");
 }
 
 static int fail_agent(const struct cmd_run_state *r)
 {
     CLEANUP_BUF struct buf known = {0};
-    for (size_t i = 0; i < r->conf->n_agents; i++)
-        buf_printf(&known, "%s%s", i ? ", " : "", r->conf->agents[i].name);
-    if (!known.len)
+    conf_add_agent_names(r->conf, &known);
+    if (!r->conf->n_agents)
         return args_usage_error(
-            &cmd_run, "%s: no agent is configured: agents : { NAME : { command = […]; }; };",
+            &cmd_run,
+            "%s: no agent is configured; add: agents : { NAME : { command = [\"PROGRAM\"]; }; };",
             r->conf->file);
     if (!r->args->agent)
-        return args_usage_error(&cmd_run, "%s: default_agent is missing; name one of: %s (--agent)",
-                                r->conf->file, known.p);
+        return args_usage_error(
+            &cmd_run,
+            "%s: several agents are configured but no default_agent; use --agent with one of: %s",
+            r->conf->file, known.p);
     buf_reset(&known);
     conf_add_agent_hint(r->conf, r->args->agent, &known);
     return args_usage_error(&cmd_run, "%s: unknown agent \"%s\"%s", r->conf->file, r->args->agent,
@@ -108,7 +111,9 @@ static int cmd_run_find_agent(struct cmd_run_state *r)
     r->dialect = dialect_find(r->agent->dialect);
     if (r->dialect)
         return 0;
-    fprintf(stderr, "turncast: %s:%d: agents.%s.dialect: there is no dialect \"%s\"\n",
+    fprintf(stderr,
+            "turncast: %s:%d: agents.%s.dialect: unknown dialect \"%s\"; see turncast.conf(5), "
+            "DIALECTS\n",
             r->conf->file, r->agent->line, r->agent->name, r->agent->dialect);
     return EXIT_USAGE;
 }
@@ -131,7 +136,9 @@ static void cmd_run_on_committed(void *ctx, enum journal_status status, const ch
     const struct cmd_run_state *const r = ctx;
     (void)text;
     if (status != JOURNAL_DONE)
-        log_write(LOG_ERR, "host", "the outcome is not on disk; it is told all the same");
+        log_write(
+            LOG_ERR, "host",
+            "cannot write the turn's outcome to the journal; delivering it without durability");
     turn_confirm_outcome(r->turn);
     cmd_run_look_for_end(r);
 }
@@ -252,7 +259,8 @@ static void cmd_run_on_admitted(void *ctx, enum journal_status status, const cha
     (void)text;
     r->kept = status == JOURNAL_DONE;
     if (!r->kept)
-        log_write(LOG_WARN, "host", "this turn is not kept on disk; it runs all the same");
+        log_write(LOG_WARN, "host",
+                  "cannot write the turn to the journal; running it without durability");
     cmd_run_begin(r);
 }
 
@@ -428,7 +436,7 @@ static int cmd_run_run(const struct args *args)
 const struct cli_command cmd_run = {
     .name = "run",
     .operands = "MESSAGE|-",
-    .summary = "Runs one turn of an agent",
+    .summary = "Run one turn of an agent",
     .about =
         "The message, or standard input for -, is given to the agent. Connectors show the\n"
         "progress; the result is printed as one line of JSON. Tokens in the message (/show-tools,\n"

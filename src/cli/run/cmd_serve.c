@@ -37,7 +37,10 @@ struct serving {
 static void on_end(void *arg, int signo)
 {
     const struct serving *const s = arg;
-    log_write(LOG_INFO, "host", "asked to end by signal %d", signo);
+    log_write(
+        LOG_INFO, "host",
+        "received SIG%s; shutting down; running turns have up to %lld s (conversations.drain_s)",
+        sigabbrev_np(signo), (long long)(host_conf(s->server)->conversations.drain_ms / 1000));
     service_notify_stopping(s->notify, host_conf(s->server)->conversations.drain_ms + END_MS);
     host_stop(s->server);
 }
@@ -71,8 +74,10 @@ static void cmd_serve_on_reloading(void *ctx, bool begins)
         s->taken = false;
         service_notify_reloading(s->notify);
     } else {
-        service_notify_ready(s->notify,
-                             s->taken ? "serving" : "serving; the last configuration was refused");
+        service_notify_ready(
+            s->notify, s->taken
+                           ? "serving"
+                           : "serving; last reload rejected, previous configuration still active");
     }
 }
 
@@ -101,7 +106,8 @@ static void serve(struct serving *s)
         loop_signal_new(loop, SIGHUP, on_hangup, s),
     };
     if (host_port(s->server))
-        log_write(LOG_INFO, "host", "listening on port %u", host_port(s->server));
+        log_write(LOG_INFO, "host", "HTTP: listening on port %u (http.listen = %s)",
+                  host_port(s->server), host_conf(s->server)->http.listen);
     host_run(s->server);
     for (size_t i = 0; i < sizeof watched / sizeof *watched; i++)
         loop_signal_free(watched[i]);
@@ -110,9 +116,10 @@ static void serve(struct serving *s)
 static void cmd_serve_settle(void)
 {
     if (cgroup_enter_leaf())
-        log_write(LOG_INFO, "host", "every turn has a cgroup of its own");
+        log_write(LOG_INFO, "host", "running each turn in its own cgroup");
     else
-        log_write(LOG_DEBUG, "host", "no cgroup is delegated: turns have none of their own");
+        log_write(LOG_DEBUG, "host",
+                  "no delegated cgroup; turns run without one (systemd: Delegate=yes)");
 }
 
 static int start_and_serve(const struct conf *conf, const struct args *args)
@@ -132,7 +139,9 @@ static int start_and_serve(const struct conf *conf, const struct args *args)
     };
     struct control *const control = control_new(s, &err);
     if (!control)
-        log_write(LOG_WARN, "host", "turncast status, reload and restart will not work: %s",
+        log_write(LOG_WARN, "host",
+                  "cannot open the control socket; status, reload, restart and answer are "
+                  "unavailable: %s",
                   err_format(&err));
     host_set_watch(s, &(struct server_watch){.started = cmd_serve_on_started,
                                              .reloading = cmd_serve_on_reloading,

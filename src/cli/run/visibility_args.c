@@ -12,11 +12,10 @@ int visibility_args_apply(const struct cli_command *c, char *const *words, int n
     for (int i = 0; i < n; i++) {
         CLEANUP_BUF struct buf rest = {0};
         if (!slash_tokens_parse(words[i], strlen(words[i]), v, &rest).empty)
-            return args_usage_error(
-                c,
-                "\"%s\" is not /show-X or /hide-X with X thinking, tools, narration, "
-                "final or all",
-                words[i]);
+            return args_usage_error(c,
+                                    "unknown token \"%s\"; use /show-X or /hide-X, where X is "
+                                    "thinking, tools, narration, final or all",
+                                    words[i]);
     }
     return 0;
 }
@@ -30,9 +29,10 @@ enum visibility_store_result visibility_args_save(struct visibility_store *store
         return STICKY_SAVED;
     const enum visibility_store_result saved = visibility_store_save(store, agent, *after, &err);
     if (saved == STICKY_FAILED)
-        log_write(LOG_WARN, "host", "visibility is not stored: %s", err_format(&err));
+        log_write(LOG_WARN, "host", "cannot store visibility: %s", err_format(&err));
     if (saved == VISIBILITY_STORE_SAVED_LOCALLY)
-        log_write(LOG_WARN, "host", "visibility is kept here, and not in Redis yet: %s",
+        log_write(LOG_WARN, "host",
+                  "Redis unavailable; visibility stored locally until it is back: %s",
                   err_format(&err));
     return saved;
 }

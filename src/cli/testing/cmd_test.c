@@ -75,7 +75,7 @@ static int cmd_test_check_program(const char *command, struct tc_err *err)
     CLEANUP_FREE char *program = xstrndup(command, strcspn(command, " "));
     if (!strchr(program, '/') || access(program, X_OK) == 0)
         return 0;
-    return err_set_errno(err, errno, program, "cannot be run");
+    return err_set_errno(err, errno, program, "cannot execute");
 }
 
 /* Programs are run by a connector. */

@@ -335,7 +335,7 @@ struct tc_answer fake_host_hit(struct fake_host *s, const char *method, const ch
     const char *key;
     json_t *value;
     if (!fake_host_is_routed(s, path) || !s->loaded->sink.on_hit) {
-        fake_host_fault(s, "there is no route %s", path);
+        fake_host_fault(s, "unknown route %s", path);
         return (struct tc_answer){.status = 404};
     }
     /* what it keeps beyond the callback shows where freed memory is looked for */
@@ -363,7 +363,7 @@ void fake_host_frame(struct fake_host *s, int64_t socket, enum tc_socket_event e
 {
     if (socket < 1 || socket > s->socket_count ||
         (s->sockets[socket] == 0 && event != TC_SOCKET_CLOSED) || !s->loaded->sink.on_frame) {
-        fake_host_fault(s, "there is no socket %lld", (long long)socket);
+        fake_host_fault(s, "unknown socket %lld", (long long)socket);
         return;
     }
     s->sockets[socket] = event == TC_SOCKET_CLOSED ? 0 : 2;
@@ -393,7 +393,7 @@ static struct loaded_plugin *fake_host_load(const char *module, struct tc_err *e
     const int fd = open(module, O_RDONLY | O_CLOEXEC);
     if (fd >= 0)
         return loader_load_fd(fd, module, err);
-    err_set_errno(err, errno, module, "cannot be opened");
+    err_set_errno(err, errno, module, "cannot open");
     return NULL;
 }
 

@@ -385,7 +385,7 @@ static const char *fake_host_save_body(struct fake_host *s, const char *body)
                                      s->files.folder ? s->files.folder : "", ++s->files.count);
     FILE *const f = fopen(path, "we");
     if (!f || fputs(body, f) < 0)
-        fake_host_fault(s, "%s cannot be written", path);
+        fake_host_fault(s, "cannot write %s", path);
     if (f)
         fclose(f);
     return path;

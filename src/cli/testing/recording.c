@@ -37,7 +37,7 @@ static int recording_read(struct recording *r, FILE *f, const char *path, struct
         translator_feed_line(&r->translator, line, (size_t)n - complete, complete);
     }
     if (ferror(f))
-        return err_set(err, path, "cannot be read");
+        return err_set(err, path, "cannot read");
     if (translator_is_unmatched(&r->translator))
         return err_set(err, path, "no dialect matches the recording");
     return 0;
@@ -50,7 +50,7 @@ int recording_play(struct fake_host *host, const char *id, const char *path, str
                                   .message = "the recording ends without a result"};
     FILE *const f = fopen(path, "re");
     if (!f)
-        return err_set_errno(err, errno, path, "cannot be opened");
+        return err_set_errno(err, errno, path, "cannot open");
     struct recording r = {.host = host, .turn = fake_host_open(host, id, NULL, NULL, NULL)};
     translator_init(&r.translator, NULL, recording_on_draft, &r);
     guard_init(&r.guard, "recording", r.turn->id, recording_on_event, &r);

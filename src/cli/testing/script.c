@@ -66,14 +66,14 @@ static int script_read_lines(struct script_lines *l, const char *path, struct tc
     int number = 0;
     FILE *const f = fopen(path, "re");
     if (!f)
-        return err_set_errno(err, errno, path, "cannot be opened");
+        return err_set_errno(err, errno, path, "cannot open");
     for (ssize_t n; (n = getline(&line, &cap, f)) >= 0;) {
         line[strcspn(line, "\n")] = '\0';
         script_take_line(l, line, ++number);
     }
     const bool failed = ferror(f) != 0;
     fclose(f);
-    return failed ? err_set(err, path, "cannot be read") : 0;
+    return failed ? err_set(err, path, "cannot read") : 0;
 }
 
 static void script_free_lines(struct script_lines *l)

@@ -207,7 +207,7 @@ static void script_do_event(struct script *s, const char *id, char *rest)
     const char *const kind = script_word(&rest);
     script_begin_step(s);
     if (!t)
-        script_fail(s, "there is no turn %s", id);
+        script_fail(s, "unknown turn %s", id);
     else
         fake_host_event(s->host, t, kind, script_tail(rest));
     script_end_step(s);
@@ -266,7 +266,7 @@ static void script_do_reply(struct script *s, char *rest)
         w = script_word(&rest);
     }
     if (!r || !script_is_on_wire(s, r)) {
-        script_fail(s, "there is no such request on the wire");
+        script_fail(s, "no such request on the wire");
         return;
     }
     const int status = atoi(w);

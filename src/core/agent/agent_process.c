@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/invariant.h"
+#include "base/plural.h"
 #include "base/sys/log.h"
 #include "core/agent/launch.h"
 #include "io/process/process.h"
@@ -55,7 +56,8 @@ static void agent_process_finish(struct agent_process *p)
     ASSERT(p->process);
     const unsigned strays = process_count_killed(p->process);
     if (strays)
-        log_write(LOG_INFO, p->log_name, "killed %u processes it had left running", strays);
+        log_write(LOG_INFO, p->log_name, "killed %u leftover process%s of the agent", strays,
+                  PLURAL(strays, "", "es"));
     loop_timer_set(p->step, -1);
     process_free(p->process);
     p->process = NULL;
@@ -76,7 +78,8 @@ static void kill_tree(struct agent_process *p)
         stand(p, RUNG_KILL, KILL_EVERY_MS);
         return;
     }
-    log_write(LOG_ERR, p->log_name, "%u of its processes cannot be killed", left);
+    log_write(LOG_ERR, p->log_name, "cannot kill %u leftover process%s of the agent", left,
+              PLURAL(left, "", "es"));
     p->events->stuck(p->ctx, left);
     agent_process_finish(p);
 }

@@ -218,7 +218,7 @@ static void continue_process(struct executor *x, const struct executor_spec *spe
 /* The process that has begun the turn is gone before anything of it could be told. */
 static void fail_ended(struct executor *x)
 {
-    err_set(&x->spawn_error, x->agent->name, "it ended by itself");
+    err_set(&x->spawn_error, x->agent->name, "the waiting process of the agent has exited");
     x->spawn_failed = true;
     executor_on_spawn_failed(x);
 }
@@ -255,9 +255,9 @@ static void try_again(struct executor *x, const struct executor_retry *retry)
     CLEANUP_BUF struct buf text = {0};
     buf_printf(&text, "%s; retrying (attempt %u", retry->reason, x->attempt + 1);
     if (retry->anew)
-        buf_add_str(&text, ") with a new process");
+        buf_add_str(&text, ") in a new process");
     else if (retry->without_session)
-        buf_add_str(&text, ") with a new session");
+        buf_add_str(&text, ") in a new session");
     else
         buf_printf(&text, " of %lld in %lld s)", (long long)x->agent->attempts,
                    (long long)retry->delay_ms / 1000);

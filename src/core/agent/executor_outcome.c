@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include "base/bytes/utf8.h"
+#include "base/plural.h"
 #include "base/sys/log.h"
 #include "core/agent/agent_retry.h"
 #include "core/agent/executor_internal.h"
@@ -65,7 +66,7 @@ struct executor_retry executor_decide_retry(const struct executor *x)
         return no; /* a final, or an error that was told */
     if (x->warm && !x->heard && x->message.len)
         return (struct executor_retry){
-            .again = true, .anew = true, .reason = "the process that waited has ended"};
+            .again = true, .anew = true, .reason = "the waiting process of the agent has exited"};
     if (is_session_lost(x) && x->continues)
         return no; /* a new session knows nothing of what was done */
     if (is_session_lost(x) && x->session_id)
@@ -97,7 +98,7 @@ void end_log(const struct executor *x, const struct stream_end_info *end)
         stderr_tail_copy(&tail, agent_process_tail(x->process), STDERR_LOGGED);
     log_redact(&safe, (struct str){tail.p ? tail.p : "", tail.len});
     if (safe.len)
-        log_write(LOG_ERR, x->log_name, "%.*s; the end of its stderr: %s", len, end->message,
+        log_write(LOG_ERR, x->log_name, "%.*s; last output on stderr: %s", len, end->message,
                   safe.p);
     else
         log_write(LOG_ERR, x->log_name, "%.*s", len, end->message);
@@ -128,8 +129,8 @@ static void add_retries(const struct executor *x, struct buf *text)
     if (!r->n_retries)
         return;
     utf8_copy_truncated(notice, sizeof notice, r->retry.p);
-    buf_printf(text, " The agent had asked its model again %u time%s; its last notice: %s",
-               r->n_retries, r->n_retries > 1 ? "s" : "", notice);
+    buf_printf(text, " The agent had retried a request to its model %u time%s; its last notice: %s",
+               r->n_retries, PLURAL(r->n_retries, "", "s"), notice);
 }
 
 static void explain_why(struct executor *x, struct stream_end_info *end, struct buf *text)

@@ -158,7 +158,7 @@ static void warm_pool_leave(struct warm_pool_entry *e, const char *why)
         return;
     e->leaves = true;
     tell_works(e, false);
-    log_write(LOG_INFO, e->log_name, "the process that waits for %s ends: %s", e->conversation,
+    log_write(LOG_INFO, e->log_name, "stopping the waiting process of %s: %s", e->conversation,
               why);
     loop_timer_set(e->keep, -1);
     agent_process_leave(e->process);
@@ -177,7 +177,8 @@ static void warm_pool_on_time(void *arg)
 {
     struct warm_pool_entry *const e = arg;
     if (!e->begins)
-        warm_pool_leave(e, works(e) ? "its background work took too long" : "no message came");
+        warm_pool_leave(e, works(e) ? "background work exceeds background_timeout_s"
+                                    : "no message within keep_alive_s");
 }
 
 static void warm_pool_keep_line(struct warm_pool_entry *e, const char *line, size_t len)
@@ -230,7 +231,7 @@ void warm_pool_tell_again(struct warm *w, const char *conversation)
 static void warm_pool_on_dropped(void *ctx, uint64_t bytes)
 {
     const struct warm_pool_entry *const e = ctx;
-    log_write(LOG_WARN, e->log_name, "a line of %llu bytes was too long and left out",
+    log_write(LOG_WARN, e->log_name, "skipped a line of %llu bytes (limit: max_line_bytes)",
               (unsigned long long)bytes);
 }
 
@@ -258,7 +259,7 @@ static void warm_pool_on_failed(void *ctx, const struct tc_err *err)
 
 static void warm_pool_on_mute(void *ctx)
 {
-    warm_pool_leave(ctx, "it has closed its output");
+    warm_pool_leave(ctx, "it closed its output");
 }
 
 static void warm_pool_on_exited(void *ctx)
@@ -266,10 +267,11 @@ static void warm_pool_on_exited(void *ctx)
     struct warm_pool_entry *const e = ctx;
     const int status = agent_process_status(e->process);
     if (!e->leaves && !(WIFEXITED(status) && WEXITSTATUS(status) == 0))
-        log_write(LOG_WARN, e->log_name,
-                  "it died while it waited (%s %d); the next message resumes",
-                  WIFSIGNALED(status) ? "signal" : "status",
-                  WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+        log_write(
+            LOG_WARN, e->log_name,
+            "the waiting process ended unexpectedly (%s %d); the next message resumes the session",
+            WIFSIGNALED(status) ? "signal" : "status",
+            WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     e->leaves = true;
     tell_works(e, false);
 }
@@ -322,9 +324,11 @@ static bool uses_too_much(const struct warm *w)
 static void warm_pool_make_room(struct warm *w)
 {
     while (warm_pool_count(w) > (size_t)w->conf->conversations.max_warm)
-        warm_pool_leave(warm_pool_find_oldest(w), "there are more than max_warm");
+        warm_pool_leave(warm_pool_find_oldest(w),
+                        "more waiting processes than conversations.max_warm");
     while (uses_too_much(w))
-        warm_pool_leave(warm_pool_find_oldest(w), "together they use more memory than max_warm_mb");
+        warm_pool_leave(warm_pool_find_oldest(w),
+                        "memory of the waiting processes exceeds conversations.max_warm_mb");
 }
 
 /* Reads all of /proc, which only a limit is worth. */
@@ -387,7 +391,8 @@ void warm_pool_keep(struct warm *w, const struct warm_place *place, struct agent
     warm_pool_attach(e);
     turn_record_waiting(w->journal, agent_process_turn(p), agent_process_pid(p));
     if (w->closing || place->conf != w->conf) {
-        warm_pool_leave(e, w->closing ? "the host ends" : "the configuration has changed");
+        warm_pool_leave(e,
+                        w->closing ? "turncast is shutting down" : "the configuration has changed");
         return;
     }
     set_clock(e);
@@ -440,7 +445,7 @@ bool warm_pool_clear(struct warm *w, const char *conversation, const char *sessi
     ASSERT(gone);
     for (struct warm_pool_entry *e = w->list; e; e = e->next)
         if (warm_pool_is_of(e, conversation, session_id))
-            warm_pool_leave(e, "another process begins");
+            warm_pool_leave(e, "another process starts");
     if (!warm_pool_is_taken(w, conversation, session_id))
         return false;
     struct waiter *const waiter = xcalloc(1, sizeof *waiter);
@@ -488,7 +493,7 @@ void warm_pool_close(struct warm *w)
         if (w->closing)
             agent_process_terminate(e->process);
         else
-            warm_pool_leave(e, "the host ends");
+            warm_pool_leave(e, "turncast is shutting down");
     w->closing = true;
 }
 

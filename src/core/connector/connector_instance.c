@@ -127,7 +127,8 @@ static char *make_dir(const struct connector_instance *r)
     char *const dir = xasprintf("%s/%s", r->services.instances, r->name);
     if (dir_create_all(dir, &err) == 0)
         return dir;
-    log_write(LOG_ERR, "host", "instance %s has no folder: %s", r->name, err_format(&err));
+    log_write(LOG_ERR, "host", "instance %s: cannot create its data directory: %s", r->name,
+              err_format(&err));
     free(dir);
     return NULL;
 }

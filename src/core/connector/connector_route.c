@@ -20,11 +20,11 @@ static void connector_route_on_answered(void *arg, const struct tc_answer *answe
 {
     struct httpd_request *const request = arg;
     if (!answer) {
-        httpd_answer_error(request,
-                           &(struct httpd_error){.status = UNAVAILABLE,
-                                                 .code = "instance_unavailable",
-                                                 .message = "The instance does not answer now; "
-                                                            "try again later."});
+        httpd_answer_error(
+            request,
+            &(struct httpd_error){.status = UNAVAILABLE,
+                                  .code = "instance_unavailable",
+                                  .message = "The instance is not responding; try again later."});
         return;
     }
     const char *const body = answer->body ? answer->body : "";

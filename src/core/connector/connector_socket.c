@@ -89,10 +89,10 @@ void connector_socket_open(void *instance, int64_t number, const struct tc_socke
     if (r->services.websocket)
         s->conn = websocket_open(r->services.websocket, &wanted, on_event, s, &err);
     else
-        err_set(&err, NULL, "there are no websockets here");
+        err_set(&err, NULL, "websockets are not available");
     if (s->conn)
         return;
-    log_write(LOG_ERR, "host", "instance %s: a websocket cannot be opened: %s", r->name, err.text);
+    log_write(LOG_ERR, "host", "instance %s: cannot open a websocket: %s", r->name, err.text);
     forget_socket(s);
     connector_socket_tell(r, number, TC_SOCKET_CLOSED, (struct str){err.text, strlen(err.text)});
 }
@@ -102,7 +102,7 @@ void connector_socket_send(void *instance, int64_t number, struct str text)
     const struct connector_instance *const r = instance;
     const struct connector_socket *const s = find_socket(r, number);
     if (s && websocket_send(s->conn, text) < 0)
-        log_write(LOG_WARN, "host", "instance %s: a frame could not be sent", r->name);
+        log_write(LOG_WARN, "host", "instance %s: cannot send a websocket message", r->name);
 }
 
 void connector_socket_close(void *instance, int64_t number)

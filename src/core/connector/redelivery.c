@@ -52,7 +52,7 @@ void redelivery_load(struct connector_instance *r, int64_t only)
     struct redelivery_scan l = {r, only};
     if (journal_async_list_open_list_rows(r->services.journal, r->name, redelivery_add_row, &l) ==
         JOURNAL_FAILED)
-        log_write(LOG_ERR, "host", "instance %s: what it has still to be told cannot be read",
+        log_write(LOG_ERR, "host", "instance %s: cannot read undelivered outcomes from the journal",
                   r->name);
 }
 
@@ -106,7 +106,8 @@ void redelivery_recall(const struct connector_instance *r, const char *turn, str
 {
     if (r->services.journal &&
         journal_async_get(r->services.journal, r->name, turn, memory) == JOURNAL_FAILED)
-        log_write(LOG_ERR, "host", "what instance %s remembers of turn %s cannot be read", r->name,
+        log_write(LOG_ERR, "host",
+                  "instance %s: cannot read its stored data of turn %s from the journal", r->name,
                   turn);
 }
 
@@ -118,7 +119,8 @@ static void *open_known(struct connector_instance *r, const struct channel_turn 
         if (journal_async_list_open_find_turn(r->services.journal, turn->id, redelivery_read_turn,
                                               &k) == JOURNAL_FAILED ||
             journal_async_get(r->services.journal, r->name, turn->id, &memory) == JOURNAL_FAILED)
-            log_write(LOG_ERR, "host", "what is known of turn %s cannot be read", turn->id);
+            log_write(LOG_ERR, "host", "turn %s: cannot read its record from the journal",
+                      turn->id);
         if (memory.len)
             k.turn.memory = memory.p;
     }
@@ -197,7 +199,7 @@ static void redelivery_cast(const struct redelivery *o, struct event *outcome)
 static void redelivery_give_up(const struct redelivery *o, const char *why)
 {
     const struct journal_settlement failed = {.verdict = JOURNAL_FAIL, .reason = "damaged"};
-    log_write(LOG_ERR, "host", "the outcome of turn %s is damaged: %s", o->turn, why);
+    log_write(LOG_ERR, "host", "turn %s: stored outcome is corrupt: %s", o->turn, why);
     journal_async_settle_row(o->instance->services.journal, o->seq, &failed, NULL, NULL);
     redelivery_cast(o, NULL);
 }

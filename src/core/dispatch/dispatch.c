@@ -334,7 +334,9 @@ static void dispatch_wait_capacity(struct dispatch *d)
             continue;
         const bool room = !s->stalled && dispatch_wait_for(d, s);
         if (!room && !s->stalled)
-            log_write(LOG_WARN, "host", "instance %s does not move; no longer waited for",
+            log_write(LOG_WARN, "host",
+                      "instance %s: queue full and not draining; the replay no longer waits for it "
+                      "(events may be dropped)",
                       connector_instance_name(s->instance));
         s->stalled = !room;
     }

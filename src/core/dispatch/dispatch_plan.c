@@ -24,8 +24,8 @@ static int check_overwritten(const struct dispatch *d, const char *path, struct 
         const struct loaded_plugin *const l = d->slots[i].loaded;
         if (l && strcmp(l->path, path) == 0 && loader_is_overwritten(l))
             return err_set(err, path,
-                           "was written over while it is loaded: move a new file there, or "
-                           "restart");
+                           "was overwritten in place while loaded; install plugins by rename (mv), "
+                           "or restart turncast");
     }
     return 0;
 }
@@ -100,7 +100,8 @@ static int make_next(const struct plan *p, struct plan_step *s, struct tc_err *e
 {
     if (has_twin(p, s))
         return err_set(err, p->next->conf->file,
-                       "instance %s is disabled: there is one of that name already", s->spec->name);
+                       "instance %s: duplicate name; rename one in plugins.instances",
+                       s->spec->name);
     if (dispatch_start_slot(p->dispatch, &s->filled, p->next->conf, s->spec, s->loaded, err) < 0)
         return -1;
     s->loaded = NULL;

@@ -108,8 +108,7 @@ static int make_former(struct dispatch_reconfig *c, size_t slot, struct dispatch
         loader_ref_plugin(f->loaded);
         return 0;
     }
-    log_write(LOG_ERR, "host", "instance %s cannot be started again: %s", f->spec->name,
-              err_format(&err));
+    log_write(LOG_ERR, "host", "instance %s: cannot restart: %s", f->spec->name, err_format(&err));
     return -1;
 }
 
@@ -183,7 +182,8 @@ static void examine(struct dispatch_reconfig *c)
     const bool lenient = c->plan.lenient;
     int rc = plan_finish(&c->plan, &c->err);
     if (rc == 0 && !lenient && !any_starts(&c->plan))
-        rc = err_set(&c->err, c->plan.next->conf->file, "no instance would run");
+        rc = err_set(&c->err, c->plan.next->conf->file,
+                     "the new configuration has no connector instance that can run");
     if (rc < 0) {
         enter_phase(c, PHASE_DONE);
         return;
@@ -225,7 +225,7 @@ static bool has_settled(struct connector_instance *r, bool *runs, struct tc_err 
     const enum channel_state state = connector_instance_state(r, err);
     *runs = state == CHANNEL_RUNNING;
     if (state == CHANNEL_DOWN || state == CHANNEL_ENDED)
-        err_set(err, NULL, "instance %s died as soon as it had started",
+        err_set(err, NULL, "instance %s: crashed immediately after the start",
                 connector_instance_name(r));
     return state != CHANNEL_NEW && state != CHANNEL_STARTING && state != CHANNEL_STOPPING;
 }
@@ -381,7 +381,8 @@ static void restore_slot(struct dispatch_reconfig *c, size_t slot, bool runs,
         connector_resume_deliveries(r);
         return;
     }
-    log_write(LOG_ERR, "host", "it does not start again: %s", err_format(err));
+    log_write(LOG_ERR, "host", "instance %s: cannot restart after the rejected reload: %s",
+              connector_instance_name(r), err_format(err));
     dispatch_leave_slot(c->dispatch, slot);
     let_leave(c, r);
 }
@@ -412,7 +413,7 @@ static void revive_phase(struct dispatch_reconfig *c)
     if (state == CHANNEL_RUNNING)
         c->err = (struct tc_err){0};
     else if (!*c->err.text)
-        err_set(&c->err, NULL, "instance %s has ended", connector_instance_name(c->revived));
+        err_set(&c->err, NULL, "instance %s: stopped", connector_instance_name(c->revived));
     enter_phase(c, PHASE_DONE);
 }
 
@@ -572,7 +573,7 @@ const struct conf_instance *dispatch_find_configured(const struct dispatch *d, c
             return r->wanted[i];
     }
     const char *const near = nearest_word_find(name, names, r->n);
-    err_set(err, NULL, "there is no instance \"%s\"%s%s%s", name, near ? ": did you mean \"" : "",
-            near ? near : "", near ? "\"?" : "");
+    err_set(err, NULL, "unknown instance \"%s\"%s%s%s", name, near ? " (did you mean \"" : "",
+            near ? near : "", near ? "\"?)" : "");
     return NULL;
 }

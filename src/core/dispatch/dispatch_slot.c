@@ -157,7 +157,7 @@ static const char *skip_name(const char *text, const char *name)
 {
     CLEANUP_FREE char *front = xasprintf("instance %s", name);
     const size_t n = strlen(front);
-    static const char *const links[] = {" is disabled: ", ": "};
+    static const char *const links[] = {": disabled: ", ": "};
     for (size_t i = 0; strncmp(text, front, n) == 0 && i < sizeof links / sizeof *links; i++)
         if (strncmp(text + n, links[i], strlen(links[i])) == 0)
             return text + n + strlen(links[i]);
@@ -194,7 +194,7 @@ void dispatch_note_disabled(struct dispatch *d, const struct conf_instance *spec
     *entry = (struct disabled){d->disabled, xstrdup(spec->name),
                                place_reason(d->configured->conf, spec, err)};
     d->disabled = entry;
-    log_write(LOG_ERR, "host", "%s: instance %s is disabled: %s", entry->why.place, spec->name,
+    log_write(LOG_ERR, "host", "%s: instance %s: disabled: %s", entry->why.place, spec->name,
               entry->why.text);
 }
 
@@ -202,7 +202,7 @@ void dispatch_log_switched_off(const struct conf *conf)
 {
     for (size_t i = 0; i < conf->n_instances; i++)
         if (!conf->instances[i].enabled)
-            log_write(LOG_INFO, "host", "%s:%d: instance %s is disabled: enabled = false",
+            log_write(LOG_INFO, "host", "%s:%d: instance %s: disabled (enabled = false)",
                       conf->file, conf->instances[i].line, conf->instances[i].name);
 }
 
@@ -250,7 +250,7 @@ static void begin_start(struct dispatch *d, struct start *starts, size_t i)
     if (!s->loaded)
         return;
     if (has_begun(starts, i, spec->name)) {
-        err_set(&s->err, NULL, "there is one of that name already");
+        err_set(&s->err, NULL, "duplicate name; rename one in plugins.instances");
     } else if (dispatch_start_slot(d, &s->slot, conf, spec, s->loaded, &s->err) == 0) {
         return;
     }

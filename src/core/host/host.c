@@ -249,7 +249,8 @@ static void host_on_started(void *ctx, const char *report, const struct tc_err *
         return; /* the host ends before its instances have started */
     const bool idle = dispatch_count_running(s->dispatch) == 0 && !s->httpd;
     if (idle)
-        err_set(&why, s->conf->file, "no instance runs");
+        err_set(&why, s->conf->file,
+                "no connector instance could be started; see the errors above");
     if (s->told.started)
         s->told.started(s->told.ctx, idle ? &why : NULL);
     if (idle)
@@ -353,7 +354,8 @@ void host_run(struct host *s)
 {
     loop_run(s->loop);
     if (!dispatch_drain(s->dispatch, DELIVER_MS))
-        log_write(LOG_INFO, "host", "what is not delivered stays for the next start");
+        log_write(LOG_INFO, "host",
+                  "undelivered messages are kept in the outbox for the next start");
 }
 
 void host_close(struct host *s)

@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/plural.h"
 #include "base/sys/log.h"
 #include "core/agent/launch.h"
 #include "core/turn/turn_record.h"
@@ -69,10 +70,10 @@ static void kill_process(const struct keep_process *p)
     unsigned killed = 0;
     wait_for_shim(&l);
     if (!process_tree_kill_orphans(&l, &killed))
-        log_write(LOG_ERR, "host", "turn %s: what its agent left cannot be killed", p->turn);
+        log_write(LOG_ERR, "host", "turn %s: cannot kill processes left by its agent", p->turn);
     else if (killed)
-        log_write(LOG_WARN, "host", "turn %s: killed %u processes that its agent left", p->turn,
-                  killed);
+        log_write(LOG_WARN, "host", "turn %s: killed %u process%s left by its agent", p->turn,
+                  killed, PLURAL(killed, "", "es"));
 }
 
 static void kill_agent(const struct journal_turn *t)
@@ -102,7 +103,8 @@ static void end_waiting(struct journal_async *journal)
 {
     struct waited w = {0};
     if (turn_record_each_waiting(journal, host_recovery_add_process, &w) == JOURNAL_FAILED)
-        log_write(LOG_ERR, "host", "the list of agents that waited cannot be read");
+        log_write(LOG_ERR, "host",
+                  "cannot read the list of waiting agent processes from the journal");
     for (size_t i = 0; i < w.n; i++) {
         kill_process(&w.all[i]);
         turn_record_not_waiting(journal, w.all[i].turn);
@@ -162,7 +164,8 @@ int host_recovery_run(struct journal_async *journal, struct dispatch *dispatch,
             continue;
         }
         if (t->waiting) {
-            log_write(LOG_WARN, "host", "a message to %s is dropped: that instance is gone",
+            log_write(LOG_WARN, "host",
+                      "dropped a queued message for %s: the instance is no longer configured",
                       t->conv);
             journal_async_cancel(journal, t->id, NULL, NULL);
             continue;
@@ -174,8 +177,9 @@ int host_recovery_run(struct journal_async *journal, struct dispatch *dispatch,
         ended++;
     }
     if (ended)
-        log_write(LOG_WARN, "host", "%zu turns of an earlier host were ended", ended);
+        log_write(LOG_WARN, "host", "ended %zu turn%s interrupted by the last shutdown or crash",
+                  ended, PLURAL(ended, "", "s"));
     free(l.turns);
     arena_fini(&l.arena);
-    return read ? 0 : err_set(err, NULL, "the turns of an earlier host cannot be read");
+    return read ? 0 : err_set(err, NULL, "cannot read unfinished turns from the journal");
 }

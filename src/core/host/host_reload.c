@@ -20,7 +20,8 @@ static int vet_instance(const struct conf *conf, const struct conf_instance *ins
         return 0;
     snprintf(place, sizeof place, "%.200s:%d", conf->file, inst->line);
     return err_set(err, place, "plugins.instances.%s: %s", inst->name,
-                   agent ? "its agent is of an unknown dialect" : "it has no agent");
+                   agent ? "its agent has an unknown dialect; see turncast.conf(5), DIALECTS"
+                         : "no agent; set agent or default_agent");
 }
 
 int host_reload_check(struct conf *conf, struct tc_err *err)
@@ -33,6 +34,14 @@ int host_reload_check(struct conf *conf, struct tc_err *err)
             return -1;
     return conf_resolve_keys(conf, err);
 }
+
+/* What a reload did, as lists of names in JSON or in plain text. */
+struct host_reload_report {
+    void (*add_name)(struct buf *list, const char *name);
+    struct buf names[DISPATCH_STOPPED + 1];
+    struct buf fixed; /* keys that are read at the next start only */
+    unsigned kept;
+};
 
 /* ---- what does not change while the host runs ---- */
 
@@ -50,36 +59,37 @@ static bool same_store(const struct conf_store *a, const struct conf_store *b)
            a->session_ttl_s == b->session_ttl_s;
 }
 
-static void host_reload_add_name(struct buf *list, const char *name)
+static void host_reload_add_json_name(struct buf *list, const char *name)
 {
     if (list->len)
         buf_add_str(list, ",");
     jsonw_string(list, name, strlen(name));
 }
 
-static void list_fixed(struct buf *list, const struct conf *old, const struct conf *next)
+static void host_reload_add_plain_name(struct buf *list, const char *name)
+{
+    buf_printf(list, "%s%s", list->len ? ", " : "", name);
+}
+
+static void list_fixed(struct host_reload_report *t, const struct conf *old,
+                       const struct conf *next)
 {
     const struct conf_http *const a = &old->http, *const b = &next->http;
     if (!host_reload_same_text(a->listen, b->listen) || a->allow_remote != b->allow_remote)
-        host_reload_add_name(list, "http.listen");
+        t->add_name(&t->fixed, "http.listen");
     if (!same_store(&old->store, &next->store))
-        host_reload_add_name(list, "store");
+        t->add_name(&t->fixed, "store");
     if (!network_clients_is_same(old, next))
-        host_reload_add_name(list, "proxy");
+        t->add_name(&t->fixed, "proxy");
 }
 
 /* ---- the report ---- */
-
-struct host_reload_report {
-    struct buf names[DISPATCH_STOPPED + 1];
-    unsigned kept;
-};
 
 static void host_reload_tell_step(void *ctx, const char *name, enum dispatch_reconfig_action step)
 {
     struct host_reload_report *const t = ctx;
     t->kept += step == DISPATCH_KEPT;
-    host_reload_add_name(&t->names[step], name);
+    t->add_name(&t->names[step], name);
 }
 
 static void host_reload_add_list(struct buf *out, const char *key, struct buf *names)
@@ -92,18 +102,39 @@ static void host_reload_add_list(struct buf *out, const char *key, struct buf *n
 void host_reload_tell(struct buf *out, const struct conf *old, const struct conf *next,
                       const struct dispatch_reconfig *change)
 {
-    struct host_reload_report t = {0};
-    struct buf fixed = {0};
+    struct host_reload_report t = {.add_name = host_reload_add_json_name};
     dispatch_reconfig_each(change, host_reload_tell_step, &t);
-    list_fixed(&fixed, old, next);
+    list_fixed(&t, old, next);
     buf_add_str(out, "{");
     jsonw_member_str(out, "file", next->file);
     host_reload_add_list(out, "started", &t.names[DISPATCH_STARTED]);
     host_reload_add_list(out, "restarted", &t.names[DISPATCH_RESTARTED]);
     host_reload_add_list(out, "stopped", &t.names[DISPATCH_STOPPED]);
     jsonw_member_int(out, "kept", t.kept);
-    host_reload_add_list(out, "needs_restart", &fixed);
+    host_reload_add_list(out, "needs_restart", &t.fixed);
     buf_add_str(out, "}");
+    buf_fini(&t.names[DISPATCH_KEPT]);
+}
+
+static void host_reload_add_plain_list(struct buf *out, const char *title, struct buf *names)
+{
+    if (names->len)
+        buf_printf(out, "; %s: %s", title, names->p);
+    buf_fini(names);
+}
+
+void host_reload_describe(struct buf *out, const struct conf *old, const struct conf *next,
+                          const struct dispatch_reconfig *change)
+{
+    struct host_reload_report t = {.add_name = host_reload_add_plain_name};
+    dispatch_reconfig_each(change, host_reload_tell_step, &t);
+    list_fixed(&t, old, next);
+    buf_add_str(out, next->file);
+    host_reload_add_plain_list(out, "started", &t.names[DISPATCH_STARTED]);
+    host_reload_add_plain_list(out, "restarted", &t.names[DISPATCH_RESTARTED]);
+    host_reload_add_plain_list(out, "stopped", &t.names[DISPATCH_STOPPED]);
+    buf_printf(out, "; unchanged: %u", t.kept);
+    host_reload_add_plain_list(out, "requires a restart", &t.fixed);
     buf_fini(&t.names[DISPATCH_KEPT]);
 }
 
@@ -118,7 +149,7 @@ static struct conf *load_file(const struct conf *current, struct tc_err *err)
         host_reload_same_text(current->state_dir, next->state_dir))
         return next;
     if (!host_reload_same_text(current->state_dir, next->state_dir))
-        err_set(err, next->file, "state_directory cannot change while the host runs: restart it");
+        err_set(err, next->file, "state_directory cannot be changed by a reload; restart turncast");
     conf_unref(next);
     return NULL;
 }
@@ -127,6 +158,7 @@ struct conf *host_reload_load(const struct conf *current, struct tc_err *err)
 {
     if (*current->file != '(')
         return load_file(current, err);
-    err_set(err, NULL, "the host runs without a configuration file");
+    err_set(err, NULL,
+            "turncast serve was started without a configuration file; nothing to reload");
     return NULL;
 }

@@ -11,7 +11,7 @@
 #include "base/sys/log.h"
 #include "core/host/host_reload.h"
 
-#define ENDING "the host is about to end"
+#define ENDING "turncast is shutting down"
 
 enum change_kind { CHANGE_START, CHANGE_RELOAD, CHANGE_RESTART };
 
@@ -65,32 +65,34 @@ static void take_off_first(struct changes *c)
 
 /* ---- its end ---- */
 
-static void log_reload(const struct buf *report, const struct tc_err *err)
+static void log_reload(const struct buf *summary, const struct tc_err *err)
 {
     if (err)
-        log_write(LOG_ERR, "host", "the configuration stays as it was: %s", err_format(err));
+        log_write(LOG_ERR, "host", "reload rejected, previous configuration still active: %s",
+                  err_format(err));
     else
-        log_write(LOG_INFO, "host", "the configuration was read again: %s", report->p);
+        log_write(LOG_INFO, "host", "configuration reloaded: %s", summary->p);
 }
 
 static void log_restart(const char *instance, const struct tc_err *err)
 {
     if (err)
-        log_write(LOG_ERR, "host", "instance %s was not restarted: %s", instance, err_format(err));
+        log_write(LOG_ERR, "host", "instance %s: restart failed: %s", instance, err_format(err));
     else
-        log_write(LOG_INFO, "host", "instance %s was restarted, as was asked for", instance);
+        log_write(LOG_INFO, "host", "instance %s: restarted by operator", instance);
 }
 
 static void end_reload(struct change_order *o, const struct tc_err *err)
 {
     const struct changes_spec *const spec = &o->changes->spec;
-    CLEANUP_BUF struct buf report = {0};
+    CLEANUP_BUF struct buf report = {0}, summary = {0};
     if (!err) {
+        host_reload_describe(&summary, spec->conf(spec->ctx), o->conf, o->on);
         host_reload_tell(&report, spec->conf(spec->ctx), o->conf, o->on);
         spec->take(spec->ctx, o->conf);
         o->conf = NULL;
     }
-    log_reload(&report, err);
+    log_reload(&summary, err);
     spec->reloading(spec->ctx, false);
     tell_order(o, report.p, err);
 }

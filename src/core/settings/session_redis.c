@@ -55,8 +55,7 @@ static enum session_redis_result read_hash(struct redis_client *r, const char *k
     if (redis_call_pipeline(r, &ask, 1, a, hash, NULL) < 0)
         return SESSION_AWAY;
     if (hash->type != REDIS_LIST) {
-        log_write(LOG_WARN, "redis", "%s holds something else than a session; it is left alone",
-                  key);
+        log_write(LOG_WARN, "redis", "Redis key %s has an unexpected format; ignoring it", key);
         return SESSION_NOTHING;
     }
     if (hash->n == 0)

@@ -45,7 +45,8 @@ static struct visibility_cache_entry *visibility_cache_add(struct visibility_cac
     s->all = k;
     if (visibility_store_load_local(settings_worker_visibility(s->settings), agent, &k->v, &err) <
         0)
-        log_write(LOG_WARN, "host", "%s; the configured visibility is used", err_format(&err));
+        log_write(LOG_WARN, "host", "cannot read stored visibility: %s; using the configured one",
+                  err_format(&err));
     return k;
 }
 
@@ -79,7 +80,8 @@ static void done_get(void *arg)
 {
     struct visibility_cache_lookup *const q = arg;
     if (q->failed)
-        log_write(LOG_WARN, "host", "%s; the configured visibility is used", err_format(&q->err));
+        log_write(LOG_WARN, "host", "cannot read stored visibility: %s; using the configured one",
+                  err_format(&q->err));
     if (!q->known->changing)
         q->known->v = q->v;
     if (!q->told)
@@ -119,7 +121,7 @@ static void done_set(void *arg)
 {
     struct visibility_cache_lookup *const q = arg;
     if (q->saved == STICKY_FAILED)
-        log_write(LOG_WARN, "host", "visibility is not stored: %s", err_format(&q->err));
+        log_write(LOG_WARN, "host", "cannot store visibility: %s", err_format(&q->err));
     q->known->changing--;
     if (q->saved == STICKY_FAILED && !q->known->changing)
         q->known->v = q->before;

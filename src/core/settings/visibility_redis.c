@@ -117,7 +117,9 @@ static int write_keys(struct redis_client *r, struct arena *a, struct keys keys,
     struct redis_reply replies[sizeof commands / sizeof *commands];
     if (redis_call_pipeline(r, commands, sizeof commands / sizeof *commands, a, replies, err) < 0)
         return -1;
-    return replies[4].type == REDIS_LIST ? 0 : err_set(err, "Redis", "EXEC was not carried out");
+    return replies[4].type == REDIS_LIST
+               ? 0
+               : err_set(err, "Redis", "the transaction was aborted (EXEC)");
 }
 
 int visibility_redis_write(struct redis_client *r, const char *prefix, const char *agent,

@@ -33,10 +33,10 @@ static int64_t look_at_version(struct sql *db, const char *path, struct tc_err *
 {
     int64_t version = 0;
     if (sql_select_int(db, "pragma user_version", &version) < 0)
-        return visibility_sqlite_fail(db, path, "cannot be read", err);
+        return visibility_sqlite_fail(db, path, "cannot read", err);
     if (version > SCHEMA)
-        return err_set(err, path, "has version %lld, this program knows %d", (long long)version,
-                       SCHEMA);
+        return err_set(err, path, "schema %lld is newer than the supported schema %d",
+                       (long long)version, SCHEMA);
     return version;
 }
 
@@ -83,7 +83,7 @@ int visibility_sqlite_read(const char *dir, const char *agent, struct visibility
     if (found)
         take_row(&rows, row);
     if (sql_finish(&rows) < 0)
-        found = visibility_sqlite_fail(db, path, "cannot be read", err);
+        found = visibility_sqlite_fail(db, path, "cannot read", err);
     sql_close(db);
     return found;
 }
@@ -99,7 +99,9 @@ static int make_table(struct sql *db, const char *path, struct tc_err *err)
         " show_text int not null, show_narration int not null, show_final int not null,"
         " saved_ms int not null, unsaved int not null) strict, without rowid;"
         "pragma user_version=1";
-    return sql_script(db, table) < 0 ? visibility_sqlite_fail(db, path, "cannot be made", err) : 0;
+    return sql_script(db, table) < 0
+               ? visibility_sqlite_fail(db, path, "cannot create the table", err)
+               : 0;
 }
 
 static int put_row(struct sql *db, const char *agent, const struct visibility_row *row)
@@ -115,11 +117,11 @@ static int write_row(struct sql *db, const char *path, const char *agent,
                      const struct visibility_row *row, struct tc_err *err)
 {
     if (sql_run(db, "begin immediate") < 0)
-        return visibility_sqlite_fail(db, path, "cannot be written", err);
+        return visibility_sqlite_fail(db, path, "cannot write", err);
     if (make_table(db, path, err) < 0)
         return -1;
     if (put_row(db, agent, row) < 0 || sql_run(db, "commit") < 0)
-        return visibility_sqlite_fail(db, path, "cannot be written", err);
+        return visibility_sqlite_fail(db, path, "cannot write", err);
     return 0;
 }
 
@@ -127,7 +129,7 @@ static int write_row(struct sql *db, const char *path, const char *agent,
 static int make_file(const char *path, struct tc_err *err)
 {
     CLEANUP_FD int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
-    return fd < 0 ? err_set_errno(err, errno, path, "cannot be opened") : 0;
+    return fd < 0 ? err_set_errno(err, errno, path, "cannot open") : 0;
 }
 
 /* Closing ends a transaction that was not committed. */
@@ -159,7 +161,7 @@ int visibility_sqlite_write(const char *dir, const char *agent, const struct vis
         return -1;
     CLEANUP_FREE char *kept = xasprintf("%s.damaged", path);
     if (rename(path, kept) < 0)
-        return err_set_errno(err, errno, path, "damaged, and cannot be kept as %s", kept);
+        return err_set_errno(err, errno, path, "damaged; cannot rename it to %s", kept);
     return try_write(path, agent, row, &failure, err);
 }
 
@@ -174,8 +176,7 @@ int visibility_sqlite_each_unsaved(const char *dir, void (*each)(void *ctx, cons
     struct sql_rows rows = sql_select(db, "select agent from visibility where unsaved");
     while (sql_next(&rows))
         each(ctx, sql_column_text(&rows, 0).p);
-    const int rc =
-        sql_finish(&rows) < 0 ? visibility_sqlite_fail(db, path, "cannot be read", err) : 0;
+    const int rc = sql_finish(&rows) < 0 ? visibility_sqlite_fail(db, path, "cannot read", err) : 0;
     sql_close(db);
     return rc;
 }

@@ -38,7 +38,8 @@ static int visibility_store_check_agent(const char *agent, struct tc_err *err)
     const size_t len = strlen(agent);
     if (len == 0 || len > AGENT_MAX || agent[0] == '.' || strspn(agent, allowed) != len)
         return err_set(err, agent,
-                       "no name for an agent: letters, digits, - _ and . (not first), at most %d",
+                       "invalid agent name; use letters, digits, \"-\", \"_\" and \".\" (not "
+                       "first), at most %d characters",
                        AGENT_MAX);
     return 0;
 }
@@ -56,7 +57,7 @@ static void tell_foreign(struct visibility_store *s, const char *agent)
     t->next = s->foreign;
     s->foreign = t;
     log_write(LOG_WARN, "redis",
-              "%s:stream_config:%s holds something else than five switches; it is left alone",
+              "Redis key %s:stream_config:%s has an unexpected format; ignoring it",
               s->store.prefix, agent);
 }
 
@@ -65,7 +66,8 @@ static void keep_copy(const struct visibility_store *s, const char *agent,
 {
     struct tc_err err = {0};
     if (visibility_sqlite_write(s->state_dir, agent, row, &err) < 0)
-        log_write(LOG_WARN, "host", "no copy of the switches is kept: %s", err_format(&err));
+        log_write(LOG_WARN, "host", "cannot keep a local copy of the visibility settings: %s",
+                  err_format(&err));
 }
 
 /* Redis may know of a later change; whose time is not known was there before we lost sight of it.
@@ -120,7 +122,7 @@ static enum visibility_store_result save_both(struct visibility_store *s, const 
         visibility_redis_read(s->redis, prefix, agent, &there, err);
     if (found == STICKY_FOREIGN) {
         tell_foreign(s, agent);
-        err_set(err, NULL, "%s:stream_config:%s in Redis holds something else", prefix, agent);
+        err_set(err, NULL, "Redis key %s:stream_config:%s has an unexpected format", prefix, agent);
         return STICKY_FAILED;
     }
     row.unsaved = true;

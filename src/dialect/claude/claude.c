@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/plural.h"
 #include "dialect/claude/input/claude_input.h"
 
 void claude_emit(struct claude *c, const struct claude_lane *lane, struct event *ev)
@@ -351,8 +352,8 @@ static void claude_release_early(struct claude *c)
     buf_fini(&early);
     if (c->early.left_out)
         claude_notice(c, "info", "dropped",
-                      arena_sprintf(c->out->scratch, "%zu lines before the start left out",
-                                    c->early.left_out),
+                      arena_sprintf(c->out->scratch, "%zu line%s before the start left out",
+                                    c->early.left_out, PLURAL(c->early.left_out, "", "s")),
                       (struct str){0});
 }
 

@@ -70,17 +70,19 @@ uint32_t descriptor_callback_mask(const struct tc_plugin *plugin, const struct t
 static int check_version(const struct tc_plugin *p, struct tc_err *err)
 {
     if (p->major != TURNCAST_API_MAJOR)
-        return err_set(err, NULL, "needs plugin API %u.%u, this host has %d.%d: build it again",
-                       p->major, p->minor, TURNCAST_API_MAJOR, TURNCAST_API_LATEST);
+        return err_set(
+            err, NULL,
+            "built for plugin API %u.%u, but this turncast has %d.%d; rebuild the plugin", p->major,
+            p->minor, TURNCAST_API_MAJOR, TURNCAST_API_LATEST);
     if (p->minor > TURNCAST_API_LATEST)
         return err_set(err, NULL,
-                       "needs plugin API %u.%u, this host has %d.%d: use a newer turncast, or "
-                       "build it with -DTURNCAST_API_MINOR=%d",
+                       "requires plugin API %u.%u, but this turncast has %d.%d; upgrade turncast, "
+                       "or build with -DTURNCAST_API_MINOR=%d",
                        p->major, p->minor, TURNCAST_API_MAJOR, TURNCAST_API_LATEST,
                        TURNCAST_API_LATEST);
     if (p->size < DESCRIPTOR_PLUGIN_MIN)
-        return err_set(err, NULL, "turncast_plugin has %u bytes, at least %zu are expected",
-                       p->size, DESCRIPTOR_PLUGIN_MIN);
+        return err_set(err, NULL, "turncast_plugin has %u bytes; expected at least %zu", p->size,
+                       DESCRIPTOR_PLUGIN_MIN);
     return 0;
 }
 
@@ -100,7 +102,7 @@ static int descriptor_check_text(const char *what, const char *text, bool lines,
         return err_set(err, NULL, "%s is longer than %zu bytes", what, TEXT_MAX);
     text_clean_append(&clean, text, n);
     if (clean.len != n || (n && memcmp(clean.p, text, n) != 0))
-        return err_set(err, NULL, "%s has characters that are no text, or is not UTF-8", what);
+        return err_set(err, NULL, "%s contains control characters or invalid UTF-8", what);
     if (!lines && n && memchr(text, '\n', n))
         return err_set(err, NULL, "%s has more than one line", what);
     return 0;
@@ -109,11 +111,11 @@ static int descriptor_check_text(const char *what, const char *text, bool lines,
 static int descriptor_check_texts(const struct tc_plugin *p, struct tc_err *err)
 {
     if (!p->name || !name_is_sane(p->name))
-        return err_set(err, NULL, "has a bad name: [a-z][a-z0-9_-]* of at most %zu is expected",
+        return err_set(err, NULL, "invalid .name; use [a-z][a-z0-9_-]*, at most %zu characters",
                        NAME_MAX_BYTES);
-    if (descriptor_check_text("its version", p->version, false, err) < 0 ||
-        descriptor_check_text("its summary", p->summary, false, err) < 0 ||
-        descriptor_check_text("its audience", p->audience, false, err) < 0)
+    if (descriptor_check_text(".version", p->version, false, err) < 0 ||
+        descriptor_check_text(".summary", p->summary, false, err) < 0 ||
+        descriptor_check_text(".audience", p->audience, false, err) < 0)
         return -1;
     return 0;
 }
@@ -127,8 +129,8 @@ static int check_sizes(const struct tc_plugin *p, struct tc_err *err)
         {"conf_size", p->conf_size}, {"state_size", p->state_size}, {"turn_size", p->turn_size}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         if (sizes[i].n > STATE_MAX)
-            return err_set(err, NULL, "%s is %zu, at most %zu is expected", sizes[i].what,
-                           sizes[i].n, STATE_MAX);
+            return err_set(err, NULL, "%s is %zu; the maximum is %zu", sizes[i].what, sizes[i].n,
+                           STATE_MAX);
     return 0;
 }
 
@@ -163,8 +165,7 @@ static int check_probe(const struct tc_probe *p, struct tc_err *err)
     if (!p)
         return 0;
     if (p->size < sizeof *p)
-        return err_set(err, NULL, "probe has %zu bytes, at least %zu are expected", p->size,
-                       sizeof *p);
+        return err_set(err, NULL, "probe has %zu bytes; expected at least %zu", p->size, sizeof *p);
     if (!p->url || p->header_count > HEADERS_MAX)
         return err_set(err, NULL, p->url ? "probe has too many headers" : "probe has no url");
     const char *const texts[] = {p->method, p->url, p->ok, p->account, p->reason};
@@ -182,20 +183,20 @@ static int check_probe(const struct tc_probe *p, struct tc_err *err)
 static const char *fault_of_rate(const struct tc_rate *r)
 {
     if (r->interval_ms < 1 || r->interval_ms > INTERVAL_MAX)
-        return "has an interval that is none";
+        return "the interval must be 1 ms to 7 days";
     if (r->count > RATE_MAX || r->burst > RATE_MAX)
-        return "is too fast to be one";
-    return r->per_lane == 0 || r->per_lane == 1 ? NULL : "has a per_lane that is neither 0 nor 1";
+        return "too fast";
+    return r->per_lane == 0 || r->per_lane == 1 ? NULL : "per_lane must be 0 or 1";
 }
 
 static int check_rates(const struct tc_rate *rates, struct tc_err *err)
 {
     for (int i = 0; rates && rates[i].count; i++) {
         if (i == SEND_MAX_RATES)
-            return err_set(err, NULL, "has more than %d rates", SEND_MAX_RATES);
+            return err_set(err, NULL, "too many rates; the maximum is %d", SEND_MAX_RATES);
         const char *const fault = fault_of_rate(&rates[i]);
         if (fault)
-            return err_set(err, NULL, "rate %d %s", i, fault);
+            return err_set(err, NULL, "rate %d: %s", i, fault);
     }
     return 0;
 }
@@ -415,7 +416,7 @@ int descriptor_unpack(struct descriptor *d, struct str record, struct tc_err *er
 {
     *d = (struct descriptor){0};
     const int rc = descriptor_take_record(d, record) < 0
-                       ? err_set(err, NULL, "what it says of itself is not a description")
+                       ? err_set(err, NULL, "invalid plugin descriptor")
                        : descriptor_validate(&d->plugin, err);
     if (rc < 0)
         descriptor_fini(d);

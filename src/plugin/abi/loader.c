@@ -165,8 +165,8 @@ static char *not_found(const char *name, const char *const *dirs, struct tc_err 
     free(names.nearest);
     for (size_t i = 0; dirs[i] && where.len < SEARCHED_MAX; i++)
         buf_printf(&where, "%s%s", i ? ", " : "", dirs[i]);
-    err_set(err, name, "no such plugin: there is no %s.so in %s%s", name,
-            where.p ? where.p : "any directory (none is configured)", hint.p);
+    err_set(err, name, "plugin not found: no %s.so in %s%s", name,
+            where.p ? where.p : "any directory (plugins.directory is not set)", hint.p);
     return NULL;
 }
 

@@ -42,10 +42,10 @@ static int check_ident(const char *path, const unsigned char *ident, struct tc_e
     if (memcmp(ident, ELFMAG, SELFMAG) != 0)
         return err_set(err, path, "is not an ELF module (no \\177ELF at its beginning)");
     if (ident[EI_CLASS] != OWN_CLASS)
-        return err_set(err, path, "is a %d-bit module, this host is %d-bit",
+        return err_set(err, path, "is a %d-bit module, but turncast is %d-bit",
                        ident[EI_CLASS] == ELFCLASS64 ? 64 : 32, OWN_CLASS == ELFCLASS64 ? 64 : 32);
     if (ident[EI_DATA] != OWN_ORDER)
-        return err_set(err, path, "is a module of the other byte order");
+        return err_set(err, path, "has the wrong byte order for this machine");
     return 0;
 }
 
@@ -54,11 +54,12 @@ static int check_header(const char *path, const ElfW(Ehdr) * h, struct tc_err *e
     if (check_ident(path, h->e_ident, err) < 0)
         return -1;
     if (h->e_machine != own_header.e_machine)
-        return err_set(err, path, "is for machine %s (%u), this host is %s (%u)",
+        return err_set(err, path, "is for machine %s (%u), but turncast is for %s (%u)",
                        machine_name(h->e_machine), (unsigned)h->e_machine,
                        machine_name(own_header.e_machine), (unsigned)own_header.e_machine);
     if (h->e_type != ET_DYN)
-        return err_set(err, path, "is ELF type %u, a shared object (%u) is expected: cc -shared",
+        return err_set(err, path,
+                       "has ELF type %u; expected a shared object (%u), made with cc -shared",
                        (unsigned)h->e_type, (unsigned)ET_DYN);
     if (h->e_phentsize != sizeof(ElfW(Phdr)) || h->e_phnum == 0 || h->e_phnum > SEGMENTS_MAX)
         return err_set(err, path, "has a damaged ELF header (%u segments of %u bytes)",
@@ -81,25 +82,25 @@ static int check_segments(const char *path, const ElfW(Phdr) * segments, size_t 
             continue;
         loads = loads || s->p_type == PT_LOAD;
         if (!inside(s->p_vaddr, s->p_memsz, MEMORY_MAX))
-            return err_set(err, path, "is damaged: it wants %llu bytes of memory at %#llx",
+            return err_set(err, path, "is damaged: a segment needs %llu bytes of memory at %#llx",
                            (unsigned long long)s->p_memsz, (unsigned long long)s->p_vaddr);
         if (!inside(s->p_offset, s->p_filesz, size) || s->p_filesz > s->p_memsz)
-            return err_set(err, path, "is truncated: %llu bytes are there, %llu are expected",
+            return err_set(err, path, "file is truncated: %llu of %llu bytes",
                            (unsigned long long)size,
                            (unsigned long long)(s->p_offset + s->p_filesz));
     }
-    return loads ? 0 : err_set(err, path, "has nothing to load");
+    return loads ? 0 : err_set(err, path, "has no loadable segment");
 }
 
 static int check_elf(int fd, const char *path, struct tc_err *err)
 {
     struct stat st;
     if (fstat(fd, &st) < 0)
-        return err_set_errno(err, errno, path, "cannot be examined");
+        return err_set_errno(err, errno, path, "cannot read the file status");
     const uint64_t size = (uint64_t)st.st_size;
     ElfW(Ehdr) header;
     if (size < sizeof header || pread(fd, &header, sizeof header, 0) != sizeof header)
-        return err_set(err, path, "is not an ELF module: it has %llu bytes only",
+        return err_set(err, path, "is not an ELF module: only %llu bytes long",
                        (unsigned long long)size);
     if (check_header(path, &header, err) < 0)
         return -1;
@@ -107,7 +108,7 @@ static int check_elf(int fd, const char *path, struct tc_err *err)
     const size_t bytes = header.e_phnum * sizeof *segments;
     if (!inside(header.e_phoff, bytes, size) ||
         pread(fd, segments, bytes, (off_t)header.e_phoff) != (ssize_t)bytes)
-        return err_set(err, path, "is truncated: its segment table is missing");
+        return err_set(err, path, "file is truncated: the segment table is missing");
     return check_segments(path, segments, header.e_phnum, size, err);
 }
 
@@ -115,7 +116,7 @@ int loader_file_open(const char *path, struct tc_err *err)
 {
     struct stat st;
     if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
-        return err_set(err, path, "is a symbolic link; name the file itself");
+        return err_set(err, path, "is a symbolic link; use the path of the target file");
     const int fd = file_trust_open(path, err);
     if (fd >= 0 && check_elf(fd, path, err) < 0) {
         close(fd);

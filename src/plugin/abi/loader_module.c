@@ -69,7 +69,7 @@ static void *link_file(struct loader_module *m, int fd, struct tc_err *err)
     snprintf(name, sizeof name, FD_NAME "%d", known);
     void *const handle = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!handle)
-        err_set(err, NULL, "cannot be loaded: %s", link_error());
+        err_set(err, NULL, "cannot load: %s", link_error());
     m->keeps_file = handle && known == fd;
     return handle;
 }
@@ -81,19 +81,20 @@ static const struct tc_plugin *find_plugin(void *handle, struct tc_err *err)
 {
     const struct tc_plugin *const p = dlsym(handle, SYMBOL);
     if (!p) {
-        err_set(err, NULL, "has no symbol %s: a plugin says TURNCAST_PLUGIN(…)", SYMBOL);
+        err_set(err, NULL, "does not export %s; define the plugin with TURNCAST_PLUGIN(…)", SYMBOL);
         return NULL;
     }
     Dl_info info;
     const ElfW(Sym) *symbol = NULL;
     if (!dladdr1(p, &info, (void **)(uintptr_t)&symbol, RTLD_DL_SYMENT) || !symbol ||
         ELF64_ST_TYPE(symbol->st_info) != STT_OBJECT) {
-        err_set(err, NULL, "%s is not a constant: a plugin says TURNCAST_PLUGIN(…)", SYMBOL);
+        err_set(err, NULL, "%s is not a constant; define the plugin with TURNCAST_PLUGIN(…)",
+                SYMBOL);
         return NULL;
     }
     if (symbol->st_size < HEAD || p->size > symbol->st_size || p->size > SIZE_MAX_SANE) {
-        err_set(err, NULL, "%s says it has %u bytes, the file has %zu of it", SYMBOL, p->size,
-                (size_t)symbol->st_size);
+        err_set(err, NULL, "%s declares %u bytes, but the file contains %zu of them", SYMBOL,
+                p->size, (size_t)symbol->st_size);
         return NULL;
     }
     return p;
@@ -108,9 +109,9 @@ static int copy_sink(struct loader_module *m, struct tc_err *err)
 {
     const struct tc_sink *const sink = m->plugin.sink;
     if (!sink)
-        return err_set(err, NULL, "has no sink: .sink = TC_SINK(…) is expected");
+        return err_set(err, NULL, ".sink is missing; set .sink = TC_SINK(…)");
     if (sink->size < SINK_MIN || sink->size > SIZE_MAX_SANE)
-        return err_set(err, NULL, "has a sink of %zu bytes, at least %zu are expected", sink->size,
+        return err_set(err, NULL, ".sink has %zu bytes; expected at least %zu", sink->size,
                        SINK_MIN);
     memcpy(&m->sink, sink, least(sink->size, sizeof m->sink));
     return 0;

@@ -116,7 +116,7 @@ static int probe_run_spawn(struct probe_run *t, const char *program, char *const
 static int probe_run_reject_file(struct probe_candidate *p, const char *why)
 {
     p->judged = true;
-    return err_set(&p->err, p->path, "cannot be tried: %s", why);
+    return err_set(&p->err, p->path, "cannot run the plugin loader process: %s", why);
 }
 
 static int probe_run_open_files(struct probe_candidate *p)
@@ -129,7 +129,7 @@ static int probe_run_open_files(struct probe_candidate *p)
     }
     if (pipe2(ends, O_CLOEXEC) < 0) {
         struct tc_err err = {0};
-        err_set_errno(&err, errno, NULL, "no pipe");
+        err_set_errno(&err, errno, NULL, "cannot create a pipe");
         return probe_run_reject_file(p, err.text);
     }
     p->in = ends[0];
@@ -172,7 +172,7 @@ static int probe_run_start_process(struct probe_run *t, int n, struct tc_err *er
     memcpy(argv, (char *const[]){self, what, host, version}, CONNECTOR_FIXED_ARGS * sizeof *argv);
     name_files(t, argv + CONNECTOR_FIXED_ARGS);
     const int error = probe_run_spawn(t, program, argv, n);
-    return error ? err_set_errno(err, error, NULL, "no process") : 0;
+    return error ? err_set_errno(err, error, NULL, "cannot fork") : 0;
 }
 
 void probe_run_execute(struct probe_run *t)
@@ -202,7 +202,7 @@ static void probe_run_set_text(struct tc_err *err, const char *path, struct str 
     for (size_t i = 0; i < clean.len; i++)
         if (clean.p[i] == '\n')
             clean.p[i] = ' ';
-    err_set(err, path, "%s", clean.len ? clean.p : "cannot be loaded");
+    err_set(err, path, "%s", clean.len ? clean.p : "cannot load");
 }
 
 static struct loaded_plugin *probe_run_judge(struct probe_candidate *p, struct str message,
@@ -213,7 +213,7 @@ static struct loaded_plugin *probe_run_judge(struct probe_candidate *p, struct s
     const bool passed = unpack_flag(&u);
     const struct str told = unpack_bytes(&u);
     if (unpack_finish(&u) < 0 || !told.p) {
-        err_set(err, p->path, "writes to descriptors that are not its own as it is loaded");
+        err_set(err, p->path, "a constructor writes to a file descriptor of the host");
         return NULL;
     }
     if (!passed) {
@@ -228,13 +228,14 @@ static struct loaded_plugin *probe_run_judge(struct probe_candidate *p, struct s
 static void blame_end(const struct probe_candidate *p, int status, struct tc_err *err)
 {
     if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
-        err_set(err, p->path, "is damaged: loading it ends the process by signal %d (%s)",
+        err_set(err, p->path,
+                "loading crashes with signal %d (%s); the file is damaged or a constructor fails",
                 WTERMSIG(status), strsignal(WTERMSIG(status)));
     else if (WIFEXITED(status) && WEXITSTATUS(status))
-        err_set(err, p->path, "ends the process that loads it, with status %d",
+        err_set(err, p->path, "a constructor exits with status %d during loading",
                 WEXITSTATUS(status));
     else
-        err_set(err, p->path, "ends the process that loads it, or closes what is not its own");
+        err_set(err, p->path, "a constructor exits, or closes a file descriptor of the host");
 }
 
 /* `status` says how the process ended, when there is no message. */
@@ -253,8 +254,8 @@ static void judge_message(struct probe_candidate *p)
 static void judge_late(struct probe_candidate *p)
 {
     p->judged = true;
-    err_set(&p->err, p->path,
-            "was not loaded within %d ms: one of its constructors does not return", PROBE_MS);
+    err_set(&p->err, p->path, "loading timed out after %d ms; a constructor did not return",
+            PROBE_MS);
 }
 
 /* The first number is the length of a message, or how the process ended in the place of one. A

@@ -34,7 +34,7 @@ static int child_load_prepare(const struct ipc_setup *s, pid_t parent, struct tc
     /* The host and the other instances come first. */
     errno = 0;
     if (nice(NICENESS) < 0 && errno)
-        return err_set_errno(err, errno, s->name, "its priority cannot be lowered");
+        return err_set_errno(err, errno, s->name, "cannot lower the priority");
     if (s->dir)
         setenv("TMPDIR", s->dir, 1); /* no other folder for such files is open to it */
     return sandbox_detach_process(&start, err);

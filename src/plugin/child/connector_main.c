@@ -18,14 +18,14 @@ __attribute__((__noreturn__)) static void refuse(bool probes)
 {
     log_setup(probes ? LOG_TEXT : LOG_JSON, LOG_ERR, STDERR_FILENO);
     log_write(LOG_ERR, CONNECTOR_PROGRAM,
-              "is of version " PACKAGE_VERSION ", and the host is not: start the host again");
+              "version " PACKAGE_VERSION " does not match the running turncast; restart turncast");
     exit(2);
 }
 
 int main(int argc, char **argv)
 {
     if (argc < CONNECTOR_FIXED_ARGS)
-        errx(2, "is started by turncast");
+        errx(2, "internal helper; started by turncast only");
     const bool probes = strcmp(argv[1], CONNECTOR_PROBE) == 0;
     const pid_t host = (pid_t)strtol(argv[2], NULL, 10);
     if (strcmp(argv[3], PACKAGE_VERSION) != 0)

@@ -35,10 +35,10 @@ void instance_reserve_request_ids(struct instance *in, uint64_t last)
 int instance_add_request(struct instance_turn *t, const struct tc_http *http, const char **why)
 {
     struct instance *const in = t->in;
-    *why = "the callback has sent too many already";
+    *why = "too many requests in this callback";
     if (in->sending && in->sending->count >= CALLBACK_REQUESTS)
         return -1;
-    *why = "the turn has too many under way";
+    *why = "too many requests of this turn in flight";
     if (t->requests >= TURN_REQUESTS)
         return -1;
     struct outbound_request *const l =

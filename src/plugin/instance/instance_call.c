@@ -61,8 +61,8 @@ static void report_failure(struct instance *in, const char *callback, const char
     char more[64] = "";
     if (in->unsaid)
         snprintf(more, sizeof more, " (%" PRIu64 " more failed before)", in->unsaid);
-    log_write(LOG_WARN, in->label, "%s failed in turn %s%s%s", callback, *turn ? turn : NO_TURN,
-              refusal_hint(in, error), more);
+    log_write(LOG_WARN, in->label, "callback %s returned an error in turn %s%s%s", callback,
+              *turn ? turn : NO_TURN, refusal_hint(in, error), more);
     in->quiet_until = now + BURST_MS;
     in->unsaid = 0;
 }
@@ -223,7 +223,7 @@ static int call_hit(struct instance *in, const struct tc_hit *hit, struct tc_ans
         answer->body_len = 0;
     const char *const fault = validate_answer(answer);
     if (fault)
-        log_write(LOG_ERR, in->label, "on_hit answered with %s", fault);
+        log_write(LOG_ERR, in->label, "on_hit returned %s", fault);
     return fault ? -1 : 0;
 }
 

@@ -29,9 +29,9 @@ const char *instance_encode_event(struct instance_turn *t, const struct tc_forma
     if (!t->delivering)
         return refuse_format(t, format->name, "no event is being delivered");
     if (!t->writing.writer && !open_writing(t, format))
-        return refuse_format(t, format->name, "there is no such format");
+        return refuse_format(t, format->name, "unknown format");
     if (strcmp(t->writing.writer->name, format->name) != 0)
-        return refuse_format(t, format->name, "the turn is written in another format");
+        return refuse_format(t, format->name, "the turn is already written in another format");
     buf_reset(&t->encoded);
     buf_reserve(&t->encoded, 0);
     writer_stream_write(&t->writing, &t->encoded, t->delivering);

@@ -104,23 +104,23 @@ static void report_handle(struct instance *in, const char *service, const char *
 {
     int64_t since;
     const char *const callback = status_page_running_callback(in->status, &since);
-    log_write(LOG_ERR, in->label, "plugin %s calls %s with %s (in %s)", in->loaded->plugin.name,
-              service, why, callback ? callback : "a thread of its own");
+    log_write(LOG_ERR, in->label, "plugin %s called %s with %s (from %s)", in->loaded->plugin.name,
+              service, why, callback ? callback : "its own thread");
 }
 
 struct instance_turn *instance_check_turn(struct tc_turn *turn, const char *service)
 {
     struct instance_turn *const t = turn ? CONTAINER(turn, struct instance_turn, handle) : NULL;
     if (!t || (t->magic != TURN_MAGIC && t->magic != TURN_OVER)) {
-        log_write(LOG_ERR, "host", "a plugin calls %s with a handle that is no turn", service);
+        log_write(LOG_ERR, "host", "a plugin called %s with an invalid turn handle", service);
         return NULL;
     }
     if (t->magic == TURN_OVER) {
-        report_handle(t->in, service, "a turn that is over");
+        report_handle(t->in, service, "a turn that has ended");
         return NULL;
     }
     if (!pthread_equal(t->in->thread, pthread_self())) {
-        report_handle(t->in, service, "a turn on another thread than its callbacks'");
+        report_handle(t->in, service, "a turn that belongs to another thread");
         return NULL;
     }
     return t;
@@ -130,11 +130,11 @@ struct instance *instance_check_thread(struct tc_instance *inst, const char *ser
 {
     struct instance *const in = instance_check(inst);
     if (!in) {
-        log_write(LOG_ERR, "host", "a plugin calls %s with a handle that is no instance", service);
+        log_write(LOG_ERR, "host", "a plugin called %s with an invalid instance handle", service);
         return NULL;
     }
     if (!pthread_equal(in->thread, pthread_self())) {
-        report_handle(in, service, "an instance on another thread than its callbacks'");
+        report_handle(in, service, "an instance that belongs to another thread");
         return NULL;
     }
     return in;

@@ -26,7 +26,8 @@ static struct arena *with_room(struct arena *arena, const struct instance *in, s
 {
     if (n <= TURN_MEMORY_MAX && arena->used <= TURN_MEMORY_MAX - n)
         return arena;
-    log_write(LOG_ERR, in->label, "%s of %zu bytes refused: the turn has taken %zu already",
+    log_write(LOG_ERR, in->label,
+              "%s(%zu bytes) failed: the turn's memory limit is reached (%zu bytes in use)",
               service, n, arena->used);
     return NULL;
 }
@@ -47,7 +48,7 @@ bool services_check_offered(struct instance *in, const char *service, bool offer
 {
     if (!offered && !(in->refused & bit)) {
         in->refused |= bit;
-        services_refuse(in, service, "this host does not offer it");
+        services_refuse(in, service, "not available in this host");
     }
     return offered;
 }
@@ -138,7 +139,7 @@ static char *service_json_get(struct tc_turn *turn, const char *json, const char
         return NULL;
     if (!json_reader_is_valid(doc)) {
         log_write(LOG_ERR, instance_label(instance_check(turn->inst)),
-                  "tc_json_get(\"%s\"): what is searched is no JSON", pointer);
+                  "tc_json_get(\"%s\"): the searched text is not JSON", pointer);
         return NULL;
     }
     const struct str value = json_reader_pointer(doc, pointer);

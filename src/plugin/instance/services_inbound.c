@@ -132,7 +132,7 @@ const char *service_ticket(struct tc_turn *turn, const char *request)
     if (!t || !services_check_offered(t->in, "tc_ticket", t->in->host.ask, OFFER_ASK))
         return NULL;
     if (!validate_id(turn->id) || !*turn->id || !validate_id(request)) {
-        services_refuse(t->in, "tc_ticket", "there is no turn, or the request is not valid");
+        services_refuse(t->in, "tc_ticket", "the turn or the request is missing or not valid");
         return NULL;
     }
     const enum tc_accepted accepted = services_inbound_call_host(

@@ -11,7 +11,7 @@ int service_route(struct tc_instance *inst, const char *path)
         return -1;
     if (!validate_path(path))
         return services_refuse(in, "tc_route",
-                               "the path is not /NAME, of letters, digits, - and _");
+                               "invalid path; use /NAME of letters, digits, \"-\" and \"_\"");
     in->host.route(in->host.ctx, path);
     return 0;
 }
@@ -45,7 +45,7 @@ int64_t service_socket_open(struct tc_instance *inst, const struct tc_socket *so
         return services_refuse(in, "tc_socket_open", fault);
     struct instance_socket *const s = find_free(in);
     if (!s)
-        return services_refuse(in, "tc_socket_open", "too many are open");
+        return services_refuse(in, "tc_socket_open", "too many sockets are open");
     spec.size = sizeof spec;
     s->number = ++in->sockets.last_number;
     in->host.socket_open(in->host.ctx, s->number, &spec);
@@ -62,7 +62,7 @@ int service_socket_send(struct tc_instance *inst, int64_t socket, const char *te
     if (!validate_socket_text((struct str){text, len}))
         return services_refuse(in, "tc_socket_send", "the text is missing, too long or not UTF-8");
     if (len > CALLBACK_FRAMES - in->framed)
-        return services_refuse(in, "tc_socket_send", "the callback has sent too much already");
+        return services_refuse(in, "tc_socket_send", "too much data in this callback");
     in->framed += len;
     in->host.socket_send(in->host.ctx, socket, (struct str){text, len});
     return 0;

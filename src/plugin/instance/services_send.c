@@ -17,7 +17,7 @@ int service_http(struct tc_turn *turn, const struct tc_http *http)
     if (!t || !services_check_offered(t->in, "tc_http", t->in->host.batch, OFFER_HTTP))
         return -1;
     if (!http)
-        return services_refuse(t->in, "tc_http", "there is no request");
+        return services_refuse(t->in, "tc_http", "the request is NULL");
     const char *why;
     return instance_add_request(t, http, &why) < 0 ? services_refuse(t->in, "tc_http", why) : 0;
 }
@@ -42,7 +42,7 @@ int service_remember(struct tc_turn *turn, const char *text)
     if (!t || !services_check_offered(t->in, "tc_remember", t->in->host.batch, OFFER_HTTP))
         return -1;
     if (t == &t->in->context)
-        return services_refuse(t->in, "tc_remember", "the lobby is no turn that is given again");
+        return services_refuse(t->in, "tc_remember", "the lobby cannot remember anything");
     if (!validate_is_text(text, VALIDATE_MEMORY_MAX))
         return services_refuse(t->in, "tc_remember", "the text is too long or not UTF-8");
     instance_set_memory(t, text);

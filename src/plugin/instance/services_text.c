@@ -66,9 +66,9 @@ static size_t render_pieces(struct arena *arena, const struct doc *doc, const st
 static const char *fault_of(const struct tc_text *text)
 {
     if (!text || text->size < sizeof *text)
-        return "there is no text";
+        return "the text is NULL";
     if ((size_t)text->form >= FORM_COUNT)
-        return "there is no such form";
+        return "unknown form";
     return text->markdown || !text->len ? NULL : "the text is NULL";
 }
 

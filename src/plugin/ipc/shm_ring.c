@@ -19,7 +19,7 @@ int shm_ring_map(struct shm_ring *r, int fd, size_t at, struct tc_err *err)
     char *const base = mmap(NULL, RING_SHARED + RING_BYTES, PROT_NONE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED)
-        return err_set_errno(err, errno, NULL, "no memory to share with an instance");
+        return err_set_errno(err, errno, NULL, "cannot create the shared ring buffer");
     r->page = (struct shm_ring_header *)(void *)base;
     r->bytes = base + RING_HEAD;
     if (map_at(base, RING_SHARED, fd, at) &&
@@ -27,7 +27,7 @@ int shm_ring_map(struct shm_ring *r, int fd, size_t at, struct tc_err *err)
         return 0;
     const int saved = errno;
     shm_ring_unmap(r);
-    return err_set_errno(err, saved, NULL, "no memory to share with an instance");
+    return err_set_errno(err, saved, NULL, "cannot create the shared ring buffer");
 }
 
 void shm_ring_unmap(struct shm_ring *r)

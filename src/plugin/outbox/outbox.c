@@ -32,7 +32,8 @@ static char *outbox_open_files(const struct outbox_spec *spec)
     if (!spec->files)
         return NULL;
     if (dir_create_all(spec->files, &err) < 0) {
-        log_write(LOG_ERR, spec->instance, "no folder for files: %s", err_format(&err));
+        log_write(LOG_ERR, spec->instance, "cannot create the directory for files: %s",
+                  err_format(&err));
         return NULL;
     }
     download_remove_old(spec->files, FILES_KEPT_S);

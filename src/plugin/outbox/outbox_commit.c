@@ -73,7 +73,7 @@ static void expand(struct outbox_commit *c, const struct outbox_commit_rows *row
         if (said)
             log_redact(&reason, (struct str){said, strlen(said)});
         journal_async_fail_outcome(p->spec.journal, p->instance, c->batch->turn,
-                                   said ? reason.p : "the connector failed",
+                                   said ? reason.p : "the callback failed",
                                    outbox_commit_on_committed, c);
         return;
     }
@@ -188,7 +188,7 @@ static void drop_requests(struct outbox_commit *c)
     for (size_t i = 0; i < b->count; i++)
         outbox_entry_drop(
             outbox_entry_add(c->outbox, turn_of(c, b->requests[i]->turn), b->requests[i]),
-            "what it was to replace is among the dead letters");
+            "the message it edits was moved to dead letters");
     b->count = 0;
 }
 
@@ -214,10 +214,11 @@ static void note_failure(const struct outbox_commit *c)
     write_reason(&reason, c);
     const int level = outbox_commit_is_durable(item->request) ? LOG_ERR : LOG_INFO;
     if (*item->request->turn)
-        log_write(level, c->outbox->instance, "turn %s: a request was given up: %s",
+        log_write(level, c->outbox->instance, "turn %s: gave up an outbound request: %s",
                   item->request->turn, reason.p);
     else
-        log_write(level, c->outbox->instance, "a request of no turn was given up: %s", reason.p);
+        log_write(level, c->outbox->instance, "gave up an outbound request outside of a turn: %s",
+                  reason.p);
 }
 
 static void take_effect(struct outbox_commit *c)
@@ -297,7 +298,8 @@ static void outbox_commit_on_committed(void *ctx, enum journal_status status, co
     c->is_kept = status == JOURNAL_DONE;
     if (outbox_commit_is_failure(status))
         log_write(LOG_ERR, c->outbox->instance,
-                  "turn %s: what it sends is not on disk: it goes out all the same",
+                  "turn %s: cannot write an outbound request to the journal; sending it without "
+                  "durability",
                   c->batch->turn);
     outbox_commit_apply_ready(c->outbox);
 }

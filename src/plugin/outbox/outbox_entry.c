@@ -139,7 +139,7 @@ static void outbox_entry_send_reply(struct outbox_entry *item, const struct tc_r
     /* It was surely not done, and goes again: there is nothing to say. */
     const bool is_silent = what->outcome == TC_NOT_SENT && next == TC_NEXT_AGAIN;
     if (is_silent)
-        log_write(LOG_DEBUG, p->spec.instance, "attempt %u of a request is not sent: %s",
+        log_write(LOG_DEBUG, p->spec.instance, "attempt %u of an outbound request failed: %s",
                   item->attempts, what->error);
     if (is_silent || !item->turn || !p->channel) {
         answer_for_plugin(item, &verdict);
@@ -226,7 +226,7 @@ static void on_recorded(void *ctx, enum journal_status status, const char *text)
     ASSERT(item->state == OUTBOX_RECORDING && item->recording == r);
     item->recording = NULL;
     if (status == JOURNAL_NO_CHANGE)
-        outbox_entry_drop(item, "it is among the dead letters by now");
+        outbox_entry_drop(item, "already moved to dead letters");
     else
         go(item);
 }
@@ -239,7 +239,7 @@ void outbox_entry_on_start(void *ctx, struct send_item *send_item, void *arg)
     item->send_item = send_item;
     if (item->asks_first) {
         item->asks_first = false;
-        tell_unsent(item, HTTPC_AMBIGUOUS, "it was in flight when the host or the connector ended");
+        tell_unsent(item, HTTPC_AMBIGUOUS, "in flight when turncast or the connector stopped");
         return;
     }
     if (!item->seq || item->is_on_record) {
@@ -271,7 +271,7 @@ static void drop_expired(struct outbox_entry *item)
     CLEANUP_BUF struct buf why = {0};
     buf_add_str(&why, "not delivered within its time limit");
     if (item->error)
-        buf_printf(&why, "; the last attempt: %s", item->error);
+        buf_printf(&why, "; last attempt: %s", item->error);
     outbox_entry_drop(item, why.p);
 }
 
@@ -289,7 +289,7 @@ void outbox_entry_on_end(void *ctx, void *arg, enum send_result end)
         outbox_entry_free(item);
         return;
     case SEND_REPLACED:
-        outbox_entry_drop(item, "a newer one or the final has taken its place");
+        outbox_entry_drop(item, "superseded by a newer update or by the answer");
         return;
     case SEND_EXPIRED:
         drop_expired(item);
@@ -310,7 +310,7 @@ void outbox_entry_submit(struct outbox_entry *item, bool is_ahead)
     const struct outbox *const p = item->outbox;
     const struct tc_http *const http = &item->request->http;
     if (item->is_excess) {
-        outbox_entry_drop(item, "too many requests are under way");
+        outbox_entry_drop(item, "too many outbound requests in flight");
         return;
     }
     const struct send_spec request = {
@@ -336,8 +336,8 @@ static void note_pause(struct outbox_entry *item, int64_t hold_ms)
     if (!item->was_limited || hold_ms <= 0 || now < p->pause_ends_ms)
         return;
     p->pause_ends_ms = now + hold_ms;
-    log_write(LOG_WARN, "host", "instance %s: its service wants a pause of %.1f s",
-              p->spec.instance, (double)hold_ms / 1000);
+    log_write(LOG_WARN, p->instance, "rate-limited by the service (429); sending resumes in %.1f s",
+              (double)hold_ms / 1000);
 }
 
 void outbox_entry_settle(struct outbox_entry *item, const struct tc_verdict *verdict)

@@ -28,11 +28,11 @@ static void put_option(struct expand_state *f, struct buf *out, const char *name
 {
     const char *const text = f->option ? f->option(f->ctx, name) : NULL;
     if (!text)
-        f->wrong = arena_sprintf(f->arena, "there is no option %s", name);
+        f->wrong = arena_sprintf(f->arena, "unknown option %s", name);
     else if (strnlen(text, MAX_OPTION + 1) > MAX_OPTION)
         f->wrong = arena_sprintf(f->arena, "option %s is too long for a request", name);
     else if (strpbrk(text, "\r\n"))
-        f->wrong = arena_sprintf(f->arena, "option %s has a line break in it", name);
+        f->wrong = arena_sprintf(f->arena, "option %s contains a line break", name);
     else
         buf_add(out, text, origin_only ? origin_len(text) : strlen(text));
 }
@@ -53,7 +53,7 @@ static const char *outbox_expand_fill(struct expand_state *f, const char *text)
         const char *const name = open + OPEN_LEN;
         const char *const end = strchr(name, '}');
         if (!end) {
-            f->wrong = "a placeholder has no end";
+            f->wrong = "unterminated placeholder";
             break;
         }
         buf_add(&out, at, (size_t)(open - at));
@@ -93,7 +93,7 @@ const char *outbox_expand_request(struct expanded_request *f, const struct outbo
     *f = (struct expanded_request){.http = {.flags = 0}};
     struct expand_state filling = {.arena = &f->arena, .option = option, .ctx = ctx};
     if (http->flags & TC_SAVE && !save_dir)
-        return "there is no folder for files";
+        return "no directory for files";
     f->http = (struct httpc_request){
         .method = http->method,
         .url = outbox_expand_fill(&filling, http->url),

@@ -152,7 +152,7 @@ static void outbox_recovery_load(struct outbox *p, int64_t only)
     struct outbox_recovery l = {.outbox = p, .only = only};
     if (journal_async_list_open_list_rows(p->spec.journal, p->instance, each_row, &l) !=
         JOURNAL_DONE)
-        log_write(LOG_ERR, p->instance, "what an earlier run left cannot be read");
+        log_write(LOG_ERR, p->instance, "cannot read pending outbound requests from the journal");
     bury_broken(&l);
     for (size_t i = 0; i < l.count; i++)
         if (!join_turn(&l, l.items[i])) {

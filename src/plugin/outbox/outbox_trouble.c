@@ -57,10 +57,9 @@ void outbox_note_reach(struct outbox *p, const struct httpc_reply *reply)
     p->is_away = is_away;
     p->away_since_ms = clock_mono_ms();
     if (is_away)
-        log_write(LOG_WARN, "host", "instance %s: its service is not reached: %s", p->spec.instance,
-                  reply->error);
+        log_write(LOG_WARN, p->instance, "cannot reach the service: %s; retrying", reply->error);
     else
-        log_write(LOG_INFO, "host", "instance %s: its service is reached again", p->spec.instance);
+        log_write(LOG_INFO, p->instance, "service reachable again");
 }
 
 void outbox_add_trouble(const struct outbox *p, struct outbox_stats *stats)

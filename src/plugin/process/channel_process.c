@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/plural.h"
 #include "base/sys/clock.h"
 #include "base/sys/log.h"
 #include "conf/parse/option_list.h"
@@ -149,9 +150,10 @@ static void log_killed(const struct connector_process *g)
     int64_t since;
     const char *const callback =
         g->sup.status ? status_page_running_callback(g->sup.status, &since) : NULL;
-    log_write(LOG_ERR, g->conf.label, "killed in %s: it did not end in time; %zu events are lost",
-              callback ? callback : "its queue",
-              g->writer.backlog.stats.events + g->writer.again.count + g->writer.sent.count);
+    const size_t lost =
+        g->writer.backlog.stats.events + g->writer.again.count + g->writer.sent.count;
+    log_write(LOG_ERR, g->conf.label, "did not stop in time (in %s); killed, %zu event%s lost",
+              callback ? callback : "queue", lost, PLURAL(lost, "", "s"));
 }
 
 static void process_stop(struct channel *channel)
@@ -203,7 +205,7 @@ static void dispose(struct connector_process *g)
     for (int i = 0; g->sup.state == CONNECTOR_DYING && i < REAP_MS; i++)
         connector_supervisor_poll(g, 1);
     if (g->sup.state == CONNECTOR_DYING)
-        log_write(LOG_WARN, g->conf.label, "its process %d was killed and has not ended",
+        log_write(LOG_WARN, g->conf.label, "process %d was killed but has not exited",
                   (int)g->sup.child.pid);
     connector_reader_reset(g);
     channel_process_free(g);
@@ -234,7 +236,7 @@ static void tell_disabled(const struct connector_process *g, struct tc_err *err)
 {
     struct tc_err why = {0};
     connector_supervisor_explain(g, &why);
-    err_set(err, NULL, "%s is disabled: %s", g->conf.label, why.text);
+    err_set(err, NULL, "%s: disabled: %s", g->conf.label, why.text);
     if (err && g->conf.setup.line > 0)
         snprintf(err->place, sizeof err->place, "%s:%d", g->conf.setup.file,
                  (int)g->conf.setup.line);

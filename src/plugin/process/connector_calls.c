@@ -68,10 +68,10 @@ const char *connector_calls_take_call(struct connector_process *g, struct unpack
 {
     const uint64_t number = (uint64_t)unpack_number(u);
     if (g->calls.pending)
-        return "a question before the answer to the last";
+        return "call before the previous one was answered";
     struct host_call *const a = ipc_frame_unpack_ask(u, g->conf.name);
     if (!a)
-        return "a question that is none";
+        return "malformed call";
     if (!g->host.ask || g->closing || g->sup.state != CONNECTOR_RUNNING) {
         host_call_discard(a);
         connector_calls_send_result(g, number, TC_NOT_KEPT, NULL, NULL);
@@ -114,9 +114,8 @@ const char *connector_calls_take_answer(struct connector_process *g, struct unpa
     const uint64_t number = (uint64_t)unpack_number(u);
     const struct tc_answer *const answer = ipc_frame_unpack_answer(u, &into);
     if (unpack_finish(u) < 0)
-        return "an answer that is none";
-    return connector_calls_finish_hit(g, number, answer) ? NULL
-                                                         : "an answer to what it was not asked";
+        return "malformed response";
+    return connector_calls_finish_hit(g, number, answer) ? NULL : "unexpected response";
 }
 
 void connector_calls_refuse_all(struct connector_process *g)

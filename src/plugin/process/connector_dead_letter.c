@@ -58,8 +58,9 @@ static void give_up_reply(struct connector_process *g, const struct connector_ta
     struct callback_batch *const b = connector_dead_letter_new_batch(t->turn, BATCH_REQUEST);
     b->failed = true;
     b->request = r->request;
-    b->verdict = (struct tc_verdict){.next = TC_NEXT_FAIL,
-                                     .reason = xstrdup("the connector dies of the answer")};
+    b->verdict =
+        (struct tc_verdict){.next = TC_NEXT_FAIL,
+                            .reason = xstrdup("the connector crashed while handling the response")};
     g->host.batch(g->host.ctx, b);
     connector_dead_letter_close_turn(g, t->turn);
 }
@@ -67,11 +68,12 @@ static void give_up_reply(struct connector_process *g, const struct connector_ta
 /* What kills each of its lives is given up: an outcome, a reply, an event become dead letters. */
 static void connector_dead_letter_drop_task(struct connector_process *g, struct connector_task *t)
 {
-    log_write(LOG_ERR, g->conf.label, "%s of turn %s has ended it %d times and is given up",
+    log_write(LOG_ERR, g->conf.label, "%s of turn %s crashed the process %d times; %s",
               t->type == IPC_EVENT   ? kind_name(shared_event_get(t->shared)->kind)
               : t->type == IPC_REPLY ? "a reply"
-                                     : "a request from outside",
-              t->turn ? t->turn->named.id : "(none)", POISON_DEATHS);
+                                     : "an incoming HTTP request",
+              t->turn ? t->turn->named.id : "(none)", POISON_DEATHS,
+              t->type == IPC_EVENT || t->type == IPC_REPLY ? "moved to dead letters" : "dropped");
     if (t->type == IPC_EVENT)
         give_up_event(g, t->turn, t->shared);
     else if (t->type == IPC_REPLY)

@@ -14,28 +14,26 @@ static void connector_exit_describe_cause(const struct connector_process *g, cha
 {
     const struct connector_exit_info *const e = &g->sup.exit.end;
     if (g->sup.hung)
-        snprintf(out, size, "was killed because it hung");
+        snprintf(out, size, "killed after a hang");
     else if (connector_limits_death(g->conf.limits))
-        snprintf(out, size, "was killed because it %s", connector_limits_death(g->conf.limits));
+        snprintf(out, size, "killed: %s", connector_limits_death(g->conf.limits));
     else if (g->sup.exit.broke)
-        snprintf(out, size, "was killed because it sent %s", g->sup.exit.broke);
+        snprintf(out, size, "killed: protocol violation (%s)", g->sup.exit.broke);
     else if (g->sup.refused)
-        snprintf(out, size, "would not start: %s", g->sup.refused);
+        snprintf(out, size, "failed to start: %s", g->sup.refused);
     else if (e->by_signal && e->code == SIGKILL)
-        snprintf(out, size, "closed its connection, or was killed");
+        snprintf(out, size, "killed (SIGKILL; possibly out of memory) or closed its connection");
     else if (e->by_signal)
-        snprintf(out, size, "died by signal %d (%s)", e->code, strsignal(e->code));
+        snprintf(out, size, "terminated by signal %d (%s)", e->code, strsignal(e->code));
     else if (e->code == CHILD_EXIT_BROKEN)
+        snprintf(out, size,
+                 "exited with status %d (shared memory overwritten, probably by the plugin)",
+                 e->code);
+    else if (e->code == CHILD_EXIT_ALONE)
         snprintf(
             out, size,
-            "ended with status %d because memory that it shares with the host was overwritten, "
-            "most likely by the plugin,",
+            "exited with status %d (its connection to turncast was closed, probably by the plugin)",
             e->code);
-    else if (e->code == CHILD_EXIT_ALONE)
-        snprintf(out, size,
-                 "ended with status %d because its connection to the host was closed, most likely "
-                 "by the plugin,",
-                 e->code);
     else
         snprintf(out, size, "exited with status %d", e->code);
 }
@@ -47,9 +45,10 @@ void connector_exit_report(const struct connector_process *g, const char *then)
     char how[256];
     connector_exit_describe_cause(g, how, sizeof how);
     log_write(LOG_ERR, g->conf.label,
-              "its process %s in %s, turn %s (plugin %s %s, ABI %u.%u, pid %d, %" PRId64
-              " ms old, %" PRId64 " ms CPU, %" PRId64 " MiB)%s",
-              how, d->callback ? d->callback : "no callback", *d->turn ? d->turn : "(none)",
-              p->name, p->version ? p->version : "", p->major, p->minor, (int)g->sup.child.pid,
-              d->lived_ms, d->end.cpu_ms, g->sup.peak_bytes >> 20, then);
+              "process %s%s%s%s%s (plugin %s %s, ABI %u.%u, pid %d, up %" PRId64 " ms, CPU %" PRId64
+              " ms, memory %" PRId64 " MiB)%s",
+              how, d->callback ? " in " : " while idle", d->callback ? d->callback : "",
+              *d->turn ? ", turn " : "", d->turn, p->name, p->version ? p->version : "", p->major,
+              p->minor, (int)g->sup.child.pid, d->lived_ms, d->end.cpu_ms, g->sup.peak_bytes >> 20,
+              then);
 }

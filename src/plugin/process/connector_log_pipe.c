@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/invariant.h"
+#include "base/plural.h"
 #include "base/sys/clock.h"
 #include "base/sys/log.h"
 #include "event/json/json_reader.h"
@@ -48,8 +49,8 @@ static bool may_print(struct connector_process *g)
     const int64_t second = clock_mono_ms() / 1000;
     if (second != g->log.second) {
         if (g->log.suppressed)
-            log_write(LOG_WARN, g->conf.label, "said %u lines more than are kept",
-                      g->log.suppressed);
+            log_write(LOG_WARN, g->conf.label, "dropped %u line%s of output (limit: %d per second)",
+                      g->log.suppressed, PLURAL(g->log.suppressed, "", "s"), LINES_PER_S);
         g->log.second = second;
         g->log.lines = g->log.suppressed = 0;
     }
@@ -73,7 +74,7 @@ static void connector_log_pipe_log_line(struct connector_process *g, struct str 
     else if (str_has_prefix(line, STR(ASSERT_PREFIX)))
         log_write(LOG_ERR, g->conf.label, "%.*s", (int)line.len, line.p);
     else
-        log_write(LOG_INFO, g->conf.label, "says: %.*s", (int)line.len, line.p);
+        log_write(LOG_INFO, g->conf.label, "output: %.*s", (int)line.len, line.p);
     arena_fini(&arena);
 }
 

@@ -41,14 +41,14 @@ static const char *check_request(const struct connector_process *g,
                                  const struct outbound_request *l)
 {
     if (*l->turn && !connector_turns_find(g, l->turn))
-        return "a request of a turn there is not";
+        return "request for an unknown turn";
     if (l->id % 2 == 0 || l->id <= g->reader.last_request)
-        return "a request by a number that is not the next";
+        return "outbound request out of sequence";
     if (g->reader.n_requests == BATCH_REQUESTS)
-        return "more requests at once than a callback can";
+        return "too many outbound requests in one callback";
     if (g->reader.bytes_under_way + g->reader.request_bytes + outbound_request_size(l) >
         UNDER_WAY_BYTES)
-        return "more requests than can be kept";
+        return "too many outbound requests";
     return NULL;
 }
 
@@ -56,7 +56,7 @@ static const char *connector_reader_take_request(struct connector_process *g, st
 {
     struct outbound_request *const l = ipc_frame_unpack_request(u);
     const char *const why =
-        !l || unpack_finish(u) < 0 ? "a request that is none" : check_request(g, l);
+        !l || unpack_finish(u) < 0 ? "malformed outbound request" : check_request(g, l);
     if (why) {
         outbound_request_unref(l);
         return why;
@@ -135,9 +135,9 @@ static const char *connector_reader_settle_batch(struct connector_process *g,
         return NULL;
     struct connector_task *const t = find_settled(g, b);
     if (!t)
-        return "an answer to what it was not asked";
+        return "unexpected response";
     if (b->settles == BATCH_REQUEST && t->control->reply->last && b->verdict.next == TC_NEXT_AGAIN)
-        return "another attempt after the last";
+        return "retry of a completed request";
     t->settled = true;
     *turn = t->turn;
     if (b->settles == BATCH_REQUEST && b->verdict.next != TC_NEXT_AGAIN)
@@ -154,9 +154,9 @@ static const char *connector_reader_count_requests(struct connector_process *g,
         struct connector_turn *const t =
             turn && strcmp(turn->named.id, id) == 0 ? turn : connector_turns_find(g, id);
         if (*id && !t)
-            return "a request of a turn there is not";
+            return "request for an unknown turn";
         if (++*(t ? &t->requests : &g->reader.context_requests) > TURN_REQUESTS)
-            return "more requests than a turn can have under way";
+            return "too many outbound requests of one turn";
     }
     g->reader.bytes_under_way += g->reader.request_bytes;
     return NULL;
@@ -170,7 +170,7 @@ static const char *check_over(struct connector_process *g, const struct callback
     struct connector_task *const end = b->settles == BATCH_REQUEST ? NULL : find_end(g, b->turn);
     turn = end ? end->turn : turn;
     if (!turn || !turn->done || turn->requests || turn->closed)
-        return "the end of a turn that is not over";
+        return "end of a turn that has not ended";
     turn->closed = true;
     if (end)
         end->settled = true;
@@ -189,12 +189,12 @@ static const char *take_batch(struct connector_process *g, struct unpacker *u)
 {
     struct callback_batch *const b = ipc_frame_unpack_batch(u);
     if (!b)
-        return "a batch that is none";
+        return "malformed batch";
     struct connector_turn *turn = *b->turn ? connector_turns_find(g, b->turn) : NULL;
-    const char *why = *b->turn && !turn ? "a batch of a turn there is not"
+    const char *why = *b->turn && !turn ? "batch for an unknown turn"
                                         : connector_reader_settle_batch(g, b, &turn);
     if (!why && b->failed && b->settles != BATCH_NOTHING && g->reader.n_requests)
-        why = "requests of a callback that failed";
+        why = "outbound requests of a failed callback";
     why = why ? why : connector_reader_count_requests(g, turn);
     why = why ? why : check_over(g, b, turn);
     if (why) {
@@ -218,7 +218,7 @@ static const char *connector_reader_take_over(struct connector_process *g, struc
         t = t->next;
     if (unpack_finish(u) < 0 || !t || !t->done || t->requests || t->over ||
         t->closed != (g->host.batch != NULL))
-        return "the end of a turn that is not over";
+        return "end of a turn that has not ended";
     t->over = true;
     if (!t->tasks)
         connector_turns_free(g, t);
@@ -231,9 +231,9 @@ static const char *take_route(struct connector_process *g, struct unpacker *u)
 {
     const char *const path = unpack_required_string(u);
     if (unpack_finish(u) < 0 || !validate_path(path) || !g->host.has_server || !g->host.route)
-        return "a route that is none";
+        return "invalid route";
     if (++g->reader.routes > ROUTES)
-        return "more routes than there can be";
+        return "too many routes";
     g->host.route(g->host.ctx, path);
     return NULL;
 }
@@ -246,9 +246,9 @@ static const char *take_socket_open(struct connector_process *g, struct unpacker
     ipc_frame_unpack_socket_spec(u, &spec);
     if (unpack_finish(u) < 0 || !g->host.socket_open || number != g->reader.last_socket + 1 ||
         number >= SOCKETS_PER_LIFE)
-        return "a socket that is none";
+        return "invalid socket";
     if (++g->reader.open_sockets > SOCKETS)
-        return "more sockets than can be open";
+        return "too many open sockets";
     g->reader.last_socket = number;
     g->host.socket_open(g->host.ctx, (int64_t)(g->reader.socket_base + number), &spec);
     return NULL;
@@ -260,7 +260,7 @@ static const char *take_socket_send(struct connector_process *g, struct unpacker
     const struct str text = unpack_bytes(u);
     if (unpack_finish(u) < 0 || !number || number > g->reader.last_socket ||
         !validate_socket_text(text))
-        return "a frame of no socket";
+        return "frame for an unknown socket";
     g->host.socket_send(g->host.ctx, (int64_t)(g->reader.socket_base + number), text);
     return NULL;
 }
@@ -269,7 +269,7 @@ static const char *take_socket_close(struct connector_process *g, struct unpacke
 {
     const uint64_t number = (uint64_t)unpack_number(u);
     if (unpack_finish(u) < 0 || !number || number > g->reader.last_socket)
-        return "the end of no socket";
+        return "end of an unknown socket";
     g->host.socket_close(g->host.ctx, (int64_t)(g->reader.socket_base + number));
     return NULL;
 }
@@ -280,7 +280,7 @@ static const char *connector_reader_take_started(struct connector_process *g, st
 {
     if (unpack_text(u) || unpack_finish(u) < 0 || g->sup.refused ||
         (g->sup.state != CONNECTOR_STARTING && !g->reader.start_seen))
-        return "a start in the middle";
+        return "unexpected report of a start";
     g->reader.start_seen = false;
     if (g->sup.state == CONNECTOR_STARTING)
         connector_supervisor_set_running(g);
@@ -292,8 +292,8 @@ static const char *take_refused(struct connector_process *g, struct unpacker *u)
     const char *const why = unpack_text(u);
     if (unpack_finish(u) < 0 || g->sup.state != CONNECTOR_STARTING || g->sup.refused ||
         !validate_is_text(why, 1024))
-        return "a refusal in the middle";
-    connector_supervisor_note_refusal(g, why && *why ? why : "its init failed");
+        return "unexpected report of a failed start";
+    connector_supervisor_note_refusal(g, why && *why ? why : "init failed");
     return NULL;
 }
 
@@ -301,7 +301,7 @@ static const char *take_room(struct connector_process *g, struct unpacker *u)
 {
     const uint64_t handled = unpack_count(u, SIZE_MAX / 2);
     if (unpack_finish(u) < 0 || !handled)
-        return "a count that is none";
+        return "malformed count";
     connector_writer_confirm(g, handled);
     return NULL;
 }
@@ -341,8 +341,8 @@ static void look_for_start(struct connector_process *g)
             (struct str){g->reader.in.p + g->reader.looked, g->reader.in.len - g->reader.looked},
             &f);
         if (n < 0 || g->reader.in.len > HELD_MAX) {
-            connector_supervisor_fail(g, n < 0 ? "bytes that are no frame"
-                                               : "too much before it has started");
+            connector_supervisor_fail(g, n < 0 ? "malformed frame"
+                                               : "too much data before start-up finished");
             return;
         }
         if (n == 0)
@@ -352,7 +352,7 @@ static void look_for_start(struct connector_process *g)
         else if (f.type == IPC_REFUSED)
             take_refused(g, &f.in);
         else if (!is_expected(g, f.type))
-            connector_supervisor_fail(g, "a frame that it has no right to");
+            connector_supervisor_fail(g, "unexpected frame type");
     }
 }
 
@@ -368,8 +368,8 @@ static void take_frames(struct connector_process *g)
     while (!g->sup.broke &&
            (n = ipc_frame_decode_next((struct str){g->reader.in.p + at, g->reader.in.len - at},
                                       &f)) != 0) {
-        const char *const why = n < 0                     ? "bytes that are no frame"
-                                : !is_expected(g, f.type) ? "a frame that it has no right to"
+        const char *const why = n < 0                     ? "malformed frame"
+                                : !is_expected(g, f.type) ? "unexpected frame type"
                                                           : takers[f.type](g, &f.in);
         if (why)
             connector_supervisor_fail(g, why);

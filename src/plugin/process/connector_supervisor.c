@@ -158,11 +158,14 @@ void connector_supervisor_fail(struct connector_process *g, const char *why)
         g->sup.broke = why;
 }
 
+/* `key` is the option that sets the limit. */
 static void connector_supervisor_hang(struct connector_process *g, const char *what, int64_t ms,
-                                      int64_t allowed)
+                                      int64_t limit_ms, const char *key)
 {
-    log_write(LOG_ERR, g->conf.label, "hangs in %s for %" PRId64 " ms (%" PRId64 " are allowed)",
-              what, ms, allowed);
+    log_write(LOG_ERR, g->conf.label,
+              "%s has not returned for %" PRId64 " ms (limit %" PRId64
+              " ms, %s); killing the process",
+              what, ms, limit_ms, key);
     g->sup.hung = true;
 }
 
@@ -189,9 +192,9 @@ static void connector_supervisor_look(struct connector_process *g)
     if (connector_spawn_has_exited(&g->sup.child))
         connector_reader_note_gone(g); /* who has its socket now is not it */
     if (done_since(g) > g->writer.sent.count)
-        connector_supervisor_fail(g, "a gauge that cannot be");
+        connector_supervisor_fail(g, "invalid counters in the status page");
     if (!shm_ring_is_reader_valid(&g->writer.ring))
-        connector_supervisor_fail(g, "a place in its ring that cannot be");
+        connector_supervisor_fail(g, "invalid read position in the ring buffer");
     connector_calls_refuse_expired(g);
     if (handled != g->sup.seen_handled || g->calls.pending || connector_is_held(g))
         g->sup.progress_ms = now;
@@ -201,19 +204,19 @@ static void connector_supervisor_look(struct connector_process *g)
         return;
     if (g->sup.state == CONNECTOR_STARTING) {
         if (now - g->sup.began_ms > g->conf.init_ms)
-            connector_supervisor_hang(g, callback ? callback : "its start", now - g->sup.began_ms,
-                                      g->conf.init_ms);
+            connector_supervisor_hang(g, callback ? callback : "start-up", now - g->sup.began_ms,
+                                      g->conf.init_ms, "init_ms");
     } else if (callback) {
         if (now - since > g->conf.callback_ms)
-            connector_supervisor_hang(g, callback, now - since, g->conf.callback_ms);
+            connector_supervisor_hang(g, callback, now - since, g->conf.callback_ms, "callback_ms");
         else if (g->writer.sent.count && now - g->sup.progress_ms > STALL * g->conf.callback_ms)
             connector_supervisor_hang(g, "callbacks", now - g->sup.progress_ms,
-                                      STALL * g->conf.callback_ms);
+                                      STALL * g->conf.callback_ms, "callback_ms");
     } else if ((g->writer.sent.count || g->sup.state == CONNECTOR_STOPPING) &&
                !atomic_load(&g->sup.status->holds) &&
                now - g->sup.progress_ms > 2 * g->conf.callback_ms) {
-        connector_supervisor_hang(g, "no callback", now - g->sup.progress_ms,
-                                  2 * g->conf.callback_ms);
+        connector_supervisor_hang(g, "the main loop of the process", now - g->sup.progress_ms,
+                                  2 * g->conf.callback_ms, "callback_ms");
     }
 }
 
@@ -237,10 +240,11 @@ static void recycle(struct connector_process *g)
         return;
     if (has_room)
         log_write(LOG_INFO, g->conf.label,
-                  "its folder has room again: it ends and starts again, and may write there");
+                  "disk usage is below disk_mb again; restarting the process with write access");
     else
         log_write(LOG_WARN, g->conf.label,
-                  "takes %" PRId64 " MiB (%" PRId64 " are allowed): it ends and starts again",
+                  "resident memory %" PRId64 " MiB exceeds memory_mb = %" PRId64
+                  "; restarting the process",
                   rss >> 20, g->conf.setup.memory >> 20);
     g->sup.recycled = true;
     connector_writer_stop(g);
@@ -261,7 +265,7 @@ static void connector_supervisor_check(struct connector_process *g)
     recycle(g);
     ping(g);
     if (restart_backoff_note_alive(&g->sup.backoff, g->sup.began_ms, clock_mono_ms()))
-        log_write(LOG_WARN, g->conf.label, "has lived long enough to be trusted again");
+        log_write(LOG_INFO, g->conf.label, "process is stable again; crash counter reset");
     loop_timer_set(g->sup.watch, watch_ms(g));
 }
 
@@ -326,7 +330,7 @@ static int64_t last_life_ms(struct connector_process *g, const struct connector_
         return -1;
     if (g->sup.futile_lives <= POISON_DEATHS)
         return 0;
-    log_write(LOG_ERR, g->conf.label, "ends without having seen %zu events and answers", left(g));
+    log_write(LOG_ERR, g->conf.label, "stopped; undelivered events and responses: %zu", left(g));
     return -1;
 }
 
@@ -351,10 +355,10 @@ static void tell_death(struct connector_process *g, const struct connector_exit 
         (d->stopped && !d->end.by_signal && d->end.code == 0 && !g->sup.hung))
         return;
     if (g->sup.backoff.open)
-        snprintf(then, sizeof then, "; it dies too often, and is tried once in %" PRId64 " s",
+        snprintf(then, sizeof then, "; crashing repeatedly, next start in %" PRId64 " s",
                  next_ms / 1000);
     else if (next_ms >= 0)
-        snprintf(then, sizeof then, "; starts again in %" PRId64 " ms", next_ms);
+        snprintf(then, sizeof then, "; restarting in %" PRId64 " ms", next_ms);
     connector_exit_report(g, then);
 }
 
@@ -385,7 +389,7 @@ static void note_death(struct connector_process *g)
     if (g->sup.ever_started && !g->sup.unwanted)
         connector_dead_letter_consider(g, d);
     if (g->sup.broke && !g->sup.refused)
-        g->sup.refused = xasprintf("it sent %s", g->sup.broke);
+        g->sup.refused = xasprintf("protocol violation: %s", g->sup.broke);
     add_up(g);
     connector_reader_reset(g);
     connector_requeue_all(g);
@@ -437,7 +441,7 @@ void connector_supervisor_restart(struct connector_process *g)
         return;
     const int64_t now = clock_mono_ms();
     const int64_t next_ms = restart_backoff_note_death(&g->sup.backoff, now, now);
-    log_write(LOG_ERR, g->conf.label, "does not start again: %s; tried in %" PRId64 " ms",
+    log_write(LOG_ERR, g->conf.label, "restart failed: %s; next attempt in %" PRId64 " ms",
               err_format(&err), next_ms);
     wait_for_life(g, next_ms);
 }
@@ -528,9 +532,9 @@ void connector_supervisor_explain(const struct connector_process *g, struct tc_e
     if (g->sup.refused)
         err_set(err, NULL, "%s", g->sup.refused);
     else if (g->sup.hung)
-        err_set(err, NULL, "its init did not return within %" PRId64 " ms", g->conf.init_ms);
+        err_set(err, NULL, "init did not return within %" PRId64 " ms (init_ms)", g->conf.init_ms);
     else
-        err_set(err, NULL, "its process ended while it started");
+        err_set(err, NULL, "process exited during start-up");
 }
 
 /* ---- its memory ---- */

@@ -445,7 +445,7 @@ void connector_writer_confirm(struct connector_process *g, uint64_t handled)
         connector_writer_finish_task(g, &t);
     }
     if (g->writer.handled < handled)
-        connector_supervisor_fail(g, "a count of more than there was to do");
+        connector_supervisor_fail(g, "count exceeds the delivered events");
     connector_supervisor_note_progress(g);
 }
 

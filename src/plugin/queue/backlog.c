@@ -341,7 +341,7 @@ static struct shared_event *make_notice(struct turn_backlog *turn_backlog,
         total += turn_backlog->dropped[kind];
     CLEANUP_BUF struct buf x = {0}, text = {0};
     write_counts(&x, turn_backlog, total);
-    buf_printf(&text, "%llu event%s dropped: this connector does not keep up",
+    buf_printf(&text, "%llu event%s dropped: the connector is too slow (queue_events, queue_bytes)",
                (unsigned long long)total, PLURAL(total, " was", "s were"));
     struct event ev;
     event_init_notice(&ev, "warn", "dropped", text.p);

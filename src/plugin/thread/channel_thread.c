@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/alloc.h"
+#include "base/plural.h"
 #include "base/sys/clock.h"
 #include "base/sys/log.h"
 #include "plugin/queue/control_msg.h"
@@ -98,8 +99,8 @@ static void channel_thread_look(struct thread_channel *c)
     if (ms <= c->callback_ms || stage_of(c) == THREAD_STARTING || atomic_exchange(&c->hung, true))
         return;
     log_write(LOG_ERR, thread_label(c),
-              "hangs in %s for %" PRId64 " ms (%d are allowed); its events wait", callback, ms,
-              c->callback_ms);
+              "%s has not returned for %" PRId64 " ms (callback_ms = %d); events are queued",
+              callback, ms, c->callback_ms);
 }
 
 static void *thread_open(struct channel *channel, const struct channel_turn *turn)
@@ -227,8 +228,8 @@ static int abandon(struct thread_channel *c)
     if (!channel_thread_abandon(c))
         return 0;
     if (told)
-        log_write(LOG_ERR, name, "abandoned in %s: it did not end in time; %zu events are lost",
-                  callback ? callback : "its queue", left);
+        log_write(LOG_ERR, name, "did not stop in time (in %s); abandoned, %zu event%s lost",
+                  callback ? callback : "queue", left, PLURAL(left, "", "s"));
     return -1;
 }
 
@@ -259,7 +260,7 @@ static bool thread_kill(struct channel *channel)
 static void fail_start(struct thread_channel *c, int rc)
 {
     pthread_mutex_lock(&c->lock);
-    err_set_errno(&c->why, rc, NULL, "no thread for it");
+    err_set_errno(&c->why, rc, NULL, "cannot create a thread");
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -283,13 +284,14 @@ static void channel_thread_tell_failure(struct thread_channel *c, enum thread_st
     why = c->why;
     pthread_mutex_unlock(&c->lock);
     if (*why.text)
-        err_set(err, *why.place ? why.place : c->place, "%s is disabled: %s", thread_label(c),
+        err_set(err, *why.place ? why.place : c->place, "%s: disabled: %s", thread_label(c),
                 why.text);
     else if (stage == THREAD_STARTING)
-        err_set(err, c->place, "%s is disabled: its init did not return within %" PRId64 " ms",
+        err_set(err, c->place, "%s: disabled: init did not return within %" PRId64 " ms (init_ms)",
                 thread_label(c), c->init_ms);
     else
-        err_set(err, c->place, "%s is disabled: its init failed", thread_label(c));
+        err_set(err, c->place, "%s: disabled: init failed; see the messages above",
+                thread_label(c));
 }
 
 static enum channel_state channel_thread_judge_stage(const struct thread_channel *c,

@@ -42,8 +42,9 @@ void thread_set_stage(struct thread_channel *c, enum thread_stage stage)
 static void tell_recovery(struct thread_channel *c)
 {
     if (atomic_load_explicit(&c->hung, memory_order_relaxed) && atomic_exchange(&c->hung, false))
-        log_write(LOG_WARN, thread_label(c), "the callback returned%s",
-                  atomic_load(&c->abandoned) ? ", too late" : "; going on");
+        log_write(LOG_WARN, thread_label(c), "callback returned%s",
+                  atomic_load(&c->abandoned) ? ", too late; the instance was abandoned"
+                                             : "; delivery resumed");
 }
 
 static bool is_abandoned(const struct thread_channel *c)

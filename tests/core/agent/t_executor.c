@@ -390,8 +390,8 @@ static void test_agents_own_retries(void)
     s.agent.idle_timeout_ms = 2000;
     stage_run(&s,
               "error(agent_timeout: The agent produced no output for 2 s (idle_timeout_s) and was "
-              "stopped. The agent had asked its model "
-              "again 2 times; its last notice: Reconnecting... 2/5 (stream disconnected)) *",
+              "stopped. The agent had retried a request to its model 2 times; its last notice: "
+              "Reconnecting... 2/5 (stream disconnected)) *",
               "a silent agent that had tried again");
 
     s = (struct stage){.dialect = dialect_find("codex")};
@@ -399,8 +399,8 @@ static void test_agents_own_retries(void)
     s.agent.turn_timeout_ms = 2000;
     stage_run(&s,
               "error(agent_timeout: The turn exceeded its limit of 2 s (turn_timeout_s) and was "
-              "stopped. The agent had asked its model "
-              "again 1 time; its last notice: Reconnecting... 1/5 (stream disconnected)) *",
+              "stopped. The agent had retried a request to its model 1 time; its last notice: "
+              "Reconnecting... 1/5 (stream disconnected)) *",
               "a turn that is over before the agent gives up");
 
     s = (struct stage){.dialect = dialect_find("codex")};
@@ -441,7 +441,7 @@ static void test_lost_session(void)
     s.agent.resume = (char *[]){(char[]){"--resume"}, (char[]){"{session_id}"}, NULL};
     stage_begin(&s);
     stage_wait(&s, "done(");
-    ok(strstr(s.log.notices.p, "with a new session") && !strstr(s.log.notices.p, " in 1 s"),
+    ok(strstr(s.log.notices.p, "in a new session") && !strstr(s.log.notices.p, " in 1 s"),
        "is tried without it at once");
     stage_end(&s, FINAL_HI, "a session that is lost");
     char *const seen = tap_slurp(file_of(dump), NULL);

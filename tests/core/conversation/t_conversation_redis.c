@@ -97,14 +97,16 @@ static void test_words(void)
     is_str(redis_cli("hget " KEY " show_thinking"), "0", "and is told when it is back");
     redis_cli("del " KEY);
     redis_cli("set " KEY " text");
-    talk_is(talk_say("/show-all"), TC_COMMAND,
-            "Visibility of agent \"fake\" not changed: agenticore:stream_config:fake in Redis "
-            "holds something else. Your message was not sent to the agent.",
-            "what is not ours is not changed");
-    talk_is(talk_say("/show-all and think"), TC_COMMAND,
-            "Visibility of agent \"fake\" not changed: agenticore:stream_config:fake in Redis "
-            "holds something else. Your message was not sent to the agent.",
-            "also when there is a message beside it");
+    talk_is(
+        talk_say("/show-all"), TC_COMMAND,
+        "Visibility of agent \"fake\" not changed: Redis key agenticore:stream_config:fake has an "
+        "unexpected format. Your message was not sent to the agent.",
+        "what is not ours is not changed");
+    talk_is(
+        talk_say("/show-all and think"), TC_COMMAND,
+        "Visibility of agent \"fake\" not changed: Redis key agenticore:stream_config:fake has an "
+        "unexpected format. Your message was not sent to the agent.",
+        "also when there is a message beside it");
     is_str(redis_cli("get " KEY), "text", "nor overwritten");
     talk_is(talk_say("/stream-status"), TC_COMMAND,
             "Shown: answers, narration. Hidden: tools, thinking.", "and what is configured counts");

@@ -359,15 +359,15 @@ static void test_faults(void)
     is_str(failed ? "refused" : "", "", "alone");
     ok(healthy_len > 1200 * 50, "the recorder heard all: %zu bytes", healthy_len);
 
-    test_refused("oldmajor", "oldmajor.so: needs plugin API 0.3");
-    test_refused("newminor", "newminor.so: needs plugin API 1.999");
-    test_refused("nosymbol", "nosymbol.so: has no symbol turncast_plugin");
+    test_refused("oldmajor", "oldmajor.so: built for plugin API 0.3");
+    test_refused("newminor", "newminor.so: requires plugin API 1.999");
+    test_refused("nosymbol", "nosymbol.so: does not export turncast_plugin");
     test_refused("undefined", "undefined symbol: a_function_that_nobody_has");
-    test_refused("nobody", "nobody: no such plugin: there is no nobody.so in ");
+    test_refused("nobody", "nobody: plugin not found: no nobody.so in ");
     test_refused("/dev/null", "/dev/null: is not a regular file");
     test_refused("hangsinit",
-                 "my.conf:10: instance faulty is disabled: its init did not return within 50 ms");
-    test_refused("recorder", "my.conf:10: instance faulty is disabled: "
+                 "my.conf:10: instance faulty: disabled: init did not return within 50 ms");
+    test_refused("recorder", "my.conf:10: instance faulty: disabled: "
                              "plugins.instances.faulty.path: missing required option "
                              "(file to write");
 
@@ -375,19 +375,20 @@ static void test_faults(void)
     is_int(failed, 1, "initfails is left out");
     const char *text = logged();
     has_str(text, "instance faulty: no luck today", "  with the plugin's reason");
-    has_str(text, "my.conf:10: instance faulty is disabled: its init failed", "  and the host's");
+    has_str(text, "my.conf:10: instance faulty: disabled: init failed", "  and the host's");
 
     is_int(run_beside("fails", NULL, NULL, &failed), 0, "nothing hangs");
     is_int(failed, 0, "a plugin whose callbacks fail goes on");
     text = logged();
-    has_str(text, "instance faulty: on_event failed in turn t1\n", "  and is reported");
+    has_str(text, "instance faulty: callback on_event returned an error in turn t1\n",
+            "  and is reported");
     ok(lines_of(text) <= 3, "  not a thousand times");
 }
 
 static bool is_recovered(void *arg)
 {
     (void)arg;
-    return strstr(logged(), "the callback returned") != NULL;
+    return strstr(logged(), "callback returned") != NULL;
 }
 
 static void test_hangs(void)
@@ -397,15 +398,16 @@ static void test_hangs(void)
     const char *const gate = temp("gate");
     is_int(run_beside("sleeps", "gate", gate, &failed), 1, "a hanging callback is abandoned");
     const char *text = logged();
-    has_str(text, "host: instance faulty does not move; no longer waited for", "  reported");
-    has_str(text, "instance faulty: hangs in on_start for ", "  with its callback");
-    has_str(text, "instance faulty: abandoned in on_start", "  and at the end");
+    has_str(text, "host: instance faulty: queue full and not draining", "  reported");
+    has_str(text, "instance faulty: on_start has not returned for ", "  with its callback");
+    has_str(text, "instance faulty: did not stop in time (in on_start); abandoned",
+            "  and at the end");
     tap_spew(gate, "", 0);
     ok(tap_wait(is_recovered, NULL, DEADLINE_MS), "  what it hung in may still end");
 
     is_int(run_beside("hangsteardown", NULL, NULL, &failed), 1, "a hanging teardown is abandoned");
     text = logged();
-    has_str(text, "instance faulty: abandoned in teardown", "  reported");
+    has_str(text, "instance faulty: did not stop in time (in teardown); abandoned", "  reported");
     is_int((long long)lines_of(text), 1, "  in one line");
     ok(clock_mono_ms() - before < 8000, "nobody waits for it");
 }
@@ -574,7 +576,7 @@ static void test_same_name(void)
     logged();
     struct dispatch *const d = start(&failed);
     is_int((long long)dispatch_count_running(d), 1, "a second instance of the same name");
-    has_str(logged(), "instance one is disabled: there is one of that name already", "  is told");
+    has_str(logged(), "instance one: disabled: duplicate name;", "  is told");
     dispatch_free(d, DEADLINE_MS);
     is_int(dispatch_free(NULL, 0), 0, "nothing to free");
 }

@@ -141,7 +141,7 @@ static void test_foreign(void)
         snprintf(before, sizeof before, "%s", redis_cli("dump " KEY "odd"));
         is_str(load(s, "odd"), "00111", "%s: the defaults", rows[i]);
         is_int(save(s, "odd", "11111"), STICKY_FAILED, "nothing is saved");
-        has_str(err_format(&err), KEY "odd in Redis holds something else", "and it is told");
+        has_str(err_format(&err), KEY "odd has an unexpected format", "and it is told");
         is_str(redis_cli("dump " KEY "odd"), before, "nor overwritten");
         is_str(load(s, "odd"), "00111", "the defaults stay");
         visibility_store_free(s);

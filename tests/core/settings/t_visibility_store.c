@@ -92,7 +92,7 @@ static void test_names(void)
     fresh("names");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         err = (struct tc_err){0};
-        ok(strstr(load(names[i]), "no name for an agent"), "no load for \"%s\"", names[i]);
+        ok(strstr(load(names[i]), "invalid agent name"), "no load for \"%s\"", names[i]);
         is_int(save(names[i], "11111", &err), STICKY_FAILED, "no save");
     }
     char name[102];
@@ -109,7 +109,7 @@ static void test_damage(void)
     fresh("damaged");
     save("main", "11111", &err);
     tap_spew(at("visibility.db"), "no database at all, but long enough to be looked at", 51);
-    ok(strstr(load("main"), "damaged: cannot be read"), "a damaged file is told: %s", load("main"));
+    ok(strstr(load("main"), "damaged: cannot read"), "a damaged file is told: %s", load("main"));
     struct visibility v;
     struct visibility_store *const s = visibility_store_new(&conf);
     is_int(visibility_store_load(s, "main", &v, NULL), -1, "as a failure");
@@ -133,7 +133,7 @@ static void test_newer(void)
     struct sql *const db = sql_open(at("visibility.db"), &failure, &err);
     ok(sql_script(db, "pragma user_version=2") == 0, "a file of a later version");
     sql_close(db);
-    ok(strstr(load("main"), "has version 2, this program knows 1"), "is not read");
+    ok(strstr(load("main"), "schema 2 is newer than the supported schema 1"), "is not read");
     is_int(save("main", "00000", &err), STICKY_FAILED, "nor written");
     ok(access(at("visibility.db.damaged"), F_OK) < 0, "nor taken for damaged");
 }

@@ -165,21 +165,22 @@ static void test_constants(void)
     static const struct {
         const char *module, *why, *what;
     } rows[] = {
-        {"oldmajor", "needs plugin API 0.3, this host has 1.4: build it again", "another major"},
-        {"newminor", "needs plugin API 1.999, this host has 1.4: use a newer turncast",
+        {"oldmajor", "built for plugin API 0.3, but this turncast has 1.4; rebuild the plugin",
+         "another major"},
+        {"newminor", "requires plugin API 1.999, but this turncast has 1.4; upgrade turncast",
          "a newer minor"},
-        {"nosymbol", "has no symbol turncast_plugin", "no plugin"},
+        {"nosymbol", "does not export turncast_plugin", "no plugin"},
         {"function", "turncast_plugin is not a constant", "a function"},
-        {"toolong", "bytes, the file has", "a struct longer than it is"},
-        {"tooshort", "are expected", "a struct too short"},
-        {"badname", "has a bad name", "a bad name"},
-        {"badtext", "its summary has characters that are no text", "a summary for terminals"},
-        {"nosink", "has no sink", "no sink"},
+        {"toolong", "bytes, but the file contains", "a struct longer than it is"},
+        {"tooshort", "expected at least", "a struct too short"},
+        {"badname", "invalid .name", "a bad name"},
+        {"badtext", ".summary contains control characters", "a summary for terminals"},
+        {"nosink", ".sink is missing", "no sink"},
         {"badoption", "option \"b\": offset 8 does not fit a structure of 8 bytes",
          "an option outside the struct"},
         {"twooptions", "option \"a\": declared twice", "an option twice"},
-        {"badrate", "rate 1 has an interval that is none", "a rate without an interval"},
-        {"manyrates", "has more than 12 rates", "a plugin with too many rates"},
+        {"badrate", "rate 1: the interval must be 1 ms to 7 days", "a rate without an interval"},
+        {"manyrates", "too many rates; the maximum is 12", "a plugin with too many rates"},
         {"undefined", "undefined symbol: a_function_that_nobody_has", "an undefined symbol"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -191,13 +192,13 @@ static void test_constants(void)
 static const struct way {
     const char *module, *why, *what; /* why NULL: it may */
 } ways[] = {
-    {"loads_hangs", "one of its constructors does not return", "a module that hangs"},
-    {"loads_segfaults", "loading it ends the process by signal 11", "one that crashes"},
-    {"loads_aborts", "loading it ends the process by signal 6", "one that aborts"},
-    {"loads_exits", "ends the process that loads it", "one that exits well"},
-    {"loads_exits7", "ends the process that loads it, with status ", "one that exits"},
-    {"loads_closes", "or closes what is not its own", "one that closes all descriptors"},
-    {"loads_scribbles", "writes to descriptors that are not its own", "one that writes to all"},
+    {"loads_hangs", "a constructor did not return", "a module that hangs"},
+    {"loads_segfaults", "loading crashes with signal 11", "one that crashes"},
+    {"loads_aborts", "loading crashes with signal 6", "one that aborts"},
+    {"loads_exits", "a constructor exits", "one that exits well"},
+    {"loads_exits7", "a constructor exits with status ", "one that exits"},
+    {"loads_closes", "or closes a file descriptor of the host", "one that closes all descriptors"},
+    {"loads_scribbles", "writes to a file descriptor of the host", "one that writes to all"},
     {"loads_prints", NULL, "one that prints"},
     {"loads_forks", NULL, "one that leaves a process"},
     {"loads_looks", NULL, "one that looks at its environment"},
@@ -278,7 +279,7 @@ static void test_not_regular(void)
 static void test_not_elf(void)
 {
     tap_spew(temp("empty.so"), "", 0);
-    refused(temp("empty.so"), "is not an ELF module: it has 0 bytes only", "an empty file");
+    refused(temp("empty.so"), "is not an ELF module: only 0 bytes long", "an empty file");
     const char script[] = "#!/bin/sh\necho this is a script, and long enough to have a header\n";
     tap_spew(temp("script.so"), script, sizeof script - 1);
     refused(temp("script.so"), "is not an ELF module (no \\177ELF at its beginning)", "a script");
@@ -415,24 +416,22 @@ static void test_damaged(void)
         void (*damage)(struct image *im);
         const char *why, *what;
     } rows[] = {
-        {cut_header, "is not an ELF module: it has ", "a header cut short"},
-        {cut_table, "is truncated: its segment table is missing", "a segment table cut short"},
+        {cut_header, "is not an ELF module: only ", "a header cut short"},
+        {cut_table, "file is truncated: the segment table is missing", "a segment table cut short"},
         {cut_dynamic, "is truncated: ", "one cut in its dynamic section"},
         {cut_last, "is truncated: ", "one cut by a byte"},
-        {set_machine, "is for machine s390 (22), this host", "another machine"},
+        {set_machine, "is for machine s390 (22), but turncast", "another machine"},
         {set_class, "-bit module", "another word size"},
-        {set_order, "is a module of the other byte order", "another byte order"},
-        {set_type, "is ELF type 2", "a program"},
+        {set_order, "has the wrong byte order for this machine", "another byte order"},
+        {set_type, "has ELF type 2", "a program"},
         {set_number, "has a damaged ELF header", "odd segments"},
-        {set_table, "is truncated: its segment table is missing", "a table that is nowhere"},
+        {set_table, "file is truncated: the segment table is missing", "a table that is nowhere"},
         {move_beyond, "is truncated: ", "a segment beyond the file"},
         {fill_file, "is truncated: ", "a segment larger than the file"},
-        {fill_memory, "is damaged: it wants ", "a segment larger than memory"},
-        {load_nothing, "has nothing to load", "one without segments"},
-        {spoil_dynamic, "is damaged: loading it ends the process by signal",
-         "a dynamic section of rubbish"},
-        {spoil_relocations, "is damaged: loading it ends the process by signal",
-         "tables that are nowhere"},
+        {fill_memory, "is damaged: a segment needs ", "a segment larger than memory"},
+        {load_nothing, "has no loadable segment", "one without segments"},
+        {spoil_dynamic, "loading crashes with signal", "a dynamic section of rubbish"},
+        {spoil_relocations, "loading crashes with signal", "tables that are nowhere"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct image im = read_image();
@@ -538,7 +537,7 @@ static void test_find(void)
     ok(l != NULL, "found by path");
     loader_unref_plugin(l);
     ok(!loader_probe_by_name("nobody", dirs, &err), "an unknown name");
-    has_str(err_format(&err), "nobody: no such plugin: there is no nobody.so in ", "  says where");
+    has_str(err_format(&err), "nobody: plugin not found: no nobody.so in ", "  says where");
     has_str(err_format(&err), two, "  in all folders");
     const char *const none[] = {NULL};
     ok(!loader_probe_by_name("nobody", none, &err), "no folders");

@@ -36,5 +36,5 @@ int main(void)
     refused_by("/nonexistent", "helper program turncast-connector is not installed",
                "without the program that tries");
     refused_by("/dev/null", "turncast-connector is not installed", "where there is no program");
-    refused_by("/bin/false", "ends the process that loads it", "one that tries nothing");
+    refused_by("/bin/false", "a constructor exits", "one that tries nothing");
 }

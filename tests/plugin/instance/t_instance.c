@@ -207,11 +207,13 @@ static void test_failures(void)
         is_int(deliver(in, t, narration(seq, "x", NULL)), -1, "a failed callback is told");
     is_int((long long)status_page_failed(instance_status_page(in)), 5, "each is counted");
     const char *const first = logged();
-    has_str(first, "instance my-sample: on_narration failed in turn t7\n", "the first is logged");
+    has_str(first, "instance my-sample: callback on_narration returned an error in turn t7\n",
+            "the first is logged");
     ok(strchr(first, '\n')[1] == '\0', "  in one line for the burst");
     clock_fake_advance(1000);
     deliver(in, t, narration(6, "x", NULL));
-    has_str(logged(), "failed in turn t7 (4 more failed before)", "the others a second later");
+    has_str(logged(), "returned an error in turn t7 (4 more failed before)",
+            "the others a second later");
     clock_fake_end();
     verdict = 0;
     instance_free(in);
@@ -275,10 +277,10 @@ static void misuse_services(struct tc_turn *t)
     ok(!tc_json(t, "{s:", "a"), "a bad format gives NULL");
     has_str(logged(), "instance my-sample: tc_json(\"{s:\"): ", "  and a line");
     ok(!tc_json_get(t, "{\"a\":", "/a"), "broken JSON gives NULL");
-    has_str(logged(), "tc_json_get(\"/a\"): what is searched is no JSON", "  and a line");
+    has_str(logged(), "tc_json_get(\"/a\"): the searched text is not JSON", "  and a line");
     ok(!tc_json_get(t, NULL, "/a"), "no JSON gives NULL");
     ok(!tc_alloc(t, (size_t)1 << 40), "too much memory gives NULL");
-    has_str(logged(), "tc_alloc of 1099511627776 bytes refused: the turn has taken",
+    has_str(logged(), "tc_alloc(1099511627776 bytes) failed: the turn's memory limit is reached",
             "  and a line");
     ok(!tc_alloc(t, SIZE_MAX), "SIZE_MAX too");
     ok(t->inst->host->size == sizeof(struct tc_host), "the table says its size");
@@ -304,7 +306,7 @@ static void encode(struct tc_turn *t)
     size_t len = 1;
     ok(tc_has_format(t->inst, "turncast") && !tc_has_format(t->inst, "morse"), "tc_has_format");
     ok(!tc_encode(t, TC_FORMAT(.name = "morse"), &len) && len == 0, "an unknown format gives NULL");
-    has_str(logged(), "tc_encode(\"morse\"): there is no such format", "  and a line");
+    has_str(logged(), "tc_encode(\"morse\"): unknown format", "  and a line");
     const char *const text = tc_encode(t, TC_FORMAT(.name = "turncast", .frames = true), &len);
     has_str(text, "data: {\"type\":\"final\",\"payload\":{", "tc_encode writes the event");
     is_int((long long)len, (long long)strlen(text), "  and says the length");
@@ -336,7 +338,8 @@ static void on_a_thread(struct tc_turn *t)
     ok(!got, "a turn on another thread gives NULL");
     const char *const lines = logged();
     has_str(lines, "instance my-sample: log from any thread", "  logging is fine there");
-    has_str(lines, "plugin sample calls tc_alloc with a turn on another thread", "  and a line");
+    has_str(lines, "plugin sample called tc_alloc with a turn that belongs to another thread",
+            "  and a line");
 }
 
 static void run_inside(struct instance *in, struct instance_turn *t, void (*fn)(struct tc_turn *))
@@ -360,11 +363,11 @@ static void test_services(void)
     instance_turn_free(t);
     logged();
     ok(!tc_sprint(kept, "x"), "a turn that is over gives NULL");
-    has_str(logged(), "plugin sample calls tc_sprint with a turn that is over", "  and a line");
+    has_str(logged(), "plugin sample called tc_sprint with a turn that has ended", "  and a line");
     for (int i = 0; i < 100; i++)
         instance_turn_free(open_turn(in, "tn"));
     ok(!services_table()->alloc(NULL, 8), "no turn at all gives NULL");
-    has_str(logged(), "a plugin calls tc_alloc with a handle that is no turn", "  and a line");
+    has_str(logged(), "a plugin called tc_alloc with an invalid turn handle", "  and a line");
     instance_free(in);
 }
 

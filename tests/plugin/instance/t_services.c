@@ -53,7 +53,7 @@ static void show_long(struct tc_turn *t)
     ok(!tc_pieces(t, TC_TEXT(MD(" \n")), &n) && n == 0, "nothing to see is NULL");
     actor_logged();
     ok(!tc_pieces(t, TC_TEXT(.form = (enum tc_form)9), &n), "a form that is none");
-    has_str(actor_logged(), "tc_pieces: there is no such form", "  is told");
+    has_str(actor_logged(), "tc_pieces: unknown form", "  is told");
     is_int((long long)tc_settled(t, "one\n\ntw", 7), 5, "tc_settled");
     is_int((long long)tc_settled(t, NULL, 0), 0, "  of nothing");
 }
@@ -144,8 +144,8 @@ static void submit_wrong(struct tc_turn *t)
         {"the text is missing", {.id = "1", .chat = "c", .user = "u"}},
         {"the text is missing, too long or not UTF-8",
          {.id = "1", .chat = "c", .user = "u", .text = "\xc3"}},
-        {"the route is no JSON", {.id = "1", .chat = "c", .user = "u", .text = "x", .route = "{"}},
-        {"there are too many files",
+        {"the route is not JSON", {.id = "1", .chat = "c", .user = "u", .text = "x", .route = "{"}},
+        {"too many files",
          {.id = "1", .chat = "c", .user = "u", .files = no_paths, .file_count = 99}},
         {"a file has no path",
          {.id = "1", .chat = "c", .user = "u", .files = no_paths, .file_count = 1}},

@@ -193,13 +193,13 @@ static void test_refused(void)
         const char *url, *error;
         uint32_t flags;
     } cases[] = {
-        {"{option:base}/{option:nothing}", "there is no option nothing", 0},
-        {"{option:base}/{option:broken}", "option broken has a line break in it", 0},
-        {"{option:base}/{option:token", "has no end", 0},
+        {"{option:base}/{option:nothing}", "unknown option nothing", 0},
+        {"{option:base}/{option:broken}", "option broken contains a line break", 0},
+        {"{option:base}/{option:token", "unterminated placeholder", 0},
         {"http://127.0.0.1:1/", "http: is allowed for a configured loopback address only", 0},
         {"http://example.org/", "http: is allowed for a configured", 0},
         {"{option:base}@example.org/", "user name or password", 0},
-        {"{option:base}/m", "no folder for files", TC_SAVE},
+        {"{option:base}/m", "no directory for files", TC_SAVE},
     };
     kit_begin(&k, NULL, 0);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

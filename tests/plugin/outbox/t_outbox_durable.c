@@ -120,7 +120,7 @@ static void test_in_flight(void)
     kit_run_replies(&k, 1);
     is_str(told(), "1 ambiguous 0 1 doubt\n", "the plugin is asked first");
     ok(httpd_requests(k.server) == 0, "before anything goes again");
-    has_str(k.error, "it was in flight when the host or the connector ended", "and is told why");
+    has_str(k.error, "in flight when turncast or the connector stopped", "and is told why");
     kit_run_idle(&k);
     is_str(told(), "1 ambiguous 0 1 doubt\n1 ok 200 2 doubt\n2 ok 200 1\n",
            "then once more, and the next behind it");
@@ -312,7 +312,7 @@ static void test_outcomes(void)
     kit_die(&k);
     CLEANUP_BUF struct buf list = {0};
     kit_list(&k, &list);
-    is_str(list.p, "dead outcome broken the connector failed\n",
+    is_str(list.p, "dead outcome broken the callback failed\n",
            "an outcome that needs no request is done, one that failed is a dead letter");
     k.dir = NULL;
     kit_begin(&k, NULL, 0);
@@ -340,8 +340,8 @@ static void test_broken(void)
     kit_die(&k);
     CLEANUP_BUF struct buf list = {0};
     kit_list(&k, &list);
-    has_str(list.p, "dead request b the record is of another version\n", "a newer version");
-    has_str(list.p, "dead request b the record is not one\n", "and rubbish are dead letters");
+    has_str(list.p, "dead request b the record has an unknown version\n", "a newer version");
+    has_str(list.p, "dead request b invalid record\n", "and rubbish are dead letters");
     k.dir = NULL;
     kit_begin(&k, NULL, 0);
     kit_end(&k);

@@ -301,7 +301,8 @@ static void test_drop(void)
     is_str(at(i)->u.notice.code, "dropped", "its code");
     is_str(at(i)->u.notice.level, "warn", "its level");
     is_str(at(i)->meta.x, "{\"count\":19,\"thinking\":19}", "the counts by kind");
-    is_str(at(i)->u.notice.text, "19 events were dropped: this connector does not keep up",
+    is_str(at(i)->u.notice.text,
+           "19 events were dropped: the connector is too slow (queue_events, queue_bytes)",
            "its text");
     ok(at(i)->meta.seq == 39 && at(i + 1)->meta.seq == 40, "it stands where they would have been");
     end();

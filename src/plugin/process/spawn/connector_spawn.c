@@ -152,7 +152,7 @@ int connector_spawn_start(struct connector_child *s, const char *name, int statu
     if (!rc)
         return 0;
     connector_spawn_close_all(mine, sizeof mine / sizeof *mine);
-    return err_set_errno(err, rc, NULL, "no process for instance %s", name);
+    return err_set_errno(err, rc, NULL, "cannot start a process for instance %s", name);
 }
 
 bool connector_spawn_has_exited(const struct connector_child *s)

@@ -55,8 +55,7 @@ static bool can_write(int64_t deadline_ms)
 static void stdout_forwarder_give_up(struct print *p, int error)
 {
     if (error != EPIPE)
-        log_write(LOG_ERR, p->label, "cannot write what it prints to standard output: %s",
-                  strerrordesc_np(error));
+        log_write(LOG_ERR, p->label, "cannot write to standard output: %s", strerrordesc_np(error));
     close_pipe(p);
     buf_reset(&p->held);
     p->at = p->ready = 0;
@@ -156,7 +155,7 @@ void stdout_forwarder_finish(struct print *p, int wait_ms)
         written = write_ready(p, deadline_ms);
     }
     if (!written)
-        log_write(LOG_WARN, p->label, "standard output is full: some of what it printed is lost");
+        log_write(LOG_WARN, p->label, "standard output is blocked; some output is lost");
     close_pipe(p);
     loop_timer_free(p->retry);
     buf_fini(&p->held);
