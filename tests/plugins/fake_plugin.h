@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/testing/fake_host.h"
+#include "cli/testing/fake/fake_host.h"
 #include "tap/tap.h"
 
 /* With "key", "value", …, NULL; the clock stands at its beginning. Bails when that fails. */

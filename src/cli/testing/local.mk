@@ -3,21 +3,10 @@
 
 libtccli_a_SOURCES += \
 	src/cli/testing/cmd_test.c \
-	src/cli/testing/fake_host.c \
-	src/cli/testing/fake_host.h \
-	src/cli/testing/fake_host_calls.c \
-	src/cli/testing/fake_host_internal.h \
-	src/cli/testing/fake_host_queue.c \
-	src/cli/testing/output_capture.c \
-	src/cli/testing/output_capture.h \
-	src/cli/testing/recording.c \
-	src/cli/testing/recording.h \
 	src/cli/testing/script.c \
 	src/cli/testing/script.h \
 	src/cli/testing/script_expect.c \
 	src/cli/testing/script_internal.h \
-	src/cli/testing/script_match.c \
-	src/cli/testing/script_match.h \
 	src/cli/testing/script_people.c \
 	src/cli/testing/script_program.h \
 	src/cli/testing/script_steps.c \
@@ -27,11 +16,12 @@ libtccli_a_SOURCES += \
 	src/cli/testing/test_process.h \
 	src/cli/testing/test_report.c \
 	src/cli/testing/test_report.h
+include $(srcdir)/src/cli/testing/fake/local.mk
 
 # The clock of the program is the connector's too, so its symbols are exported.
 pkglibexec_PROGRAMS += turncast-script
-FIXED_CLOCK = src/cli/testing/fixed_clock.c
+FIXED_CLOCK = src/cli/testing/fake/fixed_clock.c
 turncast_script_SOURCES = src/cli/testing/script_main.c $(FIXED_CLOCK) \
-	src/cli/testing/fixed_random.c src/cli/testing/fixed_random.h
+	src/cli/testing/fake/fixed_random.c src/cli/testing/fake/fixed_random.h
 turncast_script_LDADD = $(LINK_CLI)
 turncast_script_LDFLAGS = $(AM_LDFLAGS) -export-dynamic -Wl,--as-needed

@@ -64,8 +64,8 @@
 
 #include "base/attr.h"
 #include "base/sys/err.h"
-#include "cli/testing/fake_host.h"
-#include "cli/testing/output_capture.h"
+#include "cli/testing/fake/fake_host.h"
+#include "cli/testing/fake/output_capture.h"
 #include "cli/testing/test_report.h"
 
 /* What is tested, and where that is told. */

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "cli/testing/script_internal.h"
-#include "cli/testing/script_match.h"
+#include "cli/testing/fake/script_match.h"
 
 static bool script_find_act(struct script *s, enum fake_note note, int level, const char *text)
 {

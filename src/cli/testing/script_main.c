@@ -9,7 +9,7 @@
 #include <jansson.h>
 
 #include "base/alloc.h"
-#include "cli/testing/fixed_random.h"
+#include "cli/testing/fake/fixed_random.h"
 #include "cli/testing/script.h"
 #include "cli/testing/script_program.h"
 #include "cli/testing/smoke_test.h"

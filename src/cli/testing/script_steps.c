@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "cli/testing/recording.h"
+#include "cli/testing/fake/recording.h"
 #include "cli/testing/script_internal.h"
 
 char *script_word(char **rest)

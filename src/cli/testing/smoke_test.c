@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/plural.h"
-#include "cli/testing/recording.h"
+#include "cli/testing/fake/recording.h"
 #include "cli/testing/test_process.h"
 
 #define TITLE "a recorded turn"

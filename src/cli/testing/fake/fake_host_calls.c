@@ -7,8 +7,8 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "cli/testing/fake_host_internal.h"
-#include "cli/testing/script_match.h"
+#include "cli/testing/fake/fake_host_internal.h"
+#include "cli/testing/fake/script_match.h"
 #include "plugin/host_call.h"
 
 static void fake_host_on_batch(void *ctx, struct callback_batch *b)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Puts a file in memory in the place of standard output. */
-#include "cli/testing/output_capture.h"
+#include "cli/testing/fake/output_capture.h"
 
 #include <errno.h>
 #include <fcntl.h>

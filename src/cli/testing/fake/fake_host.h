@@ -9,8 +9,8 @@
  *
  * What the connector does wrong is collected in `faults`. Single-threaded; it takes over the clocks
  * of base/sys/clock.h and the log. */
-#ifndef CLI_TESTING_FAKE_HOST_H
-#define CLI_TESTING_FAKE_HOST_H
+#ifndef CLI_TESTING_FAKE_FAKE_HOST_H
+#define CLI_TESTING_FAKE_FAKE_HOST_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The life of an instance on the fake host: its turns, events, time, hits and frames. */
-#include "cli/testing/fake_host.h"
+#include "cli/testing/fake/fake_host.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #include "base/invariant.h"
 #include "base/sys/clock.h"
 #include "base/sys/log.h"
-#include "cli/testing/fake_host_internal.h"
+#include "cli/testing/fake/fake_host_internal.h"
 #include "event/codec.h"
 
 #define SECRET_MIN 4

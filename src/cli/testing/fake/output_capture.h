@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Standard output of this process, caught in memory: what a connector prints is looked at, and does
  * not get among the results. One per process. */
-#ifndef CLI_TESTING_OUTPUT_CAPTURE_H
-#define CLI_TESTING_OUTPUT_CAPTURE_H
+#ifndef CLI_TESTING_FAKE_OUTPUT_CAPTURE_H
+#define CLI_TESTING_FAKE_OUTPUT_CAPTURE_H
 
 #include <stdbool.h>
 #include <stdio.h>

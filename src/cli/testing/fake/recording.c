@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Drives translator and guard over a file, into a fake host. */
-#include "cli/testing/recording.h"
+#include "cli/testing/fake/recording.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Compares what a connector said with what a script names of it. */
-#ifndef CLI_TESTING_SCRIPT_MATCH_H
-#define CLI_TESTING_SCRIPT_MATCH_H
+#ifndef CLI_TESTING_FAKE_SCRIPT_MATCH_H
+#define CLI_TESTING_FAKE_SCRIPT_MATCH_H
 
 #include <jansson.h>
 #include <stddef.h>

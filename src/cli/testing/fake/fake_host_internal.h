@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Internal interface between the files of the fake host. */
-#ifndef CLI_TESTING_FAKE_HOST_INTERNAL_H
-#define CLI_TESTING_FAKE_HOST_INTERNAL_H
+#ifndef CLI_TESTING_FAKE_FAKE_HOST_INTERNAL_H
+#define CLI_TESTING_FAKE_FAKE_HOST_INTERNAL_H
 
-#include "cli/testing/fake_host.h"
+#include "cli/testing/fake/fake_host.h"
 
 /* What one callback sent. */
 struct fake_batch {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Owns the rules of partial equality, and the two encodings of forms. */
-#include "cli/testing/script_match.h"
+#include "cli/testing/fake/script_match.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Puts a count in the place of random bytes. */
-#include "cli/testing/fixed_random.h"
+#include "cli/testing/fake/fixed_random.h"
 
 #include <string.h>
 #include <sys/random.h>

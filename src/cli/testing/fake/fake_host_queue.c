@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/invariant.h"
 #include "base/sys/clock.h"
-#include "cli/testing/fake_host_internal.h"
+#include "cli/testing/fake/fake_host_internal.h"
 
 #define DAY_MS (24 * 3600 * 1000)
 #define MINUTE_MS (60 * 1000)
