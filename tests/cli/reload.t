@@ -38,10 +38,10 @@ CONF
 
 # reload: SIGHUP, and the line of the log that says what came of it.
 reload() {
-    lines=$(grep -c 'the configuration ' "$scratch/err")
+    lines=$(grep -c 'configuration reloaded\|reload rejected' "$scratch/err")
     kill -HUP "$host"
-    wait_for sh -c "[ \$(grep -c 'the configuration ' '$scratch/err') -gt $lines ]"
-    told=$(grep 'the configuration ' "$scratch/err" | tail -n 1)
+    wait_for sh -c "[ \$(grep -c 'configuration reloaded\|reload rejected' '$scratch/err') -gt $lines ]"
+    told=$(grep 'configuration reloaded\|reload rejected' "$scratch/err" | tail -n 1)
 }
 
 say() {
@@ -68,7 +68,7 @@ wait_for grep -q 'serving' "$scratch/err" || sed 's/^/# /' "$scratch/err"
 
 # --- nothing has changed -------------------------------------------------------------------------
 reload
-has "$told" '"started":[],"restarted":[],"stopped":[],"kept":1,"needs_restart":[]' "nothing to do"
+has "$told" 'turncast.conf; unchanged: 1' "nothing to do"
 say m1 1 A work
 told '^says'
 
@@ -77,7 +77,7 @@ allow='(1, 2, 3)'
 top='http : { listen = "127.0.0.1:0"; };'
 conf
 reload
-has "$told" '"restarted":[],"stopped":[],"kept":1,"needs_restart":["http.listen"]' \
+has "$told" 'turncast.conf; unchanged: 1; requires a restart: http.listen' \
     "who may write: nothing restarts, and what has to wait is said"
 say m2 3 B hello
 told '^m2 accepted'
@@ -96,7 +96,7 @@ before=$top
 top="$top visibility : { show_tools = true; };"
 conf
 reload
-has "$told" '"restarted":[],"stopped":[],"kept":1' "visibility: nothing restarts"
+has "$told" 'turncast.conf; unchanged: 1' "visibility: nothing restarts"
 say c2 1 A /stream-status
 told '^c2 command'
 has "$(grep '^c2 ' "$out")" 'Shown: answers, narration, tools. Hidden: thinking.' "visibility: the next command uses it"
@@ -111,7 +111,7 @@ before=$out
 out=$scratch/told2
 conf
 reload
-has "$told" '"restarted":["talk"],"stopped":[],"kept":0' "an instance with another option restarts"
+has "$told" 'turncast.conf; restarted: talk; unchanged: 0' "an instance with another option restarts"
 told '^start talk:A resumed {"to":"A"} hi'
 result $? "its turn is opened again, with route and memory"
 say m4 1 A later
@@ -133,7 +133,7 @@ install -m 755 "$fault/old10.so" "$plugins/auto/old10.so"
 more="log : { plugin = \"$TURNCAST_BUILDDIR/plugins/.libs/jsonl.so\"; path = \"$scratch/events\"; };"
 conf
 reload
-has "$told" '"started":["log","old10"],"restarted":[],"stopped":[],"kept":1' \
+has "$told" 'turncast.conf; started: log, old10; unchanged: 1' \
     "a new instance, and a new file in the directory"
 agent=quick
 conf
@@ -146,11 +146,11 @@ rm "$plugins/auto/old10.so"
 more=
 conf
 reload
-has "$told" '"started":[],"restarted":[],"stopped":["log","old10"],"kept":1' "and they go"
+has "$told" 'turncast.conf; stopped: log, old10; unchanged: 1' "and they go"
 install -m 755 "$fault/talker.so" "$plugins/new.so"
 mv "$plugins/new.so" "$plugins/talker.so"
 reload
-has "$told" '"restarted":["talk"]' "another file restarts who is made of it"
+has "$told" '; restarted: talk; ' "another file restarts who is made of it"
 
 # --- what does not start takes everything with it ------------------------------------------------
 agent=slow
@@ -163,7 +163,7 @@ out=$scratch/never
 more="fails : { plugin = \"$fault/initfails.so\"; };"
 conf
 reload
-has "$told" 'stays as it was: ' "an instance that does not start"
+has "$told" 'previous configuration still active: ' "an instance that does not start"
 has "$told" 'fails: disabled: init failed' "says so"
 out=$kept
 told '^start talk:A resumed' 2
