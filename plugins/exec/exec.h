@@ -49,12 +49,15 @@ struct exec_program {
     unsigned futile;              /* runs in a row without progress, before this one */
 };
 
+/* What the program may ask for. */
+enum { EXEC_MAY_SUBMIT = 1, EXEC_MAY_CANCEL = 2, EXEC_MAY_ANSWER = 4 };
+
 /* What the program said of itself. */
 struct exec_hello {
     bool is_known;
     bool delivers;
     uint32_t wants; /* bit n: events of kind n */
-    bool may_submit, may_cancel, may_answer;
+    unsigned may;   /* EXEC_MAY_… */
     size_t window;
 };
 
@@ -89,7 +92,7 @@ struct exec {
     bool is_starting; /* init has not returned: the host does not answer calls yet */
     bool is_paused, is_stopping, has_routes, has_explained;
     unsigned bad_lines; /* in a row */
-    int64_t acked_ms;   /* since when the oldest entry waits */
+    int64_t acked_ms;   /* since when it is waited for (exec_window_waits), or the last progress */
     int64_t heard_ms;   /* last line of the program */
     int64_t pinged_ms;  /* of a ping without its pong; 0: none */
     uint64_t hit;       /* that on_hit waits for; 0: none */
@@ -124,9 +127,10 @@ exec_program_give_up(struct exec *e, const char *fmt, ...);
 /* Asks it to end, and waits. */
 void exec_program_stop(struct exec *e);
 
-/* exec_message.c: lines for the program, queued. */
+/* exec_message.c: lines for the program. */
+/* Queues a line. The time limit of acknowledgements begins if nothing was waited for. */
+void exec_message_queue(struct exec *e, const char *line, size_t len);
 void exec_message_init(struct exec *e);
-void exec_message_event(struct exec *e, const struct exec_entry *entry);
 /* Sets the line of an entry; the turn and the number are set. */
 void exec_message_make_event(struct exec_entry *entry, const struct tc_event *ev);
 /* The line says from now on that the event may have been delivered before. */
@@ -143,6 +147,8 @@ void exec_message_stop(struct exec *e, int64_t grace_ms);
 int exec_hello_read(struct exec *e, const json_t *message);
 
 /* exec_window.c */
+/* Whether the program has to do something within the time limit: to read, or to acknowledge. */
+bool exec_window_waits(const struct exec *e);
 /* 0, or -1: the event cannot be held. */
 int exec_window_add(struct exec *e, struct tc_turn *turn, const struct tc_event *ev);
 /* What the program says of event n (only: of no earlier one). False: there is no such event. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Lines of the program: each is checked, carried out by a service of the host, and answered if it
  * has an id. Unknown members and unknown values of "tc" are ignored, for later versions. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,8 +68,7 @@ static void command_submit(struct exec *e, const json_t *m)
     const char *const id = command_text(m, "id"), *const key = command_text(m, "key");
     char *const route = command_json(m, "route");
     struct tc_receipt receipt = {0};
-    if (!id || !(key ? key : id) || !command_text(m, "chat") || !command_text(m, "user") ||
-        !command_text(m, "text"))
+    if (!id || !command_text(m, "chat") || !command_text(m, "user") || !command_text(m, "text"))
         command_refuse(e, m, "id, chat, user and text must be strings");
     else
         exec_message_reply(
@@ -116,30 +116,6 @@ static void command_answer(struct exec *e, const json_t *m)
                       &receipt),
             &receipt);
     free(answers);
-}
-
-static void command_submit_if_allowed(struct exec *e, const json_t *m)
-{
-    if (e->hello.may_submit)
-        command_submit(e, m);
-    else
-        command_refuse(e, m, "hello did not ask for the permission \"submit\" in may");
-}
-
-static void command_cancel_if_allowed(struct exec *e, const json_t *m)
-{
-    if (e->hello.may_cancel)
-        command_cancel(e, m);
-    else
-        command_refuse(e, m, "hello did not ask for the permission \"cancel\" in may");
-}
-
-static void command_answer_if_allowed(struct exec *e, const json_t *m)
-{
-    if (e->hello.may_answer)
-        command_answer(e, m);
-    else
-        command_refuse(e, m, "hello did not ask for the permission \"answer\" in may");
 }
 
 /* ---- turns ---- */
@@ -195,18 +171,30 @@ static void command_pong(struct exec *e, const json_t *m)
 static const struct command_row {
     const char *name;
     void (*run)(struct exec *e, const json_t *m);
+    unsigned needs; /* EXEC_MAY_…; 0: no permission */
 } commands[] = {
-    {"ack", command_ack},
-    {"nack", command_nack},
-    {"reject", command_reject},
-    {"submit", command_submit_if_allowed},
-    {"cancel", command_cancel_if_allowed},
-    {"answer", command_answer_if_allowed},
-    {"remember", command_remember},
-    {"wake", command_wake},
-    {"answer_hit", command_answer_hit},
-    {"pong", command_pong},
+    {"ack", command_ack, 0},
+    {"nack", command_nack, 0},
+    {"reject", command_reject, 0},
+    {"submit", command_submit, EXEC_MAY_SUBMIT},
+    {"cancel", command_cancel, EXEC_MAY_CANCEL},
+    {"answer", command_answer, EXEC_MAY_ANSWER},
+    {"remember", command_remember, 0},
+    {"wake", command_wake, 0},
+    {"answer_hit", command_answer_hit, 0},
+    {"pong", command_pong, 0},
 };
+
+static void command_run_row(struct exec *e, const struct command_row *row, const json_t *m)
+{
+    char why[96];
+    if ((row->needs & ~e->hello.may) == 0) {
+        row->run(e, m);
+        return;
+    }
+    snprintf(why, sizeof why, "hello did not ask for the permission \"%s\" in may", row->name);
+    command_refuse(e, m, why);
+}
 
 static void command_dispatch(struct exec *e, const json_t *m)
 {
@@ -222,7 +210,7 @@ static void command_dispatch(struct exec *e, const json_t *m)
     }
     for (size_t i = 0; name && i < sizeof commands / sizeof *commands; i++)
         if (strcmp(commands[i].name, name) == 0)
-            commands[i].run(e, m);
+            command_run_row(e, &commands[i], m);
 }
 
 void exec_command_run(struct exec *e, const char *line, size_t len)

@@ -51,8 +51,7 @@ static void connector_check_limits(struct exec *e, int64_t now)
                                  (long long)o->hello_s);
         return;
     }
-    const bool waits = e->n_entries || e->program.to.at < e->program.to.len;
-    if (waits && now - e->acked_ms >= limit)
+    if (exec_window_waits(e) && now - e->acked_ms >= limit)
         exec_program_give_up(e, "has acknowledged nothing for %lld s (ack_s = %lld)",
                              (long long)(limit / MILLI), (long long)o->ack_s);
     if (e->pinged_ms && now - e->pinged_ms >= limit)
@@ -81,11 +80,9 @@ static int on_event(struct tc_turn *turn, const struct tc_event *ev)
     int rc = 0;
     if (e->is_starting)
         connector_begin(e);
-    const bool was_idle = e->program.to.at == e->program.to.len && !e->n_entries;
+    const bool was_idle = !exec_window_waits(e);
     exec_window_note_turn(e, turn, ev);
     if (e->hello.wants & (UINT32_C(1) << ev->kind)) {
-        if (was_idle)
-            e->acked_ms = exec_now_ms();
         rc = exec_window_add(e, turn, ev);
         if (was_idle || e->program.to.at < e->program.to.len)
             exec_connector_set_timer(e);

@@ -49,22 +49,28 @@ static uint32_t hello_read_wants(const struct exec *e, const json_t *wants)
     return bits;
 }
 
-static void hello_read_may(struct exec *e, const json_t *may)
+static unsigned hello_may_bit(const struct exec *e, const char *name)
 {
+    static const struct {
+        const char *name;
+        unsigned bit;
+    } rows[] = {
+        {"submit", EXEC_MAY_SUBMIT}, {"cancel", EXEC_MAY_CANCEL}, {"answer", EXEC_MAY_ANSWER}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rows[i].name, name) == 0)
+            return rows[i].bit;
+    tc_log(e->inst, TC_WARN, "hello: unknown permission \"%.32s\" in may", name);
+    return 0;
+}
+
+static unsigned hello_read_may(const struct exec *e, const json_t *may)
+{
+    unsigned bits = 0;
     size_t i;
     const json_t *item;
-    json_array_foreach(may, i, item)
-    {
-        const char *const name = json_is_string(item) ? json_string_value(item) : "";
-        if (strcmp(name, "submit") == 0)
-            e->hello.may_submit = true;
-        else if (strcmp(name, "cancel") == 0)
-            e->hello.may_cancel = true;
-        else if (strcmp(name, "answer") == 0)
-            e->hello.may_answer = true;
-        else
-            tc_log(e->inst, TC_WARN, "hello: unknown permission \"%.32s\" in may", name);
-    }
+    json_array_foreach(may, i, item) bits |=
+        hello_may_bit(e, json_is_string(item) ? json_string_value(item) : "");
+    return bits;
 }
 
 static int hello_read_routes(const struct exec *e, const json_t *routes)
@@ -96,9 +102,9 @@ int exec_hello_read(struct exec *e, const json_t *message)
         .is_known = true,
         .delivers = json_is_true(json_object_get(message, "delivers")),
         .wants = hello_read_wants(e, json_object_get(message, "wants")),
+        .may = hello_read_may(e, json_object_get(message, "may")),
         .window = (size_t)n,
     };
-    hello_read_may(e, json_object_get(message, "may"));
     if (e->has_routes)
         return 0; /* of an earlier run of the program */
     e->has_routes = true;

@@ -128,9 +128,11 @@ void exec_message_mark_resumed(struct exec_entry *entry)
     entry->len = t.len;
 }
 
-void exec_message_event(struct exec *e, const struct exec_entry *entry)
+void exec_message_queue(struct exec *e, const char *line, size_t len)
 {
-    exec_text_add(&e->program.to, entry->line, entry->len);
+    if (!exec_window_waits(e))
+        e->acked_ms = exec_now_ms();
+    exec_text_add(&e->program.to, line, len);
     exec_program_flush(e);
 }
 
@@ -146,14 +148,16 @@ static void message_send(struct exec *e, json_t *object)
         text_fail();
     json_object_foreach_safe(object, next, key, value) if (json_is_null(value))
         json_object_del(object, key);
-    char *const line = json_dumps(object, JSON_COMPACT);
+    struct exec_text line = {0};
+    char *const text = json_dumps(object, JSON_COMPACT);
     json_decref(object);
-    if (!line)
+    if (!text)
         text_fail();
-    text_add_string(&e->program.to, line);
-    exec_text_add(&e->program.to, "\n", 1);
-    free(line);
-    exec_program_flush(e);
+    text_add_string(&line, text);
+    free(text);
+    exec_text_add(&line, "\n", 1);
+    exec_message_queue(e, line.p, line.len);
+    exec_text_free(&line);
 }
 
 void exec_message_init(struct exec *e)

@@ -35,7 +35,8 @@ static size_t program_count(const char *const *list)
     return n;
 }
 
-/* Later entries come first, because getenv returns the first one of a name. NULL: no memory. */
+/* The variables of the option stand first: getenv returns the first one of a name. NULL: no memory.
+ */
 static char **program_make_env(const struct exec *e, const struct exec_options *o)
 {
     const size_t own = program_count(o->env),

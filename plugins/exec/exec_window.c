@@ -50,11 +50,21 @@ struct tc_turn *exec_window_find_turn(const struct exec *e, const char *id)
 
 /* ---- the window ---- */
 
+static size_t window_unread_bytes(const struct exec *e)
+{
+    return e->program.to.len - e->program.to.at;
+}
+
+bool exec_window_waits(const struct exec *e)
+{
+    return e->n_entries || window_unread_bytes(e);
+}
+
 void exec_window_update(struct exec *e)
 {
     const bool is_full = !e->hello.is_known || e->n_entries >= e->hello.window ||
                          e->entry_bytes >= EXEC_WINDOW_BYTES ||
-                         e->program.to.len - e->program.to.at >= EXEC_WINDOW_BYTES;
+                         window_unread_bytes(e) >= EXEC_WINDOW_BYTES;
     if (is_full != e->is_paused)
         tc_pause(e->inst, is_full);
     e->is_paused = is_full;
@@ -68,8 +78,6 @@ static void window_free(struct exec_entry *entry)
 
 static void window_keep(struct exec *e, struct exec_entry *entry)
 {
-    if (!e->n_entries)
-        e->acked_ms = exec_now_ms();
     STAILQ_INSERT_TAIL(&e->entries, entry, next);
     e->n_entries++;
     e->entry_bytes += entry->len;
@@ -86,12 +94,11 @@ int exec_window_add(struct exec *e, struct tc_turn *turn, const struct tc_event 
     }
     *entry = (struct exec_entry){.n = ++e->last_event, .turn = turn, .hold = hold};
     exec_message_make_event(entry, ev);
-    exec_message_event(e, entry);
+    exec_message_queue(e, entry->line, entry->len);
     if (e->hello.delivers)
         window_keep(e, entry);
     else
         window_free(entry);
-    exec_program_flush(e);
     exec_window_update(e);
     return 0;
 }
@@ -163,7 +170,7 @@ void exec_window_resume(struct exec *e)
         exec_message_mark_resumed(entry);
         e->entry_bytes += entry->len;
         if (!entry->again_ms)
-            exec_message_event(e, entry);
+            exec_message_queue(e, entry->line, entry->len);
     }
     exec_window_update(e);
 }
@@ -179,7 +186,7 @@ void exec_window_resend(struct exec *e, int64_t now_ms)
         if (entry->again_ms > now_ms)
             continue;
         entry->again_ms = 0;
-        exec_message_event(e, entry);
+        exec_message_queue(e, entry->line, entry->len);
     }
     exec_window_update(e);
 }

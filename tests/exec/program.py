@@ -6,7 +6,6 @@ program.py [hello=JSON] MODE...: the modes are below. Each outcome that it is se
 file `seen` in its directory, before the acknowledgement: "TURN resumed" or "TURN"."""
 import json
 import os
-import signal
 import sys
 import time
 
@@ -56,13 +55,12 @@ def at_start():
     if "bad-hello" in modes and misbehaves:
         print("hello world", flush=True)
     say(**hello)
-    if "one-bad-line" in modes:
-        print("not JSON", flush=True)
     if "deaf" in modes and misbehaves:
         time.sleep(600)
 
 
-def misbehave(message):
+def misbehave():
+    """Whether the event is to be left alone."""
     if "bad-lines" in modes:
         print("a\nb\nc", flush=True)
     if "long-line" in modes:
@@ -78,9 +76,7 @@ def misbehave(message):
     if "close" in modes:
         os.close(1)
         time.sleep(600)
-    if "fork" in modes and os.fork() == 0:
-        time.sleep(600)
-    return "fork" not in modes and message is None
+    return False
 
 
 def on_outcome(message):
@@ -92,7 +88,7 @@ def on_outcome(message):
     elif "reject" in modes:
         say(tc="reject", n=n, why="the room is gone, canary-secret-0123")
     elif "die-every" in modes and counted() % 50 == 0:
-        os.kill(os.getpid(), signal.SIGKILL) if "hard" in modes else os._exit(9)
+        os._exit(9)
     elif "by-fives" in modes:
         if n % 5 == 0:
             say(tc="ack", n=n)
@@ -122,11 +118,13 @@ def on_message(message):
     if kind == "init":
         log("I! init of " + message["instance"] + " " + os.environ["TURNCAST_INSTANCE"])
         log("I! token " + os.environ.get("TOKEN", "none"))
+        while "nap" in modes and not os.path.exists("go"):
+            time.sleep(0.02)
         if "submit" in modes and first:
             say(tc="submit", id="s1", key="m1", chat="c", user="7", name="Ann", text="id=sub run=ls",
                 route={"room": 1})
             say(tc="submit", id="s2", chat="c", text="no user")
-    elif kind == "event" and misbehaves and misbehave(message):
+    elif kind == "event" and misbehaves and misbehave():
         return
     elif kind == "event" and message["event"]["type"] == "request":
         on_request(message)
@@ -139,7 +137,7 @@ def on_message(message):
     elif kind == "reply":
         log("I! reply " + json.dumps(message))
     elif kind == "hit":
-        log(f"I! hit {message['method']} {message['path']} {message['body']}")
+        log(f"I! hit {message['method']} {message['path']} {message['body'][:40]}")
         say(tc="answer_hit", id=message["id"], status=201, body="made")
     elif kind == "ping":
         if "no-pong" not in modes:

@@ -101,6 +101,18 @@ def test_routes():
         equal(breaks(host), [], "no message breaks the schema")
 
 
+def test_nap():
+    """A time limit begins with what the program has to read, however long it was idle before."""
+    hello = "hello=" + json.dumps({"routes": ["/in"]})
+    with Door(instances=instance("naps", "nap", hello, ping_s=1)) as host:
+        await_said(host, "naps", "init of naps")
+        body = {"a": "x" * 300000}  # more than a pipe takes
+        equal(host.status("POST", "/hooks/naps/in", body=body), 504, "no answer: the program naps")
+        next(host.state.rglob("naps")).joinpath("go").touch()
+        await_said(host, "naps", "hit POST /in")
+        equal(deaths_in_log(host, "naps"), 0, "it was not restarted")
+
+
 BREAKERS = {
     "bad-lines": "3 lines in a row that are not JSON",
     "long-line": "a line of more than 1048576 bytes",
@@ -195,6 +207,7 @@ def main():
     test_good()
     test_people()
     test_routes()
+    test_nap()
     test_breakers()
     test_starts()
     test_silence()
