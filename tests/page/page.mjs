@@ -113,13 +113,13 @@ await test("more tabs than connections", async () => {
       await tabs[i].goto(url + at(turn));
       await tabs[i].getByText(`Words of ${i}.`).waitFor({ timeout: 60000 });
     }
-    ok(true, "the eighth tab is told its turn while seven more are open");
+    ok(await tabs[7].getByText("Words of 7.").isVisible(), "the eighth tab is told its turn while seven more are open");
     const [turn] = mock.turns.slice(7);
     turn.say("narration", { text: " More.", message_id: "m" });
     await show(tabs[7], true);
     await show(tabs[0], false);
     await tabs[0].getByText("Words of 0. More.").waitFor({ timeout: 60000 });
-    ok(true, "one that is seen again is told what it missed");
+    ok(await tabs[0].getByText("Words of 0. More.").isVisible(), "one that is seen again is told what it missed");
     turn.say("final", { text: "Words of 0. More." });
     turn.say("done", { reason: "completed" });
     await tabs[0].locator(".ending").waitFor({ timeout: 60000 });

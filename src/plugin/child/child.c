@@ -378,11 +378,8 @@ static int wait_ms(const struct child *c, bool busy)
 /* False: nothing came within the time. */
 static bool wait_for_more(struct child *c, int ms)
 {
-    if (instance_is_paused(c->instance)) {
-        child_poll(c, ms);
-        return (c->heard && child_receive(c, 0)) || c->n_ready;
-    }
-    if (c->away) { /* the ring has been looked into already */
+    /* Nothing is to be taken from the ring, or it has been looked into already. */
+    if (instance_is_paused(c->instance) || c->away) {
         child_poll(c, ms);
         return (c->heard && child_receive(c, 0)) || c->n_ready;
     }

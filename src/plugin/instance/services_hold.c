@@ -100,10 +100,7 @@ void instance_set_task(struct instance *in, uint64_t task)
 
 uint64_t instance_oldest_held_task(const struct instance *in)
 {
-    uint64_t oldest = UINT64_MAX;
-    for (size_t i = 0; i < in->holds.n; i++)
-        oldest = in->holds.held[i].task < oldest ? in->holds.held[i].task : oldest;
-    return oldest;
+    return in->holds.n ? in->holds.held[0].task : UINT64_MAX;
 }
 
 bool instance_take_released(struct instance *in)

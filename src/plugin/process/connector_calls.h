@@ -34,7 +34,8 @@ struct connector_calls {
 /* Frames IPC_CALL and IPC_ANSWER. What is wrong with them, or NULL. */
 const char *connector_calls_take_call(struct connector_process *g, struct unpacker *u);
 const char *connector_calls_take_answer(struct connector_process *g, struct unpacker *u);
-/* Those that the host has not answered in time get TC_NOT_KEPT; all do; nobody is told. */
+/* Answers with TC_NOT_KEPT the calls that the host has not answered in time; all calls. The third
+ * drops all calls without an answer. */
 void connector_calls_refuse_expired(struct connector_process *g);
 void connector_calls_refuse_all(struct connector_process *g);
 void connector_calls_drop(struct connector_process *g);

@@ -190,7 +190,7 @@ static void connector_supervisor_look(struct connector_process *g)
     const uint64_t handled = atomic_load(&g->sup.status->handled);
     since = clamp_time(g, since, now);
     if (connector_spawn_has_exited(&g->sup.child))
-        connector_reader_note_gone(g); /* who has its socket now is not it */
+        connector_reader_note_gone(g); /* another process may still have its socket */
     if (done_since(g) > g->writer.sent.count)
         connector_supervisor_fail(g, "invalid counters in the status page");
     if (!shm_ring_is_reader_valid(&g->writer.ring))

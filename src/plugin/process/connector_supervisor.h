@@ -81,8 +81,8 @@ int connector_supervisor_restart_now(struct connector_process *g, struct tc_err 
 void connector_supervisor_explain(const struct connector_process *g, struct tc_err *err);
 /* Ends it, and no other follows: ENDED, or DYING until it is reaped. */
 void connector_supervisor_kill(struct connector_process *g);
-/* Looks, without the loop, what it has done; of one that lives. False: not half of what it is at,
- * or it lies. */
+/* Takes over the progress that a running process shows in its status page, without the loop. False:
+ * it has done less than half of what it was sent, or the page is invalid. */
 bool connector_supervisor_sync_progress(struct connector_process *g);
 /* One round without the loop: waits for at most ms, but not for what its status page shows already.
  */

@@ -161,7 +161,7 @@ static void add_recipient(void *ctx, const char *instance, struct str line)
     add_name(ctx, instance);
 }
 
-/* "log tg ", who has to be told the outcome. */
+/* wanted: the instances that the outcome is stored for, as "log tg ". */
 static void is_owed_to(const char *wanted, const char *what)
 {
     CLEANUP_BUF struct buf names = {0};
