@@ -8,7 +8,7 @@
 
 /* The exit status of a process that the system does not give what it cannot do without. */
 enum { ALLOC_EXIT_STATUS = 4 };
-/* "turncast: WHAT is not to be had" to stderr, and the end. Any thread. */
+/* Writes "turncast: cannot allocate WHAT" to stderr and ends the process. Any thread. */
 void alloc_exit_exhausted(const char *what) __attribute__((__noreturn__));
 
 /* All return owned memory for free(); NULL only where NULL is copied. */

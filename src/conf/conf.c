@@ -16,7 +16,6 @@ struct conf_box {
     struct conf conf; /* first member */
     struct arena arena;
     bool named_instances;           /* the file has plugins.instances, be it empty */
-    bool broken;                    /* something of it is wrong */
     bool bad_agents, bad_instances; /* what should be their group is none */
     const struct conf_node *default_agent;
 };
@@ -277,7 +276,8 @@ struct conf *conf_load_all(const char *path, struct findings *findings)
     }
     const struct conf_row_ctx r = {
         &box->arena, path, path ? default_paths_dirname(&box->arena, path) : NULL, findings};
-    box->broken = root && conf_row_parse_group(&r, root, rows, box) < 0;
+    const bool broken = root && conf_row_parse_group(&r, root, rows, box) < 0;
+    ASSERT(!broken || findings->errors);
     fill_defaults(box);
     check_names(&r, box);
     return &box->conf;
@@ -287,7 +287,6 @@ struct conf *conf_load(const char *path, struct tc_err *err)
 {
     struct findings findings = {0};
     struct conf *c = conf_load_all(path, &findings);
-    ASSERT(!c || !((struct conf_box *)c)->broken || findings.errors);
     if (findings_take_first(&findings, err) < 0) {
         conf_unref(c);
         c = NULL;

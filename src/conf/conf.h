@@ -23,6 +23,8 @@ struct conf_option {
     int line;
     bool resolved; /* of a secret: the value is the secret itself */
 };
+/* The option of that key in a list that ends with a NULL key, or NULL. The list may be NULL. */
+const struct conf_option *conf_option_find(const struct conf_option *options, const char *key);
 
 /* What each process of an agent may use; 0: what the host may. */
 struct conf_limits {
@@ -97,6 +99,8 @@ struct conf_agent {
 
 /* What an instance, or who has a key of the HTTP server, may ask of the host. */
 enum { CONF_SUBMIT = 1, CONF_CANCEL = 2, CONF_WATCH = 4, CONF_ANSWER = 8 };
+/* One of them as the configuration names it; NULL: there is no such grant. */
+const char *conf_grant_name(unsigned grant);
 
 /* What goes wrong in an instance, for tests. */
 enum conf_chaos_act {

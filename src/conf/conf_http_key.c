@@ -18,6 +18,14 @@ static const struct conf_choice grants[] = {{"submit", CONF_SUBMIT},
                                             {"answer", CONF_ANSWER},
                                             {NULL, 0}};
 
+const char *conf_grant_name(unsigned grant)
+{
+    const struct conf_choice *c = grants;
+    while (c->name && (unsigned)c->value != grant)
+        c++;
+    return c->name;
+}
+
 static const struct conf_row rows[] = {
     {"secret", read_secret, KEY(source), 0, 0, NULL},
     {"secret_file", read_secret, KEY(source), 0, 0, "file:"},

@@ -256,7 +256,7 @@ static bool conf_instance_same_text(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-static const struct conf_option *find_pair(const struct conf_option *pairs, const char *key)
+const struct conf_option *conf_option_find(const struct conf_option *pairs, const char *key)
 {
     for (; pairs && pairs->key; pairs++)
         if (strcmp(pairs->key, key) == 0)
@@ -268,7 +268,7 @@ static const struct conf_option *find_pair(const struct conf_option *pairs, cons
 static bool has_pairs(const struct conf_option *a, const struct conf_option *b)
 {
     for (; a && a->key; a++) {
-        const struct conf_option *const other = find_pair(b, a->key);
+        const struct conf_option *const other = conf_option_find(b, a->key);
         if (!other || strcmp(other->value, a->value) != 0)
             return false;
     }
@@ -370,12 +370,9 @@ static bool names_plugin(const struct conf_node *group)
 /* Sources of conversations that are no instances have names among theirs. */
 static int check_name(const struct conf_row_ctx *r, const struct conf_node *n, const char *name)
 {
-    static const char *const taken[] = {"http", "openai", "ag-ui"};
-    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
-        if (strcmp(name, taken[i]) == 0)
-            return conf_row_error(r, n, "instance name \"%s\" is reserved; choose another name",
-                                  name);
-    return 0;
+    return conf_scope_is_reserved(name)
+               ? conf_row_error(r, n, "instance name \"%s\" is reserved; choose another name", name)
+               : 0;
 }
 
 int conf_instance_parse(const struct conf_row_ctx *r, const struct conf_node *n,

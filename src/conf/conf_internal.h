@@ -59,4 +59,7 @@ int conf_user_parse(const struct conf_row_ctx *r, const struct conf_node *n,
 /* Names of agents, instances and keys: letters, digits, - and _. */
 int conf_check_name(const struct conf_row_ctx *r, const struct conf_node *n) MUST_CHECK;
 
+/* conf_scope.c: a name of a source of turns that is no instance; no instance can have it. */
+bool conf_scope_is_reserved(const char *name);
+
 #endif

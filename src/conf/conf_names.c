@@ -8,14 +8,6 @@
 #define NAMES_MAX ((size_t)1000) /* that are compared */
 #define SHORT 3                  /* a name of fewer letters is near to every other */
 
-void conf_add_agent_names(const struct conf *c, struct buf *out)
-{
-    for (size_t i = 0; i < c->n_agents; i++)
-        buf_printf(out, "%s%s", i ? ", " : "", c->agents[i].name);
-    if (!c->n_agents)
-        buf_add_str(out, "none");
-}
-
 static void conf_names_add_list(struct buf *out, const char *const *names, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -37,13 +29,24 @@ static void conf_names_add_hint(struct buf *out, const char *name, const char *c
     buf_add_str(out, ")");
 }
 
-void conf_add_agent_hint(const struct conf *c, const char *name, struct buf *out)
+static size_t conf_names_of_agents(const struct conf *c, const char *names[NAMES_MAX])
 {
-    const char *names[NAMES_MAX];
     size_t n = 0;
     for (; n < c->n_agents && n < NAMES_MAX; n++)
         names[n] = c->agents[n].name;
-    conf_names_add_hint(out, name, names, n);
+    return n;
+}
+
+void conf_add_agent_names(const struct conf *c, struct buf *out)
+{
+    const char *names[NAMES_MAX];
+    conf_names_add_list(out, names, conf_names_of_agents(c, names));
+}
+
+void conf_add_agent_hint(const struct conf *c, const char *name, struct buf *out)
+{
+    const char *names[NAMES_MAX];
+    conf_names_add_hint(out, name, names, conf_names_of_agents(c, names));
 }
 
 void conf_add_instance_hint(const struct conf *c, const char *name, struct buf *out)

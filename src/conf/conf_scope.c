@@ -69,34 +69,32 @@ int conf_scope_read_conversations(const struct conf_row_ctx *r, const struct con
 
 /* ---- checking ---- */
 
-static bool conf_scope_is_agent(const struct conf *c, const char *name)
-{
-    for (size_t i = 0; i < c->n_agents; i++)
-        if (strcmp(c->agents[i].name, name) == 0)
-            return true;
-    return false;
-}
-
 static int conf_scope_check_agent(const struct conf_row_ctx *r, const struct conf *c,
                                   const struct conf_instance *inst, const char *name)
 {
     const struct conf_node at = {.line = inst->scope.agents_line};
     CLEANUP_BUF struct buf hint = {0};
-    if (conf_scope_is_agent(c, name))
+    if (conf_agent_find(c, name))
         return 0;
     conf_add_agent_hint(c, name, &hint);
     return conf_row_error(r, &at, "plugins.instances.%s.agents: unknown agent \"%s\"%s", inst->name,
                           name, hint.p);
 }
 
-/* The instance itself may not be c's yet. */
-static bool conf_scope_is_source(const struct conf *c, const struct conf_instance *inst,
-                                 const char *name)
+bool conf_scope_is_reserved(const char *name)
 {
     for (size_t i = 0; i < SOURCES; i++)
         if (strcmp(conf_scope_sources[i], name) == 0)
             return true;
-    return conf_instance_find(c, name) || strcmp(inst->name, name) == 0;
+    return false;
+}
+
+/* The instance itself may not be c's yet. */
+static bool conf_scope_is_source(const struct conf *c, const struct conf_instance *inst,
+                                 const char *name)
+{
+    return conf_scope_is_reserved(name) || conf_instance_find(c, name) ||
+           strcmp(inst->name, name) == 0;
 }
 
 /* Behind the name is a colon, but in a name that `turncast run` gave to a conversation. */

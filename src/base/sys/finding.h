@@ -31,8 +31,8 @@ struct findings {
 /* Adds one of a place ("file:line", "file" or "") and a message "KEY: TEXT; REMEDY", of which KEY
  * and REMEDY may be missing. KEY is a first word that ends with a colon. The remedy begins behind
  * the first "; ", or is the last parenthesis if that begins with "did you mean" or "configured:",
- * outside of double quotes. Returns -1, for a level of error
- * and below. */
+ * outside of double quotes. Always returns -1, so that a
+ * check can return the call. */
 int findings_add(struct findings *f, enum finding_level level, const char *place, const char *fmt,
                  ...) PRINTF_LIKE(4, 5);
 /* The same with an error. Returns -1. */

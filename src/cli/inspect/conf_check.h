@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Everything that can be said about a configuration without running it: what turncast check prints,
- * and turncast doctor begins with. Calls no function of a plugin. */
+ * Everything that can be said about a configuration without running it: what turncast check prints.
+ * turncast doctor has checks of its own and shares only the hint. Calls no function of a plugin. */
 #ifndef CLI_INSPECT_CONF_CHECK_H
 #define CLI_INSPECT_CONF_CHECK_H
 

@@ -49,16 +49,20 @@ static void option_rules_add_words(struct buf *out, const char *words, const cha
         buf_printf(out, "%s%s%.*s%s", join, before, (int)word.len, word.p, after);
 }
 
-/* Where the number at the beginning ends; text itself: there is none. A plugin that was started
- * before may have set another decimal point. */
-static const char *option_rules_read_number(const char *text, double *number)
+double option_rules_parse_real(const char *text, char **end)
 {
     const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    char *end;
-    const bool begins = strspn(text, "+-.0123456789") > 0;
-    *number = strtod_l(text, &end, plain);
+    const double v = strtod_l(text, end, plain);
     freelocale(plain);
-    return begins && isfinite(*number) ? end : text;
+    return v;
+}
+
+/* Where the number at the beginning ends; text itself: there is none. */
+static const char *option_rules_read_number(const char *text, double *number)
+{
+    char *end;
+    *number = option_rules_parse_real(text, &end);
+    return strspn(text, "+-.0123456789") > 0 && isfinite(*number) ? end : text;
 }
 
 /* ---- durations and sizes ---- */

@@ -14,6 +14,8 @@
 
 #define OPTION_RULES_MAX ((size_t)256) /* rows of a plugin */
 
+/* strtod with a decimal point, whatever locale a plugin that was started before has set. */
+double option_rules_parse_real(const char *text, char **end);
 /* Checks the rows themselves: kinds, options that exist and are of a suitable type, words, bounds,
  * defaults. rules and options may be NULL. -1 with err, without a place. */
 int option_rules_check_table(const struct tc_rule *rules, const struct tc_option *options,
@@ -27,8 +29,8 @@ const char *option_rules_scale(const struct tc_rule *rules, const struct tc_opti
  * `why`. */
 int option_rules_check_value(const struct tc_rule *rules, const struct tc_option *option,
                              const char *text, bool paths, struct buf *why) MUST_CHECK;
-/* Checks a rule about several options; is_set tells which have a value. Rules about one option
- * hold. -1 with `why`. */
+/* Checks a rule about several options; is_set tells whether an option has a value. A rule about one
+ * option always passes here. -1 with `why`. */
 int option_rules_check_group(const struct tc_rule *rule,
                              bool (*is_set)(const void *ctx, const char *key), const void *ctx,
                              struct buf *why) MUST_CHECK;

@@ -3,7 +3,6 @@
 #include "conf/options/plugin_options.h"
 
 #include <errno.h>
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,13 +57,10 @@ static int parse_bool(const struct cell *c, const char *text)
     return -1;
 }
 
-/* A plugin that was started before may have set another decimal point. */
 static int parse_real(const struct cell *c, const char *text)
 {
-    const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     char *end;
-    const double v = strtod_l(text, &end, plain);
-    freelocale(plain);
+    const double v = option_rules_parse_real(text, &end);
     if (end == text || *end || !isfinite(v))
         return -1;
     memcpy(c->to, &v, sizeof v);
@@ -134,9 +130,6 @@ static int check_row(const struct tc_plugin *plugin, size_t i, struct tc_err *er
     if (!plugin_options_fits(row, conf_size))
         return err_set(err, NULL, "option \"%s\": offset %zu does not fit a structure of %zu bytes",
                        row->key, row->offset, conf_size);
-    if (!default_parses(row, plugin->rules))
-        return err_set(err, NULL, "option \"%s\": invalid default \"%s\"; expected %s", row->key,
-                       row->dflt, types[row->type].wanted);
     for (size_t k = 0; k < i; k++)
         if (strcmp(rows[k].key, row->key) == 0)
             return err_set(err, NULL, "option \"%s\": declared twice", row->key);
@@ -153,7 +146,14 @@ int plugin_options_check_table(const struct tc_plugin *plugin, struct tc_err *er
         if (check_row(plugin, i, err) < 0)
             return -1;
     }
-    return option_rules_check_table(plugin->rules, rows, err);
+    /* Defaults are converted by the rules, so the rules are checked first. */
+    if (option_rules_check_table(plugin->rules, rows, err) < 0)
+        return -1;
+    for (const struct tc_option *row = rows; row && row->key; row++)
+        if (!default_parses(row, plugin->rules))
+            return err_set(err, NULL, "option \"%s\": invalid default \"%s\"; expected %s",
+                           row->key, row->dflt, types[row->type].wanted);
+    return 0;
 }
 
 /* What every step of a fill shares. */
@@ -193,15 +193,6 @@ static const struct tc_option *plugin_options_find_row(const struct tc_option *r
     for (; rows && rows->key; rows++)
         if (strcmp(rows->key, key) == 0)
             return rows;
-    return NULL;
-}
-
-static const struct conf_option *plugin_options_find_pair(const struct conf_option *pairs,
-                                                          const char *key)
-{
-    for (; pairs && pairs->key; pairs++)
-        if (strcmp(pairs->key, key) == 0)
-            return pairs;
     return NULL;
 }
 
@@ -294,7 +285,7 @@ static int store_pair(const struct fill *f, const struct conf_option *pair)
         return plugin_options_fail_unknown(f, pair);
     if (!pair->value) /* has been told of */
         return 0;
-    if (plugin_options_find_pair(f->source->pairs, pair->key) != pair)
+    if (conf_option_find(f->source->pairs, pair->key) != pair)
         return plugin_options_fail(f, pair->line, pair->key, "duplicate option; remove one");
     if (option_list_is_list(pair->value) && row->type != TC_T_LIST)
         return plugin_options_fail(f, pair->line, pair->key, "expected %s, found a list",
@@ -318,7 +309,7 @@ static int plugin_options_store_default(const struct fill *f, const struct tc_op
 static bool plugin_options_is_set(const void *ctx, const char *key)
 {
     const struct fill *const f = ctx;
-    const struct conf_option *const pair = plugin_options_find_pair(f->source->pairs, key);
+    const struct conf_option *const pair = conf_option_find(f->source->pairs, key);
     const struct tc_option *const row = plugin_options_find_row(f->rows, key);
     bool on = true;
     if (pair && row && row->type == TC_T_BOOL)
@@ -339,8 +330,7 @@ static int plugin_options_check_groups(const struct fill *f)
     int rc = 0;
     for (const struct tc_rule *rule = f->rules; rule && rule->key; rule++) {
         CLEANUP_BUF struct buf why = {0};
-        const struct conf_option *const pair =
-            plugin_options_find_pair(f->source->pairs, rule->key);
+        const struct conf_option *const pair = conf_option_find(f->source->pairs, rule->key);
         const int line = pair ? pair->line : f->source->line;
         if (option_rules_check_group(rule, plugin_options_is_set, f, &why) < 0)
             rc = plugin_options_fail(f, line, rule->key, "%s", why.p);
@@ -358,7 +348,7 @@ static int plugin_options_fill(const struct fill *f)
         if (store_pair(f, pair) < 0)
             rc = -1;
     for (const struct tc_option *row = f->rows; row && row->key; row++)
-        if (!plugin_options_find_pair(pairs, row->key) && plugin_options_store_default(f, row) < 0)
+        if (!conf_option_find(pairs, row->key) && plugin_options_store_default(f, row) < 0)
             rc = -1;
     return plugin_options_check_groups(f) < 0 ? -1 : rc;
 }

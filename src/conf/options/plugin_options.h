@@ -31,15 +31,15 @@ int plugin_options_check_table(const struct tc_plugin *plugin, struct tc_err *er
 int plugin_options_parse(void *out, const struct tc_plugin *plugin,
                          const struct plugin_options_source *source, struct arena *arena,
                          struct tc_err *err) MUST_CHECK;
+/* plugin_options_parse with the options of an instance as the source. */
+int plugin_options_fill_instance(void *out, const struct tc_plugin *plugin,
+                                 const struct conf_instance *inst, const char *file,
+                                 struct arena *arena, struct tc_err *err) MUST_CHECK;
 /* The text of an option with what it refers to: secrets (secret.h), and paths relative to the
  * configuration file. In the arena, or the text itself. NULL with err (its place is left to the
  * caller). */
 const char *plugin_options_resolve(const struct tc_option *row, const char *text, const char *file,
                                    struct arena *arena, struct tc_err *err);
-/* The same with the options of an instance. */
-int plugin_options_fill_instance(void *out, const struct tc_plugin *plugin,
-                                 const struct conf_instance *inst, const char *file,
-                                 struct arena *arena, struct tc_err *err) MUST_CHECK;
 /* Adds all errors of an instance's options, with those of paths and of what the host lacks. -1:
  * there are some. */
 int plugin_options_check(const struct tc_plugin *plugin, const struct conf *conf,

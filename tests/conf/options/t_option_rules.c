@@ -152,6 +152,9 @@ static void test_default(void)
     struct sample s = {0};
     struct tc_err err = {0};
     is_int(plugin_options_check_table(&plugin, &err), -1, "a default with a unit needs a rule");
+    plugin.rules = RULES(RULE("wait", TC_RULE_DURATION, .text = NULL));
+    is_int(plugin_options_check_table(&plugin, &err), -1, "a rule without its unit");
+    has_str(err.text, "invalid text", "  is told before the default is read by it");
     plugin.rules = RULES(RULE("wait", TC_RULE_DURATION, .text = "ms"));
     is_int(plugin_options_check_table(&plugin, &err), 0, "with which it is good");
     const struct plugin_options_source source = {.file = "f"};

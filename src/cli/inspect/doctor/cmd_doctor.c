@@ -38,7 +38,7 @@ static void cmd_doctor_print_line(const struct doctor *d, enum finding_level lev
     cmd_doctor_print(d, before, text);
 }
 
-void doctor_report(struct doctor *d, enum doctor_grade grade, const char *name, const char *fmt,
+void doctor_report(struct doctor *d, enum finding_level grade, const char *name, const char *fmt,
                    ...)
 {
     CLEANUP_BUF struct buf text = {0};
@@ -46,10 +46,8 @@ void doctor_report(struct doctor *d, enum doctor_grade grade, const char *name, 
     va_start(ap, fmt);
     buf_vprintf(&text, fmt, ap);
     va_end(ap);
-    findings_add_item(
-        &d->findings,
-        &(struct finding){.level = (enum finding_level)grade, .key = name, .text = text.p});
-    cmd_doctor_print_line(d, (enum finding_level)grade, name, text.p);
+    findings_add_item(&d->findings, &(struct finding){.level = grade, .key = name, .text = text.p});
+    cmd_doctor_print_line(d, grade, name, text.p);
 }
 
 void doctor_suggest(struct doctor *d, const char *fmt, ...)

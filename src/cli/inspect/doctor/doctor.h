@@ -8,12 +8,6 @@
 #include "conf/conf.h"
 #include "plugin/abi/loader.h"
 
-enum doctor_grade {
-    DOCTOR_OK = FINDING_OK,
-    DOCTOR_WARN = FINDING_WARNING,
-    DOCTOR_FAIL = FINDING_ERROR,
-};
-
 struct doctor {
     struct conf *conf;
     struct findings findings; /* of each line: what was found, of what as the key */
@@ -23,7 +17,7 @@ struct doctor {
 };
 
 /* "ok    NAME: TEXT" */
-void doctor_report(struct doctor *d, enum doctor_grade grade, const char *name, const char *fmt,
+void doctor_report(struct doctor *d, enum finding_level grade, const char *name, const char *fmt,
                    ...) __attribute__((__format__(__printf__, 4, 5)));
 /* What to do about the line before. */
 void doctor_suggest(struct doctor *d, const char *fmt, ...)

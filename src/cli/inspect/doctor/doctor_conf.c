@@ -34,7 +34,7 @@ static void look_at_secret(struct doctor *d, const char *name, const char *key, 
 {
     if (!stands_there(value) || !is_readable_by_others(d->conf->file))
         return;
-    doctor_report(d, DOCTOR_WARN, name,
+    doctor_report(d, FINDING_WARNING, name,
                   "secret \"%s\" is stored in a file that other users can read", key);
     doctor_suggest(d, "run: chmod 600 %s, or refer to the secret as env:NAME or file:PATH",
                    d->conf->file);
@@ -61,13 +61,13 @@ static void look_at_file(struct doctor *d, const char *path)
     struct tc_err err = {0};
     struct findings findings = {0};
     if (!path) {
-        doctor_report(d, DOCTOR_WARN, "configuration",
+        doctor_report(d, FINDING_WARNING, "configuration",
                       "no configuration file found; using defaults");
         doctor_suggest(d, "copy the example turncast.conf to ~/.config/turncast/turncast.conf");
     } else if (conf_check_keys(d->conf, &findings) == 0 && host_reload_check(d->conf, &err) < 0) {
         findings_add_err(&findings, FINDING_ERROR, &err);
     } else if (!findings.n) {
-        doctor_report(d, DOCTOR_OK, "configuration", "%s", path);
+        doctor_report(d, FINDING_OK, "configuration", "%s", path);
     }
     report_findings(d, "configuration", &findings,
                     "turncast serve will not start until this is fixed");
@@ -98,7 +98,7 @@ static void look_at_agent(struct doctor *d, const struct conf_agent *a)
     struct findings findings = {0};
     struct stat st;
     if (!file) {
-        doctor_report(d, DOCTOR_FAIL, name, "program \"%s\" not found or not executable",
+        doctor_report(d, FINDING_ERROR, name, "program \"%s\" not found or not executable",
                       conf_agent_program(a));
         doctor_suggest(d, "install it, or set its full path in command at %s:%d", d->conf->file,
                        a->line);
@@ -109,10 +109,10 @@ static void look_at_agent(struct doctor *d, const struct conf_agent *a)
                      hint.p);
         report_findings(d, name, &findings, "");
     } else if (a->cwd && (stat(a->cwd, &st) < 0 || !S_ISDIR(st.st_mode))) {
-        doctor_report(d, DOCTOR_FAIL, name, "cwd \"%s\" is not a directory", a->cwd);
+        doctor_report(d, FINDING_ERROR, name, "cwd \"%s\" is not a directory", a->cwd);
         doctor_suggest(d, "run: mkdir -p %s, or change cwd", a->cwd);
     } else {
-        doctor_report(d, DOCTOR_OK, name, "%s%s%s", file, version ? ", " : "",
+        doctor_report(d, FINDING_OK, name, "%s%s%s", file, version ? ", " : "",
                       version ? version : "");
     }
 }
@@ -123,7 +123,7 @@ static void look_at_asking(struct doctor *d, const struct conf_agent *a)
     if (!answerer_check_agent_asks(a))
         return;
     if (!answerer_check_exist(d->conf)) {
-        doctor_report(d, DOCTOR_WARN, name,
+        doctor_report(d, FINDING_WARNING, name,
                       "can ask for approval, but no instance or HTTP key is allowed to answer");
         doctor_suggest(d, "add \"answer\" to the grants of an instance in %s", d->conf->file);
     }
@@ -131,7 +131,7 @@ static void look_at_asking(struct doctor *d, const struct conf_agent *a)
         const char *const missing = answerer_check_missing(d->conf, &a->rules[i]);
         if (!missing)
             continue;
-        doctor_report(d, DOCTOR_WARN, name,
+        doctor_report(d, FINDING_WARNING, name,
                       "asks in instance \"%s\", where nobody is allowed to answer", missing);
         doctor_suggest(d, "add \"answer\" to the grants of that instance, or change to at %s:%d",
                        d->conf->file, a->rules[i].line);
@@ -141,7 +141,7 @@ static void look_at_asking(struct doctor *d, const struct conf_agent *a)
 void doctor_look_at_agents(struct doctor *d)
 {
     if (!d->conf->n_agents) {
-        doctor_report(d, DOCTOR_WARN, "agents", "no agent is configured");
+        doctor_report(d, FINDING_WARNING, "agents", "no agent is configured");
         doctor_suggest(
             d, "copy a definition from the agents/ directory next to the example configuration");
     }
@@ -153,24 +153,18 @@ void doctor_look_at_agents(struct doctor *d)
 
 /* ---- instances ---- */
 
-static const char *given(const struct conf_instance *inst, const char *key)
-{
-    for (const struct conf_option *p = inst->options; p && p->key; p++)
-        if (strcmp(p->key, key) == 0)
-            return p->value;
-    return NULL;
-}
-
 static void look_at_options(struct doctor *d, const char *name, const struct conf_instance *inst,
                             const struct loaded_plugin *l)
 {
-    for (const struct tc_option *o = l->plugin.options; o && o->key; o++)
-        if ((o->flags & TC_SECRET) && o->type != TC_T_LIST && given(inst, o->key))
-            look_at_secret(d, name, o->key, given(inst, o->key));
+    for (const struct tc_option *o = l->plugin.options; o && o->key; o++) {
+        const struct conf_option *const set = conf_option_find(inst->options, o->key);
+        if (set && (o->flags & TC_SECRET) && o->type != TC_T_LIST)
+            look_at_secret(d, name, o->key, set->value);
+    }
     const bool nobody = !inst->allow || !inst->allow[0];
     if (!(inst->grants & CONF_SUBMIT) || !nobody)
         return;
-    doctor_report(d, DOCTOR_WARN, name,
+    doctor_report(d, FINDING_WARNING, name,
                   "grants \"submit\", but allow is empty: nobody can send messages");
     doctor_suggest(d, "add allow = (ID, ...) to the instance at %s:%d", d->conf->file, inst->line);
 }
@@ -193,7 +187,7 @@ static void doctor_conf_look_at_isolation(struct doctor *d, const char *name,
 {
     if (inst->isolation != CONF_THREAD || !speaks_to_a_service(l))
         return;
-    doctor_report(d, DOCTOR_WARN, name,
+    doctor_report(d, FINDING_WARNING, name,
                   "not isolated: it talks to a network service with full access to this process "
                   "(isolation = \"thread\")");
     doctor_suggest(d, "remove isolation = \"thread\" at %s:%d", d->conf->file, inst->line);
@@ -217,8 +211,8 @@ static void look_at_scope(struct doctor *d, const char *name, const struct conf_
         return;
     CLEANUP_BUF struct buf scope = {0};
     conf_scope_describe(inst, &scope);
-    doctor_report(d, DOCTOR_WARN, name, "receives no turn: its scope is \"%s\", and there are none",
-                  scope.p);
+    doctor_report(d, FINDING_WARNING, name,
+                  "receives no turn: its scope is \"%s\", and there are none", scope.p);
     doctor_suggest(d, "set turns = \"all\", or change agents or conversations, at %s:%d",
                    d->conf->file, inst->line);
 }
@@ -233,7 +227,7 @@ static void look_at_plugin(struct doctor *d, const char *name, const struct conf
         report_findings(d, name, &findings, remedy);
         return;
     }
-    doctor_report(d, DOCTOR_OK, name, "%s %s", l->path, l->plugin.version);
+    doctor_report(d, FINDING_OK, name, "%s %s", l->path, l->plugin.version);
     look_at_options(d, name, inst, l);
     doctor_conf_look_at_isolation(d, name, inst, l);
     look_at_scope(d, name, inst);

@@ -36,7 +36,7 @@ void doctor_look_at_host(struct doctor *d)
     struct tc_err err = {0};
     struct control_response c = {0};
     if (control_client_request(&c, d->conf, "GET", "/status", NULL, &err) < 0) {
-        doctor_report(d, DOCTOR_FAIL, "host", "%s", err_format(&err));
+        doctor_report(d, FINDING_ERROR, "host", "%s", err_format(&err));
         doctor_suggest(d, "turncast serve is hung, or runs as another user; check with: ps -C "
                           "turncast -o pid,user,stat");
         return;
@@ -44,11 +44,11 @@ void doctor_look_at_host(struct doctor *d)
     d->host_runs = c.status == 200;
     d->host_port = (int)json_integer_value(json_object_get(c.body, "port"));
     if (d->host_runs)
-        doctor_report(d, DOCTOR_OK, "host",
+        doctor_report(d, FINDING_OK, "host",
                       "turncast serve is running (process %" JSON_INTEGER_FORMAT ")",
                       json_integer_value(json_object_get(c.body, "pid")));
     else
-        doctor_report(d, DOCTOR_OK, "host", "turncast serve is not running");
+        doctor_report(d, FINDING_OK, "host", "turncast serve is not running");
     control_client_fini(&c);
 }
 
@@ -61,17 +61,17 @@ static void look_at_letters(struct doctor *d)
     struct journal *const j =
         journal_open(&(struct journal_spec){.dir = d->conf->state_dir, .beside = true}, &err);
     if (!j) {
-        doctor_report(d, DOCTOR_FAIL, "store", "%s", err_format(&err));
+        doctor_report(d, FINDING_ERROR, "store", "%s", err_format(&err));
         return;
     }
     if (journal_read_stats(j, &s) != JOURNAL_DONE) {
-        doctor_report(d, DOCTOR_FAIL, "store", "cannot read the journal");
+        doctor_report(d, FINDING_ERROR, "store", "cannot read the journal");
     } else if (s.dead) {
-        doctor_report(d, DOCTOR_WARN, "store", "%" PRId64 " dead letter%s", s.dead,
+        doctor_report(d, FINDING_WARNING, "store", "%" PRId64 " dead letter%s", s.dead,
                       PLURAL(s.dead, "", "s"));
         doctor_suggest(d, "run: turncast dead list; then retry or drop them");
     } else {
-        doctor_report(d, DOCTOR_OK, "store", "outbox: %" PRId64 " undelivered",
+        doctor_report(d, FINDING_OK, "store", "outbox: %" PRId64 " undelivered",
                       s.queued + s.in_flight);
     }
     journal_close(j);
@@ -83,17 +83,17 @@ static void look_at_lock(struct doctor *d)
     struct tc_err err = {0};
     struct store_dir dir;
     if (d->host_runs) {
-        doctor_report(d, DOCTOR_OK, "state", "%s is in use by the running turncast serve",
+        doctor_report(d, FINDING_OK, "state", "%s is in use by the running turncast serve",
                       d->conf->state_dir);
         return;
     }
     if (store_dir_init(&dir, d->conf->state_dir, &err) < 0) {
-        doctor_report(d, DOCTOR_FAIL, "state", "%s", err_format(&err));
+        doctor_report(d, FINDING_ERROR, "state", "%s", err_format(&err));
         doctor_suggest(d,
                        "state_directory must be a directory on a local disk, owned by this user");
         return;
     }
-    doctor_report(d, DOCTOR_OK, "state", "%s is writable", d->conf->state_dir);
+    doctor_report(d, FINDING_OK, "state", "%s is writable", d->conf->state_dir);
     store_dir_fini(&dir, !dir.unclean);
 }
 
@@ -116,11 +116,11 @@ static void look_at_disk(struct doctor *d, const char *at)
     if (statvfs(at, &fs) < 0)
         return;
     const uint64_t left = (uint64_t)fs.f_bavail * fs.f_frsize;
-    const enum doctor_grade grade = left < DISK_FAIL   ? DOCTOR_FAIL
-                                    : left < DISK_WARN ? DOCTOR_WARN
-                                                       : DOCTOR_OK;
+    const enum finding_level grade = left < DISK_FAIL   ? FINDING_ERROR
+                                     : left < DISK_WARN ? FINDING_WARNING
+                                                        : FINDING_OK;
     doctor_report(d, grade, "disk", "%" PRIu64 " MiB free in %s", left >> 20, at);
-    if (grade != DOCTOR_OK)
+    if (grade != FINDING_OK)
         doctor_suggest(
             d, "free disk space: new messages are refused while the journal cannot be written");
 }
@@ -133,9 +133,9 @@ void doctor_look_at_state(struct doctor *d)
     if (access(dir, F_OK) == 0) {
         look_at_lock(d);
     } else if (access(at, W_OK) == 0) {
-        doctor_report(d, DOCTOR_OK, "state", "%s does not exist yet; it will be created", dir);
+        doctor_report(d, FINDING_OK, "state", "%s does not exist yet; it will be created", dir);
     } else {
-        doctor_report(d, DOCTOR_FAIL, "state", "cannot create %s: %s", dir, strerror(errno));
+        doctor_report(d, FINDING_ERROR, "state", "cannot create %s: %s", dir, strerror(errno));
         doctor_suggest(d, "create it, owned by this user, or set state_directory to another path");
     }
     if (access(file, F_OK) == 0)
@@ -166,11 +166,12 @@ static void look_at_port(struct doctor *d, const char *listen)
 {
     const int port = (int)strtol(strrchr(listen, ':') + 1, NULL, 10);
     if (d->host_runs && d->host_port && (d->host_port == port || !port))
-        doctor_report(d, DOCTOR_OK, "http", "turncast serve is listening on port %d", d->host_port);
+        doctor_report(d, FINDING_OK, "http", "turncast serve is listening on port %d",
+                      d->host_port);
     else if (is_free(listen))
-        doctor_report(d, DOCTOR_OK, "http", "%s is available", listen);
+        doctor_report(d, FINDING_OK, "http", "%s is available", listen);
     else {
-        doctor_report(d, DOCTOR_FAIL, "http", "%s: %s", listen, strerror(errno));
+        doctor_report(d, FINDING_ERROR, "http", "%s: %s", listen, strerror(errno));
         doctor_suggest(d,
                        "run: ss -ltnp (shows which process uses the port), or change http.listen");
     }
@@ -180,16 +181,16 @@ void doctor_look_at_http(struct doctor *d)
 {
     const struct conf_http *const http = &d->conf->http;
     if (!http->listen) {
-        doctor_report(d, DOCTOR_OK, "http", "HTTP server disabled (http.listen is not set)");
+        doctor_report(d, FINDING_OK, "http", "HTTP server disabled (http.listen is not set)");
         return;
     }
     look_at_port(d, http->listen);
     if (!http->n_keys) {
-        doctor_report(d, DOCTOR_WARN, "http", "no keys: every local user has full access");
+        doctor_report(d, FINDING_WARNING, "http", "no keys: every local user has full access");
         doctor_suggest(d, "define keys in http.keys");
     }
     if (http->remote) {
-        doctor_report(d, DOCTOR_WARN, "http", "%s is reachable from other machines without TLS",
+        doctor_report(d, FINDING_WARNING, "http", "%s is reachable from other machines without TLS",
                       http->listen);
         doctor_suggest(d, "listen on a loopback address behind a TLS reverse proxy");
     }
@@ -202,13 +203,13 @@ static void look_at_clock(struct doctor *d)
     struct timex t = {0};
     const int state = adjtimex(&t);
     if (time(NULL) < BUILT_AFTER) {
-        doctor_report(d, DOCTOR_FAIL, "clock", "system clock is earlier than the build date");
+        doctor_report(d, FINDING_ERROR, "clock", "system clock is earlier than the build date");
         doctor_suggest(d, "set the clock; TLS and request signatures depend on it");
     } else if (state == TIME_ERROR || (t.status & STA_UNSYNC)) {
-        doctor_report(d, DOCTOR_WARN, "clock", "system clock is not synchronised (NTP)");
+        doctor_report(d, FINDING_WARNING, "clock", "system clock is not synchronised (NTP)");
         doctor_suggest(d, "run: timedatectl set-ntp true");
     } else {
-        doctor_report(d, DOCTOR_OK, "clock", "synchronised (NTP)");
+        doctor_report(d, FINDING_OK, "clock", "synchronised (NTP)");
     }
 }
 
@@ -216,12 +217,12 @@ static void look_at_libraries(struct doctor *d)
 {
     struct tc_err err = {0};
     const bool http = httpc_check_available(&err) == 0;
-    doctor_report(d, http ? DOCTOR_OK : DOCTOR_FAIL, "libcurl", "%s",
+    doctor_report(d, http ? FINDING_OK : FINDING_ERROR, "libcurl", "%s",
                   http ? "requests to services" : err_format(&err));
     if (!http)
         doctor_suggest(d, "run: apt-get install libcurl4");
     const bool ws = websocket_check_available(&err) == 0;
-    doctor_report(d, ws ? DOCTOR_OK : DOCTOR_WARN, "libwebsockets", "%s",
+    doctor_report(d, ws ? FINDING_OK : FINDING_WARNING, "libwebsockets", "%s",
                   ws ? "Slack's Socket Mode" : err_format(&err));
     if (!ws)
         doctor_suggest(d,
@@ -234,7 +235,7 @@ static void look_at_limits(struct doctor *d)
     if (getrlimit(RLIMIT_NOFILE, &files) < 0)
         return;
     const bool few = files.rlim_max != RLIM_INFINITY && files.rlim_max < FILES_WANTED;
-    doctor_report(d, few ? DOCTOR_WARN : DOCTOR_OK, "open files", "limit %" PRIu64,
+    doctor_report(d, few ? FINDING_WARNING : FINDING_OK, "open files", "limit %" PRIu64,
                   (uint64_t)files.rlim_max);
     if (few)
         doctor_suggest(d,
@@ -246,7 +247,7 @@ static void look_at_build(struct doctor *d)
 {
     if (!*crash_point_names)
         return;
-    doctor_report(d, DOCTOR_WARN, "program",
+    doctor_report(d, FINDING_WARNING, "program",
                   "built with --enable-crash-points; do not use in production");
     doctor_suggest(d, "rebuild without --enable-crash-points");
 }
@@ -257,19 +258,19 @@ static void doctor_host_look_at_isolation(struct doctor *d)
     CLEANUP_FREE char *landlock = sandbox_tell_landlock_gaps(&kernel, true);
     const char *const seccomp = sandbox_tell_seccomp_gaps(&kernel);
     if (landlock) {
-        doctor_report(d, DOCTOR_WARN, "isolation", "%s", landlock);
+        doctor_report(d, FINDING_WARNING, "isolation", "%s", landlock);
         doctor_suggest(
             d, kernel.landlock
                    ? "use Linux 6.7 or later, which also restricts ports"
                    : "use Linux 6.7 or later, and include landlock in the lsm= boot parameter");
     }
     if (seccomp) {
-        doctor_report(d, DOCTOR_WARN, "isolation", "%s", seccomp);
+        doctor_report(d, FINDING_WARNING, "isolation", "%s", seccomp);
         doctor_suggest(d,
                        "use a kernel built with CONFIG_SECCOMP_FILTER (all major distributions)");
     }
     if (!landlock && !seccomp)
-        doctor_report(d, DOCTOR_OK, "isolation", "Landlock (version %d) and seccomp",
+        doctor_report(d, FINDING_OK, "isolation", "Landlock (version %d) and seccomp",
                       kernel.landlock);
 }
 

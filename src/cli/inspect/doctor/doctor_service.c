@@ -150,10 +150,8 @@ static const char *service_probe_send(struct service_probe *p, const struct conf
 
 static int service_probe_find_line(const struct conf_instance *inst, const char *key)
 {
-    for (const struct conf_option *o = inst->options; o && o->key && key; o++)
-        if (strcmp(o->key, key) == 0)
-            return o->line;
-    return inst->line;
+    const struct conf_option *const o = key ? conf_option_find(inst->options, key) : NULL;
+    return o ? o->line : inst->line;
 }
 
 static void service_probe_tell_refusal(struct doctor *d, const char *name,
@@ -177,17 +175,17 @@ static void service_probe_tell_refusal(struct doctor *d, const char *name,
 static void service_probe_tell(struct doctor *d, const char *name, const struct service_probe *p)
 {
     if (p->is_proved) {
-        doctor_report(d, DOCTOR_OK, name, "%s accepts the credentials%s%s%s", p->host,
+        doctor_report(d, FINDING_OK, name, "%s accepts the credentials%s%s%s", p->host,
                       p->account ? " (account " : "", p->account ? p->account : "",
                       p->account ? ")" : "");
     } else if (!p->status && p->outcome == HTTPC_REJECTED) {
-        doctor_report(d, DOCTOR_FAIL, name, "cannot ask %s: %s", p->host, p->error);
+        doctor_report(d, FINDING_ERROR, name, "cannot ask %s: %s", p->host, p->error);
         doctor_suggest(d, "change the URL of the service in the options of the instance");
     } else if (!p->status) {
-        doctor_report(d, DOCTOR_WARN, name, "cannot reach %s: %s", p->host, p->error);
+        doctor_report(d, FINDING_WARNING, name, "cannot reach %s: %s", p->host, p->error);
         doctor_suggest(d, "check the network, the proxy and the URL of the service");
     } else if (p->status == 429 || p->status >= 500 || !p->is_json) {
-        doctor_report(d, DOCTOR_WARN, name, "%s answers with status %d%s: not checked", p->host,
+        doctor_report(d, FINDING_WARNING, name, "%s answers with status %d%s: not checked", p->host,
                       p->status, p->is_json ? "" : " and no JSON");
         doctor_suggest(d, "run turncast doctor again later");
     } else {
@@ -209,7 +207,7 @@ void doctor_look_at_service(struct doctor *d, const char *name, const struct con
             ? err.text
             : service_probe_send(&p, d->conf);
     if (why) {
-        doctor_report(d, DOCTOR_WARN, name, "cannot ask the service: %s", why);
+        doctor_report(d, FINDING_WARNING, name, "cannot ask the service: %s", why);
         doctor_suggest(d, "the plugin's probe is wrong");
     } else {
         service_probe_tell(d, name, &p);
