@@ -26,6 +26,7 @@ static const struct tc_option options[] = {
 
 static const struct tc_rule rules[] = {
     {.key = "path", .kind = TC_RULE_WRITES},
+    /* All writers of the host (writer_table.c); t_jsonl compares them. */
     {.key = "format",
      .kind = TC_RULE_ONE_OF,
      .text = "turncast ag-ui agenticore-openai awaken ethos missy-audit missy-json reasonix"},

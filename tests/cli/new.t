@@ -103,7 +103,8 @@ done
 try new x -d missing/x
 is "$status" 2 "a directory in one that is missing: status 2"
 
-for bad in "" Room 1room -- ro.om ro/om "ro om" "$(printf '%065d' 0 | tr 0 a)"; do
+for bad in "" Room 1room -- ro.om ro/om "ro om" "$(printf '%033d' 0 | tr 0 a)" \
+    "$(printf '%065d' 0 | tr 0 a)"; do
     try new -- "$bad"
     is "$status $out" "2 " "the name \"$bad\": status 2"
     has "$err" "is not a name" "and why"

@@ -3,7 +3,8 @@
 import json
 import pathlib
 
-SCHEMA = pathlib.Path(__file__).resolve().parent.parent.parent / "share" / "turncast-exec.schema.json"
+SHARE = pathlib.Path(__file__).resolve().parent.parent.parent / "share"
+SCHEMA = json.loads((SHARE / "turncast-exec.schema.json").read_text())
 TYPES = {"string": str, "integer": int, "boolean": bool, "object": dict, "array": list}
 
 
@@ -34,6 +35,6 @@ def _fault(value, schema):
 
 def fault(message, direction):
     """direction: "to_program" or "from_program"."""
-    rows = json.loads(SCHEMA.read_text())["$defs"][direction]["oneOf"]
+    rows = SCHEMA["$defs"][direction]["oneOf"]
     row = next((r for r in rows if r["title"] == message.get("tc")), None)
     return f"unknown message {message.get('tc')}" if row is None else _fault(message, row)

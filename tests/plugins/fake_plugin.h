@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A connector of the build tree on a fake host (cli/testing/fake_host.h), for tests in C. */
+ * A connector of the build tree on a fake host (cli/testing/fake/fake_host.h), for tests in C. */
 #ifndef TESTS_PLUGINS_FAKE_PLUGIN_H
 #define TESTS_PLUGINS_FAKE_PLUGIN_H
 

@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/bytes/buf.h"
 #include "plugins/host.h"
+#include "dialect/writer/writer.h"
 #include "tap/tap.h"
 
 static struct plugin_host *start(const char *path)
@@ -156,9 +157,21 @@ static void test_refusal(void)
     plugin_host_free(h);
 }
 
+/* A plugin sees no table of the host: its list of formats is a copy. */
+static void test_formats(void)
+{
+    for (size_t i = 0; writer_get(i); i++) {
+        const char *const options[] = {"path", "/dev/null", "format", writer_get(i)->name, NULL};
+        struct plugin_host *const h = plugin_host_new("jsonl", options);
+        is_int(plugin_host_init(h), 0, "format %s", writer_get(i)->name);
+        plugin_host_free(h);
+    }
+}
+
 int main(void)
 {
     plan_lazy();
+    test_formats();
     test_lines();
     test_full_disk();
     test_reader_gone();

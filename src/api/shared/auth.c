@@ -155,19 +155,11 @@ static void log_failure(struct auth *a, const struct httpd_request *r)
                   r->path, r->peer, a->failures);
 }
 
-static const char *grant_name(unsigned grant)
-{
-    return grant == CONF_SUBMIT   ? "submit"
-           : grant == CONF_CANCEL ? "cancel"
-           : grant == CONF_WATCH  ? "watch"
-                                  : "answer";
-}
-
 void auth_refuse_grant(struct httpd_request *r, const struct auth_principal *p, unsigned grant)
 {
     CLEANUP_BUF struct buf why = {0};
     buf_printf(&why, "The API key \"%s\" lacks the grant \"%s\" (http.keys.%s.grants).", p->name,
-               grant_name(grant), p->name);
+               conf_grant_name(grant), p->name);
     api_http_error(r, 403, "not_granted", why.p);
 }
 

@@ -168,19 +168,12 @@ static void turn_api_add_name(struct buf *out, const char *name)
 /* The principal and its grants: the page hides what is not granted. */
 static void add_me(struct buf *out, const struct auth_principal *p)
 {
-    static const struct {
-        const char *name;
-        unsigned bit;
-    } grants[] = {{"submit", CONF_SUBMIT},
-                  {"cancel", CONF_CANCEL},
-                  {"watch", CONF_WATCH},
-                  {"answer", CONF_ANSWER}};
     buf_add_str(out, ",\"me\":{");
     jsonw_member_str(out, "name", p->name);
     buf_add_str(out, ",\"grants\":[");
-    for (size_t i = 0; i < sizeof grants / sizeof *grants; i++)
-        if (p->grants & grants[i].bit)
-            turn_api_add_name(out, grants[i].name);
+    for (unsigned grant = CONF_SUBMIT; grant <= CONF_ANSWER; grant <<= 1)
+        if (p->grants & grant)
+            turn_api_add_name(out, conf_grant_name(grant));
     buf_add_str(out, "]}");
 }
 
@@ -248,8 +241,7 @@ void turn_api_send_refusal(struct httpd_request *r, const struct conversations_r
     case CONVERSATIONS_NOT_REFUSED:
         api_http_error(r, 409, "known",
                        "A request with this Idempotency-Key has already completed, and its result "
-                       "is no longer "
-                       "stored.");
+                       "is no longer stored.");
         return;
     case CONVERSATIONS_QUEUE_FULL:
         api_http_error(r, 429, "queue_full", why->text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owns what is wrong with the names of a client. */
+ * Checks the instance names of a client, and owns the texts of the errors. */
 #include "api/turns/turn_instances.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ static void turn_instances_compare(void *ctx, const char *name)
     buf_printf(&s->all, "%s%s", s->all.len ? ", " : "", name);
 }
 
-/* One that neither runs nor is being started is not told of turns. */
+/* A name is known if its instance runs or is being started; others would never see the turn. */
 static void turn_instances_check_known(const struct dispatch *d, const char *name, struct buf *why)
 {
     struct turn_instances_search s = {.name = name};

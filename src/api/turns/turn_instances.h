@@ -8,10 +8,8 @@
 
 #include "core/dispatch/dispatch.h"
 
-/* The names with a newline between two, as conf_scope_turn has them; owned. NULL: there are none,
- * or
- * (`why`, for people) one of them is unknown, or its agents or conversations do not admit `turn`.
- */
+/* The names, separated by newlines as in conf_scope_turn; owned. NULL: there are none, or, with
+ * `why` (for people), a name is unknown or its instance does not admit `turn`. */
 char *turn_instances_read(const json_t *body, const struct dispatch *d,
                           const struct conf_scope_turn *turn, struct buf *why);
 

@@ -11,8 +11,7 @@
 #include "cli/create/project.h"
 #include "cli/data_path.h"
 #include "cli/oneshot_host.h"
-
-#define NAME_MAX_BYTES 64 /* as of a plugin */
+#include "plugin/abi/descriptor.h"
 
 static const struct args_option rows[] = {
     {'l', ARG_TEXT, "language", "LANGUAGE", offsetof(struct args, language),
@@ -27,14 +26,12 @@ static const char *const languages[] = {"c", "sh", "python", "node"};
 
 static int cmd_new_check_name(const char *name)
 {
-    const size_t n = strlen(name);
-    if (n <= NAME_MAX_BYTES && *name >= 'a' && *name <= 'z' &&
-        strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-") == n)
+    if (descriptor_is_name(name))
         return 0;
     return args_usage_error(&cmd_new,
                             "\"%s\" is not a name: a letter from a to z, then a to z, 0 to 9, _ "
-                            "and -, at most %d characters",
-                            name, NAME_MAX_BYTES);
+                            "and -, at most %zu characters",
+                            name, DESCRIPTOR_NAME_MAX);
 }
 
 static int cmd_new_check_language(const char *language)

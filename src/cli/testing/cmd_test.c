@@ -125,14 +125,9 @@ static int cmd_test_add_options(struct test_command *t, const struct args *args)
     return 0;
 }
 
-/* With a script nothing is recorded. */
-static int cmd_test_add_recording(struct test_command *t, const struct args *args,
-                                  struct tc_err *err)
+static int cmd_test_add_recording(struct test_command *t, struct tc_err *err)
 {
-    CLEANUP_FREE char *path =
-        args->n_operands > 1 ? NULL : data_path_find("test/recording.jsonl", err);
-    if (args->n_operands > 1)
-        return 0;
+    CLEANUP_FREE char *path = data_path_find("test/recording.jsonl", err);
     if (!path)
         return -1;
     cmd_test_add(t, "-r");
@@ -148,7 +143,7 @@ static int cmd_test_make(struct test_command *t, const struct args *args)
     if (!helper)
         return cmd_test_fail(&err);
     cmd_test_add(t, helper);
-    if (cmd_test_add_recording(t, args, &err) < 0)
+    if (args->n_operands == 1 && cmd_test_add_recording(t, &err) < 0)
         return cmd_test_fail(&err);
     const int status = cmd_test_add_options(t, args);
     if (status)

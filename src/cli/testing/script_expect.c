@@ -78,14 +78,15 @@ static bool script_check_value(const struct fake_request *r, const char *key, si
     return false;
 }
 
-static void script_check_body(struct script *s, const struct fake_request *r, const char *text)
+/* `name` begins the reason of a failure. */
+static void script_check_json(struct script *s, const char *name, const char *text,
+                              const char *content_type, const char *body, size_t len)
 {
-    json_t *const want = script_parse_json(s, text);
-    json_t *const got =
-        match_body(r->http.content_type, r->http.body ? r->http.body : "", r->http.body_len);
     CLEANUP_BUF struct buf why = {0};
+    json_t *const want = script_parse_json(s, text);
+    json_t *const got = match_body(content_type, body, len);
     if (want && !match_json(want, got, &why))
-        script_fail(s, "%s: %s", r->method, why.p);
+        script_fail(s, "%s: %s", name, why.p);
     json_decref(want);
     json_decref(got);
 }
@@ -126,7 +127,8 @@ static void script_do_expect(struct script *s, char *rest)
         }
     }
     if (rest && *rest)
-        script_check_body(s, r, rest);
+        script_check_json(s, r->method, rest, r->http.content_type,
+                          r->http.body ? r->http.body : "", r->http.body_len);
 }
 
 static void script_do_verdict(struct script *s, char *rest)
@@ -163,31 +165,20 @@ static void script_do_answer(struct script *s, char *rest)
     if (!rest || !*rest)
         return;
     const char *const body = s->answer.body ? s->answer.body : "";
-    json_t *const want = script_parse_json(s, rest), *const got =
-                                                         match_body(NULL, body, strlen(body));
-    CLEANUP_BUF struct buf why = {0};
-    if (want && !match_json(want, got, &why))
-        script_fail(s, "answer: %s", why.p);
-    json_decref(want);
-    json_decref(got);
+    script_check_json(s, "answer", rest, NULL, body, strlen(body));
 }
 
 static void script_expect_frame(struct script *s, const char *text)
 {
-    struct fake_act *a = s->host->acts;
+    const struct fake_act *a = s->host->acts;
     while (a && a->note != FAKE_WS_SEND)
         a = a->next;
-    CLEANUP_BUF struct buf why = {0};
-    json_t *const want = script_parse_json(s, text);
-    json_t *const got = a ? match_body(NULL, a->what, strlen(a->what)) : NULL;
-    if (!a)
+    if (!a) {
         script_fail(s, "no frame was sent");
-    else if (want && !match_json(want, got, &why))
-        script_fail(s, "frame: %s", why.p);
-    json_decref(want);
-    json_decref(got);
-    if (a)
-        script_take_act(s, FAKE_WS_SEND, 0, "");
+        return;
+    }
+    script_check_json(s, "frame", text, NULL, a->what, strlen(a->what));
+    script_take_act(s, FAKE_WS_SEND, 0, "");
 }
 
 static void script_do_ws(struct script *s, char *rest)

@@ -120,15 +120,15 @@ static int smoke_test_play(struct smoke_test *t, const char *recording, struct t
 }
 
 struct smoke_test_call {
-    struct smoke_test test;
+    const struct script_subject *subject;
     const char *recording;
 };
 
 static void smoke_test_try(void *arg, struct test_progress *progress)
 {
     const struct smoke_test_call *const call = arg;
-    struct smoke_test t = call->test;
-    const struct script_subject *const subject = t.subject;
+    const struct script_subject *const subject = call->subject;
+    struct smoke_test t = {.subject = subject};
     struct tc_err err = {0};
     fake_host_reset_clock();
     t.host = fake_host_new(subject->module, subject->options, subject->option_count, "command line",
@@ -147,6 +147,6 @@ static void smoke_test_try(void *arg, struct test_progress *progress)
 
 void smoke_test_run(const struct script_subject *subject, const char *recording)
 {
-    struct smoke_test_call call = {{.subject = subject}, recording};
+    struct smoke_test_call call = {subject, recording};
     test_process_run(subject->report, TITLE, NULL, smoke_test_try, &call);
 }

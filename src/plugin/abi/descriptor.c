@@ -15,7 +15,6 @@
 #define STATE_MAX ((size_t)(64 << 20)) /* of the memory a plugin may declare */
 #define RATE_MAX 1000000
 #define INTERVAL_MAX ((int64_t)7 * 86400 * 1000)
-#define NAME_MAX_BYTES ((size_t)32)
 #define TEXT_MAX ((size_t)1024)
 #define HEADERS_MAX ((size_t)16)
 
@@ -86,10 +85,10 @@ static int check_version(const struct tc_plugin *p, struct tc_err *err)
     return 0;
 }
 
-static bool name_is_sane(const char *name)
+bool descriptor_is_name(const char *name)
 {
-    const size_t n = strnlen(name, NAME_MAX_BYTES + 1);
-    return n > 0 && n <= NAME_MAX_BYTES && name[0] >= 'a' && name[0] <= 'z' &&
+    const size_t n = strnlen(name, DESCRIPTOR_NAME_MAX + 1);
+    return n > 0 && n <= DESCRIPTOR_NAME_MAX && name[0] >= 'a' && name[0] <= 'z' &&
            strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-") == n;
 }
 
@@ -110,9 +109,9 @@ static int descriptor_check_text(const char *what, const char *text, bool lines,
 
 static int descriptor_check_texts(const struct tc_plugin *p, struct tc_err *err)
 {
-    if (!p->name || !name_is_sane(p->name))
+    if (!p->name || !descriptor_is_name(p->name))
         return err_set(err, NULL, "invalid .name; use [a-z][a-z0-9_-]*, at most %zu characters",
-                       NAME_MAX_BYTES);
+                       DESCRIPTOR_NAME_MAX);
     if (descriptor_check_text(".version", p->version, false, err) < 0 ||
         descriptor_check_text(".summary", p->summary, false, err) < 0 ||
         descriptor_check_text(".audience", p->audience, false, err) < 0)

@@ -26,6 +26,7 @@ enum {
 };
 
 #define DESCRIPTOR_MAX ((size_t)1 << 20) /* bytes of a record */
+#define DESCRIPTOR_NAME_MAX ((size_t)32) /* bytes of a plugin's name */
 /* Every header ever published has at least these bytes of the struct. */
 #define DESCRIPTOR_PLUGIN_MIN offsetof(struct tc_plugin, pace_ms)
 
@@ -39,6 +40,8 @@ struct descriptor {
 const char *descriptor_function_name(size_t function);
 /* Which functions are there. */
 uint32_t descriptor_callback_mask(const struct tc_plugin *plugin, const struct tc_sink *sink);
+/* [a-z][a-z0-9_-]*, at most DESCRIPTOR_NAME_MAX bytes. */
+bool descriptor_is_name(const char *name);
 /* All but the functions, which it does not look at: a version this host serves, a name, texts that
  * are some, sizes, options inside conf_size, rules, rates. -1 with err, without a place. */
 int descriptor_validate(const struct tc_plugin *plugin, struct tc_err *err) MUST_CHECK;

@@ -92,8 +92,8 @@ static void fake_host_complete(struct host_call *a, bool yes)
     host_call_complete(a, yes ? TC_ACCEPTED : TC_DENIED, NULL, NULL);
 }
 
-/* Answered at once, so that host_call_wait does not wait. A ticket is as good as the host's: the
- * same each time, and it stands for something here only. */
+/* Answered at once, so that host_call_wait does not block. The ticket of request r is always
+ * "ticket-r", so that scripts can name it. */
 static void fake_host_on_ask(void *ctx, struct host_call *a)
 {
     struct fake_host *const s = ctx;
