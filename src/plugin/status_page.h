@@ -105,7 +105,7 @@ uint64_t status_page_failed(const struct status_page *g);
 struct callback_histogram status_page_histogram(const struct status_page *g);
 
 /* A page for two processes: *fd (close-on-exec, the caller's) is handed to the other, which maps
- * it. From GAUGE_SHARED on the file has `more` bytes, zero, for others to map. NULL with err. */
+ * it. From STATUS_SHARED on the file has `more` bytes, zero, for others to map. NULL with err. */
 #define STATUS_SHARED ALIGN_PAGE
 struct status_page *status_page_new_shared(size_t more, int *fd, struct tc_err *err);
 struct status_page *status_page_map(int fd, struct tc_err *err);

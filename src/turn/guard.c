@@ -77,11 +77,6 @@ void guard_emit(struct guard *g, struct event *ev)
     g->emit(g->ctx, ev);
 }
 
-void guard_emit_synthetic(struct guard *g, struct event *ev)
-{
-    guard_emit(g, ev);
-}
-
 /* Told by a sub-agent, not by the agent of the turn. */
 static bool guard_is_child(const struct event *ev)
 {
@@ -113,7 +108,7 @@ static void invent_start(struct guard *g)
     struct event ev;
     event_init(&ev, TC_START);
     g->started = true;
-    guard_emit_synthetic(g, &ev);
+    guard_emit(g, &ev);
 }
 
 /* Tells a notice in place of ev. */
@@ -315,7 +310,7 @@ static void feed_second_outcome(struct guard *g, struct event *ev)
     struct event notice;
     event_init_notice(&notice, "warn", "duplicate_result",
                       "The agent reported more than one result; the first one is used.");
-    guard_emit_synthetic(g, &notice);
+    guard_emit(g, &notice);
 }
 
 static void feed_late(struct guard *g, struct event *ev)
@@ -487,7 +482,7 @@ static void tell_late_count(struct guard *g)
     struct event notice;
     event_init_notice(&notice, "info", "late_event", text.p);
     notice.meta.x = x.p;
-    guard_emit_synthetic(g, &notice);
+    guard_emit(g, &notice);
 }
 
 void guard_end(struct guard *g, const struct stream_end_info *end)

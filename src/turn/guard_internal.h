@@ -7,8 +7,6 @@
 
 /* Fills in what the host knows, numbers the draft and hands it on. */
 void guard_emit(struct guard *g, struct event *ev);
-/* The same for what no source told. */
-void guard_emit_synthetic(struct guard *g, struct event *ev);
 
 /* Calls, progress, results, requests and steps: what pairs comes in pairs (guard_pairing.c). */
 void guard_feed_paired(struct guard *g, struct event *ev);

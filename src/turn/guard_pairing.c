@@ -50,14 +50,14 @@ static void cancel_call(struct guard *g, struct open_items_entry *e)
     ev.u.progress.tool_use_id = e->id;
     ev.u.progress.name = e->name;
     ev.u.progress.phase = "cancelled";
-    guard_emit_synthetic(g, &ev);
+    guard_emit(g, &ev);
 
     init_about(&ev, TC_TOOL_RESULT, e);
     ev.u.tool_result.tool_use_id = e->id;
     ev.u.tool_result.name = e->name;
     ev.u.tool_result.outcome = "cancelled";
     ev.u.tool_result.is_error = true;
-    guard_emit_synthetic(g, &ev);
+    guard_emit(g, &ev);
     open_items_close(&g->tools, e);
 }
 
@@ -70,7 +70,7 @@ static void guard_pairing_end_step(struct guard *g, struct open_items_entry *e)
     ev.u.step.name = e->name;
     ev.u.step.step_id = e->step_id;
     ev.u.step.index = e->index;
-    guard_emit_synthetic(g, &ev);
+    guard_emit(g, &ev);
     open_items_close(&g->steps, e);
 }
 
@@ -83,7 +83,7 @@ static void cancel_request(struct guard *g, struct open_items_entry *e)
     ev.u.request.state = "resolved";
     ev.u.request.decision = "cancelled";
     ev.u.request.by = "host";
-    guard_emit_synthetic(g, &ev);
+    guard_emit(g, &ev);
     open_items_close(&g->requests, e);
 }
 
@@ -165,7 +165,7 @@ static struct open_items_entry *invent_call(struct guard *g, const struct event 
     ev.u.tool_call.name = said(result->u.tool_result.name) ? result->u.tool_result.name : "tool";
     ev.u.tool_call.tool_use_id = result->u.tool_result.tool_use_id;
     struct open_items_entry *const e = open_call(g, &ev, nameless);
-    guard_emit_synthetic(g, &ev);
+    guard_emit(g, &ev);
     return e;
 }
 

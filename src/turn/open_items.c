@@ -96,15 +96,20 @@ void open_items_fini(struct open_items *b)
     *b = (struct open_items){.forgets = b->forgets};
 }
 
-struct open_items_entry *open_items_find(const struct open_items *b, const char *id)
+static struct open_items_entry *open_items_find_hashed(const struct open_items *b, const char *id,
+                                                       uint64_t hash)
 {
     if (b->bucket_count == 0)
         return NULL;
-    const uint64_t hash = hash_string(HASH_START, id);
     for (struct open_items_entry *e = *open_items_bucket_of(b, hash); e; e = e->chain)
         if (e->hash == hash && strcmp(e->id, id) == 0)
             return e;
     return NULL;
+}
+
+struct open_items_entry *open_items_find(const struct open_items *b, const char *id)
+{
+    return b->bucket_count ? open_items_find_hashed(b, id, hash_string(HASH_START, id)) : NULL;
 }
 
 static size_t text_size(const char *s)
@@ -155,10 +160,10 @@ static void open_items_trim(struct open_items *b)
 struct open_items_entry *open_items_open(struct open_items *b, const char *id,
                                          const struct open_item_info *note)
 {
-    ASSERT(!open_items_find(b, id));
+    struct open_items_entry *const e = entry_new(id, note);
+    ASSERT(!open_items_find_hashed(b, id, e->hash));
     if (b->open.count + b->closed.count >= b->bucket_count)
         grow(b);
-    struct open_items_entry *const e = entry_new(id, note);
     struct open_items_entry **const bucket = open_items_bucket_of(b, e->hash);
     e->chain = *bucket;
     *bucket = e;

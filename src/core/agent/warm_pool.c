@@ -331,7 +331,7 @@ static void warm_pool_make_room(struct warm *w)
                         "memory of the waiting processes exceeds conversations.max_warm_mb");
 }
 
-/* Reads all of /proc, which only a limit is worth. */
+/* Measuring reads all of /proc, so it is done only if max_warm_mb is set. */
 static void warm_pool_measure(struct warm_pool_entry *e)
 {
     if (!e->all->conf->conversations.max_warm_mb)

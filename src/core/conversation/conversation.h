@@ -34,10 +34,10 @@ struct taken_back {
 typedef void conversation_taken_back(void *ctx, const struct taken_back *t);
 
 struct conversation {
-    LIST_ENTRY(conversation) next;         /* for the owner of it */
-    STAILQ_ENTRY(conversation) next_ready; /* the same */
-    bool listed;                           /* among those that were ready */
-    const struct conf *conf;               /* of the agent: it is kept */
+    LIST_ENTRY(conversation) next;        /* for the owner of it */
+    TAILQ_ENTRY(conversation) next_ready; /* the same */
+    bool listed;                          /* among those that were ready */
+    const struct conf *conf;              /* of the agent: it is kept */
     const struct conf_agent *agent;
     char *source; /* where its messages come from: an instance, or an API */
     char *key;

@@ -80,7 +80,7 @@ struct conversation *conversations_find_or_make(struct turn_scheduler *cs,
 static void forget_ready(struct turn_scheduler *cs, struct conversation *c)
 {
     if (c->listed)
-        STAILQ_REMOVE(&cs->ready_list, c, conversation, next_ready);
+        TAILQ_REMOVE(&cs->ready_list, c, next_ready);
     c->listed = false;
 }
 
@@ -112,8 +112,8 @@ static bool turn_scheduler_has_room(const struct turn_scheduler *cs, const char 
 static struct conversation *take_next(struct turn_scheduler *cs)
 {
     struct conversation *next;
-    for (struct conversation *c = STAILQ_FIRST(&cs->ready_list); c && !is_full(cs); c = next) {
-        next = STAILQ_NEXT(c, next_ready);
+    for (struct conversation *c = TAILQ_FIRST(&cs->ready_list); c && !is_full(cs); c = next) {
+        next = TAILQ_NEXT(c, next_ready);
         const bool begins = c->ready && turn_scheduler_has_room(cs, c->source, c->first->user);
         if (begins || !c->ready)
             forget_ready(cs, c);
@@ -190,7 +190,7 @@ static void make_ready(struct turn_scheduler *cs, struct conversation *c)
     ASSERT(!c->listed);
     c->ready = ++cs->ready;
     c->listed = true;
-    STAILQ_INSERT_TAIL(&cs->ready_list, c, next_ready);
+    TAILQ_INSERT_TAIL(&cs->ready_list, c, next_ready);
 }
 
 void conversations_begin_now(struct turn_scheduler *cs, struct conversation *c)
@@ -434,7 +434,7 @@ struct turn_scheduler *turn_scheduler_new(const struct turn_scheduler_spec *spec
     cs->limits = &spec->conf->conversations;
     cs->user_limits = user_limits_new();
     conversations_open_warm(cs);
-    STAILQ_INIT(&cs->ready_list);
+    TAILQ_INIT(&cs->ready_list);
     return cs;
 }
 

@@ -12,10 +12,10 @@ struct turn_scheduler {
     struct turn_scheduler_spec spec;
     const struct conf_conversations *limits;
     LIST_HEAD(, conversation) list;
-    void *by_key;                           /* a tree of search.h: all of them */
-    STAILQ_HEAD(, conversation) ready_list; /* who became ready first; some are not any more */
-    struct user_limits *user_limits;        /* whose turns run */
-    struct warm *warm;                      /* agents without a turn */
+    void *by_key;                          /* a tree of search.h: all of them */
+    TAILQ_HEAD(, conversation) ready_list; /* who became ready first; some are not any more */
+    struct user_limits *user_limits;       /* whose turns run */
+    struct warm *warm;                     /* agents without a turn */
     size_t running;
     uint64_t ready; /* numbers given so far */
     size_t admitting;

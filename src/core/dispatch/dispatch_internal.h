@@ -165,7 +165,7 @@ unsigned dispatch_await_leaving(struct dispatch *d, int64_t deadline_ms);
 struct plan_step {
     const struct conf_instance *spec; /* of the next configuration */
     enum dispatch_reconfig_action what;
-    size_t slot;                   /* of its predecessor, then its own; NO_SEAT: none */
+    size_t slot;                   /* of its predecessor, then its own; NO_SLOT: none */
     struct probe_candidate *probe; /* while its file is tried */
     struct loaded_plugin *loaded;  /* until the slot has it */
     struct dispatch_slot filled;   /* the next instance, until it is in `slot` */

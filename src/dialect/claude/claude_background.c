@@ -16,7 +16,8 @@ static bool claude_background_is_open(const struct claude_work *w)
     return w->count || w->wakes;
 }
 
-static struct shared_event *shared(struct shared_event *old, const struct event *ev)
+static struct shared_event *claude_background_replace(struct shared_event *old,
+                                                      const struct event *ev)
 {
     shared_event_unref(old);
     return ev ? shared_event_new(ev) : NULL;
@@ -26,9 +27,9 @@ static void claude_background_hold(struct claude_work *w, const struct claude_en
 {
     if (w->done && w->is_answer && !e->is_answer)
         return;
-    w->outcome = shared(w->outcome, e->has_outcome ? &e->outcome : NULL);
-    w->usage = shared(w->usage, &e->usage);
-    w->done = shared(w->done, &e->done);
+    w->outcome = claude_background_replace(w->outcome, e->has_outcome ? &e->outcome : NULL);
+    w->usage = claude_background_replace(w->usage, &e->usage);
+    w->done = claude_background_replace(w->done, &e->done);
     w->is_answer = e->is_answer;
 }
 
@@ -47,9 +48,9 @@ static void claude_background_tell_held(struct claude *c)
     copy_out(&e.usage, w->usage);
     copy_out(&e.done, w->done);
     claude_ending_tell(c, &e);
-    w->outcome = shared(w->outcome, NULL);
-    w->usage = shared(w->usage, NULL);
-    w->done = shared(w->done, NULL);
+    w->outcome = claude_background_replace(w->outcome, NULL);
+    w->usage = claude_background_replace(w->usage, NULL);
+    w->done = claude_background_replace(w->done, NULL);
 }
 
 /* Once for what it is. */
@@ -171,7 +172,7 @@ void claude_work_fini(struct claude_work *w)
 {
     buf_fini(&w->tasks);
     buf_fini(&w->waiting);
-    w->outcome = shared(w->outcome, NULL);
-    w->usage = shared(w->usage, NULL);
-    w->done = shared(w->done, NULL);
+    w->outcome = claude_background_replace(w->outcome, NULL);
+    w->usage = claude_background_replace(w->usage, NULL);
+    w->done = claude_background_replace(w->done, NULL);
 }

@@ -40,17 +40,6 @@ void claude_tool_args(struct claude *c, const struct claude_lane *lane,
     claude_emit(c, lane, &ev);
 }
 
-/* What streamed may be anything. */
-static bool claude_tool_is_object(struct str value)
-{
-    struct json j;
-    json_init(&j, value.p, value.len);
-    if (json_reader_peek(&j) != JSON_AT_OBJECT)
-        return false;
-    json_reader_skip(&j, NULL);
-    return json_reader_finish(&j) == 0;
-}
-
 /* Arguments that are not an object: {"_raw": text}, and the text beside it. */
 static void set_raw_args(struct claude *c, struct tc_tool_call *call, const char *raw, size_t len)
 {
@@ -125,7 +114,7 @@ void claude_tool_call_streamed(struct claude *c, const struct claude_lane *lane,
     const struct str streamed = {b->text.p, b->text.len};
     if (!b->text.len)
         set_args(c, &ev.u.tool_call, (struct str){b->input.p, b->input.len});
-    else if (claude_tool_is_object(streamed))
+    else if (value_parse_line(streamed.p, streamed.len, NULL, 0) == 0) /* it may be anything */
         set_args(c, &ev.u.tool_call, streamed);
     else
         set_raw_args(c, &ev.u.tool_call, b->text.p, b->text.len);

@@ -14,8 +14,7 @@
 
 static bool tool_args_is_object(struct str value)
 {
-    struct json j;
-    return json_reader_open_object(&j, value) && json_reader_is_valid(value);
+    return value_parse_line(value.p, value.len, NULL, 0) == 0;
 }
 
 static void tool_args_set_raw(struct arena *a, struct tc_tool_call *call, const char *text,

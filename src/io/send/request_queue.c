@@ -10,7 +10,7 @@
 void request_queue_init(struct request_queue *l)
 {
     *l = (struct request_queue){0};
-    for (int i = 0; i < PRIORITY_PRIORITIES; i++)
+    for (int i = 0; i < PRIORITY_COUNT; i++)
         l->end[i] = &l->first[i];
 }
 
@@ -19,7 +19,7 @@ static struct queued_request *unlink_item(struct request_queue *l, struct queued
 {
     struct queued_request *const item = *at;
     ASSERT(item);
-    ASSERT((int)item->priority < PRIORITY_PRIORITIES);
+    ASSERT((int)item->priority < PRIORITY_COUNT);
     *at = item->next;
     if (!item->next)
         l->end[item->priority] = at;
@@ -85,7 +85,7 @@ static void put_first(struct request_queue *l, struct queued_request *item)
 
 struct queued_request *request_queue_push(struct request_queue *l, struct queued_request *item)
 {
-    ASSERT((int)item->priority < PRIORITY_PRIORITIES);
+    ASSERT((int)item->priority < PRIORITY_COUNT);
     item->queue = l;
     item->next = NULL;
     item->attempts = 0;
@@ -110,7 +110,7 @@ struct queued_request *request_queue_push(struct request_queue *l, struct queued
 
 struct queued_request *request_queue_peek(const struct request_queue *l)
 {
-    for (int i = 0; i < PRIORITY_PRIORITIES && !l->in_flight; i++)
+    for (int i = 0; i < PRIORITY_COUNT && !l->in_flight; i++)
         if (l->first[i])
             return l->first[i];
     return NULL;
@@ -153,7 +153,7 @@ bool request_queue_requeue(struct request_queue *l)
 
 void request_queue_cap_delay(struct request_queue *l, int64_t until_ms)
 {
-    for (int i = 0; i < PRIORITY_PRIORITIES; i++)
+    for (int i = 0; i < PRIORITY_COUNT; i++)
         for (struct queued_request *item = l->first[i]; item; item = item->next)
             if (item->is_unsent && item->not_before_ms > until_ms)
                 item->not_before_ms = until_ms;
@@ -165,7 +165,7 @@ struct queued_request *request_queue_expire(struct request_queue *l, int64_t now
     if (!l->next_deadline_ms || now_ms < l->next_deadline_ms)
         return NULL;
     l->next_deadline_ms = 0;
-    for (int i = 0; i < PRIORITY_PRIORITIES; i++) {
+    for (int i = 0; i < PRIORITY_COUNT; i++) {
         struct queued_request **at = &l->first[i];
         while (*at) {
             if ((*at)->deadline_ms && (*at)->deadline_ms <= now_ms) {
@@ -183,7 +183,7 @@ struct queued_request *request_queue_expire(struct request_queue *l, int64_t now
 struct queued_request *request_queue_clear(struct request_queue *l)
 {
     struct queued_request *chain = NULL, **end = &chain;
-    for (int i = 0; i < PRIORITY_PRIORITIES; i++) {
+    for (int i = 0; i < PRIORITY_COUNT; i++) {
         *end = request_queue_take_all(l, (enum send_priority)i);
         while (*end)
             end = &(*end)->next;

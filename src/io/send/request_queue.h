@@ -12,7 +12,7 @@
 enum { SEND_MAX_RATES = 12 };
 
 enum send_priority { PRIORITY_FINAL, PRIORITY_REQUEST, PRIORITY_NOTICE, PRIORITY_LIVE };
-enum { PRIORITY_PRIORITIES = PRIORITY_LIVE + 1 };
+enum { PRIORITY_COUNT = PRIORITY_LIVE + 1 };
 
 /* Embedded in what is sent. The caller fills the first part before request_queue_push, and keeps
  * all of it until the item has left the conversation. */
@@ -33,7 +33,7 @@ struct queued_request {
 };
 
 struct request_queue {
-    struct queued_request *first[PRIORITY_PRIORITIES], **end[PRIORITY_PRIORITIES];
+    struct queued_request *first[PRIORITY_COUNT], **end[PRIORITY_COUNT];
     struct queued_request *in_flight;
     int64_t next_deadline_ms; /* of what waits: none is earlier; 0: none has one */
 };

@@ -11,7 +11,7 @@
 #define HOLD_JITTER_MS 100 /* behind a hold: not all conversations at the same moment */
 #define HIT_JITTER_MS 1000 /* nor when the service is back */
 
-/* A conversation and its pace. `conversation` is first: items point at it. */
+/* A conversation and its pace. `queue` is first, because items point at it. */
 struct send_conversation {
     struct request_queue queue;
     struct send_conversation *next;

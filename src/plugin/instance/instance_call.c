@@ -69,11 +69,10 @@ static void report_failure(struct instance *in, const char *callback, const char
 
 static inline int account(struct instance *in, int rc, int callback, const char *turn)
 {
-    const int error = errno;
     status_page_count_result(in->status, rc != 0);
     if (!rc)
         return 0;
-    report_failure(in, callback_name(callback), turn, error);
+    report_failure(in, callback_name(callback), turn, errno);
     return -1;
 }
 

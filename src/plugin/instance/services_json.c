@@ -3,6 +3,7 @@
  * the format, which is a constant of the plugin. */
 #include "plugin/instance/services_json.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -49,6 +50,12 @@ static json_t *services_json_string(struct json_packer *p)
 
 static json_t *services_json_value(struct json_packer *p, char kind);
 
+/* s* of NULL, which has just been read. */
+static bool services_json_is_left_out(const struct json_packer *p, char kind, const json_t *value)
+{
+    return kind == 's' && p->at[-1] == '*' && json_is_null(value);
+}
+
 static int services_json_member(struct json_packer *p, json_t *object)
 {
     const char *const key = va_arg(*p->ap, const char *);
@@ -57,9 +64,9 @@ static int services_json_member(struct json_packer *p, json_t *object)
         key ? services_json_value(p, kind) : services_json_fail(p, "a key is NULL");
     if (!value)
         return -1;
-    if (kind == 's' && p->at[-1] == '*' && json_is_null(value)) {
+    if (services_json_is_left_out(p, kind, value)) {
         json_decref(value);
-        return 0; /* s* leaves a missing member out */
+        return 0;
     }
     return json_object_set_new(object, key, value);
 }
@@ -92,6 +99,10 @@ static int services_json_element(struct json_packer *p, json_t *array, char kind
         return services_json_splice(p, array);
     }
     json_t *const value = services_json_value(p, kind);
+    if (value && services_json_is_left_out(p, kind, value)) {
+        json_decref(value);
+        return 0;
+    }
     return value ? json_array_append_new(array, value) : -1;
 }
 

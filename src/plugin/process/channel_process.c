@@ -363,28 +363,30 @@ static int channel_process_copy_options(struct connector_process *g, const struc
     return 0;
 }
 
+static void channel_process_add_programs(struct arena *a, const char **paths, size_t *n,
+                                         const char *value)
+{
+    for (const char *const *at = option_list_split(a, value); *at && *n < PROGRAM_PATHS; at++)
+        if (**at == '/')
+            paths[(*n)++] = *at;
+}
+
 /* The files and directories named by the options that let an instance start programs. */
 static void channel_process_find_programs(struct connector_process *g)
 {
     struct ipc_setup *const s = &g->conf.setup;
-    const char *paths[PROGRAM_PATHS + 1] = {NULL};
+    const struct tc_option *const rows = g->conf.plugin->plugin.options;
+    const char **const paths = arena_alloc(&g->conf.arena, (PROGRAM_PATHS + 1) * sizeof *paths);
     size_t n = 0;
-    for (const struct tc_option *row = g->conf.plugin->plugin.options; row && row->key; row++) {
-        if (!(row->flags & TC_PROGRAMS))
-            continue;
-        s->starts_programs = true;
-        for (const struct conf_option *o = s->options; o->key; o++) {
-            if (strcmp(o->key, row->key) != 0)
-                continue;
-            const char *const *list = option_list_split(&g->conf.arena, o->value);
-            for (; *list && n < PROGRAM_PATHS; list++)
-                if (**list == '/')
-                    paths[n++] = *list;
-        }
+    for (const struct tc_option *row = rows; row && row->key; row++)
+        s->starts_programs = s->starts_programs || (row->flags & TC_PROGRAMS);
+    for (const struct conf_option *o = s->options; o->key; o++) {
+        const struct tc_option *const row = channel_process_find_row(rows, o->key);
+        if (row && (row->flags & TC_PROGRAMS))
+            channel_process_add_programs(&g->conf.arena, paths, &n, o->value);
     }
-    const char **const copy = arena_alloc(&g->conf.arena, (n + 1) * sizeof *copy);
-    memcpy(copy, paths, (n + 1) * sizeof *copy);
-    s->run_paths = copy;
+    paths[n] = NULL;
+    s->run_paths = paths;
 }
 
 static const char *const *copy_paths(struct arena *a, char *const *paths)
@@ -458,7 +460,6 @@ static struct connector_process *channel_process_make(const struct conf_instance
     g->conf.name = xstrdup(spec->name);
     g->conf.label = xasprintf("instance %s", spec->name);
     g->conf.delivers = (loaded->plugin.flags & TC_DELIVERS) != 0;
-    g->conf.prints = host->prints;
     g->conf.init_ms = spec->init_ms > 0 ? spec->init_ms : INIT_MS;
     g->conf.callback_ms = spec->callback_ms > 0 ? spec->callback_ms : CALLBACK_MS;
     connector_writer_init(g, &(struct backlog_limits){

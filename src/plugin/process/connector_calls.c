@@ -24,11 +24,8 @@ static void connector_calls_send_result(struct connector_process *g, uint64_t nu
 /* It is freed when the host answers. */
 static void connector_calls_unlink(struct pending_call *q)
 {
-    struct pending_call **at = &q->process->calls.pending;
-    while (*at && *at != q)
-        at = &(*at)->next;
-    ASSERT(*at);
-    *at = q->next;
+    ASSERT(q->process->calls.pending == q);
+    q->process->calls.pending = NULL;
     q->process = NULL;
 }
 
@@ -47,7 +44,7 @@ static void connector_calls_on_result(void *ctx, enum tc_accepted accepted, cons
 
 void connector_calls_drop(struct connector_process *g)
 {
-    while (g->calls.pending)
+    if (g->calls.pending)
         connector_calls_unlink(g->calls.pending);
 }
 
@@ -60,7 +57,7 @@ static void connector_calls_refuse(struct pending_call *q)
 
 void connector_calls_refuse_expired(struct connector_process *g)
 {
-    while (g->calls.pending && clock_mono_ms() - g->calls.pending->since_ms > HOST_CALL_MS)
+    if (g->calls.pending && clock_mono_ms() - g->calls.pending->since_ms > HOST_CALL_MS)
         connector_calls_refuse(g->calls.pending);
 }
 
@@ -78,7 +75,7 @@ const char *connector_calls_take_call(struct connector_process *g, struct unpack
         return NULL;
     }
     struct pending_call *const q = xmalloc(sizeof *q);
-    *q = (struct pending_call){g->calls.pending, g, number, clock_mono_ms()};
+    *q = (struct pending_call){g, number, clock_mono_ms()};
     g->calls.pending = q;
     host_call_set_callback(a, connector_calls_on_result, q);
     g->host.ask(g->host.ctx, a);
@@ -120,7 +117,7 @@ const char *connector_calls_take_answer(struct connector_process *g, struct unpa
 
 void connector_calls_refuse_all(struct connector_process *g)
 {
-    while (g->calls.pending)
+    if (g->calls.pending)
         connector_calls_refuse(g->calls.pending);
 }
 

@@ -11,7 +11,6 @@ struct connector_process;
 
 /* A call to the host whose result the connector waits for. */
 struct pending_call {
-    struct pending_call *next;
     struct connector_process *process; /* NULL: the result is discarded */
     uint64_t number;
     int64_t since_ms;
@@ -26,7 +25,7 @@ struct pending_hit {
 };
 
 struct connector_calls {
-    struct pending_call *pending; /* one at most: the connector waits for it */
+    struct pending_call *pending; /* the connector waits for its result; NULL: none */
     struct pending_hit *hits;
     uint64_t last_hit;
 };

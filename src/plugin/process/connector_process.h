@@ -21,7 +21,6 @@ struct connector_config {
     struct arena arena; /* of the setup, and the options */
     struct ipc_setup setup;
     struct limits *limits;
-    bool prints; /* what it prints is forwarded to the standard output of the host */
     int64_t init_ms, callback_ms;
     bool delivers;
 };

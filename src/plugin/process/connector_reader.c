@@ -70,11 +70,6 @@ static const char *connector_reader_take_request(struct connector_process *g, st
     return NULL;
 }
 
-static enum tc_kind connector_reader_kind_of(const struct connector_task *t)
-{
-    return t->shared ? shared_event_get(t->shared)->kind : TC_RAW;
-}
-
 static bool connector_reader_is_of(const struct connector_task *t, const char *turn)
 {
     return strcmp(t->turn ? t->turn->named.id : "", turn) == 0;
@@ -86,7 +81,7 @@ static struct connector_task *find_settled(struct connector_process *g,
 {
     struct connector_task *t;
     for (size_t i = 0; (t = task_window_at(&g->writer.sent, i)); i++) {
-        const enum tc_kind kind = connector_reader_kind_of(t);
+        const enum tc_kind kind = connector_task_kind(t);
         if (t->settled || !connector_reader_is_of(t, b->turn))
             continue;
         if (b->settles == BATCH_REQUEST
@@ -102,9 +97,8 @@ static struct connector_task *find_end(struct connector_process *g, const char *
 {
     struct connector_task *t;
     size_t i = 0;
-    while (
-        (t = task_window_at(&g->writer.sent, i)) &&
-        (t->settled || !connector_reader_is_of(t, turn) || connector_reader_kind_of(t) != TC_DONE))
+    while ((t = task_window_at(&g->writer.sent, i)) &&
+           (t->settled || !connector_reader_is_of(t, turn) || connector_task_kind(t) != TC_DONE))
         i++;
     return t;
 }

@@ -13,11 +13,6 @@ static bool can_be_done_again(const struct connector_task *t)
            !(t->turn && t->turn->closed);
 }
 
-static enum tc_kind connector_requeue_kind_of(const struct connector_task *t)
-{
-    return t->shared ? shared_event_get(t->shared)->kind : TC_RAW;
-}
-
 static void connector_requeue_task(struct connector_process *g, const struct connector_task *t)
 {
     if (!can_be_done_again(t)) {
@@ -25,8 +20,8 @@ static void connector_requeue_task(struct connector_process *g, const struct con
         return;
     }
     if (t->turn) {
-        t->turn->starts = t->turn->starts || connector_requeue_kind_of(t) == TC_START;
-        t->turn->ends = t->turn->ends || connector_requeue_kind_of(t) == TC_DONE;
+        t->turn->starts = t->turn->starts || connector_task_kind(t) == TC_START;
+        t->turn->ends = t->turn->ends || connector_task_kind(t) == TC_DONE;
     }
     connector_task_list_queue(&g->writer.again, t);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Supervisor of a connector process: start, readiness, hang detection, memory limit, kill,
- * restart with back-off, dead letters for events that kill it repeatedly. */
+ * restart with back-off. */
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
@@ -78,7 +78,7 @@ static int start_process_of(struct connector_process *g, struct tc_err *err)
     int rc = connector_writer_attach(g, fd, err);
     rc = rc ? rc
             : connector_spawn_start(&g->sup.child, g->conf.name, fd, g->conf.plugin->fd,
-                                    g->conf.prints, err);
+                                    g->host.prints, err);
     close(fd);
     if (rc < 0) {
         connector_writer_detach(g);
@@ -285,7 +285,7 @@ static void read_last_words(struct connector_process *g)
 }
 
 /* One that claims more than it was sent is believed nothing. */
-static void settle_by_gauge(struct connector_process *g)
+static void settle_by_status(struct connector_process *g)
 {
     const uint64_t handled = atomic_load(&g->sup.status->handled);
     if (handled - g->writer.handled <= g->writer.sent.count)
@@ -334,10 +334,15 @@ static int64_t last_life_ms(struct connector_process *g, const struct connector_
     return -1;
 }
 
+static bool has_ended_well(const struct connector_process *g, const struct connector_exit *d)
+{
+    return d->stopped && !g->sup.hung && !d->end.by_signal && d->end.code == 0;
+}
+
 /* What follows: the end, another life at once, or one later. */
 static int64_t next_life_ms(struct connector_process *g, const struct connector_exit *d)
 {
-    const bool ended_well = d->stopped && !g->sup.hung && !d->end.by_signal && d->end.code == 0;
+    const bool ended_well = has_ended_well(g, d);
     if (g->sup.unwanted || !g->sup.ever_started || (ended_well && !g->sup.recycled))
         return -1;
     if (g->closing)
@@ -351,8 +356,7 @@ static int64_t next_life_ms(struct connector_process *g, const struct connector_
 static void tell_death(struct connector_process *g, const struct connector_exit *d, int64_t next_ms)
 {
     char then[80] = "";
-    if (g->sup.unwanted || !g->sup.ever_started ||
-        (d->stopped && !d->end.by_signal && d->end.code == 0 && !g->sup.hung))
+    if (g->sup.unwanted || !g->sup.ever_started || has_ended_well(g, d))
         return;
     if (g->sup.backoff.open)
         snprintf(then, sizeof then, "; crashing repeatedly, next start in %" PRId64 " s",
@@ -382,7 +386,7 @@ static void note_death(struct connector_process *g)
     connector_log_pipe_read(g);
     d->callback = status_page_running_callback(g->sup.status, &since);
     status_page_copy_turn(g->sup.status, d->turn);
-    settle_by_gauge(g);
+    settle_by_status(g);
     d->handled = g->writer.handled > 0;
     d->broke = g->sup.broke;
     d->stopped = g->sup.state == CONNECTOR_STOPPING;

@@ -20,6 +20,12 @@ struct connector_task {
     struct control_msg *control; /* IPC_REPLY, IPC_HIT, IPC_SOCKET */
 };
 
+/* TC_RAW: it is no event. */
+static inline enum tc_kind connector_task_kind(const struct connector_task *t)
+{
+    return t->shared ? shared_event_get(t->shared)->kind : TC_RAW;
+}
+
 struct connector_task_list {
     struct connector_task *first, **end;
     size_t count;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Writer to a connector process: encodes tasks into the ring buffer or socket, keeps each until
- * the process has confirmed it, and re-queues unconfirmed tasks after a restart. */
+ * the process has confirmed it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/socket.h>

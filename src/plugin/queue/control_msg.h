@@ -39,7 +39,7 @@ struct control_msg *control_msg_new_socket_text(const struct tc_frame *frame); /
 void control_msg_free(struct control_msg *m);
 void channel_hit_free(struct channel_hit *hit);
 
-/* An all-zero mailbox is empty. */
+/* An all-zero queue is empty. */
 void control_queue_fini(struct control_queue *b);
 /* Producer. */
 void control_queue_put(struct control_queue *b, struct control_msg *m);

@@ -255,6 +255,8 @@ static void use_services(struct tc_turn *t)
            "tc_json of JSON text beside other values");
     is_str(tc_json(t, "[j*, j, j]", "[1,2]", "3", NULL), "[1,2,3,null]", "elements of an array");
     is_str(tc_json(t, "[j*]", NULL), "[]", "of none");
+    is_str(tc_json(t, "{s:[s*, j], s:s*}", "a", NULL, "1", "b", NULL), "{\"a\":[1]}",
+           "s* leaves NULL out, as in jansson's own formats");
     ok(!tc_json(t, "{s:j}", "a", "{"), "text that is no JSON");
     ok(!tc_json(t, "[j*]", "7"), "elements of what is no array");
     ok(!tc_json(t, "{s:j", "a", "1") && !tc_json(t, "j}", "1") && !tc_json(t, "[j, z]", "1"),
