@@ -5,8 +5,6 @@
 
 #include "exec.h"
 
-#define ALL_KINDS ((UINT32_C(1) << TC_KINDS) - 1)
-
 static const char *const kinds[TC_KINDS] = {
     [TC_NARRATION] = "narration",
     [TC_THINKING] = "thinking",
@@ -26,60 +24,51 @@ static const char *const kinds[TC_KINDS] = {
     [TC_RAW] = "raw",
 };
 
-static uint32_t hello_kind_bit(const struct exec *e, const char *name)
+/* In the order of EXEC_MAY_…. */
+static const char *const permissions[] = {"submit", "cancel", "answer"};
+
+/* A member that is a list of words, each of which stands for a bit. */
+struct hello_words {
+    const char *member;
+    const char *const *words;
+    size_t count;
+    bool has_all; /* "*" stands for all of them */
+};
+static const struct hello_words wants = {"wants", kinds, TC_KINDS, true};
+static const struct hello_words may = {"may", permissions, sizeof permissions / sizeof *permissions,
+                                       false};
+
+static uint32_t hello_find_bit(const struct exec *e, const struct hello_words *w, const char *word)
 {
-    if (strcmp(name, "*") == 0)
-        return ALL_KINDS;
-    for (size_t i = 0; i < TC_KINDS; i++)
-        if (strcmp(kinds[i], name) == 0)
+    if (w->has_all && strcmp(word, "*") == 0)
+        return (UINT32_C(1) << w->count) - 1;
+    for (size_t i = 0; i < w->count; i++)
+        if (strcmp(w->words[i], word) == 0)
             return UINT32_C(1) << i;
-    tc_log(e->inst, TC_WARN, "hello: unknown kind of event \"%.32s\" in wants", name);
+    tc_log(e->inst, TC_WARN, "hello: unknown word \"%.32s\" in %s", word, w->member);
     return 0;
 }
 
-static uint32_t hello_read_wants(const struct exec *e, const json_t *wants)
+/* `missing`: what a hello without the member means. */
+static uint32_t hello_read_bits(const struct exec *e, const json_t *message,
+                                const struct hello_words *w, uint32_t missing)
 {
-    uint32_t bits = 0;
-    size_t i;
-    const json_t *item;
-    if (!wants)
-        return ALL_KINDS;
-    json_array_foreach(wants, i, item) bits |=
-        json_is_string(item) ? hello_kind_bit(e, json_string_value(item)) : 0;
-    return bits;
-}
-
-static unsigned hello_may_bit(const struct exec *e, const char *name)
-{
-    static const struct {
-        const char *name;
-        unsigned bit;
-    } rows[] = {
-        {"submit", EXEC_MAY_SUBMIT}, {"cancel", EXEC_MAY_CANCEL}, {"answer", EXEC_MAY_ANSWER}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strcmp(rows[i].name, name) == 0)
-            return rows[i].bit;
-    tc_log(e->inst, TC_WARN, "hello: unknown permission \"%.32s\" in may", name);
-    return 0;
-}
-
-static unsigned hello_read_may(const struct exec *e, const json_t *may)
-{
-    unsigned bits = 0;
-    size_t i;
-    const json_t *item;
-    json_array_foreach(may, i, item) bits |=
-        hello_may_bit(e, json_is_string(item) ? json_string_value(item) : "");
+    const json_t *const list = json_object_get(message, w->member);
+    uint32_t bits = list ? 0 : missing;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *const word = json_string_value(json_array_get(list, i));
+        bits |= hello_find_bit(e, w, word ? word : "");
+    }
     return bits;
 }
 
 static int hello_read_routes(const struct exec *e, const json_t *routes)
 {
-    size_t i;
-    const json_t *item;
-    json_array_foreach(routes, i,
-                       item) if (!json_is_string(item) ||
-                                 tc_route(e->inst, json_string_value(item)) < 0) return -1;
+    for (size_t i = 0; i < json_array_size(routes); i++) {
+        const char *const path = json_string_value(json_array_get(routes, i));
+        if (!path || tc_route(e->inst, path) < 0)
+            return -1;
+    }
     return 0;
 }
 
@@ -101,8 +90,8 @@ int exec_hello_read(struct exec *e, const json_t *message)
     e->hello = (struct exec_hello){
         .is_known = true,
         .delivers = json_is_true(json_object_get(message, "delivers")),
-        .wants = hello_read_wants(e, json_object_get(message, "wants")),
-        .may = hello_read_may(e, json_object_get(message, "may")),
+        .wants = hello_read_bits(e, message, &wants, UINT32_MAX),
+        .may = hello_read_bits(e, message, &may, 0),
         .window = (size_t)n,
     };
     if (e->has_routes)

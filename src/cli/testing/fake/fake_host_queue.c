@@ -98,8 +98,8 @@ static struct fake_request *fake_request_new(struct fake_host *s, struct outboun
 
 /* ---- on_reply ---- */
 
-/* The argument of the callback. It is freed after the call, so that a plugin that keeps a pointer to
- * it is found. */
+/* The argument of the callback. It is freed after the call, so that a plugin that keeps a pointer
+ * to it is found. */
 static struct outbound_reply *fake_host_make_reply(const struct fake_request *r,
                                                    const struct tc_reply *what,
                                                    const struct tc_verdict *verdict)
