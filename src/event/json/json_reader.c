@@ -423,7 +423,7 @@ __attribute__((__noinline__)) static bool next_key(struct json *j, struct str *k
 bool json_reader_next_key(struct json *j, struct str *key)
 {
     const struct json_quote_masks q = next_quotes(j);
-    if (q.open != j->p + 1 || (unsigned char)*j->p != j->lead || *q.open != '"' ||
+    if (!q.open || q.open != j->p + 1 || (unsigned char)*j->p != j->lead || *q.open != '"' ||
         j->end - q.close < 3 || memcmp(q.close, "\":", 2) != 0 || (unsigned char)q.close[2] <= ' ')
         return next_key(j, key);
     *key = (struct str){q.open + 1, (size_t)(q.close - q.open - 1)};
@@ -492,7 +492,7 @@ __attribute__((__noinline__)) static bool json_read_string_slow(struct json *j, 
 bool json_reader_read_string(struct json *j, struct str *out)
 {
     const struct json_quote_masks q = next_quotes(j);
-    if (q.open != j->p || *q.open != '"' || *q.close != '"')
+    if (!q.open || q.open != j->p || *q.open != '"' || *q.close != '"')
         return json_read_string_slow(j, out);
     *out = (struct str){q.open + 1, (size_t)(q.close - q.open - 1)};
     j->stops = q.stops;

@@ -560,6 +560,19 @@ static bool ends_at_bar(const char *text)
     return bar ? end == s.p + close : !end;
 }
 
+/* A value that a text does not have: a pointer that is null, no bytes. */
+static void test_absent_value(void)
+{
+    struct json j;
+    struct str key, value;
+    ok(!json_reader_open_object(&j, (struct str){0}) && !json_reader_next_member(&j, &key, &value),
+       "an object that is absent has no members");
+    ok(!json_reader_open_array(&j, (struct str){0}) && !json_reader_next_value(&j, &value),
+       "an array that is absent has no values");
+    json_init(&j, NULL, 0);
+    ok(!json_reader_read_string(&j, &value), "a text that is absent is no string");
+}
+
 static void test_string_end(void)
 {
     ok(ends_at_bar("|"), "a string that is empty");
@@ -584,5 +597,6 @@ int main(void)
     test_nothing_after_an_error();
     test_incomplete_walks();
     test_inside();
+    test_absent_value();
     test_string_end();
 }
