@@ -118,7 +118,9 @@ enum tc_scope { TC_HOLD_LANE, TC_HOLD_RATES, TC_HOLD_INSTANCE };
 struct tc_verdict {
     enum tc_next next;   /* default: OK: done; NOT_SENT and status 429: again; AMBIGUOUS: again if
                             idempotent, once more if durable, else fail; REJECTED: fail */
-    int64_t hold_ms;     /* delay before another attempt; 0: exponential backoff of the host */
+    int64_t hold_ms;     /* AGAIN: delay before another attempt; 0: exponential backoff of the host.
+                            DONE, FAIL: delay of the next requests, for plugins that are built for
+                            1.5 or later; 0: none */
     enum tc_scope scope; /* requests that wait during hold_ms */
     const char *reason;  /* of a failure, for the log and the dead letter; or NULL */
 };

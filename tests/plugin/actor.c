@@ -196,6 +196,7 @@ struct instance *actor_make(const struct channel_callbacks *h)
 {
     actor_loaded = (struct loaded_plugin){
         .plugin = {.name = "sample",
+                   .minor = TURNCAST_API_LATEST,
                    .flags = TC_DELIVERS,
                    .options = options,
                    .conf_size = sizeof(struct options),

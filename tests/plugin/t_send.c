@@ -183,6 +183,25 @@ static void test_reply(void)
     instance_free(in);
 }
 
+/* Before 1.5 a delay was one of another attempt only. */
+static void test_hold_of_older_plugins(void)
+{
+    struct instance *const in = actor_make(&actor_host);
+    struct instance_turn *const t = actor_open(in, "t1");
+    actor_loaded.plugin.minor = 4;
+    actor_deliver(in, t, TC_START, send_one);
+    actor_forget_batches();
+    actor_inside = NULL;
+    actor_wish = (struct tc_verdict){.next = TC_NEXT_AGAIN, .hold_ms = 3, .reason = "busy"};
+    instance_call_on_reply(in, t, actor_reply(1, TC_REJECTED, false));
+    actor_wish = (struct tc_verdict){.next = TC_NEXT_DONE, .hold_ms = 3, .reason = "busy"};
+    instance_call_on_reply(in, t, actor_reply(1, TC_REJECTED, false));
+    is_int(actor_batches[0]->verdict.hold_ms, 3, "1.4: another attempt is delayed");
+    is_int(actor_batches[1]->verdict.hold_ms, 0, "1.4: the next requests are not");
+    instance_turn_free(t);
+    instance_free(in);
+}
+
 static void test_reply_fails(void)
 {
     struct instance *const in = actor_make(&actor_host);
@@ -413,6 +432,7 @@ int main(void)
     test_no_host();
     test_outcome();
     test_reply();
+    test_hold_of_older_plugins();
     test_reply_fails();
     test_done_only();
     test_memory();

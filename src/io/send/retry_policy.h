@@ -15,7 +15,7 @@ enum retry_scope { RETRY_CONVERSATION, RETRY_RATES, RETRY_INSTANCE };
 
 struct retry_decision {
     bool again;
-    int64_t hold_ms; /* with `again`: what the service asks for; 0: back off instead */
+    int64_t hold_ms; /* what the service asks for; 0: back off instead if `again`, else nothing */
     enum retry_scope scope;
 };
 

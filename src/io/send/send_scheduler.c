@@ -297,13 +297,21 @@ static void back_off_conversation(struct send_scheduler *s, struct queued_reques
     item->not_before_ms = t->retry_ms;
 }
 
+/* Those in the scope of the hold wait. */
+static void hold_scope(struct send_scheduler *s, const struct queued_request *item,
+                       const struct retry_decision *v, int64_t now_ms)
+{
+    const int64_t jitter = (int64_t)(draw(s) % HOLD_JITTER_MS);
+    if (v->hold_ms > 0)
+        send_scheduler_hold(s, item, v->scope, now_ms + v->hold_ms + jitter);
+}
+
 /* When the next attempt may start. */
 static void postpone(struct send_scheduler *s, struct queued_request *item,
                      const struct retry_decision *v, int64_t now_ms)
 {
     if (v->hold_ms > 0) {
-        const int64_t jitter = (int64_t)(draw(s) % HOLD_JITTER_MS);
-        send_scheduler_hold(s, item, v->scope, now_ms + v->hold_ms + jitter);
+        hold_scope(s, item, v, now_ms);
         item->not_before_ms = now_ms + v->hold_ms;
         item->is_unsent = false;
     } else {
@@ -320,6 +328,7 @@ void send_scheduler_settle(struct send_scheduler *s, struct queued_request *item
 {
     ASSERT(item->queue && item->queue->in_flight == item);
     if (!v->again) {
+        hold_scope(s, item, v, now_ms);
         request_queue_finish(item->queue);
         s->ended(s->ctx, item, SEND_DECIDED);
         return;

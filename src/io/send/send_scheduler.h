@@ -52,7 +52,8 @@ void send_scheduler_note_sent(struct send_scheduler *s, struct queued_request *i
                               int64_t now_ms);
 /* How long until send_scheduler_next may have something to do; -1: not before another call. */
 int64_t send_scheduler_wait_ms(struct send_scheduler *s, int64_t now_ms);
-/* The attempt has been answered: the item ends, or waits for its next attempt. */
+/* The attempt has been answered: the item ends, or waits for its next attempt. Either way those in
+ * the scope of a hold wait for it. */
 void send_scheduler_settle(struct send_scheduler *s, struct queued_request *item,
                            const struct retry_decision *v, int64_t now_ms);
 /* There was no attempt: it counts on no rate. Before send_scheduler_settle. */

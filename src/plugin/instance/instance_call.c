@@ -184,6 +184,13 @@ static struct tc_verdict final_verdict(const struct outbound_reply *r, struct tc
     return !sane || (r->last && v.next == TC_NEXT_AGAIN) ? r->verdict : v;
 }
 
+/* To a plugin of before 1.5 hold_ms is the delay of another attempt only. */
+static void limit_hold(const struct instance *in, struct tc_verdict *v)
+{
+    if (in->loaded->plugin.minor < 5 && v->next != TC_NEXT_AGAIN)
+        v->hold_ms = 0;
+}
+
 int instance_call_on_reply(struct instance *in, struct instance_turn *t, struct outbound_reply *r)
 {
     struct instance_turn *const turn = t ? t : &in->context;
@@ -197,6 +204,7 @@ int instance_call_on_reply(struct instance *in, struct instance_turn *t, struct 
         rc = account(in, rc, STATUS_REPLY, turn->handle.id);
     }
     v = rc ? r->verdict : final_verdict(r, v);
+    limit_hold(in, &v);
     if ((r->last || v.next != TC_NEXT_AGAIN) && turn->requests)
         turn->requests--;
     instance_call_complete(turn, &(struct callback_outcome){BATCH_REQUEST, rc < 0, r->request, v});

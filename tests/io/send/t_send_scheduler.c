@@ -166,7 +166,7 @@ static void note_hold(const struct work *a, const struct retry_decision *v)
 static void land(struct work *a)
 {
     struct retry_decision v = {.again = !w.is_closing && rand() % 4 == 0};
-    if (v.again && rand() % 2) {
+    if (v.again ? rand() % 2 : rand() % 8 == 0) {
         v.hold_ms = 1 + rand() % 4000;
         v.scope = (enum retry_scope)(rand() % 20 ? rand() % 2 : 2);
         note_hold(a, &v);

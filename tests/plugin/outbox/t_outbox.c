@@ -103,6 +103,30 @@ static void test_scope(enum tc_scope scope, bool b_waits, bool c_waits)
     kit_end(&k);
 }
 
+/* It is done, and the service has said that the quota is used up. */
+static void use_up(struct kit_call *call)
+{
+    call->verdict.hold_ms = strcmp(call->reply->reply.tag, "a") == 0 ? 80 : 0;
+}
+
+static void test_hold_after_done(void)
+{
+    static const struct httpd_step steps[] = {
+        {HTTPD_REPLY, KIT_OK}, {HTTPD_REPLY, KIT_OK}, {HTTPD_REPLY, KIT_OK}};
+    k.on_reply = use_up;
+    kit_begin(&k, steps, 3);
+    KIT_SEND(&k, BATCH_NOTHING, TC_HTTP(.url = URL, .body = "{a}", .lane = "1", .tag = "a"));
+    kit_run_replies(&k, 1);
+    const int64_t begun = clock_mono_ms();
+    KIT_SEND(&k, BATCH_NOTHING, TC_HTTP(.url = URL, .body = "{b}", .lane = "1", .tag = "b"),
+             TC_HTTP(.url = URL, .body = "{c}", .lane = "2", .tag = "c"));
+    kit_run_idle(&k);
+    is_str(told(), "a ok 200 1\nc ok 200 1\nb ok 200 1\n",
+           "a request that is done holds the next one of its lane, and no other lane");
+    ok(clock_mono_ms() - begun >= 70, "for as long as the plugin says");
+    kit_end(&k);
+}
+
 /* The lane is held while the plugin thinks; another is not. */
 static void think(struct kit_call *call)
 {
@@ -339,6 +363,7 @@ int main(void)
     test_scope(TC_HOLD_LANE, false, false);
     test_scope(TC_HOLD_RATES, true, false);
     test_scope(TC_HOLD_INSTANCE, true, true);
+    test_hold_after_done();
     test_thinking();
     test_replacement();
     test_ambiguous();

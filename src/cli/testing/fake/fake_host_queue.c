@@ -345,14 +345,14 @@ static void fake_host_hold_lane(struct fake_host *s, const char *lane, int64_t u
     s->held = l;
 }
 
-static void fake_host_hold(struct fake_host *s, struct fake_request *r, const struct tc_verdict *v)
+static void fake_host_hold(struct fake_host *s, const struct fake_request *r,
+                           const struct tc_verdict *v)
 {
-    const int64_t until = clock_mono_ms() + (v->hold_ms ? v->hold_ms : FAKE_BACKOFF_MS);
+    const int64_t until = clock_mono_ms() + v->hold_ms;
     if (v->hold_ms && v->scope != TC_HOLD_LANE)
         s->hold_until = until;
     else if (v->hold_ms && r->http.lane)
         fake_host_hold_lane(s, r->http.lane, until);
-    r->due_ms = until;
 }
 
 /* Whether another request that waits makes it pointless to try this one again. */
@@ -369,7 +369,7 @@ static bool fake_host_is_replaced(const struct fake_host *s, const struct fake_r
 
 static void fake_host_retry(struct fake_host *s, struct fake_request *r, const struct tc_verdict *v)
 {
-    fake_host_hold(s, r, v);
+    r->due_ms = clock_mono_ms() + (v->hold_ms ? v->hold_ms : FAKE_BACKOFF_MS);
     fake_host_drain(s);
     r->state = FAKE_WAITS;
     if (fake_host_is_replaced(s, r))
@@ -418,6 +418,7 @@ struct tc_verdict fake_host_reply(struct fake_host *s, struct fake_request *r,
                               ? fake_host_decide(r, outcome, status, after_ms)
                               : fake_host_ask_verdict(s, r, outcome, status, body, after_ms);
     v.reason = arena_strdup(&s->config, v.reason);
+    fake_host_hold(s, r, &v);
     if (v.next == TC_NEXT_AGAIN)
         fake_host_retry(s, r, &v);
     else
