@@ -1,39 +1,38 @@
 /* SPDX-License-Identifier: MIT
  * The menu of commands that Telegram offers in a chat, and the commands that people send from it.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "telegram.h"
 
-/* Telegram allows no blank and no hyphen in the name of a command: `means` is the host's word. */
+#define CHAT_COMMAND(id, words, arguments, help) {words, help},
+#define CHAT_WORD(word, help) {word, help},
 static const struct {
-    const char *name, *means, *what;
+    const char *words, *help;
 } menu[] = {
-    {"stop", "/stop", "Stop the running turn, drop queued messages"},
-    {"new", "/new", "Start a new session"},
-    {"status", "/status", "Show status"},
-    {"queue", "/queue", "List queued messages"},
-    {"queue_clear", "/queue clear", "Drop queued messages"},
-    {"show_tools", "/show-tools", "Show tool calls"},
-    {"hide_tools", "/hide-tools", "Hide tool calls"},
-    {"show_thinking", "/show-thinking", "Show thinking"},
-    {"hide_thinking", "/hide-thinking", "Hide thinking"},
-    {"show_narration", "/show-narration", "Show what the agent says while it works"},
-    {"hide_narration", "/hide-narration", "Hide what the agent says while it works"},
-    {"show_final", "/show-final", "Show answers"},
-    {"hide_final", "/hide-final", "Hide answers"},
-    {"show_all", "/show-all", "Show everything"},
-    {"hide_all", "/hide-all", "Show answers only"},
-    {"stream_status", "/stream-status", "List what is shown"},
-    {"help", "/help", "List the commands"},
+#include "commands.def" /* of the host: src/core/inbound */
 };
+#define N_MENU (sizeof menu / sizeof *menu)
+#define NAME_SIZE 33 /* Telegram's limit */
+
+/* Telegram allows no blank and no hyphen in the name of a command. */
+static void menu_make_name(char *name, const char *words)
+{
+    snprintf(name, NAME_SIZE, "%s", words);
+    for (; (name = strpbrk(name, " -")); name++)
+        *name = '_';
+}
 
 void menu_publish(struct tc_turn *lobby)
 {
     json_t *const commands = json_array();
-    for (size_t i = 0; i < sizeof menu / sizeof *menu; i++)
-        json_array_append_new(commands, json_pack("{s:s, s:s}", "command", menu[i].name,
-                                                  "description", menu[i].what));
+    for (size_t i = 0; i < N_MENU; i++) {
+        char name[NAME_SIZE];
+        menu_make_name(name, menu[i].words);
+        json_array_append_new(
+            commands, json_pack("{s:s, s:s}", "command", name, "description", menu[i].help));
+    }
     call_send(lobby, &(struct telegram_call){.method = "setMyCommands",
                                              .body = json_pack("{s:o}", "commands", commands),
                                              .tag = call_tag("cmds"),
@@ -48,10 +47,13 @@ static bool is_start(const char *text)
     return strncmp(text, "/start ", n) == 0 && text[n] && !strpbrk(text + n, " \n");
 }
 
-const char *menu_spell(const char *text)
+const char *menu_spell(struct tc_turn *lobby, const char *text)
 {
-    for (size_t i = 0; *text == '/' && i < sizeof menu / sizeof *menu; i++)
-        if (strcmp(text + 1, menu[i].name) == 0)
-            return menu[i].means;
+    for (size_t i = 0; *text == '/' && i < N_MENU; i++) {
+        char name[NAME_SIZE];
+        menu_make_name(name, menu[i].words);
+        if (strcmp(text + 1, name) == 0)
+            return tc_sprint(lobby, "/%s", menu[i].words);
+    }
     return is_start(text) ? "/start" : text;
 }

@@ -239,7 +239,7 @@ int poll_on_hit(struct tc_turn *lobby, const struct tc_hit *hit, struct tc_answe
 /* The commands that Telegram offers as one types. */
 void menu_publish(struct tc_turn *lobby);
 /* The words that a command of the menu stands for; other text as it is. */
-const char *menu_spell(const char *text);
+const char *menu_spell(struct tc_turn *lobby, const char *text);
 
 /* ---- update.c ---- */
 

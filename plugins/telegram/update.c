@@ -267,7 +267,7 @@ enum taken update_submit(struct tc_turn *lobby, const json_t *update, const json
     if (!text || !*text) /* a mention alone speaks too */
         text = update_text(message);
     if (count == 0)
-        text = menu_spell(text);
+        text = menu_spell(lobby, text);
     const long long chat = call_int(route, "chat"), thread = call_int(route, "thread");
     struct tc_receipt receipt = {0};
     const enum tc_accepted accepted = tc_submit(

@@ -160,6 +160,35 @@ void fake_ledger_release(struct journal_async *l)
     l->held = NULL;
 }
 
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+static bool is_session(const char *key)
+{
+    return begins(key, "session:") || begins(key, "spent:");
+}
+
+static struct fake_pair *find_pair(struct journal_async *l, const char *key)
+{
+    struct fake_pair *free_one = NULL;
+    for (size_t i = 0; i < FAKE_PAIRS; i++) {
+        if (l->pairs[i].key && strcmp(l->pairs[i].key, key) == 0)
+            return &l->pairs[i];
+        if (!l->pairs[i].key && !free_one)
+            free_one = &l->pairs[i];
+    }
+    return free_one;
+}
+
+static void put_pair(struct fake_pair *p, const char *key, const char *value)
+{
+    free(p->key);
+    free(p->value);
+    *p = (struct fake_pair){value ? xstrdup(key) : NULL, xstrdup(value)};
+}
+
 void journal_async_kv_put(struct journal_async *l, const char *key, const char *value,
                           journal_done_fn *done, void *ctx)
 {
@@ -168,23 +197,32 @@ void journal_async_kv_put(struct journal_async *l, const char *key, const char *
         answer(l, done, ctx, JOURNAL_DONE, NULL);
         return;
     }
-    COPY(l->key, value ? key : "");
-    COPY(l->value, value);
+    if (!is_session(key)) {
+        put_pair(find_pair(l, key), key, value);
+    } else {
+        COPY(l->key, value ? key : "");
+        COPY(l->value, value);
+    }
     answer(l, done, ctx, JOURNAL_DONE, NULL);
 }
 
 void journal_async_kv_get(struct journal_async *l, const char *key, journal_done_fn *done,
                           void *ctx)
 {
-    const bool known = strcmp(l->key, key) == 0;
-    answer(l, done, ctx, known ? JOURNAL_DONE : JOURNAL_NO_CHANGE, known ? l->value : NULL);
+    const struct fake_pair *const p = find_pair(l, key);
+    const char *const value = is_session(key) ? (strcmp(l->key, key) == 0 ? l->value : NULL)
+                              : p             ? p->value
+                                              : NULL;
+    answer(l, done, ctx, value ? JOURNAL_DONE : JOURNAL_NO_CHANGE, value);
 }
 
 enum journal_status
 journal_async_kv_each(struct journal_async *l, const char *prefix,
                       void (*each)(void *ctx, const char *key, const char *value), void *ctx)
 {
-    (void)l, (void)prefix, (void)each, (void)ctx;
+    for (size_t i = 0; i < FAKE_PAIRS; i++)
+        if (l->pairs[i].key && begins(l->pairs[i].key, prefix))
+            each(ctx, l->pairs[i].key, l->pairs[i].value);
     return JOURNAL_DONE;
 }
 
@@ -226,6 +264,8 @@ void fake_ledger_fini(struct journal_async *l)
         free(l->turns[i].route);
     }
     l->n = 0;
+    for (size_t i = 0; i < FAKE_PAIRS; i++)
+        put_pair(&l->pairs[i], NULL, NULL);
 }
 
 const char *fake_ledger_states(const struct journal_async *l)

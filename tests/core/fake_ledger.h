@@ -7,6 +7,7 @@
 #include "io/journal/journal_async.h"
 
 #define FAKE_TURNS 200
+#define FAKE_PAIRS 100
 
 struct fake_turn {
     char id[40], conv[100], source[40], msg_id[40], also[40];
@@ -18,14 +19,19 @@ struct fake_turn {
     unsigned targets; /* rows laid with its outcome */
 };
 
+struct fake_pair {
+    char *key, *value;
+};
+
 struct journal_async {
     struct loop *loop;
     struct fake_turn turns[FAKE_TURNS];
     size_t n;
-    char key[100], value[100];        /* the one pair it keeps */
-    int waiting;                      /* processes that are noted as waiting */
-    enum journal_status admits, ends; /* JOURNAL_DONE: as it should be */
-    bool holds;                       /* end_turn answers when it is let go */
+    char key[100], value[100];          /* of the session that was kept last */
+    struct fake_pair pairs[FAKE_PAIRS]; /* all others */
+    int waiting;                        /* processes that are noted as waiting */
+    enum journal_status admits, ends;   /* JOURNAL_DONE: as it should be */
+    bool holds;                         /* end_turn answers when it is let go */
     journal_done_fn *held;
     void *held_ctx;
 };

@@ -33,6 +33,25 @@ static char *people[] = {(char[]){"1"}, (char[]){"2"}, NULL};
 static char *words[40];
 static struct conf_agent agent;
 
+static void talk_open_inbound(void)
+{
+    talk.reception = inbound_new(&(struct inbound_spec){
+        .conf = &talk.conf,
+        .journal = &talk.disk,
+        .conversations = talk.all,
+        .switches = talk.switches,
+        .sessions = talk.sessions,
+        .requests = talk.requests,
+        .approvals = talk.approvals,
+    });
+}
+
+void talk_renew(void)
+{
+    inbound_free(talk.reception);
+    talk_open_inbound();
+}
+
 /* An agent that works until it is told to answer (SIGUSR1), unless `others` say otherwise. */
 void talk_begin(const char *const *others)
 {
@@ -90,8 +109,7 @@ void talk_begin(const char *const *others)
         .dispatch = &talk.log,
         .requests = talk.requests,
     });
-    talk.reception = inbound_new(&talk.conf, talk.all, talk.switches, talk.sessions, talk.requests,
-                                 talk.approvals);
+    talk_open_inbound();
 }
 
 void talk_end(const char *what)

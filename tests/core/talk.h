@@ -41,6 +41,8 @@ void talk_init(void);
 /* The fake agent with these words (the list ends with NULL); NULL: it says hi, and works until
  * talk_finish. Users 1 and 2 may write. */
 void talk_begin(const char *const *others);
+/* The host's part for messages begins again with what is on the disk. */
+void talk_renew(void);
 /* Nothing may be left. */
 void talk_end(const char *what);
 /* The same, once nothing runs and nothing waits. */

@@ -87,26 +87,6 @@ void host_reply_queue(struct buf *out, const struct conversation *c, char prefix
     buf_printf(out, "\nSend %cqueue clear to drop them.", prefix);
 }
 
-void host_reply_help(struct buf *out, char prefix)
-{
-    static const struct {
-        const char *words, *what;
-    } rows[] = {
-        {"stop", "stop the running turn and drop the queued messages"},
-        {"new", "start a new session with the next message"},
-        {"status", "show the running turn, the queue, the session and what is shown of turns"},
-        {"queue", "list the queued messages"},
-        {"queue clear", "drop the queued messages"},
-        {"show-tools, hide-tools", "show or hide tool calls; also -thinking, -narration, -final, "
-                                   "-all"},
-        {"stream-status", "list what is shown and what is hidden"},
-        {"help", "show this list"},
-    };
-    buf_add_str(out, "Messages in this chat go to the agent, and it answers here. Commands:\n");
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        buf_printf(out, "\n- %c%s: %s", prefix, rows[i].words, rows[i].what);
-}
-
 static void host_reply_add_time(struct buf *out, int64_t ms)
 {
     const long long s = (long long)ms / 1000;

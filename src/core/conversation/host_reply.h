@@ -16,8 +16,6 @@ void host_reply_stopped(struct buf *out, bool ran, bool worked, size_t dropped);
 void host_reply_cleared(struct buf *out, const struct taken_back *t);
 /* The conversation may be NULL. `prefix` is what the person writes in front of commands. */
 void host_reply_queue(struct buf *out, const struct conversation *c, char prefix);
-/* The list of commands. */
-void host_reply_help(struct buf *out, char prefix);
 /* The lines of /status. The conversation may be NULL: nothing is queued or running in it. */
 void host_reply_running(struct buf *out, const struct conversation *c);
 void host_reply_session(struct buf *out, const char *session);

@@ -156,8 +156,15 @@ static void start_conversations(struct host *s)
         .turnlog = s->turnlog,
         .requests = s->requests,
     });
-    s->reception =
-        inbound_new(s->conf, s->conversations, s->switches, s->sessions, s->requests, s->approvals);
+    s->reception = inbound_new(&(struct inbound_spec){
+        .conf = s->conf,
+        .journal = s->journal,
+        .conversations = s->conversations,
+        .switches = s->switches,
+        .sessions = s->sessions,
+        .requests = s->requests,
+        .approvals = s->approvals,
+    });
 }
 
 /* ---- another configuration ---- */

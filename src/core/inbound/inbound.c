@@ -10,217 +10,21 @@
 #include "base/sys/crash_point.h"
 #include "core/conversation/host_reply.h"
 #include "core/conversation/prompt.h"
-#include "core/inbound/access_control.h"
+#include "core/inbound/chat_command.h"
+#include "core/inbound/inbound_internal.h"
 #include "core/inbound/inbound_request.h"
-#include "core/inbound/user_command.h"
-#include "core/request/approvals.h"
 #include "core/settings/visibility_command.h"
 #include "turn/visibility/slash_tokens.h"
 
-/* Messages that the host answered itself, and recognises when the service delivers them again. */
-#define SELF_ANSWERED_MAX 256
-
-/* A message of an instance under both its identities; either may be missing. */
-struct self_answered {
-    char *instance, *id, *also;
-};
-
-struct inbound {
-    const struct conf *conf;
-    struct turn_scheduler *conversations;
-    struct visibility_cache *switches;
-    struct session_store *sessions;
-    struct request_registry *requests;
-    struct approvals *approvals;
-    struct access_control access;
-    struct self_answered self_answered[SELF_ANSWERED_MAX]; /* a ring */
-    size_t n_self_answered;
-};
-
-static char *inbound_make_key(const char *instance, const char *chat, const char *thread)
+char *inbound_make_key(const char *instance, const char *chat, const char *thread)
 {
     return thread ? xasprintf("%s:%s:%s", instance, chat, thread)
                   : xasprintf("%s:%s", instance, chat);
 }
 
-static const struct conf_agent *inbound_agent_of(const struct inbound *r,
-                                                 const struct conf_instance *inst)
+const struct conf_agent *inbound_agent_of(const struct inbound *r, const struct conf_instance *inst)
 {
-    return conf_agent_find(r->conf, inst->agent);
-}
-
-/* ---- commands ---- */
-
-static bool inbound_is_same_text(const char *a, const char *b)
-{
-    return a && b && strcmp(a, b) == 0;
-}
-
-static void self_answered_fini(struct self_answered *m)
-{
-    free(m->instance);
-    free(m->id);
-    free(m->also);
-}
-
-/* Whether the message was here before, under either identity; it is noted if not. Messages for the
- * agent are recognised by the journal; commands and tokens never get there. */
-static bool was_self_answered(struct inbound *r, const struct host_call *a)
-{
-    const char *const id = a->inbound->id, *const also = a->inbound->also;
-    for (size_t i = 0; i < SELF_ANSWERED_MAX; i++) {
-        const struct self_answered *const m = &r->self_answered[i];
-        if (inbound_is_same_text(m->instance, a->instance) &&
-            (inbound_is_same_text(m->id, id) || inbound_is_same_text(m->also, also)))
-            return true;
-    }
-    struct self_answered *const place = &r->self_answered[r->n_self_answered++ % SELF_ANSWERED_MAX];
-    self_answered_fini(place);
-    *place = (struct self_answered){xstrdup(a->instance), xstrdup(id), xstrdup(also)};
-    return false;
-}
-
-static void stop(struct inbound *r, struct host_call *a, const struct conf_instance *inst,
-                 const char *key, struct conversation *c)
-{
-    if (!(inst->grants & CONF_CANCEL)) {
-        host_call_complete(a, TC_COMMAND, NULL,
-                           "Turns cannot be stopped from this chat: the connector instance lacks "
-                           "the grant \"cancel\".");
-        return;
-    }
-    CLEANUP_BUF struct buf text = {0};
-    const bool runs = c && c->job;
-    const bool worked = !runs && turn_scheduler_stop_background(r->conversations, key);
-    host_reply_stopped(&text, runs, worked,
-                       c ? turn_scheduler_drop_waiting(r->conversations, c) : 0);
-    host_call_complete(a, TC_COMMAND, runs ? turn_job_id(c->job) : NULL, text.p);
-    if (runs)
-        turn_job_cancel(c->job);
-}
-
-static void forget_session(struct inbound *r, struct host_call *a, const char *key,
-                           const struct conf_agent *agent, struct conversation *c)
-{
-    const bool runs = c && c->job;
-    if (runs)
-        turn_job_discard_session(c->job);
-    turn_scheduler_forget_process(r->conversations, key);
-    session_store_delete(r->sessions, agent->name, key);
-    approvals_end_session(r->approvals, agent->name, key);
-    host_call_complete(
-        a, TC_COMMAND, NULL,
-        runs ? "Your next message starts a new session. The running turn finishes in the old one."
-             : "Your next message starts a new session.");
-}
-
-static void on_cleared(void *ctx, const struct taken_back *t)
-{
-    CLEANUP_BUF struct buf text = {0};
-    host_reply_cleared(&text, t);
-    host_call_complete(ctx, TC_COMMAND, NULL, text.p);
-}
-
-static void clear_queue(struct inbound *r, struct host_call *a, struct conversation *c)
-{
-    if (c)
-        turn_scheduler_take_back(r->conversations, c, on_cleared, a);
-    else
-        on_cleared(a, &(struct taken_back){0});
-}
-
-struct status_ask {
-    struct host_call *ask;
-    struct buf text;
-    unsigned awaited;
-    struct visibility visibility;
-    char *session;
-};
-
-static void tell_when_known(struct status_ask *s)
-{
-    if (--s->awaited)
-        return;
-    host_reply_session(&s->text, s->session);
-    host_reply_visibility(&s->text, s->visibility);
-    host_call_complete(s->ask, TC_COMMAND, NULL, s->text.p);
-    buf_fini(&s->text);
-    free(s->session);
-    free(s);
-}
-
-static void inbound_on_session(void *ctx, const char *id)
-{
-    struct status_ask *const s = ctx;
-    s->session = xstrdup(id);
-    tell_when_known(s);
-}
-
-static void inbound_on_visibility(void *ctx, struct visibility v)
-{
-    struct status_ask *const s = ctx;
-    s->visibility = v;
-    tell_when_known(s);
-}
-
-static void tell_status(struct inbound *r, struct host_call *a, const char *key,
-                        const struct conf_agent *agent, const struct conversation *c)
-{
-    struct status_ask *const s = xcalloc(1, sizeof *s);
-    s->ask = a;
-    s->awaited = 2;
-    host_reply_running(&s->text, c);
-    visibility_cache_get(r->switches, agent->name, inbound_on_visibility, s);
-    if (c && c->job && *turn_job_session(c->job))
-        inbound_on_session(s, turn_job_session(c->job));
-    else
-        session_store_find(r->sessions, agent->name, key, inbound_on_session, s);
-}
-
-static void tell_queue(struct host_call *a, const struct conversation *c)
-{
-    CLEANUP_BUF struct buf text = {0};
-    host_reply_queue(&text, c, user_command_prefix(a->inbound->text));
-    host_call_complete(a, TC_COMMAND, NULL, text.p);
-}
-
-static void tell_help(struct host_call *a)
-{
-    CLEANUP_BUF struct buf text = {0};
-    host_reply_help(&text, user_command_prefix(a->inbound->text));
-    host_call_complete(a, TC_COMMAND, NULL, text.p);
-}
-
-static void do_command(struct inbound *r, enum user_command command, struct host_call *a,
-                       const char *key, const struct conf_instance *inst)
-{
-    struct conversation *const c = turn_scheduler_find(r->conversations, key);
-    const struct conf_agent *const agent = inbound_agent_of(r, inst);
-    if (was_self_answered(r, a)) {
-        host_call_complete(a, TC_KNOWN, NULL, NULL);
-        return;
-    }
-    switch (command) {
-    case COMMAND_STOP:
-        stop(r, a, inst, key, c);
-        break;
-    case COMMAND_NEW:
-        forget_session(r, a, key, agent, c);
-        break;
-    case COMMAND_STATUS:
-        tell_status(r, a, key, agent, c);
-        break;
-    case COMMAND_QUEUE_CLEAR:
-        clear_queue(r, a, c);
-        break;
-    case COMMAND_HELP:
-        tell_help(a);
-        break;
-    case COMMAND_QUEUE:
-    case COMMAND_NONE:
-        tell_queue(a, c);
-        break;
-    }
+    return conf_agent_find(r->spec.conf, inst->agent);
 }
 
 /* ---- messages ---- */
@@ -236,6 +40,7 @@ struct submission {
     const struct conf *conf; /* of the instance: it is kept */
     const struct conf_instance *instance;
     struct host_call *ask;
+    struct buf text; /* without the mention of the bot */
 };
 
 static void tell_visibility(struct host_call *a, const struct visibility_command_result *t)
@@ -269,7 +74,14 @@ static void submit_text(const struct submission *s, struct str text)
         .prompt = {prompt.p ? prompt.p : "", prompt.len},
         .follows = true,
     };
-    turn_scheduler_submit(s->reception->conversations, &m, inbound_on_submitted, s->ask);
+    turn_scheduler_submit(s->reception->spec.conversations, &m, inbound_on_submitted, s->ask);
+}
+
+static void free_submission(struct submission *s)
+{
+    conf_unref(s->conf);
+    buf_fini(&s->text);
+    free(s);
 }
 
 static void inbound_on_toggled(void *ctx, const struct visibility_command_result *t)
@@ -281,47 +93,67 @@ static void inbound_on_toggled(void *ctx, const struct visibility_command_result
         tell_visibility(s->ask, t);
     else
         submit_text(s, t->rest);
-    conf_unref(s->conf);
-    free(s);
+    free_submission(s);
 }
 
-/* A message with visibility tokens. A repeated one does not apply them again, because they may have
- * been changed since. The rest of its text goes to the journal, which detects repetitions. */
-static void submit_tokens(struct submission *s, struct str text)
+/* The tokens were applied when the message came first, and may have been changed since. The rest of
+ * the text goes to the journal, which recognises it. */
+static void submit_known_tokens(struct submission *s)
 {
     CLEANUP_BUF struct buf rest = {0};
     struct visibility unused = visibility_default();
-    if (!was_self_answered(s->reception, s->ask)) {
-        visibility_command_apply(s->reception->switches,
-                                 inbound_agent_of(s->reception, s->instance)->name, text,
-                                 inbound_on_toggled, s);
-        return;
-    }
-    const struct slash_tokens_result found = slash_tokens_parse(text.p, text.len, &unused, &rest);
+    const struct slash_tokens_result found =
+        slash_tokens_parse(s->text.p, s->text.len, &unused, &rest);
     if (found.empty && !s->ask->inbound->file_count)
         host_call_complete(s->ask, TC_KNOWN, NULL, NULL);
     else
         submit_text(s, (struct str){rest.p ? rest.p : "", rest.len});
-    conf_unref(s->conf);
-    free(s);
+    free_submission(s);
+}
+
+static void inbound_on_tokens_noted(void *ctx, enum journal_status status, const char *text)
+{
+    struct submission *const s = ctx;
+    const struct conf_agent *const agent = inbound_agent_of(s->reception, s->instance);
+    (void)status, (void)text;
+    if (!agent) { /* gone in the meantime */
+        host_call_complete(s->ask, TC_DENIED, NULL, NULL);
+        free_submission(s);
+        return;
+    }
+    visibility_command_apply(s->reception->spec.switches, agent->name,
+                             (struct str){s->text.p, s->text.len}, inbound_on_toggled, s);
+}
+
+static void submit_tokens(struct submission *s)
+{
+    struct answered_messages *const known = s->reception->answered;
+    const struct tc_inbound *const in = s->ask->inbound;
+    if (answered_messages_has(known, s->instance->name, in))
+        submit_known_tokens(s);
+    else if (in->id || in->also)
+        answered_messages_add(known, s->instance->name, in, inbound_on_tokens_noted, s);
+    else
+        inbound_on_tokens_noted(s, JOURNAL_DONE, NULL);
 }
 
 static void inbound_submit(struct inbound *r, struct host_call *a, const struct conf_instance *inst)
 {
     const struct tc_inbound *const in = a->inbound;
-    const enum user_command command = in->file_count ? COMMAND_NONE : user_command_parse(in->text);
+    CLEANUP_BUF struct buf argument = {0};
+    const enum user_command command =
+        in->file_count ? COMMAND_NONE : user_command_parse(in->text, &argument);
     if (command != COMMAND_NONE) {
-        CLEANUP_FREE char *key = inbound_make_key(inst->name, in->chat, in->thread);
-        do_command(r, command, a, key, inst);
+        chat_command_run(r, a, inst, command, &argument);
         return;
     }
-    CLEANUP_BUF struct buf text = {0};
-    user_command_strip_mention(&text, in->text);
-    struct submission *const s = xmalloc(sizeof *s);
-    *s = (struct submission){r, conf_ref(r->conf), inst, a};
-    const struct str words = {text.p ? text.p : "", text.len};
+    struct submission *const s = xcalloc(1, sizeof *s);
+    *s = (struct submission){
+        .reception = r, .conf = conf_ref(r->spec.conf), .instance = inst, .ask = a};
+    user_command_strip_mention(&s->text, in->text);
+    const struct str words = {s->text.p ? s->text.p : "", s->text.len};
     if (visibility_command_is_wanted(words))
-        submit_tokens(s, words);
+        submit_tokens(s);
     else
         inbound_on_toggled(s, &(struct visibility_command_result){.rest = words});
 }
@@ -330,7 +162,7 @@ static void inbound_submit(struct inbound *r, struct host_call *a, const struct 
 
 static void inbound_cancel(struct inbound *r, struct host_call *a, const struct conf_instance *inst)
 {
-    struct conversation *c = turn_scheduler_find_turn(r->conversations, a->turn);
+    struct conversation *c = turn_scheduler_find_turn(r->spec.conversations, a->turn);
     if (c && strcmp(c->source, inst->name) != 0)
         c = NULL;
     if (!access_control_allows(&r->access, inst, CONF_CANCEL, a->user, c ? c->chat : NULL)) {
@@ -342,7 +174,7 @@ static void inbound_cancel(struct inbound *r, struct host_call *a, const struct 
         return;
     }
     if (!c->job || strcmp(turn_job_id(c->job), a->turn) != 0) {
-        clear_queue(r, a, c);
+        chat_command_clear_queue(r, a, c);
         return;
     }
     CLEANUP_BUF struct buf text = {0};
@@ -364,8 +196,8 @@ static void inbound_look_up(struct inbound *r, struct host_call *a,
 {
     CLEANUP_FREE char *key = inbound_make_key(inst->name, a->chat, a->thread);
     const struct conf_agent *const agent = inbound_agent_of(r, inst);
-    if (agent && !turn_scheduler_find(r->conversations, key))
-        session_store_find(r->sessions, agent->name, key, inbound_on_known, a);
+    if (agent && !turn_scheduler_find(r->spec.conversations, key))
+        session_store_find(r->spec.sessions, agent->name, key, inbound_on_known, a);
     else
         host_call_complete(a, agent ? TC_ACCEPTED : TC_DENIED, NULL, NULL);
 }
@@ -379,9 +211,9 @@ static bool may_submit(struct inbound *r, const struct conf_instance *inst, cons
 
 void inbound_handle(struct inbound *r, struct host_call *a)
 {
-    const struct conf_instance *const inst = conf_instance_find(r->conf, a->instance);
+    const struct conf_instance *const inst = conf_instance_find(r->spec.conf, a->instance);
     if (inst && (a->kind == HOST_CALL_TICKET || a->kind == HOST_CALL_ANSWER))
-        inbound_request_handle(r->requests, &r->access, inst, a);
+        inbound_request_handle(r->spec.requests, &r->access, inst, a);
     else if (inst && a->kind == HOST_CALL_CANCEL)
         inbound_cancel(r, a, inst);
     else if (inst && a->kind == HOST_CALL_KNOWS)
@@ -395,30 +227,22 @@ void inbound_handle(struct inbound *r, struct host_call *a)
         host_call_complete(a, TC_DENIED, NULL, NULL);
 }
 
-struct inbound *inbound_new(const struct conf *conf, struct turn_scheduler *conversations,
-                            struct visibility_cache *switches, struct session_store *sessions,
-                            struct request_registry *requests, struct approvals *approvals)
+struct inbound *inbound_new(const struct inbound_spec *spec)
 {
     struct inbound *const r = xcalloc(1, sizeof *r);
-    r->conf = conf;
-    r->conversations = conversations;
-    r->switches = switches;
-    r->sessions = sessions;
-    r->requests = requests;
-    r->approvals = approvals;
+    *r = (struct inbound){.spec = *spec, .answered = answered_messages_new(spec->journal)};
     return r;
 }
 
 void inbound_set_conf(struct inbound *r, const struct conf *conf)
 {
-    r->conf = conf;
+    r->spec.conf = conf;
 }
 
 void inbound_free(struct inbound *r)
 {
     if (!r)
         return;
-    for (size_t i = 0; i < SELF_ANSWERED_MAX; i++)
-        self_answered_fini(&r->self_answered[i]);
+    answered_messages_free(r->answered);
     free(r);
 }

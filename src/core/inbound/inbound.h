@@ -11,10 +11,17 @@
 
 struct inbound;
 
-/* Borrows all. */
-struct inbound *inbound_new(const struct conf *conf, struct turn_scheduler *conversations,
-                            struct visibility_cache *switches, struct session_store *sessions,
-                            struct request_registry *requests, struct approvals *approvals);
+/* All borrowed. */
+struct inbound_spec {
+    const struct conf *conf;
+    struct journal_async *journal;
+    struct turn_scheduler *conversations;
+    struct visibility_cache *switches;
+    struct session_store *sessions;
+    struct request_registry *requests;
+    struct approvals *approvals;
+};
+struct inbound *inbound_new(const struct inbound_spec *spec);
 /* The configuration from now on. */
 void inbound_set_conf(struct inbound *r, const struct conf *conf);
 void inbound_free(struct inbound *r); /* NULL is fine */

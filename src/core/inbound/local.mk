@@ -2,8 +2,14 @@
 libtccore_a_SOURCES += \
 	src/core/inbound/access_control.c \
 	src/core/inbound/access_control.h \
+	src/core/inbound/answered_messages.c \
+	src/core/inbound/answered_messages.h \
+	src/core/inbound/chat_command.c \
+	src/core/inbound/chat_command.h \
+	src/core/inbound/commands.def \
 	src/core/inbound/inbound.c \
 	src/core/inbound/inbound.h \
+	src/core/inbound/inbound_internal.h \
 	src/core/inbound/inbound_request.c \
 	src/core/inbound/inbound_request.h \
 	src/core/inbound/user_command.c \

@@ -2,30 +2,22 @@
  * Owns the table of commands. */
 #include "core/inbound/user_command.h"
 
+#include <string.h>
 #include <strings.h>
+
+#include "core/texts/texts.h"
 
 #define BLANKS " \t\r\n\v\f"
 
-static const struct user_command_word {
-    const char *words;
-    enum user_command command;
+#define CHAT_COMMAND(id, words, arguments, help) {words, arguments, help, COMMAND_##id},
+#define CHAT_WORD(word, help) {word, "", help, COMMAND_NONE},
+static const struct user_command_row {
+    const char *words, *arguments, *help;
+    enum user_command command; /* COMMAND_NONE: a word that changes what is shown */
 } rows[] = {
-    {"/stop", COMMAND_STOP},
-    {"stop", COMMAND_STOP},
-    {"!stop", COMMAND_STOP},
-    {"/new", COMMAND_NEW},
-    {"!new", COMMAND_NEW},
-    {"/status", COMMAND_STATUS},
-    {"!status", COMMAND_STATUS},
-    {"/queue", COMMAND_QUEUE},
-    {"!queue", COMMAND_QUEUE},
-    {"/queue clear", COMMAND_QUEUE_CLEAR},
-    {"!queue clear", COMMAND_QUEUE_CLEAR},
-    {"/help", COMMAND_HELP},
-    {"!help", COMMAND_HELP},
-    {"/start", COMMAND_HELP},
-    {"!start", COMMAND_HELP},
+#include "core/inbound/commands.def"
 };
+#define N_ROWS (sizeof rows / sizeof *rows)
 
 static struct str user_command_trimmed(const char *text)
 {
@@ -36,8 +28,8 @@ static struct str user_command_trimmed(const char *text)
     return (struct str){text, len};
 }
 
-/* The words are the same, whatever stands between them and around. */
-static bool user_command_is_same(struct str text, const char *words)
+/* Whether the text begins with the words, whatever stands between them; *rest is what follows. */
+static bool user_command_has_words(struct str text, const char *words, struct str *rest)
 {
     while (text.len && *words) {
         const size_t have = strcspn(text.p, BLANKS), want = strcspn(words, " ");
@@ -48,17 +40,41 @@ static bool user_command_is_same(struct str text, const char *words)
         text = (struct str){text.p + word + gap, text.len - word - gap};
         words += want + (words[want] == ' ');
     }
-    return !text.len && !*words;
+    *rest = text;
+    return !*words;
 }
 
-enum user_command user_command_parse(const char *text)
+static bool user_command_fits(const struct user_command_row *row, struct str text, struct str *rest)
+{
+    return row->command != COMMAND_NONE && user_command_has_words(text, row->words, rest) &&
+           (!rest->len || (*row->arguments && !memchr(rest->p, '\n', rest->len)));
+}
+
+enum user_command user_command_parse(const char *text, struct buf *argument)
 {
     CLEANUP_BUF struct buf plain = {0};
     user_command_strip_mention(&plain, text);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (user_command_is_same(user_command_trimmed(plain.p ? plain.p : ""), rows[i].words))
-            return rows[i].command;
+    struct str words = user_command_trimmed(plain.p ? plain.p : ""), rest;
+    const bool marked = words.len && (*words.p == '/' || *words.p == '!');
+    if (marked)
+        words = (struct str){words.p + 1, words.len - 1};
+    for (size_t i = 0; i < N_ROWS; i++) {
+        if ((!marked && rows[i].command != COMMAND_STOP) ||
+            !user_command_fits(&rows[i], words, &rest))
+            continue;
+        buf_add(argument, rest.p, rest.len);
+        return rows[i].command;
+    }
     return COMMAND_NONE;
+}
+
+void user_command_append_help(struct buf *out, char prefix)
+{
+    texts_append(out, TEXT_HELP_HEAD, NULL);
+    buf_add_char(out, '\n');
+    for (size_t i = 0; i < N_ROWS; i++)
+        buf_printf(out, "\n- %c%s%s%s: %s", prefix, rows[i].words, *rows[i].arguments ? " " : "",
+                   rows[i].arguments, rows[i].help);
 }
 
 char user_command_prefix(const char *text)

@@ -49,6 +49,7 @@ static void test_known(void)
     s.answered = false;
     s.in = (struct tc_inbound){.chat = "A", .user = "1", .text = "/new", .id = "c1"};
     inbound_handle(talk.reception, &s.ask);
+    talk_spin(talk_is_answered, &s);
     is_int(s.accepted, TC_COMMAND, "R18: a command");
     inbound_handle(talk.reception, &s.ask);
     is_int(s.accepted, TC_KNOWN, "R18: is done once");
@@ -92,6 +93,26 @@ static void test_known_commands(void)
     talk_end("commands that come twice");
 }
 
+/* Another host gets what this one has answered, and could not acknowledge any more. */
+static void test_known_later(void)
+{
+    talk_begin(NULL);
+    is_int(deliver("e1", "ts1", "/new").accepted, TC_COMMAND, "A3: a command");
+    is_int(deliver("e2", NULL, "!hide-tools").accepted, TC_COMMAND, "A3: a word");
+    for (int i = 0; i < 500; i++) {
+        char id[20];
+        snprintf(id, sizeof id, "q%d", i);
+        deliver(id, NULL, "/queue");
+    }
+    talk_renew();
+    is_int(deliver("e9", "ts1", "/new").accepted, TC_KNOWN, "A3: after a restart it is known");
+    is_int(deliver("e2", NULL, "!hide-tools").accepted, TC_KNOWN, "A3: so is the word");
+    is_int(deliver("q499", NULL, "/queue").accepted, TC_KNOWN, "A3: so are many others");
+    is_int(deliver("ts1", "e2", "/queue").accepted, TC_COMMAND,
+           "A3: an id of one kind is none of the other");
+    talk_end("what another host has answered");
+}
+
 static void test_known_words(void)
 {
     talk_begin((const char *const[]){SAY_RESULT, NULL});
@@ -110,8 +131,18 @@ static void test_help(void)
 {
     talk_begin(NULL);
     struct said s = talk_say("/start");
-    is_int(s.accepted, TC_COMMAND, "/start is answered by the host");
-    ok(strstr(s.answer, "\n- /queue clear: "), "with the commands");
+    is_int(s.accepted, TC_COMMAND, "B5: /start is answered by the host");
+    is_str(s.answer,
+           "Messages in this chat go to the agent fake, and it answers here.\nWhile it works, the "
+           "Stop button ends the turn. When it needs a permission or has a question, the buttons "
+           "under that message answer it.\nSend /help for the list of commands.",
+           "with what this is");
+    talk.agent->cwd = (char[]){"/srv/work"};
+    ok(strstr(talk_say("!start").answer, " It works in the folder /srv/work.\n"),
+       "and the folder of the agent");
+    talk.agent->cwd = NULL;
+    s = talk_say("/help@my_bot");
+    ok(strstr(s.answer, "\n- /queue clear: "), "/help in a group has the commands");
     s = talk_say("!help");
     is_int(s.accepted, TC_COMMAND, "!help too");
     ok(strstr(s.answer, "\n- !stop: ") && !strstr(s.answer, "/stop"), "as they are written there");
@@ -451,6 +482,7 @@ int main(void)
     test_known();
     test_known_commands();
     test_known_words();
+    test_known_later();
     test_help();
     test_burst();
     test_queue();

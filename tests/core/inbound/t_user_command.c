@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/sys/clock.h"
@@ -11,6 +12,7 @@
 #include "core/conversation/prompt.h"
 #include "core/inbound/access_control.h"
 #include "tap/tap.h"
+#include "turn/visibility/slash_tokens.h"
 
 static void test_commands(void)
 {
@@ -38,7 +40,9 @@ static void test_commands(void)
         {"!queue clear", COMMAND_QUEUE_CLEAR},
         {"/help", COMMAND_HELP},
         {"!help", COMMAND_HELP},
-        {"/start", COMMAND_HELP},
+        {"/start", COMMAND_START},
+        {"!START", COMMAND_START},
+        {"/start@bot", COMMAND_START},
         {"/help@bot", COMMAND_HELP},
         {"/help me", COMMAND_NONE},
         {"help", COMMAND_NONE},
@@ -62,8 +66,61 @@ static void test_commands(void)
         {"/compact", COMMAND_NONE},
         {"//stop", COMMAND_NONE},
     };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        CLEANUP_BUF struct buf argument = {0};
+        is_int(user_command_parse(rows[i].text, &argument), rows[i].command, "R19: \"%s\"",
+               rows[i].text);
+        ok(!argument.len, "without an argument");
+    }
+}
+
+/* Each command of the table, with each sign, also in a group and in capitals. */
+static void test_table(void)
+{
+#define CHAT_COMMAND(id, words, arguments, help) {words, COMMAND_##id},
+#define CHAT_WORD(word, help)
+    static const struct {
+        const char *words;
+        enum user_command command;
+    } rows[] = {
+#include "core/inbound/commands.def"
+    };
+#undef CHAT_COMMAND
+#undef CHAT_WORD
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        is_int(user_command_parse(rows[i].text), rows[i].command, "R19: \"%s\"", rows[i].text);
+        for (const char *sign = "/!"; *sign; sign++) {
+            CLEANUP_BUF struct buf text = {0}, argument = {0};
+            buf_printf(&text, " %c%s\n", *sign, rows[i].words);
+            is_int(user_command_parse(text.p, &argument), rows[i].command, "B4: \"%c%s\"", *sign,
+                   rows[i].words);
+        }
+}
+
+/* What the table calls a word for what is shown is one, with each sign. */
+static void test_table_words(void)
+{
+#define CHAT_COMMAND(id, words, arguments, help)
+#define CHAT_WORD(word, help) word,
+    static const char *const words[] = {
+#include "core/inbound/commands.def"
+    };
+#undef CHAT_COMMAND
+#undef CHAT_WORD
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        for (const char *sign = "/!"; *sign; sign++) {
+            CLEANUP_BUF struct buf text = {0}, rest = {0};
+            struct visibility v = visibility_default();
+            buf_printf(&text, "%c%s", *sign, words[i]);
+            ok(slash_tokens_parse(text.p, text.len, &v, &rest).found, "B4: %s", text.p);
+        }
+}
+
+static void test_help(void)
+{
+    CLEANUP_BUF struct buf text = {0};
+    user_command_append_help(&text, '!');
+    ok(strstr(text.p, "\n- !queue clear: Drop the queued messages\n"), "B5: a command in /help");
+    ok(strstr(text.p, "\n- !show-tools: Show tool calls\n"), "B5: a word in /help");
 }
 
 static void test_prefix(void)
@@ -213,6 +270,9 @@ int main(void)
 {
     plan_lazy();
     test_commands();
+    test_table();
+    test_table_words();
+    test_help();
     test_prefix();
     test_unaddress();
     test_prompt();

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT
+ * Owns what each command does, and in which order it is noted and done. */
+#include "core/inbound/chat_command.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "core/conversation/host_reply.h"
+#include "core/inbound/inbound_internal.h"
+#include "core/request/approvals.h"
+#include "core/texts/texts.h"
+
+/* A command on its way to the disk and then to its effect. */
+struct chat_command {
+    struct inbound *inbound;
+    const struct conf *conf; /* of the instance: it is kept */
+    const struct conf_instance *instance;
+    struct host_call *ask;
+    enum user_command command;
+    struct buf argument;
+};
+
+static void stop(struct inbound *r, struct host_call *a, const struct conf_instance *inst,
+                 const char *key, struct conversation *c)
+{
+    if (!(inst->grants & CONF_CANCEL)) {
+        host_call_complete(a, TC_COMMAND, NULL,
+                           "Turns cannot be stopped from this chat: the connector instance lacks "
+                           "the grant \"cancel\".");
+        return;
+    }
+    CLEANUP_BUF struct buf text = {0};
+    const bool runs = c && c->job;
+    const bool worked = !runs && turn_scheduler_stop_background(r->spec.conversations, key);
+    host_reply_stopped(&text, runs, worked,
+                       c ? turn_scheduler_drop_waiting(r->spec.conversations, c) : 0);
+    host_call_complete(a, TC_COMMAND, runs ? turn_job_id(c->job) : NULL, text.p);
+    if (runs)
+        turn_job_cancel(c->job);
+}
+
+static void forget_session(struct inbound *r, struct host_call *a, const char *key,
+                           const struct conf_agent *agent, struct conversation *c)
+{
+    const bool runs = c && c->job;
+    if (runs)
+        turn_job_discard_session(c->job);
+    turn_scheduler_forget_process(r->spec.conversations, key);
+    session_store_delete(r->spec.sessions, agent->name, key);
+    approvals_end_session(r->spec.approvals, agent->name, key);
+    host_call_complete(
+        a, TC_COMMAND, NULL,
+        runs ? "Your next message starts a new session. The running turn finishes in the old one."
+             : "Your next message starts a new session.");
+}
+
+static void chat_command_on_cleared(void *ctx, const struct taken_back *t)
+{
+    CLEANUP_BUF struct buf text = {0};
+    host_reply_cleared(&text, t);
+    host_call_complete(ctx, TC_COMMAND, NULL, text.p);
+}
+
+void chat_command_clear_queue(struct inbound *r, struct host_call *a, struct conversation *c)
+{
+    if (c)
+        turn_scheduler_take_back(r->spec.conversations, c, chat_command_on_cleared, a);
+    else
+        chat_command_on_cleared(a, &(struct taken_back){0});
+}
+
+struct status_ask {
+    struct host_call *ask;
+    struct buf text;
+    unsigned awaited;
+    struct visibility visibility;
+    char *session;
+};
+
+static void tell_when_known(struct status_ask *s)
+{
+    if (--s->awaited)
+        return;
+    host_reply_session(&s->text, s->session);
+    host_reply_visibility(&s->text, s->visibility);
+    host_call_complete(s->ask, TC_COMMAND, NULL, s->text.p);
+    buf_fini(&s->text);
+    free(s->session);
+    free(s);
+}
+
+static void chat_command_on_session(void *ctx, const char *id)
+{
+    struct status_ask *const s = ctx;
+    s->session = xstrdup(id);
+    tell_when_known(s);
+}
+
+static void chat_command_on_visibility(void *ctx, struct visibility v)
+{
+    struct status_ask *const s = ctx;
+    s->visibility = v;
+    tell_when_known(s);
+}
+
+static void tell_status(struct inbound *r, struct host_call *a, const char *key,
+                        const struct conf_agent *agent, const struct conversation *c)
+{
+    struct status_ask *const s = xcalloc(1, sizeof *s);
+    s->ask = a;
+    s->awaited = 2;
+    host_reply_running(&s->text, c);
+    visibility_cache_get(r->spec.switches, agent->name, chat_command_on_visibility, s);
+    if (c && c->job && *turn_job_session(c->job))
+        chat_command_on_session(s, turn_job_session(c->job));
+    else
+        session_store_find(r->spec.sessions, agent->name, key, chat_command_on_session, s);
+}
+
+static void tell_queue(struct host_call *a, const struct conversation *c)
+{
+    CLEANUP_BUF struct buf text = {0};
+    host_reply_queue(&text, c, user_command_prefix(a->inbound->text));
+    host_call_complete(a, TC_COMMAND, NULL, text.p);
+}
+
+static void tell_help(struct host_call *a)
+{
+    CLEANUP_BUF struct buf text = {0};
+    user_command_append_help(&text, user_command_prefix(a->inbound->text));
+    host_call_complete(a, TC_COMMAND, NULL, text.p);
+}
+
+static void tell_start(struct host_call *a, const struct conf_agent *agent)
+{
+    CLEANUP_BUF struct buf text = {0};
+    const char prefix[] = {user_command_prefix(a->inbound->text), 0};
+    texts_append(&text, TEXT_START_AGENT, TEXT_VALUES(TEXT_STR("agent", agent->name)));
+    if (agent->cwd)
+        texts_append(&text, TEXT_START_CWD, TEXT_VALUES(TEXT_STR("cwd", agent->cwd)));
+    buf_add_str(&text, "\n");
+    texts_append(&text, TEXT_START_BUTTONS, NULL);
+    buf_add_str(&text, "\n");
+    texts_append(&text, TEXT_START_HELP, TEXT_VALUES(TEXT_STR("prefix", prefix)));
+    host_call_complete(a, TC_COMMAND, NULL, text.p);
+}
+
+static void chat_command_execute(const struct chat_command *m)
+{
+    struct inbound *const r = m->inbound;
+    struct host_call *const a = m->ask;
+    const struct conf_agent *const agent = inbound_agent_of(r, m->instance);
+    CLEANUP_FREE char *key =
+        inbound_make_key(m->instance->name, a->inbound->chat, a->inbound->thread);
+    struct conversation *const c = turn_scheduler_find(r->spec.conversations, key);
+    if (!agent) { /* gone in the meantime */
+        host_call_complete(a, TC_DENIED, NULL, NULL);
+        return;
+    }
+    switch (m->command) {
+    case COMMAND_STOP:
+        stop(r, a, m->instance, key, c);
+        break;
+    case COMMAND_NEW:
+        forget_session(r, a, key, agent, c);
+        break;
+    case COMMAND_STATUS:
+        tell_status(r, a, key, agent, c);
+        break;
+    case COMMAND_QUEUE_CLEAR:
+        chat_command_clear_queue(r, a, c);
+        break;
+    case COMMAND_START:
+        tell_start(a, agent);
+        break;
+    case COMMAND_HELP:
+        tell_help(a);
+        break;
+    case COMMAND_QUEUE:
+    case COMMAND_NONE:
+        tell_queue(a, c);
+        break;
+    }
+}
+
+/* A command that cannot be noted is executed all the same: the worst is a repetition. */
+static void chat_command_on_noted(void *ctx, enum journal_status status, const char *text)
+{
+    struct chat_command *const m = ctx;
+    (void)status, (void)text;
+    chat_command_execute(m);
+    buf_fini(&m->argument);
+    conf_unref(m->conf);
+    free(m);
+}
+
+void chat_command_run(struct inbound *r, struct host_call *a, const struct conf_instance *inst,
+                      enum user_command command, struct buf *argument)
+{
+    const struct tc_inbound *const in = a->inbound;
+    struct chat_command now = {
+        .inbound = r, .instance = inst, .ask = a, .command = command, .argument = *argument};
+    *argument = (struct buf){0};
+    if (answered_messages_has(r->answered, inst->name, in)) {
+        host_call_complete(a, TC_KNOWN, NULL, NULL);
+        buf_fini(&now.argument);
+    } else if (command == COMMAND_STOP || (!in->id && !in->also)) { /* does not wait for the disk */
+        if (in->id || in->also)
+            answered_messages_add(r->answered, inst->name, in, NULL, NULL);
+        chat_command_execute(&now);
+        buf_fini(&now.argument);
+    } else {
+        struct chat_command *const m = xmalloc(sizeof *m);
+        *m = now;
+        m->conf = conf_ref(r->spec.conf);
+        answered_messages_add(r->answered, inst->name, in, chat_command_on_noted, m);
+    }
+}

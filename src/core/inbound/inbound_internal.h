@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ * State of core/inbound between its files. */
+#ifndef CORE_INBOUND_INBOUND_INTERNAL_H
+#define CORE_INBOUND_INBOUND_INTERNAL_H
+
+#include "core/inbound/access_control.h"
+#include "core/inbound/answered_messages.h"
+#include "core/inbound/inbound.h"
+
+struct inbound {
+    struct inbound_spec spec;
+    struct access_control access;
+    struct answered_messages *answered;
+};
+
+/* inbound.c */
+/* Of the conversation: "INSTANCE:CHAT[:THREAD]". Owned. */
+char *inbound_make_key(const char *instance, const char *chat, const char *thread);
+/* NULL: it is not configured any more. */
+const struct conf_agent *inbound_agent_of(const struct inbound *r,
+                                          const struct conf_instance *inst);
+
+#endif
