@@ -102,6 +102,11 @@ struct tc_reply {
     uint32_t attempts;          /* number so far */
     int in_doubt;               /* this or an earlier attempt may have been executed */
     const struct tc_http *http; /* the request */
+#if TURNCAST_API_MINOR >= 5
+    /* Since 1.5. Headers of the response, names in lower case; at most 64, and 16 KiB in all. */
+    const struct tc_header *headers;
+    size_t header_count;
+#endif
 };
 
 /* Decision about a request. The host fills in its default; on_reply may change it. */

@@ -91,12 +91,12 @@ static const char *outbound_check(struct tc_http *http)
     return outbound_check_headers(http);
 }
 
-static struct tc_header *outbound_copy_headers(struct arena *a, const struct tc_http *http)
+const struct tc_header *outbound_copy_headers(struct arena *a, const struct tc_header *from,
+                                              size_t count)
 {
-    struct tc_header *const to = arena_alloc(a, (http->header_count + 1) * sizeof *to);
-    for (size_t i = 0; i < http->header_count; i++)
-        to[i] = (struct tc_header){arena_strdup(a, http->headers[i].name),
-                                   arena_strdup(a, http->headers[i].value)};
+    struct tc_header *const to = arena_alloc(a, (count + 1) * sizeof *to);
+    for (size_t i = 0; i < count; i++)
+        to[i] = (struct tc_header){arena_strdup(a, from[i].name), arena_strdup(a, from[i].value)};
     return to;
 }
 
@@ -112,7 +112,7 @@ struct outbound_request *outbound_request_new(uint64_t id, const char *turn,
     l->turn = arena_strdup(&l->arena, turn);
     for (size_t i = 0; i < TEXT_COUNT; i++)
         *outbound_text_of(&l->http, i) = arena_strdup(&l->arena, *outbound_text_of(&from, i));
-    l->http.headers = outbound_copy_headers(&l->arena, &from);
+    l->http.headers = outbound_copy_headers(&l->arena, from.headers, from.header_count);
     l->http.body = from.body ? arena_memdup(&l->arena, from.body, from.body_len) : NULL;
     return l;
 }

@@ -27,6 +27,8 @@ struct outbound_request {
 /* A copy; NULL: not valid (no URL, sizes beyond the caps), with why. */
 struct outbound_request *outbound_request_new(uint64_t id, const char *turn,
                                               const struct tc_http *http, const char **why);
+const struct tc_header *outbound_copy_headers(struct arena *a, const struct tc_header *from,
+                                              size_t count);
 /* One more who frees it. Any thread; a request is never changed. */
 struct outbound_request *outbound_request_ref(struct outbound_request *l);
 void outbound_request_unref(struct outbound_request *l); /* NULL is fine */

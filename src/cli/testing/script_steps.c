@@ -245,30 +245,59 @@ static enum tc_outcome script_outcome_of(int status)
     return status >= 300 && status < 500 ? TC_REJECTED : TC_AMBIGUOUS;
 }
 
-static bool script_is_result(const char *w)
+static bool script_begins_with(const char *rest, const char *text)
 {
-    return strcmp(w, "unsent") == 0 || strcmp(w, "lost") == 0 || (*w >= '1' && *w <= '9') ||
-           strncmp(w, "after=", 6) == 0;
+    return rest && strncmp(rest, text, strlen(text)) == 0;
+}
+
+static bool script_is_word(const char *rest, const char *word)
+{
+    const size_t n = strlen(word);
+    return script_begins_with(rest, word) && (rest[n] == ' ' || !rest[n]);
+}
+
+/* Not the label of a request. */
+static bool script_is_result(const char *rest)
+{
+    return script_is_word(rest, "unsent") || script_is_word(rest, "lost") ||
+           script_begins_with(rest, "after=") || script_begins_with(rest, "headers={") ||
+           (rest && *rest >= '1' && *rest <= '9');
+}
+
+static void script_set_headers(struct fake_request *r, json_t *headers)
+{
+    const size_t room = json_object_size(headers);
+    struct tc_header *const to = arena_alloc(&r->arena, (room + 1) * sizeof *to);
+    const char *name;
+    json_t *value;
+    r->answered = to;
+    r->answered_count = 0;
+    json_object_foreach(headers, name, value)
+    {
+        to[r->answered_count++] = (struct tc_header){
+            arena_strdup(&r->arena, name), arena_strdup(&r->arena, json_string_value(value))};
+    }
 }
 
 static void script_do_reply(struct script *s, char *rest)
 {
-    int64_t after_ms = 0;
-    char *w = script_word(&rest);
     struct fake_request *r = s->last;
     script_begin_step(s);
-    if (!script_is_result(w)) {
-        r = script_find_labelled(s, w);
-        w = script_word(&rest);
-    }
-    if (strncmp(w, "after=", 6) == 0) {
-        after_ms = atoll(w + 6);
-        w = script_word(&rest);
-    }
+    if (!script_is_result(rest))
+        r = script_find_labelled(s, script_word(&rest));
     if (!r || !script_is_on_wire(s, r)) {
         script_fail(s, "no such request on the wire");
         return;
     }
+    const int64_t after_ms =
+        script_begins_with(rest, "after=") ? atoll(script_word(&rest) + strlen("after=")) : 0;
+    if (script_begins_with(rest, "headers={")) {
+        rest += strlen("headers=");
+        json_t *const headers = script_take_json(s, &rest);
+        script_set_headers(r, headers);
+        json_decref(headers);
+    }
+    const char *const w = script_word(&rest);
     const int status = atoi(w);
     const enum tc_outcome outcome = strcmp(w, "unsent") == 0 ? TC_NOT_SENT
                                     : strcmp(w, "lost") == 0 ? TC_AMBIGUOUS

@@ -15,6 +15,30 @@ void ipc_frame_end(struct buf *out, size_t begun)
     memcpy(out->p + begun - sizeof len, &len, sizeof len);
 }
 
+/* ---- headers ---- */
+
+#define HEADERS_MAX 1024
+
+void ipc_frame_pack_headers(struct buf *out, const struct tc_header *headers, size_t count)
+{
+    pack_int64(out, (int64_t)count);
+    for (size_t i = 0; i < count; i++) {
+        pack_string(out, headers[i].name);
+        pack_string(out, headers[i].value);
+    }
+}
+
+const struct tc_header *ipc_frame_unpack_headers(struct unpacker *u, struct arena *a, size_t *count)
+{
+    *count = unpack_count(u, HEADERS_MAX);
+    struct tc_header *const headers = arena_alloc(a, (*count + 1) * sizeof *headers);
+    for (size_t i = 0; i < *count; i++) {
+        headers[i].name = unpack_required_string(u);
+        headers[i].value = unpack_required_string(u);
+    }
+    return headers;
+}
+
 /* ---- setup ---- */
 
 #define LIST_MAX 512

@@ -102,6 +102,11 @@ struct ipc_setup {
 void ipc_frame_pack_setup(struct buf *out, const struct ipc_setup *s);
 void ipc_frame_unpack_setup(struct unpacker *u, struct arena *a, struct ipc_setup *s);
 
+void ipc_frame_pack_headers(struct buf *out, const struct tc_header *headers, size_t count);
+/* They are in the arena, their strings in the frame. */
+const struct tc_header *ipc_frame_unpack_headers(struct unpacker *u, struct arena *a,
+                                                 size_t *count);
+
 void ipc_frame_pack_turn(struct buf *out, const struct channel_turn *t);
 void ipc_frame_unpack_turn(struct unpacker *u, struct channel_turn *t);
 

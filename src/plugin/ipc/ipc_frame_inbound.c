@@ -4,7 +4,6 @@
 #include "plugin/validate.h"
 
 #define FILES_MAX 64
-#define HEADERS_MAX 1024
 
 /* ---- asks ---- */
 
@@ -146,11 +145,7 @@ void ipc_frame_pack_hit(struct buf *out, const struct tc_hit *hit)
     pack_string(out, hit->method);
     pack_string(out, hit->path);
     pack_string(out, hit->query);
-    pack_int64(out, (int64_t)hit->header_count);
-    for (size_t i = 0; i < hit->header_count; i++) {
-        pack_string(out, hit->headers[i].name);
-        pack_string(out, hit->headers[i].value);
-    }
+    ipc_frame_pack_headers(out, hit->headers, hit->header_count);
     pack_bytes(out, (struct str){hit->body, hit->body_len});
 }
 
@@ -159,13 +154,7 @@ void ipc_frame_unpack_hit(struct unpacker *u, struct arena *a, struct tc_hit *hi
     hit->method = unpack_required_string(u);
     hit->path = unpack_required_string(u);
     hit->query = unpack_required_string(u);
-    hit->header_count = unpack_count(u, HEADERS_MAX);
-    struct tc_header *const headers = arena_alloc(a, (hit->header_count + 1) * sizeof *headers);
-    for (size_t i = 0; i < hit->header_count; i++) {
-        headers[i].name = unpack_required_string(u);
-        headers[i].value = unpack_required_string(u);
-    }
-    hit->headers = headers;
+    hit->headers = ipc_frame_unpack_headers(u, a, &hit->header_count);
     const struct str body = unpack_bytes(u);
     hit->body = body.p ? body.p : "";
     hit->body_len = body.len;

@@ -64,6 +64,7 @@ void ipc_frame_pack_reply(struct buf *out, const struct outbound_reply *r)
     pack_string(out, reply->error);
     pack_int64(out, reply->attempts);
     pack_bool(out, reply->in_doubt);
+    ipc_frame_pack_headers(out, reply->headers, reply->header_count);
 }
 
 struct outbound_reply *ipc_frame_unpack_reply(struct unpacker *u)
@@ -85,6 +86,9 @@ struct outbound_reply *ipc_frame_unpack_reply(struct unpacker *u)
     reply->error = arena_strdup(&r->arena, unpack_text(u));
     reply->attempts = (uint32_t)unpack_count(u, UINT32_MAX);
     reply->in_doubt = unpack_flag(u);
+    const struct tc_header *const headers =
+        ipc_frame_unpack_headers(u, &r->arena, &reply->header_count);
+    reply->headers = outbound_copy_headers(&r->arena, headers, reply->header_count);
     if (!u->bad && r->about) {
         reply->http = &r->about->http;
         return r;

@@ -7,6 +7,7 @@
 #include "base/sys/clock.h"
 #include "base/sys/crash_point.h"
 #include "base/sys/log.h"
+#include "io/http/client/response_headers.h"
 #include "plugin/outbox/outbox_expand.h"
 #include "plugin/outbox/outbox_internal.h"
 
@@ -121,6 +122,7 @@ static struct outbound_reply *new_reply(const struct outbox_entry *item,
     r->reply.body = arena_memdup(&r->arena, what->body, what->body_len);
     r->reply.path = arena_strdup(&r->arena, what->path);
     r->reply.error = arena_strdup(&r->arena, what->error);
+    r->reply.headers = outbound_copy_headers(&r->arena, what->headers, what->header_count);
     r->reply.tag = item->request->http.tag;
     r->reply.http = &item->request->http;
     r->reply.attempts = item->attempts;
@@ -179,6 +181,10 @@ static void outbox_entry_tell_answer(struct outbox_entry *item, const struct htt
     const enum tc_next next = got->outcome == HTTPC_OK ? TC_NEXT_DONE
                               : v.again                ? TC_NEXT_AGAIN
                                                        : TC_NEXT_FAIL;
+    struct tc_header headers[RESPONSE_HEADERS_MAX];
+    ASSERT(got->header_count <= RESPONSE_HEADERS_MAX);
+    for (size_t i = 0; i < got->header_count; i++)
+        headers[i] = (struct tc_header){got->headers[i].name, got->headers[i].value};
     const struct tc_reply reply = {
         .outcome = outcomes[got->outcome],
         .status = got->status,
@@ -186,6 +192,8 @@ static void outbox_entry_tell_answer(struct outbox_entry *item, const struct htt
         .body_len = got->body.len,
         .path = got->path,
         .error = got->error,
+        .headers = headers,
+        .header_count = got->header_count,
     };
     outbox_entry_send_reply(item, &reply, next, false, v.hold_ms);
 }

@@ -326,11 +326,14 @@ static void test_request(void)
 
 static void test_reply(void)
 {
+    static const struct tc_header headers[] = {{"x-left", "0"}, {"x-reset", ""}};
     struct outbound_request *const l = a_request();
     const struct outbound_reply r = {
         .request = 7,
         .last = true,
-        .reply = {.tag = "tag",
+        .reply = {.headers = headers,
+                  .header_count = 2,
+                  .tag = "tag",
                   .outcome = TC_AMBIGUOUS,
                   .status = 429,
                   .body = "x\0y",
@@ -353,6 +356,10 @@ static void test_reply(void)
        "  comes back");
     is_str(b->verdict.reason, "why", "  with its reason");
     is_str(b->reply.http->url, "https://a/", "  with what was asked");
+    ok(b->reply.header_count == 2 && strcmp(b->reply.headers[0].name, "x-left") == 0 &&
+           strcmp(b->reply.headers[0].value, "0") == 0 &&
+           strcmp(b->reply.headers[1].name, "x-reset") == 0 && !*b->reply.headers[1].value,
+       "  and the headers of the response");
     outbound_reply_free(b);
     outbound_request_unref(l);
     whole_only(reads_reply, "  it");

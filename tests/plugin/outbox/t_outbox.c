@@ -127,6 +127,49 @@ static void test_hold_after_done(void)
     kit_end(&k);
 }
 
+static void note_headers(struct kit_call *call)
+{
+    const struct tc_reply *const r = &call->reply->reply;
+    for (size_t i = 0; i < r->header_count; i++)
+        buf_printf(&k.told, " %s=%s\n", r->headers[i].name, r->headers[i].value);
+}
+
+static void test_headers(void)
+{
+    static const struct httpd_step steps[] = {
+        {HTTPD_REPLY, "HTTP/1.1 100 Continue\r\nX-Early: 1\r\n\r\n"
+                      "HTTP/1.1 200 OK\r\nX-RateLimit-Remaining:  0 \r\nX-Bad: \xff\r\n"
+                      "X-Empty:\r\nContent-Length: 2\r\n\r\nhi"},
+        {HTTPD_REPLY, KIT_STATUS("404 No", "X-Reason: none\r\n")},
+        {HTTPD_RESET, NULL}};
+    k.on_reply = note_headers;
+    kit_begin(&k, steps, 3);
+    for (int i = 0; i < 3; i++)
+        KIT_SEND(&k, BATCH_NOTHING, TC_HTTP(.url = URL, .body = "{a}", .lane = "1", .tag = "a"));
+    kit_run_idle(&k);
+    is_str(told(),
+           "a ok 200 1\n x-ratelimit-remaining=0\n x-empty=\n content-length=2\n"
+           "a rejected 404 1\n x-reason=none\n content-length=0\na ambiguous 0 1 doubt\n",
+           "the headers of the last response, in lower case; what is not UTF-8 is left out");
+    kit_end(&k);
+}
+
+static void test_many_headers(void)
+{
+    CLEANUP_BUF struct buf reply = {0};
+    buf_add_str(&reply, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n");
+    for (int i = 0; i < 100; i++)
+        buf_printf(&reply, "X-%d: %0700d\r\n", i, i);
+    buf_add_str(&reply, "\r\n");
+    const struct httpd_step steps[] = {{HTTPD_REPLY, reply.p}};
+    k.on_reply = note_headers;
+    kit_begin(&k, steps, 1);
+    KIT_SEND(&k, BATCH_NOTHING, TC_HTTP(.url = URL, .tag = "a"));
+    kit_run_idle(&k);
+    ok(strstr(told(), " x-22=") && !strstr(told(), " x-23="), "at most 16 KiB of headers");
+    kit_end(&k);
+}
+
 /* The lane is held while the plugin thinks; another is not. */
 static void think(struct kit_call *call)
 {
@@ -364,6 +407,8 @@ int main(void)
     test_scope(TC_HOLD_RATES, true, false);
     test_scope(TC_HOLD_INSTANCE, true, true);
     test_hold_after_done();
+    test_headers();
+    test_many_headers();
     test_thinking();
     test_replacement();
     test_ambiguous();

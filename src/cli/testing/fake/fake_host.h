@@ -45,8 +45,10 @@ struct fake_request {
     struct fake_request *next;
     struct fake_turn *turn;
     struct outbound_request *outbound;
-    struct tc_http http; /* of `outbound` */
-    const char *method;  /* end of the URL; borrowed of `outbound` or of `arena` */
+    struct tc_http http;              /* of `outbound` */
+    const struct tc_header *answered; /* headers of the next reply; or NULL. Of `arena` */
+    size_t answered_count;
+    const char *method; /* end of the URL; borrowed of `outbound` or of `arena` */
     struct arena arena;
     char *label; /* or NULL */
     uint64_t place, seq, sent;

@@ -116,6 +116,7 @@ static struct outbound_reply *fake_host_make_reply(const struct fake_request *r,
     o->reply.body = arena_strndup(&o->arena, what->body, what->body_len);
     o->reply.error = arena_strdup(&o->arena, what->error);
     o->reply.path = arena_strdup(&o->arena, what->path);
+    o->reply.headers = outbound_copy_headers(&o->arena, what->headers, what->header_count);
     o->reply.attempts = r->attempts;
     o->reply.in_doubt = r->doubts > 0;
     return o;
@@ -403,7 +404,9 @@ static struct tc_verdict fake_host_ask_verdict(struct fake_host *s, struct fake_
                                    .body = save ? "" : body,
                                    .body_len = save ? 0 : strlen(body),
                                    .path = save ? fake_host_save_body(s, body) : NULL,
-                                   .error = outcome == TC_OK ? "" : "the attempt failed"};
+                                   .error = outcome == TC_OK ? "" : "the attempt failed",
+                                   .headers = r->answered,
+                                   .header_count = r->answered_count};
     return fake_host_call_on_reply(s, r, &reply, fake_host_decide(r, outcome, status, after_ms));
 }
 
@@ -419,6 +422,8 @@ struct tc_verdict fake_host_reply(struct fake_host *s, struct fake_request *r,
                               : fake_host_ask_verdict(s, r, outcome, status, body, after_ms);
     v.reason = arena_strdup(&s->config, v.reason);
     fake_host_hold(s, r, &v);
+    r->answered = NULL;
+    r->answered_count = 0;
     if (v.next == TC_NEXT_AGAIN)
         fake_host_retry(s, r, &v);
     else

@@ -51,6 +51,8 @@ struct httpc_reply {
     enum httpc_outcome outcome;
     int status; /* 0: no answer */
     struct str body;
+    const struct httpc_header *headers; /* of the last response; see response_headers.h */
+    size_t header_count;
     const char *path; /* with save_dir, of a body that came whole; else NULL. The file stays */
     int64_t retry_after_ms; /* -1: not asked for */
     int64_t date;           /* of the service, Unix seconds; 0: not said */

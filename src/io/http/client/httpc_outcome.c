@@ -112,6 +112,8 @@ struct httpc_reply httpc_transfer_build_reply(struct httpc_transfer *c, const st
         .outcome = outcome_of(c, curl, code, (int)status),
         .status = (int)status,
         .body = {c->body.p ? c->body.p : "", c->body.len},
+        .headers = c->answered.all,
+        .header_count = c->answered.count,
         .retry_after_ms =
             *c->retry_after ? httpc_transfer_parse_retry_after(curl, c->retry_after, clock_wall_s())
                             : -1,

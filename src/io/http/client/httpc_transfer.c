@@ -190,8 +190,12 @@ static size_t on_header(char *p, size_t size, size_t n, void *arg)
         c->is_too_big = true;
         return 0;
     }
-    if (str_has_prefix(line, STR("HTTP/")))
+    if (str_has_prefix(line, STR("HTTP/"))) {
         c->retry_after[0] = c->date[0] = '\0'; /* the one before was 1xx */
+        response_headers_clear(&c->answered);
+        return line.len;
+    }
+    response_headers_add(&c->answered, line);
     keep_header(line, STR("retry-after"), c->retry_after, sizeof c->retry_after);
     keep_header(line, STR("date"), c->date, sizeof c->date);
     return line.len;
@@ -343,6 +347,7 @@ void httpc_transfer_fini(struct httpc_transfer *c, const struct libcurl *curl)
         curl->slist_free_all(c->headers);
     buf_fini(&c->upload);
     buf_fini(&c->body);
+    response_headers_fini(&c->answered);
     download_finish(&c->file, c->is_saved);
     free(c->save_dir);
 }

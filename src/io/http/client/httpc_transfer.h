@@ -11,6 +11,7 @@
 #include "io/http/client/download.h"
 #include "io/http/client/httpc.h"
 #include "io/http/client/libcurl_dl.h"
+#include "io/http/client/response_headers.h"
 
 struct httpc_transfer {
     struct httpc *owner;
@@ -29,6 +30,7 @@ struct httpc_transfer {
     bool is_safe;     /* to send twice */
     /* the answer */
     struct buf body;
+    struct response_headers answered;
     char *save_dir; /* owned, or NULL */
     struct download file;
     bool is_saved;   /* the file is given to the caller */

@@ -8,4 +8,6 @@ libtcio_a_SOURCES += \
 	src/io/http/client/httpc_transfer.c \
 	src/io/http/client/httpc_transfer.h \
 	src/io/http/client/libcurl_dl.c \
-	src/io/http/client/libcurl_dl.h
+	src/io/http/client/libcurl_dl.h \
+	src/io/http/client/response_headers.c \
+	src/io/http/client/response_headers.h
