@@ -68,6 +68,9 @@ class Control:
 
     def _command(self, request):
         name = request.path[len("/_control/") :]
+        if name == "screen" and request.verb == "GET":
+            with self.record.changed:
+                return Answer(200, self.service.screen())
         command = self.service.controls.get(name) or self.commands.get(name)
         if command is None or request.verb != "POST":
             raise Unable(f"no such control: {name}")

@@ -65,6 +65,10 @@ class Fake:
     def state(self, **query):
         return json.loads(self.get("state", **query))
 
+    def screen(self):
+        """What people see now: the messages that are not deleted, as last edited."""
+        return json.loads(self._ask("/_control/screen")[1])
+
     def violations(self):
         return json.loads(self.get("violations"))
 

@@ -36,6 +36,12 @@ EXTRA_DIST += \
 	tests/fake/control.py \
 	tests/fake/drive.py \
 	tests/fake/faults.py \
+	tests/fake/matrix.py \
+	tests/fake/matrix_methods.py \
+	tests/fake/matrix_people.py \
+	tests/fake/matrix_rooms.py \
+	tests/fake/matrix_sync.py \
+	tests/fake/matrix_text.py \
 	tests/fake/model.py \
 	tests/fake/model_anthropic.py \
 	tests/fake/model_chat.py \
@@ -62,7 +68,7 @@ EXTRA_DIST += \
 	tests/fake/telegram_rich.py \
 	tests/fake/telegram_text.py \
 	tests/fake/telegram_updates.py
-dist_check_SCRIPTS += tests/fake/t_faults.py tests/fake/t_slack.py tests/fake/t_telegram.py
+dist_check_SCRIPTS += tests/fake/t_faults.py tests/fake/t_matrix.py tests/fake/t_slack.py tests/fake/t_telegram.py
 
 # dialog.py: an agent that plays a recorded dialog, and checks ours
 EXTRA_DIST += tests/fake/dialog.py

@@ -37,6 +37,7 @@ class Service:
     """Subclasses parse requests and do calls; `controls` are their own control functions."""
 
     tokens = ()
+    paths = "/api/"  # of the service, where they begin as those of the control do
     unlocked = ()  # control functions that wait for the network
     controls = {}
     conditions = {}
@@ -86,6 +87,10 @@ class Service:
     def state(self, chat=None, thread=None):
         raise NotImplementedError
 
+    def screen(self):
+        """What people see now: one dict per message, in the same form for every service."""
+        raise NotImplementedError
+
     def visible(self):
         """All messages that are seen now, each a dict with chat, id, text, from, thread…"""
         raise NotImplementedError
@@ -93,7 +98,7 @@ class Service:
     # ---- calls ----
 
     def serve(self, request):
-        if request.path.startswith("/_"):
+        if request.path.startswith("/_") and not request.path.startswith(self.paths):
             return self.control.serve(request)
         call = self.parse(request)
         if not isinstance(call, Call):
