@@ -176,6 +176,12 @@ struct tc_inbound {
     const char *const *files;      /* paths from tc_reply.path */
     const char *const *file_names; /* names given by the person */
     size_t file_count;
+#if TURNCAST_API_MINOR >= 5
+    /* Since 1.5. Names of instances that receive the turn, in addition to those that receive it
+     * anyway; at most 100. */
+    const char *const *instances;
+    size_t instance_count;
+#endif
 };
 
 enum tc_accepted {
@@ -193,8 +199,8 @@ enum tc_accepted {
 #endif
 #if TURNCAST_API_MINOR >= 4
     /* Since 1.4; a plugin built for an older version receives TC_DENIED instead. */
-    TC_INVALID, /* an argument is missing, too long or not UTF-8, as logged: a fault of the plugin
-                 */
+    TC_INVALID, /* an argument is missing, too long, not UTF-8, or names an unknown instance, as
+                   logged: a fault of the plugin */
 #endif
 };
 

@@ -22,6 +22,22 @@ static char *command_json(const json_t *m, const char *key)
     return json_is_object(value) || json_is_array(value) ? json_dumps(value, JSON_COMPACT) : NULL;
 }
 
+/* A member that is a list of strings, which ends with NULL, and their number; the caller frees it.
+ * NULL: it is none. */
+static const char **command_list(const json_t *m, const char *key, size_t *count)
+{
+    const json_t *const list = json_object_get(m, key);
+    const size_t n = json_array_size(list);
+    const char **const texts = calloc(n + 1, sizeof *texts);
+    bool valid = texts && (!list || json_is_array(list));
+    for (*count = 0; valid && *count < n; valid = valid && texts[(*count)++])
+        texts[*count] = json_string_value(json_array_get(list, *count));
+    if (valid)
+        return texts;
+    free(texts);
+    return NULL;
+}
+
 static void command_refuse(struct exec *e, const json_t *m, const char *why)
 {
     const char *const name = command_text(m, "tc"), *const id = command_text(m, "id");
@@ -67,8 +83,13 @@ static void command_submit(struct exec *e, const json_t *m)
 {
     const char *const id = command_text(m, "id"), *const key = command_text(m, "key");
     char *const route = command_json(m, "route");
+    size_t n;
+    const char **const instances = command_list(m, "instances", &n);
     struct tc_receipt receipt = {0};
-    if (!id || !command_text(m, "chat") || !command_text(m, "user") || !command_text(m, "text"))
+    if (!instances)
+        command_refuse(e, m, "instances must be a list of strings");
+    else if (!id || !command_text(m, "chat") || !command_text(m, "user") ||
+             !command_text(m, "text"))
         command_refuse(e, m, "id, chat, user and text must be strings");
     else
         exec_message_reply(
@@ -78,9 +99,10 @@ static void command_submit(struct exec *e, const json_t *m)
                                  .thread = command_text(m, "thread"),
                                  .user = command_text(m, "user"), .name = command_text(m, "name"),
                                  .text = command_text(m, "text"), .quote = command_text(m, "quote"),
-                                 .route = route),
+                                 .route = route, .instances = instances, .instance_count = n),
                       &receipt),
             &receipt);
+    free(instances);
     free(route);
 }
 

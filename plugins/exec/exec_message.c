@@ -187,9 +187,12 @@ static const char *message_status(enum tc_accepted status)
 void exec_message_reply(struct exec *e, const char *id, enum tc_accepted status,
                         const struct tc_receipt *receipt)
 {
-    message_send(e, json_pack("{s:s, s:s, s:s, s:s?, s:s?}", "tc", "reply", "id", id, "status",
-                              message_status(status), "turn", receipt->turn, "answer",
-                              receipt->answer));
+    const char *const error = status == TC_INVALID
+                                  ? "an argument is not valid; the log of turncast has the reason"
+                                  : NULL;
+    message_send(e, json_pack("{s:s, s:s, s:s, s:s?, s:s?, s:s?}", "tc", "reply", "id", id,
+                              "status", message_status(status), "turn", receipt->turn, "answer",
+                              receipt->answer, "error", error));
 }
 
 void exec_message_refusal(struct exec *e, const char *id, const char *why)

@@ -154,17 +154,42 @@ static bool conf_scope_has_conversation(const struct conf_scope *s, const char *
     return !pattern || *pattern;
 }
 
-/* `names` has a newline between two. */
+/* The first of several names with a newline between two; *rest: those behind it. */
+static struct str conf_scope_take_name(const char *names, const char **rest)
+{
+    const size_t n = strcspn(names, "\n");
+    *rest = names + n + (names[n] != '\0');
+    return (struct str){names, n};
+}
+
+static bool conf_scope_is_among(const char *names, struct str name)
+{
+    while (names && *names)
+        if (str_equal(conf_scope_take_name(names, &names), name))
+            return true;
+    return false;
+}
+
 static bool conf_scope_is_named(const char *names, const char *instance)
 {
-    const size_t len = strlen(instance);
-    while (names && *names) {
-        const size_t n = strcspn(names, "\n");
-        if (n == len && strncmp(names, instance, n) == 0)
-            return true;
-        names += n + (names[n] != '\0');
+    return conf_scope_is_among(names, (struct str){instance, strlen(instance)});
+}
+
+void conf_scope_add_names(struct buf *names, const char *more)
+{
+    while (more && *more) {
+        const struct str name = conf_scope_take_name(more, &more);
+        if (!conf_scope_is_among(names->p, name))
+            buf_printf(names, "%s%.*s", names->len ? "\n" : "", (int)name.len, name.p);
     }
-    return false;
+}
+
+bool conf_scope_has_names(const char *names, const char *wanted)
+{
+    while (wanted && *wanted)
+        if (!conf_scope_is_among(names, conf_scope_take_name(wanted, &wanted)))
+            return false;
+    return true;
 }
 
 bool conf_scope_is_own(const struct conf_instance *inst)

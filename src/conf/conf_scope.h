@@ -17,6 +17,11 @@ struct conf_scope_turn {
 /* The instance is told of the turn: its agents and conversations admit it; and it sees all turns,
  * or the turn is its own, or names it. What the agent asks for at the instance is none of this. */
 bool conf_scope_admits(const struct conf_instance *inst, const struct conf_scope_turn *t);
+/* Appends those names of the second list (or NULL) that the first one lacks; both as in
+ * conf_scope_turn.instances. */
+void conf_scope_add_names(struct buf *names, const char *more);
+/* The first list (or NULL) has all names of the second (or NULL). */
+bool conf_scope_has_names(const char *names, const char *wanted);
 /* It sees its own turns only. Not said, that is so of an instance that may submit. */
 bool conf_scope_is_own(const struct conf_instance *inst);
 /* The configuration has turns that its agents and conversations admit, and that are its own if it

@@ -56,6 +56,8 @@ struct host_call *host_call_new_submit(const char *instance, const struct tc_inb
         .files = host_call_copy_list(arena, in->files, in->file_count),
         .file_names = host_call_copy_list(arena, in->file_names, in->file_count),
         .file_count = in->file_count,
+        .instances = host_call_copy_list(arena, in->instances, in->instance_count),
+        .instance_count = in->instance_count,
     };
     a->inbound = to;
     return a;

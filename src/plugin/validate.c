@@ -13,6 +13,7 @@
 #define ROUTE_MAX ((size_t)4 << 10)
 #define PATH_MAX_LEN ((size_t)4 << 10)
 #define FILES_MAX ((size_t)32)
+#define INSTANCE_MAX ((size_t)64) /* of the name of an instance */
 #define ROUTE_PATH_MAX ((size_t)256)
 #define URL_MAX ((size_t)8 << 10)
 #define IPC_TEXT_MAX ((size_t)1 << 20)
@@ -84,6 +85,19 @@ static const char *check_files(const struct tc_inbound *in)
     return NULL;
 }
 
+static const char *validate_instances(const struct tc_inbound *in)
+{
+    if (in->instance_count > VALIDATE_INSTANCES_MAX)
+        return "too many instances (limit: 100)";
+    if (in->instance_count && !in->instances)
+        return "the list of instances is NULL";
+    for (size_t i = 0; i < in->instance_count; i++)
+        if (!in->instances[i] || !*in->instances[i] ||
+            !validate_is_text(in->instances[i], INSTANCE_MAX))
+            return "the name of an instance is missing, too long or not UTF-8";
+    return NULL;
+}
+
 struct validate_rule {
     const char *text;
     size_t max;
@@ -138,5 +152,6 @@ const char *validate_inbound(const struct tc_inbound *in)
         return wrong;
     if (in->route && !validate_is_json(in->route))
         return "the route is not JSON";
-    return check_files(in);
+    const char *const files = check_files(in);
+    return files ? files : validate_instances(in);
 }

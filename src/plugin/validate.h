@@ -12,6 +12,7 @@
 
 #define VALIDATE_ANSWER_MAX ((size_t)1 << 20)
 #define VALIDATE_MEMORY_MAX ((size_t)4 << 10) /* of what a turn remembers */
+#define VALIDATE_INSTANCES_MAX ((size_t)100)  /* that a message names */
 #define VALIDATE_REASON_MAX ((size_t)512)     /* of a verdict */
 
 /* Not longer than max, and UTF-8. NULL is none. */

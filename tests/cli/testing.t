@@ -184,7 +184,8 @@ for line in sys.stdin:
         say(tc="ack", n=m["n"])
     elif m["tc"] == "hit":
         message = json.loads(m["body"])
-        say(tc="submit", id="1", key=message["id"], chat="c", user="u", text=message["text"])
+        say(tc="submit", id="1", key=message["id"], chat="c", user="u", text=message["text"],
+            instances=message.get("to", []))
         say(tc="answer_hit", id=m["id"], status=202, body="taken")
     elif m["tc"] == "reply":
         print("I! reply", m["status"], file=sys.stderr, flush=True)
@@ -208,6 +209,19 @@ submit {"id":"m1","chat":"c","user":"u","text":"Hi"} = accepted t2
 hit POST /in {} {"id":"m1","text":"Hi"}
 answer 202
 log info reply accepted
+= a message that names instances
+submit {"id":"m2","instances":["log","tg"]} = accepted t2
+hit POST /in {} {"id":"m2","text":"Hi","to":["log","tg"]}
+answer 202
+log info reply accepted
+submit {"id":"m3","instances":["lgo"]} = invalid
+hit POST /in {} {"id":"m3","text":"Hi","to":["lgo"]}
+answer 202
+log info reply invalid
+submit {"id":"m4","instances":null} = accepted t2
+hit POST /in {} {"id":"m4","text":"Hi"}
+answer 202
+log info reply accepted
 = an event that is not acknowledged keeps its turn
 t: final {"text":"never"}
 t: done {"reason":"completed"}
@@ -226,10 +240,11 @@ try test ./room.py room.script
 is "$status $err" "0 " "a program"
 is "$out" "ok 1 - an answer
 ok 2 - a message
-ok 3 - an event that is not acknowledged keeps its turn
-ok 4 - an outcome that is rejected, and nothing behind it
-ok 5 - another process of the program after a restart of the host
-1..5" "holds its script"
+ok 3 - a message that names instances
+ok 4 - an event that is not acknowledged keeps its turn
+ok 5 - an outcome that is rejected, and nothing behind it
+ok 6 - another process of the program after a restart of the host
+1..6" "holds its script"
 try test "python3 ./room.py with words" room.script
 is "$status" 0 "a command in quotes"
 try test ./room.py

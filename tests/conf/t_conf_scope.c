@@ -50,6 +50,19 @@ static void is_told(const char *keys, const char *wanted, const char *what)
     conf_unref(c);
 }
 
+static void test_name_lists(void)
+{
+    struct buf names = {0};
+    conf_scope_add_names(&names, NULL);
+    ok(names.len == 0 && conf_scope_has_names(NULL, NULL), "no names");
+    conf_scope_add_names(&names, "tg\nlog");
+    conf_scope_add_names(&names, "log\nlo\ntg\nlog2");
+    is_str(names.p, "tg\nlog\nlo\nlog2", "each name once");
+    ok(conf_scope_has_names(names.p, "log2\ntg") && conf_scope_has_names(names.p, NULL), "has all");
+    ok(!conf_scope_has_names(names.p, "tg\nsl") && !conf_scope_has_names(NULL, "tg"), "lacks one");
+    buf_fini(&names);
+}
+
 static void test_admits(void)
 {
     is_told("", "1111", "without a word an instance sees all turns");
@@ -193,6 +206,7 @@ int main(void)
 {
     plan_lazy();
     test_admits();
+    test_name_lists();
     test_names();
     test_admits_any();
     test_describe();

@@ -64,7 +64,8 @@ static void put_event(struct dispatch *d, const struct event *ev)
 
 struct dispatch_turn *dispatch_open_turn(struct dispatch *d, const struct dispatch_turn_spec *spec)
 {
-    (void)spec;
+    if (spec->instances)
+        put(d, "for", spec->instances);
     struct dispatch_turn *const t = xmalloc(sizeof *t);
     *t = (struct dispatch_turn){d};
     d->turns_open++;
@@ -98,6 +99,15 @@ void dispatch_close_turn(struct dispatch_turn *t)
 {
     t->d->turns_open--;
     free(t);
+}
+
+const struct conf_instance *dispatch_find_configured(const struct dispatch *d, const char *name,
+                                                     struct tc_err *err)
+{
+    const struct conf_instance *const inst = conf_instance_find(d->conf, name);
+    if (!inst)
+        err_set(err, NULL, "unknown instance \"%s\"", name);
+    return inst;
 }
 
 void dispatch_each_admitted(const struct dispatch *d, const struct conf_scope_turn *turn,

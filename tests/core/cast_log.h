@@ -9,6 +9,7 @@
 /* One word per event, blank between them: start(task) n(text) t(tool) r(tool) final(text)
  * error(code: message) usage(input tokens) notice(code) done(reason); other kinds by name. */
 struct dispatch {
+    const struct conf *conf; /* whose instances messages may name; or NULL */
     struct buf text;
     struct buf outcome; /* of it final, error and done only */
     struct buf notices; /* texts of notices, a line each */

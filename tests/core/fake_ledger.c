@@ -73,6 +73,7 @@ void journal_async_admit_turn(struct journal_async *l, const struct journal_turn
     COPY(f->state, t->waiting ? "waiting" : "running");
     f->prompt = xstrdup(t->prompt);
     f->route = xstrdup(t->route);
+    f->instances = xstrdup(t->instances);
     answer(l, done, ctx, JOURNAL_DONE, NULL);
 }
 
@@ -262,6 +263,7 @@ void fake_ledger_fini(struct journal_async *l)
     for (size_t i = 0; i < l->n; i++) {
         free(l->turns[i].prompt);
         free(l->turns[i].route);
+        free(l->turns[i].instances);
     }
     l->n = 0;
     for (size_t i = 0; i < FAKE_PAIRS; i++)

@@ -14,7 +14,7 @@ struct fake_turn {
     char state[12]; /* waiting running ended merged cancelled */
     char error[40]; /* its code when it has ended so */
     char seen[40];
-    char *prompt, *route;
+    char *prompt, *route, *instances;
     int64_t pid, start;
     unsigned targets; /* rows laid with its outcome */
 };

@@ -96,6 +96,25 @@ static void test_steer_order(void)
     talk_end_quiet("two messages that came too late");
 }
 
+/* The turn that runs is not told to who is named, so the message waits for a turn that is. */
+static void test_steer_named(void)
+{
+    begin((const char *const[]){"await=one", "text=" INIT, SAYS("m1", "hi"), "await=two",
+                                "ack=queued", "ack=started", SAYS("m2", "both"),
+                                ENDS("both", "0", ""), "await=three", "text=" INIT,
+                                SAYS("m3", "last"), ENDS("last", "0", ""), "eof", NULL},
+          CONF_STEER);
+    talk_name("sl", "one");
+    talk_await_working(1);
+    talk_is(talk_name("tg", "three"), TC_QUEUED, NULL, "it names another instance: it waits");
+    talk_is(talk_say("/queue clear"), TC_COMMAND, NULL, "it is taken back");
+    talk_is(talk_name("sl", "two"), TC_GIVEN, GIVEN, "it names the same: the agent has it");
+    talk_is(talk_name("tg", "three"), TC_QUEUED, NULL, "another one: it waits");
+    talk_await_states("ended cancelled merged ended", "and has a turn of its own");
+    talk_await_log("for(tg)", "that is told to whom it names");
+    talk_end_quiet("a message that names an instance, for the turn that runs");
+}
+
 /* Whatever has begun the turn. */
 static void test_steer_agents_turn(void)
 {
@@ -313,6 +332,7 @@ int main(void)
     test_steer_stop();
     test_steer_stop_written();
     test_steer_order();
+    test_steer_named();
     test_steer_agents_turn();
     test_steer_retry();
     test_steer_dropped();

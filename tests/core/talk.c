@@ -37,6 +37,7 @@ static void talk_open_inbound(void)
 {
     talk.reception = inbound_new(&(struct inbound_spec){
         .conf = &talk.conf,
+        .dispatch = &talk.log,
         .journal = &talk.disk,
         .conversations = talk.all,
         .switches = talk.switches,
@@ -94,6 +95,7 @@ void talk_begin(const char *const *others)
             {.queue = 3, .max_turns = 32, .per_user = 32, .max_warm = 4, .drain_ms = 20000},
     };
     talk.disk = (struct journal_async){.loop = talk.loop};
+    talk.log.conf = &talk.conf;
     talk.settings = settings_worker_new(talk.loop, &talk.conf);
     talk.switches = visibility_cache_new(talk.settings, &talk.conf);
     talk.sessions = session_store_new(&talk.disk, talk.settings);
@@ -151,10 +153,11 @@ bool talk_is_answered(const void *arg)
     return ((const struct said *)arg)->answered;
 }
 
-struct said talk_as(const char *instance, const char *user, const char *chat, const char *text)
+static struct said talk_submit(const char *instance, struct tc_inbound in)
 {
-    struct said s = {.in = {.size = sizeof s.in, .chat = chat, .user = user, .text = text}};
+    struct said s = {.in = in};
     snprintf(s.id, sizeof s.id, "m%u", ++messages);
+    s.in.size = sizeof s.in;
     s.in.id = s.id;
     s.in.route = "{\"r\":1}";
     s.ask = (struct host_call){.kind = HOST_CALL_SUBMIT, .instance = instance, .inbound = &s.in};
@@ -162,6 +165,19 @@ struct said talk_as(const char *instance, const char *user, const char *chat, co
     talk_spin(talk_is_answered, &s);
     s.in.id = NULL; /* it points into another copy */
     return s;
+}
+
+struct said talk_as(const char *instance, const char *user, const char *chat, const char *text)
+{
+    return talk_submit(instance, (struct tc_inbound){.chat = chat, .user = user, .text = text});
+}
+
+struct said talk_name(const char *named, const char *text)
+{
+    const char *const names[] = {named};
+    return talk_submit(
+        "tg", (struct tc_inbound){
+                  .chat = "A", .user = "1", .text = text, .instances = names, .instance_count = 1});
 }
 
 struct said talk_say(const char *text)

@@ -48,6 +48,8 @@ void talk_end(const char *what);
 /* The same, once nothing runs and nothing waits. */
 void talk_end_quiet(const char *what);
 struct said talk_as(const char *instance, const char *user, const char *chat, const char *text);
+/* User 1 in chat A of tg, whose message names that instance. */
+struct said talk_name(const char *named, const char *text);
 /* User 1 in chat A of tg. */
 struct said talk_say(const char *text);
 void talk_is(struct said s, enum tc_accepted accepted, const char *answer, const char *what);

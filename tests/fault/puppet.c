@@ -132,12 +132,14 @@ static int do_remember(struct tc_turn *turn, const char *rest)
 static int do_submit(struct tc_turn *turn, const char *rest)
 {
     static const char *const files[] = {"/a", "/b"}, *const names[] = {"x", NULL};
+    static const char *const instances[] = {"log", "tg"};
     struct tc_receipt r = {0};
     const enum tc_accepted accepted =
         tc_submit(turn->inst->lobby,
                   TC_INBOUND(.id = "m1", .also = "m2", .chat = "c", .thread = "th", .user = "u",
                              .name = "n", .text = rest, .quote = "q", .route = "{\"to\":1}",
-                             .files = files, .file_names = names, .file_count = 2),
+                             .files = files, .file_names = names, .file_count = 2,
+                             .instances = instances, .instance_count = 2),
                   &r);
     return tell(turn->inst, tc_sprint(turn, "submitted %d %s %s\n", (int)accepted,
                                       r.turn ? r.turn : "-", r.answer ? r.answer : "-"));

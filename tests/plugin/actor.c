@@ -61,13 +61,17 @@ static void take_ask(void *ctx, struct host_call *a)
 {
     (void)ctx;
     const struct tc_inbound *const in = a->inbound;
-    if (a->kind == HOST_CALL_SUBMIT)
-        buf_printf(&actor_told, "submit:%s:%s:%s:%s:%zu;", a->instance, in->id, in->chat, in->text,
+    if (a->kind == HOST_CALL_SUBMIT) {
+        buf_printf(&actor_told, "submit:%s:%s:%s:%s:%zu", a->instance, in->id, in->chat, in->text,
                    in->file_count);
-    else if (a->kind == HOST_CALL_ANSWER)
+        for (size_t i = 0; i < in->instance_count; i++)
+            buf_printf(&actor_told, ":+%s", in->instances[i]);
+        buf_add_char(&actor_told, ';');
+    } else if (a->kind == HOST_CALL_ANSWER) {
         buf_printf(&actor_told, "answer:%s;", a->decision->ticket);
-    else
+    } else {
         buf_printf(&actor_told, "cancel:%s:%s;", a->turn, a->user);
+    }
     if (actor_answers)
         host_call_complete(a, actor_accepts, "t9", "wait a bit");
     else

@@ -44,6 +44,8 @@ static void tell_submit(const struct host_call *a)
                or_none(in->text), or_none(in->quote), or_none(in->route));
     for (size_t i = 0; i < in->file_count; i++)
         buf_printf(&kit_told, ":%s=%s", in->files[i], or_none(in->file_names[i]));
+    for (size_t i = 0; i < in->instance_count; i++)
+        buf_printf(&kit_told, ":+%s", in->instances[i]);
     buf_add_str(&kit_told, ";");
 }
 

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "core/dispatch/named_instance.h"
+#include "event/json/json_writer.h"
 
 #define INSTANCES_MAX 100
 
@@ -36,10 +38,7 @@ static void turn_instances_check_scope(const struct dispatch *d, const char *nam
                                        const struct conf_scope_turn *turn, struct buf *why)
 {
     struct tc_err unused = {0};
-    const struct conf_instance *const inst = dispatch_find_configured(d, name, &unused);
-    struct conf_scope_turn named = *turn;
-    named.instances = name;
-    if (inst && !conf_scope_admits(inst, &named))
+    if (named_instance_check(d, name, turn, &unused) == NAMED_NOT_FOR_IT)
         buf_printf(why,
                    "Instance \"%s\" does not show turns of agent \"%s\" in conversation \"%s\".",
                    name, turn->agent, turn->conversation);
@@ -56,7 +55,8 @@ static void turn_instances_add(struct buf *names, const json_t *item, const stru
     turn_instances_check_known(d, name, why);
     if (!why->len)
         turn_instances_check_scope(d, name, turn, why);
-    buf_printf(names, "%s%s", names->len ? "\n" : "", name);
+    if (!why->len)
+        conf_scope_add_names(names, name);
 }
 
 char *turn_instances_read(const json_t *body, const struct dispatch *d,
@@ -73,4 +73,20 @@ char *turn_instances_read(const json_t *body, const struct dispatch *d,
     for (size_t i = 0; !why->len && i < json_array_size(list); i++)
         turn_instances_add(&names, json_array_get(list, i), d, turn, why);
     return why->len || !names.len ? NULL : buf_steal(&names);
+}
+
+void turn_instances_append_json(struct buf *out, const char *names)
+{
+    if (!names || !*names)
+        return;
+    jsonw_key(out, "instances");
+    buf_add_char(out, '[');
+    for (const char *at = names; *at;) {
+        const size_t n = strcspn(at, "\n");
+        if (at != names)
+            buf_add_char(out, ',');
+        jsonw_string(out, at, n);
+        at += n + (at[n] != '\0');
+    }
+    buf_add_char(out, ']');
 }

@@ -12,5 +12,7 @@
  * `why` (for people), a name is unknown or its instance does not admit `turn`. */
 char *turn_instances_read(const json_t *body, const struct dispatch *d,
                           const struct conf_scope_turn *turn, struct buf *why);
+/* The member of a turn that is shown: a list of names; nothing for NULL. */
+void turn_instances_append_json(struct buf *out, const char *names);
 
 #endif

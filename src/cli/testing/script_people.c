@@ -8,8 +8,8 @@
 
 static enum tc_accepted script_parse_accepted(struct script *s, const char *name)
 {
-    static const char *const names[] = {"accepted", "queued",   "command", "known",    "denied",
-                                        "full",     "not_kept", "given",   "interrupt"};
+    static const char *const names[] = {"accepted", "queued",   "command", "known",     "denied",
+                                        "full",     "not_kept", "given",   "interrupt", "invalid"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0)
             return (enum tc_accepted)i;

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/invariant.h"
 #include "base/sys/clock.h"
+#include "conf/conf_scope.h"
 #include "core/conversation/prompt.h"
 #include "core/conversation/turn_scheduler.h"
 
@@ -89,6 +90,7 @@ void conversation_free(struct conversation *c)
     turn_job_free(c->job);
     conf_unref(c->conf);
     free(c->user);
+    free(c->instances);
     free(c->chat);
     free(c->owner);
     free(c->source);
@@ -281,10 +283,12 @@ static void conversation_on_lost(void *ctx)
         m->given = false;
 }
 
-/* Messages that were given to the agent stay in their order: none goes ahead of one that waits. */
+/* Messages that were given to the agent stay in their order: none goes ahead of one that waits. One
+ * that names an instance which is not told of the turn has to have a turn that it is told of. */
 bool conversation_steer(struct conversation *c, struct conversation_message *newest)
 {
-    if (!c->job || newest->alone || (c->first != newest && !c->first->given))
+    if (!c->job || newest->alone || (c->first != newest && !c->first->given) ||
+        !conf_scope_has_names(c->instances, newest->instances))
         return false;
     const enum dialect_steer how = turn_job_steer(c->job, newest->id, newest->user,
                                                   (struct str){newest->prompt, newest->prompt_len});
@@ -292,16 +296,17 @@ bool conversation_steer(struct conversation *c, struct conversation_message *new
     return how != DIALECT_REFUSED;
 }
 
-/* Joins what waits to the head's prompt, as far as it goes; the others' ids go to `merged`, whose
- * they are to `askers`. */
+/* Joins what waits to the head's prompt, as far as it goes, and the instances that it names to the
+ * head's; the others' ids go to `merged`, whose they are to `askers`. */
 static size_t conversation_join(struct conversation *c, bool given, struct buf *prompt,
-                                char **merged, char **askers)
+                                struct buf *instances, char **merged, char **askers)
 {
     size_t n = 0;
     while (c->first && !c->first->alone && c->first->given == given &&
            prompt->len + c->first->prompt_len <= PROMPT_MAX) {
         struct conversation_message *const m = conversation_take_first(c);
         prompt_append_prompt(prompt, (struct str){m->prompt, m->prompt_len});
+        conf_scope_add_names(instances, m->instances);
         askers[n] = m->user;
         merged[n++] = m->id;
         m->id = m->user = NULL;
@@ -323,6 +328,7 @@ static void conversation_start(struct conversation *c, struct turn_job_spec *spe
     spec->keeps_result = turn_scheduler_is_api(c->source);
     spec->settled = conversation_on_settled;
     spec->lost = conversation_on_lost;
+    c->instances = xstrdup(spec->instances);
     c->job = turn_job_start(spec, over, c);
 }
 
@@ -330,20 +336,22 @@ void conversation_start_turn(struct conversation *c, const struct turn_job_spec 
                              void (*over)(void *conversation))
 {
     struct conversation_message *const head = conversation_take_first(c);
-    CLEANUP_BUF struct buf prompt = {0};
+    CLEANUP_BUF struct buf prompt = {0}, instances = {0};
     prompt_append_prompt(&prompt, (struct str){head->prompt, head->prompt_len});
+    conf_scope_add_names(&instances, head->instances);
     char **const merged = xcalloc(c->n_waiting + 1, sizeof *merged);
     char **const askers = xcalloc(c->n_waiting + 1, sizeof *askers);
     struct turn_job_spec full = *spec;
     askers[0] = head->user;
     full.n_merged =
-        head->alone ? 0 : conversation_join(c, head->given, &prompt, merged, askers + 1);
+        head->alone ? 0
+                    : conversation_join(c, head->given, &prompt, &instances, merged, askers + 1);
     full.merged = (const char *const *)merged;
     full.askers = (const char *const *)askers;
     full.n_askers = full.n_merged + 1;
     full.id = head->id;
     full.route = head->route;
-    full.instances = head->instances;
+    full.instances = instances.p;
     full.has_message = head->given;
     full.follows = head->follows;
     full.prompt = (struct str){prompt.p ? prompt.p : "", prompt.len};
@@ -383,6 +391,7 @@ bool conversation_finish_turn(struct conversation *c)
     turn_job_free(c->job);
     c->job = NULL;
     free(c->user);
-    c->user = NULL;
+    free(c->instances);
+    c->user = c->instances = NULL;
     return unsettled;
 }

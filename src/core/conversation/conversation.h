@@ -47,7 +47,8 @@ struct conversation {
     size_t n_waiting, n_admitting;
     uint64_t ready; /* when it may begin: its number in the order; 0: not now */
     struct turn_job *job;
-    char *user; /* who began it, or NULL */
+    char *user;      /* who began it, or NULL */
+    char *instances; /* that its messages name (conf_scope_turn), or NULL */
     struct journal_async *journal;
     struct turnlog *turnlog; /* or NULL */
     bool throwaway;          /* its session is not kept */

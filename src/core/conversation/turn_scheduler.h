@@ -37,8 +37,7 @@ struct turn_scheduler_message {
     const struct conf_agent *agent;
     const char *chat, *user, *route; /* or NULL */
     const char *owner; /* the API client, or NULL; of DETACHED the route, which outlives the host */
-    const char *instances; /* that are told of its turn, too (conf_scope_turn), or NULL; of a
-                              message that is `alone` */
+    const char *instances; /* that are told of its turn, too (conf_scope_turn), or NULL */
     const char *id, *also; /* its own in that source: what is known is not taken; or NULL */
     const char *turn;      /* the id its turn shall have (36 characters), or NULL */
     struct str prompt;

@@ -9,4 +9,6 @@ libtccore_a_SOURCES += \
 	src/core/dispatch/dispatch_plan.c \
 	src/core/dispatch/dispatch_reconfig.c \
 	src/core/dispatch/dispatch_scope.c \
-	src/core/dispatch/dispatch_slot.c
+	src/core/dispatch/dispatch_slot.c \
+	src/core/dispatch/named_instance.c \
+	src/core/dispatch/named_instance.h

@@ -158,6 +158,7 @@ static void start_conversations(struct host *s)
     });
     s->reception = inbound_new(&(struct inbound_spec){
         .conf = s->conf,
+        .dispatch = s->dispatch,
         .journal = s->journal,
         .conversations = s->conversations,
         .switches = s->switches,

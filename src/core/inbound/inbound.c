@@ -11,6 +11,7 @@
 #include "core/conversation/host_reply.h"
 #include "core/conversation/prompt.h"
 #include "core/inbound/chat_command.h"
+#include "core/inbound/inbound_instances.h"
 #include "core/inbound/inbound_internal.h"
 #include "core/inbound/inbound_request.h"
 #include "core/settings/visibility_command.h"
@@ -56,12 +57,13 @@ static void submit_text(const struct submission *s, struct str text)
     const struct tc_inbound *const in = s->ask->inbound;
     const struct conf_agent *const agent = inbound_agent_of(s->reception, s->instance);
     CLEANUP_FREE char *key = inbound_make_key(s->instance->name, in->chat, in->thread);
-    CLEANUP_BUF struct buf prompt = {0};
+    CLEANUP_BUF struct buf prompt = {0}, instances = {0};
     if (!agent) { /* gone in the meantime */
         host_call_complete(s->ask, TC_DENIED, NULL, NULL);
         return;
     }
     prompt_append_message(&prompt, in, text);
+    inbound_instances_join(in, &instances);
     const struct turn_scheduler_message m = {
         .key = key,
         .source = s->instance->name,
@@ -69,6 +71,7 @@ static void submit_text(const struct submission *s, struct str text)
         .chat = in->chat,
         .user = in->user,
         .route = in->route,
+        .instances = instances.p,
         .id = in->id,
         .also = in->also,
         .prompt = {prompt.p ? prompt.p : "", prompt.len},
@@ -143,6 +146,11 @@ static void inbound_submit(struct inbound *r, struct host_call *a, const struct 
     CLEANUP_BUF struct buf argument = {0};
     const enum user_command command =
         in->file_count ? COMMAND_NONE : user_command_parse(in->text, &argument);
+    CLEANUP_FREE char *key = inbound_make_key(inst->name, in->chat, in->thread);
+    if (!inbound_instances_check(r->spec.dispatch, a, inbound_agent_of(r, inst)->name, key)) {
+        host_call_complete(a, TC_INVALID, NULL, NULL);
+        return;
+    }
     if (command != COMMAND_NONE) {
         chat_command_run(r, a, inst, command, &argument);
         return;

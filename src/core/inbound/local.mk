@@ -9,6 +9,8 @@ libtccore_a_SOURCES += \
 	src/core/inbound/commands.def \
 	src/core/inbound/inbound.c \
 	src/core/inbound/inbound.h \
+	src/core/inbound/inbound_instances.c \
+	src/core/inbound/inbound_instances.h \
 	src/core/inbound/inbound_internal.h \
 	src/core/inbound/inbound_request.c \
 	src/core/inbound/inbound_request.h \

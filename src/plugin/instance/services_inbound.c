@@ -56,12 +56,21 @@ static enum tc_accepted services_inbound_explain(const struct inbound_texts *tex
     return how;
 }
 
+/* What a plugin built for an older version knows instead of a newer result. */
+static enum tc_accepted services_inbound_for(const struct instance *in, enum tc_accepted how)
+{
+    const uint32_t minor = in->loaded->plugin.minor;
+    if (how == TC_INVALID)
+        return minor >= 4 ? TC_INVALID : TC_DENIED;
+    return minor >= 3 || (how != TC_GIVEN && how != TC_INTERRUPT) ? how : TC_QUEUED;
+}
+
 /* Invalid arguments are not TC_NOT_KEPT: they would be invalid again. */
 static enum tc_accepted services_inbound_refuse(const struct instance *in, const char *service,
                                                 const char *fault)
 {
     services_refuse(in, service, fault);
-    return in->loaded->plugin.minor >= 4 ? TC_INVALID : TC_DENIED;
+    return services_inbound_for(in, TC_INVALID);
 }
 
 enum tc_accepted service_submit(struct tc_turn *turn, const struct tc_inbound *inbound,
@@ -75,10 +84,8 @@ enum tc_accepted service_submit(struct tc_turn *turn, const struct tc_inbound *i
     const char *const fault = validate_inbound(&in);
     if (fault)
         return services_inbound_refuse(t->in, "tc_submit", fault);
-    const enum tc_accepted how =
-        services_inbound_call_host(t->in, host_call_new_submit(t->in->name, &in), receipt);
-    const bool knows = t->in->loaded->plugin.minor >= 3;
-    return knows || (how != TC_GIVEN && how != TC_INTERRUPT) ? how : TC_QUEUED;
+    return services_inbound_for(
+        t->in, services_inbound_call_host(t->in, host_call_new_submit(t->in->name, &in), receipt));
 }
 
 enum tc_accepted service_cancel(struct tc_turn *turn, const char *id, const char *user,

@@ -23,6 +23,9 @@ static void pack_inbound(struct buf *out, const struct tc_inbound *in)
         pack_string(out, in->files[i]);
         pack_string(out, in->file_names ? in->file_names[i] : NULL);
     }
+    pack_int64(out, (int64_t)in->instance_count);
+    for (size_t i = 0; i < in->instance_count; i++)
+        pack_string(out, in->instances[i]);
 }
 
 static void pack_decision(struct buf *out, const struct tc_decision *d)
@@ -57,8 +60,9 @@ void ipc_frame_pack_ask(struct buf *out, const struct host_call *a)
 
 static struct host_call *unpack_submit(struct unpacker *u, const char *instance)
 {
-    const char *files[FILES_MAX], *names[FILES_MAX];
-    struct tc_inbound in = {.size = sizeof in, .files = files, .file_names = names};
+    const char *files[FILES_MAX], *names[FILES_MAX], *instances[VALIDATE_INSTANCES_MAX];
+    struct tc_inbound in = {
+        .size = sizeof in, .files = files, .file_names = names, .instances = instances};
     in.id = unpack_text(u);
     in.also = unpack_text(u);
     in.chat = unpack_text(u);
@@ -73,6 +77,9 @@ static struct host_call *unpack_submit(struct unpacker *u, const char *instance)
         files[i] = unpack_text(u);
         names[i] = unpack_text(u);
     }
+    in.instance_count = unpack_count(u, VALIDATE_INSTANCES_MAX);
+    for (size_t i = 0; i < in.instance_count; i++)
+        instances[i] = unpack_text(u);
     return unpack_finish(u) == 0 && !validate_inbound(&in) ? host_call_new_submit(instance, &in)
                                                            : NULL;
 }
@@ -133,7 +140,7 @@ void ipc_frame_pack_call_result(struct buf *out, const struct ipc_call_result *a
 
 void ipc_frame_unpack_asked(struct unpacker *u, struct ipc_call_result *a)
 {
-    a->accepted = (enum tc_accepted)unpack_count(u, TC_INTERRUPT);
+    a->accepted = (enum tc_accepted)unpack_count(u, TC_INVALID);
     a->turn = unpack_text(u);
     a->text = unpack_text(u);
 }

@@ -58,6 +58,44 @@ static void test_known(void)
     talk_end("what comes twice");
 }
 
+/* Of several messages that become one turn, each may name somebody. */
+static void test_named(void)
+{
+    talk_begin(NULL);
+    talk_is(talk_name("sl", "one"), TC_ACCEPTED, "", "a message that names an instance");
+    is_str(talk.disk.turns[0].instances, "sl", "it is on disk");
+    talk_await_working(1);
+    talk_await_log("for(sl)", "its turn is for that instance");
+    talk_is(talk_name("tg", "two"), TC_QUEUED, NULL, "another one");
+    talk_is(talk_name("sl", "three"), TC_QUEUED, NULL, "a third one");
+    talk_finish(0);
+    talk_await_log("for(tg\nsl)", "one turn for those that two messages name");
+    talk_await_working(2);
+    talk_finish(1);
+    talk_await_quiet();
+    talk_say("four");
+    talk_await_working(3);
+    talk_finish(3);
+    talk_await_quiet();
+    ok(!strstr(strstr(cast_log_text(&talk.log), "for(tg\nsl)") + 1, "for("),
+       "the next turn, of a message that names nobody, is for nobody");
+    talk_end("named instances");
+}
+
+static void test_named_wrong(void)
+{
+    talk_begin(NULL);
+    char other[] = "other", *others[] = {other, NULL};
+    talk.instances[1].scope.agents = others;
+    talk_is(talk_name("slack", "x"), TC_INVALID, "", "an unknown instance");
+    talk_is(talk_name("slack", "/status"), TC_INVALID, "", "with a command, too");
+    talk_is(talk_name("slack", "/show-tools"), TC_INVALID, "", "and with a token");
+    ok(strstr(talk_say("/stream-status").answer, "Hidden: tools"), "which does not count");
+    talk_is(talk_name("sl", "x"), TC_INVALID, "", "an instance that does not show such turns");
+    is_int(talk.disk.n, 0, "nothing of it is on disk");
+    talk_end("named instances that are refused");
+}
+
 /* A message of user 1 that the service delivers under this id, and under one that stays. */
 static struct said deliver(const char *id, const char *also, const char *text)
 {
@@ -480,6 +518,8 @@ int main(void)
     talk_init();
     test_one();
     test_known();
+    test_named();
+    test_named_wrong();
     test_known_commands();
     test_known_words();
     test_known_later();

@@ -72,9 +72,10 @@ static void test_text(void)
 static void submit(struct tc_turn *t)
 {
     struct tc_receipt r;
-    const char *const paths[] = {"/tmp/f"};
+    const char *const paths[] = {"/tmp/f"}, *const names[] = {"log", "tg"};
     ok(tc_submit(t->inst->lobby,
-                 TC_INBOUND(.id = "m1", .chat = "c1", .user = "u1", .text = "hello"),
+                 TC_INBOUND(.id = "m1", .chat = "c1", .user = "u1", .text = "hello",
+                            .instances = names, .instance_count = 2),
                  &r) == TC_QUEUED,
        "tc_submit brings the host's answer");
     is_str(r.turn, "t9", "  the turn");
@@ -87,7 +88,7 @@ static void submit(struct tc_turn *t)
     ok(!r.turn && !r.answer, "  no texts in the answer");
     ok(tc_cancel(t, "t9", "u1", NULL) == TC_KNOWN, "tc_cancel, without a receipt");
     actor_answers = true;
-    is_str(actor_told.p, "submit:one:m1:c1:hello:0;submit:one:m2:c1::1;cancel:t9:u1;",
+    is_str(actor_told.p, "submit:one:m1:c1:hello:0:+log:+tg;submit:one:m2:c1::1;cancel:t9:u1;",
            "the host was asked");
 }
 
@@ -128,12 +129,17 @@ static void submit_during_turn(struct tc_turn *t)
     submit_as(t, 2, TC_FULL, TC_FULL);
     submit_as(t, 3, TC_GIVEN, TC_GIVEN);
     submit_as(t, 3, TC_INTERRUPT, TC_INTERRUPT);
+    submit_as(t, 3, TC_INVALID, TC_DENIED);
+    submit_as(t, 4, TC_INVALID, TC_INVALID);
     actor_accepts = TC_QUEUED;
 }
 
 static void submit_wrong(struct tc_turn *t)
 {
-    static const char *const no_paths[] = {NULL};
+    static const char *const no_paths[] = {NULL}, *const no_name[] = {""};
+    static char long_name[80];
+    memset(long_name, 'n', sizeof long_name - 1);
+    const char *const long_names[] = {long_name};
     const struct {
         const char *why;
         struct tc_inbound in;
@@ -149,6 +155,29 @@ static void submit_wrong(struct tc_turn *t)
          {.id = "1", .chat = "c", .user = "u", .files = no_paths, .file_count = 99}},
         {"a file has no path",
          {.id = "1", .chat = "c", .user = "u", .files = no_paths, .file_count = 1}},
+        {"too many instances (limit: 100)",
+         {.id = "1",
+          .chat = "c",
+          .user = "u",
+          .text = "x",
+          .instances = no_name,
+          .instance_count = 101}},
+        {"the list of instances is NULL",
+         {.id = "1", .chat = "c", .user = "u", .text = "x", .instance_count = 1}},
+        {"the name of an instance is missing",
+         {.id = "1",
+          .chat = "c",
+          .user = "u",
+          .text = "x",
+          .instances = no_name,
+          .instance_count = 1}},
+        {"the name of an instance is missing, too long",
+         {.id = "1",
+          .chat = "c",
+          .user = "u",
+          .text = "x",
+          .instances = long_names,
+          .instance_count = 1}},
     };
     actor_loaded.plugin.minor = 3;
     ok(tc_submit(t, TC_INBOUND(.id = NULL), NULL) == TC_DENIED, "1.3: what is not valid is denied");

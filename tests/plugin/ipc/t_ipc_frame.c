@@ -437,11 +437,12 @@ static void test_socket(void)
 
 static void test_ask(void)
 {
-    const char *const files[] = {"/f"}, *const names[] = {"n"};
+    const char *const files[] = {"/f"}, *const names[] = {"n"}, *const instances[] = {"log", "tg"};
     struct host_call *asks[] = {
         host_call_new_submit("one", TC_INBOUND(.id = "i", .chat = "c", .user = "u", .text = "t",
                                                .route = "{}", .files = files, .file_names = names,
-                                               .file_count = 1)),
+                                               .file_count = 1, .instances = instances,
+                                               .instance_count = 2)),
         host_call_new_cancel("one", "t1", "u"),
         host_call_new_may("one", "u", "c"),
     };
@@ -452,7 +453,8 @@ static void test_ask(void)
         if (ok(b && b->kind == asks[i]->kind, "an ask of kind %zu", i) && i == 0)
             ok(strcmp(b->inbound->files[0], "/f") == 0 &&
                    strcmp(b->inbound->file_names[0], "n") == 0 &&
-                   strcmp(b->inbound->text, "t") == 0 && !b->inbound->quote,
+                   strcmp(b->inbound->text, "t") == 0 && !b->inbound->quote &&
+                   b->inbound->instance_count == 2 && strcmp(b->inbound->instances[1], "tg") == 0,
                "  comes back");
         if (b)
             host_call_discard(b);
@@ -465,10 +467,10 @@ static void test_ask(void)
     ipc_frame_unpack_asked(&u, &b);
     ok(b.accepted == TC_DENIED && strcmp(b.turn, "t") == 0 && !b.text, "its answer");
     whole_only(reads_asked, "  it");
-    ipc_frame_pack_call_result(&packed, &(struct ipc_call_result){TC_INTERRUPT, "t", NULL});
+    ipc_frame_pack_call_result(&packed, &(struct ipc_call_result){TC_INVALID, "t", NULL});
     u = unpacked();
     ipc_frame_unpack_asked(&u, &b);
-    is_int(b.accepted, TC_INTERRUPT, "the last of them");
+    is_int(b.accepted, TC_INVALID, "the last of them");
     buf_reset(&packed);
 }
 

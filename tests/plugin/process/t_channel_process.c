@@ -277,7 +277,8 @@ static void test_asks(void)
     puppet_say(c, turn, "cancel t5");
     ok(puppet_wait_written("submitted 1 t9 wait a bit\n"), "a question is answered");
     ok(puppet_wait_written("cancelled 2\n"), "another, too");
-    has_str(kit_told.p, "submit:asks:m1:m2:c:th:u:n:do it:q:{\"to\":1}:/a=x:/b=-;cancel:t5:u:-;",
+    has_str(kit_told.p,
+            "submit:asks:m1:m2:c:th:u:n:do it:q:{\"to\":1}:/a=x:/b=-:+log:+tg;cancel:t5:u:-;",
             "the host was asked all of it");
     kit_holds_asks = true;
     puppet_say(c, turn, "submit later");

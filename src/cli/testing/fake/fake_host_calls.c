@@ -29,6 +29,14 @@ static void fake_host_add_text(json_t *o, const char *key, const char *text)
         json_object_set_new(o, key, json_string(text));
 }
 
+static json_t *fake_host_names_json(const char *const *names, size_t n)
+{
+    json_t *const list = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(list, json_string(names[i]));
+    return list;
+}
+
 static json_t *fake_host_inbound_json(const struct tc_inbound *in)
 {
     json_t *const o = json_object(), *const files = json_array();
@@ -43,6 +51,9 @@ static json_t *fake_host_inbound_json(const struct tc_inbound *in)
         json_array_append_new(files, json_pack("{s:s?, s:s?}", "path", in->files[i], "name",
                                                in->file_names ? in->file_names[i] : NULL));
     json_object_set_new(o, "files", files);
+    if (in->instance_count)
+        json_object_set_new(o, "instances",
+                            fake_host_names_json(in->instances, in->instance_count));
     return o;
 }
 
