@@ -122,7 +122,9 @@ def on_message(message):
             time.sleep(0.02)
         if "submit" in modes and first:
             say(tc="submit", id="s1", key="m1", chat="c", user="7", name="Ann", text="id=sub run=ls",
-                route={"room": 1})
+                route={"room": 1}, instances=["beside"])
+            say(tc="submit", id="s3", chat="c", user="7", text="x", instances="beside")
+            say(tc="submit", id="s4", chat="c", user="7", text="x", instances=["beside", "besides"])
             say(tc="submit", id="s2", chat="c", text="no user")
     elif kind == "event" and misbehaves and misbehave():
         return

@@ -72,11 +72,15 @@ def deaths_in_log(host, name):
 def test_people():
     """A message, an approval and its answer; what is wrong is refused with a reason."""
     hello = "hello=" + json.dumps({"wants": ["final", "request"]})
-    with Door(instances=instance("room", "submit", hello, grants=["submit", "answer"], turns="all",
-                                 allow=["7"]),
-              agents=ASKER) as host:
+    text = instance("room", "submit", hello, grants=["submit", "answer"], turns="all", allow=["7"])
+    text += instance("beside", turns="own")
+    with Door(instances=text, agents=ASKER) as host:
         await_said(host, "room", '"status": "accepted"')
         await_said(host, "room", 'route {"room": 1}')
+        until(lambda: seen(host, "beside"), "the instance that it named is told the outcome")
+        named = host.turns()[-1]
+        equal(seen(host, "beside"), [named["id"]], "of that turn and no other")
+        equal(named.get("instances"), ["beside"], "which is shown with its name")
         host.begin("run=ls", agent="asks")
         await_said(host, "room", "request open")
         await_said(host, "room", '"id": "a1", "status": "command"')
@@ -84,6 +88,12 @@ def test_people():
         text = "\n".join(said(host, "room"))
         ok("id, chat, user and text must be strings" in text, "a submit without a user is refused", text)
         ok('"status": "invalid"' in text, "and answered as invalid")
+        ok("instances must be a list of strings" in text, "so is one whose instances are none", text)
+        ok('"id": "s4", "status": "invalid", "error": "an argument is not valid' in text,
+           "and one that names an unknown instance", text)
+        ok('instance room: refused a message: instances: unknown instance "besides" '
+           '(did you mean "beside"?)' in host.log(), "the log has its name", host.log())
+        equal(len(host.turns()), 2, "none of them is a turn")
         ok("id, ticket, choice, user and chat must be strings" in text,
            "so is an answer without a chat", text)
         equal(breaks(host), [], "no message breaks the schema")

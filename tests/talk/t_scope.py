@@ -88,6 +88,10 @@ def over_http(s):
     s.sees(s.in_telegram, "Answer loud", "the chat that was named has the answer")
     until(lambda: s.told(s.named_log, named, "done"), "the log that was named is told")
     s.log_has_all(named, "a turn that names others")
+    shown = {t["id"]: t.get("instances") for t in s.host.turns()}
+    equal((shown[turn], shown[named]), (None, ["named", "tg"]), "the list of turns has who was named")
+    _, _, one = s.host.ask("GET", f"/turns/{named}", key="ann")
+    equal(json.loads(one).get("instances"), ["named", "tg"], "so has the turn itself")
     equal(s.in_telegram("silent") + s.in_slack("silent"), [], "what names none is in no chat")
     equal(s.has_named(turn), False, "nor in a log that has to be named")
     equal(s.in_slack("loud"), [], "nor is what names another chat")

@@ -47,6 +47,7 @@ void turn_api_append_json(struct buf *out, const struct turnlog_turn *t,
     jsonw_member_str(out, "into", t->into);
     jsonw_key(out, "task");
     jsonw_string(out, task, utf8_truncated_len(task, strlen(task), TASK_BYTES));
+    turn_instances_append_json(out, s->instances);
     turn_api_add_time(out, "created_ms", t->created_ms);
     turn_api_add_time(out, "started_ms", t->started_ms);
     turn_api_add_time(out, "ended_ms", t->ended_ms);

@@ -266,7 +266,8 @@ static void queue_message(struct turn_scheduler *cs, const struct turn_scheduler
                                                           .conversation = m->key,
                                                           .source = m->source,
                                                           .owner = m->owner,
-                                                          .task = m->prompt.p});
+                                                          .task = m->prompt.p,
+                                                          .instances = m->instances});
     CLEANUP_BUF struct buf text = {0};
     const enum tc_accepted how = turn_scheduler_find_place(cs, c, kept, &text);
     a->done(a->ctx, &(struct conversations_result){
@@ -474,6 +475,7 @@ bool turn_scheduler_restore(struct turn_scheduler *cs, const struct journal_turn
                                                           .source = t->source,
                                                           .owner = owner,
                                                           .task = t->prompt,
+                                                          .instances = t->instances,
                                                           .created_ms = t->admitted_ms});
     make_ready(cs, c);
     return true;

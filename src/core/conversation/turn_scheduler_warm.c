@@ -32,7 +32,8 @@ static void on_begins(void *ctx, const struct warm_place *place, const struct co
                                                           .conversation = c->key,
                                                           .source = c->source,
                                                           .owner = c->owner,
-                                                          .task = ""});
+                                                          .task = "",
+                                                          .instances = place->instances});
     cs->running++;
     conversation_begin_by_agent(c, &spec, conversations_turn_over);
 }

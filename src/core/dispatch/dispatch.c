@@ -57,6 +57,7 @@ struct dispatch_turn *dispatch_open_turn(struct dispatch *d, const struct dispat
                                                                .agent = spec->agent,
                                                                .conversation = spec->conversation,
                                                                .source = spec->submitter,
+                                                               .instances = spec->instances,
                                                            });
     dispatch_link_turn(d, t);
     dispatch_scope_open(t);

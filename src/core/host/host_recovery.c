@@ -132,6 +132,7 @@ static void log_turn(struct turnlog *log, const struct journal_turn *t)
                                                        .source = t->source,
                                                        .owner = turn_scheduler_owner(t),
                                                        .task = t->prompt,
+                                                       .instances = t->instances,
                                                        .created_ms = t->admitted_ms,
                                                        .started_ms = t->began_ms});
     struct event error = turn_record_restart_error(t->id), start, done;

@@ -230,6 +230,8 @@ static void fill_spec(struct turnlog_entry *e, const struct turnlog_spec *spec)
     turnlog_fill(&s->conversation, &e->arena, spec->conversation);
     turnlog_fill(&s->source, &e->arena, spec->source);
     turnlog_fill(&s->owner, &e->arena, spec->owner);
+    if (spec->instances)
+        s->instances = arena_strdup(&e->arena, spec->instances);
     if (!s->task && spec->task)
         s->task = arena_strndup(&e->arena, spec->task,
                                 utf8_truncated_len(spec->task, strlen(spec->task), TASK_BYTES));

@@ -35,6 +35,8 @@ struct turnlog_spec {
     const char *source;             /* where its message came from: an instance, "http"… */
     const char *owner;              /* the API client that it belongs to */
     const char *task;               /* the message */
+    const char *instances;          /* that it names (conf_scope_turn); those of a turn that begins
+                                       take the place of those of its message */
     int64_t created_ms, started_ms; /* Unix; 0: now */
 };
 
