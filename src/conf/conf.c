@@ -249,6 +249,7 @@ static void check_names(const struct conf_row_ctx *r, const struct conf_box *box
     for (size_t i = 0; !box->bad_agents && i < c->n_instances; i++) {
         conf_check_agent_of(r, c, &c->instances[i]);
         conf_scope_check(r, c, &c->instances[i]);
+        conf_chat_check(r, c, &c->instances[i]);
     }
     if (!box->bad_instances)
         check_rules(r, box);
@@ -279,6 +280,7 @@ struct conf *conf_load_all(const char *path, struct findings *findings)
     const bool broken = root && conf_row_parse_group(&r, root, rows, box) < 0;
     ASSERT(!broken || findings->errors);
     fill_defaults(box);
+    conf_variant_make_all(&box->arena, &box->conf);
     check_names(&r, box);
     return &box->conf;
 }
@@ -354,7 +356,8 @@ int conf_add_plugin(struct conf *c, const char *spec, struct tc_err *err)
     const struct conf_row_ctx r = {&box->arena, "--plugin", NULL, &findings};
     struct conf_instance inst;
     const bool bad = conf_instance_parse_spec(&r, spec, &inst) < 0;
-    if (bad || conf_check_agent_of(&r, c, &inst) < 0 || conf_scope_check(&r, c, &inst) < 0) {
+    if (bad || conf_check_agent_of(&r, c, &inst) < 0 || conf_scope_check(&r, c, &inst) < 0 ||
+        conf_chat_check(&r, c, &inst) < 0) {
         findings_take_first(&findings, err);
         findings_fini(&findings);
         return -1;

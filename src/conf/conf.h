@@ -67,17 +67,25 @@ struct conf_rule {
     int line;
 };
 
+#define CONF_CHOICES_MAX 20  /* values of models, of cwds, of agent_choices */
+#define CONF_MODEL "{model}" /* placeholder; without a model its argument is left out */
+
 /* How an agent is run. Lists are NULL-terminated and never NULL. */
 struct conf_agent {
     char *name;
-    char **prefix;   /* argv in front of command: a wrapper that runs it; same placeholders */
-    char **command;  /* argv; {session_id}, {conversation} as arguments, or as --option={...} */
-    char **resume;   /* appended when a session is resumed; same placeholders */
-    char *dialect;   /* "claude" */
-    char *mode;      /* how freely it may act, in its own word; or NULL: as it is */
-    char *cwd;       /* or NULL */
-    char **env_pass; /* names passed on from the host's environment, beside the basic ones */
-    char **env_set;  /* "K=V" */
+    char **prefix; /* argv in front of command: a wrapper that runs it; same placeholders */
+    char *
+        *command; /* argv; {session_id}, {conversation}, {model} as arguments, or as --option={…} */
+    char **resume;  /* appended when a session is resumed; same placeholders */
+    char *dialect;  /* "claude" */
+    char *mode;     /* how freely it may act, in its own word; or NULL: as it is */
+    char *cwd;      /* or NULL */
+    char **models;  /* that a conversation may choose instead of the agent's own; or NULL */
+    char **cwds;    /* the same of working directories; or NULL */
+    char *model;    /* of a variant (conf_agent_choose); NULL: the agent's own */
+    char *sessions; /* of a variant with another cwd: in place of the name, for sessions; or NULL */
+    char **env_pass;        /* names passed on from the host's environment, beside the basic ones */
+    char **env_set;         /* "K=V" */
     struct conf_user *user; /* whom it runs as; NULL: as the host */
     struct conf_limits limits;
     int64_t turn_timeout_ms;       /* 0: none */
@@ -137,6 +145,21 @@ struct conf_scope {
     int agents_line, conversations_line;
 };
 
+/* What runs in a conversation of an instance instead of its own agent. Each but chat may be NULL.
+ */
+struct conf_binding {
+    const char *chat, *thread; /* thread NULL: all of the chat */
+    const char *agent, *model, *cwd;
+    int line; /* 0 ends a list */
+};
+
+/* What people may do in the chats of an instance. */
+struct conf_chat {
+    char *
+        *agents; /* agent_choices: that a conversation may choose beside the instance's; or NULL */
+    const struct conf_binding *bindings; /* or NULL */
+};
+
 struct conf_instance {
     char *name;
     char *plugin; /* a plugin's name, or the path of a .so; NULL: see conf_load_all */
@@ -149,6 +172,7 @@ struct conf_instance {
     bool sees_all, sees_all_set; /* visibility = "all" | "agent"; else the plugin's own default */
     char *audience;              /* or NULL: the plugin's */
     struct conf_scope scope;
+    struct conf_chat chat;
     bool wants_state, wants_raw; /* wants = ["state", "raw"] */
     int64_t queue_events, queue_bytes;
     int64_t init_ms, callback_ms; /* deadlines of init and of one callback; 0: the defaults */
@@ -221,6 +245,8 @@ struct conf_proxy {
 };
 
 struct conf {
+    const struct conf_agent *variants; /* of agents: each choice of model and cwd */
+    size_t n_variants;
     unsigned refs; /* beside the one of who loaded it */
     char *file;    /* path, or "(built in)" */
     struct conf_agent *agents;
@@ -269,6 +295,22 @@ const char *conf_agent_program(const struct conf_agent *a);
 const char *conf_find_placeholder(const char *arg);
 /* NULL: no such agent (name NULL: the default one). Borrowed. */
 const struct conf_agent *conf_agent_find(const struct conf *c, const char *name);
+/* The agent as it is with that model and working directory (NULL: its own). NULL: one of them is
+ * not in its lists. Borrowed. */
+const struct conf_agent *conf_agent_choose(const struct conf *c, const struct conf_agent *agent,
+                                           const char *model, const char *cwd);
+/* The same choice in another configuration; without what is not in its lists any more. NULL: there
+ * is no such agent. */
+const struct conf_agent *conf_agent_find_again(const struct conf *c,
+                                               const struct conf_agent *agent);
+/* Name under which its sessions are kept: one session belongs to one working directory. */
+const char *conf_agent_session_name(const struct conf_agent *agent);
+/* What the configuration binds to the conversation of that key (inbound_make_key); the first that
+ * fits. NULL: nothing. */
+const struct conf_binding *conf_binding_find(const struct conf_instance *inst, const char *key);
+/* Whether a conversation of the instance may choose that agent. */
+bool conf_chat_allows_agent(const struct conf *c, const struct conf_instance *inst,
+                            const struct conf_agent *agent);
 /* For an error about a name that nothing has: ' (did you mean "NAME"?)', or ' (configured: …)'. */
 void conf_add_agent_hint(const struct conf *c, const char *name, struct buf *out);
 void conf_add_instance_hint(const struct conf *c, const char *name, struct buf *out);

@@ -34,6 +34,8 @@ static const struct conf_row rows[] = {
     {"dialect", conf_row_string, AGENT(dialect), 0, 0, NULL},
     {"mode", conf_row_string, AGENT(mode), 0, 0, NULL},
     {"cwd", conf_row_path, AGENT(cwd), 0, 0, NULL},
+    {"models", conf_variant_read, AGENT(models), 1, CONF_CHOICES_MAX, NULL},
+    {"cwds", conf_row_paths, AGENT(cwds), 1, CONF_CHOICES_MAX, NULL},
     {"env_pass", conf_agent_read_env, AGENT(env_pass), 0, 1000, ""},
     {"env_set", conf_agent_read_env, AGENT(env_set), 0, 1000, "="},
     {"user", conf_user_parse, AGENT(user), 0, 0, NULL},
@@ -68,10 +70,13 @@ static int check_placeholder(const struct conf_row_ctx *r, const struct conf_nod
     const char *const word = conf_find_placeholder(n->value.string);
     if (!word)
         return 0;
-    if (strcmp(word, "{session_id}") == 0 || strcmp(word, "{conversation}") == 0)
+    if (strcmp(word, "{session_id}") == 0 || strcmp(word, "{conversation}") == 0 ||
+        strcmp(word, CONF_MODEL) == 0)
         return 0;
-    return conf_row_error(
-        r, n, "unknown placeholder %s; valid placeholders: {session_id}, {conversation}", word);
+    return conf_row_error(r, n,
+                          "unknown placeholder %s; valid placeholders: {session_id}, "
+                          "{conversation}, {model}",
+                          word);
 }
 
 static int read_command(const struct conf_row_ctx *r, const struct conf_node *n,
@@ -123,6 +128,16 @@ static char **no_strings(const struct conf_row_ctx *r)
     return arena_alloc(r->arena, sizeof(char *));
 }
 
+static bool has_model(char *const *args)
+{
+    for (; *args; args++) {
+        const char *const word = conf_find_placeholder(*args);
+        if (word && strcmp(word, CONF_MODEL) == 0)
+            return true;
+    }
+    return false;
+}
+
 int conf_agent_parse(const struct conf_row_ctx *r, const struct conf_node *n,
                      struct conf_agent *agent)
 {
@@ -152,5 +167,9 @@ int conf_agent_parse(const struct conf_row_ctx *r, const struct conf_node *n,
     /* A message that comes too late for a turn is the next one of the same process. */
     if (agent->while_running == CONF_STEER && !agent->keep_alive_ms)
         return conf_row_error(r, n, "while_running = \"steer\" requires keep_alive_s; set it, too");
+    if (agent->models && !has_model(agent->command))
+        return conf_row_error(r, n,
+                              "models requires {model} in command; add for example "
+                              "\"--model={model}\"");
     return 0;
 }

@@ -54,6 +54,8 @@ static const struct conf_row rows[] = {
     {"threads", conf_row_int, INSTANCE(threads), 1, 100000, NULL},
     {"disk_mb", conf_row_int, INSTANCE(disk_mb), 1, 1 << 30, NULL},
     {"agent", conf_row_string, INSTANCE(agent), 0, 0, NULL},
+    {"agent_choices", conf_row_strings, INSTANCE(chat.agents), 1, CONF_CHOICES_MAX, NULL},
+    {"bindings", conf_chat_read_bindings, 0, 0, 1000, NULL},
     {"grants", conf_row_flags, INSTANCE(grants), 0, 0, grants},
     {"allow", read_ids, INSTANCE(allow), 0, 10000, NULL},
     {"allow_chats", read_ids, INSTANCE(allow_chats), 0, 10000, NULL},
@@ -405,7 +407,7 @@ static void spec_scalar(struct conf_node *n, char *text, bool may_be_number)
 static bool spec_is_list(const struct conf_row *row)
 {
     return row->read == read_ports || row->read == read_ids || row->read == conf_row_paths ||
-           row->read == read_wants || row->read == conf_row_flags;
+           row->read == read_wants || row->read == conf_row_flags || row->read == conf_row_strings;
 }
 
 static void spec_list(const struct conf_row_ctx *r, const struct conf_row *row, struct conf_node *n,

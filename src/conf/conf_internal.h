@@ -32,6 +32,17 @@ int conf_scope_read_conversations(const struct conf_row_ctx *r, const struct con
  * added for each that is not. */
 int conf_scope_check(const struct conf_row_ctx *r, const struct conf *c,
                      const struct conf_instance *inst);
+/* The list `bindings` of the struct conf_instance that target is. */
+int conf_chat_read_bindings(const struct conf_row_ctx *r, const struct conf_node *n,
+                            const struct conf_row *row, void *target) MUST_CHECK;
+/* The lists models and cwds of an agent, whose values are arguments. */
+int conf_variant_read(const struct conf_row_ctx *r, const struct conf_node *n,
+                      const struct conf_row *row, void *target) MUST_CHECK;
+/* Once all agents are read. */
+void conf_variant_make_all(struct arena *a, struct conf *c);
+/* Once all is read: what chats may choose is there. -1: an error was added for each that is not. */
+int conf_chat_check(const struct conf_row_ctx *r, const struct conf *c,
+                    const struct conf_instance *inst);
 /* An instance of that name and plugin with nothing but defaults. Strings are borrowed. */
 struct conf_instance conf_instance_make_default(char *name, char *plugin);
 /* Once its plugin is known: who sits at the terminal runs the host, so there nobody has to be named

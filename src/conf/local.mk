@@ -7,6 +7,7 @@ libtcconf_a_SOURCES = \
 	src/conf/conf.h \
 	src/conf/conf_agent.c \
 	src/conf/conf_chaos.c \
+	src/conf/conf_chat.c \
 	src/conf/conf_http_key.c \
 	src/conf/conf_instance.c \
 	src/conf/conf_internal.h \
@@ -18,6 +19,7 @@ libtcconf_a_SOURCES = \
 	src/conf/conf_serve.c \
 	src/conf/conf_store.c \
 	src/conf/conf_user.c \
+	src/conf/conf_variant.c \
 	src/conf/default_paths.c \
 	src/conf/default_paths.h
 include $(srcdir)/src/conf/options/local.mk

@@ -15,6 +15,9 @@ check_PROGRAMS += tests/conf/t_conf_errors
 tests_conf_t_conf_errors_LDADD = $(TEST_CONF)
 check_PROGRAMS += tests/conf/options/t_option_rules
 tests_conf_options_t_option_rules_LDADD = $(TEST_CONF)
+check_PROGRAMS += tests/conf/t_conf_chat
+tests_conf_t_conf_chat_LDADD = $(TEST_CONF)
+
 check_PROGRAMS += tests/conf/t_conf_scope
 tests_conf_t_conf_scope_LDADD = $(TEST_CONF)
 

@@ -289,10 +289,10 @@ static const struct {
      "2: agents.a.command[1]: expected a string, found an integer"},
     {"agents : { a : { command = [\"x\", \"{session}\"]; }; };",
      "1: agents.a.command[1]: unknown placeholder {session}; valid placeholders: {session_id}, "
-     "{conversation}"},
+     "{conversation}, {model}"},
     {"agents : { a : { command = [\"x\", \"--resume={session}\"]; }; };",
      "1: agents.a.command[1]: unknown placeholder {session}; valid placeholders: {session_id}, "
-     "{conversation}"},
+     "{conversation}, {model}"},
     {AGENT "comand = [\"x\"];" ENDED,
      "2: agents.a.comand: unknown key (did you mean \"command\"?)"},
     {AGENT "turn_timout_s = 1;" ENDED,
@@ -327,7 +327,7 @@ static const struct {
      "2: agents.a.prefix[0]: must not be empty; set it or remove it"},
     {AGENT "prefix = [\"x\", \"{nothing}\"];" ENDED,
      "2: agents.a.prefix[1]: unknown placeholder {nothing}; valid placeholders: {session_id}, "
-     "{conversation}"},
+     "{conversation}, {model}"},
     {AGENT "user = 1000;" ENDED, "2: agents.a.user: expected a string, found an integer"},
     {AGENT "user = \"no-such-user\";" ENDED,
      "2: agents.a.user: unknown user \"no-such-user\"; use the name of a user of this system"},

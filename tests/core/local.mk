@@ -103,6 +103,11 @@ tests_core_inbound_t_user_command_LDADD = $(TEST_CORE)
 
 TALK = tests/core/talk.c tests/core/talk.h tests/core/fake_ledger.c tests/core/fake_ledger.h $(STAGE)
 
+check_PROGRAMS += tests/core/inbound/t_chat_choice
+tests_core_inbound_t_chat_choice_SOURCES = tests/core/inbound/t_chat_choice.c $(TALK)
+tests_core_inbound_t_chat_choice_LDADD = $(TEST_CORE)
+EXTRA_tests_core_inbound_t_chat_choice_DEPENDENCIES = tests/fake/agent$(EXEEXT)
+
 check_PROGRAMS += tests/core/conversation/t_conversation
 tests_core_conversation_t_conversation_SOURCES = tests/core/conversation/t_conversation.c $(TALK)
 tests_core_conversation_t_conversation_LDADD = $(TEST_CORE)

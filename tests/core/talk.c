@@ -42,6 +42,7 @@ static void talk_open_inbound(void)
         .conversations = talk.all,
         .switches = talk.switches,
         .sessions = talk.sessions,
+        .bindings = talk.bindings,
         .requests = talk.requests,
         .approvals = talk.approvals,
     });
@@ -99,6 +100,7 @@ void talk_begin(const char *const *others)
     talk.settings = settings_worker_new(talk.loop, &talk.conf);
     talk.switches = visibility_cache_new(talk.settings, &talk.conf);
     talk.sessions = session_store_new(&talk.disk, talk.settings);
+    talk.bindings = bindings_new(&talk.disk);
     talk.approvals = approvals_new(&talk.disk);
     talk.requests = request_registry_new(
         &(struct request_registry_spec){.loop = talk.loop, .approvals = talk.approvals});
@@ -108,6 +110,7 @@ void talk_begin(const char *const *others)
         .journal = &talk.disk,
         .switches = talk.switches,
         .sessions = talk.sessions,
+        .bindings = talk.bindings,
         .dispatch = &talk.log,
         .requests = talk.requests,
     });
@@ -123,6 +126,7 @@ void talk_end(const char *what)
     request_registry_free(talk.requests);
     approvals_free(talk.approvals);
     session_store_free(talk.sessions);
+    bindings_free(talk.bindings);
     visibility_cache_free(talk.switches);
     is_int(children_marked(mark), 0, "%s: no process is left", what);
     fake_ledger_fini(&talk.disk);

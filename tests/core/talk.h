@@ -17,6 +17,7 @@ extern struct talk {
     struct settings_worker *settings;
     struct visibility_cache *switches;
     struct session_store *sessions;
+    struct bindings *bindings;
     struct request_registry *requests;
     struct approvals *approvals;
     struct inbound *reception;

@@ -59,11 +59,26 @@ struct values {
     const char *conversation;
 };
 
+/* Without a model its argument is left out, and so is an option in front of a value. */
+static void drop_model(struct words *w, const char *arg)
+{
+    if (*arg == '-' || !w->n || *w->v[w->n - 1] != '-')
+        return;
+    free(w->v[--w->n]);
+    w->v[w->n] = NULL;
+}
+
 static int add_arg(struct words *w, const char *arg, const struct values *v,
                    const struct conf_agent *agent, struct tc_err *err)
 {
     const char *const word = conf_find_placeholder(arg), *value = NULL;
-    if (word && strcmp(word, "{session_id}") == 0) {
+    if (word && strcmp(word, CONF_MODEL) == 0) {
+        value = agent->model;
+        if (!value) {
+            drop_model(w, arg);
+            return 0;
+        }
+    } else if (word && strcmp(word, "{session_id}") == 0) {
         value = v->session_id;
     } else if (word && strcmp(word, "{conversation}") == 0) {
         value = v->conversation;

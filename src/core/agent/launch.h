@@ -14,7 +14,8 @@ bool launch_is_session_id(const char *id);
 
 /* The configured prefix and command, then, when a session is resumed, the `resume` arguments; an
  * argument that is {session_id} or {conversation}, or ends with one behind a =, replaced. Without a
- * session {session_id} is a new random UUID. NULL with err when a value is missing or could be
+ * session {session_id} is a new random UUID; {model} is the agent's, and without one the argument
+ * is left out, with the option in front of it. NULL with err when a value is missing or could be
  * taken for an option. Returns owned, for launch_free. */
 char **launch_build_argv(const struct conf_agent *agent, const char *session_id,
                          const char *conversation, struct tc_err *err);

@@ -56,11 +56,12 @@ static void turn_job_keep_session(struct turn_job *j)
 {
     const char *const id = turn_session_id(j->turn);
     const bool same = j->session.len && strcmp(id, j->session.p) == 0;
+    const char *const session = conf_agent_session_name(j->spec.agent);
     if (!j->forget && turn_spent(j->turn))
-        session_store_keep_spent(j->spec.sessions, j->spec.agent->name, j->spec.conversation,
+        session_store_keep_spent(j->spec.sessions, session, j->spec.conversation,
                                  turn_spent(j->turn));
     if (!j->forget && launch_is_session_id(id))
-        session_store_save(j->spec.sessions, j->spec.agent->name, j->spec.conversation, id, !same);
+        session_store_save(j->spec.sessions, session, j->spec.conversation, id, !same);
 }
 
 static void turn_job_on_ended(void *ctx, bool spawn_failed)
@@ -297,7 +298,8 @@ static void find_spent(struct turn_job *j)
     if (!dialect || !dialect->counts_session)
         return;
     j->awaited++;
-    session_store_find_spent(s->sessions, s->agent->name, s->conversation, turn_job_on_spent, j);
+    session_store_find_spent(s->sessions, conf_agent_session_name(s->agent), s->conversation,
+                             turn_job_on_spent, j);
 }
 
 static void turn_job_on_visibility(void *ctx, struct visibility v)
@@ -372,8 +374,8 @@ struct turn_job *turn_job_start(const struct turn_job_spec *spec, void (*over)(v
     j->awaited = 3;
     find_spent(j);
     visibility_cache_get(spec->switches, spec->agent->name, turn_job_on_visibility, j);
-    session_store_find(spec->sessions, spec->agent->name, spec->conversation, turn_job_on_session,
-                       j);
+    session_store_find(spec->sessions, conf_agent_session_name(spec->agent), spec->conversation,
+                       turn_job_on_session, j);
     CLEANUP_FREE char *seen = turn_record_format_recipients(
         spec->dispatch, &(struct conf_scope_turn){.agent = spec->agent->name,
                                                   .conversation = spec->conversation,

@@ -391,14 +391,15 @@ static void choose_prompt(struct turn_scheduler_admission *a, bool follows)
         turn_scheduler_on_session(a, NULL);
         return;
     }
-    session_store_find(a->all->spec.sessions, m->agent->name, m->key, turn_scheduler_on_session, a);
+    session_store_find(a->all->spec.sessions, conf_agent_session_name(m->agent), m->key,
+                       turn_scheduler_on_session, a);
 }
 
 void turn_scheduler_submit(struct turn_scheduler *cs, const struct turn_scheduler_message *m,
                            conversations_done *done, void *ctx)
 {
     struct turn_scheduler_message now = *m;
-    now.agent = conf_agent_find(cs->spec.conf, m->agent->name);
+    now.agent = conf_agent_find_again(cs->spec.conf, m->agent);
     if (cs->draining && turn_scheduler_is_attached(m->source)) {
         done(ctx, &ending);
         return;
@@ -439,14 +440,15 @@ struct turn_scheduler *turn_scheduler_new(const struct turn_scheduler_spec *spec
     return cs;
 }
 
-/* The instance's agent may be another by now. NULL: nobody answers there any more. */
-static const struct conf_agent *turn_scheduler_find_agent(const struct conf *conf,
+/* The agent of the conversation may be another by now. NULL: nobody answers there any more. */
+static const struct conf_agent *turn_scheduler_find_agent(const struct turn_scheduler *cs,
                                                           const struct journal_turn *t)
 {
+    const struct conf *const conf = cs->spec.conf;
     if (strcmp(t->source, TURN_SCHEDULER_DETACHED) == 0)
         return conf_agent_find(conf, t->agent);
     const struct conf_instance *const inst = conf_instance_find(conf, t->source);
-    return inst ? conf_agent_find(conf, inst->agent) : NULL;
+    return inst ? bindings_find_agent(cs->spec.bindings, conf, inst, t->conv) : NULL;
 }
 
 /* A journal of schema 4 has the owner of a detached turn as its route only. */
@@ -458,7 +460,7 @@ const char *turn_scheduler_owner(const struct journal_turn *t)
 
 bool turn_scheduler_restore(struct turn_scheduler *cs, const struct journal_turn *t)
 {
-    const struct conf_agent *const agent = turn_scheduler_find_agent(cs->spec.conf, t);
+    const struct conf_agent *const agent = turn_scheduler_find_agent(cs, t);
     if (!agent)
         return false;
     const char *const owner = turn_scheduler_owner(t);
@@ -482,12 +484,13 @@ bool turn_scheduler_restore(struct turn_scheduler *cs, const struct journal_turn
 }
 
 /* NULL: what waits in it is of an instance or an agent that is not there any more. */
-static const struct conf_agent *agent_now(const struct conversation *c, const struct conf *before,
-                                          const struct conf *conf)
+static const struct conf_agent *agent_now(const struct turn_scheduler *cs,
+                                          const struct conversation *c, const struct conf *before)
 {
+    const struct conf *const conf = cs->spec.conf;
     const struct conf_instance *const inst = conf_instance_find(conf, c->source);
     if (inst)
-        return conf_agent_find(conf, inst->agent);
+        return bindings_find_agent(cs->spec.bindings, conf, inst, c->key);
     return conf_instance_find(before, c->source) ? NULL : conf_agent_find(conf, c->agent->name);
 }
 
@@ -499,7 +502,7 @@ void turn_scheduler_set_conf(struct turn_scheduler *cs, const struct conf *conf)
     warm_pool_reconfigure(cs->warm, conf);
     for (struct conversation *c = LIST_FIRST(&cs->list), *next; c; c = next) {
         next = LIST_NEXT(c, next);
-        const struct conf_agent *const agent = agent_now(c, before, conf);
+        const struct conf_agent *const agent = agent_now(cs, c, before);
         if (agent) {
             conversation_set_agent(c, conf, agent);
             continue;
@@ -512,6 +515,14 @@ void turn_scheduler_set_conf(struct turn_scheduler *cs, const struct conf *conf)
         turn_scheduler_drop_waiting(cs, c);
     }
     turn_scheduler_pump(cs);
+}
+
+void turn_scheduler_rebind(struct turn_scheduler *cs, const char *key,
+                           const struct conf_agent *agent)
+{
+    struct conversation *const c = turn_scheduler_find(cs, key);
+    if (c)
+        conversation_set_agent(c, cs->spec.conf, agent);
 }
 
 void turn_scheduler_hold(struct turn_scheduler *cs)

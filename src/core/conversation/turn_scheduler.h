@@ -10,6 +10,7 @@
 #include "conf/conf.h"
 #include "core/conversation/conversation.h"
 #include "core/dispatch/dispatch.h"
+#include "core/settings/bindings.h"
 #include "core/turnlog/turnlog.h"
 #include "io/journal/journal_async.h"
 
@@ -21,6 +22,7 @@ struct turn_scheduler_spec {
     struct journal_async *journal;
     struct visibility_cache *switches;
     struct session_store *sessions;
+    const struct bindings *bindings;
     struct dispatch *dispatch;
     struct turnlog *turnlog; /* or NULL */
     struct request_registry *requests;
@@ -102,6 +104,9 @@ const char *turn_scheduler_owner(const struct journal_turn *t);
 /* The configuration of what begins from now on, which lives as long as it is the one. Messages that
  * wait for an instance or an agent that is gone are dropped. Before the old one is given back. */
 void turn_scheduler_set_conf(struct turn_scheduler *cs, const struct conf *conf);
+/* What begins in that conversation from now on is of this agent, which is the configuration's. */
+void turn_scheduler_rebind(struct turn_scheduler *cs, const char *key,
+                           const struct conf_agent *agent);
 /* Until turn_scheduler_start_restored, no turn begins; messages are admitted and wait. */
 void turn_scheduler_hold(struct turn_scheduler *cs);
 /* Begins what was restored, and what has waited. */

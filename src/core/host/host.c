@@ -37,6 +37,7 @@ struct host {
     struct settings_worker *settings;
     struct visibility_cache *switches;
     struct session_store *sessions;
+    struct bindings *bindings;
     struct request_registry *requests;
     struct approvals *approvals;
     struct inbound *reception;
@@ -143,6 +144,7 @@ static void start_conversations(struct host *s)
     s->settings = settings_worker_new(s->loop, s->conf);
     s->switches = visibility_cache_new(s->settings, s->conf);
     s->sessions = session_store_new(s->journal, s->settings);
+    s->bindings = bindings_new(s->journal);
     s->approvals = approvals_new(s->journal);
     s->requests = request_registry_new(&(struct request_registry_spec){
         .loop = s->loop, .journal = s->journal, .approvals = s->approvals});
@@ -152,6 +154,7 @@ static void start_conversations(struct host *s)
         .journal = s->journal,
         .switches = s->switches,
         .sessions = s->sessions,
+        .bindings = s->bindings,
         .dispatch = s->dispatch,
         .turnlog = s->turnlog,
         .requests = s->requests,
@@ -163,6 +166,7 @@ static void start_conversations(struct host *s)
         .conversations = s->conversations,
         .switches = s->switches,
         .sessions = s->sessions,
+        .bindings = s->bindings,
         .requests = s->requests,
         .approvals = s->approvals,
     });
@@ -379,6 +383,7 @@ void host_close(struct host *s)
     request_registry_free(s->requests);
     approvals_free(s->approvals);
     session_store_free(s->sessions);
+    bindings_free(s->bindings);
     visibility_cache_free(s->switches);
     turnlog_free(s->turnlog);
     websocket_free(s->websocket);

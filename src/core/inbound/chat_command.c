@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "core/conversation/host_reply.h"
+#include "core/inbound/chat_choice.h"
 #include "core/inbound/inbound_internal.h"
 #include "core/request/approvals.h"
 #include "core/texts/texts.h"
@@ -48,7 +49,7 @@ static void forget_session(struct inbound *r, struct host_call *a, const char *k
     if (runs)
         turn_job_discard_session(c->job);
     turn_scheduler_forget_process(r->spec.conversations, key);
-    session_store_delete(r->spec.sessions, agent->name, key);
+    session_store_delete(r->spec.sessions, conf_agent_session_name(agent), key);
     approvals_end_session(r->spec.approvals, agent->name, key);
     host_call_complete(
         a, TC_COMMAND, NULL,
@@ -105,18 +106,21 @@ static void chat_command_on_visibility(void *ctx, struct visibility v)
     tell_when_known(s);
 }
 
-static void tell_status(struct inbound *r, struct host_call *a, const char *key,
+static void tell_status(const struct chat_command *m, const char *key,
                         const struct conf_agent *agent, const struct conversation *c)
 {
+    struct inbound *const r = m->inbound;
     struct status_ask *const s = xcalloc(1, sizeof *s);
-    s->ask = a;
+    s->ask = m->ask;
     s->awaited = 2;
     host_reply_running(&s->text, c);
+    chat_choice_append_status(&s->text, m->instance, agent);
     visibility_cache_get(r->spec.switches, agent->name, chat_command_on_visibility, s);
     if (c && c->job && *turn_job_session(c->job))
         chat_command_on_session(s, turn_job_session(c->job));
     else
-        session_store_find(r->spec.sessions, agent->name, key, chat_command_on_session, s);
+        session_store_find(r->spec.sessions, conf_agent_session_name(agent), key,
+                           chat_command_on_session, s);
 }
 
 static void tell_queue(struct host_call *a, const struct conversation *c)
@@ -151,7 +155,9 @@ static void chat_command_execute(const struct chat_command *m)
 {
     struct inbound *const r = m->inbound;
     struct host_call *const a = m->ask;
-    const struct conf_agent *const agent = inbound_agent_of(r, m->instance);
+    const char *const argument = m->argument.p ? m->argument.p : "";
+    const struct conf_agent *const agent =
+        inbound_agent_of(r, m->instance, a->inbound->chat, a->inbound->thread);
     CLEANUP_FREE char *key =
         inbound_make_key(m->instance->name, a->inbound->chat, a->inbound->thread);
     struct conversation *const c = turn_scheduler_find(r->spec.conversations, key);
@@ -167,7 +173,16 @@ static void chat_command_execute(const struct chat_command *m)
         forget_session(r, a, key, agent, c);
         break;
     case COMMAND_STATUS:
-        tell_status(r, a, key, agent, c);
+        tell_status(m, key, agent, c);
+        break;
+    case COMMAND_AGENT:
+        chat_choice_run(r, a, m->instance, BINDING_AGENT, argument);
+        break;
+    case COMMAND_MODEL:
+        chat_choice_run(r, a, m->instance, BINDING_MODEL, argument);
+        break;
+    case COMMAND_CWD:
+        chat_choice_run(r, a, m->instance, BINDING_CWD, argument);
         break;
     case COMMAND_QUEUE_CLEAR:
         chat_command_clear_queue(r, a, c);

@@ -23,9 +23,11 @@ char *inbound_make_key(const char *instance, const char *chat, const char *threa
                   : xasprintf("%s:%s", instance, chat);
 }
 
-const struct conf_agent *inbound_agent_of(const struct inbound *r, const struct conf_instance *inst)
+const struct conf_agent *inbound_agent_of(const struct inbound *r, const struct conf_instance *inst,
+                                          const char *chat, const char *thread)
 {
-    return conf_agent_find(r->spec.conf, inst->agent);
+    CLEANUP_FREE char *key = inbound_make_key(inst->name, chat, thread);
+    return bindings_find_agent(r->spec.bindings, r->spec.conf, inst, key);
 }
 
 /* ---- messages ---- */
@@ -55,7 +57,8 @@ static void tell_visibility(struct host_call *a, const struct visibility_command
 static void submit_text(const struct submission *s, struct str text)
 {
     const struct tc_inbound *const in = s->ask->inbound;
-    const struct conf_agent *const agent = inbound_agent_of(s->reception, s->instance);
+    const struct conf_agent *const agent =
+        inbound_agent_of(s->reception, s->instance, in->chat, in->thread);
     CLEANUP_FREE char *key = inbound_make_key(s->instance->name, in->chat, in->thread);
     CLEANUP_BUF struct buf prompt = {0}, instances = {0};
     if (!agent) { /* gone in the meantime */
@@ -117,7 +120,9 @@ static void submit_known_tokens(struct submission *s)
 static void inbound_on_tokens_noted(void *ctx, enum journal_status status, const char *text)
 {
     struct submission *const s = ctx;
-    const struct conf_agent *const agent = inbound_agent_of(s->reception, s->instance);
+    const struct tc_inbound *const in = s->ask->inbound;
+    const struct conf_agent *const agent =
+        inbound_agent_of(s->reception, s->instance, in->chat, in->thread);
     (void)status, (void)text;
     if (!agent) { /* gone in the meantime */
         host_call_complete(s->ask, TC_DENIED, NULL, NULL);
@@ -203,9 +208,10 @@ static void inbound_look_up(struct inbound *r, struct host_call *a,
                             const struct conf_instance *inst)
 {
     CLEANUP_FREE char *key = inbound_make_key(inst->name, a->chat, a->thread);
-    const struct conf_agent *const agent = inbound_agent_of(r, inst);
+    const struct conf_agent *const agent = inbound_agent_of(r, inst, a->chat, a->thread);
     if (agent && !turn_scheduler_find(r->spec.conversations, key))
-        session_store_find(r->spec.sessions, agent->name, key, inbound_on_known, a);
+        session_store_find(r->spec.sessions, conf_agent_session_name(agent), key, inbound_on_known,
+                           a);
     else
         host_call_complete(a, agent ? TC_ACCEPTED : TC_DENIED, NULL, NULL);
 }
@@ -213,7 +219,7 @@ static void inbound_look_up(struct inbound *r, struct host_call *a,
 static bool may_submit(struct inbound *r, const struct conf_instance *inst, const char *user,
                        const char *chat)
 {
-    return inbound_agent_of(r, inst) &&
+    return conf_agent_find(r->spec.conf, inst->agent) &&
            access_control_allows(&r->access, inst, CONF_SUBMIT, user, chat);
 }
 

@@ -19,6 +19,7 @@ struct inbound_spec {
     struct turn_scheduler *conversations;
     struct visibility_cache *switches;
     struct session_store *sessions;
+    struct bindings *bindings;
     struct request_registry *requests;
     struct approvals *approvals;
 };

@@ -16,8 +16,8 @@ struct inbound {
 /* inbound.c */
 /* Of the conversation: "INSTANCE:CHAT[:THREAD]". Owned. */
 char *inbound_make_key(const char *instance, const char *chat, const char *thread);
-/* NULL: it is not configured any more. */
-const struct conf_agent *inbound_agent_of(const struct inbound *r,
-                                          const struct conf_instance *inst);
+/* What runs in that conversation; thread may be NULL. NULL: it is not configured any more. */
+const struct conf_agent *inbound_agent_of(const struct inbound *r, const struct conf_instance *inst,
+                                          const char *chat, const char *thread);
 
 #endif

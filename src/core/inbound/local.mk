@@ -6,6 +6,8 @@ libtccore_a_SOURCES += \
 	src/core/inbound/answered_messages.h \
 	src/core/inbound/chat_command.c \
 	src/core/inbound/chat_command.h \
+	src/core/inbound/chat_choice.c \
+	src/core/inbound/chat_choice.h \
 	src/core/inbound/commands.def \
 	src/core/inbound/inbound.c \
 	src/core/inbound/inbound.h \

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 libtccore_a_SOURCES += \
+	src/core/settings/bindings.c \
+	src/core/settings/bindings.h \
 	src/core/settings/session_redis.c \
 	src/core/settings/session_redis.h \
 	src/core/settings/session_store.c \

@@ -33,6 +33,16 @@ static void is_argv(const char *session, const char *conversation, const char *w
     launch_free(argv);
 }
 
+static void test_model(void)
+{
+    agent.command = LIST("agent", "--model={model}", "-m", "{model}", "-c", "m={model}", "end");
+    agent.resume = nothing;
+    is_argv(NULL, NULL, "agent|end|", "without a model nothing of it is left");
+    agent.model = (char[]){"big"};
+    is_argv(NULL, NULL, "agent|--model=big|-m|big|-c|m=big|end|", "a model");
+    agent.model = NULL;
+}
+
 static void test_argv(void)
 {
     agent.command = LIST("agent", "-c", "{conversation}", "x{session_id}");
@@ -143,6 +153,7 @@ static void test_env(void)
 int main(void)
 {
     plan_lazy();
+    test_model();
     test_argv();
     test_fresh_session();
     test_env();

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT
+ * The commands /agent, /model and /cwd: what is listed, what is chosen, and what then runs. */
+#include "core/settings/bindings.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/stage.h"
+#include "core/talk.h"
+#include "tap/tap.h"
+
+static char *models[] = {(char[]){"big"}, (char[]){"small"}, NULL}, *cwds[] = {NULL, NULL};
+static char *others[] = {(char[]){"other"}, NULL};
+static char folder[512], sessions[600];
+static struct conf_agent agents[2], variants[3];
+
+/* Two agents; the first has two models and a second folder. */
+static void begin(void)
+{
+    talk_begin((const char *const[]){SAY_INIT, SAY_HI, SAY_RESULT, NULL});
+    snprintf(folder, sizeof folder, "%s", tap_tmpdir());
+    snprintf(sessions, sizeof sessions, "fake@%s", folder);
+    cwds[0] = folder;
+    agents[0] = *talk.agent;
+    agents[0].models = models;
+    agents[0].cwds = cwds;
+    agents[1] = *talk.agent;
+    agents[1].name = others[0];
+    for (size_t i = 0; i < 3; i++)
+        variants[i] = agents[0];
+    variants[0].model = models[1];
+    variants[1].cwd = variants[2].cwd = folder;
+    variants[1].sessions = variants[2].sessions = sessions;
+    variants[2].model = models[1];
+    talk.conf.agents = agents;
+    talk.conf.n_agents = 2;
+    talk.conf.default_agent = agents[0].name;
+    talk.conf.variants = variants;
+    talk.conf.n_variants = 3;
+    talk.instances[0].chat.agents = others;
+}
+
+static void test_lists(void)
+{
+    begin();
+    talk_is(talk_say("/agent"), TC_COMMAND,
+            "Agents of this chat:\n1. fake (current)\n2. other\nSend /agent NAME to choose one.",
+            "the agents");
+    talk_is(talk_say("!model"), TC_COMMAND,
+            "Models of this chat:\n1. default (current)\n2. big\n3. small\n"
+            "Send !model NAME to choose one.",
+            "the models");
+    talk_is(talk_say("/model huge"), TC_COMMAND,
+            "\"huge\" is not in the list.\nModels of this chat:\n1. default (current)\n2. big\n"
+            "3. small\nSend /model NAME to choose one.",
+            "one that is not listed");
+    talk_is(talk_as("sl", "1", "A", "/agent"), TC_COMMAND, "This chat has one agent: fake.",
+            "an instance without choices");
+    is_int(talk.disk.n, 0, "no agent is started");
+    talk_end("lists");
+}
+
+static void test_agent(void)
+{
+    begin();
+    talk_is(talk_say("/agent other"), TC_COMMAND,
+            "The agent other answers from your next message on.", "another agent");
+    talk_say("hello");
+    talk_await_quiet();
+    is_str(talk.disk.key, "session:other:tg:A", "has a session of its own");
+    ok(strstr(talk_say("/start").answer, "go to the agent other,"), "/start names it");
+    ok(strstr(talk_say("/status").answer, "Agent: other.\n"), "/status too");
+    talk_is(talk_as("tg", "1", "B", "/agent"), TC_COMMAND,
+            "Agents of this chat:\n1. fake (current)\n2. other\nSend /agent NAME to choose one.",
+            "other chats have theirs");
+    talk_is(talk_say("/model"), TC_COMMAND,
+            "There are no other models to choose for the agent other.", "it has no models");
+    talk.instances[0].chat.agents = NULL;
+    ok(strstr(talk_say("/start").answer, "go to the agent fake,"),
+       "what is not listed any more does not count");
+    talk.instances[0].chat.agents = others;
+    talk_is(talk_say("/agent 1"), TC_COMMAND, "The agent fake answers from your next message on.",
+            "by its number");
+    talk_end("agents");
+}
+
+static void test_model_and_cwd(void)
+{
+    begin();
+    talk_is(talk_say("/model small"), TC_COMMAND, "The model is small from your next message on.",
+            "a model");
+    talk_say("hello");
+    talk_await_quiet();
+    is_str(talk.disk.key, "session:fake:tg:A", "the session goes on");
+    const char *const name = strrchr(folder, '/') + 1;
+    char command[300];
+    snprintf(command, sizeof command, "/cwd %s", name);
+    is_int(talk_say(command).accepted, TC_COMMAND, "a folder by its last part");
+    ok(strstr(talk_say("/status").answer, "Agent: fake. Model: small. Folder: /"), "both are told");
+    talk_say("hello");
+    talk_await_quiet();
+    char key[700];
+    snprintf(key, sizeof key, "session:fake@%s:tg:A", folder);
+    ok(strncmp(talk.disk.key, key, sizeof talk.disk.key - 1) == 0, "sessions belong to the folder");
+    char dumped[600];
+    snprintf(dumped, sizeof dumped, "\"%s\"", folder);
+    ok(talk_dumped(dumped), "in which the agent works");
+    talk_end("models and folders");
+}
+
+/* The next host knows what was chosen. */
+static void test_later(void)
+{
+    begin();
+    talk_say("/model small");
+    talk_say("/agent other");
+    talk_say("/agent default");
+    struct bindings *const b = bindings_new(&talk.disk);
+    const struct conf_agent *const agent =
+        bindings_find_agent(b, &talk.conf, &talk.instances[0], "tg:A");
+    ok(agent == &variants[0], "a choice survives a restart");
+    bindings_free(b);
+    talk_say("/model default");
+    ok(!talk.disk.pairs[0].key || !strstr(talk.disk.pairs[0].key, "binding:"),
+       "nothing is kept of a conversation without a choice");
+    talk_end("restarts");
+}
+
+static void test_running(void)
+{
+    talk_begin(NULL);
+    talk.instances[0].chat.agents = others;
+    agents[0] = agents[1] = *talk.agent;
+    agents[1].name = others[0];
+    talk.conf.agents = agents;
+    talk.conf.n_agents = 2;
+    talk.conf.default_agent = agents[0].name;
+    talk_say("work");
+    talk_await_working(1);
+    talk_is(talk_say("/agent other"), TC_COMMAND,
+            "The agent other answers from your next message on. The running turn goes on as it is.",
+            "while a turn runs");
+    talk_finish(0);
+    talk_await_quiet();
+    is_str(talk.disk.key, "session:fake:tg:A", "which is of the agent that began it");
+    talk_end("a running turn");
+}
+
+static void test_bound(void)
+{
+    begin();
+    static const struct conf_binding bound[] = {
+        {.chat = "A", .thread = "7", .model = "small", .line = 1}, {0}};
+    talk.instances[0].chat.bindings = bound;
+    ok(bindings_find_agent(talk.bindings, &talk.conf, &talk.instances[0], "tg:A:7") == &variants[0],
+       "a topic that is bound");
+    ok(bindings_find_agent(talk.bindings, &talk.conf, &talk.instances[0], "tg:A") == &agents[0],
+       "another is not");
+    talk_end("bindings");
+}
+
+int main(void)
+{
+    plan_lazy();
+    talk_init();
+    test_lists();
+    test_agent();
+    test_model_and_cwd();
+    test_later();
+    test_running();
+    test_bound();
+    return 0;
+}
