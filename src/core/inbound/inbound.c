@@ -151,9 +151,10 @@ static void inbound_submit(struct inbound *r, struct host_call *a, const struct 
     CLEANUP_BUF struct buf argument = {0};
     const enum user_command command =
         in->file_count ? COMMAND_NONE : user_command_parse(in->text, &argument);
+    const struct conf_agent *const agent = inbound_agent_of(r, inst, in->chat, in->thread);
     CLEANUP_FREE char *key = inbound_make_key(inst->name, in->chat, in->thread);
-    if (!inbound_instances_check(r->spec.dispatch, a, inbound_agent_of(r, inst)->name, key)) {
-        host_call_complete(a, TC_INVALID, NULL, NULL);
+    if (!agent || !inbound_instances_check(r->spec.dispatch, a, agent->name, key)) {
+        host_call_complete(a, agent ? TC_INVALID : TC_DENIED, NULL, NULL);
         return;
     }
     if (command != COMMAND_NONE) {
