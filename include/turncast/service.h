@@ -56,6 +56,18 @@ struct tc_header {
     const char *name, *value;
 };
 
+#if TURNCAST_API_MINOR >= 5
+/* Since 1.5. One part of a multipart/form-data body. Names are escaped by the host, so that they
+ * may come from anybody. */
+struct tc_part {
+    const char *name;
+    const char *file_name; /* or NULL: a field */
+    const char *type;      /* MIME type; or NULL */
+    const char *data;
+    size_t len; /* 0: up to the NUL */
+};
+#endif
+
 /* Copied by tc_http. In url and in header values, {option:NAME} is replaced by the value of the
  * option NAME, and {origin:NAME} by the scheme, host and port of that value. The host inserts the
  * value when it sends the request; secrets passed in this way appear in no stored request and in no
@@ -81,6 +93,12 @@ struct tc_http {
                            live, else no limit */
     int64_t delay_ms;   /* delay before the first attempt */
     const char *tag;    /* text of the plugin, passed to on_reply; NULL: "" */
+#if TURNCAST_API_MINOR >= 5
+    /* Since 1.5. Instead of body and content_type: the host sends them as multipart/form-data; at
+     * most 32. */
+    const struct tc_part *parts;
+    size_t part_count;
+#endif
 };
 
 enum tc_outcome {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Owns how a method of the Bot API is called: address, order, pace, and the one upload there is. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -11,7 +10,7 @@
 /* Bits of the rates in telegram.c. */
 enum { PACE_PRIVATE = 1, PACE_GROUP = 2, PACE_ALL = 4 };
 
-#define BOUNDARY "turncast-5f1d8c03b6a94e7b-"
+#define FIELDS_MAX 16
 
 int64_t call_now_ms(void)
 {
@@ -60,16 +59,23 @@ static const char *lane_of(struct tc_turn *turn, const struct telegram_call *c)
                     : tc_sprint(turn, "%" PRId64, chat);
 }
 
-/* What is sent either way; `body` and `tag` are texts. */
-static int send_request(struct tc_turn *turn, const struct telegram_call *c,
-                        const char *content_type, const char *body, size_t len, const char *tag)
+/* All but the body. */
+static struct tc_http make_request(struct tc_turn *turn, const struct telegram_call *c,
+                                   const char *tag)
 {
-    return tc_http(
-        turn, TC_HTTP(.url = tc_sprint(turn, "{option:api_base}/bot{option:token}/%s", c->method),
-                      .content_type = content_type, .body = body, .body_len = len,
-                      .lane = lane_of(turn, c), .priority = c->priority, .key = c->key,
-                      .rates = rates_of(c), .flags = c->flags, .timeout_ms = c->timeout_ms,
-                      .max_age_ms = c->max_age_ms, .delay_ms = c->delay_ms, .tag = tag));
+    return (struct tc_http){
+        .size = sizeof(struct tc_http),
+        .url = tc_sprint(turn, "{option:api_base}/bot{option:token}/%s", c->method),
+        .lane = lane_of(turn, c),
+        .priority = c->priority,
+        .key = c->key,
+        .rates = rates_of(c),
+        .flags = c->flags,
+        .timeout_ms = c->timeout_ms,
+        .max_age_ms = c->max_age_ms,
+        .delay_ms = c->delay_ms,
+        .tag = tag,
+    };
 }
 
 static bool is_silenced(struct tc_turn *turn, const struct telegram_call *c)
@@ -88,7 +94,9 @@ int call_send(struct tc_turn *turn, const struct telegram_call *c)
         return -1;
     char *const body = c->body ? json_dumps(c->body, JSON_COMPACT) : NULL;
     char *const tag = c->tag ? json_dumps(c->tag, JSON_COMPACT) : NULL;
-    const int rc = send_request(turn, c, NULL, body, 0, tag);
+    struct tc_http http = make_request(turn, c, tag);
+    http.body = body;
+    const int rc = tc_http(turn, &http);
     free(body);
     free(tag);
     json_decref(c->body);
@@ -96,82 +104,64 @@ int call_send(struct tc_turn *turn, const struct telegram_call *c)
     return rc;
 }
 
-/* ---- multipart ---- */
+/* ---- documents ---- */
 
-/* A boundary that does not occur in the content. */
-static void choose_boundary(char *out, size_t cap, const char *content, size_t len)
+/* The fields as parts; their texts are to be freed. Returns how many. */
+static size_t make_fields(json_t *fields, struct tc_part *parts, char **texts, size_t room)
 {
-    unsigned n = 0;
-    do
-        snprintf(out, cap, "%s%u", BOUNDARY, n++);
-    while (memmem(content, len, out, strlen(out)));
-}
-
-static void write_fields(FILE *to, const char *boundary, json_t *fields)
-{
+    size_t n = 0;
     const char *key;
     json_t *value;
     json_object_foreach(fields, key, value)
     {
-        char *const text =
-            json_is_string(value) ? NULL : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
-        fprintf(to, "--%s\r\nContent-Disposition: form-data; name=\"%s\"\r\n\r\n%s\r\n", boundary,
-                key, text ? text : json_string_value(value));
-        free(text);
+        if (n == room)
+            break;
+        texts[n] = json_is_string(value) ? NULL : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+        const char *const text = texts[n] ? texts[n] : json_string_value(value);
+        parts[n++] = (struct tc_part){.name = key, .data = text ? text : ""};
     }
+    return n;
 }
 
 int call_send_document(struct tc_turn *turn, const struct telegram_call *c, const char *content,
                        size_t len)
 {
-    char boundary[64], *body = NULL;
-    size_t size = 0;
-    choose_boundary(boundary, sizeof boundary, content, len);
-    FILE *const to = open_memstream(&body, &size);
+    struct tc_part parts[FIELDS_MAX + 1];
+    char *texts[FIELDS_MAX];
     char *const tag = json_dumps(c->tag, JSON_COMPACT);
-    int rc = -1;
-    if (to) {
-        write_fields(to, boundary, c->body);
-        fprintf(to,
-                "--%s\r\nContent-Disposition: form-data; name=\"document\"; "
-                "filename=\"%s\"\r\nContent-Type: %s; charset=utf-8\r\n\r\n",
-                boundary, c->filename ? c->filename : "answer.md",
-                c->filename ? "text/plain" : "text/markdown");
-        fwrite(content, 1, len, to);
-        fprintf(to, "\r\n--%s--\r\n", boundary);
-        fclose(to);
-        rc = send_request(turn, c, tc_sprint(turn, "multipart/form-data; boundary=%s", boundary),
-                          body, size, tag);
-    }
-    free(body);
+    const size_t n = make_fields(c->body, parts, texts, FIELDS_MAX);
+    parts[n] = (struct tc_part){.name = "document",
+                                .file_name = c->filename ? c->filename : "answer.md",
+                                .type = c->filename ? "text/plain; charset=utf-8"
+                                                    : "text/markdown; charset=utf-8",
+                                .data = content,
+                                .len = len};
+    struct tc_http http = make_request(turn, c, tag);
+    http.parts = parts;
+    http.part_count = n + 1;
+    const int rc = tc_http(turn, &http);
+    for (size_t i = 0; i < n; i++)
+        free(texts[i]);
     free(tag);
     json_decref(c->body);
     json_decref(c->tag);
     return rc;
 }
 
-/* Our own body: fields first, each in a part that ends before the next mark. */
 json_t *call_read_document(const struct tc_http *http, const char **content, size_t *len)
 {
-    const char *const is = http->content_type ? strstr(http->content_type, "boundary=") : NULL;
-    if (!is)
-        return NULL;
-    char mark[80];
-    const int n = snprintf(mark, sizeof mark, "\r\n--%s", is + strlen("boundary="));
     json_t *const fields = json_object();
-    const char *p = http->body + n - 2, *const end = http->body + http->body_len;
-    for (const char *next; (next = memmem(p, (size_t)(end - p), mark, (size_t)n)); p = next + n) {
-        const char *const text = memmem(p, (size_t)(next - p), "\r\n\r\n", 4);
-        char name[64] = "";
-        if (!text || sscanf(p, "\r\nContent-Disposition: form-data; name=\"%63[^\"]", name) != 1)
-            break;
-        *content = text + 4;
-        *len = (size_t)(next - *content);
-        if (strcmp(name, "document") == 0)
+    for (size_t i = 0; i < http->part_count; i++) {
+        const struct tc_part *const p = &http->parts[i];
+        if (p->file_name) {
+            *content = p->data;
+            *len = p->len;
             return fields;
-        json_t *const value =
-            strcmp(name, "caption") == 0 ? NULL : json_loadb(*content, *len, JSON_DECODE_ANY, NULL);
-        json_object_set_new(fields, name, value ? value : json_stringn(*content, *len));
+        }
+        json_t *const value = strcmp(p->name, "caption") == 0
+                                  ? NULL
+                                  : json_loadb(p->data, p->len, JSON_DECODE_ANY, NULL);
+        json_object_set_new(fields, p->name, value ? value : json_stringn(p->data, p->len));
     }
     json_decref(fields);
     return NULL;

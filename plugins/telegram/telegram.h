@@ -142,10 +142,10 @@ int call_send(struct tc_turn *turn, const struct telegram_call *c);
 json_t *call_tag(const char *kind);
 /* chat_id, and the topic; NULL when there is no memory. */
 json_t *call_body(struct tc_turn *turn, const struct target *to);
-/* A document, multipart; `fields` as of a JSON body, taken over. */
+/* A document; the members of the body become fields. */
 int call_send_document(struct tc_turn *turn, const struct telegram_call *c, const char *content,
                        size_t len);
-/* The two parts of such a body again; the content is borrowed. */
+/* The two parts of such a request again; the content is borrowed. NULL: it is none. */
 json_t *call_read_document(const struct tc_http *http, const char **content, size_t *len);
 int64_t call_now_ms(void);
 /* A number in JSON, or 0. */

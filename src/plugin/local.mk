@@ -11,6 +11,7 @@ libtcplugin_a_SOURCES = \
 	src/plugin/outbound.c \
 	src/plugin/outbound.h \
 	src/plugin/outbound_pack.c \
+	src/plugin/outbound_parts.c \
 	src/plugin/shipped_plugin.c \
 	src/plugin/shipped_plugin.h \
 	src/plugin/status_page.c \

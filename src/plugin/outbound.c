@@ -82,8 +82,12 @@ static const char *outbound_check(struct tc_http *http)
         if (*outbound_text_of(http, i) &&
             !validate_is_text(*outbound_text_of(http, i), texts[i].max))
             return texts[i].wrong;
-    if (http->body_len > (http->flags & TC_DURABLE ? OUTBOUND_MAX_DURABLE : MAX_BODY))
+    const size_t max = http->flags & TC_DURABLE ? OUTBOUND_MAX_DURABLE : MAX_BODY;
+    if (http->body_len > max)
         return "the body is too large";
+    const char *const wrong = outbound_parts_check(http, max);
+    if (wrong)
+        return wrong;
     if ((unsigned)http->priority > TC_P_LIVE)
         return "unknown priority";
     if (http->timeout_ms < 0 || http->max_age_ms < 0 || http->delay_ms < 0)
@@ -113,6 +117,7 @@ struct outbound_request *outbound_request_new(uint64_t id, const char *turn,
     for (size_t i = 0; i < TEXT_COUNT; i++)
         *outbound_text_of(&l->http, i) = arena_strdup(&l->arena, *outbound_text_of(&from, i));
     l->http.headers = outbound_copy_headers(&l->arena, from.headers, from.header_count);
+    l->http.parts = outbound_parts_copy(&l->arena, &from);
     l->http.body = from.body ? arena_memdup(&l->arena, from.body, from.body_len) : NULL;
     return l;
 }

@@ -33,6 +33,16 @@ const struct tc_header *outbound_copy_headers(struct arena *a, const struct tc_h
 struct outbound_request *outbound_request_ref(struct outbound_request *l);
 void outbound_request_unref(struct outbound_request *l); /* NULL is fine */
 
+/* Bytes of its body or its parts. */
+size_t outbound_content_size(const struct outbound_request *l);
+
+#define OUTBOUND_MAX_PARTS ((size_t)32)
+
+/* outbound_parts.c, for outbound.c. What is wrong with the parts, or NULL. */
+const char *outbound_parts_check(const struct tc_http *http, size_t max);
+/* A copy in which each len is set. */
+const struct tc_part *outbound_parts_copy(struct arena *a, const struct tc_http *http);
+
 /* A durable body: what a row of the journal holds, with room for the rest of the request. */
 #define OUTBOUND_MAX_DURABLE ((size_t)15 << 20)
 

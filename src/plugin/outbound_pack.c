@@ -8,6 +8,7 @@
 #include "plugin/outbound.h"
 
 #define FORM_VERSION 1
+#define FORM_PARTS 2 /* the version of one with parts, whose data follow instead of the body */
 
 static void pack_headers(struct buf *out, const struct tc_http *http)
 {
@@ -24,11 +25,35 @@ static void pack_headers(struct buf *out, const struct tc_http *http)
     buf_add_char(out, ']');
 }
 
+static void pack_part_text(struct buf *out, const char *text)
+{
+    if (text)
+        jsonw_string(out, text, strlen(text));
+    else
+        buf_add_str(out, "null");
+    buf_add_char(out, ',');
+}
+
+static void pack_parts(struct buf *out, const struct tc_http *http)
+{
+    jsonw_key(out, "parts");
+    buf_add_char(out, '[');
+    for (size_t i = 0; i < http->part_count; i++) {
+        const struct tc_part *const p = &http->parts[i];
+        buf_add_str(out, i ? ",[" : "[");
+        pack_part_text(out, p->name);
+        pack_part_text(out, p->file_name);
+        pack_part_text(out, p->type);
+        buf_printf(out, "%zu]", p->len);
+    }
+    buf_add_char(out, ']');
+}
+
 void outbound_request_pack(struct buf *out, const struct outbound_request *l)
 {
     const struct tc_http *const http = &l->http;
     buf_add_char(out, '{');
-    jsonw_member_int(out, "v", FORM_VERSION);
+    jsonw_member_int(out, "v", http->part_count ? FORM_PARTS : FORM_VERSION);
     jsonw_member_str(out, "method", http->method);
     jsonw_member_str(out, "url", http->url);
     if (http->header_count)
@@ -45,14 +70,19 @@ void outbound_request_pack(struct buf *out, const struct outbound_request *l)
     jsonw_member_str(out, "tag", http->tag);
     if (http->body)
         jsonw_member_int(out, "body", (int64_t)http->body_len);
+    if (http->part_count)
+        pack_parts(out, http);
     buf_add_str(out, "}\n");
     buf_add(out, http->body ? http->body : "", http->body_len);
+    for (size_t i = 0; i < http->part_count; i++)
+        buf_add(out, http->parts[i].data, http->parts[i].len);
 }
 
 /* The line as it is read. */
 struct packed_request {
     struct tc_http http;
     struct tc_header headers[64];
+    struct tc_part parts[OUTBOUND_MAX_PARTS];
     int64_t version, priority, rates, flags, body;
     struct arena arena;
 };
@@ -80,6 +110,31 @@ static void read_headers(struct json *j, struct packed_request *p)
         if (p->http.header_count < sizeof p->headers / sizeof *p->headers)
             p->headers[p->http.header_count] = (struct tc_header){pair[0], pair[1]};
         p->http.header_count++; /* beyond the room: outbound_request_new refuses it */
+    }
+}
+
+/* [name, file_name, type, len] */
+static struct tc_part read_part(struct json *j, struct arena *a)
+{
+    const char *texts[3] = {NULL, NULL, NULL};
+    int64_t len = -1;
+    for (size_t n = 0; json_reader_next_element(j); n++)
+        if (n < 3)
+            texts[n] = outbound_pack_read_text(j, a);
+        else
+            json_reader_read_int(j, &len);
+    return (struct tc_part){texts[0], texts[1], texts[2], NULL, len < 0 ? SIZE_MAX : (size_t)len};
+}
+
+static void read_parts(struct json *j, struct packed_request *p)
+{
+    if (!json_reader_enter_array(j))
+        return;
+    for (; json_reader_next_element(j); p->http.part_count++) {
+        const bool is_part = json_reader_enter_array(j);
+        const struct tc_part part = is_part ? read_part(j, &p->arena) : (struct tc_part){0};
+        if (p->http.part_count < OUTBOUND_MAX_PARTS)
+            p->parts[p->http.part_count] = part;
     }
 }
 
@@ -133,19 +188,41 @@ static int outbound_pack_read_line(struct packed_request *p, struct str line)
     while (json_reader_next_key(&j, &key)) {
         if (str_is(key, "headers"))
             read_headers(&j, p);
+        else if (str_is(key, "parts"))
+            read_parts(&j, p);
         else if (!outbound_pack_read_number(&j, key, p) && !outbound_pack_read_member(&j, key, p))
             json_reader_skip(&j, NULL);
     }
     return json_reader_finish(&j);
 }
 
-/* Puts the parts together; a static text of what is wrong, or NULL. */
+/* The data of the parts follow each other. False: they are not what the line says. */
+static bool assemble_parts(struct packed_request *p, struct str data)
+{
+    for (size_t i = 0; i < p->http.part_count; i++) {
+        struct tc_part *const part = &p->parts[i];
+        if (part->len > data.len)
+            return false;
+        part->data = part->len ? data.p : "";
+        data.p += part->len;
+        data.len -= part->len;
+    }
+    p->http.parts = p->parts;
+    return data.len == 0;
+}
+
+/* Puts it together; a static text of what is wrong, or NULL. */
 static const char *assemble(struct packed_request *p, struct str body)
 {
-    if (p->version != FORM_VERSION)
+    if (p->version != (p->http.part_count ? FORM_PARTS : FORM_VERSION))
         return "the record has an unknown version";
-    if (p->body < -1 || (size_t)(p->body < 0 ? 0 : p->body) != body.len)
+    if (p->http.part_count > OUTBOUND_MAX_PARTS)
+        return "too many parts";
+    const size_t own = p->body < 0 ? 0 : (size_t)p->body;
+    if (p->body < -1 || own > body.len ||
+        !assemble_parts(p, (struct str){body.p + own, body.len - own}))
         return "the record is truncated";
+    body.len = own;
     if (p->priority < 0 || p->priority > TC_P_LIVE || p->rates < 0 || p->rates > UINT32_MAX ||
         p->flags < 0 || p->flags > UINT32_MAX)
         return "the record has a number out of range";

@@ -113,6 +113,67 @@ static struct outbound_request *full(void)
                         .max_age_ms = 60000, .delay_ms = 9, .tag = "{\"step\":\"rich\"}\n"));
 }
 
+#define ZEROS "a\0b\r\n--x"
+
+static struct outbound_request *with_parts(void)
+{
+    static const struct tc_part parts[] = {
+        {.name = "chat \"7\"", .data = "7"},
+        {.name = "empty", .data = ""},
+        {.name = "doc", .file_name = "a\r\nb", .type = "text/plain", .data = ZEROS, .len = 8},
+    };
+    return make(TC_HTTP(.url = "https://a/", .parts = parts, .part_count = 3, .tag = "t",
+                        .flags = TC_DURABLE));
+}
+
+static void test_parts(void)
+{
+    CLEANUP_BUF struct buf record = {0}, again = {0};
+    struct outbound_request *const l = with_parts();
+    is_int((long long)outbound_content_size(l), 9, "the size of a request with parts");
+    outbound_request_pack(&record, l);
+    struct outbound_request *const back =
+        outbound_unpack(12, "t1", (struct str){record.p, record.len}, &why);
+    if (!ok(back != NULL, "a request with parts comes back"))
+        bail("%s", why);
+    const struct tc_part *const p = back->http.parts;
+    ok(back->http.part_count == 3 && strcmp(p[0].name, "chat \"7\"") == 0 && !p[0].file_name &&
+           !p[0].type && strcmp(p[2].file_name, "a\r\nb") == 0 &&
+           strcmp(p[2].type, "text/plain") == 0,
+       "with the names of its parts");
+    is_mem(p[0].data, p[0].len, "7", 1, "  the text of the first");
+    is_int((long long)p[1].len, 0, "  an empty one");
+    is_mem(p[2].data, p[2].len, ZEROS, 8, "  and the bytes of the last");
+    outbound_request_pack(&again, back);
+    is_mem(again.p, again.len, record.p, record.len, "packed again it is the same");
+    outbound_request_unref(back);
+    outbound_request_unref(l);
+}
+
+static void test_parts_refused(void)
+{
+    char *const name = filled(513), *const m15 = filled(OUTBOUND_MAX_DURABLE);
+    struct tc_part many[33], big[2] = {{.name = "a", .data = m15}, {.name = "b", .data = "x"}};
+    for (size_t i = 0; i < 33; i++)
+        many[i] = (struct tc_part){.name = "a", .data = "b"};
+#define PARTS(n, ...) .url = "https://a/", .part_count = (n), .parts = (__VA_ARGS__)
+    refuses(TC_HTTP(PARTS(33, many)), "too many parts");
+    refuses(TC_HTTP(PARTS(1, NULL)), "too many parts");
+    refuses(TC_HTTP(PARTS(1, many), .body = "x"), "has no body");
+    refuses(TC_HTTP(PARTS(1, many), .content_type = "x"), "no content type");
+    refuses(TC_HTTP(PARTS(1, &(struct tc_part){.name = "a"})), "no name or no data");
+    refuses(TC_HTTP(PARTS(1, &(struct tc_part){.data = "a"})), "no name or no data");
+    refuses(TC_HTTP(PARTS(1, &(struct tc_part){name, .data = "a"})), "too long or not UTF-8");
+    refuses(TC_HTTP(PARTS(1, &(struct tc_part){"a", "\xff", .data = "a"})), "not UTF-8");
+    refuses(TC_HTTP(PARTS(1, &(struct tc_part){"a", "b", "c\r\nd", "e", 0})), "control character");
+    refuses(TC_HTTP(PARTS(2, big), .flags = TC_DURABLE), "the parts are too large");
+    struct outbound_request *const loose = make(TC_HTTP(PARTS(2, big)));
+    ok(loose != NULL, "what is not durable may be larger");
+    outbound_request_unref(loose);
+    free(name);
+    free(m15);
+}
+
 static void test_round_trip(void)
 {
     CLEANUP_BUF struct buf record = {0}, again = {0};
@@ -173,6 +234,14 @@ static void test_broken(void)
         "{\"v\":1,\"url\":\"https://a/\",\"body\":-2}\n",
         "{\"v\":1,\"url\":\"https://a/\"}\nmore",
         "{\"v\":1,\"url\":\"https://a/\"}",
+        "{\"v\":1,\"url\":\"https://a/\",\"parts\":[[\"a\",null,null,1]]}\nb",
+        "{\"v\":2,\"url\":\"https://a/\",\"parts\":[[\"a\",null,null,2]]}\nb",
+        "{\"v\":2,\"url\":\"https://a/\",\"parts\":[[\"a\",null,null,0]]}\nb",
+        "{\"v\":2,\"url\":\"https://a/\",\"parts\":[[\"a\",null,null]]}\n",
+        "{\"v\":2,\"url\":\"https://a/\",\"parts\":[[\"a\",null,null,-1]]}\n",
+        "{\"v\":2,\"url\":\"https://a/\",\"parts\":[[null,\"f\",null,1]]}\nb",
+        "{\"v\":2,\"url\":\"https://a/\",\"parts\":[7]}\nb",
+        "{\"v\":2,\"url\":\"https://a/\",\"body\":1,\"parts\":[[\"a\",null,null,1]]}\nbc",
     };
     for (size_t i = 0; i < sizeof records / sizeof *records; i++)
         ok(is_refused(records[i], strlen(records[i])), "refused with a reason: %zu", i);
@@ -181,10 +250,9 @@ static void test_broken(void)
 }
 
 /* Every prefix is refused, and no flipped byte breaks anything. */
-static void test_damage(void)
+static void test_damage(struct outbound_request *l)
 {
     CLEANUP_BUF struct buf record = {0};
-    struct outbound_request *const l = full();
     unsigned taken = 0;
     outbound_request_pack(&record, l);
     outbound_request_unref(l);
@@ -227,7 +295,10 @@ int main(void)
     test_caps();
     test_round_trip();
     test_broken();
-    test_damage();
+    test_parts();
+    test_parts_refused();
+    test_damage(full());
+    test_damage(with_parts());
     test_batch();
     return 0;
 }

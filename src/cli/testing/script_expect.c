@@ -78,13 +78,11 @@ static bool script_check_value(const struct fake_request *r, const char *key, si
     return false;
 }
 
-/* `name` begins the reason of a failure. */
-static void script_check_json(struct script *s, const char *name, const char *text,
-                              const char *content_type, const char *body, size_t len)
+/* `name` begins the reason of a failure; `got` is taken over. */
+static void script_check_json(struct script *s, const char *name, const char *text, json_t *got)
 {
     CLEANUP_BUF struct buf why = {0};
     json_t *const want = script_parse_json(s, text);
-    json_t *const got = match_body(content_type, body, len);
     if (want && !match_json(want, got, &why))
         script_fail(s, "%s: %s", name, why.p);
     json_decref(want);
@@ -98,6 +96,13 @@ static struct fake_request *script_await_request(struct script *s, const char *m
     while (!(r = fake_host_find_unnamed(s->host, method)) && fake_host_wait(s->host, &left_ms))
         continue;
     return r;
+}
+
+static json_t *script_read_body(const struct tc_http *http)
+{
+    return http->part_count
+               ? match_parts(http->parts, http->part_count)
+               : match_body(http->content_type, http->body ? http->body : "", http->body_len);
 }
 
 static void script_do_expect(struct script *s, char *rest)
@@ -127,8 +132,7 @@ static void script_do_expect(struct script *s, char *rest)
         }
     }
     if (rest && *rest)
-        script_check_json(s, r->method, rest, r->http.content_type,
-                          r->http.body ? r->http.body : "", r->http.body_len);
+        script_check_json(s, r->method, rest, script_read_body(&r->http));
 }
 
 static void script_do_verdict(struct script *s, char *rest)
@@ -165,7 +169,7 @@ static void script_do_answer(struct script *s, char *rest)
     if (!rest || !*rest)
         return;
     const char *const body = s->answer.body ? s->answer.body : "";
-    script_check_json(s, "answer", rest, NULL, body, strlen(body));
+    script_check_json(s, "answer", rest, match_body(NULL, body, strlen(body)));
 }
 
 static void script_expect_frame(struct script *s, const char *text)
@@ -177,7 +181,7 @@ static void script_expect_frame(struct script *s, const char *text)
         script_fail(s, "no frame was sent");
         return;
     }
-    script_check_json(s, "frame", text, NULL, a->what, strlen(a->what));
+    script_check_json(s, "frame", text, match_body(NULL, a->what, strlen(a->what)));
     script_take_act(s, FAKE_WS_SEND, 0, "");
 }
 

@@ -61,7 +61,7 @@ struct outbox_entry *outbox_entry_add(struct outbox *p, struct outbox_turn *turn
     p->poll_count += is_poll(item);
     if (!outbox_entry_is_durable(item)) {
         p->loose_count++;
-        p->loose_bytes += l->http.body_len;
+        p->loose_bytes += outbound_content_size(l);
         item->is_excess = p->loose_count > MAX_LOOSE || p->loose_bytes > MAX_LOOSE_BYTES;
     }
     if (turn)
@@ -85,7 +85,7 @@ void outbox_entry_free(struct outbox_entry *item)
     p->poll_count -= is_poll(item);
     if (!outbox_entry_is_durable(item)) {
         p->loose_count--;
-        p->loose_bytes -= item->request->http.body_len;
+        p->loose_bytes -= outbound_content_size(item->request);
     }
     if (item->recording)
         item->recording->item = NULL;

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "plugin/outbox/outbox_multipart.h"
+
 #define OPTION "{option:"
 #define ORIGIN "{origin:"
 #define OPEN_LEN (sizeof OPTION - 1) /* of both */
@@ -85,6 +87,14 @@ static unsigned flags_of(const struct tc_http *http)
            (http->flags & TC_LONG_POLL ? HTTPC_LONG_POLL : 0u);
 }
 
+static void fill_parts(struct expanded_request *f, const struct tc_http *http)
+{
+    char boundary[MULTIPART_BOUNDARY];
+    outbox_multipart_write(&f->body, http->parts, http->part_count, boundary);
+    f->http.body = (struct str){f->body.p, f->body.len};
+    f->http.content_type = arena_sprintf(&f->arena, "multipart/form-data; boundary=%s", boundary);
+}
+
 const char *outbox_expand_request(struct expanded_request *f, const struct outbound_request *l,
                                   const char *save_dir,
                                   const char *(*option)(void *ctx, const char *name), void *ctx)
@@ -107,10 +117,13 @@ const char *outbox_expand_request(struct expanded_request *f, const struct outbo
         .save_dir = http->flags & TC_SAVE ? save_dir : NULL,
         .flags = flags_of(http),
     };
+    if (http->part_count)
+        fill_parts(f, http);
     return filling.wrong;
 }
 
 void outbox_expand_fini(struct expanded_request *f)
 {
+    buf_fini(&f->body);
     arena_fini(&f->arena);
 }

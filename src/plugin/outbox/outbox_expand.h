@@ -8,7 +8,8 @@
 #include "plugin/outbound.h"
 
 struct expanded_request {
-    struct httpc_request http; /* its strings are the request's or the arena's */
+    struct httpc_request http; /* its strings are the request's, the arena's or `body` */
+    struct buf body;           /* of a request with parts */
     struct arena arena;
 };
 

@@ -76,6 +76,8 @@ static void fake_host_check_request(struct fake_host *s, const struct fake_reque
     fake_host_check_secrets(s, "a URL", h->url, strlen(h->url));
     fake_host_check_secrets(s, "a tag", h->tag, strlen(h->tag));
     fake_host_check_secrets(s, "a body", h->body, h->body_len);
+    for (size_t i = 0; i < h->part_count; i++)
+        fake_host_check_secrets(s, "a part", h->parts[i].data, h->parts[i].len);
     for (size_t i = 0; i < h->header_count; i++)
         fake_host_check_secrets(s, "a header", h->headers[i].value, strlen(h->headers[i].value));
 }

@@ -97,6 +97,25 @@ static char *match_part_attribute(const char *head, size_t n, const char *name)
     return to ? xstrndup(from, (size_t)(to - from)) : NULL;
 }
 
+static void match_set_part(json_t *form, const char *name, const char *file, const char *text,
+                           size_t len)
+{
+    if (file)
+        json_object_set_new(
+            form, name,
+            json_pack("{s:s, s:o}", "filename", file, "content", json_stringn_nocheck(text, len)));
+    else
+        json_object_set_new(form, name, match_form_value(text, len));
+}
+
+json_t *match_parts(const struct tc_part *parts, size_t count)
+{
+    json_t *const form = json_object();
+    for (size_t i = 0; i < count; i++)
+        match_set_part(form, parts[i].name, parts[i].file_name, parts[i].data, parts[i].len);
+    return form;
+}
+
 static void match_add_part(json_t *form, const char *p, size_t n)
 {
     const char *const blank = memmem(p, n, "\r\n\r\n", 4);
@@ -107,12 +126,8 @@ static void match_add_part(json_t *form, const char *p, size_t n)
                                                                   p, head, "filename");
     const char *const text = blank + 4;
     const size_t len = n - head - 4;
-    if (name && file)
-        json_object_set_new(
-            form, name,
-            json_pack("{s:s, s:o}", "filename", file, "content", json_stringn_nocheck(text, len)));
-    else if (name)
-        json_object_set_new(form, name, match_form_value(text, len));
+    if (name)
+        match_set_part(form, name, file, text, len);
     free(name);
     free(file);
 }

@@ -5,11 +5,14 @@
 
 #include <jansson.h>
 #include <stddef.h>
+#include <turncast/plugin.h>
 
 #include "base/bytes/buf.h"
 
 /* Whether `got` has all that `want` names; if not, where and why is appended. */
 bool match_json(const json_t *want, const json_t *got, struct buf *why);
+/* The parts of a request as an object. New reference. */
+json_t *match_parts(const struct tc_part *parts, size_t count);
 /* A request's body as JSON, by its content type; what is neither is a string. New reference. */
 json_t *match_body(const char *content_type, const char *body, size_t len);
 
