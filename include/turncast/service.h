@@ -50,6 +50,11 @@ enum {                    /* request flags */
        TC_IDEMPOTENT = 2, /* sending it twice does no harm: edits, deletions */
        TC_LONG_POLL = 4,  /* a timeout without a response is not an error */
        TC_SAVE = 8,       /* write the body of a successful response to a file: tc_reply.path */
+#if TURNCAST_API_MINOR >= 5
+       /* Since 1.5. Sent when all that tc_remember was given before is on disk: after a crash the
+        * memory knows that it may have been sent. For requests that are not durable. */
+       TC_AFTER_MEMORY = 16,
+#endif
 };
 
 struct tc_header {

@@ -40,7 +40,8 @@ static bool script_check_flag(const struct fake_request *r, const char *w)
     } flags[] = {{"durable", TC_DURABLE},
                  {"idempotent", TC_IDEMPOTENT},
                  {"poll", TC_LONG_POLL},
-                 {"save", TC_SAVE}};
+                 {"save", TC_SAVE},
+                 {"after-memory", TC_AFTER_MEMORY}};
     const bool absent = w[0] == '!';
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (strcmp(w + absent, flags[i].name) == 0)

@@ -55,6 +55,7 @@ struct outbox *outbox_new(const struct outbox_spec *spec)
     p->files = outbox_open_files(spec);
     p->context.id = xstrdup("");
     STAILQ_INIT(&p->commits);
+    LIST_INIT(&p->memories);
     p->sender = sender_new(spec->loop, spec->http, rates, rate_count, seed, &owner);
     return p;
 }
@@ -138,6 +139,10 @@ static void drop_commits(struct outbox *p)
         c->outbox = NULL;
         if (!c->is_pending)
             free(c);
+    }
+    for (struct outbox_memory *m; (m = LIST_FIRST(&p->memories));) {
+        LIST_REMOVE(m, next);
+        m->outbox = NULL;
     }
 }
 

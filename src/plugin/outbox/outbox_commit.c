@@ -111,14 +111,30 @@ static void outbox_commit_settle_row(struct outbox_commit *c, const struct outbo
                                         outbox_commit_on_committed, c);
 }
 
-/* Before the rest: a message that is remembered, but not settled, is asked about again. */
-static void outbox_commit_remember(const struct outbox_commit *c)
+static void outbox_commit_on_remembered(void *ctx, enum journal_status status, const char *text);
+
+static bool is_after_memory(const struct callback_batch *b)
 {
-    const struct outbox *const p = c->outbox;
+    for (size_t i = 0; i < b->count; i++)
+        if (b->requests[i]->http.flags & TC_AFTER_MEMORY)
+            return true;
+    return false;
+}
+
+/* Before the rest: a message that is remembered, but not settled, is asked about again. */
+static void outbox_commit_remember(struct outbox_commit *c)
+{
+    struct outbox *const p = c->outbox;
     const struct callback_batch *const b = c->batch;
-    if (b->memory)
+    if (b->memory) {
+        struct outbox_memory *const m = xmalloc(sizeof *m);
+        m->outbox = p;
+        LIST_INSERT_HEAD(&p->memories, m, next);
+        p->memories_begun++;
         journal_async_memory_put(p->spec.journal, p->instance, b->turn,
-                                 *b->memory ? b->memory : NULL, NULL, NULL);
+                                 *b->memory ? b->memory : NULL, outbox_commit_on_remembered, m);
+    }
+    c->after_memory = is_after_memory(b) ? p->memories_begun : 0;
 }
 
 static void outbox_commit_commit(struct outbox_commit *c)
@@ -243,12 +259,17 @@ static void take_effect(struct outbox_commit *c)
         outbox_release_turn(p, known);
 }
 
+static bool is_ready(const struct outbox_commit *c)
+{
+    return !c->is_pending && c->outbox->memories_done >= c->after_memory;
+}
+
 static void outbox_commit_apply_ready(struct outbox *p)
 {
     if (p->is_draining)
         return;
     p->is_draining = true;
-    for (struct outbox_commit *c; (c = STAILQ_FIRST(&p->commits)) && !c->is_pending;) {
+    for (struct outbox_commit *c; (c = STAILQ_FIRST(&p->commits)) && is_ready(c);) {
         STAILQ_REMOVE_HEAD(&p->commits, next);
         take_effect(c);
         callback_batch_free(c->batch);
@@ -259,15 +280,32 @@ static void outbox_commit_apply_ready(struct outbox *p)
 
 /* ---- there and back */
 
+static bool outbox_commit_is_failure(enum journal_status status)
+{
+    return status != JOURNAL_DONE && status != JOURNAL_NO_CHANGE;
+}
+
+/* They are written in the order in which they were begun. */
+static void outbox_commit_on_remembered(void *ctx, enum journal_status status, const char *text)
+{
+    (void)text;
+    struct outbox_memory *const m = ctx;
+    struct outbox *const p = m->outbox;
+    if (p)
+        LIST_REMOVE(m, next);
+    free(m);
+    if (!p)
+        return;
+    p->memories_done++;
+    if (outbox_commit_is_failure(status))
+        log_write(LOG_ERR, p->instance, "cannot write what a turn remembers to the journal");
+    outbox_commit_apply_ready(p);
+}
+
 static bool lacks_outcome(const struct outbox_commit *c, enum journal_status status)
 {
     return status == JOURNAL_NO_CHANGE && c->batch->settles == BATCH_OUTCOME && !c->is_added &&
            has_durable(c->batch);
-}
-
-static bool outbox_commit_is_failure(enum journal_status status)
-{
-    return status != JOURNAL_DONE && status != JOURNAL_NO_CHANGE;
 }
 
 /* No outcome was noted for this instance: what it sends is durable all the same. */

@@ -54,9 +54,16 @@ struct outbox_commit {
     struct outbox_entry *answered; /* BATCH_REQUEST; or NULL */
     int64_t first;                 /* number of the first row it lays */
     enum journal_status status;
-    bool is_pending; /* the journal has it */
-    bool is_kept;    /* its durable requests are on disk */
-    bool is_added;   /* there was no outcome row to take the place of */
+    bool is_pending;       /* the journal has it */
+    uint64_t after_memory; /* memories that have to be on disk before; 0: none */
+    bool is_kept;          /* its durable requests are on disk */
+    bool is_added;         /* there was no outcome row to take the place of */
+};
+
+/* What a turn remembers, on its way to the disk. */
+struct outbox_memory {
+    struct outbox *outbox; /* NULL: it is gone */
+    LIST_ENTRY(outbox_memory) next;
 };
 
 struct outbox {
@@ -69,6 +76,8 @@ struct outbox {
     size_t item_count, poll_count;
     size_t loose_count, loose_bytes; /* of items that are not durable */
     STAILQ_HEAD(, outbox_commit) commits;
+    LIST_HEAD(, outbox_memory) memories; /* under way */
+    uint64_t memories_begun, memories_done;
     bool is_draining;
     bool is_away;          /* its service was not reached */
     int64_t away_since_ms; /* clock_mono_ms */

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * Requests that are on disk before they go: across deaths of the host, until their last word. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/sys/log.h"
@@ -122,6 +125,64 @@ static void test_waiting(void)
            "their turn is opened");
     ok(outbox_read_stats(k.outbox).waiting == 2, "they wait again");
     end("request t a queued 0 0\nrequest t a queued 0 0\n", "and again");
+}
+
+static struct callback_batch *creating(uint32_t flags)
+{
+    struct callback_batch *const b = xcalloc(1, sizeof *b);
+    *b = (struct callback_batch){.turn = xstrdup("t"), .memory = xstrdup("creating")};
+    kit_add(b, "t",
+            TC_HTTP(.url = URL, .body = "{live}", .lane = "a", .tag = "live", .priority = TC_P_LIVE,
+                    .flags = flags));
+    return b;
+}
+
+/* A request that is on its way tells that the memory is on disk: the host is killed there. */
+static void die_while_creating(const struct httpd_step *steps)
+{
+    kit_begin(&k, steps, 1);
+    KIT_SEND(&k, BATCH_NOTHING,
+             TC_HTTP(.url = URL, .lane = "b", .flags = TC_DURABLE, .delay_ms = 60000));
+    while (outbox_read_stats(k.outbox).waiting < 1)
+        loop_run_once(k.loop, 10);
+    kit_batch(&k, creating(TC_AFTER_MEMORY));
+    kit_run_requests(&k, 1);
+    raise(SIGKILL);
+}
+
+static void test_after_memory(void)
+{
+    static const struct httpd_step silent[] = {{HTTPD_SILENT, NULL}},
+                                   steps[] = {{HTTPD_REPLY, KIT_OK}, {HTTPD_REPLY, KIT_OK}};
+    begin(steps, 2);
+    kit_batch(&k, creating(0));
+    is_int((long long)outbox_read_stats(k.outbox).waiting, 1,
+           "a live request does not wait for the memory of its callback");
+    kit_run_idle(&k);
+    kit_batch(&k, creating(TC_AFTER_MEMORY));
+    is_int((long long)outbox_read_stats(k.outbox).waiting, 0, "but with TC_AFTER_MEMORY it does");
+    kit_run_idle(&k);
+    is_str(told(), "live ok 200 1\nlive ok 200 1\n", "and then it goes");
+    struct callback_batch *const later = xcalloc(1, sizeof *later);
+    *later = (struct callback_batch){.turn = xstrdup("t"), .memory = xstrdup("shown")};
+    kit_batch(&k, later); /* with its outcome unknown when the outbox ends */
+    end("", "no row was needed");
+
+    char crashed[620];
+    snprintf(crashed, sizeof crashed, "%s-crash", dir);
+    const pid_t child = fork();
+    if (child == 0) {
+        k = (struct kit){.dir = crashed};
+        die_while_creating(silent);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    ok(WIFSIGNALED(status), "the host is killed as the request arrives");
+    k.dir = crashed;
+    kit_begin(&k, NULL, 0);
+    has_str(k.opened.p, "memory=creating", "the turn knows that it has begun to show something");
+    kit_end(&k);
+    k.dir = NULL;
 }
 
 static void test_resumed(void)
@@ -497,6 +558,7 @@ int main(void)
     test_done();
     test_parts();
     test_waiting();
+    test_after_memory();
     test_resumed();
     test_in_flight();
     test_restart_in_flight();
