@@ -201,12 +201,27 @@ void exec_message_refusal(struct exec *e, const char *id, const char *why)
                               "error", why));
 }
 
-/* Headers of the same name: the last one. A body that is not UTF-8 is left out. */
-void exec_message_hit(struct exec *e, uint64_t id, const struct tc_hit *hit)
+/* As an object. Names are in lower case, whatever the client wrote; of the same name the last one.
+ */
+static json_t *message_headers(const struct tc_header *given, size_t count)
 {
     json_t *const headers = json_object();
-    for (size_t i = 0; i < hit->header_count; i++)
-        json_object_set_new(headers, hit->headers[i].name, json_string(hit->headers[i].value));
+    for (size_t i = 0; i < count; i++) {
+        char *const name = strdup(given[i].name);
+        if (!headers || !name)
+            text_fail();
+        for (char *c = name; *c; c++)
+            *c = *c >= 'A' && *c <= 'Z' ? (char)(*c + 'a' - 'A') : *c;
+        json_object_set_new(headers, name, json_string(given[i].value));
+        free(name);
+    }
+    return headers;
+}
+
+/* A body that is not UTF-8 is left out. */
+void exec_message_hit(struct exec *e, uint64_t id, const struct tc_hit *hit)
+{
+    json_t *const headers = message_headers(hit->headers, hit->header_count);
     json_t *const body = json_stringn(hit->body, hit->body_len);
     char number[32];
     snprintf(number, sizeof number, "%llu", (unsigned long long)id);

@@ -140,6 +140,7 @@ def on_message(message):
         log("I! reply " + json.dumps(message))
     elif kind == "hit":
         log(f"I! hit {message['method']} {message['path']} {message['body'][:40]}")
+        log("I! " + "; ".join(f"{k}: {message['headers'].get(k)}" for k in ("x-mixed", "etag")))
         say(tc="answer_hit", id=message["id"], status=201, body="made")
     elif kind == "ping":
         if "no-pong" not in modes:

@@ -104,9 +104,10 @@ def test_routes():
     hello = "hello=" + json.dumps({"routes": ["/in"]})
     with Door(instances=instance("web", "x", hello)) as host:
         await_said(host, "web", "init of web")
-        status, _, body = host.ask("POST", "/hooks/web/in", body={"a": 1})
+        status, _, body = host.ask("POST", "/hooks/web/in", body={"a": 1}, X_MiXed="Yes", ETAG="7")
         equal((status, body), (201, b"made"), "the program answers")
         await_said(host, "web", 'hit POST /in {"a": 1}')
+        await_said(host, "web", 'x-mixed: Yes; etag: 7')
         equal(host.status("POST", "/hooks/web/other", body={}), 404, "another path is not its own")
         equal(breaks(host), [], "no message breaks the schema")
 

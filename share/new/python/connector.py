@@ -52,8 +52,7 @@ waiting = {}  # requests of the service, by id of the message that they brought
 
 def on_hit(m):
     """The service posts {"id", "chat", "user", "text"} to /hooks/@NAME@/message."""
-    headers = {name.lower(): value for name, value in m["headers"].items()}
-    if headers.get("x-secret") != SECRET:
+    if m["headers"].get("x-secret") != SECRET:
         say(tc="answer_hit", id=m["id"], status=403)
         return
     message = json.loads(m["body"])
