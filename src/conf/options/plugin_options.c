@@ -187,8 +187,7 @@ static int plugin_options_fail(const struct fill *f, int line, const char *key, 
     return findings_add(f->findings, FINDING_ERROR, place.p, "%s", text.p);
 }
 
-static const struct tc_option *plugin_options_find_row(const struct tc_option *rows,
-                                                       const char *key)
+const struct tc_option *plugin_options_find_row(const struct tc_option *rows, const char *key)
 {
     for (; rows && rows->key; rows++)
         if (strcmp(rows->key, key) == 0)
@@ -227,14 +226,36 @@ static const char *plugin_options_directory(const char *file, struct arena *aren
     return arena_strdup(arena, real ? real : given);
 }
 
+enum option_secret plugin_options_secret(const struct tc_option *row, const char *text)
+{
+    if (row && !(row->flags & TC_SECRET))
+        return OPTION_SECRET_NONE;
+    const bool is_list = row ? row->type == TC_T_LIST : option_list_is_list(text);
+    return is_list ? OPTION_SECRET_LIST : OPTION_SECRET_TEXT;
+}
+
+const char *plugin_options_resolve_secrets(const struct tc_option *row, const char *text,
+                                           struct arena *arena, struct tc_err *err)
+{
+    switch (plugin_options_secret(row, text)) {
+    case OPTION_SECRET_TEXT:
+        if (!row) /* it may be a list that was given as a single string */
+            option_list_resolve_secrets(arena, text, NULL);
+        return secret_resolve(text, arena, err);
+    case OPTION_SECRET_LIST:
+        return option_list_resolve_secrets(arena, text, err);
+    case OPTION_SECRET_NONE:
+        break;
+    }
+    return text;
+}
+
 const char *plugin_options_resolve(const struct tc_option *row, const char *text, const char *file,
                                    struct arena *arena, struct tc_err *err)
 {
-    if (row->type != TC_T_LIST)
-        return row->flags & TC_SECRET ? secret_resolve(text, arena, err) : text;
     if (row->flags & TC_PROGRAMS)
         text = option_list_resolve_paths(arena, text, plugin_options_directory(file, arena));
-    return row->flags & TC_SECRET ? option_list_resolve_secrets(arena, text, err) : text;
+    return plugin_options_resolve_secrets(row, text, arena, err);
 }
 
 /* The value of a secret is never part of a message. */
@@ -340,6 +361,33 @@ static int plugin_options_check_groups(const struct fill *f)
     return rc;
 }
 
+/* The absolute paths in the option, of which the instance and its programs may read each. */
+static size_t plugin_options_count_paths(const struct fill *f, const struct tc_option *row)
+{
+    const char *const *list;
+    size_t n = 0;
+    memcpy(&list, f->out + row->offset, sizeof list);
+    for (; list && *list; list++)
+        n += **list == '/';
+    return n;
+}
+
+static int plugin_options_check_paths(const struct fill *f)
+{
+    const struct conf_option *pair = f->source->pairs;
+    size_t n = 0;
+    for (; pair && pair->key; pair++) {
+        const struct tc_option *const row = plugin_options_find_row(f->rows, pair->key);
+        n += row && (row->flags & TC_PROGRAMS) ? plugin_options_count_paths(f, row) : 0;
+        if (n > PLUGIN_OPTIONS_PATHS_MAX)
+            return plugin_options_fail(f, pair->line, pair->key,
+                                       "too many files and directories of programs (limit: %zu in "
+                                       "all options of the instance)",
+                                       PLUGIN_OPTIONS_PATHS_MAX);
+    }
+    return 0;
+}
+
 static int plugin_options_fill(const struct fill *f)
 {
     const struct conf_option *const pairs = f->source->pairs;
@@ -350,6 +398,8 @@ static int plugin_options_fill(const struct fill *f)
     for (const struct tc_option *row = f->rows; row && row->key; row++)
         if (!conf_option_find(pairs, row->key) && plugin_options_store_default(f, row) < 0)
             rc = -1;
+    if (plugin_options_check_paths(f) < 0)
+        rc = -1;
     return plugin_options_check_groups(f) < 0 ? -1 : rc;
 }
 

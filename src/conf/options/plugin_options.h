@@ -10,7 +10,8 @@
 #include "base/sys/finding.h"
 #include "conf/conf.h"
 
-#define OPTIONS_MAX ((size_t)256) /* rows of a plugin */
+#define OPTIONS_MAX ((size_t)256)             /* rows of a plugin */
+#define PLUGIN_OPTIONS_PATHS_MAX ((size_t)64) /* in all options with TC_PROGRAMS of an instance */
 
 /* What the configuration sets, and where. */
 struct plugin_options_source {
@@ -35,6 +36,17 @@ int plugin_options_parse(void *out, const struct tc_plugin *plugin,
 int plugin_options_fill_instance(void *out, const struct tc_plugin *plugin,
                                  const struct conf_instance *inst, const char *file,
                                  struct arena *arena, struct tc_err *err) MUST_CHECK;
+/* The row of a table (or NULL) that ends with a NULL key; NULL: there is none. */
+const struct tc_option *plugin_options_find_row(const struct tc_option *rows, const char *key);
+/* How the secrets of an option are written in its text: the text itself is one, or values in a list
+ * that refer to one (option_list_resolve_secrets). */
+enum option_secret { OPTION_SECRET_NONE, OPTION_SECRET_TEXT, OPTION_SECRET_LIST };
+/* The only criterion. Of a plugin that is not known (row NULL) each text may be a secret. */
+enum option_secret plugin_options_secret(const struct tc_option *row, const char *text);
+/* The text with its secrets, which are registered with the log's redaction. In the arena, or the
+ * text itself. NULL with err (its place is left to the caller). */
+const char *plugin_options_resolve_secrets(const struct tc_option *row, const char *text,
+                                           struct arena *arena, struct tc_err *err);
 /* The text of an option with what it refers to: secrets (secret.h), and paths relative to the
  * configuration file. In the arena, or the text itself. NULL with err (its place is left to the
  * caller). */

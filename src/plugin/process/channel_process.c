@@ -14,7 +14,6 @@
 
 #define INIT_MS 10000
 #define CALLBACK_MS 5000
-#define PROGRAM_PATHS 64
 #define GONE_FILL 4.0 /* one that does not run with that much waiting gets no new turns */
 #define PUMP_MS 100
 #define REAP_MS 1000 /* at the end, for a process that was killed */
@@ -329,14 +328,6 @@ static const struct channel_ops process_ops = {
 
 /* ---- start ---- */
 
-static const struct tc_option *channel_process_find_row(const struct tc_option *rows,
-                                                        const char *key)
-{
-    while (rows && rows->key && strcmp(rows->key, key) != 0)
-        rows++;
-    return rows && rows->key ? rows : NULL;
-}
-
 /* The process has neither the environment nor the files that a secret may stand in. */
 static int channel_process_copy_options(struct connector_process *g, const struct conf *conf,
                                         const struct conf_option *from, struct tc_err *err)
@@ -347,7 +338,7 @@ static int channel_process_copy_options(struct connector_process *g, const struc
     struct conf_option *const to = arena_alloc(&g->conf.arena, (n + 1) * sizeof *to);
     for (size_t i = 0; i < n; i++) {
         const struct tc_option *const row =
-            channel_process_find_row(g->conf.plugin->plugin.options, from[i].key);
+            plugin_options_find_row(g->conf.plugin->plugin.options, from[i].key);
         const char *const value =
             row ? plugin_options_resolve(row, from[i].value, conf->file, &g->conf.arena, err)
                 : from[i].value;
@@ -363,30 +354,39 @@ static int channel_process_copy_options(struct connector_process *g, const struc
     return 0;
 }
 
-static void channel_process_add_programs(struct arena *a, const char **paths, size_t *n,
-                                         const char *value)
+/* Appends the absolute paths of a list to those that are there, which end with NULL (or NULL). */
+static const char *const *channel_process_add_programs(struct arena *a, const char *const *paths,
+                                                       const char *value)
 {
-    for (const char *const *at = option_list_split(a, value); *at && *n < PROGRAM_PATHS; at++)
-        if (**at == '/')
-            paths[(*n)++] = *at;
+    const char *const *const list = option_list_split(a, value);
+    size_t n = 0, m = 0;
+    while (paths && paths[n])
+        n++;
+    while (list[m])
+        m++;
+    const char **const all = arena_alloc(a, (n + m + 1) * sizeof *all);
+    if (n)
+        memcpy(all, paths, n * sizeof *all);
+    for (size_t i = 0; i < m; i++)
+        if (*list[i] == '/')
+            all[n++] = list[i];
+    all[n] = NULL;
+    return all;
 }
 
-/* The files and directories named by the options that let an instance start programs. */
+/* The files and directories named by the options that let an instance start programs. That they are
+ * not too many has been checked with the options. */
 static void channel_process_find_programs(struct connector_process *g)
 {
     struct ipc_setup *const s = &g->conf.setup;
     const struct tc_option *const rows = g->conf.plugin->plugin.options;
-    const char **const paths = arena_alloc(&g->conf.arena, (PROGRAM_PATHS + 1) * sizeof *paths);
-    size_t n = 0;
     for (const struct tc_option *row = rows; row && row->key; row++)
         s->starts_programs = s->starts_programs || (row->flags & TC_PROGRAMS);
     for (const struct conf_option *o = s->options; o->key; o++) {
-        const struct tc_option *const row = channel_process_find_row(rows, o->key);
+        const struct tc_option *const row = plugin_options_find_row(rows, o->key);
         if (row && (row->flags & TC_PROGRAMS))
-            channel_process_add_programs(&g->conf.arena, paths, &n, o->value);
+            s->run_paths = channel_process_add_programs(&g->conf.arena, s->run_paths, o->value);
     }
-    paths[n] = NULL;
-    s->run_paths = paths;
 }
 
 static const char *const *copy_paths(struct arena *a, char *const *paths)

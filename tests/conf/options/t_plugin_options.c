@@ -122,6 +122,73 @@ static void test_secrets(void)
     secret_refused("env:T_OPTIONS_NONE", "environment variable T_OPTIONS_NONE is not set");
 }
 
+/* What of a text is a secret: by its row, or, when the plugin is not known, by its form. */
+static void test_secret_forms(void)
+{
+    struct arena a = {0};
+    const struct tc_option plain = {.key = "p"}, text = {.key = "t", .flags = TC_SECRET},
+                           list = {.key = "l", .type = TC_T_LIST, .flags = TC_SECRET};
+    setenv("T_OPTIONS_FORM", "form-canary-1", 1);
+    is_int(plugin_options_secret(&plain, "env:HOME"), OPTION_SECRET_NONE, "no secret");
+    is_int(plugin_options_secret(&text, "\x1f"
+                                        "a"),
+           OPTION_SECRET_TEXT, "a secret");
+    is_int(plugin_options_secret(&list, "A=env:HOME"), OPTION_SECRET_LIST, "a list of one string");
+    is_int(plugin_options_secret(NULL, "x"), OPTION_SECRET_TEXT, "nobody knows: a text");
+    is_int(plugin_options_secret(NULL, "\x1f"
+                                       "a"),
+           OPTION_SECRET_LIST, "nobody knows: a list");
+    is_str(plugin_options_resolve_secrets(&plain, "env:T_OPTIONS_FORM", &a, &err),
+           "env:T_OPTIONS_FORM", "what is no secret is not looked up");
+    is_str(plugin_options_resolve_secrets(NULL, "A=env:T_OPTIONS_FORM", &a, &err),
+           "A=env:T_OPTIONS_FORM", "a text of which nobody knows whether it is a list");
+    CLEANUP_BUF struct buf out = {0};
+    log_redact(&out, STR("it is form-canary-1."));
+    is_str(out.p, "it is ***.", "  its secret is masked all the same");
+    arena_fini(&a);
+}
+
+static void paths_refused(const char *command, const char *read, const char *wanted)
+{
+    static const struct lists {
+        const char *const *command, *const *read;
+    } zero;
+    struct lists out = zero;
+    static const struct tc_option table[] = {
+        TC_OPTION(struct lists, command, NULL, TC_PROGRAMS, ""),
+        TC_OPTION(struct lists, read, NULL, TC_PROGRAMS, ""),
+        {0},
+    };
+    const struct tc_plugin plugin = {.conf_size = sizeof out, .options = table};
+    const struct conf_option pairs[] = {{(char[]){"command"}, (char *)(uintptr_t)command, 7, false},
+                                        {(char[]){"read"}, (char *)(uintptr_t)read, 8, false},
+                                        {0}};
+    const struct plugin_options_source source = {"room", pairs, "my.conf", 5};
+    struct arena a = {0};
+    err = (struct tc_err){0};
+    is_int(plugin_options_parse(&out, &plugin, &source, &a, &err), wanted ? -1 : 0, "%s",
+           wanted ? wanted : "64 paths, and what is none");
+    if (wanted)
+        is_str(err_format(&err), wanted, "  place and text");
+    arena_fini(&a);
+}
+
+#define TOO_MANY                                                                                   \
+    "too many files and directories of programs (limit: 64 in all options of the instance)"
+
+/* Paths that the sandbox would not be told of. */
+static void test_paths(void)
+{
+    struct buf list = {0};
+    for (int i = 0; i < 63; i++)
+        buf_printf(&list, " /p%d", i);
+    paths_refused("/bin/x y z", list.p, NULL);
+    paths_refused("/bin/x ./y z", list.p, "my.conf:8: plugins.instances.room.read: " TOO_MANY);
+    buf_add_str(&list, " /more /yet");
+    paths_refused(list.p, "", "my.conf:7: plugins.instances.room.command: " TOO_MANY);
+    buf_fini(&list);
+}
+
 static void test_secret_files(void)
 {
     char path[256], value[300];
@@ -199,6 +266,8 @@ int main(void)
     test_values();
     test_refusals();
     test_secrets();
+    test_secret_forms();
+    test_paths();
     test_secret_files();
     test_rows();
     test_lists_of_command_line();
