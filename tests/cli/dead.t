@@ -105,20 +105,20 @@ plugins : { instances : {
     tg : { plugin = "telegram"; token = "literal-canary-one"; };
     second : { plugin = "telegram"; token = "env:CANARY_TWO"; };
     third : { plugin = "telegram"; token = "canary-three"; max_parts = "many"; };
-    gone : { plugin = "$scratch/gone.so"; key = "canary-four"; };
+    gone : { plugin = "$scratch/gone.so"; key = "canary-four"; env = "A=1 B=env:CANARY_FIVE"; };
 }; };
 CONF
 chmod 600 "$scratch/secrets.conf"
 "$state" lay "$scratch/there" tg t1 "refused for literal-canary-one" \
     '{"url":"https://example.com/","tag":"literal-canary-one canary-two"}
-{"token":"literal-canary-one","others":["canary-two-by-env","canary-three","canary-four"]}' 2>/dev/null
-CANARY_TWO=canary-two-by-env
-export CANARY_TWO
+{"token":"literal-canary-one","others":["canary-two-by-env","canary-three","canary-four","canary-five-by-env"]}' 2>/dev/null
+CANARY_TWO=canary-two-by-env CANARY_FIVE=canary-five-by-env
+export CANARY_TWO CANARY_FIVE
 try dead show 1 -c "$scratch/secrets.conf"
 is "$status" 0 "a letter with secrets of the configuration is shown"
 has "$out" '"token":"***"' "with a literal secret masked in its body"
 has "$out" 'refused for ***' "and in its reason"
-has "$out" '"others":["***","***","***"]' \
+has "$out" '"others":["***","***","***","***"]' \
     "one of the environment, one beside a wrong option, one of a plugin that is gone: masked, too"
 try dead list -c "$scratch/secrets.conf"
 has "$out" 'refused for ***' "the list masks them as well"

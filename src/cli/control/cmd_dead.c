@@ -14,8 +14,7 @@
 #include "cli/command_table.h"
 #include "cli/control_client.h"
 #include "cli/oneshot_host.h"
-#include "conf/parse/option_list.h"
-#include "conf/parse/secret.h"
+#include "conf/options/plugin_options.h"
 #include "event/json/json_reader.h"
 #include "event/json/json_redact.h"
 #include "io/journal/journal.h"
@@ -56,17 +55,19 @@ static void print_body(struct str body)
 
 /* ---- the secrets of the configuration, registered with the one place that masks them */
 
-/* The plugin cannot say which of its options are secret: each may be. */
-static void mask_all_options(const struct conf_instance *inst, struct arena *arena)
+/* The options of a plugin that accepts them are registered by its table. Else: by the table, or, of
+ * a plugin that is gone, each. */
+static void mask_all_options(const struct conf_instance *inst, const struct loaded_plugin *l,
+                             struct arena *arena)
 {
+    const struct tc_option *const table = l ? l->plugin.options : NULL;
     for (const struct conf_option *o = inst->options; o && o->key; o++) {
         struct tc_err err = {0};
         if (o->resolved)
             log_add_secret(o->value);
-        else if (option_list_is_list(o->value))
-            option_list_resolve_secrets(arena, o->value, &err);
-        else
-            secret_resolve(o->value, arena, &err);
+        else if (o->value)
+            plugin_options_resolve_secrets(plugin_options_find_row(table, o->key), o->value, arena,
+                                           &err);
     }
 }
 
@@ -79,7 +80,7 @@ static void mask_secrets(const struct conf *conf)
         struct loaded_plugin *const l =
             loader_probe_by_name(inst->plugin, (const char *const *)conf->plugin_dirs, &err);
         if (!l || loader_check_options(l, inst, conf->file, &err) < 0)
-            mask_all_options(inst, &arena);
+            mask_all_options(inst, l, &arena);
         loader_unref_plugin(l);
     }
     arena_fini(&arena);

@@ -8,8 +8,7 @@
 #include "base/invariant.h"
 #include "base/sys/dir.h"
 #include "base/sys/log.h"
-#include "conf/parse/option_list.h"
-#include "conf/parse/secret.h"
+#include "conf/options/plugin_options.h"
 #include "core/connector/connector_internal.h"
 #include "io/journal/journal_async.h"
 #include "plugin/shipped_plugin.h"
@@ -24,11 +23,8 @@ static const char *connector_instance_text_of(struct connector_instance *r,
     for (; pairs && pairs->key; pairs++)
         if (strcmp(pairs->key, row->key) == 0)
             text = pairs->value;
-    if (!text || !(row->flags & TC_SECRET))
-        return text;
     /* An error is reported by the caller that starts the instance. */
-    return row->type == TC_T_LIST ? option_list_resolve_secrets(&r->arena, text, NULL)
-                                  : secret_resolve(text, &r->arena, NULL);
+    return text ? plugin_options_resolve_secrets(row, text, &r->arena, NULL) : NULL;
 }
 
 static void connector_instance_copy_options(struct connector_instance *r,
@@ -55,16 +51,16 @@ const char *connector_find_option(void *instance, const char *name)
     return NULL;
 }
 
-bool connector_options_equal(struct connector_instance *r, const struct conf_option *pairs)
+bool connector_options_equal(struct connector_instance *r, const struct tc_option *rows,
+                             const struct conf_option *pairs)
 {
     struct arena arena = {0};
     bool same = true;
     for (; same && pairs && pairs->key; pairs++) {
         const char *const value = connector_find_option(r, pairs->key);
-        const char *now = pairs->value;
-        if (value && strcmp(value, now) != 0)
-            now = option_list_is_list(value) ? option_list_resolve_secrets(&arena, now, NULL)
-                                             : secret_resolve(now, &arena, NULL);
+        const struct tc_option *const row = plugin_options_find_row(rows, pairs->key);
+        const char *const now =
+            row ? plugin_options_resolve_secrets(row, pairs->value, &arena, NULL) : NULL;
         same = value && now && strcmp(value, now) == 0;
     }
     arena_fini(&arena);

@@ -65,8 +65,9 @@ void *connector_open_turn(struct connector_instance *r, const struct channel_tur
 /* The same of a turn that runs: start (resumed) is cast. If its predecessor knew the turn, before
  * launch, which adds what that one remembered. */
 void *connector_reopen_turn(struct connector_instance *r, const struct channel_turn *turn);
-/* It runs with these, and a secret elsewhere has not changed. */
-bool connector_options_equal(struct connector_instance *r, const struct conf_option *pairs);
+/* It runs with these (rows: of its plugin), and a secret elsewhere has not changed. */
+bool connector_options_equal(struct connector_instance *r, const struct tc_option *rows,
+                             const struct conf_option *pairs);
 /* Of its requests; nothing when it cannot make any. */
 struct outbox_stats connector_outbox_stats(const struct connector_instance *r);
 /* Once, when it runs: what it says is heard from now on (channel_ops.release); what the journal

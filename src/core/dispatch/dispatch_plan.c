@@ -14,7 +14,8 @@
 bool plan_stays(const struct dispatch_slot *s, const struct conf_instance *spec)
 {
     return conf_instance_equal(s->spec, spec) &&
-           connector_options_equal(s->instance, spec->options) && loader_is_current(s->loaded);
+           connector_options_equal(s->instance, s->loaded->plugin.options, spec->options) &&
+           loader_is_current(s->loaded);
 }
 
 /* The linker knows a file by its inode: it would take the new text for the old module. */

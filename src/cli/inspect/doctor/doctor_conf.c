@@ -158,7 +158,7 @@ static void look_at_options(struct doctor *d, const char *name, const struct con
 {
     for (const struct tc_option *o = l->plugin.options; o && o->key; o++) {
         const struct conf_option *const set = conf_option_find(inst->options, o->key);
-        if (set && (o->flags & TC_SECRET) && o->type != TC_T_LIST)
+        if (set && plugin_options_secret(o, set->value) == OPTION_SECRET_TEXT)
             look_at_secret(d, name, o->key, set->value);
     }
     const bool nobody = !inst->allow || !inst->allow[0];
