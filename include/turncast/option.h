@@ -60,6 +60,11 @@ enum tc_rule_kind {
     TC_RULE_EXACTLY_ONE,  /* text: options of which, with this one, exactly one must be set */
     TC_RULE_AT_LEAST_ONE, /* text: options of which, with this one, at least one must be set */
     TC_RULE_SERVER,       /* if this one is set, the host needs its HTTP server: http.listen */
+#if TURNCAST_API_MINOR >= 5
+    TC_RULE_PROGRAM,  /* since 1.5; a program that can be run, of a list the first element: a path,
+                         or a name that is found in /usr/local/bin, /usr/bin or /bin */
+    TC_RULE_VARIABLE, /* since 1.5; NAME=VALUE, as in the environment of a program */
+#endif
 };
 
 /* Since 1.4. An option may have several; TC_RULE_RANGE adds bounds to a duration or size. */

@@ -144,10 +144,6 @@ static int init(struct tc_instance *inst)
     e->is_starting = true;
     STAILQ_INIT(&e->entries);
     LIST_INIT(&e->turns);
-    if (!o->command[0]) {
-        tc_log(inst, TC_ERR, "command must name a program");
-        return -1;
-    }
     if (exec_program_start(e) < 0)
         return -1;
     const int64_t until = exec_now_ms() + o->hello_s * MILLI;
@@ -183,6 +179,9 @@ static const struct tc_option options[] = {
 };
 
 static const struct tc_rule rules[] = {
+    {.key = "command", .kind = TC_RULE_PROGRAM},
+    {.key = "read", .kind = TC_RULE_EXISTS},
+    {.key = "env", .kind = TC_RULE_VARIABLE},
     {.key = "hello_s", .kind = TC_RULE_DURATION, .text = "s"},
     {.key = "hello_s", .kind = TC_RULE_RANGE, .min = 1, .max = 60},
     {.key = "ack_s", .kind = TC_RULE_DURATION, .text = "s"},

@@ -21,7 +21,7 @@
 #define FUTILE_MAX 4              /* runs without progress until the host restarts this process */
 #define RESTART_MS ((int64_t)500) /* before the second such run; doubled each time */
 #define EXIT_STATUS 3             /* of this process, when its program has failed */
-#define DEFAULT_PATH "PATH=/usr/local/bin:/usr/bin:/bin"
+#define PROGRAM_DIRS "/usr/local/bin:/usr/bin:/bin" /* where names are found; its PATH */
 
 extern char **environ;
 
@@ -51,7 +51,7 @@ static char **program_make_env(const struct exec *e, const struct exec_options *
     env[n++] = strdup("TURNCAST_EXEC=1");
     for (size_t i = 0; i < inherited; i++)
         env[n++] = strdup(environ[i]);
-    env[n++] = strdup(DEFAULT_PATH);
+    env[n++] = strdup("PATH=" PROGRAM_DIRS);
     return env;
 }
 
@@ -74,6 +74,7 @@ __attribute__((__noreturn__)) static void program_become(const struct exec_optio
         if (dup2(files[i], i) < 0)
             _exit(127);
     close_range(3, ~0U, 0);
+    setenv("PATH", PROGRAM_DIRS, 1); /* for execvpe: the host has checked the name in these */
     execvpe(o->command[0], (char *const *)(uintptr_t)o->command, env);
     dprintf(STDERR_FILENO, "E! cannot start %s: %s\n", o->command[0], strerror(errno));
     _exit(127);
@@ -220,7 +221,8 @@ void exec_program_give_up(struct exec *e, const char *fmt, ...)
     va_end(ap);
     if (e->program.err >= 0)
         exec_program_read(e, e->program.err);
-    tc_log(e->inst, TC_ERR, "the program %s; restarting the instance", text);
+    tc_log(e->inst, TC_ERR, "the program %s%s", text,
+           e->is_starting ? "" : "; restarting the instance");
     _exit(EXIT_STATUS);
 }
 

@@ -8,6 +8,8 @@ libtcbase_a_SOURCES += \
 	src/base/sys/dir.h \
 	src/base/sys/err.c \
 	src/base/sys/err.h \
+	src/base/sys/executable.c \
+	src/base/sys/executable.h \
 	src/base/sys/file_trust.c \
 	src/base/sys/file_trust.h \
 	src/base/sys/finding.c \

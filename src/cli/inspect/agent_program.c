@@ -10,7 +10,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +17,7 @@
 #include "base/bytes/buf.h"
 #include "base/cleanup.h"
 #include "base/sys/clock.h"
+#include "base/sys/executable.h"
 #include "text/text_clean.h"
 
 #define VERSION_MS 10000
@@ -25,25 +25,10 @@
 
 extern char **environ;
 
-static bool is_program(const char *file)
-{
-    struct stat st;
-    return stat(file, &st) == 0 && S_ISREG(st.st_mode) && access(file, X_OK) == 0;
-}
-
 char *agent_program_find(const char *name)
 {
-    if (strchr(name, '/'))
-        return is_program(name) ? xstrdup(name) : NULL;
     const char *const path = getenv("PATH");
-    CLEANUP_FREE char *dirs = xstrdup(path ? path : "/usr/bin:/bin");
-    for (char *save, *dir = strtok_r(dirs, ":", &save); dir; dir = strtok_r(NULL, ":", &save)) {
-        char *const file = xasprintf("%s/%s", dir, name);
-        if (is_program(file))
-            return file;
-        free(file);
-    }
-    return NULL;
+    return executable_find(name, path ? path : "/usr/bin:/bin");
 }
 
 /* In a group of its own, so that it can be ended with what it starts. -1: it cannot be run. */

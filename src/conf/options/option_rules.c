@@ -16,9 +16,11 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/str.h"
+#include "base/sys/executable.h"
 #include "conf/parse/option_list.h"
 
-#define WHOLE_MAX 9007199254740992.0 /* 2^53: beyond it a double skips integers */
+#define PROGRAM_DIRS "/usr/local/bin:/usr/bin:/bin" /* of TC_RULE_PROGRAM */
+#define WHOLE_MAX 9007199254740992.0                /* 2^53: beyond it a double skips integers */
 
 /* ---- words and numbers ---- */
 
@@ -157,6 +159,7 @@ struct option_rules_case {
     const struct tc_rule *rules; /* all of the plugin */
     const char *text;
     const char *shown; /* ' "text"', or "" */
+    bool paths;        /* the file system counts */
     struct buf *why;
 };
 
@@ -253,6 +256,18 @@ static int option_rules_check_url(const struct option_rules_case *c)
     return -1;
 }
 
+static int option_rules_check_variable(const struct option_rules_case *c)
+{
+    static const char name[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    const size_t len = strspn(c->text, name);
+    if (len && c->text[len] == '=' && !(c->text[0] >= '0' && c->text[0] <= '9'))
+        return 0;
+    return option_rules_fail(c,
+                             "invalid variable%s; use NAME=VALUE, where NAME consists of letters, "
+                             "digits and _",
+                             c->shown);
+}
+
 /* ---- paths ---- */
 
 static bool option_rules_may(const char *path, int mode)
@@ -318,9 +333,26 @@ static int option_rules_check_writes(const struct option_rules_case *c)
                                    c->text, strerror(errno));
 }
 
+static int option_rules_check_program(const struct option_rules_case *c)
+{
+    if (!*c->text)
+        return option_rules_fail(c, "must not be empty; name a program");
+    CLEANUP_FREE char *file = c->paths ? executable_find(c->text, PROGRAM_DIRS) : NULL;
+    if (file || !c->paths)
+        return 0;
+    if (!strchr(c->text, '/'))
+        return option_rules_fail(
+            c, "program \"%s\" not found in %s; install it, or write its full path", c->text,
+            PROGRAM_DIRS);
+    if (option_rules_check_exists(c) < 0)
+        return -1;
+    return option_rules_fail(c, "program \"%s\" is not an executable file; run: chmod +x %s",
+                             c->text, c->text);
+}
+
 /* ---- the kinds ---- */
 
-enum option_rules_class { OF_TEXT, OF_NUMBER, OF_PATH, OF_GROUP, OF_HOST };
+enum option_rules_class { OF_TEXT, OF_NUMBER, OF_PATH, OF_PROGRAM, OF_GROUP, OF_HOST };
 
 static const struct option_rules_kind {
     enum option_rules_class class;
@@ -340,18 +372,21 @@ static const struct option_rules_kind {
     [TC_RULE_EXACTLY_ONE] = {OF_GROUP, true, NULL, "exactly one of this and "},
     [TC_RULE_AT_LEAST_ONE] = {OF_GROUP, true, NULL, "at least one of this and "},
     [TC_RULE_SERVER] = {OF_HOST, false, NULL, "requires http.listen"},
+    [TC_RULE_PROGRAM] = {OF_PROGRAM, false, option_rules_check_program, "program"},
+    [TC_RULE_VARIABLE] = {OF_TEXT, false, option_rules_check_variable, "NAME=VALUE"},
 };
 #define KINDS (sizeof kinds / sizeof *kinds)
 
+/* i: position in a list, else 0. */
 static int option_rules_check_text(const struct tc_rule *rules, const struct tc_option *option,
-                                   const char *text, bool paths, struct buf *why)
+                                   const char *text, size_t i, bool paths, struct buf *why)
 {
     CLEANUP_FREE char *shown = option_rules_show(option, text);
     for (const struct tc_rule *rule = rules; rule && rule->key; rule++) {
         const struct option_rules_kind *const kind = &kinds[rule->kind];
-        const struct option_rules_case c = {rule, rules, text, shown, why};
+        const struct option_rules_case c = {rule, rules, text, shown, paths, why};
         if (!kind->check || (kind->class == OF_PATH && !paths) ||
-            strcmp(rule->key, option->key) != 0)
+            (kind->class == OF_PROGRAM && i > 0) || strcmp(rule->key, option->key) != 0)
             continue;
         if (kind->check(&c) < 0)
             return -1;
@@ -359,16 +394,27 @@ static int option_rules_check_text(const struct tc_rule *rules, const struct tc_
     return 0;
 }
 
+/* A list without elements names no program; all other rules are about elements. */
+static int option_rules_check_empty(const struct tc_rule *rules, const struct tc_option *option,
+                                    struct buf *why)
+{
+    for (const struct tc_rule *rule = rules; rule && rule->key; rule++)
+        if (kinds[rule->kind].class == OF_PROGRAM && strcmp(rule->key, option->key) == 0)
+            return option_rules_check_program(
+                &(const struct option_rules_case){.rule = rule, .text = "", .why = why});
+    return 0;
+}
+
 int option_rules_check_value(const struct tc_rule *rules, const struct tc_option *option,
                              const char *text, bool paths, struct buf *why)
 {
     struct arena arena = {0};
-    int rc = 0;
     if (option->type != TC_T_LIST)
-        return option_rules_check_text(rules, option, text, paths, why);
-    for (const char *const *element = option_list_split(&arena, text); rc == 0 && *element;
-         element++)
-        rc = option_rules_check_text(rules, option, *element, paths, why);
+        return option_rules_check_text(rules, option, text, 0, paths, why);
+    const char *const *const list = option_list_split(&arena, text);
+    int rc = *list ? 0 : option_rules_check_empty(rules, option, why);
+    for (size_t i = 0; rc == 0 && list[i]; i++)
+        rc = option_rules_check_text(rules, option, list[i], i, paths, why);
     arena_fini(&arena);
     return rc;
 }
@@ -457,6 +503,7 @@ static bool option_rules_suits(const struct tc_rule *rule, const struct tc_optio
     case OF_NUMBER:
         return is_number;
     case OF_PATH: /* is told as it is */
+    case OF_PROGRAM:
         return !is_number && option->type != TC_T_BOOL && !(option->flags & TC_SECRET);
     case OF_TEXT:
         return !is_number && option->type != TC_T_BOOL;

@@ -289,6 +289,46 @@ static void test_list(void)
     bad_rule(RULE("words", TC_RULE_RANGE, .max = 1), "does not suit the type");
 }
 
+static void test_program(void)
+{
+    const struct tc_rule *const rules = RULES(RULE("words", TC_RULE_PROGRAM));
+    is_str(check(rules, PAIRS(PAIR("words", "sh -c nothing"))), "", "a name that is found");
+    is_str(check(rules, PAIRS(PAIR("words", "/bin/sh /no/such"))), "", "a path; only the first");
+    is_str(check(rules, PAIRS(PAIR("words", ""))), AT "words: must not be empty; name a program",
+           "nothing");
+    is_str(check(rules, PAIRS(PAIR("words", "no-such-program-here x"))),
+           AT "words: program \"no-such-program-here\" not found in "
+              "/usr/local/bin:/usr/bin:/bin; install it, or write its full path",
+           "a name that is not found");
+    is_str(check(rules, PAIRS(PAIR("words", "/no/such x"))),
+           AT "words: cannot access \"/no/such\": No such file or directory; create it or change "
+              "the path",
+           "a path that is missing");
+    is_str(check(rules, PAIRS(PAIR("words", "/etc/passwd"))),
+           AT "words: program \"/etc/passwd\" is not an executable file; run: chmod +x /etc/passwd",
+           "a file that cannot be run");
+    is_str(check(RULES(RULE("path", TC_RULE_PROGRAM)), PAIRS(PAIR("path", "/bin/sh"))), "",
+           "of a text, too");
+    bad_rule(RULE("count", TC_RULE_PROGRAM), "does not suit the type");
+    bad_rule(RULE("token", TC_RULE_PROGRAM), "does not suit the type");
+}
+
+static void test_variable(void)
+{
+    const struct tc_rule *const rules =
+        RULES(RULE("a", TC_RULE_VARIABLE), RULE("token", TC_RULE_VARIABLE));
+    const char *const wrong[] = {"A", "=b", "9A=b", "A-B=c", ""};
+    is_str(check(rules, PAIRS(PAIR("a", "A_9=b=c"))), "", "NAME=VALUE");
+    is_str(check(rules, PAIRS(PAIR("a", "A="))), "", "without a value");
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        has_str(check(rules, PAIRS(PAIR("a", wrong[i]))), "use NAME=VALUE, where", "\"%s\"",
+                wrong[i]);
+    is_str(check(rules, PAIRS(PAIR("token", "hunter2"))),
+           AT
+           "token: invalid variable; use NAME=VALUE, where NAME consists of letters, digits and _",
+           "a secret is not told");
+}
+
 static void test_server(void)
 {
     const struct tc_rule *const rules = RULES(RULE("a", TC_RULE_SERVER));
@@ -365,6 +405,8 @@ int main(void)
     test_modes();
     test_groups();
     test_list();
+    test_program();
+    test_variable();
     test_server();
     test_all_at_once();
     test_tables();
