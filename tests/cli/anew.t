@@ -100,7 +100,7 @@ is "$is_dead $is_open $dead_pid" "True False 0" "one that has died"
 [ "$deaths" -ge 1 ] && [ "$next_ms" -le 8000 ] && [ "$down_ms" -lt 60000 ]
 result $? "how often, since when, and when it is tried again"
 for _ in 1 2 3 4; do try restart talk -c "$file"; done
-is "$status $err" "1 turncast: cannot restart instance talk: process exited during start-up" "in vain"
+is "$status $err" "1 turncast: cannot restart instance talk: process exited during start-up; see the log" "in vain"
 is "$(get down breaker_open)" "True True" "too often"
 [ "$(get next_ms)" -gt 200000 ]
 result $? "it is left alone for long"

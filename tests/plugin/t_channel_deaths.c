@@ -220,7 +220,8 @@ static void test_init_faults(void)
     struct conf_instance spec = puppet_spec_of("init");
     puppet_set_option(1, "at_start", "fail");
     ok(!kit_try(&spec, "puppet", &kit_host, &err), "init that fails");
-    is_str(err_format(&err), "my.conf:3: instance init: disabled: init failed", "  says so");
+    is_str(err_format(&err), "my.conf:3: instance init: disabled: init failed; see the log",
+           "  says so");
     spec.init_ms = 300;
     puppet_set_option(1, "at_start", "hang");
     ok(!kit_try(&spec, "puppet", &kit_host, &err), "init that hangs");

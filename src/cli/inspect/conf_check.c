@@ -2,6 +2,8 @@
  * Checks that need more than the file: programs, dialects, plugins, and who may answer. */
 #include "cli/inspect/conf_check.h"
 
+#include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -124,13 +126,56 @@ static void conf_check_people(const struct conf *conf, const struct conf_instanc
                      "plugins.instances.%s: no agent; set agent here or default_agent", inst->name);
 }
 
+static bool conf_check_starts_programs(const struct loaded_plugin *l)
+{
+    for (const struct tc_option *o = l->plugin.options; o && o->key; o++)
+        if (o->flags & TC_PROGRAMS)
+            return true;
+    return false;
+}
+
+int conf_check_isolation(const struct conf *conf, const struct conf_instance *inst,
+                         const struct loaded_plugin *l, struct findings *findings)
+{
+    CLEANUP_FREE char *place = conf_check_place(conf, inst->line);
+    const size_t before = findings->errors;
+    struct stat st;
+    if (inst->isolation == CONF_THREAD && conf_check_starts_programs(l))
+        findings_add(findings, FINDING_ERROR, place,
+                     "plugins.instances.%s.isolation: the plugin starts programs and needs a "
+                     "process; remove isolation = \"thread\"",
+                     inst->name);
+    for (char **path = inst->paths; path && *path; path++)
+        if (inst->isolation != CONF_THREAD && stat(*path, &st) < 0)
+            findings_add(
+                findings, FINDING_ERROR, place,
+                "plugins.instances.%s.paths: cannot access \"%s\": %s; create it or change "
+                "the path",
+                inst->name, *path, strerror(errno));
+    return findings->errors > before ? -1 : 0;
+}
+
+/* The file of a plugin that is named by its path. */
+static bool conf_check_plugin_file(const struct conf_instance *inst, const char *place,
+                                   struct findings *findings)
+{
+    struct stat st;
+    if (!strchr(inst->plugin, '/') || stat(inst->plugin, &st) == 0)
+        return true;
+    findings_add(
+        findings, FINDING_ERROR, place,
+        "plugins.instances.%s.plugin: cannot access \"%s\": %s; build it or change the path",
+        inst->name, inst->plugin, strerror(errno));
+    return false;
+}
+
 static void conf_check_instance(const struct conf *conf, const struct conf_instance *inst,
                                 struct findings *findings)
 {
     CLEANUP_FREE char *place = conf_check_place(conf, inst->line);
     struct tc_err err = {0};
     conf_check_people(conf, inst, findings);
-    if (!inst->plugin)
+    if (!inst->plugin || !conf_check_plugin_file(inst, place, findings))
         return;
     struct loaded_plugin *const l =
         loader_probe_by_name(inst->plugin, (const char *const *)conf->plugin_dirs, &err);
@@ -140,6 +185,7 @@ static void conf_check_instance(const struct conf *conf, const struct conf_insta
         return;
     }
     plugin_options_check(&l->plugin, conf, inst, findings);
+    (void)conf_check_isolation(conf, inst, l, findings);
     loader_unref_plugin(l);
 }
 

@@ -287,7 +287,7 @@ static const char *take_refused(struct connector_process *g, struct unpacker *u)
     if (unpack_finish(u) < 0 || g->sup.state != CONNECTOR_STARTING || g->sup.refused ||
         !validate_is_text(why, 1024))
         return "unexpected report of a failed start";
-    connector_supervisor_note_refusal(g, why && *why ? why : "init failed");
+    connector_supervisor_note_refusal(g, why && *why ? why : "init failed; see the log");
     return NULL;
 }
 

@@ -538,7 +538,7 @@ void connector_supervisor_explain(const struct connector_process *g, struct tc_e
     else if (g->sup.hung)
         err_set(err, NULL, "init did not return within %" PRId64 " ms (init_ms)", g->conf.init_ms);
     else
-        err_set(err, NULL, "process exited during start-up");
+        err_set(err, NULL, "process exited during start-up; see the log");
 }
 
 /* ---- its memory ---- */

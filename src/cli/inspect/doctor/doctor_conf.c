@@ -79,6 +79,9 @@ bool doctor_read_conf(struct doctor *d, const char *path)
     d->conf = conf_load_all(path, &findings);
     if (findings.errors) {
         conf_unref(d->conf);
+        findings_fini(&findings);
+        findings = (struct findings){0};
+        conf_unref(conf_check_file(path, &findings)); /* with what plugins find wrong */
         d->conf = NULL;
         report_findings(d, "configuration", &findings, "see turncast.conf(5)");
         return false;
@@ -221,7 +224,9 @@ static void look_at_plugin(struct doctor *d, const char *name, const struct conf
                            const struct loaded_plugin *l)
 {
     struct findings findings = {0};
-    if (plugin_options_check(&l->plugin, d->conf, inst, &findings) < 0) {
+    (void)plugin_options_check(&l->plugin, d->conf, inst, &findings);
+    (void)conf_check_isolation(d->conf, inst, l, &findings);
+    if (findings.errors) {
         CLEANUP_FREE char *remedy =
             xasprintf("run: turncast plugins %s (lists its options)", inst->plugin);
         report_findings(d, name, &findings, remedy);
