@@ -171,6 +171,22 @@ lacks "$(grep '^null ' "$scratch/out")" "enabled" "and where not"
 try plugins -c "$scratch/good.conf" jsonl
 is "$status" 0 "plugins NAME"
 has "$out" "enabled as out: all turns" "says as what, and what it sees"
+mkdir "$scratch/elsewhere"
+cp "$plugins/null.so" "$scratch/elsewhere/mine.so"
+cat >"$scratch/elsewhere.conf" <<'C'
+plugins : { instances : {
+    mine : { plugin = "./elsewhere/mine.so"; turns = "own"; };
+    more : { plugin = "./elsewhere/mine.so"; };
+    room : { plugin = "null"; };
+}; };
+C
+try plugins -c "$scratch/elsewhere.conf"
+is "$(grep -c '(enabled as mine: own turns; more: all turns)' "$scratch/out")" 1 \
+    "a file that instances name by its path is listed, once"
+try plugins -c "$scratch/elsewhere.conf" mine
+has "$out" "enabled as mine: own turns; more: all turns" "plugins INSTANCE"
+try plugins -c "$scratch/elsewhere.conf" "$plugins/../.libs/null.so"
+has "$out" "enabled as room: all turns" "a path is compared as a file"
 try plugins nothing
 is "$status $out" "2 " "one that is not there"
 has "$err" "nothing" "is named"
