@@ -101,11 +101,11 @@ static void every_outcome_has_a_text(struct tc_turn *t)
     tc_cancel(lobby, "t9", "u1", &r);
     is_str(r.answer, "This turn has already ended.", "tc_cancel, too late: a text");
     tc_cancel(lobby, NULL, "u1", &r);
-    is_str(r.answer, "You are not allowed to stop this turn.", "tc_cancel, refused: a text");
+    is_str(r.answer, "This is not a turn that can be stopped.", "tc_cancel, not valid: a text");
     tc_answer(lobby, TC_DECISION(.ticket = "t", .choice = "allow", .user = "u", .chat = "c"), &r);
     is_str(r.answer, "This request is already closed.", "tc_answer, too late: a text");
     tc_answer(lobby, TC_DECISION(.ticket = NULL), &r);
-    is_str(r.answer, "You are not allowed to answer this request.", "tc_answer, refused: a text");
+    is_str(r.answer, "This answer is not valid.", "tc_answer, not valid: a text");
     actor_answers = true;
     tc_answer(lobby, TC_DECISION(.ticket = "t", .choice = "allow", .user = "u", .chat = "c"), &r);
     is_str(r.answer, "wait a bit", "the host's own text stays");
@@ -190,6 +190,8 @@ static void submit_wrong(struct tc_turn *t)
         has_str(actor_logged(), rows[i].why, "  told");
     }
     ok(tc_cancel(t, NULL, "u", NULL) == TC_INVALID, "a cancel of nothing");
+    ok(tc_answer(t, TC_DECISION(.ticket = "t", .choice = "allow", .user = "u"), NULL) == TC_INVALID,
+       "an answer without a chat");
     ok(t->inst->host->submit(t, NULL, NULL) == TC_INVALID, "nothing to submit");
 }
 
