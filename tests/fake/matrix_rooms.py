@@ -111,6 +111,7 @@ class Event:
         self.redacts = None
         self.redacted_by = None
         self.sent_by = None  # device, transaction
+        self.before = None  # the state that it replaces
 
     def relation(self):
         return relation_of(self.content)
@@ -127,6 +128,9 @@ class Event:
             result["redacts"] = self.redacts
         if self.redacted_by:
             result["unsigned"]["redacted_because"] = self.redacted_by.api()
+        if self.before:
+            result["unsigned"]["prev_content"] = self.before.content
+            result["unsigned"]["replaces_state"] = self.before.id
         if self.sent_by and self.sent_by[0] == device:
             result["unsigned"]["transaction_id"] = self.sent_by[1]
         if room:
@@ -254,6 +258,7 @@ class Homeserver:
         room.events.append(event)
         room.by_id[event.id] = event
         if state_key is not None:
+            event.before = room.state.get((kind, state_key))
             room.state[kind, state_key] = event
         return event
 
