@@ -171,15 +171,15 @@ class Sync:
         end = position_of(query["to"]) if "to" in query else (0 if back else self.server.position)
         chosen = Filter.of_events(self.service.filter_of(query))
         low, high = (end, start) if back else (start, end)
-        events = [e for e in room.events if low < e.number <= high and chosen.takes(e)]
-        events = events[::-1] if back else events
-        shown = events[:limit]
+        events = [e for e in room.events if low < e.number <= high]
+        page = (events[::-1] if back else events)[:limit]
         answer = {
             "start": query.get("from", token(start)),
-            "chunk": [event.api(call.device, room=True) for event in shown],
+            # The filter comes behind the limit: a page may be empty although others follow.
+            "chunk": [e.api(call.device, room=True) for e in page if chosen.takes(e)],
         }
-        if len(shown) < len(events):
-            last = shown[-1].number
+        if page:
+            last = page[-1].number
             answer["end"] = f"t{last - 1 if back else last}-{last}"
         return answer
 

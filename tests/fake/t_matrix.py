@@ -299,7 +299,11 @@ def test_sync():
         equal(back, [f"gap {n}" for n in (4, 3, 2, 1, 0)], "what is missing, page by page")
         page = api("GET", path, dir="f", limit=9, **{"from": found[0]["next_batch"]})
         equal(len(page["chunk"]), 7, "and forwards")
-        ok("end" not in page, "to the end")
+        page = api("GET", path, dir="f", **{"from": page["end"]})
+        equal((page["chunk"], page.get("end")), ([], None), "to the end")
+        none = {"dir": "f", "filter": '{"types":["m.none"]}', "from": found[0]["next_batch"]}
+        page = api("GET", path, **none)
+        ok(page["chunk"] == [] and page["end"], "a page may be empty although others follow")
         mine = api.send(text("mine"), txn="m")
         timeline = api.sync(limit=1)["rooms"]["join"][ROOM]["timeline"]["events"]
         equal(timeline[0]["unsigned"].get("transaction_id"), "m", "own events have their transaction")

@@ -135,11 +135,11 @@ async function testGap() {
   await fake.do("options", { timeline_limit: 2 });
   await fake.wait({ polling: 1 });
   const room = made.getRoom(ROOM);
-  const live = room.getLiveTimeline();
-  const bodies = () => live.getEvents().map((event) => event.getContent().body).filter(Boolean);
+  const bodies = () =>
+    room.getLiveTimeline().getEvents().map((event) => event.getContent().body).filter(Boolean);
   await fake.do("fault", { match: { method: "sync" }, do: "hold", done: false });
   await fake.do("say", { user: ANN, room: ROOM, text: "wakes" });
-  await fake.wait({ method: "sync", stage: "arrived" });
+  await fake.wait({ method: "sync", stage: "arrived", count: 3 });
   for (let i = 0; i < 6; i++) await fake.do("say", { user: ANN, room: ROOM, text: `gap ${i}` });
   await fake.do("release");
   await until(() => bodies().includes("gap 5"));
