@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 
 struct answer {
+    struct journal_async *ledger;
     journal_done_fn *done;
     void *ctx;
     enum journal_status status;
@@ -19,6 +20,7 @@ static void tell(void *arg)
 {
     struct answer *const a = arg;
     a->done(a->ctx, a->status, a->text);
+    a->ledger->pending--;
     free(a->text);
     free(a);
 }
@@ -29,7 +31,8 @@ static void answer(struct journal_async *l, journal_done_fn *done, void *ctx,
     if (!done)
         return;
     struct answer *const a = xmalloc(sizeof *a);
-    *a = (struct answer){done, ctx, status, xstrdup(text)};
+    *a = (struct answer){l, done, ctx, status, xstrdup(text)};
+    l->pending++;
     loop_post(l->loop, tell, a);
 }
 

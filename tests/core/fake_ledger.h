@@ -25,6 +25,7 @@ struct fake_pair {
 
 struct journal_async {
     struct loop *loop;
+    size_t pending; /* answers that are on their way */
     struct fake_turn turns[FAKE_TURNS];
     size_t n;
     char key[100], value[100];          /* of the session that was kept last */

@@ -108,6 +108,11 @@ tests_core_inbound_t_chat_choice_SOURCES = tests/core/inbound/t_chat_choice.c $(
 tests_core_inbound_t_chat_choice_LDADD = $(TEST_CORE)
 EXTRA_tests_core_inbound_t_chat_choice_DEPENDENCIES = tests/fake/agent$(EXEEXT)
 
+check_PROGRAMS += tests/core/inbound/t_chat_history
+tests_core_inbound_t_chat_history_SOURCES = tests/core/inbound/t_chat_history.c $(TALK)
+tests_core_inbound_t_chat_history_LDADD = $(TEST_CORE)
+EXTRA_tests_core_inbound_t_chat_history_DEPENDENCIES = tests/fake/agent$(EXEEXT)
+
 check_PROGRAMS += tests/core/conversation/t_conversation
 tests_core_conversation_t_conversation_SOURCES = tests/core/conversation/t_conversation.c $(TALK)
 tests_core_conversation_t_conversation_LDADD = $(TEST_CORE)

@@ -43,6 +43,8 @@ static void talk_open_inbound(void)
         .switches = talk.switches,
         .sessions = talk.sessions,
         .bindings = talk.bindings,
+        .history = talk.history,
+        .usage = talk.usage,
         .requests = talk.requests,
         .approvals = talk.approvals,
     });
@@ -101,6 +103,8 @@ void talk_begin(const char *const *others)
     talk.switches = visibility_cache_new(talk.settings, &talk.conf);
     talk.sessions = session_store_new(&talk.disk, talk.settings);
     talk.bindings = bindings_new(&talk.disk);
+    talk.history = session_history_new(&talk.disk);
+    talk.usage = usage_log_new(&talk.disk);
     talk.approvals = approvals_new(&talk.disk);
     talk.requests = request_registry_new(
         &(struct request_registry_spec){.loop = talk.loop, .approvals = talk.approvals});
@@ -111,14 +115,23 @@ void talk_begin(const char *const *others)
         .switches = talk.switches,
         .sessions = talk.sessions,
         .bindings = talk.bindings,
+        .history = talk.history,
+        .usage = talk.usage,
         .dispatch = &talk.log,
         .requests = talk.requests,
     });
     talk_open_inbound();
 }
 
+static bool is_disk_quiet(const void *arg)
+{
+    (void)arg;
+    return talk.disk.pending == 0;
+}
+
 void talk_end(const char *what)
 {
+    talk_spin(is_disk_quiet, NULL); /* as journal_async_close does */
     is_int(turn_scheduler_count_running(talk.all), 0, "%s: nothing runs", what);
     settings_worker_free(talk.settings);
     inbound_free(talk.reception);
@@ -127,6 +140,8 @@ void talk_end(const char *what)
     approvals_free(talk.approvals);
     session_store_free(talk.sessions);
     bindings_free(talk.bindings);
+    session_history_free(talk.history);
+    usage_log_free(talk.usage);
     visibility_cache_free(talk.switches);
     is_int(children_marked(mark), 0, "%s: no process is left", what);
     fake_ledger_fini(&talk.disk);

@@ -18,6 +18,8 @@ extern struct talk {
     struct visibility_cache *switches;
     struct session_store *sessions;
     struct bindings *bindings;
+    struct session_history *history;
+    struct usage_log *usage;
     struct request_registry *requests;
     struct approvals *approvals;
     struct inbound *reception;

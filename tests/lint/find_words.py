@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Prints the texts of the program that use a phrase its users do not understand, or a count before a
 fixed plural, as "file:line: phrase: text". Reads the sources below the current folder: src and plugins
-(string literals of C), share/page (strings of JavaScript, lines of HTML).
+(string literals of C and of .def), share/page (strings of JavaScript, lines of HTML).
 
 find_words.py EXCEPTIONS: lines "FILE | TEXT | REASON" of texts that may stay; TEXT is a part of the literal.
 An exception that excuses nothing is printed, too.
@@ -72,7 +72,8 @@ def page_texts(text):
 
 def texts():
     for folder in ("src", "plugins"):
-        for path in sorted(pathlib.Path(folder).rglob("*.[ch]")):
+        root = pathlib.Path(folder)
+        for path in sorted([*root.rglob("*.[ch]"), *root.rglob("*.def")]):
             source = path.read_text(encoding="utf-8", errors="replace")
             source = re.sub(r"^[ \t]*#[ \t]*include[^\n]*", "", source, flags=re.M)
             yield from ((path, line, text) for line, text in c_literals(source))

@@ -27,6 +27,9 @@ C
 catches "1 events, of 64 bits" odd_texts 'src/bad.c:1: "%d events"' src/bad.c <<'C'
 const char *lost(void) { return "lost: %" PRIu64 " events"; }
 C
+catches "a folder in a table of texts" odd_texts 'src/bad.def:1: "folder"' src/bad.def <<'C'
+TEXT(WHERE, "It works in this folder.")
+C
 catches "a folder on the page" odd_texts 'share/page/bad.mjs:2: "folder"' share/page/bad.mjs <<'JS'
 // A folder in a comment is none.
 export const title = "Files of this folder";

@@ -326,6 +326,10 @@ static void conversation_start(struct conversation *c, struct turn_job_spec *spe
     spec->submitter = c->source;
     spec->owner = c->owner;
     spec->keeps_result = turn_scheduler_is_api(c->source);
+    if (spec->keeps_result) {
+        spec->history = NULL;
+        spec->usage = NULL;
+    }
     spec->settled = conversation_on_settled;
     spec->lost = conversation_on_lost;
     c->instances = xstrdup(spec->instances);

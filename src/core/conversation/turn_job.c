@@ -44,11 +44,26 @@ static void keep_result(const struct turn_job *j)
         turn_record_result_again(j->spec.journal, j->spec.id, r, j->spec.prompt.p, j->cancelled);
 }
 
+/* What chats can ask for later. */
+static void keep_history(const struct turn_job *j)
+{
+    const struct turn_job_spec *const s = &j->spec;
+    const struct turn_result *const r = j->turn ? turn_get_result(j->turn) : NULL;
+    if (r && s->usage) {
+        const struct usage_sum sum = usage_log_read_turn((struct str){r->usage.p, r->usage.len});
+        usage_log_add(s->usage, s->submitter, s->conversation, &sum);
+    }
+    if (r && s->history && !j->forget && launch_is_session_id(turn_session_id(j->turn)))
+        session_history_add(s->history, conf_agent_session_name(s->agent), s->conversation,
+                            turn_session_id(j->turn), s->prompt.p);
+}
+
 static void turn_job_look_for_end(struct turn_job *j)
 {
     if (!j->gone || (j->turn && !turn_is_flushed(j->turn)))
         return;
     keep_result(j);
+    keep_history(j);
     j->over(j->ctx);
 }
 
@@ -372,6 +387,8 @@ struct turn_job *turn_job_start(const struct turn_job_spec *spec, void (*over)(v
         return j;
     }
     j->awaited = 3;
+    if (spec->history)
+        session_history_set_prompt(spec->history, spec->conversation, j->spec.prompt);
     find_spent(j);
     visibility_cache_get(spec->switches, spec->agent->name, turn_job_on_visibility, j);
     session_store_find(spec->sessions, conf_agent_session_name(spec->agent), spec->conversation,

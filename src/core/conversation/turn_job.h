@@ -9,7 +9,9 @@
 #include "core/agent/warm_pool.h"
 #include "core/dispatch/dispatch.h"
 #include "core/request/request_registry.h"
+#include "core/settings/session_history.h"
 #include "core/settings/session_store.h"
+#include "core/settings/usage_log.h"
 #include "core/settings/visibility_cache.h"
 
 struct turn_job;
@@ -23,6 +25,8 @@ struct turn_job_spec {
     const struct conf_agent *agent;
     struct visibility_cache *switches;
     struct session_store *sessions;
+    struct session_history *history; /* with usage: of conversations of people; else NULL */
+    struct usage_log *usage;
     struct request_registry *requests;
     struct warm *warm;
     const char *id, *conversation;

@@ -162,6 +162,8 @@ struct turn_job_spec conversations_place(const struct turn_scheduler *cs)
         .dispatch = cs->spec.dispatch,
         .switches = cs->spec.switches,
         .sessions = cs->spec.sessions,
+        .history = cs->spec.history,
+        .usage = cs->spec.usage,
         .requests = cs->spec.requests,
         .warm = cs->warm,
     };
@@ -515,14 +517,6 @@ void turn_scheduler_set_conf(struct turn_scheduler *cs, const struct conf *conf)
         turn_scheduler_drop_waiting(cs, c);
     }
     turn_scheduler_pump(cs);
-}
-
-void turn_scheduler_rebind(struct turn_scheduler *cs, const char *key,
-                           const struct conf_agent *agent)
-{
-    struct conversation *const c = turn_scheduler_find(cs, key);
-    if (c)
-        conversation_set_agent(c, cs->spec.conf, agent);
 }
 
 void turn_scheduler_hold(struct turn_scheduler *cs)

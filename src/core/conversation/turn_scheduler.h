@@ -22,6 +22,8 @@ struct turn_scheduler_spec {
     struct journal_async *journal;
     struct visibility_cache *switches;
     struct session_store *sessions;
+    struct session_history *history; /* or NULL, and so with usage */
+    struct usage_log *usage;
     const struct bindings *bindings;
     struct dispatch *dispatch;
     struct turnlog *turnlog; /* or NULL */
@@ -104,7 +106,8 @@ const char *turn_scheduler_owner(const struct journal_turn *t);
 /* The configuration of what begins from now on, which lives as long as it is the one. Messages that
  * wait for an instance or an agent that is gone are dropped. Before the old one is given back. */
 void turn_scheduler_set_conf(struct turn_scheduler *cs, const struct conf *conf);
-/* What begins in that conversation from now on is of this agent, which is the configuration's. */
+/* What begins in that conversation from now on is of this agent, which is the configuration's; a
+ * process that waits for its next message ends. */
 void turn_scheduler_rebind(struct turn_scheduler *cs, const char *key,
                            const struct conf_agent *agent);
 /* Until turn_scheduler_start_restored, no turn begins; messages are admitted and wait. */

@@ -69,6 +69,15 @@ void turn_scheduler_forget_process(struct turn_scheduler *cs, const char *key)
     warm_pool_end(cs->warm, key, "the next message starts a new session");
 }
 
+void turn_scheduler_rebind(struct turn_scheduler *cs, const char *key,
+                           const struct conf_agent *agent)
+{
+    struct conversation *const c = turn_scheduler_find(cs, key);
+    warm_pool_end(cs->warm, key, "the conversation has chosen another agent, model or directory");
+    if (c)
+        conversation_set_agent(c, cs->spec.conf, agent);
+}
+
 size_t turn_scheduler_warm(const struct turn_scheduler *cs)
 {
     return warm_pool_count(cs->warm);

@@ -37,6 +37,8 @@ struct host {
     struct settings_worker *settings;
     struct visibility_cache *switches;
     struct session_store *sessions;
+    struct session_history *history;
+    struct usage_log *usage;
     struct bindings *bindings;
     struct request_registry *requests;
     struct approvals *approvals;
@@ -144,6 +146,8 @@ static void start_conversations(struct host *s)
     s->settings = settings_worker_new(s->loop, s->conf);
     s->switches = visibility_cache_new(s->settings, s->conf);
     s->sessions = session_store_new(s->journal, s->settings);
+    s->history = session_history_new(s->journal);
+    s->usage = usage_log_new(s->journal);
     s->bindings = bindings_new(s->journal);
     s->approvals = approvals_new(s->journal);
     s->requests = request_registry_new(&(struct request_registry_spec){
@@ -154,6 +158,8 @@ static void start_conversations(struct host *s)
         .journal = s->journal,
         .switches = s->switches,
         .sessions = s->sessions,
+        .history = s->history,
+        .usage = s->usage,
         .bindings = s->bindings,
         .dispatch = s->dispatch,
         .turnlog = s->turnlog,
@@ -166,6 +172,8 @@ static void start_conversations(struct host *s)
         .conversations = s->conversations,
         .switches = s->switches,
         .sessions = s->sessions,
+        .history = s->history,
+        .usage = s->usage,
         .bindings = s->bindings,
         .requests = s->requests,
         .approvals = s->approvals,
@@ -383,6 +391,8 @@ void host_close(struct host *s)
     request_registry_free(s->requests);
     approvals_free(s->approvals);
     session_store_free(s->sessions);
+    session_history_free(s->history);
+    usage_log_free(s->usage);
     bindings_free(s->bindings);
     visibility_cache_free(s->switches);
     turnlog_free(s->turnlog);

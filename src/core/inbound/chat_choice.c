@@ -132,7 +132,6 @@ static void chat_choice_take(struct inbound *r, struct host_call *a,
         host_call_complete(a, TC_COMMAND, NULL, texts_get(TEXT_CHOICE_FULL));
         return;
     }
-    turn_scheduler_forget_process(r->spec.conversations, key);
     turn_scheduler_rebind(r->spec.conversations, key,
                           bindings_find_agent(r->spec.bindings, r->spec.conf, inst, key));
     texts_append(&text, sentences[kind].chosen, TEXT_VALUES(TEXT_STR("name", l->names[i])));

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "core/conversation/host_reply.h"
 #include "core/inbound/chat_choice.h"
+#include "core/inbound/chat_history.h"
 #include "core/inbound/inbound_internal.h"
 #include "core/request/approvals.h"
 #include "core/texts/texts.h"
@@ -183,6 +184,16 @@ static void chat_command_execute(const struct chat_command *m)
         break;
     case COMMAND_CWD:
         chat_choice_run(r, a, m->instance, BINDING_CWD, argument);
+        break;
+    case COMMAND_SESSIONS:
+    case COMMAND_RESUME:
+        chat_history_sessions(r, a, m->instance, argument);
+        break;
+    case COMMAND_RETRY:
+        chat_history_retry(r, a, m->instance);
+        break;
+    case COMMAND_USAGE:
+        chat_history_usage(r, a, m->instance);
         break;
     case COMMAND_QUEUE_CLEAR:
         chat_command_clear_queue(r, a, c);

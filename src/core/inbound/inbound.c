@@ -54,22 +54,21 @@ static void tell_visibility(struct host_call *a, const struct visibility_command
     host_call_complete(a, TC_COMMAND, NULL, text.p);
 }
 
-static void submit_text(const struct submission *s, struct str text)
+void inbound_submit_prompt(struct inbound *r, struct host_call *a, const struct conf_instance *inst,
+                           struct str prompt)
 {
-    const struct tc_inbound *const in = s->ask->inbound;
-    const struct conf_agent *const agent =
-        inbound_agent_of(s->reception, s->instance, in->chat, in->thread);
-    CLEANUP_FREE char *key = inbound_make_key(s->instance->name, in->chat, in->thread);
-    CLEANUP_BUF struct buf prompt = {0}, instances = {0};
+    const struct tc_inbound *const in = a->inbound;
+    const struct conf_agent *const agent = inbound_agent_of(r, inst, in->chat, in->thread);
+    CLEANUP_FREE char *key = inbound_make_key(inst->name, in->chat, in->thread);
+    CLEANUP_BUF struct buf instances = {0};
     if (!agent) { /* gone in the meantime */
-        host_call_complete(s->ask, TC_DENIED, NULL, NULL);
+        host_call_complete(a, TC_DENIED, NULL, NULL);
         return;
     }
-    prompt_append_message(&prompt, in, text);
     inbound_instances_join(in, &instances);
     const struct turn_scheduler_message m = {
         .key = key,
-        .source = s->instance->name,
+        .source = inst->name,
         .agent = agent,
         .chat = in->chat,
         .user = in->user,
@@ -77,10 +76,18 @@ static void submit_text(const struct submission *s, struct str text)
         .instances = instances.p,
         .id = in->id,
         .also = in->also,
-        .prompt = {prompt.p ? prompt.p : "", prompt.len},
+        .prompt = prompt,
         .follows = true,
     };
-    turn_scheduler_submit(s->reception->spec.conversations, &m, inbound_on_submitted, s->ask);
+    turn_scheduler_submit(r->spec.conversations, &m, inbound_on_submitted, a);
+}
+
+static void submit_text(const struct submission *s, struct str text)
+{
+    CLEANUP_BUF struct buf prompt = {0};
+    prompt_append_message(&prompt, s->ask->inbound, text);
+    inbound_submit_prompt(s->reception, s->ask, s->instance,
+                          (struct str){prompt.p ? prompt.p : "", prompt.len});
 }
 
 static void free_submission(struct submission *s)

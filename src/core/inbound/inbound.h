@@ -19,6 +19,8 @@ struct inbound_spec {
     struct turn_scheduler *conversations;
     struct visibility_cache *switches;
     struct session_store *sessions;
+    struct session_history *history;
+    struct usage_log *usage;
     struct bindings *bindings;
     struct request_registry *requests;
     struct approvals *approvals;

@@ -19,5 +19,8 @@ char *inbound_make_key(const char *instance, const char *chat, const char *threa
 /* What runs in that conversation; thread may be NULL. NULL: it is not configured any more. */
 const struct conf_agent *inbound_agent_of(const struct inbound *r, const struct conf_instance *inst,
                                           const char *chat, const char *thread);
+/* A prompt as it goes to the agent, for the message of the call, which is completed. */
+void inbound_submit_prompt(struct inbound *r, struct host_call *a, const struct conf_instance *inst,
+                           struct str prompt);
 
 #endif

@@ -8,6 +8,8 @@ libtccore_a_SOURCES += \
 	src/core/inbound/chat_command.h \
 	src/core/inbound/chat_choice.c \
 	src/core/inbound/chat_choice.h \
+	src/core/inbound/chat_history.c \
+	src/core/inbound/chat_history.h \
 	src/core/inbound/commands.def \
 	src/core/inbound/inbound.c \
 	src/core/inbound/inbound.h \

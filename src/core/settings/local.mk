@@ -2,12 +2,16 @@
 libtccore_a_SOURCES += \
 	src/core/settings/bindings.c \
 	src/core/settings/bindings.h \
+	src/core/settings/session_history.c \
+	src/core/settings/session_history.h \
 	src/core/settings/session_redis.c \
 	src/core/settings/session_redis.h \
 	src/core/settings/session_store.c \
 	src/core/settings/session_store.h \
 	src/core/settings/settings_worker.c \
 	src/core/settings/settings_worker.h \
+	src/core/settings/usage_log.c \
+	src/core/settings/usage_log.h \
 	src/core/settings/visibility_cache.c \
 	src/core/settings/visibility_cache.h \
 	src/core/settings/visibility_command.c \

@@ -176,7 +176,7 @@ static void test_help(void)
            "under that message answer it.\nSend /help for the list of commands.",
            "with what this is");
     talk.agent->cwd = (char[]){"/srv/work"};
-    ok(strstr(talk_say("!start").answer, " It works in the folder /srv/work.\n"),
+    ok(strstr(talk_say("!start").answer, " It works in the directory /srv/work.\n"),
        "and the folder of the agent");
     talk.agent->cwd = NULL;
     s = talk_say("/help@my_bot");

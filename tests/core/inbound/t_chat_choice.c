@@ -73,8 +73,7 @@ static void test_agent(void)
     talk_is(talk_as("tg", "1", "B", "/agent"), TC_COMMAND,
             "Agents of this chat:\n1. fake (current)\n2. other\nSend /agent NAME to choose one.",
             "other chats have theirs");
-    talk_is(talk_say("/model"), TC_COMMAND,
-            "There are no other models to choose for the agent other.", "it has no models");
+    talk_is(talk_say("/model"), TC_COMMAND, "The agent other has one model.", "it has no models");
     talk.instances[0].chat.agents = NULL;
     ok(strstr(talk_say("/start").answer, "go to the agent fake,"),
        "what is not listed any more does not count");
@@ -96,7 +95,8 @@ static void test_model_and_cwd(void)
     char command[300];
     snprintf(command, sizeof command, "/cwd %s", name);
     is_int(talk_say(command).accepted, TC_COMMAND, "a folder by its last part");
-    ok(strstr(talk_say("/status").answer, "Agent: fake. Model: small. Folder: /"), "both are told");
+    ok(strstr(talk_say("/status").answer, "Agent: fake. Model: small. Directory: /"),
+       "both are told");
     talk_say("hello");
     talk_await_quiet();
     char key[700];

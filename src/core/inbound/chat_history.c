@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT
+ * Owns how sessions, the last prompt and usage are told and used. */
+#include "core/inbound/chat_history.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/bytes/utf8.h"
+#include "base/cleanup.h"
+#include "core/inbound/inbound_internal.h"
+#include "core/inbound/user_command.h"
+#include "core/request/approvals.h"
+#include "core/texts/texts.h"
+
+#define NAME_SHOWN ((size_t)80) /* bytes of a name that is not in the list */
+
+/* A command that waits for the journal. */
+struct chat_history_ask {
+    struct inbound *inbound;
+    const struct conf *conf; /* of the instance: it is kept */
+    const struct conf_instance *instance;
+    struct host_call *ask;
+    char *key;
+    char *name; /* of /resume; "": none */
+};
+
+static struct chat_history_ask *chat_history_ask_new(struct inbound *r, struct host_call *a,
+                                                     const struct conf_instance *inst,
+                                                     const char *name)
+{
+    struct chat_history_ask *const q = xmalloc(sizeof *q);
+    *q = (struct chat_history_ask){
+        .inbound = r,
+        .conf = conf_ref(r->spec.conf),
+        .instance = inst,
+        .ask = a,
+        .key = inbound_make_key(inst->name, a->inbound->chat, a->inbound->thread),
+        .name = xstrdup(name),
+    };
+    return q;
+}
+
+static void chat_history_ask_end(struct chat_history_ask *q, const char *text)
+{
+    if (text)
+        host_call_complete(q->ask, TC_COMMAND, NULL, text);
+    conf_unref(q->conf);
+    free(q->key);
+    free(q->name);
+    free(q);
+}
+
+static const struct conf_agent *chat_history_agent_of(const struct chat_history_ask *q)
+{
+    const struct tc_inbound *const in = q->ask->inbound;
+    return inbound_agent_of(q->inbound, q->instance, in->chat, in->thread);
+}
+
+/* ---- /sessions, /resume ---- */
+
+static void append_session(struct buf *out, size_t number, const struct session_history_entry *e)
+{
+    char time[40];
+    const time_t used = (time_t)(e->used_ms / 1000);
+    struct tm t;
+    localtime_r(&used, &t);
+    strftime(time, sizeof time, "%Y-%m-%d %H:%M", &t);
+    buf_printf(out, "\n%zu. %s", number, time);
+    if (*e->words)
+        buf_printf(out, ": %s", e->words);
+}
+
+static void append_sessions(struct buf *out, const struct chat_history_ask *q,
+                            const struct session_history_entry *entries, size_t n)
+{
+    const char sign[] = {user_command_prefix(q->ask->inbound->text), 0};
+    const struct conf_agent *const agent = chat_history_agent_of(q);
+    if (!n) {
+        texts_append(out, TEXT_SESSIONS_NONE, NULL);
+        return;
+    }
+    texts_append(out, TEXT_SESSIONS_HEAD,
+                 TEXT_VALUES(TEXT_STR("agent", agent ? agent->name : "?")));
+    for (size_t i = 0; i < n; i++)
+        append_session(out, i + 1, &entries[i]);
+    buf_add_str(out, "\n");
+    texts_append(out, TEXT_SESSIONS_HINT, TEXT_VALUES(TEXT_STR("prefix", sign)));
+}
+
+/* n: there is none of that name. */
+static size_t chat_history_find_session(const struct session_history_entry *entries, size_t n,
+                                        const char *name)
+{
+    char *end;
+    const unsigned long number = strtoul(name, &end, 10);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(entries[i].id, name) == 0)
+            return i;
+    return !*end && number >= 1 && number <= n ? number - 1 : n;
+}
+
+/* Its next turn resumes that session. */
+static bool chat_history_bind(const struct chat_history_ask *q, const char *session)
+{
+    const struct inbound *const r = q->inbound;
+    const struct conversation *const c = turn_scheduler_find(r->spec.conversations, q->key);
+    const struct conf_agent *const agent = chat_history_agent_of(q);
+    const bool runs = c && c->job;
+    if (!agent)
+        return false;
+    if (runs)
+        turn_job_discard_session(c->job);
+    turn_scheduler_forget_process(r->spec.conversations, q->key);
+    session_store_keep_spent(r->spec.sessions, conf_agent_session_name(agent), q->key, NULL);
+    session_store_save(r->spec.sessions, conf_agent_session_name(agent), q->key, session, true);
+    approvals_end_session(r->spec.approvals, agent->name, q->key);
+    return runs;
+}
+
+static void chat_history_resume(const struct chat_history_ask *q, struct buf *out,
+                                const struct session_history_entry *entries, size_t n)
+{
+    const size_t i = chat_history_find_session(entries, n, q->name);
+    if (i == n) {
+        char name[NAME_SHOWN + 1];
+        utf8_copy_truncated(name, sizeof name, q->name);
+        texts_append(out, TEXT_CHOICE_UNKNOWN, TEXT_VALUES(TEXT_STR("name", name)));
+        buf_add_str(out, "\n");
+        append_sessions(out, q, entries, n);
+        return;
+    }
+    const bool runs = chat_history_bind(q, entries[i].id);
+    texts_append(out, TEXT_RESUMED, TEXT_VALUES(TEXT_INT("number", i + 1)));
+    if (runs)
+        texts_append(out, TEXT_RESUMED_RUNNING, NULL);
+    append_session(out, i + 1, &entries[i]);
+}
+
+static void chat_history_on_sessions(void *ctx, const struct session_history_entry *entries,
+                                     size_t n)
+{
+    struct chat_history_ask *const q = ctx;
+    CLEANUP_BUF struct buf text = {0};
+    if (*q->name)
+        chat_history_resume(q, &text, entries, n);
+    else
+        append_sessions(&text, q, entries, n);
+    chat_history_ask_end(q, text.p);
+}
+
+void chat_history_sessions(struct inbound *r, struct host_call *a, const struct conf_instance *inst,
+                           const char *name)
+{
+    const struct conf_agent *const agent =
+        inbound_agent_of(r, inst, a->inbound->chat, a->inbound->thread);
+    if (!agent) { /* gone in the meantime */
+        host_call_complete(a, TC_DENIED, NULL, NULL);
+        return;
+    }
+    struct chat_history_ask *const q = chat_history_ask_new(r, a, inst, name);
+    session_history_list(r->spec.history, conf_agent_session_name(agent), q->key,
+                         chat_history_on_sessions, q);
+}
+
+/* ---- /retry ---- */
+
+#define FILE_HEAD "[file: "
+
+/* A line "[file: PATH (NAME)]" of core/conversation/prompt.c whose file is not there any more says
+ * so. */
+static void append_prompt_line(struct buf *out, const char *line, size_t len)
+{
+    const size_t head = strlen(FILE_HEAD);
+    if (len > head + 1 && memcmp(line, FILE_HEAD, head) == 0 && line[len - 1] == ']') {
+        CLEANUP_FREE char *path = xstrndup(line + head, len - head - 1);
+        char *const name = strstr(path, " (");
+        if (name)
+            *name = 0;
+        if (access(path, F_OK) < 0) {
+            buf_add(out, line, len - 1);
+            buf_add_str(out, ": not there any more]");
+            return;
+        }
+    }
+    buf_add(out, line, len);
+}
+
+static void append_prompt(struct buf *out, const char *prompt)
+{
+    while (*prompt) {
+        const size_t len = strcspn(prompt, "\n");
+        append_prompt_line(out, prompt, len);
+        prompt += len;
+        if (*prompt)
+            buf_add_char(out, *prompt++);
+    }
+}
+
+static void chat_history_on_prompt(void *ctx, enum journal_status status, const char *text)
+{
+    struct chat_history_ask *const q = ctx;
+    CLEANUP_BUF struct buf prompt = {0};
+    if (status != JOURNAL_DONE || !*text) {
+        chat_history_ask_end(q, texts_get(TEXT_RETRY_NONE));
+        return;
+    }
+    append_prompt(&prompt, text);
+    inbound_submit_prompt(q->inbound, q->ask, q->instance, (struct str){prompt.p, prompt.len});
+    chat_history_ask_end(q, NULL);
+}
+
+void chat_history_retry(struct inbound *r, struct host_call *a, const struct conf_instance *inst)
+{
+    struct chat_history_ask *const q = chat_history_ask_new(r, a, inst, "");
+    const struct conversation *const c = turn_scheduler_find(r->spec.conversations, q->key);
+    if (c && (c->job || c->n_waiting))
+        chat_history_ask_end(q, texts_get(TEXT_RETRY_RUNNING));
+    else
+        session_history_find_prompt(r->spec.history, q->key, chat_history_on_prompt, q);
+}
+
+/* ---- /usage ---- */
+
+static void append_sum(struct buf *out, enum text_id lead, const struct usage_sum *s)
+{
+    char cost[40];
+    buf_add_str(out, out->len ? "\n" : "");
+    texts_append(out, lead, TEXT_VALUES(TEXT_INT("turns", s->turns)));
+    buf_add_char(out, ' ');
+    if (!s->counted && !s->priced) {
+        texts_append(out, TEXT_USAGE_UNKNOWN, NULL);
+        return;
+    }
+    texts_append(out, TEXT_USAGE_TOKENS,
+                 TEXT_VALUES(TEXT_INT("input", s->input), TEXT_INT("output", s->output)));
+    snprintf(cost, sizeof cost, "%" PRId64 ".%04" PRId64, s->micros / 1000000,
+             s->micros % 1000000 / 100);
+    if (s->priced)
+        texts_append(out, TEXT_USAGE_COST, TEXT_VALUES(TEXT_STR("cost", cost)));
+    buf_add_char(out, '.');
+    if (s->turns > 1 && s->counted < s->turns)
+        texts_append(out, TEXT_USAGE_COUNTED, TEXT_VALUES(TEXT_INT("turns", s->counted)));
+    if (s->priced && s->priced < s->counted)
+        texts_append(out, TEXT_USAGE_PRICED, TEXT_VALUES(TEXT_INT("turns", s->priced)));
+}
+
+static void chat_history_on_usage(void *ctx, const struct usage_report *report)
+{
+    CLEANUP_BUF struct buf text = {0};
+    if (report->last.turns) {
+        append_sum(&text, TEXT_USAGE_LAST, &report->last);
+        append_sum(&text, TEXT_USAGE_CHAT, &report->conversation);
+    }
+    if (report->today.turns)
+        append_sum(&text, TEXT_USAGE_TODAY, &report->today);
+    host_call_complete(ctx, TC_COMMAND, NULL, text.len ? text.p : texts_get(TEXT_USAGE_NONE));
+}
+
+void chat_history_usage(struct inbound *r, struct host_call *a, const struct conf_instance *inst)
+{
+    CLEANUP_FREE char *key = inbound_make_key(inst->name, a->inbound->chat, a->inbound->thread);
+    usage_log_report(r->spec.usage, inst->name, key, chat_history_on_usage, a);
+}
