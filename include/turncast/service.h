@@ -160,11 +160,26 @@ enum tc_form {
     TC_TELEGRAM, /* text and entities */
     TC_MRKDWN,   /* Slack's own markup */
     TC_MARKDOWN, /* for Slack's markdown block */
+#if TURNCAST_API_MINOR >= 5
+    /* Since 1.5. */
+    TC_COMMONMARK, /* CommonMark as Discord and Teams read it */
+    TC_HTML,       /* the elements that Matrix permits; each piece is well-formed */
+#endif
 };
 enum {
     TC_FOLDED = 1,   /* show the text as one collapsed quote, if the form supports it */
     TC_VERBATIM = 2, /* the text is not Markdown */
+#if TURNCAST_API_MINOR >= 5
+    /* Since 1.5. */
+    TC_NO_TABLES = 4,   /* show tables as aligned text in a code block */
+    TC_NO_HEADINGS = 8, /* show headings as bold lines */
+#endif
 };
+
+#if TURNCAST_API_MINOR >= 5
+/* Since 1.5. What tc_text.units counts. */
+enum tc_unit { TC_UNIT_UTF16, TC_UNIT_CODEPOINTS, TC_UNIT_BYTES };
+#endif
 
 struct tc_text {
     size_t size;
@@ -174,6 +189,9 @@ struct tc_text {
     uint32_t flags;
     size_t units, bytes,
         entities; /* limits of a message: UTF-16 units, UTF-8 bytes, entities; 0: none */
+#if TURNCAST_API_MINOR >= 5
+    enum tc_unit unit; /* since 1.5; of `units` */
+#endif
 };
 
 struct tc_piece {

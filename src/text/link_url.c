@@ -89,10 +89,15 @@ bool link_url_is_telegram_safe(const char *url)
     return link_url_after(url, "ton://") || link_url_after(url, "tonsite://");
 }
 
-bool link_url_slack_safe(const char *url)
+bool link_url_is_web(const char *url)
 {
     const char *rest = after_web(url);
-    return (rest && *rest) || link_url_after(url, "mailto:");
+    return rest && *rest;
+}
+
+bool link_url_is_web_or_mail(const char *url)
+{
+    return link_url_is_web(url) || link_url_after(url, "mailto:");
 }
 
 static bool link_url_is_text(const char *s, struct str label)

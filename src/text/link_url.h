@@ -15,8 +15,10 @@ void link_url_append_clean(struct buf *out, struct str raw);
 /* http and https with a host that has a dot or is a bracketed address; tg, ton, tonsite; never a
  * user, whom it would mention. A server of Telegram refuses a whole message for one other link. */
 bool link_url_is_telegram_safe(const char *url);
+/* http, https. */
+bool link_url_is_web(const char *url);
 /* http, https, mailto. */
-bool link_url_slack_safe(const char *url);
+bool link_url_is_web_or_mail(const char *url);
 /* The label says where the link goes: the address itself, or without its scheme. */
 bool link_url_equals_label(const char *url, struct str label);
 

@@ -48,8 +48,7 @@ tests_fuzz_fuzz_redact_LDFLAGS = $(FUZZ_LINK)
 EXTRA_DIST += tests/fuzz/seeds/redact
 
 fuzz_targets += tests/fuzz/fuzz_markdown
-tests_fuzz_fuzz_markdown_SOURCES = tests/fuzz/fuzz_markdown.c tests/text/text_check.c \
-	tests/text/text_check.h $(FUZZ_MAIN)
+tests_fuzz_fuzz_markdown_SOURCES = tests/fuzz/fuzz_markdown.c $(TEXT_CHECK) $(FUZZ_MAIN)
 tests_fuzz_fuzz_markdown_LDADD = $(TEST_TEXT)
 tests_fuzz_fuzz_markdown_LDFLAGS = $(FUZZ_LINK)
 EXTRA_DIST += tests/fuzz/seeds/markdown

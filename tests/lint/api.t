@@ -63,6 +63,8 @@ since 4 'struct tc_rule' 'struct tc_rule x = {0}; return x.key ? 0 : -1;'
 since 4 TC_RULE_ONE_OF 'return TC_RULE_ONE_OF;'
 since 4 TC_PROBE 'return TC_PROBE(.url = "u")->url ? 0 : -1;'
 since 4 'rules of a plugin' 'struct tc_plugin p = {0}; return p.rules ? 0 : -1;'
+since 5 TC_HTML 'return TC_TEXT(.form = TC_HTML)->size ? 0 : -1;'
+since 5 'unit of a text' 'return TC_TEXT(.unit = TC_UNIT_BYTES)->size ? 0 : -1;'
 since 1 to 'return r->to ? 0 : -1;'
 
 catches "a member without its guard" unguarded 'Since 1.2' include/turncast/plugin.h <<'C'

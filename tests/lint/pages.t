@@ -52,7 +52,7 @@ callbacks_not_told() {
 
 constants_not_told() {
     headers | awk '/^enum/ { inside = 1 } inside { print } /};/ { inside = 0 }' |
-        grep -o 'TC_[A-Z_]*' | missing man/turncast-plugin.3 "constant"
+        grep -o 'TC_[A-Z_0-9]*' | missing man/turncast-plugin.3 "constant"
 }
 
 # The structs of the sixteen events are in turncast-events(7).

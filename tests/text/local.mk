@@ -10,18 +10,22 @@ tests_text_markdown_t_markdown_LDADD = $(TEST_TEXT)
 check_PROGRAMS += tests/text/render/t_render_telegram
 tests_text_render_t_render_telegram_SOURCES = tests/text/render/t_render_telegram.c $(TEXT_SHOW)
 tests_text_render_t_render_telegram_LDADD = $(TEST_TEXT)
-check_PROGRAMS += tests/text/render/t_render_slack
-tests_text_render_t_render_slack_SOURCES = tests/text/render/t_render_slack.c $(TEXT_SHOW)
-tests_text_render_t_render_slack_LDADD = $(TEST_TEXT)
+check_PROGRAMS += tests/text/render/t_render_markup
+tests_text_render_t_render_markup_SOURCES = tests/text/render/t_render_markup.c $(TEXT_SHOW)
+tests_text_render_t_render_markup_LDADD = $(TEST_TEXT)
 check_PROGRAMS += tests/text/t_text_reveal
 tests_text_t_text_reveal_LDADD = $(TEST_TEXT)
 check_PROGRAMS += tests/text/t_link_url
 tests_text_t_link_url_LDADD = $(TEST_TEXT)
 
-TEXT_CHECK = tests/text/text_check.c tests/text/text_check.h
+TEXT_CHECK = tests/text/text_check.c tests/text/text_check.h tests/text/html_check.c \
+	tests/text/html_check.h
 check_PROGRAMS += tests/text/render/t_split
 tests_text_render_t_split_SOURCES = tests/text/render/t_split.c $(TEXT_CHECK)
 tests_text_render_t_split_LDADD = $(TEST_TEXT)
 check_PROGRAMS += tests/text/t_text_random
 tests_text_t_text_random_SOURCES = tests/text/t_text_random.c $(TEXT_CHECK)
 tests_text_t_text_random_LDADD = $(TEST_TEXT)
+check_PROGRAMS += tests/text/render/t_render_html
+tests_text_render_t_render_html_SOURCES = tests/text/render/t_render_html.c $(TEXT_CHECK) $(TEXT_SHOW)
+tests_text_render_t_render_html_LDADD = $(TEST_TEXT)

@@ -51,7 +51,7 @@ int main(void)
     for (size_t i = 0; i < sizeof urls / sizeof urls[0]; i++) {
         is_int(link_url_is_telegram_safe(urls[i].url), urls[i].telegram, "telegram: %s",
                urls[i].url);
-        is_int(link_url_slack_safe(urls[i].url), urls[i].slack, "slack: %s", urls[i].url);
+        is_int(link_url_is_web_or_mail(urls[i].url), urls[i].slack, "slack: %s", urls[i].url);
     }
     check_clean("http://a.b/c(d)?e=%20&f#g", "http://a.b/c(d)?e=%20&f#g");
     check_clean("http://a.b/ c|d<e>\"f\n", "http://a.b/%20c%7Cd%3Ce%3E%22f%0A");

@@ -2,8 +2,12 @@
  * Owns the promises of texts, written without the code that keeps them. */
 #include "text/text_check.h"
 
+#include <ctype.h>
+#include <stdlib.h>
+
 #include "base/bytes/utf8.h"
 #include "text/markdown/markdown.h"
+#include "text/html_check.h"
 #include "text/render/split.h"
 
 #define REQUIRE(holds, why)                                                                        \
@@ -100,14 +104,83 @@ static const char *check_slack(const struct render_output *r)
     return NULL;
 }
 
+/* "<" of CommonMark is text or an address; nobody is called by name or number. Only words of the
+ * source stand behind "@", so code may hold what looks like a mention: it is not one there. */
+static const char *check_commonmark(const struct doc *d, const struct render_output *r)
+{
+    for (size_t i = 0; i < d->count; i++)
+        if (d->spans[i].mark == DOC_CODE || d->spans[i].mark == DOC_PRE ||
+            d->spans[i].mark == DOC_TABLE)
+            return NULL;
+    for (size_t i = 0; i < r->text.len; i++) {
+        const char *const p = r->text.p + i;
+        const bool escaped = i > 0 && p[-1] == '\\';
+        REQUIRE(*p != '<' || escaped || strncasecmp(p, "<http", 5) == 0, "a bare <");
+        REQUIRE(*p != '@' || !(isdigit((unsigned char)p[1]) || strncasecmp(p, "@here", 5) == 0 ||
+                               strncasecmp(p, "@everyone", 9) == 0),
+                "a mention");
+    }
+    return NULL;
+}
+
+struct words {
+    const char *at; /* of what is rendered */
+    bool tags;      /* it has those of HTML */
+    bool in_marker, lost;
+};
+
+static void words_open(void *arg, const struct doc_span *s)
+{
+    struct words *const w = arg;
+    w->in_marker |= s->mark == DOC_MARKER;
+}
+
+static void words_close(void *arg, const struct doc_span *s)
+{
+    struct words *const w = arg;
+    w->in_marker &= s->mark != DOC_MARKER;
+}
+
+static void find_letter(struct words *w, char c)
+{
+    for (; *w->at && *w->at != c; w->at++)
+        if (w->tags && *w->at == '<')
+            w->at += strcspn(w->at, ">");
+    w->lost |= !*w->at;
+    w->at += *w->at != '\0';
+}
+
+static void words_text(void *arg, struct str run)
+{
+    struct words *const w = arg;
+    for (size_t i = 0; i < run.len && !w->in_marker; i++)
+        if (isalnum((unsigned char)run.p[i]))
+            find_letter(w, run.p[i]);
+}
+
+/* Letters and digits of the range are there, in their order. */
+static bool keeps_words(const struct doc *d, struct doc_range r, const struct render_output *out,
+                        enum render_form form)
+{
+    static const struct doc_visitor visitor = {words_open, words_close, words_text};
+    struct words w = {.at = out->text.p ? out->text.p : "", .tags = form == RENDER_HTML};
+    doc_walk(d, r, &visitor, &w);
+    return !w.lost;
+}
+
 static const char *check_rendered(const struct doc *d, struct doc_range r,
                                   const struct render_target *target,
                                   const struct render_output *out)
 {
     REQUIRE(utf8_is_valid(out->text.p, out->text.len), "rendered text is not UTF-8");
     REQUIRE(render_fits_budget(out, &target->budget), "over the budget");
+    REQUIRE(keeps_words(d, r, out, target->form), "words are missing");
     if (target->form == RENDER_MRKDWN || target->form == RENDER_MARKDOWN)
         return check_slack(out);
+    if (target->form == RENDER_COMMONMARK)
+        return check_commonmark(d, out);
+    if (target->form == RENDER_HTML)
+        return html_check(out->text.p ? out->text.p : "");
     REQUIRE(out->text.len >= r.to - r.from, "text is missing");
     REQUIRE(has_links(d) || memcmp(out->text.p, d->text.p + r.from, r.to - r.from) == 0,
             "another text");
@@ -160,13 +233,26 @@ const char *text_check_split(const struct doc *d, const struct render_target *ta
 static const char *check_all_targets(const struct doc *d)
 {
     static const struct render_target targets[] = {
-        {RENDER_PLAIN, {.bytes = 128}},
-        {RENDER_TELEGRAM, {.units = 128, .bytes = 32000, .entities = 8}},
-        {RENDER_TELEGRAM, {.units = 4000, .bytes = 32000, .entities = 95}},
-        {RENDER_MRKDWN, {.bytes = 160}},
-        {RENDER_MRKDWN, {.bytes = 4000}},
-        {RENDER_MARKDOWN, {.units = 200}},
-        {RENDER_MARKDOWN, {.units = 12000}},
+        {.form = RENDER_PLAIN, .budget = {.bytes = 128}},
+        {.form = RENDER_TELEGRAM, .budget = {.units = 128, .bytes = 32000, .entities = 8}},
+        {.form = RENDER_TELEGRAM, .budget = {.units = 4000, .bytes = 32000, .entities = 95}},
+        {.form = RENDER_MRKDWN, .budget = {.bytes = 160}},
+        {.form = RENDER_MRKDWN, .budget = {.bytes = 4000}},
+        {.form = RENDER_MARKDOWN, .budget = {.units = 200}},
+        {.form = RENDER_MARKDOWN, .budget = {.units = 12000}},
+        {.form = RENDER_COMMONMARK, .budget = {.units = 128, .unit = RENDER_CODEPOINTS}},
+        {.form = RENDER_COMMONMARK,
+         .budget = {.units = 150},
+         .no_tables = true,
+         .no_headings = true},
+        {.form = RENDER_COMMONMARK,
+         .budget = {.units = 2000, .unit = RENDER_CODEPOINTS},
+         .no_tables = true},
+        {.form = RENDER_HTML, .budget = {.units = 128, .unit = RENDER_BYTES}},
+        {.form = RENDER_HTML, .budget = {.units = 128}, .no_tables = true, .no_headings = true},
+        {.form = RENDER_HTML, .budget = {.units = 300, .unit = RENDER_CODEPOINTS}},
+        {.form = RENDER_HTML, .budget = {.units = 8000, .unit = RENDER_BYTES}},
+        {.form = RENDER_HTML, .budget = {.bytes = 20000}, .no_headings = true},
     };
     const char *why = text_check_doc(d);
     for (size_t i = 0; i < sizeof targets / sizeof targets[0] && !why; i++)

@@ -39,7 +39,7 @@ void service_unwatch(struct tc_instance *inst, int fd);
 void service_pause(struct tc_instance *inst, bool on);
 
 /* services_text.c */
-const struct tc_piece *service_pieces(struct tc_turn *turn, const struct tc_text *text,
+const struct tc_piece *service_pieces(struct tc_turn *turn, const struct tc_text *given,
                                       size_t *count);
 size_t service_settled(struct tc_turn *turn, const char *text, size_t len);
 

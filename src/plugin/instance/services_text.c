@@ -6,12 +6,19 @@
 #include "text/render/split.h"
 
 static const enum render_form render_forms[] = {
-    [TC_PLAIN] = RENDER_PLAIN,
-    [TC_TELEGRAM] = RENDER_TELEGRAM,
-    [TC_MRKDWN] = RENDER_MRKDWN,
-    [TC_MARKDOWN] = RENDER_MARKDOWN,
+    [TC_PLAIN] = RENDER_PLAIN,           [TC_TELEGRAM] = RENDER_TELEGRAM,
+    [TC_MRKDWN] = RENDER_MRKDWN,         [TC_MARKDOWN] = RENDER_MARKDOWN,
+    [TC_COMMONMARK] = RENDER_COMMONMARK, [TC_HTML] = RENDER_HTML,
 };
 #define FORM_COUNT (sizeof render_forms / sizeof *render_forms)
+
+static const enum render_unit render_units[] = {
+    [TC_UNIT_UTF16] = RENDER_UTF16,
+    [TC_UNIT_CODEPOINTS] = RENDER_CODEPOINTS,
+    [TC_UNIT_BYTES] = RENDER_BYTES,
+};
+#define UNIT_COUNT (sizeof render_units / sizeof *render_units)
+#define TEXT_MIN offsetof(struct tc_text, unit) /* of a plugin for 1.0 to 1.4 */
 
 static struct doc parse(struct arena *arena, const struct tc_text *text)
 {
@@ -63,16 +70,34 @@ static size_t render_pieces(struct arena *arena, const struct doc *doc, const st
     return n;
 }
 
-static const char *fault_of(const struct tc_text *text)
+/* NULL, or what is wrong; members that the plugin does not know are 0. */
+static const char *services_text_read(struct tc_text *text, const struct tc_text *given)
 {
-    if (!text || text->size < sizeof *text)
+    if (!given || given->size < TEXT_MIN)
         return "the text is NULL";
+    *text = (struct tc_text){0};
+    memcpy(text, given, given->size < sizeof *text ? given->size : sizeof *text);
     if ((size_t)text->form >= FORM_COUNT)
         return "unknown form";
+    if ((size_t)text->unit >= UNIT_COUNT)
+        return "unknown unit";
     return text->markdown || !text->len ? NULL : "the text is NULL";
 }
 
-const struct tc_piece *service_pieces(struct tc_turn *turn, const struct tc_text *text,
+static struct render_target render_target_of(const struct tc_text *text)
+{
+    return (struct render_target){
+        .form = render_forms[text->form],
+        .budget = {.units = text->units,
+                   .bytes = text->bytes,
+                   .entities = text->entities,
+                   .unit = render_units[text->unit]},
+        .no_tables = text->flags & TC_NO_TABLES,
+        .no_headings = text->flags & TC_NO_HEADINGS,
+    };
+}
+
+const struct tc_piece *service_pieces(struct tc_turn *turn, const struct tc_text *given,
                                       size_t *count)
 {
     size_t ignored;
@@ -81,16 +106,14 @@ const struct tc_piece *service_pieces(struct tc_turn *turn, const struct tc_text
     struct arena *const arena = services_get_scratch(turn, 0, "tc_pieces");
     if (!arena)
         return NULL;
-    const char *const fault = fault_of(text);
+    struct tc_text text;
+    const char *const fault = services_text_read(&text, given);
     if (fault) {
         services_refuse(instance_check(turn->inst), "tc_pieces", fault);
         return NULL;
     }
-    const struct render_target target = {
-        .form = render_forms[text->form],
-        .budget = {.units = text->units, .bytes = text->bytes, .entities = text->entities},
-    };
-    const struct doc doc = parse(arena, text);
+    const struct render_target target = render_target_of(&text);
+    const struct doc doc = parse(arena, &text);
     const struct split split = split_doc(arena, &doc, &target);
     struct tc_piece *const pieces = arena_alloc(arena, (split.count + 1) * sizeof *pieces);
     *n = render_pieces(arena, &doc, &split, &target, pieces);

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 libtctext_a_SOURCES += \
+	src/text/render/markup_line.c \
+	src/text/render/markup_line.h \
 	src/text/render/render.c \
 	src/text/render/render.h \
+	src/text/render/render_html.c \
 	src/text/render/render_internal.h \
+	src/text/render/render_markup.c \
 	src/text/render/render_plain.c \
-	src/text/render/render_slack.c \
-	src/text/render/render_slack_line.c \
-	src/text/render/render_slack_line.h \
 	src/text/render/render_telegram.c \
 	src/text/render/split.c \
 	src/text/render/split.h

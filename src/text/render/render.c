@@ -22,6 +22,18 @@ size_t render_count_utf16(const char *p, size_t n)
     return units;
 }
 
+size_t render_count_units(const char *p, size_t n, enum render_unit unit)
+{
+    if (unit == RENDER_BYTES)
+        return n;
+    if (unit == RENDER_UTF16)
+        return render_count_utf16(p, n);
+    size_t points = 0;
+    for (size_t i = 0; i < n; i++)
+        points += ((unsigned char)p[i] & 0xc0) != 0x80;
+    return points;
+}
+
 const char *render_kind_name(enum render_kind kind)
 {
     static const char *const names[RENDER_KINDS] = {
@@ -46,21 +58,27 @@ bool render_fits_budget(const struct render_output *r, const struct render_budge
 {
     return within(r->text.len, budget->bytes) && within(r->count, budget->entities) &&
            (budget->units == 0 || r->text.len <= budget->units ||
-            render_count_utf16(r->text.p, r->text.len) <= budget->units);
+            render_count_units(r->text.p, r->text.len, budget->unit) <= budget->units);
 }
 
-/* An address never takes the room of the text it belongs to. */
-static size_t link_max(const struct render_budget *b)
+/* Bytes that fit at least. */
+static size_t render_room(const struct render_budget *b)
 {
     const size_t units = b->units ? b->units : SIZE_MAX;
     const size_t bytes = b->bytes ? b->bytes : SIZE_MAX;
-    return (units < bytes ? units : bytes) / 4;
+    return units < bytes ? units : bytes;
 }
 
 void render_doc(struct render_output *out, const struct doc *d, struct doc_range r,
                 const struct render_target *target)
 {
-    const struct render_job job = {d, r, link_max(&target->budget)};
+    const size_t room = render_room(&target->budget);
+    const struct render_job job = {.doc = d,
+                                   .range = r,
+                                   .link_max = room / 4,
+                                   .room = room,
+                                   .no_tables = target->no_tables,
+                                   .no_headings = target->no_headings};
     buf_reset(&out->text);
     out->count = 0;
     switch (target->form) {
@@ -71,10 +89,12 @@ void render_doc(struct render_output *out, const struct doc *d, struct doc_range
         render_telegram(out, &job);
         break;
     case RENDER_MRKDWN:
-        render_slack(out, &job, false);
-        break;
     case RENDER_MARKDOWN:
-        render_slack(out, &job, true);
+    case RENDER_COMMONMARK:
+        render_markup(out, &job, target->form);
+        break;
+    case RENDER_HTML:
+        render_html(out, &job);
         break;
     }
 }
@@ -84,4 +104,12 @@ bool render_shows_url(const struct render_job *job, const struct doc_span *link,
     const struct str label = {job->doc->text.p + link->start, link->end - link->start};
     return link->end <= job->range.to && shown <= job->link_max &&
            !link_url_equals_label(link->attr, label);
+}
+
+bool render_has_cells(const struct render_job *job, const struct doc_span *table)
+{
+    unsigned depth = 3; /* table, row, cell */
+    for (const struct doc_span *s = table; (s = doc_get_parent(job->doc, s)); depth++)
+        ;
+    return depth <= DOC_DEPTH;
 }

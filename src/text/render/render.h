@@ -7,22 +7,29 @@
 #include "text/doc.h"
 
 enum render_form {
-    RENDER_PLAIN,    /* text only; a link as "label (address)" */
-    RENDER_TELEGRAM, /* text and entities; never with a parse_mode */
-    RENDER_MRKDWN,   /* Slack's own markup; & < > escaped, mentions disarmed */
-    RENDER_MARKDOWN, /* Slack's markdown block; the same there */
+    RENDER_PLAIN,      /* text only; a link as "label (address)" */
+    RENDER_TELEGRAM,   /* text and entities; never with a parse_mode */
+    RENDER_MRKDWN,     /* Slack's own markup; & < > escaped, mentions disarmed */
+    RENDER_MARKDOWN,   /* Slack's markdown block; the same there */
+    RENDER_COMMONMARK, /* CommonMark that Discord and Teams read alike; mentions disarmed */
+    RENDER_HTML,       /* the subset of Matrix's org.matrix.custom.html; well-formed as XML, too */
 };
+
+enum render_unit { RENDER_UTF16, RENDER_CODEPOINTS, RENDER_BYTES };
 
 /* What one message holds; 0: no limit. */
 struct render_budget {
-    size_t units;    /* UTF-16 */
+    size_t units;    /* as `unit` says */
     size_t bytes;    /* UTF-8 */
     size_t entities; /* RENDER_TELEGRAM */
+    enum render_unit unit;
 };
 
 struct render_target {
     enum render_form form;
     struct render_budget budget;
+    bool no_tables;   /* aligned text in a code block */
+    bool no_headings; /* bold lines */
 };
 
 enum render_kind {
@@ -56,7 +63,8 @@ void rendered_fini(struct render_output *r);
 void render_doc(struct render_output *out, const struct doc *d, struct doc_range r,
                 const struct render_target *target);
 bool render_fits_budget(const struct render_output *r, const struct render_budget *budget);
-/* Length in UTF-16 units of valid UTF-8. */
+/* Length of valid UTF-8. */
+size_t render_count_units(const char *p, size_t n, enum render_unit unit);
 size_t render_count_utf16(const char *p, size_t n);
 /* "bold", "text_link", …: the type of an entity. */
 const char *render_kind_name(enum render_kind kind);

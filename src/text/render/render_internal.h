@@ -9,15 +9,20 @@ struct render_job {
     const struct doc *doc;
     struct doc_range range;
     size_t link_max; /* a longer address is not shown: it must leave room for text */
+    size_t room;     /* bytes or units of a message, whichever is less; SIZE_MAX: no limit */
+    bool no_tables, no_headings;
 };
 
 void render_plain(struct render_output *out, const struct render_job *job);
 void render_telegram(struct render_output *out, const struct render_job *job);
-/* `block`: the markdown block, else mrkdwn. */
-void render_slack(struct render_output *out, const struct render_job *job, bool block);
+void render_markup(struct render_output *out, const struct render_job *job, enum render_form form);
+void render_html(struct render_output *out, const struct render_job *job);
 
 /* The address stands behind the label, where it takes `shown` bytes: the link ends in the range,
  * its label does not say where it leads, and there is room. */
 bool render_shows_url(const struct render_job *job, const struct doc_span *link, size_t shown);
+
+/* Rows and cells of the table are recorded: it is not nested too deeply. */
+bool render_has_cells(const struct render_job *job, const struct doc_span *table);
 
 #endif

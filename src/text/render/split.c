@@ -42,7 +42,8 @@ static bool split_fits(struct cutter *c, size_t from, size_t to)
 static size_t reach(const struct cutter *c)
 {
     const struct render_budget *b = &c->target.budget;
-    const size_t by_units = b->units ? 4 * b->units : SIZE_MAX;
+    const size_t unit_max = b->unit == RENDER_BYTES ? 2 : 4;
+    const size_t by_units = b->units ? unit_max * b->units : SIZE_MAX;
     const size_t by_bytes = b->bytes ? 2 * b->bytes : SIZE_MAX;
     return by_units < by_bytes ? by_units : by_bytes;
 }
@@ -135,11 +136,18 @@ static enum split_boundary line_end(const struct cutter *c, size_t at)
     return is_outermost(c, at) ? AT_BLOCK : AT_BLANK_LINE;
 }
 
+/* A mark behind it belongs to the last character. */
+static bool cuts_mark(const struct cutter *c, size_t from, size_t at)
+{
+    return utf8_truncated_len(c->doc->text.p + from, c->doc->text.len - from, at - from) !=
+           at - from;
+}
+
 static enum split_boundary place_at(const struct cutter *c, size_t from, size_t at)
 {
     const struct str before = {c->doc->text.p + from, at - from};
     const char next = c->doc->text.p[at];
-    if (!split_is_space(next) && !ends_wide_sentence(before))
+    if (!split_is_space(next) && (!ends_wide_sentence(before) || cuts_mark(c, from, at)))
         return NOWHERE;
     if (split_is_space(c->doc->text.p[at - 1]) || around(c, at, is_atom) ||
         ends_here(c, at, DOC_MARKER, 0))
@@ -170,7 +178,8 @@ static size_t best_place(const struct cutter *c, size_t from, size_t floor, size
 static size_t hard_place(const struct cutter *c, size_t from, size_t far)
 {
     const struct doc_span *atom = around(c, far, is_atom);
-    const bool movable = atom && atom->start > from && !ends_here(c, atom->start, DOC_MARKER, 0);
+    const bool movable = atom && atom->start > from && !ends_here(c, atom->start, DOC_MARKER, 0) &&
+                         !cuts_mark(c, from, atom->start);
     return movable ? atom->start : far;
 }
 
@@ -228,7 +237,7 @@ struct split split_doc(struct arena *a, const struct doc *d, const struct render
     struct cutter c = {.doc = d, .target = *target};
     c.target.budget = (struct render_budget){at_least(b.units, SPLIT_BUDGET_MIN),
                                              at_least(b.bytes, SPLIT_BUDGET_MIN),
-                                             at_least(b.entities, SPLIT_ENTITIES_MIN)};
+                                             at_least(b.entities, SPLIT_ENTITIES_MIN), b.unit};
     for (size_t from = 0; from < d->text.len;) {
         const size_t cut = next_cut(&c, from);
         add_piece(&c, from, cut);

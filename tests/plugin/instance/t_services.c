@@ -58,12 +58,57 @@ static void show_long(struct tc_turn *t)
     is_int((long long)tc_settled(t, NULL, 0), 0, "  of nothing");
 }
 
+static void show_for_others(struct tc_turn *t)
+{
+    size_t n;
+    const struct tc_piece *p =
+        tc_pieces(t, TC_TEXT(MD("# **a** <b>\n\n|c|\n|---|\n"), .form = TC_HTML), &n);
+    ok(p && n == 1 && !p[0].entities, "HTML has no entities");
+    is_str(p[0].text,
+           "<h1><strong>a</strong> &lt;b&gt;</h1><table><thead><tr><th>c</th></tr></thead></table>",
+           "HTML");
+    p = tc_pieces(t,
+                  TC_TEXT(MD("# a\n\n|c|\n|---|\n"), .form = TC_COMMONMARK,
+                          .flags = TC_NO_TABLES | TC_NO_HEADINGS),
+                  &n);
+    is_str(p[0].text, "**a**\n\n```\nc\n-\n```", "CommonMark without tables and headings");
+}
+
+/* 300 characters of three bytes, in messages of 150. */
+static size_t count_pieces(struct tc_turn *t, enum tc_unit unit, size_t size)
+{
+    char text[3 * 300];
+    for (size_t i = 0; i < sizeof text; i += 3)
+        memcpy(text + i, "\xe2\x82\xac", 3);
+    struct tc_text given =
+        *TC_TEXT(.markdown = text, .len = sizeof text, .units = 150, .unit = unit);
+    given.size = size;
+    size_t n;
+    tc_pieces(t, &given, &n);
+    return n;
+}
+
+static void show_units(struct tc_turn *t)
+{
+    const size_t size = sizeof(struct tc_text);
+    is_int((long long)count_pieces(t, TC_UNIT_UTF16, size), 2, "in UTF-16");
+    is_int((long long)count_pieces(t, TC_UNIT_CODEPOINTS, size), 2, "in code points");
+    is_int((long long)count_pieces(t, TC_UNIT_BYTES, size), 6, "in bytes");
+    is_int((long long)count_pieces(t, TC_UNIT_BYTES, offsetof(struct tc_text, unit)), 2,
+           "a plugin for 1.4 has no unit");
+    actor_logged();
+    is_int((long long)count_pieces(t, (enum tc_unit)7, size), 0, "a unit that is none");
+    has_str(actor_logged(), "tc_pieces: unknown unit", "  is told");
+}
+
 static void test_text(void)
 {
     struct instance *const in = actor_make(&actor_host);
     struct instance_turn *const t = actor_open(in, "t1");
     actor_deliver(in, t, TC_START, show);
     actor_deliver(in, t, TC_START, show_long);
+    actor_deliver(in, t, TC_START, show_for_others);
+    actor_deliver(in, t, TC_START, show_units);
     instance_free(in);
 }
 

@@ -104,7 +104,7 @@ static void test_plain(void)
 
 static void test_long_address(void)
 {
-    static const struct render_target small = {RENDER_TELEGRAM, {.units = 64}};
+    static const struct render_target small = {.form = RENDER_TELEGRAM, .budget = {.units = 64}};
     struct arena a = {0};
     const struct doc d = markdown_parse(&a, STR("[x](https://a.b/cccccccccccccccc)"));
     check("an address longer than a quarter of the message is left out", &d,
@@ -115,13 +115,27 @@ static void test_long_address(void)
 static void test_budget(void)
 {
     char text[] = "a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80";
-    is_int((long long)render_count_utf16(text, strlen(text)), 5,
-           "a character beyond the BMP is two units");
+    static const long long lengths[] = {
+        [RENDER_UTF16] = 5, [RENDER_CODEPOINTS] = 4, [RENDER_BYTES] = 10};
+    for (enum render_unit unit = RENDER_UTF16; unit <= RENDER_BYTES; unit++) {
+        const size_t length = (size_t)lengths[unit];
+        is_int((long long)render_count_units(text, strlen(text), unit), lengths[unit], "unit %d",
+               (int)unit);
+        const struct render_output r = {.text = {text, strlen(text), 0}};
+        ok(render_fits_budget(&r, &(struct render_budget){.units = length, .unit = unit}),
+           "at the limit");
+        ok(!render_fits_budget(&r, &(struct render_budget){.units = length - 1, .unit = unit}),
+           "one too many");
+    }
     struct render_output r = {.text = {text, strlen(text), 0}, .count = 3};
-    ok(render_fits_budget(&r, &(struct render_budget){5, 10, 3}), "all at their limits");
-    ok(!render_fits_budget(&r, &(struct render_budget){4, 10, 3}), "a unit too many");
-    ok(!render_fits_budget(&r, &(struct render_budget){5, 9, 3}), "a byte too many");
-    ok(!render_fits_budget(&r, &(struct render_budget){5, 10, 2}), "an entity too many");
+    ok(render_fits_budget(&r, &(struct render_budget){.units = 5, .bytes = 10, .entities = 3}),
+       "all at their limits");
+    ok(!render_fits_budget(&r, &(struct render_budget){.units = 4, .bytes = 10, .entities = 3}),
+       "a unit too many");
+    ok(!render_fits_budget(&r, &(struct render_budget){.units = 5, .bytes = 9, .entities = 3}),
+       "a byte too many");
+    ok(!render_fits_budget(&r, &(struct render_budget){.units = 5, .bytes = 10, .entities = 2}),
+       "an entity too many");
     ok(render_fits_budget(&r, &(struct render_budget){0}), "no limits");
 }
 

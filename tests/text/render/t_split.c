@@ -26,7 +26,8 @@ static void join_pieces(struct buf *out, const struct doc *d, const struct rende
 static void check(const char *what, const struct buf *source, const struct buf *wanted,
                   enum render_form form)
 {
-    const struct render_target target = {form, {.units = UNITS, .bytes = 512, .entities = 20}};
+    const struct render_target target = {.form = form,
+                                         .budget = {.units = UNITS, .bytes = 512, .entities = 20}};
     struct arena a = {0};
     CLEANUP_BUF struct buf got = {0};
     const struct doc d = markdown_parse(&a, (struct str){source->p, source->len});
@@ -70,6 +71,10 @@ static const struct {
     {"no blank: anywhere", RENDER_TELEGRAM, "%300a", "%128a¦%128a¦%44a"},
     {"an early block leaves no message nearly empty", RENDER_TELEGRAM, "Hi.\n\n%60a\n%60b\n%60c",
      "Hi.\n\n%60a\n%60b¦%60c"},
+    {"a mark stays with its sentence", RENDER_TELEGRAM, "%100a。\xcc\x81%100b",
+     "%100a。\xcc\x81%26b¦%74b"},
+    {"a link that begins with a mark", RENDER_TELEGRAM, "%100a[\xcc\x81%60b](https://a.b)",
+     "%100a\xcc\x81%27b¦%33b"},
     {"a sentence without blanks", RENDER_TELEGRAM, "%100a。%100b", "%100a。¦%100b"},
     {"an address is not cut", RENDER_TELEGRAM, "%80a https://a.b/%80c d",
      "%80a¦https://a.b/%80c d"},
@@ -128,8 +133,8 @@ static size_t count_pieces(const char *unit, size_t n, const struct render_targe
 
 static void test_graphemes(void)
 {
-    static const struct render_target units = {RENDER_TELEGRAM, {.units = 130}};
-    static const struct render_target bytes = {RENDER_PLAIN, {.bytes = 130}};
+    static const struct render_target units = {.form = RENDER_TELEGRAM, .budget = {.units = 130}};
+    static const struct render_target bytes = {.form = RENDER_PLAIN, .budget = {.bytes = 130}};
     /* A family of three: 8 units, 18 bytes. */
     is_int((long long)count_pieces("👨‍👩‍👧", 20, &units), 2,
            "16 families fit 130 units");
@@ -143,13 +148,15 @@ static void test_graphemes(void)
 
 static void test_entities(void)
 {
-    static const struct render_target few = {RENDER_TELEGRAM, {.units = 4000, .entities = 10}};
+    static const struct render_target few = {.form = RENDER_TELEGRAM,
+                                             .budget = {.units = 4000, .entities = 10}};
     is_int((long long)count_pieces("**b** ", 35, &few), 4, "ten entities a piece");
 }
 
 static void test_small_budgets(void)
 {
-    static const struct render_target none = {RENDER_TELEGRAM, {1, 1, 1}};
+    static const struct render_target none = {.form = RENDER_TELEGRAM,
+                                              .budget = {.units = 1, .bytes = 1, .entities = 1}};
     struct arena a = {0};
     const struct doc d = markdown_parse(&a, STR("some **text**"));
     is_int((long long)split_doc(&a, &d, &none).count, 1, "a budget too small to be true is raised");

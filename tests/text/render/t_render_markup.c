@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Tests of both markups that Slack gets: R14, nothing in a text mentions anybody. */
+ * Tests of both markups that Slack gets, and of CommonMark: R14, nothing in a text mentions
+ * anybody. */
 #include "tap/tap.h"
 #include "text/markdown/markdown.h"
 #include "text/text_show.h"
@@ -73,6 +74,45 @@ static const struct {
     {"underline of a heading as text", "a\n\\===\n\\---", "a⏎===⏎---", "a⏎\\===⏎\\---"},
 };
 
+static const struct {
+    const char *what, *source, *wanted;
+    bool plain; /* without tables and headings */
+} commonmark[] = {
+    {"plain text", "Hello\nyou", "Hello⏎you", false},
+    {"styles", "**b *bi*** ~~s~~ `c`", "**b** ***bi*** ~~s~~ `c`", false},
+    {"no references", "a < b & c > d &amp;copy; &copy \"q\"",
+     "a \\< b & c > d \\&copy; \\&copy \"q\"", false},
+    {"R14: mentions of all", "@here @Everyone x@here @you",
+     "\\@" J "here \\@" J "Everyone x\\@" J "here @you", false},
+    {"R14: mentions of one", "<@123> <@!5> <@&7> <#1> a@b.c",
+     "\\<\\@" J "123> \\<\\@" J "!5> \\<\\@" J "\\&7> \\<#1> a@b.c", false},
+    {"R14: a mention in two parts", "@[here](x.md) @he[re](y) @**everyone**",
+     "\\@" J "here (x.md) \\@" J "here (y) \\@" J "**everyone**", false},
+    {"code is not read", "`@here <@1>`\n\n```\n<@1> & @here\n```",
+     "`@here <@1>`⏎⏎```⏎<@1> & @here⏎```", false},
+    {"a fence around a fence", "````md\n```\nx\n```\n````", "```md⏎``" J "`⏎x⏎``" J "`⏎```", false},
+    {"code with a backtick", "`` a`b ``", "`` a`b ``", false},
+    {"a link", "[x](https://a.b/?p=1&q=2;r)", "[x](https://a.b/?p=1&q=2%3Br)", false},
+    {"a link with parentheses", "[x](https://a.b/c_(d))", "[x](https://a.b/c_%28d%29)", false},
+    {"a bare address", "https://a.b/x_y?a&b", "<https://a.b/x_y?a&b>", false},
+    {"R14: a mention in an address", "https://a.b/@everyone [x](https://a.b/@you/@1)",
+     "<https://a.b/%40everyone> [x](https://a.b/@you/%401)", false},
+    {"other schemes", "[x](javascript:f) [y](mailto:a@b.c)", "x (javascript:f) y (mailto:a@b.c)",
+     false},
+    {"a heading", "# T *i*\n\n#### Deep", "# T *i*⏎⏎### Deep", false},
+    {"no headings", "# T *i*\n\n#### Deep", "**T** ***i***⏎⏎**Deep**", true},
+    {"a table", "|a|b_|\n|---|---|\n|1|2 \\| 3|", "| a | b\\_ |⏎| --- | --- |⏎| 1 | 2 \\| 3 |",
+     false},
+    {"no tables", "|a|b_|\n|---|---|\n|1|2|", "```⏎a | b_⏎--+---⏎1 | 2⏎```", true},
+    {"a list", "- a\n- b\n  1. c\n- [x] d", "- a⏎- b⏎  1. c⏎- [x] d", false},
+    {"a quote", "> a\n>\n> > b", "> a⏎> ⏎> > b", false},
+    {"escaped markup", "\\*a\\* 2 * 3 snake_case a__b__c _x é_b_é \\||s\\||",
+     "\\*a\\* 2 \\* 3 snake_case a\\_\\_b\\_\\_c \\_x é\\_b\\_é \\|\\|s\\|\\|", false},
+    {"escaped blocks", "\\# a\n\n1\\. b\n\n\\- c\n\n\\> d\n\n\\-# e",
+     "\\# a⏎⏎1\\. b⏎⏎\\- c⏎⏎\\> d⏎⏎\\-# e", false},
+    {"HTML", "<b>b</b> <!-- c -->", "\\<b>b\\</b> \\<!-- c -->", false},
+};
+
 static void check(const char *what, const struct doc *d, struct doc_range r, enum render_form form,
                   const char *wanted)
 {
@@ -83,6 +123,33 @@ static void check(const char *what, const struct doc *d, struct doc_range r, enu
     text_show_rendered(&shown, &out);
     is_str(shown.p, wanted, "%s: %s", form == RENDER_MRKDWN ? "mrkdwn" : "markdown", what);
     rendered_fini(&out);
+}
+
+static void check_commonmark(const char *what, const struct doc *d, bool plain, const char *wanted)
+{
+    const struct render_target target = {
+        .form = RENDER_COMMONMARK, .no_tables = plain, .no_headings = plain};
+    struct render_output out = {0};
+    CLEANUP_BUF struct buf shown = {0};
+    render_doc(&out, d, (struct doc_range){0, d->text.len}, &target);
+    text_show_rendered(&shown, &out);
+    is_str(shown.p, wanted, "CommonMark: %s", what);
+    rendered_fini(&out);
+}
+
+static void test_commonmark(void)
+{
+    struct arena a = {0};
+    for (size_t i = 0; i < sizeof commonmark / sizeof commonmark[0]; i++) {
+        const struct str source = {commonmark[i].source, strlen(commonmark[i].source)};
+        const struct doc d = markdown_parse(&a, source);
+        check_commonmark(commonmark[i].what, &d, commonmark[i].plain, commonmark[i].wanted);
+    }
+    const struct doc plain = markdown_make_plain(&a, STR("  1. x\n    - y\n\tz"));
+    check_commonmark("verbatim blanks are no code", &plain, false,
+                     "\xc2\xa0\xc2\xa0"
+                     "1\\. x⏎\xc2\xa0\xc2\xa0\xc2\xa0\xc2\xa0\\- y⏎\xc2\xa0z");
+    arena_fini(&a);
 }
 
 static void test_constructs(void)
@@ -153,6 +220,7 @@ int main(void)
 {
     plan_lazy();
     test_constructs();
+    test_commonmark();
     test_ranges();
     test_folded();
     test_round_trip();
