@@ -452,6 +452,10 @@ struct tc_host {
     void (*unwatch)(struct tc_instance *, int);
     void (*pause)(struct tc_instance *, bool);
 #endif
+#if TURNCAST_API_MINOR >= 5
+    /* Since 1.5. */
+    int (*secret)(struct tc_instance *, const char *, const char *);
+#endif
 };
 
 /* Logs one line, prefixed with the instance name; secrets are masked. */

@@ -54,6 +54,9 @@ enum {                    /* request flags */
        /* Since 1.5. Sent when all that tc_remember was given before is on disk: after a crash the
         * memory knows that it may have been sent. For requests that are not durable. */
        TC_AFTER_MEMORY = 16,
+       /* Since 1.5. Placeholders are replaced in the body, too (of parts: in fields), escaped for
+        * JSON and for forms. Never with text of somebody else in the body. */
+       TC_FILL_BODY = 32,
 #endif
 };
 
@@ -77,7 +80,7 @@ struct tc_part {
  * option NAME, and {origin:NAME} by the scheme, host and port of that value. The host inserts the
  * value when it sends the request; secrets passed in this way appear in no stored request and in no
  * error. Only a URL that begins with such a placeholder may use http:, and only to a loopback
- * address. */
+ * address. Hosts of 1.5 and later also know {secret:NAME}, see tc_secret. */
 struct tc_http {
     size_t size;
     const char *method; /* NULL: POST */
@@ -307,6 +310,17 @@ struct tc_frame {
     const char *text; /* TEXT: the frame; CLOSED: reason, one line; NUL-terminated */
     size_t len;
 };
+
+#if TURNCAST_API_MINOR >= 5
+/* ---- secrets that come while it runs ---- */
+
+/* Since 1.5. From now on {secret:NAME} in requests and websockets stands for this value, which the
+ * host keeps in memory until the instance ends, masks in logs, and puts in as the request goes out.
+ * A request with a secret that is not set waits, and holds up no other one of its lane. name:
+ * letters, digits and _ . : - ; value: 8 bytes to 8 KiB without control characters, NULL: forget
+ * it. At most 256. -1 if it is invalid; logged. */
+#define tc_secret(inst, name, value) ((inst)->host->secret((inst), (name), (value)))
+#endif
 
 /* ---- connectors that wait for a program of their own ---- */
 

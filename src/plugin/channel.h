@@ -44,6 +44,7 @@ struct channel_callbacks {
     void (*socket_open)(void *ctx, int64_t socket, const struct tc_socket *spec);
     void (*socket_send)(void *ctx, int64_t socket, struct str text);
     void (*socket_close)(void *ctx, int64_t socket);
+    void (*secret)(void *ctx, const char *name, const char *value); /* value NULL: forgotten */
     /* What channel_ops.state returns may have changed. Never from within a function of the channel
      * that the owner calls, but for `stop` and `kill`. */
     void (*changed)(void *ctx);

@@ -12,6 +12,8 @@ libtcplugin_a_SOURCES = \
 	src/plugin/outbound.h \
 	src/plugin/outbound_pack.c \
 	src/plugin/outbound_parts.c \
+	src/plugin/runtime_secrets.c \
+	src/plugin/runtime_secrets.h \
 	src/plugin/shipped_plugin.c \
 	src/plugin/shipped_plugin.h \
 	src/plugin/status_page.c \

@@ -15,6 +15,10 @@
 #define FILES_MAX ((size_t)32)
 #define INSTANCE_MAX ((size_t)64) /* of the name of an instance */
 #define ROUTE_PATH_MAX ((size_t)256)
+#define SECRET_NAME "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.:-"
+#define SECRET_NAME_MAX 64
+#define SECRET_MIN 8
+#define SECRET_MAX ((size_t)8 << 10)
 #define URL_MAX ((size_t)8 << 10)
 #define IPC_TEXT_MAX ((size_t)1 << 20)
 
@@ -50,6 +54,21 @@ const char *validate_socket(const struct tc_socket *s)
     if (strncmp(s->url, "wss://", 6) != 0 && strncmp(s->url, "ws://", 5) != 0)
         return "the URL is neither wss: nor ws:";
     return s->ping_ms < 0 || s->silent_ms < 0 ? "a time is negative" : NULL;
+}
+
+/* Shorter ones would not be masked; line breaks would end a header. */
+const char *validate_secret(const char *name, const char *value)
+{
+    if (!name || !*name || strlen(name) > SECRET_NAME_MAX || name[strspn(name, SECRET_NAME)])
+        return "the name must consist of at most 64 letters, digits, and _ . : -";
+    if (!value)
+        return NULL;
+    if (strlen(value) < SECRET_MIN || !validate_is_text(value, SECRET_MAX))
+        return "the value must be UTF-8 of 8 bytes to 8 KiB";
+    for (const char *at = value; *at; at++)
+        if ((unsigned char)*at < ' ' || *at == 0x7f)
+            return "the value has a control character";
+    return NULL;
 }
 
 const char *validate_answer(const struct tc_answer *a)

@@ -177,6 +177,17 @@ static int do_close(struct tc_turn *turn, const char *rest)
     return 0;
 }
 
+/* "NAME VALUE" */
+static int do_secret(struct tc_turn *turn, const char *rest)
+{
+    const char *const value = strchr(rest, ' ');
+    const char *const name = value ? tc_sprint(turn, "%.*s", (int)(value - rest), rest) : rest;
+    tc_log(turn->inst, TC_INFO, "before: %s", value ? value + 1 : "");
+    const int rc = tc_secret(turn->inst, name, value ? value + 1 : NULL);
+    tc_log(turn->inst, TC_INFO, "after: %s", value ? value + 1 : "");
+    return rc;
+}
+
 static int do_wake(struct tc_turn *turn, const char *rest)
 {
     tc_wake(turn, atoi(rest));
@@ -196,6 +207,7 @@ static const struct {
     {"route", do_route},       {"socket", do_socket},
     {"frame", do_frame},       {"close", do_close},
     {"wake", do_wake},         {"violate", do_violate},
+    {"secret", do_secret},
 };
 
 static int act(struct tc_turn *turn, const char *text)

@@ -96,6 +96,12 @@ static void take_send(void *ctx, int64_t socket, struct str text)
     buf_printf(&actor_told, "send:%d:%zu;", (int)socket, text.len);
 }
 
+static void take_secret(void *ctx, const char *name, const char *value)
+{
+    (void)ctx;
+    buf_printf(&actor_told, "secret:%s:%s;", name, value ? value : "-");
+}
+
 static void take_close(void *ctx, int64_t socket)
 {
     (void)ctx;
@@ -110,6 +116,7 @@ const struct channel_callbacks actor_host = {
     .socket_open = take_open,
     .socket_send = take_send,
     .socket_close = take_close,
+    .secret = take_secret,
 };
 
 /* ---- the plugin: each callback does what the test says ---- */

@@ -83,6 +83,12 @@ static void take_send(void *ctx, int64_t socket, struct str text)
     buf_printf(&kit_told, "send:%d:%.*s;", (int)socket, (int)text.len, text.p);
 }
 
+static void take_secret(void *ctx, const char *name, const char *value)
+{
+    (void)ctx;
+    buf_printf(&kit_told, "secret:%s:%s;", name, value ? value : "-");
+}
+
 static void take_close(void *ctx, int64_t socket)
 {
     (void)ctx;
@@ -280,6 +286,7 @@ void kit_begin(void)
         .socket_open = take_open,
         .socket_send = take_send,
         .socket_close = take_close,
+        .secret = take_secret,
         .bury = take_dead,
     };
 }

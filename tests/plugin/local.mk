@@ -69,3 +69,6 @@ tests_plugin_outbox_t_outbox_LDADD = $(TEST_PLUGIN)
 check_PROGRAMS += tests/plugin/outbox/t_outbox_durable
 tests_plugin_outbox_t_outbox_durable_SOURCES = tests/plugin/outbox/t_outbox_durable.c $(POST_KIT)
 tests_plugin_outbox_t_outbox_durable_LDADD = $(TEST_PLUGIN)
+check_PROGRAMS += tests/plugin/outbox/t_outbox_parking
+tests_plugin_outbox_t_outbox_parking_SOURCES = tests/plugin/outbox/t_outbox_parking.c $(POST_KIT)
+tests_plugin_outbox_t_outbox_parking_LDADD = $(TEST_PLUGIN)

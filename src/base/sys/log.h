@@ -31,6 +31,8 @@ uint64_t log_lost_count(void);
 /* Registers a secret of 8 bytes or more (shorter ones would mask ordinary text): from then on
  * its exact text, its percent-encoded and its base64 form are masked everywhere. */
 void log_add_secret(const char *secret);
+/* Ends one registration. */
+void log_remove_secret(const char *secret);
 /* Appends text with every registered secret and every token-like string (bot<digits>:…, xox?-…,
  * sk-…, "Bearer …" and "Authorization: …" values) as "***". The choke point: whatever leaves the
  * host for a log, an error or an audit line goes through here. */

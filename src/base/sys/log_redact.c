@@ -16,36 +16,71 @@
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 #define DIGITS "0123456789"
 
-/* Every spelling of every secret. Written at start-up, read by every log line. */
+/* One spelling of a secret. */
+struct redact_needle {
+    char *text; /* owned */
+    unsigned uses;
+};
+
+/* Every spelling of every secret. Written rarely, read by every log line. */
 static struct {
     pthread_rwlock_t lock;
-    char **needles; /* owned */
+    struct redact_needle *needles;
     size_t count;
     bool starts[256]; /* by byte: a needle starts with it */
 } secrets = {.lock = PTHREAD_RWLOCK_INITIALIZER};
 
-static bool log_redact_is_known(const char *needle)
+static struct redact_needle *log_redact_find(const char *text)
 {
     for (size_t i = 0; i < secrets.count; i++)
-        if (strcmp(secrets.needles[i], needle) == 0)
-            return true;
-    return false;
+        if (strcmp(secrets.needles[i].text, text) == 0)
+            return &secrets.needles[i];
+    return NULL;
 }
 
-/* Empties the buffer. Lock: write. */
-static void add_needle(struct buf *needle)
+/* What happens to each spelling of a secret; the text is owned by the caller. Lock: write. */
+typedef void needle_fn(const char *text);
+
+static void add_needle(const char *text)
 {
-    CLEANUP_FREE char *text = buf_steal(needle);
-    if (log_redact_is_known(text))
+    struct redact_needle *const known = log_redact_find(text);
+    if (known) {
+        known->uses++;
         return;
+    }
     secrets.needles = xrealloc(secrets.needles, (secrets.count + 1) * sizeof *secrets.needles);
     secrets.starts[(unsigned char)*text] = true;
-    secrets.needles[secrets.count++] = text;
-    text = NULL;
+    secrets.needles[secrets.count++] = (struct redact_needle){xstrdup(text), 1};
+}
+
+static void free_needle(struct redact_needle *n)
+{
+    explicit_bzero(n->text, strlen(n->text));
+    free(n->text);
+}
+
+static void remove_needle(const char *text)
+{
+    struct redact_needle *const n = log_redact_find(text);
+    if (!n || --n->uses)
+        return;
+    free_needle(n);
+    *n = secrets.needles[--secrets.count];
+    memset(secrets.starts, 0, sizeof secrets.starts);
+    for (size_t i = 0; i < secrets.count; i++)
+        secrets.starts[(unsigned char)*secrets.needles[i].text] = true;
+}
+
+/* Empties the buffer. */
+static void visit_needle(struct buf *needle, needle_fn *act)
+{
+    CLEANUP_FREE char *text = buf_steal(needle);
+    act(text);
+    explicit_bzero(text, strlen(text));
 }
 
 /* As it stands inside a JSON string. */
-static void add_quoted(const char *secret)
+static void visit_quoted(const char *secret, needle_fn *act)
 {
     struct buf needle = {0};
     for (const char *p = secret; *p; p++) {
@@ -53,11 +88,11 @@ static void add_quoted(const char *secret)
             buf_add_char(&needle, '\\');
         buf_add_char(&needle, *p);
     }
-    add_needle(&needle);
+    visit_needle(&needle, act);
 }
 
 /* As it stands in a URL. */
-static void add_percent(const char *secret, const char *hex)
+static void visit_percent(const char *secret, const char *hex, needle_fn *act)
 {
     struct buf needle = {0};
     for (const char *p = secret; *p; p++) {
@@ -67,12 +102,12 @@ static void add_percent(const char *secret, const char *hex)
         else
             buf_add(&needle, (const char[]){'%', hex[c >> 4], hex[c & 15]}, 3);
     }
-    add_needle(&needle);
+    visit_needle(&needle, act);
 }
 
 /* As it stands in a base64 text when `before` bytes (0 to 2) of other text share its first group
  * of three: the characters that depend on the secret alone. */
-static void add_base64(const char *secret, size_t before, const char *alphabet)
+static void visit_base64(const char *secret, size_t before, const char *alphabet, needle_fn *act)
 {
     struct buf needle = {0};
     const size_t bits = strlen(secret) * 8;
@@ -82,34 +117,40 @@ static void add_base64(const char *secret, size_t before, const char *alphabet)
         const unsigned low = (unsigned char)secret[bit / 8 + 1];
         buf_add_char(&needle, alphabet[(high << 8 | low) >> (10 - bit % 8) & 63]);
     }
-    add_needle(&needle);
+    visit_needle(&needle, act);
 }
 
-void log_add_secret(const char *secret)
+static void visit_spellings(const char *secret, needle_fn *act)
 {
     if (strlen(secret) < SECRET_MIN)
         return;
     pthread_rwlock_wrlock(&secrets.lock);
-    struct buf exact = {0};
-    buf_add_str(&exact, secret);
-    add_needle(&exact);
-    add_quoted(secret);
-    add_percent(secret, "0123456789ABCDEF");
-    add_percent(secret, "0123456789abcdef");
+    act(secret);
+    visit_quoted(secret, act);
+    visit_percent(secret, "0123456789ABCDEF", act);
+    visit_percent(secret, "0123456789abcdef", act);
     for (size_t before = 0; before < 3; before++) {
-        add_base64(secret, before, LETTERS DIGITS "+/");
-        add_base64(secret, before, LETTERS DIGITS "-_");
+        visit_base64(secret, before, LETTERS DIGITS "+/", act);
+        visit_base64(secret, before, LETTERS DIGITS "-_", act);
     }
     pthread_rwlock_unlock(&secrets.lock);
+}
+
+void log_add_secret(const char *secret)
+{
+    visit_spellings(secret, add_needle);
+}
+
+void log_remove_secret(const char *secret)
+{
+    visit_spellings(secret, remove_needle);
 }
 
 void log_forget_secrets(void)
 {
     pthread_rwlock_wrlock(&secrets.lock);
-    for (size_t i = 0; i < secrets.count; i++) {
-        explicit_bzero(secrets.needles[i], strlen(secrets.needles[i]));
-        free(secrets.needles[i]);
-    }
+    for (size_t i = 0; i < secrets.count; i++)
+        free_needle(&secrets.needles[i]);
     free(secrets.needles);
     secrets.needles = NULL;
     secrets.count = 0;
@@ -225,7 +266,7 @@ static size_t match_secret(struct str s)
 {
     size_t longest = 0;
     for (size_t i = 0; i < secrets.count; i++) {
-        const char *const needle = secrets.needles[i];
+        const char *const needle = secrets.needles[i].text;
         if (*needle != *s.p)
             continue;
         const size_t len = strlen(needle);

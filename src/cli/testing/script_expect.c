@@ -206,6 +206,14 @@ static void script_do_log(struct script *s, char *rest)
     script_fail(s, "no such line was logged");
 }
 
+static void script_do_secret(struct script *s, char *rest)
+{
+    CLEANUP_FREE char *whole = xasprintf("%s ", script_word(&rest));
+    CLEANUP_FREE char *what = xasprintf("%s%s", whole, script_tail(rest));
+    if (!script_take_act(s, FAKE_SECRET, 0, what))
+        script_fail(s, "that secret was not set");
+}
+
 static bool script_find_dead(struct script *s, const char *method, const char *reason)
 {
     const size_t n = strlen(method);
@@ -277,11 +285,11 @@ script_word_fn *script_find_expectation(const char *verb)
     static const struct {
         const char *verb;
         script_word_fn *act;
-    } verbs[] = {{">", script_do_expect},      {"verdict", script_do_verdict},
-                 {"answer", script_do_answer}, {"ws", script_do_ws},
-                 {"log", script_do_log},       {"print", script_do_print},
-                 {"dead", script_do_dead},     {"remember", script_do_remember},
-                 {"over", script_do_over},     {"open", script_do_open}};
+    } verbs[] = {
+        {">", script_do_expect},  {"verdict", script_do_verdict},   {"answer", script_do_answer},
+        {"ws", script_do_ws},     {"log", script_do_log},           {"print", script_do_print},
+        {"dead", script_do_dead}, {"remember", script_do_remember}, {"over", script_do_over},
+        {"open", script_do_open}, {"secret", script_do_secret}};
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
         if (strcmp(verb, verbs[i].verb) == 0)
             return verbs[i].act;

@@ -52,8 +52,8 @@ struct fake_host *script_get_host(struct script *s)
         script_fail(s, "%s", err_format(&err));
         return NULL;
     }
-    s->host->last_error = s->progress->error;
-    s->host->last_error_size = sizeof s->progress->error;
+    s->host->last_error.text = s->progress->error;
+    s->host->last_error.size = sizeof s->progress->error;
     return s->host;
 }
 
@@ -61,7 +61,8 @@ struct fake_host *script_get_host(struct script *s)
 
 static void script_report_act(struct script *s, const struct fake_act *a)
 {
-    static const char *const names[] = {"logged", "gave up", "opened", "sent a frame", "closed"};
+    static const char *const names[] = {"logged",       "gave up", "opened",
+                                        "sent a frame", "closed",  "set the secret"};
     script_fail(s, "%s: %s", names[a->note], a->what);
 }
 

@@ -134,8 +134,8 @@ static void smoke_test_try(void *arg, struct test_progress *progress)
     t.host = fake_host_new(subject->module, subject->options, subject->option_count, "command line",
                            &err);
     if (t.host) {
-        t.host->last_error = progress->error;
-        t.host->last_error_size = sizeof progress->error;
+        t.host->last_error.text = progress->error;
+        t.host->last_error.size = sizeof progress->error;
     }
     if (!t.host || smoke_test_play(&t, call->recording, &err) < 0) {
         test_report_result(subject->report, false, TITLE);

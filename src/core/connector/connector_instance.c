@@ -97,6 +97,13 @@ static void connector_instance_on_ask(void *ctx, struct host_call *a)
         host_call_complete(a, TC_DENIED, NULL, NULL);
 }
 
+static void connector_instance_on_secret(void *ctx, const char *name, const char *value)
+{
+    const struct connector_instance *const r = ctx;
+    if (r->outbox)
+        outbox_set_secret(r->outbox, name, value);
+}
+
 static void on_bury(void *ctx, const char *turn, struct shared_event *shared, unsigned deaths)
 {
     const struct connector_instance *const r = ctx;
@@ -178,6 +185,7 @@ static struct channel *connector_instance_make_channel(struct connector_instance
         .socket_open = connector_socket_open,
         .socket_send = connector_socket_send,
         .socket_close = connector_socket_close,
+        .secret = connector_instance_on_secret,
         .changed = on_change,
         .bury = on_bury,
     };

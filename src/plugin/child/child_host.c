@@ -100,6 +100,15 @@ static void on_socket_close(void *ctx, int64_t socket)
     child_tell_number(ctx, IPC_SOCKET_CLOSE, (uint64_t)socket);
 }
 
+static void on_secret(void *ctx, const char *name, const char *value)
+{
+    struct child *const c = ctx;
+    const size_t begun = ipc_frame_begin(&c->out, IPC_SECRET);
+    pack_string(&c->out, name);
+    pack_string(&c->out, value);
+    ipc_frame_end(&c->out, begun);
+}
+
 struct channel_callbacks child_make_host(struct child *c)
 {
     const struct ipc_setup *const s = &c->setup;
@@ -113,5 +122,6 @@ struct channel_callbacks child_make_host(struct child *c)
         .socket_open = s->has_sockets ? on_socket_open : NULL,
         .socket_send = s->has_sockets ? on_socket_send : NULL,
         .socket_close = s->has_sockets ? on_socket_close : NULL,
+        .secret = s->has_batch ? on_secret : NULL,
     };
 }

@@ -61,6 +61,7 @@ void instance_free(struct instance *in)
     chaos_free(in->chaos);
     wake_heap_fini(&in->wakes);
     free(in->holds.held);
+    runtime_secrets_fini(&in->secrets);
     arena_fini(&in->scratch);
     arena_fini(&in->arena);
     free(in->conf);

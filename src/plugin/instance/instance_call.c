@@ -54,17 +54,17 @@ static const char *refusal_hint(const struct instance *in, int error)
 static void report_failure(struct instance *in, const char *callback, const char *turn, int error)
 {
     const int64_t now = clock_mono_ms();
-    if (now < in->quiet_until) {
-        in->unsaid++;
+    if (now < in->failures.quiet_until) {
+        in->failures.unsaid++;
         return;
     }
     char more[64] = "";
-    if (in->unsaid)
-        snprintf(more, sizeof more, " (%" PRIu64 " more failed before)", in->unsaid);
+    if (in->failures.unsaid)
+        snprintf(more, sizeof more, " (%" PRIu64 " more failed before)", in->failures.unsaid);
     log_write(LOG_WARN, in->label, "callback %s returned an error in turn %s%s%s", callback,
               *turn ? turn : NO_TURN, refusal_hint(in, error), more);
-    in->quiet_until = now + BURST_MS;
-    in->unsaid = 0;
+    in->failures.quiet_until = now + BURST_MS;
+    in->failures.unsaid = 0;
 }
 
 static inline int account(struct instance *in, int rc, int callback, const char *turn)

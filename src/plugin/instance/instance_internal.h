@@ -11,6 +11,7 @@
 #include "plugin/chaos/chaos.h"
 #include "plugin/instance/instance.h"
 #include "plugin/instance/wake_heap.h"
+#include "plugin/runtime_secrets.h"
 
 #define CONTAINER(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
@@ -85,11 +86,14 @@ struct instance {
     struct wake_heap wakes;
     struct instance_sockets sockets;
     struct instance_holds holds;
+    struct runtime_secrets secrets;
     size_t framed;    /* bytes that the callback sent on sockets */
     unsigned refused; /* services that were refused, bits: told once */
     struct status_page *status, own_status;
-    int64_t quiet_until; /* failures before are only counted */
-    uint64_t unsaid;
+    struct instance_failures {
+        int64_t quiet_until; /* failures before are only counted */
+        uint64_t unsaid;
+    } failures;
     struct chaos *chaos;          /* or NULL */
     struct shared_event *casting; /* what is delivered; NULL: no event */
 };

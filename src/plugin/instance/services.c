@@ -209,6 +209,7 @@ const struct tc_host *services_table(void)
         .watch = service_watch,
         .unwatch = service_unwatch,
         .pause = service_pause,
+        .secret = service_secret,
     };
     return &table;
 }

@@ -22,6 +22,21 @@ int service_http(struct tc_turn *turn, const struct tc_http *http)
     return instance_add_request(t, http, &why) < 0 ? services_refuse(t->in, "tc_http", why) : 0;
 }
 
+/* The copy that is kept here masks it in what the instance logs. */
+int service_secret(struct tc_instance *inst, const char *name, const char *value)
+{
+    struct instance *const in = instance_check_thread(inst, "tc_secret");
+    if (!in || !services_check_offered(in, "tc_secret", in->host.secret, OFFER_HTTP))
+        return -1;
+    const char *const fault = validate_secret(name, value);
+    if (fault)
+        return services_refuse(in, "tc_secret", fault);
+    if (runtime_secrets_set(&in->secrets, name, value) < 0)
+        return services_refuse(in, "tc_secret", "too many secrets are set");
+    in->host.secret(in->host.ctx, name, value);
+    return 0;
+}
+
 void service_wake(struct tc_turn *turn, int64_t ms)
 {
     struct instance_turn *const t = instance_check_turn(turn, "tc_wake");

@@ -34,6 +34,7 @@ enum frame_type {
     IPC_SOCKET_CLOSE,
     IPC_ANSWER, /* number of the hit */
     IPC_ROOM,   /* more can be sent: so many it has handled, of all */
+    IPC_SECRET, /* name, value */
     /* To it again. */
     IPC_WAKE_UP,   /* on the socket: there is something in the ring */
     IPC_ON_SOCKET, /* in the ring: the next one is too big for it and comes on the socket */

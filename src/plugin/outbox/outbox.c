@@ -160,6 +160,7 @@ void outbox_free(struct outbox *p)
         next = t->next;
         outbox_free_turn(t);
     }
+    outbox_park_fini(p);
     outbox_free_trouble(p);
     free(p->context.id);
     free(p->instance);

@@ -37,6 +37,8 @@ void outbox_adopt_row(struct outbox *p, int64_t seq);
 void outbox_open_turn(struct outbox *p, const char *id, void *handle);
 /* Takes over. */
 void outbox_commit_batch(struct outbox *p, struct callback_batch *b);
+/* tc_secret; value NULL: forgotten. Requests that waited for it go on. */
+void outbox_set_secret(struct outbox *p, const char *name, const char *value);
 /* Batches being committed, and requests under way that come to an end by themselves: all but
  * TC_LONG_POLL. */
 size_t outbox_count_pending(const struct outbox *p);

@@ -212,7 +212,8 @@ static void go(struct outbox_entry *item)
     const struct outbox *const p = item->outbox;
     struct expanded_request filled;
     const char *const wrong =
-        outbox_expand_request(&filled, item->request, p->files, p->spec.option, p->spec.ctx);
+        outbox_expand_request(&filled, item->request, p->files,
+                              &(struct expand_source){p->spec.option, p->spec.ctx, &p->secrets});
     if (wrong) {
         tell_unsent(item, HTTPC_REJECTED, wrong);
     } else {
@@ -244,6 +245,12 @@ void outbox_entry_on_start(void *ctx, struct send_item *send_item, void *arg)
     const struct outbox *const p = ctx;
     struct outbox_entry *const item = arg;
     ASSERT(item->state == OUTBOX_QUEUED && !item->send_item);
+    size_t len;
+    if (!item->asks_first && outbox_find_missing(item, &len)) { /* it was forgotten meanwhile */
+        outbox_park(item);
+        sender_settle(send_item, &(struct retry_decision){.again = false});
+        return;
+    }
     item->send_item = send_item;
     if (item->asks_first) {
         item->asks_first = false;
@@ -290,6 +297,8 @@ void outbox_entry_on_end(void *ctx, void *arg, enum send_result end)
     item->send_item = NULL;
     switch (end) {
     case SEND_DECIDED:
+        if (item->state == OUTBOX_PARKED)
+            return;
         ASSERT(item->state == OUTBOX_ENDED);
         outbox_entry_free(item);
         return;
@@ -307,6 +316,13 @@ void outbox_entry_on_end(void *ctx, void *arg, enum send_result end)
 
 /* ---- its way */
 
+/* What is left of a time that began with the item; 0 stays 0. */
+static int64_t rest_ms(const struct outbox_entry *item, int64_t of_ms, int64_t least)
+{
+    const int64_t left = of_ms - (clock_mono_ms() - item->since_ms);
+    return of_ms == 0 ? 0 : left > least ? left : least;
+}
+
 void outbox_entry_submit(struct outbox_entry *item, bool is_ahead)
 {
     static const enum send_priority priorities[] = {
@@ -321,13 +337,20 @@ void outbox_entry_submit(struct outbox_entry *item, bool is_ahead)
         outbox_entry_drop(item, "too many outbound requests in flight");
         return;
     }
+    size_t len;
+    if (item->state == OUTBOX_NEW)
+        outbox_park_drop_pointless(item);
+    if (!item->asks_first && outbox_find_missing(item, &len)) {
+        outbox_park(item);
+        return;
+    }
     const struct send_spec request = {
         .lane = http->lane,
         .priority = priorities[http->priority],
         .key = http->priority == TC_P_LIVE ? http->key : NULL,
         .rates = http->rates,
-        .max_age_ms = item->left_ms,
-        .delay_ms = item->delay_ms,
+        .max_age_ms = rest_ms(item, item->left_ms, 1),
+        .delay_ms = rest_ms(item, item->delay_ms, 0),
         .is_ahead = is_ahead,
         .spares_live = !*item->request->turn, /* of the instance context */
         .arg = item,

@@ -1,23 +1,45 @@
 /* SPDX-License-Identifier: MIT
- * Owns {option:NAME} and {origin:NAME} in URLs and header values. */
+ * Owns {option:NAME}, {origin:NAME} and {secret:NAME} in URLs, header values and, with
+ * TC_FILL_BODY, in bodies. */
 #include "plugin/outbox/outbox_expand.h"
 
+#include <ctype.h>
 #include <string.h>
 
+#include "event/json/json_writer.h"
 #include "plugin/outbox/outbox_multipart.h"
 
 #define OPTION "{option:"
 #define ORIGIN "{origin:"
-#define OPEN_LEN (sizeof OPTION - 1) /* of both */
+#define SECRET "{secret:"
+#define OPEN_LEN (sizeof OPTION - 1) /* of all */
 #define MAX_OPTION ((size_t)4 << 10)
 #define JSON_TYPE "application/json; charset=utf-8"
 
+enum expand_escape { ESCAPE_NOTHING, ESCAPE_JSON, ESCAPE_FORM };
+
 struct expand_state {
     struct arena *arena;
-    const char *(*option)(void *ctx, const char *name);
-    void *ctx;
+    const struct expand_source *source;
+    enum expand_escape escape;
     const char *wrong; /* or NULL */
 };
+
+/* ---- placeholders ---- */
+
+static bool is_kind(const char *open, const char *kind)
+{
+    return strncmp(open, kind, OPEN_LEN) == 0;
+}
+
+/* The first placeholder, or NULL. */
+static const char *find_open(const char *text)
+{
+    for (const char *at = strchr(text, '{'); at; at = strchr(at + 1, '{'))
+        if (is_kind(at, OPTION) || is_kind(at, ORIGIN) || is_kind(at, SECRET))
+            return at;
+    return NULL;
+}
 
 /* "scheme://host:port" of a URL. */
 static size_t origin_len(const char *url)
@@ -26,9 +48,36 @@ static size_t origin_len(const char *url)
     return host ? (size_t)(host - url) + 3 + strcspn(host + 3, "/?#") : 0;
 }
 
+static void add_form_text(struct buf *out, struct str text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (isalnum((unsigned char)text.p[i]) || strchr("-._~", text.p[i]))
+            buf_add_char(out, text.p[i]);
+        else
+            buf_printf(out, "%%%02X", (unsigned)(unsigned char)text.p[i]);
+}
+
+static void add_json_text(struct buf *out, struct str text)
+{
+    CLEANUP_BUF struct buf quoted = {0};
+    jsonw_string(&quoted, text.p, text.len);
+    buf_add(out, quoted.p + 1, quoted.len - 2);
+}
+
+static void add_escaped(const struct expand_state *f, struct buf *out, struct str text)
+{
+    if (f->escape == ESCAPE_FORM)
+        add_form_text(out, text);
+    else if (f->escape == ESCAPE_JSON)
+        add_json_text(out, text);
+    else
+        buf_add(out, text.p, text.len);
+}
+
 static void put_option(struct expand_state *f, struct buf *out, const char *name, bool origin_only)
 {
-    const char *const text = f->option ? f->option(f->ctx, name) : NULL;
+    const struct expand_source *const s = f->source;
+    const char *const text = s->option ? s->option(s->ctx, name) : NULL;
     if (!text)
         f->wrong = arena_sprintf(f->arena, "unknown option %s", name);
     else if (strnlen(text, MAX_OPTION + 1) > MAX_OPTION)
@@ -36,14 +85,26 @@ static void put_option(struct expand_state *f, struct buf *out, const char *name
     else if (strpbrk(text, "\r\n"))
         f->wrong = arena_sprintf(f->arena, "option %s contains a line break", name);
     else
-        buf_add(out, text, origin_only ? origin_len(text) : strlen(text));
+        add_escaped(f, out, (struct str){text, origin_only ? origin_len(text) : strlen(text)});
 }
 
-/* The first placeholder, or NULL. */
-static const char *find_open(const char *text)
+static void put_secret(struct expand_state *f, struct buf *out, const char *name)
 {
-    const char *const option = strstr(text, OPTION), *const origin = strstr(text, ORIGIN);
-    return !option || (origin && origin < option) ? origin : option;
+    const struct runtime_secrets *const all = f->source->secrets;
+    const char *const text = all ? runtime_secrets_find(all, name) : NULL;
+    if (text)
+        add_escaped(f, out, (struct str){text, strlen(text)});
+    else
+        f->wrong = arena_sprintf(f->arena, "the secret %s is not set", name);
+}
+
+static void put_placeholder(struct expand_state *f, struct buf *out, const char *open,
+                            const char *name)
+{
+    if (is_kind(open, SECRET))
+        put_secret(f, out, name);
+    else
+        put_option(f, out, name, is_kind(open, ORIGIN));
 }
 
 /* The text itself when nothing is to be put in. */
@@ -59,8 +120,7 @@ static const char *outbox_expand_fill(struct expand_state *f, const char *text)
             break;
         }
         buf_add(&out, at, (size_t)(open - at));
-        put_option(f, &out, arena_strndup(f->arena, name, (size_t)(end - name)),
-                   strncmp(open, ORIGIN, OPEN_LEN) == 0);
+        put_placeholder(f, &out, open, arena_strndup(f->arena, name, (size_t)(end - name)));
         at = end + 1;
     }
     if (at == text || f->wrong)
@@ -68,6 +128,55 @@ static const char *outbox_expand_fill(struct expand_state *f, const char *text)
     buf_add_str(&out, at);
     return arena_strndup(f->arena, out.p, out.len);
 }
+
+const char *outbox_expand_text(struct arena *a, const struct expand_source *source,
+                               const char *text, const char **wrong)
+{
+    struct expand_state f = {.arena = a, .source = source};
+    const char *const filled = outbox_expand_fill(&f, text);
+    *wrong = f.wrong;
+    return filled;
+}
+
+/* ---- secrets that are not set ---- */
+
+static const char *find_missing(const char *text, const struct runtime_secrets *secrets,
+                                size_t *len)
+{
+    char name[128];
+    for (const char *at = text; (at = strstr(at, SECRET));) {
+        at += OPEN_LEN;
+        *len = strcspn(at, "}");
+        const size_t n = *len < sizeof name - 1 ? *len : sizeof name - 1;
+        memcpy(name, at, n);
+        name[n] = '\0';
+        if (at[*len] && !runtime_secrets_find(secrets, name))
+            return at;
+    }
+    return NULL;
+}
+
+static bool fills_part(const struct tc_http *http, const struct tc_part *p)
+{
+    return http->flags & TC_FILL_BODY && !p->file_name;
+}
+
+/* Bodies and data of parts end with a NUL, which the host has added. */
+const char *outbox_expand_find_missing(const struct tc_http *http,
+                                       const struct runtime_secrets *secrets, size_t *len)
+{
+    const char *found = find_missing(http->url, secrets, len);
+    for (size_t i = 0; i < http->header_count && !found; i++)
+        found = find_missing(http->headers[i].value, secrets, len);
+    for (size_t i = 0; i < http->part_count && !found; i++)
+        if (fills_part(http, &http->parts[i]))
+            found = find_missing(http->parts[i].data, secrets, len);
+    if (!found && http->body && http->flags & TC_FILL_BODY)
+        found = find_missing(http->body, secrets, len);
+    return found;
+}
+
+/* ---- requests ---- */
 
 static const struct httpc_header *fill_headers(struct expand_state *f, const struct tc_http *http)
 {
@@ -81,27 +190,58 @@ static const struct httpc_header *fill_headers(struct expand_state *f, const str
 /* The operator may name a server of this machine; a plugin or a service may not. */
 static unsigned flags_of(const struct tc_http *http)
 {
-    const bool is_configured = find_open(http->url) == http->url;
+    const bool is_configured = is_kind(http->url, OPTION) || is_kind(http->url, ORIGIN);
     return (is_configured ? HTTPC_LOOPBACK : 0u) |
            (http->flags & TC_IDEMPOTENT ? HTTPC_IDEMPOTENT : 0u) |
            (http->flags & TC_LONG_POLL ? HTTPC_LONG_POLL : 0u);
 }
 
-static void fill_parts(struct expanded_request *f, const struct tc_http *http)
+static struct str fill_data(struct expand_state *f, struct str data)
+{
+    if (memchr(data.p, '\0', data.len)) {
+        f->wrong = "a body with placeholders has a NUL byte";
+        return data;
+    }
+    const char *const text = outbox_expand_fill(f, data.p);
+    return (struct str){text, text == data.p ? data.len : strlen(text)};
+}
+
+static void fill_parts(struct expanded_request *f, struct expand_state *filling,
+                       const struct tc_http *http)
 {
     char boundary[MULTIPART_BOUNDARY];
-    outbox_multipart_write(&f->body, http->parts, http->part_count, boundary);
+    struct tc_part *const parts = arena_alloc(&f->arena, http->part_count * sizeof *parts);
+    for (size_t i = 0; i < http->part_count; i++) {
+        parts[i] = http->parts[i];
+        if (!fills_part(http, &parts[i]))
+            continue;
+        const struct str data = fill_data(filling, (struct str){parts[i].data, parts[i].len});
+        parts[i].data = data.p;
+        parts[i].len = data.len;
+    }
+    outbox_multipart_write(&f->body, parts, http->part_count, boundary);
     f->http.body = (struct str){f->body.p, f->body.len};
     f->http.content_type = arena_sprintf(&f->arena, "multipart/form-data; boundary=%s", boundary);
 }
 
+static void fill_body(struct expanded_request *f, struct expand_state *filling,
+                      const struct tc_http *http)
+{
+    const char *const type = f->http.content_type;
+    if (!http->body || !(http->flags & TC_FILL_BODY))
+        return;
+    filling->escape = strstr(type, "json")                    ? ESCAPE_JSON
+                      : strstr(type, "x-www-form-urlencoded") ? ESCAPE_FORM
+                                                              : ESCAPE_NOTHING;
+    f->http.body = fill_data(filling, f->http.body);
+}
+
 const char *outbox_expand_request(struct expanded_request *f, const struct outbound_request *l,
-                                  const char *save_dir,
-                                  const char *(*option)(void *ctx, const char *name), void *ctx)
+                                  const char *save_dir, const struct expand_source *source)
 {
     const struct tc_http *const http = &l->http;
     *f = (struct expanded_request){.http = {.flags = 0}};
-    struct expand_state filling = {.arena = &f->arena, .option = option, .ctx = ctx};
+    struct expand_state filling = {.arena = &f->arena, .source = source};
     if (http->flags & TC_SAVE && !save_dir)
         return "no directory for files";
     f->http = (struct httpc_request){
@@ -118,7 +258,9 @@ const char *outbox_expand_request(struct expanded_request *f, const struct outbo
         .flags = flags_of(http),
     };
     if (http->part_count)
-        fill_parts(f, http);
+        fill_parts(f, &filling, http);
+    else
+        fill_body(f, &filling, http);
     return filling.wrong;
 }
 

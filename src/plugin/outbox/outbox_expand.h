@@ -6,6 +6,7 @@
 
 #include "io/http/client/httpc.h"
 #include "plugin/outbound.h"
+#include "plugin/runtime_secrets.h"
 
 struct expanded_request {
     struct httpc_request http; /* its strings are the request's, the arena's or `body` */
@@ -13,11 +14,23 @@ struct expanded_request {
     struct arena arena;
 };
 
-/* NULL, or why it cannot be sent: a text of the arena, without any option's text. `option` gives
- * the text of an option, NULL when there is none of that name. */
+/* Where the texts come from. */
+struct expand_source {
+    /* The text of an option; NULL: there is none of that name. */
+    const char *(*option)(void *ctx, const char *name);
+    void *ctx;
+    const struct runtime_secrets *secrets;
+};
+
+/* NULL, or why it cannot be sent: a text of the arena, without any option's text. */
 const char *outbox_expand_request(struct expanded_request *f, const struct outbound_request *l,
-                                  const char *save_dir,
-                                  const char *(*option)(void *ctx, const char *name), void *ctx);
+                                  const char *save_dir, const struct expand_source *source);
+/* A text with its placeholders replaced, in the arena or as it is; *wrong as above, or NULL. */
+const char *outbox_expand_text(struct arena *a, const struct expand_source *source,
+                               const char *text, const char **wrong);
+/* The name, *len bytes of it, of a secret that the request needs and that is not set; or NULL. */
+const char *outbox_expand_find_missing(const struct tc_http *http,
+                                       const struct runtime_secrets *secrets, size_t *len);
 void outbox_expand_fini(struct expanded_request *f);
 
 #endif

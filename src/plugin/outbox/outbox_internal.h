@@ -13,6 +13,7 @@
 #include "io/journal/journal_async.h"
 #include "plugin/outbox/outbox.h"
 #include "plugin/outbox/outbox_state.h"
+#include "plugin/runtime_secrets.h"
 
 /* A turn as far as it has been named to the instance. */
 struct outbox_turn {
@@ -34,7 +35,7 @@ struct outbox_entry {
     struct outbox_recording *recording; /* its attempt is being put on record */
     int64_t seq;                        /* of its row; 0: none */
     int64_t since_ms;                   /* clock_mono_ms of its beginning */
-    int64_t left_ms, delay_ms;          /* from then */
+    int64_t left_ms, delay_ms;          /* from then; left_ms 0: no limit */
     uint32_t attempts, doubts;          /* doubts: attempts whose answer is not known */
     bool in_doubt;                      /* one of them, or of an earlier run */
     bool asks_first;                    /* in doubt from an earlier run: the plugin decides */
@@ -78,6 +79,8 @@ struct outbox {
     STAILQ_HEAD(, outbox_commit) commits;
     LIST_HEAD(, outbox_memory) memories; /* under way */
     uint64_t memories_begun, memories_done;
+    struct runtime_secrets secrets;
+    struct loop_timer *park_timer; /* for the time limits of what is parked; or NULL */
     bool is_draining;
     bool is_away;          /* its service was not reached */
     int64_t away_since_ms; /* clock_mono_ms */
@@ -119,6 +122,16 @@ void outbox_entry_on_start(void *ctx, struct send_item *send_item, void *arg);
 void outbox_entry_on_reply(void *ctx, struct send_item *send_item, void *arg,
                            const struct httpc_reply *reply);
 void outbox_entry_on_end(void *ctx, void *arg, enum send_result end);
+
+/* ---- outbox_parking.c: requests that wait for a secret */
+
+/* The name of a secret that the request needs and that is not set, for `*len` bytes; or NULL. */
+const char *outbox_find_missing(const struct outbox_entry *item, size_t *len);
+/* It is not in the sender. */
+void outbox_park(struct outbox_entry *item);
+/* Drops what waits in the lane and is made pointless by a request that is submitted. */
+void outbox_park_drop_pointless(const struct outbox_entry *newer);
+void outbox_park_fini(struct outbox *p);
 
 /* ---- outbox_recovery.c: what an earlier run left */
 

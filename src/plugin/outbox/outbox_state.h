@@ -9,6 +9,7 @@
 /* clang-format off */
 #define OUTBOX_STATES(STATE) \
     STATE(NEW)       /* its batch has been committed */ \
+    STATE(PARKED)    /* waits for a secret (tc_secret), outside of its queue */ \
     STATE(QUEUED)    /* waits in the request queue of its conversation */ \
     STATE(RECORDING) /* its turn has come; the attempt is being written to the journal */ \
     STATE(SENDING)   /* an attempt is under way */ \
@@ -19,6 +20,7 @@
     STATE(ENDED)
 
 #define OUTBOX_EVENTS(EVENT) \
+    EVENT(PARK)   /* a secret of it is not set */ \
     EVENT(SUBMIT) /* into its queue */ \
     EVENT(RECORD) /* its turn has come, and it has a row in the journal */ \
     EVENT(SEND)   /* an attempt begins */ \
@@ -31,9 +33,14 @@
 
 #define OUTBOX_TRANSITIONS(ROW) \
     /*  state      event   next */ \
+    ROW(NEW,       PARK,   PARKED)    \
     ROW(NEW,       SUBMIT, QUEUED)    \
     ROW(NEW,       DROP,   DROPPED)   \
     ROW(NEW,       CLOSE,  ENDED)     \
+    ROW(PARKED,    SUBMIT, QUEUED)    \
+    ROW(PARKED,    DROP,   DROPPED)   \
+    ROW(PARKED,    CLOSE,  ENDED)     \
+    ROW(QUEUED,    PARK,   PARKED)    \
     ROW(QUEUED,    RECORD, RECORDING) \
     ROW(QUEUED,    SEND,   SENDING)   \
     ROW(QUEUED,    ASK,    ASKED)     \

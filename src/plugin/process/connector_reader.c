@@ -268,6 +268,15 @@ static const char *take_socket_close(struct connector_process *g, struct unpacke
     return NULL;
 }
 
+static const char *take_secret(struct connector_process *g, struct unpacker *u)
+{
+    const char *const name = unpack_required_string(u), *const value = unpack_text(u);
+    if (unpack_finish(u) < 0 || !g->host.secret || validate_secret(name, value))
+        return "invalid secret";
+    g->host.secret(g->host.ctx, name, value);
+    return NULL;
+}
+
 /* ---- its life ---- */
 
 static const char *connector_reader_take_started(struct connector_process *g, struct unpacker *u)
@@ -309,6 +318,7 @@ static const char *(*const takers[IPC_TYPES])(struct connector_process *g, struc
     [IPC_TURN_OVER] = connector_reader_take_over,
     [IPC_CALL] = connector_calls_take_call,
     [IPC_ROUTE] = take_route,
+    [IPC_SECRET] = take_secret,
     [IPC_SOCKET_OPEN] = take_socket_open,
     [IPC_SOCKET_SEND] = take_socket_send,
     [IPC_SOCKET_CLOSE] = take_socket_close,

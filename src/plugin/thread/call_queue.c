@@ -27,6 +27,10 @@ struct queued_call {
             struct str text;
         };
         struct {
+            const char *secret;
+            struct str value; /* p NULL: none */
+        };
+        struct {
             uint64_t hit;
             const struct tc_answer *answer; /* or NULL */
         };
@@ -184,6 +188,18 @@ static void run_socket_close(struct call_queue *l, struct queued_call *j)
     l->host.socket_close(l->host.ctx, j->socket);
 }
 
+static void wipe_secret(struct queued_call *j)
+{
+    if (j->value.p)
+        explicit_bzero((char *)(uintptr_t)j->value.p, j->value.len);
+}
+
+static void run_secret(struct call_queue *l, struct queued_call *j)
+{
+    l->host.secret(l->host.ctx, j->secret, j->value.p);
+    wipe_secret(j);
+}
+
 static void answer_expected(struct expected_answer **at, const struct tc_answer *answer)
 {
     struct expected_answer *const e = *at;
@@ -207,6 +223,7 @@ static const struct queued_call_kind route_job = {run_route, NULL, false};
 static const struct queued_call_kind socket_open_job = {run_socket_open, NULL, false};
 static const struct queued_call_kind socket_send_job = {run_socket_send, NULL, false};
 static const struct queued_call_kind socket_close_job = {run_socket_close, NULL, false};
+static const struct queued_call_kind secret_job = {run_secret, wipe_secret, false};
 static const struct queued_call_kind answer_job = {run_answer, NULL, true};
 
 uint64_t call_queue_register_hit(struct call_queue *l,
@@ -343,6 +360,14 @@ static void post_socket_close(void *ctx, int64_t socket)
     call_queue_post(ctx, j);
 }
 
+static void post_secret(void *ctx, const char *name, const char *value)
+{
+    struct queued_call *const j = new_job(&secret_job);
+    j->secret = arena_strdup(&j->arena, name);
+    j->value = (struct str){arena_strdup(&j->arena, value), value ? strlen(value) : 0};
+    call_queue_post(ctx, j);
+}
+
 static const struct tc_answer *copy_answer(struct arena *arena, const struct tc_answer *from)
 {
     if (!from)
@@ -395,6 +420,7 @@ struct call_queue *call_queue_new(const struct channel_callbacks *host, struct e
         .socket_open = host->socket_open ? post_socket_open : NULL,
         .socket_send = host->socket_send ? post_socket_send : NULL,
         .socket_close = host->socket_close ? post_socket_close : NULL,
+        .secret = host->secret ? post_secret : NULL,
     };
     return l;
 }

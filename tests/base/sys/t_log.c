@@ -137,6 +137,22 @@ static const char *redact(const char *text)
     return out.p ? out.p : "";
 }
 
+/* Two registered it, and one of its parts is a spelling of another. */
+static void test_removed(void)
+{
+    log_add_secret(CANARY);
+    log_add_secret(CANARY);
+    log_add_secret("another-secret");
+    log_remove_secret(CANARY);
+    is_str(redact(CANARY), "***", "one registration is left");
+    log_remove_secret(CANARY);
+    is_str(redact(CANARY " another-secret"), CANARY " ***", "then none, and of the others all");
+    is_str(redact("?k=Can4ry%2Bs%2Fcret%22%5C%25%26&x"), "?k=Can4ry%2Bs%2Fcret%22%5C%25%26&x",
+           "in no spelling");
+    log_remove_secret("never registered");
+    log_forget_secrets();
+}
+
 static void test_secrets(void)
 {
     is_str(redact("x " CANARY " y"), "x " CANARY " y", "unknown: untouched");
@@ -239,6 +255,7 @@ int main(void)
     test_lost();
     test_threads();
     test_secrets();
+    test_removed();
     test_base64();
     test_tokens();
 }

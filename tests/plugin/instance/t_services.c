@@ -299,6 +299,41 @@ static void test_hits(void)
     instance_free(in);
 }
 
+static void set_secrets(struct tc_turn *t)
+{
+    struct tc_instance *const in = t->inst;
+    is_int(tc_secret(in, "a.b:c-D_1", "eight-by"), 0, "tc_secret");
+    is_int(tc_secret(in, "a.b:c-D_1", NULL), 0, "  forgets");
+    const struct {
+        const char *name, *value;
+    } wrong[] = {{NULL, "12345678"},    {"", "12345678"},     {"a}", "12345678"}, {"a", "1234567"},
+                 {"a", "1234567\r\nX"}, {"a", "1234567\xff"}, {"a b", NULL}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        is_int(tc_secret(in, wrong[i].name, wrong[i].value), -1, "  not valid: %zu", i);
+    char *const big = xcalloc(1, (8 << 10) + 2);
+    memset(big, 'x', (8 << 10) + 1);
+    is_int(tc_secret(in, "a", big), -1, "  too long");
+    free(big);
+    int set = 0;
+    for (; set < 1000 && tc_secret(in, tc_sprint(t, "n%d", set), "12345678") == 0; set++)
+        continue;
+    is_int(set, 256, "  not without end");
+}
+
+static void test_run_time_secrets(void)
+{
+    struct instance *const in = actor_make(&actor_host);
+    struct instance_turn *const t = actor_open(in, "t1");
+    actor_deliver(in, t, TC_START, set_secrets);
+    ok(strncmp(actor_told.p, "secret:a.b:c-D_1:eight-by;secret:a.b:c-D_1:-;secret:n0:", 55) == 0,
+       "the host has those that are valid");
+    instance_turn_free(t);
+    instance_free(in);
+    CLEANUP_BUF struct buf text = {0};
+    log_redact(&text, (struct str){"12345678", 8});
+    is_str(text.p, "12345678", "none is masked when the instance has ended");
+}
+
 static int64_t socket_number;
 
 static void open_socket(struct tc_turn *t)
@@ -356,6 +391,7 @@ int main(void)
     test_text();
     test_people();
     test_hits();
+    test_run_time_secrets();
     test_sockets();
     actor_end();
 }

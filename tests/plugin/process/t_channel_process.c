@@ -357,6 +357,18 @@ static void frame(struct channel *c, int64_t socket, enum tc_socket_event event,
     c->ops->frame(c, &(struct tc_frame){socket, event, text, strlen(text)});
 }
 
+static void test_run_time_secrets(void)
+{
+    struct channel *const c = puppet_start("secrets");
+    void *const turn = puppet_open_turn(c, "t1");
+    puppet_say(c, turn, "secret bot.token run-time-canary");
+    ok(kit_wait_told("secret:bot.token:run-time-canary;"), "a secret reaches the host");
+    ok(kit_wait_log("after: ***"), "and is masked in what the connector logs from then on");
+    puppet_say(c, turn, "secret bot.token");
+    ok(kit_wait_told("secret:bot.token:-;"), "it is forgotten");
+    is_int(kit_stop(c, KIT_DEADLINE_MS), 0, "it ends");
+}
+
 static void test_sockets(void)
 {
     struct channel *const c = puppet_start("sockets");
@@ -402,6 +414,7 @@ int main(void)
     test_failing_callback();
     test_asks();
     test_hits();
+    test_run_time_secrets();
     test_sockets();
     is_int(kit_count_children(), children, "no process is left");
     is_int(kit_count_fds(), fds, "no descriptor is left");

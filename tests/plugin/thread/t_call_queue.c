@@ -72,6 +72,12 @@ static void take_send(void *ctx, int64_t socket, struct str text)
     buf_printf(&told, "send:%d:%.*s;", (int)socket, (int)text.len, text.p);
 }
 
+static void take_secret(void *ctx, const char *name, const char *value)
+{
+    (void)ctx;
+    buf_printf(&told, "secret:%s:%s;", name, value ? value : "-");
+}
+
 static void take_close(void *ctx, int64_t socket)
 {
     (void)ctx;
@@ -258,6 +264,7 @@ static struct channel *start(const char *name)
         .socket_open = take_open,
         .socket_send = take_send,
         .socket_close = take_close,
+        .secret = take_secret,
     };
     return start_at(name, &host);
 }

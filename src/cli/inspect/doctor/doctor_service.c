@@ -128,7 +128,8 @@ static const char *service_probe_send(struct service_probe *p, const struct conf
     struct expanded_request expanded;
     if (!request)
         return why;
-    why = outbox_expand_request(&expanded, request, NULL, service_probe_find_option, p);
+    why = outbox_expand_request(&expanded, request, NULL,
+                                &(struct expand_source){service_probe_find_option, p, NULL});
     if (!why) {
         struct loop *const loop = loop_new();
         struct httpc *const httpc = network_clients_new_http(loop, conf);

@@ -76,6 +76,9 @@ void fake_host_check_secrets(struct fake_host *s, const char *where, const char 
         if (strlen(o->value) >= SECRET_MIN && fake_host_is_secret(s, o->key) &&
             memmem(text, len, o->value, strlen(o->value)))
             fake_host_fault(s, "the secret %s is in %s", o->key, where);
+    for (const struct runtime_secret *r = s->secrets.first; text && r; r = r->next)
+        if (memmem(text, len, r->value, strlen(r->value)))
+            fake_host_fault(s, "the secret %s is in %s", r->name, where);
 }
 
 void fake_host_reset_clock(void)
@@ -384,8 +387,8 @@ static void fake_host_on_log(void *ctx, enum log_level level, const char *name, 
     fake_host_check_secrets(ctx, "the log", text, strlen(text));
     fake_host_note(ctx, FAKE_LOG, (int)level, text);
     const struct fake_host *const s = ctx;
-    if (level == LOG_ERR && s->last_error)
-        snprintf(s->last_error, s->last_error_size, "%s", text);
+    if (level == LOG_ERR && s->last_error.text)
+        snprintf(s->last_error.text, s->last_error.size, "%s", text);
 }
 
 static struct loaded_plugin *fake_host_load(const char *module, struct tc_err *err)
@@ -473,6 +476,7 @@ int fake_host_restart(struct fake_host *s)
     for (int64_t i = 1; i <= s->socket_count; i++)
         s->sockets[i] = 0;
     fake_host_drop_requests(s, false);
+    runtime_secrets_fini(&s->secrets);
     for (struct fake_turn *t = s->turns; t; t = t->next)
         t->done = true;
     fake_host_free_turns_over(s);
@@ -522,6 +526,7 @@ void fake_host_free(struct fake_host *s)
         fake_host_free_turn(t);
     }
     free(s->lobby.memory);
+    runtime_secrets_fini(&s->secrets);
     free(s->sockets);
     log_divert(NULL, NULL);
     fake_host_free_lists(s);

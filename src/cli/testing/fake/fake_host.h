@@ -20,6 +20,7 @@
 #include "base/bytes/buf.h"
 #include "base/sys/err.h"
 #include "plugin/instance/instance.h"
+#include "plugin/runtime_secrets.h"
 
 #define FAKE_OPTIONS_MAX 24
 #define FAKE_INSTANCE "test"   /* its name */
@@ -67,14 +68,14 @@ struct fake_promise {
     int line;
 };
 
-enum fake_note { FAKE_LOG, FAKE_DEAD, FAKE_WS_OPEN, FAKE_WS_SEND, FAKE_WS_CLOSE };
+enum fake_note { FAKE_LOG, FAKE_DEAD, FAKE_WS_OPEN, FAKE_WS_SEND, FAKE_WS_CLOSE, FAKE_SECRET };
 
 /* What the connector did besides requests, until it is named. */
 struct fake_act {
     struct fake_act *next;
     enum fake_note note;
     int level;  /* FAKE_LOG */
-    char *what; /* line, URL, frame; FAKE_DEAD: method and reason */
+    char *what; /* line, URL, frame; FAKE_DEAD: method and reason; FAKE_SECRET: name and value */
 };
 
 struct fake_auto {
@@ -107,6 +108,7 @@ struct fake_host {
     int64_t *sockets; /* from 1, all there ever were: 1: open, asked; 2: open; 0: closed */
     int64_t socket_count;
     int64_t socket_base; /* what the instance calls 1 is the one behind this */
+    struct runtime_secrets secrets;
     char *routes[8];
     size_t route_count;
     struct fake_files {
@@ -116,8 +118,10 @@ struct fake_host {
     bool is_held;         /* events were not released in time */
     const char *stranger; /* who may not submit; or NULL; of `config` */
     const char *known;    /* "CHAT:THREAD" that goes on; or NULL; of `config` */
-    char *last_error;     /* where the last error of the log goes, too; or NULL */
-    size_t last_error_size;
+    struct fake_error {
+        char *text; /* where the last error of the log goes, too; or NULL */
+        size_t size;
+    } last_error;
     bool lenient; /* a tc_submit, tc_cancel or tc_answer nobody promised is accepted */
 };
 

@@ -170,6 +170,14 @@ static void fake_host_on_socket_close(void *ctx, int64_t number)
     fake_host_note(s, FAKE_WS_CLOSE, (int)socket, "");
 }
 
+static void fake_host_on_secret(void *ctx, const char *name, const char *value)
+{
+    struct fake_host *const s = ctx;
+    CLEANUP_FREE char *what = xasprintf("%s %s", name, value ? value : "");
+    runtime_secrets_set(&s->secrets, name, value);
+    fake_host_note(s, FAKE_SECRET, 0, what);
+}
+
 struct channel_callbacks fake_host_make_callbacks(struct fake_host *s)
 {
     return (struct channel_callbacks){.ctx = s,
@@ -180,5 +188,6 @@ struct channel_callbacks fake_host_make_callbacks(struct fake_host *s)
                                       .route = fake_host_on_route,
                                       .socket_open = fake_host_on_socket_open,
                                       .socket_send = fake_host_on_socket_send,
-                                      .socket_close = fake_host_on_socket_close};
+                                      .socket_close = fake_host_on_socket_close,
+                                      .secret = fake_host_on_secret};
 }

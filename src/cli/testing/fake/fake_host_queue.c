@@ -10,6 +10,7 @@
 #include "base/invariant.h"
 #include "base/sys/clock.h"
 #include "cli/testing/fake/fake_host_internal.h"
+#include "plugin/outbox/outbox_expand.h"
 
 #define DAY_MS (24 * 3600 * 1000)
 #define MINUTE_MS (60 * 1000)
@@ -257,12 +258,21 @@ static bool fake_request_precedes(const struct fake_request *a, const struct fak
     return a->place != b->place ? a->place < b->place : a->seq < b->seq;
 }
 
+/* It waits for a secret, and holds nothing up. */
+static bool fake_request_is_parked(const struct fake_host *s, const struct fake_request *r)
+{
+    size_t len;
+    return outbox_expand_find_missing(&r->http, &s->secrets, &len);
+}
+
 static bool fake_request_may_go(const struct fake_host *s, const struct fake_request *r)
 {
-    if (r->state != FAKE_WAITS || fake_request_ready_ms(s, r) > clock_mono_ms())
+    if (r->state != FAKE_WAITS || fake_request_ready_ms(s, r) > clock_mono_ms() ||
+        fake_request_is_parked(s, r))
         return false;
     for (const struct fake_request *o = s->requests; o; o = o->next)
-        if (o != r && fake_request_shares_lane(o, r) &&
+        if (o != r && !(o->state == FAKE_WAITS && fake_request_is_parked(s, o)) &&
+            fake_request_shares_lane(o, r) &&
             (o->state != FAKE_WAITS ||
              (fake_request_precedes(o, r) && fake_request_ready_ms(s, o) <= clock_mono_ms()) ||
              (fake_request_precedes(o, r) && o->attempts > 0)))

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT
+ * Requests that wait for a secret that is not set yet. They are not in a queue, so that a secret
+ * that never comes holds nothing else up; what makes a waiting request pointless in its queue does
+ * so here, too. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/bytes/buf.h"
+#include "base/sys/clock.h"
+#include "base/sys/log.h"
+#include "plugin/outbox/outbox_expand.h"
+#include "plugin/outbox/outbox_internal.h"
+
+#define UNLIMITED_MS ((int64_t)24 * 3600 * 1000) /* of requests without a time limit */
+
+const char *outbox_find_missing(const struct outbox_entry *item, size_t *len)
+{
+    return outbox_expand_find_missing(&item->request->http, &item->outbox->secrets, len);
+}
+
+static int64_t parked_until_ms(const struct outbox_entry *item)
+{
+    return item->since_ms + (item->left_ms ? item->left_ms : UNLIMITED_MS);
+}
+
+static void outbox_park_arm(struct outbox *p)
+{
+    const int64_t now = clock_mono_ms();
+    int64_t wait = -1;
+    const struct outbox_entry *item;
+    LIST_FOREACH (item, &p->items, next)
+        if (item->state == OUTBOX_PARKED) {
+            const int64_t left = parked_until_ms(item) - now;
+            wait = wait < 0 || left < wait ? (left > 0 ? left : 0) : wait;
+        }
+    if (p->park_timer)
+        loop_timer_set(p->park_timer, wait);
+}
+
+static void drop_parked(struct outbox_entry *item)
+{
+    CLEANUP_BUF struct buf why = {0};
+    size_t len = 0;
+    const char *const name = outbox_find_missing(item, &len);
+    buf_printf(&why, "not delivered within its time limit; the secret %.*s was not set", (int)len,
+               name ? name : "");
+    outbox_entry_drop(item, why.p);
+}
+
+/* Dropping one may end others. */
+static struct outbox_entry *find_late(const struct outbox *p)
+{
+    const int64_t now = clock_mono_ms();
+    struct outbox_entry *item;
+    LIST_FOREACH (item, &p->items, next)
+        if (item->state == OUTBOX_PARKED && parked_until_ms(item) <= now)
+            return item;
+    return NULL;
+}
+
+static void outbox_park_on_timer(void *arg)
+{
+    struct outbox *const p = arg;
+    for (struct outbox_entry *item; (item = find_late(p));)
+        drop_parked(item);
+    outbox_park_arm(p);
+}
+
+void outbox_park(struct outbox_entry *item)
+{
+    struct outbox *const p = item->outbox;
+    size_t len = 0;
+    const char *const name = outbox_find_missing(item, &len);
+    log_write(LOG_DEBUG, p->instance, "an outbound request waits for the secret %.*s", (int)len,
+              name ? name : "");
+    outbox_entry_move(item, OUTBOX_ON_PARK);
+    if (!p->park_timer)
+        p->park_timer = loop_timer_new(p->spec.loop, outbox_park_on_timer, p);
+    outbox_park_arm(p);
+}
+
+/* As request_queue_push. */
+static bool makes_pointless(const struct outbox_entry *newer, const struct outbox_entry *older)
+{
+    const struct tc_http *const a = &newer->request->http, *const b = &older->request->http;
+    if (older->state != OUTBOX_PARKED || b->priority != TC_P_LIVE || !a->lane || !b->lane ||
+        strcmp(a->lane, b->lane) != 0)
+        return false;
+    if (a->priority == TC_P_FINAL)
+        return *newer->request->turn;
+    return a->priority == TC_P_LIVE && a->key && b->key && strcmp(a->key, b->key) == 0;
+}
+
+static struct outbox_entry *find_pointless(const struct outbox_entry *newer)
+{
+    struct outbox_entry *item;
+    LIST_FOREACH (item, &newer->outbox->items, next)
+        if (makes_pointless(newer, item))
+            return item;
+    return NULL;
+}
+
+void outbox_park_drop_pointless(const struct outbox_entry *newer)
+{
+    for (struct outbox_entry *item; (item = find_pointless(newer));)
+        outbox_entry_drop(item, "superseded by a newer update or by the answer");
+}
+
+/* The oldest that waits for nothing any more: new ones are at the head of the list. */
+static struct outbox_entry *find_ready(const struct outbox *p)
+{
+    struct outbox_entry *item, *oldest = NULL;
+    size_t len;
+    LIST_FOREACH (item, &p->items, next)
+        if (item->state == OUTBOX_PARKED && !outbox_find_missing(item, &len))
+            oldest = item;
+    return oldest;
+}
+
+void outbox_set_secret(struct outbox *p, const char *name, const char *value)
+{
+    if (runtime_secrets_set(&p->secrets, name, value) < 0)
+        log_write(LOG_ERR, p->instance, "cannot keep the secret %s: too many secrets are set",
+                  name);
+    for (struct outbox_entry *item; (item = find_ready(p));)
+        outbox_entry_submit(item, false);
+    outbox_park_arm(p);
+}
+
+void outbox_park_fini(struct outbox *p)
+{
+    loop_timer_free(p->park_timer);
+    runtime_secrets_fini(&p->secrets);
+}
