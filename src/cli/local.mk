@@ -13,7 +13,8 @@ libtccli_a_SOURCES = \
 	src/cli/data_path.h \
 	src/cli/oneshot_host.c \
 	src/cli/oneshot_host.h
-libtccli_a_CPPFLAGS = $(AM_CPPFLAGS) -DTURNCAST_DATADIR='"$(pkgdatadir)"'
+libtccli_a_CPPFLAGS = $(AM_CPPFLAGS) -DTURNCAST_DATADIR='"$(pkgdatadir)"' \
+	-DTURNCAST_PKGCONFIGDIR='"$(pkgconfigdir)"'
 include $(srcdir)/src/cli/control/local.mk
 include $(srcdir)/src/cli/create/local.mk
 include $(srcdir)/src/cli/inspect/local.mk

@@ -87,7 +87,7 @@ project() {
     printf '#!/bin/sh\nexec %s "$@"\n' "${TURNCAST_CC:-gcc}" >"$scratch/$1-bin/cc"
     chmod +x "$scratch/$1-bin/cc"
     (
-        unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+        unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES PKG_CONFIG_PATH
         PATH=$scratch/$1-bin:$PATH
         cd "$scratch" && turncast new "room-$1" --language "$1" >"$scratch/next" || exit 1
         sed -n 's/^    //p' "$scratch/next" >"$scratch/commands"

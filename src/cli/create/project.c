@@ -54,7 +54,10 @@ static const char *project_find_variable(const struct project *p, const char *te
 {
     const struct {
         const char *name, *value;
-    } variables[] = {{"@NAME@", p->spec->name}, {"@DIRECTORY@", p->directory}, {"@CD@", p->quoted}};
+    } variables[] = {{"@NAME@", p->spec->name},
+                     {"@DIRECTORY@", p->directory},
+                     {"@CD@", p->quoted},
+                     {"@PKGCONFIG@", TURNCAST_PKGCONFIGDIR}};
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
         *len = strlen(variables[i].name);
         if (strncmp(text, variables[i].name, *len) == 0)

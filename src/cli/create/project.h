@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Makes a project directory of a template (share/new): copies its files and replaces @NAME@,
- * @DIRECTORY@ (absolute) and @CD@ (the directory as a word for a shell). */
+ * @DIRECTORY@ (absolute), @CD@ (the directory as a word for a shell) and @PKGCONFIG@ (where
+ * turncast.pc was installed). */
 #ifndef CLI_CREATE_PROJECT_H
 #define CLI_CREATE_PROJECT_H
 
