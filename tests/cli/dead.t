@@ -31,6 +31,10 @@ try dead list slack
 is "$status $(wc -l <"$scratch/out")" "0 1" "those of one instance"
 try dead list none
 is "$status $out" "0 No dead letters." "of one that has none"
+has "$err" 'unknown instance "none"' "and is not configured"
+echo 'plugins : { instances : { telegram : { token = "1:x"; }; }; };' >"$scratch/telegram.conf"
+try dead list -c "$scratch/telegram.conf" telegran
+is "$status $err" '0 turncast: unknown instance "telegran" (did you mean "telegram"?)' "the nearest one"
 
 try dead show 1 2
 is "$status" 0 "they are shown"

@@ -281,6 +281,9 @@ has "$out" "not ok 1 - none.script
 : >empty.script
 try test ./hello.so empty.script
 is "$status" 1 "a script without a test: a test that failed"
+try test ./webhook.so
+is "$status" 1 "a required option that is missing: a test that failed"
+has "$out" "url: missing required option (where to post); set url=VALUE" "and what to do"
 try test -o greeting ./hello.so
 is "$status" 2 "an option without a value: status 2"
 try test -o greting=x ./hello.so

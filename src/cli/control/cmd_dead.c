@@ -126,9 +126,15 @@ static void cmd_dead_print_row(void *ctx, const struct journal_dead *d)
     putchar('\n');
 }
 
-static int cmd_dead_tell_none(void)
+/* name: of the instance, or NULL. One that was removed may still have letters. */
+static int cmd_dead_tell_none(const struct conf *conf, const char *name)
 {
+    CLEANUP_BUF struct buf hint = {0};
     puts("No dead letters.");
+    if (!name || conf_instance_find(conf, name))
+        return 0;
+    conf_add_instance_hint(conf, name, &hint);
+    fprintf(stderr, "turncast: unknown instance \"%s\"%s\n", name, hint.p ? hint.p : "");
     return 0;
 }
 
@@ -138,12 +144,12 @@ static void cmd_dead_print_listed(void *ctx, const struct journal_dead *d)
     cmd_dead_print_row(NULL, d);
 }
 
-static int cmd_dead_list(struct journal *j, char *const *words, int n)
+static int cmd_dead_list(const struct conf *conf, struct journal *j, const char *name)
 {
     bool any = false;
-    if (journal_dead_list(j, n ? words[0] : NULL, cmd_dead_print_listed, &any) != JOURNAL_DONE)
+    if (journal_dead_list(j, name, cmd_dead_print_listed, &any) != JOURNAL_DONE)
         return cmd_dead_tell_failure();
-    return any ? 0 : cmd_dead_tell_none();
+    return any ? 0 : cmd_dead_tell_none(conf, name);
 }
 
 static void cmd_dead_print_all(void *ctx, const struct journal_dead *d)
@@ -250,7 +256,8 @@ static int retry_by_host(const struct conf *conf, char *const *ids, int n)
 static int cmd_dead_act(const struct conf *conf, const struct action *a, char *const *words, int n)
 {
     if (!has_state(conf))
-        return a->act ? cmd_dead_tell_missing(words[0]) : cmd_dead_tell_none();
+        return a->act ? cmd_dead_tell_missing(words[0])
+                      : cmd_dead_tell_none(conf, n ? words[0] : NULL);
     struct tc_err err = {0};
     const int by_host = a->act == retry_one ? retry_by_host(conf, words, n) : -1;
     if (by_host >= 0)
@@ -263,7 +270,8 @@ static int cmd_dead_act(const struct conf *conf, const struct action *a, char *c
         command_conf_print_error(&err);
         return EXIT_USAGE;
     }
-    const int status = a->act ? with_each(j, words, n, a->act) : cmd_dead_list(j, words, n);
+    const int status =
+        a->act ? with_each(j, words, n, a->act) : cmd_dead_list(conf, j, n ? words[0] : NULL);
     journal_close(j);
     return status;
 }

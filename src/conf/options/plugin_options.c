@@ -319,10 +319,13 @@ static int store_pair(const struct fill *f, const struct conf_option *pair)
 /* What the configuration does not set. */
 static int plugin_options_store_default(const struct fill *f, const struct tc_option *row)
 {
-    if (row->flags & TC_REQUIRED)
+    const char *const what = row->help ? row->help : types[row->type].wanted;
+    if ((row->flags & TC_REQUIRED) && f->source->line > 0)
         return plugin_options_fail(f, f->source->line, row->key,
-                                   "missing required option (%s); set it in the instance",
-                                   row->help ? row->help : types[row->type].wanted);
+                                   "missing required option (%s); set it in the instance", what);
+    if (row->flags & TC_REQUIRED) /* no place in a file */
+        return plugin_options_fail(f, 0, row->key, "missing required option (%s); set %s=VALUE",
+                                   what, row->key);
     return row->dflt ? plugin_options_store(f, row, row->dflt, f->source->line) : 0;
 }
 
