@@ -65,13 +65,18 @@ static int on_hit(struct tc_turn *lobby, const struct tc_hit *hit, struct tc_ans
         answer->status = 403;
         return 0;
     }
+    const char *id = tc_json_get(lobby, hit->body, "/id");
     const char *chat = tc_json_get(lobby, hit->body, "/chat");
+    const char *user = tc_json_get(lobby, hit->body, "/user");
     const char *text = tc_json_get(lobby, hit->body, "/text");
+    if (!id || !chat || !user || !text) {
+        answer->status = 400;
+        return 0;
+    }
     const enum tc_accepted accepted =
         tc_submit(lobby,
-                  TC_INBOUND(.id = tc_json_get(lobby, hit->body, "/id"), .chat = chat,
-                             .user = tc_json_get(lobby, hit->body, "/user"), .text = text,
-                             .route = tc_json(lobby, "{s:s}", "chat", chat ? chat : "")),
+                  TC_INBOUND(.id = id, .chat = chat, .user = user, .text = text,
+                             .route = tc_json(lobby, "{s:s}", "chat", chat)),
                   &receipt);
     /* what is not on disk is delivered again by the service */
     answer->status = accepted == TC_NOT_KEPT ? 503 : 200;

@@ -46,9 +46,21 @@ function onHit(m) {
         say({ tc: "answer_hit", id: m.id, status: 403 });
         return;
     }
-    const { id, chat, user, text } = JSON.parse(m.body);
+    const { id, chat, user, text } = parse(m.body) ?? {};
+    if (!id || !chat || !user || !text) {
+        say({ tc: "answer_hit", id: m.id, status: 400 });
+        return;
+    }
     waiting.set(id, m.id);
-    say({ tc: "submit", id, chat, user, text, route: { chat } });
+    say({ tc: "submit", id, key: id, chat, user, text, route: { chat } });
+}
+
+function parse(text) {
+    try {
+        return JSON.parse(text);
+    } catch {
+        return null;
+    }
 }
 
 // What is not on disk is delivered again by the service.

@@ -55,10 +55,14 @@ def on_hit(m):
     if m["headers"].get("x-secret") != SECRET:
         say(tc="answer_hit", id=m["id"], status=403)
         return
-    message = json.loads(m["body"])
-    waiting[message["id"]] = m["id"]
-    say(tc="submit", id=message["id"], chat=message["chat"], user=message["user"],
-        text=message["text"], route={"chat": message["chat"]})
+    try:
+        message = json.loads(m["body"])
+        key, chat, user, text = (message[name] for name in ("id", "chat", "user", "text"))
+    except (ValueError, KeyError, TypeError):
+        say(tc="answer_hit", id=m["id"], status=400)
+        return
+    waiting[key] = m["id"]
+    say(tc="submit", id=key, key=key, chat=chat, user=user, text=text, route={"chat": chat})
 
 
 def on_reply(m):
