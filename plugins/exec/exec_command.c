@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "exec.h"
 
@@ -79,9 +80,23 @@ static void command_reject(struct exec *e, const json_t *m)
 
 /* ---- people ---- */
 
+/* The host accepts each key once, also after a restart. A program numbers its requests from the
+ * beginning each time, so without a key the message gets one that no other has. */
+static const char *command_key(const struct exec *e, const json_t *m)
+{
+    const char *const key = command_text(m, "key");
+    uint64_t random[2];
+    if (key)
+        return key;
+    if (getrandom(random, sizeof random, 0) != sizeof random)
+        return NULL;
+    return tc_sprint(e->inst->lobby, "exec-%016llx%016llx", (unsigned long long)random[0],
+                     (unsigned long long)random[1]);
+}
+
 static void command_submit(struct exec *e, const json_t *m)
 {
-    const char *const id = command_text(m, "id"), *const key = command_text(m, "key");
+    const char *const id = command_text(m, "id");
     char *const route = command_json(m, "route");
     size_t n;
     const char **const instances = command_list(m, "instances", &n);
@@ -95,7 +110,7 @@ static void command_submit(struct exec *e, const json_t *m)
         exec_message_reply(
             e, id,
             tc_submit(e->inst->lobby,
-                      TC_INBOUND(.id = key ? key : id, .chat = command_text(m, "chat"),
+                      TC_INBOUND(.id = command_key(e, m), .chat = command_text(m, "chat"),
                                  .thread = command_text(m, "thread"),
                                  .user = command_text(m, "user"), .name = command_text(m, "name"),
                                  .text = command_text(m, "text"), .quote = command_text(m, "quote"),

@@ -252,6 +252,12 @@ def test_node():
         ok(turn.strip() in text and b"n1" in text, "of that turn", text)
         equal(host.status("GET", "/hooks/desk/answers"), 401, "only with the token")
         never_restarted(host, "desk")
+        host.start()
+        until(host.has_started, "it runs again")
+        status, _, second = host.ask("POST", "/hooks/desk/ask", body=b"id=n2", **allowed)
+        ok(status == 202 and second != turn, "the first question after that is another one", second)
+        until(lambda: b"n2" in host.ask("GET", "/hooks/desk/answers", **allowed)[2], "answered, too")
+        equal(host.stop(), 0, "the host ends again")
 
 
 # --- all -------------------------------------------------------------------------------------
