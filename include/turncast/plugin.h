@@ -455,6 +455,12 @@ struct tc_host {
 #if TURNCAST_API_MINOR >= 5
     /* Since 1.5. */
     int (*secret)(struct tc_instance *, const char *, const char *);
+    char *(*json_key)(struct tc_turn *, const char *, int);
+    char *(*json_member)(struct tc_turn *, const char *, const char *);
+    char *(*quote)(struct tc_turn *, const char *);
+    char *(*hmac_sha256)(struct tc_turn *, const char *, size_t, const char *, size_t);
+    bool (*same)(struct tc_turn *, const char *, const char *);
+    bool (*ed25519_verify)(struct tc_turn *, const char *, const char *, const char *, size_t);
 #endif
 };
 
@@ -471,6 +477,26 @@ struct tc_host {
 /* Returns the value at an RFC 6901 pointer: the text of a string, compact JSON of other values,
  * NULL if absent. */
 #define tc_json_get(turn, j, ptr) ((turn)->inst->host->json_get((turn), (j), (ptr)))
+#if TURNCAST_API_MINOR >= 5
+/* Since 1.5. Returns the name of member i (from 0) of an object; NULL after the last one. */
+#define tc_json_key(turn, j, i) ((turn)->inst->host->json_key((turn), (j), (i)))
+/* Since 1.5. Returns the value of the member of that name, which may contain any characters; as
+ * tc_json_get. */
+#define tc_json_member(turn, j, name) ((turn)->inst->host->json_member((turn), (j), (name)))
+/* Since 1.5. Returns the text percent-encoded, for one segment of a path or one value of a query:
+ * all but letters and digits of ASCII, - . _ and ~. */
+#define tc_quote(turn, text) ((turn)->inst->host->quote((turn), (text)))
+/* Since 1.5. Returns HMAC-SHA-256 of the data as 64 lower-case hexadecimal digits. */
+#define tc_hmac_sha256(turn, key, key_len, data, len)                                              \
+    ((turn)->inst->host->hmac_sha256((turn), (key), (key_len), (data), (len)))
+/* Since 1.5. Returns whether both texts are equal, in a time that depends on their lengths only:
+ * for signatures and tokens. NULL equals nothing. */
+#define tc_same(turn, a, b) ((turn)->inst->host->same((turn), (a), (b)))
+/* Since 1.5. Returns whether the signature (128 hexadecimal digits) is that of the data, made with
+ * the key that belongs to this public key (64 hexadecimal digits). */
+#define tc_ed25519_verify(turn, public_key, signature, data, len)                                  \
+    ((turn)->inst->host->ed25519_verify((turn), (public_key), (signature), (data), (len)))
+#endif
 /* Masks the secrets in the strings of JSON text, for records that are kept beyond the turn. Like
  * snprintf, writes at most cap bytes including the NUL to out and returns the complete length. */
 #define tc_redact(inst, json, len, out, cap)                                                       \

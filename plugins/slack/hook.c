@@ -84,8 +84,13 @@ int hook_on_hit(struct tc_turn *lobby, const struct tc_hit *hit, struct tc_answe
         answer->status = 405;
         return 0;
     }
-    if (!sign_check(conf->signing_secret, header(hit, "X-Slack-Request-Timestamp"),
-                    header(hit, "X-Slack-Signature"), hit->body, hit->body_len, time(NULL))) {
+    const struct sign_request signed_request = {
+        .timestamp = header(hit, "X-Slack-Request-Timestamp"),
+        .signature = header(hit, "X-Slack-Signature"),
+        .body = hit->body,
+        .len = hit->body_len,
+    };
+    if (!sign_check(lobby, conf->signing_secret, &signed_request, time(NULL))) {
         answer->status = 401;
         return 0;
     }

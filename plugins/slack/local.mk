@@ -66,8 +66,8 @@ plugins_slack_la_SOURCES = \
 	plugins/slack/text.h \
 	plugins/slack/upload.c \
 	plugins/slack/upload.h
-plugins_slack_la_CPPFLAGS = $(PLUGIN_CPP) $(JANSSON_CFLAGS) $(NETTLE_CFLAGS)
+plugins_slack_la_CPPFLAGS = $(PLUGIN_CPP) $(JANSSON_CFLAGS)
 plugins_slack_la_LDFLAGS = $(PLUGIN_LINK)
-plugins_slack_la_LIBADD = $(JANSSON_LIBS) $(NETTLE_LIBS)
+plugins_slack_la_LIBADD = $(JANSSON_LIBS)
 
 dist_man_MANS += plugins/slack/turncast-slack.7

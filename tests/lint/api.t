@@ -69,6 +69,8 @@ since 5 tc_secret 'return tc_secret(t->inst, "a", "b");'
 since 5 TC_AFTER_MEMORY 'return TC_AFTER_MEMORY;'
 since 5 parts 'struct tc_part p = {0}; struct tc_http h = {.parts = &p}; return h.parts ? 0 : -1;'
 since 5 'headers of a reply' 'struct tc_reply r2 = {0}; return r2.headers ? 0 : -1;'
+since 5 tc_quote 'return tc_quote(t, r->request_id) ? 0 : -1;'
+since 5 tc_same 'return tc_same(t, r->request_id, r->kind) ? 0 : -1;'
 since 1 to 'return r->to ? 0 : -1;'
 
 catches "a member without its guard" unguarded 'Since 1.2' include/turncast/plugin.h <<'C'

@@ -9,13 +9,15 @@ libtcplugin_a_SOURCES += \
 	src/plugin/instance/instance_turn.c \
 	src/plugin/instance/services.c \
 	src/plugin/instance/services.h \
-	src/plugin/instance/services_inbound.c \
+	src/plugin/instance/services_crypto.c \
 	src/plugin/instance/services_hold.c \
+	src/plugin/instance/services_inbound.c \
 	src/plugin/instance/services_internal.h \
 	src/plugin/instance/services_json.c \
 	src/plugin/instance/services_json.h \
 	src/plugin/instance/services_net.c \
 	src/plugin/instance/services_send.c \
 	src/plugin/instance/services_text.c \
+	src/plugin/instance/services_value.c \
 	src/plugin/instance/wake_heap.c \
 	src/plugin/instance/wake_heap.h

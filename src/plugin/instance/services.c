@@ -13,7 +13,6 @@
 #include "base/bytes/buf.h"
 #include "base/sys/log.h"
 #include "dialect/writer/writer.h"
-#include "event/json/json_reader.h"
 #include "event/json/json_redact.h"
 #include "plugin/instance/services_internal.h"
 #include "plugin/instance/services_json.h"
@@ -121,31 +120,6 @@ static char *service_json(struct tc_turn *turn, const char *fmt, ...)
     return adopt_text(turn, text);
 }
 
-static char *services_value_text(struct arena *arena, struct str value)
-{
-    struct json j;
-    struct str raw;
-    json_init(&j, value.p, value.len);
-    if (json_reader_read_string(&j, &raw))
-        return json_reader_unescape(arena, raw, NULL);
-    return json_reader_compact_dup(arena, value, NULL);
-}
-
-static char *service_json_get(struct tc_turn *turn, const char *json, const char *pointer)
-{
-    const struct str doc = {json, json ? strlen(json) : 0};
-    struct arena *const arena = services_get_scratch(turn, doc.len, "tc_json_get");
-    if (!arena || !json || !pointer)
-        return NULL;
-    if (!json_reader_is_valid(doc)) {
-        log_write(LOG_ERR, instance_label(instance_check(turn->inst)),
-                  "tc_json_get(\"%s\"): the searched text is not JSON", pointer);
-        return NULL;
-    }
-    const struct str value = json_reader_pointer(doc, pointer);
-    return value.p ? services_value_text(arena, value) : NULL;
-}
-
 static size_t service_redact(struct tc_instance *inst, const char *json, size_t len, char *out,
                              size_t cap)
 {
@@ -210,6 +184,12 @@ const struct tc_host *services_table(void)
         .unwatch = service_unwatch,
         .pause = service_pause,
         .secret = service_secret,
+        .json_key = service_json_key,
+        .json_member = service_json_member,
+        .quote = service_quote,
+        .hmac_sha256 = service_hmac_sha256,
+        .same = service_same,
+        .ed25519_verify = service_ed25519_verify,
     };
     return &table;
 }

@@ -44,6 +44,19 @@ const struct tc_piece *service_pieces(struct tc_turn *turn, const struct tc_text
                                       size_t *count);
 size_t service_settled(struct tc_turn *turn, const char *text, size_t len);
 
+/* services_value.c */
+char *service_json_get(struct tc_turn *turn, const char *json, const char *pointer);
+char *service_json_key(struct tc_turn *turn, const char *json, int i);
+char *service_json_member(struct tc_turn *turn, const char *json, const char *name);
+char *service_quote(struct tc_turn *turn, const char *text);
+
+/* services_crypto.c */
+char *service_hmac_sha256(struct tc_turn *turn, const char *key, size_t key_len, const char *data,
+                          size_t len);
+bool service_same(struct tc_turn *turn, const char *a, const char *b);
+bool service_ed25519_verify(struct tc_turn *turn, const char *public_key, const char *signature,
+                            const char *data, size_t len);
+
 /* services_inbound.c */
 enum tc_accepted service_submit(struct tc_turn *turn, const struct tc_inbound *inbound,
                                 struct tc_receipt *receipt);

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT
+ * Signatures of services: HMAC-SHA-256, Ed25519, comparison in constant time. Neither keys nor
+ * signatures are logged. */
+#include <nettle/eddsa.h>
+#include <nettle/hmac.h>
+#include <nettle/memops.h>
+
+#include "plugin/instance/services_internal.h"
+
+#define HEX_SIZE(bytes) (2 * (bytes) + 1)
+
+char *service_hmac_sha256(struct tc_turn *turn, const char *key, size_t key_len, const char *data,
+                          size_t len)
+{
+    struct arena *const arena =
+        services_get_scratch(turn, HEX_SIZE(SHA256_DIGEST_SIZE), "tc_hmac_sha256");
+    if (!arena)
+        return NULL;
+    if ((!key && key_len) || (!data && len)) {
+        services_refuse(instance_check(turn->inst), "tc_hmac_sha256",
+                        "the key or the data is NULL");
+        return NULL;
+    }
+    static const char digits[] = "0123456789abcdef";
+    struct hmac_sha256_ctx hmac;
+    uint8_t digest[SHA256_DIGEST_SIZE];
+    char *const hex = arena_alloc(arena, HEX_SIZE(sizeof digest));
+    hmac_sha256_set_key(&hmac, key_len, (const uint8_t *)(key ? key : ""));
+    hmac_sha256_update(&hmac, len, (const uint8_t *)(data ? data : ""));
+    hmac_sha256_digest(&hmac, sizeof digest, digest);
+    for (size_t i = 0; i < sizeof digest; i++) {
+        hex[2 * i] = digits[digest[i] >> 4];
+        hex[2 * i + 1] = digits[digest[i] & 15];
+    }
+    hex[2 * sizeof digest] = '\0';
+    explicit_bzero(&hmac, sizeof hmac);
+    return hex;
+}
+
+bool service_same(struct tc_turn *turn, const char *a, const char *b)
+{
+    (void)turn;
+    return a && b && strlen(a) == strlen(b) && memeql_sec(a, b, strlen(a));
+}
+
+static int hex_value(char c)
+{
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+}
+
+/* Whether the text is exactly that many bytes. */
+static bool read_hex(uint8_t *out, size_t n, const char *text)
+{
+    if (!text || strlen(text) != 2 * n)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        const int high = hex_value(text[2 * i]), low = hex_value(text[2 * i + 1]);
+        if (high < 0 || low < 0)
+            return false;
+        out[i] = (uint8_t)(high << 4 | low);
+    }
+    return true;
+}
+
+/* The key is of the configuration; the signature, which anybody may send, is not worth a line. */
+bool service_ed25519_verify(struct tc_turn *turn, const char *public_key, const char *signature,
+                            const char *data, size_t len)
+{
+    uint8_t key[ED25519_KEY_SIZE], sign[ED25519_SIGNATURE_SIZE];
+    if (!services_get_scratch(turn, 0, "tc_ed25519_verify"))
+        return false;
+    if (!read_hex(key, sizeof key, public_key)) {
+        services_refuse(instance_check(turn->inst), "tc_ed25519_verify",
+                        "the public key must have 64 hexadecimal digits");
+        return false;
+    }
+    return read_hex(sign, sizeof sign, signature) && (data || !len) &&
+           ed25519_sha512_verify(key, len, (const uint8_t *)(data ? data : ""), sign);
+}
