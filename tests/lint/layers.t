@@ -38,7 +38,7 @@ upward_includes() {
         !(dir[1] == "terminal" && part[2] == "cli") {
         violation("a plugin sees the public header only"); next
     }
-    part[1] ~ /^(plugins|examples|src)$/ && !quoted && dir[1] == "turncast" && name !~ /^turncast\/(option|plugin|service)\.h$/ {
+    part[1] ~ /^(plugins|examples|src)$/ && !quoted && dir[1] == "turncast" && name !~ /^turncast\/(event|option|plugin|service)\.h$/ {
         violation("no such public header"); next
     }
 AWK

@@ -28,7 +28,8 @@ fields_not_told() {
 
 # The headers of a plugin without their comments.
 headers() {
-    cat include/turncast/plugin.h include/turncast/option.h include/turncast/service.h | awk '
+    cat include/turncast/event.h include/turncast/plugin.h include/turncast/option.h \
+        include/turncast/service.h | awk '
         { line = ""
           while ($0 != "")
               if (inside) {
@@ -42,9 +43,9 @@ headers() {
 }
 
 callbacks_not_told() {
-    headers | sed -n 's/^    [a-z].*(\*\([a-z_]*\))(.*/\1/p' |
+    headers | sed -n 's/^    [a-z].*(\*\([a-z_0-9]*\))(.*/\1/p' |
         missing man/turncast-plugin.3 "member"
-    headers | sed -n 's/^#define \([A-Za-z_]*\).*/\1/p' | grep -v '_H$' |
+    headers | sed -n 's/^#define \([A-Za-z_0-9]*\).*/\1/p' | grep -v '_H$' |
         missing man/turncast-plugin.3 "macro"
     headers | sed -n 's/^\(struct\|enum\) \(tc_[a-z_]*\).*/\2/p' |
         missing man/turncast-plugin.3 "type"
