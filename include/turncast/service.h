@@ -225,6 +225,9 @@ struct tc_inbound {
      * anyway; at most 100. */
     const char *const *instances;
     size_t instance_count;
+    bool direct;      /* nobody but `user` reads the chat: a stranger may get a pairing code */
+    const char *kind; /* of a message that is not written: "voice", "sticker", "location"…; or NULL:
+                         the host replies to what it cannot process, and text may be "" */
 #endif
 };
 

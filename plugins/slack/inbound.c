@@ -221,7 +221,8 @@ enum event_taken inbound_submit(struct tc_turn *lobby, const json_t *message)
                    .chat = inbound_text_at(message, "channel"), .thread = *thread ? thread : NULL,
                    .user = inbound_text_at(message, "user"),
                    .text = inbound_text_at(message, "text"), .route = text, .files = paths,
-                   .file_names = names, .file_count = files),
+                   .file_names = names, .file_count = files,
+                   .direct = *inbound_text_at(message, "channel") == 'D'),
         &receipt);
     free(text);
     if (accepted == TC_NOT_KEPT)

@@ -125,6 +125,17 @@ static const char *quote_of(const json_t *message)
     return part ? part : to && *update_text(to) ? update_text(to) : NULL;
 }
 
+/* NULL: it is written, or has files that are. */
+static const char *update_kind(const json_t *message)
+{
+    static const char *const kinds[] = {"voice",    "sticker", "contact", "venue",
+                                        "location", "poll",    "dice"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (json_object_get(message, kinds[i]))
+            return kinds[i];
+    return NULL;
+}
+
 /* ---- what the person sees of it ---- */
 
 /* What update_say needs of the message, and the text: for the case that Telegram refuses the
@@ -280,7 +291,8 @@ enum taken update_submit(struct tc_turn *lobby, const json_t *update, const json
                    .name = call_str(from, "first_name"),
                    .text = *note ? tc_sprint(lobby, "%s%s%s", text, *text ? "\n" : "", note) : text,
                    .quote = quote_of(message), .route = route_text, .files = paths,
-                   .file_names = names, .file_count = count),
+                   .file_names = names, .file_count = count, .direct = !is_group(message),
+                   .kind = update_kind(message)),
         &receipt);
     const enum taken taken = update_show(lobby, message, text, accepted, &receipt);
     free(route_text);
@@ -307,7 +319,7 @@ static enum taken take_message(struct tc_turn *lobby, const json_t *update)
         return taken;
     if (inbox_wants(message))
         return inbox_add(lobby, update);
-    if (!*update_text(message) || !update_is_addressed(lobby, message))
+    if ((!*update_text(message) && !update_kind(message)) || !update_is_addressed(lobby, message))
         return TAKEN;
     return update_submit(lobby, update, NULL, "");
 }

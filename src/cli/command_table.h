@@ -24,6 +24,7 @@ extern const struct cli_command cmd_audit;
 extern const struct cli_command cmd_dead;
 extern const struct cli_command cmd_approvals;
 extern const struct cli_command cmd_answer;
+extern const struct cli_command cmd_pair;
 
 /* Rows that several commands have. */
 #define ARG_CONFIG                                                                                 \

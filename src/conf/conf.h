@@ -158,6 +158,7 @@ struct conf_chat {
     char *
         *agents; /* agent_choices: that a conversation may choose beside the instance's; or NULL */
     const struct conf_binding *bindings; /* or NULL */
+    bool pairing;                        /* a stranger gets a code to be let in */
 };
 
 struct conf_instance {

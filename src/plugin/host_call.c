@@ -58,6 +58,8 @@ struct host_call *host_call_new_submit(const char *instance, const struct tc_inb
         .file_count = in->file_count,
         .instances = host_call_copy_list(arena, in->instances, in->instance_count),
         .instance_count = in->instance_count,
+        .direct = in->direct,
+        .kind = arena_strdup(arena, in->kind),
     };
     a->inbound = to;
     return a;

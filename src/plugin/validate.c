@@ -162,9 +162,11 @@ const char *validate_inbound(const struct tc_inbound *in)
         {in->thread, ID_MAX, false, "the thread is too long or not UTF-8"},
         {in->user, ID_MAX, true, "the user is missing, too long or not UTF-8"},
         {in->name, ID_MAX, false, "the name is too long or not UTF-8"},
-        {in->text, TEXT_MAX, in->file_count == 0, "the text is missing, too long or not UTF-8"},
+        {in->text, TEXT_MAX, in->file_count == 0 && !in->kind,
+         "the text is missing, too long or not UTF-8"},
         {in->quote, QUOTE_MAX, false, "the quote is too long or not UTF-8"},
         {in->route, ROUTE_MAX, false, "the route is too long or not UTF-8"},
+        {in->kind, INSTANCE_MAX, false, "the kind is too long or not UTF-8"},
     };
     const char *const wrong = validate_check_texts(texts, sizeof texts / sizeof *texts);
     if (wrong)

@@ -11,7 +11,7 @@ has "$out" "plugin ABI 1.5" "and the ABI"
 try --help
 is "$status" 0 "--help"
 is "$err" "" "prints to stdout only"
-for command in run serve status reload restart replay plugins check new test doctor visibility audit dead approvals answer; do
+for command in run serve status reload restart replay plugins check new test doctor visibility audit dead approvals answer pair; do
     has "$out" "
   $command" "names $command"
 done

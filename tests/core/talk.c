@@ -47,12 +47,15 @@ static void talk_open_inbound(void)
         .usage = talk.usage,
         .requests = talk.requests,
         .approvals = talk.approvals,
+        .pairing = talk.pairing,
     });
 }
 
 void talk_renew(void)
 {
     inbound_free(talk.reception);
+    pairing_free(talk.pairing);
+    talk.pairing = pairing_new(&talk.disk);
     talk_open_inbound();
 }
 
@@ -103,6 +106,7 @@ void talk_begin(const char *const *others)
     talk.switches = visibility_cache_new(talk.settings, &talk.conf);
     talk.sessions = session_store_new(&talk.disk, talk.settings);
     talk.bindings = bindings_new(&talk.disk);
+    talk.pairing = pairing_new(&talk.disk);
     talk.history = session_history_new(&talk.disk);
     talk.usage = usage_log_new(&talk.disk);
     talk.approvals = approvals_new(&talk.disk);
@@ -140,6 +144,7 @@ void talk_end(const char *what)
     approvals_free(talk.approvals);
     session_store_free(talk.sessions);
     bindings_free(talk.bindings);
+    pairing_free(talk.pairing);
     session_history_free(talk.history);
     usage_log_free(talk.usage);
     visibility_cache_free(talk.switches);

@@ -8,6 +8,7 @@
 #include "core/conversation/turn_scheduler.h"
 #include "core/fake_ledger.h"
 #include "core/inbound/inbound.h"
+#include "core/inbound/pairing.h"
 
 extern struct talk {
     struct loop *loop;
@@ -18,6 +19,7 @@ extern struct talk {
     struct visibility_cache *switches;
     struct session_store *sessions;
     struct bindings *bindings;
+    struct pairing *pairing;
     struct session_history *history;
     struct usage_log *usage;
     struct request_registry *requests;

@@ -178,6 +178,7 @@ struct control *control_new(struct host *server, struct tc_err *err)
     *c = (struct control){.server = server, .httpd = httpd, .began_ms = clock_mono_ms()};
     httpd_route(httpd, "/status", HTTPD_GET, control_handle_status, c);
     httpd_route(httpd, "/requests", HTTPD_GET | HTTPD_POST, control_handle_requests, c);
+    httpd_route(httpd, "/pairing", HTTPD_GET | HTTPD_POST, control_handle_pairing, c);
     httpd_route(httpd, "/reload", HTTPD_POST | HTTPD_NO_DEADLINE, on_reload, c);
     httpd_route(httpd, INSTANCES, HTTPD_POST | HTTPD_NO_DEADLINE, on_instance, c);
     httpd_route(httpd, CONTROL_APPROVALS, HTTPD_POST, control_handle_approvals, c);

@@ -8,10 +8,11 @@
  *                            ends that instance and starts it again; 404: there is none, 422: why
  *                            it does not start
  *     POST /dead/ID/retry    a dead letter is sent again; 404: there is none
- *     POST /approvals/ID/forget
- *     POST /approvals/forget?agent=NAME
- *                            what was allowed for longer is forgotten, of all agents without a
- * name; how many there were. 404: there is none of that number
+ *     GET /pairing           who was paired with which instance
+ *     POST /pairing          {"instance", "code"} adds a person, {"instance", "revoke"} removes
+ * one; 404: the code is wrong, or the user was not added, 429: too many codes POST
+ * /approvals/ID/forget POST /approvals/forget?agent=NAME what was allowed for longer is forgotten,
+ * of all agents without a name; how many there were. 404: there is none of that number
  *
  * Loop thread only. */
 #ifndef API_CONTROL_CONTROL_H

@@ -24,6 +24,9 @@ void control_handle_status(void *control, struct httpd_request *r);
 /* control_approvals.c: what people allowed for longer is forgotten */
 void control_handle_approvals(void *control, struct httpd_request *r);
 
+/* control_pairing.c: GET and POST /pairing */
+void control_handle_pairing(void *control, struct httpd_request *r);
+
 /* control_handle_requests.c: GET and POST /requests */
 void control_handle_requests(void *control, struct httpd_request *r);
 /* How many are open. */

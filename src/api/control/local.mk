@@ -4,5 +4,6 @@ libtcapi_a_SOURCES += \
 	src/api/control/control.h \
 	src/api/control/control_approvals.c \
 	src/api/control/control_internal.h \
+	src/api/control/control_pairing.c \
 	src/api/control/control_requests.c \
 	src/api/control/control_status.c

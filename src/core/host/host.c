@@ -13,6 +13,7 @@
 #include "core/host/host_recovery.h"
 #include "core/host/network_clients.h"
 #include "core/inbound/inbound.h"
+#include "core/inbound/pairing.h"
 #include "core/request/approvals.h"
 #include "io/http/client/httpc.h"
 #include "io/http/server/httpd.h"
@@ -40,6 +41,7 @@ struct host {
     struct session_history *history;
     struct usage_log *usage;
     struct bindings *bindings;
+    struct pairing *pairing;
     struct request_registry *requests;
     struct approvals *approvals;
     struct inbound *reception;
@@ -149,6 +151,7 @@ static void start_conversations(struct host *s)
     s->history = session_history_new(s->journal);
     s->usage = usage_log_new(s->journal);
     s->bindings = bindings_new(s->journal);
+    s->pairing = pairing_new(s->journal);
     s->approvals = approvals_new(s->journal);
     s->requests = request_registry_new(&(struct request_registry_spec){
         .loop = s->loop, .journal = s->journal, .approvals = s->approvals});
@@ -177,6 +180,7 @@ static void start_conversations(struct host *s)
         .bindings = s->bindings,
         .requests = s->requests,
         .approvals = s->approvals,
+        .pairing = s->pairing,
     });
 }
 
@@ -331,6 +335,7 @@ struct host_parts host_get_parts(struct host *s)
         .turnlog = s->turnlog,
         .requests = s->requests,
         .approvals = s->approvals,
+        .pairing = s->pairing,
     };
 }
 
@@ -394,6 +399,7 @@ void host_close(struct host *s)
     session_history_free(s->history);
     usage_log_free(s->usage);
     bindings_free(s->bindings);
+    pairing_free(s->pairing);
     visibility_cache_free(s->switches);
     turnlog_free(s->turnlog);
     websocket_free(s->websocket);

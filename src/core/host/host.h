@@ -20,6 +20,7 @@ struct host_parts {
     struct turnlog *turnlog;
     struct request_registry *requests;
     struct approvals *approvals;
+    struct pairing *pairing;
 };
 
 /* What its owner wants to know; each function may be NULL. */

@@ -18,14 +18,14 @@ static bool access_control_is_listed(char *const *list, const char *id)
 }
 
 /* The reason of a denial; NULL: access is granted. */
-static const char *find_reason(const struct conf_instance *inst, unsigned grant, const char *user,
-                               const char *chat)
+static const char *find_reason(const struct access_control *p, const struct conf_instance *inst,
+                               unsigned grant, const char *user, const char *chat)
 {
     if (!(inst->grants & grant))
         return grant == CONF_SUBMIT   ? "grant \"submit\" missing in grants"
                : grant == CONF_CANCEL ? "grant \"cancel\" missing in grants"
                                       : "grant \"answer\" missing in grants";
-    if (!access_control_is_listed(inst->allow, user))
+    if (!access_control_is_listed(inst->allow, user) && !pairing_has(p->pairing, inst->name, user))
         return "user not listed in allow";
     if (inst->allow_chats && chat && !access_control_is_listed(inst->allow_chats, chat))
         return "chat not listed in allow_chats";
@@ -70,16 +70,25 @@ static void access_control_turn_away(struct access_control *p, const struct conf
 bool access_control_allows(struct access_control *p, const struct conf_instance *inst,
                            unsigned grant, const char *user, const char *chat)
 {
-    const char *const reason = find_reason(inst, grant, user, chat);
+    const char *const reason = find_reason(p, inst, grant, user, chat);
     if (reason)
         access_control_turn_away(p, inst, user, chat, reason);
     return !reason;
 }
 
+bool access_control_may_pair(const struct access_control *p, const struct conf_instance *inst,
+                             const char *user, const char *chat)
+{
+    return inst->chat.pairing && (inst->grants & CONF_SUBMIT) && user && *user &&
+           !access_control_is_listed(inst->allow, user) &&
+           !pairing_has(p->pairing, inst->name, user) &&
+           (!inst->allow_chats || access_control_is_listed(inst->allow_chats, chat));
+}
+
 bool access_control_allows_answer(struct access_control *p, const struct conf_instance *inst,
                                   const char *user, const char *chat)
 {
-    const char *reason = find_reason(inst, CONF_ANSWER, user, chat);
+    const char *reason = find_reason(p, inst, CONF_ANSWER, user, chat);
     if (!reason && inst->approvers && !access_control_is_listed(inst->approvers, user))
         reason = "user not listed in approvers";
     if (reason)

@@ -15,6 +15,7 @@
 #include "core/inbound/inbound_internal.h"
 #include "core/inbound/inbound_request.h"
 #include "core/settings/visibility_command.h"
+#include "core/texts/texts.h"
 #include "turn/visibility/slash_tokens.h"
 
 char *inbound_make_key(const char *instance, const char *chat, const char *thread)
@@ -231,6 +232,24 @@ static bool may_submit(struct inbound *r, const struct conf_instance *inst, cons
            access_control_allows(&r->access, inst, CONF_SUBMIT, user, chat);
 }
 
+/* A stranger gets a code, or nothing. */
+static void inbound_deny(struct inbound *r, struct host_call *a, const struct conf_instance *inst)
+{
+    const struct tc_inbound *const in = a->inbound;
+    CLEANUP_BUF struct buf text = {0};
+    const char *const code =
+        in->direct && access_control_may_pair(&r->access, inst, in->user, in->chat)
+            ? pairing_offer(r->spec.pairing, inst->name, in->user, in->name)
+            : NULL;
+    if (!code) {
+        host_call_complete(a, TC_DENIED, NULL, NULL);
+        return;
+    }
+    texts_append(&text, TEXT_PAIRING_CODE,
+                 TEXT_VALUES(TEXT_STR("code", code), TEXT_STR("instance", inst->name)));
+    host_call_complete(a, TC_COMMAND, NULL, text.p);
+}
+
 void inbound_handle(struct inbound *r, struct host_call *a)
 {
     const struct conf_instance *const inst = conf_instance_find(r->spec.conf, a->instance);
@@ -245,6 +264,8 @@ void inbound_handle(struct inbound *r, struct host_call *a)
     else if (inst && a->kind == HOST_CALL_SUBMIT &&
              may_submit(r, inst, a->inbound->user, a->inbound->chat))
         inbound_submit(r, a, inst);
+    else if (inst && a->kind == HOST_CALL_SUBMIT)
+        inbound_deny(r, a, inst);
     else
         host_call_complete(a, TC_DENIED, NULL, NULL);
 }
@@ -252,7 +273,9 @@ void inbound_handle(struct inbound *r, struct host_call *a)
 struct inbound *inbound_new(const struct inbound_spec *spec)
 {
     struct inbound *const r = xcalloc(1, sizeof *r);
-    *r = (struct inbound){.spec = *spec, .answered = answered_messages_new(spec->journal)};
+    *r = (struct inbound){.spec = *spec,
+                          .access = {.pairing = spec->pairing},
+                          .answered = answered_messages_new(spec->journal)};
     return r;
 }
 

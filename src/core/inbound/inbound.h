@@ -24,6 +24,7 @@ struct inbound_spec {
     struct bindings *bindings;
     struct request_registry *requests;
     struct approvals *approvals;
+    struct pairing *pairing;
 };
 struct inbound *inbound_new(const struct inbound_spec *spec);
 /* The configuration from now on. */

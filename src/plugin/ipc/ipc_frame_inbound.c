@@ -26,6 +26,8 @@ static void pack_inbound(struct buf *out, const struct tc_inbound *in)
     pack_int64(out, (int64_t)in->instance_count);
     for (size_t i = 0; i < in->instance_count; i++)
         pack_string(out, in->instances[i]);
+    pack_int64(out, in->direct);
+    pack_string(out, in->kind);
 }
 
 static void pack_decision(struct buf *out, const struct tc_decision *d)
@@ -80,6 +82,8 @@ static struct host_call *unpack_submit(struct unpacker *u, const char *instance)
     in.instance_count = unpack_count(u, VALIDATE_INSTANCES_MAX);
     for (size_t i = 0; i < in.instance_count; i++)
         instances[i] = unpack_text(u);
+    in.direct = unpack_count(u, 1);
+    in.kind = unpack_text(u);
     return unpack_finish(u) == 0 && !validate_inbound(&in) ? host_call_new_submit(instance, &in)
                                                            : NULL;
 }

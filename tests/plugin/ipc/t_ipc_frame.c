@@ -439,10 +439,11 @@ static void test_ask(void)
 {
     const char *const files[] = {"/f"}, *const names[] = {"n"}, *const instances[] = {"log", "tg"};
     struct host_call *asks[] = {
-        host_call_new_submit("one", TC_INBOUND(.id = "i", .chat = "c", .user = "u", .text = "t",
-                                               .route = "{}", .files = files, .file_names = names,
-                                               .file_count = 1, .instances = instances,
-                                               .instance_count = 2)),
+        host_call_new_submit("one",
+                             TC_INBOUND(.id = "i", .chat = "c", .user = "u", .text = "t",
+                                        .route = "{}", .files = files, .file_names = names,
+                                        .file_count = 1, .instances = instances,
+                                        .instance_count = 2, .direct = true, .kind = "voice")),
         host_call_new_cancel("one", "t1", "u"),
         host_call_new_may("one", "u", "c"),
     };
@@ -454,7 +455,8 @@ static void test_ask(void)
             ok(strcmp(b->inbound->files[0], "/f") == 0 &&
                    strcmp(b->inbound->file_names[0], "n") == 0 &&
                    strcmp(b->inbound->text, "t") == 0 && !b->inbound->quote &&
-                   b->inbound->instance_count == 2 && strcmp(b->inbound->instances[1], "tg") == 0,
+                   b->inbound->instance_count == 2 && strcmp(b->inbound->instances[1], "tg") == 0 &&
+                   b->inbound->direct && strcmp(b->inbound->kind, "voice") == 0,
                "  comes back");
         if (b)
             host_call_discard(b);

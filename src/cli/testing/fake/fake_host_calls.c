@@ -40,9 +40,10 @@ static json_t *fake_host_names_json(const char *const *names, size_t n)
 static json_t *fake_host_inbound_json(const struct tc_inbound *in)
 {
     json_t *const o = json_object(), *const files = json_array();
-    const char *const keys[] = {"id", "also", "chat", "thread", "user", "name", "text", "quote"};
-    const char *const values[] = {in->id,   in->also, in->chat, in->thread,
-                                  in->user, in->name, in->text, in->quote};
+    const char *const keys[] = {"id",   "also", "chat",  "thread", "user",
+                                "name", "text", "quote", "kind"};
+    const char *const values[] = {in->id,   in->also, in->chat,  in->thread, in->user,
+                                  in->name, in->text, in->quote, in->kind};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         fake_host_add_text(o, keys[i], values[i]);
     if (in->route)
@@ -51,6 +52,8 @@ static json_t *fake_host_inbound_json(const struct tc_inbound *in)
         json_array_append_new(files, json_pack("{s:s?, s:s?}", "path", in->files[i], "name",
                                                in->file_names ? in->file_names[i] : NULL));
     json_object_set_new(o, "files", files);
+    if (in->direct)
+        json_object_set_new(o, "direct", json_true());
     if (in->instance_count)
         json_object_set_new(o, "instances",
                             fake_host_names_json(in->instances, in->instance_count));
