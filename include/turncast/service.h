@@ -80,7 +80,8 @@ struct tc_part {
  * option NAME, and {origin:NAME} by the scheme, host and port of that value. The host inserts the
  * value when it sends the request; secrets passed in this way appear in no stored request and in no
  * error. Only a URL that begins with such a placeholder may use http:, and only to a loopback
- * address. Hosts of 1.5 and later also know {secret:NAME}, see tc_secret. */
+ * address. Hosts of 1.5 and later also know {secret:NAME}, see tc_secret, and {option:LIST.ELEMENT},
+ * the VALUE of an element ELEMENT=VALUE of a list. */
 struct tc_http {
     size_t size;
     const char *method; /* NULL: POST */
@@ -335,6 +336,8 @@ struct tc_frame {
 #define tc_hold(turn) ((turn)->inst->host->hold(turn))
 /* Since 1.4. The event of that number is dealt with. failure: NULL, or why it could not be
  * delivered: an outcome of a plugin with TC_DELIVERS then becomes a dead letter with this reason.
+ * With hosts of 1.5 and later, durable requests that the same callback has sent before for the turn
+ * replace an outcome, in one transaction.
  * -1 if there is no such number; logged. */
 #define tc_release(turn, number, failure) ((turn)->inst->host->release((turn), (number), (failure)))
 /* Since 1.4. From now on on_ready is called whenever this descriptor is readable or closed by its

@@ -4,9 +4,10 @@
  *
  * Data flow: exec_connector.c receives events and hands them to exec_window.c, which keeps them
  * until the program acknowledges them; exec_message.c writes the lines for the program,
- * exec_program.c transports them, exec_command.c carries out the lines that the program writes. All
- * code runs on the thread of the instance. The program is not trusted: what it writes is checked,
- * and a program that breaks the protocol is the end of this process, which the host starts again.
+ * exec_program.c transports them, exec_command.c carries out the lines that the program writes,
+ * exec_http.c those that are requests for the host to send. All code runs on the thread of the
+ * instance. The program is not trusted: what it writes is checked, and a program that breaks the
+ * protocol is the end of this process, which the host starts again.
  */
 #ifndef EXEC_H
 #define EXEC_H
@@ -27,6 +28,7 @@ struct exec_options {
     const char *const *command;
     const char *const *read;
     const char *const *env;
+    const char *const *urls;
     int64_t ack_s, hello_s, ping_s;
 };
 
@@ -138,6 +140,7 @@ void exec_message_mark_resumed(struct exec_entry *entry);
 void exec_message_reply(struct exec *e, const char *id, enum tc_accepted status,
                         const struct tc_receipt *receipt);
 void exec_message_refusal(struct exec *e, const char *id, const char *why);
+void exec_message_response(struct exec *e, const char *id, const struct tc_reply *reply);
 void exec_message_hit(struct exec *e, uint64_t id, const struct tc_hit *hit);
 void exec_message_wake(struct exec *e, const struct tc_turn *turn);
 void exec_message_ping(struct exec *e);
@@ -164,12 +167,20 @@ void exec_window_resend(struct exec *e, int64_t now_ms);
 /* When something is due, monotonic; INT64_MAX: nothing. */
 int64_t exec_window_due_ms(const struct exec *e);
 struct tc_turn *exec_window_find_turn(const struct exec *e, const char *id);
+/* Of event n, which is unacknowledged; NULL: it is not. */
+struct tc_turn *exec_window_turn_of(const struct exec *e, uint64_t n);
 /* At the end: what is not acknowledged stays held, and is the host's. */
 void exec_window_discard(struct exec *e);
 void exec_window_note_turn(struct exec *e, struct tc_turn *turn, const struct tc_event *ev);
 
 /* exec_command.c: one line of the program, without the newline. */
 void exec_command_run(struct exec *e, const char *line, size_t len);
+
+/* exec_http.c: requests of the program. */
+int exec_http_check_options(const struct exec *e); /* -1: logged */
+/* NULL, or why the request is refused. */
+const char *exec_http_send(struct exec *e, const json_t *message);
+void exec_http_on_reply(struct exec *e, const struct tc_reply *reply, struct tc_verdict *verdict);
 
 /* exec_connector.c: sets the timer to what is due next. */
 void exec_connector_set_timer(struct exec *e);

@@ -197,6 +197,13 @@ static void command_answer_hit(struct exec *e, const json_t *m)
     e->is_answered = true;
 }
 
+static void command_http(struct exec *e, const json_t *m)
+{
+    const char *const why = exec_http_send(e, m);
+    if (why)
+        command_refuse(e, m, why);
+}
+
 static void command_pong(struct exec *e, const json_t *m)
 {
     (void)m;
@@ -219,6 +226,7 @@ static const struct command_row {
     {"remember", command_remember, 0},
     {"wake", command_wake, 0},
     {"answer_hit", command_answer_hit, 0},
+    {"http", command_http, 0},
     {"pong", command_pong, 0},
 };
 

@@ -74,6 +74,16 @@ static void connector_begin(struct exec *e)
     exec_program_take_lines(e);
 }
 
+static int on_reply(struct tc_turn *turn, const struct tc_reply *reply, struct tc_verdict *verdict)
+{
+    struct exec *const e = connector_of(turn->inst);
+    if (e->is_starting)
+        connector_begin(e);
+    exec_http_on_reply(e, reply, verdict);
+    exec_connector_set_timer(e);
+    return 0;
+}
+
 static int on_event(struct tc_turn *turn, const struct tc_event *ev)
 {
     struct exec *const e = connector_of(turn->inst);
@@ -124,6 +134,8 @@ static int on_hit(struct tc_turn *lobby, const struct tc_hit *hit, struct tc_ans
 {
     struct exec *const e = connector_of(lobby->inst);
     const int64_t until = exec_now_ms() + HIT_MS;
+    if (e->is_starting)
+        connector_begin(e);
     e->hit = ++e->last_hit;
     e->answer = answer;
     e->is_answered = false;
@@ -144,7 +156,7 @@ static int init(struct tc_instance *inst)
     e->is_starting = true;
     STAILQ_INIT(&e->entries);
     LIST_INIT(&e->turns);
-    if (exec_program_start(e) < 0)
+    if (exec_http_check_options(e) < 0 || exec_program_start(e) < 0)
         return -1;
     const int64_t until = exec_now_ms() + o->hello_s * MILLI;
     while (!e->hello.is_known && exec_now_ms() < until)
@@ -171,6 +183,8 @@ static const struct tc_option options[] = {
               "files and directories that the program may read and execute"),
     TC_OPTION(struct exec_options, env, NULL, TC_SECRET,
               "environment variables: NAME=VALUE, NAME=env:OTHER or NAME=file:PATH"),
+    TC_OPTION(struct exec_options, urls, NULL, 0,
+              "beginnings of the URLs of requests that the host sends for the program"),
     TC_OPTION(struct exec_options, hello_s, "8", 0, "time until the first line, in seconds"),
     TC_OPTION(struct exec_options, ack_s, "60", 0,
               "time without an acknowledgement until the program is restarted, in seconds"),
@@ -197,4 +211,4 @@ TURNCAST_PLUGIN(.name = "exec", .version = "1.0",
                 .turn_size = sizeof(struct exec_turn), .options = options, .rules = rules,
                 .init = init, .teardown = teardown,
                 .sink = TC_SINK(.on_event = on_event, .on_ready = on_ready, .on_wake = on_wake,
-                                .on_hit = on_hit));
+                                .on_hit = on_hit, .on_reply = on_reply));

@@ -232,6 +232,29 @@ void exec_message_hit(struct exec *e, uint64_t id, const struct tc_hit *hit)
     message_send(e, object);
 }
 
+/* A body that is not UTF-8 is left out, and one that is longer than a line of the program may be.
+ */
+void exec_message_response(struct exec *e, const char *id, const struct tc_reply *reply)
+{
+    static const char *const outcomes[] = {
+        [TC_OK] = "ok",
+        [TC_REJECTED] = "rejected",
+        [TC_NOT_SENT] = "not_sent",
+        [TC_AMBIGUOUS] = "ambiguous",
+        [TC_DROPPED] = "dropped",
+    };
+    json_t *const object =
+        json_pack("{s:s, s:s, s:s, s:i, s:i, s:b, s:o}", "tc", "response", "id", id, "outcome",
+                  outcomes[reply->outcome], "status", reply->status, "attempts",
+                  (int)reply->attempts, "in_doubt", reply->in_doubt != 0, "headers",
+                  message_headers(reply->headers, reply->header_count));
+    if (*reply->error)
+        json_object_set_new(object, "error", json_string(reply->error));
+    if (reply->body_len <= EXEC_LINE_MAX)
+        json_object_set_new(object, "body", json_stringn(reply->body, reply->body_len));
+    message_send(e, object);
+}
+
 void exec_message_wake(struct exec *e, const struct tc_turn *turn)
 {
     message_send(e, json_pack("{s:s, s:s}", "tc", "wake", "turn", turn->id));

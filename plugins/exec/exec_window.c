@@ -127,6 +127,12 @@ static struct exec_entry *window_find(const struct exec *e, uint64_t n)
     return NULL;
 }
 
+struct tc_turn *exec_window_turn_of(const struct exec *e, uint64_t n)
+{
+    const struct exec_entry *const entry = window_find(e, n);
+    return entry ? entry->turn : NULL;
+}
+
 bool exec_window_ack(struct exec *e, uint64_t n, bool only)
 {
     if (n == 0 || n > e->last_event)

@@ -7,6 +7,7 @@ plugins_exec_la_SOURCES = \
 	plugins/exec/exec_command.c \
 	plugins/exec/exec_connector.c \
 	plugins/exec/exec_hello.c \
+	plugins/exec/exec_http.c \
 	plugins/exec/exec_message.c \
 	plugins/exec/exec_program.c \
 	plugins/exec/exec_window.c

@@ -176,6 +176,11 @@ for line in sys.stdin:
     m = json.loads(line)
     if m["tc"] == "event" and m["event"]["payload"]["text"] == "bad":
         say(tc="reject", n=m["n"], why="no room")
+    elif m["tc"] == "event" and m["event"]["payload"]["text"] == "post":
+        say(tc="http", id="h1", n=m["n"], url="{option:env.BASE}/send", lane="room", pace_ms=50,
+            headers={"Authorization": "Bearer {option:env.TOKEN}"}, body={"text": "post"})
+    elif m["tc"] == "response":
+        print("I! response", m["id"], m["outcome"], m["status"], m.get("body"), file=sys.stderr, flush=True)
     elif m["tc"] == "event" and m["event"]["payload"]["text"] == "later":
         say(tc="nack", n=m["n"], retry_ms=3000)
     elif m["tc"] == "event" and m["event"]["payload"]["text"] != "never":
@@ -196,6 +201,7 @@ for line in sys.stdin:
 P
 chmod +x room.py
 cat >room.script <<'S'
+option urls {option:env.BASE}
 init
 turn t
 = an answer
@@ -222,6 +228,20 @@ submit {"id":"m4","instances":null} = accepted t2
 hit POST /in {} {"id":"m4","text":"Hi"}
 answer 202
 log info reply accepted
+= a request that takes the place of an outcome
+t: final {"text":"post"}
+> send durable final lane=room turn=t url={option:env.BASE} {"text":"post"}
+< 200 Sent.
+log info response h1 ok 200 Sent.
+verdict done 50
+t: done {"reason":"completed"}
+over t
+= a request that the service refuses
+t: final {"text":"post"}
+> send
+< 400 No.
+dead send
+log info response h1 rejected 400 No.
 = an event that is not acknowledged keeps its turn
 t: final {"text":"never"}
 t: done {"reason":"completed"}
@@ -241,10 +261,12 @@ is "$status $err" "0 " "a program"
 is "$out" "ok 1 - an answer
 ok 2 - a message
 ok 3 - a message that names instances
-ok 4 - an event that is not acknowledged keeps its turn
-ok 5 - an outcome that is rejected, and nothing behind it
-ok 6 - another process of the program after a restart of the host
-1..6" "holds its script"
+ok 4 - a request that takes the place of an outcome
+ok 5 - a request that the service refuses
+ok 6 - an event that is not acknowledged keeps its turn
+ok 7 - an outcome that is rejected, and nothing behind it
+ok 8 - another process of the program after a restart of the host
+1..8" "holds its script"
 try test "python3 ./room.py with words" room.script
 is "$status" 0 "a command in quotes"
 try test ./room.py

@@ -9,6 +9,7 @@
 #include "base/sys/dir.h"
 #include "base/sys/log.h"
 #include "conf/options/plugin_options.h"
+#include "conf/parse/option_list.h"
 #include "core/connector/connector_internal.h"
 #include "io/journal/journal_async.h"
 #include "plugin/shipped_plugin.h"
@@ -27,6 +28,28 @@ static const char *connector_instance_text_of(struct connector_instance *r,
     return text ? plugin_options_resolve_secrets(row, text, &r->arena, NULL) : NULL;
 }
 
+/* Elements NAME=VALUE of a list, as options LIST.NAME, behind the others. */
+static struct conf_option *connector_instance_add_elements(struct arena *a,
+                                                           const struct conf_option *all, size_t *n,
+                                                           const char *key, const char *text)
+{
+    const char *const *const list = option_list_split(a, text);
+    size_t count = 0;
+    while (list[count])
+        count++;
+    struct conf_option *const to = arena_alloc(a, (*n + count + 1) * sizeof *to);
+    if (*n)
+        memcpy(to, all, *n * sizeof *to);
+    for (size_t i = 0; i < count; i++) {
+        const char *const value = strchr(list[i], '=');
+        if (value)
+            to[(*n)++] = (struct conf_option){
+                .key = arena_sprintf(a, "%s.%.*s", key, (int)(value - list[i]), list[i]),
+                .value = arena_strdup(a, value + 1)};
+    }
+    return to;
+}
+
 static void connector_instance_copy_options(struct connector_instance *r,
                                             const struct tc_option *rows,
                                             const struct conf_option *pairs)
@@ -34,21 +57,32 @@ static void connector_instance_copy_options(struct connector_instance *r,
     size_t n = 0;
     while (rows && rows[n].key)
         n++;
-    r->options = arena_alloc(&r->arena, (n + 1) * sizeof *r->options);
+    struct conf_option *all = arena_alloc(&r->arena, (n + 1) * sizeof *all);
     for (size_t i = 0; i < n; i++) {
         const char *const text = connector_instance_text_of(r, &rows[i], pairs);
-        r->options[i].key = arena_strdup(&r->arena, rows[i].key);
-        r->options[i].value = arena_strdup(&r->arena, text);
+        all[i].key = arena_strdup(&r->arena, rows[i].key);
+        all[i].value = arena_strdup(&r->arena, text);
     }
+    for (size_t i = 0; rows && rows[i].key; i++)
+        if (rows[i].type == TC_T_LIST && all[i].value)
+            all = connector_instance_add_elements(&r->arena, all, &n, all[i].key, all[i].value);
+    r->options = all;
 }
 
-const char *connector_find_option(void *instance, const char *name)
+static const char *connector_instance_find_text(const struct connector_instance *r,
+                                                const char *name)
 {
-    const struct connector_instance *const r = instance;
     for (const struct conf_option *o = r->options; o->key; o++)
         if (strcmp(o->key, name) == 0)
             return o->value;
     return NULL;
+}
+
+/* A list is no text for a request: its elements are. */
+const char *connector_find_option(void *instance, const char *name)
+{
+    const char *const text = connector_instance_find_text(instance, name);
+    return text && !option_list_is_list(text) ? text : NULL;
 }
 
 bool connector_options_equal(struct connector_instance *r, const struct tc_option *rows,
@@ -57,7 +91,7 @@ bool connector_options_equal(struct connector_instance *r, const struct tc_optio
     struct arena arena = {0};
     bool same = true;
     for (; same && pairs && pairs->key; pairs++) {
-        const char *const value = connector_find_option(r, pairs->key);
+        const char *const value = connector_instance_find_text(r, pairs->key);
         const struct tc_option *const row = plugin_options_find_row(rows, pairs->key);
         const char *const now =
             row ? plugin_options_resolve_secrets(row, pairs->value, &arena, NULL) : NULL;

@@ -33,7 +33,7 @@ struct connector_instance {
     struct redelivery *redeliveries;
 };
 
-/* The text of an option, or NULL. */
+/* The text of an option, or of the element NAME=… of a list as LIST.NAME; or NULL. */
 const char *connector_find_option(void *instance, const char *name);
 
 /* connector_route.c: of channel_host, with the instance as ctx. */

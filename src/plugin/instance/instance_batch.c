@@ -51,6 +51,26 @@ int instance_add_request(struct instance_turn *t, const struct tc_http *http, co
     return 0;
 }
 
+struct callback_batch *instance_take_requests(const struct instance_turn *t)
+{
+    struct instance *const in = t->in;
+    struct callback_batch *const all = in->sending;
+    struct callback_batch *const taken = xcalloc(1, sizeof *taken);
+    size_t kept = 0;
+    for (size_t i = 0; all && i < all->count; i++)
+        if (strcmp(all->requests[i]->turn, t->handle.id) == 0)
+            instance_batch_append_request(taken, all->requests[i]);
+        else
+            all->requests[kept++] = all->requests[i];
+    if (all)
+        all->count = kept;
+    if (all && !kept) {
+        callback_batch_free(all);
+        in->sending = NULL;
+    }
+    return taken;
+}
+
 void instance_set_memory(struct instance_turn *t, const char *text)
 {
     t->in->remembering += t->memory == NULL;

@@ -116,6 +116,8 @@ struct instance *instance_check(struct tc_instance *inst);
 /* instance_batch.c: what a callback sends. */
 /* 0, or -1 and why. */
 int instance_add_request(struct instance_turn *t, const struct tc_http *http, const char **why);
+/* What the running callback has sent for that turn so far, out of its batch. Owned. */
+struct callback_batch *instance_take_requests(const struct instance_turn *t);
 void instance_set_memory(struct instance_turn *t, const char *text);
 /* What the callback of t settles. */
 struct callback_outcome {

@@ -59,12 +59,14 @@ void instance_drop_hold(struct instance_turn *t)
         services_remove_hold(t->in, h);
 }
 
-/* Settled apart from what the running callback sends, which would otherwise replace the outcome. */
+/* Settled apart from what the running callback sends, but for requests of that turn, which take the
+ * place of its outcome. */
 static void services_settle_hold(struct instance_turn *t, bool is_outcome, const char *failure)
 {
     struct instance *const in = t->in;
+    struct callback_batch *const own = is_outcome && !failure ? instance_take_requests(t) : NULL;
     struct callback_batch *const sending = in->sending;
-    in->sending = NULL;
+    in->sending = own;
     instance_commit_batch(t, &(struct callback_outcome){
                                  .what = is_outcome ? BATCH_OUTCOME : BATCH_NOTHING,
                                  .failed = failure != NULL,

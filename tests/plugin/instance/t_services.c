@@ -449,6 +449,61 @@ static void test_sockets(void)
     instance_free(in);
 }
 
+/* ---- held events ---- */
+
+static int64_t held;
+
+static void hold(struct tc_turn *t)
+{
+    held = tc_hold(t);
+}
+
+static void post_and_release(struct tc_turn *t)
+{
+    tc_http(t->inst->lobby, TC_HTTP(.url = "https://a.example/lobby"));
+    tc_http(t, TC_HTTP(.url = "https://a.example/turn", .flags = TC_DURABLE));
+    is_int(tc_release(t, held, NULL), 0, "released");
+}
+
+static void post_and_reject(struct tc_turn *t)
+{
+    tc_http(t, TC_HTTP(.url = "https://a.example/turn", .flags = TC_DURABLE));
+    is_int(tc_release(t, held, "no room"), 0, "rejected");
+}
+
+static void batch_is(size_t i, enum batch_settlement settles, bool failed, const char *url)
+{
+    const struct callback_batch *const b = actor_batches[i];
+    is_int(b->settles, settles, "batch %zu settles", i);
+    is_int(b->failed, failed, "  whether it failed");
+    is_int(b->count, url != NULL, "  its requests");
+    if (b->count && url)
+        is_str(b->requests[0]->http.url, url, "  which");
+}
+
+static void test_held(void)
+{
+    struct channel_callbacks host = actor_host;
+    host.has_process = true;
+    struct instance *const in = actor_make(&host);
+    struct instance_turn *const t = actor_open(in, "t1");
+    actor_loaded.plugin.flags |= TC_DELIVERS;
+    actor_deliver(in, t, TC_FINAL, hold);
+    actor_forget_batches();
+    actor_deliver(in, t, TC_START, post_and_release);
+    is_int(actor_n_batches, 2, "two batches");
+    batch_is(0, BATCH_OUTCOME, false, "https://a.example/turn"); /* takes its place */
+    batch_is(1, BATCH_NOTHING, false, "https://a.example/lobby");
+    actor_deliver(in, t, TC_FINAL, hold);
+    actor_forget_batches();
+    actor_deliver(in, t, TC_START, post_and_reject);
+    is_int(actor_n_batches, 2, "two batches");
+    batch_is(0, BATCH_OUTCOME, true, NULL);
+    batch_is(1, BATCH_NOTHING, false, "https://a.example/turn"); /* takes no place */
+    actor_forget_batches();
+    instance_free(in);
+}
+
 int main(void)
 {
     plan_lazy();
@@ -459,5 +514,6 @@ int main(void)
     test_hits();
     test_run_time_secrets();
     test_sockets();
+    test_held();
     actor_end();
 }
