@@ -57,6 +57,7 @@ include $(srcdir)/tests/text/local.mk
 include $(srcdir)/tests/turn/local.mk
 include $(srcdir)/tests/io/local.mk
 include $(srcdir)/tests/fault/local.mk
+include $(srcdir)/tests/chat/local.mk
 include $(srcdir)/tests/plugin/local.mk
 include $(srcdir)/tests/core/local.mk
 include $(srcdir)/tests/api/local.mk

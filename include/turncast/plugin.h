@@ -45,6 +45,10 @@ extern "C" {
 #include <turncast/option.h>
 #include <turncast/service.h>
 
+#if TURNCAST_API_MINOR >= 5
+#include <turncast/chat.h>
+#endif
+
 #if defined(__GNUC__)
 #define TC_PRINTF(fmt, args) __attribute__((__format__(__printf__, fmt, args)))
 #define TC_EXPORT __attribute__((__visibility__("default")))
@@ -135,6 +139,9 @@ struct tc_plugin {
     const struct tc_rule *rules;  /* since 1.4; ends with a row whose key is NULL; or NULL */
     const struct tc_probe *probe; /* since 1.4; or NULL */
 #endif
+#if TURNCAST_API_MINOR >= 5
+    const struct tc_chat *chat; /* since 1.5; or NULL: not a chat connector */
+#endif
 };
 
 /* Wire format of another system for the events of a turn. Made by TC_FORMAT. */
@@ -198,6 +205,8 @@ struct tc_host {
     char *(*hmac_sha256)(struct tc_turn *, const char *, size_t, const char *, size_t);
     bool (*same)(struct tc_turn *, const char *, const char *);
     bool (*ed25519_verify)(struct tc_turn *, const char *, const char *, const char *, size_t);
+    enum tc_accepted (*chat_receive)(struct tc_turn *, const struct tc_chat_message *);
+    int (*chat_act)(struct tc_turn *, const struct tc_chat_action *);
 #endif
 };
 

@@ -20,6 +20,7 @@ libtcplugin_a_SOURCES = \
 	src/plugin/status_page.h \
 	src/plugin/validate.c \
 	src/plugin/validate.h
+include $(srcdir)/src/chat/local.mk
 include $(srcdir)/src/plugin/abi/local.mk
 include $(srcdir)/src/plugin/chaos/local.mk
 include $(srcdir)/src/plugin/child/local.mk

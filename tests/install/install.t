@@ -14,7 +14,7 @@ export PKG_CONFIG_PATH PATH HOME XDG_CONFIG_HOME XDG_STATE_HOME
 recording=$top/examples/recording.jsonl
 
 headers=$(cd "$TURNCAST_INCLUDEDIR/turncast" && echo *)
-[ "$headers" = "event.h option.h plugin.h service.h" ]
+[ "$headers" = "chat.h event.h option.h plugin.h service.h" ]
 result $? "plugin.h and what it includes are the headers"
 [ "$(pkg-config --variable=plugindir turncast)" = "$TURNCAST_PLUGINDIR" ]
 result $? "pkg-config knows the plugin directory"

@@ -7,8 +7,8 @@ upward_includes() {
     # shellcheck disable=SC2046
     awk -f - $(sources '*.[ch]') /dev/null <<'AWK'
     BEGIN {
-        split("base event dialect conf text turn policy io plugin core api cli", order, " ")
-        split("0 1 2 2 2 3 3 3 4 5 6 7", ranks, " ")
+        split("base event dialect conf text turn policy chat io plugin core api cli", order, " ")
+        split("0 1 2 2 2 3 3 3 3 4 5 6 7", ranks, " ")
         for (i in order) rank[order[i]] = ranks[i] + 0
     }
     function violation(why) { printf "%s:%d: %s: %s\n", FILENAME, FNR, why, $0 }
@@ -38,7 +38,7 @@ upward_includes() {
         !(dir[1] == "terminal" && part[2] == "cli") {
         violation("a plugin sees the public header only"); next
     }
-    part[1] ~ /^(plugins|examples|src)$/ && !quoted && dir[1] == "turncast" && name !~ /^turncast\/(event|option|plugin|service)\.h$/ {
+    part[1] ~ /^(plugins|examples|src)$/ && !quoted && dir[1] == "turncast" && name !~ /^turncast\/(chat|event|option|plugin|service)\.h$/ {
         violation("no such public header"); next
     }
 AWK
@@ -52,9 +52,9 @@ library_includes() {
     BEGIN {
         only("^libconfig", "^src/conf/parse/conf_node\\.c$", "libconfig stays in conf_node.c")
         only("^(event2/|event\\.h)", "^src/io/[a-z_/]+\\.c$", "libevent stays in src/io")
-        only("^jansson", "^(plugins/(cli|exec|slack|telegram)/|src/(plugin/instance/services(_json)?|api/[a-z_/]+|cli/[a-z_/]+)\\.[ch]$)",
+        only("^jansson", "^(plugins/(cli|exec|slack|telegram)/|src/(plugin/instance/services(_json)?|chat/[a-z_/]+|api/[a-z_/]+|cli/[a-z_/]+)\\.[ch]$)",
              "jansson is for plugin helpers and commands")
-        only("^nettle/", "^(plugins/audit/|src/(plugin/instance/services_crypto|core/request/approvals|cli/inspect/audit_verify|dialect/missy/missy_write|api/(shared/auth|shared/chat_dedup|page))\\.c$)",
+        only("^nettle/", "^(plugins/audit/|src/(plugin/instance/services_crypto|chat/operation/chat_key|core/request/approvals|cli/inspect/audit_verify|dialect/missy/missy_write|api/(shared/auth|shared/chat_dedup|page))\\.c$)",
              "nettle is for audit chains, signatures and digests")
         only("^md4c", "^src/text/markdown/markdown[a-z_]*\\.[ch]$", "md4c stays in src/text/markdown")
         only("^hiredis", "^src/io/redis/redis\\.c$", "Redis is spoken through io/redis/redis.h")

@@ -1,6 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# run_script.sh FOLDER/NAME/X.script: plays it to the connector NAME that was built.
+# run_script.sh FOLDER/NAME/X.script: plays it to the connector NAME that was built; in tests/chat to
+# the made-up service of that kind.
 set -eu
 folder=$(dirname "$1")
-exec "$TURNCAST_SCRIPT" "$TURNCAST_PLUGIN_PATH/$(basename "$folder").so" "$1"
+name=$(basename "$folder")
+case $folder in
+*/tests/chat/*) connector=$TURNCAST_BUILDDIR/tests/chat/chat_$name.so ;;
+*) connector=$TURNCAST_PLUGIN_PATH/$name.so ;;
+esac
+exec "$TURNCAST_SCRIPT" "$connector" "$1"

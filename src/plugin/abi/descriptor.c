@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bytes/pack.h"
+#include "chat/chat_options.h"
 #include "conf/options/option_rules.h"
 #include "conf/options/plugin_options.h"
 #include "event/kinds.h"
@@ -60,6 +61,10 @@ uint32_t descriptor_callback_mask(const struct tc_plugin *plugin, const struct t
         if (fn)
             has |= UINT32_C(1) << i;
     }
+    /* The chat engine takes every event, reply and wake-up of a chat connector. */
+    if (plugin->chat)
+        has |= ((UINT32_C(1) << TC_KINDS) - 1) | UINT32_C(1) << DESCRIPTOR_ON_REPLY |
+               UINT32_C(1) << DESCRIPTOR_ON_WAKE;
     return has;
 }
 
@@ -200,11 +205,19 @@ static int check_rates(const struct tc_rate *rates, struct tc_err *err)
     return 0;
 }
 
+/* Only where the plugin is linked: a description has no chat table. */
+static int check_chat(const struct tc_plugin *p, struct tc_err *err)
+{
+    const char *const fault = p->chat ? chat_options_find_fault(p) : NULL;
+    return fault ? err_set(err, NULL, "chat: %s", fault) : 0;
+}
+
 int descriptor_validate(const struct tc_plugin *p, struct tc_err *err)
 {
     if (check_version(p, err) < 0 || descriptor_check_texts(p, err) < 0 ||
         check_sizes(p, err) < 0 || check_options(p, err) < 0 ||
-        check_rule_texts(p->rules, err) < 0 || check_probe(p->probe, err) < 0)
+        check_rule_texts(p->rules, err) < 0 || check_probe(p->probe, err) < 0 ||
+        check_chat(p, err) < 0)
         return -1;
     return check_rates(p->rates, err);
 }

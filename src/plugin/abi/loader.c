@@ -13,6 +13,7 @@
 #include "base/bytes/buf.h"
 #include "base/cleanup.h"
 #include "base/nearest_word.h"
+#include "chat/chat_options.h"
 #include "conf/options/plugin_options.h"
 #include "plugin/abi/loader_internal.h"
 #include "plugin/abi/loader_module.h"
@@ -90,6 +91,7 @@ static int link_module(struct loaded_plugin *l, struct tc_err *err)
         return loader_set_err_path(err, l->path);
     l->plugin.init = m.plugin.init;
     l->plugin.teardown = m.plugin.teardown;
+    l->plugin.chat = m.plugin.chat;
     l->sink = m.sink;
     atomic_store(&l->linked, true);
     return 0;
@@ -106,9 +108,12 @@ int loader_load_code(struct loaded_plugin *l, struct tc_err *err)
 int loader_describe_in_process(int fd, struct buf *record, struct tc_err *err)
 {
     struct loader_module m;
+    struct arena arena = {0};
     if (loader_module_open(&m, fd, err) < 0)
         return -1;
-    descriptor_pack(record, &m.plugin, descriptor_callback_mask(&m.plugin, &m.sink));
+    const struct tc_plugin described = chat_options_extend(&m.plugin, &arena);
+    descriptor_pack(record, &described, descriptor_callback_mask(&m.plugin, &m.sink));
+    arena_fini(&arena);
     return 0;
 }
 

@@ -52,14 +52,16 @@ void instance_free(struct instance *in)
         return;
     while (in->turns)
         instance_turn_free(in->turns);
-    for (struct instance_turn *t = in->over, *next; t; t = next) {
+    for (struct instance_turn *t = in->over.list, *next; t; t = next) {
         next = t->next;
         free(t);
     }
     instance_context_fini(in);
+    chat_free(in->chat);
     callback_batch_free(in->sending);
     chaos_free(in->chaos);
-    wake_heap_fini(&in->wakes);
+    wake_heap_fini(&in->wakes.plugin);
+    wake_heap_fini(&in->wakes.chat);
     free(in->holds.held);
     runtime_secrets_fini(&in->secrets);
     arena_fini(&in->scratch);

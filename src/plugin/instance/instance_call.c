@@ -82,6 +82,8 @@ static void instance_call_complete(struct instance_turn *t, const struct callbac
     ASSERT(pthread_equal(t->in->thread, pthread_self()));
     instance_commit_batch(t, s);
     arena_reset(&t->in->scratch);
+    if (t->in->chat)
+        chat_end_callback(t->in->chat);
 }
 
 /* The same of most events, which nothing is sent about. */
@@ -89,7 +91,7 @@ static inline void finish_event(struct instance_turn *t, enum batch_settlement w
 {
     struct instance *const in = t->in;
     const bool quiet = what == BATCH_NOTHING && !in->sending && !in->remembering && !t->done;
-    if (quiet && !in->framed && !in->scratch.used)
+    if (quiet && !in->framed && !in->scratch.used && !in->chat)
         return;
     instance_call_complete(t, &(struct callback_outcome){.what = what, .failed = failed});
 }
@@ -160,12 +162,13 @@ int instance_deliver_event(struct instance *in, struct instance_turn *t,
     t->delivering = ev;
     t->held = 0;
     in->casting = shared;
+    const int chat = instance_chat_take_event(t, ev);
     const int typed = deliver_typed(in, t, ev);
     const int any = deliver_any(in, t, shared);
     t->delivering = NULL;
     in->casting = NULL;
     t->done = t->done || ev->kind == TC_DONE;
-    const bool failed = typed || any;
+    const bool failed = chat || typed || any;
     if (failed && t->held)
         instance_drop_hold(t);
     const bool is_held = t->held != 0;
@@ -196,7 +199,8 @@ int instance_call_on_reply(struct instance *in, struct instance_turn *t, struct 
     struct instance_turn *const turn = t ? t : &in->context;
     struct tc_verdict v = r->verdict;
     int rc = 0;
-    if (in->loaded->sink.on_reply) {
+    const bool is_chat = in->chat && chat_take_reply(in->chat, turn->chat, &r->reply, &v);
+    if (!is_chat && in->loaded->sink.on_reply) {
         rc = instance_call_begin(in, STATUS_REPLY, turn->handle.id)
                  ? in->loaded->sink.on_reply(&turn->handle, &r->reply, &v)
                  : -1;
@@ -285,7 +289,9 @@ int instance_call_on_ready(struct instance *in, int fd)
 
 int64_t instance_next_wake_ms(const struct instance *in)
 {
-    return wake_heap_next_ms(&in->wakes);
+    const int64_t plugin = wake_heap_next_ms(&in->wakes.plugin),
+                  chat = wake_heap_next_ms(&in->wakes.chat);
+    return plugin < chat ? plugin : chat;
 }
 
 static void call_wake(struct instance *in, struct instance_turn *t)
@@ -301,15 +307,25 @@ static void call_wake(struct instance *in, struct instance_turn *t)
     instance_call_complete(t, &(struct callback_outcome){.failed = rc < 0});
 }
 
+static void wake_chat(struct instance *in, struct instance_turn *t)
+{
+    status_page_enter_callback(in->status, STATUS_WAKE, t->handle.id);
+    chat_turn_wake(t->chat);
+    status_page_leave_callback(in->status);
+    instance_call_complete(t, &(struct callback_outcome){0});
+}
+
 /* A time that is set by one of them is at least a moment away, so that the round ends. */
 bool instance_call_on_wake(struct instance *in)
 {
-    if (wake_heap_next_ms(&in->wakes) == INT64_MAX)
+    if (instance_next_wake_ms(in) == INT64_MAX)
         return false;
     const int64_t now = clock_mono_ms();
     bool any = false;
-    for (struct wake_node *w; (w = wake_heap_pop_due(&in->wakes, now)); any = true)
+    for (struct wake_node *w; (w = wake_heap_pop_due(&in->wakes.plugin, now)); any = true)
         call_wake(in, CONTAINER(w, struct instance_turn, wake));
+    for (struct wake_node *w; (w = wake_heap_pop_due(&in->wakes.chat, now)); any = true)
+        wake_chat(in, CONTAINER(w, struct instance_turn, chat_wake));
     return any;
 }
 
@@ -326,17 +342,26 @@ void instance_call_on_idle(struct instance *in)
     instance_call_complete(&in->context, &(struct callback_outcome){.failed = rc != 0});
 }
 
+static int call_plugin_init(struct instance *in)
+{
+    if (!in->loaded->plugin.init)
+        return 0;
+    return instance_call_begin(in, STATUS_INIT, "") ? in->loaded->plugin.init(&in->handle) : -1;
+}
+
 int instance_init(struct instance *in)
 {
     in->thread = pthread_self();
     instance_find_wanted(in);
-    if (!in->loaded->plugin.init)
+    instance_chat_init(in);
+    if (!in->loaded->plugin.init && !in->chat)
         return 0;
-    const int rc =
-        instance_call_begin(in, STATUS_INIT, "") ? in->loaded->plugin.init(&in->handle) : -1;
+    const int rc = call_plugin_init(in);
     const char *const hint = rc ? refusal_hint(in, errno) : "";
     if (*hint)
         log_write(LOG_ERR, in->label, "init failed%s", hint);
+    if (rc == 0 && in->chat)
+        chat_begin(in->chat);
     status_page_leave_callback(in->status);
     instance_call_complete(&in->context, &(struct callback_outcome){.failed = rc != 0});
     return rc ? -1 : 0;

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/bytes/buf.h"
+#include "chat/chat_engine.h"
 #include "dialect/writer/writer.h"
 #include "plugin/chaos/chaos.h"
 #include "plugin/instance/instance.h"
@@ -25,7 +26,8 @@ struct instance_turn {
     struct instance_turn *next, *prev; /* live turns; next also links those that are over */
     void *state;
     struct arena arena; /* tc_alloc, tc_keep */
-    struct wake_node wake;
+    struct wake_node wake, chat_wake;
+    struct chat_turn *chat;         /* of a chat connector; or NULL */
     size_t requests;                /* requests without their last reply, and held events */
     bool done;                      /* no more events */
     char *memory;                   /* that the callback asked to remember; NULL: nothing. Owned */
@@ -77,13 +79,18 @@ struct instance {
     bool wanted[TC_KINDS];
     struct instance_turn context;
     struct instance_turn *turns;
-    struct instance_turn *over; /* newest first */
-    size_t n_over;
+    struct instance_ended {
+        struct instance_turn *list; /* newest first */
+        size_t count;
+    } over;
     struct arena scratch;           /* what services return; until the callback returns */
     struct callback_batch *sending; /* what the callback sent so far, or NULL */
     size_t remembering;             /* turns with a memory to hand over */
     uint64_t last_request;
-    struct wake_heap wakes;
+    struct instance_wakes {
+        struct wake_heap plugin, chat;
+    } wakes;
+    struct chat *chat; /* of a chat connector; or NULL */
     struct instance_sockets sockets;
     struct instance_holds holds;
     struct runtime_secrets secrets;
@@ -112,6 +119,12 @@ struct instance_turn *instance_check_turn(struct tc_turn *turn, const char *serv
 struct instance *instance_check_thread(struct tc_instance *inst, const char *service);
 /* NULL: no instance. Any thread. */
 struct instance *instance_check(struct tc_instance *inst);
+
+/* instance_chat.c: the engine of a chat connector. */
+/* After the code of the plugin is linked, before its init. Nothing happens without a chat table. */
+void instance_chat_init(struct instance *in);
+/* 0, or -1: what the event means for the chat could not be sent. */
+int instance_chat_take_event(struct instance_turn *t, const struct event *ev);
 
 /* instance_batch.c: what a callback sends. */
 /* 0, or -1 and why. */

@@ -22,7 +22,9 @@ void instance_context_init(struct instance *in)
 
 static void instance_turn_release(struct instance_turn *t)
 {
-    wake_heap_remove(&t->in->wakes, &t->wake);
+    wake_heap_remove(&t->in->wakes.plugin, &t->wake);
+    wake_heap_remove(&t->in->wakes.chat, &t->chat_wake);
+    chat_turn_free(t->chat);
     t->in->remembering -= t->memory != NULL;
     free(t->memory);
     writer_stream_fini(&t->writing);
@@ -61,6 +63,8 @@ struct instance_turn *instance_turn_new(struct instance *in, const struct channe
     if (in->turns)
         in->turns->prev = t;
     in->turns = t;
+    if (in->chat)
+        t->chat = chat_turn_new(in->chat, &t->handle);
     return t;
 }
 
@@ -72,17 +76,17 @@ bool instance_turn_is_over(const struct instance_turn *t)
 /* A handle that a plugin kept too long is still told from rubbish for a while. */
 static void keep_over(struct instance *in, struct instance_turn *t)
 {
-    *t = (struct instance_turn){.magic = TURN_OVER, .in = in, .next = in->over};
+    *t = (struct instance_turn){.magic = TURN_OVER, .in = in, .next = in->over.list};
     t->handle.inst = &in->handle;
-    in->over = t;
-    if (++in->n_over <= OVER_MAX)
+    in->over.list = t;
+    if (++in->over.count <= OVER_MAX)
         return;
-    struct instance_turn **oldest = &in->over;
+    struct instance_turn **oldest = &in->over.list;
     while ((*oldest)->next)
         oldest = &(*oldest)->next;
     free(*oldest);
     *oldest = NULL;
-    in->n_over--;
+    in->over.count--;
 }
 
 void instance_turn_free(struct instance_turn *t)

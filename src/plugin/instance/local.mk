@@ -4,6 +4,7 @@ libtcplugin_a_SOURCES += \
 	src/plugin/instance/instance.h \
 	src/plugin/instance/instance_batch.c \
 	src/plugin/instance/instance_call.c \
+	src/plugin/instance/instance_chat.c \
 	src/plugin/instance/instance_encode.c \
 	src/plugin/instance/instance_internal.h \
 	src/plugin/instance/instance_turn.c \

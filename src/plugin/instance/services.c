@@ -190,6 +190,8 @@ const struct tc_host *services_table(void)
         .hmac_sha256 = service_hmac_sha256,
         .same = service_same,
         .ed25519_verify = service_ed25519_verify,
+        .chat_receive = service_chat_receive,
+        .chat_act = service_chat_act,
     };
     return &table;
 }

@@ -39,6 +39,10 @@ int service_watch(struct tc_instance *inst, int fd);
 void service_unwatch(struct tc_instance *inst, int fd);
 void service_pause(struct tc_instance *inst, bool on);
 
+/* instance_chat.c */
+enum tc_accepted service_chat_receive(struct tc_turn *turn, const struct tc_chat_message *message);
+int service_chat_act(struct tc_turn *turn, const struct tc_chat_action *action);
+
 /* services_text.c */
 const struct tc_piece *service_pieces(struct tc_turn *turn, const struct tc_text *given,
                                       size_t *count);

@@ -43,9 +43,9 @@ void service_wake(struct tc_turn *turn, int64_t ms)
     if (!t)
         return;
     if (ms < 0)
-        wake_heap_remove(&t->in->wakes, &t->wake);
+        wake_heap_remove(&t->in->wakes.plugin, &t->wake);
     else
-        wake_heap_set(&t->in->wakes, &t->wake,
+        wake_heap_set(&t->in->wakes.plugin, &t->wake,
                       clock_mono_ms() + (ms < 1             ? 1
                                          : ms < WAKE_MAX_MS ? ms
                                                             : WAKE_MAX_MS));

@@ -10,4 +10,6 @@ libtctext_a_SOURCES += \
 	src/text/render/render_plain.c \
 	src/text/render/render_telegram.c \
 	src/text/render/split.c \
-	src/text/render/split.h
+	src/text/render/split.h \
+	src/text/render/text_pieces.c \
+	src/text/render/text_pieces.h

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT
+ * Chat service: the host shows turns in a chat, and the connector describes the chat service.
+ * Included by <turncast/plugin.h>; do not include it directly. Since API 1.5.
+ *
+ * The host decides what is shown and when: progress message, request cards, answers in parts,
+ * retries, recovery after a restart. The connector supplies one constant table (struct tc_chat) and
+ * up to two functions: request() turns an operation into an HTTP request, and read() classifies the
+ * reply where the table is not enough. For the other direction the connector parses what people do
+ * and passes it to tc_chat_receive() (messages) and tc_chat_act() (buttons and reactions).
+ *
+ * request() and read() depend on their arguments and the options only, except for TC_OP_POLL: after
+ * a crash they are called again for the same operation, in another process. */
+#ifndef TURNCAST_CHAT_H
+#define TURNCAST_CHAT_H
+
+#ifndef TURNCAST_PLUGIN_H
+#error "include <turncast/plugin.h>"
+#endif
+
+/* ---- where ---- */
+
+/* Where a message is shown. The host stores it with the turn. */
+struct tc_target {
+    const char *chat;    /* the service's id of the chat, channel or room */
+    const char *thread;  /* or NULL */
+    const char *message; /* message that is answered, or NULL */
+    const char *user;    /* its author, or NULL */
+    const char *more;    /* JSON for the connector (team id, service URL), or NULL */
+    bool group;          /* more than one person can read it */
+};
+
+/* ---- what is shown ---- */
+
+enum tc_role {
+    TC_ROLE_LIVE,   /* progress of a running turn: edited, silent */
+    TC_ROLE_ANSWER, /* one part of the outcome; the first part notifies */
+    TC_ROLE_CARD,   /* a request of the agent; notifies */
+    TC_ROLE_REPLY,  /* result of a command, refusal, notice of the host; silent */
+};
+#define TC_ROLES 4
+
+enum tc_line_state { TC_LINE_RUNNING, TC_LINE_OK, TC_LINE_FAILED };
+
+/* One tool call, as one line of plain text. */
+struct tc_tool_line {
+    const char *id, *name, *summary;
+    enum tc_line_state state;
+    int64_t took_ms; /* elapsed so far while the call runs */
+};
+
+enum tc_phase { TC_PHASE_WORKING, TC_PHASE_WAITING, TC_PHASE_STOPPING };
+
+/* State of a running turn. tc_op.text is the same, rendered; use this for services that have
+ * elements of their own for progress. */
+struct tc_view {
+    size_t size;
+    enum tc_phase phase;
+    const char *headline;             /* Markdown: last line of narration, or "Working…" */
+    const struct tc_tool_line *lines; /* the newest */
+    size_t line_count, lines_before;  /* lines_before: older ones that are not listed */
+    const char *notice;               /* plain text, or NULL */
+    const char *thinking;             /* Markdown, or NULL */
+    unsigned waiting;                 /* open requests */
+    int64_t elapsed_ms, silent_ms;    /* silent_ms: since the last event */
+    int64_t tokens;                   /* negative: unknown */
+};
+
+enum tc_style { TC_STYLE_PLAIN, TC_STYLE_PRIMARY, TC_STYLE_GOOD, TC_STYLE_BAD };
+
+/* `data` comes back in tc_chat_action.data: at most 60 bytes of A-Z a-z 0-9 : . _ - */
+struct tc_button {
+    const char *data, *label;
+    enum tc_style style;
+};
+
+/* The connector maps these to emoji and ignores those that the service lacks. */
+enum tc_reaction {
+    TC_REACTION_SEEN,   /* the message is on disk, and its turn begins */
+    TC_REACTION_QUEUED, /* the message waits for the running turn */
+    TC_REACTION_TAKEN,  /* an answer or a command has been carried out */
+    TC_REACTION_ALLOW,
+    TC_REACTION_DENY,
+};
+
+/* ---- operations ---- */
+
+enum tc_op_kind {
+    TC_OP_IDENTIFY, /* check the credentials; result.message: own user id, result.name */
+    TC_OP_POST,     /* create a message; result.message: its id */
+    TC_OP_EDIT,     /* replace all of `message`, buttons included */
+    TC_OP_DELETE,   /* delete `message` */
+    TC_OP_FILE,     /* send `file` with `text` as caption; result.message: id of the message */
+    TC_OP_TYPING,   /* show that the bot is typing; off: stop */
+    TC_OP_REACT,    /* put `reaction` on a person's `message` */
+    TC_OP_PRIVATE,  /* show `text` to the person who pressed a button (`action`) */
+    TC_OP_LOOKUP,   /* was the message posted with `key` created? result.message, or NOT_FOUND */
+    TC_OP_POLL,     /* ask for events after `cursor`. read() passes them on and sets
+                       result.cursor. The host stores the cursor, repeats for ever and backs off on
+                       errors */
+};
+#define TC_OPS 10
+#define TC_CAN(op) (1u << (op))
+
+/* Parts of the request that were refused and must be left out now. */
+enum { TC_OMIT_FORMAT = 1, TC_OMIT_REPLY = 2, TC_OMIT_THREAD = 4 };
+
+struct tc_chat_file {
+    const char *name, *type; /* type: MIME type, or NULL */
+    const char *data;
+    size_t len;
+};
+
+struct tc_op {
+    size_t size;
+    enum tc_op_kind kind;
+    enum tc_role role;
+    const struct tc_target *target; /* NULL: IDENTIFY, POLL */
+    const char *message;
+    const char *key;  /* 24 of a-z2-7: the same at every attempt of one operation, and different for
+                         each edit; it changes after a definite refusal, never after a doubt */
+    const char *turn; /* id, or "" */
+    unsigned part;    /* of an answer, from 0 */
+    const char *text; /* rendered for the role, within its limits; may be "" */
+    size_t text_len;
+    const char *entities; /* TC_TELEGRAM, or NULL */
+    const char *plain;    /* the same text without formatting */
+    const struct tc_button *buttons;
+    size_t button_count;
+    bool silent;
+    bool off;                        /* TYPING */
+    uint32_t omit;                   /* TC_OMIT_… */
+    unsigned step;                   /* from 0; of an operation that takes several requests */
+    const char *cursor;              /* what read() set for this step, or NULL */
+    const struct tc_view *view;      /* LIVE; else NULL */
+    const struct tc_chat_file *file; /* FILE; else NULL */
+    enum tc_reaction reaction;
+    const char *action; /* PRIVATE */
+};
+
+/* ---- results ---- */
+
+enum tc_result_kind {
+    TC_RESULT_DONE,        /* also: unchanged, already there */
+    TC_RESULT_NEXT_STEP,   /* this step is done; `cursor` for the next one */
+    TC_RESULT_NOT_FOUND,   /* LOOKUP: the message does not exist */
+    TC_RESULT_IN_DOUBT,    /* the operation may have been executed */
+    TC_RESULT_RETRY,       /* not executed; retry after exactly hold_ms, or back off if that is 0 */
+    TC_RESULT_BAD_FORMAT,  /* formatting refused: retried once without */
+    TC_RESULT_TOO_LONG,    /* retried in smaller parts, then as a file */
+    TC_RESULT_EMPTY,       /* the service sees nothing visible in the text */
+    TC_RESULT_REPLY_GONE,  /* the answered message is gone: retried once without */
+    TC_RESULT_THREAD_GONE, /* retried once without the thread */
+    TC_RESULT_MESSAGE_GONE, /* `message` is deleted, too old, or not ours */
+    TC_RESULT_CHAT_MOVED,   /* the chat's id is `chat` now */
+    TC_RESULT_CHAT_GONE,    /* nothing can be posted there: dead letter */
+    TC_RESULT_UNSUPPORTED,  /* not available to this app or server: off until the next start */
+    TC_RESULT_UNAUTHORIZED, /* credentials refused: requests wait, the host asks again */
+    TC_RESULT_REFUSED,      /* any other refusal: retried once as plain text, then dead letter */
+};
+#define TC_RESULTS 16
+
+struct tc_result {
+    size_t size;
+    enum tc_result_kind kind;
+    const char *message, *name, *chat, *cursor; /* each or NULL */
+    int64_t hold_ms;
+    enum tc_scope scope; /* requests that wait for hold_ms */
+    const char *reason;  /* the service's words, or NULL */
+};
+
+/* ---- the table ---- */
+
+/* The first row that matches decides. status 0 matches any; text NULL matches any, else the
+ * service's error contains it. */
+struct tc_error_rule {
+    int status;
+    const char *text;
+    enum tc_result_kind kind;
+};
+
+/* JSON pointers (RFC 6901) into a reply; NULL: the service has no such member. A 2xx reply is in
+ * doubt when its body is neither empty nor JSON, when `ok` is set and not true in it and no error
+ * is named, or when an operation that creates a message names no id. read() may correct that. */
+struct tc_reply_map {
+    const char *ok, *error, *message, *name, *chat, *retry_s, *retry_ms;
+    const struct tc_error_rule *rules; /* ends with {0, NULL, TC_RESULT_DONE}; or NULL */
+};
+
+/* Form and limits of one message; 0: no limit. */
+struct tc_chat_text {
+    enum tc_form form;
+    uint32_t flags; /* of tc_text */
+    size_t units, bytes, entities;
+};
+
+/* What makes a repeated POST safe. */
+enum tc_idempotency {
+    TC_IDEMPOTENCY_NONE,
+    TC_IDEMPOTENCY_KEY,    /* tc_op.key is sent; the service ignores repeats for idempotency_ms */
+    TC_IDEMPOTENCY_LOOKUP, /* TC_OP_LOOKUP can search for tc_op.key */
+};
+
+/* How a person answers a request card. */
+enum tc_input {
+    TC_INPUT_TEXT,      /* no buttons: numbered choices, answered by a message */
+    TC_INPUT_REACTIONS, /* allow and deny by reaction, the rest by a message */
+    TC_INPUT_BUTTONS,   /* one press per choice; several choices by editing the card */
+};
+
+struct tc_chat {
+    size_t size;
+    uint32_t can; /* TC_CAN(…) | …; IDENTIFY and POST are required */
+    enum tc_unit unit; /* of tc_chat_text.units */
+    struct tc_chat_text text[TC_ROLES];
+    size_t file_bytes;              /* FILE: longest content; 0: no limit */
+    int64_t edit_ms, edit_group_ms; /* between edits of a message; 0: 1,200 */
+    int64_t edit_age_ms;            /* replace a live message before this age; 0: never */
+    unsigned edit_count;            /* after so many edits the interval doubles; 0: never */
+    int64_t typing_ms;              /* how long one TYPING is visible; 0: 5,000 */
+    enum tc_idempotency idempotency;
+    int64_t idempotency_ms; /* KEY; 0: for ever */
+    enum tc_input input;
+    unsigned buttons;            /* of one message; 0: no limit */
+    uint32_t rates, rates_group; /* bits of tc_plugin.rates for messages and their edits */
+    struct tc_reply_map reply;
+    bool colon_ids;          /* ids of chats contain colons: in the option approvals.to the text
+                                behind INSTANCE: is the chat, without a thread */
+    const char *chat_option; /* option with the chat for turns that began elsewhere, or NULL */
+    int64_t poll_ms;         /* longest POLL; 0: 60,000 */
+    /* Fills in method, url, headers and body. Lane, priority, flags, rates and times are set
+     * already and may be changed. -1: this operation cannot be expressed. */
+    int (*request)(struct tc_turn *, const struct tc_op *, struct tc_http *);
+    /* Corrects `result`, which is filled in from `reply`. May be NULL. */
+    int (*read)(struct tc_turn *, const struct tc_op *, const struct tc_reply *,
+                struct tc_result *);
+    /* IDENTIFY succeeded: start to receive. Called again after each pause. May be NULL. */
+    int (*ready)(struct tc_turn *lobby, const struct tc_result *identity);
+};
+
+/* ---- what people do ---- */
+
+enum tc_addressed {
+    TC_ADDRESSED_NO,     /* to others: ignored */
+    TC_ADDRESSED_THREAD, /* in a thread: the host knows whether the bot takes part in it */
+    TC_ADDRESSED_YES,    /* direct chat, mention, reply to the bot, command */
+};
+
+struct tc_chat_message {
+    size_t size;
+    const char *id, *also;   /* as in tc_inbound */
+    struct tc_target target; /* where the answer goes; target.message: this message */
+    const char *topic;       /* thread that is a conversation of its own, or NULL */
+    const char *user, *name; /* name: or NULL */
+    const char *text;        /* without the mention of the bot */
+    const char *quote;       /* or NULL */
+    const char *reply_to;    /* id of the message it replies to, or NULL */
+    enum tc_addressed addressed;
+    const char *const *files;      /* paths from tc_reply.path */
+    const char *const *file_names; /* names given by the person */
+    size_t file_count;
+};
+
+struct tc_chat_action {
+    size_t size;
+    const char *id;            /* of the press, for PRIVATE; or NULL */
+    const char *data;          /* of the button; NULL: `reaction` counts */
+    enum tc_reaction reaction; /* on target.message */
+    struct tc_target target;   /* target.message: the message with the button */
+    const char *topic;         /* as in tc_chat_message */
+    const char *user, *name;   /* name: or NULL */
+};
+
+/* For a plugin with a chat table. Passes on a message of a person, and shows the person what became
+ * of it. Returns when the message is on disk; TC_NOT_KEPT: do not acknowledge the message, so that
+ * the service delivers it again. */
+#define tc_chat_receive(lobby, message) ((lobby)->inst->host->chat_receive((lobby), (message)))
+/* For a plugin with a chat table. Passes on the press of a button, or a reaction. 0: acknowledge;
+ * -1: it was not saved and has to come again. */
+#define tc_chat_act(lobby, action) ((lobby)->inst->host->chat_act((lobby), (action)))
+
+#ifndef __cplusplus
+#define TC_CHAT_MESSAGE(...)                                                                       \
+    (&(const struct tc_chat_message){.size = sizeof(struct tc_chat_message), __VA_ARGS__})
+#define TC_CHAT_ACTION(...)                                                                        \
+    (&(const struct tc_chat_action){.size = sizeof(struct tc_chat_action), __VA_ARGS__})
+#endif
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT
+ * Request cards: what an agent asks for, where it is shown, and what each person has chosen so far.
+ * Data only; what is sent is decided by chat_cards.c. One thread. */
+#ifndef CHAT_CARD_CHAT_CARD_H
+#define CHAT_CARD_CHAT_CARD_H
+
+#include <jansson.h>
+#include <sys/queue.h>
+#include <turncast/plugin.h>
+
+#include "base/bytes/buf.h"
+#include "chat/card/chat_place_state.h"
+
+#define CHAT_PLACES 8       /* of one card */
+#define CHAT_DRAFTS 8       /* people who choose at the same time */
+#define CHAT_BUTTON_DATA 60 /* bytes */
+
+struct chat_place {
+    struct tc_target to; /* strings of `target` */
+    json_t *target;
+    char *message; /* id; NULL: not there yet, or never */
+    enum chat_place_state state;
+    bool stale; /* the card has changed since the edit that is under way */
+};
+
+/* What one person has chosen so far, of several choices that belong together. */
+struct chat_draft {
+    char *user;
+    size_t at;       /* the question that is asked now */
+    json_t *answers; /* one for each question before, and what is ticked of this one */
+};
+
+struct chat_card {
+    TAILQ_ENTRY(chat_card) entry;
+    char *turn, *request;
+    char *ticket;    /* NULL: cannot be answered here */
+    json_t *about;   /* what is shown, see chat_card_describe */
+    char *decided;   /* in words; NULL: open */
+    json_t *answers; /* of the decision; or NULL */
+    size_t place_count, draft_count;
+    struct chat_place places[CHAT_PLACES];
+    struct chat_draft drafts[CHAT_DRAFTS];
+    char *viewer;   /* whose draft is shown; or NULL */
+    unsigned edits; /* of all its places */
+};
+
+struct chat_cards {
+    TAILQ_HEAD(chat_card_list, chat_card) list;
+};
+
+void chat_card_list_init(struct chat_cards *cards);
+void chat_card_list_fini(struct chat_cards *cards);
+/* A new card; takes over `about`. */
+struct chat_card *chat_card_add(struct chat_cards *cards, const char *turn, const char *request,
+                                const char *ticket, json_t *about);
+void chat_card_remove(struct chat_cards *cards, struct chat_card *card);
+/* NULL: there is none. */
+struct chat_card *chat_card_find(const struct chat_cards *cards, const char *turn,
+                                 const char *request);
+struct chat_card *chat_card_find_ticket(const struct chat_cards *cards, const char *ticket);
+/* By the message that shows it; *place is the one. */
+struct chat_card *chat_card_find_message(const struct chat_cards *cards, const char *chat,
+                                         const char *message, struct chat_place **place);
+/* NULL: there is no room. Copies the target. */
+struct chat_place *chat_card_add_place(struct chat_card *card, const struct tc_target *to);
+void chat_place_set_message(struct chat_place *place, const char *message);
+
+/* ---- chat_card_about.c ---- */
+
+/* What a request is about, as JSON that is kept and shown; owned by the caller. */
+json_t *chat_card_describe(const struct tc_turn *turn, const struct tc_request *ev);
+/* The same with less text, for the memory of the turn. grade: 0 to CHAT_CARD_GRADES - 1. */
+json_t *chat_card_shorten(const json_t *about, unsigned grade);
+#define CHAT_CARD_GRADES 3
+bool chat_card_is_approval(const struct chat_card *card);
+/* Label of an option, which is a text or an object. Or NULL. */
+const char *chat_card_option_label(const json_t *option);
+/* One question without several choices: a text answers it. */
+bool chat_card_is_single(const struct chat_card *card);
+
+/* ---- chat_card_text.c ---- */
+
+/* Markdown of the card, for services with buttons, reactions or neither. */
+void chat_card_write(struct buf *out, const struct chat_card *card, enum tc_input input);
+/* Buttons as in a record; NULL: none. most 0: no limit. Owned by the caller. */
+json_t *chat_card_buttons(const struct chat_card *card, enum tc_input input, unsigned most);
+/* What the decision says, in words. */
+void chat_card_write_decision(struct buf *out, const struct chat_card *card,
+                              const struct tc_request *ev);
+
+/* ---- chat_draft.c ---- */
+
+struct chat_draft *chat_draft_of(struct chat_card *card, const char *user);
+/* The draft that is shown; NULL: none. */
+const struct chat_draft *chat_draft_viewed(const struct chat_card *card);
+void chat_draft_drop(struct chat_draft *d);
+/* The question that a draft is at; NULL: all are answered. d NULL: the first question. */
+const json_t *chat_draft_question(const struct chat_card *card, const struct chat_draft *d);
+bool chat_draft_is_multi(const json_t *question);
+bool chat_draft_is_ticked(const struct chat_draft *d, const char *label);
+void chat_draft_tick(struct chat_draft *d, const char *label);
+/* text NULL: what is ticked. False: that is no answer. */
+bool chat_draft_answer(const struct chat_card *card, struct chat_draft *d, const char *text);
+bool chat_draft_is_complete(const struct chat_card *card, const struct chat_draft *d);
+/* JSON object for tc_decision.answers; owned by the caller (free). */
+char *chat_draft_write(const struct chat_card *card, const struct chat_draft *d);
+
+#endif

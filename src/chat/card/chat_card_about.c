@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT
+ * What a card says about a request, cut to size, with invisible characters spelled out. */
+#include <string.h>
+
+#include "base/bytes/buf.h"
+#include "chat/card/chat_card.h"
+#include "chat/operation/chat_target.h"
+#include "chat/show/chat_text.h"
+#include "text/text_reveal.h"
+
+/* Bytes; together with our own words less than a message of most services. */
+#define SUBJECT_MAX 2000
+#define MORE_MAX 700
+#define WORDS_MAX 300
+#define QUESTIONS_MAX 6
+#define OPTIONS_MAX 10
+
+const char *chat_card_option_label(const json_t *option)
+{
+    const char *const label = chat_json_text(option, "label");
+    return label ? label : json_string_value(option);
+}
+
+bool chat_card_is_approval(const struct chat_card *card)
+{
+    const char *const kind = chat_json_text(card->about, "kind");
+    return kind && strcmp(kind, "approval") == 0;
+}
+
+bool chat_card_is_single(const struct chat_card *card)
+{
+    const json_t *const questions = json_object_get(card->about, "questions");
+    return json_array_size(questions) == 1 && !chat_draft_is_multi(json_array_get(questions, 0));
+}
+
+static size_t count_characters(const char *text)
+{
+    size_t n = 0;
+    for (; *text; text++)
+        n += ((unsigned char)*text & 0xc0) != 0x80;
+    return n;
+}
+
+/* The text, and under KEY_cut how many characters are left out. */
+static void set_text(json_t *about, const char *key, const char *text, size_t most)
+{
+    CLEANUP_BUF struct buf shown = {0}, cut_key = {0};
+    if (!text || !*text)
+        return;
+    text_reveal_text(&shown, text, strlen(text));
+    const size_t fit = chat_text_fit(shown.p, most), cut = count_characters(shown.p + fit);
+    json_object_set_new(about, key, json_stringn(shown.p, fit));
+    buf_printf(&cut_key, "%s_cut", key);
+    if (cut)
+        json_object_set_new(about, cut_key.p, json_integer((json_int_t)cut));
+}
+
+static bool chat_about_is_said(const struct tc_request *ev, const char *value)
+{
+    return value && ((ev->subject && strcmp(value, ev->subject) == 0) ||
+                     (ev->message && strcmp(value, ev->message) == 0));
+}
+
+/* The arguments that are not in the subject: a person decides on all of them. */
+static void set_arguments(json_t *about, const struct tc_request *ev)
+{
+    json_t *const args = ev->args && !ev->questions ? json_loads(ev->args, 0, NULL) : NULL;
+    CLEANUP_BUF struct buf text = {0};
+    const char *key;
+    json_t *value;
+    json_object_foreach(args, key, value)
+    {
+        const char *const said = json_string_value(value);
+        char *const other = said ? NULL : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+        if (!chat_about_is_said(ev, said))
+            buf_printf(&text, "%s%s: %s", text.len ? "\n" : "", key,
+                       said    ? said
+                       : other ? other
+                               : "");
+        free(other);
+    }
+    set_text(about, "more", text.p, ev->subject ? MORE_MAX : SUBJECT_MAX);
+    json_decref(args);
+}
+
+static void set_list(json_t *about, const char *key, const char *text, size_t most)
+{
+    json_t *const list = text ? json_loads(text, 0, NULL) : NULL;
+    while (json_array_size(list) > most)
+        json_array_remove(list, most);
+    if (json_array_size(list) > 0)
+        json_object_set(about, key, list);
+    json_decref(list);
+}
+
+json_t *chat_card_describe(const struct tc_turn *turn, const struct tc_request *ev)
+{
+    json_t *const about = json_pack("{s:s}", "kind", ev->kind);
+    const int64_t wait_ms = ev->expires_ms - (int64_t)(ev->meta->ts * 1000);
+    set_text(about, "tool", ev->tool, WORDS_MAX);
+    set_text(about, "subject", ev->preview ? ev->preview : ev->subject, SUBJECT_MAX);
+    set_text(about, "reason", ev->reason, WORDS_MAX);
+    set_text(about, "message", ev->message, WORDS_MAX);
+    if (!ev->preview)
+        set_arguments(about, ev);
+    set_list(about, "questions", ev->questions, QUESTIONS_MAX);
+    set_list(about, "choices", ev->choices, OPTIONS_MAX);
+    if (ev->expires_ms > 0 && wait_ms > 0)
+        json_object_set_new(about, "wait_ms", json_integer(wait_ms));
+    if (ev->to) /* shown elsewhere: whose turn it is */
+        json_object_set_new(about, "context",
+                            json_sprintf("%s%s%s", turn->agent, turn->conversation ? " in " : "",
+                                         turn->conversation ? turn->conversation : ""));
+    return about;
+}
+
+json_t *chat_card_shorten(const json_t *about, unsigned grade)
+{
+    static const size_t texts[CHAT_CARD_GRADES] = {600, 100, 40};
+    static const char *const whole[] = {"kind", "wait_ms", "choices", "subject_cut"};
+    json_t *const kept = json_object();
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        json_object_set(kept, whole[i], json_object_get(about, whole[i]));
+    set_text(kept, "tool", chat_json_text(about, "tool"), 60);
+    set_text(kept, "subject", chat_json_text(about, "subject"), texts[grade]);
+    if (grade < CHAT_CARD_GRADES - 1)
+        json_object_set(kept, "questions", json_object_get(about, "questions"));
+    return kept;
+}

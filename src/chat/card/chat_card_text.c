@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT
+ * The text and the buttons of a card. What the agent says about its wish is set as code, so that
+ * nothing in it passes for words of the host. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/plural.h"
+#include "chat/card/chat_card.h"
+#include "chat/operation/chat_target.h"
+#include "chat/show/chat_text.h"
+
+#define PROMPT_MAX 700
+#define WORDS_MAX 300
+#define OPTION_MAX 100
+#define OPTIONS_MAX 10
+#define LABEL_MAX 60
+
+static const struct {
+    const char *kind, *title;
+} titles[] = {{"approval", "Approval needed"},
+              {"ask", "Question"},
+              {"credential", "Credential needed"},
+              {"input", "Input needed"},
+              {NULL, "Answer needed"}};
+
+static const char *title_of(const char *kind)
+{
+    size_t i = 0;
+    while (titles[i].kind && (!kind || strcmp(titles[i].kind, kind) != 0))
+        i++;
+    return titles[i].title;
+}
+
+static void write_wait(struct buf *out, int64_t ms)
+{
+    const int64_t s = (ms + 500) / 1000;
+    if (s < 120)
+        buf_printf(out, "%" PRId64 " s", s);
+    else if (s < 7200)
+        buf_printf(out, "%" PRId64 " min", (s + 30) / 60);
+    else
+        buf_printf(out, "%" PRId64 " h", (s + 1800) / 3600);
+}
+
+/* ---- parts of the text ---- */
+
+static void write_words(struct buf *out, const char *lead, const char *text, size_t most)
+{
+    char cut[PROMPT_MAX + 8];
+    if (!text || !*text)
+        return;
+    const size_t n = chat_text_fit(text, most);
+    snprintf(cut, sizeof cut, "%.*s", (int)n, text);
+    buf_add_str(out, lead);
+    chat_text_escape(out, cut);
+    buf_add_str(out, text[n] ? "…" : "");
+}
+
+static void write_code(struct buf *out, const json_t *about, const char *key)
+{
+    const char *const text = chat_json_text(about, key);
+    if (!text)
+        return;
+    buf_add_str(out, "\\\n");
+    chat_text_add_code(out, text, WORDS_MAX);
+}
+
+static void write_block(struct buf *out, const json_t *about, const char *key)
+{
+    char cut_key[32];
+    const char *const text = chat_json_text(about, key);
+    if (!text)
+        return;
+    buf_add_char(out, '\n');
+    chat_text_add_block(out, text, strlen(text));
+    snprintf(cut_key, sizeof cut_key, "%s_cut", key);
+    const int64_t cut = chat_json_int(about, cut_key);
+    if (cut)
+        buf_printf(out, "\n… %" PRId64 " more character%s not shown\n", cut, PLURAL(cut, "", "s"));
+}
+
+static void write_answer(struct buf *out, const json_t *answer)
+{
+    size_t i;
+    const json_t *one;
+    if (json_is_string(answer))
+        write_words(out, "\\\n→ ", json_string_value(answer), WORDS_MAX);
+    json_array_foreach(answer, i, one)
+        write_words(out, i ? ", " : "\\\n→ ", json_string_value(one), OPTION_MAX);
+}
+
+static void write_options(struct buf *out, const json_t *question, enum tc_input input)
+{
+    size_t i;
+    const json_t *option;
+    json_array_foreach(json_object_get(question, "options"), i, option)
+    {
+        if (i == OPTIONS_MAX)
+            break;
+        if (input == TC_INPUT_BUTTONS)
+            write_words(out, "\\\n• ", chat_card_option_label(option), OPTION_MAX);
+        else {
+            buf_printf(out, "\\\n%zu\\. ", i + 1);
+            write_words(out, "", chat_card_option_label(option), OPTION_MAX);
+        }
+        write_words(out, " – ", chat_json_text(option, "description"), OPTION_MAX);
+    }
+}
+
+/* The earlier questions with their answers, and the current question. */
+static void write_questions(struct buf *out, const struct chat_card *card, enum tc_input input)
+{
+    const struct chat_draft *const d = chat_draft_viewed(card);
+    const json_t *const questions = json_object_get(card->about, "questions");
+    const size_t count = json_array_size(questions), at = d ? d->at : 0;
+    size_t i;
+    const json_t *question;
+    json_array_foreach(questions, i, question)
+    {
+        const char *const id = chat_json_text(question, "id");
+        const bool now = !card->decided && i == at;
+        if (!card->decided && i > at)
+            break;
+        buf_add_str(out, "\n\n");
+        if (now && count > 1)
+            buf_printf(out, "Question %zu of %zu\\\n", i + 1, count);
+        write_words(out, "", chat_json_text(question, "prompt"), now ? PROMPT_MAX : WORDS_MAX);
+        if (now)
+            write_options(out, question, input);
+        else if (card->decided)
+            write_answer(out, id ? json_object_get(card->answers, id) : NULL);
+        else
+            write_answer(out, json_array_get(d->answers, i));
+    }
+}
+
+/* ---- what a person can do ---- */
+
+static void write_choices(struct buf *out, const struct chat_card *card)
+{
+    size_t i;
+    const json_t *choice;
+    json_array_foreach(json_object_get(card->about, "choices"), i, choice)
+    {
+        buf_printf(out, "%s%zu\\. ", i ? "  " : "\n\n", i + 1);
+        write_words(out, "", chat_card_option_label(choice), OPTION_MAX);
+    }
+}
+
+static const char *hint_of(const struct chat_card *card, enum tc_input input)
+{
+    const json_t *const question = chat_draft_question(card, chat_draft_viewed(card));
+    const bool options = json_array_size(json_object_get(question, "options")) > 0;
+    if (chat_card_is_approval(card))
+        return input == TC_INPUT_BUTTONS ? "Reply to this message to deny with a reason."
+               : input == TC_INPUT_REACTIONS
+                   ? "React with ✅ or ❌, or reply with a number; other text denies with a reason."
+                   : "Reply with a number; other text denies with a reason.";
+    if (options)
+        return input == TC_INPUT_BUTTONS ? "Or reply to this message with your own answer."
+                                         : "Reply with a number, or with your own answer.";
+    return "Reply to this message with your answer.";
+}
+
+static void write_hints(struct buf *out, const struct chat_card *card, enum tc_input input)
+{
+    const int64_t wait_ms = chat_json_int(card->about, "wait_ms");
+    if (input != TC_INPUT_BUTTONS && chat_card_is_approval(card))
+        write_choices(out, card);
+    buf_printf(out, "\n\n%s", hint_of(card, input));
+    if (wait_ms <= 0)
+        return;
+    buf_add_str(out, " Denied automatically if nobody answers within ");
+    write_wait(out, wait_ms);
+    buf_add_str(out, ".");
+}
+
+void chat_card_write(struct buf *out, const struct chat_card *card, enum tc_input input)
+{
+    const json_t *const about = card->about;
+    buf_printf(out, "%s **%s**", card->ticket ? "✋" : "❓", title_of(chat_json_text(about, "kind")));
+    write_code(out, about, "context");
+    write_code(out, about, "tool");
+    write_block(out, about, "subject");
+    write_block(out, about, "more");
+    if (chat_json_text(about, "reason") || chat_json_text(about, "message"))
+        buf_add_str(out, "\n");
+    write_words(out, "\n", chat_json_text(about, "reason"), WORDS_MAX);
+    write_words(out, "\n", chat_json_text(about, "message"), WORDS_MAX);
+    write_questions(out, card, input);
+    if (card->decided)
+        write_words(out, "\n\n→ ", card->decided, PROMPT_MAX);
+    else if (card->ticket)
+        write_hints(out, card, input);
+    buf_add_char(out, '\n');
+}
+
+void chat_card_write_decision(struct buf *out, const struct chat_card *card,
+                              const struct tc_request *ev)
+{
+    const char *const d = ev->decision ? ev->decision : "";
+    const int64_t wait_ms = chat_json_int(card->about, "wait_ms");
+    const bool by = ev->by && *ev->by;
+    if (strcmp(d, "allow") == 0)
+        buf_printf(out, "Allowed%s%s", by ? " by " : "", by ? ev->by : "");
+    else if (strcmp(d, "deny") == 0)
+        buf_printf(out, "Denied%s%s%s%s", by ? " by " : "", by ? ev->by : "",
+                   ev->reason ? ": " : "", ev->reason ? ev->reason : "");
+    else if (strcmp(d, "answered") == 0)
+        buf_printf(out, "Answered%s%s", by ? " by " : "", by ? ev->by : "");
+    else if (strcmp(d, "cancelled") == 0)
+        buf_add_str(out, by && strcmp(ev->by, "host") != 0 ? "Withdrawn by the agent"
+                                                           : "Cancelled: the turn has ended");
+    else if (strcmp(d, "timeout") == 0 && wait_ms > 0) {
+        buf_add_str(out, "Denied: no answer within ");
+        write_wait(out, wait_ms);
+    } else
+        buf_add_str(out, strcmp(d, "timeout") == 0 ? "Denied: no answer in time" : "Closed");
+}
+
+/* ---- buttons ---- */
+
+static void add_button(json_t *buttons, const struct chat_card *card, const char *what,
+                       const char *label, enum tc_style style)
+{
+    char data[CHAT_BUTTON_DATA + 1], text[LABEL_MAX + 4];
+    const size_t fit = chat_text_fit(label, LABEL_MAX);
+    const int n = snprintf(data, sizeof data, "a:%s:%s", card->ticket, what);
+    snprintf(text, sizeof text, "%.*s%s", (int)fit, label, label[fit] ? "…" : "");
+    if (n <= CHAT_BUTTON_DATA && text[strspn(text, " ")])
+        json_array_append_new(buttons, json_pack("[s, s, i]", data, text, (int)style));
+}
+
+static void add_option_buttons(json_t *buttons, const struct chat_card *card)
+{
+    const struct chat_draft *const d = chat_draft_viewed(card);
+    const json_t *const question = chat_draft_question(card, d), *option;
+    const bool multi = chat_draft_is_multi(question);
+    size_t i;
+    json_array_foreach(json_object_get(question, "options"), i, option)
+    {
+        const char *const label = chat_card_option_label(option);
+        char what[48], text[2 * OPTION_MAX];
+        if (!label || i == OPTIONS_MAX)
+            continue;
+        snprintf(what, sizeof what, "o%zu.%zu", d ? d->at : 0, i);
+        snprintf(text, sizeof text, "%s%.100s",
+                 !multi                                ? ""
+                 : d && chat_draft_is_ticked(d, label) ? "☑ "
+                                                       : "☐ ",
+                 label);
+        add_button(buttons, card, what, text, TC_STYLE_PLAIN);
+    }
+    if (multi && i > 0)
+        add_button(buttons, card, "done", "Done", TC_STYLE_PRIMARY);
+}
+
+static enum tc_style chat_card_style(const char *choice)
+{
+    return strcmp(choice, "allow") == 0  ? TC_STYLE_GOOD
+           : strcmp(choice, "deny") == 0 ? TC_STYLE_BAD
+                                         : TC_STYLE_PLAIN;
+}
+
+json_t *chat_card_buttons(const struct chat_card *card, enum tc_input input, unsigned most)
+{
+    size_t i;
+    const json_t *choice;
+    if (!card->ticket || card->decided || input != TC_INPUT_BUTTONS)
+        return NULL;
+    json_t *const buttons = json_array();
+    if (!chat_card_is_approval(card))
+        add_option_buttons(buttons, card);
+    json_array_foreach(json_object_get(card->about, "choices"), i, choice)
+    {
+        const char *const id = chat_json_text(choice, "id");
+        const char *const label = chat_json_text(choice, "label");
+        if (id && strcmp(id, "answer") != 0)
+            add_button(buttons, card, id, label ? label : id, chat_card_style(id));
+    }
+    while (most && json_array_size(buttons) > most)
+        json_array_remove(buttons, most - 1); /* the harmless choice is the last one */
+    return buttons;
+}

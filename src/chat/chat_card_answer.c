@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT
+ * Answers of people to request cards: presses, reactions and replies. The host decides who may
+ * answer, and whether the request is still open. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/alloc.h"
+#include "chat/chat_internal.h"
+#include "chat/operation/chat_target.h"
+
+#define TICKET_MAX 32
+#define WHAT_MAX 24
+
+/* What one person does at one card. */
+struct chat_answer {
+    struct chat *chat;
+    struct chat_card *card; /* NULL: of an earlier process, or over */
+    const char *ticket;
+    const char *user, *name;
+    const struct tc_target *target; /* where the person is */
+    const char *topic;
+    const char *text; /* what the person is told, or NULL */
+    enum tc_accepted how;
+    bool counts; /* taken, or a part of it */
+};
+
+/* ---- deciding ---- */
+
+static void chat_answer_decide(struct chat_answer *a, const char *choice, const char *text,
+                               const char *answers)
+{
+    struct tc_receipt receipt = {0};
+    a->how = tc_answer(a->chat->inst->lobby,
+                       TC_DECISION(.ticket = a->ticket, .choice = choice, .text = text,
+                                   .answers = answers, .user = a->user, .name = a->name,
+                                   .chat = a->target->chat, .thread = a->topic),
+                       &receipt);
+    a->counts = a->how == TC_COMMAND;
+    a->text = receipt.answer;
+}
+
+static void view(struct chat_answer *a, const struct chat_draft *d)
+{
+    free(a->card->viewer);
+    a->card->viewer = xstrdup(d->user);
+    chat_cards_show(a->chat, a->card);
+}
+
+/* Takes the answer to one of several questions; the last one sends all of them. */
+static void go_on(struct chat_answer *a, struct chat_draft *d)
+{
+    a->counts = true;
+    a->how = TC_COMMAND;
+    if (!chat_draft_is_complete(a->card, d)) {
+        view(a, d);
+        return;
+    }
+    char *const answers = chat_draft_write(a->card, d);
+    chat_answer_decide(a, "answer", NULL, answers);
+    free(answers);
+    chat_draft_drop(d);
+    if (!a->counts && a->how != TC_KNOWN)
+        view(a, d);
+}
+
+static void choose_option(struct chat_answer *a, size_t at, size_t option)
+{
+    struct chat_draft *const d = chat_draft_of(a->card, a->user);
+    const json_t *const question = chat_draft_question(a->card, d);
+    const char *const label =
+        chat_card_option_label(json_array_get(json_object_get(question, "options"), option));
+    if (d->at != at) { /* what the person sees is somebody else's */
+        view(a, d);
+        a->text = "The question has changed. Please choose again.";
+    } else if (!label) {
+        a->text = "This choice is not available for this request.";
+    } else if (chat_card_is_single(a->card)) {
+        chat_answer_decide(a, "answer", label, NULL);
+    } else if (chat_draft_is_multi(question)) {
+        chat_draft_tick(d, label);
+        a->counts = true;
+        a->how = TC_COMMAND;
+        view(a, d);
+    } else {
+        chat_draft_answer(a->card, d, label);
+        go_on(a, d);
+    }
+}
+
+static void finish_choice(struct chat_answer *a)
+{
+    struct chat_draft *const d = chat_draft_of(a->card, a->user);
+    if (chat_draft_answer(a->card, d, NULL))
+        go_on(a, d);
+    else
+        a->text = "Select at least one option, or reply to the message.";
+}
+
+/* ---- presses ---- */
+
+/* The data of a button of a card: "a:TICKET:WHAT". */
+static bool read_data(const char *data, char ticket[TICKET_MAX + 1], char what[WHAT_MAX + 1])
+{
+    int n = 0;
+    return sscanf(data, "a:%32[A-Za-z0-9_-]:%24[a-z0-9_.]%n", ticket, what, &n) == 2 && n > 0 &&
+           !data[n];
+}
+
+/* A message whose sending was not confirmed was sent again: the first one is valid, too. */
+static void adopt(struct chat_answer *a)
+{
+    struct chat_place *place;
+    const char *const message = a->target->message;
+    if (!a->card || !message ||
+        chat_card_find_message(&a->chat->cards, a->target->chat, message, &place))
+        return;
+    for (size_t i = 0; i < a->card->place_count; i++) {
+        place = &a->card->places[i];
+        if (strcmp(place->to.chat, a->target->chat) != 0 || !place->message)
+            continue;
+        const struct tc_target to = place->to;
+        struct chat_place *const other = chat_card_add_place(a->card, &to);
+        if (!other)
+            return;
+        chat_place_set_message(other, message);
+        other->state = chat_place_next(other->state, CHAT_PLACE_ON_DELIVER);
+        return;
+    }
+}
+
+static bool is_shown_in(const struct chat_card *card, const char *chat)
+{
+    for (size_t i = 0; i < card->place_count; i++)
+        if (strcmp(card->places[i].to.chat, chat) == 0)
+            return true;
+    return false;
+}
+
+static void press(struct chat_answer *a, const char *what)
+{
+    size_t at = 0, option = 0;
+    int n = 0;
+    const bool chosen = sscanf(what, "o%2zu.%2zu%n", &at, &option, &n) == 2 && !what[n];
+    const bool done = strcmp(what, "done") == 0;
+    const bool asks =
+        a->card && !a->card->decided && json_object_get(a->card->about, "questions") != NULL;
+    adopt(a);
+    if (!chosen && !done)
+        chat_answer_decide(a, what, NULL, NULL);
+    else if (!asks)
+        chat_answer_decide(a, "answer", NULL, NULL); /* only the host knows what to say */
+    else if (chosen)
+        choose_option(a, at, option);
+    else
+        finish_choice(a);
+}
+
+/* The card that a reaction or a reply is about. */
+static bool find_by_message(struct chat_answer *a, const char *message)
+{
+    struct chat_place *place;
+    if (message)
+        a->card = chat_card_find_message(&a->chat->cards, a->target->chat, message, &place);
+    a->ticket = a->card ? a->card->ticket : NULL;
+    return a->ticket != NULL;
+}
+
+static void react(struct chat_answer *a, const struct tc_chat_action *action)
+{
+    if (!find_by_message(a, action->target.message) || !chat_card_is_approval(a->card))
+        return;
+    if (action->reaction == TC_REACTION_ALLOW)
+        chat_answer_decide(a, "allow", NULL, NULL);
+    else if (action->reaction == TC_REACTION_DENY)
+        chat_answer_decide(a, "deny", NULL, NULL);
+}
+
+void chat_cards_take_action(struct chat *c, const struct tc_chat_action *action,
+                            enum tc_accepted *how, const char **text)
+{
+    char ticket[TICKET_MAX + 1], what[WHAT_MAX + 1];
+    struct chat_answer a = {.chat = c,
+                            .user = action->user,
+                            .name = action->name,
+                            .target = &action->target,
+                            .topic = action->topic,
+                            .how = TC_DENIED,
+                            .text = *text};
+    if (!action->data) {
+        react(&a, action);
+    } else if (read_data(action->data, ticket, what)) {
+        a.ticket = ticket;
+        a.card = chat_card_find_ticket(&c->cards, ticket);
+        if (!a.card || is_shown_in(a.card, action->target.chat))
+            press(&a, what);
+    }
+    *how = a.how;
+    *text = a.text;
+}
+
+/* ---- messages ---- */
+
+/* A reply that is a command is executed, and is no answer to the request. */
+static bool is_command(const char *text)
+{
+    return text[0] == '/' || text[0] == '!' || strcasecmp(text, "stop") == 0;
+}
+
+/* The number of an entry (from 0) that the text names by number or label; -1: none. */
+static int find_entry(const json_t *list, const char *text)
+{
+    char *end;
+    const unsigned long number = strtoul(text, &end, 10);
+    size_t i;
+    const json_t *one;
+    if (end != text && !end[strspn(end, ". )")] && number >= 1 && number <= json_array_size(list))
+        return (int)number - 1;
+    json_array_foreach(list, i, one)
+    {
+        const char *const label = chat_card_option_label(one);
+        if (label && strcasecmp(label, text) == 0)
+            return (int)i;
+    }
+    return -1;
+}
+
+static void answer_approval(struct chat_answer *a, const char *text)
+{
+    const json_t *const choices = json_object_get(a->card->about, "choices");
+    const bool lists = a->chat->table.input != TC_INPUT_BUTTONS;
+    const int n = lists ? find_entry(choices, text) : -1;
+    const char *const choice =
+        n >= 0 ? chat_json_text(json_array_get(choices, (size_t)n), "id") : NULL;
+    if (choice)
+        chat_answer_decide(a, choice, NULL, NULL);
+    else
+        chat_answer_decide(a, "deny", strncasecmp(text, "deny:", 5) == 0 ? text + 5 : text, NULL);
+}
+
+static void answer_questions(struct chat_answer *a, const char *text)
+{
+    struct chat_draft *const d = chat_draft_of(a->card, a->user);
+    const json_t *const options = json_object_get(chat_draft_question(a->card, d), "options");
+    const int n = a->chat->table.input == TC_INPUT_BUTTONS ? -1 : find_entry(options, text);
+    const char *const label =
+        n >= 0 ? chat_card_option_label(json_array_get(options, (size_t)n)) : text;
+    if (chat_card_is_single(a->card)) {
+        chat_answer_decide(a, "answer", label, NULL);
+        return;
+    }
+    chat_draft_answer(a->card, d, label);
+    go_on(a, d);
+}
+
+static void answer_by_text(struct chat_answer *a, const char *text)
+{
+    const bool asks = !a->card->decided && json_object_get(a->card->about, "questions") != NULL;
+    if (chat_card_is_approval(a->card))
+        answer_approval(a, text);
+    else if (asks)
+        answer_questions(a, text);
+    else
+        chat_answer_decide(a, "answer", text, NULL);
+}
+
+/* Without buttons a short text that names a choice answers the only open card of the conversation,
+ * even if it is not a reply. */
+static bool names_choice(struct chat_answer *a, const struct tc_chat_message *m)
+{
+    struct chat_card *card, *only = NULL;
+    if (a->chat->table.input == TC_INPUT_BUTTONS || m->reply_to)
+        return false;
+    TAILQ_FOREACH(card, &a->chat->cards.list, entry)
+    if (card->ticket && !card->decided && is_shown_in(card, m->target.chat)) {
+        if (only)
+            return false;
+        only = card;
+    }
+    if (!only || find_entry(json_object_get(only->about, "choices"), m->text) < 0)
+        return false;
+    a->card = only;
+    a->ticket = only->ticket;
+    return true;
+}
+
+/* A person who may not submit messages in this chat gets no reply. */
+static void tell(const struct chat_answer *a, const struct tc_chat_message *m)
+{
+    struct chat *const c = a->chat;
+    if (a->how == TC_NOT_KEPT)
+        return; /* the message comes again */
+    if (a->counts && chat_can(c, TC_OP_REACT))
+        chat_react(c, c->inst->lobby, &m->target, TC_REACTION_TAKEN, NULL);
+    else if (a->text &&
+             (a->how != TC_DENIED || tc_may_submit(c->inst->lobby, m->user, m->target.chat)))
+        chat_reply(c, c->inst->lobby, &m->target, a->text);
+}
+
+bool chat_cards_take_reply(struct chat *c, const struct tc_chat_message *m, enum tc_accepted *how)
+{
+    struct chat_answer a = {.chat = c,
+                            .user = m->user,
+                            .name = m->name,
+                            .target = &m->target,
+                            .topic = m->topic,
+                            .how = TC_DENIED};
+    if (!m->text || is_command(m->text) || m->file_count)
+        return false;
+    if (!find_by_message(&a, m->reply_to) && !names_choice(&a, m))
+        return false;
+    if (*m->text)
+        answer_by_text(&a, m->text);
+    else
+        a.text = "Please reply to the message with text.";
+    tell(&a, m);
+    *how = a.how == TC_NOT_KEPT ? TC_NOT_KEPT : TC_COMMAND;
+    return true;
+}

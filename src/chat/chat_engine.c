@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT
+ * Entry of the chat engine: events, replies and timers of an instance. */
+#include "chat/chat_engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/invariant.h"
+#include "base/sys/clock.h"
+#include "chat/chat_internal.h"
+#include "chat/operation/chat_target.h"
+#include "event/json/json_reader.h"
+
+#define SIGNS_OFF_AFTER 3
+#define SIGNS_OFF_MS 600000
+#define LOCKED_HOLD_MS 300000
+
+/* ---- life ---- */
+
+struct chat *chat_new(struct tc_instance *inst, const struct tc_plugin *extended,
+                      const struct chat_hooks *hooks)
+{
+    struct chat *const c = xcalloc(1, sizeof *c);
+    const struct tc_chat *const table = extended->chat;
+    memcpy(&c->table, table, table->size < sizeof c->table ? table->size : sizeof c->table);
+    c->inst = inst;
+    c->hooks = *hooks;
+    c->options = chat_options_read(extended, inst->conf);
+    LIST_INIT(&c->turns);
+    chat_cards_init(&c->cards);
+    return c;
+}
+
+void chat_free(struct chat *c)
+{
+    if (!c)
+        return;
+    ASSERT(LIST_EMPTY(&c->turns));
+    chat_cards_fini(&c->cards);
+    arena_fini(&c->scratch);
+    free(c->receiving.self);
+    free(c->receiving.cursor);
+    free(c);
+}
+
+void chat_begin(struct chat *c)
+{
+    chat_receive_begin(c);
+}
+
+void chat_end_callback(struct chat *c)
+{
+    arena_reset(&c->scratch);
+}
+
+/* ---- turns ---- */
+
+/* Where turns are shown that began elsewhere. */
+static const char *default_chat(const struct chat *c)
+{
+    return c->table.chat_option ? c->hooks.option(c->hooks.ctx, c->table.chat_option) : NULL;
+}
+
+static struct tc_target keep_target(struct tc_turn *turn, const struct tc_target *t)
+{
+    return (struct tc_target){
+        .chat = t->chat ? tc_keep(turn, t->chat) : NULL,
+        .thread = t->thread ? tc_keep(turn, t->thread) : NULL,
+        .message = t->message ? tc_keep(turn, t->message) : NULL,
+        .user = t->user ? tc_keep(turn, t->user) : NULL,
+        .more = t->more ? tc_keep(turn, t->more) : NULL,
+        .group = t->group,
+    };
+}
+
+struct chat_turn *chat_turn_new(struct chat *c, struct tc_turn *turn)
+{
+    struct chat_turn *const t = xcalloc(1, sizeof *t);
+    json_t *const route = turn->route ? json_loads(turn->route, 0, NULL) : NULL;
+    struct tc_target target = chat_target_from_json(route);
+    if (!turn->route)
+        target = (struct tc_target){.chat = default_chat(c), .group = true};
+    t->chat = c;
+    t->turn = turn;
+    t->target = keep_target(turn, &target);
+    json_decref(route);
+    chat_view_init(&t->view, clock_mono_ms());
+    LIST_INSERT_HEAD(&c->turns, t, entry);
+    chat_memory_read(t);
+    return t;
+}
+
+void chat_turn_free(struct chat_turn *t)
+{
+    if (!t)
+        return;
+    LIST_REMOVE(t, entry);
+    chat_cards_forget(&t->chat->cards, t->turn->id);
+    free(t);
+}
+
+struct chat_turn *chat_find_turn(struct chat *c, const char *id)
+{
+    struct chat_turn *t;
+    LIST_FOREACH (t, &c->turns, entry)
+        if (strcmp(t->turn->id, id) == 0)
+            break;
+    return t;
+}
+
+/* ---- events ---- */
+
+static bool chat_engine_was_stopped(const struct event *ev)
+{
+    const char *const x = ev->meta.x;
+    return x && str_is(json_reader_pointer((struct str){x, strlen(x)}, "/reason"), "\"cancelled\"");
+}
+
+static int take_final(struct chat_turn *t, const struct event *ev)
+{
+    const struct tc_final *const f = &ev->u.final;
+    if (!chat_engine_was_stopped(ev))
+        return chat_outcome_send(t, f->text, f->text_len, 0);
+    const char *const text =
+        f->text_len ? arena_sprintf(&t->chat->scratch, "%s\n\n_Stopped._", f->text) : "Stopped.";
+    return chat_outcome_send(t, text, strlen(text), 0);
+}
+
+static int take_error(struct chat_turn *t, const struct event *ev)
+{
+    const char *const text = arena_sprintf(&t->chat->scratch, "⚠ %s", ev->u.error.message);
+    return chat_outcome_send(t, text, strlen(text), TC_VERBATIM);
+}
+
+/* From here on nothing of the running turn is shown. */
+static void close_turn(struct chat_turn *t)
+{
+    chat_cards_end_turn(t);
+    chat_live_close(t);
+}
+
+int chat_turn_take_event(struct chat_turn *t, const struct event *ev)
+{
+    const bool thinking = t->chat->options.thinking;
+    switch ((int)ev->kind) {
+    case TC_START:
+        chat_live_begin(t);
+        return 0;
+    case TC_REQUEST:
+        return chat_cards_take_request(t, &ev->u.request);
+    case TC_FINAL:
+        close_turn(t);
+        return take_final(t, ev);
+    case TC_ERROR:
+        close_turn(t);
+        return take_error(t, ev);
+    case TC_DONE:
+        close_turn(t);
+        return 0;
+    default:
+        chat_live_touch(t, chat_view_fold(&t->view, ev, clock_mono_ms(), thinking));
+        return 0;
+    }
+}
+
+void chat_turn_wake(struct chat_turn *t)
+{
+    chat_live_wake(t);
+}
+
+/* ---- replies ---- */
+
+/* Typing and reactions are tried once. After three failures in a row they pause, so that a method
+ * that fails does not fill the log; an operation that the service lacks is off for good. */
+static void take_sign(struct chat *c, const struct chat_record *r, const struct chat_result *result,
+                      struct tc_verdict *v)
+{
+    const enum tc_result_kind kind = result->result.kind;
+    v->next = kind == TC_RESULT_RETRY && result->result.hold_ms ? TC_NEXT_AGAIN : TC_NEXT_DONE;
+    if (kind == TC_RESULT_UNSUPPORTED)
+        c->unsupported |= TC_CAN(r->op);
+    if (v->next == TC_NEXT_DONE && kind != TC_RESULT_DONE && kind != TC_RESULT_IN_DOUBT &&
+        r->summary)
+        chat_reply(c, c->inst->lobby, &r->target, r->summary);
+    c->sign_failures = kind == TC_RESULT_DONE ? 0 : c->sign_failures + 1;
+    if (c->sign_failures < SIGNS_OFF_AFTER)
+        return;
+    c->sign_failures = 0;
+    c->signs_off_until_ms = clock_mono_ms() + SIGNS_OFF_MS;
+}
+
+/* What the service answered, with the corrections of the plugin. */
+static struct chat_result chat_engine_read_result(struct chat *c, struct tc_turn *turn,
+                                                  const struct chat_record *r,
+                                                  const struct tc_reply *reply)
+{
+    struct chat_result result = chat_result_read(&c->table.reply, r->op, reply, &c->scratch);
+    const struct tc_op op = chat_make_op(c, turn, r);
+    if (c->table.read && reply->outcome != TC_NOT_SENT &&
+        c->table.read(turn, &op, reply, &result.result) != 0)
+        result.result.kind = TC_RESULT_IN_DOUBT;
+    if ((unsigned)result.result.kind >= TC_RESULTS)
+        result.result.kind = TC_RESULT_REFUSED;
+    return result;
+}
+
+/* What a result means for every operation: who waits, and whether the credentials are good. */
+static void apply_hold(struct chat *c, const struct chat_result *result, struct tc_verdict *v)
+{
+    const struct tc_result *const r = &result->result;
+    if (r->kind == TC_RESULT_UNAUTHORIZED) {
+        chat_receive_lock(c, r->reason);
+        v->hold_ms = LOCKED_HOLD_MS;
+        v->scope = TC_HOLD_INSTANCE;
+    } else if (r->hold_ms > 0) {
+        v->hold_ms = r->hold_ms;
+        v->scope = r->scope;
+    }
+    if (r->kind == TC_RESULT_RETRY || r->kind == TC_RESULT_UNAUTHORIZED)
+        v->next = TC_NEXT_AGAIN;
+}
+
+static void take_next_step(struct chat *c, struct tc_turn *turn, struct chat_record *r,
+                           const struct chat_result *result, const struct tc_reply *reply,
+                           struct tc_verdict *v)
+{
+    r->step++;
+    r->cursor = result->result.cursor;
+    v->next = TC_NEXT_DONE;
+    const struct chat_send_extra extra = chat_content_of(reply->http);
+    chat_send(c, turn, r, &extra);
+}
+
+static void take_turn_result(struct chat_turn *t, struct chat_record *r,
+                             const struct chat_result *result, const struct tc_reply *reply,
+                             struct tc_verdict *v)
+{
+    if (chat_record_is_slot(r, CHAT_SLOT_LIVE) && !r->last)
+        chat_live_take_result(t, r, result, v);
+    else if (chat_record_is_slot(r, CHAT_SLOT_LIVE) || chat_record_is_slot(r, CHAT_SLOT_CLEAN) ||
+             chat_record_is_slot(r, CHAT_SLOT_CONFIRM))
+        chat_outcome_take_clean_result(t, r, result, v);
+    else if (chat_record_is_slot(r, CHAT_SLOT_CARD) && r->op == TC_OP_EDIT)
+        chat_cards_take_edit(t, r, result, v);
+    else if (chat_record_is_slot(r, CHAT_SLOT_ANSWER) || chat_record_is_slot(r, CHAT_SLOT_CARD))
+        chat_outcome_take_result(t, r, result, reply, v);
+    else
+        v->next = v->next == TC_NEXT_AGAIN ? TC_NEXT_AGAIN : TC_NEXT_DONE;
+}
+
+static void take_result(struct chat *c, struct chat_turn *t, struct chat_record *r,
+                        const struct tc_reply *reply, struct tc_verdict *v)
+{
+    struct tc_turn *const turn = t ? t->turn : c->inst->lobby;
+    const struct chat_result result = chat_engine_read_result(c, turn, r, reply);
+    apply_hold(c, &result, v);
+    if (chat_record_is_slot(r, CHAT_SLOT_IDENTIFY)) {
+        v->next = TC_NEXT_DONE;
+        chat_receive_take_identity(c, &result);
+    } else if (chat_record_is_slot(r, CHAT_SLOT_POLL)) {
+        v->next = TC_NEXT_DONE;
+        chat_receive_take_poll(c, &result);
+    } else if (chat_record_is_slot(r, CHAT_SLOT_SIGN)) {
+        take_sign(c, r, &result, v);
+    } else if (result.result.kind == TC_RESULT_NEXT_STEP) {
+        take_next_step(c, turn, r, &result, reply, v);
+    } else if (t) {
+        take_turn_result(t, r, &result, reply, v);
+    } else if (v->next != TC_NEXT_AGAIN) {
+        v->next = TC_NEXT_DONE; /* replies to commands and presses: nobody waits for them */
+    }
+}
+
+static void take_drop(struct chat_turn *t, const struct chat_record *r,
+                      const struct tc_reply *reply)
+{
+    if (chat_record_is_slot(r, CHAT_SLOT_LIVE) && !r->last)
+        chat_live_take_drop(t, r);
+    else if (chat_record_is_slot(r, CHAT_SLOT_CARD))
+        chat_cards_take_drop(t, r);
+    else if (chat_record_is_slot(r, CHAT_SLOT_ANSWER))
+        chat_outcome_take_drop(t, r, reply);
+}
+
+bool chat_take_reply(struct chat *c, struct chat_turn *t, const struct tc_reply *reply,
+                     struct tc_verdict *v)
+{
+    struct chat_record r;
+    if (!chat_record_read(&r, reply->tag))
+        return false;
+    if (reply->outcome != TC_DROPPED)
+        take_result(c, t, &r, reply, v);
+    else if (t)
+        take_drop(t, &r, reply);
+    else if (chat_record_is_slot(&r, CHAT_SLOT_POLL) || chat_record_is_slot(&r, CHAT_SLOT_IDENTIFY))
+        tc_log(c->inst, TC_DEBUG, "the request was dropped: %s", reply->error);
+    chat_record_fini(&r);
+    return true;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ * Chat engine: shows the turns of one instance in a chat service, by the table of its connector
+ * (turncast/chat.h). Runs beside the plugin, on the thread of the instance, and uses the services
+ * that plugins use: everything it sends is an ordinary request of the instance, so order, pace,
+ * durability and recovery are those of the outbox.
+ *
+ * Guarantees: delivery as in operation/chat_delivery.h; nothing is shown after the outcome is on
+ * its way; what people press or write is decided by the host. */
+#ifndef CHAT_CHAT_ENGINE_H
+#define CHAT_CHAT_ENGINE_H
+
+#include <turncast/plugin.h>
+
+#include "chat/chat_options.h"
+#include "event/event.h"
+
+struct chat;
+struct chat_turn;
+
+/* What the instance does for the engine. */
+struct chat_hooks {
+    void *ctx;
+    /* Calls chat_turn_wake after ms milliseconds; a new call replaces the timer; negative: never.
+     */
+    void (*wake)(void *ctx, struct tc_turn *turn, int64_t ms);
+    /* Value of a text option of the plugin, or NULL. */
+    const char *(*option)(void *ctx, const char *key);
+};
+
+/* Borrows everything but the hooks. `extended` is the plugin with the common options. */
+struct chat *chat_new(struct tc_instance *inst, const struct tc_plugin *extended,
+                      const struct chat_hooks *hooks);
+void chat_free(struct chat *c); /* NULL is fine */
+/* The plugin's init has succeeded: the service is asked who the bot is. */
+void chat_begin(struct chat *c);
+/* A turn begins, or continues after a restart. */
+struct chat_turn *chat_turn_new(struct chat *c, struct tc_turn *turn);
+void chat_turn_free(struct chat_turn *t); /* NULL is fine */
+
+/* Each is followed by chat_end_callback. 0, or -1: what the event means could not be sent. */
+int chat_turn_take_event(struct chat_turn *t, const struct event *ev);
+void chat_turn_wake(struct chat_turn *t);
+/* A reply; t NULL: of the lobby. False: the request is one of the plugin itself. */
+bool chat_take_reply(struct chat *c, struct chat_turn *t, const struct tc_reply *reply,
+                     struct tc_verdict *v);
+/* Frees what the engine made for this callback. */
+void chat_end_callback(struct chat *c);
+
+/* tc_chat_receive and tc_chat_act. */
+enum tc_accepted chat_take_message(struct chat *c, const struct tc_chat_message *message);
+int chat_take_action(struct chat *c, const struct tc_chat_action *action);
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT
+ * What people do in a chat: messages, commands, presses, reactions. The host decides; the person
+ * sees what became of it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "chat/chat_internal.h"
+#include "chat/operation/chat_target.h"
+
+#define NOT_VALID "This button is no longer valid."
+
+/* A plugin that was built for an older header knows fewer members. */
+#define COMPLETE(type, given)                                                                      \
+    __extension__({                                                                                \
+        type complete_ = {0};                                                                      \
+        memcpy(&complete_, (given),                                                                \
+               (given)->size < sizeof complete_ ? (given)->size : sizeof complete_);               \
+        complete_;                                                                                 \
+    })
+
+/* ---- what the person sees ---- */
+
+/* Each reply and reaction has a key of its own: it is about one message of a person. */
+static const char *slot_about(struct chat *c, const char *slot, const struct tc_target *target,
+                              const char *what)
+{
+    return arena_sprintf(&c->scratch, "%s:%s:%s:%s", slot, target->chat,
+                         target->message ? target->message : "", what);
+}
+
+void chat_reply(struct chat *c, struct tc_turn *turn, const struct tc_target *target,
+                const char *text)
+{
+    struct chat_record r = {
+        .op = TC_OP_POST, .role = TC_ROLE_REPLY, .target = *target, .silent = true};
+    r.slot = slot_about(c, CHAT_SLOT_REPLY, target, text);
+    if (chat_render_one(c, &r, text, TC_VERBATIM))
+        chat_send(c, turn, &r, NULL);
+}
+
+void chat_react(struct chat *c, struct tc_turn *turn, const struct tc_target *target,
+                enum tc_reaction reaction, const char *instead)
+{
+    const char what[] = {(char)('0' + reaction), '\0'};
+    const struct chat_record r = {.op = TC_OP_REACT,
+                                  .slot = slot_about(c, CHAT_SLOT_SIGN, target, what),
+                                  .target = *target,
+                                  .message = target->message,
+                                  .summary = instead,
+                                  .reaction = reaction};
+    if (chat_can(c, TC_OP_REACT) && target->message)
+        chat_send(c, turn, &r, NULL);
+    else if (instead)
+        chat_reply(c, turn, target, instead);
+}
+
+static void show_acceptance(struct chat *c, const struct tc_target *target, enum tc_accepted how,
+                            const struct tc_receipt *receipt)
+{
+    switch (how) {
+    case TC_ACCEPTED:
+        chat_react(c, c->inst->lobby, target, TC_REACTION_SEEN, NULL);
+        break;
+    case TC_QUEUED:
+        chat_react(c, c->inst->lobby, target, TC_REACTION_QUEUED, receipt->answer);
+        break;
+    case TC_GIVEN:
+    case TC_INTERRUPT:
+        chat_react(c, c->inst->lobby, target, TC_REACTION_TAKEN, receipt->answer);
+        break;
+    case TC_COMMAND:
+    case TC_FULL:
+        if (receipt->answer)
+            chat_reply(c, c->inst->lobby, target, receipt->answer);
+        break;
+    case TC_KNOWN:
+    case TC_DENIED:
+    case TC_INVALID:
+    case TC_NOT_KEPT:
+        break;
+    }
+}
+
+/* ---- messages ---- */
+
+static enum tc_accepted submit(struct chat *c, const struct tc_chat_message *m)
+{
+    json_t *const target = chat_target_to_json(&m->target);
+    char *const route = alloc_check(json_dumps(target, JSON_COMPACT), 1);
+    struct tc_receipt receipt = {0};
+    const enum tc_accepted how = tc_submit(
+        c->inst->lobby,
+        TC_INBOUND(.id = m->id, .also = m->also, .chat = m->target.chat, .thread = m->topic,
+                   .user = m->user, .name = m->name, .text = m->text ? m->text : "",
+                   .quote = m->quote, .route = route, .files = m->files,
+                   .file_names = m->file_names, .file_count = m->file_count),
+        &receipt);
+    show_acceptance(c, &m->target, how, &receipt);
+    json_decref(target);
+    free(route);
+    return how;
+}
+
+static bool is_addressed(struct chat *c, const struct tc_chat_message *m)
+{
+    return m->addressed == TC_ADDRESSED_YES || (m->addressed == TC_ADDRESSED_THREAD &&
+                                                tc_knows(c->inst->lobby, m->target.chat, m->topic));
+}
+
+enum tc_accepted chat_take_message(struct chat *c, const struct tc_chat_message *given)
+{
+    const struct tc_chat_message m = COMPLETE(struct tc_chat_message, given);
+    enum tc_accepted how = TC_INVALID;
+    if (!m.target.chat || !m.id || !m.user)
+        tc_log(c->inst, TC_ERR, "tc_chat_receive: the message has no id, chat or user");
+    else if (!chat_cards_take_reply(c, &m, &how))
+        how = is_addressed(c, &m) ? submit(c, &m) : TC_KNOWN;
+    c->receiving.not_kept |= how == TC_NOT_KEPT;
+    return how;
+}
+
+/* ---- presses and reactions ---- */
+
+static void answer_press(struct chat *c, const struct tc_chat_action *a, const char *text)
+{
+    const char *const slot = arena_sprintf(&c->scratch, CHAT_SLOT_PRESS ":%s", a->id ? a->id : "");
+    const struct chat_record r = {.op = TC_OP_PRIVATE,
+                                  .role = TC_ROLE_REPLY,
+                                  .slot = slot,
+                                  .target = a->target,
+                                  .action = a->id,
+                                  .text = text ? text : "",
+                                  .plain = text ? text : ""};
+    if (a->id && chat_can(c, TC_OP_PRIVATE))
+        chat_send(c, c->inst->lobby, &r, NULL);
+}
+
+static const char *chat_inbound_stop(struct chat *c, const struct tc_chat_action *a,
+                                     const char *turn, enum tc_accepted *how)
+{
+    struct tc_receipt receipt = {0};
+    struct chat_turn *const t = chat_find_turn(c, turn);
+    *how = tc_cancel(c->inst->lobby, turn, a->user, &receipt);
+    if (*how == TC_COMMAND && t) {
+        t->view.phase = TC_PHASE_STOPPING;
+        chat_live_touch(t, true);
+    }
+    return receipt.answer;
+}
+
+int chat_take_action(struct chat *c, const struct tc_chat_action *given)
+{
+    const struct tc_chat_action a = COMPLETE(struct tc_chat_action, given);
+    enum tc_accepted how = TC_DENIED;
+    const char *text = NOT_VALID;
+    if (!a.target.chat || !a.user) {
+        tc_log(c->inst, TC_ERR, "tc_chat_act: the action has no chat or user");
+        return 0;
+    }
+    if (a.data && strncmp(a.data, "s:", 2) == 0)
+        text = chat_inbound_stop(c, &a, a.data + 2, &how);
+    else
+        chat_cards_take_action(c, &a, &how, &text);
+    c->receiving.not_kept |= how == TC_NOT_KEPT;
+    answer_press(c, &a, text);
+    return how == TC_NOT_KEPT ? -1 : 0;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT
+ * Internal structures of the chat engine. */
+#ifndef CHAT_CHAT_INTERNAL_H
+#define CHAT_CHAT_INTERNAL_H
+
+#include <sys/queue.h>
+
+#include "base/arena.h"
+#include "chat/card/chat_card.h"
+#include "chat/chat_engine.h"
+#include "chat/chat_live_state.h"
+#include "chat/operation/chat_record.h"
+#include "chat/operation/chat_result.h"
+#include "chat/show/chat_text.h"
+#include "chat/show/chat_view.h"
+
+#define CHAT_ID_MAX 256 /* bytes of a message id, with the NUL */
+
+/* The progress message of a turn. */
+struct chat_live {
+    enum chat_live_state state;
+    char message[CHAT_ID_MAX]; /* its id; "" unknown */
+    char old[CHAT_ID_MAX];     /* of one that is being replaced because of its age; "" none */
+    int64_t began_ms, created_ms, edited_ms, beat_ms, typing_ms; /* monotonic; 0: never */
+    int64_t doubt_ms; /* when the reply to an edit was lost last; 0: never */
+    unsigned edits, creates;
+    unsigned omit;  /* TC_OMIT_… */
+    uint64_t shown; /* hash of what it says */
+    bool dirty;     /* the view has changed since */
+    bool began;     /* in this process */
+    bool gone;      /* a person has deleted one: there is one more, and then none */
+    bool adapted;   /* the next create leaves out what was refused, and does not wait */
+    bool uncertain; /* a create went out, and nobody knows yet whether the message exists */
+    bool used;      /* it has become the answer, or nothing is left of it */
+};
+
+struct chat_turn {
+    LIST_ENTRY(chat_turn) entry;
+    struct chat *chat;
+    struct tc_turn *turn;
+    struct tc_target target; /* strings of the turn's memory; chat NULL: shown nowhere */
+    struct chat_view view;
+    struct chat_live live;
+    bool over; /* the outcome is on its way, or the turn has ended */
+    bool told_loss;
+};
+
+/* Receiving: identification and polls. */
+struct chat_receiving {
+    char *self;    /* own id at the service; NULL: not known yet */
+    char *cursor;  /* of the next poll; NULL: none */
+    bool ready;    /* ready() has been called, and credentials are good */
+    bool locked;   /* credentials were refused, and this has been logged */
+    bool not_kept; /* something that was received could not be stored: it comes again */
+    unsigned failures;
+};
+
+struct chat {
+    struct tc_instance *inst;
+    struct tc_chat table; /* the plugin's, completed */
+    struct chat_options options;
+    struct chat_hooks hooks;
+    struct arena scratch; /* until the callback ends */
+    LIST_HEAD(, chat_turn) turns;
+    struct chat_cards cards;
+    struct chat_receiving receiving;
+    unsigned unsupported;   /* TC_CAN() of operations that the service does not have */
+    unsigned sign_failures; /* in a row */
+    int64_t signs_off_until_ms;
+};
+
+/* ---- chat_engine.c ---- */
+
+/* NULL: there is no such turn. */
+struct chat_turn *chat_find_turn(struct chat *c, const char *id);
+
+/* ---- chat_send.c ---- */
+
+/* What a record does not hold. */
+struct chat_send_extra {
+    const struct tc_view *view;
+    const char *data; /* content of a file */
+    size_t len;
+    int64_t delay_ms, timeout_ms, max_age_ms;
+};
+
+/* The operation of a record, as read() gets it: without buttons, view and file. */
+struct tc_op chat_make_op(struct chat *c, const struct tc_turn *turn, const struct chat_record *r);
+bool chat_can(const struct chat *c, enum tc_op_kind op);
+/* Turns the record into a request of the plugin and queues it. extra may be NULL. -1: the plugin
+ * cannot express it, or the request was refused; logged. */
+int chat_send(struct chat *c, struct tc_turn *turn, const struct chat_record *r,
+              const struct chat_send_extra *extra);
+/* The content of the file in a request that was refused, for the next attempt. */
+struct chat_send_extra chat_content_of(const struct tc_http *http);
+/* Renders Markdown as one message of that role into the record; false: nothing is visible. */
+bool chat_render_one(struct chat *c, struct chat_record *r, const char *markdown, uint32_t flags);
+int64_t chat_unix_ms(void);
+
+/* ---- chat_live.c ---- */
+
+void chat_live_begin(struct chat_turn *t);
+/* Something happened; visible: it is worth a progress message. */
+void chat_live_touch(struct chat_turn *t, bool visible);
+void chat_live_wake(struct chat_turn *t);
+/* The outcome comes: no typing and no edit from here on. */
+void chat_live_close(struct chat_turn *t);
+/* Id of the progress message, also of an earlier process; NULL: none, or not known. */
+const char *chat_live_message(const struct chat_turn *t);
+/* An edit whose reply was lost, by this process or an earlier one, may still reach the message. */
+bool chat_live_may_come_late(const struct chat_turn *t);
+/* It has become the answer, or nothing is left of it. */
+void chat_live_use(struct chat_turn *t);
+void chat_live_take_result(struct chat_turn *t, struct chat_record *r,
+                           const struct chat_result *result, struct tc_verdict *v);
+void chat_live_take_drop(struct chat_turn *t, const struct chat_record *r);
+
+/* ---- chat_memory.c ---- */
+
+/* Stores what the next process has to know of the turn: progress message and open cards. */
+void chat_memory_write(struct chat_turn *t);
+void chat_memory_read(struct chat_turn *t);
+
+/* ---- chat_outcome.c ---- */
+
+/* Queues the outcome: messages in order, each with everything that another attempt needs. */
+int chat_outcome_send(struct chat_turn *t, const char *markdown, size_t len, uint32_t flags);
+/* A result of a part of the outcome, or of another message that is delivered in the same way. */
+void chat_outcome_take_result(struct chat_turn *t, struct chat_record *r,
+                              const struct chat_result *result, const struct tc_reply *reply,
+                              struct tc_verdict *v);
+void chat_outcome_take_drop(struct chat_turn *t, const struct chat_record *r,
+                            const struct tc_reply *reply);
+/* A result of the clean-up or of a confirming edit. */
+void chat_outcome_take_clean_result(struct chat_turn *t, struct chat_record *r,
+                                    const struct chat_result *result, struct tc_verdict *v);
+
+/* ---- chat_cards.c ---- */
+
+void chat_cards_init(struct chat_cards *cards);
+void chat_cards_fini(struct chat_cards *cards);
+/* Open requests of the turn that wait for a decision, wherever they are shown. */
+unsigned chat_cards_waiting(const struct chat_cards *cards, const char *turn);
+int chat_cards_take_request(struct chat_turn *t, const struct tc_request *ev);
+/* The card has changed: each open place shows the newest state. */
+void chat_cards_show(struct chat *c, struct chat_card *card);
+/* What is open is over with its turn. */
+void chat_cards_end_turn(struct chat_turn *t);
+void chat_cards_forget(struct chat_cards *cards, const char *turn);
+/* The message of a card is there; message NULL: nobody knows its id. */
+void chat_cards_take_delivery(struct chat_turn *t, const struct chat_record *r,
+                              const char *message);
+void chat_cards_take_edit(struct chat_turn *t, struct chat_record *r,
+                          const struct chat_result *result, struct tc_verdict *v);
+void chat_cards_take_drop(struct chat_turn *t, const struct chat_record *r);
+/* The open cards of a turn as JSON, and back; the JSON is owned by the caller. */
+json_t *chat_cards_write(const struct chat_cards *cards, const char *turn);
+void chat_cards_read(struct chat_cards *cards, const char *turn, const json_t *list);
+
+/* ---- chat_card_answer.c ---- */
+
+/* Whether the message is an answer to a card, and so none to the agent; *how: what became of it. */
+bool chat_cards_take_reply(struct chat *c, const struct tc_chat_message *m, enum tc_accepted *how);
+/* A press or a reaction; *text: what the person is told, or NULL. */
+void chat_cards_take_action(struct chat *c, const struct tc_chat_action *action,
+                            enum tc_accepted *how, const char **text);
+
+/* ---- chat_receive.c ---- */
+
+void chat_receive_begin(struct chat *c);
+void chat_receive_take_identity(struct chat *c, const struct chat_result *result);
+void chat_receive_take_poll(struct chat *c, const struct chat_result *result);
+/* Credentials were refused: logged once; the service is asked again later. */
+void chat_receive_lock(struct chat *c, const char *reason);
+
+/* ---- chat_inbound.c ---- */
+
+/* Shows text to the author of the message that `target` answers. */
+void chat_reply(struct chat *c, struct tc_turn *turn, const struct tc_target *target,
+                const char *text);
+/* instead: what the person reads where the service refuses the reaction; or NULL. */
+void chat_react(struct chat *c, struct tc_turn *turn, const struct tc_target *target,
+                enum tc_reaction reaction, const char *instead);
+
+#endif

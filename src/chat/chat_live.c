@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: MIT
+ * The progress message of a turn: when it is created, edited and left, and the typing sign. */
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/sys/clock.h"
+#include "chat/chat_internal.h"
+#include "chat/operation/chat_delivery.h"
+
+#define EDIT_MS 1200
+#define EDIT_MAX_MS 60000
+#define TYPING_MS 5000
+#define TYPING_EARLY_MS 500
+#define TYPING_TTL_MS 600000 /* after the last event */
+
+static void chat_live_move(struct chat_turn *t, enum chat_live_event event)
+{
+    t->live.state = chat_live_next(t->live.state, event);
+}
+
+static void keep_id(char out[CHAT_ID_MAX], const char *id)
+{
+    const size_t n = id ? strlen(id) : 0;
+    if (n < CHAT_ID_MAX)
+        memcpy(out, id ? id : "", n + 1);
+    else
+        *out = '\0';
+}
+
+/* ---- when ---- */
+
+static int64_t beat_interval(const struct chat_turn *t, int64_t now)
+{
+    const int64_t elapsed = now - t->live.began_ms;
+    return elapsed < 120000 ? 10000 : elapsed < 600000 ? 30000 : 60000;
+}
+
+/* Doubled after each edit_count edits. */
+static int64_t edit_interval(const struct chat_turn *t)
+{
+    const struct tc_chat *const table = &t->chat->table;
+    int64_t ms = t->target.group && table->edit_group_ms ? table->edit_group_ms
+                 : table->edit_ms                        ? table->edit_ms
+                                                         : EDIT_MS;
+    for (unsigned n = t->live.edits;
+         table->edit_count && n >= table->edit_count && ms < EDIT_MAX_MS; n -= table->edit_count)
+        ms *= 2;
+    return ms < EDIT_MAX_MS ? ms : EDIT_MAX_MS;
+}
+
+static bool can_show(const struct chat *c)
+{
+    return c->options.progress && chat_can(c, TC_OP_POST) && chat_can(c, TC_OP_EDIT);
+}
+
+/* When the message has to be created or changed; INT64_MAX: not. */
+static int64_t show_due(const struct chat_turn *t, int64_t now)
+{
+    const struct chat_live *const l = &t->live;
+    if (!can_show(t->chat) || !t->view.visible)
+        return INT64_MAX;
+    if (l->state == CHAT_LIVE_HIDDEN && l->creates == 0)
+        return l->began_ms + t->chat->options.progress_after_ms;
+    if (l->state == CHAT_LIVE_HIDDEN && l->adapted)
+        return l->edited_ms + edit_interval(t);
+    if (l->state == CHAT_LIVE_HIDDEN)
+        return l->beat_ms + beat_interval(t, now);
+    if (l->state != CHAT_LIVE_SHOWN)
+        return INT64_MAX;
+    return l->dirty ? l->edited_ms + edit_interval(t) : l->beat_ms + beat_interval(t, now);
+}
+
+static int64_t typing_interval(const struct chat *c)
+{
+    const int64_t ms = c->table.typing_ms ? c->table.typing_ms : TYPING_MS;
+    return ms > 2 * TYPING_EARLY_MS ? ms - TYPING_EARLY_MS : ms;
+}
+
+static int64_t typing_due(const struct chat_turn *t, int64_t now)
+{
+    const struct chat *const c = t->chat;
+    if (!chat_can(c, TC_OP_TYPING) || now - t->view.active_ms >= TYPING_TTL_MS)
+        return INT64_MAX;
+    const int64_t due = t->live.typing_ms ? t->live.typing_ms + typing_interval(c) : now;
+    return due > c->signs_off_until_ms ? due : c->signs_off_until_ms;
+}
+
+static void chat_live_schedule(struct chat_turn *t)
+{
+    const int64_t now = clock_mono_ms();
+    const int64_t show = show_due(t, now), typing = typing_due(t, now);
+    const int64_t due = show < typing ? show : typing;
+    const int64_t ms = t->over || due == INT64_MAX ? -1 : due > now ? due - now : 1;
+    t->chat->hooks.wake(t->chat->hooks.ctx, t->turn, ms);
+}
+
+/* ---- operations ---- */
+
+static void type(struct chat_turn *t, int64_t now)
+{
+    t->live.typing_ms = now;
+    chat_send(t->chat, t->turn,
+              &(struct chat_record){.op = TC_OP_TYPING,
+                                    .slot = CHAT_SLOT_SIGN,
+                                    .target = t->target,
+                                    .generation = t->live.edits},
+              NULL);
+}
+
+static json_t *stop_button(const struct chat_turn *t)
+{
+    if (t->chat->table.input != TC_INPUT_BUTTONS || strlen(t->turn->id) > CHAT_BUTTON_DATA - 2)
+        return NULL;
+    return json_pack("[[s+, s, i]]", "s:", t->turn->id, "⏹ Stop", (int)TC_STYLE_PLAIN);
+}
+
+/* The record of the message as it is to be seen now; false: it would not change. */
+static bool describe(struct chat_turn *t, int64_t now, struct tc_view *view,
+                     struct tc_tool_line *lines, struct chat_record *r)
+{
+    CLEANUP_BUF struct buf text = {0};
+    *view = chat_view_export(&t->view, now, t->chat->options.thinking, lines);
+    chat_view_write(&text, view);
+    const uint64_t hash = hash_bytes(HASH_START, text.p, text.len);
+    if (hash == t->live.shown || !chat_render_one(t->chat, r, text.p, 0))
+        return false;
+    t->live.shown = hash;
+    r->role = TC_ROLE_LIVE;
+    r->silent = true;
+    r->omit = t->live.omit;
+    r->target = t->target;
+    return true;
+}
+
+/* The message does not exist. */
+static void not_created(struct chat_turn *t)
+{
+    t->live.uncertain = false;
+    t->live.shown = 0;
+    chat_live_move(t, CHAT_LIVE_ON_REFUSE);
+    chat_memory_write(t);
+}
+
+/* That the message is being created is on disk before the request goes out: the next process would
+ * not find the message otherwise. */
+static void create(struct chat_turn *t, struct chat_record *r, const struct tc_view *view,
+                   int64_t now)
+{
+    struct chat_live *const l = &t->live;
+    if (l->state == CHAT_LIVE_SHOWN)
+        memcpy(l->old, l->message, sizeof l->old);
+    l->message[0] = '\0';
+    l->uncertain = true;
+    l->adapted = false;
+    l->creates++;
+    l->created_ms = now;
+    chat_live_move(t, CHAT_LIVE_ON_CREATE);
+    chat_memory_write(t);
+    r->op = TC_OP_POST;
+    r->slot = CHAT_SLOT_LIVE;
+    r->generation = l->creates;
+    if (chat_send(t->chat, t->turn, r, &(struct chat_send_extra){.view = view}) < 0)
+        not_created(t);
+}
+
+static void chat_live_edit(struct chat_turn *t, struct chat_record *r, const struct tc_view *view)
+{
+    r->op = TC_OP_EDIT;
+    r->slot = CHAT_SLOT_LIVE ":edit";
+    r->message = t->live.message;
+    r->generation = ++t->live.edits;
+    chat_live_move(t, CHAT_LIVE_ON_EDIT);
+    if (chat_send(t->chat, t->turn, r, &(struct chat_send_extra){.view = view}) < 0)
+        chat_live_move(t, CHAT_LIVE_ON_EDITED);
+}
+
+static bool is_too_old(const struct chat_turn *t, int64_t now)
+{
+    const int64_t age = t->chat->table.edit_age_ms;
+    return age && now - t->live.created_ms >= age;
+}
+
+static void show(struct chat_turn *t, int64_t now)
+{
+    struct tc_tool_line lines[CHAT_VIEW_LINES];
+    struct tc_view view;
+    struct chat_record r = {0};
+    t->live.dirty = false;
+    t->live.beat_ms = t->live.edited_ms = now;
+    if (!describe(t, now, &view, lines, &r))
+        return;
+    json_t *const buttons = stop_button(t);
+    r.buttons = buttons;
+    if (t->live.state == CHAT_LIVE_SHOWN && !is_too_old(t, now))
+        chat_live_edit(t, &r, &view);
+    else
+        create(t, &r, &view, now);
+    json_decref(buttons);
+}
+
+/* ---- the life of it ---- */
+
+void chat_live_touch(struct chat_turn *t, bool visible)
+{
+    if (t->over)
+        return;
+    t->live.dirty |= visible;
+    chat_live_schedule(t);
+}
+
+void chat_live_wake(struct chat_turn *t)
+{
+    const int64_t now = clock_mono_ms();
+    if (t->over)
+        return;
+    if (now >= typing_due(t, now))
+        type(t, now);
+    if (now >= show_due(t, now))
+        show(t, now);
+    chat_live_schedule(t);
+}
+
+void chat_live_close(struct chat_turn *t)
+{
+    t->over = true;
+    chat_live_move(t, CHAT_LIVE_ON_CLOSE);
+    chat_live_schedule(t);
+}
+
+const char *chat_live_message(const struct chat_turn *t)
+{
+    return t->live.used || !t->live.message[0] ? NULL : t->live.message;
+}
+
+bool chat_live_may_come_late(const struct chat_turn *t)
+{
+    const struct chat_live *const l = &t->live;
+    return !l->began || (l->doubt_ms && clock_mono_ms() - l->doubt_ms < CHAT_LATE_MS);
+}
+
+void chat_live_use(struct chat_turn *t)
+{
+    t->live.used = true;
+    t->live.message[0] = '\0';
+    chat_memory_write(t);
+}
+
+/* ---- recovery ---- */
+
+/* The same create again (the service recognises the key), or a search for it. */
+static void ask_again(struct chat_turn *t, struct chat_record *r, bool search)
+{
+    r->op = search ? TC_OP_LOOKUP : TC_OP_POST;
+    r->slot = CHAT_SLOT_LIVE;
+    r->role = TC_ROLE_LIVE;
+    r->generation = t->live.creates;
+    r->target = t->target;
+    r->silent = true;
+    chat_live_move(t, search ? CHAT_LIVE_ON_SEARCH : CHAT_LIVE_ON_REPEAT);
+    if (chat_send(t->chat, t->turn, r,
+                  &(struct chat_send_extra){.delay_ms = search ? CHAT_LATE_MS : 0}) < 0)
+        chat_live_move(t, CHAT_LIVE_ON_LOSE);
+}
+
+/* The reply to the create was lost. */
+static void doubt_create(struct chat_turn *t, struct chat_record *r)
+{
+    const enum tc_idempotency kind = t->chat->table.idempotency;
+    if (!r->text)
+        chat_render_one(t->chat, r, "Working…", 0);
+    if (t->live.state == CHAT_LIVE_CLOSED || kind == TC_IDEMPOTENCY_NONE)
+        chat_live_move(t, CHAT_LIVE_ON_LOSE);
+    else
+        ask_again(t, r, kind == TC_IDEMPOTENCY_LOOKUP);
+}
+
+/* What an earlier process left: its message, or one whose creation was under way. */
+static void resume(struct chat_turn *t, int64_t now)
+{
+    struct chat_live *const l = &t->live;
+    if (l->message[0]) {
+        chat_live_move(t, CHAT_LIVE_ON_CREATED);
+        l->created_ms = now;
+        l->doubt_ms = now; /* an edit may have been in flight */
+        t->view.visible = true;
+    } else if (l->uncertain) {
+        struct chat_record r = {.target = t->target};
+        doubt_create(t, &r);
+    }
+}
+
+void chat_live_begin(struct chat_turn *t)
+{
+    const int64_t now = clock_mono_ms();
+    chat_view_init(&t->view, now);
+    t->live.began_ms = now;
+    t->live.began = true;
+    t->over = !t->target.chat;
+    if (t->over)
+        return;
+    resume(t, now);
+    if (now >= typing_due(t, now))
+        type(t, now);
+    chat_live_schedule(t);
+}
+
+/* ---- results ---- */
+
+static void leave_old(struct chat_turn *t)
+{
+    if (!t->live.old[0])
+        return;
+    if (chat_can(t->chat, TC_OP_DELETE))
+        chat_send(t->chat, t->turn,
+                  &(struct chat_record){.op = TC_OP_DELETE,
+                                        .slot = CHAT_SLOT_CLEAN ":old",
+                                        .message = t->live.old,
+                                        .generation = t->live.creates,
+                                        .target = t->target},
+                  NULL);
+    t->live.old[0] = '\0';
+}
+
+static void created(struct chat_turn *t, const char *id)
+{
+    keep_id(t->live.message, id);
+    t->live.uncertain = !t->live.message[0];
+    chat_live_move(t, t->live.message[0] ? CHAT_LIVE_ON_CREATED : CHAT_LIVE_ON_LOSE);
+    chat_memory_write(t);
+    leave_old(t);
+}
+
+/* True: the next attempt leaves out what was refused. */
+static bool adapt(struct chat_turn *t, enum tc_result_kind kind)
+{
+    const unsigned part = kind == TC_RESULT_BAD_FORMAT || kind == TC_RESULT_REFUSED ? TC_OMIT_FORMAT
+                          : kind == TC_RESULT_REPLY_GONE                            ? TC_OMIT_REPLY
+                          : kind == TC_RESULT_THREAD_GONE                           ? TC_OMIT_THREAD
+                                                                                    : 0;
+    const bool is_new = part && !(t->live.omit & part);
+    t->live.omit |= part;
+    return is_new;
+}
+
+static void create_result(struct chat_turn *t, struct chat_record *r,
+                          const struct chat_result *result)
+{
+    struct chat_live *const l = &t->live;
+    switch ((int)result->result.kind) {
+    case TC_RESULT_DONE:
+        created(t, result->result.message);
+        return;
+    case TC_RESULT_IN_DOUBT:
+        doubt_create(t, r);
+        return;
+    default:
+        break;
+    }
+    not_created(t);
+    l->adapted = adapt(t, result->result.kind);
+}
+
+static void search_result(struct chat_turn *t, struct chat_record *r,
+                          const struct chat_result *result)
+{
+    if (result->result.kind == TC_RESULT_DONE)
+        created(t, result->result.message);
+    else if (result->result.kind == TC_RESULT_NOT_FOUND)
+        not_created(t);
+    else if (result->result.kind == TC_RESULT_IN_DOUBT)
+        doubt_create(t, r);
+    else
+        chat_live_move(t, CHAT_LIVE_ON_LOSE);
+}
+
+static void edit_result(struct chat_turn *t, const struct chat_result *result)
+{
+    struct chat_live *const l = &t->live;
+    const enum tc_result_kind kind = result->result.kind;
+    if (kind == TC_RESULT_MESSAGE_GONE) {
+        t->view.visible &= !l->gone; /* the second time nothing more is shown */
+        l->gone = true;
+        l->message[0] = '\0';
+        l->shown = 0;
+        chat_live_move(t, CHAT_LIVE_ON_GONE);
+        chat_memory_write(t);
+        return;
+    }
+    chat_live_move(t, CHAT_LIVE_ON_EDITED);
+    if (kind == TC_RESULT_DONE)
+        return;
+    l->shown = 0;
+    l->dirty = kind == TC_RESULT_IN_DOUBT || adapt(t, kind);
+    if (kind == TC_RESULT_IN_DOUBT)
+        l->doubt_ms = clock_mono_ms();
+}
+
+void chat_live_take_result(struct chat_turn *t, struct chat_record *r,
+                           const struct chat_result *result, struct tc_verdict *v)
+{
+    const enum tc_result_kind kind = result->result.kind;
+    const bool waits = kind == TC_RESULT_RETRY || kind == TC_RESULT_UNAUTHORIZED;
+    if (waits && v->next == TC_NEXT_AGAIN)
+        return; /* the host sends the request again, unless the outcome comes first */
+    v->next = TC_NEXT_DONE;
+    if (r->op == TC_OP_EDIT)
+        edit_result(t, result);
+    else if (r->op == TC_OP_LOOKUP)
+        search_result(t, r, result);
+    else
+        create_result(t, r, result);
+    if (!t->over)
+        chat_live_schedule(t);
+}
+
+/* A newer edit or the outcome has replaced the request, or it became too old. */
+void chat_live_take_drop(struct chat_turn *t, const struct chat_record *r)
+{
+    t->live.shown = 0;
+    if (r->op == TC_OP_EDIT)
+        chat_live_move(t, CHAT_LIVE_ON_EDITED);
+    else
+        not_created(t);
+    if (!t->over)
+        chat_live_schedule(t);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ * State machine of a progress message. chat_live.c changes the state through chat_live_next only.
+ */
+#ifndef CHAT_CHAT_LIVE_STATE_H
+#define CHAT_CHAT_LIVE_STATE_H
+
+#include "base/state_table.h"
+
+/* clang-format off */
+#define CHAT_LIVE_STATES(STATE) \
+    STATE(HIDDEN)    /* there is none */ \
+    STATE(CREATING)  /* being created; the memory says so, so that a restart knows */ \
+    STATE(SEARCHING) /* the reply to the create was lost; the service is asked for the message */ \
+    STATE(SHOWN)     /* its id is known */ \
+    STATE(EDITING)   /* an edit is under way */ \
+    STATE(UNKNOWN)   /* it may exist, and its id is not known: nothing more is shown */ \
+    STATE(CLOSED)    /* the outcome comes: nothing more is shown */
+
+#define CHAT_LIVE_EVENTS(EVENT) \
+    EVENT(CREATE)  /* a create goes out, also instead of one that is too old to be edited */ \
+    EVENT(CREATED) /* the service has named its id */ \
+    EVENT(REPEAT)  /* the create goes out again with the same key */ \
+    EVENT(SEARCH)  /* a search goes out */ \
+    EVENT(LOSE)    /* nobody will know whether it exists */ \
+    EVENT(REFUSE)  /* it does not exist: refused, dropped, not found */ \
+    EVENT(EDIT)    /* an edit goes out */ \
+    EVENT(EDITED)  /* the edit has ended, executed or not */ \
+    EVENT(GONE)    /* a person has deleted it, or it cannot be edited any more */ \
+    EVENT(CLOSE)   /* the outcome comes */
+
+#define CHAT_LIVE_TRANSITIONS(ROW) \
+    ROW(HIDDEN,    CREATE,  CREATING) \
+    ROW(HIDDEN,    CREATED, SHOWN)     /* known from the memory of an earlier process */ \
+    ROW(HIDDEN,    REPEAT,  CREATING) \
+    ROW(HIDDEN,    SEARCH,  SEARCHING) \
+    ROW(HIDDEN,    LOSE,    UNKNOWN) \
+    ROW(HIDDEN,    CLOSE,   CLOSED) \
+    ROW(CREATING,  CREATED, SHOWN) \
+    ROW(CREATING,  REPEAT,  CREATING) \
+    ROW(CREATING,  SEARCH,  SEARCHING) \
+    ROW(CREATING,  LOSE,    UNKNOWN) \
+    ROW(CREATING,  REFUSE,  HIDDEN) \
+    ROW(CREATING,  CLOSE,   CLOSED) \
+    ROW(SEARCHING, CREATED, SHOWN) \
+    ROW(SEARCHING, SEARCH,  SEARCHING) \
+    ROW(SEARCHING, LOSE,    UNKNOWN) \
+    ROW(SEARCHING, REFUSE,  HIDDEN) \
+    ROW(SEARCHING, CLOSE,   CLOSED) \
+    ROW(SHOWN,     CREATE,  CREATING) \
+    ROW(SHOWN,     EDIT,    EDITING) \
+    ROW(SHOWN,     CLOSE,   CLOSED) \
+    ROW(EDITING,   EDITED,  SHOWN) \
+    ROW(EDITING,   GONE,    HIDDEN) \
+    ROW(EDITING,   CLOSE,   CLOSED) \
+    ROW(UNKNOWN,   CLOSE,   CLOSED) \
+    ROW(CLOSED,    CREATED, CLOSED)    /* results that were under way */ \
+    ROW(CLOSED,    LOSE,    CLOSED) \
+    ROW(CLOSED,    REFUSE,  CLOSED) \
+    ROW(CLOSED,    EDITED,  CLOSED) \
+    ROW(CLOSED,    GONE,    CLOSED) \
+    ROW(CLOSED,    CLOSE,   CLOSED)
+/* clang-format on */
+
+#define CHAT_LIVE_STATE_ENUM(name) CHAT_LIVE_##name,
+enum chat_live_state { CHAT_LIVE_STATES(CHAT_LIVE_STATE_ENUM) };
+#define CHAT_LIVE_EVENT_ENUM(name) CHAT_LIVE_ON_##name,
+enum chat_live_event { CHAT_LIVE_EVENTS(CHAT_LIVE_EVENT_ENUM) };
+
+extern const struct state_table chat_live_table;
+
+/* Asserts that the event is possible in that state. */
+enum chat_live_state chat_live_next(enum chat_live_state state, enum chat_live_event event);
+
+#endif

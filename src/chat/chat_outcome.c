@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT
+ * The outcome of a turn on its way to the chat: its parts, what becomes of each after a result, and
+ * the clean-up of the progress message when the last part has arrived. */
+#include <string.h>
+
+#include "base/sys/clock.h"
+#include "base/sys/log.h"
+#include "chat/chat_internal.h"
+#include "chat/operation/chat_delivery.h"
+
+#define SILENCE "The agent finished without an answer."
+#define DAY_MS ((int64_t)24 * 3600 * 1000)
+#define FILE_MAX ((size_t)14 << 20) /* what the outbox takes in one durable request */
+#define EDIT_YOUNG_MS 60000         /* finalize = edit: an older message would not be noticed */
+#define TOO_LONG_NOTE "The file is truncated: the answer exceeds the size limit."
+
+static struct chat_delivery_policy policy_of(const struct chat *c)
+{
+    return (struct chat_delivery_policy){
+        .idempotency = c->table.idempotency,
+        .idempotency_ms = c->table.idempotency_ms,
+        .can_edit = chat_can(c, TC_OP_EDIT),
+        .can_file = chat_can(c, TC_OP_FILE),
+        .drops_doubts = c->options.drops_doubts,
+        .now_ms = chat_unix_ms(),
+    };
+}
+
+/* ---- sending ---- */
+
+static bool can_finalize_by_edit(const struct chat_turn *t, size_t parts)
+{
+    const struct chat *const c = t->chat;
+    const int64_t age = clock_mono_ms() - t->live.created_ms;
+    return c->options.finalize_edit && parts == 1 && chat_can(c, TC_OP_EDIT) &&
+           chat_live_message(t) && age < EDIT_YOUNG_MS &&
+           (!c->table.edit_age_ms || age < c->table.edit_age_ms);
+}
+
+static struct chat_record part_record(const struct chat_turn *t, size_t part)
+{
+    const int64_t now = chat_unix_ms();
+    return (struct chat_record){
+        .op = TC_OP_POST,
+        .role = TC_ROLE_ANSWER,
+        .state = CHAT_POSTING,
+        .slot = CHAT_SLOT_ANSWER,
+        .target = t->target,
+        .live = chat_live_message(t),
+        .part = (unsigned)part,
+        .silent = part > 0,
+        .since_ms = now,
+        .until_ms = now + DAY_MS,
+    };
+}
+
+static int send_piece(struct chat_turn *t, const struct text_piece *p, size_t part, bool last,
+                      bool edits)
+{
+    CLEANUP_BUF struct buf summary = {0};
+    struct chat_record r = part_record(t, part);
+    r.text = p->text;
+    r.entities = p->entities;
+    r.plain = p->plain;
+    r.last = last;
+    if (last) {
+        chat_view_write_summary(&summary, &t->view, clock_mono_ms());
+        r.summary = summary.p;
+    }
+    if (edits) {
+        r.op = TC_OP_EDIT;
+        r.state = CHAT_EDITING;
+        r.message = r.live;
+        r.confirm = chat_live_may_come_late(t);
+    }
+    return chat_send(t->chat, t->turn, &r, NULL);
+}
+
+static int send_file(struct chat_turn *t, const char *text, size_t len, size_t part)
+{
+    CLEANUP_BUF struct buf summary = {0};
+    struct chat_record r = part_record(t, part);
+    const size_t most = t->chat->table.file_bytes && t->chat->table.file_bytes < FILE_MAX
+                            ? t->chat->table.file_bytes
+                            : FILE_MAX;
+    chat_view_write_summary(&summary, &t->view, clock_mono_ms());
+    r.op = TC_OP_FILE;
+    r.state = CHAT_FILING;
+    r.file_name = "answer.md";
+    r.file_type = "text/markdown; charset=utf-8";
+    r.text = r.plain = len > most ? TOO_LONG_NOTE : "";
+    r.last = true;
+    r.summary = summary.p;
+    const struct chat_send_extra extra = {.data = text, .len = chat_text_fit(text, most)};
+    return chat_send(t->chat, t->turn, &r, &extra);
+}
+
+int chat_outcome_send(struct chat_turn *t, const char *markdown, size_t len, uint32_t flags)
+{
+    struct chat *const c = t->chat;
+    const bool can_file = chat_can(c, TC_OP_FILE) && c->options.overflow != CHAT_OVERFLOW_TRIM;
+    const size_t most = c->options.overflow == CHAT_OVERFLOW_FILE ? 1 : c->options.max_parts;
+    size_t count;
+    if (!t->target.chat)
+        return 0;
+    const struct text_piece *const pieces =
+        chat_text_render(&c->scratch, &c->table, TC_ROLE_ANSWER, markdown, len,
+                         &(struct chat_text_options){.flags = flags}, &count);
+    if (!pieces)
+        return strcmp(markdown, SILENCE) == 0
+                   ? -1
+                   : chat_outcome_send(t, SILENCE, strlen(SILENCE), TC_VERBATIM);
+    const bool over = count > most, files = over && can_file;
+    const size_t shown = !over ? count : files ? 1 : most;
+    const bool edits = can_finalize_by_edit(t, count);
+    int rc = 0;
+    for (size_t i = 0; i < shown; i++)
+        rc |= send_piece(t, &pieces[i], i, i + 1 == shown && !files, edits);
+    return files ? rc | send_file(t, markdown, len, 1) : rc;
+}
+
+/* ---- a smaller message, in place of one that was too long ---- */
+
+static void cut(struct chat *c, struct tc_turn *turn, struct chat_record *r)
+{
+    const char *const plain = r->plain ? r->plain : "";
+    size_t count;
+    const struct text_piece *const pieces =
+        chat_text_render(&c->scratch, &c->table, r->role, plain, strlen(plain),
+                         &(struct chat_text_options){.flags = TC_VERBATIM, .divide_by = 2}, &count);
+    const char *const slot = r->slot;
+    const bool last = r->last;
+    for (size_t i = 0; i < count; i++) {
+        r->slot = arena_sprintf(&c->scratch, "%s:%zu", slot, i); /* each has a key of its own */
+        r->text = pieces[i].text;
+        r->entities = pieces[i].entities;
+        r->plain = pieces[i].plain;
+        r->last = last && i + 1 == count;
+        chat_send(c, turn, r, NULL);
+        r->silent = true;
+    }
+}
+
+/* ---- clean-up ---- */
+
+static void clean(struct chat_turn *t, const struct chat_record *part, const char *message)
+{
+    struct chat *const c = t->chat;
+    struct chat_record r = {.op = TC_OP_EDIT,
+                            .role = TC_ROLE_LIVE,
+                            .slot = CHAT_SLOT_CLEAN,
+                            .target = part->target,
+                            .message = message,
+                            .silent = true};
+    if (c->options.after == CHAT_AFTER_DELETE && chat_can(c, TC_OP_DELETE))
+        r.op = TC_OP_DELETE;
+    else if (!chat_can(c, TC_OP_EDIT))
+        return;
+    CLEANUP_BUF struct buf view = {0};
+    struct tc_tool_line lines[CHAT_VIEW_LINES];
+    const struct tc_view now =
+        chat_view_export(&t->view, clock_mono_ms(), c->options.thinking, lines);
+    if (c->options.after == CHAT_AFTER_KEEP && t->live.began)
+        chat_view_write(&view, &now);
+    else
+        buf_add_str(&view, part->summary ? part->summary : "Done");
+    chat_render_one(c, &r, view.p, 0);
+    r.confirm = r.op == TC_OP_EDIT && chat_live_may_come_late(t);
+    chat_send(c, t->turn, &r, NULL);
+    chat_live_use(t);
+}
+
+/* The progress message may exist, and its id is not known: the service names it again, because it
+ * recognises the key, or finds it. */
+static void learn(struct chat_turn *t, const struct chat_record *part)
+{
+    struct chat *const c = t->chat;
+    const bool search = c->table.idempotency == TC_IDEMPOTENCY_LOOKUP;
+    struct chat_record r = {.op = search ? TC_OP_LOOKUP : TC_OP_POST,
+                            .role = TC_ROLE_LIVE,
+                            .slot = CHAT_SLOT_LIVE,
+                            .target = part->target,
+                            .generation = t->live.creates,
+                            .summary = part->summary,
+                            .last = true,
+                            .silent = true};
+    if (c->table.idempotency == TC_IDEMPOTENCY_NONE || c->table.idempotency_ms ||
+        !chat_render_one(c, &r, "Working…", 0))
+        return;
+    chat_send(c, t->turn, &r, &(struct chat_send_extra){.delay_ms = search ? CHAT_LATE_MS : 0});
+}
+
+static void clean_up(struct chat_turn *t, const struct chat_record *part)
+{
+    const char *const message = chat_live_message(t) ? chat_live_message(t)
+                                : t->live.began      ? NULL
+                                                     : part->live;
+    if (t->live.used)
+        return;
+    if (message)
+        clean(t, part, message);
+    else if (t->live.creates > 0)
+        learn(t, part);
+}
+
+/* ---- results ---- */
+
+/* A live edit whose reply was lost may reach the message later and would replace what it says for
+ * good. The same edit once more, behind that, does no harm. */
+static void confirm_edit(struct chat_turn *t, const struct chat_record *done)
+{
+    struct chat_record r = *done;
+    if (!done->confirm && !chat_live_may_come_late(t))
+        return;
+    r.slot = arena_sprintf(&t->chat->scratch, CHAT_SLOT_CONFIRM ":%s", done->slot);
+    r.confirm = r.last = false;
+    r.owner = NULL;
+    chat_send(t->chat, t->turn, &r, &(struct chat_send_extra){.delay_ms = CHAT_LATE_MS});
+}
+
+static void arrived(struct chat_turn *t, struct chat_record *r, enum chat_delivery_state how)
+{
+    if (how == CHAT_EDITING) {
+        chat_live_use(t);
+        confirm_edit(t, r);
+    }
+    if (r->last)
+        clean_up(t, r);
+}
+
+/* The person who asked is told, once per turn. Not durable: beside a durable request that takes its
+ * place the answer would not become a dead letter. */
+static void tell_loss(struct chat_turn *t, const char *reason, enum tc_result_kind kind)
+{
+    if (t->told_loss || !t->target.chat || kind == TC_RESULT_CHAT_GONE ||
+        kind == TC_RESULT_UNAUTHORIZED)
+        return;
+    t->told_loss = true;
+    chat_reply(t->chat, t->turn, &t->target,
+               arena_sprintf(&t->chat->scratch,
+                             "⚠ An answer could not be delivered here: %s. "
+                             "It is stored as a dead letter; run: turncast dead list",
+                             reason ? reason : "no reason given"));
+}
+
+/* A file whose content is in the request that was refused. */
+static struct chat_send_extra content_of(const struct chat_record *r, const struct tc_reply *reply,
+                                         bool was_file)
+{
+    const char *const text = r->plain ? r->plain : "";
+    if (r->op != TC_OP_FILE)
+        return (struct chat_send_extra){0};
+    return was_file ? chat_content_of(reply->http)
+                    : (struct chat_send_extra){.data = text, .len = strlen(text)};
+}
+
+void chat_outcome_take_result(struct chat_turn *t, struct chat_record *r,
+                              const struct chat_result *result, const struct tc_reply *reply,
+                              struct tc_verdict *v)
+{
+    struct chat *const c = t->chat;
+    const struct chat_delivery_policy policy = policy_of(c);
+    const enum chat_delivery_state from = r->state;
+    const bool was_file = r->op == TC_OP_FILE;
+    const struct chat_delivery_decision d = chat_delivery_next(r, result, &policy);
+    struct chat_send_extra extra = content_of(r, reply, was_file);
+    extra.delay_ms = d.delay_ms;
+    v->next = TC_NEXT_DONE;
+    switch (d.step) {
+    case CHAT_STEP_DONE:
+        if (chat_record_is_slot(r, CHAT_SLOT_CARD))
+            chat_cards_take_delivery(t, r, result->result.message);
+        else
+            arrived(t, r, from);
+        break;
+    case CHAT_STEP_AGAIN:
+        v->next = TC_NEXT_AGAIN;
+        break;
+    case CHAT_STEP_SEND:
+        chat_send(c, t->turn, r, &extra);
+        break;
+    case CHAT_STEP_CUT:
+        cut(c, t->turn, r);
+        break;
+    case CHAT_STEP_DEAD:
+        v->next = TC_NEXT_FAIL;
+        v->reason = d.reason;
+        tell_loss(t, d.reason, result->result.kind);
+        break;
+    }
+}
+
+void chat_outcome_take_drop(struct chat_turn *t, const struct chat_record *r,
+                            const struct tc_reply *reply)
+{
+    (void)r;
+    tell_loss(t, reply->error, TC_RESULT_REFUSED);
+}
+
+/* Nobody misses a progress message that is not there any more. */
+void chat_outcome_take_clean_result(struct chat_turn *t, struct chat_record *r,
+                                    const struct chat_result *result, struct tc_verdict *v)
+{
+    const enum tc_result_kind kind = result->result.kind;
+    if (kind == TC_RESULT_IN_DOUBT || kind == TC_RESULT_RETRY || kind == TC_RESULT_UNAUTHORIZED) {
+        v->next = TC_NEXT_AGAIN;
+        return;
+    }
+    v->next = TC_NEXT_DONE;
+    if (kind == TC_RESULT_DONE && chat_record_is_slot(r, CHAT_SLOT_LIVE) && result->result.message)
+        clean(t, r, result->result.message);
+    else if (kind == TC_RESULT_DONE && r->op == TC_OP_EDIT &&
+             chat_record_is_slot(r, CHAT_SLOT_CLEAN))
+        confirm_edit(t, r);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT
+ * Identification at the service, and polls for what people do there: repeated for ever, with
+ * back-off, from a cursor that is on disk. */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/sys/log.h"
+#include "chat/chat_internal.h"
+
+#define BACKOFF_MS 1000
+#define BACKOFF_MAX_MS 60000
+#define LOCKED_MS 300000
+#define NOT_KEPT_MS 2000
+#define TELL_AFTER 3
+#define CURSOR_KEY "chat.cursor"
+
+static int64_t backoff(unsigned failures)
+{
+    int64_t ms = BACKOFF_MS;
+    for (unsigned i = 1; i < failures && ms < BACKOFF_MAX_MS; i++)
+        ms *= 2;
+    return ms < BACKOFF_MAX_MS ? ms : BACKOFF_MAX_MS;
+}
+
+static void identify(struct chat *c, int64_t delay_ms)
+{
+    chat_send(c, c->inst->lobby,
+              &(struct chat_record){.op = TC_OP_IDENTIFY, .slot = CHAT_SLOT_IDENTIFY},
+              &(struct chat_send_extra){.delay_ms = delay_ms});
+}
+
+static void poll(struct chat *c, int64_t delay_ms)
+{
+    if (chat_can(c, TC_OP_POLL))
+        chat_send(c, c->inst->lobby,
+                  &(struct chat_record){
+                      .op = TC_OP_POLL, .slot = CHAT_SLOT_POLL, .cursor = c->receiving.cursor},
+                  &(struct chat_send_extra){.delay_ms = delay_ms});
+}
+
+void chat_receive_begin(struct chat *c)
+{
+#ifdef tc_load
+    c->receiving.cursor = xstrdup(tc_load(c->inst, CURSOR_KEY));
+#endif
+    identify(c, 0);
+}
+
+/* The next failures in a row are told once. */
+static int64_t chat_receive_note_failure(struct chat *c, const struct chat_result *result,
+                                         const char *what)
+{
+    const struct tc_result *const r = &result->result;
+    if (++c->receiving.failures == TELL_AFTER)
+        tc_log(c->inst, TC_WARN, "%s does not succeed: %s; retrying", what,
+               r->reason && *r->reason ? r->reason : "no reason given");
+    return r->hold_ms > 0 ? r->hold_ms : backoff(c->receiving.failures);
+}
+
+static void note_success(struct chat *c)
+{
+    if (c->receiving.locked)
+        tc_log(c->inst, TC_INFO, "the service accepts the credentials again");
+    else if (c->receiving.failures >= TELL_AFTER)
+        tc_log(c->inst, TC_INFO, "the service answers again");
+    c->receiving.failures = 0;
+    c->receiving.locked = false;
+}
+
+void chat_receive_lock(struct chat *c, const char *reason)
+{
+    if (!c->receiving.locked)
+        tc_log(c->inst, TC_ERR,
+               "the service refuses the credentials (%s); correct them and restart the instance; "
+               "answers wait, the next attempt follows in %d min",
+               reason && *reason ? reason : "no reason given", LOCKED_MS / 60000);
+    c->receiving.locked = true;
+}
+
+void chat_receive_take_identity(struct chat *c, const struct chat_result *result)
+{
+    const struct tc_result *const r = &result->result;
+    if (r->kind == TC_RESULT_UNAUTHORIZED) {
+        chat_receive_lock(c, r->reason);
+        identify(c, LOCKED_MS);
+        return;
+    }
+    if (r->kind != TC_RESULT_DONE) {
+        identify(c, chat_receive_note_failure(c, result, "identification at the service"));
+        return;
+    }
+    note_success(c);
+    free(c->receiving.self);
+    c->receiving.self = xstrdup(r->message);
+    c->receiving.ready = true;
+    if (c->table.ready)
+        c->table.ready(c->inst->lobby, r);
+    poll(c, 0);
+}
+
+static void keep_cursor(struct chat *c, const char *cursor)
+{
+    if (!cursor || (c->receiving.cursor && strcmp(c->receiving.cursor, cursor) == 0))
+        return;
+    free(c->receiving.cursor);
+    c->receiving.cursor = xstrdup(cursor);
+#ifdef tc_store
+    tc_store(c->inst, CURSOR_KEY, cursor);
+#endif
+}
+
+void chat_receive_take_poll(struct chat *c, const struct chat_result *result)
+{
+    const struct tc_result *const r = &result->result;
+    const bool refused = c->receiving.not_kept;
+    c->receiving.not_kept = false;
+    if (r->kind == TC_RESULT_UNAUTHORIZED) {
+        c->receiving.ready = false;
+        chat_receive_lock(c, r->reason);
+        identify(c, LOCKED_MS);
+        return;
+    }
+    if (r->kind != TC_RESULT_DONE) {
+        poll(c, chat_receive_note_failure(c, result, "polling"));
+        return;
+    }
+    note_success(c);
+    keep_cursor(c, r->cursor);
+    poll(c, refused ? NOT_KEPT_MS : 0);
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT
+ * Turns records into requests: the operation that the plugin sees, and lane, priority, flags, rates
+ * and times of the request. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sys/clock.h"
+#include "base/sys/log.h"
+#include "chat/chat_internal.h"
+#include "chat/operation/chat_key.h"
+
+#define BUTTONS_MAX 64
+#define MARK "(may be a repeat)"
+
+#define LIVE_TIMEOUT_MS 15000
+#define FILE_TIMEOUT_MS 120000
+#define SIGN_TIMEOUT_MS 5000
+#define TYPING_AGE_MS 900 /* not sent later: it would be seen behind the outcome */
+#define REACT_AGE_MS 60000
+#define PRESS_AGE_MS 15000
+#define REPLY_AGE_MS 600000
+#define POLL_MS 60000
+
+bool chat_can(const struct chat *c, enum tc_op_kind op)
+{
+    return (c->table.can & TC_CAN(op) & ~c->unsupported) != 0;
+}
+
+int64_t chat_unix_ms(void)
+{
+    return (int64_t)(clock_wall_s() * 1000);
+}
+
+bool chat_render_one(struct chat *c, struct chat_record *r, const char *markdown, uint32_t flags)
+{
+    size_t count;
+    const struct text_piece *const p =
+        chat_text_render(&c->scratch, &c->table, r->role, markdown, strlen(markdown),
+                         &(struct chat_text_options){.flags = flags, .first_only = true}, &count);
+    if (!p)
+        return false;
+    r->text = p->text;
+    r->entities = p->entities;
+    r->plain = p->plain;
+    return true;
+}
+
+struct chat_send_extra chat_content_of(const struct tc_http *http)
+{
+    for (size_t i = 0; i < http->part_count; i++)
+        if (http->parts[i].file_name)
+            return (struct chat_send_extra){.data = http->parts[i].data, .len = http->parts[i].len};
+    return (struct chat_send_extra){.data = http->body ? http->body : "", .len = http->body_len};
+}
+
+/* ---- the operation ---- */
+
+static size_t read_buttons(const struct chat_record *r, struct tc_button *buttons)
+{
+    size_t n = 0, i;
+    const json_t *one;
+    json_array_foreach(r->buttons, i, one)
+    {
+        if (n == BUTTONS_MAX)
+            break;
+        buttons[n++] = (struct tc_button){
+            .data = json_string_value(json_array_get(one, 0)),
+            .label = json_string_value(json_array_get(one, 1)),
+            .style = (enum tc_style)json_integer_value(json_array_get(one, 2)),
+        };
+    }
+    return n;
+}
+
+/* The mark stands at the end, so that no entity moves. */
+static const char *op_text(struct chat *c, const struct chat_record *r)
+{
+    const char *const text = r->text ? r->text : "";
+    if (!r->tried.marked)
+        return text;
+    const bool html = r->role <= TC_ROLE_REPLY && c->table.text[r->role].form == TC_HTML;
+    return arena_sprintf(&c->scratch, html ? "%s<p>" MARK "</p>" : "%s\n\n" MARK, text);
+}
+
+struct tc_op chat_make_op(struct chat *c, const struct tc_turn *turn, const struct chat_record *r)
+{
+    char key[CHAT_KEY_LENGTH + 1];
+    const char *const text = op_text(c, r);
+    chat_key_write(key, c->inst->name, turn->id, r);
+    return (struct tc_op){
+        .size = sizeof(struct tc_op),
+        .kind = r->op,
+        .role = r->role,
+        .target = r->target.chat ? &r->target : NULL,
+        .message = r->message,
+        .key = arena_strdup(&c->scratch, key),
+        .turn = turn->id,
+        .part = r->part,
+        .text = text,
+        .text_len = strlen(text),
+        .entities = r->omit & TC_OMIT_FORMAT ? NULL : r->entities,
+        .plain = r->plain ? r->plain : "",
+        .silent = r->silent,
+        .off = r->off,
+        .omit = r->omit,
+        .step = r->step,
+        .cursor = r->cursor,
+        .reaction = r->reaction,
+        .action = r->action,
+    };
+}
+
+/* ---- the request ---- */
+
+static bool is_durable(const struct chat_record *r)
+{
+    if (chat_record_is_slot(r, CHAT_SLOT_LIVE) ||
+        (chat_record_is_slot(r, CHAT_SLOT_CARD) && r->op == TC_OP_EDIT))
+        return r->last;
+    return chat_record_is_slot(r, CHAT_SLOT_ANSWER) || chat_record_is_slot(r, CHAT_SLOT_CLEAN) ||
+           chat_record_is_slot(r, CHAT_SLOT_CONFIRM) || chat_record_is_slot(r, CHAT_SLOT_CARD);
+}
+
+static bool is_idempotent(const struct chat_record *r)
+{
+    return r->op != TC_OP_POST && r->op != TC_OP_FILE;
+}
+
+/* The memory that says so is on disk before: the next process would not look for it otherwise. */
+static bool is_live_create(const struct chat_record *r)
+{
+    return r->op == TC_OP_POST && strcmp(r->slot, CHAT_SLOT_LIVE) == 0 && !r->last;
+}
+
+static bool is_sign(const struct chat_record *r)
+{
+    return r->op == TC_OP_TYPING || r->op == TC_OP_REACT;
+}
+
+static enum tc_priority priority_of(const struct chat_record *r)
+{
+    if ((chat_record_is_slot(r, CHAT_SLOT_LIVE) && !r->last) || r->op == TC_OP_TYPING)
+        return TC_P_LIVE;
+    if (chat_record_is_slot(r, CHAT_SLOT_ANSWER) || chat_record_is_slot(r, CHAT_SLOT_REPLY))
+        return TC_P_FINAL;
+    return chat_record_is_slot(r, CHAT_SLOT_CARD) || chat_record_is_slot(r, CHAT_SLOT_PRESS)
+               ? TC_P_REQUEST
+               : TC_P_NOTICE;
+}
+
+/* Typing and reactions can never delay a text: they have a lane of their own. A confirming edit has
+ * none, because nothing has to wait for it. */
+static const char *chat_send_lane(struct chat *c, const struct chat_record *r)
+{
+    if (!r->target.chat || r->op == TC_OP_PRIVATE || chat_record_is_slot(r, CHAT_SLOT_CONFIRM))
+        return NULL;
+    return arena_sprintf(&c->scratch, is_sign(r) ? "signs:%s" : "%s", r->target.chat);
+}
+
+static uint32_t rates_of(const struct chat *c, const struct chat_record *r)
+{
+    if (!r->target.chat || is_sign(r) || r->op == TC_OP_PRIVATE || r->op == TC_OP_LOOKUP)
+        return 0;
+    return r->target.group ? c->table.rates_group : c->table.rates;
+}
+
+static int64_t timeout_of(const struct chat *c, const struct chat_record *r)
+{
+    switch ((int)r->op) {
+    case TC_OP_FILE:
+        return FILE_TIMEOUT_MS;
+    case TC_OP_TYPING:
+    case TC_OP_REACT:
+        return SIGN_TIMEOUT_MS;
+    case TC_OP_POLL:
+        return (c->table.poll_ms ? c->table.poll_ms : POLL_MS) + LIVE_TIMEOUT_MS;
+    default:
+        return chat_record_is_slot(r, CHAT_SLOT_LIVE) ? LIVE_TIMEOUT_MS : 0;
+    }
+}
+
+static int64_t max_age_of(const struct chat_record *r)
+{
+    if (r->until_ms) {
+        const int64_t left = r->until_ms - chat_unix_ms();
+        return left > 1 ? left : 1;
+    }
+    switch ((int)r->op) {
+    case TC_OP_TYPING:
+        return TYPING_AGE_MS;
+    case TC_OP_REACT:
+        return REACT_AGE_MS;
+    case TC_OP_PRIVATE:
+        return PRESS_AGE_MS;
+    default:
+        return chat_record_is_slot(r, CHAT_SLOT_REPLY) ? REPLY_AGE_MS : 0;
+    }
+}
+
+static const char *key_of(const struct chat_record *r)
+{
+    return r->op == TC_OP_TYPING ? "typing" : priority_of(r) == TC_P_LIVE ? "live" : NULL;
+}
+
+static struct tc_http make_http(struct chat *c, const struct chat_record *r,
+                                const struct chat_send_extra *extra, const char *tag)
+{
+    return (struct tc_http){
+        .size = sizeof(struct tc_http),
+        .lane = chat_send_lane(c, r),
+        .priority = priority_of(r),
+        .key = key_of(r),
+        .rates = rates_of(c, r),
+        .flags = (is_durable(r) ? TC_DURABLE : 0u) | (is_idempotent(r) ? TC_IDEMPOTENT : 0u) |
+                 (r->op == TC_OP_POLL ? TC_LONG_POLL : 0u) |
+                 (is_live_create(r) ? TC_AFTER_MEMORY : 0u),
+        .timeout_ms = timeout_of(c, r),
+        .max_age_ms = max_age_of(r),
+        .delay_ms = extra->delay_ms,
+        .tag = tag,
+    };
+}
+
+int chat_send(struct chat *c, struct tc_turn *turn, const struct chat_record *r,
+              const struct chat_send_extra *extra)
+{
+    static const struct chat_send_extra none;
+    const struct chat_send_extra *const more = extra ? extra : &none;
+    struct tc_button buttons[BUTTONS_MAX];
+    const struct tc_chat_file file = {
+        .name = r->file_name, .type = r->file_type, .data = more->data, .len = more->len};
+    struct tc_op op = chat_make_op(c, turn, r);
+    op.buttons = buttons;
+    op.button_count = read_buttons(r, buttons);
+    op.view = more->view;
+    op.file = r->op == TC_OP_FILE ? &file : NULL;
+    char *const tag = chat_record_write(r);
+    struct tc_http http = make_http(c, r, more, tag);
+    int rc = c->table.request(turn, &op, &http);
+    if (rc == 0)
+        rc = tc_http(turn, &http);
+    else
+        log_write(LOG_ERR, "chat", "instance %s: the connector cannot express operation %d",
+                  c->inst->name, (int)r->op);
+    free(tag);
+    return rc;
+}

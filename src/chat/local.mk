@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: MIT
+# Layer 3: the chat engine, linked with what runs beside a connector.
+
+libtcplugin_a_SOURCES += \
+	src/chat/chat_card_answer.c \
+	src/chat/chat_cards.c \
+	src/chat/chat_engine.c \
+	src/chat/chat_engine.h \
+	src/chat/chat_inbound.c \
+	src/chat/chat_internal.h \
+	src/chat/chat_live.c \
+	src/chat/chat_live_state.c \
+	src/chat/chat_live_state.h \
+	src/chat/chat_memory.c \
+	src/chat/chat_options.c \
+	src/chat/chat_options.h \
+	src/chat/chat_outcome.c \
+	src/chat/chat_receive.c \
+	src/chat/chat_send.c
+include $(srcdir)/src/chat/card/local.mk
+include $(srcdir)/src/chat/operation/local.mk
+include $(srcdir)/src/chat/show/local.mk

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT
+ * The steps of a delivery, see chat_delivery.h. */
+#include "chat/operation/chat_delivery.h"
+
+#include <string.h>
+
+#include "base/invariant.h"
+
+#define EMPTY_TEXT "The answer is empty."
+
+/* ---- the table ---- */
+
+static const struct {
+    unsigned char from, event, to;
+} rows[] = {
+#define ROW(state, event, next) {CHAT_##state, CHAT_ON_##event, CHAT_##next},
+    CHAT_DELIVERY_TRANSITIONS(ROW)
+#undef ROW
+};
+
+bool chat_delivery_permits(enum chat_delivery_state from, enum chat_delivery_event event,
+                           enum chat_delivery_state to)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].from == from && rows[i].event == event && rows[i].to == to)
+            return true;
+    return false;
+}
+
+static enum chat_delivery_event event_of(const struct chat_result *r,
+                                         enum chat_delivery_state state)
+{
+    static const unsigned char events[TC_RESULTS] = {
+        [TC_RESULT_DONE] = CHAT_ON_CONFIRMED,
+        [TC_RESULT_NEXT_STEP] = CHAT_ON_CONFIRMED,
+        [TC_RESULT_NOT_FOUND] = CHAT_ON_ABSENT,
+        [TC_RESULT_IN_DOUBT] = CHAT_ON_LOST,
+        [TC_RESULT_RETRY] = CHAT_ON_DELAYED,
+        [TC_RESULT_BAD_FORMAT] = CHAT_ON_FORMAT,
+        [TC_RESULT_TOO_LONG] = CHAT_ON_LONG,
+        [TC_RESULT_EMPTY] = CHAT_ON_EMPTY,
+        [TC_RESULT_REPLY_GONE] = CHAT_ON_NO_QUESTION,
+        [TC_RESULT_THREAD_GONE] = CHAT_ON_NO_THREAD,
+        [TC_RESULT_MESSAGE_GONE] = CHAT_ON_NO_MESSAGE,
+        [TC_RESULT_CHAT_MOVED] = CHAT_ON_MOVED,
+        [TC_RESULT_CHAT_GONE] = CHAT_ON_NO_CHAT,
+        [TC_RESULT_UNSUPPORTED] = CHAT_ON_UNSUPPORTED,
+        [TC_RESULT_UNAUTHORIZED] = CHAT_ON_LOCKED,
+        [TC_RESULT_REFUSED] = CHAT_ON_REFUSED,
+    };
+    enum chat_delivery_event event = (enum chat_delivery_event)events[r->result.kind];
+    if (event == CHAT_ON_LOST && r->answered)
+        event = CHAT_ON_UNCLEAR;
+    /* A search and a sign of life have no message that could be refused in parts. */
+    const bool told = event <= CHAT_ON_UNCLEAR || event == CHAT_ON_LOCKED;
+    const bool searched =
+        event == CHAT_ON_ABSENT || event == CHAT_ON_UNSUPPORTED || event == CHAT_ON_NO_CHAT;
+    if ((state == CHAT_PROBING && !told) || (state == CHAT_FINDING && !told && !searched))
+        event = CHAT_ON_REFUSED;
+    return event;
+}
+
+/* ---- steps ---- */
+
+static struct chat_delivery_decision die(struct chat_record *r, const char *reason)
+{
+    r->state = CHAT_DEAD;
+    return (struct chat_delivery_decision){.step = CHAT_STEP_DEAD, .reason = reason};
+}
+
+static struct chat_delivery_decision again(const struct chat_result *result)
+{
+    return (struct chat_delivery_decision){
+        .step = CHAT_STEP_AGAIN, .hold_ms = result->result.hold_ms, .scope = result->result.scope};
+}
+
+static struct chat_delivery_decision send(struct chat_record *r, enum chat_delivery_state state,
+                                          enum tc_op_kind op)
+{
+    if (r->op != op) { /* else the steps that are done stay done */
+        r->step = 0;
+        r->cursor = NULL;
+    }
+    r->state = state;
+    r->op = op;
+    return (struct chat_delivery_decision){.step = CHAT_STEP_SEND};
+}
+
+/* The message as a new one; a file stays one. */
+static struct chat_delivery_decision chat_delivery_post(struct chat_record *r)
+{
+    r->message = NULL;
+    return r->file_name ? send(r, CHAT_FILING, TC_OP_FILE) : send(r, CHAT_POSTING, TC_OP_POST);
+}
+
+/* After a definite refusal the changed message is another one for the service. */
+static struct chat_delivery_decision chat_delivery_change(struct chat_record *r,
+                                                          const struct chat_delivery_policy *policy)
+{
+    r->generation++;
+    r->since_ms = policy->now_ms;
+    return send(r, r->state, r->op);
+}
+
+static struct chat_delivery_decision omit(struct chat_record *r, unsigned part, const char *reason,
+                                          const struct chat_delivery_policy *policy)
+{
+    if (r->omit & part)
+        return die(r, reason);
+    r->omit |= part;
+    return chat_delivery_change(r, policy);
+}
+
+/* The progress message cannot become the answer: a new message does. */
+static struct chat_delivery_decision post_instead(struct chat_record *r,
+                                                  const struct chat_delivery_policy *policy)
+{
+    r->generation++;
+    r->since_ms = policy->now_ms;
+    return chat_delivery_post(r);
+}
+
+static struct chat_delivery_decision shorten(struct chat_record *r, const char *reason,
+                                             const struct chat_delivery_policy *policy)
+{
+    r->message = NULL;
+    r->generation++;
+    r->since_ms = policy->now_ms;
+    if (r->tried.cuts++ == 0) {
+        r->omit |= TC_OMIT_FORMAT;
+        send(r, CHAT_POSTING, TC_OP_POST);
+        return (struct chat_delivery_decision){.step = CHAT_STEP_CUT};
+    }
+    if (!policy->can_file)
+        return die(r, reason);
+    r->file_name = "answer.md";
+    r->file_type = "text/markdown; charset=utf-8";
+    return send(r, CHAT_FILING, TC_OP_FILE);
+}
+
+/* ---- doubts ---- */
+
+static bool has_key(const struct chat_record *r, const struct chat_delivery_policy *policy)
+{
+    return policy->idempotency == TC_IDEMPOTENCY_KEY &&
+           (!policy->idempotency_ms || policy->now_ms - r->since_ms < policy->idempotency_ms);
+}
+
+/* The service cannot tell a repeat: the resend is marked, and those are counted. */
+static struct chat_delivery_decision repeat(struct chat_record *r, bool answered,
+                                            const struct chat_delivery_policy *policy)
+{
+    if (policy->drops_doubts)
+        return die(r, "delivery is uncertain: the service did not confirm the message");
+    if (!answered && ++r->tried.doubts > CHAT_DOUBTS_MAX)
+        return die(r, "delivery is uncertain: too many replies of the service were lost");
+    r->tried.marked = true;
+    if (answered)
+        return send(r, CHAT_PROBING, TC_OP_IDENTIFY);
+    if (r->part == 0 && r->live && policy->can_edit && !r->file_name &&
+        strcmp(r->slot, CHAT_SLOT_ANSWER) == 0) {
+        r->message = r->live;
+        r->confirm = true;
+        return send(r, CHAT_EDITING, TC_OP_EDIT);
+    }
+    return chat_delivery_post(r);
+}
+
+static struct chat_delivery_decision doubt(struct chat_record *r, const struct chat_result *result,
+                                           const struct chat_delivery_policy *policy)
+{
+    if (has_key(r, policy))
+        return again(result);
+    if (policy->idempotency != TC_IDEMPOTENCY_LOOKUP)
+        return repeat(r, result->answered, policy);
+    struct chat_delivery_decision d = send(r, CHAT_FINDING, TC_OP_LOOKUP);
+    d.delay_ms = CHAT_LATE_MS;
+    return d;
+}
+
+/* ---- results in each state ---- */
+
+static struct chat_delivery_decision take_empty(struct chat_record *r, const char *reason,
+                                                const struct chat_delivery_policy *policy)
+{
+    if (r->tried.was_empty || r->file_name)
+        return die(r, reason);
+    r->tried.was_empty = true;
+    r->text = r->plain = EMPTY_TEXT;
+    r->entities = NULL;
+    return chat_delivery_change(r, policy);
+}
+
+static struct chat_delivery_decision take_moved(struct chat_record *r, const struct tc_result *to,
+                                                const struct chat_delivery_policy *policy)
+{
+    if (r->tried.moved || !to->chat)
+        return die(r, to->reason);
+    r->tried.moved = true;
+    r->target.chat = to->chat;
+    return chat_delivery_change(r, policy);
+}
+
+static struct chat_delivery_decision posted(struct chat_record *r, enum chat_delivery_event event,
+                                            const struct chat_result *result,
+                                            const struct chat_delivery_policy *policy)
+{
+    const char *const reason = result->result.reason;
+    switch ((int)event) {
+    case CHAT_ON_DELAYED:
+    case CHAT_ON_LOCKED:
+        return again(result);
+    case CHAT_ON_LOST:
+    case CHAT_ON_UNCLEAR:
+        return doubt(r, result, policy);
+    case CHAT_ON_LONG:
+        return r->file_name ? die(r, reason) : shorten(r, reason, policy);
+    case CHAT_ON_EMPTY:
+        return take_empty(r, reason, policy);
+    case CHAT_ON_NO_QUESTION:
+    case CHAT_ON_NO_MESSAGE:
+        return omit(r, TC_OMIT_REPLY, reason, policy);
+    case CHAT_ON_NO_THREAD:
+        return policy->keeps_threads ? die(r, reason) : omit(r, TC_OMIT_THREAD, reason, policy);
+    case CHAT_ON_MOVED:
+        return take_moved(r, &result->result, policy);
+    case CHAT_ON_NO_CHAT:
+        return die(r, reason);
+    default: /* FORMAT, ABSENT, UNSUPPORTED, REFUSED */
+        return r->file_name && event != CHAT_ON_FORMAT && event != CHAT_ON_REFUSED
+                   ? die(r, reason)
+                   : omit(r, TC_OMIT_FORMAT, reason, policy);
+    }
+}
+
+static struct chat_delivery_decision edited(struct chat_record *r, enum chat_delivery_event event,
+                                            const struct chat_result *result,
+                                            const struct chat_delivery_policy *policy)
+{
+    const char *const reason = result->result.reason;
+    const bool changes =
+        ((event == CHAT_ON_FORMAT || event == CHAT_ON_REFUSED) && !(r->omit & TC_OMIT_FORMAT)) ||
+        (event == CHAT_ON_EMPTY && !r->tried.was_empty) ||
+        (event == CHAT_ON_MOVED && !r->tried.moved && result->result.chat);
+    switch ((int)event) {
+    case CHAT_ON_DELAYED:
+    case CHAT_ON_LOCKED:
+    case CHAT_ON_LOST:
+    case CHAT_ON_UNCLEAR: /* repeating an edit does no harm */
+        return again(result);
+    case CHAT_ON_NO_CHAT:
+        return die(r, reason);
+    case CHAT_ON_LONG:
+        return shorten(r, reason, policy);
+    default:
+        return changes ? posted(r, event, result, policy) : post_instead(r, policy);
+    }
+}
+
+static struct chat_delivery_decision found(struct chat_record *r, enum chat_delivery_event event,
+                                           const struct chat_result *result,
+                                           const struct chat_delivery_policy *policy)
+{
+    switch ((int)event) {
+    case CHAT_ON_ABSENT:
+        return chat_delivery_post(r);
+    case CHAT_ON_NO_CHAT:
+        return die(r, result->result.reason);
+    case CHAT_ON_UNSUPPORTED:
+    case CHAT_ON_REFUSED: /* nobody can tell: as a service without search */
+        if (policy->drops_doubts || ++r->tried.doubts > CHAT_DOUBTS_MAX)
+            return die(r, "delivery is uncertain: the service cannot search for the message");
+        r->tried.marked = true;
+        return chat_delivery_post(r);
+    default:
+        return again(result);
+    }
+}
+
+static struct chat_delivery_decision probed(struct chat_record *r, enum chat_delivery_event event,
+                                            const struct chat_result *result)
+{
+    /* A refusal is a sign of life, too. */
+    return event == CHAT_ON_CONFIRMED || event == CHAT_ON_REFUSED ? chat_delivery_post(r)
+                                                                  : again(result);
+}
+
+static struct chat_delivery_decision delivered(struct chat_record *r)
+{
+    r->state = CHAT_DELIVERED;
+    return (struct chat_delivery_decision){.step = CHAT_STEP_DONE};
+}
+
+struct chat_delivery_decision chat_delivery_next(struct chat_record *r,
+                                                 const struct chat_result *result,
+                                                 const struct chat_delivery_policy *policy)
+{
+    const enum chat_delivery_state from = r->state;
+    const enum chat_delivery_event event = event_of(result, from);
+    struct chat_delivery_decision d;
+    ASSERT(from != CHAT_DELIVERED && from != CHAT_DEAD);
+    if (event == CHAT_ON_CONFIRMED && from != CHAT_PROBING)
+        d = delivered(r);
+    else if (from == CHAT_EDITING)
+        d = edited(r, event, result, policy);
+    else if (from == CHAT_FINDING)
+        d = found(r, event, result, policy);
+    else if (from == CHAT_PROBING)
+        d = probed(r, event, result);
+    else
+        d = posted(r, event, result, policy);
+    ASSERT(chat_delivery_permits(from, event, r->state));
+    return d;
+}

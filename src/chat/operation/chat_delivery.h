@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT
+ * What happens to a durable message after each result: another attempt, the same without what was
+ * refused, smaller, as a file, a search for it, or the end. Guarantees, whatever the service
+ * answers: a message is confirmed by the service or becomes dead; copies are at most one more than
+ * the replies that were lost, and all but the first are marked; exactly one copy with keys or
+ * lookups. Pure; tests/chat/t_delivery_model.c explores all interleavings.
+ *
+ * Assumes that nothing takes effect later than CHAT_LATE_MS after its connection has ended. */
+#ifndef CHAT_OPERATION_CHAT_DELIVERY_H
+#define CHAT_OPERATION_CHAT_DELIVERY_H
+
+#include <turncast/plugin.h>
+
+#include "chat/operation/chat_record.h"
+#include "chat/operation/chat_result.h"
+
+#define CHAT_LATE_MS 10000
+/* Resends of one message after replies that were lost, when the service cannot recognise them. */
+#define CHAT_DOUBTS_MAX 3
+
+/* What a result means for a delivery. */
+/* clang-format off */
+#define CHAT_DELIVERY_EVENTS(EVENT) \
+    EVENT(CONFIRMED)    /* the service has confirmed the operation */ \
+    EVENT(DELAYED)      /* certainly not executed; may be tried again */ \
+    EVENT(LOST)         /* no reply: may have been executed */ \
+    EVENT(UNCLEAR)      /* a reply that does not say whether it was executed */ \
+    EVENT(FORMAT)       /* formatting refused */ \
+    EVENT(LONG)         /* too long */ \
+    EVENT(EMPTY)        /* nothing visible */ \
+    EVENT(NO_QUESTION)  /* the answered message is gone */ \
+    EVENT(NO_THREAD)    /* the thread is gone */ \
+    EVENT(NO_MESSAGE)   /* the edited message is gone */ \
+    EVENT(MOVED)        /* the chat has another id */ \
+    EVENT(ABSENT)       /* a search has found nothing */ \
+    EVENT(UNSUPPORTED)  /* the service does not have this operation */ \
+    EVENT(NO_CHAT)      /* nothing can be posted there */ \
+    EVENT(LOCKED)       /* credentials refused */ \
+    EVENT(REFUSED)      /* any other refusal */
+
+/* All permitted transitions; which of several for one state and event, the history of the message
+ * and the abilities of the service decide. */
+#define CHAT_DELIVERY_TRANSITIONS(ROW) \
+    ROW(POSTING, CONFIRMED,   DELIVERED) \
+    ROW(POSTING, DELAYED,     POSTING) \
+    ROW(POSTING, LOST,        POSTING)  /* same key, or marked */ \
+    ROW(POSTING, LOST,        EDITING)  /* the progress message becomes the answer, marked */ \
+    ROW(POSTING, LOST,        FINDING) \
+    ROW(POSTING, LOST,        DEAD)     /* doubts used up, or the option says so */ \
+    ROW(POSTING, UNCLEAR,     POSTING)  /* same key */ \
+    ROW(POSTING, UNCLEAR,     FINDING) \
+    ROW(POSTING, UNCLEAR,     PROBING)  /* then marked */ \
+    ROW(POSTING, UNCLEAR,     DEAD)     /* the option says so */ \
+    ROW(POSTING, FORMAT,      POSTING)  ROW(POSTING, FORMAT,      DEAD) \
+    ROW(POSTING, LONG,        POSTING)  ROW(POSTING, LONG,        FILING) \
+    ROW(POSTING, LONG,        DEAD) \
+    ROW(POSTING, EMPTY,       POSTING)  ROW(POSTING, EMPTY,       DEAD) \
+    ROW(POSTING, NO_QUESTION, POSTING)  ROW(POSTING, NO_QUESTION, DEAD) \
+    ROW(POSTING, NO_THREAD,   POSTING)  ROW(POSTING, NO_THREAD,   DEAD) \
+    ROW(POSTING, NO_MESSAGE,  POSTING)  ROW(POSTING, NO_MESSAGE,  DEAD) \
+    ROW(POSTING, MOVED,       POSTING)  ROW(POSTING, MOVED,       DEAD) \
+    ROW(POSTING, ABSENT,      POSTING)  ROW(POSTING, ABSENT,      DEAD) \
+    ROW(POSTING, UNSUPPORTED, POSTING)  ROW(POSTING, UNSUPPORTED, DEAD) \
+    ROW(POSTING, NO_CHAT,     DEAD) \
+    ROW(POSTING, LOCKED,      POSTING) \
+    ROW(POSTING, REFUSED,     POSTING)  ROW(POSTING, REFUSED,     DEAD) \
+    ROW(EDITING, CONFIRMED,   DELIVERED) \
+    ROW(EDITING, DELAYED,     EDITING) \
+    ROW(EDITING, LOST,        EDITING) \
+    ROW(EDITING, UNCLEAR,     EDITING) \
+    ROW(EDITING, FORMAT,      EDITING)  ROW(EDITING, FORMAT,      POSTING) \
+    ROW(EDITING, LONG,        POSTING)  ROW(EDITING, LONG,        FILING) \
+    ROW(EDITING, LONG,        DEAD) \
+    ROW(EDITING, EMPTY,       EDITING)  ROW(EDITING, EMPTY,       POSTING) \
+    ROW(EDITING, NO_QUESTION, POSTING) \
+    ROW(EDITING, NO_THREAD,   POSTING) \
+    ROW(EDITING, NO_MESSAGE,  POSTING) \
+    ROW(EDITING, MOVED,       EDITING)  ROW(EDITING, MOVED,       POSTING) \
+    ROW(EDITING, ABSENT,      POSTING) \
+    ROW(EDITING, UNSUPPORTED, POSTING) \
+    ROW(EDITING, NO_CHAT,     DEAD) \
+    ROW(EDITING, LOCKED,      EDITING) \
+    ROW(EDITING, REFUSED,     EDITING)  ROW(EDITING, REFUSED,     POSTING) \
+    ROW(FINDING, CONFIRMED,   DELIVERED) \
+    ROW(FINDING, ABSENT,      POSTING)  ROW(FINDING, ABSENT,      FILING) \
+    ROW(FINDING, DELAYED,     FINDING) \
+    ROW(FINDING, LOST,        FINDING) \
+    ROW(FINDING, UNCLEAR,     FINDING) \
+    ROW(FINDING, LOCKED,      FINDING) \
+    ROW(FINDING, NO_CHAT,     DEAD) \
+    ROW(FINDING, UNSUPPORTED, POSTING)  ROW(FINDING, UNSUPPORTED, FILING) \
+    ROW(FINDING, UNSUPPORTED, DEAD) \
+    ROW(FINDING, REFUSED,     POSTING)  ROW(FINDING, REFUSED,     FILING) \
+    ROW(FINDING, REFUSED,     DEAD) \
+    ROW(PROBING, CONFIRMED,   POSTING)  ROW(PROBING, CONFIRMED,   FILING) \
+    ROW(PROBING, DELAYED,     PROBING) \
+    ROW(PROBING, LOST,        PROBING) \
+    ROW(PROBING, UNCLEAR,     PROBING) \
+    ROW(PROBING, LOCKED,      PROBING) \
+    ROW(PROBING, REFUSED,     POSTING)  ROW(PROBING, REFUSED,     FILING) \
+    ROW(FILING,  CONFIRMED,   DELIVERED) \
+    ROW(FILING,  DELAYED,     FILING) \
+    ROW(FILING,  LOST,        FILING)   ROW(FILING,  LOST,        FINDING) \
+    ROW(FILING,  LOST,        DEAD) \
+    ROW(FILING,  UNCLEAR,     FILING)   ROW(FILING,  UNCLEAR,     FINDING) \
+    ROW(FILING,  UNCLEAR,     PROBING)  ROW(FILING,  UNCLEAR,     DEAD) \
+    ROW(FILING,  FORMAT,      FILING)   ROW(FILING,  FORMAT,      DEAD) \
+    ROW(FILING,  LONG,        DEAD) \
+    ROW(FILING,  EMPTY,       DEAD) \
+    ROW(FILING,  NO_QUESTION, FILING)   ROW(FILING,  NO_QUESTION, DEAD) \
+    ROW(FILING,  NO_THREAD,   FILING)   ROW(FILING,  NO_THREAD,   DEAD) \
+    ROW(FILING,  NO_MESSAGE,  FILING)   ROW(FILING,  NO_MESSAGE,  DEAD) \
+    ROW(FILING,  MOVED,       FILING)   ROW(FILING,  MOVED,       DEAD) \
+    ROW(FILING,  ABSENT,      DEAD) \
+    ROW(FILING,  UNSUPPORTED, DEAD) \
+    ROW(FILING,  NO_CHAT,     DEAD) \
+    ROW(FILING,  LOCKED,      FILING) \
+    ROW(FILING,  REFUSED,     FILING)   ROW(FILING,  REFUSED,     DEAD)
+/* clang-format on */
+
+#define CHAT_DELIVERY_EVENT_ENUM(name) CHAT_ON_##name,
+enum chat_delivery_event { CHAT_DELIVERY_EVENTS(CHAT_DELIVERY_EVENT_ENUM) };
+
+/* What the service and the configuration permit. */
+struct chat_delivery_policy {
+    enum tc_idempotency idempotency;
+    int64_t idempotency_ms; /* 0: for ever */
+    bool can_edit, can_file;
+    bool drops_doubts;  /* option ambiguous = drop */
+    bool keeps_threads; /* option thread_lost = drop: nothing is posted outside of its thread */
+    int64_t now_ms;     /* unix time */
+};
+
+enum chat_delivery_step {
+    CHAT_STEP_DONE,  /* delivered */
+    CHAT_STEP_AGAIN, /* the same request once more, after hold_ms */
+    CHAT_STEP_SEND,  /* the record has changed: it is sent in place of the request */
+    CHAT_STEP_CUT,   /* the same, in smaller parts */
+    CHAT_STEP_DEAD,  /* dead letter, with reason */
+};
+
+struct chat_delivery_decision {
+    enum chat_delivery_step step;
+    int64_t hold_ms; /* AGAIN; 0: back-off */
+    enum tc_scope scope;
+    int64_t delay_ms;   /* SEND: before the first attempt */
+    const char *reason; /* DEAD; borrowed from the result, or static */
+};
+
+/* The result of a request is here: changes the record for the next step. The state of the record
+ * moves along CHAT_DELIVERY_TRANSITIONS, which is asserted. */
+struct chat_delivery_decision chat_delivery_next(struct chat_record *r,
+                                                 const struct chat_result *result,
+                                                 const struct chat_delivery_policy *policy);
+/* Whether the table has that transition. */
+bool chat_delivery_permits(enum chat_delivery_state from, enum chat_delivery_event event,
+                           enum chat_delivery_state to);
+
+#endif

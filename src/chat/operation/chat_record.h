@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT
+ * One operation on its way to a chat service. A record holds everything that another attempt needs,
+ * and travels as the tag of the request, so that the operation can be changed and sent again after
+ * a refusal, after a lost reply and after a restart. Pure. */
+#ifndef CHAT_OPERATION_CHAT_RECORD_H
+#define CHAT_OPERATION_CHAT_RECORD_H
+
+#include <jansson.h>
+#include <turncast/plugin.h>
+
+/* What the operation is for. */
+#define CHAT_SLOT_ANSWER "answer"   /* a part of the outcome */
+#define CHAT_SLOT_LIVE "live"       /* the progress message */
+#define CHAT_SLOT_CLEAN "clean"     /* what becomes of the progress message after the outcome */
+#define CHAT_SLOT_CONFIRM "confirm" /* the same edit once more, behind edits that may come late */
+#define CHAT_SLOT_CARD "card"       /* a request card; continues with its number and place */
+#define CHAT_SLOT_REPLY "reply"     /* the host's answer to a command */
+#define CHAT_SLOT_SIGN "sign"       /* typing and reactions */
+#define CHAT_SLOT_PRESS "press"     /* the answer to the press of a button */
+#define CHAT_SLOT_IDENTIFY "identify"
+#define CHAT_SLOT_POLL "poll"
+
+/* How the delivery of a durable message stands; see chat_delivery.h. */
+enum chat_delivery_state {
+    CHAT_POSTING, /* the message is created */
+    CHAT_EDITING, /* the progress message becomes the answer */
+    CHAT_FINDING, /* the service is asked whether the message exists */
+    CHAT_PROBING, /* the service is asked for a sign of life before the message is sent again */
+    CHAT_FILING,  /* the text is sent as a file */
+    CHAT_DELIVERED,
+    CHAT_DEAD,
+};
+#define CHAT_DELIVERY_STATES 7
+
+/* What has been tried; each step is made once. */
+struct chat_history {
+    unsigned doubts; /* replies about creating the message that were lost */
+    unsigned cuts;   /* how often the text was cut because it was too long */
+    bool moved;      /* the chat got another id */
+    bool was_empty;  /* the text has been replaced because the service saw nothing in it */
+    bool marked;     /* the text says that it may be a repeat */
+};
+
+struct chat_record {
+    enum tc_op_kind op;
+    enum tc_role role;
+    enum chat_delivery_state state;
+    struct tc_target target; /* chat NULL: none */
+    const char *slot;        /* never NULL */
+    const char *message;     /* that is edited, deleted or reacted to; or NULL */
+    const char *live;        /* id of the progress message, for parts of the outcome; or NULL */
+    const char *text, *entities, *plain; /* each or NULL */
+    const char *cursor, *action;         /* each or NULL */
+    const char *file_name, *file_type;   /* FILE; else NULL */
+    const char *summary; /* text of the clean-up, or instead of a reaction; or NULL */
+    json_t *buttons;     /* array of [data, label, style], or NULL; borrowed */
+    unsigned part, generation, step;
+    unsigned omit; /* TC_OMIT_… */
+    struct chat_history tried;
+    bool last; /* the clean-up follows */
+    bool silent, off;
+    bool confirm; /* edits whose replies were lost may reach the message after this one */
+    enum tc_reaction reaction;
+    int64_t since_ms; /* unix time of the first attempt with this key */
+    int64_t until_ms; /* unix time after which no attempt starts; 0: as the host decides */
+
+    json_t *owner; /* holds the strings of a record that was read; NULL: borrowed elsewhere */
+};
+
+/* The text of a tag; owned by the caller (free). */
+char *chat_record_write(const struct chat_record *r);
+/* False: the tag is not one of the engine. On success chat_record_fini. */
+bool chat_record_read(struct chat_record *r, const char *tag);
+void chat_record_fini(struct chat_record *r);
+/* The slot is `slot`, or begins with it and a colon. */
+bool chat_record_is_slot(const struct chat_record *r, const char *slot);
+
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT
+ * Folds events into the view of a turn. */
+#include "chat/show/chat_view.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "chat/show/chat_text.h"
+#include "event/json/json_reader.h"
+
+void chat_view_init(struct chat_view *v, int64_t now_ms)
+{
+    *v = (struct chat_view){.began_ms = now_ms, .active_ms = now_ms, .fresh = true, .tokens = -1};
+}
+
+/* Copies what fits: control characters as blanks, cut between characters, with an ellipsis. */
+static void clip(char *out, size_t cap, const char *text)
+{
+    static const char ellipsis[] = "…";
+    const bool cut = strnlen(text, cap) == cap;
+    const size_t n = chat_text_fit(text, cut ? cap - sizeof ellipsis : cap - 1);
+    for (size_t i = 0; i < n; i++)
+        out[i] = (unsigned char)text[i] < ' ' || text[i] == 0x7f ? ' ' : text[i];
+    memcpy(out + n, cut ? ellipsis : "", cut ? sizeof ellipsis : 1);
+}
+
+/* ---- narration ---- */
+
+static void chat_view_note_message(struct chat_view *v, const char *id)
+{
+    char now[CHAT_VIEW_ID];
+    clip(now, sizeof now, id ? id : "");
+    v->fresh |= strcmp(now, v->narrated) != 0;
+    memcpy(v->narrated, now, sizeof now);
+}
+
+/* The headline is the last line that is not blank, as it grows. */
+static void narrate(struct chat_view *v, const struct tc_narration *ev)
+{
+    chat_view_note_message(v, ev->message_id);
+    for (const char *p = ev->text; *p;) {
+        const size_t n = strcspn(p, "\n");
+        char line[CHAT_VIEW_HEADLINE], joined[2 * CHAT_VIEW_HEADLINE];
+        snprintf(line, sizeof line, "%.*s", (int)(n < sizeof line ? n : sizeof line - 1), p);
+        if (line[strspn(line, " \t\r")]) {
+            snprintf(joined, sizeof joined, "%s%s", v->fresh ? "" : v->headline, line);
+            clip(v->headline, sizeof v->headline, joined);
+            v->fresh = false;
+        }
+        v->fresh |= p[n] == '\n';
+        p += n + (p[n] == '\n');
+    }
+}
+
+/* Of thinking the end is kept. */
+static void think(struct chat_view *v, const char *text)
+{
+    char joined[2 * sizeof v->thinking];
+    const size_t add = strlen(text), room = sizeof v->thinking - 1;
+    snprintf(joined, sizeof joined, "%s%s", v->thinking, add > room ? text + add - room : text);
+    const size_t n = strlen(joined);
+    const char *from = n > room ? joined + n - room : joined;
+    while (((unsigned char)*from & 0xc0) == 0x80)
+        from++;
+    memcpy(v->thinking, from, strlen(from) + 1);
+}
+
+/* ---- tool calls ---- */
+
+/* The argument that says most: the first that is a text, with names that are known first. */
+static void summarize(char *out, size_t cap, const char *args)
+{
+    static const char *const telling[] = {"/command", "/cmd",   "/file_path", "/path",
+                                          "/pattern", "/query", "/url",       "/description"};
+    struct arena arena = {0};
+    const struct str doc = {args, strlen(args)};
+    struct json j;
+    struct str raw;
+    *out = '\0';
+    for (size_t i = 0; i < sizeof telling / sizeof *telling && !*out; i++) {
+        const struct str value = json_reader_pointer(doc, telling[i]);
+        if (!value.p)
+            continue;
+        json_init(&j, value.p, value.len);
+        if (json_reader_read_string(&j, &raw))
+            clip(out, cap, json_reader_unescape(&arena, raw, NULL));
+    }
+    arena_fini(&arena);
+}
+
+static void call(struct chat_view *v, const struct tc_tool_call *ev, int64_t now_ms)
+{
+    if (v->line_count == CHAT_VIEW_LINES)
+        memmove(v->lines, v->lines + 1, --v->line_count * sizeof *v->lines);
+    struct chat_view_line *const line = &v->lines[v->line_count++];
+    *line = (struct chat_view_line){.state = TC_LINE_RUNNING, .began_ms = now_ms};
+    char name[96];
+    snprintf(name, sizeof name, "%.40s%s%.40s", ev->meta->agent ? ev->meta->agent : "",
+             ev->meta->agent ? " · " : "", ev->name);
+    clip(line->id, sizeof line->id, ev->tool_use_id);
+    clip(line->name, sizeof line->name, name);
+    summarize(line->summary, sizeof line->summary, ev->args);
+    v->tools++;
+}
+
+static void finish(struct chat_view *v, const struct tc_tool_result *ev, int64_t now_ms)
+{
+    char id[CHAT_VIEW_ID];
+    clip(id, sizeof id, ev->tool_use_id);
+    for (size_t i = 0; i < v->line_count; i++) {
+        struct chat_view_line *const line = &v->lines[i];
+        if (line->state != TC_LINE_RUNNING || strcmp(line->id, id) != 0)
+            continue;
+        line->state = ev->is_error ? TC_LINE_FAILED : TC_LINE_OK;
+        line->took_ms = ev->duration_ms >= 0 ? (int64_t)ev->duration_ms : now_ms - line->began_ms;
+    }
+}
+
+/* ---- events ---- */
+
+static bool notice(struct chat_view *v, const struct tc_notice *ev)
+{
+    const bool shown = strcmp(ev->level, "warn") == 0 || strcmp(ev->level, "error") == 0;
+    if (ev->code && strcmp(ev->code, "retracted") == 0) {
+        v->headline[0] = v->thinking[0] = '\0';
+        return true;
+    }
+    if (shown) {
+        char text[CHAT_VIEW_HEADLINE + 8];
+        snprintf(text, sizeof text, "⚠ %.*s", CHAT_VIEW_HEADLINE, ev->text);
+        clip(v->notice, sizeof v->notice, text);
+    }
+    return shown;
+}
+
+/* Whether the event is worth a progress message. */
+static bool fold(struct chat_view *v, const struct event *ev, int64_t now_ms, bool thinking)
+{
+    switch ((int)ev->kind) {
+    case TC_NARRATION:
+        if (!ev->meta.agent)
+            narrate(v, &ev->u.narration);
+        return !ev->meta.agent;
+    case TC_THINKING:
+        think(v, ev->u.thinking.text);
+        return thinking && ev->u.thinking.text_len > 0;
+    case TC_TOOL_CALL:
+        call(v, &ev->u.tool_call, now_ms);
+        return true;
+    case TC_TOOL_RESULT:
+        finish(v, &ev->u.tool_result, now_ms);
+        return true;
+    case TC_PROGRESS:
+        if (!ev->u.progress.message || !*ev->u.progress.message)
+            return false;
+        clip(v->notice, sizeof v->notice, ev->u.progress.message);
+        return true;
+    case TC_NOTICE:
+        return notice(v, &ev->u.notice);
+    case TC_USAGE:
+        if (strcmp(ev->u.usage.scope, "turn") == 0)
+            v->tokens = ev->u.usage.total_tokens;
+        return false;
+    default:
+        return false;
+    }
+}
+
+bool chat_view_fold(struct chat_view *v, const struct event *ev, int64_t now_ms, bool thinking)
+{
+    const bool shown = fold(v, ev, now_ms, thinking);
+    v->active_ms = now_ms;
+    v->visible |= shown;
+    return shown;
+}
+
+struct tc_view chat_view_export(const struct chat_view *v, int64_t now_ms, bool thinking,
+                                struct tc_tool_line *lines)
+{
+    for (size_t i = 0; i < v->line_count; i++) {
+        const struct chat_view_line *const line = &v->lines[i];
+        const bool runs = line->state == TC_LINE_RUNNING;
+        lines[i] = (struct tc_tool_line){
+            .id = line->id,
+            .name = line->name,
+            .summary = line->summary,
+            .state = line->state,
+            .took_ms = runs ? now_ms - line->began_ms : line->took_ms,
+        };
+    }
+    return (struct tc_view){
+        .size = sizeof(struct tc_view),
+        .phase = v->phase == TC_PHASE_WORKING && v->waiting ? TC_PHASE_WAITING : v->phase,
+        .headline = v->headline[0] ? v->headline : "Working…",
+        .lines = lines,
+        .line_count = v->line_count,
+        .lines_before = v->tools - v->line_count,
+        .notice = v->notice[0] ? v->notice : NULL,
+        .thinking = thinking && v->thinking[0] ? v->thinking : NULL,
+        .waiting = v->waiting,
+        .elapsed_ms = now_ms - v->began_ms,
+        .silent_ms = now_ms - v->active_ms,
+        .tokens = v->tokens,
+    };
+}

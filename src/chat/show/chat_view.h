@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ * State of a running turn as a person sees it: folded from the events, and as the Markdown of the
+ * progress message. Pure. */
+#ifndef CHAT_SHOW_CHAT_VIEW_H
+#define CHAT_SHOW_CHAT_VIEW_H
+
+#include <turncast/plugin.h>
+
+#include "base/bytes/buf.h"
+#include "event/event.h"
+
+#define CHAT_VIEW_LINES 8
+#define CHAT_VIEW_ID 80
+#define CHAT_VIEW_HEADLINE 240
+#define CHAT_VIEW_THINKING 1000
+
+struct chat_view_line {
+    char id[CHAT_VIEW_ID], name[64], summary[100];
+    enum tc_line_state state;
+    int64_t began_ms, took_ms;
+};
+
+struct chat_view {
+    int64_t began_ms, active_ms; /* monotonic; the last event */
+    enum tc_phase phase;
+    bool visible;                /* something is worth a progress message */
+    bool fresh;                  /* the next narration begins a line */
+    unsigned tools;              /* all tool calls */
+    size_t line_count;           /* of lines */
+    unsigned waiting;            /* open requests */
+    int64_t tokens;              /* -1: unknown */
+    char narrated[CHAT_VIEW_ID]; /* id of the message that was narrated last */
+    char headline[CHAT_VIEW_HEADLINE], notice[CHAT_VIEW_HEADLINE];
+    char thinking[CHAT_VIEW_THINKING + 4];
+    struct chat_view_line lines[CHAT_VIEW_LINES];
+};
+
+void chat_view_init(struct chat_view *v, int64_t now_ms);
+/* Takes an event in. thinking: whether thinking is worth a progress message. Returns whether what
+ * is shown has changed. */
+bool chat_view_fold(struct chat_view *v, const struct event *ev, int64_t now_ms, bool thinking);
+/* The structure that connectors get. `lines` has CHAT_VIEW_LINES elements and outlives it. */
+struct tc_view chat_view_export(const struct chat_view *v, int64_t now_ms, bool thinking,
+                                struct tc_tool_line *lines);
+/* Markdown of the progress message. */
+void chat_view_write(struct buf *out, const struct tc_view *view);
+/* "Done in 42s · 7 tool calls · 12k tokens". */
+void chat_view_write_summary(struct buf *out, const struct chat_view *v, int64_t now_ms);
+
+#endif

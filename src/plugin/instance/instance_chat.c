@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ * Connects an instance with the chat engine, when its plugin has a chat table. */
+#include <string.h>
+
+#include "base/sys/clock.h"
+#include "plugin/instance/services_internal.h"
+
+/* ---- for the engine ---- */
+
+static void wake_turn(void *ctx, struct tc_turn *turn, int64_t ms)
+{
+    struct instance *const in = ctx;
+    struct instance_turn *const t = CONTAINER(turn, struct instance_turn, handle);
+    if (ms < 0)
+        wake_heap_remove(&in->wakes.chat, &t->chat_wake);
+    else
+        wake_heap_set(&in->wakes.chat, &t->chat_wake, clock_mono_ms() + (ms < 1 ? 1 : ms));
+}
+
+static const char *read_text_option(void *ctx, const char *key)
+{
+    const struct instance *const in = ctx;
+    const char *text = NULL;
+    for (const struct tc_option *o = in->loaded->plugin.options; o && o->key; o++)
+        if (strcmp(o->key, key) == 0 && o->type == TC_T_STR)
+            memcpy(&text, (const char *)in->conf + o->offset, sizeof text);
+    return text;
+}
+
+void instance_chat_init(struct instance *in)
+{
+    const struct chat_hooks hooks = {.ctx = in, .wake = wake_turn, .option = read_text_option};
+    if (!in->loaded->plugin.chat || in->chat)
+        return;
+    in->chat = chat_new(&in->handle, &in->loaded->plugin, &hooks);
+    for (struct instance_turn *t = in->turns; t; t = t->next)
+        t->chat = chat_turn_new(in->chat, &t->handle);
+}
+
+int instance_chat_take_event(struct instance_turn *t, const struct event *ev)
+{
+    if (!t->chat)
+        return 0;
+    status_page_enter_callback(t->in->status, (int)ev->kind, t->handle.id);
+    const int rc = chat_turn_take_event(t->chat, ev);
+    status_page_leave_callback(t->in->status);
+    return rc;
+}
+
+/* ---- for the plugin ---- */
+
+static struct instance *services_check_chat(struct tc_turn *turn, const char *service)
+{
+    struct instance_turn *const t = instance_check_turn(turn, service);
+    if (t && !t->in->chat)
+        services_refuse(t->in, service, "the plugin has no chat table");
+    return t && t->in->chat ? t->in : NULL;
+}
+
+enum tc_accepted service_chat_receive(struct tc_turn *turn, const struct tc_chat_message *message)
+{
+    struct instance *const in = services_check_chat(turn, "tc_chat_receive");
+    return in && message ? chat_take_message(in->chat, message) : TC_INVALID;
+}
+
+int service_chat_act(struct tc_turn *turn, const struct tc_chat_action *action)
+{
+    struct instance *const in = services_check_chat(turn, "tc_chat_act");
+    return in && action ? chat_take_action(in->chat, action) : 0;
+}

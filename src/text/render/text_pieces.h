@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ * Markdown as the messages of a service, as connectors ask for it (struct tc_text). Pure. */
+#ifndef TEXT_RENDER_TEXT_PIECES_H
+#define TEXT_RENDER_TEXT_PIECES_H
+
+#include <turncast/plugin.h>
+
+#include "base/arena.h"
+
+struct text_piece {
+    const char *text; /* in the form of the service; never empty */
+    size_t len;
+    const char *entities; /* TC_TELEGRAM: a JSON array; else NULL */
+    const char *plain;    /* the same without formatting */
+};
+
+/* What is wrong with the text, or NULL. */
+const char *text_pieces_find_fault(const struct tc_text *text);
+/* Renders a text without fault; pieces of which nothing is seen are left out. most: how many
+ * pieces; 0: all. In the arena; NULL: nothing is visible. */
+const struct text_piece *text_pieces_render(struct arena *arena, const struct tc_text *text,
+                                            size_t most, size_t *count);
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT
+ * A chat connector for tests of the engine: it describes a made-up service, and each operation is
+ * one request whose body says everything about the operation. People act by websocket-free routes:
+ * POST /message and /action. The service is chosen when the file is compiled:
+ *   CHATBOX_IDEMPOTENCY  TC_IDEMPOTENCY_…     CHATBOX_INPUT  TC_INPUT_…
+ *   CHATBOX_LACKS        operations that the service does not have */
+#include <stdio.h>
+#include <string.h>
+#include <turncast/plugin.h>
+
+#ifndef CHATBOX_IDEMPOTENCY
+#define CHATBOX_IDEMPOTENCY TC_IDEMPOTENCY_NONE
+#endif
+#ifndef CHATBOX_INPUT
+#define CHATBOX_INPUT TC_INPUT_BUTTONS
+#endif
+#ifndef CHATBOX_LACKS
+#define CHATBOX_LACKS 0u
+#endif
+
+struct conf {
+    const char *base, *room;
+};
+
+static const struct tc_option options[] = {
+    TC_OPTION(struct conf, base, "https://chatbox.invalid", 0, "URL of the service"),
+    TC_OPTION(struct conf, room, NULL, 0, "chat for turns that began elsewhere"),
+    {0},
+};
+
+static const struct tc_rate rates[] = {{1, 1, 100, 1}, {1, 1, 300, 1}, {0}};
+
+static const struct tc_error_rule errors[] = {
+    {0, "bad format", TC_RESULT_BAD_FORMAT},
+    {0, "too long", TC_RESULT_TOO_LONG},
+    {0, "nothing", TC_RESULT_EMPTY},
+    {0, "no question", TC_RESULT_REPLY_GONE},
+    {0, "no thread", TC_RESULT_THREAD_GONE},
+    {0, "no message", TC_RESULT_MESSAGE_GONE},
+    {0, "moved", TC_RESULT_CHAT_MOVED},
+    {0, "no chat", TC_RESULT_CHAT_GONE},
+    {0, "unsupported", TC_RESULT_UNSUPPORTED},
+    {0, "not found", TC_RESULT_NOT_FOUND},
+    {0, NULL, TC_RESULT_DONE},
+};
+
+static const char *const names[] = {"identify", "post",  "edit",    "delete", "file",
+                                    "typing",   "react", "private", "lookup", "poll"};
+
+static const char *buttons_of(struct tc_turn *t, const struct tc_op *op)
+{
+    const char *list = "[]";
+    for (size_t i = 0; i < op->button_count; i++)
+        list = tc_json(t, "[j*, {s:s, s:s}]", list, "data", op->buttons[i].data, "label",
+                       op->buttons[i].label);
+    return list;
+}
+
+static const char *target_of(struct tc_turn *t, const struct tc_op *op)
+{
+    static const struct tc_target none;
+    const struct tc_target *const to = op->target ? op->target : &none;
+    return tc_json(t, "{s:s?, s:s?, s:s?}", "chat", to->chat, "thread",
+                   op->omit & TC_OMIT_THREAD ? NULL : to->thread, "reply_to",
+                   op->omit & TC_OMIT_REPLY ? NULL : to->message);
+}
+
+static int chatbox_request(struct tc_turn *t, const struct tc_op *op, struct tc_http *http)
+{
+    static const char *const roles[] = {"live", "answer", "card", "reply"};
+    const char *const text = op->omit & TC_OMIT_FORMAT ? op->plain : op->text;
+    http->url = tc_sprint(t, "{option:base}/%s", names[op->kind]);
+    if (op->kind == TC_OP_FILE) {
+        http->body = op->file->data;
+        http->body_len = op->file->len;
+        http->content_type = op->file->type;
+        http->url = tc_sprint(t, "{option:base}/file?name=%s", op->file->name);
+        return 0;
+    }
+    http->body = tc_json(t, "{s:s, s:j, s:s?, s:s?, s:s, s:j, s:b, s:b, s:i, s:s?, s:i, s:i, s:s?}",
+                         "role", roles[op->role], "to", target_of(t, op), "message", op->message,
+                         "key", CHATBOX_IDEMPOTENCY == TC_IDEMPOTENCY_NONE ? NULL : op->key, "text",
+                         text, "buttons", buttons_of(t, op), "silent", op->silent, "off", op->off,
+                         "part", (int)op->part, "cursor", op->cursor, "reaction", (int)op->reaction,
+                         "omit", (int)op->omit, "action", op->action);
+    return http->body ? 0 : -1;
+}
+
+/* ---- people ---- */
+
+static int take_message(struct tc_turn *l, const char *body, int *status)
+{
+    const char *const id = tc_json_get(l, body, "/id");
+    const char *const addressed = tc_json_get(l, body, "/addressed");
+    const struct tc_chat_message m = {
+        .size = sizeof m,
+        .id = id,
+        .target = {.chat = tc_json_get(l, body, "/chat"),
+                   .thread = tc_json_get(l, body, "/thread"),
+                   .message = id,
+                   .user = tc_json_get(l, body, "/user"),
+                   .group = tc_json_get(l, body, "/group") != NULL},
+        .topic = tc_json_get(l, body, "/topic"),
+        .user = tc_json_get(l, body, "/user"),
+        .name = tc_json_get(l, body, "/name"),
+        .text = tc_json_get(l, body, "/text"),
+        .reply_to = tc_json_get(l, body, "/reply_to"),
+        .addressed = !addressed                         ? TC_ADDRESSED_YES
+                     : strcmp(addressed, "thread") == 0 ? TC_ADDRESSED_THREAD
+                                                        : TC_ADDRESSED_NO,
+    };
+    *status = tc_chat_receive(l, &m) == TC_NOT_KEPT ? 503 : 200;
+    return 0;
+}
+
+static int take_action(struct tc_turn *l, const char *body, int *status)
+{
+    const char *const reaction = tc_json_get(l, body, "/reaction");
+    const struct tc_chat_action a = {
+        .size = sizeof a,
+        .id = tc_json_get(l, body, "/id"),
+        .data = tc_json_get(l, body, "/data"),
+        .reaction =
+            reaction && strcmp(reaction, "allow") == 0 ? TC_REACTION_ALLOW : TC_REACTION_DENY,
+        .target = {.chat = tc_json_get(l, body, "/chat"),
+                   .message = tc_json_get(l, body, "/message")},
+        .user = tc_json_get(l, body, "/user"),
+    };
+    *status = tc_chat_act(l, &a) < 0 ? 503 : 200;
+    return 0;
+}
+
+static int on_hit(struct tc_turn *lobby, const struct tc_hit *hit, struct tc_answer *answer)
+{
+    return strcmp(hit->path, "/message") == 0 ? take_message(lobby, hit->body, &answer->status)
+                                              : take_action(lobby, hit->body, &answer->status);
+}
+
+/* What a poll brings is taken as from the route. */
+static int chatbox_read(struct tc_turn *l, const struct tc_op *op, const struct tc_reply *reply,
+                        struct tc_result *result)
+{
+    int status = 200;
+    if (op->kind != TC_OP_POLL || result->kind != TC_RESULT_DONE)
+        return 0;
+    const char *const message = tc_json_get(l, reply->body, "/message");
+    result->cursor = tc_json_get(l, reply->body, "/cursor");
+    if (message)
+        take_message(l, message, &status);
+    if (status != 200)
+        result->cursor = op->cursor;
+    return 0;
+}
+
+static int init(struct tc_instance *inst)
+{
+    tc_route(inst, "/message");
+    return tc_route(inst, "/action");
+}
+
+static const struct tc_chat chat = {
+    .size = sizeof chat,
+    .can = ((1u << TC_OPS) - 1) & ~(CHATBOX_LACKS) &
+           (CHATBOX_IDEMPOTENCY == TC_IDEMPOTENCY_LOOKUP ? ~0u : ~TC_CAN(TC_OP_LOOKUP)),
+    .text = {{.form = TC_PLAIN, .units = 1000},
+             {.form = TC_PLAIN, .units = 1000},
+             {.form = TC_PLAIN, .units = 2000},
+             {.form = TC_PLAIN, .units = 1000}},
+    .edit_ms = 1000,
+    .typing_ms = 5000,
+    .idempotency = CHATBOX_IDEMPOTENCY,
+    .input = CHATBOX_INPUT,
+    .rates = 1,
+    .rates_group = 2,
+    .reply = {.ok = "/ok",
+              .error = "/error",
+              .message = "/id",
+              .chat = "/chat",
+              .retry_ms = "/retry_ms",
+              .rules = errors},
+    .chat_option = "room",
+    .request = chatbox_request,
+    .read = chatbox_read,
+};
+
+TURNCAST_PLUGIN(.name = "chatbox", .version = "1.0", .summary = "a chat service for tests",
+                .flags = TC_DELIVERS, .conf_size = sizeof(struct conf), .options = options,
+                .rates = rates, .init = init, .sink = TC_SINK(.on_hit = on_hit), .chat = &chat);

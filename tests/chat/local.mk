@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT
+# Tests of src/chat: scripts (turncast-test(7)) against a connector that describes a made-up
+# service; the folder of a script names the kind of service.
+
+chat_modules = tests/chat/chat_key.so tests/chat/chat_lookup.so tests/chat/chat_none.so \
+	tests/chat/chat_text.so
+CHAT_KEY = -DCHATBOX_IDEMPOTENCY=TC_IDEMPOTENCY_KEY
+CHAT_LOOKUP = -DCHATBOX_IDEMPOTENCY=TC_IDEMPOTENCY_LOOKUP
+CHAT_TEXT = -DCHATBOX_INPUT=TC_INPUT_TEXT -DCHATBOX_LACKS='TC_CAN(TC_OP_EDIT)'
+
+$(chat_modules): tests/chat/chatbox.c $(turncastinclude_HEADERS)
+	@$(MKDIR_P) $(@D)
+	$(AM_V_CC)case $@ in \
+		*_key.so) set -- $(CHAT_KEY) ;; \
+		*_lookup.so) set -- $(CHAT_LOOKUP) ;; \
+		*_text.so) set -- $(CHAT_TEXT) ;; \
+		*) set -- ;; \
+		esac; $(FAULT_CC) "$$@" -o $@ $(srcdir)/tests/chat/chatbox.c
+
+check_DATA += $(chat_modules)
+EXTRA_DIST += tests/chat/chatbox.c
+CLEANFILES += $(chat_modules)
+
+CHAT_TESTS = \
+	tests/chat/key/doubt.script \
+	tests/chat/lookup/doubt.script \
+	tests/chat/none/card.script \
+	tests/chat/none/live.script \
+	tests/chat/none/outcome.script \
+	tests/chat/none/parts.script \
+	tests/chat/none/people.script \
+	tests/chat/text/card.script
+dist_check_SCRIPTS += $(CHAT_TESTS)
+$(CHAT_TESTS:.script=.log): turncast-script$(EXEEXT)
+
+check_PROGRAMS += tests/chat/t_chat_states
+tests_chat_t_chat_states_SOURCES = tests/chat/t_chat_states.c tests/base/table_check.c tests/base/table_check.h
+tests_chat_t_chat_states_LDADD = $(TEST_PLUGIN)
+
+check_PROGRAMS += tests/chat/t_chat_model
+tests_chat_t_chat_model_SOURCES = tests/chat/t_chat_model.c
+tests_chat_t_chat_model_LDADD = $(TEST_PLUGIN)
