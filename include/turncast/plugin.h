@@ -207,6 +207,7 @@ struct tc_host {
     bool (*ed25519_verify)(struct tc_turn *, const char *, const char *, const char *, size_t);
     enum tc_accepted (*chat_receive)(struct tc_turn *, const struct tc_chat_message *);
     int (*chat_act)(struct tc_turn *, const struct tc_chat_action *);
+    int (*complete)(struct tc_turn *, uint64_t, const struct tc_completion *);
 #endif
 };
 
@@ -339,6 +340,10 @@ struct tc_host {
     }
 #if TURNCAST_API_MINOR >= 4 /* since 1.4 */
 #define TC_PROBE(...) (&(const struct tc_probe){.size = sizeof(struct tc_probe), __VA_ARGS__})
+#endif
+#if TURNCAST_API_MINOR >= 5 /* since 1.5 */
+#define TC_COMPLETION(...)                                                                         \
+    (&(const struct tc_completion){.size = sizeof(struct tc_completion), __VA_ARGS__})
 #endif
 #define TC_SINK(...) (&(const struct tc_sink){.size = sizeof(struct tc_sink), __VA_ARGS__})
 #define TURNCAST_PLUGIN(...)                                                                       \

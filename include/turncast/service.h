@@ -116,6 +116,11 @@ enum tc_outcome {
     TC_NOT_SENT,  /* certainly not executed: no connection */
     TC_AMBIGUOUS, /* may have been executed: response lost, incomplete or a 5xx */
     TC_DROPPED,   /* never sent: replaced by a newer edit or a final, too old, or host stopping */
+#if TURNCAST_API_MINOR >= 5
+    /* Since 1.5. It is the turn of a request with the URL "self:", which the plugin performs by
+     * itself and ends with tc_complete; then its result comes as another reply. */
+    TC_YOUR_TURN,
+#endif
 };
 
 struct tc_reply {
@@ -133,6 +138,7 @@ struct tc_reply {
     /* Since 1.5. Headers of the response, names in lower case; at most 64, and 16 KiB in all. */
     const struct tc_header *headers;
     size_t header_count;
+    uint64_t number; /* of the request, for tc_complete; the same for all of its replies */
 #endif
 };
 
@@ -142,6 +148,9 @@ enum tc_next {
     TC_NEXT_AGAIN, /* make another attempt */
     TC_NEXT_FAIL,  /* give up; a durable request becomes a dead letter, unless a durable request
                       of on_reply replaces it */
+#if TURNCAST_API_MINOR >= 5
+    TC_NEXT_LATER, /* since 1.5, default of TC_YOUR_TURN: tc_complete will be called */
+#endif
 };
 /* Requests that wait during hold_ms: of the lane; with the same instance-wide rate limits; of the
  * instance. */
@@ -156,6 +165,27 @@ struct tc_verdict {
     enum tc_scope scope; /* requests that wait during hold_ms */
     const char *reason;  /* of a failure, for the log and the dead letter; or NULL */
 };
+
+#if TURNCAST_API_MINOR >= 5
+/* Since 1.5. What came of a request with the URL "self:". */
+struct tc_completion {
+    size_t size;
+    enum tc_outcome outcome; /* OK, REJECTED, NOT_SENT or AMBIGUOUS */
+    int status;              /* passed on */
+    const char *body;        /* passed on; or NULL */
+    size_t body_len;         /* 0: up to the NUL; at most 1 MiB */
+    const char *error;       /* why, if it did not succeed; or NULL */
+    int64_t hold_ms;         /* delay before another attempt, as of a Retry-After header; 0: none */
+};
+
+/* Since 1.5. Ends the attempt of the request with this number (tc_reply.number): on_reply is called
+ * with it, as if it were the response of a service, and decides. Takes effect with the other
+ * requests of the callback. An attempt that is not ended within timeout_ms is TC_AMBIGUOUS, and so
+ * is one during which host or instance died. A number that is not open is ignored. -1 if the
+ * completion is invalid; logged. */
+#define tc_complete(turn, number, completion)                                                      \
+    ((turn)->inst->host->complete((turn), (number), (completion)))
+#endif
 
 /* ---- text ---- */
 

@@ -93,6 +93,7 @@ static enum fault_kind kind_of_outcome(const struct tc_reply *reply)
         return FAULT_TRANSIENT;
     case TC_DROPPED:
         return FAULT_DROPPED;
+    case TC_YOUR_TURN:
     case TC_OK: /* but nothing that can be read */
     case TC_AMBIGUOUS:
         break;

@@ -12,6 +12,7 @@ libtcplugin_a_SOURCES = \
 	src/plugin/outbound.h \
 	src/plugin/outbound_pack.c \
 	src/plugin/outbound_parts.c \
+	src/plugin/outbound_result.c \
 	src/plugin/runtime_secrets.c \
 	src/plugin/runtime_secrets.h \
 	src/plugin/shipped_plugin.c \

@@ -159,6 +159,7 @@ void callback_batch_free(struct callback_batch *b)
     free(b->requests);
     free(b->turn);
     free(b->memory);
+    outbound_results_free(b->results);
     free((char *)(uintptr_t)b->verdict.reason); /* drops const: owned here */
     free(b);
 }

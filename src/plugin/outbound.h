@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "base/bytes/buf.h"
+#include "base/str.h"
 
 /* A request of a plugin. */
 struct outbound_request {
@@ -63,6 +64,23 @@ struct outbound_reply {
 
 void outbound_reply_free(struct outbound_reply *r); /* NULL is fine */
 
+/* What came of a request that the plugin performs itself. */
+struct outbound_result {
+    struct outbound_result *next;
+    uint64_t request;
+    enum tc_outcome outcome; /* OK, REJECTED, NOT_SENT or AMBIGUOUS */
+    int status;
+    struct str body;
+    const char *error; /* or NULL */
+    int64_t hold_ms;
+    struct arena arena;
+};
+
+/* A copy; NULL: it is not valid, with why. */
+struct outbound_result *outbound_result_new(uint64_t request, const struct tc_completion *c,
+                                            const char **why);
+void outbound_results_free(struct outbound_result *first); /* NULL is fine */
+
 enum batch_settlement {
     BATCH_NOTHING,
     BATCH_OUTCOME, /* the outcome row of `turn` for this instance: on_final or on_error returned */
@@ -79,10 +97,11 @@ struct callback_batch {
     struct tc_verdict verdict;          /* BATCH_REQUEST; reason owned */
     struct outbound_request **requests; /* in the order they were sent */
     size_t count;
-    char *memory; /* tc_remember of `turn`; NULL: unchanged; "": none any more */
-    bool over;    /* the last of `turn`: on_done has returned (or no events were to come), and
-                     none of its requests is under way; one batch of each turn says so, even when
-                     there is nothing else in it */
+    struct outbound_result *results; /* take effect after the rest, in their order */
+    char *memory;                    /* tc_remember of `turn`; NULL: unchanged; "": none any more */
+    bool over; /* the last of `turn`: on_done has returned (or no events were to come), and
+                  none of its requests is under way; one batch of each turn says so, even when
+                  there is nothing else in it */
 };
 
 void callback_batch_free(struct callback_batch *b); /* NULL is fine; the requests too */

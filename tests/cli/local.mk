@@ -36,6 +36,7 @@ dist_check_SCRIPTS += \
 	tests/cli/reload.t \
 	tests/cli/replay.t \
 	tests/cli/testing.t \
+	tests/cli/testing_services.t \
 	tests/cli/turns.t \
 	tests/cli/restart.t \
 	tests/cli/run.t \

@@ -258,6 +258,10 @@ static int on_reply(struct tc_turn *turn, const struct tc_reply *r, struct tc_ve
          tc_sprint(turn, "reply %s %d %d %d:%s %s %s %u %d %s\n", r->tag, (int)r->outcome,
                    r->status, (int)r->body_len, r->body, r->path ? r->path : "-", r->error,
                    r->attempts, r->in_doubt, r->http->url));
+    if (strcmp(r->body, "perform") == 0)
+        tc_complete(turn, r->number,
+                    TC_COMPLETION(.outcome = TC_REJECTED, .status = 404, .body = "a\0b",
+                                  .body_len = 3, .error = "not there", .hold_ms = 9));
     if (strcmp(r->body, "judge") == 0)
         *v = (struct tc_verdict){TC_NEXT_FAIL, 1234, TC_HOLD_INSTANCE, "because"};
     return act(turn, r->body);

@@ -27,6 +27,7 @@ static void note(struct kit *k, const struct outbound_reply *r)
         [TC_NOT_SENT] = "not-sent",
         [TC_AMBIGUOUS] = "ambiguous",
         [TC_DROPPED] = "dropped",
+        [TC_YOUR_TURN] = "your-turn",
     };
     buf_printf(&k->told, "%s %s %d %u%s%s\n", r->reply.tag, outcomes[r->reply.outcome],
                r->reply.status, r->reply.attempts, r->reply.in_doubt ? " doubt" : "",

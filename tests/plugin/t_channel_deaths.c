@@ -111,6 +111,32 @@ static void test_poison(void)
        "one whose end kills is over all the same");
 }
 
+/* What it was performing when it died may have been performed: it is not told again. */
+static void test_death_while_performing(void)
+{
+    struct channel *const c = puppet_start("performs");
+    void *const turn = puppet_open_turn(c, "t1");
+    puppet_cast(c, turn, TC_START);
+    puppet_say(c, turn, "send x");
+    ok(kit_wait_batches(1), "a request");
+    const struct outbound_request *const l = puppet_newest_request();
+    struct outbound_reply *const r = puppet_reply_to(l, "crash", false);
+    r->reply.outcome = TC_YOUR_TURN;
+    r->verdict = (struct tc_verdict){.next = TC_NEXT_LATER};
+    c->ops->reply(c, turn, r);
+    ok(kit_wait_batches(2), "it dies of performing it");
+    const struct callback_batch *const b = puppet_newest_batch();
+    ok(b->settles == BATCH_REQUEST && b->request == l->id && b->verdict.next == TC_NEXT_LATER &&
+           b->results && b->results->request == l->id && b->results->outcome == TC_AMBIGUOUS,
+       "  which is in doubt at once");
+    has_str(b->results->error, "crashed while it performed this", "  with the reason");
+    ok(puppet_wait_written("resumed"), "in another life");
+    c->ops->reply(c, turn, puppet_reply_to(l, "doubt", true));
+    ok(kit_wait_batches(3), "it is asked what that means");
+    is_int((long long)puppet_count(puppet_written(), "crash"), 1, "and is not told again");
+    is_int(kit_stop(c, KIT_DEADLINE_MS), 0, "it ends");
+}
+
 static void test_poisoned_outcome(void)
 {
     struct channel *const c = puppet_start("outcome");
@@ -298,6 +324,7 @@ int main(void)
     test_another_life();
     test_settled();
     test_poison();
+    test_death_while_performing();
     test_poisoned_outcome();
     test_no_life();
     test_hangs();

@@ -135,6 +135,7 @@ struct chat_result chat_result_read(const struct tc_reply_map *map, enum tc_op_k
         break;
     case TC_NOT_SENT:
     case TC_DROPPED:
+    case TC_YOUR_TURN: /* no result yet */
         r.result.kind = TC_RESULT_RETRY;
         break;
     case TC_AMBIGUOUS:

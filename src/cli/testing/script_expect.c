@@ -138,7 +138,7 @@ static void script_do_expect(struct script *s, char *rest)
 
 static void script_do_verdict(struct script *s, char *rest)
 {
-    static const char *const nexts[] = {"done", "again", "fail"};
+    static const char *const nexts[] = {"done", "again", "fail", "later"};
     static const char *const scopes[] = {"lane", "rates", "instance"};
     const struct tc_verdict *const v = &s->verdict;
     const char *const next = script_word(&rest);

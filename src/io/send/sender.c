@@ -132,12 +132,17 @@ void sender_submit(struct sender *c, const struct send_spec *request)
     arm(c);
 }
 
-void sender_start_attempt(struct send_item *p, const struct httpc_request *request)
+void sender_note_attempt(struct send_item *p)
 {
     ASSERT(!p->call);
-    struct sender *const c = p->sender;
-    send_scheduler_note_sent(c->scheduler, &p->item, clock_mono_ms());
+    send_scheduler_note_sent(p->sender->scheduler, &p->item, clock_mono_ms());
     p->has_gone = true;
+}
+
+void sender_start_attempt(struct send_item *p, const struct httpc_request *request)
+{
+    const struct sender *const c = p->sender;
+    sender_note_attempt(p);
     p->call = httpc_start(c->http, request, on_reply, p);
 }
 

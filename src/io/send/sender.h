@@ -47,6 +47,8 @@ void sender_free(struct sender *c);
 void sender_submit(struct sender *c, const struct send_spec *request);
 /* An attempt; the request is copied. */
 void sender_start_attempt(struct send_item *p, const struct httpc_request *request);
+/* The same for an attempt that the owner makes by itself. */
+void sender_note_attempt(struct send_item *p);
 /* It ends, or waits for its next turn. One without an attempt counts on no rate. */
 void sender_settle(struct send_item *p, const struct retry_decision *v);
 

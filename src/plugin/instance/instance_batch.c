@@ -64,11 +64,27 @@ struct callback_batch *instance_take_requests(const struct instance_turn *t)
             all->requests[kept++] = all->requests[i];
     if (all)
         all->count = kept;
-    if (all && !kept) {
+    if (all && !kept && !all->results) {
         callback_batch_free(all);
         in->sending = NULL;
     }
     return taken;
+}
+
+int instance_add_result(struct instance *in, uint64_t number,
+                        const struct tc_completion *completion, const char **why)
+{
+    size_t count = 0;
+    struct outbound_result **end = in->sending ? &in->sending->results : NULL;
+    for (; end && *end; end = &(*end)->next)
+        count++;
+    *why = "too many completions in this callback";
+    struct outbound_result *const r =
+        count < CALLBACK_REQUESTS ? outbound_result_new(number, completion, why) : NULL;
+    if (!r)
+        return -1;
+    *(end ? end : &sending(in)->results) = r;
+    return 0;
 }
 
 void instance_set_memory(struct instance_turn *t, const char *text)

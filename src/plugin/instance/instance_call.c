@@ -182,8 +182,9 @@ int instance_deliver_event(struct instance *in, struct instance_turn *t,
 /* What the plugin made of the verdict, as far as it may. */
 static struct tc_verdict final_verdict(const struct outbound_reply *r, struct tc_verdict v)
 {
+    const unsigned last = r->reply.outcome == TC_YOUR_TURN ? TC_NEXT_LATER : TC_NEXT_FAIL;
     const bool sane =
-        (unsigned)v.next <= TC_NEXT_FAIL && (unsigned)v.scope <= TC_HOLD_INSTANCE && v.hold_ms >= 0;
+        (unsigned)v.next <= last && (unsigned)v.scope <= TC_HOLD_INSTANCE && v.hold_ms >= 0;
     return !sane || (r->last && v.next == TC_NEXT_AGAIN) ? r->verdict : v;
 }
 
@@ -209,7 +210,8 @@ int instance_call_on_reply(struct instance *in, struct instance_turn *t, struct 
     }
     v = rc ? r->verdict : final_verdict(r, v);
     limit_hold(in, &v);
-    if ((r->last || v.next != TC_NEXT_AGAIN) && turn->requests)
+    const bool goes_on = v.next == TC_NEXT_AGAIN || v.next == TC_NEXT_LATER;
+    if ((r->last || !goes_on) && turn->requests)
         turn->requests--;
     instance_call_complete(turn, &(struct callback_outcome){BATCH_REQUEST, rc < 0, r->request, v});
     outbound_reply_free(r);

@@ -131,6 +131,8 @@ int instance_chat_take_event(struct instance_turn *t, const struct event *ev);
 int instance_add_request(struct instance_turn *t, const struct tc_http *http, const char **why);
 /* What the running callback has sent for that turn so far, out of its batch. Owned. */
 struct callback_batch *instance_take_requests(const struct instance_turn *t);
+int instance_add_result(struct instance *in, uint64_t number,
+                        const struct tc_completion *completion, const char **why);
 void instance_set_memory(struct instance_turn *t, const char *text);
 /* What the callback of t settles. */
 struct callback_outcome {

@@ -192,6 +192,7 @@ const struct tc_host *services_table(void)
         .ed25519_verify = service_ed25519_verify,
         .chat_receive = service_chat_receive,
         .chat_act = service_chat_act,
+        .complete = service_complete,
     };
     return &table;
 }

@@ -29,6 +29,7 @@ enum {
 char *service_keep(struct tc_turn *turn, const char *text);
 int service_http(struct tc_turn *turn, const struct tc_http *http);
 void service_wake(struct tc_turn *turn, int64_t ms);
+int service_complete(struct tc_turn *turn, uint64_t number, const struct tc_completion *completion);
 int service_secret(struct tc_instance *inst, const char *name, const char *value);
 int service_remember(struct tc_turn *turn, const char *text);
 

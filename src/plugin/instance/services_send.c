@@ -22,6 +22,17 @@ int service_http(struct tc_turn *turn, const struct tc_http *http)
     return instance_add_request(t, http, &why) < 0 ? services_refuse(t->in, "tc_http", why) : 0;
 }
 
+int service_complete(struct tc_turn *turn, uint64_t number, const struct tc_completion *completion)
+{
+    struct instance_turn *const t = instance_check_turn(turn, "tc_complete");
+    if (!t || !services_check_offered(t->in, "tc_complete", t->in->host.batch, OFFER_HTTP))
+        return -1;
+    const char *why;
+    return instance_add_result(t->in, number, completion, &why) < 0
+               ? services_refuse(t->in, "tc_complete", why)
+               : 0;
+}
+
 /* The copy that is kept here masks it in what the instance logs. */
 int service_secret(struct tc_instance *inst, const char *name, const char *value)
 {

@@ -41,7 +41,7 @@ static void pack_verdict(struct buf *out, const struct tc_verdict *v)
 static struct tc_verdict unpack_verdict(struct unpacker *u)
 {
     struct tc_verdict v;
-    v.next = (enum tc_next)unpack_count(u, TC_NEXT_FAIL);
+    v.next = (enum tc_next)unpack_count(u, TC_NEXT_LATER);
     v.hold_ms = (int64_t)unpack_count(u, INT64_MAX);
     v.scope = (enum tc_scope)unpack_count(u, TC_HOLD_INSTANCE);
     v.reason = unpack_text(u);
@@ -77,7 +77,7 @@ struct outbound_reply *ipc_frame_unpack_reply(struct unpacker *u)
     r->verdict.reason = arena_strdup(&r->arena, r->verdict.reason);
     struct tc_reply *const reply = &r->reply;
     reply->tag = arena_strdup(&r->arena, unpack_text(u));
-    reply->outcome = (enum tc_outcome)unpack_count(u, TC_DROPPED);
+    reply->outcome = (enum tc_outcome)unpack_count(u, TC_YOUR_TURN);
     reply->status = (int)unpack_count(u, INT32_MAX);
     const struct str body = unpack_bytes(u);
     reply->body = arena_memdup(&r->arena, body.p, body.len);
@@ -86,6 +86,7 @@ struct outbound_reply *ipc_frame_unpack_reply(struct unpacker *u)
     reply->error = arena_strdup(&r->arena, unpack_text(u));
     reply->attempts = (uint32_t)unpack_count(u, UINT32_MAX);
     reply->in_doubt = unpack_flag(u);
+    reply->number = r->request;
     const struct tc_header *const headers =
         ipc_frame_unpack_headers(u, &r->arena, &reply->header_count);
     reply->headers = outbound_copy_headers(&r->arena, headers, reply->header_count);
@@ -99,6 +100,51 @@ struct outbound_reply *ipc_frame_unpack_reply(struct unpacker *u)
 
 /* ---- batches ---- */
 
+#define RESULTS_MAX 256
+
+static void pack_results(struct buf *out, const struct outbound_result *first)
+{
+    int64_t count = 0;
+    for (const struct outbound_result *r = first; r; r = r->next)
+        count++;
+    pack_int64(out, count);
+    for (const struct outbound_result *r = first; r; r = r->next) {
+        pack_int64(out, (int64_t)r->request);
+        pack_int64(out, (int64_t)r->outcome);
+        pack_int64(out, r->status);
+        pack_bytes(out, r->body);
+        pack_string(out, r->error);
+        pack_int64(out, r->hold_ms);
+    }
+}
+
+static struct outbound_result *unpack_result(struct unpacker *u)
+{
+    const char *why;
+    const uint64_t request = (uint64_t)unpack_number(u);
+    struct tc_completion c = {.size = sizeof c};
+    c.outcome = (enum tc_outcome)unpack_count(u, TC_AMBIGUOUS);
+    c.status = (int)unpack_count(u, INT32_MAX);
+    const struct str body = unpack_bytes(u);
+    c.body = body.len ? body.p : NULL;
+    c.body_len = body.len;
+    c.error = unpack_text(u);
+    c.hold_ms = (int64_t)unpack_count(u, INT64_MAX);
+    struct outbound_result *const r = u->bad ? NULL : outbound_result_new(request, &c, &why);
+    u->bad = u->bad || !r;
+    return r;
+}
+
+static struct outbound_result *unpack_results(struct unpacker *u)
+{
+    struct outbound_result *first = NULL, **end = &first;
+    for (size_t left = unpack_count(u, RESULTS_MAX); left && !u->bad; left--) {
+        *end = unpack_result(u);
+        end = *end ? &(*end)->next : end;
+    }
+    return first;
+}
+
 void ipc_frame_pack_batch(struct buf *out, const struct callback_batch *b)
 {
     pack_int64(out, (int64_t)b->settles);
@@ -108,6 +154,7 @@ void ipc_frame_pack_batch(struct buf *out, const struct callback_batch *b)
     pack_verdict(out, &b->verdict);
     pack_string(out, b->memory);
     pack_bool(out, b->over);
+    pack_results(out, b->results);
 }
 
 struct callback_batch *ipc_frame_unpack_batch(struct unpacker *u)
@@ -120,6 +167,7 @@ struct callback_batch *ipc_frame_unpack_batch(struct unpacker *u)
     b->verdict = unpack_verdict(u);
     const char *const memory = unpack_text(u);
     b->over = unpack_flag(u);
+    b->results = unpack_results(u);
     b->turn = xstrdup(turn);
     b->verdict.reason = xstrdup(b->verdict.reason);
     b->memory = xstrdup(memory);

@@ -10,6 +10,7 @@ libtcplugin_a_SOURCES += \
 	src/plugin/outbox/outbox_multipart.c \
 	src/plugin/outbox/outbox_multipart.h \
 	src/plugin/outbox/outbox_parking.c \
+	src/plugin/outbox/outbox_perform.c \
 	src/plugin/outbox/outbox_recovery.c \
 	src/plugin/outbox/outbox_state.c \
 	src/plugin/outbox/outbox_state.h \

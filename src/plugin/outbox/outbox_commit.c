@@ -253,6 +253,8 @@ static void take_effect(struct outbox_commit *c)
         outbox_note_verdict(c->answered, &c->batch->verdict);
         outbox_entry_settle(c->answered, &c->batch->verdict);
     }
+    for (const struct outbound_result *r = c->batch->results; r; r = r->next)
+        outbox_perform_complete(p, r);
     ASSERT(turn->items > 0);
     turn->items--;
     if (known)
@@ -378,7 +380,9 @@ void outbox_commit_batch(struct outbox *p, struct callback_batch *b)
     struct outbox_commit *const c = xcalloc(1, sizeof *c);
     if (!b->turn)
         b->turn = xstrdup("");
-    *c = (struct outbox_commit){.outbox = p, .batch = b, .answered = find_asked(p, b)};
+    *c = (struct outbox_commit){.outbox = p, .batch = b};
+    if (!outbox_perform_take_answer(p, b, &c->answered))
+        c->answered = find_asked(p, b);
     if (c->answered) {
         mend_verdict(&b->verdict, c->answered);
         outbox_entry_move(c->answered, OUTBOX_ON_DECIDE); /* one answer each */

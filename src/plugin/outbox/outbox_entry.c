@@ -89,6 +89,7 @@ void outbox_entry_free(struct outbox_entry *item)
     }
     if (item->recording)
         item->recording->item = NULL;
+    outbox_perform_end(item);
     if (item->turn) {
         ASSERT(item->turn->items > 0);
         item->turn->items--;
@@ -113,8 +114,8 @@ static void answer_for_plugin(struct outbox_entry *item, const struct tc_verdict
     outbox_commit_batch(item->outbox, b);
 }
 
-static struct outbound_reply *new_reply(const struct outbox_entry *item,
-                                        const struct tc_reply *what)
+struct outbound_reply *outbox_entry_new_reply(const struct outbox_entry *item,
+                                              const struct tc_reply *what)
 {
     struct outbound_reply *const r = xcalloc(1, sizeof *r);
     *r = (struct outbound_reply){
@@ -127,6 +128,7 @@ static struct outbound_reply *new_reply(const struct outbox_entry *item,
     r->reply.http = &item->request->http;
     r->reply.attempts = item->attempts;
     r->reply.in_doubt = item->in_doubt;
+    r->reply.number = item->request->id;
     return r;
 }
 
@@ -147,7 +149,7 @@ static void outbox_entry_send_reply(struct outbox_entry *item, const struct tc_r
         answer_for_plugin(item, &verdict);
         return;
     }
-    struct outbound_reply *const r = new_reply(item, what);
+    struct outbound_reply *const r = outbox_entry_new_reply(item, what);
     r->last = last;
     r->verdict = verdict;
     r->verdict.reason = next == TC_NEXT_FAIL ? r->reply.error : NULL;
@@ -162,7 +164,7 @@ void outbox_entry_drop(struct outbox_entry *item, const char *why)
 }
 
 /* What is lost of a durable request is asked for once more, and not a third time. */
-static void outbox_entry_tell_answer(struct outbox_entry *item, const struct httpc_reply *got)
+void outbox_entry_tell_answer(struct outbox_entry *item, const struct httpc_reply *got)
 {
     static const enum tc_outcome outcomes[] = {
         [HTTPC_OK] = TC_OK,
@@ -171,6 +173,7 @@ static void outbox_entry_tell_answer(struct outbox_entry *item, const struct htt
         [HTTPC_AMBIGUOUS] = TC_AMBIGUOUS,
     };
     outbox_entry_move(item, OUTBOX_ON_ASK);
+    outbox_perform_end(item);
     item->outbox->attempts[got->outcome] += !is_poll(item);
     item->was_ambiguous = got->outcome == HTTPC_AMBIGUOUS;
     item->in_doubt |= item->was_ambiguous;
@@ -198,7 +201,8 @@ static void outbox_entry_tell_answer(struct outbox_entry *item, const struct htt
     outbox_entry_send_reply(item, &reply, next, false, v.hold_ms);
 }
 
-static void tell_unsent(struct outbox_entry *item, enum httpc_outcome outcome, const char *error)
+void outbox_entry_tell_unsent(struct outbox_entry *item, enum httpc_outcome outcome,
+                              const char *error)
 {
     const struct httpc_reply reply = {
         .outcome = outcome, .body = {"", 0}, .retry_after_ms = -1, .error = error};
@@ -210,12 +214,16 @@ static void tell_unsent(struct outbox_entry *item, enum httpc_outcome outcome, c
 static void go(struct outbox_entry *item)
 {
     const struct outbox *const p = item->outbox;
+    if (outbox_is_performed(item)) {
+        outbox_perform_offer(item);
+        return;
+    }
     struct expanded_request filled;
     const char *const wrong =
         outbox_expand_request(&filled, item->request, p->files,
                               &(struct expand_source){p->spec.option, p->spec.ctx, &p->secrets});
     if (wrong) {
-        tell_unsent(item, HTTPC_REJECTED, wrong);
+        outbox_entry_tell_unsent(item, HTTPC_REJECTED, wrong);
     } else {
         outbox_entry_move(item, OUTBOX_ON_SEND);
         item->attempts++;
@@ -254,7 +262,8 @@ void outbox_entry_on_start(void *ctx, struct send_item *send_item, void *arg)
     item->send_item = send_item;
     if (item->asks_first) {
         item->asks_first = false;
-        tell_unsent(item, HTTPC_AMBIGUOUS, "in flight when turncast or the connector stopped");
+        outbox_entry_tell_unsent(item, HTTPC_AMBIGUOUS,
+                                 "in flight when turncast or the connector stopped");
         return;
     }
     if (!item->seq || item->is_on_record) {

@@ -39,6 +39,8 @@ struct outbox_entry {
     uint32_t attempts, doubts;          /* doubts: attempts whose answer is not known */
     bool in_doubt;                      /* one of them, or of an earlier run */
     bool asks_first;                    /* in doubt from an earlier run: the plugin decides */
+    struct loop_timer *perform_timer;   /* while the plugin performs it (self:); or NULL */
+    bool is_offered;                    /* it was told so, and has not answered yet */
     bool is_excess;                     /* there were too many already */
     bool is_on_record;  /* its row is still in flight: what came of it could not be written */
     bool was_ambiguous; /* the last attempt */
@@ -122,6 +124,25 @@ void outbox_entry_on_start(void *ctx, struct send_item *send_item, void *arg);
 void outbox_entry_on_reply(void *ctx, struct send_item *send_item, void *arg,
                            const struct httpc_reply *reply);
 void outbox_entry_on_end(void *ctx, void *arg, enum send_result end);
+
+/* What came of an attempt. */
+void outbox_entry_tell_answer(struct outbox_entry *item, const struct httpc_reply *got);
+void outbox_entry_tell_unsent(struct outbox_entry *item, enum httpc_outcome outcome,
+                              const char *error);
+/* A reply as the plugin gets it. */
+struct outbound_reply *outbox_entry_new_reply(const struct outbox_entry *item,
+                                              const struct tc_reply *what);
+
+/* ---- outbox_perform.c: requests that the plugin performs itself */
+
+bool outbox_is_performed(const struct outbox_entry *item);
+/* Its turn has come, and its attempt is on record. */
+void outbox_perform_offer(struct outbox_entry *item);
+/* The batch answers an offer: it settles nothing, or (true) `*answered` is decided by it. */
+bool outbox_perform_take_answer(struct outbox *p, const struct callback_batch *b,
+                                struct outbox_entry **answered);
+void outbox_perform_complete(struct outbox *p, const struct outbound_result *r);
+void outbox_perform_end(struct outbox_entry *item);
 
 /* ---- outbox_parking.c: requests that wait for a secret */
 

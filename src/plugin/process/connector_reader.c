@@ -132,9 +132,12 @@ static const char *connector_reader_settle_batch(struct connector_process *g,
         return "unexpected response";
     if (b->settles == BATCH_REQUEST && t->control->reply->last && b->verdict.next == TC_NEXT_AGAIN)
         return "retry of a completed request";
+    if (b->verdict.next == TC_NEXT_LATER && !connector_task_is_offer(t))
+        return "a completion that nobody asked for";
     t->settled = true;
     *turn = t->turn;
-    if (b->settles == BATCH_REQUEST && b->verdict.next != TC_NEXT_AGAIN)
+    if (b->settles == BATCH_REQUEST && b->verdict.next != TC_NEXT_AGAIN &&
+        b->verdict.next != TC_NEXT_LATER)
         forget_request(g, t->turn, t->control->reply);
     return NULL;
 }

@@ -3,6 +3,7 @@
  * not done: its turns as resumed, then the rest in order. */
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "base/sys/clock.h"
 #include "plugin/process/connector_process.h"
 
@@ -24,6 +25,50 @@ static void connector_requeue_task(struct connector_process *g, const struct con
         t->turn->ends = t->turn->ends || connector_task_kind(t) == TC_DONE;
     }
     connector_task_list_queue(&g->writer.again, t);
+}
+
+/* Requests that the dead process was told to perform, and may have performed. */
+struct doubtful_request {
+    struct doubtful_request *next;
+    char *turn;
+    uint64_t request;
+};
+
+/* They are not told again. */
+static bool take_doubtful(struct connector_process *g, const struct connector_task *t,
+                          struct doubtful_request **list)
+{
+    if (t->settled || !connector_task_is_offer(t))
+        return false;
+    struct doubtful_request *const d = xmalloc(sizeof *d);
+    *d = (struct doubtful_request){*list, xstrdup(t->turn ? t->turn->named.id : ""),
+                                   t->control->reply->request};
+    *list = d;
+    connector_writer_finish_task(g, t);
+    return true;
+}
+
+/* Instead of the process: it performs each later, and has ended in doubt. */
+static void tell_doubtful(struct connector_process *g, struct doubtful_request *list)
+{
+    while (list) {
+        struct doubtful_request *const d = list;
+        const char *why;
+        list = d->next;
+        struct callback_batch *const b = xcalloc(1, sizeof *b);
+        *b = (struct callback_batch){.settles = BATCH_REQUEST,
+                                     .turn = d->turn,
+                                     .request = d->request,
+                                     .verdict = {.next = TC_NEXT_LATER}};
+        b->results = outbound_result_new(
+            d->request,
+            &(struct tc_completion){.size = sizeof(struct tc_completion),
+                                    .outcome = TC_AMBIGUOUS,
+                                    .error = "the connector crashed while it performed this"},
+            &why);
+        g->host.batch(g->host.ctx, b);
+        free(d);
+    }
 }
 
 static void connector_requeue_list(struct connector_process *g, struct connector_task_list *from)
@@ -75,6 +120,7 @@ static void connector_requeue_append(struct connector_task_list *to,
 void connector_requeue_all(struct connector_process *g)
 {
     struct connector_task_list left, control, starts;
+    struct doubtful_request *doubtful = NULL;
     connector_task_list_init(&left);
     connector_task_list_init(&control);
     connector_task_list_init(&starts);
@@ -84,7 +130,8 @@ void connector_requeue_all(struct connector_process *g)
     for (struct connector_turn *t = g->turns.first; t; t = t->next)
         t->starts = t->ends = false;
     for (struct connector_task t; task_window_take(&g->writer.sent, &t);)
-        connector_requeue_task(g, &t);
+        if (!take_doubtful(g, &t, &doubtful))
+            connector_requeue_task(g, &t);
     connector_requeue_list(g, &left);
     connector_requeue_list(g, &control);
     connector_requeue_append(&left, &g->writer.again);
@@ -92,4 +139,5 @@ void connector_requeue_all(struct connector_process *g)
     connector_requeue_append(&g->writer.again, &starts);
     connector_requeue_append(&g->writer.again, &left);
     connector_writer_reset(g);
+    tell_doubtful(g, doubtful);
 }

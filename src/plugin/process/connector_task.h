@@ -26,6 +26,12 @@ static inline enum tc_kind connector_task_kind(const struct connector_task *t)
     return t->shared ? shared_event_get(t->shared)->kind : TC_RAW;
 }
 
+/* It is told to perform a request. */
+static inline bool connector_task_is_offer(const struct connector_task *t)
+{
+    return t->type == IPC_REPLY && t->control->reply->reply.outcome == TC_YOUR_TURN;
+}
+
 struct connector_task_list {
     struct connector_task *first, **end;
     size_t count;

@@ -235,6 +235,36 @@ static void test_requests(void)
 }
 
 /* A request of an earlier run of the host. */
+static struct outbound_reply *offer_of(const struct outbound_request *l, const char *body)
+{
+    struct outbound_reply *const r = puppet_reply_to(l, body, false);
+    r->reply.outcome = TC_YOUR_TURN;
+    r->verdict = (struct tc_verdict){.next = TC_NEXT_LATER};
+    return r;
+}
+
+static void test_performed(void)
+{
+    struct channel *const c = puppet_start("performs");
+    void *const turn = puppet_open_turn(c, "t1");
+    puppet_say(c, turn, "send k1");
+    kit_wait_batches(1);
+    const struct outbound_request *const l = puppet_newest_request();
+    c->ops->reply(c, turn, offer_of(l, "perform"));
+    ok(kit_wait_batches(2), "a request that it is told to perform");
+    const struct callback_batch *const b = puppet_newest_batch();
+    ok(b->settles == BATCH_REQUEST && b->verdict.next == TC_NEXT_LATER, "  is to end later");
+    const struct outbound_result *const r = b->results;
+    if (!ok(r && !r->next && r->request == l->id, "  and has ended"))
+        bail("no result");
+    ok(r->outcome == TC_REJECTED && r->status == 404 && r->hold_ms == 9, "  as it says");
+    is_mem(r->body.p, r->body.len, "a\0b", 3, "  with a body");
+    is_str(r->error, "not there", "  and an error");
+    c->ops->reply(c, turn, puppet_reply_to(l, "done", true));
+    ok(kit_wait_batches(3), "its last reply comes after that");
+    is_int(kit_stop(c, KIT_DEADLINE_MS), 0, "it ends");
+}
+
 static void test_late_reply(void)
 {
     struct channel *const c = puppet_start("late");
@@ -410,6 +440,7 @@ int main(void)
     test_room();
     test_wide();
     test_requests();
+    test_performed();
     test_late_reply();
     test_failing_callback();
     test_asks();

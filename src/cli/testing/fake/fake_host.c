@@ -173,6 +173,7 @@ void fake_host_drain(struct fake_host *s)
         s->batches = first->next;
         fake_host_keep_memory(s, first->batch);
         fake_host_commit(s, first->batch);
+        fake_host_take_results(s, first->batch);
         callback_batch_free(first->batch);
         free(first);
     }

@@ -39,7 +39,8 @@ struct fake_turn {
     char *memory; /* tc_remember; or NULL */
 };
 
-enum fake_state { FAKE_WAITS, FAKE_ON_WIRE, FAKE_NAMED };
+/* FAKE_OFFERED: the connector performs it, until due_ms. */
+enum fake_state { FAKE_WAITS, FAKE_ON_WIRE, FAKE_NAMED, FAKE_OFFERED };
 
 /* From tc_http to its last on_reply. */
 struct fake_request {

@@ -14,6 +14,7 @@
 
 #define DAY_MS (24 * 3600 * 1000)
 #define MINUTE_MS (60 * 1000)
+#define PERFORM_MS 30000
 
 static bool fake_request_shares_lane(const struct fake_request *a, const struct fake_request *b)
 {
@@ -120,6 +121,7 @@ static struct outbound_reply *fake_host_make_reply(const struct fake_request *r,
     o->reply.error = arena_strdup(&o->arena, what->error);
     o->reply.path = arena_strdup(&o->arena, what->path);
     o->reply.headers = outbound_copy_headers(&o->arena, what->headers, what->header_count);
+    o->reply.number = r->outbound->id;
     o->reply.attempts = r->attempts;
     o->reply.in_doubt = r->doubts > 0;
     return o;
@@ -280,6 +282,38 @@ static bool fake_request_may_go(const struct fake_host *s, const struct fake_req
     return true;
 }
 
+static void fake_host_retry(struct fake_host *s, struct fake_request *r,
+                            const struct tc_verdict *v);
+
+/* The connector is told to perform it. */
+static void fake_host_offer(struct fake_host *s, struct fake_request *r)
+{
+    const struct tc_reply reply = {.outcome = TC_YOUR_TURN, .body = "", .error = ""};
+    r->state = FAKE_OFFERED;
+    r->due_ms = clock_mono_ms() + (r->http.timeout_ms ? r->http.timeout_ms : PERFORM_MS);
+    r->attempts++;
+    const struct tc_verdict v =
+        fake_host_call_on_reply(s, r, &reply, (struct tc_verdict){.next = TC_NEXT_LATER});
+    if (v.next == TC_NEXT_LATER)
+        fake_host_drain(s);
+    else if (v.next == TC_NEXT_AGAIN)
+        fake_host_retry(s, r, &v);
+    else
+        fake_host_settle(s, r, v.next == TC_NEXT_FAIL, v.reason);
+}
+
+void fake_host_take_results(struct fake_host *s, const struct callback_batch *b)
+{
+    for (const struct outbound_result *result = b->results; result; result = result->next)
+        for (struct fake_request *r = s->requests; r; r = r->next)
+            if (r->state == FAKE_OFFERED && r->outbound->id == result->request) {
+                CLEANUP_FREE char *body = xstrndup(result->body.p, result->body.len);
+                r->attempts--; /* counted with the reply */
+                fake_host_reply(s, r, result->outcome, result->status, body, result->hold_ms);
+                break;
+            }
+}
+
 static const struct fake_auto *fake_host_find_auto(const struct fake_host *s,
                                                    const struct fake_request *r)
 {
@@ -297,8 +331,17 @@ static bool fake_host_pump_one(struct fake_host *s)
             fake_host_drop(s, r);
             return true;
         }
+        if (r->state == FAKE_OFFERED && r->due_ms <= clock_mono_ms()) {
+            r->attempts--; /* counted with the reply */
+            fake_host_reply(s, r, TC_AMBIGUOUS, 0, "", 0);
+            return true;
+        }
         if (!fake_request_may_go(s, r))
             continue;
+        if (strcmp(r->http.url, "self:") == 0) {
+            fake_host_offer(s, r);
+            return true;
+        }
         const struct fake_auto *const a = fake_host_find_auto(s, r);
         r->state = a ? FAKE_NAMED : FAKE_ON_WIRE;
         r->sent = ++s->next_sent;
@@ -449,6 +492,8 @@ int64_t fake_host_next_request_ms(const struct fake_host *s, int64_t end)
     int64_t at = end;
     for (const struct fake_request *r = s->requests; r; r = r->next) {
         const int64_t ready = fake_request_ready_ms(s, r), last = fake_request_deadline_ms(r);
+        if (r->state == FAKE_OFFERED && r->due_ms > now && r->due_ms < at)
+            at = r->due_ms;
         if (r->state == FAKE_WAITS && ready > now && ready < at)
             at = ready;
         if (r->state == FAKE_WAITS && last >= now && last < at - 1)
