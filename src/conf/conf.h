@@ -159,6 +159,7 @@ struct conf_chat {
         *agents; /* agent_choices: that a conversation may choose beside the instance's; or NULL */
     const struct conf_binding *bindings; /* or NULL */
     bool pairing;                        /* a stranger gets a code to be let in */
+    char **transcribe;                   /* program and arguments for files of sounds; or NULL */
 };
 
 struct conf_instance {

@@ -56,6 +56,7 @@ static const struct conf_row rows[] = {
     {"agent", conf_row_string, INSTANCE(agent), 0, 0, NULL},
     {"agent_choices", conf_row_strings, INSTANCE(chat.agents), 1, CONF_CHOICES_MAX, NULL},
     {"pairing", conf_row_bool, INSTANCE(chat.pairing), 0, 0, NULL},
+    {"transcribe", conf_row_strings, INSTANCE(chat.transcribe), 1, 100, NULL},
     {"bindings", conf_chat_read_bindings, 0, 0, 1000, NULL},
     {"grants", conf_row_flags, INSTANCE(grants), 0, 0, grants},
     {"allow", read_ids, INSTANCE(allow), 0, 10000, NULL},

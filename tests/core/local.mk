@@ -118,6 +118,11 @@ tests_core_inbound_t_pairing_SOURCES = tests/core/inbound/t_pairing.c $(TALK)
 tests_core_inbound_t_pairing_LDADD = $(TEST_CORE)
 EXTRA_tests_core_inbound_t_pairing_DEPENDENCIES = tests/fake/agent$(EXEEXT)
 
+check_PROGRAMS += tests/core/inbound/t_voice
+tests_core_inbound_t_voice_SOURCES = tests/core/inbound/t_voice.c $(TALK)
+tests_core_inbound_t_voice_LDADD = $(TEST_CORE)
+EXTRA_tests_core_inbound_t_voice_DEPENDENCIES = tests/fake/agent$(EXEEXT)
+
 check_PROGRAMS += tests/core/conversation/t_conversation
 tests_core_conversation_t_conversation_SOURCES = tests/core/conversation/t_conversation.c $(TALK)
 tests_core_conversation_t_conversation_LDADD = $(TEST_CORE)

@@ -13,5 +13,7 @@ libtccore_a_SOURCES += \
 	src/core/agent/launch.h \
 	src/core/agent/stderr_tail.c \
 	src/core/agent/stderr_tail.h \
+	src/core/agent/transcription.c \
+	src/core/agent/transcription.h \
 	src/core/agent/warm_pool.c \
 	src/core/agent/warm_pool.h

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/cleanup.h"
 #include "base/invariant.h"
 #include "base/sys/clock.h"
 #include "conf/conf_scope.h"
@@ -283,12 +284,23 @@ static void conversation_on_lost(void *ctx)
         m->given = false;
 }
 
+/* It has to be transcribed, which is done for a turn of its own. */
+static bool conversation_has_sounds(const struct conversation *c,
+                                    const struct conversation_message *m)
+{
+    char *const *command;
+    CLEANUP_FREE char *dir = turn_job_find_transcriber(
+        c->conf, c->source, (struct str){m->prompt, m->prompt_len}, &command);
+    return dir;
+}
+
 /* Messages that were given to the agent stay in their order: none goes ahead of one that waits. One
  * that names an instance which is not told of the turn has to have a turn that it is told of. */
 bool conversation_steer(struct conversation *c, struct conversation_message *newest)
 {
     if (!c->job || newest->alone || (c->first != newest && !c->first->given) ||
-        !conf_scope_has_names(c->instances, newest->instances))
+        !conf_scope_has_names(c->instances, newest->instances) ||
+        conversation_has_sounds(c, newest))
         return false;
     const enum dialect_steer how = turn_job_steer(c->job, newest->id, newest->user,
                                                   (struct str){newest->prompt, newest->prompt_len});

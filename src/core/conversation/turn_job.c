@@ -11,6 +11,7 @@
 #include "base/sys/log.h"
 #include "core/agent/executor.h"
 #include "core/agent/launch.h"
+#include "core/agent/transcription.h"
 #include "core/turn/turn_record.h"
 
 struct turn_job {
@@ -24,6 +25,7 @@ struct turn_job {
     struct buf spent;             /* what that had spent before; or empty */
     struct turn *turn;            /* NULL: it has not begun */
     struct executor *executor;
+    struct transcription *transcription; /* NULL: no file of the prompt is being transcribed */
     struct request_turn *requests;
     unsigned cancels, shutdowns;   /* asked for before it ran */
     struct agent_process *process; /* that has waited for it, until it runs; or NULL */
@@ -337,6 +339,47 @@ static void on_begun(void *ctx, enum journal_status status, const char *text)
     answered(j);
 }
 
+/* ---- files of sounds ---- */
+
+char *turn_job_find_transcriber(const struct conf *conf, const char *submitter, struct str prompt,
+                                char *const **command)
+{
+    const struct conf_instance *const inst = conf_instance_find(conf, submitter);
+    char *const dir = xasprintf("%s/instances/%s", conf->state_dir, submitter);
+    *command = inst ? inst->chat.transcribe : NULL;
+    if (*command && transcription_is_wanted(dir, prompt))
+        return dir;
+    free(dir);
+    return NULL;
+}
+
+static void turn_job_on_transcribed(void *ctx, struct str prompt)
+{
+    struct turn_job *const j = ctx;
+    j->spec.prompt = (struct str){arena_memdup(&j->arena, prompt.p, prompt.len), prompt.len};
+    transcription_free(j->transcription);
+    j->transcription = NULL;
+    answered(j);
+}
+
+/* The prompt on the disk keeps the files: another host begins again. */
+static void turn_job_transcribe(struct turn_job *j)
+{
+    const struct turn_job_spec *const s = &j->spec;
+    char *const *command;
+    CLEANUP_FREE char *dir =
+        s->has_message ? NULL
+                       : turn_job_find_transcriber(s->conf, s->submitter, s->prompt, &command);
+    if (!dir)
+        return;
+    j->awaited++;
+    j->transcription = transcription_start(
+        s->loop,
+        &(struct transcription_spec){
+            .command = command, .agent = s->agent, .dir = dir, .turn = s->id, .prompt = s->prompt},
+        turn_job_on_transcribed, j);
+}
+
 static struct turn_job_spec copy_spec(struct arena *a, const struct turn_job_spec *s)
 {
     struct turn_job_spec copy = *s;
@@ -389,6 +432,7 @@ struct turn_job *turn_job_start(const struct turn_job_spec *spec, void (*over)(v
     j->awaited = 3;
     if (spec->history)
         session_history_set_prompt(spec->history, spec->conversation, j->spec.prompt);
+    turn_job_transcribe(j);
     find_spent(j);
     visibility_cache_get(spec->switches, spec->agent->name, turn_job_on_visibility, j);
     session_store_find(spec->sessions, conf_agent_session_name(spec->agent), spec->conversation,
@@ -424,6 +468,8 @@ void turn_job_cancel(struct turn_job *j)
         executor_cancel(j->executor);
     else if (!j->turn)
         j->cancels++;
+    if (j->transcription)
+        transcription_cancel(j->transcription);
 }
 
 void turn_job_cancel_for_exit(struct turn_job *j)
@@ -432,6 +478,8 @@ void turn_job_cancel_for_exit(struct turn_job *j)
         executor_cancel_for_exit(j->executor);
     else if (!j->turn)
         j->shutdowns++;
+    if (j->transcription)
+        transcription_cancel(j->transcription);
 }
 
 void turn_job_discard_session(struct turn_job *j)
@@ -474,6 +522,7 @@ void turn_job_free(struct turn_job *j)
         return;
     warm_pool_forget_waiter(j->spec.warm, j);
     agent_process_free(j->process);
+    transcription_free(j->transcription);
     buf_fini(&j->unread);
     executor_free(j->executor);
     turn_free(j->turn);

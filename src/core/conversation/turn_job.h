@@ -53,6 +53,10 @@ struct turn_job_spec {
  * and all has been told. Then turn_job_free. */
 struct turn_job *turn_job_start(const struct turn_job_spec *spec, void (*over)(void *ctx),
                                 void *ctx);
+/* The directory of the submitter's files, owned, when the prompt has sounds that its instance has
+ * transcribed by *command, before the agent is given them; else NULL. */
+char *turn_job_find_transcriber(const struct conf *conf, const char *submitter, struct str prompt,
+                                char *const **command);
 /* Offers the agent a message for the turn that runs: its id, and who wrote it (or NULL). */
 enum dialect_steer turn_job_steer(struct turn_job *j, const char *id, const char *user,
                                   struct str text);

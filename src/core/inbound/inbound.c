@@ -7,6 +7,8 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/hash.h"
+#include "base/sys/clock.h"
 #include "base/sys/crash_point.h"
 #include "core/conversation/host_reply.h"
 #include "core/conversation/prompt.h"
@@ -153,6 +155,40 @@ static void submit_tokens(struct submission *s)
         inbound_on_tokens_noted(s, JOURNAL_DONE, NULL);
 }
 
+/* Nothing of the message can be given to the agent. */
+static bool inbound_is_unprocessed(const struct tc_inbound *in, const struct conf_instance *inst)
+{
+    if (!in->kind || *in->text)
+        return false;
+    return !in->file_count || (strcmp(in->kind, "voice") == 0 && !inst->chat.transcribe);
+}
+
+/* Whether the chat has not been told for an hour; noted. */
+static bool inbound_may_tell(struct inbound *r, const char *key)
+{
+    const int64_t now = clock_mono_ms();
+    const uint64_t where = hash_string(HASH_START, key);
+    struct unprocessed *place = r->unprocessed;
+    for (size_t i = 0; i < UNPROCESSED_MAX && place->where != where; i++)
+        if (r->unprocessed[i].where == where || !r->unprocessed[i].where ||
+            r->unprocessed[i].at_ms < place->at_ms)
+            place = &r->unprocessed[i];
+    if (place->where == where && now - place->at_ms < UNPROCESSED_AGAIN_MS)
+        return false;
+    *place = (struct unprocessed){where, now};
+    return true;
+}
+
+static void tell_unprocessed(struct inbound *r, struct host_call *a, const char *key)
+{
+    const bool voice = strcmp(a->inbound->kind, "voice") == 0;
+    if (inbound_may_tell(r, key))
+        host_call_complete(a, TC_COMMAND, NULL,
+                           texts_get(voice ? TEXT_UNPROCESSED_VOICE : TEXT_UNPROCESSED));
+    else
+        host_call_complete(a, TC_KNOWN, NULL, NULL);
+}
+
 static void inbound_submit(struct inbound *r, struct host_call *a, const struct conf_instance *inst)
 {
     const struct tc_inbound *const in = a->inbound;
@@ -163,6 +199,10 @@ static void inbound_submit(struct inbound *r, struct host_call *a, const struct 
     CLEANUP_FREE char *key = inbound_make_key(inst->name, in->chat, in->thread);
     if (!agent || !inbound_instances_check(r->spec.dispatch, a, agent->name, key)) {
         host_call_complete(a, agent ? TC_INVALID : TC_DENIED, NULL, NULL);
+        return;
+    }
+    if (inbound_is_unprocessed(in, inst)) {
+        tell_unprocessed(r, a, key);
         return;
     }
     if (command != COMMAND_NONE) {

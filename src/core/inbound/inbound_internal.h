@@ -7,10 +7,20 @@
 #include "core/inbound/answered_messages.h"
 #include "core/inbound/inbound.h"
 
+#define UNPROCESSED_MAX 64
+#define UNPROCESSED_AGAIN_MS ((int64_t)3600 * 1000)
+
+/* A chat that was told that a message cannot be processed. */
+struct unprocessed {
+    uint64_t where; /* a hash; 0: none */
+    int64_t at_ms;
+};
+
 struct inbound {
     struct inbound_spec spec;
     struct access_control access;
     struct answered_messages *answered;
+    struct unprocessed unprocessed[UNPROCESSED_MAX];
 };
 
 /* inbound.c */

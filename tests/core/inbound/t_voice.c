@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT
+ * Messages that are not text: voice and audio that is transcribed, and what cannot be processed. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/sys/clock.h"
+#include "core/stage.h"
+#include "core/talk.h"
+#include "tap/tap.h"
+
+static char dir[600], voice[700], song[700], outside[600];
+static char shell[] = "/bin/sh", flag[] = "-c", script[2000];
+static char *command[] = {shell, flag, script, NULL};
+
+/* An instance whose program is this shell script; the file is $0. */
+static void begin(const char *text)
+{
+    talk_begin((const char *const[]){SAY_INIT, SAY_HI, SAY_RESULT, NULL});
+    snprintf(script, sizeof script, "%s", text ? text : "");
+    talk.instances[0].chat.transcribe = text ? command : NULL;
+}
+
+static struct said send_message(const char *text, const char *kind, const char *const *files,
+                                size_t n)
+{
+    static unsigned id;
+    char name[20];
+    snprintf(name, sizeof name, "v%u", ++id);
+    struct said s = {.in = {.size = sizeof s.in,
+                            .chat = "A",
+                            .user = "1",
+                            .text = text,
+                            .id = name,
+                            .kind = kind,
+                            .files = files,
+                            .file_count = n}};
+    s.ask = (struct host_call){.kind = HOST_CALL_SUBMIT, .instance = "tg", .inbound = &s.in};
+    inbound_handle(talk.reception, &s.ask);
+    talk_spin(talk_is_answered, &s);
+    s.in.id = NULL;
+    return s;
+}
+
+/* The prompt that the agent got. */
+static void is_prompt(const char *wanted, const char *what)
+{
+    char text[1500];
+    snprintf(text, sizeof text, "start(%s) ", wanted);
+    talk_await_quiet();
+    ok(strncmp(cast_log_text(&talk.log), text, strlen(text)) == 0, "%s: %s", what,
+       cast_log_text(&talk.log));
+}
+
+static void test_transcribed(void)
+{
+    const char *const files[] = {voice};
+    begin("tr a-z A-Z <\"$0\"; echo");
+    is_int(send_message("", "voice", files, 1).accepted, TC_ACCEPTED, "R28: a voice message");
+    is_prompt("HELLO FROM HERE", "R28: is given as text");
+    ok(strstr(talk.disk.turns[0].prompt, "[file: "), "and is kept as a file until then");
+    talk_end("a voice message");
+}
+
+static void test_with_words(void)
+{
+    const char *const files[] = {song, voice, outside};
+    char wanted[1500];
+    begin("cat \"$0\"");
+    send_message("listen", "audio", files, 3);
+    snprintf(wanted, sizeof wanted, "listen\n\nla la\nhello from here\n[file: %s]", outside);
+    is_prompt(wanted, "R28: words stay, each file is given; none outside of the instance's files");
+    talk_end("words and several files");
+}
+
+static void is_refused(const char *text, const char *what)
+{
+    const char *const files[] = {voice};
+    char wanted[1000];
+    begin(text);
+    send_message("", "voice", files, 1);
+    snprintf(wanted, sizeof wanted, "[file: %s: not transcribed]", voice);
+    is_prompt(wanted, what);
+    talk_end(what);
+}
+
+static void test_failures(void)
+{
+    is_refused("echo no model >&2; exit 3", "R28: a program that fails");
+    is_refused(":", "R28: one that prints nothing");
+    is_refused("printf '\\377'", "R28: one that prints no text");
+    is_refused("yes x; sleep 100", "R22: one that prints without end");
+    shell[5] = 'x';
+    is_refused(":", "R28: one that is not there");
+    shell[5] = 's';
+}
+
+static void test_stop(void)
+{
+    const char *const files[] = {voice};
+    char pid_file[700], text[900];
+    snprintf(pid_file, sizeof pid_file, "%s/pid", tap_tmpdir());
+    snprintf(text, sizeof text, "echo $$ >%s; sleep 1000 & wait", pid_file);
+    talk_begin(NULL);
+    snprintf(script, sizeof script, "%s", text);
+    talk.instances[0].chat.transcribe = command;
+    send_message("", "voice", files, 1);
+    const int64_t until = clock_mono_ms() + 20000;
+    while (access(pid_file, F_OK) < 0 && clock_mono_ms() < until)
+        loop_run_once(talk.loop, 20);
+    ok(access(pid_file, F_OK) == 0, "the program runs");
+    is_int(talk_say("/stop").accepted, TC_COMMAND, "R19: stop");
+    talk_await_quiet();
+    ok(strstr(cast_log_text(&talk.log), "cancelled"), "R19: ends the turn: %s",
+       cast_log_text(&talk.log));
+    talk_end("stop while a voice message is transcribed");
+}
+
+static void test_unprocessed(void)
+{
+    const char *const files[] = {voice};
+    begin(NULL);
+    clock_fake(1000000, 1.8e9);
+    talk_is(send_message("", "sticker", NULL, 0), TC_COMMAND,
+            "I can read text and files, but not this kind of message.", "C6: a sticker");
+    is_int(send_message("", "location", NULL, 0).accepted, TC_KNOWN,
+           "C6: then nothing for an hour");
+    clock_fake_advance((int64_t)3600 * 1000);
+    talk_is(send_message("", "voice", files, 1), TC_COMMAND,
+            "I cannot listen to voice messages here. Please write.",
+            "a voice message without transcribe");
+    clock_fake_end();
+    is_int(talk.disk.n, 0, "no turn begins");
+    is_int(send_message("see", "voice", files, 1).accepted, TC_ACCEPTED, "words are given");
+    talk_await_quiet();
+    is_int(send_message("", NULL, files, 1).accepted, TC_ACCEPTED, "so is an audio file");
+    talk_await_quiet();
+    talk_end("what cannot be processed");
+}
+
+int main(void)
+{
+    plan_lazy();
+    talk_init();
+    snprintf(dir, sizeof dir, "%s/state", tap_tmpdir());
+    mkdir(dir, 0700);
+    snprintf(dir, sizeof dir, "%s/state/instances", tap_tmpdir());
+    mkdir(dir, 0700);
+    snprintf(dir, sizeof dir, "%s/state/instances/tg", tap_tmpdir());
+    mkdir(dir, 0700);
+    snprintf(voice, sizeof voice, "%s/voice.ogg", dir);
+    snprintf(song, sizeof song, "%s/song.MP3", dir);
+    snprintf(outside, sizeof outside, "%s/other.ogg", tap_tmpdir());
+    tap_spew(voice, "hello from here", 15);
+    tap_spew(song, "la la", 5);
+    tap_spew(outside, "secret", 6);
+    test_transcribed();
+    test_with_words();
+    test_failures();
+    test_stop();
+    test_unprocessed();
+    return 0;
+}
