@@ -155,17 +155,16 @@ int conf_check_isolation(const struct conf *conf, const struct conf_instance *in
     return findings->errors > before ? -1 : 0;
 }
 
-/* The file of a plugin that is named by its path. */
+/* The file of a plugin that is named by its path; in the words of the host, with a remedy. */
 static bool conf_check_plugin_file(const struct conf_instance *inst, const char *place,
                                    struct findings *findings)
 {
     struct stat st;
     if (!strchr(inst->plugin, '/') || stat(inst->plugin, &st) == 0)
         return true;
-    findings_add(
-        findings, FINDING_ERROR, place,
-        "plugins.instances.%s.plugin: cannot access \"%s\": %s; build it or change the path",
-        inst->name, inst->plugin, strerror(errno));
+    findings_add(findings, FINDING_ERROR, place,
+                 "plugins.instances.%s: %s: cannot open: %s; build it or change the path",
+                 inst->name, inst->plugin, strerror(errno));
     return false;
 }
 
