@@ -209,14 +209,15 @@ enum tc_input {
 
 struct tc_chat {
     size_t size;
-    uint32_t can; /* TC_CAN(…) | …; IDENTIFY and POST are required */
+    uint32_t can;      /* TC_CAN(…) | …; IDENTIFY and POST are required */
     enum tc_unit unit; /* of tc_chat_text.units */
     struct tc_chat_text text[TC_ROLES];
     size_t file_bytes;              /* FILE: longest content; 0: no limit */
     int64_t edit_ms, edit_group_ms; /* between edits of a message; 0: 1,200 */
     int64_t edit_age_ms;            /* replace a live message before this age; 0: never */
     unsigned edit_count;            /* after so many edits the interval doubles; 0: never */
-    int64_t typing_ms;              /* how long one TYPING is visible; 0: 5,000 */
+    int64_t typing_ms; /* how long one TYPING is visible; 0: 5,000; more than 10,000: the
+                          host stops it when the outcome is on its way */
     enum tc_idempotency idempotency;
     int64_t idempotency_ms; /* KEY; 0: for ever */
     enum tc_input input;

@@ -258,7 +258,8 @@ static void take_result(struct chat *c, struct chat_turn *t, struct chat_record 
     if (chat_record_is_slot(r, CHAT_SLOT_IDENTIFY)) {
         v->next = TC_NEXT_DONE;
         chat_receive_take_identity(c, &result);
-    } else if (chat_record_is_slot(r, CHAT_SLOT_POLL)) {
+    } else if (chat_record_is_slot(r, CHAT_SLOT_POLL) &&
+               result.result.kind != TC_RESULT_NEXT_STEP) {
         v->next = TC_NEXT_DONE;
         chat_receive_take_poll(c, &result);
     } else if (chat_record_is_slot(r, CHAT_SLOT_SIGN)) {

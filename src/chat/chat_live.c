@@ -11,6 +11,7 @@
 #define EDIT_MAX_MS 60000
 #define TYPING_MS 5000
 #define TYPING_EARLY_MS 500
+#define TYPING_LONG_MS 10000 /* visible for longer: it does not end by itself in good time */
 #define TYPING_TTL_MS 600000 /* after the last event */
 
 static void chat_live_move(struct chat_turn *t, enum chat_live_event event)
@@ -96,15 +97,30 @@ static void chat_live_schedule(struct chat_turn *t)
 
 /* ---- operations ---- */
 
-static void type(struct chat_turn *t, int64_t now)
+static void send_typing(struct chat_turn *t, bool off)
 {
-    t->live.typing_ms = now;
     chat_send(t->chat, t->turn,
               &(struct chat_record){.op = TC_OP_TYPING,
                                     .slot = CHAT_SLOT_SIGN,
                                     .target = t->target,
-                                    .generation = t->live.edits},
+                                    .generation = t->live.edits,
+                                    .off = off},
               NULL);
+}
+
+static void type(struct chat_turn *t, int64_t now)
+{
+    t->live.typing_ms = now;
+    send_typing(t, false);
+}
+
+/* Where it would be visible long after the outcome. */
+static void stop_typing(struct chat_turn *t)
+{
+    const bool lasts = t->chat->table.typing_ms > TYPING_LONG_MS;
+    if (lasts && t->live.typing_ms && chat_can(t->chat, TC_OP_TYPING))
+        send_typing(t, true);
+    t->live.typing_ms = 0;
 }
 
 static json_t *stop_button(const struct chat_turn *t)
@@ -223,6 +239,7 @@ void chat_live_wake(struct chat_turn *t)
 void chat_live_close(struct chat_turn *t)
 {
     t->over = true;
+    stop_typing(t);
     chat_live_move(t, CHAT_LIVE_ON_CLOSE);
     chat_live_schedule(t);
 }

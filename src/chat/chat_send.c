@@ -139,7 +139,7 @@ static bool is_sign(const struct chat_record *r)
 
 static enum tc_priority priority_of(const struct chat_record *r)
 {
-    if ((chat_record_is_slot(r, CHAT_SLOT_LIVE) && !r->last) || r->op == TC_OP_TYPING)
+    if ((chat_record_is_slot(r, CHAT_SLOT_LIVE) && !r->last) || (r->op == TC_OP_TYPING && !r->off))
         return TC_P_LIVE;
     if (chat_record_is_slot(r, CHAT_SLOT_ANSWER) || chat_record_is_slot(r, CHAT_SLOT_REPLY))
         return TC_P_FINAL;
@@ -187,7 +187,7 @@ static int64_t max_age_of(const struct chat_record *r)
     }
     switch ((int)r->op) {
     case TC_OP_TYPING:
-        return TYPING_AGE_MS;
+        return r->off ? REACT_AGE_MS : TYPING_AGE_MS;
     case TC_OP_REACT:
         return REACT_AGE_MS;
     case TC_OP_PRIVATE:
@@ -199,7 +199,9 @@ static int64_t max_age_of(const struct chat_record *r)
 
 static const char *key_of(const struct chat_record *r)
 {
-    return r->op == TC_OP_TYPING ? "typing" : priority_of(r) == TC_P_LIVE ? "live" : NULL;
+    if (priority_of(r) != TC_P_LIVE)
+        return NULL;
+    return r->op == TC_OP_TYPING ? "typing" : "live";
 }
 
 static struct tc_http make_http(struct chat *c, const struct chat_record *r,

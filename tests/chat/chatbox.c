@@ -3,6 +3,7 @@
  * one request whose body says everything about the operation. People act by websocket-free routes:
  * POST /message and /action. The service is chosen when the file is compiled:
  *   CHATBOX_IDEMPOTENCY  TC_IDEMPOTENCY_…     CHATBOX_INPUT  TC_INPUT_…
+ *   CHATBOX_TYPING_MS    how long typing is visible
  *   CHATBOX_LACKS        operations that the service does not have */
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +14,9 @@
 #endif
 #ifndef CHATBOX_INPUT
 #define CHATBOX_INPUT TC_INPUT_BUTTONS
+#endif
+#ifndef CHATBOX_TYPING_MS
+#define CHATBOX_TYPING_MS 5000
 #endif
 #ifndef CHATBOX_LACKS
 #define CHATBOX_LACKS 0u
@@ -144,7 +148,10 @@ static int chatbox_read(struct tc_turn *l, const struct tc_op *op, const struct 
     if (op->kind != TC_OP_POLL || result->kind != TC_RESULT_DONE)
         return 0;
     const char *const message = tc_json_get(l, reply->body, "/message");
-    result->cursor = tc_json_get(l, reply->body, "/cursor");
+    const char *const step = tc_json_get(l, reply->body, "/step");
+    result->cursor = step ? step : tc_json_get(l, reply->body, "/cursor");
+    if (step)
+        result->kind = TC_RESULT_NEXT_STEP;
     if (message)
         take_message(l, message, &status);
     if (status != 200)
@@ -167,7 +174,7 @@ static const struct tc_chat chat = {
              {.form = TC_PLAIN, .units = 2000},
              {.form = TC_PLAIN, .units = 1000}},
     .edit_ms = 1000,
-    .typing_ms = 5000,
+    .typing_ms = CHATBOX_TYPING_MS,
     .idempotency = CHATBOX_IDEMPOTENCY,
     .input = CHATBOX_INPUT,
     .rates = 1,

@@ -4,7 +4,7 @@
 
 chat_modules = tests/chat/chat_key.so tests/chat/chat_lookup.so tests/chat/chat_none.so \
 	tests/chat/chat_text.so
-CHAT_KEY = -DCHATBOX_IDEMPOTENCY=TC_IDEMPOTENCY_KEY
+CHAT_KEY = -DCHATBOX_IDEMPOTENCY=TC_IDEMPOTENCY_KEY -DCHATBOX_TYPING_MS=25000
 CHAT_LOOKUP = -DCHATBOX_IDEMPOTENCY=TC_IDEMPOTENCY_LOOKUP
 CHAT_TEXT = -DCHATBOX_INPUT=TC_INPUT_TEXT -DCHATBOX_LACKS='TC_CAN(TC_OP_EDIT)'
 
@@ -23,6 +23,8 @@ CLEANFILES += $(chat_modules)
 
 CHAT_TESTS = \
 	tests/chat/key/doubt.script \
+	tests/chat/key/poll.script \
+	tests/chat/key/typing.script \
 	tests/chat/lookup/doubt.script \
 	tests/chat/none/card.script \
 	tests/chat/none/live.script \

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ * The connector matrix: what its files share. It describes the client-server API of Matrix to the
+ * chat service of the host; all code of an instance runs on its thread. */
+#ifndef MATRIX_H
+#define MATRIX_H
+
+#include <jansson.h>
+#include <turncast/plugin.h>
+
+struct matrix_conf {
+    const char *homeserver, *token, *user, *room, *invites, *after;
+    bool limited;
+    int64_t file_bytes;
+};
+
+struct matrix {
+    json_t *rooms;  /* what is known of them, as it is on disk */
+    json_t *taken;  /* set of ids of messages with files that this poll has passed on */
+    unsigned tries; /* at the same page or file, in a row, that failed */
+};
+
+#define MATRIX_CLIENT "{option:homeserver}/_matrix/client/v3"
+
+/* Instance-wide rates of the plugin. */
+enum { MATRIX_RATE_LIMITED = 1, MATRIX_RATE_FREE = 2 };
+
+/* ---- matrix_request.c ---- */
+
+/* The Authorization header of every request. */
+extern const struct tc_header matrix_bearer[1];
+int matrix_request(struct tc_turn *turn, const struct tc_op *op, struct tc_http *http);
+
+/* ---- matrix_sync.c ---- */
+
+/* The request of a poll: /sync, a page of what a limited timeline left out, or a file. */
+int matrix_sync_request(struct tc_turn *lobby, const struct tc_op *op, struct tc_http *http);
+void matrix_sync_read(struct tc_turn *lobby, const struct tc_op *op, const struct tc_reply *reply,
+                      struct tc_result *result);
+
+/* ---- matrix_event.c ---- */
+
+enum matrix_taken {
+    MATRIX_TAKEN,     /* passed on, or of no interest */
+    MATRIX_NOT_TAKEN, /* not on disk: it has to come again */
+    MATRIX_HAS_FILE,  /* a message whose file has to be downloaded first */
+};
+
+/* Passes on an event of a timeline. `file`: path of its file, "" if it could not be downloaded;
+ * NULL: not tried. */
+enum matrix_taken matrix_event_take(struct tc_turn *lobby, const char *room, const json_t *event,
+                                    const char *file);
+/* Downloads are requested here: the path of the media API behind the homeserver; NULL: none. */
+const char *matrix_event_media(struct tc_turn *lobby, const json_t *event);
+
+/* ---- matrix_room.c ---- */
+
+int matrix_room_load(struct tc_instance *inst);
+/* Remembers whether a room is one for two. `joined` is its part of /sync. */
+void matrix_room_note(struct tc_turn *lobby, const char *room, const json_t *joined);
+bool matrix_room_is_group(struct tc_turn *lobby, const char *room);
+/* Joins the room if the person who invites may write to the agent, or everybody is welcome. */
+void matrix_room_take_invite(struct tc_turn *lobby, const char *room, const json_t *invite);
+/* Says once that the bot reads no encrypted messages. */
+void matrix_room_tell_encrypted(struct tc_turn *lobby, const char *room);
+int matrix_room_on_reply(struct tc_turn *turn, const struct tc_reply *reply,
+                         struct tc_verdict *verdict);
+
+/* A member of a member of a JSON object: a string, or NULL. */
+const char *matrix_json_text(const json_t *object, const char *name);
+
+#endif

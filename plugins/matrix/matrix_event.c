@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT
+ * Events of timelines as messages and actions of people: text without the mention, files, threads,
+ * reactions to requests. Own events and those of other bots (m.notice) are left out. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "matrix.h"
+
+const char *matrix_json_text(const json_t *object, const char *name)
+{
+    return json_string_value(json_object_get(object, name));
+}
+
+static bool is(const char *text, const char *word)
+{
+    return text && strcmp(text, word) == 0;
+}
+
+/* ---- mentions ---- */
+
+static bool mentions(const struct tc_turn *lobby, const json_t *content)
+{
+    const struct matrix_conf *const conf = lobby->inst->conf;
+    const json_t *const users = json_object_get(json_object_get(content, "m.mentions"), "user_ids");
+    const char *const body = matrix_json_text(content, "body");
+    size_t i;
+    const json_t *user;
+    json_array_foreach(users, i, user) if (is(json_string_value(user), conf->user)) return true;
+    return body && strstr(body, conf->user);
+}
+
+/* How the bot is called in this message: the text of the first link to it. */
+static const char *called(struct tc_turn *lobby, const json_t *content)
+{
+    const struct matrix_conf *const conf = lobby->inst->conf;
+    const char *const html = matrix_json_text(content, "formatted_body");
+    const char *const link =
+        html ? strstr(html, tc_sprint(lobby, "https://matrix.to/#/%s\">", conf->user)) : NULL;
+    const char *const name = link ? strstr(link, "\">") + 2 : NULL;
+    const char *const end = name ? strstr(name, "</a>") : NULL;
+    return end ? tc_sprint(lobby, "%.*s", (int)(end - name), name) : conf->user;
+}
+
+/* Behind the words "NAME: " at the beginning. */
+static const char *after_mention(const char *text, const char *name)
+{
+    const size_t len = strlen(name);
+    if (!len || strncmp(text, name, len) != 0)
+        return text;
+    text += len;
+    return text + strspn(text, ":, ");
+}
+
+/* Clients of before 2024 put what is replied to in front of the text, with "> ". */
+static const char *after_quote(const char *text)
+{
+    while (strncmp(text, "> ", 2) == 0) {
+        const char *const end = strchr(text, '\n');
+        text = end ? end + 1 : "";
+    }
+    return text + (*text == '\n');
+}
+
+/* ---- files ---- */
+
+static bool has_file(const json_t *content)
+{
+    static const char *const types[] = {"m.file", "m.image", "m.audio", "m.video"};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (is(matrix_json_text(content, "msgtype"), types[i]))
+            return true;
+    return false;
+}
+
+static const char *file_name(const json_t *content)
+{
+    const char *const name = matrix_json_text(content, "filename");
+    return name ? name : matrix_json_text(content, "body");
+}
+
+/* The words that go with a file; without a name of its own, the body is that name. */
+static const char *caption(const json_t *content)
+{
+    const char *const name = matrix_json_text(content, "filename");
+    const char *const body = matrix_json_text(content, "body");
+    return name && body && strcmp(name, body) != 0 ? body : "";
+}
+
+const char *matrix_event_media(struct tc_turn *lobby, const json_t *event)
+{
+    const char *const url = matrix_json_text(json_object_get(event, "content"), "url");
+    const char *const server = url && strncmp(url, "mxc://", 6) == 0 ? url + 6 : NULL;
+    const char *const media = server ? strchr(server, '/') : NULL;
+    if (!media)
+        return NULL;
+    return tc_sprint(lobby, "%s/%s",
+                     tc_quote(lobby, tc_sprint(lobby, "%.*s", (int)(media - server), server)),
+                     tc_quote(lobby, media + 1));
+}
+
+static bool is_too_large(const struct tc_turn *lobby, const json_t *content)
+{
+    const struct matrix_conf *const conf = lobby->inst->conf;
+    const json_t *const size = json_object_get(json_object_get(content, "info"), "size");
+    return json_number_value(size) > (double)conf->file_bytes;
+}
+
+/* Whether a message has been passed on in this poll, which comes again behind a file. */
+static bool was_taken(struct matrix *s, const char *id)
+{
+    return json_object_get(s->taken, id) != NULL;
+}
+
+/* ---- messages ---- */
+
+static enum matrix_taken receive(struct tc_turn *lobby, const struct tc_chat_message *message)
+{
+    return tc_chat_receive(lobby, message) == TC_NOT_KEPT ? MATRIX_NOT_TAKEN : MATRIX_TAKEN;
+}
+
+static struct tc_chat_message describe(struct tc_turn *lobby, const char *room, const json_t *event)
+{
+    const json_t *const content = json_object_get(event, "content");
+    const json_t *const relates = json_object_get(content, "m.relates_to");
+    const bool threaded = is(matrix_json_text(relates, "rel_type"), "m.thread");
+    const char *const thread = threaded ? matrix_json_text(relates, "event_id") : NULL;
+    const bool group = matrix_room_is_group(lobby, room);
+    const char *const reply =
+        threaded && json_is_true(json_object_get(relates, "is_falling_back"))
+            ? NULL
+            : matrix_json_text(json_object_get(relates, "m.in_reply_to"), "event_id");
+    return (struct tc_chat_message){
+        .size = sizeof(struct tc_chat_message),
+        .id = matrix_json_text(event, "event_id"),
+        .target = {.chat = room,
+                   .thread = thread,
+                   .message = matrix_json_text(event, "event_id"),
+                   .user = matrix_json_text(event, "sender"),
+                   .group = group},
+        .topic = thread,
+        .user = matrix_json_text(event, "sender"),
+        .reply_to = reply,
+        .addressed = !group || mentions(lobby, content) ? TC_ADDRESSED_YES
+                     : thread                           ? TC_ADDRESSED_THREAD
+                                                        : TC_ADDRESSED_NO,
+    };
+}
+
+static enum matrix_taken take_file(struct tc_turn *lobby, const json_t *event, const char *path,
+                                   struct tc_chat_message *message)
+{
+    struct matrix *const s = lobby->inst->state;
+    const json_t *const content = json_object_get(event, "content");
+    const char *const name = file_name(content) ? file_name(content) : "file";
+    const bool large = is_too_large(lobby, content);
+    message->text = caption(content);
+    if (was_taken(s, message->id))
+        return MATRIX_TAKEN;
+    if (!path && !large && matrix_event_media(lobby, event) &&
+        tc_may_submit(lobby, message->user, message->target.chat))
+        return MATRIX_HAS_FILE;
+    if (path && *path) {
+        message->files = &path;
+        message->file_names = &name;
+        message->file_count = 1;
+    } else {
+        message->text = tc_sprint(
+            lobby, "%s%s[The file %s %s.]", message->text, *message->text ? "\n\n" : "", name,
+            large ? "is too large and was not downloaded" : "could not be downloaded");
+    }
+    const enum matrix_taken taken = receive(lobby, message);
+    if (taken == MATRIX_TAKEN)
+        json_object_set_new(s->taken, message->id, json_true());
+    return taken;
+}
+
+static enum matrix_taken take_message(struct tc_turn *lobby, const char *room, const json_t *event,
+                                      const char *file)
+{
+    const json_t *const content = json_object_get(event, "content");
+    const json_t *const relates = json_object_get(content, "m.relates_to");
+    const char *const body = matrix_json_text(content, "body");
+    struct tc_chat_message message = describe(lobby, room, event);
+    if (!body || is(matrix_json_text(relates, "rel_type"), "m.replace"))
+        return MATRIX_TAKEN;
+    if (has_file(content))
+        return take_file(lobby, event, file, &message);
+    if (!is(matrix_json_text(content, "msgtype"), "m.text"))
+        return MATRIX_TAKEN;
+    message.text = message.reply_to ? after_quote(body) : body;
+    if (mentions(lobby, content))
+        message.text = after_mention(message.text, called(lobby, content));
+    return receive(lobby, &message);
+}
+
+/* ---- reactions ---- */
+
+static enum matrix_taken take_reaction(struct tc_turn *lobby, const char *room, const json_t *event)
+{
+    const json_t *const relates =
+        json_object_get(json_object_get(event, "content"), "m.relates_to");
+    const char *const key = matrix_json_text(relates, "key");
+    const struct tc_target target = {.chat = room,
+                                     .message = matrix_json_text(relates, "event_id"),
+                                     .group = matrix_room_is_group(lobby, room)};
+    const bool allow = is(key, "✅");
+    if (!target.message || (!allow && !is(key, "❌")))
+        return MATRIX_TAKEN;
+    return tc_chat_act(lobby,
+                       TC_CHAT_ACTION(.id = matrix_json_text(event, "event_id"),
+                                      .reaction = allow ? TC_REACTION_ALLOW : TC_REACTION_DENY,
+                                      .target = target, .user = matrix_json_text(event, "sender")))
+               ? MATRIX_NOT_TAKEN
+               : MATRIX_TAKEN;
+}
+
+enum matrix_taken matrix_event_take(struct tc_turn *lobby, const char *room, const json_t *event,
+                                    const char *file)
+{
+    const struct matrix_conf *const conf = lobby->inst->conf;
+    const char *const type = matrix_json_text(event, "type");
+    const char *const sender = matrix_json_text(event, "sender");
+    if (!room || !sender || !matrix_json_text(event, "event_id") || is(sender, conf->user))
+        return MATRIX_TAKEN;
+    if (is(type, "m.room.message"))
+        return take_message(lobby, room, event, file);
+    if (is(type, "m.reaction"))
+        return take_reaction(lobby, room, event);
+    if (is(type, "m.room.encrypted") && tc_may_submit(lobby, sender, room))
+        matrix_room_tell_encrypted(lobby, room);
+    return MATRIX_TAKEN;
+}
