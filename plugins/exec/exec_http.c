@@ -134,11 +134,18 @@ static const char *http_submit(struct exec *e, const json_t *m, const struct tc_
     return NULL;
 }
 
-/* An object or array is sent as JSON, a string as it is; the caller frees it. */
-static char *http_dump_body(const json_t *m)
+/* An object or array is sent as JSON (the host's default), a string as it is. Returns the JSON
+ * text, which the caller frees, or NULL. */
+static char *http_set_body(const json_t *m, struct tc_http *http)
 {
     const json_t *const body = json_object_get(m, "body");
-    return json_is_object(body) || json_is_array(body) ? json_dumps(body, JSON_COMPACT) : NULL;
+    char *const json =
+        json_is_object(body) || json_is_array(body) ? json_dumps(body, JSON_COMPACT) : NULL;
+    http->body = json ? json : json_string_value(body);
+    http->content_type = http_text(m, "content_type");
+    if (http->body && !json && !http->content_type)
+        http->content_type = "text/plain; charset=utf-8";
+    return json;
 }
 
 const char *exec_http_send(struct exec *e, const json_t *m)
@@ -149,13 +156,10 @@ const char *exec_http_send(struct exec *e, const json_t *m)
     if (!id || strlen(id) > 256)
         return "id must be a string of at most 256 bytes";
     snprintf(tag, sizeof tag, "%lld %s", (long long)http_number(m, "pace_ms"), id);
-    char *const json = http_dump_body(m);
     struct tc_http http = {
         .size = sizeof http,
         .method = http_text(m, "method"),
         .url = http_text(m, "url"),
-        .content_type = http_text(m, "content_type"),
-        .body = json ? json : http_text(m, "body"),
         .lane = http_text(m, "lane"),
         .key = http_text(m, "key"),
         .timeout_ms = http_number(m, "timeout_ms"),
@@ -163,6 +167,7 @@ const char *exec_http_send(struct exec *e, const json_t *m)
         .delay_ms = http_number(m, "delay_ms"),
         .tag = tag,
     };
+    char *const json = http_set_body(m, &http);
     const char *why = http_read_headers(m, &http, headers);
     why = why ? why : http_read_priority(m, &http);
     http.flags = http_flags(m, &http);

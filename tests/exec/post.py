@@ -34,6 +34,7 @@ def probe():
     write(tc="http", id="n", url=BASE + "/x", n=77)
     write(tc="http", id="time", url=BASE + "/x", timeout_ms=-1)
     write(tc="http", id="unknown", url=BASE + "/x", headers={"X": "{option:env.OTHER}"})
+    write(tc="http", id="text", url=BASE + "/text", body="Hi")
     write(tc="http", id="list", url=BASE + "/x", headers={"X": "{option:env}"})
 
 

@@ -23,7 +23,9 @@ PACE_MS = 300
 class Taker(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"] or 0)).decode()
-        self.server.posts.append((time.monotonic(), self.path, self.headers.get("Authorization"), body))
+        post = (time.monotonic(), self.path, self.headers.get("Authorization"), body)
+        (self.server.posts if self.path == "/post" else self.server.others).append(post)
+        self.server.types.add((self.path, self.headers.get("Content-Type")))
         self.send_response(400 if "refused" in body else 200)
         self.send_header("X-Id", str(len(self.server.posts)))
         self.send_header("Content-Length", "4")
@@ -38,12 +40,13 @@ class Service:
     """On the same port each time it starts."""
 
     def __init__(self):
-        self.posts, self.port = [], 0
+        self.posts, self.others, self.types, self.port = [], [], set(), 0
         self.server = None
 
     def start(self):
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", self.port), Taker)
-        self.server.posts, self.port = self.posts, self.server.server_port
+        self.server.posts, self.server.others, self.server.types = self.posts, self.others, self.types
+        self.port = self.server.server_port
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def stop(self):
@@ -76,11 +79,19 @@ def refused(host):
     await_said(host, "response list rejected 0")
 
 
+def posted(host, service):
+    """A text, without an event."""
+    await_said(host, "response text ok 200 Yes.")
+    equal([post[1:] for post in service.others], [("/text", None, "Hi")], "a text is posted")
+    equal(service.types, {("/text", "text/plain; charset=utf-8")}, "as one")
+
+
 def sent(host, service):
     """Each outcome is posted, in order, with the secret, at the pace that the program wants."""
     turns = [host.begin(f"id=p{i}", conversation="c")["id"] for i in range(3)]
     until(lambda: len(service.posts) == 3, "all are posted")
     equal(service.texts(), [f"Answer p{i}" for i in range(3)], "each once, in order")
+    ok(("/post", "application/json; charset=utf-8") in service.types, "an object is JSON")
     equal({post[1:3] for post in service.posts}, {("/post", f"Bearer {TOKEN}")}, "with the secret")
     times = [post[0] for post in service.posts]
     pauses = [b - a for a, b in zip(times, times[1:])]
@@ -132,6 +143,7 @@ def main():
     with Door(instances=f"room : {{ {text} }}; ") as host:
         until(host.has_started, "it runs")
         refused(host)
+        posted(host, service)
         sent(host, service)
         stored(host, service)
         equal(host.stop(), 0, "the host ends")
