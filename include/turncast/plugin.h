@@ -208,6 +208,8 @@ struct tc_host {
     enum tc_accepted (*chat_receive)(struct tc_turn *, const struct tc_chat_message *);
     int (*chat_act)(struct tc_turn *, const struct tc_chat_action *);
     int (*complete)(struct tc_turn *, uint64_t, const struct tc_completion *);
+    int (*store)(struct tc_instance *, const char *, const char *);
+    char *(*load)(struct tc_instance *, const char *);
 #endif
 };
 
@@ -268,6 +270,14 @@ struct tc_host {
  * again after a restart of the host or the instance. Use it to record what has been shown so far.
  */
 #define tc_remember(turn, text) ((turn)->inst->host->remember((turn), (text)))
+#if TURNCAST_API_MINOR >= 5
+/* Since 1.5. Stores a text of at most 64 KiB (NULL: removes it) under a key of at most 128 bytes,
+ * in at most 64 keys per instance. It outlives the instance and the host: it is written to disk
+ * after what the callback has sent, and kept until it is removed. Not for secrets. */
+#define tc_store(inst, key, text) ((inst)->host->store((inst), (key), (text)))
+/* Since 1.5. Returns what was stored last under the key, or NULL; in init, too. */
+#define tc_load(inst, key) ((inst)->host->load((inst), (key)))
+#endif
 /* Converts Markdown to messages of a service; *count is their number. NULL: nothing is visible. */
 #define tc_pieces(turn, text, count) ((turn)->inst->host->pieces((turn), (text), (count)))
 /* Returns the length in bytes of the beginning of an incomplete Markdown text whose rendering later

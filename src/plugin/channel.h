@@ -45,6 +45,7 @@ struct channel_callbacks {
     void (*socket_send)(void *ctx, int64_t socket, struct str text);
     void (*socket_close)(void *ctx, int64_t socket);
     void (*secret)(void *ctx, const char *name, const char *value); /* value NULL: forgotten */
+    void (*store)(void *ctx, const char *key, const char *text);    /* text NULL: removed */
     /* What channel_ops.state returns may have changed. Never from within a function of the channel
      * that the owner calls, but for `stop` and `kill`. */
     void (*changed)(void *ctx);
@@ -134,6 +135,8 @@ struct channel_ops {
     int (*revive)(struct channel *c, struct tc_err *err);
     /* While NEW: the memory of a turn that was opened before its predecessor had ended. */
     void (*remind)(struct channel *c, void *turn, const char *memory);
+    /* While NEW: a text that an earlier instance of that name has stored. */
+    void (*load)(struct channel *c, const char *key, const char *text);
     /* Opens a turn; the handle goes to send. NULL: the instance is gone. */
     void *(*open)(struct channel *c, const struct channel_turn *turn);
     /* Casts one event; takes over one reference. Never blocks. The turn's handle ends with its

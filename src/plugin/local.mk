@@ -19,6 +19,8 @@ libtcplugin_a_SOURCES = \
 	src/plugin/shipped_plugin.h \
 	src/plugin/status_page.c \
 	src/plugin/status_page.h \
+	src/plugin/stored_texts.c \
+	src/plugin/stored_texts.h \
 	src/plugin/validate.c \
 	src/plugin/validate.h
 include $(srcdir)/src/chat/local.mk

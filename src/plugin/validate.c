@@ -16,6 +16,8 @@
 #define INSTANCE_MAX ((size_t)64) /* of the name of an instance */
 #define ROUTE_PATH_MAX ((size_t)256)
 #define SECRET_NAME "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.:-"
+#define STORED_KEY_MAX ((size_t)128)
+#define STORED_TEXT_MAX ((size_t)64 << 10)
 #define SECRET_NAME_MAX 64
 #define SECRET_MIN 8
 #define SECRET_MAX ((size_t)8 << 10)
@@ -69,6 +71,17 @@ const char *validate_secret(const char *name, const char *value)
         if ((unsigned char)*at < ' ' || *at == 0x7f)
             return "the value has a control character";
     return NULL;
+}
+
+const char *validate_stored(const char *key, const char *text)
+{
+    if (!key || !*key || !validate_is_text(key, STORED_KEY_MAX))
+        return "the key must be UTF-8 of 1 to 128 bytes";
+    for (const char *at = key; *at; at++)
+        if ((unsigned char)*at < ' ' || *at == 0x7f)
+            return "the key has a control character";
+    return validate_is_text(text, STORED_TEXT_MAX) ? NULL
+                                                   : "the text must be UTF-8 of at most 64 KiB";
 }
 
 const char *validate_answer(const struct tc_answer *a)

@@ -28,6 +28,7 @@ const char *validate_inbound(const struct tc_inbound *in);
 const char *validate_decision(const struct tc_decision *d);
 const char *validate_socket(const struct tc_socket *s);
 const char *validate_secret(const char *name, const char *value); /* value NULL is fine */
+const char *validate_stored(const char *key, const char *text);   /* text NULL is fine */
 const char *validate_answer(const struct tc_answer *a);
 
 #endif

@@ -162,6 +162,25 @@ kill "$host"
 ended
 drain=20
 
+# --- what a connector has stored -----------------------------------------------------------------
+conf quick
+fresh
+serve
+say store cursor 41
+say store cursor 42
+say m1 1 A hello
+told '^m1 accepted'
+kill -9 "$host"
+wait "$host" 2>/dev/null
+host=
+: >"$in"
+serve
+say load cursor -
+told '^loaded cursor'
+is "$(grep '^loaded' "$out")" 'loaded cursor 42' "what it stored is there after the death of the host"
+kill "$host"
+ended
+
 # --- the host dies -----------------------------------------------------------------------------
 conf slow
 fresh

@@ -120,6 +120,44 @@ has "$out" "not ok 1 - a recorded turn
 # 1 callback, 1 failed" "and which one"
 has "$out" "# log: error: no room" "and what was logged"
 
+# What a connector stores is there after a restart, and can be looked at.
+cat >stores.c <<'C'
+#include <turncast/plugin.h>
+static int init(struct tc_instance *inst)
+{
+    const char *lives = tc_load(inst, "lives");
+    return tc_store(inst, "lives", tc_sprint(inst->lobby, "%s+", lives ? lives : ""));
+}
+static int on_final(struct tc_turn *turn, const struct tc_final *ev)
+{
+    (void)ev;
+    return tc_store(turn->inst, "lives", NULL);
+}
+TURNCAST_PLUGIN(.name = "stores", .version = "1", .summary = "", .init = init,
+                .sink = TC_SINK(.on_final = on_final));
+C
+# shellcheck disable=SC2086
+$TURNCAST_CC -shared -fPIC -I"$TURNCAST_SRCDIR/include" stores.c -o stores.so || exit 99
+cat >stores.script <<'S'
+init
+= stored
+stored lives +
+stored other -
+restart
+stored lives ++
+= removed
+turn t
+t: final {"text":"x"}
+stored lives -
+= not there
+stored lives ++
+S
+try test ./stores.so stores.script
+has "$out" "ok 1 - stored
+ok 2 - removed" "what is stored outlives a restart"
+has "$out" "not ok 3 - not there
+# stores.script:12: stored under lives: +" "what is not there fails"
+
 # What ends the process of a test fails that test and no other.
 cat >ends.c <<'C'
 #include <stdlib.h>

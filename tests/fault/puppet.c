@@ -188,6 +188,14 @@ static int do_secret(struct tc_turn *turn, const char *rest)
     return rc;
 }
 
+/* "KEY TEXT"; "KEY": removes it. */
+static int do_store(struct tc_turn *turn, const char *rest)
+{
+    const char *const text = strchr(rest, ' ');
+    const char *const key = text ? tc_sprint(turn, "%.*s", (int)(text - rest), rest) : rest;
+    return tc_store(turn->inst, key, text ? text + 1 : NULL);
+}
+
 static int do_wake(struct tc_turn *turn, const char *rest)
 {
     tc_wake(turn, atoi(rest));
@@ -207,7 +215,7 @@ static const struct {
     {"route", do_route},       {"socket", do_socket},
     {"frame", do_frame},       {"close", do_close},
     {"wake", do_wake},         {"violate", do_violate},
-    {"secret", do_secret},
+    {"secret", do_secret},     {"store", do_store},
 };
 
 static int act(struct tc_turn *turn, const char *text)
@@ -296,9 +304,12 @@ static int init(struct tc_instance *inst)
     const struct conf *conf = inst->conf;
     int *const fd = inst->state;
     *fd = open(conf->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    return *fd < 0 || tell(inst, tc_sprint(inst->lobby, "init %s\n", conf->key)) < 0
-               ? -1
-               : act(inst->lobby, conf->at_start);
+    if (*fd < 0 || tell(inst, tc_sprint(inst->lobby, "init %s\n", conf->key)) < 0)
+        return -1;
+    const char *const stored = tc_load(inst, "cursor");
+    if (stored)
+        tell(inst, tc_sprint(inst->lobby, "stored %s\n", stored));
+    return act(inst->lobby, conf->at_start);
 }
 
 static void teardown(struct tc_instance *inst)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * A connector whose service is two files: lines "id user chat text" appended to `in` are messages
- * ("cancel user turn" a stop button), all it is told is a line of `out`. With `die`, it kills
- * the host instead of dealing with a final. */
+ * ("cancel user turn" a stop button, "store key text" and "load key -" what it keeps), all it is
+ * told is a line of `out`. With `die`, it kills the host instead of dealing with a final. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -50,6 +50,15 @@ static void take_line(struct tc_turn *lobby, char *line)
     const char *id = strsep(&rest, " "), *user = strsep(&rest, " "), *chat = strsep(&rest, " ");
     if (!chat)
         return;
+    if (strcmp(id, "store") == 0) {
+        tc_store(lobby->inst, user, chat);
+        return;
+    }
+    if (strcmp(id, "load") == 0) {
+        const char *const text = tc_load(lobby->inst, user);
+        tell(lobby, tc_sprint(lobby, "loaded %s %s\n", user, text ? text : "-"));
+        return;
+    }
     const enum tc_accepted accepted =
         strcmp(id, "cancel") == 0
             ? tc_cancel(lobby, chat, user, &receipt)

@@ -102,6 +102,12 @@ static void take_secret(void *ctx, const char *name, const char *value)
     buf_printf(&actor_told, "secret:%s:%s;", name, value ? value : "-");
 }
 
+static void take_store(void *ctx, const char *key, const char *text)
+{
+    (void)ctx;
+    buf_printf(&actor_told, "store:%s:%s;", key, text ? text : "-");
+}
+
 static void take_close(void *ctx, int64_t socket)
 {
     (void)ctx;
@@ -117,6 +123,7 @@ const struct channel_callbacks actor_host = {
     .socket_send = take_send,
     .socket_close = take_close,
     .secret = take_secret,
+    .store = take_store,
 };
 
 /* ---- the plugin: each callback does what the test says ---- */

@@ -83,6 +83,12 @@ static void take_send(void *ctx, int64_t socket, struct str text)
     buf_printf(&kit_told, "send:%d:%.*s;", (int)socket, (int)text.len, text.p);
 }
 
+static void take_store(void *ctx, const char *key, const char *text)
+{
+    (void)ctx;
+    buf_printf(&kit_told, "store:%s:%s;", key, text ? text : "-");
+}
+
 static void take_secret(void *ctx, const char *name, const char *value)
 {
     (void)ctx;
@@ -197,12 +203,17 @@ struct conf_instance kit_spec(const char *name, struct conf_option *options)
     };
 }
 
+struct channel *kit_make(const struct conf_instance *spec, const char *module,
+                         const struct channel_callbacks *host, struct tc_err *err)
+{
+    *err = (struct tc_err){0};
+    return channel_process_new(&conf, spec, kit_describe(module), host, tap_tmpdir(), err);
+}
+
 struct channel *kit_try(const struct conf_instance *spec, const char *module,
                         const struct channel_callbacks *host, struct tc_err *err)
 {
-    *err = (struct tc_err){0};
-    struct channel *const c =
-        channel_process_new(&conf, spec, kit_describe(module), host, tap_tmpdir(), err);
+    struct channel *const c = kit_make(spec, module, host, err);
     return c && c->ops->await(c, err) == 0 ? c : NULL;
 }
 
@@ -287,6 +298,7 @@ void kit_begin(void)
         .socket_send = take_send,
         .socket_close = take_close,
         .secret = take_secret,
+        .store = take_store,
         .bury = take_dead,
     };
 }

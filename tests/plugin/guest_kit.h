@@ -40,7 +40,9 @@ struct conf_instance kit_spec(const char *name, struct conf_option *options);
 /* Fails the test's program when it cannot be started. */
 struct channel *kit_start(const struct conf_instance *spec, const char *module,
                           const struct channel_callbacks *host);
-/* NULL with err. */
+/* Not yet launched. NULL with err, here and below. */
+struct channel *kit_make(const struct conf_instance *spec, const char *module,
+                         const struct channel_callbacks *host, struct tc_err *err);
 struct channel *kit_try(const struct conf_instance *spec, const char *module,
                         const struct channel_callbacks *host, struct tc_err *err);
 /* Stops and joins. */

@@ -319,6 +319,29 @@ static void sockets(void)
     for (int i = 1; i < PLENTY; i++)
         open_socket(i, "wss://a/");
 }
+static void store(const char *key, const char *text)
+{
+    const size_t begun = ipc_frame_begin(&out, IPC_STORE);
+    pack_string(&out, key);
+    pack_string(&out, text);
+    ipc_frame_end(&out, begun);
+}
+static void store_noise(void)
+{
+    store("a\nb", "x");
+}
+static void store_binary(void)
+{
+    store("a", "\377");
+}
+static void store_many(void)
+{
+    char key[16];
+    for (int i = 0; i < 65; i++) {
+        snprintf(key, sizeof key, "k%d", i);
+        store(key, "x");
+    }
+}
 static void send_none(void)
 {
     send_socket(1, "x", 1);
@@ -466,6 +489,9 @@ const struct lie lies[] = {
     {"socket-future", socket_future, 1, "invalid socket"},
     {"socket-url", socket_url, 1, "invalid socket"},
     {"sockets", sockets, 1, "too many open sockets"},
+    {"store-noise", store_noise, 1, "invalid text to store"},
+    {"store-binary", store_binary, 1, "invalid text to store"},
+    {"store-many", store_many, 1, "too many texts to store"},
     {"send-none", send_none, 1, "frame for an unknown socket"},
     {"send-negative", send_negative, 1, "frame for an unknown socket"},
     {"send-noise", send_noise, 1, "frame for an unknown socket"},

@@ -10,6 +10,9 @@ tests_plugin_queue_t_event_ring_LDADD = $(TEST_PLUGIN)
 tests_plugin_queue_t_event_queue_LDADD = $(TEST_PLUGIN)
 EXTRA_DIST += tests/plugin/events.h
 
+check_PROGRAMS += tests/plugin/thread/t_thread_store
+tests_plugin_thread_t_thread_store_LDADD = $(TEST_PLUGIN)
+
 check_PROGRAMS += tests/plugin/abi/t_descriptor tests/plugin/abi/t_loader tests/plugin/abi/t_probe_process
 tests_plugin_abi_t_descriptor_LDADD = $(TEST_PLUGIN)
 tests_plugin_abi_t_loader_LDADD = $(TEST_PLUGIN)

@@ -53,6 +53,7 @@
  *   print TEXT                on standard output; contains; a JSON string is what it stands for
  *   dead METHOD [REASON]      a durable request was given up
  *   remember TEXT             what tc_remember keeps; contains
+ *   stored KEY TEXT           what tc_store keeps; contains; "-": nothing
  *   over NAME                 the turn has ended and its memory is gone; "open NAME": not yet
  *
  * A BODY matches by what it names: {"a": 1} is any object with that member; null is null or absent,

@@ -258,6 +258,22 @@ static void script_do_remember(struct script *s, char *rest)
         }
 }
 
+/* "stored KEY TEXT": the text contains it; "stored KEY": it is there, or "-", not any more. */
+static void script_do_stored(struct script *s, char *rest)
+{
+    int64_t left_ms = FAKE_PATIENCE_MS;
+    const char *const key = script_word(&rest), *const text = script_tail(rest);
+    for (;;) {
+        const struct stored_text *const t = stored_texts_find(&s->host->kept.stored, key);
+        if (strcmp(text, "-") == 0 ? !t : t && strstr(t->text, text))
+            return;
+        if (!fake_host_wait(s->host, &left_ms)) {
+            script_fail(s, "stored under %s: %s", key, t ? t->text : "nothing");
+            return;
+        }
+    }
+}
+
 /* What the connector has written to its standard output; what comes before it needs no name. */
 static void script_do_print(struct script *s, char *rest)
 {
@@ -289,7 +305,7 @@ script_word_fn *script_find_expectation(const char *verb)
         {">", script_do_expect},  {"verdict", script_do_verdict},   {"answer", script_do_answer},
         {"ws", script_do_ws},     {"log", script_do_log},           {"print", script_do_print},
         {"dead", script_do_dead}, {"remember", script_do_remember}, {"over", script_do_over},
-        {"open", script_do_open}, {"secret", script_do_secret}};
+        {"open", script_do_open}, {"secret", script_do_secret},     {"stored", script_do_stored}};
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
         if (strcmp(verb, verbs[i].verb) == 0)
             return verbs[i].act;

@@ -138,6 +138,27 @@ static void connector_instance_on_secret(void *ctx, const char *name, const char
         outbox_set_secret(r->outbox, name, value);
 }
 
+#define STORED_KEY "stored:" /* NAME:KEY */
+
+static void connector_instance_on_stored(void *ctx, enum journal_status status, const char *text)
+{
+    CLEANUP_FREE char *name = ctx;
+    (void)text;
+    if (status != JOURNAL_DONE && status != JOURNAL_NO_CHANGE)
+        log_write(LOG_ERR, "host", "instance %s: cannot write what it stored to the journal", name);
+}
+
+/* Without a journal it lives as long as the channel, which keeps a copy for its next life. */
+static void connector_instance_on_store(void *ctx, const char *key, const char *text)
+{
+    const struct connector_instance *const r = ctx;
+    if (!r->services.journal)
+        return;
+    CLEANUP_FREE char *row = xasprintf(STORED_KEY "%s:%s", r->name, key);
+    journal_async_kv_put(r->services.journal, row, text, connector_instance_on_stored,
+                         xstrdup(r->name));
+}
+
 static void on_bury(void *ctx, const char *turn, struct shared_event *shared, unsigned deaths)
 {
     const struct connector_instance *const r = ctx;
@@ -220,6 +241,7 @@ static struct channel *connector_instance_make_channel(struct connector_instance
         .socket_send = connector_socket_send,
         .socket_close = connector_socket_close,
         .secret = connector_instance_on_secret,
+        .store = connector_instance_on_store,
         .changed = on_change,
         .bury = on_bury,
     };
@@ -287,10 +309,26 @@ void connector_instance_on_change(struct connector_instance *r, void (*changed)(
     r->changed_ctx = ctx;
 }
 
-/* Only now has an earlier one of that name said the last it remembers. */
+static void load_stored(void *ctx, const char *key, const char *text)
+{
+    const struct connector_instance *const r = ctx;
+    r->channel->ops->load(r->channel, key + strlen(STORED_KEY) + strlen(r->name) + 1, text);
+}
+
+static void connector_instance_load_stored(struct connector_instance *r)
+{
+    CLEANUP_FREE char *prefix = xasprintf(STORED_KEY "%s:", r->name);
+    if (r->services.journal &&
+        journal_async_kv_each(r->services.journal, prefix, load_stored, r) == JOURNAL_FAILED)
+        log_write(LOG_ERR, "host", "instance %s: cannot read what it stored from the journal",
+                  r->name);
+}
+
+/* Only now has an earlier one of that name said the last it remembers and stored. */
 void connector_instance_launch(struct connector_instance *r)
 {
     ASSERT(!r->resumed);
+    connector_instance_load_stored(r);
     for (struct connector_early_turn *e = r->early; e; e = e->next) {
         CLEANUP_BUF struct buf memory = {0};
         redelivery_recall(r, e->id, &memory);

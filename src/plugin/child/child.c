@@ -471,8 +471,11 @@ static struct instance *make_instance(struct child *c, struct loaded_plugin *loa
     };
     const struct channel_callbacks host = child_make_host(c);
     struct instance *const in = instance_new(&conf, &spec, loaded, &host, c->status, err);
-    if (in)
-        instance_reserve_request_ids(in, s->last_request);
+    if (!in)
+        return NULL;
+    instance_reserve_request_ids(in, s->last_request);
+    for (const struct stored_text *t = s->stored; t; t = t->next)
+        instance_load_stored(in, t->key, t->text);
     return in;
 }
 

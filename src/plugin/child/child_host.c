@@ -109,6 +109,15 @@ static void on_secret(void *ctx, const char *name, const char *value)
     ipc_frame_end(&c->out, begun);
 }
 
+static void on_store(void *ctx, const char *key, const char *text)
+{
+    struct child *const c = ctx;
+    const size_t begun = ipc_frame_begin(&c->out, IPC_STORE);
+    pack_string(&c->out, key);
+    pack_string(&c->out, text);
+    ipc_frame_end(&c->out, begun);
+}
+
 struct channel_callbacks child_make_host(struct child *c)
 {
     const struct ipc_setup *const s = &c->setup;
@@ -123,5 +132,6 @@ struct channel_callbacks child_make_host(struct child *c)
         .socket_send = s->has_sockets ? on_socket_send : NULL,
         .socket_close = s->has_sockets ? on_socket_close : NULL,
         .secret = s->has_batch ? on_secret : NULL,
+        .store = s->has_batch ? on_store : NULL,
     };
 }

@@ -64,6 +64,8 @@ void instance_free(struct instance *in)
     wake_heap_fini(&in->wakes.chat);
     free(in->holds.held);
     runtime_secrets_fini(&in->secrets);
+    stored_texts_fini(&in->memory.stored);
+    stored_texts_fini(&in->memory.changed);
     arena_fini(&in->scratch);
     arena_fini(&in->arena);
     free(in->conf);

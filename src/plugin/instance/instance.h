@@ -26,6 +26,8 @@ struct instance *instance_new(const struct conf *conf, const struct conf_instanc
 void instance_free(struct instance *in);
 /* Ids of requests up to that one are an earlier run's: those of this one come behind. */
 void instance_reserve_request_ids(struct instance *in, uint64_t last);
+/* A text that an earlier instance of that name has stored; before init. */
+void instance_load_stored(struct instance *in, const char *key, const char *text);
 /* The plugin's init. -1: it refused (it has logged why). Instance's thread, as all below. */
 int instance_init(struct instance *in);
 void instance_teardown(struct instance *in);

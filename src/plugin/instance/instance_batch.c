@@ -89,7 +89,7 @@ int instance_add_result(struct instance *in, uint64_t number,
 
 void instance_set_memory(struct instance_turn *t, const char *text)
 {
-    t->in->remembering += t->memory == NULL;
+    t->in->memory.remembering += t->memory == NULL;
     free(t->memory);
     t->memory = xstrdup(text ? text : "");
 }
@@ -97,8 +97,8 @@ void instance_set_memory(struct instance_turn *t, const char *text)
 static char *take_memory(struct instance_turn *t)
 {
     char *const memory = t->memory;
-    ASSERT(!memory || t->in->remembering > 0);
-    t->in->remembering -= memory != NULL;
+    ASSERT(!memory || t->in->memory.remembering > 0);
+    t->in->memory.remembering -= memory != NULL;
     t->memory = NULL;
     return memory;
 }
@@ -124,7 +124,7 @@ static void instance_batch_forget_requests(struct instance *in)
 /* A callback may remember for other turns than its own: each needs a batch. */
 static void hand_over_memories(struct instance *in)
 {
-    for (struct instance_turn *t = in->turns; t && in->remembering; t = t->next) {
+    for (struct instance_turn *t = in->turns; t && in->memory.remembering; t = t->next) {
         if (!t->memory)
             continue;
         struct callback_batch *const b = xcalloc(1, sizeof *b);
@@ -150,7 +150,15 @@ static bool ends(const struct instance_turn *t)
     return t != &t->in->context && instance_turn_is_over(t);
 }
 
-void instance_commit_batch(struct instance_turn *t, const struct callback_outcome *s)
+/* Behind the batch: what is stored says that the rest of the callback has been done. */
+static void hand_over_stored(struct instance *in)
+{
+    for (const struct stored_text *s = in->memory.changed.first; s; s = s->next)
+        in->host.store(in->host.ctx, s->key, s->text);
+    stored_texts_fini(&in->memory.changed);
+}
+
+static void commit_requests(struct instance_turn *t, const struct callback_outcome *s)
 {
     struct instance *const in = t->in;
     in->framed = 0;
@@ -159,7 +167,7 @@ void instance_commit_batch(struct instance_turn *t, const struct callback_outcom
     if (s->failed && s->what != BATCH_NOTHING)
         instance_batch_forget_requests(in);
     const bool over = ends(t);
-    if (s->what == BATCH_NOTHING && !in->sending && !in->remembering && !over)
+    if (s->what == BATCH_NOTHING && !in->sending && !in->memory.remembering && !over)
         return;
     char *const memory = take_memory(t);
     hand_over_memories(in);
@@ -176,4 +184,10 @@ void instance_commit_batch(struct instance_turn *t, const struct callback_outcom
     b->memory = memory;
     b->over = over;
     in->host.batch(in->host.ctx, b);
+}
+
+void instance_commit_batch(struct instance_turn *t, const struct callback_outcome *s)
+{
+    commit_requests(t, s);
+    hand_over_stored(t->in);
 }

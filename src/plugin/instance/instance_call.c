@@ -90,7 +90,8 @@ static void instance_call_complete(struct instance_turn *t, const struct callbac
 static inline void finish_event(struct instance_turn *t, enum batch_settlement what, bool failed)
 {
     struct instance *const in = t->in;
-    const bool quiet = what == BATCH_NOTHING && !in->sending && !in->remembering && !t->done;
+    const bool quiet = what == BATCH_NOTHING && !in->sending && !in->memory.remembering &&
+                       !in->memory.changed.first && !t->done;
     if (quiet && !in->framed && !in->scratch.used && !in->chat)
         return;
     instance_call_complete(t, &(struct callback_outcome){.what = what, .failed = failed});

@@ -13,6 +13,7 @@
 #include "plugin/instance/instance.h"
 #include "plugin/instance/wake_heap.h"
 #include "plugin/runtime_secrets.h"
+#include "plugin/stored_texts.h"
 
 #define CONTAINER(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
@@ -85,7 +86,10 @@ struct instance {
     } over;
     struct arena scratch;           /* what services return; until the callback returns */
     struct callback_batch *sending; /* what the callback sent so far, or NULL */
-    size_t remembering;             /* turns with a memory to hand over */
+    struct instance_memory {
+        size_t remembering;                  /* turns with a memory to hand over */
+        struct stored_texts stored, changed; /* changed: since the last batch */
+    } memory;
     uint64_t last_request;
     struct instance_wakes {
         struct wake_heap plugin, chat;

@@ -25,7 +25,7 @@ static void instance_turn_release(struct instance_turn *t)
     wake_heap_remove(&t->in->wakes.plugin, &t->wake);
     wake_heap_remove(&t->in->wakes.chat, &t->chat_wake);
     chat_turn_free(t->chat);
-    t->in->remembering -= t->memory != NULL;
+    t->in->memory.remembering -= t->memory != NULL;
     free(t->memory);
     writer_stream_fini(&t->writing);
     buf_fini(&t->encoded);

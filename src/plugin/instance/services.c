@@ -193,6 +193,8 @@ const struct tc_host *services_table(void)
         .chat_receive = service_chat_receive,
         .chat_act = service_chat_act,
         .complete = service_complete,
+        .store = service_store,
+        .load = service_load,
     };
     return &table;
 }

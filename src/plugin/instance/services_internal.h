@@ -22,7 +22,8 @@ enum {
     OFFER_ROUTE = 4,
     OFFER_SOCKET = 8,
     OFFER_HOLD = 16,
-    OFFER_WATCH = 32
+    OFFER_WATCH = 32,
+    OFFER_STORE = 64
 };
 
 /* services_send.c */
@@ -48,6 +49,10 @@ int service_chat_act(struct tc_turn *turn, const struct tc_chat_action *action);
 const struct tc_piece *service_pieces(struct tc_turn *turn, const struct tc_text *given,
                                       size_t *count);
 size_t service_settled(struct tc_turn *turn, const char *text, size_t len);
+
+/* services_store.c */
+int service_store(struct tc_instance *inst, const char *key, const char *text);
+char *service_load(struct tc_instance *inst, const char *key);
 
 /* services_value.c */
 char *service_json_get(struct tc_turn *turn, const char *json, const char *pointer);

@@ -91,6 +91,31 @@ static const struct conf_option *unpack_pairs(struct unpacker *u, struct arena *
     return list;
 }
 
+static void pack_stored(struct buf *out, const struct stored_text *s)
+{
+    for (; s; s = s->next) {
+        pack_string(out, s->key);
+        pack_string(out, s->text);
+    }
+    pack_string(out, NULL);
+}
+
+/* Copied, once, into the arena. */
+static const struct stored_text *unpack_stored(struct unpacker *u, struct arena *a)
+{
+    struct stored_text *first = NULL;
+    const char *key;
+    while ((key = unpack_text(u))) {
+        const size_t size = strlen(key) + 1;
+        struct stored_text *const s = arena_alloc(a, sizeof *s + size);
+        *s = (struct stored_text){.next = first};
+        s->text = (char *)(uintptr_t)unpack_required_string(u);
+        memcpy(s->key, key, size);
+        first = s;
+    }
+    return first;
+}
+
 static void pack_ports(struct buf *out, const int64_t *ports)
 {
     for (; ports && *ports; ports++)
@@ -157,6 +182,7 @@ void ipc_frame_pack_setup(struct buf *out, const struct ipc_setup *s)
     pack_string(out, s->path);
     pack_string(out, s->name);
     pack_pairs(out, s->options);
+    pack_stored(out, s->stored);
     pack_bool(out, s->has_batch);
     pack_bool(out, s->has_ask);
     pack_bool(out, s->has_server);
@@ -181,6 +207,7 @@ void ipc_frame_unpack_setup(struct unpacker *u, struct arena *a, struct ipc_setu
     s->path = unpack_required_string(u);
     s->name = unpack_required_string(u);
     s->options = unpack_pairs(u, a);
+    s->stored = unpack_stored(u, a);
     s->has_batch = unpack_flag(u);
     s->has_ask = unpack_flag(u);
     s->has_server = unpack_flag(u);

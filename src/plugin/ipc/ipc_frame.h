@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/bytes/pack.h"
 #include "plugin/channel.h"
+#include "plugin/stored_texts.h"
 
 enum frame_type {
     /* To the instance. Those from EVENT to SOCKET it handles in order, and counts in its status
@@ -35,6 +36,7 @@ enum frame_type {
     IPC_ANSWER, /* number of the hit */
     IPC_ROOM,   /* more can be sent: so many it has handled, of all */
     IPC_SECRET, /* name, value */
+    IPC_STORE,  /* key, text or NULL */
     /* To it again. */
     IPC_WAKE_UP,   /* on the socket: there is something in the ring */
     IPC_ON_SOCKET, /* in the ring: the next one is too big for it and comes on the socket */
@@ -87,6 +89,7 @@ struct ipc_setup {
     int64_t line;
     const char *path, *name;
     const struct conf_option *options; /* secrets resolved */
+    const struct stored_text *stored;  /* or NULL */
     bool has_batch, has_ask, has_server, has_sockets;
     uint64_t last_request;
     bool debug;      /* debug lines of the log are wanted */

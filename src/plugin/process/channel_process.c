@@ -189,6 +189,7 @@ static void channel_process_free(struct connector_process *g)
     connector_supervisor_fini(g);
     connector_log_pipe_fini(g);
     connector_limits_free(g->conf.limits);
+    stored_texts_fini(&g->stored);
     arena_fini(&g->conf.arena);
     loader_unref_plugin(g->conf.plugin);
     free(g->conf.label);
@@ -299,6 +300,11 @@ static int process_revive(struct channel *channel, struct tc_err *err)
     return connector_supervisor_restart_now(connector_process_of(channel), err);
 }
 
+static void process_load(struct channel *channel, const char *key, const char *text)
+{
+    stored_texts_set(&connector_process_of(channel)->stored, STORED_TEXTS_MAX, key, text);
+}
+
 static void process_remind(struct channel *channel, void *turn, const char *memory)
 {
     (void)channel;
@@ -313,6 +319,7 @@ static const struct channel_ops process_ops = {
     .await = process_await,
     .revive = process_revive,
     .remind = process_remind,
+    .load = process_load,
     .open = process_open,
     .send = process_send,
     .gather = process_gather,

@@ -29,7 +29,8 @@ struct connector_process {
     struct channel channel;
     struct channel_callbacks host;
     struct connector_config conf;
-    bool closing; /* no more turns */
+    bool closing;               /* no more turns */
+    struct stored_texts stored; /* for its next life */
     struct connector_turns turns;
     struct connector_writer writer;
     struct connector_reader reader;

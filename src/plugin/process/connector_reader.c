@@ -280,6 +280,19 @@ static const char *take_secret(struct connector_process *g, struct unpacker *u)
     return NULL;
 }
 
+static const char *take_stored(struct connector_process *g, struct unpacker *u)
+{
+    const char *const key = unpack_required_string(u), *const text = unpack_text(u);
+    if (unpack_finish(u) < 0 || !g->host.store || validate_stored(key, text))
+        return "invalid text to store";
+    if (!text)
+        stored_texts_remove(&g->stored, key);
+    else if (stored_texts_set(&g->stored, STORED_TEXTS_MAX, key, text) < 0)
+        return "too many texts to store";
+    g->host.store(g->host.ctx, key, text);
+    return NULL;
+}
+
 /* ---- its life ---- */
 
 static const char *connector_reader_take_started(struct connector_process *g, struct unpacker *u)
@@ -322,6 +335,7 @@ static const char *(*const takers[IPC_TYPES])(struct connector_process *g, struc
     [IPC_CALL] = connector_calls_take_call,
     [IPC_ROUTE] = take_route,
     [IPC_SECRET] = take_secret,
+    [IPC_STORE] = take_stored,
     [IPC_SOCKET_OPEN] = take_socket_open,
     [IPC_SOCKET_SEND] = take_socket_send,
     [IPC_SOCKET_CLOSE] = take_socket_close,

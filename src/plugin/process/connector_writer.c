@@ -99,6 +99,7 @@ void connector_writer_send_setup(struct connector_process *g)
 {
     struct ipc_setup setup = g->conf.setup;
     setup.last_request = g->reader.last_request;
+    setup.stored = g->stored.first;
     setup.dir_full = connector_limits_is_full(g->conf.limits);
     const size_t begun = ipc_frame_begin(&g->writer.out, IPC_SETUP);
     ipc_frame_pack_setup(&g->writer.out, &setup);

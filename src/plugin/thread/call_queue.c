@@ -31,6 +31,9 @@ struct queued_call {
             struct str value; /* p NULL: none */
         };
         struct {
+            const char *key, *stored; /* stored NULL: removed */
+        };
+        struct {
             uint64_t hit;
             const struct tc_answer *answer; /* or NULL */
         };
@@ -200,6 +203,11 @@ static void run_secret(struct call_queue *l, struct queued_call *j)
     wipe_secret(j);
 }
 
+static void run_store(struct call_queue *l, struct queued_call *j)
+{
+    l->host.store(l->host.ctx, j->key, j->stored);
+}
+
 static void answer_expected(struct expected_answer **at, const struct tc_answer *answer)
 {
     struct expected_answer *const e = *at;
@@ -224,6 +232,7 @@ static const struct queued_call_kind socket_open_job = {run_socket_open, NULL, f
 static const struct queued_call_kind socket_send_job = {run_socket_send, NULL, false};
 static const struct queued_call_kind socket_close_job = {run_socket_close, NULL, false};
 static const struct queued_call_kind secret_job = {run_secret, wipe_secret, false};
+static const struct queued_call_kind store_job = {run_store, NULL, true};
 static const struct queued_call_kind answer_job = {run_answer, NULL, true};
 
 uint64_t call_queue_register_hit(struct call_queue *l,
@@ -368,6 +377,14 @@ static void post_secret(void *ctx, const char *name, const char *value)
     call_queue_post(ctx, j);
 }
 
+static void post_store(void *ctx, const char *key, const char *text)
+{
+    struct queued_call *const j = new_job(&store_job);
+    j->key = arena_strdup(&j->arena, key);
+    j->stored = arena_strdup(&j->arena, text);
+    call_queue_post(ctx, j);
+}
+
 static const struct tc_answer *copy_answer(struct arena *arena, const struct tc_answer *from)
 {
     if (!from)
@@ -421,6 +438,7 @@ struct call_queue *call_queue_new(const struct channel_callbacks *host, struct e
         .socket_send = host->socket_send ? post_socket_send : NULL,
         .socket_close = host->socket_close ? post_socket_close : NULL,
         .secret = host->secret ? post_secret : NULL,
+        .store = host->store ? post_store : NULL,
     };
     return l;
 }

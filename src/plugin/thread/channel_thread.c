@@ -355,12 +355,19 @@ static void thread_remind(struct channel *channel, void *turn, const char *memor
     t->named.memory = arena_strdup(&t->arena, memory);
 }
 
+/* Its init, on its own thread, comes later. */
+static void thread_load(struct channel *channel, const char *key, const char *text)
+{
+    instance_load_stored(self(channel)->instance, key, text);
+}
+
 static const struct channel_ops thread_ops = {
     .launch = thread_launch,
     .state = thread_state,
     .release = thread_release,
     .await = thread_await,
     .remind = thread_remind,
+    .load = thread_load,
     .open = thread_open,
     .send = thread_send,
     .gather = thread_gather,

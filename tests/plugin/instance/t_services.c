@@ -177,6 +177,63 @@ static void test_values(void)
     instance_free(in);
 }
 
+/* ---- what outlives the instance ---- */
+
+static void store(struct tc_turn *t)
+{
+    struct tc_instance *const inst = t->inst;
+    is_str(tc_load(inst, "cursor"), "5", "what was stored before");
+    ok(!tc_load(inst, "other") && !tc_load(inst, NULL), "nothing");
+    is_int(tc_store(inst, "cursor", "6"), 0, "tc_store");
+    is_int(tc_store(inst, "!room:a.b/é", ""), 0, "  of any key");
+    is_int(tc_store(inst, "gone", "x") | tc_store(inst, "gone", NULL), 0, "  and removed again");
+    is_str(tc_load(inst, "cursor"), "6", "tc_load");
+    is_str(tc_load(inst, "!room:a.b/é"), "", "  of an empty text");
+    ok(!tc_load(inst, "gone"), "  of one that is removed");
+    is_int((long long)actor_told.len, 0, "the host is not told before the callback has returned");
+}
+
+static void store_wrong(struct tc_turn *t)
+{
+    struct tc_instance *const inst = t->inst;
+    char *const large = xcalloc(1, (64 << 10) + 2);
+    memset(large, 'x', (64 << 10) + 1);
+    actor_logged();
+    is_int(tc_store(inst, "", "x"), -1, "a key that is none");
+    is_int(tc_store(inst, NULL, "x"), -1, "  or NULL");
+    is_int(tc_store(inst, "a\nb", "x"), -1, "  of two lines");
+    is_int(tc_store(inst, "a", large), -1, "a text that is too long");
+    has_str(actor_logged(), "tc_store: the text must be UTF-8 of at most 64 KiB", "  is told");
+    large[64 << 10] = '\0';
+    is_int(tc_store(inst, "a", large), 0, "one at the limit");
+    char key[16];
+    int stored = 0;
+    for (int i = 0; i < 70; i++) {
+        snprintf(key, sizeof key, "key-%d", i);
+        stored += tc_store(inst, key, "x") == 0;
+    }
+    is_int(stored, 61, "64 keys in all");
+    has_str(actor_logged(), "tc_store: too many keys are stored (limit 64)", "  is told");
+    is_int(tc_store(inst, "key-0", "y") | tc_store(inst, "key-1", NULL), 0, "those there change");
+    is_int(tc_store(inst, "one-more", "x"), 0, "  and make room");
+    free(large);
+}
+
+static void test_store(void)
+{
+    struct instance *const in = actor_make(&actor_host);
+    struct instance_turn *const t = actor_open(in, "t1");
+    instance_load_stored(in, "cursor", "5");
+    buf_reset(&actor_told);
+    actor_deliver(in, t, TC_START, store);
+    is_str(actor_told.p, "store:cursor:6;store:!room:a.b/é:;store:gone:-;", "the host is told");
+    buf_reset(&actor_told);
+    actor_deliver(in, t, TC_START, store_wrong);
+    has_str(actor_told.p, "store:key-1:-;", "and of the rest");
+    buf_reset(&actor_told);
+    instance_free(in);
+}
+
 /* ---- people ---- */
 
 static void submit(struct tc_turn *t)
@@ -510,6 +567,7 @@ int main(void)
     actor_begin_log();
     test_text();
     test_values();
+    test_store();
     test_people();
     test_hits();
     test_run_time_secrets();

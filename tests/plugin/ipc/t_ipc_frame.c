@@ -247,8 +247,12 @@ static void test_setup(void)
         {(char[]){"k"}, (char[]){"v"}, 3, false}, {(char[]){"l"}, (char[]){""}, 4, false}, {0}};
     const struct conf_chaos chaos[] = {{CHAOS_DELAY, "on_final", "text", NULL, 3, 0.5, 7, 8, 9},
                                        {0}};
+    struct stored_texts stored = {0};
+    stored_texts_set(&stored, 9, "cursor", "7");
+    stored_texts_set(&stored, 9, "other", "");
     const struct ipc_setup s = {
         .file = "f",
+        .stored = stored.first,
         .line = 5,
         .path = "/p",
         .name = "n",
@@ -274,12 +278,15 @@ static void test_setup(void)
        "  numbers and flags");
     is_str(b.options[1].key, "l", "  options");
     ok(b.options[0].resolved && b.options[0].line == 3 && !b.options[2].key, "  with their lines");
+    ok(b.stored && b.stored->next && !b.stored->next->next, "  what was stored");
+    is_str(b.stored->next->text, "7", "  by its keys");
     is_str(b.write_paths[1], "/b", "  paths");
     ok(b.ports[1] == 443 && !b.ports[2] && !b.write_paths[2], "  ports");
     ok(b.chaos[0].what == CHAOS_DELAY && b.chaos[0].every == 3 && b.chaos[0].bytes == 9 &&
            !b.chaos[0].trigger && !b.chaos[1].what,
        "  chaos");
     whole_only(reads_setup, "  it");
+    stored_texts_fini(&stored);
     arena_fini(&a);
 }
 

@@ -399,6 +399,27 @@ static void test_run_time_secrets(void)
     is_int(kit_stop(c, KIT_DEADLINE_MS), 0, "it ends");
 }
 
+static void test_stored_texts(void)
+{
+    kit_forget();
+    kit_logged();
+    const struct conf_instance spec = puppet_spec_of("stores");
+    struct tc_err err;
+    struct channel *const c = kit_make(&spec, "puppet", &kit_host, &err);
+    c->ops->load(c, "cursor", "4");
+    is_int(c->ops->await(c, &err), 0, "an instance");
+    has_str(puppet_written(), "stored 4\n", "has in init what was stored before");
+    void *const turn = puppet_open_turn(c, "t1");
+    puppet_cast(c, turn, TC_START);
+    puppet_say(c, turn, "store cursor 5");
+    ok(kit_wait_told("store:cursor:5;"), "what it stores reaches the host");
+    puppet_say(c, turn, "crash-once");
+    ok(puppet_wait_written("stored 5\n"), "and its next life");
+    puppet_say(c, turn, "store cursor");
+    ok(kit_wait_told("store:cursor:-;"), "it is removed");
+    is_int(kit_stop(c, KIT_DEADLINE_MS), 0, "it ends");
+}
+
 static void test_sockets(void)
 {
     struct channel *const c = puppet_start("sockets");
@@ -446,6 +467,7 @@ int main(void)
     test_asks();
     test_hits();
     test_run_time_secrets();
+    test_stored_texts();
     test_sockets();
     is_int(kit_count_children(), children, "no process is left");
     is_int(kit_count_fds(), fds, "no descriptor is left");

@@ -76,7 +76,7 @@ void fake_host_check_secrets(struct fake_host *s, const char *where, const char 
         if (strlen(o->value) >= SECRET_MIN && fake_host_is_secret(s, o->key) &&
             memmem(text, len, o->value, strlen(o->value)))
             fake_host_fault(s, "the secret %s is in %s", o->key, where);
-    for (const struct runtime_secret *r = s->secrets.first; text && r; r = r->next)
+    for (const struct runtime_secret *r = s->kept.secrets.first; text && r; r = r->next)
         if (memmem(text, len, r->value, strlen(r->value)))
             fake_host_fault(s, "the secret %s is in %s", r->name, where);
 }
@@ -408,7 +408,10 @@ static struct instance *fake_host_make_instance(struct fake_host *s, const char 
     const struct conf conf = {.file = (char *)(uintptr_t)file};
     const struct conf_instance spec = {.name = (char *)(uintptr_t)FAKE_INSTANCE,
                                        .options = (struct conf_option *)(uintptr_t)s->options};
-    return instance_new(&conf, &spec, s->loaded, &callbacks, NULL, err);
+    struct instance *const in = instance_new(&conf, &spec, s->loaded, &callbacks, NULL, err);
+    for (const struct stored_text *t = s->kept.stored.first; in && t; t = t->next)
+        instance_load_stored(in, t->key, t->text);
+    return in;
 }
 
 static void fake_host_copy_options(struct fake_host *s, const struct fake_option *options,
@@ -477,7 +480,7 @@ int fake_host_restart(struct fake_host *s)
     for (int64_t i = 1; i <= s->socket_count; i++)
         s->sockets[i] = 0;
     fake_host_drop_requests(s, false);
-    runtime_secrets_fini(&s->secrets);
+    runtime_secrets_fini(&s->kept.secrets);
     for (struct fake_turn *t = s->turns; t; t = t->next)
         t->done = true;
     fake_host_free_turns_over(s);
@@ -527,7 +530,8 @@ void fake_host_free(struct fake_host *s)
         fake_host_free_turn(t);
     }
     free(s->lobby.memory);
-    runtime_secrets_fini(&s->secrets);
+    stored_texts_fini(&s->kept.stored);
+    runtime_secrets_fini(&s->kept.secrets);
     free(s->sockets);
     log_divert(NULL, NULL);
     fake_host_free_lists(s);

@@ -21,6 +21,7 @@
 #include "base/sys/err.h"
 #include "plugin/instance/instance.h"
 #include "plugin/runtime_secrets.h"
+#include "plugin/stored_texts.h"
 
 #define FAKE_OPTIONS_MAX 24
 #define FAKE_INSTANCE "test"   /* its name */
@@ -109,7 +110,10 @@ struct fake_host {
     int64_t *sockets; /* from 1, all there ever were: 1: open, asked; 2: open; 0: closed */
     int64_t socket_count;
     int64_t socket_base; /* what the instance calls 1 is the one behind this */
-    struct runtime_secrets secrets;
+    struct fake_kept {
+        struct runtime_secrets secrets;
+        struct stored_texts stored;
+    } kept;
     char *routes[8];
     size_t route_count;
     struct fake_files {

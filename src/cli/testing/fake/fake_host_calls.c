@@ -177,8 +177,19 @@ static void fake_host_on_secret(void *ctx, const char *name, const char *value)
 {
     struct fake_host *const s = ctx;
     CLEANUP_FREE char *what = xasprintf("%s %s", name, value ? value : "");
-    runtime_secrets_set(&s->secrets, name, value);
+    runtime_secrets_set(&s->kept.secrets, name, value);
     fake_host_note(s, FAKE_SECRET, 0, what);
+}
+
+static void fake_host_on_store(void *ctx, const char *key, const char *text)
+{
+    struct fake_host *const s = ctx;
+    if (!text) {
+        stored_texts_remove(&s->kept.stored, key);
+        return;
+    }
+    fake_host_check_secrets(s, "what is stored", text, strlen(text));
+    stored_texts_set(&s->kept.stored, STORED_TEXTS_MAX, key, text);
 }
 
 struct channel_callbacks fake_host_make_callbacks(struct fake_host *s)
@@ -192,5 +203,6 @@ struct channel_callbacks fake_host_make_callbacks(struct fake_host *s)
                                       .socket_open = fake_host_on_socket_open,
                                       .socket_send = fake_host_on_socket_send,
                                       .socket_close = fake_host_on_socket_close,
-                                      .secret = fake_host_on_secret};
+                                      .secret = fake_host_on_secret,
+                                      .store = fake_host_on_store};
 }

@@ -264,7 +264,7 @@ static bool fake_request_precedes(const struct fake_request *a, const struct fak
 static bool fake_request_is_parked(const struct fake_host *s, const struct fake_request *r)
 {
     size_t len;
-    return outbox_expand_find_missing(&r->http, &s->secrets, &len);
+    return outbox_expand_find_missing(&r->http, &s->kept.secrets, &len);
 }
 
 static bool fake_request_may_go(const struct fake_host *s, const struct fake_request *r)
