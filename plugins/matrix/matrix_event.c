@@ -19,7 +19,7 @@ static bool is(const char *text, const char *word)
 
 /* ---- mentions ---- */
 
-static bool mentions(const struct tc_turn *lobby, const json_t *content)
+static bool is_mentioned(const struct tc_turn *lobby, const json_t *content)
 {
     const struct matrix_conf *const conf = lobby->inst->conf;
     const json_t *const users = json_object_get(json_object_get(content, "m.mentions"), "user_ids");
@@ -141,9 +141,9 @@ static struct tc_chat_message describe(struct tc_turn *lobby, const char *room, 
         .topic = thread,
         .user = matrix_json_text(event, "sender"),
         .reply_to = reply,
-        .addressed = !group || mentions(lobby, content) ? TC_ADDRESSED_YES
-                     : thread                           ? TC_ADDRESSED_THREAD
-                                                        : TC_ADDRESSED_NO,
+        .addressed = !group || is_mentioned(lobby, content) ? TC_ADDRESSED_YES
+                     : thread                               ? TC_ADDRESSED_THREAD
+                                                            : TC_ADDRESSED_NO,
     };
 }
 
@@ -189,7 +189,7 @@ static enum matrix_taken take_message(struct tc_turn *lobby, const char *room, c
     if (!is(matrix_json_text(content, "msgtype"), "m.text"))
         return MATRIX_TAKEN;
     message.text = message.reply_to ? after_quote(body) : body;
-    if (mentions(lobby, content))
+    if (is_mentioned(lobby, content))
         message.text = after_mention(message.text, called(lobby, content));
     return receive(lobby, &message);
 }

@@ -50,7 +50,7 @@ static json_t *relation(const struct tc_op *op)
 
 /* Nothing in a text mentions anybody; the person who asked is mentioned by the answer and by
  * requests, because in a group nothing else notifies. */
-static json_t *mentions(const struct tc_op *op)
+static json_t *mentions_of(const struct tc_op *op)
 {
     const bool notifies = (op->role == TC_ROLE_ANSWER || op->role == TC_ROLE_CARD) && !op->silent;
     if (notifies && op->target->group && op->target->user)
@@ -70,7 +70,7 @@ static json_t *content(const struct tc_op *op)
     return json_pack("{s:s, s:s, s:s*, s:s*, s:o}", "msgtype", type_of(op), "body",
                      *op->plain ? op->plain : op->text, "format",
                      formatted ? "org.matrix.custom.html" : NULL, "formatted_body",
-                     formatted ? op->text : NULL, "m.mentions", mentions(op));
+                     formatted ? op->text : NULL, "m.mentions", mentions_of(op));
 }
 
 static json_t *post_content(const struct tc_op *op)

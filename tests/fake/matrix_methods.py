@@ -63,7 +63,9 @@ class Methods:
         if key in self._transactions:
             answer, content = self._transactions[key]
             if content != call.body:
-                self.record.violate("txn-reused", f"{call.method}: another content")
+                was, now = (text_of(c.get("m.new_content", c)) for c in (content, call.body))
+                detail = f"{call.method} in {call.chat}: first {was!r}, then {now!r}"
+                self.record.violate("txn-reused", detail)
             return answer
         answer = act()
         self._transactions[key] = (answer, call.body)
@@ -173,7 +175,6 @@ class Methods:
         relation, parent = relation_of(content)
         if kind == "m.room.message":
             self._judge_message(room, content)
-            room.typing.pop(BOT, None)
         before = None
         if relation == "m.replace" and parent in room.by_id:
             before = text_of(room.shown_content(room.by_id[parent]))

@@ -72,7 +72,7 @@ def messages(fake, chat):
 
 
 def is_bot(message):
-    return str(message.get("from")) in ("123456", "bot", "U0BOT", "B0BOT")
+    return str(message.get("from")) in ("123456", "bot", "U0BOT", "B0BOT", "@bot:fake.example")
 
 
 def outcomes(people, question):

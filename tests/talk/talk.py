@@ -25,6 +25,7 @@ from tap import done, equal, ok  # noqa: E402,F401
 TELEGRAM_TOKEN = "123456:FAKE-telegram-token"
 AUDIT = "AUDIT"  # in the place of Host.audit
 SLACK_TOKENS = ("xoxb-fake-bot", "xapp-fake-app", "fake-signing-secret")
+MATRIX_TOKEN = "syt_fake_matrix_token"
 
 
 def note(text):
@@ -111,7 +112,7 @@ plugins : {{ instances : {{ {instances.replace(AUDIT, str(self.audit))} }}; }};
     def leaks(self):
         """Its files, but the configuration, that have a secret of the services in them."""
         files = [p for p in self.folder.rglob("*") if p.is_file() and p != self.config]
-        secrets = [s.encode() for s in (TELEGRAM_TOKEN, *SLACK_TOKENS)]
+        secrets = [s.encode() for s in (TELEGRAM_TOKEN, MATRIX_TOKEN, *SLACK_TOKENS)]
         return [str(p) for p in files if any(s in p.read_bytes() for s in secrets)]
 
     def environment(self):
@@ -211,6 +212,19 @@ def slack(fake, **options):
         **options,
     }
     return _instance("sl", "slack", lines)
+
+
+def matrix(fake, **options):
+    """The instance `mx`, on a fake. It need not keep to the limit of a homeserver's account."""
+    lines = {
+        "homeserver": f"http://127.0.0.1:{fake.port}",
+        "token": MATRIX_TOKEN,
+        "user": "@bot:fake.example",
+        "limited": False,
+        "grants": ["submit", "cancel", "answer"],
+        **options,
+    }
+    return _instance("mx", "matrix", lines)
 
 
 def audit():
