@@ -13,6 +13,7 @@ READ_SOURCES = \
 	tests/lint/assert.t \
 	tests/lint/spdx.t \
 	tests/lint/spelling.t \
+	tests/lint/sentences.t \
 	tests/lint/words.t \
 	tests/lint/shell.t \
 	tests/lint/man.t \
@@ -21,7 +22,8 @@ READ_SOURCES = \
 # They say the same in every build, so that `make check SOURCE_LINT=` may leave them out where they
 # ran already.
 SOURCE_LINT = $(READ_SOURCES)
-EXTRA_DIST += tests/lint/lint.sh tests/lint/spelling.words tests/lint/words.allowed tests/lint/find_words.py tests/README.md $(READ_SOURCES)
+EXTRA_DIST += tests/lint/lint.sh tests/lint/spelling.words tests/lint/words.allowed tests/lint/find_words.py \
+	tests/lint/sentences.allowed tests/lint/find_sentences.py tests/README.md $(READ_SOURCES)
 
 dist_check_SCRIPTS += \
 	tests/lint/globals.t \

@@ -12,6 +12,7 @@
 #include "base/sys/log.h"
 #include "core/agent/executor_internal.h"
 #include "core/agent/launch.h"
+#include "core/texts/texts.h"
 
 /* What an agent is told that resumes a session in which it has already acted. */
 #define CONTINUE_MESSAGE                                                                           \
@@ -106,8 +107,7 @@ static void executor_on_stuck(void *ctx, unsigned left)
 {
     struct executor *const x = ctx;
     (void)left;
-    turn_emit_notice(x->turn, "warn", "processes_left",
-                     "Some processes of the agent could not be killed and may still be running.");
+    turn_emit_notice(x->turn, "warn", "processes_left", texts_get(TEXT_PROCESSES_LEFT));
 }
 
 /* --- an attempt ------------------------------------------------------------------------------- */

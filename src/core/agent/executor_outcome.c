@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Classifies how an attempt ended: retry or not, error code and message for the turn, and the log
  * line for the operator. */
+#include <stdio.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -11,6 +12,7 @@
 #include "core/agent/agent_retry.h"
 #include "core/agent/executor_internal.h"
 #include "core/agent/launch.h"
+#include "core/texts/texts.h"
 
 #define STDERR_LOGGED ((size_t)2 << 10)
 #define STDERR_SEARCHED ((size_t)4 << 10)
@@ -117,7 +119,9 @@ static void add_stderr_line(const struct executor *x, struct buf *text)
 static void explain_spawn(struct executor *x, struct stream_end_info *end, struct buf *text)
 {
     *end = (struct stream_end_info){.how = STREAM_SPAWN, .code = "agent_spawn"};
-    buf_printf(text, "cannot start agent \"%s\": %s", x->agent->name, err_format(&x->spawn_error));
+    texts_append(text, TEXT_CANNOT_START,
+                 TEXT_VALUES(TEXT_STR("agent", x->agent->name),
+                             TEXT_STR("why", err_format(&x->spawn_error))));
     log_write(LOG_ERR, x->log_name, "%s", text->p);
 }
 
@@ -129,8 +133,15 @@ static void add_retries(const struct executor *x, struct buf *text)
     if (!r->n_retries)
         return;
     utf8_copy_truncated(notice, sizeof notice, r->retry.p);
-    buf_printf(text, " The agent had retried a request to its model %u time%s; its last notice: %s",
-               r->n_retries, PLURAL(r->n_retries, "", "s"), notice);
+    texts_append(text, TEXT_RETRIED,
+                 TEXT_VALUES(TEXT_INT("n", r->n_retries), TEXT_STR("notice", notice)));
+}
+
+static void explain_limit(struct buf *text, enum text_id sentence, int64_t ms)
+{
+    char seconds[40];
+    snprintf(seconds, sizeof seconds, "%g", (double)ms / 1000);
+    texts_append(text, sentence, TEXT_VALUES(TEXT_STR("s", seconds)));
 }
 
 static void explain_why(struct executor *x, struct stream_end_info *end, struct buf *text)
@@ -139,26 +150,24 @@ static void explain_why(struct executor *x, struct stream_end_info *end, struct 
     *end = (struct stream_end_info){.how = STREAM_TIMEOUT, .code = "agent_timeout"};
     switch (x->why) {
     case WHY_IDLE:
-        buf_printf(text, "The agent produced no output for %g s (idle_timeout_s) and was stopped.",
-                   (double)a->idle_timeout_ms / 1000);
+        explain_limit(text, TEXT_IDLE, a->idle_timeout_ms);
         add_retries(x, text);
         break;
     case WHY_TOTAL:
-        buf_printf(text, "The turn exceeded its limit of %g s (turn_timeout_s) and was stopped.",
-                   (double)a->turn_timeout_ms / 1000);
+        explain_limit(text, TEXT_TIMED_OUT, a->turn_timeout_ms);
         add_retries(x, text);
         break;
     case WHY_MUTE:
-        buf_add_str(text, "The agent closed its output but did not exit; it was stopped.");
+        texts_append(text, TEXT_NO_EXIT, NULL);
         break;
     case WHY_SHUTDOWN:
         *end = (struct stream_end_info){.how = STREAM_SHUTDOWN, .code = "host_shutdown"};
-        buf_add_str(text, "The turn was stopped because turncast is shutting down.");
+        texts_append(text, TEXT_SHUTTING_DOWN, NULL);
         return;
     case WHY_CANCEL:
     case WHY_NONE:
         *end = (struct stream_end_info){.how = STREAM_CANCELLED};
-        buf_add_str(text, "The turn was cancelled.");
+        texts_append(text, TEXT_CANCELLED, NULL);
         return;
     }
 }
@@ -169,11 +178,11 @@ static void explain_signal(struct executor *x, struct stream_end_info *end, stru
     const char *const name = sigabbrev_np(signo);
     *end = (struct stream_end_info){.how = STREAM_SIGNAL, .code = "agent_signal"};
     if (name)
-        buf_printf(text, "The agent was killed by SIG%s", name);
+        texts_append(text, TEXT_KILLED_BY_NAME, TEXT_VALUES(TEXT_STR("name", name)));
     else
-        buf_printf(text, "The agent was killed by signal %d", signo);
+        texts_append(text, TEXT_KILLED_BY_NUMBER, TEXT_VALUES(TEXT_INT("number", signo)));
     if (signo == SIGKILL)
-        buf_add_str(text, "; the system may be out of memory (see the kernel log)");
+        texts_append(text, TEXT_KILLED_MEMORY, NULL);
 }
 
 static void explain_exit(struct executor *x, struct stream_end_info *end, struct buf *text)
@@ -183,10 +192,10 @@ static void explain_exit(struct executor *x, struct stream_end_info *end, struct
         explain_signal(x, end, text);
     } else if (WEXITSTATUS(status)) {
         *end = (struct stream_end_info){.how = STREAM_EXIT, .code = "agent_exit"};
-        buf_printf(text, "The agent exited with status %d", WEXITSTATUS(status));
+        texts_append(text, TEXT_EXITED, TEXT_VALUES(TEXT_INT("status", WEXITSTATUS(status))));
     } else {
         *end = (struct stream_end_info){.how = STREAM_EOF, .code = "agent_no_result"};
-        buf_add_str(text, "The agent exited with status 0 but printed no result");
+        texts_append(text, TEXT_NO_RESULT, NULL);
     }
     x->reason_len = text->len;
     add_stderr_line(x, text);
@@ -211,10 +220,12 @@ static void explain_attempts(const struct executor *x, const struct executor_ret
                              struct buf *text)
 {
     if (retry && retry->would_repeat)
-        buf_printf(text, " (%s; not tried again, because the agent had already called %s)",
-                   retry->reason, turn_acting_tool(x->turn));
+        texts_append(text, TEXT_NOT_TRIED_AGAIN,
+                     TEXT_VALUES(TEXT_STR("why", retry->reason),
+                                 TEXT_STR("tool", turn_acting_tool(x->turn))));
     else if (x->attempt > 1)
-        buf_printf(text, " (attempt %u of %lld)", x->attempt, (long long)x->agent->attempts);
+        texts_append(text, TEXT_ATTEMPT,
+                     TEXT_VALUES(TEXT_INT("n", x->attempt), TEXT_INT("of", x->agent->attempts)));
 }
 
 void end_annotate_error(struct executor *x, const struct executor_retry *retry)

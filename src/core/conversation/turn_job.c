@@ -12,6 +12,7 @@
 #include "core/agent/executor.h"
 #include "core/agent/launch.h"
 #include "core/agent/transcription.h"
+#include "core/texts/texts.h"
 #include "core/turn/turn_record.h"
 
 struct turn_job {
@@ -173,8 +174,7 @@ static void turn_job_on_settled(void *ctx, const char *id, enum dialect_settled 
 {
     const struct turn_job *const j = ctx;
     if (j->spec.settled(j->ctx, id, how))
-        turn_emit_notice(j->turn, "info", "steered",
-                         "The agent received another message during this turn.");
+        turn_emit_notice(j->turn, "info", "steered", texts_get(TEXT_STEERED));
 }
 
 /* Behind an answer that may have work open behind it. */

@@ -15,6 +15,7 @@
 #include "core/conversation/host_reply.h"
 #include "core/conversation/turn_scheduler_internal.h"
 #include "core/conversation/user_limits.h"
+#include "core/texts/texts.h"
 
 /* ---- finding ---- */
 
@@ -237,11 +238,11 @@ static enum tc_accepted turn_scheduler_find_place(struct turn_scheduler *cs, str
 {
     const enum conf_running how = cs->draining ? CONF_QUEUE : c->agent->while_running;
     if (c->job && how == CONF_STEER && conversation_steer(c, m)) {
-        buf_add_str(text, "The agent receives this message while it is working.");
+        texts_append(text, TEXT_GIVEN, NULL);
         return TC_GIVEN;
     }
     if (turn_scheduler_is_busy(c) && how == CONF_INTERRUPT && c->n_waiting == 1 && !m->alone) {
-        buf_add_str(text, "Stopping the running turn to answer this message.");
+        texts_append(text, TEXT_INTERRUPTING, NULL);
         turn_job_cancel(c->job); /* what waits already has done that, too */
         return TC_INTERRUPT;
     }
@@ -281,8 +282,7 @@ static void queue_message(struct turn_scheduler *cs, const struct turn_scheduler
 static const struct conversations_result ending = {.accepted = TC_NOT_KEPT,
                                                    .refusal = CONVERSATIONS_ENDING};
 
-#define TOO_LONG "This message is too long (limit: 1 MiB). Please shorten it."
-_Static_assert(JOURNAL_MAX_PROMPT == (size_t)1 << 20, "the limit in TOO_LONG");
+_Static_assert(JOURNAL_MAX_PROMPT == (size_t)1 << 20, "the limit in TEXT_TOO_LONG");
 
 /* Answers for a message that is not on disk. `turn`: of a message that is known already. If the
  * disk is full or the message too long, the person gets a reply, and the service does not deliver
@@ -295,13 +295,13 @@ static void answer_unkept(const struct turn_scheduler_admission *a, enum journal
     if (status == JOURNAL_NO_CHANGE)
         answer = (struct conversations_result){.accepted = TC_KNOWN, .turn = turn};
     else if (status == JOURNAL_TOO_BIG)
-        answer = (struct conversations_result){
-            .accepted = TC_FULL, .refusal = CONVERSATIONS_TOO_LONG, .text = TOO_LONG};
+        answer = (struct conversations_result){.accepted = TC_FULL,
+                                               .refusal = CONVERSATIONS_TOO_LONG,
+                                               .text = texts_get(TEXT_TOO_LONG)};
     else if (status == JOURNAL_DISK_FULL)
         answer = (struct conversations_result){.accepted = TC_FULL,
                                                .refusal = CONVERSATIONS_DISK_FULL,
-                                               .text = "The server's disk is full, so your message "
-                                                       "was not accepted. Please try again later."};
+                                               .text = texts_get(TEXT_DISK_FULL)};
     a->done(a->ctx, &answer);
 }
 

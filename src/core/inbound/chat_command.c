@@ -28,9 +28,7 @@ static void stop(struct inbound *r, struct host_call *a, const struct conf_insta
                  const char *key, struct conversation *c)
 {
     if (!(inst->grants & CONF_CANCEL)) {
-        host_call_complete(a, TC_COMMAND, NULL,
-                           "Turns cannot be stopped from this chat: the connector instance lacks "
-                           "the grant \"cancel\".");
+        host_call_complete(a, TC_COMMAND, NULL, texts_get(TEXT_CANNOT_STOP));
         return;
     }
     CLEANUP_BUF struct buf text = {0};
@@ -46,16 +44,17 @@ static void stop(struct inbound *r, struct host_call *a, const struct conf_insta
 static void forget_session(struct inbound *r, struct host_call *a, const char *key,
                            const struct conf_agent *agent, struct conversation *c)
 {
+    CLEANUP_BUF struct buf text = {0};
     const bool runs = c && c->job;
     if (runs)
         turn_job_discard_session(c->job);
     turn_scheduler_forget_process(r->spec.conversations, key);
     session_store_delete(r->spec.sessions, conf_agent_session_name(agent), key);
     approvals_end_session(r->spec.approvals, agent->name, key);
-    host_call_complete(
-        a, TC_COMMAND, NULL,
-        runs ? "Your next message starts a new session. The running turn finishes in the old one."
-             : "Your next message starts a new session.");
+    texts_append(&text, TEXT_NEW_SESSION, NULL);
+    if (runs)
+        texts_append(&text, TEXT_NEW_SESSION_RUNNING, NULL);
+    host_call_complete(a, TC_COMMAND, NULL, text.p);
 }
 
 static void chat_command_on_cleared(void *ctx, const struct taken_back *t)

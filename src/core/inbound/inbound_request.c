@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Owns the check of who may answer a request, and the name under which the answer is shown. */
 #include "core/inbound/inbound_request.h"
+#include "core/texts/texts.h"
 
 #include <string.h>
 
@@ -39,7 +40,7 @@ static void take_decision(struct request_registry *r, const struct conf_instance
         log_write(LOG_INFO, "host",
                   "instance %s: ignored an answer from user %s: no such open request in this chat",
                   inst->name, d->user);
-        host_call_complete(a, TC_KNOWN, NULL, "This request is already closed.");
+        host_call_complete(a, TC_KNOWN, NULL, texts_get(TEXT_REQUEST_CLOSED));
         return;
     }
     utf8_copy_truncated(name, sizeof name, d->name && *d->name ? d->name : d->user);
@@ -61,5 +62,5 @@ void inbound_request_handle(struct request_registry *r, struct access_control *p
     else if (access_control_allows_answer(p, inst, a->decision->user, a->decision->chat))
         take_decision(r, inst, a);
     else
-        host_call_complete(a, TC_DENIED, NULL, "You are not allowed to answer this request.");
+        host_call_complete(a, TC_DENIED, NULL, texts_get(TEXT_REQUEST_NOT_ALLOWED));
 }

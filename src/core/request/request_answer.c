@@ -5,6 +5,7 @@
 
 #include "core/request/approvals.h"
 #include "core/request/request_internal.h"
+#include "core/texts/texts.h"
 #include "dialect/reader/value.h"
 #include "event/json/json_reader.h"
 #include "event/json/json_writer.h"
@@ -187,17 +188,21 @@ static const char *answers_for(struct arena *a, const struct request *q,
 
 void request_describe_closed(struct buf *out, const char *decision, const char *by)
 {
-    static const char *const words[][2] = {
-        {"allow", "allowed"}, {"deny", "denied"}, {"answered", "answered"}};
+    static const struct {
+        const char *decision;
+        enum text_id alone, named;
+    } rows[] = {{"allow", TEXT_ALREADY_ALLOWED, TEXT_ALREADY_ALLOWED_BY},
+                {"deny", TEXT_ALREADY_DENIED, TEXT_ALREADY_DENIED_BY},
+                {"answered", TEXT_ALREADY_ANSWERED, TEXT_ALREADY_ANSWERED_BY},
+                {"timeout", TEXT_REQUEST_EXPIRED, TEXT_REQUEST_EXPIRED}};
     const bool named = by && *by;
-    for (size_t i = 0; decision && i < sizeof words / sizeof *words; i++)
-        if (strcmp(decision, words[i][0]) == 0) {
-            buf_printf(out, "Already %s%s%s.", words[i][1], named ? " by " : "", named ? by : "");
+    for (size_t i = 0; decision && i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(decision, rows[i].decision) == 0) {
+            texts_append(out, named ? rows[i].named : rows[i].alone,
+                         TEXT_VALUES(TEXT_STR("by", named ? by : "")));
             return;
         }
-    buf_add_str(out, decision && strcmp(decision, "timeout") == 0
-                         ? "This request has expired: nobody answered in time."
-                         : "This request is already closed.");
+    texts_append(out, TEXT_REQUEST_CLOSED, NULL);
 }
 
 static enum tc_accepted tell_late(const struct request *q, struct buf *text)
@@ -206,9 +211,9 @@ static enum tc_accepted tell_late(const struct request *q, struct buf *text)
     return TC_KNOWN;
 }
 
-static enum tc_accepted request_answer_refuse(struct buf *text, const char *why)
+static enum tc_accepted request_answer_refuse(struct buf *text, enum text_id why)
 {
-    buf_add_str(text, why);
+    texts_append(text, why, NULL);
     return TC_DENIED;
 }
 
@@ -237,13 +242,15 @@ static enum tc_accepted request_answer_decide(struct request *q, const struct re
     };
     if (request_resolve(q, REQUEST_ON_ANSWER, &answer, request_answer_word_for(c->decision),
                         d->by) < 0) {
-        buf_add_str(text, "The agent is no longer waiting for this answer.");
+        texts_append(text, TEXT_REQUEST_NOT_AWAITED, NULL);
         return TC_KNOWN;
     }
     request_answer_remember(q, c, d->by);
-    buf_add_str(text, c->decision == DIALECT_ALLOW  ? "Allowed."
-                      : c->decision == DIALECT_DENY ? "Denied."
-                                                    : "Answered.");
+    texts_append(text,
+                 c->decision == DIALECT_ALLOW  ? TEXT_ALLOWED
+                 : c->decision == DIALECT_DENY ? TEXT_DENIED
+                                               : TEXT_ANSWERED,
+                 NULL);
     return TC_COMMAND;
 }
 
@@ -263,21 +270,17 @@ static enum tc_accepted understand(const struct request_registry *r,
         return tell_late(q, text);
     const enum requests_bar bar = find_bar(q, d);
     if (bar == REQUESTS_ELSEWHERE)
-        return request_answer_refuse(text, "This request does not belong to this chat.");
+        return request_answer_refuse(text, TEXT_REQUEST_ELSEWHERE);
     const struct request_choice *const c = request_answer_find_choice(q, d->choice);
     if (!c)
-        return request_answer_refuse(text, "This choice is not available for this request.");
+        return request_answer_refuse(text, TEXT_REQUEST_NO_CHOICE);
     if (bar == REQUESTS_FOUR_EYES && c->decision == DIALECT_ALLOW)
-        return request_answer_refuse(
-            text, "You started this turn, so another person must allow this call "
-                  "(four_eyes). You can deny it.");
+        return request_answer_refuse(text, TEXT_REQUEST_FOUR_EYES);
     if (d->args && (c->decision != DIALECT_ALLOW || !is_json_object(d->args)))
-        return request_answer_refuse(
-            text,
-            "Changed arguments must be a JSON object and can only be sent when allowing the call.");
+        return request_answer_refuse(text, TEXT_REQUEST_BAD_ARGUMENTS);
     const bool answers = c->decision == DIALECT_ANSWERED;
     *m = (struct meaning){q, c, answers ? answers_for(scratch, q, d) : NULL};
-    return answers && !m->answers ? request_answer_refuse(text, "Please answer every question.")
+    return answers && !m->answers ? request_answer_refuse(text, TEXT_REQUEST_INCOMPLETE)
                                   : TC_COMMAND;
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/request/approvals.h"
 #include "core/request/request_internal.h"
+#include "core/texts/texts.h"
 #include "policy/policy.h"
 
 static void decide_soon(struct request *q, bool allow, const char *by, const char *reason)
@@ -35,7 +36,7 @@ static void judge_approval(struct request *q)
     if (v.action == POLICY_ALLOW)
         decide_soon(q, true, "policy", NULL);
     else if (v.action == POLICY_DENY)
-        decide_soon(q, false, "policy", "Denied by a rule in the turncast configuration.");
+        decide_soon(q, false, "policy", texts_get(TEXT_DENIED_BY_RULE));
     else if (is_remembered(q))
         decide_soon(q, true, "an earlier \"always allow\" decision", NULL);
     else if (v.rule && v.rule->action == CONF_ASK)
@@ -48,7 +49,7 @@ void request_apply_policy(struct request *q)
     if (strcmp(q->kind, "approval") == 0)
         judge_approval(q);
     if (q->state == REQUEST_NEW && q->turn->registry->spec.unattended)
-        decide_soon(q, false, "host", "Denied: no connector is available to ask a person.");
+        decide_soon(q, false, "host", texts_get(TEXT_DENIED_UNATTENDED));
     if (q->state == REQUEST_NEW && q->turn->n_open > REQUESTS_OPEN)
-        decide_soon(q, false, "host", "Denied: too many requests are already open.");
+        decide_soon(q, false, "host", texts_get(TEXT_DENIED_TOO_MANY));
 }

@@ -10,6 +10,7 @@
 #include "base/sys/clock.h"
 #include "base/sys/log.h"
 #include "core/request/approvals.h"
+#include "core/texts/texts.h"
 #include "event/json/json_writer.h"
 #include "io/journal/journal_async.h"
 #include "turn/agent_input.h"
@@ -106,12 +107,12 @@ int request_resolve(struct request *q, enum request_state_event event,
 static void on_expired(void *arg)
 {
     struct request *const q = arg;
-    char *const reason = xasprintf("Denied: nobody answered within %lld s.",
-                                   (long long)q->turn->spec.agent->ask_timeout_ms / 1000);
+    CLEANUP_BUF struct buf reason = {0};
+    texts_append(&reason, TEXT_DENIED_EXPIRED,
+                 TEXT_VALUES(TEXT_INT("s", q->turn->spec.agent->ask_timeout_ms / 1000)));
     const struct dialect_answer no = {
-        .request_id = q->id, .decision = DIALECT_DENY, .reason = reason};
+        .request_id = q->id, .decision = DIALECT_DENY, .reason = reason.p};
     request_resolve(q, REQUEST_ON_EXPIRE, &no, "timeout", "host");
-    free(reason);
 }
 
 /* The agent has been answered; the event tells the connectors. */
@@ -120,7 +121,7 @@ static void tell_refused(struct request *q)
     request_registry_settle(q, REQUEST_ON_TELL, "deny", "host");
     log_write(LOG_WARN, "host", "turn %s: %s %s is incomplete or too large to be shown; denied",
               q->turn->id, q->kind, q->tool ? q->tool : q->id);
-    request_registry_tell(q, NULL, "Denied: the request is incomplete or too large to be shown.");
+    request_registry_tell(q, NULL, texts_get(TEXT_DENIED_NOT_SHOWN));
 }
 
 static void tell_soon(struct request *q)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Owns the way from a word in a message to the stored switches. */
 #include "core/settings/visibility_command.h"
+#include "core/texts/texts.h"
 
 #include <stdlib.h>
 
@@ -21,9 +22,8 @@ struct change {
  * hide, what its sender did not want. */
 static void explain_refusal(struct change *c, struct buf *text, const char *why)
 {
-    buf_printf(
-        text, "Visibility of agent \"%s\" not changed: %s. Your message was not sent to the agent.",
-        c->agent, why);
+    texts_append(text, TEXT_VISIBILITY_REFUSED,
+                 TEXT_VALUES(TEXT_STR("agent", c->agent), TEXT_STR("why", why)));
     c->result.visibility = c->before;
     c->result.why = text->p;
 }

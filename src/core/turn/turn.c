@@ -10,6 +10,7 @@
 #include "base/sys/clock.h"
 #include "base/sys/uuid.h"
 #include "core/turn/turn_internal.h"
+#include "core/texts/texts.h"
 #include "turn/request_preview.h"
 
 /* Between the id of a request and the number of its attempt. */
@@ -50,7 +51,7 @@ static void fill_final(struct tc_final *final)
 {
     if (final->text_len)
         return;
-    final->text = "The work in the background has ended. There is nothing to add.";
+    final->text = texts_get(TEXT_BACKGROUND_ENDED);
     final->text_len = strlen(final->text);
     final->synthesized = true;
 }
@@ -422,7 +423,7 @@ static void turn_finish(struct turn *t, struct stream_end_info *end)
     turn_flush_held(t);
     if (end->how == STREAM_EOF && end->truncated && !guard_has_outcome(&t->guard)) {
         end->code = "agent_truncated";
-        end->message = "The agent's output was cut off in the middle of a line.";
+        end->message = texts_get(TEXT_OUTPUT_CUT);
     }
     guard_end(&t->guard, end);
     turn_move(t, TURN_ON_END);
@@ -511,10 +512,8 @@ void turn_free(struct turn *t)
 {
     if (!t)
         return;
-    struct stream_end_info end = {.how = STREAM_SHUTDOWN,
-                                  .code = "host_shutdown",
-                                  .message =
-                                      "The turn was stopped because turncast is shutting down."};
+    struct stream_end_info end = {
+        .how = STREAM_SHUTDOWN, .code = "host_shutdown", .message = texts_get(TEXT_SHUTTING_DOWN)};
     turn_end_attempt(t, &end, NULL);
     if (turn_waits_for_commit(t))
         turn_confirm_outcome(t);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Owns what is written down of a turn, and for whom. */
 #include "core/turn/turn_record.h"
+#include "core/texts/texts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,9 +15,6 @@
 #include "event/codec.h"
 #include "event/json/json_writer.h"
 #include "io/process/process_tree.h"
-
-#define RESTARTED                                                                                  \
-    "This turn was interrupted because turncast restarted. Please send your message again."
 
 static void turn_record_add_name(void *ctx, const char *name)
 {
@@ -196,7 +194,7 @@ struct event turn_record_restart_error(const char *turn)
     ev.meta.session_id = "";
     ev.meta.seq = 2; /* behind the start that is told again */
     ev.u.meta = NULL;
-    ev.u.error.message = RESTARTED;
+    ev.u.error.message = texts_get(TEXT_RESTARTED);
     ev.u.error.code = "host_restart";
     return ev;
 }
@@ -215,7 +213,7 @@ static void add_restart_result(struct buf *out, const struct journal_turn *t)
     buf_add_char(out, '{');
     jsonw_key(out, "task");
     jsonw_string(out, task, utf8_truncated_len(task, strlen(task), KEEP_TASK_BYTES));
-    jsonw_member_str(out, "error", RESTARTED);
+    jsonw_member_str(out, "error", texts_get(TEXT_RESTARTED));
     buf_add_char(out, '}');
 }
 

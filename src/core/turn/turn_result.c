@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Owns what of a turn's events makes its result object. */
 #include "core/turn/turn_result.h"
+#include "core/texts/texts.h"
 
 #include "base/bytes/utf8.h"
 #include "event/codec.h"
@@ -83,7 +84,7 @@ static void feed_incomplete(struct turn_result *r, const struct tc_done *done)
         return;
     r->incomplete = true;
     buf_reset(&r->error);
-    buf_add_str(&r->error, refused ? "The agent refused" : "The agent stopped before it was done");
+    texts_append(&r->error, refused ? TEXT_AGENT_REFUSED : TEXT_AGENT_INCOMPLETE, NULL);
     if (why)
         buf_printf(&r->error, ": %s", why);
 }

@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Prints sentences in string literals of the folders whose texts for people are in the table
+src/core/texts/texts.def, as "file:line: text". A literal is a sentence if it has a blank and begins
+with a capital letter or ends as a sentence does; log lines and errors do neither.
+
+find_sentences.py EXCEPTIONS: lines "FILE | TEXT | REASON", as for find_words.py.
+"""
+import pathlib
+import re
+import sys
+
+from find_words import c_literals, exceptions
+
+FOLDERS = ("agent", "conversation", "inbound", "request", "settings", "turn")
+
+
+def literals():
+    for folder in FOLDERS:
+        for path in sorted(pathlib.Path("src/core", folder).glob("*.[ch]")):
+            source = path.read_text(encoding="utf-8", errors="replace")
+            source = re.sub(r"^[ \t]*#[ \t]*include[^\n]*", "", source, flags=re.M)
+            yield from ((path, line, text) for line, text in c_literals(source))
+
+
+def is_sentence(text):
+    bare = re.sub(r"^(?:\\n|\s)+|(?:\\n|\s)+$", "", text)
+    return " " in bare and bool(re.match(r"[A-Z]", bare) or re.search(r"[a-z%][.!?]$", bare))
+
+
+def main():
+    allowed = exceptions(sys.argv[1])
+    for path, line, text in literals():
+        if not is_sentence(text):
+            continue
+        excuse = [e for e in allowed if e[0] == str(path) and e[1] in text]
+        for e in excuse:
+            e[2] = True
+        if not excuse:
+            print(f"{path}:{line}: move to src/core/texts/texts.def: {text[:100]}")
+    for file, text, used in allowed:
+        if not used and pathlib.Path(file).exists():
+            print(f"{sys.argv[1]}: no such text in {file}: {text}")
+
+
+main()

@@ -1,0 +1,26 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What the host says to people in chats is in one table, with an id, so that it can be translated.
+. "$(dirname "$0")/lint.sh"
+needs python3
+
+loose_sentences() {
+    PYTHONDONTWRITEBYTECODE=1 python3 "$top/tests/lint/find_sentences.py" "$top/tests/lint/sentences.allowed"
+}
+
+holds "sentences for people are in src/core/texts/texts.def" loose_sentences
+catches "a reply in the code" loose_sentences 'src/core/inbound/bad.c:2: move to' \
+    src/core/inbound/bad.c <<'C'
+/* Not this: "A comment is no text." */
+const char *reply(void) { return "Nothing was "
+                                 "found here."; }
+C
+catches "an answer that goes on" loose_sentences 'src/core/request/bad.c:1: move to' \
+    src/core/request/bad.c <<'C'
+const char *reply(void) { return "Denied by %s"; }
+C
+catches "the end of a reply" loose_sentences 'src/core/conversation/bad.c:1: move to' \
+    src/core/conversation/bad.c <<'C'
+const char *reply(void) { return " and it was dropped.\n"; }
+C
+done_testing
