@@ -22,6 +22,7 @@
 #define EXEC_LINE_MAX ((size_t)1 << 20) /* bytes of a line of the program */
 #define EXEC_WINDOW 64 /* unacknowledged events, unless the program says otherwise */
 #define EXEC_WINDOW_MAX 512
+#define EXEC_COMPLAINT_MAX ((size_t)200)
 #define EXEC_WINDOW_BYTES ((size_t)256 << 10)
 
 struct exec_options {
@@ -41,14 +42,15 @@ struct exec_text {
 /* The running program. */
 struct exec_program {
     pid_t pid;
-    int in, out, err;             /* our ends of its standard files; -1: closed */
-    struct exec_text to, from;    /* lines to it, and bytes from it */
-    struct exec_text from_stderr; /* an unfinished line */
-    bool has_ended;               /* its standard output is closed */
-    int64_t began_ms;             /* monotonic */
-    int64_t restart_ms;           /* it has exited, and is started again then; 0: no */
-    bool has_progressed;          /* it has acknowledged an event */
-    unsigned futile;              /* runs in a row without progress, before this one */
+    int in, out, err;                   /* our ends of its standard files; -1: closed */
+    struct exec_text to, from;          /* lines to it, and bytes from it */
+    struct exec_text from_stderr;       /* an unfinished line */
+    char complaint[EXEC_COMPLAINT_MAX]; /* its last line there that may say why it exits; or "" */
+    bool has_ended;                     /* its standard output is closed */
+    int64_t began_ms;                   /* monotonic */
+    int64_t restart_ms;                 /* it has exited, and is started again then; 0: no */
+    bool has_progressed;                /* it has acknowledged an event */
+    unsigned futile;                    /* runs in a row without progress, before this one */
 };
 
 /* What the program may ask for. */

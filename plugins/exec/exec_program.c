@@ -117,6 +117,7 @@ int exec_program_start(struct exec *e)
     const struct exec_options *const o = e->inst->conf;
     e->program.began_ms = exec_now_ms();
     e->program.has_progressed = e->program.has_ended = false;
+    e->program.complaint[0] = '\0';
     int in[2], out[2], err[2];
     char **const env = program_make_env(e, o);
     if (!env || program_open_pipes(in, out, err) < 0) {
@@ -202,13 +203,15 @@ static bool program_describe_end(const struct exec *e, char *text, size_t size)
         if (pid == 0)
             poll(NULL, 0, 10); /* its output is closed just before its end */
     }
+    const char *const why = e->program.complaint;
     if (pid <= 0)
         snprintf(text, size, "closed its standard output");
     else if (WIFSIGNALED(status))
         snprintf(text, size, "was terminated by signal %d (%s)", WTERMSIG(status),
                  strsignal(WTERMSIG(status)));
     else
-        snprintf(text, size, "exited with status %d", WEXITSTATUS(status));
+        snprintf(text, size, "exited with status %d%s%s", WEXITSTATUS(status), *why ? ": " : "",
+                 why);
     return pid > 0;
 }
 
@@ -265,7 +268,14 @@ void exec_program_flush(struct exec *e)
 
 /* ---- from the program ---- */
 
-static void program_log_line(const struct exec *e, char *line)
+/* Errors, and what interpreters print. */
+static void program_note_complaint(struct exec *e, const char *line)
+{
+    snprintf(e->program.complaint, sizeof e->program.complaint, "%.*s",
+             (int)sizeof e->program.complaint - 1, line);
+}
+
+static void program_log_line(struct exec *e, const char *line)
 {
     static const struct {
         const char *prefix;
@@ -274,10 +284,14 @@ static void program_log_line(const struct exec *e, char *line)
     for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
         if (strncmp(line, levels[i].prefix, 3) == 0) {
             tc_log(e->inst, levels[i].level, "%s", line + 3);
+            if (levels[i].level == TC_ERR)
+                program_note_complaint(e, line + 3);
             return;
         }
-    if (*line)
-        tc_log(e->inst, TC_INFO, "%s", line);
+    if (!*line)
+        return;
+    tc_log(e->inst, TC_INFO, "%s", line);
+    program_note_complaint(e, line);
 }
 
 /* What programs print when a system call failed with EACCES or EPERM. */
@@ -287,8 +301,9 @@ static void program_explain_refusal(struct exec *e, const char *line)
         return;
     e->has_explained = true;
     tc_log(e->inst, TC_WARN,
-           "the sandbox may have refused this: files to read belong into read, files to write into "
-           "paths, TCP ports into ports of the instance; see turncast-exec(7)");
+           "the sandbox may have refused this: %.120s: files to read belong into read, files to "
+           "write into paths, TCP ports into ports of the instance; see turncast-exec(7)",
+           line);
 }
 
 /* A line without end is logged in pieces. */
@@ -357,7 +372,7 @@ void exec_program_read(struct exec *e, int fd)
         return;
     if (p->err >= 0)
         exec_program_read(e, p->err);
-    char text[128];
+    char text[64 + EXEC_COMPLAINT_MAX];
     if (program_describe_end(e, text, sizeof text))
         program_plan_restart(e, text);
     else

@@ -164,7 +164,7 @@ def test_starts():
              "bad_hello": ("bad-hello", "not a JSON object"),
              "protocol": ('hello={"protocol":2}', "protocol must be 1"),
              "window": ('hello={"window":0}', "window must be"),
-             "exits": ("exit-78", "exited with status 78")}
+             "exits": ("exit-78", "exited with status 78: no token")}
     text = instance("good")
     for name, (mode, _) in names.items():
         text += instance(name, mode, "always", hello_s=1 if name == "no_hello" else 8)
