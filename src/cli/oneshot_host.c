@@ -8,9 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/plural.h"
 #include "base/sys/clock.h"
+#include "base/sys/dir.h"
 #include "base/sys/log.h"
 #include "core/host/host_recovery.h"
 #include "core/host/network_clients.h"
@@ -112,6 +114,21 @@ static void start_requests(struct oneshot_host *h)
                                                              .unattended = !is_attended(h->conf)});
 }
 
+/* Of the host of the state directory: the directories that serve gives its instances. Else they
+ * are temporary. NULL: instances have none. */
+static const char *oneshot_host_make_directories(struct oneshot_host *h)
+{
+    struct tc_err err = {0};
+    if (h->journal)
+        h->instances = xasprintf("%s/instances", h->conf->state_dir);
+    else
+        h->instances = h->temporary = dir_create_temporary(&err);
+    if (h->instances && dir_create_all(h->instances, &err) == 0)
+        return h->instances;
+    log_write(LOG_WARN, "host", "connectors have no directory of their own: %s", err_format(&err));
+    return NULL;
+}
+
 int oneshot_host_start(struct oneshot_host *h, const struct conf *conf, const struct args *args,
                        bool keeps)
 {
@@ -126,6 +143,7 @@ int oneshot_host_start(struct oneshot_host *h, const struct conf *conf, const st
         .loop = h->loop,
         .httpc = h->httpc,
         .journal = h->journal,
+        .instances = oneshot_host_make_directories(h),
         /* That of `run`, which keeps, has the result: programs read it. */
         .prints = keeps ? PRINTS_OURS : PRINTS_ALL,
         .ask = oneshot_host_on_ask,
@@ -168,6 +186,10 @@ void oneshot_host_stop(struct oneshot_host *h)
     approvals_free(h->approvals);
     httpc_free(h->httpc);
     loop_free(h->loop);
+    if (h->temporary)
+        dir_remove_all(h->temporary);
+    free(h->instances);
+    h->instances = h->temporary = NULL;
 }
 
 struct visibility oneshot_host_load_visibility(struct visibility_store *store, const char *agent)

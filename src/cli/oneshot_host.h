@@ -33,6 +33,8 @@ struct oneshot_host {
     struct request_registry *requests; /* NULL: of replay */
     struct approvals *approvals;
     struct access_control access;
+    char *instances; /* directory with one for each instance; NULL: none */
+    char *temporary; /* the same, if it is removed at the end */
 };
 /* Starts the instances. With `keeps` it is the host of the state directory, unless that has one or
  * cannot be used, which is logged: then what an earlier host left is settled first. -1: an instance

@@ -150,5 +150,35 @@ has "$out" "attempts: 3: the connector crashed while handling the event" "with i
 try dead show -c "$scratch/turncast.conf" 1
 has "$out" '{"type":"tool_call"' "and its line"
 
+# --- its own directory ---------------------------------------------------------------------------
+cat >"$scratch/writes.sh" <<'P'
+#!/bin/sh
+echo '{"tc":"hello","protocol":1,"name":"writes","wants":["final"],"delivers":true}'
+while read -r line; do
+    case $line in
+    *'"tc":"event"'*)
+        pwd >place && echo "I! writes in $(pwd)" >&2
+        n=${line#*\"n\":}
+        echo "{\"tc\":\"ack\",\"n\":${n%%[!0-9]*}}"
+        ;;
+    *'"tc":"stop"'*) exit ;;
+    esac
+done
+P
+chmod +x "$scratch/writes.sh"
+mkdir "$scratch/tmp"
+TMPDIR=$scratch/tmp try replay -v -p "exec,command=$scratch/writes.sh" "$turn"
+has "$err" "writes in $scratch/tmp/turncast." "replay: a connector writes in a directory of its own"
+is "$(ls "$scratch/tmp")" "" "which is temporary"
+cat >"$scratch/writes.conf" <<C
+agents : { played : { command = ["cat", "$turn"]; }; };
+plugins : { instances : { writes : { plugin = "exec"; command = ["./writes.sh"]; }; }; };
+state_directory = "$scratch/state";
+C
+try run -c "$scratch/writes.conf" hello </dev/null
+is "$status" 0 "run: it writes, too"
+is "$(cat "$scratch/state/instances/writes/place")" "$scratch/state/instances/writes" \
+    "where it writes under serve"
+
 echo "1..$results"
 exit $((failures > 0))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Creates a directory and its missing parents with mode 0700. */
+ * Creates directories, with mode 0700, and removes them. */
 #ifndef BASE_SYS_DIR_H
 #define BASE_SYS_DIR_H
 
@@ -8,5 +8,9 @@
 
 /* The folder and those above it, 0700 where they are missing. */
 int dir_create_all(const char *path, struct tc_err *err) MUST_CHECK;
+/* A new directory for temporary files, below $TMPDIR or /tmp. Owned; NULL with err. */
+char *dir_create_temporary(struct tc_err *err);
+/* Removes the directory with everything in it, as far as that is permitted. Follows no links. */
+void dir_remove_all(const char *path);
 
 #endif

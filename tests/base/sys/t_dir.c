@@ -3,7 +3,9 @@
 #include "base/sys/dir.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "tap/tap.h"
 
@@ -24,5 +26,19 @@ int main(void)
     snprintf(path, sizeof path, "%s/x/y", way);
     is_int(dir_create_all(path, &err), -1, "a file in the way");
     has_str(err.text, "cannot create the directory: Not a directory", "says so");
+
+    setenv("TMPDIR", tap_tmpdir(), 1);
+    char *const made = dir_create_temporary(&err);
+    ok(made && stat(made, &st) == 0 && (st.st_mode & 07777) == 0700, "a temporary folder");
+    snprintf(path, sizeof path, "%s/a/b", made);
+    is_int(dir_create_all(path, &err), 0, "with folders in it");
+    snprintf(path, sizeof path, "%s/a/link", made);
+    ok(symlink(way, path) == 0, "and a link to a file elsewhere");
+    dir_remove_all(made);
+    ok(stat(made, &st) < 0, "is removed");
+    ok(stat(way, &st) == 0, "but not what the link names");
+    free(made);
+    setenv("TMPDIR", "/no/such", 1);
+    ok(!dir_create_temporary(&err), "nowhere to make one");
     return 0;
 }
