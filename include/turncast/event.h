@@ -142,7 +142,7 @@ struct tc_tool_result {
 /* The agent waits for a person (open) or no longer waits (resolved). */
 struct tc_request {
     const struct tc_meta *meta;
-    const char *request_id;
+    const char *request_id;  /* unique within the turn */
     const char *kind;        /* approval ask credential input */
     const char *state;       /* open resolved */
     const char *tool_use_id; /* or NULL */

@@ -108,8 +108,8 @@ struct tc_sink {
     /* Result of an HTTP request; see service.h. */
     int (*on_reply)(struct tc_turn *, const struct tc_reply *, struct tc_verdict *);
     int (*on_wake)(struct tc_turn *); /* the timer set by tc_wake has expired */
-    /* An HTTP request to a route. The host sends the response when the callback returns; it has
-     * validated the headers. */
+    /* An HTTP request to a route, by anyone who can reach the server. The host sends the response
+     * when the callback returns; 503 if that is -1, or comes too late (callback_ms). */
     int (*on_hit)(struct tc_turn *lobby, const struct tc_hit *, struct tc_answer *);
     int (*on_frame)(struct tc_turn *lobby, const struct tc_frame *);
 #if TURNCAST_API_MINOR >= 4
@@ -223,8 +223,8 @@ struct tc_host {
  * Hosts of 1.4 and later also know j, JSON text, and j* in an array: the elements of an array that
  * is given as JSON text: list = tc_json(turn, "[j*, j]", list, item). */
 #define tc_json(turn, ...) ((turn)->inst->host->json((turn), __VA_ARGS__))
-/* Returns the value at an RFC 6901 pointer: the text of a string, compact JSON of other values,
- * NULL if absent. */
+/* Returns the value at an RFC 6901 pointer: the text of a string, compact JSON of other values
+ * ("null" of null), NULL if absent, or if j is NULL or not JSON; the last is logged. */
 #define tc_json_get(turn, j, ptr) ((turn)->inst->host->json_get((turn), (j), (ptr)))
 #if TURNCAST_API_MINOR >= 5
 /* Since 1.5. Returns the name of member i (from 0) of an object; NULL after the last one. */
@@ -306,13 +306,14 @@ struct tc_host {
 #define tc_ticket(turn, request_id) ((turn)->inst->host->ticket((turn), (request_id)))
 /* Since 1.1. Passes the decision of a person to the agent. TC_COMMAND: the decision counts;
  * TC_KNOWN: too late; TC_DENIED: this person may not decide, or not at this place, or no such
- * choice; TC_NOT_KEPT: it was not saved. `answer` always has a text for the person. Needs the grant
- * "answer". */
+ * choice; TC_NOT_KEPT: it was not saved; TC_INVALID: an argument is missing or not valid. `answer`
+ * always has a text for the person. Needs the grant "answer". */
 #define tc_answer(lobby, decision, receipt)                                                        \
     ((lobby)->inst->host->answer((lobby), (decision), (receipt)))
 #endif
-/* Registers a path: requests to "/hooks/INSTANCE" + path of the host's HTTP server are passed to
- * on_hit. For init. -1 if the server is off; logged. */
+/* Registers a path of letters, digits, - _ and /, with a slash at the beginning; one at the end
+ * stands for all paths below it, too. Requests to "/hooks/INSTANCE" + path of the host's HTTP
+ * server are passed to on_hit. For init. -1 if the server is off; logged. */
 #define tc_route(inst, path) ((inst)->host->route((inst), (path)))
 /* Opens a websocket and returns its number, above 0. Its events are passed to on_frame; the last
  * one is CLOSED. -1 if the URL is invalid; logged. */

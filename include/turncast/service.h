@@ -80,8 +80,8 @@ struct tc_part {
  * option NAME, and {origin:NAME} by the scheme, host and port of that value. The host inserts the
  * value when it sends the request; secrets passed in this way appear in no stored request and in no
  * error. Only a URL that begins with such a placeholder may use http:, and only to a loopback
- * address. Hosts of 1.5 and later also know {secret:NAME}, see tc_secret, and {option:LIST.ELEMENT},
- * the VALUE of an element ELEMENT=VALUE of a list. */
+ * address. Hosts of 1.5 and later also know {secret:NAME}, see tc_secret, and
+ * {option:LIST.ELEMENT}, the VALUE of an element ELEMENT=VALUE of a list. */
 struct tc_http {
     size_t size;
     const char *method; /* NULL: POST */
@@ -236,10 +236,11 @@ struct tc_piece {
 
 /* ---- people ---- */
 
-/* A message of a person. Strings remain owned by the plugin. */
+/* A message of a person. Strings remain owned by the plugin. Ids and names have at most 512 bytes,
+ * the text 1 MiB, the quote 64 KiB, the route 4 KiB; at most 32 files. */
 struct tc_inbound {
     size_t size;
-    const char *id;                /* given by the service; the same id is accepted once */
+    const char *id;                /* given by the service; accepted once, also after a restart */
     const char *also;              /* second id of the same message, or NULL */
     const char *chat;              /* instance, chat and thread identify the conversation */
     const char *thread;            /* or NULL */
@@ -295,7 +296,8 @@ struct tc_receipt {
  * The resolved request is then delivered as an event to every connector. */
 
 #if TURNCAST_API_MINOR >= 1
-/* Since 1.1. Decision of a person. Strings remain owned by the plugin. */
+/* Since 1.1. Decision of a person. Strings remain owned by the plugin; at most 512 bytes, text and
+ * answers 64 KiB. */
 struct tc_decision {
     size_t size;
     const char *ticket;  /* returned by tc_ticket */
@@ -314,8 +316,9 @@ struct tc_decision {
 
 /* An HTTP request to a route of this instance. */
 struct tc_hit {
-    const char *method, *path;
-    const char *query; /* "" if there is none */
+    const char *method;
+    const char *path;  /* without "/hooks/INSTANCE", not decoded */
+    const char *query; /* not decoded; "" if there is none */
     const struct tc_header *headers;
     size_t header_count;
     const char *body; /* raw, NUL-terminated */
@@ -324,9 +327,9 @@ struct tc_hit {
 
 /* HTTP response to a tc_hit. */
 struct tc_answer {
-    int status;                      /* default 200 */
+    int status;                      /* 200 to 599; set to 200 before on_hit */
     const char *content_type, *body; /* or NULL */
-    size_t body_len;                 /* 0: up to the NUL */
+    size_t body_len;                 /* 0: up to the NUL; at most 1 MiB */
 };
 
 struct tc_socket {

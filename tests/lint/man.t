@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Manual pages are clean for mandoc.
+# Manual pages are clean for mandoc, and read the same with groff.
 . "$(dirname "$0")/lint.sh"
 needs mandoc
 
@@ -21,5 +21,17 @@ catches "a page with an unknown macro" unclean 'unknown\|UNSUPP\|WARNING\|ERROR'
 .Nm bad
 .Nd page
 .Zz
+C
+
+# groff ends Ql and Pq at the end of the line: a second one in the line is inside the first.
+nested() {
+    for page in $(sources '*.[1-8]' | grep '^man/'); do
+        grep -nE '(Ql .* Ql|Pq .* Pq) ' "$page" | sed "s|^|$page:|"
+    done
+}
+holds "no quotation or parenthesis is inside another of its kind" nested
+catches "a quotation in a quotation" nested 'man/bad.1:' man/bad.1 <<'C'
+.\" SPDX-License-Identifier: MIT
+.It Ql /stop , Ql stop
 C
 done_testing
