@@ -24,7 +24,7 @@ plugins_telegram_la_SOURCES = \
 	plugins/telegram/telegram.h \
 	plugins/telegram/update.c \
 	plugins/telegram/whole.c
-plugins_telegram_la_CPPFLAGS = $(PLUGIN_CPP) -I$(top_srcdir)/src/core/inbound $(JANSSON_CFLAGS)
+plugins_telegram_la_CPPFLAGS = $(PLUGIN_CPP) -I$(top_srcdir)/src/text/sentence $(JANSSON_CFLAGS)
 plugins_telegram_la_LDFLAGS = $(PLUGIN_LINK)
 plugins_telegram_la_LIBADD = $(JANSSON_LIBS)
 

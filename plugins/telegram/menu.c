@@ -11,7 +11,7 @@
 static const struct {
     const char *words, *help;
 } menu[] = {
-#include "commands.def" /* of the host: src/core/inbound */
+#include "commands.def" /* of the host: src/text/sentence */
 };
 #define N_MENU (sizeof menu / sizeof *menu)
 #define NAME_SIZE 33 /* Telegram's limit */

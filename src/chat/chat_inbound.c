@@ -89,13 +89,14 @@ static enum tc_accepted submit(struct chat *c, const struct tc_chat_message *m)
     json_t *const target = chat_target_to_json(&m->target);
     char *const route = alloc_check(json_dumps(target, JSON_COMPACT), 1);
     struct tc_receipt receipt = {0};
-    const enum tc_accepted how = tc_submit(
-        c->inst->lobby,
-        TC_INBOUND(.id = m->id, .also = m->also, .chat = m->target.chat, .thread = m->topic,
-                   .user = m->user, .name = m->name, .text = m->text ? m->text : "",
-                   .quote = m->quote, .route = route, .files = m->files,
-                   .file_names = m->file_names, .file_count = m->file_count),
-        &receipt);
+    const enum tc_accepted how =
+        tc_submit(c->inst->lobby,
+                  TC_INBOUND(.id = m->id, .also = m->also, .chat = m->target.chat,
+                             .thread = m->topic, .user = m->user, .name = m->name,
+                             .text = m->text ? m->text : "", .quote = m->quote, .route = route,
+                             .files = m->files, .file_names = m->file_names,
+                             .file_count = m->file_count, .direct = !m->target.group),
+                  &receipt);
     show_acceptance(c, &m->target, how, &receipt);
     json_decref(target);
     free(route);

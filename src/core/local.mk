@@ -11,6 +11,5 @@ include $(srcdir)/src/core/host/local.mk
 include $(srcdir)/src/core/inbound/local.mk
 include $(srcdir)/src/core/request/local.mk
 include $(srcdir)/src/core/settings/local.mk
-include $(srcdir)/src/core/texts/local.mk
 include $(srcdir)/src/core/turn/local.mk
 include $(srcdir)/src/core/turnlog/local.mk

@@ -13,3 +13,4 @@ libtctext_a_SOURCES = \
 	src/text/text_reveal.h
 include $(srcdir)/src/text/markdown/local.mk
 include $(srcdir)/src/text/render/local.mk
+include $(srcdir)/src/text/sentence/local.mk

@@ -95,9 +95,6 @@ tests_core_t_dialogs_rpc_SOURCES = tests/core/t_dialogs_rpc.c tests/core/dialog_
 tests_core_t_dialogs_rpc_LDADD = $(TEST_CORE)
 EXTRA_DIST += tests/dialogs
 
-check_PROGRAMS += tests/core/texts/t_texts
-tests_core_texts_t_texts_LDADD = $(TEST_CORE)
-
 check_PROGRAMS += tests/core/inbound/t_user_command
 tests_core_inbound_t_user_command_LDADD = $(TEST_CORE)
 

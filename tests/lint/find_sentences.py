@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Prints sentences in string literals of the folders whose texts for people are in the table
-src/core/texts/texts.def, as "file:line: text". A literal is a sentence if it has a blank and begins
+src/text/sentence/texts.def, as "file:line: text". A literal is a sentence if it has a blank and begins
 with a capital letter or ends as a sentence does; log lines and errors do neither.
 
 find_sentences.py EXCEPTIONS: lines "FILE | TEXT | REASON", as for find_words.py.
@@ -37,7 +37,7 @@ def main():
         for e in excuse:
             e[2] = True
         if not excuse:
-            print(f"{path}:{line}: move to src/core/texts/texts.def: {text[:100]}")
+            print(f"{path}:{line}: move to src/text/sentence/texts.def: {text[:100]}")
     for file, text, used in allowed:
         if not used and pathlib.Path(file).exists():
             print(f"{sys.argv[1]}: no such text in {file}: {text}")

@@ -8,7 +8,7 @@ loose_sentences() {
     PYTHONDONTWRITEBYTECODE=1 python3 "$top/tests/lint/find_sentences.py" "$top/tests/lint/sentences.allowed"
 }
 
-holds "sentences for people are in src/core/texts/texts.def" loose_sentences
+holds "sentences for people are in src/text/sentence/texts.def" loose_sentences
 catches "a reply in the code" loose_sentences 'src/core/inbound/bad.c:2: move to' \
     src/core/inbound/bad.c <<'C'
 /* Not this: "A comment is no text." */

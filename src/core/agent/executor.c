@@ -12,7 +12,7 @@
 #include "base/sys/log.h"
 #include "core/agent/executor_internal.h"
 #include "core/agent/launch.h"
-#include "core/texts/texts.h"
+#include "text/sentence/texts.h"
 
 /* What an agent is told that resumes a session in which it has already acted. */
 #define CONTINUE_MESSAGE                                                                           \

@@ -12,7 +12,7 @@
 #include "core/agent/agent_retry.h"
 #include "core/agent/executor_internal.h"
 #include "core/agent/launch.h"
-#include "core/texts/texts.h"
+#include "text/sentence/texts.h"
 
 #define STDERR_LOGGED ((size_t)2 << 10)
 #define STDERR_SEARCHED ((size_t)4 << 10)

@@ -3,7 +3,7 @@
 #include "core/conversation/host_reply.h"
 
 #include "base/bytes/utf8.h"
-#include "core/texts/texts.h"
+#include "text/sentence/texts.h"
 
 #define LINE_MAX ((size_t)80) /* bytes of a waiting message that /queue shows */
 #define LINES_MAX 10          /* messages that it shows */

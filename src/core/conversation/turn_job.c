@@ -12,7 +12,7 @@
 #include "core/agent/executor.h"
 #include "core/agent/launch.h"
 #include "core/agent/transcription.h"
-#include "core/texts/texts.h"
+#include "text/sentence/texts.h"
 #include "core/turn/turn_record.h"
 
 struct turn_job {

@@ -15,7 +15,7 @@
 #include "core/conversation/host_reply.h"
 #include "core/conversation/turn_scheduler_internal.h"
 #include "core/conversation/user_limits.h"
-#include "core/texts/texts.h"
+#include "text/sentence/texts.h"
 
 /* ---- finding ---- */
 

@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "core/inbound/inbound_internal.h"
 #include "core/inbound/user_command.h"
-#include "core/texts/texts.h"
+#include "text/sentence/texts.h"
 
 #define NAME_SHOWN ((size_t)80) /* bytes of a name that is not in the list */
 

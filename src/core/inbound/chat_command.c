@@ -12,7 +12,7 @@
 #include "core/inbound/chat_history.h"
 #include "core/inbound/inbound_internal.h"
 #include "core/request/approvals.h"
-#include "core/texts/texts.h"
+#include "text/sentence/texts.h"
 
 /* A command on its way to the disk and then to its effect. */
 struct chat_command {

@@ -15,7 +15,7 @@
 #include "core/inbound/inbound_internal.h"
 #include "core/inbound/user_command.h"
 #include "core/request/approvals.h"
-#include "core/texts/texts.h"
+#include "text/sentence/texts.h"
 
 #define NAME_SHOWN ((size_t)80) /* bytes of a name that is not in the list */
 

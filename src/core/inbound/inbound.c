@@ -17,7 +17,7 @@
 #include "core/inbound/inbound_internal.h"
 #include "core/inbound/inbound_request.h"
 #include "core/settings/visibility_command.h"
-#include "core/texts/texts.h"
+#include "text/sentence/texts.h"
 #include "turn/visibility/slash_tokens.h"
 
 char *inbound_make_key(const char *instance, const char *chat, const char *thread)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Owns the check of who may answer a request, and the name under which the answer is shown. */
 #include "core/inbound/inbound_request.h"
-#include "core/texts/texts.h"
+#include "text/sentence/texts.h"
 
 #include <string.h>
 

@@ -10,7 +10,6 @@ libtccore_a_SOURCES += \
 	src/core/inbound/chat_choice.h \
 	src/core/inbound/chat_history.c \
 	src/core/inbound/chat_history.h \
-	src/core/inbound/commands.def \
 	src/core/inbound/inbound.c \
 	src/core/inbound/inbound.h \
 	src/core/inbound/inbound_instances.c \

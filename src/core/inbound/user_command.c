@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "core/texts/texts.h"
+#include "text/sentence/texts.h"
 
 #define BLANKS " \t\r\n\v\f"
 
@@ -15,7 +15,7 @@ static const struct user_command_row {
     const char *words, *arguments, *help;
     enum user_command command; /* COMMAND_NONE: a word that changes what is shown */
 } rows[] = {
-#include "core/inbound/commands.def"
+#include "text/sentence/commands.def"
 };
 #define N_ROWS (sizeof rows / sizeof *rows)
 

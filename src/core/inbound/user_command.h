@@ -10,7 +10,7 @@
 #define CHAT_WORD(word, help)
 enum user_command {
     COMMAND_NONE, /* it is for the agent */
-#include "core/inbound/commands.def"
+#include "text/sentence/commands.def"
 };
 #undef CHAT_COMMAND
 #undef CHAT_WORD

@@ -5,7 +5,7 @@
 
 #include "core/request/approvals.h"
 #include "core/request/request_internal.h"
-#include "core/texts/texts.h"
+#include "text/sentence/texts.h"
 #include "dialect/reader/value.h"
 #include "event/json/json_reader.h"
 #include "event/json/json_writer.h"

@@ -5,7 +5,7 @@
 
 #include "core/request/approvals.h"
 #include "core/request/request_internal.h"
-#include "core/texts/texts.h"
+#include "text/sentence/texts.h"
 #include "policy/policy.h"
 
 static void decide_soon(struct request *q, bool allow, const char *by, const char *reason)

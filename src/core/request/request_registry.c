@@ -10,7 +10,7 @@
 #include "base/sys/clock.h"
 #include "base/sys/log.h"
 #include "core/request/approvals.h"
-#include "core/texts/texts.h"
+#include "text/sentence/texts.h"
 #include "event/json/json_writer.h"
 #include "io/journal/journal_async.h"
 #include "turn/agent_input.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Owns the way from a word in a message to the stored switches. */
 #include "core/settings/visibility_command.h"
-#include "core/texts/texts.h"
+#include "text/sentence/texts.h"
 
 #include <stdlib.h>
 

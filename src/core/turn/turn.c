@@ -10,7 +10,7 @@
 #include "base/sys/clock.h"
 #include "base/sys/uuid.h"
 #include "core/turn/turn_internal.h"
-#include "core/texts/texts.h"
+#include "text/sentence/texts.h"
 #include "turn/request_preview.h"
 
 /* Between the id of a request and the number of its attempt. */

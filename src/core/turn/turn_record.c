@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Owns what is written down of a turn, and for whom. */
 #include "core/turn/turn_record.h"
-#include "core/texts/texts.h"
+#include "text/sentence/texts.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Owns what of a turn's events makes its result object. */
 #include "core/turn/turn_result.h"
-#include "core/texts/texts.h"
+#include "text/sentence/texts.h"
 
 #include "base/bytes/utf8.h"
 #include "event/codec.h"

@@ -83,7 +83,7 @@ static void test_table(void)
         const char *words;
         enum user_command command;
     } rows[] = {
-#include "core/inbound/commands.def"
+#include "text/sentence/commands.def"
     };
 #undef CHAT_COMMAND
 #undef CHAT_WORD
@@ -102,7 +102,7 @@ static void test_table_words(void)
 #define CHAT_COMMAND(id, words, arguments, help)
 #define CHAT_WORD(word, help) word,
     static const char *const words[] = {
-#include "core/inbound/commands.def"
+#include "text/sentence/commands.def"
     };
 #undef CHAT_COMMAND
 #undef CHAT_WORD

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Table of the sentences that the host says to people in chats (texts.def): one id per sentence,
  * named placeholders, plural forms. Pure. */
-#ifndef CORE_TEXTS_TEXTS_H
-#define CORE_TEXTS_TEXTS_H
+#ifndef TEXT_SENTENCE_TEXTS_H
+#define TEXT_SENTENCE_TEXTS_H
 
 #include <stdint.h>
 
@@ -11,7 +11,7 @@
 #define TEXT(id, text) TEXT_##id,
 #define TEXT_PLURAL(id, count, one, other) TEXT_##id,
 enum text_id {
-#include "core/texts/texts.def"
+#include "text/sentence/texts.def"
     TEXT_COUNT
 };
 #undef TEXT

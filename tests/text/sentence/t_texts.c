@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The table of sentences: placeholders, plural forms, and that each sentence is one. */
-#include "core/texts/texts.h"
+#include "text/sentence/texts.h"
 
 #include <ctype.h>
 #include <string.h>

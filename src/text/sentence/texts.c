@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Owns the table of sentences, and how placeholders are replaced. */
-#include "core/texts/texts.h"
+#include "text/sentence/texts.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #define TEXT(id, text) [TEXT_##id] = {#id, NULL, NULL, text},
 #define TEXT_PLURAL(id, count, one, other) [TEXT_##id] = {#id, count, one, other},
 static const struct text_forms rows[TEXT_COUNT] = {
-#include "core/texts/texts.def"
+#include "text/sentence/texts.def"
 };
 
 const struct text_forms *texts_find_forms(enum text_id id)
