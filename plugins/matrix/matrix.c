@@ -57,15 +57,17 @@ static const struct tc_error_rule errors[] = {
 
 /* ---- replies ---- */
 
-/* Relations that a homeserver refuses have no error code of their own. */
-static void read_relation(struct tc_turn *turn, const struct tc_op *op,
-                          const struct tc_reply *reply, struct tc_result *result)
+/* The words beside the code. Relations that a homeserver refuses have no code of their own. */
+static void read_refusal(struct tc_turn *turn, const struct tc_op *op, const struct tc_reply *reply,
+                         struct tc_result *result)
 {
     const char *const error = tc_json_get(turn, reply->body, "/error");
-    if (!error || !strstr(error, "relation"))
-        return;
     const bool posts = op->kind == TC_OP_POST || op->kind == TC_OP_FILE;
-    result->kind = posts ? TC_RESULT_THREAD_GONE : TC_RESULT_MESSAGE_GONE;
+    if (!error)
+        return;
+    result->reason = tc_sprint(turn, "%s: %s", result->reason, error);
+    if (result->kind == TC_RESULT_REFUSED && strstr(error, "relation"))
+        result->kind = posts ? TC_RESULT_THREAD_GONE : TC_RESULT_MESSAGE_GONE;
 }
 
 static void next_step(struct tc_turn *turn, struct tc_result *result, const char *cursor)
@@ -108,8 +110,8 @@ static int read_reply(struct tc_turn *turn, const struct tc_op *op, const struct
 {
     if (result->kind == TC_RESULT_RETRY && reply->status == 429)
         result->scope = TC_HOLD_RATES; /* the account has reached its limit */
-    if (result->kind == TC_RESULT_REFUSED && reply->status == 400)
-        read_relation(turn, op, reply, result);
+    if (reply->outcome == TC_REJECTED && result->reason)
+        read_refusal(turn, op, reply, result);
     if (op->kind == TC_OP_IDENTIFY)
         read_identity(turn, reply, result);
     else if (op->kind == TC_OP_POLL)

@@ -204,11 +204,12 @@ static void read_rooms(struct tc_turn *lobby, const char *since, const char *nex
 static bool is_given_up(struct tc_turn *lobby, const struct tc_result *result)
 {
     struct matrix *const s = lobby->inst->state;
-    const bool failed = result->kind != TC_RESULT_DONE;
-    if (failed && (result->kind == TC_RESULT_UNAUTHORIZED || ++s->tries < TRIES_MAX))
+    const enum tc_result_kind kind = result->kind;
+    const bool waits = kind == TC_RESULT_RETRY || kind == TC_RESULT_IN_DOUBT;
+    if (kind == TC_RESULT_UNAUTHORIZED || (waits && ++s->tries < TRIES_MAX))
         return false;
     s->tries = 0;
-    return failed;
+    return kind != TC_RESULT_DONE;
 }
 
 /* The rest of a limited timeline, in the order in which it was written. */

@@ -37,6 +37,11 @@ dist_check_SCRIPTS += tests/plugins/example.t
 # Scripts of connectors, tests/plugins/NAME/*.script: the notation is in turncast-test(7).
 dist_noinst_SCRIPTS = tests/plugins/run_script.sh
 CONNECTOR_TESTS = \
+	tests/plugins/matrix/message.script \
+	tests/plugins/matrix/options.script \
+	tests/plugins/matrix/people.script \
+	tests/plugins/matrix/request.script \
+	tests/plugins/matrix/sync.script \
 	tests/plugins/slack/answer.script \
 	tests/plugins/slack/channel.script \
 	tests/plugins/slack/edit.script \
