@@ -114,7 +114,9 @@ static void command_submit(struct exec *e, const json_t *m)
                                  .thread = command_text(m, "thread"),
                                  .user = command_text(m, "user"), .name = command_text(m, "name"),
                                  .text = command_text(m, "text"), .quote = command_text(m, "quote"),
-                                 .route = route, .instances = instances, .instance_count = n),
+                                 .route = route, .instances = instances, .instance_count = n,
+                                 .direct = json_is_true(json_object_get(m, "direct")),
+                                 .kind = command_text(m, "kind")),
                       &receipt),
             &receipt);
     free(instances);

@@ -126,6 +126,8 @@ def on_message(message):
             say(tc="submit", id="s3", chat="c", user="7", text="x", instances="beside")
             say(tc="submit", id="s4", chat="c", user="7", text="x", instances=["beside", "besides"])
             say(tc="submit", id="s2", chat="c", text="no user")
+            say(tc="submit", id="s5", chat="8", user="8", text="x", direct=True)
+            say(tc="submit", id="s6", chat="c", user="7", text="", kind="sticker")
     elif kind == "event" and misbehaves and misbehave():
         return
     elif kind == "event" and message["event"]["type"] == "request":

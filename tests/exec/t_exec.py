@@ -72,7 +72,8 @@ def deaths_in_log(host, name):
 def test_people():
     """A message, an approval and its answer; what is wrong is refused with a reason."""
     hello = "hello=" + json.dumps({"wants": ["final", "request"]})
-    text = instance("room", "submit", hello, grants=["submit", "answer"], turns="all", allow=["7"])
+    text = instance("room", "submit", hello, grants=["submit", "answer"], turns="all", allow=["7"],
+                    pairing=True)
     text += instance("beside", turns="own")
     with Door(instances=text, agents=ASKER) as host:
         await_said(host, "room", '"status": "accepted"')
@@ -88,6 +89,8 @@ def test_people():
         text = "\n".join(said(host, "room"))
         ok("id, chat, user and text must be strings" in text, "a submit without a user is refused", text)
         ok('"status": "invalid"' in text, "and answered as invalid")
+        ok("turncast pair room " in text, "a stranger in a direct chat gets a pairing code", text)
+        ok("I can read text and files, but" in text, "a sticker gets a reply", text)
         ok("instances must be a list of strings" in text, "so is one whose instances are none", text)
         ok('"id": "s4", "status": "invalid", "error": "an argument is not valid' in text,
            "and one that names an unknown instance", text)
