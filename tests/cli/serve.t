@@ -178,6 +178,15 @@ serve
 say load cursor -
 told '^loaded cursor'
 is "$(grep '^loaded' "$out")" 'loaded cursor 42' "what it stored is there after the death of the host"
+say store cursor 43
+say load cursor -
+told '^loaded cursor 43'
+: >"$in"
+"$turncast" restart talk -c "$scratch/turncast.conf" >/dev/null 2>"$scratch/err2"
+result $? "and after a restart of the connector"
+say load cursor -
+told '^loaded cursor 43' 2
+result $? "what it stored last"
 kill "$host"
 ended
 
