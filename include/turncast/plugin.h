@@ -210,6 +210,7 @@ struct tc_host {
     int (*complete)(struct tc_turn *, uint64_t, const struct tc_completion *);
     int (*store)(struct tc_instance *, const char *, const char *);
     char *(*load)(struct tc_instance *, const char *);
+    int (*socket_send_binary)(struct tc_instance *, int64_t, const void *, size_t);
 #endif
 };
 
@@ -322,6 +323,11 @@ struct tc_host {
  */
 #define tc_socket_send(inst, socket, text, len)                                                    \
     ((inst)->host->socket_send((inst), (socket), (text), (len)))
+#if TURNCAST_API_MINOR >= 5
+/* Since 1.5. Sends a binary frame; -1 as tc_socket_send. */
+#define tc_socket_send_binary(inst, socket, data, len)                                             \
+    ((inst)->host->socket_send_binary((inst), (socket), (data), (len)))
+#endif
 #define tc_socket_close(inst, socket) ((inst)->host->socket_close((inst), (socket)))
 
 #ifndef __cplusplus

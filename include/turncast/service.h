@@ -337,14 +337,28 @@ struct tc_socket {
     const char *url;   /* wss:; ws: to a loopback address only. {option:…} as in tc_http */
     int64_t ping_ms;   /* interval of pings; 0: 10 s */
     int64_t silent_ms; /* closed after this time without any frame, pongs included; 0: 30 s */
+#if TURNCAST_API_MINOR >= 5
+    /* Since 1.5. Headers of the request that opens it, with placeholders as in tc_http; at most 32.
+     */
+    const struct tc_header *headers;
+    size_t header_count;
+    bool binary; /* binary frames are passed on (TC_SOCKET_BINARY); else one closes the websocket */
+#endif
 };
 
-enum tc_socket_event { TC_SOCKET_OPEN, TC_SOCKET_TEXT, TC_SOCKET_CLOSED };
+enum tc_socket_event {
+    TC_SOCKET_OPEN,
+    TC_SOCKET_TEXT,
+    TC_SOCKET_CLOSED,
+#if TURNCAST_API_MINOR >= 5
+    TC_SOCKET_BINARY, /* since 1.5 */
+#endif
+};
 
 struct tc_frame {
     int64_t socket; /* returned by tc_socket_open */
     enum tc_socket_event event;
-    const char *text; /* TEXT: the frame; CLOSED: reason, one line; NUL-terminated */
+    const char *text; /* TEXT, BINARY: the frame; CLOSED: reason, one line; NUL-terminated */
     size_t len;
 };
 

@@ -42,7 +42,7 @@ struct channel_callbacks {
     void (*route)(void *ctx, const char *path);
     /* Sockets are numbered by the instance. Strings are borrowed. */
     void (*socket_open)(void *ctx, int64_t socket, const struct tc_socket *spec);
-    void (*socket_send)(void *ctx, int64_t socket, struct str text);
+    void (*socket_send)(void *ctx, int64_t socket, struct str message, bool is_binary);
     void (*socket_close)(void *ctx, int64_t socket);
     void (*secret)(void *ctx, const char *name, const char *value); /* value NULL: forgotten */
     void (*store)(void *ctx, const char *key, const char *text);    /* text NULL: removed */

@@ -10,8 +10,6 @@
 #include "plugin/validate.h"
 
 #define MAX_URL ((size_t)8 << 10)
-#define MAX_HEADERS 64
-#define MAX_HEADER_BYTES ((size_t)16 << 10) /* names and values of all */
 #define MAX_BODY ((size_t)64 << 20)
 #define MAX_TAG ((size_t)256 << 10) /* a step of a chain may carry a long answer */
 #define MAX_NAME ((size_t)512)      /* of a lane, a key, a method, a content type */
@@ -55,25 +53,6 @@ static struct tc_http outbound_complete(const struct tc_http *given)
     return http;
 }
 
-static const char *outbound_check_headers(const struct tc_http *http)
-{
-    size_t left = MAX_HEADER_BYTES;
-    if (http->header_count > MAX_HEADERS)
-        return "too many headers";
-    for (size_t i = 0; i < http->header_count; i++) {
-        const struct tc_header *const h = &http->headers[i];
-        if (!h->name || !h->value)
-            return "a header has no name or no value";
-        if (!validate_is_text(h->name, left))
-            return "the headers are too long or not UTF-8";
-        left -= strlen(h->name);
-        if (!validate_is_text(h->value, left))
-            return "the headers are too long or not UTF-8";
-        left -= strlen(h->value);
-    }
-    return NULL;
-}
-
 static const char *outbound_check(struct tc_http *http)
 {
     if (!http->url)
@@ -92,7 +71,7 @@ static const char *outbound_check(struct tc_http *http)
         return "unknown priority";
     if (http->timeout_ms < 0 || http->max_age_ms < 0 || http->delay_ms < 0)
         return "a time is negative";
-    return outbound_check_headers(http);
+    return validate_headers(http->headers, http->header_count);
 }
 
 const struct tc_header *outbound_copy_headers(struct arena *a, const struct tc_header *from,

@@ -21,6 +21,8 @@
 #define SECRET_NAME_MAX 64
 #define SECRET_MIN 8
 #define SECRET_MAX ((size_t)8 << 10)
+#define HEADERS_MAX 64
+#define HEADERS_BYTES ((size_t)16 << 10) /* names and values of all */
 #define URL_MAX ((size_t)8 << 10)
 #define IPC_TEXT_MAX ((size_t)1 << 20)
 
@@ -35,9 +37,29 @@ bool validate_id(const char *text)
     return text && validate_is_text(text, ID_MAX);
 }
 
-bool validate_socket_text(struct str text)
+bool validate_socket_message(struct str message, bool is_binary)
 {
-    return text.p && text.len <= IPC_TEXT_MAX && utf8_is_valid(text.p, text.len);
+    return message.p && message.len <= IPC_TEXT_MAX &&
+           (is_binary || utf8_is_valid(message.p, message.len));
+}
+
+const char *validate_headers(const struct tc_header *headers, size_t count)
+{
+    size_t left = HEADERS_BYTES;
+    if (count > HEADERS_MAX)
+        return "too many headers";
+    for (size_t i = 0; i < count; i++) {
+        const struct tc_header *const h = &headers[i];
+        if (!h->name || !h->value)
+            return "a header has no name or no value";
+        if (!validate_is_text(h->name, left))
+            return "the headers are too long or not UTF-8";
+        left -= strlen(h->name);
+        if (!validate_is_text(h->value, left))
+            return "the headers are too long or not UTF-8";
+        left -= strlen(h->value);
+    }
+    return NULL;
 }
 
 /* Segments of plain characters: nothing that is decoded, normalised or searched. */
@@ -55,7 +77,10 @@ const char *validate_socket(const struct tc_socket *s)
         return "the URL is missing, too long or not UTF-8";
     if (strncmp(s->url, "wss://", 6) != 0 && strncmp(s->url, "ws://", 5) != 0)
         return "the URL is neither wss: nor ws:";
-    return s->ping_ms < 0 || s->silent_ms < 0 ? "a time is negative" : NULL;
+    if (s->header_count && !s->headers)
+        return "the list of headers is NULL";
+    return s->ping_ms < 0 || s->silent_ms < 0 ? "a time is negative"
+                                              : validate_headers(s->headers, s->header_count);
 }
 
 /* Shorter ones would not be masked; line breaks would end a header. */

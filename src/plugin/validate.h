@@ -21,11 +21,12 @@ bool validate_is_text(const char *text, size_t max);
 bool validate_id(const char *text);
 /* The path of a route. */
 bool validate_path(const char *path);
-/* A text for a socket. */
-bool validate_socket_text(struct str text);
+/* A frame for a socket. */
+bool validate_socket_message(struct str message, bool is_binary);
 /* Each: what is wrong with it, or NULL. */
 const char *validate_inbound(const struct tc_inbound *in);
 const char *validate_decision(const struct tc_decision *d);
+const char *validate_headers(const struct tc_header *headers, size_t count);
 const char *validate_socket(const struct tc_socket *s);
 const char *validate_secret(const char *name, const char *value); /* value NULL is fine */
 const char *validate_stored(const char *key, const char *text);   /* text NULL is fine */

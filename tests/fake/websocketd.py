@@ -73,7 +73,7 @@ class Peer:
             fault("a frame without mask")
         if opcode >= 8 and (n > 125 or not first & 0x80):
             fault("a control frame that is long or split")
-        if opcode not in (0, TEXT, CLOSE, PING, PONG):
+        if opcode not in (0, TEXT, BINARY, CLOSE, PING, PONG):
             fault("opcode %d" % opcode)
         if n == 126:
             n = struct.unpack(">H", self.read(2))[0]
@@ -94,11 +94,11 @@ class Peer:
         say("%s close %d" % (self.path, struct.unpack(">H", payload[:2])[0] if payload else 0))
 
     def serve(self, answer_pings=True, answer_close=True):
-        """Echoes text until the client says goodbye."""
+        """Echoes messages until the client says goodbye."""
         while True:
             opcode, payload = self.frame()
-            if opcode == TEXT:
-                self.send(TEXT, payload)
+            if opcode in (TEXT, BINARY):
+                self.send(opcode, payload)
             elif opcode == PING:
                 say("%s ping" % self.path)
                 if answer_pings:
@@ -251,6 +251,8 @@ def handshake(peer):
         (headers["sec-websocket-key"] + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").encode()).digest())
     peer.sock.sendall(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n"
                       b"Connection: Upgrade\r\nSec-WebSocket-Accept: " + accept + b"\r\n\r\n")
+    if "x-test" in headers:
+        say("%s x-test %s" % (path, headers["x-test"]))
     say("%s open" % path)
     return True
 

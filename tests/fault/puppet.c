@@ -159,8 +159,10 @@ static int do_route(struct tc_turn *turn, const char *rest)
 
 static int do_socket(struct tc_turn *turn, const char *rest)
 {
+    static const struct tc_header header = {"X-Bot", "{option:key}"};
     const int64_t n =
-        tc_socket_open(turn->inst, TC_SOCKET(.url = rest, .ping_ms = 11, .silent_ms = 12));
+        tc_socket_open(turn->inst, TC_SOCKET(.url = rest, .ping_ms = 11, .silent_ms = 12,
+                                             .headers = &header, .header_count = 1));
     return tell(turn->inst, tc_sprint(turn, "socket %d\n", (int)n));
 }
 
@@ -169,6 +171,11 @@ static int do_frame(struct tc_turn *turn, const char *rest)
 {
     const char *const text = strchr(rest, ' ');
     return text ? tc_socket_send(turn->inst, atoi(rest), text + 1, strlen(text + 1)) : -1;
+}
+
+static int do_bytes(struct tc_turn *turn, const char *rest)
+{
+    return tc_socket_send_binary(turn->inst, atoi(rest), "\0\xff", 2);
 }
 
 static int do_close(struct tc_turn *turn, const char *rest)
@@ -216,6 +223,7 @@ static const struct {
     {"frame", do_frame},       {"close", do_close},
     {"wake", do_wake},         {"violate", do_violate},
     {"secret", do_secret},     {"store", do_store},
+    {"bytes", do_bytes},
 };
 
 static int act(struct tc_turn *turn, const char *text)

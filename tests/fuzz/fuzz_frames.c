@@ -121,9 +121,10 @@ static void on_open(void *ctx, int64_t socket, const struct tc_socket *s)
     must(socket > 0 && strncmp(s->url, "ws", 2) == 0);
 }
 
-static void on_send(void *ctx, int64_t socket, struct str text)
+static void on_send(void *ctx, int64_t socket, struct str text, bool is_binary)
 {
     (void)ctx;
+    (void)is_binary;
     must(socket > 0 && strlen(text.p) <= text.len);
 }
 

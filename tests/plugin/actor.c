@@ -90,9 +90,10 @@ static void take_open(void *ctx, int64_t socket, const struct tc_socket *spec)
     buf_printf(&actor_told, "open:%d:%s:%d;", (int)socket, spec->url, (int)spec->ping_ms);
 }
 
-static void take_send(void *ctx, int64_t socket, struct str text)
+static void take_send(void *ctx, int64_t socket, struct str text, bool is_binary)
 {
     (void)ctx;
+    (void)is_binary;
     buf_printf(&actor_told, "send:%d:%zu;", (int)socket, text.len);
 }
 

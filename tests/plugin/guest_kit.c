@@ -75,12 +75,17 @@ static void take_open(void *ctx, int64_t socket, const struct tc_socket *s)
     (void)ctx;
     buf_printf(&kit_told, "open:%d:%s:%d:%d;", (int)socket, s->url, (int)s->ping_ms,
                (int)s->silent_ms);
+    for (size_t i = 0; i < s->header_count; i++)
+        buf_printf(&kit_told, "header:%s=%s;", s->headers[i].name, s->headers[i].value);
 }
 
-static void take_send(void *ctx, int64_t socket, struct str text)
+static void take_send(void *ctx, int64_t socket, struct str text, bool is_binary)
 {
     (void)ctx;
-    buf_printf(&kit_told, "send:%d:%.*s;", (int)socket, (int)text.len, text.p);
+    if (is_binary)
+        buf_printf(&kit_told, "bytes:%d:%zu;", (int)socket, text.len);
+    else
+        buf_printf(&kit_told, "send:%d:%.*s;", (int)socket, (int)text.len, text.p);
 }
 
 static void take_store(void *ctx, const char *key, const char *text)

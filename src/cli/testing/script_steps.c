@@ -328,9 +328,10 @@ static void script_do_frame(struct script *s, char *rest)
         socket = atoll(w + 1);
         w = script_word(&rest);
     }
-    const enum tc_socket_event event = strcmp(w, "open") == 0   ? TC_SOCKET_OPEN
-                                       : strcmp(w, "text") == 0 ? TC_SOCKET_TEXT
-                                                                : TC_SOCKET_CLOSED;
+    const enum tc_socket_event event = strcmp(w, "open") == 0     ? TC_SOCKET_OPEN
+                                       : strcmp(w, "text") == 0   ? TC_SOCKET_TEXT
+                                       : strcmp(w, "binary") == 0 ? TC_SOCKET_BINARY
+                                                                  : TC_SOCKET_CLOSED;
     fake_host_frame(s->host, socket, event, script_tail(rest));
     script_end_step(s);
 }

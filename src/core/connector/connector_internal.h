@@ -43,7 +43,7 @@ void connector_routes_fini(struct connector_instance *r);
 
 /* connector_socket.c: the same. */
 void connector_socket_open(void *instance, int64_t number, const struct tc_socket *spec);
-void connector_socket_send(void *instance, int64_t number, struct str text);
+void connector_socket_send(void *instance, int64_t number, struct str message, bool is_binary);
 void connector_socket_close(void *instance, int64_t number);
 void connector_sockets_fini(struct connector_instance *r);
 

@@ -9,6 +9,7 @@
 #include "base/sys/log.h"
 #include "core/connector/connector_internal.h"
 #include "io/websocket/websocket.h"
+#include "plugin/outbox/outbox_expand.h"
 
 struct connector_socket {
     struct connector_socket *next;
@@ -49,6 +50,7 @@ static void on_event(void *arg, enum websocket_event event, struct str text)
     static const enum tc_socket_event events[] = {
         [WEBSOCKET_OPEN] = TC_SOCKET_OPEN,
         [WEBSOCKET_TEXT] = TC_SOCKET_TEXT,
+        [WEBSOCKET_BINARY] = TC_SOCKET_BINARY,
         [WEBSOCKET_CLOSED] = TC_SOCKET_CLOSED,
     };
     struct connector_socket *const s = arg;
@@ -58,38 +60,52 @@ static void on_event(void *arg, enum websocket_event event, struct str text)
         forget_socket(s);
 }
 
-/* Puts the options in. */
-static char *fill_url(struct connector_instance *r, const char *url)
+/* URL and headers with options and secrets in place, in the arena. -1 with err. */
+static int fill_socket_spec(struct connector_instance *r, struct arena *arena,
+                            const struct tc_socket *spec, struct websocket_spec *to,
+                            struct tc_err *err)
 {
-    static const char lead[] = "{option:";
-    struct buf out = {0};
-    for (const char *at; (at = strstr(url, lead));) {
-        const char *const name = at + strlen(lead), *const end = strchr(name, '}');
-        if (!end)
-            break;
-        CLEANUP_FREE char *key = xstrndup(name, (size_t)(end - name));
-        const char *const value = connector_find_option(r, key);
-        buf_add(&out, url, (size_t)(at - url));
-        buf_add_str(&out, value ? value : "");
-        url = end + 1;
-    }
-    buf_add_str(&out, url);
-    return buf_steal(&out);
+    const struct expand_source source = {connector_find_option, r,
+                                         r->outbox ? outbox_secrets(r->outbox) : NULL};
+    struct websocket_header *const headers =
+        arena_alloc(arena, (spec->header_count + 1) * sizeof *headers);
+    const char *wrong;
+    *to = (struct websocket_spec){.url = outbox_expand_text(arena, &source, spec->url, &wrong),
+                                  .ping_ms = spec->ping_ms,
+                                  .silent_ms = spec->silent_ms,
+                                  .headers = headers,
+                                  .header_count = spec->header_count,
+                                  .binary = spec->binary};
+    for (size_t i = 0; i < spec->header_count && !wrong; i++)
+        headers[i] = (struct websocket_header){
+            spec->headers[i].name,
+            outbox_expand_text(arena, &source, spec->headers[i].value, &wrong)};
+    return wrong ? err_set(err, NULL, "%s", wrong) : 0;
+}
+
+static struct websocket_conn *connect_socket(struct connector_instance *r,
+                                             struct connector_socket *s,
+                                             const struct tc_socket *spec, struct tc_err *err)
+{
+    struct arena arena = {0};
+    struct websocket_spec wanted;
+    struct websocket_conn *conn = NULL;
+    if (!r->services.websocket)
+        err_set(err, NULL, "websockets are not available");
+    else if (fill_socket_spec(r, &arena, spec, &wanted, err) == 0)
+        conn = websocket_open(r->services.websocket, &wanted, on_event, s, err);
+    arena_fini(&arena);
+    return conn;
 }
 
 void connector_socket_open(void *instance, int64_t number, const struct tc_socket *spec)
 {
     struct connector_instance *const r = instance;
     struct tc_err err = {0};
-    CLEANUP_FREE char *url = fill_url(r, spec->url);
     struct connector_socket *const s = xmalloc(sizeof *s);
     *s = (struct connector_socket){r->sockets, r, number, NULL};
     r->sockets = s;
-    const struct websocket_spec wanted = {url, spec->ping_ms, spec->silent_ms};
-    if (r->services.websocket)
-        s->conn = websocket_open(r->services.websocket, &wanted, on_event, s, &err);
-    else
-        err_set(&err, NULL, "websockets are not available");
+    s->conn = connect_socket(r, s, spec, &err);
     if (s->conn)
         return;
     log_write(LOG_ERR, "host", "instance %s: cannot open a websocket: %s", r->name, err.text);
@@ -97,11 +113,11 @@ void connector_socket_open(void *instance, int64_t number, const struct tc_socke
     connector_socket_tell(r, number, TC_SOCKET_CLOSED, (struct str){err.text, strlen(err.text)});
 }
 
-void connector_socket_send(void *instance, int64_t number, struct str text)
+void connector_socket_send(void *instance, int64_t number, struct str message, bool is_binary)
 {
     const struct connector_instance *const r = instance;
     const struct connector_socket *const s = find_socket(r, number);
-    if (s && websocket_send(s->conn, text) < 0)
+    if (s && (is_binary ? websocket_send_binary : websocket_send)(s->conn, message) < 0)
         log_write(LOG_WARN, "host", "instance %s: cannot send a websocket message", r->name);
 }
 

@@ -2,7 +2,10 @@
  * Owns the loop's side of the websockets: who is told what, and how long anything may take. */
 #include "io/websocket/websocket.h"
 
+#include <ctype.h>
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -95,14 +98,22 @@ static void tell_open(struct websocket_conn *c)
     c->on_event(c->arg, WEBSOCKET_OPEN, STR(""));
 }
 
-static void websocket_tell_text(struct websocket_conn *c, struct str text)
+static void websocket_tell_message(struct websocket_conn *c, enum websocket_event event,
+                                   struct str text)
 {
     const size_t before = atomic_fetch_sub(&c->unread, text.len);
     ASSERT(before >= text.len);
     if (before > UNREAD_RESUME && before - text.len <= UNREAD_RESUME)
         websocket_thread_post(c->owner->thread, c, WEBSOCKET_CMD_RESUME, STR(""));
     if (c->state == WEBSOCKET_IS_OPEN)
-        c->on_event(c->arg, WEBSOCKET_TEXT, text);
+        c->on_event(c->arg, event, text);
+}
+
+static void wipe_headers(char *headers)
+{
+    if (headers)
+        explicit_bzero(headers, strlen(headers));
+    free(headers);
 }
 
 static void free_conn(struct websocket_conn *c)
@@ -110,6 +121,7 @@ static void free_conn(struct websocket_conn *c)
     ASSERT(*c->next.le_prev == c);
     LIST_REMOVE(c, next);
     loop_timer_free(c->timer);
+    wipe_headers(c->headers);
     free(c);
 }
 
@@ -120,7 +132,9 @@ static void take_report(const struct websocket_msg *n)
     if (n->kind == WEBSOCKET_EVENT_OPEN)
         tell_open(c);
     else if (n->kind == WEBSOCKET_EVENT_TEXT)
-        websocket_tell_text(c, text);
+        websocket_tell_message(c, WEBSOCKET_TEXT, text);
+    else if (n->kind == WEBSOCKET_EVENT_BINARY)
+        websocket_tell_message(c, WEBSOCKET_BINARY, text);
     if (n->kind != WEBSOCKET_EVENT_GONE)
         return;
     if (c->state != WEBSOCKET_TOLD)
@@ -209,6 +223,40 @@ static int websocket_start_thread(struct websocket_client *w, struct tc_err *err
     return 0;
 }
 
+static bool is_header_name(const char *name)
+{
+    for (const char *at = name; *at; at++)
+        if (!isalnum((unsigned char)*at) && !strchr("!#$%&'*+-.^_`|~", *at))
+            return false;
+    return *name && strcasecmp(name, "host") != 0 && strcasecmp(name, "upgrade") != 0 &&
+           strcasecmp(name, "connection") != 0 && strncasecmp(name, "sec-websocket-", 14) != 0;
+}
+
+static bool is_header_value(const char *value)
+{
+    for (const char *at = value; *at; at++)
+        if (((unsigned char)*at < ' ' && *at != '\t') || *at == 0x7f)
+            return false;
+    return true;
+}
+
+/* NULL with err. Names of headers that the handshake itself has are refused. */
+static char *make_headers(const struct websocket_spec *spec, struct tc_err *err)
+{
+    struct buf lines = {0};
+    for (size_t i = 0; i < spec->header_count; i++) {
+        const struct websocket_header *const h = &spec->headers[i];
+        if (is_header_name(h->name) && is_header_value(h->value)) {
+            buf_printf(&lines, "%s: %s\r\n", h->name, h->value);
+            continue;
+        }
+        err_set(err, NULL, "invalid header for a websocket");
+        wipe_headers(lines.p);
+        return NULL;
+    }
+    return lines.p ? buf_steal(&lines) : xstrdup("");
+}
+
 struct websocket_conn *websocket_open(struct websocket_client *w, const struct websocket_spec *spec,
                                       websocket_event_fn *on_event, void *arg, struct tc_err *err)
 {
@@ -216,12 +264,17 @@ struct websocket_conn *websocket_open(struct websocket_client *w, const struct w
     if (websocket_url_parse(&url, spec->url, err) < 0 || check_proxy(w, &url, err) < 0 ||
         websocket_start_thread(w, err) < 0)
         return NULL;
+    char *const headers = make_headers(spec, err);
+    if (!headers)
+        return NULL;
     struct websocket_conn *const c = xmalloc(sizeof *c);
     *c = (struct websocket_conn){
         .owner = w,
         .url = url,
         .ping_ms = spec->ping_ms ? spec->ping_ms : PING_MS,
         .silent_ms = spec->silent_ms ? spec->silent_ms : SILENT_MS,
+        .headers = headers,
+        .wants_binary = spec->binary,
         .on_event = on_event,
         .arg = arg,
     };
@@ -233,14 +286,24 @@ struct websocket_conn *websocket_open(struct websocket_client *w, const struct w
     return c;
 }
 
+static int send_message(struct websocket_conn *c, enum websocket_note_kind kind, struct str message)
+{
+    if (c->state != WEBSOCKET_IS_OPEN || message.len > WEBSOCKET_MAX_TEXT ||
+        atomic_load(&c->queued) + message.len > WEBSOCKET_MAX_QUEUED)
+        return -1;
+    atomic_fetch_add(&c->queued, message.len);
+    websocket_thread_post(c->owner->thread, c, kind, message);
+    return 0;
+}
+
 int websocket_send(struct websocket_conn *c, struct str text)
 {
-    if (c->state != WEBSOCKET_IS_OPEN || text.len > WEBSOCKET_MAX_TEXT ||
-        atomic_load(&c->queued) + text.len > WEBSOCKET_MAX_QUEUED)
-        return -1;
-    atomic_fetch_add(&c->queued, text.len);
-    websocket_thread_post(c->owner->thread, c, WEBSOCKET_CMD_SEND, text);
-    return 0;
+    return send_message(c, WEBSOCKET_CMD_SEND, text);
+}
+
+int websocket_send_binary(struct websocket_conn *c, struct str data)
+{
+    return send_message(c, WEBSOCKET_CMD_SEND_BINARY, data);
 }
 
 void websocket_close(struct websocket_conn *c)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Outbound websockets: text in and out, TLS verified, a silent one closed. Wraps libwebsockets,
+ * Outbound websockets: messages in and out, TLS verified, a silent one closed. Wraps libwebsockets,
  * which runs on a thread of its own; all functions and callbacks here belong to the loop's. */
 #ifndef IO_WEBSOCKET_WEBSOCKET_H
 #define IO_WEBSOCKET_WEBSOCKET_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/attr.h"
@@ -20,6 +21,7 @@ enum {
 enum websocket_event {
     WEBSOCKET_OPEN,
     WEBSOCKET_TEXT,
+    WEBSOCKET_BINARY,
     WEBSOCKET_CLOSED, /* the last one: the socket is freed when its callback returns */
 };
 
@@ -29,17 +31,24 @@ struct websocket_options {
     struct proxy proxy; /* an http: one; with another kind no socket opens but exempt ones */
 };
 
+struct websocket_header {
+    const char *name, *value;
+};
+
 struct websocket_spec {
-    const char *url;   /* wss:; ws: to a loopback address only */
-    int64_t ping_ms;   /* 0: 10 s */
-    int64_t silent_ms; /* no byte received for so long: closed; 0: 30 s */
+    const char *url;                        /* wss:; ws: to a loopback address only */
+    int64_t ping_ms;                        /* 0: 10 s */
+    int64_t silent_ms;                      /* no byte received for so long: closed; 0: 30 s */
+    const struct websocket_header *headers; /* of the handshake; 4 KiB in all */
+    size_t header_count;
+    bool binary; /* binary messages are wanted; else one closes the socket */
 };
 
 struct websocket_client; /* all of a host's sockets */
 struct websocket_conn;   /* one of them */
 
-/* `text` is that of TEXT (UTF-8, NUL-terminated), or, of CLOSED, why in one line without URL;
- * valid until it returns. */
+/* `text` is that of TEXT (UTF-8, NUL-terminated), the bytes of BINARY, or, of CLOSED, why in one
+ * line without URL; valid until it returns. */
 typedef void websocket_event_fn(void *arg, enum websocket_event event, struct str text);
 
 /* Whether libwebsockets is there. -1 with err. */
@@ -53,8 +62,9 @@ void websocket_free(struct websocket_client *w);
  * and last. Nothing is followed: no redirect, no proxy of the environment. */
 struct websocket_conn *websocket_open(struct websocket_client *w, const struct websocket_spec *spec,
                                       websocket_event_fn *on_event, void *arg, struct tc_err *err);
-/* A text frame. -1: it is not open, the text is too long, or too much waits. */
+/* A text or a binary frame. -1: it is not open, the message is too long, or too much waits. */
 int websocket_send(struct websocket_conn *c, struct str text);
+int websocket_send_binary(struct websocket_conn *c, struct str data);
 /* Says goodbye: CLOSED follows within a second, and nothing else. */
 void websocket_close(struct websocket_conn *c);
 

@@ -21,6 +21,8 @@ struct websocket_conn {
     struct websocket_client *owner;
     struct websocket_url url;
     int64_t ping_ms, silent_ms;
+    char *headers; /* lines of the handshake; owned */
+    bool wants_binary;
     /* loop thread */
     LIST_ENTRY(websocket_conn) next;
     enum websocket_state state; /* TOLD: CLOSED was said, the thread still has it */
@@ -35,6 +37,7 @@ enum websocket_note_kind {
     /* orders */
     WEBSOCKET_CMD_OPEN,
     WEBSOCKET_CMD_SEND,
+    WEBSOCKET_CMD_SEND_BINARY,
     WEBSOCKET_CMD_CLOSE,
     WEBSOCKET_CMD_DROP,   /* at once */
     WEBSOCKET_CMD_RESUME, /* reading */
@@ -42,6 +45,7 @@ enum websocket_note_kind {
     /* reports */
     WEBSOCKET_EVENT_OPEN,
     WEBSOCKET_EVENT_TEXT,
+    WEBSOCKET_EVENT_BINARY,
     WEBSOCKET_EVENT_GONE, /* the last word on a socket, with the reason */
 };
 

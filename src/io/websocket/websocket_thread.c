@@ -198,6 +198,20 @@ static int on_established(struct websocket_link *k, const void *in, size_t len)
     return 0;
 }
 
+/* The library gives the room for headers that it has left. */
+static int on_handshake(struct websocket_link *k, const void *in, size_t len)
+{
+    unsigned char **const at = (unsigned char **)(uintptr_t)in; /* drops const: the room is ours */
+    const size_t n = strlen(k->conn->headers);
+    if (n > len) {
+        because(k, "the headers of the request are too long");
+        return -1;
+    }
+    memcpy(*at, k->conn->headers, n);
+    *at += n;
+    return 0;
+}
+
 static int on_refused(struct websocket_link *k, const void *in, size_t len)
 {
     char why[64];
@@ -218,7 +232,8 @@ static int on_bytes(struct websocket_link *k, const void *bytes, size_t len)
     const struct libwebsockets *const lib = &k->owner->lib;
     if (k->is_closing)
         return 0;
-    if (lib->frame_is_binary(k->wsi))
+    const bool is_binary = lib->frame_is_binary(k->wsi);
+    if (is_binary && !k->conn->wants_binary)
         return websocket_thread_close_with(k, LWS_CLOSE_STATUS_UNACCEPTABLE_OPCODE,
                                            "received a binary message");
     if (k->in.len + len > WEBSOCKET_MAX_TEXT)
@@ -227,11 +242,12 @@ static int on_bytes(struct websocket_link *k, const void *bytes, size_t len)
     buf_add(&k->in, bytes, len);
     if (!lib->is_final_fragment(k->wsi))
         return 0;
-    if (!utf8_is_valid(k->in.p, k->in.len))
+    if (!is_binary && !utf8_is_valid(k->in.p, k->in.len))
         return websocket_thread_close_with(k, LWS_CLOSE_STATUS_INVALID_PAYLOAD,
                                            "received a message that is not valid UTF-8");
     const size_t unread = atomic_fetch_add(&k->conn->unread, k->in.len) + k->in.len;
-    report(k, WEBSOCKET_EVENT_TEXT, (struct str){k->in.p, k->in.len});
+    report(k, is_binary ? WEBSOCKET_EVENT_BINARY : WEBSOCKET_EVENT_TEXT,
+           (struct str){k->in.p, k->in.len});
     buf_fini(&k->in);
     if (unread > UNREAD_MAX && !k->is_paused) {
         k->is_paused = true;
@@ -253,7 +269,9 @@ static int on_writable(struct websocket_link *k, const void *in, size_t len)
             return -1;
     } else if (!STAILQ_EMPTY(&k->out)) {
         struct websocket_msg *const n = STAILQ_FIRST(&k->out);
-        const int written = lib->write(k->wsi, (unsigned char *)n->text, n->len, LWS_WRITE_TEXT);
+        const int written =
+            lib->write(k->wsi, (unsigned char *)n->text, n->len,
+                       n->kind == WEBSOCKET_CMD_SEND_BINARY ? LWS_WRITE_BINARY : LWS_WRITE_TEXT);
         atomic_fetch_sub(&k->conn->queued, n->len);
         STAILQ_REMOVE_HEAD(&k->out, next);
         free(n);
@@ -293,6 +311,7 @@ static const struct {
     enum lws_callback_reasons reason;
     int (*fn)(struct websocket_link *k, const void *in, size_t len);
 } handlers[] = {
+    {LWS_CALLBACK_CLIENT_APPEND_HANDSHAKE_HEADER, on_handshake},
     {LWS_CALLBACK_CLIENT_ESTABLISHED, on_established},
     {LWS_CALLBACK_CLIENT_CONNECTION_ERROR, on_refused},
     {LWS_CALLBACK_CLIENT_RECEIVE, on_bytes},
@@ -383,7 +402,7 @@ static struct websocket_link *link_of(const struct websocket_thread *t,
 static void obey(struct websocket_thread *t, struct websocket_msg *n)
 {
     struct websocket_link *const k = n->conn ? link_of(t, n->conn) : NULL;
-    if (n->kind == WEBSOCKET_CMD_SEND && k) {
+    if ((n->kind == WEBSOCKET_CMD_SEND || n->kind == WEBSOCKET_CMD_SEND_BINARY) && k) {
         do_send(k, n);
         return;
     }

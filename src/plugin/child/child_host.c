@@ -86,12 +86,13 @@ static void on_socket_open(void *ctx, int64_t socket, const struct tc_socket *sp
     ipc_frame_end(&c->out, begun);
 }
 
-static void on_socket_send(void *ctx, int64_t socket, struct str text)
+static void on_socket_send(void *ctx, int64_t socket, struct str message, bool is_binary)
 {
     struct child *const c = ctx;
     const size_t begun = ipc_frame_begin(&c->out, IPC_SOCKET_SEND);
     pack_int64(&c->out, socket);
-    pack_bytes(&c->out, text);
+    pack_bool(&c->out, is_binary);
+    pack_bytes(&c->out, message);
     ipc_frame_end(&c->out, begun);
 }
 

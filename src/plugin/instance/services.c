@@ -195,6 +195,7 @@ const struct tc_host *services_table(void)
         .complete = service_complete,
         .store = service_store,
         .load = service_load,
+        .socket_send_binary = service_socket_send_binary,
     };
     return &table;
 }

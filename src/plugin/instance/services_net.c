@@ -53,19 +53,32 @@ int64_t service_socket_open(struct tc_instance *inst, const struct tc_socket *so
 }
 
 /* Not logged: a socket that has just closed is no fault of the plugin. */
-int service_socket_send(struct tc_instance *inst, int64_t socket, const char *text, size_t len)
+static int services_send_frame(struct tc_instance *inst, const char *service, int64_t socket,
+                               struct str message, bool is_binary)
 {
-    struct instance *const in = instance_check_thread(inst, "tc_socket_send");
+    struct instance *const in = instance_check_thread(inst, service);
     const struct instance_socket *const s = in ? instance_socket_find(in, socket) : NULL;
     if (!s || !s->open || s->closing || !in->host.socket_send)
         return -1;
-    if (!validate_socket_text((struct str){text, len}))
-        return services_refuse(in, "tc_socket_send", "the text is missing, too long or not UTF-8");
-    if (len > CALLBACK_FRAMES - in->framed)
-        return services_refuse(in, "tc_socket_send", "too much data in this callback");
-    in->framed += len;
-    in->host.socket_send(in->host.ctx, socket, (struct str){text, len});
+    if (!validate_socket_message(message, is_binary))
+        return services_refuse(in, service, "the message is missing, too long or not UTF-8");
+    if (message.len > CALLBACK_FRAMES - in->framed)
+        return services_refuse(in, service, "too much data in this callback");
+    in->framed += message.len;
+    in->host.socket_send(in->host.ctx, socket, message, is_binary);
     return 0;
+}
+
+int service_socket_send(struct tc_instance *inst, int64_t socket, const char *text, size_t len)
+{
+    return services_send_frame(inst, "tc_socket_send", socket, (struct str){text, len}, false);
+}
+
+int service_socket_send_binary(struct tc_instance *inst, int64_t socket, const void *data,
+                               size_t len)
+{
+    return services_send_frame(inst, "tc_socket_send_binary", socket, (struct str){data, len},
+                               true);
 }
 
 void service_socket_close(struct tc_instance *inst, int64_t socket)

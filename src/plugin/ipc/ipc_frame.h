@@ -134,7 +134,7 @@ const struct tc_answer *ipc_frame_unpack_answer(struct unpacker *u, struct tc_an
 void ipc_frame_pack_socket_text(struct buf *out, const struct tc_frame *f);
 void ipc_frame_unpack_socket(struct unpacker *u, struct tc_frame *f);
 void ipc_frame_pack_socket_spec(struct buf *out, const struct tc_socket *s);
-void ipc_frame_unpack_socket_spec(struct unpacker *u, struct tc_socket *s);
+void ipc_frame_unpack_socket_spec(struct unpacker *u, struct arena *a, struct tc_socket *s);
 
 void ipc_frame_pack_ask(struct buf *out, const struct host_call *a);
 /* An ask of that instance; NULL: the frame is bad. */

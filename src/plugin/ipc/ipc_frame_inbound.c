@@ -206,7 +206,7 @@ void ipc_frame_pack_socket_text(struct buf *out, const struct tc_frame *f)
 void ipc_frame_unpack_socket(struct unpacker *u, struct tc_frame *f)
 {
     f->socket = unpack_number(u);
-    f->event = (enum tc_socket_event)unpack_count(u, TC_SOCKET_CLOSED);
+    f->event = (enum tc_socket_event)unpack_count(u, TC_SOCKET_BINARY);
     const struct str text = unpack_bytes(u);
     f->text = text.p ? text.p : "";
     f->len = text.len;
@@ -217,13 +217,17 @@ void ipc_frame_pack_socket_spec(struct buf *out, const struct tc_socket *s)
     pack_string(out, s->url);
     pack_int64(out, s->ping_ms);
     pack_int64(out, s->silent_ms);
+    ipc_frame_pack_headers(out, s->headers, s->header_count);
+    pack_bool(out, s->binary);
 }
 
-void ipc_frame_unpack_socket_spec(struct unpacker *u, struct tc_socket *s)
+void ipc_frame_unpack_socket_spec(struct unpacker *u, struct arena *a, struct tc_socket *s)
 {
     s->size = sizeof *s;
     s->url = unpack_required_string(u);
     s->ping_ms = unpack_number(u);
     s->silent_ms = unpack_number(u);
+    s->headers = ipc_frame_unpack_headers(u, a, &s->header_count);
+    s->binary = unpack_flag(u);
     u->bad = u->bad || validate_socket(s);
 }

@@ -11,6 +11,7 @@
 
 struct journal_async;
 struct outbox;
+struct runtime_secrets;
 
 struct outbox_spec {
     const char *instance; /* its name */
@@ -39,6 +40,7 @@ void outbox_open_turn(struct outbox *p, const char *id, void *handle);
 void outbox_commit_batch(struct outbox *p, struct callback_batch *b);
 /* tc_secret; value NULL: forgotten. Requests that waited for it go on. */
 void outbox_set_secret(struct outbox *p, const char *name, const char *value);
+const struct runtime_secrets *outbox_secrets(const struct outbox *p);
 /* Batches being committed, and requests under way that come to an end by themselves: all but
  * TC_LONG_POLL. */
 size_t outbox_count_pending(const struct outbox *p);

@@ -128,6 +128,11 @@ void outbox_set_secret(struct outbox *p, const char *name, const char *value)
     outbox_park_arm(p);
 }
 
+const struct runtime_secrets *outbox_secrets(const struct outbox *p)
+{
+    return &p->secrets;
+}
+
 void outbox_park_fini(struct outbox *p)
 {
     loop_timer_free(p->park_timer);

@@ -236,11 +236,12 @@ static const char *take_route(struct connector_process *g, struct unpacker *u)
 }
 
 /* The numbers that the host knows are those of all lives, one behind the other. */
-static const char *take_socket_open(struct connector_process *g, struct unpacker *u)
+static const char *take_socket_spec(struct connector_process *g, struct unpacker *u,
+                                    struct arena *arena)
 {
     struct tc_socket spec;
     const uint64_t number = (uint64_t)unpack_number(u);
-    ipc_frame_unpack_socket_spec(u, &spec);
+    ipc_frame_unpack_socket_spec(u, arena, &spec);
     if (unpack_finish(u) < 0 || !g->host.socket_open || number != g->reader.last_socket + 1 ||
         number >= SOCKETS_PER_LIFE)
         return "invalid socket";
@@ -251,14 +252,23 @@ static const char *take_socket_open(struct connector_process *g, struct unpacker
     return NULL;
 }
 
+static const char *take_socket_open(struct connector_process *g, struct unpacker *u)
+{
+    struct arena arena = {0};
+    const char *const why = take_socket_spec(g, u, &arena);
+    arena_fini(&arena);
+    return why;
+}
+
 static const char *take_socket_send(struct connector_process *g, struct unpacker *u)
 {
     const uint64_t number = (uint64_t)unpack_number(u);
-    const struct str text = unpack_bytes(u);
+    const bool is_binary = unpack_flag(u);
+    const struct str message = unpack_bytes(u);
     if (unpack_finish(u) < 0 || !number || number > g->reader.last_socket ||
-        !validate_socket_text(text))
+        !validate_socket_message(message, is_binary))
         return "frame for an unknown socket";
-    g->host.socket_send(g->host.ctx, (int64_t)(g->reader.socket_base + number), text);
+    g->host.socket_send(g->host.ctx, (int64_t)(g->reader.socket_base + number), message, is_binary);
     return NULL;
 }
 

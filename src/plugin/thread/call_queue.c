@@ -25,6 +25,7 @@ struct queued_call {
             int64_t socket;
             struct tc_socket spec;
             struct str text;
+            bool is_binary;
         };
         struct {
             const char *secret;
@@ -183,7 +184,7 @@ static void run_socket_open(struct call_queue *l, struct queued_call *j)
 
 static void run_socket_send(struct call_queue *l, struct queued_call *j)
 {
-    l->host.socket_send(l->host.ctx, j->socket, j->text);
+    l->host.socket_send(l->host.ctx, j->socket, j->text, j->is_binary);
 }
 
 static void run_socket_close(struct call_queue *l, struct queued_call *j)
@@ -351,14 +352,16 @@ static void post_socket_open(void *ctx, int64_t socket, const struct tc_socket *
     j->socket = socket;
     j->spec = *spec;
     j->spec.url = arena_strdup(&j->arena, spec->url);
+    j->spec.headers = outbound_copy_headers(&j->arena, spec->headers, spec->header_count);
     call_queue_post(ctx, j);
 }
 
-static void post_socket_send(void *ctx, int64_t socket, struct str text)
+static void post_socket_send(void *ctx, int64_t socket, struct str text, bool is_binary)
 {
     struct queued_call *const j = new_job(&socket_send_job);
     j->socket = socket;
     j->text = (struct str){arena_memdup(&j->arena, text.p, text.len), text.len};
+    j->is_binary = is_binary;
     call_queue_post(ctx, j);
 }
 

@@ -26,8 +26,8 @@ static struct websocket_client *sockets;
 
 struct got {
     struct websocket_conn *conn; /* NULL once closed */
-    unsigned opens, texts, closes, after;
-    struct buf text; /* the last one */
+    unsigned opens, texts, binaries, closes, after;
+    struct buf text; /* the last one, or the last binary message */
     char why[512];
 };
 
@@ -37,8 +37,9 @@ static void on_event(void *arg, enum websocket_event event, struct str text)
     g->after += g->closes > 0;
     if (event == WEBSOCKET_OPEN)
         g->opens++;
-    if (event == WEBSOCKET_TEXT) {
-        g->texts++;
+    if (event == WEBSOCKET_TEXT || event == WEBSOCKET_BINARY) {
+        g->texts += event == WEBSOCKET_TEXT;
+        g->binaries += event == WEBSOCKET_BINARY;
         buf_reset(&g->text);
         buf_add(&g->text, text.p, text.len);
     }
@@ -47,6 +48,17 @@ static void on_event(void *arg, enum websocket_event event, struct str text)
     g->closes++;
     g->conn = NULL;
     snprintf(g->why, sizeof g->why, "%s", text.p);
+}
+
+static void open_spec(struct got *g, const struct script_server *s, struct websocket_spec spec)
+{
+    char url[256];
+    struct tc_err err = {0};
+    snprintf(url, sizeof url, "ws://localhost:%d%s", s->port, spec.url);
+    spec.url = url;
+    *g = (struct got){0};
+    g->conn = websocket_open(sockets, &spec, on_event, g, &err);
+    snprintf(g->why, sizeof g->why, "%s", g->conn ? "" : err_format(&err));
 }
 
 static void open_at(struct got *g, const char *scheme, const struct script_server *s,
@@ -173,6 +185,54 @@ static void test_frames(struct script_server *s)
     is_int(websocket_send(g.conn, (struct str){more, WEBSOCKET_MAX_TEXT + 1}), -1, "no longer one");
     free(more);
     end(&g);
+}
+
+static void test_binary(struct script_server *s)
+{
+    struct got g;
+    open_spec(&g, s, (struct websocket_spec){.url = "/binary", .binary = true});
+    await(&g.binaries, 1);
+    is_mem(g.text.p, g.text.len, "\0\1", 2, "a binary message, for who wants them");
+    is_int(websocket_send_binary(g.conn, (struct str){"a\xff\0b", 4}), 0, "one is sent");
+    await(&g.binaries, 2);
+    is_mem(g.text.p, g.text.len, "a\xff\0b", 4, "and comes back");
+    websocket_send(g.conn, STR("text"));
+    await(&g.texts, 1);
+    ok(g.binaries == 2 && g.texts == 1, "text is text");
+    end(&g);
+}
+
+static void test_headers(struct script_server *s)
+{
+    static const struct websocket_header headers[] = {{"X-Test", "Bearer HeaderSecret"},
+                                                      {"X-Empty", ""}};
+    struct got g;
+    open_spec(&g, s,
+              (struct websocket_spec){.url = "/echo", .headers = headers, .header_count = 2});
+    await(&g.opens, 1);
+    ok(script_server_has_said(s, loop, "/echo x-test Bearer HeaderSecret\n"),
+       "headers of the request");
+    end(&g);
+    char *const big = xmalloc(9000);
+    memset(big, 'x', 8999);
+    big[8999] = '\0';
+    const struct websocket_header wrong[] = {{"X-Test", "a\r\nX-Evil: 1"},
+                                             {"Host", "evil"},
+                                             {"sec-websocket-Key", "x"},
+                                             {"X Y", "x"},
+                                             {"", "x"},
+                                             {"Upgrade", "x"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        open_spec(&g, s,
+                  (struct websocket_spec){.url = "/echo", .headers = &wrong[i], .header_count = 1});
+        ok(!g.conn && strstr(g.why, "invalid header"), "refused: header %zu", i);
+    }
+    const struct websocket_header huge = {"X-Test", big};
+    open_spec(&g, s, (struct websocket_spec){.url = "/echo", .headers = &huge, .header_count = 1});
+    await(&g.closes, 1);
+    has_str(g.why, "headers of the request are too long", "more than the library has room for");
+    end(&g);
+    free(big);
 }
 
 static void test_broken(struct script_server *s)
@@ -394,6 +454,8 @@ int main(void)
     struct script_server s = script_server_start("fake/websocketd.py", NULL, NULL);
     test_talk(&s);
     test_frames(&s);
+    test_binary(&s);
+    test_headers(&s);
     test_broken(&s);
     test_life(&s);
     test_close(&s);

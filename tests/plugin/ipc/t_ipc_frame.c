@@ -98,7 +98,9 @@ static bool reads_socket(struct unpacker *u)
 static bool reads_spec(struct unpacker *u)
 {
     struct tc_socket s;
-    ipc_frame_unpack_socket_spec(u, &s);
+    struct arena a = {0};
+    ipc_frame_unpack_socket_spec(u, &a, &s);
+    arena_fini(&a);
     return is_whole(u);
 }
 
@@ -435,10 +437,17 @@ static void test_socket(void)
        "a frame of a socket");
     whole_only(reads_socket, "  it");
     struct tc_socket s;
-    ipc_frame_pack_socket_spec(&packed, TC_SOCKET(.url = "wss://a/", .ping_ms = 1, .silent_ms = 2));
+    struct arena a = {0};
+    const struct tc_header header = {"X-A", "b"};
+    ipc_frame_pack_socket_spec(&packed,
+                               TC_SOCKET(.url = "wss://a/", .ping_ms = 1, .silent_ms = 2,
+                                         .headers = &header, .header_count = 1, .binary = true));
     u = unpacked();
-    ipc_frame_unpack_socket_spec(&u, &s);
+    ipc_frame_unpack_socket_spec(&u, &a, &s);
     ok(strcmp(s.url, "wss://a/") == 0 && s.ping_ms == 1 && s.silent_ms == 2, "a socket");
+    ok(s.header_count == 1 && strcmp(s.headers[0].value, "b") == 0 && s.binary,
+       "  its headers, and that it wants binary messages");
+    arena_fini(&a);
     whole_only(reads_spec, "  it");
 }
 

@@ -425,12 +425,17 @@ static void test_sockets(void)
     struct channel *const c = puppet_start("sockets");
     void *const turn = puppet_open_turn(c, "t1");
     puppet_say(c, turn, "socket wss://a.example/");
-    ok(kit_wait_told("open:1:wss://a.example/:11:12;"), "a socket is opened");
+    ok(kit_wait_told("open:1:wss://a.example/:11:12;header:X-Bot={option:key};"),
+       "a socket is opened, with its headers");
     frame(c, 1, TC_SOCKET_OPEN, "");
     frame(c, 1, TC_SOCKET_TEXT, "submit from a frame");
     ok(puppet_wait_written("frame 1 1 19:submit from a frame\n"), "what comes on it arrives");
     puppet_say(c, turn, "frame 1 hello");
     ok(kit_wait_told("send:1:hello;"), "what it says goes out");
+    puppet_say(c, turn, "bytes 1");
+    ok(kit_wait_told("bytes:1:2;"), "and bytes");
+    frame(c, 1, TC_SOCKET_BINARY, "b\xff");
+    ok(puppet_wait_written("frame 1 3 2:b\xff\n"), "bytes come in");
     puppet_say(c, turn, "route /in");
     ok(kit_wait_told("route:/in;"), "a route");
     puppet_say(c, turn, "crash-once");

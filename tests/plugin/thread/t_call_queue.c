@@ -66,9 +66,10 @@ static void take_open(void *ctx, int64_t socket, const struct tc_socket *spec)
     buf_printf(&told, "open:%d:%s;", (int)socket, spec->url);
 }
 
-static void take_send(void *ctx, int64_t socket, struct str text)
+static void take_send(void *ctx, int64_t socket, struct str text, bool is_binary)
 {
     (void)ctx;
+    (void)is_binary;
     buf_printf(&told, "send:%d:%.*s;", (int)socket, (int)text.len, text.p);
 }
 

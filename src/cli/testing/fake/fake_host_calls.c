@@ -152,13 +152,18 @@ static void fake_host_on_socket_open(void *ctx, int64_t number, const struct tc_
     s->socket_count = s->socket_base + number;
     s->sockets = xrealloc(s->sockets, ((size_t)s->socket_count + 1) * sizeof *s->sockets);
     s->sockets[s->socket_count] = 1;
-    fake_host_check_secrets(s, "a socket's URL", spec->url, strlen(spec->url));
-    fake_host_note(s, FAKE_WS_OPEN, 0, spec->url);
+    CLEANUP_BUF struct buf what = {0};
+    buf_add_str(&what, spec->url);
+    for (size_t i = 0; i < spec->header_count; i++)
+        buf_printf(&what, " %s=%s", spec->headers[i].name, spec->headers[i].value);
+    fake_host_check_secrets(s, "a socket's URL or headers", what.p, what.len);
+    fake_host_note(s, FAKE_WS_OPEN, 0, what.p);
 }
 
-static void fake_host_on_socket_send(void *ctx, int64_t number, struct str text)
+static void fake_host_on_socket_send(void *ctx, int64_t number, struct str text, bool is_binary)
 {
     struct fake_host *const s = ctx;
+    (void)is_binary;
     CLEANUP_FREE char *frame = xstrndup(text.p, text.len);
     fake_host_note(s, FAKE_WS_SEND, (int)(s->socket_base + number), frame);
 }
