@@ -211,6 +211,7 @@ struct tc_host {
     int (*store)(struct tc_instance *, const char *, const char *);
     char *(*load)(struct tc_instance *, const char *);
     int (*socket_send_binary)(struct tc_instance *, int64_t, const void *, size_t);
+    int (*hit_answer)(struct tc_instance *, uint64_t, const struct tc_answer *);
 #endif
 };
 
@@ -316,6 +317,11 @@ struct tc_host {
  * stands for all paths below it, too. Requests to "/hooks/INSTANCE" + path of the host's HTTP
  * server are passed to on_hit. For init. -1 if the server is off; logged. */
 #define tc_route(inst, path) ((inst)->host->route((inst), (path)))
+#if TURNCAST_API_MINOR >= 5
+/* Since 1.5. Sends the response to a request (tc_hit.number) for which on_hit has set `later`. One
+ * that is answered already, or gone, is ignored. -1 if the response is invalid; logged. */
+#define tc_hit_answer(inst, number, ...) ((inst)->host->hit_answer((inst), (number), __VA_ARGS__))
+#endif
 /* Opens a websocket and returns its number, above 0. Its events are passed to on_frame; the last
  * one is CLOSED. -1 if the URL is invalid; logged. */
 #define tc_socket_open(inst, socket) ((inst)->host->socket_open((inst), (socket)))

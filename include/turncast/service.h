@@ -323,6 +323,9 @@ struct tc_hit {
     size_t header_count;
     const char *body; /* raw, NUL-terminated */
     size_t body_len;
+#if TURNCAST_API_MINOR >= 5
+    uint64_t number; /* since 1.5, for tc_hit_answer */
+#endif
 };
 
 /* HTTP response to a tc_hit. */
@@ -330,6 +333,9 @@ struct tc_answer {
     int status;                      /* 200 to 599; set to 200 before on_hit */
     const char *content_type, *body; /* or NULL */
     size_t body_len;                 /* 0: up to the NUL; at most 1 MiB */
+#if TURNCAST_API_MINOR >= 5
+    bool later; /* since 1.5: tc_hit_answer sends the response; without it, 504 after 25 s */
+#endif
 };
 
 struct tc_socket {

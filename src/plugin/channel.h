@@ -44,6 +44,9 @@ struct channel_callbacks {
     void (*socket_open)(void *ctx, int64_t socket, const struct tc_socket *spec);
     void (*socket_send)(void *ctx, int64_t socket, struct str message, bool is_binary);
     void (*socket_close)(void *ctx, int64_t socket);
+    /* Inside of an instance only: a later answer (borrowed) to the hit of that number. The channel
+     * calls channel_hit.answered itself. */
+    void (*hit_answer)(void *ctx, uint64_t hit, const struct tc_answer *answer);
     void (*secret)(void *ctx, const char *name, const char *value); /* value NULL: forgotten */
     void (*store)(void *ctx, const char *key, const char *text);    /* text NULL: removed */
     /* What channel_ops.state returns may have changed. Never from within a function of the channel
@@ -55,7 +58,7 @@ struct channel_callbacks {
 
 /* A request to a route on its way to on_hit; from xcalloc. The channel calls `answered` on the
  * loop's thread, once, with the answer (borrowed) or NULL: the instance is gone or the callback
- * failed. */
+ * failed. Before that it may be called with an answer that says `later`. */
 struct channel_hit {
     struct tc_hit hit; /* strings in the arena */
     struct arena arena;

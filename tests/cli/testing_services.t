@@ -41,9 +41,26 @@ static int on_reply(struct tc_turn *t, const struct tc_reply *r, struct tc_verdi
            r->attempts, r->body);
     return 0;
 }
+static uint64_t promised;
+static int init(struct tc_instance *inst)
+{
+    return tc_route(inst, "/in");
+}
+static int on_hit(struct tc_turn *lobby, const struct tc_hit *hit, struct tc_answer *answer)
+{
+    promised = hit->number;
+    answer->later = true;
+    tc_wake(lobby, 100);
+    return 0;
+}
+static int on_wake(struct tc_turn *lobby)
+{
+    return tc_hit_answer(lobby->inst, promised, &(struct tc_answer){.body = "{\"ok\":true}"});
+}
 TURNCAST_PLUGIN(.name = "all", .version = "1", .summary = "",
                 .sink = TC_SINK(.on_narration = on_narration, .on_final = on_final,
-                                .on_reply = on_reply));
+                                .on_reply = on_reply, .on_hit = on_hit, .on_wake = on_wake),
+                .init = init);
 C
 # shellcheck disable=SC2086 # TURNCAST_CC may carry options.
 $TURNCAST_CC -shared -fPIC -I"$TURNCAST_SRCDIR/include" all.c -o all.so || exit 99
@@ -73,6 +90,11 @@ log warn mine: outcome 3, attempt 1
 log warn mine: outcome 0, attempt 2, kept
 t: done {"reason":"completed"}
 over t
+= a response is promised, and comes
+hit POST /in {} x
+answer later
+wait 100
+answer 200 {"ok":true}
 S
 try test ./all.so good.script
 is "$status $err" "0 " "a script that names them holds"

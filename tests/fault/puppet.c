@@ -173,6 +173,14 @@ static int do_frame(struct tc_turn *turn, const char *rest)
     return text ? tc_socket_send(turn->inst, atoi(rest), text + 1, strlen(text + 1)) : -1;
 }
 
+/* "NUMBER TEXT" */
+static int do_respond(struct tc_turn *turn, const char *rest)
+{
+    const char *const text = strchr(rest, ' ');
+    return tc_hit_answer(turn->inst, (uint64_t)atoi(rest),
+                         &(struct tc_answer){.status = 202, .body = text ? text + 1 : ""});
+}
+
 static int do_bytes(struct tc_turn *turn, const char *rest)
 {
     return tc_socket_send_binary(turn->inst, atoi(rest), "\0\xff", 2);
@@ -223,7 +231,7 @@ static const struct {
     {"frame", do_frame},       {"close", do_close},
     {"wake", do_wake},         {"violate", do_violate},
     {"secret", do_secret},     {"store", do_store},
-    {"bytes", do_bytes},
+    {"bytes", do_bytes},       {"respond", do_respond},
 };
 
 static int act(struct tc_turn *turn, const char *text)
@@ -286,6 +294,9 @@ static int on_reply(struct tc_turn *turn, const struct tc_reply *r, struct tc_ve
 static int on_hit(struct tc_turn *lobby, const struct tc_hit *hit, struct tc_answer *answer)
 {
     const int rc = act(lobby, hit->query);
+    answer->later = strcmp(hit->query, "later") == 0;
+    if (answer->later)
+        tell(lobby->inst, tc_sprint(lobby, "later %d\n", (int)hit->number));
     const char *const header = hit->header_count ? hit->headers[hit->header_count - 1].value : "-";
     answer->status = 201;
     answer->content_type = "text/x";

@@ -69,6 +69,7 @@ since 5 tc_complete 'return tc_complete(t, 1, TC_COMPLETION(.outcome = TC_YOUR_T
 since 5 TC_NEXT_LATER 'return TC_NEXT_LATER;'
 since 5 tc_socket_send_binary 'return tc_socket_send_binary(t->inst, 1, "", 0);'
 since 5 'headers of a socket' 'return TC_SOCKET(.headers = NULL)->binary;'
+since 5 tc_hit_answer 'struct tc_answer a = {.later = true}; return tc_hit_answer(t->inst, 1, &a);'
 since 5 tc_secret 'return tc_secret(t->inst, "a", "b");'
 since 5 TC_AFTER_MEMORY 'return TC_AFTER_MEMORY;'
 since 5 parts 'struct tc_part p = {0}; struct tc_http h = {.parts = &p}; return h.parts ? 0 : -1;'

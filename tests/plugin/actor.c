@@ -97,6 +97,12 @@ static void take_send(void *ctx, int64_t socket, struct str text, bool is_binary
     buf_printf(&actor_told, "send:%d:%zu;", (int)socket, text.len);
 }
 
+static void take_hit_answer(void *ctx, uint64_t hit, const struct tc_answer *answer)
+{
+    (void)ctx;
+    buf_printf(&actor_told, "answer:%d:%d:%zu;", (int)hit, answer->status, answer->body_len);
+}
+
 static void take_secret(void *ctx, const char *name, const char *value)
 {
     (void)ctx;
@@ -123,6 +129,7 @@ const struct channel_callbacks actor_host = {
     .socket_open = take_open,
     .socket_send = take_send,
     .socket_close = take_close,
+    .hit_answer = take_hit_answer,
     .secret = take_secret,
     .store = take_store,
 };

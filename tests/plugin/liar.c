@@ -120,7 +120,7 @@ static void answer(int status)
 {
     const size_t begun = ipc_frame_begin(&out, IPC_ANSWER);
     pack_int64(&out, 1);
-    ipc_frame_pack_answer(&out, &(struct tc_answer){status, NULL, "x", 1});
+    ipc_frame_pack_answer(&out, &(struct tc_answer){status, NULL, "x", 1, false});
     ipc_frame_end(&out, begun);
 }
 

@@ -165,6 +165,14 @@ static void script_do_verdict(struct script *s, char *rest)
 static void script_do_answer(struct script *s, char *rest)
 {
     const char *const status = script_word(&rest);
+    if (s->answer.later && s->host->hits.is_answered) {
+        s->answer = s->host->hits.answer;
+        s->host->hits.is_answered = false;
+    }
+    if (s->answer.later != (strcmp(status, "later") == 0))
+        script_fail(s, "the answer is %s", s->answer.later ? "promised" : "there");
+    if (s->answer.later)
+        return;
     if (s->answer.status != atoi(status))
         script_fail(s, "the answer is %d", s->answer.status);
     if (!rest || !*rest)

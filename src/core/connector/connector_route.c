@@ -15,10 +15,15 @@ struct connector_route {
 
 /* What the service gets when the instance does not answer: it is asked to come again. */
 #define UNAVAILABLE 503
+#define LATER_MS 25000 /* for an answer that the instance has promised */
 
 static void connector_route_on_answered(void *arg, const struct tc_answer *answer)
 {
     struct httpd_request *const request = arg;
+    if (answer && answer->later) {
+        httpd_extend(request, LATER_MS);
+        return;
+    }
     if (!answer) {
         httpd_answer_error(
             request,

@@ -180,11 +180,7 @@ struct child_hit_answer {
 static void child_on_answered(void *arg, const struct tc_answer *answer)
 {
     const struct child_hit_answer *const a = arg;
-    struct buf *const out = &a->child->out;
-    const size_t begun = ipc_frame_begin(out, IPC_ANSWER);
-    pack_int64(out, (int64_t)a->hit);
-    ipc_frame_pack_answer(out, answer);
-    ipc_frame_end(out, begun);
+    child_tell_answer(a->child, a->hit, answer);
 }
 
 static void do_hit(struct child *c, struct unpacker *u)
@@ -193,6 +189,7 @@ static void do_hit(struct child *c, struct unpacker *u)
     struct tc_hit hit = {0};
     struct child_hit_answer answering = {c, (uint64_t)unpack_number(u)};
     ipc_frame_unpack_hit(u, &arena, &hit);
+    hit.number = answering.hit;
     instance_call_on_hit(c->instance, &hit, child_on_answered, &answering);
     arena_fini(&arena);
 }

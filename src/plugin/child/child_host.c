@@ -101,6 +101,19 @@ static void on_socket_close(void *ctx, int64_t socket)
     child_tell_number(ctx, IPC_SOCKET_CLOSE, (uint64_t)socket);
 }
 
+void child_tell_answer(struct child *c, uint64_t hit, const struct tc_answer *answer)
+{
+    const size_t begun = ipc_frame_begin(&c->out, IPC_ANSWER);
+    pack_int64(&c->out, (int64_t)hit);
+    ipc_frame_pack_answer(&c->out, answer);
+    ipc_frame_end(&c->out, begun);
+}
+
+static void on_hit_answer(void *ctx, uint64_t hit, const struct tc_answer *answer)
+{
+    child_tell_answer(ctx, hit, answer);
+}
+
 static void on_secret(void *ctx, const char *name, const char *value)
 {
     struct child *const c = ctx;
@@ -132,6 +145,7 @@ struct channel_callbacks child_make_host(struct child *c)
         .socket_open = s->has_sockets ? on_socket_open : NULL,
         .socket_send = s->has_sockets ? on_socket_send : NULL,
         .socket_close = s->has_sockets ? on_socket_close : NULL,
+        .hit_answer = s->has_server ? on_hit_answer : NULL,
         .secret = s->has_batch ? on_secret : NULL,
         .store = s->has_batch ? on_store : NULL,
     };

@@ -51,6 +51,7 @@ void child_tell_number(struct child *c, enum frame_type type, uint64_t number);
 void child_tell_text(struct child *c, enum frame_type type, const char *text);
 
 /* child_host.c: what the instance asks of the host, as frames. */
+void child_tell_answer(struct child *c, uint64_t hit, const struct tc_answer *answer);
 struct channel_callbacks child_make_host(struct child *c);
 
 #endif

@@ -221,6 +221,16 @@ int instance_call_on_reply(struct instance *in, struct instance_turn *t, struct 
 
 /* ---- hits ---- */
 
+const char *instance_complete_answer(struct tc_answer *answer)
+{
+    answer->status = answer->status ? answer->status : 200;
+    if (answer->body && !answer->body_len)
+        answer->body_len = strnlen(answer->body, VALIDATE_ANSWER_MAX + 1);
+    if (!answer->body)
+        answer->body_len = 0;
+    return validate_answer(answer);
+}
+
 static int call_hit(struct instance *in, const struct tc_hit *hit, struct tc_answer *answer)
 {
     if (!in->loaded->sink.on_hit)
@@ -231,11 +241,7 @@ static int call_hit(struct instance *in, const struct tc_hit *hit, struct tc_ans
     status_page_leave_callback(in->status);
     if (account(in, rc, STATUS_HIT, "") < 0)
         return -1;
-    if (answer->body && !answer->body_len)
-        answer->body_len = strnlen(answer->body, VALIDATE_ANSWER_MAX + 1);
-    if (!answer->body)
-        answer->body_len = 0;
-    const char *const fault = validate_answer(answer);
+    const char *const fault = instance_complete_answer(answer);
     if (fault)
         log_write(LOG_ERR, in->label, "on_hit returned %s", fault);
     return fault ? -1 : 0;

@@ -148,6 +148,9 @@ struct callback_outcome {
 /* The callback has returned. */
 void instance_commit_batch(struct instance_turn *t, const struct callback_outcome *s);
 
+/* Fills in what is 0; what is wrong, or NULL. */
+const char *instance_complete_answer(struct tc_answer *answer);
+
 /* services_hold.c: the callback of an event has failed, so its hold does not count. */
 void instance_drop_hold(struct instance_turn *t);
 

@@ -196,6 +196,7 @@ const struct tc_host *services_table(void)
         .store = service_store,
         .load = service_load,
         .socket_send_binary = service_socket_send_binary,
+        .hit_answer = service_hit_answer,
     };
     return &table;
 }

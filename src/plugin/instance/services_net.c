@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * HTTP routes and WebSockets for connectors. */
+#include "base/sys/log.h"
 #include "plugin/instance/services_internal.h"
 
 #define CALLBACK_FRAMES ((size_t)4 << 20) /* bytes that one callback may send */
@@ -13,6 +14,22 @@ int service_route(struct tc_instance *inst, const char *path)
         return services_refuse(in, "tc_route",
                                "invalid path; use /NAME of letters, digits, \"-\" and \"_\"");
     in->host.route(in->host.ctx, path);
+    return 0;
+}
+
+int service_hit_answer(struct tc_instance *inst, uint64_t number, const struct tc_answer *answer)
+{
+    struct instance *const in = instance_check_thread(inst, "tc_hit_answer");
+    if (!in || !services_check_offered(in, "tc_hit_answer", in->host.hit_answer, OFFER_ROUTE))
+        return -1;
+    struct tc_answer a = answer ? *answer : (struct tc_answer){0};
+    a.later = false;
+    const char *const fault = answer ? instance_complete_answer(&a) : "NULL";
+    if (fault) {
+        log_write(LOG_ERR, in->label, "tc_hit_answer: the response is %s", fault);
+        return -1;
+    }
+    in->host.hit_answer(in->host.ctx, number, &a);
     return 0;
 }
 

@@ -179,6 +179,7 @@ void ipc_frame_pack_answer(struct buf *out, const struct tc_answer *answer)
     pack_int64(out, answer->status);
     pack_string(out, answer->content_type);
     pack_bytes(out, (struct str){answer->body, answer->body_len});
+    pack_bool(out, answer->later);
 }
 
 const struct tc_answer *ipc_frame_unpack_answer(struct unpacker *u, struct tc_answer *into)
@@ -190,6 +191,7 @@ const struct tc_answer *ipc_frame_unpack_answer(struct unpacker *u, struct tc_an
     const struct str body = unpack_bytes(u);
     into->body = body.p;
     into->body_len = body.len;
+    into->later = unpack_flag(u);
     u->bad = u->bad || validate_answer(into);
     return u->bad ? NULL : into;
 }

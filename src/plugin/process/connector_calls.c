@@ -85,26 +85,44 @@ const char *connector_calls_take_call(struct connector_process *g, struct unpack
 uint64_t connector_calls_expect_answer(struct connector_process *g, const struct channel_hit *h)
 {
     struct pending_hit *const hit = xmalloc(sizeof *hit);
-    *hit = (struct pending_hit){g->calls.hits, ++g->calls.last_hit, h->answered, h->arg};
+    *hit = (struct pending_hit){g->calls.hits, ++g->calls.last_hit, h->answered, h->arg, false};
     g->calls.hits = hit;
     return hit->number;
 }
 
-bool connector_calls_finish_hit(struct connector_process *g, uint64_t number,
-                                const struct tc_answer *answer)
+static struct pending_hit **find_hit(struct connector_process *g, uint64_t number)
 {
     struct pending_hit **at = &g->calls.hits;
     while (*at && (*at)->number != number)
         at = &(*at)->next;
+    return at;
+}
+
+static void end_hit(struct pending_hit **at, const struct tc_answer *answer)
+{
     struct pending_hit *const hit = *at;
-    if (!hit)
-        return false;
     *at = hit->next;
     hit->answered(hit->arg, answer);
     free(hit);
-    return true;
 }
 
+void connector_calls_finish_task(struct connector_process *g, uint64_t number)
+{
+    struct pending_hit **const at = find_hit(g, number);
+    if (*at && !(*at)->is_later)
+        end_hit(at, NULL);
+}
+
+void connector_calls_finish_later(struct connector_process *g)
+{
+    for (struct pending_hit **at = &g->calls.hits; *at;)
+        if ((*at)->is_later)
+            end_hit(at, NULL);
+        else
+            at = &(*at)->next;
+}
+
+/* An answer that comes late or twice is none. */
 const char *connector_calls_take_answer(struct connector_process *g, struct unpacker *u)
 {
     struct tc_answer into = {0};
@@ -112,7 +130,16 @@ const char *connector_calls_take_answer(struct connector_process *g, struct unpa
     const struct tc_answer *const answer = ipc_frame_unpack_answer(u, &into);
     if (unpack_finish(u) < 0)
         return "malformed response";
-    return connector_calls_finish_hit(g, number, answer) ? NULL : "unexpected response";
+    if (number > g->calls.last_hit)
+        return "unexpected response";
+    struct pending_hit **const at = find_hit(g, number);
+    if (*at && answer && answer->later) {
+        (*at)->is_later = true;
+        (*at)->answered((*at)->arg, answer);
+    } else if (*at) {
+        end_hit(at, answer);
+    }
+    return NULL;
 }
 
 void connector_calls_refuse_all(struct connector_process *g)
@@ -125,5 +152,5 @@ void connector_calls_fini(struct connector_process *g)
 {
     connector_calls_drop(g);
     while (g->calls.hits)
-        connector_calls_finish_hit(g, g->calls.hits->number, NULL);
+        end_hit(&g->calls.hits, NULL);
 }

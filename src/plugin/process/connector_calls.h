@@ -22,6 +22,7 @@ struct pending_hit {
     uint64_t number;
     void (*answered)(void *arg, const struct tc_answer *answer);
     void *arg;
+    bool is_later; /* on_hit has returned, and the answer will come */
 };
 
 struct connector_calls {
@@ -40,9 +41,10 @@ void connector_calls_refuse_all(struct connector_process *g);
 void connector_calls_drop(struct connector_process *g);
 /* The number of the request. */
 uint64_t connector_calls_expect_answer(struct connector_process *g, const struct channel_hit *h);
-/* A request that is answered, or that will not be (NULL). False: it was. */
-bool connector_calls_finish_hit(struct connector_process *g, uint64_t number,
-                                const struct tc_answer *answer);
+/* The process has dealt with the hit: without an answer, and a promise of one, there is none. */
+void connector_calls_finish_task(struct connector_process *g, uint64_t number);
+/* It has died: answers that it has promised do not come. */
+void connector_calls_finish_later(struct connector_process *g);
 /* Answers all requests with nothing. */
 void connector_calls_fini(struct connector_process *g);
 

@@ -483,6 +483,7 @@ void connector_reader_reset(struct connector_process *g)
 {
     connector_reader_forget_requests(g);
     connector_calls_drop(g);
+    connector_calls_finish_later(g);
     close_sockets(g);
     buf_fini(&g->reader.in);
     g->reader.looked = 0;

@@ -424,7 +424,7 @@ bool connector_writer_is_idle(const struct connector_process *g)
 void connector_writer_finish_task(struct connector_process *g, const struct connector_task *t)
 {
     if (t->type == IPC_HIT)
-        connector_calls_finish_hit(g, t->control->hit_id, NULL);
+        connector_calls_finish_task(g, t->control->hit_id);
     connector_writer_release_task(g, t);
 }
 

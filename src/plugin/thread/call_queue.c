@@ -221,7 +221,10 @@ static void run_answer(struct call_queue *l, struct queued_call *j)
 {
     for (struct expected_answer **at = &l->expected; *at; at = &(*at)->next)
         if ((*at)->hit == j->hit) {
-            answer_expected(at, j->answer);
+            if (j->answer && j->answer->later)
+                (*at)->answered((*at)->arg, j->answer);
+            else
+                answer_expected(at, j->answer);
             return;
         }
 }
@@ -407,6 +410,11 @@ void call_queue_post_answer(struct call_queue *l, uint64_t hit, const struct tc_
     call_queue_post(l, j);
 }
 
+static void post_hit_answer(void *ctx, uint64_t hit, const struct tc_answer *answer)
+{
+    call_queue_post_answer(ctx, hit, answer);
+}
+
 void call_queue_accept_calls(struct call_queue *l)
 {
     pthread_mutex_lock(&l->lock);
@@ -440,6 +448,7 @@ struct call_queue *call_queue_new(const struct channel_callbacks *host, struct e
         .socket_open = host->socket_open ? post_socket_open : NULL,
         .socket_send = host->socket_send ? post_socket_send : NULL,
         .socket_close = host->socket_close ? post_socket_close : NULL,
+        .hit_answer = host->has_server && host->route ? post_hit_answer : NULL,
         .secret = host->secret ? post_secret : NULL,
         .store = host->store ? post_store : NULL,
     };

@@ -94,6 +94,7 @@ static void deliver_control(struct thread_channel *c, struct control_msg *m)
         m->reply = NULL;
         break;
     case CONTROL_HIT:
+        m->hit->hit.number = m->hit_id;
         instance_call_on_hit(c->instance, &m->hit->hit, answer_hit,
                              &(struct thread_hit){c->line, m->hit_id});
         break;

@@ -402,6 +402,16 @@ static void route(struct tc_turn *t)
     is_int(t->inst->host->route(NULL, "/x"), -1, "no instance");
 }
 
+static void answer_wrong(struct tc_turn *t)
+{
+    struct tc_instance *const in = t->inst;
+    is_int(tc_hit_answer(in, 1, NULL), -1, "tc_hit_answer: no response");
+    is_int(tc_hit_answer(in, 1, &(struct tc_answer){.status = 99}), -1, "  an invalid one");
+    is_int(tc_hit_answer(in, 1, &(struct tc_answer){.content_type = "a\nb"}), -1, "  of two lines");
+    is_int(tc_hit_answer(in, 1, &(struct tc_answer){.body = "x"}), 0, "  one that is valid");
+    has_str(actor_told.p, "answer:1:200:1;", "  which the host gets");
+}
+
 static void test_hits(void)
 {
     struct instance *const in = actor_make(&actor_host);
@@ -412,6 +422,8 @@ static void test_hits(void)
     const struct tc_hit hit = {.method = "POST", .path = "/events", .query = "", .body = ""};
     is_int(instance_call_on_hit(in, &hit, note_answer, NULL), 0, "a hit");
     is_str(answered, "202 POST /events", "  is answered, from memory of the callback");
+    actor_inside = answer_wrong;
+    instance_call_on_hit(in, &hit, note_answer, NULL);
     actor_verdict = -1;
     actor_inside = send_one;
     is_int(instance_call_on_hit(in, &hit, note_answer, NULL), -1, "one that fails");

@@ -401,7 +401,7 @@ static void test_batch(void)
 static void test_hit(void)
 {
     const struct tc_header headers[] = {{"A", "1"}, {"B", ""}};
-    const struct tc_hit hit = {"POST", "/p", "q=1", headers, 2, "a\0b", 3};
+    const struct tc_hit hit = {"POST", "/p", "q=1", headers, 2, "a\0b", 3, 0};
     struct arena a = {0};
     struct tc_hit b = {0};
     ipc_frame_pack_hit(&packed, &hit);
@@ -413,12 +413,12 @@ static void test_hit(void)
        "a hit");
     arena_fini(&a);
     whole_only(reads_hit, "  it");
-    const struct tc_answer answer = {201, "a/b", "body", 4};
+    const struct tc_answer answer = {201, "a/b", "body", 4, true};
     struct tc_answer into = {0};
     ipc_frame_pack_answer(&packed, &answer);
     u = unpacked();
     ok(ipc_frame_unpack_answer(&u, &into) && into.status == 201 && into.body_len == 4 &&
-           strcmp(into.content_type, "a/b") == 0,
+           strcmp(into.content_type, "a/b") == 0 && into.later,
        "an answer");
     whole_only(reads_answer, "  it");
     ipc_frame_pack_answer(&packed, NULL);

@@ -332,7 +332,9 @@ static struct buf answered;
 static void on_answered(void *arg, const struct tc_answer *a)
 {
     buf_printf(&answered, "%s:", (const char *)arg);
-    if (a)
+    if (a && a->later)
+        buf_add_str(&answered, "later;");
+    else if (a)
         buf_printf(&answered, "%d:%s:%.*s;", a->status, a->content_type ? a->content_type : "-",
                    (int)a->body_len, a->body);
     else
@@ -380,6 +382,33 @@ static void test_hits(void)
     hit(c, "six", "x");
     ok(is_answered((char[]){"six:none;"}), "nor one while it is down: at once");
     is_int(kit_stop(c, KIT_DEADLINE_MS), 0, "it ends");
+}
+
+static void test_later_hits(void)
+{
+    buf_reset(&answered);
+    struct channel *const c = puppet_start("later");
+    void *const turn = puppet_open_turn(c, "t1");
+    hit(c, "one", "later");
+    ok(kit_wait(is_answered, (char[]){"one:later;"}), "an answer is promised");
+    hit(c, "two", "later");
+    ok(kit_wait(is_answered, (char[]){"two:later;"}), "another one");
+    puppet_say(c, turn, "respond 2 done");
+    ok(kit_wait(is_answered, (char[]){"two:202:-:done;"}), "one comes from another callback");
+    puppet_say(c, turn, "respond 2 again");
+    puppet_say(c, turn, "respond 1 first");
+    ok(kit_wait(is_answered, (char[]){"one:202:-:first;"}), "and the other one");
+    ok(!strstr(answered.p, "again"), "a second answer is ignored");
+    hit(c, "three", "later");
+    ok(kit_wait(is_answered, (char[]){"three:later;"}), "one more");
+    hit(c, "four", "crash");
+    ok(kit_wait(is_answered, (char[]){"three:none;"}), "a death answers it with nothing");
+    ok(puppet_wait_written("resumed"), "in another life");
+    puppet_say(c, turn, "respond 3 late");
+    hit(c, "five", "later");
+    ok(kit_wait(is_answered, (char[]){"five:later;"}), "a late answer is ignored");
+    is_int(kit_stop(c, KIT_DEADLINE_MS), 0, "it ends");
+    ok(is_answered((char[]){"five:none;"}), "with nothing for the last one");
 }
 
 static void frame(struct channel *c, int64_t socket, enum tc_socket_event event, const char *text)
@@ -471,6 +500,7 @@ int main(void)
     test_failing_callback();
     test_asks();
     test_hits();
+    test_later_hits();
     test_run_time_secrets();
     test_stored_texts();
     test_sockets();

@@ -73,12 +73,6 @@ static void take_send(void *ctx, int64_t socket, struct str text, bool is_binary
     buf_printf(&told, "send:%d:%.*s;", (int)socket, (int)text.len, text.p);
 }
 
-static void take_secret(void *ctx, const char *name, const char *value)
-{
-    (void)ctx;
-    buf_printf(&told, "secret:%s:%s;", name, value ? value : "-");
-}
-
 static void take_close(void *ctx, int64_t socket)
 {
     (void)ctx;
@@ -171,8 +165,12 @@ static int on_reply(struct tc_turn *t, const struct tc_reply *r, struct tc_verdi
     return 0;
 }
 
+static uint64_t promised; /* number of a hit */
 static int on_wake(struct tc_turn *t)
 {
+    if (promised)
+        tc_hit_answer(t->inst, promised, &(struct tc_answer){.status = 202, .body = "later"});
+    promised = 0;
     if (++wakes < 3)
         tc_wake(t, 1);
     return 0;
@@ -185,6 +183,11 @@ static int on_hit(struct tc_turn *lobby, const struct tc_hit *hit, struct tc_ans
         wait_at_gate();
     if (strcmp(hit->path, "/wake") == 0)
         tc_wake(lobby, 1);
+    answer->later = strcmp(hit->path, "/later") == 0;
+    if (answer->later) {
+        promised = hit->number;
+        tc_wake(lobby, 1);
+    }
     answer->body = tc_sprint(lobby, "seen %s", hit->path);
     return 0;
 }
@@ -265,7 +268,6 @@ static struct channel *start(const char *name)
         .socket_open = take_open,
         .socket_send = take_send,
         .socket_close = take_close,
-        .secret = take_secret,
     };
     return start_at(name, &host);
 }
@@ -419,6 +421,8 @@ static char answer_text[64];
 
 static void note(void *arg, const struct tc_answer *answer)
 {
+    if (answer && answer->later)
+        return;
     if (answer)
         snprintf(answer_text, sizeof answer_text, "%d %s", answer->status, answer->body);
     else
@@ -468,6 +472,9 @@ static void test_hits(void)
     hit(c, "/a", &first);
     ok(run_until(is_set, &first), "a hit is answered on the loop's thread");
     is_str(answer_text, "200 seen /a", "  with the plugin's answer");
+    hit(c, "/later", &first);
+    run_until(is_set, &first);
+    is_str(answer_text, "202 later", "one that is answered later, by another callback");
     hit(c, "/wake", &first);
     ok(run_until(has_wakes, NULL), "times come on the real clock too, without any event");
     gate = true;

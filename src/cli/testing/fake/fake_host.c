@@ -309,10 +309,18 @@ void fake_host_advance(struct fake_host *s, int64_t ms)
 
 static bool fake_host_is_routed(const struct fake_host *s, const char *path)
 {
-    for (size_t i = 0; i < s->route_count; i++)
-        if (strcmp(s->routes[i], path) == 0)
+    for (size_t i = 0; i < s->routes.count; i++)
+        if (strcmp(s->routes.paths[i], path) == 0)
             return true;
     return false;
+}
+
+struct tc_answer fake_host_copy_answer(struct fake_host *s, const struct tc_answer *from)
+{
+    struct tc_answer to = *from;
+    to.body = from->body ? arena_strndup(&s->config, from->body, from->body_len) : NULL;
+    to.content_type = arena_strdup(&s->config, from->content_type);
+    return to;
 }
 
 struct fake_answered {
@@ -323,12 +331,8 @@ struct fake_answered {
 static void fake_host_on_answered(void *arg, const struct tc_answer *answer)
 {
     struct fake_answered *const to = arg;
-    if (!answer)
-        return;
-    to->answer = *answer;
-    to->answer.body =
-        answer->body ? arena_strndup(&to->host->config, answer->body, answer->body_len) : NULL;
-    to->answer.content_type = arena_strdup(&to->host->config, answer->content_type);
+    if (answer)
+        to->answer = fake_host_copy_answer(to->host, answer);
 }
 
 struct tc_answer fake_host_hit(struct fake_host *s, const char *method, const char *path,
@@ -349,7 +353,8 @@ struct tc_answer fake_host_hit(struct fake_host *s, const char *method, const ch
                          .query = "",
                          .headers = list,
                          .body = text,
-                         .body_len = strlen(text)};
+                         .body_len = strlen(text),
+                         .number = ++s->hits.last_number};
     json_object_foreach(headers, key, value)
     {
         if (hit.header_count < sizeof list / sizeof *list)
@@ -475,7 +480,7 @@ int fake_host_restart(struct fake_host *s)
 {
     struct tc_err err;
     fake_host_end_instance(s);
-    s->route_count = 0;
+    s->routes.count = 0;
     s->socket_base = s->socket_count;
     for (int64_t i = 1; i <= s->socket_count; i++)
         s->sockets[i] = 0;

@@ -114,8 +114,15 @@ struct fake_host {
         struct runtime_secrets secrets;
         struct stored_texts stored;
     } kept;
-    char *routes[8];
-    size_t route_count;
+    struct fake_routes {
+        char *paths[8];
+        size_t count;
+    } routes;
+    struct fake_hits {
+        uint64_t last_number;
+        bool is_answered;        /* later, and no script has named it */
+        struct tc_answer answer; /* strings of `config` */
+    } hits;
     struct fake_files {
         char *folder; /* or NULL */
         unsigned count;

@@ -140,10 +140,10 @@ static void fake_host_on_ask(void *ctx, struct host_call *a)
 static void fake_host_on_route(void *ctx, const char *path)
 {
     struct fake_host *const s = ctx;
-    if (s->route_count == sizeof s->routes / sizeof *s->routes)
+    if (s->routes.count == sizeof s->routes.paths / sizeof *s->routes.paths)
         fake_host_fault(s, "it wants too many routes");
     else
-        s->routes[s->route_count++] = arena_strdup(&s->config, path);
+        s->routes.paths[s->routes.count++] = arena_strdup(&s->config, path);
 }
 
 static void fake_host_on_socket_open(void *ctx, int64_t number, const struct tc_socket *spec)
@@ -178,6 +178,15 @@ static void fake_host_on_socket_close(void *ctx, int64_t number)
     fake_host_note(s, FAKE_WS_CLOSE, (int)socket, "");
 }
 
+static void fake_host_on_hit_answer(void *ctx, uint64_t hit, const struct tc_answer *answer)
+{
+    struct fake_host *const s = ctx;
+    if (hit != s->hits.last_number)
+        return;
+    s->hits.is_answered = true;
+    s->hits.answer = fake_host_copy_answer(s, answer);
+}
+
 static void fake_host_on_secret(void *ctx, const char *name, const char *value)
 {
     struct fake_host *const s = ctx;
@@ -208,6 +217,7 @@ struct channel_callbacks fake_host_make_callbacks(struct fake_host *s)
                                       .socket_open = fake_host_on_socket_open,
                                       .socket_send = fake_host_on_socket_send,
                                       .socket_close = fake_host_on_socket_close,
+                                      .hit_answer = fake_host_on_hit_answer,
                                       .secret = fake_host_on_secret,
                                       .store = fake_host_on_store};
 }

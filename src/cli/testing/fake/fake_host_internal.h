@@ -26,6 +26,7 @@ struct channel_callbacks fake_host_make_callbacks(struct fake_host *s);
 
 /* fake_host_queue.c */
 void fake_host_commit(struct fake_host *s, struct callback_batch *b);
+struct tc_answer fake_host_copy_answer(struct fake_host *s, const struct tc_answer *from);
 /* What the connector has performed itself. */
 void fake_host_take_results(struct fake_host *s, const struct callback_batch *b);
 /* Puts on the wire what may go. */

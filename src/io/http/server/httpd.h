@@ -111,6 +111,8 @@ void httpd_unroute(struct httpd *h, const char *path);
 /* The value of the first header of that name, any case; or NULL. */
 const char *httpd_find_header(const struct httpd_request *r, const char *name);
 
+/* Instead of deadline_ms, from now on: then it is 504. */
+void httpd_extend(struct httpd_request *r, int64_t ms);
 /* fn(arg) is called once when nobody waits for the answer any longer, so that what it waits for
  * can be cancelled: soon, from the loop; of a request that is gone already, too; not by httpd_free.
  * The request still has to be answered, which fn may do. fn NULL: no longer. */

@@ -229,7 +229,7 @@ static void httpd_conn_on_timeout(void *arg)
         if (c->owner->drain)
             httpd_refuse_drain(c);
         else
-            close_late(c, 503);
+            close_late(c, c->late_ms ? 504 : 503);
         return;
     case HTTPD_STREAMING:
         ASSERT(c->stream);

@@ -232,6 +232,7 @@ void httpd_dispatch_request(struct httpd_conn *c)
     }
     httpd_conn_set_phase(c, HTTPD_HANDLING,
                          route->methods & HTTPD_NO_DEADLINE ? -1 : c->owner->options.deadline_ms);
+    c->late_ms = 0;
     c->pending = new_pending(c, path.len);
     route->fn(route->arg, &c->pending->request);
 }
@@ -244,6 +245,15 @@ const char *httpd_find_header(const struct httpd_request *r, const char *name)
         if (strcasecmp(r->headers[i].name, name) == 0)
             return r->headers[i].value;
     return NULL;
+}
+
+void httpd_extend(struct httpd_request *r, int64_t ms)
+{
+    struct httpd_conn *const c = ((struct httpd_pending_request *)r)->conn;
+    if (!c)
+        return;
+    c->late_ms = ms;
+    httpd_conn_set_phase(c, HTTPD_HANDLING, ms);
 }
 
 void httpd_set_on_gone(struct httpd_request *r, void (*fn)(void *arg), void *arg)

@@ -166,7 +166,10 @@ void httpd_refuse_late(struct httpd_conn *c, int status)
     buf_printf(&message,
                client ? "The request was not complete within %.3g seconds."
                       : "The answer was not ready within %.3g seconds.",
-               (double)(client ? o->arrival_ms : o->deadline_ms) / 1000);
+               (double)(client       ? o->arrival_ms
+                        : c->late_ms ? c->late_ms
+                                     : o->deadline_ms) /
+                   1000);
     httpd_send_error(c, &(struct httpd_error){.status = status,
                                               .code = client ? "request_timeout" : "answer_timeout",
                                               .message = message.p});

@@ -75,8 +75,9 @@ struct httpd_conn {
     struct httpd_stream *stream;           /* STREAMING: it, else NULL */
     bool is_head;                          /* the answer has no body */
     bool is_old;                           /* HTTP/1.0: the answer has no chunks */
-    char *origin; /* of the page that may read the answer; owned; NULL: none */
-    bool closes;  /* after this answer */
+    char *origin;    /* of the page that may read the answer; owned; NULL: none */
+    bool closes;     /* after this answer */
+    int64_t late_ms; /* HANDLING: the time of an answer that httpd_extend gave; 0: deadline_ms */
     struct httpd_peer *peer;
 };
 
@@ -147,7 +148,7 @@ void httpd_conn_linger(struct httpd_conn *c);
 void httpd_dispatch_request(struct httpd_conn *c);
 /* What the parser has refused. */
 void httpd_refuse_parse(struct httpd_conn *c);
-/* 408: the request took too long to come; 503: its answer did. */
+/* 408: the request took too long to come; 503 and 504: its answer did. */
 void httpd_refuse_late(struct httpd_conn *c, int status);
 /* 421: the Host is not allowed; 403: the Origin is not. Logged, some in a minute. */
 void httpd_refuse_name(struct httpd_conn *c, int status, const char *name);

@@ -10,6 +10,7 @@
 
 #include "base/bytes/buf.h"
 #include "io/httpd_client.h"
+#include "base/sys/clock.h"
 #include "tap/tap.h"
 
 #define HOST "Host: localhost\r\n"
@@ -327,6 +328,16 @@ static void test_gone(void)
     has_str(c.in.p, "within 0.03 seconds", "with the limit");
     has_str(c.in.p, "\r\nRetry-After: 5\r\n", "and when to come again");
     ok(held->gone, "the handler can see it");
+    httpd_answer(held, 200, NULL, STR("too late\n"));
+    client_hang_up(&c);
+    hold(&c);
+    httpd_extend(held, 60);
+    const int64_t begun = clock_mono_ms();
+    client_await_end(&c);
+    is_refused("a deadline that was extended", &c, 504);
+    ok(clock_mono_ms() - begun >= 50, "after the time that the handler has asked for");
+    has_str(c.in.p, "within 0.06 seconds", "which is said");
+    httpd_extend(held, 60);
     httpd_answer(held, 200, NULL, STR("too late\n"));
     client_hang_up(&c);
     end();
