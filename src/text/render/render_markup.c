@@ -2,6 +2,8 @@
  * Owns markups of text: Slack's mrkdwn, standard Markdown for Slack's markdown block, and
  * CommonMark. Each run of text has its own marks, closed at the end of each line: not every service
  * carries them further. */
+#include <ctype.h>
+
 #include "text/link_url.h"
 #include "text/render/render_internal.h"
 #include "text/render/markup_line.h"
@@ -60,7 +62,41 @@ static void close_marks(struct markup *s)
     s->lines.unjoined = true;
 }
 
-static void put_core(struct markup *s, struct str core)
+static bool is_blank_or_end(char c)
+{
+    return c == ' ' || c == '\n' || c == '\0';
+}
+
+/* CommonMark reads marks beside a punctuation character only when the other side of them is no
+ * word, and a joint is one. Text lies in the doc, so what comes behind it can be seen. */
+static bool opens_apart(const struct markup *s)
+{
+    const struct buf *const out = s->lines.out;
+    return !s->lines.line_begun || (out->len > 0 && out->p[out->len - 1] == ' ');
+}
+
+static bool is_blank_or_punctuation(char c)
+{
+    return c == ' ' || ispunct((unsigned char)c);
+}
+
+static size_t leading_punctuation(struct str core)
+{
+    size_t n = 0;
+    while (n < core.len && is_blank_or_punctuation(core.p[n]))
+        n++;
+    return n;
+}
+
+static size_t trailing_punctuation(struct str core)
+{
+    size_t n = 0;
+    while (n < core.len && is_blank_or_punctuation(core.p[core.len - 1 - n]))
+        n++;
+    return n;
+}
+
+static void put_marked(struct markup *s, struct str core)
 {
     if (core.len == 0)
         return;
@@ -69,6 +105,20 @@ static void put_core(struct markup *s, struct str core)
     open_marks(s);
     markup_text(&s->lines, core);
     close_marks(s);
+}
+
+/* Punctuation that would keep marks from being read stays outside of them. */
+static void put_core(struct markup *s, struct str core)
+{
+    size_t before = 0, behind = 0;
+    if (s->lines.commonmark && is_styled(s)) {
+        before = opens_apart(s) ? 0 : leading_punctuation(core);
+        const struct str rest = {core.p + before, core.len - before};
+        behind = is_blank_or_end(core.p[core.len]) ? 0 : trailing_punctuation(rest);
+    }
+    markup_text(&s->lines, (struct str){core.p, before});
+    put_marked(s, (struct str){core.p + before, core.len - before - behind});
+    markup_text(&s->lines, (struct str){core.p + core.len - behind, behind});
 }
 
 /* Blanks at either end stay outside of the marks. */
@@ -111,10 +161,15 @@ static void open_inline_code(struct markup *s, const struct doc_span *span)
 {
     if (s->hidden || (s->link && !s->block))
         return;
+    const struct str code = doc_span_text(s->job->doc, span, s->job->range);
+    const bool marked =
+        !s->lines.commonmark || (opens_apart(s) && is_blank_or_end(code.p[code.len]));
     part_marks(s);
-    open_marks(s);
-    markup_inline_code(&s->lines, doc_span_text(s->job->doc, span, s->job->range));
-    close_marks(s);
+    if (marked)
+        open_marks(s);
+    markup_inline_code(&s->lines, code);
+    if (marked)
+        close_marks(s);
     s->lines.unjoined = true;
     s->hidden = span;
 }

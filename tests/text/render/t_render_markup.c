@@ -80,6 +80,9 @@ static const struct {
 } commonmark[] = {
     {"plain text", "Hello\nyou", "Hello⏎you", false},
     {"styles", "**b *bi*** ~~s~~ `c`", "**b** ***bi*** ~~s~~ `c`", false},
+    {"marks beside punctuation", "**call (`x`)** **a.** **\"b\"** *c*!",
+     "**call** (`x`) **a.** **\"b\"** *c*!", false},
+    {"punctuation alone", "**a *(* b**", "**a** ***(*** **b**", false},
     {"no references", "a < b & c > d &amp;copy; &copy \"q\"",
      "a \\< b & c > d \\&copy; \\&copy \"q\"", false},
     {"R14: mentions of all", "@here @Everyone x@here @you",
