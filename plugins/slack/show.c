@@ -301,7 +301,10 @@ int show_error(struct tc_turn *turn, const struct tc_error *ev)
     if (!begin_end(turn))
         return 0;
     cast_of(turn)->over = true;
-    const char *text = tc_sprint(turn, "\xe2\x9a\xa0 %s", ev->message);
+    /* the host knows the message of a turn that began in a channel */
+    const bool may_retry = turn->route && (!ev->code || strcmp(ev->code, "cancelled") != 0);
+    const char *text = tc_sprint(turn, "\xe2\x9a\xa0 %s%s", ev->message,
+                                 may_retry ? "\nSend !retry to try again." : "");
     const int rc = answer_send(turn, text ? text : "\xe2\x9a\xa0", TC_VERBATIM);
     put_away(turn);
     return rc;

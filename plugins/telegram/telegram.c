@@ -174,9 +174,12 @@ static int on_final(struct tc_turn *turn, const struct tc_final *ev)
                                  : final_send(turn, ev->text, ev->text_len, false);
 }
 
+/* The host knows the message of a turn that began in a chat. */
 static int on_error(struct tc_turn *turn, const struct tc_error *ev)
 {
-    const char *const text = tc_sprint(turn, "⚠ %s", ev->message);
+    const bool may_retry = turn->route && (!ev->code || strcmp(ev->code, "cancelled") != 0);
+    const char *const text =
+        tc_sprint(turn, "⚠ %s%s", ev->message, may_retry ? "\nSend /retry to try again." : "");
     question_end(turn);
     return text ? final_send(turn, text, strlen(text), true) : -1;
 }
