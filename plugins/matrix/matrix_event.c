@@ -147,6 +147,13 @@ static struct tc_chat_message describe(struct tc_turn *lobby, const char *room, 
     };
 }
 
+/* Files of others are none of the bot's business. */
+static bool is_addressed(struct tc_turn *lobby, const struct tc_chat_message *m)
+{
+    return m->addressed == TC_ADDRESSED_YES ||
+           (m->addressed == TC_ADDRESSED_THREAD && tc_knows(lobby, m->target.chat, m->topic));
+}
+
 static enum matrix_taken take_file(struct tc_turn *lobby, const json_t *event, const char *path,
                                    struct tc_chat_message *message)
 {
@@ -155,7 +162,7 @@ static enum matrix_taken take_file(struct tc_turn *lobby, const json_t *event, c
     const char *const name = file_name(content) ? file_name(content) : "file";
     const bool large = is_too_large(lobby, content);
     message->text = caption(content);
-    if (was_taken(s, message->id))
+    if (!is_addressed(lobby, message) || was_taken(s, message->id))
         return MATRIX_TAKEN;
     if (!path && !large && matrix_event_media(lobby, event) &&
         tc_may_submit(lobby, message->user, message->target.chat))
