@@ -97,8 +97,9 @@ enum tc_op_kind {
     TC_OP_POLL,     /* ask for events after `cursor`. read() passes them on and sets
                        result.cursor. The host stores the cursor, repeats for ever and backs off on
                        errors */
+    TC_OP_FETCH,    /* download file->ref of a person's message; the last step sets TC_SAVE */
 };
-#define TC_OPS 10
+#define TC_OPS 11
 #define TC_CAN(op) (1u << (op))
 
 /* Parts of the request that were refused and must be left out now. */
@@ -106,7 +107,9 @@ enum { TC_OMIT_FORMAT = 1, TC_OMIT_REPLY = 2, TC_OMIT_THREAD = 4 };
 
 struct tc_chat_file {
     const char *name, *type; /* type: MIME type, or NULL */
-    const char *data;
+    const char *ref;         /* of a person, FETCH: the service's reference; or NULL */
+    const char *path;        /* of a person: the file is there already (tc_reply.path); or NULL */
+    const char *data;        /* FILE: the content */
     size_t len;
 };
 
@@ -132,7 +135,7 @@ struct tc_op {
     unsigned step;                   /* from 0; of an operation that takes several requests */
     const char *cursor;              /* what read() set for this step, or NULL */
     const struct tc_view *view;      /* LIVE; else NULL */
-    const struct tc_chat_file *file; /* FILE; else NULL */
+    const struct tc_chat_file *file; /* FILE, FETCH; else NULL */
     enum tc_reaction reaction;
     const char *action; /* PRIVATE */
 };
@@ -256,9 +259,12 @@ struct tc_chat_message {
     const char *quote;       /* or NULL */
     const char *reply_to;    /* id of the message it replies to, or NULL */
     enum tc_addressed addressed;
-    const char *const *files;      /* paths from tc_reply.path */
-    const char *const *file_names; /* names given by the person */
+    /* At most 32. The message is stored; then the host fetches the files that have a reference, for
+     * at most a minute. */
+    const struct tc_chat_file *files;
     size_t file_count;
+    const char *kind;  /* as in tc_inbound: of a message that is not written; or NULL */
+    const char *group; /* the same for all parts of an album, which become one message; or NULL */
 };
 
 struct tc_chat_action {
@@ -278,6 +284,10 @@ struct tc_chat_action {
 /* For a plugin with a chat table. Passes on the press of a button, or a reaction. 0: acknowledge;
  * -1: it was not saved and has to come again. */
 #define tc_chat_act(lobby, action) ((lobby)->inst->host->chat_act((lobby), (action)))
+/* For a plugin with the flag TC_CHATS, in init: this instance is a chat connector with this table,
+ * which is copied; what it points to lasts as long as the instance. A later call replaces the
+ * table. -1 if the table is not valid; logged. */
+#define tc_chat_describe(inst, table) ((inst)->host->chat_describe((inst), (table)))
 
 #ifndef __cplusplus
 #define TC_CHAT_MESSAGE(...)                                                                       \

@@ -122,6 +122,9 @@ struct tc_sink {
 enum {
     TC_SEES_ALL = 1, /* visibility "all" unless configured otherwise; for logs, not for people */
     TC_DELIVERS = 2, /* outcomes stay on disk until delivered; see service.h */
+#if TURNCAST_API_MINOR >= 5
+    TC_CHATS = 4, /* since 1.5: calls tc_chat_describe in init, perhaps */
+#endif
 };
 
 struct tc_plugin {
@@ -212,6 +215,7 @@ struct tc_host {
     char *(*load)(struct tc_instance *, const char *);
     int (*socket_send_binary)(struct tc_instance *, int64_t, const void *, size_t);
     int (*hit_answer)(struct tc_instance *, uint64_t, const struct tc_answer *);
+    int (*chat_describe)(struct tc_instance *, const struct tc_chat *);
 #endif
 };
 

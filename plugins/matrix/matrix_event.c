@@ -161,6 +161,7 @@ static enum matrix_taken take_file(struct tc_turn *lobby, const json_t *event, c
     const json_t *const content = json_object_get(event, "content");
     const char *const name = file_name(content) ? file_name(content) : "file";
     const bool large = is_too_large(lobby, content);
+    struct tc_chat_file file;
     message->text = caption(content);
     if (!is_addressed(lobby, message) || was_taken(s, message->id))
         return MATRIX_TAKEN;
@@ -168,8 +169,8 @@ static enum matrix_taken take_file(struct tc_turn *lobby, const json_t *event, c
         tc_may_submit(lobby, message->user, message->target.chat))
         return MATRIX_HAS_FILE;
     if (path && *path) {
-        message->files = &path;
-        message->file_names = &name;
+        file = (struct tc_chat_file){.name = name, .path = path};
+        message->files = &file;
         message->file_count = 1;
     } else {
         message->text = tc_sprint(

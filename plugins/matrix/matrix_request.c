@@ -197,6 +197,7 @@ int matrix_request(struct tc_turn *turn, const struct tc_op *op, struct tc_http 
         return matrix_sync_request(turn, op, http);
     case TC_OP_PRIVATE:
     case TC_OP_LOOKUP:
+    case TC_OP_FETCH:
         break;
     }
     return -1;

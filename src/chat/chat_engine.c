@@ -18,17 +18,23 @@
 
 /* ---- life ---- */
 
+static void set_table(struct chat *c, const struct tc_chat *table)
+{
+    c->table = (struct tc_chat){0};
+    memcpy(&c->table, table, table->size < sizeof c->table ? table->size : sizeof c->table);
+}
+
 struct chat *chat_new(struct tc_instance *inst, const struct tc_plugin *extended,
-                      const struct chat_hooks *hooks)
+                      const struct tc_chat *table, const struct chat_hooks *hooks)
 {
     struct chat *const c = xcalloc(1, sizeof *c);
-    const struct tc_chat *const table = extended->chat;
-    memcpy(&c->table, table, table->size < sizeof c->table ? table->size : sizeof c->table);
+    set_table(c, table);
     c->inst = inst;
     c->hooks = *hooks;
     c->options = chat_options_read(extended, inst->conf);
     LIST_INIT(&c->turns);
     chat_cards_init(&c->cards);
+    TAILQ_INIT(&c->parcels.list);
     return c;
 }
 
@@ -38,6 +44,7 @@ void chat_free(struct chat *c)
         return;
     ASSERT(LIST_EMPTY(&c->turns));
     chat_cards_fini(&c->cards);
+    chat_files_free(c);
     arena_fini(&c->scratch);
     free(c->receiving.self);
     free(c->receiving.cursor);
@@ -47,6 +54,14 @@ void chat_free(struct chat *c)
 void chat_begin(struct chat *c)
 {
     chat_receive_begin(c);
+    chat_files_begin(c);
+}
+
+void chat_replace_table(struct chat *c, const struct tc_chat *table)
+{
+    set_table(c, table);
+    c->unsupported = 0;
+    chat_receive_identify(c);
 }
 
 void chat_end_callback(struct chat *c)
@@ -169,6 +184,11 @@ void chat_turn_wake(struct chat_turn *t)
     chat_live_wake(t);
 }
 
+void chat_wake(struct chat *c)
+{
+    chat_files_wake(c);
+}
+
 /* ---- replies ---- */
 
 /* Typing and reactions are tried once. After three failures in a row they pause, so that a method
@@ -262,6 +282,8 @@ static void take_result(struct chat *c, struct chat_turn *t, struct chat_record 
                result.result.kind != TC_RESULT_NEXT_STEP) {
         v->next = TC_NEXT_DONE;
         chat_receive_take_poll(c, &result);
+    } else if (chat_record_is_slot(r, CHAT_SLOT_FETCH)) {
+        chat_files_take_result(c, r, &result, reply, v);
     } else if (chat_record_is_slot(r, CHAT_SLOT_SIGN)) {
         take_sign(c, r, &result, v);
     } else if (result.result.kind == TC_RESULT_NEXT_STEP) {
@@ -288,12 +310,16 @@ bool chat_take_reply(struct chat *c, struct chat_turn *t, const struct tc_reply 
                      struct tc_verdict *v)
 {
     struct chat_record r;
+    if (reply->outcome == TC_YOUR_TURN) /* the plugin carries the operation out by itself */
+        return false;
     if (!chat_record_read(&r, reply->tag))
         return false;
     if (reply->outcome != TC_DROPPED)
         take_result(c, t, &r, reply, v);
     else if (t)
         take_drop(t, &r, reply);
+    else if (chat_record_is_slot(&r, CHAT_SLOT_FETCH))
+        chat_files_take_drop(c, &r);
     else if (chat_record_is_slot(&r, CHAT_SLOT_POLL) || chat_record_is_slot(&r, CHAT_SLOT_IDENTIFY))
         tc_log(c->inst, TC_DEBUG, "the request was dropped: %s", reply->error);
     chat_record_fini(&r);

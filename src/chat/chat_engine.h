@@ -27,9 +27,11 @@ struct chat_hooks {
     const char *(*option)(void *ctx, const char *key);
 };
 
-/* Borrows everything but the hooks. `extended` is the plugin with the common options. */
+/* `extended` is the plugin with the common options. Borrows everything but table and hooks. */
 struct chat *chat_new(struct tc_instance *inst, const struct tc_plugin *extended,
-                      const struct chat_hooks *hooks);
+                      const struct tc_chat *table, const struct chat_hooks *hooks);
+/* Another table; the service is asked again who the bot is. */
+void chat_replace_table(struct chat *c, const struct tc_chat *table);
 void chat_free(struct chat *c); /* NULL is fine */
 /* The plugin's init has succeeded: the service is asked who the bot is. */
 void chat_begin(struct chat *c);
@@ -40,6 +42,8 @@ void chat_turn_free(struct chat_turn *t); /* NULL is fine */
 /* Each is followed by chat_end_callback. 0, or -1: what the event means could not be sent. */
 int chat_turn_take_event(struct chat_turn *t, const struct event *ev);
 void chat_turn_wake(struct chat_turn *t);
+/* The timer of the lobby. */
+void chat_wake(struct chat *c);
 /* A reply; t NULL: of the lobby. False: the request is one of the plugin itself. */
 bool chat_take_reply(struct chat *c, struct chat_turn *t, const struct tc_reply *reply,
                      struct tc_verdict *v);

@@ -84,19 +84,19 @@ static void show_acceptance(struct chat *c, const struct tc_target *target, enum
 
 /* ---- messages ---- */
 
-static enum tc_accepted submit(struct chat *c, const struct tc_chat_message *m)
+enum tc_accepted chat_submit(struct chat *c, const struct tc_chat_message *m,
+                             const char *const *paths, const char *const *names, size_t count)
 {
     json_t *const target = chat_target_to_json(&m->target);
     char *const route = alloc_check(json_dumps(target, JSON_COMPACT), 1);
     struct tc_receipt receipt = {0};
-    const enum tc_accepted how =
-        tc_submit(c->inst->lobby,
-                  TC_INBOUND(.id = m->id, .also = m->also, .chat = m->target.chat,
-                             .thread = m->topic, .user = m->user, .name = m->name,
-                             .text = m->text ? m->text : "", .quote = m->quote, .route = route,
-                             .files = m->files, .file_names = m->file_names,
-                             .file_count = m->file_count, .direct = !m->target.group),
-                  &receipt);
+    const enum tc_accepted how = tc_submit(
+        c->inst->lobby,
+        TC_INBOUND(.id = m->id, .also = m->also, .chat = m->target.chat, .thread = m->topic,
+                   .user = m->user, .name = m->name, .text = m->text ? m->text : "",
+                   .quote = m->quote, .route = route, .files = paths, .file_names = names,
+                   .file_count = count, .direct = !m->target.group, .kind = m->kind),
+        &receipt);
     show_acceptance(c, &m->target, how, &receipt);
     json_decref(target);
     free(route);
@@ -116,7 +116,9 @@ enum tc_accepted chat_take_message(struct chat *c, const struct tc_chat_message 
     if (!m.target.chat || !m.id || !m.user)
         tc_log(c->inst, TC_ERR, "tc_chat_receive: the message has no id, chat or user");
     else if (!chat_cards_take_reply(c, &m, &how))
-        how = is_addressed(c, &m) ? submit(c, &m) : TC_KNOWN;
+        how = !is_addressed(c, &m)     ? TC_KNOWN
+              : chat_files_wait(c, &m) ? chat_files_take(c, &m)
+                                       : chat_submit(c, &m, NULL, NULL, 0);
     c->receiving.not_kept |= how == TC_NOT_KEPT;
     return how;
 }

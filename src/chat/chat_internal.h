@@ -45,6 +45,12 @@ struct chat_turn {
     bool told_loss;
 };
 
+/* Messages that wait for their files; see chat_files.c. */
+struct chat_parcels {
+    TAILQ_HEAD(chat_parcel_list, chat_parcel) list;
+    unsigned last; /* number */
+};
+
 /* Receiving: identification and polls. */
 struct chat_receiving {
     char *self;    /* own id at the service; NULL: not known yet */
@@ -64,6 +70,7 @@ struct chat {
     LIST_HEAD(, chat_turn) turns;
     struct chat_cards cards;
     struct chat_receiving receiving;
+    struct chat_parcels parcels;
     unsigned unsupported;   /* TC_CAN() of operations that the service does not have */
     unsigned sign_failures; /* in a row */
     int64_t signs_off_until_ms;
@@ -168,12 +175,32 @@ void chat_cards_take_action(struct chat *c, const struct tc_chat_action *action,
 /* ---- chat_receive.c ---- */
 
 void chat_receive_begin(struct chat *c);
+void chat_receive_identify(struct chat *c);
 void chat_receive_take_identity(struct chat *c, const struct chat_result *result);
 void chat_receive_take_poll(struct chat *c, const struct chat_result *result);
 /* Credentials were refused: logged once; the service is asked again later. */
 void chat_receive_lock(struct chat *c, const char *reason);
 
+/* ---- chat_files.c ---- */
+
+/* Continues with messages that an earlier process stored. */
+void chat_files_begin(struct chat *c);
+void chat_files_free(struct chat *c);
+void chat_files_wake(struct chat *c);
+/* Whether the message has files, or is behind one that has. */
+bool chat_files_wait(const struct chat *c, const struct tc_chat_message *m);
+/* Stores it and fetches its files. */
+enum tc_accepted chat_files_take(struct chat *c, const struct tc_chat_message *m);
+void chat_files_take_result(struct chat *c, const struct chat_record *r,
+                            const struct chat_result *result, const struct tc_reply *reply,
+                            struct tc_verdict *v);
+void chat_files_take_drop(struct chat *c, const struct chat_record *r);
+
 /* ---- chat_inbound.c ---- */
+
+/* Passes the message to the host, with files that are there, and shows what became of it. */
+enum tc_accepted chat_submit(struct chat *c, const struct tc_chat_message *m,
+                             const char *const *paths, const char *const *names, size_t count);
 
 /* Shows text to the author of the message that `target` answers. */
 void chat_reply(struct chat *c, struct tc_turn *turn, const struct tc_target *target,

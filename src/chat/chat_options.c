@@ -102,7 +102,7 @@ struct tc_plugin chat_options_extend(const struct tc_plugin *plugin, struct aren
     struct tc_plugin extended = *plugin;
     const size_t align = alignof(struct chat_conf);
     const size_t base = (plugin->conf_size + align - 1) / align * align;
-    if (!plugin->chat)
+    if (!plugin->chat && !(plugin->flags & TC_CHATS))
         return extended;
     extended.options = extend_options(plugin, base, arena);
     extended.rules = extend_rules(plugin, arena);
@@ -123,9 +123,8 @@ static bool has_forms(const struct tc_chat *chat)
     return true;
 }
 
-const char *chat_options_find_fault(const struct tc_plugin *plugin)
+const char *chat_options_find_fault(const struct tc_plugin *plugin, const struct tc_chat *chat)
 {
-    const struct tc_chat *const chat = plugin->chat;
     const uint32_t required = TC_CAN(TC_OP_IDENTIFY) | TC_CAN(TC_OP_POST);
     if (chat->size < TABLE_MIN)
         return "the table is too short; set .size = sizeof(struct tc_chat)";

@@ -25,7 +25,7 @@ struct chat_options {
  * changes. */
 struct tc_plugin chat_options_extend(const struct tc_plugin *plugin, struct arena *arena);
 /* What is wrong with the chat table of a plugin, or NULL. */
-const char *chat_options_find_fault(const struct tc_plugin *plugin);
+const char *chat_options_find_fault(const struct tc_plugin *plugin, const struct tc_chat *chat);
 /* Reads the common options of a conf struct that was filled by the extended tables. */
 struct chat_options chat_options_read(const struct tc_plugin *extended, const void *conf);
 

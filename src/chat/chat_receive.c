@@ -40,9 +40,12 @@ static void poll(struct chat *c, int64_t delay_ms)
 
 void chat_receive_begin(struct chat *c)
 {
-#ifdef tc_load
     c->receiving.cursor = xstrdup(tc_load(c->inst, CURSOR_KEY));
-#endif
+    identify(c, 0);
+}
+
+void chat_receive_identify(struct chat *c)
+{
     identify(c, 0);
 }
 
@@ -104,9 +107,7 @@ static void keep_cursor(struct chat *c, const char *cursor)
         return;
     free(c->receiving.cursor);
     c->receiving.cursor = xstrdup(cursor);
-#ifdef tc_store
     tc_store(c->inst, CURSOR_KEY, cursor);
-#endif
 }
 
 void chat_receive_take_poll(struct chat *c, const struct chat_result *result)

@@ -168,6 +168,7 @@ static int64_t timeout_of(const struct chat *c, const struct chat_record *r)
 {
     switch ((int)r->op) {
     case TC_OP_FILE:
+    case TC_OP_FETCH:
         return FILE_TIMEOUT_MS;
     case TC_OP_TYPING:
     case TC_OP_REACT:
@@ -189,6 +190,7 @@ static int64_t max_age_of(const struct chat_record *r)
     case TC_OP_TYPING:
         return r->off ? REACT_AGE_MS : TYPING_AGE_MS;
     case TC_OP_REACT:
+    case TC_OP_FETCH:
         return REACT_AGE_MS;
     case TC_OP_PRIVATE:
         return PRESS_AGE_MS;
@@ -229,13 +231,16 @@ int chat_send(struct chat *c, struct tc_turn *turn, const struct chat_record *r,
     static const struct chat_send_extra none;
     const struct chat_send_extra *const more = extra ? extra : &none;
     struct tc_button buttons[BUTTONS_MAX];
-    const struct tc_chat_file file = {
-        .name = r->file_name, .type = r->file_type, .data = more->data, .len = more->len};
+    const struct tc_chat_file file = {.name = r->file_name,
+                                      .type = r->file_type,
+                                      .ref = r->file_ref,
+                                      .data = more->data,
+                                      .len = more->len};
     struct tc_op op = chat_make_op(c, turn, r);
     op.buttons = buttons;
     op.button_count = read_buttons(r, buttons);
     op.view = more->view;
-    op.file = r->op == TC_OP_FILE ? &file : NULL;
+    op.file = r->op == TC_OP_FILE || r->op == TC_OP_FETCH ? &file : NULL;
     char *const tag = chat_record_write(r);
     struct tc_http http = make_http(c, r, more, tag);
     int rc = c->table.request(turn, &op, &http);

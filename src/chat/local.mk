@@ -6,6 +6,7 @@ libtcplugin_a_SOURCES += \
 	src/chat/chat_cards.c \
 	src/chat/chat_engine.c \
 	src/chat/chat_engine.h \
+	src/chat/chat_files.c \
 	src/chat/chat_inbound.c \
 	src/chat/chat_internal.h \
 	src/chat/chat_live.c \

@@ -48,8 +48,8 @@ static const struct tc_error_rule errors[] = {
     {0, NULL, TC_RESULT_DONE},
 };
 
-static const char *const names[] = {"identify", "post",  "edit",    "delete", "file",
-                                    "typing",   "react", "private", "lookup", "poll"};
+static const char *const names[] = {"identify", "post",    "edit",   "delete", "file", "typing",
+                                    "react",    "private", "lookup", "poll",   "fetch"};
 
 static const char *buttons_of(struct tc_turn *t, const struct tc_op *op)
 {
@@ -81,6 +81,13 @@ static int chatbox_request(struct tc_turn *t, const struct tc_op *op, struct tc_
         http->url = tc_sprint(t, "{option:base}/file?name=%s", op->file->name);
         return 0;
     }
+    if (op->kind == TC_OP_FETCH) { /* the address first, then the content */
+        http->method = "GET";
+        http->flags |= op->step ? TC_SAVE : 0;
+        http->url = tc_sprint(t, op->step ? "{option:base}/content/%s" : "{option:base}/fetch?%s",
+                              op->step ? op->cursor : op->file->ref);
+        return 0;
+    }
     http->body = tc_json(t, "{s:s, s:j, s:s?, s:s?, s:s, s:j, s:b, s:b, s:i, s:s?, s:i, s:i, s:s?}",
                          "role", roles[op->role], "to", target_of(t, op), "message", op->message,
                          "key", CHATBOX_IDEMPOTENCY == TC_IDEMPOTENCY_NONE ? NULL : op->key, "text",
@@ -92,8 +99,20 @@ static int chatbox_request(struct tc_turn *t, const struct tc_op *op, struct tc_
 
 /* ---- people ---- */
 
+#define FILES 8
+
+static size_t files_of(struct tc_turn *l, const char *body, struct tc_chat_file *files)
+{
+    size_t n = 0;
+    const char *ref;
+    for (; n < FILES && (ref = tc_json_get(l, body, tc_sprint(l, "/files/%zu", n))); n++)
+        files[n] = (struct tc_chat_file){.name = tc_sprint(l, "%s.txt", ref), .ref = ref};
+    return n;
+}
+
 static int take_message(struct tc_turn *l, const char *body, int *status)
 {
+    struct tc_chat_file files[FILES];
     const char *const id = tc_json_get(l, body, "/id");
     const char *const addressed = tc_json_get(l, body, "/addressed");
     const struct tc_chat_message m = {
@@ -112,6 +131,9 @@ static int take_message(struct tc_turn *l, const char *body, int *status)
         .addressed = !addressed                         ? TC_ADDRESSED_YES
                      : strcmp(addressed, "thread") == 0 ? TC_ADDRESSED_THREAD
                                                         : TC_ADDRESSED_NO,
+        .files = files,
+        .file_count = files_of(l, body, files),
+        .group = tc_json_get(l, body, "/album"),
     };
     *status = tc_chat_receive(l, &m) == TC_NOT_KEPT ? 503 : 200;
     return 0;
@@ -145,6 +167,10 @@ static int chatbox_read(struct tc_turn *l, const struct tc_op *op, const struct 
                         struct tc_result *result)
 {
     int status = 200;
+    if (op->kind == TC_OP_FETCH && op->step == 0 && result->kind == TC_RESULT_DONE) {
+        result->kind = TC_RESULT_NEXT_STEP;
+        result->cursor = tc_json_get(l, reply->body, "/at");
+    }
     if (op->kind != TC_OP_POLL || result->kind != TC_RESULT_DONE)
         return 0;
     const char *const message = tc_json_get(l, reply->body, "/message");

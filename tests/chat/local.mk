@@ -27,6 +27,7 @@ CHAT_TESTS = \
 	tests/chat/key/typing.script \
 	tests/chat/lookup/doubt.script \
 	tests/chat/none/card.script \
+	tests/chat/none/files.script \
 	tests/chat/none/live.script \
 	tests/chat/none/outcome.script \
 	tests/chat/none/parts.script \
@@ -42,3 +43,12 @@ tests_chat_t_chat_states_LDADD = $(TEST_PLUGIN)
 check_PROGRAMS += tests/chat/t_chat_model
 tests_chat_t_chat_model_SOURCES = tests/chat/t_chat_model.c
 tests_chat_t_chat_model_LDADD = $(TEST_PLUGIN)
+
+check_PROGRAMS += tests/chat/operation/t_chat_record tests/chat/operation/t_chat_result \
+	tests/chat/show/t_chat_text
+tests_chat_operation_t_chat_record_SOURCES = tests/chat/operation/t_chat_record.c
+tests_chat_operation_t_chat_record_LDADD = $(TEST_PLUGIN)
+tests_chat_operation_t_chat_result_SOURCES = tests/chat/operation/t_chat_result.c
+tests_chat_operation_t_chat_result_LDADD = $(TEST_PLUGIN)
+tests_chat_show_t_chat_text_SOURCES = tests/chat/show/t_chat_text.c
+tests_chat_show_t_chat_text_LDADD = $(TEST_PLUGIN)

@@ -23,7 +23,7 @@ static const struct {
         MEMBER("s", slot),       MEMBER("m", message),   MEMBER("l", live),
         MEMBER("t", text),       MEMBER("e", entities),  MEMBER("pl", plain),
         MEMBER("c", cursor),     MEMBER("a", action),    MEMBER("fn", file_name),
-        MEMBER("ft", file_type), MEMBER("sum", summary),
+        MEMBER("ft", file_type), MEMBER("sum", summary), MEMBER("fr", file_ref),
 },
   numbers[] = {MEMBER("p", part),         MEMBER("g", generation), MEMBER("st", step),
                MEMBER("d", tried.doubts), MEMBER("h", tried.cuts), MEMBER("x", omit)},

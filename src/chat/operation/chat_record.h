@@ -19,6 +19,7 @@
 #define CHAT_SLOT_PRESS "press"     /* the answer to the press of a button */
 #define CHAT_SLOT_IDENTIFY "identify"
 #define CHAT_SLOT_POLL "poll"
+#define CHAT_SLOT_FETCH "fetch" /* a file of a person */
 
 /* How the delivery of a durable message stands; see chat_delivery.h. */
 enum chat_delivery_state {
@@ -51,7 +52,8 @@ struct chat_record {
     const char *live;        /* id of the progress message, for parts of the outcome; or NULL */
     const char *text, *entities, *plain; /* each or NULL */
     const char *cursor, *action;         /* each or NULL */
-    const char *file_name, *file_type;   /* FILE; else NULL */
+    const char *file_name, *file_type;   /* FILE, FETCH; else NULL */
+    const char *file_ref;                /* FETCH; else NULL */
     const char *summary; /* text of the clean-up, or instead of a reaction; or NULL */
     json_t *buttons;     /* array of [data, label, style], or NULL; borrowed */
     unsigned part, generation, step;

@@ -108,6 +108,8 @@ static void confirm(struct chat_result *r, const struct tc_reply_map *map, enum 
         return;
     }
     r->result.kind = TC_RESULT_DONE;
+    if (reply->path) /* a file that was downloaded, whatever is in it */
+        return;
     if (json) {
         r->result.message = member(reply, map->message, arena);
         r->result.name = member(reply, map->name, arena);

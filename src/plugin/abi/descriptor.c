@@ -62,7 +62,7 @@ uint32_t descriptor_callback_mask(const struct tc_plugin *plugin, const struct t
             has |= UINT32_C(1) << i;
     }
     /* The chat engine takes every event, reply and wake-up of a chat connector. */
-    if (plugin->chat)
+    if (plugin->chat || plugin->flags & TC_CHATS)
         has |= ((UINT32_C(1) << TC_KINDS) - 1) | UINT32_C(1) << DESCRIPTOR_ON_REPLY |
                UINT32_C(1) << DESCRIPTOR_ON_WAKE;
     return has;
@@ -208,7 +208,7 @@ static int check_rates(const struct tc_rate *rates, struct tc_err *err)
 /* Only where the plugin is linked: a description has no chat table. */
 static int check_chat(const struct tc_plugin *p, struct tc_err *err)
 {
-    const char *const fault = p->chat ? chat_options_find_fault(p) : NULL;
+    const char *const fault = p->chat ? chat_options_find_fault(p, p->chat) : NULL;
     return fault ? err_set(err, NULL, "chat: %s", fault) : 0;
 }
 

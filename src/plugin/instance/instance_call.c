@@ -319,7 +319,10 @@ static void call_wake(struct instance *in, struct instance_turn *t)
 static void wake_chat(struct instance *in, struct instance_turn *t)
 {
     status_page_enter_callback(in->status, STATUS_WAKE, t->handle.id);
-    chat_turn_wake(t->chat);
+    if (t->chat)
+        chat_turn_wake(t->chat);
+    else
+        chat_wake(in->chat);
     status_page_leave_callback(in->status);
     instance_call_complete(t, &(struct callback_outcome){0});
 }

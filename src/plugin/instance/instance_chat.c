@@ -27,14 +27,18 @@ static const char *read_text_option(void *ctx, const char *key)
     return text;
 }
 
-void instance_chat_init(struct instance *in)
+static void begin_chat(struct instance *in, const struct tc_chat *table)
 {
     const struct chat_hooks hooks = {.ctx = in, .wake = wake_turn, .option = read_text_option};
-    if (!in->loaded->plugin.chat || in->chat)
-        return;
-    in->chat = chat_new(&in->handle, &in->loaded->plugin, &hooks);
+    in->chat = chat_new(&in->handle, &in->loaded->plugin, table, &hooks);
     for (struct instance_turn *t = in->turns; t; t = t->next)
         t->chat = chat_turn_new(in->chat, &t->handle);
+}
+
+void instance_chat_init(struct instance *in)
+{
+    if (in->loaded->plugin.chat && !in->chat)
+        begin_chat(in, in->loaded->plugin.chat);
 }
 
 int instance_chat_take_event(struct instance_turn *t, const struct event *ev)
@@ -67,4 +71,22 @@ int service_chat_act(struct tc_turn *turn, const struct tc_chat_action *action)
 {
     struct instance *const in = services_check_chat(turn, "tc_chat_act");
     return in && action ? chat_take_action(in->chat, action) : 0;
+}
+
+int service_chat_describe(struct tc_instance *inst, const struct tc_chat *table)
+{
+    struct instance *const in = instance_check_thread(inst, "tc_chat_describe");
+    if (!in)
+        return -1;
+    const char *const fault = !(in->loaded->plugin.flags & TC_CHATS)
+                                  ? "the flag TC_CHATS is missing"
+                              : !table ? "the table is NULL"
+                                       : chat_options_find_fault(&in->loaded->plugin, table);
+    if (fault)
+        return services_refuse(in, "tc_chat_describe", fault);
+    if (in->chat)
+        chat_replace_table(in->chat, table);
+    else
+        begin_chat(in, table);
+    return 0;
 }

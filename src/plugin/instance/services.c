@@ -197,6 +197,7 @@ const struct tc_host *services_table(void)
         .load = service_load,
         .socket_send_binary = service_socket_send_binary,
         .hit_answer = service_hit_answer,
+        .chat_describe = service_chat_describe,
     };
     return &table;
 }

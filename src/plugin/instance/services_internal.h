@@ -43,6 +43,7 @@ void service_pause(struct tc_instance *inst, bool on);
 
 /* instance_chat.c */
 enum tc_accepted service_chat_receive(struct tc_turn *turn, const struct tc_chat_message *message);
+int service_chat_describe(struct tc_instance *inst, const struct tc_chat *table);
 int service_chat_act(struct tc_turn *turn, const struct tc_chat_action *action);
 
 /* services_text.c */

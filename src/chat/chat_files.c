@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: MIT
+ * Messages that wait for their files. A message with references to files is stored, so that it can
+ * be acknowledged; then its files are fetched, and the message goes to the agent when they are
+ * there or given up. The parts of an album are one message. Messages of one conversation keep their
+ * order. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/sys/clock.h"
+#include "chat/chat_internal.h"
+#include "chat/operation/chat_target.h"
+
+#define STORE_KEY "chat.waiting"
+#define STORE_BYTES ((size_t)60 << 10) /* of all messages that wait */
+#define ALBUM_MS 1000                  /* the parts of an album come as fast as this */
+#define FETCH_MS 60000                 /* for all files of a message */
+#define AGAIN_MS 5000
+#define FILES_MAX 32
+#define WAITING_MAX 10 /* of one person */
+
+struct chat_parcel {
+    TAILQ_ENTRY(chat_parcel) entry;
+    json_t *message;  /* as pack() writes it; files without "path" are not there yet */
+    size_t open;      /* files that are being fetched */
+    int64_t due_ms;   /* monotonic: of an album, nothing happens before; 0: begun */
+    int64_t until_ms; /* monotonic: what is not there by then is given up */
+    unsigned number;
+};
+
+/* ---- as JSON ---- */
+
+static json_t *pack_files(const struct tc_chat_message *m)
+{
+    json_t *const files = json_array();
+    for (size_t i = 0; i < m->file_count && i < FILES_MAX; i++) {
+        const struct tc_chat_file *const f = &m->files[i];
+        json_t *const file = json_object();
+        chat_json_set_text(file, "name", f->name ? f->name : "file");
+        chat_json_set_text(file, "type", f->type);
+        chat_json_set_text(file, "ref", f->ref);
+        chat_json_set_text(file, "path", f->path);
+        json_array_append_new(files, file);
+    }
+    return files;
+}
+
+static json_t *pack(const struct tc_chat_message *m)
+{
+    json_t *const json =
+        json_pack("{s:o, s:o}", "to", chat_target_to_json(&m->target), "files", pack_files(m));
+    chat_json_set_text(json, "id", m->id);
+    chat_json_set_text(json, "also", m->also);
+    chat_json_set_text(json, "topic", m->topic);
+    chat_json_set_text(json, "user", m->user);
+    chat_json_set_text(json, "name", m->name);
+    chat_json_set_text(json, "text", m->text);
+    chat_json_set_text(json, "quote", m->quote);
+    chat_json_set_text(json, "group", m->group);
+    chat_json_set_text(json, "kind", m->kind);
+    return json;
+}
+
+static bool is_same(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool is_of_conversation(const struct chat_parcel *p, const struct tc_chat_message *m)
+{
+    const struct tc_target to = chat_target_from_json(json_object_get(p->message, "to"));
+    return is_same(to.chat, m->target.chat) &&
+           is_same(chat_json_text(p->message, "topic"), m->topic);
+}
+
+/* ---- what waits ---- */
+
+static void free_parcel(struct chat *c, struct chat_parcel *p)
+{
+    TAILQ_REMOVE(&c->parcels.list, p, entry);
+    json_decref(p->message);
+    free(p);
+}
+
+void chat_files_free(struct chat *c)
+{
+    while (!TAILQ_EMPTY(&c->parcels.list))
+        free_parcel(c, TAILQ_FIRST(&c->parcels.list));
+}
+
+static char *write_parcels(const struct chat *c)
+{
+    json_t *const list = json_array();
+    const struct chat_parcel *p;
+    TAILQ_FOREACH(p, &c->parcels.list, entry)
+    json_array_append(list, p->message);
+    char *const text = alloc_check(json_dumps(list, JSON_COMPACT), 1);
+    json_decref(list);
+    return text;
+}
+
+/* False: there is no room. */
+static bool store_parcels(struct chat *c)
+{
+    char *const text = write_parcels(c);
+    const bool fits = strlen(text) <= STORE_BYTES;
+    const bool stored =
+        fits && tc_store(c->inst, STORE_KEY, TAILQ_EMPTY(&c->parcels.list) ? NULL : text) == 0;
+    free(text);
+    return stored;
+}
+
+static struct chat_parcel *add_parcel(struct chat *c, json_t *message)
+{
+    struct chat_parcel *const p = xcalloc(1, sizeof *p);
+    const bool album = chat_json_text(message, "group") != NULL;
+    p->message = message;
+    p->number = ++c->parcels.last;
+    p->due_ms = album ? clock_mono_ms() + ALBUM_MS : 0;
+    TAILQ_INSERT_TAIL(&c->parcels.list, p, entry);
+    return p;
+}
+
+/* An album that still grows. */
+static struct chat_parcel *find_album(const struct chat *c, const struct tc_chat_message *m)
+{
+    struct chat_parcel *p;
+    TAILQ_FOREACH(p, &c->parcels.list, entry)
+    if (m->group && p->due_ms && is_of_conversation(p, m) &&
+        is_same(chat_json_text(p->message, "group"), m->group))
+        break;
+    return p;
+}
+
+static bool is_waiting(const struct chat *c, const char *id)
+{
+    const struct chat_parcel *p;
+    const json_t *one;
+    size_t i;
+    TAILQ_FOREACH(p, &c->parcels.list, entry)
+    {
+        if (is_same(chat_json_text(p->message, "id"), id))
+            return true;
+        json_array_foreach(json_object_get(p->message, "ids"), i,
+                           one) if (is_same(json_string_value(one), id)) return true;
+    }
+    return false;
+}
+
+static size_t count_of_person(const struct chat *c, const char *user)
+{
+    size_t n = 0;
+    const struct chat_parcel *p;
+    TAILQ_FOREACH(p, &c->parcels.list, entry)
+    n += is_same(chat_json_text(p->message, "user"), user);
+    return n;
+}
+
+static bool is_blocked(const struct chat *c, const struct tc_chat_message *m)
+{
+    const struct chat_parcel *p;
+    TAILQ_FOREACH(p, &c->parcels.list, entry)
+    if (is_of_conversation(p, m))
+        return true;
+    return false;
+}
+
+/* ---- fetching ---- */
+
+static int64_t next_due(const struct chat *c)
+{
+    int64_t due = INT64_MAX;
+    const struct chat_parcel *p;
+    TAILQ_FOREACH(p, &c->parcels.list, entry)
+    {
+        const int64_t at = p->due_ms ? p->due_ms : p->until_ms ? p->until_ms : INT64_MAX;
+        due = at < due ? at : due;
+    }
+    return due;
+}
+
+static void schedule_parcels(struct chat *c)
+{
+    const int64_t due = next_due(c), now = clock_mono_ms();
+    c->hooks.wake(c->hooks.ctx, c->inst->lobby, due == INT64_MAX ? -1 : due > now ? due - now : 1);
+}
+
+static void fetch(struct chat *c, struct chat_parcel *p, size_t i, unsigned step,
+                  const char *cursor, int64_t delay_ms)
+{
+    const json_t *const file = json_array_get(json_object_get(p->message, "files"), i);
+    const struct chat_record r = {
+        .op = TC_OP_FETCH,
+        .slot = arena_sprintf(&c->scratch, CHAT_SLOT_FETCH ":%u:%zu", p->number, i),
+        .file_ref = chat_json_text(file, "ref"),
+        .file_name = chat_json_text(file, "name"),
+        .file_type = chat_json_text(file, "type"),
+        .step = step,
+        .cursor = cursor,
+    };
+    p->open++;
+    if (chat_send(c, c->inst->lobby, &r, &(struct chat_send_extra){.delay_ms = delay_ms}) < 0)
+        p->open--;
+}
+
+static void begin_fetching(struct chat *c, struct chat_parcel *p)
+{
+    const json_t *file;
+    size_t i;
+    p->due_ms = 0;
+    p->until_ms = clock_mono_ms() + FETCH_MS;
+    json_array_foreach(json_object_get(p->message, "files"), i,
+                       file) if (chat_can(c, TC_OP_FETCH) && chat_json_text(file, "ref") &&
+                                 !chat_json_text(file, "path")) fetch(c, p, i, 0, NULL, 0);
+}
+
+/* ---- handing over ---- */
+
+static const char *text_with_notes(struct chat *c, const struct chat_parcel *p)
+{
+    const char *text = chat_json_text(p->message, "text");
+    const json_t *file;
+    size_t i;
+    text = text ? text : "";
+    json_array_foreach(json_object_get(p->message, "files"), i,
+                       file) if (!chat_json_text(file, "path")) text =
+        arena_sprintf(&c->scratch, "%s%s[%s: download failed]", text, *text ? "\n" : "",
+                      chat_json_text(file, "name"));
+    return text;
+}
+
+static enum tc_accepted submit_parcel(struct chat *c, const struct chat_parcel *p)
+{
+    const char *paths[FILES_MAX], *names[FILES_MAX];
+    size_t n = 0, i;
+    const json_t *file;
+    json_array_foreach(json_object_get(p->message, "files"), i,
+                       file) if (chat_json_text(file, "path") && n < FILES_MAX)
+    {
+        paths[n] = chat_json_text(file, "path");
+        names[n++] = chat_json_text(file, "name");
+    }
+    const struct tc_chat_message m = {
+        .id = chat_json_text(p->message, "id"),
+        .also = chat_json_text(p->message, "also"),
+        .target = chat_target_from_json(json_object_get(p->message, "to")),
+        .topic = chat_json_text(p->message, "topic"),
+        .user = chat_json_text(p->message, "user"),
+        .name = chat_json_text(p->message, "name"),
+        .text = text_with_notes(c, p),
+        .quote = chat_json_text(p->message, "quote"),
+        .kind = chat_json_text(p->message, "kind"),
+    };
+    return chat_submit(c, &m, paths, names, n);
+}
+
+/* Everything that is complete and not behind another message of its conversation. */
+static void hand_over_parcels(struct chat *c)
+{
+    struct chat_parcel *p, *next, *before;
+    for (p = TAILQ_FIRST(&c->parcels.list); p; p = next) {
+        const struct tc_chat_message m = {
+            .target = chat_target_from_json(json_object_get(p->message, "to")),
+            .topic = chat_json_text(p->message, "topic")};
+        next = TAILQ_NEXT(p, entry);
+        TAILQ_FOREACH(before, &c->parcels.list, entry)
+        if (before == p || is_of_conversation(before, &m))
+            break;
+        if (before != p || p->due_ms || p->open)
+            continue;
+        if (submit_parcel(c, p) == TC_NOT_KEPT) {
+            p->due_ms = clock_mono_ms() + AGAIN_MS;
+            continue;
+        }
+        free_parcel(c, p);
+        store_parcels(c);
+    }
+    schedule_parcels(c);
+}
+
+void chat_files_wake(struct chat *c)
+{
+    const int64_t now = clock_mono_ms();
+    struct chat_parcel *p;
+    TAILQ_FOREACH(p, &c->parcels.list, entry)
+    {
+        if (p->due_ms && p->due_ms <= now && !p->until_ms)
+            begin_fetching(c, p);
+        else if (p->due_ms && p->due_ms <= now)
+            p->due_ms = 0; /* the message could not be stored, and is tried again */
+        else if (p->until_ms && p->until_ms <= now)
+            p->open = 0; /* the rest is given up */
+    }
+    hand_over_parcels(c);
+}
+
+/* ---- taking in ---- */
+
+static void grow_album(struct chat_parcel *p, const struct tc_chat_message *m)
+{
+    const char *const text = chat_json_text(p->message, "text");
+    json_t *const more = pack_files(m);
+    json_t *ids = json_object_get(p->message, "ids");
+    json_array_extend(json_object_get(p->message, "files"), more);
+    json_decref(more);
+    if ((!text || !*text) && m->text)
+        chat_json_set_text(p->message, "text", m->text);
+    if (!ids) {
+        ids = json_array();
+        json_object_set_new(p->message, "ids", ids);
+    }
+    json_array_append_new(ids, json_string(m->id));
+}
+
+bool chat_files_wait(const struct chat *c, const struct tc_chat_message *m)
+{
+    return m->file_count > 0 || m->group || is_waiting(c, m->id) ||
+           (is_blocked(c, m) && !(m->text && (m->text[0] == '/' || m->text[0] == '!')));
+}
+
+enum tc_accepted chat_files_take(struct chat *c, const struct tc_chat_message *m)
+{
+    if (is_waiting(c, m->id))
+        return TC_KNOWN;
+    if (!tc_may_submit(c->inst->lobby, m->user, m->target.chat))
+        return TC_DENIED; /* nothing is fetched for strangers */
+    struct chat_parcel *p = find_album(c, m);
+    if (!p && count_of_person(c, m->user) >= WAITING_MAX) {
+        chat_reply(c, c->inst->lobby, &m->target,
+                   "Too many messages wait for their files. Please send this one again later.");
+        return TC_FULL;
+    }
+    if (p)
+        grow_album(p, m);
+    else
+        p = add_parcel(c, pack(m));
+    if (!store_parcels(c)) {
+        free_parcel(c, p);
+        chat_reply(c, c->inst->lobby, &m->target,
+                   "Too many messages wait for their files. Please send this one again later.");
+        return TC_FULL;
+    }
+    if (!p->due_ms)
+        begin_fetching(c, p);
+    hand_over_parcels(c);
+    return TC_ACCEPTED;
+}
+
+void chat_files_begin(struct chat *c)
+{
+    char *const text = xstrdup(tc_load(c->inst, STORE_KEY));
+    json_t *const list = text ? json_loads(text, 0, NULL) : NULL;
+    json_t *one;
+    size_t i;
+    free(text);
+    json_array_foreach(list, i, one) if (chat_json_text(one, "id") &&
+                                         chat_json_text(json_object_get(one, "to"), "chat"))
+        begin_fetching(c, add_parcel(c, json_incref(one)));
+    json_decref(list);
+    hand_over_parcels(c);
+}
+
+/* ---- results ---- */
+
+static struct chat_parcel *find_record(const struct chat *c, const struct chat_record *r, size_t *i)
+{
+    unsigned number;
+    struct chat_parcel *p;
+    if (sscanf(r->slot, CHAT_SLOT_FETCH ":%u:%zu", &number, i) != 2)
+        return NULL;
+    TAILQ_FOREACH(p, &c->parcels.list, entry)
+    if (p->number == number)
+        break;
+    return p;
+}
+
+void chat_files_take_result(struct chat *c, const struct chat_record *r,
+                            const struct chat_result *result, const struct tc_reply *reply,
+                            struct tc_verdict *v)
+{
+    size_t i = 0;
+    const enum tc_result_kind kind = result->result.kind;
+    struct chat_parcel *const p = find_record(c, r, &i);
+    v->next = TC_NEXT_DONE;
+    if (!p || !p->open)
+        return; /* given up */
+    if (kind == TC_RESULT_RETRY || kind == TC_RESULT_IN_DOUBT) {
+        v->next = TC_NEXT_AGAIN; /* until the time of the message is over */
+        return;
+    }
+    p->open--;
+    if (kind == TC_RESULT_NEXT_STEP)
+        fetch(c, p, i, r->step + 1, result->result.cursor, 0);
+    else if (kind == TC_RESULT_DONE && reply->path)
+        chat_json_set_text(json_array_get(json_object_get(p->message, "files"), i), "path",
+                           reply->path);
+    hand_over_parcels(c);
+}
+
+void chat_files_take_drop(struct chat *c, const struct chat_record *r)
+{
+    size_t i;
+    struct chat_parcel *const p = find_record(c, r, &i);
+    if (!p || !p->open)
+        return;
+    p->open--;
+    hand_over_parcels(c);
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT
+ * Tests of chat/operation/chat_record.h and chat_key.h: what is written is what is read, whatever a
+ * tag contains; keys are the same in every process and differ where operations differ. */
+#include "chat/operation/chat_record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "chat/operation/chat_key.h"
+#include "tap/tap.h"
+
+static bool is_same(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static void test_round_trip(void)
+{
+    json_t *const buttons = json_pack("[[s, s, i]]", "a:t:allow", "Allow", 2);
+    const struct chat_record r = {
+        .op = TC_OP_EDIT,
+        .role = TC_ROLE_CARD,
+        .state = CHAT_EDITING,
+        .target = {.chat = "c\"1", .thread = "t", .message = "m", .user = "u", .group = true},
+        .slot = CHAT_SLOT_CARD ":0:r",
+        .message = "9",
+        .text = "<b>ü</b>",
+        .plain = "ü",
+        .buttons = buttons,
+        .part = 3,
+        .generation = 4,
+        .omit = TC_OMIT_REPLY,
+        .tried = {.doubts = 2, .cuts = 1, .marked = true},
+        .last = true,
+        .confirm = true,
+        .reaction = TC_REACTION_TAKEN,
+        .since_ms = INT64_C(1790000000000),
+        .until_ms = INT64_C(1790000086400),
+    };
+    struct chat_record back;
+    char *const tag = chat_record_write(&r);
+    ok(chat_record_read(&back, tag), "a record that was written is read");
+    ok(back.op == r.op && back.role == r.role && back.state == r.state, "operation, role, state");
+    ok(is_same(back.target.chat, "c\"1") && is_same(back.target.thread, "t") && back.target.group &&
+           !back.target.more,
+       "the target");
+    ok(is_same(back.slot, r.slot) && is_same(back.message, "9") && is_same(back.text, r.text) &&
+           is_same(back.plain, "ü") && !back.entities && !back.cursor,
+       "texts; what is not there is not there");
+    ok(back.part == 3 && back.generation == 4 && back.omit == TC_OMIT_REPLY && back.step == 0,
+       "numbers");
+    ok(back.tried.doubts == 2 && back.tried.cuts == 1 && back.tried.marked && !back.tried.moved &&
+           back.last && back.confirm && !back.silent,
+       "history and flags");
+    ok(back.since_ms == r.since_ms && back.until_ms == r.until_ms &&
+           back.reaction == TC_REACTION_TAKEN && json_equal(back.buttons, buttons),
+       "times, reaction, buttons");
+    ok(chat_record_is_slot(&back, CHAT_SLOT_CARD) && !chat_record_is_slot(&back, "car"),
+       "a slot is known by its beginning, as a whole word");
+    chat_record_fini(&back);
+    free(tag);
+    json_decref(buttons);
+}
+
+static void test_refused(void)
+{
+    static const char *const tags[] = {
+        "",
+        "{}",
+        "chat:",
+        "chat:[]",
+        "chat:{\"o\":1,\"ro\":1,\"ds\":0}",
+        "chat:{\"s\":\"answer\",\"o\":99,\"ro\":1,\"ds\":0}",
+        "chat:{\"s\":\"answer\",\"o\":-1,\"ro\":1,\"ds\":0}",
+        "chat:{\"s\":\"answer\",\"o\":1,\"ro\":9,\"ds\":0}",
+        "chat:{\"s\":\"answer\",\"o\":1,\"ro\":1,\"ds\":7}",
+        "chat:{\"s\":\"answer\",\"o\":1,\"ro\":1,\"ds\":0,\"re\":8}",
+        "mine:{\"s\":\"answer\",\"o\":1,\"ro\":1,\"ds\":0}",
+    };
+    struct chat_record r;
+    for (size_t i = 0; i < sizeof tags / sizeof *tags; i++)
+        ok(!chat_record_read(&r, tags[i]), "not a record: %s", tags[i]);
+    ok(!chat_record_read(&r, NULL), "no tag is no record");
+}
+
+static void test_keys(void)
+{
+    const struct chat_record r = {.slot = "answer", .part = 1, .generation = 2};
+    struct chat_record other = r;
+    char key[CHAT_KEY_LENGTH + 1], again[CHAT_KEY_LENGTH + 1];
+    chat_key_write(key, "tg", "t1", &r);
+    is_str(key, "bmueuhazed4bvumwll763h6w", "the same in every process");
+    ok(strlen(key) == CHAT_KEY_LENGTH &&
+           strspn(key, "abcdefghijklmnopqrstuvwxyz234567") == CHAT_KEY_LENGTH,
+       "24 characters that are safe everywhere");
+    chat_key_write(again, "t", "gt1", &r);
+    ok(strcmp(key, again) != 0, "instance and turn do not run into each other");
+    other.generation = 3;
+    chat_key_write(again, "tg", "t1", &other);
+    ok(strcmp(key, again) != 0, "another generation, another key");
+    other = (struct chat_record){.slot = "answer", .part = 12};
+    chat_key_write(again, "tg", "t1", &other);
+    ok(strcmp(key, again) != 0, "part and generation do not run into each other");
+}
+
+int main(void)
+{
+    plan_lazy();
+    test_round_trip();
+    test_refused();
+    test_keys();
+    return 0;
+}
