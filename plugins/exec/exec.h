@@ -5,9 +5,9 @@
  * Data flow: exec_connector.c receives events and hands them to exec_window.c, which keeps them
  * until the program acknowledges them; exec_message.c writes the lines for the program,
  * exec_program.c transports them, exec_command.c carries out the lines that the program writes,
- * exec_http.c those that are requests for the host to send. All code runs on the thread of the
- * instance. The program is not trusted: what it writes is checked, and a program that breaks the
- * protocol is the end of this process, which the host starts again.
+ * exec_http.c those that are requests for the host to send, exec_chat.c those about a chat. All
+ * code runs on the thread of the instance. The program is not trusted: what it writes is checked,
+ * and a program that breaks the protocol is the end of this process, which the host starts again.
  */
 #ifndef EXEC_H
 #define EXEC_H
@@ -30,6 +30,7 @@ struct exec_options {
     const char *const *read;
     const char *const *env;
     const char *const *urls;
+    const char *room;
     int64_t ack_s, hello_s, ping_s;
 };
 
@@ -49,7 +50,7 @@ struct exec_program {
     bool has_ended;                     /* its standard output is closed */
     int64_t began_ms;                   /* monotonic */
     int64_t restart_ms;                 /* it has exited, and is started again then; 0: no */
-    bool has_progressed;                /* it has acknowledged an event */
+    bool has_progressed;                /* acknowledged an event, or ended an operation */
     unsigned futile;                    /* runs in a row without progress, before this one */
 };
 
@@ -85,11 +86,19 @@ struct exec_entry {
     int64_t again_ms; /* monotonic; 0: not to be sent again */
 };
 
+/* An operation that the program has not ended. */
+struct exec_op {
+    LIST_ENTRY(exec_op) next;
+    uint64_t number;
+    struct tc_turn *turn;
+};
+
 struct exec {
     struct tc_instance *inst;
     struct exec_program program;
     struct exec_hello hello;
     LIST_HEAD(exec_turns, exec_turn) turns;
+    LIST_HEAD(exec_ops, exec_op) ops;
     STAILQ_HEAD(exec_entries, exec_entry) entries; /* oldest first */
     size_t n_entries, entry_bytes;
     uint64_t last_event, last_ping;
@@ -134,6 +143,8 @@ void exec_program_stop(struct exec *e);
 /* exec_message.c: lines for the program. */
 /* Queues a line. The time limit of acknowledgements begins if nothing was waited for. */
 void exec_message_queue(struct exec *e, const char *line, size_t len);
+/* Queues an object as a line; takes it over. Members that are null are left out. */
+void exec_message_json(struct exec *e, json_t *object);
 void exec_message_init(struct exec *e);
 /* Sets the line of an entry; the turn and the number are set. */
 void exec_message_make_event(struct exec_entry *entry, const struct tc_event *ev);
@@ -183,6 +194,17 @@ int exec_http_check_options(const struct exec *e); /* -1: logged */
 /* NULL, or why the request is refused. */
 const char *exec_http_send(struct exec *e, const json_t *message);
 void exec_http_on_reply(struct exec *e, const struct tc_reply *reply, struct tc_verdict *verdict);
+
+/* exec_chat.c: a chat service that the program describes and operates. Each returns NULL, or why
+ * the message of the program is refused. */
+const char *exec_chat_describe(struct exec *e, const json_t *chat);
+const char *exec_chat_take_result(struct exec *e, const json_t *message);
+const char *exec_chat_take_message(struct exec *e, const json_t *message);
+const char *exec_chat_take_action(struct exec *e, const json_t *message);
+/* It is the turn of an operation: hands it to the program. */
+void exec_chat_perform(struct exec *e, struct tc_turn *turn, const struct tc_reply *reply);
+/* The program has ended: the operations that it had are in doubt. */
+void exec_chat_abandon(struct exec *e);
 
 /* exec_connector.c: sets the timer to what is due next. */
 void exec_connector_set_timer(struct exec *e);

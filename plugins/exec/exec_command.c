@@ -206,6 +206,16 @@ static void command_http(struct exec *e, const json_t *m)
         command_refuse(e, m, why);
 }
 
+static void command_chat(struct exec *e, const json_t *m)
+{
+    const char *const name = command_text(m, "tc");
+    const char *const why = strcmp(name, "message") == 0  ? exec_chat_take_message(e, m)
+                            : strcmp(name, "action") == 0 ? exec_chat_take_action(e, m)
+                                                          : exec_chat_take_result(e, m);
+    if (why)
+        command_refuse(e, m, why);
+}
+
 static void command_pong(struct exec *e, const json_t *m)
 {
     (void)m;
@@ -229,6 +239,9 @@ static const struct command_row {
     {"wake", command_wake, 0},
     {"answer_hit", command_answer_hit, 0},
     {"http", command_http, 0},
+    {"result", command_chat, 0},
+    {"message", command_chat, EXEC_MAY_SUBMIT},
+    {"action", command_chat, 0},
     {"pong", command_pong, 0},
 };
 

@@ -79,7 +79,10 @@ static int on_reply(struct tc_turn *turn, const struct tc_reply *reply, struct t
     struct exec *const e = connector_of(turn->inst);
     if (e->is_starting)
         connector_begin(e);
-    exec_http_on_reply(e, reply, verdict);
+    if (reply->outcome == TC_YOUR_TURN)
+        exec_chat_perform(e, turn, reply);
+    else
+        exec_http_on_reply(e, reply, verdict);
     exec_connector_set_timer(e);
     return 0;
 }
@@ -156,6 +159,7 @@ static int init(struct tc_instance *inst)
     e->is_starting = true;
     STAILQ_INIT(&e->entries);
     LIST_INIT(&e->turns);
+    LIST_INIT(&e->ops);
     if (exec_http_check_options(e) < 0 || exec_program_start(e) < 0)
         return -1;
     const int64_t until = exec_now_ms() + o->hello_s * MILLI;
@@ -185,6 +189,8 @@ static const struct tc_option options[] = {
               "environment variables: NAME=VALUE, NAME=env:OTHER or NAME=file:PATH"),
     TC_OPTION(struct exec_options, urls, NULL, 0,
               "beginnings of the URLs of requests that the host sends for the program"),
+    TC_OPTION(struct exec_options, room, NULL, 0,
+              "chat for turns that began elsewhere, of a program that describes a chat service"),
     TC_OPTION(struct exec_options, hello_s, "8", 0, "time until the first line, in seconds"),
     TC_OPTION(struct exec_options, ack_s, "60", 0,
               "time without an acknowledgement until the program is restarted, in seconds"),
@@ -206,9 +212,9 @@ static const struct tc_rule rules[] = {
 };
 
 TURNCAST_PLUGIN(.name = "exec", .version = "1.0",
-                .summary = "runs a program in any language as a connector", .flags = TC_DELIVERS,
-                .conf_size = sizeof(struct exec_options), .state_size = sizeof(struct exec),
-                .turn_size = sizeof(struct exec_turn), .options = options, .rules = rules,
-                .init = init, .teardown = teardown,
+                .summary = "runs a program in any language as a connector",
+                .flags = TC_DELIVERS | TC_CHATS, .conf_size = sizeof(struct exec_options),
+                .state_size = sizeof(struct exec), .turn_size = sizeof(struct exec_turn),
+                .options = options, .rules = rules, .init = init, .teardown = teardown,
                 .sink = TC_SINK(.on_event = on_event, .on_ready = on_ready, .on_wake = on_wake,
                                 .on_hit = on_hit, .on_reply = on_reply));

@@ -94,6 +94,10 @@ int exec_hello_read(struct exec *e, const json_t *message)
         .may = hello_read_bits(e, message, &may, 0),
         .window = (size_t)n,
     };
+    const json_t *const chat = json_object_get(message, "chat");
+    const char *const why = chat ? exec_chat_describe(e, chat) : NULL;
+    if (why)
+        return hello_fail(e, why);
     if (e->has_routes)
         return 0; /* of an earlier run of the program */
     e->has_routes = true;

@@ -138,8 +138,7 @@ void exec_message_queue(struct exec *e, const char *line, size_t len)
 
 /* ---- the others ---- */
 
-/* Takes over the object; members that are null are left out. */
-static void message_send(struct exec *e, json_t *object)
+void exec_message_json(struct exec *e, json_t *object)
 {
     const char *key;
     json_t *value;
@@ -168,8 +167,9 @@ void exec_message_init(struct exec *e)
     struct tm tm;
     snprintf(version, sizeof version, "%u.%u", h->major, h->minor);
     strftime(now, sizeof now, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&wall, &tm));
-    message_send(e, json_pack("{s:s, s:i, s:s, s:s, s:s}", "tc", "init", "protocol", EXEC_PROTOCOL,
-                              "instance", e->inst->name, "api", version, "now", now));
+    exec_message_json(e, json_pack("{s:s, s:i, s:s, s:s, s:s}", "tc", "init", "protocol",
+                                   EXEC_PROTOCOL, "instance", e->inst->name, "api", version, "now",
+                                   now));
 }
 
 static const char *message_status(enum tc_accepted status)
@@ -190,15 +190,15 @@ void exec_message_reply(struct exec *e, const char *id, enum tc_accepted status,
     const char *const error = status == TC_INVALID
                                   ? "an argument is not valid; the log of turncast has the reason"
                                   : NULL;
-    message_send(e, json_pack("{s:s, s:s, s:s, s:s?, s:s?, s:s?}", "tc", "reply", "id", id,
-                              "status", message_status(status), "turn", receipt->turn, "answer",
-                              receipt->answer, "error", error));
+    exec_message_json(e, json_pack("{s:s, s:s, s:s, s:s?, s:s?, s:s?}", "tc", "reply", "id", id,
+                                   "status", message_status(status), "turn", receipt->turn,
+                                   "answer", receipt->answer, "error", error));
 }
 
 void exec_message_refusal(struct exec *e, const char *id, const char *why)
 {
-    message_send(e, json_pack("{s:s, s:s?, s:s, s:s}", "tc", "reply", "id", id, "status", "invalid",
-                              "error", why));
+    exec_message_json(e, json_pack("{s:s, s:s?, s:s, s:s}", "tc", "reply", "id", id, "status",
+                                   "invalid", "error", why));
 }
 
 /* As an object. Names are in lower case, whatever the client wrote; of the same name the last one.
@@ -229,7 +229,7 @@ void exec_message_hit(struct exec *e, uint64_t id, const struct tc_hit *hit)
         json_pack("{s:s, s:s, s:s, s:s, s:s, s:o}", "tc", "hit", "id", number, "method",
                   hit->method, "path", hit->path, "query", hit->query, "headers", headers);
     json_object_set_new(object, "body", body ? body : json_null());
-    message_send(e, object);
+    exec_message_json(e, object);
 }
 
 /* A body that is not UTF-8 is left out, and one that is longer than a line of the program may be.
@@ -252,21 +252,21 @@ void exec_message_response(struct exec *e, const char *id, const struct tc_reply
         json_object_set_new(object, "error", json_string(reply->error));
     if (reply->body_len <= EXEC_LINE_MAX)
         json_object_set_new(object, "body", json_stringn(reply->body, reply->body_len));
-    message_send(e, object);
+    exec_message_json(e, object);
 }
 
 void exec_message_wake(struct exec *e, const struct tc_turn *turn)
 {
-    message_send(e, json_pack("{s:s, s:s}", "tc", "wake", "turn", turn->id));
+    exec_message_json(e, json_pack("{s:s, s:s}", "tc", "wake", "turn", turn->id));
 }
 
 void exec_message_ping(struct exec *e)
 {
-    message_send(e, json_pack("{s:s, s:I}", "tc", "ping", "n", (json_int_t)++e->last_ping));
+    exec_message_json(e, json_pack("{s:s, s:I}", "tc", "ping", "n", (json_int_t)++e->last_ping));
 }
 
 void exec_message_stop(struct exec *e, int64_t grace_ms)
 {
-    message_send(e, json_pack("{s:s, s:s, s:I}", "tc", "stop", "reason", "end", "grace_ms",
-                              (json_int_t)grace_ms));
+    exec_message_json(e, json_pack("{s:s, s:s, s:I}", "tc", "stop", "reason", "end", "grace_ms",
+                                   (json_int_t)grace_ms));
 }

@@ -174,6 +174,7 @@ static void program_plan_restart(struct exec *e, const char *how)
            "the program %s; starting it again in %.1f s (unacknowledged events: %zu)", how,
            (double)delay / 1000, e->n_entries);
     program_free(e);
+    exec_chat_abandon(e);
     e->hello.is_known = false;
     e->pinged_ms = 0;
     e->bad_lines = 0;
