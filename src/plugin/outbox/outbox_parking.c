@@ -107,15 +107,19 @@ void outbox_park_drop_pointless(const struct outbox_entry *newer)
         outbox_entry_drop(item, "superseded by a newer update or by the answer");
 }
 
-/* The oldest that waits for nothing any more: new ones are at the head of the list. */
-static struct outbox_entry *find_ready(const struct outbox *p)
+/* Those that wait for nothing any more, in the order in which they came: the newest is the first of
+ * the list. A request that is submitted ends none that is parked. */
+static void submit_ready(struct outbox *p)
 {
-    struct outbox_entry *item, *oldest = NULL;
-    size_t len;
+    struct outbox_entry **const ready = xcalloc(p->item_count + 1, sizeof *ready);
+    struct outbox_entry *item;
+    size_t n = 0, len;
     LIST_FOREACH (item, &p->items, next)
         if (item->state == OUTBOX_PARKED && !outbox_find_missing(item, &len))
-            oldest = item;
-    return oldest;
+            ready[n++] = item;
+    while (n)
+        outbox_entry_submit(ready[--n], false);
+    free(ready);
 }
 
 void outbox_set_secret(struct outbox *p, const char *name, const char *value)
@@ -123,8 +127,7 @@ void outbox_set_secret(struct outbox *p, const char *name, const char *value)
     if (runtime_secrets_set(&p->secrets, name, value) < 0)
         log_write(LOG_ERR, p->instance, "cannot keep the secret %s: too many secrets are set",
                   name);
-    for (struct outbox_entry *item; (item = find_ready(p));)
-        outbox_entry_submit(item, false);
+    submit_ready(p);
     outbox_park_arm(p);
 }
 
