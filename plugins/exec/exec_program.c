@@ -161,18 +161,37 @@ static void program_free(struct exec *e)
     exec_text_free(&p->from_stderr);
 }
 
+/* Exit status 78: what is configured for the program is wrong, and stays wrong (sysexits.h). */
+#define EXIT_CONFIGURATION 78
+#define NEVER_MS ((int64_t)365 * 86400 * 1000)
+
+/* When it is started again, in ms. What it has not acknowledged stays with the host. */
+static int64_t program_restart_delay(const struct exec *e, int status, const char *how)
+{
+    const struct exec_program *const p = &e->program;
+    const int64_t delay = p->futile ? RESTART_MS << (p->futile - 1) : 0;
+    if (status == EXIT_CONFIGURATION) {
+        tc_log(e->inst, TC_ERR,
+               "the program %s; it is not started again, because the status says that its "
+               "configuration is wrong: correct it, then run: turncast restart %s",
+               how, e->inst->name);
+        return NEVER_MS;
+    }
+    tc_log(e->inst, TC_ERR,
+           "the program %s; starting it again in %.1f s (unacknowledged events: %zu)", how,
+           (double)delay / 1000, e->n_entries);
+    return delay;
+}
+
 /* One that has done nothing is not started again at once, and in the end is left to the host, which
  * finds out whether an event is the cause. */
-static void program_plan_restart(struct exec *e, const char *how)
+static void program_plan_restart(struct exec *e, int status, const char *how)
 {
     struct exec_program *const p = &e->program;
     p->futile = p->has_progressed ? 0 : p->futile + 1;
     if (p->futile > FUTILE_MAX || !e->hello.is_known)
         exec_program_give_up(e, "%s", how);
-    const int64_t delay = p->futile ? RESTART_MS << (p->futile - 1) : 0;
-    tc_log(e->inst, TC_ERR,
-           "the program %s; starting it again in %.1f s (unacknowledged events: %zu)", how,
-           (double)delay / 1000, e->n_entries);
+    const int64_t delay = program_restart_delay(e, status, how);
     program_free(e);
     exec_chat_abandon(e);
     e->hello.is_known = false;
@@ -194,8 +213,8 @@ void exec_program_restart_due(struct exec *e, int64_t now_ms)
         exec_program_give_up(e, "cannot be started");
 }
 
-/* How it ended, as text. False: it still runs. */
-static bool program_describe_end(const struct exec *e, char *text, size_t size)
+/* How it ended, as text. *exited: its exit status, or -1. False: it still runs. */
+static bool program_describe_end(const struct exec *e, char *text, size_t size, int *exited)
 {
     int status = 0;
     pid_t pid = 0;
@@ -213,6 +232,7 @@ static bool program_describe_end(const struct exec *e, char *text, size_t size)
     else
         snprintf(text, size, "exited with status %d%s%s", WEXITSTATUS(status), *why ? ": " : "",
                  why);
+    *exited = pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     return pid > 0;
 }
 
@@ -374,8 +394,9 @@ void exec_program_read(struct exec *e, int fd)
     if (p->err >= 0)
         exec_program_read(e, p->err);
     char text[64 + EXEC_COMPLAINT_MAX];
-    if (program_describe_end(e, text, sizeof text))
-        program_plan_restart(e, text);
+    int status;
+    if (program_describe_end(e, text, sizeof text, &status))
+        program_plan_restart(e, status, text);
     else
         exec_program_give_up(e, "%s", text);
 }

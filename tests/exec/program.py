@@ -69,6 +69,9 @@ def misbehave():
         say(tc="ack", n=99999)
     if "exit" in modes:
         sys.exit(1)
+    if "late-78" in modes:
+        log("E! the room is unknown")
+        sys.exit(78)
     if "kill" in modes:
         os.abort()
     if "no-ack" in modes:

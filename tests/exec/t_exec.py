@@ -178,6 +178,20 @@ def test_starts():
         until(lambda: seen(host, "good") == [turn], "the good one works")
 
 
+def test_configuration():
+    """Status 78 while it runs: the program stays down until somebody restarts the instance."""
+    with Door(instances=instance("wrong", "late-78") + instance("good")) as host:
+        until(host.has_started, "both run")
+        turn = host.begin("id=one")["id"]
+        await_said(host, "wrong", "the room is unknown; it is not started again")
+        second = host.begin("id=two")["id"]
+        until(lambda: seen(host, "good") == [turn, second], "the good one works")
+        equal(seen(host, "wrong"), [], "it is told nothing more")
+        equal(host.run("restart", "wrong")[0], 0, "the instance is restarted")
+        until(lambda: any(line.startswith(turn) for line in seen(host, "wrong")),
+              "the next program is told what was not acknowledged")
+
+
 def test_silence():
     """No pong, and a program that does not read."""
     quiet = instance("no_pong", "no-pong", ping_s=1, ack_s=1)
@@ -224,6 +238,7 @@ def main():
     test_nap()
     test_breakers()
     test_starts()
+    test_configuration()
     test_silence()
     test_nack_and_reject()
     test_killed(10000 if os.environ.get("TURNCAST_LONG", "0") != "0" else 300)
