@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "chat/chat_internal.h"
 #include "chat/operation/chat_target.h"
+#include "text/sentence/texts.h"
 
 #define TICKET_MAX 32
 #define WHAT_MAX 24
@@ -73,9 +74,9 @@ static void choose_option(struct chat_answer *a, size_t at, size_t option)
         chat_card_option_label(json_array_get(json_object_get(question, "options"), option));
     if (d->at != at) { /* what the person sees is somebody else's */
         view(a, d);
-        a->text = "The question has changed. Please choose again.";
+        a->text = texts_get(TEXT_CARD_CHANGED);
     } else if (!label) {
-        a->text = "This choice is not available for this request.";
+        a->text = texts_get(TEXT_REQUEST_NO_CHOICE);
     } else if (chat_card_is_single(a->card)) {
         chat_answer_decide(a, "answer", label, NULL);
     } else if (chat_draft_is_multi(question)) {
@@ -95,7 +96,7 @@ static void finish_choice(struct chat_answer *a)
     if (chat_draft_answer(a->card, d, NULL))
         go_on(a, d);
     else
-        a->text = "Select at least one option, or reply to the message.";
+        a->text = texts_get(TEXT_CARD_NONE_CHOSEN);
 }
 
 /* ---- presses ---- */
@@ -313,7 +314,7 @@ bool chat_cards_take_reply(struct chat *c, const struct tc_chat_message *m, enum
     if (*m->text)
         answer_by_text(&a, m->text);
     else
-        a.text = "Please reply to the message with text.";
+        a.text = texts_get(TEXT_CARD_NO_TEXT);
     tell(&a, m);
     *how = a.how == TC_NOT_KEPT ? TC_NOT_KEPT : TC_COMMAND;
     return true;

@@ -8,9 +8,9 @@
 #include "base/alloc.h"
 #include "chat/chat_internal.h"
 #include "chat/operation/chat_target.h"
+#include "text/sentence/texts.h"
 
 #define EXPIRES_MS (30 * 60 * 1000)
-#define ENDED "Cancelled: the turn has ended"
 #define MEMORY_BYTES ((size_t)48 << 10) /* of all cards of a turn */
 
 static void chat_cards_move(struct chat_place *place, enum chat_place_event event)
@@ -257,7 +257,7 @@ void chat_cards_end_turn(struct chat_turn *t)
     struct chat_card *card;
     TAILQ_FOREACH(card, &t->chat->cards.list, entry)
     if (!card->decided && strcmp(card->turn, t->turn->id) == 0) {
-        close_card(t->chat, t->turn, card, ENDED);
+        close_card(t->chat, t->turn, card, texts_get(TEXT_CARD_ENDED));
         any = true;
     }
     forget_settled(&t->chat->cards);

@@ -11,6 +11,7 @@
 #include "chat/chat_internal.h"
 #include "chat/operation/chat_target.h"
 #include "event/json/json_reader.h"
+#include "text/sentence/texts.h"
 
 #define SIGNS_OFF_AFTER 3
 #define SIGNS_OFF_MS 600000
@@ -137,8 +138,9 @@ static int take_final(struct chat_turn *t, const struct event *ev)
     const struct tc_final *const f = &ev->u.final;
     if (!chat_engine_was_stopped(ev))
         return chat_outcome_send(t, f->text, f->text_len, 0);
+    const char *const stopped = texts_get(TEXT_CHAT_STOPPED);
     const char *const text =
-        f->text_len ? arena_sprintf(&t->chat->scratch, "%s\n\n_Stopped._", f->text) : "Stopped.";
+        f->text_len ? arena_sprintf(&t->chat->scratch, "%s\n\n_%s_", f->text, stopped) : stopped;
     return chat_outcome_send(t, text, strlen(text), 0);
 }
 

@@ -12,6 +12,7 @@
 #include "base/sys/clock.h"
 #include "chat/chat_internal.h"
 #include "chat/operation/chat_target.h"
+#include "text/sentence/texts.h"
 
 #define STORE_KEY "chat.waiting"
 #define STORE_BYTES ((size_t)60 << 10) /* of all messages that wait */
@@ -328,8 +329,7 @@ enum tc_accepted chat_files_take(struct chat *c, const struct tc_chat_message *m
         return TC_DENIED; /* nothing is fetched for strangers */
     struct chat_parcel *p = find_album(c, m);
     if (!p && count_of_person(c, m->user) >= WAITING_MAX) {
-        chat_reply(c, c->inst->lobby, &m->target,
-                   "Too many messages wait for their files. Please send this one again later.");
+        chat_reply(c, c->inst->lobby, &m->target, texts_get(TEXT_CHAT_FILES_FULL));
         return TC_FULL;
     }
     if (p)
@@ -338,8 +338,7 @@ enum tc_accepted chat_files_take(struct chat *c, const struct tc_chat_message *m
         p = add_parcel(c, pack(m));
     if (!store_parcels(c)) {
         free_parcel(c, p);
-        chat_reply(c, c->inst->lobby, &m->target,
-                   "Too many messages wait for their files. Please send this one again later.");
+        chat_reply(c, c->inst->lobby, &m->target, texts_get(TEXT_CHAT_FILES_FULL));
         return TC_FULL;
     }
     if (!p->due_ms)

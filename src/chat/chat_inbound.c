@@ -7,8 +7,7 @@
 #include "base/alloc.h"
 #include "chat/chat_internal.h"
 #include "chat/operation/chat_target.h"
-
-#define NOT_VALID "This button is no longer valid."
+#include "text/sentence/texts.h"
 
 /* A plugin that was built for an older header knows fewer members. */
 #define COMPLETE(type, given)                                                                      \
@@ -156,7 +155,7 @@ int chat_take_action(struct chat *c, const struct tc_chat_action *given)
 {
     const struct tc_chat_action a = COMPLETE(struct tc_chat_action, given);
     enum tc_accepted how = TC_DENIED;
-    const char *text = NOT_VALID;
+    const char *text = texts_get(TEXT_CHAT_BUTTON_OVER);
     if (!a.target.chat || !a.user) {
         tc_log(c->inst, TC_ERR, "tc_chat_act: the action has no chat or user");
         return 0;

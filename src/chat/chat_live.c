@@ -6,6 +6,7 @@
 #include "base/sys/clock.h"
 #include "chat/chat_internal.h"
 #include "chat/operation/chat_delivery.h"
+#include "text/sentence/texts.h"
 
 #define EDIT_MS 1200
 #define EDIT_MAX_MS 60000
@@ -127,7 +128,8 @@ static json_t *stop_button(const struct chat_turn *t)
 {
     if (t->chat->table.input != TC_INPUT_BUTTONS || strlen(t->turn->id) > CHAT_BUTTON_DATA - 2)
         return NULL;
-    return json_pack("[[s+, s, i]]", "s:", t->turn->id, "⏹ Stop", (int)TC_STYLE_PLAIN);
+    return json_pack("[[s+, s, i]]", "s:", t->turn->id, texts_get(TEXT_CHAT_STOP_BUTTON),
+                     (int)TC_STYLE_PLAIN);
 }
 
 /* The record of the message as it is to be seen now; false: it would not change. */
@@ -284,7 +286,7 @@ static void doubt_create(struct chat_turn *t, struct chat_record *r)
 {
     const enum tc_idempotency kind = t->chat->table.idempotency;
     if (!r->text)
-        chat_render_one(t->chat, r, "Working…", 0);
+        chat_render_one(t->chat, r, texts_get(TEXT_CHAT_WORKING), 0);
     if (t->live.state == CHAT_LIVE_CLOSED || kind == TC_IDEMPOTENCY_NONE)
         chat_live_move(t, CHAT_LIVE_ON_LOSE);
     else

@@ -7,12 +7,11 @@
 #include "base/sys/log.h"
 #include "chat/chat_internal.h"
 #include "chat/operation/chat_delivery.h"
+#include "text/sentence/texts.h"
 
-#define SILENCE "The agent finished without an answer."
 #define DAY_MS ((int64_t)24 * 3600 * 1000)
 #define FILE_MAX ((size_t)14 << 20) /* what the outbox takes in one durable request */
 #define EDIT_YOUNG_MS 60000         /* finalize = edit: an older message would not be noticed */
-#define TOO_LONG_NOTE "The file is truncated: the answer exceeds the size limit."
 
 static struct chat_delivery_policy policy_of(const struct chat *c)
 {
@@ -88,7 +87,7 @@ static int send_file(struct chat_turn *t, const char *text, size_t len, size_t p
     r.state = CHAT_FILING;
     r.file_name = "answer.md";
     r.file_type = "text/markdown; charset=utf-8";
-    r.text = r.plain = len > most ? TOO_LONG_NOTE : "";
+    r.text = r.plain = len > most ? texts_get(TEXT_CHAT_FILE_CUT) : "";
     r.last = true;
     r.summary = summary.p;
     const struct chat_send_extra extra = {.data = text, .len = chat_text_fit(text, most)};
@@ -100,6 +99,7 @@ int chat_outcome_send(struct chat_turn *t, const char *markdown, size_t len, uin
     struct chat *const c = t->chat;
     const bool can_file = chat_can(c, TC_OP_FILE) && c->options.overflow != CHAT_OVERFLOW_TRIM;
     const size_t most = c->options.overflow == CHAT_OVERFLOW_FILE ? 1 : c->options.max_parts;
+    const char *const silence = texts_get(TEXT_CHAT_SILENT);
     size_t count;
     if (!t->target.chat)
         return 0;
@@ -107,9 +107,9 @@ int chat_outcome_send(struct chat_turn *t, const char *markdown, size_t len, uin
         chat_text_render(&c->scratch, &c->table, TC_ROLE_ANSWER, markdown, len,
                          &(struct chat_text_options){.flags = flags}, &count);
     if (!pieces)
-        return strcmp(markdown, SILENCE) == 0
+        return strcmp(markdown, silence) == 0
                    ? -1
-                   : chat_outcome_send(t, SILENCE, strlen(SILENCE), TC_VERBATIM);
+                   : chat_outcome_send(t, silence, strlen(silence), TC_VERBATIM);
     const bool over = count > most, files = over && can_file;
     const size_t shown = !over ? count : files ? 1 : most;
     const bool edits = can_finalize_by_edit(t, count);
@@ -163,7 +163,7 @@ static void clean(struct chat_turn *t, const struct chat_record *part, const cha
     if (c->options.after == CHAT_AFTER_KEEP && t->live.began)
         chat_view_write(&view, &now);
     else
-        buf_add_str(&view, part->summary ? part->summary : "Done");
+        buf_add_str(&view, part->summary ? part->summary : texts_get(TEXT_CHAT_DONE));
     chat_render_one(c, &r, view.p, 0);
     r.confirm = r.op == TC_OP_EDIT && chat_live_may_come_late(t);
     chat_send(c, t->turn, &r, NULL);
@@ -185,7 +185,7 @@ static void learn(struct chat_turn *t, const struct chat_record *part)
                             .last = true,
                             .silent = true};
     if (c->table.idempotency == TC_IDEMPOTENCY_NONE || c->table.idempotency_ms ||
-        !chat_render_one(c, &r, "Working…", 0))
+        !chat_render_one(c, &r, texts_get(TEXT_CHAT_WORKING), 0))
         return;
     chat_send(c, t->turn, &r, &(struct chat_send_extra){.delay_ms = search ? CHAT_LATE_MS : 0});
 }
@@ -236,11 +236,10 @@ static void tell_loss(struct chat_turn *t, const char *reason, enum tc_result_ki
         kind == TC_RESULT_UNAUTHORIZED)
         return;
     t->told_loss = true;
-    chat_reply(t->chat, t->turn, &t->target,
-               arena_sprintf(&t->chat->scratch,
-                             "⚠ An answer could not be delivered here: %s. "
-                             "It is stored as a dead letter; run: turncast dead list",
-                             reason ? reason : "no reason given"));
+    CLEANUP_BUF struct buf text = {0};
+    const char *const why = reason ? reason : texts_get(TEXT_CHAT_NO_REASON);
+    texts_append(&text, TEXT_CHAT_LOST, TEXT_VALUES(TEXT_STR("why", why)));
+    chat_reply(t->chat, t->turn, &t->target, text.p);
 }
 
 /* A file whose content is in the request that was refused. */

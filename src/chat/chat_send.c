@@ -8,9 +8,9 @@
 #include "base/sys/log.h"
 #include "chat/chat_internal.h"
 #include "chat/operation/chat_key.h"
+#include "text/sentence/texts.h"
 
 #define BUTTONS_MAX 64
-#define MARK "(may be a repeat)"
 
 #define LIVE_TIMEOUT_MS 15000
 #define FILE_TIMEOUT_MS 120000
@@ -79,7 +79,8 @@ static const char *op_text(struct chat *c, const struct chat_record *r)
     if (!r->tried.marked)
         return text;
     const bool html = r->role <= TC_ROLE_REPLY && c->table.text[r->role].form == TC_HTML;
-    return arena_sprintf(&c->scratch, html ? "%s<p>" MARK "</p>" : "%s\n\n" MARK, text);
+    return arena_sprintf(&c->scratch, html ? "%s<p>%s</p>" : "%s\n\n%s", text,
+                         texts_get(TEXT_CHAT_REPEAT));
 }
 
 struct tc_op chat_make_op(struct chat *c, const struct tc_turn *turn, const struct chat_record *r)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Prints sentences in string literals of the folders whose texts for people are in the table
 src/text/sentence/texts.def, as "file:line: text". A literal is a sentence if it has a blank and begins
-with a capital letter or ends as a sentence does; log lines and errors do neither.
+with a capital letter, after signs if any, or ends as a sentence does; log lines and errors do neither.
 
 find_sentences.py EXCEPTIONS: lines "FILE | TEXT | REASON", as for find_words.py.
 """
@@ -12,19 +12,25 @@ import sys
 
 from find_words import c_literals, exceptions
 
-FOLDERS = ("agent", "conversation", "inbound", "request", "settings", "turn")
+CORE = ("agent", "conversation", "inbound", "request", "settings", "turn")
+
+
+def sources():
+    for folder in CORE:
+        yield from sorted(pathlib.Path("src/core", folder).glob("*.[ch]"))
+    yield from sorted(pathlib.Path("src/chat").glob("**/*.[ch]"))
+    yield from sorted(pathlib.Path("src/plugin/instance").glob("services_inbound.c"))
 
 
 def literals():
-    for folder in FOLDERS:
-        for path in sorted(pathlib.Path("src/core", folder).glob("*.[ch]")):
-            source = path.read_text(encoding="utf-8", errors="replace")
-            source = re.sub(r"^[ \t]*#[ \t]*include[^\n]*", "", source, flags=re.M)
-            yield from ((path, line, text) for line, text in c_literals(source))
+    for path in sources():
+        source = path.read_text(encoding="utf-8", errors="replace")
+        source = re.sub(r"^[ \t]*#[ \t]*include[^\n]*", "", source, flags=re.M)
+        yield from ((path, line, text) for line, text in c_literals(source))
 
 
 def is_sentence(text):
-    bare = re.sub(r"^(?:\\n|\s)+|(?:\\n|\s)+$", "", text)
+    bare = re.sub(r"^(?:\\n|\s|[^\x00-\x7f])+|(?:\\n|\s)+$", "", text)
     return " " in bare and bool(re.match(r"[A-Z]", bare) or re.search(r"[a-z%][.!?]$", bare))
 
 

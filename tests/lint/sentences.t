@@ -23,4 +23,12 @@ catches "the end of a reply" loose_sentences 'src/core/conversation/bad.c:1: mov
     src/core/conversation/bad.c <<'C'
 const char *reply(void) { return " and it was dropped.\n"; }
 C
+catches "a sentence of the chat engine, behind a sign" loose_sentences 'src/chat/card/bad.c:1: move to' \
+    src/chat/card/bad.c <<'C'
+const char *line(void) { return "✋ Waiting for an answer"; }
+C
+catches "a reply of a service of plugins" loose_sentences \
+    'src/plugin/instance/services_inbound.c:[0-9]*: move to' src/plugin/instance/services_inbound.c <<'C'
+const char *reply(void) { return "Your answer could not be saved."; }
+C
 done_testing

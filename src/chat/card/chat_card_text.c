@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * The text and the buttons of a card. What the agent says about its wish is set as code, so that
  * nothing in it passes for words of the host. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/plural.h"
 #include "chat/card/chat_card.h"
 #include "chat/operation/chat_target.h"
 #include "chat/show/chat_text.h"
+#include "text/sentence/texts.h"
 
 #define PROMPT_MAX 700
 #define WORDS_MAX 300
@@ -17,30 +16,40 @@
 #define LABEL_MAX 60
 
 static const struct {
-    const char *kind, *title;
-} titles[] = {{"approval", "Approval needed"},
-              {"ask", "Question"},
-              {"credential", "Credential needed"},
-              {"input", "Input needed"},
-              {NULL, "Answer needed"}};
+    const char *kind;
+    enum text_id title;
+} titles[] = {{"approval", TEXT_CARD_APPROVAL},
+              {"ask", TEXT_CARD_QUESTION},
+              {"credential", TEXT_CARD_CREDENTIAL},
+              {"input", TEXT_CARD_INPUT},
+              {NULL, TEXT_CARD_OTHER}};
 
 static const char *title_of(const char *kind)
 {
     size_t i = 0;
     while (titles[i].kind && (!kind || strcmp(titles[i].kind, kind) != 0))
         i++;
-    return titles[i].title;
+    return texts_get(titles[i].title);
 }
 
-static void write_wait(struct buf *out, int64_t ms)
+/* A time to wait, rounded. */
+static void add_wait(struct buf *out, int64_t ms)
 {
     const int64_t s = (ms + 500) / 1000;
     if (s < 120)
-        buf_printf(out, "%" PRId64 " s", s);
+        texts_append(out, TEXT_TIME_SECONDS, TEXT_VALUES(TEXT_INT("s", s)));
     else if (s < 7200)
-        buf_printf(out, "%" PRId64 " min", (s + 30) / 60);
+        texts_append(out, TEXT_TIME_ABOUT_MINUTES, TEXT_VALUES(TEXT_INT("min", (s + 30) / 60)));
     else
-        buf_printf(out, "%" PRId64 " h", (s + 1800) / 3600);
+        texts_append(out, TEXT_TIME_ABOUT_HOURS, TEXT_VALUES(TEXT_INT("h", (s + 1800) / 3600)));
+}
+
+/* A sentence with the placeholder {time}. */
+static void write_wait(struct buf *out, enum text_id id, int64_t ms)
+{
+    CLEANUP_BUF struct buf time = {0};
+    add_wait(&time, ms);
+    texts_append(out, id, TEXT_VALUES(TEXT_STR("time", time.p)));
 }
 
 /* ---- parts of the text ---- */
@@ -76,8 +85,11 @@ static void write_block(struct buf *out, const json_t *about, const char *key)
     chat_text_add_block(out, text, strlen(text));
     snprintf(cut_key, sizeof cut_key, "%s_cut", key);
     const int64_t cut = chat_json_int(about, cut_key);
-    if (cut)
-        buf_printf(out, "\n… %" PRId64 " more character%s not shown\n", cut, PLURAL(cut, "", "s"));
+    if (!cut)
+        return;
+    buf_add_char(out, '\n');
+    texts_append(out, TEXT_CARD_CUT, TEXT_VALUES(TEXT_INT("n", cut)));
+    buf_add_char(out, '\n');
 }
 
 static void write_answer(struct buf *out, const json_t *answer)
@@ -108,6 +120,13 @@ static void write_options(struct buf *out, const json_t *question, enum tc_input
     }
 }
 
+static void write_progress(struct buf *out, size_t n, size_t count)
+{
+    texts_append(out, TEXT_CARD_QUESTION_OF,
+                 TEXT_VALUES(TEXT_INT("n", n), TEXT_INT("count", count)));
+    buf_add_str(out, "\\\n");
+}
+
 /* The earlier questions with their answers, and the current question. */
 static void write_questions(struct buf *out, const struct chat_card *card, enum tc_input input)
 {
@@ -124,7 +143,7 @@ static void write_questions(struct buf *out, const struct chat_card *card, enum 
             break;
         buf_add_str(out, "\n\n");
         if (now && count > 1)
-            buf_printf(out, "Question %zu of %zu\\\n", i + 1, count);
+            write_progress(out, i + 1, count);
         write_words(out, "", chat_json_text(question, "prompt"), now ? PROMPT_MAX : WORDS_MAX);
         if (now)
             write_options(out, question, input);
@@ -148,19 +167,17 @@ static void write_choices(struct buf *out, const struct chat_card *card)
     }
 }
 
-static const char *hint_of(const struct chat_card *card, enum tc_input input)
+static enum text_id hint_of(const struct chat_card *card, enum tc_input input)
 {
     const json_t *const question = chat_draft_question(card, chat_draft_viewed(card));
     const bool options = json_array_size(json_object_get(question, "options")) > 0;
     if (chat_card_is_approval(card))
-        return input == TC_INPUT_BUTTONS ? "Reply to this message to deny with a reason."
-               : input == TC_INPUT_REACTIONS
-                   ? "React with ✅ or ❌, or reply with a number; other text denies with a reason."
-                   : "Reply with a number; other text denies with a reason.";
+        return input == TC_INPUT_BUTTONS     ? TEXT_CARD_HINT_DENY
+               : input == TC_INPUT_REACTIONS ? TEXT_CARD_HINT_REACT
+                                             : TEXT_CARD_HINT_NUMBER;
     if (options)
-        return input == TC_INPUT_BUTTONS ? "Or reply to this message with your own answer."
-                                         : "Reply with a number, or with your own answer.";
-    return "Reply to this message with your answer.";
+        return input == TC_INPUT_BUTTONS ? TEXT_CARD_HINT_OWN : TEXT_CARD_HINT_NUMBER_OR_OWN;
+    return TEXT_CARD_HINT_ANSWER;
 }
 
 static void write_hints(struct buf *out, const struct chat_card *card, enum tc_input input)
@@ -168,12 +185,10 @@ static void write_hints(struct buf *out, const struct chat_card *card, enum tc_i
     const int64_t wait_ms = chat_json_int(card->about, "wait_ms");
     if (input != TC_INPUT_BUTTONS && chat_card_is_approval(card))
         write_choices(out, card);
-    buf_printf(out, "\n\n%s", hint_of(card, input));
-    if (wait_ms <= 0)
-        return;
-    buf_add_str(out, " Denied automatically if nobody answers within ");
-    write_wait(out, wait_ms);
-    buf_add_str(out, ".");
+    buf_add_str(out, "\n\n");
+    buf_add_str(out, texts_get(hint_of(card, input)));
+    if (wait_ms > 0)
+        write_wait(out, TEXT_CARD_HINT_WAIT, wait_ms);
 }
 
 void chat_card_write(struct buf *out, const struct chat_card *card, enum tc_input input)
@@ -196,27 +211,44 @@ void chat_card_write(struct buf *out, const struct chat_card *card, enum tc_inpu
     buf_add_char(out, '\n');
 }
 
+/* ---- how it was decided ---- */
+
+/* By a person; by: whether it is known who. */
+static const struct {
+    const char *decision;
+    enum text_id alone, by;
+} decisions[] = {{"allow", TEXT_CARD_ALLOWED, TEXT_CARD_ALLOWED_BY},
+                 {"deny", TEXT_CARD_DENIED, TEXT_CARD_DENIED_BY},
+                 {"answered", TEXT_CARD_ANSWERED, TEXT_CARD_ANSWERED_BY}};
+
+static bool write_person(struct buf *out, const struct tc_request *ev, const char *decision)
+{
+    const bool by = ev->by && *ev->by;
+    for (size_t i = 0; i < sizeof decisions / sizeof *decisions; i++) {
+        if (strcmp(decision, decisions[i].decision) != 0)
+            continue;
+        texts_append(out, by ? decisions[i].by : decisions[i].alone,
+                     TEXT_VALUES(TEXT_STR("by", by ? ev->by : "")));
+        return true;
+    }
+    return false;
+}
+
 void chat_card_write_decision(struct buf *out, const struct chat_card *card,
                               const struct tc_request *ev)
 {
     const char *const d = ev->decision ? ev->decision : "";
     const int64_t wait_ms = chat_json_int(card->about, "wait_ms");
-    const bool by = ev->by && *ev->by;
-    if (strcmp(d, "allow") == 0)
-        buf_printf(out, "Allowed%s%s", by ? " by " : "", by ? ev->by : "");
-    else if (strcmp(d, "deny") == 0)
-        buf_printf(out, "Denied%s%s%s%s", by ? " by " : "", by ? ev->by : "",
-                   ev->reason ? ": " : "", ev->reason ? ev->reason : "");
-    else if (strcmp(d, "answered") == 0)
-        buf_printf(out, "Answered%s%s", by ? " by " : "", by ? ev->by : "");
-    else if (strcmp(d, "cancelled") == 0)
-        buf_add_str(out, by && strcmp(ev->by, "host") != 0 ? "Withdrawn by the agent"
-                                                           : "Cancelled: the turn has ended");
-    else if (strcmp(d, "timeout") == 0 && wait_ms > 0) {
-        buf_add_str(out, "Denied: no answer within ");
-        write_wait(out, wait_ms);
-    } else
-        buf_add_str(out, strcmp(d, "timeout") == 0 ? "Denied: no answer in time" : "Closed");
+    const bool by_agent = ev->by && *ev->by && strcmp(ev->by, "host") != 0;
+    if (write_person(out, ev, d)) {
+        if (strcmp(d, "deny") == 0 && ev->reason)
+            buf_printf(out, ": %s", ev->reason);
+    } else if (strcmp(d, "cancelled") == 0)
+        texts_append(out, by_agent ? TEXT_CARD_WITHDRAWN : TEXT_CARD_ENDED, NULL);
+    else if (strcmp(d, "timeout") == 0 && wait_ms > 0)
+        write_wait(out, TEXT_CARD_EXPIRED_AFTER, wait_ms);
+    else
+        texts_append(out, strcmp(d, "timeout") == 0 ? TEXT_CARD_EXPIRED : TEXT_CARD_CLOSED, NULL);
 }
 
 /* ---- buttons ---- */
@@ -253,7 +285,7 @@ static void add_option_buttons(json_t *buttons, const struct chat_card *card)
         add_button(buttons, card, what, text, TC_STYLE_PLAIN);
     }
     if (multi && i > 0)
-        add_button(buttons, card, "done", "Done", TC_STYLE_PRIMARY);
+        add_button(buttons, card, "done", texts_get(TEXT_CARD_DONE), TC_STYLE_PRIMARY);
 }
 
 static enum tc_style chat_card_style(const char *choice)

@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "base/invariant.h"
-
-#define EMPTY_TEXT "The answer is empty."
+#include "text/sentence/texts.h"
 
 /* ---- the table ---- */
 
@@ -186,7 +185,7 @@ static struct chat_delivery_decision take_empty(struct chat_record *r, const cha
     if (r->tried.was_empty || r->file_name)
         return die(r, reason);
     r->tried.was_empty = true;
-    r->text = r->plain = EMPTY_TEXT;
+    r->text = r->plain = texts_get(TEXT_CHAT_EMPTY);
     r->entities = NULL;
     return chat_delivery_change(r, policy);
 }

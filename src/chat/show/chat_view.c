@@ -7,6 +7,7 @@
 
 #include "chat/show/chat_text.h"
 #include "event/json/json_reader.h"
+#include "text/sentence/texts.h"
 
 void chat_view_init(struct chat_view *v, int64_t now_ms)
 {
@@ -191,7 +192,7 @@ struct tc_view chat_view_export(const struct chat_view *v, int64_t now_ms, bool 
     return (struct tc_view){
         .size = sizeof(struct tc_view),
         .phase = v->phase == TC_PHASE_WORKING && v->waiting ? TC_PHASE_WAITING : v->phase,
-        .headline = v->headline[0] ? v->headline : "Working…",
+        .headline = v->headline[0] ? v->headline : texts_get(TEXT_CHAT_WORKING),
         .lines = lines,
         .line_count = v->line_count,
         .lines_before = v->tools - v->line_count,

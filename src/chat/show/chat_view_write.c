@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Writes the progress message as Markdown: one source for every form of text. */
-#include <inttypes.h>
-
-#include "base/plural.h"
 #include "chat/show/chat_text.h"
 #include "chat/show/chat_view.h"
+#include "text/sentence/texts.h"
 
 #define SILENT_MS 60000 /* from then on the time without output is shown */
 #define SUMMARY_BYTES ((size_t)100)
@@ -31,27 +29,36 @@ static void chat_view_write_line(struct buf *out, const struct tc_tool_line *lin
     buf_add_str(out, "\\\n");
 }
 
+static void write_line_of(struct buf *out, enum text_id id, int64_t n)
+{
+    texts_append(out, id, TEXT_VALUES(TEXT_INT("n", n)));
+    buf_add_str(out, "\\\n");
+}
+
+static void add_with_time(struct buf *out, enum text_id id, int64_t ms)
+{
+    CLEANUP_BUF struct buf time = {0};
+    chat_text_add_time(&time, ms);
+    texts_append(out, id, TEXT_VALUES(TEXT_STR("time", time.p)));
+}
+
 static void write_lines(struct buf *out, const struct tc_view *view)
 {
     if (view->lines_before)
-        buf_printf(out, "… %zu earlier tool call%s\\\n", view->lines_before,
-                   PLURAL(view->lines_before, "", "s"));
+        write_line_of(out, TEXT_CHAT_EARLIER, (int64_t)view->lines_before);
     for (size_t i = 0; i < view->line_count; i++)
         chat_view_write_line(out, &view->lines[i]);
 }
 
 static void write_state(struct buf *out, const struct tc_view *view)
 {
-    if (view->waiting == 1)
-        buf_add_str(out, "✋ Waiting for an answer\\\n");
-    else if (view->waiting > 1)
-        buf_printf(out, "✋ Waiting for %u answer%s\\\n", view->waiting,
-                   PLURAL(view->waiting, "", "s"));
-    buf_add_str(out, view->phase == TC_PHASE_STOPPING ? "⏹ Stopping… " : "⏱ ");
-    chat_text_add_time(out, view->elapsed_ms);
+    if (view->waiting)
+        write_line_of(out, TEXT_CHAT_WAITING, view->waiting);
+    add_with_time(out, view->phase == TC_PHASE_STOPPING ? TEXT_CHAT_STOPPING : TEXT_CHAT_RUNNING,
+                  view->elapsed_ms);
     if (view->silent_ms >= SILENT_MS) {
-        buf_add_str(out, " · no output for ");
-        chat_text_add_time(out, view->silent_ms);
+        buf_add_str(out, " · ");
+        add_with_time(out, TEXT_CHAT_NO_OUTPUT, view->silent_ms);
     }
     buf_add_char(out, '\n');
 }
@@ -80,14 +87,25 @@ void chat_view_write(struct buf *out, const struct tc_view *view)
     write_state(out, view);
 }
 
+static void add_number(struct buf *out, enum text_id id, int64_t n)
+{
+    buf_add_str(out, " · ");
+    texts_append(out, id, TEXT_VALUES(TEXT_INT("n", n)));
+}
+
+/* What is known of the work of the turn. */
+static void add_numbers(struct buf *out, const struct chat_view *v)
+{
+    if (v->tools)
+        add_number(out, TEXT_CHAT_TOOLS, v->tools);
+    if (v->tokens >= 1000)
+        add_number(out, TEXT_CHAT_TOKENS_K, (v->tokens + 500) / 1000);
+    else if (v->tokens > 0)
+        add_number(out, TEXT_CHAT_TOKENS, v->tokens);
+}
+
 void chat_view_write_summary(struct buf *out, const struct chat_view *v, int64_t now_ms)
 {
-    buf_add_str(out, "Done in ");
-    chat_text_add_time(out, now_ms - v->began_ms);
-    if (v->tools)
-        buf_printf(out, " · %u tool call%s", v->tools, PLURAL(v->tools, "", "s"));
-    if (v->tokens >= 1000)
-        buf_printf(out, " · %" PRId64 "k tokens", (v->tokens + 500) / 1000);
-    else if (v->tokens > 0)
-        buf_printf(out, " · %" PRId64 " token%s", v->tokens, PLURAL(v->tokens, "", "s"));
+    add_with_time(out, TEXT_CHAT_DONE_IN, now_ms - v->began_ms);
+    add_numbers(out, v);
 }

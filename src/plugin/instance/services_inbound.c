@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Inbound messages, permissions, cancellation and answers from people. */
 #include "plugin/instance/services_internal.h"
+#include "text/sentence/texts.h"
 
 #define HOST_CALL_MS 30000 /* longer than any commit takes that is worth waiting for */
 
@@ -35,26 +36,24 @@ static void clear(struct tc_receipt *receipt)
 
 /* What a person is told by default about an answer or a wish to stop a turn. */
 struct inbound_texts {
-    const char *done, *known, *denied, *invalid, *lost;
+    enum text_id done, known, denied, invalid, lost;
 };
 static const struct inbound_texts cancel_texts = {
-    "Stopping the running turn.", "This turn has already ended.",
-    "You are not allowed to stop this turn.", "This is not a turn that can be stopped.",
-    "The turn could not be stopped. Please try again."};
-static const struct inbound_texts answer_texts = {
-    "Answered.", "This request is already closed.", "You are not allowed to answer this request.",
-    "This answer is not valid.", "Your answer could not be saved. Please try again."};
+    TEXT_STOPPING, TEXT_STOP_OVER, TEXT_STOP_NOT_ALLOWED, TEXT_STOP_INVALID, TEXT_STOP_LOST};
+static const struct inbound_texts answer_texts = {TEXT_ANSWERED, TEXT_REQUEST_CLOSED,
+                                                  TEXT_REQUEST_NOT_ALLOWED, TEXT_REQUEST_INVALID,
+                                                  TEXT_REQUEST_LOST};
 
 /* Each outcome has a text for the person, so that no connector needs one of its own. */
 static enum tc_accepted services_inbound_explain(const struct inbound_texts *texts,
                                                  enum tc_accepted how, struct tc_receipt *receipt)
 {
     if (receipt && !receipt->answer)
-        receipt->answer = how == TC_COMMAND   ? texts->done
-                          : how == TC_KNOWN   ? texts->known
-                          : how == TC_DENIED  ? texts->denied
-                          : how == TC_INVALID ? texts->invalid
-                                              : texts->lost;
+        receipt->answer = texts_get(how == TC_COMMAND   ? texts->done
+                                    : how == TC_KNOWN   ? texts->known
+                                    : how == TC_DENIED  ? texts->denied
+                                    : how == TC_INVALID ? texts->invalid
+                                                        : texts->lost);
     return how;
 }
 
