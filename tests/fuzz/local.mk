@@ -152,3 +152,9 @@ tests_fuzz_fuzz_policy_SOURCES = tests/fuzz/fuzz_policy.c $(FUZZ_MAIN)
 tests_fuzz_fuzz_policy_LDADD = $(TEST_TURN)
 tests_fuzz_fuzz_policy_LDFLAGS = $(FUZZ_LINK)
 EXTRA_DIST += tests/fuzz/seeds/policy
+
+fuzz_targets += tests/fuzz/fuzz_chat_reply
+tests_fuzz_fuzz_chat_reply_SOURCES = tests/fuzz/fuzz_chat_reply.c $(FUZZ_MAIN)
+tests_fuzz_fuzz_chat_reply_LDADD = $(TEST_PLUGIN)
+tests_fuzz_fuzz_chat_reply_LDFLAGS = $(FUZZ_LINK)
+EXTRA_DIST += tests/fuzz/seeds/chat_reply

@@ -92,11 +92,29 @@ static bool is_below(const json_t *json, const char *key, int64_t count)
     return n >= 0 && n < count;
 }
 
+/* A file is delivered as a file, and an edit has a message: the delivery relies on both. */
+static bool fits_state(const json_t *json)
+{
+    const bool is_file = chat_json_text(json, "fn") != NULL;
+    if (chat_json_int(json, "o") == TC_OP_FETCH)
+        return true;
+    switch ((int)chat_json_int(json, "ds")) {
+    case CHAT_POSTING:
+        return !is_file;
+    case CHAT_EDITING:
+        return !is_file && chat_json_text(json, "m");
+    case CHAT_FILING:
+        return is_file;
+    default:
+        return true;
+    }
+}
+
 static bool is_sane(const json_t *json)
 {
     return json_is_object(json) && chat_json_text(json, "s") && is_below(json, "o", TC_OPS) &&
            is_below(json, "ro", TC_ROLES) && is_below(json, "ds", CHAT_DELIVERY_STATES) &&
-           is_below(json, "re", TC_REACTION_DENY + 1);
+           is_below(json, "re", TC_REACTION_DENY + 1) && fits_state(json);
 }
 
 bool chat_record_read(struct chat_record *r, const char *tag)

@@ -75,6 +75,9 @@ static void test_refused(void)
         "chat:{\"s\":\"answer\",\"o\":1,\"ro\":9,\"ds\":0}",
         "chat:{\"s\":\"answer\",\"o\":1,\"ro\":1,\"ds\":7}",
         "chat:{\"s\":\"answer\",\"o\":1,\"ro\":1,\"ds\":0,\"re\":8}",
+        "chat:{\"s\":\"answer\",\"o\":4,\"ro\":1,\"ds\":4}",
+        "chat:{\"s\":\"answer\",\"o\":4,\"ro\":1,\"ds\":0,\"fn\":\"a.md\"}",
+        "chat:{\"s\":\"answer\",\"o\":2,\"ro\":1,\"ds\":1}",
         "mine:{\"s\":\"answer\",\"o\":1,\"ro\":1,\"ds\":0}",
     };
     struct chat_record r;
