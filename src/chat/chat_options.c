@@ -11,7 +11,7 @@
 struct chat_conf {
     const char *finalize, *after, *overflow, *ambiguous;
     int64_t max_parts, progress_after_ms;
-    bool progress, thinking;
+    bool progress, thinking, footer;
 };
 
 static const struct tc_option chat_option_rows[] = {
@@ -29,6 +29,8 @@ static const struct tc_option chat_option_rows[] = {
               "delay before the progress message is sent, in ms"),
     TC_OPTION(struct chat_conf, thinking, "true", 0,
               "show thinking in the progress message if visibility allows it"),
+    TC_OPTION(struct chat_conf, footer, "false", 0,
+              "end an answer with a line about its time, tool calls, tokens and cost"),
 };
 #define OPTION_COUNT (sizeof chat_option_rows / sizeof *chat_option_rows)
 
@@ -180,6 +182,7 @@ struct chat_options chat_options_read(const struct tc_plugin *p, const void *con
         .drops_doubts = is_word(p, conf, "ambiguous", "drop"),
         .progress = flag_of(p, conf, "progress"),
         .thinking = flag_of(p, conf, "thinking"),
+        .footer = flag_of(p, conf, "footer"),
         .overflow = is_word(p, conf, "overflow", "file")   ? CHAT_OVERFLOW_FILE
                     : is_word(p, conf, "overflow", "trim") ? CHAT_OVERFLOW_TRIM
                                                            : CHAT_OVERFLOW_SPLIT,

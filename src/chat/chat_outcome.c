@@ -75,10 +75,11 @@ static int send_piece(struct chat_turn *t, const struct text_piece *p, size_t pa
     return chat_send(t->chat, t->turn, &r, NULL);
 }
 
-static int send_file(struct chat_turn *t, const char *text, size_t len, size_t part)
+/* note: what the message of the file says. */
+static int send_file(struct chat_turn *t, const char *text, size_t len, const char *note)
 {
     CLEANUP_BUF struct buf summary = {0};
-    struct chat_record r = part_record(t, part);
+    struct chat_record r = part_record(t, 1);
     const size_t most = t->chat->table.file_bytes && t->chat->table.file_bytes < FILE_MAX
                             ? t->chat->table.file_bytes
                             : FILE_MAX;
@@ -87,36 +88,74 @@ static int send_file(struct chat_turn *t, const char *text, size_t len, size_t p
     r.state = CHAT_FILING;
     r.file_name = "answer.md";
     r.file_type = "text/markdown; charset=utf-8";
-    r.text = r.plain = len > most ? texts_get(TEXT_CHAT_FILE_CUT) : "";
+    r.text = r.plain = len > most ? texts_get(TEXT_CHAT_FILE_CUT) : note;
     r.last = true;
     r.summary = summary.p;
     const struct chat_send_extra extra = {.data = text, .len = chat_text_fit(text, most)};
     return chat_send(t->chat, t->turn, &r, &extra);
 }
 
+/* ---- the footer ---- */
+
+/* What is known of the turn when its outcome comes; "" if there is none. The time is not known if
+ * another process saw the turn begin. */
+static const char *footer_of(const struct chat_turn *t)
+{
+    CLEANUP_BUF struct buf footer = {0};
+    if (t->chat->options.footer)
+        chat_view_write_footer(&footer, &t->view,
+                               t->live.began ? clock_mono_ms() - t->view.began_ms : -1);
+    return footer.len ? arena_strdup(&t->chat->scratch, footer.p) : "";
+}
+
+static const struct text_piece *render_outcome(struct chat *c, const char *markdown, size_t len,
+                                               uint32_t flags, size_t *count)
+{
+    return chat_text_render(&c->scratch, &c->table, TC_ROLE_ANSWER, markdown, len,
+                            &(struct chat_text_options){.flags = flags}, count);
+}
+
+/* The outcome with its footer. NULL: this would be too many messages, or the footer is empty. */
+static const struct text_piece *add_footer(struct chat *c, const char *markdown, const char *footer,
+                                           uint32_t flags, size_t most, size_t *count)
+{
+    size_t more;
+    const char *const mark = flags & TC_VERBATIM ? "" : "_";
+    const char *const text =
+        arena_sprintf(&c->scratch, "%s\n\n%s%s%s", markdown, mark, footer, mark);
+    const struct text_piece *const pieces =
+        *footer ? render_outcome(c, text, strlen(text), flags, &more) : NULL;
+    if (!pieces || more > most)
+        return NULL;
+    *count = more;
+    return pieces;
+}
+
+/* ---- the outcome ---- */
+
 int chat_outcome_send(struct chat_turn *t, const char *markdown, size_t len, uint32_t flags)
 {
     struct chat *const c = t->chat;
     const bool can_file = chat_can(c, TC_OP_FILE) && c->options.overflow != CHAT_OVERFLOW_TRIM;
     const size_t most = c->options.overflow == CHAT_OVERFLOW_FILE ? 1 : c->options.max_parts;
-    const char *const silence = texts_get(TEXT_CHAT_SILENT);
+    const char *const silence = texts_get(TEXT_CHAT_SILENT), *const footer = footer_of(t);
     size_t count;
     if (!t->target.chat)
         return 0;
-    const struct text_piece *const pieces =
-        chat_text_render(&c->scratch, &c->table, TC_ROLE_ANSWER, markdown, len,
-                         &(struct chat_text_options){.flags = flags}, &count);
+    const struct text_piece *pieces = render_outcome(c, markdown, len, flags, &count);
     if (!pieces)
         return strcmp(markdown, silence) == 0
                    ? -1
                    : chat_outcome_send(t, silence, strlen(silence), TC_VERBATIM);
+    const struct text_piece *const whole = add_footer(c, markdown, footer, flags, most, &count);
+    pieces = whole ? whole : pieces;
     const bool over = count > most, files = over && can_file;
     const size_t shown = !over ? count : files ? 1 : most;
     const bool edits = can_finalize_by_edit(t, count);
     int rc = 0;
     for (size_t i = 0; i < shown; i++)
         rc |= send_piece(t, &pieces[i], i, i + 1 == shown && !files, edits);
-    return files ? rc | send_file(t, markdown, len, 1) : rc;
+    return files ? rc | send_file(t, markdown, len, footer) : rc;
 }
 
 /* ---- a smaller message, in place of one that was too long ---- */

@@ -28,6 +28,7 @@ CHAT_TESTS = \
 	tests/chat/lookup/doubt.script \
 	tests/chat/none/card.script \
 	tests/chat/none/files.script \
+	tests/chat/none/footer.script \
 	tests/chat/none/live.script \
 	tests/chat/none/outcome.script \
 	tests/chat/none/parts.script \

@@ -11,7 +11,8 @@
 
 void chat_view_init(struct chat_view *v, int64_t now_ms)
 {
-    *v = (struct chat_view){.began_ms = now_ms, .active_ms = now_ms, .fresh = true, .tokens = -1};
+    *v = (struct chat_view){
+        .began_ms = now_ms, .active_ms = now_ms, .fresh = true, .tokens = -1, .cost_usd = -1};
 }
 
 /* Copies what fits: control characters as blanks, cut between characters, with an ellipsis. */
@@ -117,6 +118,30 @@ static void finish(struct chat_view *v, const struct tc_tool_result *ev, int64_t
     }
 }
 
+/* ---- usage ---- */
+
+static int64_t tokens_of(const struct tc_usage *ev)
+{
+    int64_t sum;
+    if (ev->total_tokens >= 0)
+        return ev->total_tokens;
+    if (ev->input_tokens < 0 || ev->output_tokens < 0)
+        return -1;
+    return __builtin_add_overflow(ev->input_tokens, ev->output_tokens, &sum) ? INT64_MAX : sum;
+}
+
+/* The usage of the turn follows the outcome: until then the calls are added. */
+static void chat_view_count_usage(struct chat_view *v, const struct tc_usage *ev)
+{
+    const bool whole = strcmp(ev->scope, "turn") == 0;
+    const int64_t tokens = tokens_of(ev);
+    if (tokens >= 0 &&
+        __builtin_add_overflow(whole || v->tokens < 0 ? 0 : v->tokens, tokens, &v->tokens))
+        v->tokens = INT64_MAX;
+    if (ev->cost_usd >= 0)
+        v->cost_usd = (whole || v->cost_usd < 0 ? 0 : v->cost_usd) + ev->cost_usd;
+}
+
 /* ---- events ---- */
 
 static bool notice(struct chat_view *v, const struct tc_notice *ev)
@@ -159,8 +184,7 @@ static bool fold(struct chat_view *v, const struct event *ev, int64_t now_ms, bo
     case TC_NOTICE:
         return notice(v, &ev->u.notice);
     case TC_USAGE:
-        if (strcmp(ev->u.usage.scope, "turn") == 0)
-            v->tokens = ev->u.usage.total_tokens;
+        chat_view_count_usage(v, &ev->u.usage);
         return false;
     default:
         return false;

@@ -28,7 +28,8 @@ struct chat_view {
     unsigned tools;              /* all tool calls */
     size_t line_count;           /* of lines */
     unsigned waiting;            /* open requests */
-    int64_t tokens;              /* -1: unknown */
+    int64_t tokens;              /* of the calls so far, or of the turn; -1: unknown */
+    double cost_usd;             /* likewise; negative: unknown */
     char narrated[CHAT_VIEW_ID]; /* id of the message that was narrated last */
     char headline[CHAT_VIEW_HEADLINE], notice[CHAT_VIEW_HEADLINE];
     char thinking[CHAT_VIEW_THINKING + 4];
@@ -46,5 +47,8 @@ struct tc_view chat_view_export(const struct chat_view *v, int64_t now_ms, bool 
 void chat_view_write(struct buf *out, const struct tc_view *view);
 /* "Done in 42s · 7 tool calls · 12k tokens". */
 void chat_view_write_summary(struct buf *out, const struct chat_view *v, int64_t now_ms);
+/* What is known of "42s · 7 tool calls · 12k tokens · $0.12"; perhaps nothing. elapsed_ms: negative
+ * if unknown. Characters with a meaning in Markdown do not occur. */
+void chat_view_write_footer(struct buf *out, const struct chat_view *v, int64_t elapsed_ms);
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Writes the progress message as Markdown: one source for every form of text. */
+#include <stdio.h>
+
 #include "chat/show/chat_text.h"
 #include "chat/show/chat_view.h"
 #include "text/sentence/texts.h"
@@ -87,14 +89,20 @@ void chat_view_write(struct buf *out, const struct tc_view *view)
     write_state(out, view);
 }
 
+/* ---- the numbers of a turn ---- */
+
+static void chat_view_separate(struct buf *out)
+{
+    buf_add_str(out, out->len ? " · " : "");
+}
+
 static void add_number(struct buf *out, enum text_id id, int64_t n)
 {
-    buf_add_str(out, " · ");
+    chat_view_separate(out);
     texts_append(out, id, TEXT_VALUES(TEXT_INT("n", n)));
 }
 
-/* What is known of the work of the turn. */
-static void add_numbers(struct buf *out, const struct chat_view *v)
+static void add_work(struct buf *out, const struct chat_view *v)
 {
     if (v->tools)
         add_number(out, TEXT_CHAT_TOOLS, v->tools);
@@ -107,5 +115,18 @@ static void add_numbers(struct buf *out, const struct chat_view *v)
 void chat_view_write_summary(struct buf *out, const struct chat_view *v, int64_t now_ms)
 {
     add_with_time(out, TEXT_CHAT_DONE_IN, now_ms - v->began_ms);
-    add_numbers(out, v);
+    add_work(out, v);
+}
+
+void chat_view_write_footer(struct buf *out, const struct chat_view *v, int64_t elapsed_ms)
+{
+    char cost[40];
+    if (elapsed_ms >= 0)
+        chat_text_add_time(out, elapsed_ms);
+    add_work(out, v);
+    if (!(v->cost_usd >= 0.0001 && v->cost_usd < 1e9))
+        return;
+    chat_view_separate(out);
+    snprintf(cost, sizeof cost, v->cost_usd < 0.01 ? "%.4f" : "%.2f", v->cost_usd);
+    texts_append(out, TEXT_CHAT_COST, TEXT_VALUES(TEXT_STR("cost", cost)));
 }
