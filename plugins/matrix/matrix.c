@@ -126,21 +126,18 @@ static int read_reply(struct tc_turn *turn, const struct tc_op *op, const struct
 static int init(struct tc_instance *inst)
 {
     const struct matrix_conf *const conf = inst->conf;
-    struct matrix *const s = inst->state;
     if (conf->homeserver[strlen(conf->homeserver) - 1] == '/') {
         tc_log(inst, TC_ERR,
                "homeserver must be a URL without a slash at its end, such as "
                "https://matrix.example.org");
         return -1;
     }
-    s->taken = json_object();
-    return s->taken ? matrix_room_load(inst) : -1;
+    return matrix_room_load(inst);
 }
 
 static void teardown(struct tc_instance *inst)
 {
     struct matrix *const s = inst->state;
-    json_decref(s->taken);
     json_decref(s->rooms);
 }
 
@@ -148,7 +145,8 @@ static void teardown(struct tc_instance *inst)
 static const struct tc_chat chat = {
     .size = sizeof chat,
     .can = TC_CAN(TC_OP_IDENTIFY) | TC_CAN(TC_OP_POST) | TC_CAN(TC_OP_EDIT) | TC_CAN(TC_OP_DELETE) |
-           TC_CAN(TC_OP_FILE) | TC_CAN(TC_OP_REACT) | TC_CAN(TC_OP_TYPING) | TC_CAN(TC_OP_POLL),
+           TC_CAN(TC_OP_FILE) | TC_CAN(TC_OP_REACT) | TC_CAN(TC_OP_TYPING) | TC_CAN(TC_OP_POLL) |
+           TC_CAN(TC_OP_FETCH),
     .text = {[TC_ROLE_LIVE] = {.form = TC_HTML, .bytes = 8000},
              [TC_ROLE_ANSWER] = {.form = TC_HTML, .bytes = 16000},
              [TC_ROLE_CARD] = {.form = TC_HTML, .bytes = 16000},

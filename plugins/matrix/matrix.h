@@ -15,8 +15,7 @@ struct matrix_conf {
 
 struct matrix {
     json_t *rooms;  /* what is known of them, as it is on disk */
-    json_t *taken;  /* set of ids of messages with files that this poll has passed on */
-    unsigned tries; /* at the same page or file, in a row, that failed */
+    unsigned tries; /* at the same page, in a row, that failed */
 };
 
 #define MATRIX_CLIENT "{option:homeserver}/_matrix/client/v3"
@@ -32,25 +31,17 @@ int matrix_request(struct tc_turn *turn, const struct tc_op *op, struct tc_http 
 
 /* ---- matrix_sync.c ---- */
 
-/* The request of a poll: /sync, a page of what a limited timeline left out, or a file. */
+/* The request of a poll: /sync, or a page of what a limited timeline left out. */
 int matrix_sync_request(struct tc_turn *lobby, const struct tc_op *op, struct tc_http *http);
 void matrix_sync_read(struct tc_turn *lobby, const struct tc_op *op, const struct tc_reply *reply,
                       struct tc_result *result);
 
 /* ---- matrix_event.c ---- */
 
-enum matrix_taken {
-    MATRIX_TAKEN,     /* passed on, or of no interest */
-    MATRIX_NOT_TAKEN, /* not on disk: it has to come again */
-    MATRIX_HAS_FILE,  /* a message whose file has to be downloaded first */
-};
-
-/* Passes on an event of a timeline. `file`: path of its file, "" if it could not be downloaded;
- * NULL: not tried. */
-enum matrix_taken matrix_event_take(struct tc_turn *lobby, const char *room, const json_t *event,
-                                    const char *file);
-/* Downloads are requested here: the path of the media API behind the homeserver; NULL: none. */
-const char *matrix_event_media(struct tc_turn *lobby, const json_t *event);
+/* Passes on an event of a timeline. False: it is not on disk and has to come again. */
+bool matrix_event_take(struct tc_turn *lobby, const char *room, const json_t *event);
+/* The path of an mxc: URL in the media API; NULL: it is none. */
+const char *matrix_event_media(struct tc_turn *lobby, const char *url);
 
 /* ---- matrix_room.c ---- */
 

@@ -87,16 +87,15 @@ static const char *caption(const json_t *content)
     return name && body && strcmp(name, body) != 0 ? body : "";
 }
 
-const char *matrix_event_media(struct tc_turn *lobby, const json_t *event)
+const char *matrix_event_media(struct tc_turn *turn, const char *url)
 {
-    const char *const url = matrix_json_text(json_object_get(event, "content"), "url");
     const char *const server = url && strncmp(url, "mxc://", 6) == 0 ? url + 6 : NULL;
     const char *const media = server ? strchr(server, '/') : NULL;
     if (!media)
         return NULL;
-    return tc_sprint(lobby, "%s/%s",
-                     tc_quote(lobby, tc_sprint(lobby, "%.*s", (int)(media - server), server)),
-                     tc_quote(lobby, media + 1));
+    return tc_sprint(turn, "%s/%s",
+                     tc_quote(turn, tc_sprint(turn, "%.*s", (int)(media - server), server)),
+                     tc_quote(turn, media + 1));
 }
 
 static bool is_too_large(const struct tc_turn *lobby, const json_t *content)
@@ -106,17 +105,11 @@ static bool is_too_large(const struct tc_turn *lobby, const json_t *content)
     return json_number_value(size) > (double)conf->file_bytes;
 }
 
-/* Whether a message has been passed on in this poll, which comes again behind a file. */
-static bool was_taken(struct matrix *s, const char *id)
-{
-    return json_object_get(s->taken, id) != NULL;
-}
-
 /* ---- messages ---- */
 
-static enum matrix_taken receive(struct tc_turn *lobby, const struct tc_chat_message *message)
+static bool receive(struct tc_turn *lobby, const struct tc_chat_message *message)
 {
-    return tc_chat_receive(lobby, message) == TC_NOT_KEPT ? MATRIX_NOT_TAKEN : MATRIX_TAKEN;
+    return tc_chat_receive(lobby, message) != TC_NOT_KEPT;
 }
 
 static struct tc_chat_message describe(struct tc_turn *lobby, const char *room, const json_t *event)
@@ -147,55 +140,38 @@ static struct tc_chat_message describe(struct tc_turn *lobby, const char *room, 
     };
 }
 
-/* Files of others are none of the bot's business. */
-static bool is_addressed(struct tc_turn *lobby, const struct tc_chat_message *m)
+/* The host downloads it. */
+static bool take_file(struct tc_turn *lobby, const json_t *content, struct tc_chat_message *message)
 {
-    return m->addressed == TC_ADDRESSED_YES ||
-           (m->addressed == TC_ADDRESSED_THREAD && tc_knows(lobby, m->target.chat, m->topic));
-}
-
-static enum matrix_taken take_file(struct tc_turn *lobby, const json_t *event, const char *path,
-                                   struct tc_chat_message *message)
-{
-    struct matrix *const s = lobby->inst->state;
-    const json_t *const content = json_object_get(event, "content");
-    const char *const name = file_name(content) ? file_name(content) : "file";
-    const bool large = is_too_large(lobby, content);
-    struct tc_chat_file file;
+    const char *const name = file_name(content);
+    const struct tc_chat_file file = {.name = name ? name : "file",
+                                      .ref = matrix_json_text(content, "url")};
     message->text = caption(content);
-    if (!is_addressed(lobby, message) || was_taken(s, message->id))
-        return MATRIX_TAKEN;
-    if (!path && !large && matrix_event_media(lobby, event) &&
-        tc_may_submit(lobby, message->user, message->target.chat))
-        return MATRIX_HAS_FILE;
-    if (path && *path) {
-        file = (struct tc_chat_file){.name = name, .path = path};
+    if (json_object_get(content, "org.matrix.msc3245.voice"))
+        message->kind = "voice";
+    const bool large = is_too_large(lobby, content);
+    if (!large && matrix_event_media(lobby, file.ref)) {
         message->files = &file;
         message->file_count = 1;
     } else {
-        message->text = tc_sprint(
-            lobby, "%s%s[The file %s %s.]", message->text, *message->text ? "\n\n" : "", name,
-            large ? "is too large and was not downloaded" : "could not be downloaded");
+        message->text = tc_sprint(lobby, "%s%s[%s: %s]", message->text, *message->text ? "\n" : "",
+                                  file.name, large ? "too large" : "download failed");
     }
-    const enum matrix_taken taken = receive(lobby, message);
-    if (taken == MATRIX_TAKEN)
-        json_object_set_new(s->taken, message->id, json_true());
-    return taken;
+    return receive(lobby, message);
 }
 
-static enum matrix_taken take_message(struct tc_turn *lobby, const char *room, const json_t *event,
-                                      const char *file)
+static bool take_message(struct tc_turn *lobby, const char *room, const json_t *event)
 {
     const json_t *const content = json_object_get(event, "content");
     const json_t *const relates = json_object_get(content, "m.relates_to");
     const char *const body = matrix_json_text(content, "body");
     struct tc_chat_message message = describe(lobby, room, event);
     if (!body || is(matrix_json_text(relates, "rel_type"), "m.replace"))
-        return MATRIX_TAKEN;
+        return true;
     if (has_file(content))
-        return take_file(lobby, event, file, &message);
+        return take_file(lobby, content, &message);
     if (!is(matrix_json_text(content, "msgtype"), "m.text"))
-        return MATRIX_TAKEN;
+        return true;
     message.text = message.reply_to ? after_quote(body) : body;
     if (is_mentioned(lobby, content))
         message.text = after_mention(message.text, called(lobby, content));
@@ -204,7 +180,7 @@ static enum matrix_taken take_message(struct tc_turn *lobby, const char *room, c
 
 /* ---- reactions ---- */
 
-static enum matrix_taken take_reaction(struct tc_turn *lobby, const char *room, const json_t *event)
+static bool take_reaction(struct tc_turn *lobby, const char *room, const json_t *event)
 {
     const json_t *const relates =
         json_object_get(json_object_get(event, "content"), "m.relates_to");
@@ -214,28 +190,26 @@ static enum matrix_taken take_reaction(struct tc_turn *lobby, const char *room, 
                                      .group = matrix_room_is_group(lobby, room)};
     const bool allow = is(key, "✅");
     if (!target.message || (!allow && !is(key, "❌")))
-        return MATRIX_TAKEN;
+        return true;
     return tc_chat_act(lobby,
                        TC_CHAT_ACTION(.id = matrix_json_text(event, "event_id"),
                                       .reaction = allow ? TC_REACTION_ALLOW : TC_REACTION_DENY,
-                                      .target = target, .user = matrix_json_text(event, "sender")))
-               ? MATRIX_NOT_TAKEN
-               : MATRIX_TAKEN;
+                                      .target = target,
+                                      .user = matrix_json_text(event, "sender"))) == 0;
 }
 
-enum matrix_taken matrix_event_take(struct tc_turn *lobby, const char *room, const json_t *event,
-                                    const char *file)
+bool matrix_event_take(struct tc_turn *lobby, const char *room, const json_t *event)
 {
     const struct matrix_conf *const conf = lobby->inst->conf;
     const char *const type = matrix_json_text(event, "type");
     const char *const sender = matrix_json_text(event, "sender");
     if (!room || !sender || !matrix_json_text(event, "event_id") || is(sender, conf->user))
-        return MATRIX_TAKEN;
+        return true;
     if (is(type, "m.room.message"))
-        return take_message(lobby, room, event, file);
+        return take_message(lobby, room, event);
     if (is(type, "m.reaction"))
         return take_reaction(lobby, room, event);
     if (is(type, "m.room.encrypted") && tc_may_submit(lobby, sender, room))
         matrix_room_tell_encrypted(lobby, room);
-    return MATRIX_TAKEN;
+    return true;
 }

@@ -142,6 +142,16 @@ static int request_file(struct tc_turn *turn, const struct tc_op *op, struct tc_
     return 0;
 }
 
+static int request_download(struct tc_turn *turn, const struct tc_op *op, struct tc_http *http)
+{
+    const char *const media = matrix_event_media(turn, op->file->ref);
+    if (!media)
+        return -1;
+    get(http, tc_sprint(turn, "{option:homeserver}/_matrix/client/v1/media/download/%s", media));
+    http->flags |= TC_SAVE;
+    return 0;
+}
+
 static int request_redaction(struct tc_turn *turn, const struct tc_op *op, struct tc_http *http)
 {
     const char *const event = tc_quote(turn, op->message);
@@ -195,9 +205,10 @@ int matrix_request(struct tc_turn *turn, const struct tc_op *op, struct tc_http 
         return request_typing(turn, op, http);
     case TC_OP_POLL:
         return matrix_sync_request(turn, op, http);
+    case TC_OP_FETCH:
+        return request_download(turn, op, http);
     case TC_OP_PRIVATE:
     case TC_OP_LOOKUP:
-    case TC_OP_FETCH:
         break;
     }
     return -1;

@@ -45,14 +45,9 @@ static const char *page_url(struct tc_turn *lobby, const json_t *step)
 int matrix_sync_request(struct tc_turn *lobby, const struct tc_op *op, struct tc_http *http)
 {
     json_t *const step = step_of(op);
-    const json_t *const event = json_object_get(step, "event");
     const bool first = !op->cursor || !*op->cursor;
     http->method = "GET";
-    if (event) {
-        http->url = tc_sprint(lobby, "{option:homeserver}/_matrix/client/v1/media/download/%s",
-                              matrix_event_media(lobby, event));
-        http->flags |= TC_SAVE;
-    } else if (step) {
+    if (step) {
         http->url = page_url(lobby, step);
     } else if (first) {
         http->url =
@@ -83,33 +78,17 @@ static void go_on(struct tc_turn *lobby, struct tc_result *result, json_t *step)
     json_decref(step);
 }
 
-static void finish(struct tc_turn *lobby, struct tc_result *result, const char *next)
-{
-    struct matrix *const s = lobby->inst->state;
-    json_object_clear(s->taken);
-    poll_again(lobby, result, next);
-}
-
 /* ---- events ---- */
 
 /* Passes on the events from `from` on. False: the result says what happens instead. */
 static bool take_events(struct tc_turn *lobby, const char *since, const char *room,
                         const json_t *events, size_t from, struct tc_result *result)
 {
-    for (size_t i = from; i < json_array_size(events); i++) {
-        json_t *const event = json_array_get(events, i);
-        switch (matrix_event_take(lobby, room, event, NULL)) {
-        case MATRIX_TAKEN:
-            break;
-        case MATRIX_NOT_TAKEN:
+    for (size_t i = from; i < json_array_size(events); i++)
+        if (!matrix_event_take(lobby, room, json_array_get(events, i))) {
             poll_again(lobby, result, since);
             return false;
-        case MATRIX_HAS_FILE:
-            go_on(lobby, result,
-                  json_pack("{s:s, s:s, s:O}", "since", since, "room", room, "event", event));
-            return false;
         }
-    }
     return true;
 }
 
@@ -195,11 +174,11 @@ static void read_rooms(struct tc_turn *lobby, const char *since, const char *nex
               json_pack("{s:s, s:s, s:O, s:s}", "since", since, "next", next, "rooms", gaps, "from",
                         since));
     else if (all)
-        finish(lobby, result, next);
+        poll_again(lobby, result, next);
     json_decref(gaps);
 }
 
-/* A page or a file that cannot be had must not hold up all other messages for ever. False: it is
+/* A page that cannot be had must not hold up all other messages for ever. False: it is
  * tried again, or is there. */
 static bool is_given_up(struct tc_turn *lobby, const struct tc_result *result)
 {
@@ -235,18 +214,7 @@ static void read_page(struct tc_turn *lobby, json_t *step, const json_t *body,
     if (json_array_size(rooms))
         go_on(lobby, result, json_incref(step));
     else
-        finish(lobby, result, matrix_json_text(step, "next"));
-}
-
-/* The message that it belongs to is passed on, and the poll begins again behind it. */
-static void read_file(struct tc_turn *lobby, const json_t *step, const struct tc_reply *reply,
-                      struct tc_result *result)
-{
-    const json_t *const event = json_object_get(step, "event");
-    if (!reply->path && !is_given_up(lobby, result))
-        return;
-    matrix_event_take(lobby, matrix_json_text(step, "room"), event, reply->path ? reply->path : "");
-    poll_again(lobby, result, matrix_json_text(step, "since"));
+        poll_again(lobby, result, matrix_json_text(step, "next"));
 }
 
 /* A homeserver that was set up anew does not know its old tokens. */
@@ -263,14 +231,10 @@ void matrix_sync_read(struct tc_turn *lobby, const struct tc_op *op, const struc
                       struct tc_result *result)
 {
     json_t *const step = step_of(op);
-    const bool file = json_object_get(step, "event") != NULL;
-    json_t *const body =
-        file ? NULL : json_loadb(reply->body, reply->body_len, JSON_ALLOW_NUL, NULL);
+    json_t *const body = json_loadb(reply->body, reply->body_len, JSON_ALLOW_NUL, NULL);
     const char *const next = matrix_json_text(body, "next_batch");
     const json_t *const rooms = json_object_get(body, "rooms");
-    if (file)
-        read_file(lobby, step, reply, result);
-    else if (step)
+    if (step)
         read_page(lobby, step, body, result);
     else if (result->kind != TC_RESULT_DONE && reply->status == 400 && op->cursor && *op->cursor)
         forget_token(lobby, reply, result);
@@ -280,7 +244,7 @@ void matrix_sync_read(struct tc_turn *lobby, const struct tc_op *op, const struc
         read_rooms(lobby, op->cursor, next, rooms, result);
     else if (result->kind == TC_RESULT_DONE) {
         read_first(lobby, rooms);
-        finish(lobby, result, next);
+        poll_again(lobby, result, next);
     }
     json_decref(step);
     json_decref(body);

@@ -327,7 +327,8 @@ def attachment(fake, host):
     words = {"status": 404, "errcode": "M_NOT_FOUND", "error": "Not found"}
     fake.control("fault", {"match": match, "do": "error", **words})
     question = person.ask("gone", file=file)
-    person.answer(question)
+    # "download failed" is in the message, and at the word fail this agent fails.
+    await_(lambda: person.outcomes(question), "the end of a turn without its file")
 
 
 CASES = [  # the longest first
