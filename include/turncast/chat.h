@@ -98,8 +98,9 @@ enum tc_op_kind {
                        result.cursor. The host stores the cursor, repeats for ever and backs off on
                        errors */
     TC_OP_FETCH,    /* download file->ref of a person's message; the last step sets TC_SAVE */
+    TC_OP_MENU,     /* publish `menu`, in place of an earlier one */
 };
-#define TC_OPS 11
+#define TC_OPS 12
 #define TC_CAN(op) (1u << (op))
 
 /* Parts of the request that were refused and must be left out now. */
@@ -113,11 +114,18 @@ struct tc_chat_file {
     size_t len;
 };
 
+/* A command of the host, as a service shows it. People write / or ! in front of the name, which may
+ * contain blanks and hyphens: a connector that has to spell it otherwise spells it back in what
+ * people send. help: one line, without a period. */
+struct tc_menu_entry {
+    const char *name, *help;
+};
+
 struct tc_op {
     size_t size;
     enum tc_op_kind kind;
     enum tc_role role;
-    const struct tc_target *target; /* NULL: IDENTIFY, POLL */
+    const struct tc_target *target; /* NULL: IDENTIFY, POLL, MENU */
     const char *message;
     const char *key;  /* 24 of a-z2-7: the same at every attempt of one operation, and different for
                          each edit; it changes after a definite refusal, never after a doubt */
@@ -137,7 +145,9 @@ struct tc_op {
     const struct tc_view *view;      /* LIVE; else NULL */
     const struct tc_chat_file *file; /* FILE, FETCH; else NULL */
     enum tc_reaction reaction;
-    const char *action; /* PRIVATE */
+    const char *action;               /* PRIVATE */
+    const struct tc_menu_entry *menu; /* MENU; else NULL */
+    size_t menu_count;
 };
 
 /* ---- results ---- */

@@ -209,6 +209,7 @@ int matrix_request(struct tc_turn *turn, const struct tc_op *op, struct tc_http 
         return request_download(turn, op, http);
     case TC_OP_PRIVATE:
     case TC_OP_LOOKUP:
+    case TC_OP_MENU:
         break;
     }
     return -1;

@@ -286,6 +286,9 @@ static void take_result(struct chat *c, struct chat_turn *t, struct chat_record 
         chat_receive_take_poll(c, &result);
     } else if (chat_record_is_slot(r, CHAT_SLOT_FETCH)) {
         chat_files_take_result(c, r, &result, reply, v);
+    } else if (chat_record_is_slot(r, CHAT_SLOT_MENU) &&
+               result.result.kind != TC_RESULT_NEXT_STEP) {
+        chat_menu_take_result(c, &result, v);
     } else if (chat_record_is_slot(r, CHAT_SLOT_SIGN)) {
         take_sign(c, r, &result, v);
     } else if (result.result.kind == TC_RESULT_NEXT_STEP) {

@@ -181,6 +181,13 @@ void chat_receive_take_poll(struct chat *c, const struct chat_result *result);
 /* Credentials were refused: logged once; the service is asked again later. */
 void chat_receive_lock(struct chat *c, const char *reason);
 
+/* ---- chat_menu.c ---- */
+
+/* Unless the service has it already. */
+void chat_menu_publish(struct chat *c);
+void chat_menu_fill(struct tc_op *op);
+void chat_menu_take_result(struct chat *c, const struct chat_result *result, struct tc_verdict *v);
+
 /* ---- chat_files.c ---- */
 
 /* Continues with messages that an earlier process stored. */

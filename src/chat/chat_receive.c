@@ -98,6 +98,7 @@ void chat_receive_take_identity(struct chat *c, const struct chat_result *result
     c->receiving.ready = true;
     if (c->table.ready)
         c->table.ready(c->inst->lobby, r);
+    chat_menu_publish(c);
     poll(c, 0);
 }
 

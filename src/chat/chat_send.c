@@ -242,6 +242,8 @@ int chat_send(struct chat *c, struct tc_turn *turn, const struct chat_record *r,
     op.button_count = read_buttons(r, buttons);
     op.view = more->view;
     op.file = r->op == TC_OP_FILE || r->op == TC_OP_FETCH ? &file : NULL;
+    if (r->op == TC_OP_MENU)
+        chat_menu_fill(&op);
     char *const tag = chat_record_write(r);
     struct tc_http http = make_http(c, r, more, tag);
     int rc = c->table.request(turn, &op, &http);

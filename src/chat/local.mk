@@ -13,6 +13,7 @@ libtcplugin_a_SOURCES += \
 	src/chat/chat_live_state.c \
 	src/chat/chat_live_state.h \
 	src/chat/chat_memory.c \
+	src/chat/chat_menu.c \
 	src/chat/chat_options.c \
 	src/chat/chat_options.h \
 	src/chat/chat_outcome.c \

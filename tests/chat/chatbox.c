@@ -19,7 +19,7 @@
 #define CHATBOX_TYPING_MS 5000
 #endif
 #ifndef CHATBOX_LACKS
-#define CHATBOX_LACKS 0u
+#define CHATBOX_LACKS TC_CAN(TC_OP_MENU)
 #endif
 
 struct conf {
@@ -48,8 +48,8 @@ static const struct tc_error_rule errors[] = {
     {0, NULL, TC_RESULT_DONE},
 };
 
-static const char *const names[] = {"identify", "post",    "edit",   "delete", "file", "typing",
-                                    "react",    "private", "lookup", "poll",   "fetch"};
+static const char *const names[] = {"identify", "post",    "edit",   "delete", "file",  "typing",
+                                    "react",    "private", "lookup", "poll",   "fetch", "menu"};
 
 static const char *buttons_of(struct tc_turn *t, const struct tc_op *op)
 {
@@ -58,6 +58,14 @@ static const char *buttons_of(struct tc_turn *t, const struct tc_op *op)
         list = tc_json(t, "[j*, {s:s, s:s}]", list, "data", op->buttons[i].data, "label",
                        op->buttons[i].label);
     return list;
+}
+
+static const char *menu_of(struct tc_turn *t, const struct tc_op *op)
+{
+    if (op->menu_count == 0)
+        return "null";
+    return tc_json(t, "{s:s, s:s, s:b}", "first", op->menu[0].name, "help", op->menu[0].help,
+                   "many", op->menu_count > 10);
 }
 
 static const char *target_of(struct tc_turn *t, const struct tc_op *op)
@@ -88,12 +96,13 @@ static int chatbox_request(struct tc_turn *t, const struct tc_op *op, struct tc_
                               op->step ? op->cursor : op->file->ref);
         return 0;
     }
-    http->body = tc_json(t, "{s:s, s:j, s:s?, s:s?, s:s, s:j, s:b, s:b, s:i, s:s?, s:i, s:i, s:s?}",
-                         "role", roles[op->role], "to", target_of(t, op), "message", op->message,
-                         "key", CHATBOX_IDEMPOTENCY == TC_IDEMPOTENCY_NONE ? NULL : op->key, "text",
-                         text, "buttons", buttons_of(t, op), "silent", op->silent, "off", op->off,
-                         "part", (int)op->part, "cursor", op->cursor, "reaction", (int)op->reaction,
-                         "omit", (int)op->omit, "action", op->action);
+    http->body =
+        tc_json(t, "{s:s, s:j, s:s?, s:s?, s:s, s:j, s:b, s:b, s:i, s:s?, s:i, s:i, s:s?, s:j}",
+                "role", roles[op->role], "to", target_of(t, op), "message", op->message, "key",
+                CHATBOX_IDEMPOTENCY == TC_IDEMPOTENCY_NONE ? NULL : op->key, "text", text,
+                "buttons", buttons_of(t, op), "silent", op->silent, "off", op->off, "part",
+                (int)op->part, "cursor", op->cursor, "reaction", (int)op->reaction, "omit",
+                (int)op->omit, "action", op->action, "menu", menu_of(t, op));
     return http->body ? 0 : -1;
 }
 

@@ -3,10 +3,11 @@
 # service; the folder of a script names the kind of service.
 
 chat_modules = tests/chat/chat_key.so tests/chat/chat_lookup.so tests/chat/chat_none.so \
-	tests/chat/chat_text.so
+	tests/chat/chat_text.so tests/chat/chat_menu.so
 CHAT_KEY = -DCHATBOX_IDEMPOTENCY=TC_IDEMPOTENCY_KEY -DCHATBOX_TYPING_MS=25000
 CHAT_LOOKUP = -DCHATBOX_IDEMPOTENCY=TC_IDEMPOTENCY_LOOKUP
-CHAT_TEXT = -DCHATBOX_INPUT=TC_INPUT_TEXT -DCHATBOX_LACKS='TC_CAN(TC_OP_EDIT)'
+CHAT_TEXT = -DCHATBOX_INPUT=TC_INPUT_TEXT -DCHATBOX_LACKS='(TC_CAN(TC_OP_EDIT) | TC_CAN(TC_OP_MENU))'
+CHAT_MENU = -DCHATBOX_LACKS=0u
 
 $(chat_modules): tests/chat/chatbox.c $(turncastinclude_HEADERS)
 	@$(MKDIR_P) $(@D)
@@ -14,6 +15,7 @@ $(chat_modules): tests/chat/chatbox.c $(turncastinclude_HEADERS)
 		*_key.so) set -- $(CHAT_KEY) ;; \
 		*_lookup.so) set -- $(CHAT_LOOKUP) ;; \
 		*_text.so) set -- $(CHAT_TEXT) ;; \
+		*_menu.so) set -- $(CHAT_MENU) ;; \
 		*) set -- ;; \
 		esac; $(FAULT_CC) "$$@" -o $@ $(srcdir)/tests/chat/chatbox.c
 
@@ -26,6 +28,7 @@ CHAT_TESTS = \
 	tests/chat/key/poll.script \
 	tests/chat/key/typing.script \
 	tests/chat/lookup/doubt.script \
+	tests/chat/menu/menu.script \
 	tests/chat/none/card.script \
 	tests/chat/none/files.script \
 	tests/chat/none/footer.script \

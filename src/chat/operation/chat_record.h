@@ -20,6 +20,7 @@
 #define CHAT_SLOT_IDENTIFY "identify"
 #define CHAT_SLOT_POLL "poll"
 #define CHAT_SLOT_FETCH "fetch" /* a file of a person */
+#define CHAT_SLOT_MENU "menu"
 
 /* How the delivery of a durable message stands; see chat_delivery.h. */
 enum chat_delivery_state {

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT
+ * The menu of commands at a service that shows one: published after the identification, unless this
+ * bot has published the same before. A failure does no harm: the next start tries again. */
+#include <string.h>
+
+#include "chat/chat_internal.h"
+
+#define STORE_KEY "chat.menu"
+
+static const struct tc_menu_entry entries[] = {
+#define CHAT_COMMAND(id, words, arguments, help) {words, help},
+#define CHAT_WORD(word, help) {word, help},
+#include "text/sentence/commands.def"
+#undef CHAT_COMMAND
+#undef CHAT_WORD
+};
+#define ENTRY_COUNT (sizeof entries / sizeof *entries)
+
+/* Of the menu, and of the bot whose menu it is. */
+static const char *chat_menu_hash(struct chat *c)
+{
+    const char *const self = c->receiving.self ? c->receiving.self : "";
+    CLEANUP_BUF struct buf text = {0};
+    for (size_t i = 0; i < ENTRY_COUNT; i++)
+        buf_printf(&text, "%s\n%s\n", entries[i].name, entries[i].help);
+    return tc_hmac_sha256(c->inst->lobby, self, strlen(self), text.p, text.len);
+}
+
+void chat_menu_publish(struct chat *c)
+{
+    if (!chat_can(c, TC_OP_MENU))
+        return;
+    const char *const hash = chat_menu_hash(c), *const known = tc_load(c->inst, STORE_KEY);
+    if (!hash || !known || strcmp(known, hash) != 0)
+        chat_send(c, c->inst->lobby,
+                  &(struct chat_record){.op = TC_OP_MENU, .slot = CHAT_SLOT_MENU}, NULL);
+}
+
+void chat_menu_fill(struct tc_op *op)
+{
+    op->menu = entries;
+    op->menu_count = ENTRY_COUNT;
+}
+
+void chat_menu_take_result(struct chat *c, const struct chat_result *result, struct tc_verdict *v)
+{
+    const struct tc_result *const r = &result->result;
+    if (r->kind == TC_RESULT_IN_DOUBT)
+        v->next = TC_NEXT_AGAIN; /* the same menu once more does no harm */
+    if (v->next == TC_NEXT_AGAIN)
+        return;
+    v->next = TC_NEXT_DONE;
+    if (r->kind == TC_RESULT_DONE) {
+        tc_store(c->inst, STORE_KEY, chat_menu_hash(c));
+    } else if (r->kind == TC_RESULT_UNSUPPORTED) {
+        c->unsupported |= TC_CAN(TC_OP_MENU);
+    } else {
+        tc_log(c->inst, TC_WARN, "the service does not take the menu of commands: %s",
+               r->reason && *r->reason ? r->reason : "no reason given");
+    }
+}
