@@ -160,6 +160,16 @@ static bool take_file(struct tc_turn *lobby, const json_t *content, struct tc_ch
     return receive(lobby, message);
 }
 
+/* Not written: the host tells the person what it cannot process. */
+static bool take_other(struct tc_turn *lobby, const char *room, const json_t *event,
+                       const char *kind)
+{
+    struct tc_chat_message message = describe(lobby, room, event);
+    message.text = "";
+    message.kind = kind;
+    return receive(lobby, &message);
+}
+
 static bool take_message(struct tc_turn *lobby, const char *room, const json_t *event)
 {
     const json_t *const content = json_object_get(event, "content");
@@ -170,6 +180,8 @@ static bool take_message(struct tc_turn *lobby, const char *room, const json_t *
         return true;
     if (has_file(content))
         return take_file(lobby, content, &message);
+    if (is(matrix_json_text(content, "msgtype"), "m.location"))
+        return take_other(lobby, room, event, "location");
     if (!is(matrix_json_text(content, "msgtype"), "m.text"))
         return true;
     message.text = message.reply_to ? after_quote(body) : body;
@@ -207,6 +219,8 @@ bool matrix_event_take(struct tc_turn *lobby, const char *room, const json_t *ev
         return true;
     if (is(type, "m.room.message"))
         return take_message(lobby, room, event);
+    if (is(type, "m.sticker"))
+        return take_other(lobby, room, event, "sticker");
     if (is(type, "m.reaction"))
         return take_reaction(lobby, room, event);
     if (is(type, "m.room.encrypted") && tc_may_submit(lobby, sender, room))

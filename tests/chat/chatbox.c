@@ -142,6 +142,7 @@ static int take_message(struct tc_turn *l, const char *body, int *status)
                                                         : TC_ADDRESSED_NO,
         .files = files,
         .file_count = files_of(l, body, files),
+        .kind = tc_json_get(l, body, "/kind"),
         .group = tc_json_get(l, body, "/album"),
     };
     *status = tc_chat_receive(l, &m) == TC_NOT_KEPT ? 503 : 200;
