@@ -207,6 +207,7 @@ enum {
     /* Since 1.5. */
     TC_NO_TABLES = 4,   /* show tables as aligned text in a code block */
     TC_NO_HEADINGS = 8, /* show headings as bold lines */
+    TC_FOLD_QUOTES = 16 /* show quotes collapsed, if the form supports it */
 #endif
 };
 

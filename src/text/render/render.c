@@ -78,7 +78,8 @@ void render_doc(struct render_output *out, const struct doc *d, struct doc_range
                                    .link_max = room / 4,
                                    .room = room,
                                    .no_tables = target->no_tables,
-                                   .no_headings = target->no_headings};
+                                   .no_headings = target->no_headings,
+                                   .fold_quotes = target->fold_quotes};
     buf_reset(&out->text);
     out->count = 0;
     switch (target->form) {

@@ -30,6 +30,7 @@ struct render_target {
     struct render_budget budget;
     bool no_tables;   /* aligned text in a code block */
     bool no_headings; /* bold lines */
+    bool fold_quotes; /* RENDER_TELEGRAM: collapsed */
 };
 
 enum render_kind {

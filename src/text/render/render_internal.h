@@ -10,7 +10,7 @@ struct render_job {
     struct doc_range range;
     size_t link_max; /* a longer address is not shown: it must leave room for text */
     size_t room;     /* bytes or units of a message, whichever is less; SIZE_MAX: no limit */
-    bool no_tables, no_headings;
+    bool no_tables, no_headings, fold_quotes;
 };
 
 void render_plain(struct render_output *out, const struct render_job *job);

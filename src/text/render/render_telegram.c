@@ -118,7 +118,8 @@ static void close_quote(struct render_telegram_state *t, const struct doc_span *
 {
     if (t->quote != s)
         return;
-    add_entity(t, s->mark == DOC_FOLD ? RENDER_FOLD : RENDER_QUOTE, t->quote_at, NULL);
+    const bool folds = s->mark == DOC_FOLD || t->job->fold_quotes;
+    add_entity(t, folds ? RENDER_FOLD : RENDER_QUOTE, t->quote_at, NULL);
     t->quote = NULL;
 }
 

@@ -69,6 +69,7 @@ static struct render_target text_pieces_target(const struct tc_text *text)
                    .unit = render_units[text->unit]},
         .no_tables = text->flags & TC_NO_TABLES,
         .no_headings = text->flags & TC_NO_HEADINGS,
+        .fold_quotes = text->flags & TC_FOLD_QUOTES,
     };
 }
 

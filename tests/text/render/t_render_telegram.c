@@ -88,6 +88,10 @@ static void test_folded(void)
     const struct doc d = markdown_parse_folded(&a, STR("a **b**\n\n> c"));
     check("folded, and no quote in it", &d, (struct doc_range){0, d.text.len}, &telegram,
           "a b⏎⏎c expandable_blockquote@0+6 bold@2+1");
+    const struct render_target quotes = {.form = RENDER_TELEGRAM, .fold_quotes = true};
+    const struct doc beside = markdown_parse(&a, STR("a\n\n> **c**"));
+    check("quotes alone", &beside, (struct doc_range){0, beside.text.len}, &quotes,
+          "a⏎⏎c expandable_blockquote@3+1 bold@3+1");
     arena_fini(&a);
 }
 
