@@ -80,6 +80,8 @@ enum tc_reaction {
     TC_REACTION_TAKEN,  /* an answer or a command has been carried out */
     TC_REACTION_ALLOW,
     TC_REACTION_DENY,
+    TC_REACTION_GIVEN,     /* the message was given to the agent during the running turn */
+    TC_REACTION_INTERRUPT, /* the running turn is stopped for the message */
 };
 
 /* ---- operations ---- */
@@ -99,8 +101,10 @@ enum tc_op_kind {
                        errors */
     TC_OP_FETCH,    /* download file->ref of a person's message; the last step sets TC_SAVE */
     TC_OP_MENU,     /* publish `menu`, in place of an earlier one */
+    TC_OP_DRAFT,    /* show `text` as a draft to the person, who alone reads the chat; it disappears
+                       with the next message */
 };
-#define TC_OPS 12
+#define TC_OPS 13
 #define TC_CAN(op) (1u << (op))
 
 /* Parts of the request that were refused and must be left out now. */
@@ -131,13 +135,14 @@ struct tc_op {
                          each edit; it changes after a definite refusal, never after a doubt */
     const char *turn; /* id, or "" */
     unsigned part;    /* of an answer, from 0 */
+    bool source;      /* `text` is the Markdown of the whole answer, see tc_chat.source_option */
     const char *text; /* rendered for the role, within its limits; may be "" */
     size_t text_len;
     const char *entities; /* TC_TELEGRAM, or NULL */
     const char *plain;    /* the same text without formatting */
     const struct tc_button *buttons;
     size_t button_count;
-    bool silent;
+    bool silent;                     /* PRIVATE: the person need not confirm the text */
     bool off;                        /* TYPING */
     uint32_t omit;                   /* TC_OMIT_… */
     unsigned step;                   /* from 0; of an operation that takes several requests */
@@ -176,7 +181,7 @@ struct tc_result {
     size_t size;
     enum tc_result_kind kind;
     const char *message, *name, *chat, *cursor; /* each or NULL */
-    int64_t hold_ms;
+    int64_t hold_ms;     /* of a POLL that is done, too: until the next one */
     enum tc_scope scope; /* requests that wait for hold_ms */
     const char *reason;  /* the service's words, or NULL */
 };
@@ -237,17 +242,27 @@ struct tc_chat {
     unsigned buttons;            /* of one message; 0: no limit */
     uint32_t rates, rates_group; /* bits of tc_plugin.rates for messages and their edits */
     struct tc_reply_map reply;
-    bool colon_ids;          /* ids of chats contain colons: in the option approvals.to the text
-                                behind INSTANCE: is the chat, without a thread */
-    const char *chat_option; /* option with the chat for turns that began elsewhere, or NULL */
-    int64_t poll_ms;         /* longest POLL; 0: 60,000 */
+    bool colon_ids;           /* ids of chats contain colons: in the option approvals.to the text
+                                 behind INSTANCE: is the chat, without a thread */
+    const char *command;      /* what begins a command here, "/" or "!": names of commands are shown
+                                 with it; NULL: none are shown */
+    const char *chat_option;  /* option with the chat for turns that began elsewhere, or NULL */
+    int64_t poll_ms;          /* longest POLL; 0: 60,000 */
+    const char *draft_option; /* option that shows progress by DRAFT where one person reads the
+                                 chat; NULL: never */
+    /* Option that sends an answer of at most source_bytes as one message of Markdown
+     * (tc_op.source). A refusal sends the ordinary messages; after UNSUPPORTED they are sent at
+     * once. NULL: never. */
+    const char *source_option;
+    size_t source_bytes;
     /* Fills in method, url, headers and body. Lane, priority, flags, rates and times are set
      * already and may be changed. -1: this operation cannot be expressed. */
     int (*request)(struct tc_turn *, const struct tc_op *, struct tc_http *);
     /* Corrects `result`, which is filled in from `reply`. May be NULL. */
     int (*read)(struct tc_turn *, const struct tc_op *, const struct tc_reply *,
                 struct tc_result *);
-    /* IDENTIFY succeeded: start to receive. Called again after each pause. May be NULL. */
+    /* IDENTIFY succeeded: start to receive. Called again after each pause. Not 0: events come in
+     * another way than by POLL. May be NULL. */
     int (*ready)(struct tc_turn *lobby, const struct tc_result *identity);
 };
 
@@ -268,6 +283,9 @@ struct tc_chat_message {
     const char *text;        /* without the mention of the bot */
     const char *quote;       /* or NULL */
     const char *reply_to;    /* id of the message it replies to, or NULL */
+    /* Of that message, if the bot wrote it and the service repeats it: its text, and the data of
+     * its first button. Each or NULL. */
+    const char *reply_text, *reply_data;
     enum tc_addressed addressed;
     /* At most 32. The message is stored; then the host fetches the files that have a reference, for
      * at most a minute. */
@@ -275,6 +293,8 @@ struct tc_chat_message {
     size_t file_count;
     const char *kind;  /* as in tc_inbound: of a message that is not written; or NULL */
     const char *group; /* the same for all parts of an album, which become one message; or NULL */
+    const char
+        *chat_was; /* earlier id of target.chat, or NULL; a message without id only says so */
 };
 
 struct tc_chat_action {

@@ -169,6 +169,8 @@ static json_t *file_json(const struct tc_chat_file *f)
 /* The host gives the operation back when it is its turn; see exec_chat_perform. */
 static int chat_request(struct tc_turn *turn, const struct tc_op *op, struct tc_http *http)
 {
+    if ((size_t)op->reaction >= COUNT(reactions))
+        return -1; /* the host takes another one */
     json_t *const m = json_pack(
         "{s:s, s:s, s:o, s:s?, s:s, s:s, s:i, s:s%, s:s, s:o, s:b, s:b, s:o, s:o, s:s, s:s?}", "op",
         operations[op->kind], "role", roles[op->role], "target", chat_target_json(op->target),

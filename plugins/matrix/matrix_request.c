@@ -210,6 +210,7 @@ int matrix_request(struct tc_turn *turn, const struct tc_op *op, struct tc_http 
     case TC_OP_PRIVATE:
     case TC_OP_LOOKUP:
     case TC_OP_MENU:
+    case TC_OP_DRAFT:
         break;
     }
     return -1;

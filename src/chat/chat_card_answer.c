@@ -24,7 +24,9 @@ struct chat_answer {
     const char *topic;
     const char *text; /* what the person is told, or NULL */
     enum tc_accepted how;
-    bool counts; /* taken, or a part of it */
+    bool counts;   /* taken, or a part of it */
+    bool alert;    /* the person has to confirm the text */
+    bool approves; /* the card asks for yes or no; only when `card` is NULL */
 };
 
 /* ---- deciding ---- */
@@ -139,6 +141,18 @@ static bool is_shown_in(const struct chat_card *card, const char *chat)
     return false;
 }
 
+/* Where the card is, if the service does not say it: the place counts for who may answer. */
+static void complete_topic(struct chat_answer *a)
+{
+    const char *const message = a->target->message;
+    for (size_t i = 0; a->card && !a->topic && i < a->card->place_count; i++) {
+        const struct chat_place *const place = &a->card->places[i];
+        const bool same = message && place->message && strcmp(place->message, message) == 0;
+        if (same && strcmp(place->to.chat, a->target->chat) == 0)
+            a->topic = place->to.thread;
+    }
+}
+
 static void press(struct chat_answer *a, const char *what)
 {
     size_t at = 0, option = 0;
@@ -148,6 +162,8 @@ static void press(struct chat_answer *a, const char *what)
     const bool asks =
         a->card && !a->card->decided && json_object_get(a->card->about, "questions") != NULL;
     adopt(a);
+    complete_topic(a);
+    a->text = NULL;
     if (!chosen && !done)
         chat_answer_decide(a, what, NULL, NULL);
     else if (!asks)
@@ -164,6 +180,8 @@ static bool find_by_message(struct chat_answer *a, const char *message)
     struct chat_place *place;
     if (message)
         a->card = chat_card_find_message(&a->chat->cards, a->target->chat, message, &place);
+    if (a->card && !a->topic)
+        a->topic = place->to.thread;
     a->ticket = a->card ? a->card->ticket : NULL;
     return a->ticket != NULL;
 }
@@ -179,7 +197,7 @@ static void react(struct chat_answer *a, const struct tc_chat_action *action)
 }
 
 void chat_cards_take_action(struct chat *c, const struct tc_chat_action *action,
-                            enum tc_accepted *how, const char **text)
+                            enum tc_accepted *how, const char **text, bool *alert)
 {
     char ticket[TICKET_MAX + 1], what[WHAT_MAX + 1];
     struct chat_answer a = {.chat = c,
@@ -194,11 +212,14 @@ void chat_cards_take_action(struct chat *c, const struct tc_chat_action *action,
     } else if (read_data(action->data, ticket, what)) {
         a.ticket = ticket;
         a.card = chat_card_find_ticket(&c->cards, ticket);
-        if (!a.card || is_shown_in(a.card, action->target.chat))
+        if (!a.card || is_shown_in(a.card, action->target.chat)) {
             press(&a, what);
+            a.alert = a.text && !a.counts;
+        }
     }
     *how = a.how;
     *text = a.text;
+    *alert = a.alert;
 }
 
 /* ---- messages ---- */
@@ -257,8 +278,11 @@ static void answer_questions(struct chat_answer *a, const char *text)
 
 static void answer_by_text(struct chat_answer *a, const char *text)
 {
-    const bool asks = !a->card->decided && json_object_get(a->card->about, "questions") != NULL;
-    if (chat_card_is_approval(a->card))
+    const bool asks =
+        a->card && !a->card->decided && json_object_get(a->card->about, "questions") != NULL;
+    if (!a->card)
+        chat_answer_decide(a, a->approves ? "deny" : "answer", text, NULL);
+    else if (chat_card_is_approval(a->card))
         answer_approval(a, text);
     else if (asks)
         answer_questions(a, text);
@@ -271,7 +295,7 @@ static void answer_by_text(struct chat_answer *a, const char *text)
 static bool names_choice(struct chat_answer *a, const struct tc_chat_message *m)
 {
     struct chat_card *card, *only = NULL;
-    if (a->chat->table.input == TC_INPUT_BUTTONS || m->reply_to)
+    if (a->chat->table.input == TC_INPUT_BUTTONS || m->reply_to || m->file_count)
         return false;
     TAILQ_FOREACH(card, &a->chat->cards.list, entry)
     if (card->ticket && !card->decided && is_shown_in(card, m->target.chat)) {
@@ -283,6 +307,21 @@ static bool names_choice(struct chat_answer *a, const struct tc_chat_message *m)
         return false;
     a->card = only;
     a->ticket = only->ticket;
+    return true;
+}
+
+/* A card of an earlier process, or one that is over: its text says so, and its buttons name the
+ * ticket, if the service repeats them. A reply to it is never a message to the agent. */
+static bool is_old_card(struct chat_answer *a, const struct tc_chat_message *m, char *ticket)
+{
+    char what[WHAT_MAX + 1];
+    if (!m->reply_text || !chat_card_is_text(m->reply_text, &a->approves))
+        return false;
+    if (!m->reply_data || !read_data(m->reply_data, ticket, what))
+        return true;
+    a->card = chat_card_find_ticket(&a->chat->cards, ticket);
+    if (!a->card || is_shown_in(a->card, m->target.chat))
+        a->ticket = ticket;
     return true;
 }
 
@@ -307,14 +346,17 @@ bool chat_cards_take_reply(struct chat *c, const struct tc_chat_message *m, enum
                             .target = &m->target,
                             .topic = m->topic,
                             .how = TC_DENIED};
-    if (!m->text || is_command(m->text) || m->file_count)
+    char ticket[TICKET_MAX + 1];
+    if (!m->text || is_command(m->text))
         return false;
-    if (!find_by_message(&a, m->reply_to) && !names_choice(&a, m))
+    if (!find_by_message(&a, m->reply_to) && !names_choice(&a, m) && !is_old_card(&a, m, ticket))
         return false;
-    if (*m->text)
+    if (!*m->text)
+        a.text = texts_get(TEXT_CARD_NO_TEXT);
+    else if (a.ticket)
         answer_by_text(&a, m->text);
     else
-        a.text = texts_get(TEXT_CARD_NO_TEXT);
+        a.text = texts_get(TEXT_REQUEST_CLOSED);
     tell(&a, m);
     *how = a.how == TC_NOT_KEPT ? TC_NOT_KEPT : TC_COMMAND;
     return true;

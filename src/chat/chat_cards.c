@@ -11,7 +11,7 @@
 #include "text/sentence/texts.h"
 
 #define EXPIRES_MS (30 * 60 * 1000)
-#define MEMORY_BYTES ((size_t)48 << 10) /* of all cards of a turn */
+#define MEMORY_BYTES ((size_t)3300) /* of all cards of a turn: a turn remembers 4 KiB */
 
 static void chat_cards_move(struct chat_place *place, enum chat_place_event event)
 {
@@ -171,7 +171,8 @@ static struct tc_target chat_cards_read_place(const struct chat_turn *t, const c
     char *const thread = t->chat->table.colon_ids ? NULL : strchr(chat, ':');
     if (thread)
         *thread = '\0';
-    return (struct tc_target){.chat = chat, .thread = thread ? thread + 1 : NULL, .group = true};
+    return (struct tc_target){
+        .chat = chat_where_now(t->chat, chat), .thread = thread ? thread + 1 : NULL, .group = true};
 }
 
 static bool has_place(const struct chat_card *card, const struct tc_target *to)
@@ -205,6 +206,13 @@ static void choose_places(const struct chat_turn *t, struct chat_card *card,
 
 /* ---- events ---- */
 
+static size_t room_of(const struct chat *c)
+{
+    const struct tc_chat_text *const limits = &c->table.text[TC_ROLE_CARD];
+    return limits->units && (!limits->bytes || limits->units < limits->bytes) ? limits->units
+                                                                              : limits->bytes;
+}
+
 /* A request that needs nobody's decision is not shown. One that is delivered again after a restart
  * of the instance is there already. */
 static int open_card(struct chat_turn *t, const struct tc_request *ev)
@@ -214,8 +222,10 @@ static int open_card(struct chat_turn *t, const struct tc_request *ev)
         return 0;
     const char *const ticket = ev->choices ? tc_ticket(t->turn, ev->request_id) : NULL;
     struct chat_card *const card = chat_card_add(&c->cards, t->turn->id, ev->request_id, ticket,
-                                                 chat_card_describe(t->turn, ev));
+                                                 chat_card_describe(t->turn, ev, room_of(c)));
     choose_places(t, card, ev);
+    if (chat_whole_send(t, card, ev, until_of(card)))
+        json_object_set_new(card->about, "whole", json_true());
     int rc = 0;
     for (size_t i = 0; i < card->place_count; i++)
         rc |= chat_cards_post(c, t->turn, card, &card->places[i]);
@@ -307,6 +317,13 @@ void chat_cards_take_drop(struct chat_turn *t, const struct chat_record *r)
     forget_settled(&t->chat->cards);
 }
 
+bool chat_cards_is_late(struct chat_turn *t, const struct chat_record *r)
+{
+    struct chat_place *place;
+    const struct chat_card *const card = chat_cards_find_slot(t, r, &place);
+    return card && card->decided;
+}
+
 /* A refused text: the edit once more without formatting, so that the buttons go away at least. */
 static bool retry_edit(struct chat_turn *t, struct chat_record *r, enum tc_result_kind kind)
 {
@@ -324,14 +341,16 @@ void chat_cards_take_edit(struct chat_turn *t, struct chat_record *r,
 {
     struct chat_place *place;
     const enum tc_result_kind kind = result->result.kind;
-    if (kind == TC_RESULT_IN_DOUBT || kind == TC_RESULT_RETRY || kind == TC_RESULT_UNAUTHORIZED) {
+    struct chat_card *const card = chat_cards_find_slot(t, r, &place);
+    const bool newer = card && !r->last && (card->decided || place->stale);
+    if (!newer &&
+        (kind == TC_RESULT_IN_DOUBT || kind == TC_RESULT_RETRY || kind == TC_RESULT_UNAUTHORIZED)) {
         v->next = TC_NEXT_AGAIN; /* repeating an edit does no harm */
         return;
     }
     v->next = TC_NEXT_DONE;
-    if (retry_edit(t, r, kind))
+    if (!newer && retry_edit(t, r, kind))
         return;
-    struct chat_card *const card = chat_cards_find_slot(t, r, &place);
     if (!card || (place->state == CHAT_PLACE_CLOSING && !r->last))
         return;
     chat_cards_move(place, CHAT_PLACE_ON_UPDATED);
@@ -365,19 +384,25 @@ static json_t *write_all(const struct chat_cards *cards, const char *turn, unsig
     return list;
 }
 
-/* Of many cards, or long ones, less text is kept. */
+static bool fits(const json_t *list)
+{
+    char *const text = alloc_check(json_dumps(list, JSON_COMPACT), 1);
+    const bool yes = strlen(text) < MEMORY_BYTES;
+    free(text);
+    return yes;
+}
+
+/* Of many cards, or long ones, less text is kept. If even that is too much, the buttons of the
+ * oldest stay when the process ends now. */
 json_t *chat_cards_write(const struct chat_cards *cards, const char *turn)
 {
-    json_t *list = NULL;
-    for (unsigned grade = 0; grade < CHAT_CARD_GRADES; grade++) {
+    json_t *list = write_all(cards, turn, 0);
+    for (unsigned grade = 1; grade < CHAT_CARD_GRADES && !fits(list); grade++) {
         json_decref(list);
         list = write_all(cards, turn, grade);
-        char *const text = alloc_check(json_dumps(list, JSON_COMPACT), 1);
-        const bool fits = strlen(text) < MEMORY_BYTES;
-        free(text);
-        if (fits)
-            break;
     }
+    while (json_array_size(list) > 0 && !fits(list))
+        json_array_remove(list, 0);
     return list;
 }
 

@@ -16,23 +16,33 @@
 #define SIGNS_OFF_AFTER 3
 #define SIGNS_OFF_MS 600000
 #define LOCKED_HOLD_MS 300000
+#define MOVES_MAX 10000
 
 /* ---- life ---- */
+
+/* An option of the plugin that the table names. */
+static const char *table_option(const struct chat *c, const char *key)
+{
+    return key ? c->hooks.option(c->hooks.ctx, key) : NULL;
+}
 
 static void set_table(struct chat *c, const struct tc_chat *table)
 {
     c->table = (struct tc_chat){0};
     memcpy(&c->table, table, table->size < sizeof c->table ? table->size : sizeof c->table);
+    c->drafts = table_option(c, c->table.draft_option) != NULL;
+    c->source = table_option(c, c->table.source_option) != NULL;
 }
 
 struct chat *chat_new(struct tc_instance *inst, const struct tc_plugin *extended,
                       const struct tc_chat *table, const struct chat_hooks *hooks)
 {
     struct chat *const c = xcalloc(1, sizeof *c);
-    set_table(c, table);
     c->inst = inst;
     c->hooks = *hooks;
+    set_table(c, table);
     c->options = chat_options_read(extended, inst->conf);
+    c->moved = json_object();
     LIST_INIT(&c->turns);
     chat_cards_init(&c->cards);
     TAILQ_INIT(&c->parcels.list);
@@ -46,6 +56,7 @@ void chat_free(struct chat *c)
     ASSERT(LIST_EMPTY(&c->turns));
     chat_cards_fini(&c->cards);
     chat_files_free(c);
+    json_decref(c->moved);
     arena_fini(&c->scratch);
     free(c->receiving.self);
     free(c->receiving.cursor);
@@ -72,12 +83,6 @@ void chat_end_callback(struct chat *c)
 
 /* ---- turns ---- */
 
-/* Where turns are shown that began elsewhere. */
-static const char *default_chat(const struct chat *c)
-{
-    return c->table.chat_option ? c->hooks.option(c->hooks.ctx, c->table.chat_option) : NULL;
-}
-
 static struct tc_target keep_target(struct tc_turn *turn, const struct tc_target *t)
 {
     return (struct tc_target){
@@ -90,16 +95,45 @@ static struct tc_target keep_target(struct tc_turn *turn, const struct tc_target
     };
 }
 
+/* Ids of threads and messages belonged to the chat with the old id. */
+static void move_turn(struct chat_turn *t)
+{
+    const char *const now = t->target.chat ? chat_where_now(t->chat, t->target.chat) : NULL;
+    if (now == t->target.chat)
+        return;
+    t->target.chat = tc_keep(t->turn, now);
+    t->target.thread = t->target.message = NULL;
+}
+
+const char *chat_where_now(const struct chat *c, const char *chat)
+{
+    const char *const now = json_string_value(json_object_get(c->moved, chat));
+    return now ? now : chat;
+}
+
+void chat_note_move(struct chat *c, const char *from, const char *to)
+{
+    struct chat_turn *t;
+    if (strcmp(from, to) == 0 || json_object_size(c->moved) >= MOVES_MAX)
+        return;
+    json_object_set_new(c->moved, from, json_string(to));
+    json_object_del(c->moved, to);
+    chat_card_move_chat(&c->cards, from, to);
+    LIST_FOREACH (t, &c->turns, entry)
+        move_turn(t);
+}
+
 struct chat_turn *chat_turn_new(struct chat *c, struct tc_turn *turn)
 {
     struct chat_turn *const t = xcalloc(1, sizeof *t);
     json_t *const route = turn->route ? json_loads(turn->route, 0, NULL) : NULL;
     struct tc_target target = chat_target_from_json(route);
     if (!turn->route)
-        target = (struct tc_target){.chat = default_chat(c), .group = true};
+        target = (struct tc_target){.chat = table_option(c, c->table.chat_option), .group = true};
     t->chat = c;
     t->turn = turn;
     t->target = keep_target(turn, &target);
+    move_turn(t);
     json_decref(route);
     chat_view_init(&t->view, clock_mono_ms());
     LIST_INSERT_HEAD(&c->turns, t, entry);
@@ -144,10 +178,22 @@ static int take_final(struct chat_turn *t, const struct event *ev)
     return chat_outcome_send(t, text, strlen(text), 0);
 }
 
+/* The host knows the message of a turn that began in a chat. */
+static bool may_retry(const struct chat_turn *t, const struct tc_error *ev)
+{
+    return t->chat->table.command && t->turn->route &&
+           (!ev->code || strcmp(ev->code, "cancelled") != 0);
+}
+
 static int take_error(struct chat_turn *t, const struct event *ev)
 {
-    const char *const text = arena_sprintf(&t->chat->scratch, "⚠ %s", ev->u.error.message);
-    return chat_outcome_send(t, text, strlen(text), TC_VERBATIM);
+    CLEANUP_BUF struct buf text = {0};
+    buf_printf(&text, "⚠ %s", ev->u.error.message);
+    if (may_retry(t, &ev->u.error)) {
+        buf_add_char(&text, '\n');
+        texts_append(&text, TEXT_CHAT_RETRY, TEXT_VALUES(TEXT_STR("mark", t->chat->table.command)));
+    }
+    return chat_outcome_send(t, text.p, text.len, TC_VERBATIM);
 }
 
 /* From here on nothing of the running turn is shown. */
@@ -254,6 +300,12 @@ static void take_next_step(struct chat *c, struct tc_turn *turn, struct chat_rec
     chat_send(c, turn, r, &extra);
 }
 
+static void give_up_card(struct chat_turn *t, const struct chat_record *r, struct tc_verdict *v)
+{
+    v->next = TC_NEXT_DONE;
+    chat_cards_take_drop(t, r);
+}
+
 static void take_turn_result(struct chat_turn *t, struct chat_record *r,
                              const struct chat_result *result, const struct tc_reply *reply,
                              struct tc_verdict *v)
@@ -265,10 +317,30 @@ static void take_turn_result(struct chat_turn *t, struct chat_record *r,
         chat_outcome_take_clean_result(t, r, result, v);
     else if (chat_record_is_slot(r, CHAT_SLOT_CARD) && r->op == TC_OP_EDIT)
         chat_cards_take_edit(t, r, result, v);
-    else if (chat_record_is_slot(r, CHAT_SLOT_ANSWER) || chat_record_is_slot(r, CHAT_SLOT_CARD))
+    else if (chat_record_is_slot(r, CHAT_SLOT_CARD) && result->result.kind != TC_RESULT_DONE &&
+             chat_cards_is_late(t, r))
+        give_up_card(t, r, v);
+    else if (chat_record_is_slot(r, CHAT_SLOT_ANSWER) || chat_record_is_slot(r, CHAT_SLOT_CARD) ||
+             chat_record_is_slot(r, CHAT_SLOT_WHOLE))
         chat_outcome_take_result(t, r, result, reply, v);
+    else if (chat_record_is_slot(r, CHAT_SLOT_LOSS) && result->result.kind == TC_RESULT_IN_DOUBT)
+        v->next = TC_NEXT_AGAIN;
     else
         v->next = v->next == TC_NEXT_AGAIN ? TC_NEXT_AGAIN : TC_NEXT_DONE;
+}
+
+static void take_move(struct chat *c, struct tc_turn *turn, struct chat_record *r,
+                      const struct chat_result *result)
+{
+    if (result->result.kind != TC_RESULT_CHAT_MOVED || !result->result.chat || !r->target.chat)
+        return;
+    chat_note_move(c, r->target.chat, result->result.chat);
+    if (!chat_record_is_slot(r, CHAT_SLOT_REPLY) || r->tried.moved)
+        return;
+    r->tried.moved = true;
+    r->target.chat = result->result.chat;
+    r->omit |= TC_OMIT_REPLY | TC_OMIT_THREAD;
+    chat_send(c, turn, r, NULL);
 }
 
 static void take_result(struct chat *c, struct chat_turn *t, struct chat_record *r,
@@ -276,7 +348,9 @@ static void take_result(struct chat *c, struct chat_turn *t, struct chat_record 
 {
     struct tc_turn *const turn = t ? t->turn : c->inst->lobby;
     const struct chat_result result = chat_engine_read_result(c, turn, r, reply);
-    apply_hold(c, &result, v);
+    if (!chat_record_is_slot(r, CHAT_SLOT_POLL) || result.result.kind == TC_RESULT_UNAUTHORIZED)
+        apply_hold(c, &result, v);
+    take_move(c, turn, r, &result);
     if (chat_record_is_slot(r, CHAT_SLOT_IDENTIFY)) {
         v->next = TC_NEXT_DONE;
         chat_receive_take_identity(c, &result);
@@ -319,14 +393,16 @@ bool chat_take_reply(struct chat *c, struct chat_turn *t, const struct tc_reply 
         return false;
     if (!chat_record_read(&r, reply->tag))
         return false;
-    if (reply->outcome != TC_DROPPED)
+    if (chat_receive_is_stale(c, &r))
+        v->next = TC_NEXT_DONE;
+    else if (reply->outcome != TC_DROPPED)
         take_result(c, t, &r, reply, v);
     else if (t)
         take_drop(t, &r, reply);
     else if (chat_record_is_slot(&r, CHAT_SLOT_FETCH))
         chat_files_take_drop(c, &r);
-    else if (chat_record_is_slot(&r, CHAT_SLOT_POLL) || chat_record_is_slot(&r, CHAT_SLOT_IDENTIFY))
-        tc_log(c->inst, TC_DEBUG, "the request was dropped: %s", reply->error);
+    else
+        chat_receive_take_drop(c, &r, reply->error);
     chat_record_fini(&r);
     return true;
 }

@@ -23,7 +23,7 @@ struct chat_hooks {
     /* Calls chat_turn_wake after ms milliseconds; a new call replaces the timer; negative: never.
      */
     void (*wake)(void *ctx, struct tc_turn *turn, int64_t ms);
-    /* Value of a text option of the plugin, or NULL. */
+    /* Value of an option of the plugin, until the callback ends; NULL: none, 0 or false. */
     const char *(*option)(void *ctx, const char *key);
 };
 

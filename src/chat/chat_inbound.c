@@ -9,6 +9,8 @@
 #include "chat/operation/chat_target.h"
 #include "text/sentence/texts.h"
 
+#define PRESS_TEXT_MAX 190 /* bytes */
+
 /* A plugin that was built for an older header knows fewer members. */
 #define COMPLETE(type, given)                                                                      \
     __extension__({                                                                                \
@@ -48,15 +50,28 @@ void chat_react(struct chat *c, struct tc_turn *turn, const struct tc_target *ta
                                   .message = target->message,
                                   .summary = instead,
                                   .reaction = reaction};
-    if (chat_can(c, TC_OP_REACT) && target->message)
-        chat_send(c, turn, &r, NULL);
+    if (chat_can(c, TC_OP_REACT) && target->message && chat_send(c, turn, &r, NULL) == 0)
+        return;
+    if (reaction == TC_REACTION_GIVEN || reaction == TC_REACTION_INTERRUPT)
+        chat_react(c, turn, target, TC_REACTION_TAKEN, instead);
     else if (instead)
         chat_reply(c, turn, target, instead);
 }
 
-static void show_acceptance(struct chat *c, const struct tc_target *target, enum tc_accepted how,
+/* While the option thinking is off, "Shown: thinking" is wrong. */
+static void reply_to_command(struct chat *c, const struct tc_chat_message *m, const char *answer)
+{
+    const char *const text = m->text ? m->text : "";
+    const bool wants = strstr(text, "show-thinking") || strstr(text, "show-all");
+    if (wants && !c->options.thinking)
+        answer = arena_sprintf(&c->scratch, "%s %s", answer, texts_get(TEXT_CHAT_NO_THINKING));
+    chat_reply(c, c->inst->lobby, &m->target, answer);
+}
+
+static void show_acceptance(struct chat *c, const struct tc_chat_message *m, enum tc_accepted how,
                             const struct tc_receipt *receipt)
 {
+    const struct tc_target *const target = &m->target;
     switch (how) {
     case TC_ACCEPTED:
         chat_react(c, c->inst->lobby, target, TC_REACTION_SEEN, NULL);
@@ -65,13 +80,15 @@ static void show_acceptance(struct chat *c, const struct tc_target *target, enum
         chat_react(c, c->inst->lobby, target, TC_REACTION_QUEUED, receipt->answer);
         break;
     case TC_GIVEN:
+        chat_react(c, c->inst->lobby, target, TC_REACTION_GIVEN, receipt->answer);
+        break;
     case TC_INTERRUPT:
-        chat_react(c, c->inst->lobby, target, TC_REACTION_TAKEN, receipt->answer);
+        chat_react(c, c->inst->lobby, target, TC_REACTION_INTERRUPT, receipt->answer);
         break;
     case TC_COMMAND:
     case TC_FULL:
         if (receipt->answer)
-            chat_reply(c, c->inst->lobby, target, receipt->answer);
+            reply_to_command(c, m, receipt->answer);
         break;
     case TC_KNOWN:
     case TC_DENIED:
@@ -96,7 +113,7 @@ enum tc_accepted chat_submit(struct chat *c, const struct tc_chat_message *m,
                    .quote = m->quote, .route = route, .files = paths, .file_names = names,
                    .file_count = count, .direct = !m->target.group, .kind = m->kind),
         &receipt);
-    show_acceptance(c, &m->target, how, &receipt);
+    show_acceptance(c, m, how, &receipt);
     json_decref(target);
     free(route);
     return how;
@@ -112,6 +129,10 @@ enum tc_accepted chat_take_message(struct chat *c, const struct tc_chat_message 
 {
     const struct tc_chat_message m = COMPLETE(struct tc_chat_message, given);
     enum tc_accepted how = TC_INVALID;
+    if (m.chat_was && m.target.chat)
+        chat_note_move(c, m.chat_was, m.target.chat);
+    if (m.chat_was && !m.id)
+        return TC_KNOWN;
     if (!m.target.chat || !m.id || !m.user)
         tc_log(c->inst, TC_ERR, "tc_chat_receive: the message has no id, chat or user");
     else if (!chat_cards_take_reply(c, &m, &how))
@@ -124,16 +145,20 @@ enum tc_accepted chat_take_message(struct chat *c, const struct tc_chat_message 
 
 /* ---- presses and reactions ---- */
 
-static void answer_press(struct chat *c, const struct tc_chat_action *a, const char *text)
+static void answer_press(struct chat *c, const struct tc_chat_action *a, const char *given,
+                         bool alert)
 {
     const char *const slot = arena_sprintf(&c->scratch, CHAT_SLOT_PRESS ":%s", a->id ? a->id : "");
+    const char *const text =
+        given ? arena_strndup(&c->scratch, given, chat_text_fit(given, PRESS_TEXT_MAX)) : "";
     const struct chat_record r = {.op = TC_OP_PRIVATE,
                                   .role = TC_ROLE_REPLY,
                                   .slot = slot,
                                   .target = a->target,
                                   .action = a->id,
-                                  .text = text ? text : "",
-                                  .plain = text ? text : ""};
+                                  .silent = !alert,
+                                  .text = text,
+                                  .plain = text};
     if (a->id && chat_can(c, TC_OP_PRIVATE))
         chat_send(c, c->inst->lobby, &r, NULL);
 }
@@ -143,19 +168,32 @@ static const char *chat_inbound_stop(struct chat *c, const struct tc_chat_action
 {
     struct tc_receipt receipt = {0};
     struct chat_turn *const t = chat_find_turn(c, turn);
+    if (!t || t->over)
+        return texts_get(TEXT_STOP_OVER);
     *how = tc_cancel(c->inst->lobby, turn, a->user, &receipt);
-    if (*how == TC_COMMAND && t) {
+    if (*how == TC_COMMAND) {
         t->view.phase = TC_PHASE_STOPPING;
         chat_live_touch(t, true);
     }
     return receipt.answer;
 }
 
+static void note_forged(struct chat *c, const struct tc_chat_action *a)
+{
+    if (!c->forged)
+        tc_log(c->inst, TC_WARN,
+               "ignored a button press from user %s: the button was not created by this instance; "
+               "further ones are not logged",
+               a->user);
+    c->forged = true;
+}
+
 int chat_take_action(struct chat *c, const struct tc_chat_action *given)
 {
     const struct tc_chat_action a = COMPLETE(struct tc_chat_action, given);
     enum tc_accepted how = TC_DENIED;
-    const char *text = texts_get(TEXT_CHAT_BUTTON_OVER);
+    const char *const not_valid = texts_get(TEXT_CHAT_BUTTON_OVER), *text = not_valid;
+    bool alert = false;
     if (!a.target.chat || !a.user) {
         tc_log(c->inst, TC_ERR, "tc_chat_act: the action has no chat or user");
         return 0;
@@ -163,8 +201,10 @@ int chat_take_action(struct chat *c, const struct tc_chat_action *given)
     if (a.data && strncmp(a.data, "s:", 2) == 0)
         text = chat_inbound_stop(c, &a, a.data + 2, &how);
     else
-        chat_cards_take_action(c, &a, &how, &text);
+        chat_cards_take_action(c, &a, &how, &text, &alert);
+    if (a.data && text == not_valid)
+        note_forged(c, &a);
     c->receiving.not_kept |= how == TC_NOT_KEPT;
-    answer_press(c, &a, text);
+    answer_press(c, &a, text, alert);
     return how == TC_NOT_KEPT ? -1 : 0;
 }

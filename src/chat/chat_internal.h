@@ -32,6 +32,7 @@ struct chat_live {
     bool adapted;   /* the next create leaves out what was refused, and does not wait */
     bool uncertain; /* a create went out, and nobody knows yet whether the message exists */
     bool used;      /* it has become the answer, or nothing is left of it */
+    bool drafted;   /* a draft has been shown */
 };
 
 struct chat_turn {
@@ -43,6 +44,7 @@ struct chat_turn {
     struct chat_live live;
     bool over; /* the outcome is on its way, or the turn has ended */
     bool told_loss;
+    bool told_tokens; /* the text of the clean-up has them */
 };
 
 /* Messages that wait for their files; see chat_files.c. */
@@ -59,6 +61,8 @@ struct chat_receiving {
     bool locked;   /* credentials were refused, and this has been logged */
     bool not_kept; /* something that was received could not be stored: it comes again */
     unsigned failures;
+    unsigned
+        asked; /* number of the newest request; what an earlier process has asked is different */
 };
 
 struct chat {
@@ -71,6 +75,10 @@ struct chat {
     struct chat_cards cards;
     struct chat_receiving receiving;
     struct chat_parcels parcels;
+    json_t *moved;          /* chats that got other ids: {from: to} */
+    bool drafts;            /* progress is shown by drafts where that is possible */
+    bool source;            /* answers are sent as Markdown where that is possible */
+    bool forged;            /* a press of a button that is none of ours has been logged */
     unsigned unsupported;   /* TC_CAN() of operations that the service does not have */
     unsigned sign_failures; /* in a row */
     int64_t signs_off_until_ms;
@@ -80,6 +88,10 @@ struct chat {
 
 /* NULL: there is no such turn. */
 struct chat_turn *chat_find_turn(struct chat *c, const char *id);
+/* The chat `from` has the id `to` now. */
+void chat_note_move(struct chat *c, const char *from, const char *to);
+/* The id that the chat has now. */
+const char *chat_where_now(const struct chat *c, const char *chat);
 
 /* ---- chat_send.c ---- */
 
@@ -160,6 +172,8 @@ void chat_cards_take_delivery(struct chat_turn *t, const struct chat_record *r,
 void chat_cards_take_edit(struct chat_turn *t, struct chat_record *r,
                           const struct chat_result *result, struct tc_verdict *v);
 void chat_cards_take_drop(struct chat_turn *t, const struct chat_record *r);
+/* The request of the card is decided: its message need not be sent again. */
+bool chat_cards_is_late(struct chat_turn *t, const struct chat_record *r);
 /* The open cards of a turn as JSON, and back; the JSON is owned by the caller. */
 json_t *chat_cards_write(const struct chat_cards *cards, const char *turn);
 void chat_cards_read(struct chat_cards *cards, const char *turn, const json_t *list);
@@ -168,16 +182,27 @@ void chat_cards_read(struct chat_cards *cards, const char *turn, const json_t *l
 
 /* Whether the message is an answer to a card, and so none to the agent; *how: what became of it. */
 bool chat_cards_take_reply(struct chat *c, const struct tc_chat_message *m, enum tc_accepted *how);
-/* A press or a reaction; *text: what the person is told, or NULL. */
+/* A press or a reaction; *text: what the person is told, or NULL; *alert: and has to confirm. */
 void chat_cards_take_action(struct chat *c, const struct tc_chat_action *action,
-                            enum tc_accepted *how, const char **text);
+                            enum tc_accepted *how, const char **text, bool *alert);
+
+/* ---- chat_whole.c ---- */
+
+/* Sends a request whose text does not fit into its card to each place of the card, as messages or
+ * as a file. False: it fits, or it can be sent in neither way. */
+bool chat_whole_send(struct chat_turn *t, const struct chat_card *card, const struct tc_request *ev,
+                     int64_t until_ms);
 
 /* ---- chat_receive.c ---- */
 
 void chat_receive_begin(struct chat *c);
 void chat_receive_identify(struct chat *c);
+/* A reply to a request of an earlier process: another one is on its way instead. */
+bool chat_receive_is_stale(const struct chat *c, const struct chat_record *r);
 void chat_receive_take_identity(struct chat *c, const struct chat_result *result);
 void chat_receive_take_poll(struct chat *c, const struct chat_result *result);
+/* A request that could not be sent for a while: another one follows, also instead of a poll. */
+void chat_receive_take_drop(struct chat *c, const struct chat_record *r, const char *reason);
 /* Credentials were refused: logged once; the service is asked again later. */
 void chat_receive_lock(struct chat *c, const char *reason);
 

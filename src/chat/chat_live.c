@@ -14,6 +14,7 @@
 #define TYPING_EARLY_MS 500
 #define TYPING_LONG_MS 10000 /* visible for longer: it does not end by itself in good time */
 #define TYPING_TTL_MS 600000 /* after the last event */
+#define DRAFT_BEAT_MS 20000  /* a draft is visible for 30 s */
 
 static void chat_live_move(struct chat_turn *t, enum chat_live_event event)
 {
@@ -55,12 +56,28 @@ static bool can_show(const struct chat *c)
     return c->options.progress && chat_can(c, TC_OP_POST) && chat_can(c, TC_OP_EDIT);
 }
 
+/* Until a message has been created. */
+static bool uses_drafts(const struct chat_turn *t)
+{
+    const struct chat *const c = t->chat;
+    return c->drafts && chat_can(c, TC_OP_DRAFT) && !t->target.group &&
+           t->live.state == CHAT_LIVE_HIDDEN && t->live.creates == 0;
+}
+
+static int64_t draft_due(const struct chat_turn *t)
+{
+    const struct chat_live *const l = &t->live;
+    return l->dirty ? l->edited_ms + edit_interval(t) : l->beat_ms + DRAFT_BEAT_MS;
+}
+
 /* When the message has to be created or changed; INT64_MAX: not. */
 static int64_t show_due(const struct chat_turn *t, int64_t now)
 {
     const struct chat_live *const l = &t->live;
     if (!can_show(t->chat) || !t->view.visible)
         return INT64_MAX;
+    if (uses_drafts(t) && l->drafted)
+        return draft_due(t);
     if (l->state == CHAT_LIVE_HIDDEN && l->creates == 0)
         return l->began_ms + t->chat->options.progress_after_ms;
     if (l->state == CHAT_LIVE_HIDDEN && l->adapted)
@@ -192,6 +209,15 @@ static void chat_live_edit(struct chat_turn *t, struct chat_record *r, const str
         chat_live_move(t, CHAT_LIVE_ON_EDITED);
 }
 
+static void send_draft(struct chat_turn *t, struct chat_record *r, const struct tc_view *view)
+{
+    r->op = TC_OP_DRAFT;
+    r->slot = CHAT_SLOT_LIVE ":draft";
+    r->generation = ++t->live.edits;
+    t->live.drafted = true;
+    chat_send(t->chat, t->turn, r, &(struct chat_send_extra){.view = view});
+}
+
 static bool is_too_old(const struct chat_turn *t, int64_t now)
 {
     const int64_t age = t->chat->table.edit_age_ms;
@@ -207,6 +233,10 @@ static void show(struct chat_turn *t, int64_t now)
     t->live.beat_ms = t->live.edited_ms = now;
     if (!describe(t, now, &view, lines, &r))
         return;
+    if (uses_drafts(t)) {
+        send_draft(t, &r, &view);
+        return;
+    }
     json_t *const buttons = stop_button(t);
     r.buttons = buttons;
     if (t->live.state == CHAT_LIVE_SHOWN && !is_too_old(t, now))
@@ -376,7 +406,18 @@ static void create_result(struct chat_turn *t, struct chat_record *r,
         break;
     }
     not_created(t);
-    l->adapted = adapt(t, result->result.kind);
+    l->adapted = adapt(t, result->result.kind) || result->result.kind == TC_RESULT_CHAT_MOVED;
+}
+
+/* A service, or a chat, without drafts: messages, for good. */
+static void draft_result(struct chat_turn *t, const struct chat_result *result)
+{
+    const enum tc_result_kind kind = result->result.kind;
+    if (kind == TC_RESULT_DONE || kind == TC_RESULT_IN_DOUBT || kind == TC_RESULT_RETRY)
+        return;
+    t->chat->unsupported |= TC_CAN(TC_OP_DRAFT);
+    t->live.shown = 0;
+    t->live.dirty = true;
 }
 
 static void search_result(struct chat_turn *t, struct chat_record *r,
@@ -396,9 +437,10 @@ static void edit_result(struct chat_turn *t, const struct chat_result *result)
 {
     struct chat_live *const l = &t->live;
     const enum tc_result_kind kind = result->result.kind;
-    if (kind == TC_RESULT_MESSAGE_GONE) {
+    if (kind == TC_RESULT_MESSAGE_GONE || kind == TC_RESULT_CHAT_MOVED) {
         t->view.visible &= !l->gone; /* the second time nothing more is shown */
         l->gone = true;
+        l->adapted = kind == TC_RESULT_CHAT_MOVED;
         l->message[0] = '\0';
         l->shown = 0;
         chat_live_move(t, CHAT_LIVE_ON_GONE);
@@ -422,7 +464,9 @@ void chat_live_take_result(struct chat_turn *t, struct chat_record *r,
     if (waits && v->next == TC_NEXT_AGAIN)
         return; /* the host sends the request again, unless the outcome comes first */
     v->next = TC_NEXT_DONE;
-    if (r->op == TC_OP_EDIT)
+    if (r->op == TC_OP_DRAFT)
+        draft_result(t, result);
+    else if (r->op == TC_OP_EDIT)
         edit_result(t, result);
     else if (r->op == TC_OP_LOOKUP)
         search_result(t, r, result);
@@ -438,7 +482,7 @@ void chat_live_take_drop(struct chat_turn *t, const struct chat_record *r)
     t->live.shown = 0;
     if (r->op == TC_OP_EDIT)
         chat_live_move(t, CHAT_LIVE_ON_EDITED);
-    else
+    else if (r->op != TC_OP_DRAFT)
         not_created(t);
     if (!t->over)
         chat_live_schedule(t);

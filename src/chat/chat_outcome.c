@@ -53,20 +53,30 @@ static struct chat_record part_record(const struct chat_turn *t, size_t part)
     };
 }
 
+/* How the parts of an answer are sent. */
+struct chat_outcome_way {
+    uint32_t flags; /* of tc_text */
+    bool edits;     /* the progress message becomes the answer */
+    bool marked;    /* an earlier attempt may have arrived */
+    bool ended;     /* the footer is in the text */
+};
+
 static int send_piece(struct chat_turn *t, const struct text_piece *p, size_t part, bool last,
-                      bool edits)
+                      const struct chat_outcome_way *way)
 {
     CLEANUP_BUF struct buf summary = {0};
     struct chat_record r = part_record(t, part);
+    r.tried.marked = way->marked;
     r.text = p->text;
     r.entities = p->entities;
     r.plain = p->plain;
     r.last = last;
     if (last) {
         chat_view_write_summary(&summary, &t->view, clock_mono_ms());
+        t->told_tokens = t->view.tokens > 0;
         r.summary = summary.p;
     }
-    if (edits) {
+    if (way->edits) {
         r.op = TC_OP_EDIT;
         r.state = CHAT_EDITING;
         r.message = r.live;
@@ -133,29 +143,71 @@ static const struct text_piece *add_footer(struct chat *c, const char *markdown,
 
 /* ---- the outcome ---- */
 
-int chat_outcome_send(struct chat_turn *t, const char *markdown, size_t len, uint32_t flags)
+static int send_parts(struct chat_turn *t, const char *markdown, size_t len,
+                      struct chat_outcome_way way)
 {
     struct chat *const c = t->chat;
     const bool can_file = chat_can(c, TC_OP_FILE) && c->options.overflow != CHAT_OVERFLOW_TRIM;
     const size_t most = c->options.overflow == CHAT_OVERFLOW_FILE ? 1 : c->options.max_parts;
-    const char *const silence = texts_get(TEXT_CHAT_SILENT), *const footer = footer_of(t);
+    const char *const silence = texts_get(TEXT_CHAT_SILENT), *const footer =
+                                                                 way.ended ? "" : footer_of(t);
     size_t count;
-    if (!t->target.chat)
-        return 0;
-    const struct text_piece *pieces = render_outcome(c, markdown, len, flags, &count);
-    if (!pieces)
-        return strcmp(markdown, silence) == 0
-                   ? -1
-                   : chat_outcome_send(t, silence, strlen(silence), TC_VERBATIM);
-    const struct text_piece *const whole = add_footer(c, markdown, footer, flags, most, &count);
+    const struct text_piece *pieces = render_outcome(c, markdown, len, way.flags, &count);
+    if (!pieces) {
+        way.flags = TC_VERBATIM;
+        return strcmp(markdown, silence) == 0 ? -1 : send_parts(t, silence, strlen(silence), way);
+    }
+    const struct text_piece *const whole = add_footer(c, markdown, footer, way.flags, most, &count);
     pieces = whole ? whole : pieces;
     const bool over = count > most, files = over && can_file;
     const size_t shown = !over ? count : files ? 1 : most;
-    const bool edits = can_finalize_by_edit(t, count);
+    way.edits = can_finalize_by_edit(t, count);
     int rc = 0;
     for (size_t i = 0; i < shown; i++)
-        rc |= send_piece(t, &pieces[i], i, i + 1 == shown && !files, edits);
+        rc |= send_piece(t, &pieces[i], i, i + 1 == shown && !files, &way);
     return files ? rc | send_file(t, markdown, len, footer) : rc;
+}
+
+/* ---- as one message of Markdown ---- */
+
+static int send_source(struct chat_turn *t, const char *markdown)
+{
+    CLEANUP_BUF struct buf summary = {0};
+    struct chat_record r = part_record(t, 0);
+    chat_view_write_summary(&summary, &t->view, clock_mono_ms());
+    const char *const footer = footer_of(t);
+    r.slot = CHAT_SLOT_SOURCE;
+    r.text = *footer ? arena_sprintf(&t->chat->scratch, "%s\n\n_%s_", markdown, footer) : markdown;
+    r.plain = "";
+    r.last = true;
+    r.summary = summary.p;
+    return chat_send(t->chat, t->turn, &r, NULL);
+}
+
+int chat_outcome_send(struct chat_turn *t, const char *markdown, size_t len, uint32_t flags)
+{
+    const struct chat *const c = t->chat;
+    if (!t->target.chat)
+        return 0;
+    if (c->source && !flags && len && len <= c->table.source_bytes)
+        return send_source(t, markdown);
+    return send_parts(t, markdown, len, (struct chat_outcome_way){.flags = flags});
+}
+
+/* Refused for what it is: the ordinary messages take its place. */
+static bool send_instead_of_source(struct chat_turn *t, const struct chat_record *r,
+                                   enum tc_result_kind kind)
+{
+    const bool refused = kind == TC_RESULT_BAD_FORMAT || kind == TC_RESULT_TOO_LONG ||
+                         kind == TC_RESULT_EMPTY || kind == TC_RESULT_UNSUPPORTED ||
+                         kind == TC_RESULT_REFUSED;
+    if (!refused || !r->text || strcmp(r->slot, CHAT_SLOT_SOURCE) != 0)
+        return false;
+    if (kind == TC_RESULT_UNSUPPORTED)
+        t->chat->source = false;
+    send_parts(t, r->text, strlen(r->text),
+               (struct chat_outcome_way){.marked = r->tried.marked, .ended = true});
+    return true;
 }
 
 /* ---- a smaller message, in place of one that was too long ---- */
@@ -182,6 +234,15 @@ static void cut(struct chat *c, struct tc_turn *turn, struct chat_record *r)
 
 /* ---- clean-up ---- */
 
+/* What the turn has cost may be known only behind its answer. */
+static void write_summary(struct buf *out, const struct chat_turn *t,
+                          const struct chat_record *part)
+{
+    buf_add_str(out, part->summary ? part->summary : texts_get(TEXT_CHAT_DONE));
+    if (!t->told_tokens)
+        chat_view_write_tokens(out, &t->view);
+}
+
 static void clean(struct chat_turn *t, const struct chat_record *part, const char *message)
 {
     struct chat *const c = t->chat;
@@ -202,7 +263,7 @@ static void clean(struct chat_turn *t, const struct chat_record *part, const cha
     if (c->options.after == CHAT_AFTER_KEEP && t->live.began)
         chat_view_write(&view, &now);
     else
-        buf_add_str(&view, part->summary ? part->summary : texts_get(TEXT_CHAT_DONE));
+        write_summary(&view, t, part);
     chat_render_one(c, &r, view.p, 0);
     r.confirm = r.op == TC_OP_EDIT && chat_live_may_come_late(t);
     chat_send(c, t->turn, &r, NULL);
@@ -277,8 +338,14 @@ static void tell_loss(struct chat_turn *t, const char *reason, enum tc_result_ki
     t->told_loss = true;
     CLEANUP_BUF struct buf text = {0};
     const char *const why = reason ? reason : texts_get(TEXT_CHAT_NO_REASON);
+    struct chat_record r = {.op = TC_OP_POST,
+                            .role = TC_ROLE_REPLY,
+                            .slot = CHAT_SLOT_LOSS,
+                            .target = t->target,
+                            .until_ms = chat_unix_ms() + DAY_MS};
     texts_append(&text, TEXT_CHAT_LOST, TEXT_VALUES(TEXT_STR("why", why)));
-    chat_reply(t->chat, t->turn, &t->target, text.p);
+    if (chat_render_one(t->chat, &r, text.p, TC_VERBATIM))
+        chat_send(t->chat, t->turn, &r, NULL);
 }
 
 /* A file whose content is in the request that was refused. */
@@ -300,10 +367,14 @@ void chat_outcome_take_result(struct chat_turn *t, struct chat_record *r,
     const struct chat_delivery_policy policy = policy_of(c);
     const enum chat_delivery_state from = r->state;
     const bool was_file = r->op == TC_OP_FILE;
+    v->next = TC_NEXT_DONE;
+    if (send_instead_of_source(t, r, result->result.kind))
+        return;
     const struct chat_delivery_decision d = chat_delivery_next(r, result, &policy);
+    if (from == CHAT_EDITING && result->result.kind == TC_RESULT_MESSAGE_GONE)
+        chat_live_use(t);
     struct chat_send_extra extra = content_of(r, reply, was_file);
     extra.delay_ms = d.delay_ms;
-    v->next = TC_NEXT_DONE;
     switch (d.step) {
     case CHAT_STEP_DONE:
         if (chat_record_is_slot(r, CHAT_SLOT_CARD))

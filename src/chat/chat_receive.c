@@ -8,7 +8,7 @@
 #include "chat/chat_internal.h"
 
 #define BACKOFF_MS 1000
-#define BACKOFF_MAX_MS 60000
+#define BACKOFF_MAX_MS 30000
 #define LOCKED_MS 300000
 #define NOT_KEPT_MS 2000
 #define TELL_AFTER 3
@@ -25,7 +25,9 @@ static int64_t backoff(unsigned failures)
 static void identify(struct chat *c, int64_t delay_ms)
 {
     chat_send(c, c->inst->lobby,
-              &(struct chat_record){.op = TC_OP_IDENTIFY, .slot = CHAT_SLOT_IDENTIFY},
+              &(struct chat_record){.op = TC_OP_IDENTIFY,
+                                    .slot = CHAT_SLOT_IDENTIFY,
+                                    .generation = ++c->receiving.asked},
               &(struct chat_send_extra){.delay_ms = delay_ms});
 }
 
@@ -33,20 +35,30 @@ static void poll(struct chat *c, int64_t delay_ms)
 {
     if (chat_can(c, TC_OP_POLL))
         chat_send(c, c->inst->lobby,
-                  &(struct chat_record){
-                      .op = TC_OP_POLL, .slot = CHAT_SLOT_POLL, .cursor = c->receiving.cursor},
+                  &(struct chat_record){.op = TC_OP_POLL,
+                                        .slot = CHAT_SLOT_POLL,
+                                        .cursor = c->receiving.cursor,
+                                        .generation = ++c->receiving.asked},
                   &(struct chat_send_extra){.delay_ms = delay_ms});
 }
 
 void chat_receive_begin(struct chat *c)
 {
     c->receiving.cursor = xstrdup(tc_load(c->inst, CURSOR_KEY));
+    c->receiving.asked = (unsigned)chat_unix_ms() & INT32_MAX;
     identify(c, 0);
 }
 
 void chat_receive_identify(struct chat *c)
 {
     identify(c, 0);
+}
+
+bool chat_receive_is_stale(const struct chat *c, const struct chat_record *r)
+{
+    const bool receives =
+        chat_record_is_slot(r, CHAT_SLOT_POLL) || chat_record_is_slot(r, CHAT_SLOT_IDENTIFY);
+    return receives && r->generation != c->receiving.asked;
 }
 
 /* The next failures in a row are told once. */
@@ -96,10 +108,9 @@ void chat_receive_take_identity(struct chat *c, const struct chat_result *result
     free(c->receiving.self);
     c->receiving.self = xstrdup(r->message);
     c->receiving.ready = true;
-    if (c->table.ready)
-        c->table.ready(c->inst->lobby, r);
     chat_menu_publish(c);
-    poll(c, 0);
+    if (!c->table.ready || c->table.ready(c->inst->lobby, r) == 0)
+        poll(c, 0);
 }
 
 static void keep_cursor(struct chat *c, const char *cursor)
@@ -128,5 +139,15 @@ void chat_receive_take_poll(struct chat *c, const struct chat_result *result)
     }
     note_success(c);
     keep_cursor(c, r->cursor);
-    poll(c, refused ? NOT_KEPT_MS : 0);
+    poll(c, refused ? NOT_KEPT_MS : r->hold_ms);
+}
+
+void chat_receive_take_drop(struct chat *c, const struct chat_record *r, const char *reason)
+{
+    const struct chat_result result = {
+        .result = {.size = sizeof result.result, .kind = TC_RESULT_RETRY, .reason = reason}};
+    if (chat_record_is_slot(r, CHAT_SLOT_POLL))
+        chat_receive_take_poll(c, &result);
+    else if (chat_record_is_slot(r, CHAT_SLOT_IDENTIFY))
+        chat_receive_take_identity(c, &result);
 }

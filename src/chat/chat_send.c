@@ -19,6 +19,7 @@
 #define REACT_AGE_MS 60000
 #define PRESS_AGE_MS 15000
 #define REPLY_AGE_MS 600000
+#define RECEIVING_AGE_MS 5000
 #define POLL_MS 60000
 
 bool chat_can(const struct chat *c, enum tc_op_kind op)
@@ -78,6 +79,8 @@ static const char *op_text(struct chat *c, const struct chat_record *r)
     const char *const text = r->text ? r->text : "";
     if (!r->tried.marked)
         return text;
+    if (!*text)
+        return texts_get(TEXT_CHAT_REPEAT);
     const bool html = r->role <= TC_ROLE_REPLY && c->table.text[r->role].form == TC_HTML;
     return arena_sprintf(&c->scratch, html ? "%s<p>%s</p>" : "%s\n\n%s", text,
                          texts_get(TEXT_CHAT_REPEAT));
@@ -100,6 +103,7 @@ struct tc_op chat_make_op(struct chat *c, const struct tc_turn *turn, const stru
         .text = text,
         .text_len = strlen(text),
         .entities = r->omit & TC_OMIT_FORMAT ? NULL : r->entities,
+        .source = strcmp(r->slot, CHAT_SLOT_SOURCE) == 0,
         .plain = r->plain ? r->plain : "",
         .silent = r->silent,
         .off = r->off,
@@ -119,12 +123,13 @@ static bool is_durable(const struct chat_record *r)
         (chat_record_is_slot(r, CHAT_SLOT_CARD) && r->op == TC_OP_EDIT))
         return r->last;
     return chat_record_is_slot(r, CHAT_SLOT_ANSWER) || chat_record_is_slot(r, CHAT_SLOT_CLEAN) ||
-           chat_record_is_slot(r, CHAT_SLOT_CONFIRM) || chat_record_is_slot(r, CHAT_SLOT_CARD);
+           chat_record_is_slot(r, CHAT_SLOT_CONFIRM) || chat_record_is_slot(r, CHAT_SLOT_CARD) ||
+           chat_record_is_slot(r, CHAT_SLOT_WHOLE);
 }
 
 static bool is_idempotent(const struct chat_record *r)
 {
-    return r->op != TC_OP_POST && r->op != TC_OP_FILE;
+    return (r->op != TC_OP_POST && r->op != TC_OP_FILE) || chat_record_is_slot(r, CHAT_SLOT_LOSS);
 }
 
 /* The memory that says so is on disk before: the next process would not look for it otherwise. */
@@ -144,7 +149,8 @@ static enum tc_priority priority_of(const struct chat_record *r)
         return TC_P_LIVE;
     if (chat_record_is_slot(r, CHAT_SLOT_ANSWER) || chat_record_is_slot(r, CHAT_SLOT_REPLY))
         return TC_P_FINAL;
-    return chat_record_is_slot(r, CHAT_SLOT_CARD) || chat_record_is_slot(r, CHAT_SLOT_PRESS)
+    return chat_record_is_slot(r, CHAT_SLOT_CARD) || chat_record_is_slot(r, CHAT_SLOT_WHOLE) ||
+                   chat_record_is_slot(r, CHAT_SLOT_PRESS)
                ? TC_P_REQUEST
                : TC_P_NOTICE;
 }
@@ -181,8 +187,12 @@ static int64_t timeout_of(const struct chat *c, const struct chat_record *r)
     }
 }
 
-static int64_t max_age_of(const struct chat_record *r)
+static int64_t max_age_of(const struct chat_record *r, int64_t delay_ms)
 {
+    /* What is not sent the host repeats, at longer and longer intervals: the next one comes sooner.
+     */
+    if (chat_record_is_slot(r, CHAT_SLOT_POLL) || chat_record_is_slot(r, CHAT_SLOT_IDENTIFY))
+        return delay_ms + RECEIVING_AGE_MS;
     if (r->until_ms) {
         const int64_t left = r->until_ms - chat_unix_ms();
         return left > 1 ? left : 1;
@@ -220,7 +230,7 @@ static struct tc_http make_http(struct chat *c, const struct chat_record *r,
                  (r->op == TC_OP_POLL ? TC_LONG_POLL : 0u) |
                  (is_live_create(r) ? TC_AFTER_MEMORY : 0u),
         .timeout_ms = timeout_of(c, r),
-        .max_age_ms = max_age_of(r),
+        .max_age_ms = max_age_of(r, extra->delay_ms),
         .delay_ms = extra->delay_ms,
         .tag = tag,
     };
@@ -249,7 +259,7 @@ int chat_send(struct chat *c, struct tc_turn *turn, const struct chat_record *r,
     int rc = c->table.request(turn, &op, &http);
     if (rc == 0)
         rc = tc_http(turn, &http);
-    else
+    else if (r->op != TC_OP_REACT)
         log_write(LOG_ERR, "chat", "instance %s: the connector cannot express operation %d",
                   c->inst->name, (int)r->op);
     free(tag);

@@ -18,7 +18,8 @@ libtcplugin_a_SOURCES += \
 	src/chat/chat_options.h \
 	src/chat/chat_outcome.c \
 	src/chat/chat_receive.c \
-	src/chat/chat_send.c
+	src/chat/chat_send.c \
+	src/chat/chat_whole.c
 include $(srcdir)/src/chat/card/local.mk
 include $(srcdir)/src/chat/operation/local.mk
 include $(srcdir)/src/chat/show/local.mk

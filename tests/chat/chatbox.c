@@ -4,6 +4,7 @@
  * POST /message and /action. The service is chosen when the file is compiled:
  *   CHATBOX_IDEMPOTENCY  TC_IDEMPOTENCY_…     CHATBOX_INPUT  TC_INPUT_…
  *   CHATBOX_TYPING_MS    how long typing is visible
+ *   CHATBOX_CHAT_OPTION  the option that names a chat
  *   CHATBOX_LACKS        operations that the service does not have */
 #include <stdio.h>
 #include <string.h>
@@ -18,17 +19,26 @@
 #ifndef CHATBOX_TYPING_MS
 #define CHATBOX_TYPING_MS 5000
 #endif
+#ifndef CHATBOX_CHAT_OPTION
+#define CHATBOX_CHAT_OPTION "room"
+#endif
 #ifndef CHATBOX_LACKS
 #define CHATBOX_LACKS TC_CAN(TC_OP_MENU)
 #endif
 
 struct conf {
     const char *base, *room;
+    int64_t number;
+    bool draft, source, hooked;
 };
 
 static const struct tc_option options[] = {
     TC_OPTION(struct conf, base, "https://chatbox.invalid", 0, "URL of the service"),
     TC_OPTION(struct conf, room, NULL, 0, "chat for turns that began elsewhere"),
+    TC_OPTION(struct conf, number, "0", 0, "the same, as a number"),
+    TC_OPTION(struct conf, draft, "false", 0, "show progress by drafts"),
+    TC_OPTION(struct conf, source, "false", 0, "send answers as Markdown"),
+    TC_OPTION(struct conf, hooked, "false", 0, "events come by the routes only"),
     {0},
 };
 
@@ -48,8 +58,9 @@ static const struct tc_error_rule errors[] = {
     {0, NULL, TC_RESULT_DONE},
 };
 
-static const char *const names[] = {"identify", "post",    "edit",   "delete", "file",  "typing",
-                                    "react",    "private", "lookup", "poll",   "fetch", "menu"};
+static const char *const names[] = {"identify", "post",  "edit",    "delete", "file",
+                                    "typing",   "react", "private", "lookup", "poll",
+                                    "fetch",    "menu",  "draft"};
 
 static const char *buttons_of(struct tc_turn *t, const struct tc_op *op)
 {
@@ -96,13 +107,13 @@ static int chatbox_request(struct tc_turn *t, const struct tc_op *op, struct tc_
                               op->step ? op->cursor : op->file->ref);
         return 0;
     }
-    http->body =
-        tc_json(t, "{s:s, s:j, s:s?, s:s?, s:s, s:j, s:b, s:b, s:i, s:s?, s:i, s:i, s:s?, s:j}",
-                "role", roles[op->role], "to", target_of(t, op), "message", op->message, "key",
-                CHATBOX_IDEMPOTENCY == TC_IDEMPOTENCY_NONE ? NULL : op->key, "text", text,
-                "buttons", buttons_of(t, op), "silent", op->silent, "off", op->off, "part",
-                (int)op->part, "cursor", op->cursor, "reaction", (int)op->reaction, "omit",
-                (int)op->omit, "action", op->action, "menu", menu_of(t, op));
+    http->body = tc_json(
+        t, "{s:s, s:j, s:s?, s:s?, s:s, s:j, s:b, s:b, s:b, s:i, s:s?, s:i, s:i, s:s?, s:j}",
+        "role", roles[op->role], "to", target_of(t, op), "message", op->message, "key",
+        CHATBOX_IDEMPOTENCY == TC_IDEMPOTENCY_NONE ? NULL : op->key, "text", text, "buttons",
+        buttons_of(t, op), "silent", op->silent, "source", op->source, "off", op->off, "part",
+        (int)op->part, "cursor", op->cursor, "reaction", (int)op->reaction, "omit", (int)op->omit,
+        "action", op->action, "menu", menu_of(t, op));
     return http->body ? 0 : -1;
 }
 
@@ -137,6 +148,9 @@ static int take_message(struct tc_turn *l, const char *body, int *status)
         .name = tc_json_get(l, body, "/name"),
         .text = tc_json_get(l, body, "/text"),
         .reply_to = tc_json_get(l, body, "/reply_to"),
+        .reply_text = tc_json_get(l, body, "/reply_text"),
+        .reply_data = tc_json_get(l, body, "/reply_data"),
+        .chat_was = tc_json_get(l, body, "/chat_was"),
         .addressed = !addressed                         ? TC_ADDRESSED_YES
                      : strcmp(addressed, "thread") == 0 ? TC_ADDRESSED_THREAD
                                                         : TC_ADDRESSED_NO,
@@ -195,6 +209,13 @@ static int chatbox_read(struct tc_turn *l, const struct tc_op *op, const struct 
     return 0;
 }
 
+static int ready(struct tc_turn *lobby, const struct tc_result *identity)
+{
+    const struct conf *const conf = lobby->inst->conf;
+    (void)identity;
+    return conf->hooked;
+}
+
 static int init(struct tc_instance *inst)
 {
     tc_route(inst, "/message");
@@ -221,7 +242,12 @@ static const struct tc_chat chat = {
               .chat = "/chat",
               .retry_ms = "/retry_ms",
               .rules = errors},
-    .chat_option = "room",
+    .command = CHATBOX_IDEMPOTENCY == TC_IDEMPOTENCY_LOOKUP ? "!" : NULL,
+    .chat_option = CHATBOX_CHAT_OPTION,
+    .draft_option = "draft",
+    .source_option = "source",
+    .source_bytes = 2000,
+    .ready = ready,
     .request = chatbox_request,
     .read = chatbox_read,
 };

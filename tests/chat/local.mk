@@ -6,7 +6,7 @@ chat_modules = tests/chat/chat_key.so tests/chat/chat_lookup.so tests/chat/chat_
 	tests/chat/chat_text.so tests/chat/chat_menu.so
 CHAT_KEY = -DCHATBOX_IDEMPOTENCY=TC_IDEMPOTENCY_KEY -DCHATBOX_TYPING_MS=25000
 CHAT_LOOKUP = -DCHATBOX_IDEMPOTENCY=TC_IDEMPOTENCY_LOOKUP
-CHAT_TEXT = -DCHATBOX_INPUT=TC_INPUT_TEXT -DCHATBOX_LACKS='(TC_CAN(TC_OP_EDIT) | TC_CAN(TC_OP_MENU))'
+CHAT_TEXT = -DCHATBOX_INPUT=TC_INPUT_TEXT -DCHATBOX_CHAT_OPTION='"number"' -DCHATBOX_LACKS='(TC_CAN(TC_OP_EDIT) | TC_CAN(TC_OP_MENU))'
 CHAT_MENU = -DCHATBOX_LACKS=0u
 
 $(chat_modules): tests/chat/chatbox.c $(turncastinclude_HEADERS)
@@ -30,12 +30,16 @@ CHAT_TESTS = \
 	tests/chat/lookup/doubt.script \
 	tests/chat/menu/menu.script \
 	tests/chat/none/card.script \
+	tests/chat/none/draft.script \
 	tests/chat/none/files.script \
 	tests/chat/none/footer.script \
 	tests/chat/none/live.script \
+	tests/chat/none/moved.script \
 	tests/chat/none/outcome.script \
 	tests/chat/none/parts.script \
 	tests/chat/none/people.script \
+	tests/chat/none/source.script \
+	tests/chat/none/whole.script \
 	tests/chat/text/card.script
 dist_check_SCRIPTS += $(CHAT_TESTS)
 $(CHAT_TESTS:.script=.log): turncast-script$(EXEEXT)

@@ -105,6 +105,21 @@ struct chat_place *chat_card_add_place(struct chat_card *card, const struct tc_t
     return place;
 }
 
+void chat_card_move_chat(struct chat_cards *cards, const char *from, const char *to)
+{
+    struct chat_card *card;
+    TAILQ_FOREACH(card, &cards->list, entry)
+    for (size_t i = 0; i < card->place_count; i++) {
+        struct chat_place *const place = &card->places[i];
+        if (strcmp(place->to.chat, from) != 0)
+            continue;
+        json_object_set_new(place->target, "chat", json_string(to));
+        json_object_del(place->target, "thread");
+        json_object_del(place->target, "message");
+        place->to = chat_target_from_json(place->target);
+    }
+}
+
 void chat_place_set_message(struct chat_place *place, const char *message)
 {
     free(place->message);

@@ -64,14 +64,17 @@ struct chat_card *chat_card_find_message(const struct chat_cards *cards, const c
 /* NULL: there is no room. Copies the target. */
 struct chat_place *chat_card_add_place(struct chat_card *card, const struct tc_target *to);
 void chat_place_set_message(struct chat_place *place, const char *message);
+/* A chat has another id; ids of threads and messages that belonged to the old one are forgotten. */
+void chat_card_move_chat(struct chat_cards *cards, const char *from, const char *to);
 
 /* ---- chat_card_about.c ---- */
 
-/* What a request is about, as JSON that is kept and shown; owned by the caller. */
-json_t *chat_card_describe(const struct tc_turn *turn, const struct tc_request *ev);
+/* What a request is about, as JSON that is kept and shown; owned by the caller. room: what a
+ * message holds; 0: no limit. */
+json_t *chat_card_describe(const struct tc_turn *turn, const struct tc_request *ev, size_t room);
 /* The same with less text, for the memory of the turn. grade: 0 to CHAT_CARD_GRADES - 1. */
 json_t *chat_card_shorten(const json_t *about, unsigned grade);
-#define CHAT_CARD_GRADES 3
+#define CHAT_CARD_GRADES 4
 bool chat_card_is_approval(const struct chat_card *card);
 /* Label of an option, which is a text or an object. Or NULL. */
 const char *chat_card_option_label(const json_t *option);
@@ -84,6 +87,8 @@ bool chat_card_is_single(const struct chat_card *card);
 void chat_card_write(struct buf *out, const struct chat_card *card, enum tc_input input);
 /* Buttons as in a record; NULL: none. most 0: no limit. Owned by the caller. */
 json_t *chat_card_buttons(const struct chat_card *card, enum tc_input input, unsigned most);
+/* Whether that is the text of a card that can be answered; *approval: by yes or no. */
+bool chat_card_is_text(const char *text, bool *approval);
 /* What the decision says, in words. */
 void chat_card_write_decision(struct buf *out, const struct chat_card *card,
                               const struct tc_request *ev);

@@ -8,9 +8,9 @@
 #include "chat/show/chat_text.h"
 #include "text/text_reveal.h"
 
-/* Bytes; together with our own words less than a message of most services. */
-#define SUBJECT_MAX 2000
-#define MORE_MAX 700
+/* Bytes; together with our own words less than a message. */
+#define SUBJECT_MAX ((size_t)2000)
+#define MORE_MAX ((size_t)700)
 #define WORDS_MAX 300
 #define QUESTIONS_MAX 6
 #define OPTIONS_MAX 10
@@ -62,7 +62,7 @@ static bool chat_about_is_said(const struct tc_request *ev, const char *value)
 }
 
 /* The arguments that are not in the subject: a person decides on all of them. */
-static void set_arguments(json_t *about, const struct tc_request *ev)
+static void set_arguments(json_t *about, const struct tc_request *ev, size_t most)
 {
     json_t *const args = ev->args && !ev->questions ? json_loads(ev->args, 0, NULL) : NULL;
     CLEANUP_BUF struct buf text = {0};
@@ -79,7 +79,7 @@ static void set_arguments(json_t *about, const struct tc_request *ev)
                                : "");
         free(other);
     }
-    set_text(about, "more", text.p, ev->subject ? MORE_MAX : SUBJECT_MAX);
+    set_text(about, "more", text.p, most);
     json_decref(args);
 }
 
@@ -93,16 +93,22 @@ static void set_list(json_t *about, const char *key, const char *text, size_t mo
     json_decref(list);
 }
 
-json_t *chat_card_describe(const struct tc_turn *turn, const struct tc_request *ev)
+static size_t at_most(size_t most, size_t limit)
 {
+    return limit && limit < most ? limit : most;
+}
+
+json_t *chat_card_describe(const struct tc_turn *turn, const struct tc_request *ev, size_t room)
+{
+    const size_t subject = at_most(SUBJECT_MAX, room / 2);
     json_t *const about = json_pack("{s:s}", "kind", ev->kind);
     const int64_t wait_ms = ev->expires_ms - (int64_t)(ev->meta->ts * 1000);
     set_text(about, "tool", ev->tool, WORDS_MAX);
-    set_text(about, "subject", ev->preview ? ev->preview : ev->subject, SUBJECT_MAX);
+    set_text(about, "subject", ev->preview ? ev->preview : ev->subject, subject);
     set_text(about, "reason", ev->reason, WORDS_MAX);
     set_text(about, "message", ev->message, WORDS_MAX);
     if (!ev->preview)
-        set_arguments(about, ev);
+        set_arguments(about, ev, ev->subject ? at_most(MORE_MAX, room / 6) : subject);
     set_list(about, "questions", ev->questions, QUESTIONS_MAX);
     set_list(about, "choices", ev->choices, OPTIONS_MAX);
     if (ev->expires_ms > 0 && wait_ms > 0)
@@ -114,16 +120,41 @@ json_t *chat_card_describe(const struct tc_turn *turn, const struct tc_request *
     return about;
 }
 
+/* Without descriptions of the options. */
+static json_t *short_questions(const json_t *questions, size_t most)
+{
+    json_t *const all = json_array();
+    size_t i, k;
+    const json_t *question, *option;
+    json_array_foreach(questions, i, question)
+    {
+        json_t *const one = json_object(), *const options = json_array();
+        set_text(one, "prompt", chat_json_text(question, "prompt"), most);
+        json_object_set(one, "id", json_object_get(question, "id"));
+        if (chat_draft_is_multi(question))
+            json_object_set_new(one, "multi", json_true());
+        json_array_foreach(json_object_get(question, "options"), k, option)
+        {
+            const char *const label = chat_card_option_label(option);
+            json_array_append_new(options, json_string(label ? label : ""));
+        }
+        json_object_set_new(one, "options", options);
+        json_array_append_new(all, one);
+    }
+    return all;
+}
+
 json_t *chat_card_shorten(const json_t *about, unsigned grade)
 {
-    static const size_t texts[CHAT_CARD_GRADES] = {600, 100, 40};
-    static const char *const whole[] = {"kind", "wait_ms", "choices", "subject_cut"};
+    static const size_t texts[CHAT_CARD_GRADES] = {600, 150, 40, 40};
+    const json_t *const questions = json_object_get(about, "questions");
+    static const char *const whole[] = {"kind", "wait_ms", "choices", "subject_cut", "whole"};
     json_t *const kept = json_object();
     for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
         json_object_set(kept, whole[i], json_object_get(about, whole[i]));
     set_text(kept, "tool", chat_json_text(about, "tool"), 60);
     set_text(kept, "subject", chat_json_text(about, "subject"), texts[grade]);
-    if (grade < CHAT_CARD_GRADES - 1)
-        json_object_set(kept, "questions", json_object_get(about, "questions"));
+    if (questions && grade < CHAT_CARD_GRADES - 1)
+        json_object_set_new(kept, "questions", short_questions(questions, texts[grade]));
     return kept;
 }

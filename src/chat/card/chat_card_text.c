@@ -24,6 +24,24 @@ static const struct {
               {"input", TEXT_CARD_INPUT},
               {NULL, TEXT_CARD_OTHER}};
 
+#define HAND "✋" /* begins what can be answered */
+
+bool chat_card_is_text(const char *text, bool *approval)
+{
+    const size_t hand = strlen(HAND " ");
+    if (strncmp(text, HAND " ", hand) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++) {
+        const char *const title = texts_get(titles[i].title);
+        const size_t n = strlen(title);
+        const char *const end = text + hand + n;
+        *approval = i == 0;
+        if (strncmp(text + hand, title, n) == 0 && (!*end || *end == '\n'))
+            return true;
+    }
+    return false;
+}
+
 static const char *title_of(const char *kind)
 {
     size_t i = 0;
@@ -71,11 +89,12 @@ static void write_code(struct buf *out, const json_t *about, const char *key)
     const char *const text = chat_json_text(about, key);
     if (!text)
         return;
-    buf_add_str(out, "\\\n");
+    buf_add_str(out, out->p[out->len - 1] == '\n' ? "\n" : "\\\n");
     chat_text_add_code(out, text, WORDS_MAX);
 }
 
-static void write_block(struct buf *out, const json_t *about, const char *key)
+/* is_whole: the complete text has been sent before. */
+static void write_block(struct buf *out, const json_t *about, const char *key, bool is_whole)
 {
     char cut_key[32];
     const char *const text = chat_json_text(about, key);
@@ -88,7 +107,8 @@ static void write_block(struct buf *out, const json_t *about, const char *key)
     if (!cut)
         return;
     buf_add_char(out, '\n');
-    texts_append(out, TEXT_CARD_CUT, TEXT_VALUES(TEXT_INT("n", cut)));
+    texts_append(out, is_whole ? TEXT_CARD_CUT_WHOLE : TEXT_CARD_CUT,
+                 TEXT_VALUES(TEXT_INT("n", cut)));
     buf_add_char(out, '\n');
 }
 
@@ -194,15 +214,14 @@ static void write_hints(struct buf *out, const struct chat_card *card, enum tc_i
 void chat_card_write(struct buf *out, const struct chat_card *card, enum tc_input input)
 {
     const json_t *const about = card->about;
-    buf_printf(out, "%s **%s**", card->ticket ? "✋" : "❓", title_of(chat_json_text(about, "kind")));
+    buf_printf(out, "%s **%s**", card->ticket ? HAND : "❓",
+               title_of(chat_json_text(about, "kind")));
     write_code(out, about, "context");
     write_code(out, about, "tool");
-    write_block(out, about, "subject");
-    write_block(out, about, "more");
-    if (chat_json_text(about, "reason") || chat_json_text(about, "message"))
-        buf_add_str(out, "\n");
-    write_words(out, "\n", chat_json_text(about, "reason"), WORDS_MAX);
-    write_words(out, "\n", chat_json_text(about, "message"), WORDS_MAX);
+    write_block(out, about, "subject", chat_json_true(about, "whole"));
+    write_block(out, about, "more", false);
+    write_code(out, about, "reason");
+    write_code(out, about, "message");
     write_questions(out, card, input);
     if (card->decided)
         write_words(out, "\n\n→ ", card->decided, PROMPT_MAX);

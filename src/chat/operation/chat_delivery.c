@@ -112,8 +112,11 @@ static struct chat_delivery_decision omit(struct chat_record *r, unsigned part, 
 
 /* The progress message cannot become the answer: a new message does. */
 static struct chat_delivery_decision post_instead(struct chat_record *r,
+                                                  enum chat_delivery_event event,
                                                   const struct chat_delivery_policy *policy)
 {
+    if (event == CHAT_ON_NO_MESSAGE)
+        r->live = NULL; /* nor after a later doubt */
     r->generation++;
     r->since_ms = policy->now_ms;
     return chat_delivery_post(r);
@@ -145,6 +148,13 @@ static bool has_key(const struct chat_record *r, const struct chat_delivery_poli
            (!policy->idempotency_ms || policy->now_ms - r->since_ms < policy->idempotency_ms);
 }
 
+/* Replies that are lost one after the other speak for a service that is away. */
+static int64_t delay_of(unsigned doubts)
+{
+    static const int64_t delays[CHAT_DOUBTS_MAX + 1] = {0, 0, 2000, 10000};
+    return doubts <= CHAT_DOUBTS_MAX ? delays[doubts] : 0;
+}
+
 /* The service cannot tell a repeat: the resend is marked, and those are counted. */
 static struct chat_delivery_decision repeat(struct chat_record *r, bool answered,
                                             const struct chat_delivery_policy *policy)
@@ -159,10 +169,11 @@ static struct chat_delivery_decision repeat(struct chat_record *r, bool answered
     if (r->part == 0 && r->live && policy->can_edit && !r->file_name &&
         strcmp(r->slot, CHAT_SLOT_ANSWER) == 0) {
         r->message = r->live;
-        r->confirm = true;
         return send(r, CHAT_EDITING, TC_OP_EDIT);
     }
-    return chat_delivery_post(r);
+    struct chat_delivery_decision d = chat_delivery_post(r);
+    d.delay_ms = answered ? 0 : delay_of(r->tried.doubts);
+    return d;
 }
 
 static struct chat_delivery_decision doubt(struct chat_record *r, const struct chat_result *result,
@@ -197,6 +208,7 @@ static struct chat_delivery_decision take_moved(struct chat_record *r, const str
         return die(r, to->reason);
     r->tried.moved = true;
     r->target.chat = to->chat;
+    r->omit |= TC_OMIT_REPLY | TC_OMIT_THREAD; /* their ids are of the old chat */
     return chat_delivery_change(r, policy);
 }
 
@@ -252,7 +264,7 @@ static struct chat_delivery_decision edited(struct chat_record *r, enum chat_del
     case CHAT_ON_LONG:
         return shorten(r, reason, policy);
     default:
-        return changes ? posted(r, event, result, policy) : post_instead(r, policy);
+        return changes ? posted(r, event, result, policy) : post_instead(r, event, policy);
     }
 }
 

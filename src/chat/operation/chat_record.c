@@ -114,7 +114,7 @@ static bool is_sane(const json_t *json)
 {
     return json_is_object(json) && chat_json_text(json, "s") && is_below(json, "o", TC_OPS) &&
            is_below(json, "ro", TC_ROLES) && is_below(json, "ds", CHAT_DELIVERY_STATES) &&
-           is_below(json, "re", TC_REACTION_DENY + 1) && fits_state(json);
+           is_below(json, "re", TC_REACTION_INTERRUPT + 1) && fits_state(json);
 }
 
 bool chat_record_read(struct chat_record *r, const char *tag)

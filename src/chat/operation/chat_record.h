@@ -9,11 +9,14 @@
 #include <turncast/plugin.h>
 
 /* What the operation is for. */
-#define CHAT_SLOT_ANSWER "answer"   /* a part of the outcome */
-#define CHAT_SLOT_LIVE "live"       /* the progress message */
+#define CHAT_SLOT_ANSWER "answer"        /* a part of the outcome */
+#define CHAT_SLOT_SOURCE "answer:source" /* the outcome as one message of Markdown */
+#define CHAT_SLOT_LIVE "live"            /* the progress message */
 #define CHAT_SLOT_CLEAN "clean"     /* what becomes of the progress message after the outcome */
 #define CHAT_SLOT_CONFIRM "confirm" /* the same edit once more, behind edits that may come late */
 #define CHAT_SLOT_CARD "card"       /* a request card; continues with its number and place */
+#define CHAT_SLOT_WHOLE "whole"     /* the whole text of a request, ahead of its card */
+#define CHAT_SLOT_LOSS "loss"       /* says that an answer could not be delivered */
 #define CHAT_SLOT_REPLY "reply"     /* the host's answer to a command */
 #define CHAT_SLOT_SIGN "sign"       /* typing and reactions */
 #define CHAT_SLOT_PRESS "press"     /* the answer to the press of a button */

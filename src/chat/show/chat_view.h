@@ -50,5 +50,7 @@ void chat_view_write_summary(struct buf *out, const struct chat_view *v, int64_t
 /* What is known of "42s · 7 tool calls · 12k tokens · $0.12"; perhaps nothing. elapsed_ms: negative
  * if unknown. Characters with a meaning in Markdown do not occur. */
 void chat_view_write_footer(struct buf *out, const struct chat_view *v, int64_t elapsed_ms);
+/* " · 12k tokens" */
+void chat_view_write_tokens(struct buf *out, const struct chat_view *v);
 
 #endif

@@ -102,14 +102,19 @@ static void add_number(struct buf *out, enum text_id id, int64_t n)
     texts_append(out, id, TEXT_VALUES(TEXT_INT("n", n)));
 }
 
-static void add_work(struct buf *out, const struct chat_view *v)
+void chat_view_write_tokens(struct buf *out, const struct chat_view *v)
 {
-    if (v->tools)
-        add_number(out, TEXT_CHAT_TOOLS, v->tools);
     if (v->tokens >= 1000)
         add_number(out, TEXT_CHAT_TOKENS_K, (v->tokens + 500) / 1000);
     else if (v->tokens > 0)
         add_number(out, TEXT_CHAT_TOKENS, v->tokens);
+}
+
+static void add_work(struct buf *out, const struct chat_view *v)
+{
+    if (v->tools)
+        add_number(out, TEXT_CHAT_TOOLS, v->tools);
+    chat_view_write_tokens(out, v);
 }
 
 void chat_view_write_summary(struct buf *out, const struct chat_view *v, int64_t now_ms)

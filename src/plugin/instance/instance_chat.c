@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Connects an instance with the chat engine, when its plugin has a chat table. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/sys/clock.h"
@@ -17,19 +18,33 @@ static void wake_turn(void *ctx, struct tc_turn *turn, int64_t ms)
         wake_heap_set(&in->wakes.chat, &t->chat_wake, clock_mono_ms() + (ms < 1 ? 1 : ms));
 }
 
-static const char *read_text_option(void *ctx, const char *key)
+static const char *instance_chat_print_option(struct instance *in, const struct tc_option *option)
 {
-    const struct instance *const in = ctx;
+    const char *const value = (const char *)in->conf + option->offset;
     const char *text = NULL;
+    int64_t number = 0;
+    if (option->type == TC_T_STR)
+        memcpy(&text, value, sizeof text);
+    else if (option->type == TC_T_INT)
+        memcpy(&number, value, sizeof number);
+    else if (option->type == TC_T_BOOL && *(const bool *)value)
+        text = "true";
+    return number ? arena_sprintf(&in->scratch, "%" PRId64, number) : text;
+}
+
+static const char *instance_chat_read_option(void *ctx, const char *key)
+{
+    struct instance *const in = ctx;
     for (const struct tc_option *o = in->loaded->plugin.options; o && o->key; o++)
-        if (strcmp(o->key, key) == 0 && o->type == TC_T_STR)
-            memcpy(&text, (const char *)in->conf + o->offset, sizeof text);
-    return text;
+        if (strcmp(o->key, key) == 0)
+            return instance_chat_print_option(in, o);
+    return NULL;
 }
 
 static void begin_chat(struct instance *in, const struct tc_chat *table)
 {
-    const struct chat_hooks hooks = {.ctx = in, .wake = wake_turn, .option = read_text_option};
+    const struct chat_hooks hooks = {
+        .ctx = in, .wake = wake_turn, .option = instance_chat_read_option};
     in->chat = chat_new(&in->handle, &in->loaded->plugin, table, &hooks);
     for (struct instance_turn *t = in->turns; t; t = t->next)
         t->chat = chat_turn_new(in->chat, &t->handle);
