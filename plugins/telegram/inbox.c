@@ -5,8 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "telegram.h"
+
+#define FILE_BYTES_MAX (20 << 20) /* what getFile gives */
 
 #define ALBUM_MS 1000 /* the parts of an album come as fast as this */
 #define AGAIN_MS 5000
@@ -31,6 +34,13 @@ struct inbox {
     size_t count;
 };
 
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 static struct parcel *parcels(const struct telegram *s)
 {
     return s->inbox ? s->inbox->first : NULL;
@@ -38,7 +48,7 @@ static struct parcel *parcels(const struct telegram *s)
 
 static int64_t id_at(const struct parcel *p, size_t i)
 {
-    return call_int(json_array_get(p->updates, i), "update_id");
+    return telegram_int(json_array_get(p->updates, i), "update_id");
 }
 
 static struct parcel *parcel_of(const struct telegram *s, int64_t update_id)
@@ -56,6 +66,17 @@ static void free_parcel(struct parcel *p)
     json_decref(p->files);
     free(p->album);
     free(p);
+}
+
+/* When a parcel is to be looked at next. */
+static void schedule(struct tc_turn *lobby)
+{
+    int64_t due = 0;
+    for (const struct parcel *p = parcels(state_of(lobby)); p; p = p->next)
+        if (p->due_ms && (!due || p->due_ms < due))
+            due = p->due_ms;
+    const int64_t now = now_ms();
+    tc_wake(lobby, !due ? -1 : due > now ? due - now : 1);
 }
 
 /* One that is done only remembers its updates: room for one that waits. */
@@ -151,15 +172,28 @@ static const struct {
 } kinds[] = {{"document", "file"},   {"audio", "audio.mp3"},      {"voice", "voice.ogg"},
              {"video", "video.mp4"}, {"video_note", "video.mp4"}, {"animation", "animation.mp4"}};
 
+/* Of UTF-8 that was cut somewhere: without the beginning of a character at its end. */
+static void cut_character(char *text)
+{
+    size_t n = strlen(text), rest = 0;
+    while (rest < n && rest < 3 && ((unsigned char)text[n - rest - 1] & 0xc0) == 0x80)
+        rest++;
+    const unsigned char lead = rest < n ? (unsigned char)text[n - rest - 1] : 0;
+    const size_t wants = lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : lead >= 0xc0 ? 1 : 0;
+    if (wants > rest)
+        text[n - rest - 1] = '\0';
+}
+
 /* Nothing that a path, a shell or a log reads: no folders, no control characters, no dot first. */
 static void safe_name(char *out, size_t cap, const char *given, const char *otherwise)
 {
     const char *const slash = given ? strrchr(given, '/') : NULL;
     char name[120];
-    message_clip(name, sizeof name, slash ? slash + 1 : given ? given : otherwise);
+    snprintf(name, sizeof name, "%s", slash ? slash + 1 : given ? given : otherwise);
+    cut_character(name);
     for (char *p = name; *p; p++)
-        if (strchr("\\/:*?\"<>|`$;&'", *p))
-            *p = '_';
+        if (strchr("\\/:*?\"<>|`$;&'", *p) || (unsigned char)*p < ' ' || *p == 0x7f)
+            *p = (unsigned char)*p < ' ' || *p == 0x7f ? ' ' : '_';
     const size_t dots = strspn(name, ". ");
     snprintf(out, cap, "%s", name[dots] ? name + dots : otherwise);
 }
@@ -168,8 +202,8 @@ static const json_t *largest(const json_t *photos)
 {
     const json_t *best = NULL, *photo;
     size_t i;
-    json_array_foreach(photos, i, photo) if (!best || call_int(photo, "width") >=
-                                                          call_int(best, "width")) best = photo;
+    json_array_foreach(photos, i, photo) if (!best || telegram_int(photo, "width") >=
+                                                          telegram_int(best, "width")) best = photo;
     return best;
 }
 
@@ -205,11 +239,11 @@ static void add_file(struct parcel *p, const json_t *message)
     const char *otherwise;
     char name[128];
     const json_t *const file = file_of(message, &otherwise);
-    const char *const id = call_str(file, "file_id");
+    const char *const id = telegram_str(file, "file_id");
     if (!file || !id)
         return;
-    safe_name(name, sizeof name, call_str(file, "file_name"), otherwise);
-    if (call_int(file, "file_size") > FILE_BYTES_MAX)
+    safe_name(name, sizeof name, telegram_str(file, "file_name"), otherwise);
+    if (telegram_int(file, "file_size") > FILE_BYTES_MAX)
         add_note(p, name, "not downloaded: larger than Telegram's limit of 20 MB");
     else
         json_array_append_new(p->files, json_pack("{s:s, s:s}", "id", id, "name", name));
@@ -218,14 +252,14 @@ static void add_file(struct parcel *p, const json_t *message)
 static int64_t user_of(const json_t *update)
 {
     const json_t *const message = json_object_get(update, "message");
-    return call_int(json_object_get(message, "from"), "id");
+    return telegram_int(json_object_get(message, "from"), "id");
 }
 
 static bool is_stranger(struct tc_turn *lobby, const json_t *update)
 {
     const json_t *const chat = json_object_get(json_object_get(update, "message"), "chat");
     const char *const user = tc_sprint(lobby, "%" PRId64, user_of(update));
-    return !tc_may_submit(lobby, user, tc_sprint(lobby, "%" PRId64, call_int(chat, "id")));
+    return !tc_may_submit(lobby, user, tc_sprint(lobby, "%" PRId64, telegram_int(chat, "id")));
 }
 
 /* One person must not fill the inbox. */
@@ -241,7 +275,7 @@ enum taken inbox_add(struct tc_turn *lobby, const json_t *update)
 {
     struct telegram *const s = state_of(lobby);
     const json_t *const message = json_object_get(update, "message");
-    const char *const album = call_str(message, "media_group_id");
+    const char *const album = telegram_str(message, "media_group_id");
     struct parcel *p = parcels(s);
     while (p && (!album || p->fetched || !p->album || strcmp(p->album, album) != 0))
         p = p->next;
@@ -254,8 +288,10 @@ enum taken inbox_add(struct tc_turn *lobby, const json_t *update)
         p->album = strdup(album);
     json_array_append(p->updates, (json_t *)(void *)(uintptr_t)update);
     add_file(p, message);
-    p->due_ms = call_now_ms() + (album ? ALBUM_MS : 0);
-    if (!album)
+    p->due_ms = now_ms() + (album ? ALBUM_MS : 0);
+    if (album)
+        schedule(lobby);
+    else
         inbox_wake(lobby);
     return TAKEN_LATER;
 }
@@ -272,7 +308,7 @@ static const json_t *speaker(struct tc_turn *lobby, const struct parcel *p)
         const json_t *const message = json_object_get(update, "message");
         if (!update_is_addressed(lobby, message))
             continue;
-        if (call_str(message, "caption"))
+        if (telegram_str(message, "caption"))
             return update;
         first = first ? first : update;
     }
@@ -288,13 +324,12 @@ static json_t *file_tag(const char *kind, const struct parcel *p, size_t i)
 static void ask_for_files(struct tc_turn *lobby, struct parcel *p)
 {
     for (size_t i = 0; i < json_array_size(p->files); i++) {
-        const char *const id = call_str(json_array_get(p->files, i), "id");
-        if (call_send(lobby, &(struct telegram_call){.method = "getFile",
-                                                     .body = json_pack("{s:s}", "file_id", id),
-                                                     .tag = file_tag("file", p, i),
-                                                     .priority = TC_P_NOTICE,
-                                                     .flags = TC_IDEMPOTENT,
-                                                     .max_age_ms = FETCH_MS}) == 0)
+        const char *const id = telegram_str(json_array_get(p->files, i), "id");
+        if (tc_http(lobby, TC_HTTP(.url = telegram_url(lobby, "getFile"),
+                                   .body = tc_json(lobby, "{s:s}", "file_id", id),
+                                   .tag = telegram_text(lobby, file_tag("file", p, i)),
+                                   .priority = TC_P_NOTICE, .flags = TC_IDEMPOTENT,
+                                   .max_age_ms = FETCH_MS)) == 0)
             p->open++;
     }
 }
@@ -304,7 +339,7 @@ static json_t *fetched_files(const struct parcel *p)
     json_t *const files = json_array();
     json_t *file;
     size_t i;
-    json_array_foreach(p->files, i, file) if (call_str(file, "path"))
+    json_array_foreach(p->files, i, file) if (telegram_str(file, "path"))
         json_array_append(files, file);
     return files;
 }
@@ -315,7 +350,7 @@ static void hand_over(struct tc_turn *lobby, struct parcel *p)
     json_t *const files = fetched_files(p);
     if (!update || update_submit(lobby, update, files, p->note) != TAKEN_NOT)
         p->done = true;
-    p->due_ms = p->done ? 0 : call_now_ms() + AGAIN_MS;
+    p->due_ms = p->done ? 0 : now_ms() + AGAIN_MS;
     json_decref(files);
 }
 
@@ -329,21 +364,14 @@ static void look_at(struct tc_turn *lobby, struct parcel *p)
         hand_over(lobby, p);
 }
 
-void inbox_wake(struct tc_turn *lobby)
+int inbox_wake(struct tc_turn *lobby)
 {
-    const int64_t now = call_now_ms();
+    const int64_t now = now_ms();
     for (struct parcel *p = parcels(state_of(lobby)); p; p = p->next)
         if (p->due_ms && p->due_ms <= now)
             look_at(lobby, p);
-}
-
-int64_t inbox_due(const struct telegram *s)
-{
-    int64_t due = 0;
-    for (const struct parcel *p = parcels(s); p; p = p->next)
-        if (p->due_ms && (!due || p->due_ms < due))
-            due = p->due_ms;
-    return due;
+    schedule(lobby);
+    return 0;
 }
 
 static void end_file(struct tc_turn *lobby, struct parcel *p, size_t i, const char *path)
@@ -352,10 +380,10 @@ static void end_file(struct tc_turn *lobby, struct parcel *p, size_t i, const ch
     if (path)
         json_object_set_new(file, "path", json_string(path));
     else
-        add_note(p, call_str(file, "name"), "download failed");
+        add_note(p, telegram_str(file, "name"), "download failed");
     if (--p->open == 0)
         hand_over(lobby, p);
-    poll_nudge(lobby);
+    schedule(lobby);
 }
 
 /* Of a file_path; the service's own are plain. */
@@ -368,41 +396,33 @@ static bool is_plain_path(const char *path)
 
 static int download(struct tc_turn *lobby, const struct parcel *p, size_t i, const char *path)
 {
-    json_t *const json = file_tag("save", p, i);
-    char *const tag = json_dumps(json, JSON_COMPACT);
-    json_decref(json);
-    const int rc = tc_http(
-        lobby, TC_HTTP(.method = "GET",
-                       .url = tc_sprint(lobby, "{option:api_base}/file/bot{option:token}/%s", path),
-                       .priority = TC_P_NOTICE, .flags = TC_IDEMPOTENT | TC_SAVE,
-                       .timeout_ms = FETCH_MS, .max_age_ms = FETCH_MS, .tag = tag));
-    free(tag);
-    return rc;
+    return tc_http(
+        lobby,
+        TC_HTTP(.method = "GET",
+                .url = tc_sprint(lobby, "{option:api_base}/file/bot{option:token}/%s", path),
+                .priority = TC_P_NOTICE, .flags = TC_IDEMPOTENT | TC_SAVE, .timeout_ms = FETCH_MS,
+                .max_age_ms = FETCH_MS, .tag = telegram_text(lobby, file_tag("save", p, i))));
 }
 
-int inbox_on_file(struct tc_turn *lobby, const struct tc_reply *reply, const json_t *tag,
-                  struct tc_verdict *v)
+static void take_place(struct tc_turn *lobby, struct parcel *p, size_t i,
+                       const struct tc_reply *reply)
 {
-    struct parcel *const p = parcel_of(state_of(lobby), call_int(tag, "u"));
-    struct answer a = answer_read(reply);
-    const char *const path = call_str(a.result, "file_path");
-    const size_t i = (size_t)call_int(tag, "i");
-    if (reply->outcome == TC_REJECTED)
-        answer_rule(lobby, &a, v);
-    if (p && v->next != TC_NEXT_AGAIN &&
-        (reply->outcome != TC_OK || !is_plain_path(path) || download(lobby, p, i, path)))
+    const char *const path = tc_json_get(lobby, reply->body, "/result/file_path");
+    if (reply->outcome != TC_OK || !is_plain_path(path) || download(lobby, p, i, path))
         end_file(lobby, p, i, NULL);
-    answer_free(&a);
-    return 0;
 }
 
-int inbox_on_saved(struct tc_turn *lobby, const struct tc_reply *reply, const json_t *tag,
-                   struct tc_verdict *v)
+void inbox_take_reply(struct tc_turn *lobby, const struct tc_reply *reply, const json_t *tag,
+                      struct tc_verdict *v)
 {
-    struct parcel *const p = parcel_of(state_of(lobby), call_int(tag, "u"));
-    if (p && v->next != TC_NEXT_AGAIN)
-        end_file(lobby, p, (size_t)call_int(tag, "i"), reply->path);
-    return 0;
+    struct parcel *const p = parcel_of(state_of(lobby), telegram_int(tag, "u"));
+    const size_t i = (size_t)telegram_int(tag, "i");
+    if (!p || v->next == TC_NEXT_AGAIN)
+        return;
+    if (strcmp(telegram_str(tag, "k"), "file") == 0)
+        take_place(lobby, p, i, reply);
+    else
+        end_file(lobby, p, i, reply->path);
 }
 
 void inbox_free(struct telegram *s)

@@ -33,11 +33,8 @@ void menu_publish(struct tc_turn *lobby)
         json_array_append_new(
             commands, json_pack("{s:s, s:s}", "command", name, "description", menu[i].help));
     }
-    call_send(lobby, &(struct telegram_call){.method = "setMyCommands",
-                                             .body = json_pack("{s:o}", "commands", commands),
-                                             .tag = call_tag("cmds"),
-                                             .priority = TC_P_NOTICE,
-                                             .flags = TC_IDEMPOTENT});
+    telegram_call(lobby, "setMyCommands", json_pack("{s:o}", "commands", commands),
+                  json_pack("{s:s}", "k", "cmds"));
 }
 
 /* A link to the bot begins a chat with "/start" and a word of its own. */

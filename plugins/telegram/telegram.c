@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The connector telegram: its options, its callbacks, and which file an answer goes to. */
+ * The connector telegram: its options, and the description of the service for the chat engine. */
 #include "telegram.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const struct tc_option options[] = {
@@ -16,19 +15,6 @@ static const struct tc_option options[] = {
               "public https URL for updates (default: polling)"),
     TC_OPTION(struct telegram_conf, webhook_secret, NULL, TC_SECRET,
               "secret token that Telegram sends with each webhook call"),
-    TC_OPTION(struct telegram_conf, finalize, "new", 0,
-              "answer: new (send a new message) or edit (replace the progress message)"),
-    TC_OPTION(struct telegram_conf, after, "delete", 0,
-              "progress message after the answer: keep, summary or delete"),
-    TC_OPTION(struct telegram_conf, overflow, "split", 0,
-              "answer too long for one message: split, file or trim"),
-    TC_OPTION(struct telegram_conf, max_parts, "6", 0, "maximum number of messages per answer"),
-    TC_OPTION(struct telegram_conf, ambiguous, "mark", 0,
-              "answer with unknown delivery state: mark (send again, marked) or drop"),
-    TC_OPTION(struct telegram_conf, progress_after_ms, "1500", 0,
-              "delay before the progress message is sent, in ms"),
-    TC_OPTION(struct telegram_conf, thinking, "true", 0,
-              "show thinking in the progress message if visibility allows it"),
     TC_OPTION(struct telegram_conf, rich, "false", 0, "send answers as rich messages"),
     TC_OPTION(struct telegram_conf, draft, "false", 0,
               "show progress as a draft (private chats only)"),
@@ -41,17 +27,11 @@ static const struct tc_rule rules[] = {
     {.key = "webhook", .kind = TC_RULE_URL, .text = "https http"},
     {.key = "webhook", .kind = TC_RULE_NEEDS, .text = "webhook_secret"},
     {.key = "webhook", .kind = TC_RULE_SERVER},
-    {.key = "finalize", .kind = TC_RULE_ONE_OF, .text = "new edit"},
-    {.key = "after", .kind = TC_RULE_ONE_OF, .text = "keep summary delete"},
-    {.key = "overflow", .kind = TC_RULE_ONE_OF, .text = "split file trim"},
-    {.key = "max_parts", .kind = TC_RULE_RANGE, .min = 1, .max = 50},
-    {.key = "ambiguous", .kind = TC_RULE_ONE_OF, .text = "mark drop"},
-    {.key = "progress_after_ms", .kind = TC_RULE_DURATION, .text = "ms"},
-    {.key = "progress_after_ms", .kind = TC_RULE_RANGE, .min = 0, .max = INT64_MAX},
     {0},
 };
 
-/* The published limits, kept apart. Groups may have 20 in a minute: 3.1 s are fewer. */
+/* The published limits, kept apart. Groups may have 20 in a minute: 3.1 s are fewer. The bits are
+ * those of telegram_request.c. */
 static const struct tc_rate rates[] = {
     {.count = 1, .burst = 1, .interval_ms = 1100, .per_lane = 1},
     {.count = 1, .burst = 1, .interval_ms = 3100, .per_lane = 1},
@@ -60,199 +40,126 @@ static const struct tc_rate rates[] = {
     {0},
 };
 
-/* ---- life ---- */
+/* The service has no codes, only descriptions. */
+static const struct tc_error_rule errors[] = {
+    {429, NULL, TC_RESULT_RETRY},
+    {413, NULL, TC_RESULT_TOO_LONG},
+    {0, "message is not modified", TC_RESULT_DONE},
+    {0, "message to edit not found", TC_RESULT_MESSAGE_GONE},
+    {0, "message can't be edited", TC_RESULT_MESSAGE_GONE},
+    {0, "message to delete not found", TC_RESULT_MESSAGE_GONE},
+    {0, "message can't be deleted", TC_RESULT_MESSAGE_GONE},
+    {0, "MESSAGE_ID_INVALID", TC_RESULT_MESSAGE_GONE},
+    {0, "can't parse entities", TC_RESULT_BAD_FORMAT},
+    {0, "an't parse MessageEntity", TC_RESULT_BAD_FORMAT},
+    {0, "an't parse entity", TC_RESULT_BAD_FORMAT},
+    {0, "Entity ", TC_RESULT_BAD_FORMAT},
+    {0, "entity ", TC_RESULT_BAD_FORMAT},
+    {0, "message is too long", TC_RESULT_TOO_LONG},
+    {0, "ext is too long", TC_RESULT_TOO_LONG},
+    {0, "MESSAGE_TOO_LONG", TC_RESULT_TOO_LONG},
+    {0, "caption is too long", TC_RESULT_TOO_LONG},
+    {0, "message text is empty", TC_RESULT_EMPTY},
+    {0, "text must be non-empty", TC_RESULT_EMPTY},
+    {0, "message thread not found", TC_RESULT_THREAD_GONE},
+    {0, "TOPIC_CLOSED", TC_RESULT_THREAD_GONE},
+    {0, "TOPIC_DELETED", TC_RESULT_THREAD_GONE},
+    {0, "message to be replied not found", TC_RESULT_REPLY_GONE},
+    {0, "message to reply not found", TC_RESULT_REPLY_GONE},
+    {0, "group chat was upgraded to a supergroup", TC_RESULT_CHAT_MOVED},
+    {0, "chat not found", TC_RESULT_CHAT_GONE},
+    {0, "PEER_ID_INVALID", TC_RESULT_CHAT_GONE},
+    {0, "bot was blocked by the user", TC_RESULT_CHAT_GONE},
+    {0, "user is deactivated", TC_RESULT_CHAT_GONE},
+    {0, "bot was kicked", TC_RESULT_CHAT_GONE},
+    {0, "bot is not a member", TC_RESULT_CHAT_GONE},
+    {0, "bot can't initiate conversation", TC_RESULT_CHAT_GONE},
+    {0, "not enough rights", TC_RESULT_CHAT_GONE},
+    {0, "CHAT_WRITE_FORBIDDEN", TC_RESULT_CHAT_GONE},
+    {0, "CHAT_SEND_PLAIN_FORBIDDEN", TC_RESULT_CHAT_GONE},
+    {0, "have no rights to send", TC_RESULT_CHAT_GONE},
+    {0, "group chat was deleted", TC_RESULT_CHAT_GONE},
+    {403, NULL, TC_RESULT_CHAT_GONE},
+    {404, NULL, TC_RESULT_UNSUPPORTED}, /* it has no method of that name */
+    {0, NULL, TC_RESULT_DONE},
+};
+
+#define TEXT(...)                                                                                  \
+    {                                                                                              \
+        .form = TC_TELEGRAM, .units = 4040, .bytes = 32000, .entities = 95, __VA_ARGS__            \
+    }
+
+static const struct tc_chat chat = {
+    .size = sizeof chat,
+    .can = TC_CAN(TC_OP_IDENTIFY) | TC_CAN(TC_OP_POST) | TC_CAN(TC_OP_EDIT) | TC_CAN(TC_OP_DELETE) |
+           TC_CAN(TC_OP_FILE) | TC_CAN(TC_OP_TYPING) | TC_CAN(TC_OP_REACT) | TC_CAN(TC_OP_PRIVATE) |
+           TC_CAN(TC_OP_POLL) | TC_CAN(TC_OP_DRAFT),
+    .text = {[TC_ROLE_LIVE] = TEXT(.flags = TC_FOLD_QUOTES),
+             [TC_ROLE_ANSWER] = TEXT(),
+             [TC_ROLE_CARD] = TEXT(),
+             [TC_ROLE_REPLY] = TEXT()},
+    .edit_ms = 1000,
+    .typing_ms = 4500,
+    .input = TC_INPUT_BUTTONS,
+    .rates = TELEGRAM_PACE_PRIVATE | TELEGRAM_PACE_ALL,
+    .rates_group = TELEGRAM_PACE_GROUP | TELEGRAM_PACE_ALL,
+    .reply = {.ok = "/ok",
+              .error = "/description",
+              .message = "/result/message_id",
+              .chat = "/parameters/migrate_to_chat_id",
+              .retry_s = "/parameters/retry_after",
+              .rules = errors},
+    .command = "/",
+    .chat_option = "chat",
+    .poll_ms = 50000,
+    .draft_option = "draft",
+    .source_option = "rich",
+    .source_bytes = 32000,
+    .request = telegram_request,
+    .read = telegram_read,
+    .ready = telegram_ready,
+};
 
 static int init(struct tc_instance *inst)
 {
-    return poll_begin(inst);
+    const struct telegram_conf *const conf = inst->conf;
+    if (!telegram_is_root(conf->api_base)) {
+        tc_log(inst, TC_ERR,
+               "api_base must be the root URL of the Bot API server, such as "
+               "https://api.telegram.org, without \"/\" or \"/bot<token>\" at its end");
+        return -1;
+    }
+    return conf->webhook ? tc_route(inst, "/update") : 0;
 }
 
 static void teardown(struct tc_instance *inst)
 {
-    struct telegram *const s = inst->state;
-    inbox_free(s);
-    button_free(s);
-    question_free(s);
-    route_free(s);
+    inbox_free(inst->state);
 }
 
-/* ---- a turn ---- */
-
-static int on_start(struct tc_turn *turn, const struct tc_start *ev)
+/* Of the connector's own requests. */
+static int on_reply(struct tc_turn *lobby, const struct tc_reply *reply, struct tc_verdict *v)
 {
-    (void)ev;
-    live_begin(turn);
-    return 0;
-}
-
-static int on_narration(struct tc_turn *turn, const struct tc_narration *ev)
-{
-    chips_narrate(turn->state, ev);
-    live_touch(turn, true);
-    return 0;
-}
-
-static int on_thinking(struct tc_turn *turn, const struct tc_thinking *ev)
-{
-    chips_think(turn->state, ev->text);
-    live_touch(turn, conf_of(turn)->thinking);
-    return 0;
-}
-
-static int on_tool_call(struct tc_turn *turn, const struct tc_tool_call *ev)
-{
-    chips_call(turn->state, ev);
-    live_touch(turn, true);
-    return 0;
-}
-
-static int on_tool_result(struct tc_turn *turn, const struct tc_tool_result *ev)
-{
-    chips_result(turn->state, ev);
-    live_touch(turn, true);
-    return 0;
-}
-
-static int on_progress(struct tc_turn *turn, const struct tc_progress *ev)
-{
-    struct live *const l = turn->state;
-    if (ev->message && *ev->message)
-        message_clip(l->notice, sizeof l->notice, ev->message);
-    live_touch(turn, ev->message && *ev->message);
-    return 0;
-}
-
-static int on_step(struct tc_turn *turn, const struct tc_step *ev)
-{
-    (void)ev;
-    live_touch(turn, false);
-    return 0;
-}
-
-static int on_notice(struct tc_turn *turn, const struct tc_notice *ev)
-{
-    struct live *const l = turn->state;
-    const bool shown = strcmp(ev->level, "warn") == 0 || strcmp(ev->level, "error") == 0;
-    if (ev->code && strcmp(ev->code, "retracted") == 0)
-        l->headline[0] = l->thinking[0] = '\0';
-    if (shown)
-        message_clip(l->notice, sizeof l->notice, tc_sprint(turn, "⚠ %s", ev->text));
-    live_touch(turn, shown);
-    return 0;
-}
-
-static int on_usage(struct tc_turn *turn, const struct tc_usage *ev)
-{
-    struct live *const l = turn->state;
-    if (strcmp(ev->scope, "turn") != 0)
-        return 0;
-    l->tokens = ev->total_tokens;
-    if (l->tokens < 0)
-        l->tokens = (ev->input_tokens > 0 ? ev->input_tokens : 0) +
-                    (ev->output_tokens > 0 ? ev->output_tokens : 0);
-    return 0;
-}
-
-static bool was_stopped(struct tc_turn *turn, const struct tc_final *ev)
-{
-    const char *const reason = ev->meta->x ? tc_json_get(turn, ev->meta->x, "/reason") : NULL;
-    return reason && strcmp(reason, "cancelled") == 0;
-}
-
-/* The live message, which showed what the agent was writing, is about to be deleted. */
-static int send_stopped(struct tc_turn *turn, const struct tc_final *ev)
-{
-    const char *const text =
-        ev->text_len ? tc_sprint(turn, "%s\n\n_Stopped._", ev->text) : "Stopped.";
-    return text ? final_send(turn, text, strlen(text), !ev->text_len) : -1;
-}
-
-static int on_final(struct tc_turn *turn, const struct tc_final *ev)
-{
-    question_end(turn);
-    return was_stopped(turn, ev) ? send_stopped(turn, ev)
-                                 : final_send(turn, ev->text, ev->text_len, false);
-}
-
-/* The host knows the message of a turn that began in a chat. */
-static int on_error(struct tc_turn *turn, const struct tc_error *ev)
-{
-    const bool may_retry = turn->route && (!ev->code || strcmp(ev->code, "cancelled") != 0);
-    const char *const text =
-        tc_sprint(turn, "⚠ %s%s", ev->message, may_retry ? "\nSend /retry to try again." : "");
-    question_end(turn);
-    return text ? final_send(turn, text, strlen(text), true) : -1;
-}
-
-static int on_done(struct tc_turn *turn, const struct tc_done *ev)
-{
-    (void)ev;
-    question_end(turn);
-    live_end(turn);
-    return 0;
-}
-
-/* ---- what comes back ---- */
-
-/* Of what nobody waits for: a pause is kept, the rest is no loss. */
-static int on_small(struct tc_turn *turn, const struct tc_reply *reply, const json_t *tag,
-                    struct tc_verdict *v)
-{
-    (void)tag;
-    struct answer a = answer_read(reply);
-    if (reply->outcome == TC_REJECTED && !answer_rule(turn, &a, v))
-        v->next = TC_NEXT_DONE;
-    answer_free(&a);
-    return 0;
-}
-
-static const struct {
-    const char *kind;
-    int (*take)(struct tc_turn *, const struct tc_reply *, const json_t *tag, struct tc_verdict *);
-} kinds[] = {
-    {"me", poll_on_me},          {"poll", poll_on_updates},        {"hook", poll_on_hook},
-    {"final", final_on_reply},   {"clear", final_on_cleared},      {"ask", question_on_asked},
-    {"form", question_on_shown}, {"decided", question_on_decided}, {"create", live_on_created},
-    {"edit", live_on_edited},    {"draft", live_on_draft},         {"file", inbox_on_file},
-    {"save", inbox_on_saved},    {"typing", live_on_typed},        {"react", update_on_reacted},
-};
-
-static int on_reply(struct tc_turn *turn, const struct tc_reply *reply, struct tc_verdict *v)
-{
-    json_t *const tag = json_loads(reply->tag, 0, NULL);
-    const char *const kind = call_str(tag, "k");
-    int rc = 0;
-    size_t i = 0;
-    while (kind && i < sizeof kinds / sizeof *kinds && strcmp(kinds[i].kind, kind) != 0)
-        i++;
-    if (kind && i < sizeof kinds / sizeof *kinds)
-        rc = kinds[i].take(turn, reply, tag, v);
-    else
-        rc = on_small(turn, reply, tag, v);
+    json_t *const tag = json_loads(reply->tag ? reply->tag : "", 0, NULL);
+    const char *const kind = telegram_str(tag, "k");
+    if (telegram_waits(lobby, reply, v) || !kind)
+        ;
+    else if (strcmp(kind, "hook") == 0 && reply->outcome == TC_REJECTED)
+        tc_log(lobby->inst, TC_ERR, "Telegram rejected the webhook: %s",
+               tc_json_get(lobby, reply->body, "/description"));
+    else if (strcmp(kind, "file") == 0 || strcmp(kind, "save") == 0)
+        inbox_take_reply(lobby, reply, tag, v);
     json_decref(tag);
-    return rc;
-}
-
-static int on_wake(struct tc_turn *turn)
-{
-    if (turn == turn->inst->lobby)
-        poll_wake(turn);
-    else
-        live_wake(turn);
     return 0;
 }
 
 TURNCAST_PLUGIN(.name = "telegram", .version = "0.1.0",
                 .summary = "conversations in Telegram, through the Bot API", .flags = TC_DELIVERS,
                 .conf_size = sizeof(struct telegram_conf), .state_size = sizeof(struct telegram),
-                .turn_size = sizeof(struct live), .options = options, .rules = rules,
+                .options = options, .rules = rules,
                 .probe = TC_PROBE(.url = "{option:api_base}/bot{option:token}/getMe", .ok = "/ok",
                                   .account = "/result/username", .reason = "/description"),
                 .init = init, .teardown = teardown, .pace_ms = 1000, .rates = rates,
-                .sink = TC_SINK(.on_start = on_start, .on_narration = on_narration,
-                                .on_thinking = on_thinking, .on_tool_call = on_tool_call,
-                                .on_tool_result = on_tool_result, .on_progress = on_progress,
-                                .on_step = on_step, .on_notice = on_notice, .on_usage = on_usage,
-                                .on_request = question_on_request, .on_final = on_final,
-                                .on_error = on_error, .on_done = on_done, .on_reply = on_reply,
-                                .on_wake = on_wake, .on_hit = poll_on_hit));
+                .sink = TC_SINK(.on_reply = on_reply, .on_wake = inbox_wake,
+                                .on_hit = telegram_hit),
+                .chat = &chat);

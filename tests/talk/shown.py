@@ -76,7 +76,7 @@ class Shown:
         return [
             Outcome(
                 is_error="⚠" in message["text"] and f"Answer {question.id} " not in message["text"],
-                is_marked="(resent)" in message["text"] or message["edits"] > 0,
+                is_marked=is_marked(message["text"]) or message["edits"] > 0,
             )
             for message in self.seen(question)
             if self.is_outcome(message)
@@ -173,6 +173,11 @@ class ShownBySlack(Shown):
         chat = self.chats[question.chat]
         session = chat["sessions"].get(question.message, {}).get("status", "active")
         return bool(chat["status"].get(question.message)) or session != "active"
+
+
+def is_marked(text):
+    """Whether it says that it may be a repeat."""
+    return any(mark in text for mark in ("(may be a repeat)", "(resent)"))
 
 
 def is_lost(call):

@@ -157,7 +157,7 @@ class Talk:
         texts = [m["text"] for m in messages(self.fake, chat) if not m.get("buttons")]
         found = [(OUTCOME.search(text), text) for text in texts]
         return [
-            (match["said"], (match["id"], *WITH.findall(text)), "(resent)" in text)
+            (match["said"], (match["id"], *WITH.findall(text)), "(may be a repeat)" in text)
             for match, text in found
             if match
         ]

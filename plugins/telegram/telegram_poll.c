@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT
+ * Reception of updates: what a poll brings, what stands in its way, and the webhook. An update is
+ * confirmed only when its message is on disk. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "telegram.h"
+
+#define POLL_S 50
+#define PENDING_MS 1000 /* between polls while files are fetched */
+#define CONFLICT_MS 5000
+#define CONFLICT_MAX_MS 60000
+
+/* A root, not the address of the bot: its path does not end with "/", "/bot" or "/bot<token>". */
+bool telegram_is_root(const char *url)
+{
+    const char *const scheme = strstr(url, "://");
+    const char *const host = scheme ? scheme + strlen("://") : url;
+    const char *const last = strrchr(host, '/');
+    if (!*host || *host == '/')
+        return false;
+    if (!last)
+        return true;
+    if (strncmp(last, "/bot", strlen("/bot")) != 0)
+        return last[1] != '\0';
+    const char after = last[strlen("/bot")];
+    return after != '\0' && !(after >= '0' && after <= '9');
+}
+
+/* ---- who the bot is ---- */
+
+/* A token of a wrong form and a wrong api_base are both answered 404. */
+static void read_identity(struct tc_turn *turn, const struct tc_reply *reply,
+                          struct tc_result *result)
+{
+    const bool refused = reply->outcome == TC_REJECTED && result->kind != TC_RESULT_RETRY;
+    if (refused) {
+        result->kind = TC_RESULT_UNAUTHORIZED;
+        if (reply->status == 404)
+            result->reason = "404: token or api_base is wrong";
+    }
+    if (result->kind != TC_RESULT_DONE)
+        return;
+    result->message = tc_json_get(turn, reply->body, "/result/id");
+    result->name = tc_json_get(turn, reply->body, "/result/username");
+    if (!result->message || !result->name) {
+        result->kind = TC_RESULT_RETRY;
+        result->reason = "the response is not from a Bot API server";
+    }
+}
+
+/* All parameters are in the URL: only there the host inserts secrets. */
+static void set_webhook(struct tc_turn *lobby)
+{
+    const char *const url = tc_quote(lobby, conf_of(lobby)->webhook);
+    telegram_call(lobby,
+                  tc_sprint(lobby,
+                            "setWebhook?url=%s&secret_token={option:webhook_secret}"
+                            "&allowed_updates=%%5B%%22message%%22%%2C%%22callback_query%%22%%5D",
+                            url),
+                  NULL, json_pack("{s:s}", "k", "hook"));
+}
+
+int telegram_ready(struct tc_turn *lobby, const struct tc_result *identity)
+{
+    struct telegram *const s = state_of(lobby);
+    if (!s->username || strcmp(s->username, identity->name) != 0)
+        s->username = tc_keep(lobby, identity->name);
+    s->self = strtoll(identity->message, NULL, 10);
+    s->heard = true;
+    menu_publish(lobby);
+    if (conf_of(lobby)->webhook)
+        set_webhook(lobby);
+    return conf_of(lobby)->webhook != NULL;
+}
+
+bool telegram_waits(struct tc_turn *lobby, const struct tc_reply *reply, struct tc_verdict *v)
+{
+    const char *const s =
+        reply->status == 429 ? tc_json_get(lobby, reply->body, "/parameters/retry_after") : NULL;
+    if (reply->status != 429)
+        return false;
+    v->next = TC_NEXT_AGAIN;
+    if (s && strtoll(s, NULL, 10) > 0)
+        v->hold_ms = strtoll(s, NULL, 10) * 1000;
+    return true;
+}
+
+/* ---- polling ---- */
+
+/* After a failure the poll returns at once: its response shows that Telegram is back. */
+json_t *telegram_poll_body(struct tc_turn *lobby, const struct tc_op *op)
+{
+    struct telegram *const s = state_of(lobby);
+    const bool waits = s->heard && inbox_lowest(s) == 0;
+    const int64_t kept = op->cursor ? strtoll(op->cursor, NULL, 10) : 0;
+    json_t *const body = json_pack("{s:i, s:[s, s]}", "timeout", waits ? POLL_S : 0,
+                                   "allowed_updates", "message", "callback_query");
+    s->heard = false;
+    if (kept > s->offset)
+        s->offset = kept;
+    if (s->offset)
+        json_object_set_new(body, "offset", json_integer(s->offset));
+    return body;
+}
+
+/* Takes the updates in order. If one cannot be stored, it and the following ones are delivered
+ * again. */
+static void take_all(struct tc_turn *lobby, const json_t *updates)
+{
+    struct telegram *const s = state_of(lobby);
+    int64_t next = s->offset;
+    bool done;
+    size_t i;
+    json_t *update;
+    json_array_foreach(updates, i, update)
+    {
+        const int64_t id = telegram_int(update, "update_id");
+        if (id >= s->offset && !inbox_has(s, id, &done) && update_take(lobby, update) == TAKEN_NOT)
+            break;
+        next = id + 1 > next ? id + 1 : next;
+        inbox_note(s, id);
+    }
+    const int64_t lowest = inbox_lowest(s);
+    s->offset = lowest && lowest < next ? lowest : next;
+    inbox_forget_below(s, s->offset);
+}
+
+static void take_updates(struct tc_turn *lobby, const struct tc_reply *reply,
+                         struct tc_result *result)
+{
+    struct telegram *const s = state_of(lobby);
+    json_t *const body = json_loadb(reply->body, reply->body_len, 0, NULL);
+    const json_t *const updates = json_object_get(body, "result");
+    s->heard = json_is_array(updates);
+    if (s->heard)
+        take_all(lobby, updates);
+    else
+        result->kind = TC_RESULT_RETRY;
+    if (s->heard && s->conflicts > 0)
+        tc_log(lobby->inst, TC_INFO, "receiving updates again");
+    if (s->heard)
+        s->conflicts = 0;
+    result->cursor = s->offset ? tc_sprint(lobby, "%" PRId64, s->offset) : NULL;
+    result->hold_ms = inbox_lowest(s) ? PENDING_MS : 0;
+    json_decref(body);
+}
+
+static void remove_webhook(struct tc_turn *lobby)
+{
+    state_of(lobby)->unhooked = true;
+    tc_log(lobby->inst, TC_WARN,
+           "removed the bot's webhook because this instance uses polling (option webhook is not "
+           "set)");
+    telegram_call(lobby, "deleteWebhook", json_pack("{s:b}", "drop_pending_updates", 0),
+                  json_pack("{s:s}", "k", "hook"));
+}
+
+/* Someone else receives the updates: a webhook, or a process with the same token. */
+static void take_conflict(struct tc_turn *lobby, struct tc_result *result)
+{
+    struct telegram *const s = state_of(lobby);
+    const char *const reason = result->reason ? result->reason : "";
+    result->kind = TC_RESULT_RETRY;
+    result->hold_ms = CONFLICT_MS;
+    if (strstr(reason, "webhook is active") && !s->unhooked) {
+        remove_webhook(lobby);
+        result->hold_ms = 1000;
+        return;
+    }
+    if (s->conflicts++ == 0)
+        tc_log(lobby->inst, TC_WARN,
+               "another process is polling with the same bot token (%s); stop it; retrying",
+               reason);
+    for (unsigned i = 1; i < s->conflicts && result->hold_ms < CONFLICT_MAX_MS; i++)
+        result->hold_ms *= 2;
+    if (result->hold_ms > CONFLICT_MAX_MS)
+        result->hold_ms = CONFLICT_MAX_MS;
+}
+
+int telegram_read(struct tc_turn *turn, const struct tc_op *op, const struct tc_reply *reply,
+                  struct tc_result *result)
+{
+    if (op->kind == TC_OP_IDENTIFY)
+        read_identity(turn, reply, result);
+    else if (op->kind == TC_OP_POLL && reply->status == 409)
+        take_conflict(turn, result);
+    else if (op->kind == TC_OP_POLL && result->kind == TC_RESULT_DONE)
+        take_updates(turn, reply, result);
+    else if (op->kind == TC_OP_POLL && reply->status == 404)
+        result->kind = TC_RESULT_UNAUTHORIZED;
+    return 0;
+}
+
+/* ---- webhook ---- */
+
+static bool is_genuine(struct tc_turn *lobby, const struct tc_hit *hit)
+{
+    for (size_t i = 0; i < hit->header_count; i++)
+        if (strcasecmp(hit->headers[i].name, "X-Telegram-Bot-Api-Secret-Token") == 0)
+            return tc_same(lobby, hit->headers[i].value, conf_of(lobby)->webhook_secret);
+    return false;
+}
+
+/* What waits for its files is delivered again until it is on disk. */
+static int status_of(struct tc_turn *lobby, const json_t *update)
+{
+    static const int statuses[] = {[TAKEN] = 200, [TAKEN_LATER] = 503, [TAKEN_NOT] = 500};
+    bool done;
+    if (inbox_has(state_of(lobby), telegram_int(update, "update_id"), &done))
+        return done ? 200 : 503;
+    return statuses[update_take(lobby, update)];
+}
+
+int telegram_hit(struct tc_turn *lobby, const struct tc_hit *hit, struct tc_answer *answer)
+{
+    if (!is_genuine(lobby, hit)) {
+        answer->status = 401;
+        return 0;
+    }
+    json_t *const update = json_loadb(hit->body, hit->body_len, 0, NULL);
+    if (!update)
+        answer->status = 400;
+    else
+        answer->status = state_of(lobby)->username ? status_of(lobby, update) : 503;
+    json_decref(update);
+    return 0;
+}
