@@ -25,6 +25,10 @@ struct chat_hooks {
     void (*wake)(void *ctx, struct tc_turn *turn, int64_t ms);
     /* Value of an option of the plugin, until the callback ends; NULL: none, 0 or false. */
     const char *(*option)(void *ctx, const char *key);
+    /* Undelivered messages of the turn to that chat go out once more, if the person may write
+     * there; the receipt has a text for the person. */
+    enum tc_accepted (*resend)(void *ctx, const char *turn, const char *user, const char *chat,
+                               struct tc_receipt *receipt);
 };
 
 /* `extended` is the plugin with the common options. Borrows everything but table and hooks. */

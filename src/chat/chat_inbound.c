@@ -188,6 +188,14 @@ static void note_forged(struct chat *c, const struct tc_chat_action *a)
     c->forged = true;
 }
 
+static const char *chat_inbound_resend(struct chat *c, const struct tc_chat_action *a,
+                                       const char *turn, enum tc_accepted *how)
+{
+    struct tc_receipt receipt = {0};
+    *how = c->hooks.resend(c->hooks.ctx, turn, a->user, a->target.chat, &receipt);
+    return receipt.answer;
+}
+
 int chat_take_action(struct chat *c, const struct tc_chat_action *given)
 {
     const struct tc_chat_action a = COMPLETE(struct tc_chat_action, given);
@@ -200,6 +208,8 @@ int chat_take_action(struct chat *c, const struct tc_chat_action *given)
     }
     if (a.data && strncmp(a.data, "s:", 2) == 0)
         text = chat_inbound_stop(c, &a, a.data + 2, &how);
+    else if (a.data && strncmp(a.data, "d:", 2) == 0)
+        text = chat_inbound_resend(c, &a, a.data + 2, &how);
     else
         chat_cards_take_action(c, &a, &how, &text, &alert);
     if (a.data && text == not_valid)

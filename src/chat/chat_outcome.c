@@ -328,6 +328,15 @@ static void arrived(struct chat_turn *t, struct chat_record *r, enum chat_delive
         clean_up(t, r);
 }
 
+/* The letter is on disk with this reply at the latest; the host knows it by its turn and chat. */
+static json_t *resend_button(const struct chat_turn *t)
+{
+    if (t->chat->table.input != TC_INPUT_BUTTONS || strlen(t->turn->id) > CHAT_BUTTON_DATA - 2)
+        return NULL;
+    return json_pack("[[s+, s, i]]", "d:", t->turn->id, texts_get(TEXT_CHAT_RESEND_BUTTON),
+                     (int)TC_STYLE_PLAIN);
+}
+
 /* The person who asked is told, once per turn. Not durable: beside a durable request that takes its
  * place the answer would not become a dead letter. */
 static void tell_loss(struct chat_turn *t, const char *reason, enum tc_result_kind kind)
@@ -338,14 +347,18 @@ static void tell_loss(struct chat_turn *t, const char *reason, enum tc_result_ki
     t->told_loss = true;
     CLEANUP_BUF struct buf text = {0};
     const char *const why = reason ? reason : texts_get(TEXT_CHAT_NO_REASON);
+    json_t *const button = resend_button(t);
     struct chat_record r = {.op = TC_OP_POST,
                             .role = TC_ROLE_REPLY,
                             .slot = CHAT_SLOT_LOSS,
                             .target = t->target,
+                            .buttons = button,
                             .until_ms = chat_unix_ms() + DAY_MS};
-    texts_append(&text, TEXT_CHAT_LOST, TEXT_VALUES(TEXT_STR("why", why)));
+    texts_append(&text, button ? TEXT_CHAT_LOST_KEPT : TEXT_CHAT_LOST,
+                 TEXT_VALUES(TEXT_STR("why", why)));
     if (chat_render_one(t->chat, &r, text.p, TC_VERBATIM))
         chat_send(t->chat, t->turn, &r, NULL);
+    json_decref(button);
 }
 
 /* A file whose content is in the request that was refused. */

@@ -97,6 +97,16 @@ struct host_call *host_call_new_ticket(const char *instance, const char *turn, c
     return a;
 }
 
+struct host_call *host_call_new_resend(const char *instance, const char *turn, const char *user,
+                                       const char *chat)
+{
+    struct host_call *const a = host_call_make(HOST_CALL_RESEND, instance);
+    a->turn = arena_strdup(&a->arena, turn);
+    a->user = arena_strdup(&a->arena, user);
+    a->chat = arena_strdup(&a->arena, chat);
+    return a;
+}
+
 struct host_call *host_call_new_answer(const char *instance, const struct tc_decision *d)
 {
     struct host_call *const a = host_call_make(HOST_CALL_ANSWER, instance);

@@ -19,7 +19,8 @@ enum host_call_kind {
     HOST_CALL_MAY,
     HOST_CALL_TICKET,
     HOST_CALL_ANSWER,
-    HOST_CALL_KNOWS
+    HOST_CALL_KNOWS,
+    HOST_CALL_RESEND
 };
 
 /* Made by the instance's thread, read on the loop until it is answered. */
@@ -29,11 +30,12 @@ struct host_call {
     const struct tc_inbound
         *inbound; /* HOST_CALL_SUBMIT; checked: sizes, UTF-8, no NULL where not allowed */
     const struct tc_decision *decision; /* HOST_CALL_ANSWER; checked */
-    const char *turn;                   /* HOST_CALL_CANCEL, HOST_CALL_TICKET */
+    const char *turn;                   /* HOST_CALL_CANCEL, HOST_CALL_TICKET, HOST_CALL_RESEND */
     const char *request; /* HOST_CALL_TICKET: answered with TC_ACCEPTED and the ticket */
-    const char *user;    /* HOST_CALL_CANCEL, HOST_CALL_MAY */
-    const char *chat;   /* HOST_CALL_MAY, HOST_CALL_KNOWS: answered with TC_ACCEPTED or TC_DENIED */
-    const char *thread; /* HOST_CALL_KNOWS; or NULL */
+    const char *user;    /* HOST_CALL_CANCEL, HOST_CALL_MAY, HOST_CALL_RESEND */
+    const char *chat;    /* HOST_CALL_MAY, HOST_CALL_KNOWS: answered with TC_ACCEPTED or TC_DENIED;
+                            HOST_CALL_RESEND */
+    const char *thread;  /* HOST_CALL_KNOWS; or NULL */
 
     /* Of ask.c alone. */
     void (*told)(void *ctx, enum tc_accepted accepted, const char *turn, const char *answer);
@@ -58,6 +60,9 @@ struct host_call *host_call_new_cancel(const char *instance, const char *turn, c
 struct host_call *host_call_new_may(const char *instance, const char *user, const char *chat);
 struct host_call *host_call_new_knows(const char *instance, const char *chat, const char *thread);
 struct host_call *host_call_new_ticket(const char *instance, const char *turn, const char *request);
+/* The undelivered messages of a turn to that chat once more, for a person who may write there. */
+struct host_call *host_call_new_resend(const char *instance, const char *turn, const char *user,
+                                       const char *chat);
 struct host_call *host_call_new_answer(const char *instance, const struct tc_decision *decision);
 /* Instance's thread: until it is answered; TC_NOT_KEPT when that takes longer than ms of real
  * time. The texts go to `into`. */

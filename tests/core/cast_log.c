@@ -127,6 +127,12 @@ void dispatch_each_recipient(struct dispatch_turn *t, const struct event *ev,
     each(ctx, "tg", str_is((struct str){kind_name(ev->kind), 5}, "final") ? STR("F") : STR("E"));
 }
 
+bool dispatch_deliver_row(struct dispatch *d, const char *instance, int64_t seq)
+{
+    put_number(d, instance, (long long)seq);
+    return true;
+}
+
 void cast_log_fini(struct dispatch *d)
 {
     buf_fini(&d->text);

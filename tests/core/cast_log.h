@@ -7,7 +7,8 @@
 #include "core/dispatch/dispatch.h"
 
 /* One word per event, blank between them: start(task) n(text) t(tool) r(tool) final(text)
- * error(code: message) usage(input tokens) notice(code) done(reason); other kinds by name. */
+ * error(code: message) usage(input tokens) notice(code) done(reason); other kinds by name.
+ * A row that is to be delivered: instance(number). */
 struct dispatch {
     const struct conf *conf; /* whose instances messages may name; or NULL */
     struct buf text;

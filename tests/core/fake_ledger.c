@@ -127,6 +127,16 @@ void journal_async_note_result(struct journal_async *l, const char *turn, struct
     answer(l, done, ctx, find(l, turn) ? JOURNAL_DONE : JOURNAL_NO_CHANGE, NULL);
 }
 
+int64_t journal_async_retry_turn(struct journal_async *l, const char *conn, const char *turn,
+                                 const char *lane, journal_done_fn *done, void *ctx)
+{
+    char count[20];
+    snprintf(l->resent, sizeof l->resent, "%s %s %s", conn, turn, lane);
+    snprintf(count, sizeof count, "%u", l->letters);
+    answer(l, done, ctx, l->letters ? JOURNAL_DONE : JOURNAL_NO_CHANGE, count);
+    return 500;
+}
+
 void journal_async_note_agent(struct journal_async *l, const struct journal_turn *t,
                               journal_done_fn *done, void *ctx)
 {

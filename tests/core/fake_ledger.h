@@ -32,6 +32,8 @@ struct journal_async {
     struct fake_pair pairs[FAKE_PAIRS]; /* all others */
     int waiting;                        /* processes that are noted as waiting */
     enum journal_status admits, ends;   /* JOURNAL_DONE: as it should be */
+    unsigned letters;                   /* that a turn has */
+    char resent[100];                   /* of which they were sent again: "conn turn lane" */
     bool holds;                         /* end_turn answers when it is let go */
     journal_done_fn *held;
     void *held_ctx;

@@ -55,6 +55,11 @@ void script_decide(struct script *s, char *rest)
     script_promise_call(s, "answer", rest);
 }
 
+void script_resend(struct script *s, char *rest)
+{
+    script_promise_call(s, "resend", rest);
+}
+
 void script_cancel(struct script *s, char *rest)
 {
     const char *const turn = script_word(&rest), *const user = script_word(&rest);

@@ -297,6 +297,8 @@ void inbound_handle(struct inbound *r, struct host_call *a)
         inbound_request_handle(r->spec.requests, &r->access, inst, a);
     else if (inst && a->kind == HOST_CALL_CANCEL)
         inbound_cancel(r, a, inst);
+    else if (inst && a->kind == HOST_CALL_RESEND)
+        inbound_resend(r, a, inst);
     else if (inst && a->kind == HOST_CALL_KNOWS)
         inbound_look_up(r, a, inst);
     else if (inst && a->kind == HOST_CALL_MAY && may_submit(r, inst, a->user, a->chat))

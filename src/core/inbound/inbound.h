@@ -14,7 +14,7 @@ struct inbound;
 /* All borrowed. */
 struct inbound_spec {
     const struct conf *conf;
-    const struct dispatch *dispatch;
+    struct dispatch *dispatch;
     struct journal_async *journal;
     struct turn_scheduler *conversations;
     struct visibility_cache *switches;

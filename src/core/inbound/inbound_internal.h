@@ -33,4 +33,8 @@ const struct conf_agent *inbound_agent_of(const struct inbound *r, const struct 
 void inbound_submit_prompt(struct inbound *r, struct host_call *a, const struct conf_instance *inst,
                            struct str prompt);
 
+/* inbound_resend.c */
+/* HOST_CALL_RESEND, answered when the messages are queued. */
+void inbound_resend(struct inbound *r, struct host_call *a, const struct conf_instance *inst);
+
 #endif

@@ -17,6 +17,7 @@ libtccore_a_SOURCES += \
 	src/core/inbound/inbound_internal.h \
 	src/core/inbound/inbound_request.c \
 	src/core/inbound/inbound_request.h \
+	src/core/inbound/inbound_resend.c \
 	src/core/inbound/pairing.c \
 	src/core/inbound/pairing.h \
 	src/core/inbound/user_command.c \

@@ -166,6 +166,12 @@ void journal_async_stats(struct journal_async *l,
 int64_t journal_async_retry_dead(struct journal_async *l, int64_t id, journal_done_fn *done,
                                  void *ctx);
 
+#define JOURNAL_RETRY_MAX 50
+/* The dead letters of that turn in that lane, at most JOURNAL_RETRY_MAX, become rows behind all
+ * others; returned is the number of the first, text: how many. UNCHANGED: there is none. */
+int64_t journal_async_retry_turn(struct journal_async *l, const char *conn, const char *turn,
+                                 const char *lane, journal_done_fn *done, void *ctx);
+
 /* ---- keys and values; value NULL removes */
 
 void journal_async_kv_put(struct journal_async *l, const char *key, const char *value,

@@ -131,6 +131,46 @@ static int retry(struct sql *db, void *ctx)
     return journal_dead_delete_tx(db, ctx);
 }
 
+struct dead_retry_turn {
+    struct journal *j;
+    const struct journal_dead *which;
+    int64_t seq, most, count;
+    bool found;
+};
+
+#define DEAD_OF_TURN "from dead where conn=?1 and turn=?2 and lane=?3 and kind='request'"
+
+/* In the order in which they were laid down. */
+static int retry_turn(struct sql *db, void *ctx)
+{
+    struct dead_retry_turn *const e = ctx;
+    const struct journal_dead *const w = e->which;
+    if (sql_run(db,
+                "insert into outbox(seq, pos, sub, conn, lane, turn, kind, priority, in_doubt, at,"
+                " expires, body) select ?4+n, ?4+n, 0, conn, lane, turn, kind, priority, 1, ?6, ?7,"
+                " body from (select *, row_number() over (order by id) - 1 as n " DEAD_OF_TURN
+                ") where n < ?5",
+                sql_text(w->conn), sql_text(w->turn), sql_text(w->lane), sql_int(e->seq),
+                sql_int(e->most), sql_int(journal_now_ms(e->j)),
+                sql_int(journal_expiry_ms(e->j, 0))) < 0 ||
+        sql_run(db,
+                "delete from dead where id in (select id " DEAD_OF_TURN " order by id limit ?4)",
+                sql_text(w->conn), sql_text(w->turn), sql_text(w->lane), sql_int(e->most)) < 0)
+        return -1;
+    e->count = sql_changes(db);
+    e->found = e->count > 0;
+    return 0;
+}
+
+enum journal_status journal_dead_retry_turn(struct journal *j, const struct journal_dead *which,
+                                            int64_t seq, int64_t most, int64_t *count)
+{
+    struct dead_retry_turn e = {.j = j, .which = which, .seq = seq, .most = most};
+    const enum journal_status status = journal_transact(j, STORE_DURABLE, retry_turn, &e, &e.found);
+    *count = status == JOURNAL_DONE ? e.count : 0;
+    return status;
+}
+
 enum journal_status journal_dead_retry(struct journal *j, int64_t id, int64_t seq)
 {
     struct dead_retry e = {.j = j, .id = id, .seq = seq};

@@ -41,10 +41,16 @@ static const char *instance_chat_read_option(void *ctx, const char *key)
     return NULL;
 }
 
+static enum tc_accepted resend(void *ctx, const char *turn, const char *user, const char *chat,
+                               struct tc_receipt *receipt)
+{
+    return instance_resend(ctx, turn, user, chat, receipt);
+}
+
 static void begin_chat(struct instance *in, const struct tc_chat *table)
 {
     const struct chat_hooks hooks = {
-        .ctx = in, .wake = wake_turn, .option = instance_chat_read_option};
+        .ctx = in, .wake = wake_turn, .option = instance_chat_read_option, .resend = resend};
     in->chat = chat_new(&in->handle, &in->loaded->plugin, table, &hooks);
     for (struct instance_turn *t = in->turns; t; t = t->next)
         t->chat = chat_turn_new(in->chat, &t->handle);

@@ -40,6 +40,8 @@ struct inbound_texts {
 };
 static const struct inbound_texts cancel_texts = {
     TEXT_STOPPING, TEXT_STOP_OVER, TEXT_STOP_NOT_ALLOWED, TEXT_STOP_INVALID, TEXT_STOP_LOST};
+static const struct inbound_texts resend_texts = {
+    TEXT_RESENDING, TEXT_RESEND_NONE, TEXT_RESEND_NOT_ALLOWED, TEXT_RESEND_NONE, TEXT_RESEND_LOST};
 static const struct inbound_texts answer_texts = {TEXT_ANSWERED, TEXT_REQUEST_CLOSED,
                                                   TEXT_REQUEST_NOT_ALLOWED, TEXT_REQUEST_INVALID,
                                                   TEXT_REQUEST_LOST};
@@ -104,6 +106,19 @@ enum tc_accepted service_cancel(struct tc_turn *turn, const char *id, const char
             receipt);
     struct host_call *const call = host_call_new_cancel(t->in->name, id, user);
     return services_inbound_explain(&cancel_texts, services_inbound_call_host(t->in, call, receipt),
+                                    receipt);
+}
+
+enum tc_accepted instance_resend(struct instance *in, const char *turn, const char *user,
+                                 const char *chat, struct tc_receipt *receipt)
+{
+    clear(receipt);
+    if (!in->host.ask)
+        return services_inbound_explain(&resend_texts, TC_NOT_KEPT, receipt);
+    if (!validate_id(turn) || !validate_id(user) || !validate_id(chat))
+        return services_inbound_explain(&resend_texts, TC_INVALID, receipt);
+    struct host_call *const call = host_call_new_resend(in->name, turn, user, chat);
+    return services_inbound_explain(&resend_texts, services_inbound_call_host(in, call, receipt),
                                     receipt);
 }
 

@@ -73,6 +73,9 @@ enum tc_accepted service_submit(struct tc_turn *turn, const struct tc_inbound *i
                                 struct tc_receipt *receipt);
 bool service_may_submit(struct tc_turn *turn, const char *user, const char *chat);
 bool service_knows(struct tc_turn *turn, const char *chat, const char *thread);
+/* For the chat engine: see HOST_CALL_RESEND. */
+enum tc_accepted instance_resend(struct instance *in, const char *turn, const char *user,
+                                 const char *chat, struct tc_receipt *receipt);
 enum tc_accepted service_cancel(struct tc_turn *turn, const char *id, const char *user,
                                 struct tc_receipt *receipt);
 

@@ -119,6 +119,10 @@ static struct host_call *unpack_names(struct unpacker *u, enum host_call_kind ki
         return validate_id(chat) && (!thread || validate_id(thread))
                    ? host_call_new_knows(instance, chat, thread)
                    : NULL;
+    if (kind == HOST_CALL_RESEND)
+        return validate_id(turn) && validate_id(user) && validate_id(chat)
+                   ? host_call_new_resend(instance, turn, user, chat)
+                   : NULL;
     if (!validate_id(user) || !validate_id(kind == HOST_CALL_MAY ? chat : turn))
         return NULL;
     return kind == HOST_CALL_MAY ? host_call_new_may(instance, user, chat)
@@ -127,7 +131,7 @@ static struct host_call *unpack_names(struct unpacker *u, enum host_call_kind ki
 
 struct host_call *ipc_frame_unpack_ask(struct unpacker *u, const char *instance)
 {
-    const enum host_call_kind kind = (enum host_call_kind)unpack_count(u, HOST_CALL_KNOWS);
+    const enum host_call_kind kind = (enum host_call_kind)unpack_count(u, HOST_CALL_RESEND);
     if (kind == HOST_CALL_SUBMIT)
         return unpack_submit(u, instance);
     if (kind == HOST_CALL_ANSWER)

@@ -396,6 +396,37 @@ static struct said may(const char *user, const char *chat)
     return s;
 }
 
+static struct said resend(const char *user, const char *chat)
+{
+    struct said s = {.ask = {.kind = HOST_CALL_RESEND, .turn = "t9", .user = user, .chat = chat}};
+    s.ask.instance = "tg";
+    return s;
+}
+
+static void resend_is(struct said s, enum tc_accepted accepted, const char *what)
+{
+    inbound_handle(talk.reception, &s.ask);
+    talk_spin(talk_is_answered, &s);
+    talk_is(s, accepted, "", what);
+}
+
+static void test_resend(void)
+{
+    talk_begin((const char *const[]){SAY_RESULT, NULL});
+    log_setup(LOG_TEXT, LOG_ERR, 2);
+    talk.instances[0].allow_chats = chats;
+    resend_is(resend("3", "A"), TC_DENIED, "a stranger cannot have an answer sent again");
+    resend_is(resend("1", "B"), TC_DENIED, "nor anybody in a chat that is not listed");
+    is_str(talk.disk.resent, "", "nothing is looked for");
+    resend_is(resend("1", "A"), TC_KNOWN, "there is none");
+    is_str(talk.disk.resent, "tg t9 A", "of that turn for that chat");
+    talk.disk.letters = 2;
+    resend_is(resend("1", "A"), TC_COMMAND, "there are two");
+    is_str(cast_log_text(&talk.log), "tg(500) tg(501)", "both go out");
+    log_setup(LOG_TEXT, LOG_WARN, 2);
+    talk_end("answers sent again");
+}
+
 static void test_people(void)
 {
     talk_begin((const char *const[]){SAY_RESULT, NULL});
@@ -532,6 +563,7 @@ int main(void)
     test_session();
     test_lost_session();
     test_people();
+    test_resend();
     test_parallel();
     test_thread();
     test_disk();

@@ -183,6 +183,28 @@ static void test_rows(void)
     journal_async_close(l);
 }
 
+static void test_resend(void)
+{
+    struct journal_async *const l = fresh();
+    const struct journal_request two[] = {{.turn = "t1", .lane = "c", .body = STR("a")},
+                                          {.turn = "t1", .lane = "c", .body = STR("b")}};
+    const struct journal_settlement failed = {.verdict = JOURNAL_FAIL, .reason = "no"};
+    const int64_t first = journal_async_add_requests(l, "tg", two, 2, NULL, NULL);
+    journal_async_settle_row(l, first, &failed, NULL, NULL);
+    journal_async_settle_row(l, first + 1, &failed, NULL, NULL);
+    journal_async_retry_turn(l, "tg", "t1", "d", SAYS("elsewhere"));
+    const int64_t again = journal_async_retry_turn(l, "tg", "t1", "c", SAYS("here"));
+    const int64_t next = journal_async_add_requests(l, "tg", two, 1, NULL, NULL);
+    const char *const told_of = answers();
+    has_str(told_of, "elsewhere:unchanged", "a turn has no dead letters for another chat");
+    has_str(told_of, "here:done", "two for this one");
+    char wanted[100];
+    snprintf(wanted, sizeof wanted, "%d:a:0? %d:b:0? %d:a:0 ", (int)again, (int)again + 1,
+             (int)next);
+    is_str(rows(l), wanted, "they are rows again, under the numbers that were said");
+    journal_async_close(l);
+}
+
 static void see_bytes(void *ctx, const struct journal_row *row)
 {
     buf_add(ctx, row->body.p, row->body.len);
@@ -328,6 +350,7 @@ int main(void)
     loop = loop_new();
     test_turns();
     test_rows();
+    test_resend();
     test_bytes();
     test_texts();
     test_close();

@@ -170,6 +170,29 @@ static void test_dead_letters(void)
     journal_close(j);
 }
 
+static void test_retry_turn(void)
+{
+    struct journal *const j = kit_fresh();
+    const struct journal_dead elsewhere = {.conn = "tg", .turn = "t", .lane = "other"};
+    const struct journal_dead here = {.conn = "tg", .turn = "t", .lane = "c"};
+    int64_t count = -1;
+    kit_add(j, "a b d");
+    kit_settle(j, "a", JOURNAL_FAIL, "");
+    kit_settle(j, "b", JOURNAL_FAIL, "");
+    kit_settle(j, "d", JOURNAL_FAIL, "");
+    is_int(journal_dead_retry_turn(j, &elsewhere, 70, 2, &count), JOURNAL_NO_CHANGE,
+           "none of that turn for another chat");
+    is_int(count, 0, "none");
+    is_int(journal_dead_retry_turn(j, &here, 70, 2, &count), JOURNAL_DONE, "those for this chat");
+    is_int(count, 2, "at most so many");
+    is_str(kit_rows(j), "a? b?", "in their order, in doubt");
+    is_int(journal_dead_retry_turn(j, &here, 80, 2, &count), JOURNAL_DONE, "the rest");
+    is_int(count, 1, "one");
+    is_int(journal_dead_retry_turn(j, &here, 90, 2, &count), JOURNAL_NO_CHANGE, "once");
+    is_str(kit_dead_of(j, NULL), "", "none is left");
+    journal_close(j);
+}
+
 /* Starts a row and dies with it. */
 static void start_and_die(void)
 {
@@ -300,6 +323,7 @@ int main(void)
     test_attempts();
     test_take_over();
     test_dead_letters();
+    test_retry_turn();
     test_poison();
     test_ages();
     test_clocks();

@@ -462,8 +462,9 @@ static void test_ask(void)
                                         .instance_count = 2, .direct = true, .kind = "voice")),
         host_call_new_cancel("one", "t1", "u"),
         host_call_new_may("one", "u", "c"),
+        host_call_new_resend("one", "t1", "u", "c"),
     };
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof asks / sizeof *asks; i++) {
         ipc_frame_pack_ask(&packed, asks[i]);
         struct unpacker u = unpacked();
         struct host_call *const b = ipc_frame_unpack_ask(&u, "one");
@@ -473,6 +474,9 @@ static void test_ask(void)
                    strcmp(b->inbound->text, "t") == 0 && !b->inbound->quote &&
                    b->inbound->instance_count == 2 && strcmp(b->inbound->instances[1], "tg") == 0 &&
                    b->inbound->direct && strcmp(b->inbound->kind, "voice") == 0,
+               "  comes back");
+        if (b && b->kind == HOST_CALL_RESEND)
+            ok(strcmp(b->turn, "t1") == 0 && strcmp(b->user, "u") == 0 && strcmp(b->chat, "c") == 0,
                "  comes back");
         if (b)
             host_call_discard(b);

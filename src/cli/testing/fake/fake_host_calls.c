@@ -120,6 +120,11 @@ static void fake_host_on_ask(void *ctx, struct host_call *a)
         fake_host_take_promise(s, a, "cancel",
                                json_pack("{s:s, s:s}", "turn", a->turn, "user", a->user));
         return;
+    case HOST_CALL_RESEND:
+        fake_host_take_promise(
+            s, a, "resend",
+            json_pack("{s:s, s:s, s:s}", "turn", a->turn, "user", a->user, "chat", a->chat));
+        return;
     case HOST_CALL_ANSWER:
         fake_host_take_promise(s, a, "answer", fake_host_decision_json(a->decision));
         return;
