@@ -377,12 +377,14 @@ void chat_outcome_take_result(struct chat_turn *t, struct chat_record *r,
                               struct tc_verdict *v)
 {
     struct chat *const c = t->chat;
-    const struct chat_delivery_policy policy = policy_of(c);
+    struct chat_delivery_policy policy = policy_of(c);
     const enum chat_delivery_state from = r->state;
     const bool was_file = r->op == TC_OP_FILE;
     v->next = TC_NEXT_DONE;
     if (send_instead_of_source(t, r, result->result.kind))
         return;
+    if (reply->outcome == TC_AMBIGUOUS && reply->attempts == 0)
+        chat_delivery_renew(r, &policy, chat_unix_ms() + DAY_MS);
     const struct chat_delivery_decision d = chat_delivery_next(r, result, &policy);
     if (from == CHAT_EDITING && result->result.kind == TC_RESULT_MESSAGE_GONE)
         chat_live_use(t);

@@ -52,8 +52,10 @@ check_PROGRAMS += tests/chat/t_chat_model
 tests_chat_t_chat_model_SOURCES = tests/chat/t_chat_model.c
 tests_chat_t_chat_model_LDADD = $(TEST_PLUGIN)
 
-check_PROGRAMS += tests/chat/operation/t_chat_record tests/chat/operation/t_chat_result \
+check_PROGRAMS += tests/chat/operation/t_chat_delivery tests/chat/operation/t_chat_record tests/chat/operation/t_chat_result \
 	tests/chat/show/t_chat_text
+tests_chat_operation_t_chat_delivery_SOURCES = tests/chat/operation/t_chat_delivery.c
+tests_chat_operation_t_chat_delivery_LDADD = $(TEST_PLUGIN)
 tests_chat_operation_t_chat_record_SOURCES = tests/chat/operation/t_chat_record.c
 tests_chat_operation_t_chat_record_LDADD = $(TEST_PLUGIN)
 tests_chat_operation_t_chat_result_SOURCES = tests/chat/operation/t_chat_result.c

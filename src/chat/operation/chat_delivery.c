@@ -17,6 +17,14 @@ static const struct {
 #undef ROW
 };
 
+void chat_delivery_renew(struct chat_record *r, struct chat_delivery_policy *policy,
+                         int64_t until_ms)
+{
+    r->tried.doubts = 0;
+    r->until_ms = until_ms;
+    policy->drops_doubts = false;
+}
+
 bool chat_delivery_permits(enum chat_delivery_state from, enum chat_delivery_event event,
                            enum chat_delivery_state to)
 {

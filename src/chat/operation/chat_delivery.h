@@ -152,6 +152,10 @@ struct chat_delivery_decision {
 struct chat_delivery_decision chat_delivery_next(struct chat_record *r,
                                                  const struct chat_result *result,
                                                  const struct chat_delivery_policy *policy);
+/* A dead letter that a person has sent again, before its first attempt, which is in doubt: neither
+ * its earlier doubts nor the option ambiguous ends it at once. */
+void chat_delivery_renew(struct chat_record *r, struct chat_delivery_policy *policy,
+                         int64_t until_ms);
 /* Whether the table has that transition. */
 bool chat_delivery_permits(enum chat_delivery_state from, enum chat_delivery_event event,
                            enum chat_delivery_state to);
