@@ -271,7 +271,8 @@ static void clean(struct chat_turn *t, const struct chat_record *part, const cha
 }
 
 /* The progress message may exist, and its id is not known: the service names it again, because it
- * recognises the key, or finds it. */
+ * recognises the key, or finds it. If it does not exist, it is made now, behind the outcome: so it
+ * says what the clean-up will leave, not that the turn runs. */
 static void learn(struct chat_turn *t, const struct chat_record *part)
 {
     struct chat *const c = t->chat;
@@ -285,7 +286,7 @@ static void learn(struct chat_turn *t, const struct chat_record *part)
                             .last = true,
                             .silent = true};
     if (c->table.idempotency == TC_IDEMPOTENCY_NONE || c->table.idempotency_ms ||
-        !chat_render_one(c, &r, texts_get(TEXT_CHAT_WORKING), 0))
+        !chat_render_one(c, &r, part->summary ? part->summary : texts_get(TEXT_CHAT_DONE), 0))
         return;
     chat_send(c, t->turn, &r, &(struct chat_send_extra){.delay_ms = search ? CHAT_LATE_MS : 0});
 }

@@ -3,6 +3,7 @@
 after it, what still looks as if it ran."""
 import collections
 import json
+import re
 from dataclasses import dataclass
 
 from people import OUTCOME, is_bot
@@ -21,6 +22,7 @@ class Shown:
     """`kills`: when the host was killed, by the clock of the machine, which is so much ahead."""
 
     TIDIES_ONCE = False
+    REPEATS = True  # the service does not recognise a message that is sent again
 
     def __init__(self, fake, kills, clock):
         self.fake = fake
@@ -91,6 +93,9 @@ class Shown:
         calls = self.calls_of(question)
         told = [c["seq"] for c in calls if self.tells_outcome(c) and _was_taken(c)]
         return [c for c in calls if told and c["seq"] > told[0] and self.is_live(c)]
+
+    def objections(self):
+        return self.fake.violations()
 
     def left_running(self, question):
         return [m for m in self.seen(question) if self.is_running(m)]
@@ -180,6 +185,58 @@ def is_marked(text):
     return any(mark in text for mark in ("(may be a repeat)", "(resent)"))
 
 
+class ShownByMatrix(Shown):
+    REPEATS = False
+
+    def __init__(self, fake, kills, clock):
+        calls = [c for c in fake.record() if c["kind"] == "call" and _made(c)]
+        # Of a message that is gone only its sending tells what it answered.
+        self._questions = {_made(c): _replied_to(c) for c in calls if c["method"] == "send"}
+        super().__init__(fake, kills, clock)
+
+    def question_of(self, call):
+        params = call["params"]
+        if call["method"] == "send":
+            return _replied_to(call)
+        about = params.get("event") or (params.get("m.relates_to") or {}).get("event_id")
+        return self._questions.get(about, about)
+
+    def answers_to(self, message):
+        return message["reply_to"]
+
+    def is_outcome(self, message):
+        return not message["silent"] and OUTCOME.search(message["text"] or "")
+
+    def tells_outcome(self, call):
+        is_text = call["method"] == "send" and call["params"].get("msgtype") == "m.text"
+        return is_text and OUTCOME.search(call["text"] or "")
+
+    def is_live(self, call):
+        is_shown = call["method"] in ("send", "edit") and not _is_summary(call["text"])
+        return is_shown and call["params"].get("msgtype") == "m.notice"
+
+    def objections(self):
+        return [v for v in super().objections() if not asks_for_id(v)]
+
+    def is_running(self, message):
+        return message["silent"] and not _is_summary(message["text"])
+
+
+def asks_for_id(violation):
+    """A progress message of which nobody knows the id is sent again with its transaction as the outcome
+    is there; what it said is not known any more."""
+    return violation["rule"] == "txn-reused" and re.search(r"then 'Done\b[^']*'\Z", violation["detail"])
+
+
+def _is_summary(text):
+    return (text or "").startswith("Done")
+
+
+def _replied_to(call):
+    relates = call["params"].get("m.relates_to") or {}
+    return (relates.get("m.in_reply_to") or {}).get("event_id")
+
+
 def is_lost(call):
     """Whether a scripted fault kept its answer from the host."""
     return "fault" in call and call.get("status", 200) != 200
@@ -192,7 +249,7 @@ def _read(value):
 def _was_taken(call):
     """As far as the service is concerned."""
     answer = call.get("answer")
-    return call.get("done") and (answer is None or bool(answer.get("ok")))
+    return call.get("done") and (answer is None or bool(answer.get("ok", "event_id" in answer)))
 
 
 def _made(call):
@@ -201,4 +258,6 @@ def _made(call):
     if not isinstance(answer, dict) or not call.get("done"):
         return None
     result = answer.get("result", answer)
-    return str(result.get("message_id", result.get("ts"))) if isinstance(result, dict) else None
+    if not isinstance(result, dict):
+        return None
+    return next((str(result[k]) for k in ("message_id", "ts", "event_id") if k in result), None)

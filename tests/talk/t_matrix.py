@@ -7,6 +7,7 @@ import re
 
 from cases import await_, lines_of, run, same, session_of
 from deciders import agents
+from shown import asks_for_id
 from talk import Fake, Host, done, equal, matrix, note
 
 BOT = "@bot:fake.example"
@@ -79,8 +80,7 @@ class Person:
 def objections(fake):
     """Violations, but for one: a progress message of which the reply was lost is asked for its id by its
     transaction, when what it said is not known any more."""
-    asks = ("txn-reused", "then 'Working…'")
-    return [v for v in fake.violations() if not (v["rule"] == asks[0] and v["detail"].endswith(asks[1]))]
+    return [v for v in fake.violations() if not asks_for_id(v)]
 
 
 # ---- cases beside each other
