@@ -3,10 +3,12 @@
 import collections
 import time
 
-from people import TelegramPeople, outcomes
+from people import outcomes
 
 # Over before anything is shown, or with a progress message on one service, or on both.
 QUESTIONS = ("tools=1 ms=100", "tools=4 ms=150", "tools=4 ms=500", "tools=5 ms=600")
+
+POLLS = ("getUpdates", "sync")
 
 
 class Chatter:
@@ -31,8 +33,7 @@ class Chatter:
         first = None
         for _ in range(2 if self.chance.random() < 0.2 else 1):
             self.numbers[crowd, who] += 1
-            letter = "t" if isinstance(crowd, TelegramPeople) else "s"
-            id_ = f"{letter}{who}-{self.numbers[crowd, who]}"
+            id_ = f"{crowd.LETTER}{who}-{self.numbers[crowd, who]}"
             question = crowd.ask(who, id_, self.chance.choice(self.questions))
             self.asked.append((crowd, question))
             first = first or question
@@ -43,7 +44,7 @@ class Chatter:
         calls = [
             entry
             for entry in crowd.fake.record(self.since[crowd])
-            if entry["kind"] == "call" and entry["method"] != "getUpdates"
+            if entry["kind"] == "call" and entry["method"] not in POLLS
         ]
         begun = [call["seq"] for call in calls if "done" not in call]
         over = [call for call in calls if "done" in call and (not begun or call["seq"] < begun[0])]

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""Deaths of a host while a crowd on both services talks to it: when, and what was on the wire."""
+"""Deaths of a host while crowds on its services talk to it: when, and what was on the wire."""
 import collections
 import contextlib
 import time
 
 import ledger
-from people import SlackPeople, TelegramPeople
-from shown import ShownBySlack, ShownByTelegram
-from talk import Fake, Host, audit, slack, telegram
+from people import MatrixPeople, SlackPeople, TelegramPeople
+from shown import ShownByMatrix, ShownBySlack, ShownByTelegram
+from talk import Fake, Host, audit, matrix, slack, telegram
 
 # A host that is killed every second forgets what it did in this minute.
 SLACK_PACE = {f"tier{n}": 60000 for n in (1, 2, 3, 4)}
+MATRIX_PACE = {"send": [1000, 1000], "join": [1000, 1000]}
+SHOWN = {"telegram": ShownByTelegram, "slack": ShownBySlack, "matrix": ShownByMatrix}
 
 
 class Deaths:
@@ -33,9 +35,8 @@ class Deaths:
         self.in_flight.update(ledger.in_flight(self.host))
 
     def shown(self):
-        kinds = {"telegram": ShownByTelegram, "slack": ShownBySlack}
-        told = zip(kinds.items(), self.fakes, self._clocks)
-        return {name: kind(fake, self.times, clock) for (name, kind), fake, clock in told}
+        told = zip(self.fakes, self._clocks)
+        return {fake.name: SHOWN[fake.name](fake, self.times, clock) for fake, clock in told}
 
 
 def _clock_of(fake):
@@ -44,15 +45,37 @@ def _clock_of(fake):
     return now - fake.control("clear")["t"]
 
 
+def _crowd_in_telegram(fake, count, more):
+    crowd = TelegramPeople(fake, count)
+    return crowd, telegram(fake, allow=[*crowd.ids, *more], progress_after_ms=300)
+
+
+def _crowd_in_slack(fake, count, _):
+    fake.control("pace", SLACK_PACE)
+    crowd = SlackPeople(fake, count)
+    return crowd, slack(fake, allow=crowd.ids)
+
+
+def _crowd_in_matrix(fake, count, _):
+    """Each message that comes behind another one in a moment is left out of the timeline."""
+    fake.control("pace", MATRIX_PACE)
+    fake.control("options", {"timeline_limit": 1})
+    crowd = MatrixPeople(fake, count)
+    return crowd, matrix(fake, allow=crowd.ids, progress_after_ms=300)
+
+
+CROWDS = {"telegram": _crowd_in_telegram, "slack": _crowd_in_slack, "matrix": _crowd_in_matrix}
+
+
 @contextlib.contextmanager
 def crowded_host(people, more=()):
-    """A host that has not been started, its fakes, and crowds; `more` ids may ask in Telegram."""
-    with Fake("telegram") as tg, Fake("slack") as sl:
-        sl.control("pace", SLACK_PACE)
-        crowds = [TelegramPeople(tg, people["telegram"]), SlackPeople(sl, people["slack"])]
-        instances = telegram(tg, allow=[*crowds[0].ids, *more], progress_after_ms=300)
-        instances += slack(sl, allow=crowds[1].ids) + audit()
+    """A host that has not been started, its fakes, and crowds, in the order of `people`: service ->
+    how many; `more` ids may ask in Telegram."""
+    with contextlib.ExitStack() as stack:
+        fakes = [stack.enter_context(Fake(name)) for name in people]
+        made = [CROWDS[fake.name](fake, people[fake.name], more) for fake in fakes]
+        instances = "".join(instance for _, instance in made) + audit()
         host = Host(instances, agent='keep_alive_s = 60; background = "follow";',
                     extra="conversations : { max_turns = 64; max_warm = 20; debounce_ms = 0; };")
         with contextlib.closing(host):
-            yield host, (tg, sl), crowds
+            yield host, fakes, [crowd for crowd, _ in made]

@@ -68,7 +68,10 @@ def judge_arrival(ends, seen, buried):
     note(f"outcomes: {len(ends)}; not seen: {unseen}, of {len(buried)} with a dead letter")
 
 
-def judge_repeats(ends, seen, doubts):
+def judge_repeats(ends, seen, doubts, once):
+    """`once`: the services that recognise what is sent again."""
+    doubled = [q.id for q in ends if q.service in once and len(seen[q]) > 1]
+    equal(doubled, [], "R1: nothing is doubled where the service recognises it")
     unmarked = [q.id for q in ends if sum(not o.is_marked for o in seen[q]) > 1]
     equal(unmarked, [], "R1: a repeat says that it is one, or is where the progress was")
     unfounded = [q.id for q, t in ends.items() if len(seen[q]) > 1 + doubts[t.id]]
@@ -99,7 +102,7 @@ def judge_outcomes(shown, turns, host, in_flight, refused):
     for question, turn in turns.items():
         doubts[turn.id] += shown[question.service].doubts(question) + (turn.chat in refused)
     judge_arrival(ends, seen, buried)
-    judge_repeats(ends, seen, doubts)
+    judge_repeats(ends, seen, doubts, {name for name, one in shown.items() if not one.REPEATS})
     judge_dead(host, dead, doubts)
     return buried
 
@@ -108,7 +111,7 @@ def judge_shown(shown, name, turns, buried, least_live):
     mine = {q: t for q, t in turns.items() if q.service == name}
     late = [(q.id, c["method"], c["seq"]) for q in mine for c in shown.late_calls(q)]
     equal(late, [], f"R8: {name}: nothing is shown of a turn as running after its outcome")
-    rules = collections.Counter(v["rule"] for v in shown.fake.violations())
+    rules = collections.Counter(v["rule"] for v in shown.objections())
     equal(set(rules) - FORGOTTEN - REPEATED, set(), f"{name}: no objection")
     left = [(q, m) for q, t in mine.items() for m in shown.left_running(q) if t.id not in buried]
     known = [(q.id, m) for q, m in left if not shown.was_cut_off(q, m)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""People who ask, on either service, and what they see as the answer."""
+"""People who ask, on each service, and what they see as the answer."""
 import re
 from dataclasses import dataclass
 
@@ -17,6 +17,8 @@ class Question:
 
 class TelegramPeople:
     """Private chats 1000, 1001, …"""
+
+    LETTER = "t"  # with which the ids of their questions begin
 
     def __init__(self, fake, count):
         self.fake = fake
@@ -40,6 +42,8 @@ class TelegramPeople:
 class SlackPeople:
     """Direct messages with users U1000, U1001, …"""
 
+    LETTER = "s"
+
     def __init__(self, fake, count):
         self.fake = fake
         self.ids = [f"U{n}" for n in range(1000, 1000 + count)]
@@ -61,6 +65,34 @@ class SlackPeople:
             message
             for message in messages(self.fake, question.chat)
             if str(message.get("thread")) == question.message
+        ]
+
+
+class MatrixPeople:
+    """Rooms !p1000, !p1001, … of the bot and one person each."""
+
+    LETTER = "m"
+
+    def __init__(self, fake, count):
+        self.fake = fake
+        self.names = [f"p{n}" for n in range(1000, 1000 + count)]
+        self.ids = [f"@{name}:fake.example" for name in self.names]
+        for name, user in zip(self.names, self.ids):
+            fake.control("room", {"id": f"!{name}:fake.example", "members": [user]})
+        fake.control("final", {"text": "(?s)\\A(?!.*⏱)(Answer [a-z0-9-]+ of |⚠)"})
+
+    def ask(self, who, id_, words):
+        room = f"!{self.names[who]}:fake.example"
+        body = {"user": self.ids[who], "room": room, "text": f"{words} id={id_}"}
+        made = self.fake.control("say", body)
+        return Question("matrix", room, made["event_id"], id_)
+
+    def seen(self, question):
+        """What answers the question; progress is a notice, which is silent."""
+        return [
+            message
+            for message in messages(self.fake, question.chat)
+            if message["reply_to"] == question.message and not message["silent"]
         ]
 
 

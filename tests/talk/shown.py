@@ -216,16 +216,22 @@ class ShownByMatrix(Shown):
         return is_shown and call["params"].get("msgtype") == "m.notice"
 
     def objections(self):
-        return [v for v in super().objections() if not asks_for_id(v)]
+        return [v for v in super().objections() if not asks_for_id(v) and not self._is_of_the_dead(v)]
+
+    def _is_of_the_dead(self, violation):
+        """Whether a request of the host that was killed was perhaps still being dealt with."""
+        since = [violation["t"] - kill for kill in self.kills]
+        return violation["rule"] == "in-flight" and any(0 <= s <= self.answered for s in since)
 
     def is_running(self, message):
         return message["silent"] and not _is_summary(message["text"])
 
 
 def asks_for_id(violation):
-    """A progress message of which nobody knows the id is sent again with its transaction as the outcome
-    is there; what it said is not known any more."""
-    return violation["rule"] == "txn-reused" and re.search(r"then 'Done\b[^']*'\Z", violation["detail"])
+    """A progress message of which nobody knows the id is sent again with its transaction; what it said
+    is not known any more."""
+    asks = re.search(r"then '(Working…|Done\b[^']*)'\Z", violation["detail"])
+    return violation["rule"] == "txn-reused" and asks
 
 
 def _is_summary(text):

@@ -62,6 +62,7 @@ class Fake(drive.Fake):
 
     def __init__(self, name, **more):
         super().__init__(name, **more)
+        self.name = name
         if name == "slack":
             self.control("options", {"ack_time": 30})
 

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: MIT
+"""A host that serves Matrix is killed again and again; the homeserver recognises what is sent again,
+so nothing is doubled, and no message is lost although timelines are limited."""
+from killing import main
+from talk import LONG, rounds
+
+# All that the account may send is ten messages a second.
+main({"matrix": 8}, rounds(300 if LONG else 20))
