@@ -16,6 +16,9 @@
 #include "exec.h"
 
 #define READ_SIZE ((size_t)64 << 10)
+/* In one call: the rest is read in the next, so that a program which never pauses does not keep the
+ * loop of the process. */
+#define READS_MAX 16
 #define LOG_LINE_MAX ((size_t)2048)
 #define STOP_MS 3000
 #define FUTILE_MAX 4              /* runs without progress until the host restarts this process */
@@ -383,11 +386,11 @@ void exec_program_read(struct exec *e, int fd)
 {
     struct exec_program *const p = &e->program;
     if (fd == p->err) {
-        while (program_read_some(e, fd, &p->from_stderr))
+        for (int i = 0; i < READS_MAX && program_read_some(e, fd, &p->from_stderr); i++)
             program_take_log(e);
         return;
     }
-    while (!p->has_ended && program_read_some(e, fd, &p->from))
+    for (int i = 0; i < READS_MAX && !p->has_ended && program_read_some(e, fd, &p->from); i++)
         exec_program_take_lines(e);
     if (!p->has_ended || e->is_stopping)
         return;
