@@ -8,8 +8,9 @@
  * reply where the table is not enough. For the other direction the connector parses what people do
  * and passes it to tc_chat_receive() (messages) and tc_chat_act() (buttons and reactions).
  *
- * request() and read() depend on their arguments and the options only, except for TC_OP_POLL: after
- * a crash they are called again for the same operation, in another process. */
+ * request() and read() depend on their arguments and the options only: after a crash they are
+ * called again for the same operation, in another process. TC_OP_POLL and TC_OP_TYPING are
+ * exceptions. */
 #ifndef TURNCAST_CHAT_H
 #define TURNCAST_CHAT_H
 
@@ -45,7 +46,15 @@ enum tc_line_state { TC_LINE_RUNNING, TC_LINE_OK, TC_LINE_FAILED };
 struct tc_tool_line {
     const char *id, *name, *summary;
     enum tc_line_state state;
-    int64_t took_ms; /* elapsed so far while the call runs */
+    int64_t took_ms;    /* elapsed so far while the call runs */
+    const char *detail; /* in a native stream: plain text that was not given before, of the output
+                           of a failed call or of thinking; else NULL */
+};
+
+/* Content of a native stream. What a stream has been given cannot be taken back. */
+struct tc_stream_item {
+    const char *text;                /* Markdown, rendered; NULL: `line` counts */
+    const struct tc_tool_line *line; /* a new line, or the new state of one, by its id */
 };
 
 enum tc_phase { TC_PHASE_WORKING, TC_PHASE_WAITING, TC_PHASE_STOPPING };
@@ -71,6 +80,22 @@ enum tc_style { TC_STYLE_PLAIN, TC_STYLE_PRIMARY, TC_STYLE_GOOD, TC_STYLE_BAD };
 struct tc_button {
     const char *data, *label;
     enum tc_style style;
+    bool confirm; /* a permanent permission: ask for a confirmation, if the service can */
+};
+
+struct tc_field_option {
+    const char *label;
+    const char *about; /* or NULL */
+};
+
+/* A question that the service collects by a form (TC_INPUT_FIELDS). People may also answer by a
+ * text of their own. */
+struct tc_field {
+    const char *id;    /* "" if the request has no questions: only a text is wanted */
+    const char *label; /* a few words, or NULL; the card has the whole question */
+    const struct tc_field_option *options;
+    size_t option_count;
+    bool multi; /* several options may be chosen */
 };
 
 /* The connector maps these to emoji and ignores those that the service lacks. */
@@ -92,7 +117,7 @@ enum tc_op_kind {
     TC_OP_EDIT,     /* replace all of `message`, buttons included */
     TC_OP_DELETE,   /* delete `message` */
     TC_OP_FILE,     /* send `file` with `text` as caption; result.message: id of the message */
-    TC_OP_TYPING,   /* show that the bot is typing; off: stop */
+    TC_OP_TYPING,   /* show that the bot is typing, or what `view` says; off: stop */
     TC_OP_REACT,    /* put `reaction` on a person's `message` */
     TC_OP_PRIVATE,  /* show `text` to the person who pressed a button (`action`) */
     TC_OP_LOOKUP,   /* was the message posted with `key` created? result.message, or NOT_FOUND */
@@ -100,11 +125,16 @@ enum tc_op_kind {
                        result.cursor. The host stores the cursor, repeats for ever and backs off on
                        errors */
     TC_OP_FETCH,    /* download file->ref of a person's message; the last step sets TC_SAVE */
-    TC_OP_MENU,     /* publish `menu`, in place of an earlier one */
+    TC_OP_MENU,     /* publish `menu`, in place of an earlier one: for everybody, or for the user of
+                       `target`, see tc_chat.personal_menu */
     TC_OP_DRAFT,    /* show `text` as a draft to the person, who alone reads the chat; it disappears
                        with the next message */
+    TC_OP_STREAM_BEGIN,  /* begin a native stream with `items`; result.message: its id */
+    TC_OP_STREAM_APPEND, /* append `items` to the stream `message` */
+    TC_OP_STREAM_END,    /* the same, and end the stream; role ANSWER: the stream shows the answer
+                            and is found by TC_OP_LOOKUP with `key` */
 };
-#define TC_OPS 13
+#define TC_OPS 16
 #define TC_CAN(op) (1u << (op))
 
 /* Parts of the request that were refused and must be left out now. */
@@ -129,7 +159,7 @@ struct tc_op {
     size_t size;
     enum tc_op_kind kind;
     enum tc_role role;
-    const struct tc_target *target; /* NULL: IDENTIFY, POLL, MENU */
+    const struct tc_target *target; /* NULL: IDENTIFY, POLL, MENU for everybody */
     const char *message;
     const char *key;  /* 24 of a-z2-7: the same at every attempt of one operation, and different for
                          each edit; it changes after a definite refusal, never after a doubt */
@@ -147,12 +177,16 @@ struct tc_op {
     uint32_t omit;                   /* TC_OMIT_… */
     unsigned step;                   /* from 0; of an operation that takes several requests */
     const char *cursor;              /* what read() set for this step, or NULL */
-    const struct tc_view *view;      /* LIVE; else NULL */
+    const struct tc_view *view;      /* LIVE, TYPING; else NULL */
     const struct tc_chat_file *file; /* FILE, FETCH; else NULL */
     enum tc_reaction reaction;
     const char *action;               /* PRIVATE */
     const struct tc_menu_entry *menu; /* MENU; else NULL */
     size_t menu_count;
+    const struct tc_field *fields; /* of an open card whose questions a form collects; else NULL */
+    size_t field_count;
+    const struct tc_stream_item *items; /* STREAM_…; lines only without TC_OMIT_FORMAT */
+    size_t item_count;
 };
 
 /* ---- results ---- */
@@ -174,8 +208,9 @@ enum tc_result_kind {
     TC_RESULT_UNSUPPORTED,  /* not available to this app or server: off until the next start */
     TC_RESULT_UNAUTHORIZED, /* credentials refused: requests wait, the host asks again */
     TC_RESULT_REFUSED,      /* any other refusal: retried once as plain text, then dead letter */
+    TC_RESULT_STOPPED,      /* STREAM_…: a person has stopped the stream; the turn is cancelled */
 };
-#define TC_RESULTS 16
+#define TC_RESULTS 17
 
 struct tc_result {
     size_t size;
@@ -223,6 +258,17 @@ enum tc_input {
     TC_INPUT_TEXT,      /* no buttons: numbered choices, answered by a message */
     TC_INPUT_REACTIONS, /* allow and deny by reaction, the rest by a message */
     TC_INPUT_BUTTONS,   /* one press per choice; several choices by editing the card */
+    TC_INPUT_FIELDS,    /* buttons, and a form that collects the answers to all questions */
+};
+
+/* Native streams: messages that grow while the turn runs. A stream is ended before its limits; what
+ * follows goes into another one. */
+struct tc_stream {
+    struct tc_chat_text text; /* form and limits of one item */
+    int64_t pace_ms;          /* between two requests; 0: 1,000 */
+    int64_t age_ms;           /* a stream is ended before this age; 0: no limit */
+    size_t bytes, items;      /* of all that one stream is given; 0: no limit */
+    const char *option;       /* option that turns streams on; NULL: always */
 };
 
 struct tc_chat {
@@ -240,6 +286,8 @@ struct tc_chat {
     int64_t idempotency_ms; /* KEY; 0: for ever */
     enum tc_input input;
     unsigned buttons;            /* of one message; 0: no limit */
+    unsigned fields;             /* FIELDS: of one card; with more questions the card is answered by
+                                    buttons; 0: no limit */
     uint32_t rates, rates_group; /* bits of tc_plugin.rates for messages and their edits */
     struct tc_reply_map reply;
     bool colon_ids;           /* ids of chats contain colons: in the option approvals.to the text
@@ -255,6 +303,9 @@ struct tc_chat {
      * once. NULL: never. */
     const char *source_option;
     size_t source_bytes;
+    bool personal_menu; /* MENU is not published at the start, but for each person who opens it, see
+                           tc_chat_action.menu */
+    struct tc_stream stream; /* with STREAM_BEGIN, STREAM_APPEND and STREAM_END */
     /* Fills in method, url, headers and body. Lane, priority, flags, rates and times are set
      * already and may be changed. -1: this operation cannot be expressed. */
     int (*request)(struct tc_turn *, const struct tc_op *, struct tc_http *);
@@ -305,6 +356,12 @@ struct tc_chat_action {
     struct tc_target target;   /* target.message: the message with the button */
     const char *topic;         /* as in tc_chat_message */
     const char *user, *name;   /* name: or NULL */
+    /* JSON object, what the person has filled in: the id of each field with a text, or with an
+     * array of texts; a field that is empty is missing. Of a button of a card with fields; or
+     * NULL. */
+    const char *answers;
+    bool stop; /* no button: the person has stopped the turn in target.chat and target.thread */
+    bool menu; /* no button: the person has opened the menu */
 };
 
 /* For a plugin with a chat table. Passes on a message of a person, and shows the person what became

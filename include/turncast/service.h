@@ -68,7 +68,7 @@ struct tc_header {
 /* Since 1.5. One part of a multipart/form-data body. Names are escaped by the host, so that they
  * may come from anybody. */
 struct tc_part {
-    const char *name;
+    const char *name;      /* NULL: not sent, but kept with the request, for a step that follows */
     const char *file_name; /* or NULL: a field */
     const char *type;      /* MIME type; or NULL */
     const char *data;

@@ -32,6 +32,7 @@ static const char *const results[TC_RESULTS] = {
     [TC_RESULT_UNSUPPORTED] = "unsupported",
     [TC_RESULT_UNAUTHORIZED] = "unauthorized",
     [TC_RESULT_REFUSED] = "refused",
+    [TC_RESULT_STOPPED] = "", /* of native streams */
 };
 static const char *const forms[] = {
     [TC_PLAIN] = "plain",       [TC_TELEGRAM] = "telegram",     [TC_MRKDWN] = "mrkdwn",

@@ -187,7 +187,7 @@ int matrix_request(struct tc_turn *turn, const struct tc_op *op, struct tc_http 
     http->method = "PUT";
     http->headers = matrix_bearer;
     http->header_count = 1;
-    switch (op->kind) {
+    switch ((int)op->kind) {
     case TC_OP_IDENTIFY:
         get(http, MATRIX_CLIENT "/account/whoami");
         return 0;
@@ -207,11 +207,7 @@ int matrix_request(struct tc_turn *turn, const struct tc_op *op, struct tc_http 
         return matrix_sync_request(turn, op, http);
     case TC_OP_FETCH:
         return request_download(turn, op, http);
-    case TC_OP_PRIVATE:
-    case TC_OP_LOOKUP:
-    case TC_OP_MENU:
-    case TC_OP_DRAFT:
-        break;
+    default:
+        return -1;
     }
-    return -1;
 }

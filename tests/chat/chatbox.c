@@ -22,8 +22,11 @@
 #ifndef CHATBOX_CHAT_OPTION
 #define CHATBOX_CHAT_OPTION "room"
 #endif
+/* The three operations of native streams. */
+#define CHATBOX_STREAMS                                                                            \
+    (TC_CAN(TC_OP_STREAM_BEGIN) | TC_CAN(TC_OP_STREAM_APPEND) | TC_CAN(TC_OP_STREAM_END))
 #ifndef CHATBOX_LACKS
-#define CHATBOX_LACKS TC_CAN(TC_OP_MENU)
+#define CHATBOX_LACKS (TC_CAN(TC_OP_MENU) | CHATBOX_STREAMS)
 #endif
 
 struct conf {
@@ -58,9 +61,9 @@ static const struct tc_error_rule errors[] = {
     {0, NULL, TC_RESULT_DONE},
 };
 
-static const char *const names[] = {"identify", "post",  "edit",    "delete", "file",
-                                    "typing",   "react", "private", "lookup", "poll",
-                                    "fetch",    "menu",  "draft"};
+static const char *const names[] = {"identify", "post",    "edit",   "delete", "file",  "typing",
+                                    "react",    "private", "lookup", "poll",   "fetch", "menu",
+                                    "draft",    "begin",   "append", "end"};
 
 static const char *buttons_of(struct tc_turn *t, const struct tc_op *op)
 {

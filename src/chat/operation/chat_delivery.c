@@ -54,6 +54,7 @@ static enum chat_delivery_event event_of(const struct chat_result *r,
         [TC_RESULT_UNSUPPORTED] = CHAT_ON_UNSUPPORTED,
         [TC_RESULT_UNAUTHORIZED] = CHAT_ON_LOCKED,
         [TC_RESULT_REFUSED] = CHAT_ON_REFUSED,
+        [TC_RESULT_STOPPED] = CHAT_ON_REFUSED,
     };
     enum chat_delivery_event event = (enum chat_delivery_event)events[r->result.kind];
     if (event == CHAT_ON_LOST && r->answered)
