@@ -300,7 +300,7 @@ static void clean_up(struct chat_turn *t, const struct chat_record *part)
         return;
     if (message)
         clean(t, part, message);
-    else if (t->live.creates > 0)
+    else if (t->live.uncertain)
         learn(t, part);
 }
 
