@@ -49,7 +49,7 @@ bool chat_render_one(struct chat *c, struct chat_record *r, const char *markdown
 struct chat_send_extra chat_content_of(const struct tc_http *http)
 {
     for (size_t i = 0; i < http->part_count; i++)
-        if (http->parts[i].file_name)
+        if (!http->parts[i].name || http->parts[i].file_name)
             return (struct chat_send_extra){.data = http->parts[i].data, .len = http->parts[i].len};
     return (struct chat_send_extra){.data = http->body ? http->body : "", .len = http->body_len};
 }

@@ -34,12 +34,16 @@ const struct tc_header *outbound_copy_headers(struct arena *a, const struct tc_h
 struct outbound_request *outbound_request_ref(struct outbound_request *l);
 void outbound_request_unref(struct outbound_request *l); /* NULL is fine */
 
-/* Bytes of its body or its parts. */
+/* Bytes of its body and its parts. */
 size_t outbound_content_size(const struct outbound_request *l);
 
 #define OUTBOUND_MAX_PARTS ((size_t)32)
 
-/* outbound_parts.c, for outbound.c. What is wrong with the parts, or NULL. */
+/* outbound_parts.c */
+/* Whether any part has a name: those without one are kept, and the body is sent. */
+bool outbound_parts_are_sent(const struct tc_http *http);
+/* For outbound.c. What is wrong with the parts, or NULL; body and parts have at most `max` bytes,
+ * the body alone too. */
 const char *outbound_parts_check(const struct tc_http *http, size_t max);
 /* A copy in which each len is set. */
 const struct tc_part *outbound_parts_copy(struct arena *a, const struct tc_http *http);

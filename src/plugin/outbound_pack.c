@@ -8,7 +8,7 @@
 #include "plugin/outbound.h"
 
 #define FORM_VERSION 1
-#define FORM_PARTS 2 /* the version of one with parts, whose data follow instead of the body */
+#define FORM_PARTS 2 /* the version of one with parts, whose data follow the body */
 
 static void pack_headers(struct buf *out, const struct tc_http *http)
 {
@@ -132,7 +132,8 @@ static void read_parts(struct json *j, struct packed_request *p)
         return;
     for (; json_reader_next_element(j); p->http.part_count++) {
         const bool is_part = json_reader_enter_array(j);
-        const struct tc_part part = is_part ? read_part(j, &p->arena) : (struct tc_part){0};
+        const struct tc_part part =
+            is_part ? read_part(j, &p->arena) : (struct tc_part){.len = SIZE_MAX};
         if (p->http.part_count < OUTBOUND_MAX_PARTS)
             p->parts[p->http.part_count] = part;
     }

@@ -26,19 +26,27 @@ static bool is_part_type(const char *type)
     return true;
 }
 
+bool outbound_parts_are_sent(const struct tc_http *http)
+{
+    for (size_t i = 0; i < http->part_count; i++)
+        if (http->parts[i].name)
+            return true;
+    return false;
+}
+
 const char *outbound_parts_check(const struct tc_http *http, size_t max)
 {
-    size_t left = max;
+    size_t left = max - http->body_len;
     if (!http->part_count)
         return NULL;
     if (http->part_count > OUTBOUND_MAX_PARTS || !http->parts)
         return "too many parts";
-    if (http->body || http->content_type)
+    if (outbound_parts_are_sent(http) && (http->body || http->content_type))
         return "a request with parts has no body and no content type";
     for (size_t i = 0; i < http->part_count; i++) {
         const struct tc_part *const p = &http->parts[i];
-        if (!p->name || !p->data)
-            return "a part has no name or no data";
+        if (!p->data)
+            return "a part has no data";
         if (!is_part_text(p->name) || !is_part_text(p->file_name) || !is_part_text(p->type))
             return "a name or the type of a part is too long or not UTF-8";
         if (!is_part_type(p->type))

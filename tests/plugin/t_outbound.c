@@ -150,6 +150,32 @@ static void test_parts(void)
     outbound_request_unref(l);
 }
 
+/* Without a name a part is not sent, so there may be a body beside it. */
+static void test_kept_parts(void)
+{
+    static const struct tc_part parts[] = {{.file_name = "a", .data = ZEROS, .len = 8},
+                                           {.data = "second"}};
+    CLEANUP_BUF struct buf record = {0};
+    struct outbound_request *const l =
+        make(TC_HTTP(.url = "https://a/", .parts = parts, .part_count = 2, .body = "{}", .tag = "t",
+                     .content_type = "text/plain", .flags = TC_DURABLE));
+    is_int((long long)outbound_content_size(l), 16, "the size of a body and parts that are kept");
+    ok(!outbound_parts_are_sent(&l->http), "they are not sent");
+    outbound_request_pack(&record, l);
+    struct outbound_request *const back =
+        outbound_unpack(12, "t1", (struct str){record.p, record.len}, &why);
+    if (!ok(back != NULL, "a request with a body and parts comes back"))
+        bail("%s", why);
+    const struct tc_part *const p = back->http.parts;
+    is_mem(back->http.body, back->http.body_len, "{}", 2, "its body");
+    ok(back->http.part_count == 2 && !p[0].name && strcmp(p[0].file_name, "a") == 0 && !p[1].name,
+       "its parts, without names");
+    is_mem(p[0].data, p[0].len, ZEROS, 8, "  the bytes of the first");
+    is_mem(p[1].data, p[1].len, "second", 6, "  and of the second");
+    outbound_request_unref(back);
+    outbound_request_unref(l);
+}
+
 static void test_parts_refused(void)
 {
     char *const name = filled(513), *const m15 = filled(OUTBOUND_MAX_DURABLE);
@@ -161,12 +187,16 @@ static void test_parts_refused(void)
     refuses(TC_HTTP(PARTS(1, NULL)), "too many parts");
     refuses(TC_HTTP(PARTS(1, many), .body = "x"), "has no body");
     refuses(TC_HTTP(PARTS(1, many), .content_type = "x"), "no content type");
-    refuses(TC_HTTP(PARTS(1, &(struct tc_part){.name = "a"})), "no name or no data");
-    refuses(TC_HTTP(PARTS(1, &(struct tc_part){.data = "a"})), "no name or no data");
+    refuses(TC_HTTP(PARTS(1, &(struct tc_part){.name = "a"})), "a part has no data");
+    refuses(TC_HTTP(PARTS(1, &(struct tc_part){.file_name = "a"})), "a part has no data");
     refuses(TC_HTTP(PARTS(1, &(struct tc_part){name, .data = "a"})), "too long or not UTF-8");
     refuses(TC_HTTP(PARTS(1, &(struct tc_part){"a", "\xff", .data = "a"})), "not UTF-8");
     refuses(TC_HTTP(PARTS(1, &(struct tc_part){"a", "b", "c\r\nd", "e", 0})), "control character");
     refuses(TC_HTTP(PARTS(2, big), .flags = TC_DURABLE), "the parts are too large");
+    big[1].name = NULL;
+    refuses(TC_HTTP(PARTS(2, big), .body = "x"), "has no body");
+    big[0].name = NULL;
+    refuses(TC_HTTP(PARTS(1, big), .body = "x", .flags = TC_DURABLE), "the parts are too large");
     struct outbound_request *const loose = make(TC_HTTP(PARTS(2, big)));
     ok(loose != NULL, "what is not durable may be larger");
     outbound_request_unref(loose);
@@ -239,8 +269,9 @@ static void test_broken(void)
         "{\"v\":2,\"url\":\"https://a/\",\"parts\":[[\"a\",null,null,0]]}\nb",
         "{\"v\":2,\"url\":\"https://a/\",\"parts\":[[\"a\",null,null]]}\n",
         "{\"v\":2,\"url\":\"https://a/\",\"parts\":[[\"a\",null,null,-1]]}\n",
-        "{\"v\":2,\"url\":\"https://a/\",\"parts\":[[null,\"f\",null,1]]}\nb",
+        "{\"v\":2,\"url\":\"https://a/\",\"parts\":[[null,\"f\",null,2]]}\nb",
         "{\"v\":2,\"url\":\"https://a/\",\"parts\":[7]}\nb",
+        "{\"v\":2,\"url\":\"https://a/\",\"parts\":[7]}\n",
         "{\"v\":2,\"url\":\"https://a/\",\"body\":1,\"parts\":[[\"a\",null,null,1]]}\nbc",
     };
     for (size_t i = 0; i < sizeof records / sizeof *records; i++)
@@ -296,6 +327,7 @@ int main(void)
     test_round_trip();
     test_broken();
     test_parts();
+    test_kept_parts();
     test_parts_refused();
     test_damage(full());
     test_damage(with_parts());

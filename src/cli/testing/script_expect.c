@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "cli/testing/script_internal.h"
 #include "cli/testing/fake/script_match.h"
+#include "plugin/outbound.h"
 
 static bool script_find_act(struct script *s, enum fake_note note, int level, const char *text)
 {
@@ -101,7 +102,7 @@ static struct fake_request *script_await_request(struct script *s, const char *m
 
 static json_t *script_read_body(const struct tc_http *http)
 {
-    return http->part_count
+    return outbound_parts_are_sent(http)
                ? match_parts(http->parts, http->part_count)
                : match_body(http->content_type, http->body ? http->body : "", http->body_len);
 }

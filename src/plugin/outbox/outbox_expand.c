@@ -158,7 +158,7 @@ static const char *find_missing(const char *text, const struct runtime_secrets *
 
 static bool fills_part(const struct tc_http *http, const struct tc_part *p)
 {
-    return http->flags & TC_FILL_BODY && !p->file_name;
+    return http->flags & TC_FILL_BODY && p->name && !p->file_name;
 }
 
 /* Bodies and data of parts end with a NUL, which the host has added. */
@@ -257,7 +257,7 @@ const char *outbox_expand_request(struct expanded_request *f, const struct outbo
         .save_dir = http->flags & TC_SAVE ? save_dir : NULL,
         .flags = flags_of(http),
     };
-    if (http->part_count)
+    if (outbound_parts_are_sent(http))
         fill_parts(f, &filling, http);
     else
         fill_body(f, &filling, http);

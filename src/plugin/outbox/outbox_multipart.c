@@ -47,6 +47,8 @@ void outbox_multipart_write(struct buf *out, const struct tc_part *parts, size_t
     choose_boundary(parts, count, boundary);
     for (size_t i = 0; i < count; i++) {
         const struct tc_part *const p = &parts[i];
+        if (!p->name) /* kept, not sent */
+            continue;
         buf_printf(out, "--%s\r\nContent-Disposition: form-data", boundary);
         write_name(out, "name", p->name);
         if (p->file_name)

@@ -66,44 +66,6 @@ static void test_done(void)
     end("", "nothing is left of what is done");
 }
 
-/* A file on disk, and names that somebody else has chosen. */
-static void test_parts(void)
-{
-    static const struct httpd_step steps[] = {{HTTPD_REPLY, KIT_OK}};
-    static const struct tc_part parts[] = {
-        {.name = "chat", .data = "7"},
-        {.name = "doc",
-         .file_name = "a\"; x=\\\r\nX-Evil: 1\r\n\r\n\xc3\xa9",
-         .type = "text/plain",
-         .data = "zero \1 end",
-         .len = 10},
-    };
-    begin(NULL, 0);
-    KIT_SEND(&k, BATCH_NOTHING,
-             TC_HTTP(.url = URL, .lane = "a", .tag = "1", .flags = TC_DURABLE, .parts = parts,
-                     .part_count = 2, .delay_ms = 30));
-    while (outbox_read_stats(k.outbox).waiting < 1)
-        loop_run_once(k.loop, 10);
-    kit_die(&k);
-    kit_begin(&k, steps, 1);
-    kit_run_idle(&k);
-    is_str(told(), "1 ok 200 1\n", "a request with parts goes after the death");
-    const char *const request = httpd_request(k.server, 0);
-    const char *const type = "\r\nContent-Type: multipart/form-data; boundary=";
-    const char *const from = strstr(request, type);
-    char boundary[64] = "", wanted[1000];
-    if (!from || sscanf(from + strlen(type), "%63[^\r]", boundary) != 1)
-        bail("no boundary: %s", request);
-    snprintf(wanted, sizeof wanted,
-             "\r\n\r\n--%s\r\nContent-Disposition: form-data; name=\"chat\"\r\n\r\n7\r\n--%s\r\n"
-             "Content-Disposition: form-data; name=\"doc\"; "
-             "filename=\"a%%22; x=%%5C%%0D%%0AX-Evil: 1%%0D%%0A%%0D%%0A\xc3\xa9\"\r\n"
-             "Content-Type: text/plain\r\n\r\nzero \1 end\r\n--%s--\r\n",
-             boundary, boundary, boundary);
-    has_str(request, wanted, "as multipart/form-data; a hostile name stays a name");
-    end("", "and is done");
-}
-
 /* Where the request is when the host dies. */
 static void test_waiting(void)
 {
@@ -556,7 +518,6 @@ int main(void)
     log_setup(LOG_TEXT, (enum log_level)0, 2); /* failures are the matter here */
     log_add_secret(CANARY);
     test_done();
-    test_parts();
     test_waiting();
     test_after_memory();
     test_resumed();

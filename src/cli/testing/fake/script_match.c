@@ -112,7 +112,8 @@ json_t *match_parts(const struct tc_part *parts, size_t count)
 {
     json_t *const form = json_object();
     for (size_t i = 0; i < count; i++)
-        match_set_part(form, parts[i].name, parts[i].file_name, parts[i].data, parts[i].len);
+        if (parts[i].name)
+            match_set_part(form, parts[i].name, parts[i].file_name, parts[i].data, parts[i].len);
     return form;
 }
 
