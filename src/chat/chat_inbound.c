@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/bytes/utf8.h"
 #include "chat/chat_internal.h"
 #include "chat/operation/chat_target.h"
 #include "text/sentence/texts.h"
@@ -149,8 +150,8 @@ static void answer_press(struct chat *c, const struct tc_chat_action *a, const c
                          bool alert)
 {
     const char *const slot = arena_sprintf(&c->scratch, CHAT_SLOT_PRESS ":%s", a->id ? a->id : "");
-    const char *const text =
-        given ? arena_strndup(&c->scratch, given, chat_text_fit(given, PRESS_TEXT_MAX)) : "";
+    const size_t len = given ? utf8_truncated_len(given, strlen(given), PRESS_TEXT_MAX) : 0;
+    const char *const text = given ? arena_strndup(&c->scratch, given, len) : "";
     const struct chat_record r = {.op = TC_OP_PRIVATE,
                                   .role = TC_ROLE_REPLY,
                                   .slot = slot,

@@ -3,6 +3,7 @@
  * the clean-up of the progress message when the last part has arrived. */
 #include <string.h>
 
+#include "base/bytes/utf8.h"
 #include "base/sys/clock.h"
 #include "base/sys/log.h"
 #include "chat/chat_internal.h"
@@ -101,7 +102,7 @@ static int send_file(struct chat_turn *t, const char *text, size_t len, const ch
     r.text = r.plain = len > most ? texts_get(TEXT_CHAT_FILE_CUT) : note;
     r.last = true;
     r.summary = summary.p;
-    const struct chat_send_extra extra = {.data = text, .len = chat_text_fit(text, most)};
+    const struct chat_send_extra extra = {.data = text, .len = utf8_truncated_len(text, len, most)};
     return chat_send(t->chat, t->turn, &r, &extra);
 }
 

@@ -29,6 +29,8 @@ uint32_t utf8_decode(const char *p, size_t n, size_t *len);
  * a grapheme. Returns n when it fits; never 0 while n > 0 and max >= 4: a grapheme longer than
  * max is cut between its characters. The text is valid. */
 size_t utf8_truncated_len(const char *p, size_t n, size_t max);
+/* Least cut >= at that does not split a character; n if there is none. */
+size_t utf8_next_start(const char *p, size_t n, size_t at);
 /* Copies a valid text (NULL: an empty one) to to[size], cut so that it fits with its NUL. */
 void utf8_copy_truncated(char *to, size_t size, const char *text);
 

@@ -141,6 +141,13 @@ size_t utf8_truncated_len(const char *p, size_t n, size_t max)
     return at ? at : between_chars;
 }
 
+size_t utf8_next_start(const char *p, size_t n, size_t at)
+{
+    while (at < n && ((unsigned char)p[at] & 0xc0) == 0x80)
+        at++;
+    return at;
+}
+
 void utf8_copy_truncated(char *to, size_t size, const char *text)
 {
     const size_t n = text ? utf8_truncated_len(text, strlen(text), size - 1) : 0;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/bytes/buf.h"
+#include "base/bytes/utf8.h"
 #include "chat/card/chat_card.h"
 #include "chat/operation/chat_target.h"
 #include "chat/show/chat_text.h"
@@ -33,14 +34,6 @@ bool chat_card_is_single(const struct chat_card *card)
     return json_array_size(questions) == 1 && !chat_draft_is_multi(json_array_get(questions, 0));
 }
 
-static size_t count_characters(const char *text)
-{
-    size_t n = 0;
-    for (; *text; text++)
-        n += ((unsigned char)*text & 0xc0) != 0x80;
-    return n;
-}
-
 /* The text, and under KEY_cut how many characters are left out. */
 static void set_text(json_t *about, const char *key, const char *text, size_t most)
 {
@@ -48,7 +41,8 @@ static void set_text(json_t *about, const char *key, const char *text, size_t mo
     if (!text || !*text)
         return;
     text_reveal_text(&shown, text, strlen(text));
-    const size_t fit = chat_text_fit(shown.p, most), cut = count_characters(shown.p + fit);
+    const size_t fit = utf8_truncated_len(shown.p, shown.len, most);
+    const size_t cut = utf8_count(shown.p + fit, shown.len - fit);
     json_object_set_new(about, key, json_stringn(shown.p, fit));
     buf_printf(&cut_key, "%s_cut", key);
     if (cut)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bytes/utf8.h"
 #include "chat/card/chat_card.h"
 #include "chat/operation/chat_target.h"
 #include "chat/show/chat_text.h"
@@ -77,7 +78,7 @@ static void write_words(struct buf *out, const char *lead, const char *text, siz
     char cut[PROMPT_MAX + 8];
     if (!text || !*text)
         return;
-    const size_t n = chat_text_fit(text, most);
+    const size_t n = utf8_truncated_len(text, strlen(text), most);
     snprintf(cut, sizeof cut, "%.*s", (int)n, text);
     buf_add_str(out, lead);
     chat_text_escape(out, cut);
@@ -276,7 +277,7 @@ static void add_button(json_t *buttons, const struct chat_card *card, const char
                        const char *label, enum tc_style style)
 {
     char data[CHAT_BUTTON_DATA + 1], text[LABEL_MAX + 4];
-    const size_t fit = chat_text_fit(label, LABEL_MAX);
+    const size_t fit = utf8_truncated_len(label, strlen(label), LABEL_MAX);
     const int n = snprintf(data, sizeof data, "a:%s:%s", card->ticket, what);
     snprintf(text, sizeof text, "%.*s%s", (int)fit, label, label[fit] ? "…" : "");
     if (n <= CHAT_BUTTON_DATA && text[strspn(text, " ")])

@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/bytes/utf8.h"
+
 /* Room for the mark of a repeat. */
 #define MARK_ROOM 40
 
@@ -46,16 +48,6 @@ void chat_text_escape(struct buf *out, const char *text)
     }
 }
 
-size_t chat_text_fit(const char *text, size_t cap)
-{
-    size_t n = strnlen(text, cap + 1);
-    if (n <= cap)
-        return n;
-    for (n = cap; n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80;)
-        n--;
-    return n;
-}
-
 /* The longest run of backticks in the text. */
 static size_t longest_run(const char *text, size_t len)
 {
@@ -75,7 +67,8 @@ static void add_fence(struct buf *out, size_t n)
 
 void chat_text_add_code(struct buf *out, const char *text, size_t cap)
 {
-    const size_t len = chat_text_fit(text, cap), fence = longest_run(text, len) + 1;
+    const size_t len = utf8_truncated_len(text, strlen(text), cap);
+    const size_t fence = longest_run(text, len) + 1;
     add_fence(out, fence);
     buf_add_char(out, ' ');
     for (size_t i = 0; i < len; i++)

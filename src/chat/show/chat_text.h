@@ -30,7 +30,5 @@ void chat_text_add_code(struct buf *out, const char *text, size_t cap);
 void chat_text_add_block(struct buf *out, const char *text, size_t len);
 /* "42s", "3m 05s", "1h 02m". */
 void chat_text_add_time(struct buf *out, int64_t ms);
-/* Bytes of the beginning of valid UTF-8, at most `cap`, that do not cut a character. */
-size_t chat_text_fit(const char *text, size_t cap);
 
 #endif

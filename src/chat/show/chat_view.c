@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bytes/utf8.h"
 #include "chat/show/chat_text.h"
 #include "event/json/json_reader.h"
 #include "text/sentence/texts.h"
@@ -19,8 +20,9 @@ void chat_view_init(struct chat_view *v, int64_t now_ms)
 static void clip(char *out, size_t cap, const char *text)
 {
     static const char ellipsis[] = "…";
-    const bool cut = strnlen(text, cap) == cap;
-    const size_t n = chat_text_fit(text, cut ? cap - sizeof ellipsis : cap - 1);
+    const size_t len = strlen(text);
+    const bool cut = len >= cap;
+    const size_t n = utf8_truncated_len(text, len, cut ? cap - sizeof ellipsis : cap - 1);
     for (size_t i = 0; i < n; i++)
         out[i] = (unsigned char)text[i] < ' ' || text[i] == 0x7f ? ' ' : text[i];
     memcpy(out + n, cut ? ellipsis : "", cut ? sizeof ellipsis : 1);
@@ -60,11 +62,8 @@ static void think(struct chat_view *v, const char *text)
     char joined[2 * sizeof v->thinking];
     const size_t add = strlen(text), room = sizeof v->thinking - 1;
     snprintf(joined, sizeof joined, "%s%s", v->thinking, add > room ? text + add - room : text);
-    const size_t n = strlen(joined);
-    const char *from = n > room ? joined + n - room : joined;
-    while (((unsigned char)*from & 0xc0) == 0x80)
-        from++;
-    memcpy(v->thinking, from, strlen(from) + 1);
+    const size_t n = strlen(joined), from = utf8_next_start(joined, n, n > room ? n - room : 0);
+    memcpy(v->thinking, joined + from, n - from + 1);
 }
 
 /* ---- tool calls ---- */

@@ -12,9 +12,7 @@ void event_truncate_text(struct buf *out, struct str text, size_t keep)
         return;
     }
     const size_t head = utf8_truncated_len(text.p, text.len, keep / 2);
-    size_t tail = text.len - keep / 2;
-    while (tail < text.len && ((unsigned char)text.p[tail] & 0xc0) == 0x80)
-        tail++;
+    const size_t tail = utf8_next_start(text.p, text.len, text.len - keep / 2);
     buf_add(out, text.p, head);
     buf_printf(out, "\n[… %zu bytes left out …]\n", tail - head);
     buf_add(out, text.p + tail, text.len - tail);

@@ -155,6 +155,19 @@ static void test_cut_advances(void)
     ok(good, "cutting on and on ends, in valid pieces of at most max bytes");
 }
 
+static void test_next_start(void)
+{
+    is_int((long long)utf8_next_start("a\xc3\xa4"
+                                      "b",
+                                      4, 2),
+           3, "from within a character");
+    is_int((long long)utf8_next_start("a\xc3\xa4"
+                                      "b",
+                                      4, 1),
+           1, "from its beginning");
+    is_int((long long)utf8_next_start("a\xc3\xa4", 3, 2), 3, "within the last: the end");
+}
+
 static void test_copy(void)
 {
     char to[6];
@@ -181,5 +194,6 @@ int main(void)
     test_encode();
     test_cut();
     test_cut_advances();
+    test_next_start();
     test_copy();
 }
