@@ -44,8 +44,8 @@ static void narrate(struct chat_view *v, const struct tc_narration *ev)
     chat_view_note_message(v, ev->message_id);
     for (const char *p = ev->text; *p;) {
         const size_t n = strcspn(p, "\n");
-        char line[CHAT_VIEW_HEADLINE], joined[2 * CHAT_VIEW_HEADLINE];
-        snprintf(line, sizeof line, "%.*s", (int)(n < sizeof line ? n : sizeof line - 1), p);
+        char line[CHAT_VIEW_HEADLINE + 8], joined[2 * CHAT_VIEW_HEADLINE + 8];
+        snprintf(line, sizeof line, "%.*s", (int)utf8_truncated_len(p, n, sizeof line - 1), p);
         if (line[strspn(line, " \t\r")]) {
             snprintf(joined, sizeof joined, "%s%s", v->fresh ? "" : v->headline, line);
             clip(v->headline, sizeof v->headline, joined);
