@@ -120,7 +120,8 @@ enum tc_op_kind {
     TC_OP_TYPING,   /* show that the bot is typing, or what `view` says; off: stop */
     TC_OP_REACT,    /* put `reaction` on a person's `message` */
     TC_OP_PRIVATE,  /* show `text` to the person who pressed a button (`action`) */
-    TC_OP_LOOKUP,   /* was the message posted with `key` created? result.message, or NOT_FOUND */
+    TC_OP_LOOKUP,   /* was the message posted with `key` created? result.message, or NOT_FOUND. The
+                       cursor of the first step is that of the request in doubt */
     TC_OP_POLL,     /* ask for events after `cursor`. read() passes them on and sets
                        result.cursor. The host stores the cursor, repeats for ever and backs off on
                        errors */

@@ -103,14 +103,15 @@ struct chat_send_extra {
     int64_t delay_ms, timeout_ms, max_age_ms;
 };
 
-/* The operation of a record, as read() gets it: without buttons, view and file. */
+/* The operation of a record, as read() gets it: without buttons, view and content of the file. */
 struct tc_op chat_make_op(struct chat *c, const struct tc_turn *turn, const struct chat_record *r);
 bool chat_can(const struct chat *c, enum tc_op_kind op);
 /* Turns the record into a request of the plugin and queues it. extra may be NULL. -1: the plugin
  * cannot express it, or the request was refused; logged. */
 int chat_send(struct chat *c, struct tc_turn *turn, const struct chat_record *r,
               const struct chat_send_extra *extra);
-/* The content of the file in a request that was refused, for the next attempt. */
+/* The content of the file of a request, for the next attempt; chat_send keeps it with each request
+ * of a record that names a file. */
 struct chat_send_extra chat_content_of(const struct tc_http *http);
 /* Renders Markdown as one message of that role into the record; false: nothing is visible. */
 bool chat_render_one(struct chat *c, struct chat_record *r, const char *markdown, uint32_t flags);

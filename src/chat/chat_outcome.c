@@ -57,9 +57,11 @@ static struct chat_record part_record(const struct chat_turn *t, size_t part)
 /* How the parts of an answer are sent. */
 struct chat_outcome_way {
     uint32_t flags; /* of tc_text */
-    bool edits;     /* the progress message becomes the answer */
-    bool marked;    /* an earlier attempt may have arrived */
-    bool ended;     /* the footer is in the text */
+    size_t done;    /* parts that have arrived; then all others are sent, however many */
+    unsigned generation;
+    bool edits;  /* the progress message becomes the answer */
+    bool marked; /* an earlier attempt may have arrived */
+    bool ended;  /* the footer is in the text */
 };
 
 static int send_piece(struct chat_turn *t, const struct text_piece *p, size_t part, bool last,
@@ -67,6 +69,7 @@ static int send_piece(struct chat_turn *t, const struct text_piece *p, size_t pa
 {
     CLEANUP_BUF struct buf summary = {0};
     struct chat_record r = part_record(t, part);
+    r.generation = way->generation;
     r.tried.marked = way->marked;
     r.text = p->text;
     r.entities = p->entities;
@@ -148,8 +151,10 @@ static int send_parts(struct chat_turn *t, const char *markdown, size_t len,
                       struct chat_outcome_way way)
 {
     struct chat *const c = t->chat;
-    const bool can_file = chat_can(c, TC_OP_FILE) && c->options.overflow != CHAT_OVERFLOW_TRIM;
-    const size_t most = c->options.overflow == CHAT_OVERFLOW_FILE ? 1 : c->options.max_parts;
+    const bool can_file = chat_can(c, TC_OP_FILE);
+    const bool trims = c->options.overflow == CHAT_OVERFLOW_TRIM;
+    const size_t most =
+        c->options.overflow == CHAT_OVERFLOW_FILE && can_file ? 1 : c->options.max_parts;
     const char *const silence = texts_get(TEXT_CHAT_SILENT), *const footer =
                                                                  way.ended ? "" : footer_of(t);
     size_t count;
@@ -160,11 +165,11 @@ static int send_parts(struct chat_turn *t, const char *markdown, size_t len,
     }
     const struct text_piece *const whole = add_footer(c, markdown, footer, way.flags, most, &count);
     pieces = whole ? whole : pieces;
-    const bool over = count > most, files = over && can_file;
-    const size_t shown = !over ? count : files ? 1 : most;
+    const bool over = count > most && !way.done, files = over && can_file && !trims;
+    const size_t shown = files ? 1 : over && trims ? most : count; /* nothing is lost, else */
     way.edits = can_finalize_by_edit(t, count);
     int rc = 0;
-    for (size_t i = 0; i < shown; i++)
+    for (size_t i = way.done; i < shown; i++)
         rc |= send_piece(t, &pieces[i], i, i + 1 == shown && !files, &way);
     return files ? rc | send_file(t, markdown, len, footer) : rc;
 }
@@ -209,6 +214,22 @@ static bool send_instead_of_source(struct chat_turn *t, const struct chat_record
     send_parts(t, r->text, strlen(r->text),
                (struct chat_outcome_way){.marked = r->tried.marked, .ended = true});
     return true;
+}
+
+/* This app may not send files: the other parts of the answer take the place of the file. */
+static bool send_instead_of_file(struct chat_turn *t, const struct chat_record *r,
+                                 const struct tc_result *result, const struct tc_reply *reply)
+{
+    if (result->kind != TC_RESULT_UNSUPPORTED || r->op != TC_OP_FILE || r->part != 1 ||
+        strcmp(r->slot, CHAT_SLOT_ANSWER) != 0)
+        return false;
+    const struct chat_send_extra content = chat_content_of(reply->http);
+    const char *const markdown = arena_strndup(&t->chat->scratch, content.data, content.len);
+    t->chat->unsupported |= TC_CAN(TC_OP_FILE);
+    tc_log(t->chat->inst, TC_WARN, "cannot send files: %s; long answers are split instead",
+           result->reason);
+    return send_parts(t, markdown, content.len,
+                      (struct chat_outcome_way){.done = 1, .generation = r->generation + 1}) == 0;
 }
 
 /* ---- a smaller message, in place of one that was too long ---- */
@@ -363,12 +384,12 @@ static void tell_loss(struct chat_turn *t, const char *reason, enum tc_result_ki
     json_decref(button);
 }
 
-/* A file whose content is in the request that was refused. */
+/* A file whose content is with the request before; a text that becomes a file. */
 static struct chat_send_extra content_of(const struct chat_record *r, const struct tc_reply *reply,
                                          bool was_file)
 {
     const char *const text = r->plain ? r->plain : "";
-    if (r->op != TC_OP_FILE)
+    if (!r->file_name)
         return (struct chat_send_extra){0};
     return was_file ? chat_content_of(reply->http)
                     : (struct chat_send_extra){.data = text, .len = strlen(text)};
@@ -381,9 +402,10 @@ void chat_outcome_take_result(struct chat_turn *t, struct chat_record *r,
     struct chat *const c = t->chat;
     struct chat_delivery_policy policy = policy_of(c);
     const enum chat_delivery_state from = r->state;
-    const bool was_file = r->op == TC_OP_FILE;
+    const bool was_file = r->file_name != NULL;
     v->next = TC_NEXT_DONE;
-    if (send_instead_of_source(t, r, result->result.kind))
+    if (send_instead_of_source(t, r, result->result.kind) ||
+        send_instead_of_file(t, r, &result->result, reply))
         return;
     if (reply->outcome == TC_AMBIGUOUS && reply->attempts == 0)
         chat_delivery_renew(r, &policy, chat_unix_ms() + DAY_MS);

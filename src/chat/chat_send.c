@@ -54,6 +54,24 @@ struct chat_send_extra chat_content_of(const struct tc_http *http)
     return (struct chat_send_extra){.data = http->body ? http->body : "", .len = http->body_len};
 }
 
+/* A step that does not send the content keeps it: the next one may need it. */
+static void keep_content(struct chat *c, const struct chat_record *r,
+                         const struct chat_send_extra *extra, struct tc_http *http)
+{
+    bool sent = http->body && http->body == extra->data;
+    if (!r->file_name || r->op == TC_OP_FETCH || !extra->data)
+        return;
+    for (size_t i = 0; i < http->part_count; i++)
+        sent |= http->parts[i].data == extra->data;
+    if (sent)
+        return;
+    struct tc_part *const parts = arena_alloc(&c->scratch, (http->part_count + 1) * sizeof *parts);
+    if (http->part_count)
+        memcpy(parts, http->parts, http->part_count * sizeof *parts);
+    parts[http->part_count++] = (struct tc_part){.data = extra->data, .len = extra->len};
+    http->parts = parts;
+}
+
 /* ---- the operation ---- */
 
 static size_t read_buttons(const struct chat_record *r, struct tc_button *buttons)
@@ -86,6 +104,13 @@ static const char *op_text(struct chat *c, const struct chat_record *r)
                          texts_get(TEXT_CHAT_REPEAT));
 }
 
+static struct tc_chat_file *file_of(struct chat *c, const struct chat_record *r)
+{
+    struct tc_chat_file *const file = arena_alloc(&c->scratch, sizeof *file);
+    *file = (struct tc_chat_file){.name = r->file_name, .type = r->file_type, .ref = r->file_ref};
+    return file;
+}
+
 struct tc_op chat_make_op(struct chat *c, const struct tc_turn *turn, const struct chat_record *r)
 {
     char key[CHAT_KEY_LENGTH + 1];
@@ -112,6 +137,7 @@ struct tc_op chat_make_op(struct chat *c, const struct tc_turn *turn, const stru
         .cursor = r->cursor,
         .reaction = r->reaction,
         .action = r->action,
+        .file = r->file_name || r->file_ref ? file_of(c, r) : NULL,
     };
 }
 
@@ -236,30 +262,35 @@ static struct tc_http make_http(struct chat *c, const struct chat_record *r,
     };
 }
 
+/* What a service lacks for some chats or messages only, and what has something in its place. */
+static bool may_be_impossible(const struct chat_record *r)
+{
+    return is_sign(r) || r->op == TC_OP_FETCH || (r->op == TC_OP_PRIVATE && r->silent);
+}
+
 int chat_send(struct chat *c, struct tc_turn *turn, const struct chat_record *r,
               const struct chat_send_extra *extra)
 {
     static const struct chat_send_extra none;
     const struct chat_send_extra *const more = extra ? extra : &none;
     struct tc_button buttons[BUTTONS_MAX];
-    const struct tc_chat_file file = {.name = r->file_name,
-                                      .type = r->file_type,
-                                      .ref = r->file_ref,
-                                      .data = more->data,
-                                      .len = more->len};
     struct tc_op op = chat_make_op(c, turn, r);
+    struct tc_chat_file file = op.file ? *op.file : (struct tc_chat_file){0};
+    file.data = more->data;
+    file.len = more->len;
     op.buttons = buttons;
     op.button_count = read_buttons(r, buttons);
     op.view = more->view;
-    op.file = r->op == TC_OP_FILE || r->op == TC_OP_FETCH ? &file : NULL;
+    op.file = op.file ? &file : NULL;
     if (r->op == TC_OP_MENU)
         chat_menu_fill(&op);
     char *const tag = chat_record_write(r);
     struct tc_http http = make_http(c, r, more, tag);
     int rc = c->table.request(turn, &op, &http);
+    keep_content(c, r, more, &http);
     if (rc == 0)
         rc = tc_http(turn, &http);
-    else if (r->op != TC_OP_REACT)
+    else if (!may_be_impossible(r))
         log_write(LOG_ERR, "chat", "instance %s: the connector cannot express operation %d",
                   c->inst->name, (int)r->op);
     free(tag);

@@ -87,7 +87,7 @@ static struct chat_delivery_decision send(struct chat_record *r, enum chat_deliv
 {
     if (r->op != op) { /* else the steps that are done stay done */
         r->step = 0;
-        r->cursor = NULL;
+        r->cursor = op == TC_OP_LOOKUP ? r->cursor : NULL;
     }
     r->state = state;
     r->op = op;
