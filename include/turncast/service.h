@@ -198,6 +198,8 @@ enum tc_form {
     /* Since 1.5. */
     TC_COMMONMARK, /* CommonMark as Discord and Teams read it */
     TC_HTML,       /* the elements that Matrix permits; each piece is well-formed */
+    TC_TERMINAL,   /* lines of a terminal, `columns` wide; no other control characters than
+                      those that the flags ask for */
 #endif
 };
 enum {
@@ -207,7 +209,9 @@ enum {
     /* Since 1.5. */
     TC_NO_TABLES = 4,   /* show tables as aligned text in a code block */
     TC_NO_HEADINGS = 8, /* show headings as bold lines */
-    TC_FOLD_QUOTES = 16 /* show quotes collapsed, if the form supports it */
+    TC_FOLD_QUOTES = 16, /* show quotes collapsed, if the form supports it */
+    TC_STYLED = 32,      /* TC_TERMINAL: with SGR sequences; each line ends in the plain style */
+    TC_LINKED = 64       /* TC_TERMINAL: links as OSC 8 sequences */
 #endif
 };
 
@@ -226,6 +230,7 @@ struct tc_text {
         entities; /* limits of a message: UTF-16 units, UTF-8 bytes, entities; 0: none */
 #if TURNCAST_API_MINOR >= 5
     enum tc_unit unit; /* since 1.5; of `units` */
+    size_t columns;    /* since 1.5; TC_TERMINAL: width of a line; 0: lines are not wrapped */
 #endif
 };
 

@@ -3,6 +3,8 @@
 
 noinst_LIBRARIES += libtctext.a
 libtctext_a_SOURCES = \
+	src/text/display_width.c \
+	src/text/display_width.h \
 	src/text/doc.c \
 	src/text/doc.h \
 	src/text/link_url.c \

@@ -21,7 +21,7 @@ check_PROGRAMS += tests/text/t_link_url
 tests_text_t_link_url_LDADD = $(TEST_TEXT)
 
 TEXT_CHECK = tests/text/text_check.c tests/text/text_check.h tests/text/html_check.c \
-	tests/text/html_check.h
+	tests/text/html_check.h tests/text/terminal_check.c tests/text/terminal_check.h
 check_PROGRAMS += tests/text/render/t_split
 tests_text_render_t_split_SOURCES = tests/text/render/t_split.c $(TEXT_CHECK)
 tests_text_render_t_split_LDADD = $(TEST_TEXT)
@@ -31,3 +31,7 @@ tests_text_t_text_random_LDADD = $(TEST_TEXT)
 check_PROGRAMS += tests/text/render/t_render_html
 tests_text_render_t_render_html_SOURCES = tests/text/render/t_render_html.c $(TEXT_CHECK) $(TEXT_SHOW)
 tests_text_render_t_render_html_LDADD = $(TEST_TEXT)
+check_PROGRAMS += tests/text/render/t_render_terminal
+tests_text_render_t_render_terminal_SOURCES = tests/text/render/t_render_terminal.c \
+	tests/text/terminal_check.c tests/text/terminal_check.h
+tests_text_render_t_render_terminal_LDADD = $(TEST_TEXT)

@@ -9,6 +9,7 @@
 #include "text/markdown/markdown.h"
 #include "text/html_check.h"
 #include "text/render/split.h"
+#include "text/terminal_check.h"
 
 #define REQUIRE(holds, why)                                                                        \
     do {                                                                                           \
@@ -96,6 +97,14 @@ static bool has_links(const struct doc *d)
     return false;
 }
 
+static bool has_tables(const struct doc *d)
+{
+    for (size_t i = 0; i < d->count; i++)
+        if (d->spans[i].mark == DOC_TABLE)
+            return true;
+    return false;
+}
+
 /* What Slack would read as more than an address or a label. */
 static const char *check_slack(const struct render_output *r)
 {
@@ -174,13 +183,19 @@ static const char *check_rendered(const struct doc *d, struct doc_range r,
 {
     REQUIRE(utf8_is_valid(out->text.p, out->text.len), "rendered text is not UTF-8");
     REQUIRE(render_fits_budget(out, &target->budget), "over the budget");
-    REQUIRE(keeps_words(d, r, out, target->form), "words are missing");
+    /* Cells of several lines stand beside one another on a terminal. */
+    REQUIRE((target->form == RENDER_TERMINAL && has_tables(d)) ||
+                keeps_words(d, r, out, target->form),
+            "words are missing");
     if (target->form == RENDER_MRKDWN || target->form == RENDER_MARKDOWN)
         return check_slack(out);
     if (target->form == RENDER_COMMONMARK)
         return check_commonmark(d, out);
     if (target->form == RENDER_HTML)
         return html_check(out->text.p ? out->text.p : "");
+    if (target->form == RENDER_TERMINAL)
+        return terminal_check((struct str){out->text.p, out->text.len}, target->columns,
+                              target->styled, target->links);
     REQUIRE(out->text.len >= r.to - r.from, "text is missing");
     REQUIRE(has_links(d) || memcmp(out->text.p, d->text.p + r.from, r.to - r.from) == 0,
             "another text");
@@ -253,6 +268,9 @@ static const char *check_all_targets(const struct doc *d)
         {.form = RENDER_HTML, .budget = {.units = 300, .unit = RENDER_CODEPOINTS}},
         {.form = RENDER_HTML, .budget = {.units = 8000, .unit = RENDER_BYTES}},
         {.form = RENDER_HTML, .budget = {.bytes = 20000}, .no_headings = true},
+        {.form = RENDER_TERMINAL, .columns = 4, .styled = true},
+        {.form = RENDER_TERMINAL, .columns = 20},
+        {.form = RENDER_TERMINAL, .columns = 80, .styled = true, .links = true},
     };
     const char *why = text_check_doc(d);
     for (size_t i = 0; i < sizeof targets / sizeof targets[0] && !why; i++)

@@ -79,7 +79,10 @@ void render_doc(struct render_output *out, const struct doc *d, struct doc_range
                                    .room = room,
                                    .no_tables = target->no_tables,
                                    .no_headings = target->no_headings,
-                                   .fold_quotes = target->fold_quotes};
+                                   .fold_quotes = target->fold_quotes,
+                                   .columns = target->columns,
+                                   .styled = target->styled,
+                                   .links = target->links};
     buf_reset(&out->text);
     out->count = 0;
     switch (target->form) {
@@ -96,6 +99,9 @@ void render_doc(struct render_output *out, const struct doc *d, struct doc_range
         break;
     case RENDER_HTML:
         render_html(out, &job);
+        break;
+    case RENDER_TERMINAL:
+        render_terminal(out, &job);
         break;
     }
 }

@@ -13,6 +13,7 @@ enum render_form {
     RENDER_MARKDOWN,   /* Slack's markdown block; the same there */
     RENDER_COMMONMARK, /* CommonMark that Discord and Teams read alike; mentions disarmed */
     RENDER_HTML,       /* the subset of Matrix's org.matrix.custom.html; well-formed as XML, too */
+    RENDER_TERMINAL,   /* lines of a terminal */
 };
 
 enum render_unit { RENDER_UTF16, RENDER_CODEPOINTS, RENDER_BYTES };
@@ -31,6 +32,9 @@ struct render_target {
     bool no_tables;   /* aligned text in a code block */
     bool no_headings; /* bold lines */
     bool fold_quotes; /* RENDER_TELEGRAM: collapsed */
+    size_t columns;   /* RENDER_TERMINAL: width of a line; 0: lines are not wrapped */
+    bool styled;      /* RENDER_TERMINAL: with SGR sequences */
+    bool links;       /* RENDER_TERMINAL: with OSC 8 sequences */
 };
 
 enum render_kind {

@@ -11,11 +11,14 @@ struct render_job {
     size_t link_max; /* a longer address is not shown: it must leave room for text */
     size_t room;     /* bytes or units of a message, whichever is less; SIZE_MAX: no limit */
     bool no_tables, no_headings, fold_quotes;
+    size_t columns;
+    bool styled, links;
 };
 
 void render_plain(struct render_output *out, const struct render_job *job);
 void render_telegram(struct render_output *out, const struct render_job *job);
 void render_markup(struct render_output *out, const struct render_job *job, enum render_form form);
+void render_terminal(struct render_output *out, const struct render_job *job);
 void render_html(struct render_output *out, const struct render_job *job);
 
 /* The address stands behind the label, where it takes `shown` bytes: the link ends in the range,

@@ -10,6 +10,7 @@ static const enum render_form render_forms[] = {
     [TC_PLAIN] = RENDER_PLAIN,           [TC_TELEGRAM] = RENDER_TELEGRAM,
     [TC_MRKDWN] = RENDER_MRKDWN,         [TC_MARKDOWN] = RENDER_MARKDOWN,
     [TC_COMMONMARK] = RENDER_COMMONMARK, [TC_HTML] = RENDER_HTML,
+    [TC_TERMINAL] = RENDER_TERMINAL,
 };
 #define FORM_COUNT (sizeof render_forms / sizeof *render_forms)
 
@@ -70,6 +71,9 @@ static struct render_target text_pieces_target(const struct tc_text *text)
         .no_tables = text->flags & TC_NO_TABLES,
         .no_headings = text->flags & TC_NO_HEADINGS,
         .fold_quotes = text->flags & TC_FOLD_QUOTES,
+        .columns = text->columns,
+        .styled = text->flags & TC_STYLED,
+        .links = text->flags & TC_LINKED,
     };
 }
 

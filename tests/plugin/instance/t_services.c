@@ -72,6 +72,13 @@ static void show_for_others(struct tc_turn *t)
                           .flags = TC_NO_TABLES | TC_NO_HEADINGS),
                   &n);
     is_str(p[0].text, "**a**\n\n```\nc\n-\n```", "CommonMark without tables and headings");
+    p = tc_pieces(t,
+                  TC_TEXT(MD("one *two* [x](https://a.b/)"), .form = TC_TERMINAL, .columns = 8,
+                          .flags = TC_STYLED | TC_LINKED),
+                  &n);
+    is_str(p[0].text,
+           "one \033[0;3mtwo\033[0m\n\033]8;;https://a.b/\033\\\033[0;4mx\033]8;;\033\\\033[0m",
+           "lines of a terminal");
 }
 
 /* 300 characters of three bytes, in messages of 150. */
