@@ -197,6 +197,23 @@ static const char *chat_inbound_resend(struct chat *c, const struct tc_chat_acti
     return receipt.answer;
 }
 
+/* ---- buttons about a turn ---- */
+
+json_t *chat_turn_button(const struct chat_turn *t, const char *press, enum text_id label)
+{
+    if (t->chat->table.input != TC_INPUT_BUTTONS ||
+        strlen(press) + strlen(t->turn->id) > CHAT_BUTTON_DATA)
+        return NULL;
+    return json_pack("[[s+, s, i]]", press, t->turn->id, texts_get(label), (int)TC_STYLE_PLAIN);
+}
+
+/* The turn that a button is about; NULL: it does something else. */
+static const char *pressed_turn(const char *data, const char *press)
+{
+    const size_t n = strlen(press);
+    return data && strncmp(data, press, n) == 0 ? data + n : NULL;
+}
+
 int chat_take_action(struct chat *c, const struct tc_chat_action *given)
 {
     const struct tc_chat_action a = COMPLETE(struct tc_chat_action, given);
@@ -207,10 +224,11 @@ int chat_take_action(struct chat *c, const struct tc_chat_action *given)
         tc_log(c->inst, TC_ERR, "tc_chat_act: the action has no chat or user");
         return 0;
     }
-    if (a.data && strncmp(a.data, "s:", 2) == 0)
-        text = chat_inbound_stop(c, &a, a.data + 2, &how);
-    else if (a.data && strncmp(a.data, "d:", 2) == 0)
-        text = chat_inbound_resend(c, &a, a.data + 2, &how);
+    const char *turn;
+    if ((turn = pressed_turn(a.data, CHAT_PRESS_STOP)))
+        text = chat_inbound_stop(c, &a, turn, &how);
+    else if ((turn = pressed_turn(a.data, CHAT_PRESS_RESEND)))
+        text = chat_inbound_resend(c, &a, turn, &how);
     else
         chat_cards_take_action(c, &a, &how, &text, &alert);
     if (a.data && text == not_valid)

@@ -13,6 +13,7 @@
 #include "chat/operation/chat_result.h"
 #include "chat/show/chat_text.h"
 #include "chat/show/chat_view.h"
+#include "text/sentence/texts.h"
 
 #define CHAT_ID_MAX 256 /* bytes of a message id, with the NUL */
 
@@ -235,6 +236,12 @@ void chat_files_take_drop(struct chat *c, const struct chat_record *r);
 enum tc_accepted chat_submit(struct chat *c, const struct tc_chat_message *m,
                              const char *const *paths, const char *const *names, size_t count);
 
+/* The data of a button about a turn begins with what a press does; the id of the turn follows. */
+#define CHAT_PRESS_STOP "s:"
+#define CHAT_PRESS_RESEND "d:"
+/* The buttons of a message that has only this one; owned by the caller. NULL: the service has no
+ * buttons, or the id is too long. */
+json_t *chat_turn_button(const struct chat_turn *t, const char *press, enum text_id label);
 /* Shows text to the author of the message that `target` answers. */
 void chat_reply(struct chat *c, struct tc_turn *turn, const struct tc_target *target,
                 const char *text);

@@ -141,14 +141,6 @@ static void stop_typing(struct chat_turn *t)
     t->live.typing_ms = 0;
 }
 
-static json_t *stop_button(const struct chat_turn *t)
-{
-    if (t->chat->table.input != TC_INPUT_BUTTONS || strlen(t->turn->id) > CHAT_BUTTON_DATA - 2)
-        return NULL;
-    return json_pack("[[s+, s, i]]", "s:", t->turn->id, texts_get(TEXT_CHAT_STOP_BUTTON),
-                     (int)TC_STYLE_PLAIN);
-}
-
 /* The record of the message as it is to be seen now; false: it would not change. */
 static bool describe(struct chat_turn *t, int64_t now, struct tc_view *view,
                      struct tc_tool_line *lines, struct chat_record *r)
@@ -237,7 +229,7 @@ static void show(struct chat_turn *t, int64_t now)
         send_draft(t, &r, &view);
         return;
     }
-    json_t *const buttons = stop_button(t);
+    json_t *const buttons = chat_turn_button(t, CHAT_PRESS_STOP, TEXT_CHAT_STOP_BUTTON);
     r.buttons = buttons;
     if (t->live.state == CHAT_LIVE_SHOWN && !is_too_old(t, now))
         chat_live_edit(t, &r, &view);

@@ -351,17 +351,9 @@ static void arrived(struct chat_turn *t, struct chat_record *r, enum chat_delive
         clean_up(t, r);
 }
 
-/* The letter is on disk with this reply at the latest; the host knows it by its turn and chat. */
-static json_t *resend_button(const struct chat_turn *t)
-{
-    if (t->chat->table.input != TC_INPUT_BUTTONS || strlen(t->turn->id) > CHAT_BUTTON_DATA - 2)
-        return NULL;
-    return json_pack("[[s+, s, i]]", "d:", t->turn->id, texts_get(TEXT_CHAT_RESEND_BUTTON),
-                     (int)TC_STYLE_PLAIN);
-}
-
 /* The person who asked is told, once per turn. Not durable: beside a durable request that takes its
- * place the answer would not become a dead letter. */
+ * place the answer would not become a dead letter. The letter is on disk with this reply at the
+ * latest; the host knows it by its turn and chat. */
 static void tell_loss(struct chat_turn *t, const char *reason, enum tc_result_kind kind)
 {
     if (t->told_loss || !t->target.chat || kind == TC_RESULT_CHAT_GONE ||
@@ -370,7 +362,7 @@ static void tell_loss(struct chat_turn *t, const char *reason, enum tc_result_ki
     t->told_loss = true;
     CLEANUP_BUF struct buf text = {0};
     const char *const why = reason ? reason : texts_get(TEXT_CHAT_NO_REASON);
-    json_t *const button = resend_button(t);
+    json_t *const button = chat_turn_button(t, CHAT_PRESS_RESEND, TEXT_CHAT_RESEND_BUTTON);
     struct chat_record r = {.op = TC_OP_POST,
                             .role = TC_ROLE_REPLY,
                             .slot = CHAT_SLOT_LOSS,
