@@ -33,7 +33,7 @@ const struct text_piece *chat_text_render(struct arena *arena, const struct tc_c
         .entities = limits->entities,
         .unit = table->unit,
     };
-    return text_pieces_render(arena, &text, options->first_only, count);
+    return text_pieces_render(arena, &text, options->first_only, true, count);
 }
 
 /* ---- writing ---- */

@@ -33,7 +33,7 @@ const struct tc_piece *service_pieces(struct tc_turn *turn, const struct tc_text
         services_refuse(instance_check(turn->inst), "tc_pieces", fault);
         return NULL;
     }
-    const struct text_piece *const rendered = text_pieces_render(arena, &text, 0, n);
+    const struct text_piece *const rendered = text_pieces_render(arena, &text, 0, false, n);
     struct tc_piece *const pieces = arena_alloc(arena, (*n + 1) * sizeof *pieces);
     for (size_t i = 0; i < *n; i++)
         pieces[i] = (struct tc_piece){rendered[i].text, rendered[i].len, rendered[i].entities};

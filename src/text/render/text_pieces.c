@@ -79,9 +79,11 @@ static struct render_target text_pieces_target(const struct tc_text *text)
 
 /* False: nothing is seen of it. */
 static bool render_piece(struct arena *arena, const struct doc *doc, struct doc_range range,
-                         const struct render_target *target, struct text_piece *piece)
+                         const struct render_target *target, bool wants_plain,
+                         struct text_piece *piece)
 {
     const struct render_target plain = {.form = RENDER_PLAIN};
+    const bool is_plain = target->form == RENDER_PLAIN || target->form == RENDER_TELEGRAM;
     struct render_output r = {0};
     render_doc(&r, doc, range, target);
     const bool seen = r.text.len > 0;
@@ -91,9 +93,9 @@ static bool render_piece(struct arena *arena, const struct doc *doc, struct doc_
             .len = r.text.len,
             .entities = target->form == RENDER_TELEGRAM ? entities_json(arena, &r) : NULL,
         };
-        piece->plain = piece->text;
+        piece->plain = is_plain ? piece->text : NULL;
     }
-    if (seen && target->form != RENDER_PLAIN && target->form != RENDER_TELEGRAM) {
+    if (seen && wants_plain && !is_plain) {
         render_doc(&r, doc, range, &plain);
         piece->plain = arena_strndup(arena, r.text.p ? r.text.p : "", r.text.len);
     }
@@ -102,7 +104,7 @@ static bool render_piece(struct arena *arena, const struct doc *doc, struct doc_
 }
 
 const struct text_piece *text_pieces_render(struct arena *arena, const struct tc_text *text,
-                                            size_t most, size_t *count)
+                                            size_t most, bool wants_plain, size_t *count)
 {
     const struct render_target target = text_pieces_target(text);
     const struct doc doc = text_pieces_parse(arena, text);
@@ -110,7 +112,7 @@ const struct text_piece *text_pieces_render(struct arena *arena, const struct tc
     struct text_piece *const pieces = arena_alloc(arena, (split.count + 1) * sizeof *pieces);
     size_t n = 0;
     for (size_t i = 0; i < split.count && (!most || n < most); i++)
-        n += render_piece(arena, &doc, split.pieces[i], &target, &pieces[n]);
+        n += render_piece(arena, &doc, split.pieces[i], &target, wants_plain, &pieces[n]);
     *count = n;
     return n ? pieces : NULL;
 }

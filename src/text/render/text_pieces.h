@@ -11,7 +11,7 @@ struct text_piece {
     const char *text; /* in the form of the service; never empty */
     size_t len;
     const char *entities; /* TC_TELEGRAM: a JSON array; else NULL */
-    const char *plain;    /* the same without formatting */
+    const char *plain;    /* the same without formatting; NULL: not wanted, and not the same text */
 };
 
 /* What is wrong with the text, or NULL. */
@@ -19,6 +19,6 @@ const char *text_pieces_find_fault(const struct tc_text *text);
 /* Renders a text without fault; pieces of which nothing is seen are left out. most: how many
  * pieces; 0: all. In the arena; NULL: nothing is visible. */
 const struct text_piece *text_pieces_render(struct arena *arena, const struct tc_text *text,
-                                            size_t most, size_t *count);
+                                            size_t most, bool wants_plain, size_t *count);
 
 #endif
