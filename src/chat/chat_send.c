@@ -104,7 +104,7 @@ static const char *op_text(struct chat *c, const struct chat_record *r)
                          texts_get(TEXT_CHAT_REPEAT));
 }
 
-static struct tc_chat_file *file_of(struct chat *c, const struct chat_record *r)
+static struct tc_chat_file *chat_send_file(struct chat *c, const struct chat_record *r)
 {
     struct tc_chat_file *const file = arena_alloc(&c->scratch, sizeof *file);
     *file = (struct tc_chat_file){.name = r->file_name, .type = r->file_type, .ref = r->file_ref};
@@ -137,7 +137,7 @@ struct tc_op chat_make_op(struct chat *c, const struct tc_turn *turn, const stru
         .cursor = r->cursor,
         .reaction = r->reaction,
         .action = r->action,
-        .file = r->file_name || r->file_ref ? file_of(c, r) : NULL,
+        .file = r->file_name || r->file_ref ? chat_send_file(c, r) : NULL,
     };
 }
 
