@@ -119,7 +119,8 @@ enum tc_op_kind {
     TC_OP_FILE,     /* send `file` with `text` as caption; result.message: id of the message */
     TC_OP_TYPING,   /* show that the bot is typing, or what `view` says; off: stop */
     TC_OP_REACT,    /* put `reaction` on a person's `message` */
-    TC_OP_PRIVATE,  /* show `text` to the person who pressed a button (`action`) */
+    TC_OP_PRIVATE,  /* show `text` to the person who pressed a button (`action`); request() may
+                       return -1 for one that is `silent`: that is not logged */
     TC_OP_LOOKUP,   /* was the message posted with `key` created? result.message, or NOT_FOUND. The
                        cursor of the first step is that of the request in doubt */
     TC_OP_POLL,     /* ask for events after `cursor`. read() passes them on and sets
@@ -351,7 +352,8 @@ struct tc_chat_message {
 
 struct tc_chat_action {
     size_t size;
-    const char *id;            /* of the press, for PRIVATE; or NULL */
+    const char *id;            /* of this press, for PRIVATE: the same id and data again are the
+                                  same press, and are ignored; or NULL */
     const char *data;          /* of the button; NULL: `reaction` counts */
     enum tc_reaction reaction; /* on target.message */
     struct tc_target target;   /* target.message: the message with the button */

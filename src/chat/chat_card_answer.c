@@ -22,7 +22,8 @@ struct chat_answer {
     const char *user, *name;
     const struct tc_target *target; /* where the person is */
     const char *topic;
-    const char *text; /* what the person is told, or NULL */
+    const char *filled; /* tc_chat_action.answers */
+    const char *text;   /* what the person is told, or NULL */
     enum tc_accepted how;
     bool counts;   /* taken, or a part of it */
     bool alert;    /* the person has to confirm the text */
@@ -103,6 +104,22 @@ static void finish_choice(struct chat_answer *a)
 
 /* ---- presses ---- */
 
+/* The press that hands over a form. What is not known to be open the host decides. */
+static void chat_answer_hand_over(struct chat_answer *a)
+{
+    const bool is_open =
+        a->card && !a->card->decided && chat_card_has_form(a->card, &a->chat->table);
+    struct chat_filled f = chat_card_read_answers(is_open ? a->card : NULL, a->filled);
+    const bool some = json_object_size(f.answers) > 0;
+    char *const answers = some ? alloc_check(json_dumps(f.answers, JSON_COMPACT), 1) : NULL;
+    if (f.complete)
+        chat_answer_decide(a, "answer", f.text, answers);
+    else
+        a->text = texts_get(TEXT_CARD_FILL_IN);
+    free(answers);
+    chat_filled_fini(&f);
+}
+
 /* The data of a button of a card: "a:TICKET:WHAT". */
 static bool read_data(const char *data, char ticket[TICKET_MAX + 1], char what[WHAT_MAX + 1])
 {
@@ -127,7 +144,7 @@ static void adopt(struct chat_answer *a)
         struct chat_place *const other = chat_card_add_place(a->card, &to);
         if (!other)
             return;
-        chat_place_set_message(other, message);
+        chat_card_deliver(&a->chat->cards, other, message);
         other->state = chat_place_next(other->state, CHAT_PLACE_ON_DELIVER);
         return;
     }
@@ -164,7 +181,9 @@ static void press(struct chat_answer *a, const char *what)
     adopt(a);
     complete_topic(a);
     a->text = NULL;
-    if (!chosen && !done)
+    if (strcmp(what, "answer") == 0)
+        chat_answer_hand_over(a);
+    else if (!chosen && !done)
         chat_answer_decide(a, what, NULL, NULL);
     else if (!asks)
         chat_answer_decide(a, "answer", NULL, NULL); /* only the host knows what to say */
@@ -205,6 +224,7 @@ void chat_cards_take_action(struct chat *c, const struct tc_chat_action *action,
                             .name = action->name,
                             .target = &action->target,
                             .topic = action->topic,
+                            .filled = action->answers,
                             .how = TC_DENIED,
                             .text = *text};
     if (!action->data) {
@@ -251,7 +271,7 @@ static int find_entry(const json_t *list, const char *text)
 static void answer_approval(struct chat_answer *a, const char *text)
 {
     const json_t *const choices = json_object_get(a->card->about, "choices");
-    const bool lists = a->chat->table.input != TC_INPUT_BUTTONS;
+    const bool lists = !chat_card_has_buttons(a->chat->table.input);
     const int n = lists ? find_entry(choices, text) : -1;
     const char *const choice =
         n >= 0 ? chat_json_text(json_array_get(choices, (size_t)n), "id") : NULL;
@@ -265,7 +285,7 @@ static void answer_questions(struct chat_answer *a, const char *text)
 {
     struct chat_draft *const d = chat_draft_of(a->card, a->user);
     const json_t *const options = json_object_get(chat_draft_question(a->card, d), "options");
-    const int n = a->chat->table.input == TC_INPUT_BUTTONS ? -1 : find_entry(options, text);
+    const int n = chat_card_has_buttons(a->chat->table.input) ? -1 : find_entry(options, text);
     const char *const label =
         n >= 0 ? chat_card_option_label(json_array_get(options, (size_t)n)) : text;
     if (chat_card_is_single(a->card)) {
@@ -284,10 +304,38 @@ static void answer_by_text(struct chat_answer *a, const char *text)
         chat_answer_decide(a, a->approves ? "deny" : "answer", text, NULL);
     else if (chat_card_is_approval(a->card))
         answer_approval(a, text);
-    else if (asks)
+    else if (asks && !chat_card_has_form(a->card, &a->chat->table))
         answer_questions(a, text);
     else
         chat_answer_decide(a, "answer", text, NULL);
+}
+
+/* What follows "WORD:", or NULL. */
+static const char *after_word(const char *text, const char *word)
+{
+    const size_t n = strlen(word);
+    if (strncasecmp(text, word, n) != 0 || text[n] != ':')
+        return NULL;
+    return text + n + 1 + strspn(text + n + 1, " \t\r\n");
+}
+
+static bool begins_with_word(const char *text)
+{
+    return after_word(text, "answer") || after_word(text, "deny");
+}
+
+/* "answer: TEXT" or "deny: REASON". */
+static void answer_by_word(struct chat_answer *a, const char *text)
+{
+    const char *const answer = after_word(text, "answer"), *const why = after_word(text, "deny");
+    if (why)
+        chat_answer_decide(a, "deny", *why ? why : NULL, NULL);
+    else if (!*answer)
+        a->text = texts_get(TEXT_CARD_NO_TEXT);
+    else if (chat_card_is_approval(a->card))
+        chat_answer_decide(a, "answer", answer, NULL);
+    else
+        answer_by_text(a, answer);
 }
 
 /* Without buttons a short text that names a choice answers the only open card of the conversation,
@@ -295,7 +343,7 @@ static void answer_by_text(struct chat_answer *a, const char *text)
 static bool names_choice(struct chat_answer *a, const struct tc_chat_message *m)
 {
     struct chat_card *card, *only = NULL;
-    if (a->chat->table.input == TC_INPUT_BUTTONS || m->reply_to || m->file_count)
+    if (chat_card_has_buttons(a->chat->table.input) || m->reply_to || m->file_count)
         return false;
     TAILQ_FOREACH(card, &a->chat->cards.list, entry)
     if (card->ticket && !card->decided && is_shown_in(card, m->target.chat)) {
@@ -338,6 +386,54 @@ static void tell(const struct chat_answer *a, const struct tc_chat_message *m)
         chat_reply(c, c->inst->lobby, &m->target, a->text);
 }
 
+/* ---- messages that are no replies ---- */
+
+/* The open cards that are shown where the message is; the last one becomes the card. */
+static unsigned chat_answer_find_open(struct chat_answer *a, const struct tc_target *at)
+{
+    unsigned n = 0;
+    struct chat_card *card;
+    TAILQ_FOREACH(card, &a->chat->cards.list, entry)
+    for (size_t i = 0; card->ticket && !card->decided && i < card->place_count; i++) {
+        if (!chat_place_is_at(&card->places[i], at))
+            continue;
+        a->card = card;
+        a->ticket = card->ticket;
+        a->topic = card->places[i].to.thread;
+        n++;
+        break;
+    }
+    return n;
+}
+
+/* Some services deliver a message twice, as a message and as a mention. */
+static bool was_taken(const struct chat *c, const struct tc_chat_message *m)
+{
+    return chat_recent_has(&c->taken, chat_recent_hash(m->target.chat, m->id), 0);
+}
+
+static bool chat_answer_take_word(struct chat_answer *a, const struct tc_chat_message *m,
+                                  enum tc_accepted *how)
+{
+    struct chat *const c = a->chat;
+    if (m->addressed == TC_ADDRESSED_NO || !begins_with_word(m->text) ||
+        !chat_card_was_shown(&c->cards, &m->target))
+        return false;
+    *how = TC_KNOWN;
+    if (was_taken(c, m))
+        return true;
+    const unsigned open = chat_answer_find_open(a, &m->target);
+    if (open == 1)
+        answer_by_word(a, m->text);
+    else
+        a->text = texts_get(open ? TEXT_CARD_SEVERAL : TEXT_CARD_NONE_OPEN);
+    tell(a, m);
+    *how = a->how == TC_NOT_KEPT ? TC_NOT_KEPT : TC_COMMAND;
+    if (*how == TC_COMMAND)
+        chat_recent_note(&c->taken, chat_recent_hash(m->target.chat, m->id), 0);
+    return true;
+}
+
 bool chat_cards_take_reply(struct chat *c, const struct tc_chat_message *m, enum tc_accepted *how)
 {
     struct chat_answer a = {.chat = c,
@@ -350,9 +446,11 @@ bool chat_cards_take_reply(struct chat *c, const struct tc_chat_message *m, enum
     if (!m->text || is_command(m->text))
         return false;
     if (!find_by_message(&a, m->reply_to) && !names_choice(&a, m) && !is_old_card(&a, m, ticket))
-        return false;
+        return chat_answer_take_word(&a, m, how);
     if (!*m->text)
         a.text = texts_get(TEXT_CARD_NO_TEXT);
+    else if (a.card && begins_with_word(m->text))
+        answer_by_word(&a, m->text);
     else if (a.ticket)
         answer_by_text(&a, m->text);
     else

@@ -77,16 +77,17 @@ static const char *slot_of(struct chat *c, const struct chat_card *card,
                          card->request);
 }
 
-/* Draws the card into a record; the caller owns the buttons. */
+/* Draws the card into a record; the caller owns the buttons and the fields. */
 static bool chat_cards_draw(struct chat *c, const struct chat_card *card,
                             const struct chat_place *place, struct chat_record *r)
 {
     CLEANUP_BUF struct buf text = {0};
-    chat_card_write(&text, card, c->table.input);
+    chat_card_write(&text, card, &c->table);
     r->role = TC_ROLE_CARD;
     r->slot = slot_of(c, card, place);
     r->target = place->to;
-    r->buttons = chat_card_buttons(card, c->table.input, c->table.buttons);
+    r->buttons = chat_card_buttons(card, &c->table);
+    r->fields = chat_card_fields(card, &c->table);
     return chat_render_one(c, r, text.p, 0);
 }
 
@@ -105,6 +106,7 @@ static int chat_cards_post(struct chat *c, struct tc_turn *turn, const struct ch
                             .until_ms = until_of(card)};
     const int rc = chat_cards_draw(c, card, place, &r) ? chat_send(c, turn, &r, NULL) : -1;
     json_decref(r.buttons);
+    json_decref(r.fields);
     if (rc < 0)
         chat_cards_move(place, CHAT_PLACE_ON_FAIL);
     return rc;
@@ -122,6 +124,7 @@ static void chat_cards_edit(struct chat *c, struct tc_turn *turn, struct chat_ca
     if (!can || chat_send(c, turn, &r, NULL) < 0)
         chat_cards_move(place, CHAT_PLACE_ON_UPDATED);
     json_decref(r.buttons);
+    json_decref(r.fields);
 }
 
 static void close_place(struct chat *c, struct tc_turn *turn, struct chat_card *card,
@@ -297,7 +300,7 @@ void chat_cards_take_delivery(struct chat_turn *t, const struct chat_record *r, 
     struct chat_card *const card = chat_cards_find_slot(t, r, &place);
     if (!card || place->state != CHAT_PLACE_POSTING)
         return;
-    chat_place_set_message(place, message ? message : r->message);
+    chat_card_deliver(&t->chat->cards, place, message ? message : r->message);
     chat_cards_move(place, place->message ? CHAT_PLACE_ON_DELIVER : CHAT_PLACE_ON_FAIL);
     if (card->decided)
         close_place(t->chat, t->turn, card, place);
@@ -406,7 +409,8 @@ json_t *chat_cards_write(const struct chat_cards *cards, const char *turn)
     return list;
 }
 
-static void chat_cards_read_places(struct chat_card *card, const json_t *places)
+static void chat_cards_read_places(struct chat_cards *cards, struct chat_card *card,
+                                   const json_t *places)
 {
     size_t i;
     const json_t *one;
@@ -416,7 +420,7 @@ static void chat_cards_read_places(struct chat_card *card, const json_t *places)
         struct chat_place *const p = to.chat ? chat_card_add_place(card, &to) : NULL;
         const char *const message = chat_json_text(one, "m");
         if (p && message) {
-            chat_place_set_message(p, message);
+            chat_card_deliver(cards, p, message);
             chat_cards_move(p, CHAT_PLACE_ON_DELIVER);
         }
     }
@@ -434,6 +438,6 @@ void chat_cards_read(struct chat_cards *cards, const char *turn, const json_t *l
             continue;
         struct chat_card *const card =
             chat_card_add(cards, turn, id, chat_json_text(one, "ticket"), json_incref(about));
-        chat_cards_read_places(card, json_object_get(one, "places"));
+        chat_cards_read_places(cards, card, json_object_get(one, "places"));
     }
 }

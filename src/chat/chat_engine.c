@@ -362,7 +362,7 @@ static void take_result(struct chat *c, struct chat_turn *t, struct chat_record 
         chat_files_take_result(c, r, &result, reply, v);
     } else if (chat_record_is_slot(r, CHAT_SLOT_MENU) &&
                result.result.kind != TC_RESULT_NEXT_STEP) {
-        chat_menu_take_result(c, &result, v);
+        chat_menu_take_result(c, r, &result, v);
     } else if (chat_record_is_slot(r, CHAT_SLOT_SIGN)) {
         take_sign(c, r, &result, v);
     } else if (result.result.kind == TC_RESULT_NEXT_STEP) {

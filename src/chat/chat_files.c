@@ -195,9 +195,9 @@ static void fetch(struct chat *c, struct chat_parcel *p, size_t i, unsigned step
     const struct chat_record r = {
         .op = TC_OP_FETCH,
         .slot = arena_sprintf(&c->scratch, CHAT_SLOT_FETCH ":%u:%zu", p->number, i),
-        .file_ref = chat_json_text(file, "ref"),
-        .file_name = chat_json_text(file, "name"),
-        .file_type = chat_json_text(file, "type"),
+        .file.ref = chat_json_text(file, "ref"),
+        .file.name = chat_json_text(file, "name"),
+        .file.type = chat_json_text(file, "type"),
         .step = step,
         .cursor = cursor,
     };

@@ -179,6 +179,27 @@ static const char *chat_inbound_stop(struct chat *c, const struct tc_chat_action
     return receipt.answer;
 }
 
+/* The turn that runs there. The first message of a thread may be the one that began the turn. */
+static struct chat_turn *find_running(struct chat *c, const struct tc_target *at)
+{
+    struct chat_turn *t;
+    LIST_FOREACH (t, &c->turns, entry) {
+        const char *const root = t->target.thread ? t->target.thread : t->target.message;
+        const bool is_root = root && at->thread && strcmp(root, at->thread) == 0;
+        if (!t->over && t->target.chat && strcmp(t->target.chat, at->chat) == 0 &&
+            (is_root || (!t->target.thread && !at->thread)))
+            break;
+    }
+    return t;
+}
+
+/* Where nothing runs the person is told nothing. */
+static const char *stop_here(struct chat *c, const struct tc_chat_action *a, enum tc_accepted *how)
+{
+    const struct chat_turn *const t = find_running(c, &a->target);
+    return t ? chat_inbound_stop(c, a, t->turn->id, how) : NULL;
+}
+
 static void note_forged(struct chat *c, const struct tc_chat_action *a)
 {
     if (!c->forged)
@@ -201,7 +222,7 @@ static const char *chat_inbound_resend(struct chat *c, const struct tc_chat_acti
 
 json_t *chat_turn_button(const struct chat_turn *t, const char *press, enum text_id label)
 {
-    if (t->chat->table.input != TC_INPUT_BUTTONS ||
+    if (!chat_card_has_buttons(t->chat->table.input) ||
         strlen(press) + strlen(t->turn->id) > CHAT_BUTTON_DATA)
         return NULL;
     return json_pack("[[s+, s, i]]", press, t->turn->id, texts_get(label), (int)TC_STYLE_PLAIN);
@@ -214,26 +235,48 @@ static const char *pressed_turn(const char *data, const char *press)
     return data && strncmp(data, press, n) == 0 ? data + n : NULL;
 }
 
-int chat_take_action(struct chat *c, const struct tc_chat_action *given)
+static enum tc_accepted act(struct chat *c, const struct tc_chat_action *a)
 {
-    const struct tc_chat_action a = COMPLETE(struct tc_chat_action, given);
     enum tc_accepted how = TC_DENIED;
     const char *const not_valid = texts_get(TEXT_CHAT_BUTTON_OVER), *text = not_valid;
     bool alert = false;
+    const char *turn;
+    if (a->stop)
+        text = stop_here(c, a, &how);
+    else if ((turn = pressed_turn(a->data, CHAT_PRESS_STOP)))
+        text = chat_inbound_stop(c, a, turn, &how);
+    else if ((turn = pressed_turn(a->data, CHAT_PRESS_RESEND)))
+        text = chat_inbound_resend(c, a, turn, &how);
+    else
+        chat_cards_take_action(c, a, &how, &text, &alert);
+    if (a->data && text == not_valid)
+        note_forged(c, a);
+    if (!a->stop || text)
+        answer_press(c, a, text, alert);
+    return how;
+}
+
+/* An action that is delivered twice is carried out once: a second stop kills the turn, and a second
+ * choice takes the first one back. What had no effect may be tried again. */
+int chat_take_action(struct chat *c, const struct tc_chat_action *given)
+{
+    const struct tc_chat_action a = COMPLETE(struct tc_chat_action, given);
     if (!a.target.chat || !a.user) {
         tc_log(c->inst, TC_ERR, "tc_chat_act: the action has no chat or user");
         return 0;
     }
-    const char *turn;
-    if ((turn = pressed_turn(a.data, CHAT_PRESS_STOP)))
-        text = chat_inbound_stop(c, &a, turn, &how);
-    else if ((turn = pressed_turn(a.data, CHAT_PRESS_RESEND)))
-        text = chat_inbound_resend(c, &a, turn, &how);
-    else
-        chat_cards_take_action(c, &a, &how, &text, &alert);
-    if (a.data && text == not_valid)
-        note_forged(c, &a);
+    if (a.menu) {
+        chat_menu_open(c, &a);
+        return 0;
+    }
+    const uint64_t which = a.id ? chat_recent_hash(a.id, a.data) : 0;
+    if (which && chat_recent_has(&c->taken, which, 0))
+        return 0;
+    const enum tc_accepted how = act(c, &a);
     c->receiving.not_kept |= how == TC_NOT_KEPT;
-    answer_press(c, &a, text, alert);
-    return how == TC_NOT_KEPT ? -1 : 0;
+    if (how == TC_NOT_KEPT)
+        return -1;
+    if (which && how == TC_COMMAND)
+        chat_recent_note(&c->taken, which, 0);
+    return 0;
 }

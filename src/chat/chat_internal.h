@@ -76,12 +76,14 @@ struct chat {
     struct chat_cards cards;
     struct chat_receiving receiving;
     struct chat_parcels parcels;
-    json_t *moved;          /* chats that got other ids: {from: to} */
-    bool drafts;            /* progress is shown by drafts where that is possible */
-    bool source;            /* answers are sent as Markdown where that is possible */
-    bool forged;            /* a press of a button that is none of ours has been logged */
-    unsigned unsupported;   /* TC_CAN() of operations that the service does not have */
-    unsigned sign_failures; /* in a row */
+    struct chat_recent taken;  /* actions and messages that have been carried out */
+    struct chat_recent menued; /* people whose menu was published */
+    json_t *moved;             /* chats that got other ids: {from: to} */
+    bool drafts;               /* progress is shown by drafts where that is possible */
+    bool source;               /* answers are sent as Markdown where that is possible */
+    bool forged;               /* a press of a button that is none of ours has been logged */
+    unsigned unsupported;      /* TC_CAN() of operations that the service does not have */
+    unsigned sign_failures;    /* in a row */
     int64_t signs_off_until_ms;
 };
 
@@ -212,8 +214,11 @@ void chat_receive_lock(struct chat *c, const char *reason);
 
 /* Unless the service has it already. */
 void chat_menu_publish(struct chat *c);
+/* A person has opened the menu; ignored if the person may not submit, or came a moment ago. */
+void chat_menu_open(struct chat *c, const struct tc_chat_action *action);
 void chat_menu_fill(struct tc_op *op);
-void chat_menu_take_result(struct chat *c, const struct chat_result *result, struct tc_verdict *v);
+void chat_menu_take_result(struct chat *c, const struct chat_record *record,
+                           const struct chat_result *result, struct tc_verdict *v);
 
 /* ---- chat_files.c ---- */
 

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * The menu of commands at a service that shows one: published after the identification, unless this
- * bot has published the same before. A failure does no harm: the next start tries again. */
+ * bot has published the same before, or for each person who opens it. A failure does no harm: the
+ * next start tries again. */
 #include <string.h>
 
+#include "base/sys/clock.h"
 #include "chat/chat_internal.h"
 
 #define STORE_KEY "chat.menu"
+#define AGAIN_MS 60000 /* for one person */
 
 static const struct tc_menu_entry entries[] = {
 #define CHAT_COMMAND(id, words, arguments, help) {words, help},
@@ -28,12 +31,29 @@ static const char *chat_menu_hash(struct chat *c)
 
 void chat_menu_publish(struct chat *c)
 {
-    if (!chat_can(c, TC_OP_MENU))
+    if (c->table.personal_menu || !chat_can(c, TC_OP_MENU))
         return;
     const char *const hash = chat_menu_hash(c), *const known = tc_load(c->inst, STORE_KEY);
     if (!hash || !known || strcmp(known, hash) != 0)
         chat_send(c, c->inst->lobby,
                   &(struct chat_record){.op = TC_OP_MENU, .slot = CHAT_SLOT_MENU}, NULL);
+}
+
+void chat_menu_open(struct chat *c, const struct tc_chat_action *a)
+{
+    const uint64_t who = chat_recent_hash("menu", a->user);
+    const int64_t now = clock_mono_ms();
+    if (!c->table.personal_menu || !chat_can(c, TC_OP_MENU) ||
+        chat_recent_has(&c->menued, who, now - AGAIN_MS + 1) ||
+        !tc_may_submit(c->inst->lobby, a->user, a->target.chat))
+        return;
+    chat_recent_note(&c->menued, who, now);
+    struct chat_record r = {.op = TC_OP_MENU,
+                            .slot = arena_sprintf(&c->scratch, CHAT_SLOT_MENU ":%s", a->user),
+                            .target = a->target,
+                            .generation = (unsigned)chat_unix_ms() & INT32_MAX};
+    r.target.user = a->user;
+    chat_send(c, c->inst->lobby, &r, NULL);
 }
 
 void chat_menu_fill(struct tc_op *op)
@@ -42,7 +62,8 @@ void chat_menu_fill(struct tc_op *op)
     op->menu_count = ENTRY_COUNT;
 }
 
-void chat_menu_take_result(struct chat *c, const struct chat_result *result, struct tc_verdict *v)
+void chat_menu_take_result(struct chat *c, const struct chat_record *record,
+                           const struct chat_result *result, struct tc_verdict *v)
 {
     const struct tc_result *const r = &result->result;
     if (r->kind == TC_RESULT_IN_DOUBT)
@@ -51,7 +72,8 @@ void chat_menu_take_result(struct chat *c, const struct chat_result *result, str
         return;
     v->next = TC_NEXT_DONE;
     if (r->kind == TC_RESULT_DONE) {
-        tc_store(c->inst, STORE_KEY, chat_menu_hash(c));
+        if (!record->target.chat)
+            tc_store(c->inst, STORE_KEY, chat_menu_hash(c));
     } else if (r->kind == TC_RESULT_UNSUPPORTED) {
         c->unsupported |= TC_CAN(TC_OP_MENU);
     } else {

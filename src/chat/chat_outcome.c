@@ -100,8 +100,8 @@ static int send_file(struct chat_turn *t, const char *text, size_t len, const ch
     chat_view_write_summary(&summary, &t->view, clock_mono_ms());
     r.op = TC_OP_FILE;
     r.state = CHAT_FILING;
-    r.file_name = "answer.md";
-    r.file_type = "text/markdown; charset=utf-8";
+    r.file.name = "answer.md";
+    r.file.type = "text/markdown; charset=utf-8";
     r.text = r.plain = len > most ? texts_get(TEXT_CHAT_FILE_CUT) : note;
     r.last = true;
     r.summary = summary.p;
@@ -381,7 +381,7 @@ static struct chat_send_extra content_of(const struct chat_record *r, const stru
                                          bool was_file)
 {
     const char *const text = r->plain ? r->plain : "";
-    if (!r->file_name)
+    if (!r->file.name)
         return (struct chat_send_extra){0};
     return was_file ? chat_content_of(reply->http)
                     : (struct chat_send_extra){.data = text, .len = strlen(text)};
@@ -394,7 +394,7 @@ void chat_outcome_take_result(struct chat_turn *t, struct chat_record *r,
     struct chat *const c = t->chat;
     struct chat_delivery_policy policy = policy_of(c);
     const enum chat_delivery_state from = r->state;
-    const bool was_file = r->file_name != NULL;
+    const bool was_file = r->file.name != NULL;
     v->next = TC_NEXT_DONE;
     if (send_instead_of_source(t, r, result->result.kind) ||
         send_instead_of_file(t, r, &result->result, reply))

@@ -59,7 +59,7 @@ static void keep_content(struct chat *c, const struct chat_record *r,
                          const struct chat_send_extra *extra, struct tc_http *http)
 {
     bool sent = http->body && http->body == extra->data;
-    if (!r->file_name || r->op == TC_OP_FETCH || !extra->data)
+    if (!r->file.name || r->op == TC_OP_FETCH || !extra->data)
         return;
     for (size_t i = 0; i < http->part_count; i++)
         sent |= http->parts[i].data == extra->data;
@@ -86,9 +86,42 @@ static size_t read_buttons(const struct chat_record *r, struct tc_button *button
             .data = json_string_value(json_array_get(one, 0)),
             .label = json_string_value(json_array_get(one, 1)),
             .style = (enum tc_style)json_integer_value(json_array_get(one, 2)),
+            .confirm = json_is_true(json_array_get(one, 3)),
         };
     }
     return n;
+}
+
+static const struct tc_field_option *read_options(struct chat *c, const json_t *list)
+{
+    struct tc_field_option *const options =
+        arena_alloc(&c->scratch, (json_array_size(list) + 1) * sizeof *options);
+    size_t i;
+    const json_t *one;
+    json_array_foreach(list, i, one)
+    {
+        options[i] = (struct tc_field_option){json_string_value(json_array_get(one, 0)),
+                                              json_string_value(json_array_get(one, 1))};
+    }
+    return options;
+}
+
+static const struct tc_field *read_fields(struct chat *c, const struct chat_record *r)
+{
+    struct tc_field *const fields =
+        arena_alloc(&c->scratch, (json_array_size(r->fields) + 1) * sizeof *fields);
+    size_t i;
+    const json_t *one;
+    json_array_foreach(r->fields, i, one)
+    {
+        const json_t *const options = json_array_get(one, 3);
+        fields[i] = (struct tc_field){.id = json_string_value(json_array_get(one, 0)),
+                                      .label = json_string_value(json_array_get(one, 1)),
+                                      .multi = json_is_true(json_array_get(one, 2)),
+                                      .options = read_options(c, options),
+                                      .option_count = json_array_size(options)};
+    }
+    return fields;
 }
 
 /* The mark stands at the end, so that no entity moves. */
@@ -107,7 +140,7 @@ static const char *op_text(struct chat *c, const struct chat_record *r)
 static struct tc_chat_file *chat_send_file(struct chat *c, const struct chat_record *r)
 {
     struct tc_chat_file *const file = arena_alloc(&c->scratch, sizeof *file);
-    *file = (struct tc_chat_file){.name = r->file_name, .type = r->file_type, .ref = r->file_ref};
+    *file = (struct tc_chat_file){.name = r->file.name, .type = r->file.type, .ref = r->file.ref};
     return file;
 }
 
@@ -137,7 +170,7 @@ struct tc_op chat_make_op(struct chat *c, const struct tc_turn *turn, const stru
         .cursor = r->cursor,
         .reaction = r->reaction,
         .action = r->action,
-        .file = r->file_name || r->file_ref ? chat_send_file(c, r) : NULL,
+        .file = r->file.name || r->file.ref ? chat_send_file(c, r) : NULL,
     };
 }
 
@@ -185,14 +218,16 @@ static enum tc_priority priority_of(const struct chat_record *r)
  * none, because nothing has to wait for it. */
 static const char *chat_send_lane(struct chat *c, const struct chat_record *r)
 {
-    if (!r->target.chat || r->op == TC_OP_PRIVATE || chat_record_is_slot(r, CHAT_SLOT_CONFIRM))
+    if (!r->target.chat || r->op == TC_OP_PRIVATE || r->op == TC_OP_MENU ||
+        chat_record_is_slot(r, CHAT_SLOT_CONFIRM))
         return NULL;
     return arena_sprintf(&c->scratch, is_sign(r) ? "signs:%s" : "%s", r->target.chat);
 }
 
 static uint32_t rates_of(const struct chat *c, const struct chat_record *r)
 {
-    if (!r->target.chat || is_sign(r) || r->op == TC_OP_PRIVATE || r->op == TC_OP_LOOKUP)
+    if (!r->target.chat || is_sign(r) || r->op == TC_OP_PRIVATE || r->op == TC_OP_MENU ||
+        r->op == TC_OP_LOOKUP)
         return 0;
     return r->target.group ? c->table.rates_group : c->table.rates;
 }
@@ -280,6 +315,8 @@ int chat_send(struct chat *c, struct tc_turn *turn, const struct chat_record *r,
     file.len = more->len;
     op.buttons = buttons;
     op.button_count = read_buttons(r, buttons);
+    op.fields = r->fields ? read_fields(c, r) : NULL;
+    op.field_count = json_array_size(r->fields);
     op.view = more->view;
     op.file = op.file ? &file : NULL;
     if (r->op == TC_OP_MENU)

@@ -47,8 +47,8 @@ static void chat_whole_send_file(struct chat_turn *t, const struct chat_card *ca
         r.op = TC_OP_FILE;
         r.state = CHAT_FILING;
         r.text = r.plain = "";
-        r.file_name = "request.txt";
-        r.file_type = "text/plain; charset=utf-8";
+        r.file.name = "request.txt";
+        r.file.type = "text/plain; charset=utf-8";
         chat_send(t->chat, t->turn, &r, &extra);
     }
 }

@@ -5,7 +5,9 @@
  *   CHATBOX_IDEMPOTENCY  TC_IDEMPOTENCY_…     CHATBOX_INPUT  TC_INPUT_…
  *   CHATBOX_TYPING_MS    how long typing is visible
  *   CHATBOX_CHAT_OPTION  the option that names a chat
- *   CHATBOX_LACKS        operations that the service does not have */
+ *   CHATBOX_LACKS        operations that the service does not have
+ *   CHATBOX_FORMS        forms of at most two fields, only alerts are shown to one person, and each
+ *                        person has a menu; with CHATBOX_INPUT */
 #include <stdio.h>
 #include <string.h>
 #include <turncast/plugin.h>
@@ -21,6 +23,11 @@
 #endif
 #ifndef CHATBOX_CHAT_OPTION
 #define CHATBOX_CHAT_OPTION "room"
+#endif
+#ifdef CHATBOX_FORMS
+#define CHATBOX_FIELDS 2
+#else
+#define CHATBOX_FIELDS 0
 #endif
 /* The three operations of native streams. */
 #define CHATBOX_STREAMS                                                                            \
@@ -69,8 +76,26 @@ static const char *buttons_of(struct tc_turn *t, const struct tc_op *op)
 {
     const char *list = "[]";
     for (size_t i = 0; i < op->button_count; i++)
-        list = tc_json(t, "[j*, {s:s, s:s}]", list, "data", op->buttons[i].data, "label",
-                       op->buttons[i].label);
+        list = tc_json(t, "[j*, {s:s, s:s, s:b}]", list, "data", op->buttons[i].data, "label",
+                       op->buttons[i].label, "confirm", op->buttons[i].confirm);
+    return list;
+}
+
+static const char *field_of(struct tc_turn *t, const struct tc_field *f)
+{
+    const char *list = "[]";
+    for (size_t i = 0; i < f->option_count; i++)
+        list = tc_json(t, "[j*, {s:s, s:s?}]", list, "label", f->options[i].label, "about",
+                       f->options[i].about);
+    return tc_json(t, "{s:s, s:s?, s:b, s:j}", "id", f->id, "label", f->label, "multi", f->multi,
+                   "options", list);
+}
+
+static const char *fields_of(struct tc_turn *t, const struct tc_op *op)
+{
+    const char *list = "[]";
+    for (size_t i = 0; i < op->field_count; i++)
+        list = tc_json(t, "[j*, j]", list, field_of(t, &op->fields[i]));
     return list;
 }
 
@@ -86,9 +111,9 @@ static const char *target_of(struct tc_turn *t, const struct tc_op *op)
 {
     static const struct tc_target none;
     const struct tc_target *const to = op->target ? op->target : &none;
-    return tc_json(t, "{s:s?, s:s?, s:s?}", "chat", to->chat, "thread",
+    return tc_json(t, "{s:s?, s:s?, s:s?, s:s?}", "chat", to->chat, "thread",
                    op->omit & TC_OMIT_THREAD ? NULL : to->thread, "reply_to",
-                   op->omit & TC_OMIT_REPLY ? NULL : to->message);
+                   op->omit & TC_OMIT_REPLY ? NULL : to->message, "user", to->user);
 }
 
 static int chatbox_request(struct tc_turn *t, const struct tc_op *op, struct tc_http *http)
@@ -96,6 +121,8 @@ static int chatbox_request(struct tc_turn *t, const struct tc_op *op, struct tc_
     static const char *const roles[] = {"live", "answer", "card", "reply"};
     const char *const text = op->omit & TC_OMIT_FORMAT ? op->plain : op->text;
     http->url = tc_sprint(t, "{option:base}/%s", names[op->kind]);
+    if (CHATBOX_FIELDS && op->kind == TC_OP_PRIVATE && op->silent)
+        return -1;
     if (op->kind == TC_OP_FILE) {
         http->body = op->file->data;
         http->body_len = op->file->len;
@@ -111,12 +138,12 @@ static int chatbox_request(struct tc_turn *t, const struct tc_op *op, struct tc_
         return 0;
     }
     http->body = tc_json(
-        t, "{s:s, s:j, s:s?, s:s?, s:s, s:j, s:b, s:b, s:b, s:i, s:s?, s:i, s:i, s:s?, s:j}",
+        t, "{s:s, s:j, s:s?, s:s?, s:s, s:j, s:b, s:b, s:b, s:i, s:s?, s:i, s:i, s:s?, s:j, s:j}",
         "role", roles[op->role], "to", target_of(t, op), "message", op->message, "key",
         CHATBOX_IDEMPOTENCY == TC_IDEMPOTENCY_NONE ? NULL : op->key, "text", text, "buttons",
         buttons_of(t, op), "silent", op->silent, "source", op->source, "off", op->off, "part",
         (int)op->part, "cursor", op->cursor, "reaction", (int)op->reaction, "omit", (int)op->omit,
-        "action", op->action, "menu", menu_of(t, op));
+        "action", op->action, "menu", menu_of(t, op), "fields", fields_of(t, op));
     return http->body ? 0 : -1;
 }
 
@@ -176,8 +203,13 @@ static int take_action(struct tc_turn *l, const char *body, int *status)
         .reaction =
             reaction && strcmp(reaction, "allow") == 0 ? TC_REACTION_ALLOW : TC_REACTION_DENY,
         .target = {.chat = tc_json_get(l, body, "/chat"),
+                   .thread = tc_json_get(l, body, "/thread"),
                    .message = tc_json_get(l, body, "/message")},
+        .topic = tc_json_get(l, body, "/topic"),
         .user = tc_json_get(l, body, "/user"),
+        .answers = tc_json_get(l, body, "/answers"),
+        .stop = tc_json_get(l, body, "/stop") != NULL,
+        .menu = tc_json_get(l, body, "/menu") != NULL,
     };
     *status = tc_chat_act(l, &a) < 0 ? 503 : 200;
     return 0;
@@ -237,6 +269,8 @@ static const struct tc_chat chat = {
     .typing_ms = CHATBOX_TYPING_MS,
     .idempotency = CHATBOX_IDEMPOTENCY,
     .input = CHATBOX_INPUT,
+    .fields = CHATBOX_FIELDS,
+    .personal_menu = CHATBOX_FIELDS > 0,
     .rates = 1,
     .rates_group = 2,
     .reply = {.ok = "/ok",

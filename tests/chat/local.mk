@@ -3,11 +3,12 @@
 # service; the folder of a script names the kind of service.
 
 chat_modules = tests/chat/chat_key.so tests/chat/chat_lookup.so tests/chat/chat_none.so \
-	tests/chat/chat_text.so tests/chat/chat_menu.so
+	tests/chat/chat_text.so tests/chat/chat_menu.so tests/chat/chat_fields.so
 CHAT_KEY = -DCHATBOX_IDEMPOTENCY=TC_IDEMPOTENCY_KEY -DCHATBOX_TYPING_MS=25000
 CHAT_LOOKUP = -DCHATBOX_IDEMPOTENCY=TC_IDEMPOTENCY_LOOKUP
 CHAT_TEXT = -DCHATBOX_INPUT=TC_INPUT_TEXT -DCHATBOX_CHAT_OPTION='"number"' -DCHATBOX_LACKS='(TC_CAN(TC_OP_EDIT) | TC_CAN(TC_OP_MENU) | CHATBOX_STREAMS)'
 CHAT_MENU = -DCHATBOX_LACKS=CHATBOX_STREAMS
+CHAT_FIELDS = -DCHATBOX_INPUT=TC_INPUT_FIELDS -DCHATBOX_FORMS -DCHATBOX_LACKS=CHATBOX_STREAMS
 
 $(chat_modules): tests/chat/chatbox.c $(turncastinclude_HEADERS)
 	@$(MKDIR_P) $(@D)
@@ -16,6 +17,7 @@ $(chat_modules): tests/chat/chatbox.c $(turncastinclude_HEADERS)
 		*_lookup.so) set -- $(CHAT_LOOKUP) ;; \
 		*_text.so) set -- $(CHAT_TEXT) ;; \
 		*_menu.so) set -- $(CHAT_MENU) ;; \
+		*_fields.so) set -- $(CHAT_FIELDS) ;; \
 		*) set -- ;; \
 		esac; $(FAULT_CC) "$$@" -o $@ $(srcdir)/tests/chat/chatbox.c
 
@@ -24,6 +26,9 @@ EXTRA_DIST += tests/chat/chatbox.c
 CLEANFILES += $(chat_modules)
 
 CHAT_TESTS = \
+	tests/chat/fields/card.script \
+	tests/chat/fields/menu.script \
+	tests/chat/fields/word.script \
 	tests/chat/key/doubt.script \
 	tests/chat/key/poll.script \
 	tests/chat/key/typing.script \
@@ -39,6 +44,7 @@ CHAT_TESTS = \
 	tests/chat/none/parts.script \
 	tests/chat/none/people.script \
 	tests/chat/none/source.script \
+	tests/chat/none/stop.script \
 	tests/chat/none/whole.script \
 	tests/chat/text/card.script
 dist_check_SCRIPTS += $(CHAT_TESTS)

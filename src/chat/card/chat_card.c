@@ -10,6 +10,7 @@
 
 void chat_card_list_init(struct chat_cards *cards)
 {
+    cards->shown = (struct chat_recent){0};
     TAILQ_INIT(&cards->list);
 }
 
@@ -120,8 +121,36 @@ void chat_card_move_chat(struct chat_cards *cards, const char *from, const char 
     }
 }
 
-void chat_place_set_message(struct chat_place *place, const char *message)
+static bool is_same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* The thread that replies to the card are in. */
+static const char *chat_place_thread(const struct chat_place *place)
+{
+    return place->to.thread ? place->to.thread : place->message;
+}
+
+void chat_card_deliver(struct chat_cards *cards, struct chat_place *place, const char *message)
 {
     free(place->message);
     place->message = xstrdup(message);
+    if (!message)
+        return;
+    chat_recent_note(&cards->shown, chat_recent_hash(place->to.chat, chat_place_thread(place)), 0);
+    if (!place->to.thread)
+        chat_recent_note(&cards->shown, chat_recent_hash(place->to.chat, NULL), 0);
+}
+
+bool chat_place_is_at(const struct chat_place *place, const struct tc_target *at)
+{
+    return place->message && strcmp(place->to.chat, at->chat) == 0 &&
+           (is_same_text(place->to.thread, at->thread) ||
+            is_same_text(chat_place_thread(place), at->thread));
+}
+
+bool chat_card_was_shown(const struct chat_cards *cards, const struct tc_target *at)
+{
+    return chat_recent_has(&cards->shown, chat_recent_hash(at->chat, at->thread), 0);
 }

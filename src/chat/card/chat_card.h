@@ -10,6 +10,7 @@
 
 #include "base/bytes/buf.h"
 #include "chat/card/chat_place_state.h"
+#include "chat/operation/chat_recent.h"
 
 #define CHAT_PLACES 8       /* of one card */
 #define CHAT_DRAFTS 8       /* people who choose at the same time */
@@ -46,6 +47,7 @@ struct chat_card {
 
 struct chat_cards {
     TAILQ_HEAD(chat_card_list, chat_card) list;
+    struct chat_recent shown; /* places where a card was shown, see chat_card_was_shown */
 };
 
 void chat_card_list_init(struct chat_cards *cards);
@@ -63,7 +65,12 @@ struct chat_card *chat_card_find_message(const struct chat_cards *cards, const c
                                          const char *message, struct chat_place **place);
 /* NULL: there is no room. Copies the target. */
 struct chat_place *chat_card_add_place(struct chat_card *card, const struct tc_target *to);
-void chat_place_set_message(struct chat_place *place, const char *message);
+/* The card is in the place now; message NULL: nobody knows where. */
+void chat_card_deliver(struct chat_cards *cards, struct chat_place *place, const char *message);
+/* Whether the place is in the chat and thread of `at`. A message outside of threads begins one. */
+bool chat_place_is_at(const struct chat_place *place, const struct tc_target *at);
+/* Whether a card was shown there lately, open or not. */
+bool chat_card_was_shown(const struct chat_cards *cards, const struct tc_target *at);
 /* A chat has another id; ids of threads and messages that belonged to the old one are forgotten. */
 void chat_card_move_chat(struct chat_cards *cards, const char *from, const char *to);
 
@@ -83,15 +90,37 @@ bool chat_card_is_single(const struct chat_card *card);
 
 /* ---- chat_card_text.c ---- */
 
-/* Markdown of the card, for services with buttons, reactions or neither. */
-void chat_card_write(struct buf *out, const struct chat_card *card, enum tc_input input);
-/* Buttons as in a record; NULL: none. most 0: no limit. Owned by the caller. */
-json_t *chat_card_buttons(const struct chat_card *card, enum tc_input input, unsigned most);
+/* Markdown of the card, as the service lets people answer. */
+void chat_card_write(struct buf *out, const struct chat_card *card, const struct tc_chat *table);
+/* Buttons as in a record; NULL: none. Owned by the caller. */
+json_t *chat_card_buttons(const struct chat_card *card, const struct tc_chat *table);
 /* Whether that is the text of a card that can be answered; *approval: by yes or no. */
 bool chat_card_is_text(const char *text, bool *approval);
 /* What the decision says, in words. */
 void chat_card_write_decision(struct buf *out, const struct chat_card *card,
                               const struct tc_request *ev);
+
+/* ---- chat_form.c ---- */
+
+/* Whether people press buttons there. */
+bool chat_card_has_buttons(enum tc_input input);
+/* Whether a form of the service collects the answers to the card. */
+bool chat_card_has_form(const struct chat_card *card, const struct tc_chat *table);
+/* Fields as in a record, of an open card with a form; NULL: none. Owned by the caller. */
+json_t *chat_card_fields(const struct chat_card *card, const struct tc_chat *table);
+
+/* What a person has filled in. Not NULL: answers; what is empty is not in it. */
+struct chat_filled {
+    json_t *answers;  /* id of the question: text or array of texts */
+    const char *text; /* of a request without questions; or NULL */
+    bool complete;
+    json_t *owner; /* of text */
+};
+
+/* Of tc_chat_action.answers, which may be NULL or anything. card NULL: it is not known what is
+ * complete. Followed by chat_filled_fini. */
+struct chat_filled chat_card_read_answers(const struct chat_card *card, const char *answers);
+void chat_filled_fini(struct chat_filled *f);
 
 /* ---- chat_draft.c ---- */
 

@@ -13,7 +13,7 @@
 #define SUBJECT_MAX ((size_t)2000)
 #define MORE_MAX ((size_t)700)
 #define WORDS_MAX 300
-#define QUESTIONS_MAX 6
+#define QUESTIONS_MAX 12
 #define OPTIONS_MAX 10
 
 const char *chat_card_option_label(const json_t *option)

@@ -123,7 +123,7 @@ static void write_answer(struct buf *out, const json_t *answer)
         write_words(out, i ? ", " : "\\\n→ ", json_string_value(one), OPTION_MAX);
 }
 
-static void write_options(struct buf *out, const json_t *question, enum tc_input input)
+static void write_options(struct buf *out, const json_t *question, const struct tc_chat *table)
 {
     size_t i;
     const json_t *option;
@@ -131,7 +131,7 @@ static void write_options(struct buf *out, const json_t *question, enum tc_input
     {
         if (i == OPTIONS_MAX)
             break;
-        if (input == TC_INPUT_BUTTONS)
+        if (chat_card_has_buttons(table->input))
             write_words(out, "\\\n• ", chat_card_option_label(option), OPTION_MAX);
         else {
             buf_printf(out, "\\\n%zu\\. ", i + 1);
@@ -148,8 +148,21 @@ static void write_progress(struct buf *out, size_t n, size_t count)
     buf_add_str(out, "\\\n");
 }
 
+/* All questions; the form has the options. */
+static void write_form_questions(struct buf *out, const json_t *questions)
+{
+    const size_t most = json_array_size(questions) > 1 ? WORDS_MAX : PROMPT_MAX;
+    size_t i;
+    const json_t *question;
+    json_array_foreach(questions, i, question)
+    {
+        write_words(out, "\n\n", chat_json_text(question, "prompt"), most);
+    }
+}
+
 /* The earlier questions with their answers, and the current question. */
-static void write_questions(struct buf *out, const struct chat_card *card, enum tc_input input)
+static void write_questions(struct buf *out, const struct chat_card *card,
+                            const struct tc_chat *table)
 {
     const struct chat_draft *const d = chat_draft_viewed(card);
     const json_t *const questions = json_object_get(card->about, "questions");
@@ -167,7 +180,7 @@ static void write_questions(struct buf *out, const struct chat_card *card, enum 
             write_progress(out, i + 1, count);
         write_words(out, "", chat_json_text(question, "prompt"), now ? PROMPT_MAX : WORDS_MAX);
         if (now)
-            write_options(out, question, input);
+            write_options(out, question, table);
         else if (card->decided)
             write_answer(out, id ? json_object_get(card->answers, id) : NULL);
         else
@@ -188,10 +201,13 @@ static void write_choices(struct buf *out, const struct chat_card *card)
     }
 }
 
-static enum text_id hint_of(const struct chat_card *card, enum tc_input input)
+static enum text_id hint_of(const struct chat_card *card, const struct tc_chat *table)
 {
+    const enum tc_input input = table->input;
     const json_t *const question = chat_draft_question(card, chat_draft_viewed(card));
     const bool options = json_array_size(json_object_get(question, "options")) > 0;
+    if (input == TC_INPUT_FIELDS)
+        return chat_card_is_approval(card) ? TEXT_CARD_HINT_DENY_WORD : TEXT_CARD_HINT_ANSWER_WORD;
     if (chat_card_is_approval(card))
         return input == TC_INPUT_BUTTONS     ? TEXT_CARD_HINT_DENY
                : input == TC_INPUT_REACTIONS ? TEXT_CARD_HINT_REACT
@@ -201,18 +217,18 @@ static enum text_id hint_of(const struct chat_card *card, enum tc_input input)
     return TEXT_CARD_HINT_ANSWER;
 }
 
-static void write_hints(struct buf *out, const struct chat_card *card, enum tc_input input)
+static void write_hints(struct buf *out, const struct chat_card *card, const struct tc_chat *table)
 {
     const int64_t wait_ms = chat_json_int(card->about, "wait_ms");
-    if (input != TC_INPUT_BUTTONS && chat_card_is_approval(card))
+    if (!chat_card_has_buttons(table->input) && chat_card_is_approval(card))
         write_choices(out, card);
     buf_add_str(out, "\n\n");
-    buf_add_str(out, texts_get(hint_of(card, input)));
+    buf_add_str(out, texts_get(hint_of(card, table)));
     if (wait_ms > 0)
         write_wait(out, TEXT_CARD_HINT_WAIT, wait_ms);
 }
 
-void chat_card_write(struct buf *out, const struct chat_card *card, enum tc_input input)
+void chat_card_write(struct buf *out, const struct chat_card *card, const struct tc_chat *table)
 {
     const json_t *const about = card->about;
     buf_printf(out, "%s **%s**", card->ticket ? HAND : "❓",
@@ -223,11 +239,14 @@ void chat_card_write(struct buf *out, const struct chat_card *card, enum tc_inpu
     write_block(out, about, "more", false);
     write_code(out, about, "reason");
     write_code(out, about, "message");
-    write_questions(out, card, input);
+    if (!card->decided && chat_card_has_form(card, table))
+        write_form_questions(out, json_object_get(about, "questions"));
+    else
+        write_questions(out, card, table);
     if (card->decided)
         write_words(out, "\n\n→ ", card->decided, PROMPT_MAX);
     else if (card->ticket)
-        write_hints(out, card, input);
+        write_hints(out, card, table);
     buf_add_char(out, '\n');
 }
 
@@ -281,7 +300,8 @@ static void add_button(json_t *buttons, const struct chat_card *card, const char
     const int n = snprintf(data, sizeof data, "a:%s:%s", card->ticket, what);
     snprintf(text, sizeof text, "%.*s%s", (int)fit, label, label[fit] ? "…" : "");
     if (n <= CHAT_BUTTON_DATA && text[strspn(text, " ")])
-        json_array_append_new(buttons, json_pack("[s, s, i]", data, text, (int)style));
+        json_array_append_new(buttons, json_pack("[s, s, i, b]", data, text, (int)style,
+                                                 strcmp(what, "allow_always") == 0));
 }
 
 static void add_option_buttons(json_t *buttons, const struct chat_card *card)
@@ -310,28 +330,36 @@ static void add_option_buttons(json_t *buttons, const struct chat_card *card)
 
 static enum tc_style chat_card_style(const char *choice)
 {
-    return strcmp(choice, "allow") == 0  ? TC_STYLE_GOOD
-           : strcmp(choice, "deny") == 0 ? TC_STYLE_BAD
-                                         : TC_STYLE_PLAIN;
+    return strcmp(choice, "allow") == 0    ? TC_STYLE_GOOD
+           : strcmp(choice, "deny") == 0   ? TC_STYLE_BAD
+           : strcmp(choice, "answer") == 0 ? TC_STYLE_PRIMARY
+                                           : TC_STYLE_PLAIN;
 }
 
-json_t *chat_card_buttons(const struct chat_card *card, enum tc_input input, unsigned most)
+/* Without a form the answer is given by the buttons of the options. */
+static void add_choice_buttons(json_t *buttons, const struct chat_card *card, bool has_form)
 {
     size_t i;
     const json_t *choice;
-    if (!card->ticket || card->decided || input != TC_INPUT_BUTTONS)
-        return NULL;
-    json_t *const buttons = json_array();
-    if (!chat_card_is_approval(card))
-        add_option_buttons(buttons, card);
     json_array_foreach(json_object_get(card->about, "choices"), i, choice)
     {
         const char *const id = chat_json_text(choice, "id");
         const char *const label = chat_json_text(choice, "label");
-        if (id && strcmp(id, "answer") != 0)
+        if (id && (has_form || strcmp(id, "answer") != 0))
             add_button(buttons, card, id, label ? label : id, chat_card_style(id));
     }
-    while (most && json_array_size(buttons) > most)
-        json_array_remove(buttons, most - 1); /* the harmless choice is the last one */
+}
+
+json_t *chat_card_buttons(const struct chat_card *card, const struct tc_chat *table)
+{
+    const bool has_form = chat_card_has_form(card, table);
+    if (!card->ticket || card->decided || !chat_card_has_buttons(table->input))
+        return NULL;
+    json_t *const buttons = json_array();
+    if (!chat_card_is_approval(card) && !has_form)
+        add_option_buttons(buttons, card);
+    add_choice_buttons(buttons, card, has_form);
+    while (table->buttons && json_array_size(buttons) > table->buttons)
+        json_array_remove(buttons, table->buttons - 1); /* the harmless choice is the last one */
     return buttons;
 }

@@ -98,7 +98,7 @@ static struct chat_delivery_decision send(struct chat_record *r, enum chat_deliv
 static struct chat_delivery_decision chat_delivery_post(struct chat_record *r)
 {
     r->message = NULL;
-    return r->file_name ? send(r, CHAT_FILING, TC_OP_FILE) : send(r, CHAT_POSTING, TC_OP_POST);
+    return r->file.name ? send(r, CHAT_FILING, TC_OP_FILE) : send(r, CHAT_POSTING, TC_OP_POST);
 }
 
 /* After a definite refusal the changed message is another one for the service. */
@@ -144,8 +144,8 @@ static struct chat_delivery_decision shorten(struct chat_record *r, const char *
     }
     if (!policy->can_file)
         return die(r, reason);
-    r->file_name = "answer.md";
-    r->file_type = "text/markdown; charset=utf-8";
+    r->file.name = "answer.md";
+    r->file.type = "text/markdown; charset=utf-8";
     return send(r, CHAT_FILING, TC_OP_FILE);
 }
 
@@ -175,7 +175,7 @@ static struct chat_delivery_decision repeat(struct chat_record *r, bool answered
     r->tried.marked = true;
     if (answered)
         return send(r, CHAT_PROBING, TC_OP_IDENTIFY);
-    if (r->part == 0 && r->live && policy->can_edit && !r->file_name &&
+    if (r->part == 0 && r->live && policy->can_edit && !r->file.name &&
         strcmp(r->slot, CHAT_SLOT_ANSWER) == 0) {
         r->message = r->live;
         return send(r, CHAT_EDITING, TC_OP_EDIT);
@@ -202,7 +202,7 @@ static struct chat_delivery_decision doubt(struct chat_record *r, const struct c
 static struct chat_delivery_decision take_empty(struct chat_record *r, const char *reason,
                                                 const struct chat_delivery_policy *policy)
 {
-    if (r->tried.was_empty || r->file_name)
+    if (r->tried.was_empty || r->file.name)
         return die(r, reason);
     r->tried.was_empty = true;
     r->text = r->plain = texts_get(TEXT_CHAT_EMPTY);
@@ -234,7 +234,7 @@ static struct chat_delivery_decision posted(struct chat_record *r, enum chat_del
     case CHAT_ON_UNCLEAR:
         return doubt(r, result, policy);
     case CHAT_ON_LONG:
-        return r->file_name ? die(r, reason) : shorten(r, reason, policy);
+        return r->file.name ? die(r, reason) : shorten(r, reason, policy);
     case CHAT_ON_EMPTY:
         return take_empty(r, reason, policy);
     case CHAT_ON_NO_QUESTION:
@@ -247,7 +247,7 @@ static struct chat_delivery_decision posted(struct chat_record *r, enum chat_del
     case CHAT_ON_NO_CHAT:
         return die(r, reason);
     default: /* FORMAT, ABSENT, UNSUPPORTED, REFUSED */
-        return r->file_name && event != CHAT_ON_FORMAT && event != CHAT_ON_REFUSED
+        return r->file.name && event != CHAT_ON_FORMAT && event != CHAT_ON_REFUSED
                    ? die(r, reason)
                    : omit(r, TC_OMIT_FORMAT, reason, policy);
     }

@@ -22,8 +22,8 @@ static const struct {
     {
         MEMBER("s", slot),       MEMBER("m", message),   MEMBER("l", live),
         MEMBER("t", text),       MEMBER("e", entities),  MEMBER("pl", plain),
-        MEMBER("c", cursor),     MEMBER("a", action),    MEMBER("fn", file_name),
-        MEMBER("ft", file_type), MEMBER("sum", summary), MEMBER("fr", file_ref),
+        MEMBER("c", cursor),     MEMBER("a", action),    MEMBER("fn", file.name),
+        MEMBER("ft", file.type), MEMBER("sum", summary), MEMBER("fr", file.ref),
 },
   numbers[] = {MEMBER("p", part),         MEMBER("g", generation), MEMBER("st", step),
                MEMBER("d", tried.doubts), MEMBER("h", tried.cuts), MEMBER("x", omit)},
@@ -59,6 +59,8 @@ char *chat_record_write(const struct chat_record *r)
         json_object_set_new(json, "to", chat_target_to_json(&r->target));
     if (r->buttons)
         json_object_set(json, "b", r->buttons);
+    if (r->fields)
+        json_object_set(json, "fl", r->fields);
     if (r->reaction)
         json_object_set_new(json, "re", json_integer((json_int_t)r->reaction));
     if (r->since_ms)
@@ -132,6 +134,7 @@ bool chat_record_read(struct chat_record *r, const char *tag)
         .state = (enum chat_delivery_state)chat_json_int(json, "ds"),
         .target = chat_target_from_json(json_object_get(json, "to")),
         .buttons = json_object_get(json, "b"),
+        .fields = json_object_get(json, "fl"),
         .reaction = (enum tc_reaction)chat_json_int(json, "re"),
         .since_ms = chat_json_int(json, "i"),
         .until_ms = chat_json_int(json, "u"),

@@ -37,6 +37,12 @@ enum chat_delivery_state {
 };
 #define CHAT_DELIVERY_STATES 7
 
+/* Of FILE and FETCH; each or NULL. */
+struct chat_record_file {
+    const char *name, *type;
+    const char *ref; /* FETCH */
+};
+
 /* What has been tried; each step is made once. */
 struct chat_history {
     unsigned doubts; /* replies about creating the message that were lost */
@@ -56,10 +62,11 @@ struct chat_record {
     const char *live;        /* id of the progress message, for parts of the outcome; or NULL */
     const char *text, *entities, *plain; /* each or NULL */
     const char *cursor, *action;         /* each or NULL */
-    const char *file_name, *file_type;   /* FILE, FETCH; else NULL */
-    const char *file_ref;                /* FETCH; else NULL */
+    struct chat_record_file file;
     const char *summary; /* text of the clean-up, or instead of a reaction; or NULL */
-    json_t *buttons;     /* array of [data, label, style], or NULL; borrowed */
+    json_t *buttons; /* array of [data, label, style, confirm], or NULL; borrowed; confirm may be
+                        missing */
+    json_t *fields;  /* array of [id, label, multi, [[label, about], …]], or NULL; borrowed */
     unsigned part, generation, step;
     unsigned omit; /* TC_OMIT_… */
     struct chat_history tried;

@@ -17,6 +17,7 @@ static bool is_same(const char *a, const char *b)
 static void test_round_trip(void)
 {
     json_t *const buttons = json_pack("[[s, s, i]]", "a:t:allow", "Allow", 2);
+    json_t *const fields = json_pack("[[s, n, b, []]]", "q", 1);
     const struct chat_record r = {
         .op = TC_OP_EDIT,
         .role = TC_ROLE_CARD,
@@ -27,6 +28,7 @@ static void test_round_trip(void)
         .text = "<b>ü</b>",
         .plain = "ü",
         .buttons = buttons,
+        .fields = fields,
         .part = 3,
         .generation = 4,
         .omit = TC_OMIT_REPLY,
@@ -53,13 +55,15 @@ static void test_round_trip(void)
            back.last && back.confirm && !back.silent,
        "history and flags");
     ok(back.since_ms == r.since_ms && back.until_ms == r.until_ms &&
-           back.reaction == TC_REACTION_TAKEN && json_equal(back.buttons, buttons),
-       "times, reaction, buttons");
+           back.reaction == TC_REACTION_TAKEN && json_equal(back.buttons, buttons) &&
+           json_equal(back.fields, fields),
+       "times, reaction, buttons, fields");
     ok(chat_record_is_slot(&back, CHAT_SLOT_CARD) && !chat_record_is_slot(&back, "car"),
        "a slot is known by its beginning, as a whole word");
     chat_record_fini(&back);
     free(tag);
     json_decref(buttons);
+    json_decref(fields);
 }
 
 static void test_refused(void)

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ * What has been seen lately, as hashes. Bounded: the oldest is forgotten. Pure. */
+#ifndef CHAT_OPERATION_CHAT_RECENT_H
+#define CHAT_OPERATION_CHAT_RECENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CHAT_RECENT_MAX 128
+
+/* All-zero: nothing yet. */
+struct chat_recent {
+    struct {
+        uint64_t what; /* 0: none */
+        int64_t at_ms;
+    } list[CHAT_RECENT_MAX];
+    unsigned next;
+};
+
+/* Of one or two texts; b may be NULL. Never 0. */
+uint64_t chat_recent_hash(const char *a, const char *b);
+/* Seen at `since_ms` or later, on the clock of `at_ms`. */
+bool chat_recent_has(const struct chat_recent *r, uint64_t what, int64_t since_ms);
+/* What is known already only gets a new time. */
+void chat_recent_note(struct chat_recent *r, uint64_t what, int64_t at_ms);
+
+#endif
