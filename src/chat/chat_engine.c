@@ -31,6 +31,7 @@ static void set_table(struct chat *c, const struct tc_chat *table)
     c->table = (struct tc_chat){0};
     memcpy(&c->table, table, table->size < sizeof c->table ? table->size : sizeof c->table);
     c->drafts = table_option(c, c->table.draft_option) != NULL;
+    c->streams = !c->table.stream.option || table_option(c, c->table.stream.option);
     c->source = table_option(c, c->table.source_option) != NULL;
 }
 
@@ -146,6 +147,7 @@ void chat_turn_free(struct chat_turn *t)
     if (!t)
         return;
     LIST_REMOVE(t, entry);
+    chat_native_fini(t);
     chat_cards_forget(&t->chat->cards, t->turn->id);
     free(t);
 }
@@ -200,29 +202,49 @@ static int take_error(struct chat_turn *t, const struct event *ev)
 static void close_turn(struct chat_turn *t)
 {
     chat_cards_end_turn(t);
+    chat_native_settle(t, clock_mono_ms());
     chat_live_close(t);
+}
+
+/* The outcome is on its way, or (rc not 0) could not be sent. */
+static int close_stream(struct chat_turn *t, int rc)
+{
+    chat_native_close(t);
+    return rc;
+}
+
+/* The card goes before what the stream is given. */
+static int chat_engine_take_request(struct chat_turn *t, const struct event *ev, int64_t now)
+{
+    t->view.active_ms = now;
+    const int rc = chat_cards_take_request(t, &ev->u.request);
+    chat_native_take_event(t, ev, now);
+    chat_live_touch(t, false);
+    return rc;
 }
 
 int chat_turn_take_event(struct chat_turn *t, const struct event *ev)
 {
     const bool thinking = t->chat->options.thinking;
+    const int64_t now = clock_mono_ms();
     switch ((int)ev->kind) {
     case TC_START:
         chat_live_begin(t);
         return 0;
     case TC_REQUEST:
-        return chat_cards_take_request(t, &ev->u.request);
+        return chat_engine_take_request(t, ev, now);
     case TC_FINAL:
         close_turn(t);
-        return take_final(t, ev);
+        return close_stream(t, take_final(t, ev));
     case TC_ERROR:
         close_turn(t);
-        return take_error(t, ev);
+        return close_stream(t, take_error(t, ev));
     case TC_DONE:
         close_turn(t);
-        return 0;
+        return close_stream(t, 0);
     default:
-        chat_live_touch(t, chat_view_fold(&t->view, ev, clock_mono_ms(), thinking));
+        chat_native_take_event(t, ev, now);
+        chat_live_touch(t, chat_view_fold(&t->view, ev, now, thinking));
         return 0;
     }
 }
@@ -289,7 +311,7 @@ static void apply_hold(struct chat *c, const struct chat_result *result, struct 
         v->next = TC_NEXT_AGAIN;
 }
 
-static void take_next_step(struct chat *c, struct tc_turn *turn, struct chat_record *r,
+static void take_next_step(struct chat *c, struct chat_turn *t, struct chat_record *r,
                            const struct chat_result *result, const struct tc_reply *reply,
                            struct tc_verdict *v)
 {
@@ -297,7 +319,10 @@ static void take_next_step(struct chat *c, struct tc_turn *turn, struct chat_rec
     r->cursor = result->result.cursor;
     v->next = TC_NEXT_DONE;
     const struct chat_send_extra extra = chat_content_of(reply->http);
-    chat_send(c, turn, r, &extra);
+    if (t && (r->op == TC_OP_TYPING || chat_record_is_slot(r, CHAT_SLOT_LIVE)))
+        chat_live_send_view(t, r, extra);
+    else
+        chat_send(c, t ? t->turn : c->inst->lobby, r, &extra);
 }
 
 static void give_up_card(struct chat_turn *t, const struct chat_record *r, struct tc_verdict *v)
@@ -310,7 +335,9 @@ static void take_turn_result(struct chat_turn *t, struct chat_record *r,
                              const struct chat_result *result, const struct tc_reply *reply,
                              struct tc_verdict *v)
 {
-    if (chat_record_is_slot(r, CHAT_SLOT_LIVE) && !r->last)
+    if (chat_record_is_slot(r, CHAT_SLOT_STREAM) || chat_record_is_slot(r, CHAT_SLOT_CLOSE))
+        chat_native_take_result(t, r, result, v);
+    else if (chat_record_is_slot(r, CHAT_SLOT_LIVE) && !r->last)
         chat_live_take_result(t, r, result, v);
     else if (chat_record_is_slot(r, CHAT_SLOT_LIVE) || chat_record_is_slot(r, CHAT_SLOT_CLEAN) ||
              chat_record_is_slot(r, CHAT_SLOT_CONFIRM))
@@ -363,10 +390,10 @@ static void take_result(struct chat *c, struct chat_turn *t, struct chat_record 
     } else if (chat_record_is_slot(r, CHAT_SLOT_MENU) &&
                result.result.kind != TC_RESULT_NEXT_STEP) {
         chat_menu_take_result(c, r, &result, v);
+    } else if (result.result.kind == TC_RESULT_NEXT_STEP) {
+        take_next_step(c, t, r, &result, reply, v);
     } else if (chat_record_is_slot(r, CHAT_SLOT_SIGN)) {
         take_sign(c, r, &result, v);
-    } else if (result.result.kind == TC_RESULT_NEXT_STEP) {
-        take_next_step(c, turn, r, &result, reply, v);
     } else if (t) {
         take_turn_result(t, r, &result, reply, v);
     } else if (v->next != TC_NEXT_AGAIN) {
@@ -377,7 +404,9 @@ static void take_result(struct chat *c, struct chat_turn *t, struct chat_record 
 static void take_drop(struct chat_turn *t, const struct chat_record *r,
                       const struct tc_reply *reply)
 {
-    if (chat_record_is_slot(r, CHAT_SLOT_LIVE) && !r->last)
+    if (chat_record_is_slot(r, CHAT_SLOT_STREAM) || chat_record_is_slot(r, CHAT_SLOT_CLOSE))
+        chat_native_take_drop(t, r);
+    else if (chat_record_is_slot(r, CHAT_SLOT_LIVE) && !r->last)
         chat_live_take_drop(t, r);
     else if (chat_record_is_slot(r, CHAT_SLOT_CARD))
         chat_cards_take_drop(t, r);

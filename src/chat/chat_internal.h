@@ -8,11 +8,15 @@
 #include "base/arena.h"
 #include "chat/card/chat_card.h"
 #include "chat/chat_engine.h"
-#include "chat/chat_live_state.h"
+#include "chat/show/chat_live_state.h"
+#include "chat/operation/chat_delivery.h"
 #include "chat/operation/chat_record.h"
 #include "chat/operation/chat_result.h"
 #include "chat/show/chat_text.h"
 #include "chat/show/chat_view.h"
+#include "chat/stream/chat_batch.h"
+#include "chat/stream/chat_said.h"
+#include "chat/stream/chat_native_state.h"
 #include "text/sentence/texts.h"
 
 #define CHAT_ID_MAX 256 /* bytes of a message id, with the NUL */
@@ -23,7 +27,8 @@ struct chat_live {
     char message[CHAT_ID_MAX]; /* its id; "" unknown */
     char old[CHAT_ID_MAX];     /* of one that is being replaced because of its age; "" none */
     int64_t began_ms, created_ms, edited_ms, beat_ms, typing_ms; /* monotonic; 0: never */
-    int64_t doubt_ms; /* when the reply to an edit was lost last; 0: never */
+    int64_t doubt_ms;    /* when the reply to an edit was lost last; 0: never */
+    enum tc_phase typed; /* what the last typing sign said */
     unsigned edits, creates;
     unsigned omit;  /* TC_OMIT_… */
     uint64_t shown; /* hash of what it says */
@@ -36,6 +41,26 @@ struct chat_live {
     bool drafted;   /* a draft has been shown */
 };
 
+/* The native streams of a turn. */
+struct chat_native {
+    enum chat_native_state state;
+    char message[CHAT_ID_MAX]; /* id of the open one; "" none */
+    char old[CHAT_ID_MAX];     /* of one that is being ended beside it; "" none */
+    bool plain;                /* the service refuses lines: only text */
+    bool incomplete;           /* it is not certain that all text has been shown */
+    bool missing;              /* the append under way at the end was certainly not executed */
+    bool full;                 /* the service has found it too long */
+    bool stopped;              /* by a person: nothing more is shown */
+    unsigned strikes;          /* refusals without a success between */
+    unsigned number;           /* of streams that were begun */
+    unsigned requests;         /* number of the newest */
+    int64_t begun_ms, sent_ms, beat_ms; /* monotonic; 0: never */
+    struct chat_room given;             /* to the open one */
+    struct chat_batch next, flight;     /* what waits, and what is under way */
+    struct chat_lines lines;
+    struct chat_said said;
+};
+
 struct chat_turn {
     LIST_ENTRY(chat_turn) entry;
     struct chat *chat;
@@ -43,6 +68,7 @@ struct chat_turn {
     struct tc_target target; /* strings of the turn's memory; chat NULL: shown nowhere */
     struct chat_view view;
     struct chat_live live;
+    struct chat_native stream;
     bool over; /* the outcome is on its way, or the turn has ended */
     bool told_loss;
     bool told_tokens; /* the text of the clean-up has them */
@@ -80,6 +106,7 @@ struct chat {
     struct chat_recent menued; /* people whose menu was published */
     json_t *moved;             /* chats that got other ids: {from: to} */
     bool drafts;               /* progress is shown by drafts where that is possible */
+    bool streams;              /* progress is shown by native streams where that is possible */
     bool source;               /* answers are sent as Markdown where that is possible */
     bool forged;               /* a press of a button that is none of ours has been logged */
     unsigned unsupported;      /* TC_CAN() of operations that the service does not have */
@@ -104,6 +131,8 @@ struct chat_send_extra {
     const char *data; /* content of a file */
     size_t len;
     int64_t delay_ms, timeout_ms, max_age_ms;
+    const struct tc_stream_item *items;
+    size_t item_count;
 };
 
 /* The operation of a record, as read() gets it: without buttons, view and content of the file. */
@@ -126,6 +155,9 @@ void chat_live_begin(struct chat_turn *t);
 /* Something happened; visible: it is worth a progress message. */
 void chat_live_touch(struct chat_turn *t, bool visible);
 void chat_live_wake(struct chat_turn *t);
+/* Sends an operation with the view of the turn as it is now. */
+void chat_live_send_view(struct chat_turn *t, const struct chat_record *r,
+                         struct chat_send_extra extra);
 /* The outcome comes: no typing and no edit from here on. */
 void chat_live_close(struct chat_turn *t);
 /* Id of the progress message, also of an earlier process; NULL: none, or not known. */
@@ -137,6 +169,64 @@ void chat_live_use(struct chat_turn *t);
 void chat_live_take_result(struct chat_turn *t, struct chat_record *r,
                            const struct chat_result *result, struct tc_verdict *v);
 void chat_live_take_drop(struct chat_turn *t, const struct chat_record *r);
+
+/* ---- chat_native.c ---- */
+
+/* The turn begins: a stream that an earlier process has left is ended. */
+void chat_native_start(struct chat_turn *t, int64_t now_ms);
+/* The turn is shown by streams now. */
+bool chat_native_is_on(const struct chat_turn *t);
+/* When chat_native_wake has something to do; INT64_MAX: never. */
+int64_t chat_native_due(const struct chat_turn *t);
+/* Sends what waits, when it is time. */
+void chat_native_wake(struct chat_turn *t, int64_t now_ms);
+/* Markdown, or a line (may be NULL), at the end of what waits. */
+void chat_native_add_text(struct chat_turn *t, const char *markdown, size_t len);
+void chat_native_add_line(struct chat_turn *t, const struct chat_line *line);
+/* What of the answer is not in the stream; NULL: the stream shows something else, or it is not
+ * certain that it shows everything that it was given. */
+const char *chat_native_rest(const struct chat_turn *t, const char *answer);
+/* Ends the stream durably with the answer, whose rest (Markdown, may be "") is its last text.
+ * False: the stream has no room for the rest, or is not open; nothing is sent. */
+bool chat_native_end_with(struct chat_turn *t, struct chat_record *r, const char *rest);
+/* The outcome is on its way: ends the stream without it, if one is open. */
+void chat_native_close(struct chat_turn *t);
+/* Ends a stream that was to be ended with the answer, and may be open. */
+void chat_native_end_empty(struct chat_turn *t, const struct tc_target *target,
+                           const char *message);
+/* Whether the stream shows the append that was under way when its end was sent. */
+enum chat_delivery_shown chat_native_shown(const struct chat_turn *t);
+void chat_native_fini(struct chat_turn *t);
+
+/* For chat_native_result.c */
+void chat_native_move(struct chat_turn *t, enum chat_native_event event);
+/* Bytes of one item up to which texts are joined. */
+size_t chat_native_item_bytes(const struct chat_turn *t);
+/* Adds the lines that run; number: only those that this stream has; 0: all. */
+void chat_native_add_running(struct chat_turn *t, struct chat_batch *b, unsigned number);
+/* Ends a stream that shows no outcome; slot: CHAT_SLOT_CLOSE. Behind the outcome the request is
+ * durable; before, the memory of the turn has the id until the stream has ended. */
+void chat_native_send_close(struct chat_turn *t, const char *message, const struct chat_batch *b,
+                            const char *slot);
+/* The open stream is not used any more; nothing in it may look as if it ran. */
+void chat_native_close_beside(struct chat_turn *t);
+/* The turn goes on without a stream. */
+void chat_native_give_up(struct chat_turn *t);
+
+/* ---- chat_native_result.c ---- */
+
+void chat_native_take_result(struct chat_turn *t, struct chat_record *r,
+                             const struct chat_result *result, struct tc_verdict *v);
+void chat_native_take_drop(struct chat_turn *t, const struct chat_record *r);
+
+/* ---- chat_native_show.c ---- */
+
+/* What the event adds to the stream. */
+void chat_native_take_event(struct chat_turn *t, const struct event *ev, int64_t now_ms);
+/* Running lines once more, with new times, and a line for a silence. */
+void chat_native_beat(struct chat_turn *t, int64_t now_ms);
+/* Something has happened: the turn no longer thinks, and is not silent. */
+void chat_native_settle(struct chat_turn *t, int64_t now_ms);
 
 /* ---- chat_memory.c ---- */
 

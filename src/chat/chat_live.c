@@ -74,7 +74,7 @@ static int64_t draft_due(const struct chat_turn *t)
 static int64_t show_due(const struct chat_turn *t, int64_t now)
 {
     const struct chat_live *const l = &t->live;
-    if (!can_show(t->chat) || !t->view.visible)
+    if (!can_show(t->chat) || !t->view.visible || chat_native_is_on(t) || t->stream.stopped)
         return INT64_MAX;
     if (uses_drafts(t) && l->drafted)
         return draft_due(t);
@@ -95,12 +95,20 @@ static int64_t typing_interval(const struct chat *c)
     return ms > 2 * TYPING_EARLY_MS ? ms - TYPING_EARLY_MS : ms;
 }
 
+/* Where the sign lasts it says what the turn does, and has to stay true. */
+static bool typing_lasts(const struct chat *c)
+{
+    return c->table.typing_ms > TYPING_LONG_MS;
+}
+
 static int64_t typing_due(const struct chat_turn *t, int64_t now)
 {
     const struct chat *const c = t->chat;
+    const bool changed = typing_lasts(c) && t->live.typed != chat_view_phase(&t->view);
     if (!chat_can(c, TC_OP_TYPING) || now - t->view.active_ms >= TYPING_TTL_MS)
         return INT64_MAX;
-    const int64_t due = t->live.typing_ms ? t->live.typing_ms + typing_interval(c) : now;
+    const int64_t due =
+        t->live.typing_ms && !changed ? t->live.typing_ms + typing_interval(c) : now;
     return due > c->signs_off_until_ms ? due : c->signs_off_until_ms;
 }
 
@@ -108,7 +116,8 @@ static void chat_live_schedule(struct chat_turn *t)
 {
     const int64_t now = clock_mono_ms();
     const int64_t show = show_due(t, now), typing = typing_due(t, now);
-    const int64_t due = show < typing ? show : typing;
+    const int64_t stream = chat_native_due(t), sooner = show < typing ? show : typing;
+    const int64_t due = sooner < stream ? sooner : stream;
     const int64_t ms = t->over || due == INT64_MAX ? -1 : due > now ? due - now : 1;
     t->chat->hooks.wake(t->chat->hooks.ctx, t->turn, ms);
 }
@@ -117,26 +126,35 @@ static void chat_live_schedule(struct chat_turn *t)
 
 static void send_typing(struct chat_turn *t, bool off)
 {
-    chat_send(t->chat, t->turn,
-              &(struct chat_record){.op = TC_OP_TYPING,
-                                    .slot = CHAT_SLOT_SIGN,
-                                    .target = t->target,
-                                    .generation = t->live.edits,
-                                    .off = off},
-              NULL);
+    const struct chat_record r = {.op = TC_OP_TYPING,
+                                  .slot = CHAT_SLOT_SIGN,
+                                  .target = t->target,
+                                  .generation = t->live.edits,
+                                  .off = off};
+    chat_live_send_view(t, &r, (struct chat_send_extra){0});
 }
 
 static void type(struct chat_turn *t, int64_t now)
 {
     t->live.typing_ms = now;
+    t->live.typed = chat_view_phase(&t->view);
     send_typing(t, false);
+}
+
+void chat_live_send_view(struct chat_turn *t, const struct chat_record *r,
+                         struct chat_send_extra extra)
+{
+    struct tc_tool_line lines[CHAT_VIEW_LINES];
+    const struct tc_view view =
+        chat_view_export(&t->view, clock_mono_ms(), t->chat->options.thinking, lines);
+    extra.view = &view;
+    chat_send(t->chat, t->turn, r, &extra);
 }
 
 /* Where it would be visible long after the outcome. */
 static void stop_typing(struct chat_turn *t)
 {
-    const bool lasts = t->chat->table.typing_ms > TYPING_LONG_MS;
-    if (lasts && t->live.typing_ms && chat_can(t->chat, TC_OP_TYPING))
+    if (typing_lasts(t->chat) && t->live.typing_ms && chat_can(t->chat, TC_OP_TYPING))
         send_typing(t, true);
     t->live.typing_ms = 0;
 }
@@ -245,6 +263,9 @@ void chat_live_touch(struct chat_turn *t, bool visible)
     if (t->over)
         return;
     t->live.dirty |= visible;
+    if (t->live.typing_ms && t->live.typed != chat_view_phase(&t->view) &&
+        clock_mono_ms() >= typing_due(t, clock_mono_ms()))
+        type(t, clock_mono_ms());
     chat_live_schedule(t);
 }
 
@@ -255,6 +276,7 @@ void chat_live_wake(struct chat_turn *t)
         return;
     if (now >= typing_due(t, now))
         type(t, now);
+    chat_native_wake(t, now);
     if (now >= show_due(t, now))
         show(t, now);
     chat_live_schedule(t);
@@ -334,12 +356,14 @@ void chat_live_begin(struct chat_turn *t)
 {
     const int64_t now = clock_mono_ms();
     chat_view_init(&t->view, now);
+    t->view.waiting = chat_cards_waiting(&t->chat->cards, t->turn->id);
     t->live.began_ms = now;
     t->live.began = true;
     t->over = !t->target.chat;
     if (t->over)
         return;
     resume(t, now);
+    chat_native_start(t, now);
     if (now >= typing_due(t, now))
         type(t, now);
     chat_live_schedule(t);

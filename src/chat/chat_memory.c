@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the next process has to know of a turn: its progress message, and its open cards with their
- * places, so that their buttons can be taken away. Stored with tc_remember. */
+ * What the next process has to know of a turn: its progress message or native stream, and its open
+ * cards with their places, so that their buttons can be taken away. Stored with tc_remember. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +18,10 @@ void chat_memory_write(struct chat_turn *t)
         json_object_set_new(memory, "creates", json_integer(l->creates));
     if (!l->used && l->uncertain)
         json_object_set_new(memory, "uncertain", json_true());
+    if (t->stream.message[0])
+        chat_json_set_text(memory, "stream", t->stream.message);
+    if (t->stream.old[0])
+        chat_json_set_text(memory, "stream_old", t->stream.old);
     json_t *const cards = chat_cards_write(&t->chat->cards, t->turn->id);
     if (json_array_size(cards) > 0)
         json_object_set(memory, "cards", cards);
@@ -32,9 +36,15 @@ void chat_memory_read(struct chat_turn *t)
 {
     json_t *const memory = t->turn->memory ? json_loads(t->turn->memory, 0, NULL) : NULL;
     const char *const live = chat_json_text(memory, "live");
+    const char *const stream = chat_json_text(memory, "stream");
+    const char *const old = chat_json_text(memory, "stream_old");
     const int64_t creates = chat_json_int(memory, "creates");
     if (live && strlen(live) < CHAT_ID_MAX)
         memcpy(t->live.message, live, strlen(live) + 1);
+    if (stream && strlen(stream) < CHAT_ID_MAX)
+        memcpy(t->stream.message, stream, strlen(stream) + 1);
+    if (old && strlen(old) < CHAT_ID_MAX)
+        memcpy(t->stream.old, old, strlen(old) + 1);
     t->live.creates = creates > 0 && creates < 1000 ? (unsigned)creates : t->live.message[0] != 0;
     t->live.uncertain = chat_json_true(memory, "uncertain");
     chat_cards_read(&t->chat->cards, t->turn->id, json_object_get(memory, "cards"));

@@ -116,6 +116,24 @@ struct tc_plugin chat_options_extend(const struct tc_plugin *plugin, struct aren
 
 #define TABLE_MIN offsetof(struct tc_chat, read) /* of the first header */
 
+/* Native streams need three operations, and their items have no entities. */
+static const char *find_stream_fault(const struct tc_chat *chat)
+{
+    const uint32_t all =
+        TC_CAN(TC_OP_STREAM_BEGIN) | TC_CAN(TC_OP_STREAM_APPEND) | TC_CAN(TC_OP_STREAM_END);
+    if (!(chat->can & all))
+        return NULL;
+    if ((chat->can & all) != all)
+        return "can lacks one of TC_OP_STREAM_BEGIN, TC_OP_STREAM_APPEND and TC_OP_STREAM_END";
+    if (chat->size < offsetof(struct tc_chat, stream) + sizeof chat->stream)
+        return "the table is too short for native streams";
+    return chat->stream.text.form == TC_TELEGRAM ||
+                   text_pieces_find_fault(
+                       &(struct tc_text){.markdown = "", .form = chat->stream.text.form})
+               ? "stream.text has a form that streams cannot have"
+               : NULL;
+}
+
 static bool has_forms(const struct tc_chat *chat)
 {
     for (size_t i = 0; i < TC_ROLES; i++)
@@ -138,6 +156,8 @@ const char *chat_options_find_fault(const struct tc_plugin *plugin, const struct
         return "the flag TC_DELIVERS is missing";
     if (chat->idempotency == TC_IDEMPOTENCY_LOOKUP && !(chat->can & TC_CAN(TC_OP_LOOKUP)))
         return "TC_IDEMPOTENCY_LOOKUP needs TC_OP_LOOKUP";
+    if (find_stream_fault(chat))
+        return find_stream_fault(chat);
     return has_forms(chat) ? NULL : "a text has an unknown form or unit";
 }
 

@@ -11,8 +11,9 @@
 #include "text/sentence/texts.h"
 
 #define DAY_MS ((int64_t)24 * 3600 * 1000)
-#define FILE_MAX ((size_t)14 << 20) /* what the outbox takes in one durable request */
-#define EDIT_YOUNG_MS 60000         /* finalize = edit: an older message would not be noticed */
+#define FILE_MAX ((size_t)14 << 20)     /* what the outbox takes in one durable request */
+#define STREAMED_MAX ((size_t)96 << 10) /* the record of a stream has the whole answer */
+#define EDIT_YOUNG_MS 60000             /* finalize = edit: an older message would not be noticed */
 
 static struct chat_delivery_policy policy_of(const struct chat *c)
 {
@@ -62,6 +63,7 @@ struct chat_outcome_way {
     bool edits;  /* the progress message becomes the answer */
     bool marked; /* an earlier attempt may have arrived */
     bool ended;  /* the footer is in the text */
+    bool tail;   /* behind a native stream */
 };
 
 static int send_piece(struct chat_turn *t, const struct text_piece *p, size_t part, bool last,
@@ -70,6 +72,7 @@ static int send_piece(struct chat_turn *t, const struct text_piece *p, size_t pa
     CLEANUP_BUF struct buf summary = {0};
     struct chat_record r = part_record(t, part);
     r.generation = way->generation;
+    r.slot = way->tail ? CHAT_SLOT_TAIL : r.slot;
     r.tried.marked = way->marked;
     r.text = p->text;
     r.entities = p->entities;
@@ -84,7 +87,7 @@ static int send_piece(struct chat_turn *t, const struct text_piece *p, size_t pa
         r.op = TC_OP_EDIT;
         r.state = CHAT_EDITING;
         r.message = r.live;
-        r.confirm = chat_live_may_come_late(t);
+        r.beside.edits = chat_live_may_come_late(t);
     }
     return chat_send(t->chat, t->turn, &r, NULL);
 }
@@ -190,10 +193,70 @@ static int send_source(struct chat_turn *t, const char *markdown)
     return chat_send(t->chat, t->turn, &r, NULL);
 }
 
+/* ---- at the end of a native stream ---- */
+
+/* How many messages may follow the stream; a file takes the place of all. */
+static size_t most_behind_stream(const struct chat *c)
+{
+    return c->options.overflow == CHAT_OVERFLOW_FILE ? 0 : c->options.max_parts - 1;
+}
+
+/* The stream has no room for the rest: it ends with what it shows, and messages follow. */
+static bool send_tail(struct chat_turn *t, const char *shown, const char *rest, const char *footer)
+{
+    struct chat *const c = t->chat;
+    struct chat_record r = part_record(t, 0);
+    const size_t most = most_behind_stream(c);
+    size_t count = 0;
+    const struct text_piece *pieces = render_outcome(c, rest, strlen(rest), 0, &count);
+    const struct text_piece *const whole =
+        pieces ? add_footer(c, rest, footer, 0, most, &count) : NULL;
+    pieces = whole ? whole : pieces;
+    r.text = shown;
+    if (!pieces || count > most || !*shown || !chat_native_end_with(t, &r, ""))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        send_piece(t, &pieces[i], i + 1, false, &(struct chat_outcome_way){.tail = true});
+    return true;
+}
+
+/* The stream shows the beginning of the answer: its end with the rest is the outcome. */
+static bool end_stream(struct chat_turn *t, const char *markdown, size_t len)
+{
+    struct chat *const c = t->chat;
+    struct chat_record r = part_record(t, 0);
+    const char *const rest = len <= STREAMED_MAX ? chat_native_rest(t, markdown) : NULL;
+    if (!rest)
+        return false;
+    const char *const footer = footer_of(t), *const end = *footer ? "_" : "";
+    const char *const before = *footer ? "\n\n_" : "";
+    r.text = arena_sprintf(&c->scratch, "%s%s%s%s", markdown, before, footer, end);
+    if (chat_native_end_with(t, &r,
+                             arena_sprintf(&c->scratch, "%s%s%s%s", rest, before, footer, end)))
+        return true;
+    const char *const shown = arena_strndup(&c->scratch, markdown, (size_t)(rest - markdown));
+    return send_tail(t, shown, rest, footer);
+}
+
+/* The text of the record as ordinary messages. The stream may still be open, unless it was not, or
+ * has ended. */
+static void send_instead_of_stream(struct chat_turn *t, const struct chat_record *r,
+                                   enum tc_result_kind kind)
+{
+    send_parts(t, r->text, strlen(r->text),
+               (struct chat_outcome_way){.marked = r->tried.marked, .ended = true});
+    if (kind != TC_RESULT_DONE && kind != TC_RESULT_MESSAGE_GONE && kind != TC_RESULT_STOPPED)
+        chat_native_end_empty(t, &r->target, r->message);
+}
+
+/* ---- the outcome ---- */
+
 int chat_outcome_send(struct chat_turn *t, const char *markdown, size_t len, uint32_t flags)
 {
     const struct chat *const c = t->chat;
     if (!t->target.chat)
+        return 0;
+    if (!flags && len && end_stream(t, markdown, len))
         return 0;
     if (c->source && !flags && len && len <= c->table.source_bytes)
         return send_source(t, markdown);
@@ -287,7 +350,7 @@ static void clean(struct chat_turn *t, const struct chat_record *part, const cha
     else
         write_summary(&view, t, part);
     chat_render_one(c, &r, view.p, 0);
-    r.confirm = r.op == TC_OP_EDIT && chat_live_may_come_late(t);
+    r.beside.edits = r.op == TC_OP_EDIT && chat_live_may_come_late(t);
     chat_send(c, t->turn, &r, NULL);
     chat_live_use(t);
 }
@@ -333,10 +396,10 @@ static void clean_up(struct chat_turn *t, const struct chat_record *part)
 static void confirm_edit(struct chat_turn *t, const struct chat_record *done)
 {
     struct chat_record r = *done;
-    if (!done->confirm && !chat_live_may_come_late(t))
+    if (!done->beside.edits && !chat_live_may_come_late(t))
         return;
     r.slot = arena_sprintf(&t->chat->scratch, CHAT_SLOT_CONFIRM ":%s", done->slot);
-    r.confirm = r.last = false;
+    r.beside.edits = r.last = false;
     r.owner = NULL;
     chat_send(t->chat, t->turn, &r, &(struct chat_send_extra){.delay_ms = CHAT_LATE_MS});
 }
@@ -395,6 +458,7 @@ void chat_outcome_take_result(struct chat_turn *t, struct chat_record *r,
     struct chat_delivery_policy policy = policy_of(c);
     const enum chat_delivery_state from = r->state;
     const bool was_file = r->file.name != NULL;
+    policy.shown = chat_native_shown(t);
     v->next = TC_NEXT_DONE;
     if (send_instead_of_source(t, r, result->result.kind) ||
         send_instead_of_file(t, r, &result->result, reply))
@@ -421,6 +485,10 @@ void chat_outcome_take_result(struct chat_turn *t, struct chat_record *r,
         break;
     case CHAT_STEP_CUT:
         cut(c, t->turn, r);
+        break;
+    case CHAT_STEP_WHOLE:
+        send_instead_of_stream(t, r,
+                               from == CHAT_PROBING ? TC_RESULT_IN_DOUBT : result->result.kind);
         break;
     case CHAT_STEP_DEAD:
         v->next = TC_NEXT_FAIL;

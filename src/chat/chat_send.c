@@ -147,7 +147,8 @@ static struct tc_chat_file *chat_send_file(struct chat *c, const struct chat_rec
 struct tc_op chat_make_op(struct chat *c, const struct tc_turn *turn, const struct chat_record *r)
 {
     char key[CHAT_KEY_LENGTH + 1];
-    const char *const text = op_text(c, r);
+    const bool streams = strcmp(r->slot, CHAT_SLOT_STREAMED) == 0; /* its text is not rendered */
+    const char *const text = streams ? "" : op_text(c, r);
     chat_key_write(key, c->inst->name, turn->id, r);
     return (struct tc_op){
         .size = sizeof(struct tc_op),
@@ -162,7 +163,7 @@ struct tc_op chat_make_op(struct chat *c, const struct tc_turn *turn, const stru
         .text_len = strlen(text),
         .entities = r->omit & TC_OMIT_FORMAT ? NULL : r->entities,
         .source = strcmp(r->slot, CHAT_SLOT_SOURCE) == 0,
-        .plain = r->plain ? r->plain : "",
+        .plain = r->plain && !streams ? r->plain : "",
         .silent = r->silent,
         .off = r->off,
         .omit = r->omit,
@@ -181,14 +182,28 @@ static bool is_durable(const struct chat_record *r)
     if (chat_record_is_slot(r, CHAT_SLOT_LIVE) ||
         (chat_record_is_slot(r, CHAT_SLOT_CARD) && r->op == TC_OP_EDIT))
         return r->last;
+    if (chat_record_is_slot(r, CHAT_SLOT_CLOSE))
+        return r->last;
     return chat_record_is_slot(r, CHAT_SLOT_ANSWER) || chat_record_is_slot(r, CHAT_SLOT_CLEAN) ||
            chat_record_is_slot(r, CHAT_SLOT_CONFIRM) || chat_record_is_slot(r, CHAT_SLOT_CARD) ||
            chat_record_is_slot(r, CHAT_SLOT_WHOLE);
 }
 
+/* What is repeated does no harm. */
 static bool is_idempotent(const struct chat_record *r)
 {
-    return (r->op != TC_OP_POST && r->op != TC_OP_FILE) || chat_record_is_slot(r, CHAT_SLOT_LOSS);
+    switch ((int)r->op) {
+    case TC_OP_POST:
+    case TC_OP_FILE:
+        return chat_record_is_slot(r, CHAT_SLOT_LOSS);
+    case TC_OP_STREAM_BEGIN:
+    case TC_OP_STREAM_APPEND:
+        return false;
+    case TC_OP_STREAM_END:
+        return chat_record_is_slot(r, CHAT_SLOT_CLOSE);
+    default:
+        return true;
+    }
 }
 
 /* The memory that says so is on disk before: the next process would not look for it otherwise. */
@@ -202,8 +217,15 @@ static bool is_sign(const struct chat_record *r)
     return r->op == TC_OP_TYPING || r->op == TC_OP_REACT;
 }
 
+static bool is_stream(const struct chat_record *r)
+{
+    return chat_record_is_slot(r, CHAT_SLOT_STREAM);
+}
+
 static enum tc_priority priority_of(const struct chat_record *r)
 {
+    if (is_stream(r))
+        return TC_P_LIVE;
     if ((chat_record_is_slot(r, CHAT_SLOT_LIVE) && !r->last) || (r->op == TC_OP_TYPING && !r->off))
         return TC_P_LIVE;
     if (chat_record_is_slot(r, CHAT_SLOT_ANSWER) || chat_record_is_slot(r, CHAT_SLOT_REPLY))
@@ -244,7 +266,7 @@ static int64_t timeout_of(const struct chat *c, const struct chat_record *r)
     case TC_OP_POLL:
         return (c->table.poll_ms ? c->table.poll_ms : POLL_MS) + LIVE_TIMEOUT_MS;
     default:
-        return chat_record_is_slot(r, CHAT_SLOT_LIVE) ? LIVE_TIMEOUT_MS : 0;
+        return chat_record_is_slot(r, CHAT_SLOT_LIVE) || is_stream(r) ? LIVE_TIMEOUT_MS : 0;
     }
 }
 
@@ -271,9 +293,10 @@ static int64_t max_age_of(const struct chat_record *r, int64_t delay_ms)
     }
 }
 
+/* Appends do not replace each other. */
 static const char *key_of(const struct chat_record *r)
 {
-    if (priority_of(r) != TC_P_LIVE)
+    if (priority_of(r) != TC_P_LIVE || is_stream(r))
         return NULL;
     return r->op == TC_OP_TYPING ? "typing" : "live";
 }
@@ -300,7 +323,8 @@ static struct tc_http make_http(struct chat *c, const struct chat_record *r,
 /* What a service lacks for some chats or messages only, and what has something in its place. */
 static bool may_be_impossible(const struct chat_record *r)
 {
-    return is_sign(r) || r->op == TC_OP_FETCH || (r->op == TC_OP_PRIVATE && r->silent);
+    return is_sign(r) || r->op == TC_OP_FETCH || r->op == TC_OP_STREAM_BEGIN ||
+           (r->op == TC_OP_PRIVATE && r->silent);
 }
 
 int chat_send(struct chat *c, struct tc_turn *turn, const struct chat_record *r,
@@ -318,6 +342,8 @@ int chat_send(struct chat *c, struct tc_turn *turn, const struct chat_record *r,
     op.fields = r->fields ? read_fields(c, r) : NULL;
     op.field_count = json_array_size(r->fields);
     op.view = more->view;
+    op.items = more->items;
+    op.item_count = more->item_count;
     op.file = op.file ? &file : NULL;
     if (r->op == TC_OP_MENU)
         chat_menu_fill(&op);

@@ -10,10 +10,11 @@ libtcplugin_a_SOURCES += \
 	src/chat/chat_inbound.c \
 	src/chat/chat_internal.h \
 	src/chat/chat_live.c \
-	src/chat/chat_live_state.c \
-	src/chat/chat_live_state.h \
 	src/chat/chat_memory.c \
 	src/chat/chat_menu.c \
+	src/chat/chat_native.c \
+	src/chat/chat_native_result.c \
+	src/chat/chat_native_show.c \
 	src/chat/chat_options.c \
 	src/chat/chat_options.h \
 	src/chat/chat_outcome.c \
@@ -23,3 +24,4 @@ libtcplugin_a_SOURCES += \
 include $(srcdir)/src/chat/card/local.mk
 include $(srcdir)/src/chat/operation/local.mk
 include $(srcdir)/src/chat/show/local.mk
+include $(srcdir)/src/chat/stream/local.mk

@@ -6,6 +6,7 @@
  *   CHATBOX_TYPING_MS    how long typing is visible
  *   CHATBOX_CHAT_OPTION  the option that names a chat
  *   CHATBOX_LACKS        operations that the service does not have
+ *   CHATBOX_UNSTREAMED   a chat where streams are not possible
  *   CHATBOX_FORMS        forms of at most two fields, only alerts are shown to one person, and each
  *                        person has a menu; with CHATBOX_INPUT */
 #include <stdio.h>
@@ -36,10 +37,14 @@
 #define CHATBOX_LACKS (TC_CAN(TC_OP_MENU) | CHATBOX_STREAMS)
 #endif
 
+#ifndef CHATBOX_UNSTREAMED
+#define CHATBOX_UNSTREAMED "edited"
+#endif
+
 struct conf {
     const char *base, *room;
     int64_t number;
-    bool draft, source, hooked;
+    bool draft, source, hooked, stream;
 };
 
 static const struct tc_option options[] = {
@@ -48,6 +53,7 @@ static const struct tc_option options[] = {
     TC_OPTION(struct conf, number, "0", 0, "the same, as a number"),
     TC_OPTION(struct conf, draft, "false", 0, "show progress by drafts"),
     TC_OPTION(struct conf, source, "false", 0, "send answers as Markdown"),
+    TC_OPTION(struct conf, stream, "true", 0, "show progress by native streams"),
     TC_OPTION(struct conf, hooked, "false", 0, "events come by the routes only"),
     {0},
 };
@@ -55,17 +61,12 @@ static const struct tc_option options[] = {
 static const struct tc_rate rates[] = {{1, 1, 100, 1}, {1, 1, 300, 1}, {0}};
 
 static const struct tc_error_rule errors[] = {
-    {0, "bad format", TC_RESULT_BAD_FORMAT},
-    {0, "too long", TC_RESULT_TOO_LONG},
-    {0, "nothing", TC_RESULT_EMPTY},
-    {0, "no question", TC_RESULT_REPLY_GONE},
-    {0, "no thread", TC_RESULT_THREAD_GONE},
-    {0, "no message", TC_RESULT_MESSAGE_GONE},
-    {0, "moved", TC_RESULT_CHAT_MOVED},
-    {0, "no chat", TC_RESULT_CHAT_GONE},
-    {0, "unsupported", TC_RESULT_UNSUPPORTED},
-    {0, "not found", TC_RESULT_NOT_FOUND},
-    {0, NULL, TC_RESULT_DONE},
+    {0, "bad format", TC_RESULT_BAD_FORMAT},   {0, "too long", TC_RESULT_TOO_LONG},
+    {0, "nothing", TC_RESULT_EMPTY},           {0, "no question", TC_RESULT_REPLY_GONE},
+    {0, "no thread", TC_RESULT_THREAD_GONE},   {0, "no message", TC_RESULT_MESSAGE_GONE},
+    {0, "moved", TC_RESULT_CHAT_MOVED},        {0, "no chat", TC_RESULT_CHAT_GONE},
+    {0, "unsupported", TC_RESULT_UNSUPPORTED}, {0, "not found", TC_RESULT_NOT_FOUND},
+    {0, "stopped", TC_RESULT_STOPPED},         {0, NULL, TC_RESULT_DONE},
 };
 
 static const char *const names[] = {"identify", "post",    "edit",   "delete", "file",  "typing",
@@ -107,6 +108,32 @@ static const char *menu_of(struct tc_turn *t, const struct tc_op *op)
                    "many", op->menu_count > 10);
 }
 
+/* What a stream is given: texts, and lines with a sign of their state. */
+static const char *items_of(struct tc_turn *t, const struct tc_op *op)
+{
+    static const char *const states[] = {"running", "ok", "failed"};
+    const char *list = "[]";
+    for (size_t i = 0; i < op->item_count; i++) {
+        const struct tc_stream_item *const item = &op->items[i];
+        const struct tc_tool_line *const line = item->line;
+        list = item->text ? tc_json(t, "[j*, s]", list, item->text)
+                          : tc_json(t, "[j*, {s:s, s:s, s:s, s:s, s:i, s:s?}]", list, "id",
+                                    line->id, "name", line->name, "summary", line->summary, "state",
+                                    states[line->state], "took", (int)line->took_ms, "detail",
+                                    line->detail);
+    }
+    return list;
+}
+
+static const char *view_of(struct tc_turn *t, const struct tc_op *op)
+{
+    static const char *const phases[] = {"working", "waiting", "stopping"};
+    return op->kind == TC_OP_TYPING && op->view
+               ? tc_json(t, "{s:s, s:i}", "phase", phases[op->view->phase], "elapsed",
+                         (int)op->view->elapsed_ms)
+               : "null";
+}
+
 static const char *target_of(struct tc_turn *t, const struct tc_op *op)
 {
     static const struct tc_target none;
@@ -130,6 +157,8 @@ static int chatbox_request(struct tc_turn *t, const struct tc_op *op, struct tc_
         http->url = tc_sprint(t, "{option:base}/file?name=%s", op->file->name);
         return 0;
     }
+    if (op->kind == TC_OP_STREAM_BEGIN && strcmp(op->target->chat, CHATBOX_UNSTREAMED) == 0)
+        return -1;
     if (op->kind == TC_OP_FETCH) { /* the address first, then the content */
         http->method = "GET";
         http->flags |= op->step ? TC_SAVE : 0;
@@ -137,13 +166,16 @@ static int chatbox_request(struct tc_turn *t, const struct tc_op *op, struct tc_
                               op->step ? op->cursor : op->file->ref);
         return 0;
     }
-    http->body = tc_json(
-        t, "{s:s, s:j, s:s?, s:s?, s:s, s:j, s:b, s:b, s:b, s:i, s:s?, s:i, s:i, s:s?, s:j, s:j}",
-        "role", roles[op->role], "to", target_of(t, op), "message", op->message, "key",
-        CHATBOX_IDEMPOTENCY == TC_IDEMPOTENCY_NONE ? NULL : op->key, "text", text, "buttons",
-        buttons_of(t, op), "silent", op->silent, "source", op->source, "off", op->off, "part",
-        (int)op->part, "cursor", op->cursor, "reaction", (int)op->reaction, "omit", (int)op->omit,
-        "action", op->action, "menu", menu_of(t, op), "fields", fields_of(t, op));
+    http->body =
+        tc_json(t,
+                "{s:s, s:j, s:s?, s:s?, s:s, s:j, s:b, s:b, s:b, s:i, s:s?, s:i, s:i, s:s?, s:j, "
+                "s:j, s:j, s:j}",
+                "role", roles[op->role], "to", target_of(t, op), "message", op->message, "key",
+                CHATBOX_IDEMPOTENCY == TC_IDEMPOTENCY_NONE ? NULL : op->key, "text", text,
+                "buttons", buttons_of(t, op), "silent", op->silent, "source", op->source, "off",
+                op->off, "part", (int)op->part, "cursor", op->cursor, "reaction", (int)op->reaction,
+                "omit", (int)op->omit, "action", op->action, "menu", menu_of(t, op), "fields",
+                fields_of(t, op), "items", items_of(t, op), "view", view_of(t, op));
     return http->body ? 0 : -1;
 }
 
@@ -230,6 +262,11 @@ static int chatbox_read(struct tc_turn *l, const struct tc_op *op, const struct 
         result->kind = TC_RESULT_NEXT_STEP;
         result->cursor = tc_json_get(l, reply->body, "/at");
     }
+    if ((op->kind == TC_OP_TYPING || op->kind == TC_OP_REACT) && result->kind == TC_RESULT_DONE &&
+        tc_json_get(l, reply->body, "/step")) {
+        result->kind = TC_RESULT_NEXT_STEP;
+        result->cursor = tc_json_get(l, reply->body, "/step");
+    }
     if (op->kind != TC_OP_POLL || result->kind != TC_RESULT_DONE)
         return 0;
     const char *const message = tc_json_get(l, reply->body, "/message");
@@ -284,6 +321,11 @@ static const struct tc_chat chat = {
     .draft_option = "draft",
     .source_option = "source",
     .source_bytes = 2000,
+    .stream = {.text = {.form = TC_PLAIN, .units = 150},
+               .age_ms = 240000,
+               .bytes = 600,
+               .items = 8,
+               .option = "stream"},
     .ready = ready,
     .request = chatbox_request,
     .read = chatbox_read,

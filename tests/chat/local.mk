@@ -3,9 +3,10 @@
 # service; the folder of a script names the kind of service.
 
 chat_modules = tests/chat/chat_key.so tests/chat/chat_lookup.so tests/chat/chat_none.so \
-	tests/chat/chat_text.so tests/chat/chat_menu.so tests/chat/chat_fields.so
+	tests/chat/chat_stream.so tests/chat/chat_text.so tests/chat/chat_menu.so tests/chat/chat_fields.so
 CHAT_KEY = -DCHATBOX_IDEMPOTENCY=TC_IDEMPOTENCY_KEY -DCHATBOX_TYPING_MS=25000
 CHAT_LOOKUP = -DCHATBOX_IDEMPOTENCY=TC_IDEMPOTENCY_LOOKUP
+CHAT_STREAM = $(CHAT_LOOKUP) -DCHATBOX_TYPING_MS=25000 -DCHATBOX_LACKS='TC_CAN(TC_OP_MENU)'
 CHAT_TEXT = -DCHATBOX_INPUT=TC_INPUT_TEXT -DCHATBOX_CHAT_OPTION='"number"' -DCHATBOX_LACKS='(TC_CAN(TC_OP_EDIT) | TC_CAN(TC_OP_MENU) | CHATBOX_STREAMS)'
 CHAT_MENU = -DCHATBOX_LACKS=CHATBOX_STREAMS
 CHAT_FIELDS = -DCHATBOX_INPUT=TC_INPUT_FIELDS -DCHATBOX_FORMS -DCHATBOX_LACKS=CHATBOX_STREAMS
@@ -15,6 +16,7 @@ $(chat_modules): tests/chat/chatbox.c $(turncastinclude_HEADERS)
 	$(AM_V_CC)case $@ in \
 		*_key.so) set -- $(CHAT_KEY) ;; \
 		*_lookup.so) set -- $(CHAT_LOOKUP) ;; \
+		*_stream.so) set -- $(CHAT_STREAM) ;; \
 		*_text.so) set -- $(CHAT_TEXT) ;; \
 		*_menu.so) set -- $(CHAT_MENU) ;; \
 		*_fields.so) set -- $(CHAT_FIELDS) ;; \
@@ -46,6 +48,9 @@ CHAT_TESTS = \
 	tests/chat/none/source.script \
 	tests/chat/none/stop.script \
 	tests/chat/none/whole.script \
+	tests/chat/stream/limits.script \
+	tests/chat/stream/outcome.script \
+	tests/chat/stream/show.script \
 	tests/chat/text/card.script
 dist_check_SCRIPTS += $(CHAT_TESTS)
 $(CHAT_TESTS:.script=.log): turncast-script$(EXEEXT)
@@ -59,7 +64,9 @@ tests_chat_t_chat_model_SOURCES = tests/chat/t_chat_model.c
 tests_chat_t_chat_model_LDADD = $(TEST_PLUGIN)
 
 check_PROGRAMS += tests/chat/operation/t_chat_delivery tests/chat/operation/t_chat_record tests/chat/operation/t_chat_result \
-	tests/chat/show/t_chat_text
+	tests/chat/show/t_chat_text tests/chat/stream/t_chat_items
+tests_chat_stream_t_chat_items_SOURCES = tests/chat/stream/t_chat_items.c
+tests_chat_stream_t_chat_items_LDADD = $(TEST_PLUGIN)
 tests_chat_operation_t_chat_delivery_SOURCES = tests/chat/operation/t_chat_delivery.c
 tests_chat_operation_t_chat_delivery_LDADD = $(TEST_PLUGIN)
 tests_chat_operation_t_chat_record_SOURCES = tests/chat/operation/t_chat_record.c

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "chat/chat_live_state.h"
+#include "chat/show/chat_live_state.h"
 #include "chat/operation/chat_delivery.h"
 #include "tap/tap.h"
 
@@ -217,7 +217,7 @@ static void take(struct explored *e, const struct world *w, enum tc_result_kind 
         n.row_doubts = (uint8_t)r.tried.doubts;
         n.row_generation = (uint8_t)r.generation;
         n.row_omit = (uint8_t)r.omit;
-        n.row_confirm |= r.confirm;
+        n.row_confirm |= r.beside.edits;
         n.row_message = r.state == CHAT_EDITING ? n.row_live : 0;
     }
     add_world(e, &n);
@@ -415,6 +415,7 @@ static void step_row(struct explored *e, const struct world *w)
         take(e, w, TC_RESULT_DONE, false);
         break;
     case CHAT_FILING:
+    case CHAT_ENDING:
     case CHAT_DELIVERED:
     case CHAT_DEAD:
         bail("the row is in state %d", w->row_state);

@@ -94,9 +94,18 @@ static struct chat_delivery_decision send(struct chat_record *r, enum chat_deliv
     return (struct chat_delivery_decision){.step = CHAT_STEP_SEND};
 }
 
-/* The message as a new one; a file stays one. */
+static bool is_streamed(const struct chat_record *r)
+{
+    return strcmp(r->slot, CHAT_SLOT_STREAMED) == 0;
+}
+
+/* The message as a new one; a file stays one. The record of a stream has the text as Markdown. */
 static struct chat_delivery_decision chat_delivery_post(struct chat_record *r)
 {
+    if (is_streamed(r)) {
+        r->state = CHAT_POSTING;
+        return (struct chat_delivery_decision){.step = CHAT_STEP_WHOLE};
+    }
     r->message = NULL;
     return r->file.name ? send(r, CHAT_FILING, TC_OP_FILE) : send(r, CHAT_POSTING, TC_OP_POST);
 }
@@ -185,6 +194,13 @@ static struct chat_delivery_decision repeat(struct chat_record *r, bool answered
     return d;
 }
 
+static struct chat_delivery_decision chat_delivery_search(struct chat_record *r)
+{
+    struct chat_delivery_decision d = send(r, CHAT_FINDING, TC_OP_LOOKUP);
+    d.delay_ms = CHAT_LATE_MS;
+    return d;
+}
+
 static struct chat_delivery_decision doubt(struct chat_record *r, const struct chat_result *result,
                                            const struct chat_delivery_policy *policy)
 {
@@ -192,9 +208,7 @@ static struct chat_delivery_decision doubt(struct chat_record *r, const struct c
         return again(result);
     if (policy->idempotency != TC_IDEMPOTENCY_LOOKUP)
         return repeat(r, result->answered, policy);
-    struct chat_delivery_decision d = send(r, CHAT_FINDING, TC_OP_LOOKUP);
-    d.delay_ms = CHAT_LATE_MS;
-    return d;
+    return chat_delivery_search(r);
 }
 
 /* ---- results in each state ---- */
@@ -305,6 +319,33 @@ static struct chat_delivery_decision probed(struct chat_record *r, enum chat_del
                                                                   : again(result);
 }
 
+/* The end of a stream is tried in one form only: whatever is refused, the text is sent. */
+static struct chat_delivery_decision chat_delivery_end(struct chat_record *r,
+                                                       enum chat_delivery_event event,
+                                                       const struct chat_result *result,
+                                                       const struct chat_delivery_policy *policy)
+{
+    switch ((int)event) {
+    case CHAT_ON_DELAYED:
+    case CHAT_ON_LOCKED:
+        return again(result);
+    case CHAT_ON_LOST:
+    case CHAT_ON_UNCLEAR: /* a key does not help: the repeat would be refused, as it has ended */
+        return policy->idempotency == TC_IDEMPOTENCY_LOOKUP ? chat_delivery_search(r)
+                                                            : repeat(r, result->answered, policy);
+    default:
+        return chat_delivery_post(r);
+    }
+}
+
+/* Of a stream: the end is confirmed, but not what was to be appended before it. */
+static struct chat_delivery_decision deliver_rest(struct chat_record *r,
+                                                  const struct chat_delivery_policy *policy)
+{
+    r->tried.marked |= policy->shown == CHAT_SHOWN_UNKNOWN;
+    return chat_delivery_post(r);
+}
+
 static struct chat_delivery_decision delivered(struct chat_record *r)
 {
     r->state = CHAT_DELIVERED;
@@ -320,7 +361,10 @@ struct chat_delivery_decision chat_delivery_next(struct chat_record *r,
     struct chat_delivery_decision d;
     ASSERT(from != CHAT_DELIVERED && from != CHAT_DEAD);
     if (event == CHAT_ON_CONFIRMED && from != CHAT_PROBING)
-        d = delivered(r);
+        d = r->beside.append && policy->shown != CHAT_SHOWN_ALL ? deliver_rest(r, policy)
+                                                                : delivered(r);
+    else if (from == CHAT_ENDING)
+        d = chat_delivery_end(r, event, result, policy);
     else if (from == CHAT_EDITING)
         d = edited(r, event, result, policy);
     else if (from == CHAT_FINDING)

@@ -82,6 +82,7 @@
     ROW(EDITING, LOCKED,      EDITING) \
     ROW(EDITING, REFUSED,     EDITING)  ROW(EDITING, REFUSED,     POSTING) \
     ROW(FINDING, CONFIRMED,   DELIVERED) \
+    ROW(FINDING, CONFIRMED,   POSTING)  /* the end of a stream that does not show everything */ \
     ROW(FINDING, ABSENT,      POSTING)  ROW(FINDING, ABSENT,      FILING) \
     ROW(FINDING, DELAYED,     FINDING) \
     ROW(FINDING, LOST,        FINDING) \
@@ -115,11 +116,39 @@
     ROW(FILING,  UNSUPPORTED, DEAD) \
     ROW(FILING,  NO_CHAT,     DEAD) \
     ROW(FILING,  LOCKED,      FILING) \
-    ROW(FILING,  REFUSED,     FILING)   ROW(FILING,  REFUSED,     DEAD)
+    ROW(FILING,  REFUSED,     FILING)   ROW(FILING,  REFUSED,     DEAD) \
+    ROW(ENDING,  CONFIRMED,   DELIVERED) \
+    ROW(ENDING,  CONFIRMED,   POSTING)  /* the stream does not show everything */ \
+    ROW(ENDING,  DELAYED,     ENDING) \
+    ROW(ENDING,  LOST,        FINDING) \
+    ROW(ENDING,  LOST,        POSTING)  /* marked */ \
+    ROW(ENDING,  LOST,        DEAD)     /* the option says so */ \
+    ROW(ENDING,  UNCLEAR,     FINDING) \
+    ROW(ENDING,  UNCLEAR,     PROBING)  /* then marked */ \
+    ROW(ENDING,  UNCLEAR,     DEAD) \
+    ROW(ENDING,  FORMAT,      POSTING) \
+    ROW(ENDING,  LONG,        POSTING) \
+    ROW(ENDING,  EMPTY,       POSTING) \
+    ROW(ENDING,  NO_QUESTION, POSTING) \
+    ROW(ENDING,  NO_THREAD,   POSTING) \
+    ROW(ENDING,  NO_MESSAGE,  POSTING) \
+    ROW(ENDING,  MOVED,       POSTING) \
+    ROW(ENDING,  ABSENT,      POSTING) \
+    ROW(ENDING,  UNSUPPORTED, POSTING) \
+    ROW(ENDING,  NO_CHAT,     POSTING) \
+    ROW(ENDING,  LOCKED,      ENDING) \
+    ROW(ENDING,  REFUSED,     POSTING)
 /* clang-format on */
 
 #define CHAT_DELIVERY_EVENT_ENUM(name) CHAT_ON_##name,
 enum chat_delivery_event { CHAT_DELIVERY_EVENTS(CHAT_DELIVERY_EVENT_ENUM) };
+
+/* Whether a native stream shows the append that was under way when its end was sent. */
+enum chat_delivery_shown {
+    CHAT_SHOWN_ALL,
+    CHAT_SHOWN_LESS,    /* the append was certainly not executed */
+    CHAT_SHOWN_UNKNOWN, /* nobody knows */
+};
 
 /* What the service and the configuration permit. */
 struct chat_delivery_policy {
@@ -129,6 +158,7 @@ struct chat_delivery_policy {
     bool drops_doubts;  /* option ambiguous = drop */
     bool keeps_threads; /* option thread_lost = drop: nothing is posted outside of its thread */
     int64_t now_ms;     /* unix time */
+    enum chat_delivery_shown shown; /* if an append is beside the record */
 };
 
 enum chat_delivery_step {
@@ -136,6 +166,7 @@ enum chat_delivery_step {
     CHAT_STEP_AGAIN, /* the same request once more, after hold_ms */
     CHAT_STEP_SEND,  /* the record has changed: it is sent in place of the request */
     CHAT_STEP_CUT,   /* the same, in smaller parts */
+    CHAT_STEP_WHOLE, /* the text is sent as ordinary messages, in place of the end of a stream */
     CHAT_STEP_DEAD,  /* dead letter, with reason */
 };
 

@@ -27,9 +27,11 @@ static const struct {
 },
   numbers[] = {MEMBER("p", part),         MEMBER("g", generation), MEMBER("st", step),
                MEMBER("d", tried.doubts), MEMBER("h", tried.cuts), MEMBER("x", omit)},
-  flags[] = {MEMBER("k", tried.marked),    MEMBER("z", last),     MEMBER("q", silent),
-             MEMBER("off", off),           MEMBER("cf", confirm), MEMBER("mv", tried.moved),
-             MEMBER("em", tried.was_empty)};
+  flags[] = {MEMBER("k", tried.marked),     MEMBER("z", last),
+             MEMBER("q", silent),           MEMBER("off", off),
+             MEMBER("cf", beside.edits),    MEMBER("mv", tried.moved),
+             MEMBER("em", tried.was_empty), MEMBER("ba", tried.bare),
+             MEMBER("ap", beside.append)};
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* ---- to text ---- */
@@ -107,16 +109,29 @@ static bool fits_state(const json_t *json)
         return !is_file && chat_json_text(json, "m");
     case CHAT_FILING:
         return is_file;
+    case CHAT_ENDING:
+        return strcmp(chat_json_text(json, "s"), CHAT_SLOT_STREAMED) == 0;
     default:
         return true;
     }
+}
+
+/* The end of a stream names the stream, and the end with the answer has the text, too: the ordinary
+ * messages are made from it. */
+static bool fits_stream(const json_t *json)
+{
+    const bool answers = strcmp(chat_json_text(json, "s"), CHAT_SLOT_STREAMED) == 0;
+    const bool ends = chat_json_int(json, "o") == TC_OP_STREAM_END;
+    return (!ends || chat_json_text(json, "m")) &&
+           (!answers || (chat_json_text(json, "m") && chat_json_text(json, "t") &&
+                         !chat_json_text(json, "fn")));
 }
 
 static bool is_sane(const json_t *json)
 {
     return json_is_object(json) && chat_json_text(json, "s") && is_below(json, "o", TC_OPS) &&
            is_below(json, "ro", TC_ROLES) && is_below(json, "ds", CHAT_DELIVERY_STATES) &&
-           is_below(json, "re", TC_REACTION_INTERRUPT + 1) && fits_state(json);
+           is_below(json, "re", TC_REACTION_INTERRUPT + 1) && fits_state(json) && fits_stream(json);
 }
 
 bool chat_record_read(struct chat_record *r, const char *tag)

@@ -9,9 +9,13 @@
 #include <turncast/plugin.h>
 
 /* What the operation is for. */
-#define CHAT_SLOT_ANSWER "answer"        /* a part of the outcome */
-#define CHAT_SLOT_SOURCE "answer:source" /* the outcome as one message of Markdown */
-#define CHAT_SLOT_LIVE "live"            /* the progress message */
+#define CHAT_SLOT_ANSWER "answer"          /* a part of the outcome */
+#define CHAT_SLOT_SOURCE "answer:source"   /* the outcome as one message of Markdown */
+#define CHAT_SLOT_STREAMED "answer:stream" /* the outcome at the end of a native stream */
+#define CHAT_SLOT_TAIL "answer:tail"       /* what of it follows the stream */
+#define CHAT_SLOT_STREAM "stream"          /* the native stream of a running turn */
+#define CHAT_SLOT_CLOSE "close"            /* the end of a native stream without an outcome */
+#define CHAT_SLOT_LIVE "live"              /* the progress message */
 #define CHAT_SLOT_CLEAN "clean"     /* what becomes of the progress message after the outcome */
 #define CHAT_SLOT_CONFIRM "confirm" /* the same edit once more, behind edits that may come late */
 #define CHAT_SLOT_CARD "card"       /* a request card; continues with its number and place */
@@ -32,10 +36,11 @@ enum chat_delivery_state {
     CHAT_FINDING, /* the service is asked whether the message exists */
     CHAT_PROBING, /* the service is asked for a sign of life before the message is sent again */
     CHAT_FILING,  /* the text is sent as a file */
+    CHAT_ENDING,  /* the native stream, which shows the answer, is ended */
     CHAT_DELIVERED,
     CHAT_DEAD,
 };
-#define CHAT_DELIVERY_STATES 7
+#define CHAT_DELIVERY_STATES 8
 
 /* Of FILE and FETCH; each or NULL. */
 struct chat_record_file {
@@ -50,6 +55,13 @@ struct chat_history {
     bool moved;      /* the chat got another id */
     bool was_empty;  /* the text has been replaced because the service saw nothing in it */
     bool marked;     /* the text says that it may be a repeat */
+    bool bare;       /* the end of a stream goes without items */
+};
+
+/* Requests that may take effect beside this one. */
+struct chat_beside {
+    bool edits;  /* whose replies were lost: they may reach the message after this one */
+    bool append; /* is under way: only with it does the stream show the answer */
 };
 
 struct chat_record {
@@ -72,7 +84,7 @@ struct chat_record {
     struct chat_history tried;
     bool last; /* the clean-up follows */
     bool silent, off;
-    bool confirm; /* edits whose replies were lost may reach the message after this one */
+    struct chat_beside beside;
     enum tc_reaction reaction;
     int64_t since_ms; /* unix time of the first attempt with this key */
     int64_t until_ms; /* unix time after which no attempt starts; 0: as the host decides */

@@ -79,7 +79,7 @@ static void chat_result_refuse(struct chat_result *r, const struct tc_reply_map 
 
 static bool creates_message(enum tc_op_kind kind)
 {
-    return kind == TC_OP_POST || kind == TC_OP_FILE;
+    return kind == TC_OP_POST || kind == TC_OP_FILE || kind == TC_OP_STREAM_BEGIN;
 }
 
 /* A proxy or a login page of a network answers 200, too. */

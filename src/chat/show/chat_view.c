@@ -16,8 +16,7 @@ void chat_view_init(struct chat_view *v, int64_t now_ms)
         .began_ms = now_ms, .active_ms = now_ms, .fresh = true, .tokens = -1, .cost_usd = -1};
 }
 
-/* Copies what fits: control characters as blanks, cut between characters, with an ellipsis. */
-static void clip(char *out, size_t cap, const char *text)
+void chat_view_clip(char *out, size_t cap, const char *text)
 {
     static const char ellipsis[] = "…";
     const size_t len = strlen(text);
@@ -33,7 +32,7 @@ static void clip(char *out, size_t cap, const char *text)
 static void chat_view_note_message(struct chat_view *v, const char *id)
 {
     char now[CHAT_VIEW_ID];
-    clip(now, sizeof now, id ? id : "");
+    chat_view_clip(now, sizeof now, id ? id : "");
     v->fresh |= strcmp(now, v->narrated) != 0;
     memcpy(v->narrated, now, sizeof now);
 }
@@ -48,7 +47,7 @@ static void narrate(struct chat_view *v, const struct tc_narration *ev)
         snprintf(line, sizeof line, "%.*s", (int)utf8_truncated_len(p, n, sizeof line - 1), p);
         if (line[strspn(line, " \t\r")]) {
             snprintf(joined, sizeof joined, "%s%s", v->fresh ? "" : v->headline, line);
-            clip(v->headline, sizeof v->headline, joined);
+            chat_view_clip(v->headline, sizeof v->headline, joined);
             v->fresh = false;
         }
         v->fresh |= p[n] == '\n';
@@ -84,37 +83,54 @@ static void summarize(char *out, size_t cap, const char *args)
             continue;
         json_init(&j, value.p, value.len);
         if (json_reader_read_string(&j, &raw))
-            clip(out, cap, json_reader_unescape(&arena, raw, NULL));
+            chat_view_clip(out, cap, json_reader_unescape(&arena, raw, NULL));
     }
     arena_fini(&arena);
+}
+
+/* Of mcp__server__tool the last part. */
+static const char *short_name(const char *tool)
+{
+    const char *const server = strncmp(tool, "mcp__", 5) == 0 ? tool + 5 : NULL;
+    const char *const end = server ? strstr(server, "__") : NULL;
+    return end && end[2] ? end + 2 : tool;
+}
+
+void chat_view_read_call(struct chat_view_line *line, const struct tc_tool_call *ev, int64_t now_ms)
+{
+    *line = (struct chat_view_line){.state = TC_LINE_RUNNING, .began_ms = now_ms};
+    char name[96];
+    snprintf(name, sizeof name, "%.40s%s%.40s", ev->meta->agent ? ev->meta->agent : "",
+             ev->meta->agent ? " · " : "", short_name(ev->name));
+    chat_view_clip(line->id, sizeof line->id, ev->tool_use_id);
+    chat_view_clip(line->name, sizeof line->name, name);
+    summarize(line->summary, sizeof line->summary, ev->args);
 }
 
 static void call(struct chat_view *v, const struct tc_tool_call *ev, int64_t now_ms)
 {
     if (v->line_count == CHAT_VIEW_LINES)
         memmove(v->lines, v->lines + 1, --v->line_count * sizeof *v->lines);
-    struct chat_view_line *const line = &v->lines[v->line_count++];
-    *line = (struct chat_view_line){.state = TC_LINE_RUNNING, .began_ms = now_ms};
-    char name[96];
-    snprintf(name, sizeof name, "%.40s%s%.40s", ev->meta->agent ? ev->meta->agent : "",
-             ev->meta->agent ? " · " : "", ev->name);
-    clip(line->id, sizeof line->id, ev->tool_use_id);
-    clip(line->name, sizeof line->name, name);
-    summarize(line->summary, sizeof line->summary, ev->args);
+    chat_view_read_call(&v->lines[v->line_count++], ev, now_ms);
     v->tools++;
+}
+
+bool chat_view_finish_line(struct chat_view_line *line, const char *id,
+                           const struct tc_tool_result *ev, int64_t now_ms)
+{
+    if (line->state != TC_LINE_RUNNING || strcmp(line->id, id) != 0)
+        return false;
+    line->state = ev->is_error ? TC_LINE_FAILED : TC_LINE_OK;
+    line->took_ms = ev->duration_ms >= 0 ? (int64_t)ev->duration_ms : now_ms - line->began_ms;
+    return true;
 }
 
 static void finish(struct chat_view *v, const struct tc_tool_result *ev, int64_t now_ms)
 {
     char id[CHAT_VIEW_ID];
-    clip(id, sizeof id, ev->tool_use_id);
-    for (size_t i = 0; i < v->line_count; i++) {
-        struct chat_view_line *const line = &v->lines[i];
-        if (line->state != TC_LINE_RUNNING || strcmp(line->id, id) != 0)
-            continue;
-        line->state = ev->is_error ? TC_LINE_FAILED : TC_LINE_OK;
-        line->took_ms = ev->duration_ms >= 0 ? (int64_t)ev->duration_ms : now_ms - line->began_ms;
-    }
+    chat_view_clip(id, sizeof id, ev->tool_use_id);
+    for (size_t i = 0; i < v->line_count; i++)
+        chat_view_finish_line(&v->lines[i], id, ev, now_ms);
 }
 
 /* ---- usage ---- */
@@ -153,7 +169,7 @@ static bool notice(struct chat_view *v, const struct tc_notice *ev)
     if (shown) {
         char text[CHAT_VIEW_HEADLINE + 8];
         snprintf(text, sizeof text, "⚠ %.*s", CHAT_VIEW_HEADLINE, ev->text);
-        clip(v->notice, sizeof v->notice, text);
+        chat_view_clip(v->notice, sizeof v->notice, text);
     }
     return shown;
 }
@@ -178,7 +194,7 @@ static bool fold(struct chat_view *v, const struct event *ev, int64_t now_ms, bo
     case TC_PROGRESS:
         if (!ev->u.progress.message || !*ev->u.progress.message)
             return false;
-        clip(v->notice, sizeof v->notice, ev->u.progress.message);
+        chat_view_clip(v->notice, sizeof v->notice, ev->u.progress.message);
         return true;
     case TC_NOTICE:
         return notice(v, &ev->u.notice);
@@ -198,6 +214,11 @@ bool chat_view_fold(struct chat_view *v, const struct event *ev, int64_t now_ms,
     return shown;
 }
 
+enum tc_phase chat_view_phase(const struct chat_view *v)
+{
+    return v->phase == TC_PHASE_WORKING && v->waiting ? TC_PHASE_WAITING : v->phase;
+}
+
 struct tc_view chat_view_export(const struct chat_view *v, int64_t now_ms, bool thinking,
                                 struct tc_tool_line *lines)
 {
@@ -214,7 +235,7 @@ struct tc_view chat_view_export(const struct chat_view *v, int64_t now_ms, bool 
     }
     return (struct tc_view){
         .size = sizeof(struct tc_view),
-        .phase = v->phase == TC_PHASE_WORKING && v->waiting ? TC_PHASE_WAITING : v->phase,
+        .phase = chat_view_phase(v),
         .headline = v->headline[0] ? v->headline : texts_get(TEXT_CHAT_WORKING),
         .lines = lines,
         .line_count = v->line_count,

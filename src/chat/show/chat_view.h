@@ -36,10 +36,21 @@ struct chat_view {
     struct chat_view_line lines[CHAT_VIEW_LINES];
 };
 
+/* Copies what fits: control characters as blanks, cut between characters, with an ellipsis. */
+void chat_view_clip(char *out, size_t cap, const char *text);
+/* The line of a tool call that begins. */
+void chat_view_read_call(struct chat_view_line *line, const struct tc_tool_call *ev,
+                         int64_t now_ms);
+/* The line ends with that result if it runs and has the id, which is clipped. False: it does not.
+ */
+bool chat_view_finish_line(struct chat_view_line *line, const char *id,
+                           const struct tc_tool_result *ev, int64_t now_ms);
+
 void chat_view_init(struct chat_view *v, int64_t now_ms);
 /* Takes an event in. thinking: whether thinking is worth a progress message. Returns whether what
  * is shown has changed. */
 bool chat_view_fold(struct chat_view *v, const struct event *ev, int64_t now_ms, bool thinking);
+enum tc_phase chat_view_phase(const struct chat_view *v);
 /* The structure that connectors get. `lines` has CHAT_VIEW_LINES elements and outlives it. */
 struct tc_view chat_view_export(const struct chat_view *v, int64_t now_ms, bool thinking,
                                 struct tc_tool_line *lines);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * Tests of chat/operation/chat_delivery.h: a dead letter that a person has sent again. */
+ * Tests of chat/operation/chat_delivery.h: a dead letter that a person has sent again, and the end
+ * of a native stream with the answer. */
 #include "chat/operation/chat_delivery.h"
+
+#include <string.h>
 
 #include "tap/tap.h"
 
@@ -15,11 +18,10 @@ static struct chat_record used_up(void)
                                 .tried = {.doubts = CHAT_DOUBTS_MAX, .marked = true}};
 }
 
-int main(void)
+static void test_renew(void)
 {
     const struct chat_result lost = {.result = {.kind = TC_RESULT_IN_DOUBT}};
     struct chat_delivery_policy policy = {.now_ms = 1};
-    plan_lazy();
     struct chat_record r = used_up();
     is_int(chat_delivery_next(&r, &lost, &policy).step, CHAT_STEP_DEAD,
            "a letter whose doubts are used up");
@@ -30,5 +32,109 @@ int main(void)
            "goes out again for a person, whatever the option ambiguous says");
     ok(r.tried.marked && r.tried.doubts == 1, "marked, and counted anew");
     is_int(r.until_ms, DAY_MS, "for as long as another");
+}
+
+/* ---- the end of a native stream ---- */
+
+static struct chat_record ending(void)
+{
+    return (struct chat_record){.op = TC_OP_STREAM_END,
+                                .state = CHAT_ENDING,
+                                .slot = CHAT_SLOT_STREAMED,
+                                .message = "s1",
+                                .text = "Done"};
+}
+
+static enum chat_delivery_step end_with(struct chat_record *r, enum tc_result_kind kind,
+                                        bool answered, const struct chat_delivery_policy *policy)
+{
+    const struct chat_result result = {.result = {.kind = kind, .reason = ""},
+                                       .answered = answered};
+    return chat_delivery_next(r, &result, policy).step;
+}
+
+static void test_refused_ends(void)
+{
+    static const struct {
+        enum tc_result_kind kind;
+        const char *name;
+    } refusals[] = {
+        {TC_RESULT_BAD_FORMAT, "format"},      {TC_RESULT_TOO_LONG, "length"},
+        {TC_RESULT_EMPTY, "emptiness"},        {TC_RESULT_REPLY_GONE, "answered message"},
+        {TC_RESULT_THREAD_GONE, "thread"},     {TC_RESULT_MESSAGE_GONE, "stream"},
+        {TC_RESULT_CHAT_MOVED, "moved chat"},  {TC_RESULT_CHAT_GONE, "chat"},
+        {TC_RESULT_UNSUPPORTED, "operation"},  {TC_RESULT_REFUSED, "anything"},
+        {TC_RESULT_STOPPED, "stopped stream"}, {TC_RESULT_NOT_FOUND, "unknown stream"},
+    };
+    const struct chat_delivery_policy policy = {.now_ms = 1};
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+        struct chat_record r = ending();
+        const enum chat_delivery_step step = end_with(&r, refusals[i].kind, false, &policy);
+        ok(step == CHAT_STEP_WHOLE && r.state == CHAT_POSTING && !r.tried.marked,
+           "an end that is refused (%s): the whole text, without a mark", refusals[i].name);
+    }
+}
+
+static void test_ends_in_doubt(void)
+{
+    struct chat_delivery_policy policy = {.idempotency = TC_IDEMPOTENCY_KEY, .now_ms = 1};
+    struct chat_record r = ending();
+    ok(end_with(&r, TC_RESULT_IN_DOUBT, false, &policy) == CHAT_STEP_WHOLE && r.tried.marked,
+       "an end in doubt, at a service that cannot search: the whole text, marked");
+    r = ending();
+    ok(end_with(&r, TC_RESULT_IN_DOUBT, true, &policy) == CHAT_STEP_SEND && r.state == CHAT_PROBING,
+       "after an unclear reply only when the service works");
+    ok(end_with(&r, TC_RESULT_DONE, false, &policy) == CHAT_STEP_WHOLE && r.tried.marked &&
+           strcmp(r.message, "s1") == 0,
+       "then the same, and the stream is known that may be open");
+    r = ending();
+    policy.drops_doubts = true;
+    is_int(end_with(&r, TC_RESULT_IN_DOUBT, false, &policy), CHAT_STEP_DEAD,
+           "ambiguous = drop: a dead letter");
+    policy = (struct chat_delivery_policy){.idempotency = TC_IDEMPOTENCY_LOOKUP, .now_ms = 1};
+    r = ending();
+    ok(end_with(&r, TC_RESULT_IN_DOUBT, false, &policy) == CHAT_STEP_SEND &&
+           r.state == CHAT_FINDING && r.op == TC_OP_LOOKUP,
+       "an end in doubt is searched for");
+    struct chat_record found = r;
+    is_int(end_with(&found, TC_RESULT_DONE, false, &policy), CHAT_STEP_DONE, "found: delivered");
+    ok(end_with(&r, TC_RESULT_NOT_FOUND, false, &policy) == CHAT_STEP_WHOLE && !r.tried.marked,
+       "not found: the whole text, without a mark");
+}
+
+static void test_unsure_ends(void)
+{
+    struct chat_delivery_policy policy = {.shown = CHAT_SHOWN_LESS, .now_ms = 1};
+    struct chat_record r = ending();
+    is_int(end_with(&r, TC_RESULT_DONE, false, &policy), CHAT_STEP_DONE,
+           "no append was under way: the end is the delivery");
+    r = ending();
+    r.beside.append = true;
+    ok(end_with(&r, TC_RESULT_DONE, false, &policy) == CHAT_STEP_WHOLE && !r.tried.marked,
+       "an append before the end was not executed: the whole text");
+    r = ending();
+    r.beside.append = true;
+    policy.shown = CHAT_SHOWN_UNKNOWN;
+    ok(end_with(&r, TC_RESULT_DONE, false, &policy) == CHAT_STEP_WHOLE && r.tried.marked,
+       "nobody knows of the append: marked");
+    r = ending();
+    r.beside.append = true;
+    policy.shown = CHAT_SHOWN_ALL;
+    is_int(end_with(&r, TC_RESULT_DONE, false, &policy), CHAT_STEP_DONE,
+           "the append was executed: delivered");
+    r = ending();
+    ok(end_with(&r, TC_RESULT_RETRY, false, &policy) == CHAT_STEP_AGAIN &&
+           end_with(&r, TC_RESULT_UNAUTHORIZED, false, &policy) == CHAT_STEP_AGAIN &&
+           r.state == CHAT_ENDING,
+       "an end that was not executed is sent again");
+}
+
+int main(void)
+{
+    plan_lazy();
+    test_renew();
+    test_refused_ends();
+    test_ends_in_doubt();
+    test_unsure_ends();
     return 0;
 }

@@ -32,9 +32,9 @@ static void test_round_trip(void)
         .part = 3,
         .generation = 4,
         .omit = TC_OMIT_REPLY,
-        .tried = {.doubts = 2, .cuts = 1, .marked = true},
+        .tried = {.doubts = 2, .cuts = 1, .marked = true, .bare = true},
         .last = true,
-        .confirm = true,
+        .beside = {.edits = true, .append = true},
         .reaction = TC_REACTION_TAKEN,
         .since_ms = INT64_C(1790000000000),
         .until_ms = INT64_C(1790000086400),
@@ -52,7 +52,7 @@ static void test_round_trip(void)
     ok(back.part == 3 && back.generation == 4 && back.omit == TC_OMIT_REPLY && back.step == 0,
        "numbers");
     ok(back.tried.doubts == 2 && back.tried.cuts == 1 && back.tried.marked && !back.tried.moved &&
-           back.last && back.confirm && !back.silent,
+           back.last && back.beside.edits && back.tried.bare && back.beside.append && !back.silent,
        "history and flags");
     ok(back.since_ms == r.since_ms && back.until_ms == r.until_ms &&
            back.reaction == TC_REACTION_TAKEN && json_equal(back.buttons, buttons) &&
@@ -77,11 +77,17 @@ static void test_refused(void)
         "chat:{\"s\":\"answer\",\"o\":99,\"ro\":1,\"ds\":0}",
         "chat:{\"s\":\"answer\",\"o\":-1,\"ro\":1,\"ds\":0}",
         "chat:{\"s\":\"answer\",\"o\":1,\"ro\":9,\"ds\":0}",
-        "chat:{\"s\":\"answer\",\"o\":1,\"ro\":1,\"ds\":7}",
+        "chat:{\"s\":\"answer\",\"o\":1,\"ro\":1,\"ds\":8}",
         "chat:{\"s\":\"answer\",\"o\":1,\"ro\":1,\"ds\":0,\"re\":8}",
         "chat:{\"s\":\"answer\",\"o\":4,\"ro\":1,\"ds\":4}",
         "chat:{\"s\":\"answer\",\"o\":4,\"ro\":1,\"ds\":0,\"fn\":\"a.md\"}",
         "chat:{\"s\":\"answer\",\"o\":2,\"ro\":1,\"ds\":1}",
+        "chat:{\"s\":\"close\",\"o\":15,\"ro\":0,\"ds\":0}",
+        "chat:{\"s\":\"answer\",\"o\":15,\"ro\":1,\"ds\":5,\"m\":\"s\",\"t\":\"x\"}",
+        "chat:{\"s\":\"answer:stream\",\"o\":15,\"ro\":1,\"ds\":5,\"m\":\"s\"}",
+        "chat:{\"s\":\"answer:stream\",\"o\":8,\"ro\":1,\"ds\":2,\"t\":\"x\"}",
+        "chat:{\"s\":\"answer:stream\",\"o\":4,\"ro\":1,\"ds\":4,\"m\":\"s\",\"t\":\"x\",\"fn\":"
+        "\"a\"}",
         "mine:{\"s\":\"answer\",\"o\":1,\"ro\":1,\"ds\":0}",
     };
     struct chat_record r;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Transition table of a progress message, from the lists of its header. */
-#include "chat/chat_live_state.h"
+#include "chat/show/chat_live_state.h"
 
 static const char *const chat_live_state_names[] = {CHAT_LIVE_STATES(STATE_TABLE_NAME)};
 static const char *const chat_live_event_names[] = {CHAT_LIVE_EVENTS(STATE_TABLE_NAME)};

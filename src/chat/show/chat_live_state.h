@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * State machine of a progress message. chat_live.c changes the state through chat_live_next only.
  */
-#ifndef CHAT_CHAT_LIVE_STATE_H
-#define CHAT_CHAT_LIVE_STATE_H
+#ifndef CHAT_SHOW_CHAT_LIVE_STATE_H
+#define CHAT_SHOW_CHAT_LIVE_STATE_H
 
 #include "base/state_table.h"
 

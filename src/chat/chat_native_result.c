@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT
+ * What becomes of the native streams of a turn after each result. */
+#include <string.h>
+
+#include "base/sys/clock.h"
+#include "chat/chat_internal.h"
+
+#define STRIKES_MAX 3 /* then the turn is shown by a message that is edited */
+#define CHAT_SLOT_REMOVE CHAT_SLOT_CLOSE ":remove"
+
+/* ---- what was sent ---- */
+
+static void chat_native_note_line(struct chat_native *s, struct chat_line *line)
+{
+    const size_t size = chat_line_size(line),
+                 before = line->shown_in == s->number ? line->counted : 0;
+    s->given.items += line->shown_in != s->number;
+    s->given.bytes += size > before ? size - before : 0;
+    line->shown_in = s->number;
+    line->counted = size;
+    line->told = line->sending;
+}
+
+/* The service has confirmed the request under way. */
+static void note_shown(struct chat_turn *t)
+{
+    struct chat_native *const s = &t->stream;
+    s->strikes = 0;
+    s->said.shown |= s->said.told > 0 && chat_batch_has_text(&s->flight);
+    for (size_t i = 0; i < s->flight.count; i++) {
+        const struct chat_batch_item *const item = &s->flight.items[i];
+        if (!item->len) {
+            chat_native_note_line(s, &s->lines.list[item->line]);
+            continue;
+        }
+        s->given.items++;
+        s->given.bytes += item->len;
+    }
+    chat_batch_clear(&s->flight, &s->lines);
+}
+
+/* What was certainly not shown begins the next request. */
+static void take_back(struct chat_turn *t)
+{
+    struct chat_native *const s = &t->stream;
+    chat_batch_take_back(&s->next, &s->flight, &s->lines, chat_native_item_bytes(t));
+}
+
+/* The stream is not open any more: lines go on in the next one. */
+static void forget_message(struct chat_turn *t)
+{
+    struct chat_native *const s = &t->stream;
+    s->message[0] = '\0';
+    chat_native_add_running(t, &s->next, 0);
+    chat_memory_write(t);
+}
+
+/* ---- failures ---- */
+
+/* A person has stopped the stream: that is the end of it, and of the turn. */
+static void chat_native_stop(struct chat_turn *t)
+{
+    struct chat_native *const s = &t->stream;
+    struct tc_receipt receipt = {0};
+    s->stopped = s->incomplete = true;
+    s->message[0] = '\0';
+    chat_batch_clear(&s->flight, &s->lines);
+    chat_native_give_up(t);
+    chat_memory_write(t);
+    if (t->target.user &&
+        tc_cancel(t->chat->inst->lobby, t->turn->id, t->target.user, &receipt) == TC_COMMAND)
+        t->view.phase = TC_PHASE_STOPPING;
+    chat_live_touch(t, false);
+}
+
+/* The service does not take the items, or the stream is over: they begin the next try. */
+static void mend(struct chat_turn *t, enum tc_result_kind kind)
+{
+    struct chat_native *const s = &t->stream;
+    take_back(t);
+    if (kind == TC_RESULT_MESSAGE_GONE && !s->message[0])
+        forget_message(t);
+    s->full = s->message[0] != '\0'; /* also without lines: a stream is of one kind */
+    if (kind == TC_RESULT_BAD_FORMAT) {
+        s->plain = true;
+        chat_batch_drop(&s->next, &s->lines, false);
+    }
+    if (++s->strikes >= STRIKES_MAX)
+        chat_native_give_up(t);
+}
+
+/* Another refusal: the turn is shown by edits; every turn, if the service has no streams. */
+static void give_up_for(struct chat_turn *t, const struct chat_record *r,
+                        const struct chat_result *result)
+{
+    const enum tc_result_kind kind = result->result.kind;
+    struct chat *const c = t->chat;
+    chat_batch_clear(&t->stream.flight, &t->stream.lines);
+    if (kind == TC_RESULT_UNSUPPORTED ||
+        (kind == TC_RESULT_REFUSED && r->op == TC_OP_STREAM_BEGIN)) {
+        if (chat_can(c, TC_OP_STREAM_BEGIN))
+            tc_log(c->inst, TC_INFO,
+                   "native streams are off until the next start: %s; editing one message instead",
+                   result->result.reason ? result->result.reason : "refused");
+        c->unsupported |= TC_CAN(TC_OP_STREAM_BEGIN);
+    }
+    chat_native_give_up(t);
+}
+
+/* A begin or an append was not confirmed. */
+static void chat_native_fail(struct chat_turn *t, const struct chat_record *r,
+                             const struct chat_result *result)
+{
+    struct chat_native *const s = &t->stream;
+    const enum tc_result_kind kind = result->result.kind;
+    const bool appends = r->op == TC_OP_STREAM_APPEND;
+    const bool gone = appends && (kind == TC_RESULT_MESSAGE_GONE || kind == TC_RESULT_STOPPED);
+    chat_native_move(t, gone                         ? CHAT_NATIVE_ON_GONE
+                        : kind == TC_RESULT_IN_DOUBT ? CHAT_NATIVE_ON_LOSE
+                                                     : CHAT_NATIVE_ON_REFUSE);
+    if (gone) {
+        s->said.gone |= s->said.shown;
+        s->message[0] = '\0';
+    }
+    switch ((int)kind) {
+    case TC_RESULT_STOPPED:
+        chat_native_stop(t);
+        break;
+    case TC_RESULT_MESSAGE_GONE:
+    case TC_RESULT_TOO_LONG:
+    case TC_RESULT_BAD_FORMAT:
+        mend(t, kind);
+        break;
+    case TC_RESULT_IN_DOUBT: /* it may be there: it is not said again */
+        s->incomplete = true;
+        chat_batch_clear(&s->flight, &s->lines);
+        break;
+    default:
+        give_up_for(t, r, result);
+        break;
+    }
+}
+
+/* ---- results ---- */
+
+/* The outcome has come before the result of a begin or an append. */
+static void take_late_result(struct chat_turn *t, const struct chat_record *r,
+                             const struct chat_result *result)
+{
+    static const struct chat_batch nothing;
+    struct chat_native *const s = &t->stream;
+    const bool done = result->result.kind == TC_RESULT_DONE;
+    if (r->op == TC_OP_STREAM_BEGIN && done && result->result.message)
+        chat_native_send_close(t, result->result.message, &nothing, CHAT_SLOT_REMOVE);
+    s->incomplete |= !done;
+    s->missing |= !done && result->result.kind != TC_RESULT_IN_DOUBT;
+    chat_batch_clear(&s->flight, &s->lines);
+}
+
+static void take_begun(struct chat_turn *t, const struct chat_record *r,
+                       const struct chat_result *result)
+{
+    struct chat_native *const s = &t->stream;
+    const char *const id = result->result.message;
+    if (result->result.kind != TC_RESULT_DONE) {
+        chat_native_fail(t, r, result);
+        return;
+    }
+    if (!id || !*id || strlen(id) >= sizeof s->message) { /* nothing can be appended to it */
+        chat_native_move(t, CHAT_NATIVE_ON_LOSE);
+        s->incomplete = true;
+        chat_batch_clear(&s->flight, &s->lines);
+        return;
+    }
+    memcpy(s->message, id, strlen(id) + 1);
+    chat_native_move(t, CHAT_NATIVE_ON_BEGUN);
+    chat_memory_write(t);
+    note_shown(t);
+}
+
+static void take_appended(struct chat_turn *t, const struct chat_record *r,
+                          const struct chat_result *result)
+{
+    if (result->result.kind != TC_RESULT_DONE) {
+        chat_native_fail(t, r, result);
+        return;
+    }
+    chat_native_move(t, CHAT_NATIVE_ON_APPENDED);
+    note_shown(t);
+}
+
+/* An end that was refused for its items, or whose reply was lost, may leave the stream open. */
+static void take_left(struct chat_turn *t, const struct chat_record *r,
+                      const struct chat_result *result)
+{
+    struct chat_native *const s = &t->stream;
+    const enum tc_result_kind kind = result->result.kind;
+    chat_native_move(t, CHAT_NATIVE_ON_LEFT);
+    s->said.gone |= kind == TC_RESULT_MESSAGE_GONE && s->said.shown;
+    if (kind == TC_RESULT_STOPPED) {
+        chat_native_stop(t);
+        return;
+    }
+    if (kind == TC_RESULT_IN_DOUBT ||
+        (!r->tried.bare && kind != TC_RESULT_DONE && kind != TC_RESULT_MESSAGE_GONE)) {
+        s->full = true;
+        chat_native_close_beside(t);
+    }
+    forget_message(t);
+}
+
+static void take_stream_result(struct chat_turn *t, const struct chat_record *r,
+                               const struct chat_result *result)
+{
+    if (t->stream.state == CHAT_NATIVE_CLOSED)
+        take_late_result(t, r, result);
+    else if (r->op == TC_OP_STREAM_BEGIN)
+        take_begun(t, r, result);
+    else if (r->op == TC_OP_STREAM_APPEND)
+        take_appended(t, r, result);
+    else
+        take_left(t, r, result);
+}
+
+/* ---- a stream that is ended without an outcome ---- */
+
+/* The messages of a turn that has not shown anything else are deleted. */
+static void forget_closed(struct chat_turn *t, const struct chat_record *r)
+{
+    struct chat_native *const s = &t->stream;
+    if (strcmp(r->slot, CHAT_SLOT_REMOVE) == 0 && chat_can(t->chat, TC_OP_DELETE))
+        chat_send(t->chat, t->turn,
+                  &(struct chat_record){.op = TC_OP_DELETE,
+                                        .slot = CHAT_SLOT_CLEAN ":stream",
+                                        .message = r->message,
+                                        .target = r->target},
+                  NULL);
+    if (strcmp(s->old, r->message) != 0)
+        return;
+    s->old[0] = '\0';
+    chat_memory_write(t);
+}
+
+static void take_closed(struct chat_turn *t, const struct chat_record *r,
+                        const struct chat_result *result, struct tc_verdict *v)
+{
+    const enum tc_result_kind kind = result->result.kind;
+    const bool refused = kind == TC_RESULT_BAD_FORMAT || kind == TC_RESULT_TOO_LONG ||
+                         kind == TC_RESULT_EMPTY || kind == TC_RESULT_REFUSED;
+    if (kind == TC_RESULT_IN_DOUBT) {
+        v->next = TC_NEXT_AGAIN;
+        return;
+    }
+    if (refused && !r->tried.bare) { /* else it would go on without end */
+        struct chat_record empty = *r;
+        empty.tried.bare = true;
+        empty.owner = NULL;
+        chat_send(t->chat, t->turn, &empty, NULL);
+        return;
+    }
+    forget_closed(t, r);
+}
+
+/* ---- entry ---- */
+
+/* What an earlier process has asked is different. */
+static bool is_current(const struct chat_turn *t, const struct chat_record *r)
+{
+    const enum chat_native_state state = t->stream.state;
+    return r->generation == t->stream.requests && state != CHAT_NATIVE_OFF &&
+           state != CHAT_NATIVE_NONE && state != CHAT_NATIVE_OPEN;
+}
+
+void chat_native_take_result(struct chat_turn *t, struct chat_record *r,
+                             const struct chat_result *result, struct tc_verdict *v)
+{
+    if (v->next == TC_NEXT_AGAIN &&
+        (result->result.kind == TC_RESULT_RETRY || result->result.kind == TC_RESULT_UNAUTHORIZED))
+        return; /* the host sends the request again, unless the outcome comes first */
+    v->next = TC_NEXT_DONE;
+    if (chat_record_is_slot(r, CHAT_SLOT_CLOSE))
+        take_closed(t, r, result, v);
+    else if (is_current(t, r))
+        take_stream_result(t, r, result);
+    chat_native_wake(t, clock_mono_ms());
+    chat_live_touch(t, false);
+}
+
+/* Not sent: the outcome has replaced the request, or it became too old. */
+void chat_native_take_drop(struct chat_turn *t, const struct chat_record *r)
+{
+    const struct chat_result dropped = {.result = {.kind = TC_RESULT_RETRY}};
+    if (chat_record_is_slot(r, CHAT_SLOT_CLOSE)) {
+        forget_closed(t, r);
+        return;
+    }
+    if (!is_current(t, r))
+        return;
+    if (t->stream.state == CHAT_NATIVE_CLOSED) {
+        take_late_result(t, r, &dropped);
+    } else if (r->op == TC_OP_STREAM_END) {
+        t->stream.full = true;
+        chat_native_move(t, CHAT_NATIVE_ON_LEFT);
+        chat_native_close_beside(t);
+        forget_message(t);
+    } else {
+        chat_native_move(t, CHAT_NATIVE_ON_REFUSE);
+        take_back(t);
+    }
+    chat_native_wake(t, clock_mono_ms());
+    chat_live_touch(t, false);
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT
+ * What each event of a turn adds to its native stream. Only text that can no longer change is
+ * added, because a stream takes nothing back. */
+#include <string.h>
+
+#include "base/sys/clock.h"
+#include "chat/chat_internal.h"
+
+#define SILENT_MS 30000
+#define NOTICE_BYTES ((size_t)400)
+
+/* ---- narration ---- */
+
+static void chat_native_tell(struct chat_turn *t, bool all)
+{
+    const struct str text = chat_said_tell(&t->stream.said, all);
+    if (text.len)
+        chat_native_add_text(t, text.p, text.len);
+}
+
+/* Something else follows: all of the narration is told. */
+static void chat_native_end_narration(struct chat_turn *t)
+{
+    chat_native_tell(t, true);
+    t->stream.said.over = true;
+}
+
+static void chat_native_take_narration(struct chat_turn *t, const struct tc_narration *ev)
+{
+    struct chat_native *const s = &t->stream;
+    if (!chat_said_goes_on(&s->said, ev->message_id)) {
+        chat_native_end_narration(t);
+        chat_said_begin(&s->said, ev->message_id);
+    }
+    if (!chat_said_add(&s->said, ev->text, ev->text_len))
+        s->incomplete = true;
+    chat_native_tell(t, false);
+}
+
+/* ---- beside it ---- */
+
+static void chat_native_show_notice(struct chat_turn *t, const struct tc_notice *ev)
+{
+    char text[NOTICE_BYTES];
+    CLEANUP_BUF struct buf markdown = {0};
+    if (strcmp(ev->level, "info") == 0)
+        return;
+    chat_native_end_narration(t);
+    chat_view_clip(text, sizeof text, ev->text);
+    buf_add_str(&markdown, "⚠ ");
+    chat_text_escape(&markdown, text);
+    chat_native_add_text(t, markdown.p, markdown.len);
+}
+
+static void chat_native_take_notice(struct chat_turn *t, const struct tc_notice *ev)
+{
+    if (!ev->code || strcmp(ev->code, "retracted") != 0)
+        chat_native_show_notice(t, ev);
+    else if (chat_said_is_of(&t->stream.said, ev->message_id))
+        chat_said_begin(&t->stream.said, NULL);
+}
+
+static void chat_native_take_call(struct chat_turn *t, const struct tc_tool_call *ev, int64_t now)
+{
+    if (!ev->meta->agent)
+        chat_native_end_narration(t);
+    chat_native_add_line(t, chat_lines_call(&t->stream.lines, ev, now));
+}
+
+static void chat_native_end_line(struct chat_turn *t, enum chat_line_kind kind, int64_t now)
+{
+    chat_native_add_line(t, chat_lines_settle(&t->stream.lines, kind, now));
+}
+
+void chat_native_settle(struct chat_turn *t, int64_t now)
+{
+    chat_native_end_line(t, CHAT_LINE_SILENCE, now);
+    chat_native_end_line(t, CHAT_LINE_THINKING, now);
+}
+
+/* ---- events ---- */
+
+/* A sub-agent neither speaks nor thinks in the stream. */
+static bool chat_native_is_by_other(const struct event *ev)
+{
+    return ev->meta.agent || ev->meta.parent_id;
+}
+
+static void chat_native_show_event(struct chat_turn *t, const struct event *ev, int64_t now)
+{
+    struct chat_lines *const lines = &t->stream.lines;
+    switch ((int)ev->kind) {
+    case TC_NARRATION:
+        if (!chat_native_is_by_other(ev))
+            chat_native_take_narration(t, &ev->u.narration);
+        break;
+    case TC_THINKING:
+        if (!chat_native_is_by_other(ev) && t->chat->options.thinking && ev->u.thinking.text_len)
+            chat_native_add_line(t, chat_lines_think(lines, ev->u.thinking.text, now));
+        break;
+    case TC_TOOL_CALL:
+        chat_native_take_call(t, &ev->u.tool_call, now);
+        break;
+    case TC_TOOL_RESULT:
+        chat_native_add_line(t, chat_lines_finish(lines, &ev->u.tool_result, now));
+        break;
+    case TC_NOTICE:
+        chat_native_take_notice(t, &ev->u.notice);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Whether thinking is over with the event. */
+static bool chat_native_ends_thinking(const struct event *ev)
+{
+    return (ev->kind == TC_NARRATION && !chat_native_is_by_other(ev)) || ev->kind == TC_TOOL_CALL ||
+           ev->kind == TC_TOOL_RESULT || ev->kind == TC_NOTICE || ev->kind == TC_REQUEST;
+}
+
+void chat_native_take_event(struct chat_turn *t, const struct event *ev, int64_t now)
+{
+    if (!chat_native_is_on(t))
+        return;
+    if (chat_native_ends_thinking(ev))
+        chat_native_settle(t, now);
+    else
+        chat_native_end_line(t, CHAT_LINE_SILENCE, now);
+    chat_native_show_event(t, ev, now);
+    chat_native_wake(t, now);
+}
+
+void chat_native_beat(struct chat_turn *t, int64_t now)
+{
+    const int64_t since = t->view.active_ms;
+    if (now - since >= SILENT_MS)
+        chat_lines_fall_silent(&t->stream.lines, since, t->view.waiting > 0);
+    chat_native_add_running(t, &t->stream.next, 0);
+}

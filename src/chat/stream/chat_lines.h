@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ * The tool calls, the thinking and the silences of a turn as lines of native streams: each line has
+ * an id, so that a stream can be given its new state. Pure. */
+#ifndef CHAT_STREAM_CHAT_LINES_H
+#define CHAT_STREAM_CHAT_LINES_H
+
+#include <turncast/plugin.h>
+
+#include "base/arena.h"
+#include "chat/show/chat_view.h"
+
+#define CHAT_LINES_MAX 64
+#define CHAT_LINE_DETAIL ((size_t)240) /* bytes */
+
+enum chat_line_kind { CHAT_LINE_CALL, CHAT_LINE_THINKING, CHAT_LINE_SILENCE };
+
+struct chat_line {
+    struct chat_view_line is;
+    enum chat_line_kind kind;
+    char detail[CHAT_LINE_DETAIL + 1];
+    uint64_t order;    /* of its beginning, from 1 */
+    unsigned shown_in; /* number of the stream that has the line; 0: none */
+    size_t counted;    /* bytes that the line takes of that stream */
+    size_t told;       /* bytes of the detail that the stream has */
+    size_t sending;    /* the same, with the request that is under way */
+    unsigned held;     /* batches that hold the line: its place is not given to another */
+};
+
+/* An all-zero struct is valid and empty. */
+struct chat_lines {
+    struct chat_line *list; /* owned */
+    size_t count, cap;
+    uint64_t begun;
+};
+
+void chat_lines_fini(struct chat_lines *l);
+/* Each returns the line that has to be shown, or shown again; NULL: nothing has changed. Valid
+ * until the next line begins. */
+struct chat_line *chat_lines_call(struct chat_lines *l, const struct tc_tool_call *ev,
+                                  int64_t now_ms);
+struct chat_line *chat_lines_finish(struct chat_lines *l, const struct tc_tool_result *ev,
+                                    int64_t now_ms);
+struct chat_line *chat_lines_think(struct chat_lines *l, const char *text, int64_t now_ms);
+/* Nothing has happened since then, and no line runs. */
+struct chat_line *chat_lines_fall_silent(struct chat_lines *l, int64_t since_ms, bool waiting);
+/* A running line of that kind has ended. */
+struct chat_line *chat_lines_settle(struct chat_lines *l, enum chat_line_kind kind, int64_t now_ms);
+
+bool chat_lines_run(const struct chat_lines *l);
+/* The line that began next; previous NULL: the first. NULL: there is none. */
+struct chat_line *chat_lines_after(struct chat_lines *l, const struct chat_line *previous);
+/* Bytes that the line takes of a stream. */
+size_t chat_line_size(const struct chat_line *line);
+
+/* How a running line is written in a stream that ends. */
+enum chat_line_end {
+    CHAT_LINE_RUNS,      /* as it is: the stream goes on */
+    CHAT_LINE_ENDS,      /* as if it had ended: nothing in a stream that is over may look running */
+    CHAT_LINE_CONTINUES, /* the same, and that the next stream has it */
+};
+/* As connectors get it, with the part of the detail that stream `number` does not have. Strings in
+ * the arena, or of the line. */
+struct tc_tool_line chat_line_export(const struct chat_line *line, unsigned number,
+                                     enum chat_line_end end, int64_t now_ms, struct arena *arena);
+
+#endif
