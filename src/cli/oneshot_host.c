@@ -159,26 +159,41 @@ int oneshot_host_start(struct oneshot_host *h, const struct conf *conf, const st
     return -1;
 }
 
-static void add_failures(void *ctx, const struct dispatch_instance *i)
+/* What the instances did not get or could not do. */
+struct losses {
+    bool late; /* not all was delivered in time */
+    uint64_t count;
+};
+
+static void add_losses(void *ctx, const struct dispatch_instance *i)
 {
-    if (i->health.failed)
+    struct losses *const losses = ctx;
+    const struct channel_health *const health = &i->health;
+    if (health->failed)
         fprintf(stderr, "turncast: instance %s: %" PRIu64 " callback%s failed\n", i->name,
-                i->health.failed, PLURAL(i->health.failed, "", "s"));
-    *(uint64_t *)ctx += i->health.failed;
+                health->failed, PLURAL(health->failed, "", "s"));
+    if (health->dropped)
+        fprintf(stderr, "turncast: instance %s: lost %" PRIu64 " event%s\n", i->name,
+                health->dropped, PLURAL(health->dropped, "", "s"));
+    if (losses->late && i->busy)
+        fprintf(stderr, "turncast: instance %s: events are undelivered after %d s\n", i->name,
+                HOST_GRACE_MS / 1000);
+    losses->count += health->failed + health->dropped;
 }
 
-uint64_t oneshot_host_settle(struct oneshot_host *h)
+bool oneshot_host_settle(struct oneshot_host *h)
 {
-    uint64_t failures = 0;
-    dispatch_drain(h->dispatch, HOST_GRACE_MS);
-    dispatch_each_instance(h->dispatch, add_failures, &failures);
-    return failures;
+    struct losses losses = {.late = !dispatch_drain(h->dispatch, HOST_GRACE_MS)};
+    dispatch_each_instance(h->dispatch, add_losses, &losses);
+    h->late = losses.late;
+    return losses.late || losses.count > 0;
 }
 
 void oneshot_host_stop(struct oneshot_host *h)
 {
     const int64_t deadline_ms = clock_mono_ms() + HOST_GRACE_MS;
-    dispatch_drain(h->dispatch, HOST_GRACE_MS);
+    if (!h->late)
+        dispatch_drain(h->dispatch, HOST_GRACE_MS);
     const int64_t left = deadline_ms - clock_mono_ms();
     dispatch_free(h->dispatch, left > END_MS ? left : END_MS);
     journal_async_close(h->journal);

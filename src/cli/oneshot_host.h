@@ -35,15 +35,16 @@ struct oneshot_host {
     struct access_control access;
     char *instances; /* directory with one for each instance; NULL: none */
     char *temporary; /* the same, if it is removed at the end */
+    bool late;       /* instances have not done in HOST_GRACE_MS what they were told */
 };
 /* Starts the instances. With `keeps` it is the host of the state directory, unless that has one or
  * cannot be used, which is logged: then what an earlier host left is settled first. -1: an instance
  * that --plugin asked for did not start; that was logged. */
 int oneshot_host_start(struct oneshot_host *h, const struct conf *conf, const struct args *args,
                        bool keeps) MUST_CHECK;
-/* Waits until the instances have done what they were told, within HOST_GRACE_MS. Returns how many
- * of their callbacks have failed, and tells on stderr of whom. */
-uint64_t oneshot_host_settle(struct oneshot_host *h);
+/* Waits until the instances have done what they were told, within HOST_GRACE_MS. Returns whether a
+ * callback failed or an event was lost, and tells on stderr of whom. */
+bool oneshot_host_settle(struct oneshot_host *h);
 /* Lets the instances end what they do, within HOST_GRACE_MS all together. */
 void oneshot_host_stop(struct oneshot_host *h);
 /* The stored switches of the agent (NULL: of none), else the configuration's. A damaged store is

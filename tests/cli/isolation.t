@@ -42,14 +42,14 @@ replay "$(other 'chaos = ({ what = "crash"; callback = "on_tool_call"; every = 1
 is "$(told other)" "$(told well)" "no trigger, no crash"
 ends_badly() {
     replay "$(other "chaos = ({ what = \"$1\"; text = \"tool_call\\\"\"; });")"
-    # close takes the recorder's file, too: whether a write fails before the process ends is a race.
-    [ "$1" = close ] || is "$status" 0 "$1: the turn"
     is "$(told well | wc -l)" "$all" "$1: the healthy one"
     has "$err" "instance other: process" "$1: an obituary"
     has "$err" "restarting in 1000 ms" "$1: what follows"
 }
 for how in crash abort exit; do
     ends_badly $how
+    is "$status" 1 "$how: an event is lost"
+    has "$err" "turncast: instance other: lost 1 event" "$how: which the program says"
     is "$(told other | grep -c '"resumed":true')" 1 "$how: the turn is told again, as one that goes on"
     has "$(told other | kinds)" "final" "$how: the outcome comes all the same"
     has "$err" "moved to dead letters" "$how: what it dies of each time is given up"

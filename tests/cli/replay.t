@@ -163,6 +163,9 @@ done
 is $? 1 "what is written to a full disk is not written"
 has "$(cat "$scratch/err.full")" "cannot write to stdout: No space left on device" "the plugin says so"
 has "$(cat "$scratch/err.full")" "turncast: instance jsonl: " "and the program says whose events are lost"
+try replay -p "$TURNCAST_BUILDDIR/tests/fault/sleeps.so,seconds=600,callback_ms=600000" "$turn"
+is "$status" 1 "a connector that does not get its events in time has lost them"
+has "$err" "turncast: instance sleeps: events are undelivered after 10 s" "and the program says so"
 "$turncast" replay -p jsonl "$turn" 2>"$scratch/err.head" | head -n 1 >/dev/null
 is "$(cat "$scratch/err.head")" "" "a reader that stops early is no failure"
 

@@ -52,6 +52,7 @@ const struct tc_err *dispatch_why_disabled(const struct dispatch *d, const char 
 struct dispatch_instance {
     const char *name, *plugin, *path;
     const struct conf_instance *spec;
+    bool busy; /* see dispatch_drain */
     struct channel_health health;
     struct outbox_stats outbox;
 };

@@ -370,6 +370,7 @@ void dispatch_each_instance(const struct dispatch *d,
                       .plugin = s->loaded->plugin.name,
                       .path = s->loaded->path,
                       .spec = s->spec,
+                      .busy = connector_instance_is_busy(s->instance),
                       .health = c->ops->health(c),
                       .outbox = connector_outbox_stats(s->instance),
                   });
