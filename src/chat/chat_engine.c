@@ -183,19 +183,25 @@ static int take_final(struct chat_turn *t, const struct event *ev)
 /* The host knows the message of a turn that began in a chat. */
 static bool may_retry(const struct chat_turn *t, const struct tc_error *ev)
 {
-    return t->chat->table.command && t->turn->route &&
-           (!ev->code || strcmp(ev->code, "cancelled") != 0);
+    return t->turn->route && (!ev->code || strcmp(ev->code, "cancelled") != 0);
 }
 
 static int take_error(struct chat_turn *t, const struct event *ev)
 {
     CLEANUP_BUF struct buf text = {0};
+    const struct chat *const c = t->chat;
+    const bool may = may_retry(t, &ev->u.error);
+    json_t *const button = may && c->options.retry
+                               ? chat_turn_button(t, CHAT_PRESS_RETRY, TEXT_CHAT_RETRY_BUTTON)
+                               : NULL;
     buf_printf(&text, "⚠ %s", ev->u.error.message);
-    if (may_retry(t, &ev->u.error)) {
+    if (may && !button && c->table.command) {
         buf_add_char(&text, '\n');
-        texts_append(&text, TEXT_CHAT_RETRY, TEXT_VALUES(TEXT_STR("mark", t->chat->table.command)));
+        texts_append(&text, TEXT_CHAT_RETRY, TEXT_VALUES(TEXT_STR("mark", c->table.command)));
     }
-    return chat_outcome_send(t, text.p, text.len, TC_VERBATIM);
+    const int rc = chat_outcome_send_error(t, text.p, text.len, button);
+    json_decref(button);
+    return rc;
 }
 
 /* From here on nothing of the running turn is shown. */

@@ -29,6 +29,11 @@ struct chat_hooks {
      * there; the receipt has a text for the person. */
     enum tc_accepted (*resend)(void *ctx, const char *turn, const char *user, const char *chat,
                                struct tc_receipt *receipt);
+    /* The prompt of the turn once more, as another turn that is shown as the message says, if it is
+     * the newest prompt of its conversation and the person may write there; the receipt has a text
+     * for the person. */
+    enum tc_accepted (*retry)(void *ctx, const struct tc_inbound *inbound, const char *turn,
+                              struct tc_receipt *receipt);
 };
 
 /* `extended` is the plugin with the common options. Borrows everything but table and hooks. */

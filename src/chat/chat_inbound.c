@@ -218,6 +218,33 @@ static const char *chat_inbound_resend(struct chat *c, const struct tc_chat_acti
     return receipt.answer;
 }
 
+/* Shown where the button is. A press whose message was stored already is recognised by the id, also
+ * in another process. */
+static const char *chat_inbound_retry(struct chat *c, const struct tc_chat_action *a,
+                                      const char *turn, enum tc_accepted *how)
+{
+    const uint64_t which = chat_recent_hash(CHAT_PRESS_RETRY, turn);
+    struct tc_receipt receipt = {0};
+    struct tc_target target = a->target;
+    *how = TC_KNOWN;
+    if (chat_recent_has(&c->taken, which, 0))
+        return texts_get(TEXT_RETRY_KNOWN);
+    target.user = a->user;
+    json_t *const route = chat_target_to_json(&target);
+    char *const text = alloc_check(json_dumps(route, JSON_COMPACT), 1);
+    *how = c->hooks.retry(c->hooks.ctx,
+                          TC_INBOUND(.id = arena_sprintf(&c->scratch, "retry:%s", turn),
+                                     .chat = target.chat, .thread = a->topic, .user = a->user,
+                                     .name = a->name, .text = "retry", .route = text,
+                                     .direct = !target.group),
+                          turn, &receipt);
+    if (*how == TC_ACCEPTED || *how == TC_QUEUED)
+        chat_recent_note(&c->taken, which, 0);
+    json_decref(route);
+    free(text);
+    return receipt.answer;
+}
+
 /* ---- buttons about a turn ---- */
 
 json_t *chat_turn_button(const struct chat_turn *t, const char *press, enum text_id label)
@@ -247,7 +274,10 @@ static enum tc_accepted act(struct chat *c, const struct tc_chat_action *a)
         text = chat_inbound_stop(c, a, turn, &how);
     else if ((turn = pressed_turn(a->data, CHAT_PRESS_RESEND)))
         text = chat_inbound_resend(c, a, turn, &how);
-    else
+    else if ((turn = pressed_turn(a->data, CHAT_PRESS_RETRY))) {
+        text = chat_inbound_retry(c, a, turn, &how);
+        alert = how != TC_ACCEPTED && how != TC_QUEUED;
+    } else
         chat_cards_take_action(c, a, &how, &text, &alert);
     if (a->data && text == not_valid)
         note_forged(c, a);

@@ -238,6 +238,8 @@ void chat_memory_read(struct chat_turn *t);
 
 /* Queues the outcome: messages in order, each with everything that another attempt needs. */
 int chat_outcome_send(struct chat_turn *t, const char *markdown, size_t len, uint32_t flags);
+/* The same of an error: plain text, with a button (NULL: none) as in a record at its end. */
+int chat_outcome_send_error(struct chat_turn *t, const char *text, size_t len, json_t *button);
 /* A result of a part of the outcome, or of another message that is delivered in the same way. */
 void chat_outcome_take_result(struct chat_turn *t, struct chat_record *r,
                               const struct chat_result *result, const struct tc_reply *reply,
@@ -334,6 +336,7 @@ enum tc_accepted chat_submit(struct chat *c, const struct tc_chat_message *m,
 /* The data of a button about a turn begins with what a press does; the id of the turn follows. */
 #define CHAT_PRESS_STOP "s:"
 #define CHAT_PRESS_RESEND "d:"
+#define CHAT_PRESS_RETRY "r:"
 /* The buttons of a message that has only this one; owned by the caller. NULL: the service has no
  * buttons, or the id is too long. */
 json_t *chat_turn_button(const struct chat_turn *t, const char *press, enum text_id label);

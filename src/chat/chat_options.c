@@ -11,7 +11,7 @@
 struct chat_conf {
     const char *finalize, *after, *overflow, *ambiguous;
     int64_t max_parts, progress_after_ms;
-    bool progress, thinking, footer;
+    bool progress, thinking, footer, retry;
 };
 
 static const struct tc_option chat_option_rows[] = {
@@ -31,6 +31,8 @@ static const struct tc_option chat_option_rows[] = {
               "show thinking in the progress message if visibility allows it"),
     TC_OPTION(struct chat_conf, footer, "false", 0,
               "end an answer with a line about its time, tool calls, tokens and cost"),
+    TC_OPTION(struct chat_conf, retry, "true", 0,
+              "show errors with a button that repeats the message, where there are buttons"),
 };
 #define OPTION_COUNT (sizeof chat_option_rows / sizeof *chat_option_rows)
 
@@ -203,6 +205,7 @@ struct chat_options chat_options_read(const struct tc_plugin *p, const void *con
         .progress = flag_of(p, conf, "progress"),
         .thinking = flag_of(p, conf, "thinking"),
         .footer = flag_of(p, conf, "footer"),
+        .retry = flag_of(p, conf, "retry"),
         .overflow = is_word(p, conf, "overflow", "file")   ? CHAT_OVERFLOW_FILE
                     : is_word(p, conf, "overflow", "trim") ? CHAT_OVERFLOW_TRIM
                                                            : CHAT_OVERFLOW_SPLIT,

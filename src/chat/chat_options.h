@@ -13,7 +13,7 @@ enum chat_after { CHAT_AFTER_DELETE, CHAT_AFTER_SUMMARY, CHAT_AFTER_KEEP };
 
 /* As the engine uses them. */
 struct chat_options {
-    bool finalize_edit, drops_doubts, progress, thinking, footer;
+    bool finalize_edit, drops_doubts, progress, thinking, footer, retry;
     enum chat_overflow overflow;
     enum chat_after after;
     size_t max_parts;

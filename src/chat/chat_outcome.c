@@ -60,10 +60,11 @@ struct chat_outcome_way {
     uint32_t flags; /* of tc_text */
     size_t done;    /* parts that have arrived; then all others are sent, however many */
     unsigned generation;
-    bool edits;  /* the progress message becomes the answer */
-    bool marked; /* an earlier attempt may have arrived */
-    bool ended;  /* the footer is in the text */
-    bool tail;   /* behind a native stream */
+    bool edits;     /* the progress message becomes the answer */
+    bool marked;    /* an earlier attempt may have arrived */
+    bool ended;     /* the footer is in the text */
+    bool tail;      /* behind a native stream */
+    json_t *button; /* of the last part, as in a record; or NULL */
 };
 
 static int send_piece(struct chat_turn *t, const struct text_piece *p, size_t part, bool last,
@@ -79,6 +80,7 @@ static int send_piece(struct chat_turn *t, const struct text_piece *p, size_t pa
     r.plain = p->plain;
     r.last = last;
     if (last) {
+        r.buttons = way->button;
         chat_view_write_summary(&summary, &t->view, clock_mono_ms());
         t->told_tokens = t->view.tokens > 0;
         r.summary = summary.p;
@@ -261,6 +263,12 @@ int chat_outcome_send(struct chat_turn *t, const char *markdown, size_t len, uin
     if (c->source && !flags && len && len <= c->table.source_bytes)
         return send_source(t, markdown);
     return send_parts(t, markdown, len, (struct chat_outcome_way){.flags = flags});
+}
+
+int chat_outcome_send_error(struct chat_turn *t, const char *text, size_t len, json_t *button)
+{
+    const struct chat_outcome_way way = {.flags = TC_VERBATIM, .button = button};
+    return t->target.chat ? send_parts(t, text, len, way) : 0;
 }
 
 /* Refused for what it is: the ordinary messages take its place. */

@@ -65,6 +65,15 @@ struct host_call *host_call_new_submit(const char *instance, const struct tc_inb
     return a;
 }
 
+struct host_call *host_call_new_retry(const char *instance, const struct tc_inbound *in,
+                                      const char *turn)
+{
+    struct host_call *const a = host_call_new_submit(instance, in);
+    a->kind = HOST_CALL_RETRY;
+    a->turn = arena_strdup(&a->arena, turn);
+    return a;
+}
+
 struct host_call *host_call_new_cancel(const char *instance, const char *turn, const char *user)
 {
     struct host_call *const a = host_call_make(HOST_CALL_CANCEL, instance);

@@ -20,17 +20,18 @@ enum host_call_kind {
     HOST_CALL_TICKET,
     HOST_CALL_ANSWER,
     HOST_CALL_KNOWS,
-    HOST_CALL_RESEND
+    HOST_CALL_RESEND,
+    HOST_CALL_RETRY
 };
 
 /* Made by the instance's thread, read on the loop until it is answered. */
 struct host_call {
     enum host_call_kind kind;
-    const char *instance; /* its name */
-    const struct tc_inbound
-        *inbound; /* HOST_CALL_SUBMIT; checked: sizes, UTF-8, no NULL where not allowed */
+    const char *instance;               /* its name */
+    const struct tc_inbound *inbound;   /* HOST_CALL_SUBMIT, HOST_CALL_RETRY; checked: sizes, UTF-8,
+                                           no NULL where not allowed */
     const struct tc_decision *decision; /* HOST_CALL_ANSWER; checked */
-    const char *turn;                   /* HOST_CALL_CANCEL, HOST_CALL_TICKET, HOST_CALL_RESEND */
+    const char *turn;    /* HOST_CALL_CANCEL, HOST_CALL_TICKET, HOST_CALL_RESEND, HOST_CALL_RETRY */
     const char *request; /* HOST_CALL_TICKET: answered with TC_ACCEPTED and the ticket */
     const char *user;    /* HOST_CALL_CANCEL, HOST_CALL_MAY, HOST_CALL_RESEND */
     const char *chat;    /* HOST_CALL_MAY, HOST_CALL_KNOWS: answered with TC_ACCEPTED or TC_DENIED;
@@ -56,6 +57,10 @@ void host_call_complete(struct host_call *a, enum tc_accepted accepted, const ch
 
 /* Copies, for host_call_wait and host_call_complete, each of which has to be called once. */
 struct host_call *host_call_new_submit(const char *instance, const struct tc_inbound *inbound);
+/* The prompt of that turn as another turn, if it is the newest one of the conversation; for who
+ * sends `inbound`, whose text does not count. */
+struct host_call *host_call_new_retry(const char *instance, const struct tc_inbound *inbound,
+                                      const char *turn);
 struct host_call *host_call_new_cancel(const char *instance, const char *turn, const char *user);
 struct host_call *host_call_new_may(const char *instance, const char *user, const char *chat);
 struct host_call *host_call_new_knows(const char *instance, const char *chat, const char *thread);

@@ -35,6 +35,7 @@ CHAT_TESTS = \
 	tests/chat/key/poll.script \
 	tests/chat/key/typing.script \
 	tests/chat/lookup/doubt.script \
+	tests/chat/lookup/retry.script \
 	tests/chat/menu/menu.script \
 	tests/chat/none/card.script \
 	tests/chat/none/draft.script \
@@ -45,6 +46,7 @@ CHAT_TESTS = \
 	tests/chat/none/outcome.script \
 	tests/chat/none/parts.script \
 	tests/chat/none/people.script \
+	tests/chat/none/retry.script \
 	tests/chat/none/source.script \
 	tests/chat/none/stop.script \
 	tests/chat/none/whole.script \

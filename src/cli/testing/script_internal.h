@@ -45,7 +45,7 @@ json_t *script_parse_json(struct script *s, const char *text);
 struct fake_host *script_get_host(struct script *s);
 
 /* script_people.c */
-script_word_fn script_submit, script_cancel, script_resend, script_decide, script_known,
-    script_stranger;
+script_word_fn script_submit, script_cancel, script_resend, script_retry, script_decide,
+    script_known, script_stranger;
 
 #endif

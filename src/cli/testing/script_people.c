@@ -60,6 +60,11 @@ void script_resend(struct script *s, char *rest)
     script_promise_call(s, "resend", rest);
 }
 
+void script_retry(struct script *s, char *rest)
+{
+    script_promise_call(s, "retry", rest);
+}
+
 void script_cancel(struct script *s, char *rest)
 {
     const char *const turn = script_word(&rest), *const user = script_word(&rest);

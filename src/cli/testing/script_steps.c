@@ -363,12 +363,13 @@ static script_word_fn *script_find_word(const char *verb)
         const char *verb;
         script_word_fn *act;
     } verbs[] = {
-        {"quiet", script_do_quiet},    {"auto", script_do_auto},       {"loud", script_do_loud},
-        {"init", script_do_init},      {"restart", script_do_restart}, {"turn", script_do_turn},
-        {"play", script_do_play},      {"wait", script_do_wait},       {"<", script_do_reply},
-        {"hit", script_do_hit},        {"frame", script_do_frame},     {"submit", script_submit},
-        {"cancel", script_cancel},     {"decide", script_decide},      {"resend", script_resend},
-        {"stranger", script_stranger}, {"known", script_known},        {"end", script_do_end}};
+        {"quiet", script_do_quiet}, {"auto", script_do_auto},       {"loud", script_do_loud},
+        {"init", script_do_init},   {"restart", script_do_restart}, {"turn", script_do_turn},
+        {"play", script_do_play},   {"wait", script_do_wait},       {"<", script_do_reply},
+        {"hit", script_do_hit},     {"frame", script_do_frame},     {"submit", script_submit},
+        {"cancel", script_cancel},  {"decide", script_decide},      {"resend", script_resend},
+        {"retry", script_retry},    {"stranger", script_stranger},  {"known", script_known},
+        {"end", script_do_end}};
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
         if (strcmp(verb, verbs[i].verb) == 0)
             return verbs[i].act;

@@ -431,7 +431,8 @@ struct turn_job *turn_job_start(const struct turn_job_spec *spec, void (*over)(v
     }
     j->awaited = 3;
     if (spec->history)
-        session_history_set_prompt(spec->history, spec->conversation, j->spec.prompt);
+        session_history_set_prompt(spec->history, spec->conversation, turn_job_id(j),
+                                   j->spec.prompt);
     turn_job_transcribe(j);
     find_spent(j);
     visibility_cache_get(spec->switches, spec->agent->name, turn_job_on_visibility, j);

@@ -205,11 +205,15 @@ static void chat_history_on_prompt(void *ctx, enum journal_status status, const 
 {
     struct chat_history_ask *const q = ctx;
     CLEANUP_BUF struct buf prompt = {0};
-    if (status != JOURNAL_DONE || !*text) {
-        chat_history_ask_end(q, texts_get(TEXT_RETRY_NONE));
+    struct str turn = {"", 0};
+    const char *const found =
+        status == JOURNAL_DONE ? session_history_read_prompt(text, &turn) : "";
+    const bool is_older = q->ask->turn && !str_is(turn, q->ask->turn);
+    if (!*found || is_older) {
+        chat_history_ask_end(q, texts_get(*found ? TEXT_RETRY_OLDER : TEXT_RETRY_NONE));
         return;
     }
-    append_prompt(&prompt, text);
+    append_prompt(&prompt, found);
     inbound_submit_prompt(q->inbound, q->ask, q->instance, (struct str){prompt.p, prompt.len});
     chat_history_ask_end(q, NULL);
 }

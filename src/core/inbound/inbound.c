@@ -13,6 +13,7 @@
 #include "core/conversation/host_reply.h"
 #include "core/conversation/prompt.h"
 #include "core/inbound/chat_command.h"
+#include "core/inbound/chat_history.h"
 #include "core/inbound/inbound_instances.h"
 #include "core/inbound/inbound_internal.h"
 #include "core/inbound/inbound_request.h"
@@ -220,6 +221,14 @@ static void inbound_submit(struct inbound *r, struct host_call *a, const struct 
         inbound_on_toggled(s, &(struct visibility_command_result){.rest = words});
 }
 
+static void inbound_retry(struct inbound *r, struct host_call *a, const struct conf_instance *inst)
+{
+    if (inbound_agent_of(r, inst, a->inbound->chat, a->inbound->thread))
+        chat_history_retry(r, a, inst);
+    else /* gone in the meantime */
+        host_call_complete(a, TC_DENIED, NULL, NULL);
+}
+
 /* ---- the end of a turn ---- */
 
 static void inbound_cancel(struct inbound *r, struct host_call *a, const struct conf_instance *inst)
@@ -306,6 +315,9 @@ void inbound_handle(struct inbound *r, struct host_call *a)
     else if (inst && a->kind == HOST_CALL_SUBMIT &&
              may_submit(r, inst, a->inbound->user, a->inbound->chat))
         inbound_submit(r, a, inst);
+    else if (inst && a->kind == HOST_CALL_RETRY &&
+             may_submit(r, inst, a->inbound->user, a->inbound->chat))
+        inbound_retry(r, a, inst);
     else if (inst && a->kind == HOST_CALL_SUBMIT)
         inbound_deny(r, a, inst);
     else

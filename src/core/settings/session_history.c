@@ -158,13 +158,26 @@ static char *prompt_key(const char *conversation)
     return xasprintf("prompt:%s", conversation);
 }
 
+/* Begins a value: the turn, a line feed and its prompt follow. Earlier hosts stored the prompt. */
+#define TURN_MARK '\x1e'
+
 /* An older one must not pass for it. */
 void session_history_set_prompt(struct session_history *h, const char *conversation,
-                                struct str prompt)
+                                const char *turn, struct str prompt)
 {
     CLEANUP_FREE char *key = prompt_key(conversation);
-    const bool fits = prompt.len <= JOURNAL_MAX_VALUE;
-    journal_async_kv_put(h->journal, key, fits ? prompt.p : NULL, NULL, NULL);
+    CLEANUP_BUF struct buf value = {0};
+    buf_printf(&value, "%c%s\n", TURN_MARK, turn);
+    buf_add(&value, prompt.p, prompt.len);
+    const bool fits = value.len <= JOURNAL_MAX_VALUE;
+    journal_async_kv_put(h->journal, key, fits ? value.p : NULL, NULL, NULL);
+}
+
+const char *session_history_read_prompt(const char *found, struct str *turn)
+{
+    const char *const end = *found == TURN_MARK ? strchr(found, '\n') : NULL;
+    *turn = end ? (struct str){found + 1, (size_t)(end - found - 1)} : (struct str){"", 0};
+    return end ? end + 1 : found;
 }
 
 void session_history_find_prompt(struct session_history *h, const char *conversation,

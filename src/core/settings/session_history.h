@@ -32,11 +32,13 @@ void session_history_list(struct session_history *h, const char *name, const cha
                                        size_t n),
                           void *ctx);
 
-/* A turn begins with that prompt. */
+/* The turn begins with that prompt. */
 void session_history_set_prompt(struct session_history *h, const char *conversation,
-                                struct str prompt);
-/* The last one. UNCHANGED: none is kept. */
+                                const char *turn, struct str prompt);
+/* The last one, for session_history_read_prompt. UNCHANGED: none is kept. */
 void session_history_find_prompt(struct session_history *h, const char *conversation,
                                  journal_done_fn *done, void *ctx);
+/* The prompt of what was found, and its turn; an empty one: it is not known. */
+const char *session_history_read_prompt(const char *found, struct str *turn);
 
 #endif

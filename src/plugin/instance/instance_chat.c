@@ -47,10 +47,21 @@ static enum tc_accepted resend(void *ctx, const char *turn, const char *user, co
     return instance_resend(ctx, turn, user, chat, receipt);
 }
 
+static enum tc_accepted instance_chat_retry(void *ctx, const struct tc_inbound *inbound,
+                                            const char *turn, struct tc_receipt *receipt)
+{
+    return instance_retry(ctx, inbound, turn, receipt);
+}
+
 static void begin_chat(struct instance *in, const struct tc_chat *table)
 {
     const struct chat_hooks hooks = {
-        .ctx = in, .wake = wake_turn, .option = instance_chat_read_option, .resend = resend};
+        .ctx = in,
+        .wake = wake_turn,
+        .option = instance_chat_read_option,
+        .resend = resend,
+        .retry = instance_chat_retry,
+    };
     in->chat = chat_new(&in->handle, &in->loaded->plugin, table, &hooks);
     for (struct instance_turn *t = in->turns; t; t = t->next)
         t->chat = chat_turn_new(in->chat, &t->handle);

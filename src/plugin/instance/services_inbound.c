@@ -42,6 +42,8 @@ static const struct inbound_texts cancel_texts = {
     TEXT_STOPPING, TEXT_STOP_OVER, TEXT_STOP_NOT_ALLOWED, TEXT_STOP_INVALID, TEXT_STOP_LOST};
 static const struct inbound_texts resend_texts = {
     TEXT_RESENDING, TEXT_RESEND_NONE, TEXT_RESEND_NOT_ALLOWED, TEXT_RESEND_NONE, TEXT_RESEND_LOST};
+static const struct inbound_texts retry_texts = {
+    TEXT_RETRYING, TEXT_RETRY_KNOWN, TEXT_RETRY_NOT_ALLOWED, TEXT_RETRY_NONE, TEXT_RETRY_LOST};
 static const struct inbound_texts answer_texts = {TEXT_ANSWERED, TEXT_REQUEST_CLOSED,
                                                   TEXT_REQUEST_NOT_ALLOWED, TEXT_REQUEST_INVALID,
                                                   TEXT_REQUEST_LOST};
@@ -120,6 +122,25 @@ enum tc_accepted instance_resend(struct instance *in, const char *turn, const ch
     struct host_call *const call = host_call_new_resend(in->name, turn, user, chat);
     return services_inbound_explain(&resend_texts, services_inbound_call_host(in, call, receipt),
                                     receipt);
+}
+
+static bool is_begun(enum tc_accepted how)
+{
+    return how == TC_ACCEPTED || how == TC_QUEUED || how == TC_GIVEN || how == TC_INTERRUPT;
+}
+
+enum tc_accepted instance_retry(struct instance *in, const struct tc_inbound *inbound,
+                                const char *turn, struct tc_receipt *receipt)
+{
+    clear(receipt);
+    if (!in->host.ask)
+        return services_inbound_explain(&retry_texts, TC_NOT_KEPT, receipt);
+    if (!validate_id(turn) || validate_inbound(inbound))
+        return services_inbound_explain(&retry_texts, TC_INVALID, receipt);
+    const enum tc_accepted how =
+        services_inbound_call_host(in, host_call_new_retry(in->name, inbound, turn), receipt);
+    services_inbound_explain(&retry_texts, is_begun(how) ? TC_COMMAND : how, receipt);
+    return how;
 }
 
 bool service_may_submit(struct tc_turn *turn, const char *user, const char *chat)

@@ -76,6 +76,9 @@ bool service_knows(struct tc_turn *turn, const char *chat, const char *thread);
 /* For the chat engine: see HOST_CALL_RESEND. */
 enum tc_accepted instance_resend(struct instance *in, const char *turn, const char *user,
                                  const char *chat, struct tc_receipt *receipt);
+/* For the chat engine: see HOST_CALL_RETRY. */
+enum tc_accepted instance_retry(struct instance *in, const struct tc_inbound *inbound,
+                                const char *turn, struct tc_receipt *receipt);
 enum tc_accepted service_cancel(struct tc_turn *turn, const char *id, const char *user,
                                 struct tc_receipt *receipt);
 

@@ -45,8 +45,9 @@ static void pack_decision(struct buf *out, const struct tc_decision *d)
 void ipc_frame_pack_ask(struct buf *out, const struct host_call *a)
 {
     pack_int64(out, (int64_t)a->kind);
-    if (a->kind == HOST_CALL_SUBMIT) {
+    if (a->kind == HOST_CALL_SUBMIT || a->kind == HOST_CALL_RETRY) {
         pack_inbound(out, a->inbound);
+        pack_string(out, a->turn);
         return;
     }
     if (a->kind == HOST_CALL_ANSWER) {
@@ -60,7 +61,7 @@ void ipc_frame_pack_ask(struct buf *out, const struct host_call *a)
     pack_string(out, a->thread);
 }
 
-static struct host_call *unpack_submit(struct unpacker *u, const char *instance)
+static struct host_call *unpack_submit(struct unpacker *u, const char *instance, bool retries)
 {
     const char *files[FILES_MAX], *names[FILES_MAX], *instances[VALIDATE_INSTANCES_MAX];
     struct tc_inbound in = {
@@ -84,8 +85,10 @@ static struct host_call *unpack_submit(struct unpacker *u, const char *instance)
         instances[i] = unpack_text(u);
     in.direct = unpack_count(u, 1);
     in.kind = unpack_text(u);
-    return unpack_finish(u) == 0 && !validate_inbound(&in) ? host_call_new_submit(instance, &in)
-                                                           : NULL;
+    const char *const turn = unpack_text(u);
+    if (unpack_finish(u) < 0 || validate_inbound(&in) || (retries && !validate_id(turn)))
+        return NULL;
+    return retries ? host_call_new_retry(instance, &in, turn) : host_call_new_submit(instance, &in);
 }
 
 static struct host_call *unpack_decision(struct unpacker *u, const char *instance)
@@ -131,9 +134,9 @@ static struct host_call *unpack_names(struct unpacker *u, enum host_call_kind ki
 
 struct host_call *ipc_frame_unpack_ask(struct unpacker *u, const char *instance)
 {
-    const enum host_call_kind kind = (enum host_call_kind)unpack_count(u, HOST_CALL_RESEND);
-    if (kind == HOST_CALL_SUBMIT)
-        return unpack_submit(u, instance);
+    const enum host_call_kind kind = (enum host_call_kind)unpack_count(u, HOST_CALL_RETRY);
+    if (kind == HOST_CALL_SUBMIT || kind == HOST_CALL_RETRY)
+        return unpack_submit(u, instance, kind == HOST_CALL_RETRY);
     if (kind == HOST_CALL_ANSWER)
         return unpack_decision(u, instance);
     return unpack_names(u, kind, instance);

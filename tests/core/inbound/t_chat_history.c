@@ -97,6 +97,45 @@ static void test_retry(void)
     talk_end("retry");
 }
 
+static struct said press_retry(const char *turn, const char *user)
+{
+    struct said s = {.in = {.size = sizeof s.in,
+                            .id = "retry:x",
+                            .chat = "A",
+                            .user = user,
+                            .text = "retry",
+                            .route = "{\"r\":2}"},
+                     .ask = {.kind = HOST_CALL_RETRY, .instance = "tg", .turn = turn}};
+    s.ask.inbound = &s.in;
+    return s;
+}
+
+static void retry_is(struct said s, enum tc_accepted accepted, const char *answer, const char *what)
+{
+    s.ask.inbound = &s.in;
+    inbound_handle(talk.reception, &s.ask);
+    talk_spin(talk_is_answered, &s);
+    talk_is(s, accepted, answer, what);
+}
+
+static void test_retry_button(void)
+{
+    char first[64];
+    begin();
+    talk_say("do it");
+    talk_await_quiet();
+    snprintf(first, sizeof first, "%s", talk.disk.turns[0].id);
+    talk_renew();
+    retry_is(press_retry("t-other", "1"), TC_COMMAND,
+             "This is not the last message of the conversation any more. Please send it again.",
+             "the button of an older error");
+    retry_is(press_retry(first, "1"), TC_ACCEPTED, "", "the button of the last one");
+    talk_await_quiet();
+    is_str(talk.disk.turns[1].prompt, "do it", "its message again");
+    is_str(talk.disk.turns[1].route, "{\"r\":2}", "which is told where the button is");
+    talk_end("the button of an error");
+}
+
 static void test_retry_running(void)
 {
     talk_begin(NULL);
@@ -194,6 +233,7 @@ int main(void)
     test_many_sessions();
     test_resume_running();
     test_retry();
+    test_retry_button();
     test_retry_running();
     test_retry_files();
     test_usage();

@@ -463,6 +463,8 @@ static void test_ask(void)
         host_call_new_cancel("one", "t1", "u"),
         host_call_new_may("one", "u", "c"),
         host_call_new_resend("one", "t1", "u", "c"),
+        host_call_new_retry("one", TC_INBOUND(.id = "i", .chat = "c", .user = "u", .text = "t"),
+                            "t1"),
     };
     for (size_t i = 0; i < sizeof asks / sizeof *asks; i++) {
         ipc_frame_pack_ask(&packed, asks[i]);
@@ -478,6 +480,8 @@ static void test_ask(void)
         if (b && b->kind == HOST_CALL_RESEND)
             ok(strcmp(b->turn, "t1") == 0 && strcmp(b->user, "u") == 0 && strcmp(b->chat, "c") == 0,
                "  comes back");
+        if (b && b->kind == HOST_CALL_RETRY)
+            ok(strcmp(b->turn, "t1") == 0 && strcmp(b->inbound->user, "u") == 0, "  comes back");
         if (b)
             host_call_discard(b);
         host_call_discard(asks[i]);

@@ -63,7 +63,7 @@ struct fake_request {
 /* What was said beforehand of a tc_submit, tc_cancel or tc_answer. */
 struct fake_promise {
     struct fake_promise *next;
-    const char *call; /* "submit", "cancel", "resend" or "answer" */
+    const char *call; /* "submit", "cancel", "resend", "retry" or "answer" */
     json_t *want;
     char *turn, *answer; /* or NULL */
     enum tc_accepted result;

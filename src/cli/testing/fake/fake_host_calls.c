@@ -111,6 +111,7 @@ static void fake_host_complete(struct host_call *a, bool yes)
 static void fake_host_on_ask(void *ctx, struct host_call *a)
 {
     struct fake_host *const s = ctx;
+    json_t *retried;
     CLEANUP_FREE char *ticket = xasprintf("ticket-%s", a->request ? a->request : "");
     switch (a->kind) {
     case HOST_CALL_SUBMIT:
@@ -124,6 +125,11 @@ static void fake_host_on_ask(void *ctx, struct host_call *a)
         fake_host_take_promise(
             s, a, "resend",
             json_pack("{s:s, s:s, s:s}", "turn", a->turn, "user", a->user, "chat", a->chat));
+        return;
+    case HOST_CALL_RETRY:
+        retried = fake_host_inbound_json(a->inbound);
+        json_object_set_new(retried, "turn", json_string(a->turn));
+        fake_host_take_promise(s, a, "retry", retried);
         return;
     case HOST_CALL_ANSWER:
         fake_host_take_promise(s, a, "answer", fake_host_decision_json(a->decision));
