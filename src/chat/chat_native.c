@@ -333,7 +333,7 @@ static bool uses_streams(const struct chat_turn *t)
            !t->live.message[0] && !t->live.uncertain;
 }
 
-/* Of two streams that an earlier process has left, the older one. */
+/* A stream whose end was not confirmed, by this process or an earlier one. */
 static void close_left(struct chat_turn *t)
 {
     static const struct chat_batch nothing;
@@ -346,6 +346,7 @@ static void close_left(struct chat_turn *t)
 void chat_native_start(struct chat_turn *t, int64_t now)
 {
     t->stream.beat_ms = now;
+    t->stream.incomplete = t->stream.message[0] || t->stream.old[0];
     close_left(t);
     chat_native_close_beside(t);
     if (uses_streams(t))
@@ -426,8 +427,7 @@ bool chat_native_end_with(struct chat_turn *t, struct chat_record *r, const char
 void chat_native_close(struct chat_turn *t)
 {
     struct chat_native *const s = &t->stream;
-    if (!t->live.began)
-        close_left(t);
+    close_left(t);
     if (s->message[0]) {
         if (s->full || s->state == CHAT_NATIVE_LEAVING || !chat_native_is_on(t))
             chat_batch_clear(&s->next, &s->lines);

@@ -196,7 +196,7 @@ static void take_left(struct chat_turn *t, const struct chat_record *r,
     struct chat_native *const s = &t->stream;
     const enum tc_result_kind kind = result->result.kind;
     chat_native_move(t, CHAT_NATIVE_ON_LEFT);
-    s->said.gone |= kind == TC_RESULT_MESSAGE_GONE && s->said.shown;
+    s->said.gone |= kind != TC_RESULT_DONE && s->said.shown; /* a person may have deleted it */
     if (kind == TC_RESULT_STOPPED) {
         chat_native_stop(t);
         return;
@@ -300,6 +300,7 @@ void chat_native_take_drop(struct chat_turn *t, const struct chat_record *r)
         take_late_result(t, r, &dropped);
     } else if (r->op == TC_OP_STREAM_END) {
         t->stream.full = true;
+        t->stream.said.gone |= t->stream.said.shown;
         chat_native_move(t, CHAT_NATIVE_ON_LEFT);
         chat_native_close_beside(t);
         forget_message(t);

@@ -61,8 +61,12 @@ check_PROGRAMS += tests/chat/t_chat_states
 tests_chat_t_chat_states_SOURCES = tests/chat/t_chat_states.c tests/base/table_check.c tests/base/table_check.h
 tests_chat_t_chat_states_LDADD = $(TEST_PLUGIN)
 
+check_PROGRAMS += tests/chat/t_chat_options
+tests_chat_t_chat_options_SOURCES = tests/chat/t_chat_options.c
+tests_chat_t_chat_options_LDADD = $(TEST_PLUGIN)
+
 check_PROGRAMS += tests/chat/t_chat_model
-tests_chat_t_chat_model_SOURCES = tests/chat/t_chat_model.c
+tests_chat_t_chat_model_SOURCES = tests/chat/t_chat_model.c tests/chat/chat_model_stream.c tests/chat/chat_model.h
 tests_chat_t_chat_model_LDADD = $(TEST_PLUGIN)
 
 check_PROGRAMS += tests/chat/operation/t_chat_delivery tests/chat/operation/t_chat_record tests/chat/operation/t_chat_result \
