@@ -23,7 +23,7 @@ FAULTS = (
     # No fault: an answer that takes its time, so that a kill can come before its end.
     {"do": "slow", "chunk": 100, "every": 0.05, "rate": 0.3, "match": {"text": "."}},
 )
-BUTTON = re.compile(r'inline_keyboard[\\": ]*\[\[')
+BUTTON = re.compile(r'inline_keyboard[\\": ]*\[\[.*Stop')
 
 
 

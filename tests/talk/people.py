@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """People who ask, on each service, and what they see as the answer."""
+import json
 import re
 from dataclasses import dataclass
 
@@ -107,13 +108,18 @@ def is_bot(message):
     return str(message.get("from")) in ("123456", "bot", "U0BOT", "B0BOT", "@bot:fake.example")
 
 
+def can_stop(buttons):
+    """Whether one of them stops the turn; an error has one, too, but that repeats the message."""
+    return "Stop" in json.dumps(buttons or [])
+
+
 def outcomes(people, question):
     """What of it is an outcome: an answer with the question's id, or an error."""
     found = []
     for message in people.seen(question):
         match = OUTCOME.search(message.get("text") or "")
-        if message.get("buttons"):
-            continue  # progress: it can be stopped
+        if can_stop(message.get("buttons")):
+            continue  # progress
         if match and match.group("id") in (None, question.id):
             found.append(message)
     return found

@@ -6,7 +6,7 @@ import json
 import re
 from dataclasses import dataclass
 
-from people import OUTCOME, is_bot
+from people import OUTCOME, can_stop, is_bot
 from talk import SANITIZED, crowding
 
 ANSWERED_S = 6 if SANITIZED else 1.5  # until an idle host has on disk what a service has answered
@@ -140,10 +140,10 @@ class ShownByTelegram(Shown):
 
     def is_live(self, call):
         markup = _read(call["params"].get("reply_markup") or {})
-        return bool(markup.get("inline_keyboard"))
+        return can_stop(markup.get("inline_keyboard"))
 
     def is_running(self, message):
-        return bool(message["buttons"])
+        return can_stop(message["buttons"])
 
 
 class ShownBySlack(Shown):

@@ -13,7 +13,7 @@ import time
 
 import ledger
 from judge import judge_turns
-from people import TelegramPeople, messages
+from people import TelegramPeople, can_stop, messages
 from talk import LONG, Fake, Host, done, equal, note, ok, rounds, telegram, until
 
 PEOPLE = list(range(1000, 1009))
@@ -154,7 +154,7 @@ class Talk:
 
     def told(self, chat):
         """The outcomes that people see there: (said, ids, is it marked as a repeat)."""
-        texts = [m["text"] for m in messages(self.fake, chat) if not m.get("buttons")]
+        texts = [m["text"] for m in messages(self.fake, chat) if not can_stop(m.get("buttons"))]
         found = [(OUTCOME.search(text), text) for text in texts]
         return [
             (match["said"], (match["id"], *WITH.findall(text)), "(may be a repeat)" in text)
