@@ -37,6 +37,7 @@ struct chat_live {
     bool gone;      /* a person has deleted one: there is one more, and then none */
     bool adapted;   /* the next create leaves out what was refused, and does not wait */
     bool uncertain; /* a create went out, and nobody knows yet whether the message exists */
+    bool doubted;   /* such a create got no reply: what becomes of its repeat says nothing of it */
     bool used;      /* it has become the answer, or nothing is left of it */
     bool drafted;   /* a draft has been shown */
 };

@@ -180,7 +180,7 @@ static bool describe(struct chat_turn *t, int64_t now, struct tc_view *view,
 /* The message does not exist. */
 static void not_created(struct chat_turn *t)
 {
-    t->live.uncertain = false;
+    t->live.uncertain = t->live.doubted = false;
     t->live.shown = 0;
     chat_live_move(t, CHAT_LIVE_ON_REFUSE);
     chat_memory_write(t);
@@ -196,7 +196,7 @@ static void create(struct chat_turn *t, struct chat_record *r, const struct tc_v
         memcpy(l->old, l->message, sizeof l->old);
     l->message[0] = '\0';
     l->uncertain = true;
-    l->adapted = false;
+    l->doubted = l->adapted = false;
     l->creates++;
     l->created_ms = now;
     chat_live_move(t, CHAT_LIVE_ON_CREATE);
@@ -319,6 +319,7 @@ static void ask_again(struct chat_turn *t, struct chat_record *r, bool search)
     r->generation = t->live.creates;
     r->target = t->target;
     r->silent = true;
+    t->live.doubted = true;
     chat_live_move(t, search ? CHAT_LIVE_ON_SEARCH : CHAT_LIVE_ON_REPEAT);
     if (chat_send(t->chat, t->turn, r,
                   &(struct chat_send_extra){.delay_ms = search ? CHAT_LATE_MS : 0}) < 0)
@@ -390,6 +391,7 @@ static void created(struct chat_turn *t, const char *id)
 {
     keep_id(t->live.message, id);
     t->live.uncertain = !t->live.message[0];
+    t->live.doubted = false;
     chat_live_move(t, t->live.message[0] ? CHAT_LIVE_ON_CREATED : CHAT_LIVE_ON_LOSE);
     chat_memory_write(t);
     leave_old(t);
@@ -498,6 +500,8 @@ void chat_live_take_drop(struct chat_turn *t, const struct chat_record *r)
     t->live.shown = 0;
     if (r->op == TC_OP_EDIT)
         chat_live_move(t, CHAT_LIVE_ON_EDITED);
+    else if (r->op != TC_OP_DRAFT && t->live.doubted)
+        chat_live_move(t, CHAT_LIVE_ON_LOSE);
     else if (r->op != TC_OP_DRAFT)
         not_created(t);
     if (!t->over)
