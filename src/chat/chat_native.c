@@ -346,6 +346,7 @@ static void close_left(struct chat_turn *t)
 void chat_native_start(struct chat_turn *t, int64_t now)
 {
     t->stream.beat_ms = now;
+    t->stream.requests = (unsigned)chat_unix_ms(); /* others than those of an earlier process */
     t->stream.incomplete = t->stream.message[0] || t->stream.old[0];
     close_left(t);
     chat_native_close_beside(t);
@@ -371,6 +372,18 @@ const char *chat_native_rest(const struct chat_turn *t, const char *answer)
     return open && !s->incomplete && !s->full && !chat_native_is_aged(t, clock_mono_ms())
                ? chat_said_rest(&s->said, answer)
                : NULL;
+}
+
+/* Lines that run, in the stream or on their way to it, end with it. */
+static void add_last_lines(struct chat_turn *t)
+{
+    struct chat_native *const s = &t->stream;
+    chat_native_add_running(t, &s->next, s->number);
+    for (size_t i = 0; i < s->flight.count; i++) {
+        const struct chat_batch_item *const item = &s->flight.items[i];
+        if (!item->len && s->lines.list[item->line].is.state == TC_LINE_RUNNING)
+            chat_batch_add_line(&s->next, &s->lines, item->line);
+    }
 }
 
 /* What waits is shown by the end of the stream, or not at all: the end has to be taken. */
@@ -402,7 +415,7 @@ bool chat_native_end_with(struct chat_turn *t, struct chat_record *r, const char
     struct chat_native *const s = &t->stream;
     struct chat_batch last = {0};
     chat_native_render(t, &last, rest, strlen(rest), false);
-    chat_native_add_running(t, &s->next, s->number);
+    add_last_lines(t);
     const bool fits = has_room_for(t, &last);
     if (fits)
         chat_batch_move(&s->next, &last, &s->lines, last.count, chat_native_item_bytes(t));
@@ -432,7 +445,7 @@ void chat_native_close(struct chat_turn *t)
         if (s->full || s->state == CHAT_NATIVE_LEAVING || !chat_native_is_on(t))
             chat_batch_clear(&s->next, &s->lines);
         else
-            chat_native_add_running(t, &s->next, s->number);
+            add_last_lines(t);
         drop_what_does_not_fit(t);
         chat_native_send_close(t, s->message, &s->next, CHAT_SLOT_CLOSE);
         s->message[0] = '\0';

@@ -6,6 +6,7 @@
  *   CHATBOX_TYPING_MS    how long typing is visible
  *   CHATBOX_CHAT_OPTION  the option that names a chat
  *   CHATBOX_LACKS        operations that the service does not have
+ *   CHATBOX_STREAM_FORM  form of texts in streams
  *   CHATBOX_UNSTREAMED   a chat where streams are not possible
  *   CHATBOX_FORMS        forms of at most two fields, only alerts are shown to one person, and each
  *                        person has a menu; with CHATBOX_INPUT */
@@ -37,6 +38,9 @@
 #define CHATBOX_LACKS (TC_CAN(TC_OP_MENU) | CHATBOX_STREAMS)
 #endif
 
+#ifndef CHATBOX_STREAM_FORM
+#define CHATBOX_STREAM_FORM TC_PLAIN
+#endif
 #ifndef CHATBOX_UNSTREAMED
 #define CHATBOX_UNSTREAMED "edited"
 #endif
@@ -321,7 +325,7 @@ static const struct tc_chat chat = {
     .draft_option = "draft",
     .source_option = "source",
     .source_bytes = 2000,
-    .stream = {.text = {.form = TC_PLAIN, .units = 150},
+    .stream = {.text = {.form = CHATBOX_STREAM_FORM, .units = 150},
                .age_ms = 240000,
                .bytes = 600,
                .items = 8,

@@ -3,10 +3,12 @@
 # service; the folder of a script names the kind of service.
 
 chat_modules = tests/chat/chat_key.so tests/chat/chat_lookup.so tests/chat/chat_none.so \
-	tests/chat/chat_stream.so tests/chat/chat_text.so tests/chat/chat_menu.so tests/chat/chat_fields.so
+	tests/chat/chat_stream.so tests/chat/chat_text.so tests/chat/chat_menu.so tests/chat/chat_fields.so \
+	tests/chat/chat_html.so
 CHAT_KEY = -DCHATBOX_IDEMPOTENCY=TC_IDEMPOTENCY_KEY -DCHATBOX_TYPING_MS=25000
 CHAT_LOOKUP = -DCHATBOX_IDEMPOTENCY=TC_IDEMPOTENCY_LOOKUP
 CHAT_STREAM = $(CHAT_LOOKUP) -DCHATBOX_TYPING_MS=25000 -DCHATBOX_LACKS='TC_CAN(TC_OP_MENU)'
+CHAT_HTML = -DCHATBOX_STREAM_FORM=TC_HTML -DCHATBOX_LACKS='TC_CAN(TC_OP_MENU)'
 CHAT_TEXT = -DCHATBOX_INPUT=TC_INPUT_TEXT -DCHATBOX_CHAT_OPTION='"number"' -DCHATBOX_LACKS='(TC_CAN(TC_OP_EDIT) | TC_CAN(TC_OP_MENU) | CHATBOX_STREAMS)'
 CHAT_MENU = -DCHATBOX_LACKS=CHATBOX_STREAMS
 CHAT_FIELDS = -DCHATBOX_INPUT=TC_INPUT_FIELDS -DCHATBOX_FORMS -DCHATBOX_LACKS=CHATBOX_STREAMS
@@ -16,6 +18,7 @@ $(chat_modules): tests/chat/chatbox.c $(turncastinclude_HEADERS)
 	$(AM_V_CC)case $@ in \
 		*_key.so) set -- $(CHAT_KEY) ;; \
 		*_lookup.so) set -- $(CHAT_LOOKUP) ;; \
+		*_html.so) set -- $(CHAT_HTML) ;; \
 		*_stream.so) set -- $(CHAT_STREAM) ;; \
 		*_text.so) set -- $(CHAT_TEXT) ;; \
 		*_menu.so) set -- $(CHAT_MENU) ;; \
@@ -31,6 +34,7 @@ CHAT_TESTS = \
 	tests/chat/fields/card.script \
 	tests/chat/fields/menu.script \
 	tests/chat/fields/word.script \
+	tests/chat/html/stream.script \
 	tests/chat/key/doubt.script \
 	tests/chat/key/poll.script \
 	tests/chat/key/typing.script \
