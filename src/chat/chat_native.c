@@ -98,14 +98,14 @@ static void chat_native_render(const struct chat_turn *t, struct chat_batch *b,
     const struct tc_chat *const table = &t->chat->table;
     const struct tc_chat_text *const limits = &table->stream.text;
     const size_t bytes =
-        chat_native_smaller(no_limit_if_0(limits->bytes), chat_native_item_bytes(t));
+        chat_native_smaller(no_limit_if_0(limits->bytes), no_limit_if_0(table->stream.bytes));
     const struct tc_text text = {.size = sizeof text,
                                  .markdown = markdown,
                                  .len = len,
                                  .form = limits->form,
                                  .flags = limits->flags,
                                  .units = less_break(limits->units),
-                                 .bytes = less_break(bytes),
+                                 .bytes = bytes == SIZE_MAX ? 0 : less_break(bytes),
                                  .unit = table->unit};
     size_t count = 0;
     const struct text_piece *const pieces =
