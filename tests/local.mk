@@ -64,6 +64,7 @@ include $(srcdir)/tests/api/local.mk
 include $(srcdir)/tests/plugins/local.mk
 include $(srcdir)/tests/docs/local.mk
 include $(srcdir)/tests/cli/local.mk
+include $(srcdir)/tests/terminal/local.mk
 include $(srcdir)/tests/exec/local.mk
 include $(srcdir)/tests/talk/local.mk
 include $(srcdir)/tests/fuzz/local.mk

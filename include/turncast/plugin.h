@@ -123,7 +123,8 @@ enum {
     TC_SEES_ALL = 1, /* visibility "all" unless configured otherwise; for logs, not for people */
     TC_DELIVERS = 2, /* outcomes stay on disk until delivered; see service.h */
 #if TURNCAST_API_MINOR >= 5
-    TC_CHATS = 4, /* since 1.5: calls tc_chat_describe in init, perhaps */
+    TC_CHATS = 4,       /* since 1.5: calls tc_chat_describe in init, perhaps */
+    TC_WANTS_STATE = 8, /* since 1.5: gets state events without `wants` in the configuration */
 #endif
 };
 

@@ -8,7 +8,8 @@
 
 #include "progress_lines.h"
 #include "question_dialog.h"
-#include "turn_view.h"
+#include "view/status_line.h"
+#include "view/turn_view.h"
 
 struct cli_conf {
     const char *mode, *color;
@@ -30,6 +31,9 @@ static const struct tc_rule rules[] = {
 struct cli_state {
     struct term term;
     struct ask ask;
+    struct status_line status;
+    struct view *turns; /* that run, the newest first */
+    int64_t timer_ms;   /* that was set; 0: none */
     bool rich;
     bool failing; /* a write failed and that has been told */
 };
@@ -44,32 +48,71 @@ static int flush(struct tc_instance *inst)
     return rc;
 }
 
-/* The prompt of an open request stays the last line. */
-static int on_idle(struct tc_instance *inst)
+/* The keyboard is looked at, and the live region drawn, while there is a reason to. */
+static void set_timer(struct tc_instance *inst)
+{
+    struct cli_state *s = inst->state;
+    const int64_t key_ms = ask_next_look_ms(&s->ask);
+    const bool draws = s->turns && s->rich && s->term.cursor;
+    const int64_t ms = key_ms > 0 ? key_ms : draws ? STATUS_EVERY_MS : 0;
+    if (ms == s->timer_ms)
+        return;
+    s->timer_ms = ms;
+    tc_wake(inst->lobby, ms ? ms : -1);
+}
+
+/* The prompt of an open request stays the last line, else the live region. */
+static int show_last_lines(struct tc_instance *inst)
 {
     struct cli_state *s = inst->state;
     ask_show(&s->ask, &s->term);
+    if (s->rich && !ask_is_shown(&s->ask))
+        status_line_draw(&s->status, &s->term, s->turns);
+    set_timer(inst);
     return flush(inst);
+}
+
+static int on_idle(struct tc_instance *inst)
+{
+    return show_last_lines(inst);
 }
 
 static int on_wake(struct tc_turn *lobby)
 {
     struct cli_state *s = lobby->inst->state;
-    ask_wake(&s->ask, &s->term, lobby);
-    return flush(lobby->inst);
+    s->timer_ms = 0;
+    ask_wake(&s->ask, &s->term);
+    return show_last_lines(lobby->inst);
 }
 
-/* The state, for a callback that may write. */
+/* The state, for a callback that may write. The first one begins the turn. */
 static struct cli_state *cli_connector_begin(struct tc_turn *turn)
 {
     struct cli_state *s = turn->inst->state;
+    struct view *const v = turn->state;
+    if (!v->turn) {
+        v->turn = turn;
+        v->began_ms = open_calls_now_ms();
+        v->next = s->turns;
+        s->turns = v;
+    }
     ask_hide(&s->ask, &s->term);
     return s;
+}
+
+static void forget_turn(struct cli_state *s, const struct view *v)
+{
+    for (struct view **at = &s->turns; *at; at = &(*at)->next)
+        if (*at == v) {
+            *at = v->next;
+            return;
+        }
 }
 
 static int on_start(struct tc_turn *turn, const struct tc_start *ev)
 {
     struct cli_state *s = cli_connector_begin(turn);
+    term_measure(&s->term);
     lines_start(&s->term, ev);
     return 0;
 }
@@ -90,9 +133,18 @@ static int on_thinking(struct tc_turn *turn, const struct tc_thinking *ev)
     return 0;
 }
 
+static int on_message(struct tc_turn *turn, const struct tc_message *ev)
+{
+    struct cli_state *s = cli_connector_begin(turn);
+    if (s->rich)
+        view_message(turn->state, &s->term, ev);
+    return 0;
+}
+
 static int on_final(struct tc_turn *turn, const struct tc_final *ev)
 {
     struct cli_state *s = cli_connector_begin(turn);
+    term_measure(&s->term);
     if (s->rich)
         view_final(turn->state, &s->term, ev);
     return 0;
@@ -101,10 +153,12 @@ static int on_final(struct tc_turn *turn, const struct tc_final *ev)
 static int on_tool_call(struct tc_turn *turn, const struct tc_tool_call *ev)
 {
     struct cli_state *s = cli_connector_begin(turn);
+    struct view *const v = turn->state;
+    term_measure(&s->term);
     if (s->rich) {
-        view_tool_call(turn->state, &s->term, ev);
+        view_tool_call(v, &s->term, ev);
     } else {
-        view_open_call(turn->state, ev);
+        open_calls_add(&v->calls, turn, ev);
         lines_tool_call(&s->term, ev->name);
     }
     return flush(turn->inst);
@@ -113,14 +167,16 @@ static int on_tool_call(struct tc_turn *turn, const struct tc_tool_call *ev)
 static int on_tool_result(struct tc_turn *turn, const struct tc_tool_result *ev)
 {
     struct cli_state *s = cli_connector_begin(turn);
+    struct view *const v = turn->state;
+    term_measure(&s->term);
     if (s->rich) {
-        view_tool_result(turn->state, &s->term, ev);
+        view_tool_result(v, &s->term, ev);
         return 0;
     }
-    struct turn_view_call *c = view_find_call(turn->state, ev->tool_use_id);
+    struct open_call *c = open_calls_find(&v->calls, ev->tool_use_id);
     lines_tool_result(&s->term, ev->name ? ev->name : c ? c->name : "?", ev->is_error);
     if (c)
-        view_close_call(c);
+        open_calls_close(c);
     return 0;
 }
 
@@ -138,19 +194,28 @@ static bool is_quiet(const struct tc_request *ev)
     return ev->by ? strcmp(ev->by, "policy") == 0 : !ev->blocking && !ev->choices;
 }
 
-/* A request that a rule has decided is not shown; one that a person has to answer always is. */
-static int on_request(struct tc_turn *turn, const struct tc_request *ev)
+static void show_request(struct cli_state *s, struct tc_turn *turn, const struct tc_request *ev)
 {
-    struct cli_state *s = cli_connector_begin(turn);
     const bool open = strcmp(ev->state, "open") == 0;
     if (!open)
         ask_forget(&s->ask, &s->term, turn, ev->request_id);
-    if (is_quiet(ev) || (open && ev->choices && ask_open(&s->ask, turn, ev)))
-        return 0;
+    if (is_quiet(ev))
+        return;
+    if (s->rich)
+        view_flush(turn->state, &s->term);
+    if (open && ev->choices && ask_open(&s->ask, turn, ev))
+        return;
     if (s->rich)
         view_request(turn->state, &s->term, ev);
     else if (open ? ev->choices : ev->by)
         lines_request(&s->term, ev);
+}
+
+/* A request that a rule has decided is not shown; one that a person has to answer always is. */
+static int on_request(struct tc_turn *turn, const struct tc_request *ev)
+{
+    show_request(cli_connector_begin(turn), turn, ev);
+    set_timer(turn->inst);
     return 0;
 }
 
@@ -168,14 +233,26 @@ static int on_step(struct tc_turn *turn, const struct tc_step *ev)
 static int on_notice(struct tc_turn *turn, const struct tc_notice *ev)
 {
     struct cli_state *s = cli_connector_begin(turn);
+    view_count_retry(turn->state, ev);
     if (s->rich)
         view_notice(turn->state, &s->term, ev);
+    else
+        lines_notice(&s->term, ev);
+    return 0;
+}
+
+static int on_state(struct tc_turn *turn, const struct tc_state *ev)
+{
+    struct cli_state *s = cli_connector_begin(turn);
+    if (s->rich)
+        view_state(turn->state, &s->term, ev);
     return 0;
 }
 
 static int on_usage(struct tc_turn *turn, const struct tc_usage *ev)
 {
     struct cli_state *s = cli_connector_begin(turn);
+    view_count_usage(turn->state, ev);
     if (s->rich && strcmp(ev->scope, "turn") == 0)
         view_usage(turn->state, &s->term, ev);
     return 0;
@@ -184,7 +261,9 @@ static int on_usage(struct tc_turn *turn, const struct tc_usage *ev)
 static int on_error(struct tc_turn *turn, const struct tc_error *ev)
 {
     struct cli_state *s = cli_connector_begin(turn);
-    lines_error(&s->term, ev);
+    const struct view *const v = turn->state;
+    view_flush(turn->state, &s->term);
+    lines_error(&s->term, ev, v->retries, v->retry);
     return 0;
 }
 
@@ -192,8 +271,11 @@ static int on_done(struct tc_turn *turn, const struct tc_done *ev)
 {
     struct cli_state *s = cli_connector_begin(turn);
     ask_forget(&s->ask, &s->term, turn, NULL);
-    term_break(&s->term);
+    view_flush(turn->state, &s->term);
     lines_done(&s->term, ev);
+    forget_turn(s, turn->state);
+    term_live_hide(&s->term);
+    set_timer(turn->inst);
     return flush(turn->inst);
 }
 
@@ -220,12 +302,16 @@ static int init(struct tc_instance *inst)
 static void teardown(struct tc_instance *inst)
 {
     struct cli_state *s = inst->state;
+    ask_hide(&s->ask, &s->term);
+    for (struct view *v = s->turns; v; v = v->next)
+        view_flush(v, &s->term);
+    term_live_hide(&s->term);
     ask_fini(&s->ask, &s->term);
     term_break(&s->term);
     flush(inst);
 }
 
-TURNCAST_PLUGIN(.name = "cli", .version = "1.0",
+TURNCAST_PLUGIN(.name = "cli", .version = "1.0", .flags = TC_WANTS_STATE,
                 .summary = "shows turns on standard error; rich output on a terminal",
                 .conf_size = sizeof(struct cli_conf), .state_size = sizeof(struct cli_state),
                 .turn_size = sizeof(struct view), .options = options, .rules = rules, .init = init,
@@ -236,4 +322,5 @@ TURNCAST_PLUGIN(.name = "cli", .version = "1.0",
                                 .on_error = on_error, .on_done = on_done,
                                 .on_progress = on_progress, .on_request = on_request,
                                 .on_start = on_start, .on_step = on_step, .on_notice = on_notice,
-                                .on_idle = on_idle, .on_wake = on_wake));
+                                .on_message = on_message, .on_state = on_state, .on_idle = on_idle,
+                                .on_wake = on_wake));

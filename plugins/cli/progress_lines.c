@@ -78,9 +78,25 @@ void lines_request(struct term *t, const struct tc_request *ev)
     put_line(t, LOOK_YELLOW, text, request_person(ev), "");
 }
 
-void lines_error(struct term *t, const struct tc_error *ev)
+/* Warnings and errors that do not end the turn; retries, whatever their level. */
+void lines_notice(struct term *t, const struct tc_notice *ev)
 {
-    put_line(t, LOOK_RED, "Error: ", ev->message, "");
+    const bool info = strcmp(ev->level, "info") == 0;
+    const bool retry = ev->code && strstr(ev->code, "retr") && strcmp(ev->code, "retracted") != 0;
+    if (retry)
+        put_line(t, LOOK_YELLOW, "Retry: ", ev->text, "");
+    else if (!info)
+        put_line(t, LOOK_YELLOW, "Warning: ", ev->text, "");
+}
+
+void lines_error(struct term *t, const struct tc_error *ev, unsigned retries, const char *last)
+{
+    char text[64] = "";
+    if (retries > 0 && !strstr(ev->message, "attempt"))
+        snprintf(text, sizeof text, " (attempts: %u)", retries + 1);
+    put_line(t, LOOK_RED, "Error: ", ev->message, text);
+    if (retries > 0)
+        put_line(t, LOOK_RED, "Last retry: ", last, "");
 }
 
 /* The CLIReporter knows success only; the other ends are named as they are. An error has had its

@@ -14,7 +14,9 @@ void lines_tool_call(struct term *t, const char *name);
 void lines_tool_result(struct term *t, const char *name, bool is_error);
 void lines_step(struct term *t, const struct tc_step *ev);
 void lines_request(struct term *t, const struct tc_request *ev);
-void lines_error(struct term *t, const struct tc_error *ev);
+void lines_notice(struct term *t, const struct tc_notice *ev);
+/* retries: how many were reported, the last one in words. */
+void lines_error(struct term *t, const struct tc_error *ev, unsigned retries, const char *last);
 void lines_done(struct term *t, const struct tc_done *ev);
 
 #endif

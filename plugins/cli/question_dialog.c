@@ -345,12 +345,17 @@ static void take_keys(struct ask *a, struct term *t)
 
 /* ---- what the host tells ---- */
 
-static void look_again(const struct ask *a, struct tc_turn *lobby)
+int64_t ask_next_look_ms(const struct ask *a)
 {
-    tc_wake(lobby, a->first && a->keyboard.fd >= 0 ? LOOK_EVERY_MS : -1);
+    return a->first && a->keyboard.fd >= 0 ? LOOK_EVERY_MS : -1;
 }
 
-void ask_wake(struct ask *a, struct term *t, struct tc_turn *lobby)
+bool ask_is_shown(const struct ask *a)
+{
+    return a->prompt.drawn;
+}
+
+void ask_wake(struct ask *a, struct term *t)
 {
     if (!keyboard_is_ours(&a->keyboard)) {
         a->keyboard.grabbed = a->prompt.drawn = false; /* the modes are the shell's */
@@ -360,7 +365,6 @@ void ask_wake(struct ask *a, struct term *t, struct tc_turn *lobby)
             take_keys(a, t);
         ask_show(a, t);
     }
-    look_again(a, lobby);
 }
 
 bool ask_open(struct ask *a, struct tc_turn *turn, const struct tc_request *ev)
@@ -372,7 +376,6 @@ bool ask_open(struct ask *a, struct tc_turn *turn, const struct tc_request *ev)
     while (*end)
         end = &(*end)->next;
     *end = r;
-    look_again(a, turn->inst->lobby);
     return keyboard_is_ours(&a->keyboard);
 }
 

@@ -40,6 +40,10 @@ void ask_forget(struct ask *a, struct term *t, const struct tc_turn *turn, const
 void ask_hide(struct ask *a, struct term *t);
 void ask_show(struct ask *a, struct term *t);
 /* Sees to what was typed. */
-void ask_wake(struct ask *a, struct term *t, struct tc_turn *lobby);
+void ask_wake(struct ask *a, struct term *t);
+/* When ask_wake is to be called, in milliseconds; -1: nothing is asked. */
+int64_t ask_next_look_ms(const struct ask *a);
+/* The last line is its prompt. */
+bool ask_is_shown(const struct ask *a);
 
 #endif

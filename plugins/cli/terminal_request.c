@@ -8,6 +8,9 @@
 #include <time.h>
 
 #include "request_words.h"
+#include "view/edit_diff.h"
+
+#define DIFF_LINES_MAX 200 /* of an edit that is asked for */
 
 static const char *keep(struct tc_turn *turn, const char *text)
 {
@@ -100,6 +103,22 @@ static void put_time_left(struct term *t, int64_t expires_ms)
     term_put(t, text, (unsigned)strlen(text));
 }
 
+/* The whole call. Of an edit the lines that change: instead of the preview if path and lines are
+ * all there is to the call, else below it. A long one is left to the preview, which counts runs of
+ * blank lines, so that nothing is scrolled out of sight by them. */
+static void put_call(const struct terminal_request *r, struct term *t)
+{
+    struct edit_diff diff = {0};
+    const bool edits = edit_diff_from_args(&diff, r->args) && diff.added + diff.removed > 0 &&
+                       diff.lines <= DIFF_LINES_MAX;
+    const bool whole = edits && edit_diff_is_whole(r->args, r->subject);
+    const char *const text = r->preview && !whole ? r->preview : r->subject;
+    put_theirs(t, LOOK_BOLD, text ? text : r->questions || edits ? NULL : r->args);
+    if (edits)
+        edit_diff_put(&diff, t, t->ascii ? "| " : "│ ", SIZE_MAX);
+    edit_diff_fini(&diff);
+}
+
 void asked_put(const struct terminal_request *r, struct term *t)
 {
     term_break(t);
@@ -114,9 +133,7 @@ void asked_put(const struct terminal_request *r, struct term *t)
     put_time_left(t, r->expires_ms);
     term_look(t, LOOK_PLAIN);
     term_newline(t);
-    put_theirs(t, LOOK_BOLD, r->preview ? r->preview : r->subject);
-    if (!r->preview && !r->subject && !r->questions)
-        put_theirs(t, LOOK_BOLD, r->args);
+    put_call(r, t);
     put_theirs(t, LOOK_DIM, r->reason);
     put_theirs(t, LOOK_PLAIN, r->message);
 }

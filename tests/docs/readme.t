@@ -17,7 +17,7 @@ shown() {
 
 # How long a tool took is different each time.
 without_times() {
-    sed 's/([0-9.]*m\{0,1\}s)/(time)/'
+    sed 's/\([( ]\)[0-9.]*m\{0,1\}s)/\1time)/'
 }
 
 mkdir "$scratch/work"

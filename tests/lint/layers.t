@@ -35,7 +35,7 @@ upward_includes() {
     }
     part[1] == "include" && quoted { violation("the public header stands alone"); next }
     (part[1] == "plugins" || part[1] == "examples") && quoted && name ~ /\// &&
-        !(dir[1] == "terminal" && part[2] == "cli") {
+        !(dir[1] ~ /^(terminal|view)$/ && part[2] == "cli") {
         violation("a plugin sees the public header only"); next
     }
     part[1] ~ /^(plugins|examples|src)$/ && !quoted && dir[1] == "turncast" && name !~ /^turncast\/(chat|event|option|plugin|service)\.h$/ {

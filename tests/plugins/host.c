@@ -14,6 +14,8 @@
 #include "event/codec.h"
 #include "event/json/json_redact.h"
 #include "tap/tap.h"
+#include "text/markdown/markdown.h"
+#include "text/render/text_pieces.h"
 
 #define PAIRS_MAX 16
 
@@ -22,7 +24,7 @@ struct plugin_host {
     const struct tc_plugin *plugin;
     void *module;
     void *conf;
-    struct tc_turn turn;
+    struct tc_turn turn, lobby;
     bool running;
     struct arena config, turn_arena;
     struct buf log;
@@ -68,12 +70,45 @@ static size_t service_redact(struct tc_instance *inst, const char *json, size_t 
     return masked.len;
 }
 
+static char *service_keep(struct tc_turn *turn, const char *text)
+{
+    return arena_strdup(&host_of(turn->inst)->turn_arena, text);
+}
+
+/* Whoever needs time calls on_idle. */
+static void service_wake(struct tc_turn *turn, int64_t ms)
+{
+    (void)turn;
+    (void)ms;
+}
+
+static const struct tc_piece *service_pieces(struct tc_turn *turn, const struct tc_text *text,
+                                             size_t *count)
+{
+    struct arena *const a = &host_of(turn->inst)->turn_arena;
+    const struct text_piece *const from = text_pieces_render(a, text, 0, count);
+    struct tc_piece *const to = arena_alloc(a, (*count + 1) * sizeof *to);
+    for (size_t i = 0; i < *count; i++)
+        to[i] = (struct tc_piece){.text = from[i].text, .len = from[i].len};
+    return to;
+}
+
+static size_t service_settled(struct tc_turn *turn, const char *text, size_t len)
+{
+    (void)turn;
+    return markdown_stable_length((struct str){text, len});
+}
+
 static const struct tc_host services = {.size = sizeof services,
                                         .major = TURNCAST_API_MAJOR,
                                         .minor = TURNCAST_API_LATEST,
                                         .log = service_log,
                                         .alloc = service_alloc,
-                                        .redact = service_redact};
+                                        .redact = service_redact,
+                                        .keep = service_keep,
+                                        .wake = service_wake,
+                                        .pieces = service_pieces,
+                                        .settled = service_settled};
 
 static void fill_options(struct plugin_host *h, const char *const *options)
 {
@@ -109,6 +144,8 @@ struct plugin_host *plugin_host_new(const char *plugin, const char *const *optio
                                    .name = "test",
                                    .conf = h->conf,
                                    .state = xcalloc(1, h->plugin->state_size + 1)};
+    h->lobby = (struct tc_turn){.inst = &h->inst, .id = ""};
+    h->inst.lobby = &h->lobby;
     h->ts = 1785569401.00025;
     fill_options(h, options);
     return h;

@@ -28,7 +28,7 @@ tests_plugins_t_cli_glyph_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)
 tests_plugins_t_cli_glyph_LDADD = libtap.a
 
 check_PROGRAMS += tests/plugins/t_cli_preview
-tests_plugins_t_cli_preview_SOURCES = tests/plugins/t_cli_preview.c plugins/cli/call_preview.c
+tests_plugins_t_cli_preview_SOURCES = tests/plugins/t_cli_preview.c plugins/cli/view/call_preview.c plugins/cli/view/shell_unwrap.c
 tests_plugins_t_cli_preview_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)
 tests_plugins_t_cli_preview_LDADD = libtap.a -lm
 

@@ -103,6 +103,12 @@ static void test_lines(void)
     plugin_host_send(s.h, "step", "{\"state\":\"start\",\"index\":1}");
     is_str(stage_text(&s), "  [progress] Iteration 2\n",
            "in a log: an iteration of no known number");
+    s = stage_new("lines", "auto");
+    plugin_host_send(s.h, "notice", "{\"level\":\"warn\",\"text\":\"slow\",\"code\":\"x\"}");
+    plugin_host_send(s.h, "notice", "{\"level\":\"info\",\"text\":\"fine\"}");
+    plugin_host_send(s.h, "notice",
+                     "{\"level\":\"info\",\"text\":\"gone\",\"code\":\"retracted\"}");
+    is_str(stage_text(&s), "  [progress] Warning: slow\n", "in a log: warnings, no information");
 }
 
 /* What the policy decides is nobody's to look at. */
@@ -196,7 +202,6 @@ static void finish_turn(struct plugin_host *h, const char *final)
     "✓ ? (?)\n"                                                                                  \
     "│ sub\n"                                                                                    \
     "│ agent\n"                                                                                  \
-    "\n"                                                                                           \
     "All fine.\n"
 #define TURN_END                                                                                   \
     "812 in · 12.3k out · 7 cached · $0.0142 · 6.1s\n"                                         \
@@ -296,6 +301,25 @@ static void send_everywhere(struct plugin_host *h, const char *raw)
     send_with(h, "tool_result", "{\"tool_use_id\":%,\"content\":%,\"is_error\":true}", raw);
     send_with(h, "tool_call", "{\"name\":\"Bash\",\"args\":{\"x\":{%:1}},\"tool_use_id\":\"t\"}",
               raw);
+    send_with(h, "tool_call",
+              "{\"name\":\"Edit\",\"args\":{\"file_path\":%,\"old_string\":%,\"new_string\":%},"
+              "\"tool_use_id\":\"e\"}",
+              raw);
+    send_with(h, "tool_result", "{\"tool_use_id\":\"e\",\"content\":%,\"is_error\":false}", raw);
+    send_with(h, "tool_call",
+              "{\"name\":\"apply_patch\",\"args\":{\"changes\":[{\"path\":%,\"diff\":%}]},"
+              "\"tool_use_id\":\"p\"}",
+              raw);
+    send_with(h, "tool_result",
+              "{\"tool_use_id\":\"p\",\"content\":\"\",\"diff\":%,\"is_error\":false}", raw);
+    send_with(h, "tool_call",
+              "{\"name\":\"TodoWrite\",\"args\":{\"todos\":[{\"content\":%,\"status\":%}]},"
+              "\"tool_use_id\":\"w\"}",
+              raw);
+    send_with(h, "state",
+              "{\"scope\":\"activity\",\"op\":\"snapshot\",\"activity_type\":\"plan\","
+              "\"value\":[%]}",
+              raw);
     send_with(h, "tool_result",
               "{\"tool_use_id\":\"u\",\"name\":%,\"content\":\"\",\"is_error\":false}", raw);
     send_with(h, "progress", "{\"message\":%,\"percent\":5,\"name\":%}", raw);
@@ -348,7 +372,56 @@ static void test_split_escape(void)
     plugin_host_send(s.h, "narration", "{\"text\":\"a\\u001b\"}");
     plugin_host_idle(s.h);
     plugin_host_send(s.h, "narration", "{\"text\":\"[31mb\"}");
-    is_str(stage_text(&s), "a^[[31mb\n", "an escape in two deltas");
+    is_str(stage_text(&s), "ab\n", "an escape in two deltas");
+}
+
+/* Text of two writers, in pieces that alternate: each stays whole. */
+static void test_writers(void)
+{
+    struct stage s = stage_new("rich", "never");
+    plugin_host_send(s.h, "narration", "{\"text\":\"One **bo\",\"message_id\":\"m1\"}");
+    plugin_host_set_meta(s.h, "t1", 0);
+    plugin_host_send(s.h, "narration", "{\"text\":\"Two \",\"message_id\":\"m2\"}");
+    plugin_host_set_meta(s.h, NULL, 0);
+    plugin_host_send(s.h, "narration", "{\"text\":\"ld**.\\n\\nThree\",\"message_id\":\"m1\"}");
+    plugin_host_set_meta(s.h, "t1", 0);
+    plugin_host_send(s.h, "narration", "{\"text\":\"words\",\"message_id\":\"m2\"}");
+    plugin_host_set_meta(s.h, NULL, 0);
+    plugin_host_send(s.h, "final", "{\"text\":\"One **bold**.\\n\\nThree\"}");
+    is_str(stage_text(&s), "One bold.\n\nThree\n│ Two words\n", "two writers are not mixed");
+}
+
+/* What was withdrawn before it was written is never seen. */
+static void test_retracted(void)
+{
+    struct stage s = stage_new("rich", "never");
+    plugin_host_send(s.h, "narration", "{\"text\":\"wrong\",\"message_id\":\"m1\"}");
+    plugin_host_send(
+        s.h, "notice",
+        "{\"level\":\"info\",\"text\":\"5 characters retracted\",\"code\":\"retracted\","
+        "\"message_id\":\"m1\"}");
+    plugin_host_send(s.h, "narration", "{\"text\":\"right\",\"message_id\":\"m2\"}");
+    is_str(stage_text(&s), "- 5 characters retracted\nright\n", "text that was withdrawn");
+}
+
+static void test_retries(const char *mode)
+{
+    struct stage s = stage_new(mode, "never");
+    plugin_host_send(s.h, "notice",
+                     "{\"level\":\"warn\",\"text\":\"API error 529\",\"code\":\"api_retry\"}");
+    plugin_host_send(s.h, "notice",
+                     "{\"level\":\"info\",\"text\":\"again\",\"code\":\"retrying\"}");
+    plugin_host_send(s.h, "error", "{\"message\":\"It is overloaded.\"}");
+    const char *text = stage_text(&s);
+    has_str(text, "API error 529\n", "%s: a retry", mode);
+    has_str(text,
+            "  [progress] Error: It is overloaded. (attempts: 3)\n"
+            "  [progress] Last retry: again\n",
+            "%s: an error says how often it was tried", mode);
+    s = stage_new(mode, "never");
+    plugin_host_send(s.h, "notice", "{\"level\":\"warn\",\"text\":\"x\",\"code\":\"retry\"}");
+    plugin_host_send(s.h, "error", "{\"message\":\"Gone after 2 attempts\"}");
+    has_str(stage_text(&s), "Error: Gone after 2 attempts\n", "%s: unless it does so itself", mode);
 }
 
 /* What the master side of a pseudo terminal got. */
@@ -383,9 +456,8 @@ static void test_terminal(void)
     plugin_host_send(s.h, "tool_result",
                      "{\"tool_use_id\":\"t1\",\"content\":\"\",\"is_error\":false}");
     plugin_host_send(s.h, "narration", "{\"text\":\"So.\"}");
-    is_str(pty_text(master, &s),
-           "▶ Bash: cat 0123456789 01234…\r\033[K✓ Bash: cat 012345678… (1.2s)\r\nSo.\r\n",
-           "on a terminal a chip is replaced in its line, which never wraps");
+    is_str(pty_text(master, &s), "✓ Bash: cat 0123456789… (1.2s)\r\nSo.\r\n",
+           "on a terminal a call has one line, which never wraps");
     openpty(&master, &slave, NULL, NULL, &size);
     s = stage_on(slave, "auto", "auto");
     plugin_host_send(s.h, "thinking", "{\"text\":\"hm\"}");
@@ -401,7 +473,7 @@ static void test_terminal(void)
     s = stage_on(slave, "auto", "never");
     plugin_host_send(s.h, "narration", "{\"text\":\"Grüße\"}");
     plugin_host_send(s.h, "tool_call", "{\"name\":\"Bash\",\"args\":{},\"tool_use_id\":\"t1\"}");
-    is_str(pty_text(master, &s), "Gr??e\r\n> Bash\r\n", "and ASCII where nothing else is shown");
+    is_str(pty_text(master, &s), "Gr??e\r\n", "and ASCII where nothing else is shown");
     setenv("LC_ALL", "C.UTF-8", 1);
 }
 
@@ -413,9 +485,9 @@ static void test_broken_output(void)
         return;
     }
     struct stage s = stage_on(full, "rich", "never");
-    plugin_host_send(s.h, "narration", "{\"text\":\"x\"}");
+    plugin_host_send(s.h, "narration", "{\"text\":\"x\\n\\ny\"}");
     const int rc = plugin_host_idle(s.h);
-    plugin_host_send(s.h, "narration", "{\"text\":\"x\"}");
+    plugin_host_send(s.h, "narration", "{\"text\":\"x\\n\\ny\"}");
     plugin_host_idle(s.h);
     char *log = strdup(plugin_host_log(s.h));
     stage_end(&s);
@@ -436,6 +508,10 @@ int main(void)
     test_sequences("rich");
     test_sequences("lines");
     test_split_escape();
+    test_writers();
+    test_retracted();
+    test_retries("rich");
+    test_retries("lines");
     test_terminal();
     test_broken_output();
     return 0;

@@ -168,7 +168,7 @@ static void test_allow(void)
     const struct termios asked = modes(2);
     ok(!(asked.c_lflag & (ICANON | ECHO)) && (asked.c_lflag & ISIG),
        "key by key, with ctrl-C the terminal's");
-    fake_host_event(s.stage, s.turn, "narration", "{\"text\":\"Meanwhile.\"}");
+    fake_host_event(s.stage, s.turn, "narration", "{\"text\":\"Meanwhile.\\n\\nMore\"}");
     look(&s);
     has_str(s.screen, "\r\033[KMeanwhile.\r\n[a]llow",
             "what comes meanwhile comes before the prompt");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Tests of plugins/cli/call_preview.c: what a chip says about a call. */
-#include "plugins/cli/call_preview.h"
+ * Tests of plugins/cli/view/call_preview.c: what a chip says about a call. */
+#include "plugins/cli/view/call_preview.h"
 
 #include <string.h>
 
@@ -28,11 +28,34 @@ static void test_arguments(void)
     preview_is("Other", "{\"a\":\"\",\"b\":null,\"c\":{\"d\":\"e\"},\"f\":[1],\"g\":7}", "7");
     preview_is("Other", "{\"a\":false,\"b\":1}", "false");
     preview_is("Bash", "{\"command\":\"\",\"x\":\"y\"}", "y");
-    preview_is("Bash", "{\"command\":[\"ls\",\"}\"],\"x\":\"y\"}", "y");
+    preview_is("Bash", "{\"command\":[\"ls\",\"}\"],\"x\":\"y\"}", "ls }");
+    preview_is("Bash", "{\"command\":[],\"x\":\"y\"}", "y");
+    preview_is("apply_patch", "{\"changes\":[{\"path\":\"/a\"},{\"kind\":{}},{\"path\":\"/b\"}]}",
+               "/a, /b");
+    preview_is("apply_patch", "{\"changes\":{\"/a\":{\"type\":\"add\"},\"/b\":1}}", "/a, /b");
     preview_is("Other", "{\"a\":{\"b\":[\"}\",{}]}}", "{\"a\":{\"b\":[\"}\",{}]}}");
     preview_is("Other", "{}", "");
     preview_is("Other", "{ \"a\" : \"b c\" }", "b c");
     preview_is("Other", "{\"_raw\":\"{broken\"}", "{broken");
+}
+
+/* A shell that only runs one command is not shown. */
+static void test_shells(void)
+{
+    preview_is("shell", "{\"command\":\"/bin/bash -lc 'cat hello.txt'\"}", "cat hello.txt");
+    preview_is("shell", "{\"command\":\"bash -c \\\"echo \\\\\\\"a\\\\\\\" $b\\\"\"}",
+               "echo \"a\" $b");
+    preview_is("shell", "{\"command\":\"sh -c 'a '\\\"'\\\"' b'\"}", "a ' b");
+    preview_is("shell", "{\"command\":\"sh -c 'a '\\\\'' b'\"}", "a ' b");
+    preview_is("shell", "{\"command\":[\"/usr/bin/zsh\",\"-lc\",\"make && ls\"]}", "make && ls");
+    preview_is("shell", "{\"command\":[\"bash\",\"-x\",\"a\"]}", "bash -x a");
+    preview_is("shell", "{\"command\":[\"echo\",\"-c\",\"a\"]}", "echo -c a");
+    preview_is("shell", "{\"command\":\"bash -lc 'a' && rm b\"}", "bash -lc 'a' && rm b");
+    preview_is("shell", "{\"command\":\"bash -lc 'a'b\"}", "bash -lc 'a'b");
+    preview_is("shell", "{\"command\":\"bash -lc 'a\"}", "bash -lc 'a");
+    preview_is("shell", "{\"command\":\"bash -x 'a'\"}", "bash -x 'a'");
+    preview_is("shell", "{\"command\":\"bashful -c 'a'\"}", "bashful -c 'a'");
+    preview_is("shell", "{\"command\":\"bash\"}", "bash");
 }
 
 static void test_text(void)
@@ -79,6 +102,7 @@ int main(void)
 {
     plan_lazy();
     test_arguments();
+    test_shells();
     test_text();
     test_damaged();
     is_str(preview_name("mcp__disk__usage"), "usage", "a tool of a server");

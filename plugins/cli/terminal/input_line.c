@@ -64,7 +64,6 @@ void prompt_draw(struct prompt *p, struct term *t)
                 t->columns > 2 * ROOM ? t->columns - ROOM : t->columns);
     term_look(t, LOOK_PLAIN);
     put_text(p, t);
-    t->owner = p;
     p->drawn = true;
 }
 

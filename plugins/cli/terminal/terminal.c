@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -11,6 +12,9 @@
 #include <unistd.h>
 
 #include "safe_char.h"
+
+#define MARGIN_WIDTH 2
+#define TAB_WIDTH 4
 
 static bool is_set(const char *name)
 {
@@ -28,6 +32,13 @@ static bool locale_is_not_utf8(void)
     return dot && strncasecmp(dot, ".utf-8", 6) != 0 && strncasecmp(dot, ".utf8", 5) != 0;
 }
 
+/* These print the address, or drop it together with what it is for. */
+static bool knows_links(const char *type)
+{
+    return strcmp(type, "linux") != 0 && strncmp(type, "screen", 6) != 0 &&
+           strncmp(type, "tmux", 4) != 0;
+}
+
 void term_init(struct term *t, int fd, bool tty, enum term_color color)
 {
     const char *type = getenv("TERM");
@@ -36,15 +47,19 @@ void term_init(struct term *t, int fd, bool tty, enum term_color color)
     t->cursor = tty && !dumb;
     t->color = color == TERM_ALWAYS || (color == TERM_AUTO && t->cursor && !is_set("NO_COLOR"));
     t->ascii = locale_is_not_utf8();
+    t->links = t->cursor && knows_links(type);
     term_measure(t);
 }
 
 void term_measure(struct term *t)
 {
     struct winsize size;
-    t->columns = 0;
-    if (t->cursor)
-        t->columns = ioctl(t->fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+    t->columns = t->rows = 0;
+    if (!t->cursor)
+        return;
+    const bool known = ioctl(t->fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    t->columns = known ? size.ws_col : 80;
+    t->rows = known && size.ws_row > 0 ? size.ws_row : 24;
 }
 
 static void write_out(struct term *t)
@@ -73,6 +88,8 @@ int term_flush(struct term *t)
 
 static void add(struct term *t, const char *p, size_t n)
 {
+    if (t->live && !t->drawing)
+        term_live_hide(t);
     if (n > sizeof t->buf - t->len)
         write_out(t);
     memcpy(t->buf + t->len, p, n);
@@ -83,6 +100,14 @@ void term_put(struct term *t, const char *s, unsigned width)
 {
     add(t, s, strlen(s));
     t->column += width;
+}
+
+void term_margin(struct term *t, const char *margin)
+{
+    unsigned width = 0;
+    for (const char *at = margin; *at; at++)
+        width += ((unsigned char)*at & 0xc0) != 0x80;
+    term_put(t, margin, width);
 }
 
 void term_look(struct term *t, const char *look)
@@ -118,6 +143,133 @@ static void put_glyph(struct term *t, const struct glyph *g)
     t->column += g->width;
 }
 
+/* The next line of a text that is wider than the window begins with another margin: a line that
+ * the text itself begins looks different. */
+static void put_wrapped(struct term *t, const struct glyph *g)
+{
+    const bool tab = g->text[0] == '\t';
+    const unsigned width = tab ? TAB_WIDTH : g->width;
+    if (t->columns > 2 * MARGIN_WIDTH && t->column + width > t->columns) {
+        term_newline(t);
+        term_put(t, t->ascii ? ": " : "┆ ", MARGIN_WIDTH);
+    }
+    if (tab && t->columns)
+        term_put(t, "    ", TAB_WIDTH);
+    else
+        put_glyph(t, g);
+}
+
+/* ---- the live region ---- */
+
+bool term_is_foreground(const struct term *t)
+{
+    const pid_t group = tcgetpgrp(t->fd);
+    return group < 0 || group == getpgrp();
+}
+
+/* What was drawn before the host was put into the background is left to the shell. */
+void term_live_hide(struct term *t)
+{
+    if (!t->live)
+        return;
+    t->live = false;
+    if (term_is_foreground(t))
+        add(t, "\r\033[J", 4);
+    t->column = 0;
+}
+
+void term_live_begin(struct term *t)
+{
+    term_live_hide(t);
+    term_break(t);
+    t->drawing = true;
+    t->live_rows = 0;
+}
+
+void term_live_row(struct term *t)
+{
+    if (t->live_rows > 0)
+        term_newline(t);
+    t->live_rows++;
+}
+
+void term_live_end(struct term *t)
+{
+    char up[16];
+    if (t->live_rows > 1) {
+        const int n = snprintf(up, sizeof up, "\033[%uA", t->live_rows - 1);
+        add(t, up, (size_t)n);
+    }
+    if (t->live_rows > 0)
+        add(t, "\r", 1);
+    t->live = t->live_rows > 0;
+    t->drawing = false;
+    t->column = 0;
+}
+
+/* ---- text ---- */
+
+static const struct {
+    const char *symbol;
+    char ascii;
+} replaced[] = {{"•", '*'}, {"│", '|'}, {"─", '-'}, {"┼", '+'},
+                {"☐", 'o'}, {"☑", 'x'}, {"—", '-'}, {"…", '.'}};
+
+/* One character of a line: sequences are ASCII. */
+static size_t add_ascii(struct term *t, const char *s, size_t n)
+{
+    size_t len = 1;
+    if ((unsigned char)*s < 0x80) {
+        add(t, s, 1);
+        return 1;
+    }
+    while (len < n && ((unsigned char)s[len] & 0xc0) == 0x80)
+        len++;
+    char shown = '?';
+    for (size_t i = 0; i < sizeof replaced / sizeof *replaced; i++)
+        if (strlen(replaced[i].symbol) == len && memcmp(replaced[i].symbol, s, len) == 0)
+            shown = replaced[i].ascii;
+    add(t, &shown, 1);
+    return len;
+}
+
+static void add_line(struct term *t, const char *s, size_t n)
+{
+    if (!t->ascii) {
+        for (size_t part; n > 0; s += part, n -= part) {
+            part = n < sizeof t->buf ? n : sizeof t->buf;
+            add(t, s, part);
+        }
+        return;
+    }
+    for (size_t len; n > 0; s += len, n -= len)
+        len = add_ascii(t, s, n);
+}
+
+void term_rendered_line(struct term *t, const char *s, size_t n, const char *margin,
+                        const char *look)
+{
+    if (look)
+        term_look(t, look);
+    if (margin)
+        add(t, margin, strlen(margin));
+    add_line(t, s, n);
+    if (look)
+        term_look(t, LOOK_PLAIN);
+}
+
+void term_rendered(struct term *t, const char *s, size_t n, const char *margin, const char *look)
+{
+    while (n > 0) {
+        const char *const newline = memchr(s, '\n', n);
+        const size_t len = newline ? (size_t)(newline - s) : n;
+        term_rendered_line(t, s, len, margin, look);
+        term_newline(t);
+        s += newline ? len + 1 : len;
+        n -= newline ? len + 1 : len;
+    }
+}
+
 void term_text(struct term *t, const char *s, size_t n, const char *margin)
 {
     while (n > 0) {
@@ -126,8 +278,8 @@ void term_text(struct term *t, const char *s, size_t n, const char *margin)
             term_newline(t);
         } else {
             if (t->column == 0 && margin)
-                term_put(t, margin, 2);
-            put_glyph(t, &g);
+                term_put(t, margin, MARGIN_WIDTH);
+            put_wrapped(t, &g);
         }
         s += g.used;
         n -= g.used;
@@ -140,6 +292,13 @@ static struct glyph phrase_next(const struct term *t, const char *s, size_t n)
     if (g.text[0] == '\n' || g.text[0] == '\t')
         return (struct glyph){.used = g.used, .len = 1, .width = 1, .text = " "};
     return g;
+}
+
+unsigned term_room(const struct term *t, unsigned least)
+{
+    if (t->columns == 0)
+        return 0;
+    return t->columns > t->column + least ? t->columns - t->column : least;
 }
 
 unsigned term_measure_phrase(const struct term *t, const char *s, size_t n, unsigned most)

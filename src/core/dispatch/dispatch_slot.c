@@ -41,7 +41,7 @@ static size_t group_of(struct dispatch *d, const struct conf_instance *spec,
 {
     const struct dispatch_view wanted = {
         .sees_all = spec->sees_all_set ? spec->sees_all : (plugin->flags & TC_SEES_ALL) != 0,
-        .wants_state = spec->wants_state,
+        .wants_state = spec->wants_state || (plugin->flags & TC_WANTS_STATE),
         .wants_raw = spec->wants_raw,
     };
     return dispatch_find_view(d, &wanted, spec->audience ? spec->audience : plugin->audience);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * One turn on a terminal: streamed text, tool lines, final, usage. */
+ * One turn on a terminal: rendered text, tool calls with their edits, to-do lists, the answer and
+ * the usage; and in the live region what runs now. Whatever is written for good is whole lines. */
 #ifndef CLI_VIEW_H
 #define CLI_VIEW_H
 
@@ -7,11 +8,10 @@
 
 #include <turncast/plugin.h>
 
-#include "call_preview.h"
 #include "terminal/terminal.h"
-
-/* What the cursor stands behind. */
-enum block { BLOCK_NONE, BLOCK_NARRATION, BLOCK_THINKING, BLOCK_CHIP };
+#include "open_calls.h"
+#include "text_streams.h"
+#include "todo_list.h"
 
 /* Fingerprint of text that came in pieces, white space at both ends left out. */
 struct digest {
@@ -19,29 +19,28 @@ struct digest {
     uint64_t hash_now, len_now; /* of all */
 };
 
-/* A tool call without its result. */
-struct turn_view_call {
-    char id[96]; /* "": free; a longer one is shortened */
-    char name[96];
-    char preview[PREVIEW_SIZE];
-    double ts;
-    uint64_t order;
-};
-
 /* The state of a turn, zeroed by the host. */
 struct view {
-    enum block block;
-    char message_id[96];
+    struct view *next;     /* of the turns that run */
+    struct tc_turn *turn;  /* NULL: it has not begun */
+    int64_t began_ms;      /* by the monotonic clock */
+    char message_id[96];   /* of the agent's own narration */
     struct digest message; /* narration of this message */
     struct digest segment; /* narration since the last tool call */
-    char chip[96];         /* id of the call whose unfinished line the cursor is in */
-    uint64_t calls;
-    struct turn_view_call open[64];
+    struct text_streams text;
+    struct call_table calls;
+    struct todo_list todo;
+    bool thinks;           /* the last text was thinking */
+    int64_t input, output; /* tokens of the model calls so far */
+    double cost_usd;
+    unsigned retries; /* that the agent or the host reported */
+    char retry[200];  /* the last one */
 };
 
 /* Rich rendering: each writes to the terminal what the event shows. */
 void view_narration(struct view *v, struct term *t, const struct tc_narration *ev);
 void view_thinking(struct view *v, struct term *t, const struct tc_thinking *ev);
+void view_message(struct view *v, struct term *t, const struct tc_message *ev);
 void view_final(struct view *v, struct term *t, const struct tc_final *ev);
 void view_tool_call(struct view *v, struct term *t, const struct tc_tool_call *ev);
 void view_tool_result(struct view *v, struct term *t, const struct tc_tool_result *ev);
@@ -49,11 +48,13 @@ void view_progress(struct view *v, struct term *t, const struct tc_progress *ev)
 void view_request(struct view *v, struct term *t, const struct tc_request *ev);
 void view_step(struct view *v, struct term *t, const struct tc_step *ev);
 void view_notice(struct view *v, struct term *t, const struct tc_notice *ev);
+void view_state(struct view *v, struct term *t, const struct tc_state *ev);
 void view_usage(struct view *v, struct term *t, const struct tc_usage *ev);
+/* Writes all text that is kept. */
+void view_flush(struct view *v, struct term *t);
 
-/* Remembers a call, and finds it again for its result; NULL: not known. In every mode. */
-struct turn_view_call *view_open_call(struct view *v, const struct tc_tool_call *ev);
-struct turn_view_call *view_find_call(struct view *v, const char *tool_use_id);
-void view_close_call(struct turn_view_call *c);
+/* Counts what the status line and errors tell; in every mode. */
+void view_count_usage(struct view *v, const struct tc_usage *ev);
+void view_count_retry(struct view *v, const struct tc_notice *ev);
 
 #endif

@@ -8,6 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "shell_unwrap.h"
+
+#define TEXT_SIZE 4096
+
 struct slice {
     const char *p, *end;
 };
@@ -15,9 +19,9 @@ struct slice {
 static const struct {
     const char *tool, *key;
 } telling[] = {
-    {"Bash", "command"},   {"WebSearch", "query"}, {"WebFetch", "url"},
-    {"Read", "file_path"}, {"Write", "file_path"}, {"Edit", "file_path"},
-    {"Grep", "pattern"},   {"Glob", "pattern"},    {"Task", "description"},
+    {"Bash", "command"},     {"WebSearch", "query"},   {"WebFetch", "url"}, {"Read", "file_path"},
+    {"Write", "file_path"},  {"Edit", "file_path"},    {"Grep", "pattern"}, {"Glob", "pattern"},
+    {"Task", "description"}, {"Agent", "description"},
 };
 
 static const char *skip_space(const char *p, const char *end)
@@ -148,43 +152,123 @@ static bool continues(char c)
     return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* At most PREVIEW_CHARS characters; newlines are spaces. */
-static void shorten(char out[PREVIEW_SIZE], const char *p, const char *end, bool escaped)
+/* The text of a value as far as it may matter; valid UTF-8 is not cut within a character. */
+static size_t call_preview_decode(char out[TEXT_SIZE], struct slice value)
 {
+    const bool escaped = value.p[0] == '"';
+    const char *p = escaped ? value.p + 1 : value.p, *const end =
+                                                         escaped ? value.end - 1 : value.end;
     size_t len = 0;
-    unsigned chars = 0;
-    while (p < end && chars < PREVIEW_CHARS) {
-        const size_t from = len;
-        if (escaped && *p == '\\') {
+    while (p < end && len + 8 < TEXT_SIZE) {
+        if (escaped && *p == '\\')
             p = unescape(p, end, out, &len);
-        } else {
+        else
             out[len++] = *p++;
-            while (p < end && continues(*p) && len - from < 4)
-                out[len++] = *p++;
-        }
-        if (len > from && (out[from] == '\n' || out[from] == '\r'))
-            out[from] = ' ';
-        chars++;
+    }
+    while (p < end && continues(*p) && len + 1 < TEXT_SIZE)
+        out[len++] = *p++;
+    out[len] = '\0';
+    return len;
+}
+
+/* At most PREVIEW_CHARS characters; newlines are spaces. */
+static void shorten(char out[PREVIEW_SIZE], const char *p, size_t n)
+{
+    const char *const end = p + n;
+    size_t len = 0;
+    for (unsigned chars = 0; p < end && chars < PREVIEW_CHARS; chars++) {
+        const size_t from = len;
+        out[len++] = *p == '\n' || *p == '\r' ? ' ' : *p;
+        for (p++; p < end && continues(*p) && len - from < 4; p++)
+            out[len++] = *p;
     }
     out[len] = '\0';
     if (p < end)
         memcpy(out + len, "…", sizeof "…");
 }
 
+/* The elements of an array of texts; of ["bash", "-lc", "COMMAND"] the command. */
+static size_t join_words(char out[TEXT_SIZE], struct slice array)
+{
+    char word[TEXT_SIZE];
+    size_t len = 0, n = 0;
+    bool shell = false;
+    out[0] = '\0';
+    for (const char *p = skip_space(array.p + 1, array.end); p < array.end && *p == '"';) {
+        const char *const end = string_end(p, array.end);
+        const size_t size = call_preview_decode(word, (struct slice){p, end});
+        shell = n == 0 ? is_shell(word, size) : shell && (n != 1 || is_command_option(word));
+        if (n == 2 && shell)
+            len = 0;
+        if (len + size + 2 < TEXT_SIZE)
+            len += (size_t)snprintf(out + len, TEXT_SIZE - len, "%s%s", len ? " " : "", word);
+        n++;
+        p = skip_space(end, array.end);
+        p = skip_space(p < array.end && *p == ',' ? p + 1 : p, array.end);
+    }
+    return len;
+}
+
+/* The paths of {"changes": [{"path": …}]} or {"changes": {PATH: …}}. */
+static size_t join_paths(char out[TEXT_SIZE], struct slice changes)
+{
+    size_t len = 0;
+    struct slice name, value, path;
+    out[0] = '\0';
+    if (changes.p[0] == '{') {
+        while (next_member(&changes, &name, &value) && len + 512 < TEXT_SIZE)
+            len +=
+                (size_t)snprintf(out + len, 512, "%s%.*s", len ? ", " : "",
+                                 name.end - name.p < 500 ? (int)(name.end - name.p) : 500, name.p);
+        return len;
+    }
+    for (const char *p = skip_space(changes.p + 1, changes.end); p < changes.end && *p == '{';) {
+        char text[TEXT_SIZE];
+        const char *const end = value_end(p, changes.end);
+        path = find((struct slice){p, end}, "path");
+        if (path.p && len + 512 < TEXT_SIZE) {
+            call_preview_decode(text, path);
+            len += (size_t)snprintf(out + len, 512, "%s%.500s", len ? ", " : "", text);
+        }
+        p = skip_space(end, changes.end);
+        p = skip_space(p < changes.end && *p == ',' ? p + 1 : p, changes.end);
+    }
+    return len;
+}
+
+static const char *key_of(const char *tool)
+{
+    for (size_t i = 0; i < sizeof telling / sizeof *telling; i++)
+        if (strcmp(tool, telling[i].tool) == 0)
+            return telling[i].key;
+    return NULL;
+}
+
+/* A member of that name that is a list or an object. */
+static struct slice find_member(struct slice object, const char *key, char opening)
+{
+    struct slice name, value;
+    const size_t n = strlen(key);
+    while (next_member(&object, &name, &value))
+        if ((size_t)(name.end - name.p) == n && memcmp(name.p, key, n) == 0 &&
+            (value.p[0] == '[' || value.p[0] == opening))
+            return value;
+    return (struct slice){NULL, NULL};
+}
+
 void preview_args(char out[PREVIEW_SIZE], const char *tool, const char *args, size_t len)
 {
-    const char *key = NULL;
-    for (size_t i = 0; i < sizeof telling / sizeof *telling && !key; i++)
-        if (strcmp(tool, telling[i].tool) == 0)
-            key = telling[i].key;
+    char text[TEXT_SIZE];
     const struct slice object = {args, args + len};
-    const struct slice value = find(object, key);
-    if (!value.p)
-        shorten(out, args, args + (len > 2 ? len : 0), false);
-    else if (value.p[0] == '"')
-        shorten(out, value.p + 1, value.end - 1, true);
-    else
-        shorten(out, value.p, value.end, false);
+    const struct slice words = find_member(object, "command", '[');
+    const struct slice changes = find_member(object, "changes", '{');
+    size_t n = words.p ? join_words(text, words) : changes.p ? join_paths(text, changes) : 0;
+    if (n == 0) {
+        const struct slice value = find(object, key_of(tool));
+        n = call_preview_decode(text,
+                                value.p ? value : (struct slice){args, args + (len > 2 ? len : 0)});
+    }
+    shorten(out, text, shell_unwrap(text, n));
 }
 
 const char *preview_name(const char *tool)

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What a person sees: screens of 80 and 200 columns are compared with those in screens/. With
+TURNCAST_REGOLDEN=1 these are written anew."""
+import json
+import os
+import pathlib
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.environ["TURNCAST_SRCDIR"], "tests", "tap"))
+
+from screen import HERE, Screen, agent, masked, replay  # noqa: E402
+from tap import done, equal, ok  # noqa: E402
+
+ANEW = os.environ.get("TURNCAST_REGOLDEN") == "1"
+REPLAYED = ("markdown", "table", "todo", "diff", "subagent", "retries")
+SIZES = (80, 200)
+
+
+def compare(name, text):
+    path = HERE / "screens" / f"{name}.txt"
+    if ANEW:
+        path.write_text(text)
+    equal(text.split("\n"), path.read_text().split("\n") if path.exists() else None, name)
+
+
+def line(**members):
+    return "text=" + json.dumps(members)
+
+
+INIT = line(type="system", subtype="init", session_id="s-1", model="m")
+RESULT = line(type="result", subtype="success", is_error=False, result="It is done.",
+              session_id="s-1", num_turns=1)
+
+
+def asks(tool, **arguments):
+    return line(type="control_request", request_id="r-1", request={
+        "subtype": "can_use_tool", "tool_name": tool, "input": arguments})
+
+
+COMMAND = asks("Bash", command="find . -name '*.o' -newer Makefile -exec rm -f {} + && make -j2 "
+               "CFLAGS='-O2 -g' all check && echo 'all is built, and all tests have passed'",
+               description="Build anew")
+EDIT = asks("Edit", file_path="/srv/main.c", old_string="int main(void)\n{\n    return 1;\n}\n",
+            new_string="int main(void)\n{\n    puts(\"\u202ehello\");\n    return 0;\n}\n")
+CALL = line(type="assistant", session_id="s-1", message={
+    "id": "m-1", "role": "assistant", "content": [
+        {"type": "text", "text": "I build **all** of it."},
+        {"type": "tool_use", "id": "t-1", "name": "Bash", "input": {"command": "make -j2 all"}}]})
+
+
+def test_replayed(columns):
+    for name in REPLAYED:
+        with Screen(replay(name), columns, 60) as s:
+            ok(s.end(), f"{name}: ends")
+            compare(f"{name}.{columns}", s.text())
+
+
+def test_styled():
+    for name in ("markdown", "diff"):
+        with Screen(replay(name), 80, 60) as s:
+            s.end()
+            compare(f"{name}.styled.80", s.text(styled=True).replace("\033", "␛"))
+
+
+def test_approval(columns):
+    for name, request in (("approval", COMMAND), ("approval-edit", EDIT)):
+        with tempfile.TemporaryDirectory() as folder:
+            command = agent(folder, INIT, request, "await=r-1", RESULT, "eof")
+            with Screen(command + " >/dev/null", columns, LOGNAME="ann") as s:
+                ok(s.see("[d]eny"), f"{name}: a prompt")
+                compare(f"{name}.{columns}", masked(s.text()))
+                s.keys("C-c")
+                ok(s.end(), f"{name}: ends")
+
+
+def test_live(columns):
+    with tempfile.TemporaryDirectory() as folder:
+        command = agent(folder, INIT, CALL, "sleep")
+        with Screen(command + " >/dev/null", columns) as s:
+            ok(s.see("Running a tool"), "a live line")
+            compare(f"live.{columns}", masked(s.text()))
+            s.keys("C-c")
+            s.keys("C-c")
+            ok(s.end(), "live: ends")
+
+
+def main():
+    for columns in SIZES:
+        test_replayed(columns)
+        test_approval(columns)
+        test_live(columns)
+    test_styled()
+    known = {path.name for path in pathlib.Path(HERE / "screens").iterdir()}
+    wanted = {f"{n}.{c}.txt" for c in SIZES
+              for n in (*REPLAYED, "approval", "approval-edit", "live")}
+    equal(known, wanted | {"markdown.styled.80.txt", "diff.styled.80.txt"}, "no other screens")
+    done()
+
+
+if __name__ == "__main__":
+    main()
