@@ -3,7 +3,7 @@
  * refused, smaller, as a file, a search for it, or the end. Guarantees, whatever the service
  * answers: a message is confirmed by the service or becomes dead; copies are at most one more than
  * the replies that were lost, and all but the first are marked; exactly one copy with keys or
- * lookups. Pure; tests/chat/t_delivery_model.c explores all interleavings.
+ * lookups. Pure; tests/chat/t_chat_model.c explores all interleavings.
  *
  * Assumes that nothing takes effect later than CHAT_LATE_MS after its connection has ended. */
 #ifndef CHAT_OPERATION_CHAT_DELIVERY_H
