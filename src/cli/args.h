@@ -15,6 +15,7 @@ struct args {
     double speed; /* 0: as fast as it goes */
     const char *turn, *reason, *input;
     const char *from;
+    const char *output, *record;
     bool verbose, json, all, list, show, revoke;
     const char **repeated; /* values of an option that can be repeated: n_repeated, borrowed */
     size_t n_repeated;

@@ -21,6 +21,9 @@ agents : {
              exit_grace_s = 600; term_grace_s = 600; };
     named : { command = ["$fake_agent", "dump=$scratch/dump", "play=$turn"];
               resume = ["mark=resumed", "{session_id}"]; };
+    secret : { command = ["$fake_agent", "text={\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s-1\",\"x\":\"Bearer abcdefghijklmnop\"}",
+                          "text=Authorization: Bearer abcdefghijklmnop", "errtext=a word to the wise",
+                          "ms=80", "text={\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"It **is** done.\",\"num_turns\":1}"]; };
     foreign : { command = ["true"]; dialect = "klingon"; };
 };
 default_agent = "main";
@@ -73,7 +76,7 @@ is "$status $out" "2 " "an agent that is not configured"
 has "$err" 'unknown agent "nobody" (configured: main, limited, refused, bad, none, ' "says which are"
 try run -a foreign hello
 is "$status" 2 "an unknown dialect"
-has "$err" "$scratch/turncast.conf:14: agents.foreign.dialect: unknown dialect \"klingon\"" "says where"
+has "$err" "$scratch/turncast.conf:17: agents.foreign.dialect: unknown dialect \"klingon\"" "says where"
 TURNCAST_CONFIG='' try run hello
 is "$status" 2 "no configuration"
 has "$err" "(built in): no agent is configured" "says so"
@@ -157,6 +160,61 @@ try run "/show-tools, and  /SHOW-ALL"
 has "$(cat "$scratch/input")" '"/show-tools, and  /SHOW-ALL"' "no token: every byte stays"
 try visibility -a main
 is "$out" "$off" "and nothing is stored"
+
+# What is printed.
+try run -o text "How full is the disk?"
+is "$out" 'The disk is at 89 %.' "--output text prints the answer"
+try run -o text -a bad hello
+is "$status:$out" "1:" "of a turn that failed nothing"
+for option in --json '-o json'; do
+    # shellcheck disable=SC2086
+    try run $option hello
+    has "$out" '{"result":"The disk is at 89 %."' "$option prints the object"
+done
+try run -o stream-json -p null hello
+is "$(kinds <"$scratch/out" | cut -d ' ' -f 1)" start "--output stream-json prints the events"
+is "$(sed -n '$p' "$scratch/out" | kinds)" 'done' "to the end"
+has "$out" '"text":"The disk is at 89 %."' "with the answer"
+is "$(grep -c '"tool_uses":' "$scratch/out")" 0 "and no object behind them"
+try run -o stream-json -p jsonl hello
+is "$(grep -c '"type":"final"' "$scratch/out")" 1 "an instance of jsonl is used as it is"
+try run -o html hello
+is "$status" 2 "another form"
+has "$err" 'invalid value "html"; valid values: text, json, stream-json' "is refused with the valid ones"
+try run --json -o text hello
+has "$err" 'exclude each other' "--json and another form, too"
+
+# Recordings.
+record=$scratch/record.jsonl
+try run -a secret --record "$record" hello
+is "$status" 0 "--record records a turn"
+is "$(sed -n 1p "$record")" '{"type":"system","subtype":"init","session_id":"s-1","x":"Bearer ***"}' \
+    "secrets are masked, in JSON"
+is "$(sed -n 2p "$record")" 'Authorization: ***' "and in other lines"
+is "$(wc -l <"$record")" 3 "every line is there"
+is "$(stat -c %a "$record" "$scratch/record.meta.json" | tr '\n' ' ')" "600 600 " "for its user alone"
+has "$(cat "$scratch/record.meta.json")" '{"agent":"secret","dialect":"claude","line_ms":[0,' \
+    "with the times of the lines"
+[ "$(jq '.line_ms[2] >= 80' "$scratch/record.meta.json")" = true ]
+result $? "measured"
+try replay -p jsonl "$record"
+has "$out" 'It **is** done.' "replay plays it"
+try run --record "$scratch/no/such" hello
+is "$status" 2 "a file that cannot be created"
+has "$err" "$scratch/no/such: cannot create" "is told before the agent starts"
+ln -s /dev/full "$scratch/full.jsonl"
+try run --record "$scratch/full.jsonl" hello
+has "$err" "the recording is incomplete" "so is one that cannot be written"
+is "$status" 0 "which changes nothing for the turn"
+
+# -v says what happens to the process.
+try run -v -a secret hello
+has "$err" "debug agent secret: starting in .: $fake_agent" "-v: the command"
+has "$err" "Bearer ***" "without secrets"
+has "$err" "debug agent secret: first output after " "the first output"
+has "$err" "debug agent secret: stderr: a word to the wise" "standard error"
+has "$err" "ended with status 0 after " "the end"
+has "$err" "(stdout: " "how much it printed"
 
 # Signals.
 # interrupt NAME SIGNAL...: runs the agent in the background until it has begun.

@@ -171,8 +171,28 @@ def test_prompt_alone():
             stop(s, "a prompt")
 
 
+def test_answer():
+    """run prints the answer once: the connector's, or on standard output where that is alone."""
+    result = line(type="result", subtype="success", is_error=False, session_id="s-1", num_turns=1,
+                  result="It **is** `done`.")
+    with tempfile.TemporaryDirectory() as folder:
+        command = agent(folder, INIT, result)
+        for more, wanted in (("", 1), ("2>/dev/null", 1), ("-o text", 2), (">/dev/null", 1)):
+            with Screen(command.replace("run", f"run {more}", 1) if more.startswith("-")
+                        else f"{command} {more}") as s:
+                s.end()
+                equal(s.text().count("It is done."), wanted, f"the answer, rendered: {more}")
+                ok("{" not in s.text(), "no JSON", s.text())
+        with Screen(command.replace("run", "run --json", 1)) as s:
+            s.end()
+            ok('{"result":"It **is** `done`."' in s.text(), "unless it is asked for", s.text())
+        with Screen(f"{command} 2>/dev/null | cat") as s:
+            s.end()
+            ok(s.text().startswith('{"result":'), "a pipe gets JSON", s.text())
+
+
 def main():
-    for test in (test_widths, test_narrow_live, test_resize, test_stopped, test_no_color, test_dumb,
+    for test in (test_answer, test_widths, test_narrow_live, test_resize, test_stopped, test_no_color, test_dumb,
                  test_multiplexer, test_pipe, test_pace, test_prompt_alone):
         test()
     done()

@@ -10,6 +10,8 @@
 #include "base/sys/log.h"
 #include "cli/command_table.h"
 #include "cli/oneshot_host.h"
+#include "cli/run/recorder.h"
+#include "cli/run/run_output.h"
 #include "cli/run/stop_signal.h"
 #include "cli/run/visibility_args.h"
 #include "core/agent/executor.h"
@@ -26,6 +28,12 @@ static const struct args_option rows[] = {
      "conversation of the turn, whose session is resumed"},
     {'s', ARG_TEXT, "session", "ID", offsetof(struct args, session),
      "resume this session of the agent"},
+    {'o', ARG_TEXT, "output", "FORM", offsetof(struct args, output),
+     "print the answer (text), one object (json), or the\nevents (stream-json); default: text on a "
+     "terminal,\nelse json"},
+    {0, ARG_FLAG, "json", NULL, offsetof(struct args, json), "the same as --output json"},
+    {0, ARG_TEXT, "record", "FILE", offsetof(struct args, record),
+     "record what the agent prints, for turncast replay"},
     ARG_PLUGIN,
     ARG_CONFIG,
     ARG_VERBOSE,
@@ -47,7 +55,9 @@ struct cmd_run_state {
     struct request_turn *requests;
     struct executor *executor; /* NULL: it has not begun */
     int early;                 /* a signal that came before that; or 0 */
-    bool kept;                 /* the turn is in the journal */
+    enum run_output_form form; /* what is printed at the end */
+    struct recorder recorder;
+    bool kept; /* the turn is in the journal */
     bool ended, spawn_failed;
 };
 
@@ -237,6 +247,11 @@ static void cmd_run_on_unasked(void *ctx)
     request_turn_cancel_open(((struct cmd_run_state *)ctx)->requests);
 }
 
+static void cmd_run_on_output(void *ctx, const char *p, size_t n)
+{
+    recorder_feed(&((struct cmd_run_state *)ctx)->recorder, p, n);
+}
+
 static void cmd_run_begin(struct cmd_run_state *r)
 {
     const struct executor_spec spec = {
@@ -247,6 +262,7 @@ static void cmd_run_begin(struct cmd_run_state *r)
         .conversation = r->args->conversation,
         .spawned = cmd_run_on_spawned,
         .unasked = cmd_run_on_unasked,
+        .output = cmd_run_on_output,
     };
     r->executor = executor_start(r->host.loop, r->turn, &spec, cmd_run_on_ended, r);
     if (r->early)
@@ -365,17 +381,28 @@ static int run_turn(struct cmd_run_state *r, struct buf *result)
                                                        });
     request_turn_attach(r->requests, r->turn);
     run_loop(r);
-    turn_result_append_json(result, turn_get_result(r->turn), turn_elapsed_ms(r->turn));
+    run_output_append(result, r->form, turn_get_result(r->turn), turn_elapsed_ms(r->turn));
     const int status = cmd_run_status_of(r);
     turn_free(r->turn);
     request_turn_end(r->requests);
     return status;
 }
 
+static int start_recording(struct cmd_run_state *r)
+{
+    struct tc_err err = {0};
+    const int rc = recorder_open(&r->recorder, r->args->record, r->agent->name, r->agent->dialect,
+                                 (size_t)r->agent->max_line, &err);
+    if (rc < 0)
+        command_conf_print_error(&err);
+    return rc;
+}
+
 static int start_and_run(struct cmd_run_state *r)
 {
     CLEANUP_BUF struct buf result = {0};
-    if (oneshot_host_apply_plugins(r->conf, r->args, &cmd_run) < 0)
+    if (oneshot_host_apply_plugins(r->conf, r->args, &cmd_run) < 0 ||
+        run_output_choose(&r->form, r->args, r->conf, &cmd_run) < 0 || start_recording(r) < 0)
         return EXIT_USAGE;
     if (oneshot_host_start(&r->host, r->conf, r->args, true) < 0)
         return EXIT_USAGE;
@@ -386,7 +413,8 @@ static int start_and_run(struct cmd_run_state *r)
     oneshot_host_stop(&r->host);
     session_store_free(r->sessions);
     buf_fini(&r->session);
-    puts(result.p);
+    recorder_close(&r->recorder);
+    fwrite(result.p ? result.p : "", 1, result.len, stdout);
     return status;
 }
 
@@ -439,10 +467,10 @@ const struct cli_command cmd_run = {
     .summary = "Run one turn of an agent",
     .about =
         "The message, or standard input for -, is given to the agent. Connectors show the\n"
-        "progress; the result is printed as one line of JSON. Tokens in the message (/show-tools,\n"
-        "/hide-all, /stream-status...) change the visibility settings and are not given to the\n"
-        "agent; see turncast visibility --help. Ctrl-C interrupts the agent, a second one kills\n"
-        "it.",
+        "progress; the answer is printed on a terminal, and one line of JSON elsewhere. Tokens in\n"
+        "the message (/show-tools, /hide-all, /stream-status...) change the visibility settings\n"
+        "and are not given to the agent; see turncast visibility --help. Ctrl-C interrupts the\n"
+        "agent, a second one kills it.",
     .args = rows,
     .min = 1,
     .max = 1,

@@ -15,8 +15,7 @@
 #define LINE_MS 50.0  /* between lines that say nothing of time */
 #define MS_SINCE 1e11 /* a unix time above it is in milliseconds */
 
-/* NAME.meta.json beside NAME.jsonl. */
-static char *meta_path(const char *recording)
+char *replay_clock_meta_path(const char *recording)
 {
     static const char tail[] = ".jsonl";
     const size_t len = strlen(recording), n = sizeof tail - 1;
@@ -68,7 +67,7 @@ static void load_meta(struct replay_clock *p, const char *path)
 void replay_clock_init(struct replay_clock *p, double factor, const char *recording)
 {
     *p = (struct replay_clock){.factor = factor, .offset = -1};
-    CLEANUP_FREE char *path = meta_path(recording);
+    CLEANUP_FREE char *path = replay_clock_meta_path(recording);
     load_meta(p, path);
     for (size_t i = p->n_recorded; i-- > 0;)
         p->recorded[i] -= p->recorded[0]; /* the first goes last */

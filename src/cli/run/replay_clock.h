@@ -17,6 +17,8 @@ struct replay_clock {
         offset; /* wall clock milliseconds of due 0 in the lines' own times; negative: none yet */
 };
 
+/* NAME.meta.json beside NAME.jsonl. Owned. */
+char *replay_clock_meta_path(const char *recording);
 /* A missing or unusable .meta.json is none. */
 void replay_clock_init(struct replay_clock *p, double factor, const char *recording);
 void replay_clock_fini(struct replay_clock *p);

@@ -11,6 +11,7 @@
 #include "base/invariant.h"
 #include "base/plural.h"
 #include "base/sys/log.h"
+#include "core/agent/agent_log.h"
 #include "core/agent/launch.h"
 #include "io/process/process.h"
 
@@ -36,6 +37,7 @@ struct agent_process {
     struct agent_input dialog;
     struct agent_stream *stream; /* or NULL */
     struct stderr_tail tail;
+    struct agent_log log;
     struct loop_timer *step;
     enum agent_process_phase rung;
     unsigned kills; /* rounds of RUNG_KILL */
@@ -171,12 +173,15 @@ static void agent_process_on_failed(void *ctx, const struct tc_err *err)
 static void agent_process_on_out(void *ctx, const char *bytes, size_t n)
 {
     struct agent_process *const p = ctx;
+    agent_log_output(&p->log, n);
     p->events->out(p->ctx, bytes, n);
 }
 
 static void agent_process_on_err(void *ctx, const char *bytes, size_t n)
 {
-    stderr_tail_append(&((struct agent_process *)ctx)->tail, bytes, n);
+    struct agent_process *const p = ctx;
+    stderr_tail_append(&p->tail, bytes, n);
+    agent_log_error(&p->log, bytes, n);
 }
 
 static void on_out_end(void *ctx)
@@ -192,6 +197,7 @@ static void agent_process_on_gone(void *ctx, int status)
     ASSERT(p->process && !p->exited);
     p->exited = true;
     p->status = status;
+    agent_log_exit(&p->log, process_pid(p->process), status);
     p->events->exited(p->ctx);
     kill_tree(p);
 }
@@ -273,6 +279,7 @@ static struct process *agent_process_start(struct agent_process *p,
         .limits = &p->agent->limits,
         .name = spec->turn,
     };
+    agent_log_start(&p->log, p->log_name, what.argv, what.cwd);
     struct process *const process = process_spawn(p->loop, &what, &events, p, err);
     launch_free(argv);
     launch_free(env);

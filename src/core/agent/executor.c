@@ -78,6 +78,8 @@ static void executor_on_out(void *ctx, const char *p, size_t n)
     struct executor *const x = ctx;
     x->heard = true;
     executor_on_output(x);
+    if (x->owner.output)
+        x->owner.output(x->owner.ctx, p, n);
     const size_t taken = turn_feed(x->turn, p, n);
     executor_look(x, p + taken, n - taken);
 }
@@ -313,6 +315,7 @@ struct executor *executor_start(struct loop *l, struct turn *t, const struct exe
     x->owner.ended = ended;
     x->owner.spawned = spec->spawned;
     x->owner.unasked = spec->unasked;
+    x->owner.output = spec->output;
     x->owner.settled = spec->settled;
     x->owner.lost = spec->lost;
     x->owner.may_stay = spec->may_stay;

@@ -30,6 +30,8 @@ struct executor_spec {
      * ctx of `ended`. */
     void (*spawned)(void *ctx, pid_t pid);
     void (*unasked)(void *ctx);
+    /* Or NULL: what the agent prints on standard output, in pieces, before it is read. */
+    void (*output)(void *ctx, const char *p, size_t n);
     /* Or NULL: the process that is to serve the turn, which belongs to the executor then, and what
      * it has printed and nobody has read. Should it be dead, a new one is started. */
     struct agent_process *process;

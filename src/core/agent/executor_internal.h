@@ -21,6 +21,7 @@ struct executor_owner {
     void (*ended)(void *ctx, bool spawn_failed);
     void (*spawned)(void *ctx, pid_t pid);                                /* or NULL */
     void (*unasked)(void *ctx);                                           /* or NULL */
+    void (*output)(void *ctx, const char *p, size_t n);                   /* or NULL */
     void (*settled)(void *ctx, const char *id, enum dialect_settled how); /* or NULL */
     void (*lost)(void *ctx);                                              /* or NULL */
     bool (*may_stay)(void *ctx);                                          /* or NULL */
