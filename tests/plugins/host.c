@@ -86,7 +86,7 @@ static const struct tc_piece *service_pieces(struct tc_turn *turn, const struct 
                                              size_t *count)
 {
     struct arena *const a = &host_of(turn->inst)->turn_arena;
-    const struct text_piece *const from = text_pieces_render(a, text, 0, count);
+    const struct text_piece *const from = text_pieces_render(a, text, 0, false, count);
     struct tc_piece *const to = arena_alloc(a, (*count + 1) * sizeof *to);
     for (size_t i = 0; i < *count; i++)
         to[i] = (struct tc_piece){.text = from[i].text, .len = from[i].len};
