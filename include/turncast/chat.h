@@ -345,7 +345,8 @@ struct tc_chat_message {
     const struct tc_chat_file *files;
     size_t file_count;
     const char *kind;  /* as in tc_inbound: of a message that is not written; or NULL */
-    const char *group; /* the same for all parts of an album, which become one message; or NULL */
+    const char *group; /* the same for all parts of an album, or NULL. The parts become one message,
+                          which is addressed to the bot if one part is */
     const char
         *chat_was; /* earlier id of target.chat, or NULL; a message without id only says so */
 };

@@ -47,6 +47,7 @@ struct chat *chat_new(struct tc_instance *inst, const struct tc_plugin *extended
     LIST_INIT(&c->turns);
     chat_cards_init(&c->cards);
     TAILQ_INIT(&c->parcels.list);
+    c->parcels.done = json_array();
     return c;
 }
 

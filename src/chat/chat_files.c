@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  * Messages that wait for their files. A message with references to files is stored, so that it can
  * be acknowledged; then its files are fetched, and the message goes to the agent when they are
- * there or given up. The parts of an album are one message. Messages of one conversation keep their
- * order. */
+ * there or given up. The parts of an album are one message, which is for the bot if one part is.
+ * Messages of one conversation keep their order. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/bytes/utf8.h"
 #include "base/sys/clock.h"
 #include "chat/chat_internal.h"
 #include "chat/operation/chat_target.h"
@@ -21,6 +22,8 @@
 #define AGAIN_MS 5000
 #define FILES_MAX 32
 #define WAITING_MAX 10 /* of one person */
+#define NAME_MAX_BYTES 120
+#define DONE_MAX 200 /* ids of messages that were handed over */
 
 struct chat_parcel {
     TAILQ_ENTRY(chat_parcel) entry;
@@ -33,13 +36,29 @@ struct chat_parcel {
 
 /* ---- as JSON ---- */
 
-static json_t *pack_files(const struct tc_chat_message *m)
+/* The name that the agent reads: no folders, nothing that a shell interprets, no dot first. */
+static const char *clean_name(struct chat *c, const char *given)
+{
+    const char *const slash = given ? strrchr(given, '/') : NULL;
+    const char *const last = slash ? slash + 1 : given ? given : "";
+    const char *const begin = last + strspn(last, ". ");
+    char *const name =
+        arena_strndup(&c->scratch, begin, utf8_truncated_len(begin, strlen(begin), NAME_MAX_BYTES));
+    for (char *p = name; *p; p++)
+        if ((unsigned char)*p < ' ' || *p == 0x7f)
+            *p = ' ';
+        else if (strchr("\\/:*?\"<>|`$;&'", *p))
+            *p = '_';
+    return *name ? name : "file";
+}
+
+static json_t *pack_files(struct chat *c, const struct tc_chat_message *m)
 {
     json_t *const files = json_array();
     for (size_t i = 0; i < m->file_count && i < FILES_MAX; i++) {
         const struct tc_chat_file *const f = &m->files[i];
         json_t *const file = json_object();
-        chat_json_set_text(file, "name", f->name ? f->name : "file");
+        chat_json_set_text(file, "name", clean_name(c, f->name));
         chat_json_set_text(file, "type", f->type);
         chat_json_set_text(file, "ref", f->ref);
         chat_json_set_text(file, "path", f->path);
@@ -48,10 +67,10 @@ static json_t *pack_files(const struct tc_chat_message *m)
     return files;
 }
 
-static json_t *pack(const struct tc_chat_message *m)
+static json_t *pack(struct chat *c, const struct tc_chat_message *m)
 {
     json_t *const json =
-        json_pack("{s:o, s:o}", "to", chat_target_to_json(&m->target), "files", pack_files(m));
+        json_pack("{s:o, s:o}", "to", chat_target_to_json(&m->target), "files", pack_files(c, m));
     chat_json_set_text(json, "id", m->id);
     chat_json_set_text(json, "also", m->also);
     chat_json_set_text(json, "topic", m->topic);
@@ -89,6 +108,7 @@ void chat_files_free(struct chat *c)
 {
     while (!TAILQ_EMPTY(&c->parcels.list))
         free_parcel(c, TAILQ_FIRST(&c->parcels.list));
+    json_decref(c->parcels.done);
 }
 
 static char *write_parcels(const struct chat *c)
@@ -124,6 +144,12 @@ static struct chat_parcel *add_parcel(struct chat *c, json_t *message)
     return p;
 }
 
+/* In a group: nothing of it is for the bot, so far. */
+static bool is_for_others(const struct chat_parcel *p)
+{
+    return chat_json_true(p->message, "for_others");
+}
+
 /* An album that still grows. */
 static struct chat_parcel *find_album(const struct chat *c, const struct tc_chat_message *m)
 {
@@ -135,19 +161,23 @@ static struct chat_parcel *find_album(const struct chat *c, const struct tc_chat
     return p;
 }
 
-static bool is_waiting(const struct chat *c, const char *id)
+static bool has_id(const json_t *ids, const char *id)
 {
-    const struct chat_parcel *p;
     const json_t *one;
     size_t i;
-    TAILQ_FOREACH(p, &c->parcels.list, entry)
-    {
-        if (is_same(chat_json_text(p->message, "id"), id))
-            return true;
-        json_array_foreach(json_object_get(p->message, "ids"), i,
-                           one) if (is_same(json_string_value(one), id)) return true;
-    }
+    json_array_foreach(ids, i, one) if (is_same(json_string_value(one), id)) return true;
     return false;
+}
+
+/* It waits, alone or as part of an album, or has been handed over. */
+static bool is_known(const struct chat *c, const char *id)
+{
+    const struct chat_parcel *p;
+    TAILQ_FOREACH(p, &c->parcels.list, entry)
+    if (is_same(chat_json_text(p->message, "id"), id) ||
+        has_id(json_object_get(p->message, "ids"), id))
+        return true;
+    return has_id(c->parcels.done, id);
 }
 
 static size_t count_of_person(const struct chat *c, const char *user)
@@ -214,7 +244,8 @@ static void begin_fetching(struct chat *c, struct chat_parcel *p)
     p->until_ms = clock_mono_ms() + FETCH_MS;
     json_array_foreach(json_object_get(p->message, "files"), i,
                        file) if (chat_can(c, TC_OP_FETCH) && chat_json_text(file, "ref") &&
-                                 !chat_json_text(file, "path")) fetch(c, p, i, 0, NULL, 0);
+                                 !is_for_others(p) && !chat_json_text(file, "path"))
+        fetch(c, p, i, 0, NULL, 0);
 }
 
 /* ---- handing over ---- */
@@ -257,6 +288,16 @@ static enum tc_accepted submit_parcel(struct chat *c, const struct chat_parcel *
     return chat_submit(c, &m, paths, names, n);
 }
 
+/* The service may deliver a message once more, if it did not get the acknowledgement; of an album
+ * the host knows the first part only. */
+static void note_handed_over(struct chat *c, const struct chat_parcel *p)
+{
+    json_array_append(c->parcels.done, json_object_get(p->message, "id"));
+    json_array_extend(c->parcels.done, json_object_get(p->message, "ids"));
+    while (json_array_size(c->parcels.done) > DONE_MAX)
+        json_array_remove(c->parcels.done, 0);
+}
+
 /* Everything that is complete and not behind another message of its conversation. */
 static void hand_over_parcels(struct chat *c)
 {
@@ -271,10 +312,11 @@ static void hand_over_parcels(struct chat *c)
             break;
         if (before != p || p->due_ms || p->open)
             continue;
-        if (submit_parcel(c, p) == TC_NOT_KEPT) {
+        if (!is_for_others(p) && submit_parcel(c, p) == TC_NOT_KEPT) {
             p->due_ms = clock_mono_ms() + AGAIN_MS;
             continue;
         }
+        note_handed_over(c, p);
         free_parcel(c, p);
         store_parcels(c);
     }
@@ -299,10 +341,10 @@ void chat_files_wake(struct chat *c)
 
 /* ---- taking in ---- */
 
-static void grow_album(struct chat_parcel *p, const struct tc_chat_message *m)
+static void grow_album(struct chat *c, struct chat_parcel *p, const struct tc_chat_message *m)
 {
     const char *const text = chat_json_text(p->message, "text");
-    json_t *const more = pack_files(m);
+    json_t *const more = pack_files(c, m);
     json_t *ids = json_object_get(p->message, "ids");
     json_array_extend(json_object_get(p->message, "files"), more);
     json_decref(more);
@@ -317,29 +359,38 @@ static void grow_album(struct chat_parcel *p, const struct tc_chat_message *m)
 
 bool chat_files_wait(const struct chat *c, const struct tc_chat_message *m)
 {
-    return m->file_count > 0 || m->group || is_waiting(c, m->id) ||
+    return m->file_count > 0 || m->group || is_known(c, m->id) ||
            (is_blocked(c, m) && !(m->text && (m->text[0] == '/' || m->text[0] == '!')));
 }
 
-enum tc_accepted chat_files_take(struct chat *c, const struct tc_chat_message *m)
+static enum tc_accepted refuse_full(struct chat *c, const struct tc_chat_message *m, bool addressed)
 {
-    if (is_waiting(c, m->id))
+    if (addressed)
+        chat_reply(c, c->inst->lobby, &m->target, texts_get(TEXT_CHAT_FILES_FULL));
+    return TC_FULL;
+}
+
+enum tc_accepted chat_files_take(struct chat *c, const struct tc_chat_message *m, bool addressed)
+{
+    if (is_known(c, m->id))
         return TC_KNOWN;
     if (!tc_may_submit(c->inst->lobby, m->user, m->target.chat))
         return TC_DENIED; /* nothing is fetched for strangers */
     struct chat_parcel *p = find_album(c, m);
-    if (!p && count_of_person(c, m->user) >= WAITING_MAX) {
-        chat_reply(c, c->inst->lobby, &m->target, texts_get(TEXT_CHAT_FILES_FULL));
-        return TC_FULL;
-    }
+    if (!p && count_of_person(c, m->user) >= WAITING_MAX)
+        return refuse_full(c, m, addressed);
+    const bool is_new = !p;
     if (p)
-        grow_album(p, m);
+        grow_album(c, p, m);
     else
-        p = add_parcel(c, pack(m));
+        p = add_parcel(c, pack(c, m));
+    if (addressed)
+        json_object_del(p->message, "for_others");
+    else if (is_new)
+        json_object_set_new(p->message, "for_others", json_true());
     if (!store_parcels(c)) {
         free_parcel(c, p);
-        chat_reply(c, c->inst->lobby, &m->target, texts_get(TEXT_CHAT_FILES_FULL));
-        return TC_FULL;
+        return refuse_full(c, m, addressed);
     }
     if (!p->due_ms)
         begin_fetching(c, p);

@@ -126,6 +126,15 @@ static bool is_addressed(struct chat *c, const struct tc_chat_message *m)
                                                 tc_knows(c->inst->lobby, m->target.chat, m->topic));
 }
 
+static enum tc_accepted take_in(struct chat *c, const struct tc_chat_message *m)
+{
+    const bool addressed = is_addressed(c, m);
+    if (!addressed && !m->group)
+        return TC_KNOWN;
+    return chat_files_wait(c, m) ? chat_files_take(c, m, addressed)
+                                 : chat_submit(c, m, NULL, NULL, 0);
+}
+
 enum tc_accepted chat_take_message(struct chat *c, const struct tc_chat_message *given)
 {
     const struct tc_chat_message m = COMPLETE(struct tc_chat_message, given);
@@ -137,9 +146,7 @@ enum tc_accepted chat_take_message(struct chat *c, const struct tc_chat_message 
     if (!m.target.chat || !m.id || !m.user)
         tc_log(c->inst, TC_ERR, "tc_chat_receive: the message has no id, chat or user");
     else if (!chat_cards_take_reply(c, &m, &how))
-        how = !is_addressed(c, &m)     ? TC_KNOWN
-              : chat_files_wait(c, &m) ? chat_files_take(c, &m)
-                                       : chat_submit(c, &m, NULL, NULL, 0);
+        how = take_in(c, &m);
     c->receiving.not_kept |= how == TC_NOT_KEPT;
     return how;
 }

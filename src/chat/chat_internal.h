@@ -79,6 +79,7 @@ struct chat_turn {
 struct chat_parcels {
     TAILQ_HEAD(chat_parcel_list, chat_parcel) list;
     unsigned last; /* number */
+    json_t *done;  /* ids of messages that have been handed over, the newest last */
 };
 
 /* Receiving: identification and polls. */
@@ -321,8 +322,8 @@ void chat_files_free(struct chat *c);
 void chat_files_wake(struct chat *c);
 /* Whether the message has files, or is behind one that has. */
 bool chat_files_wait(const struct chat *c, const struct tc_chat_message *m);
-/* Stores it and fetches its files. */
-enum tc_accepted chat_files_take(struct chat *c, const struct tc_chat_message *m);
+/* Stores it and fetches its files. An album that is not addressed waits for a part that is. */
+enum tc_accepted chat_files_take(struct chat *c, const struct tc_chat_message *m, bool addressed);
 void chat_files_take_result(struct chat *c, const struct chat_record *r,
                             const struct chat_result *result, const struct tc_reply *reply,
                             struct tc_verdict *v);
