@@ -3,7 +3,7 @@
 
 plugin_LTLIBRARIES += plugins/telegram.la
 plugins_telegram_la_SOURCES = \
-	plugins/telegram/inbox.c \
+	plugins/telegram/file.c \
 	plugins/telegram/menu.c \
 	plugins/telegram/telegram.c \
 	plugins/telegram/telegram.h \

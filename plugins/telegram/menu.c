@@ -6,11 +6,9 @@
 
 #include "telegram.h"
 
-#define CHAT_COMMAND(id, words, arguments, help) {words, help},
-#define CHAT_WORD(word, help) {word, help},
-static const struct {
-    const char *words, *help;
-} menu[] = {
+#define CHAT_COMMAND(id, words, arguments, help) words,
+#define CHAT_WORD(word, help) word,
+static const char *const menu[] = {
 #include "commands.def" /* of the host: src/text/sentence */
 };
 #define N_MENU (sizeof menu / sizeof *menu)
@@ -24,17 +22,16 @@ static void menu_make_name(char *name, const char *words)
         *name = '_';
 }
 
-void menu_publish(struct tc_turn *lobby)
+json_t *menu_body(const struct tc_op *op)
 {
     json_t *const commands = json_array();
-    for (size_t i = 0; i < N_MENU; i++) {
+    for (size_t i = 0; i < op->menu_count; i++) {
         char name[NAME_SIZE];
-        menu_make_name(name, menu[i].words);
+        menu_make_name(name, op->menu[i].name);
         json_array_append_new(
-            commands, json_pack("{s:s, s:s}", "command", name, "description", menu[i].help));
+            commands, json_pack("{s:s, s:s}", "command", name, "description", op->menu[i].help));
     }
-    telegram_call(lobby, "setMyCommands", json_pack("{s:o}", "commands", commands),
-                  json_pack("{s:s}", "k", "cmds"));
+    return json_pack("{s:o}", "commands", commands);
 }
 
 /* A link to the bot begins a chat with "/start" and a word of its own. */
@@ -48,9 +45,9 @@ const char *menu_spell(struct tc_turn *lobby, const char *text)
 {
     for (size_t i = 0; *text == '/' && i < N_MENU; i++) {
         char name[NAME_SIZE];
-        menu_make_name(name, menu[i].words);
+        menu_make_name(name, menu[i]);
         if (strcmp(text + 1, name) == 0)
-            return tc_sprint(lobby, "/%s", menu[i].words);
+            return tc_sprint(lobby, "/%s", menu[i]);
     }
     return is_start(text) ? "/start" : text;
 }

@@ -93,7 +93,7 @@ static const struct tc_chat chat = {
     .size = sizeof chat,
     .can = TC_CAN(TC_OP_IDENTIFY) | TC_CAN(TC_OP_POST) | TC_CAN(TC_OP_EDIT) | TC_CAN(TC_OP_DELETE) |
            TC_CAN(TC_OP_FILE) | TC_CAN(TC_OP_TYPING) | TC_CAN(TC_OP_REACT) | TC_CAN(TC_OP_PRIVATE) |
-           TC_CAN(TC_OP_POLL) | TC_CAN(TC_OP_DRAFT),
+           TC_CAN(TC_OP_POLL) | TC_CAN(TC_OP_DRAFT) | TC_CAN(TC_OP_FETCH) | TC_CAN(TC_OP_MENU),
     .text = {[TC_ROLE_LIVE] = TEXT(.flags = TC_FOLD_QUOTES),
              [TC_ROLE_ANSWER] = TEXT(),
              [TC_ROLE_CARD] = TEXT(),
@@ -132,24 +132,12 @@ static int init(struct tc_instance *inst)
     return conf->webhook ? tc_route(inst, "/update") : 0;
 }
 
-static void teardown(struct tc_instance *inst)
-{
-    inbox_free(inst->state);
-}
-
-/* Of the connector's own requests. */
+/* Of the connector's own requests: they are about the webhook. */
 static int on_reply(struct tc_turn *lobby, const struct tc_reply *reply, struct tc_verdict *v)
 {
-    json_t *const tag = json_loads(reply->tag ? reply->tag : "", 0, NULL);
-    const char *const kind = telegram_str(tag, "k");
-    if (telegram_waits(lobby, reply, v) || !kind)
-        ;
-    else if (strcmp(kind, "hook") == 0 && reply->outcome == TC_REJECTED)
+    if (v->next != TC_NEXT_AGAIN && reply->outcome == TC_REJECTED)
         tc_log(lobby->inst, TC_ERR, "Telegram rejected the webhook: %s",
                tc_json_get(lobby, reply->body, "/description"));
-    else if (strcmp(kind, "file") == 0 || strcmp(kind, "save") == 0)
-        inbox_take_reply(lobby, reply, tag, v);
-    json_decref(tag);
     return 0;
 }
 
@@ -159,7 +147,5 @@ TURNCAST_PLUGIN(.name = "telegram", .version = "0.1.0",
                 .options = options, .rules = rules,
                 .probe = TC_PROBE(.url = "{option:api_base}/bot{option:token}/getMe", .ok = "/ok",
                                   .account = "/result/username", .reason = "/description"),
-                .init = init, .teardown = teardown, .pace_ms = 1000, .rates = rates,
-                .sink = TC_SINK(.on_reply = on_reply, .on_wake = inbox_wake,
-                                .on_hit = telegram_hit),
-                .chat = &chat);
+                .init = init, .pace_ms = 1000, .rates = rates,
+                .sink = TC_SINK(.on_reply = on_reply, .on_hit = telegram_hit), .chat = &chat);

@@ -10,7 +10,6 @@
 #include "telegram.h"
 
 #define POLL_S 50
-#define PENDING_MS 1000 /* between polls while files are fetched */
 #define CONFLICT_MS 5000
 #define CONFLICT_MAX_MS 60000
 
@@ -61,7 +60,7 @@ static void set_webhook(struct tc_turn *lobby)
                             "setWebhook?url=%s&secret_token={option:webhook_secret}"
                             "&allowed_updates=%%5B%%22message%%22%%2C%%22callback_query%%22%%5D",
                             url),
-                  NULL, json_pack("{s:s}", "k", "hook"));
+                  NULL);
 }
 
 int telegram_ready(struct tc_turn *lobby, const struct tc_result *identity)
@@ -71,81 +70,64 @@ int telegram_ready(struct tc_turn *lobby, const struct tc_result *identity)
         s->username = tc_keep(lobby, identity->name);
     s->self = strtoll(identity->message, NULL, 10);
     s->heard = true;
-    menu_publish(lobby);
     if (conf_of(lobby)->webhook)
         set_webhook(lobby);
     return conf_of(lobby)->webhook != NULL;
 }
 
-bool telegram_waits(struct tc_turn *lobby, const struct tc_reply *reply, struct tc_verdict *v)
-{
-    const char *const s =
-        reply->status == 429 ? tc_json_get(lobby, reply->body, "/parameters/retry_after") : NULL;
-    if (reply->status != 429)
-        return false;
-    v->next = TC_NEXT_AGAIN;
-    if (s && strtoll(s, NULL, 10) > 0)
-        v->hold_ms = strtoll(s, NULL, 10) * 1000;
-    return true;
-}
-
 /* ---- polling ---- */
+
+/* All updates before it are on disk. */
+static int64_t offset_of(const struct tc_op *op)
+{
+    return op->cursor ? strtoll(op->cursor, NULL, 10) : 0;
+}
 
 /* After a failure the poll returns at once: its response shows that Telegram is back. */
 json_t *telegram_poll_body(struct tc_turn *lobby, const struct tc_op *op)
 {
     struct telegram *const s = state_of(lobby);
-    const bool waits = s->heard && inbox_lowest(s) == 0;
-    const int64_t kept = op->cursor ? strtoll(op->cursor, NULL, 10) : 0;
-    json_t *const body = json_pack("{s:i, s:[s, s]}", "timeout", waits ? POLL_S : 0,
+    json_t *const body = json_pack("{s:i, s:[s, s]}", "timeout", s->heard ? POLL_S : 0,
                                    "allowed_updates", "message", "callback_query");
     s->heard = false;
-    if (kept > s->offset)
-        s->offset = kept;
-    if (s->offset)
-        json_object_set_new(body, "offset", json_integer(s->offset));
+    if (op->cursor)
+        json_object_set_new(body, "offset", json_integer(offset_of(op)));
     return body;
 }
 
 /* Takes the updates in order. If one cannot be stored, it and the following ones are delivered
- * again. */
-static void take_all(struct tc_turn *lobby, const json_t *updates)
+ * again. Returns the next offset. */
+static int64_t take_all(struct tc_turn *lobby, const json_t *updates, int64_t offset)
 {
-    struct telegram *const s = state_of(lobby);
-    int64_t next = s->offset;
-    bool done;
     size_t i;
     json_t *update;
     json_array_foreach(updates, i, update)
     {
         const int64_t id = telegram_int(update, "update_id");
-        if (id >= s->offset && !inbox_has(s, id, &done) && update_take(lobby, update) == TAKEN_NOT)
+        if (id < offset)
+            continue;
+        if (!update_take(lobby, update))
             break;
-        next = id + 1 > next ? id + 1 : next;
-        inbox_note(s, id);
+        offset = id + 1;
     }
-    const int64_t lowest = inbox_lowest(s);
-    s->offset = lowest && lowest < next ? lowest : next;
-    inbox_forget_below(s, s->offset);
+    return offset;
 }
 
-static void take_updates(struct tc_turn *lobby, const struct tc_reply *reply,
-                         struct tc_result *result)
+static void take_updates(struct tc_turn *lobby, const struct tc_op *op,
+                         const struct tc_reply *reply, struct tc_result *result)
 {
     struct telegram *const s = state_of(lobby);
     json_t *const body = json_loadb(reply->body, reply->body_len, 0, NULL);
     const json_t *const updates = json_object_get(body, "result");
+    const int64_t offset = take_all(lobby, updates, offset_of(op));
     s->heard = json_is_array(updates);
-    if (s->heard)
-        take_all(lobby, updates);
-    else
+    if (!s->heard)
         result->kind = TC_RESULT_RETRY;
     if (s->heard && s->conflicts > 0)
         tc_log(lobby->inst, TC_INFO, "receiving updates again");
     if (s->heard)
         s->conflicts = 0;
-    result->cursor = s->offset ? tc_sprint(lobby, "%" PRId64, s->offset) : NULL;
-    result->hold_ms = inbox_lowest(s) ? PENDING_MS : 0;
+    result->cursor = offset ? tc_sprint(lobby, "%" PRId64, offset) : NULL;
     json_decref(body);
 }
 
@@ -155,8 +137,7 @@ static void remove_webhook(struct tc_turn *lobby)
     tc_log(lobby->inst, TC_WARN,
            "removed the bot's webhook because this instance uses polling (option webhook is not "
            "set)");
-    telegram_call(lobby, "deleteWebhook", json_pack("{s:b}", "drop_pending_updates", 0),
-                  json_pack("{s:s}", "k", "hook"));
+    telegram_call(lobby, "deleteWebhook", json_pack("{s:b}", "drop_pending_updates", 0));
 }
 
 /* Someone else receives the updates: a webhook, or a process with the same token. */
@@ -189,9 +170,11 @@ int telegram_read(struct tc_turn *turn, const struct tc_op *op, const struct tc_
     else if (op->kind == TC_OP_POLL && reply->status == 409)
         take_conflict(turn, result);
     else if (op->kind == TC_OP_POLL && result->kind == TC_RESULT_DONE)
-        take_updates(turn, reply, result);
+        take_updates(turn, op, reply, result);
     else if (op->kind == TC_OP_POLL && reply->status == 404)
         result->kind = TC_RESULT_UNAUTHORIZED;
+    else if (op->kind == TC_OP_FETCH && op->step == 0 && result->kind == TC_RESULT_DONE)
+        file_read_place(turn, reply, result);
     return 0;
 }
 
@@ -205,16 +188,6 @@ static bool is_genuine(struct tc_turn *lobby, const struct tc_hit *hit)
     return false;
 }
 
-/* What waits for its files is delivered again until it is on disk. */
-static int status_of(struct tc_turn *lobby, const json_t *update)
-{
-    static const int statuses[] = {[TAKEN] = 200, [TAKEN_LATER] = 503, [TAKEN_NOT] = 500};
-    bool done;
-    if (inbox_has(state_of(lobby), telegram_int(update, "update_id"), &done))
-        return done ? 200 : 503;
-    return statuses[update_take(lobby, update)];
-}
-
 int telegram_hit(struct tc_turn *lobby, const struct tc_hit *hit, struct tc_answer *answer)
 {
     if (!is_genuine(lobby, hit)) {
@@ -222,10 +195,10 @@ int telegram_hit(struct tc_turn *lobby, const struct tc_hit *hit, struct tc_answ
         return 0;
     }
     json_t *const update = json_loadb(hit->body, hit->body_len, 0, NULL);
-    if (!update)
-        answer->status = 400;
-    else
-        answer->status = state_of(lobby)->username ? status_of(lobby, update) : 503;
+    answer->status = !update                      ? 400
+                     : !state_of(lobby)->username ? 503
+                     : update_take(lobby, update) ? 200
+                                                  : 500;
     json_decref(update);
     return 0;
 }

@@ -34,12 +34,11 @@ const char *telegram_text(struct tc_turn *turn, json_t *json)
     return kept;
 }
 
-int telegram_call(struct tc_turn *lobby, const char *method, json_t *body, json_t *tag)
+int telegram_call(struct tc_turn *lobby, const char *method, json_t *body)
 {
     return tc_http(lobby,
                    TC_HTTP(.url = telegram_url(lobby, method), .body = telegram_text(lobby, body),
-                           .tag = telegram_text(lobby, tag), .priority = TC_P_NOTICE,
-                           .flags = TC_IDEMPOTENT));
+                           .priority = TC_P_NOTICE, .flags = TC_IDEMPOTENT));
 }
 
 /* ---- bodies ---- */
@@ -255,6 +254,9 @@ static const char *translate(struct tc_turn *turn, const struct tc_op *op, json_
         return answer_press(op, body);
     case TC_OP_DRAFT:
         return draft(op, body);
+    case TC_OP_MENU:
+        *body = menu_body(op);
+        return "setMyCommands";
     case TC_OP_POLL:
         *body = telegram_poll_body(turn, op);
         return "getUpdates";
@@ -279,6 +281,8 @@ int telegram_request(struct tc_turn *turn, const struct tc_op *op, struct tc_htt
         http->rates = rates_of(op);
     if (op->kind == TC_OP_FILE)
         return set_document(turn, op, http);
+    if (op->kind == TC_OP_FETCH)
+        return file_request(turn, op, http);
     const char *const method = translate(turn, op, &body);
     http->body = telegram_text(turn, body);
     http->url = method ? telegram_url(turn, method) : NULL;

@@ -83,7 +83,7 @@ static const json_t *replied_to(const json_t *message)
     return to;
 }
 
-bool update_is_addressed(struct tc_turn *lobby, const json_t *message)
+static bool is_addressed(struct tc_turn *lobby, const json_t *message)
 {
     if (!is_group(message))
         return true;
@@ -182,34 +182,25 @@ static void set_reply(struct tc_turn *lobby, struct tc_chat_message *m, const js
     m->reply_data = telegram_str(json_array_get(json_array_get(rows, 0), 0), "callback_data");
 }
 
-static const char *words_of(struct tc_turn *lobby, const json_t *message, bool files,
+static const char *words_of(struct tc_turn *lobby, const json_t *message, bool file,
                             const char *note)
 {
     const char *text = spoken(lobby, text_of(message));
     if (!text || !*text) /* a mention alone speaks too */
         text = text_of(message);
-    if (!files)
+    if (!file)
         text = menu_spell(lobby, text);
-    return *note ? tc_sprint(lobby, "%s%s%s", text, *text ? "\n" : "", note) : text;
+    return note ? tc_sprint(lobby, "%s%s%s", text, *text ? "\n" : "", note) : text;
 }
 
-/* Files that have been fetched. */
-static struct tc_chat_file *files_of(struct tc_turn *lobby, const json_t *files)
-{
-    const size_t n = json_array_size(files);
-    struct tc_chat_file *const list = tc_alloc(lobby, (n + 1) * sizeof *list);
-    for (size_t i = 0; list && i < n; i++)
-        list[i] = (struct tc_chat_file){.name = telegram_str(json_array_get(files, i), "name"),
-                                        .path = telegram_str(json_array_get(files, i), "path")};
-    return list;
-}
-
-enum taken update_submit(struct tc_turn *lobby, const json_t *update, const json_t *files,
-                         const char *note)
+static bool submit(struct tc_turn *lobby, const json_t *update)
 {
     const json_t *const message = message_of(update);
     const json_t *const from = json_object_get(message, "from");
     const struct tc_target target = update_target(lobby, message, from);
+    struct tc_chat_file file;
+    const char *note = NULL;
+    const bool has_file = file_read(lobby, message, &file, &note);
     struct tc_chat_message m = {
         .size = sizeof m,
         .id = tc_sprint(lobby, "%" PRId64, telegram_int(update, "update_id")),
@@ -218,15 +209,16 @@ enum taken update_submit(struct tc_turn *lobby, const json_t *update, const json
         .topic = target.thread,
         .user = target.user ? target.user : "0",
         .name = telegram_str(from, "first_name"),
-        .text = words_of(lobby, message, json_array_size(files) > 0, note),
+        .text = words_of(lobby, message, has_file, note),
         .quote = quote_of(message),
-        .addressed = update_is_addressed(lobby, message) ? TC_ADDRESSED_YES : TC_ADDRESSED_NO,
-        .files = files_of(lobby, files),
-        .file_count = json_array_size(files),
+        .addressed = is_addressed(lobby, message) ? TC_ADDRESSED_YES : TC_ADDRESSED_NO,
+        .files = &file,
+        .file_count = has_file && !note,
         .kind = update_kind(message),
+        .group = telegram_str(message, "media_group_id"),
     };
     set_reply(lobby, &m, replied_to(message));
-    return tc_chat_receive(lobby, &m) == TC_NOT_KEPT ? TAKEN_NOT : TAKEN;
+    return (!*m.text && !m.file_count && !m.kind) || tc_chat_receive(lobby, &m) != TC_NOT_KEPT;
 }
 
 /* A group became a supergroup, which has an id of its own. */
@@ -237,7 +229,7 @@ static void note_move(struct tc_turn *lobby, int64_t from, int64_t to)
                                                .chat_was = id_of(lobby, from)));
 }
 
-static enum taken take_message(struct tc_turn *lobby, const json_t *update)
+static bool take_message(struct tc_turn *lobby, const json_t *update)
 {
     const json_t *const message = message_of(update);
     const json_t *const from = json_object_get(message, "from");
@@ -245,36 +237,30 @@ static enum taken take_message(struct tc_turn *lobby, const json_t *update)
     note_move(lobby, chat, telegram_int(message, "migrate_to_chat_id"));
     note_move(lobby, telegram_int(message, "migrate_from_chat_id"), chat);
     if (!from || json_is_true(json_object_get(from, "is_bot")) || !chat)
-        return TAKEN; /* channels, and other bots: two that answer each other never end */
-    if (inbox_wants(message))
-        return inbox_add(lobby, update);
-    if (!*text_of(message) && !update_kind(message))
-        return TAKEN;
-    return update_submit(lobby, update, NULL, "");
+        return true; /* channels, and other bots: two that answer each other never end */
+    return submit(lobby, update);
 }
 
 /* ---- presses ---- */
 
-static enum taken take_press(struct tc_turn *lobby, const json_t *query)
+static bool take_press(struct tc_turn *lobby, const json_t *query)
 {
     const json_t *const message = json_object_get(query, "message");
     const json_t *const from = json_object_get(query, "from");
     const char *const data = telegram_str(query, "data");
     const struct tc_target target = update_target(lobby, message, from);
     if (!telegram_str(query, "id") || !target.user)
-        return TAKEN;
+        return true;
     return tc_chat_act(lobby,
                        TC_CHAT_ACTION(.id = telegram_str(query, "id"), .data = data ? data : "",
                                       .target = target, .topic = target.thread, .user = target.user,
-                                      .name = telegram_str(from, "first_name"))) < 0
-               ? TAKEN_NOT
-               : TAKEN;
+                                      .name = telegram_str(from, "first_name"))) == 0;
 }
 
-enum taken update_take(struct tc_turn *lobby, const json_t *update)
+bool update_take(struct tc_turn *lobby, const json_t *update)
 {
     const json_t *const query = json_object_get(update, "callback_query");
-    if (query && take_press(lobby, query) == TAKEN_NOT)
-        return TAKEN_NOT;
-    return message_of(update) ? take_message(lobby, update) : TAKEN;
+    if (query && !take_press(lobby, query))
+        return false;
+    return !message_of(update) || take_message(lobby, update);
 }
