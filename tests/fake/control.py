@@ -32,7 +32,7 @@ class Control:
     # ---- commands ----
 
     def _clear(self, body):
-        self.service.faults.clear()
+        self.service.faults.clear(body.get("id"))
 
     def _release(self, body):
         self.service.faults.release(body.get("id"))

@@ -90,6 +90,7 @@ class Faults:
             if number in (None, fault.id):
                 fault.released = True
 
-    def clear(self):
-        self.release()
-        self._all.clear()
+    def clear(self, number=None):
+        """Of one, or of all."""
+        self.release(number)
+        self._all = [fault for fault in self._all if number not in (None, fault.id)]

@@ -248,9 +248,6 @@ class Matrix(Service):
         users = self.server.typing(room) if room else []
         return (BOT in users) == (query["typing"] == "1")
 
-    def screen(self):
-        return [shown for room in self.server.rooms.values() for shown in room.screen()]
-
     def _messages(self, room):
         for event in room.events:
             if room.is_message(event):

@@ -65,7 +65,7 @@ class Methods:
             if content != call.body:
                 was, now = (text_of(c.get("m.new_content", c)) for c in (content, call.body))
                 detail = f"{call.method} in {call.chat}: first {was!r}, then {now!r}"
-                self.record.violate("txn-reused", detail)
+                self.record.violate("txn-reused", detail, call=call.entry["seq"])
             return answer
         answer = act()
         self._transactions[key] = (answer, call.body)

@@ -224,18 +224,12 @@ class Room:
             "id": event.id,
             "author": event.sender,
             "text": text_of(content),
+            "buttons": [],
             "reply_to": answers_to(event.content),
             "silent": content.get("msgtype") == "m.notice",
             "reactions": reactions,
             "edits": len(self.replacements(event)),
         }
-
-    def screen(self):
-        return [
-            self.shown(event)
-            for event in self.events
-            if self.is_message(event) and not event.redacted_by
-        ]
 
 
 class Homeserver:

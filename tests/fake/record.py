@@ -35,13 +35,14 @@ class Record:
             entry.update(fields)
             self.changed.notify_all()
 
-    def violate(self, rule, detail):
-        self.add("violation", rule=rule, detail=detail)
+    def violate(self, rule, detail, **calls):
+        """`calls`: the numbers of those that did it together."""
+        self.add("violation", rule=rule, detail=detail, **calls)
 
     def violations(self):
         with self.changed:
             return [
-                {key: entry[key] for key in ("seq", "t", "rule", "detail")}
+                {key: value for key, value in entry.items() if key != "kind"}
                 for entry in self.entries
                 if entry["kind"] == "violation"
             ]

@@ -89,7 +89,7 @@ class Service:
 
     def screen(self):
         """What people see now: one dict per message, in the same form for every service."""
-        raise NotImplementedError
+        return [_on_screen(message) for message in self.visible()]
 
     def visible(self):
         """All messages that are seen now, each a dict with chat, id, text, from, thread…"""
@@ -134,11 +134,11 @@ class Service:
                 name: {"file_name": part[0], "size": len(part[1])}
                 for name, part in call.files.items()
             }
-        if call.writes is not None and any(
-            other.writes == call.writes and not other.request.gone() for other in self._active
-        ):
-            detail = f"{call.method} while another call changes {call.chat}"
-            self.record.violate("in-flight", detail)
+        beside = [other for other in self._active if call.writes is not None
+                  and other.writes == call.writes and not other.request.gone()]  # fmt: skip
+        for other in beside[:1]:
+            detail = f"{call.method} while {other.method} changes {call.chat}"
+            self.record.violate("in-flight", detail, call=call.entry["seq"], beside=other.entry["seq"])
 
     def without_tokens(self, text):
         for token in self.tokens:
@@ -252,6 +252,13 @@ class Service:
     def seconds(self, value):
         """A time of the service, as it lasts now."""
         return value * self.record.scale
+
+
+def _on_screen(message):
+    one = {key: message[key] for key in ("chat", "text", "buttons", "silent", "reactions", "edits")}
+    for key in ("id", "thread", "reply_to"):
+        one[key] = None if message[key] is None else str(message[key])
+    return {**one, "author": str(message["from"])}
 
 
 def main(make):

@@ -278,6 +278,11 @@ class Slack(Service):
             if not message.deleted
         ]
 
+    def screen(self):
+        """What was said to one person is not for all."""
+        seen = zip(self.visible(), super().screen())
+        return [one for message, one in seen if not message["ephemeral_for"]]
+
     def state(self, chat=None, thread=None):
         chats = {}
         for channel in self.workspace.channels.values():

@@ -80,6 +80,8 @@ class Message:
             "from": self.user,
             "bot": self.by_bot(),
             "thread": self.thread_ts,
+            "reply_to": None,
+            "silent": False,
             "buttons": [[e["text"]["text"] for e in row] for _, row in buttons(self.blocks)],
             "reactions": list(self.reactions),
             "edits": self.edits,

@@ -105,6 +105,16 @@ def test_hold():
         equal((seen(fake), answers), (["held"], [200]), "and let go")
 
 
+def test_clear():
+    with started() as fake:
+        faults = [{"match": {"text": word}, "do": "answer", "status": 500, "times": 0} for word in "ab"]
+        first, _ = [fake.control("fault", fault)["id"] for fault in faults]
+        fake.control("clear", {"id": first})
+        equal([ask(fake, text=word)[0] for word in "ab"], [200, 500], "one fault is dropped")
+        fake.control("clear")
+        equal(ask(fake, text="b")[0], 200, "and all of them")
+
+
 def test_outage():
     with started() as fake:
         kept = http.client.HTTPConnection("127.0.0.1", fake.port, timeout=30)
@@ -156,6 +166,6 @@ def test_end():
     fake.process.stdout.close()
 
 
-for test in (test_kinds, test_choice, test_hold, test_outage, test_waiting, test_end):
+for test in (test_kinds, test_choice, test_hold, test_clear, test_outage, test_waiting, test_end):
     test()
 done()

@@ -204,7 +204,7 @@ def test_screen():
         mine = api.send({**text("fallback", **html), **reply})["event_id"]
         fake.control("react", {"user": ANN, "room": ROOM, "event_id": mine, "key": "✅"})
         seen = [m for m in fake.screen() if m["author"] == BOT]
-        wanted = {"chat": ROOM, "thread": None, "id": mine, "author": BOT, "text": "one two\n\n- x",
+        wanted = {"chat": ROOM, "thread": None, "id": mine, "author": BOT, "text": "one two\n\n- x", "buttons": [],
                   "reply_to": asked, "silent": False, "reactions": ["✅"], "edits": 0}  # fmt: skip
         equal(seen, [wanted], "what people see")
         api.send(edit(mine, "new"))

@@ -437,6 +437,9 @@ def test_in_flight():
         fake.control("release")
         held.join()
         equal(rules_of(fake), ["in-flight"], "one chat, twice at once")
+        pair = fake.violations()[0]
+        texts = {r["seq"]: r.get("text") for r in fake.record()}
+        equal([texts[pair["call"]], texts[pair["beside"]]], ["next", "slow"], "by these two")
 
 
 for test in (test_refusals, test_states, test_tokens, test_forms, test_text, test_edits,

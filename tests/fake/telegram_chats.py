@@ -33,6 +33,7 @@ class Message:
         self.rich = None
         self.edits = 0
         self.deleted = False
+        self.silent = False
         self.reactions = {}  # of whom: emoji
 
     def by_bot(self):
@@ -83,6 +84,7 @@ class Message:
             "reactions": list(self.reactions.values()),
             "edits": self.edits,
             "deleted": self.deleted,
+            "silent": self.silent,
             "document": self.document,
         }
 

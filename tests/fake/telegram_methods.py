@@ -184,6 +184,7 @@ class Methods:
         fill = message_of(chat)
         message = chat.add(BOT, thread)
         message.reply_to, message.markup = reply_to, markup
+        message.silent = truth(call.params.get("disable_notification"))
         fill(message)
         chat.forget_typing(thread)
         return message.api()
