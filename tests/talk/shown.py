@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from people import OUTCOME, can_stop, is_bot
 from talk import SANITIZED, crowding
 
+LOST = "⚠ An answer could not be delivered here"  # which is no outcome
 ANSWERED_S = 6 if SANITIZED else 1.5  # until an idle host has on disk what a service has answered
 
 
@@ -53,6 +54,10 @@ class Shown:
     def answers_to(self, message):
         raise NotImplementedError
 
+    def edited(self, call):
+        """The id of the message that a call edits, and its chat; or None."""
+        raise NotImplementedError
+
     def is_outcome(self, message):
         raise NotImplementedError
 
@@ -81,7 +86,7 @@ class Shown:
                 is_marked=is_marked(message["text"]) or message["edits"] > 0,
             )
             for message in self.seen(question)
-            if self.is_outcome(message)
+            if self.is_outcome(message) and LOST not in message["text"]
         ]
 
     def doubts(self, question):
@@ -95,7 +100,22 @@ class Shown:
         return [c for c in calls if told and c["seq"] > told[0] and self.is_live(c)]
 
     def objections(self):
-        return self.fake.violations()
+        return [v for v in self.fake.violations() if not self._is_beside_confirming(v)]
+
+    def _call(self, seq):
+        return next(c for c in self.calls if c["seq"] == seq)
+
+    def _is_beside_confirming(self, violation):
+        """Whether one of two calls at once is an edit once more: it is sent some time after the first
+        one, when nothing can come late any more, and nothing waits for it."""
+        if violation["rule"] != "in-flight":
+            return False
+        return any(self._confirms(self._call(violation[which])) for which in ("call", "beside"))
+
+    def _confirms(self, call):
+        target = self.edited(call)
+        same = [c for c in self.calls if c["seq"] < call["seq"] and c.get("done") and c["text"] == call["text"]]
+        return target is not None and target in map(self.edited, same)
 
     def left_running(self, question):
         return [m for m in self.seen(question) if self.is_running(m)]
@@ -132,6 +152,10 @@ class ShownByTelegram(Shown):
     def answers_to(self, message):
         return message["reply_to"]
 
+    def edited(self, call):
+        is_edit = call["method"] == "editMessageText"
+        return (call["chat"], str(call["params"].get("message_id"))) if is_edit else None
+
     def is_outcome(self, message):
         return OUTCOME.search(message["text"] or "")
 
@@ -161,8 +185,12 @@ class ShownBySlack(Shown):
     def answers_to(self, message):
         return message["thread"]
 
+    def edited(self, call):
+        is_edit = call["method"] == "chat.update"
+        return (call["chat"], str(call["params"].get("ts"))) if is_edit else None
+
     def is_outcome(self, message):
-        return message["metadata"]
+        return message["metadata"] and OUTCOME.search(message["text"] or "")  # or a further part
 
     def tells_outcome(self, call):
         return call["params"].get("metadata")
@@ -204,6 +232,10 @@ class ShownByMatrix(Shown):
     def answers_to(self, message):
         return message["reply_to"]
 
+    def edited(self, call):
+        is_edit = call["method"] == "edit"
+        return (call["chat"], call["params"]["m.relates_to"]["event_id"]) if is_edit else None
+
     def is_outcome(self, message):
         return not message["silent"] and OUTCOME.search(message["text"] or "")
 
@@ -216,12 +248,16 @@ class ShownByMatrix(Shown):
         return is_shown and call["params"].get("msgtype") == "m.notice"
 
     def objections(self):
-        return [v for v in super().objections() if not asks_for_id(v) and not self._is_of_the_dead(v)]
+        return [v for v in super().objections() if not self._asks_for_id(v)]
 
-    def _is_of_the_dead(self, violation):
-        """Whether a request of the host that was killed was perhaps still being dealt with."""
-        since = [violation["t"] - kill for kill in self.kills]
-        return violation["rule"] == "in-flight" and any(0 <= s <= self.answered for s in since)
+    def _asks_for_id(self, violation):
+        """Whether it is the question for the id of a progress message of which the host never got it:
+        it asked in vain, or died before it had the answer on disk."""
+        if not asks_for_id(violation):
+            return False
+        txn = self._call(violation["call"])["params"]["txn"]
+        before = [c for c in self.calls if c["params"].get("txn") == txn and c["seq"] < violation["call"]]
+        return all(is_lost(c) or self._died_at(c) for c in before)
 
     def is_running(self, message):
         return message["silent"] and not _is_summary(message["text"])
