@@ -7,7 +7,7 @@ tab=$(printf '\t')
 
 # Each test that a row names: row TAB file TAB title.
 named() {
-    awk -F '|' '/^\| [RH]?[0-9]+ \|/ {
+    awk -F '|' '/^\| [RHAB]?[0-9]+ \|/ {
         row = $2
         gsub(/ /, "", row)
         parts = split($0, part, /`/)
@@ -25,9 +25,11 @@ rows_without() {
         seq 1 44
         seq 1 30 | sed 's/^/R/'
         seq 1 12 | sed 's/^/H/'
+        seq 1 4 | sed 's/^/A/'
+        seq 1 9 | sed 's/^/B/'
     } | while read -r row; do
         awk -F '\t' -v row="$row" '
-            $1 == row && (row !~ /R/ || $3 ~ row "([^0-9]|$)") { found = 1 }
+            $1 == row && (row !~ /[RAB]/ || $3 ~ row "([^0-9]|$)") { found = 1 }
             END { if (!found) print row ": no test is named" }' "$scratch/named"
     done
 }
@@ -48,6 +50,9 @@ holds "every test that is named is there" tests_missing
 mark='`'
 catches "a requirement without a test" rows_without '^R7: no test' tests/README.md <<T
 | R7 | types | ${mark}lint/lint.sh${mark}: "R17: a name" |
+T
+catches "a fault of a connector whose test has another number" rows_without '^B3: no test' tests/README.md <<T
+| B3 | waits | ${mark}lint/lint.sh${mark}: "B31: a name" |
 T
 catches "a complaint without a test" rows_without '^44: no test' tests/README.md <<T
 | 43 | types | ${mark}lint/lint.sh${mark}: "a name" |

@@ -12,17 +12,24 @@ AT_ONCE = 8
 
 
 def run(cases, *given, at_once=AT_ONCE):
+    for case, wrong, _ in results(cases, *given, at_once=at_once):
+        ok(wrong is None, case.__doc__, wrong)
+
+
+def results(cases, *given, at_once=AT_ONCE):
+    """(case, None or what is wrong, seconds) of each."""
     with ThreadPoolExecutor(at_once) as pool:
-        for case, wrong in zip(cases, list(pool.map(lambda case: _failure(case, given), cases))):
-            ok(wrong is None, case.__doc__, wrong)
+        return list(pool.map(lambda case: _result(case, given), cases))
 
 
-def _failure(case, given):
+def _result(case, given):
+    began = time.monotonic()
     try:
         case(*given)
-        return None
+        wrong = None
     except Exception:  # whatever it is: the case does not hold
-        return traceback.format_exc(limit=-3)
+        wrong = traceback.format_exc(limit=-3)
+    return case, wrong, time.monotonic() - began
 
 
 def same(found, wanted, what=""):

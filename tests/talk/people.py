@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 
 # A stream of Slack ends with the answer, behind what was said before.
-OUTCOME = re.compile(r"^(Answer (?P<id>[a-z0-9-]+) of |⚠)", re.MULTILINE)
+OUTCOME = re.compile(r"^(Answer (?P<id>[a-z0-9-]+) of |⚠|Stopped\.$)", re.MULTILINE)
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,7 @@ def mentioned_stop(fake, host):
 
 
 def sessions(fake, host):
-    """R27: direct messages have one session, threads of a channel one each; !new begins another"""
+    """R27, B6: direct messages have one session, threads of a channel one each; !new begins another"""
     person = Person(fake)
     first = person.ask()
     told = session_of(person.answer(first))

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+"""What people say: commands, words of visibility, queues, what comes twice. Cases of the behaviour
+suite."""
+from cases import await_, same
+from place import needs
+from show import STOPS
+
+
+def commands(place):
+    """B5: start and help are answered by the host, without a turn"""
+    person = place.person()
+    person.command("start")
+    person.hear("Messages in this chat go to the agent")
+    person.command("help")
+    person.hear("Commands:")
+    same(person.seen("Answer"), [], "what the agent said")
+
+
+def by_mark(place):
+    """B4: a command and a word of visibility may begin with ! everywhere"""
+    person = place.person()
+    person.say("!queue")
+    person.hear("The queue is empty")
+    person.say("!show-tools")
+    person.hear("Shown:")
+    person.say("!hide-thinking")
+    person.hear("Hidden:")
+    same(person.seen("Answer"), [], "what the agent said")
+
+
+@needs("slash")
+def by_slash(place):
+    """B4: and with / where the service passes it on"""
+    person = place.person()
+    person.say("/queue")
+    person.hear("The queue is empty")
+    person.say("/show-tools")
+    person.hear("Shown:")
+    same(person.seen("Answer"), [], "what the agent said")
+
+
+def queue(place):
+    """R26: messages during a turn wait, this is told, and they are answered in order"""
+    person = place.person()
+    first = person.ask("tools=1 gated")
+    person.progress("Looking at part 1")
+    second = person.ask("second")
+    await_(lambda: person.reactions(second.message), "a sign on what waits")
+    person.command("queue")
+    person.hear("1 message in the queue")
+    place.host.let_go(first.id)
+    person.answer(second)
+    order = [m["text"].split()[1] for m in person.seen("^Answer")]
+    same(order, [first.id, second.id], "answers")
+
+
+@needs("again")
+def twice(place):
+    """R18, A3: a message, and a command, that is told of again under another id is taken once"""
+    person = place.person()
+    question = person.ask("tools=1 gated")
+    person.progress("Looking at part 1")
+    place.again(place.sent(question.message))
+    stop = person.command("stop")
+    place.again(place.sent(stop))
+    person.hear(r"\AStopped\.")
+    last = person.ask()
+    person.answer(last)
+    same([m["text"] for m in person.seen("^Answer")][1:], [], "other answers")
+    same([m["text"] for m in person.seen(STOPS)], ["Stopping the running turn.", "Stopped."], "words about it")
+
+
+def stranger(place):
+    """R21: who is not allowed gets nothing"""
+    other = place.person(user=place.user(95))
+    other.say("tools=1 zanzibar")
+    other.command("status")
+    friend = place.person()
+    friend.answer(friend.ask())
+    same([m for m in other.screen()], [], "what was said to the stranger")
+    for path in place.host.state.rglob("*"):
+        assert not path.is_file() or b"zanzibar" not in path.read_bytes(), path
+
+
+CASES = [queue, twice, commands, by_mark, by_slash, stranger]

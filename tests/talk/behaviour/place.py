@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: MIT
+"""What the cases of the behaviour suite need of a chat service: its fake, its people, what they do and
+what they see. The subclasses, one for each service, are in on_NAME.py."""
+import itertools
+import re
+
+import ledger
+from cases import await_
+from people import OUTCOME, Question
+from shown import LOST
+from talk import Fake
+
+MARKED = "(may be a repeat)"
+FAULTS = {  # a refusal that is for ever, as each service words it
+    "telegram": {"code": 400, "description": "Bad Request: message is bad"},
+    "matrix": {"status": 400, "errcode": "M_BAD_JSON", "error": "no"},
+    "slack": {"error": "invalid_blocks"},
+}
+
+
+class Place:
+    """A fake, the host that serves it, and the people there. `asked` is for the judge."""
+
+    NAME = ""  # of the plugin and of its fake
+    INSTANCE = ""  # of the host
+    BOT = ""  # author of the messages of the bot
+    CAN = frozenset()
+    COMMAND = "!"  # what stands before a command
+    METHODS = {}  # kind of an operation -> methods in the record of the fake
+    EDIT_S = 1.0  # between two edits
+    LONG = 9000  # characters of an answer that needs several messages, and not too many
+    UNSURE = True  # the service does not recognise what is sent again
+    OPTIONS = {}  # of the instance, for all stages
+    NOT_YET = frozenset()  # names of cases of which the connector falls short
+
+    def __init__(self):
+        self.fake = Fake(self.NAME)
+        self.host = self.deaths = None  # what the stage made of it
+        self.asked = []
+        self.refused = set()  # chats in which an answer was refused
+        self.expected = set()  # rules to which the service objects because a case makes it so
+        self._people = itertools.count()
+        self._words = itertools.count()
+        self.prepare()
+
+    # ---- of each service
+
+    def prepare(self):
+        """Before the host starts."""
+
+    def instance(self, **options):
+        """The text of the instance in the configuration."""
+        raise NotImplementedError
+
+    def ready(self):
+        """Waits until the host hears what people do."""
+        self.fake.wait(polling=1)
+
+    def user(self, number):
+        """The id of a person, who exists from here on."""
+        raise NotImplementedError
+
+    def chat(self, user):
+        """The chat of a person and the bot."""
+        raise NotImplementedError
+
+    def say(self, person, text, reply_to, **more):
+        raise NotImplementedError
+
+    def press(self, person, message, label):
+        """A button, by what is written on it; -> what can be given to `again`."""
+        raise NotImplementedError
+
+    def react(self, person, message, key):
+        raise NotImplementedError
+
+    def delete(self, person, message):
+        raise NotImplementedError
+
+    def is_answer_to(self, message, question):
+        return message["reply_to"] == question.message
+
+    def is_running(self, message):
+        """Whether a message shows a turn as running."""
+        return any("Stop" in label for row in message["buttons"] for label in row)
+
+    # ---- for all
+
+    def allowed(self):
+        """Who may ask and decide."""
+        return [self.user(n) for n in range(95)]
+
+    def person(self, **more):
+        return Person(self, **more)
+
+    def word(self):
+        return f"q{next(self._words)}"
+
+    def number(self):
+        return next(self._people)
+
+    def calls(self, kind=None, since=0):
+        calls = [r for r in self.fake.record(since) if r["kind"] == "call"]
+        return [r for r in calls if not kind or r["method"] in self.METHODS[kind]]
+
+    def drop(self, fault):
+        """A fault that has been scripted ends."""
+        self.fake.control("clear", {"id": fault})
+
+    def restart(self):
+        self.deaths.kill()
+        self.host.start()
+
+    def settled(self):
+        """Until the host has on disk what the service answered."""
+        await_(lambda: not ledger.requests(self.host), "no request without its answer on disk")
+
+    def decide_again(self, person, card, pressed):
+        if "buttons" in self.CAN:
+            self.press_again(person, pressed)
+        else:
+            self.react(person, card, "❌")
+
+
+class Person:
+    """One of those who may ask, in a chat with the bot."""
+
+    def __init__(self, place, chat=None, user=None):
+        self.place, self.fake = place, place.fake
+        self.id = user or place.user(place.number())
+        self.chat = chat or place.chat(self.id)
+
+    # ---- what they do
+
+    def say(self, text, reply_to=None, **more):
+        """-> the id of the message"""
+        return self.place.say(self, text, reply_to, **more)
+
+    def ask(self, words="", **more):
+        id_ = self.place.word()
+        question = Question(self.place.NAME, self.chat, self.say(f"{words} id={id_}", **more), id_)
+        self.place.asked.append(question)
+        return question
+
+    def command(self, words):
+        return self.say(self.place.COMMAND + words)
+
+    def press(self, message, label):
+        return self.place.press(self, message, label)
+
+    def decide(self, card, allow):
+        """By a button or a reaction, whichever the service has."""
+        if "buttons" in self.place.CAN:
+            return self.press(card, "Allow" if allow else "Deny")
+        return self.place.react(self, card, "✅" if allow else "❌")
+
+    def delete(self, message):
+        self.place.delete(self, message)
+
+    def fault(self, kind, do, **more):
+        """Of operations of this kind in the chat; `text` is what they say."""
+        match = {"method": list(self.place.METHODS[kind]), "chat": self.chat}
+        if "text" in more:
+            match["text"] = more.pop("text")
+        return self.fake.control("fault", {"match": match, "do": do, **more})["id"]
+
+    def refuse(self, kind, **more):
+        return self.fault(kind, "error", **FAULTS[self.place.NAME], **more)
+
+    # ---- what they see
+
+    def screen(self):
+        """The messages of the bot, in their order."""
+        shown = self.fake.screen()
+        return [m for m in shown if m["chat"] == self.chat and m["author"] == self.place.BOT]
+
+    def seen(self, pattern):
+        return [m for m in self.screen() if re.search(pattern, m["text"])]
+
+    def hear(self, pattern):
+        """The newest message with it."""
+        return await_(lambda: self.seen(pattern), f"{pattern} in {self.screen()}")[-1]
+
+    def sees_no(self, pattern):
+        await_(lambda: not self.seen(pattern), f"no {pattern} in {self.screen()}")
+
+    def running(self):
+        return [m for m in self.screen() if self.place.is_running(m)]
+
+    def progress(self, pattern=""):
+        """The progress message, once that is in it."""
+        return await_(lambda: [m for m in self.running() if re.search(pattern, m["text"])],
+                      f"progress with {pattern!r} in {self.screen()}")[-1]  # fmt: skip
+
+    def sees_no_progress(self):
+        await_(lambda: not self.running(), f"no progress in {self.screen()}")
+
+    def outcomes(self, question):
+        return [m for m in self.screen() if self._is_outcome(m, question)]
+
+    def _is_outcome(self, message, question):
+        match = OUTCOME.search(message["text"] or "")
+        if not match or LOST in message["text"] or self.place.is_running(message):
+            return False
+        return match["id"] == question.id or (
+            match["id"] is None and self.place.is_answer_to(message, question))
+
+    def answer(self, question):
+        return await_(lambda: self.outcomes(question),
+                      f"the outcome of {question} in {self.screen()}")[0]  # fmt: skip
+
+    def reactions(self, message):
+        """What the bot and others put on a message of theirs."""
+        return next(m["reactions"] for m in self.fake.screen()
+                    if m["chat"] == self.chat and m["id"] == message)  # fmt: skip
+
+    def calls(self, kind=None):
+        return [c for c in self.place.calls(kind) if str(c["chat"]) == self.chat]
+
+    def waits_for(self, kind, stage="done", **more):
+        """Until such a call in the chat has arrived, or is answered."""
+        def found():
+            return [c for c in self.calls(kind) if (stage == "arrived" or "status" in c)
+                    and all(re.search(v, c[k] or "") if k == "text" else c.get(k) == v
+                            for k, v in more.items())]  # fmt: skip
+
+        return await_(found, f"{kind} {more} in {self.chat}")[-1]
+
+
+def needs(*abilities):
+    """A case of services that can do that."""
+    def mark(case):
+        case.needs = frozenset(abilities)
+        return case
+
+    return mark
