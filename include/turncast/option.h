@@ -76,8 +76,8 @@ struct tc_rule {
 };
 
 /* Since 1.4. A request by which `turncast doctor` asks the service whether the credentials are
- * valid; it must change nothing. url and header values may have {option:NAME}, see tc_http; of a
- * URL without the slash at its end. Made by TC_PROBE. */
+ * valid; it must change nothing. url and header values may have {option:NAME}, see tc_http. Made by
+ * TC_PROBE. */
 struct tc_probe {
     size_t size;
     const char *method; /* NULL: GET */

@@ -79,8 +79,9 @@ struct tc_part {
 /* Copied by tc_http. In url and in header values, {option:NAME} is replaced by the value of the
  * option NAME, and {origin:NAME} by the scheme, host and port of that value. The host inserts the
  * value when it sends the request; secrets passed in this way appear in no stored request and in no
- * error. Only a URL that begins with such a placeholder may use http:, and only to a loopback
- * address. Hosts of 1.5 and later also know {secret:NAME}, see tc_secret, and
+ * error. Between a base URL that such a placeholder inserts at the beginning and a path behind it
+ * there is one slash, whether the value ends with slashes or not. Only a URL that begins with such a
+ * placeholder may use http:, and only to a loopback address. Hosts of 1.5 and later also know {secret:NAME}, see tc_secret, and
  * {option:LIST.ELEMENT}, the VALUE of an element ELEMENT=VALUE of a list. */
 struct tc_http {
     size_t size;

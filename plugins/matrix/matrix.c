@@ -7,8 +7,7 @@
 #include <string.h>
 
 static const struct tc_option options[] = {
-    TC_OPTION(struct matrix_conf, homeserver, NULL, TC_REQUIRED,
-              "base URL of the homeserver, without a slash at its end"),
+    TC_OPTION(struct matrix_conf, homeserver, NULL, TC_REQUIRED, "base URL of the homeserver"),
     TC_OPTION(struct matrix_conf, token, NULL, TC_SECRET | TC_REQUIRED,
               "access token of the bot's account"),
     TC_OPTION(struct matrix_conf, user, NULL, TC_REQUIRED,
@@ -125,13 +124,6 @@ static int read_reply(struct tc_turn *turn, const struct tc_op *op, const struct
 
 static int init(struct tc_instance *inst)
 {
-    const struct matrix_conf *const conf = inst->conf;
-    if (conf->homeserver[strlen(conf->homeserver) - 1] == '/') {
-        tc_log(inst, TC_ERR,
-               "homeserver must be a URL without a slash at its end, such as "
-               "https://matrix.example.org");
-        return -1;
-    }
     return matrix_room_load(inst);
 }
 

@@ -50,7 +50,6 @@ const char *telegram_str(const json_t *o, const char *key);
 
 /* ---- telegram_poll.c ---- */
 
-bool telegram_is_root(const char *url);
 /* Body of the next getUpdates. */
 json_t *telegram_poll_body(struct tc_turn *lobby, const struct tc_op *op);
 int telegram_read(struct tc_turn *turn, const struct tc_op *op, const struct tc_reply *reply,

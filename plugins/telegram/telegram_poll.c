@@ -13,22 +13,6 @@
 #define CONFLICT_MS 5000
 #define CONFLICT_MAX_MS 60000
 
-/* A root, not the address of the bot: its path does not end with "/", "/bot" or "/bot<token>". */
-bool telegram_is_root(const char *url)
-{
-    const char *const scheme = strstr(url, "://");
-    const char *const host = scheme ? scheme + strlen("://") : url;
-    const char *const last = strrchr(host, '/');
-    if (!*host || *host == '/')
-        return false;
-    if (!last)
-        return true;
-    if (strncmp(last, "/bot", strlen("/bot")) != 0)
-        return last[1] != '\0';
-    const char after = last[strlen("/bot")];
-    return after != '\0' && !(after >= '0' && after <= '9');
-}
-
 /* ---- who the bot is ---- */
 
 /* A token of a wrong form and a wrong api_base are both answered 404. */

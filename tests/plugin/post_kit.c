@@ -83,6 +83,11 @@ static const char *option(void *ctx, const char *name)
     const struct kit *const k = ctx;
     if (strcmp(name, "base") == 0)
         return k->base;
+    if (strcmp(name, "slashed") == 0) {
+        static char slashed[sizeof k->base + 2];
+        snprintf(slashed, sizeof slashed, "%s//", k->base);
+        return slashed;
+    }
     if (strcmp(name, "broken") == 0)
         return "a\r\nb";
     return strcmp(name, "token") == 0 ? CANARY : NULL;

@@ -107,6 +107,13 @@ static void put_placeholder(struct expand_state *f, struct buf *out, const char 
         put_option(f, out, name, is_kind(open, ORIGIN));
 }
 
+/* Of the base URL at the beginning of a text that goes on with a path. */
+static void drop_slashes(struct buf *out)
+{
+    while (out->len > 0 && out->p[out->len - 1] == '/' && strstr(out->p, "://"))
+        out->p[--out->len] = '\0';
+}
+
 /* The text itself when nothing is to be put in. */
 static const char *outbox_expand_fill(struct expand_state *f, const char *text)
 {
@@ -122,6 +129,8 @@ static const char *outbox_expand_fill(struct expand_state *f, const char *text)
         buf_add(&out, at, (size_t)(open - at));
         put_placeholder(f, &out, open, arena_strndup(f->arena, name, (size_t)(end - name)));
         at = end + 1;
+        if (open == text && *at == '/')
+            drop_slashes(&out);
     }
     if (at == text || f->wrong)
         return text;

@@ -41,8 +41,10 @@ static void test_lane(void)
                      .tag = "e2"),
              TC_HTTP(.url = URL, .body = "{4}", .lane = "a", .tag = "f1", .headers = headers,
                      .header_count = 2),
-             TC_HTTP(.url = URL, .body = "{5}", .lane = "a", .priority = TC_P_REQUEST, .tag = "r"),
-             TC_HTTP(.url = URL, .body = "{6}", .lane = "a", .tag = "f2", .method = "PUT"));
+             TC_HTTP(.url = "{option:slashed}r", .body = "{5}", .lane = "a",
+                     .priority = TC_P_REQUEST, .tag = "r"),
+             TC_HTTP(.url = "{option:slashed}/m", .body = "{6}", .lane = "a", .tag = "f2",
+                     .method = "PUT"));
     ok(outbox_count_pending(k.outbox) == 6 && outbox_read_stats(k.outbox).waiting == 6,
        "six are under way");
     kit_run_idle(&k);
@@ -53,7 +55,8 @@ static void test_lane(void)
     has_str(request(0), "\r\nAuthorization: Bearer " CANARY "\r\n", "an option's text in a header");
     has_str(request(0), "\r\nX-Two: " CANARY "/" CANARY "\r\n", "twice");
     has_str(request(0), "Content-Type: application/json; charset=utf-8", "JSON");
-    has_str(request(1), "PUT /m ", "its method and the option's text in the URL");
+    has_str(request(1), "PUT /m ", "its method and the option's text in the URL, with one slash");
+    has_str(request(2), "POST //r ", "as it is where no path follows");
     has_str(request(1), "{6}", "its body");
     kit_end(&k);
 }

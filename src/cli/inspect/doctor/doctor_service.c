@@ -35,7 +35,6 @@ struct service_probe {
 
 /* ---- what is asked ---- */
 
-/* Options are joined to paths: without the slash at the end of a URL. */
 static const char *service_probe_find_option(void *ctx, const char *name)
 {
     struct service_probe *const p = ctx;
@@ -44,9 +43,7 @@ static const char *service_probe_find_option(void *ctx, const char *name)
         if (strcmp(o->key, name) != 0 || o->type != TC_T_STR)
             continue;
         memcpy(&text, (char *)p->values + o->offset, sizeof text);
-        const size_t n = text ? strlen(text) : 0;
-        const bool is_base = n && text[n - 1] == '/' && strstr(text, "://");
-        return is_base ? arena_strndup(&p->arena, text, n - 1) : text;
+        return text;
     }
     return NULL;
 }
