@@ -4,7 +4,6 @@
 plugin_LTLIBRARIES += plugins/telegram.la
 plugins_telegram_la_SOURCES = \
 	plugins/telegram/file.c \
-	plugins/telegram/menu.c \
 	plugins/telegram/telegram.c \
 	plugins/telegram/telegram.h \
 	plugins/telegram/telegram_poll.c \

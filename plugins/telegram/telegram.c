@@ -120,24 +120,9 @@ static const struct tc_chat chat = {
     .ready = telegram_ready,
 };
 
-/* The address of the bot, whose path ends with "/bot" or "/bot<token>", in place of the root. */
-static bool names_bot(const char *url)
-{
-    const char *const host = strstr(url, "://");
-    const char *const bot = host ? strstr(host + 3, "/bot") : NULL;
-    const char after = bot ? bot[4] : 'x';
-    return after == '\0' || after == '/' || (after >= '0' && after <= '9');
-}
-
 static int init(struct tc_instance *inst)
 {
     const struct telegram_conf *const conf = inst->conf;
-    if (names_bot(conf->api_base)) {
-        tc_log(inst, TC_ERR,
-               "api_base must be the root URL of the Bot API server, such as "
-               "https://api.telegram.org, without \"/bot<token>\"");
-        return -1;
-    }
     return conf->webhook ? tc_route(inst, "/update") : 0;
 }
 

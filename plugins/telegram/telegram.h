@@ -57,17 +57,12 @@ int telegram_read(struct tc_turn *turn, const struct tc_op *op, const struct tc_
 int telegram_ready(struct tc_turn *lobby, const struct tc_result *identity);
 int telegram_hit(struct tc_turn *lobby, const struct tc_hit *hit, struct tc_answer *answer);
 
-/* ---- menu.c ---- */
-
-/* Body of setMyCommands. */
-json_t *menu_body(const struct tc_op *op);
-/* The words that a command of the menu stands for; other text as it is. */
-const char *menu_spell(struct tc_turn *lobby, const char *text);
-
 /* ---- update.c ---- */
 
 /* Passes an update on. False: it is not on disk and has to come again. */
 bool update_take(struct tc_turn *lobby, const json_t *update);
+/* Body of setMyCommands. */
+json_t *update_menu(const struct tc_op *op);
 
 /* ---- file.c ---- */
 

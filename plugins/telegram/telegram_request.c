@@ -255,7 +255,7 @@ static const char *translate(struct tc_turn *turn, const struct tc_op *op, json_
     case TC_OP_DRAFT:
         return draft(op, body);
     case TC_OP_MENU:
-        *body = menu_body(op);
+        *body = update_menu(op);
         return "setMyCommands";
     case TC_OP_POLL:
         *body = telegram_poll_body(turn, op);

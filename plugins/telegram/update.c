@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What an update means: who speaks to the agent, what is said, and where. */
+ * What an update means: who speaks to the agent, what is said, and where. Commands are spelled as
+ * in the menu of the bot. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,12 +9,14 @@
 
 #include "telegram.h"
 
-#define GENERAL 1 /* the topic that belongs to the conversation of the chat */
-
-static const json_t *message_of(const json_t *update)
-{
-    return json_object_get(update, "message");
-}
+#define CHAT_COMMAND(id, words, arguments, help) words,
+#define CHAT_WORD(word, help) word,
+static const char *const menu[] = {
+#include "commands.def" /* of the host: src/text/sentence */
+};
+#define N_MENU (sizeof menu / sizeof *menu)
+#define NAME_SIZE 33 /* Telegram's limit */
+#define GENERAL 1    /* the topic that belongs to the conversation of the chat */
 
 static bool is_group(const json_t *message)
 {
@@ -96,6 +99,47 @@ static bool is_addressed(struct tc_turn *lobby, const json_t *message)
     json_array_foreach(entities_of(message), i,
                        entity) if (names_us(lobby, text, entity)) return true;
     return false;
+}
+
+/* ---- commands ---- */
+
+/* Telegram allows no blank and no hyphen in the name of a command. */
+static void menu_make_name(char *name, const char *words)
+{
+    snprintf(name, NAME_SIZE, "%s", words);
+    for (; (name = strpbrk(name, " -")); name++)
+        *name = '_';
+}
+
+json_t *update_menu(const struct tc_op *op)
+{
+    json_t *const commands = json_array();
+    for (size_t i = 0; i < op->menu_count; i++) {
+        char name[NAME_SIZE];
+        menu_make_name(name, op->menu[i].name);
+        json_array_append_new(
+            commands, json_pack("{s:s, s:s}", "command", name, "description", op->menu[i].help));
+    }
+    return json_pack("{s:o}", "commands", commands);
+}
+
+/* A link to the bot begins a chat with "/start" and a word of its own. */
+static bool is_start(const char *text)
+{
+    const size_t n = strlen("/start ");
+    return strncmp(text, "/start ", n) == 0 && text[n] && !strpbrk(text + n, " \n");
+}
+
+/* The words that a command of the menu stands for; other text as it is. */
+static const char *menu_spell(struct tc_turn *lobby, const char *text)
+{
+    for (size_t i = 0; *text == '/' && i < N_MENU; i++) {
+        char name[NAME_SIZE];
+        menu_make_name(name, menu[i]);
+        if (strcmp(text + 1, name) == 0)
+            return tc_sprint(lobby, "/%s", menu[i]);
+    }
+    return is_start(text) ? "/start" : text;
 }
 
 /* ---- what is said ---- */
@@ -195,7 +239,7 @@ static const char *words_of(struct tc_turn *lobby, const json_t *message, bool f
 
 static bool submit(struct tc_turn *lobby, const json_t *update)
 {
-    const json_t *const message = message_of(update);
+    const json_t *const message = json_object_get(update, "message");
     const json_t *const from = json_object_get(message, "from");
     const struct tc_target target = update_target(lobby, message, from);
     struct tc_chat_file file;
@@ -231,7 +275,7 @@ static void note_move(struct tc_turn *lobby, int64_t from, int64_t to)
 
 static bool take_message(struct tc_turn *lobby, const json_t *update)
 {
-    const json_t *const message = message_of(update);
+    const json_t *const message = json_object_get(update, "message");
     const json_t *const from = json_object_get(message, "from");
     const int64_t chat = telegram_int(json_object_get(message, "chat"), "id");
     note_move(lobby, chat, telegram_int(message, "migrate_to_chat_id"));
@@ -262,5 +306,5 @@ bool update_take(struct tc_turn *lobby, const json_t *update)
     const json_t *const query = json_object_get(update, "callback_query");
     if (query && !take_press(lobby, query))
         return false;
-    return !message_of(update) || take_message(lobby, update);
+    return !json_object_get(update, "message") || take_message(lobby, update);
 }
