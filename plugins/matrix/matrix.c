@@ -56,11 +56,21 @@ static const struct tc_error_rule errors[] = {
 
 /* ---- replies ---- */
 
+/* A member of the body, which may be the page of a proxy: then NULL. */
+static const char *read_member(struct tc_turn *turn, const struct tc_reply *reply, const char *name)
+{
+    json_t *const body = json_loadb(reply->body, reply->body_len, 0, NULL);
+    const char *const text = matrix_json_text(body, name);
+    const char *const copy = text ? tc_sprint(turn, "%s", text) : NULL;
+    json_decref(body);
+    return copy;
+}
+
 /* The words beside the code. Relations that a homeserver refuses have no code of their own. */
 static void read_refusal(struct tc_turn *turn, const struct tc_op *op, const struct tc_reply *reply,
                          struct tc_result *result)
 {
-    const char *const error = tc_json_get(turn, reply->body, "/error");
+    const char *const error = read_member(turn, reply, "error");
     const bool posts = op->kind == TC_OP_POST || op->kind == TC_OP_FILE;
     if (!error)
         return;
@@ -81,12 +91,14 @@ static void read_step(struct tc_turn *turn, const struct tc_op *op, const struct
 {
     if (reply->outcome != TC_OK)
         return;
-    const char *const url = tc_json_get(turn, reply->body, "/content_uri");
+    const char *const url = read_member(turn, reply, "content_uri");
     if (op->kind == TC_OP_FILE && url)
         next_step(turn, result, url);
-    else if (op->kind == TC_OP_EDIT && tc_json_get(turn, reply->body, "/unsigned/redacted_because"))
+    else if (op->kind != TC_OP_EDIT || result->kind != TC_RESULT_DONE)
+        return;
+    else if (tc_json_get(turn, reply->body, "/unsigned/redacted_because"))
         result->kind = TC_RESULT_MESSAGE_GONE;
-    else if (op->kind == TC_OP_EDIT && result->kind == TC_RESULT_DONE)
+    else
         next_step(turn, result, "");
 }
 
@@ -95,7 +107,7 @@ static void read_identity(struct tc_turn *turn, const struct tc_reply *reply,
                           struct tc_result *result)
 {
     const struct matrix_conf *const conf = turn->inst->conf;
-    const char *const user = tc_json_get(turn, reply->body, "/user_id");
+    const char *const user = read_member(turn, reply, "user_id");
     result->message = user;
     if (result->kind != TC_RESULT_DONE || (user && strcmp(user, conf->user) == 0))
         return;
