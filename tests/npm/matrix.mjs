@@ -81,7 +81,7 @@ async function testConversation() {
   });
   let [seen] = (await screen(fake)).filter((message) => message.author === BOT);
   equal([seen.id, seen.text, seen.reply_to], [sent.event_id, "bold", asked.getId()], "a reply");
-  await made.sendMessage(ROOM, {
+  const edit = await made.sendMessage(ROOM, {
     msgtype: "m.text",
     body: "* new",
     "m.mentions": {},
@@ -92,7 +92,7 @@ async function testConversation() {
   equal([seen.text, seen.edits], ["new", 1], "an edit");
   const mine = await until(() => room.findEventById(sent.event_id));
   await until(() => mine.getContent().body === "new");
-  ok(true, "which the client sees, too");
+  equal(mine.replacingEventId(), edit.event_id, "which the client sees, too");
   const reaction = (key) => made.sendEvent(ROOM, "m.reaction", {
     "m.relates_to": { rel_type: "m.annotation", event_id: asked.getId(), key },
   });
@@ -163,7 +163,7 @@ async function testInvite() {
   equal(room.getMember(BOT).events.member.getSender(), ANN, "an invite");
   await made.joinRoom(room.roomId);
   await until(() => made.getRoom(room.roomId).getMyMembership() === "join");
-  ok(true, "is accepted");
+  equal((await fake.get("/_state")).chats[room.roomId].membership, "join", "is accepted");
   const refused = await failure(made.joinRoom("!none:fake.example"));
   equal(refused.errcode, "M_UNKNOWN", "what is not there cannot be joined");
   await made.leave(room.roomId);
