@@ -20,6 +20,7 @@ libtcbase_a_SOURCES = \
 	src/base/state_table.c \
 	src/base/state_table.h \
 	src/base/plural.h \
-	src/base/str.h
+	src/base/str.h \
+	src/base/versioned.h
 include $(srcdir)/src/base/bytes/local.mk
 include $(srcdir)/src/base/sys/local.mk

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/invariant.h"
 #include "base/sys/clock.h"
+#include "base/versioned.h"
 #include "chat/chat_internal.h"
 #include "chat/operation/chat_target.h"
 #include "event/json/json_reader.h"
@@ -28,8 +29,7 @@ static const char *table_option(const struct chat *c, const char *key)
 
 static void set_table(struct chat *c, const struct tc_chat *table)
 {
-    c->table = (struct tc_chat){0};
-    memcpy(&c->table, table, table->size < sizeof c->table ? table->size : sizeof c->table);
+    versioned_copy(&c->table, sizeof c->table, table);
     c->drafts = table_option(c, c->table.draft_option) != NULL;
     c->streams = !c->table.stream.option || table_option(c, c->table.stream.option);
     c->source = table_option(c, c->table.source_option) != NULL;

@@ -6,20 +6,12 @@
 
 #include "base/alloc.h"
 #include "base/bytes/utf8.h"
+#include "base/versioned.h"
 #include "chat/chat_internal.h"
 #include "chat/operation/chat_target.h"
 #include "text/sentence/texts.h"
 
 #define PRESS_TEXT_MAX 190 /* bytes */
-
-/* A plugin that was built for an older header knows fewer members. */
-#define COMPLETE(type, given)                                                                      \
-    __extension__({                                                                                \
-        type complete_ = {0};                                                                      \
-        memcpy(&complete_, (given),                                                                \
-               (given)->size < sizeof complete_ ? (given)->size : sizeof complete_);               \
-        complete_;                                                                                 \
-    })
 
 /* ---- what the person sees ---- */
 
@@ -137,8 +129,9 @@ static enum tc_accepted take_in(struct chat *c, const struct tc_chat_message *m)
 
 enum tc_accepted chat_take_message(struct chat *c, const struct tc_chat_message *given)
 {
-    const struct tc_chat_message m = COMPLETE(struct tc_chat_message, given);
+    struct tc_chat_message m;
     enum tc_accepted how = TC_INVALID;
+    versioned_copy(&m, sizeof m, given);
     if (m.chat_was && m.target.chat)
         chat_note_move(c, m.chat_was, m.target.chat);
     if (m.chat_was && !m.id)
@@ -297,7 +290,8 @@ static enum tc_accepted act(struct chat *c, const struct tc_chat_action *a)
  * choice takes the first one back. What had no effect may be tried again. */
 int chat_take_action(struct chat *c, const struct tc_chat_action *given)
 {
-    const struct tc_chat_action a = COMPLETE(struct tc_chat_action, given);
+    struct tc_chat_action a;
+    versioned_copy(&a, sizeof a, given);
     if (!a.target.chat || !a.user) {
         tc_log(c->inst, TC_ERR, "tc_chat_act: the action has no chat or user");
         return 0;

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/invariant.h"
+#include "base/versioned.h"
 #include "plugin/validate.h"
 
 #define MAX_URL ((size_t)8 << 10)
@@ -38,11 +39,10 @@ static const char **outbound_text_of(struct tc_http *http, size_t i)
     return at;
 }
 
-/* A plugin built against an older header knows fewer members. */
 static struct tc_http outbound_complete(const struct tc_http *given)
 {
-    struct tc_http http = {0};
-    memcpy(&http, given, given->size < sizeof http ? given->size : sizeof http);
+    struct tc_http http;
+    versioned_copy(&http, sizeof http, given);
     http.size = sizeof http;
     http.method = http.method ? http.method : "POST";
     http.tag = http.tag ? http.tag : "";

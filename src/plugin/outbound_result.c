@@ -4,17 +4,16 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/versioned.h"
 #include "plugin/outbound.h"
 #include "plugin/validate.h"
 
 #define MAX_RESULT ((size_t)1 << 20)
 
-/* A plugin built against an older header knows fewer members. */
 static struct tc_completion complete_result(const struct tc_completion *given)
 {
-    struct tc_completion c = {0};
-    if (given)
-        memcpy(&c, given, given->size < sizeof c ? given->size : sizeof c);
+    struct tc_completion c;
+    versioned_copy(&c, sizeof c, given);
     if (c.body && !c.body_len)
         c.body_len = strnlen(c.body, MAX_RESULT + 1);
     if (!c.body)

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT
  * Inbound messages, permissions, cancellation and answers from people. */
+#include "base/versioned.h"
 #include "plugin/instance/services_internal.h"
 #include "text/sentence/texts.h"
 
 #define HOST_CALL_MS 30000 /* longer than any commit takes that is worth waiting for */
 
-/* A plugin built against an older header knows fewer members. */
 static struct tc_inbound services_inbound_complete(const struct tc_inbound *given)
 {
-    struct tc_inbound in = {0};
-    if (given)
-        memcpy(&in, given, given->size < sizeof in ? given->size : sizeof in);
+    struct tc_inbound in;
+    versioned_copy(&in, sizeof in, given);
     in.text = in.text ? in.text : "";
     return in;
 }
@@ -188,12 +187,11 @@ enum tc_accepted service_answer(struct tc_turn *turn, const struct tc_decision *
                                 struct tc_receipt *receipt)
 {
     clear(receipt);
-    struct tc_decision d = {0};
+    struct tc_decision d;
     struct instance_turn *const t = instance_check_turn(turn, "tc_answer");
     if (!t || !services_check_offered(t->in, "tc_answer", t->in->host.ask, OFFER_ASK))
         return services_inbound_explain(&answer_texts, TC_NOT_KEPT, receipt);
-    if (decision)
-        memcpy(&d, decision, decision->size < sizeof d ? decision->size : sizeof d);
+    versioned_copy(&d, sizeof d, decision);
     const char *const fault = validate_decision(&d);
     if (fault)
         return services_inbound_explain(

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * HTTP routes and WebSockets for connectors. */
 #include "base/sys/log.h"
+#include "base/versioned.h"
 #include "plugin/instance/services_internal.h"
 
 #define CALLBACK_FRAMES ((size_t)4 << 20) /* bytes that one callback may send */
@@ -54,9 +55,8 @@ int64_t service_socket_open(struct tc_instance *inst, const struct tc_socket *so
     struct instance *const in = instance_check_thread(inst, "tc_socket_open");
     if (!in || !services_check_offered(in, "tc_socket_open", in->host.socket_open, OFFER_SOCKET))
         return -1;
-    struct tc_socket spec = {0};
-    if (socket)
-        memcpy(&spec, socket, socket->size < sizeof spec ? socket->size : sizeof spec);
+    struct tc_socket spec;
+    versioned_copy(&spec, sizeof spec, socket);
     const char *const fault = validate_socket(&spec);
     if (fault)
         return services_refuse(in, "tc_socket_open", fault);

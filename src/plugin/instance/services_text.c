@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: MIT
  * Markdown rendering and splitting for connectors. */
-#include <string.h>
-
+#include "base/versioned.h"
 #include "plugin/instance/services_internal.h"
 #include "text/markdown/markdown.h"
 #include "text/render/text_pieces.h"
 
 #define TEXT_MIN offsetof(struct tc_text, unit) /* of a plugin for 1.0 to 1.4 */
 
-/* NULL, or what is wrong; members that the plugin does not know are 0. */
+/* NULL, or what is wrong. */
 static const char *services_text_read(struct tc_text *text, const struct tc_text *given)
 {
     if (!given || given->size < TEXT_MIN)
         return "the text is NULL";
-    *text = (struct tc_text){0};
-    memcpy(text, given, given->size < sizeof *text ? given->size : sizeof *text);
+    versioned_copy(text, sizeof *text, given);
     return text_pieces_find_fault(text);
 }
 
