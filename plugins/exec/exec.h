@@ -140,7 +140,10 @@ exec_program_give_up(struct exec *e, const char *fmt, ...);
 /* Asks it to end, and waits. */
 void exec_program_stop(struct exec *e);
 
-/* exec_message.c: lines for the program. */
+/* exec_message.c: members of a line of the program: a string, or NULL; a number, or 0. */
+const char *exec_member_text(const json_t *object, const char *key);
+int64_t exec_member_number(const json_t *object, const char *key);
+/* Lines for the program. */
 /* Queues a line. The time limit of acknowledgements begins if nothing was waited for. */
 void exec_message_queue(struct exec *e, const char *line, size_t len);
 /* Queues an object as a line; takes it over. Members that are null are left out. */

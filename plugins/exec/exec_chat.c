@@ -43,20 +43,10 @@ static const char *const inputs[] = {"text", "reactions", "buttons"};
 static const char *const idempotencies[] = {"none", "key", "lookup"};
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static const char *chat_text(const json_t *m, const char *key)
-{
-    return json_string_value(json_object_get(m, key));
-}
-
-static int64_t chat_number(const json_t *m, const char *key)
-{
-    return json_integer_value(json_object_get(m, key));
-}
-
 /* The number of the word that the member is; without the member 0; -1: it is another text. */
 static int chat_word(const json_t *m, const char *key, const char *const *words, size_t count)
 {
-    const char *const text = chat_text(m, key);
+    const char *const text = exec_member_text(m, key);
     if (!json_object_get(m, key))
         return 0;
     for (size_t i = 0; text && i < count; i++)
@@ -100,20 +90,20 @@ static const char *read_description(const json_t *chat, struct tc_chat *table)
         return "chat.can must be a list of operations";
     if (form < 0 || unit < 0 || input < 0 || idempotency < 0)
         return "chat: text, unit, input or idempotency is an unknown word";
-    if (chat_number(chat, "units") < 0 || chat_number(chat, "buttons") < 0)
+    if (exec_member_number(chat, "units") < 0 || exec_member_number(chat, "buttons") < 0)
         return "chat: units and buttons must not be negative";
     for (size_t i = 0; i < TC_ROLES; i++)
         table->text[i] = (struct tc_chat_text){.form = (enum tc_form)form,
-                                               .units = (size_t)chat_number(chat, "units")};
+                                               .units = (size_t)exec_member_number(chat, "units")};
     table->unit = (enum tc_unit)unit;
     table->input = (enum tc_input)input;
     table->idempotency = (enum tc_idempotency)idempotency;
-    table->idempotency_ms = chat_number(chat, "idempotency_ms");
-    table->edit_ms = chat_number(chat, "edit_ms");
-    table->edit_group_ms = chat_number(chat, "edit_group_ms");
-    table->edit_age_ms = chat_number(chat, "edit_age_ms");
-    table->typing_ms = chat_number(chat, "typing_ms");
-    table->buttons = (unsigned)chat_number(chat, "buttons");
+    table->idempotency_ms = exec_member_number(chat, "idempotency_ms");
+    table->edit_ms = exec_member_number(chat, "edit_ms");
+    table->edit_group_ms = exec_member_number(chat, "edit_group_ms");
+    table->edit_age_ms = exec_member_number(chat, "edit_age_ms");
+    table->typing_ms = exec_member_number(chat, "typing_ms");
+    table->buttons = (unsigned)exec_member_number(chat, "buttons");
     return NULL;
 }
 
@@ -227,14 +217,14 @@ void exec_chat_abandon(struct exec *e)
 
 const char *exec_chat_take_result(struct exec *e, const json_t *m)
 {
-    const uint64_t number = (uint64_t)chat_number(m, "n");
+    const uint64_t number = (uint64_t)exec_member_number(m, "n");
     struct exec_op *op;
     LIST_FOREACH (op, &e->ops, next)
         if (op->number == number)
             break;
     if (!op)
         return NULL; /* too late */
-    if (!chat_text(m, "status") || chat_word(m, "status", results, COUNT(results)) < 0)
+    if (!exec_member_text(m, "status") || chat_word(m, "status", results, COUNT(results)) < 0)
         return "status is not one of the words for results";
     e->program.has_progressed = true;
     char *const body = json_dumps(m, JSON_COMPACT);
@@ -252,12 +242,16 @@ static int chat_read(struct tc_turn *turn, const struct tc_op *op, const struct 
     json_t *const m = json_loadb(reply->body, reply->body_len, 0, NULL);
     const int kind = chat_word(m, "status", results, COUNT(results));
     result->kind = kind < 0 ? TC_RESULT_IN_DOUBT : (enum tc_result_kind)kind;
-    result->hold_ms = chat_number(m, "hold_ms");
-    result->message =
-        chat_text(m, "message") ? tc_sprint(turn, "%s", chat_text(m, "message")) : NULL;
-    result->name = chat_text(m, "name") ? tc_sprint(turn, "%s", chat_text(m, "name")) : NULL;
-    result->chat = chat_text(m, "chat") ? tc_sprint(turn, "%s", chat_text(m, "chat")) : NULL;
-    result->reason = tc_sprint(turn, "%s", chat_text(m, "reason") ? chat_text(m, "reason") : "");
+    result->hold_ms = exec_member_number(m, "hold_ms");
+    result->message = exec_member_text(m, "message")
+                          ? tc_sprint(turn, "%s", exec_member_text(m, "message"))
+                          : NULL;
+    result->name =
+        exec_member_text(m, "name") ? tc_sprint(turn, "%s", exec_member_text(m, "name")) : NULL;
+    result->chat =
+        exec_member_text(m, "chat") ? tc_sprint(turn, "%s", exec_member_text(m, "chat")) : NULL;
+    result->reason =
+        tc_sprint(turn, "%s", exec_member_text(m, "reason") ? exec_member_text(m, "reason") : "");
     json_decref(m);
     return 0;
 }
@@ -276,10 +270,10 @@ static struct tc_target read_target(const json_t *m)
 {
     const json_t *const t = json_object_get(m, "target");
     return (struct tc_target){
-        .chat = chat_text(t, "chat"),
-        .thread = chat_text(t, "thread"),
-        .message = chat_text(t, "message"),
-        .user = chat_text(m, "user"),
+        .chat = exec_member_text(t, "chat"),
+        .thread = exec_member_text(t, "thread"),
+        .message = exec_member_text(t, "message"),
+        .user = exec_member_text(m, "user"),
         .group = json_is_true(json_object_get(t, "group")),
     };
 }
@@ -287,35 +281,36 @@ static struct tc_target read_target(const json_t *m)
 const char *exec_chat_take_message(struct exec *e, const json_t *m)
 {
     static const char *const addressed[] = {"no", "thread", "yes"};
-    const char *const id = chat_text(m, "id");
+    const char *const id = exec_member_text(m, "id");
     const int to = json_object_get(m, "addressed")
                        ? chat_word(m, "addressed", addressed, COUNT(addressed))
                        : (int)TC_ADDRESSED_YES;
     const struct tc_target target = read_target(m);
-    if (!id || !target.chat || !target.user || !chat_text(m, "text") || to < 0)
+    if (!id || !target.chat || !target.user || !exec_member_text(m, "text") || to < 0)
         return "id, target.chat, user and text must be strings; addressed yes, thread or no";
     const enum tc_accepted how = tc_chat_receive(
         e->inst->lobby,
-        TC_CHAT_MESSAGE(.id = id, .target = target, .topic = chat_text(m, "topic"),
-                        .user = target.user, .name = chat_text(m, "name"),
-                        .text = chat_text(m, "text"), .quote = chat_text(m, "quote"),
-                        .reply_to = chat_text(m, "reply_to"), .addressed = (enum tc_addressed)to));
+        TC_CHAT_MESSAGE(.id = id, .target = target, .topic = exec_member_text(m, "topic"),
+                        .user = target.user, .name = exec_member_text(m, "name"),
+                        .text = exec_member_text(m, "text"), .quote = exec_member_text(m, "quote"),
+                        .reply_to = exec_member_text(m, "reply_to"),
+                        .addressed = (enum tc_addressed)to));
     exec_message_reply(e, id, how, &(struct tc_receipt){0});
     return NULL;
 }
 
 const char *exec_chat_take_action(struct exec *e, const json_t *m)
 {
-    const char *const id = chat_text(m, "id");
+    const char *const id = exec_member_text(m, "id");
     const int reaction = chat_word(m, "reaction", reactions, COUNT(reactions));
     const struct tc_target target = read_target(m);
     if (!id || !target.chat || !target.user || reaction < 0)
         return "id, target.chat and user must be strings; reaction allow or deny";
-    const int rc = tc_chat_act(e->inst->lobby,
-                               TC_CHAT_ACTION(.id = id, .data = chat_text(m, "data"),
-                                              .reaction = (enum tc_reaction)reaction,
-                                              .target = target, .topic = chat_text(m, "topic"),
-                                              .user = target.user, .name = chat_text(m, "name")));
+    const int rc = tc_chat_act(
+        e->inst->lobby, TC_CHAT_ACTION(.id = id, .data = exec_member_text(m, "data"),
+                                       .reaction = (enum tc_reaction)reaction, .target = target,
+                                       .topic = exec_member_text(m, "topic"), .user = target.user,
+                                       .name = exec_member_text(m, "name")));
     exec_message_reply(e, id, rc < 0 ? TC_NOT_KEPT : TC_COMMAND, &(struct tc_receipt){0});
     return NULL;
 }

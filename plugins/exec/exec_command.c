@@ -11,11 +11,6 @@
 #define BAD_LINES 3 /* in a row end the program */
 #define WHY_MAX 256
 
-static const char *command_text(const json_t *m, const char *key)
-{
-    return json_string_value(json_object_get(m, key));
-}
-
 /* A member that is an object or array, as text; the caller frees it. NULL: none. */
 static char *command_json(const json_t *m, const char *key)
 {
@@ -41,7 +36,7 @@ static const char **command_list(const json_t *m, const char *key, size_t *count
 
 static void command_refuse(struct exec *e, const json_t *m, const char *why)
 {
-    const char *const name = command_text(m, "tc"), *const id = command_text(m, "id");
+    const char *const name = exec_member_text(m, "tc"), *const id = exec_member_text(m, "id");
     tc_log(e->inst, TC_WARN, "the program's %s is refused: %s", name, why);
     if (id)
         exec_message_refusal(e, id, why);
@@ -52,7 +47,7 @@ static void command_refuse(struct exec *e, const json_t *m, const char *why)
 static void command_ack(struct exec *e, const json_t *m)
 {
     const json_t *const only = json_object_get(m, "only");
-    const json_int_t n = json_integer_value(only ? only : json_object_get(m, "n"));
+    const int64_t n = exec_member_number(m, only ? "only" : "n");
     if (n < 1 || !exec_window_ack(e, (uint64_t)n, only != NULL))
         exec_program_give_up(e, "acknowledged event %lld, which it was not sent", (long long)n);
 }
@@ -60,8 +55,8 @@ static void command_ack(struct exec *e, const json_t *m)
 /* An event that was acknowledged before is no error: the program may have crossed its own ack. */
 static void command_nack(struct exec *e, const json_t *m)
 {
-    const json_int_t n = json_integer_value(json_object_get(m, "n"));
-    const json_int_t ms = json_integer_value(json_object_get(m, "retry_ms"));
+    const int64_t n = exec_member_number(m, "n");
+    const int64_t ms = exec_member_number(m, "retry_ms");
     if (n > 0)
         exec_window_nack(e, (uint64_t)n, ms);
     exec_connector_set_timer(e);
@@ -69,8 +64,8 @@ static void command_nack(struct exec *e, const json_t *m)
 
 static void command_reject(struct exec *e, const json_t *m)
 {
-    const json_int_t n = json_integer_value(json_object_get(m, "n"));
-    const char *const given = command_text(m, "why");
+    const int64_t n = exec_member_number(m, "n");
+    const char *const given = exec_member_text(m, "why");
     char why[WHY_MAX];
     strncpy(why, given && *given ? given : "rejected by the program", sizeof why - 1);
     why[sizeof why - 1] = '\0';
@@ -84,7 +79,7 @@ static void command_reject(struct exec *e, const json_t *m)
  * beginning each time, so without a key the message gets one that no other has. */
 static const char *command_key(const struct exec *e, const json_t *m)
 {
-    const char *const key = command_text(m, "key");
+    const char *const key = exec_member_text(m, "key");
     uint64_t random[2];
     if (key)
         return key;
@@ -96,27 +91,29 @@ static const char *command_key(const struct exec *e, const json_t *m)
 
 static void command_submit(struct exec *e, const json_t *m)
 {
-    const char *const id = command_text(m, "id");
+    const char *const id = exec_member_text(m, "id");
     char *const route = command_json(m, "route");
     size_t n;
     const char **const instances = command_list(m, "instances", &n);
     struct tc_receipt receipt = {0};
     if (!instances)
         command_refuse(e, m, "instances must be a list of strings");
-    else if (!id || !command_text(m, "chat") || !command_text(m, "user") ||
-             !command_text(m, "text"))
+    else if (!id || !exec_member_text(m, "chat") || !exec_member_text(m, "user") ||
+             !exec_member_text(m, "text"))
         command_refuse(e, m, "id, chat, user and text must be strings");
     else
         exec_message_reply(
             e, id,
             tc_submit(e->inst->lobby,
-                      TC_INBOUND(.id = command_key(e, m), .chat = command_text(m, "chat"),
-                                 .thread = command_text(m, "thread"),
-                                 .user = command_text(m, "user"), .name = command_text(m, "name"),
-                                 .text = command_text(m, "text"), .quote = command_text(m, "quote"),
-                                 .route = route, .instances = instances, .instance_count = n,
+                      TC_INBOUND(.id = command_key(e, m), .chat = exec_member_text(m, "chat"),
+                                 .thread = exec_member_text(m, "thread"),
+                                 .user = exec_member_text(m, "user"),
+                                 .name = exec_member_text(m, "name"),
+                                 .text = exec_member_text(m, "text"),
+                                 .quote = exec_member_text(m, "quote"), .route = route,
+                                 .instances = instances, .instance_count = n,
                                  .direct = json_is_true(json_object_get(m, "direct")),
-                                 .kind = command_text(m, "kind")),
+                                 .kind = exec_member_text(m, "kind")),
                       &receipt),
             &receipt);
     free(instances);
@@ -126,8 +123,8 @@ static void command_submit(struct exec *e, const json_t *m)
 static void command_cancel(struct exec *e, const json_t *m)
 {
     struct tc_receipt receipt = {0};
-    const char *const id = command_text(m, "id");
-    const char *const turn = command_text(m, "turn"), *const user = command_text(m, "user");
+    const char *const id = exec_member_text(m, "id");
+    const char *const turn = exec_member_text(m, "turn"), *const user = exec_member_text(m, "user");
     if (!id || !turn || !user) {
         command_refuse(e, m, "id, turn and user must be strings");
         return;
@@ -137,21 +134,22 @@ static void command_cancel(struct exec *e, const json_t *m)
 
 static void command_answer(struct exec *e, const json_t *m)
 {
-    const char *const id = command_text(m, "id"), *const choice = command_text(m, "choice");
+    const char *const id = exec_member_text(m, "id"), *const choice = exec_member_text(m, "choice");
     char *const answers = command_json(m, "answers");
     struct tc_receipt receipt = {0};
-    if (!id || !choice || !command_text(m, "ticket") || !command_text(m, "user") ||
-        !command_text(m, "chat"))
+    if (!id || !choice || !exec_member_text(m, "ticket") || !exec_member_text(m, "user") ||
+        !exec_member_text(m, "chat"))
         command_refuse(e, m, "id, ticket, choice, user and chat must be strings");
     else
         exec_message_reply(
             e, id,
             tc_answer(e->inst->lobby,
-                      TC_DECISION(.ticket = command_text(m, "ticket"), .choice = choice,
-                                  .text = command_text(m, "text"), .answers = answers,
-                                  .user = command_text(m, "user"), .name = command_text(m, "name"),
-                                  .chat = command_text(m, "chat"),
-                                  .thread = command_text(m, "thread")),
+                      TC_DECISION(.ticket = exec_member_text(m, "ticket"), .choice = choice,
+                                  .text = exec_member_text(m, "text"), .answers = answers,
+                                  .user = exec_member_text(m, "user"),
+                                  .name = exec_member_text(m, "name"),
+                                  .chat = exec_member_text(m, "chat"),
+                                  .thread = exec_member_text(m, "thread")),
                       &receipt),
             &receipt);
     free(answers);
@@ -161,7 +159,7 @@ static void command_answer(struct exec *e, const json_t *m)
 
 static struct tc_turn *command_turn(const struct exec *e, const json_t *m)
 {
-    const char *const id = command_text(m, "turn");
+    const char *const id = exec_member_text(m, "turn");
     return id ? exec_window_find_turn(e, id) : NULL;
 }
 
@@ -169,7 +167,7 @@ static struct tc_turn *command_turn(const struct exec *e, const json_t *m)
 static void command_remember(struct exec *e, const json_t *m)
 {
     struct tc_turn *const turn = command_turn(e, m);
-    if (turn && tc_remember(turn, command_text(m, "text")) < 0)
+    if (turn && tc_remember(turn, exec_member_text(m, "text")) < 0)
         command_refuse(e, m, "text must have at most 4096 bytes");
 }
 
@@ -185,14 +183,14 @@ static void command_wake(struct exec *e, const json_t *m)
 
 static void command_answer_hit(struct exec *e, const json_t *m)
 {
-    const char *const id = command_text(m, "id");
+    const char *const id = exec_member_text(m, "id");
     const json_t *const status = json_object_get(m, "status");
     if (!id || !e->hit || strtoull(id, NULL, 10) != e->hit)
         return; /* too late */
     *e->answer = (struct tc_answer){
         .status = status ? (int)json_integer_value(status) : 200,
-        .content_type = tc_sprint(e->inst->lobby, "%s", command_text(m, "content_type") ?: ""),
-        .body = tc_sprint(e->inst->lobby, "%s", command_text(m, "body") ?: ""),
+        .content_type = tc_sprint(e->inst->lobby, "%s", exec_member_text(m, "content_type") ?: ""),
+        .body = tc_sprint(e->inst->lobby, "%s", exec_member_text(m, "body") ?: ""),
     };
     if (e->answer->content_type && !*e->answer->content_type)
         e->answer->content_type = NULL;
@@ -208,7 +206,7 @@ static void command_http(struct exec *e, const json_t *m)
 
 static void command_chat(struct exec *e, const json_t *m)
 {
-    const char *const name = command_text(m, "tc");
+    const char *const name = exec_member_text(m, "tc");
     const char *const why = strcmp(name, "message") == 0  ? exec_chat_take_message(e, m)
                             : strcmp(name, "action") == 0 ? exec_chat_take_action(e, m)
                                                           : exec_chat_take_result(e, m);
@@ -258,7 +256,7 @@ static void command_run_row(struct exec *e, const struct command_row *row, const
 
 static void command_dispatch(struct exec *e, const json_t *m)
 {
-    const char *const name = command_text(m, "tc");
+    const char *const name = exec_member_text(m, "tc");
     if (!e->hello.is_known) {
         if (!name || strcmp(name, "hello") != 0 || exec_hello_read(e, m) < 0)
             exec_program_give_up(e, "did not begin with a valid hello");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Lines for the program. The line of an event contains the event's canonical JSON unchanged, so it
- * is put together as text; the other messages are made by jansson. */
+ * Members of lines of the program, and lines for it. The line of an event contains the event's
+ * canonical JSON unchanged, so it is put together as text; the other messages are made by jansson.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,18 @@
 #include "exec.h"
 
 #define TEXT_KEPT ((size_t)64 << 10) /* an empty text keeps its memory up to this size */
+
+/* ---- members ---- */
+
+const char *exec_member_text(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
+}
+
+int64_t exec_member_number(const json_t *object, const char *key)
+{
+    return json_integer_value(json_object_get(object, key));
+}
 
 /* ---- text ---- */
 
