@@ -7,6 +7,10 @@
 #include "base/invariant.h"
 #include "text/sentence/texts.h"
 
+#define ERROR_MS INT64_C(1000)       /* between an error of the service and the next question */
+#define ERROR_DOUBLINGS 9            /* of that */
+#define ERROR_MAX_MS INT64_C(300000) /* at most */
+
 /* ---- the table ---- */
 
 static const struct {
@@ -20,7 +24,7 @@ static const struct {
 void chat_delivery_renew(struct chat_record *r, struct chat_delivery_policy *policy,
                          int64_t until_ms)
 {
-    r->tried.doubts = 0;
+    r->tried.doubts = r->tried.errors = 0;
     r->until_ms = until_ms;
     policy->drops_doubts = false;
 }
@@ -173,6 +177,16 @@ static int64_t delay_of(unsigned doubts)
     return doubts <= CHAT_DOUBTS_MAX ? delays[doubts] : 0;
 }
 
+/* A service that goes on failing is asked less and less often. */
+static int64_t error_delay_of(unsigned errors)
+{
+    if (errors < 2)
+        return 0;
+    const unsigned doublings = errors - 2 < ERROR_DOUBLINGS ? errors - 2 : ERROR_DOUBLINGS;
+    const int64_t ms = ERROR_MS << doublings;
+    return ms < ERROR_MAX_MS ? ms : ERROR_MAX_MS;
+}
+
 /* The service cannot tell a repeat: the resend is marked, and those are counted. */
 static struct chat_delivery_decision repeat(struct chat_record *r, bool answered,
                                             const struct chat_delivery_policy *policy)
@@ -182,22 +196,26 @@ static struct chat_delivery_decision repeat(struct chat_record *r, bool answered
     if (!answered && ++r->tried.doubts > CHAT_DOUBTS_MAX)
         return die(r, "delivery is uncertain: too many replies of the service were lost");
     r->tried.marked = true;
-    if (answered)
-        return send(r, CHAT_PROBING, TC_OP_IDENTIFY);
+    if (answered) {
+        struct chat_delivery_decision probe = send(r, CHAT_PROBING, TC_OP_IDENTIFY);
+        probe.delay_ms = error_delay_of(++r->tried.errors);
+        return probe;
+    }
     if (r->part == 0 && r->live && policy->can_edit && !r->file.name &&
         strcmp(r->slot, CHAT_SLOT_ANSWER) == 0) {
         r->message = r->live;
         return send(r, CHAT_EDITING, TC_OP_EDIT);
     }
     struct chat_delivery_decision d = chat_delivery_post(r);
-    d.delay_ms = answered ? 0 : delay_of(r->tried.doubts);
+    d.delay_ms = delay_of(r->tried.doubts);
     return d;
 }
 
 static struct chat_delivery_decision chat_delivery_search(struct chat_record *r)
 {
     struct chat_delivery_decision d = send(r, CHAT_FINDING, TC_OP_LOOKUP);
-    d.delay_ms = CHAT_LATE_MS;
+    const int64_t ms = error_delay_of(++r->tried.errors);
+    d.delay_ms = ms > CHAT_LATE_MS ? ms : CHAT_LATE_MS;
     return d;
 }
 

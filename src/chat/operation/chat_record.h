@@ -51,6 +51,7 @@ struct chat_record_file {
 /* What has been tried; each step is made once. */
 struct chat_history {
     unsigned doubts; /* replies about creating the message that were lost */
+    unsigned errors; /* replies that did not say whether the message was created */
     unsigned cuts;   /* how often the text was cut because it was too long */
     bool moved;      /* the chat got another id */
     bool was_empty;  /* the text has been replaced because the service saw nothing in it */

@@ -32,7 +32,7 @@ static void test_round_trip(void)
         .part = 3,
         .generation = 4,
         .omit = TC_OMIT_REPLY,
-        .tried = {.doubts = 2, .cuts = 1, .marked = true, .bare = true},
+        .tried = {.doubts = 2, .errors = 7, .cuts = 1, .marked = true, .bare = true},
         .last = true,
         .beside = {.edits = true, .append = true},
         .reaction = TC_REACTION_TAKEN,
@@ -51,8 +51,9 @@ static void test_round_trip(void)
        "texts; what is not there is not there");
     ok(back.part == 3 && back.generation == 4 && back.omit == TC_OMIT_REPLY && back.step == 0,
        "numbers");
-    ok(back.tried.doubts == 2 && back.tried.cuts == 1 && back.tried.marked && !back.tried.moved &&
-           back.last && back.beside.edits && back.tried.bare && back.beside.append && !back.silent,
+    ok(back.tried.doubts == 2 && back.tried.errors == 7 && back.tried.cuts == 1 &&
+           back.tried.marked && !back.tried.moved && back.last && back.beside.edits &&
+           back.tried.bare && back.beside.append && !back.silent,
        "history and flags");
     ok(back.since_ms == r.since_ms && back.until_ms == r.until_ms &&
            back.reaction == TC_REACTION_TAKEN && json_equal(back.buttons, buttons) &&
