@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Both services are away while turns run and end, and the host dies meanwhile: afterwards each
+"""All services are away while turns run and end, and the host dies meanwhile: afterwards each
 turn's outcome arrives once, soon, in order, and nothing else of the turns does."""
 import json
 import re
 import time
 
-from people import SlackPeople, TelegramPeople, messages, outcomes
-from talk import LONG, Fake, Host, done, equal, note, ok, slack, telegram, until, written
+from deaths import MATRIX_PACE, Deaths
+from people import MatrixPeople, SlackPeople, TelegramPeople, messages, outcomes
+from talk import LONG, Fake, Host, done, equal, matrix, note, ok, slack, telegram, until, written
 
 OUTAGE_S = 1500 if LONG else 20
 PEOPLE = 5  # on each service; one more is in the middle of something when the host dies
@@ -14,7 +15,9 @@ BACK_S = 60  # a probe goes every 30 s, at most 5 s are its own, and then there 
 # Attempts in vain: a conversation's back-off doubles to a mean of 150 s in each of the host's two
 # lives, and the instance's own probe comes every 30 s in the end.
 # In Slack each thread has a lane for its status beside that for its messages.
-MOST = {"tg": PEOPLE + 1, "sl": 2 * (2 * PEOPLE + 1)}  # lanes
+MOST = {"tg": PEOPLE + 1, "sl": 2 * (2 * PEOPLE + 1), "mx": PEOPLE + 1}  # lanes
+LIVE = ("editMessageText", "chat.update", "sendChatAction", "edit", "typing")
+ONE_BY_ONE = ("Telegram", "Matrix")  # a chat is a conversation
 
 
 def answered(path):
@@ -27,46 +30,51 @@ def in_vain(host, instance):
 
 
 def begin(crowds):
-    """Turns that run when the outage begins. In a chat of Telegram the second waits for the first;
-    in Slack each is a thread of its own."""
+    """Turns that run when the outage begins. In a chat of Telegram or Matrix the second waits for the
+    first; in Slack each is a thread of its own."""
     asked = {
         name: [crowd.ask(who, f"first-{who}", "tools=1 gated") for who in range(PEOPLE)]
         for name, crowd in crowds.items()
     }
     crowds["Telegram"].fake.wait(method="sendMessage", count=PEOPLE)
     crowds["Slack"].fake.wait(method="chat.startStream", count=PEOPLE)
+    crowds["Matrix"].fake.wait(method="send", count=PEOPLE)
     for name, crowd in crowds.items():
         for who in range(PEOPLE):
             asked[name].append(crowd.ask(who, f"second-{who}", "tools=2 gated"))
         asked[name].append(crowd.ask(PEOPLE, "cut-short", "tools=1 ms=600000"))
-    crowds["Telegram"].fake.wait(polling=1)
+    for name in ONE_BY_ONE:
+        crowds[name].fake.wait(polling=1)
     crowds["Slack"].fake.wait(acked=1)
     return asked
 
 
-def judge(crowd, asked, name, since):
+def judge(crowd, asked, name, since, objections):
     fake = crowd.fake
     equal([len(outcomes(crowd, q)) for q in asked], [1] * len(asked), f"R2: {name}: each once")
     # A thread of Slack is a conversation of its own, and no conversation waits for another one.
-    for who in range(PEOPLE if name == "Telegram" else 0):
+    for who in range(PEOPLE if name in ONE_BY_ONE else 0):
+        shown = [m["id"] for m in messages(fake, asked[who].chat)]
         mine = [outcomes(crowd, q)[0] for q in (asked[who], asked[PEOPLE + who])]
-        order = [float(m["id"]) for m in mine]
+        order = [shown.index(m["id"]) for m in mine]
         ok(order == sorted(order), f"R26: {name}: in order for person {who}", order)
     late = [r for r in fake.record(since) if r["kind"] == "call" and r.get("done")]
-    live = [r for r in late if r["method"] in ("editMessageText", "chat.update", "sendChatAction")]
+    live = [r for r in late if r["method"] in LIVE and r["params"].get("typing", True)]
     equal(live, [], f"R8: {name}: nothing live of old turns")
     seen = [m for q in asked[: PEOPLE + 1] for m in messages(fake, q.chat)]
     note(f"{name}: {len(late)} calls after the outage, {len(seen)} messages, {len(asked)} turns")
-    equal(fake.violations(), [], f"{name}: nothing a strict service objects to")
+    equal(objections, [], f"{name}: nothing a strict service objects to")
     return seen
 
 
 def main():
-    with Fake("telegram") as tg, Fake("slack") as sl:
-        crowds = {"Telegram": TelegramPeople(tg, PEOPLE + 1), "Slack": SlackPeople(sl, PEOPLE + 1)}
-        instances = telegram(tg, allow=crowds["Telegram"].ids) + slack(
-            sl, allow=crowds["Slack"].ids
-        )
+    with Fake("telegram") as tg, Fake("slack") as sl, Fake("matrix") as mx:
+        mx.control("pace", MATRIX_PACE)
+        crowds = {"Telegram": TelegramPeople(tg, PEOPLE + 1), "Slack": SlackPeople(sl, PEOPLE + 1),
+                  "Matrix": MatrixPeople(mx, PEOPLE + 1)}  # fmt: skip
+        instances = telegram(tg, allow=crowds["Telegram"].ids)
+        instances += slack(sl, allow=crowds["Slack"].ids)
+        instances += matrix(mx, allow=crowds["Matrix"].ids, after="delete")
         extra = """visibility : { show_tools = true; show_narration = true; };
 log : { level = "debug"; };
 conversations : { max_turns = 64; debounce_ms = 0; };"""
@@ -76,7 +84,9 @@ conversations : { max_turns = 64; debounce_ms = 0; };"""
 
 
 def run(host, crowds):
-    crowds["Telegram"].fake.wait(polling=1)
+    deaths = Deaths(host, [crowd.fake for crowd in crowds.values()])
+    for name in ONE_BY_ONE:
+        crowds[name].fake.wait(polling=1)
     crowds["Slack"].fake.wait(sockets=1)
     asked = begin(crowds)
     early = len(answered(host.events))
@@ -86,14 +96,14 @@ def run(host, crowds):
     for who in range(PEOPLE):
         host.let_go(f"first-{who}")
         host.let_go(f"second-{who}", 2)
-    until(lambda: len(answered(host.events)) == 4 * PEOPLE, "the turns end meanwhile")
+    until(lambda: len(answered(host.events)) == 2 * len(crowds) * PEOPLE, "the turns end meanwhile")
     equal(early, 0, "none before")
     wait_until(away + OUTAGE_S / 2)
-    host.kill()
+    deaths.kill()
     host.start()
     wait_until(away + OUTAGE_S)
     since = {name: crowd.fake.record()[-1]["seq"] for name, crowd in crowds.items()}
-    vain = {name: in_vain(host, name) for name in ("tg", "sl")}
+    vain = {name: in_vain(host, name) for name in MOST}
     back = time.monotonic()
     lasted = back - away
     for crowd in crowds.values():
@@ -106,8 +116,9 @@ def run(host, crowds):
         most = MOST[name] * (2 * 10 + lasted // 100) + 2 * 10 + lasted // 3
         ok(0 < count <= most, f"R1: {name}: no hammering, {count} of {most:.0f}", count)
     equal(host.stop(), 0, "the host ends well")
+    shown = deaths.shown()
     for name, crowd in crowds.items():
-        judge(crowd, asked[name], name, since[name])
+        judge(crowd, asked[name], name, since[name], shown[crowd.fake.name].objections())
 
 
 def wait_until(moment):

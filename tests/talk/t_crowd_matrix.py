@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: MIT
+"""Many people talk to one account of Matrix at once."""
+from crowd import main
+
+main("matrix")
