@@ -37,9 +37,28 @@ struct api_context *api_new(const struct conf *conf, struct host *server)
     return a;
 }
 
+struct api_context *api_new_operator(const struct conf *conf, struct host *server,
+                                     struct httpd *httpd)
+{
+    static const struct conf_http no_keys = {0};
+    struct api_context *const a = xcalloc(1, sizeof *a);
+    a->conf = conf;
+    a->server = server;
+    a->host = host_get_parts(server);
+    a->host.httpd = httpd;
+    a->is_operator = true;
+    a->auth = auth_new(&no_keys);
+    a->past = past_turns_new(a);
+    a->abandoned = abandoned_turns_new(a);
+    turn_api_add_routes(a);
+    return a;
+}
+
 void api_set_conf(struct api_context *a, const struct conf *conf)
 {
     a->conf = conf;
+    if (a->is_operator)
+        return;
     auth_set_keys(a->auth, &conf->http);
     event_stream_end_revoked(a);
 }
@@ -56,11 +75,13 @@ void api_free(struct api_context *a)
     abandoned_turns_free(a->abandoned);
     a->abandoned = NULL;
     event_stream_end_all(a);
-    metrics_free(a->metrics);
-    health_free(a->health);
+    if (!a->is_operator) {
+        metrics_free(a->metrics);
+        health_free(a->health);
+        page_free(a->page);
+    }
     past_turns_free(a->past);
     auth_free(a->auth);
-    page_free(a->page);
     chat_dedup_free(a->chats);
     ag_ui_runs_free(a->legs);
     free(a);

@@ -8,9 +8,14 @@
 #include "core/host/host.h"
 
 struct api_context;
+struct httpd;
 
 /* Registers its routes; borrows all. NULL: the server has no HTTP server. */
 struct api_context *api_new(const struct conf *conf, struct host *server);
+/* The routes of turns for the operator, on the server of the control socket: without keys, with all
+ * grants, and with the events that an agent's switches hide. Freed before that server. */
+struct api_context *api_new_operator(const struct conf *conf, struct host *server,
+                                     struct httpd *httpd);
 /* Another configuration from now on: keys that are gone or changed open nothing any more, and what
  * was opened with them is closed. */
 void api_set_conf(struct api_context *a, const struct conf *conf);

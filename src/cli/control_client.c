@@ -16,6 +16,7 @@
 #include "base/cleanup.h"
 #include "cli/args.h"
 #include "cli/oneshot_host.h"
+#include "io/loop/line_splitter.h"
 
 #define WAIT_S 60
 #define ANSWER_MAX ((size_t)16 << 20)
@@ -154,4 +155,80 @@ int control_client_check(const struct control_response *c, const struct conf *co
     else
         control_client_print_no_host(conf);
     return EXIT_TURN_ERROR;
+}
+
+/* ---- streams ---- */
+
+struct control_stream {
+    bool (*data)(void *ctx, const char *line, size_t len);
+    void *ctx;
+    bool in_body;
+    bool typed; /* the message has a type */
+    bool over;  /* no more is wanted */
+    int status; /* of HTTP */
+};
+
+static bool control_client_begins_with(const char *p, size_t len, const char *text, size_t n)
+{
+    return len >= n && memcmp(p, text, n) == 0;
+}
+
+static void follow_line(void *ctx, const char *p, size_t len, bool complete)
+{
+    static const char http[] = "HTTP/1.1 ", event[] = "event: ", data[] = "data: ";
+    struct control_stream *const f = ctx;
+    if (!complete || f->over)
+        return;
+    if (!f->in_body && !f->status && control_client_begins_with(p, len, http, sizeof http - 1))
+        f->status = (int)strtol(p + sizeof http - 1, NULL, 10);
+    else if (len == 0)
+        f->typed = !(f->in_body = true);
+    else if (f->in_body && control_client_begins_with(p, len, event, sizeof event - 1))
+        f->typed = true;
+    else if (f->in_body && f->status == 200 && !f->typed &&
+             control_client_begins_with(p, len, data, sizeof data - 1))
+        f->over = !f->data(f->ctx, p + sizeof data - 1, len - (sizeof data - 1));
+}
+
+static void follow_dropped(void *ctx, uint64_t bytes)
+{
+    (void)ctx;
+    fprintf(stderr, "turncast: left out an event of %llu bytes\n", (unsigned long long)bytes);
+}
+
+static int follow_socket(int fd, struct control_stream *f)
+{
+    char piece[16384];
+    struct line_splitter lines = {
+        .line = follow_line, .dropped = follow_dropped, .ctx = f, .cap = ANSWER_MAX};
+    ssize_t n = 1;
+    while (n != 0 && !f->over) {
+        n = read(fd, piece, sizeof piece);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            break;
+        line_splitter_feed(&lines, piece, (size_t)n);
+    }
+    line_splitter_fini(&lines);
+    return n < 0 ? -1 : 0;
+}
+
+int control_client_follow(const struct conf *conf, const char *path,
+                          bool (*data)(void *ctx, const char *line, size_t len), void *ctx,
+                          struct tc_err *err)
+{
+    CLEANUP_FREE char *socket_path = control_socket_path(conf->state_dir);
+    CLEANUP_FD const int fd = dial(socket_path);
+    CLEANUP_BUF struct buf request = {0};
+    struct control_stream f = {.data = data, .ctx = ctx};
+    if (fd < 0)
+        return err_set_errno(err, errno, socket_path, "cannot connect to turncast serve");
+    /* Of HTTP/1.0: the answer is not in chunks. */
+    buf_printf(&request, "GET %s HTTP/1.0\r\nHost: localhost\r\n\r\n", path);
+    if (control_client_send_all(fd, &request) < 0 || follow_socket(fd, &f) < 0)
+        return err_set_errno(err, errno, socket_path, "turncast serve does not respond");
+    return f.status == 200
+               ? 0
+               : err_set(err, socket_path, "turncast serve answered with status %d", f.status);
 }

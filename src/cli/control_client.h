@@ -4,6 +4,7 @@
 #define CLI_CONTROL_CLIENT_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "base/attr.h"
 #include "base/sys/err.h"
@@ -28,5 +29,12 @@ const char *control_client_error_text(const struct control_response *c);
 void control_client_print_no_host(const struct conf *conf);
 /* 0: it was done (200), and there is a body. Else prints why not, and returns EXIT_TURN_ERROR. */
 int control_client_check(const struct control_response *c, const struct conf *conf) MUST_CHECK;
+
+/* Follows a stream of events (text/event-stream): `data` is called with each message, a line of
+ * JSON, until it returns false or the stream ends; messages of other types than the default one are
+ * left out. 0, -1 with err: there is no host, or the connection failed. */
+int control_client_follow(const struct conf *conf, const char *path,
+                          bool (*data)(void *ctx, const char *line, size_t len), void *ctx,
+                          struct tc_err *err) MUST_CHECK;
 
 #endif

@@ -30,6 +30,7 @@ dist_check_SCRIPTS += \
 	tests/cli/kept.t \
 	tests/cli/limits.t \
 	tests/cli/memory.t \
+	tests/cli/operate.t \
 	tests/cli/redis.t \
 	tests/cli/new.t \
 	tests/cli/notify.t \

@@ -170,7 +170,7 @@ static void on_dead(void *arg, struct httpd_request *r)
 struct control *control_new(struct host *server, struct tc_err *err)
 {
     CLEANUP_FREE char *path = control_socket_path(host_conf(server)->state_dir);
-    const struct httpd_options options = {.unix_path = path, .max_connections = 16};
+    const struct httpd_options options = {.unix_path = path, .max_connections = 64};
     struct httpd *const httpd = httpd_new(host_loop(server), &options, err);
     if (!httpd)
         return NULL;
@@ -184,6 +184,11 @@ struct control *control_new(struct host *server, struct tc_err *err)
     httpd_route(httpd, CONTROL_APPROVALS, HTTPD_POST, control_handle_approvals, c);
     httpd_route(httpd, DEAD, HTTPD_POST, on_dead, c);
     return c;
+}
+
+struct httpd *control_httpd(const struct control *c)
+{
+    return c->httpd;
 }
 
 void control_on_reply_sent(struct control *c)

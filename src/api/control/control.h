@@ -14,6 +14,8 @@
  * /approvals/ID/forget POST /approvals/forget?agent=NAME what was allowed for longer is forgotten,
  * of all agents without a name; how many there were. 404: there is none of that number
  *
+ * The routes of turns (api/turns) are added by the caller (api_new_operator).
+ *
  * Loop thread only. */
 #ifndef API_CONTROL_CONTROL_H
 #define API_CONTROL_CONTROL_H
@@ -21,11 +23,14 @@
 #include "core/host/host.h"
 
 struct control;
+struct httpd;
 
 /* Where it is in that state directory. Owned. */
 char *control_socket_path(const char *state_dir);
 /* Borrows the server. NULL with err: the host can do without. */
 struct control *control_new(struct host *server, struct tc_err *err);
+/* Its server, for further routes. */
+struct httpd *control_httpd(const struct control *c);
 /* Before the server is freed. NULL is fine. */
 void control_free(struct control *c);
 

@@ -19,6 +19,7 @@ struct api_context {
     const struct host *server;
     struct host_parts host;
     struct auth *auth;
+    bool is_operator; /* of the control socket: whoever can open it may do and see everything */
     LIST_HEAD(, event_stream) feeds; /* all that are being written */
     struct page *page;
     struct chat_dedup *chats; /* that were asked for lately */

@@ -97,7 +97,7 @@ void turn_events_handle_turn(struct api_context *a, struct httpd_request *r)
         .turn = t->spec.id,
         .principal = p->name,
         .after = last_id(r),
-        .sees_all = a->conf->http.sees_all,
+        .sees_all = a->is_operator || a->conf->http.sees_all,
     };
     event_stream_start(a, &spec, api_http_stream(r, NULL, 0));
 }

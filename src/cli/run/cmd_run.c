@@ -6,10 +6,10 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "base/bytes/utf8.h"
 #include "base/sys/log.h"
 #include "cli/command_table.h"
 #include "cli/oneshot_host.h"
+#include "cli/run/message_input.h"
 #include "cli/run/recorder.h"
 #include "cli/run/run_output.h"
 #include "cli/run/stop_signal.h"
@@ -19,8 +19,6 @@
 #include "core/settings/session_store.h"
 #include "core/turn/turn_record.h"
 #include "io/loop/loop.h"
-
-#define MESSAGE_MAX ((size_t)16 << 20)
 
 static const struct args_option rows[] = {
     ARG_AGENT("agent to run; default: default_agent"),
@@ -60,33 +58,6 @@ struct cmd_run_state {
     bool kept; /* the turn is in the journal */
     bool ended, spawn_failed;
 };
-
-static int read_stdin(struct buf *message)
-{
-    for (ssize_t n = 1; n > 0;) {
-        n = read(STDIN_FILENO, buf_reserve(message, 65536), 65536);
-        if (n < 0)
-            return args_usage_error(&cmd_run, "cannot read the message from standard input");
-        message->len += (size_t)n;
-        if (message->len > MESSAGE_MAX)
-            return args_usage_error(&cmd_run, "the message exceeds the limit of %zu bytes",
-                                    MESSAGE_MAX);
-    }
-    return 0;
-}
-
-/* The message as the user wrote it. */
-static int cmd_run_take_message(const struct args *args, struct buf *message)
-{
-    const char *word = args->operands[0];
-    if (strcmp(word, "-") != 0)
-        buf_add_str(message, word);
-    else if (read_stdin(message) != 0)
-        return EXIT_USAGE;
-    if (!utf8_is_valid(message->p ? message->p : "", message->len))
-        return args_usage_error(&cmd_run, "the message is not valid UTF-8");
-    return message->len ? 0 : args_usage_error(&cmd_run, "the message is empty");
-}
 
 static int fail_agent(const struct cmd_run_state *r)
 {
@@ -439,7 +410,7 @@ static int prepare_and_run(struct cmd_run_state *r)
 {
     int status = cmd_run_find_agent(r);
     if (status == 0)
-        status = cmd_run_take_message(r->args, &r->message);
+        status = message_input_read(&r->message, r->args->operands[0], &cmd_run);
     if (status)
         return status;
     if (!apply_tokens(r))

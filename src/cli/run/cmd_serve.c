@@ -26,7 +26,8 @@ static const struct args_option rows[] = {
 struct serving {
     const struct args *args;
     struct host *server;
-    struct api_context *api; /* or NULL */
+    struct api_context *api;          /* or NULL */
+    struct api_context *operator_api; /* of the control socket; NULL: there is none */
     struct service_notify *notify;
     bool taken;            /* by the reload that is under way */
     struct tc_err failure; /* why it had nothing to do */
@@ -88,6 +89,8 @@ static void on_reloaded(void *ctx, const struct conf *conf)
     log_setup(conf->log_format, s->args->verbose ? LOG_DEBUG : conf->log_level, STDERR_FILENO);
     if (s->api)
         api_set_conf(s->api, conf);
+    if (s->operator_api)
+        api_set_conf(s->operator_api, conf);
 }
 
 static void cmd_serve_on_drained(void *ctx)
@@ -95,6 +98,8 @@ static void cmd_serve_on_drained(void *ctx)
     const struct serving *const s = ctx;
     if (s->api)
         api_drain(s->api);
+    if (s->operator_api)
+        api_drain(s->operator_api);
 }
 
 static void serve(struct serving *s)
@@ -138,10 +143,12 @@ static int start_and_serve(const struct conf *conf, const struct args *args)
         .notify = service_notify_new(host_loop(s)),
     };
     struct control *const control = control_new(s, &err);
-    if (!control)
+    if (control)
+        serving.operator_api = api_new_operator(conf, s, control_httpd(control));
+    else
         log_write(LOG_WARN, "host",
-                  "cannot open the control socket; status, reload, restart and answer are "
-                  "unavailable: %s",
+                  "cannot open the control socket; status, reload, restart, answer, turns, send, "
+                  "cancel and tail are unavailable: %s",
                   err_format(&err));
     host_set_watch(s, &(struct server_watch){.started = cmd_serve_on_started,
                                              .reloading = cmd_serve_on_reloading,
@@ -149,6 +156,7 @@ static int start_and_serve(const struct conf *conf, const struct args *args)
                                              .drained = cmd_serve_on_drained,
                                              .ctx = &serving});
     serve(&serving);
+    api_free(serving.operator_api);
     control_free(control);
     service_notify_free(serving.notify);
     api_free(serving.api);

@@ -4,6 +4,8 @@ libtccli_a_SOURCES += \
 	src/cli/run/cmd_run.c \
 	src/cli/run/cmd_serve.c \
 	src/cli/run/cmd_visibility.c \
+	src/cli/run/message_input.c \
+	src/cli/run/message_input.h \
 	src/cli/run/recorder.c \
 	src/cli/run/recorder.h \
 	src/cli/run/replay_clock.c \

@@ -1,0 +1,126 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# turncast turns, send, tail and cancel beside a host that serves.
+. "$(dirname "$0")/cli.sh"
+
+host=
+trap '[ -z "$host" ] || kill -9 "$host" 2>/dev/null; rm -rf "$scratch"' EXIT
+init='text={\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s-1\"}'
+call='text={\"type\":\"assistant\",\"session_id\":\"s-1\",\"message\":{\"id\":\"m\",\"role\":\"assistant\",\"content\":[{\"type\":\"tool_use\",\"id\":\"t\",\"name\":\"Bash\",\"input\":{\"command\":\"df\"}}]}}'
+result='text={\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"It **is** done.\",\"num_turns\":1}'
+
+cat >"$scratch/turncast.conf" <<CONF
+agents : {
+    main : { command = ["$fake_agent", "$init", "$call", "$result"]; };
+    bad : { command = ["$fake_agent", "play=$fixtures/failed.jsonl"]; };
+    hang : { command = ["$fake_agent", "$init", "sleep"]; exit_grace_s = 0.2; term_grace_s = 0.2; };
+};
+default_agent = "main";
+plugins : { instances : { n : { plugin = "null"; }; }; };
+conversations : { debounce_ms = 0; drain_s = 0.1; };
+CONF
+TURNCAST_CONFIG=$scratch/turncast.conf
+export TURNCAST_CONFIG
+
+for command in turns "send hello" tail "cancel x"; do
+    # shellcheck disable=SC2086
+    try $command
+    is "$status" 1 "$command without a host"
+    has "$err" "turncast serve is not running" "says so"
+done
+
+"$turncast" serve 2>"$scratch/log" &
+host=$!
+wait_for "$turncast" turns
+try turns
+is "$out" "No turns." "no turns"
+try tail nope
+is "$status:$err" '1:turncast: unknown turn "nope"; see turncast turns' "an unknown turn"
+
+try send hello
+is "$status" 0 "send waits for the turn"
+has "$out" '"state":"final"' "and prints it"
+has "$out" '"answer":"It **is** done."' "with its answer"
+try send -o text hello
+is "$out" 'It **is** done.' "or the answer"
+echo "of standard input" | "$turncast" send - >"$scratch/out"
+has "$(cat "$scratch/out")" '"task":"of standard input\n"' "a message of standard input"
+try send -o stream-json hello
+is "$(kinds <"$scratch/out")" "start step tool_call message step progress tool_result final usage done" \
+    "or all events, hidden ones included"
+try send -a bad hello
+is "$status" 1 "a turn that failed"
+has "$out" '"error":"' "says why"
+try send -o text -a bad hello
+is "$out" "" "has no answer"
+has "$err" "turncast: turn " "but an error"
+try send -a nope hello
+is "$status" 1 "an unknown agent"
+has "$err" 'Unknown agent "nope"' "is refused"
+try send -o html hello
+is "$status" 2 "an unknown form, too"
+try send ""
+is "$status" 2 "and an empty message"
+try send /show-tools
+has "$out" "Changed the visibility settings" "tokens alone change settings"
+try send -C talk hello
+has "$out" ':main:talk"' "a conversation"
+
+try send -d -a hang wait
+hang=$out
+is "${#hang}" 36 "detached: the ID"
+short=${hang%%-*}
+wait_for sh -c "'$turncast' turns | grep -q '^$short  running'"
+result $? "turns lists it as running"
+try turns
+has "$out" "TURN      STATE      AGENT       TIME         COST      MESSAGE" "under a heading"
+has "$out" "hang" "with its agent"
+try turns --json
+has "$out" "\"id\":\"$hang\"" "in JSON"
+
+"$turncast" tail >"$scratch/tail" 2>&1 &
+tail=$!
+wait_for grep -q "Starting: wait" "$scratch/tail"
+result $? "tail shows the turn that runs"
+"$turncast" tail --json "$short" >"$scratch/tail.json" &
+json=$!
+wait_for grep -q '"type":"start"' "$scratch/tail.json"
+result $? "or prints its events"
+try cancel "$short"
+is "$status:$out" "0:Cancelled turn $hang." "cancel takes the beginning of the ID"
+wait "$tail"
+has "$(cat "$scratch/tail")" "Complete: cancelled" "tail shows the end, and ends"
+wait "$json"
+is "$(sed -n '$p' "$scratch/tail.json" | kinds)" "done" "so does tail --json"
+try cancel "$hang"
+is "$status" 1 "a turn that is over"
+has "$err" "The turn has already ended." "is not cancelled"
+try cancel
+is "$status" 2 "cancel needs turns"
+try cancel --all
+is "$out" "No turns are waiting or running." "or --all"
+try send -d -a hang one
+try send -d -a hang two
+try cancel --all
+is "$status:$(echo "$out" | grep -c '^Cancelled turn ')" 0:2 "which cancels all"
+try cancel ""
+has "$err" "several turns match" "an ambiguous ID"
+try tail "$("$turncast" send -d hello)" -p jsonl /show-tools
+has "$out" '"name":"Bash"' "tail has connectors and tokens of its own"
+
+"$turncast" tail -f -p jsonl >"$scratch/tail" 2>/dev/null &
+tail=$!
+"$turncast" send -d -a hang first >/dev/null
+wait_for grep -q '"task":"first"' "$scratch/tail"
+"$turncast" cancel --all >/dev/null
+wait_for grep -q '"type":"done"' "$scratch/tail"
+"$turncast" send -d -a hang second >/dev/null
+wait_for grep -q '"task":"second"' "$scratch/tail"
+result $? "tail -f goes on with later turns"
+kill "$tail"
+wait "$tail"
+kill "$host"
+wait "$host"
+is "$?" 0 "the host ends while streams are open"
+host=
+finish
