@@ -13,6 +13,8 @@ cat >"$scratch/turncast.conf" <<CONF
 agents : {
     main : { command = ["$fake_agent", "$init", "$call", "$result"]; };
     bad : { command = ["$fake_agent", "play=$fixtures/failed.jsonl"]; };
+    evil : { command = ["$fake_agent", "$init",
+        "text={\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"a\\\\u001b]0;title\\\\u0007b **c**\",\"num_turns\":1}"]; };
     hang : { command = ["$fake_agent", "$init", "sleep"]; exit_grace_s = 0.2; term_grace_s = 0.2; };
 };
 default_agent = "main";
@@ -43,6 +45,9 @@ has "$out" '"state":"final"' "and prints it"
 has "$out" '"answer":"It **is** done."' "with its answer"
 try send -o text hello
 is "$out" 'It **is** done.' "or the answer"
+script -qec "'$turncast' send -o text -a evil hello" "$scratch/script" >/dev/null </dev/null
+lacks "$(cat "$scratch/script")" ']0;title' "an answer cannot act on the terminal"
+has "$(cat "$scratch/script")" 'ab ' "and is rendered there"
 echo "of standard input" | "$turncast" send - >"$scratch/out"
 has "$(cat "$scratch/out")" '"task":"of standard input\n"' "a message of standard input"
 try send -o stream-json hello

@@ -11,6 +11,8 @@
 #include "cli/control_client.h"
 #include "cli/oneshot_host.h"
 #include "cli/run/message_input.h"
+#include "cli/run/run_output.h"
+#include "text/text_reveal.h"
 
 static const struct args_option rows[] = {
     ARG_AGENT("agent; default: default_agent"),
@@ -80,6 +82,7 @@ static int cmd_send_wait(const struct conf *conf, const char *id)
 /* The turn as the host tells it, when it is over. */
 static int print_outcome(const struct conf *conf, const char *id, bool text)
 {
+    CLEANUP_BUF struct buf shown = {0};
     json_t *const turn = turn_client_get(conf, id);
     const char *const answer = json_string_value(json_object_get(turn, "answer"));
     const char *const error = json_string_value(json_object_get(turn, "error"));
@@ -87,9 +90,11 @@ static int print_outcome(const struct conf *conf, const char *id, bool text)
         json_dumpf(turn, stdout, JSON_COMPACT);
         putchar('\n');
     } else if (answer) {
-        puts(answer);
+        run_output_append_text(&shown, (struct str){answer, strlen(answer)});
+        fwrite(shown.p ? shown.p : "", 1, shown.len, stdout);
     } else if (error) {
-        fprintf(stderr, "turncast: turn %s: %s\n", id, error);
+        text_reveal_line(&shown, error, strlen(error));
+        fprintf(stderr, "turncast: turn %s: %s\n", id, shown.p ? shown.p : "");
     }
     const int status = turn ? cmd_send_status_of(turn) : EXIT_TURN_ERROR;
     json_decref(turn);

@@ -80,8 +80,7 @@ static void append_rendered(struct buf *out, struct str markdown)
     arena_fini(&arena);
 }
 
-/* As the agent wrote it, where no person reads it. */
-static void append_text(struct buf *out, struct str markdown)
+void run_output_append_text(struct buf *out, struct str markdown)
 {
     if (isatty(STDOUT_FILENO))
         append_rendered(out, markdown);
@@ -95,7 +94,7 @@ void run_output_append(struct buf *out, enum run_output_form form, const struct 
                        int64_t duration_ms)
 {
     if (form == RUN_OUTPUT_TEXT && result->text.len > 0 && !result->has_error)
-        append_text(out, (struct str){result->text.p, result->text.len});
+        run_output_append_text(out, (struct str){result->text.p, result->text.len});
     if (form != RUN_OUTPUT_JSON)
         return;
     turn_result_append_json(out, result, duration_ms);

@@ -24,4 +24,8 @@ int run_output_choose(enum run_output_form *form, const struct args *args, struc
 void run_output_append(struct buf *out, enum run_output_form form, const struct turn_result *result,
                        int64_t duration_ms);
 
+/* Appends an answer: rendered where standard output is a terminal, on which nothing of it acts; as
+ * the agent wrote it elsewhere. Complete lines. */
+void run_output_append_text(struct buf *out, struct str markdown);
+
 #endif
