@@ -80,9 +80,22 @@ struct tc_part {
  * option NAME, and {origin:NAME} by the scheme, host and port of that value. The host inserts the
  * value when it sends the request; secrets passed in this way appear in no stored request and in no
  * error. Between a base URL that such a placeholder inserts at the beginning and a path behind it
- * there is one slash, whether the value ends with slashes or not. Only a URL that begins with such a
- * placeholder may use http:, and only to a loopback address. Hosts of 1.5 and later also know {secret:NAME}, see tc_secret, and
- * {option:LIST.ELEMENT}, the VALUE of an element ELEMENT=VALUE of a list. */
+ * there is one slash, whether the value ends with slashes or not. Only a URL that begins with such
+ * a placeholder may use http:, and only to a loopback address. Hosts of 1.5 and later also know
+ * {secret:NAME}, see tc_secret, and {option:LIST.ELEMENT}, the VALUE of an element ELEMENT=VALUE of
+ * a list. */
+#if TURNCAST_API_MINOR >= 5
+/* Since 1.5. With the URL smtp://HOST[:PORT] or smtps://HOST[:PORT] the request is an e-mail: body
+ * is the message (RFC 5322, lines end as they like), and the only headers are
+ *   X-SMTP-From      address of the sender; once; "" for none
+ *   X-SMTP-To        address of a recipient; 1 to 50 times. If one is refused, nothing is sent
+ *   X-SMTP-User, X-SMTP-Password   both or neither; with {option:NAME}
+ * smtp: requires STARTTLS; only a URL that begins with a placeholder and names a loopback address is
+ * used without TLS. The reply has the status and, as body, the text of the server's last reply:
+ *   2yz TC_OK; 4yz and 5yz TC_REJECTED, after 4yz the host sends the e-mail again;
+ *   no reply to a whole message TC_AMBIGUOUS; anything before TC_NOT_SENT.
+ * E-mails of all instances are sent one after the other. */
+#endif
 struct tc_http {
     size_t size;
     const char *method; /* NULL: POST */
@@ -208,8 +221,8 @@ enum {
     TC_VERBATIM = 2, /* the text is not Markdown */
 #if TURNCAST_API_MINOR >= 5
     /* Since 1.5. */
-    TC_NO_TABLES = 4,   /* show tables as aligned text in a code block */
-    TC_NO_HEADINGS = 8, /* show headings as bold lines */
+    TC_NO_TABLES = 4,    /* show tables as aligned text in a code block */
+    TC_NO_HEADINGS = 8,  /* show headings as bold lines */
     TC_FOLD_QUOTES = 16, /* show quotes collapsed, if the form supports it */
     TC_STYLED = 32,      /* TC_TERMINAL: with SGR sequences; each line ends in the plain style */
     TC_LINKED = 64       /* TC_TERMINAL: links as OSC 8 sequences */

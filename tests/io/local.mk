@@ -73,6 +73,9 @@ check_PROGRAMS += tests/io/http/client/t_httpc
 tests_io_http_client_t_httpc_SOURCES = tests/io/http/client/t_httpc.c tests/fake/httpd.c tests/fake/httpd.h
 tests_io_http_client_t_httpc_LDADD = $(TEST_IO)
 
+check_PROGRAMS += tests/io/http/client/t_httpc_mail
+tests_io_http_client_t_httpc_mail_LDADD = $(TEST_IO)
+
 check_PROGRAMS += tests/io/http/client/t_httpc_tls
 tests_io_http_client_t_httpc_tls_LDADD = $(TEST_IO)
 
@@ -112,7 +115,7 @@ check_PROGRAMS += tests/io/http/t_proxy
 tests_io_http_t_proxy_SOURCES = tests/io/http/t_proxy.c tests/fake/httpd.c tests/fake/httpd.h \
 	tests/io/script_server.c tests/io/script_server.h
 tests_io_http_t_proxy_LDADD = $(TEST_IO)
-EXTRA_DIST += tests/fake/proxyd.py
+EXTRA_DIST += tests/fake/proxyd.py tests/fake/smtpd.py
 
 check_PROGRAMS += tests/io/redis/t_redis
 tests_io_redis_t_redis_SOURCES = tests/io/redis/t_redis.c tests/fake/redis.c tests/fake/redis.h

@@ -19,7 +19,7 @@ static bool goes_again(const struct httpc_reply *reply, bool idempotent)
     case HTTPC_OK:
         return false;
     case HTTPC_REJECTED:
-        return is_passing(reply->status);
+        return reply->is_passing || is_passing(reply->status);
     case HTTPC_NOT_SENT:
         return true;
     case HTTPC_AMBIGUOUS:

@@ -44,6 +44,15 @@ static void test_rows(void)
     }
 }
 
+static void test_mail(void)
+{
+    struct httpc_reply reply = {
+        .outcome = HTTPC_REJECTED, .status = 451, .is_passing = true, .retry_after_ms = -1};
+    ok(retry_policy_decide(&reply, false).again, "a refusal of a mail server that passes: again");
+    reply.is_passing = false;
+    ok(!retry_policy_decide(&reply, true).again, "another one: not again");
+}
+
 static void test_backoff(void)
 {
     static const int64_t ceilings[] = {1000,  2000,   4000,   8000,   16000, 32000,
@@ -69,6 +78,7 @@ int main(void)
 {
     plan_lazy();
     test_rows();
+    test_mail();
     test_backoff();
     return 0;
 }

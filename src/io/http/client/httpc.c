@@ -9,8 +9,9 @@
 #include "base/alloc.h"
 #include "base/invariant.h"
 #include "base/sys/log.h"
-#include "io/http/client/httpc_transfer.h"
+#include "io/http/client/httpc_mail.h"
 #include "io/http/client/libcurl_dl.h"
+#include "io/loop/worker.h"
 
 #define CONNECTIONS_MAX 256L /* open at a time; more requests wait */
 #define IDLE_MAX 32L         /* connections kept for reuse */
@@ -24,6 +25,7 @@ struct httpc {
     struct loop_timer *timer, *late_timer;
     LIST_HEAD(, httpc_transfer) calls; /* under way in libcurl */
     LIST_HEAD(, httpc_transfer) late;  /* refused: answered from the loop */
+    struct worker *mailer;             /* sends e-mails; NULL before the first */
 };
 
 /* The call is over: answers and frees it. */
@@ -33,12 +35,47 @@ static void httpc_complete_transfer(struct httpc_transfer *c, CURLcode code)
     CLEANUP_BUF struct buf error = {0};
     const struct httpc_reply reply = httpc_transfer_build_reply(c, &h->curl, code, &error);
     LIST_REMOVE(c, next);
-    if (c->easy)
+    if (c->easy && !c->is_mail)
         h->curl.multi_remove_handle(h->multi, c->easy);
     c->done(c->arg, &reply);
     httpc_transfer_fini(c, &h->curl);
     free(c);
 }
+
+/* ---- e-mails ---- */
+
+static void httpc_mail_work(void *arg)
+{
+    httpc_mail_perform(arg);
+}
+
+static void httpc_on_mailed(void *arg)
+{
+    struct httpc_transfer *const c = arg;
+    if (c->done) {
+        httpc_complete_transfer(c, c->mail_code);
+        return;
+    }
+    httpc_transfer_fini(c, &c->owner->curl); /* cancelled before, and answered then */
+    free(c);
+}
+
+/* The worker ends it; the answer does not wait for that. */
+static void httpc_cancel_mail(struct httpc_transfer *c)
+{
+    const bool stopped = httpc_mail_stop(c);
+    const struct httpc_reply reply = {
+        .outcome = stopped ? HTTPC_NOT_SENT : HTTPC_AMBIGUOUS,
+        .body = {"", 0},
+        .retry_after_ms = -1,
+        .error = "cancelled",
+    };
+    LIST_REMOVE(c, next);
+    c->done(c->arg, &reply);
+    c->done = NULL;
+}
+
+/* ---- libcurl's events ---- */
 
 static void finish_done(struct httpc *h)
 {
@@ -178,6 +215,13 @@ static void httpc_fail_refused(struct httpc *h, struct httpc_transfer *c)
     loop_timer_set(h->late_timer, 0);
 }
 
+static struct worker *httpc_get_mailer(struct httpc *h)
+{
+    if (!h->mailer)
+        h->mailer = worker_new(h->loop);
+    return h->mailer;
+}
+
 struct httpc_transfer *httpc_start(struct httpc *h, const struct httpc_request *request,
                                    void (*done)(void *arg, const struct httpc_reply *reply),
                                    void *arg)
@@ -192,13 +236,19 @@ struct httpc_transfer *httpc_start(struct httpc *h, const struct httpc_request *
     }
     httpc_transfer_setup(c, &h->curl, request, &h->options);
     LIST_INSERT_HEAD(&h->calls, c, next);
-    h->curl.multi_add_handle(h->multi, c->easy);
+    if (!c->is_mail)
+        h->curl.multi_add_handle(h->multi, c->easy);
+    else
+        worker_submit(httpc_get_mailer(h), httpc_mail_work, httpc_on_mailed, c);
     return c;
 }
 
 void httpc_cancel(struct httpc_transfer *c)
 {
-    httpc_complete_transfer(c, CURLE_ABORTED_BY_CALLBACK);
+    if (c->is_mail)
+        httpc_cancel_mail(c);
+    else
+        httpc_complete_transfer(c, CURLE_ABORTED_BY_CALLBACK);
 }
 
 void httpc_free(struct httpc *h)
@@ -209,6 +259,7 @@ void httpc_free(struct httpc *h)
         httpc_cancel(LIST_FIRST(&h->calls));
     while (!LIST_EMPTY(&h->late))
         httpc_cancel(LIST_FIRST(&h->late));
+    worker_free(h->mailer);
     if (h->multi)
         h->curl.multi_cleanup(h->multi);
     loop_timer_free(h->timer);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * The host's outbound HTTP: requests side by side on the loop, each answered exactly once with
  * what is known about it. TLS is verified, redirects, proxies and credentials of the environment
- * are not followed; a proxy is what the configuration says, and sees no URL. Loop thread only. */
+ * are not followed; a proxy is what the configuration says, and sees no URL. A URL smtp: or smtps:
+ * sends an e-mail, see httpc_mail.h. Loop thread only. */
 #ifndef IO_HTTP_CLIENT_HTTPC_H
 #define IO_HTTP_CLIENT_HTTPC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -54,6 +56,7 @@ struct httpc_reply {
     const struct httpc_header *headers; /* of the last response; see response_headers.h */
     size_t header_count;
     const char *path; /* with save_dir, of a body that came whole; else NULL. The file stays */
+    bool is_passing;  /* rejected, but another attempt may succeed: of a mail server, 4yz */
     int64_t retry_after_ms; /* -1: not asked for */
     int64_t date;           /* of the service, Unix seconds; 0: not said */
     const char *error;      /* one line without secrets or URL; "" when the outcome is ok */

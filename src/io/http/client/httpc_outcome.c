@@ -7,7 +7,7 @@
 
 #include "base/sys/clock.h"
 #include "base/sys/log.h"
-#include "io/http/client/httpc_transfer.h"
+#include "io/http/client/httpc_mail.h"
 
 #define RETRY_AFTER_MAX_MS (7 * 24 * 3600 * INT64_C(1000))
 
@@ -52,11 +52,23 @@ static enum httpc_outcome outcome_of(const struct httpc_transfer *c, const struc
 {
     if (c->refused)
         return HTTPC_REJECTED;
+    if (c->is_mail)
+        return httpc_mail_outcome(c, code);
     if (status >= 300 && status < 500)
         return HTTPC_REJECTED; /* said before the answer broke, if it did */
     if (code == CURLE_OK)
         return status >= 200 && status < 300 ? HTTPC_OK : HTTPC_AMBIGUOUS;
     return is_sent(c, curl, code) ? HTTPC_AMBIGUOUS : HTTPC_NOT_SENT;
+}
+
+/* The words of a mail server, in one line. */
+static void describe_refusal(const struct httpc_transfer *c, struct buf *text)
+{
+    buf_add_str(text, "SMTP ");
+    for (size_t i = 0; i < c->body.len; i++)
+        buf_add_char(text, isprint((unsigned char)c->body.p[i]) ? c->body.p[i] : ' ');
+    while (text->len > 0 && text->p[text->len - 1] == ' ')
+        text->p[--text->len] = '\0';
 }
 
 static void httpc_outcome_describe(const struct httpc_transfer *c, const struct libcurl *curl,
@@ -72,6 +84,8 @@ static void httpc_outcome_describe(const struct httpc_transfer *c, const struct 
         buf_add_str(text, "cancelled");
     else if (code != CURLE_OK && proxy_refusal(c, curl))
         buf_printf(text, "the proxy refused the connection: HTTP %d", proxy_refusal(c, curl));
+    else if (c->is_mail && status >= 400)
+        describe_refusal(c, text);
     else if (code != CURLE_OK)
         buf_add_str(text, *c->error ? c->error : curl->easy_strerror(code));
     else if (status >= 300 && status < 400)
@@ -106,7 +120,9 @@ struct httpc_reply httpc_transfer_build_reply(struct httpc_transfer *c, const st
                                               CURLcode code, struct buf *error)
 {
     long status = 0;
-    if (c->easy)
+    if (c->is_mail)
+        status = c->mail_status;
+    else if (c->easy)
         curl->easy_getinfo(c->easy, CURLINFO_RESPONSE_CODE, &status);
     struct httpc_reply reply = {
         .outcome = outcome_of(c, curl, code, (int)status),
@@ -119,6 +135,10 @@ struct httpc_reply httpc_transfer_build_reply(struct httpc_transfer *c, const st
                             : -1,
         .error = "",
     };
+    if (c->is_mail && reply.outcome != HTTPC_OK && reply.outcome != HTTPC_REJECTED)
+        reply.status = 0; /* the last reply was not about the message */
+    reply.is_passing =
+        c->is_mail && reply.outcome == HTTPC_REJECTED && status >= 400 && status < 500;
     const time_t date = *c->date ? curl->getdate(c->date, NULL) : -1;
     reply.date = date > 0 ? date : 0;
     if (reply.outcome == HTTPC_OK) {

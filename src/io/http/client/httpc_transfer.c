@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/bytes/buf.h"
+#include "io/http/client/httpc_mail.h"
 
 #define CONNECT_MS 10000
 #define TOTAL_MS 30000
@@ -50,7 +51,7 @@ static const char *httpc_transfer_check_headers(const struct httpc_request *r)
 }
 
 /* libcurl itself resolves localhost to nothing but the loopback addresses. */
-static bool httpc_transfer_is_loopback(const char *host)
+bool httpc_transfer_is_loopback(const char *host)
 {
     unsigned a, b, c, d;
     int end = 0;
@@ -65,7 +66,7 @@ static const char *check_parts(const char *scheme, const char *host, const char 
 {
     if (user)
         return "the URL must not contain a user name or password";
-    if (strcmp(scheme, "https") == 0)
+    if (strcmp(scheme, "https") == 0 || strncmp(scheme, "smtp", 4) == 0)
         return NULL;
     if (strcmp(scheme, "http") != 0)
         return "the URL must begin with https:";
@@ -94,8 +95,9 @@ static const char *check_url(const struct libcurl *curl, const char *text, unsig
 
 const char *httpc_transfer_validate(const struct libcurl *curl, const struct httpc_request *request)
 {
-    const char *const why = httpc_transfer_check_headers(request);
-    return why ? why : check_url(curl, request->url, request->flags);
+    const char *why = httpc_transfer_check_headers(request);
+    why = why ? why : check_url(curl, request->url, request->flags);
+    return why || !httpc_mail_is_url(request->url) ? why : httpc_mail_validate(request);
 }
 
 /* Descriptors of this process stay in it. */
@@ -335,6 +337,11 @@ void httpc_transfer_setup(struct httpc_transfer *c, const struct libcurl *curl,
     curl->easy_setopt(c->easy, CURLOPT_HEADERDATA, c);
     set_safety(c, curl, request, options);
     httpc_transfer_set_limits(c, curl, request, options);
+    c->is_mail = httpc_mail_is_url(request->url);
+    if (c->is_mail) {
+        httpc_mail_setup(c, curl, request);
+        return;
+    }
     set_body(c, curl, request);
     set_headers(c, curl, request);
 }

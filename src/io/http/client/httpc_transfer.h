@@ -4,6 +4,7 @@
 #ifndef IO_HTTP_CLIENT_HTTPC_TRANSFER_H
 #define IO_HTTP_CLIENT_HTTPC_TRANSFER_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/queue.h>
 
@@ -38,12 +39,22 @@ struct httpc_transfer {
     bool is_too_big;
     size_t header_bytes;
     char retry_after[64], date[64]; /* header values; "" when absent */
-    char error[CURL_ERROR_SIZE];    /* libcurl's words */
+    /* of an e-mail, see httpc_mail.h; between start and result only the worker uses this transfer
+     */
+    bool is_mail;
+    atomic_int mail_phase;
+    int mail_status;      /* of the last reply; 0: none */
+    bool mail_continues;  /* more lines of that reply follow */
+    bool mail_is_decided; /* that was about the message; what follows is not */
+    CURLcode mail_code;
+    char error[CURL_ERROR_SIZE]; /* libcurl's words */
 };
 
 /* Why the host refuses to send this (a static text), or NULL. */
 const char *httpc_transfer_validate(const struct libcurl *curl,
                                     const struct httpc_request *request);
+/* The address is one of this machine. */
+bool httpc_transfer_is_loopback(const char *host);
 /* Makes the handle of a request that was checked. */
 void httpc_transfer_setup(struct httpc_transfer *c, const struct libcurl *curl,
                           const struct httpc_request *request, const struct httpc_options *options);

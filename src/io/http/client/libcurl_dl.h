@@ -15,6 +15,7 @@
     F(easy_init)                                                                                   \
     F(easy_setopt)                                                                                 \
     F(easy_getinfo)                                                                                \
+    F(easy_perform)                                                                                \
     F(easy_strerror)                                                                               \
     F(easy_cleanup)                                                                                \
     F(multi_init)                                                                                  \

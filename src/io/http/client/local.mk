@@ -4,6 +4,8 @@ libtcio_a_SOURCES += \
 	src/io/http/client/download.h \
 	src/io/http/client/httpc.c \
 	src/io/http/client/httpc.h \
+	src/io/http/client/httpc_mail.c \
+	src/io/http/client/httpc_mail.h \
 	src/io/http/client/httpc_outcome.c \
 	src/io/http/client/httpc_transfer.c \
 	src/io/http/client/httpc_transfer.h \

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ * E-mail as a request: a URL smtp: or smtps:, the envelope in headers, the message (RFC 5322) as
+ * the body. libcurl waits for the reply to a message, so that these transfers run on a worker's
+ * thread, one after the other. */
+#ifndef IO_HTTP_CLIENT_HTTPC_MAIL_H
+#define IO_HTTP_CLIENT_HTTPC_MAIL_H
+
+#include "io/http/client/httpc_transfer.h"
+
+bool httpc_mail_is_url(const char *url);
+/* Why the host refuses to send this (a static text), or NULL. The URL has been checked. */
+const char *httpc_mail_validate(const struct httpc_request *request);
+/* Sets what is different from HTTP. */
+void httpc_mail_setup(struct httpc_transfer *c, const struct libcurl *curl,
+                      const struct httpc_request *request);
+/* On the worker's thread. */
+void httpc_mail_perform(struct httpc_transfer *c);
+/* Stops it. False: the server may have all of the message already. */
+bool httpc_mail_stop(struct httpc_transfer *c);
+/* What is known once it has ended; for a cancelled one, after httpc_mail_stop. */
+enum httpc_outcome httpc_mail_outcome(const struct httpc_transfer *c, CURLcode code);
+
+#endif
