@@ -29,6 +29,8 @@ extern const struct cli_command cmd_dead;
 extern const struct cli_command cmd_approvals;
 extern const struct cli_command cmd_answer;
 extern const struct cli_command cmd_pair;
+extern const struct cli_command cmd_backup;
+extern const struct cli_command cmd_restore;
 
 /* Rows that several commands have. */
 #define ARG_CONFIG                                                                                 \

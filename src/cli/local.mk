@@ -19,6 +19,7 @@ include $(srcdir)/src/cli/control/local.mk
 include $(srcdir)/src/cli/create/local.mk
 include $(srcdir)/src/cli/inspect/local.mk
 include $(srcdir)/src/cli/run/local.mk
+include $(srcdir)/src/cli/state/local.mk
 include $(srcdir)/src/cli/testing/local.mk
 
 bin_PROGRAMS += turncast

@@ -35,6 +35,10 @@ check_PROGRAMS += tests/io/store/t_store
 tests_io_store_t_store_SOURCES = tests/io/store/t_store.c $(STORE_KIT)
 tests_io_store_t_store_LDADD = $(TEST_IO)
 
+check_PROGRAMS += tests/io/store/t_backup
+tests_io_store_t_backup_SOURCES = tests/io/store/t_backup.c $(STORE_KIT)
+tests_io_store_t_backup_LDADD = $(TEST_IO)
+
 check_PROGRAMS += tests/io/store/t_sqlite_salvage
 tests_io_store_t_sqlite_salvage_SOURCES = tests/io/store/t_sqlite_salvage.c $(STORE_KIT)
 tests_io_store_t_sqlite_salvage_LDADD = $(TEST_IO)

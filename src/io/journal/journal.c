@@ -22,7 +22,7 @@ const struct journal_limits journal_default_limits = {
     .dead_bytes = (int64_t)64 << 20,
 };
 
-static const char *const schema[] = {
+const char *const journal_schema[] = {
     /* `code`: of an error, or the turn into which this one was merged. */
     "create table turn("
     "  id text primary key, agent text not null, conv text not null, source text not null,"
@@ -164,7 +164,7 @@ static struct journal *try_open(const struct journal_spec *spec, bool *doubtful,
     j->limits = spec->limits ? *spec->limits : journal_default_limits;
     j->anchor_ms = (int64_t)(clock_wall_s() * 1000) - clock_mono_ms();
     j->store = store_open(&(struct store_spec){.dir = spec->dir,
-                                               .schema = schema,
+                                               .schema = journal_schema,
                                                .beside = spec->beside,
                                                .in_use = spec->in_use,
                                                .point = spec->point,

@@ -48,6 +48,14 @@ struct journal *journal_open(const struct journal_spec *spec, struct tc_err *err
 /* NULL is fine. */
 void journal_close(struct journal *j);
 
+/* ---- the whole state directory in one file (journal_backup.c, io/store/backup.h) */
+
+struct backup_result;
+int journal_backup(const char *dir, const char *file, struct backup_result *r,
+                   struct tc_err *err) MUST_CHECK;
+int journal_restore(const char *file, const char *dir, struct backup_result *r,
+                    struct tc_err *err) MUST_CHECK;
+
 /* ---- turns (journal_turn.c) */
 
 /* Durable. UNCHANGED: one of its ids is known in its source already; its turn goes to first (or

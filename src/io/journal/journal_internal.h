@@ -12,6 +12,8 @@ struct journal {
     int64_t anchor_ms; /* wall minus monotonic clock at the start */
 };
 
+extern const char *const journal_schema[]; /* store_spec.schema */
+
 /* Unix milliseconds that no step of the wall clock moves while the host runs: for ages. */
 int64_t journal_now_ms(const struct journal *j);
 

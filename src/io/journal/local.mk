@@ -9,6 +9,7 @@ libtcio_a_SOURCES += \
 	src/io/journal/journal_async_past.c \
 	src/io/journal/journal_async_read.c \
 	src/io/journal/journal_async_resend.c \
+	src/io/journal/journal_backup.c \
 	src/io/journal/journal_dead.c \
 	src/io/journal/journal_internal.h \
 	src/io/journal/journal_kv.c \

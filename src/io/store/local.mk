@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: MIT
 libtcio_a_SOURCES += \
+	src/io/store/backup.c \
+	src/io/store/backup.h \
+	src/io/store/backup_internal.h \
+	src/io/store/backup_restore.c \
 	src/io/store/sql.c \
 	src/io/store/sql.h \
 	src/io/store/sqlite_salvage.c \

@@ -9,7 +9,6 @@
 #include "base/alloc.h"
 #include "base/invariant.h"
 
-#define BUSY_MS 5000
 #define MAX_STATEMENTS 96
 
 struct sql_statement {
@@ -62,7 +61,7 @@ struct sql *sql_open(const char *path, enum sql_failure *failure, struct tc_err 
         sql_close(db);
         return NULL;
     }
-    sqlite3_busy_timeout(db->handle, BUSY_MS);
+    sqlite3_busy_timeout(db->handle, atoi(SQL_BUSY_MS));
     sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(db->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     return db;

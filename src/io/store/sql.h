@@ -11,6 +11,9 @@
 #include "base/str.h"
 #include "base/sys/err.h"
 
+/* How long an operation waits for other processes that use the file, in milliseconds. */
+#define SQL_BUSY_MS "5000"
+
 struct sql;
 struct sqlite3_stmt;
 

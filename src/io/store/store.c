@@ -20,6 +20,7 @@
 #include "base/sys/crash_point.h"
 #include "base/sys/file_trust.h"
 #include "base/sys/log.h"
+#include "io/store/backup.h"
 #include "io/store/sqlite_salvage.h"
 #include "io/store/store_dir.h"
 
@@ -329,6 +330,22 @@ static int open_or_replace(struct store *s, struct tc_err *err)
     return failure == SQL_DAMAGED ? replace_damaged(s, false, err) : -1;
 }
 
+int store_check_file_whole(const char *file, const char *const *schema, struct tc_err *err)
+{
+    enum sql_failure failure = SQL_NO_FAILURE;
+    int64_t version = 0;
+    CLEANUP_FREE char *name = xstrdup(file);
+    struct store s = {.spec.schema = schema, .file = name};
+    s.db = sql_open(file, &failure, err);
+    const int rc = !s.db || read_version(&s, &version, &failure, err) < 0 ||
+                           check_database(&s, &failure, err) < 0 ||
+                           check_schema(&s, version, &failure, err) < 0
+                       ? -1
+                       : 0;
+    sql_close(s.db);
+    return rc;
+}
+
 static struct store *open_beside(const struct store_spec *spec, struct tc_err *err)
 {
     struct store *const s = xcalloc(1, sizeof *s);
@@ -359,6 +376,11 @@ struct store *store_open(const struct store_spec *spec, struct tc_err *err)
     if (store_dir_init(&s->dir, spec->dir, err) < 0) {
         if (spec->in_use)
             *spec->in_use = s->dir.in_use;
+        free(s);
+        return NULL;
+    }
+    if (!backup_is_complete(s->dir.path, err)) {
+        store_dir_fini(&s->dir, false);
         free(s);
         return NULL;
     }
@@ -485,7 +507,9 @@ void store_checkpoint(struct store *s)
     /* In two steps, so that there is a moment in between. */
     bool ok = sql_script(s->db, "pragma wal_checkpoint(passive)") == 0;
     store_pass_test_point(s, "mid-checkpoint");
-    ok = ok && sql_script(s->db, "pragma wal_checkpoint(truncate)") == 0;
+    /* Who reads the file just now (a backup) is not waited for: the next time will do. */
+    ok = ok && sql_script(s->db, "pragma busy_timeout=0; pragma wal_checkpoint(truncate)") == 0;
+    ok = sql_script(s->db, "pragma busy_timeout=" SQL_BUSY_MS) == 0 && ok;
     if (!ok)
         log_write(LOG_WARN, "store", "%s: cannot checkpoint the write-ahead log: %s", s->file,
                   sql_error_text(s->db));

@@ -34,6 +34,9 @@ enum store_commit {
  * copied into a new one (sqlite_salvage.h); the log says how many. Refuses a newer schema or file
  * format. SIGXFSZ is ignored from here on: a file size limit is a full disk, not a death. */
 struct store *store_open(const struct store_spec *spec, struct tc_err *err);
+/* Checks a database that nobody uses: its version, pages and tables. Changes nothing. */
+int store_check_file_whole(const char *file, const char *const *schema,
+                           struct tc_err *err) MUST_CHECK;
 /* NULL is fine. */
 void store_close(struct store *s);
 

@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: MIT
+libtccli_a_SOURCES += \
+	src/cli/state/cmd_backup.c

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""A host is backed up while crowds talk to it, killed and restored: every message that the backup
+knows has one outcome afterwards, and files that were there are there again."""
+import contextlib
+import random
+import sqlite3
+import stat
+
+import ledger
+from chatter import Chatter
+from deaths import crowded_host
+from killing import talk_until
+from talk import done, equal, note, ok, until
+
+# Longer than the others, so that turns run and messages wait.
+QUESTIONS = ("tools=4 ms=150", "tools=6 ms=700")
+CROWD = {"telegram": 10, "slack": 10}
+
+
+def read(file, query):
+    with contextlib.closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as db:
+        return db.execute(query).fetchall()
+
+
+def open_turns(file):
+    return {t: s for t, s in read(file, "select id, state from turn where ended_at is null")}
+
+
+def back_up(host, chatter):
+    """Several backups under load; the path of the last one, in which turns run and messages wait."""
+    file = host.folder / "backup"
+
+    def has_work():
+        chatter.go_on()
+        status, said = host.run("backup", str(file))
+        if status:
+            ok(False, "a backup beside the host", said)
+        return {"running", "waiting"} <= set(open_turns(file).values())
+
+    until(has_work, "a backup with turns in every state")
+    return file
+
+
+def check_refusals(host, file):
+    status, said = host.run("restore", str(file))
+    equal(status, 2, "restore refuses beside a host")
+    ok("is in use by another turncast" in said, "and says why", said)
+    broken = host.folder / "broken"
+    data = bytearray(file.read_bytes())
+    data[8192:12288] = b"\xa5" * 4096
+    broken.write_bytes(data)
+    broken.chmod(0o600)
+    return broken
+
+
+def restore(host, file, broken):
+    before = (host.state / "state.db").read_bytes()
+    status, said = host.run("restore", str(broken))
+    equal(status, 2, "a damaged backup is refused")
+    equal((host.state / "state.db").read_bytes(), before, f"and nothing is changed: {said}")
+    (host.state / "instances" / "tg" / "file-of-a-message").unlink()
+    status, said = host.run("restore", str(file))
+    equal(status, 0, f"the backup is restored: {said}")
+    kept = host.state / "instances" / "tg" / "file-of-a-message"
+    ok(kept.exists() and kept.read_text() == "a photo", "with the files of instances")
+    equal(len(list(host.state.glob("before-restore.*/state.db"))), 1, "the old state is kept")
+
+
+def check_outcomes(host, known):
+    ended = {t.id: t for t in ledger.turns(host)}
+    equal([t for t in known if t not in ended], [], "every turn of the backup is known")
+    left = [t for t in known if not ended[t].ended]
+    equal(left, [], "every turn of the backup has ended")
+    waited = [ended[t].state for t, state in known.items() if state == "waiting"]
+    equal(set(waited) - {"final", "merged"}, set(), "what waited was answered")
+    ran = [ended[t].code for t, state in known.items() if state == "running"]
+    equal(set(ran), {"host_restart"}, "what ran ended by the restart")
+    equal(ledger.outbox(host), [], "nothing is left to be told")
+    note(f"{len(waited)} waited, {len(ran)} ran")
+
+
+def main():
+    with crowded_host(CROWD) as (host, _, crowds):
+        host.start()
+        until(host.has_started, "the host runs")
+        (host.state / "instances" / "tg" / "file-of-a-message").write_text("a photo")
+        chatter = Chatter(crowds, random.Random(5), QUESTIONS)
+        chatter.begin()
+        file = back_up(host, chatter)
+        equal(stat.S_IMODE(file.stat().st_mode), 0o600, "only its owner can read it")
+        broken = check_refusals(host, file)
+        talk_until(chatter, lambda: False, 1)
+        host.kill()
+        known = open_turns(file)
+        restore(host, file, broken)
+        host.start()
+        until(lambda: not ledger.open_work(host), "all is told in the end", 120)
+        equal(host.stop(), 0, "the host ends well")
+        check_outcomes(host, known)
+        broken.unlink()
+        file.unlink()
+    done()
+
+
+main()
